@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// randomChoices is the number of random choices that the choice is compared with.
+	// randomChoices is the number of random choices with which the choice is compared.
 	randomChoices = 100
 	// leastBeaten is the share of the random choices that a trusted choice must exceed.
 	leastBeaten = 0.95
-	// mostCompared bounds the compared features of the choice: a choice costs one entry of G for each pair.
+	// mostCompared bounds the number of chosen features that are compared, as each pair costs one entry of G.
 	mostCompared = 50
 )
 
-// compareWithChance compares the alignment of the choice with random choices of as many features, including the kept
-// ones. It returns nil if there is nothing to choose, or no Gram matrix.
+// compareWithChance compares the alignment of the choice with random choices of equally many features, including the
+// kept features. It returns nil if there is nothing to choose or there is no Gram matrix.
 func compareWithChance(e *method.Evidence, p Problem, order []int) *stream.Chance {
 	if e.Gram == nil {
 		return nil
@@ -39,7 +39,7 @@ func compareWithChance(e *method.Evidence, p Problem, order []int) *stream.Chanc
 	}
 	actual := choiceAlignment(p, order, entry)
 	keys := make([]uint64, len(p.A))
-	for j, c := range e.Columns { // independent of the order of the columns
+	for j, c := range e.Columns { // keys do not depend on the order of the columns
 		keys[j] = splitmix.HashName(c.Name)
 	}
 	sum, squares, beaten := 0.0, 0.0, 0

@@ -9,57 +9,58 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Problem is the input of the choice: plain numbers of d features.
+// Problem is the input of the choicefor d features.
 type Problem struct {
 	A       []float64             // d: aᵢ = xᵢᵀKxᵢ ≥ 0
-	Norm    float64               // ‖K‖, for the reported alignments; 0 reports 0
+	Norm    float64               // ‖K‖, for the reported alignments, which are 0 if Norm is 0
 	Squares []float64             // d: Gᵢᵢ
 	Column  func(j int) []float64 // G₍:,j₎, d numbers, valid until the next call
-	// Ahead is called before Column, with the column that will be requested and the likeliest later ones, likeliest
-	// first; nil if reading ahead gains nothing.
+	// Ahead is called before Column, with the column that will be requested next and the columns likely to be requested
+	// later, most likely first. Nil if computing columns in advance has no benefit.
 	Ahead func(j int, likely []int)
 }
 
-// Result is a choice. Its first k features are the choice of k features.
+// Result is the result of a choice. Its first k features are the choice of k features.
 type Result struct {
 	Order []int // chosen columns, in order
 	// Alignment is the alignment of the first 1, 2, … chosen features with the kernel: ⟨X_SX_Sᵀ, K⟩/(‖X_SX_Sᵀ‖·‖K‖),
 	// between 0 and 1.
 	Alignment []float64
-	Ties      []Tie // turns at which the first of several equal columns was taken
-	Copies    int   // chosen features that are multiples of ones chosen before
-	Faint     int   // chosen features that are negligible next to the largest, in column order
+	Ties      []Tie // turns at which the first of several equally good columns was chosen
+	Copies    int   // number of chosen features that are multiples of features chosen earlier
+	Faint     int   // number of chosen features that are negligible compared with the largest feature, in column order
 }
 
-// Tie is a turn at which other columns were as good as the chosen one.
+// Tie describes a turn at which other columns were as good as the chosen column.
 type Tie struct {
-	Turn   int // counted from 0
+	Turn   int // number of equally good columns that were not chosen
 	Others int // columns as good that were not taken
-	First  int // the first of them
+	First  int // the first of these columns
 }
 
 const (
-	// Differences of gains below tieShare of their terms are rounding error.
+	// Differences of gains below tieShare of their terms are considered rounding errors.
 	tieShare = 1e-9
-	// From the cosine copyCosine on a feature is a multiple of another. Gram's rounding error is 1e-13.
+	// copyCosine is the least cosine with which a feature is called a multiple of another. The rounding error of Gram
+	// is 1e-13.
 	copyCosine = 1 - 1e-10
 	// leastSquare is the square, as a share of the largest, below which a feature's fourth power underflows float64.
 	leastSquare = 1e-150
-	// blockFeatures is the number of features of a task: some 50 µs.
+	// blockFeatures is the number of features in a task, which needs about 50 µs.
 	blockFeatures = 1024
 )
 
-// The tiers of features: a lower tier is exhausted before a higher one.
+// Tiers of features. Features of a higher tier are chosen only after all features of the lower tiers.
 const (
 	tierOrdinary  = iota
-	tierExplained // with a novelty floor: the chosen features explain too much of its variance
-	tierSilent    // with a novelty floor: a = 0, it does not follow the kernel at all
-	tierMultiple  // of a chosen feature: it adds nothing new, but with p < 1 would seem to
-	tierFaint     // negligible next to the largest feature
+	tierExplained // with a novelty floor: the chosen features explain too much of the feature's variance
+	tierSilent    // with a novelty floor: a = 0, the feature does not follow the kernel at all
+	tierMultiple  // a multiple of a chosen feature: it adds nothing new, but would seem to do so if p < 1
+	tierFaint     // negligible compared with the largest feature
 	tierTaken
 )
 
-// search is the state of a choice. Everything is scaled by one power of two so that the largest Gᵢᵢ is about 1.
+// search is the state of a choice. All numbers are scaled by one power of two, so that the largest Gᵢᵢ is about 1.
 type search struct {
 	Problem
 	opt     Options
@@ -69,16 +70,16 @@ type search struct {
 	r       []float64 // d: Σ_{j∈S} Gᵢⱼ²
 	tier    []int8
 	gain    []float64 // d: increase of the log criterion, for features of the lowest tier
-	size    []float64 // d: size of the gain's terms
+	size    []float64 // d: magnitude of the gain's terms
 	n, d2   float64   // N and D²
-	novelty novelty   // if there is a floor
+	novelty novelty   // used if there is a floor
 
 	Result
 }
 
 // Choose maximises N/D^p greedily, with N = Σ_{i∈S} aᵢ, D² = Σ_{i,j∈S} Gᵢⱼ² and p = 0.9. A turn costs one column of G
-// and O(d), and with a novelty floor O(d) for each feature chosen before; it needs [ChooseBytes] of memory. The error
-// is a *stream.UsageError for wrong options, the context's, or for an invalid problem.
+// and O(d), and with a novelty floor also O(d) for each feature chosen earlier. It needs [ChooseBytes] of memory. The
+// error is a *stream.UsageError for wrong options, the context's, or an error for an invalid problem.
 func Choose(ctx context.Context, p Problem, opt Options) (*Result, error) {
 	d := len(p.A)
 	if err := opt.Validate(d); err != nil {
@@ -139,13 +140,13 @@ func newSearch(p Problem, opt Options) (*search, error) {
 			}
 		}
 	}
-	for _, j := range opt.Forbid { // the criterion depends on chosen features alone
+	for _, j := range opt.Forbid { // the criterion depends only on chosen features
 		s.tier[j] = tierTaken
 	}
 	return s, nil
 }
 
-// bestFeature returns the feature of largest gain, the first of several, and records a tie.
+// bestFeature returns the feature of largest gain, or the first of several such features, and then records a tie.
 func (s *search) bestFeature() int {
 	lowest := slices.Min(s.tier)
 	if lowest == tierFaint {
@@ -164,7 +165,7 @@ func (s *search) bestFeature() int {
 	}
 	first, tie := -1, Tie{Turn: len(s.Order)}
 	for i, t := range s.tier {
-		// Infinite gains have the difference NaN: all criteria are 0.
+		// The difference of infinite gains is NaN. In this case all criteria are 0.
 		if t != lowest || s.gain[i] != s.gain[top] && !(s.gain[top]-s.gain[i] <= tieShare*max(s.size[i], s.size[top])) {
 			continue
 		}
@@ -184,7 +185,7 @@ func (s *search) bestFeature() int {
 	return first
 }
 
-// mostLikely bounds the features passed to Ahead.
+// mostLikely bounds the number of features passed to Ahead.
 const mostLikely = 7
 
 func (s *search) likelyNext(p int) []int {
@@ -211,9 +212,9 @@ func (s *search) eachFeature(visit func(i int)) {
 	})
 }
 
-// computeGain computes the increase of log(N/D^p) by feature i, and the size of its terms. Log1p of a share is precise
-// for features that are small next to the choice. If N is 0 there is no share: then the gain is the criterion's own
-// logarithm, in which an absolute difference is a relative difference of criteria.
+// computeGain computes the increase of log(N/D^p) by feature i, and the magnitude of its terms. Log1p of a share is
+// precise for features that are small compared with the choice. If N is 0, there is no such share. The gain is then the
+// logarithm of the criterion, in which an absolute difference is a relative difference of criteria.
 func (s *search) computeGain(i int) {
 	more := 2*s.r[i] + s.g[i]*s.g[i]
 	if s.n == 0 {
@@ -252,7 +253,8 @@ func (s *search) takeFeature(p int) {
 	s.Alignment = append(s.Alignment, alignment)
 }
 
-// ChooseBytes bounds the memory of Choose for k of d features, without the problem; floor adds the novelty floor's.
+// ChooseBytes bounds the memory of Choose for k of d features, in addition to the problem. With floor it includes the
+// memory of the novelty floor.
 func ChooseBytes(d, k int, floor bool) int64 {
 	bytes := (8*6+1)*int64(d) + 40*int64(k)
 	if floor {

@@ -54,7 +54,7 @@ func (m *alignMethod) Cost(s method.Shape) (method.Cost, error) {
 	case s.OutOfCore && s.Sparse:
 		choosing += anchor.ThinTableBytes(s.Sample, entries) + survey.ThinColumnsBytes(d, entries)
 	case s.OutOfCore:
-		choosing = method.Unaffordable // the sample's rows suffice only if they are sparse
+		choosing = method.Unaffordable // a sample's rows are enough only if they are sparse
 	}
 	bytes := max(looking, choosing)
 	return method.Cost{Bytes: bytes, Least: bytes}, nil
@@ -81,7 +81,7 @@ func (m *alignMethod) Select(ctx context.Context, e *method.Evidence) (*method.R
 	}, nil
 }
 
-// perRowGram returns the diagonal and columns of G/n, over all rows; the kernel of a sample is scaled alike.
+// perRowGram returns the diagonal and columns of G/n, over all rows; the kernel of a sample has the same scale.
 func perRowGram(g *gram.Gram) (squares []float64, column func(j int) []float64) {
 	squares = g.Diagonal(0)
 	for j := range squares {
@@ -96,7 +96,7 @@ func perRowGram(g *gram.Gram) (squares []float64, column func(j int) []float64) 
 	}
 }
 
-// mostTies bounds the ties with a warning of their own.
+// mostTies bounds the number of ties that have a warning of their own.
 const mostTies = 5
 
 func (r *Result) warningTexts(columns []stream.Column) (list []stream.Text) {

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// novelty tracks the share of its own variance that every feature keeps unexplained by the chosen ones: a pivoted
-// Cholesky factorisation of G, a row for each chosen feature.
+// novelty tracks the share of its own variance that every feature keeps unexplained by the chosen features. It is
+// computed by a pivoted Cholesky factorisation of G, with a row for each chosen feature.
 type novelty struct {
 	floor       float64
-	unexplained []float64   // d: unexplained part of Gᵢᵢ, scaled as G is
-	rows        [][]float32 // of the factor, d each; float32 is precise enough for shares of a variance
+	unexplained []float64   // d: unexplained part of Gᵢᵢ, scaled as G
+	rows        [][]float32 // rows of the factor, d numbers each; float32 is precise enough for shares of a variance
 }
 
-// dependentShare is the unexplained share of its variance below which a feature is a combination of the chosen ones:
-// rounding error.
+// dependentShare is the share of its variance below which the unexplained part of a feature is considered rounding
+// error, and the feature a combination of the chosen features.
 const dependentShare = 1e-6
 
 func newNovelty(squares []float64, floor float64) novelty {
@@ -23,8 +23,8 @@ func newNovelty(squares []float64, floor float64) novelty {
 
 func noveltyBytes(d, k int) int64 { return 8*int64(d) + (4*int64(d)+24)*int64(k) }
 
-// recordChosen updates the unexplained variances by feature p with its column of G, and moves features that keep at
-// most the floor's share to tierExplained. They stay there, as further choices only explain more.
+// recordChosen updates the unexplained variances for the chosen feature p with its column of G. It moves features that
+// keep at most the floor's share to tierExplained, where they remain, because further choices explain more of them.
 func (s *search) recordChosen(p int, column []float64) {
 	w := &s.novelty
 	if w.floor == 0 || !(w.unexplained[p] > dependentShare*s.g[p]) || !slices.Contains(s.tier, tierOrdinary) {

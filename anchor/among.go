@@ -5,11 +5,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Among returns the graph of points on themselves, m×d row-major: every point is a row and an anchor, and its own
-// nearest one. It has no G, and for many features no C; [Graph.AddCross] works nevertheless, and then refers to the
-// points. The points are neither scaled nor centred, though C belongs to centred columns. Costs 2·m²·d flops for the
-// distances and holds AmongBytes in addition to the points. It fails unless there are more than K points, or if
-// distances overflow.
+// Among returns the graph of points on themselves, with points m×d row-major. Every point is a row and an anchor, and
+// is its own nearest anchor. The graph has no G, and for many features no C; [Graph.AddCross] works nevertheless, and
+// then refers to the points. The points are neither scaled nor centred, though C belongs to centred columns. Among
+// costs 2·m²·d flops for the distances and holds AmongBytes in addition to the points. It fails unless there are more
+// than K points, or if distances overflow.
 func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 	plain := frame{columns: make([]int, d), center: make([]float64, d), factor: make([]float64, d), fill: make([]float64, d)}
 	for j := range d {
@@ -44,8 +44,8 @@ func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 	return s.toGraph(plain.columns, float64(m)), nil
 }
 
-// AmongThin is Among for points of d features given by their nonzero coordinates. It costs the coordinates that
-// points share, and stores C by columns.
+// AmongThin does the same as Among for points of d features given by their nonzero coordinates. Its cost depends on
+// the coordinates that points share, and it stores C by columns.
 func AmongThin(p *stream.CSR, d int, opt Options) (*Graph, error) {
 	points, m := compressedRows(p, d), len(p.RowPtr)-1
 	s := &Statistics{opt: opt.withDefaults(), m: m, k: opt.withDefaults().Neighbors, delta: make([]float64, m), zz: make([]float64, m*m), work: new(scratch)}
@@ -84,8 +84,8 @@ func AmongBytes(m, d, neighbors, threads int) int64 {
 	return Bytes(m, d, neighbors, threads)
 }
 
-// AmongUpToBytes bounds the memory of Among for points of any number of features up to d: for many features Among
-// makes the graph in another way, which holds less.
+// AmongUpToBytes bounds the memory of Among for points of any number of features up to d. For many features Among
+// makes the graph in another way, which needs less memory.
 func AmongUpToBytes(m, d, neighbors, threads int) int64 {
 	return max(AmongBytes(m, d, neighbors, threads), AmongBytes(m, min(d, wideColumns-1), neighbors, threads))
 }

@@ -31,8 +31,8 @@ type Anchors struct {
 // Digest identifies a set of points: SHA-256 of their number and exact coordinates.
 type Digest [sha256.Size]byte
 
-// Drawn are rows of which anchors can be made, in the order in which they were drawn: drawing more only adds rows at
-// the end.
+// Drawn has rows from which anchors can be made, in the order in which they were drawn. Drawing more rows only adds
+// rows at the end.
 type Drawn interface {
 	Len() int
 	// columnReader returns a function that writes the entries of column j in the first m rows.
@@ -48,13 +48,13 @@ func (s *Sampler) columnReader(m int) func([]float64, int) {
 	}
 }
 
-// drawnRows are drawn from the rows kept for a factor.
+// drawnRows has rows drawn from the rows kept for a factor.
 type drawnRows struct {
 	rows  *gram.Rows
 	order []int
 }
 
-// DrawnOf returns the rows of a factor that a [Sampler] of limit rows would keep; it holds only their numbers.
+// DrawnOf returns the rows of a factor that a [Sampler] of limit rows would keep. It stores only their numbers.
 func DrawnOf(rows *gram.Rows, limit int, seed uint64) Drawn {
 	k := drawnRows{rows: rows, order: make([]int, rows.Len())}
 	key := func(i int) uint64 { return splitmix.Hash(seed, uint64(rows.Position(i))) }
@@ -72,8 +72,8 @@ func (k drawnRows) columnReader(m int) func([]float64, int) {
 	return func(dst []float64, j int) { k.rows.Entries(dst, j, k.order[:m]) }
 }
 
-// Random makes anchors of the first m rows of s, the same m for any shards of the table and any number of threads (0
-// means GOMAXPROCS). Fewer rows than m are a *stream.UsageError.
+// Random makes anchors of the first m rows of s. The result is the same for any shards of the table and any number of
+// threads (0 means GOMAXPROCS). If there are fewer than m rows, the error is a *stream.UsageError.
 func Random(s Drawn, m int, std *gram.Standardizer, threads int) (*Anchors, error) {
 	if m > s.Len() {
 		return nil, stream.Usagef("{anchors} %d: there are %d rows to draw them from", m, s.Len())
@@ -90,7 +90,7 @@ func Random(s Drawn, m int, std *gram.Standardizer, threads int) (*Anchors, erro
 	return a, a.checkAndDigest(std)
 }
 
-// randomThin makes thin anchors of rows kept by their entries: O(entries + D).
+// randomThin makes thin anchors of rows that are kept by their entries, in O(entries + D).
 func randomThin(rows []sampledRow, std *gram.Standardizer) (*Anchors, error) {
 	a := newAnchors(0, std)
 	points := kernel.Compressed{Cols: a.D}
@@ -112,7 +112,7 @@ func (a *Anchors) thinRow(i int) ([]int32, []float64) {
 	return a.Thin.Index[from:to], a.Thin.Value[from:to]
 }
 
-// eachColumn calls visit for each column of the frame with its m coordinates, which it lends.
+// eachColumn calls visit for each column of the frame with its m coordinates, which are valid until visit returns.
 func (a *Anchors) eachColumn(workers int, entries func(dst []float64, j int), m int, visit func(k int, column []float64)) {
 	const run = 64 // columns, so that neighbours in a row share cache lines
 	kernel.Each(workers, (a.D+run-1)/run, func(t int) {
@@ -137,8 +137,8 @@ const (
 	kmeansMaxIter   = 50
 )
 
-// KMeans makes anchors of the centres of m clusters of the rows of s, by greedy k-means++ and Lloyd's iteration in
-// the frame (SFUFS-K). It holds 8·D bytes a row of s in addition to s, and cluster.Bytes.
+// KMeans makes anchors of the centres of m clusters of the rows of s, by greedy k-means++ and Lloyd's iteration in the
+// frame (SFUFS-K). It holds 8·D bytes for each row of s in addition to s, and cluster.Bytes.
 func KMeans(ctx context.Context, s Drawn, m int, std *gram.Standardizer, opt KMeansOptions) (*Anchors, error) {
 	n := s.Len()
 	if m > n {
@@ -157,8 +157,8 @@ func KMeans(ctx context.Context, s Drawn, m int, std *gram.Standardizer, opt KMe
 	return a, a.checkAndDigest(std)
 }
 
-// FromSource makes anchors of the rows of src, in their order; src has the columns of the table. More than limit rows are
-// a *stream.UsageError.
+// FromSource makes anchors of the rows of src, in their order. src has the columns of the table. More than limit rows
+// are a *stream.UsageError.
 func FromSource(ctx context.Context, src stream.Source, limit int, std *gram.Standardizer) (*Anchors, error) {
 	a := newAnchors(0, std)
 	var x []float64
@@ -192,9 +192,9 @@ func (a *Anchors) setPoints(at int, x kernel.Matrix[float64]) {
 	kernel.Copy(kernel.RowMajor(a.Points[at*a.D:], x.Rows, a.D, a.D), x)
 }
 
-// checkAndDigest makes sure that distances cannot overflow, and computes the digest.
+// checkAndDigest fails if distances may overflow, and computes the digest.
 func (a *Anchors) checkAndDigest(std *gram.Standardizer) error {
-	// No row is longer than all of them together, about a centre half a deviation off.
+	// No row is longer than all rows together, about a centre that is half a deviation from the mean.
 	longest := 0.0
 	for k, sd := range std.Std {
 		sd *= std.Factor[k]
@@ -204,7 +204,7 @@ func (a *Anchors) checkAndDigest(std *gram.Standardizer) error {
 		row := a.pointCoordinates(i)
 		longest = max(longest, kernel.Dot(row, row)) // NaN stays
 	}
-	// ‖x−y‖² ≤ 2‖x‖² + 2‖y‖², and there are as many weights to add as anchors.
+	// ‖x−y‖² ≤ 2‖x‖² + 2‖y‖², and as many weights are added as there are anchors.
 	if total := 4 * float64(a.M+1) * longest; !(total <= math.MaxFloat64) {
 		return stream.Dataf("", "squared distances between rows and anchors overflow; scale the columns")
 	}
@@ -227,7 +227,7 @@ func (a *Anchors) checkAndDigest(std *gram.Standardizer) error {
 	return nil
 }
 
-// pointCoordinates are the coordinates of point i, or the nonzero ones of a thin point.
+// pointCoordinates returns the coordinates of point i, or only the nonzero ones if the point is thin.
 func (a *Anchors) pointCoordinates(i int) []float64 {
 	if a.isThin() {
 		_, value := a.thinRow(i)

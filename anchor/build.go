@@ -9,14 +9,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Graph turns the statistics into the graph, with g, the Gram matrix of the same rows under gram.FinishOptions{Scale:
-// gram.ScaleCenter} and the fill of the anchors. Graph scales G like the anchors scaled the distances. The features
-// are the columns of g that took part in the distances: g is reduced to them, so that its slices stay parallel to the
-// Graph. Cost O(m² + m·D), and O(D²), or O(n·D) for a factor.
+// Graph turns the statistics into the graph. g is the Gram matrix of the same rows under gram.FinishOptions{Scale:
+// gram.ScaleCenter} and the fill of the anchors. Graph scales G as the anchors scaled the distances. The features are
+// the columns of g that took part in the distances: g is reduced to these, so that its slices stay parallel to the
+// Graph. The cost is O(m² + m·D), and O(D²), or O(n·D) for a factor.
 //
-// g may be absent, known by its columns alone (see [gram.Profile.Gram]): then G is absent too.
+// g may be absent, with only its columns known (see [gram.Profile.Gram]). G is then absent too.
 //
-// Both are consumed, even on error: the Graph lives in their memory, and g.Matrix is its G. It fails for broken
+// Both are consumed, even on error: the Graph uses their memory, and g.Matrix is its G. Graph fails for broken
 // statistics, and for a g of other rows, of columns that are not centred, or without any column that took part.
 func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 	if s.brokenErr != nil {
@@ -60,8 +60,8 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 	return graph, nil
 }
 
-// toGraph turns the sums, of rows with the given total weight, into the graph of the features at the given indices of
-// the frame, ascending, without G. The graph lives in their memory.
+// toGraph turns the sums of rows with the given total weight into the graph, without G, of the features at the given
+// indices of the frame, which ascend. The graph uses the memory of the sums.
 func (s *Statistics) toGraph(indices []int, weight float64) *Graph {
 	threads := s.opt.Threads
 	root := make([]float64, s.m) // Δ^(−1/2), 0 for 0
@@ -98,8 +98,8 @@ func (s *Statistics) toGraph(indices []int, weight float64) *Graph {
 	return graph
 }
 
-// keepKnownColumns reduces g to the columns that took part in the distances: all, unless the anchors were made with
-// another profile than g.
+// keepKnownColumns reduces g to the columns that took part in the distances. These are all columns, unless the anchors
+// were made with another profile than g.
 func keepKnownColumns(g *gram.Gram, known map[int]int) {
 	if len(g.Columns) == 0 {
 		return
@@ -111,8 +111,8 @@ func keepKnownColumns(g *gram.Gram, known map[int]int) {
 	g.Keep(keep)
 }
 
-// checkCentred fails unless g has the diagonal of centred columns that are not scaled. Raw columns have n·mean² more;
-// if that is below rounding, it does not matter.
+// checkCentred fails unless g has the diagonal of centred columns that are not scaled. Raw columns have a diagonal
+// larger by n·mean². If that is below rounding, it does not matter.
 func checkCentred(g *gram.Gram) error {
 	for i := range g.D {
 		want := g.Weight * g.Std[i] * g.Std[i]
@@ -123,17 +123,17 @@ func checkCentred(g *gram.Gram) error {
 	return nil
 }
 
-// centreCross turns ZᵀX about the frame's centre into C = Δ^(−1/2)(ZᵀX − Δx̄ᵀ) of the features at the given indices
-// of the frame, ascending, in the memory of ZᵀX. weight is the rows' total weight. Rows of Z sum to 1, so the rows of
-// ZᵀX sum to the sum of the points. x̄ is at most half a deviation, as the profile of the anchors is of the same
-// rows; if later rows have outgrown it, digits are lost as in any sum about another centre.
+// centreCross turns ZᵀX about the frame's centre into C = Δ^(−1/2)(ZᵀX − Δx̄ᵀ) of the features at the given indices of
+// the frame, which ascend. C replaces ZᵀX in its memory. weight is the total weight of the rows. Rows of Z sum to 1,
+// so the rows of ZᵀX sum to the sum of the points. x̄ is at most half a deviation, because the profile of the anchors
+// is of the same rows. If later rows have moved the mean farther, digits are lost as in any sum about another centre.
 func (s *Statistics) centreCross(indices []int, root []float64, weight float64) []float64 {
 	d := len(s.frame.columns)
 	mean := make([]float64, d)
 	for j := range s.m {
 		kernel.Axpy(1/weight, s.zx[j*d:][:d], mean)
 	}
-	// An entry never moves to a higher index, so in ascending order nothing is overwritten unread.
+	// An entry never moves to a higher index, so in ascending order no entry is overwritten before it is read.
 	for j := range s.m {
 		from, to := s.zx[j*d:], s.zx[j*len(indices):]
 		for k, l := range indices {

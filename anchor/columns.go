@@ -9,33 +9,33 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
-// Columns are C, m×d, by its columns, for rows of few entries: a column has at most K entries for each row that has
-// the feature. Columns that may fill two thirds of the anchors are stored in full, the others as lists of anchors and
-// values. Column j is the stored column less Mean[j]·Root, because rows are about a centre for which absent entries
-// cost nothing (see thinFrame), and not about their mean.
+// Columns is C, m×d, stored by its columns, for rows of few entries. A column has at most K entries for each row that
+// has the feature. Columns that may fill two thirds of the anchors are stored in full, and the others as lists of
+// anchors and values. Column j is the stored column less Mean[j]·Root, because rows are not about their mean but about
+// a centre for which absent entries cost nothing (see thinFrame).
 type Columns struct {
 	M, D int
 	Mean []float64 // d
 	Root []float64 // m: √Δ
 
-	starts, ends []int   // of a feature's list, and its present end
-	fullNumber   []int32 // feature → its number among the full ones + 1; 0 for a list
+	starts, ends []int   // start of each feature's list, and its current end
+	fullNumber   []int32 // feature → its number among the features stored in full + 1; 0 for a list
 	anchorOf     []int32
 	value        []float64
-	dense        []float64 // m each
+	dense        []float64 // columns stored in full, m numbers each
 }
 
 const (
-	// listBytes is the memory of an entry of a list, and featureBytes of a feature without its entries.
+	// listBytes is the memory of an entry of a list, and featureBytes is the memory of a feature without its entries.
 	listBytes    = 4 + 8
 	featureBytes = 8 + 8 + 8 + 4
-	// minListNeighbors: a feature whose centre is not 0 occurs in at least a seventeenth of the rows, or its mean
-	// would be below a quarter of its deviation. So a column in full, 8m ≤ 2n bytes, takes no more than lists for
-	// this many neighbours.
+	// minListNeighbors bounds the lists from below. A feature whose centre is not 0 occurs in at least a seventeenth
+	// of the rows; otherwise its mean would be below a quarter of its deviation. So a column in full, 8m ≤ 2n bytes,
+	// needs no more memory than lists for this number of neighbours.
 	minListNeighbors = 3
 )
 
-// ColumnsBytes bounds Columns of m anchors and d features, of rows with the given total of entries.
+// ColumnsBytes bounds the memory of Columns of m anchors and d features, of rows with the given total of entries.
 func ColumnsBytes(m, d, neighbors int, entries int64) int64 {
 	return min(8*int64(m)*int64(d), listBytes*int64(max(neighbors, minListNeighbors))*entries) + featureBytes*int64(d) + 8*int64(m)
 }
@@ -58,7 +58,7 @@ func newColumns(m, neighbors int, entries []int64) *Columns {
 	return c
 }
 
-// Bytes is the memory that c holds.
+// Bytes returns the memory that c holds.
 func (c *Columns) Bytes() int64 {
 	return listBytes*int64(len(c.anchorOf)) + 8*int64(len(c.dense)) + featureBytes*int64(c.D) + 8*int64(c.M)
 }
@@ -70,8 +70,8 @@ func (c *Columns) listEnd(j int) int {
 	return len(c.anchorOf)
 }
 
-// addRows adds ZᵀX of sparse rows, and returns the workers' total busy time. The terms of an entry are in the order
-// of the rows. It reports whether there was room for all.
+// addRows adds ZᵀX of sparse rows, and returns the workers' total busy time. It adds the terms of an entry in the
+// order of the rows. It reports whether there was room for all entries.
 func (c *Columns) addRows(workers int, z kernel.Sparse, x *kernel.Compressed) (busy time.Duration, ok bool) {
 	const run = 64 // features, so that workers share no cache lines
 	full := make([]bool, workers)
@@ -136,8 +136,8 @@ func (c *Columns) decodeFrom(r *words.Reader) {
 	r.Floats(c.dense)
 }
 
-// finishColumns turns ZᵀX into C, for rows with the given total weight: it adds up entries of the same anchor, in
-// ascending order.
+// finishColumns turns ZᵀX into C, for rows with the given total weight. It adds up the entries of the same anchor, and
+// sorts the anchors in ascending order.
 func (c *Columns) finishColumns(workers int, delta []float64, weight float64) {
 	c.Root = make([]float64, c.M)
 	root := make([]float64, c.M) // Δ^(−1/2), 0 for 0
@@ -191,7 +191,7 @@ func (c *Columns) keepFeatures(features []int) {
 	c.Mean, c.starts, c.ends, c.fullNumber = c.Mean[:c.D], c.starts[:c.D], c.ends[:c.D], c.fullNumber[:c.D]
 }
 
-// List is the stored column j: a list with anchors ascending, or all m numbers in full.
+// List returns the stored column j: either a list with anchors ascending, or all m numbers in full.
 func (c *Columns) List(j int) (at []int32, value, full []float64) {
 	if f := int(c.fullNumber[j]); f > 0 {
 		return nil, nil, c.dense[(f-1)*c.M : f*c.M]
@@ -199,7 +199,7 @@ func (c *Columns) List(j int) (at []int32, value, full []float64) {
 	return c.anchorOf[c.starts[j]:c.ends[j]], c.value[c.starts[j]:c.ends[j]], nil
 }
 
-// Entries is the number of stored entries of column j.
+// Entries returns the number of stored entries of column j.
 func (c *Columns) Entries(j int) int {
 	if c.fullNumber[j] > 0 {
 		return c.M
@@ -207,7 +207,7 @@ func (c *Columns) Entries(j int) int {
 	return c.ends[j] - c.starts[j]
 }
 
-// ColumnTo writes column j of C to dst, m numbers.
+// ColumnTo writes column j of C to the m numbers of dst.
 func (c *Columns) ColumnTo(dst []float64, j int) {
 	at, value, full := c.List(j)
 	if full != nil {
@@ -221,7 +221,7 @@ func (c *Columns) ColumnTo(dst []float64, j int) {
 	kernel.Axpy(-c.Mean[j], c.Root, dst)
 }
 
-// Dot is xᵀ of column j of C, given xᵀRoot.
+// Dot returns xᵀc for column c = j of C, given xᵀRoot as withRoot.
 func (c *Columns) Dot(j int, x []float64, withRoot float64) float64 {
 	at, value, full := c.List(j)
 	sum := 0.0
@@ -234,7 +234,7 @@ func (c *Columns) Dot(j int, x []float64, withRoot float64) float64 {
 	return sum - c.Mean[j]*withRoot
 }
 
-// AddProduct adds Cᵀx to y, d numbers: two flops an entry.
+// AddProduct adds Cᵀx to the d numbers of y, with two flops for each stored entry.
 func (c *Columns) AddProduct(workers int, x, y []float64) {
 	const run = 512
 	withRoot := kernel.Dot(x, c.Root)
@@ -245,8 +245,9 @@ func (c *Columns) AddProduct(workers int, x, y []float64) {
 	})
 }
 
-// Map calls visit for every feature j with V·c_j, V of r×m numbers, row-major: 2r flops a stored entry. The vector is
-// lent. Calls for a run of features are sequential; calls for different runs may be concurrent.
+// Map calls visit for every feature j with V·c_j, for a V of r×m numbers, row-major, with 2r flops for each stored
+// entry. The vector is valid until visit returns. Calls for a run of consecutive features are sequential; calls for
+// different runs may be concurrent.
 func (c *Columns) Map(workers, r int, v []float64, visit func(j int, vc []float64)) {
 	transposed := make([]float64, c.M*r) // Vᵀ, so that an entry uses one row
 	kernel.Copy(kernel.RowMajor(transposed, c.M, r, r), kernel.RowMajor(v, r, c.M, c.M).Trans())

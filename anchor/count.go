@@ -2,15 +2,15 @@ package anchor
 
 import "github.com/ufs-stream/ufs-stream/stream"
 
-// MostAnchors is the largest default number of anchors. On mnist10k more anchors do not improve the selection, and
-// the eigenpairs of S take seconds up to here.
+// MostAnchors is the largest default number of anchors. On mnist10k more anchors do not improve the selection. Up to
+// this number, the eigenpairs of S take only seconds.
 const MostAnchors = 2000
 
-// Count is the number of anchors for a table of the given number of used rows: requested, or if that is 0, every row up
-// to 2,000 rows, and 2,000 beyond. If rows are few, each of them counts: with a quarter of them as anchors,
-// laplacian, mcfs and align lose all that they gain over other methods. The number must exceed the number of
-// neighbours, as the weights need the distance of one more, and must not exceed the rows; else the error is a
-// *stream.UsageError.
+// Count returns the number of anchors for a table of the given number of used rows. This is requested or, if requested
+// is 0, every row up to 2,000 rows, and 2,000 beyond. If there are few rows, each of them counts: with a quarter of
+// them as anchors, laplacian, mcfs and align lose all that they gain over other methods. The number must exceed the
+// number of neighbours, because the weights need the distance of one more anchor, and must not exceed the number of
+// rows. Otherwise the error is a *stream.UsageError.
 func Count(requested int, rows int64, neighbors int) (int, error) {
 	m := requested
 	switch {
@@ -42,8 +42,9 @@ func checkAnchorCount(m, neighbors int) error {
 	return nil
 }
 
-// SampleRows is the number of rows that a [Sampler] should keep for m k-means anchors of a table of d columns: 10·m,
-// at least 10,000, or as many as fit twice into the given bytes (raw, and as points), but at least m.
+// SampleRows returns the number of rows that a [Sampler] should keep for m k-means anchors of a table of d columns:
+// 10·m, but at least 10,000. If these do not fit twice into the given bytes (raw, and as points), it returns the
+// number that fits, but at least m.
 func SampleRows(m, d int, bytes int64) int {
 	rows := max(10*m, 10_000)
 	if each := 2 * sampleBytes(1, d); bytes/each < int64(rows) {

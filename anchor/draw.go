@@ -8,8 +8,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// sortedRows returns the rows in the order of their keys, the order of a sample. Rows with equal keys come from
-// tables that were numbered separately: their values decide, so that the order of merging does not matter.
+// sortedRows returns the rows in the order of their keys, which is the order of a sample. Rows with equal keys come
+// from tables that were numbered separately. They are ordered by their values, so that the order of merging does not
+// matter.
 func (s *Sampler) sortedRows() []sampledRow {
 	rows := slices.Clone(s.rows)
 	slices.SortFunc(rows, compareRows)
@@ -24,7 +25,7 @@ func compareRows(a, b sampledRow) int {
 		slices.Compare(a.entries.value, b.entries.value), cmp.Compare(a.start, b.start))
 }
 
-// Draw returns the first m rows, m ≤ Len, as a dense chunk that the caller owns, with NaN for missing entries. A
+// Draw returns the first m rows, m ≤ Len, as a dense chunk that belongs to the caller, with NaN for missing entries. A
 // larger m only adds rows at the end.
 func (s *Sampler) Draw(m int) *stream.Chunk {
 	c := &stream.Chunk{Block: m, Rows: m, Cols: s.d, Stride: m,
@@ -38,8 +39,8 @@ func (s *Sampler) Draw(m int) *stream.Chunk {
 	return c
 }
 
-// Merge makes s the exact sample of the rows of both, however they were divided. Afterwards s keeps the smaller of
-// the two numbers of rows. o is unchanged; s is unchanged on error: other columns, another seed or a
+// Merge makes s the exact sample of the rows of both samples, however the table was divided. Afterwards s keeps the
+// smaller of the two numbers of rows. o is unchanged. s is unchanged on error: other columns, another seed or a
 // *stream.MemoryError.
 func (s *Sampler) Merge(o *Sampler) error {
 	if s.d != o.d {
@@ -79,7 +80,7 @@ func (s *Sampler) checkMergedLimit(o *Sampler) error {
 	return both.checkLimit(min(len(s.rows)+len(o.rows), s.opt.Rows, o.opt.Rows))
 }
 
-// MergedBytes is [SamplerBytes] of s after merging o, if o is not nil.
+// MergedBytes returns [SamplerBytes] of s after merging o, if o is not nil.
 func (s *Sampler) MergedBytes(o *Sampler) int64 {
 	rows, size := len(s.rows), s.entryBytes
 	if o != nil {

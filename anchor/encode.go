@@ -15,29 +15,27 @@ const (
 	thinMagic       = "ufsthin1"
 	entriesMagic    = "ufssent1"
 	statisticsMagic = "ufsanch2"
-	// untrustedMagic opens the older form of statistics without a Trust, which can still be read.
+	// untrustedMagic opens the older binary form of statistics, without a Trust, which can still be read.
 	untrustedMagic = "ufsanch1"
 )
 
-// Larger numbers of columns, rows kept and anchors are refused: below these, 64-bit byte counts cannot overflow;
-// above, m² or m·d doubles would be petabytes.
+// Larger numbers of columns, rows kept and anchors are refused. Up to these numbers 64-bit byte counts cannot
+// overflow; beyond, m² or m·d doubles would be petabytes.
 const (
 	maxColumns = 1 << 24
 	maxRows    = MostSampled
 )
 
-// The binary form of Statistics, 8-byte little-endian words; equal states give equal
-// bytes: "ufsanch2", m, K, D, rows, the anchors' digest (4 words), the Trust's fields (6 words),
-// then D times column, centre, factor and fill, then Δ, ZᵀX by rows, and the upper
-// triangle of ZᵀZ by rows. "ufsanch1" has no Trust.
+// The binary form of Statistics, 8-byte little-endian words; equal states give equal bytes: "ufsanch2", m, K, D, rows,
+// the anchors' digest (4 words), the Trust's fields (6 words), then D times column, centre, factor and fill, then Δ,
+// ZᵀX by rows, and the upper triangle of ZᵀZ by rows. "ufsanch1" has no Trust.
 
 const (
 	headWords  = 4 + len(Digest{})/8 // after the magic
 	trustWords = 6
 )
 
-// WriteTo writes the binary form of s through a buffer of 64 KiB. It implements
-// io.WriterTo.
+// WriteTo writes the binary form of s through a buffer of 64 KiB. It implements io.WriterTo.
 func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 	if s.brokenErr != nil {
 		return 0, s.brokenErr
@@ -76,9 +74,9 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// ReadFrom replaces s's state by one that WriteTo wrote, and reads no further; it keeps s's Options except the number
+// ReadFrom replaces s's state by one that WriteTo wrote, and reads no further. It keeps s's Options except the number
 // of neighbours. If s has anchors, the state must have been made with the same anchors, scaling and number of
-// neighbours, else ReadFrom fails with a *stream.UsageError; adding rows then gives the same bits as for the
+// neighbours; otherwise ReadFrom fails with a *stream.UsageError. Adding rows then gives the same bits as for the
 // original. Without anchors s reads any state that fits its limit. s is unchanged on error.
 func (s *Statistics) ReadFrom(r io.Reader) (int64, error) {
 	return words.Replace(s, r, s.decodeStatistics)
@@ -112,7 +110,7 @@ func (s *Statistics) decodeStatistics(r *words.Reader) *Statistics {
 	if r.Err() == nil {
 		r.Stop(s.checkSameAnchors(got))
 	}
-	if got.trust == (Trust{}) && s.anchors != nil { // the anchors, and so the trust, are the same
+	if got.trust == (Trust{}) && s.anchors != nil { // the anchors are the same, and so is the trust
 		got.trust = s.trust
 	}
 	if r.Err() != nil {

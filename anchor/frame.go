@@ -12,8 +12,8 @@ import (
 )
 
 // frame is the coordinate system of points: the scale of a gram.Standardizer about a centre near the mean. Neither
-// distances nor L depend on a shift, and sums about the centre keep their digits for any mean. The centre comes from
-// the whole table's profile, so that all shards share it and their sums can be added unchanged.
+// distances nor L depend on a shift, and sums about the centre keep their digits for any mean. The centre is computed
+// from the whole table's profile, so that all shards share it and their sums can be added unchanged.
 type frame struct {
 	columns []int     // of the source, ascending
 	center  []float64 // a point is (x - center)·factor
@@ -33,8 +33,8 @@ func newFrame(std *gram.Standardizer) frame {
 }
 
 // roundedMean rounds the mean to a multiple of the power of 2 below the deviation. The error is at most half a
-// deviation, and the result has so few digits that subtracting it from pixels and counts does not round: rows at
-// equal distances stay so.
+// deviation. The result has so few digits that subtracting it from pixels and counts does not round, so rows at equal
+// distances stay at equal distances.
 func roundedMean(mean, std float64) float64 {
 	_, e := math.Frexp(std)
 	unit := math.Ldexp(1, e-1)
@@ -75,8 +75,8 @@ func newFrameMapper(std *gram.Standardizer, f *frame) frameMapper {
 	return p
 }
 
-// mapRows writes rows [from, from+rows) of c, column-major: kept column k from dst[k*ld] on. It returns the workers'
-// total busy time.
+// mapRows writes rows [from, from+rows) of c to dst, column-major, with kept column k from dst[k*ld] on. It returns
+// the workers' total busy time.
 func (p *frameMapper) mapRows(workers int, dst []float64, ld int, c *stream.Chunk, from, rows int) time.Duration {
 	part := stream.Chunk{Rows: rows, Cols: c.Cols}
 	if c.Sparse != nil {
@@ -84,7 +84,7 @@ func (p *frameMapper) mapRows(workers int, dst []float64, ld int, c *stream.Chun
 		csr.RowPtr = csr.RowPtr[from : from+rows+1]
 		part.Sparse = &csr
 		start := time.Now()
-		p.all.To(dst, ld, &part) // every run would scan every entry
+		p.all.To(dst, ld, &part) // in runs, every run would scan every entry
 		return time.Since(start)
 	}
 	part.Data, part.Stride = c.Data[from:], c.Stride

@@ -7,15 +7,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Graph is the anchor graph of n rows and d scaled features, in the small matrices
-// that selectors work from. With Z the n×m weights of rows on anchors (each row sums
-// to 1), Δ = diag(Zᵀ1), B = ZΔ^(−1/2), A = BBᵀ the n×n affinity and L = I − A its
-// Laplacian (eq. 2.6 of SFUFS gives D = I), and X̃ the centred features,
+// Graph is the anchor graph of n rows and d scaled features, in the small matrices that selectors work from. With Z
+// the n×m weights of rows on anchors (each row sums to 1), Δ = diag(Zᵀ1), B = ZΔ^(−1/2), A = BBᵀ the n×n affinity and
+// L = I − A its Laplacian (eq. 2.6 of SFUFS gives D = I), and X̃ the centred features,
 //
 //	G = X̃ᵀX̃   C = BᵀX̃   S = BᵀB
 //
-// so that XᵀLX = G − CᵀC and XᵀAᵗX = CᵀS^(t−1)C for t ≥ 1: L1 = 0, so centring does not change these. An anchor that
-// no row uses has Δ = 0 and rows of zeros.
+// With these, XᵀLX = G − CᵀC and XᵀAᵗX = CᵀS^(t−1)C for t ≥ 1. As L1 = 0, centring does not change these products. An
+// anchor that no row uses has Δ = 0 and rows of zeros.
 //
 // A Graph is read-only to selectors, which may run concurrently.
 type Graph struct {
@@ -27,10 +26,10 @@ type Graph struct {
 	Columns *Columns     // C in place of the matrix, for statistics that keep it by columns; else nil
 	S       []float64    // m×m, symmetric, stored in full
 	Scale   []float64    // d: factors of the features after centring
-	// Z accompanies a G that is a factor, whose rows are then the rows of X̃. B = ZΔ^(−1/2).
+	// Z is set if G is a factor, whose rows are then the rows of X̃. B = ZΔ^(−1/2).
 	Z RowWeights
-	// Held is set if G is an estimate by a sketch of the rows (see [Graph.Estimate]): a factor of the estimated part
-	// of G, from the held-out rows.
+	// Held is set if G is an estimate by a sketch of the rows (see [Graph.Estimate]). It is a factor of the estimated
+	// part of G, from the held-out rows.
 	Held *gram.Matrix
 
 	knownB []float64    // for an estimate: the last rows of B, M numbers each
@@ -43,8 +42,9 @@ type crossSource struct {
 	weights RowWeights
 }
 
-// AddCross adds E·C to Y, for an E of k×m and a Y of k×d numbers, row-major: 2kmd flops. If the graph is [Among]
-// points of many features, whose C would be larger than all else, it costs 2knd flops and the columns' means.
+// AddCross adds E·C to Y, for an E of k×m and a Y of k×d numbers, row-major, with 2kmd flops. If the graph is made by
+// [Among] from points of many features, C would be larger than all else. The product then costs 2knd flops and the
+// means of the columns.
 func (g *Graph) AddCross(threads, k int, e, y []float64) {
 	team, from, to := kernel.NewTeam(threads), kernel.RowMajor(e, k, g.M, g.M), kernel.RowMajor(y, k, g.D, g.D)
 	if g.cross == nil {
@@ -79,7 +79,7 @@ func (g *Graph) AddCross(threads, k int, e, y []float64) {
 	})
 }
 
-// RowWeights are the weights of rows on anchors, Count for each row: row i has Value[i·Count+e] on anchor
+// RowWeights has the weights of rows on anchors, Count for each row: row i has the weight Value[i·Count+e] on anchor
 // Index[i·Count+e].
 type RowWeights struct {
 	Rows, Count int
@@ -87,8 +87,8 @@ type RowWeights struct {
 	Value       []float64
 }
 
-// B is the n×m matrix ZΔ^(−1/2), row-major, of a Graph whose G is a factor, for the factor's present rows. If G is an
-// estimate, these are the rows of [Graph.Estimate], fewer than n.
+// B returns the n×m matrix ZΔ^(−1/2), row-major, of a Graph whose G is a factor, for the factor's present rows. If G
+// is an estimate, these are the rows of [Graph.Estimate], which are fewer than n.
 func (g *Graph) B(threads int) []float64 {
 	if g.Held != nil {
 		b := make([]float64, g.G.Rank*g.M)

@@ -9,11 +9,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// For an estimate of G, the held-out rows give a second estimate of the estimated part: together with the known part
-// it shows the error of the first.
+// For an estimate of G, the held-out rows give a second estimate of the estimated part. Together with the known part,
+// it shows the error of the first estimate.
 
-// knownRoot is Λ^(−½)Uᵀ, q×M, and q. Its product with C is the known part of features; rotations of the rows of G do
-// not change it.
+// knownRoot returns Λ^(−½)Uᵀ, q×M, and q. The product of this matrix with C is the known part of features. Rotations
+// of the rows of G do not change it.
 func (g *Graph) knownRoot() (up kernel.Matrix[float64], q int) {
 	q = len(g.knownB) / g.M
 	up = kernel.RowMajor(slices.Clone(g.knownB), q, g.M, g.M) // Λ^½Uᵀ, whose rows have the squares Λ
@@ -38,8 +38,8 @@ func (g *Graph) knownNumbersTo(team *kernel.Team, up kernel.Matrix[float64], lis
 	kernel.Gemm(team, 1, c, up.Trans(), dst)
 }
 
-// Deviation is the root mean square error of the estimated cosines of the listed features, measured on the held-out
-// rows. NaN if G is no estimate, or for fewer than two features.
+// Deviation returns the root mean square error of the estimated cosines of the listed features, measured on the
+// held-out rows. It returns NaN if G is not an estimate, or for fewer than two features.
 func (g *Graph) Deviation(threads int, list []int) float64 {
 	if g.Held == nil || len(list) < 2 {
 		return math.NaN()
@@ -59,18 +59,20 @@ func (g *Graph) Deviation(threads int, list []int) float64 {
 			pairs++
 		}
 	}
-	// The difference of the two estimates has the sum of both variances, which are inverse to the numbers of rows.
+	// The variance of the difference of the two estimates is the sum of their variances, which are inverse to the
+	// numbers of rows.
 	main, heldRank := float64(g.G.Rank-q), float64(g.Held.Rank)
 	return math.Sqrt(total / float64(pairs) * heldRank / (heldRank + main))
 }
 
-// exhaustedShare: if the other features leave less than this share of a feature's sum of squares, the rest is
+// exhaustedShare: if the other features leave less than this share of a feature's sum of squares, that part is
 // rounding.
 const exhaustedShare = 1e-12
 
-// HeldErrors is F(S)/F(∅) after each feature of the order, measured on the known part of G and, for the rest, the
-// held-out rows. The weights by which the features of S explain the others come from G, which has not seen these
-// rows, so the errors are not too small. Nil if G is no estimate. Cost 2m²D and 2k(2r + m)D flops, and [HeldBytes].
+// HeldErrors returns F(S)/F(∅) after each feature of the order, measured on the known part of G and, for the rest, on
+// the held-out rows. The weights by which the features of S explain the others come from G, which has not seen these
+// rows, so the errors are not too small. The result is nil if G is not an estimate. The cost is 2m²D and 2k(2r + m)D
+// flops, and the memory is [HeldBytes].
 func (g *Graph) HeldErrors(threads int, order []int) []float64 {
 	if g.Held == nil {
 		return nil
@@ -89,7 +91,8 @@ func (g *Graph) HeldErrors(threads int, order []int) []float64 {
 			copy(rows[i*width+heldRank:], known.Data[i*q:][:q])
 		}
 	}
-	// Each feature of the order, orthogonal to those before it by the weights of G, and of length 1 there.
+	// Make each feature of the order orthogonal to the previous ones, by the weights of G, and scale it to length 1
+	// there.
 	basis, heldBasis := make([]float64, len(order)*rank), make([]float64, len(order)*width)
 	for a, p := range order {
 		readRows(order[a : a+1])
@@ -141,16 +144,17 @@ func (g *Graph) HeldErrors(threads int, order []int) []float64 {
 	return total[1:]
 }
 
-// HeldBytes is the memory of HeldErrors of k features in addition to a Graph of m anchors that was estimated by a
-// sketch of the given rows.
+// HeldBytes returns the memory that HeldErrors of k features needs in addition to a Graph of m anchors that was
+// estimated by a sketch of the given rows.
 func HeldBytes(m, k, rows int) int64 {
 	held := int64(gram.SketchHeld(rows))
 	rank, width := int64(gram.SketchRows(rows))-held+int64(m), held+int64(m)
 	return 8*(int64(m)*int64(m)+sketchBlock*(2*int64(m)+width+int64(k)+2)+int64(k)*(rank+width)) + kernel.TeamBytes(m, sketchBlock) + buffers
 }
 
-// EstimateBytes is the peak memory of Estimate for d features and m anchors, in addition to the Graph without G and
-// two sketches of the given rows, including its result; stays is the memory that remains in place of the sketches.
+// EstimateBytes returns as most the peak memory of Estimate for d features and m anchors, in addition to the Graph
+// without G and two sketches of the given rows, including its result. stays is the memory that remains in place of the
+// sketches.
 func EstimateBytes(m, d, rows int) (most, stays int64) {
 	r := int64(gram.SketchRows(rows))
 	held := int64(gram.SketchHeld(rows))

@@ -10,17 +10,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// If rows are few and wide, the tables of a [kernel.Nearest] would take more memory than rows and anchors themselves,
-// and save little arithmetic. Here all distances come from products, some features at a time.
+// If rows are few and wide, the tables of a [kernel.Nearest] would need more memory than the rows and anchors
+// themselves, and save little arithmetic. In this file, all distances are computed from products, a few features at a
+// time.
 
 const (
 	// panelColumns is the number of columns processed together.
 	panelColumns = 256
-	// wideColumns is the number of features from which on Among works in this way too.
+	// wideColumns is the number of features from which on Among uses this way too.
 	wideColumns = 1 << 14
 )
 
-// columnPanels calls visit for all columns of n rows in turn, as n×h panels that begin at column from.
+// columnPanels calls visit for all columns of n rows in turn. Each call gets an n×h panel whose first column is from.
 type columnPanels func(visit func(from int, x kernel.Matrix[float64]))
 
 func factorPanels(g *gram.Matrix, threads int) columnPanels {
@@ -42,8 +43,8 @@ func rowPanels(x kernel.Matrix[float64]) columnPanels {
 	}
 }
 
-// takeRows computes Z, ΔᵀZ and ZᵀX̃ of the rows of a factor, which are centred and in the frame's scale. indices
-// has the index of each feature in the frame.
+// takeRows computes Z, ΔᵀZ and ZᵀX̃ of the rows of a factor, which are centred and in the frame's scale. indices has
+// the index of each feature in the frame.
 func (s *Statistics) takeRows(g *gram.Gram, indices []int) error {
 	m, d, all := s.m, g.D, len(s.frame.columns)
 	points := kernel.RowMajor(s.anchors.Points, m, all, all)
@@ -84,13 +85,13 @@ func (z RowWeights) asSparse(m int) kernel.Sparse {
 }
 
 // findWeights computes the weights of the n rows of X + 1·shiftᵀ, n×d, on the points, m×d row-major, and adds Δ and
-// ZᵀZ: 2nmd flops. Candidates are found by ‖x‖² − 2xᵀp + ‖p‖²; all points that may be among the nearest, considering
-// rounding, are compared by their exact differences.
+// ZᵀZ, in 2nmd flops. It finds candidates by ‖x‖² − 2xᵀp + ‖p‖². All points that may be among the nearest, considering
+// rounding, are then compared by their exact differences.
 func (s *Statistics) findWeights(rows columnPanels, n int, points kernel.Matrix[float64], shift []float64) error {
 	m, k := s.m, s.k
 	team := kernel.NewTeam(s.opt.Threads)
 	s.rows = RowWeights{Rows: n, Count: k, Index: make([]int32, n*k), Value: make([]float64, n*k)}
-	shiftedP := &shiftedPoints{team, points, shift, make([]float64, m*panelColumns)}
+	shiftedP := &pointShifter{team, points, shift, make([]float64, m*panelColumns)}
 	rowSquares, pointSquares := make([]float64, n), make([]float64, m)
 	rows(func(from int, x kernel.Matrix[float64]) {
 		eachRun(team.Threads(), n, func(at, to int) {
@@ -150,8 +151,8 @@ func (s *Statistics) findWeights(rows columnPanels, n int, points kernel.Matrix[
 	return nil
 }
 
-// shiftedPoints are P − 1·shiftᵀ, at most panelColumns columns at a time, padded with 0.
-type shiftedPoints struct {
+// pointShifter computes P − 1·shiftᵀ, at most panelColumns columns at a time, padded with 0.
+type pointShifter struct {
 	team           *kernel.Team
 	points         kernel.Matrix[float64]
 	shift          []float64
@@ -159,7 +160,7 @@ type shiftedPoints struct {
 }
 
 // shiftColumns computes h columns from the given one on, and calls visit for the columns of each point.
-func (s *shiftedPoints) shiftColumns(from, h int, visit func(j int, p []float64)) {
+func (s *pointShifter) shiftColumns(from, h int, visit func(j int, p []float64)) {
 	shift := s.shift[from:][:h]
 	eachRun(s.team.Threads(), s.points.Rows, func(at, to int) {
 		for j := at; j < to; j++ {
@@ -173,7 +174,7 @@ func (s *shiftedPoints) shiftColumns(from, h int, visit func(j int, p []float64)
 	})
 }
 
-func (s *shiftedPoints) pointColumns(j int) []float64 {
+func (s *pointShifter) pointColumns(j int) []float64 {
 	return s.shiftedColumns[j*panelColumns:][:panelColumns]
 }
 
@@ -181,8 +182,9 @@ func paddedLength(n int) int {
 	return (n + kernel.SquaresBlock - 1) / kernel.SquaresBlock * kernel.SquaresBlock
 }
 
-// scaledProducts is xᵀp of all rows and points in float32, with rows scaled to length 1 and points by the longest.
-func scaledProducts(rows columnPanels, points *shiftedPoints, squares []float64, longest float64) []float32 {
+// scaledProducts returns xᵀp of all rows and points in float32. Each row is scaled to length 1, and the points by the
+// longest of them.
+func scaledProducts(rows columnPanels, points *pointShifter, squares []float64, longest float64) []float32 {
 	n, m, team := len(squares), points.points.Rows, points.team
 	unit := func(square float64) float64 {
 		if square > 0 {
@@ -213,7 +215,7 @@ func scaledProducts(rows columnPanels, points *shiftedPoints, squares []float64,
 	return near.Data
 }
 
-// toFloat32 writes x to y, of the same layout, row i times factors[i].
+// toFloat32 writes x to y, which has the same layout, with row i multiplied by factors[i].
 func toFloat32(y kernel.Matrix[float32], x kernel.Matrix[float64], factors []float64) {
 	if x.RowStride != 1 {
 		for i, f := range factors {
@@ -242,8 +244,8 @@ type candidate struct {
 	distance float64
 }
 
-// nearCandidates lists the points that may be among the count nearest, considering the rounding of float32 products
-// of d numbers, summed panelColumns at a time; squares is the sum of the numbers' squares.
+// nearCandidates lists the points that may be among the count nearest ones. It allows for the rounding of float32
+// products of d numbers, which are summed panelColumns at a time. squares is the sum of the squares of the numbers.
 func nearCandidates(near []float64, squares float64, d, count int) (list []candidate) {
 	sorted := slices.Clone(near)
 	slices.Sort(sorted)
@@ -256,8 +258,8 @@ func nearCandidates(near []float64, squares float64, d, count int) (list []candi
 	return list
 }
 
-// selectNearest returns the count nearest candidates with their squared distances, nearest first, the lowest of equal
-// ones.
+// selectNearest returns the count nearest candidates with their squared distances, nearest first. Of equal ones it
+// returns the lowest.
 func selectNearest(list []candidate, count int) (index []int32, distance []float64) {
 	slices.SortStableFunc(list, func(a, b candidate) int {
 		switch {
@@ -277,13 +279,13 @@ func selectNearest(list []candidate, count int) (index []int32, distance []float
 	return index, distance
 }
 
-// LaterBytes bounds the memory of Statistics of m anchors of d features that take n rows later, including the anchors
-// and the resulting graph.
+// LaterBytes bounds the memory of Statistics of m anchors of d features to which n rows are added later, including the
+// anchors and the resulting graph.
 func LaterBytes(m, d, n, neighbors int) int64 {
 	return 8*int64(m)*int64(d) + searchBytes(m, d, n, neighbors)
 }
 
-// searchBytes is LaterBytes without anchors and C.
+// searchBytes returns LaterBytes without anchors and C.
 func searchBytes(m, d, n, neighbors int) int64 {
 	return 8*int64(m)*int64(m+1) + 12*int64(n)*int64(neighbors) + 8*int64(n)*int64(3*m+panelColumns+40) + 12*panelColumns*int64(m) + frameBytes*int64(d) + buffers
 }

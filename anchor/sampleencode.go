@@ -9,9 +9,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
-// The binary form of a Sampler, 8-byte little-endian words; equal samples give equal bytes: "ufssamp1", d, seed, rows
-// to keep, rows, then for each row in the order of the keys its position and d values. A sample of entries has
-// "ufssent1", and in place of the values the number of entries, their columns and their values.
+// This is the binary form of a Sampler, in 8-byte little-endian words. Equal samples give equal bytes: "ufssamp1", d,
+// seed, rows to keep, rows, then for each row, in the order of the keys, its position and d values. A sample of
+// entries has "ufssent1", and in place of the values the number of entries, their columns and their values.
 
 // WriteTo writes the binary form of s. It implements io.WriterTo.
 func (s *Sampler) WriteTo(w io.Writer) (int64, error) {
@@ -43,10 +43,10 @@ func (s *Sampler) formMagic() string {
 	return samplerMagic
 }
 
-// ReadFrom replaces s by a sample that WriteTo wrote, with seed and rows to keep, and reads no further; it keeps s's
-// other options, so that it takes further rows like the original. If s has columns, the number must agree. Memory
-// grows with the bytes read; if it would exceed the limit, ReadFrom fails with a *stream.MemoryError before it reads
-// any row. s is unchanged on error.
+// ReadFrom replaces s by a sample that WriteTo wrote, including seed and rows to keep, and reads no further. It keeps
+// s's other options, so that adding further rows has the same effect as for the original. If s has columns, the
+// numbers of columns must agree. Memory grows with the bytes read. If it would exceed the limit, ReadFrom fails with a
+// *stream.MemoryError before it reads any row. s is unchanged on error.
 func (s *Sampler) ReadFrom(r io.Reader) (int64, error) {
 	return words.Replace(s, r, s.decodeSampler)
 }
@@ -90,7 +90,7 @@ func (s *Sampler) decodeSampler(r *words.Reader) *Sampler {
 	return got
 }
 
-// decodeValues reads n announced values, one by one: a damaged head may announce more than follow.
+// decodeValues reads n announced values one by one, because a damaged head may announce more values than follow.
 func decodeValues(r *words.Reader, n int) (values []float64) {
 	for range n {
 		if r.Err() != nil {

@@ -16,16 +16,16 @@ const MostSampled = 1 << 24
 
 // SamplerOptions sets which rows a Sampler keeps, and how.
 type SamplerOptions struct {
-	Rows  int // most rows kept; 0 means MostAnchors
+	Rows  int // largest number of rows kept; 0 means MostAnchors
 	Seed  uint64
 	Limit int64 // bytes that the Sampler may hold, see SamplerBytes; 0 means 2 GiB
-	// Bound is the highest hash of a row to keep, see HashBound; 0 means none. Parts of a table with the same bound
-	// keep in total little more than a sampler of the whole.
+	// Bound is the highest hash of a row to keep, see HashBound; 0 means no bound. Parts of a table with the same
+	// bound keep in total only a few more rows than a sampler of the whole.
 	Bound uint64
 	// Starts are the positions at which row groups start, in order: each row is stored with the start of its group.
 	// Without Starts it is 0.
 	Starts []int64
-	// Entries keeps sparse rows by their entries. InOrder does not list the values of such a sample.
+	// Entries keeps sparse rows as their entries. InOrder then lists rows without values.
 	Entries bool
 }
 
@@ -38,30 +38,30 @@ func (o SamplerOptions) withDefaults() SamplerOptions {
 // defaultLimit is 2 GiB, as in gram.Options.
 const defaultLimit = 2 << 30
 
-// Sampler keeps the rows of a table with the lowest hashes of their global positions, unscaled: a random sample
-// without replacement, the same however the table is cut and in any order of the parts. A smaller sample is the start
-// of a larger one, so its size can be chosen after the pass. Row weights play no part.
+// Sampler keeps the rows of a table with the lowest hashes of their global positions, unscaled. This is a random
+// sample without replacement, which is the same however the table is cut and in any order of the parts. A smaller
+// sample is the start of a larger one, so its size can be chosen after the pass. Row weights are not used.
 //
-// Tables that were numbered separately may have rows with the same position, and so the same hash; their values order
-// them. Such a sample is as good, but differs from the sample of the tables numbered as one.
+// Tables that were numbered separately may have rows with the same position, and so with the same hash. These rows are
+// ordered by their values. Such a sample is as good, but differs from the sample of the tables numbered as one.
 type Sampler struct {
 	d           int
 	opt         SamplerOptions
 	rows        keyHeap
-	spareValues []float64 // room for further rows
+	spareValues []float64 // memory for further rows
 	entryBytes  int64     // bytes of entries kept
 }
 
 type sampledRow struct {
-	key      uint64 // hash of the position, a bijection
+	key      uint64 // hash of the position; different positions have different hashes
 	position int64
 	start    int64      // start of its row group
 	values   []float64  // d
-	entries  rowEntries // in place of values, if the sample keeps entries
+	entries  rowEntries // in place of values, if Entries is set
 	chunkRow int        // its row in the chunk being added, or noChunkRow
 }
 
-// rowEntries are the entries of a sparse row, by column.
+// rowEntries has the entries of a sparse row, ordered by column.
 type rowEntries struct {
 	index []int32
 	value []float64
@@ -69,7 +69,7 @@ type rowEntries struct {
 
 func (e *rowEntries) heldBytes() int64 { return 4*int64(cap(e.index)) + 8*int64(cap(e.value)) }
 
-// noChunkRow marks a row that has its values.
+// noChunkRow marks a row whose values have been copied.
 const noChunkRow = -1
 
 // keyHeap is a heap with the row of the highest key on top.
@@ -87,7 +87,7 @@ func SamplerBytes(rows, d int) int64 { return sampleBytes(rows, d) + buffers }
 
 // EntriesBytes bounds the memory of a Sampler of sparse rows that keeps the given rows and total of entries.
 func EntriesBytes(rows int, entries int64) int64 {
-	return int64(rows)*128 + 2*(4+8)*entries + buffers // twice, as rows reuse the memory of longer ones
+	return int64(rows)*128 + 2*(4+8)*entries + buffers // twice, because rows reuse the memory of longer rows
 }
 
 func sampleBytes(rows, d int) int64 {
@@ -103,10 +103,10 @@ const buffers = 256 << 10
 // NewSampler returns an empty sample of d columns. It allocates nothing.
 func NewSampler(d int, opt SamplerOptions) *Sampler { return &Sampler{d: d, opt: opt.withDefaults()} }
 
-// Len is the number of rows kept.
+// Len returns the number of rows kept.
 func (s *Sampler) Len() int { return len(s.rows) }
 
-// Entries is the number of entries of the sparse rows kept.
+// Entries returns the number of entries of the sparse rows kept.
 func (s *Sampler) Entries() (n int64) {
 	for i := range s.rows {
 		n += int64(len(s.rows[i].entries.index))
@@ -114,15 +114,15 @@ func (s *Sampler) Entries() (n int64) {
 	return n
 }
 
-// Seed is the seed of the sample.
+// Seed returns the seed of the sample.
 func (s *Sampler) Seed() uint64 { return s.opt.Seed }
 
-// Rows is the largest number of rows kept.
+// Rows returns the largest number of rows kept.
 func (s *Sampler) Rows() int { return s.opt.Rows }
 
-// Add considers the rows of c: O(rows) hashes, and O(d) for each of the few rows that are taken; of n rows about
-// Rows·(1 + ln(n/Rows)), if they come in random order. It fails, with s unchanged, if c has other columns, or with a
-// *stream.MemoryError.
+// Add considers the rows of c. It costs O(rows) hashes, and O(d) for each of the few rows that are kept: of n rows
+// about Rows·(1 + ln(n/Rows)), if they come in random order. It fails, with s unchanged, if c has other columns, or
+// with a *stream.MemoryError.
 func (s *Sampler) Add(c *stream.Chunk) error {
 	if c.Cols != s.d {
 		return fmt.Errorf("anchor: chunk of %d columns, want %d", c.Cols, s.d)
@@ -208,7 +208,7 @@ func (s *Sampler) checkLimit(rows int) error {
 	return nil
 }
 
-// rowMemory returns memory for one row; up to `more` calls will follow.
+// rowMemory returns memory for one row. more is the largest number of calls that will follow.
 func (s *Sampler) rowMemory(more int) []float64 {
 	if len(s.spareValues) < s.d {
 		s.spareValues = make([]float64, s.d*min(more, s.opt.Rows-len(s.rows)))

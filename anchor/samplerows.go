@@ -10,11 +10,11 @@ import (
 type SampledRow struct {
 	Position int64     // in the whole table
 	Start    int64     // position at which its row group starts
-	Values   []float64 // d, NaN for missing entries; the sample's own
+	Values   []float64 // d values, NaN for missing entries; they belong to the sample
 }
 
 // InOrder lists the rows in the order of their positions in the table. Rows of tables that were numbered separately
-// may share a position, and are then in the order of their values.
+// may share a position, and are then ordered by their values.
 func (s *Sampler) InOrder() []SampledRow {
 	rows := make([]SampledRow, len(s.rows))
 	for i, r := range s.rows {
@@ -26,8 +26,8 @@ func (s *Sampler) InOrder() []SampledRow {
 	return rows
 }
 
-// Put adds a row with its values, which it keeps, to a sample that has room for it. It fails, with s unchanged, with
-// a *stream.MemoryError.
+// Put adds a row to a sample that has room for it, and keeps the slice of its values. If memory does not suffice, it
+// fails with a *stream.MemoryError, with s unchanged.
 func (s *Sampler) Put(r SampledRow) error {
 	if len(r.Values) != s.d || len(s.rows) == s.opt.Rows {
 		panic("anchor: a row of another table, or one too many")
@@ -39,13 +39,14 @@ func (s *Sampler) Put(r SampledRow) error {
 	return nil
 }
 
-// Columns is the number of columns.
+// Columns returns the number of columns.
 func (s *Sampler) Columns() int { return s.d }
 
-// Options are the options of s, with defaults filled in.
+// Options returns the options of s, with defaults filled in.
 func (s *Sampler) Options() SamplerOptions { return s.opt }
 
-// MapValues is a copy of s, with the same rows in the same order, whose values were mapped by f(column, value).
+// MapValues returns a copy of s, with the same rows in the same order, in which each value x of column j is replaced
+// by f(j, x).
 func (s *Sampler) MapValues(f func(j int, x float64) float64) *Sampler {
 	o := &Sampler{d: s.d, opt: s.opt, rows: slices.Clone(s.rows)}
 	values := make([]float64, len(s.rows)*s.d)

@@ -12,26 +12,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// If neither G nor the n rows fit, G is estimated, but only the part that does not follow from the graph. With the
-// projection P = BS⁺Bᵀ on the columns of B,
+// If neither G nor the n rows fit in memory, G is estimated, but only the part that does not follow from the graph.
+// With the projection P = BS⁺Bᵀ on the columns of B,
 //
 //	G = X̃ᵀPX̃ + X̃ᵀ(I − P)X̃ = CᵀS⁺C + X̃ᵀ(I − P)X̃,
 //
-// where the first term is known. The diagonal of the second is known, because the diagonal of G is. A sketch ΠX̃ of
-// the rows, together with the sketch ΠB of their weights by the same rows and signs, gives a factor of the second:
+// The first term is known. The diagonal of the second term is known, because the diagonal of G is. A sketch ΠX̃ of the
+// rows, together with the sketch ΠB of their weights by the same rows and signs, gives a factor of the second term:
 // Π(I − P)X̃ = ΠX̃ − (ΠB)S⁺C. With S⁺ = UΛ⁻¹Uᵀ the rows
 //
 //	R = [Π(I − P)X̃ ; Λ^(−½)UᵀC],   B = [0 ; Λ^½Uᵀ]
 //
-// are the rows of a graph with BᵀR = C and BᵀB = S, whose RᵀR is that estimate: positive semidefinite, and so is
+// are the rows of a graph with BᵀR = C and BᵀB = S, and RᵀR is that estimate. It is positive semidefinite, and so is
 // RᵀLR. The columns of the first block are scaled to their known lengths, which makes the diagonals of G and of XᵀLX
 // exact.
 
-// SketchWeights makes s add the weights Z of every further row to z too, a sketch of m columns, at the row's
-// position.
+// SketchWeights makes s also add the weights Z of every further row to z, at the position of the row. z is a sketch of
+// m columns.
 func (s *Statistics) SketchWeights(z *gram.Sketch) { s.weights = z }
 
-// addToSketch adds the current weights of the given rows of c to their sketch.
+// addToSketch adds the current weights of the given rows of c to the sketch of the weights.
 func (s *Statistics) addToSketch(c *stream.Chunk, from, rows int) error {
 	if s.weights == nil {
 		return nil
@@ -57,17 +57,17 @@ func (s *Statistics) addToSketch(c *stream.Chunk, from, rows int) error {
 const (
 	// sketchBlock is the number of features whose columns are computed at a time.
 	sketchBlock = 256
-	// sketchSeed picks rows for columns of a few entries, all of which are held out.
+	// sketchSeed is the seed for choosing rows for columns with few entries if all of these are held out.
 	sketchSeed = 0x5b1d
 )
 
-// Estimate gives g, whose G is absent, an estimate of it: a factor of the main rows of the sketch x of the table's
-// rows, and of one row for each direction of the graph. z is the sketch of the weights of the same rows (see
-// [Statistics.SketchWeights]), with as many rows and the same seed; std makes the rows of X̃. Both sketches are
-// consumed. g.Held is the estimate of X̃ᵀ(I − P)X̃ by the held-out rows. Costs 2(r + m)mD flops and holds
+// Estimate gives g, whose G is absent, an estimate of G. It is a factor made of the main rows of the sketch x of the
+// table's rows, and of one row for each direction of the graph. z is the sketch of the weights of the same rows (see
+// [Statistics.SketchWeights]), with the same number of rows and the same seed. std makes the rows of X̃. Both sketches
+// are consumed. g.Held is the estimate of X̃ᵀ(I − P)X̃ by the held-out rows. Estimate costs 2(r + m)mD flops and holds
 // EstimateBytes.
 //
-// Directions in which S is no more than the rounding of a sum of n numbers are left to the sketch.
+// Directions are left to the sketch if S is not larger there than the rounding of a sum of n numbers.
 func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer) error {
 	if !g.G.Absent() || len(std.Columns) != g.D || x.Rows() != z.Rows() {
 		return fmt.Errorf("anchor: sketches of %d and %d rows, of %d features, for a graph of %d", x.Rows(), z.Rows(), len(std.Columns), g.D)
@@ -115,7 +115,7 @@ func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer)
 		clear(known.Data)
 		kernel.Gemm(team, 1, c.Sub(0, from, m, n).Trans(), up.Trans(), known.Sub(0, 0, n, q))
 		kernel.Gemm(team, -1, known.Sub(0, 0, n, q), across, sketched.Sub(0, 0, n, r))
-		// Writing overwrites no sums of later columns: each has 2r numbers, and rank is no more.
+		// Writing overwrites no sums of later columns: each column has 2r numbers, and rank is at most that.
 		kernel.Each(team.Threads(), n, func(i int) {
 			k := from + i
 			row, exact := sketched.Data[i*r:][:r], known.Data[i*q:][:q]
@@ -141,7 +141,7 @@ func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer)
 	return nil
 }
 
-// sketchedWeights is (ΠB·upᵀ)ᵀ for the sketch z of Z.
+// sketchedWeights returns (ΠB·upᵀ)ᵀ for the sketch z of Z.
 func (g *Graph) sketchedWeights(team *kernel.Team, z *gram.Sketch, up kernel.Matrix[float64]) kernel.Matrix[float64] {
 	m, r := g.M, z.Rows()
 	b, reader := make([]float64, m*r), z.Reader()
@@ -155,7 +155,7 @@ func (g *Graph) sketchedWeights(team *kernel.Team, z *gram.Sketch, up kernel.Mat
 	return across
 }
 
-// scaleToSquare scales x to the given squared length. It reports false if x is 0 and the length is not.
+// scaleToSquare scales x to the given squared length. It returns false if x is 0 and the length is not.
 func scaleToSquare(x []float64, square float64) bool {
 	old := kernel.Dot(x, x)
 	if !(old > 0) {

@@ -17,22 +17,21 @@ const DefaultNeighbors = 5
 
 // Options tunes Statistics; only Neighbors changes results.
 type Options struct {
-	Neighbors int   // K, anchors that a row has weights on; 0 means 5
+	Neighbors int   // K, the number of anchors on which a row has weights; 0 means 5
 	Threads   int   // goroutines; 0 means GOMAXPROCS
 	Limit     int64 // bytes that Statistics may hold, see Bytes; 0 means 2 GiB
-	// Later postpones the rows to [Statistics.Graph], which takes them from a Gram matrix that is a factor: such
-	// statistics take no rows before. They are neither merged nor written.
+	// Later postpones the rows to [Statistics.Graph], which reads them from a Gram matrix that is a factor. Rows
+	// cannot be added to such statistics before, and they can be neither merged nor written.
 	Later bool
-	// NoCross leaves C out of the Graph of such statistics, if it is not needed.
+	// NoCross leaves C out of the Graph of such statistics if C is not needed.
 	NoCross bool
 
-	// Entries has the number of entries of each column of sparse rows. Then only sparse rows are taken, and C is kept
-	// by its columns: see [Columns]. Such statistics cannot be merged, and can be read only into statistics with the
-	// same Entries and anchors.
+	// Entries has the number of entries of each column of sparse rows. Then only sparse rows are accepted, and C is
+	// kept by its columns: see [Columns]. Such statistics cannot be merged, and can be read only into statistics with
+	// the same Entries and anchors.
 	Entries []int64
 
-	// Busy measures the time for converting rows, for the search of their anchors, and for adding them. Nil measures
-	// nothing.
+	// Busy measures the time for converting rows, for the search of their anchors, and for adding them. It may be nil.
 	Busy *stream.Busy
 }
 
@@ -42,13 +41,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Statistics are the sums for the Graph of n rows and their weights Z on m anchors, in addition to gram.Moments of
-// the same rows: with X the n×D points of the rows in the anchors' frame,
+// Statistics has the sums for the Graph of n rows and their weights Z on m anchors, in addition to gram.Moments of the
+// same rows. With X the n×D points of the rows in the anchors' frame, these are
 //
 //	Δ = Zᵀ1   ZᵀX m×D   ZᵀZ m×m
 //
-// An entry is summed up row by row, so that its bits depend on the order of the rows alone: neither on threads nor on
-// how the rows were cut into chunks. The frame's centre is fixed for the whole table.
+// Each entry is summed up row by row, so that its bits depend only on the order of the rows, and neither on threads
+// nor on how the rows were cut into chunks. The frame's centre is fixed for the whole table.
 type Statistics struct {
 	Rows int64 // n
 
@@ -85,8 +84,9 @@ type scratch struct {
 	weight    []float64 // rows×K
 }
 
-// NewStatistics returns empty statistics. With nil anchors they can be read into, merged and finished, but take no
-// rows. It fails with a *stream.UsageError unless there are more than K anchors, or a *stream.MemoryError.
+// NewStatistics returns empty statistics. If the anchors are nil, the statistics can be read into, merged and
+// finished, but rows cannot be added. It fails with a *stream.UsageError unless there are more than K anchors, or with
+// a *stream.MemoryError.
 func NewStatistics(a *Anchors, opt Options) (*Statistics, error) {
 	s := &Statistics{opt: opt.withDefaults(), anchors: a, work: new(scratch)}
 	s.k = s.opt.Neighbors
@@ -100,7 +100,7 @@ func NewStatistics(a *Anchors, opt Options) (*Statistics, error) {
 	return s, s.allocateSums()
 }
 
-// Another returns empty statistics with s's anchors and options that share s's scratch: rows must not be added to
+// Another returns empty statistics with s's anchors and options. They share s's scratch, so rows must not be added to
 // both at the same time.
 func (s *Statistics) Another() (*Statistics, error) {
 	if s.brokenErr != nil {
@@ -110,8 +110,8 @@ func (s *Statistics) Another() (*Statistics, error) {
 	return o, o.allocateSums()
 }
 
-// SharedBytes bounds the memory of `states` Statistics that share their scratch (see Another): [Bytes] of each less
-// the scratch and the anchors of all but one.
+// SharedBytes bounds the memory of `states` Statistics that share their scratch (see Another): it is [Bytes] of each,
+// with the scratch and the anchors counted only once.
 func SharedBytes(m, d, neighbors, threads, states int) int64 {
 	one := Bytes(m, d, neighbors, threads)
 	if one == math.MaxInt64 || states < 1 {
@@ -173,8 +173,8 @@ func Bytes(m, d, neighbors, threads int) int64 {
 		kernel.SparseBytes(threads, rows, m, neighbors) + frameBytes*int64(d) + buffers
 }
 
-// ThinBytes bounds the memory of Statistics of m thin anchors with the given total of coordinates that keep C by its
-// columns (see Options.Entries), for rows with the given total of entries, including the anchors.
+// ThinBytes bounds the memory of Statistics that keep C by its columns (see Options.Entries), including the anchors.
+// There are m thin anchors with the given total of coordinates, and rows with the given total of entries.
 func ThinBytes(m, d, neighbors, threads int, coordinates, entries int64) int64 {
 	if m > maxRows || d > maxColumns {
 		return math.MaxInt64
@@ -187,15 +187,15 @@ func ThinBytes(m, d, neighbors, threads int, coordinates, entries int64) int64 {
 }
 
 const (
-	// The more rows a block has, the more of them share a reading of the sums to which they are added (see
-	// kernel.SparseGemm), and the fewer fit a cache. With 790 features and 2,000 anchors on two workers adding took
-	// 0.30 of the time of the search with 256 rows a worker, 0.25 with 512 and 0.20 with 1,024.
+	// The more rows a block has, the more of them share one reading of the sums to which they are added (see
+	// kernel.SparseGemm), but the fewer blocks fit a cache. With 790 features and 2,000 anchors on two workers, adding
+	// took 0.30 of the time of the search with 256 rows a worker, 0.25 with 512 and 0.20 with 1,024.
 	blockBytes                 = 8 << 20
 	minBlockRows, maxBlockRows = 16, 1024
 	// blockPad keeps the columns of a block from falling on the same lines of the cache.
 	blockPad = 8
-	// frameBytes bounds the memory of a column in addition to matrices: the frame twice while a file is read, and the
-	// runs of columns.
+	// frameBytes bounds the memory of a column in addition to matrices: for the frame, twice while a file is read, and
+	// for the runs of columns.
 	frameBytes = 128
 )
 
@@ -203,11 +203,11 @@ func blockRows(d, threads int) int {
 	return threads * min(max(blockBytes/8/max(d, 1), minBlockRows), maxBlockRows)
 }
 
-// Add adds the rows of c: 2·rows·m·D operations on bytes or in float32 to find the nearest anchors (see
-// kernel.Nearest), and 2·rows·K·D in float64. Sparse rows among thin anchors (see thinSearch) cost their entries
-// times the anchors that share them; other sparse rows are made dense, a block at a time. It fails, with s unchanged,
-// for other columns or row weights (a *stream.UsageError). If a row that the profile of the anchors has not seen is
-// so far away that distances overflow, Add fails, and so does every later call.
+// Add adds the rows of c. It makes 2·rows·m·D operations on bytes or in float32 to find the nearest anchors (see
+// kernel.Nearest), and 2·rows·K·D in float64. For sparse rows among thin anchors (see thinSearch), each entry costs as
+// much as the number of anchors that share its feature. Other sparse rows are made dense, a block at a time. It fails,
+// with s unchanged, for other columns or row weights (a *stream.UsageError). If a row that the profile of the anchors
+// has not seen is so far away that distances overflow, Add fails, and so does every later call.
 func (s *Statistics) Add(c *stream.Chunk) error {
 	if s.brokenErr != nil {
 		return s.brokenErr
@@ -250,7 +250,7 @@ func (s *Statistics) Add(c *stream.Chunk) error {
 	return nil
 }
 
-// newScratch is for dense rows, or for sparse rows if the anchors are thin.
+// newScratch returns scratch for dense rows, or for sparse rows if the anchors are thin.
 func (s *Statistics) newScratch(sparse bool) scratch {
 	team := kernel.NewTeam(s.opt.Threads)
 	d, rows := len(s.frame.columns), blockRows(len(s.frame.columns), team.Threads())
@@ -279,7 +279,8 @@ func (s *Statistics) newScratch(sparse bool) scratch {
 	return w
 }
 
-// newThinScratch is for sparse rows among the anchors y, with at most the given coordinates in a block.
+// newThinScratch returns scratch for sparse rows among the anchors y, with at most the given number of coordinates in
+// a block.
 func (s *Statistics) newThinScratch(team *kernel.Team, y kernel.Compressed, coordinates int) scratch {
 	return scratch{team: team, thin: newThinSearch(y, s.k+1, team.Threads(), coordinates), index: make([]int32, maxBlockRows*(s.k+1)),
 		distance: make([]float64, maxBlockRows*(s.k+1)), weight: make([]float64, maxBlockRows*s.k)}
@@ -295,7 +296,7 @@ func (s *Statistics) addBlock(c *stream.Chunk, from, rows int) error {
 	return s.addToSketch(c, from, rows)
 }
 
-// addPoints adds the current rows, in the frame. It returns the first row whose distances overflow, or -1.
+// addPoints adds the current rows, which are in the frame. It returns the first row whose distances overflow, or -1.
 func (s *Statistics) addPoints(rows int) int {
 	w, d := s.work, len(s.frame.columns)
 	x := kernel.ColMajor(w.points, rows, d, w.stride)

@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Keep reduces s in place to the wanted columns; wanted has one element for each column. The rows remain the same.
-// Cost O(rows·d).
+// Keep reduces s in place to the wanted columns. wanted has one element for each column. The rows remain the same. The
+// cost is O(rows·d).
 func (s *Sampler) Keep(wanted []bool) {
 	var places []int
 	for j, want := range wanted {
@@ -24,7 +24,7 @@ func (s *Sampler) Keep(wanted []bool) {
 	}
 	for i := range s.rows {
 		row := s.rows[i].values
-		// An entry never moves to a higher index, so in ascending order nothing is overwritten unread.
+		// An entry never moves to a higher index, so in ascending order no entry is overwritten before it is read.
 		for k, j := range places {
 			row[k] = row[j]
 		}
@@ -33,7 +33,8 @@ func (s *Sampler) Keep(wanted []bool) {
 	s.d, s.spareValues = len(places), nil
 }
 
-// Reorder moves column order[j] of s to position j; order is a permutation. The rows remain the same. Cost O(rows·d).
+// Reorder moves column order[j] of s to position j; order is a permutation. The rows remain the same. The cost is
+// O(rows·d).
 func (s *Sampler) Reorder(order []int) {
 	if s.opt.Entries {
 		s.renumberColumns(order)
@@ -74,7 +75,7 @@ func (s *Sampler) renumberColumns(columns []int) {
 	}
 }
 
-// Where is a copy of s with the rows at the wanted positions; it shares their values.
+// Where returns a copy of s with only the rows at the wanted positions. The copy shares their values.
 func (s *Sampler) Where(wanted func(position int64) bool) *Sampler {
 	o := &Sampler{d: s.d, opt: s.opt}
 	for _, r := range s.sortedRows() {
@@ -90,18 +91,18 @@ func (s *Sampler) Where(wanted func(position int64) bool) *Sampler {
 // Table has the first m rows of a sample at some of its columns.
 type Table struct {
 	Rows, Cols int
-	Values     []float64   // row-major, NaN for missing entries; nil if there is CSR
-	CSR        *stream.CSR // for a sample of entries, by column; nil if there are Values
+	Values     []float64   // row-major, NaN for missing entries; nil if CSR is set
+	CSR        *stream.CSR // for a sample of entries, ordered by column; nil if Values is set
 }
 
 // TableBytes bounds the memory of a Table of m rows of d columns.
 func TableBytes(m, d int) int64 { return 8 * int64(m) * (int64(d) + 1) }
 
 // ThinTableBytes bounds the memory of a Table of m sparse rows with the given total of entries, and of TableOf while
-// it makes one: a copy of the entries, and lists that grow by doubling.
+// it makes the table: a copy of the entries, and lists that grow by doubling.
 func ThinTableBytes(m int, entries int64) int64 { return 4*(4+8)*entries + 256*int64(m) }
 
-// TableOf copies the values of the first m rows at the columns, ascending.
+// TableOf copies the values of the first m rows at the given columns, which ascend.
 func TableOf(s Drawn, m int, columns []int, threads int) *Table {
 	t := &Table{Rows: m, Cols: len(columns)}
 	if sampled, ok := s.(*Sampler); ok && sampled.opt.Entries {

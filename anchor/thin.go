@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	// thinShare: anchors are thin if at most 1/thinShare of their coordinates are not 0; their two lists then take
+	// thinShare: anchors are thin if at most 1/thinShare of their coordinates are not 0. Their two lists then need
 	// less memory than a search among dense anchors.
 	thinShare = 4
-	// minThinFeatures is the number of features from which thin anchors pay: a search among dense ones does some
-	// fifty multiplications while this one follows an entry.
+	// minThinFeatures is the number of features from which on thin anchors are used. A search among dense anchors
+	// makes about fifty multiplications in the time in which a search among thin anchors looks up one entry.
 	minThinFeatures = 1024
 	// maxCoordinates is the largest number of coordinates in a block of rows.
 	maxCoordinates = 1 << 20
 )
 
-// thinFrame maps sparse rows into a frame, in time that does not grow with the number of features: an absent entry
-// becomes 0 if the centre is 0, which holds for all columns with few entries. So the nonzero coordinates of a row
-// come from its entries and from the columns with other centres. The same holds for anchors that are rows.
+// thinFrame maps sparse rows into a frame, in time that does not grow with the number of features. An absent entry
+// becomes 0 if the centre is 0, which holds for all columns with few entries. So the nonzero coordinates of a row come
+// from its entries and from the columns with other centres. The same holds for anchors that are rows.
 type thinFrame struct {
 	featureOf []int32   // source column → feature + 1; 0 if left out
 	common    []int32   // features whose centre is not 0
-	absent    []float64 // coordinates of absent entries of these
+	absent    []float64 // their coordinates if the entry is absent
 	std       gram.Standardizer
 }
 
@@ -68,23 +68,23 @@ func (t *thinFrame) addRow(to *kernel.Compressed, index []int32, value []float64
 }
 
 // thinSearch finds the nearest thin anchors of sparse rows. With the lists of anchors by feature, xᵀy for all y costs
-// the entries that they share. Most anchors are ruled out by ‖y‖² − 2xᵀy, whose error is bounded, and the others are
-// compared by Σ(x_i − y_i)².
+// one operation for each entry that x and an anchor share. Most anchors are ruled out by ‖y‖² − 2xᵀy, whose error is
+// bounded, and the others are compared by Σ(x_i − y_i)².
 //
-// A feature that many anchors share is stored as a column of all anchors, which is added without index look-ups: 20
-// times as fast an entry.
+// A feature that many anchors share is stored as a column of all anchors. Such a column is added without index
+// look-ups, which is 20 times as fast for each entry.
 type thinSearch struct {
 	m, d, count int
 
 	byFeature, byAnchor kernel.Compressed
 	denseColumn         []int32   // feature → its column + 1; 0 if it is in the list
-	denseValues         []float64 // m each
+	denseValues         []float64 // columns of m numbers
 	norm                []float64 // ‖y‖²
-	longestAnchor       int       // coordinates of an anchor
+	longestAnchor       int       // largest number of coordinates of an anchor
 	largestNorm         float64   // the largest of norm
 
 	rows             kernel.Compressed // the current block
-	blockCoordinates int               // most coordinates of a block, not counting its last row
+	blockCoordinates int               // largest number of coordinates of a block, not counting its last row
 	weightRows       kernel.Compressed // weights of the block on the anchors
 	work             []thinWork
 }
@@ -95,11 +95,11 @@ type thinWork struct {
 	lowest  []float64
 }
 
-// columnShare: features of more than 1/columnShare of the anchors are columns. They take at most twice the memory of
-// their lists.
+// columnShare: a feature of more than 1/columnShare of the anchors is stored as a column. Columns need at most twice
+// the memory of lists.
 const columnShare = 4
 
-// compressedPoints are points by their nonzero coordinates; false if there are too many.
+// compressedPoints returns points as lists of their nonzero coordinates, or false if there are too many of these.
 func compressedPoints(points []float64, m, d int) (kernel.Compressed, bool) {
 	entries := 0
 	for _, y := range points {
@@ -130,8 +130,8 @@ func compressedRows(c *stream.CSR, d int) kernel.Compressed {
 	return out
 }
 
-// newThinSearch searches among the anchors y. blockCoordinates is the largest number of
-// coordinates in a block.
+// newThinSearch returns a search among the anchors y. blockCoordinates is the largest number of coordinates in a
+// block.
 func newThinSearch(y kernel.Compressed, count, workers, blockCoordinates int) *thinSearch {
 	t := &thinSearch{m: y.Rows, d: y.Cols, count: count, blockCoordinates: blockCoordinates, byAnchor: y, norm: make([]float64, y.Rows), work: make([]thinWork, workers)}
 	t.rows.Cols, t.weightRows.Cols = t.d, t.m
@@ -163,12 +163,13 @@ func newThinSearch(y kernel.Compressed, count, workers, blockCoordinates int) *t
 }
 
 // thinSearchBytes bounds the memory of a search among m anchors with the given total of coordinates, in addition to
-// these.
+// the anchors.
 func thinSearchBytes(m, d, coordinates, count, workers int) int64 {
 	return int64(coordinates)*(12+8*columnShare) + 16*int64(d) + int64(workers)*8*int64(m+count) + 8*int64(m)
 }
 
-// placeRows maps rows of c from the given one on, at most maxRows, into the frame, and returns their number.
+// placeRows maps rows of c from the given one on, at most maxRows, into the frame, and returns the number of rows
+// mapped.
 func (t *thinSearch) placeRows(f *thinFrame, c *stream.Chunk, from, maxRows int) int {
 	t.rows.Reset()
 	i := from
@@ -179,7 +180,8 @@ func (t *thinSearch) placeRows(f *thinFrame, c *stream.Chunk, from, maxRows int)
 	return i - from
 }
 
-// findNearest writes the count anchors nearest to row i, like kernel.Nearest.To: equal ones by index.
+// findNearest writes the count anchors nearest to row i in the same order as kernel.Nearest.To: at equal distances, by
+// index.
 func (t *thinSearch) findNearest(w *thinWork, i int, index []int32, distance []float64) {
 	at, value := t.rows.Row(i)
 	clear(w.product)
@@ -196,7 +198,7 @@ func (t *thinSearch) findNearest(w *thinWork, i int, index []int32, distance []f
 			w.product[j] += x * y[q]
 		}
 	}
-	// The count lowest of ‖y‖² − 2xᵀy.
+	// Find the count lowest values of ‖y‖² − 2xᵀy.
 	w.lowest = w.lowest[:0]
 	for j, p := range w.product {
 		v := t.norm[j] - 2*p
@@ -205,8 +207,8 @@ func (t *thinSearch) findNearest(w *thinWork, i int, index []int32, distance []f
 		}
 		w.lowest = insertSorted(w.lowest, v, t.count)
 	}
-	// Both sums have at most this number of terms, each rounded by a share of 2^-53 of ‖y‖² + 2‖x‖‖y‖, and two sums
-	// are compared.
+	// Both sums have at most this number of terms. Each term is rounded by a share of 2^-53 of ‖y‖² + 2‖x‖‖y‖, and two
+	// sums are compared.
 	terms := float64(max(len(at), t.longestAnchor) + 8)
 	bound := w.lowest[t.count-1] + terms*0x1p-51*(2*t.largestNorm+size)
 	found := 0
@@ -264,7 +266,7 @@ func (t *thinSearch) squaredDistance(features []int32, value []float64, j int) f
 	return sum
 }
 
-// addThinBlock adds a block of the rows of c from the given one on, and returns the number of rows added.
+// addThinBlock adds a block of rows of c, from the given row on, and returns the number of rows added.
 func (s *Statistics) addThinBlock(c *stream.Chunk, from int) (rows int, err error) {
 	w, t := s.work, s.work.thin
 	start := time.Now()

@@ -2,8 +2,8 @@ package anchor
 
 import "math"
 
-// weighRows turns the K+1 nearest anchors of each row into weights on the K nearest, and compacts their indices. It
-// returns the first row whose distances overflow, or -1.
+// weighRows turns the distances of the K+1 nearest anchors of each row into weights on the K nearest, and compacts
+// their indices. It returns the first row whose distances overflow, or -1.
 func (w *scratch) weighRows(rows, k int) int {
 	for i := range rows {
 		distance := w.distance[i*(k+1):][:k+1]
@@ -15,14 +15,13 @@ func (w *scratch) weighRows(rows, k int) int {
 	return -1
 }
 
-// Weights writes the weights of a row on its K nearest anchors, from the squared
-// distances of K+1 in ascending order:
+// Weights writes the weights of a row on its K nearest anchors, from the squared distances of K+1 in ascending order:
 //
 //	z_j = (d_{K+1} − d_j) / (K·d_{K+1} − Σ_{i≤K} d_i)   // eq. (2.13)
 //
-// They sum to 1. The denominator is the sum of the numerators, so nothing cancels if distances are nearly equal. If
-// all K+1 are equal the formula has 0/0, and each of the K anchors gets 1/K. By the formula, an anchor at distance
-// d_{K+1} weighs nothing, and duplicates weigh alike. Weights reports whether the sum is finite.
+// The weights sum to 1. The denominator is the sum of the numerators, so no digits cancel if distances are nearly
+// equal. If all K+1 are equal, the formula gives 0/0, and each of the K anchors gets 1/K. By the formula, an anchor at
+// distance d_{K+1} has no weight, and duplicates have equal weights. Weights reports whether the sum is finite.
 func Weights(z, distance []float64) bool {
 	k := len(z)
 	sum := 0.0

@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Variance scores each of the D features of s by its variance (divisor Σw) after
-// filling and scaling. Scales that make all variances equal rank nothing.
+// Variance returns, for each of the D features of s, its variance (divisor Σw) after filling and scaling. With a scale
+// that makes all variances equal, the scores do not rank the features.
 func Variance(s *gram.Standardizer) []float64 {
 	scores := make([]float64, len(s.Columns))
 	for j := range scores {
@@ -20,7 +20,7 @@ func Variance(s *gram.Standardizer) []float64 {
 	return scores
 }
 
-// Random scores each feature by a number in [0, 1) that depends on the seed and the feature's name alone, not on the
+// Random returns a score in [0, 1) for each feature. It depends only on the seed and the feature's name, not on the
 // order of the columns.
 func Random(cols []stream.Column, seed uint64) []float64 {
 	scores := make([]float64, len(cols))
@@ -30,15 +30,15 @@ func Random(cols []stream.Column, seed uint64) []float64 {
 	return scores
 }
 
-// tieTolerance is the relative difference up to which two scores count as equal: differently split files give sums that
-// differ by rounding only, which must not decide.
+// tieTolerance is the relative difference up to which two scores are considered equal. Sums of differently split files
+// differ by rounding errors, which must not affect the ranking.
 const tieTolerance = 1e-9
 
-// Rank returns the k features with the largest scores, best first; of equal scores the lowest column is first. There is
-// one warning for each tie that column order decided, however many ranks it covers. It costs O(k·d).
+// Rank returns the k features with the largest scores, best first. Of equal scores the lowest column is first. There is
+// one warning for each tie that column order decided, even if the tie covers several ranks. It costs O(k·d).
 func Rank(scores []float64, cols []stream.Column, k int) (order []int, warnings []string) {
 	taken := make([]bool, len(scores))
-	warned := 0 // further ranks of a tie that already has a warning
+	warned := 0 // further ranks of a tie that already caused a warning
 	for len(order) < min(k, len(scores)) {
 		best := math.Inf(-1)
 		for j, x := range scores {

@@ -7,15 +7,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// LaplacianScore scores each feature by how much it varies between neighbouring rows,
-// as a share of its variance (He, Cai and Niyogi, Laplacian score for feature
-// selection, NIPS 2005, eq. 1 and 2):
+// LaplacianScore scores each feature by how much it varies between neighbouring rows, as a share of its variance (He,
+// Cai and Niyogi, Laplacian score for feature selection, NIPS 2005, eq. 1 and 2):
 //
 //	score_i = x̃ᵢᵀLx̃ᵢ / x̃ᵢᵀDx̃ᵢ = (G − CᵀC)ᵢᵢ / Gᵢᵢ,  0 ≤ score_i ≤ 1.
 //
-// The paper takes L and D from the graph of the k nearest neighbours of all rows, with heat-kernel weights; we use the
-// anchor graph instead, whose D is I and which needs no second pass over the rows. Lower is better: rank by
-// [RankLowest]. A constant column scores +Inf. It costs 2·m·d flops.
+// The paper computes L and D from the graph of the k nearest neighbours of all rows, with heat-kernel weights. We use
+// the anchor graph instead: its D is I, and it needs no second pass over the rows. Low scores are good: rank by
+// [RankLowest]. A constant column has the score +Inf. It costs 2·m·d flops.
 func LaplacianScore(g *anchor.Graph) []float64 {
 	scores := make([]float64, g.D)
 	for t := range g.M {
@@ -35,7 +34,7 @@ func LaplacianScore(g *anchor.Graph) []float64 {
 	return scores
 }
 
-// RankLowest is [Rank] with the smallest scores best.
+// RankLowest ranks as [Rank] does, but the smallest scores are best.
 func RankLowest(scores []float64, cols []stream.Column, k int) (order []int, warnings []string) {
 	negated := make([]float64, len(scores))
 	for j, s := range scores {

@@ -13,17 +13,16 @@ import (
 //
 //	min_β ½‖u − Xβ‖² + λ‖β‖₁
 //
-// from λ = max|Xᵀu| down, by the homotopy of Osborne, Presnell and Turlach (A new
-// approach to variable selection in least squares problems, IMA J. Numer. Anal. 20,
-// 2000), known as LARS with the lasso modification (Efron, Hastie, Johnstone and Tibshirani, Least angle regression,
-// Ann. Statist. 32, 2004). It uses X and u only through G = XᵀX and b = Xᵀu. While the active features A and their
-// signs s do not change, the solution is linear in λ:
+// from λ = max|Xᵀu| down, by the homotopy of Osborne, Presnell and Turlach (A new approach to variable selection in
+// least squares problems, IMA J. Numer. Anal. 20, 2000), known as LARS with the lasso modification (Efron, Hastie,
+// Johnstone and Tibshirani, Least angle regression, Ann. Statist. 32, 2004). It uses X and u only through G = XᵀX and b
+// = Xᵀu. While the active features A and their signs s do not change, the solution is linear in λ:
 //
 //	β_A = p − λw,  p = G_AA⁻¹·b_A,  w = G_AA⁻¹·s,
 //	Xᵀ(u − Xβ) = q + λa,  q = b − G_{:,A}·p,  a = G_{:,A}·w.
 //
-// Each segment is computed from A, s and b alone, so that rounding errors do not accumulate. A feature joins when its
-// |q + λa| meets λ, and leaves when its coefficient meets 0.
+// Each segment is computed only from A, s and b, so that rounding errors do not accumulate. A feature joins A when its
+// |q + λa| reaches λ, and leaves A when its coefficient reaches 0.
 type lasso struct {
 	d       int
 	g       *gram.Matrix
@@ -36,28 +35,28 @@ type lasso struct {
 	sign          []float64   // of the active features
 	chol          [][]float64 // row i: the i+1 entries of the factor of G_AA
 	p, w          []float64   // of the active features
-	q, a          []float64   // d, lent by followPaths while hasDirections
-	hasDirections bool        // q and a belong to the current p and w
-	cannotJoin    []bool      // d: active, constant, or a combination of the active ones
+	q, a          []float64   // of length d, lent by followPaths while hasDirections is true
+	hasDirections bool        // q and a are computed for the current p and w
+	cannotJoin    []bool      // d: the feature is active, constant, or a combination of the active features
 
-	events      int  // since the start
-	isPerturbed bool // u is perturbed
+	events      int  // number of events since the start
+	isPerturbed bool // u was changed by perturbation
 	hasEnded    bool // the path is complete
 
-	// The feature that left at the last event, -1 if none: with its old sign it meets λ at the start of the segment and
-	// nowhere else in it.
+	// leftFeature is the feature that left at the last event, or -1 if no feature left. With its old sign its correlation
+	// reaches λ at the start of the segment and nowhere else in it.
 	leftFeature int
 	leftSign    float64
 }
 
 const (
-	// A feature is a combination of the active ones if its residual is at most dependentShare of its square, as in
-	// package greedy.
+	// dependentShare: a feature is a combination of the active features if its residual is at most this share of its
+	// square, as in package greedy.
 	dependentShare = 1e-8
-	// pathEnd is the λ, as a share of the longest feature's length, at which the path ends: smaller correlations with a
-	// u of length 1 are rounding error.
+	// pathEnd is the λ, as a share of the longest feature's length, at which the path ends. Smaller correlations with a u
+	// of length 1 are considered rounding error.
 	pathEnd = 1e-10
-	// perturbation is well above a tie, and too small to affect a ranking visibly.
+	// perturbation is well above the differences between ties, and too small to affect a ranking visibly.
 	perturbation = 1e-7
 )
 
@@ -67,8 +66,8 @@ func newLasso(g *gram.Matrix, squares, b []float64) *lasso {
 	return l
 }
 
-// startPath resets to the beginning of the path, for a u perturbed within the span of the features by about the given
-// share of its length: as b is still a product Xᵀu, features that are combinations of others remain so.
+// startPath resets l to the beginning of the path. The vector u is changed, within the span of the features, by about
+// the given share of its length. As b is still a product Xᵀu, combinations of features remain combinations.
 func (l *lasso) startPath(share float64) {
 	l.lambda, l.end, l.leftFeature, l.events, l.isPerturbed = 0, 0, -1, 0, share > 0
 	l.active, l.sign, l.chol = nil, nil, nil
@@ -91,17 +90,17 @@ func (l *lasso) startPath(share float64) {
 	l.solveSegment()
 }
 
-// followPaths follows paths of one G until a (k+1)-th feature is about to join, or to their ends. If features join at
-// the same λ the lowest column goes first; a combination of the active features never joins while they are active, so
-// of equal columns only the lowest has a coefficient. A segment costs 4·d·k flops, or 4rd for a factor of r rows, and a
-// path has O(k) segments; a leaving feature costs up to k³/3 more. It needs 2d numbers a path.
+// followPaths follows paths of one G until a (k+1)-th feature would join, or to their ends. If several features join at
+// the same λ, the lowest column joins first. A combination of the active features never joins while they are active, so
+// that of equal columns only the lowest has a coefficient. A segment costs 4·d·k flops, or 4rd for a factor of r rows,
+// and a path has O(k) segments; a leaving feature costs up to k³/3 more. It needs 2d numbers for each path.
 //
-// Paths advance by one segment together, so that a factor is read once for eight of them: computing columns of G one by
-// one for each path took 11 s of processor time for 500 rows of 50,000 features and k = 100, the products of all paths
-// together 2 s.
+// All paths advance by one segment at a time, so that a factor is read once for eight of them. For 500 rows of 50,000
+// features and k = 100, computing columns of G separately for each path took 11 s of processor time, and computing the
+// products of all paths together 2 s.
 func followPaths(g *gram.Matrix, threads, k int, paths []*lasso) {
 	live := slices.Clone(paths)
-	var room directions
+	var room directionBuffers
 	for len(live) > 0 {
 		room.computeDirections(g, threads, live)
 		kernel.Each(threads, len(live), func(i int) { live[i].advanceSegment(k) })
@@ -109,11 +108,11 @@ func followPaths(g *gram.Matrix, threads, k int, paths []*lasso) {
 	}
 }
 
-// directions is the memory for q and a of all paths, and for their products z with a factor.
-type directions struct{ qa, z []float64 }
+// directionBuffers is the memory for q and a of all paths, and for their products z with a factor.
+type directionBuffers struct{ qa, z []float64 }
 
-// computeDirections sets each path's q and a for its segment, valid until the next call.
-func (s *directions) computeDirections(g *gram.Matrix, threads int, paths []*lasso) {
+// computeDirections sets q and a of each path for its current segment. They are valid until the next call.
+func (s *directionBuffers) computeDirections(g *gram.Matrix, threads int, paths []*lasso) {
 	if s.qa == nil {
 		s.qa = make([]float64, 2*len(paths)*g.D)
 	}
@@ -150,18 +149,18 @@ func (s *directions) computeDirections(g *gram.Matrix, threads int, paths []*las
 	})
 }
 
-// advanceSegment moves to the end of the segment, and clears hasDirections unless the path has ended.
+// advanceSegment moves to the end of the segment. It clears hasDirections unless the path has ended.
 //
-// If several features tie, events can undo each other for ever. Such a path is restarted for a u moved by perturbation,
-// which ended every one of a million small problems full of ties; otherwise it stops without hasEnded, and the
-// coefficients are still a solution.
+// If several features tie, events can undo each other in an endless cycle. Such a path is restarted with u changed by
+// perturbation, which made each of a million small problems with many ties end. Otherwise the path stops without
+// hasEnded, and the coefficients are still a solution.
 func (l *lasso) advanceSegment(k int) {
 	for l.hasDirections {
 		l.events++
 		if l.hasEnded = !l.stepToEvent(k); l.hasEnded {
 			return
 		}
-		if l.events < 100*(k+10) { // paths without cycles take at most 2·(k + 10)
+		if l.events < 100*(k+10) { // a path without cycles needs at most 2·(k + 10) events
 			continue
 		}
 		if l.isPerturbed {
@@ -175,13 +174,13 @@ func (l *lasso) advanceSegment(k int) {
 func (l *lasso) coefficients() []float64 {
 	beta := make([]float64, l.d)
 	for i, j := range l.active {
-		// Its sign is s; for a feature that has just joined it is 0 up to rounding.
+		// The sign of a coefficient is s. If the feature has just joined, the coefficient is 0 up to rounding.
 		beta[j] = l.sign[i] * max(l.sign[i]*(l.p[i]-l.lambda*l.w[i]), 0)
 	}
 	return beta
 }
 
-// stepToEvent moves to the next event, and reports whether the path continues.
+// stepToEvent moves to the next event on the path, and reports whether the path continues.
 func (l *lasso) stepToEvent(k int) bool {
 	join, feature := l.nextJoinEvent()
 	leave, place := l.nextLeaveEvent()
@@ -208,8 +207,8 @@ func (l *lasso) stepToEvent(k int) bool {
 	return true
 }
 
-// nextJoinEvent returns the next λ at which a feature's correlation meets λ, and the
-// lowest of the features that do so there; -1 if none does.
+// nextJoinEvent returns the next λ that a feature's correlation reaches, and this feature. If several features reach
+// it, the lowest is returned, and -1 if no feature does.
 func (l *lasso) nextJoinEvent() (lambda float64, feature int) {
 	feature = -1
 	for j, q := range l.q {
@@ -220,7 +219,7 @@ func (l *lasso) nextJoinEvent() (lambda float64, feature int) {
 			if j == l.leftFeature && s == l.leftSign {
 				continue
 			}
-			// λ − s(q + λa) is not negative here, and falls with λ if the slope is positive.
+			// λ − s(q + λa) is at least 0 here, and falls with λ if the slope is positive.
 			slope := 1 - s*l.a[j]
 			if !(slope > 0) || !(s*q > 0) {
 				continue
@@ -233,12 +232,12 @@ func (l *lasso) nextJoinEvent() (lambda float64, feature int) {
 	return lambda, feature
 }
 
-// nextLeaveEvent returns the next λ at which the coefficient of an active feature meets 0,
-// and its place among the active; -1 if none does.
+// nextLeaveEvent returns the next λ at which the coefficient of an active feature reaches 0, and the index of this
+// feature among the active features, or -1 if there is no such feature.
 func (l *lasso) nextLeaveEvent() (lambda float64, place int) {
 	place = -1
 	for i, s := range l.sign {
-		// s·β = s(p − λw) is not negative here, and falls with λ if s·w is negative.
+		// s·β = s(p − λw) is at least 0 here, and falls with λ if s·w is negative.
 		if s*l.w[i] < 0 && s*l.p[i] < 0 {
 			if at := min(l.p[i]/l.w[i], l.lambda); at > lambda {
 				lambda, place = at, i
@@ -248,7 +247,7 @@ func (l *lasso) nextLeaveEvent() (lambda float64, place int) {
 	return lambda, place
 }
 
-// removeFeature drops active feature i. Combinations of the active features may then be independent.
+// removeFeature removes active feature i. Combinations of the active features may then become independent of them.
 func (l *lasso) removeFeature(i int) {
 	l.leftFeature, l.leftSign = l.active[i], l.sign[i]
 	l.active = slices.Delete(l.active, i, i+1)
@@ -259,7 +258,7 @@ func (l *lasso) removeFeature(i int) {
 	}
 	for at, j := range l.active {
 		l.cannotJoin[j] = true
-		// Features independent of a larger set are independent of a subset, up to rounding.
+		// Features that are independent of a set are also independent of a subset, up to rounding.
 		if at >= i && !l.extendFactor(j, 0) {
 			panic("baseline: a subset of independent features is dependent")
 		}
@@ -267,8 +266,8 @@ func (l *lasso) removeFeature(i int) {
 	l.solveSegment()
 }
 
-// extendFactor appends feature j to the Cholesky factor of the first active ones, unless its residual is at most the
-// given share of its square.
+// extendFactor appends feature j to the Cholesky factor of the first active features, unless its residual is at most
+// the given share of its square.
 func (l *lasso) extendFactor(j int, share float64) bool {
 	n := len(l.chol)
 	row := make([]float64, n+1)

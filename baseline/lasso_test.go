@@ -165,7 +165,7 @@ func TestLassoPathOfManyDrops(t *testing.T) {
 		g, b := products(x, u)
 		full := gram.Full(g, len(b))
 		l := newLasso(full, full.Diagonal(1), b)
-		var room directions
+		var room directionBuffers
 		for room.computeDirections(full, 1, []*lasso{l}); l.stepToEvent(d); room.computeDirections(full, 1, []*lasso{l}) {
 			if l.leftFeature >= 0 {
 				removed++

@@ -13,14 +13,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// MCFSOptions set the number of targets and of features for each; a zero field means its default.
+// MCFSOptions sets the number of targets and of features for each target. A zero field means its default.
 type MCFSOptions struct {
-	K        int // features with a coefficient, for each target; default min(50, d)
-	Clusters int // targets: eigenvectors of the graph; default 10
+	K        int // number of features with a coefficient for each target; default min(50, d)
+	Clusters int // number of targets, which are eigenvectors of the graph; default 10
 	Threads  int // 0 means GOMAXPROCS; the answer does not depend on it
 }
 
-// Validate names every fault of o for d features in one *stream.UsageError.
+// Validate reports every fault of o for d features in one *stream.UsageError.
 func (o MCFSOptions) Validate(d int) error {
 	var faults stream.Faults
 	method.RefuseNumber(&faults, o.K, d)
@@ -36,8 +36,9 @@ func (o MCFSOptions) withDefaults(d int) MCFSOptions {
 	return o
 }
 
-// MCFSBytes bounds the memory of MCFS in addition to the Graph of m anchors and d features, with G a factor of rank
-// rows, or in full if rank is 0: I − S and its eigenpairs, the targets and coefficients, and a lasso path a target.
+// MCFSBytes bounds the memory of MCFS in addition to the Graph of m anchors and d features. If G is a factor, rank is
+// its number of rows, otherwise 0. It includes I − S and its eigenpairs, the targets and coefficients, and a lasso path
+// for each target.
 func MCFSBytes(m, d, rank int, opt MCFSOptions) int64 {
 	opt = opt.withDefaults(d)
 	c, k := int64(min(opt.Clusters, m)), int64(opt.K)
@@ -47,29 +48,30 @@ func MCFSBytes(m, d, rank int, opt MCFSOptions) int64 {
 
 // MCFSResult holds the scores, and the spectrum of the graph.
 type MCFSResult struct {
-	Scores      []float64 // d: largest |coefficient| over the targets; 0 for features without any
+	Scores      []float64 // d: largest |coefficient| over the targets; 0 for features without a coefficient
 	Eigenvalues []float64 // of A, one for each target, descending
-	Components  int       // connected components of the graph
+	Components  int       // number of connected components of the graph
 	Warnings    []string
 }
 
 // MCFS scores features by their contribution to the clusters of the rows (Cai, Zhang and He, Unsupervised feature
 // selection for multi-cluster data, KDD 2010). The targets are the eigenvectors u of the affinity A = BBᵀ with the
-// largest eigenvalues, without the constant one. A lasso path regresses each on the features until K have a
-// coefficient, and a feature's score is its largest coefficient in absolute value (eq. 4). Rank by [Rank].
+// largest eigenvalues, except the constant eigenvector. A lasso path regresses each target on the features until K
+// features have a coefficient, and a feature's score is its largest coefficient in absolute value (eq. 4). Rank by
+// [Rank].
 //
-// The paper takes the graph of the k nearest neighbours of all rows; we use the anchor graph, and need only its
-// statistics. With S = BᵀB = VΣVᵀ the u of length 1 are U = BVΣ^(−1/2), so that
+// The paper uses the graph of the k nearest neighbours of all rows. We use the anchor graph, and need only its
+// statistics. With S = BᵀB = VΣVᵀ the targets u of length 1 are U = BVΣ^(−1/2), so that
 //
 //	XᵀU = X̃ᵀBVΣ^(−1/2) = CᵀVΣ^(−1/2),
 //
-// because L1 = 0 implies that every u but the constant one sums to 0. Coefficients depend on the features' scale:
-// standardized features have one length and compete on equal terms.
+// because L1 = 0 implies that the entries of every u except the constant one sum to 0. Coefficients depend on the
+// features' scale: standardized features have one length and compete on equal terms.
 //
-// If the graph has several components, [spectral.Embed] documents which u are used.
+// If the graph has several components, [spectral.Embed] documents which eigenvectors are used.
 //
-// It costs the eigenpairs of an m×m matrix and O(K²·d) flops a target, O(K·r·d) for a factor of r rows, and needs O(m²
-// + c·(d + K²)) numbers. The error is a *stream.UsageError or an error of the eigenpairs.
+// It costs the eigenpairs of an m×m matrix and O(K²·d) flops for each target, or O(K·r·d) for a factor of r rows, and
+// needs O(m² + c·(d + K²)) numbers. The error is a *stream.UsageError or an error of the eigenpairs.
 func MCFS(g *anchor.Graph, opt MCFSOptions) (*MCFSResult, error) {
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err

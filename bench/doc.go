@@ -1,10 +1,10 @@
 // Command bench makes data and measures ufs-stream on it:
 //
-//	go run ./bench corpora FOLDER…     other projects' test files: read, refused, compared with DuckDB
-//	go run ./bench gen KIND -o PATH    make a seeded table whose answer is known
-//	go run ./bench kill                long runs killed at random moments and started again
+//	go run ./bench corpora FOLDER…     other projects' test files, read and compared with DuckDB
+//	go run ./bench gen KIND -o PATH    make a seeded table with a known right selection
+//	go run ./bench kill                kill long runs at random moments and start them again
 //	go run ./bench memory [FILE…]      peak memory of every method and verb at its smallest limit
-//	go run ./bench paper --data DIR    the papers' tables, their figures and ours
+//	go run ./bench paper --data DIR    the papers' tables, with their figures and ours
 //	go run ./bench peers [FILE…]       time, memory and quality against scikit-learn
 //	go run ./bench quality DIR…        every method on every labelled set, ranked and tested
 //	go run ./bench scale               time, rows/s and peak memory over sizes
@@ -30,8 +30,8 @@
 //
 // speed compares each method with the two lower bounds of a run, reading the file and multiplying.
 //
-// It counts the large products in full, even if a method saves a part of them. With n rows, d features, m
-// anchors, s = min(n, 10,000) sampled rows and c = 10 clusters:
+// The number of operations is that of the full matrix products, even if a method avoids a part of them. With n
+// rows, d features, m anchors, s = min(n, 10,000) sampled rows and c = 10 clusters it is:
 //
 //	variance            none
 //	greedy              n·d²                 the Gram matrix, by symmetry
@@ -39,5 +39,5 @@
 //	eufs                2·s²·d + 5·8·s·d·c   the neighbours, and 4 products in each of 5 iterations
 //
 // The time is that of the whole process. greedy multiplies whole numbers if the columns hold small ones, such
-// as pixels, and distances use float32, so that a share of the float64 peak may be above 100 %.
+// as pixels, and distances use float32. So a share of the float64 peak may be above 100 %.
 package main

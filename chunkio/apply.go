@@ -18,15 +18,15 @@ type ApplyOptions struct {
 	Columns    []string
 	allColumns bool          // every column of the input, in its order, in place of Columns: for Convert
 	direct     *directOutput // for Convert
-	// Also names further columns of any type, written after the selected ones: a flattened name, or a whole list or
-	// struct by its own name. A name in both is written once.
+	// Also names further columns of any type, written after the selected ones, by flattened name; a whole list or
+	// struct has its own name. A name in both Columns and Also is written once.
 	Also   []string
-	Form   Form   // of the files
-	Where  string // as Options.Where: only such rows are written
+	Form   Form   // the format of the output files
+	Where  string // as Options.Where: only rows that match it are written
 	Sparse string // as Options.Sparse: selected features "values[17]" are written dense
 	Union  bool   // as Options.Union: in a folder each file keeps only its own columns; one output file has nulls
-	// Times and Indicators are the Options that the selection was made with: for a derived feature its column is
-	// written, once.
+	// Times and Indicators are the Options with which the selection was made. For a derived feature, the column from
+	// which it is derived is written once.
 	Times, Indicators bool
 	Categories        []Category
 	Threads           int   // columns copied at once; 0 means GOMAXPROCS
@@ -34,7 +34,7 @@ type ApplyOptions struct {
 	Meter             *stream.Meter
 
 	Maker        string        // the release of the program: output finished by another release is written again
-	markInterval time.Duration // time between the marks of one output file; 0 means some seconds
+	markInterval time.Duration // time between the marks of one output file; 0 means markEvery
 
 	TableVersion *int64 // as in Options, like the fields below
 	TableAsOf    time.Time
@@ -54,34 +54,35 @@ type ApplyReport struct {
 	Bytes   int64
 	Resumed Resumed
 
-	// Warnings name oddities of the input, guesses about its files, and files of other users at the places for
+	// Warnings name oddities of the input, guesses about its files, and files of other users at paths reserved for
 	// finished files of interrupted runs.
 	Warnings []stream.Text
 }
 
 // Apply writes the input's rows reduced to some columns to out, as Parquet with zstd or in opt.Form. Types, logical
-// types, nullability and values stay the same to the bit; rows and row groups keep their order. Struct fields and
-// list elements become flat columns of their flattened names.
+// types, nullability and values stay the same to the bit; rows and row groups keep their order. Struct fields and list
+// elements become flat columns of their flattened names.
 //
-// Directories and several files are written to the new folder out in their own layout; but if out's ending names a
-// form and no folder is there, or the input is one file, all becomes the one file out. An output that the inputs
-// would include the next time is refused, as for all results (Dataset.NotInput). Either appears whole or not at all.
-// A partition key that the layout does not keep in the path is written as a column.
+// Directories and several files are written to the new folder out in their own layout; but all rows go to the one file
+// out if its ending names a form and there is no folder of that name, or if the input is one file. An output that the
+// inputs would include the next time is refused, as for all results (Dataset.NotInput). Either appears whole or not at
+// all. A partition key that the layout does not keep in the path is written as a column.
 //
 // If a run is killed, or ctx ends or Memory is too low (the error is then [Unfinished]), its finished part stays in a
 // hidden folder next to out: the files of a folder, or the row groups of one file; an Arrow or CSV file is made from
-// its row groups when all are there. The next Apply to out reuses all parts that it would write the same, and out has
-// the same bytes in the end. One Arrow or CSV file starts again with another Memory, and if Spool.Dir stores its rows
-// elsewhere; one object in a store always does. The finished files of a folder in a store stay in it, listed by the
-// object _ufs_finished until _SUCCESS is put: the next Apply, on any machine, reuses the files that have the size and
-// the version of their upload. It takes over the folder, and an earlier run still alive ends with an error. A folder
-// with an object that is neither listed nor to be written is refused.
+// its row groups when all of them are finished. The next Apply to out reuses all parts that it would write the same,
+// and out has the same bytes in the end. One Arrow or CSV file starts again with another Memory, and if Spool.Dir
+// stores its rows elsewhere; an output that is one object in a store always starts again. The finished files of a
+// folder in a store stay in it, listed by the object _ufs_finished until _SUCCESS is put: the next Apply, on any
+// machine, reuses the files that have the size and the version of their upload. It takes over the folder, and an
+// earlier run still alive ends with an error. A folder with an object that is neither listed nor to be written is
+// refused.
 //
-// Under a condition, files excluded by their partition keys are not written; from the others, only the rows are
-// written for which it is true, even if there are none.
+// With a condition, files excluded by their partition keys are not written. Of the other files, only the rows that
+// match the condition are written, even if no row matches.
 //
-// It holds the encoded columns of a row group, fewer at a time if Memory is short, and reads each leaf column once
-// for all of a list's elements that are open.
+// Apply holds the encoded columns of a row group, fewer at a time if Memory is short. It reads a leaf column once for
+// all list elements that are written at the same time.
 func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	opt = opt.withDefaults()
 	if err := checkNullSpellings(opt.Texts); err != nil {
@@ -179,7 +180,7 @@ func (o ApplyOptions) withDefaults() ApplyOptions {
 	return o
 }
 
-// applier is one run of Apply.
+// applier is the state of one run of Apply.
 type applier struct {
 	catalog     *catalog
 	sparse      *sparseSpec
@@ -188,12 +189,12 @@ type applier struct {
 	spool       *scratch.Space // stores bytes fetched from objects
 	report      ApplyReport
 	matches     *rowMatches  // the rows to write; nil for all
-	footerBytes int64        // bytes that the output's schema and footer take while it is written
+	footerBytes int64        // bytes of the output's schema and footer in memory while it is written
 	folderBytes int64        // bytes of the names of the files of a folder
 	growing     *growingFile // the one output file, if a later run can resume it; else nil
 }
 
-// heldBytes is the memory held for all files, and to compress the output.
+// heldBytes returns the memory held for all files, and to compress the output.
 func (a *applier) heldBytes() int64 {
 	return a.catalog.memoryBytes() + a.folderBytes + a.opt.Form.encoderBytes()
 }

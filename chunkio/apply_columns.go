@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// chooseColumns resolves the names of the options to output columns: the selected ones in their order, then the
-// others.
+// chooseColumns resolves the names of the options to output columns: first the selected columns in their order, then
+// the columns in Also.
 func (a *applier) chooseColumns() ([]copier.Column, error) {
 	entries, err := flattenColumns(a.catalog, Options{Times: a.opt.Times, Indicators: a.opt.Indicators, Categories: a.opt.Categories}, a.sparse)
 	if err != nil {
@@ -26,7 +26,7 @@ func (a *applier) chooseColumns() ([]copier.Column, error) {
 			entryOf[e.flat] = &entries[i]
 		}
 	}
-	for i, e := range entries { // a column from which features are derived
+	for i, e := range entries { // a derived feature is replaced by its column
 		if entry, wanted := entryOf[e.block]; wanted && entry == nil {
 			entryOf[e.block] = &entries[i]
 		}
@@ -82,7 +82,7 @@ func (a *applier) chooseColumns() ([]copier.Column, error) {
 	return columns, nil
 }
 
-// errAbsentColumn is the error of a selected column that the input lacks, or has in a list whose elements are no
+// errAbsentColumn returns the error of a selected column that the input lacks, or that is a list whose elements are not
 // columns.
 func (a *applier) errAbsentColumn(entries []entry, name string) error {
 	e := stream.Dataf(a.catalog.inputName(), "the selected column is not in the input%s", suggest.DidYouMean(name, flatNames(entries)))
@@ -97,7 +97,7 @@ func (a *applier) errAbsentColumn(entries []entry, name string) error {
 	return e
 }
 
-// sourceColumn is the name of the column that an entry is, or is derived from.
+// sourceColumn returns the name of the column of an entry, or of the column from which the entry is derived.
 func sourceColumn(entries []entry, e *entry, name string) string {
 	if e != nil && e.subject > 0 {
 		e = &entries[e.subject-1]
@@ -133,7 +133,7 @@ func (a *applier) flatColumn(name string, e *entry) (c copier.Column, ok bool, e
 	return c, true, nil
 }
 
-// isNested reports whether a row of the leaf may be several values.
+// isNested reports whether one row of the leaf may have several values.
 func isNested(l format.Leaf) bool {
 	for _, t := range []string{"list", "map", "struct", "union", "variant"} {
 		if strings.HasPrefix(l.Type, t) {

@@ -55,7 +55,7 @@ func (a *applier) outputFields(ctx context.Context, i int, columns []copier.Colu
 	return fields, a.checkSharedNames(i, fields)
 }
 
-// adviceWithoutColumn advises to write the others without a column that cannot be written.
+// adviceWithoutColumn returns the advice to write the other columns without a column that cannot be written.
 func (a *applier) adviceWithoutColumn() stream.Text {
 	if a.opt.allColumns {
 		return stream.Textf("write the other columns with apply: {selection} SEL.json {also} COL,…")
@@ -63,8 +63,8 @@ func (a *applier) adviceWithoutColumn() stream.Text {
 	return stream.Textf("leave the column out")
 }
 
-// checkSharedNames refuses fields of file i that share a name if the logical type of one is written by its name: the
-// others would get it too.
+// checkSharedNames refuses fields of file i that share a name if the logical type of one is stored by name: the other
+// fields of that name would get the type too.
 func (a *applier) checkSharedNames(i int, fields []copier.Field) error {
 	var nodes schema.FieldList
 	for _, f := range fields {
@@ -88,8 +88,8 @@ func mergeAnnotations(fields []copier.Field) ownparquet.Annotations {
 	return all
 }
 
-// mergeFields merges the fields of file i into the fields of the files before it: types must be equal, and a column
-// is OPTIONAL if it is in any file, or absent from one.
+// mergeFields merges the fields of file i into the fields of the files before it: types must be equal. A column is
+// OPTIONAL if it is OPTIONAL in any file or absent from any file.
 func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Field, error) {
 	if fields == nil {
 		fields = make([]copier.Field, len(added))
@@ -101,7 +101,7 @@ func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Fie
 		case m.Node == nil:
 			f.Node, err = makeNullable(a.catalog.fileName(i), f.Node)
 		case f.Node == nil:
-			if *f = m; i > 0 { // the files before it lack it
+			if *f = m; i > 0 { // the files before file i lack the column
 				f.Node, err = makeNullable(a.catalog.fileName(i-1), f.Node)
 			}
 		default:
@@ -150,8 +150,8 @@ func nodeText(n schema.Node) string {
 	return fmt.Sprintf("%v group", n.RepetitionType())
 }
 
-// partitionNumberType is the type of a partition key whose values are numbers: boolean, int64 or double, as its
-// values in all files allow.
+// partitionNumberType returns the type of a partition key whose values are numbers: the narrowest of boolean, int64 and
+// double that holds its values in all files.
 func (a *applier) partitionNumberType(part int) writer.Number {
 	p := a.catalog.parts[part]
 	switch _, integer := strings.CutPrefix(p.typ, "int"); {

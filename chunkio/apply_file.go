@@ -35,8 +35,8 @@ func (a *applier) openSource(ctx context.Context, i int) (copier.Source, error) 
 }
 
 // checkColumnsFit refuses an output with too many leaf columns for their schema and the footer to fit into memory. It
-// uses a lower bound: names, and row groups except the first, add to it. For 140,000 columns the schema took 315 MiB
-// of 200 before the first one was copied.
+// uses a lower bound, which ignores names and all row groups but the first. Without the check, the schema of 140,000
+// columns took 315 MiB of a 200 MiB limit before the first column was copied.
 func (a *applier) checkColumnsFit(leaves int) error {
 	groups := int64(0)
 	if a.opt.Form == FormParquet {
@@ -74,7 +74,7 @@ func (a *applier) writeOne(ctx context.Context, out string) error {
 
 // createOne writes all files to the one file out, from the beginning.
 func (a *applier) createOne(ctx context.Context, out string, fields []copier.Field, files []int) error {
-	if err := atomicfile.CheckWritable(ctx, out); err != nil { // an upload would fail only at its end
+	if err := atomicfile.CheckWritable(ctx, out); err != nil { // without this check an upload would fail only at its end
 		return err
 	}
 	file, err := atomicfile.Create(ctx, out)
@@ -113,7 +113,7 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 	return dir.Commit(ctx)
 }
 
-// writeFolderFile writes file i to its place below the folder, unless it is finished there.
+// writeFolderFile writes file i to its path below the folder, unless it is already finished.
 func (a *applier) writeFolderFile(ctx context.Context, dir *atomicfile.Dir, i int, rel string) error {
 	columns, err := a.folderFileColumns(rel)
 	if err == nil {
@@ -145,7 +145,8 @@ func (a *applier) writeFolderFile(ctx context.Context, dir *atomicfile.Dir, i in
 	return dir.RecordFile(ctx, rel, file, recipe, a.report.Rows-before)
 }
 
-// folderFileColumns are the columns of a file at rel: a partition key in its path is no column of the file.
+// folderFileColumns returns the columns of the output file at rel. A partition key in the path is not a column of the
+// file.
 func (a *applier) folderFileColumns(rel string) ([]copier.Column, error) {
 	keys, _, err := hiveParts(rel)
 	if err != nil {

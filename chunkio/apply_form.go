@@ -28,7 +28,7 @@ import (
 // Form is the file format that [Apply] writes.
 type Form int
 
-// The forms. CSV is RFC 4180 with a line of names: an empty field is null, "" an empty text.
+// A file of FormCSV follows RFC 4180 and begins with a line of names: an empty field is null, "" is an empty text.
 const (
 	FormParquet Form = iota
 	FormArrow        // an Arrow IPC file
@@ -37,12 +37,12 @@ const (
 	FormCSVZstd
 )
 
-// formEndings are the endings of file names by form, the usual one first.
+// formEndings are the endings of file names for each Form; the first one is the usual one.
 var formEndings = [][]string{{".parquet", ".pq", ".parq"}, {".arrow", ".ipc", ".feather"}, {".csv"}, {".csv.gz"}, {".csv.zst"}}
 
 func (f Form) fileEnding() string { return formEndings[f][0] }
 
-// FormatNames are the names of forms that [OutputForm] accepts.
+// FormatNames returns the names of forms that [OutputForm] accepts.
 func FormatNames() []string { return []string{"parquet", "arrow", "csv"} }
 
 func formOfName(name string) (Form, bool) {
@@ -60,8 +60,8 @@ func hasFormEnding(out string) bool {
 	return named
 }
 
-// OutputForm is the form named by format or, if that is empty, by the ending of out: Parquet if neither names one. It
-// refuses endings of other forms.
+// OutputForm returns the form named by format or, if format is empty, by the ending of out. Without either it returns
+// Parquet. It refuses an ending that belongs to another form.
 func OutputForm(out, format string) (Form, error) {
 	form, named := formOfName(out)
 	ext := strings.ToLower(place.Ext(out))
@@ -83,8 +83,8 @@ func OutputForm(out, format string) (Form, error) {
 	return Form(at), nil
 }
 
-// writeForm writes Arrow or CSV. Their rows need all columns together, but columns are copied one by one: rows are
-// stored as Parquet in another file first, in pages small enough for the number of columns.
+// writeForm writes Arrow or CSV. A row of these formats needs all columns together, but columns are copied one by one.
+// So the rows are first stored as Parquet in another file, with pages small enough for the number of columns.
 func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes schema.FieldList, columns []copier.Column, fields []copier.Field, files []int) (written, bytes int64, err error) {
 	table, err := export.New(nodes)
 	if err != nil {
@@ -159,7 +159,7 @@ func (a *applier) openRowStore() (to io.Writer, reopen func() (localBytes, error
 	return buffered, func() (localBytes, error) { return spool.File, buffered.Flush() }, end, nil
 }
 
-// storedRows reads stored rows under the name of the output.
+// storedRows reads the stored rows, and errors name the output.
 type storedRows struct {
 	atomicfile.Reader
 	name string
@@ -187,11 +187,11 @@ func (s *spoolWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// zstdWindow is the window of the encoder of text. With the default, which is eight times larger, it held 13 MB more,
+// zstdWindow is the window of the zstd encoder for text. The default is eight times larger: it took 13 MB more memory,
 // and a file of numbers was no shorter.
 const zstdWindow = 1 << 20
 
-// encoderBytes is the memory to compress the output: zstd has two windows, hash tables of 1.3 MB and a few blocks;
+// encoderBytes returns the memory to compress the output: zstd has two windows, hash tables of 1.3 MB and a few blocks;
 // gzip has 0.8 MB.
 func (f Form) encoderBytes() int64 {
 	switch f {
@@ -203,7 +203,7 @@ func (f Form) encoderBytes() int64 {
 	return 0
 }
 
-// newSink begins the output in its form; end closes the compressor.
+// newSink begins the output in its form. end closes the compressor.
 func (a *applier) newSink(table *export.Table, out io.Writer) (end *compressedOutput, sink export.Sink, err error) {
 	end = &compressedOutput{out: out, closeCompressor: func() error { return nil }}
 	var w io.Writer = end

@@ -38,8 +38,8 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 			continue
 		}
 		group := w.Group(rowsKept)
-		// Computed once for all columns: copying took an hour when the remaining of 100,000 columns were visited for
-		// each few.
+		// Computed once for all columns: when it was computed again for every few columns, copying 100,000 columns took
+		// an hour.
 		scratch := scratchMemory(src, g, columns)
 		for lo := 0; lo < len(columns); {
 			if err := ctx.Err(); err != nil {
@@ -71,8 +71,8 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 	return nil
 }
 
-// fetchAhead fetches the bytes for copying the columns of row group g of an object to a scratch file: the memory is
-// needed for the columns.
+// fetchAhead fetches the bytes for copying the columns of row group g of an object to a scratch file, because the
+// memory is needed for the columns.
 func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, columns []copier.Column) (release func(), err error) {
 	counted, ok := src.Input().(*countingInput)
 	if !ok {
@@ -109,8 +109,8 @@ func scratchMemory(src copier.Source, g int, columns []copier.Column) func(worke
 	}
 }
 
-// chooseWindow returns the number n of columns that may be open at once within the memory left by the scratch, and
-// the number of workers to copy them.
+// chooseWindow returns the number n of columns that may be open at once within the memory that remains besides the
+// scratch memory, and the number of workers to copy them.
 func (a *applier) chooseWindow(src copier.Source, i, g int, columns []copier.Column, scratchOf func(workers int) (int64, error)) (n, workers int, err error) {
 	used := a.heldBytes() + src.HeldBytes() + a.matches.memoryBytes() + a.footerBytes
 	for workers = a.opt.Threads; ; workers = (workers + 1) / 2 {
@@ -119,7 +119,7 @@ func (a *applier) chooseWindow(src copier.Source, i, g int, columns []copier.Col
 			return 0, 0, err
 		}
 		first := a.columnMemory(src, g, columns[0])
-		if a.opt.Form == FormParquet { // rows of other forms are stored in plain pages
+		if a.opt.Form == FormParquet { // the rows of other forms are stored in plain pages
 			scratch += int64(workers) * writer.WorkerBytes
 		}
 		switch total := used + scratch + first; {
@@ -128,7 +128,7 @@ func (a *applier) chooseWindow(src copier.Source, i, g int, columns []copier.Col
 		case workers > 1:
 			continue
 		default:
-			for _, c := range columns[1:] { // the next columns would be refused else
+			for _, c := range columns[1:] { // otherwise the next columns would be refused
 				total = max(total, used+scratch+a.columnMemory(src, g, c))
 			}
 			return 0, 0, &stream.MemoryError{
@@ -150,13 +150,13 @@ func (a *applier) columnMemory(src copier.Source, g int, c copier.Column) int64 
 	if c.Kind == copier.FromLeaf || c.Kind == copier.FromField || c.Kind == copier.FromNumbers {
 		return src.Need(g, c)
 	}
-	// Encoded columns of sparse rows and of keys are small; sparse rows are spread in batches.
+	// The encoded columns of sparse rows and of keys are small; sparse rows are spread in batches.
 	return copier.OpenColumnBytes + 8*sparseBatch + 2*src.GroupRows()[g]
 }
 
 func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, workers int, group *writer.Group, skip []uint64, columns []copier.Column, fields []copier.Field) error {
 	var all []*writer.Chunk
-	var copied, sparse []copier.Target // copied by src; spread from sparse rows
+	var copied, sparse []copier.Target // copied from src; spread from sparse rows
 	var tasks []copier.Task
 	for k, c := range columns {
 		if err := ctx.Err(); err != nil {
@@ -208,7 +208,7 @@ func runTasks(ctx context.Context, workers int, path string, g int, tasks []copi
 	}
 	err := work.Wait()
 	if ctx.Err() != nil {
-		return ctx.Err() // the errors of the tasks follow from it
+		return ctx.Err() // after a cancellation the errors of the tasks follow from it
 	}
 	if err != nil {
 		return err

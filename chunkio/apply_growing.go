@@ -18,19 +18,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// markEvery is the most time between marks: rows after the last mark are written again. A mark of 5,000 columns takes
-// some milliseconds.
+// markEvery is the longest time between two marks: rows after the last mark are written again. Writing a mark of 5,000
+// columns takes some milliseconds.
 const markEvery = 5 * time.Second
 
-// A mark is due before markEvery once it has mostMark bytes, so that marks are hardly longer, unless one row group
-// is. A mark is copied markCopies times on the way to the disk.
+// A mark with mostMark bytes is written before markEvery has passed, so that a mark is hardly longer unless one row
+// group needs more. A mark is copied markCopies times on the way to the disk.
 const (
 	mostMark   = 512 << 10
 	markCopies = 8
 )
 
-// growingFile is one file of many row groups that a later run can resume: the output, or the stored rows for it. From
-// time to time a mark after a row group records the footer's entries for the row groups since the last mark.
+// growingFile is one file of many row groups that a later run can resume: the output, or the rows stored for it as
+// Parquet. From time to time a mark after a row group records the footer's entries for the row groups since the last
+// mark.
 type growingFile struct {
 	file         *atomicfile.File
 	recipes      []string // by input: digest of all rows up to its end
@@ -39,7 +40,7 @@ type growingFile struct {
 	lastMark     time.Time // time of the last mark
 	lastWritten  fileMark  // the last row group that this run has written, without a footer
 
-	resumeOffset int64 // the end of the resumed part
+	resumeOffset int64 // end of the resumed part in the file
 	footers      [][]byte
 	resumedTo    fileMark // the last row group of the resumed part; -1, -1 for none
 }
@@ -51,8 +52,8 @@ type fileMark struct {
 	Page        int64 // page size of stored rows: with less memory the pages may be too large to be read again
 }
 
-// resumeOne writes all files to the one file out, or resumes it: a Parquet file, or the rows stored as Parquet until
-// all columns of another form are there.
+// resumeOne writes all files to the one file out, or resumes it. The growing file is out itself if it is Parquet;
+// otherwise it holds the rows as Parquet until all columns are copied.
 func (a *applier) resumeOne(ctx context.Context, out string, fields []copier.Field, files []int) (err error) {
 	g, err := a.openGrowing(ctx, out, fields)
 	if err != nil {
@@ -110,13 +111,13 @@ func (a *applier) openGrowing(ctx context.Context, out string, fields []copier.F
 	return g, nil
 }
 
-// isUsableMark reports whether a mark is from a run that writes the same file.
+// isUsableMark reports whether a mark was written by a run with the same output.
 func (g *growingFile) isUsableMark(f atomicfile.FinishedFile) bool {
 	var m fileMark
 	return json.Unmarshal(f.Detail, &m) == nil && m.File >= 0 && m.File < len(g.recipes) && m.Group >= 0 && m.Page <= g.page && f.Recipe == g.recipes[m.File]
 }
 
-// inputRecipes returns for each input a digest of everything that affects the file up to the end of its rows.
+// inputRecipes returns for each input a digest of everything that affects the output up to the last row of that input.
 func (a *applier) inputRecipes(ctx context.Context, fields []copier.Field) ([]string, error) {
 	sum := sha256.New()
 	for _, f := range fields {
@@ -154,10 +155,10 @@ func (g *growingFile) resumeOrBegin(to io.Writer, fresh func(io.Writer) (*writer
 	return w, nil
 }
 
-// hasInput reports whether the resumed part has all rows of input i.
+// hasInput reports whether the resumed part contains all rows of input i.
 func (g *growingFile) hasInput(i int) bool { return g != nil && i < g.resumedTo.File }
 
-// hasGroup reports whether the resumed part has row group group of input i.
+// hasGroup reports whether the resumed part contains row group group of input i.
 func (g *growingFile) hasGroup(i, group int) bool {
 	return g != nil && i == g.resumedTo.File && group <= g.resumedTo.Group
 }
@@ -173,7 +174,7 @@ func (g *growingFile) markGroup(w *writer.File, i, group int) error {
 	return g.writeMark(w)
 }
 
-// markEnd marks the file after its last row: a later run has nothing to copy.
+// markEnd marks the file after its last row, so that a later run has nothing to copy.
 func (g *growingFile) markEnd(w *writer.File) error {
 	if g == nil || w.Rows == w.MarkedRows() {
 		return nil

@@ -19,10 +19,10 @@ import (
 // outputLayout maps each input file to its output file.
 type outputLayout struct {
 	single bool              // all inputs become the one output file
-	place  map[string]string // else: input path → path below the output folder, with slashes
+	place  map[string]string // for several output files: input path → path below the output folder, with slashes
 }
 
-// memoryBytes estimates the memory of the layout, and of a second copy of the places.
+// memoryBytes estimates the memory of the layout and of a second copy of its paths.
 func (l outputLayout) memoryBytes() (n int64) {
 	const entries = 140 // in two half-filled maps
 	for path, rel := range l.place {
@@ -31,8 +31,8 @@ func (l outputLayout) memoryBytes() (n int64) {
 	return n
 }
 
-// chooseLayout chooses the layout of Apply's output from its arguments and the files that they expand to. No output
-// may replace an input, under whatever name.
+// chooseLayout chooses the layout of Apply's output from its arguments and the files that they expand to. It refuses an
+// output that would replace an input, even under another name.
 func (a *access) chooseLayout(ctx context.Context, inputs []string, list *fileList, out string, form Form) (outputLayout, error) {
 	sources := list.sourcePaths()
 	paths := sources[:list.count]
@@ -64,9 +64,9 @@ func (a *access) chooseLayout(ctx context.Context, inputs []string, list *fileLi
 	return l, list.checkOutput(out, l.place)
 }
 
-// chooseFolderLayout chooses a place below the folder out for each of the files at paths. A file below one of the
-// roots keeps its path below that root; if there are roots any other file keeps its name alone, and without any roots
-// all files keep their paths below their innermost common folder.
+// chooseFolderLayout chooses a path below the folder out for each of the files at paths. A file below one of the roots
+// keeps its path below that root. If there are roots, any other file keeps only its name. Without roots, all files keep
+// their paths below their innermost common folder.
 func chooseFolderLayout(out string, roots, paths []string, form Form) (outputLayout, error) {
 	l := outputLayout{place: make(map[string]string, len(paths))}
 	common, err := commonFolders(paths)
@@ -103,13 +103,14 @@ func withFormEnding(rel string, form Form) string {
 	}
 	packed := slices.Contains(append([]string{".gzip", ".snappy", ".zstd", ".lz4"}, intake.Packings...), path.Ext(rel))
 	rel = trimEnding(rel)
-	if inner := nameEnding(rel); packed && (isDataFile(rel) || inner == ".txt" || inner == ".json") { // as in part.csv.gz
+	if inner := nameEnding(rel); packed && (isDataFile(rel) || inner == ".txt" || inner == ".json") { // a name such as part.csv.gz
 		rel = trimEnding(rel)
 	}
 	return rel + form.fileEnding()
 }
 
-// isFolderOutput reports whether out is an existing local folder, or ends with a slash: a folder whatever its ending.
+// isFolderOutput reports whether out is an existing local folder or ends with a slash, which makes it a folder whatever
+// its ending.
 func isFolderOutput(out string) bool {
 	if strings.HasSuffix(out, "/") || strings.HasSuffix(out, string(os.PathSeparator)) {
 		return true
@@ -138,10 +139,10 @@ func refuseNonFolder(out string, ofFolder bool, form Form) error {
 	return nil
 }
 
-// treePath is the place of a file or folder in one tree of all, with slashes and without . and .. in it. A local path
-// is from the root, independent of the working directory; the volume, if there is one, is a folder. An object's path
-// begins with its store and bucket. The key of an object is no path: a key that leads out of its folder must not do
-// so below the output.
+// treePath returns the path of a file or folder in a common tree of all files, with slashes and without . and ..
+// elements. A local path begins at the root, independent of the working directory; the volume, if there is one, is a
+// folder. An object's path begins with its store and bucket. The key of an object is not a path: a key with .. must not
+// lead out of the output folder.
 func treePath(p string) (string, error) {
 	if !place.IsURL(p) {
 		local, err := place.AbsolutePath(p)
@@ -163,8 +164,8 @@ func treePath(p string) (string, error) {
 
 func isLocalTree(tree string) bool { return strings.HasPrefix(tree, "/") }
 
-// inputFolders lists the inputs that are directories, also inputs in lists, as tree paths. A URL is one if it stands
-// for objects below it: it is neither the name of one nor a glob.
+// inputFolders lists the inputs that are directories, also inputs in lists, as tree paths. A URL is a directory if
+// objects are below it and it is neither the name of an object nor a glob.
 func (a *access) inputFolders(ctx context.Context, inputs, paths []string) ([]string, error) {
 	var roots []string
 	for _, arg := range inputs {
@@ -208,8 +209,9 @@ func folderTreePath(arg string, paths []string) (string, error) {
 	return treePath(arg)
 }
 
-// commonFolders are the innermost folders that contain all local files (true) and all objects (false). If there are
-// both, the objects keep their stores' names, and local files in the working directory their paths below it.
+// commonFolders returns the innermost folder that contains all local files (true) and the one that contains all objects
+// (false). If there are both, the objects keep their stores' names, and local files in the working directory keep their
+// paths below it.
 func commonFolders(paths []string) (map[bool]string, error) {
 	common := make(map[bool]string, 2)
 	for _, p := range paths {
@@ -255,7 +257,7 @@ func baseFolder(roots []string, tree string) string {
 	return base
 }
 
-// cutFolder is the path of tree below the folder. All objects are below the folder ".".
+// cutFolder returns the part of tree below the folder. All objects are below the folder ".".
 func cutFolder(folder, tree string) (rel string, below bool) {
 	switch folder {
 	case ".":

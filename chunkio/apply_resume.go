@@ -47,14 +47,15 @@ type Unfinished struct {
 func (e *Unfinished) Error() string { return e.Err.Error() }
 func (e *Unfinished) Unwrap() error { return e.Err }
 
-// leavesUnfinished reports whether a run that ends with err leaves its finished part to the next one: it was
-// interrupted, a limit was too low, which the next one may raise, or a store was down.
+// leavesUnfinished reports whether a run that ends with err keeps its finished part for the next run: because it was
+// interrupted, because of a limit that the next run may raise, or because a store was not available.
 func leavesUnfinished(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.As(err, new(*stream.MemoryError)) || stream.Temporary(err)
 }
 
-// outputRecipe is a digest of everything that determines the bytes of the output of file i, apart from the other
-// files: a finished file with the same recipe need not be written again. Its place does not matter.
+// outputRecipe returns a digest of everything that determines the bytes of the output of file i, apart from the other
+// files. A finished file with the same recipe need not be written again. The path of the output is not part of the
+// digest.
 func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
 	type column struct {
 		Name    string
@@ -76,7 +77,7 @@ func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
 		Kinds                []intake.Kind `json:",omitempty"` // the kinds of its columns, given the other files
 	}{Maker: a.opt.Maker, Where: a.opt.Where, Sparse: a.opt.Sparse, Form: a.opt.Form, Fingerprint: formatFingerprint(f.print), Bytes: f.size, Version: e.version}
 	texts := a.opt.Texts
-	texts.Header, texts.Recorded = a.catalog.texts.currentGuesses().Header, false // the header as it was read, by a guess or not
+	texts.Header, texts.Recorded = a.catalog.texts.currentGuesses().Header, false // the header as it was read, whether given or guessed
 	rows := a.catalog.texts.rowsByName(a.catalog.fileName(i))
 	if rows != nil || !reflect.DeepEqual(texts, TextOptions{}) {
 		content.Texts = &texts
@@ -98,7 +99,7 @@ func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
 		switch c.Kind {
 		case copier.FromLeaf:
 			col.From = a.catalog.leaves[c.Leaf].Name
-			if a.catalog.list.schema != nil { // which may have widened it since
+			if a.catalog.list.schema != nil { // the schema may have widened the type since
 				col.Text = a.catalog.leaves[c.Leaf].Type
 			}
 		case copier.FromSparse:

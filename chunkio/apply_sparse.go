@@ -15,8 +15,8 @@ import (
 // sparseBatch is the number of sparse rows spread at a time.
 const sparseBatch = 8192
 
-// sparseNumber is the type of the dense columns of sparse rows: the values' own type if float64 holds all of its
-// values, else double.
+// sparseNumber returns the type of the dense columns of sparse rows: the values' own type if float64 represents all its
+// values exactly, else double.
 func (a *applier) sparseNumber() writer.Number {
 	return writer.NumberOf(elementType(a.catalog.leaves[a.sparse.values]))
 }
@@ -29,8 +29,8 @@ func elementType(l format.Leaf) string {
 	return strings.TrimSuffix(t, ">")
 }
 
-// copySparse writes features of the sparse rows of row group g as dense columns: 0 if the row has no such index, null
-// if its lists or the value are null.
+// copySparse writes features of the sparse rows of row group g as dense columns. A value is 0 if the row lacks the
+// index, and null if the row's lists or its value are null.
 func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, columns []copier.Target) error {
 	f := &a.catalog.files[i]
 	indices, values := f.leafIndex(a.sparse.indices), f.leafIndex(a.sparse.values)

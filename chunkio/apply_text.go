@@ -12,7 +12,7 @@ import (
 )
 
 func convertLibsvm(ctx context.Context, inputs []string, out string, opt ApplyOptions) (report ApplyReport, err error) {
-	// Rows and labels are read in parallel.
+	// The rows and the labels are read in parallel.
 	read := Options{
 		Sparse: svm.Entries, Label: svm.Label, Where: opt.Where, Missing: stream.MissingKeep, Threads: opt.Threads, Memory: opt.Memory / 3,
 		Spool: opt.Spool, Meter: opt.Meter, Note: opt.Note,

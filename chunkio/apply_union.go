@@ -15,7 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// columnsIn are the given columns in file i: columns that it lacks, which a union allows, are Absent.
+// columnsIn returns the given columns as they are in file i: columns that the file lacks, which a union allows, are
+// Absent.
 func (a *applier) columnsIn(i int, columns []copier.Column) []copier.Column {
 	here := make([]copier.Column, len(columns))
 	for k, c := range columns {
@@ -100,7 +101,7 @@ func (a *applier) writeNumbers(ctx context.Context, src copier.Source, i, g int,
 }
 
 func (a *applier) hasColumn(f *file, c copier.Column) bool {
-	if f.order == nil { // it has all columns
+	if f.order == nil { // a file without its own order has all columns
 		return true
 	}
 	switch c.Kind {
@@ -117,12 +118,12 @@ func (a *applier) hasColumn(f *file, c copier.Column) bool {
 	return true
 }
 
-// presentColumns are the columns that file i has: a file in a folder is written without the others, unless it is of a
-// table. A file with rows must have at least one.
+// presentColumns returns the columns that file i has. A file in a folder is written without the columns that it lacks,
+// unless it belongs to a table. A file with rows must have at least one.
 func (a *applier) presentColumns(i int, columns []copier.Column) ([]copier.Column, error) {
 	var present []copier.Column
 	for k, c := range a.columnsIn(i, columns) {
-		// The files of a table have all of its columns; absent nested ones cannot be made.
+		// The files of a table get all of its columns, but an absent nested column cannot be made.
 		if c.Kind != copier.Absent || a.catalog.list.schema != nil && columns[k].Kind == copier.FromLeaf {
 			present = append(present, c)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// rowMatches finds, row group by row group in their order, the rows for which a condition is true. A pass over the
+// rowMatches finds the rows for which a condition is true, row group by row group in their order. A pass over the
 // condition's columns runs in step with the copying.
 type rowMatches struct {
 	source    *Dataset
@@ -24,7 +24,7 @@ func (a *applier) matchRows(ctx context.Context) func() {
 	if a.catalog.filter == nil {
 		return func() {}
 	}
-	const share = 4 // of the memory: the encoded columns need most of it
+	const share = 4 // divides the memory: the encoded columns need most of it
 	spool := func() *scratch.Space { return a.spool }
 	m := &rowMatches{source: newMatchDataset(a.catalog, Options{Threads: a.opt.Threads, Memory: a.opt.Memory, Meter: a.opt.Meter}, spool)}
 	m.source.opt.Memory = max(a.opt.Memory/share, m.source.MinMemory())
@@ -49,8 +49,8 @@ func (m *rowMatches) passRows(rows int64) {
 	}
 }
 
-// matchGroup returns bits for the rows of the next row group that must not be written, and the number of the others.
-// Without a condition all are written.
+// matchGroup returns a bit set of the rows of the next row group that must not be written, and the number of rows to
+// write. Without a condition all rows are written.
 func (m *rowMatches) matchGroup(rows int64) (skip []uint64, kept int64, err error) {
 	if m == nil {
 		return nil, rows, nil

@@ -20,93 +20,93 @@ import (
 type Options struct {
 	// Columns and Exclude restrict the features by globs over the flattened names; an exact name wins over a glob, a
 	// list's own name means all its elements, and * matches / too. A pattern that matches no column is a usage error.
-	// Partition keys, and the index of a data frame that a file of pandas names, are features only if Columns names
-	// them.
+	// Partition keys, and the index of a data frame that a file of pandas names, are features only if a pattern in
+	// Columns matches them.
 	Columns, Exclude []string
-	Label, Weight    string // columns that are never features; Weight weighs the rows
+	Label, Weight    string // columns that are never features; Weight contains the weights of the rows
 	// Sparse names two list columns, or a map of integers to numbers, or three columns of triples, and, if known, the number
 	// of features, "indices,values", "indices,values,4862" or "map,4862": rows are then sparse.
 	Sparse string
 	// Classes delivers the values of the Label column as Chunk.Class: integers, booleans, strings, floats, decimals,
-	// dates, times or a partition key. Null and NaN are no class, the empty string is. More than 65,536 classes are
-	// an error. Set it already for Open: it then keeps apart whole numbers in files of rows that are equal as
-	// float64.
+	// dates, times or a partition key. Null and NaN are not classes; the empty string is one. More than 65,536 classes
+	// are an error. Set Classes already for Open, which then distinguishes whole numbers in files of rows even if they
+	// are equal as float64.
 	Classes bool
-	// Target delivers the values of the Label column as Chunk.Target: numbers and booleans as they are; any other
-	// label that Classes accepts gets a code for each value, the upper 53 bits of the xxHash64 of its text, which are
-	// the same in every file and format. Null and NaN have no target. A label that can be no class, or whose texts
-	// take much memory to decode, has no targets, and is no error.
+	// Target delivers the values of the Label column as Chunk.Target: numbers and booleans as they are; any other label
+	// that Classes accepts gets a code for each value, the upper 53 bits of the xxHash64 of its text, which are the
+	// same in every file and format. Null and NaN have no target. If Classes does not accept the label, or if its texts
+	// need much memory to decode, there are no targets, and this is not an error.
 	Target bool
 	// Where is a condition on rows, such as day >= "2026-01-01" and site in ("a", "b"). Rows for which it is not true
 	// take no part, like rows outside the sample: their values are neither counted nor complained about. Its columns
-	// need not be features, and those that are remain so. Files excluded by their partition keys are not opened, and
-	// count nowhere; row groups excluded by their statistics are not decoded. Rows of the opened files count in
-	// positions, in Rows and in Chunk.Block, whether they match or not. Only Open reads this option.
+	// may be features or not. Files excluded by their partition keys are not opened and not counted. Row groups
+	// excluded by their statistics are not decoded. Rows of the opened files count in positions, in Rows and in
+	// Chunk.Block, whether they match or not. Only Open reads this option.
 	Where    string
 	Missing  stream.MissingPolicy
 	LeaveOut []stream.LeftOut // features excluded by an earlier decision, by flattened name: not read
-	// Union lets files lack columns that others have: these are null there, in all rows. Columns stand in the order
-	// in which the files bring them. Only Open reads this option.
+	// Union allows files to lack columns that other files have: such columns are null in all rows of the file. Columns
+	// are in the order in which the files introduce them. Only Open reads this option.
 	Union bool
-	// Times makes features of dates, timestamps and times of day: a number (days since 1970, seconds since then,
-	// seconds since midnight), and its positions in the day, the week and the year as sines and cosines, "ts",
-	// "ts.hour.sin", …, all of one Block. Indicators adds, to features that have nulls or may have them as far as the
-	// footers show, features is_missing(NAME) that are 1 if the value is missing (null, NaN or ±Inf), else 0.
+	// Times makes features of dates (days since 1970), timestamps (seconds since 1970) and times of day (seconds since
+	// midnight): the number, and its positions in the day, the week and the year as sines and cosines. These features
+	// "ts", "ts.hour.sin", … are in one Block. Indicators adds a feature is_missing(NAME) for each feature that has
+	// nulls according to the footers, or may have some. It is 1 if the value is missing (null, NaN or ±Inf), else 0.
 	Times, Indicators bool
 	// Categories are columns of categories, by name, as found by [Dataset.Categories]. Each category makes a feature,
-	// "city=Paris", that is 1 in its rows and else 0; all features of a column are of one Block. In rows with null,
-	// or with a value that is no category, all are 0. A column with a Why is left out. As with Classes, Open keeps
-	// whole numbers of these columns apart.
+	// "city=Paris", that is 1 in rows with that value, else 0. All features of a column are in one Block. In rows with
+	// null, or with a value that is not a category, all of them are 0. A column with a Why is left out. As for Classes,
+	// Open distinguishes all whole numbers of these columns.
 	Categories []Category
-	// Order names features that come first, in this order: the features of the statistics that others are to be added
-	// to. Without it features stand as in the first file.
+	// Order names features that come first, in this order: the features of the statistics to which new statistics will
+	// be added. Without it features are in the order of the first file.
 	Order []string
 	// Sample keeps only the N rows whose global positions have the smallest seeded
 	// hash; 0 keeps all.
 	Sample int64
 	Seed   uint64
 
-	Threads int   // decoders at work at once; 0 means GOMAXPROCS
+	Threads int   // decoders that work at once; 0 means GOMAXPROCS
 	Memory  int64 // bytes that reading may hold; 0 means 1 GiB
 	SkipBad bool  // leave out files whose footer or schema is bad, with a warning
 	// Anonymous looks for no credentials and signs no request to an object store.
 	Anonymous bool
-	// Allow lists prefixes of places that lists, plans and logs of tables may name outside their own place: local
-	// folders, and URLs with the parameters to open the files below them.
+	// Allow lists prefixes of paths and URLs that lists, plans and logs of tables may name outside their own folder:
+	// local folders, and URLs with the parameters to open the files below them.
 	Allow []string
 
-	// Texts override the guesses about inputs that are text. Open reads this option and Numbers: columns of such
-	// inputs, in addition to Columns, that are numbers though they look like identifiers. Numbers among Texts.Nulls
-	// are missing in features of every format.
+	// Texts override the guesses about inputs that are text. Numbers lists columns of such inputs, in addition to
+	// Columns, that are numbers though they look like identifiers. Only Open reads these two options. Numbers in
+	// Texts.Nulls mean missing values in features of every format.
 	Texts   TextOptions
 	Numbers []string
 
-	// Plan is a plan file that Open reads in place of inputs: the files that it names, as they were when it was made,
-	// without reading their footers again. Shard is the part of its rows to read; files outside it are not opened.
-	// Where must equal the plan's condition.
+	// Plan is a plan file that Open reads in place of inputs: the plan's files are read as they were when the plan was
+	// made, without reading their footers again. Shard is the part of its rows to read; files outside it are not
+	// opened. Where must equal the plan's condition.
 	Plan  string
 	Shard Shard
-	// Spreads records which features have one value or none, as far as statistics show: Fields leaves them out then.
-	// Only Open reads this option.
+	// Spreads records which features have a single value or none, as far as statistics show. Fields then leaves them
+	// out. Only Open reads this option.
 	Spreads bool
-	// ForPlan records the facts that WritePlan needs.
+	// ForPlan records the data that WritePlan needs.
 	ForPlan bool
 
-	// TableVersion selects the version of a Delta table to read, and TableAsOf the newest version at that time; nil
-	// and zero select the newest.
+	// TableVersion selects the version of a Delta table to read; TableAsOf selects the newest version at that time. nil
+	// and the zero time select the newest version.
 	TableVersion *int64
 	TableAsOf    time.Time
 
 	Spool scratch.Options // stores a row group of an object that does not fit into Memory
 
-	Keep *Keep // holds decoded columns for later passes, in addition to Memory; nil holds nothing
+	Keep *Keep // holds decoded columns for later passes, in memory of its own besides Memory; nil holds nothing
 
 	Meter *stream.Meter     // counts bytes, decoding time, and requests to stores; nil counts nothing
 	Stdin io.Reader         // read for the input "-"; a *Stdin if it is opened more than once
 	Again bool              // the input is read more than once: an Arrow IPC stream on Stdin goes to a scratch file
 	Note  func(stream.Text) // receives the inferred types of files of rows; nil drops them
-	// TakingIn is called when a file of rows begins to be copied to a scratch file, and the function it returns when
-	// the copy has ended; nil is not called. Meter counts the bytes.
+	// TakingIn is called when copying a file of rows to a scratch file begins. The function that it returns is called
+	// when the copy has ended; it may be nil. Meter counts the bytes.
 	TakingIn func(name string) (ended func(error))
 }
 
@@ -152,17 +152,17 @@ func (o Options) validate() error {
 	return checkNullSpellings(o.Texts)
 }
 
-// Dataset is the table that a set of files, or a stream, makes under some options. It is a stream.Source. Between
-// passes it holds no open file, only the catalog of the footers and, until Close, the buffers of the last pass and
-// the scratch files with the rows of text, arrays, Avro and triples. Its methods may be called from several
-// goroutines, but each pass of Chunks holds Options.Memory of its own.
+// Dataset is the table that a set of files, or a stream, contains under some options. It is a stream.Source. Between
+// passes it has no open files. It holds the catalog of the footers and, until Close, the buffers of the last pass and
+// the scratch files with the rows of text, arrays, Avro and triples. Its methods may be called from several goroutines,
+// but each pass of Chunks uses up to Options.Memory for itself.
 type Dataset struct {
 	catalog   *catalog
 	pipe      *pipe // the stream on standard input; nil for files
 	opt       Options
 	sparse    *sparseSpec // nil for dense rows
 	features  *features
-	nulls     []float64 // numbers that stand for a missing value
+	nulls     []float64 // numbers that mean a missing value
 	buffers   spanPool
 	classes   classTable
 	spool     func() *scratch.Space // stores row groups that do not fit into memory
@@ -172,7 +172,7 @@ type Dataset struct {
 }
 
 // Open reads the footers of all inputs (see the package comment), one file at a time, and matches their columns by
-// name. It fails on inputs that cannot be read or do not fit together, and on options that do not fit them. Only
+// name. It fails on inputs that cannot be read or do not fit together, and on options that do not fit the inputs. Only
 // Check and Chunks fail if there are no features or no rows, so that any input can be inspected.
 func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 	opt = opt.withDefaults()
@@ -236,8 +236,9 @@ func (a *access) openDataset(ctx context.Context, inputs []string, f *filter) (*
 }
 
 // With returns a Dataset of the same files under other options, without reading the footers again. Options.SkipBad,
-// Options.Where and Options.Stdin keep their meaning from Open. With a stream, both share its one pass. Closing it
-// leaves d open; if the files are files of rows, it cannot be read any more once d is closed.
+// Options.Where and Options.Stdin keep their meaning from Open. If the input is a stream, both Datasets share its one
+// pass. Closing the new Dataset leaves d open. If the files are files of rows, the new Dataset cannot be read any more
+// once d is closed.
 func (d *Dataset) With(opt Options) (*Dataset, error) {
 	opt = opt.withDefaults()
 	opt.Where = d.opt.Where
@@ -281,8 +282,8 @@ func assembleDataset(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dat
 	return d, nil
 }
 
-// Check returns the error that Chunks would return for want of input: a requested column that cannot be decoded, no
-// numeric column, or no row.
+// Check returns the error that Chunks would return before reading any row: a requested column cannot be decoded, or
+// there are no numeric columns or no rows.
 func (d *Dataset) Check() error {
 	if d.features.refusal != nil {
 		return d.features.refusal
@@ -332,19 +333,19 @@ func (d *Dataset) Inputs() []stream.Input {
 	return inputs
 }
 
-// Table is the table that the files belong to; nil for bare files.
+// Table returns the table to which the files belong, or nil for bare files.
 func (d *Dataset) Table() *stream.Table { return d.catalog.list.table }
 
-// Paths lists the files in the form that Open takes, in the order of their rows.
+// Paths lists the files in the form that Open accepts, in the order of their rows.
 func (d *Dataset) Paths() []string { return d.catalog.list.paths() }
 
-// Positions is the number of positions in the input: see [stream.Position].
+// Positions returns the number of positions in the input: see [stream.Position].
 func (d *Dataset) Positions() int { return countPositions(d.catalog, d.sparse) }
 
-// LeftOut lists every column that is no feature, with the reason, in column order.
+// LeftOut lists every column that is not a feature, with the reason, in column order.
 func (d *Dataset) LeftOut() []stream.LeftOut { return d.features.leftOut }
 
-// Warnings lists oddities that are no errors; options in them are spelled by the command.
+// Warnings lists oddities that are not errors. The command replaces the names of options in them by its own.
 func (d *Dataset) Warnings() []stream.Text {
 	return slices.Concat(d.FileWarnings(), d.features.warnings)
 }
@@ -354,13 +355,13 @@ func (d *Dataset) FileWarnings() []stream.Text {
 	return slices.Concat(d.catalog.warnings, d.catalog.texts.currentGuesses().Doubts)
 }
 
-// CatalogBytes is the memory of the catalog, held while the Dataset is open.
+// CatalogBytes returns the memory of the catalog, which is held while the Dataset is open.
 func (d *Dataset) CatalogBytes() int64 { return d.catalog.memoryBytes() }
 
 // Fields yields every column, feature or not.
 func (d *Dataset) Fields() iter.Seq[Field] { return describeFields(d.catalog, d.opt, d.sparse) }
 
-// WithNulls is the number of features that contain nulls according to the metadata.
+// WithNulls returns the number of features that contain nulls according to the metadata.
 func (d *Dataset) WithNulls() int { return d.features.withNulls }
 
 // Singles reports whether a float32 holds every value of every feature, by their types.

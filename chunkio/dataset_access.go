@@ -16,22 +16,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// access finds and opens files, on disk and in object stores.
+// access finds and opens files on disk and in object stores.
 type access struct {
 	opt             Options
 	client          *store.Client
-	lastFooterBytes atomic.Int64 // bytes of the footer of the object opened last, an estimate for the next
+	lastFooterBytes atomic.Int64 // bytes of the footer of the last opened object, an estimate for the next
 	tails           tailCache
 	texts           textTables
-	borrowsTexts    bool // texts belong to a *Stdin, which closes them
-	// guessedFiles names the files in folders that are taken for data only by the shape of their lines.
+	borrowsTexts    bool // the texts belong to a *Stdin, which closes them
+	// guessedFiles contains the files in folders that count as data only because of the shape of their lines.
 	guessedFiles    map[string]bool
 	searchedFolders map[string]bool // folders in stores already searched for a table
 
 	exactIntegers bool            // files of rows keep whole numbers exact, for copying
-	acceptsText   bool            // any column of theirs may turn out as text
-	numberColumns map[string]bool // columns that must be numbers, by name; made at the first lookup
-	direct        *directOutput   // receives the rows of a file; nil for a scratch file
+	acceptsText   bool            // any column of files of rows may turn out as text
+	numberColumns map[string]bool // names of columns that must be numbers; made at the first lookup
+	direct        *directOutput   // receives the rows of the file; nil if they go to a scratch file
 }
 
 func newAccess(opt Options) *access {
@@ -49,9 +49,9 @@ func (a *access) closeTexts() error {
 	return a.texts.closeScratch()
 }
 
-// opener opens one file, and returns its bytes too. The catalog opens its files with it again at every pass. Reads
-// through the file count in meter, if it is not nil, once the footer has been read. The context covers all later
-// reads. Tests plant files in memory.
+// opener opens one file and also returns the Input with its bytes. The catalog calls it again for each file at every
+// pass. If meter is not nil, it counts reads through the file after the footer has been read. The context covers all
+// later reads. Tests use an opener for files in memory.
 type opener func(ctx context.Context, e fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error)
 
 func (a *access) openEntry(ctx context.Context, e fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
@@ -98,14 +98,14 @@ func (a *access) openInput(ctx context.Context, in Input, memory int64, meter *s
 	return opened, in, nil
 }
 
-// footersAhead is the number of objects whose ends are requested at once, if they take no more than an eighth of the
-// memory: one by one, 1,000 files at 50 ms would take a minute.
+// footersAhead is the number of objects whose ends are requested at once, as long as the footers need no more than an
+// eighth of the memory. One by one, 1,000 files with 50 ms for each request would take a minute.
 const footersAhead = 16
 
-// buildCatalog opens the list again if a file turns out to have identifiers in a column that earlier files have as
-// numbers.
+// buildCatalog opens the list again if a file turns out to have identifiers in a column that is numeric in earlier
+// files.
 func (a *access) buildCatalog(ctx context.Context, list *fileList, f *filter, opt catalogOptions) (*catalog, error) {
-	opt.union = opt.union || list.schema != nil && a.opt.Sparse == "" // a column is null in files that are older than it
+	opt.union = opt.union || list.schema != nil && a.opt.Sparse == "" // a column of the table may be missing, and so null, in files that are older
 	if err := a.opt.Texts.Check(); err != nil {
 		return nil, err
 	}
@@ -129,8 +129,8 @@ func (a *access) buildCatalog(ctx context.Context, list *fileList, f *filter, op
 }
 
 // convertAllRows reads all files that are text by their names, so that all columns of identifiers are known before the
-// files are opened again: one by one, 60 files each with another such column were read 30 times each. It ignores
-// errors: opening reports them.
+// files are opened again. Otherwise each of 60 files with different columns of identifiers was read 30 times. It
+// ignores errors, because opening the files reports them.
 func (a *access) convertAllRows(ctx context.Context, list *fileList) {
 	for _, e := range list.entries() {
 		if ctx.Err() != nil {
@@ -160,7 +160,7 @@ func (a *access) openList(ctx context.Context, list *fileList, f *filter, opt ca
 		err    error
 	}
 	var queue []chan result
-	lastBytes := int64(0) // by the file opened last, an estimate for the next
+	lastBytes := int64(0) // bytes of the file opened last, an estimate for the next
 	openNext := func(_ context.Context, _ fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
 		depth := a.parallelFooters(lastBytes, memory)
 		parse := depth > 1
@@ -219,9 +219,9 @@ func (a *access) openList(ctx context.Context, list *fileList, f *filter, opt ca
 	return c, err
 }
 
-// parallelFooters is the number of footers of local files to parse at once, given the bytes held by the last one:
-// short ones one by one, long ones on all threads, as far as they and their raw bytes take no more than half of the
-// memory. Triples are read while a file is opened, one file after the other.
+// parallelFooters returns the number of footers of local files to parse at once, given the bytes held by the last one.
+// Short footers are parsed one by one. Long footers are parsed on all threads, as long as they and their raw bytes need
+// no more than half of the memory. Files of triples are read while they are opened, one after the other.
 func (a *access) parallelFooters(lastBytes, memory int64) int64 {
 	if lastBytes < longFooter || tripleColumns(a.opt.Sparse) != nil {
 		return 1
@@ -264,8 +264,8 @@ func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.
 	return nil, e
 }
 
-// detectRows finds the row format and the compression of an input that begins with head and no magic word of a table:
-// by its first bytes, by its name, or by a guess from the shape of its lines.
+// detectRows finds the row format and the compression of an input that begins with head and has no magic word of
+// Parquet or Arrow: by its first bytes, by its name, or by a guess from the shape of its lines.
 func detectRows(in Input, head string) (kind intake.Format, packing string, guess bool, err error) {
 	packing, kind = intake.SniffPacking([]byte(head)), formatByName(in.Name())
 	if magic := intake.SniffFormat([]byte(head)); magic == intake.NPY || magic == intake.Avro {
@@ -287,7 +287,8 @@ func detectRows(in Input, head string) (kind intake.Format, packing string, gues
 	return kind, packing, kind == intake.CSV || kind == intake.NDJSON, nil
 }
 
-// holdsData reports whether an input of any name is data, and whether that is a guess from the shape of its lines.
+// holdsData reports whether an input with an unknown ending contains data, and whether this is a guess from the shape
+// of its lines.
 func holdsData(in Input) (data, guess bool, err error) {
 	magic, err := readMagic(in)
 	if err != nil || magic != "" {
@@ -311,7 +312,7 @@ func readHead(in Input) (string, error) {
 	return string(head), nil
 }
 
-// readMagic returns the magic word at the beginning of a file, "" if it has none. For an object it reads the word at
+// readMagic returns the magic word at the beginning of a file, or "" if it has none. For an object it reads the word at
 // the end, which comes with the footer, because the beginning would cost one more request.
 func readMagic(in Input) (string, error) {
 	if in.Size() == 0 {
@@ -331,13 +332,13 @@ func readMagic(in Input) (string, error) {
 			return magic, nil
 		}
 	}
-	if far { // perhaps the object is cut off: its beginning decides
+	if far { // the object may be cut off: its beginning decides
 		return readMagic(asLocalFile{in})
 	}
 	return "", nil
 }
 
-// asLocalFile is an object that is read like a file on disk.
+// asLocalFile makes an object look like a file on disk to its reader.
 type asLocalFile struct{ Input }
 
 // Far implements format.Far.

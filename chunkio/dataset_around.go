@@ -11,11 +11,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Parts of a table are folders and files below its root: a listing of them alone does not show that there is a table.
+// A listing of folders and files below the root of a table does not show that they are parts of a table.
 
-// enclosingTable finds the table that the files of a folder, a path with slashes, belong to: a table there, or one
-// that has the folder as a partition (key=value) or as Iceberg's data. has reports whether a folder is the root of a
-// table of a kind. The kind is "" if there is none.
+// enclosingTable finds the table that the files of a folder, a path with slashes, belong to: the folder is its root,
+// one of its partitions (key=value), or the data folder of an Iceberg table. has reports whether a folder is the root
+// of a table of a kind. The kind is "" if there is no such table.
 func enclosingTable(folder string, has func(root, kind string) bool) (kind, root string) {
 	at := folder
 	for {
@@ -59,14 +59,14 @@ func enclosingTableOnDisk(folder string) *tableError {
 		return nil
 	}
 	if root = filepath.FromSlash(root); root == at {
-		root = folder // as the user named it
+		root = folder // the root as the user named it
 	}
 	return &tableError{kind, root, ""}
 }
 
-// enclosingTableInStore looks for the table around the folder that loc's key names, with or without a slash at its
-// end. Hudi's tables show in the listings of their folders, and cost no requests here. If listing is not allowed, it
-// finds none.
+// enclosingTableInStore looks for the table to which the folder named by loc's key belongs; the key may end with a
+// slash. It sends no requests for Hudi's tables, which the listings of their folders show. If listing is not allowed,
+// it finds no table.
 func (a *access) enclosingTableInStore(ctx context.Context, loc store.Location) *tableError {
 	kind, root := enclosingTable("/"+strings.TrimSuffix(loc.Key, "/"), func(root, kind string) bool {
 		log := map[string]string{deltaTable: deltaLog, icebergTable: icebergLog}[kind]
@@ -110,12 +110,12 @@ func tableCovering(list *fileList, folder store.Location, roots map[string]strin
 	return nil
 }
 
-// folderKeyPrefix is the beginning of all keys in a folder, a path from the root.
+// folderKeyPrefix returns the prefix of all keys in a folder, a path from the root.
 func folderKeyPrefix(folder string) string {
 	return strings.TrimPrefix(strings.TrimSuffix(folder, "/")+"/", "/")
 }
 
-// errPart refuses a folder inside a table: only the table's log knows which of its files are live.
+// errPart returns the error for a folder inside a table: only the table's log shows which of its files are live.
 func (e *tableError) errPart(folder string) error {
 	refused := stream.Dataf(folder, "this folder is a part of the %s table %s, whose log says which files are live", e.kind, e.folder)
 	refused.Remedy = e.dataError().Remedy

@@ -14,30 +14,30 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// catalog holds the facts from the footers of all files, made once by openCatalog and never changed: every Dataset
-// over the same files shares it. It holds the leaves once, and for each file about 150 bytes and 8 bytes a row group;
-// files whose columns stand in the same order, other than the first file's, share that order. Of objects in a store
-// it remembers some footers, and pins the version that was opened.
+// catalog holds the data from the footers of all files. openCatalog makes it once and it never changes, so every
+// Dataset over the same files shares it. It holds the leaves once, and for each file about 150 bytes and 8 bytes for
+// each row group. Files whose columns are in the same order, other than the first file's, share that order. For objects
+// in a store it keeps some footers, and the version that was opened.
 type catalog struct {
-	leaves        []format.Leaf  // in the first file's order, with the facts of all files merged
-	firstRefusal  map[int]string // leaves that cannot be decoded, with the first file that has them so
+	leaves        []format.Leaf  // in the first file's order, with the metadata of all files merged
+	firstRefusal  map[int]string // by leaf that cannot be decoded: the first file with the problem
 	parts         []partition    // Hive partition columns
 	files         []file
 	list          *fileList // the paths of the files
-	rows          int64     // in all
+	rows          int64     // in all files
 	maxGroup      int64     // rows of the tallest row group
-	openBytes     int64     // most bytes that one open file holds
+	openBytes     int64     // the most bytes that one open file holds
 	warnings      []stream.Text
 	open          opener
 	tails         *tailCache  // nil if no file can be in a store
 	hasRemote     bool        // some file is in a store
-	filter        *filter     // Options.Where; nil without
+	filter        *filter     // Options.Where; nil if there is no condition
 	texts         *textTables // rows of files that are no tables; nil if there can be none
-	plan          *planFacts  // from a plan file; nil without
+	plan          *planFacts  // from a plan file; nil if there is no plan
 	spreads       []extremes  // by leaf; nil if not recorded
 	hasMixedTypes bool        // a leaf has different types in different files, or is missing in some
 
-	keyCache *keyCache // of maps of texts that were read as sparse rows; nil of a stream
+	keyCache *keyCache // keys of maps of texts that were read as sparse rows; nil for a stream
 }
 
 // file is the catalog's record of one input.
@@ -46,12 +46,12 @@ type file struct {
 	start   int64   // global position of its first row
 	groups  []int64 // rows of each row group
 	order   []int32 // dataset leaf → the file's leaf, -1 if absent; nil if the orders are the same
-	parquet bool    // it is Parquet, or was converted to it
-	digest  uint64  // of its footer: the file is refused if it changed before it is read
+	parquet bool    // the file is Parquet, or was converted to it
+	digest  uint64  // digest of the footer: the file is refused if it changes before it is read
 	print   uint64  // fingerprint of size, footer, and both ends of its data
 	bytes   []int64 // of each row group, for a plan file; else nil
 
-	rowsByContent bool            // it is a file of rows by its contents, not by its name: opening reads it to its end
+	rowsByContent bool            // recognized as a file of rows by its contents, not its name: opening reads it to its end
 	outcomes      []where.Outcome // of each row group, from keys and statistics; nil without a condition
 }
 
@@ -62,8 +62,8 @@ func (f *file) countRows() (n int64) {
 	return n
 }
 
-// leafIndex returns the index in the file of a leaf of the dataset; negative if it is absent, and so null in every
-// row.
+// leafIndex returns the index in the file of a leaf of the dataset. It is negative if the file lacks the leaf, which is
+// then null in every row.
 func (f *file) leafIndex(leaf int) int {
 	if f.order == nil {
 		return leaf
@@ -97,7 +97,7 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, op
 		var usage *stream.UsageError
 		switch {
 		case !opt.skipBad || errors.As(err, &tooLittle) || errors.Is(err, store.ErrUnavailable):
-			return nil, err // the files left would not be the requested input
+			return nil, err // the remaining files would not be the requested input
 		case first == nil:
 			first = err
 		}
@@ -114,34 +114,34 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, op
 }
 
 type catalogOptions struct {
-	memory         int64                    // bounds one open footer
+	memory         int64                    // limit for one open footer
 	skipBad        bool                     // leave out files that cannot be used
-	recordsBytes   bool                     // note the bytes of row groups
-	union          bool                     // columns missing in a file are null there
-	recordsSpreads bool                     // note the spreads of leaves
-	isUnused       func(column string) bool // reports whether nobody uses a column; nil if all may be used
+	recordsBytes   bool                     // record the bytes of row groups
+	union          bool                     // a column that a file lacks is null there
+	recordsSpreads bool                     // record the spreads of leaves
+	isUnused       func(column string) bool // reports whether a column is not used; nil if all may be used
 }
 
-// catalogBuilder holds the state that is only needed while footers are read.
+// catalogBuilder contains the state that is only needed while footers are read.
 type catalogBuilder struct {
 	*catalog
 	recordsBytes bool
 	union        bool
 	isUnused     func(column string) bool // see catalogOptions
 	spreads      bool
-	hasSureFile  bool               // a file with rows is surely data, not only by a guess
-	guessFault   error              // of a guess that was passed over
+	hasSureFile  bool               // a file with rows is certainly data, not only by a guess
+	guessFault   error              // from a guessed file that was passed over
 	firstFile    int                // the file that defines the columns: the first with rows
-	leafCounts   []int              // number of leaves when each file was added: later leaves are absent from it
-	index        map[leafName]int   // dataset leaf
+	leafCounts   []int              // number of leaves when each file was added; it lacks later leaves
+	index        map[leafName]int   // dataset leaf by name
 	orders       map[string][]int32 // column orders so far, so that files share them
 	keys         []string           // partition keys
 	partValues   [][]string         // by key, by file
 
-	textKeys map[string]bool // keys that are also a column of the files, of text there
+	textKeys map[string]bool // keys that are also a text column of the files
 }
 
-// addFile reads one footer. On error the catalog is unchanged.
+// addFile reads the footer of one file. After an error the catalog is unchanged.
 func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e fileEntry, memory int64) error {
 	opened, from, err := b.open(ctx, e, memory, nil)
 	if err != nil {
@@ -229,9 +229,9 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 }
 
 const (
-	// leafBytes is the memory of a leaf in the catalog while footers are read, with its index entry, and nameBytes
-	// the memory to name a leaf of the file: measured at 100,000 to 500,000 columns: up to 83 bytes without the leaf,
-	// and up to 79.
+	// leafBytes is the memory of a leaf in the catalog while footers are read, including its index entry: up to 83
+	// bytes besides the leaf were measured at 100,000 to 500,000 columns. nameBytes is the memory to name a leaf of the
+	// file: up to 79 bytes were measured.
 	leafBytes = int64(unsafe.Sizeof(format.Leaf{})) + 90
 	nameBytes = 80
 )
@@ -240,7 +240,7 @@ func (b *catalogBuilder) memoryWith(leaves int) int64 {
 	return leafBytes*int64(max(len(b.leaves), leaves)) + nameBytes*int64(leaves)
 }
 
-// groupCosts returns the bytes to read for each row group: 0 if the condition is true for no row.
+// groupCosts returns the bytes to read for each row group, 0 if the condition is not true for any row of the group.
 func groupCosts(opened format.File, outcomes []where.Outcome) []int64 {
 	bytes := make([]int64, len(opened.GroupRows()))
 	for g, rows := range opened.GroupRows() {
@@ -268,7 +268,7 @@ func (b *catalogBuilder) finishCatalog() error {
 	b.addAbsentColumns()
 	b.padOrders()
 	b.orderByTable()
-	if b.filter != nil && !b.union && b.rows == 0 { // else the first file with rows was bound
+	if b.filter != nil && !b.union && b.rows == 0 { // otherwise the filter is already bound to the first file with rows
 		return b.filter.bindColumns(b.fileName(b.firstFile), b.leaves)
 	}
 	return nil

@@ -14,8 +14,8 @@ import (
 // Columns of several files are matched by name. Their types must agree (format.Agree); under
 // Options.Union a file may lack some, which are null in its rows.
 
-// beginColumns takes the columns of the dataset from a file: from the first one, and again from the first one with
-// rows, because files without rows count neither with their types nor with columns that they lack or add.
+// beginColumns defines the columns of the dataset by a file: first by the first file, and again by the first file with
+// rows. The types, missing columns and additional columns of files without rows have no effect.
 func (b *catalogBuilder) beginColumns(path string, f *file, leaves []format.Leaf, names []leafName, keys []string) error {
 	columns, index := make([]format.Leaf, 0, len(leaves)), make(map[leafName]int, len(leaves))
 	refusing, order := map[int]string{}, make([]int32, 0, len(leaves))
@@ -59,7 +59,7 @@ func (b *catalogBuilder) beginColumns(path string, f *file, leaves []format.Leaf
 	return nil
 }
 
-// matchFile finds the leaves of the dataset in a further file. A file without rows may have any others.
+// matchFile finds the leaves of the dataset in a further file. A file without rows may have any other leaves.
 func (b *catalogBuilder) matchFile(path string, f *file, leaves []format.Leaf, names []leafName) error {
 	if f.countRows() == 0 {
 		order := slices.Repeat([]int32{-1}, len(b.leaves))
@@ -85,9 +85,9 @@ func (b *catalogBuilder) matchFile(path string, f *file, leaves []format.Leaf, n
 	return nil
 }
 
-// isPassedOver decides whether to drop a file that is taken for data only by a guess (guess is set for f): if other
-// files surely are data, and it has less than half of their columns, as a list of classes or files has. A sure file
-// drops the guesses before it by the same rule.
+// isPassedOver decides whether to drop file f, which counts as data only by a guess if guess is set. It is dropped if
+// other files certainly are data and it has less than half of their columns, as a list of classes or of files has. A
+// file that certainly is data drops earlier guessed files by the same rule.
 func (b *catalogBuilder) isPassedOver(path string, guess bool, f *file, names []leafName) bool {
 	if b.rows == 0 || f.countRows() == 0 || b.hasSureFile != guess {
 		return false
@@ -126,8 +126,8 @@ func mayBeOneColumn(l, d format.Leaf) bool {
 	return ok || canMixTypes(l, d) || sharesName(l, d)
 }
 
-// matchLeaves finds every leaf of the dataset in a further file, by name. Under a union it also returns the leaves
-// that are new to the dataset (added); order has them last.
+// matchLeaves finds every leaf of the dataset in a further file, by name. In a union it also returns in added the
+// leaves that are new to the dataset; they are last in order.
 func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []leafName) (order []int32, added []int, err error) {
 	reference := b.fileName(b.firstFile)
 	order = make([]int32, len(b.leaves))
@@ -206,8 +206,8 @@ func (b *catalogBuilder) padOrders() {
 	}
 }
 
-// decideUnionGroups evaluates the condition on the row groups of all files of a union. Its columns are known only
-// when all footers were read, so the footers are read twice.
+// decideUnionGroups evaluates the condition on the row groups of all files of a union. The columns of a union are known
+// only after all footers have been read, so the footers are read twice.
 func (c *catalog) decideUnionGroups(ctx context.Context, memory int64) error {
 	if c.filter == nil {
 		return nil
@@ -243,7 +243,7 @@ func errMismatch(path, column, format string, args ...any) *stream.DataError {
 	return e
 }
 
-// internOrder returns the stored order that equals this one, or stores it.
+// internOrder returns the stored order that equals this order, or stores this one.
 func (b *catalogBuilder) internOrder(order []int32) []int32 {
 	key := make([]byte, 0, 4*len(order))
 	for _, i := range order {
@@ -256,8 +256,8 @@ func (b *catalogBuilder) internOrder(order []int32) []int32 {
 	return order
 }
 
-// canMixTypes reports whether two types that do not agree may be in one column, as text and timestamps may: it is a
-// feature with neither.
+// canMixTypes reports whether two types that do not agree may be in one column, such as text and timestamps. A column
+// of either type is not a feature.
 func canMixTypes(a, b format.Leaf) bool {
 	never := func(l format.Leaf) bool { return l.Why != "" && !l.Refused && !l.List && l.Type != "map" }
 	return never(a) && never(b)
@@ -266,8 +266,8 @@ func canMixTypes(a, b format.Leaf) bool {
 // mixedType is the type of a column whose types in different files do not agree.
 const mixedType = "mixed"
 
-// mergeTypes merges the type of l, in a further file, into d, a leaf of the dataset. matchLeaves has found that they
-// may be one column.
+// mergeTypes merges the type of l, a leaf of a further file, into d, a leaf of the dataset. matchLeaves has checked
+// that they may be one column.
 func mergeTypes(path string, d, l *format.Leaf) {
 	if l.Type == d.Type {
 		return
@@ -311,7 +311,7 @@ func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, 
 			d.Refused, d.Why = true, l.Why
 		}
 		switch {
-		case !l.List && d.Why == "": // such as the labels of a text without labels
+		case !l.List && d.Why == "": // such as the labels of libsvm text without labels
 			d.Why = l.Why
 		case !l.List || l.Refused || d.Refused:
 		case d.Why == "" && l.Why != "":
@@ -350,5 +350,5 @@ func addNulls(a, b int64) int64 {
 }
 
 // TypesAgree returns the type of a column that has two types in two files or statistics; ok is false if it cannot be
-// one column. Numbers and booleans of any width agree.
+// one column. Numbers and booleans agree whatever their widths.
 func TypesAgree(a, b string) (typ string, ok bool) { return format.CommonType(a, b) }

@@ -15,15 +15,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Category is a column of categories: its values as text, in the order of their bytes, or in Why the reason that it
-// has none, such as "more than 64 distinct values".
+// Category contains the values of a column of categories as text, in the order of their bytes, or in Why the reason
+// that the column has no categories, such as "more than 64 distinct values".
 type Category struct {
 	Column string
 	Values []string
 	Why    string
 }
 
-// mostCategoryBytes bounds the text of one category: longer texts are no categories.
+// mostCategoryBytes is the largest length of a category's text in bytes. A column with a longer text has no categories.
 const mostCategoryBytes = 256
 
 func addCategories(entries []entry, e entry, c *Category) []entry {
@@ -49,10 +49,11 @@ func addCategories(entries []entry, e entry, c *Category) []entry {
 	return entries
 }
 
-// Categories reads the named columns, or with no names all columns of text, and lists the values that each has in any
-// row, whether the row takes part or not. A column with more than most values has a Why instead: reading it stops
-// there. The answer is in the order of the names and depends on no order of rows. It reads no other column.
-func (d *Dataset) Categories(ctx context.Context, columns []string, most int) ([]Category, error) {
+// Categories reads the named columns, or with no names all columns of text, and lists the values of each column in all
+// rows, except for row groups that keys and statistics exclude from Where. A column with more than limit values has a
+// Why instead, and is not read further. The result is in the order of the names and does not depend on the order of
+// rows. No other column is read.
+func (d *Dataset) Categories(ctx context.Context, columns []string, limit int) ([]Category, error) {
 	if d.pipe != nil {
 		return nil, stream.Usagef("{categorical} reads the columns of text first, and a stream is there once; save it to a file first")
 	}
@@ -63,7 +64,7 @@ func (d *Dataset) Categories(ctx context.Context, columns []string, most int) ([
 	counts := make([]*categoryCount, len(leaves))
 	scratch := int64(1)
 	for k, l := range leaves {
-		counts[k] = &categoryCount{leaf: l, limit: most, seen: map[string]struct{}{}}
+		counts[k] = &categoryCount{leaf: l, limit: limit, seen: map[string]struct{}{}}
 		scratch = max(scratch, d.catalog.leaves[l].TextScratch)
 	}
 	used := d.catalog.memoryBytes() + d.catalog.openBytes
@@ -116,7 +117,7 @@ func (d *Dataset) categoryLeaves(columns []string) (leaves []int, err error) {
 type categoryCount struct {
 	leaf, limit int
 	seen        map[string]struct{}
-	why         string // the reason that it is no column of categories
+	why         string // the reason that the column has no categories
 }
 
 var errTooMany = errors.New("too many categories")
@@ -162,7 +163,7 @@ func (d *Dataset) countFile(ctx context.Context, i, workers int, counts []*categ
 }
 
 func (c *categoryCount) countGroup(ctx context.Context, group format.Group, leaf int, rows int64) error {
-	var known []bool // entries of the dictionary already counted
+	var known []bool // by dictionary entry: already counted
 	err := group.DecodeTexts(ctx, leaf, 0, rows, func(ids []int32, values *text.List) error {
 		for len(known) < values.Fixed {
 			known = append(known, false)
@@ -175,7 +176,7 @@ func (c *categoryCount) countGroup(ctx context.Context, group format.Group, leaf
 				known[id] = true
 			}
 			value := values.Value(int(id))
-			if _, ok := c.seen[string(value)]; ok { // allocates no string
+			if _, ok := c.seen[string(value)]; ok { // this conversion allocates no string
 				continue
 			}
 			if c.why = c.whyNoCategory(len(value)); c.why != "" {
@@ -192,8 +193,8 @@ func (c *categoryCount) countGroup(ctx context.Context, group format.Group, leaf
 	return err
 }
 
-// whyNoCategory returns the reason that the column has no categories once a further value of size bytes is added;
-// empty if it still has.
+// whyNoCategory returns the reason that the column has no categories if a further value of size bytes is added, or ""
+// if it still has categories.
 func (c *categoryCount) whyNoCategory(size int) string {
 	switch {
 	case size > mostCategoryBytes:
@@ -219,7 +220,7 @@ func (s *span) decodeCategories(ctx context.Context, r *columnRead, dst [][]floa
 	for _, x := range dst {
 		clear(x)
 	}
-	var memo []int32 // by entry of the dictionary: its category and 2, 1 for none, 0 for not known yet
+	var memo []int32 // by dictionary entry: its category and 2, 1 for none, 0 for not looked up yet
 	at := 0
 	return s.group.DecodeTexts(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
 		for len(memo) < min(values.Fixed, memoTimes) {
@@ -235,7 +236,7 @@ func (s *span) decodeCategories(ctx context.Context, r *columnRead, dst [][]floa
 			if known && memo[id] != 0 {
 				k = memo[id] - 2
 			} else {
-				if found, ok := r.derivation.categories[string(values.Value(int(id)))]; ok { // allocates no string
+				if found, ok := r.derivation.categories[string(values.Value(int(id)))]; ok { // this conversion allocates no string
 					k = found
 				}
 				if known {

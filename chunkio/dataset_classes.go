@@ -11,8 +11,8 @@ import (
 
 const noClassRemedy = "name a column that holds classes: {label}"
 
-// classMemory bounds the memory of a label's distinct values among rows rows (-1 if unknown): their text, and their
-// places in two maps and two lists.
+// classMemory returns a bound of the memory for the distinct values of a label among rows rows (-1 if unknown): for
+// their texts, and for their entries in two maps and two lists.
 func classMemory(rows int64) int64 {
 	if rows < 0 || rows > format.MaxClasses {
 		rows = format.MaxClasses
@@ -28,7 +28,7 @@ type classTable struct {
 }
 
 // Classes lists the names of the classes by Chunk.Class, in the order of their first row. The list is complete once a
-// pass has ended; classes of rows that were not delivered are absent. Later passes keep the numbers, so that they are
+// pass has ended. It lacks classes whose rows were not delivered. Later passes use the same numbers, so that they are
 // the same for every Chunk of the Dataset.
 func (d *Dataset) Classes() []string {
 	d.classes.mutex.Lock()
@@ -42,7 +42,7 @@ func (t *classTable) numberClass(name string) (int32, error) {
 	return t.add([]byte(name))
 }
 
-// distinctValues numbers distinct values from 0, in order.
+// distinctValues numbers distinct values from 0, in the order of their first appearance.
 type distinctValues struct {
 	index map[string]int32
 	names []string
@@ -50,7 +50,7 @@ type distinctValues struct {
 }
 
 func (d *distinctValues) add(value []byte) (int32, error) {
-	if i, ok := d.index[string(value)]; ok { // allocates no string
+	if i, ok := d.index[string(value)]; ok { // this conversion allocates no string
 		return i, nil
 	}
 	if d.bytes += len(value); len(d.names) == format.MaxClasses || d.bytes > format.MaxClassText {

@@ -22,7 +22,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// localFolder is a folder on disk for the reader of logs.
+// localFolder is a folder on disk in the form that the reader of logs needs.
 type localFolder string
 
 // List implements delta.Folder.
@@ -76,7 +76,7 @@ func (f localFolder) Open(ctx context.Context, name string) (format.Input, error
 	return openFile(ctx, filepath.Join(string(f), filepath.FromSlash(name)))
 }
 
-// storeFolder is a folder in a store for the reader of logs.
+// storeFolder is a folder in a store in the form that the reader of logs needs.
 type storeFolder struct {
 	*access
 	root   store.Location // its key ends with a slash
@@ -116,7 +116,7 @@ func (f storeFolder) Open(ctx context.Context, name string) (format.Input, error
 	if err != nil {
 		return nil, err
 	}
-	o.headsMost = 0 // read once
+	o.headsMost = 0 // heads need not be kept: the file is read once
 	return o, nil
 }
 
@@ -177,8 +177,8 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 	return list, nil
 }
 
-// locateLiveFile returns the place of a live file of a table: below the table's root, or at its absolute path if the
-// table's scope allows that.
+// locateLiveFile returns the path or URL of a live file of a table: below the table's root, or the file's absolute path
+// if the table's scope allows it.
 func locateLiveFile(root string, at store.Location, scope *place.Scope, file string) (name, query string, err error) {
 	if delta.IsAbsolute(file) {
 		if name, err = scope.ResolveURI(file); err != nil || !store.IsURL(name) {
@@ -199,8 +199,8 @@ func locateLiveFile(root string, at store.Location, scope *place.Scope, file str
 }
 
 // applySchema gives the leaves that are columns of the table the types of the table's schema, and marks the names of
-// the others (noColumn). These are row ids and versions that the table's writer stores there, or columns of other
-// versions; the values of partition columns are in the log.
+// all other leaves with noColumn. The other leaves are row ids and versions that the table's writer stores there, or
+// columns of other versions of the table. The values of partition columns are in the log.
 func (l *fileList) applySchema(path string, leaves []format.Leaf, names []leafName) ([]format.Leaf, error) {
 	if l.schema == nil {
 		return leaves, nil
@@ -229,7 +229,7 @@ func (l *fileList) applySchema(path string, leaves []format.Leaf, names []leafNa
 	return leaves, nil
 }
 
-// addAbsentColumns adds the columns of a table's schema that no file has yet, null in all rows. Columns within
+// addAbsentColumns adds the columns of a table's schema that are in no file. They are null in all rows. Columns within
 // structs are not added.
 func (b *catalogBuilder) addAbsentColumns() {
 	if !b.union || b.list.schema == nil {
@@ -251,9 +251,8 @@ func (b *catalogBuilder) addAbsentColumns() {
 	}
 }
 
-// orderByTable puts the columns of a table into the order of its schema, whichever file was read first, and the
-// partition keys into their places among the columns. Without a union it keeps the files' order if there is a
-// condition, which is bound to that order.
+// orderByTable puts the columns and partition keys of a table into the order of its schema, whichever file was read
+// first. If there is a condition but no union, it keeps the files' order, because the condition is bound to that order.
 func (b *catalogBuilder) orderByTable() {
 	schema := b.list.schema
 	if schema == nil || b.filter != nil && !b.union {
@@ -314,7 +313,7 @@ func (e fileEntry) checkAgainstLog(in Input, err error) error {
 	case e.plan != "":
 		return e.checkAgainstPlan(in, err)
 	case !e.inLog || e.version != "":
-		return err // it is in no log, or it was opened before
+		return err // the file is not from a log, or was opened before
 	case errors.Is(err, store.ErrNotExist) || errors.Is(err, fs.ErrNotExist):
 		gone := stream.Dataf(place.DisplayName(e.path), "the log of its table says that this file is live, and it is not there: it was vacuumed, expired or deleted")
 		gone.Remedy = stream.Textf("read a {version} whose files are all there, or restore the file")

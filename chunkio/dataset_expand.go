@@ -21,18 +21,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// stdinName is the input that stands for standard input.
+// stdinName is the input argument that means standard input.
 const stdinName = "-"
 
 // expandInputs turns arguments into the files to read, in byte order of their paths as given (or as joined to a
-// directory given). An argument is a file, a glob with *, ?, [..], {..} and **, a directory, the URL of one of these
-// in an object store, or @list with one of these a line, relative to the working directory; an existing file or
-// folder named @list itself wins. Standard input and a Delta table (its folder, or delta:// before it) must be alone.
+// directory given). An argument is a file, a glob with *, ?, [..], {..} and **, a directory, the URL of one of these in
+// an object store, or @list, a file with one of these on each line, relative to the working directory. An existing file
+// or folder whose name is @list wins. Standard input must be the only argument, and so must a Delta table (its folder,
+// with or without delta:// in front).
 func (a *access) expandInputs(ctx context.Context, args []string) (*fileList, error) {
 	if len(args) == 0 {
 		return nil, stream.Usagef("no input: name files, globs, directories, URLs, @list.txt or - for a stream on standard input")
 	}
-	if _, err := place.NewScope("", nil, a.opt.Allow); err != nil { // checked even if nothing has to be allowed
+	if _, err := place.NewScope("", nil, a.opt.Allow); err != nil { // checked even if the inputs need no permission
 		return nil, err
 	}
 	var local []string
@@ -143,8 +144,8 @@ func (a *access) expandPlace(ctx context.Context, arg string, found *findings) (
 	return list, local, err
 }
 
-// listName returns the list that an argument names by an @ before it. An argument that exists as a file is no list: a
-// shell may have put it in place of a glob, and then the file's contents would choose the inputs.
+// listName returns the list that an argument names by a leading @. An argument that exists as a file does not name a
+// list: a shell may have expanded a glob to it, and then the file's contents would choose the inputs.
 func listName(arg string) (list string, ok bool) {
 	list, ok = strings.CutPrefix(arg, "@")
 	return list, ok && !pathExists(arg)
@@ -172,7 +173,7 @@ func (a *access) listPlaces(ctx context.Context, arg string) ([]string, error) {
 		return []string{followLinks(arg)}, nil
 	}
 	text, err := ReadAll(ctx, list, FetchOptions{Anonymous: a.opt.Anonymous, Meter: a.opt.Meter, Temp: a.opt.Spool, Memory: a.opt.Memory}, stream.PlainText("check the path of the list of inputs"))
-	need := int64(2*len(text)) + listLineBytes*int64(bytes.Count(text, []byte{'\n'})) // as text, and as a string
+	need := int64(2*len(text)) + listLineBytes*int64(bytes.Count(text, []byte{'\n'})) // the text as bytes and as a string
 	if errors.As(err, new(*stream.MemoryError)) || err == nil && need > a.opt.Memory {
 		e := stream.Dataf(place.DisplayName(list), "the list takes more than the memory for reading, %s", humanize.IBytes(uint64(a.opt.Memory)))
 		e.Remedy = stream.Textf("raise {memory-limit}, or list folders or globs in place of files")
@@ -197,12 +198,12 @@ func (a *access) listPlaces(ctx context.Context, arg string) ([]string, error) {
 }
 
 // listLineBytes is the memory of a line of a list without its text: its entries in growing slices of strings. For 3
-// million lines it was 50 bytes each.
+// million lines 50 bytes each were measured.
 const listLineBytes = 64
 
-// resolveLines returns the places named by the lines of a list. Lines may name files in the list's folder or, in a
-// local list, in the working directory. A relative line of a local list is resolved as if typed there, and may go up
-// from it, though not as far as the root, from where it could name any file.
+// resolveLines returns the paths or URLs named by the lines of a list. Lines may name files in the list's folder or, in
+// a local list, in the working directory. A relative line of a local list is resolved as if it were typed as an
+// argument. It may lead upwards, but not as far as the root, because from there it could name any file.
 func (a *access) resolveLines(ctx context.Context, list string, lines []string) ([]string, error) {
 	scope, err := place.NewScope(place.DisplayName(list), place.OwnPlaces(list), a.opt.Allow)
 	if err != nil {
@@ -232,8 +233,7 @@ func (a *access) resolveLines(ctx context.Context, list string, lines []string) 
 	return lines, nil
 }
 
-// expandPath resolves one file, directory or glob. An existing file of exactly this name wins over reading the name
-// as a glob.
+// expandPath resolves one file, directory or glob. An existing file of exactly this name wins over the glob.
 func expandPath(ctx context.Context, arg string, found *findings) ([]string, error) {
 	arg, err := place.LocalPath(arg)
 	if err != nil {
@@ -258,9 +258,9 @@ func expandPath(ctx context.Context, arg string, found *findings) ([]string, err
 	return nil, stream.Dataf(arg, "cannot read the input: %w", withoutPath(err))
 }
 
-// expandGlob returns the matching files, or, if only directories match, the data files in them: the same as the
-// shell's own expansion of the pattern. As in shells ** follows no links to folders: two links that lead upwards make
-// more paths than can ever be looked at.
+// expandGlob returns the matching files or, if only directories match, the data files in them. The result is the same
+// as for arguments that the shell has expanded. As in shells, ** follows no links to folders: two links that lead
+// upwards would give more paths than can ever be listed.
 func expandGlob(ctx context.Context, pattern string, found *findings) ([]string, error) {
 	if fault := glob.PatternFault(filepath.ToSlash(pattern), doublestar.ValidatePathPattern(pattern)); fault != "" {
 		return nil, stream.Usagef("%s: %s", pattern, fault)

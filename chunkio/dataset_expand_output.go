@@ -20,9 +20,9 @@ import (
 // would be read as input the next time.
 type finder struct {
 	argument     string
-	folder       string // the place of arg itself, or the fixed part of its pattern
-	pattern      string // of paths below the folder; empty if all its data files are taken
-	matchesFiles bool   // the pattern matches files, which are taken; else it matches folders, whose data files are taken
+	folder       string // the folder arg itself, or the fixed part of its pattern
+	pattern      string // of paths below the folder; empty if all data files in it are read
+	matchesFiles bool   // the pattern matches files, which are read; otherwise folders, whose data files are read
 	takesAll     bool   // every file below the folder is read
 }
 
@@ -108,8 +108,8 @@ func (l *fileList) checkOutput(out string, below map[string]string) error {
 	return nil
 }
 
-// NotInput refuses an output that would replace a file of the dataset, a list that names such files, or one of
-// others, further files that a result is made from. It also refuses an output that the inputs of the dataset would
+// NotInput refuses an output that would replace a file of the dataset, a list that names such files, or one of others,
+// which are further files that a result is made from. It also refuses an output that the inputs of the dataset would
 // include the next time. The error is a *stream.UsageError.
 func (d *Dataset) NotInput(ctx context.Context, out string, others ...string) error {
 	if err := atomicfile.CheckNotInput(ctx, out, append(d.catalog.list.sourcePaths(), others...)...); err != nil {

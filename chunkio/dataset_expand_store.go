@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// expandURL is expandPath for object stores: a folder is the part of a key before a slash. Listings are streamed:
-// only the files that are taken are kept, packed.
+// expandURL is expandPath for object stores, in which a folder is the part of a key before a slash. Listings are
+// streamed: only the files to read are kept in memory, packed.
 func (a *access) expandURL(ctx context.Context, arg string, found *findings) (*fileList, error) {
 	loc, err := store.Parse(arg)
 	if err != nil {
@@ -23,7 +23,7 @@ func (a *access) expandURL(ctx context.Context, arg string, found *findings) (*f
 	}
 	prefix, pattern := loc.GlobPrefix()
 	switch {
-	case loc.IsWeb(): // nothing can be listed
+	case loc.IsWeb(): // a web server lists no files
 	case pattern:
 		return a.globStore(ctx, loc, prefix, found)
 	case loc.Key == "" || strings.HasSuffix(loc.Key, "/"):
@@ -66,7 +66,7 @@ func splitQuery(l store.Location) (name, query string) {
 var errNoFiles = errors.New("no data files below it (" + strings.Join(dataEndings, ", ") + ")")
 
 func (a *access) walkStore(ctx context.Context, loc store.Location, found *findings) (*fileList, error) {
-	// Only folders of these names can be parts of tables: others cost no request.
+	// Only folders with these names can be parts of tables; other folders cost no request.
 	if base := path.Base(loc.Key); strings.Contains(base, "=") || base == icebergData {
 		if table := a.enclosingTableInStore(ctx, loc); table != nil && table.folder != loc.PublicName() {
 			return nil, table.errPart(loc.PublicName())
@@ -105,7 +105,7 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 		return nil, stream.Usagef("%s: %s", loc.PublicName(), fault)
 	}
 	explicit := isHiddenName(path.Base(pattern))
-	roots := map[string]string{} // of tables below the prefix, to their kinds
+	roots := map[string]string{} // root of each table below the prefix → kind of the table
 	files, below := new(fileList), new(fileList)
 	for o, err := range a.client.List(ctx, loc.WithKey(prefix)) {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
@@ -115,7 +115,7 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 			roots[root] = kind
 		}
 		switch {
-		case strings.HasSuffix(o.Key, "/"): // a marker of a folder
+		case strings.HasSuffix(o.Key, "/"): // marks a folder
 		case matchKey(pattern, o.Key):
 			if explicit || !isHiddenName(path.Base(o.Key)) {
 				files.addObject(o)
@@ -138,7 +138,7 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 		chosen = below
 	}
 	table := tableCovering(chosen, loc.WithKey(prefix), roots)
-	if table == nil && chosen.count > 0 { // a table whose root is above the prefix
+	if table == nil && chosen.count > 0 { // the root of the table may be above the prefix
 		table = a.enclosingTableInStore(ctx, loc.WithKey(prefix))
 	}
 	switch {
@@ -165,7 +165,7 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 	return nil, e
 }
 
-// matchKey matches as a shell does: a wildcard matches no dot at the beginning of a part.
+// matchKey matches a key as a shell does: a wildcard does not match a dot at the beginning of a part.
 func matchKey(pattern, key string) bool {
 	if !doublestar.MatchUnvalidated(pattern, key) {
 		return false

@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Field is one column of the input as inspect shows it, feature or not. A list of constant length is one Field for
-// each element.
+// Field describes one column of the input, feature or not, for the command inspect. A list of constant length is one
+// Field for each element.
 type Field struct {
 	Name  string
 	Type  string
@@ -21,7 +21,7 @@ type Field struct {
 	Why   string
 }
 
-// columnRead is one leaf or partition column to decode, and the features that its values become.
+// columnRead describes a leaf or partition column to decode, and the features that its values become.
 type columnRead struct {
 	leaf int   // dataset leaf; -1 for a partition column
 	part int   // partition column if leaf is -1
@@ -31,38 +31,38 @@ type columnRead struct {
 	derivation *derivation // how features are derived from texts; nil if they are not
 }
 
-// features are the features of a Dataset, and the columns left out, under its options.
+// features contains the features of a Dataset under its options, and the columns left out.
 type features struct {
 	columns   []stream.Column
-	reads     []columnRead // in column order; for sparse input the one read of the values
-	weight    *columnRead  // into column 0 of its own buffer; nil without weights
-	target    *columnRead  // the label's column as numbers, like weight; nil if not requested, or if it is no class
+	reads     []columnRead // in column order; for sparse input only the read of the values
+	weight    *columnRead  // decodes weights into column 0 of a buffer of its own; nil without weights
+	target    *columnRead  // decodes the label as numbers, like weight; nil if not requested or not possible
 	usesCodes bool         // targets are codes of the label's texts
-	label     *columnRead  // the column of the classes; nil if not requested
+	label     *columnRead  // decodes the classes; nil if not requested
 	leftOut   []stream.LeftOut
 	warnings  []stream.Text
-	byLeaf    map[int]int // the index of each leaf's read, while indicators are added
+	byLeaf    map[int]int // the index of each leaf's read; used while indicators are added
 
 	withNulls int   // features with nulls according to the metadata
 	refusal   error // why these features cannot be read; Check returns it
 }
 
-// featureBytes is the memory to name and choose a column, or the names that two Datasets and a run's choice hold
-// after that: of 3,000,000 list elements 124 to 208 bytes each were allocated until the run was planned, garbage
-// included.
+// featureBytes is the memory to name and choose a column while a Dataset is opened; the names that two Datasets and a
+// run keep later need no more. For 3,000,000 list elements, 124 to 208 bytes each were allocated until the run was
+// planned, including garbage.
 const featureBytes = 200
 
-// partitionKey is the reason that a folder's key is no feature: it locates rows, and is a feature only if
-// Options.Columns name it, exactly or by a glob.
+// partitionKey is the reason that a partition key is not a feature: it locates rows, and is a feature only if a pattern
+// in Options.Columns matches it.
 const partitionKey = "a partition key: to use it, name it among the columns"
 
-// frameIndex is the reason that the index of a data frame is no feature: it numbers or names the rows. Like a
+// frameIndex is the reason that the index of a data frame is not a feature: it numbers or names the rows. Like a
 // partition key it is a feature only if Options.Columns name it.
 const frameIndex = "the index of a data frame: to use it, name it among the columns"
 
-// resolveFeatures chooses the features: leaves in the first file's order, list elements in theirs, partition columns
-// last. sparse is nil for dense input. It fails on wrong usage and on a clash of names; faults that only matter for
-// reading go to refusal.
+// resolveFeatures chooses the features: leaves in the first file's order, list elements in the order of their indices,
+// partition columns last. sparse is nil for dense input. It fails on wrong usage and on a clash of names. An error that
+// only prevents reading is stored in refusal.
 func resolveFeatures(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 	if n := countEntries(c, opt, sparse); featureBytes*int64(n) > opt.Memory {
 		return nil, &stream.MemoryError{What: fmt.Sprintf("naming %d columns", n), Need: featureBytes * int64(n), Limit: opt.Memory}
@@ -131,14 +131,14 @@ func (c *catalog) inputName() string {
 	return c.fileName(0)
 }
 
-// Excluded is the reason of a column left out by {exclude}, and NotAskedFor of a column not named by {columns}.
+// Reasons of columns left out: Excluded by {exclude}, and NotAskedFor if {columns} does not name the column.
 const (
 	Excluded    = "excluded"
 	NotAskedFor = "not among the columns asked for"
 )
 
-// leftOutReasons returns for every entry the reason that the options or its type make it no feature; "" for features,
-// and for entries that would be features but cannot be decoded.
+// leftOutReasons returns the reason why each entry is not a feature because of the options or its type. It is "" for
+// features, and for entries that would be features but cannot be decoded.
 func leftOutReasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error) {
 	shared := sharedEntries(entries)
 	for _, role := range []struct{ option, name string }{{"label", opt.Label}, {"weight", opt.Weight}} {
@@ -170,7 +170,7 @@ func leftOutReasons(entries []entry, opt Options, sparse *sparseSpec) ([]string,
 		case sparse != nil && e.leaf != sparse.values:
 			why[i] = "beside the sparse lists"
 		case why[i] != "": // the reason is already set
-		case e.why == SharedName: // renamed, it would be a feature: an option that excludes it wins
+		case e.why == SharedName: // if renamed, it would be a feature: an option that excludes it wins
 			why[i] = e.why
 		case e.leaf < 0 && len(opt.Columns) == 0:
 			why[i] = partitionKey
@@ -183,8 +183,8 @@ func leftOutReasons(entries []entry, opt Options, sparse *sparseSpec) ([]string,
 	return why, nil
 }
 
-// unselectedReasons returns for n columns the reason that {columns} or {exclude} leaves it out, "" if neither does.
-// The columns in left that share a name must not be included.
+// unselectedReasons returns for each of n columns the reason that {columns} or {exclude} leaves it out, or "". The
+// columns in left that share a name must not be among the n columns.
 func unselectedReasons(n int, name func(int) columnName, left []stream.LeftOut, include, exclude []string) ([]string, error) {
 	why := make([]string, n)
 	if len(include)+len(exclude) == 0 {
@@ -248,7 +248,7 @@ func (f *features) moveToFront(names []string) {
 	for i, name := range names {
 		rank[name] = i - len(names)
 	}
-	from := make([]int, len(f.columns)) // of each feature, its former index
+	from := make([]int, len(f.columns)) // former index of each feature
 	for j := range from {
 		from[j] = j
 	}
@@ -276,7 +276,7 @@ func newRead(e entry, width int) columnRead {
 	return columnRead{leaf: e.leaf, part: e.part, cols: slices.Repeat([]int{-1}, width)}
 }
 
-// readIndex returns the index of a leaf's read, or -1; addEntry then appends that read.
+// readIndex returns the index of a leaf's read, or -1 if there is none yet: addEntry then appends that read.
 func (f *features) readIndex(leaf int) int {
 	if f.byLeaf == nil {
 		f.byLeaf = make(map[int]int, len(f.reads))
@@ -322,8 +322,8 @@ func weightColumnRead(c *catalog, entries []entry, name string) (*columnRead, er
 	return nil, stream.Usagef("{weight} %s: a list is no weight; name one element, %[1]s[0]", name)
 }
 
-// targetColumnRead finds the label's column; codes is set if its values are no numbers and get codes. It returns nil if
-// they are no classes either.
+// targetColumnRead finds the label's column. codes is set if its values are not numbers and get codes. The result is
+// nil if the column cannot have classes either.
 func targetColumnRead(c *catalog, entries []entry, name string) (r *columnRead, codes bool) {
 	for _, e := range entries {
 		var one columnRead
@@ -344,9 +344,9 @@ func targetColumnRead(c *catalog, entries []entry, name string) (r *columnRead, 
 	return nil, false
 }
 
-// mostCodeScratch bounds the memory to decode codes: their results are a warning, which must not cost a run its
-// memory. Labels of texts take less; only compressed batches of a stream, which may be of any size, and texts too
-// long for classes take more. It is no share of the limit, so that the limit changes no result.
+// mostCodeScratch bounds the memory to decode codes: codes only serve for a warning, which must not use up the memory
+// of a run. Text labels usually need less. Only compressed batches of a stream, which may be of any size, and texts too
+// long for classes need more. The bound does not depend on the memory limit, so that the limit changes no result.
 const mostCodeScratch = 32 << 20
 
 func isCodable(l *format.Leaf) bool {
@@ -360,7 +360,7 @@ func errUndecodable(c *catalog, e entry) error {
 	return err
 }
 
-// NoFeatures is the error that all columns of a file are left out, with the reasons of the first ones.
+// NoFeatures returns the error that all columns of a file are left out, with the reasons of the first ones.
 func NoFeatures(path string, leftOut []stream.LeftOut) error {
 	const shown = 5
 	var list []string

@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	// fetchGap is the largest run of unneeded bytes that is fetched rather than left out: it costs little compared
-	// with another request, some 20 ms at 100 MB/s.
+	// fetchGap is the largest number of consecutive unneeded bytes that are fetched between two needed extents. At 100
+	// MB/s they cost little compared with another request, which takes about 20 ms.
 	fetchGap = 256 << 10
-	// mostRequestBytes is the size up to which a range is one request. A larger one is cut in two, so that its front
-	// can be decoded while its end arrives, and into more parts from four times this size.
+	// mostRequestBytes is the largest range that is fetched by one request. A larger range is cut in two, so that its
+	// front can be decoded while its end arrives, and into more parts from four times this size on.
 	mostRequestBytes = 16 << 20
-	// spoolRequestBytes is the least size of a request for a row group that does not fit into memory and goes to a
-	// scratch file.
+	// spoolRequestBytes is the smallest size of a request for a row group that does not fit into memory and is stored
+	// in a scratch file.
 	spoolRequestBytes = 1 << 20
 	// fetchesAtOnce bounds the requests under way for row groups.
 	fetchesAtOnce = 8
 )
 
-// mergeExtents joins the extents of a file of the given size into ranges, in order, across gaps of at most maxGap bytes.
-// It drops extents outside the file, which only a damaged file has: their reader reports them.
+// mergeExtents joins the extents of a file of the given size into ranges, in order, across gaps of at most maxGap
+// bytes. It drops extents outside the file, which only a damaged file has: their reader reports the damage.
 func mergeExtents(extents []format.Extent, size, maxGap int64) []format.Extent {
 	extents = slices.DeleteFunc(slices.Clone(extents), func(e format.Extent) bool {
 		return e.Size <= 0 || e.At < 0 || e.At > size || e.Size > size-e.At
@@ -64,15 +64,15 @@ func splitRange(r format.Extent, most int64) []format.Extent {
 
 // fetcher fetches the ranges of row groups before they are read.
 type fetcher struct {
-	slots      chan struct{} // a token for every request under way
-	pieceBytes int64         // bytes of a request into scratch files; 0 if ranges go to memory
+	slots      chan struct{} // contains a token for every request under way
+	pieceBytes int64         // bytes of a request into a scratch file; 0 if ranges go to memory
 	scratch    *scratch.Space
 
 	mu    sync.Mutex
-	spare [][]byte // reused: garbage of their size would count twice
+	spare [][]byte // buffers for reuse: as garbage they would count twice
 }
 
-// newFetcher fetches to memory, or in pieces to scratch files if piece is not 0.
+// newFetcher returns a fetcher into memory or, if piece is not 0, into scratch files by requests of piece bytes.
 func newFetcher(piece int64, space *scratch.Space) *fetcher {
 	return &fetcher{slots: make(chan struct{}, fetchesAtOnce), pieceBytes: piece, scratch: space}
 }
@@ -90,11 +90,11 @@ type groupFetch struct {
 
 type rangeRequest struct {
 	format.Extent
-	done       chan struct{} // closed when the bytes are there, or the request has failed
+	done       chan struct{} // closed when the bytes have arrived or the request has failed
 	err        error
-	pieces     []store.Piece  // in memory, without the gaps between them; in order
+	pieces     []store.Piece  // in memory, in order, without the gaps between them
 	data       []byte         // the memory of the pieces
-	disk       *scratch.Plain // in place of memory, with the gaps
+	disk       *scratch.Plain // holds the bytes instead of memory, with the gaps
 	diskOffset int64          // the request's place on disk
 }
 
@@ -122,8 +122,8 @@ func (g *groupFetch) isWanted(at int64) bool {
 	return i < len(g.wanted) && g.wanted[i].At <= at
 }
 
-// openGroup opens row group g of a file, and starts to fetch the bytes for decoding its leaves if the file is an
-// object. release, never nil, closes both.
+// openGroup opens row group g of a file. If the file is an object, it starts to fetch the bytes for decoding its
+// leaves. release, never nil, ends both.
 func (f *fetcher) openGroup(ctx context.Context, file format.File, in Input, g int, leaves []int) (group format.Group, release func(), err error) {
 	if group, err = file.Open(ctx, g, leaves); err != nil {
 		return nil, func() {}, err
@@ -140,8 +140,8 @@ func (f *fetcher) openGroup(ctx context.Context, file format.File, in Input, g i
 	}, err
 }
 
-// startFetch starts to fetch the extents of an object. From now on, until release, ReadAt of the object waits for
-// their bytes.
+// startFetch starts to fetch the extents of an object. Until release is called, ReadAt of the object waits for their
+// bytes.
 func (f *fetcher) startFetch(ctx context.Context, o *object, extents []format.Extent) (*groupFetch, error) {
 	wanted := mergeExtents(extents, o.object.Size, 0)
 	ranges := mergeExtents(wanted, o.object.Size, fetchGap)
@@ -174,7 +174,7 @@ func (f *fetcher) startFetch(ctx context.Context, o *object, extents []format.Ex
 		return g, nil
 	}
 	for _, p := range g.requests {
-		select { // in the order of the parts, so that the first to be read arrives first
+		select { // in the order of the parts, so that the first part to be read arrives first
 		case f.slots <- struct{}{}:
 		default:
 			g.wait.Go(func() {
@@ -225,7 +225,8 @@ func (g *groupFetch) findRequest(at int64) *rangeRequest {
 	return g.requests[i]
 }
 
-// readWhenDone waits for the request and copies its bytes at an offset, which must be wanted, as far as they fill b.
+// readWhenDone waits for the request and copies bytes at an offset, which must be in a fetched extent, as far as the
+// request has them.
 func (p *rangeRequest) readWhenDone(ctx context.Context, b []byte, at int64) (int, error) {
 	select {
 	case <-p.done:
@@ -247,7 +248,7 @@ func (p *rangeRequest) readWhenDone(ctx context.Context, b []byte, at int64) (in
 	return n, err
 }
 
-// release forgets the bytes; on nil it does nothing.
+// release gives up the fetched bytes. On nil it does nothing.
 func (g *groupFetch) release() {
 	if g == nil {
 		return

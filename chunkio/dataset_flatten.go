@@ -14,30 +14,31 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// entry is one flattened column of the catalog. It is small, as lists have millions of them.
+// entry is one flattened column of the catalog. It is small because lists have millions of elements.
 type entry struct {
 	*origin
 	flat    string
 	element int
-	subject int // for an indicator: 1 + the index of the entry that it is about; else 0
+	subject int // for an indicator: 1 + the index of the entry whose missing values it indicates; else 0
 }
 
-// origin is the leaf or partition column that entries are elements of, or are derived from, with their common facts.
+// origin is the leaf or partition column whose elements are entries or from which entries are derived, with the
+// properties common to them.
 type origin struct {
 	leaf, part     int
-	list           string // the name that means all entries; empty for a column by itself
+	list           string // the name that means all entries together; empty for a column without elements
 	typ            string
 	nulls          int64
-	why            string      // the reason that they can be no features, unless the options leave them out
-	isRefused      bool        // they would be features, but cannot be decoded; the reason is in why
-	derivation     *derivation // how they are derived from the leaf's texts; nil if they are not
-	width          int         // then the number of entries
+	why            string      // the reason that the entries cannot be features, even if the options do not leave them out
+	isRefused      bool        // the entries would be features, but cannot be decoded; why is the reason
+	derivation     *derivation // how the entries are derived from the leaf's texts; nil if they are not
+	width          int         // number of derived entries
 	index          bool        // the leaf is the index of a data frame
-	block          string      // the leaf that they and others are derived from: stream.Column.Block
+	block          string      // the column from which the entries and others are derived: stream.Column.Block
 	columnPosition stream.Position
 }
 
-// position is the place of an entry in the input. A derived feature has the position of its column.
+// position returns the position of an entry in the input. A derived feature has the position of its column.
 func (e *entry) position() stream.Position {
 	i, known := e.columnPosition.Index()
 	if !known || e.list == "" || e.derivation != nil {
@@ -77,7 +78,7 @@ func describeFields(c *catalog, opt Options, sparse *sparseSpec) iter.Seq[Field]
 func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 	entries := make([]entry, 0, countEntries(c, opt, sparse))
 	origins := make([]origin, len(c.leaves)+len(c.parts))
-	places := make([]int, len(c.parts)) // positions of keys
+	places := make([]int, len(c.parts)) // position of each key among the columns
 	at := 0
 	for i, l := range c.leaves {
 		for k, p := range c.parts {
@@ -89,7 +90,7 @@ func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error
 		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, isRefused: l.Refused, index: l.Index, columnPosition: positionOf(i, at+l.Before, sparse)}
 		at += positionCount(c, i, sparse)
 		if opt.Indicators && len(intake.NumbersAmong(opt.Texts.Nulls)) > 0 {
-			origins[i].nulls = -1 // the metadata does not count these numbers as nulls
+			origins[i].nulls = -1 // the metadata does not count numbers that mean a missing value
 		}
 		e := entry{origin: &origins[i], flat: l.Name}
 		if sparse != nil && i == sparse.values {
@@ -103,7 +104,7 @@ func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error
 			continue
 		}
 		if k, ok := slices.BinarySearchFunc(opt.Categories, l.Name, func(c Category, name string) int { return strings.Compare(c.Column, name) }); ok {
-			origins[i].index = false // a category's name selects it
+			origins[i].index = false // the name of a category selects it explicitly
 			entries = addCategories(entries, e, &opt.Categories[k])
 			continue
 		}
@@ -141,7 +142,7 @@ func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error
 	if opt.Indicators {
 		entries = addIndicators(entries, opt)
 	}
-	// Elements have different names if their lists have.
+	// The names of elements differ if the names of their lists differ.
 	seen := make(map[string]int, len(c.leaves)+len(c.parts))
 	for i, e := range entries {
 		if e.list != "" {
@@ -239,11 +240,11 @@ func errNameClash(c *catalog, e entry) error {
 	return err
 }
 
-// extremes are bounds of the numbers of a leaf, from the statistics of row groups: all numbers except NaN lie between
+// extremes are bounds of the numbers of a leaf, from the statistics of row groups: all numbers except NaN are between
 // them.
 type extremes struct {
 	low, high             float64
-	hasBounds, hasUnknown bool // the ends of some groups are known; the ends of one are not
+	hasBounds, hasUnknown bool // the bounds of some groups are known; the bounds of a group are unknown
 }
 
 func (b *catalogBuilder) addSpreads(opened format.File, f *file) {
@@ -284,8 +285,8 @@ func (s *extremes) addBounds(b format.Bounds) {
 	}
 }
 
-// constantReason returns, in the words of a scan, that a column by itself has no value, or one, according to the
-// footers; "" if they do not show it.
+// constantReason returns the reason, in the words of the command scan, that a column outside lists has no value or a
+// single value according to the footers, or "" if they do not show this.
 func (c *catalog) constantReason(e *entry) string {
 	if e.leaf < 0 || e.list != "" || e.derivation != nil || e.subject > 0 || e.leaf >= len(c.spreads) || c.rows == 0 {
 		return ""

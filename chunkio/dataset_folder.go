@@ -19,10 +19,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A folder contributes its data files: files with the ending of a format, and other files if their bytes show a
-// format, as for single files. All other files are passed over, with a warning.
+// A folder contributes its data files: files with the ending of a format, and files whose bytes show a format, as for
+// single files. All other files are passed over, with a warning.
 
-// dataEndings are the endings of files that are data without a look at the bytes.
+// dataEndings are the endings of files that count as data without reading their bytes.
 var dataEndings = append([]string{".parquet", ".arrow", ".feather", ".ipc", ".arrows"}, intake.Endings...)
 
 func isDataFile(name string) bool {
@@ -35,22 +35,24 @@ func mayBeData(name string) bool {
 	return !slices.Contains(resultEndings, strings.ToLower(path.Ext(name)))
 }
 
-// isHiddenName reports whether a file is left out of its folder: writers give such names to markers and unfinished files.
+// isHiddenName reports whether a file is left out because of its name: writers give such names to markers and
+// unfinished files.
 func isHiddenName(base string) bool {
 	return strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".")
 }
 
-// isVisible reports whether a file of this path below a folder should be examined. A key may also be a marker of a
-// folder.
+// isVisible reports whether a file of this path below a folder should be examined. An object whose key ends with a
+// slash only marks a folder.
 func isVisible(rel string) bool {
 	return !strings.HasSuffix(rel, "/") && !strings.HasSuffix(rel, "_$folder$") && !slices.ContainsFunc(strings.Split(rel, "/"), isHiddenName)
 }
 
-// findings are the files in the folders of an input that are no data, or are data only by the shape of their lines.
+// searchNotes records the files in the folders of an input that are not data, or are data only by the shape of their
+// lines.
 type findings struct {
 	nonData, guessedData tally
 	guesses              map[string]bool // the guessed files in folders
-	unreadCount          int             // files without data that were not read, because of their ending
+	unreadCount          int             // files that count as no data because of their ending, without reading them
 }
 
 // tally counts files, and names the first ones.
@@ -96,7 +98,7 @@ func (f *findings) warningTexts() (warnings []stream.Text) {
 	return warnings
 }
 
-// errNoData is the error of a folder in which everything is passed over.
+// errNoData returns the error of a folder in which all files are passed over.
 func (f *findings) errNoData(folder string) error {
 	e := stream.Dataf(folder, "no data files below it (%s): passed over %v", strings.Join(dataEndings, ", "), &f.nonData)
 	e.Remedy = stream.PlainText("end the name of a text with its format, as .csv")
@@ -112,8 +114,8 @@ func (f *findings) noteGuess(ctx context.Context, path string) {
 	}
 }
 
-// addGuess records a file in a folder that is data by a guess. It is passed over later if its columns differ too much
-// from the columns of the sure data files.
+// addGuess records a file in a folder that is data only by a guess. It is passed over later if its columns differ too
+// much from the columns of files that certainly are data.
 func (f *findings) addGuess(path string) {
 	f.guessedData.addName(path, "")
 	if f.guesses == nil {
@@ -131,8 +133,8 @@ func holdsLocalData(ctx context.Context, path string) (data, guess bool, err err
 	return holdsData(in)
 }
 
-// isTextName reports whether a file is text in lines by its name. Such a file of no bytes has no rows: Spark and
-// Hadoop write one for an empty partition, and it is passed over.
+// isTextName reports whether the name of a file is the name of text in lines. An empty file of such a name has no rows:
+// Spark and Hadoop write it for an empty partition, and it is passed over.
 func isTextName(name string) bool {
 	return slices.Contains([]intake.Format{intake.CSV, intake.TSV, intake.NDJSON}, intake.FormatByName(name))
 }
@@ -145,12 +147,12 @@ func (f *findings) classifyFile(ctx context.Context, path string, entry fs.DirEn
 	info, gone := os.Stat(path) // follows a link
 	switch {
 	case named && (gone != nil || info.IsDir() || info.Size() > 0):
-		return true, nil //nolint:nilerr // opening fails with it
+		return true, nil //nolint:nilerr // opening it reports the error
 	case gone != nil && entry.Type()&fs.ModeSymlink == 0:
 		return false, stream.Dataf(path, "cannot be looked at: %w", withoutPath(gone))
 	case gone != nil:
 		f.nonData.addName(path, " (a link that leads nowhere)")
-		return false, nil //nolint:nilerr // a link is no data
+		return false, nil //nolint:nilerr // a broken link is not data
 	case info.IsDir():
 		f.nonData.addName(path, " (a link to a folder)")
 		return false, nil
@@ -179,7 +181,7 @@ func walkFolder(ctx context.Context, root string, found *findings) ([]string, er
 	}
 	from, before := root, found.nonData.count
 	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		from += string(filepath.Separator) // WalkDir follows only a link with a slash at its end
+		from += string(filepath.Separator) // WalkDir follows a link only if a slash is at its end
 	}
 	var files []string
 	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
@@ -227,10 +229,10 @@ func folderSlash(e fs.DirEntry) string {
 	return ""
 }
 
-// picker selects the objects of a listing that are data, in order. The beginnings of objects with an unknown ending
-// are read, footersAhead at a time: one request more for each data file at most. If none of the first looksMost
-// objects with an ending is data, no more of them are read, so that other objects stored with the data cost looksMost
-// requests for each ending, not one for each of a million images.
+// picker selects the objects of a listing that are data, in order. The beginnings of objects with an unknown ending are
+// read, footersAhead at a time, which costs at most one more request for each data file. If none of the first looksMost
+// objects with some ending is data, no further object with this ending is read. A million images stored with the data
+// then cost only looksMost requests.
 type picker struct {
 	*access
 	list        *fileList
@@ -327,8 +329,8 @@ func (p *picker) decideWaiting(ctx context.Context) error {
 	return nil
 }
 
-// nameEnding is the ending of a name, in lower case; empty if it is rather a part of the name, as in b.2024-01 and
-// part-0.c000.
+// nameEnding returns the ending of a name in lower case. It is empty if the text after the last dot rather belongs to
+// the name, as in b.2024-01 and part-0.c000.
 func nameEnding(name string) string {
 	ending := strings.ToLower(path.Ext(name))
 	letters := strings.Trim(ending, ".abcdefghijklmnopqrstuvwxyz")
@@ -338,7 +340,7 @@ func nameEnding(name string) string {
 	return ending
 }
 
-// trimEnding removes the ending, whose lower case may differ in length, from a name.
+// trimEnding removes the ending from a name. The length of the ending may differ in lower case.
 func trimEnding(name string) string {
 	if nameEnding(name) == "" {
 		return name
@@ -346,7 +348,7 @@ func trimEnding(name string) string {
 	return strings.TrimSuffix(name, path.Ext(name))
 }
 
-// objectHead reads the beginning of an object, to see whether it is data.
+// objectHead reads the beginning of an object, which shows whether it is data.
 type objectHead struct {
 	ctx    context.Context // of all reads: io.ReaderAt has none
 	client *store.Client
@@ -359,7 +361,7 @@ func (g *objectHead) Name() string { return g.object.PublicName() }
 func (g *objectHead) Size() int64  { return g.object.Size }
 func (g *objectHead) Close() error { return nil }
 
-// ReadAt implements io.ReaderAt. The first request brings enough for most decisions.
+// ReadAt implements io.ReaderAt. The first request fetches enough for most decisions.
 func (g *objectHead) ReadAt(p []byte, at int64) (int, error) {
 	end := at + int64(len(p))
 	if end > g.object.Size {

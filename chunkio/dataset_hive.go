@@ -23,22 +23,22 @@ import (
 // hiveNull is the folder name that Hive and its successors write for a null key.
 const hiveNull = "__HIVE_DEFAULT_PARTITION__"
 
-// partition is a column in the folders of the paths, key=value, with one value for each file.
+// partition is a column from the key=value folders of the paths, with one value for each file.
 type partition struct {
 	key      string
-	why      string    // the reason that it is no feature; empty if it is numeric or boolean
-	values   []float64 // by file; nil if it is no feature; format.Null for a null
+	why      string    // the reason that it is not a feature; empty if it is numeric or boolean
+	values   []float64 // by file; nil if it is not a feature; format.Null for a null
 	isBool   bool      // boolean: the values are 0 and 1
-	typ      string    // from the schema of a table; empty if the values decide
-	nextLeaf int       // the leaf after it in the schema of a table, counted from 1; 0 after all leaves
+	typ      string    // type in the schema of a table; empty if the values decide
+	nextLeaf int       // the next leaf in the schema of a table, counted from 1; 0 after all leaves
 }
 
-// hiveParts returns the key=value folders of a path, from the outermost in. The whole path as given counts, so that a
-// file has the same columns whether it is named itself, by a glob or by a directory above it.
+// hiveParts returns the key=value folders of a path, from the outermost in. All folders of the path as given count, so
+// that a file has the same columns whether an argument is the file, a glob or a directory above it.
 func hiveParts(path string) (keys, values []string, err error) {
 	if loc, err := store.Parse(path); store.IsURL(path) && err == nil {
-		path = loc.Key                             // the query contains = too
-		if strings.HasPrefix(loc.Scheme, "http") { // addresses escape characters that folder names do not
+		path = loc.Key                             // the query contains = characters too
+		if strings.HasPrefix(loc.Scheme, "http") { // URLs escape characters that folder names do not
 			if plain, err := url.PathUnescape(path); err == nil {
 				path = plain
 			}
@@ -73,7 +73,7 @@ func (l *fileList) partitionValues(i int, path string) (keys, values []string, e
 	return l.keyTexts.keys, l.keyTexts.fileValues(i), nil
 }
 
-// keyTexts are the partition values of a list of files that come from a table's log or a plan, not from paths.
+// keyTexts contains the partition values of a list of files if they come from a table's log or a plan, not from paths.
 type keyTexts struct {
 	keys  []string
 	texts [][]string // by key, by file; hiveNull for a null
@@ -83,7 +83,7 @@ func newKeyTexts(keys []string) *keyTexts {
 	return &keyTexts{keys, make([][]string, len(keys))}
 }
 
-// add adds the values of a further file. Neighbours mostly have the same, and share the strings.
+// add adds the values of a further file. Neighbouring files mostly have the same values, and share the strings.
 func (t *keyTexts) add(values []string) {
 	for k, v := range values {
 		if n := len(t.texts[k]); n > 0 && t.texts[k][n-1] == v {
@@ -154,8 +154,8 @@ func possibleKinds(typ string) (number, truth bool) {
 	return typ == "" || number && !truth, typ == "" || truth
 }
 
-// newPartition makes the column of one key from its text in every file: numeric if every value that is not null is a
-// plain decimal number, boolean if every one is true or false, and neither if a table has another type for it.
+// newPartition makes the column of one key from its text in every file. It is numeric if every value that is not null
+// is a plain decimal number, and boolean if every such value is true or false, unless a table gives it another type.
 func newPartition(key string, texts []string, typ string) partition {
 	p := partition{key: key, typ: typ}
 	number, truth := possibleKinds(typ)
@@ -204,8 +204,8 @@ func parseBool(s string) (float64, error) {
 	return 0, fmt.Errorf("%q is not a boolean", s)
 }
 
-// parseDecimal parses finite decimals only: ParseFloat alone would also take "inf", "nan" and hexadecimal, which as
-// folder names are words.
+// parseDecimal parses finite decimals only. ParseFloat alone would also accept "inf", "nan" and hexadecimal numbers,
+// which are words as folder names.
 func parseDecimal(s string) (float64, error) {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsInf(x, 0) || strings.Trim(s, "0123456789+-.eE") != "" {
@@ -214,8 +214,8 @@ func parseDecimal(s string) (float64, error) {
 	return x, nil
 }
 
-// dropKeyColumns leaves out the columns of a file that are partition keys too (noColumn): an engine may have written
-// a key into the files as well. Their values must equal the key's, and the key stays.
+// dropKeyColumns marks the columns of a file that are also partition keys with noColumn: an engine may have written a
+// key into the files too. The values of such a column must equal the key, which remains a column.
 func (b *catalogBuilder) dropKeyColumns(ctx context.Context, path string, opened format.File, names []leafName, keys, values []string, memory int64) error {
 	for i := range names {
 		k := slices.Index(keys, names[i].name)
@@ -301,7 +301,7 @@ func (c *keyColumnCheck) compareRows(ctx context.Context, g int, rows, start int
 	defer group.Close()
 	row := start
 	return group.DecodeTexts(ctx, c.leaf, 0, rows, func(ids []int32, values *text.List) error {
-		last := int32(-2) // an id that equals the key
+		last := int32(-2) // the id of a value that equals the key
 		for _, id := range ids {
 			switch {
 			case id == last:
@@ -329,7 +329,7 @@ func (c *keyColumnCheck) errDiffers(group int, row int64, what string) error {
 }
 
 // equalsKey reports whether a value of a leaf, as text, equals a key: numbers, booleans and times may be written
-// differently in a path, as month=01 and the time with a blank.
+// differently in a path, such as month=01 or a time with a blank.
 func equalsKey(l format.Leaf, value []byte, key string) bool {
 	if string(value) == key {
 		return true

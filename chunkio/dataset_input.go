@@ -16,7 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Input is the bytes of a local file, or of an object in a store. ReadAt must be safe for concurrent use.
+// Input reads the bytes of a local file or of an object in a store. ReadAt must be safe for concurrent use.
 type Input interface {
 	io.ReaderAt
 	io.Closer
@@ -39,7 +39,7 @@ type fileInput struct {
 func (f *fileInput) Size() int64 { return f.size }
 
 func openFile(ctx context.Context, path string) (Input, error) {
-	info, err := os.Stat(path) // before opening: opening a pipe waits for its writer
+	info, err := os.Stat(path) // before opening it, because opening a pipe waits for its writer
 	switch {
 	case err != nil:
 		return nil, stream.Dataf(path, "cannot be opened: %w", withoutPath(err))
@@ -58,13 +58,13 @@ func openFile(ctx context.Context, path string) (Input, error) {
 		err = errors.New("is empty (0 bytes)")
 	}
 	if err != nil {
-		_ = f.Close() // it was only opened; the first error counts
+		_ = f.Close() // the file was only opened; the first error counts
 		return nil, stream.Dataf(path, "%w", withoutPath(err))
 	}
 	return &fileInput{f, info.Size()}, nil
 }
 
-// withoutPath strips the operation and path that os adds: DataError names the path.
+// withoutPath removes the operation and path that os adds to an error: DataError contains the path.
 func withoutPath(err error) error {
 	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err
@@ -72,12 +72,12 @@ func withoutPath(err error) error {
 	return err
 }
 
-// Both formats begin and end with a magic word, with the footer's length before the last one.
+// Parquet and Arrow files begin and end with a magic word, with the footer's length before the last one.
 const lengthBytes = 4
 
-// fileFingerprint distinguishes a file from others without reading it all: a digest of its size, its footer, and the
-// first and last 4 KiB before the footer; for an object in a store its ETag or generation in their place; for
-// standard input the digest of all its bytes.
+// fileFingerprint distinguishes a file from others without reading it all: it returns a digest of the size, the footer,
+// and the first and last 4 KiB before the footer. For an object in a store, its ETag or generation replaces these 8
+// KiB. For standard input it returns the digest of all bytes.
 func fileFingerprint(in Input, footer uint64) (uint64, error) {
 	const sampled = 4 << 10
 	switch in := in.(type) {
@@ -105,7 +105,7 @@ func fileFingerprint(in Input, footer uint64) (uint64, error) {
 	return sum.Sum64(), nil
 }
 
-// footerStart returns the offset of the footer, or the file's size if it is unknown.
+// footerStart returns the offset of the footer, or the file's size if the offset is unknown.
 func footerStart(in Input) (int64, error) {
 	magic, err := readMagic(in)
 	if err != nil || magic == "" {

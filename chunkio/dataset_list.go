@@ -12,18 +12,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// fileEntry is a file to read: its place and, for an object in a store, the version in the listing.
+// fileEntry is a file to read: its path or URL and, for an object in a store, the version in the listing.
 type fileEntry struct {
 	path    string // local, or a URL
 	size    int64  // -1 if nothing was listed
 	version string // ETag or generation
-	inLog   bool   // the size, and that the file exists, is from a table's log
-	plan    string // the plan file with this entry, as people may see it; empty without one
+	inLog   bool   // a table's log reports the size, and that the file exists
+	plan    string // the plan file with this entry, in the form for messages; empty if there is no plan
 }
 
 // fileList holds entries in byte order of their paths, without a string for each: a record stores only the part of a
-// path that differs from the one before, and all URLs of one argument share their query. A key of a lake, with its
-// size and ETag, takes some 40 bytes (TestFileListIsSmall).
+// path that differs from the previous path, and all URLs of one argument share their query. The key of an object in a
+// data lake, with its size and ETag, needs about 40 bytes (TestFileListIsSmall).
 type fileList struct {
 	count    int
 	records  []byte
@@ -31,19 +31,19 @@ type fileList struct {
 	queries  []string // at the end of the paths: "?endpoint=…"
 	lastName string   // path of the last record, without its query
 
-	table    *stream.Table   // with these files; nil for bare files
-	schema   *delta.Schema   // of the table; nil for bare files, and for the files of a plan
-	plan     string          // the plan file that names the files, as people may see it; empty without one
-	finders  []finder        // the folders and globs that contain the files
-	lists    []string        // the @lists that named them, without the @
-	guesses  map[string]bool // paths in folders that are data only by the shape of their lines
-	keyTexts *keyTexts       // partition values from a table's log or a plan; nil if paths have them
+	table    *stream.Table   // the table with these files; nil for bare files
+	schema   *delta.Schema   // schema of the table; nil for bare files, and for the files of a plan
+	plan     string          // the plan file that names the files, in the form for messages; empty if there is no plan
+	finders  []finder        // the folders and globs with which the files were found
+	lists    []string        // the @lists that name files, without the @
+	guesses  map[string]bool // paths in folders that count as data only by the shape of their lines
+	keyTexts *keyTexts       // partition values from a table's log or a plan; nil if they come from the paths
 	warnings []stream.Text
 }
 
 const listBlock = 16
 
-// add appends an entry whose path without the query, name, is not before the last one.
+// add appends an entry. name is its path without the query, and must not be before the last entry's.
 func (l *fileList) add(name, query string, size int64, version string) {
 	q := len(l.queries) - 1
 	if q < 0 || l.queries[q] != query {
@@ -89,8 +89,8 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// appendVersion packs an ETag that is an MD5 sum, as S3's are, "9a0364b9e99bb480dd25e1f0284c8555", perhaps followed
-// by the number of parts, into 17 bytes.
+// appendVersion packs an ETag into 17 bytes if it is an MD5 sum like S3's, "9a0364b9e99bb480dd25e1f0284c8555", perhaps
+// followed by the number of parts.
 func appendVersion(b []byte, version string) []byte {
 	const digits = 32
 	inner := strings.TrimSuffix(strings.TrimPrefix(version, `"`), `"`)
@@ -128,7 +128,7 @@ func (r *listReader) readBytes(n int) []byte {
 	return b
 }
 
-// readRecord reads the record at r.at; query is the number of its query.
+// readRecord reads the record at r.at. query is the index of its query.
 func (r *listReader) readRecord() (query int, size int64, version string) {
 	r.name = r.name[:r.readNumber()]
 	r.name = append(r.name, r.readBytes(r.readNumber())...)
@@ -144,7 +144,7 @@ func (r *listReader) readRecord() (query int, size int64, version string) {
 	return query, size, version
 }
 
-// entryAt returns entry i, at the cost of reading up to 16 records.
+// entryAt returns entry i. It must read up to 16 records.
 func (l *fileList) entryAt(i int) fileEntry {
 	r := listReader{fileList: l, offset: l.blocks[i/listBlock]}
 	for range i % listBlock {
@@ -187,7 +187,7 @@ func (l *fileList) memoryBytes() int64 {
 	return n
 }
 
-// mergeLists merges lists into one, in order; if a file is named twice, it returns the path in twice.
+// mergeLists merges lists into one, in order. If a file is named twice, it returns its path in twice.
 func mergeLists(lists []*fileList) (merged *fileList, twice string) {
 	switch len(lists) {
 	case 0:

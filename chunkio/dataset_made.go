@@ -7,28 +7,28 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Features may be derived from a column. Times (Options.Times) become a number and its parts, which stand in one
-// block; and Options.Indicators adds, for a feature that may be missing, a feature that indicates it. Derived
+// Features may be derived from a column. With Options.Times, times become a number and its parts, which form one block.
+// Options.Indicators adds a feature that indicates missing values, for each feature that may have some. Derived
 // features depend only on the footers of all files, so that shards agree.
 
-// derivation is how features are derived from the texts of a leaf: from times a number and two features for each
-// circle, from categories one feature for each, by its index.
+// derivation describes how features are derived from the texts of a leaf: from times a number and two features for each
+// circle, from categories one feature for each category, at its index.
 type derivation struct {
 	circles    []string
 	categories map[string]int32
 }
 
-// The parts of a date, a timestamp and a time of day, appended to the column's own name. A position in a circle, such
-// as the hour in the day, is two features, sine and cosine, so that its end is near its beginning.
+// Names of the parts of a date, a timestamp and a time of day, appended to the column's own name. A position in a
+// circle, such as the hour in the day, is two features, sine and cosine, so that its end is near its beginning.
 const (
 	inDay  = ".hour"    // of the instant in its day
 	inWeek = ".weekday" // of the day in its week, from Monday
 	inYear = ".yearday" // of the day in its year
 )
 
-// timeCircles are the circles in which a leaf of times has positions; ok is false for other leaves. The number itself
-// is the days since 1970-01-01 of a date, the seconds since then of a timestamp, in UTC or as written, and the
-// seconds since midnight of a time of day.
+// timeCircles returns the circles in which times of a leaf have positions; ok is false if the leaf has no times. The
+// number of a date is the days since 1970-01-01. The number of a timestamp is the seconds since then, in UTC or as
+// written. The number of a time of day is the seconds since midnight.
 func timeCircles(l format.Leaf) (names []string, ok bool) {
 	if l.List || l.NoClass != "" {
 		return nil, false
@@ -44,7 +44,7 @@ func timeCircles(l format.Leaf) (names []string, ok bool) {
 	return nil, false
 }
 
-// timeParts are the names of the features derived from a leaf of times, the number first; nil if there are none.
+// timeParts returns the names of the features derived from a leaf of times, the number first, or nil if there are none.
 func timeParts(l format.Leaf, opt Options) []string {
 	names, ok := timeCircles(l)
 	if !ok || !opt.Times {
@@ -72,10 +72,10 @@ func addTimeEntries(entries []entry, e entry, parts []string) []entry {
 	return entries
 }
 
-// indicatorPrefix begins the name of a feature that indicates whether another is missing.
+// indicatorPrefix begins the name of a feature that indicates whether another feature is missing.
 const indicatorPrefix = "is_missing("
 
-// IndicatorOf is the name of the feature that indicates whether another is missing.
+// IndicatorOf returns the name of the feature that indicates whether the named feature is missing.
 func IndicatorOf(name string) string { return indicatorPrefix + name + ")" }
 
 func indicatorSubject(name string) string { return name[len(indicatorPrefix) : len(name)-1] }
@@ -85,8 +85,8 @@ func IsIndicator(name string) bool {
 	return strings.HasPrefix(name, indicatorPrefix) && strings.HasSuffix(name, ")")
 }
 
-// addIndicators adds an indicator for every entry that may be a feature and has nulls according to the footers, or
-// may have some. Partition keys, labels and weights get none.
+// addIndicators adds an indicator after every entry that may be a feature and has nulls according to the footers, or
+// may have some. Partition keys, labels and weights get no indicator.
 func addIndicators(entries []entry, opt Options) []entry {
 	var before, of *origin // of the last indicator: elements of a list share one origin
 	for i, e := range entries {
@@ -119,7 +119,7 @@ func countDerived(c *catalog, opt Options, columns int) int {
 	return n
 }
 
-// hostFeature is the feature whose memory the values of an element are decoded to; -1 if they are not needed.
+// hostFeature returns the feature into whose memory the values of an element are decoded, or -1 if they are not needed.
 func (r *columnRead) hostFeature(element int) int {
 	if col := r.cols[element]; col >= 0 || r.missing == nil {
 		return col

@@ -10,17 +10,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// columnName is a name that patterns are matched against: the flattened name of a column and, for an element of a
-// list, the list's own name too, so that "emb" means all of emb[0], emb[1], ….
+// columnName is a name that patterns are matched against: the flattened name of a column and, for an element of a list,
+// the list's own name too: "emb" matches all of emb[0], emb[1], ….
 type columnName struct {
 	flat, list string
-	subject    string // of an indicator: the feature it is about, whose name means both in {columns} and {exclude}
+	subject    string // of an indicator: its feature, whose name means both in {columns} and {exclude}
 }
 
-// matchPatterns reports for each of the n names whether it matches any of the patterns of an option. A pattern that
-// is exactly a name means that name only, whatever glob characters it contains. A pattern that matches nothing is a
-// usage error. The map holds the patterns, not the names: there may be thousands of patterns, and millions of names,
-// for which a map would take more memory than all else.
+// matchPatterns reports for each of the n names whether it matches any of the patterns of an option. A pattern that is
+// exactly a name means that name only, whatever glob characters it contains. A pattern that matches nothing is a usage
+// error. The map holds the patterns, of which there may be thousands. A map of the names, of which there may be
+// millions, would need more memory than anything else.
 func matchPatterns(option string, patterns []string, n int, name func(int) columnName) ([]bool, error) {
 	matched := make([]bool, n)
 	if len(patterns) == 0 {
@@ -29,7 +29,7 @@ func matchPatterns(option string, patterns []string, n int, name func(int) colum
 	if option != "columns" && option != "exclude" {
 		name = withoutSubjects(name)
 	}
-	found := make(map[string]bool, len(patterns)) // by pattern: it equals a name
+	found := make(map[string]bool, len(patterns)) // patterns that equal a name
 	for _, pattern := range patterns {
 		found[pattern] = false
 	}
@@ -75,7 +75,7 @@ func withoutSubjects(name func(int) columnName) func(int) columnName {
 	}
 }
 
-// MatchColumns is Match for features; features of a block match by its name as well.
+// MatchColumns is Match for features; a pattern that matches the name of a block matches all its features.
 func MatchColumns(option string, patterns []string, columns []stream.Column) ([]bool, error) {
 	return matchPatterns(option, patterns, len(columns), func(i int) columnName { return featureName(columns[i]) })
 }
@@ -101,8 +101,8 @@ func parseColumnName(name string) (n columnName) {
 }
 
 // Match reports for each of the flattened column names whether it matches any of the patterns, by the rules of
-// Options.Columns. A pattern that matches none is a *stream.UsageError with the option and, if a name is similar,
-// that name.
+// Options.Columns. A pattern that matches no name is a *stream.UsageError. It contains the option and a similar name,
+// if there is one.
 func Match(option string, patterns, names []string) ([]bool, error) {
 	return matchPatterns(option, patterns, len(names), func(i int) columnName { return parseColumnName(names[i]) })
 }

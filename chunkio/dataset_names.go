@@ -10,24 +10,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Columns that no name can mean are left out, and the others work: columns whose names are no UTF-8, and columns that
-// share their name. Verbs that copy all columns copy them too.
+// Some columns cannot be named by a user: columns whose names are not UTF-8, and columns that share their name. They
+// are left out, and all other columns can be used. Commands that copy all columns copy them too.
 
-// SharedName is the reason that a column is no feature if other columns of its file have the same name.
+// SharedName is the reason that a column is not a feature if other columns of its file have the same name.
 const SharedName = "its name is ambiguous, as another column has it: rename one of them"
 
-// leafName distinguishes the leaves of a file: leaves that share a name by their order.
+// leafName distinguishes the leaves of a file. Leaves with the same name are numbered in their order.
 type leafName struct {
 	name string
 	nth  int
 }
 
-// noColumn is the nth of a leaf that is no column of the dataset: a partition key has its name, or the schema of its
-// table lacks it.
+// noColumn is the field nth of a leaf that is not a column of the dataset, because it has the name of a partition key
+// or because the schema of its table lacks it.
 const noColumn = -1
 
-// nameLeaves names the leaves of a file, and leaves out those without a usable name: written to JSON, a selection of
-// a column whose name is no UTF-8 would name one that the input does not have.
+// nameLeaves names the leaves of a file, and leaves out leaves without a usable name: JSON cannot represent a name that
+// is not UTF-8, so a selection of such a column would name a column that the input lacks.
 func nameLeaves(leaves []format.Leaf) ([]format.Leaf, []leafName) {
 	names, counts := make([]leafName, len(leaves)), make(map[string]int, len(leaves))
 	for i, l := range leaves {
@@ -73,7 +73,7 @@ func sharedNames(left []stream.LeftOut) map[string]bool {
 	return names
 }
 
-// RefuseShared returns an [AmbiguousError] if an option names several of the columns in left; else nil.
+// RefuseShared returns an [AmbiguousError] if an option names several of the columns in left, else nil.
 func RefuseShared(option string, wanted []string, left []stream.LeftOut) error {
 	shared := sharedNames(left)
 	for _, name := range wanted {
@@ -93,7 +93,7 @@ func sharedEntries(entries []entry) (left []stream.LeftOut) {
 	return left
 }
 
-// AmbiguousError is the usage error of an option with a name that several columns have.
+// AmbiguousError is the usage error of an option with a name shared by several columns.
 type AmbiguousError struct {
 	name  string
 	usage error
@@ -105,10 +105,11 @@ func errAmbiguous(option, name string) error {
 
 func (e *AmbiguousError) Error() string { return e.usage.Error() }
 
-// Unwrap is the error as a [stream.UsageError].
+// Unwrap returns the error as a [stream.UsageError].
 func (e *AmbiguousError) Unwrap() error { return e.usage }
 
-// OfSelection is the error if not an option but a selection has the name: the data at path have several such columns.
+// OfSelection returns the error for a name in a selection instead of an option: the data at path have several columns
+// of this name.
 func (e *AmbiguousError) OfSelection(path string) error { return errAmbiguousSelection(path, e.name) }
 
 func errAmbiguousSelection(path, name string) error {
@@ -119,7 +120,7 @@ func errAmbiguousSelection(path, name string) error {
 
 const sharedWarning, namedWarning = "several columns share a name and are left out", "is used as a feature though its name suggests otherwise"
 
-// WarnNames warns of the columns that would be features if they did not share their names, and of the features whose
+// WarnNames warns of the columns that are not features only because they share their names, and of the features whose
 // names suggest something else.
 func WarnNames(columns []stream.Column, left []stream.LeftOut) (warnings []stream.Text) {
 	const shown = 3

@@ -15,24 +15,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// object is an object in a store as an Input: its end, with the footer, is in memory, the extents given to startFetch
-// are fetched ahead, and any other read is a request of its own.
+// object is an object in a store as an Input. Its end, with the footer, is in memory. The extents passed to startFetch
+// are fetched ahead. Any other read is a separate request.
 type object struct {
 	ctx    context.Context // of all reads: io.ReaderAt has none
 	client *store.Client
 	object store.Object
 
 	mu        sync.RWMutex
-	isOpening bool // until its openingData is complete
+	isOpening bool // true until its openingData is complete
 	openingData
 	fetches    []*groupFetch
 	lastRead   []byte // bytes of the last separate request
 	lastReadAt int64
 
-	headBytes, headsMost int64 // bytes of heads read so far, and the most that may be kept
+	headBytes, headsMost int64 // bytes of heads read so far, and the largest number to keep
 }
 
-// openingData holds the bytes read to open an object, remembered for the next pass.
+// openingData contains the bytes that were read to open an object, kept for the next pass.
 type openingData struct {
 	tail  []byte    // the last bytes of the object, with the footer
 	heads []excerpt // by offset: the metadata of an Arrow file's batches
@@ -64,16 +64,16 @@ func (k *openingData) addHead(at int64, data []byte) {
 	k.heads = slices.Insert(k.heads, i, excerpt{at, bytes.Clone(data)})
 }
 
-// firstTail is the number of bytes fetched from the end of the first object: the footer of some 600 columns in one
-// row group. Most footers of a lake are as long as the one before.
+// firstTail is the number of bytes fetched from the end of the first object: enough for the footer of about 600 columns
+// in one row group. Most footers of a data lake are as long as the previous one.
 const firstTail = 64 << 10
 
-// leastRequest is the least size of a separate request, so that small reads in a row, such as the metadata of record
-// batches, share one.
+// leastRequest is the smallest size of a separate request, so that consecutive small reads, such as the metadata of
+// record batches, share one request.
 const leastRequest = 64 << 10
 
-// openObject opens an object and fetches its end: one request, if the footer is at most an eighth longer than the
-// last one.
+// openObject opens an object and fetches its end. One request suffices if the footer is at most an eighth longer than
+// the last one.
 func (a *access) openObject(ctx context.Context, e fileEntry, memory int64) (*object, error) {
 	loc, err := store.Parse(e.path)
 	if err != nil {
@@ -101,8 +101,8 @@ func (a *access) openObject(ctx context.Context, e fileEntry, memory int64) (*ob
 	return o, nil
 }
 
-// keepFooter drops the bytes of the tail in front of the footer, and remembers the footer for the next pass, if there
-// is room.
+// keepFooter drops the bytes of the tail in front of the footer, and keeps the footer for the next pass if the cache
+// has room.
 func (a *access) keepFooter(o *object) error {
 	start, err := footerStart(o)
 	if err != nil {
@@ -115,7 +115,7 @@ func (a *access) keepFooter(o *object) error {
 	if extra := int64(len(o.tail)) - length; extra > 0 {
 		o.tail = append([]byte(nil), o.tail[extra:]...)
 	}
-	// An object without a version may have another footer at the next pass.
+	// An object without a version may have a different footer at the next pass.
 	if o.object.Version == "" || !a.tails.remember(o.versionEntry(), o.openingData) {
 		o.heads = nil
 	}
@@ -198,7 +198,7 @@ func (o *object) readSome(p []byte, at int64) (int, error) {
 	}
 	p = p[:min(int64(len(p)), tailAt-at)]
 	switch {
-	case opening && at+int64(len(p)) == tailAt: // more of the footer
+	case opening && at+int64(len(p)) == tailAt: // the read needs more of the footer
 		return len(p), o.extendTail(p, at)
 	case len(p) >= leastRequest:
 		if err := o.client.Read(o.ctx, o.object, p, at); err != nil {
@@ -253,8 +253,8 @@ func readPastEnd(o *object, p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// tailCache remembers from one pass to the next the bytes read to open objects: without it every pass would request
-// each footer again, and each batch of an Arrow file.
+// tailCache keeps the bytes that were read to open objects for the next pass. Without it every pass would request each
+// footer again, and the metadata of each batch of an Arrow file.
 type tailCache struct {
 	limit int64 // bytes
 
@@ -263,11 +263,11 @@ type tailCache struct {
 	heldBytes int64
 }
 
-// mostTailBytes bounds the remembered bytes, in addition to the limit of an eighth of the memory; they count as part
-// of the catalog.
+// mostTailBytes bounds the kept bytes, in addition to the limit of an eighth of the memory. They count as part of the
+// catalog.
 const mostTailBytes = 8 << 20
 
-// remember stores as much as there is room for, and reports whether the heads are included.
+// remember stores as many bytes as the cache has room for, and reports whether the heads are included.
 func (t *tailCache) remember(e fileEntry, k openingData) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

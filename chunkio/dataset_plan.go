@@ -16,46 +16,46 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A plan file freezes a catalog, so that many machines read their parts of the same input: none of them lists files,
-// none reads the footers of files outside its shard, and all agree on columns, positions and the rows that a
-// condition selects. dataset_plan_write.go writes a plan, dataset_plan_read.go reads it, and dataset_plan_list.go
-// reads its files.
+// A plan file freezes a catalog, so that many machines read their parts of the same input: a machine need not list
+// files or read footers of files outside its shard, and all machines agree on columns, positions and the rows that a
+// condition selects. dataset_plan_write.go writes a plan, dataset_plan_read.go reads it, and dataset_plan_list.go reads
+// its files.
 
-// Shard is part Number of Of parts of a plan's rows, counted from 1: whole row groups, about equal in bytes. The zero
-// value is all rows.
+// Shard is the part Number of Of parts of a plan's rows. Parts are counted from 1, consist of whole row groups and have
+// about equal numbers of bytes. The zero value means all rows.
 type Shard struct{ Number, Of int }
 
-// PlanHeader holds the facts of a plan file about all its files.
+// PlanHeader contains the properties of a plan file that concern all its files.
 type PlanHeader struct {
-	ID      string            // digest of the whole plan; WritePlan makes it
+	ID      string            // digest of the whole plan, computed by WritePlan
 	Version string            // of the program
-	Method  string            // for which statistics are planned
+	Method  string            // the method whose statistics are planned
 	Options map[string]string // the options that affect statistics, as a selection records them
-	Roots   []string          // places that contain the files, as the maker opened them
+	Roots   []string          // folders and URLs that contain the files, as the writer of the plan opened them
 
 	// Set by WritePlan:
-	Footers  bool // the plan contains the footers' facts; else footers are read when it is opened
+	Footers  bool // the plan contains the data of the footers; else footers are read when it is opened
 	Table    *stream.Table
 	Files    int
-	Groups   int   // row groups, of a plan that was just written
+	Groups   int   // row groups; only set for a plan that was just written
 	Rows     int64 // 0 without footers
 	Bytes    int64 // of the files
 	Weight   int64 // bytes of the row groups that the condition does not exclude
 	Warnings []string
 }
 
-// planFacts are the facts that a catalog from a plan has in addition to its files, which are the files of a shard, or
-// all.
+// planFacts contains the data of a catalog that come from a plan besides the list of files, which are the files of a shard or all
+// files.
 type planFacts struct {
 	id    string // of the plan
 	shard Shard
-	first string       // the plan's first file, named in errors about all of them
+	first string       // the plan's first file, named in errors about all files
 	files int          // of the whole plan
-	rows  stream.Range // of the shard; zero for all
+	rows  stream.Range // the shard's rows; zero for all
 	start int64        // global position of the first row of the catalog's first file
 }
 
-// Part identifies the plan and the shard that the Dataset reads; nil without one.
+// Part identifies the plan and the shard that the Dataset reads. It is nil if there is no plan.
 func (d *Dataset) Part() *stream.Part {
 	f := d.catalog.plan
 	if f == nil || f.shard.Of == 0 {
@@ -67,7 +67,7 @@ func (d *Dataset) Part() *stream.Part {
 	}
 }
 
-// SparseColumns is Options.Sparse with the number of features.
+// SparseColumns returns Options.Sparse with the number of features.
 func (d *Dataset) SparseColumns() string {
 	if d.sparse == nil {
 		return ""
@@ -78,8 +78,8 @@ func (d *Dataset) SparseColumns() string {
 	return fmt.Sprintf("%s,%s,%d", d.catalog.leaves[d.sparse.indices].Name, d.catalog.leaves[d.sparse.values].Name, d.sparse.features)
 }
 
-// ShardRows are the rows of the shard that the Dataset reads, and the position of the first row of its Inputs, which
-// are the files of the shard alone. The zero Range means all rows.
+// ShardRows returns the rows of the shard that the Dataset reads, and the position of the first row of its Inputs,
+// which are only the files of the shard. The zero Range means all rows.
 func (d *Dataset) ShardRows() (rows stream.Range, first int64) {
 	if f := d.catalog.plan; f != nil {
 		return f.rows, f.start
@@ -88,8 +88,8 @@ func (d *Dataset) ShardRows() (rows stream.Range, first int64) {
 }
 
 // matchesPlan reports whether an open file still matches its plan, beyond its size and footer: its columns and row
-// groups must be as planned, or decoding would go astray. The version of an object is pinned; a local file's
-// fingerprint is compared. The error is from reading in.
+// groups must equal the planned ones, because decoding relies on them. An object is read in the planned version; a
+// local file's fingerprint is compared. An error means that in could not be read.
 func (c *catalog) matchesPlan(opened format.File, in Input, planned *file) (bool, error) {
 	if c.plan == nil {
 		return true, nil
@@ -159,7 +159,7 @@ func readPlan(ctx context.Context, path string, opt FetchOptions, read func(*pla
 	})
 }
 
-// ReadPlanHeader reads the facts of the plan file at path about all its files. Errors are *stream.DataError.
+// ReadPlanHeader reads the header of the plan file at path. Errors are *stream.DataError.
 func ReadPlanHeader(ctx context.Context, path string, opt FetchOptions) (PlanHeader, error) {
 	var h PlanHeader
 	err := readPlan(ctx, path, opt, func(r *planfile.Reader) error {
@@ -169,7 +169,7 @@ func ReadPlanHeader(ctx context.Context, path string, opt FetchOptions) (PlanHea
 	return h, err
 }
 
-// Resolve returns the path or URL that opens a file named by an option of the plan, if the plan may name it.
+// Resolve returns the path or URL to open a file named by an option of the plan, if the plan is allowed to name it.
 func (h PlanHeader) Resolve(plan, name string, allowed []string) (string, error) {
 	scope, err := planScope(plan, h.Roots, allowed)
 	if err != nil {

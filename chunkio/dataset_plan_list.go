@@ -29,8 +29,8 @@ func newPlanList(h planfile.Header, plan string) *fileList {
 	return list
 }
 
-// planScope returns the places that a plan may name: its own, its recorded roots as far as these choose no server and
-// no credentials, and the places that the user allows.
+// planScope returns the paths and URLs that a plan may name: its own folder, its recorded roots if they choose neither
+// a server nor credentials, and the prefixes that the user allows.
 func planScope(plan string, roots, allowed []string) (*place.Scope, error) {
 	scope, err := place.NewScope(place.DisplayName(plan), place.OwnPlaces(plan), allowed)
 	if err == nil {
@@ -77,7 +77,7 @@ func (l *fileList) addPlanFile(f planfile.File) error {
 		l.keyTexts.add(f.Keys)
 	}
 	size := f.Bytes
-	if size == 0 { // the plan has no size
+	if size == 0 { // the plan does not contain the size
 		size = -1
 	}
 	if store.IsURL(f.Path) {

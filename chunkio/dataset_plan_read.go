@@ -16,8 +16,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// openPlan reads Options.Plan: to a catalog of the shard's files, or, if the plan has no footers, to the list of its
-// files.
+// openPlan reads Options.Plan. It returns a catalog of the shard's files or, if the plan has no footers, the list of
+// its files.
 func (a *access) openPlan(ctx context.Context, f *filter) (c *catalog, list *fileList, err error) {
 	shard := a.opt.Shard
 	if shard.Of < 0 || shard.Of > 0 && (shard.Number < 1 || shard.Number > shard.Of) {
@@ -52,8 +52,8 @@ func (a *access) openPlan(ctx context.Context, f *filter) (c *catalog, list *fil
 	return c, list, err
 }
 
-// preloadRows opens the files of a plan that are read to their end at opening, while all the memory is available for
-// that.
+// preloadRows opens the files of a plan that are read to their end when they are opened, while all the memory is
+// available for that.
 func (a *access) preloadRows(ctx context.Context, c *catalog) error {
 	for i := range c.files {
 		if !c.files[i].rowsByContent && !isReadToEnd(c.fileName(i)) {
@@ -70,7 +70,7 @@ func (a *access) preloadRows(ctx context.Context, c *catalog) error {
 	return nil
 }
 
-// NoShards is the error of asking for a shard of a plan without footers.
+// NoShards returns the error of a request for a shard of a plan without footers.
 func NoShards(plan string) error {
 	return stream.Usagef("%s has no footers, so it has no shards; complete it: plan {plan} %[1]s {o} OTHER%s", place.DisplayName(plan), planfile.Ending)
 }
@@ -85,9 +85,9 @@ type planLoader struct {
 	parts  []partition
 
 	rows, weight int64 // of the files so far
-	tallest      int64 // rows of the tallest row group of all, other shards included
+	tallest      int64 // rows of the tallest row group, also in other shards
 	from, to     int64 // rows of the shard; from is -1 before its first row group
-	start        int64 // of the first file of the shard
+	start        int64 // position of the first row in the first file of the shard
 }
 
 func (t *planLoader) loadCatalog(f *filter) (*catalog, error) {
@@ -151,7 +151,7 @@ func (t *planLoader) loadCatalog(f *filter) (*catalog, error) {
 	}
 	switch {
 	case t.opt.Shard.Of == 0:
-	case t.from < 0: // more shards than row groups
+	case t.from < 0: // there are more shards than row groups
 		c.plan.rows, c.plan.start = stream.Range{From: h.Rows, To: h.Rows}, h.Rows
 	default:
 		c.plan.rows = stream.Range{From: t.from, To: t.to}
@@ -195,7 +195,7 @@ func (t *planLoader) addFile(p planfile.File, leaves int, condition bool) error 
 		return damaged("footer %q or fingerprint %q is no digest of 16 hexadecimal digits", p.Footer, p.Fingerprint)
 	}
 	shard, whole := t.opt.Shard, t.reader.Header.Weight
-	inside := p.Rows() == 0 && shard.containsGroup(t.weight, 0, whole) // as if it had a row
+	inside := p.Rows() == 0 && shard.containsGroup(t.weight, 0, whole) // as if the file had a row
 	for _, g := range p.Groups {
 		rows, weight := g[0], g[1]
 		if rows < 0 || weight < 0 || rows > t.reader.Header.Rows-t.rows || weight > whole-t.weight {
@@ -236,11 +236,11 @@ func (t *planLoader) addFile(p planfile.File, leaves int, condition bool) error 
 	return t.addPartitionValues(p)
 }
 
-// maxListWidth is the longest list whose elements are features, in any format.
+// maxListWidth is the greatest length of a list whose elements are features, in any format.
 const maxListWidth = 1 << 20
 
-// columnOrder is an order of columns of the plan; nil if it is no order of this number of leaves. matchesPlan checks
-// that the file has its leaves.
+// columnOrder returns the plan's column order of this number, or nil if it is not a valid order of this number of
+// leaves. matchesPlan checks that the file has these leaves.
 func (t *planLoader) columnOrder(number, leaves int) []int32 {
 	orders := t.reader.Header.Catalog.Orders
 	if number > len(orders) || len(orders[number-1]) != leaves {
@@ -275,8 +275,8 @@ func (t *planLoader) addPartitionValues(f planfile.File) (err error) {
 }
 
 // containsGroup reports whether a row group is in the shard: the one shard that contains the middle of its bytes; at
-// counts the bytes before it. So shards are disjoint, cover everything, keep the order, and are equal but for half a
-// row group at either end.
+// counts the bytes before it. So shards are disjoint, cover all rows and keep their order. Their sizes differ by at
+// most half a row group at either end.
 func (s Shard) containsGroup(at, weight, total int64) bool {
 	if s.Of == 0 {
 		return true
@@ -284,7 +284,8 @@ func (s Shard) containsGroup(at, weight, total int64) bool {
 	if total == 0 {
 		return s.Number == 1
 	}
-	// The middle over the total, times the number of shards: in 128 bits, as petabytes times thousands do not fit 64.
+	// The middle divided by the total, times the number of shards, in 128 bits: petabytes times thousands exceed 64
+	// bits.
 	high, low := bits.Mul64(uint64(2*at+weight), uint64(s.Of))
 	shard, _ := bits.Div64(high, low, 2*uint64(total))
 	return min(int(shard), s.Of-1) == s.Number-1

@@ -17,9 +17,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// WritePlan freezes the Dataset, which was opened with ForPlan or from a plan, in a plan file at path, which appears
-// whole or not at all. It takes Version, Method and Options from h, and returns h with all the rest. Features are
-// chosen when the plan is opened; only the condition is decided here.
+// WritePlan writes a plan file of the Dataset, which must be opened with ForPlan or from a plan, to path. The file
+// appears whole or not at all. WritePlan uses Version, Method and Options of h, and returns h with all other fields
+// set. Features are chosen when the plan is opened; only the condition is decided here.
 func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (PlanHeader, error) {
 	c := d.catalog
 	switch {
@@ -99,7 +99,7 @@ func (c *catalog) planCatalog() *planfile.Catalog {
 	return p
 }
 
-// keyKinds are the kinds in which partition keys are compared, with their names in plans.
+// keyKinds are the kinds by which partition keys are compared, with their names in plans.
 var keyKinds = map[where.Class]string{where.KeyNumber: "number", where.KeyTruth: "truth", where.KeyText: "text"}
 
 func (c *catalog) planFiles(p *planfile.Catalog) iter.Seq2[planfile.File, error] {
@@ -166,8 +166,8 @@ func (c *catalog) planKeys(i int, path string) ([]string, error) {
 	return alignParts(path, c.inputName(), names, keys, values)
 }
 
-// holdsSecrets reports whether a plan of these files would contain secrets: the query of an https:// URL can be a
-// signature. URLs of buckets contain no secrets.
+// holdsSecrets reports whether a plan of these files would contain secrets, because the query of an https:// URL can be
+// a signature. URLs of buckets contain no secrets.
 func holdsSecrets(list *fileList, options map[string]string) bool {
 	signed := func(path string) bool { return strings.HasPrefix(path, "http") && place.DisplayName(path) != path }
 	for _, text := range options {

@@ -6,12 +6,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Restrict applies {columns} and {exclude} to statistics with the features columns. why has for each of these the
-// reason that the options leave it out, "" if they do not; now is left (the columns that the statistics leave out)
-// with the reasons that each has now. decided are the columns of left that were features until their values were
-// seen. The answer is the same as for the input, except that statistics have no values of left columns: a pattern
-// that is exactly the name of a left column that would now be a feature is a *stream.UsageError, and a glob means the
-// others.
+// Restrict applies {columns} and {exclude} to statistics with the given feature columns. why contains for each of them
+// the reason that the options leave it out, or "". left are the columns that the statistics leave out; now contains
+// them with their reasons under the new options. decided are the columns of left that were features until their values
+// were seen. The result is the same as for the input itself, except that statistics have no values of left columns.
+// Therefore a pattern that is exactly the name of a left column that would now be a feature is a *stream.UsageError,
+// and a glob skips such columns.
 func Restrict(columns []stream.Column, left, decided []stream.LeftOut, include, exclude []string) (why []string, now []stream.LeftOut, err error) {
 	d, without := len(columns), map[string]string{}
 	for _, l := range left {
@@ -24,7 +24,7 @@ func Restrict(columns []stream.Column, left, decided []stream.LeftOut, include, 
 		switch {
 		case i < d:
 			return featureName(columns[i])
-		case left[i-d].Why == SharedName: // it is no element of a list
+		case left[i-d].Why == SharedName: // this column is not an element of a list
 			return columnName{flat: left[i-d].Name}
 		}
 		return parseColumnName(left[i-d].Name)
@@ -42,7 +42,7 @@ func Restrict(columns []stream.Column, left, decided []stream.LeftOut, include, 
 		valued[l.Name] = true
 	}
 	now = slices.Clone(left)
-	for i, l := range left { // as in leftOutReasons
+	for i, l := range left { // by the rules of leftOutReasons
 		if why[d+i] != "" && (l.Why == SharedName || l.Why == partitionKey || l.Why == frameIndex || valued[l.Name]) {
 			now[i].Why = why[d+i]
 		}

@@ -31,7 +31,7 @@ func formatByName(name string) intake.Format {
 	return intake.FormatByName(name)
 }
 
-// scratchRows is a file of rows that was written to a scratch file, as Parquet.
+// scratchRows are the rows of a file, written to a scratch file as Parquet.
 type scratchRows struct {
 	reader  io.ReaderAt
 	table   *intake.Table
@@ -47,7 +47,7 @@ func (t *scratchRows) openParquet(in Input, memory int64) (format.File, error) {
 	return f, nil
 }
 
-// explainLeaves adds facts about the rows' columns to the leaves of a scratch file: the reason that they are text,
+// explainLeaves adds properties of the original columns to the leaves of a scratch file: the reason that they are text,
 // and the number of columns before and after them that the scratch file lacks.
 func explainLeaves(leaves []format.Leaf, t *intake.Table) {
 	for i := range leaves[:min(len(leaves), len(t.Columns))] {
@@ -64,7 +64,7 @@ func explainLeaves(leaves []format.Leaf, t *intake.Table) {
 	}
 }
 
-// scratchInput is the scratch file under the name of the file that its rows come from.
+// scratchInput is a scratch file with the name of the file from which its rows come.
 type scratchInput struct {
 	Input
 	rows *scratchRows
@@ -73,7 +73,7 @@ type scratchInput struct {
 // Size implements Input.
 func (t *scratchInput) Size() int64 { return t.rows.table.Bytes }
 
-// Far implements format.Far: scratch is on disk.
+// Far implements format.Far: scratch files are on disk.
 func (t *scratchInput) Far() bool { return false }
 
 // Busy implements format.Measured.
@@ -99,8 +99,8 @@ func isRowFile(opened format.File) bool {
 	return ok
 }
 
-// openRows opens a file of rows: CSV, NDJSON, an array, Avro. The first time its rows are written to a scratch file;
-// later changes of the file have no effect.
+// openRows opens a file of rows: CSV, NDJSON, an array, Avro. When it is opened first, its rows are written to a
+// scratch file. Later changes of the file have no effect.
 func (a *access) openRows(ctx context.Context, in Input, kind intake.Format, packing string, memory int64) (format.File, error) {
 	t := &a.texts
 	t.mu.Lock()
@@ -243,8 +243,9 @@ func (a *access) noteInferredTypes(name string, t *intake.Table, where string) {
 	a.opt.Note(stream.Textf("%s: %s%s: %s; %s rows, %s%s", name, t.Format, types, strings.Join(words, ", "), humanize.Comma(t.Rows), humanize.IBytes(uint64(t.Bytes)), where))
 }
 
-// keepsIntegers reports whether a column keeps whole numbers exact: columns to be copied do, and columns whose values
-// are distinguished by their text, as a float64 holds no neighbours beyond 2⁵³.
+// keepsIntegers reports whether whole numbers of a column are stored exactly. They are in columns to be copied, and in
+// columns whose values are distinguished by their text, because float64 cannot distinguish all whole numbers beyond
+// 2⁵³.
 func (a *access) keepsIntegers(column string) bool {
 	o := &a.opt
 	return a.exactIntegers || o.Classes && column == o.Label ||
@@ -268,7 +269,7 @@ func (a *access) isLeftOut(column string) bool {
 	return matches(o.Exclude) || len(o.Columns) > 0 && !matches(o.Columns)
 }
 
-// namesColumn reports whether the options name a column exactly, not only by a glob, as one whose numbers are read.
+// namesColumn reports whether the options name a column exactly, not only by a glob, in an option that needs numbers.
 func (a *access) namesColumn(column string) bool {
 	if a.numberColumns == nil {
 		o := &a.opt
@@ -286,8 +287,8 @@ func (a *access) isMap(object string) bool {
 	return len(names) == 1 && names[0] == object || a.texts.isMap(object)
 }
 
-// RowsMemory is the memory held at opening while files of rows were written to scratch files, and the least that
-// suffices; 0 if there were none.
+// RowsMemory returns the memory held while files of rows were written to scratch files at opening, and the least memory
+// that suffices for this. Both are 0 if there were no such files.
 func (d *Dataset) RowsMemory() (held, least int64) {
 	t := d.catalog.texts
 	if t == nil {
@@ -299,14 +300,14 @@ func (d *Dataset) RowsMemory() (held, least int64) {
 }
 
 type Guesses struct {
-	// Header is the use of the first rows of CSV files: "yes" as names, "no" as data; empty if there was none.
+	// Header is the use of the first rows of CSV files: "yes" as names, "no" as data; empty if there are no CSV files.
 	Header string
 	// Doubts are the guesses that may be wrong, each with the option that overrides it.
 	Doubts []stream.Text
 	nulls  []string // spellings of missing values
 }
 
-// Guesses are the guesses about the files so far.
+// Guesses returns the guesses about the files so far.
 func (d *Dataset) Guesses() Guesses {
 	g := d.catalog.texts.currentGuesses()
 	for _, s := range d.opt.Texts.Nulls {
@@ -317,7 +318,8 @@ func (d *Dataset) Guesses() Guesses {
 	return g
 }
 
-// NullsWith is the list of spellings of a missing value, as a command line takes it, with these numbers added.
+// NullsWith returns the list of spellings of a missing value in the form of a command line argument, with these numbers
+// added.
 func (g Guesses) NullsWith(numbers ...float64) string {
 	var more []string
 	for _, x := range numbers {
@@ -326,7 +328,7 @@ func (g Guesses) NullsWith(numbers ...float64) string {
 	return intake.NullsWith(g.nulls, more...)
 }
 
-// RowsScratch is the size of the scratch files to which rows of text, arrays, Avro and triples were written at
+// RowsScratch returns the size of the scratch files to which rows of text, arrays, Avro and triples were written at
 // opening.
 func (d *Dataset) RowsScratch() int64 {
 	t := d.catalog.texts

@@ -22,19 +22,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Stdin is standard input that may be opened again: the first Open stores it in scratch for the others, until Close.
-// An Arrow IPC stream is stored only if Options.Again is set.
+// Stdin is standard input that may be opened several times: the first Open stores it in scratch files, which later ones
+// read, until Close. An Arrow IPC stream is stored only if Options.Again is set.
 type Stdin struct {
 	from io.Reader
 
 	mu    sync.Mutex
-	form  *stdinFormat // nil until its first bytes were read
+	form  *stdinFormat // nil until the first bytes have been read
 	err   error        // from reading the first bytes, or from opening it again
-	open  opener       // nil until it is stored
-	texts *textTables  // its storage
+	open  opener       // nil until standard input is stored
+	texts *textTables  // contains the stored rows
 }
 
-// NewStdin returns r itself if it is a *Stdin, so that its owner can pass it on in Options.Stdin.
+// NewStdin returns r itself if it is a *Stdin, so that its owner can pass it in Options.Stdin.
 func NewStdin(r io.Reader) *Stdin {
 	if s, ok := r.(*Stdin); ok {
 		return s
@@ -42,12 +42,12 @@ func NewStdin(r io.Reader) *Stdin {
 	return &Stdin{from: r}
 }
 
-// refuseStdinFile refuses an output in place of the file that a shell has opened as standard input.
+// refuseStdinFile refuses an output that would replace the file that a shell has opened as standard input.
 func refuseStdinFile(out string, stdin io.Reader) error {
 	opened, ok := NewStdin(stdin).from.(interface{ Stat() (fs.FileInfo, error) })
 	local, err := place.LocalPath(out)
 	if !ok || err != nil || place.IsURL(out) {
-		return nil //nolint:nilerr // no file of this name can be there
+		return nil //nolint:nilerr // a file of this name cannot exist
 	}
 	is, err1 := opened.Stat()
 	there, err2 := os.Stat(local)
@@ -60,7 +60,7 @@ func refuseStdinFile(out string, stdin io.Reader) error {
 // Read implements io.Reader.
 func (s *Stdin) Read(p []byte) (int, error) { return s.from.Read(p) }
 
-// Close removes the scratch files, after which nothing can open or read it any more.
+// Close removes the scratch files. Afterwards standard input cannot be opened or read any more.
 func (s *Stdin) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,8 +71,8 @@ func (s *Stdin) Close() error {
 	return s.texts.closeScratch()
 }
 
-// storeOrStream stores standard input in scratch, unless that was done. A stream that need not be stored is returned
-// as a reader, which can be read once.
+// storeOrStream stores standard input in scratch files unless this was done before. If the input is a stream that need
+// not be stored, it is returned as a reader that can be read once.
 func (s *Stdin) storeOrStream(ctx context.Context, a *access) (once io.Reader, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *Stdin) storeOrStream(ctx context.Context, a *access) (once io.Reader, e
 	return nil, s.err
 }
 
-// Stream reports whether standard input is a stream of Arrow IPC by its first bytes, or is missing or empty.
+// Stream reports whether standard input is an Arrow IPC stream according to its first bytes, or is missing or empty.
 func (s *Stdin) Stream() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,11 +108,11 @@ func errOnlyOnce() error {
 	return stream.Usagef("standard input can be read only once, and this run needs it again; save it to a file first")
 }
 
-// stdinFormat is the format of standard input by its first bytes.
+// stdinFormat is the format of standard input according to its first bytes.
 type stdinFormat struct {
 	from   *bufio.Reader // uncompressed
 	rows   intake.Format
-	stream bool // an Arrow IPC stream; if neither rows nor stream, a file that is read from its end
+	stream bool // an Arrow IPC stream; if it is neither rows nor stream, its footer is at its end
 }
 
 func sniffStdin(in io.Reader) (s stdinFormat, err error) {
@@ -144,7 +144,7 @@ func sniffStdin(in io.Reader) (s stdinFormat, err error) {
 		s.stream = true
 	default:
 		s.rows = intake.SniffFormat(head)
-		s.stream = s.rows == intake.None // an old stream, or nothing readable: its reader reports it
+		s.stream = s.rows == intake.None // an old stream, or unreadable: its reader reports the error
 	}
 	return s, nil
 }
@@ -181,7 +181,7 @@ func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
 	in := &stdinInput{}
 	var table *intake.Table
 	var err error
-	saved := s.rows == intake.None || s.rows == intake.NPY || a.exactIntegers // must be read twice
+	saved := s.rows == intake.None || s.rows == intake.NPY || a.exactIntegers // these inputs must be read twice
 	if !saved {
 		from := intake.Input{Name: ipc.StreamName, Format: s.rows, Once: true, Open: func() (io.ReadCloser, error) {
 			return io.NopCloser(io.TeeReader(s.from, digest)), nil
@@ -215,7 +215,7 @@ func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
 	}, nil
 }
 
-// saveStdin copies standard input unchanged: it has to be read more than once.
+// saveStdin copies standard input unchanged, because it must be read more than once.
 func (a *access) saveStdin(ctx context.Context, from io.Reader, in *stdinInput) error {
 	spool, err := a.texts.newSpool(a.opt.Spool)
 	if err != nil {
@@ -248,14 +248,14 @@ func (a *access) saveStdin(ctx context.Context, from io.Reader, in *stdinInput) 
 	return nil
 }
 
-// stdinInput is stored standard input: Parquet of its rows, or its bytes.
+// stdinInput is stored standard input: its rows as Parquet, or its bytes.
 type stdinInput struct {
 	reader io.ReaderAt
 	size   int64
 	digest uint64 // of all its bytes
 }
 
-// The methods of Input. Close keeps the scratch file for the next pass.
+// These methods implement Input. Close keeps the scratch file for the next pass.
 func (s *stdinInput) ReadAt(p []byte, at int64) (int, error) { return s.reader.ReadAt(p, at) }
 func (s *stdinInput) Size() int64                            { return s.size }
 func (s *stdinInput) Name() string                           { return ipc.StreamName }

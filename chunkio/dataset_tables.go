@@ -8,14 +8,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A table of a lake is more than the files below its folder: its log decides which of them are live. Read without it,
-// files that were replaced or deleted would count again.
+// A table of a data lake is more than the files below its folder: its log decides which of them are live. Without the
+// log, replaced or deleted files would count again.
 
-// deltaScheme before the path or URL of a folder means the Delta table there.
+// deltaScheme in front of the path or URL of a folder means the Delta table in this folder.
 const deltaScheme = "delta://"
 
-// Folders and files that mark a table: a Delta table, an Iceberg table whose files are in its folder data, and a Hudi
-// table. Hudi's own folders of partitions have a mark.
+// Folders and files that mark a Delta table, an Iceberg table whose files are in its folder data, and a Hudi table.
+// Hudi also marks its folders of partitions.
 const (
 	deltaLog    = "_delta_log"
 	icebergLog  = "metadata"
@@ -30,8 +30,8 @@ const (
 	hudiTable    = "Hudi"
 )
 
-// detectTable recognizes a table by the path of one of its files, below a folder and with slashes. It returns the
-// table's format and its root below the folder; both are empty if the path shows no table.
+// detectTable recognizes a table by the path of one of its files. The path is below a folder and has slashes. It
+// returns the table's format and its root below the folder; both are empty if the path shows no table.
 func detectTable(rel string) (kind, root string) {
 	parts := strings.Split(rel, "/")
 	for i, p := range parts[:len(parts)-1] {

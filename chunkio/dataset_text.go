@@ -30,8 +30,8 @@ func isLibsvm(name string) bool {
 	return strings.HasSuffix(name, ".svm") || strings.HasSuffix(name, ".libsvm")
 }
 
-// DefaultSparse is the Options.Sparse for inputs by their names: libsvm text has no columns but its rows and their
-// labels. It is empty for others.
+// DefaultSparse returns the default of Options.Sparse for inputs with these names: libsvm text has only sparse rows and
+// their labels. It is empty for other inputs.
 func DefaultSparse(inputs []string) string {
 	if slices.ContainsFunc(inputs, isLibsvm) {
 		return svm.Entries
@@ -39,9 +39,10 @@ func DefaultSparse(inputs []string) string {
 	return ""
 }
 
-// SniffSparse is the Options.Sparse for inputs by their contents: NDJSON whose objects have identifiers as keys, and
-// nothing else to choose from, judged by the beginning of the first input, a local file or the first one in a folder.
-// It is empty for all else: a list may be a pipe, which can be read once.
+// SniffSparse returns the default of Options.Sparse for inputs with these contents, judged by the beginning of the
+// first input, which must be a local file, or the first file in a folder. It is set for NDJSON whose objects have
+// identifiers as keys and no other columns. It is empty for all other inputs, also for a list, which may be a pipe that
+// can be read once.
 func SniffSparse(ctx context.Context, inputs []string) string {
 	if len(inputs) == 0 {
 		return ""
@@ -52,7 +53,7 @@ func SniffSparse(ctx context.Context, inputs []string) string {
 	}
 	in, err := openFile(ctx, file)
 	if err != nil {
-		return "" // opening it again fails with the reason
+		return "" // opening it again reports the error
 	}
 	defer in.Close()
 	head, err := readHead(in)
@@ -93,8 +94,8 @@ func firstDataFile(input string) (first string) {
 	return first
 }
 
-// textTables holds the rows of opened libsvm texts and triples, in scratch files without a name, until closeScratch.
-// Later changes of a text have no effect.
+// textTables holds the rows of opened libsvm texts and triples, in unnamed scratch files, until closeScratch. Later
+// changes of a text have no effect.
 type textTables struct {
 	mu     sync.Mutex
 	tables map[string]*svm.Table
@@ -103,18 +104,18 @@ type textTables struct {
 	space  *scratch.Space    // counts the scratch files; nil until the first
 
 	rows          map[string]*scratchRows // files of rows, by name
-	mostHeld      int64                   // the most memory that converting one of them held
+	mostHeld      int64                   // the most memory held while one of them was converted
 	leastMemory   int64                   // the least memory that would suffice
 	triples       tripleTables
 	header        intake.Header // of CSV files
-	guessedHeader intake.Header // of files that are data only by the shape of their lines
+	guessedHeader intake.Header // of files that count as data only by the shape of their lines
 	nullSpellings []string      // missing values in these files
-	doubts        []stream.Text // guesses about the files that may be wrong, each once
+	doubts        []stream.Text // guesses about the files that may be wrong, without duplicates
 
 	rowColumns map[string]rowColumn // by name, in all files of rows
 }
 
-// rowColumn describes a column in the files of rows. isShared is set once it is a map in all opened files.
+// rowColumn describes a column of files of rows. isShared is set once it is a map in all opened files.
 type rowColumn struct{ isNumber, isIdentifier, isMap, isShared bool }
 
 // addTypes adds the columns of a file. The caller holds t.mu, or is the only user.
@@ -131,7 +132,7 @@ func (t *textTables) addTypes(columns []intake.Column) {
 	}
 }
 
-// addTypesToPlan records in a plan the columns whose type in all files is due to the contents of some.
+// addTypesToPlan records in a plan the columns whose type in all files depends on the contents of some files.
 func (t *textTables) addTypesToPlan(p *planfile.Catalog) {
 	if t == nil {
 		return
@@ -171,8 +172,9 @@ func (t *textTables) isIdentifier(column string) bool { return t.rowColumns[colu
 
 func (t *textTables) isMap(object string) bool { return t.rowColumns[object].isMap }
 
-// forgetMixedFiles forgets the files that have numbers in a column of identifiers in other files, which then is text
-// in all, and files that have columns in place of a map in others. It reports whether there are any.
+// forgetMixedFiles forgets files whose types must change. These are files with numbers in a column that has identifiers
+// in other files and so becomes text in all files, and files with columns in place of a map in other files. It reports
+// whether there were any.
 func (t *textTables) forgetMixedFiles() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -204,14 +206,14 @@ func (t *textTables) checkNames(opt TextOptions) error {
 	return opt.CheckMatches(slices.Sorted(maps.Keys(t.rowColumns)))
 }
 
-// withDoubts adds the guesses about the files to an error about a column in which they differ: most likely one of
-// these is the cause, and after an error guesses are not reported.
+// withDoubts adds the guesses about the files to an error about a column that differs between them. A guess is the most
+// likely cause, and guesses are not reported after an error.
 func (t *textTables) withDoubts(err error) error {
 	e, ok := errors.AsType[*stream.DataError](err)
 	if !ok || e.Column == "" {
 		return err
 	}
-	const most = 3 // the last ones are about the file that differs
+	const most = 3 // the last guesses are about the file that differs
 	doubts := t.currentGuesses().Doubts
 	for _, doubt := range doubts[max(len(doubts)-most, 0):] {
 		e.Remedy = stream.Textf("%v; %v", e.Remedy, doubt)
@@ -219,7 +221,7 @@ func (t *textTables) withDoubts(err error) error {
 	return err
 }
 
-// mostDoubts bounds the stored guesses: if many files are alike, the first few show which option to give.
+// mostDoubts bounds the stored guesses: if many files are alike, the first few guesses show which option to set.
 const mostDoubts = 20
 
 // addDoubts stores new guesses. The caller holds t.mu, or is the only user.
@@ -239,7 +241,8 @@ func (t *textTables) addNullSpellings(spelled []string) {
 	}
 }
 
-// checkNullSpellings refuses URLs as spellings of missing values: records would show their secrets.
+// checkNullSpellings refuses URLs as spellings of missing values, because records of the options would reveal secrets
+// in them.
 func checkNullSpellings(t TextOptions) error {
 	for _, s := range t.Nulls {
 		if strings.Contains(s, "://") {
@@ -296,8 +299,8 @@ func parseLibsvm(ctx context.Context, in Input, spool *textSpool, memory int64) 
 	return svm.Parse(ctx, in.Name(), from, spool, memory)
 }
 
-// newSpool makes a scratch file, after those made before: each must be written, or closed, before the next is made.
-// All are in one file of the system, which limits the open files of a process, but not the number of inputs.
+// newSpool makes a scratch file after the existing ones. Each must be written or closed before the next one is made.
+// All of them are in one file of the system, which limits the number of open files of a process but not of inputs.
 func (t *textTables) newSpool(opt scratch.Options) (*textSpool, error) {
 	if t.space == nil {
 		t.space = scratch.New(opt)
@@ -313,7 +316,7 @@ func (t *textTables) newSpool(opt scratch.Options) (*textSpool, error) {
 	return s, nil
 }
 
-// closeScratch removes all scratch files. Nothing can be read from them any more.
+// closeScratch removes all scratch files. They cannot be read any more.
 func (t *textTables) closeScratch() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -326,7 +329,7 @@ func (t *textTables) closeScratch() error {
 	return file.Close()
 }
 
-// textSpool is a scratch file that grows within the limit of all.
+// textSpool is a scratch file that grows within the limit for all scratch files.
 type textSpool struct {
 	tables  *textTables
 	file    *atomicfile.Spool // shared by all scratch files

@@ -25,7 +25,7 @@ func sparseNames(sparse string) (names []string, features string) {
 	return parts, ""
 }
 
-// tripleColumns are the columns row, index and value of Options.Sparse; nil if it names no triples.
+// tripleColumns returns the columns row, index and value of Options.Sparse, or nil if it names no triples.
 func tripleColumns(sparse string) []string {
 	if names, _ := sparseNames(sparse); len(names) == 3 {
 		return names
@@ -36,15 +36,15 @@ func tripleColumns(sparse string) []string {
 // tripleTables links the rows of the triples of successive files.
 type tripleTables struct {
 	next int64  // the first row that the next file may have
-	last string // the file before
+	last string // the previous file
 }
 
-// mostTripleRows bounds the row numbers: a larger one is a key, not a row number, and all rows before it would be
-// made.
+// mostTripleRows bounds the row numbers. A larger number is a key, not a row number, and a row would be made for every
+// number below it.
 const mostTripleRows = 1 << 31
 
-// openTriples opens a file of triples as rows of one map. The first time its rows are written to a scratch file.
-// Files are opened in their order, and the rows of each follow the rows of the one before.
+// openTriples opens a file of triples as rows of one map. When it is opened first, its rows are written to a scratch
+// file. Files are opened in their order, and the rows of a file follow the rows of the previous file.
 func (a *access) openTriples(ctx context.Context, opened format.File, in Input, names []string, memory int64) (format.File, error) {
 	t, name := &a.texts, in.Name()
 	if format.IsFar(in) {
@@ -99,15 +99,15 @@ type tripleReader struct {
 	names   [3]string
 	leaves  [3]int
 	to      *svm.Builder
-	next    int64  // rows ended so far, in all files
-	last    string // the file before; empty in the first
-	rowOpen bool   // row next has entries already
+	next    int64  // completed rows so far, in all files
+	last    string // the previous file; empty in the first file
+	rowOpen bool   // row next already has entries
 }
 
 func (r *tripleReader) buildTable(ctx context.Context, f format.File) (*svm.Table, error) {
 	const rowsAtOnce = 1 << 16
 	var columns [3][]float64
-	first := int64(0) // row of the file
+	first := int64(0) // the file's first row
 	for g, n := range f.GroupRows() {
 		if n == 0 {
 			continue

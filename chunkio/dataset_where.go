@@ -11,13 +11,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// filter is Options.Where over one input. It is decided in three steps: by the keys of paths before footers are read,
-// by the statistics in footers, and else by the rows.
+// filter is Options.Where for one input. It is evaluated in three steps: on the keys of paths before footers are read,
+// on the statistics in footers, and finally on the rows.
 type filter struct {
 	condition *condition.Condition
 	keys      map[string]where.Kind // partition keys of the condition
 	allKeys   []string              // all partition keys
-	bound     *where.Bound          // to the columns of the files too, once the first footer is read
+	bound     *where.Bound          // bound also to the columns of the files after the first footer is read
 	columns   []filterColumn
 	firstPath string // path of the file with the first footer
 	samples   sampleMemo
@@ -26,8 +26,8 @@ type filter struct {
 type filterColumn struct {
 	name    string
 	kind    where.Kind
-	leaf    int // of the dataset
-	element int // of a list
+	leaf    int // index in the dataset
+	element int // index in a list
 	utc     bool
 }
 
@@ -42,8 +42,8 @@ func newFilter(text string) (*filter, error) {
 	return &filter{condition: c, keys: map[string]where.Kind{}}, nil
 }
 
-// pruneFiles leaves out the files whose partition keys decide against them. A key is compared as a number, or as a
-// boolean, if all its values are such, also in files left out.
+// pruneFiles leaves out the files that the condition excludes by their partition keys. A key is compared as a number or
+// a boolean if all its values are numbers or booleans, also in files left out.
 func (f *filter) pruneFiles(list *fileList) (*fileList, error) {
 	if f == nil {
 		return list, nil
@@ -82,13 +82,13 @@ func (f *filter) pruneFiles(list *fileList) (*fileList, error) {
 	return nil, e
 }
 
-// keyValues is a partition key of the condition, and some of its values.
+// keyValues contains a partition key of the condition and some of its values.
 type keyValues struct {
 	key                  string
 	examples             []string
 	hasMore              bool
-	allNumbers, allBools bool // so far
-	hasValue             bool // some value is not null
+	allNumbers, allBools bool // all values so far are numbers, or booleans
+	hasValue             bool // a value is not null
 }
 
 func (k *keyValues) String() string {
@@ -174,7 +174,7 @@ func (f *filter) keyState(b *where.Bound, list *fileList, i int, path string) (w
 }
 
 func (f *filter) bindColumns(path string, leaves []format.Leaf) error {
-	f.firstPath, f.columns = path, nil // replaces an earlier first file that was left out
+	f.firstPath, f.columns = path, nil // the earlier first file, if there was one, was left out
 	for _, name := range f.condition.Columns() {
 		if _, isKey := f.keys[name]; isKey {
 			continue
@@ -196,16 +196,16 @@ func (f *filter) bindColumns(path string, leaves []format.Leaf) error {
 	return err
 }
 
-// groupOutcomes decides the row groups of file i of the list by keys and statistics; at maps leaves of the dataset to
-// the file's.
+// groupOutcomes decides the row groups of file i of the list by keys and statistics. at maps leaves of the dataset to
+// leaves of the file.
 func (f *filter) groupOutcomes(list *fileList, i int, e fileEntry, opened format.File, at func(leaf int) int) ([]where.Outcome, error) {
 	leaves := opened.Leaves()
-	if !slices.ContainsFunc(opened.GroupRows(), func(rows int64) bool { return rows > 0 }) { // its types do not count
+	if !slices.ContainsFunc(opened.GroupRows(), func(rows int64) bool { return rows > 0 }) { // without rows, its types do not count
 		return make([]where.Outcome, len(opened.GroupRows())), nil
 	}
 	for _, c := range f.columns {
 		if at(c.leaf) < 0 {
-			continue // null in all rows
+			continue // the column is null in all rows
 		}
 		here := leaves[at(c.leaf)]
 		kind := leafKind(here)
@@ -237,7 +237,7 @@ func (f *filter) addStatistics(state where.State, opened format.File, group int,
 	for _, c := range f.columns {
 		switch here := at(c.leaf); {
 		case here < 0:
-			f.bound.AddBounds(state, c.name, format.Bounds{Rows: 1, Nulls: 1}) // null in every row, which decides
+			f.bound.AddBounds(state, c.name, format.Bounds{Rows: 1, Nulls: 1}) // the column is null in every row, which decides
 		case ok:
 			f.bound.AddBounds(state, c.name, bounded.Bounds(group, here))
 		}
@@ -245,7 +245,7 @@ func (f *filter) addStatistics(state where.State, opened format.File, group int,
 	return state
 }
 
-// errNoMatch is the error of a whole input without a row for which the condition is true. No file is to blame.
+// errNoMatch returns the error of a whole input without a row for which the condition is true. It names no file.
 func (f *filter) errNoMatch() error {
 	return stream.Dataf("", "no row is left: {where} %s is true of none", f.condition)
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Located describes the columns of a selection in the files of their input.
+// Located describes where the columns of a selection are in the files of their input.
 type Located struct {
 	Columns []Place
 	Files   []string      // expanded from the inputs
 	Batches []Batch       // of Files, in their order
-	Lists   []string      // of inputs, that named some of the files
+	Lists   []string      // @lists among the inputs that name some of the files
 	Table   *stream.Table // with the files; nil for bare files
 }
 
@@ -33,15 +33,15 @@ type Place struct {
 	Key     bool // it is a partition key, in no file
 }
 
-// Batch is a run of files that another program can read in one way.
+// Batch is a sequence of files that another program can read in the same way.
 type Batch struct {
 	Files   []string
 	Format  string      // the usual name: Parquet, Arrow, CSV, …
 	Packing string      // gz, zst or bz2; empty for none
 	Text    *TextLayout // of CSV and NDJSON; nil for others
 	Hive    bool        // the folders of the paths hold the partition keys, key=value
-	Mixed   bool        // columns have other types in other files, or are missing in some
-	Values  []Value     // of the columns of Located
+	Mixed   bool        // columns have different types in different files, or are missing in some
+	Values  []Value     // of the Columns of Located, in their order
 }
 
 // TextLayout is the layout of rows of CSV or NDJSON in a file.
@@ -54,15 +54,14 @@ type TextStep = intake.Step
 type Value struct {
 	Absent bool         // the files lack the column
 	Type   string       // to read a text as: bool, int8 to int64, uint64, float, double, date, timestamp, instant or string
-	Paths  [][]TextStep // of NDJSON: its possible places, of which a row has one
-	// Folder is a partition key as spelled in the folders of the paths. If they lack it, the value is the Constant,
-	// nil for null.
+	Paths  [][]TextStep // of NDJSON: its possible paths, of which each row has one
+	// Folder is the name of a partition key as it is spelled in the folders of the paths. If the folders lack it, the
+	// value is the Constant, which is nil for null.
 	Folder   string
 	Constant *string
 }
 
-// Locate finds the columns that [Apply] would write, with the same errors. It reads only the footers of files that
-// have them.
+// Locate finds the columns that [Apply] would write, with the same errors. It reads only the footers of files with one.
 func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, error) {
 	opt = opt.withDefaults()
 	access := opt.inputAccess()
@@ -97,8 +96,8 @@ func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, e
 	return out, nil
 }
 
-// addBatch adds the batch of one file. Parquet is read by the names of columns, so that they may be absent from some
-// files.
+// addBatch adds the batch of one file. Parquet is read by the names of columns, so that the columns may be absent from
+// some files.
 func (l *Located) addBatch(b Batch) {
 	if n := len(l.Batches); n > 0 {
 		last := &l.Batches[n-1]
@@ -182,8 +181,8 @@ func findPaths(text io.Reader, columns []copier.Column, values []Value) error {
 	return err
 }
 
-// foldersHoldKeys reports whether the folders of file i have exactly its partition keys, with the dataset's values:
-// the log of a table may have others.
+// foldersHoldKeys reports whether the folders of file i contain exactly its partition keys, with the dataset's values,
+// which may differ if they come from the log of a table.
 func (c *catalog) foldersHoldKeys(i int) (bool, error) {
 	path := c.list.entryAt(i).path
 	keys, values, err := c.list.partitionValues(i, path)
@@ -199,8 +198,8 @@ func (c *catalog) foldersHoldKeys(i int) (bool, error) {
 	return same, nil
 }
 
-// keyValue is the value of a partition key in file i, as other programs find it. DuckDB takes the folder key=null for
-// a null.
+// keyValue returns the value of a partition key in file i in the form that other programs find. DuckDB reads the folder
+// key=null as a null.
 func (c *catalog) keyValue(i, part int, folders bool) (Value, error) {
 	text, err := c.partText(i, part)
 	if err != nil {

@@ -44,15 +44,15 @@ type task struct {
 }
 
 // A task has enough reads for taskValues values, so that decoded values are still in the second-level cache when they
-// are settled, but at most taskReads, and few enough that no worker waits long for the last tasks of the others.
-// format.Batched explains the gain of many reads.
+// are settled. It has at most taskReads reads, so that no worker waits long for the last tasks of other workers.
+// format.Batched explains why many reads at once are faster.
 const (
 	taskValues = 32 << 10
 	taskReads  = 64
 )
 
-// runPass delivers the blocks of a range to deliver, until that returns false. When it returns, its goroutines have
-// ended and its files are closed.
+// runPass delivers the blocks of a range to the function deliver until it returns false. When it returns, its
+// goroutines have ended and its files are closed.
 func (d *Dataset) runPass(ctx context.Context, r stream.Range, deliver func(*stream.Chunk) bool) error {
 	if err := d.Check(); err != nil {
 		return err
@@ -121,8 +121,8 @@ func (d *Dataset) runPass(ctx context.Context, r stream.Range, deliver func(*str
 	return err
 }
 
-// checkRange refuses a range that does not start and end between row groups: its blocks would differ from the whole
-// input's.
+// checkRange refuses a range that starts or ends inside a row group, because its blocks would differ from the blocks of
+// the whole input.
 func (d *Dataset) checkRange(r stream.Range) error {
 	if r.All() {
 		return nil
@@ -141,8 +141,8 @@ func (d *Dataset) checkRange(r stream.Range) error {
 	return nil
 }
 
-// consumeSpans delivers the blocks of the spans in order, and frees the spans. It returns the span that it stopped
-// at: workers may still be busy with it.
+// consumeSpans delivers the blocks of the spans in order, and frees the spans. It returns the span at which it stopped,
+// because workers may still use it.
 func (p *pass) consumeSpans(ctx context.Context, deliver func(*stream.Chunk) bool) (last *span, err error) {
 	for s := range p.out {
 		select {

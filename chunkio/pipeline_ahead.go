@@ -6,15 +6,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// groupOpener opens the row groups of a pass in their order. Row groups of local files are opened when they are
-// needed or, if footers are long, while the spans before are decoded; some row groups of objects in a store are
-// opened ahead, so that they are fetched while others are decoded. It belongs to the scheduler's goroutine.
+// groupOpener opens the row groups of a pass in their order. Row groups of local files are opened when they are needed
+// or, if footers are long, while earlier spans are decoded; some row groups of objects in a store are opened ahead, so
+// that they are fetched while others are decoded. It belongs to the scheduler's goroutine.
 type groupOpener struct {
 	*pass
 	next    func() (rowGroup, error, bool)
 	queue   []*openedGroup
 	file    *openedFile // opened last; nil if none is open
-	isAtEnd bool        // next has no more
+	isAtEnd bool        // next has no more row groups
 	err     error       // the error to return after the queue
 }
 
@@ -73,7 +73,7 @@ func (a *groupOpener) nextGroup(ctx context.Context) (*openedGroup, error) {
 	return g, nil
 }
 
-// takesPart reports whether a row of the group may be in the sample.
+// takesPart reports whether the sample may contain a row of the group.
 func (a *groupOpener) takesPart(g rowGroup) bool {
 	if a.d.isExcluded(g) || a.groupInKeep(g) != nil || !a.d.isUndecided(g) && !a.d.features.needsDecoding() {
 		return false
@@ -89,8 +89,8 @@ func (a *groupOpener) takesPart(g rowGroup) bool {
 	return false
 }
 
-// longFooter is the size in memory from which a local file's footer is parsed while the file before is decoded: half
-// a second for the 141 MB of 100,000 columns.
+// longFooter is the size in memory from which a local file's footer is parsed while the previous file is decoded.
+// Parsing the 141 MB for 100,000 columns takes half a second.
 const longFooter = 4 << 20
 
 // opensEarly reports whether files, all of them local, are opened before there is a span for them. With a single span
@@ -167,7 +167,7 @@ func (a *groupOpener) beginOpen(ctx context.Context, g *openedGroup, wait bool) 
 	return true
 }
 
-// openFileAhead opens a file; the caller has taken its token.
+// openFileAhead opens a file. The caller has already taken a token for it.
 func (a *groupOpener) openFileAhead(ctx context.Context, index int) *openedFile {
 	f := &openedFile{index: index, ready: make(chan struct{})}
 	f.ref = newRefCount(func() {
@@ -184,7 +184,7 @@ func (a *groupOpener) openFileAhead(ctx context.Context, index int) *openedFile 
 	return f
 }
 
-// runAhead runs do in its own goroutine if it may wait for a store, or takes long; else at once.
+// runAhead runs do in its own goroutine if do may wait for a store or takes long; otherwise it calls do directly.
 func (a *groupOpener) runAhead(do func()) {
 	if a.d.catalog.hasRemote || a.opensEarly() {
 		a.running.Go(do)

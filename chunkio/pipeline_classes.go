@@ -9,18 +9,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Classes are numbered twice. The scheduler, which sees the spans in order, numbers the distinct values of the rows
-// that take part; but missing values drop rows only when the span is decoded, so the consumer, which sees the spans
-// in order too, numbers the classes of the remaining rows.
+// Classes are numbered twice. The scheduler, which processes the spans in order, numbers the distinct values of the
+// rows that take part. But rows with missing values are dropped only when the span is decoded. So the consumer, which
+// also processes the spans in order, numbers the classes of the remaining rows.
 
-// labels are the distinct values of the label so far in a pass.
+// labels contains the distinct values of the label in a pass so far.
 type labels struct {
 	distinctValues
 	memo    []int32 // by entry of the current dictionary: its number plus one; 0 not known yet
-	isFloat bool    // then NaN is no label
+	isFloat bool    // if so, NaN is not a label
 }
 
-// applyLabels decodes the span's labels. Rows that take no part have none.
+// applyLabels decodes the span's labels. Rows that take no part have no label.
 func (s *span) applyLabels(ctx context.Context, k *labels) error {
 	r, name := s.d.features.label, s.d.opt.Label
 	s.class = format.Resize(s.class, s.rows)

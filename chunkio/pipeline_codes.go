@@ -15,7 +15,7 @@ const (
 	codesBytes = 8 * memoCodes
 )
 
-// textCode is the code of a label's text: a whole number below 2⁵³, which a float64 holds exactly.
+// textCode returns the code of a label's text: a whole number below 2⁵³, which a float64 represents exactly.
 func textCode(value []byte) float64 { return float64(xxhash.Sum64(value) >> 11) }
 
 // codeTargets makes the span's targets from the texts of the label, in place of numbers. Each text of a dictionary is

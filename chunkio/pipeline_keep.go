@@ -8,14 +8,14 @@ import (
 )
 
 // Keep holds decoded row groups, so that later passes over the same files need not read and decode them: whole row
-// groups, in their order, until a number of bytes is spent. A row group is never replaced by another. Row groups of
-// local files whose columns mostly need float64 are not worth it: keeping ends at the first. Values are held before
-// any policy acts on them, each column of a span in the narrowest form that converts back to the same bits (see
+// groups, in their order, until a number of bytes is spent. A row group is never replaced by another. Local row groups
+// whose columns mostly need float64 are not worth keeping: keeping ends at the first one. Values are held before any
+// policy acts on them, each column of a span in the narrowest form that converts back to the same bits (see
 // narrowestForm), so that no result depends on the contents of a Keep.
 //
-// Passes share it through [Options].Keep. They take part if they are of the same Open, sample and weights, and have
-// no columns that the first one lacks; sparse rows, classes and streams take no part. Several passes may use a Keep
-// at a time, and one of them adds to it.
+// Passes share it through [Options].Keep. They take part if they are of the same Open, sample and weights, and have no
+// columns that the first one lacks; sparse rows, classes and streams take no part. Several passes may use a Keep at a
+// time, and one of them adds to it.
 type Keep struct {
 	mutex     sync.Mutex
 	limit     int64
@@ -45,7 +45,7 @@ func NewKeep(limit int64) *Keep {
 	return &Keep{limit: limit, groups: map[keptKey]*keptGroup{}}
 }
 
-// HeldGroups is the number of row groups that are kept, and their bytes. All methods of a nil Keep do nothing.
+// HeldGroups returns the number of row groups that are kept, and their bytes. All methods of a nil Keep do nothing.
 func (k *Keep) HeldGroups() (groups int, bytes int64) {
 	if k == nil {
 		return 0, 0
@@ -75,8 +75,8 @@ func (k *Keep) Settle(limit int64) {
 // Drop drops all row groups, and nothing more is added.
 func (k *Keep) Drop() { k.Settle(0) }
 
-// joinPass returns the places of d's columns in k, if a pass of d takes part; adds is set if the pass adds its
-// decoded row groups, until endAdding.
+// joinPass returns the indices of d's columns in k if a pass of d can use k. adds is set if the pass adds its decoded
+// row groups, until it calls endAdding.
 func (k *Keep) joinPass(d *Dataset) (at columnPlaces, adds bool) {
 	f := d.features
 	if k == nil || d.pipe != nil || d.sparse != nil || f.label != nil {
@@ -172,13 +172,13 @@ func (f *features) storedReads() []*columnRead {
 }
 
 // isTooWide reports whether a row group with this number of float64 columns is not worth keeping: more than half of the
-// columns, in local files. To read 480 MB of them again, from files in memory, took 0.25 s, and to keep them 0.43 s,
-// most of it for fresh pages.
+// columns, in local files. Reading 480 MB of such columns again from files in memory took 0.25 s. Keeping them took
+// 0.43 s, mostly for new memory pages.
 func (k *Keep) isTooWide(columns int) bool {
 	return !k.rows.catalog.hasRemote && 2*columns > len(k.places)
 }
 
-// endAdding ends adding: incomplete row groups are forgotten.
+// endAdding ends adding and drops incomplete row groups.
 func (k *Keep) endAdding() {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
@@ -201,8 +201,9 @@ func (k *Keep) beginGroup(at rowGroup) *keptGroup {
 	return g
 }
 
-// Keeps predicts the contents of a Keep of limit bytes after a pass with the given memory, by the types of the
-// columns: at least groups of the of row groups, in at most bytes. All are 0 if passes of d keep nothing.
+// Keeps predicts the contents of a Keep of limit bytes after a pass with the given memory, by the types of the columns:
+// it contains at least the given groups, of all row groups (of), and at most the given bytes. All are 0 if passes of d
+// keep nothing.
 func (d *Dataset) Keeps(memory, limit int64) (groups, of int, bytes int64) {
 	if d.pipe != nil || d.sparse != nil || d.features.label != nil {
 		return 0, 0, 0

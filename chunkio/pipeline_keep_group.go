@@ -2,7 +2,7 @@ package chunkio
 
 import "sync/atomic"
 
-// keptGroup is one row group, complete or being decoded.
+// keptGroup is one row group whose columns are kept, complete or still being decoded.
 type keptGroup struct {
 	keep     *Keep
 	key      keptKey
@@ -22,15 +22,15 @@ type keptPiece struct {
 	wideColumns atomic.Int32 // columns held as float64
 }
 
-// keptOverhead bounds the memory of a row group and of a piece without their columns, and keptColumn of a column of a
-// piece without its values.
+// keptOverhead bounds the memory of a row group or a piece (the rows of one span) without its columns; keptColumn
+// bounds the memory of a column of a piece without its values.
 const (
 	keptOverhead = 512
 	keptColumn   = 48
 )
 
-// reserve reserves bytes, and reports whether there is room. If not, no later row group is begun; earlier ones, which
-// may be under way, continue.
+// reserve reserves bytes, and reports whether there is room. If there is no room, no later row group is begun. Earlier
+// row groups that are under way continue.
 func (g *keptGroup) reserve(bytes int64) bool {
 	k := g.keep
 	k.mutex.Lock()
@@ -54,7 +54,7 @@ func (g *keptGroup) stopKeeping() {
 	g.failed.Store(true)
 }
 
-// beginPiece begins the rows [from, from+rows): nil if the group does not fit.
+// beginPiece begins the piece with the rows [from, from+rows). It returns nil if the group does not fit.
 func (g *keptGroup) beginPiece(from int64, rows int) *keptPiece {
 	if g == nil || g.failed.Load() || !g.reserve(keptOverhead) {
 		return nil
@@ -74,7 +74,7 @@ func (p *keptPiece) reserveColumns() {
 	}
 }
 
-// reserveSkips is room for the rows that a condition leaves out, nil if there is none.
+// reserveSkips returns room to mark the rows that a condition leaves out, or nil if there is none.
 func (p *keptPiece) reserveSkips() []uint64 {
 	if p == nil {
 		return nil

@@ -8,13 +8,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// values are numbers in some form that converts back to the same bits.
+// values contains the numbers of a column in some form that converts back to the same bits.
 type values interface {
 	// copyTo copies the values from index from on to dst.
 	copyTo(dst []float64, from int)
 }
 
-// equalValues is one value for all rows.
+// equalValues is a column whose rows all have this value.
 type equalValues float64
 
 func (e equalValues) copyTo(dst []float64, _ int) {
@@ -23,12 +23,12 @@ func (e equalValues) copyTo(dst []float64, _ int) {
 	}
 }
 
-// uint8s are whole numbers that a byte holds, except -0, like the forms below.
+// uint8s contains whole numbers that fit into a byte, except -0. The whole numbers below exclude -0 too.
 type uint8s []byte
 
 func (u uint8s) copyTo(dst []float64, from int) { kernel.FromBytes(u[from:][:len(dst)], dst) }
 
-// wholeNumbers are whole numbers that a T holds.
+// wholeNumbers contains whole numbers that fit into a T.
 type wholeNumbers[T int16 | int32] []T
 
 func (w wholeNumbers[T]) copyTo(dst []float64, from int) {
@@ -37,7 +37,7 @@ func (w wholeNumbers[T]) copyTo(dst []float64, from int) {
 	}
 }
 
-// int8s are whole numbers that an int8 holds.
+// int8s contains whole numbers that fit into an int8.
 type int8s []byte
 
 func (s int8s) copyTo(dst []float64, from int) {
@@ -46,7 +46,7 @@ func (s int8s) copyTo(dst []float64, from int) {
 	}
 }
 
-// singles are numbers that a float32 holds, and nulls.
+// singles contains nulls and numbers that a float32 represents exactly.
 type singles []float32
 
 // nullSingle is the bit pattern of a null in singles.
@@ -66,7 +66,7 @@ type doubles []float64
 
 func (d doubles) copyTo(dst []float64, from int) { copy(dst, d[from:]) }
 
-// valueForm is a form in which a column can be held.
+// valueForm is a form in which a column can be kept.
 type valueForm int
 
 const (
@@ -80,8 +80,8 @@ const (
 	asDoubles
 )
 
-// narrowestForm returns the form of x with the fewest bytes, and their number. It costs one or two passes over x,
-// each until the first value that does not fit.
+// narrowestForm returns the form of x with the fewest bytes, and their number. It makes one or two passes over x, each
+// ending at the first value that does not fit.
 func narrowestForm(x []float64) (f valueForm, bytes int64) {
 	n := int64(len(x))
 	if allEqual(x) {
@@ -105,7 +105,7 @@ func narrowestForm(x []float64) (f valueForm, bytes int64) {
 	return asDoubles, allocationBytes(8 * n)
 }
 
-// convert makes values of x in the form found by narrowestForm.
+// convert returns x in the form found by narrowestForm.
 func (f valueForm) convert(x []float64) values {
 	switch f {
 	case asEqual:
@@ -158,8 +158,8 @@ func lowBytes(x []float64) []byte {
 	return b
 }
 
-// allSinglesOrNull reports whether each of x is a null or a number that a float32 holds. A NaN that becomes
-// nullSingle is no such number.
+// allSinglesOrNull reports whether each of x is a null or a number that a float32 holds. A NaN that becomes nullSingle
+// is not such a number.
 func allSinglesOrNull(x []float64) bool {
 	for _, v := range x {
 		s := float32(v)
@@ -170,8 +170,8 @@ func allSinglesOrNull(x []float64) bool {
 	return true
 }
 
-// keptWidth is the most bytes of a value of a type; nulls is set if there may be some. A list has the type of its
-// elements.
+// keptWidth returns the largest number of bytes of a kept value of a type. nulls is set if the column may have nulls.
+// For a list, typ is the type of its elements.
 func keptWidth(typ string, nulls bool) int64 {
 	switch strings.TrimSuffix(strings.TrimPrefix(typ, "list<"), ">") {
 	case "bool", "int8", "uint8":

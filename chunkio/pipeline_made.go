@@ -54,7 +54,7 @@ func (s *span) decodeTimes(ctx context.Context, r *columnRead, dst [][]float64) 
 	})
 }
 
-// memoTimes is the number of entries of a dictionary whose times are remembered, and timesBytes their memory.
+// memoTimes is the number of dictionary entries whose times are remembered. timesBytes is their memory.
 const (
 	memoTimes  = 1 << 14
 	timesBytes = memoTimes * (1 + 8*7)
@@ -78,7 +78,7 @@ func newTimeMemo(r *columnRead) *timeMemo {
 	return m
 }
 
-// lookUp returns the features of the time numbered id, lent until the next call.
+// lookUp returns the features of the time numbered id. The result is valid until the next call.
 func (m *timeMemo) lookUp(l *format.Leaf, values *text.List, id int) ([]float64, error) {
 	to := m.one
 	if id < min(values.Fixed, memoTimes) {
@@ -100,8 +100,8 @@ func (m *timeMemo) lookUp(l *format.Leaf, values *text.List, id int) ([]float64,
 
 var errNoTime = errors.New("a value is no time that can be a number")
 
-// parseTime parses a time in the form of DecodeTexts. Beyond the years 0 to 9999 it is a number of the file's units,
-// which is accepted only if all files have the same unit.
+// parseTime parses a time in the form of DecodeTexts. A time outside the years 0 to 9999 is written as a number in the
+// file's unit, which is accepted only if all files have the same unit.
 func parseTime(l *format.Leaf, value []byte) (text.Instant, bool) {
 	at, ok := text.ParseInstant(value, l.PerSecond)
 	if ok && l.PerSecond == 0 && l.Type != "date" && len(value) > 0 && value[len(value)-1] != 's' && !isDateOrTime(value) {

@@ -7,21 +7,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// spanGoal is the size up to which spans grow if there is memory. Starting in the middle of a column chunk costs
-// reading its dictionary and page headers again, so spans are best whole row groups. Measured with 2 threads on
+// spanGoal is the size up to which spans grow if there is memory. A span that starts in the middle of a column chunk
+// must read its dictionary and page headers again, so spans are best whole row groups. Measured with 2 threads on
 // mnist70k (row groups of 8,778 rows × 784 columns, 55 MB decoded): spans of 2,048 rows 1.39 s and 109 MB read, 4,096
 // rows 0.96 s and 72 MB, whole row groups 0.49 s and 19 MB.
 const spanGoal = 64 << 20
 
-// spanBlocks is the number of blocks that spans may grow to if that is more than spanGoal, which wide dense rows fill
-// with less than two: of 100,000 columns a block is 128 rows, and every span of a row group takes its pages apart
-// again. A pass over 3,000 rows in row groups of 256 took 3.3 s of user time decoding them in halves, and 1.8 whole;
-// taller row groups were not measured.
+// spanBlocks is the number of blocks to which spans may grow even beyond spanGoal. Wide dense rows fill spanGoal with
+// less than two blocks: for 100,000 columns a block is 128 rows, and every span decodes the pages of its row group
+// again. A pass over 3,000 rows in row groups of 256 took 3.3 s of user time when it decoded them in halves, and 1.8 s
+// when whole. Taller row groups were not measured.
 const spanBlocks = 4
 
-// Row groups of objects in a store are fetched before they are decoded: enough for fetchGoal bytes, so that many
-// requests are under way if row groups are small, but at most mostAhead, because each may be of a file of its own,
-// with a footer.
+// Row groups of objects in a store are fetched before they are decoded. Enough row groups for fetchGoal bytes are
+// fetched, so that many requests are under way if row groups are small, but at most mostAhead row groups, because each
+// may be in a file of its own, with its own footer.
 const (
 	fetchGoal = 64 << 20
 	mostAhead = 8
@@ -37,7 +37,7 @@ type memoryPlan struct {
 	pieceBytes int64 // bytes of a request into scratch files; 0 if ranges go to memory
 }
 
-// passNeeds are the facts that the memory of a pass depends on.
+// passNeeds contains the quantities that determine the memory of a pass.
 type passNeeds struct {
 	row, block int64 // bytes for a row and, on top, for a block of a span
 	height     int64 // rows of a block
@@ -49,7 +49,7 @@ type passNeeds struct {
 	isOneGroup bool  // there is only one row group
 	isDense    bool  // row bounds the bytes of a row; else its entries decide
 	hasRemote  bool  // some files are objects in a store
-	fetch      int64 // then: the most bytes of a row group's leaves in its file
+	fetch      int64 // for objects: the most bytes of a row group's leaves in its file
 }
 
 func (d *Dataset) readsTexts() bool {
@@ -100,7 +100,7 @@ func (d *Dataset) memoryNeeds(memory int64) passNeeds {
 		}
 		n.row += 8 * int64(len(w.cols)+1)
 		if w.leaf >= 0 {
-			// The scheduler decodes weights and targets itself, while the workers decode features.
+			// The scheduler decodes weights and targets itself while the workers decode features.
 			if w == d.features.target && d.features.usesCodes {
 				n.base += d.catalog.leaves[w.leaf].TextScratch + codesBytes
 			} else {
@@ -115,11 +115,11 @@ func (d *Dataset) memoryNeeds(memory int64) passNeeds {
 		}
 		n.row += 4
 		n.base += classMemory(rows)
-		if r.leaf >= 0 { // decoded by the scheduler too
+		if r.leaf >= 0 { // the scheduler decodes it too
 			n.base += d.catalog.leaves[r.leaf].TextScratch
 		}
 	}
-	if d.readsTexts() { // dictionaries of a stream, in its form and as text
+	if d.readsTexts() { // dictionaries of a stream, as received and as text
 		n.base += batchMemory(memory) / 2
 	}
 	d.catalog.filter.addNeeds(&n, d.catalog)
@@ -133,8 +133,8 @@ func (d *Dataset) memoryNeeds(memory int64) passNeeds {
 	return n
 }
 
-// fetchPlans are the ways to fetch row groups, from the best one to the one with the least memory; for local files
-// there is one.
+// fetchPlans returns the ways to fetch row groups, from the best one to the one with the least memory. For local files
+// there is only one.
 func (n passNeeds) fetchPlans() []memoryPlan {
 	if !n.hasRemote {
 		return []memoryPlan{{}}
@@ -147,8 +147,8 @@ func (n passNeeds) fetchPlans() []memoryPlan {
 	return ways
 }
 
-// fetchBytes is the memory of fetching: the row groups ahead, the groups of the spans, and the one that waits for a
-// span.
+// fetchBytes returns the memory of fetching: for the row groups ahead, the row groups of the spans, and the one that
+// waits for a span.
 func (n passNeeds) fetchBytes(l memoryPlan) int64 {
 	switch {
 	case !n.hasRemote:
@@ -159,7 +159,8 @@ func (n passNeeds) fetchBytes(l memoryPlan) int64 {
 	return int64(l.openGroups()) * (n.fetch + leastRequest)
 }
 
-// openGroups is the most row groups open at a time. Without any ahead, one is opened when there is a span for it.
+// openGroups returns the largest number of row groups open at a time. If none is opened ahead, a row group is opened
+// when there is a span for it.
 func (l memoryPlan) openGroups() int {
 	if l.ahead == 0 {
 		return l.buffers
@@ -167,8 +168,8 @@ func (l memoryPlan) openGroups() int {
 	return l.ahead + 1 + l.buffers
 }
 
-// openFiles is the number of files that a pass holds open: the one being delivered and the next, whose footer is read
-// meanwhile; ahead of objects in a store, some more.
+// openFiles returns the number of files that a pass holds open: the one being delivered, the next one, whose footer is
+// read meanwhile, and more files if row groups are opened ahead.
 func (l memoryPlan) openFiles() int { return 2 + l.ahead }
 
 func (n passNeeds) totalBytes(l memoryPlan) int64 {
@@ -219,10 +220,10 @@ func (n passNeeds) choosePlan(memory int64, threads int) (memoryPlan, error) {
 	return l, nil
 }
 
-// MinMemory is the smallest Options.Memory that suffices for Chunks: an open footer, one decoder at work and one
-// block; for sparse rows, a block of 100 entries a row, which denser rows may exceed (then a MemoryError reports the
-// need). For a stream it is twice that, because half of the memory is reserved for its batches, whose sizes are not
-// known beforehand.
+// MinMemory returns the smallest Options.Memory that suffices for Chunks: for an open footer, one decoder and one
+// block. For sparse rows a block is planned with 100 entries a row. Denser rows may exceed it, and a MemoryError then
+// reports the memory needed. For a stream MinMemory is twice as large, because half of the memory is reserved for its
+// batches, whose sizes are unknown beforehand.
 func (d *Dataset) MinMemory() int64 {
 	n := d.memoryNeeds(0)
 	ways := n.fetchPlans()
@@ -238,8 +239,8 @@ func (d *Dataset) MinMemory() int64 {
 	return least
 }
 
-// MemoryFor predicts the most memory of a pass that is given memory bytes and the Dataset's threads: less than given
-// if the data is small or more brings nothing. It is memory itself if that is below MinMemory.
+// MemoryFor predicts the most memory that a pass uses if it is given memory bytes and the Dataset's threads. It is less
+// than memory if the data are small or more memory has no use. It is memory itself if memory is below MinMemory.
 func (d *Dataset) MemoryFor(memory int64) int64 {
 	p, err := d.memoryNeeds(memory).choosePlan(memory, d.opt.Threads)
 	if err != nil {
@@ -248,8 +249,8 @@ func (d *Dataset) MemoryFor(memory int64) int64 {
 	return p.bytes
 }
 
-// ScratchFor predicts the scratch space of a pass that is given memory bytes: for row groups of objects that do not
-// fit into memory.
+// ScratchFor predicts the scratch space of a pass that is given memory bytes, for row groups of objects that do not fit
+// into memory.
 func (d *Dataset) ScratchFor(memory int64) int64 {
 	n := d.memoryNeeds(memory)
 	p, err := n.choosePlan(memory, d.opt.Threads)
@@ -259,5 +260,5 @@ func (d *Dataset) ScratchFor(memory int64) int64 {
 	return int64(p.buffers) * n.fetch
 }
 
-// SpoolBytes is the scratch space of rows since the input was opened, and the most scratch space of passes.
+// SpoolBytes returns the scratch space of rows since the input was opened, plus the largest scratch space of a pass.
 func (d *Dataset) SpoolBytes() int64 { return d.spool().Most() + d.RowsScratch() }

@@ -7,15 +7,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
-// sampler keeps the rows of a seeded sample: the rows whose hash is at most a threshold. The hash is a bijection of
-// the position for a fixed seed, so no two rows tie, exactly the wanted number stays, and nothing but the threshold
-// is held.
+// sampler keeps the rows of a seeded sample: the rows whose hash is at most a threshold. The hash is a bijection of the
+// position for a fixed seed, so the hashes of rows differ, the sample has exactly the wanted size, and only the
+// threshold is stored.
 type sampler struct {
 	seed, threshold uint64
 }
 
-// newSampler finds the threshold that keeps n of rows rows; n = 0 keeps all. Cost: one hash a row, once, and 8 bytes
-// a sampled row while it runs.
+// newSampler finds the threshold that keeps n of rows rows; n = 0 keeps all. It computes one hash for each row, and
+// uses 8 bytes for each sampled row while it runs.
 func newSampler(seed uint64, n, rows int64) sampler {
 	s := newSampleFinder(seed, n)
 	if n == 0 || n >= rows {
@@ -27,7 +27,7 @@ func newSampler(seed uint64, n, rows int64) sampler {
 	return s.sample()
 }
 
-// sampleFinder finds the sampler of n rows among the added rows.
+// sampleFinder finds the sampler that selects n of the added rows.
 type sampleFinder struct {
 	sampler
 	n           int64

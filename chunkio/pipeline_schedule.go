@@ -96,7 +96,7 @@ func (p *pass) scheduleSpans(ctx context.Context, r stream.Range) {
 	}
 }
 
-// sendGroup cuts one row group into spans. It returns false when the pass is over.
+// sendGroup cuts one row group into spans. It returns false when the pass has ended.
 func (s *scheduler) sendGroup(ctx context.Context, g *openedGroup) bool {
 	defer g.release()
 	kept, adding := s.groupInKeep(g.rowGroup), (*keptGroup)(nil)
@@ -124,8 +124,8 @@ func (s *scheduler) sendGroup(ctx context.Context, g *openedGroup) bool {
 }
 
 // prepareSpan finds the rows of a span that take part, and opens its row group if there are any. Weights come before
-// the features: a row of weight 0 takes no part, whatever its values. The condition comes before the weights: a row
-// for which it is not true needs none.
+// the features: a row of weight 0 takes no part, whatever its values. The condition comes before the weights, because
+// the weight of a row for which it is not true is not needed.
 func (s *scheduler) prepareSpan(ctx context.Context, g *openedGroup, sp *span) error {
 	if s.d.isExcluded(g.rowGroup) {
 		skipAll(sp.skip, sp.rows)
@@ -185,7 +185,7 @@ func (s *scheduler) sendSpan(ctx context.Context, sp *span) bool {
 	return true
 }
 
-// sendError delivers an error that belongs to no row group, after all spans before it.
+// sendError delivers an error that belongs to no row group, after all earlier spans.
 func (s *scheduler) sendError(ctx context.Context, err error) {
 	if sp := s.takeFree(ctx); sp != nil {
 		sp.reset(rowGroup{}, 0, 0)

@@ -28,7 +28,7 @@ func (s *span) settleColumn(col int) {
 	}
 }
 
-// replaceNullNumbers replaces by null the numbers among TextOptions.Nulls.
+// replaceNullNumbers replaces numbers that are in TextOptions.Nulls by null.
 func (d *Dataset) replaceNullNumbers(columns [][]float64) {
 	if len(d.nulls) == 0 {
 		return

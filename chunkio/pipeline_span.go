@@ -49,7 +49,7 @@ type span struct {
 // failure is an error with its place in the order of the data.
 type failure struct {
 	row    int64 // global position
-	column int   // feature; -1 if the error is about none
+	column int   // feature; -1 if the error does not concern one
 	err    error
 }
 
@@ -84,7 +84,7 @@ func (s *span) release() {
 	}
 }
 
-// countReads returns the number of reads that the span needs, and the number in each task.
+// countReads returns the number of reads that the span needs, and the number of reads in each task.
 func (s *span) countReads() (n, each int) {
 	switch {
 	case s.group == nil && s.heldGroup == nil || s.failure.err != nil || allSet(s.skip, s.rows):
@@ -101,7 +101,7 @@ func (s *span) countReads() (n, each int) {
 func (s *span) growData() {
 	n := len(s.d.features.columns) * s.rows
 	if cap(s.data) < n {
-		s.data = nil // to be collected before the next one is filled
+		s.data = nil // the garbage collector can free it before the next one is filled
 		room := n
 		if s.d.pipe == nil {
 			room = len(s.d.features.columns) * int(s.plan.rows)
@@ -139,7 +139,7 @@ func (s *span) decodeTask(ctx context.Context, t task, v *views) {
 		n := len(reads[i].cols)
 		leaf := s.leafOf(&reads[i])
 		if reads[i].derivation != nil {
-			leaf = -1 // by decodeDerived
+			leaf = -1 // decodeDerived decodes it
 		}
 		v.leaves = append(v.leaves, format.Decoding{Leaf: leaf, Dst: rest[:n:n]})
 		rest = rest[n:]
@@ -172,7 +172,7 @@ func (s *span) columnData(col int) []float64 {
 	return s.data[col*s.rows : (col+1)*s.rows : (col+1)*s.rows]
 }
 
-// decodeLeaves decodes leaves from the row group, but nothing that is kept; it skips partition columns.
+// decodeLeaves decodes leaves from the row group unless their columns are kept. It skips partition columns.
 func (s *span) decodeLeaves(ctx context.Context, leaves []format.Decoding) {
 	if s.heldGroup != nil {
 		return
@@ -186,9 +186,9 @@ func (s *span) decodeLeaves(ctx context.Context, leaves []format.Decoding) {
 	}
 }
 
-// completeRead fills the wanted elements of one read that were not decoded: from the kept group, from a partition
-// key, or with nulls if the file lacks the column. Else it keeps the decoded values if there is room. places are the
-// elements' places in the keep.
+// completeRead fills the requested elements of one read that were not decoded: from the kept group, from a partition
+// key, or with nulls if the file lacks the column. Decoded elements are added to the kept columns if there is room.
+// places are the indices of the elements among the kept columns.
 func (s *span) completeRead(r *columnRead, places []int, dst [][]float64) {
 	switch {
 	case r.leaf < 0:
@@ -245,7 +245,7 @@ func (s *span) setFailure(f failure) {
 	}
 }
 
-// failAt sets a failure from an error of decoding, which counts at the span's first row if it has no row.
+// failAt sets a failure from an error of decoding. An error without a row counts as in the span's first row.
 func (s *span) failAt(column int, err error, name string) {
 	row := s.start
 	if place, ok := errors.AsType[*stream.DataError](err); ok && place.Row >= 0 {
@@ -263,7 +263,7 @@ func (s *span) placeError(err error, column string) error {
 	return format.PlaceError(s.rowGroup.path, group, column, err)
 }
 
-// faultAt is an error about one value: row counts within the span.
+// faultAt returns an error about one value. row is relative to the span.
 func (s *span) faultAt(row int, column, remedy string, err error) error {
 	return &stream.DataError{
 		Path: s.rowGroup.path, RowGroup: s.rowGroup.index, Column: column,

@@ -17,8 +17,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxSparseFeatures bounds the number of features of sparse rows: beyond it the column of indices is more likely a
-// wrong one.
+// maxSparseFeatures bounds the number of features of sparse rows: a larger number more likely means that the wrong
+// column is used for the indices.
 const maxSparseFeatures = 1 << 24
 
 // sparseFeatureBytes is the memory to name and choose a feature while a Dataset is opened, before anything else can
@@ -40,9 +40,8 @@ type sparseSpec struct {
 	mapKeys         *mapKeys // of a map of texts; nil for others
 }
 
-// RowEntries is the number of entries planned for a sparse row: one and a half times the average of the densest row
-// group in the metadata, if that is known, because the rows of a block may have more than the rows of its row group;
-// 0 for dense rows.
+// RowEntries returns the number of entries planned for a sparse row: one and a half times the average of the densest
+// row group in the metadata, if known, because a block may be denser than its row group; 0 for dense rows.
 func (d *Dataset) RowEntries() int64 {
 	if d.sparse == nil {
 		return 0
@@ -63,8 +62,8 @@ func (s *sparseSpec) decodeIndices(ctx context.Context, g format.Group, leaf int
 	return g.DecodeLists(ctx, leaf, from, to, dst)
 }
 
-// findSparse reads Options.Sparse; nil without it. If the number of features is not given, it costs a pass over the
-// indices.
+// findSparse evaluates Options.Sparse; it returns nil if the option is not set. If the number of features is not given,
+// it makes a pass over the indices.
 func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseSpec, error) {
 	if opt.Sparse == "" {
 		return nil, nil
@@ -74,7 +73,7 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 		if p != nil {
 			return nil, stream.Usagef("{sparse} %s: triples are read from files, not from a stream; save it to a file first", opt.Sparse)
 		}
-		parts = parts[2:] // opening made a map of them
+		parts = parts[2:] // opening the triples made a map of them
 	}
 	var spec sparseSpec
 	leaf, err := c.mapLeaf(parts[0])
@@ -170,8 +169,8 @@ func (c *catalog) listLeaf(name string) (int, error) {
 	return 0, stream.Usagef("{sparse}: no column is named %s%s", name, suggest.DidYouMean(name, names))
 }
 
-// countFeatures is one more than the largest index in any row. Invalid indices are left to the pass that uses them,
-// which reports their place.
+// countFeatures returns one more than the largest index in any row. It ignores invalid indices, because the pass that
+// uses them reports their position.
 func (c *catalog) countFeatures(ctx context.Context, spec *sparseSpec, opt Options) (int, error) {
 	largest := -1.0
 	err := c.eachIndexBatch(ctx, spec, opt, func(ctx context.Context, g format.Group, leaf int, from, to int64, rows *format.Lists) error {
@@ -238,7 +237,8 @@ func finiteOrDefault(x, otherwise float64) float64 {
 	return otherwise
 }
 
-// mapKeys are the keys of a map of texts to numbers: the features of its sparse rows, in the order of their bytes.
+// mapKeys contains the keys of a map of texts to numbers, in the order of their bytes. They are the features of its
+// sparse rows.
 type mapKeys struct {
 	names  []string
 	number map[string]int32
@@ -255,7 +255,7 @@ const keyBytes = 120
 
 func (k *mapKeys) decodeNumbers(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
 	return decodeKeys(ctx, g, leaf, from, to, dst, func(key []byte) float64 {
-		if n, ok := k.number[string(key)]; ok { // allocates no string
+		if n, ok := k.number[string(key)]; ok { // this conversion allocates no string
 			return float64(n)
 		}
 		return -1 // the file has changed

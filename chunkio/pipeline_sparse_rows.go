@@ -115,8 +115,8 @@ func (s *span) readRow(i int) error {
 	return nil
 }
 
-// settleRow writes b.row as the next CSR row, without zeros and entries of no feature, and without missing values
-// unless they are kept; the policy may drop the row or fail (false).
+// settleRow writes b.row as the next CSR row, without zeros and entries that belong to no feature, and without missing
+// values unless they are kept. It returns false if the policy drops the row or fails.
 func (s *span) settleRow(i int, r *columnRead) bool {
 	b := &s.sparse
 	begin := len(b.index)
@@ -154,9 +154,9 @@ func (s *span) settleRow(i int, r *columnRead) bool {
 	return true
 }
 
-// adaptHeight makes the next spans tall enough to fill their share of the memory, judging by this one. They are
-// planned with twice its bytes a row, and grow slowly, because density may change along the data. A single block that
-// exceeds the share is an error.
+// adaptHeight makes the next spans tall enough to fill their share of the memory, judging by this one. Later spans are
+// planned with twice the bytes a row of this one, and grow slowly, because the density of the data may change. A single
+// block that exceeds the share is an error.
 func (s *span) adaptHeight() error {
 	b := &s.sparse
 	entries := int64(max(len(b.indices.Values), len(b.values.Values), 1))

@@ -28,7 +28,8 @@ type pipe struct {
 // batchesHeld is the number of batches in memory at once: consumed, decoded and next.
 const batchesHeld = 3
 
-// batchMemory bounds one batch: together they may take half of the memory, and the schema the other half.
+// batchMemory bounds the memory of one batch: all batches together may use half of the memory, and the schema the other
+// half.
 func batchMemory(memory int64) int64 { return memory / (2 * batchesHeld) }
 
 // openPipe reads the stream's schema and, for the lengths of lists, its first batch. If texts is set, it keeps the

@@ -39,7 +39,7 @@ func (f *features) needsDecoding() bool {
 	return len(f.reads) > 0 || f.weight != nil || f.target != nil || f.label != nil
 }
 
-// remainingFilter is the part of the condition that a row group of an open file leaves undecided.
+// remainingFilter returns the part of the condition that a row group of an open file leaves undecided.
 func (c *catalog) remainingFilter(g rowGroup, opened format.File) (groupFilter, error) {
 	f := c.filter
 	if f == nil {
@@ -59,7 +59,7 @@ func (c *catalog) streamFilter() groupFilter {
 	return c.filterForState(c.filter.bound.NewState(), c.leaves, func(leaf int) int { return leaf })
 }
 
-// filterForState lists the columns that a state leaves undecided; leaves are the file's.
+// filterForState lists the columns that a state leaves undecided. leaves are the leaves of the file.
 func (c *catalog) filterForState(state where.State, leaves []format.Leaf, at func(leaf int) int) groupFilter {
 	f, undecided := c.filter, groupFilter{state: state}
 	needed := f.bound.NeededColumns(state)
@@ -193,7 +193,7 @@ func skipAll(set []uint64, n int) {
 	}
 }
 
-// sampleMemo keeps the samples among the matching rows, by seed and size: finding one may cost a pass over the
+// sampleMemo keeps the samples of matching rows by seed and size, because finding one may need a pass over the
 // condition's columns.
 type sampleMemo struct {
 	mutex    sync.Mutex
@@ -205,7 +205,7 @@ type sampleKey struct {
 	n    int64
 }
 
-// passSampler is the sample of a pass: with a condition, of the matching rows.
+// passSampler returns the sampler of a pass. With a condition, it samples only the matching rows.
 func (d *Dataset) passSampler(ctx context.Context) (sampler, error) {
 	f := d.catalog.filter
 	if f == nil || d.opt.Sample == 0 {
@@ -227,8 +227,8 @@ func (d *Dataset) passSampler(ctx context.Context) (sampler, error) {
 	return s, err
 }
 
-// sampleMatches finds the sample among the matching rows: by a pass that decodes nothing but the condition's columns,
-// and only if statistics do not decide.
+// sampleMatches finds the sample of the matching rows. If statistics do not decide the condition, it makes a pass that
+// decodes only the condition's columns.
 func (d *Dataset) sampleMatches(ctx context.Context) (sampler, error) {
 	opt := Options{Threads: d.opt.Threads, Memory: d.opt.Memory, Meter: d.opt.Meter}
 	found := newSampleFinder(d.opt.Seed, d.opt.Sample)
@@ -241,10 +241,10 @@ func (d *Dataset) sampleMatches(ctx context.Context) (sampler, error) {
 	return found.sample(), err
 }
 
-// newMatchDataset is the Dataset of a catalog's matching rows, without a column: a pass decodes nothing but the
-// condition's columns.
+// newMatchDataset returns a Dataset of a catalog's matching rows without feature columns, so that a pass decodes only
+// the condition's columns.
 func newMatchDataset(c *catalog, opt Options, spool func() *scratch.Space) *Dataset {
 	d := &Dataset{catalog: c, opt: opt, features: &features{}, spool: spool}
-	d.samplerWithoutWhere = func() sampler { return newSampleFinder(0, 0).sampler } // all of them
+	d.samplerWithoutWhere = func() sampler { return newSampleFinder(0, 0).sampler } // sample all rows
 	return d
 }

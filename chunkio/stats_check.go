@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// checkCounts refuses a header with impossible counts; its users rely on that. A checksum detects damage, but not a
-// header that no program could have written.
+// checkCounts refuses a header with impossible counts, because users of the header rely on correct ones. A checksum
+// detects damage, but not a header that no program could have written.
 func (h *StatsHeader) checkCounts() error {
 	if h.Part != nil {
 		if err := h.Part.Check(); err != nil {

@@ -19,9 +19,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ExpandStats turns the names of statistics files, globs and folders of them into file names: local globs that a
-// shell has not expanded, and globs over the keys of a bucket. An existing file of exactly this name is no glob.
-// Files of a glob are in byte order.
+// ExpandStats turns the names of statistics files, globs and folders of them into file names: local globs that a shell
+// has not expanded, and globs over the keys of a bucket. An argument that is the name of an existing file is not a
+// glob. Files of a glob are in byte order.
 func ExpandStats(ctx context.Context, args []string, opt FetchOptions) ([]string, error) {
 	client := opt.newClient()
 	var paths []string

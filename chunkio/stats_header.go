@@ -39,7 +39,7 @@ type rawLists struct{ columns, leftOut, decided []byte }
 
 // ReadStatsHead is ReadStatsHeader for callers that open the statistics later, and read many headers. If the columns,
 // or the columns left out, equal those in like, which may be nil, they are shared: decoding 1,000 columns takes 1 ms,
-// comparing their bytes next to nothing.
+// and comparing their bytes takes much less.
 func ReadStatsHead(ctx context.Context, path string, like *StatsHead, opt FetchOptions) (StatsHead, error) {
 	file, size, err := openBeginning(ctx, path, opt)
 	if err != nil {
@@ -93,8 +93,8 @@ func (s *StatsReader) decodeHeader(ctx context.Context, text []byte) error {
 	return nil
 }
 
-// mostWarnings is more than any run has, as warnings about columns are grouped: a header of 150 MB had 15 million of
-// them, and reading it took 1.9 GB.
+// mostWarnings exceeds the number of warnings of any run, because warnings about columns are grouped. A damaged header
+// of 150 MB had 15 million warnings, and reading it took 1.9 GB.
 const mostWarnings = 10_000
 
 func fewWarnings(all []string) []string {
@@ -104,7 +104,7 @@ func fewWarnings(all []string) []string {
 	return append(stream.WarningsBySeverity(all)[:mostWarnings-1:mostWarnings-1], fmt.Sprintf("and %d more warnings", len(all)-mostWarnings+1))
 }
 
-// decodeList decodes and checks a list, or returns like if the list's bytes equal as.
+// decodeList decodes and checks a list. If the list's bytes equal as, it returns like instead.
 func decodeList[T any](ctx context.Context, s *StatsReader, written *[]byte, as []byte, like []T, check func([]T) error) (list []T, err error) {
 	switch {
 	case len(*written) == 0:
@@ -189,7 +189,7 @@ func (read objectInPlace) ReadAt(b []byte, at int64) (int, error) {
 func (objectInPlace) Close() error { return nil }
 
 // FindStatsHeader is ReadStatsHeader for a file that may not exist. A local file must also have the length of its
-// blocks, which costs reading 4 bytes of every MiB: a copy may have been cut short. Objects exist whole or not at
+// blocks, because a copy may have been cut short. This check reads 4 bytes of every MiB. Objects exist whole or not at
 // all.
 func FindStatsHeader(ctx context.Context, path string, opt FetchOptions) (h StatsHeader, found bool, err error) {
 	head, err := ReadStatsHead(ctx, path, nil, opt)

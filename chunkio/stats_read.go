@@ -46,7 +46,8 @@ type statsExtent struct {
 }
 
 // IsStats reports whether the file at path begins like a statistics container. For an object the name is enough if it
-// is a folder or glob, or if its ending is .ufs or an ending of data. Other files are read.
+// is a folder or glob, or if its ending is .ufs or the ending of a data format. The beginning of any other file is
+// read.
 func IsStats(ctx context.Context, path string, opt FetchOptions) bool {
 	head := make([]byte, len(statsMagic))
 	if place.IsURL(path) {
@@ -90,8 +91,8 @@ func objectIsStats(ctx context.Context, path string, opt FetchOptions, head []by
 	return client.Read(ctx, o, head, 0) == nil && string(head) == statsMagic
 }
 
-// OpenStats opens the container at path and verifies it: one pass over the compressed bytes, at the speed of the
-// disk. An object is downloaded to a temporary file first, once. Errors are *stream.DataError.
+// OpenStats opens the container at path and verifies it: this is one pass over the compressed bytes, at the speed of
+// the disk. An object is downloaded to a temporary file first, once. Errors are *stream.DataError.
 func OpenStats(ctx context.Context, path string, opt FetchOptions) (*StatsReader, error) {
 	return openStats(ctx, path, opt, func(path string, file io.ReaderAt, size int64) (*StatsReader, error) {
 		return readStats(ctx, path, file, size, opt.Memory)
@@ -99,8 +100,8 @@ func OpenStats(ctx context.Context, path string, opt FetchOptions) (*StatsReader
 }
 
 // OpenStatsAs opens the container at path whose header was read before (ReadStatsHead), and uses head.Header without
-// decoding it again; head.Check detects a replaced file. Bytes after the header are not verified at once: every
-// section is at its own end, so no state may be used before that.
+// decoding it again; head.Check detects a replaced file. Bytes after the header are not verified when the container is
+// opened. Each section is verified when it has been read to its end, and its contents must not be used before.
 func OpenStatsAs(ctx context.Context, path string, head StatsHead, opt FetchOptions) (*StatsReader, error) {
 	return openStats(ctx, path, opt, func(path string, file io.ReaderAt, size int64) (*StatsReader, error) {
 		s := &StatsReader{Header: head.Header, path: path, file: file, headerCheck: head.Check, headerKnown: true}
@@ -135,12 +136,13 @@ func openStats(ctx context.Context, path string, opt FetchOptions, read func(pat
 	return nil, errStats(path, err)
 }
 
-// DamagedStats is the error, with a remedy, of a container at path that is wrong though its checksums may be right.
+// DamagedStats returns the error, with a remedy, of a container at path whose contents are wrong even if its checksums
+// are right.
 func DamagedStats(path, format string, args ...any) error {
 	return errStats(path, stream.Errorf(format, args...))
 }
 
-// Path is the place of the container, as people may see it.
+// Path returns the path or URL of the container in the form for messages.
 func (s *StatsReader) Path() string { return s.path }
 
 // Digest identifies the container: equal contents have equal digests.
@@ -214,7 +216,7 @@ func readStats(ctx context.Context, path string, file io.ReaderAt, size, memory 
 }
 
 func (s *StatsReader) readHeader(ctx context.Context, c *statsCursor) error {
-	// A file shorter than the magic is no statistics file, rather than cut short.
+	// A file shorter than the magic is not a statistics file, rather than one that was cut short.
 	if head, err := c.readNext(min(c.bytesLeft, int64(len(statsMagic)))); err != nil {
 		return err
 	} else if string(head) != statsMagic {
@@ -306,14 +308,14 @@ func (s *StatsReader) readSection(c *statsCursor, size int64) error {
 	return nil
 }
 
-// findSections records the places of the sections of a container whose header is known: it goes from block to block
-// by their lengths, and reads none of them.
+// findSections records the positions of the sections of a container whose header is known. It moves from block to block
+// by their lengths, without reading the blocks.
 func (s *StatsReader) findSections(ctx context.Context, size int64) error {
 	c := newStatsCursor(s.file, size)
 	if err := s.readHeader(ctx, c); err != nil {
 		return err
 	}
-	// After the header nearly all is skipped, so nothing is buffered or summed up.
+	// After the header nearly all bytes are skipped, so bytes are neither buffered nor added to a checksum.
 	at := size - c.bytesLeft
 	skip := &statsCursor{r: io.NewSectionReader(s.file, at, c.bytesLeft), bytesLeft: c.bytesLeft}
 	for {
@@ -346,7 +348,7 @@ func newStatsCursor(file io.ReaderAt, size int64) *statsCursor {
 	return &statsCursor{r: bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<16), sum: xxhash.New(), bytesLeft: size}
 }
 
-// readNext returns the next n bytes, lent until the next call.
+// readNext returns the next n bytes, which are valid until the next call.
 func (c *statsCursor) readNext(n int64) ([]byte, error) {
 	if n > c.bytesLeft {
 		return nil, io.ErrUnexpectedEOF

@@ -11,8 +11,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// SectionReader returns the uncompressed bytes of a section from its start. Read to io.EOF: only there its length and
-// checksum are verified. It holds two blocks.
+// SectionReader returns the uncompressed bytes of a section from its start. The caller must read to io.EOF, where the
+// length and the checksum are verified. The reader holds two blocks in memory.
 func (s *StatsReader) SectionReader(name string) (io.Reader, error) {
 	e := s.findExtent(name)
 	if e == nil {
@@ -64,7 +64,7 @@ func (r *sectionReader) readBlock() ([]byte, error) {
 		return nil, r.errSection(err)
 	}
 	n := binary.LittleEndian.Uint32(length[:])
-	if n > maxPackedBlock { // the file was verified, so it has changed since
+	if n > maxPackedBlock { // the file was verified, so it has been changed since
 		return nil, r.errSection(errors.New("the file has changed"))
 	}
 	if int(n) > cap(r.packed) {

@@ -18,18 +18,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// FetchOptions configure the fetching of statistics and selections from object stores. The zero value is good.
+// FetchOptions configure the fetching of statistics and selections from object stores. The zero value is a good choice.
 type FetchOptions struct {
 	Anonymous bool          // no credentials are looked for, and requests are not signed
 	Meter     *stream.Meter // counts bytes, requests and retries; nil counts nothing
-	// Folder is the open folder of a local file, if others may have put the file there: it is opened only if it is
-	// this user's own, and through no link. Only the name in its path is used.
+	// Folder is the open folder of a local file, if other users may have put the file there. The file is opened only if
+	// it belongs to this user, and not through a link. Only the name in its path is used.
 	Folder *os.Root
 	Memory int64           // limit for a document held whole, with its parsed form; 0 means no limit
 	Temp   scratch.Options // stores a copy of an object, within its limit of bytes
 }
 
-// errTooLong is the error of a document at path for which there is too little memory.
+// errTooLong returns the error of a document at path for which there is too little memory.
 func (o FetchOptions) errTooLong(path string, need int64) error {
 	return &stream.MemoryError{What: "reading " + place.DisplayName(path), Need: need, Limit: o.Memory, AtLeast: true} // parsed, it takes more
 }
@@ -123,7 +123,7 @@ func (s *stickyWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// errNoSpool is the error of a folder without room for a copy of the object called name.
+// errNoSpool returns the error of a folder without room for a copy of the object called name.
 func (o FetchOptions) errNoSpool(name, folder string, err error) error {
 	remedy := stream.PlainText("free some space there, or set TMPDIR to another folder")
 	if o.Temp.Dir != "" {
@@ -135,7 +135,7 @@ func (o FetchOptions) errNoSpool(name, folder string, err error) error {
 	return &stream.OutputError{Path: "the copy of " + name + " in " + folder, Err: withoutPath(err), Remedy: remedy}
 }
 
-// errFetch adds the file at path to err, unless err names its place already.
+// errFetch adds the file at path to err, unless err already names it.
 func errFetch(path string, err error, remedy stream.Text) error {
 	var data *stream.DataError
 	var output *stream.OutputError
@@ -155,8 +155,8 @@ func ReadAll(ctx context.Context, path string, opt FetchOptions, remedy stream.T
 	return text, err
 }
 
-// readWithin reads r to its end. The size of a file is known; the buffer for a pipe grows, and its predecessors are
-// garbage.
+// readWithin reads r to its end. The size of a file is known. The buffer for a pipe grows, and outgrown buffers count
+// as garbage.
 func (o FetchOptions) readWithin(path string, r io.Reader) ([]byte, error) {
 	copies, size := int64(3), int64(0)
 	if f, ok := r.(Fetched); ok {

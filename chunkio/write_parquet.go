@@ -82,7 +82,7 @@ func WriteParquet(ctx context.Context, path string, src stream.Source, opt Write
 	return out.Commit()
 }
 
-// writeSource is WriteParquet to any writer; it returns the rows and columns written.
+// writeSource is WriteParquet for any writer. It returns the numbers of rows and columns written.
 func writeSource(ctx context.Context, out io.Writer, src stream.Source, opt WriteOptions) (rows int64, leaves int, err error) {
 	columns := src.Columns()
 	opt = opt.withDefaults(len(columns))
@@ -102,7 +102,7 @@ func writeSource(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 		}
 		n := writer.NumberOf(typ)
 		t.types = append(t.types, n)
-		// Small integers repeat; floats seldom do, and hashing them costs more than it saves.
+		// Small integers repeat. Floats seldom do, and hashing them costs more than a dictionary saves.
 		dict = append(dict, n.Bits > 0)
 		fields = append(fields, n.Node(c.Name, opt.Required))
 	}
@@ -201,7 +201,7 @@ func (t *tableWriter) columnData(j int) []float64 {
 	return t.data[j*h : (j+1)*h]
 }
 
-// encodeWindow is the number of columns open at once: an open column holds a page or two and its dictionary.
+// encodeWindow is the number of columns open at once. An open column holds one or two pages and its dictionary.
 const encodeWindow = 64
 
 func (t *tableWriter) flushGroup() error {

@@ -23,11 +23,12 @@ const (
 )
 
 // sparseGroupRows is the height of the row groups of sparse rows. They are short because v15's encoder of list levels
-// takes a slightly larger buffer with every row of a row group: 15,000 rows of 100 entries are written a second at
-// this height, and 650 at 28,000. Three columns keep the footer small all the same.
+// takes a slightly larger buffer with every row of a row group: at this height 15,000 rows of 100 entries are written
+// in a second, at 28,000 rows only 650. The footer is still small, because there are only three columns.
 const sparseGroupRows = 512
 
-// sparseType is the type of the values: the option's, or float if it holds the types of all features.
+// sparseType returns the type of the values: the option's type, or float if it represents the types of all features,
+// else double.
 func (o WriteOptions) sparseType(columns []stream.Column) (writer.Number, error) {
 	switch o.Type {
 	case "":
@@ -78,7 +79,7 @@ func writeSparse(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 	case opt.labelValue != nil:
 		fields = append(fields, writer.NumberOf("double").Node(opt.LabelName, false))
 	}
-	// Counts repeat too, and if values do not, the dictionary is soon given up.
+	// Counts repeat too. If values do not repeat, the encoder soon gives up the dictionary.
 	if s.w, err = beginTable(out, fields, []bool{true, true, true}); err != nil {
 		return 0, 0, err
 	}
@@ -134,7 +135,7 @@ func (s *sparseWriter) flushGroup() error {
 	if err != nil {
 		return err
 	}
-	// Levels: a row without entries is 0; an entry is 1, and 2 if it could be null.
+	// The definition level is 0 for a row without entries. It is 1 for an entry, or 2 if entries may be null.
 	def, rep := make([]int16, 0, len(s.index)+rows), make([]int16, 0, len(s.index)+rows)
 	for _, n := range s.counts {
 		def, rep = append(def, int16(min(n, 1))), append(rep, 0)
@@ -200,7 +201,7 @@ func (s *sparseWriter) writeValues(c *writer.Chunk, def, rep []int16) error {
 	})
 }
 
-// errValue is the error of entry at, whose value cannot be written.
+// errValue returns the error of the entry at index at, whose value cannot be written.
 func (s *sparseWriter) errValue(at int, value float64) error {
 	row, end := 0, 0
 	for row = range s.counts {

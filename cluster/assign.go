@@ -2,12 +2,12 @@ package cluster
 
 import "math"
 
-// pairByGain pairs rows with columns so that the sum of the paired gains is largest, and returns each row's column,
-// -1 for rows in excess. All rows of gain are equally long.
+// pairByGain pairs rows with columns so that the sum of the paired gains is largest, and returns each row's column, or
+// -1 for rows in excess. All rows of gain have the same length.
 //
-// It is the Hungarian method with potentials, as shortest augmenting paths: for each row in turn, Dijkstra's search
-// over the columns by reduced cost. Costs O(min² · max) of the two sides. Gains are whole numbers, so everything is
-// exact.
+// It is the Hungarian method with potentials, as a series of shortest augmenting paths: for each row in turn,
+// Dijkstra's search over the columns by reduced cost. The cost is O(min² · max) of the two sides. Gains are whole
+// numbers, so all results are exact.
 func pairByGain(gain [][]float64) []int {
 	rows, cols := len(gain), len(gain[0])
 	at := func(i, j int) float64 { return -gain[i][j] }
@@ -16,7 +16,7 @@ func pairByGain(gain [][]float64) []int {
 		rows, cols = cols, rows
 		at = func(i, j int) float64 { return -gain[j][i] }
 	}
-	// Row 0 and column 0 mean none; u and v are the potentials.
+	// Row 0 and column 0 mean that there is no partner; u and v are the potentials.
 	u, v := make([]float64, rows+1), make([]float64, cols+1)
 	owner, from := make([]int, cols+1), make([]int, cols+1)
 	for i := 1; i <= rows; i++ {

@@ -2,26 +2,26 @@ package cluster
 
 import "math"
 
-// bounds holds, for every row, an upper bound on the distance from its centre and lower
-// bounds on the distances from the others, so that a row is searched again only when
-// centres have moved far enough for its cluster to change. A bound on all others (Hamerly,
-// Making k-means even faster, SDM 2010) is tried first; then Elkan's bounds (Using the
-// triangle inequality to accelerate k-means, ICML 2003), one for each of up to maxGroups
-// centres, or beyond that for groups of centres with neighbouring numbers (Ding et al.,
-// Yinyang k-means, ICML 2015).
+// bounds holds, for every row, an upper bound on the distance from its centre and lower bounds on the distances from
+// the other centres. So a row is searched again only when centres have moved far enough for its cluster to change. One
+// bound on all other centres (Hamerly, Making k-means even faster, SDM 2010) is tried first. Then come the bounds of
+// Elkan (Using the triangle inequality to accelerate k-means, ICML 2003), one for each of up to maxGroups centres. For
+// more centres there is one bound for each group of centres with neighbouring numbers (Ding et al., Yinyang k-means,
+// ICML 2015).
 //
-// A bound is stored minus (own) or plus (others) the path that its centres had moved when it was made, so that adding
-// the current path when it is read brings it up to date. All are in the store's scale, and rounded to the safe side
-// by a share of 2⁻²⁰ to 2⁻²²: more than float32 loses, and far more than exact distances round. So a row whose bounds
-// separate its centre from the others is in the same cluster as in Lloyd's iteration.
+// A bound is stored minus (own) or plus (others) the path that its centres had moved when the bound was computed.
+// Adding the current path when the bound is read brings it up to date. All bounds are in the store's scale, and
+// rounded to the safe side by a share of 2⁻²⁰ to 2⁻²²: this is more than float32 loses, and far more than the rounding
+// of exact distances. So a row whose bounds separate its centre from the other centres is in the same cluster as in
+// Lloyd's iteration.
 //
-// It holds 8 bytes a row and 4 for each group.
+// bounds holds 8 bytes for each row and 4 more for each group of centres.
 type bounds struct {
-	own    []float32 // n: upper bound for the own centre, minus its path
-	others []float32 // n: lower bound for all others, plus the longest path
-	groups []float32 // n×count: lower bound for the others in a group, plus its path
+	own    []float32 // n: upper bound for the row's own centre, minus the path of this centre
+	others []float32 // n: lower bound for all other centres, plus the longest path
+	groups []float32 // n×count: lower bound for the other centres in a group, plus the path of the group
 
-	width, count int       // centres in a group, groups
+	width, count int       // centres in a group; number of groups
 	path         []float32 // c: at least the sum of a centre's moves
 	groupPath    []float32 // count: at least the sum of the longest moves in a group
 	longestPath  float32   // at least the sum of the longest moves of all
@@ -89,13 +89,13 @@ func (b *bounds) isStillNearest(i int, cluster int32) bool {
 	return false
 }
 
-// lowerBound is a lower bound plus a path, with room for rounding here and when it is read.
+// lowerBound returns a lower bound plus a path, with a margin for rounding here and when the bound is read.
 func lowerBound(v, path float32) float32 {
 	return (max(v, 0) + path) * safeLess
 }
 
-// setRow computes the bounds of row i, square = ‖x‖², from the values of a search: own for its centre, other for the
-// nearest other, and groups the least of each group. A value may be wrong by slack.
+// setRow computes the bounds of row i, with square = ‖x‖², from the values of a search: own for its centre, other for
+// the nearest other centre, and groups for the nearest centre of each group. A value may be wrong by slack.
 func (b *bounds) setRow(i int, cluster int32, square, slack, own, other float32, groups []float32) {
 	u := sqrtPositive(square + 2*own + slack)
 	path := b.path[cluster]

@@ -113,8 +113,8 @@ func (d *descent) decideRows(w *worker, s *screen) {
 	w.batch = w.batch[:0]
 }
 
-// iterate is [runLloyd] over the store. The result's inertia and trace are estimates with an error of at most the
-// second result.
+// iterate does the same as [runLloyd], over the store. The result's inertia and trace are estimates. Their error is at
+// most the second result.
 func (d *descent) iterate(ctx context.Context, opt Options) (*Result, float64, error) {
 	r := &Result{}
 	var before matrix
@@ -158,7 +158,7 @@ func (d *descent) iterate(ctx context.Context, opt Options) (*Result, float64, e
 	}
 }
 
-// runRestart is iterate, and computes the exact inertia if the result may beat best.
+// runRestart calls iterate, and computes the exact inertia if the result may be better than best.
 func (d *descent) runRestart(ctx context.Context, opt Options, number int, best *Result) (*Result, error) {
 	r, off, err := d.iterate(ctx, opt)
 	if err != nil {
@@ -182,7 +182,7 @@ func (d *descent) labelsBefore() []int32 {
 	return labels
 }
 
-// nextCenters is [Pass.nextCenters]; if a cluster is empty it makes a real pass.
+// nextCenters does the same as [Pass.nextCenters]. If a cluster is empty, it makes a real pass.
 func (d *descent) nextCenters(opt Options) (matrix, bool, int, error) {
 	for _, n := range d.sizes {
 		if n == 0 {

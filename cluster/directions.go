@@ -6,23 +6,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-type directions struct {
+type rowNormalizer struct {
 	team   *kernel.Team
 	data   []float64 // rows×k, column by column
 	rows   int
-	isZero []bool // by row of the last call: all zeros
+	isZero []bool // by row of the last call: the row is all zeros
 }
 
-func newDirections(team *kernel.Team, rows, k int) *directions {
-	return &directions{team: team, data: make([]float64, rows*k), rows: rows, isZero: make([]bool, rows)}
+func newRowNormalizer(team *kernel.Team, rows, k int) *rowNormalizer {
+	return &rowNormalizer{team: team, data: make([]float64, rows*k), rows: rows, isZero: make([]bool, rows)}
 }
 
 // stripe is the number of rows that a worker scales together.
 const stripe = 64
 
-// normalizeRows returns the rows of x, at most d.rows, with length 1, lent until the next call. Rows of zeros stay
-// zeros; rows with a NaN or an infinity have a NaN.
-func (d *directions) normalizeRows(x matrix) matrix {
+// normalizeRows returns the rows of x, at most d.rows, scaled to length 1. They are valid until the next call. Rows of
+// zeros stay zeros; rows with a NaN or an infinity get a NaN.
+func (d *rowNormalizer) normalizeRows(x matrix) matrix {
 	to := kernel.ColMajor(d.data, x.Rows, x.Cols, d.rows)
 	kernel.Each(d.team.Threads(), (x.Rows+stripe-1)/stripe, func(t int) {
 		var largest, squares [stripe]float64

@@ -1,6 +1,5 @@
-// Package cluster groups rows by k-means, in memory or in passes over a stream, and scores
-// a clustering against known classes. It serves to judge selections of features, and to
-// place anchors.
+// Package cluster groups rows by k-means, in memory or in passes over a stream, and scores a clustering against known
+// classes. It serves to judge selections of features, and to place anchors.
 //
 //  1. [KMeans] seeds the centres by greedy k-means++ and moves them by Lloyd's iteration,
 //     restarted as often as asked, for the lowest inertia: the sum of the squared
@@ -11,7 +10,7 @@
 //  3. [Compare] gives accuracy, normalized mutual information, purity and the adjusted
 //     Rand index of a clustering.
 //
-// Spherical k-means takes rows by their direction alone (for text).
+// Spherical k-means uses only the direction of each row (for text).
 //
 // Sources: Lloyd, Least squares quantization in PCM, IEEE Trans. Inf. Theory 28 (1982);
 // Arthur and Vassilvitskii, k-means++: the advantages of careful seeding, SODA 2007 (its

@@ -6,8 +6,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// maxSpares is the largest number of empty clusters that can get a row after one pass. After k-means++ no cluster is
-// empty at first, and rarely one later.
+// maxSpares is the largest number of empty clusters that can get a row after one pass. After k-means++ there is no
+// empty cluster at first, and rarely one later.
 const maxSpares = 16
 
 // farRow is a row far from its centre.
@@ -17,8 +17,8 @@ type farRow struct {
 	cluster  int32
 }
 
-// farthest keeps copies of the rows farthest from their centres, the farthest first, and of equally far rows the
-// earlier first. It keeps no row twice: two equal centres would leave a cluster empty again.
+// farthest keeps copies of the rows that are farthest from their centres, the farthest first. Of equally far rows, the
+// earlier row comes first. No row is kept twice, because two equal centres would leave a cluster empty again.
 type farthest struct {
 	limit int
 	rows  []farRow
@@ -34,7 +34,7 @@ func (f *farthest) offerRow(x matrix, i int, cluster int32, distance float64) {
 	}
 	row := make([]float64, x.Cols)
 	kernel.Copy(kernel.RowMajor(row, 1, x.Cols, x.Cols), x.Sub(i, 0, 1, x.Cols))
-	// Equal rows are equally far, and so next to each other.
+	// Equal rows are equally far, and so they are next to each other.
 	for j := at - 1; j >= 0 && f.rows[j].distance == distance; j-- {
 		if slices.Equal(f.rows[j].row, row) {
 			return

@@ -9,34 +9,33 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Result is a clustering. Labels, sizes and inertia follow from the centres: each row belongs to the nearest. Once
-// converged, the centres are also the means of their rows, up to the tolerance.
+// Result is a clustering. Labels, sizes and inertia follow from the centres: each row belongs to the nearest centre.
+// Once the iteration has converged, each centre is also the mean of its rows, up to the tolerance.
 type Result struct {
 	Centers Matrix  // c×k, row-major
 	Labels  []int32 // n; nil from Refine
-	Sizes   []int64 // rows of each cluster: 0 only if distinct rows are fewer, or iterations ran out
+	Sizes   []int64 // rows of each cluster; 0 only if there are fewer distinct rows, or if iterations ran out
 	Inertia float64
 	// Trace is the inertia of the start and after each move of the centres. It rises by rounding at most. KMeans
-	// computes all but the last from sums, with a relative error of some 10⁻¹² of the first, or more if values are
+	// computes all but the last from sums, with an error of about 10⁻¹² of the first inertia, or more if values are
 	// far larger than their differences.
 	Trace     []float64
-	Converged bool // before MaxIter
-	Restart   int  // the best, counted from 0
+	Converged bool // the iteration ended before MaxIter
+	Restart   int  // number of the best restart, counted from 0
 }
 
 // KMeans clusters rows, n×k in any layout (column-major is fastest), by greedy k-means++ and Lloyd's iteration,
-// restarted with other seeds; of equal inertias the earlier restart wins.
+// restarted with other seeds. Of equal inertias the earlier restart wins.
 //
-// Seeding costs 2 + ⌊ln c⌋ searches of all rows, of 2·n·c·k flops in float32 each, and the first move one; each later
-// move costs 2·c·k for every row that may have changed its cluster (see bounds): with mnist10k and 10 clusters, a
-// quarter of the rows over 38 moves. Integers are fastest, and float32 values that do not vary much in magnitude:
-// their sums do not round, so they need not be computed anew. Memory in addition to the rows: 4·k + 8 bytes a row for
-// all restarts, and some 100 + 4·min(c, 64) for each of the min(Restarts, Threads) in progress. With more than 64
-// clusters in fewer than 256 columns, or Spherical, every move costs as much as the first search, and it holds only
-// some 80 bytes a row.
+// Seeding costs 2 + ⌊ln c⌋ searches of all rows, with 2·n·c·k flops in float32 each, and the first move costs one more
+// search. Each later move costs 2·c·k flops for every row that may have changed its cluster (see bounds): with
+// mnist10k and 10 clusters, this was a quarter of the rows over 38 moves. Integers are fastest, and float32 values
+// that do not vary much in magnitude, because their sums do not round and so need not be computed anew. In addition to
+// the rows, KMeans holds 4·k + 8 bytes a row for all restarts, and about 100 + 4·min(c, 64) bytes a row for each of
+// the min(Restarts, Threads) restarts in progress. With more than 64 clusters in fewer than 256 columns, or with
+// Spherical, every move costs as much as the first search, and only about 80 bytes a row are held.
 //
-// The error is a *stream.UsageError, or wraps ErrNotFinite, ErrOverflow, ErrNoDirection
-// or the context's.
+// The error is a *stream.UsageError, or wraps ErrNotFinite, ErrOverflow, ErrNoDirection or the context's error.
 func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
 	x := matrix(rows)
 	if err := opt.Validate(x.Rows, x.Cols); err != nil {
@@ -50,7 +49,7 @@ func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
 	if !opt.Spherical {
 		t = newStore(opt.Threads, x)
 	}
-	// Workers of parallel restarts never wait for each other; workers of one restart do, in every pass.
+	// Workers of parallel restarts never wait for each other, while the workers of one restart do so in every pass.
 	parallel := min(opt.Restarts, opt.Threads)
 	best := make([]*Result, parallel)
 	errs := make([]error, parallel)
@@ -106,11 +105,12 @@ func isBetter(a, b *Result) bool {
 	return a.Inertia < b.Inertia || (a.Inertia == b.Inertia && a.Restart < b.Restart)
 }
 
-// plainRestart is a restart by passes over all rows; a store and workers, or nil, serve the seeds only.
+// plainRestart is a restart by passes over all rows. A store and its workers, which may be nil, are used only for the
+// seeds.
 func plainRestart(ctx context.Context, team *kernel.Team, x matrix, t *store, workers []*worker, opt Options, number int) (*Result, error) {
-	var unit *directions
+	var unit *rowNormalizer
 	if opt.Spherical {
-		unit = newDirections(team, blockRows(team, x.Cols), x.Cols)
+		unit = newRowNormalizer(team, blockRows(team, x.Cols), x.Cols)
 	}
 	centers, err := seedCenters(ctx, team, x, unit, t, workers, opt.Clusters, rand.NewPCG(opt.Seed, uint64(number)))
 	if err != nil {
@@ -125,11 +125,11 @@ func plainRestart(ctx context.Context, team *kernel.Team, x matrix, t *store, wo
 	return r, nil
 }
 
-// Refine moves centres, c×k, by Lloyd's iteration over rows that are read anew for every move: each call of rows
-// yields all of them in order, in matrices of k columns that are lent until the next step. It keeps nothing that
-// grows with the number of rows, so there are no labels: a [Pass] over the centres gives them. From the seeds of
-// KMeans it takes the same steps to the last bit (its Trace is exact). Errors are as in KMeans, with the row's number
-// in its pass, or come from rows.
+// Refine moves centres, c×k, by Lloyd's iteration over rows that are read anew for every move. Each call of rows
+// yields all rows in order, in matrices of k columns that are valid until the next step. Refine keeps nothing that
+// grows with the number of rows, so it returns no labels: a [Pass] over the centres computes them. From the seeds of
+// KMeans it makes the same steps to the last bit (its Trace is exact). Errors are the same as in KMeans, with the
+// number of the row in its pass, or come from rows.
 func Refine(ctx context.Context, rows iter.Seq2[Matrix, error], centers Matrix, opt Options) (*Result, error) {
 	faults := opt.commonFaults()
 	if centers.Rows < 1 || centers.Cols < 1 {
@@ -148,7 +148,7 @@ func Refine(ctx context.Context, rows iter.Seq2[Matrix, error], centers Matrix, 
 	team := kernel.NewTeam(opt.Threads)
 	c, k := centers.Rows, centers.Cols
 	if opt.Spherical {
-		centers = Matrix(newDirections(team, c, k).normalizeRows(matrix(centers)))
+		centers = Matrix(newRowNormalizer(team, c, k).normalizeRows(matrix(centers)))
 	}
 	start := kernel.RowMajor(make([]float64, c*k), c, k, k)
 	kernel.Copy(start, matrix(centers))

@@ -50,9 +50,9 @@ func TestWorkersAndCutsChangeNoBit(t *testing.T) {
 		opt.Restarts = 1
 		want = mustKMeans(t, x, opt)
 		team := kernel.NewTeam(1)
-		var unit *directions
+		var unit *rowNormalizer
 		if spherical {
-			unit = newDirections(team, blockRows(team, x.Cols), x.Cols)
+			unit = newRowNormalizer(team, blockRows(team, x.Cols), x.Cols)
 		}
 		start := must.Get(seedCenters(t.Context(), team, x, unit, nil, nil, 8, rand.NewPCG(4, 0)))(t)
 		r, err := runLloyd(t.Context(), team, start, opt.withDefaults(), func(p *Pass) error {

@@ -10,27 +10,26 @@ import (
 const (
 	// defaultMaxIter is rarely reached: on mnist70k, 10 clusters, one start converged after 44 moves.
 	defaultMaxIter = 300
-	// defaultTolerance keeps rounding from prolonging a finished iteration: inertia is a sum of up to 10⁷ terms. It
-	// is far below any difference between two restarts.
+	// defaultTolerance keeps rounding from prolonging a finished iteration, because inertia is a sum of up to 10⁷
+	// terms. It is far below any difference between two restarts.
 	defaultTolerance = 1e-10
 )
 
 // Options sets the number of clusters and the effort; a zero field means its default. Results are the same to the
 // last bit for any number of workers.
 type Options struct {
-	Clusters int // c, at least 1; Refine takes it from its centres
-	Restarts int // KMeans keeps the one with the lowest inertia; default 1
+	Clusters int // c, at least 1; Refine uses the number of its centres
+	Restarts int // KMeans keeps the restart with the lowest inertia; default 1
 
-	// MaxIter bounds the moves of the centres; default 300.
+	// MaxIter is the largest number of moves of the centres; default 300.
 	MaxIter int
-	// Tol ends the iteration when a move lowers the inertia by no more than this share;
-	// default 1e-10. It ends in any case when no centre moves any more.
+	// Tol ends the iteration when a move lowers the inertia by no more than this share; default 1e-10. The iteration
+	// also ends when no centre moves.
 	Tol float64
 
-	// Spherical takes rows as directions: each is divided by its length, and a centre is
-	// the direction of the sum of its rows. Inertia is then 2·Σ(1 − cosine). Rows of
-	// zeros have no direction: they are 1 from every centre, in the first cluster, and
-	// add nothing to a centre.
+	// Spherical uses only the directions of rows: each row is divided by its length, and a centre is the direction of
+	// the sum of its rows. Inertia is then 2·Σ(1 − cosine). Rows of zeros have no direction. Their distance from every
+	// centre is 1; they belong to the first cluster and add nothing to a centre.
 	Spherical bool
 
 	Seed    uint64
@@ -45,7 +44,7 @@ func Bytes(n, k, clusters, restarts int) int64 {
 	return 4*rows*(cols+16) + int64(restarts)*(under+seedBytes(n, k, clusters))
 }
 
-// Validate names every fault of o for KMeans of the given numbers of rows and columns, in one *stream.UsageError.
+// Validate returns one *stream.UsageError with every fault of o for KMeans of the given numbers of rows and columns.
 func (o Options) Validate(rows, cols int) error {
 	faults := o.commonFaults()
 	if cols < 1 {

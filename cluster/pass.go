@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	// ErrNotFinite is wrapped, with the place, if a row has a NaN or an infinity.
+	// ErrNotFinite is wrapped, with the row and column, if a row has a NaN or an infinity.
 	ErrNotFinite = errors.New("not a finite number")
 	// ErrOverflow is wrapped if a squared distance or a sum is beyond float64.
 	ErrOverflow = errors.New("squared distances overflow; scale the columns")
@@ -17,10 +17,10 @@ var (
 	ErrNoDirection = errors.New("no row has a direction: all are zero")
 )
 
-// Pass is one reading of all rows: it assigns each to the nearest of c centres in k dimensions (ties to the lower
-// cluster) and sums up the rows of each cluster. It holds O(c·k) and some MiB for each worker, for any number of
+// Pass is one reading of all rows. It assigns each row to the nearest of c centres in k dimensions (ties to the lower
+// cluster) and sums up the rows of each cluster. It holds O(c·k) and a few MiB for each worker, for any number of
 // rows. The bits of its results depend on the order of the rows, but neither on the workers nor on how the rows were
-// cut into calls.
+// divided among calls.
 type Pass struct {
 	Rows    int64
 	Sizes   []int64 // rows of each cluster
@@ -29,9 +29,9 @@ type Pass struct {
 	team    *kernel.Team
 	centers matrix
 	near    *kernel.Nearest
-	unit    *directions // nil unless spherical
-	sums    []float64   // c×k: the sum of each cluster's rows
-	zeros   int64       // rows without a direction, in the first cluster
+	unit    *rowNormalizer // nil unless spherical
+	sums    []float64      // c×k: the sum of each cluster's rows
+	zeros   int64          // number of rows without a direction, which belong to the first cluster
 	far     farthest
 
 	index    []int32
@@ -40,20 +40,20 @@ type Pass struct {
 }
 
 const (
-	// blockValues bounds the values that a worker searches and then sums together: half of a level-2 cache, so that
-	// summing does not read memory again.
+	// blockValues bounds the values that a worker searches and then sums together. They fill half of a level-2 cache,
+	// so that summing does not read memory again.
 	blockValues  = 1 << 17
 	minBlockRows = 64
 	maxBlockRows = 1 << 12
 )
 
-// blockRows is the number of rows of k values that a team handles together. Results do not depend on it.
+// blockRows returns the number of rows of k values that a team handles together. Results do not depend on it.
 func blockRows(team *kernel.Team, k int) int {
 	return team.Threads() * min(max(blockValues/max(k, 1), minBlockRows), maxBlockRows)
 }
 
-// NewPass starts a pass for the c×k centres, which it keeps but does not change. In spherical mode they have length
-// 1. 0 threads mean GOMAXPROCS.
+// NewPass starts a pass for the c×k centres, which it keeps but does not change. In spherical mode the centres must
+// have length 1. 0 threads mean GOMAXPROCS.
 func NewPass(threads int, centers Matrix, spherical bool) *Pass {
 	return newPass(kernel.NewTeam(threads), matrix(centers), spherical)
 }
@@ -70,7 +70,7 @@ func newPass(team *kernel.Team, centers matrix, spherical bool) *Pass {
 		p.ones[i] = 1
 	}
 	if spherical {
-		p.unit = newDirections(team, rows, k)
+		p.unit = newRowNormalizer(team, rows, k)
 	}
 	p.startPass(centers)
 	return p
@@ -84,9 +84,9 @@ func (p *Pass) startPass(centers matrix) {
 	p.far.rows = p.far.rows[:0]
 }
 
-// Add assigns the rows of x, any layout (column-major is fastest), and writes their clusters to labels unless it is
-// nil. Costs 2·rows·c·k flops in float32 and O(rows·k) in float64. The error wraps ErrNotFinite or ErrOverflow; the
-// pass must then be abandoned.
+// Add assigns the rows of x, in any layout (column-major is fastest), and writes their clusters to labels unless it is
+// nil. The cost is 2·rows·c·k flops in float32 and O(rows·k) in float64. The error wraps ErrNotFinite or ErrOverflow;
+// the pass must then be abandoned.
 func (p *Pass) Add(labels []int32, x Matrix) error {
 	if x.Cols != p.centers.Cols || (labels != nil && len(labels) < x.Rows) {
 		panic(fmt.Sprintf("cluster: %d columns for centres of %d, %d labels for %d rows",
@@ -134,7 +134,8 @@ func (p *Pass) addBlock(index []int32, x matrix) error {
 	return nil
 }
 
-// errBadRow describes the fault of row i of x, which has an infinite distance; offset rows were before x.
+// errBadRow describes the fault of row i of x, whose distance is infinite. offset is the number of rows that preceded
+// x.
 func errBadRow(x matrix, i int, offset int64) error {
 	for j := range x.Cols {
 		if v := x.Data[i*x.RowStride+j*x.ColStride]; v-v != 0 {
@@ -144,12 +145,12 @@ func errBadRow(x matrix, i int, offset int64) error {
 	return fmt.Errorf("cluster: row %d: %w", offset+int64(i)+1, ErrOverflow)
 }
 
-// nextCenters returns the means of the clusters of a finished pass as new centres, whether any has moved, and the
-// number of empty clusters that got a row.
+// nextCenters returns the means of the clusters of a finished pass as new centres. It also returns whether any centre
+// has moved, and the number of empty clusters that got a row.
 //
-// An empty cluster gets the row that is farthest from its own centre, which lowers the inertia by its distance. If
-// every row is its own centre (there are fewer distinct rows than clusters), or more than maxSpares clusters are
-// empty at once, the centre stays for now.
+// An empty cluster gets the row that is farthest from its own centre, which lowers the inertia by the row's distance.
+// The centre of the cluster stays for now if every row is its own centre (there are fewer distinct rows than
+// clusters), or if more than maxSpares clusters are empty at once.
 func (p *Pass) nextCenters() (centers matrix, moved bool, reseeded int, err error) {
 	c, k := p.centers.Rows, p.centers.Cols
 	centers = kernel.RowMajor(make([]float64, c*k), c, k, k)

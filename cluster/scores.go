@@ -7,35 +7,35 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scores compares a clustering of n rows into r clusters with s known classes: n_ij rows are in cluster i and class
-// j, a_i in cluster i, b_j in class j. 1 is best for all scores; the adjusted Rand index can be negative, the others
-// cannot.
+// Scores compares a clustering of n rows into r clusters with s known classes: n_ij rows are in cluster i and class j,
+// a_i in cluster i, and b_j in class j. 1 is the best value of all scores. The adjusted Rand index can be negative,
+// and the other scores cannot.
 type Scores struct {
-	// ACC is the share of rows whose class is paired with their cluster, under the best
-	// pairing of clusters with classes, each with at most one. Kuhn, The Hungarian method
-	// for the assignment problem, Naval Research Logistics Quarterly 2 (1955); Munkres,
-	// J. SIAM 5 (1957).
+	// ACC is the share of rows whose class is paired with their cluster, under the best pairing of clusters with
+	// classes, each with at most one. Kuhn, The Hungarian method for the assignment problem, Naval Research Logistics
+	// Quarterly 2 (1955); Munkres, J. SIAM 5 (1957).
 	ACC float64
-	// NMISqrt and NMIMax are the mutual information I = Σ n_ij/n·ln(n·n_ij/(a_i·b_j)) over √(H_a·H_b), as in Strehl
-	// and Ghosh, Cluster ensembles, JMLR 3 (2002), and over max(H_a, H_b), as in much of the literature on feature
-	// selection; H are the entropies. Both are 1 if both sides are a single group, 0 if only one is.
+	// NMISqrt and NMIMax are the mutual information I = Σ n_ij/n·ln(n·n_ij/(a_i·b_j)), divided by √(H_a·H_b) as in
+	// Strehl and Ghosh, Cluster ensembles, JMLR 3 (2002), and by max(H_a, H_b) as in much of the literature on feature
+	// selection. H_a and H_b are the entropies of clusters and classes. Both scores are 1 if both sides are a single
+	// group, and 0 if only one side is.
 	NMISqrt, NMIMax float64
 	// Purity is Σ_i max_j n_ij/n: the share of rows in the largest class of their cluster.
 	Purity float64
-	// ARI is the adjusted Rand index of Hubert and Arabie, Comparing partitions, J. Classification 2 (1985): the
-	// share of pairs of rows on which both agree, rescaled so that chance gives 0. It is 1 if both sides are trivial
-	// in the same way: a single group, or every row by itself.
+	// ARI is the adjusted Rand index of Hubert and Arabie, Comparing partitions, J. Classification 2 (1985): the share
+	// of pairs of rows on which both groupings agree, rescaled so that chance gives 0. It is 1 if both groupings are
+	// trivial in the same way: a single group, or every row by itself.
 	ARI float64
 }
 
-// Compare scores clusters against labels, one of each for every row; the names of groups do not matter, not even for
-// the last bit. Costs O(n + max(r, s)³), and holds r·s counts. No rows, or slices of different lengths, are a
-// *stream.UsageError.
+// Compare scores clusters against labels, with one of each for every row. The names of groups do not matter, not even
+// for the last bit. The cost is O(n + max(r, s)³), with r·s counts in memory. If there are no rows, or the slices
+// differ in length, the error is a *stream.UsageError.
 func Compare[C, L comparable](clusters []C, labels []L) (Scores, error) {
 	if len(clusters) != len(labels) || len(labels) == 0 {
 		return Scores{}, stream.Usagef("a score wants a label for every row, and has %d labels for %d rows", len(labels), len(clusters))
 	}
-	// Numbers by first appearance do not depend on the names of the groups.
+	// Groups are numbered in the order in which they first appear, so results do not depend on their names.
 	first, second := numberGroups(clusters), numberGroups(labels)
 	t := table{n: float64(len(labels)), a: make([]float64, first.count), b: make([]float64, second.count)}
 	t.cells = make([][]float64, first.count)

@@ -10,19 +10,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// seeder draws centres by greedy k-means++. The first is drawn uniformly from the rows. For each further one several
-// rows are drawn, each with probability D²(x)/ΣD², D(x) being a row's distance from the nearest centre so far; the
-// row that lowers ΣD² most is kept, of equal ones the first drawn. Arthur and Vassilvitskii propose it in section 5
-// of their paper, and scikit-learn starts in this way too, so scores can be compared with scikit-learn's.
+// seeder draws centres by greedy k-means++. The first is drawn uniformly from the rows. For each further centre
+// several rows are drawn, each with probability D²(x)/ΣD², D(x) being a row's distance from the nearest centre so far.
+// The row that lowers ΣD² most becomes the centre; of equal rows, the first drawn. Arthur and Vassilvitskii propose
+// this in section 5 of their paper. scikit-learn also starts in this way, so scores can be compared with
+// scikit-learn's.
 //
-// If clusters are far apart, the plain form, which keeps its only draw, misses one far more often
-// (TestSeedsFindClusters counts both), and Lloyd's iteration seldom mends that.
+// The plain form draws only one row for each centre. If clusters are far apart, it misses a cluster far more often
+// (TestSeedsFindClusters counts both), and Lloyd's iteration seldom repairs that.
 type seeder struct {
 	team    *kernel.Team
 	x       matrix
-	unit    *directions // nil unless spherical
-	store   *store      // of x, or nil
-	workers []*worker   // for store
+	unit    *rowNormalizer // nil unless spherical
+	store   *store         // of x, or nil
+	workers []*worker      // for store
 	rand    *rand.PCG
 
 	centers     matrix // the first centerCount rows are set
@@ -30,23 +31,23 @@ type seeder struct {
 	squares     []float64   // n: D²
 	sums        []float64   // n: Σ of squares up to and including each row
 	trials      matrix      // rows that may be the next centre
-	lowered     [][]float64 // for each trial n: D² with that trial as a centre
+	lowered     [][]float64 // for each trial, n numbers: D² with that trial as a further centre
 }
 
-// trialCount is the number of rows drawn for each of c centres: the same as in scikit-learn.
+// trialCount returns the number of rows drawn for each of c centres, which is the same as in scikit-learn.
 func trialCount(c int) int { return 2 + int(math.Log(float64(c))) }
 
-// seedBytes is the memory of seedCenters in addition to the centres: for each of n rows D², its sum, and D² for every
-// trial.
+// seedBytes returns the memory of seedCenters in addition to the centres: for each of n rows D², its running sum, and
+// D² for every trial.
 func seedBytes(n, k, c int) int64 {
 	return 8 * (int64(n)*int64(2+trialCount(c)) + int64(k)*int64(trialCount(c)))
 }
 
-// seedCenters returns c rows of x as centres, or an error that wraps ErrOverflow, ErrNoDirection or the context's.
-// With fewer than c distinct rows, centres repeat. It costs trialCount(c) searches of all rows for every centre,
-// 2·n·k·c·trialCount(c) flops, and holds seedBytes. A store of x and its workers make it faster and change nothing;
-// both may be nil.
-func seedCenters(ctx context.Context, team *kernel.Team, x matrix, unit *directions, st *store, workers []*worker, c int, random *rand.PCG) (matrix, error) {
+// seedCenters returns c rows of x as centres, or an error that wraps ErrOverflow, ErrNoDirection or the context's
+// error. With fewer than c distinct rows, centres repeat. Every centre costs trialCount(c) searches of all rows,
+// 2·n·k·c·trialCount(c) flops in total. The memory is seedBytes. A store of x and its workers make it faster and do
+// not change the result; both may be nil.
+func seedCenters(ctx context.Context, team *kernel.Team, x matrix, unit *rowNormalizer, st *store, workers []*worker, c int, random *rand.PCG) (matrix, error) {
 	n, k := x.Rows, x.Cols
 	s := &seeder{team: team, x: x, unit: unit, store: st, workers: workers, rand: random,
 		centers: kernel.RowMajor(make([]float64, c*k), c, k, k),
@@ -72,7 +73,7 @@ func seedCenters(ctx context.Context, team *kernel.Team, x matrix, unit *directi
 	return s.centers, nil
 }
 
-// uniform is a number in [0, 1).
+// uniform returns a number in [0, 1).
 func (s *seeder) uniform() float64 { return float64(s.rand.Uint64()>>11) * 0x1p-53 }
 
 func (s *seeder) copyRow(points matrix, j, i int) {
@@ -93,7 +94,7 @@ func (s *seeder) drawFirst() error {
 		var nonzero float64
 		for i := range s.squares {
 			if s.isZeroRow(i) {
-				s.squares[i] = 0 // never drawn, as it stays the least
+				s.squares[i] = 0 // never drawn, because 0 stays the least
 			} else {
 				nonzero++
 			}
@@ -118,7 +119,7 @@ func (s *seeder) isZeroRow(i int) bool {
 	return true
 }
 
-// drawRow returns a row with probability in proportion to its step in s.sums.
+// drawRow returns a row with a probability proportional to its step in s.sums.
 func (s *seeder) drawRow() int {
 	n := len(s.sums)
 	total := s.sums[n-1]

@@ -2,13 +2,13 @@ package cluster
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// lowerSquares writes to lowered[t] the D² of every row with point t as a further centre. It has the bits of
-// [kernel.Nearest], with and without a store.
+// lowerSquares writes to lowered[t] the D² of every row with point t as a further centre. The bits are the same as
+// from [kernel.Nearest], with and without a store.
 func (s *seeder) lowerSquares(points matrix, lowered [][]float64) {
 	switch {
 	case s.store == nil:
 		s.lowerAll(points, lowered)
-	case s.centerCount == 1 && points.Rows == 1: // the first centre, for which nothing can be screened
+	case s.centerCount == 1 && points.Rows == 1: // nothing can be screened for the first centre
 		s.store.distancesTo(len(s.workers), points, func(int) int { return 0 }, lowered[0])
 	default:
 		s.lowerScreened(points, lowered)
@@ -35,7 +35,8 @@ func (s *seeder) lowerAll(points matrix, lowered [][]float64) {
 	}
 }
 
-// lowerScreened is lowerAll with a store: it computes a distance only if it may be below the row's present D².
+// lowerScreened does the same as lowerAll with a store. It computes a distance only if it may be below the row's
+// present D².
 func (s *seeder) lowerScreened(points matrix, lowered [][]float64) {
 	t, sc := s.store, newScreen(s.store, points)
 	tasks := (t.n + batchRows - 1) / batchRows
@@ -68,8 +69,8 @@ func (s *seeder) lowerScreened(points matrix, lowered [][]float64) {
 	})
 }
 
-// groupRows is the number of rows of columns that are read together: as many values of a column lie in a cache line,
-// so that they cost little more than one.
+// groupRows is the number of rows that are read together from column-major data. A cache line has this number of
+// values of a column, so they cost little more than one value.
 const groupRows = 8
 
 type rowGroup struct {
@@ -77,7 +78,7 @@ type rowGroup struct {
 	buf  []float64
 }
 
-// paddedRow is row r of the store's x, padded, valid until the next call.
+// paddedRow returns row r of the store's x, padded. It is valid until the next call.
 func (g *rowGroup) paddedRow(t *store, r int) []float64 {
 	long, height := t.paddedLength(), groupRows
 	if t.hasContiguousRows() {

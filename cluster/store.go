@@ -21,12 +21,12 @@ type store struct {
 	shift  []float64 // k: zeros, unless the rows lie far from 0 for their spread
 	scale  float64   // a power of 2: no value of the copy is far above 1
 
-	// isLossless: the copy is exact, as for files of float32 or small integers. Reading it instead of x saves half of
-	// the memory traffic, and gathering rows from columns.
+	// isLossless reports that the copy is exact, as for files of float32 or small integers. Reading the copy instead
+	// of x saves half of the memory traffic, and rows need not be gathered from columns.
 	isLossless bool
-	// hasExactSums: sums of rows do not round in any order, because all values of a column are multiples of a number
-	// that is not too small. This holds for integers, and for float32 that do not vary much in magnitude. Sums are
-	// then updated by the rows that changed cluster.
+	// hasExactSums reports that sums of rows do not round in any order, because all values of a column are multiples
+	// of a number that is not too small. This holds for integers, and for float32 values that do not vary much in
+	// magnitude. Sums are then updated by the rows that changed cluster.
 	hasExactSums bool
 
 	mean  []float64 // k
@@ -34,22 +34,22 @@ type store struct {
 }
 
 const (
-	// Rows with values outside are left to [Pass]: squares must neither overflow nor vanish.
+	// Rows with values outside these limits are left to [Pass], because squares must neither overflow nor vanish.
 	largestValue, smallestValue = 0x1p400, 0x1p-400
-	// farOut is the ratio of the mean's squared length to the variance above which rows are screened about their
-	// mean: the bounds on rounding grow with lengths.
+	// farOut is the ratio of the mean's squared length to the variance above which rows are screened about their mean.
+	// The bounds on rounding grow with the lengths of rows.
 	farOut = 32
-	// storeCols is the number of columns of a task: row-major rows are read by whole cache lines.
+	// storeCols is the number of columns of a task, so that row-major rows are read by whole cache lines.
 	storeCols = 16
 )
 
-// descentPays reports whether a descent takes less CPU time than passes. On noise (the worst case) it took 0.3 to
-// 0.95 times as long with up to 60 centres; with 200 to 500, 0.9 to 1.3 times in 16 or 100 columns, and 0.7 to 0.9 in
-// 800; a move of 500 centres of mnist10k took 0.4 times as long.
+// descentPays reports whether a descent takes less CPU time than passes. On noise (the worst case) it took 0.3 to 0.95
+// times as long with up to 60 centres. With 200 to 500 centres it took 0.9 to 1.3 times as long in 16 or 100 columns,
+// and 0.7 to 0.9 in 800. A move of 500 centres of mnist10k took 0.4 times as long.
 func descentPays(c, k int) bool { return c <= maxGroups || k >= 256 }
 
-// newStore returns nil for rows that are too long or short for screening, or all 0. All values must be finite. It
-// reads x three times.
+// newStore returns nil if rows are too long or too short for screening, or all 0. All values must be finite. It reads
+// x three times.
 func newStore(workers int, x matrix) *store {
 	n, k := x.Rows, x.Cols
 	t := &store{x: x, n: n, k: k, workers: workers, stride: (k + 15) / 16 * 16,
@@ -72,7 +72,8 @@ func newStore(workers int, x matrix) *store {
 	if t.isLossless = meanSquare <= farOut*spread; !t.isLossless {
 		copy(t.shift, t.mean)
 	}
-	// room.Make first collects the garbage of finding neighbours: without it 219 MiB were taken of 206.
+	// room.Make first collects the garbage from finding neighbours: without this, 219 MiB were used, and only 206
+	// allowed.
 	t.narrow, t.norm = room.MakeSlice[float32](n*t.stride), make([]float64, n)
 	// (v + m) − m is v rounded to a multiple of 2⁻⁵³ of the largest sum of n values.
 	magic := make([]float64, k)
@@ -128,8 +129,8 @@ func (t *store) surveyColumns(from int, largest, squares []float64) {
 	}
 }
 
-// makeNarrow makes the narrow copy of up to stripe rows, and reports whether it lost anything, and whether sums may
-// round.
+// makeNarrow makes the narrow copy of up to stripe rows. It reports whether the copy lost anything, and whether sums
+// may round.
 func (t *store) makeNarrow(from int, magic []float64) (lossy, rounded bool) {
 	rows := min(stripe, t.n-from)
 	back := 1 / t.scale
@@ -181,14 +182,14 @@ func (t *store) copyPaddedRows(from, count int, dst []float64) {
 		}
 		return
 	}
-	// Column by column, as they lie in memory.
+	// Copy column by column, as the values lie in memory.
 	kernel.Copy(kernel.RowMajor(dst, count, t.k, long).Trans(), t.x.Sub(from, 0, count, t.k).Trans())
 }
 
 func (t *store) hasContiguousRows() bool { return t.isLossless || t.x.ColStride == 1 }
 
-// distancesTo writes the squared distance of every row from the centre of its cluster to squares, with the bits of
-// [kernel.Nearest].
+// distancesTo writes the squared distance of every row from the centre of its cluster to squares, with the same bits
+// as [kernel.Nearest].
 func (t *store) distancesTo(workers int, centers matrix, cluster func(row int) int, squares []float64) {
 	long := t.paddedLength()
 	points := make([]float64, centers.Rows*long)

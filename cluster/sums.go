@@ -84,7 +84,8 @@ func (d *descent) addAll() {
 	}
 }
 
-// exactInertia adds up the squared distances of all rows from the centres of their clusters, in the order of a pass.
+// exactInertia returns the sum of the squared distances of all rows from the centres of their clusters, added in the
+// order of a pass.
 func (d *descent) exactInertia(centers matrix, labels []int32) (sum float64) {
 	if d.squares == nil {
 		d.squares = make([]float64, d.store.n)

@@ -10,16 +10,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// anchorGraph is the anchor graph, L = I − BBᵀ. Both graph terms of a row need sums over all rows, LF = F − B·S_F and
-// LC = C − B·S_C with S_F = BᵀF and S_C = BᵀC, m×c; but the contribution of the sums is sparse. So an iteration takes
-// one pass,
+// anchorGraph is the anchor graph, with L = I − BBᵀ. Both graph terms of a row need sums over all rows: LF = F − B·S_F
+// and LC = C − B·S_C with S_F = BᵀF and S_C = BᵀC, m×c. But the contribution of these sums to a row is sparse. So an
+// iteration makes one pass, which computes
 //
 //	f = max(0, (α·xW + ηc − ½ν(c − b·S_C))/(α + η))
 //	q' = 2x(A⊙B) + (2η − ν)f     of the next iteration
 //
-// with sums P = XᵀF, XᵀQ' and S_F. The rest goes through the state alone: q = q' + ν·b·S_F and the R of Q; then c
-// from q, S_C, and XᵀC from XᵀQ = XᵀQ' + ν(BᵀX)ᵀS_F. The next A and B are known before the pass, since they follow
-// from XᵀC. The state is one n×c array, q' and c in turn.
+// with the sums P = XᵀF, XᵀQ' and S_F. The rest needs only the state: q = q' + ν·b·S_F and the R of Q; then c from q,
+// S_C, and XᵀC from XᵀQ = XᵀQ' + ν(BᵀX)ᵀS_F. The next A and B are known before the pass, since they follow from XᵀC.
+// The state is one n×c array, which contains q' and c in turn.
 type anchorGraph struct {
 	s           *solver
 	weights     *rows.AnchoredGraph
@@ -29,7 +29,7 @@ type anchorGraph struct {
 	xq          []float64          // XᵀQ', d×c
 	lc          []float64
 	clusterPass rows.Walk
-	records     [][]byte // of file, and of the weights
+	records     [][]byte // records of file and of the weights
 }
 
 func newAnchored(s *solver, m int) *anchorGraph {
@@ -57,8 +57,8 @@ func (g *anchorGraph) stageValues() []any { return []any{g.bx, g.sf, g.xq} }
 
 func stateBytes(clusters, count int) int { return 8*clusters + rows.EntryBytes*count }
 
-// recordRows is the length of records for blocks of at most the given rows: even, so that all records are aligned to
-// 8 bytes.
+// recordRows returns the length of records for blocks of at most the given rows. It is even, so that all records are
+// aligned to 8 bytes.
 func recordRows(most int) int { return most + most%2 }
 
 func (g *anchorGraph) closeFiles() error {
@@ -103,8 +103,8 @@ func (g *anchorGraph) eachBlock(ctx context.Context, visit func(number int, c []
 	}, passes...)
 }
 
-// startIteration scales C and B, finds S_C, and then the sums of F = C and q' of the first iteration, for which A and
-// B follow from XᵀC.
+// startIteration scales C and B, and finds S_C. Then it finds the sums for F = C, and q' of the first iteration, for
+// which A and B follow from XᵀC.
 func (g *anchorGraph) startIteration(ctx context.Context, scale []float64) error {
 	s := g.s
 	c := s.c
@@ -159,7 +159,7 @@ func (g *anchorGraph) addToAnchors(b kernel.Sparse, y, sum []float64) {
 	kernel.SparseGemm(g.s.team, b, kernel.RowMajor(y, b.Rows, c, c), kernel.RowMajor(sum, b.Cols, c, c))
 }
 
-// laplacianRows returns the rows of LC = C − B·S_C of a block, lent until the next call.
+// laplacianRows returns the rows of LC = C − B·S_C of a block. They are valid until the next call.
 func (g *anchorGraph) laplacianRows(c []float64, b kernel.Sparse) []float64 {
 	g.lc = rows.Resize(g.lc, len(c))
 	copy(g.lc, c)
@@ -173,7 +173,8 @@ func (g *anchorGraph) updateCF(ctx context.Context) error {
 	}
 	s := g.s
 	c := s.c
-	// X is multiplied by W and the next A⊙B together, and then Xᵀ by F, Q' and, without G, XW.
+	// X is multiplied by W and by the next A⊙B in one product. Then Xᵀ is multiplied by F, by Q' and, without G, by
+	// XW.
 	a, b := s.nextAB()
 	ab := make([]float64, s.d*c)
 	s.khatriRao(ab, a, b)
@@ -209,7 +210,7 @@ func (g *anchorGraph) updateCF(ctx context.Context) error {
 	return s.splitSums(ctx, sum, g.xq)
 }
 
-// newC makes C from the Q' in the state, and finds S_C and XᵀC.
+// newC computes C from the Q' in the state, and then S_C and XᵀC.
 func (g *anchorGraph) newC(ctx context.Context) error {
 	s := g.s
 	c, m := s.c, g.weights.M

@@ -8,11 +8,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// descent takes the steps of U and V. Its rates are the last accepted step lengths.
+// descent makes the steps of U and V. Its rates are the last accepted step lengths.
 type descent struct {
-	rates    [2]float64 // of U and V; 0: none yet
+	rates    [2]float64 // rates of U and V; 0 before the first step
 	residual []float64  // ∂/∂W, d×c
-	dw, gdw  []float64  // a step of W, and G times it
+	dw, gdw  []float64  // a step of W, and the product of G with it
 }
 
 func newDescent(m *model) *descent {
@@ -21,11 +21,11 @@ func newDescent(m *model) *descent {
 }
 
 const (
-	// A step that gains less than this share of the slope's prediction is too long (Armijo).
+	// leastGain is the least share of the gain that the slope predicts. A step that gains less is too long (Armijo).
 	leastGain = 1e-4
-	// mostHalvings of the rate leave a step below the rounding of U.
+	// mostHalvings is the largest number of halvings of the rate. After these, a step is below the rounding of U.
 	mostHalvings = 60
-	// rowFloor is the paper's ξ, against division by 0 in rows of W that are 0.
+	// rowFloor is the paper's ξ, which prevents division by 0 for rows of W that are 0.
 	rowFloor = 1e-16
 )
 
@@ -44,10 +44,10 @@ func (s *solver) takeSteps(ctx context.Context) error {
 //
 //	φ = α‖XW − F‖² + β‖W‖₂,₁
 //
-// from twice the last accepted rate, halved until φ falls enough. The fall of φ is computed from the step alone,
-// α(2⟨GW − P, ΔW⟩ + ⟨ΔW, GΔW⟩) and the change of each row's norm: a difference of two φ would drown in rounding near
-// the end. Without projection all terms of a halved step are halved, so that one product with G serves all trials;
-// with it each trial takes one.
+// The search starts from twice the last accepted rate, which is halved until φ falls enough. The fall of φ is computed
+// from the step alone, as α(2⟨GW − P, ΔW⟩ + ⟨ΔW, GΔW⟩) and the change of each row's norm. A difference of two values
+// of φ would drown in rounding near the end. Without projection all terms are halved when the step is halved, so that
+// one product with G serves all trials. With projection each trial needs one product.
 func (s *solver) moveFactor(ctx context.Context, mode int) error {
 	m, o, t := &s.model, &s.opt, s.descent
 	target := m.u
@@ -67,7 +67,7 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 		if err := s.proposeMove(ctx, mode, move); err != nil {
 			return err
 		}
-		// The quadratic model of φ is least at this rate.
+		// The quadratic model of φ has its minimum at this rate.
 		rate = 1
 		if curve := 2 * o.Alpha * kernel.Dot(t.dw, t.gdw); curve > 0 {
 			rate = kernel.Dot(grad, grad) / curve
@@ -97,8 +97,8 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 			}
 			m.composeW(m.w, m.u, m.v)
 			kernel.Axpy(1, t.gdw, m.gw)
-			// A step that the projection blocked entirely gives no information about its length: doubled each time,
-			// the rate would be beyond halving once the projection allows a step.
+			// A step that the projection blocked entirely gives no information about its length. If the rate were
+			// doubled each time, halving could not reduce it enough once the projection allows a step.
 			if kernel.Dot(move, move) > 0 {
 				t.rates[mode] = rate
 			}
@@ -109,8 +109,8 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 	return nil // at a minimum, to rounding
 }
 
-// factorGradient returns ∂φ/∂U or ∂φ/∂V: with R = 2α(GW − P) + β·(rows of W over their lengths), ∂φ/∂U at (k, h) is
-// Σ_g R at (h·n₂+g, k) times V at (k, g), and likewise for V.
+// factorGradient returns ∂φ/∂U or ∂φ/∂V. With R = 2α(GW − P) + β·(rows of W divided by their lengths), ∂φ/∂U at (k, h)
+// is Σ_g R at (h·n₂+g, k) times V at (k, g), and likewise for V.
 func (s *solver) factorGradient(mode int) []float64 {
 	m, o, r := &s.model, &s.opt, s.descent.residual
 	c := m.c

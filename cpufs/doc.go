@@ -1,15 +1,13 @@
-// Package cpufs ranks features that lie on a grid (pixels, sensor × time) through a
-// tensor model of the table: CPUFS and its nonnegative variant CPUFSnn, in memory or in
-// passes over rows that stay on disk.
+// Package cpufs ranks features that lie on a grid (pixels, sensor × time) through a tensor model of the table: CPUFS
+// and its nonnegative variant CPUFSnn, in memory or in passes over rows that stay on disk.
 //
 // With X the n×d rows, d = n₁·n₂, feature (h, g) in column h·n₂ + g, and c components,
 //
 //	‖X − C(A⊙B)ᵀ‖² + ν·Tr(CᵀLF) + α‖XW − F‖² + β‖W‖₂,₁ + η‖C − F‖²   // eq. (2)
 //
-// is minimized over A n₁×c, B n₂×c ≥ 0, CᵀC = I, F ≥ 0 and W = Uᵀ⊙Vᵀ, ⊙ being the product
-// of Khatri and Rao: a row of W is a row of Uᵀ times a row of Vᵀ, entry by entry. So the
-// picture's rows share U and its columns V. The score of a feature is the length of its
-// row of W. In an iteration, each block given the others:
+// is minimized over A n₁×c, B n₂×c ≥ 0, CᵀC = I, F ≥ 0 and W = Uᵀ⊙Vᵀ, ⊙ being the product of Khatri and Rao: a row of
+// W is a row of Uᵀ times a row of Vᵀ, entry by entry. So U is shared by the rows of the picture, and V by its columns.
+// The score of a feature is the length of its row of W. An iteration updates each block while the others are fixed:
 //
 //	A, B   the minimum over nonnegative matrices, from XᵀC
 //	C      orthogonal Procrustes: the polar factor of Q = 2X(A⊙B) − νLF + 2ηF
@@ -22,26 +20,25 @@
 //
 // # Passes
 //
-// One pass scans the rows (G, ‖X‖², a sample for the start), one assigns them to the clusters of the start and weighs
-// them on the anchors. With the graph of nearest neighbours, whose n×n Laplacian is sparse and in memory, set-up
-// takes two more for each part of the rows whose neighbours are found at a time, and an iteration takes two passes:
-// one forms Q; the other, once C is known, F, P and XᵀC. With the anchor graph, L = I − BBᵀ with K entries in a row
-// of B, set-up takes one more, which forms the first Q, and an iteration takes one: the rows of F and of the
-// following Q are formed together, Q without its share of BBᵀF, which is added when BᵀF is complete. If G does not
-// fit, or is larger than the rows, every product with it is a further pass.
+// One pass scans the rows (for G, ‖X‖², and a sample for the start), and one assigns them to the clusters of the start
+// and finds their weights on the anchors. With the graph of nearest neighbours, the n×n Laplacian is sparse and in
+// memory. Set-up then needs two more passes for each part of the rows whose neighbours are found at a time, and an
+// iteration needs two passes: one forms Q, and the other, once C is known, F, P and XᵀC. With the anchor graph, L = I
+// − BBᵀ with K entries in a row of B. Set-up then needs one more pass, which forms the first Q, and an iteration needs
+// one. It forms the rows of F and of the following Q together, but Q without its share of BBᵀF, which is added when
+// BᵀF is complete. If G does not fit, or is larger than the rows, every product with it is a further pass.
 //
 // # Mended and filled in
 //
-// Line 7's bracket closes after LᵀC, as in eq. (3). V^⊙2 is V∘V. As CᵀC = I, the paper's multiplicative rule for A
-// and B gives their exact minimum, but only if XᵀC(B) is not negative: it is cut at 0 (C may have negative entries),
-// and used as the exact minimum, so that an entry that was 0 once can grow again. C starts as the scaled indicator of
-// clusters found by k-means: with η = 10⁵ it hardly leaves its start, so a random one ranks by chance, and one with
-// negative entries makes A vanish. U and V start uniform, scaled by the one factor for which XW fits F best. Steps
-// are never of a fixed length.
+// The bracket in line 7 closes after LᵀC, as in eq. (3). V^⊙2 is V∘V. As CᵀC = I, the paper's multiplicative rule for
+// A and B gives their exact minimum, but only if XᵀC(B) is not negative. C may have negative entries, so it is cut at
+// 0, and used as the exact minimum, so that an entry that was once 0 can grow again. C starts as the scaled indicator
+// of clusters found by k-means. With η = 10⁵ it hardly leaves its start, so a random start ranks by chance, and a
+// start with negative entries makes A vanish. U and V start uniform, scaled by the one factor for which XW fits F
+// best. Steps are never of a fixed length.
 //
-// Chen, Guan, Li, Unsupervised feature selection via graph regularized nonnegative CP
-// decomposition, IEEE Transactions on Knowledge and Data Engineering. Armijo, Minimization
-// of functions having Lipschitz continuous first partial derivatives, Pacific J. Math. 16
-// (1966), and Bertsekas, On the Goldstein-Levitin-Polyak gradient projection method, IEEE
-// Trans. Automatic Control 21 (1976), for the condition that ends backtracking.
+// Chen, Guan, Li, Unsupervised feature selection via graph regularized nonnegative CP decomposition, IEEE Transactions
+// on Knowledge and Data Engineering. Armijo, Minimization of functions having Lipschitz continuous first partial
+// derivatives, Pacific J. Math. 16 (1966), and Bertsekas, On the Goldstein-Levitin-Polyak gradient projection method,
+// IEEE Trans. Automatic Control 21 (1976), for the condition that ends backtracking.
 package cpufs

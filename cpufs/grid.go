@@ -9,16 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Grid places features in cells: feature j in cell Cell[j] of the shape, cells counted with the last index running
-// fastest. In a picture the first index is the row, so that pixel (h, g) of n₁×n₂ is cell h·n₂ + g. Shapes have two
-// sides.
+// Grid places features in cells: feature j is in cell Cell[j] of the shape. Cells are counted with the last index
+// running fastest. In a picture the first index is the row, so that pixel (h, g) of n₁×n₂ is cell h·n₂ + g. Shapes
+// have two sides.
 type Grid struct {
 	Shape []int
-	Cell  []int // of each column of the source; every cell has one column
+	Cell  []int // cell of each column of the source; every cell has one column
 }
 
-// ParseShape reads a shape as "28x28" (rows by columns). The error is a
-// *stream.UsageError.
+// ParseShape parses a shape as in "28x28" (rows by columns). The error is a *stream.UsageError.
 func ParseShape(s string) ([]int, error) {
 	parts := strings.Split(strings.ToLower(s), "x")
 	shape := make([]int, len(parts))
@@ -35,12 +34,12 @@ func ParseShape(s string) ([]int, error) {
 	return shape, nil
 }
 
-// pixelName is px_R_C: row R and column C, counted from 0.
+// pixelName matches px_R_C, with row R and column C counted from 0.
 var pixelName = regexp.MustCompile(`^px_([0-9]{1,6})_([0-9]{1,6})$`)
 
-// NewGrid places features. If all are named px_R_C the names decide, for any order of the columns, and a shape must
-// agree with the names. Otherwise the columns are in the order of the cells of the shape. Nil means no shape. The
-// error is a *stream.UsageError that names a cell that is missing or occurs twice.
+// NewGrid places features. If all names have the form px_R_C, the names decide, for any order of the columns, and a
+// shape must agree with them. Otherwise the columns are in the order of the cells of the shape. A nil shape means that
+// none is given. The error is a *stream.UsageError that names a cell that is missing or occurs twice.
 func NewGrid(names []string, shape []int) (Grid, error) {
 	if len(names) == 0 {
 		return Grid{}, stream.Usagef("there are no features to lay out in a grid")
@@ -66,7 +65,7 @@ func NewGrid(names []string, shape []int) (Grid, error) {
 	return g, nil
 }
 
-// pixelPlaces reads the names, up to the first that is not a pixel's.
+// pixelPlaces returns the rows and columns in the names, up to the first name that is not a pixel's.
 func pixelPlaces(names []string) (at [][2]int) {
 	for _, name := range names {
 		m := pixelName.FindStringSubmatch(name)
@@ -82,7 +81,7 @@ func pixelPlaces(names []string) (at [][2]int) {
 	return at
 }
 
-// gridFromNames places pixels; the shape, if nil, is just large enough for all.
+// gridFromNames places pixels. If shape is nil, it uses the smallest shape that has room for all.
 func gridFromNames(names []string, at [][2]int, shape []int) (Grid, error) {
 	own := []int{0, 0}
 	for _, p := range at {

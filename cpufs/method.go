@@ -125,7 +125,7 @@ func (m *configuredMethod) Cost(s method.Shape) (method.Cost, error) {
 		return method.Cost{}, err
 	}
 	opt := m.newOptions(0, s.Threads)
-	opt.Scratch = stream.InMemory{} // Select will have some, and Plan only asks whether it is nil
+	opt.Scratch = stream.InMemory{} // Select will have a scratch, and Plan only checks whether it is nil
 	if opt.Memory = s.Memory; opt.Memory == 0 {
 		opt.Memory = math.MaxInt64 / 2
 	}
@@ -141,7 +141,7 @@ func (m *configuredMethod) Cost(s method.Shape) (method.Cost, error) {
 	return c, nil
 }
 
-// inputPasses returns the number of readings of the input by a run of at most opt.MaxIter iterations.
+// inputPasses returns the number of times that a run of at most opt.MaxIter iterations reads the input.
 func (p Plan) inputPasses(opt Options) method.Passes {
 	if p.RowsInMemory {
 		return method.Passes{Least: p.SetupPasses, Most: p.SetupPasses, Why: stream.Textf("then the rows are loaded")}
@@ -150,8 +150,8 @@ func (p Plan) inputPasses(opt Options) method.Passes {
 	why := stream.Textf("then %d to set up, and %d or %d an iteration, at most %d of these", p.SetupPasses, p.IterationPasses, each, opt.MaxIter)
 	most := p.SetupPasses + each*opt.MaxIter
 	if !p.Gram {
-		// The first steps of U and of V find their length with a pass of their own; projected ones take a pass for
-		// every trial, at most 60.
+		// The first steps of U and of V find their length with a pass each. Projected steps need a pass for every
+		// trial, at most 60.
 		if most += 2; opt.Nonnegative {
 			most += 2 * opt.Steps * 59 * opt.MaxIter
 			why = stream.Textf("then %d to set up, and %d or more an iteration, at most %d of these", p.SetupPasses, p.IterationPasses, opt.MaxIter)
@@ -172,7 +172,7 @@ func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (*met
 	}
 	opt := m.newOptions(e.Seed, e.Threads)
 	if opt.WithDefaults(e.Source.Rows()).Graph == GraphAnchors && opt.Anchors == 0 {
-		// Count by the remaining rows: at most as many as planned.
+		// Count by the remaining rows, which gives at most the planned number.
 		if opt.Anchors, err = anchor.Count(0, e.Rows, opt.Neighbors); err != nil {
 			return nil, err
 		}
@@ -209,7 +209,7 @@ func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (*met
 	return r, nil
 }
 
-// newScaling scales values to [0, 1], or leaves them, with missing values filled in.
+// newScaling returns a scaling to [0, 1], or one that leaves values unchanged, with missing values filled in.
 func newScaling(e *method.Evidence) *Scaling {
 	s := MinMax(e.Profile, e.Fill)
 	switch {

@@ -6,8 +6,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// model holds the factors that do not grow with the rows, and sums over the rows. Matrices are row-major; the d rows
-// of W and of other d×c matrices are in the order of the cells.
+// model has the factors that do not grow with the number of rows, and sums over the rows. Matrices are row-major. The
+// d rows of W and of other d×c matrices are in the order of the cells.
 type model struct {
 	n1, n2, d, c int
 
@@ -43,7 +43,7 @@ func newModel(shape []int, c int) model {
 	return m
 }
 
-// khatriRao writes A⊙B to dst: row h·n₂ + g is A's row h times B's row g.
+// khatriRao writes A⊙B to dst: row h·n₂ + g is row h of A times row g of B, entry by entry.
 func (m *model) khatriRao(dst, a, b []float64) {
 	c := m.c
 	for cell := range m.d {
@@ -65,9 +65,9 @@ func (m *model) composeW(dst, u, v []float64) {
 	}
 }
 
-// nextAB returns the A, and then the B, that minimize ‖X − C(A⊙B)ᵀ‖² over matrices ≥ 0: with CᵀC = I the components
-// separate, and column k of A is column k of X₍₁₎(C⊙B) over ‖b_k‖², cut at 0. If b_k = 0 any a_k is a minimum, and
-// a_k stays.
+// nextAB returns the A, and then the B, that minimize ‖X − C(A⊙B)ᵀ‖² over nonnegative matrices. With CᵀC = I the
+// components separate, and column k of A is column k of X₍₁₎(C⊙B) divided by ‖b_k‖², cut at 0. If b_k = 0, any a_k is
+// a minimum, and a_k stays unchanged.
 func (m *model) nextAB() (a, b []float64) {
 	c := m.c
 	a, b = make([]float64, len(m.a)), make([]float64, len(m.b))
@@ -116,7 +116,7 @@ func (m *model) cellScores() []float64 {
 	return s
 }
 
-// objectiveValue returns eq. (2), and size, the sum of the absolute values of its terms.
+// objectiveValue returns the value of eq. (2), and the sum of the absolute values of its terms as size.
 func (m *model) objectiveValue(o *Options) (value, size float64) {
 	ab := make([]float64, m.d*m.c)
 	m.khatriRao(ab, m.a, m.b)
@@ -135,6 +135,6 @@ func (m *model) objectiveValue(o *Options) (value, size float64) {
 		value += t.weight * t.x
 		size += math.Abs(t.weight * t.x)
 	}
-	// Tr(CᵀLF) is a difference too, of terms no larger than ‖C‖‖F‖.
+	// Tr(CᵀLF) is also a difference. Its terms are no larger than ‖C‖‖F‖.
 	return value, size + o.Nu*math.Sqrt(float64(m.c)*m.sums.ff)
 }

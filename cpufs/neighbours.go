@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// neighbourGraph is the graph of nearest neighbours. Its Laplacian joins any row with any other, so that C and F are
-// in memory whole, n×c. An iteration takes two passes.
+// neighbourGraph is the graph of nearest neighbours. Its Laplacian may join any two rows, so all of C and F is in
+// memory, n×c each. An iteration makes two passes.
 type neighbourGraph struct {
 	s    *solver
 	l    *rows.Graph
@@ -33,7 +33,7 @@ func (g *neighbourGraph) addClusterRows(b *block, c []float64) error {
 	return nil
 }
 
-// blockRows returns the rows of a block in C or F.
+// blockRows returns the rows of C or F that belong to a block.
 func (g *neighbourGraph) blockRows(x []float64, number int) []float64 {
 	r := g.s.rows
 	return x[r.First[number]*g.s.c:][:r.Height[number]*g.s.c]
@@ -82,7 +82,7 @@ func (g *neighbourGraph) updateCF(ctx context.Context) error {
 	return s.splitSums(ctx, sum, s.xc)
 }
 
-// newC writes Q over C, and then C from Q.
+// newC overwrites C by Q, and then computes C from Q.
 func (g *neighbourGraph) newC(ctx context.Context) error {
 	s := g.s
 	c := s.c
@@ -106,7 +106,7 @@ func (g *neighbourGraph) newC(ctx context.Context) error {
 	if err := polar.factorQ(); err != nil {
 		return err
 	}
-	root := make([]float64, c*c) // rowsTo fills it; unused, since XᵀC is summed up from C
+	root := make([]float64, c*c) // rowsTo fills it, but it is not used, because XᵀC is summed up from C
 	for number := range s.rows.Height {
 		own := g.blockRows(g.c, number)
 		s.y = append(s.y[:0], own...)
@@ -115,12 +115,12 @@ func (g *neighbourGraph) newC(ctx context.Context) error {
 	return nil
 }
 
-// heatGraph joins rows by edges of weight w = exp(−‖x−y‖²/σ²), and normalizes: A = D^(−1/2)·W·D^(−1/2), D the sums of
-// the rows of W.
+// heatGraph joins rows by edges of weight w = exp(−‖x−y‖²/σ²), and normalizes the weights: A = D^(−1/2)·W·D^(−1/2), D
+// being the diagonal matrix of the row sums of W.
 //
-// With values in [0, 1] and σ = 1, the paper's, pictures are some tens apart, and w is 10⁻¹⁰ and less. A does not
-// change if the squared distances of a row all shift by the same amount: computed from logarithms, it keeps the edges
-// of pictures of any size.
+// With values in [0, 1] and the paper's σ = 1, the distances ‖x−y‖² of pictures are a few tens, and w is 10⁻¹⁰ or
+// less. A does not change if the squared distances of a row all shift by the same amount. Computed from logarithms, it
+// keeps the edges of pictures of any size.
 func heatGraph(near []rows.Neighbour, n int, sigma float64) *rows.Graph {
 	g := rows.JoinNeighbours(near, n)
 	g.MapValues(func(_, _ int, square float64) float64 { return -square / sigma / sigma })

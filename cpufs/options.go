@@ -14,9 +14,9 @@ import (
 // GraphKind is the kind of graph that joins rows.
 type GraphKind int
 
-// The graphs.
+// Each constant is a kind of graph.
 const (
-	GraphAuto    GraphKind = iota // neighbours up to 20,000 rows, anchors above: by rows only, never by memory
+	GraphAuto    GraphKind = iota // neighbours up to 20,000 rows, anchors above; only the number of rows decides, never memory
 	GraphKNN                      // normalized Laplacian of the nearest neighbours: the paper
 	GraphAnchors                  // I − BBᵀ of the anchor graph: rows that share anchors
 )
@@ -32,12 +32,11 @@ const (
 	defaultSteps    = 2   // Φ₂
 	defaultMaxIter  = 500 // Φ₁
 	defaultTol      = 1e-6
-	// defaultNeighbors and defaultSigma are the paper's, for values in [0, 1].
+	// defaultNeighbors and defaultSigma are the paper's values, for data in [0, 1].
 	defaultNeighbors = 5
 	defaultSigma     = 1
 	defaultMemory    = 1 << 30
-	// mostKNNRows bounds the n²·d work of finding neighbours: 20,000 rows of 784 pixels
-	// are 0.3 TFLOP.
+	// mostKNNRows bounds the n²·d work of finding neighbours: 20,000 rows of 784 pixels are 0.3 TFLOP.
 	mostKNNRows = 20000
 )
 
@@ -45,49 +44,49 @@ const (
 type Options struct {
 	Nonnegative bool // CPUFSnn: U, V ≥ 0
 
-	Clusters int // c, the components; 0 means 10, or the rows if fewer
+	Clusters int // c, the number of components; 0 means 10, or the number of rows if that is smaller
 
-	Nu    float64 // ν, of the graph; 0 means 1
-	Alpha float64 // α, of the fit of XW to F; 0 means 1
-	Beta  float64 // β, of the row norms of W; 0 means 1
-	Eta   float64 // η, of F's distance from C; 0 means 1e5
+	Nu    float64 // ν, weight of the graph; 0 means 1
+	Alpha float64 // α, weight of the fit of XW to F; 0 means 1
+	Beta  float64 // β, weight of the row norms of W; 0 means 1
+	Eta   float64 // η, weight of F's distance from C; 0 means 1e5
 
-	Steps   int // Φ₂, gradient steps of U and V in an iteration; 0 means 2
-	MaxIter int // Φ₁, iterations at most; 0 means 500
+	Steps   int // Φ₂, number of gradient steps of U and V in an iteration; 0 means 2
+	MaxIter int // Φ₁, largest number of iterations; 0 means 500
 	// Tol ends the iteration once the objective falls by no more than this share of itself; 0 means 1e-6.
 	Tol float64
-	// Iterations, if positive, is the exact number: Tol and MaxIter do not count.
+	// Iterations, if positive, is the exact number of iterations. Tol and MaxIter are then not used.
 	Iterations int
 
 	// Scaling maps values to [0, 1], see [MinMax]; nil leaves them unchanged. They must not be negative.
 	Scaling *Scaling
 
 	Graph     GraphKind
-	Neighbors int     // K of either graph; 0 means 5
-	Sigma     float64 // of GraphKNN: an edge weighs exp(−‖x−y‖²/σ²); 0 means 1
+	Neighbors int     // K, number of neighbours in either graph; 0 means 5
+	Sigma     float64 // for GraphKNN: an edge weighs exp(−‖x−y‖²/σ²); 0 means 1
 
-	Anchors      int           // m of GraphAnchors; 0 means anchor.Count's default
+	Anchors      int           // m, number of anchors for GraphAnchors; 0 means anchor.Count's default
 	AnchorKMeans bool          // anchors are centres of clusters of a sample, not rows of it
-	AnchorRows   *stream.Chunk // the anchors themselves, as unscaled rows of the source's columns; nil: sampled
+	AnchorRows   *stream.Chunk // the anchors themselves, as unscaled rows of the source's columns; nil means that they are sampled
 
-	Seed    uint64 // of the start
+	Seed    uint64 // seed of the start
 	Threads int    // 0 means GOMAXPROCS; the answer does not depend on it
 
 	// Memory bounds the bytes held in addition to the source's chunks, see [Options.Plan]; 0 means 1 GiB.
 	Memory int64
-	// Scratch keeps the state of the rows if it does not fit in memory. Nil keeps nothing.
+	// Scratch keeps the state of the rows if it does not fit in memory. It may be nil if it fits.
 	Scratch stream.Scratch
 	// Stages save the progress of a run, so that a later run resumes from it; nil saves nothing.
 	Stages stream.Stages
 
 	Meter *stream.Meter // counts all passes; nil counts nothing
-	// Pass is called as each pass over the source begins, with its number, counted from
-	// 1, and its purpose. Nil does nothing.
+	// Pass is called as each pass over the source begins, with its number, counted from 1, and its purpose. It may be
+	// nil.
 	Pass func(pass int, what string)
-	// Progress is called after each iteration. Nil does nothing.
+	// Progress is called after each iteration. It may be nil.
 	Progress func(iteration int, objective float64)
 
-	// For tests.
+	// These fields are for tests.
 	givenStart  *startFactors  // in place of the seeded start
 	rate        float64        // a fixed length of the steps in place of backtracking
 	matrix      *rows.Graph    // in place of the graph of the rows
@@ -101,7 +100,7 @@ type Options struct {
 // startFactors is a given start: C n×c row-major, which is also F.
 type startFactors struct{ a, b, c, u, v []float64 }
 
-// Validate names every fault of o in one *stream.UsageError.
+// Validate returns one *stream.UsageError with every fault of o.
 func (o Options) Validate() error {
 	var faults stream.Faults
 	method.RefuseNegative(&faults, "{clusters}", o.Clusters)
@@ -136,7 +135,7 @@ func (o Options) Validate() error {
 	return faults.Err("")
 }
 
-// Weights of the objective within these bounds keep squares finite and η(C−F) above rounding.
+// Weights within these bounds keep the squares in the objective finite and η(C−F) above rounding.
 const leastWeight, largestWeight = 1e-12, 1e12
 
 // WithDefaults fills in the zero fields of valid options for a number of rows.

@@ -10,33 +10,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Plan is the strategy of a run: its memory, and how often it reads the input.
+// Plan is the strategy of a run: how much memory it uses, and how often it reads the input.
 type Plan struct {
 	Graph         GraphKind // GraphKNN or GraphAnchors
 	Anchors       int       // m of GraphAnchors
-	Gram          bool      // G = XᵀX is in memory; else every product with it is a pass
-	GramNoRoom    bool      // G does not fit, though it would have paid
+	Gram          bool      // G = XᵀX is in memory; otherwise every product with it is a pass
+	GramNoRoom    bool      // G does not fit, though it would have saved time
 	RowsInMemory  bool      // the source is read once
-	StateInMemory bool      // else it is in scratch
+	StateInMemory bool      // the state is in memory; otherwise it is in scratch
 	Bytes         int64     // bound on the memory in addition to the source's chunks
 	Least         int64     // the smallest Options.Memory that works
 	Scratch       int64     // bytes of scratch space
-	Rewritten     int64     // the part of Scratch that each iteration rewrites: if Options.Stages keep it, it exists twice
-	SetupPasses   int       // over the source, before the first iteration
-	// IterationPasses is the least number of passes over the source: without G, backtracking of projected steps takes
-	// one for each trial.
+	Rewritten     int64     // the part of Scratch that each iteration rewrites; if Options.Stages save it, it exists twice
+	SetupPasses   int       // passes over the source before the first iteration
+	// IterationPasses is the least number of passes over the source in an iteration. Without G, backtracking of
+	// projected steps needs one more for each trial.
 	IterationPasses int
 
-	room      int64 // left for finding neighbours
-	neighbors int   // of a row in either graph
+	room      int64 // memory left for finding neighbours
+	neighbors int   // number of neighbours of a row in either graph
 }
 
-// Plan returns Select's strategy for a source with a known number of rows. A plan is more than a count of bytes, as
-// memory decides how often the source is read. The options must be valid. The error is a *stream.MemoryError, or a
-// *stream.UsageError for a source whose rows are not known.
+// Plan returns Select's strategy for a source with a known number of rows. It contains more than a count of bytes,
+// because memory decides how often the source is read. The options must be valid. The error is a *stream.MemoryError,
+// or a *stream.UsageError if the number of rows of the source is not known.
 //
-// Memory goes first to the needs of every run; then to G, if it pays: it costs d² a row once and 2d²c a product,
-// against 4·n·d·c for a product through the rows, so it does not pay if d > 2n; then to the state; then to the rows.
+// Memory is used first for the needs of every run. Then it is used for G, if G pays: G costs d² flops a row once and
+// 2d²c a product, against 4·n·d·c for a product through the rows, so it does not pay if d > 2n. Then it is used for
+// the state, and then for the rows.
 func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	n := src.Rows()
 	if n < 0 {
@@ -68,11 +69,11 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	}
 	p.neighbors = count
 	p.Bytes = o.baseBytes(src, d, p.Anchors)
-	// All records of scratch have the height of the tallest block.
+	// All records of scratch are as high as the tallest block.
 	most, blocks := blockHeights(src, d)
 	state := int64(recordRows(most)) * int64(blocks) * int64(stateBytes(o.Clusters, count))
 	if p.Graph == GraphKNN {
-		// C, F and LF whole; the neighbours.
+		// These bytes are for all of C, F and LF, and for the neighbours.
 		p.Bytes += 3*8*n*int64(o.Clusters) + n*int64(count+1)*rows.NeighbourBytes + rows.LeastBytes(d)
 		p.StateInMemory = true
 		p.IterationPasses = 2
@@ -120,7 +121,8 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	return p, nil
 }
 
-// baseBytes is the memory of any run: a block and its products, the d×c matrices, the sample of the start, BᵀX.
+// baseBytes returns the memory that every run needs, for a block and its products, the d×c matrices, the sample of the
+// start, and BᵀX.
 func (o Options) baseBytes(src stream.Source, d, anchors int) int64 {
 	c := int64(o.Clusters)
 	most, blocks := blockHeights(src, d)
@@ -130,7 +132,8 @@ func (o Options) baseBytes(src stream.Source, d, anchors int) int64 {
 	bytes += int64(o.Threads) * 8 * 4 * h * c             // procrustes
 	bytes += 8 * (18*wide*c + 2*c*c)                      // model, descent, sums
 	bytes += kernel.TeamBytes(max(d, most), max(d, most)) // products
-	// The start's sample, as drawn (the sampler is then gone) and scaled, and its clusters.
+	// These bytes are for the sample of the start, first as drawn (the sampler is then freed) and then scaled, and for
+	// its clusters.
 	sample := sampleRows(d, o.Clusters, anchors)
 	bytes += anchor.SamplerBytes(sample, d) + 8*int64(sample)*(wide+4)
 	bytes += int64(o.Threads+1) * kernel.NearestBytes(1, o.Clusters, d+1)

@@ -7,11 +7,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// procrustes computes C = Q(QᵀQ)^(−1/2), the C with CᵀC = I that maximizes Tr(CᵀQ), from a Q that comes in blocks.
+// procrustes computes C = Q(QᵀQ)^(−1/2), which is the C with CᵀC = I that maximizes Tr(CᵀQ), from a Q that is added
+// block by block.
 type procrustes struct {
 	s     *solver
 	polar *linalg.Polar
-	first []int // number of the first piece of each block
+	first []int // number of each block's first piece
 	piece int
 }
 
@@ -19,10 +20,10 @@ func (s *solver) newProcrustes() *procrustes {
 	return &procrustes{s: s, polar: linalg.NewPolar(s.c)}
 }
 
-// pieces is the number of parts of a block that are factored separately, to keep as many workers busy.
+// pieces is the number of parts of a block that are factored separately, to keep the same number of workers busy.
 const pieces = 4
 
-// pieceRows is the height of the pieces of a block, except the last.
+// pieceRows returns the height of the pieces of a block; the last piece may be lower.
 func pieceRows(h, c int) int { return max((h+pieces-1)/pieces, 4*c) }
 
 func (p *procrustes) addBlock(q []float64) error {
@@ -51,8 +52,8 @@ func (p *procrustes) factorQ() error {
 	return nil
 }
 
-// rowsTo writes a block's rows of C to dst, given its rows of Q again, and adds its share of QᵀC = (QᵀQ)^(1/2) to
-// root, c×c.
+// rowsTo writes the rows of C of a block to dst, given the same rows of Q again. It adds the block's share of QᵀC =
+// (QᵀQ)^(1/2) to root, c×c.
 func (p *procrustes) rowsTo(number int, dst, q, root []float64) {
 	c := p.s.c
 	h := len(q) / c
@@ -64,9 +65,9 @@ func (p *procrustes) rowsTo(number int, dst, q, root []float64) {
 	kernel.Gemm(p.s.team, 1, kernel.RowMajor(q, h, c, c).Trans(), kernel.RowMajor(dst, h, c, c), kernel.RowMajor(root, c, c, c))
 }
 
-// mostKappa is the condition of Q up to which XᵀC is computed as XᵀQ·(QᵀQ)^(−1/2). Its error is kappa·2⁻⁵³; beyond,
-// the sum over the rows of C itself is worth its pass. With η = 10⁵ it is about the root of the quotient of the
-// clusters' sizes.
+// mostKappa is the largest condition number of Q at which XᵀC is computed as XᵀQ·(QᵀQ)^(−1/2). The error of this
+// product is kappa·2⁻⁵³. For a larger condition number, the sum over the rows of C itself is worth its pass. With η =
+// 10⁵ the condition number is about the root of the quotient of the clusters' sizes.
 const mostKappa = 1e3
 
 func (s *solver) solveRoot(dst, m, root []float64) error {

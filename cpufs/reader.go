@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// gridReader delivers X, block by block, scaled and with its columns in the order of the cells. Blocks are the
-// source's, so that sums over them have the same bits wherever the blocks are kept.
+// gridReader reads X block by block, scaled and with its columns in the order of the cells. Blocks are the source's
+// blocks, so that sums over them have the same bits wherever the blocks are kept.
 type gridReader struct {
 	rows.Source
 	columns []stream.Column
@@ -25,10 +25,10 @@ type gridReader struct {
 	buf        []float64
 }
 
-// block is one block of X, lent until the next: h×d, column-major.
+// block is a block of rows of X, h×d, column-major. It is valid until the next block is read.
 type block struct {
 	number int
-	first  int // number of rows before it
+	first  int // number of rows in earlier blocks
 	x      kernel.Matrix[float64]
 	chunk  *stream.Chunk // as read; nil after the first pass if rows are kept
 }
@@ -73,12 +73,12 @@ func (r *gridReader) newBlock(number int, data []float64, c *stream.Chunk) *bloc
 // runColumns is the number of columns that a worker scales at a time.
 const runColumns = 16
 
-// pad keeps the columns of a block, whose height is a power of 2, from falling on the same lines of the cache:
-// without it, a run on mnist70k takes a fifth longer.
+// pad keeps the columns of a block, whose height is a power of 2, from falling on the same lines of the cache. Without
+// it, a run on mnist70k takes a fifth longer.
 const pad = 8
 
 // placeRows writes the rows of c, scaled and in the order of the cells, to x, column-major. The error is a
-// *stream.DataError that names the place of a value that the model cannot use.
+// *stream.DataError that gives the row and column of a value that the model cannot use.
 func (r *gridReader) placeRows(x kernel.Matrix[float64], c *stream.Chunk) error {
 	d, h := len(r.columns), c.Rows
 	if c.Cols != d {
@@ -112,7 +112,7 @@ func (r *gridReader) placeRows(x kernel.Matrix[float64], c *stream.Chunk) error 
 	return cmp.Or(errs...)
 }
 
-// scaleColumn scales a column's values, and returns the first row whose value is then missing or negative, or -1.
+// scaleColumn scales a column's values. It returns the first row whose scaled value is missing or negative, or -1.
 func (r *gridReader) scaleColumn(x []float64, j int) int {
 	lo, span, fill := r.scaling.columnScale(j)
 	for i, v := range x {

@@ -10,36 +10,36 @@ import (
 
 // Result is a ranking of all d features, by column of the source.
 type Result struct {
-	Order  []int     // all features, by falling score; equal scores by column, constant features last
+	Order  []int     // all features, by falling score; features with equal scores by column, constant features last
 	Scores []float64 // ‖w‖ of each feature; 0 for constant ones
-	// Nonzero is the number of scores above 0: CPUFSnn leaves most of them at exactly 0, and their ranking has no
-	// meaning.
+	// Nonzero is the number of scores above 0. In CPUFSnn most scores are exactly 0, and the ranking of these features
+	// has no meaning.
 	Nonzero  int
 	Constant []int // features that do not vary, ascending
 
 	Objective []float64    // eq. (2) at the start and after each iteration
 	Converged bool         // the relative change fell to Tol
-	Rose      *method.Rise // nil if the objective fell as it must
-	Graph     string       // the graph that ran: "knn" or "anchor"
+	Rose      *method.Rise // nil if the objective never rose, as it should
+	Graph     string       // the graph that was used: "knn" or "anchor"
 	Plan      Plan
-	Passes    int // over the source
-	// Distance is ‖C − F‖ over ‖C‖: the remaining distance between the two under η.
+	Passes    int // passes over the source
+	// Distance is ‖C − F‖ divided by ‖C‖: the distance between C and F that is left under η.
 	Distance float64
 	U, V     []float64     // c×n₁ and c×n₂, row-major
 	Warnings []stream.Text // for the user
 
-	Ties method.Ties // of Order: scores that count as equal, see [rankFeatures]
+	Ties method.Ties // ties of Order: scores that count as equal, see [rankFeatures]
 }
 
 // Iterations returns the number of completed iterations.
 func (r *Result) Iterations() int { return len(r.Objective) - 1 }
 
-// tieShare is the share of the largest score by which equal scores may differ. The fixtures' own sensitivity to
-// rounding is 4e-12 of the scores.
+// tieShare is the share of the largest score by which scores may differ and still count as equal. In the fixtures,
+// rounding changes scores by 4e-12 of their size.
 const tieShare = 1e-9
 
-// rankFeatures orders features by falling score. All scores nearly equal to the largest remaining one form a group.
-// Scores of 0, and then constant features, are groups of their own.
+// rankFeatures orders features by falling score. All scores that are nearly equal to the largest remaining one form a
+// group. Scores of 0 form a group of their own, and then the constant features.
 func rankFeatures(score []float64, constant []bool) (order []int, groups method.Ties) {
 	if len(score) == 0 {
 		return nil, nil

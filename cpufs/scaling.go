@@ -7,15 +7,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scaling turns the source's values into the tensor's, (x − Min)/Range, column by column of the source. A Range of 0
-// makes zeros: a constant pixel stays in the grid. If Min and Range are nil, values stay unchanged.
+// Scaling turns the source's values into (x − Min)/Range, column by column of the source. If a Range is 0, all values
+// become 0: a constant pixel stays in the grid. If Min and Range are nil, values stay unchanged.
 type Scaling struct {
 	Min, Range []float64
-	// Fill replaces missing entries, before scaling. Nil makes them an error.
+	// Fill replaces missing entries, before scaling. If it is nil, missing entries are an error.
 	Fill []float64
 }
 
-// columnScale returns the numbers of a column; a fill of NaN means none.
+// columnScale returns the minimum, range and fill of a column. A fill of NaN means that there is no fill.
 func (s *Scaling) columnScale(j int) (lo, span, fill float64) {
 	lo, span, fill = 0, 1, math.NaN()
 	if s == nil {
@@ -33,8 +33,8 @@ func (s *Scaling) columnScale(j int) (lo, span, fill float64) {
 	return
 }
 
-// MinMax is the paper's scaling to [0, 1] by the profile of all rows. Missing entries become the mean of the column,
-// or 0, which the range then includes.
+// MinMax returns the paper's scaling to [0, 1], from the profile of all rows. Missing entries become the mean of the
+// column, or 0, which the range then includes.
 func MinMax(p *gram.Profile, fill gram.Fill) *Scaling {
 	d := len(p.Columns)
 	s := &Scaling{Min: make([]float64, d), Range: make([]float64, d), Fill: make([]float64, d)}

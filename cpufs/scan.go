@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// scanRows is the first pass: G if planned, ‖X‖², each cell's range, and the sample.
+// scanRows makes the first pass. It computes G if planned, ‖X‖², the range of each cell, and the sample.
 func (s *solver) scanRows(ctx context.Context, sample *anchor.Sampler) error {
 	d := s.d
 	s.low, s.high = make([]float64, d), make([]float64, d)

@@ -15,10 +15,10 @@ import (
 
 // Select ranks the features of a source that lie on a grid. It holds at most opt.Memory in addition to the source's
 // chunks, see [Options.Plan]. The answer is the same to the last bit for any number of workers, and for any memory in
-// which G fits; without G it is the same to rounding.
+// which G fits. Without G it is the same to rounding.
 //
-// The error is a *stream.UsageError, a *stream.DataError for values the model cannot use, a *stream.MemoryError, or
-// the source's. A rising objective is no error, see Result.
+// The error is a *stream.UsageError, a *stream.DataError for values that the model cannot use, a *stream.MemoryError,
+// or an error of the source. A rising objective is not an error, see Result.
 func Select(ctx context.Context, src stream.Source, grid Grid, opt Options) (*Result, error) {
 	s, plan, err := newSolver(src, grid, opt)
 	if err != nil {
@@ -71,8 +71,8 @@ func (s *solver) prepareAndIterate(ctx context.Context, plan Plan) (r *Result, e
 	return s.iterateToEnd(ctx, plan)
 }
 
-// loadOrPrepare prepares the first iteration, or loads the saved one: then a pass restores G, the heights of the
-// blocks and rows in memory.
+// loadOrPrepare prepares the first iteration, or loads the saved iteration. After loading, a pass restores G, the
+// heights of the blocks and the rows in memory.
 func (s *solver) loadOrPrepare(ctx context.Context, plan Plan) error {
 	s.graph = &neighbourGraph{s: s, l: new(rows.Graph)}
 	if plan.Graph == GraphAnchors {
@@ -101,7 +101,7 @@ func (s *solver) loadOrPrepare(ctx context.Context, plan Plan) error {
 	return nil
 }
 
-// stageValues are the state of an iteration without the files, and without the results of a pass over the rows.
+// stageValues returns the state of an iteration without the files, and without the results of a pass over the rows.
 func (s *solver) stageValues() []any {
 	return append(s.graph.stageValues(), &s.a, &s.b, &s.u, &s.v, s.w, s.xc, s.p, s.gw, &s.sums.ff, &s.sums.cf, &s.sums.l,
 		&s.descent.rates[0], &s.descent.rates[1], &s.kappa, &s.directPasses, &s.looseIterations, &s.rows.Passes, &s.objectives)
@@ -148,9 +148,9 @@ func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
 	return r, nil
 }
 
-// roundingShare bounds the error of the objective as a share of its terms: sums over the rows are chains of 256 terms
-// and then a chain of their sums, sums over W have d·c terms, XᵀC has the error of Q's condition, and C is
-// orthonormal to 8c units.
+// roundingShare bounds the error of the objective as a share of its terms. Sums over the rows are chains of 256 terms
+// and then a chain of their sums, sums over W have d·c terms, XᵀC has an error from the condition of Q, and C is
+// orthonormal up to 8c units of rounding.
 func (s *solver) roundingShare() float64 {
 	n, c := float64(s.rows.N), float64(s.c)
 	return 0x1p-53 * (256 + n/256 + float64(len(s.rows.Height)) + float64(s.d)*c + 8*c + min(s.kappa, mostKappa))
@@ -187,7 +187,7 @@ func (s *solver) prepareStart(ctx context.Context, plan Plan) error {
 	return s.graph.startIteration(ctx, scale)
 }
 
-// makeGraph makes the graph; x is the sample.
+// makeGraph makes the graph. x is the sample of rows.
 func (s *solver) makeGraph(ctx context.Context, plan Plan, x kernel.Matrix[float64]) error {
 	switch g := s.graph.(type) {
 	case *anchorGraph:
@@ -215,7 +215,8 @@ func (s *solver) makeGraph(ctx context.Context, plan Plan, x kernel.Matrix[float
 	return nil
 }
 
-// anchorPoints returns the anchors: the options' rows, the first rows of the sample, or the centres of its clusters.
+// anchorPoints returns the anchors. They are the rows given in the options, the first rows of the sample, or the
+// centres of its clusters.
 func (s *solver) anchorPoints(ctx context.Context, plan Plan, x kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
 	m := plan.Anchors
 	switch {

@@ -19,32 +19,32 @@ type solver struct {
 	stage      stream.Stage
 	objectives []float64 // eq. (2) at the start and after each iteration
 
-	g               []float64 // G = XᵀX, d×d, stored in full; if nil, every product with it is a pass
-	low, high       []float64 // of each cell
-	kappa           float64   // condition of the last Q
-	directPasses    int       // iterations that took a pass to find XᵀC
-	looseIterations int       // iterations in which C was not determined
+	g               []float64 // G = XᵀX, d×d, stored in full; if it is nil, every product with G is a pass
+	low, high       []float64 // least and largest value of each cell
+	kappa           float64   // condition number of the last Q
+	directPasses    int       // number of iterations that needed a pass to find XᵀC
+	looseIterations int       // number of iterations in which C was not determined
 
 	y, z []float64 // scratch of a block: X times a matrix, and a factor for Xᵀ
 }
 
-// graph is a Laplacian L with its part of the iteration over rows.
+// graph is a Laplacian L, together with its part of the iteration over rows.
 type graph interface {
-	// addClusterRows stores the rows of C of a block, h×c, in the pass that assigns rows to clusters, and
+	// addClusterRows stores the rows of C of a block, h×c. It is called in the pass that assigns rows to clusters, and
 	// endClusterPass ends that pass.
 	addClusterRows(b *block, c []float64) error
 	endClusterPass(err error) error
-	// startIteration, with F = C, scales the columns of C, finds the sums, and prepares the first iteration. A, B,
-	// XᵀC and P are known.
+	// startIteration scales the columns of C, finds the sums with F = C, and prepares the first iteration. A, B, XᵀC
+	// and P are known.
 	startIteration(ctx context.Context, scale []float64) error
-	// updateCF finds C and F for new A, B: it leaves XᵀC, P, the sums and GW.
+	// updateCF finds C and F for new A and B. It sets XᵀC, P, the sums and GW.
 	updateCF(ctx context.Context) error
-	// stageValues are the state of an iteration without the files: see stream.Stage.
+	// stageValues returns the state of an iteration without the files: see stream.Stage.
 	stageValues() []any
 	closeFiles() error
 }
 
-// multiplyBlock writes X·M of a block to s.y, h×w; M is d×w row-major.
+// multiplyBlock writes X·M of a block to s.y, h×w, for a d×w matrix M, row-major.
 func (s *solver) multiplyBlock(b *block, m []float64, w int) []float64 {
 	h := b.x.Rows
 	s.y = rows.Resize(s.y, h*w)
@@ -53,12 +53,12 @@ func (s *solver) multiplyBlock(b *block, m []float64, w int) []float64 {
 	return s.y
 }
 
-// addTransposed adds XᵀY of a block to sum, d×w; Y is h×w row-major.
+// addTransposed adds XᵀY of a block to sum, d×w, for an h×w matrix Y, row-major.
 func (s *solver) addTransposed(b *block, y, sum []float64, w int) {
 	kernel.Gemm(s.team, 1, b.x.Trans(), kernel.RowMajor(y, b.x.Rows, w, w), kernel.RowMajor(sum, s.d, w, w))
 }
 
-// timesG writes G·M to dst, both d×c: from G, or in a pass.
+// timesG writes G·M to dst, both d×c. It uses G if that is in memory, and otherwise makes a pass.
 func (s *solver) timesG(ctx context.Context, dst, m []float64) error {
 	clear(dst)
 	c := s.c
@@ -88,7 +88,7 @@ func joinColumns(dst []float64, c int, parts ...[]float64) {
 	}
 }
 
-// newF forms rows of F from rows of XW, C and LC, and returns their sums:
+// newF computes rows of F from rows of XW, C and LC, and returns their sums:
 //
 //	f = max(0, (αh + ηc − ½ν(LᵀC)) / (α + η))   // line 7, mended: eq. (3)
 //
@@ -110,7 +110,7 @@ func (s *solver) newF(f, h, cRows, lc []float64) rowSums {
 	})
 }
 
-// overRuns calls visit for runs of the n rows, and adds up their sums in order.
+// overRuns calls visit for runs of consecutive rows, of n rows in total, and adds up their sums in order.
 func (s *solver) overRuns(n int, visit func(t *rowSums, from, to int)) (total rowSums) {
 	runs := make([]rowSums, (n+rows.RunRows-1)/rows.RunRows)
 	rows.EachRun(s.opt.Threads, n, func(run, from, to int) { visit(&runs[run], from, to) })
@@ -129,7 +129,8 @@ func (s *solver) startSums(c, lc []float64) rowSums {
 	})
 }
 
-// productCount is the number of n×c matrices that a pass multiplies Xᵀ by: F, another, and without G also XW.
+// productCount returns the number of n×c matrices by which a pass multiplies Xᵀ: F, one other matrix, and without G
+// also XW.
 func (s *solver) productCount() int {
 	if s.g == nil {
 		return 3
@@ -137,7 +138,8 @@ func (s *solver) productCount() int {
 	return 2
 }
 
-// splitSums splits the sums of such a pass: P, the other matrix's, and GW, unless it comes from G.
+// splitSums splits the sums of such a pass into P, the sums of the other matrix, and GW. If G is in memory, GW is
+// computed from it.
 func (s *solver) splitSums(ctx context.Context, sum, other []float64) error {
 	c, wide := s.c, s.productCount()*s.c
 	copyColumns(s.p, sum, 0, c, wide)

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// startBytes bounds the sample for the clusters of the start by the number of columns alone, as the answer must
-	// not depend on memory.
+	// startBytes bounds the sample for the clusters of the start. The bound depends on the number of columns alone,
+	// because the answer must not depend on memory.
 	startBytes = 16 << 20
 	mostSample = 10000
-	// leastSample is the least number of sampled rows a cluster.
+	// leastSample is the least number of sampled rows for each cluster.
 	leastSample = 50
-	// startRestarts of k-means, each with at most startMoves moves of the centres.
+	// startRestarts is the number of restarts of k-means, each with at most startMoves moves of the centres.
 	startRestarts = 5
 	startMoves    = 100
 )
@@ -44,8 +44,8 @@ func (s *solver) startCenters(ctx context.Context, x kernel.Matrix[float64]) (ke
 	return kernel.Matrix[float64](r.Centers), nil
 }
 
-// assignRows passes C, the indicator of the clusters, to the graph, and returns the factors of its columns: one over
-// the roots of the sizes. XᵀC is then known, and P with it: F = C.
+// assignRows passes C, the indicator of the clusters, to the graph. It returns the factors that scale the columns of
+// C, which are one divided by the roots of the cluster sizes. XᵀC is then known, and so is P, because F = C.
 func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64]) (scale []float64, err error) {
 	c, given := s.c, s.opt.givenStart
 	scale = slices.Repeat([]float64{1}, c)
@@ -87,8 +87,8 @@ func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64])
 	return scale, nil
 }
 
-// initFactors initializes A, B, U and V: uniform, and U and V scaled by the one factor for which XW is nearest to F.
-// XᵀC, P and, for GW, the rows are known.
+// initFactors sets A, B, U and V to uniform random values. U and V are scaled by the one factor for which XW is
+// nearest to F. XᵀC and P must be known, and the rows for GW.
 func (s *solver) initFactors(ctx context.Context) error {
 	m := &s.model
 	if b := s.opt.givenStart; b != nil {
@@ -109,8 +109,8 @@ func (s *solver) initFactors(ctx context.Context) error {
 	if err := s.timesG(ctx, m.gw, m.w); err != nil {
 		return err
 	}
-	// Uniform factors overshoot a hundredfold, and the first projected step then moves all of U to 0, a point without
-	// return.
+	// Uniform factors are a hundred times too large. The first projected step would then move all of U to 0, and U
+	// could not leave 0 again.
 	fit, square := kernel.Dot(m.w, m.p), kernel.Dot(m.w, m.gw)
 	tau := math.Sqrt(fit / square)
 	for _, x := range [][]float64{m.u, m.v} {
@@ -125,5 +125,5 @@ func (s *solver) initFactors(ctx context.Context) error {
 	return nil
 }
 
-// startStream separates the random numbers of the factors from k-means'.
+// startStream separates the random numbers of the factors from the random numbers of k-means.
 const startStream = 0x63707566

@@ -1,16 +1,15 @@
-// Package eufs ranks features by how well they separate clusters of rows, without labels: EUFS (Wang, Tang, Liu,
-// "Embedded unsupervised feature selection", AAAI 2015) and HUFS, its successor with a tree over the features (Wang,
-// Wang, Tang, Aggarwal, Ranganath, Liu, "Exploiting hierarchical structures for unsupervised feature selection", SDM
-// 2017). X is n×d, U n×k with orthonormal columns and no negative entry (the clusters), V d×k; a feature's score is
-// the length of its row of V.
+// Package eufs ranks features by how well they separate clusters of rows, without labels. It has EUFS (Wang, Tang,
+// Liu, "Embedded unsupervised feature selection", AAAI 2015) and HUFS, its successor with a tree over the features
+// (Wang, Wang, Tang, Aggarwal, Ranganath, Liu, "Exploiting hierarchical structures for unsupervised feature
+// selection", SDM 2017). X is n×d, U is n×k with orthonormal columns and no negative entry (the clusters), and V is
+// d×k. The score of a feature is the length of its row of V.
 //
 //	EUFS  min ‖X − UVᵀ‖₂,₁ + α‖V‖₂,₁ + β Tr(UᵀLU)
 //	HUFS  min ‖X − UVᵀ‖₂,₁ + β‖V‖₂,₁ + α Σ_G Σ_c ‖v_G^c‖
 //
-// L is the normalized Laplacian of a graph of the rows, G a node of the tree, v_G^c the
-// entries of column c of V for the features of G. Both are solved by the alternating
-// direction method of multipliers: E stands for X − UVᵀ, Z for the U without negative
-// entries, and in HUFS P for the groups of V.
+// L is the normalized Laplacian of a graph of the rows, G is a node of the tree, and v_G^c has the entries of column c
+// of V for the features of G. Both are solved by the alternating direction method of multipliers: E replaces X − UVᵀ,
+// Z replaces the U without negative entries, and in HUFS P replaces the groups of V.
 //
 //  1. [Prepare] reads the rows once, keeps a copy in the narrowest type that is exact,
 //     and makes the parts common to all settings: the start (k-means on a sample, then all rows by
@@ -19,32 +18,30 @@
 //     MᵀU, from which V follows; pass B over M leaves N, whose polar factor U is (TSQR,
 //     package linalg); a third pass goes over the few numbers of each row and updates U.
 //
-// Records of the rows are in memory or in files (stream.Scratch), by the same code, which
-// sees a block at a time: E, Q and Y₂ are never stored, nor is any n×n matrix. A row costs
-// 8·d bytes of M (4·d in float32), d values of X and 4k + 1 numbers more. Results have the
-// same bits in memory and in files, for any number of workers and however the source cuts
-// its rows.
+// Records of the rows are in memory or in files (stream.Scratch). The same code reads both, a block at a time. E, Q
+// and Y₂ are never stored, nor is any n×n matrix. A row needs 8·d bytes for M (4·d in float32), d values of X and 4k +
+// 1 more numbers. Results have the same bits in memory and in files, for any number of workers and however the source
+// cuts its rows.
 //
 // # The graphs
 //
-// Up to 20,000 rows: rows i and j that are among each other's 5 nearest (one direction is
-// enough) have w_ij = exp(−‖x_i − x_j‖²/2σ²), σ being the mean distance of a row from its
-// nearest, and L = I − D^(−1/2)WD^(−1/2). Above: L = I − BBᵀ of the anchor graph (package
-// anchor), B with 5 entries a row, so that L·U = U − B(BᵀU).
+// Up to 20,000 rows, rows i and j are joined if one of them is among the 5 nearest of the other (one direction is
+// enough). The weight is w_ij = exp(−‖x_i − x_j‖²/2σ²), σ being the mean distance of a row from its nearest row, and L
+// = I − D^(−1/2)WD^(−1/2). For more rows, L = I − BBᵀ of the anchor graph (package anchor), and B has 5 entries a row,
+// so that L·U = U − B(BᵀU).
 //
 // # The papers' slips
 //
-// Mended, since only these steps are minimizers: EUFS's threshold of V is α/μ (eq. 21
-// prints α), Z and N have (β/μ)·LU and (β/μ)·LZ (eq. 30 prints β), and μ is min(ρμ, μ_max)
-// (eq. 35 prints max). HUFS has P = MV, M the 0/1 matrix from features to groups (the text
-// has P = V), and P's argument is MV − Y₃/μ. The objectives need not fall on the way.
+// These are mended, since only the following steps are minimizers. EUFS's threshold of V is α/μ (eq. 21 prints α), Z
+// and N have (β/μ)·LU and (β/μ)·LZ (eq. 30 prints β), and μ is min(ρμ, μ_max) (eq. 35 prints max). HUFS has P = MV,
+// with M the 0/1 matrix from features to groups (the text has P = V), and the argument of P is MV − Y₃/μ. The
+// objectives may rise between iterations.
 //
 // # Settings
 //
-// Columns are scaled to length 1 (the papers assume it). The start must have orthonormal
-// columns: from U = 0 the iteration never moves. From [Problem.AlphaMax] on V is 0
-// for good, so the row sparsity is best given as a share of it. A μ₀ below ten times the
-// row sparsity wipes the start out in the first step, and one below β makes N so
-// ill-conditioned that rounding decides: both are warned about. HUFS without a tree is
-// EUFS's step of V, but not its iterates: Z follows U in HUFS and comes before it in EUFS.
+// Columns are scaled to length 1, as the papers assume. The start must have orthonormal columns: from U = 0 the
+// iteration never moves. From the row sparsity [Problem.AlphaMax] on, V becomes 0 and stays 0, so the row sparsity is
+// best given as a share of it. A μ₀ below ten times the row sparsity wipes the start out in the first step, and a μ₀
+// below β makes N so ill-conditioned that rounding decides. Warnings report both. HUFS without a tree makes the same
+// step of V as EUFS, but has other iterates: Z follows U in HUFS and comes before it in EUFS.
 package eufs

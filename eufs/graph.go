@@ -6,14 +6,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// graph is a normalized Laplacian L of the rows: one of the two fields is set. It is read-only; each run has its own
-// laplacianProducts.
+// graph is a normalized Laplacian L of the rows. Exactly one of the two fields is set. It is read-only; each run has
+// its own laplacianMultiplier.
 type graph struct {
 	anchored   *rows.AnchoredGraph // rows that share anchors
 	neighbours *rows.Graph         // nearest rows
 }
 
-// anchorFile holds the rows of B; nil for nearest rows.
+// anchorFile returns the file with the rows of B, or nil for a graph of nearest rows.
 func (g *graph) anchorFile() stream.ScratchFile {
 	if g == nil || g.anchored == nil {
 		return nil
@@ -30,36 +30,36 @@ const (
 	fields
 )
 
-// laplacianProducts computes L·U and L·Z. These need all rows of U and Z: the rows are gathered, block by block in
-// order, before any row of the product is computed.
-type laplacianProducts struct {
+// laplacianMultiplier computes L·U and L·Z. These products need all rows of U and Z. So the rows are gathered first,
+// block by block in order, before any row of the product is computed.
+type laplacianMultiplier struct {
 	*graph
 	layout
 	team     *kernel.Team
 	gathered [fields][]float64 // all of U and Z, or BᵀU and BᵀZ, m×k
 }
 
-func (g *graph) newProducts(team *kernel.Team, l layout) *laplacianProducts {
+func (g *graph) newProducts(team *kernel.Team, l layout) *laplacianMultiplier {
 	height := int(l.n)
 	if g.anchored != nil {
 		height = g.anchored.M
 	}
-	p := &laplacianProducts{graph: g, layout: l, team: team}
+	p := &laplacianMultiplier{graph: g, layout: l, team: team}
 	for f := range p.gathered {
 		p.gathered[f] = make([]float64, height*l.k)
 	}
 	return p
 }
 
-func (p *laplacianProducts) graphFile() stream.ScratchFile {
+func (p *laplacianMultiplier) graphFile() stream.ScratchFile {
 	if p == nil {
 		return nil
 	}
 	return p.graph.anchorFile()
 }
 
-// gatherBlock adds the rows of block b of A; block 0 begins anew.
-func (p *laplacianProducts) gatherBlock(f field, b int, rec []byte, a []float64) {
+// gatherBlock adds the rows of block b of A. Block 0 starts a new matrix.
+func (p *laplacianMultiplier) gatherBlock(f field, b int, rec []byte, a []float64) {
 	if p.neighbours != nil {
 		copy(p.gathered[f][b*p.block*p.k:], a)
 		return
@@ -71,9 +71,9 @@ func (p *laplacianProducts) gatherBlock(f field, b int, rec []byte, a []float64)
 	kernel.SparseGemm(p.team, z, kernel.RowMajor(a, z.Rows, p.k, p.k), kernel.RowMajor(p.gathered[f], z.Cols, p.k, p.k))
 }
 
-// laplacianTo writes the rows of L·A from row from of block b on; a has the same rows of A. Calls may run at the same
-// time.
-func (p *laplacianProducts) laplacianTo(dst []float64, f field, b int, rec []byte, from int, a []float64) {
+// laplacianTo writes rows of L·A, beginning with row `from` of block b. a has the same rows of A. Calls may run at the
+// same time.
+func (p *laplacianMultiplier) laplacianTo(dst []float64, f field, b int, rec []byte, from int, a []float64) {
 	h := len(a) / p.k
 	if p.neighbours != nil {
 		p.neighbours.LaplacianTo(1, dst, p.gathered[f], b*p.block+from, h, p.k)
@@ -86,7 +86,7 @@ func (p *laplacianProducts) laplacianTo(dst []float64, f field, b int, rec []byt
 }
 
 // laplacianTraces turns Tr(UᵀU) and Tr(ZᵀU) into Tr(UᵀLU) and Tr(ZᵀLU).
-func (p *laplacianProducts) laplacianTraces(uu, zu float64) (ulu, zlu float64) {
+func (p *laplacianMultiplier) laplacianTraces(uu, zu float64) (ulu, zlu float64) {
 	u, z := p.gathered[fieldU], p.gathered[fieldZ]
 	if p.anchored != nil {
 		return uu - kernel.Dot(u, u), zu - kernel.Dot(z, u)

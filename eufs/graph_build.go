@@ -10,9 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// newNeighbours builds the kNN graph L = I − D^(−1/2)WD^(−1/2): w_ij = exp(−‖x_i − x_j‖²/2σ²) if one of the two is
-// among the other's nearest, σ the mean distance of a row from its nearest. It holds all rows, in the scale of X.
-// Costs 2n²d flops in float32.
+// newNeighbours builds the kNN graph L = I − D^(−1/2)WD^(−1/2). Two rows have the weight w_ij = exp(−‖x_i − x_j‖²/2σ²)
+// if one of the two is among the nearest rows of the other; σ is the mean distance of a row from its nearest row. It
+// holds all rows, in the scale of X. The cost is 2n²d flops in float32.
 func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) (*graph, error) {
 	n := int(t.n)
 	near, err := rows.FindNearest(ctx, team, n, t.d, min(count, n-1), rows.PartBytes(t.n, t.d),
@@ -45,8 +45,9 @@ func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) 
 	return &graph{neighbours: g}, nil
 }
 
-// newAnchored builds the anchor graph: points are m rows of a seeded sample, or the centres of its clusters. It takes
-// two passes: over X, for Z, and over Z, to divide by the roots of Δ. The graph owns a file, even with an error.
+// newAnchored builds the anchor graph. The anchors are m rows of a seeded sample, or the centres of its clusters. It
+// makes two passes: one over X, to compute Z, and one over Z, to divide by the roots of Δ. The graph owns a file, even
+// after an error.
 func newAnchored(ctx context.Context, t *table, team *kernel.Team, s Setup, sample rowSample, m int) (*graph, error) {
 	points := sample.firstRows(m)
 	if s.AnchorKMeans {

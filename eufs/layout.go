@@ -3,12 +3,12 @@ package eufs
 import "github.com/ufs-stream/ufs-stream/internal/rows"
 
 const (
-	// lanes is the number of accumulators of sums over rows. Each takes the same rows for any number of workers, and
-	// they are added up in order at the end, so that bits do not depend on the workers. It bounds the workers that a
-	// pass keeps busy.
+	// lanes is the number of accumulators of sums over rows. Each accumulator gets the same rows for any number of
+	// workers, and all are added up in order at the end, so that bits do not depend on the workers. It is also the
+	// largest number of workers that a pass keeps busy.
 	lanes = 16
-	// stripBytes bounds the rows that a worker takes at a time, in float64: pass A has four such matrices, which fit
-	// a level-2 cache of 2 MiB together.
+	// stripBytes bounds the rows that a worker processes at a time, in float64. Pass A has four such matrices, which
+	// together fit a level-2 cache of 2 MiB.
 	stripBytes             = 384 << 10
 	leastStrip, mostStrip  = 8, 256
 	stripsPerLane          = 2
@@ -16,8 +16,8 @@ const (
 	wordBytes, singleBytes = 8, 4
 )
 
-// layout cuts n rows of d features and k clusters into records. A block is a record of every file; its lanes are cut
-// into strips of rows that a worker takes at a time. All of it depends on d alone, never on workers or memory.
+// layout cuts n rows of d features and k clusters into records. A block is a record of every file. Its lanes are cut
+// into strips of rows that a worker processes at a time. All sizes depend on d alone, never on workers or memory.
 type layout struct {
 	n                   int64
 	d, k                int
@@ -43,8 +43,8 @@ func newLayout(n int64, d, k, blockRows int) layout {
 
 func (l layout) rowsOfBlock(b int) int { return int(min(int64(l.block), l.n-int64(b)*int64(l.block))) }
 
-// state views the per-row numbers of a block: U, the n of pass B and then the previous U, Z and Y₁, h×k each, and by
-// how much row i of E exceeds w, h: E = s·w.
+// state is a view of the numbers of each row in a block: U, the n of pass B, which the previous U later replaces, Z
+// and Y₁, h×k each, and s, h numbers. With s, row i of E is a multiple of w: E = s·w.
 type state struct{ u, v, z, y, s []float64 }
 
 func (l layout) stateWords() int { return 4*l.k + 1 }

@@ -78,8 +78,9 @@ func (m *configuredMethod) checkGraph(isSet func(string) bool) error {
 }
 
 // chosenWeights returns α and β, or their defaults. Half of the sparsity at which V vanishes did better than a tenth
-// in 13 of 16 comparisons (COIL20, warpPIE10P; both methods; 50 and 200 features; this μ₀ and 1; NMI) and in all on
-// Prostate-GE. Without a graph or tree its weight is 0, so that a run that wants none gets no warning about it.
+// in 13 of 16 comparisons (COIL20, warpPIE10P; both methods; 50 and 200 features; this μ₀ and 1; NMI) and in all
+// comparisons on Prostate-GE. Without a graph or tree its weight is 0, so that a run without one gets no warning about
+// it.
 func (m *configuredMethod) chosenWeights() (alpha, beta method.Weights) {
 	sparsity := method.Weight{Value: 0.5, Share: true}
 	switch {
@@ -106,9 +107,10 @@ func (m *configuredMethod) solveOptions(threads int) Options {
 	return Options{Method: m.kind, Mu: m.mu, MaxIter: m.stopping.Most, Tol: m.stopping.Tol, Float32: m.state == "float32", Threads: threads}
 }
 
-// initialMu returns μ₀ for two weights: the user's, or 1, raised until neither the first step wipes out the start nor
-// the iterates are ill-conditioned. On COIL20 (200 features, three seeds, NMI) that is as good as 1 or 2 for EUFS,
-// 76.5 against 76.3 and 75.3, and within the noise for HUFS, 75.5 against 77.3 and 76.5; and it converges.
+// initialMu returns μ₀ for two weights. It is the user's value, or else 1, raised until the first step does not wipe
+// out the start and the iterates are not ill-conditioned. On COIL20 (200 features, three seeds, NMI) this is as good
+// as 1 or 2 for EUFS, 76.5 against 76.3 and 75.3, and equal within noise for HUFS, 75.5 against 77.3 and 76.5. And it
+// converges.
 func (m *configuredMethod) initialMu(alpha, beta float64) float64 {
 	switch {
 	case m.mu > 0:
@@ -119,8 +121,8 @@ func (m *configuredMethod) initialMu(alpha, beta float64) float64 {
 	return max(1, 10*alpha, beta)
 }
 
-// mostLoads is the largest number of readings of the input: loading tries to keep values as bytes, shorts, float32,
-// and then float64.
+// mostLoads is the largest number of readings of the input. Loading tries to store values as bytes, as shorts, as
+// float32, and then as float64.
 const mostLoads = 4
 
 func (m *configuredMethod) Cost(s method.Shape) (method.Cost, error) {
@@ -160,8 +162,8 @@ func (m *configuredMethod) Cost(s method.Shape) (method.Cost, error) {
 	return c, nil
 }
 
-// valueBytes bounds the bytes of a value in the copy of the rows. Means of missing values fit no narrow type, and for
-// floats it is not known beforehand whether any is missing.
+// valueBytes bounds the bytes of a value in the copy of the rows. Means that fill missing values fit no narrow type,
+// and for floats it is not known beforehand whether any value is missing.
 func (m *configuredMethod) valueBytes(s method.Shape) int {
 	filled := s.FillMean && (s.HasNulls || slices.ContainsFunc(s.Columns, func(c stream.Column) bool {
 		return ValueBytes([]stream.Column{c}, false) > 2
@@ -178,7 +180,7 @@ type loadedProblem struct {
 	alpha, beta []resolvedWeight
 }
 
-// resolvedWeight is a weight as given, and as a number.
+// resolvedWeight is a weight as the user gave it, and as a number.
 type resolvedWeight struct {
 	given method.Weight
 	value float64
@@ -263,8 +265,8 @@ func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (r *m
 	return r, nil
 }
 
-// countFlat counts the chosen features whose spread is small compared with a mean that the scaling does not remove:
-// such columns are similar to the clusters of the rows.
+// countFlat counts the chosen features whose spread is small compared with a mean that the scaling does not remove.
+// Such columns are similar to the clusters of the rows.
 func countFlat(e *method.Evidence, chosen []int) (n int) {
 	if e.Scale != gram.ScaleNone && e.Scale != gram.ScaleUnit {
 		return 0
@@ -307,7 +309,7 @@ func (p *loadedProblem) recordSettings() map[string]any {
 // Settings implements method.Varied.
 func (m *configuredMethod) Settings() int { return max(len(m.alpha), 1) * max(len(m.beta), 1) }
 
-// Path implements method.Varied: every α with every β, from rows that are loaded once.
+// Path implements method.Varied. It solves every α with every β, from rows that are loaded once.
 func (m *configuredMethod) Path(ctx context.Context, e *method.Evidence) (g *method.Grid, err error) {
 	p, err := m.loadRows(ctx, e)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 	prefixTree      = "prefix:" // and a separator
 )
 
-// CheckTree implements method.Grouped: it refuses settings that are wrong for any input.
+// CheckTree implements method.Grouped. It refuses settings that are wrong for any input.
 func (m *configuredMethod) CheckTree() error {
 	tree := m.tree
 	switch {
@@ -54,8 +54,8 @@ func (m *configuredMethod) Tree(e *method.Evidence) (method.Tree, error) {
 	return m.buildTree(e.Names(), e.LeftOut, gramOf(e))
 }
 
-// growTree returns the tree over the features of the evidence, nil if none is set. It copies the Gram matrix, which
-// later explains the selection.
+// growTree returns the tree over the features of the evidence, or nil if no tree is set. It copies the Gram matrix,
+// which later explains the selection.
 func (m *configuredMethod) growTree(e *method.Evidence) (*Tree, error) {
 	sym := gramOf(e)
 	if sym != nil {
@@ -73,8 +73,8 @@ func gramOf(e *method.Evidence) []float64 {
 	return e.Gram.Sym
 }
 
-// buildTree returns the tree over the named features, nil if none is set. sym is the Gram matrix of the centred
-// columns, for a correlation tree, which overwrites it.
+// buildTree returns the tree over the named features, or nil if no tree is set. sym is the Gram matrix of the centred
+// columns. Only a correlation tree uses it, and overwrites it.
 func (m *configuredMethod) buildTree(names []string, leftOut []stream.LeftOut, sym []float64) (*Tree, error) {
 	separator, prefix := strings.CutPrefix(m.tree, prefixTree)
 	switch {

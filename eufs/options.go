@@ -11,22 +11,22 @@ import (
 // Method is the method of one of the two papers.
 type Method int
 
-// The methods.
+// Each constant is a method, with its penalties.
 const (
 	EUFS Method = iota // α‖V‖₂,₁ + β Tr(UᵀLU)
 	HUFS               // β‖V‖₂,₁ + α Σ‖v_G‖ over the groups of a tree
 )
 
-// Weight is the weight of a penalty: a number, or a share of α_max, the row sparsity at
-// and above which V is 0 for good (see [Problem.AlphaMax]).
+// Weight is the weight of a penalty: a number, or a share of α_max. α_max is the row sparsity from which on V becomes
+// 0 and stays 0 (see [Problem.AlphaMax]).
 type Weight = method.Weight
 
-// Options are the settings of the iteration; a zero field means its default. The penalties have none: their zero is
-// 0.
+// Options are the settings of the iteration. A zero field means its default, except for the weights of the penalties,
+// which have no default: their zero means 0.
 type Options struct {
 	Method Method
-	// Alpha is EUFS's row sparsity, and in HUFS the weight of the tree. Beta is EUFS's
-	// weight of the graph, and in HUFS the row sparsity: the papers' letters.
+	// Alpha weighs the row sparsity in EUFS, and the tree in HUFS. Beta weighs the graph in EUFS, and the row sparsity
+	// in HUFS. These are the papers' letters.
 	Alpha, Beta Weight
 	Tree        *Tree // HUFS only; nil is a tree without groups
 
@@ -39,7 +39,7 @@ type Options struct {
 	Float32 bool    // keep M in float32: half the bytes, other last digits
 
 	Threads int // 0 means GOMAXPROCS; the result does not depend on it
-	// Progress is called when the figures of an iteration are complete. Nil does nothing.
+	// Progress is called when the figures of an iteration are complete. It may be nil.
 	Progress func(iteration int, objective float64)
 }
 
@@ -53,7 +53,7 @@ const (
 	defaultTolerance = 1e-4
 )
 
-// Validate names every fault of o in one *stream.UsageError.
+// Validate returns one *stream.UsageError with every fault of o.
 func (o Options) Validate() error {
 	var faults stream.Faults
 	if o.Method != EUFS && o.Method != HUFS {

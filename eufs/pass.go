@@ -34,8 +34,8 @@ func (s *solver) passStart(ctx context.Context) error {
 	}, rows.WritePass(s.states), rows.ReadPass(s.p.start.labelFile()), rows.ReadPass(s.products.graphFile()))
 }
 
-// passA goes over X, M and the state: it moves E, and in EUFS Z, and leaves K = MᵀU. With p the row of UVᵀ, w =
-// clip(q) the remainder of q without e, and r = μ_old/μ:
+// passA goes over X, M and the state. It moves E, and in EUFS Z, and leaves K = MᵀU. With p the row of UVᵀ, w =
+// clip(q) the part of q that is left without e, and r = μ_old/μ, it computes
 //
 //	z = max(u − y₁/μ − (β/μ)·(L·U), 0)                   eq. (30) mended
 //	q = x + r·m − (1+r)·p   m = w + p   e = q − w        q is X − UVᵀ + Y₂/μ
@@ -138,8 +138,8 @@ func (w *worker) multiplyUV(l layout, dst, u, v []float64, h int) {
 	kernel.Gemm(w.team, 1, kernel.RowMajor(u, h, l.k, l.k), kernel.RowMajor(v, l.d, l.k, l.k).Trans(), kernel.RowMajor(dst, h, l.d, l.d))
 }
 
-// addResiduals adds up the residuals of the previous iteration: x − p, and x − p − e, with e = s·w, w = m − old, and
-// old the row of UVᵀ that M was made with.
+// addResiduals adds up the residuals of the previous iteration, x − p and x − p − e, with e = s·w and w = m − old. old
+// is the row of UVᵀ from which M was made.
 func (w *worker) addResiduals(d, h int, m, s []float64, sums *[sumCount]float64) {
 	for i := range h {
 		left, off := rowResiduals(w.x[i*d:][:d], w.p[i*d:][:d], m[i*d:][:d], w.old[i*d:][:d], s[i])
@@ -169,7 +169,7 @@ func rowResiduals(x, p, m, old []float64, s float64) (left, off float64) {
 	return left + left1, off + off1
 }
 
-// loadStrip returns rows [from, from+h) of M as float64: in the record itself, or a copy.
+// loadStrip returns rows [from, from+h) of M as float64. They are in the record itself, or in a copy.
 func (s *solver) loadStrip(w *worker, rec []byte, from, h int, first bool) []float64 {
 	d := s.t.d
 	var m []float64
@@ -183,13 +183,13 @@ func (s *solver) loadStrip(w *worker, rec []byte, from, h int, first bool) []flo
 	} else {
 		m = rows.ViewNumbers[float64](rec)[from*d:][:h*d]
 	}
-	if first { // nothing has been written: r is 0, and 0·m must be 0
+	if first { // nothing has been written yet: r is 0, and 0·m must be 0
 		clear(m)
 	}
 	return m
 }
 
-// storeStrip writes a float32 copy back to the record, and rounds the copy alike.
+// storeStrip writes a float32 copy back to the record, and rounds the copy in the same way.
 func (s *solver) storeStrip(m []float64, rec []byte, from int) {
 	if !s.opt.Float32 {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// passB goes over M and the state, stores N in the state and passes its rows to the polar factor:
+// passB goes over M and the state, stores N in the state and passes the rows of N to the polar factor:
 //
 //	n = y₁/μ + z − (β/μ)·(L·Z) + mV      eq. (31) mended; HUFS has no graph
 func (s *solver) passB(ctx context.Context) error {
@@ -36,11 +36,11 @@ func (s *solver) passB(ctx context.Context) error {
 	}, rows.ReadPass(s.m), rows.ModifyPass(s.states), rows.ReadPass(s.products.graphFile()))
 }
 
-// penalties are the graph's terms of eq. (13) and (14).
+// penalties has the terms of the graph in eq. (13) and (14).
 type penalties struct{ objective, split float64 }
 
-// passU goes over the state: U, the polar factor of N, replaces the previous U, and Y₁ += μ(Z − U). HUFS's Z moves
-// first, to max(U − Y₁/μ, 0).
+// passU goes over the state. U, the polar factor of N, replaces the previous U, and μ(Z − U) is added to Y₁. In HUFS Z
+// moves first, to max(U − Y₁/μ, 0).
 func (s *solver) passU(ctx context.Context, step *Step) (penalties, error) {
 	t := s.t
 	var zu, uu, cross float64

@@ -11,16 +11,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Need bounds the memory and scratch of Prepare and Solve, without the source's own chunks.
+// Need bounds the memory and the scratch space of Prepare and Solve, without the source's own chunks.
 type Need struct {
 	Memory  int64 // bytes, with the contents of stream.InMemory
 	Scratch int64 // bytes in files
-	// Rewritten is the part of Scratch that each iteration writes anew: if Setup.Stages keep it, it exists twice.
+	// Rewritten is the part of Scratch that each iteration writes anew. If Setup.Stages save it, it exists twice.
 	Rewritten int64
 }
 
-// ValueBytes bounds the bytes of a value in the copy of X by the types that the columns declare: 1 for bytes, 8 for
-// unknown types, or if missing entries are filled by means. The copy may turn out narrower.
+// ValueBytes bounds the bytes of a value in the copy of X by the types that the columns declare. It returns 1 for
+// bytes, and 8 for unknown types, or if missing entries are filled by means. The copy may turn out narrower.
 func ValueBytes(cols []stream.Column, filled bool) int {
 	e := asUint8
 	for _, c := range cols {
@@ -44,11 +44,12 @@ func ValueBytes(cols []stream.Column, filled bool) int {
 	return e.byteSize()
 }
 
-// Needs bounds the memory and scratch for n rows of d features, with values of valueBytes in the copy of X (see
-// ValueBytes): with everything in memory, and with scratch files. It fails as Validate does.
+// Needs bounds the memory and scratch space for n rows of d features, with values of valueBytes bytes in the copy of X
+// (see ValueBytes). It returns two results: with everything in memory, and with scratch files. It fails with the same
+// errors as Validate.
 //
-// In files a row takes valueBytes·d of X, 8·d or 4·d of M, 8·(4k+1) of its state, 4 of the start and 12·neighbors of
-// the anchor graph.
+// In files a row needs valueBytes·d bytes for X, 8·d or 4·d for M, 8·(4k+1) for its state, 4 for the start and
+// 12·neighbors for the anchor graph.
 func Needs(n int64, d, valueBytes int, s Setup, opt Options) (memory, files Need, err error) {
 	if err := s.Validate(n, d); err != nil {
 		return Need{}, Need{}, err
@@ -79,8 +80,8 @@ type costs struct {
 func (s Setup) memoryCosts(l layout, valueBytes int, opt Options) (c costs) {
 	n, d, k := l.n, int64(l.d), int64(l.k)
 	block := min(n, int64(l.block))
-	// A pass that reads has two buffers a file, one that writes back three; a file keeps the buffers of its largest
-	// pass (scratch.Buffers).
+	// A pass that reads has two buffers for each file, and a pass that writes back has three. A file keeps the buffers
+	// of its largest pass (scratch.Buffers).
 	add := func(bytes, buffers int64) {
 		c.row += bytes
 		c.buffered += bytes * buffers
@@ -120,7 +121,7 @@ func (s Setup) memoryCosts(l layout, valueBytes int, opt Options) (c costs) {
 	}
 	sample := int64(sampleSize(n, l.d, l.k, m))
 	near := func(points int) int64 { return kernel.NearestBytes(s.Threads, points, l.d) + team }
-	// The start, the graph and the fit run one after the other; each holds the sample.
+	// The start, the graph and the fit run one after the other, and each of them holds the sample.
 	start := 8*block*d + max(cluster.Bytes(int(sample), l.d, l.k, min(s.Restarts, s.Threads)), near(l.k)+clusterBytes*int64(s.Threads)) + 24*sample
 	fit := 2*8*d*k*lanes + pool
 	var graph int64
@@ -140,5 +141,5 @@ func (s Setup) memoryCosts(l layout, valueBytes int, opt Options) (c costs) {
 	return c
 }
 
-// clusterBytes is the memory of a worker of a cluster.Pass: rows, indices, distances, and partial sums.
+// clusterBytes is the memory of a worker of a cluster.Pass, for rows, indices, distances, and partial sums.
 const clusterBytes = 3 << 20

@@ -12,26 +12,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Problem holds loaded rows, their graph, and the start: everything that does not depend on the penalties. Several
-// calls of Solve may run at the same time.
+// Problem holds loaded rows, their graph, and the start, which do not depend on the penalties. Several calls of Solve
+// may run at the same time.
 type Problem struct {
-	// AlphaMax is max_j ‖Σ_i (x_ij/‖x_i‖)·u_i‖, about √(n/d): from this row sparsity on V is 0 for good.
+	// AlphaMax is max_j ‖Σ_i (x_ij/‖x_i‖)·u_i‖, about √(n/d). From this row sparsity on, V becomes 0 and stays 0.
 	AlphaMax float64
 
 	t      *table
 	setup  Setup
 	start  *starter
-	graph  *graph    // nil: none
+	graph  *graph    // nil if there is no graph
 	v      []float64 // d×k: XᵀU, the best V for the first U
 	anchor int       // number of anchors
 
 	inspectRun func(*solver) // hook of tests, called at the end of a run, before its files are discarded
 }
 
-// Prepare reads the rows of src, standardized by std, and makes the start of Solve: one pass over the source (one for
-// every wider type, if values do not fit the narrower), and four to seven over the copy. It fails with a
-// *stream.UsageError for a setup that does not fit, a *stream.DataError for input that differs from its profile, and
-// with the errors of source, scratch and context.
+// Prepare reads the rows of src, standardized by std, and makes the start of Solve. It makes one pass over the source,
+// and one more for every wider type if values do not fit the narrower one, and four to seven passes over the copy. It
+// fails with a *stream.UsageError for a setup that does not fit, with a *stream.DataError for input that differs from
+// its profile, and with the errors of source, scratch and context.
 //
 // The caller closes the problem.
 func Prepare(ctx context.Context, src stream.Source, std *gram.Standardizer, s Setup) (*Problem, error) {
@@ -66,8 +66,8 @@ func (p *Problem) loadOrMake(ctx context.Context, stage stream.Stage, src stream
 	return stage.Save(ctx, 0, p.snapshot().stageValues()...)
 }
 
-// ownScratch is the least scratch of the problem's own files: X may turn out wider than bytes. Callers that know the
-// later run reserve all of [Needs] first.
+// ownScratch returns the least scratch space for the problem's own files, because X may turn out wider than bytes.
+// Callers that know the later run reserve all of [Needs] first.
 func (s Setup) ownScratch(std *gram.Standardizer) int64 {
 	c := s.memoryCosts(newLayout(std.Rows, len(std.Columns), s.Clusters, s.blockRows), 1, Options{})
 	return std.Rows * c.row
@@ -142,5 +142,5 @@ func (p *Problem) Close() error {
 // Passes returns the number of passes over the source so far.
 func (p *Problem) Passes() int { return int(p.t.passes.Load()) }
 
-// Graph returns the kind of the rows' graph, and the number of its anchors, 0 for other kinds.
+// Graph returns the kind of the graph of the rows, and the number of its anchors, which is 0 for other kinds.
 func (p *Problem) Graph() (kind GraphKind, anchors int) { return p.setup.Graph, p.anchor }

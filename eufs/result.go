@@ -8,19 +8,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Step is the record of an iteration: figures of U, V, Z and E after it.
+// Step is the record of an iteration. It has figures of U, V, Z and E after it.
 type Step struct {
 	Iteration int     // counted from 1
-	Mu        float64 // of the iteration
-	// Objective is the minimized function: eq. (13) of EUFS, (3.4) of HUFS. It need not fall.
+	Mu        float64 // μ of the iteration
+	// Objective is the minimized function: eq. (13) of EUFS, or (3.4) of HUFS. It may rise.
 	Objective float64
-	// Split is the same with E for X − UVᵀ, Z for one U, and P for MV: eq. (14), (4.6). Its relative change decides
-	// convergence.
+	// Split is the objective with E in place of X − UVᵀ, Z in place of one U, and P in place of MV: eq. (14), or
+	// (4.6). Its relative change decides convergence.
 	Split     float64
 	ResidualZ float64 // ‖Z − U‖
 	ResidualE float64 // ‖X − UVᵀ − E‖
-	ResidualP float64 // ‖P − MV‖, HUFS
-	Rank      int     // of N, whose polar factor U is
+	ResidualP float64 // ‖P − MV‖, only in HUFS
+	Rank      int     // rank of N, whose polar factor U is
 }
 
 // Result is the outcome of Solve. Its slices belong to the caller.
@@ -29,9 +29,9 @@ type Result struct {
 	Scores      []float64 // d: ‖v_j‖
 	V           []float64 // d×k row-major
 	Trace       []Step
-	Converged   bool          // before MaxIter
-	Alpha, Beta float64       // as numbers
-	Warnings    []stream.Text // failure to converge is not among them
+	Converged   bool          // the iteration ended before MaxIter
+	Alpha, Beta float64       // weights as numbers
+	Warnings    []stream.Text // warnings; a failure to converge is not among them
 }
 
 // resultWarnings lists reasons to distrust a result.

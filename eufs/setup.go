@@ -9,11 +9,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Start is the source of the first U. Its columns are orthonormal and none is 0: the iteration would never leave U =
-// 0.
+// Start is the source of the first U. Its columns are orthonormal and no column is 0, because the iteration would
+// never leave U = 0.
 type Start int
 
-// The starts.
+// Each constant is a start of the iteration.
 const (
 	StartKMeans Start = iota // the k-means indicator, columns scaled to length 1
 	StartSoft                // the polar factor of the indicator + 0.2
@@ -23,34 +23,34 @@ const (
 // GraphKind is the kind of graph over the rows.
 type GraphKind int
 
-// The graphs.
+// Each constant is a kind of graph.
 const (
 	GraphAuto   GraphKind = iota // GraphKNN up to 20,000 rows, GraphAnchor above
 	GraphKNN                     // RBF weights between nearest rows
 	GraphAnchor                  // rows that share anchors
-	GraphNone                    // no graph term; HUFS takes this, having none
+	GraphNone                    // no graph term; used for HUFS, which has no graph
 )
 
 var graphNames = []string{"auto", "knn", "anchor", "none"}
 
-// Setup holds the settings of a [Problem], which all settings of Options share.
+// Setup has the settings of a [Problem]. All runs with different Options share these settings.
 type Setup struct {
 	Clusters int // k, the columns of U and V; default 10
 
 	Start    Start
-	Restarts int       // of k-means, default 1
+	Restarts int       // restarts of k-means, default 1
 	U        []float64 // n×k row-major, for StartGiven
 
 	Graph        GraphKind
-	Neighbors    int  // of a row: default 5
+	Neighbors    int  // neighbours of a row, default 5
 	Anchors      int  // 0 means anchor.Count's default
-	AnchorKMeans bool // anchors are centres of clusters of a sample, not rows
+	AnchorKMeans bool // anchors are centres of clusters of a sample, not rows of it
 
 	// Scratch keeps the rows and their state; nil means memory.
 	Scratch stream.Scratch
 	// Stages save the progress of a run, so that a later run resumes from it; nil saves nothing.
 	Stages stream.Stages
-	// Reread reads the source again in every iteration instead of keeping a copy of X in scratch, in the narrowest
+	// Reread reads the source again in every iteration. Otherwise a copy of X is kept in scratch, in the narrowest
 	// exact type.
 	Reread bool
 
@@ -64,12 +64,12 @@ type Setup struct {
 const (
 	defaultClusters  = 10
 	defaultNeighbors = 5
-	// MostNeighbourRows bounds the rows of a kNN graph: 20,000² distances are 0.3 TFLOP at 784 features. Rows alone
-	// decide, so that a memory limit never changes a result.
+	// MostNeighbourRows is the largest number of rows of a kNN graph: 20,000² distances are 0.3 TFLOP at 784 features.
+	// The number of rows alone decides, so that a memory limit never changes a result.
 	MostNeighbourRows = 20_000
 )
 
-// Validate names every fault of s for n rows and d features in one *stream.UsageError.
+// Validate returns one *stream.UsageError with every fault of s for n rows and d features.
 func (s Setup) Validate(n int64, d int) error {
 	var faults stream.Faults
 	if d < 1 || n < 1 {

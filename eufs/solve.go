@@ -26,13 +26,13 @@ type solver struct {
 	v, oldV   []float64 // d×k
 	k         *laneSums
 	pool      *pool
-	products  *laplacianProducts // nil: no graph
+	products  *laplacianMultiplier // nil if there is no graph
 	polar     *linalg.Polar
 	polarRows []float64 // block×k: rows of the polar factor
 	tree      *treeState
 	trace     []Step
 	figures   []float64 // the trace as numbers, while it is saved or loaded
-	mu, ratio float64   // μ, and the previous μ over it; 0 at first
+	mu, ratio float64   // μ, and the previous μ divided by it, which is 0 at first
 }
 
 // Solve runs the iteration. It fails for wrong options (*stream.UsageError), for numbers that overflow
@@ -95,7 +95,7 @@ func (s *solver) makeFiles() (err error) {
 	return err
 }
 
-// iterateToEnd resumes the saved iteration, or begins it, and continues to its end.
+// iterateToEnd resumes the saved iteration, or starts from the beginning, and continues to its end.
 func (s *solver) iterateToEnd(ctx context.Context) error {
 	progress, err := s.loadProgress(ctx)
 	if err != nil || progress == stream.StageEnded {
@@ -153,8 +153,9 @@ func (s *solver) runIteration(ctx context.Context, i int) error {
 	return nil
 }
 
-// hasConverged reports whether eq. (14) has changed by little in each of the last iterations. One is not enough: the
-// equation rises and falls, and hardly changes at a turn. It is also 0 as long as V is wiped out and E has not moved.
+// hasConverged reports whether eq. (14) has changed by little in each of the last iterations. One iteration is not
+// enough, because the value rises and falls, and hardly changes when it turns. The change is also 0 as long as V is
+// wiped out and E has not moved.
 func (s *solver) hasConverged() bool {
 	const iterations = 5
 	if len(s.trace) <= iterations || s.opt.Tol < 0 {
@@ -170,8 +171,8 @@ func (s *solver) hasConverged() bool {
 	return true
 }
 
-// completeLastStep completes the figures of the last iteration: the pass that has just ended was the first to see its
-// X − UVᵀ.
+// completeLastStep completes the figures of the last iteration. The pass that has just ended was the first to compute
+// X − UVᵀ of that iteration.
 func (s *solver) completeLastStep() {
 	last := &s.trace[len(s.trace)-1]
 	last.Objective += s.k.sumNumbers(sumLeft)

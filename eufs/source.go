@@ -12,7 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// blockReader reads a source as blocks of the layout, raw values row by row, for any cut into chunks.
+// blockReader reads a source as blocks of the layout, with raw values row by row, however the source is cut into
+// chunks.
 type blockReader struct {
 	t     *table
 	src   stream.Source
@@ -20,13 +21,13 @@ type blockReader struct {
 	meter *stream.Meter
 }
 
-// sourcePass is a pass over the source, a stream.ScratchPass.
+// sourcePass is a pass over the source. It implements stream.ScratchPass.
 type sourcePass struct {
 	*blockReader
 	next  func() (*stream.Chunk, error, bool)
 	stop  func()
 	chunk *stream.Chunk
-	from  int // rows of the chunk that have been read
+	from  int // number of rows of the chunk that have been read
 	block int
 	rec   []byte
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// problemState is the saved part of a problem without its files: a run that resumes from it reads no rows again.
+// problemState is the saved part of a problem without its files. A run that resumes from it reads no rows again.
 type problemState struct {
 	element, passes int
 	startRows       []float64
 	v               []float64
 	alphaMax        float64
 	anchor          int
-	// The graph of nearest rows.
+	// These fields are the graph of nearest rows.
 	start []int
 	index []int32
 	value []float64
@@ -63,7 +63,7 @@ func (p *Problem) restoreFrom(stage stream.Stage, s *problemState) (err error) {
 	return err
 }
 
-// stageName distinguishes the run's stage from runs with other settings or another tree.
+// stageName returns a name for the stage of the run that differs for other settings or another tree.
 func (s *solver) stageName() string {
 	h := fnv.New64a()
 	fmt.Fprint(h, s.alpha, s.beta, s.opt.Mu, s.opt.Method, s.opt.Float32)
@@ -81,8 +81,8 @@ func (s *solver) loadProgress(ctx context.Context) (stream.Progress, error) {
 	return progress, err
 }
 
-// stageValues are the state of an iteration without M and the state of the rows: V and the previous V, BᵀU or U
-// whole, HUFS's P and Y₃, and the figures so far.
+// stageValues returns the state of an iteration without M and without the state of the rows: V and the previous V, BᵀU
+// or all of U, HUFS's P and Y₃, and the figures so far.
 func (s *solver) stageValues() []any {
 	s.figures = traceNumbers(s.trace)
 	list := []any{&s.mu, &s.ratio, s.v, s.oldV, &s.figures}

@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// The clusters of the start come from a sample of at most sampleRows rows and sampleBytes bytes, but at least
-	// rowsPerCluster rows a cluster: a start need not be optimal, and the papers' sets are smaller.
+	// The clusters of the start are computed from a sample of at most sampleRows rows and sampleBytes bytes, but at
+	// least rowsPerCluster rows for each cluster. A start need not be optimal, and the papers' data sets are smaller.
 	sampleRows, sampleBytes = 10_000, 64 << 20
 	rowsPerCluster          = 20
 	// softOffset is added to the indicator by StartSoft.
 	softOffset = 0.2
 )
 
-// sampleSize returns the number of rows of the sample, which also serves m anchors.
+// sampleSize returns the number of rows of the sample, from which m anchors are also drawn.
 func sampleSize(n int64, d, k, m int) int {
 	most := min(sampleRows, sampleBytes/wordBytes/d)
 	return int(min(n, int64(max(most, rowsPerCluster*k, m))))
 }
 
-// rowSample is m rows in the order of the table, m×d column-major, as k-means prefers; its rows order[:i] are a
-// random sample too.
+// rowSample is m rows in the order of the table, m×d column-major, as k-means prefers. Its rows order[:i] are a random
+// sample too.
 type rowSample struct {
 	x     kernel.Matrix[float64]
 	order []int
@@ -71,8 +71,8 @@ func (s rowSample) firstRows(count int) kernel.Matrix[float64] {
 	return out
 }
 
-// drawPositions returns m of n positions, with the place of each in the sample (Floyd's algorithm, then a shuffle;
-// written out, since the library's may change).
+// drawPositions draws m of n positions, and returns for each its place in the sample. It uses Floyd's algorithm and
+// then a shuffle, in our own code, because the library's may change.
 func drawPositions(n int64, m int, seed uint64) map[int64]int {
 	random := rand.NewPCG(seed, 0x6575667364726177)
 	place := make(map[int64]int, m)
@@ -98,12 +98,12 @@ func drawPositions(n int64, m int, seed uint64) map[int64]int {
 // starter provides the rows of the first U.
 type starter struct {
 	layout
-	u           []float64          // Setup.U; if nil, rows come by labels
-	labels      stream.ScratchFile // int32 a row
+	u           []float64          // Setup.U; if nil, labels select the rows
+	labels      stream.ScratchFile // an int32 for each row
 	clusterRows []float64          // k×k: the row of U of each cluster
 }
 
-// labelFile holds the labels; nil if U is given.
+// labelFile returns the file with the labels, or nil if U is given.
 func (s *starter) labelFile() stream.ScratchFile {
 	if s == nil {
 		return nil
@@ -127,8 +127,8 @@ func (s *starter) rowsTo(dst []float64, b int, rec []byte, from, h int) {
 	}
 }
 
-// newStarter clusters the rows: centres from the sample, labels in a pass over X. The starter owns a file, even with
-// an error.
+// newStarter clusters the rows: it finds centres from the sample, and labels in a pass over X. The starter owns a
+// file, even after an error.
 func newStarter(ctx context.Context, t *table, s Setup, sample rowSample) (*starter, error) {
 	st := &starter{layout: t.layout, u: s.U}
 	if s.Start == StartGiven {
@@ -151,9 +151,9 @@ func newStarter(ctx context.Context, t *table, s Setup, sample rowSample) (*star
 	return st, err
 }
 
-// startRows returns the rows of U by cluster: rows of a cluster are equal, also in the polar factor. With H the n×k
-// indicator, N = HC, C = I + 0.2·11ᵀ and D = HᵀH the polar factor of N is H·D^(−1/2)·P, P the polar factor of the k×k
-// matrix D^(1/2)·C.
+// startRows returns the rows of U by cluster. All rows of a cluster are equal, also in the polar factor. Let H be the
+// n×k indicator, N = HC, C = I + 0.2·11ᵀ and D = HᵀH. Then the polar factor of N is H·D^(−1/2)·P, and P is the polar
+// factor of the k×k matrix D^(1/2)·C.
 func startRows(sizes []int64, isSoft bool) ([]float64, error) {
 	k := len(sizes)
 	out := make([]float64, k*k)
@@ -192,8 +192,8 @@ func startRows(sizes []int64, isSoft bool) ([]float64, error) {
 	return out, nil
 }
 
-// checkOrthonormal refuses a U without orthonormal columns, which the iteration presupposes: it would never leave U =
-// 0, since N is then 0 and its polar factor arbitrary.
+// checkOrthonormal refuses a U without orthonormal columns, which the iteration requires. It would never leave U = 0,
+// since N is then 0 and its polar factor is arbitrary.
 func checkOrthonormal(u []float64, k int) error {
 	g := make([]float64, k*k)
 	for i := 0; i < len(u); i += k {
@@ -206,7 +206,7 @@ func checkOrthonormal(u []float64, k int) error {
 		if i%k == i/k {
 			want = 1
 		}
-		// A file with seven digits keeps this precision.
+		// A file of numbers with seven digits is this precise.
 		if !(math.Abs(got-want) <= 1e-6) {
 			return stream.Usagef("the columns of the U to start from are not orthonormal: product %d,%d is %v", i/k+1, i%k+1, got)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// element is the stored type of X's values, the narrowest first.
+// element is the stored type of the values of X. The constants begin with the narrowest type.
 type element int
 
 const (
@@ -24,10 +24,10 @@ const (
 // elements holds the conversions of each type.
 var elements = [...]struct {
 	bytes int
-	// put writes rows of a pass's chunk to a record from row at on, and reports whether all fit exactly.
+	// put writes rows of a pass's chunk to a record, from row at on, and reports whether all values fit exactly.
 	put func(p *sourcePass, record []byte, at, count int) bool
-	// rowsTo and columnsTo write h rows of a record, scaled: h×d row-major, or columns of a matrix with more rows, ld
-	// apart.
+	// rowsTo and columnsTo write h rows of a record, scaled. rowsTo writes h×d numbers, row-major. columnsTo writes
+	// columns of a matrix with more rows, ld numbers apart.
 	rowsTo    func(t *table, dst []float64, record []byte, from, h int)
 	columnsTo func(t *table, dst []float64, record []byte, from, h, ld int)
 }{
@@ -52,7 +52,7 @@ type table struct {
 	shift   []float64
 	factor  []float64
 	workers int
-	passes  atomic.Int64 // over the source so far
+	passes  atomic.Int64 // number of passes over the source so far
 }
 
 // errNarrow reports a value that does not fit its element.
@@ -110,7 +110,7 @@ func (t *table) copySource(ctx context.Context, src stream.Source, std *gram.Sta
 		if err != nil {
 			return err
 		}
-		if to == nil { // after the first block, which mostly reveals a type that is too narrow
+		if to == nil { // this is after the first block, which usually reveals a type that is too narrow
 			if err := t.makeFile(s.Scratch); err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func (t *table) rowsTo(dst []float64, record []byte, from, h int) {
 	elements[t.element].rowsTo(t, dst, record, from, h)
 }
 
-// rowsTo has the arithmetic of gram.Standardizer.To, so that X has the same bits.
+// rowsTo uses the arithmetic of gram.Standardizer.To, so that X has the same bits.
 func rowsTo[T number](t *table, dst []float64, record []byte, from, h int) {
 	d, src := t.d, rows.ViewNumbers[T](record)[from*t.d:]
 	shift, factor := t.shift[:d], t.factor[:d]
@@ -151,8 +151,8 @@ func columnsTo[T number](t *table, dst []float64, record []byte, from, h, ld int
 	}
 }
 
-// eachBlock calls visit with every block of X, scaled and column-major (distances are faster so), and the records of
-// the passes.
+// eachBlock calls visit with every block of X, scaled and column-major (which makes distances faster), and with the
+// records of the passes.
 func (t *table) eachBlock(ctx context.Context, visit func(b int, x kernel.Matrix[float64], records [][]byte) error, passes ...stream.ScratchPass) error {
 	x := make([]float64, min(int64(t.block), t.n)*int64(t.d))
 	return rows.EachBlock(ctx, t.blocks, func(b int, records [][]byte) error {

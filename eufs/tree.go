@@ -2,8 +2,8 @@ package eufs
 
 import "github.com/ufs-stream/ufs-stream/stream"
 
-// Tree is HUFS's index tree: a node is a group of features, and its children divide some or all of them further.
-// Every node counts as a group, the root too; features are the numbers of the columns to select from.
+// Tree is HUFS's index tree. A node is a group of features, and its children divide some or all of them further. Every
+// node counts as a group, including the root. Features are numbers of the columns to select from.
 type Tree struct {
 	Features []int
 	Children []*Tree
@@ -31,7 +31,7 @@ func (t *Tree) Entries() (n int64) {
 // Nodes returns the number of groups.
 func (t *Tree) Nodes() int { return len(t.nodeGroups()) }
 
-// Depth returns the number of nodes from the root to the farthest leaf, 0 for no tree.
+// Depth returns the number of nodes from the root to the farthest leaf, or 0 if there is no tree.
 func (t *Tree) Depth() (depth int) {
 	if t == nil {
 		return 0

@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	// Each level of a correlation tree has a quarter of the groups of the one below, as in a quad-tree: the whole
-	// dendrogram would hold d²/2 entries if it is a chain.
+	// levelShare: each level of a correlation tree has a quarter of the groups of the next finer level, as in a
+	// quad-tree. The whole dendrogram would hold d²/2 entries if it is a chain.
 	levelShare = 4
 )
 
-// CorrelationTree groups correlated features: clusters of the average linkage on the distances 1 − |corr|, cut at
-// d/4, d/16, … clusters. sym is d×d, the Gram matrix of centred columns (for others, cosines replace correlations);
-// it is overwritten. Costs O(d²) in time, by chains of nearest neighbours (Murtagh 1983).
+// CorrelationTree groups correlated features. The groups are clusters of the average linkage on the distances 1 −
+// |corr|, cut at d/4, d/16, … clusters. sym is the d×d Gram matrix of centred columns (for other columns, cosines
+// replace correlations), and is overwritten. It takes O(d²) time, by chains of nearest neighbours (Murtagh 1983).
 func CorrelationTree(sym []float64, d int) (*Tree, error) {
 	if d < 1 || len(sym) != d*d {
 		return nil, stream.Usagef("{tree} correlation: there are no features")
 	}
 	toDistances(sym, d)
 	merges := averageLinkage(sym, d)
-	// Merges are found along chains, not by height.
+	// Merges are found along chains, and not in the order of height.
 	slices.SortStableFunc(merges, func(a, b merge) int { return cmp.Compare(a.height, b.height) })
 	root := &Tree{Features: allFeatures(d)}
 	parent := allFeatures(d) // a forest, the lowest feature of a cluster being its root
@@ -68,7 +68,8 @@ func CorrelationTree(sym []float64, d int) (*Tree, error) {
 	return root, nil
 }
 
-// CorrelationEntries bounds the Entries of the CorrelationTree of d features: a level has every feature once at most.
+// CorrelationEntries bounds the Entries of the CorrelationTree of d features, because a level has every feature at
+// most once.
 func CorrelationEntries(d int) int {
 	levels := 1 // the root
 	for want := d / levelShare; want > 1; want /= levelShare {
@@ -77,7 +78,7 @@ func CorrelationEntries(d int) int {
 	return d * levels
 }
 
-// toDistances turns sym into 1 − |corr|, d×d; a column of length 0 is at distance 1 from all others.
+// toDistances turns sym into 1 − |corr|, d×d. A column of length 0 is at distance 1 from all other columns.
 func toDistances(sym []float64, d int) {
 	length := make([]float64, d)
 	for i := range d {
@@ -101,10 +102,10 @@ type merge struct {
 	height float64
 }
 
-// averageLinkage merges clusters until one is left, the pair of least average distance first, up to the order:
-// following nearest neighbours leads to a pair that are each other's nearest, and merging such a pair is right
-// whatever else is merged. dist is overwritten. Of equal distances the lower feature wins, but first the one the
-// chain came from.
+// averageLinkage merges clusters until only one is left. Apart from the order, it merges the same pairs as if the pair
+// with the least average distance came first: following nearest neighbours leads to two clusters that are each other's
+// nearest, and merging such a pair is right whatever else is merged. dist is overwritten. At equal distances the
+// previous cluster of the chain wins, and then the lower feature.
 func averageLinkage(dist []float64, d int) []merge {
 	size := make([]float64, d)
 	alive := make([]int, 0, d) // clusters, by their lowest slot

@@ -15,7 +15,7 @@ type nodeNames struct {
 	Children []*nodeNames `json:"children"`
 }
 
-// Encode writes the tree as JSON, {"features": [names], "children": […]}, a node a line.
+// Encode writes the tree as JSON, {"features": [names], "children": […]}, with one node in each line.
 func (t *Tree) Encode(w io.Writer, names []string) error {
 	var b strings.Builder
 	if err := t.encodeNode(&b, names, ""); err != nil {
@@ -51,9 +51,9 @@ func (t *Tree) encodeNode(b *strings.Builder, names []string, indent string) err
 	return nil
 }
 
-// ReadTree reads the output of Encode, or a user's file, for features of the given names. Features named in leftOut,
-// which the input has but a run cannot use, are removed from nodes, and nodes without a feature dropped. The error is
-// a *stream.UsageError that names the node: "root.children[2].children[0]".
+// ReadTree reads the output of Encode, or a user's file, for features of the given names. Features named in leftOut
+// are in the input, but a run cannot use them. They are removed from nodes, and nodes without a feature are dropped.
+// The error is a *stream.UsageError that names the node: "root.children[2].children[0]".
 func ReadTree(r io.Reader, names, leftOut []string) (*Tree, error) {
 	dec := json.NewDecoder(r)
 	dec.DisallowUnknownFields()
@@ -82,10 +82,11 @@ func ReadTree(r io.Reader, names, leftOut []string) (*Tree, error) {
 
 type treeReader struct{ number map[string]int } // -1: left out
 
-// mostDepth bounds the depth of a tree that is read: far beyond any use, and far below the limit of recursion.
+// mostDepth is the largest depth of a tree that is read. It is far beyond any use, and far below the limit of
+// recursion.
 const mostDepth = 10_000
 
-// checkNode checks a node whose parent has the features within, nil for the root.
+// checkNode checks a node. within has the features of its parent, and is nil for the root.
 func (v *treeReader) checkNode(n *nodeNames, within map[string]bool, place string, depth int) (*Tree, error) {
 	fail := func(format string, args ...any) (*Tree, error) {
 		return nil, stream.Usagef("{tree}: %s: %s", place, fmt.Sprintf(format, args...))

@@ -16,7 +16,7 @@ func allFeatures(d int) []int {
 	return out
 }
 
-// addChild adds a node below t, unless it has all of t's features: then its children become t's.
+// addChild adds a node below t. If the node has all features of t, its children become t's children instead.
 func (t *Tree) addChild(c *Tree) {
 	switch {
 	case c == nil:
@@ -28,7 +28,8 @@ func (t *Tree) addChild(c *Tree) {
 }
 
 // PrefixTree groups features by the parts of their names between separators: a_x_1 and a_x_2 are in the groups a and
-// a_x. A part is a group if two or more names continue after it; children are in the order of their first features.
+// a_x. Names that begin with the same parts are a group if there are two or more of them. Children are in the order of
+// their first features.
 func PrefixTree(names []string, separator string) (*Tree, error) {
 	if separator == "" {
 		return nil, stream.Usagef("{tree} prefix: there is no separator; want prefix:SEP, as prefix:_")
@@ -44,7 +45,7 @@ func PrefixTree(names []string, separator string) (*Tree, error) {
 	return t, nil
 }
 
-// prefixNode divides features whose first depth parts are equal.
+// prefixNode returns the node of features whose first depth parts are equal, and divides them further.
 func prefixNode(parts [][]string, features []int, depth int) *Tree {
 	t := &Tree{Features: features}
 	var order []string
@@ -67,8 +68,8 @@ func prefixNode(parts [][]string, features []int, depth int) *Tree {
 	return t
 }
 
-// ImageTree returns the quad-tree over pixels, whose names end in px_R_C, row and column: a rectangle is a group, and
-// its quarters its children, down to pixels. Pixels that are not among the names leave gaps.
+// ImageTree returns the quad-tree over pixels, whose names end in px_R_C with row R and column C. A rectangle is a
+// group, and its quarters are its children, down to pixels. Pixels that are not among the names leave gaps.
 func ImageTree(names []string) (*Tree, error) {
 	at := make(map[[2]int]int, len(names))
 	var rows, cols int
@@ -104,8 +105,8 @@ func parsePixel(name string) (r, c int, ok bool) {
 	return r, c, found && err1 == nil && err2 == nil && r >= 0 && c >= 0
 }
 
-// quadrantNode returns the node of the pixels in a rectangle of rows [r0, r1) and columns [c0, c1), nil if there are
-// none. Odd sides are divided with the smaller half first.
+// quadrantNode returns the node of the pixels in a rectangle of rows [r0, r1) and columns [c0, c1), or nil if there
+// are no pixels. Odd sides are divided with the smaller half first.
 func quadrantNode(pixels [][3]int, r0, r1, c0, c1 int) *Tree {
 	if len(pixels) == 0 {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// moveV takes the step of V, from K, and in HUFS the steps of P and Y₃, which belong to features only. It adds the
-// penalties of V to the step.
+// moveV makes the step of V from K. In HUFS it also makes the steps of P and Y₃, which belong to features only. It
+// adds the penalties of V to the step.
 func (s *solver) moveV(step *Step) {
 	t := s.t
 	copy(s.oldV, s.v)
@@ -47,8 +47,8 @@ func shrinkRow(row []float64, t float64) float64 {
 	return norm - t
 }
 
-// treeState holds HUFS's variables of the features: P = MV, M the 0/1 matrix with a row for every feature of every
-// group, and Y₃.
+// treeState has HUFS's variables for the features: P = MV and Y₃. M is the 0/1 matrix with a row for every feature of
+// every group.
 type treeState struct {
 	k           int
 	groups      [][]int
@@ -74,7 +74,7 @@ func newTreeState(tree *Tree, v []float64, d, k int) *treeState {
 	return s
 }
 
-// averageGroups is eq. (4.17) without the threshold: V is damped by 1 + |H_j|.
+// averageGroups computes eq. (4.17) without the threshold: V is damped by 1 + |H_j|.
 func (s *treeState) averageGroups(v []float64, mu float64) {
 	for i, g := range s.groups {
 		for a, j := range g {
@@ -90,8 +90,8 @@ func (s *treeState) averageGroups(v []float64, mu float64) {
 	}
 }
 
-// moveGroups takes the steps of P, whose groups come from MV − Y₃/μ by a threshold, and of Y₃. A group's norm is
-// taken column by column: Σ_c ‖v_G^c‖. It returns the sums of these norms for V and for P.
+// moveGroups makes the steps of P, whose groups come from MV − Y₃/μ by a threshold, and of Y₃. The norm of a group is
+// the sum over its columns, Σ_c ‖v_G^c‖. It returns the sums of these norms for V and for P.
 func (s *treeState) moveGroups(v []float64, alpha, mu float64, residual *float64) (ofV, ofP float64) {
 	k, gaps := s.k, 0.0
 	for i, g := range s.groups {

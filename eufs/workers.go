@@ -2,7 +2,7 @@ package eufs
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// worker is the memory of a worker on strips: four strips of h×d, one of h×k.
+// worker has the memory that a worker needs for strips: four strips of h×d, and one of h×k.
 type worker struct {
 	team      *kernel.Team
 	x, p, old []float64
@@ -26,7 +26,8 @@ func newPool(workers int, l layout) *pool {
 	return p
 }
 
-// eachStrip calls visit for the strips of a block of h rows: in order within a lane, and lanes in parallel.
+// eachStrip calls visit for the strips of a block of h rows. The strips of a lane are visited in order, and the lanes
+// in parallel.
 func (p *pool) eachStrip(h int, visit func(w *worker, lane, from, h int)) {
 	kernel.Each(p.workers, (h+p.laneRows-1)/p.laneRows, func(lane int) {
 		w := <-p.free

@@ -7,11 +7,12 @@ import (
 	"slices"
 )
 
-// radiusSamples is the number of features whose k-th nearest neighbours bound the smallest such distance.
+// radiusSamples is the number of features whose distances to their k-th nearest neighbours give an upper bound of the
+// smallest such distance.
 const radiusSamples = 64
 
-// runCrowdedTurns runs the turns for a k so large that no feature has k neighbours in the graph: it searches the pairs
-// again at every turn, until the pairs of the open features fit into the graph.
+// runCrowdedTurns runs the turns while k is so large that no feature has k neighbours in the graph. It searches all
+// pairs again at every turn, until the pairs of the open features fit into the graph.
 func (e *elimination) runCrowdedTurns(ctx context.Context) error {
 	if e.densest[e.k] == nil {
 		if err := e.findDensest(ctx, []int{e.k}); err != nil {
@@ -26,7 +27,7 @@ func (e *elimination) runCrowdedTurns(ctx context.Context) error {
 	if _, err := e.takeTurn(ctx, first[0]); err != nil {
 		return err
 	}
-	counted := false // openWithin counts the open features
+	counted := false // openWithin has the counts of the open features
 	for !e.isDecided() {
 		if !counted || e.openPairsFit() {
 			if fits, err := e.countOpenPairs(ctx); err != nil {
@@ -54,7 +55,8 @@ func (e *elimination) runCrowdedTurns(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			// Continue while uncounting the closed features costs fewer products than counting the open ones anew.
+			// Continue while correcting the counts for the closed features costs fewer products than counting the open
+			// features again.
 			if counted = len(closed) <= e.openCount/2; e.isDecided() || !counted {
 				break
 			}
@@ -66,18 +68,18 @@ func (e *elimination) runCrowdedTurns(ctx context.Context) error {
 	return nil
 }
 
-// censusSteps is the number of steps of the bisection that one call of findDensest serves.
+// censusSteps is the number of steps of the bisection for which one call of findDensest finds the features.
 const censusSteps = 4
 
-// findDensest finds, for each k of numbers, the features with the smallest distance λ₂ to their k-th nearest. The
-// distances of some features bound the smallest one; a pass over all pairs counts each feature's pairs within each
-// bound, and only the features with at least k, some d/64 of them, are examined.
+// findDensest finds, for each k in numbers, the features whose distance λ₂ to their k-th nearest feature is smallest.
+// The distances of a few features give an upper bound of the smallest distance. A pass over all pairs counts each
+// feature's pairs within each bound. Only features with at least k such pairs, about d/64 features, are examined.
 func (s *similarity) findDensest(ctx context.Context, numbers []int) error {
 	var some []int32
 	for x := range min(radiusSamples, s.d) {
 		some = append(some, int32(x*s.d/min(radiusSamples, s.d)))
 	}
-	// The bounds ascend with the numbers.
+	// Larger numbers have larger bounds.
 	slices.Sort(numbers)
 	radii := make([]float64, len(numbers)*len(some))
 	err := s.visitRows(ctx, some, func(x int, row []float64) {
@@ -92,7 +94,7 @@ func (s *similarity) findDensest(ctx context.Context, numbers []int) error {
 	for y := range bounds {
 		bounds[y] = slices.Min(radii[y*len(some):][:len(some)])
 	}
-	count := make([]int32, s.d*len(numbers)) // of each feature: pairs within a bound and beyond the previous bound
+	count := make([]int32, s.d*len(numbers)) // of each feature: pairs within a bound but not within the previous bound
 	err = s.findPairs(ctx, s.all, nil, &bounds[len(bounds)-1], func(_ *block, found [][]edge) {
 		for _, edges := range found {
 			for _, e := range edges {
@@ -165,7 +167,7 @@ func (e *elimination) openFeatures() (list []int32) {
 	return list
 }
 
-// countOpenPairs counts the open features within ε of each, and builds their graph if it fits.
+// countOpenPairs counts, for each open feature, the open features within ε of it. It builds their graph if it fits.
 func (e *elimination) countOpenPairs(ctx context.Context) (fits bool, err error) {
 	g := &e.graph
 	g.edges, e.graphHasAll = g.edges[:0], false
@@ -195,7 +197,7 @@ func (e *elimination) openPairsFit() bool {
 	return sum/2 <= e.graph.capacity
 }
 
-// findRadii sets each feature's λ₂ to its k-th nearest open feature; it is ε if more than k are within ε.
+// findRadii sets each feature's λ₂ to its k-th nearest open feature; λ₂ is ε if more than k open features are within ε.
 func (e *elimination) findRadii(ctx context.Context, list []rankedFeature) error {
 	var features []int32
 	var places []int
@@ -216,7 +218,7 @@ func (e *elimination) findRadii(ctx context.Context, list []rankedFeature) error
 	})
 }
 
-// takeTurn keeps a feature, discards its k nearest, and returns all features that it closed, in column order.
+// takeTurn keeps a feature, discards its k nearest features, and returns these k+1 features in column order.
 func (e *elimination) takeTurn(ctx context.Context, c rankedFeature) (closed []int32, err error) {
 	var near []rankedFeature
 	err = e.visitRows(ctx, []int32{c.feature}, func(_ int, row []float64) {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// elimination is the paper's algorithm for one first k. From the second turn on a feature's k-th nearest is within ε,
-// or k is lowered. No feature has more than k open ones within ε, unless its k-th nearest is exactly ε away: so the
-// next feature is one with the most open neighbours, and it discards them.
+// elimination is the paper's algorithm for one first k. From the second turn on, some feature's k-th nearest feature is
+// within ε, or k is lowered. No feature has more than k open features within ε, unless its k-th nearest feature is at
+// exactly ε. Therefore the next feature to keep has the largest number of open neighbours, and it discards all of them.
 type elimination struct {
 	*similarity
 	k          int // upper bound of k in the next turn
@@ -16,12 +16,13 @@ type elimination struct {
 	epsilon    float64
 	open       []bool  // neither kept nor discarded yet
 	openCount  int     // number of open features
-	openWithin []int32 // of each open feature: number of open ones within ε
+	openWithin []int32 // of each open feature: number of open features within ε
 	order      []int
-	turns      []float64 // λ₂ to the k-th nearest at the turn of each of order, in units of G
+	turns      []float64 // λ₂ to the k-th nearest feature for each feature of order when it was kept, in units of G
 }
 
-// runElimination runs the turns for a first k; k = 0 keeps all. With a wanted number it ends as soon as isDecided.
+// runElimination runs the turns for a first k; k = 0 keeps all features. If a number of features is wanted, it ends as
+// soon as isDecided returns true.
 func (s *similarity) runElimination(ctx context.Context, k, want int) (*elimination, error) {
 	e := &elimination{similarity: s, k: min(k, s.d-1), want: want, open: slices.Repeat([]bool{true}, s.d), openCount: s.d, openWithin: make([]int32, s.d)}
 	if e.k < 1 || e.isDecided() {
@@ -39,12 +40,12 @@ func (s *similarity) runElimination(ctx context.Context, k, want int) (*eliminat
 	return e, e.runGraphTurns(ctx)
 }
 
-// isDecided reports whether it is certain that at least want features are kept, or fewer.
+// isDecided reports whether it is certain that at least want features will be kept, or that fewer will be kept.
 func (e *elimination) isDecided() bool {
 	return e.want > 0 && (len(e.order) >= e.want || len(e.order)+e.openCount < e.want)
 }
 
-// lowerK lowers k for the next turn, and returns false if no turn is left: at k = 1, after the first.
+// lowerK lowers k for the next turn. It returns false if no turn remains: with k = 1 there is only a first turn.
 func (e *elimination) lowerK() bool {
 	e.k = min(e.k, e.openCount-1)
 	if e.k < 1 || e.isDecided() {
@@ -60,7 +61,7 @@ func (e *elimination) lowerK() bool {
 	return e.k > 1 || len(e.order) == 0
 }
 
-// readyFeatures returns the open features with at least k open ones within ε.
+// readyFeatures returns the open features that have at least k open features within ε.
 func (e *elimination) readyFeatures() (list []rankedFeature) {
 	for i, open := range e.open {
 		if open && e.openWithin[i] >= int32(e.k) {
@@ -70,8 +71,8 @@ func (e *elimination) readyFeatures() (list []rankedFeature) {
 	return list
 }
 
-// runGraphTurns runs the turns by the graph, which has the open features' pairs within ε. While other features take
-// their turns, a ready feature keeps its place or is no longer ready.
+// runGraphTurns runs the turns with the graph, which contains all pairs of open features within ε. While other features
+// take their turns, a ready feature keeps its position in the list or is no longer ready.
 func (e *elimination) runGraphTurns(ctx context.Context) error {
 	end := make([]int32, e.d) // end of each feature's neighbours within ε, in near
 	copy(end, e.graph.from)
@@ -148,7 +149,7 @@ func (e *elimination) closeAndUncount(i int32, end []int32) {
 
 func (e *elimination) keepOpenFeatures(ctx context.Context) error {
 	var undecided []rankedFeature
-	var alone []int32 // without an edge in the graph of all features
+	var alone []int32 // features without an edge in the graph of all features
 	for i, open := range e.open {
 		if !open {
 			continue

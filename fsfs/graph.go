@@ -8,27 +8,28 @@ import (
 	"sort"
 )
 
-// edge is a pair of features, i < j, and its λ₂.
+// edge is a pair of features i < j with its λ₂.
 type edge struct {
 	index float64
 	i, j  int32
 }
 
-// graph is all pairs of some features up to a λ₂, and the neighbours of each feature, nearest first.
+// graph contains the pairs of some features with λ₂ up to some bound, and the neighbours of each feature, nearest
+// first.
 type graph struct {
-	capacity int     // most edges
+	capacity int     // largest number of edges
 	edges    []edge  // by λ₂, then i, then j
 	from     []int32 // offset of each feature's neighbours in near
 	near     []int32 // by λ₂, then column
 }
 
-// pairCapacity is the most pairs that the graph of d features holds: 128 a feature, and at least 48 MiB of them.
+// pairCapacity returns the largest number of pairs in the graph of d features: 128 a feature, at least 48 MiB of pairs.
 func pairCapacity(d int) int { return min(d*(d-1)/2, max(128*d, 1<<21)) }
 
 func (g *graph) neighbours(i int32) []int32 { return g.near[g.from[i]:g.from[i+1]] }
 
-// linkNeighbours sorts the edges and lists each feature's neighbours. At equal λ₂ its neighbours of lower number come
-// first, because there the feature is j.
+// linkNeighbours sorts the edges and lists each feature's neighbours. Of neighbours with equal λ₂ those with lower
+// numbers than the feature come first, because in their edges the feature is j.
 func (g *graph) linkNeighbours(d int) {
 	slices.SortFunc(g.edges, func(a, b edge) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j))
@@ -57,7 +58,7 @@ func (g *graph) edgesWithin(t float64) int {
 	return sort.Search(len(g.edges), func(e int) bool { return g.edges[e].index > t })
 }
 
-// leastRadius is the least λ₂ within which some feature has k neighbours; +Inf if none has.
+// leastRadius returns the least λ₂ within which some feature has k neighbours, or +Inf if no feature has k neighbours.
 func (g *graph) leastRadius(d, k int) float64 {
 	count := make([]int32, d)
 	for _, e := range g.edges {
@@ -70,8 +71,8 @@ func (g *graph) leastRadius(d, k int) float64 {
 	return math.Inf(1)
 }
 
-// dropFartherHalf drops about the farther half of the edges, more if many are equally far, and returns the λ₂ up to
-// which all remain.
+// dropFartherHalf drops about the farther half of the edges, or more if many are equally far. It returns the λ₂ up to
+// which all edges remain.
 func (g *graph) dropFartherHalf() float64 {
 	var some []float64
 	for e := 0; e < len(g.edges); e += len(g.edges)/4096 + 1 {
@@ -91,7 +92,7 @@ func (g *graph) dropFartherHalf() float64 {
 	return t
 }
 
-// connectAll builds the graph of all features, up to the λ₂ at which it is full.
+// connectAll builds the graph of all features with as many of the nearest pairs as fit.
 func (s *similarity) connectAll(ctx context.Context) error {
 	s.graph.edges = s.graph.edges[:0]
 	t := s.epsilonBound
@@ -115,8 +116,8 @@ func (s *similarity) connectAll(ctx context.Context) error {
 	return nil
 }
 
-// findPairs calls visit with the pairs with λ₂ ≤ *t of each block of products, in strips of rows. visit must not keep
-// the slices, and may lower *t.
+// findPairs searches blocks of products for pairs with λ₂ ≤ *t. For each block it calls visit with these pairs, one
+// list for each strip of rows. The function visit must not keep the slices, and may lower *t.
 func (s *similarity) findPairs(ctx context.Context, rows, cols []int32, t *float64, visit func(b *block, found [][]edge)) error {
 	found := make([][]edge, blockSide/stripRows)
 	var limits, variances [blockSide]float64

@@ -9,28 +9,29 @@ import (
 	"slices"
 )
 
-// rankedFeature is a feature with its sort key, lower first.
+// rankedFeature is a feature with its sort key. Lower keys come first.
 type rankedFeature struct {
 	feature int32
 	index   float64
 }
 
 const (
-	// nearSteps neighbours are compared in the graph; each λ₂ there costs a product of its own.
+	// nearSteps is the number of neighbours that are compared in the graph; computing a λ₂ there costs a product.
 	nearSteps = 16
-	// headSize nearest features are stored for features that are equal in the first nearSteps.
+	// headSize is the number of nearest features stored for features that are equal in the first nearSteps neighbours.
 	headSize = 64
 )
 
-// distanceHead has the smallest λ₂ of a feature to the others, ascending, and a digest of all of them.
+// distanceHead has the smallest λ₂ of a feature to the other features, ascending, and a digest of all of its λ₂ to other
+// features.
 type distanceHead struct {
 	nearest []float64
 	digest  *[sha256.Size]byte
 }
 
-// sortRanked sorts features by index; of two with equal index the one with nearer neighbours comes first, compared by
-// the nearest, then the second nearest and so on; then column order decides. So column order need not decide between
-// two features that are each other's nearest.
+// sortRanked sorts features by index. Of two features with equal index the one with nearer neighbours comes first.
+// Their nearest neighbours are compared first, then the second nearest, and so on. If all are equal, column order
+// decides. Therefore two features that are each other's nearest are usually not ordered by column.
 func (s *similarity) sortRanked(ctx context.Context, list []rankedFeature) error {
 	slices.SortFunc(list, func(a, b rankedFeature) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.feature, b.feature))
@@ -59,7 +60,7 @@ func (s *similarity) sortRanked(ctx context.Context, list []rankedFeature) error
 	return nil
 }
 
-// sortByWholeLists sorts a run by the whole lists of λ₂; lists with the same digest are equal.
+// sortByWholeLists sorts a run of features by their whole lists of λ₂. Lists with the same digest are equal.
 func (s *similarity) sortByWholeLists(ctx context.Context, run []rankedFeature) (err error) {
 	places := make(map[[sha256.Size]byte]int)
 	var distinct []int32
@@ -90,7 +91,7 @@ func (s *similarity) sortByWholeLists(ctx context.Context, run []rankedFeature) 
 	return err
 }
 
-// splitTies sorts each run and returns the sub-runs of equal elements.
+// splitTies sorts each run and returns the parts of the runs whose elements are equal.
 func splitTies(runs [][]rankedFeature, compare func(a, b rankedFeature) int) (equal [][]rankedFeature) {
 	for _, run := range runs {
 		slices.SortStableFunc(run, compare)
@@ -108,8 +109,8 @@ func splitTies(runs [][]rankedFeature, compare func(a, b rankedFeature) int) (eq
 	return equal
 }
 
-// compareNeighbours compares the first neighbours of two features in the graph of all features; neighbours outside are
-// farther.
+// compareNeighbours compares the first neighbours of two features in the graph of all features. Neighbours that are not
+// in the graph are farther.
 func (s *similarity) compareNeighbours(a, b rankedFeature) int {
 	x, y := s.graph.neighbours(a.feature), s.graph.neighbours(b.feature)
 	for p := range nearSteps {
@@ -167,7 +168,7 @@ func (s *similarity) addDigests(ctx context.Context, runs [][]rankedFeature) err
 
 func removeSelf(row []float64, i int32) []float64 { return slices.Delete(row, int(i), int(i)+1) }
 
-// nthSmallest returns the k-th smallest element of x, counted from 0, and partitions x about it.
+// nthSmallest returns the k-th smallest element of x, counted from 0, and partitions x around it.
 func nthSmallest(x []float64, k int) float64 {
 	lo, hi := 0, len(x)
 	for {

@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// blockSide is the number of features on a side of a block of covariances, 2 MiB.
+	// blockSide is the number of features on each side of a block of covariances, which needs 2 MiB.
 	blockSide = 512
-	// stripRows rows of a block are one task.
+	// stripRows is the number of rows of a block that are processed as one task.
 	stripRows = 16
-	// rowsTogether whole rows of λ₂ are in memory at a time.
+	// rowsTogether is the number of whole rows of λ₂ that are in memory at a time.
 	rowsTogether = 32
 )
 
-// block holds the covariances of the features rows with the features cols.
+// block holds the covariances of the features in rows with the features in cols.
 type block struct {
 	rows, cols []int32
 	isDiagonal bool // rows and cols are the same features
@@ -25,9 +25,10 @@ type block struct {
 
 func (b *block) row(x int) []float64 { return b.cov[x*b.stride:][:len(b.cols)] }
 
-// visitProducts calls visit for the covariances of rows with cols, a block at a time; if cols is nil, of rows with each
-// other, with only one block of each symmetric pair. It costs 2r flops an entry for a factor of r rows. An entry has
-// the same bits in any block and for either order of the two features, as [kernel.Gemm] guarantees.
+// visitProducts computes the covariances of the features in rows with those in cols, and calls visit for each block of
+// them. If cols is nil, it computes the covariances of rows with rows, but only one block of each symmetric pair of
+// blocks. An entry costs 2r flops for a factor of r rows. An entry has the same bits in any block and for either order
+// of the two features, as [kernel.Gemm] guarantees.
 func (s *similarity) visitProducts(ctx context.Context, rows, cols []int32, visit func(*block)) error {
 	square := cols == nil
 	if square {
@@ -70,7 +71,8 @@ func (s *similarity) visitProducts(ctx context.Context, rows, cols []int32, visi
 	return nil
 }
 
-// factorRows returns the listed features of the factor as rows, in room or in place; empty without a factor.
+// factorRows returns the listed features of the factor as rows. The rows are copied to room or remain in place. Without
+// a factor the result is empty.
 func (s *similarity) factorRows(room []float64, list []int32) kernel.Matrix[float64] {
 	if !s.m.IsFactor() {
 		return kernel.Matrix[float64]{}
@@ -119,7 +121,7 @@ func (s *similarity) eachRow(b *block, f func(x int)) {
 	})
 }
 
-// computeVariances computes variances with the same bits as other products, so that λ₂ of equal columns is 0.
+// computeVariances computes the variances with the same bits as the covariances, so that λ₂ of equal columns is 0.
 func (s *similarity) computeVariances() {
 	s.variance = make([]float64, s.d)
 	if !s.m.IsFactor() {
@@ -153,8 +155,8 @@ func (s *similarity) pairCompressionIndex(i, j int32) float64 {
 	return compressionIndex(s.variance[i], s.variance[j], cov[0])
 }
 
-// visitRows calls visit for each listed feature, with its index x in the list and its λ₂ to all features, 0 to itself,
-// in several threads. visit may change the row but not keep it.
+// visitRows calls visit in several threads, for each listed feature, with its index x in the list and with its λ₂ to
+// all features. Its λ₂ to itself is 0. The function visit may change the row but must not keep it.
 func (s *similarity) visitRows(ctx context.Context, list []int32, visit func(x int, row []float64)) error {
 	room := make([]float64, min(rowsTogether, len(list))*s.d)
 	for from := 0; from < len(list); from += rowsTogether {

@@ -10,14 +10,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Options set the number of features to keep.
+// Options sets the number of features to keep.
 type Options struct {
-	K         int // keep at least K, if Neighbors is 0
-	Neighbors int // the paper's first k; 0 means the largest that leaves K
+	K         int // least number of features to keep, if Neighbors is 0
+	Neighbors int // the paper's first k; 0 means the largest k that leaves K features
 	Threads   int // 0 means GOMAXPROCS; the answer does not depend on it
 }
 
-// Validate names every fault of o for d features in one *stream.UsageError.
+// Validate reports every fault of o for d features in one *stream.UsageError.
 func (o Options) Validate(d int) error {
 	var faults stream.Faults
 	method.RefuseNumber(&faults, o.K, d)
@@ -29,12 +29,12 @@ func (o Options) Validate(d int) error {
 // Result lists the kept features.
 type Result struct {
 	Order     []int     // at least K features, unless Neighbors is set
-	Turns     []float64 // of each: λ₂ to its k-th nearest at its turn, in units of G; lower is denser
-	Neighbors int       // the first k; 0 keeps all
+	Turns     []float64 // of each kept feature: λ₂ to the k-th nearest when it was kept, in units of G
+	Neighbors int       // the first k; 0 means that all features are kept
 }
 
-// Bytes bounds the memory of Select in addition to G of d features, a factor of rank rows, or in full if rank is 0: the
-// edges of its graph, blocks of products, and rows of λ₂.
+// Bytes bounds the memory of Select in addition to G, which is a factor of rank rows or, if rank is 0, all of G. It
+// includes the edges of the graph, blocks of products, and rows of λ₂.
 func Bytes(d, rank int) int64 {
 	edges := int64(pairCapacity(d))
 	block := int64(min(blockSide, d))
@@ -44,9 +44,9 @@ func Bytes(d, rank int) int64 {
 }
 
 // Select chooses among d features by the Gram matrix of their centred columns, which it does not modify. It needs
-// [Bytes] of memory, and costs n·d² flops for a factor of n rows and a test of all pairs, then for each first k that it
-// tries a search of the graph of the nearest pairs. For a first k beyond that graph, pairs are searched again, at up to
-// some 2n·d² flops for each such k. The error is a *stream.UsageError or the context's.
+// [Bytes] of memory. It costs n·d² flops for a factor of n rows and a test of all pairs, and then a search of the graph
+// of the nearest pairs for each first k that it tries. If a first k is too large for that graph, pairs are searched
+// again, at up to about 2n·d² flops for each such k. The error is a *stream.UsageError or the context's.
 func Select(ctx context.Context, m *gram.Matrix, opt Options) (*Result, error) {
 	if err := opt.Validate(m.D); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func Select(ctx context.Context, m *gram.Matrix, opt Options) (*Result, error) {
 	return selectWithCapacity(ctx, m, opt, pairCapacity(m.D))
 }
 
-// selectWithCapacity is Select with a graph of at most pairs edges; the result does not depend on pairs.
+// selectWithCapacity selects as Select does, with a graph of at most pairs edges. The result is the same for any limit.
 func selectWithCapacity(ctx context.Context, m *gram.Matrix, opt Options, pairs int) (*Result, error) {
 	s, err := newSimilarity(ctx, opt.Threads, m, pairs)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *similarity) largestNeighbourhood(ctx context.Context, want int) (k int,
 
 func (s *similarity) leftAfterFirstTurn(k int) int { return s.d - k }
 
-// bisectionNumbers lists the k above mostNeighbours that the bisection between k and most may reach in n steps.
+// bisectionNumbers lists the values of k above mostNeighbours which the bisection from k to most may reach in n steps.
 func (s *similarity) bisectionNumbers(k, most, want, n int) (numbers []int) {
 	if k >= most || n == 0 {
 		return nil

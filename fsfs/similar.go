@@ -17,11 +17,11 @@ type similarity struct {
 	all      []int32   // 0, 1, …, d−1
 
 	epsilonBound   float64 // an upper bound of ε for any first k
-	mostNeighbours int     // most neighbours of a feature in the graph of all features
+	mostNeighbours int     // largest number of neighbours of a feature in the graph of all features
 	graph          graph
-	graphHasAll    bool // graph is of all features
+	graphHasAll    bool // graph contains all features
 	heads          map[int32]*distanceHead
-	densest        map[int][]rankedFeature // for k above mostNeighbours: the features with the nearest k-th nearest
+	densest        map[int][]rankedFeature // for k above mostNeighbours: the features with the smallest distance to their k-th nearest feature
 }
 
 func newSimilarity(ctx context.Context, threads int, m *gram.Matrix, pairs int) (*similarity, error) {
@@ -29,11 +29,12 @@ func newSimilarity(ctx context.Context, threads int, m *gram.Matrix, pairs int) 
 	for i := range s.all {
 		s.all[i] = int32(i)
 	}
-	// Allocate at full size: growing slices would need the memory twice for a while.
+	// Allocate at full size: a slice that grows needs both its old and its new memory.
 	s.graph = graph{capacity: pairs, edges: make([]edge, 0, pairs), near: make([]int32, 2*pairs)}
 	s.computeVariances()
-	// λ₂ is at most the smaller variance: the feature with the least variance is near to all others, so for every k its
-	// k-th nearest is within its farthest, which therefore bounds ε.
+	// λ₂ is at most the smaller variance. So the feature with the least variance is near to all other features, and its
+	// k-th nearest feature is, for every k, no farther than its farthest feature. The distance to the farthest feature
+	// therefore bounds ε.
 	least := s.all[:0:0]
 	for _, i := range s.all {
 		if len(least) == 0 || s.variance[i] < s.variance[least[0]] {
@@ -73,8 +74,9 @@ func compressionIndex(a, b, cov float64) float64 {
 // slack exceeds the rounding error of λ₂, relative to the smaller variance.
 const slack = 1e-13
 
-// setThresholds writes a number for each listed feature to dst: λ₂ ≤ t for two features only if the product of their
-// numbers is at most cov². For t below both variances, λ₂ ≤ t is equivalent to (v_x − t)(v_y − t) ≤ cov².
+// setThresholds writes a threshold for each listed feature to dst: λ₂ ≤ t is possible for two features only if the
+// product of their thresholds is at most cov². For t below both variances, λ₂ ≤ t is equivalent to (v_x − t)(v_y − t) ≤
+// cov².
 func (s *similarity) setThresholds(dst []float64, list []int32, t float64) {
 	for x, i := range list {
 		// Subnormal products have no relative precision.

@@ -10,7 +10,7 @@ import (
 )
 
 // LeftOut lists the columns that cannot be features, however missing entries are filled, with the reason: no value
-// observed, constant, or a centred sum of squares that float64 cannot hold. cols are the profile's columns.
+// observed, constant, or a centred sum of squares that float64 cannot hold. cols are the columns of the profile.
 func (p *Profile) LeftOut(cols []stream.Column) []stream.LeftOut {
 	var out []stream.LeftOut
 	for j := range p.Columns {
@@ -39,15 +39,15 @@ func (p *Profile) leftOut(cols []stream.Column, j int, why string) stream.LeftOu
 }
 
 const (
-	// roundingShare is the share of the pilot's sum of squares below which the centred sum is rounding. It is reached
-	// only if the pilot's row has almost no weight and lies far off.
+	// roundingShare is the share of the sum of squares about the pilot below which the centred sum is rounding error.
+	// A column gets below this share only if the pilot's row has almost no weight and lies far from the other rows.
 	roundingShare = 64 * 0x1p-52
-	// minSquares is the smallest sum of squares whose terms keep all their digits: below it squares fall into the
+	// minSquares is the smallest sum of squares whose terms keep all their digits. Below it, squares fall into the
 	// subnormal range.
 	minSquares = 0x1p-1022 / 0x1p-52
 )
 
-// First words of the reasons for columns without values, and with a single one.
+// These are the first words of the reasons for columns without values, and with a single one.
 const (
 	emptyColumn    = "no value observed"
 	constantColumn = "constant ("
@@ -59,7 +59,7 @@ func IsConstant(why string) bool { return strings.HasPrefix(why, constantColumn)
 // HoldsNothing reports whether a column was left out for the reason that it has no value, or a single one.
 func HoldsNothing(why string) bool { return IsConstant(why) || strings.HasPrefix(why, emptyColumn) }
 
-// whyUnusable is the reason why the column cannot be a feature of a table of the given number of rows, or "".
+// whyUnusable returns the reason why the column cannot be a feature of a table of the given number of rows, or "".
 func (c *ColumnProfile) whyUnusable(rows int64) string {
 	if c.Observed == 0 {
 		return emptyColumn
@@ -74,8 +74,8 @@ func (c *ColumnProfile) whyUnusable(rows int64) string {
 	return whyImprecise(c.Squares-c.Sum*c.Sum/c.Weight, c.Squares)
 }
 
-// whyImprecise is the reason why a centred sum of squares cannot be used, or "". about is the sum from which the
-// mean's part was subtracted.
+// whyImprecise returns the reason why a centred sum of squares cannot be used, or "". about is the sum of squares from
+// which the mean's part was subtracted.
 func whyImprecise(centred, about float64) string {
 	switch {
 	case !isFinite(centred):
@@ -90,7 +90,7 @@ func whyImprecise(centred, about float64) string {
 
 // filledColumn describes a column after its missing entries were filled.
 type filledColumn struct {
-	value   float64 // of the entries that were missing
+	value   float64 // fill value of the missing entries
 	offset  float64 // value - pilot
 	missing float64 // Σw of the entries filled
 	sum     float64 // Σw(y-s) over all rows
@@ -100,7 +100,7 @@ type filledColumn struct {
 	max     float64
 }
 
-// describeFilled describes column j under a fill, or returns the reason why it is no feature.
+// describeFilled describes column j under a fill, or returns the reason why the column cannot be a feature.
 func (p *Profile) describeFilled(j int, fill Fill) (filledColumn, string) {
 	c := &p.Columns[j]
 	if why := c.whyUnusable(p.Rows); why != "" {
@@ -112,7 +112,7 @@ func (p *Profile) describeFilled(j int, fill Fill) (filledColumn, string) {
 		f.value, f.offset = 0, -c.Pilot
 	}
 	squares := c.Squares
-	if fill == FillPairwise { // the observed entries, scaled as if there were one in every row
+	if fill == FillPairwise { // sum over the observed entries, scaled up to all rows
 		f.centred = (squares - f.sum*f.sum/c.Weight) * (p.Weight / c.Weight)
 		return f, whyImprecise(f.centred, squares)
 	}
@@ -127,8 +127,8 @@ func (p *Profile) describeFilled(j int, fill Fill) (filledColumn, string) {
 	return f, whyImprecise(f.centred, squares)
 }
 
-// shiftAndFactor returns shift and factor of a = (y - shift)·factor, and c = mean - shift without cancellation, or
-// the reason why the column has none. weight is Σw over all rows.
+// shiftAndFactor returns shift and factor of a = (y - shift)·factor, and c = mean - shift without cancellation. If the
+// column cannot be scaled, why is the reason. weight is Σw over all rows.
 func (f *filledColumn) shiftAndFactor(scale Scale, weight float64) (shift, factor, c float64, why string) {
 	factor = 1
 	switch scale {

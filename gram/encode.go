@@ -16,7 +16,7 @@ const (
 	sketchMagic  = "ufssket1"
 )
 
-// The binary forms, all 8-byte little-endian words; equal states give equal bytes.
+// These are the binary forms, in 8-byte little-endian words. Equal states give equal bytes.
 //
 //	Profile  "ufsprof1", d, rows, seen, Σw, then d times: pilot, Σw, Σw(x-s), Σw(x-s)²,
 //	         min, max, observed, nulls, NaNs, Infs, rising (0 or 1)
@@ -60,8 +60,8 @@ func (p *Profile) encodeProfile(w *words.Writer) {
 	}
 }
 
-// ReadFrom replaces p by a profile that WriteTo wrote, and reads no further. If p has columns, the number must agree.
-// Memory grows with the bytes read, not with the sizes in the head; p is unchanged on error.
+// ReadFrom replaces p by a profile that WriteTo wrote, and reads no further. If p has columns, the numbers of columns
+// must agree. Memory grows with the bytes read, not with the sizes in the head. p is unchanged on error.
 func (p *Profile) ReadFrom(r io.Reader) (int64, error) {
 	return words.Replace(p, r, p.decodeProfile)
 }
@@ -105,8 +105,7 @@ func decodeColumn(r *words.Reader, p *Profile) ColumnProfile {
 	return c
 }
 
-// WriteTo writes the binary form of m through a buffer of 64 KiB. It implements
-// io.WriterTo.
+// WriteTo writes the binary form of m through a buffer of 64 KiB. It implements io.WriterTo.
 func (m *Moments) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
 	d, dm := len(m.Columns), len(m.missing)
@@ -128,9 +127,10 @@ func (m *Moments) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// ReadFrom replaces m's state by one that WriteTo wrote, and reads no further; it keeps m's Options. Adding rows then
-// gives the same bits as adding them to the original. If m has columns, the number must agree. The matrices are
-// allocated once they are known to fit m's limit, else it fails with a *stream.MemoryError; m is unchanged on error.
+// ReadFrom replaces m's state by one that WriteTo wrote, and reads no further. It keeps m's Options. Adding rows then
+// gives the same bits as adding them to the original. If m has columns, the numbers of columns must agree. The
+// matrices are allocated once they are known to fit m's limit; if they do not fit, ReadFrom fails with a
+// *stream.MemoryError. m is unchanged on error.
 func (m *Moments) ReadFrom(r io.Reader) (int64, error) {
 	return words.Replace(m, r, m.decodeMoments)
 }
@@ -209,8 +209,9 @@ func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// ReadFrom replaces s's state by one that WriteTo wrote, and reads no further; it keeps its threads and limit, beyond
-// which it fails with a *stream.MemoryError. If s has columns, the number must agree. s is unchanged on error.
+// ReadFrom replaces s's state by one that WriteTo wrote, and reads no further. It keeps the threads and the limit of
+// s, beyond which it fails with a *stream.MemoryError. If s has columns, the numbers of columns must agree. s is
+// unchanged on error.
 func (s *Sketch) ReadFrom(r io.Reader) (int64, error) {
 	return words.Replace(s, r, s.decodeSketch)
 }

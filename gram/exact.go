@@ -2,23 +2,25 @@ package gram
 
 import "math"
 
-// Exact sums, which are the same for any order of addition, after Demmel and Nguyen (Parallel reproducible summation,
-// 2015), with whole numbers in place of their floating-point bins.
+// Exact sums are the same for any order of addition. They follow Demmel and Nguyen (Parallel reproducible summation,
+// 2015), with whole numbers in place of floating-point bins.
 //
-// A number is cut into digits of base 2³², whose boundaries are the same for all numbers, and the two highest digits
-// of the column's largest number are summed: r sums of the higher digit, followed by r of the lower one. A column
-// whose numbers grow past the boundary loses its lower digit, as it would have if the large number had come first.
-// The part that is not summed is below 2⁻³² of the largest number; 2³¹ numbers fit.
+// A number is cut into digits of base 2³², whose boundaries are the same for all numbers. Only the two highest digits
+// of the column's largest number are summed: r sums of the higher digit, followed by r sums of the lower digit. If a
+// later number of the column exceeds the boundary, the column loses its lower digit, as it would have if the large
+// number had come first. The part that is not summed is below 2⁻³² of the largest number. A sum has room for 2³¹
+// numbers.
 const (
 	digitBits = 32
-	// lowestTop: a column of top t has numbers below 2^(32·t). Below this top a number of the lower digit would leave
-	// float64's range.
+	// lowestTop is the lowest top of a column. A column of top t has numbers below 2^(32·t). Below lowestTop, a number
+	// of the lower digit would leave float64's range.
 	lowestTop  = -28
 	highestTop = 33
 )
 
 // addSigned adds sign[i]·x[i] to the sums of row[i], and returns the number of missing entries of x, which add
-// nothing. A nil x stands for ones; if missing is not nil, for ones in the missing entries of `missing` alone.
+// nothing. If x is nil, it adds sign[i] for every entry, or if missing is not nil, only for the missing entries of
+// `missing`.
 func addSigned(top *int8, sums []int64, r int, row []int, sign, x, missing []float64) (holes int) {
 	high, low := sums[:r:r], sums[r:2*r:2*r]
 	scale := digitScale(*top)
@@ -47,10 +49,10 @@ func addSigned(top *int8, sums []int64, r int, row []int, sign, x, missing []flo
 	return holes
 }
 
-// digitScale is the factor that makes the higher digit of a number its whole part.
+// digitScale returns the factor by which the higher digit of a number becomes its whole part.
 func digitScale(top int8) float64 { return math.Ldexp(1, digitBits*(1-int(top))) }
 
-// topOf is the top of a column whose largest number is v.
+// topOf returns the top of a column whose largest number is v.
 func topOf(v float64) int8 {
 	_, e := math.Frexp(v) // |v| < 2^e
 	t := e / digitBits

@@ -8,15 +8,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// FinishOptions defines the matrix A of which the Gram matrix is made. The zero value means raw values, with missing
-// entries at their column's mean.
+// FinishOptions defines the matrix A from which the Gram matrix is computed. The zero value means raw values, with
+// missing entries at their column's mean.
 type FinishOptions struct {
 	Scale Scale
 	Fill  Fill
 	// Plain scales indicators of categories like numbers. A graph, which scales later by a [Standardizer]'s factors,
 	// needs centred columns that are not scaled yet.
 	Plain bool
-	// Centred centres the columns for every scale.
+	// Centred centres the columns whatever the scale is.
 	Centred bool
 }
 
@@ -44,21 +44,21 @@ func Plain(cols []stream.Column) []stream.Column {
 	return cols
 }
 
-// Gram is AᵀA for the n×D matrix A of the usable columns, filled and scaled; the slices have one element for each of
+// Gram is AᵀA for the n×D matrix A of the usable columns, filled and scaled. Its slices have one element for each of
 // the D columns kept.
 type Gram struct {
 	Matrix            // AᵀA
 	Columns []int     // index among the source's columns, ascending
-	Mean    []float64 // of the filled column, before scaling
-	Std     []float64 // of the filled column, before scaling; divisor Σw
+	Mean    []float64 // mean of the filled column, before scaling
+	Std     []float64 // standard deviation of the filled column, before scaling; divisor Σw
 	Offset  []float64 // the mean of A's column: G − Σw·Offset·Offsetᵀ is the Gram matrix of centred columns
 	Filled  []int64   // missing entries of used rows
 	Missing []stream.MissingCount
 
 	// Root is √w of each row of a factor; nil for rows without weights.
 	Root []float64
-	// Held is a factor of the held-out rows, if the matrix is an estimate by a [Sketch]: they judge models fitted to
-	// the matrix. Nil if the matrix is exact.
+	// Held is a factor of the held-out rows if the matrix is an estimate by a [Sketch]. These rows judge models fitted
+	// to the matrix. Held is nil if the matrix is exact.
 	Held *Matrix
 
 	LeftOut  []stream.LeftOut
@@ -67,16 +67,16 @@ type Gram struct {
 	Warnings []string
 }
 
-// Finish turns m into the Gram matrix of the filled and scaled columns, in place and
-// in O(d²): with u = fill value - pilot, y = x̃ + m·u and b = Σ w y,
+// Finish turns m into the Gram matrix of the filled and scaled columns, in place and in O(d²). With u = fill value -
+// pilot, y = x̃ + m·u and b = Σ w y,
 //
 //	Yᵢⱼ = G̃ᵢⱼ + uⱼAⱼᵢ + uᵢAᵢⱼ + uᵢuⱼNᵢⱼ            filled
 //	Cᵢⱼ = Yᵢⱼ - bᵢbⱼ/Σw                            centred
 //	Gᵢⱼ = fᵢfⱼ·(Cᵢⱼ + Σw·cᵢcⱼ)                     a = (y - shift)·f, c = mean of y - shift
 //
-// So raw values come from centred ones: columns that differ little from their mean keep their digits. m is consumed:
-// only its Profile may be used afterwards, even on error. cols are the profile's columns. No rows or no usable column
-// is a *stream.DataError.
+// So even raw values are computed from centred ones, and columns that differ little from their mean keep their digits.
+// m is consumed: only its Profile may be used afterwards, even on error. cols are the columns of the profile. If there
+// are no rows, or no usable column, Finish fails with a *stream.DataError.
 func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	d := len(m.Columns)
 	m.scratch = new(scratch)
@@ -103,8 +103,8 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 	return g, nil
 }
 
-// Gram is a Gram matrix without numbers, known by the profile alone: its features, with their means and scaling. No
-// rows or no usable column is a *stream.DataError.
+// Gram returns a Gram matrix without numbers, only with the features, means and scaling that the profile determines.
+// If there are no rows, or no usable column, it fails with a *stream.DataError.
 func (p *Profile) Gram(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	s, err := opt.newStandardizer(p, cols)
 	if err != nil {
@@ -128,7 +128,7 @@ func newGram(s *Standardizer, p *Profile) *Gram {
 }
 
 // compactKept moves the upper triangle of the kept rows and columns to the front of m.g. An entry never moves to a
-// higher index, so in ascending order nothing is overwritten unread.
+// higher index, so in ascending order no entry is overwritten before it is read.
 func (m *Moments) compactKept(places []int) []float64 {
 	d, n := len(m.Columns), len(places)
 	if n < d {
@@ -141,9 +141,9 @@ func (m *Moments) compactKept(places []int) []float64 {
 	return m.g[: n*n : n*n]
 }
 
-// finishRow fills, centres and scales row i of the kept columns from its diagonal on. Every expression rounds alike
-// with i and j exchanged: permuting columns permutes the result bit for bit, and equal columns have equal rows, so
-// that ties are exact. The conversions keep compilers (arm64) from fusing one of two like terms.
+// finishRow fills, centres and scales row i of the kept columns from its diagonal on. Every expression rounds in the
+// same way with i and j exchanged. So permuting columns permutes the result bit for bit, and equal columns have equal
+// rows, which makes ties exact. The conversions keep compilers (arm64) from fusing only one of two such terms.
 func (m *Moments) finishRow(row []float64, s *Standardizer, i int) {
 	a, ci := &s.column[i], s.Columns[i]
 	for j := i; j < len(row); j++ {

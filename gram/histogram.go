@@ -13,16 +13,16 @@ import (
 // entries.
 const HistogramBins = 64
 
-// Histograms describe the distribution of each column's values. They are mergeable, need no bounds in advance, and
-// are as fine as their number of bins allows wherever the values lie.
+// Histograms describe the distribution of each column's values. They are mergeable, need no bounds in advance, and are
+// as fine as their number of bins allows, whatever the magnitude of the values.
 //
-// Bins follow the order of the float64 numbers themselves: with key the integer that orders them (all bits flipped
-// for negative numbers, else the sign), a value's bin is key >> s, and s is the smallest shift at which at most
-// HistogramBins bins (for ranks: RankBins) are occupied. A column of up to 64 different values has a bin for each;
-// numbers about 1000 ± 1 have bins of 1/16 or so; numbers about 0 have bins of an octave or half of one. More values
-// only ever raise s, and bins of a larger shift are unions of whole bins of a smaller one: the state is a function of
-// the values and their weights alone, not of chunks, threads or the order of merging. This holds to the bit if sums
-// of weights are exact, as they are without weights; else to rounding.
+// Bins follow the order of the float64 numbers themselves. The key of a number is the integer that orders it: its
+// bits, all flipped for negative numbers, and else with the sign flipped. The bin of a value is key >> s, and s is the
+// smallest shift at which at most HistogramBins bins (for ranks, RankBins) are occupied. A column of up to 64
+// different values has a bin for each; numbers about 1000 ± 1 have bins of 1/16 or so; numbers about 0 have bins of an
+// octave or half of one. More values can only raise s, and each bin of a larger shift is a union of whole bins of a
+// smaller shift. So the state depends only on the values and their weights, not on chunks, threads or the order of
+// merging. This holds to the bit if sums of weights are exact, as they are without weights, and else up to rounding.
 type Histograms struct {
 	columns []histogram
 	threads int
@@ -37,12 +37,12 @@ type histogram struct {
 }
 
 type bin struct {
-	key   uint64 // of its values, after the shift
+	key   uint64 // key of its values, after the shift
 	count float64
 }
 
-// histogramBytes bounds the memory of a column: its bins, a copy of them while they are sorted in or read, and the
-// rest.
+// histogramBytes bounds the memory of a column: its bins, a copy of them while values are sorted in or bins are read,
+// and the rest.
 const histogramBytes = 2*16*HistogramBins + 128
 
 // HistogramsBytes bounds the memory of Histograms of d columns.
@@ -54,12 +54,12 @@ func NewHistograms(d, threads int) *Histograms {
 	return &Histograms{columns: make([]histogram, d), threads: threads, maxBins: HistogramBins}
 }
 
-// Columns is the number of columns.
+// Columns returns the number of columns.
 func (h *Histograms) Columns() int { return len(h.columns) }
 
-// Add adds the rows of c in one look at each value, 2 ns on one core (BenchmarkHistograms) if it is in a cache: a
-// scan of mnist70k takes 12 % longer, two fifths of it for reading the chunk from memory once more. It fails, with h
-// unchanged, if c has other columns.
+// Add adds the rows of c. It reads each value once, which takes 2 ns on one core (BenchmarkHistograms) if the value is
+// in a cache. A scan of mnist70k takes 12 % longer, two fifths of it for reading the chunk from memory again. It
+// fails, with h unchanged, if c has other columns.
 func (h *Histograms) Add(c *stream.Chunk) error {
 	if c.Cols != len(h.columns) {
 		return fmt.Errorf("gram: chunk of %d columns, want %d", c.Cols, len(h.columns))
@@ -95,8 +95,7 @@ func (h *Histograms) addSparse(c *stream.Chunk) {
 	}
 }
 
-// Merge adds the histograms of o. It fails, with h unchanged, if o has other columns; o is
-// unchanged in any case.
+// Merge adds the histograms of o. It fails, with h unchanged, if o has other columns; o is unchanged in any case.
 func (h *Histograms) Merge(o *Histograms) error {
 	if len(h.columns) != len(o.columns) || h.maxBins != o.maxBins {
 		return fmt.Errorf("gram: cannot merge histograms of %d columns and %d bins with %d and %d", len(h.columns), h.maxBins, len(o.columns), o.maxBins)
@@ -127,7 +126,7 @@ func (c *histogram) mergeFrom(o *histogram, maxBins int) {
 			a, b = a[1:], b[1:]
 		}
 	}
-	// The union may have capacity for far more bins than remain.
+	// The capacity of the union may be far larger than the number of bins that remain.
 	c.bins = union
 	c.coarsenTo(s + extraShift(len(union), maxBins, func(i int) uint64 { return union[i].key }))
 	if 4*len(c.bins) < 3*cap(c.bins) {
@@ -135,7 +134,7 @@ func (c *histogram) mergeFrom(o *histogram, maxBins int) {
 	}
 }
 
-// extraShift is the additional shift after which n ascending keys have at most limit different values.
+// extraShift returns the additional shift after which n ascending keys have at most limit different values.
 func extraShift(n, limit int, key func(i int) uint64) uint {
 	if n <= limit {
 		return 0
@@ -197,5 +196,5 @@ func (c *histogram) addValue(x, weight float64, maxBins int) {
 	c.coarsenTo(c.shift + extraShift(len(c.bins), maxBins, func(i int) uint64 { return c.bins[i].key }))
 }
 
-// orderedBits maps the bits of a float64 to an integer such that integers order like the values.
+// orderedBits maps the bits of a float64 to an integer, such that the integers have the same order as the values.
 func orderedBits(bits uint64) uint64 { return bits ^ (uint64(int64(bits)>>63) | 1<<63) }

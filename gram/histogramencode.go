@@ -8,9 +8,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
-// The binary form of Histograms, 8-byte little-endian words; equal states give equal bytes:
-// "ufshist1", d, then d times: shift, number of bins, Σw of zeros, Σw of missing entries, and
-// for each bin its key and Σw.
+// This is the binary form of Histograms, in 8-byte little-endian words. Equal states give equal bytes: "ufshist1", d,
+// then d times: shift, number of bins, Σw of zeros, Σw of missing entries, and for each bin its key and Σw. Histograms
+// for ranks begin instead with "ufsranks" and the largest number of bins of a column.
 // Those for ranks begin with "ufsranks" and the most bins of a column.
 const (
 	histogramsMagic = "ufshist1"
@@ -41,9 +41,9 @@ func (h *Histograms) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// ReadFrom replaces h's state by one that WriteTo wrote, and reads no further; it keeps h's threads. If h has
-// columns, the number must agree. Memory grows with the bytes read, not with the sizes in the head; h is unchanged on
-// error.
+// ReadFrom replaces h's state by one that WriteTo wrote, and reads no further. It keeps h's threads. If h has columns,
+// the numbers of columns must agree. Memory grows with the bytes read, not with the sizes in the head. h is unchanged
+// on error.
 func (h *Histograms) ReadFrom(r io.Reader) (int64, error) {
 	return words.Replace(h, r, h.decodeHistograms)
 }
@@ -81,7 +81,7 @@ func decodeHistogram(r *words.Reader, maxBins int64) histogram {
 	if !isCount(c.zero) || !isCount(c.missing) {
 		r.Fail("%g zeros, %g missing entries", c.zero, c.missing)
 	}
-	// One shift less would leave too many bins, and two of them become at most one.
+	// At a shift smaller by one there are too many bins, and at most two of them become one.
 	if c.shift > 0 && n <= maxBins/2 {
 		r.Fail("%d bins at the shift %d", n, c.shift)
 	}

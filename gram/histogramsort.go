@@ -8,20 +8,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// RankBins is the largest number of bins of a column of histograms for ranks. With 2,048 bins ranks of normal,
-// Cauchy, log-normal, uniform and far-off values are right to 1e-3 (TestScoresRankError), on average to 1e-4. Columns
-// with at most as many different values have exact ranks.
+// RankBins is the largest number of bins of a column of histograms for ranks. With 2,048 bins, ranks of normal,
+// Cauchy, log-normal, uniform and outlying values are right to 1e-3 (TestScoresRankError), and on average to 1e-4.
+// Columns with at most as many different values have exact ranks.
 //
 // We do not use a library's sketch, for two reasons. A KLL sketch keeps values by random choice or by the order of
-// arrival, so that shards would differ from the whole; here the state is a function of the values alone. DDSketch has
-// this property too, but its bins are a share of the value wide: all of 1.7e9 to 1.7e9 + 1e4 (time stamps of a day)
-// would fall into one bin.
+// arrival, so that shards would differ from the whole, while our state depends on the values alone. A DDSketch also
+// depends on the values alone, but the width of its bins is a share of the value: all of 1.7e9 to 1.7e9 + 1e4 (time
+// stamps of a day) would fall into one bin.
 const RankBins = 2048
 
 // rankColumnBytes bounds the memory of a column of histograms for ranks: its bins, and the spare capacity of a slice.
 func rankColumnBytes(rows int64) int64 { return 16*rankBins(rows)*4/3 + 128 }
 
-// rankBins is the largest number of bins of a column of the given rows; -1 if the number of rows is unknown.
+// rankBins returns the largest number of bins of a column of the given rows. rows is -1 if it is unknown.
 func rankBins(rows int64) int64 {
 	if rows < 0 {
 		return RankBins
@@ -29,8 +29,8 @@ func rankBins(rows int64) int64 {
 	return min(rows, RankBins)
 }
 
-// RankHistogramsBytes bounds the memory of histograms for ranks of d columns and the given rows (-1: any number), and
-// of a chunk's keys while it is added on the given threads.
+// RankHistogramsBytes bounds the memory of histograms for ranks of d columns and the given rows (-1 means any number),
+// and of the keys of a chunk while it is added on the given threads.
 func RankHistogramsBytes(d int, rows int64, threads int) int64 {
 	run := int64(3*16*RankBins + 3*16*stream.BlockRows(d))
 	return rankColumnBytes(rows)*int64(d) + run*int64(max(threads, 1)) + buffers
@@ -50,8 +50,8 @@ func (h *Histograms) Only(index []int) *Histograms {
 	return o
 }
 
-// addSorted adds dense rows by sorting each column's keys: a hash table for so large a number of bins would take
-// longer to fill than sorting a chunk of a wide table.
+// addSorted adds dense rows by sorting the keys of each column. A hash table for this number of bins would take longer
+// to fill than a chunk of a wide table takes to sort.
 func (h *Histograms) addSorted(c *stream.Chunk) {
 	const run = 16 // columns that share their buffers
 	kernel.Each(h.threads, (c.Cols+run-1)/run, func(t int) {
@@ -71,7 +71,7 @@ func (h *Histograms) addSorted(c *stream.Chunk) {
 	})
 }
 
-// sortColumn fills an empty histogram, at its shift, and returns the buffer of keys.
+// sortColumn fills an empty histogram, at its shift, and returns the buffer of keys for reuse.
 func (c *histogram) sortColumn(col []float64, keys []uint64) []uint64 {
 	for _, x := range col {
 		switch key := binKey(math.Float64bits(x), c.shift); key {
@@ -94,8 +94,8 @@ func (c *histogram) sortColumn(col []float64, keys []uint64) []uint64 {
 	return keys
 }
 
-// sortWeighted is sortColumn with weights. The sort is stable, so that weights of a bin add up in the order of the
-// rows.
+// sortWeighted fills like sortColumn, with weights. The sort is stable, so that the weights of a bin are added in the
+// order of the rows.
 func (c *histogram) sortWeighted(col, weight []float64) {
 	for i, x := range col {
 		switch key := binKey(math.Float64bits(x), c.shift); key {

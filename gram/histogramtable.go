@@ -6,12 +6,12 @@ import (
 )
 
 const (
-	// tableSlots is four times the most bins: nine of ten look-ups then end at the first slot. With eight times as
-	// many the table and the column no longer fit the level-1 cache together.
+	// tableSlots is four times the largest number of bins, so that nine of ten look-ups end at the first slot. With
+	// eight times that number, the table and the column no longer fit the level-1 cache together.
 	tableSlots = 4 * HistogramBins
 	slotBits   = 8 // log₂(slots)
 
-	// Keys that no number has at any shift: the order of numbers ends with +Inf.
+	// These keys belong to no number at any shift, because the order of numbers ends with +Inf.
 	zeroKey    = math.MaxUint64
 	missingKey = math.MaxUint64 - 1
 	emptySlot  = math.MaxUint64 - 2
@@ -24,10 +24,10 @@ type tally struct {
 	hasNewBins bool
 	key        [tableSlots]uint64
 	sum        [tableSlots]float64 // Σw
-	rows       [tableSlots]int64   // without weights: counted separately, as whole numbers add up faster
+	rows       [tableSlots]int64   // without weights; counted separately, because whole numbers add up faster
 }
 
-// addColumn adds a column's entries, with one weight each, or 1 if weight is nil.
+// addColumn adds the entries of a column with their weights. If weight is nil, each weight is 1.
 func (c *histogram) addColumn(col, weight []float64) {
 	var t tally
 	t.loadHistogram(c)
@@ -47,21 +47,21 @@ func (c *histogram) addColumn(col, weight []float64) {
 	t.storeTo(c)
 }
 
-// binKey is the key of a number at a shift, from its bits.
+// binKey returns the key of a number at a shift, given its bits.
 func binKey(x uint64, shift uint) uint64 {
 	y := x << 1 // without the sign
 	if y > 0x7FF<<53 {
 		return missingKey
 	}
-	// All bits if y is 0, without a branch: among pixels zeros are unpredictable.
+	// The mask is all ones if y is 0. It avoids a branch, because zeros among pixels are unpredictable.
 	return orderedBits(x)>>(shift&63) | ((y|-y)>>63 - 1)
 }
 
-// firstSlot is the first slot to search for a key, by Fibonacci hashing.
+// firstSlot returns the first slot to search for a key, by Fibonacci hashing.
 func firstSlot(key uint64) uint8 { return uint8(key * 0x9E3779B97F4A7C15 >> (64 - slotBits)) }
 
-// findSlot searches on from the first slot of the key of x, and makes a bin if there is none. A table is at most a
-// quarter full, so some slot is empty.
+// findSlot continues the search after the first slot of the key of x, and makes a bin if it finds none. A table is at
+// most a quarter full, so there is an empty slot.
 func (t *tally) findSlot(at uint8, key, x uint64) uint8 {
 	for ; t.key[at] != emptySlot; at++ {
 		if t.key[at] == key {
@@ -105,7 +105,7 @@ func (t *tally) claimSlot(key uint64) uint8 {
 	return at
 }
 
-// storeTo writes the table to c. Bins need no sorting if c had all of them.
+// storeTo writes the table to c. Bins need no sorting if c already had all of them.
 func (t *tally) storeTo(c *histogram) {
 	count := func(at uint8) float64 { return t.sum[at] + float64(t.rows[at]) }
 	slot := func(key uint64) uint8 {

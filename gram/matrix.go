@@ -7,17 +7,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Matrix is a positive semidefinite matrix G of order D in one of two forms: in full, D² numbers, or as a factor R,
-// r×D with G = RᵀR. A factor is exact if R holds the rows of A themselves, and cheap if these are few. Selectors use
-// columns, products and the diagonal, and get the same numbers from both forms, to rounding.
+// Matrix is a positive semidefinite matrix G of order D in one of two forms: in full as D² numbers, or as a factor R,
+// which is r×D, with G = RᵀR. A factor is exact if R holds the rows of A themselves, and cheap if there are few rows.
+// Selectors use columns, products and the diagonal, and get the same numbers from both forms, to rounding.
 //
 // A Matrix must not be copied once it is in use. Methods may be called at the same time.
 type Matrix struct {
 	D   int
 	Sym []float64 // D×D row-major, both triangles; nil for a factor
 
-	// R is the factor by features: column j of R, the entries of feature j, is R[j*Rank:(j+1)*Rank]. It is nil if the
-	// rows are kept as float32, which Feature and Panels turn into such columns.
+	// R is the factor by features: column j of R has the entries of feature j and is R[j*Rank:(j+1)*Rank]. R is nil if
+	// the rows are kept as float32, which Feature and Panels convert to such columns.
 	R    []float64
 	Rank int // rows of R
 
@@ -29,16 +29,16 @@ type Matrix struct {
 	rotation []float64 // the product of all rotations by Rotate, r×r; nil before the first
 }
 
-// Full is the matrix of d×d numbers, row-major with both triangles, which it keeps.
+// Full returns the matrix of d×d numbers, row-major with both triangles. It keeps the slice.
 func Full(sym []float64, d int) *Matrix { return &Matrix{D: d, Sym: sym} }
 
-// FromFactor is the matrix RᵀR of d features for a factor of rank rows, by features, which it keeps.
+// FromFactor returns the matrix RᵀR of d features for a factor of rank rows, by features. It keeps the slice.
 func FromFactor(r []float64, d, rank int) *Matrix { return &Matrix{D: d, R: r, Rank: rank} }
 
 // IsFactor reports whether G is a factor.
 func (m *Matrix) IsFactor() bool { return m.R != nil || m.narrow != nil }
 
-// Absent reports whether G has no numbers: only its order is known.
+// Absent reports whether G has no numbers, so that only its order is known.
 func (m *Matrix) Absent() bool { return !m.IsFactor() && m.Sym == nil }
 
 // Check fails if the sizes do not fit a matrix of order D.
@@ -59,7 +59,7 @@ func (m *Matrix) Check() error {
 	return nil
 }
 
-// floatFactor is Rᵀ, D×r, the features as rows, of a factor of float64.
+// floatFactor returns Rᵀ, D×r, for a factor of float64. Its rows are the features.
 func (m *Matrix) floatFactor() kernel.Matrix[float64] {
 	if m.R == nil {
 		panic("gram: no factor of float64")
@@ -67,7 +67,7 @@ func (m *Matrix) floatFactor() kernel.Matrix[float64] {
 	return kernel.RowMajor(m.R, m.D, m.Rank, m.Rank)
 }
 
-// At is Gᵢⱼ; 2r flops for a factor.
+// At returns Gᵢⱼ. For a factor it costs 2r flops.
 func (m *Matrix) At(i, j int) float64 {
 	if !m.IsFactor() {
 		return m.Sym[i*m.D+j]
@@ -83,7 +83,7 @@ func (m *Matrix) At(i, j int) float64 {
 	return kernel.Dot(a, m.Feature(room[len(room)/2:], j))
 }
 
-// Diagonal is the diagonal of G; O(rD) for a factor.
+// Diagonal returns the diagonal of G, in O(rD) for a factor.
 func (m *Matrix) Diagonal(workers int) []float64 {
 	diag := make([]float64, m.D)
 	if !m.IsFactor() {
@@ -99,7 +99,7 @@ func (m *Matrix) Diagonal(workers int) []float64 {
 	return diag
 }
 
-// ColumnTo writes column j of G to dst; 2rD flops for a factor.
+// ColumnTo writes column j of G to dst. For a factor it costs 2rD flops.
 func (m *Matrix) ColumnTo(workers int, dst []float64, j int) {
 	if !m.IsFactor() {
 		copy(dst, m.Sym[j*m.D:][:m.D])
@@ -109,7 +109,7 @@ func (m *Matrix) ColumnTo(workers int, dst []float64, j int) {
 	m.AddUp(workers, m.Feature(make([]float64, m.Rank), j), dst)
 }
 
-// AddUp adds Rᵀz to the D numbers of y, for a z of r numbers: 2rD flops. It panics if G is in full.
+// AddUp adds Rᵀz to the D numbers of y, for a z of r numbers, with 2rD flops. It panics if G is in full.
 func (m *Matrix) AddUp(workers int, z, y []float64) {
 	if m.narrow != nil {
 		m.addFewRows(kernel.NewTeam(workers).Threads(), 1, z, y)
@@ -118,11 +118,11 @@ func (m *Matrix) AddUp(workers int, z, y []float64) {
 	kernel.Gemv(workers, m.D, m.Rank, m.floatFactor().Data, m.Rank, z, y)
 }
 
-// unpackedRows is the number of rows that go through R at a time if there are few rows: kernel.Gemm does not pack R
-// then. More than a few times as many are worth the packing.
+// unpackedRows is the number of rows that are multiplied by R at a time if there are few rows, because kernel.Gemm
+// then does not pack R. If there are more than a few times this number of rows, packing is worth its time.
 const unpackedRows = 16
 
-// AddUps adds ZR to Y, for a Z of k×r and a Y of k×D numbers, row-major: 2krD flops. It panics if G is in full.
+// AddUps adds ZR to Y, for a Z of k×r and a Y of k×D numbers, row-major, with 2krD flops. It panics if G is in full.
 func (m *Matrix) AddUps(threads, k int, z, y []float64) {
 	team := kernel.NewTeam(threads)
 	if m.narrow != nil && k <= fewRows {
@@ -141,7 +141,7 @@ func (m *Matrix) AddUps(threads, k int, z, y []float64) {
 	})
 }
 
-// Row is column j of G: lent if G is in full, else written to room, which has D numbers.
+// Row returns column j of G. If G is in full, the column is lent; else it is written to room, which has D numbers.
 func (m *Matrix) Row(workers int, room []float64, j int) []float64 {
 	if !m.IsFactor() {
 		return m.Sym[j*m.D:][:m.D]
@@ -150,7 +150,7 @@ func (m *Matrix) Row(workers int, room []float64, j int) []float64 {
 	return room
 }
 
-// ColumnsTo writes the listed columns to the rows of dst, len(list)×D: for a factor in one product of 2rD flops a
+// ColumnsTo writes the listed columns to the rows of dst, len(list)×D. For a factor this is one product of 2rD flops a
 // column.
 func (m *Matrix) ColumnsTo(threads int, dst []float64, list []int) {
 	if !m.IsFactor() {
@@ -167,8 +167,8 @@ func (m *Matrix) ColumnsTo(threads int, dst []float64, list []int) {
 	m.AddUps(threads, len(list), some, dst)
 }
 
-// AddProduct adds X·G to Y, both of k rows of D numbers: 2kD² flops in full, 4krD for a factor, with k·r numbers of
-// scratch.
+// AddProduct adds X·G to Y, both of k rows of D numbers. The cost is 2kD² flops in full. For a factor it is 4krD, with
+// k·r numbers of scratch.
 func (m *Matrix) AddProduct(threads, k int, x, y []float64) {
 	team, to, from := kernel.NewTeam(threads), kernel.RowMajor(y, k, m.D, m.D), kernel.RowMajor(x, k, m.D, m.D)
 	if !m.IsFactor() {
@@ -182,8 +182,8 @@ func (m *Matrix) AddProduct(threads, k int, x, y []float64) {
 	m.AddUps(threads, k, down.Data, y)
 }
 
-// Dual is RRᵀ, r×r row-major with both triangles, whose eigenvalues other than 0 are the eigenvalues of G. It is
-// computed once, in r²D flops, and kept: it must not be changed. It panics if G is in full.
+// Dual returns RRᵀ, r×r row-major with both triangles. Its eigenvalues other than 0 are the eigenvalues of G. It is
+// computed once, in r²D flops, and kept, so it must not be changed. It panics if G is in full.
 func (m *Matrix) Dual(threads int) []float64 {
 	m.makeDual.Do(func() {
 		dual := kernel.RowMajor(make([]float64, m.Rank*m.Rank), m.Rank, m.Rank, m.Rank)
@@ -195,9 +195,9 @@ func (m *Matrix) Dual(threads int) []float64 {
 	return m.dual
 }
 
-// Rotate turns the rows of a factor, R ← VᵀR for an orthogonal V, r×r row-major, in place: G stays the same, to
-// rounding. Cost: 2r²D flops. It must not be called while others work with the matrix, and panics if the rows are
-// kept as float32.
+// Rotate turns the rows of a factor in place, R ← VᵀR for an orthogonal V, r×r row-major. G stays the same, to
+// rounding. The cost is 2r²D flops. It must not be called while others work with the matrix, and panics if the rows
+// are kept as float32.
 func (m *Matrix) Rotate(threads int, v []float64) {
 	const block = 512 // features
 	team, turn := kernel.NewTeam(threads), kernel.RowMajor(v, m.Rank, m.Rank, m.Rank)
@@ -217,8 +217,8 @@ func (m *Matrix) Rotate(threads int, v []float64) {
 	m.makeDual, m.dual = sync.Once{}, nil
 }
 
-// RotateToFactor is VᵀB for a matrix B, r×cols row-major, that belongs to the rows that the factor had at first: the result
-// belongs to its present rows. Without a rotation it is B itself.
+// RotateToFactor returns VᵀB for a matrix B, r×cols row-major, whose rows belong to the rows that the factor had at
+// first. The rows of the result belong to the factor's present rows. Without a rotation the result is B itself.
 func (m *Matrix) RotateToFactor(threads, cols int, b []float64) []float64 {
 	if m.rotation == nil {
 		return b
@@ -258,7 +258,7 @@ func (m *Matrix) keepFeatures(places []int) {
 		m.D = n
 		return
 	}
-	// An entry never moves to a higher index, so in ascending order nothing is overwritten unread.
+	// An entry never moves to a higher index, so in ascending order no entry is overwritten before it is read.
 	if m.narrow != nil {
 		m.narrow.keepFeatures(m.Rank, places)
 		m.D = n

@@ -6,16 +6,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Merge adds the moments of o, whose rows follow the rows of m, in O(d²). m keeps its
-// pilots, and o's sums are moved to them by exact identities: with t the difference
-// of pilots, x̃' = x̃ + t where observed, so
+// Merge adds the moments of o, whose rows follow the rows of m, in O(d²). m keeps its pilots, and exact identities
+// move the sums of o to these pilots. With the difference t of the pilots, x̃' = x̃ + t for observed entries, so
 //
 //	G̃'ᵢⱼ = G̃ᵢⱼ + tⱼ·Sᵢⱼ + tᵢ·Sⱼᵢ + tᵢtⱼ·Oᵢⱼ   S = Σ w x̃ᵢ oⱼ, O = Σ w oᵢ oⱼ, o = 1 - m
 //	A'ₖᵢ = Aₖᵢ + tᵢ·Σ w mₖ oᵢ
 //
-// Dense and sparse moments merge alike. The result equals one pass over both inputs up to
-// rounding, and depends on the order of merging up to rounding; empty moments are neutral.
-// o is unchanged; m is unchanged on error: other columns, or a *stream.MemoryError.
+// Dense and sparse moments merge alike. The result equals one pass over both inputs up to rounding, and depends on the
+// order of merging up to rounding. Merging empty moments changes nothing. o is unchanged. m is unchanged on error,
+// which is either other columns or a *stream.MemoryError.
 func (m *Moments) Merge(o *Moments) error {
 	if len(m.Columns) != len(o.Columns) {
 		return fmt.Errorf("gram: cannot merge %d columns with %d", len(m.Columns), len(o.Columns))
@@ -29,7 +28,7 @@ func (m *Moments) Merge(o *Moments) error {
 	return m.Profile.Merge(&o.Profile)
 }
 
-// MergedBytes is [Bytes] of m after merging o, if o is not nil.
+// MergedBytes returns [Bytes] of m after merging o, if o is not nil.
 func (m *Moments) MergedBytes(o *Moments) int64 {
 	missing := len(m.missing)
 	if o != nil {
@@ -56,7 +55,7 @@ func (m *Moments) mergeMatrices(o *Moments) {
 		}
 		lost[j] = o.Weight - b.Weight
 	}
-	// observedSum is S's entry: Σ w x̃ᵢ over rows in which j is observed.
+	// observedSum returns an entry of S: Σ w x̃ᵢ over the rows in which column j is observed.
 	observedSum := func(i, j int) float64 { return o.Columns[i].Sum - o.crossAt(j, i) }
 	kernel.Each(m.opt.Threads, d, func(i int) {
 		for j := i; j < d; j++ {

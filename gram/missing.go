@@ -30,8 +30,8 @@ func (m *Moments) columnsWithHoles(c *stream.Chunk) []int {
 	return holes
 }
 
-// makeRoom allocates memory for rows with missing entries in the given columns, and for packing if the rows are
-// dense. Beyond the limit it fails without a change.
+// makeRoom allocates memory for rows with missing entries in the given columns, and for packing if the rows are dense.
+// If the limit is too low, it fails without a change.
 func (m *Moments) makeRoom(holes []int, pack bool) error {
 	d := len(m.Columns)
 	missing := slices.Clone(m.missing)
@@ -83,7 +83,7 @@ func (m *Moments) growMissing(missing []int) {
 	}
 	for k := range to {
 		copy(cross[to[k]*d:][:d], m.cross[k*d:])
-		for l := k; l < old; l++ { // order is kept, so upper stays upper
+		for l := k; l < old; l++ { // the order is kept, so the upper triangle stays the upper triangle
 			both[to[k]*dm+to[l]] = m.both[k*old+l]
 		}
 	}
@@ -93,7 +93,7 @@ func (m *Moments) growMissing(missing []int) {
 	m.missing, m.cross, m.both = missing, cross, both
 }
 
-// crossAt is A's entry for column k missing and the value of column j: Σ w m_k x̃_j.
+// crossAt returns the entry of A for column k missing and the value of column j: Σ w m_k x̃_j.
 func (m *Moments) crossAt(k, j int) float64 {
 	if s := m.slot[k]; s >= 0 {
 		return m.cross[s*len(m.Columns)+j]
@@ -101,7 +101,7 @@ func (m *Moments) crossAt(k, j int) float64 {
 	return 0
 }
 
-// bothAt is N's entry for columns i and j: Σ w m_i m_j.
+// bothAt returns the entry of N for columns i and j: Σ w m_i m_j.
 func (m *Moments) bothAt(i, j int) float64 {
 	s, t := m.slot[i], m.slot[j]
 	if s < 0 || t < 0 {

@@ -11,10 +11,10 @@ import (
 
 // Options tunes Moments; results do not depend on it.
 type Options struct {
-	Threads int   // goroutines; 0 means GOMAXPROCS
+	Threads int   // number of goroutines; 0 means GOMAXPROCS
 	Limit   int64 // bytes that Moments may hold, see Bytes; 0 means 2 GiB
 
-	// Busy measures the time for converting rows and for the products. Nil measures nothing.
+	// Busy measures the time for converting rows and for the products. It may be nil.
 	Busy *stream.Busy
 }
 
@@ -23,8 +23,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Moments is a profile and the Gram matrix about its pilots: from one pass over the rows, all that a Gram matrix of
-// the whole table needs, under any scaling and any filling of missing entries.
+// Moments is a profile, together with the Gram matrix about its pilots. One pass over the rows gives all that a Gram
+// matrix of the whole table needs, under any scaling and any filling of missing entries.
 //
 // With m = 1 for a missing entry, and x̃ = x - pilot for an observed entry and 0 for a missing one, it holds
 //
@@ -32,7 +32,7 @@ func (o Options) withDefaults() Options {
 //	A = Σ w m x̃ᵀ    dm×d } only for the dm columns that have
 //	N = Σ w m mᵀ     dm×dm } had a missing entry so far
 //
-// A column joins A and N at its first missing entry: rows before it add nothing there.
+// A column joins A and N at its first missing entry. Earlier rows add nothing to its sums.
 type Moments struct {
 	Profile
 
@@ -58,13 +58,13 @@ type scratch struct {
 // buffers bounds the memory of encoding, decoding and bookkeeping, in addition to the matrices.
 const buffers = 256 << 10
 
-// Bytes bounds the memory of Moments of d columns, of which `missing` have missing entries, with its scratch and
-// during growth:
+// Bytes bounds the memory of Moments of d columns, of which `missing` have missing entries, including its scratch and
+// its growth:
 //
 //	8·d² + 2·8·(missing·d + missing²) + 8·256·(d + missing) + 512·d + 256 KiB
 //
-// and the packed panels of the products, with 2.3 KiB·d for whole numbers. The second term counts A and N twice: they
-// grow by copying.
+// In addition there are the packed panels of the products, and 2.3 KiB·d for whole numbers. The second term counts A
+// and N twice, because they grow by copying.
 func Bytes(d, missing int) int64 {
 	if d > maxColumns {
 		return math.MaxInt64
@@ -73,8 +73,8 @@ func Bytes(d, missing int) int64 {
 	return 8*n*n + 16*(k*n+k*k) + 8*stripRows*(n+k) + columnBytes*n + kernel.TeamBytes(d, d) + wholeNumbersBytes(d) + buffers
 }
 
-// SharedBytes bounds the memory of `states` Moments that share their scratch (see Another): [Bytes] of each less the
-// scratch of all but one.
+// SharedBytes bounds the memory of `states` Moments that share their scratch (see Another): it is [Bytes] of each,
+// with the scratch counted only once.
 func SharedBytes(d, missing, states int) int64 {
 	one := Bytes(d, missing)
 	if one == math.MaxInt64 || states < 1 {
@@ -84,14 +84,14 @@ func SharedBytes(d, missing, states int) int64 {
 	return one + int64(states-1)*(8*n*n+16*(k*n+k*k)+columnBytes*n)
 }
 
-// ShareOf is the limit for each of `states` Moments that share their scratch, if all of them may hold limit together;
-// [WholeOf] is its inverse.
+// ShareOf returns the limit for each of `states` Moments that share their scratch, if together they may hold limit
+// bytes. [WholeOf] is its inverse.
 func ShareOf(limit int64, d, states int) int64 {
 	shared := scratchBytes(d)
 	return max((limit-shared)/int64(states)+shared, 1)
 }
 
-// WholeOf is the total for `states` Moments if each needs share, including the scratch.
+// WholeOf returns the total for `states` Moments if each needs share bytes including the scratch, which they share.
 func WholeOf(share int64, d, states int) int64 {
 	shared := scratchBytes(d)
 	return (share-shared)*int64(states) + shared
@@ -99,7 +99,7 @@ func WholeOf(share int64, d, states int) int64 {
 
 func scratchBytes(d int) int64 { return Bytes(d, 0) - (8*int64(d)+columnBytes)*int64(d) }
 
-// maxColumns keeps 64-bit byte counts from overflowing; d² doubles would be 2 PiB.
+// maxColumns keeps 64-bit byte counts from overflowing: at this number, d² doubles are 2 PiB.
 const maxColumns = 1 << 24
 
 // NewMoments returns empty moments of d columns. It allocates O(d); the
@@ -112,7 +112,7 @@ func NewMoments(d int, opt Options) *Moments {
 	return m
 }
 
-// Another returns empty moments with m's columns and options that share m's scratch: rows must not be added to both
+// Another returns empty moments with m's columns and options. It shares m's scratch, so rows must not be added to both
 // at the same time.
 func (m *Moments) Another() *Moments {
 	o := NewMoments(len(m.Columns), m.opt)
@@ -120,8 +120,9 @@ func (m *Moments) Another() *Moments {
 	return o
 }
 
-// Add adds the rows of c in O(rows·d²) flops for dense chunks, O(Σ nnz²) for sparse ones. It fails, with m unchanged,
-// if the columns differ, if sparse rows follow dense ones (merge two Moments instead), or with a *stream.MemoryError.
+// Add adds the rows of c in O(rows·d²) flops for dense chunks, or O(Σ nnz²) for sparse ones. It fails, with m
+// unchanged, if the columns differ, if sparse rows follow dense rows (merge two Moments instead), or with a
+// *stream.MemoryError.
 //
 // The result does not depend on the number of workers, not even in the last bit.
 // Cutting the same rows into other chunks changes it by rounding.
@@ -154,8 +155,8 @@ func (m *Moments) Add(c *stream.Chunk) error {
 	return nil
 }
 
-// addStrip adds rows to the profile and to the matrices. Every column is read from memory once: adding it to its sums
-// also packs it for the products.
+// addStrip adds rows to the profile and to the matrices. Every column is read from memory once, because the same step
+// adds it to its sums and packs it for the products.
 func (m *Moments) addStrip(s *strip, holes bool) {
 	d := len(m.Columns)
 	packing := eachColumn(m.opt.Threads, d, func(j int) {

@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// narrowFactor is a factor R kept as the float32 values of the input, by features, with the numbers that turn them
-// into entries of A:
+// narrowFactor is a factor R kept as the float32 values of the input, by features, with the numbers that convert them
+// to entries of A:
 //
 //	a = √w·((x − shift)·factor − offset)
 //
@@ -54,7 +54,7 @@ func (s *narrowFactor) keepFeatures(r int, places []int) {
 	}
 }
 
-// centredBy is the same rows with offset[j] subtracted from feature j; they share x.
+// centredBy returns the same rows with offset[j] subtracted from feature j. The copies share x.
 func (s *narrowFactor) centredBy(offset []float64) *narrowFactor {
 	c := *s
 	c.shift, c.factor, c.missing = slices.Clone(s.shift), slices.Clone(s.factor), slices.Clone(s.missing)
@@ -65,7 +65,7 @@ func (s *narrowFactor) centredBy(offset []float64) *narrowFactor {
 	return &c
 }
 
-// storeAsFloat32 writes src to dst as float32, NaN for NaN, and reports whether all other values are exact.
+// storeAsFloat32 writes src to dst as float32, with NaN for NaN, and reports whether all other values are exact.
 func storeAsFloat32(src []float64, dst []float32) bool {
 	if kernel.AllSingles(src) {
 		kernel.ToSingles(src, dst)
@@ -81,15 +81,15 @@ func storeAsFloat32(src []float64, dst []float32) bool {
 }
 
 const (
-	// panelValues is the number of values of a narrow factor that are made float64 at a time, by all threads
-	// together, and then multiplied: 4 MiB, which stays in level-3 caches.
+	// panelValues is the number of values of a narrow factor that all threads together convert to float64 at a time,
+	// and then multiply: 4 MiB, which stays in level-3 caches.
 	panelValues = 1 << 19
-	// minPanelFeatures is the least number of features of a panel: RRᵀ is read and written once for each panel, which
-	// took as long for 3,000 rows as its products with 32 features.
+	// minPanelFeatures is the least number of features of a panel. RRᵀ is read and written once for each panel, which
+	// for 3,000 rows took as long as the products of a panel with 32 features.
 	minPanelFeatures = 256
-	// fewRows is the largest number of rows of products that widen each feature when it is multiplied, which moves
-	// less memory: 100 turns of greedy on 3,000 × 100,000 took 39 s of processor time by panels, and 24 s in this
-	// way.
+	// fewRows is the largest number of rows for which a product converts each feature when it multiplies it, which
+	// moves less memory. 100 turns of greedy on 3,000 × 100,000 took 39 s of processor time by panels, and 24 s in
+	// this way.
 	fewRows = 4
 )
 
@@ -97,11 +97,11 @@ func panelFeatures(r int) int {
 	return max(panelValues/max(r, 1)/minPanelFeatures, 1) * minPanelFeatures
 }
 
-// PanelBytes is the extra memory of a pass over a factor of r rows that is kept as float32.
+// PanelBytes returns the memory that a pass needs in addition for a factor of r rows that is kept as float32.
 func PanelBytes(r int) int64 { return 8 * int64(panelFeatures(r)) * int64(r) }
 
-// Panels calls f for all features in turn: for n features from the given one on, r numbers each, which are lent until
-// f returns. A factor of float64 is one panel. It panics if G is in full.
+// Panels calls f for all features in turn. A call gets n features from the feature `from` on, with r numbers each,
+// which are valid until f returns. A factor of float64 is one panel. Panels panics if G is in full.
 func (m *Matrix) Panels(threads int, f func(from, n int, features []float64)) {
 	m.eachPanel(threads, func(from int, rows kernel.Matrix[float64]) { f(from, rows.Rows, rows.Data) })
 }
@@ -120,8 +120,8 @@ func (m *Matrix) eachPanel(threads int, f func(from int, rows kernel.Matrix[floa
 	}
 }
 
-// FeaturesTo writes n columns of R, from the given one on, to dst one after the other, r numbers each. It panics if G
-// is in full.
+// FeaturesTo writes n columns of R, from the given one on, one after the other to dst, with r numbers each. It panics
+// if G is in full.
 func (m *Matrix) FeaturesTo(threads int, dst []float64, from, n int) {
 	if m.narrow == nil {
 		copy(dst[:n*m.Rank], m.floatFactor().Data[from*m.Rank:])
@@ -135,7 +135,7 @@ func (m *Matrix) FeaturesTo(threads int, dst []float64, from, n int) {
 	})
 }
 
-// addFewRows is AddUps for a factor of float32 and few rows.
+// addFewRows does the same as AddUps for a factor of float32 and few rows.
 func (m *Matrix) addFewRows(threads, k int, z, y []float64) {
 	const shares = 8 // per thread, so that a late one has little left to do
 	size := (m.D + threads*shares - 1) / (threads * shares)
@@ -150,12 +150,12 @@ func (m *Matrix) addFewRows(threads, k int, z, y []float64) {
 	})
 }
 
-// Feature is column j of R: lent by a factor of float64, else written to room, of r numbers.
+// Feature returns column j of R. A factor of float64 lends it; otherwise it is written to the r numbers of room.
 func (m *Matrix) Feature(room []float64, j int) []float64 {
 	return m.Some(room, j, 1)
 }
 
-// Some returns count columns of R, from the given one on, r numbers each: lent, or written to room.
+// Some returns count columns of R, from the given one on, with r numbers each. They are lent, or written to room.
 func (m *Matrix) Some(room []float64, from, count int) []float64 {
 	if m.narrow == nil {
 		return m.floatFactor().Data[from*m.Rank:][:count*m.Rank]

@@ -9,10 +9,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Profile is the mergeable O(d) statistics of a table for scaling and for finding the usable columns. Its sums are
-// taken about a pilot, a value of the column itself, so that a mean of 1e8 costs no digits: the pilot is one of the n
-// values, hence n·(mean-pilot)² is at most n times, and usually about 2 times, the centred sum of squares that is
-// left after subtracting it.
+// Profile has the mergeable O(d) statistics of a table, for scaling and for finding the usable columns. Sums are about
+// a pilot, which is a value of the column itself, so that a mean of 1e8 costs no digits. As the pilot is one of the n
+// values, n·(mean-pilot)² is at most n times, and usually about 2 times, the centred sum of squares that is left after
+// subtracting it.
 type Profile struct {
 	Rows    int64   // rows used
 	Seen    int64   // rows before any was dropped
@@ -21,10 +21,11 @@ type Profile struct {
 
 	// Entries is the number of entries of the sparse rows added; files do not store it.
 	Entries int64
-	// Present is the number of entries by column, missing ones included; nil before there are any.
+	// Present is the number of entries of each column, missing ones included. It is nil before any sparse rows are
+	// added.
 	Present []int64
 
-	block []sparseSums // of a sparse block; zeros between blocks
+	block []sparseSums // sums of the current sparse block; zeros between blocks
 }
 
 // ColumnProfile is one column of a Profile. An entry is observed if it is not missing; all fields but Missing
@@ -40,8 +41,8 @@ type ColumnProfile struct {
 	Rising   bool                // every row holds a whole number above the number before, from Min to Max
 }
 
-// columnBytes bounds the memory of one column in addition to matrices: 88 bytes of profile, once more while sparse
-// rows are added or a file is read, and about 200 in a Standardizer.
+// columnBytes bounds the memory of one column in addition to matrices: 88 bytes of profile, the same again while
+// sparse rows are added or a file is read, and about 200 bytes in a Standardizer.
 const columnBytes = 512
 
 // NewProfile returns an empty profile of d columns.
@@ -53,13 +54,13 @@ func NewProfile(d int) *Profile {
 func newProfile(d int) Profile {
 	p := Profile{Columns: make([]ColumnProfile, d)}
 	for j := range p.Columns {
-		p.Columns[j].Rising = true // until two rows contradict
+		p.Columns[j].Rising = true // until two rows show that it is not
 	}
 	return p
 }
 
-// Add adds the rows of c. It fails, with p unchanged, if c has other columns, or is sparse after dense rows have set
-// a pilot other than 0.
+// Add adds the rows of c. It fails, with p unchanged, if c has other columns, or if c is sparse and dense rows have
+// already set a pilot other than 0.
 func (p *Profile) Add(c *stream.Chunk) error {
 	if err := p.checkChunk(c); err != nil {
 		return err
@@ -103,8 +104,8 @@ func (p *Profile) addCounts(c *stream.Chunk) {
 	}
 }
 
-// TakeCounts copies from o, a profile of the same rows in their order, the counts that sums of shards have lost: the
-// rows before any was dropped, the kinds of missing values, and whether columns rise.
+// TakeCounts copies from o the counts that sums of shards have lost: the rows before any was dropped, the kinds of
+// missing values, and whether columns rise. o must be a profile of the same rows in their order.
 func (p *Profile) TakeCounts(o *Profile) {
 	p.Seen = o.Seen
 	for j := range p.Columns {
@@ -112,7 +113,8 @@ func (p *Profile) TakeCounts(o *Profile) {
 	}
 }
 
-// eachColumn calls fn for every column, from several goroutines in runs of columns. It returns their total busy time.
+// eachColumn calls fn for every column, from several goroutines that process runs of consecutive columns. It returns
+// their total busy time.
 func eachColumn(workers, d int, fn func(j int)) time.Duration {
 	const run = 16
 	return kernel.Each(workers, (d+run-1)/run, func(t int) {
@@ -168,8 +170,8 @@ func (c *ColumnProfile) mergeColumn(o *ColumnProfile) {
 	c.addObserved(o.Observed, o.Weight, o.Sum+t*o.Weight, o.Squares+2*t*o.Sum+t*t*o.Weight, o.Min, o.Max)
 }
 
-// Spread is mean and standard deviation (divisor Σw) of column j after filling, even if the column cannot be a
-// feature. A value that float64 cannot hold is not finite.
+// Spread returns mean and standard deviation (divisor Σw) of column j after filling, even if the column cannot be a
+// feature. A value that float64 cannot hold is returned as infinite or NaN.
 func (p *Profile) Spread(j int, fill Fill) (mean, std float64) {
 	f, why := p.describeFilled(j, fill)
 	if why == "" {
@@ -179,8 +181,8 @@ func (p *Profile) Spread(j int, fill Fill) (mean, std float64) {
 	return c.Pilot + c.Sum/c.Weight, math.Sqrt(max(c.Squares-c.Sum*c.Sum/c.Weight, 0) / c.Weight)
 }
 
-// Empty lists the columns that distinguish no rows under any scale, ranks included: without an observed value, or
-// with a single one.
+// Empty lists the columns that distinguish no rows under any scale, including ranks: columns without an observed
+// value, or with only one.
 func (p *Profile) Empty(cols []stream.Column) []stream.LeftOut {
 	var out []stream.LeftOut
 	for j := range p.Columns {

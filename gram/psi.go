@@ -7,26 +7,27 @@ import (
 
 // Shift measures how far a column's values moved from one table to another.
 type Shift struct {
-	// Value is the population stability index Σ (a−b)·ln(a/b) over the groups, a and b the shares of the tables'
-	// weight in a group: 0 for equal distributions. Among credit scorers below 0.1 counts as unmoved and above 0.25
-	// as moved (Siddiqi, "Credit Risk Scorecards", Wiley 2006). NaN if a table has no rows.
+	// Value is the population stability index Σ (a−b)·ln(a/b) over the groups, with a and b the shares of each table's
+	// weight in a group. It is 0 for equal distributions. In credit scoring, values below 0.1 mean that nothing moved,
+	// and values above 0.25 that something did (Siddiqi, "Credit Risk Scorecards", Wiley 2006). Value is NaN if a
+	// table has no rows.
 	Value  float64
 	Groups int
 }
 
 const (
-	// groupShare is the share of the weight of either table that closes a group: a tenth, as is usual for the index,
-	// less a margin for rounding.
+	// groupShare is the share of the weight of either table that completes a group: a tenth, as is usual for the
+	// index, less a margin for rounding.
 	groupShare = 0.1 * (1 - 1e-9)
-	// emptyShare replaces the share of a group that is empty in one table, whose logarithm has no value: one row in
+	// emptyShare replaces the share of a group that is empty in one table, because 0 has no logarithm: one row in
 	// 10,000. So a new group of a tenth counts 0.69.
 	emptyShare = 1e-4
 )
 
-// PSI compares column j of h with column k of o. Both are brought to the larger of the two shifts, so that bins are
-// whole and common to both. From the lowest bin on, bins make a group as soon as either table has a tenth of its
-// observed weight there; the rest at the end joins the last group. Using either table, not h alone, makes values
-// visible that h lacks, and the result symmetric. Missing entries are a group of their own.
+// PSI compares column j of h with column k of o. Both are brought to the larger of the two shifts, so that they have
+// the same whole bins. From the lowest bin on, bins form a group as soon as either table has a tenth of its observed
+// weight in it. The bins left at the end join the last group. As either table can complete a group, values that h
+// lacks are visible, and the result is symmetric. Missing entries are a group of their own.
 //
 // For two samples of n and m rows of the same distribution the index is about (Groups − 1)·(1/n + 1/m) on average
 // (Yurdakul, "Statistical properties of population stability index", Western Michigan University 2018).
@@ -50,7 +51,7 @@ func (h *Histograms) PSI(j int, o *Histograms, k int) Shift {
 	return s
 }
 
-// alignedTo is a copy of c with a shift of at least s.
+// alignedTo returns a copy of c with a shift of at least s.
 func (c *histogram) alignedTo(s uint) histogram {
 	aligned := *c
 	aligned.bins = slices.Clone(c.bins)
@@ -68,7 +69,7 @@ func (c *histogram) observedWeight() float64 {
 
 func (c *histogram) totalWeight() float64 { return c.observedWeight() + c.missing }
 
-// group is Σw of both tables in a run of bins, and the key of the last bin.
+// group has Σw of both tables in consecutive bins, and the key of the last of these bins.
 type group struct {
 	a, b float64
 	last uint64
@@ -83,7 +84,7 @@ func groupBins(a, b *histogram) (all []group) {
 			all, current = append(all, current), group{}
 		}
 	}
-	// No bin has values of both signs, so zeros have a place between bins.
+	// All values of a bin have the same sign, so zeros lie between two bins.
 	positive, x, y := orderedBits(0)>>a.shift, a.bins, b.bins
 	zerosAdded := false
 	zeros := func() {

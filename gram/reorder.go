@@ -27,7 +27,7 @@ func (m *Moments) Reorder(order []int) {
 		missing[k] = to[j]
 	}
 	slices.Sort(missing)
-	slot, was := make([]int, d), make([]int, dm) // was: the former slot of each
+	slot, was := make([]int, d), make([]int, dm) // was has the former slot of each
 	for j := range slot {
 		slot[j] = -1
 	}
@@ -67,7 +67,7 @@ func inversePermutation(order []int) []int {
 	return to
 }
 
-// eachSwap decomposes a permutation into exchanges of two places, at most one for each place.
+// eachSwap decomposes a permutation into exchanges of two positions, at most one for each position.
 func eachSwap(order []int, swap func(i, j int)) {
 	placeOf := make([]int, len(order))  // present position of each column
 	columnAt := make([]int, len(order)) // column at each position

@@ -8,45 +8,45 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scores maps the values of each column to normal scores Φ⁻¹(F(x)), F the mid-rank distribution
-// function of the column's observed values: F(x) = (Σw below x + ½·Σw at x)/Σw. It never falls as x
-// rises.
+// Scores maps the values of each column to normal scores Φ⁻¹(F(x)). F is the mid-rank distribution function of the
+// column's observed values: F(x) = (Σw below x + ½·Σw at x)/Σw. It never falls as x rises.
 //
-// F comes from the bins of histograms. A bin of one value has its exact rank: this holds for all of a column of at
-// most RankBins different values. In wider bins scores are linear from the bin's lowest rank to its highest, by the
-// values' place in it. A bin that has several times as much weight as its neighbours is taken for one value that many
-// rows share (a sensor at its stop), and all of it gets the middle rank: the error is half of the bin's other values.
+// F is computed from the bins of histograms. A bin with only one value has its exact rank, which holds for all bins of
+// a column of at most RankBins different values. In wider bins, scores are linear from the bin's lowest rank to its
+// highest, by the position of the value in the bin. A bin with several times the weight of its neighbours is treated
+// as one value that many rows share (a sensor at its stop), and all of it gets the middle rank. The error is then half
+// of the bin's other values.
 //
-// Columns without two different values are left unchanged, so that they are recognized by their values.
+// Columns without two different values are left unchanged, so that their values still show that they are constant.
 type Scores struct {
 	columns []scoreColumn
 	threads int
 }
 
 type scoreColumn struct {
-	isUnmapped  bool // left as it is
+	isUnmapped  bool // left unchanged
 	shift       uint
-	keys        []uint64  // of its bins, ascending
-	low, high   []float64 // scores at a bin's lower and upper end; high is NaN for a steep bin
+	keys        []uint64  // keys of the bins, ascending
+	low, high   []float64 // scores at the lower and upper end of each bin; high is NaN for a steep bin
 	zero        float64   // score of 0
 	steepBins   map[int]steepBin
 	totalWeight float64 // Σw observed
 }
 
-// steepBin is a bin far out, in which the rank is linear and Φ⁻¹ is not.
-type steepBin struct{ from, to float64 } // Σw below its lower and upper end
+// steepBin is a bin at the far end of the distribution, in which the rank is linear but Φ⁻¹ is not.
+type steepBin struct{ from, to float64 } // Σw below the lower and the upper end of the bin
 
-// ScoresBytes bounds the memory of Scores of d columns of the given rows (-1: any number) and a mapped chunk. A bin
-// has a key and two scores. Steep bins take more, but a column has only some dozens of them: each has an eighth more
-// than all beyond it.
+// ScoresBytes bounds the memory of Scores of d columns of the given rows (-1 means any number), and of a mapped chunk.
+// A bin has a key and two scores. Steep bins need more, but a column has only a few dozen of them, because each has an
+// eighth more weight than all bins beyond it.
 func ScoresBytes(d int, rows int64) int64 {
 	const steepBins = 64
 	column := 24*rankBins(rows) + 48*min(steepBins, rankBins(rows)) + 256
 	return (column+8*int64(stream.BlockRows(d)))*int64(d) + buffers
 }
 
-// NewScores derives the scores from the histograms and the profile of the same rows, whose columns must agree. Cost
-// O(d·RankBins).
+// NewScores derives the scores from the histograms and the profile of the same rows, whose columns must agree. The
+// cost is O(d·RankBins).
 func NewScores(h *Histograms, p *Profile) (*Scores, error) {
 	if len(h.columns) != len(p.Columns) {
 		return nil, fmt.Errorf("gram: histograms of %d columns, a profile of %d", len(h.columns), len(p.Columns))
@@ -62,12 +62,12 @@ func NewScores(h *Histograms, p *Profile) (*Scores, error) {
 	return s, nil
 }
 
-// steepShare: a bin is steep if it has more than this share of the weight farther out: linear scores within it would
-// be wrong by some 0.01. The last of 1,399 bins of uniform values, read linearly, is wrong by 2e-3.
+// steepShare: a bin is steep if it has more than this share of the weight beyond it. Linear scores within such a bin
+// would be wrong by about 0.01. With linear scores the last of 1,399 bins of uniform values is wrong by 2e-3.
 const steepShare = 0.125
 
-// atomRatio: a bin with this many times the weight of its fuller neighbour is taken for one value. If a density
-// changes so fast from bin to bin, the bins have almost no rows, and either choice is right.
+// atomRatio: a bin with this many times the weight of its heavier neighbour is treated as one value. If a density
+// changes this fast from bin to bin, the bins have almost no rows, and both choices are right.
 const atomRatio = 4
 
 func newScoreColumn(c *histogram, unit float64) scoreColumn {
@@ -83,7 +83,7 @@ func newScoreColumn(c *histogram, unit float64) scoreColumn {
 	positive := orderedBits(0) >> c.shift
 	below, zerosAdded := 0.0, false
 	zeros := func() {
-		if !zerosAdded { // without zeros it is the rank between the neighbours
+		if !zerosAdded { // without zeros it is the score of the rank between the neighbours
 			s.zero = score(min(max(below+c.zero/2, unit/2), whole-unit/2))
 			below += c.zero
 		}
@@ -112,7 +112,7 @@ func newScoreColumn(c *histogram, unit float64) scoreColumn {
 	return s
 }
 
-// neighbourCount is the weight of the bin next to bin i, at i+step; 0 if there is none.
+// neighbourCount returns the weight of the bin next to bin i, at i+step, or 0 if there is no such bin.
 func (c *histogram) neighbourCount(i, step int) float64 {
 	at := i + step
 	if at < 0 || at >= len(c.bins) || c.bins[at].key != c.bins[i].key+uint64(step) {
@@ -121,8 +121,8 @@ func (c *histogram) neighbourCount(i, step int) float64 {
 	return c.bins[at].count
 }
 
-// normalScore is Φ⁻¹(below/whole), with above = whole − below. It uses the smaller of the two, so that either tail
-// keeps its digits and the scores of a symmetric column are symmetric.
+// normalScore returns Φ⁻¹(below/whole), with above = whole − below. It uses the smaller of the two, so that both tails
+// keep their digits and the scores of a symmetric column are symmetric.
 func normalScore(below, above, whole float64) float64 {
 	least := whole * 0x1p-60 // only rounding goes below
 	below, above = max(below, least), max(above, least)
@@ -131,14 +131,14 @@ func normalScore(below, above, whole float64) float64 {
 	}
 	p := min(below/whole, 0.5)
 	z := -math.Sqrt2 * math.Erfinv(1-2*p)
-	// 1 − 2p has lost the last digits of a small p. One Newton step restores them.
+	// 1 − 2p has lost the last digits of a small p. One Newton step restores these digits.
 	return z - (math.Erfc(-z/math.Sqrt2)/2-p)*math.Sqrt(2*math.Pi)*math.Exp(z*z/2)
 }
 
-// Score is the score of the value x of column j; NaN stays NaN.
+// Score returns the score of the value x of column j. NaN stays NaN.
 func (s *Scores) Score(j int, x float64) float64 { return s.columns[j].score(x) }
 
-// Entry is the value that To writes for the entry x of column j, of dense or sparse rows.
+// Entry returns the value that To writes for the entry x of column j, for dense or sparse rows.
 func (s *Scores) Entry(j int, x float64, fill Fill, sparse bool) float64 {
 	c := &s.columns[j]
 	switch {
@@ -161,7 +161,7 @@ func (c *scoreColumn) score(x float64) float64 {
 	}
 	order := orderedBits(math.Float64bits(x))
 	key := order >> c.shift
-	// The last key that is not above, by halving without an unpredictable branch.
+	// Find the last key that is not above, by halving without an unpredictable branch.
 	keys := c.keys
 	at, n := 0, len(keys)
 	for n > 1 {
@@ -184,8 +184,8 @@ func (c *scoreColumn) score(x float64) float64 {
 	return c.scoreBetween(key, x)
 }
 
-// scoreBetween is the score of a value outside all bins: the middle between its neighbours, or the score of the
-// outermost one.
+// scoreBetween returns the score of a value outside all bins: the middle between the scores of its neighbours, or the
+// score of the outermost bin.
 func (c *scoreColumn) scoreBetween(key uint64, x float64) float64 {
 	i := sort.Search(len(c.keys), func(i int) bool { return c.keys[i] > key })
 	low, high := math.Inf(-1), math.Inf(1)
@@ -211,9 +211,9 @@ func (c *scoreColumn) scoreBetween(key uint64, x float64) float64 {
 	return (low + high) / 2
 }
 
-// To writes the scores of c to dst, which is lent like a chunk until the next call with it. Under FillZero a missing
-// entry gets the score of 0. Every column of sparse rows is shifted so that zero stays zero; later centring removes
-// the shift.
+// To writes the scores of c to dst. Like a chunk, dst is valid until the next call with it. Under FillZero a missing
+// entry gets the score of 0. Every column of sparse rows is shifted so that zero stays zero. Centring removes the
+// shift later.
 func (s *Scores) To(dst, c *stream.Chunk, fill Fill) error {
 	if c.Cols != len(s.columns) {
 		return fmt.Errorf("gram: chunk of %d columns, want %d", c.Cols, len(s.columns))
@@ -258,8 +258,9 @@ func (s *Scores) To(dst, c *stream.Chunk, fill Fill) error {
 	return nil
 }
 
-// Profile is the profile of the mapped rows, from the histograms and the profile from which s was derived. Within a
-// bin scores are taken to be even, which is exact in bins of one value. Sparse rows are shifted like in To.
+// Profile returns the profile of the mapped rows, given the histograms and the profile from which s was derived. It
+// assumes that scores are spread evenly within a bin, which is exact for bins of one value. Sparse rows are shifted as
+// in To.
 func (s *Scores) Profile(h *Histograms, raw *Profile, fill Fill, sparse bool) *Profile {
 	p := &Profile{Rows: raw.Rows, Seen: raw.Seen, Weight: raw.Weight, Columns: append([]ColumnProfile(nil), raw.Columns...)}
 	eachColumn(s.threads, len(p.Columns), func(j int) {

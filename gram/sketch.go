@@ -11,22 +11,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Sketch is a count sketch of the rows of a table (Clarkson and Woodruff 2013; Charikar, Chen and Farach-Colton
-// 2002): S·X, in which every row of X is added with a random sign to one of a few thousand rows. (SX)ᵀ(SX) estimates
-// XᵀX without bias, an entry with a standard deviation of about ‖xᵢ‖‖xⱼ‖/√r. As with [Moments] one pass serves any
-// scaling and filling.
+// Sketch is a count sketch S·X of the rows of a table (Clarkson and Woodruff 2013; Charikar, Chen and Farach-Colton
+// 2002). Every row of X is added with a random sign to one of a few thousand rows. (SX)ᵀ(SX) estimates XᵀX without
+// bias, and the standard deviation of an entry is about ‖xᵢ‖‖xⱼ‖/√r. As with [Moments], one pass serves any scaling
+// and filling.
 //
-// Row and sign depend on seed and global position only, and its sums are exact: sketches of parts add up to the
-// sketch of the whole, to the bit, in any order.
+// The row and the sign depend only on the seed and the global position, and the sums are exact. So sketches of parts
+// add up to the sketch of the whole, to the bit, in any order.
 type Sketch struct {
 	d      int
 	opt    SketchOptions
-	groups int // of groupRows rows
+	groups int // number of groups of groupRows rows
 
 	sums      []int64               // column j at 2·j·r: see exact.go
 	top       []int8                // of each column
 	ones      sketchColumn          // a column of ones, for removing shifts
-	gaps      map[int]*sketchColumn // for each column with missing entries: ones at its missing entries
+	gaps      map[int]*sketchColumn // for each column with missing entries, the sketch of ones at these entries
 	sketchRow []int                 // of each row of the chunk
 	sign      []float64             // ±√w
 }
@@ -34,53 +34,54 @@ type Sketch struct {
 // SketchOptions tunes a Sketch.
 type SketchOptions struct {
 	Rows    int    // r, see [SketchRows]
-	Seed    uint64 // of rows and signs
+	Seed    uint64 // seed of rows and signs
 	Threads int    // 0 means GOMAXPROCS
-	Limit   int64  // most bytes to hold, see [SketchBytes]; 0 means no bound
+	Limit   int64  // largest number of bytes to hold, see [SketchBytes]; 0 means no bound
 }
 
-// sketchColumn is the exact sums of one column.
+// sketchColumn has the exact sums of one column.
 type sketchColumn struct {
 	top  int8
 	sums []int64
 }
 
 const (
-	// groupRows consecutive rows of the table go to consecutive rows of the sketch: a block of the table meets a few
-	// hundred rows of the sketch, which stay in the cache.
+	// groupRows consecutive rows of the table are added to consecutive rows of the sketch. So a block of the table
+	// uses only a few hundred rows of the sketch, which stay in the cache.
 	groupRows = 64
-	// holdoutEvery: one of this many groups of rows, at least one, is held out to estimate the error of the sketch.
+	// holdoutEvery: one of this many groups of rows is held out to estimate the error of the sketch, and at least one
+	// group.
 	holdoutEvery = 8
-	// maxSketchRows bounds the rows of a sketch: beyond it, the rows of the table are as good.
+	// maxSketchRows bounds the rows of a sketch. Beyond it, the rows of the table themselves serve as well.
 	maxSketchRows = 1 << 20
 )
 
-// SketchRows is the actual number of rows of a Sketch for a requested number: a multiple of 64, at least 128.
+// SketchRows returns the actual number of rows of a Sketch for a requested number: a multiple of 64, at least 128.
 func SketchRows(rows int) int {
 	return max(2, (min(rows, maxSketchRows)+groupRows-1)/groupRows) * groupRows
 }
 
-// SketchBytes is the memory of a Sketch of the given rows for d columns, of which `missing` have missing entries.
+// SketchBytes returns the memory of a Sketch of the given rows for d columns, of which `missing` have missing entries.
 func SketchBytes(d, missing, rows int) int64 {
 	return 16*int64(SketchRows(rows))*int64(d+missing+2) + int64(d)
 }
 
-// NewSketch returns the sketch of no rows of d columns.
+// NewSketch returns an empty sketch of d columns.
 func NewSketch(d int, opt SketchOptions) *Sketch {
 	opt.Rows, opt.Threads = SketchRows(opt.Rows), kernel.NewTeam(opt.Threads).Threads()
 	return &Sketch{d: d, opt: opt, groups: opt.Rows / groupRows, gaps: make(map[int]*sketchColumn)}
 }
 
-// Rows is the number of rows of the sketch.
+// Rows returns the number of rows of the sketch.
 func (s *Sketch) Rows() int { return s.opt.Rows }
 
 // SetLimit changes SketchOptions.Limit from now on.
 func (s *Sketch) SetLimit(limit int64) { s.opt.Limit = limit }
 
-// Bytes is the memory that s holds.
+// Bytes returns the memory that s holds.
 func (s *Sketch) Bytes() int64 { return SketchBytes(s.d, len(s.gaps), s.opt.Rows) }
 
-// MergedBytes is the memory of s after merging o, if o is not nil.
+// MergedBytes returns the memory of s after merging o, if o is not nil.
 func (s *Sketch) MergedBytes(o *Sketch) int64 {
 	missing := len(s.gaps)
 	if o != nil {
@@ -133,8 +134,8 @@ func (s *Sketch) newColumn() sketchColumn {
 
 func (s *Sketch) columnSums(j int) []int64 { return s.sums[2*s.opt.Rows*j:][:2*s.opt.Rows] }
 
-// Add adds the rows of c, in time that does not depend on the rows of the sketch: one addition for each entry, or for
-// each present entry of sparse rows.
+// Add adds the rows of c. It makes one addition for each entry, or for each present entry of sparse rows. So its time
+// does not depend on the number of rows of the sketch.
 func (s *Sketch) Add(c *stream.Chunk) error {
 	if c.Cols != s.d {
 		return fmt.Errorf("gram: chunk of %d columns, want %d", c.Cols, s.d)
@@ -158,7 +159,7 @@ func (s *Sketch) Add(c *stream.Chunk) error {
 	return nil
 }
 
-// columnsWithHoles lists the columns with a missing entry in c, without columns that have gaps already.
+// columnsWithHoles lists the columns that have a missing entry in c and had none before.
 func (s *Sketch) columnsWithHoles(c *stream.Chunk) (holes []int) {
 	if c.Sparse != nil {
 		return slices.DeleteFunc(sparseMissingColumns(c), func(j int) bool { return s.gaps[j] != nil })
@@ -174,9 +175,9 @@ func (s *Sketch) columnsWithHoles(c *stream.Chunk) (holes []int) {
 	return holes
 }
 
-// placeRows computes row and sign of the rows of c. Two distant rows of the table share a row of the sketch with
-// probability 1/r: their groups collide with probability 64/r, and are rotated at random against each other. Rows of
-// one group never collide.
+// placeRows computes the row and the sign for each row of c. Two distant rows of the table share a row of the sketch
+// with probability 1/r: their groups collide with probability 64/r, and are rotated at random against each other. Rows
+// of one group never collide.
 func (s *Sketch) placeRows(c *stream.Chunk) {
 	s.sketchRow, s.sign = s.sketchRow[:0], s.sign[:0]
 	for i := range c.Rows {
@@ -185,7 +186,7 @@ func (s *Sketch) placeRows(c *stream.Chunk) {
 		turned := (at + group>>32) % groupRows
 		sign := math.Sqrt(rowWeight(c, i))
 		if short := float64(float32(sign)); short > 0 && short <= math.MaxFloat32 {
-			sign = short // 24 bits, so that sums of ones, which are multiplied by means far from 0, lose none
+			sign = short // 24 bits, so that sums of ones lose no bits when they are multiplied by means far from 0
 		}
 		if splitmix.Hash(s.opt.Seed, ^at)&1 != 0 {
 			sign = -sign
@@ -216,8 +217,8 @@ func (s *Sketch) addSparse(c *stream.Chunk) {
 	})
 }
 
-// Merge adds the rows of o, which have other positions than the rows of s, for sketches of the same size, seed and
-// columns. o is unchanged, and so is s on error.
+// Merge adds the rows of o, whose positions must differ from the positions of the rows of s. Both sketches must have
+// the same size, seed and columns. o is unchanged, and so is s on error.
 func (s *Sketch) Merge(o *Sketch) error {
 	switch {
 	case s.d != o.d:
@@ -243,9 +244,10 @@ func (s *Sketch) Merge(o *Sketch) error {
 }
 
 // Finish turns s, a sketch of all rows of the profile p, into an estimate of the Gram matrix of the filled and scaled
-// columns: a factor of most of its rows, whose columns are scaled so that the diagonal is exact, except for columns
-// of a few entries that fall into held-out rows. The other rows are [Gram.Held]. s is consumed: the factor takes half
-// its memory. cols are the profile's columns. No rows or no usable column is a *stream.DataError.
+// columns. The estimate is a factor with most of the rows of s. Its columns are scaled so that the diagonal is exact,
+// except for columns whose few entries fall into held-out rows. The other rows are [Gram.Held]. s is consumed: the
+// factor uses half of its memory. cols are the columns of the profile. If there are no rows, or no usable column,
+// Finish fails with a *stream.DataError.
 func (s *Sketch) Finish(p *Profile, cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	if opt.Fill == FillPairwise {
 		return nil, fmt.Errorf("gram: a sketch has no pairwise products")
@@ -260,7 +262,7 @@ func (s *Sketch) Finish(p *Profile, cols []stream.Column, opt FinishOptions) (*G
 	all, from := s.Room(), s.Reader()
 	heldRows := make([]float64, g.D*heldCount)
 	column := make([]float64, r)
-	// Column k of the factor ends before the sums of the next column begin, in ascending order.
+	// In ascending order, column k of the factor ends before the sums of the next column begin.
 	for k, j := range std.Columns {
 		from.ColumnTo(column, j, std.Shift[k], std.Factor[k], std.Fill[k])
 		main := column[:rank]
@@ -280,17 +282,17 @@ func (s *Sketch) Finish(p *Profile, cols []stream.Column, opt FinishOptions) (*G
 	return g, nil
 }
 
-// Main is the number of rows used for estimates; the rows after them are held out to judge these.
+// Main returns the number of rows used for estimates. The rows after them are held out to judge the estimates.
 func (s *Sketch) Main() int { return s.opt.Rows - SketchHeld(s.opt.Rows) }
 
-// SketchHeld is the number of held-out rows of a Sketch for a requested number of rows.
+// SketchHeld returns the number of held-out rows of a Sketch for a requested number of rows.
 func SketchHeld(rows int) int { return max(1, SketchRows(rows)/groupRows/holdoutEvery) * groupRows }
 
 // Drop frees the sums.
 func (s *Sketch) Drop() { s.sums, s.gaps = nil, nil }
 
-// Room is the memory of the sums as floats, 2·r·d of them. Writing there destroys the column whose sums are there:
-// column j has the numbers from 2·r·j on.
+// Room returns the memory of the sums as 2·r·d floats. Column j has the numbers from 2·r·j on, and writing there
+// destroys the sums of that column.
 func (s *Sketch) Room() []float64 {
 	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(s.sums))), len(s.sums))
 }
@@ -309,7 +311,7 @@ func (s *Sketch) Reader() *SketchReader {
 }
 
 // ColumnTo writes the sketch of (x − shift)·factor to the r numbers of dst, x being column j of the table with its
-// missing entries filled. Columns of no rows are 0.
+// missing entries filled. The sketch of no rows is 0.
 func (r *SketchReader) ColumnTo(dst []float64, j int, shift, factor, fill float64) {
 	s := r.s
 	if s.sums == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// addSparse adds sparse rows about the pilot 0, for which absent entries cost nothing: the entries of a column are
+// addSparse adds sparse rows about the pilot 0, for which absent entries cost nothing. The entries of a column are
 // summed in the order of the rows, and then added to the column's profile.
 func (p *Profile) addSparse(c *stream.Chunk) {
 	if c.Rows == 0 {
@@ -61,7 +61,7 @@ func (p *Profile) addSparse(c *stream.Chunk) {
 type sparseSums struct {
 	sum, squares, min, max float64
 	missingWeight          float64 // Σw of the missing entries
-	entries, missing       int32   // observed and missing
+	entries, missing       int32   // numbers of observed and of missing entries
 }
 
 func sparseMissingColumns(c *stream.Chunk) []int {
@@ -115,8 +115,8 @@ func rowWeight(c *stream.Chunk, i int) float64 {
 	return c.Weight[i]
 }
 
-// addOuter adds w·x·xᵀ for every row of c, given its observed entries. Tasks are blocks of rows of G; within one,
-// rows of the chunk come in order, so every sum has one order. It returns the workers' total busy time.
+// addOuter adds w·x·xᵀ for every row of c, given its observed entries. Each task computes a block of rows of G and
+// processes the rows of the chunk in order, so every sum has one order. It returns the workers' total busy time.
 func (m *Moments) addOuter(c *stream.Chunk, rows *stream.CSR) time.Duration {
 	const block = 32
 	d := len(m.Columns)

@@ -7,9 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Standardizer turns rows of a table into rows of the matrix A that selectors see:
-// missing entries filled, columns that cannot be features left out, the others
-// shifted and scaled. It gives the A whose AᵀA is [Gram].Sym, to rounding.
+// Standardizer turns rows of a table into rows of the matrix A that selectors use. Missing entries are filled, columns
+// that cannot be features are left out, and the others are shifted and scaled. AᵀA is [Gram].Sym, to rounding.
 //
 // The slices have one element for each of the D columns kept.
 type Standardizer struct {
@@ -17,14 +16,14 @@ type Standardizer struct {
 	Shift     []float64 // a = (x - Shift)·Factor
 	Factor    []float64
 	Fill      []float64 // value of missing entries, before scaling
-	Mean, Std []float64 // of the filled column, before scaling; divisor Σw
+	Mean, Std []float64 // mean and standard deviation of the filled column, before scaling; divisor Σw
 	Filled    []int64   // missing entries of used rows
 	LeftOut   []stream.LeftOut
 	Warnings  []string
 	Rows      int64   // rows used in the profile
 	Weight    float64 // Σw
 
-	all    int       // columns of the source
+	all    int       // number of columns of the source
 	offset []float64 // Mean - Shift, without cancellation
 	column []filledColumn
 }
@@ -32,11 +31,11 @@ type Standardizer struct {
 // NewStandardizer derives scaling and filling from the profile of the whole table.
 // It fails with a *stream.DataError if there are no rows or no usable column.
 //
-// The indicator of a category that a share p of the rows has becomes (x − p)/√p under scales that centre, in place of
-// the scale's own factor. So the squared distance of two rows by a column of categories is the distance of multiple
-// correspondence analysis, and the column's variance is the number of its categories less one (Greenacre,
-// Correspondence Analysis in Practice, 2017; together with numbers Pagès, Analyse factorielle de données mixtes,
-// Revue de statistique appliquée 52(4), 2004).
+// Under scales that centre, the indicator of a category becomes (x − p)/√p if a share p of the rows has the category,
+// in place of the scale's own factor. So the squared distance of two rows by a column of categories is the distance of
+// multiple correspondence analysis, and the column's variance is the number of its categories less one (Greenacre,
+// Correspondence Analysis in Practice, 2017; together with numbers Pagès, Analyse factorielle de données mixtes, Revue
+// de statistique appliquée 52(4), 2004).
 func NewStandardizer(p *Profile, cols []stream.Column, scale Scale, fill Fill) (*Standardizer, error) {
 	s := &Standardizer{Rows: p.Rows, Weight: p.Weight, all: len(p.Columns)}
 	if p.Rows == 0 {
@@ -79,10 +78,9 @@ func NewStandardizer(p *Profile, cols []stream.Column, scale Scale, fill Fill) (
 	return s, nil
 }
 
-// To writes the rows of c as rows of A, column-major: kept column k goes to
-// dst[k*ld : k*ld+c.Rows], ld ≥ c.Rows. Rows are multiplied by √w, so that AᵀA is
-// the weighted Gram matrix. A sparse chunk is written densely too. Cost O(rows·D);
-// calls may run at the same time.
+// To writes the rows of c as rows of A, column-major: kept column k is written to dst[k*ld : k*ld+c.Rows], with ld ≥
+// c.Rows. Rows are multiplied by √w, so that AᵀA is the weighted Gram matrix. A sparse chunk is written densely too.
+// The cost is O(rows·D). Calls may run at the same time.
 func (s *Standardizer) To(dst []float64, ld int, c *stream.Chunk) {
 	if c.Cols != s.all {
 		panic("gram: Standardizer.To: chunk of other columns")
@@ -93,7 +91,8 @@ func (s *Standardizer) To(dst []float64, ld int, c *stream.Chunk) {
 	s.standardizeTo(dst, ld, c, 0, len(s.Columns))
 }
 
-// Some is To for the kept columns [from, to) of a dense chunk: column k goes to dst[(k-from)*ld:].
+// Some writes like To, but only the kept columns [from, to) of a dense chunk: column k is written to
+// dst[(k-from)*ld:].
 func (s *Standardizer) Some(dst []float64, ld int, c *stream.Chunk, from, to int) {
 	if c.Cols != s.all || c.Sparse != nil {
 		panic("gram: Standardizer.Some: chunk of other columns, or a sparse one")

@@ -7,12 +7,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// stripRows is the number of rows that are added together. They have sums of their own first, so that rounding grows
-// with stripRows plus the number of strips, and are packed for one product. 256 rows give 32 flops for every byte of
-// G moved, and keep the packed rows of 1,000 columns in a 2 MiB cache. It divides every block height.
+// stripRows is the number of rows that are added together. Each strip has sums of its own, so that rounding grows with
+// stripRows plus the number of strips, and is packed for one product. 256 rows give 32 flops for every byte of G
+// moved, and keep the packed rows of 1,000 columns in a 2 MiB cache. stripRows divides every block height.
 const stripRows = 256
 
-// strip is some rows of a dense chunk, with the values that all their columns share.
+// strip is a range of rows of a dense chunk, with the values that all columns share.
 type strip struct {
 	chunk      *stream.Chunk
 	from, rows int
@@ -20,7 +20,7 @@ type strip struct {
 	weight     float64   // Σw
 }
 
-// nextStrip returns the rows of c from the given one on, at most stripRows, and adds their weight. root is memory for
+// nextStrip returns at most stripRows rows of c, from the given one on, and adds their weight to p. root is memory for
 // as many numbers.
 func (p *Profile) nextStrip(c *stream.Chunk, from int, root []float64) strip {
 	s := strip{chunk: c, from: from, rows: min(stripRows, c.Rows-from)}
@@ -39,11 +39,11 @@ func (s *strip) column(j int) []float64 { return s.chunk.Col(j)[s.from : s.from+
 // nextColumn returns the column that is likely to be read after j, for prefetching.
 func (s *strip) nextColumn(j int) []float64 { return s.column(min(j+1, s.chunk.Cols-1)) }
 
-// addColumn adds the strip's entries of column j, and writes √w·x̃ to dst: x less the pilot, 0 if x is missing.
-// Several columns may be added at once.
+// addColumn adds the strip's entries of column j, and writes √w·x̃ to dst, with x̃ = x less the pilot, or 0 if x is
+// missing. Several columns may be added at once.
 //
-// The sums are products of the written numbers, Σw x̃ = Σ √w·(√w x̃): they cost almost nothing more, and sum the same
-// numbers as the Gram matrix.
+// The sums are computed as products of the written numbers, Σw x̃ = Σ √w·(√w x̃). So they cost almost nothing more,
+// and sum the same numbers as the Gram matrix.
 func (p *Profile) addColumn(s *strip, j int, dst []float64) {
 	c, col := &p.Columns[j], s.column(j)
 	first, n, weight := 0, s.rows, s.weight
@@ -88,7 +88,7 @@ func (s *strip) writeMissing(dst []float64, j int) {
 
 func mayHaveMissing(c *stream.Chunk, j int) bool { return c.Missing != nil && c.Missing[j].Total() > 0 }
 
-// countObserved returns the place of the first entry of col that is not missing, and the number and weight of all
+// countObserved returns the index of the first entry of col that is not missing, and the number and weight of all
 // observed entries.
 func (s *strip) countObserved(col []float64) (first, n int, weight float64) {
 	for i, x := range col {
@@ -104,7 +104,7 @@ func (s *strip) countObserved(col []float64) (first, n int, weight float64) {
 	return first, n, weight
 }
 
-// isRising reports whether col holds whole numbers, each above the one before.
+// isRising reports whether col holds whole numbers, each above the previous one.
 func isRising(col []float64, last float64, hasLast bool) bool {
 	for _, x := range col {
 		if !(x == math.Floor(x)) || hasLast && !(x > last) {

@@ -1,7 +1,7 @@
 package gram
 
-// Keep reduces g in place to the features whose source column is wanted; wanted has one element for each column of
-// the source. The cost is that of moving the kept numbers.
+// Keep reduces g in place to the features whose source column is wanted. wanted has one element for each column of the
+// source. The only cost is moving the kept numbers.
 func (g *Gram) Keep(wanted []bool) {
 	places := wantedPlaces(g.Columns, wanted)
 	if len(places) == g.D {

@@ -2,20 +2,20 @@ package gram
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// wholeNumbers is the current strip as small whole numbers, for columns that hold such: pixels, counts, flags and
-// codes are whole numbers in any file type, and so are their differences from a pilot. Their products are summed as
-// integers, exactly. float64 sums of them are exact too and have the same bits, so each strip and column may use
-// either way.
+// wholeNumbers is the current strip as small whole numbers, for the columns that hold small whole numbers. Pixels,
+// counts, flags and codes are whole numbers in any file type, and so are their differences from a pilot. Their
+// products are summed as integers, exactly. float64 sums of such products are exact too and have the same bits, so
+// each strip and column may use either way.
 type wholeNumbers struct {
 	numbers []int16 // d columns of stripRows, filled for small columns
 	isSmall []bool  // by column
-	isZero  []bool  // by column: 0 throughout, and so without effect
+	isZero  []bool  // by column: all values are 0, and so have no effect
 	index   []int   // the small columns, then the others
 	rows    []float64
 	product []float64
 }
 
-// wideRows is the number of other columns that are multiplied at a time.
+// wideRows is the number of columns that are not small and are multiplied at a time.
 const wideRows = 32
 
 func newWholeNumbers(d int) wholeNumbers {
@@ -25,7 +25,7 @@ func newWholeNumbers(d int) wholeNumbers {
 	}
 }
 
-// wholeNumbersBytes is the memory of wholeNumbers for d columns, with the packed panels of their product.
+// wholeNumbersBytes returns the memory of wholeNumbers for d columns, including the packed panels of their product.
 func wholeNumbersBytes(d int) int64 {
 	n := int64(d)
 	return (2*stripRows+10+8*wideRows)*n + 8*wideRows*stripRows + kernel.WholeBytes(d)
@@ -40,9 +40,9 @@ func (w *wholeNumbers) noteColumn(j int, x []float64) {
 	}
 }
 
-// addSquares adds xt·xtᵀ to the upper triangle of g, xt being the strip's columns: small whole numbers in integers,
-// without columns of 0, and the other columns with all. If more than a third of the columns are others, float64 alone
-// is as fast.
+// addSquares adds xt·xtᵀ to the upper triangle of g, xt being the columns of the strip. Small whole numbers are
+// multiplied as integers, without columns of 0; then each other column is multiplied by all columns. If more than a
+// third of the columns are not small, float64 alone is as fast.
 func (w *wholeNumbers) addSquares(team *kernel.Team, xt, g kernel.Matrix[float64]) {
 	d := xt.Rows
 	w.index = w.index[:0]
@@ -52,7 +52,7 @@ func (w *wholeNumbers) addSquares(team *kernel.Team, xt, g kernel.Matrix[float64
 		case w.isZero[j]:
 			zeros++
 		case small:
-			// If others lie between, small columns move together.
+			// Move a small column to the front if columns that are not small precede it.
 			if to := len(w.index); to < j {
 				copy(w.numbers[to*stripRows:][:stripRows], w.numbers[j*stripRows:][:stripRows])
 			}
@@ -79,8 +79,8 @@ func (w *wholeNumbers) addSquares(team *kernel.Team, xt, g kernel.Matrix[float64
 	}
 }
 
-// addOthers adds the products of some columns that are not small with all columns; the product of two such columns is
-// added with the first.
+// addOthers adds the products of the listed columns, which are not small, with all columns. The product of two such
+// columns is added with the first of the two.
 func (w *wholeNumbers) addOthers(team *kernel.Team, others []int, xt, g kernel.Matrix[float64]) {
 	d, k := xt.Rows, xt.Cols
 	rows, product := kernel.RowMajor(w.rows, len(others), k, k), kernel.RowMajor(w.product, len(others), d, d)

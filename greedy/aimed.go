@@ -14,8 +14,8 @@ import (
 // graphGreedy is Algorithm 1 for a target made from the anchor graph, in place of the data.
 type graphGreedy struct {
 	target     string
-	roundsText string // the option's text: a number or auto
-	rounds     int    // of smoothing; autoRounds until Select has found the number
+	roundsText string // text of the option: a number or auto
+	rounds     int    // rounds of smoothing; autoRounds until Select has found their number
 	clusters   int
 	refinement
 }
@@ -28,9 +28,9 @@ const (
 )
 
 const (
-	// defaultRounds of smoothing did best on 17 data sets (bench/results/quality).
+	// defaultRounds is the number of rounds of smoothing that did best on 17 data sets (bench/results/quality).
 	defaultRounds = 2
-	// maxRounds: after a hundred rounds of smoothing only constants are left.
+	// maxRounds is the largest number of rounds: after a hundred rounds only constants are left.
 	maxRounds = 100
 )
 
@@ -165,7 +165,7 @@ func (m *graphGreedy) Select(ctx context.Context, e *method.Evidence) (*method.R
 	return out, nil
 }
 
-// Unnested implements method.Unnested: the number of rounds that auto finds depends on the number of features.
+// Unnested implements method.Unnested. The number of rounds that auto finds depends on the number of features.
 func (m *graphGreedy) Unnested() stream.Text {
 	if m.target == targetSmooth && m.rounds == autoRounds {
 		return stream.Textf("finds {smooth} auto for one number of features; give {smooth} a number, or select with each {k}")

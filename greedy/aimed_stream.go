@@ -7,9 +7,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// selectTargetStream is selectTarget without a G. Passes over the rows of src fetch columns of G for the features
-// that are likely to be chosen soon, as in [SelectStream]; f comes from the target alone. The choice does not depend
-// on the number of passes.
+// selectTargetStream chooses like selectTarget, but without a G in memory. Passes over the rows of src fetch columns
+// of G for the features that are likely to be chosen soon, as in [SelectStream]; f depends on the target alone. The
+// choice does not depend on the number of passes.
 func selectTargetStream(ctx context.Context, src stream.Source, std *gram.Standardizer, t *target, opt StreamOptions) (*Result, error) {
 	d := len(std.Columns)
 	if err := opt.Validate(d); err != nil {

@@ -12,38 +12,39 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// blockEngine is Algorithm 1 for blocks of features. E is the residual of G, and Γ the residual of H (equal to E if H
-// = G). Block g takes off the target
+// blockEngine is Algorithm 1 for blocks of features. E is the residual of G, and Γ is the residual of H (equal to E if
+// H = G). Block g reduces the square norm of the residual target by
 //
 //	tr(E_gg⁺ (ΓᵀΓ)_gg),
 //
-// which is fᵢ/gᵢ for one feature i. It is the squared norm of Γ_g L⁻ᵀ, with the Cholesky factorization E_gg = LLᵀ.
-// Pivots are chosen by the share of a feature that is left; features of which no more than exhaustedShare is left are
-// skipped, as in the choice of single features. Γ and E are deflated by Γ_g L⁻ᵀ once g is chosen.
+// which is fᵢ/gᵢ if the block has one feature i. It is the squared norm of Γ_g L⁻ᵀ, with the Cholesky factorization
+// E_gg = LLᵀ. The next pivot is the feature with the largest share left. Features with a share of at most
+// exhaustedShare are skipped, as in the choice of single features. Once g is chosen, Γ and E are deflated by Γ_g L⁻ᵀ.
 //
-// Γ is held in full, c×d, and deflated in place. No number comes out of a recursion of squares, so none has to be
-// recomputed. A turn costs bcd for the gains of blocks of b features and 2bcd for the deflation. Without G in memory,
-// Γ of a target of few rows is held, and columns of G come from passes (blocks_stream.go).
+// Γ is stored in full, c×d, and deflated in place. As no number comes from a recursion of squares, no number has to be
+// recomputed. With blocks of b features, a turn costs bcd flops for the gains and 2bcd for the deflation. If G is not
+// in memory, Γ of a target of few rows is, and passes compute columns of G (blocks_stream.go).
 type blockEngine struct {
 	*gramEngine
 	source         gramSource
 	blockList      []method.Block
-	gamma          kernel.Matrix[float64] // d×c: Γ by features
+	gamma          kernel.Matrix[float64] // d×c: Γᵀ, with one row for each feature
 	residualBlocks [][]float64            // E_gg of each block, b×b
 	startGains     []float64              // gains at the start of the layer
-	blockGains     []float64              // of this turn; 0 for blocks that cannot be chosen
+	blockGains     []float64              // gains in this turn; 0 for blocks that cannot be chosen
 	// factors of E_gg from which blockGains were computed.
 	factors []factor
 }
 
 // gramSource supplies columns and blocks of G, in the engine's units.
 type gramSource interface {
-	// blockGramsTo writes G_gg of each block below the diagonal of an n×n matrix.
+	// blockGramsTo writes the entries below the diagonal of G_gg of each block to its n×n matrix.
 	blockGramsTo(ctx context.Context, list []method.Block, to [][]float64) error
-	// gramColumns returns the columns of the features. likely(room) lists up to room features that may be wanted next,
-	// the likeliest first.
+	// gramColumns returns the columns of G of the features. likely(room) lists up to room features whose columns may
+	// be needed next, the likeliest first.
 	gramColumns(ctx context.Context, features []int, likely func(room int) []int) ([][]float64, error)
-	// restartWithout starts another layer without the excluded features; nil starts the first layer anew.
+	// restartWithout starts another layer without the excluded features. If excluded is nil, it starts the first layer
+	// anew.
 	restartWithout(ctx context.Context, excluded []bool) (*gramEngine, error)
 	scoreUnit() float64
 }
@@ -81,7 +82,7 @@ func (b *blockEngine) fillResiduals(ctx context.Context) error {
 			e[a*n+a] = b.g[p]
 		}
 	})
-	if !b.target.isSelf { // for G itself no gain is noise before its features are exhausted
+	if !b.target.isSelf { // if the target is G itself, no gain is noise before its features are exhausted
 		b.computeGains(func(int) bool { return true })
 		b.startGains = slices.Clone(b.blockGains)
 	}
@@ -121,7 +122,7 @@ func (m *gramEngine) restartWithout(ctx context.Context, excluded []bool) (*gram
 }
 
 // computeGains sets the gains of the blocks that may be chosen, in the engine's units. Each gain is a sum over parts
-// of Γ_g whose sizes depend on the block alone, not on the number of workers.
+// of Γ_g. The sizes of the parts depend on the block alone, not on the number of workers.
 func (b *blockEngine) computeGains(mayChoose func(block int) bool) {
 	c := b.targetHeight()
 	kernel.Each(b.workers, len(b.blockList), func(i int) {
@@ -152,29 +153,29 @@ func (b *blockEngine) computeGains(mayChoose func(block int) bool) {
 type blockPart struct{ block, from, to int }
 
 const (
-	// valuesPerPart is the number of values of Γ_g that are solved together: they stay in a cache.
+	// valuesPerPart is the number of values of Γ_g that are solved together, so that they stay in a cache.
 	valuesPerPart = 1 << 15
 	minPartWidth  = 16
 )
 
-// factor is the Cholesky factor of E_gg among the block's pivots.
+// factor is the Cholesky factor of the rows and columns of E_gg that belong to the pivots of the block.
 type factor struct {
-	pivots []int     // features, in order
-	lower  []float64 // row of pivot m: the first m+1 of n numbers
+	pivots []int     // features, in the order of the factorization
+	lower  []float64 // n×n; row m, for pivot m, has its first m+1 numbers set
 }
 
-// factorBlock factors E_gg of block i with pivoting by the share of a feature that is left, down to exhaustedShare.
-// Cost n³/3 for a block of n.
+// factorBlock computes the Cholesky factor of E_gg of block i. The next pivot is the feature with the largest share
+// left, down to exhaustedShare. It costs n³/3 flops for a block of n features.
 func (b *blockEngine) factorBlock(i int) factor {
 	members := b.blockList[i].Members
-	var live []int // places of members
+	var live []int // indices into members
 	for a, p := range members {
 		if b.alive[p] {
 			live = append(live, a)
 		}
 	}
 	n := len(live)
-	e, low := make([]float64, n*n), make([]float64, n*n) // low by members
+	e, low := make([]float64, n*n), make([]float64, n*n) // low has a row for each live member
 	for s, a := range live {
 		for t, o := range live {
 			e[s*n+t] = b.residualBlocks[i][a*len(members)+o]
@@ -229,7 +230,7 @@ func (b *blockEngine) partGain(p blockPart) (gain float64) {
 	return gain
 }
 
-// solveRows replaces the rows X, each of width numbers, by L⁻¹X.
+// solveRows replaces the matrix X by L⁻¹X. Each row of X has width numbers.
 func (f *factor) solveRows(rows []float64, width int) {
 	n := len(f.pivots)
 	for m := range n {
@@ -245,8 +246,8 @@ func (b *blockEngine) gammaRow(p int) []float64 {
 	return b.gamma.Data[p*b.gamma.RowStride:][:b.gamma.Cols]
 }
 
-// takeBlock makes block i part of S. It records the block's features in r with the amount that each takes off the
-// target: first the pivots, then the features that the pivots explain. likely: see gramSource.
+// takeBlock adds block i to S. It records in r the features of the block, each with the amount by which it reduces the
+// residual target: first the pivots, then the features that the pivots explain. For likely, see gramSource.
 func (b *blockEngine) takeBlock(ctx context.Context, i int, isFirstLayer bool, r *recorder, likely func(room int) []int) (score float64, err error) {
 	c, pivots := b.targetHeight(), b.factors[i].pivots
 	columns, err := b.source.gramColumns(ctx, pivots, likely)
@@ -313,7 +314,7 @@ func (b *blockEngine) takeBlock(ctx context.Context, i int, isFirstLayer bool, r
 	return score, nil
 }
 
-// deflateBlocks subtracts ΩᵀΩ from E_gg of the remaining blocks; the diagonal g is already up to date.
+// deflateBlocks subtracts ΩᵀΩ from E_gg of the remaining blocks. Their diagonal, which is g, is already up to date.
 func (b *blockEngine) deflateBlocks(omega kernel.Matrix[float64]) {
 	kernel.Each(b.workers, len(b.blockList), func(i int) {
 		members, e := b.blockList[i].Members, b.residualBlocks[i]
@@ -337,8 +338,8 @@ func (b *blockEngine) deflateBlocks(omega kernel.Matrix[float64]) {
 	})
 }
 
-// blocksBytes is the extra memory for choosing blocks of at most `largest` features in place of single ones, for a
-// target of `rows` rows.
+// blocksBytes returns the memory that is needed in addition if blocks of at most `largest` features are chosen in
+// place of single features, for a target of `rows` rows.
 func blocksBytes(d, rows, largest, threads int) int64 {
 	if largest == 0 {
 		return 0
@@ -352,7 +353,8 @@ func errBlocksNeedGram(remedy string) error {
 }
 
 const (
-	// remedyWithoutGram: for blocks, squares of Γ = E would come out of a recursion whose rounding nothing bounds.
+	// remedyWithoutGram is the advice if G does not fit. For blocks without G, squares of Γ = E would come from a
+	// recursion, and there is no bound for its rounding.
 	remedyWithoutGram = "raise {memory-limit}, or choose {method} partgreedy, which works on sums of features and reads the rows again"
 	remedyOnePass     = "{passes} 1 chooses by the {sketch} alone; or leave {sketch} out"
 )

@@ -10,11 +10,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// selectBlocks is selectInMemory for blocks: by gain per cost if costs differ. Under a budget it also runs greedy by
-// gain alone, which begins with the best single block, and returns the better result. Each alone may be arbitrarily
-// far from the best set; the better of both is not, if gains fall as the set grows (Khuller, Moss, Naor, "The
-// budgeted maximum coverage problem", Information Processing Letters 70 (1999); Leskovec et al., "Cost-effective
-// outbreak detection in networks", KDD 2007, section 3.2).
+// selectBlocks chooses blocks as selectInMemory chooses features: by gain per cost if costs differ. Under a budget it
+// also runs greedy by gain alone, which begins with the best single block, and returns the better result. Each of the
+// two results may be arbitrarily far from the best set. The better of the two is not, if gains fall as the set grows
+// (Khuller, Moss, Naor, "The budgeted maximum coverage problem", Information Processing Letters 70 (1999); Leskovec et
+// al., "Cost-effective outbreak detection in networks", KDD 2007, section 3.2).
 func selectBlocks(ctx context.Context, m *gramEngine, from gramSource, opt Options) (*Result, error) {
 	choose := func(perCost bool) (*Result, error) {
 		b, err := newBlockEngine(ctx, m, from, opt.Blocks)
@@ -61,7 +61,7 @@ type blockResult struct {
 	ties         []Tie
 }
 
-// budgetShare is the rounding error by which costs may exceed a budget.
+// budgetShare is the share of a budget by which costs may exceed it, because of rounding.
 const budgetShare = 1e-12
 
 func runBlocks(ctx context.Context, b *blockEngine, opt Options, perCost bool) (*Result, error) {
@@ -151,7 +151,8 @@ func (s *blockRun) chooseBlockLayer(ctx context.Context) (ending, error) {
 	return notEnded, nil
 }
 
-// bestBlock is the lowest of the blocks within a tie of the best gain, or gain per cost; ties are the others.
+// bestBlock returns the lowest of the blocks whose gain, or gain per cost, is equal to the best within tieShare. ties
+// are the other blocks among these.
 func (s *blockRun) bestBlock() (first int, ties []int, end ending) {
 	best := 0.0
 	for i := range s.blockList {
@@ -181,7 +182,7 @@ func (s *blockRun) bestBlock() (first int, ties []int, end ending) {
 
 func (s *blockRun) blockGainShare(i int) float64 {
 	gain, whole := s.blockGains[i]*s.scoreUnit(), s.opt.targetSquares
-	if whole == 0 { // of the data itself
+	if whole == 0 { // the target is the data itself
 		whole = s.total / s.gUnit
 	}
 	if whole <= 0 {
@@ -212,7 +213,7 @@ func (s *blockRun) chooseBlock(ctx context.Context, i int) error {
 	return nil
 }
 
-// nextLikelyFeatures lists the features of the blocks of highest value except i, at most room features.
+// nextLikelyFeatures lists at most room features, from the blocks of highest value other than block i.
 func (s *blockRun) nextLikelyFeatures(i, room int) (features []int) {
 	values := make([]float64, len(s.blockList))
 	for j := range values {

@@ -11,28 +11,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// blockPasses supplies blocks and columns of G without a G in memory, for a target in memory. One pass computes G
-// within the blocks; others fetch the columns of the chosen blocks and of the blocks that are worth most after them.
-type blockPasses struct {
+// passBlockSource supplies blocks and columns of G if the target is in memory but G is not. One pass computes the parts of
+// G within the blocks. Other passes fetch columns of G for the chosen block and for the blocks of the next highest
+// value.
+type passBlockSource struct {
 	*streamEngine
 	columnRoom  int               // capacity of columnCache
 	columnCache map[int][]float64 // columns of G, by feature
 }
 
-// selectBlocks chooses blocks from rows, for a target in memory, with room for the given number of columns of G. Half
-// of the room is for columnCache, because each column is copied so that it can be freed alone.
+// selectBlocks chooses blocks from rows, for a target in memory, with memory for room columns of G. Half of this
+// memory is for columnCache, because each column is copied so that it can be freed alone.
 func (s *streamEngine) selectBlocks(ctx context.Context, room int, opt Options) (*Result, error) {
-	return selectBlocks(ctx, s.target, &blockPasses{streamEngine: s, columnRoom: room / 2, columnCache: make(map[int][]float64)}, opt)
+	return selectBlocks(ctx, s.target, &passBlockSource{streamEngine: s, columnRoom: room / 2, columnCache: make(map[int][]float64)}, opt)
 }
 
-func (s *blockPasses) blockGramsTo(ctx context.Context, list []method.Block, to [][]float64) error {
+func (s *passBlockSource) blockGramsTo(ctx context.Context, list []method.Block, to [][]float64) error {
 	return s.rows.runPass(ctx, rowPass{
 		purpose: "products within groups", sums: to,
 		addBlock: func(b *block) { s.rows.addBlockGrams(b, list, to) }, finish: func() { s.rows.finishBlockGrams(list, to) },
 	})
 }
 
-func (s *blockPasses) gramColumns(ctx context.Context, features []int, likely func(room int) []int) ([][]float64, error) {
+func (s *passBlockSource) gramColumns(ctx context.Context, features []int, likely func(room int) []int) ([][]float64, error) {
 	missing := func(list []int) []int {
 		return slices.DeleteFunc(slices.Clone(list), func(p int) bool { return s.columnCache[p] != nil })
 	}
@@ -54,7 +55,7 @@ func (s *blockPasses) gramColumns(ctx context.Context, features []int, likely fu
 	return out, nil
 }
 
-func (s *blockPasses) readColumns(ctx context.Context, features []int) error {
+func (s *passBlockSource) readColumns(ctx context.Context, features []int) error {
 	d := s.rows.d
 	columns := make([]float64, len(features)*d)
 	err := s.rows.runPass(ctx, rowPass{purpose: fmt.Sprintf("columns of %d features", len(features)), sums: [][]float64{columns}, addBlock: func(b *block) {
@@ -72,12 +73,13 @@ func (s *blockPasses) readColumns(ctx context.Context, features []int) error {
 	return nil
 }
 
-func (s *blockPasses) restartWithout(ctx context.Context, excluded []bool) (*gramEngine, error) {
+func (s *passBlockSource) restartWithout(ctx context.Context, excluded []bool) (*gramEngine, error) {
 	_, err := s.startNextLayer(ctx, excluded)
 	return s.target, err
 }
 
-// addBlockGrams adds a block of rows to G within blocks of features, below the diagonal. Cost n·Σb².
+// addBlockGrams adds the contribution of the rows of b to the entries below the diagonal of G_gg for each block g. It
+// costs n·Σb² flops for n rows and blocks of b features.
 func (r *reader) addBlockGrams(b *block, list []method.Block, to [][]float64) {
 	kernel.Each(r.workers, len(list), func(i int) {
 		members := list[i].Members
@@ -127,12 +129,12 @@ func (s *sparseBlock) columnProduct(p, q int) (sum float64) {
 	return sum
 }
 
-// blockStarts bounds the passes of a choice of blocks that are not for columns. Under a budget the choice is made
-// twice, each time with one pass for the criterion and one for G within blocks.
+// blockStarts bounds the passes that a choice of blocks makes for other purposes than columns. Under a budget the
+// choice is made twice, each time with one pass for the criterion and one for G within blocks.
 const blockStarts = 3
 
-// streamedBlocksBytes is the extra memory for choosing blocks of at most `largest` features from rows, for a target
-// of `rows` rows.
+// streamedBlocksBytes returns the memory that is needed in addition if blocks of at most `largest` features are chosen
+// from rows, for a target of `rows` rows.
 func streamedBlocksBytes(d, rows, largest, threads int) int64 {
 	if largest == 0 {
 		return 0

@@ -34,8 +34,8 @@ func (s *streamEngine) candidateProduct(slot int) []float64 {
 	return s.product[slot*s.rows.d : (slot+1)*s.rows.d]
 }
 
-// fetchCandidates reads the rows once. It fetches columns of G of the features in must that are no candidates yet,
-// and of likely features as far as a batch has room, and computes the missing products of older candidates.
+// fetchCandidates reads the rows once. It fetches columns of G for the features in must that are not candidates yet,
+// and for likely features until a batch is full. It also computes the missing products of older candidates.
 func (s *streamEngine) fetchCandidates(ctx context.Context, must []int) error {
 	d := s.rows.d
 	keep := make(map[int]bool, len(must))
@@ -78,9 +78,9 @@ func (s *streamEngine) fetchCandidates(ctx context.Context, must []int) error {
 	return nil
 }
 
-// addLikely adds features to want, up to a batch: first the features that the sketch expects to be chosen soon, then
-// the features with the highest upper bound of the score. The recursion's error alone makes the latter contenders,
-// whose f must be computed exactly.
+// addLikely adds features to want until it has a batch: first the features that the sketch expects to be chosen soon,
+// then the features with the highest upper bound of the score. Only the error of the recursion makes these last
+// features contenders, so their f must be computed exactly.
 func (s *streamEngine) addLikely(want []int) []int {
 	taken := make(map[int]bool, len(want))
 	for _, i := range want {
@@ -106,15 +106,16 @@ func (s *streamEngine) addLikely(want []int) []int {
 	return append(want, others[:min(room, len(others))]...)
 }
 
-// scoreUpperBound ranks candidates. A candidate near exhaustion may have a low score with a high upper bound: without
-// its columns it would have to be fetched again and again to show that it is not the best.
+// scoreUpperBound returns the bound by which candidates are ranked. A candidate near exhaustion may have a low score
+// but a high upper bound. Without its columns, it would have to be fetched again and again to show that it is not the
+// best.
 func (s *streamEngine) scoreUpperBound(i int) float64 {
 	_, high := s.scoreBounds(i)
 	return high
 }
 
-// deflateFetched turns G₍:,p₎ of the candidates in slots from oldCount on into δ, and Gδ in slots [pending, oldCount)
-// into Rδ.
+// deflateFetched turns the fetched columns into residuals, in place. In the slots from oldCount on, G₍:,p₎ becomes δ.
+// In the slots [pending, oldCount), Gδ becomes Rδ.
 func (s *streamEngine) deflateFetched(pending, oldCount int) {
 	n := int(min(s.rows.std.Rows, 1<<40))
 	size := math.Sqrt(s.unchosenTrace())
@@ -144,9 +145,9 @@ func (s *streamEngine) deflateFetched(pending, oldCount int) {
 	})
 }
 
-// placeCandidates gives each wanted feature one of the last slots: a free one, else the slot of the candidate with
-// the lowest upper bound that is not in keep. If keep fills all slots, later features of want get none. It returns
-// the number of features placed.
+// placeCandidates gives each wanted feature one of the last slots. It uses free slots first, and then the slots of the
+// candidates with the lowest upper bounds that are not in keep. If the features in keep fill all slots, the last
+// features of want get no slot. It returns the number of features placed.
 func (s *streamEngine) placeCandidates(want []int, keep map[int]bool) int {
 	var slots []int
 	for k, q := range s.slotFeature {
@@ -185,8 +186,9 @@ func (s *streamEngine) placeCandidates(want []int, keep map[int]bool) int {
 	return len(want)
 }
 
-// groupPending moves live candidates that are due and have no product to the end of the slots below oldCount, because
-// products over the rows are fastest for neighbouring slots. It returns the first such slot.
+// groupPending finds the live candidates that have no product and for which isDue is true. It moves them to the end of
+// the slots below oldCount, because products over the rows are fastest for neighbouring slots. It returns the first of
+// these slots.
 func (s *streamEngine) groupPending(oldCount int, isDue func(q int) bool) (pending int) {
 	pending = oldCount
 	if s.target != nil {

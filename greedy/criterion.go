@@ -3,11 +3,11 @@ package greedy
 import "math"
 
 const (
-	// exhaustedShare: a feature is exhausted when this share of its sum of squares is left. Below it g is a
-	// difference of numbers 1e8 times its size, and f/g would compare rounding errors.
+	// exhaustedShare is the share of its sum of squares below which a feature is exhausted. Below this share, g is a
+	// difference of numbers 1e8 times as large, and f/g would compare rounding errors.
 	exhaustedShare = 1e-8
-	// targetShare: unless H = G, f below this share of its start is rounding. On ORL with one group f/f⁰ falls
-	// steadily to 1e-24 and stalls between there and 1e-27. H = G needs no such test, because fᵢ ≥ gᵢ².
+	// targetShare is the share of the first f below which f is rounding error, unless H = G. On ORL with one group
+	// f/f⁰ falls steadily to 1e-24 and stalls between 1e-24 and 1e-27. H = G needs no such test, because fᵢ ≥ gᵢ².
 	targetShare = 1e-24
 	// unit is the unit roundoff of float64.
 	unit = 0x1p-53
@@ -17,10 +17,10 @@ const (
 // recursion (see guard.go). All numbers are in the scaled units of the engine.
 type criterion struct {
 	featureCount   int
-	f, g           []float64 // fᵢ = ‖γᵢ‖², γᵢ column i of the residual target; gᵢ = ‖residual of feature i‖²
-	f0, g0         []float64 // at the start
-	errBound       []float64 // |fᵢ − exact fᵢ| stays below
-	targetNorm     []float64 // ‖H₍:,i₎‖; if H = G, over the rows not yet chosen
+	f, g           []float64 // fᵢ = ‖γᵢ‖² for column γᵢ of the residual target; gᵢ = ‖residual of feature i‖²
+	f0, g0         []float64 // f and g at the start
+	errBound       []float64 // upper bound of |fᵢ − exact fᵢ|
+	targetNorm     []float64 // ‖H₍:,i₎‖; if H = G, only over the rows of features not yet chosen
 	upsilonSquares float64   // Σ ‖υ_r‖², over the same rows
 	isSelf         bool      // H = G
 	chosen         []bool    // in this layer or an earlier one
@@ -29,8 +29,8 @@ type criterion struct {
 	turn           int
 }
 
-// newCriterion keeps the slices f⁰ and g⁰. Excluded features, chosen by an earlier layer, take no part: their f⁰ and g⁰
-// are set to 0.
+// newCriterion keeps the slices f0 and g0. Excluded features were chosen by an earlier layer and do not take part:
+// their f⁰ and g⁰ are set to 0.
 func newCriterion(f0, g0 []float64, self bool, excluded []bool) *criterion {
 	for i, gone := range excluded {
 		if gone {
@@ -56,19 +56,19 @@ func newCriterion(f0, g0 []float64, self bool, excluded []bool) *criterion {
 // step is the effect of one choice on the criterion.
 type step struct {
 	omega  []float64 // ω = δ/√δ_p, 0 at the chosen columns
-	h      []float64 // ERᵀυ: column products of the residual target with υ
+	h      []float64 // h = ERᵀυ: the product of each column of the residual target with υ
 	score  float64   // ‖υ‖² = f_p/g_p
 	column []float64 // G₍:,p₎ in the engine's units
-	// hErr bounds the rounding of hᵢ by hErr.reach·targetNorm[i] + hErr.norm·√g⁰ᵢ.
+	// The rounding error of hᵢ is at most hErr.reach·targetNorm[i] + hErr.norm·√g⁰ᵢ.
 	hErr struct{ reach, norm float64 }
 }
 
-// applyStep applies the choice of p: Theorem 2, with h for the bracket there.
+// applyStep updates f and g for the choice of p by Theorem 2. h is the bracket in that theorem.
 //
 //	f ← f − 2 ω∘h + ‖υ‖² ω∘ω,  g ← g − ω∘ω
 //
-// The identity ‖γᵢ − υωᵢ‖² = ‖γᵢ‖² − 2ωᵢ γᵢᵀυ + ωᵢ²‖υ‖² holds for any ω and υ, so
-// the errors of these do not enter the bound: it covers the rounding of this step alone.
+// The identity ‖γᵢ − υωᵢ‖² = ‖γᵢ‖² − 2ωᵢ γᵢᵀυ + ωᵢ²‖υ‖² holds for any ω and υ. So errors of ω and υ do not enter the
+// bound, which covers the rounding of this step alone.
 func (c *criterion) applyStep(p int, s *step) {
 	for i, w := range s.omega {
 		c.isExact[i] = false
@@ -86,14 +86,14 @@ func (c *criterion) applyStep(p int, s *step) {
 	c.turn++
 }
 
-// retireFeature sets the residual of p to zero, which it is by definition, whatever rounding has left.
+// retireFeature sets the residual of p to zero. It is zero by definition, but rounding may have left a small number.
 func (c *criterion) retireFeature(p int) {
 	c.f[p], c.g[p], c.errBound[p] = 0, 0, 0
 	c.chosen[p], c.alive[p] = true, false
 }
 
-// setExact stores the exact f of feature i. norm is ‖H₍:,i₎‖ over the rows that count, for the error bound of the
-// recursion from here on.
+// setExact stores the exact f of feature i. norm is ‖H₍:,i₎‖ over the rows that count (see targetNorm). From here on,
+// the error bound of the recursion uses it.
 func (c *criterion) setExact(i int, f, norm float64) {
 	c.f[i], c.targetNorm[i], c.isExact[i] = f, norm, true
 	off := roundingBound(c.turn) * (norm + math.Sqrt(c.upsilonSquares*c.g0[i]))
@@ -108,7 +108,8 @@ func (c *criterion) remainingError() float64 {
 	return sum
 }
 
-// roundingBound bounds the relative rounding error of a sum of n products by the length of a random walk of the
-// roundings, which is exceeded hardly ever (Higham and Mary 2019: λ√n·u holds with probability 1 − 2·exp(−λ²/2); λ =
-// 6). The worst-case bound n·u would make the guard recompute far more often, always needlessly.
+// roundingBound bounds the relative rounding error of a sum of n products by the length of a random walk of n
+// roundings. The error hardly ever exceeds this bound (Higham and Mary 2019: λ√n·u holds with probability 1 −
+// 2·exp(−λ²/2); here λ = 6). With the worst-case bound n·u the guard would recompute far more often, always
+// needlessly.
 func roundingBound(n int) float64 { return unit * (8 + 6*math.Sqrt(float64(n))) }

@@ -13,14 +13,14 @@ import (
 // actual gain uses δ and γ computed afresh, so a difference reveals drift in f, g and W.
 const gainTolerance = 1e-6
 
-// tryExchange makes an exchange, or changes nothing if the gain is smaller than expected.
+// tryExchange replaces feature a by feature p, or changes nothing if the gain is smaller than expected.
 //
-// Without a, the rows of the others are b ≠ a, with r = P_ab/P_aa,
+// When a leaves, the rows of the remaining features b change as follows, with r = P_ab/P_aa:
 //
 //	u_b ← u_b − r u_a,  v_b ← v_b − r v_a,  P ← P − Pe_a e_aᵀP/P_aa,
 //	w_b ← w_b − r w_a + (v_aᵀv_b − r‖v_a‖²)/P_aa · u_a,  E ← E + v_a u_aᵀ/P_aa.
 //
-// Then p joins, with δ and γ its columns of the residuals of G and H, g = δ_p, t_b = u_b[p]:
+// Then p joins. With its columns δ and γ of the residuals of G and H, with g = δ_p and t_b = u_b[p],
 //
 //	u_p = δ/g, v_p = γ/g,  u_b ← u_b − t_b u_p,  v_b ← v_b − t_b v_p,  E ← E − γδᵀ/g,
 //	w_b ← w_b − t_b h/g − (γᵀv_b − t_b‖γ‖²/g)/g · δ,  h = Eᵀγ, and
@@ -40,7 +40,7 @@ func (x *exchanger) tryExchange(e exchangePair) bool {
 	}
 	whole := x.worth[a] / inverse // ‖v_a‖²
 	x.dropFromScores(a, ua, wa, whole, inverse)
-	// V without a, and its products with γ, from which residualProduct computes h.
+	// The loop computes V without a, and the products of its rows with γ, which residualProduct needs for h.
 	ratio, cross, overlap, t := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
 	kernel.Each(x.workers, taskCount(k, rowsPerTask), func(task int) {
 		from, to := taskRange(task, rowsPerTask, k)
@@ -76,7 +76,7 @@ func (x *exchanger) tryExchange(e exchangePair) bool {
 	return true
 }
 
-// shiftTerm is a vector that is added to each row b, times factor·coefficient[b].
+// shiftTerm adds factor·coefficient[b]·vector to each row b.
 type shiftTerm struct {
 	coefficient []float64
 	factor      float64
@@ -116,7 +116,7 @@ func (x *exchanger) joiningColumns(p, a int, ua, va []float64, inverse float64) 
 	return delta, gamma
 }
 
-// subtractProjection subtracts Σ row_b G_bp from y.
+// subtractProjection subtracts Σ row(b)·G_bp over the features b of the set from y.
 func (x *exchanger) subtractProjection(y []float64, row func(int) []float64, p int) {
 	kernel.Each(x.workers, taskCount(len(y), colsPerTask), func(task int) {
 		from, to := taskRange(task, colsPerTask, len(y))

@@ -11,9 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Explain computes how much the chosen features, in that order, explain of all d: the result of [Select] with them as
-// Keep, without Scores. As the order is given, the criterion is not needed: the cost is kd + k²d for G in full, and
-// 2krd flops more for a factor of r rows, which is read once for 32 features. Memory: [ExplainBytes].
+// Explain computes how much of all d features the chosen features explain, in their order. The result is the same as
+// from [Select] with the chosen features as Keep, but without Scores. As the order is given, the criterion is not
+// needed. The cost is kd + k²d flops for G in full. A factor of r rows, which is read once for 32 features, costs 2krd
+// flops more. For memory, see [ExplainBytes].
 func Explain(ctx context.Context, g *gram.Matrix, chosen []int, threads int) (*Result, error) {
 	opt := Options{K: len(chosen), Keep: chosen, Threads: threads}
 	if err := opt.Validate(g.D); err != nil {
@@ -66,8 +67,8 @@ func Explain(ctx context.Context, g *gram.Matrix, chosen []int, threads int) (*R
 	return res, nil
 }
 
-// ExplainBytes is the memory of [Explain] in addition to G, to explain d features by k. For a factor, rank is its
-// number of rows; for G in full it is 0.
+// ExplainBytes returns the memory that [Explain] needs in addition to G, to explain d features by k features. For a
+// factor, rank is its number of rows; for G in full it is 0.
 func ExplainBytes(d, k, rank int) int64 {
 	bytes := 8 * int64(d) * int64(k+upsilonsPerPanel+24)
 	if rank > 0 {

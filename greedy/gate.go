@@ -2,8 +2,8 @@ package greedy
 
 import "github.com/ufs-stream/ufs-stream/method"
 
-// gate excludes candidates from the choice: forbidden ones, and members of sets of which enough are chosen. They stay
-// in the data to be explained. A nil gate excludes none.
+// gate excludes candidates from the choice: forbidden features, and the members of sets from which enough features are
+// chosen. Excluded features stay in the data to be explained. A nil gate excludes no feature.
 type gate struct {
 	isClosed     []bool
 	setOf        []int

@@ -6,7 +6,7 @@ import (
 	"sort"
 )
 
-// tieShare: scores within this share of the best are equal; the lowest column wins.
+// tieShare is the relative difference within which scores count as equal. Among equal scores the lowest column wins.
 const tieShare = 1e-9
 
 // ending is the reason why no feature was chosen.
@@ -18,12 +18,13 @@ const (
 	targetReached        // f of all live features is rounding noise
 )
 
-// chooseFeature finds argmax f/g over the live features as if every f were exact; the f of the recursion only rule
-// features out. A feature is a contender if its interval [f−err, f+err]/g reaches to within a tie of the best lower
-// end. The f of contenders are recomputed exactly until the choice is certain. So the drift of f (on COIL20 5e-7
-// after 1,000 steps, 1e-4 near full rank, and negative values on TOX-171) costs time but changes nothing.
+// chooseFeature finds the live feature with the largest f/g, as if every f were exact. The f of the recursion only
+// rule features out. A feature is a contender if the upper end of its interval [f−err, f+err]/g reaches the highest
+// lower end of all intervals, to within a tie. The f of contenders are recomputed exactly until the choice is certain.
+// So the drift of f (on COIL20 5e-7 after 1,000 steps, 1e-4 near full rank, and negative values on TOX-171) costs time
+// but changes nothing.
 //
-// It returns the lowest of the columns tied for the best score, and the others.
+// It returns the lowest of the columns tied for the best score, and the other columns of the tie.
 func (c *criterion) chooseFeature(ctx context.Context, e engine) (p int, ties []int, end ending, err error) {
 	for {
 		contenders, inexact := c.contenders()
@@ -51,8 +52,8 @@ func (c *criterion) scoreBounds(i int) (low, high float64) {
 	return max(c.f[i]-c.errBound[i], 0) / c.g[i], max(c.f[i]+c.errBound[i], 0) / c.g[i]
 }
 
-// contenders lists the live features that may be, or tie with, the best, in ascending order; inexact lists the
-// contenders whose f is not exact.
+// contenders lists the live features that may have the best score, or tie with it, in ascending order. inexact lists
+// the contenders whose f is not exact.
 func (c *criterion) contenders() (all, inexact []int) {
 	best := 0.0
 	for i, ok := range c.alive {
@@ -75,8 +76,9 @@ func (c *criterion) contenders() (all, inexact []int) {
 	return all, inexact
 }
 
-// featuresToRecompute picks the inexact contenders to recompute first: the eight of highest upper bound, because an
-// exact leader raises the bar for the rest; all of them if that has not sufficed.
+// featuresToRecompute picks the inexact contenders whose f is recomputed first. As long as no live feature has an
+// exact f, it picks the eight with the highest upper bounds, because an exact leader raises the bar for the rest.
+// After that it picks all of them.
 func (c *criterion) featuresToRecompute(inexact []int) []int {
 	const batch = 8
 	if len(inexact) <= batch {

@@ -13,8 +13,8 @@ type layerEnd struct {
 	chosen int
 }
 
-// dataResidual is the residual of the data after all features chosen so far. It is needed if a first layer has
-// explained its target but not the data, as with few sums of groups of columns.
+// dataResidual is the residual of the data after all features chosen so far. It is needed if the first layer has
+// explained its target but not the data, for example a target of few sums of groups of columns.
 type dataResidual struct {
 	g, g0  []float64
 	omegas [][]float64
@@ -43,8 +43,8 @@ func (w *dataResidual) projectOut(p int, column []float64) {
 
 func (r *recorder) currentLayer() int { return len(r.layerEnds) + 1 }
 
-// prepareNextLayer keeps the residual of the data, unless the layer has exhausted all features and so explained the
-// data.
+// prepareNextLayer keeps the residual of the data at the end of the first layer. It does not do so if the layer has
+// exhausted all features, and so has explained the data.
 func (r *recorder) prepareNextLayer(end ending) {
 	if end == targetReached && r.dataLeft == nil {
 		c := r.firstCriterion

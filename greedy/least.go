@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// boundShare is the largest k/d for which the error bound is computed. Beyond, it would cost more than greedy
-	// itself.
+	// boundShare is the largest k/d for which the error bound is computed. For a larger share, the bound would cost
+	// more than greedy itself.
 	boundShare = 0.125
-	// fewFeatures: up to this d the bound is cheap at any share.
+	// fewFeatures is the largest d for which the bound is computed at any k/d, because it is cheap.
 	fewFeatures = 256
 )
 
@@ -42,15 +42,15 @@ func isBoundAffordable(d, k int) bool {
 	return k > 0 && (d <= fewFeatures || float64(k) <= boundShare*float64(d))
 }
 
-// boundStartRows is the number of rows of G, those of the first features chosen, from which the search for the
-// leading directions starts. So the start does not depend on the order of the columns.
+// boundStartRows is the number of rows of G from which the search for the leading directions starts. They are the rows
+// of the first features chosen, so the start does not depend on the order of the columns.
 const boundStartRows = 16
 
-// leastErrors is a lower bound of the error after each choice: the least error that as many directions can leave,
-// whether they are features or not. It is the tail of the eigenvalues of TᵀT in units of its trace, T being the
-// target in which errors are measured (X itself for partitions too, whose errors count all features). product adds
-// Y·TᵀT to its first argument. The result is nil if isBoundAffordable denies it, or if the eigenvalues fall too
-// slowly to be found in a few k products.
+// leastErrors returns a lower bound of the error after each choice: the least error that the same number of directions
+// can leave, whether they are features or not. It is the sum of the other eigenvalues of TᵀT, in units of its trace. T
+// is the target in which errors are measured (X itself for partitions too, whose errors count all features). product
+// adds Y·TᵀT to its first argument. The result is nil if isBoundAffordable returns false, or if the eigenvalues fall
+// too slowly to be found in a few times k products.
 func leastErrors(team *kernel.Team, g *gram.Matrix, order []int, left []float64, trace float64, product func(dst, y kernel.Matrix[float64])) []float64 {
 	d := g.D
 	if !isBoundAffordable(d, len(order)) || !(trace > 0 && trace <= math.MaxFloat64) {
@@ -70,7 +70,7 @@ func tailErrors(team *kernel.Team, n int, order []int, left []float64, trace flo
 	return least
 }
 
-// leastDataErrors is leastErrors for X itself. If G is a factor, its eigenvalues are those of RRᵀ.
+// leastDataErrors returns leastErrors for X itself. If G is a factor R, the eigenvalues come from RRᵀ.
 func leastDataErrors(team *kernel.Team, g *gram.Matrix, r *Result) []float64 {
 	trace := 0.0
 	for _, v := range g.Diagonal(team.Threads()) {
@@ -103,8 +103,9 @@ func leastSmoothErrors(team *kernel.Team, g *anchor.Graph, t *graphTarget, r *Re
 	return leastErrors(team, g.G, r.Order, r.Error, t.totalSquares, t.product)
 }
 
-// leastAnchorErrors is leastSmoothErrors for TᵀT = CᵀQC. With Q = UᵀU its eigenvalues other than 0 are the
-// eigenvalues of UKUᵀ, K = CCᵀ, a matrix as large as the number of anchors; the cost does not grow with d.
+// leastAnchorErrors is leastSmoothErrors for TᵀT = CᵀQC. With Q = UᵀU, the eigenvalues of TᵀT other than 0 are the
+// eigenvalues of UKUᵀ, with K = CCᵀ. The order of this matrix is the number of anchors, so the cost of its eigenvalues
+// does not grow with d.
 func leastAnchorErrors(team *kernel.Team, g *anchor.Graph, t *graphTarget, r *Result) []float64 {
 	if !isBoundAffordable(g.D, len(r.Order)) || !(t.totalSquares > 0 && t.totalSquares <= math.MaxFloat64) {
 		return nil
@@ -133,7 +134,8 @@ func leastAnchorErrors(team *kernel.Team, g *anchor.Graph, t *graphTarget, r *Re
 	return tailErrors(team, n, r.Order, r.Error, t.totalSquares, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, small, dst) })
 }
 
-// leastOrthonormalErrors is leastErrors for l directions of length 1, of which k leave l−k.
+// leastOrthonormalErrors returns leastErrors for a target of l directions of length 1: after k choices, l−k of them
+// are left.
 func leastOrthonormalErrors(l int, left []float64) []float64 {
 	least := make([]float64, len(left))
 	for i := range least {

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// rowsPerTask and colsPerTask cut products into tasks of a few microseconds or more. They are fixed, so that no
-	// sum depends on the number of workers.
+	// rowsPerTask and colsPerTask cut products into tasks of a few microseconds or more. They are fixed, so that sums
+	// do not depend on the number of workers.
 	rowsPerTask = 16
 	colsPerTask = 512
 )
 
 // gramEngine is the engine for a G in memory, in full or as a factor.
 //
-// The largest diagonal entry of G is scaled to [1/2, 2), and H is scaled likewise, so that f, of fourth degree in the
-// data, neither overflows nor vanishes. Both factors are powers of 4, and so exact.
+// The largest diagonal entry of G is scaled to [1/2, 2), and H is scaled likewise, so that f, which is of fourth
+// degree in the data, neither overflows nor vanishes. Both scale factors are powers of 4, so scaling is exact.
 type gramEngine struct {
 	*criterion
 	d       int
@@ -35,24 +35,25 @@ type gramEngine struct {
 	team    *kernel.Team
 
 	omegas        [][]float64 // ω_r of each choice
-	upsilons      [][]float64 // υ_r; the same slices if H = G in full
-	scaledUpsilon []float64   // υ in units that keep products with the raw H in range
+	upsilons      [][]float64 // υ_r of each choice; the same slices as omegas if H = G in full
+	scaledUpsilon []float64   // υ in units in which its products with the unscaled H stay in range
 	coef          []float64   // υ_rᵀυ
 	step          step
 	targetColumns []float64 // residualColumns×c
 	rebase        *rebase   // for a factored H = G; else nil
-	upsilonPanel  []float64 // upsilonsPerPanel×c: some υ_r
+	upsilonPanel  []float64 // up to upsilonsPerPanel of the υ_r, c numbers each
 }
 
 const (
-	// residualColumns is the number of columns of the residual target computed together.
+	// residualColumns is the number of columns of the residual target that are computed together.
 	residualColumns = 128
-	// upsilonsPerPanel is the number of υ_r that are projected out of them together.
+	// upsilonsPerPanel is the number of υ_r that are projected out of these columns together.
 	upsilonsPerPanel = 32
 )
 
-// newGramEngine checks G and H and computes f⁰; g0 is the diagonal of G. If G is nil, g0 is in the engine's units,
-// and takeFeature must not be called. Cost d² or c·d; c²·d if H has a root.
+// newGramEngine checks G and H and computes f⁰. g0 is the diagonal of G. If G is nil, g0 is in the engine's units, and
+// takeFeature must not be called. The cost is about c·d operations, where c is the number of rows of H, or c²·d if H
+// has a root.
 func newGramEngine(g *gram.Matrix, g0 []float64, t *target, workers int) (*gramEngine, error) {
 	d := len(g0)
 	m := &gramEngine{d: d, gram: g, target: t, workers: workers, team: kernel.NewTeam(workers)}
@@ -77,7 +78,8 @@ func newGramEngine(g *gram.Matrix, g0 []float64, t *target, workers int) (*gramE
 	return m, m.startLayer(scaled, nil)
 }
 
-// startLayer computes f⁰ of a layer without the excluded features. It keeps g0, in the engine's units.
+// startLayer computes f⁰ of a layer without the excluded features. It keeps the slice g0, which is in the engine's
+// units.
 func (m *gramEngine) startLayer(g0 []float64, excluded []bool) error {
 	f0 := make([]float64, m.d)
 	if need := min(residualColumns, m.d) * m.target.height; len(m.targetColumns) < need {
@@ -126,7 +128,7 @@ func (m *gramEngine) startNextLayer(_ context.Context, excluded []bool) (*criter
 	return m.criterion, err
 }
 
-// unitScale is the power of 4 that brings the largest of x into [1/2, 2).
+// unitScale returns the power of 4 that scales the largest absolute value of x to [1/2, 2).
 func unitScale(x []float64) float64 {
 	largest := 0.0
 	for _, v := range x {
@@ -135,7 +137,7 @@ func unitScale(x []float64) float64 {
 		}
 	}
 	_, e := math.Frexp(largest)
-	// 2^1022 is the largest power of 4; values so small are left small.
+	// 2^1022 is the largest power of 4. If it does not bring the largest value to 1/2, that value stays smaller.
 	return math.Ldexp(1, max(min(-(e&^1), 1022), -1022))
 }
 
@@ -150,7 +152,7 @@ func (m *gramEngine) errNotFinite(i int) error {
 	}
 	row := make([]float64, m.target.width())
 	m.target.featureTo(row, 1, i)
-	for r, x := range row { // a thin U is finite and has none
+	for r, x := range row { // a U stored by entries is finite, so this loop finds nothing
 		if !(math.Abs(x) <= math.MaxFloat64) {
 			return errBadEntry(matrix, r, i, x)
 		}
@@ -160,7 +162,7 @@ func (m *gramEngine) errNotFinite(i int) error {
 
 func (m *gramEngine) targetHeight() int { return m.target.height }
 
-// scoreUnit: f is in units of hUnit², g in units of gUnit.
+// scoreUnit converts scores to the data's units: f is in units of hUnit², and g is in units of gUnit.
 func (m *gramEngine) scoreUnit() float64 { return m.gUnit / m.hUnit / m.hUnit }
 
 func (m *gramEngine) targetColumn(i int) []float64 {
@@ -192,14 +194,14 @@ func (m *gramEngine) takeFeature(_ context.Context, p int) (*step, error) {
 	}
 	delta := append([]float64(nil), column...)
 	m.deflateVector(delta, m.omegas, p)
-	// Chosen columns have no residual; rounding would leave one of their own magnitude, which may be far larger than
+	// Chosen columns have no residual. Rounding would leave one of their own magnitude, which may be far larger than
 	// the other residuals.
 	m.clearChosen(delta)
 	return m.stepFrom(p, column, delta, upsilon, times), nil
 }
 
-// upsilonAndProduct is υ of p and Hᵀυ for a factored H = G, which do not depend on δ: R is read once for both and for
-// the column of G, which it writes.
+// upsilonAndProduct returns υ of p and Hᵀυ for a factored H = G. These do not depend on δ, so R is read only once to
+// compute them and the column of G, which is written to column.
 func (m *gramEngine) upsilonAndProduct(p int, column []float64) (upsilon, times []float64) {
 	upsilon = m.residualTargetColumn(p)
 	half, r := math.Sqrt(m.hUnit), m.gram.Rank
@@ -267,7 +269,8 @@ func (m *gramEngine) clearChosen(x []float64) {
 	}
 }
 
-// residualProductTo writes h = Hᵀυ − Σ (υ_rᵀυ) ω_r, each element by one worker; times is Hᵀυ, or nil.
+// residualProductTo writes h = Hᵀυ − Σ (υ_rᵀυ) ω_r. One worker computes each element. times is Hᵀυ, or nil if it is
+// not computed yet.
 func (m *gramEngine) residualProductTo(h, upsilon, times []float64) {
 	d := m.d
 	m.coef = append(m.coef[:0], make([]float64, len(m.upsilons))...)
@@ -291,7 +294,8 @@ func (m *gramEngine) residualProductTo(h, upsilon, times []float64) {
 }
 
 func (m *gramEngine) targetProductTo(h, x []float64) {
-	// The factor √hUnit is applied before and after, so that neither x nor the products leave the range.
+	// The factor √hUnit is applied before and after the product, so that neither x nor the products leave float64's
+	// range.
 	half := math.Sqrt(m.hUnit)
 	floats.ScaleTo(m.scaledUpsilon, half, x)
 	clear(h)
@@ -299,13 +303,14 @@ func (m *gramEngine) targetProductTo(h, x []float64) {
 	floats.Scale(half, h)
 }
 
-// Bytes is the memory of Select in addition to G in full, to choose k of d features with c groups (0 for Algorithm
-// 1).
+// Bytes returns the memory that Select needs in addition to G in full, to choose k of d features with c groups (0 for
+// Algorithm 1).
 func Bytes(d, k, c int) int64 {
 	numbers := int64(d) * int64(k+24)
 	height := c
 	if c > 0 {
-		// The target of another layer, υ_r, and ω_r of earlier layers for the residual of the data.
+		// These numbers are for the target of another layer, for υ_r, and for ω_r of earlier layers, which reduce the
+		// residual of the data.
 		numbers += int64(c)*int64(2*d+k) + int64(d)*int64(k)
 	} else {
 		height = d
@@ -313,12 +318,12 @@ func Bytes(d, k, c int) int64 {
 	return 8*(numbers+workVectors*int64(height)) + kernel.TeamBytes(d, height)
 }
 
-// workVectors is the number of vectors of the target's height that an engine holds, not counting one a turn.
+// workVectors is the number of vectors of the target's height that an engine holds, in addition to one for each turn.
 const workVectors = residualColumns + upsilonsPerPanel + 4
 
-// FactorBytes is the memory of Select in addition to a factor G of rank rows, to choose k of d features for a target
-// whose own factor has the given rows: RRᵀ, the target's K and its root, the vectors of all turns, and a block of
-// columns.
+// FactorBytes returns the memory that Select needs in addition to a factor G of rank rows, to choose k of d features
+// for a target whose own factor has the given rows. It counts RRᵀ, the target's K and its root, the vectors of all
+// turns, and a block of columns.
 func FactorBytes(d, k, rank, rows int) int64 {
 	numbers := int64(d)*int64(2*k+24) + int64(rank)*int64(rank) + int64(rows)*int64(rows) + 2*int64(rows)*int64(k)
 	return 8*(numbers+(workVectors+residualColumns)*int64(rows)) + linalg.RootBytes(rows) + kernel.TeamBytes(d, max(rank, rows)) + gram.PanelBytes(rank)

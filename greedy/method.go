@@ -72,7 +72,7 @@ func (m *refinement) addRefineOption(o *method.Options) {
 
 func (m *refinement) swapsFeatures() bool { return m.mode == refineSwap }
 
-// Unnested implements method.Unnested: exchanges for fewer features are another search.
+// Unnested implements method.Unnested. Exchanges search anew for each number of features.
 func (m *refinement) Unnested() stream.Text {
 	if !m.swapsFeatures() {
 		return stream.Text{}
@@ -147,8 +147,8 @@ func (m *dataGreedy) Cost(s method.Shape) (method.Cost, error) {
 	}
 	least := StreamBytes(d, s.K, c, sparseEntries(s), s.Rows) + streamedBlocksBytes(d, c, s.Blocks, s.Threads)
 	cost := method.Cost{Bytes: max(s.Memory, least), Least: least}
-	// At least f⁰ and a batch of candidates, at most f⁰ and two passes for every feature. StreamPasses counts a pass
-	// for the profile, which has been made already.
+	// The least number of passes is for f⁰ and one batch of candidates. The largest is for f⁰ and two passes for every
+	// feature. StreamPasses counts a pass for the profile, which has been made already.
 	if start, err := StreamPasses(d, s.K, c, cost.Bytes, s.Sparse); err == nil {
 		// A layer has at most as many features as there are rows; copies of features may make more layers than are
 		// counted here.
@@ -166,8 +166,8 @@ func (m *dataGreedy) Cost(s method.Shape) (method.Cost, error) {
 	return cost, nil
 }
 
-// sparseEntries is the number of sparse entries for which memory is planned: 0 for dense rows, and for an unknown
-// number of rows the largest number that may be held.
+// sparseEntries returns the number of sparse entries for which memory is planned: 0 for dense rows. If the number of
+// rows is unknown, it is the largest number of entries that may be held.
 func sparseEntries(s method.Shape) int64 {
 	switch {
 	case !s.Sparse:

@@ -19,14 +19,14 @@ type Options struct {
 	// K is the number of features to choose, including Keep. 0 means min(50, d); with Variance it means d, and with
 	// MinGain the largest number that MinGain allows.
 	K int
-	// Variance ends the selection as soon as this share of ‖X‖² is explained, a
-	// number in (0, 1]; K then only caps it. 0 means to go on until K.
+	// Variance ends the selection as soon as this share of ‖X‖² is explained. It is a number in (0, 1], and K is then
+	// only an upper limit. 0 means that the selection continues until K.
 	Variance float64
-	// MinGain ends the selection before the first feature outside Keep that explains less than this share of ‖X‖²
-	// (for another target, of its square norm), a number in (0, 1); K then only caps it. At most 1/MinGain features
-	// can explain as much. 0 means to go on until K.
+	// MinGain ends the selection before the first feature outside Keep that explains less than this share of ‖X‖² (for
+	// another target, of its square norm). It is a number in (0, 1), and K is then only an upper limit. At most
+	// 1/MinGain features can explain this share each. 0 means that the selection continues until K.
 	MinGain       float64
-	targetSquares float64 // ‖T‖² of the target T whose share scores are; 0 if T is X
+	targetSquares float64 // ‖T‖² of the target T, of which scores are shares; 0 if T is X
 	// Keep lists columns that are chosen first, in this order, regardless of their scores.
 	Keep []int
 	// Choice restricts the choice: blocks of columns in place of single ones, costs and bounds. If it has blocks, K,
@@ -34,8 +34,8 @@ type Options struct {
 	method.Choice
 
 	// Refine exchanges features of greedy's selection, one at a time, as long as that lowers the unexplained part of
-	// the target. The result has as many features and is never worse, in two or three times the time. Features in
-	// Keep stay. A selection that explains everything is left unchanged.
+	// the target. The result has the same number of features and is never worse, but takes two or three times as long.
+	// Features in Keep stay. A selection that explains everything is left unchanged.
 	Refine bool
 
 	// Partitioned selects the partition-based Algorithm 2.
@@ -45,15 +45,15 @@ type Options struct {
 	Groups []int
 	// Partitions is the number of groups drawn; 0 means 1 % of d, at least 1.
 	Partitions int
-	// Seed draws the groups; in SelectStream it also seeds the sketch, which may change the number of passes but
-	// never the answer.
+	// Seed is the seed of the random groups. In SelectStream it also seeds the sketch, which may change the number of
+	// passes but never the answer.
 	Seed uint64
 
 	// Threads bounds the goroutines; 0 means GOMAXPROCS. The answer does not depend on it.
 	Threads int
 }
 
-// Validate names every fault of o for d features in one *stream.UsageError.
+// Validate returns one *stream.UsageError with all faults of o for d features.
 func (o Options) Validate(d int) error {
 	var faults stream.Faults
 	candidates := o.Candidates(d)
@@ -128,7 +128,7 @@ func Partition(d, c int, seed uint64) []int {
 	for i := range groups {
 		groups[i] = i % c
 	}
-	// Fisher and Yates, in our own code: the library's Shuffle may change between Go versions.
+	// This is the shuffle of Fisher and Yates in our own code: the library's Shuffle may change between Go versions.
 	random := rand.NewPCG(seed, 0x67726f757073)
 	for i := d - 1; i > 0; i-- {
 		j := int(random.Uint64() % uint64(i+1))
@@ -137,5 +137,5 @@ func Partition(d, c int, seed uint64) []int {
 	return groups
 }
 
-// groupCount is the number of groups, including empty ones below the largest number.
+// groupCount returns the number of groups, including empty groups below the largest group number.
 func groupCount(groups []int) int { return slices.Max(groups) + 1 }

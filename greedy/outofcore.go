@@ -18,12 +18,12 @@ type StreamOptions struct {
 	Options
 	Scale gram.Scale
 	Fill  gram.Fill // of missing entries, for a source under stream.MissingKeep
-	// Profile describes all rows; nil takes a pass to compute it.
+	// Profile describes all rows. If it is nil, one more pass computes it.
 	Profile *gram.Profile
-	Memory  int64         // bytes to hold at most, not counting the source's chunks; 0 means 1 GiB
+	Memory  int64         // largest number of bytes to hold, in addition to the source's chunks; 0 means 1 GiB
 	Meter   *stream.Meter // counts all passes; nil counts nothing
-	// Pass is called when each pass over the rows begins, with its number, counted from 1, and its purpose. The
-	// number of passes is not known beforehand. Nil does nothing.
+	// Pass is called when each pass over the rows begins, with its number, counted from 1, and its purpose. The number
+	// of passes is not known beforehand. Pass may be nil.
 	Pass func(pass int, what string)
 	// Checkpoint saves the results of passes over the rows, so that a later run of the same selection with the same
 	// Memory and Threads does not repeat them; nil saves nothing.
@@ -32,15 +32,16 @@ type StreamOptions struct {
 
 const defaultMemory = 1 << 30
 
-// SelectStream chooses the features that Select would choose from G of the standardized rows, without ever holding G:
-// it holds d·k numbers and uses the rest of Memory to need few passes. One pass profiles the columns; StreamPasses
-// passes compute f⁰; the others fetch columns of G, many at a time, of the features that a sketch of the rows
-// predicts to be chosen soon. The choice depends on neither sketch nor Memory.
+// SelectStream chooses the features that Select would choose from G of the standardized rows, without ever holding G.
+// It holds d·k numbers, and uses the rest of Memory to save passes. One pass profiles the columns, and further passes
+// compute f⁰ (see StreamPasses). The other passes fetch columns of G, many at a time, for the features that a sketch
+// of the rows predicts to be chosen soon. The choice depends on neither the sketch nor Memory.
 //
 // Sparse rows that fit into Memory are read once more and stay there.
 //
-// Cost: nd² flops for f⁰ (for sparse rows 2·Σ entries² of a row, and d² for the squares), then up to 6nd for each
-// candidate (2nd with Options.Partitioned, whose f⁰ costs 2ncd), and 2(k + candidates held)·d a turn.
+// Cost: nd² flops for f⁰, or for sparse rows 2·Σ m² over all rows, m being the number of entries of a row, and d² for
+// the squares. Each candidate costs up to 6nd more (2nd with Options.Partitioned, whose f⁰ costs 2ncd). Each turn
+// costs 2(k + candidates held)·d.
 //
 // The Result numbers columns like the returned Standardizer. SelectStream fails with a *stream.UsageError for options
 // that do not fit, with a *stream.MemoryError if Memory is below StreamBytes, and with the source's errors.
@@ -71,8 +72,8 @@ func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*R
 	return r, std, err
 }
 
-// selectRows is SelectStream for the features of std, which opt numbers, and a given Profile; passes is the number of
-// passes already made.
+// selectRows selects like SelectStream, with a given Profile. Numbers in opt refer to the features of std. passes is
+// the number of passes already made.
 func selectRows(ctx context.Context, src stream.Source, std *gram.Standardizer, opt StreamOptions, passes int) (*Result, error) {
 	d := len(std.Columns)
 	if err := opt.Validate(d); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// partitionTarget is H = BᵀX; column j of B is the sum of the columns of group j, so H has the sums of the rows of G
-// in each group. Columns of group -1 are in none. Cost d²; for a factor rd + cr².
+// partitionTarget returns H = BᵀX. Column j of B is the sum of the columns in group j, so row j of H is the sum of the
+// rows of G in that group. Columns of group -1 are in no group. The cost is d² operations, or rd + cr² for a factor.
 func partitionTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, error) {
 	if g.IsFactor() {
 		return groupTarget(team, g, groups)

@@ -13,7 +13,7 @@ import (
 // rowPass is a pass over the rows and its results.
 type rowPass struct {
 	purpose  string
-	sums     [][]float64 // zeros at first; addBlock adds a block of rows to them
+	sums     [][]float64 // zeros at first; addBlock adds the contribution of a block of rows
 	addBlock func(*block)
 	finish   func()      // computes outputs from the sums; may be nil
 	outputs  [][]float64 // results of the pass; nil if these are the sums themselves
@@ -26,12 +26,12 @@ func (p *rowPass) results() [][]float64 {
 	return p.sums
 }
 
-// The selection between two passes is determined by their results, so a log of these results is a complete
-// checkpoint. A resumed run takes the results of finished passes from the log in place of reading, and selects like
-// the first run, to the bit. For the pass in progress the sums are saved.
+// The results of the passes determine the selection completely, so a log of these results is a complete checkpoint. A
+// resumed run uses the results of finished passes from the log in place of reading rows, and selects like the first
+// run, to the bit. For a pass that was interrupted, the log has the sums so far.
 
-// runPass makes p, or takes its results from the checkpoint. Sums over sparse rows have one order however the rows
-// are cut into blocks, so blocks may differ from the source's chunks.
+// runPass makes the pass p, or loads its results from the checkpoint. Sums over sparse rows have one order however the
+// rows are cut into blocks, so blocks may differ from the source's chunks.
 func (r *reader) runPass(ctx context.Context, p rowPass) error {
 	finish := func() {
 		if p.finish != nil {
@@ -113,8 +113,8 @@ type savedPass struct {
 	weight     []float64 // Σ w of the sparse rows
 }
 
-// newSavedPass is nil without a checkpoint, and for the pass that loads sparse rows into memory: a resumed run reads
-// them again, and passes over rows in memory are quick.
+// newSavedPass returns nil if there is no checkpoint. It also returns nil if sparse rows are or will be in memory: a
+// resumed run reads them again, and passes over rows in memory are quick.
 func (r *reader) newSavedPass(p *rowPass) *savedPass {
 	if r.checkpoint == nil || r.blockLimit == 0 {
 		return nil

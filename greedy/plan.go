@@ -6,44 +6,44 @@ import (
 )
 
 const (
-	// minBuckets and maxBuckets bound the sketch; minRun is the least number of rows of G that a pass for f⁰ may
-	// hold.
+	// minBuckets and maxBuckets bound the sketch; minRun is the least number of rows of G that a pass for f⁰ may hold.
 	minBuckets, maxBuckets = 32, 512
 	minRun                 = 16
-	// A batch is 1/8 of the features if memory allows: 100 features of COIL20 took 26, 20 and 14 passes with 1/16,
-	// 1/8 and 1/4, at 6nd flops a candidate, when the sketch alone filled it. For large d, 256 keep the flops of a
-	// pass far below the flops of f⁰.
+	// A batch is 1/8 of the features if memory allows. With 1/16, 1/8 and 1/4, 100 features of COIL20 took 26, 20 and
+	// 14 passes, at 6nd flops a candidate, when the sketch alone filled the batch. For large d, a batch of 256 keeps
+	// the flops of a pass far below the flops of f⁰.
 	batchShare, minBatch, maxBatch = 8, 4, 256
-	// candidatesKept is the number of batches of candidates that are held: a guess that came too early is often right
-	// a few batches later.
+	// candidatesKept is the number of batches of candidates that are held, because a candidate that was fetched too
+	// early is often needed a few batches later.
 	candidatesKept = 4
-	// If all features of a dense block take more than 1/blockShare of the free memory, stripFeatures of them are
-	// standardized at a time: all of basehock's took 10 of the 21 MiB that its smallest limit left the selector,
-	// which made 90 passes, and 38 with strips. Strips are made again for each product: in 200 MiB they took an
-	// eighth more time, and saved no pass. stripFeatures is a multiple of the terms that products round together, so
-	// that the bits are the same.
+	// If all features of a dense block need more than 1/blockShare of the free memory, only stripFeatures of them are
+	// standardized at a time. All features of basehock needed 10 of the 21 MiB that the smallest limit left to the
+	// selector: it made 90 passes, and 38 with strips. Each product standardizes the strips again: in 200 MiB this
+	// took an eighth more time and saved no pass. stripFeatures is a multiple of the number of terms that products
+	// round together, so that the bits are the same.
 	stripFeatures, blockShare = 512, 4
 )
 
-// streamPlan is SelectStream's use of its memory.
+// streamPlan describes how SelectStream uses its memory.
 type streamPlan struct {
 	buckets        int
 	batch          int
 	slots          int
 	inMemory       bool  // sparse rows stay in memory, without a sketch
 	strip          int   // features of a dense block that are standardized at a time; d for all
-	startNumbers   int64 // float64s for a run of rows of G while f⁰ is computed
+	startNumbers   int64 // float64s for consecutive rows of G while f⁰ is computed
 	refreshNumbers int64 // the same once candidates are held
 }
 
-// StreamBytes is the smallest StreamOptions.Memory that works for d features of which k are chosen, and c groups (0
-// for Algorithm 1), for sparse rows with the given total of entries; 0 for dense rows. More memory saves passes.
+// StreamBytes returns the smallest StreamOptions.Memory that works for d features of which k are chosen, and c groups
+// (0 for Algorithm 1). For sparse rows, entries is their total number of entries; it is 0 for dense rows. More memory
+// saves passes.
 func StreamBytes(d, k, c int, entries, rows int64) int64 {
 	return fixedBytes(d, k, c, entries > 0) + minWorkBytes(d, c, entries, rows)
 }
 
-// minWorkBytes is the least memory that may be left after the fixed part: for a sketch, or for sparse rows in memory
-// without one.
+// minWorkBytes returns the least memory that must be left after the fixed part, either for a sketch or for sparse rows
+// in memory, which need no sketch.
 func minWorkBytes(d, c int, entries, rows int64) int64 {
 	sketched := minSketchBytes(d, c)
 	if entries > 0 {
@@ -56,10 +56,10 @@ func minSketchBytes(d, c int) int64 {
 	return 8 * (int64(minBuckets)*int64(d) + minBatch*numbersPerCandidate(d, c) + minRun*int64(d))
 }
 
-// StreamPasses is the number of passes for f⁰ with the given bytes of memory, including 1 for the profile: a lower
-// bound of the passes of SelectStream. Every few features chosen take two more: 100 features of COIL20, ORL and USPS
-// took 15, 7 and 17 passes in all with f⁰ in one pass (Algorithm 2: 14, 5 and 12). Sparse rows may stay in memory, so
-// that one pass suffices.
+// StreamPasses returns the number of passes for f⁰ with the given bytes of memory, plus 1 for the profile. It is a
+// lower bound of the passes of SelectStream. Every few features chosen need two more passes: 100 features of COIL20,
+// ORL and USPS needed 15, 7 and 17 passes in all with f⁰ in one pass (Algorithm 2: 14, 5 and 12). Sparse rows may stay
+// in memory, and then one pass suffices.
 func StreamPasses(d, k, c int, memory int64, sparse bool) (int, error) {
 	if sparse {
 		return 2, nil
@@ -74,7 +74,7 @@ func StreamPasses(d, k, c int, memory int64, sparse bool) (int, error) {
 	return 1 + len(triangleRuns(d, plan.startNumbers)), nil
 }
 
-// layerPasses is the number of passes in which another layer starts: 1 for Algorithm 2.
+// layerPasses returns the number of passes that start another layer: 1 for Algorithm 2.
 func layerPasses(d, k, c int, memory int64, sparse bool) int {
 	plan, err := planStream(d, k, c, memory, 0, 0)
 	if err != nil || c > 0 || sparse {
@@ -83,8 +83,8 @@ func layerPasses(d, k, c int, memory int64, sparse bool) int {
 	return len(triangleRuns(d, plan.refreshNumbers))
 }
 
-// fixedBytes is the memory that no plan can reduce: the profile and other vectors, a standardized block, the packed
-// panels of products, ω_r, H and υ_r.
+// fixedBytes returns the memory that no plan can reduce: for the profile and other vectors, a standardized block, the
+// packed panels of products, ω_r, H and υ_r.
 func fixedBytes(d, k, c int, sparse bool) int64 {
 	numbers := kernel.TeamBytes(d, d)/8 + blockBytes(d, sparse)/8 + int64(d)*int64(k+48) + int64(c)*int64(d+k+stream.BlockRows(d))
 	if c > 0 {
@@ -101,8 +101,8 @@ func blockBytes(d int, sparse bool) int64 {
 	return 8 * int64(min(d, 2*stripFeatures)) * int64(stream.BlockRows(d))
 }
 
-// targetFixedBytes is fixedBytes for a given target of `rows` rows in the form LU. FactorBytes counts two vectors of
-// d a turn; here υ is only as long as the target is high.
+// targetFixedBytes returns fixedBytes for a given target of `rows` rows in the form LU. FactorBytes counts two vectors
+// of d numbers for each turn; here υ is shorter, with one number for each row of the target.
 func targetFixedBytes(d, k, rows int, sparse bool) int64 {
 	return blockBytes(d, sparse) + 8*24*int64(d) + FactorBytes(d, k, 0, rows) - 8*int64(d)*int64(k) + kernel.TeamBytes(d, d)
 }
@@ -111,8 +111,8 @@ func targetStreamBytes(d, k, height int, entries, rows int64) int64 {
 	return targetFixedBytes(d, k, height, entries > 0) + minWorkBytes(d, height, entries, rows)
 }
 
-// numbersPerCandidate is the number of float64s for each candidate of a batch: its share of the candidates kept (δ,
-// Rδ and a column of a block), and a turn played by the predictor.
+// numbersPerCandidate returns the number of float64s for each candidate of a batch: its share of the candidates kept
+// (δ, Rδ and a column of a block), and one turn of the predictor.
 func numbersPerCandidate(d, c int) int64 {
 	columns := 2
 	if c > 0 {
@@ -121,9 +121,9 @@ func numbersPerCandidate(d, c int) int64 {
 	return candidatesKept*int64(columns*d+stream.BlockRows(d)) + int64(d+c)
 }
 
-// planInMemory is the plan for sparse rows that stay in memory, and whether they fit. Passes then cost no reading, so
-// runs of rows of G are short, to stay in a cache, and candidates are few, down to one: columns that were not
-// foreseen are fetched when needed.
+// planInMemory returns the plan for sparse rows that stay in memory, and whether they fit. Passes then read nothing.
+// So few rows of G are computed at a time, which stay in a cache, and there are few candidates, down to one: columns
+// that were not foreseen are fetched when needed.
 func planInMemory(d, c int, fixed, memory, entries, rows int64) (streamPlan, bool) {
 	p := streamPlan{inMemory: true, strip: d, batch: 8, startNumbers: minRun * int64(d), refreshNumbers: minRun * int64(d)}
 	for p.batch > 1 && fixed+inMemoryBytes(d, c, p.batch, entries, rows) > memory {

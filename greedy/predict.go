@@ -10,25 +10,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// rivals is the number of features of each predicted turn that become candidates: among near-substitutes the sketch
-// finds the neighbourhood but not the winner. 100 features of COIL20 with batches of 128 took 32, 26, 24 and 20
-// passes with 1, 2, 4 and 8 rivals, when nothing else filled a batch.
+// rivals is the number of features of each predicted turn that become candidates. Among features that nearly replace
+// each other, the sketch finds the right neighbourhood but not the winner. 100 features of COIL20 with batches of 128
+// took 32, 26, 24 and 20 passes with 1, 2, 4 and 8 rivals, when nothing else filled a batch.
 const rivals = 8
 
-// lookahead is the most turns that are played: guesses for later turns are not worth their time, 6·d·buckets flops
-// each.
+// lookahead is the largest number of turns that are predicted. Guesses for later turns are not worth their time,
+// 6·d·buckets flops for each turn.
 const lookahead = 64
 
-// predictor plays future turns on the sketch: the recursion of Theorem 2 from the current f and g, with residual
-// inner products estimated by the sketch.
+// predictor simulates future turns with the sketch. It runs the recursion of Theorem 2 from the current f and g, with
+// inner products of residuals estimated by the sketch.
 type predictor struct {
 	criterion *criterion
 	sketch    *sketch
 	workers   int
 	scale     []float64 // makes ‖eᵢ‖² equal to the known gᵢ
 	f, g      []float64
-	target    *gramEngine // nil: H = G, sketched too
-	omegas    [][]float64 // of the turns played
+	target    *gramEngine // nil if H = G, which is then sketched too
+	omegas    [][]float64 // ω of the simulated turns
 	upsilons  [][]float64
 }
 
@@ -44,8 +44,8 @@ func newPredictor(from *streamEngine) *predictor {
 	return p
 }
 
-// likelyFeatures lists up to n live features that are no candidates and are likely to be chosen, or to rival the
-// chosen, in the coming turns; the best guess first.
+// likelyFeatures lists up to n live features that are not candidates yet. They are likely to be chosen in the coming
+// turns, or to rival the chosen features. The best guess comes first.
 func (p *predictor) likelyFeatures(n int, isCandidate func(int) bool) []int {
 	var guesses []int
 	guessed := make(map[int]bool)
@@ -95,7 +95,7 @@ func (p *predictor) playTurn(i int, h []float64) {
 	d, buckets := p.criterion.featureCount, p.sketch.buckets
 	root := math.Sqrt(p.g[i])
 	omega := make([]float64, d)
-	// The contribution of the turns played is subtracted from the products, so that the sketch itself stays
+	// The contribution of the simulated turns is subtracted from the products, so that the sketch itself stays
 	// unchanged.
 	kernel.Gemv(p.workers, d, buckets, p.sketch.e, buckets, p.sketch.row(i), omega)
 	for j := range omega {
@@ -123,7 +123,7 @@ func (p *predictor) playTurn(i int, h []float64) {
 	}
 }
 
-// playSelf writes h = Rω, R estimated by the sketch: EᵀEω.
+// playSelf writes h = Rω, with R estimated by the sketch: h = EᵀEω.
 func (p *predictor) playSelf(omega, h []float64) {
 	buckets := p.sketch.buckets
 	v := make([]float64, buckets)
@@ -143,8 +143,8 @@ func (p *predictor) playSelf(omega, h []float64) {
 	}
 }
 
-// playTarget writes h = Hᵀυ less the contribution of earlier turns, and returns υ. Only the ω of the turns played are
-// estimates here.
+// playTarget writes h = Hᵀυ less the contribution of earlier turns, and returns υ. Only the ω of the simulated turns
+// are estimates.
 func (p *predictor) playTarget(i int, root float64, h []float64) []float64 {
 	m := p.target
 	upsilon := m.targetColumn(i)

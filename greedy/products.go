@@ -4,17 +4,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// The products of a pass: each add function adds the contribution of one block to rows of a row-major accumulator.
-// Its finish function removes the shift of sparse rows, once after the pass. With x′ = factor·x, s = factor·shift, m
-// = Σwx′ and W = Σw,
+// This file has the products of a pass. Each add function adds the contribution of one block to rows of a row-major
+// accumulator. Its finish function removes the shift of sparse rows once, after the pass. With x′ = factor·x, s =
+// factor·shift, m = Σwx′ and W = Σw,
 //
 //	Σ w (x′ₐ − sₐ)(x′ᵦ − sᵦ) = Σ w x′ₐx′ᵦ − sₐmᵦ − sᵦmₐ + W sₐsᵦ.
 //
-// Every accumulator row has one owner, which adds its terms in the order of the rows of A, regardless of the other
-// accumulator rows: G₍:,p₎ has the same bits in any batch.
+// One worker adds all terms of an accumulator row, in the order of the rows of A and independently of other rows. So
+// G₍:,p₎ has the same bits in any batch.
 
-// addTriangle adds rows [from, to) × columns [from, d) of AᵀA to acc, whose rows are d−from long; entries of acc
-// below the diagonal are not written. Cost (to−from)(d−from)·2n flops.
+// addTriangle adds rows [from, to) × columns [from, d) of AᵀA to acc. The rows of acc have d−from numbers, and entries
+// below the diagonal are not written. The cost is (to−from)(d−from)·2n flops.
 func (r *reader) addTriangle(b *block, acc []float64, from, to int) {
 	ld := r.d - from
 	if b.sparse != nil {
@@ -41,8 +41,8 @@ func (r *reader) finishTriangle(acc []float64, from, to int) {
 	})
 }
 
-// triangleTo computes the sums of addTriangle and finishTriangle for all rows in memory: it completes each row of acc
-// while it is in a cache.
+// triangleTo computes the sums of addTriangle and finishTriangle for all rows in memory. It completes each row of acc
+// while that row is in a cache.
 func (r *reader) triangleTo(acc []float64, from, to int) {
 	ld := r.d - from
 	kernel.Each(r.workers, to-from, func(i int) {
@@ -53,8 +53,8 @@ func (r *reader) triangleTo(acc []float64, from, to int) {
 	})
 }
 
-// addColumns adds AᵀA₍:,p₎ to row i of acc for each features[i] = p. Cost 2nd flops a feature; scratch holds
-// len(features)·rows.
+// addColumns adds AᵀA₍:,p₎ to row i of acc for each p = features[i]. The cost is 2nd flops a feature. scratch has
+// len(features)·rows numbers.
 func (r *reader) addColumns(b *block, acc []float64, features []int, scratch []float64) {
 	if b.sparse != nil {
 		kernel.Each(r.workers, len(features), func(i int) {
@@ -75,8 +75,8 @@ func (r *reader) finishColumns(acc []float64, features []int) {
 	})
 }
 
-// addProducts adds Aᵀ(Avᵢ) to row i of acc for each of the count rows vᵢ of v. Cost 4nd flops a row; scratch holds
-// count·rows. sums[i] collects Σ w·Avᵢ of sparse rows.
+// addProducts adds Aᵀ(Avᵢ) to row i of acc for each of the count rows vᵢ of v. The cost is 4nd flops a row. scratch
+// has count·rows numbers. For sparse rows, sums[i] collects Σ w·Avᵢ.
 func (r *reader) addProducts(b *block, acc, v []float64, count int, scratch, sums []float64) {
 	if b.sparse != nil {
 		kernel.Each(r.workers, count, func(i int) {
@@ -109,8 +109,8 @@ func (r *reader) finishProducts(acc, sums []float64) {
 	})
 }
 
-// addGroups adds BᵀA to acc, B the sums of the columns of each group; row j of acc belongs to group j. Cost 2ncd
-// flops; scratch holds count·rows.
+// addGroups adds BᵀA to acc. The columns of B are the sums of the columns of each group, and row j of acc belongs to
+// group j. The cost is 2ncd flops. scratch has count·rows numbers.
 func (r *reader) addGroups(b *block, acc []float64, groups []int, count int, scratch []float64) {
 	if b.sparse != nil {
 		b.sparse.addGroups(r.workers, acc, groups, count)
@@ -143,8 +143,8 @@ func (r *reader) finishGroups(acc []float64, groups []int, count int) {
 	})
 }
 
-// unshiftRows removes the shift from count accumulator rows: row i belongs to a feature (or a sum of features) of
-// shift s and sum m; its first entry is for feature first.
+// unshiftRows removes the shift from count accumulator rows. Each row belongs to a feature, or a sum of features, with
+// shift s and sum m. Its first entry belongs to feature first.
 func (r *reader) unshiftRows(count int, accRow func(i int) (row []float64, first int, s, m float64)) {
 	if r.weight == 0 {
 		return

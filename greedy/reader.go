@@ -16,14 +16,14 @@ type reader struct {
 	rows.Source
 	std     gram.Standardizer
 	d       int
-	unit    float64 // A is √unit times the standardized rows, unit a power of 4
+	unit    float64 // A is √unit times the standardized rows; unit is a power of 4
 	workers int
 	team    *kernel.Team
 
 	featureOf []int32   // source column → feature + 1; 0 if left out
-	shift     []float64 // of sparse rows: a = x′ − shift, x′ = factor·x
-	// Sums over the sparse rows, accumulated as x′ and shifted afterwards. They are the same in every pass, and
-	// computed in the first.
+	shift     []float64 // shift of sparse rows: a = x′ − shift with x′ = factor·x
+	// These are sums over the sparse rows, accumulated as x′ and shifted afterwards. They are the same in every pass,
+	// so only the first pass computes them.
 	isCounted bool
 	sum       []float64 // Σ w x′
 	weight    float64   // Σ w
@@ -31,13 +31,13 @@ type reader struct {
 	strip      int       // features of a dense block that are standardized at a time; d for all
 	dense      []float64 // all features of a block, or two strips
 	sparse     sparseBlock
-	blockLimit int  // most entries and rows of a sparse block; 0 for all
-	inMemory   bool // sparse holds all rows: passes read nothing any more
+	blockLimit int  // largest number of entries and rows of a sparse block; 0 means no limit
+	inMemory   bool // sparse holds all rows, and passes read nothing
 
-	checkpoint stream.Checkpoint // of the passes; nil for none
+	checkpoint stream.Checkpoint // checkpoint of the passes; may be nil
 }
 
-// block is one block of A, lent until the next.
+// block is a block of rows of A. It is valid until the next block is read.
 type block struct {
 	rows   int
 	chunk  *stream.Chunk
@@ -45,8 +45,8 @@ type block struct {
 	sparse *sparseBlock // nil for dense rows
 }
 
-// denseFeatures returns the features [from, to) of a dense block, one a row. With strips they are at most strip
-// features, valid until the next call with the same place, 0 or 1.
+// denseFeatures returns the features [from, to) of a dense block, one feature in each row. With strips there are at
+// most strip features, and they are valid until the next call with the same place, which is 0 or 1.
 func (r *reader) denseFeatures(b *block, from, to, place int) kernel.Matrix[float64] {
 	if b.dense != nil {
 		return kernel.RowMajor(b.dense[from*b.rows:], to-from, b.rows, b.rows)
@@ -65,7 +65,7 @@ func (r *reader) standardizeTo(dst []float64, c *stream.Chunk, from, to int) ker
 	return kernel.RowMajor(dst, to-from, c.Rows, c.Rows)
 }
 
-// eachStrip calls visit for the features of a dense block from the given one on, a strip at a time.
+// eachStrip calls visit for the features of a dense block from the given feature on, one strip at a time.
 func (r *reader) eachStrip(b *block, from int, visit func(at int, x kernel.Matrix[float64])) {
 	for at := from; at < r.d; at += r.strip {
 		visit(at, r.denseFeatures(b, at, min(at+r.strip, r.d), 1))

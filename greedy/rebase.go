@@ -8,20 +8,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// rebase keeps f of a factored H = G exact once little of the data is left. With E = R − QQᵀR, for an orthonormal
-// basis Q of the chosen columns of R, f = ‖Eᵀe‖² = eᵀEEᵀe. In eᵀKe with K = RRᵀ, the contribution of the chosen
-// directions cancels, which may cost all digits if some columns are far larger than others. Every time that a ten
-// thousandth of the rest is left, K is computed from E instead, in r²d flops.
+// rebase keeps f of a factored H = G exact once little of the data is left. Let Q be an orthonormal basis of the
+// chosen columns of R, and E = R − QQᵀR. Then f = ‖Eᵀe‖² = eᵀEEᵀe. If f is computed as eᵀKe with K = RRᵀ, the
+// contribution of the chosen directions cancels, which may cost all digits if some columns are far larger than other
+// columns. So K is computed from E instead, in r²d flops, each time that only a ten thousandth of the rest is left.
 //
 // A nil *rebase does nothing.
 type rebase struct {
-	basis         [][]float64 // q_r, of r numbers each
+	basis         [][]float64 // vectors q_r, one number for each row of R
 	remainingThen float64     // Σ g when K was computed
 	excluded      []bool      // features of earlier layers
 }
 
-// rebaseShare is the share of remainingThen at which K is computed again: a smaller share would cost more digits than
-// are spare.
+// rebaseShare is the share of remainingThen at which K is computed again. With a smaller share, too many digits would
+// be lost.
 const rebaseShare = 1e-4
 
 func (b *rebase) addDirection(m *gramEngine, p int) {
@@ -41,7 +41,7 @@ func (b *rebase) addDirection(m *gramEngine, p int) {
 	b.basis = append(b.basis, q)
 }
 
-// rebaseIfSmall replaces K by the residual's EEᵀ once little of Σ g is left.
+// rebaseIfSmall replaces K by EEᵀ of the residual E once little of Σ g is left.
 func (b *rebase) rebaseIfSmall(m *gramEngine) error {
 	if b == nil || m.remainingError() > rebaseShare*b.remainingThen || len(b.basis) != len(m.omegas) {
 		return nil
@@ -84,7 +84,7 @@ func (b *rebase) rebaseIfSmall(m *gramEngine) error {
 		m.target.orderTo(room, 1, v)
 		kernel.Gemv(m.workers, root.Rows, r, root.Data, r, room, y)
 		floats.Scale(m.hUnit, y)
-		// γ = H₍:,i₎ − Σ υ_r ω_r[i] with υ_r = Lq_r, as r_i = e_i + Σ q_r ω_r[i]; ω is in units of √gUnit.
+		// γ = H₍:,i₎ − Σ υ_r ω_r[i] holds with υ_r = Lq_r, because r_i = e_i + Σ q_r ω_r[i]. ω is in units of √gUnit.
 		floats.Scale(1/math.Sqrt(m.gUnit), y)
 		m.upsilons[t] = y
 		m.upsilonSquares += kernel.Dot(y, y)

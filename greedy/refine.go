@@ -52,7 +52,7 @@ func (m *gramEngine) refineSelection(ctx context.Context, r *Result, opt Options
 	return better, nil
 }
 
-// orderWithin is greedy's choice within a set, from G and H of its columns alone; the features of first come first.
+// orderWithin lets greedy choose within a set, from G and H of its columns alone. The features of first come first.
 // The result is nil if some feature adds nothing.
 func (m *gramEngine) orderWithin(ctx context.Context, set, first []int, opt Options) (*Result, error) {
 	set = slices.Clone(set)
@@ -85,8 +85,8 @@ func (m *gramEngine) orderWithin(ctx context.Context, set, first []int, opt Opti
 	return r, nil
 }
 
-// replayTurns builds the result of the given features in their order, with their scores, like the turns of greedy.
-// Redundant features of Keep stay in their places.
+// replayTurns builds the result of choosing the features of within in their order, with the scores that greedy's turns
+// would give. Redundant features of Keep stay in their places.
 func (m *gramEngine) replayTurns(team *kernel.Team, within, old *Result, opt Options) (*Result, bool) {
 	k, d := len(within.Order), m.d
 	sub, omega := make([]float64, k*k), kernel.RowMajor(make([]float64, k*d), k, d, d)

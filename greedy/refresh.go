@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
-// triangleRuns cuts the rows of the upper triangle of G into runs that fit into the given number of float64s; one
-// pass over A computes a run.
+// triangleRuns cuts the rows of the upper triangle of G into runs of consecutive rows that fit into the given number
+// of float64s. One pass over A computes one run.
 func triangleRuns(d int, numbers int64) [][2]int {
 	var runs [][2]int
 	for from := 0; from < d; {
@@ -21,10 +21,10 @@ func triangleRuns(d int, numbers int64) [][2]int {
 	return runs
 }
 
-// residualNorms computes fᵢ = Σⱼ Rᵢⱼ², R = G − Σ ω_r ω_rᵀ, for all i; reachᵢ = Σⱼ Gᵢⱼ²; and the diagonal of G. j runs
-// over the features not chosen. G comes in runs of rows of its upper triangle, as many as fit into the given number
-// of float64s; if sketches is true, the first run's pass also feeds the sketch. Sums run over j in order whatever the
-// runs are, so that f has the same bits under any memory limit.
+// residualNorms computes fᵢ = Σⱼ Rᵢⱼ² with R = G − Σ ω_r ω_rᵀ for all i, reachᵢ = Σⱼ Gᵢⱼ², and the diagonal of G. j
+// runs over the features not chosen. G is computed in runs of consecutive rows of its upper triangle, each as long as
+// fits into the given number of float64s. If sketches is true, the pass of the first run also feeds the sketch. Sums
+// add up in the order of j, independently of the runs, so that f has the same bits under any memory limit.
 func (s *streamEngine) residualNorms(ctx context.Context, purpose string, numbers int64, sketches bool) (f, reach, diag []float64, err error) {
 	d := s.rows.d
 	f, reach, diag = make([]float64, d), make([]float64, d), make([]float64, d)
@@ -63,7 +63,7 @@ func (s *streamEngine) residualNorms(ctx context.Context, purpose string, number
 }
 
 // computeTriangle writes rows [from, to) of the upper triangle of G to acc, in a pass that may also feed the sketch,
-// or from the rows in memory; finish computes the outputs from them.
+// or from the rows in memory. Then finish computes the outputs from these rows.
 func (s *streamEngine) computeTriangle(ctx context.Context, purpose string, acc []float64, from, to int, sketches bool, finish func(), outputs ...[]float64) error {
 	if s.rows.inMemory && !sketches {
 		s.rows.triangleTo(acc, from, to)
@@ -82,7 +82,7 @@ func (s *streamEngine) computeTriangle(ctx context.Context, purpose string, acc 
 	}, outputs: append(rest, outputs...)})
 }
 
-// addWithSketch extends add to feed the sketch too, if sketches is true, and returns the sketch's sums.
+// addWithSketch returns add, extended to feed the sketch if sketches is true, and the sums of the sketch.
 func (s *streamEngine) addWithSketch(sketches bool, add func(*block)) (both func(*block), sums [][]float64) {
 	if !sketches {
 		return add, nil
@@ -93,10 +93,10 @@ func (s *streamEngine) addWithSketch(sketches bool, add func(*block)) (both func
 	}, slices.Clip(s.sketch.sums())
 }
 
-// addRowSquares adds the squares of rows [from, to) of a symmetric matrix to the sums of its rows, given the rows
-// from the diagonal on: entry (i, j) counts for i and j. Chosen features do not count, and their entries become 0.
-// Every sum is made in the order of the features. Four sums are made at a time, because an addition waits for the one
-// before: 2.5 times faster at 100,000 features than one by one.
+// addRowSquares adds the squares of rows [from, to) of a symmetric matrix to the sums of its rows. acc has these rows
+// from the diagonal on, so entry (i, j) counts for both i and j. Chosen features do not count, and their entries
+// become 0. Every sum adds its terms in the order of the features. Four sums are computed at a time, because each
+// addition waits for the previous one in its sum: at 100,000 features this is 2.5 times as fast as one by one.
 func (s *streamEngine) addRowSquares(sums, acc []float64, from, to int) {
 	ld, n := s.rows.d-from, to-from
 	s.clearChosenEntries(acc, from, to)
@@ -118,7 +118,7 @@ func (s *streamEngine) addRowSquares(sums, acc []float64, from, to int) {
 	})
 	kernel.Each(s.rows.workers, taskCount(n, 4), func(task int) {
 		lo, hi := taskRange(task, 4, n)
-		for i := lo; i < hi; i++ { // up to the column at which all four rows have begun
+		for i := lo; i < hi; i++ { // up to the column from which on all four rows have entries
 			for _, x := range acc[i*ld+i : i*ld+min(lo+4, ld)] {
 				sums[from+i] += float64(x * x)
 			}

@@ -8,19 +8,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Result is a selection and its effect on every feature. Slices with one entry a turn are parallel to Order; slices
-// with one entry a feature have length d. Order, Scores and Error are also the whole curve over k: the first j
+// Result is a selection and its effect on every feature. Slices with one entry a turn are parallel to Order. Slices
+// with one entry a feature have length d. Order, Scores and Error also contain the results for smaller k: the first j
 // entries are the selection of j features.
 type Result struct {
 	Order []int // chosen columns, in order
 	// Blocks are the chosen blocks, in order, if the choice is among blocks: Order then has their columns one after
 	// the other, and Scores, Error, Layers and Ties count blocks.
 	Blocks []int
-	Scores []float64 // the criterion f/g of each at its turn: its reduction of ‖X − P_S X‖² in Algorithm 1
-	Error  []float64 // F(S)/F(∅) after each, F(S) = ‖X − P_S X‖²: 0 means everything is explained
-	// Layers is the layer of each, from 1: once nothing is left to explain, a second layer is chosen among the other
-	// features as if the first were absent, and so on. A layer has its own scores; Error counts all layers. Nil if
-	// all are of the first layer.
+	Scores []float64 // criterion f/g of each chosen feature at its turn: in Algorithm 1 the reduction of ‖X − P_S X‖²
+	Error  []float64 // F(S)/F(∅) after each choice, with F(S) = ‖X − P_S X‖²; 0 means that everything is explained
+	// Layers is the layer of each chosen feature, counted from 1. Once nothing is left to explain, a second layer is
+	// chosen among the other features as if the first were absent, and so on. Each layer has its own scores, while
+	// Error counts all layers. Layers is nil if all chosen features are of the first layer.
 	Layers []int
 
 	Explained []float64 // per feature: share of its sum of squares that the selection explains
@@ -28,12 +28,12 @@ type Result struct {
 
 	Ties      []Tie         // turns at which the lowest of several equal columns was taken
 	Redundant []int         // kept columns that earlier kept ones already explained
-	Exhausted bool          // fewer than k were chosen, as nothing was left to choose
+	Exhausted bool          // fewer than k features were chosen, because nothing was left to choose
 	Warnings  []stream.Text // for the user
 	Groups    []int         // Algorithm 2: the group of each column
 	Refined   bool          // exchanges were tried
 	Exchanges int           // exchanges made
-	Passes    int           // over the rows, by SelectStream and SelectSketched; 0 otherwise
+	Passes    int           // passes over the rows by SelectStream and SelectSketched; 0 otherwise
 	// Estimate describes the error of a sketch; nil if all numbers are exact.
 	Estimate *stream.Estimate
 }
@@ -102,7 +102,7 @@ func (r *recorder) recordFeature(p int, score float64, column []float64, c *crit
 	}
 }
 
-// errorShare is F(S)/F(∅) after the last feature.
+// errorShare returns F(S)/F(∅) after the last feature.
 func (r *recorder) errorShare(c *criterion) float64 {
 	switch {
 	case r.total == 0:

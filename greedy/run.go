@@ -8,11 +8,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// runLayers is the selection itself, the same for all targets and engines: layers of turns.
+// runLayers makes a selection in layers of turns. It is the same for all targets and engines.
 //
-// A layer ends when nothing is left to explain. If fewer than K are chosen by then, another layer is chosen among the
-// remaining features, as if those before were absent: its first features are the best substitutes for the first
-// layer. With Variance or MinGain there is one layer only.
+// A layer ends when nothing is left to explain. If fewer than K features are chosen by then, another layer is chosen
+// among the remaining features as if the features of earlier layers were absent. Its first features are the best
+// substitutes for the first layer. With Variance or MinGain there is only one layer.
 func runLayers(ctx context.Context, e engine, c *criterion, opt Options, watch watcher) (*Result, error) {
 	r := newRecorder(c)
 	g := newGate(opt.Choice, c.featureCount)
@@ -98,7 +98,8 @@ func (r *recorder) chooseLayer(ctx context.Context, e engine, c *criterion, g *g
 	return notEnded, nil
 }
 
-// stepGainShare is the share of the whole that a step explains: Σω² of ‖X‖², or the score of another target.
+// stepGainShare returns the share of the whole that a step explains: Σω² as a share of ‖X‖², or the score as a share
+// of the square norm of another target.
 func (r *recorder) stepGainShare(s *step, e engine, opt Options) float64 {
 	gained, whole := floats.Dot(s.omega, s.omega), r.total
 	if opt.targetSquares > 0 {

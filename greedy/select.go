@@ -12,20 +12,20 @@ import (
 // engine supplies exact numbers to the criterion: from G in memory (memory.go), or from passes over the rows
 // (outofcore.go).
 type engine interface {
-	// makeExact stores the exact f of the listed features, and possibly of others, in the criterion.
+	// makeExact stores the exact f of the listed features, and possibly of other features, in the criterion.
 	makeExact(ctx context.Context, features []int) error
-	// takeFeature makes feature p part of S. The step is lent until the next call.
+	// takeFeature adds feature p to S. The step is valid until the next call.
 	takeFeature(ctx context.Context, p int) (*step, error)
-	// startNextLayer starts another layer. Excluded features, chosen before, take no part in it: they are no
-	// candidates, nor part of a target that is made of features.
+	// startNextLayer starts another layer. Excluded features were chosen before and do not take part: they are not
+	// candidates, and not part of a target that is made of features.
 	startNextLayer(ctx context.Context, excluded []bool) (*criterion, error)
 	// scoreUnit converts a score from the engine's units to the data's.
 	scoreUnit() float64
 }
 
-// Select chooses features from the d×d matrix G = XᵀX of the n×d data, which it only reads. For G in full it takes
-// 2kd² + 2k²d flops and [Bytes] of memory; for a factor of r rows r²d once and 6krd flops, and [FactorBytes]. The
-// choices are the same.
+// Select chooses features from the d×d matrix G = XᵀX of the n×d data, which it only reads. For G in full it costs
+// 2kd² + 2k²d flops and needs [Bytes] of memory. For a factor of r rows it costs r²d flops once and 6krd flops, and
+// needs [FactorBytes]. The choices are the same.
 //
 // It fails with a *stream.UsageError for options that do not fit d, and with a *stream.DataError if G is not finite.
 func Select(ctx context.Context, g *gram.Matrix, opt Options) (*Result, error) {
@@ -50,8 +50,8 @@ func Select(ctx context.Context, g *gram.Matrix, opt Options) (*Result, error) {
 	return selectInMemory(ctx, g, t, opt, nil)
 }
 
-// SelectTarget is Select for any target; opt must not be Partitioned. The partition-based Algorithm 2 is the target
-// with B = the sums of each group's columns, Select the one with B = X.
+// SelectTarget selects like Select, for any target; opt must not be Partitioned. The partition-based Algorithm 2 has
+// the target with the sums of the columns of each group as B, and Select has the target with B = X.
 func SelectTarget(ctx context.Context, g *gram.Matrix, t Target, opt Options) (*Result, error) {
 	if t.Rows < 1 || len(t.H) != t.Rows*g.D {
 		return nil, fmt.Errorf("greedy: H has %d entries, want %d×%d", len(t.H), t.Rows, g.D)

@@ -9,7 +9,7 @@ import (
 )
 
 // makeExact recomputes f of the listed features from G and H, as the squared norms of columns of the residual target.
-// Cost 2·c·turn a feature.
+// The cost is 2·c·turn flops a feature.
 func (m *gramEngine) makeExact(ctx context.Context, features []int) error {
 	if 8*len(features) > m.d {
 		features = features[:0]
@@ -52,7 +52,7 @@ func (m *gramEngine) makeExact(ctx context.Context, features []int) error {
 	return nil
 }
 
-// deflateRows subtracts Σ υ_r ω_r[i] from the rows, one for each feature i listed.
+// deflateRows subtracts Σ υ_r ω_r[i] from the row of each listed feature i.
 func (m *gramEngine) deflateRows(rows kernel.Matrix[float64], features []int) {
 	c, n := m.targetHeight(), len(features)
 	if len(m.upsilonPanel) == 0 {
@@ -75,7 +75,7 @@ func taskCount(n, size int) int { return (n + size - 1) / size }
 
 func taskRange(task, size, n int) (from, to int) { return task * size, min((task+1)*size, n) }
 
-// recountUpsilons removes the chosen rows from Σ ‖υ_r‖²: they no longer count, and may have been most of it.
+// recountUpsilons removes the chosen rows from Σ ‖υ_r‖². They no longer count, and may have been most of the sum.
 func (m *gramEngine) recountUpsilons() {
 	if !m.target.isGram {
 		return

@@ -13,19 +13,19 @@ import (
 // with a standard deviation of about ‖aᵢ‖‖aⱼ‖/√buckets. It predicts which features will be chosen next; the choice
 // itself never depends on it.
 //
-// If there are no more rows than buckets, each row has its own, and the sketch is the residual itself. A nil *sketch
-// does nothing: rows in memory need no prediction.
+// If there are at most as many rows as buckets, each row has its own bucket, and the sketch is the residual itself. A
+// nil *sketch does nothing: rows in memory need no prediction.
 type sketch struct {
 	buckets int
 	seed    uint64
 	exact   bool      // one bucket a row
 	e       []float64 // d×buckets, row i the sketch of feature i
 	signs   []float64 // Σ ±√w of the sparse rows, by bucket
-	bucket  []int32   // of each row of one block
+	bucket  []int32   // bucket of each row of one block
 	sign    []float64
 }
 
-// newSketch takes the number of rows before any is dropped; -1 if unknown.
+// newSketch returns an empty sketch. rows is the number of rows before any is dropped, or -1 if it is unknown.
 func newSketch(d, buckets int, seed uint64, rows int64) *sketch {
 	return &sketch{buckets: buckets, seed: seed, exact: rows >= 0 && rows <= int64(buckets),
 		e: room.MakeSlice[float64](d * buckets), signs: make([]float64, buckets)}
@@ -46,8 +46,8 @@ func (s *sketch) sums() [][]float64 {
 	return [][]float64{s.e, s.signs}
 }
 
-// addRows adds the rows of b. Bucket and sign depend only on the row's global position, so the sketch does not depend
-// on how the rows are cut.
+// addRows adds the rows of b. The bucket and the sign of a row depend only on its global position, so the sketch does
+// not depend on how the rows are cut into blocks.
 func (s *sketch) addRows(r *reader, b *block) {
 	if s == nil {
 		return
@@ -98,9 +98,8 @@ func (s *sketch) removeShift(r *reader) {
 	})
 }
 
-// projectOut removes the direction of feature p: the residual of i falls by (ωᵢ/√g_p)·residual of p, and so does its
-// sketch. The coefficients are exact, so the sketch remains one of the true residual however many features are
-// chosen.
+// projectOut removes the direction of feature p. The residual of i falls by (ωᵢ/√g_p)·residual of p, and so does its
+// sketch. The coefficients are exact, so e remains a sketch of the true residual however many features are chosen.
 func (s *sketch) projectOut(workers, p int, omega []float64, root float64) {
 	if s == nil {
 		return

@@ -13,14 +13,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// SelectSketched chooses features by an estimate g of G, a factor made by [gram.Sketch]. If passes is 2 or more,
-// passes over the rows of src also fetch exact columns of G for the candidates: the [rivals] best of every turn by
-// the estimate. The selection is then the selection of Select among the candidates, with exact scores, errors and
-// shares. Further passes follow that selection turn by turn on the sketch, and fetch the rivals found there, until no
-// new candidates appear. The first pass is the one that made the sketch.
+// SelectSketched chooses features by an estimate g of G, which is a factor made by [gram.Sketch]. If passes is 2 or
+// more, passes over the rows of src also fetch exact columns of G for candidates: the [rivals] best features of every
+// turn by the estimate. The selection is then the one that Select makes among the candidates, with exact scores,
+// errors and shares. Further passes follow that selection turn by turn on the sketch, and fetch the columns of the
+// rivals found there, until no new candidates appear. The pass that made the sketch counts as the first.
 //
-// Options number features like g and std; Profile is not used. Result.Estimate describes the sketch's error. g.Held
-// is consumed. Each pass costs Select on a factor, and each candidate nd flops; memory: [SketchedBytes].
+// Feature numbers in opt refer to g and std; opt.Profile is not used. Result.Estimate describes the error of the
+// sketch. g.Held is consumed. Each pass costs as much as Select on a factor, and each candidate nd flops. For memory,
+// see [SketchedBytes].
 //
 // It fails with a *stream.UsageError for options that do not fit, and with the source's errors.
 func SelectSketched(ctx context.Context, g *gram.Gram, src stream.Source, std *gram.Standardizer, passes int, opt StreamOptions) (*Result, error) {
@@ -75,8 +76,8 @@ func errRefineWithSketch() error {
 
 func lastElement[T any](x []T) T { return x[len(x)-1] }
 
-// SketchedBytes is the memory of SelectSketched in addition to a sketch of the given rows of d features, of which k
-// are chosen, in at most the given passes.
+// SketchedBytes returns the memory that SelectSketched needs in addition to a sketch of the given rows of d features,
+// of which k are chosen in at most the given number of passes.
 func SketchedBytes(d, k, rows, passes int) int64 {
 	selecting := FactorBytes(d, k, rows, rows) + int64(d)*int64(rows) // an eighth of the rows is held out
 	if passes < 2 {
@@ -87,22 +88,22 @@ func SketchedBytes(d, k, rows, passes int) int64 {
 	return selecting + 8*numbers
 }
 
-// candidateRoom bounds the number of candidates: (rivals+1)·k from the first pass for them, and as many from later
-// passes.
+// candidateRoom returns the largest number of candidates: (rivals+1)·k from the first pass that fetches candidates,
+// and the same number from all later passes.
 func candidateRoom(d, k, passes int) int {
 	return min(d, (rivals+1)*k*min(passes-1, 2))
 }
 
-// sketchSelection is the sketch and the candidates that it has named.
+// sketchSelection has the sketch and the candidates that it has named so far.
 type sketchSelection struct {
 	gram          *gram.Gram
 	opt           Options
 	isCandidate   []bool // by feature
 	candidates    []int  // in the order in which they were named
-	maxCandidates int    // for candidates
+	maxCandidates int    // largest length of candidates
 
-	// For each turn of the last selectBySketch, in shares of ‖A‖²:
-	scores      [][]float64 // of the candidates known then, parallel to candidates
+	// These are for each turn of the last selectBySketch, in shares of ‖A‖².
+	scores      [][]float64 // of the candidates named by then, parallel to candidates
 	bestOutside []float64   // the best score of other features
 }
 
@@ -151,9 +152,9 @@ func (c *criterion) chosenCount() (n int) {
 	return n
 }
 
-// scoreShares are the scores of the listed features less a bias, as shares of ‖A‖²: the reduction of the error by
-// each. With a sketch of r rows E‖Ĝ₍:,i₎‖² = ‖G₍:,i₎‖²(1 + 1/r) + Gᵢᵢ·tr(G)/r, which makes scores larger by about
-// tr(R)/r for every feature.
+// scoreShares returns the scores of the listed features less a bias, as shares of ‖A‖². A score is the reduction of
+// the error by a feature. With a sketch of r rows E‖Ĝ₍:,i₎‖² = ‖G₍:,i₎‖²(1 + 1/r) + Gᵢᵢ·tr(G)/r, which makes the
+// scores of all features larger by about tr(R)/r.
 func (c *criterion) scoreShares(list []int, bias float64) []float64 {
 	whole := floats.Sum(c.g0)
 	out := make([]float64, len(list))
@@ -163,7 +164,7 @@ func (c *criterion) scoreShares(list []int, bias float64) []float64 {
 	return out
 }
 
-// score is f/g of feature i; 0 if it cannot be chosen.
+// score returns f/g of feature i, or 0 if i cannot be chosen.
 func (c *criterion) score(i int) float64 {
 	if !c.alive[i] {
 		return 0
@@ -236,8 +237,9 @@ func (s *sketchSelection) addEstimateWarnings(r *Result) {
 	}
 }
 
-// candidateEngine is the engine for a list of candidates. It holds their columns of the residual R, updated every
-// turn: δ = R₍:,p₎. So f = ‖δ‖² and h = δᵀω are exact for all of them; no other feature takes part.
+// candidateEngine is the engine for a list of candidates. It holds their columns of the residual R, and updates these
+// columns every turn, so that δ = R₍:,p₎. Hence f = ‖δ‖² and h = δᵀω are exact for all candidates. Other features do
+// not take part.
 type candidateEngine struct {
 	*criterion
 	rows    *reader
@@ -345,9 +347,9 @@ func (a *candidateEngine) startNextLayer(_ context.Context, excluded []bool) (*c
 
 func (a *candidateEngine) scoreUnit() float64 { return 1 / a.rows.unit }
 
-// heldOutErrors is F(S)/F(∅) after each feature of the order, measured on the held-out rows. The weights by which the
-// features of S explain the others come from the sketch g, which has not seen these rows, so the errors are not too
-// small. held is consumed. Cost 2k(r + h)d flops.
+// heldOutErrors returns F(S)/F(∅) after each feature of the order, measured on the held-out rows. The weights by which
+// the features of S explain the others come from the sketch g, which has not seen these rows, so the errors are not
+// too small. held is consumed. The cost is 2k(r + h)d flops for r rows of the sketch and h held-out rows.
 func heldOutErrors(workers int, g, held *gram.Matrix, order []int) []stream.Number {
 	d, r, h := g.D, g.Rank, held.Rank
 	left := make([]float64, d)

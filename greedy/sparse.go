@@ -9,19 +9,20 @@ import (
 )
 
 const (
-	// sparseBlockMost is the largest number of entries and rows of a sparse block, at which the fixed cost of a
+	// sparseBlockMost is the largest number of entries and rows of a sparse block. At this size the fixed cost of a
 	// block, O(d), is small.
 	sparseBlockMost = 1 << 18
-	// sparseEntryBytes and sparseRowBytes are the memory of an entry and a row in a block: value and feature by rows,
-	// place and row by features; and for a row its end, weight and position.
+	// sparseEntryBytes and sparseRowBytes are the memory of an entry and of a row in a block. An entry has a value and
+	// a feature in the order of rows, and a place and a row in the order of features. A row has an end, a weight and a
+	// position.
 	sparseEntryBytes = 8 + 4 + 4 + 4
 	sparseRowBytes   = 8 + 8 + 8
 	// maxSparsePlaces is the largest number of entries that entryAt can index.
 	maxSparsePlaces = math.MaxInt32
 )
 
-// sparseBlockSize is the number of entries and rows of a block of d features: at most as many bytes as a block of
-// dense rows, which is planned for.
+// sparseBlockSize returns the number of entries and rows of a block of d features. They need at most as much memory as
+// a block of dense rows, for which the plan has room.
 func sparseBlockSize(d int) int {
 	return max(min(sparseBlockMost, d*stream.BlockRows(d)*8/(sparseEntryBytes+sparseRowBytes)), 1)
 }
@@ -30,7 +31,8 @@ func sparseRowsBytes(entries, rows int64, d int) int64 {
 	return entries*sparseEntryBytes + rows*sparseRowBytes + 16*int64(d)
 }
 
-// sparseBlock holds x′ of the present entries by rows, and their places by features. Features ascend within a row.
+// sparseBlock holds x′ of the present entries in the order of rows, and the indices of these entries in the order of
+// features. Features ascend within a row.
 //
 // Columns of G are bound by memory latency: with value, feature and row of an entry together in 16 bytes, 20 million
 // entries took 1.4 times as long.
@@ -40,12 +42,12 @@ type sparseBlock struct {
 	feature  []int32
 	rowEnd   []int
 	weight   []float64 // w of each row
-	position []int64   // of each row among all
+	position []int64   // position of each row in the whole table
 
-	isSorted  bool // by features too
+	isSorted  bool // the fields below are up to date
 	colPtr    []int
-	entryAt   []int32 // places of the entries by features
-	entryRow  []int32 // and their rows
+	entryAt   []int32 // indices into value and feature, in the order of features
+	entryRow  []int32 // row of each of these entries
 	nextPlace []int
 }
 
@@ -125,7 +127,7 @@ func (s *sparseBlock) addColumn(acc []float64, p int) {
 	}
 }
 
-// addColumnFrom is addColumn for the features from p on; acc starts at feature first ≤ p.
+// addColumnFrom adds like addColumn, but only for the features from p on. acc starts at feature first ≤ p.
 func (s *sparseBlock) addColumnFrom(acc []float64, p, first int) {
 	for k := s.colPtr[p]; k < s.colPtr[p+1]; k++ {
 		i := s.entryRow[k]
@@ -137,7 +139,7 @@ func (s *sparseBlock) addColumnFrom(acc []float64, p, first int) {
 	}
 }
 
-// addProduct adds Σ w y x′ to acc, y = (x′ − shift)ᵀv, and returns sum + Σ w y.
+// addProduct adds Σ w y x′ to acc with y = (x′ − shift)ᵀv, and returns sum + Σ w y.
 func (s *sparseBlock) addProduct(acc, v, shift []float64, sum float64) float64 {
 	fixed := kernel.Dot(shift, v)
 	for i, w := range s.weight {
@@ -155,7 +157,7 @@ func (s *sparseBlock) addProduct(acc, v, shift []float64, sum float64) float64 {
 	return sum
 }
 
-// groupsPerTask is the number of groups whose sums a worker makes in one walk over the entries.
+// groupsPerTask is the number of groups whose sums a worker computes in one pass over the entries.
 const groupsPerTask = 64
 
 // addGroups adds Σ w z x′ to row j of acc for each group j; z is the sum of a row's x′ in the group.

@@ -16,14 +16,14 @@ import (
 //
 //	Σⱼ Gᵢⱼ² = Σⱼ gᵢⱼ(gᵢⱼ − 2cᵢⱼ) + Σⱼ cᵢⱼ².
 //
-// The first sum costs the entries of g, and the second is sᵢ²Σm² + 2sᵢtᵢΣms + tᵢ²Σs². Sums leave out the features of
-// earlier layers.
+// The first sum costs one operation for each entry of g, and the second is sᵢ²Σm² + 2sᵢtᵢΣms + tᵢ²Σs². All sums leave
+// out the features of earlier layers.
 type meanTerm struct {
 	s, m, t    []float64
 	mm, ms, ss float64
 }
 
-// maxMeanRatio bounds Σⱼ cᵢⱼ²/Gᵢᵢ² for computing the sum in this way: it costs at most ten bits.
+// maxMeanRatio is the largest Σⱼ cᵢⱼ²/Gᵢᵢ² at which the sum is computed in this way. At this ratio ten bits are lost.
 const maxMeanRatio = 1 << 10
 
 func newMeanTerm(shift, sum []float64, weight float64, chosen []bool) *meanTerm {
@@ -41,14 +41,14 @@ func newMeanTerm(shift, sum []float64, weight float64, chosen []bool) *meanTerm 
 
 func (o *meanTerm) entry(i, j int) float64 { return float64(o.s[i]*o.m[j]) + float64(o.t[i]*o.s[j]) }
 
-// rowSquares is Σⱼ cᵢⱼ², and the sum of the absolute values of its terms.
+// rowSquares returns Σⱼ cᵢⱼ², and the sum of the absolute values of its terms.
 func (o *meanTerm) rowSquares(i int) (sum, size float64) {
 	a, b, c := o.s[i]*o.s[i]*o.mm, 2*o.s[i]*o.t[i]*o.ms, o.t[i]*o.t[i]*o.ss
 	return float64(a) + float64(b) + float64(c), math.Abs(a) + math.Abs(b) + math.Abs(c)
 }
 
-// canStartByEntries reports whether f⁰ can be computed from the entries of sparse rows: by the profile, their means
-// are not far above their deviations.
+// canStartByEntries reports whether f⁰ can be computed from the entries of sparse rows. The profile must show that the
+// means of the features are not far above their deviations.
 func (s *streamEngine) canStartByEntries() bool {
 	if s.entryCount == 0 {
 		return false
@@ -69,8 +69,9 @@ func (s *streamEngine) canStartByEntries() bool {
 	return true
 }
 
-// startByEntries is [streamEngine.residualNorms] before anything is chosen, if canStartByEntries. size bounds the
-// terms of f. The terms of a feature have one order, whatever the runs are and however rows of g are stored.
+// startByEntries computes the same as [streamEngine.residualNorms] before anything is chosen. It may be called if
+// canStartByEntries is true. size bounds the terms of f. The terms of a feature are added in one order, which depends
+// neither on the runs nor on how the rows of g are stored.
 func (s *streamEngine) startByEntries(ctx context.Context, purpose string, numbers int64) (f, diag, size []float64, err error) {
 	d, r := s.rows.d, s.rows
 	f, diag, size = make([]float64, d), make([]float64, d), make([]float64, d)
@@ -160,23 +161,25 @@ func (s *streamEngine) addRunTerms(acc []float64, o *meanTerm, from, to int, f, 
 }
 
 const (
-	// listEntriesPerFeature: the lists of rows of g have room for this many entries a feature, in total.
+	// listEntriesPerFeature: the lists of rows of g have room for d times this number of entries in total.
 	listEntriesPerFeature = 4
-	// maxListWorkers make lists, each with a row of d numbers.
+	// maxListWorkers is the largest number of workers that make lists. Each has a row of d numbers.
 	maxListWorkers = 8
-	// denseShare: a row of g with more products than 1/denseShare of the features is scanned from end to end.
+	// denseShare: a row of g with more products than 1/denseShare of the features is computed as a dense row and
+	// scanned from end to end.
 	denseShare = 4
 	// listStrips is the number of strips of features to which lists are added in parallel.
 	listStrips = 64
 )
 
-// gramRow is row i of g from the diagonal on, without zeros.
+// gramRow has the entries of row i of g from the diagonal on that are not 0.
 type gramRow struct {
 	at    []int32
 	value []float64
 }
 
-// addInMemoryTerms adds the terms of rows in memory. It holds at most the numbers of minRun rows of G.
+// addInMemoryTerms adds to f and diag the terms of the rows that are in memory. The lists in use hold at most as many
+// numbers as minRun rows of G.
 func (s *streamEngine) addInMemoryTerms(ctx context.Context, o *meanTerm, chosen []bool, f, diag []float64) error {
 	d, r := s.rows.d, s.rows
 	at, value := make([]int32, listEntriesPerFeature*d), make([]float64, listEntriesPerFeature*d)
@@ -188,7 +191,8 @@ func (s *streamEngine) addInMemoryTerms(ctx context.Context, o *meanTerm, chosen
 		scratch[w] = newRowScratch(d)
 	}
 	for from := 0; from < d; {
-		// As many features as fit into the lists by their numbers of products, and at least one.
+		// The next batch has as many features as fit into the lists, judged by their numbers of products, and at least
+		// one.
 		to, used := from, 0
 		for products, lists = products[:0], lists[:0]; to < d; to++ {
 			n := r.sparse.productCount(to)
@@ -241,7 +245,7 @@ func (s *streamEngine) addInMemoryTerms(ctx context.Context, o *meanTerm, chosen
 	return nil
 }
 
-// productCount is the number of products of entries in row p of g, from the diagonal on.
+// productCount returns the number of products of entries in row p of g, from the diagonal on.
 func (s *sparseBlock) productCount(p int) (n int) {
 	for k := s.colPtr[p]; k < s.colPtr[p+1]; k++ {
 		n += s.rowEnd[s.entryRow[k]] - int(s.entryAt[k])
@@ -249,8 +253,8 @@ func (s *sparseBlock) productCount(p int) (n int) {
 	return n
 }
 
-// rowScratch is d numbers, 0 between rows, and flags of the numbers in use: a bit for each, and a bit for each 64 of
-// these.
+// rowScratch has d numbers, which are 0 between rows, and flags for the numbers in use. There is a bit for each
+// number, and a bit for each 64 of these bits.
 type rowScratch struct {
 	acc        []float64
 	bits, over []uint64
@@ -261,7 +265,8 @@ func newRowScratch(d int) *rowScratch {
 	return &rowScratch{make([]float64, d), make([]uint64, words), make([]uint64, (words+63)/64)}
 }
 
-// gramRowFrom computes row p of g from the diagonal on, by entries or, if full, by scanning a dense row.
+// gramRowFrom computes row p of g from the diagonal on. It adds up products entry by entry or, if full is true, scans
+// a dense row.
 func (s *sparseBlock) gramRowFrom(w *rowScratch, p int, full bool, out *gramRow) {
 	out.at, out.value = out.at[:0], out.value[:0]
 	if full {

@@ -9,32 +9,32 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// streamEngine is the engine for rows that are read several times. It holds a few hundred candidates, features that
-// are likely to be chosen soon. For each it has two columns of length d, updated every turn:
+// streamEngine is the engine for rows that are read several times. It holds a few hundred candidates, which are
+// features that are likely to be chosen soon. For each candidate it has two columns of length d, updated every turn:
 //
 //	δ = R₍:,p₎ and Rδ, with R = G − Σ ω_r ω_rᵀ
 //
-// So choosing a candidate costs no pass: ω = δ/√δ_p and h = Rω = Rδ/√δ_p. A pass fetches G₍:,p₎ of new candidates,
-// and G·δ of candidates fetched by the pass before. Algorithm 2 needs only δ, because H fits in memory.
+// So choosing a candidate needs no pass: ω = δ/√δ_p and h = Rω = Rδ/√δ_p. A pass fetches G₍:,p₎ of new candidates, and
+// G·δ of the candidates fetched by the previous pass. Algorithm 2 needs only δ, because H fits in memory.
 type streamEngine struct {
 	*criterion
 	rows        *reader
-	entryCount  int64       // of sparse rows, at most; 0 for dense rows or an unknown number
+	entryCount  int64       // upper bound of the entries of sparse rows; 0 for dense rows or an unknown number
 	sketch      *sketch     // nil if all rows are in memory
-	target      *gramEngine // nil: Algorithm 1; else it has H = BᵀA and γ, and needs only δ
+	target      *gramEngine // nil for Algorithm 1; else it has H = BᵀA and γ, and candidates need only δ
 	groups      []int       // of Algorithm 2
 	readyTarget *target     // a target given in advance, from the anchor graph; else nil
 	omegas      [][]float64
 
 	slotFeature    []int     // feature in each slot; -1 if the slot is free
-	slotOf         []int     // slot of each feature; -1 if it is no candidate
+	slotOf         []int     // slot of each feature; -1 if it is not a candidate
 	delta          []float64 // slots×d
 	product        []float64 // slots×d
 	hasProduct     []bool    // by slot: product is computed
 	productError   []float64 // the rounding error of product i is within productError·√g⁰ᵢ
 	batch          int       // candidates fetched by a pass
 	scratch        []float64
-	refreshNumbers int64 // float64s for a run of rows of G in refreshScores
+	refreshNumbers int64 // float64s for consecutive rows of G in refreshScores
 	step           step
 }
 
@@ -48,7 +48,7 @@ func (s *streamEngine) scoreUnit() float64 {
 	return 1 / s.rows.unit
 }
 
-// takeFeature chooses p: without a pass if it is a candidate, else in two passes.
+// takeFeature chooses p. This needs no pass if p is a candidate, and two passes otherwise.
 func (s *streamEngine) takeFeature(ctx context.Context, p int) (*step, error) {
 	for s.slotOf[p] < 0 || s.target == nil && !s.hasProduct[s.slotOf[p]] {
 		if err := s.fetchCandidates(ctx, []int{p}); err != nil {
@@ -56,7 +56,7 @@ func (s *streamEngine) takeFeature(ctx context.Context, p int) (*step, error) {
 		}
 	}
 	slot, root := s.slotOf[p], math.Sqrt(s.g[p])
-	// G₍:,p₎ again, for the cosines.
+	// Restore G₍:,p₎, which the cosines need.
 	column := append([]float64(nil), s.candidateDelta(slot)...)
 	for _, w := range s.omegas {
 		kernel.Axpy(w[p], w, column)
@@ -108,7 +108,7 @@ func (s *streamEngine) updateCandidates(p int, st *step) {
 	})
 }
 
-// unchosenTrace is Σ gᵢ⁰ over the features not chosen: δ is zero at the others.
+// unchosenTrace returns Σ gᵢ⁰ over the features not chosen. δ is zero at the chosen ones.
 func (s *streamEngine) unchosenTrace() float64 {
 	sum := 0.0
 	for i, g := range s.g0 {
@@ -119,8 +119,8 @@ func (s *streamEngine) unchosenTrace() float64 {
 	return sum
 }
 
-// makeExact stores the exact f = ‖δ‖² of the listed features, and of all candidates. Other features are fetched; if
-// that took more passes than computing all of R again, R is computed.
+// makeExact stores the exact f = ‖δ‖² of the listed features, and of all candidates. Features that are not candidates
+// are fetched. If this would need more passes than computing all of R again, R is computed.
 func (s *streamEngine) makeExact(ctx context.Context, features []int) error {
 	if s.target != nil {
 		return s.target.makeExact(ctx, features)

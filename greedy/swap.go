@@ -10,21 +10,22 @@ import (
 )
 
 const (
-	// exchangeShare: an exchange must win this share of the worth of the dropped feature. It is far above the allowed
-	// drift, and too small to matter.
+	// exchangeShare: the gain of an exchange must be at least this share of the worth of the dropped feature. The
+	// share is far above the allowed drift, and too small to matter.
 	exchangeShare = 1e-5
-	// maxDrift is the error of U at the chosen features, where U is known to be the identity, at which everything is
-	// recomputed.
+	// maxDrift is the largest allowed error of U at the chosen features, at which U should be the identity. If the
+	// error is larger, everything is recomputed.
 	maxDrift = 1e-9
-	// minExchanges are allowed for any size.
+	// minExchanges is the number of exchanges that are allowed for any size.
 	minExchanges = 2
-	// fewNumbers: below this many numbers of U one worker is used, because waking a second took longer than the work.
+	// fewNumbers: if U has fewer numbers than this, one worker is used, because waking a second worker took longer
+	// than the work.
 	fewNumbers = 1 << 16
 )
 
-// exchanger improves a set S of features by exchanging one at a time; each exchange is the one of all pairs that
-// lowers F(S) = ‖B − P_S B‖² most. With P = (G_SS)⁻¹ and E = H − H₍:,S₎PG₍S,:₎ it keeps for each a in S, as rows of
-// length d or c:
+// exchanger improves a set S of features by exchanging one at a time. Each exchange is the pair of features that
+// lowers F(S) = ‖B − P_S B‖² most. With P = (G_SS)⁻¹ and E = H − H₍:,S₎PG₍S,:₎ it keeps for each a in S the following
+// rows of length d or c:
 //
 //	u_a = G₍:,S₎Pe_a   (the products of all features with the component of a that is orthogonal to the others)
 //	v_a = H₍:,S₎Pe_a   (the same for the target)
@@ -34,8 +35,8 @@ const (
 //
 //	f′ = f + 2w_a∘u_a/P_aa + ‖v_a‖²·u_a∘u_a/P_aa²,  g′ = g + u_a∘u_a/P_aa,
 //
-// so judging all exchanges takes a few operations for each pair of features. An exchange costs one product with H and
-// some kd more. All numbers are in the units of the engine.
+// So judging all exchanges costs a few operations for each pair of features. An exchange costs one product with H and
+// a few times kd operations. All numbers are in the units of the engine.
 type exchanger struct {
 	*gramEngine
 	set       []int  // S
@@ -49,19 +50,20 @@ type exchanger struct {
 	f, g        []float64
 	worth       []float64      // ‖v_a‖²/P_aa
 	h           []float64      // Eᵀγ for the feature that joins
-	ranking     []exchangePair // the best exchange for each place, when it was last judged
+	ranking     []exchangePair // for each place, the best exchange when it was last judged
 	leftFactor  []float64      // scratch of addTerms
 	rightFactor []float64
 	exchanges   int // number made
 }
 
-// exchangePair puts feature p at place a of the set, which lowers F by gain.
+// exchangePair is an exchange that puts feature p at place a of the set, and lowers F by gain.
 type exchangePair struct {
 	a, p int
 	gain float64
 }
 
-// newExchanger starts from a set whose columns are independent. It takes over m, which must not choose any further.
+// newExchanger starts from a set whose columns are independent. It reuses m, which must not choose any further
+// features.
 func newExchanger(m *gramEngine, set []int, keep []bool, forbid []int) (*exchanger, bool) {
 	k, d, c := len(set), m.d, m.targetHeight()
 	m.omegas, m.upsilons = nil, nil
@@ -88,8 +90,8 @@ func newExchanger(m *gramEngine, set []int, keep []bool, forbid []int) (*exchang
 	return x, x.recomputeAll()
 }
 
-// exchangeBytes is the memory of an exchanger for k of d features in addition to G, for a target of c groups or rows
-// (0: H = G), including the memory for ordering its set.
+// exchangeBytes returns the memory of an exchanger for k of d features in addition to G, for a target of c groups or
+// rows (0 if H = G), including the memory for ordering its set.
 func exchangeBytes(d, k, c int) int64 {
 	height := c
 	if c == 0 {
@@ -103,7 +105,7 @@ func (x *exchanger) rowU(a int) []float64 { return x.u[a*x.d : (a+1)*x.d] }
 func (x *exchanger) rowW(a int) []float64 { return x.w[a*x.d : (a+1)*x.d] }
 func (x *exchanger) rowV(a int) []float64 { c := x.targetHeight(); return x.v[a*c : (a+1)*c] }
 
-// recomputeAll computes everything from G and H: some 2k²d + 4kcd flops in matrix products. It reports whether the
+// recomputeAll computes everything from G and H, in about 2k²d + 4kcd flops in matrix products. It reports whether the
 // columns of S are independent enough.
 func (x *exchanger) recomputeAll() bool {
 	k, d, c := len(x.set), x.d, x.targetHeight()
@@ -157,7 +159,7 @@ func (x *exchanger) recomputeAll() bool {
 	return drift <= 1e3*maxDrift
 }
 
-// drift is the largest error of U at the chosen features, where it should be the identity.
+// drift returns the largest error of U at the chosen features, at which U should be the identity.
 func (x *exchanger) drift() float64 {
 	most := 0.0
 	for a := range x.set {
@@ -190,9 +192,10 @@ func (x *exchanger) setKnownValues() {
 	}
 }
 
-// mostExchanges limits the total time to three times the time of greedy, counted in multiplications that wait for
-// memory; multiplications in matrix products are five times as fast. On COIL20, ORL and Isolet about half an exchange
-// a feature fits, which wins most of the possible gain, as the best come first.
+// mostExchanges returns the number of exchanges that keeps the total time within three times the time of greedy. Time
+// is counted in multiplications that wait for memory; multiplications in matrix products are five times as fast. On
+// COIL20, ORL and Isolet there is time for about half an exchange a feature, which wins most of the possible gain,
+// because the best exchanges come first.
 func (x *exchanger) mostExchanges() int {
 	k, d, c := float64(len(x.set)), float64(x.d), float64(x.target.fullHeight)
 	greedy := k*c*d + k*k*(d+c)/2 + 6*k*d
@@ -203,8 +206,9 @@ func (x *exchanger) mostExchanges() int {
 
 // makeExchanges makes exchanges while they win, up to mostExchanges.
 //
-// Each is the best known one: the place with the highest earlier gain is judged again, until it stays the first. If
-// none wins, all are judged, so at the end no exchange wins, unless the limit was reached.
+// Each exchange is the best one known. The place with the highest earlier gain is judged again, until the same place
+// stays first. If no such exchange wins, all places are judged. So at the end no exchange wins, unless the limit was
+// reached.
 func (x *exchanger) makeExchanges(ctx context.Context) error {
 	most := x.mostExchanges()
 	isFresh, judgeAll := true, true // computed afresh since the last exchange; judge all places
@@ -241,7 +245,7 @@ func (x *exchanger) makeExchanges(ctx context.Context) error {
 	return nil
 }
 
-// likelyBest judges places again, the most promising first, until one keeps most of its gain.
+// likelyBest judges places again, the most promising first, until one of them keeps most of its gain.
 func (x *exchanger) likelyBest() exchangePair {
 	for range x.ranking {
 		best := x.bestRanked()
@@ -257,8 +261,8 @@ func (x *exchanger) likelyBest() exchangePair {
 	return x.bestRanked()
 }
 
-// promiseShare is the share of its earlier gain that a place must keep to be taken at once: gains change little by an
-// exchange elsewhere, and the next in line may have lost as much.
+// promiseShare is the share of its earlier gain that a place must keep to be chosen at once. An exchange elsewhere
+// changes gains little, and the next place in line may have lost as much.
 const promiseShare = 0.8
 
 func (x *exchanger) bestOfAll() exchangePair {
@@ -266,7 +270,7 @@ func (x *exchanger) bestOfAll() exchangePair {
 	return x.bestRanked()
 }
 
-// bestRanked is the best of the ranking; ties go to the lowest columns.
+// bestRanked returns the best exchange of the ranking. Ties go to the lowest columns.
 func (x *exchanger) bestRanked() exchangePair {
 	best := exchangePair{a: -1, p: -1}
 	for a, e := range x.ranking {

@@ -12,42 +12,42 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Target is the matrix B to be reconstructed from the chosen columns, given by its products with the features: H =
-// BᵀX.
+// Target is the matrix B to be reconstructed from the chosen columns. It is given by its products with the features, H
+// = BᵀX.
 type Target struct {
 	Rows int       // c, the columns of B
 	H    []float64 // c×d row-major; column i is Bᵀxᵢ
-	// Own means that column j of B is made of feature j alone: it leaves the target of a second layer with the
-	// feature. Other targets stay whole.
+	// Own means that column j of B is made of feature j alone. Such a column leaves the target of a second layer
+	// together with the feature. Other targets stay whole.
 	Own bool
 }
 
 // target is H in the engine's form LU, c×d.
 //
-// If G and H are in full, L is the identity and U is H itself. If G = RᵀR is a factor, no d×d matrix is made: the
+// If G and H are in full, L is the identity and U is H itself. If G = RᵀR is a factor, no d×d matrix is made. The
 // algorithm needs only products of columns of H, HᵀH = UᵀKU, and K = LᵀL is a small matrix.
 //
 //	H = G        U = R    K = RRᵀ                   G² = Rᵀ(RRᵀ)R
 //	H = BᵀX      U = R    K = Σ bbᵀ, b = Σ rᵢ over the features of a group (Algorithm 2)
 //	H = CᵀS^(t−1)C    U = C    K = S^(t−1)CCᵀS^(t−1)    (graph greedy; see [anchor.Graph.Smooth])
 type target struct {
-	height     int                    // c: of L
+	height     int                    // c, the number of rows of L
 	fullHeight int                    // rows of H in full, for rules that must not depend on the form
-	factor     *gram.Matrix           // whose R is U; nil if u is used
+	factor     *gram.Matrix           // factor whose R is U; nil if u is used
 	u          kernel.Matrix[float64] // Uᵀ, its rows are features
 	thin       *thinColumns           // U by its columns in place of u; else nil
 	root       kernel.Matrix[float64] // L; without a dual it is the identity
-	// pivotOrder has the row of U for each column of root. Columns are in the order of pivots, so that root is 0
-	// below its diagonal and products with many columns take half the work.
+	// pivotOrder[i] is the row of U that belongs to column i of root. Columns are in the order of pivots, so that root
+	// is 0 below its diagonal and products with several columns cost half the work.
 	pivotOrder   []int
 	isGram       bool // H = G in full: υ = ω
 	isSelf       bool // H = G, in full or as factors
-	ownsFeatures bool // rows of H belong to features, and leave the target with them
-	// dual is K without the excluded features; nil if there is no root.
+	ownsFeatures bool // rows of H belong to features, and leave the target together with these features
+	// dual returns K without the excluded features. It is nil if there is no root.
 	dual func(excluded []bool) kernel.Matrix[float64]
 
-	unit         float64 // scale factor of H in the form LU if there is no G: that of the rows
-	excludedRows []bool  // rows of H of features of earlier layers, if H is in full; may be nil
+	unit         float64 // if there is no G, the scale factor of H in the form LU, the same as for the rows
+	excludedRows []bool  // rows of H that belong to features of earlier layers, if H is in full; may be nil
 	scratch      []float64
 }
 
@@ -75,8 +75,8 @@ func factoredTarget(team *kernel.Team, g *gram.Matrix) (*target, error) {
 	return t, t.startLayer(team, nil)
 }
 
-// groupTarget is H = BᵀX for the sums of groups of features, for a factor G. Columns of group -1 are in none. H
-// itself is computed if there are no more groups than rows.
+// groupTarget returns H = BᵀX for the sums of groups of features, for a factor G. Columns of group -1 are in no group.
+// H itself is computed if there are at most as many groups as rows.
 func groupTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, error) {
 	c, r := groupCount(groups), g.Rank
 	sums := kernel.RowMajor(make([]float64, c*r), c, r, r)
@@ -95,7 +95,7 @@ func groupTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, erro
 	return t, t.startLayer(team, nil)
 }
 
-// dualMatrix is Σ uuᵀ over the rows u of U that are not excluded.
+// dualMatrix returns Σ uuᵀ over the rows u of Uᵀ that are not excluded.
 func dualMatrix(team *kernel.Team, u kernel.Matrix[float64], excluded []bool) kernel.Matrix[float64] {
 	k := kernel.RowMajor(make([]float64, u.Cols*u.Cols), u.Cols, u.Cols, u.Cols)
 	addDual(team, k, u, excluded)
@@ -201,8 +201,8 @@ func (t *target) orderTo(dst []float64, unit float64, u []float64) {
 	}
 }
 
-// rowsTo writes columns of unit·H as the rows of dst, n×c: of the features listed, or from `from` on if the list is
-// nil.
+// rowsTo writes columns of unit·H to the rows of dst, n×c: the columns of the features listed, or if list is nil, the
+// columns from `from` on.
 func (t *target) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit float64, list []int, from int) {
 	if t.thin != nil {
 		t.thin.rowsTo(team, dst, unit, list, from)
@@ -241,7 +241,7 @@ func (t *target) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit floa
 		return
 	}
 	clear(dst.Data[:dst.Rows*dst.RowStride])
-	if dst.Rows == 1 { // reads L once, while a product would pack it
+	if dst.Rows == 1 { // this reads L once, while a product would pack it
 		kernel.Gemv(team.Threads(), t.height, width, t.root.Data, width, to.Data, dst.Data)
 		return
 	}
@@ -251,7 +251,7 @@ func (t *target) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit floa
 	}
 }
 
-// rootRows is the number of rows of L multiplied at a time, without the zeros below their diagonal.
+// rootRows is the number of rows of L that are multiplied at a time, without the zeros below their diagonal.
 const rootRows = 256
 
 // rootTransposeTo writes Lᵀx to z, one number for each row of U.
@@ -268,7 +268,7 @@ func (t *target) rootTransposeTo(workers int, z, x []float64) {
 	})
 }
 
-// addTransposeProduct adds Hᵀx to h, d numbers.
+// addTransposeProduct adds Hᵀx to the d numbers of h.
 func (t *target) addTransposeProduct(workers int, h, x []float64) {
 	if t.dual != nil {
 		z := make([]float64, t.width())

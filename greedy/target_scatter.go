@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// scatterRidge is ρ, in units of the mean diagonal of G: it keeps directions in which the data hardly vary out of W,
+// scatterRidge is ρ, in units of the mean diagonal of G. It keeps directions in which the data hardly vary out of W,
 // and makes the scatter matrix positive definite if features outnumber rows. Package sfufs measured its own ridge and
 // found the same number.
 const scatterRidge = 1e-3
@@ -20,16 +20,15 @@ const scatterRidge = 1e-3
 //
 //	CᵀC w = μ (G + ρ·tr(G)/d·I) w,  Wᵀ(G + …)W = I,
 //
-// the locality preserving projection (He and Niyogi, NIPS 2003) in units of the scatter. CᵀC has
-// rank m, so that with G + ρ… = UᵀU and V = U⁻ᵀCᵀ the pairs come from the smaller of VᵀV and VVᵀ:
-// VᵀVy = μy gives w = U⁻¹Vy/√μ. Then
+// the locality preserving projection (He and Niyogi, NIPS 2003) in units of the scatter. CᵀC has rank m, so that with
+// G + ρ… = UᵀU and V = U⁻ᵀCᵀ the pairs come from the smaller of VᵀV and VVᵀ: VᵀVy = μy gives w = U⁻¹Vy/√μ. Then
 //
 //	H = TᵀX̃ = WᵀG,  ‖T‖² = tr(WᵀGW) = tr(HW).
 //
 // Costs d³/3 + d²m + min(m, d)·md flops and the eigenpairs of a matrix of order min(m, d).
 //
-// If G = RᵀR is a factor, the pairs come from CB⁻¹Cᵀ, m×m, for the matrix B = G + ρ… in brackets. With C = BᵀR in
-// terms of the graph's own B, it is BᵀK(K + ρ…)⁻¹B for K = RRᵀ, and w = Rᵀ(K + ρ…)⁻¹By/√μ.
+// If G = RᵀR is a factor, the pairs come from the m×m matrix CB⁻¹Cᵀ, with B being the matrix G + ρ… in brackets. With
+// C = BᵀR, this time for the graph's own B, this matrix is BᵀK(K + ρ…)⁻¹B for K = RRᵀ, and w = Rᵀ(K + ρ…)⁻¹By/√μ.
 func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (*graphTarget, error) {
 	d, m := g.D, g.M
 	unit := 0.0
@@ -129,12 +128,12 @@ func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*
 	return &graphTarget{target: t.inFull(d), totalSquares: kernel.Dot(kz.Data, kz.Data)}, nil
 }
 
-// minEigenvalue: smaller μ are rounding. As CᵀC ≤ G, none is above 1. A graph without information has none above
-// this.
+// minEigenvalue is the smallest μ that is more than rounding. As CᵀC ≤ G, no μ is above 1. A graph without information
+// has no μ above this number.
 const minEigenvalue = 1e-12
 
-// leadingEigenpairs returns the l largest eigenvalues μ of VᵀV, V d×m, and the eigenvectors, m×l; fewer if the others
-// are rounding. The smaller side of V is the order of the eigenproblem.
+// leadingEigenpairs returns the l largest eigenvalues μ of VᵀV for a d×m matrix V, and the eigenvectors, m×l. It
+// returns fewer if the remaining eigenvalues are rounding. The eigenproblem has the order of the smaller side of V.
 func leadingEigenpairs(team *kernel.Team, v kernel.Matrix[float64], l int) (y kernel.Matrix[float64], mu []float64, err error) {
 	tall := v // order rows
 	if v.Cols < v.Rows {

@@ -8,9 +8,9 @@ import (
 type graphTarget struct {
 	*target
 	totalSquares float64 // ‖T‖²
-	// product adds Y·TᵀT to its first argument; nil if this form is not available.
+	// product adds Y·TᵀT to its first argument. It is nil if this form is not available.
 	product func(dst, y kernel.Matrix[float64])
-	// TᵀT = CᵀQC of few rows C: m×m, with K = CCᵀ; empty if this form is not used.
+	// TᵀT = CᵀQC for a C of few rows: q is m×m, and k is K = CCᵀ. Both are empty if this form is not used.
 	q, k kernel.Matrix[float64]
 }
 
@@ -18,8 +18,9 @@ func (t *graphTarget) errorCurve(scores []float64) []float64 {
 	return anchor.Target{Total: t.totalSquares}.Error(scores)
 }
 
-// smoothTarget is the data after t rounds of smoothing, T = AᵗX̃: see [anchor.Graph.Smooth]. For a factor G it is H =
-// CᵀPC with P = S^(t−1), as products of its columns UᵀKU with U = C and K = P·CCᵀ·P: m²d flops, and no d² numbers.
+// smoothTarget returns the data after t rounds of smoothing, T = AᵗX̃: see [anchor.Graph.Smooth]. For a factor G, the
+// target is H = CᵀPC with P = S^(t−1). Products of its columns are UᵀKU with U = C and K = P·CCᵀ·P. This costs m²d
+// flops, and no d² numbers are stored.
 func smoothTarget(team *kernel.Team, g *anchor.Graph, t int) (*graphTarget, error) {
 	m, d := g.M, g.D
 	if g.G.Sym != nil {

@@ -14,7 +14,7 @@ import (
 //
 //	H = UᵀX̃ = Σ^(−1/2)VᵀC,  ‖U‖² = l.
 //
-// There are fewer if the graph has fewer eigenvectors. Cost: the eigenpairs of an m×m matrix and 2lmd flops.
+// T has fewer columns if the graph has fewer eigenvectors. It costs the eigenpairs of an m×m matrix and 2lmd flops.
 func spectralTarget(team *kernel.Team, g *anchor.Graph, l int) (*graphTarget, []string, error) {
 	e, err := spectral.Embed(team, g, l)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 type thinColumns struct {
 	*anchor.Columns
 	rootTransposed kernel.Matrix[float64] // Lᵀ
-	rootOffset     []float64              // L·Root, which times Mean is subtracted from every column
+	rootOffset     []float64              // L·Root; its product with Mean[j] is subtracted from column j
 
 	short               kernel.Compressed
 	dense, longProducts []float64
@@ -19,8 +19,8 @@ type thinColumns struct {
 
 const (
 	// listShare: a column with entries for more than a quarter of the anchors is cheaper in a matrix product than
-	// entry by entry. A selection from 1,000,000 × 100,000 took 75 s of cpu with an eighth, 72 with a quarter and 73
-	// with a half.
+	// entry by entry. A selection from 1,000,000 × 100,000 took 75 s of processor time with an eighth, 72 s with a
+	// quarter and 73 s with a half.
 	listShare = 4
 	// thinColumnsTogether is the number of columns in one matrix product.
 	thinColumnsTogether = 512
@@ -94,8 +94,8 @@ func (t *thinColumns) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit
 	}
 }
 
-// dual is CCᵀ without the excluded features. It costs the squared number of entries of a short column, and m² for a
-// long one.
+// dual returns CCᵀ without the excluded features. A short column costs its number of entries squared, and a long
+// column costs m².
 func (t *thinColumns) dual(team *kernel.Team, excluded []bool) kernel.Matrix[float64] {
 	m := t.M
 	k := kernel.RowMajor(make([]float64, m*m), m, m, m)
@@ -120,7 +120,7 @@ func (t *thinColumns) dual(team *kernel.Team, excluded []bool) kernel.Matrix[flo
 	if long > 0 {
 		flush()
 	}
-	// Columns are stored as s, with c = s − mean·Root: Σcc' is Σss' less the products of Root with Σ mean·s.
+	// Columns are stored as s, with c = s − mean·Root. So Σcc' is Σss' less the products of Root with Σ mean·s.
 	with, squares := make([]float64, m), 0.0
 	for _, j := range short {
 		mean := t.Mean[j]

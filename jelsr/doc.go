@@ -1,9 +1,9 @@
-// Package jelsr ranks features by how much a sparse regression onto clusters of the rows needs them, with clusters and
-// regression optimized jointly, from an anchor graph alone: Hou, Nie, Li, Yi and Wu, "Joint embedding learning and
-// sparse regression" (JELSR), IEEE Transactions on Cybernetics 2014, and Li, Yang, Liu, Zhou and Lu, "Unsupervised
+// Package jelsr ranks features by how much a sparse regression onto clusters of the rows needs them, optimizing
+// clusters and regression jointly, and using only an anchor graph: Hou, Nie, Li, Yi and Wu, "Joint embedding learning
+// and sparse regression" (JELSR), IEEE Transactions on Cybernetics 2014, and Li, Yang, Liu, Zhou and Lu, "Unsupervised
 // feature selection using nonnegative spectral analysis" (NDFS), AAAI 2012.
 //
-// X is the n×d data, centred, L the Laplacian of a graph of the rows, W the d×c regression.
+// X is the n×d matrix of the centred data, L is the Laplacian of a graph of the rows, and W is the d×c regression.
 // JELSR minimizes, over W and an embedding Y, n×c,
 //
 //	Tr(YᵀLY) + β(‖XW − Y‖² + α‖W‖₂,₁)   subject to YᵀY = I,
@@ -27,14 +27,12 @@
 //
 //   - H is d×d, and W = HXᵀY needs only XᵀY, d×c (regression.go).
 //
-//   - JELSR's Y lies in the span of B and X, as the eigenvectors of BBᵀ + βXHXᵀ with the
-//     largest eigenvalues, which come from a matrix of order m+d (embedding.go). Nothing is
-//     relaxed: objective and W are those of the n×n problem.
+//   - JELSR's Y lies in the span of B and X, as the eigenvectors of BBᵀ + βXHXᵀ with the largest eigenvalues, which
+//     come from a matrix of order m+d (embedding.go). Nothing is relaxed: objective and W are those of the n×n problem.
 //
-//   - NDFS's F has n·c independent entries that are multiplied one by one, and no statistic
-//     keeps these. We restrict it to F = BQ with Q ≥ 0, m×c: labels of the anchors that
-//     every row averages by its weights, F = Z·Δ^(−1/2)Q, and so F ≥ 0. For these the objective
-//     is exact,
+//   - NDFS's F has n·c independent entries that are multiplied one by one, and no statistic keeps these. We restrict it
+//     to F = BQ with Q ≥ 0, m×c: labels of the anchors that every row averages by its weights, F = Z·Δ^(−1/2)Q, and so
+//     F ≥ 0. For these the objective is exact,
 //
 //     FᵀF = QᵀSQ,   FᵀLF = QᵀSQ − (SQ)ᵀ(SQ),   XᵀF = CᵀQ,
 //
@@ -47,20 +45,20 @@
 //     cannot choose one without their anchors: γ withdraws labels from such anchors, ever
 //     more slowly, which hardly affects the selection (options.go).
 //
-// An iteration costs some d³ flops, and for JELSR the c leading eigenpairs of order m+d. JELSR keeps the constant
-// vector as the papers do: it is an eigenvector, of the cost β, and takes a column of Y if that is among the c least
-// costs.
+// An iteration costs about d³ flops, and for JELSR also the c leading eigenpairs of order m+d. JELSR keeps the constant
+// vector, as the papers do. It is an eigenvector with the cost β, and is a column of Y if β is among the c least costs.
 //
 // # Corrections of the papers
 //
 // A row of W that vanishes makes U infinite. The papers add a small number; we compute with
 // U^(−1/2), which needs none (regression.go).
 //
-// NDFS's paper proves that the objective falls for M ≥ 0, and without scaling the columns. But M has negative entries:
-// if the factor's denominator is not positive, MF moves to the numerator, and a step that raises the objective is
-// replaced by a power 1/2, 1/4, … of its factor. With γ = 1e8 no step of 400 was shortened on ORL and Isolet. JELSR's
-// objective falls as its paper proves; that is checked ([Result.Rose]).
+// NDFS's paper proves that the objective falls for M ≥ 0, and without scaling the columns. But M has negative entries.
+// Therefore, if the denominator of the factor is not positive, MF is moved to the numerator, and if a step raises the
+// objective, the power 1/2, 1/4, … of its factor is used. With γ = 1e8 none of 400 steps was shortened on ORL and
+// Isolet. JELSR's objective falls, as its paper proves; the program checks that it does ([Result.Rose]).
 //
-// NDFS starts from spectral clustering of the anchors (labels.go), the paper from that of the rows; the start depends
-// on the seed. As γ outweighs all else, the start decides most of the labels, on n rows as here.
+// NDFS starts from spectral clustering of the anchors (labels.go), and in the paper from spectral clustering of the
+// rows. The start depends on the seed. As γ is much larger than the other weights, most labels are those of the start,
+// also in the paper's problem on n rows.
 package jelsr

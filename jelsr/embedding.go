@@ -14,8 +14,7 @@ import (
 //
 //	Tr Yᵀ(L + βI − βXHXᵀ)Y,   H = (G + αU)⁻¹ = R·P⁻¹·R.
 //
-// As L = I − BBᵀ these are the leading eigenvectors of BBᵀ + βXHXᵀ = TTᵀ, where P = VᵀV by
-// Cholesky and
+// As L = I − BBᵀ these are the leading eigenvectors of BBᵀ + βXHXᵀ = TTᵀ, where P = VᵀV by Cholesky and
 //
 //	T = [B, √β·XRV⁻¹],   n×(m+d),
 //
@@ -37,9 +36,10 @@ type embedding struct {
 	t           kernel.Matrix[float64] // −TᵀT, of order m+d, or −TTᵀ: its upper triangle
 	eig         *linalg.Smallest
 
-	// Of the last Y: the first m rows of √κ·q, which are BᵀY, and XᵀY; nil before the first.
+	// Products of the last Y: btY are the first m rows of √κ·q, which are BᵀY, and xtY is XᵀY. They are nil before the
+	// first Y.
 	btY, xtY []float64
-	last     kernel.Matrix[float64] // Y's basis, if G is a factor
+	last     kernel.Matrix[float64] // basis of Y, if G is a factor
 }
 
 func newEmbedding(team *kernel.Team, g *anchor.Graph, r *regression, opt Options) *embedding {
@@ -50,7 +50,7 @@ func newEmbedding(team *kernel.Team, g *anchor.Graph, r *regression, opt Options
 		e.b = kernel.RowMajor(g.B(team.Threads()), n, g.M, g.M)
 	}
 	e.t = kernel.RowMajor(make([]float64, n*n), n, n, n)
-	// One more pair shows whether the last one is unique.
+	// One more pair shows whether the last pair of Y is unique.
 	e.eig = linalg.NewSmallest(team, n, min(e.c+1, n), linalg.EigenOptions{})
 	return e
 }
@@ -71,17 +71,17 @@ type projectedEmbedding struct {
 	cost float64 // Tr Yᵀ(L + βI − βXHXᵀ)Y
 	// freeColumns counts the columns of Y outside the span of graph and features, which W cannot fit.
 	freeColumns int
-	isTied      bool // another Y costs as little
+	isTied      bool // another Y has the same cost
 }
 
 // noEigenvalue is the share of the largest possible eigenvalue, 1 + β, below which an eigenvalue is rounding error.
 const noEigenvalue = 1e-12
 
-// eigenTolerance is the relative difference up to which two eigenvalues count as equal.
+// eigenTolerance is the relative difference up to which two eigenvalues are considered equal.
 const eigenTolerance = 1e-9
 
-// nextEmbedding computes Y after new row weights. It overwrites the regression's scratch, and costs d³ + m·d² flops in
-// addition to the c eigenpairs of order m+d.
+// nextEmbedding computes Y for new row weights. It overwrites the regression's scratch space, and costs d³ + m·d² flops
+// in addition to the c eigenpairs of order m+d.
 func (e *embedding) nextEmbedding() (*projectedEmbedding, error) {
 	if e.b.Rows > 0 {
 		return e.nextEmbeddingOfRows()
@@ -96,7 +96,7 @@ func (e *embedding) nextEmbedding() (*projectedEmbedding, error) {
 	whole := 1 + e.beta
 	at := func(i, j int) float64 { return found.Vectors.Data[i*found.Vectors.RowStride+j*found.Vectors.ColStride] }
 	e.btY = make([]float64, m*c)
-	first, second := make([]float64, m*c), make([]float64, d*c) // q/√κ: its first part, and its second part times √β
+	first, second := make([]float64, m*c), make([]float64, d*c) // q/√κ: its first m rows, and its other rows times √β
 	for j := range c {
 		kappa := -found.Values[j]
 		if !(kappa > noEigenvalue*whole) {
@@ -130,7 +130,7 @@ func (e *embedding) nextEmbedding() (*projectedEmbedding, error) {
 	return p, nil
 }
 
-// fillSmallMatrix writes −TᵀT to e.t, and returns V⁻ᵀ, which overwrites P.
+// fillSmallMatrix writes −TᵀT to e.t, and returns V⁻ᵀ, which is stored in place of P.
 func (e *embedding) fillSmallMatrix() (inverse kernel.Matrix[float64]) {
 	d, m, n := e.graph.D, e.graph.M, e.t.Rows
 	root := math.Sqrt(e.beta)
@@ -157,7 +157,7 @@ func (e *embedding) fillSmallMatrix() (inverse kernel.Matrix[float64]) {
 	return inverse
 }
 
-// warmStart returns TᵀY of the last Y as the start of the next eigensolve; empty before the first.
+// warmStart returns TᵀY of the last Y as the start of the next eigenvalue computation. It is empty before the first Y.
 func (e *embedding) warmStart() kernel.Matrix[float64] {
 	if e.xtY == nil {
 		return kernel.Matrix[float64]{}

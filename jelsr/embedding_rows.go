@@ -37,7 +37,7 @@ func (e *embedding) nextEmbeddingOfRows() (*projectedEmbedding, error) {
 	return p, nil
 }
 
-// fillRowMatrix writes −TTᵀ to e.t. It overwrites K.
+// fillRowMatrix writes −TTᵀ to e.t and overwrites K.
 func (e *embedding) fillRowMatrix() {
 	n, inverse := e.t.Rows, e.r.P
 	clear(inverse.Data)

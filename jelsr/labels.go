@@ -11,17 +11,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// startShare is the entry of a row of NDFS's start for every other cluster; its own has 1 more. No entry may be 0, as
-// the updates multiply.
+// startShare is an entry of NDFS's start for a row and a cluster that is not the row's own. The entry for its own
+// cluster is larger by 1. No entry may be 0, because the updates multiply entries.
 const startShare = 0.2
 
-// startRestarts is the number of k-means runs for the start; the best is used.
+// startRestarts is the number of k-means runs for the start. The best run is used.
 const startRestarts = 10
 
-// initialLabels returns Q of the start F = BQ, m×c: spectral clustering of the anchors, as a 1 in the cluster of each
-// plus startShare everywhere. An anchor's coordinates are those of a row that uses it alone: entry i of an eigenvector
-// u = Bv/√λ of the affinity is the weighted mean of v/√(Δλ) over the anchors of row i. So F is the weighted mean of
-// labels, Z·(labels). If fewer anchors than opt.Clusters are used, there are fewer clusters, with a warning.
+// initialLabels returns Q of the start F = BQ, m×c, from spectral clustering of the anchors. An anchor's label has the
+// entry 1 + startShare for its own cluster and startShare for every other cluster. The coordinates of an anchor are the
+// coordinates of a row that uses only this anchor: entry i of an eigenvector u = Bv/√λ of the affinity is the weighted
+// mean of v/√(Δλ) over the anchors of row i. So F is the weighted mean of labels, Z·(labels). If fewer anchors than
+// opt.Clusters are used, there are fewer clusters, with a warning.
 func initialLabels(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Options) (q kernel.Matrix[float64], warnings []string, err error) {
 	var used []int
 	for a, weight := range g.Delta {

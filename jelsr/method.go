@@ -102,7 +102,7 @@ func (r *Result) toRanking() *method.Ranking {
 	return out
 }
 
-// usedSettings returns the settings with defaults, for the record; several weights of a path stay a list.
+// usedSettings returns the settings, including defaults, for the record of the run. Weights of a path remain a list.
 func (m *jelsrMethod) usedSettings(opt Options) map[string]any {
 	opt = opt.withDefaults()
 	used := map[string]any{
@@ -126,7 +126,7 @@ func sortedWeights(w method.Weights, otherwise float64) []float64 {
 	return slices.Compact(list)
 }
 
-// Path implements method.Varied: every α with every β; one γ.
+// Path implements method.Varied. It combines every α with every β, and uses one γ.
 func (m *jelsrMethod) Path(ctx context.Context, e *method.Evidence) (*method.Grid, error) {
 	if len(m.gamma) > 1 {
 		return nil, stream.Usagef("{gamma} has %d values; a path varies {alpha} and {beta}", len(m.gamma))

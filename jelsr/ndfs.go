@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/ridge"
 )
 
-// labelProblem is NDFS's problem for labels F = BQ, Q ≥ 0, given by products with B alone. On the anchor graph K = BᵀB
-// = S and BᵀLB = S − S². With B = I, K = I and the Laplacian of any graph it is the paper's problem on n rows.
+// labelProblem is NDFS's problem for labels F = BQ, Q ≥ 0, given only by products with B. On the anchor graph K = BᵀB =
+// S and BᵀLB = S − S². With B = I, K = I and the Laplacian of any graph it is the paper's problem on n rows.
 type labelProblem struct {
 	team *kernel.Team
 	m, d int
@@ -33,7 +33,7 @@ func newLabelProblem(team *kernel.Team, g *anchor.Graph) *labelProblem {
 	return p
 }
 
-// labels is F = BQ with the products that depend on it alone.
+// labels is F = BQ with the products that depend only on F.
 type labels struct {
 	q            kernel.Matrix[float64] // m×c
 	kq           kernel.Matrix[float64] // KQ = BᵀF
@@ -64,20 +64,20 @@ func (p *labelProblem) completeLabels(q kernel.Matrix[float64]) *labels {
 	return f
 }
 
-// candidate is labels with the regression fitted to them.
+// candidate is a labelling with the regression fitted to it.
 type candidate struct {
 	*labels
 	norm           []float64 // ‖wᵢ‖
-	value, allowed float64   // objective, and its rounding error
+	value, allowed float64   // objective, and the bound of its rounding error
 }
 
-// iterateLabels iterates from F = BQ until the objective settles, and also returns the last labels.
+// iterateLabels iterates from F = BQ until the objective hardly changes. It also returns the last labels.
 func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[float64], opt Options) (*Result, *labels, error) {
 	reg := newRegression(p.team, p.gram, opt)
 	r := &Result{}
 	best := &candidate{labels: p.completeLabels(start)}
 	shortened := 0
-	for t := range opt.mostUpdates() {
+	for t := range opt.maxUpdates() {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
@@ -119,15 +119,15 @@ func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[fl
 	return r, best.labels, nil
 }
 
-// shortestStep is the least power of the paper's ratio that is tried.
+// shortestStep is the least power of the paper's update factors that is tried.
 const shortestStep = 1.0 / 256
 
-// updateRatios returns the factors of the paper's update: half the gradient of the objective for the best W is MF +
-// γFFᵀF − γF, M = L + α(I − XHXᵀ), and an entry of F is multiplied by γF/(MF + γFFᵀF). Here the gradient is multiplied
-// by Bᵀ, for Q.
+// updateRatios returns the factors by which the paper's update multiplies F. Half the gradient of the objective for the
+// best W is MF + γFFᵀF − γF with M = L + α(I − XHXᵀ), and an entry of F is multiplied by γF/(MF + γFFᵀF). Here the
+// gradient is multiplied by Bᵀ, because the update is applied to Q.
 //
-// The paper assumes a positive denominator. But MF may be negative, and a factor below 0 would break F ≥ 0: then −MF
-// moves to the numerator, which keeps the fixed points.
+// The paper assumes that the denominator is positive. But MF may be negative, and a negative factor would violate F ≥
+// 0. In that case −MF is added to the numerator instead, which does not change the fixed points.
 func (p *labelProblem) updateRatios(f *labels, reg *regression, opt Options) []float64 {
 	c := f.q.Cols
 	v, _ := reg.Solve(f.Target, c)
@@ -144,13 +144,12 @@ func (p *labelProblem) updateRatios(f *labels, reg *regression, opt Options) []f
 		}
 		if down > 0 {
 			ratio[i] = up / down
-		} // else no row uses this anchor: its 0 stays
+		} // else no row uses this anchor, and its entry remains 0
 	}
 	return ratio
 }
 
-// tryStep takes the step Q∘ratio^power, scales the columns of F to length 1 as the paper does, and fits W with the
-// previous U.
+// tryStep takes the step Q∘ratio^power, scales the columns of F to length 1, and fits W with the previous U.
 func (p *labelProblem) tryStep(from *candidate, ratio []float64, power float64, reg *regression, opt Options) *candidate {
 	c := from.q.Cols
 	q := kernel.RowMajor(make([]float64, len(ratio)), p.m, c, c)

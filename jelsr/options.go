@@ -11,7 +11,7 @@ import (
 // Method is the method of one of the two papers.
 type Method int
 
-// The methods.
+// The two methods.
 const (
 	JELSR Method = iota // an orthonormal embedding
 	NDFS                // nonnegative labels
@@ -25,8 +25,8 @@ func (m Method) String() string {
 }
 
 const (
-	// Both papers search α and β on a grid about 1, using labels: JELSR from 10⁻⁵ to 10⁵, NDFS from 10⁻⁶ to 10⁶. We
-	// take its middle.
+	// Both papers search α and β on a grid around 1, using labels: JELSR from 10⁻⁵ to 10⁵, NDFS from 10⁻⁶ to 10⁶. We
+	// use the middle of these grids.
 	defaultAlpha = 1
 	defaultBeta  = 1
 	// defaultGamma is NDFS's value, "large enough to ensure orthogonality".
@@ -34,14 +34,15 @@ const (
 	defaultClusters = 10
 	defaultMaxIter  = 100
 	defaultTol      = 1e-4
-	// defaultTolNDFS ends after 30 to 70 iterations on ORL, COIL20, Isolet and USPS, not within 100 on warpPIE10P. If
-	// labels overlap the objective falls like 1/t for thousands of iterations, as γ separates them, without benefit:
-	// after 20, 50 and 400 iterations the selections' NMI is 67.7, 69.1, 68.4 on ORL (20 features; 73.9, 73.4, 74.1 at
-	// 51) and 73.9, 72.3, 71.3 on Isolet (31 features; 75.3, 75.3, 75.6 at 62).
+	// defaultTolNDFS ends the iteration after 30 to 70 iterations on ORL, COIL20, Isolet and USPS; warpPIE10P needs
+	// more than 100. If labels overlap, the objective falls like 1/t for thousands of iterations, because γ separates
+	// the labels, but this does not improve the selection. After 20, 50 and 400 iterations the NMI of the selections is
+	// 67.7, 69.1, 68.4 on ORL (20 features; 73.9, 73.4, 74.1 at 51) and 73.9, 72.3, 71.3 on Isolet (31 features; 75.3,
+	// 75.3, 75.6 at 62).
 	defaultTolNDFS = 1e-2
 )
 
-// Options set the objective and when to stop. The zero value is JELSR with α = β = 1.
+// Options sets the objective and the conditions for stopping. The zero value is JELSR with α = β = 1.
 type Options struct {
 	Method Method
 
@@ -51,7 +52,7 @@ type Options struct {
 	// Beta is β: for JELSR the weight of the regression, with its row norms, relative to the graph, for NDFS the weight
 	// of the row norms relative to the regression's error; 0 means 1.
 	Beta float64
-	// Gamma is γ, the weight of NDFS's constraint FᵀF = I; 0 means 1e8. JELSR has none.
+	// Gamma is γ, the weight of NDFS's constraint FᵀF = I; 0 means 1e8. JELSR does not use it.
 	Gamma float64
 	// Clusters is c, the number of columns of the embedding and of W; 0 means 10.
 	Clusters int
@@ -64,13 +65,13 @@ type Options struct {
 	// step as its paper does, even if the objective rises.
 	Iterations int
 
-	Seed    uint64 // of NDFS's start
+	Seed    uint64 // seed of NDFS's start
 	Threads int    // 0 means GOMAXPROCS; the answer does not depend on it
 	// Progress is called after each iteration, counted from 1. Nil does nothing.
 	Progress func(iteration int, objective float64)
 }
 
-// Validate names every fault of o for d features in one *stream.UsageError.
+// Validate reports every fault of o for d features in one *stream.UsageError.
 func (o Options) Validate(d int) error {
 	var faults stream.Faults
 	if d < 1 {
@@ -122,9 +123,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (o Options) mostUpdates() int { return cmp.Or(o.Iterations, o.MaxIter) }
+func (o Options) maxUpdates() int { return cmp.Or(o.Iterations, o.MaxIter) }
 
-// sparsityWeight is the weight of the row norms relative to the regression's error.
+// sparsityWeight returns the name and the value of the weight of the row norms relative to the regression's error.
 func (o Options) sparsityWeight() (name string, weight float64) {
 	if o.Method == NDFS {
 		return "beta", o.Beta

@@ -9,18 +9,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// regression finds, for a target Y of n rows and c columns, the W, d×c, that minimizes
+// regression finds, for a target Y of n rows and c columns, the d×c matrix W that minimizes
 //
 //	‖XW − Y‖² + weight·Tr(WᵀUW),   W = (G + weight·U)⁻¹XᵀY,
 //
-// where U = diag(1/(2‖wᵢ‖)) makes the second term a quadratic majorant of the row norms: both papers repeat this,
-// starting from U = I. A row of W that vanishes has U = ∞ and stays 0. The papers add a small number to the norms to
-// avoid this; [ridge.Solver] needs none, as it uses R = U^(−1/2) = diag(√(2‖wᵢ‖)).
+// where U = diag(1/(2‖wᵢ‖)) makes the second term a quadratic upper bound of the row norms. Both papers repeat this
+// step, starting from U = I. If a row of W becomes 0, its entry of U is ∞ and the row remains 0. To avoid this, the
+// papers add a small number to the norms. [ridge.Solver] does not need it, because it uses R = U^(−1/2) =
+// diag(√(2‖wᵢ‖)).
 type regression struct {
 	*ridge.Solver
-	name   string // of the option for weight
+	name   string // name of the option for weight
 	weight float64
-	root   []float64 // R's diagonal
+	root   []float64 // diagonal of R
 }
 
 func newRegression(team *kernel.Team, g *gram.Matrix, opt Options) *regression {
@@ -32,7 +33,7 @@ func regressionBytes(d, rank, c int) int64 {
 	return ridge.SolverBytes(d, rank, c) + 8*int64(d)*int64(3*c+1)
 }
 
-// setRowWeights sets U from the row norms of W; nil stands for U = I.
+// setRowWeights sets U from the row norms of W; nil means U = I.
 func (r *regression) setRowWeights(norm []float64) error {
 	for i := range r.root {
 		if r.root[i] = 1; norm != nil {
@@ -46,7 +47,7 @@ func (r *regression) setRowWeights(norm []float64) error {
 }
 
 // roundingBound bounds the rounding error of ‖XW − Y‖² when Solve computes it from XᵀY and the penalty: the residual of
-// the solution is some d·2⁻⁵³ of ‖P‖ times its length.
+// the solution is about d·2⁻⁵³·‖P‖ times the length of the solution.
 func (r *regression) roundingBound(penalty float64) float64 {
 	return float64(len(r.root)) * 0x1p-52 * r.Trace * penalty
 }

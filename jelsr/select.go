@@ -14,22 +14,22 @@ import (
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order     []int     // all features, by falling norm; equal norms by column
+	Order     []int     // all features, by descending norm; features with equal norms in column order
 	Scores    []float64 // ‖wᵢ‖ of each feature
 	Objective []float64 // after each iteration
 	Converged bool      // whether the relative change fell to Tol
 	Rose      *method.Rise
-	Ties      method.Ties // of Order
+	Ties      method.Ties // ties of Order
 	Warnings  []stream.Text
 }
 
 // Iterations returns the number of iterations.
 func (r *Result) Iterations() int { return len(r.Objective) }
 
-// Select ranks the features of a Graph, which is not modified. An iteration costs the Cholesky factor of order d, and
-// for JELSR the c leading eigenpairs of order m+d, or both of order n if G is a factor of n rows; [Bytes] bounds its
-// memory. The error is a *stream.UsageError, a *stream.DataError if all features are constant, an error of the factors
-// or eigenpairs, or the context's.
+// Select ranks the features of a Graph, which is not modified. An iteration costs a Cholesky factorization of order d,
+// and for JELSR also the c leading eigenpairs of order m+d. If G is a factor of n rows, both are of order n. [Bytes]
+// bounds the memory of Select. The error is a *stream.UsageError, a *stream.DataError if all features are constant, an
+// error of the factorization or the eigenpairs, or the context's.
 func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err
@@ -75,8 +75,8 @@ func checkGraph(g *anchor.Graph) error {
 	return nil
 }
 
-// Bytes bounds the memory of Select in addition to the Graph of m anchors and d features; rank is the rank of its G as
-// a factor, or 0.
+// Bytes bounds the memory of Select in addition to the Graph of m anchors and d features. If its G is a factor, rank is
+// the rank of the factor, otherwise 0.
 func Bytes(d, m, rank int, opt Options) int64 {
 	opt = opt.withDefaults()
 	c := opt.Clusters
@@ -87,7 +87,8 @@ func Bytes(d, m, rank int, opt Options) int64 {
 	return size + labelsBytes(d, m, rank, c)
 }
 
-// embedAndRegress is JELSR: it alternates Y for U, W for Y and U, and U for W, until the objective settles.
+// embedAndRegress runs JELSR. It computes Y for U, then W for Y and U, then U for W, and repeats this until the
+// objective hardly changes.
 func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Options) (*Result, error) {
 	reg := newRegression(team, g.G, opt)
 	emb := newEmbedding(team, g, reg, opt)
@@ -96,7 +97,7 @@ func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, op
 		r.addWarning("{clusters} %d is more than the %d anchors and features: there are as many dimensions", opt.Clusters, emb.c)
 	}
 	var last *projectedEmbedding
-	for t := range opt.mostUpdates() {
+	for t := range opt.maxUpdates() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -111,7 +112,7 @@ func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, op
 		norm, sum := rowNorms(w, emb.c)
 		// With W = HXᵀY, ‖XW − Y‖² + α·Tr(WᵀUW) is Tr Yᵀ(I − XHXᵀ)Y.
 		value := y.cost + opt.Alpha*opt.Beta*(sum-penalty)
-		// The error of linalg.Smallest is some √n·2⁻⁴⁹ of the norm, at most 1 + β, for each pair.
+		// The error of linalg.Smallest for each pair is about √n·2⁻⁴⁹ of the norm, which is at most 1 + β.
 		order := float64(g.M + g.D)
 		allowed := float64(emb.c)*8*math.Sqrt(order)*0x1p-49*(1+opt.Beta) + opt.Beta*reg.roundingBound(penalty) +
 			order*0x1p-52*(math.Abs(value)+opt.Alpha*opt.Beta*(sum+penalty))
@@ -133,8 +134,8 @@ func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, op
 	return r, nil
 }
 
-// recordStep records the objective of an iteration, and reports whether to keep the iteration: not if the objective
-// rose.
+// recordStep records the objective of an iteration, and reports whether to keep it. An iteration whose
+// objective rose is not kept.
 func (r *Result) recordStep(t int, value, allowed float64, opt Options) bool {
 	r.Objective = append(r.Objective, value)
 	if opt.Progress != nil {
@@ -157,8 +158,8 @@ func (r *Result) addWarning(format string, args ...any) {
 	r.Warnings = append(r.Warnings, stream.Textf(format, args...))
 }
 
-// Norms that differ by less than tieShare, or by tieFloor of the largest, count as equal, as in package sfufs:
-// eigenvectors of a small gap have errors of that order.
+// Norms that differ by less than tieShare, or by tieFloor of the largest, are considered equal, as in package sfufs.
+// Eigenvectors whose eigenvalues differ little have errors of this order.
 const (
 	tieShare = 1e-7
 	tieFloor = 1e-12

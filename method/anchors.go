@@ -5,18 +5,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Anchors are the options of an anchor graph.
+// Anchors holds the options of an anchor graph.
 type Anchors struct {
-	Count     int    // m; 0 means [anchor.Count]
+	Count     int    // number of anchors m; 0 means [anchor.Count]
 	Placing   string // random or kmeans
-	Neighbors int    // K
+	Neighbors int    // K, the number of anchors of a row
 	File      string // file whose rows are the anchors; may be empty
 }
 
 // KMeans reports whether anchors are cluster centres of a sample, rather than rows.
 func (a *Anchors) KMeans() bool { return a.Placing == "kmeans" }
 
-// Declare declares the options.
+// Declare declares the options for the number, placing and neighbors of anchors.
 func (a *Anchors) Declare(o *Options) {
 	one := "want 1 or more"
 	o.Int(&a.Count, "anchors", 0, "`M` anchors (default: all rows up to 2000, else 2000)").
@@ -44,13 +44,13 @@ func (a *Anchors) DeclareFile(o *Options) {
 	})
 }
 
-// Iteration are the options that end an iteration.
+// Iteration holds the options that end an iteration.
 type Iteration struct {
 	Most int     // iterations; 0 means the method's own default
 	Tol  float64 // relative change; 0 means the method's own default
 }
 
-// Declare declares the options; most and tol describe the defaults.
+// Declare declares the options; most and tol are the texts of their defaults.
 func (i *Iteration) Declare(o *Options, most, tol, change string) {
 	o.Int(&i.Most, "max-iter", 0, "at most `N` iterations (default "+most+")").
 		Bound(func() bool { return i.Most >= 1 }, "want 1 or more")
@@ -58,7 +58,7 @@ func (i *Iteration) Declare(o *Options, most, tol, change string) {
 		Bound(func() bool { return i.Tol > 0 && i.Tol < 1 }, "want a share above 0 and below 1")
 }
 
-// Clusters declares the number of clusters.
+// Clusters declares the option for the number of clusters.
 func (o *Options) Clusters(clusters *int) {
 	o.Int(clusters, "clusters", 10, "`C` clusters to expect, the number of dimensions of the embedding").
 		Bound(func() bool { return *clusters >= 1 }, "want 1 or more")

@@ -11,18 +11,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Settings are values of options by name: numbers, booleans or text, as in the record of a run or as typed by a user,
+// Settings holds values of options by name: numbers, booleans or text, from the record of a run or as typed by a user,
 // and []float64 for several values of a path.
 type Settings map[string]any
 
-// Text returns the value of an option as text, whole numbers without an exponent.
+// Text returns the value of an option as text. Whole numbers are written without an exponent.
 func (s Settings) Text(name string) string {
 	switch v := s[name].(type) {
 	case nil:
 		return ""
 	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64) // no option for a whole number takes 1e+06
-	case []float64: // of a path
+		return strconv.FormatFloat(v, 'f', -1, 64) // options for whole numbers do not accept 1e+06
+	case []float64: // several values of a path
 		list := make([]string, len(v))
 		for i, x := range v {
 			list[i] = strconv.FormatFloat(x, 'g', -1, 64)
@@ -38,9 +38,9 @@ type Bound struct {
 	Spec
 	Solver           Method
 	Options          *Options
-	Anchors          Anchors // of FromGraph methods
-	Sample           int64   // rows to draw, of FromRows methods; 0 means all
-	GraphRows        int     // rows to sample, of methods that take a sample; 0 means SurveyRows
+	Anchors          Anchors // for FromGraph methods
+	Sample           int64   // number of rows to draw, for FromRows methods; 0 means all
+	GraphRows        int     // number of rows to sample, for methods that use a sample; 0 means SurveyRows
 	RequireConverged bool
 }
 
@@ -51,18 +51,18 @@ const (
 	// mostSurveyRows is the default number of sampled rows: on mnist10k NMI at 5 % of the features is 48.0 with 2,000
 	// rows and 47.8 with all, on usps 50.7 and 51.9.
 	mostSurveyRows = 2000
-	// mostSurveyValues bounds the values of such a sample, 256 MiB, but leaves at least leastSurveyRows rows. It is no
-	// share of the memory limit, which must not change the answer.
+	// mostSurveyValues bounds the number of values of such a sample, 256 MiB, but a sample has at least leastSurveyRows
+	// rows. The bound does not depend on the memory limit, which must not change the answer.
 	mostSurveyValues = 1 << 25
 	leastSurveyRows  = 500
 )
 
-// SurveyRows returns the default number of sampled rows of d columns.
+// SurveyRows returns the default number of rows to sample from rows of d columns.
 func SurveyRows(d int) int {
 	return max(min(mostSurveyRows, mostSurveyValues/max(d, 1)), leastSurveyRows)
 }
 
-// Declare makes the method and declares its options, and the options that follow from From and Takes.
+// Declare makes the method. It declares the method's own options, and those that From and Takes imply.
 func (s Spec) Declare() *Bound {
 	b := &Bound{Spec: s, Solver: s.New(), Options: new(Options)}
 	switch s.From {
@@ -111,7 +111,7 @@ func (b *Bound) IsGiven(name string) bool {
 	return opt != nil && opt.isSet
 }
 
-// Single returns an error if an option has several weights, which only a path takes.
+// Single returns an error if an option has several weights, because only a path accepts several.
 func (b *Bound) Single(settings Settings) error {
 	for _, opt := range b.Options.list {
 		if opt.Type != "NUMBERS" || !opt.isSet {

@@ -11,19 +11,20 @@ import (
 type Block struct {
 	Name    string
 	Members []int   // features, ascending
-	Cost    float64 // above 0
+	Cost    float64 // greater than 0
 }
 
 // Choice restricts the choice among d features. The zero value allows every single feature, and any number of them.
 type Choice struct {
-	// Blocks are the candidates, in the order of their first members; every feature is in one of them. Nil means every
-	// feature by itself, at a cost of 1. With Blocks all indices and numbers of candidates, in K, Keep and below, refer
-	// to blocks, otherwise to features.
+	// Blocks are the candidates, in the order of their first members; every feature is in one of them. Nil means that
+	// every feature is a candidate of its own, at a cost of 1. With Blocks all indices and numbers of candidates, here
+	// and in K and Keep, refer to blocks, otherwise to features.
 	Blocks []Block
 	// Budget bounds the total cost of the choice, including kept candidates; 0 means no bound.
 	Budget float64
-	Forbid []int // candidates that must not be chosen, but are to be explained like all others
-	// Most, if above 0, bounds the chosen candidates of each set: candidate i is in set Sets[i], -1 for none.
+	Forbid []int // candidates that must not be chosen, but must be explained like all others
+	// Most, if above 0, bounds the chosen candidates of each set: candidate i is in set Sets[i], in no set if
+	// Sets[i] is -1.
 	Most int
 	Sets []int
 }
@@ -36,7 +37,7 @@ func (c *Choice) Candidates(d int) int {
 	return d
 }
 
-// Forbidden returns a mark for each candidate among d features that must not be chosen.
+// Forbidden returns, for each candidate among d features, whether it must not be chosen.
 func (c *Choice) Forbidden(d int) []bool {
 	forbidden := make([]bool, c.Candidates(d))
 	for _, i := range c.Forbid {
@@ -63,8 +64,8 @@ func (c *Choice) Open(d int) int {
 	return open
 }
 
-// Single reports whether every candidate is one feature, all at the same cost and without a budget: then features are
-// chosen.
+// Single reports whether every candidate is one feature, all costs are equal and there is no budget, so that single
+// features are chosen.
 func (c *Choice) Single() bool {
 	return c.Budget == 0 && !slices.ContainsFunc(c.Blocks, func(b Block) bool { return len(b.Members) != 1 || b.Cost != c.Blocks[0].Cost })
 }
@@ -74,7 +75,7 @@ func (c *Choice) HasCosts() bool {
 	return slices.ContainsFunc(c.Blocks, func(b Block) bool { return b.Cost != c.Blocks[0].Cost })
 }
 
-// Largest returns the number of features of the largest block; 0 without blocks.
+// Largest returns the number of features of the largest block, or 0 without blocks.
 func (c *Choice) Largest() (n int) {
 	for _, b := range c.Blocks {
 		n = max(n, len(b.Members))
@@ -98,7 +99,7 @@ func (c *Choice) Features(k int) (n int) {
 	return n
 }
 
-// Refuse adds the faults of c for d features.
+// Refuse adds a fault for each error of c as a choice among d features.
 func (c *Choice) Refuse(faults *stream.Faults, d int) {
 	n := c.Candidates(d)
 	if c.Blocks != nil {

@@ -6,17 +6,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Shape describes the input of a run as far as it is known before anything is read.
+// Shape describes the input of a run as far as it is known before the input is read.
 type Shape struct {
-	Columns []stream.Column  // features, at most
+	Columns []stream.Column  // features; there may be fewer
 	LeftOut []stream.LeftOut // columns that are not features
-	Rows    int64            // used rows, at most; -1 unknown
-	Source  stream.Source    // the rows that the method will read; nil if it reads none
-	K       int              // features wanted, at most
+	Rows    int64            // upper bound of the used rows; -1 unknown
+	Source  stream.Source    // the rows that the method will read; nil if it does not read rows
+	K       int              // upper bound of the number of features to choose
 	Blocks  int              // features of the largest candidate block; 0 if features are chosen one by one
-	Anchors int              // m, for FromGraph
+	Anchors int              // number of anchors m, for FromGraph
 	Threads int
-	Sample  int // rows of the sample, for methods that take one
+	Sample  int // number of rows of the sample, for methods that use one
 
 	Sparse   bool // rows are lists of their entries
 	Thin     bool // Sparse, and the graph holds C by its columns: see anchor.Columns
@@ -26,12 +26,12 @@ type Shape struct {
 
 	RowEntries int64 // planned entries of a sparse row
 
-	// Rank is the number of rows of a Gram matrix given as a factor; 0 if it is in full.
+	// Rank is the number of rows of a Gram matrix given as a factor, or 0 if the matrix is stored in full.
 	Rank int
 	// Sketch is the number of rows of a sketch that estimates the Gram matrix, including held-out rows; 0 if the matrix
-	// is exact. Reads is the allowed number of passes over the input, including the one for the sketch.
+	// is exact. Reads is the largest allowed number of passes over the input, including the one for the sketch.
 	Sketch, Reads int
-	// OutOfCore asks for the cost of FromGram methods without the matrix: they read the rows.
+	// OutOfCore requests the cost of FromGram methods that read the rows instead of a Gram matrix.
 	OutOfCore bool
 	// Memory is the memory that the method may use; 0 means no limit.
 	Memory int64
@@ -40,25 +40,25 @@ type Shape struct {
 // Names returns the names of the features.
 func (s Shape) Names() []string { return columnNames(s.Columns) }
 
-// Unaffordable exceeds any limit: the cost of a form that a method lacks.
+// Unaffordable exceeds any limit. It is the cost of a way of computing that a method does not have.
 const Unaffordable = math.MaxInt64 / 4
 
-// Cost is the cost of a run, in bytes, in addition to its evidence and the source's chunks.
+// Cost is the cost of a run, in addition to the memory of its evidence and of the source's chunks.
 type Cost struct {
-	Bytes   int64 // peak memory, at most Shape.Memory if that suffices
+	Bytes   int64 // peak memory, at most Shape.Memory if that is enough
 	Least   int64 // the smallest Shape.Memory that works; 0 means Bytes
 	Scratch int64 // bytes in scratch files
-	// Rewritten is the part of Scratch that each iteration rewrites: a checkpoint stores it twice.
+	// Rewritten is the part of Scratch that each iteration rewrites. A checkpoint stores this part twice.
 	Rewritten int64
-	Shared    int64 // the part of Bytes, or of Scratch if that is not 0, shared by settings solved in parallel
+	Shared    int64 // the part of Bytes, or of Scratch if Scratch is not 0, that settings solved in parallel share
 	Gram      bool  // a FromRows method needs the Gram matrix of the centred columns
-	Cramped   bool  // more memory would save passes
+	Cramped   bool  // with more memory the run would need fewer passes
 	Passes    Passes
 	// Iterations bounds the iterations of one setting; 0 for a direct method.
 	Iterations int
 }
 
-// Passes is the range of the number of passes over the input.
+// Passes is the range and the reason of the number of passes over the input.
 type Passes struct {
 	Least, Most int
 	Why         stream.Text // may be empty

@@ -1,9 +1,8 @@
 // Package method defines the contract of selection methods: their declarations, their evidence, and the ranking they
 // return.
 //
-//  1. A method's package lists its [Spec]s: name, the evidence it works from (a profile of
-//     the columns, their Gram matrix, the anchor graph, the rows), the options it takes, its
-//     default scale.
+//  1. A method's package lists its [Spec]s: name, the evidence it works from (a profile of the columns, their Gram
+//     matrix, the anchor graph, the rows), the options it takes, its default scale.
 //  2. Spec.New makes a [Method] with its own settings, which Options declares once: flags,
 //     help, defaults, refusals and the record of a run are all derived from it ([Spec.Bind]).
 //  3. Cost returns the memory, scratch space and passes of a run, so that it can be planned.

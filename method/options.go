@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Options are the settings that a method declares, each bound to a variable. A declaration sets the variable to its
-// default.
+// Options holds the settings that a method declares. Each of them is bound to a variable, which is set to the default
+// when the setting is declared.
 type Options struct {
 	list   []*Option
 	checks []func(isSet func(name string) bool) error
@@ -22,7 +22,7 @@ type Options struct {
 type Option struct {
 	Name    string
 	Usage   string // one line; `N` in backquotes names the value
-	Syntax  string // of the value, if it needs an explanation
+	Syntax  string // syntax of the value, if it needs an explanation
 	Type    string // int, float64, bool, string, name (one of Allowed) or NUMBERS (weights)
 	Default string // as text; empty if Usage describes it
 	Allowed []string
@@ -45,7 +45,7 @@ func (o *Options) Find(name string) *Option {
 	return nil
 }
 
-// Check adds a rule over several options, evaluated when all have their values.
+// Check adds a rule about several options. It is evaluated when all options have their values.
 func (o *Options) Check(rule func(isSet func(name string) bool) error) {
 	o.checks = append(o.checks, rule)
 }
@@ -55,18 +55,18 @@ func (o *Options) addOption(opt *Option) *Option {
 	return opt
 }
 
-// Int declares a whole number.
+// Int declares an option for a whole number.
 func (o *Options) Int(target *int, name string, value int, usage string) *Option {
 	return declareOption(o, target, value, Option{Name: name, Usage: usage, Type: "int"}, strconv.Atoi, "want a whole number")
 }
 
-// Int64 declares a whole number that counts rows.
+// Int64 declares an option for a whole number that counts rows.
 func (o *Options) Int64(target *int64, name string, value int64, usage string) *Option {
 	parse := func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
 	return declareOption(o, target, value, Option{Name: name, Usage: usage, Type: "int"}, parse, "want a whole number")
 }
 
-// Float declares a number.
+// Float declares an option for a number.
 func (o *Options) Float(target *float64, name string, value float64, usage string) *Option {
 	parse := func(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 	return declareOption(o, target, value, Option{Name: name, Usage: usage, Type: "float64"}, parse, "want a number")
@@ -77,13 +77,13 @@ func (o *Options) Bool(target *bool, name, usage string) *Option {
 	return declareOption(o, target, false, Option{Name: name, Usage: usage, Type: "bool"}, strconv.ParseBool, "want true or false")
 }
 
-// Text declares any text.
+// Text declares an option for any text.
 func (o *Options) Text(target *string, name, usage string) *Option {
 	return declareOption(o, target, "", Option{Name: name, Usage: usage, Type: "string"}, func(s string) (string, error) { return s, nil }, "")
 }
 
-// declareOption adds an option that is parsed by parse; want describes valid values. If the default is the zero value,
-// the usage explains it.
+// declareOption adds an option whose text is parsed by parse; want describes valid values. A default that is the zero
+// value is not recorded, because the usage explains it.
 func declareOption[T comparable](o *Options, target *T, value T, opt Option, parse func(string) (T, error), want string) *Option {
 	*target = value
 	if value != *new(T) {
@@ -100,7 +100,7 @@ func declareOption[T comparable](o *Options, target *T, value T, opt Option, par
 	return o.addOption(&opt)
 }
 
-// Choice declares one of some names.
+// Choice declares an option whose value is one of some names.
 func (o *Options) Choice(target *string, name, value, usage string, allowed ...string) *Option {
 	*target = value
 	return o.addOption(&Option{Name: name, Usage: usage, Type: "name", Default: value, Allowed: allowed, parse: func(s string) error {
@@ -112,22 +112,22 @@ func (o *Options) Choice(target *string, name, value, usage string, allowed ...s
 	}})
 }
 
-// Weights declares a weight, or several for a path.
+// Weights declares an option for a weight, or for several weights of a path.
 func (o *Options) Weights(target *Weights, name, usage string) *Option {
 	*target = nil
 	return o.addOption(&Option{Name: name, Usage: usage, Type: "NUMBERS", parse: target.Set,
 		Syntax: "a number, or for some methods a share of the weight that leaves no feature (0.1x); path takes several, as 0.1,1 or 1e-3..1e3 (a value a decade)"})
 }
 
-// PlainWeights is Weights for a method without a reference value, which takes no shares.
+// PlainWeights declares an option as Weights does, for a method without a reference value, which refuses shares.
 func (o *Options) PlainWeights(target *Weights, name, usage, method string) *Option {
 	return o.Weights(target, name, usage).Refuse(func(string) error { return target.RefuseShares(name, method) })
 }
 
-// Parse sets the option from text; the error describes valid values.
+// Parse sets the option from text. The error describes valid values.
 func (opt *Option) Parse(s string) error { return opt.parse(s) }
 
-// Bound rejects values unless isValid returns true, with advice such as "want 1 or more".
+// Bound refuses a value if isValid returns false. The text want is the advice to the user, such as "want 1 or more".
 func (opt *Option) Bound(isValid func() bool, want string) *Option {
 	return opt.Refuse(func(text string) error {
 		if isValid() {
@@ -137,7 +137,7 @@ func (opt *Option) Bound(isValid func() bool, want string) *Option {
 	})
 }
 
-// Refuse adds a rule for the value; text is the value as typed.
+// Refuse adds a rule for the value; the rule receives the value as the user typed it.
 func (opt *Option) Refuse(rule func(text string) error) *Option {
 	opt.bounds = append(opt.bounds, rule)
 	return opt
@@ -156,14 +156,15 @@ func (opt *Option) setFromText(text string) error {
 	return nil
 }
 
-// RefuseNegative adds a fault for a count below 0; the name is in the form of a Text, {threads} for an option.
+// RefuseNegative adds a fault if count is below 0. The name is written as in a Text, such as {threads} for an option.
 func RefuseNegative(faults *stream.Faults, name string, count int) {
 	if count < 0 {
 		faults.Addf(name+" = %d is negative", count)
 	}
 }
 
-// RefuseNumber adds faults for k of d features: none to choose from, k below 0 or above d.
+// RefuseNumber adds a fault if there are no features (d < 1), and a fault if the number k of features to choose is
+// below 0 or above d.
 func RefuseNumber(faults *stream.Faults, k, d int) {
 	if d < 1 {
 		faults.Addf("there are no features to choose from")
@@ -174,12 +175,12 @@ func RefuseNumber(faults *stream.Faults, k, d int) {
 	}
 }
 
-// MostGaining bounds the number of d features, including the kept ones, if each further one must add the share to the
-// explained variance.
+// MostGaining returns an upper bound of the number of chosen features among d features, including the kept ones, if
+// each further feature must add the given share to the explained variance.
 func MostGaining(d, keep int, share float64) int { return int(min(float64(d), float64(keep)+1/share)) }
 
-// RefuseKept adds faults for columns to keep among k of d features, k = 0 for any number: too many, not a feature, or
-// repeated.
+// RefuseKept adds faults if the columns to keep are more than k, are not among the d features, or are repeated. If k is
+// 0, any number of columns may be kept.
 func RefuseKept(faults *stream.Faults, keep []int, k, d int) {
 	if k > 0 && len(keep) > k {
 		faults.Addf("%d features to keep are more than {k} = %d", len(keep), k)

@@ -10,51 +10,51 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Ranking is the result of a method. Features are numbered as in Evidence.Columns. Order and one of Scores and Turns
-// are required; Explained and Nearest are required with Error.
+// Ranking is the result of a method. Features are numbered as in Evidence.Columns. Order is required, and so is either
+// Scores or Turns. If Error is set, Explained and Nearest are required.
 type Ranking struct {
-	Order []int // features, best first: all of them, or the chosen ones
-	// Blocks are the chosen ones of Evidence.Blocks, in order; then Order lists their members consecutively, and Turns,
-	// Error and Layers are per block. Nil without blocks.
+	Order []int // features, best first: all features, or only the chosen ones
+	// Blocks are the chosen blocks of Evidence.Blocks, in order. Order then lists their members consecutively, and
+	// Turns, Error and Layers have one entry for each block. Nil without blocks.
 	Blocks []int
-	// Scores has one score for each feature. Nil if only chosen features have one.
+	// Scores has one score for each feature. Nil if only the chosen features have a score.
 	Scores []float64
-	// Turns has the score of each of Order at its turn, instead of Scores.
+	// Turns has, instead of Scores, the score of each feature of Order when it was chosen.
 	Turns         []float64
 	LowerIsBetter bool
-	Ties          Ties // of Order; nil if unknown
+	Ties          Ties // ties of Order; nil if unknown
 
-	// Error is F(S)/F(∅) after each of Order, Explained the share of each feature's sum of squares that the selection
-	// explains, Nearest the selected feature with the largest absolute cosine, -1 for none. If Error is nil and there
-	// is a Gram matrix, the caller computes all three.
+	// Error is F(S)/F(∅) after each feature of Order. Explained is the share of each feature's sum of squares that the
+	// selection explains. Nearest is the selected feature with the largest absolute cosine, or -1 if there is no such
+	// feature. If Error is nil and there is a Gram matrix, the caller computes all three.
 	Error, Explained []float64
 	Nearest          []int
 
-	// Least is, after each of Order, the least Error that any subspace of the same dimension could leave, spanned by
-	// features or not: the tail of the target's eigenvalues. Nil if unknown.
+	// Least is the least Error, after each feature of Order, that a subspace of the same dimension could leave, whether
+	// it is spanned by features or not: the sum of the target's remaining eigenvalues. Nil if unknown.
 	Least []float64
-	// Layers is the layer of each of Order, from 1: when the target is fully explained, a second layer is chosen for
-	// the residual of the first. Nil means that all are in the first.
+	// Layers is the layer of each feature of Order, from 1. When the target is fully explained, a second layer is
+	// chosen for the residual of the first. Nil means that all features are in the first layer.
 	Layers []int
 
-	// Estimate describes the use of a sketch of the rows; nil if all is exact.
+	// Estimate describes the use of a sketch of the rows; nil if all numbers are exact.
 	Estimate *stream.Estimate
 
-	Objective []float64          // with a Trace, its objective is used
-	Trace     []stream.TraceStep // a step for each iteration
+	Objective []float64          // if there is a Trace, the objective in it is used
+	Trace     []stream.TraceStep // one step for each iteration
 	Unsettled bool               // the iteration ended before it converged
-	Rose      *Rise              // nil if the objective fell as it must
+	Rose      *Rise              // nil if the objective never rose
 
-	// Chance compares the choice with random ones by the method's own criterion; nil if the criterion is the explained
-	// share, or if there is nothing to compare.
+	// Chance compares the choice with random choices by the method's own criterion. Nil if this criterion is the
+	// explained share, or if there is nothing to compare.
 	Chance *stream.Chance
 
-	Used     map[string]any // settings that influenced the ranking, by option, with defaults
-	Passes   int            // over the source
+	Used     map[string]any // settings that influenced the ranking, by option, including defaults
+	Passes   int            // number of passes over the source
 	Warnings []stream.Text
 }
 
-// Check validates a ranking of d features; an error is a bug in the method.
+// Check validates a ranking of d features. An error indicates a bug in the method.
 func (r *Ranking) Check(d int) error {
 	if r == nil {
 		return errors.New("no ranking")
@@ -90,19 +90,19 @@ func (r *Ranking) Check(d int) error {
 	return nil
 }
 
-// Rise is an objective that rose by more than rounding error: a fault in data or program. The ranking is the last one
-// before the rise.
+// Rise describes an objective that rose by more than rounding error, which indicates a fault in the data or the
+// program. The ranking is the last one before the rise.
 type Rise struct {
 	Iteration int // counted from 1
 	From, To  float64
 	Allowed   float64 // the part of To − From that rounding could explain
 }
 
-// Ties are the sizes of the groups of equal scores along a ranking; a group is in column order.
+// Ties holds the sizes of the groups of equal scores along a ranking. The features of a group are in column order.
 type Ties []int
 
-// At returns the ranks [from, to) of the group that the choice of the first k features splits, so that column order
-// decides; from = to if none is split.
+// At returns the ranks [from, to) of the group that the choice of the first k features divides, so that column order
+// decides which of its features are chosen. If no group is divided, from is equal to to.
 func (t Ties) At(k int) (from, to int) {
 	for _, n := range t {
 		if from = to; from >= k {
@@ -115,8 +115,8 @@ func (t Ties) At(k int) (from, to int) {
 	return 0, 0
 }
 
-// Rank sorts features by descending score. The largest remaining score and all scores alike to it form a group, in
-// column order; the groups are the ties.
+// Rank sorts features by descending score. The largest remaining score and all scores alike to it form a group, and the
+// features of a group are in column order. The groups are the ties.
 func Rank(scores []float64, alike func(largest, score float64) bool) (order []int, ties Ties) {
 	order = make([]int, len(scores))
 	for i := range order {
@@ -135,7 +135,7 @@ func Rank(scores []float64, alike func(largest, score float64) bool) (order []in
 	return order, ties
 }
 
-// EqualScores returns the ties of features, in order, whose scores are equal numbers.
+// EqualScores returns the ties of features in the given order. Features are tied if their scores are equal numbers.
 func EqualScores(order []int, scores []float64) Ties {
 	var t Ties
 	for i, j := range order {
@@ -150,27 +150,27 @@ func EqualScores(order []int, scores []float64) Ties {
 
 // Grid is the result of a path over settings.
 type Grid struct {
-	Settings []Setting // by rising weights, row by row
-	Width    int       // settings in a row
+	Settings []Setting // in ascending order of the weights, row by row
+	Width    int       // number of settings in a row
 	Used     map[string]any
-	Passes   int // over the source
+	Passes   int // number of passes over the source
 	Warnings []stream.Text
 }
 
 // Setting is one point of a grid.
 type Setting struct {
 	Alpha, Beta, Gamma float64     // the weights; NaN for weights that the method lacks
-	Name               stream.Text // in words: "alpha 1, gamma 0.1"
-	Flags              stream.Text // the options that select this setting, if the weights do not
+	Name               stream.Text // description such as "alpha 1, gamma 0.1"
+	Flags              stream.Text // the options that select this setting, if the weights alone do not select it
 	Ranking            *Ranking
-	Sound              bool // may be recommended, as far as the method can judge
-	Apart              bool // rounding may change its ranking: it is neither compared nor recommended
+	Sound              bool // this setting may be recommended, as far as the method can judge
+	Apart              bool // rounding may change the ranking, so that it is neither compared nor recommended
 }
 
 // Tree is a tree of groups over features.
 type Tree interface {
 	Nodes() int
 	Depth() int
-	// Encode writes the tree as JSON, features by their names.
+	// Encode writes the tree as JSON, with the names of the features.
 	Encode(w io.Writer, names []string) error
 }

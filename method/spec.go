@@ -7,10 +7,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// From is the evidence that a method works from. It determines which passes over the input precede it.
+// From is the evidence that a method uses. It determines which passes over the input come first.
 type From int
 
-// The kinds of evidence.
+// Kinds of evidence.
 const (
 	FromProfile From = iota // mean, spread and range of each column: O(d)
 	FromGram                // the Gram matrix: O(d²), or repeated passes over the rows if that does not fit
@@ -18,122 +18,121 @@ const (
 	FromRows                // the rows, in every iteration
 )
 
-// Takes lists the requests that a method supports.
+// Takes describes which requests a method supports.
 type Takes struct {
 	Keep     bool // features that are kept from the start
-	Variance bool // a share to explain, instead of a number of features
-	// MinGain means that the method stops by itself when the next feature adds less than a share.
+	Variance bool // a share to explain instead of a number of features
+	// MinGain means that the method ends the selection when the next feature adds less than a given share.
 	MinGain bool
-	// WhyNotVariance explains why a method that keeps features takes no share; may be empty.
+	// WhyNotVariance explains why a method that keeps features does not accept a share; may be empty.
 	WhyNotVariance stream.Text
 	Weight         bool // weighted rows
-	Forbid         bool // features that must not be chosen, for a method with Turns; the others always allow them
-	// Choice means that the method itself chooses among the candidates of Evidence.Choice. For other methods groups get
-	// the scores of their features.
+	Forbid         bool // features that must not be chosen, for a method with Turns; methods with scores always allow them
+	// Choice means that the method itself chooses among the candidates of Evidence.Choice. For a method without Choice,
+	// groups get the scores of their features.
 	Choice bool
-	// Turns means that only chosen features have a score, at their turn: then groups have none.
+	// Turns means that only chosen features have a score, computed when they are chosen, so that groups have no scores.
 	Turns bool
 	// Reconstructs means that features are chosen to explain the data's sum of squares, so that the explained share
-	// shows whether the choice is better than chance. For a method with another criterion it would not.
+	// shows whether the choice is better than chance. With another criterion the share would not show this.
 	Reconstructs bool
-	// Nested means that the first features of a selection are the selection of fewer, so that one run gives the whole
-	// curve of the error over their number.
+	// Nested means that the first j features of a selection are the selection of j features, so that one run gives the
+	// error for every number of features.
 	Nested bool
 	// Iterates means that the method may stop before it converges.
 	Iterates bool
-	// Factor means that the Gram matrix may be a factor, which is cheap if features outnumber rows.
+	// Factor means that the Gram matrix may be given as a factor, which is cheap if there are more features than rows.
 	Factor bool
 	// Streams means that a FromGraph method can read the rows again if a Gram matrix does not fit.
 	Streams bool
-	// Sample means that a FromGram method also uses a seeded sample of rows, drawn in the same pass: Evidence.Survey.
+	// Sample means that a FromGram method also uses a seeded sample of rows, drawn in the same pass (Evidence.Survey).
 	Sample bool
-	// Sketch means that the method can select from an estimate of the Gram matrix, by a sketch of the rows.
+	// Sketch means that the method can select from an estimate of the Gram matrix computed from a sketch of the rows.
 	Sketch bool
-	// Diagonal means that a FromGraph method uses only the diagonal of the Gram matrix, which an estimate has exactly.
+	// Diagonal means that a FromGraph method uses only the diagonal of the Gram matrix, which is exact in an estimate.
 	Diagonal bool
-	// NoCross means that a FromGraph method does not read C if the Gram matrix is a factor.
+	// NoCross means that a FromGraph method does not use C if the Gram matrix is a factor.
 	NoCross bool
-	// Cells means that features are the cells of a grid: all take part, including constant ones.
+	// Cells means that the features are the cells of a grid. All of them are used, including constant features.
 	Cells bool
-	// Scales are the sensible scales; nil means all. WhyScales explains why others are not.
+	// Scales are the sensible scales; nil means all scales. WhyScales explains why the other scales are not sensible.
 	Scales    []gram.Scale
 	WhyScales stream.Text
 }
 
-// Spec declares a method: plain data, and a constructor.
+// Spec declares a method: its description, and a function that makes it.
 type Spec struct {
 	Name  string
-	About string // a line for people
+	About string // one line for people
 	Guide Guide
 	From  From
 	Takes Takes
 	Scale gram.Scale // the default scale
-	// PathAdvice recommends an alternative to a path over settings, if the method has neither a path nor a curve; may
-	// be empty.
+	// PathAdvice recommends an alternative to a path over settings, for a method that has neither a path nor a curve;
+	// may be empty.
 	PathAdvice stream.Text
 	New        func() Method
 }
 
-// Guide helps people choose: sentences without a full stop that name no options. Statements about the quality of
-// choices were measured, see bench/results/quality.md.
+// Guide helps people to choose a method. Its texts are sentences without a full stop that do not name options.
+// Statements about the quality of choices were measured, see bench/results/quality.md.
 type Guide struct {
-	When    string // order of the work after the statistics: n rows, d features, m anchors, k chosen
-	Time    string // the order of its work once the statistics are there: n rows, d features, m anchors, k chosen
-	Caution string // weaknesses of its choice, and whether random features are as good
+	When    string // data or aims for which to use the method
+	Time    string // order of the work after the statistics: n rows, d features, m anchors, k chosen
+	Caution string // weaknesses of the method's choice, and whether random features are as good
 }
 
-// Method is a method with its settings, which Options binds to their values. It is used for one run.
+// Method is a method with its settings, which Options binds to variables. A Method is used for one run only.
 type Method interface {
 	// Options declares the settings.
 	Options(*Options)
 	// Cost estimates the cost of a run for input of the given shape.
 	Cost(Shape) (Cost, error)
-	// Select ranks the features of the evidence, whose matrices it may overwrite.
+	// Select ranks the features of the evidence. It may overwrite the matrices of the evidence.
 	Select(context.Context, *Evidence) (*Ranking, error)
 }
 
-// Varied is a method that solves every setting of a grid from one Evidence. Some of its options then take several
-// values.
+// Varied is a method that solves every setting of a grid from one Evidence. Some of its options accept several values.
 type Varied interface {
-	// Settings returns the number of settings of the grid, at most.
+	// Settings returns an upper bound of the number of settings of the grid.
 	Settings() int
 	Path(context.Context, *Evidence) (*Grid, error)
 }
 
-// Unnested is a method whose settings may contradict Takes.Nested: it then recommends an alternative to a curve over k;
-// empty if its selections are nested.
+// Unnested is a method whose settings may contradict Takes.Nested. If they do, Unnested returns advice about an
+// alternative to a curve over k. It returns an empty text if the selections are nested.
 type Unnested interface{ Unnested() stream.Text }
 
-// ByPanels is a FromGraph method that, with suitable settings, reads the rows of a factor by panels, and rarely: then
-// they may stay float32, half the memory.
+// ByPanels is a FromGraph method that, with suitable settings, reads the rows of a factor in panels and only a few
+// times. The rows may then stay float32, which needs half the memory.
 type ByPanels interface{ ByPanels() bool }
 
-// Surveyor is a method that takes a sample of the rows (Takes.Sample), and sets how it is evaluated.
+// Surveyor is a method that uses a sample of the rows (Takes.Sample), and determines how the sample is evaluated.
 type Surveyor interface{ SurveyOptions() SurveyOptions }
 
 // SurveyOptions are the parameters of the diffusion kernel of a sample of rows.
 type SurveyOptions struct {
-	Diffusion float64 // steps
-	Neighbors int     // nearest rows that a row has weights on
+	Diffusion float64 // number of steps
+	Neighbors int     // number of nearest rows that are linked to a row
 }
 
 // Survey holds statistics of a sample of rows with d features.
 type Survey struct {
-	Shares   []float64 // d: xᵢᵀKxᵢ/xᵢᵀxᵢ for the diffusion kernel K of the sampled rows and scaled, centred columns xᵢ
+	Shares   []float64 // for each of the d features: xᵢᵀKxᵢ/xᵢᵀxᵢ for the diffusion kernel K and the scaled, centred columns xᵢ of the sample
 	Norm     float64   // ‖K‖
-	Floor    float64   // share of its own variance that a feature may leave unexplained while others leave more; 0 for none
-	Power    float64   // exponent of the norm that the alignment is divided by; 0 for the method's own
+	Floor    float64   // share of its own variance that a feature may leave unexplained while other features leave more; 0 means no such share
+	Power    float64   // exponent of the norm by which the alignment is divided; 0 means the method's own exponent
 	Warnings []stream.Text
-	// Without a Gram matrix, as for many sparse columns: diagonal and columns of the Gram matrix of the sampled rows. A
-	// column is d numbers, valid until the next call.
+	// If there is no Gram matrix, as for many sparse columns, Squares and Column give the diagonal and the columns of
+	// the Gram matrix of the sampled rows. A column has d numbers and is valid until the next call.
 	Squares []float64
 	Column  func(j int) []float64
 }
 
 // Grouped is a method that works with a tree of groups over the features.
 type Grouped interface {
-	// Tree makes the tree that the method's options describe from the columns of the evidence, and, if NeedsGram, the
-	// Gram matrix of the centred columns, which it overwrites.
+	// Tree makes the tree that the method's options describe from the columns of the evidence. If NeedsGram returns
+	// true, it also uses the Gram matrix of the centred columns, which it overwrites.
 	Tree(*Evidence) (Tree, error)
 	NeedsGram() bool
 	// CheckTree returns an error if the options do not describe a tree.

@@ -9,13 +9,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Weight is the weight of a term: a number, or a share of a reference value that the method computes, "0.1x".
+// Weight is the weight of a term of an objective. It is a number, or a share, such as "0.1x", of a reference value that
+// the method computes.
 type Weight struct {
 	Value float64
 	Share bool
 }
 
-// Of returns the weight as a number; shares are shares of whole.
+// Of returns the weight as a number. A share is multiplied by whole.
 func (w Weight) Of(whole float64) float64 {
 	if w.Share {
 		return w.Value * whole
@@ -31,8 +32,8 @@ func (w Weight) String() string {
 	return s
 }
 
-// Weights is an option of one weight, or of several for a path: a list, or a range of decades. Empty means the method's
-// default.
+// Weights is the value of an option for one weight, or for several weights of a path, which are given as a list or a
+// range of decades. Empty means the method's default.
 type Weights []Weight
 
 func (w Weights) String() string {
@@ -43,7 +44,7 @@ func (w Weights) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Set reads "1", "0.1,1,10", "1e-3..1e3", "0.1x" or "1e-3x..1x".
+// Set parses texts such as "1", "0.1,1,10", "1e-3..1e3", "0.1x" or "1e-3x..1x".
 func (w *Weights) Set(s string) error {
 	var out Weights
 	for part := range strings.SplitSeq(s, ",") {
@@ -79,7 +80,7 @@ func (w *Weights) Set(s string) error {
 	return nil
 }
 
-// timesPowerOfTen returns a·10ⁱ, computed in decimal, so that 1e-3..1e3 contains 0.1 and not 0.1000…01.
+// timesPowerOfTen returns a·10ⁱ. It computes in decimal, so that 1e-3..1e3 contains 0.1 and not 0.1000…01.
 func timesPowerOfTen(a float64, i int) (float64, error) {
 	digits, exponent, _ := strings.Cut(strconv.FormatFloat(a, 'e', -1, 64), "e")
 	e, err := strconv.Atoi(exponent)
@@ -98,7 +99,7 @@ func parseWeight(s string) (Weight, error) {
 	return Weight{x, share}, nil
 }
 
-// Record returns w for the record of a run: a number, or text for several.
+// Record returns w in the form for the record of a run: a number, or a text for several weights.
 func (w Weights) Record() any {
 	if len(w) == 1 && !w[0].Share {
 		return w[0].Value
@@ -114,7 +115,7 @@ func (w Weights) Or(otherwise ...Weight) Weights {
 	return otherwise
 }
 
-// Values returns the numbers; shares are not multiplied out.
+// Values returns the numbers of the weights; shares are not multiplied by their reference value.
 func (w Weights) Values() []float64 {
 	var out []float64
 	for _, x := range w {
@@ -123,7 +124,7 @@ func (w Weights) Values() []float64 {
 	return out
 }
 
-// First returns the value of the first weight, 0 for none.
+// First returns the value of the first weight, or 0 if w is empty.
 func (w Weights) First() float64 {
 	if len(w) == 0 {
 		return 0
@@ -131,7 +132,7 @@ func (w Weights) First() float64 {
 	return w[0].Value
 }
 
-// RefuseShares returns an error if w has shares, for a method without a reference value.
+// RefuseShares returns an error if w contains shares, for a method without a reference value.
 func (w Weights) RefuseShares(option, method string) error {
 	for _, x := range w {
 		if x.Share {

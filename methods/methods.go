@@ -1,4 +1,4 @@
-// Package methods lists all methods of selection. Add a method by a line in All.
+// Package methods lists all methods of selection. A new method needs a line in All.
 package methods
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/udfs"
 )
 
-// Recommended is the default method if it is applicable: the best over the measured sets (bench/results). Fallback is
-// the default otherwise: it needs only the Gram matrix.
+// Recommended is the default method if it can be used: it was the best over the measured sets (bench/results). Fallback
+// is the default otherwise; it needs only the Gram matrix.
 const (
 	Recommended = "align"
 	Fallback    = "greedy"
@@ -59,7 +59,7 @@ func Names(list []method.Spec) []string {
 	return names
 }
 
-// Find returns the method of the list with the name; an unknown name is a *stream.UsageError.
+// Find returns the method of the list with the name. If the name is unknown, the error is a *stream.UsageError.
 func Find(list []method.Spec, name string) (method.Spec, error) {
 	for _, s := range list {
 		if s.Name == name {
@@ -70,15 +70,15 @@ func Find(list []method.Spec, name string) (method.Spec, error) {
 	return method.Spec{}, stream.Usagef("unknown method %q (there are %s)%s", name, strings.Join(names, ", "), suggest.DidYouMean(name, names))
 }
 
-// Knowing returns the methods of the list that have an option.
+// Knowing returns the methods of the list that have an option with that name.
 func Knowing(list []method.Spec, option string) []method.Spec {
 	return slices.DeleteFunc(slices.Clone(list), func(s method.Spec) bool {
 		return s.Declare().Options.Find(option) == nil
 	})
 }
 
-// Bind finds a method and binds its settings. An option that only other methods have is a *stream.UsageError that names
-// them.
+// Bind finds a method and binds its settings. If only other methods have an option, the error is a *stream.UsageError
+// that names these methods.
 func Bind(list []method.Spec, name string, settings method.Settings) (*method.Bound, error) {
 	spec, err := Find(list, name)
 	if err != nil {

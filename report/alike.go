@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// alikeView is the map of the correlations between the chosen features, with the most correlated pairs.
+// alikeView has the map of the correlations between the chosen features, and the most correlated pairs.
 type alikeView struct {
 	SVG   template.HTML
 	Pairs []pairView
@@ -24,7 +24,7 @@ type pairView struct{ A, B, R string }
 // maxPairs bounds the most correlated pairs that the page names.
 const maxPairs = 5
 
-// newAlikeView makes the map, or returns nil if the selection does not record correlations.
+// newAlikeView draws the map. It returns nil if the selection does not record correlations.
 func newAlikeView(s *stream.Selection) (*alikeView, error) {
 	k := len(s.Selected)
 	if k < 2 || len(s.Correlations) != k {
@@ -41,7 +41,7 @@ func newAlikeView(s *stream.Selection) (*alikeView, error) {
 		if r < 0 {
 			h = chosenHue
 		}
-		if !math.IsNaN(r) { // opacity shows the size of r, on a light and on a dark page
+		if !math.IsNaN(r) { // opacity shows the size of r, so that the map fits a light and a dark page
 			img.SetNRGBA(j, i, h.toNRGBA(uint8(255*min(math.Abs(r), 1)+0.5)))
 		}
 	}
@@ -79,10 +79,10 @@ func newAlikeView(s *stream.Selection) (*alikeView, error) {
 	return v, nil
 }
 
-// correlationMapSVG places the image data between ranks at its top and left. The page's script reads attribute
-// data-r, the lower triangle by rows, to show the value under the pointer.
+// correlationMapSVG draws the map: the image data with the ranks above it and at its left. Attribute data-r contains
+// the lower triangle by rows. The page's script reads it to show the value under the pointer.
 func correlationMapSVG(k int, data, triangle string) template.HTML {
-	size := float64(k) / 34 // the same text size on the screen for any k
+	size := float64(k) / 34 // so the text has the same size on the screen for any k
 	margin := 1.8 * size
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="map" viewBox="%s %s %s %s" role="img" aria-label="Map of the correlations of the %d chosen features, by rank." data-k="%d" data-r="%s">`,

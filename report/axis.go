@@ -8,7 +8,7 @@ import (
 )
 
 // axisRange returns the range of the x or y axis. It covers everything drawn and is never empty. A linear y axis
-// begins at zero if that costs less than half of its height.
+// begins at zero if this uses less than half of its height.
 func (c Chart) axisRange(x bool) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	log := c.LogY
@@ -45,7 +45,7 @@ func (c Chart) axisRange(x bool) (lo, hi float64) {
 		}
 		return lo, hi
 	}
-	// A range narrower than this would not separate ticks.
+	// A narrower range is too small for distinct ticks.
 	if size := max(math.Abs(lo), math.Abs(hi)); hi-lo <= 1e-9*size {
 		pad := 0.05 * size
 		if pad == 0 || x && lo == math.Trunc(lo) {
@@ -81,9 +81,9 @@ func (t tickOptions) tickMarks(lo, hi float64) []tick {
 	return t.linearTicks(lo, hi)
 }
 
-// linearTicks uses a step of 1, 2 or 5 times a power of ten.
+// linearTicks returns ticks at a distance of 1, 2 or 5 times a power of ten.
 func (t tickOptions) linearTicks(lo, hi float64) []tick {
-	// Halve first: the width of a range over all numbers overflows.
+	// Halve first, because the width of a range over all float64 numbers overflows.
 	rough := (hi/2 - lo/2) / float64(t.maxLabels) * 2
 	unit := math.Pow(10, math.Floor(math.Log10(rough)))
 	var step, first, last float64
@@ -126,7 +126,7 @@ func (t tickOptions) decadeTicks(lo, hi float64) []tick {
 	return list
 }
 
-// tickLabel writes v with the decimals that the step between ticks needs.
+// tickLabel writes v with as many decimals as the step between ticks needs.
 func tickLabel(v, step float64) string {
 	if math.Abs(v) < step/1e6 {
 		return "0"

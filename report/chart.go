@@ -11,7 +11,7 @@ import (
 type Chart struct {
 	Title, XLabel, YLabel string
 	LogX, LogY            bool
-	WholeX                bool // no ticks between whole numbers of X
+	WholeX                bool // X has ticks only at whole numbers
 	Series                []Series
 	Marks                 []Mark
 }
@@ -81,7 +81,7 @@ func (c Chart) paintInto(to canvas, body frame) error {
 	return nil
 }
 
-// inlineSVG draws the chart for the page, without title and legend, which the page has as text.
+// inlineSVG draws the chart for the page, without title and legend, because the page has them as text.
 func (c Chart) inlineSVG(width, height float64, class, label string) (string, error) {
 	if err := c.validate(); err != nil {
 		return "", err
@@ -92,7 +92,7 @@ func (c Chart) inlineSVG(width, height float64, class, label string) (string, er
 	return string(b), err
 }
 
-// painter draws itself to a file: a chart, a heat map, a mask.
+// painter is something that can draw itself into a file: a chart, a heat map or a mask.
 type painter interface {
 	sizeInPoints() (width, height float64)
 	paintInto(to canvas, body frame) error
@@ -120,7 +120,7 @@ func writePNG(w io.Writer, p painter) error {
 	return r.encodePNG(w)
 }
 
-// paintOn fills the canvas with the paper's colour and draws p inside margins.
+// paintOn fills the canvas with the background colour, and draws p inside margins.
 func paintOn(to canvas, p painter) error {
 	width, height := p.sizeInPoints()
 	page := frame{0, 0, width, height}

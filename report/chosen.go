@@ -30,7 +30,7 @@ func newChosenView(s *stream.Selection) *chosenView {
 	return v
 }
 
-// maxTagRunes bounds the runes of a name in the list of chosen features.
+// maxTagRunes bounds the number of runes of a name in the list of chosen features.
 const maxTagRunes = 40
 
 func truncateTag(name string) string { return truncateText(name, maxTagRunes) }

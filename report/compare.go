@@ -27,7 +27,7 @@ type compareView struct {
 	Drift   []driftView
 }
 
-// glanceRow is one selection in the comparison. Of names the quantity that Explained is a share of.
+// glanceRow is one selection in the comparison. Explained is a share of the quantity that Of names.
 type glanceRow struct {
 	ID, Name, Method, K          string
 	Size, Rule, Explained, Of    string
@@ -50,7 +50,7 @@ func compareSelections(list []pageSelection) (*compareView, error) {
 	v := &compareView{Table: newCrossView(list), Drift: driftViews(list)}
 	var selections []*stream.Selection
 	var names []string
-	line := 0 // index of the selection's line in the error plot
+	line := 0 // index of the selection's line in the error chart
 	for _, s := range list {
 		selections, names = append(selections, s.Selection), append(names, s.name)
 		v.Rows = append(v.Rows, newGlanceRow(s, line))
@@ -86,7 +86,7 @@ func compareSelections(list []pageSelection) (*compareView, error) {
 	return v, nil
 }
 
-// newGlanceRow describes a selection. line is the index of its line in the error plot.
+// newGlanceRow describes a selection. line is the index of its line in the error chart.
 func newGlanceRow(s pageSelection, line int) glanceRow {
 	row := glanceRow{
 		ID: s.id, Name: s.name, Method: truncateText(s.Method, 60), K: countText(int64(len(s.Selected))),
@@ -104,8 +104,8 @@ func newGlanceRow(s pageSelection, line int) glanceRow {
 	return row
 }
 
-// sparkline draws the explained share over k for a table cell, in the colour of the plot's line. It is empty if the
-// shares are unknown.
+// sparkline draws the explained share over k for a table cell, in the colour of the selection's line in the chart. It
+// returns empty if the shares are unknown.
 func sparkline(s *stream.Selection, index int) template.HTML {
 	const width, height = 72, 18
 	line := []point{{0, height}}
@@ -120,11 +120,11 @@ func sparkline(s *stream.Selection, index int) template.HTML {
 	}
 	c := newInlineSVG(width, height+1, "spark", "Explained over k")
 	c.drawLine(stroke{hue: seriesStroke(index).hue, width: 1.5}, thinLine(line)...)
-	b, _ := c.closeSVG() // only pictures can fail
+	b, _ := c.closeSVG() // only embedded pictures can cause an error
 	return template.HTML(b)
 }
 
-// combinedErrorChart draws the error over k of all selections that record one, or returns nil if none does.
+// combinedErrorChart draws the error over k of all selections that record it. It returns nil if none records it.
 func combinedErrorChart(list []pageSelection) *describedChart {
 	c := &describedChart{slug: "error", Chart: Chart{
 		Title: "Error left after k features", XLabel: "features k", YLabel: "error left (share)", WholeX: true,

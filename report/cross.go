@@ -19,20 +19,20 @@ type crossView struct {
 
 type crossRow struct {
 	Name  string
-	Cells []crossCell // empty if the selection does not have the feature
+	Cells []crossCell // a cell is empty if the selection does not have the feature
 	Count int
 }
 
 type crossCell struct{ Class, Rank string }
 
-// newCrossView sorts features by the number of selections that have them, then by rank.
+// newCrossView makes the table. It sorts features by the number of selections that have them, then by their ranks.
 func newCrossView(list []pageSelection) *crossView {
 	v := new(crossView)
 	type row struct {
 		name  string
 		ranks []int
 		in    int
-		score float64 // the sum of (1 − (rank − 1)/k)
+		score float64 // sum of earlyScore over the selections
 	}
 	at := map[string]int{}
 	var rows []row
@@ -91,5 +91,5 @@ func newCrossView(list []pageSelection) *crossView {
 	return v
 }
 
-// earlyScore is 1 for the first of k ranks and falls linearly to 1/k for the last.
+// earlyScore returns 1 for the first of k ranks. It falls linearly to 1/k for the last rank.
 func earlyScore(rank, k int) float64 { return 1 - float64(rank-1)/float64(k) }

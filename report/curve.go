@@ -9,10 +9,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// describedChart is a chart of the page with its description.
+// describedChart is a chart of the page with a description and notes.
 type describedChart struct {
 	Chart
-	slug  string // part of its file name
+	slug  string // part of the chart's file name
 	label string // for readers who cannot see the chart
 	notes []string
 }
@@ -27,7 +27,7 @@ func countingNumbers(n int) []float64 {
 
 func isFinite(n stream.Number) bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
-// errorChart draws the error over k of a selection, or returns nil if it records none.
+// errorChart draws the error over k of a selection. It returns nil if the selection does not record the error.
 func errorChart(s *stream.Selection) *describedChart {
 	var x, y []float64
 	for _, f := range s.Selected {
@@ -41,8 +41,8 @@ func errorChart(s *stream.Selection) *describedChart {
 	return errorCurve(s, x, y)
 }
 
-// errorCurve draws the error over k, from k = 0, where the error is 1 by definition. It marks the recommended number
-// of features, the same as select and path show, or else the elbow.
+// errorCurve draws the error over k. It begins at k = 0 with error 1, by definition. It marks the recommended number
+// of features, the same as select and path show. If there is none, it marks the elbow.
 func errorCurve(s *stream.Selection, x, y []float64) *describedChart {
 	what := chosenUnit(s)
 	if x[0] > 0 {
@@ -84,7 +84,7 @@ func (c *describedChart) markElbow(what string, x, y []float64) {
 	c.notes = append(c.notes, fmt.Sprintf("Elbow at %s: the point furthest below the chord between the ends, both axes scaled to [0, 1] (Satopää et al. 2011). It belongs to the range shown; a longer curve may have another.", countNoun(int(x[e]), what)))
 }
 
-// scoreChart draws the scores of all features, the best first, or returns nil without scores.
+// scoreChart draws the scores of all features, the best first. It returns nil if there are no scores.
 func scoreChart(s *stream.Selection) *describedChart {
 	var y []float64
 	for _, f := range s.Scores {
@@ -146,8 +146,8 @@ func convergenceChart(s *stream.Selection) *describedChart {
 	return c
 }
 
-// objectiveIsError reports whether the objective equals the error over k. This holds for the greedy methods, whose
-// iterations are features.
+// objectiveIsError reports whether the objective equals the error over k. This is the case for the greedy methods, in
+// which each iteration adds a feature.
 func objectiveIsError(s *stream.Selection) bool {
 	if len(s.Objective) != len(s.Selected)+1 {
 		return false

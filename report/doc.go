@@ -1,10 +1,10 @@
 // Package report shows selections to people: charts, and one HTML page in one file.
 //
 // A [Page] is made from the JSON files that the program writes ([Read]): selections,
-// curves and grids of path, results of eval. [Page.WriteHTML] writes one page that refers to
-// nothing on the network. Every value is escaped, and a content security policy lets only the
-// page's own style and script run. The page begins with the main results, compares several
-// selections, and folds the details of each. [Page.Figures] gives its charts and masks as files.
+// curves and grids of path, results of eval. [Page.WriteHTML] writes one page that does not load
+// anything from the network. Every value is escaped, and a content security policy permits only the
+// page's own style and script. The page begins with the main results, compares several
+// selections, and folds the details of each. [Page.Figures] returns its charts and masks as files.
 //
 //	doc, err := report.Read("sel.json", f)
 //	…
@@ -16,6 +16,6 @@
 //
 // The elbow of a curve is the point furthest below the chord between its ends, after both
 // axes are scaled to [0, 1] (package elbow): V. Satopää, J. Albrecht, D. Irwin, B. Raghavan:
-// Finding a "Kneedle" in a Haystack, ICDCS Workshops 2011. We leave out its threshold, which
-// is for curves that still grow.
+// Finding a "Kneedle" in a Haystack, ICDCS Workshops 2011. We do not use the threshold of that
+// paper, which is for curves that still grow.
 package report

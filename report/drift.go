@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// driftView compares the features' values between the data of two selections.
+// driftView compares the values of the features in the data of two selections.
 type driftView struct {
 	From, To string
 	Rows     []driftRow
@@ -19,12 +19,12 @@ type driftView struct {
 
 type driftRow struct {
 	Name                string
-	Chosen              string // names of those of the two selections that chose it
+	Chosen              string // which of the two selections chose the feature
 	Shift, Ratio, Nulls string
 	Moved               bool
 }
 
-// Bounds of the lists, and thresholds above which a feature counts as moved.
+// Maximal lengths of the lists, and thresholds above which a feature counts as moved.
 const (
 	maxDriftViews = 3
 	maxDriftRows  = 20
@@ -39,7 +39,7 @@ type columnShift struct {
 	shift, ratio, nulls float64
 }
 
-// magnitude is the largest of the three changes, each in units of its threshold.
+// magnitude returns the largest of the three changes, each as a multiple of its threshold.
 func (m columnShift) magnitude() float64 {
 	size := math.Abs(m.shift) / movedDeviates
 	size = max(size, math.Abs(math.Log(m.ratio))/math.Log(movedRatio), math.Abs(m.nulls)/movedNulls)
@@ -49,8 +49,8 @@ func (m columnShift) magnitude() float64 {
 	return size
 }
 
-// driftViews compares the data of the first selection with the data of the others. Selections of the same data count
-// once.
+// driftViews compares the data of the first selection with the data of each other selection. If several selections have
+// the same data, it compares these data once.
 func driftViews(list []pageSelection) []driftView {
 	var views []driftView
 	seen := map[string]bool{inputsKey(list[0].Selection): true}
@@ -65,7 +65,7 @@ func driftViews(list []pageSelection) []driftView {
 	return views
 }
 
-// inputsKey identifies the data of a selection by fingerprints, or by paths if there are none.
+// inputsKey identifies the data of a selection by fingerprints, or by paths if there are no fingerprints.
 func inputsKey(s *stream.Selection) string {
 	var b strings.Builder
 	for _, in := range s.Inputs {
@@ -116,7 +116,6 @@ func newDriftView(from, to pageSelection) (driftView, bool) {
 	return v, true
 }
 
-// withSign puts a plus sign before a number without a minus.
 func withSign(s string) string {
 	if strings.HasPrefix(s, "−") || s == "–" {
 		return s

@@ -13,7 +13,7 @@ import (
 // evalMeasure is one column of the table of an evaluation.
 type evalMeasure struct {
 	name, slug, about string
-	clustering        bool // computed from the clusterings
+	clustering        bool // the measure is computed from clusterings
 	value             func(*stream.Evaluated) *stream.Spread
 }
 
@@ -43,7 +43,7 @@ func allMeasures() []evalMeasure {
 	)
 }
 
-// presentMeasures returns the measures for which any result has a value.
+// presentMeasures returns the measures for which at least one result has a value.
 func presentMeasures(e *stream.Evaluation) []evalMeasure {
 	var list []evalMeasure
 	for _, m := range allMeasures() {
@@ -57,7 +57,7 @@ func presentMeasures(e *stream.Evaluation) []evalMeasure {
 	return list
 }
 
-// evaluationChart draws a measure over k, one line for each name, or returns nil if no name has two values of k.
+// evaluationChart draws a measure over k, one line for each name. It returns nil if no name has two values of k.
 func evaluationChart(e *stream.Evaluation, m evalMeasure) *Chart {
 	c := &Chart{Title: m.name + " over the number of features", XLabel: "features", YLabel: m.name, WholeX: true}
 	at := map[string]int{}
@@ -91,7 +91,7 @@ func evaluationChart(e *stream.Evaluation, m evalMeasure) *Chart {
 			lo, hi = min(lo, s.X[0]), max(hi, s.X[n-1])
 		}
 	}
-	// A line with a single k, such as all features, becomes a level to compare with.
+	// A series with a single k, such as that of all features, becomes a horizontal line for comparison.
 	for i := range c.Series {
 		if s := &c.Series[i]; len(s.X) == 1 && lo < hi && (s.X[0] < lo || s.X[0] > hi) {
 			s.Name = fmt.Sprintf("%s (%s)", s.Name, countNoun(int(s.X[0]), "feature"))

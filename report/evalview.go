@@ -7,7 +7,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// hasLabels reports whether rows were clustered and compared with their classes.
 func hasLabels(e *stream.Evaluation) bool { return e.Label != "" || e.Protocol != "" }
 
 // evalView is the table of an evaluation.
@@ -36,7 +35,7 @@ func (v *sectionView) fillEvaluation(e *stream.Evaluation) (err error) {
 	}
 	v.Inputs = newListView(e.Inputs, maxInputs, newInputView)
 	scale := e.Scale
-	if !hasLabels(e) { // then nothing was clustered
+	if !hasLabels(e) { // then the rows were not clustered
 		scale = ""
 	}
 	for _, f := range []fact{

@@ -20,8 +20,8 @@ func (f Figure) WriteSVG(w io.Writer) error { return writeSVG(w, f.content) }
 // WritePNG writes the figure as a PNG file.
 func (f Figure) WritePNG(w io.Writer) error { return writePNG(w, f.content) }
 
-// Figures returns the charts and masks of the page in order, with distinct names. It leaves out heat maps that are
-// too large to draw.
+// Figures returns the charts and masks of the page, in the order of the page and with distinct names. It leaves out
+// heat maps that are too large to draw.
 func (p Page) Figures() []Figure {
 	var list []Figure
 	taken := map[string]bool{}

@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// featureGroup is a chosen feature and the features it stands for: those not chosen whose nearest chosen feature it
-// is, the best explained first.
+// featureGroup is a chosen feature and the features that it represents. These are the features that were not chosen
+// and whose nearest chosen feature it is, the best explained first.
 type featureGroup struct {
 	stream.Selected
 	members []stream.ColumnReport
@@ -46,7 +46,7 @@ func featureGroups(s *stream.Selection) []featureGroup {
 	return groups
 }
 
-// jaccardIndex returns |A∩B|/|A∪B| of the chosen features, and |A∩B|.
+// jaccardIndex returns |A∩B|/|A∪B| and |A∩B|, with A and B the sets of chosen features.
 func jaccardIndex(a, b *stream.Selection) (index float64, both int) {
 	in := make(map[string]bool, len(a.Selected))
 	for _, f := range a.Selected {

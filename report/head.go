@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// printableText prepares user text for a chart: one line, at most most runes, without characters that are invalid in
-// XML or that reorder the text after them.
+// printableText makes a user's text fit for a chart: it becomes one line that truncateText shortens, without characters
+// that are invalid in XML or that reorder the text after them.
 func printableText(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
-		case !unicode.IsPrint(r): // controls, direction marks, U+FFFE
+		case !unicode.IsPrint(r): // control characters, direction marks, U+FFFE
 			return unicode.ReplacementChar
 		}
 		return r
@@ -21,7 +21,7 @@ func printableText(s string, most int) string {
 	return truncateText(s, most)
 }
 
-// truncateText keeps at most most runes. The last one is … if any were removed.
+// truncateText shortens a text to the given number of runes. If it removes runes, the last one of the result is ….
 func truncateText(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s

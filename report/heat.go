@@ -19,7 +19,7 @@ type heatMap struct {
 	markedLabel         string
 }
 
-// agreementHeat shows the agreement of each setting with its neighbours, over α × γ or α × β.
+// agreementHeat makes a table of the agreement of each setting with its neighbours, by α and γ or by α and β.
 func agreementHeat(g *stream.Grid) *heatMap {
 	alpha, second := gridWeights(g)
 	h := &heatMap{
@@ -43,7 +43,7 @@ func agreementHeat(g *stream.Grid) *heatMap {
 	return h
 }
 
-// maxGridCells bounds the table of a grid: n settings without common values have n² cells.
+// maxGridCells bounds the cells in the table of a grid, because n settings without common values have n² cells.
 const maxGridCells = 10000
 
 func gridCellCount(g *stream.Grid) int {
@@ -51,7 +51,7 @@ func gridCellCount(g *stream.Grid) int {
 	return len(alpha) * len(second)
 }
 
-// gridWeights returns the values of α and of the second weight, ascending. Methods without α have a single NaN.
+// gridWeights returns the values of α and of the second weight, ascending. For methods without α, alpha is one NaN.
 func gridWeights(g *stream.Grid) (alpha, second []float64) {
 	for _, s := range g.Settings {
 		alpha, second = append(alpha, float64(s.Alpha)), append(second, secondWeight(s))
@@ -72,7 +72,7 @@ func secondWeightLetter(g *stream.Grid) string {
 	return l
 }
 
-// sortedDistinct sorts and removes repetitions. All NaNs count as one value, which comes first.
+// sortedDistinct sorts a list and removes repetitions. All NaNs count as one value, which comes first.
 func sortedDistinct(list []float64) []float64 {
 	slices.Sort(list)
 	return slices.CompactFunc(list, func(a, b float64) bool { return a == b || a != a && b != b })
@@ -89,7 +89,7 @@ func weightText(v float64) string {
 	return withMinusSign(strconv.FormatFloat(v, 'g', 6, 64))
 }
 
-// The sizes of a cell and of the table's margins, in points.
+// Sizes of a cell and of the table's margins, in points.
 const (
 	cellWidth, cellHeight = 56, 34
 	heatLeft, heatBottom  = 150, 60
@@ -99,8 +99,8 @@ func (h *heatMap) sizeInPoints() (width, height float64) {
 	return float64(max(420, heatLeft+30+cellWidth*len(h.columns))), float64(70 + heatBottom + cellHeight*len(h.rows))
 }
 
-// maxHeatArea bounds the area of a heat map in a file, in square points. A PNG takes 28 bytes of memory per square
-// point.
+// maxHeatArea bounds the area of a heat map in a file, in square points. Drawing a PNG needs 28 bytes of memory per
+// square point.
 const maxHeatArea = 4e6
 
 func (h *heatMap) isSmallEnough() bool {
@@ -108,7 +108,7 @@ func (h *heatMap) isSmallEnough() bool {
 	return width*height <= maxHeatArea
 }
 
-// paintInto draws the first row at the bottom, as on a y axis.
+// paintInto draws the heat map, with the first row at the bottom, as on a y axis.
 func (h *heatMap) paintInto(to canvas, body frame) error {
 	body = drawTitle(to, body, h.title)
 	to.drawText(labelText(anchorStart), point{body.left, body.top + 10}, h.rowHead)
@@ -147,7 +147,7 @@ func (h *heatMap) paintInto(to canvas, body frame) error {
 }
 
 // agreementCurve draws the mean agreement of neighbouring settings over k, for all settings and for the recommended
-// one. It uses prefixes of the rankings in the grid.
+// setting. The first k features of a ranking in the grid count as the selection of k features.
 func agreementCurve(g *stream.Grid) *describedChart {
 	pairs := neighbouringPairs(g)
 	if len(pairs) == 0 {
@@ -158,7 +158,7 @@ func agreementCurve(g *stream.Grid) *describedChart {
 		longest = min(longest, len(s.Selected))
 	}
 	mean, best := make([]float64, longest), make([]float64, longest)
-	recommendedPairs := 0 // number of pairs with the recommended setting
+	recommendedPairs := 0 // number of neighbouring pairs that include the recommended setting
 	for _, p := range pairs {
 		shared := sharedPrefixCounts(g.Settings[p[0]].Selected[:longest], g.Settings[p[1]].Selected[:longest])
 		recommended := p[0] == g.Recommended || p[1] == g.Recommended
@@ -174,7 +174,7 @@ func agreementCurve(g *stream.Grid) *describedChart {
 		}
 	}
 	for i := range best {
-		best[i] /= float64(recommendedPairs) // NaN if there are none
+		best[i] /= float64(recommendedPairs) // NaN if there are no such pairs
 	}
 	x, what := countingNumbers(longest), gridUnit(g)+"s"
 	c := &describedChart{slug: "agreement-over-k", label: "Line chart: how far neighbouring settings agree, over the number of " + what + ".", Chart: Chart{

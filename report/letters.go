@@ -50,6 +50,6 @@ func (l *textMeasurer) fontFace(size float64, bold bool) font.Face {
 }
 
 func (l *textMeasurer) textWidth(k lettering, s string) float64 {
-	// Measure at ten times the size: advances are rounded to 1/64.
+	// Measure at ten times the size, because the widths of characters are rounded to 1/64.
 	return float64(font.MeasureString(l.fontFace(10*k.size, k.bold), s)) / 640
 }

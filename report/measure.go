@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// errorMeasure names the quantity that a selection's errors are shares of. Only errors of the same measure compare.
+// errorMeasure names the quantity of which a selection's errors are shares. Only errors of one measure are comparable.
 func errorMeasure(s *stream.Selection) string {
 	if of := reconstructionTarget(s); of != "" {
 		return of
@@ -32,7 +32,7 @@ func briefErrorMeasure(s *stream.Selection) string {
 	return ""
 }
 
-// reconstructionTarget names the quantity that a selection reconstructs, or is empty if that is the data itself.
+// reconstructionTarget names the quantity that a selection reconstructs. It is empty if that is the data itself.
 func reconstructionTarget(s *stream.Selection) string {
 	switch t := optionText(s, "target"); {
 	case t == "" || t == "smooth" && optionText(s, "smooth") == "0":
@@ -57,12 +57,12 @@ func optionText(s *stream.Selection, option string) string {
 	return truncateText(fmt.Sprint(v), 40)
 }
 
-// explainedShare is the share explained by all chosen features; NaN if it is unknown.
+// explainedShare returns the share that all chosen features explain together. It returns NaN if it is unknown.
 func explainedShare(s *stream.Selection) float64 {
 	return 1 - float64(s.Selected[len(s.Selected)-1].Error)
 }
 
-// sizeAdvice is the number of features to keep: the run's recommendation, else the elbow of its errors.
+// sizeAdvice is a recommended number of features: the run's own recommendation, or else the elbow of its errors.
 type sizeAdvice struct {
 	k    int // 0 if unknown
 	rule string

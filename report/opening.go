@@ -10,7 +10,7 @@ import (
 
 // openingView is the first text of the page.
 type openingView struct {
-	First string   // the choice, and the share it explains
+	First string   // sentence on the choice, and on the share that it explains
 	Rest  []string // how many features suffice, and whether to trust the choice
 }
 
@@ -51,8 +51,8 @@ func newOpening(s *stream.Selection, judged string) openingView {
 	return openingView{v.First, append(v.Rest, trustSentences(s)...)}
 }
 
-// evaluationSentence returns the share of the data that a selection explains according to an evaluation in the page.
-// It is empty if there is none, or if the selection itself records that share.
+// evaluationSentence states the share of the data that a selection explains according to an evaluation in the page.
+// It is empty if the page has no such evaluation, or if the selection itself records that share.
 func (p Page) evaluationSentence(d *Document) string {
 	if d.Selection == nil {
 		return ""
@@ -75,7 +75,7 @@ func (p Page) evaluationSentence(d *Document) string {
 	return ""
 }
 
-// sizeSentences state how many features to keep, and how much each further one adds.
+// sizeSentences states how many features to keep, and how much each further feature adds.
 func sizeSentences(s *stream.Selection) []string {
 	z := sizeAdviceFor(s)
 	switch {
@@ -150,7 +150,8 @@ func trustSentences(s *stream.Selection) []string {
 	return list
 }
 
-// trustVerdict sums up trust in the choice, or else in the graph, in a few words. It is empty if neither is known.
+// trustVerdict states in a few words how far the choice can be trusted, or else the graph. It is empty if neither is
+// known.
 func trustVerdict(s *stream.Selection) string {
 	switch t := s.Trust; {
 	case t == nil:

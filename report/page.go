@@ -14,8 +14,8 @@ import (
 // Page is a report on one or more documents.
 type Page struct {
 	Documents []Document
-	Version   string          // of the program that writes the page
-	Spelling  stream.Spelling // of options; nil writes their bare names
+	Version   string          // version of the program that writes the page
+	Spelling  stream.Spelling // how options are written; nil writes their bare names
 }
 
 //go:embed page.html
@@ -36,7 +36,7 @@ var styleCSS string
 //go:embed script.js
 var scriptJS string
 
-// WriteHTML writes the page as one file. It loads nothing, whichever values it contains.
+// WriteHTML writes the page as one file, which does not load other files, whichever values it contains.
 func (p Page) WriteHTML(w io.Writer) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"brief": func(s string) string { return truncateText(s, maxBriefRunes) },
@@ -62,8 +62,8 @@ func (p Page) WriteHTML(w io.Writer) error {
 		return err
 	}
 	v.Style, v.Script = template.CSS(styleCSS), template.JS(scriptJS)
-	// Only this style and script run; no style attribute, event attribute or load is allowed. Even a value that was not
-	// escaped could do nothing.
+	// The policy allows only this style and script, and no style attributes, event attributes or loads. So even a value
+	// that was not escaped could not do harm.
 	v.Policy = "default-src 'none'; img-src data:; style-src " + cspHash(styleCSS) + "; script-src " + cspHash(scriptJS) +
 		"; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
 	var b bytes.Buffer

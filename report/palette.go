@@ -8,8 +8,8 @@ import (
 // hue is an opaque colour, 0xRRGGBB.
 type hue uint32
 
-// The colours of charts in files. In the page each becomes a CSS class (style.css), so that charts follow light and
-// dark. They must differ, because the class is found by the colour.
+// The colours of charts in files. In the page a CSS class (style.css) replaces each colour, so that charts are light or
+// dark like the page. The colours must differ, because the class is looked up by the colour.
 const (
 	paperHue   hue = 0xffffff
 	inkHue     hue = 0x1b1f24 // labels
@@ -20,8 +20,8 @@ const (
 	leftOutHue hue = 0xb9d3ec // pixels that were left out
 )
 
-// seriesHues returns eight colours that colour-blind readers can distinguish. From the ninth on, lines repeat them
-// with dashes.
+// seriesHues returns eight colours that colour-blind readers can distinguish. From the ninth line on, lines have the
+// same colours with dashes.
 func seriesHues() []hue {
 	return []hue{0x2a6fbb, 0xc2540a, 0x2b8a5a, 0x7b4fb5, 0xc23a6b, 0x1a8a94, 0x7f7415, 0x6b7280}
 }
@@ -43,7 +43,7 @@ func cssClasses() map[hue]string {
 	return m
 }
 
-// heatColour maps a share from 0 to 1 to a blue, darker for larger shares.
+// heatColour returns the colour for a share from 0 to 1: a blue that is darker for larger shares.
 func heatColour(share float64) hue {
 	mixed := hue(0)
 	for shift := 16; shift >= 0; shift -= 8 {

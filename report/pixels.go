@@ -16,17 +16,17 @@ type pixelImage struct {
 	mean       []float64 // by row; NaN for a pixel without a feature
 	chosen     []pixel   // by rank
 	leftOut    int       // number of pixels without a feature
-	others     int       // number of features that are no pixels
+	others     int       // number of features that are not pixels
 }
 
 // pixel is a chosen pixel.
 type pixel struct{ row, col, rank int }
 
-// maxPixelSide bounds the sides of the image: a name may contain any number.
+// maxPixelSide bounds the sides of the image, because a feature's name may contain any number.
 const maxPixelSide = 4096
 
-// findPixels finds an image in the features of s. It returns nil unless at least half of the features, and one chosen
-// feature, have names of pixels.
+// findPixels finds an image in the features of s. It returns nil unless at least half of the features, and at least one
+// chosen feature, have names of pixels.
 func findPixels(s *stream.Selection) *pixelImage {
 	name := regexp.MustCompile(`^px_([0-9]{1,4})_([0-9]{1,4})$`)
 	parse := func(s string) (r, c int, ok bool) {
@@ -84,7 +84,7 @@ func findPixels(s *stream.Selection) *pixelImage {
 	return &p
 }
 
-// meanRange returns the range of the means; lo > hi if there are none.
+// meanRange returns the range of the means. If there are no means, lo > hi.
 func (p *pixelImage) meanRange() (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, v := range p.mean {
@@ -95,7 +95,7 @@ func (p *pixelImage) meanRange() (lo, hi float64) {
 	return lo, hi
 }
 
-// meanImage draws the lowest mean black and the highest white. A pixel without a feature gets the colour none.
+// meanImage draws the means in grey, the lowest black and the highest white. Pixels without a feature have colour none.
 func (p *pixelImage) meanImage(none color.NRGBA) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, p.cols, p.rows))
 	lo, hi := p.meanRange()
@@ -113,7 +113,7 @@ func (p *pixelImage) meanImage(none color.NRGBA) *image.NRGBA {
 	return img
 }
 
-// mask draws the chosen pixels over the mean image, to a file.
+// mask is the drawing of the chosen pixels over the mean image, for a file.
 type mask struct {
 	*pixelImage
 	title string

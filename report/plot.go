@@ -26,7 +26,7 @@ func (s scale) position(v float64) float64 {
 	if s.log {
 		return math.Log(v/s.lo) / math.Log(s.hi/s.lo)
 	}
-	return (v/2 - s.lo/2) / (s.hi/2 - s.lo/2) // in halves, because the range may overflow
+	return (v/2 - s.lo/2) / (s.hi/2 - s.lo/2) // computed with halves, because hi − lo may overflow
 }
 
 func (a axes) pointAt(x, y float64) point {
@@ -35,7 +35,7 @@ func (a axes) pointAt(x, y float64) point {
 
 func tickText(at anchor) lettering { return lettering{hue: tickHue, size: 10, anchor: at} }
 
-// labelText is the lettering of axes, rings and legends.
+// labelText returns the lettering of axes, rings and legends.
 func labelText(at anchor) lettering { return lettering{hue: inkHue, size: 10, anchor: at} }
 
 // drawAxes draws the name of y above its axis, pale lines at its ticks, and the x axis with its name below.
@@ -66,7 +66,7 @@ func (c Chart) drawAxes(to canvas, in frame) axes {
 	return a
 }
 
-// drawXAxis draws the labels of the x axis and, if marked, its line and ticks.
+// drawXAxis draws the labels of the x axis. If marked is set, it also draws the line and the ticks.
 func drawXAxis(to canvas, a axes, name string, list []tick, marked bool) {
 	if marked {
 		to.drawLine(stroke{hue: tickHue, width: 0.5}, point{a.left, a.bottom}, point{a.right, a.bottom})
@@ -141,8 +141,8 @@ func (c Chart) drawSeries(to canvas, a axes, index int, s Series) {
 	flush()
 }
 
-// thinLine keeps the visible points of a line: the first, last, lowest and highest in each half point of width (M4:
-// U. Jugel et al., VLDB 2014).
+// thinLine keeps only the points that affect the picture of a line: in each strip of half a point width the first, the
+// last, the lowest and the highest (method M4: U. Jugel et al., VLDB 2014).
 func thinLine(line []point) []point {
 	const column = 0.5
 	if len(line) < 4 {
@@ -172,7 +172,7 @@ func thinLine(line []point) []point {
 	return out
 }
 
-// drawMarks draws rings. It puts their labels on the free side of the first series, inside the plot.
+// drawMarks draws the rings. It places their labels inside the plot, on the free side of the first series.
 func (c Chart) drawMarks(to canvas, a axes) {
 	style := lettering{hue: markHue, size: 10}
 	rises := false

@@ -14,14 +14,14 @@ type RankPlot struct {
 	Title    string
 	Names    []string
 	Ranks    []float64 // of Names; 1 is the best
-	Critical float64   // critical difference; NaN draws none
+	Critical float64   // critical difference; if it is NaN, it is not drawn
 	Alike    [][2]int  // sets to join: first and last position, inclusive, in the order of the ranks
 }
 
 // WriteSVG writes the plot as an SVG file in light colours.
 func (r RankPlot) WriteSVG(w io.Writer) error { return writeSVG(w, r) }
 
-// The sizes in the plot, in points.
+// Distances in the plot, in points.
 const (
 	rankWidth  = 760
 	rankMargin = 190 // left and right of the axis, for names
@@ -82,8 +82,8 @@ func (r RankPlot) paintInto(to canvas, body frame) error {
 	}
 	half := (len(order) + 1) / 2
 	for i, j := range order {
-		// Names of the better half stand at the left, the best on top; the others at the right, the worst on top. So no two
-		// lines cross.
+		// The names of the better half are at the left, with the best on top. The other names are at the right, with
+		// the worst on top. So lines do not cross.
 		row, side, text, gap := i, left-14.0, labelText(anchorEnd), -4.0
 		if i >= half {
 			row, side, text, gap = len(order)-1-i, right+14.0, labelText(anchorStart), 4

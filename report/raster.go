@@ -68,7 +68,7 @@ func (r *raster) drawRing(s stroke, at point, radius float64) {
 	r.fillOutlines(s.hue, 1, circlePolygon(at, radius+s.width/2), reversePoints(circlePolygon(at, radius-s.width/2)))
 }
 
-// drawLine paints each piece as rectangles, with discs at the joints.
+// drawLine paints each segment of the line as a rectangle, with discs at the joints.
 func (r *raster) drawLine(s stroke, through ...point) {
 	half := s.width / 2
 	var outlines [][]point
@@ -89,7 +89,6 @@ func (r *raster) drawLine(s stroke, through ...point) {
 	r.fillOutlines(s.hue, 1, outlines...)
 }
 
-// circlePolygon is a clockwise polygon that looks like a circle.
 func circlePolygon(at point, radius float64) []point {
 	const corners = 32
 	around := make([]point, corners)

@@ -16,9 +16,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Document is one file of results. Exactly one of its parts is set.
+// Document is one file of results. Exactly one of Selection and the other results is set.
 type Document struct {
-	Name       string // of the file, for people
+	Name       string // name of the file, for people
 	Selection  *stream.Selection
 	Curve      *stream.Curve
 	Grid       *stream.Grid
@@ -63,15 +63,15 @@ func Read(name string, r io.Reader) (*Document, error) {
 	return d, nil
 }
 
-// Unread makes the error for a file that could not be read. An error that already names its place or its remedy stays
-// as it is.
+// Unread makes the error for a file that could not be read. It returns an error unchanged that already names its file
+// or its remedy.
 func Unread(name string, err error) error {
 	switch at := (*fs.PathError)(nil); {
 	case errors.As(err, new(*stream.DataError)), errors.As(err, new(*stream.UsageError)), errors.As(err, new(*stream.MemoryError)),
 		errors.As(err, new(*stream.OutputError)), errors.Is(err, context.Canceled):
 		return err
 	case errors.As(err, &at):
-		return errNoResult(name, at.Err) // the path is named already
+		return errNoResult(name, at.Err) // the error already has the path
 	}
 	return errNoResult(name, err)
 }
@@ -84,7 +84,7 @@ func schemaOf(text []byte) (string, error) {
 	return head.Schema, err
 }
 
-// Size returns the memory of the document in text, without the text. [Read] does not bound it.
+// Size returns the bytes of memory that the document in text needs, without the text. [Read] does not bound them.
 func Size(ctx context.Context, text []byte) (int64, error) {
 	kinds := map[string]reflect.Type{
 		stream.SelectionSchema:   reflect.TypeFor[stream.Selection](),
@@ -110,7 +110,7 @@ func errNoResult(name string, err error) error {
 		Remedy: stream.Textf("report reads what these write with {format} json: select, path, eval")}
 }
 
-// errMalformed reports the line of malformed JSON, or of a value of the wrong type.
+// errMalformed returns an error with the line of the malformed JSON, or of the value of a wrong type.
 func errMalformed(name string, b []byte, err error) error {
 	at := int64(-1)
 	var syntax *json.SyntaxError
@@ -134,7 +134,7 @@ func errMalformed(name string, b []byte, err error) error {
 	return errNoResult(name, fmt.Errorf("not a result: %w", err))
 }
 
-// checkContents refuses documents with nothing to show, and sorts a selection by rank.
+// checkContents refuses documents without contents to show, and sorts a selection by rank.
 func (d *Document) checkContents() error {
 	switch {
 	case d.Selection != nil && len(d.Selection.Selected) == 0:
@@ -175,7 +175,6 @@ func (d *Document) kindName() string {
 	return "evaluation"
 }
 
-// shortName is the file name without folders and without .json.
 func (d *Document) shortName() string {
 	s := d.Name
 	if i := strings.LastIndexAny(s, `/\`); i >= 0 {

@@ -12,7 +12,7 @@ import (
 func (v *sectionView) addRun(r *stream.Selection) {
 	add := func(name, value, note string) { v.Run = append(v.Run, fact{name, value, note}) }
 	add("Method", r.Method, truncateText(r.Why, 400))
-	if r.Version != "" { // older curves and grids have none
+	if r.Version != "" { // older curves and grids have no version
 		add("Version", r.Version, "")
 	}
 	add("Seed", fmt.Sprint(r.Seed), "")
@@ -109,7 +109,7 @@ func (v *sectionView) fillGrid(g *stream.Grid) (err error) {
 		Passes: g.Passes, Options: g.Options, Warnings: g.Warnings, Inputs: g.Inputs, Timing: g.Timing, Memory: g.Memory, Transfer: g.Transfer})
 	what := gridUnit(g) + "s"
 	each := fmt.Sprintf("%s of %s features each", countText(int64(g.K)), countText(int64(g.Features)))
-	if g.Members != nil { // a budget may leave fewer
+	if g.Members != nil { // a budget may permit fewer
 		each = fmt.Sprintf("up to %s of %s features each", countNoun(g.K, gridUnit(g)), countText(int64(g.Features)))
 	}
 	v.Lead = fmt.Sprintf("%s: %s, %s", g.Method, countNoun(len(g.Settings), "setting"), each)

@@ -15,8 +15,8 @@ import (
 // fontFamilies are fonts of nearly the same widths as the Go fonts, by which textMeasurer measures.
 const fontFamilies = `Liberation Sans, Arial, Helvetica, Arimo, sans-serif`
 
-// svg is a canvas that writes SVG: for a file in light colours, or for the page with CSS classes, because its content
-// security policy allows no style attribute.
+// svg is a canvas that writes SVG. An SVG file has light colours. An SVG in the page has CSS classes, because the
+// content security policy of the page forbids style attributes.
 type svg struct {
 	textMeasurer
 	b       bytes.Buffer
@@ -129,7 +129,7 @@ func (s *svg) writeStroke(k stroke) {
 	}
 }
 
-// writeColour writes a CSS class of the page if the colour has one, else the colour itself.
+// writeColour writes a CSS class if the SVG is for the page and the colour has one, else the colour itself.
 func (s *svg) writeColour(attribute, prefix string, h hue) {
 	if class := s.classes[h]; class != "" {
 		fmt.Fprintf(&s.b, ` class="%s%s"`, prefix, class)

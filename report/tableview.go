@@ -12,12 +12,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// rankingView is the ranking with bars.
+// rankingView is the table of the ranking, with a bar in each row.
 type rankingView struct {
-	Rows, Rest []rankRow // shown at first, and after unfolding
+	Rows, Rest []rankRow // rows shown at first, and rows shown after unfolding
 	Total      string
 	More       string // number of rows not shown at all
-	Adds       bool   // bars show how much a feature lowers the error, else its score
+	Adds       bool   // if set, bars show how much a feature lowers the error, else its score
 	Explained  bool
 	Stands     bool
 	Missing    bool // some features have missing values
@@ -42,8 +42,8 @@ type rankRow struct {
 	Column        stream.Position
 }
 
-// newRankingView makes the ranking. Bars show how much a feature lowers the error, or its score relative to the
-// largest.
+// newRankingView makes the table. Bars show how much a feature lowers the error, or its score relative to the largest
+// score.
 func newRankingView(s *stream.Selection, groups []featureGroup) *rankingView {
 	v := &rankingView{Total: countText(int64(len(s.Selected))), Lower: s.LowerIsBetter, Stands: groups != nil}
 	bars := make([]float64, len(s.Selected))
@@ -93,8 +93,8 @@ func newRankingView(s *stream.Selection, groups []featureGroup) *rankingView {
 	return v
 }
 
-// barWidth returns the width of the bar of a share, in percent; empty if x is NaN or infinite. A share may exceed 1
-// by rounding.
+// barWidth returns the width of the bar of a share, in percent. It is empty if x is NaN or infinite. Because of
+// rounding a share may exceed 1.
 func barWidth(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
@@ -122,7 +122,7 @@ func scoreFormatter(list []stream.Selected) func(float64) string {
 	}
 }
 
-// sortKey is a number for the script that sorts tables. Empty sorts last.
+// sortKey formats a number for the script that sorts tables. An empty key comes last.
 func sortKey(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
@@ -130,9 +130,9 @@ func sortKey(x float64) string {
 	return fmt.Sprintf("%.6g", x)
 }
 
-// groupsView lists the chosen features with the features they stand for.
+// groupsView lists the chosen features, each with the features that it represents.
 type groupsView struct {
-	Groups, Rest []groupView // shown at first, and after unfolding
+	Groups, Rest []groupView // groups shown at first, and groups shown after unfolding
 	More         string
 	Note         string
 }
@@ -217,8 +217,8 @@ func newMaskView(s *stream.Selection) (*maskView, error) {
 	return v, nil
 }
 
-// mergeKey extends rest, the legend of earlier masks or nil, by v. It keeps the ends of the grey scale only if all
-// masks have the same.
+// mergeKey returns the common legend of v and of earlier masks, whose legend is rest, or nil for the first mask. It
+// keeps the ends of the grey scale only if they are the same for all masks.
 func (v *maskView) mergeKey(rest *maskView) *maskView {
 	key := &maskView{Chosen: "chosen pixels", Low: v.Low, High: v.High}
 	if v.LeftOut != "" || rest != nil && rest.LeftOut != "" {

@@ -9,10 +9,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxBriefRunes bounds the runes of a name in running text and summaries. The ranking has full names.
+// maxBriefRunes bounds the number of runes of a name in running text and summaries. The ranking has full names.
 const maxBriefRunes = 100
 
-// Bounds of the lists in the page. If a list is longer, the page states how many entries are not shown.
+// Maximal lengths of lists in the page. If a list is longer, the page states how many entries are not shown.
 const (
 	firstRows   = 50    // of a ranking, before it is unfolded
 	maxRows     = 10000 // of a ranking
@@ -24,7 +24,7 @@ const (
 	maxWarnings = 100
 )
 
-// pageView is the input of the templates: text and figures, no decisions.
+// pageView is the input of the templates. It has finished text and figures, so that templates need no logic.
 type pageView struct {
 	Title    string
 	Policy   string
@@ -32,7 +32,7 @@ type pageView struct {
 	Script   template.JS
 	Version  string
 	Lead     string
-	Opening  openingView // of several selections
+	Opening  openingView // opening text about several selections
 	Compare  *compareView
 	Sections []sectionView
 }
@@ -40,7 +40,7 @@ type pageView struct {
 // sectionView is one document.
 type sectionView struct {
 	ID, Name, File, Kind, Lead string
-	Folded                     bool // one of several documents of its kind
+	Folded                     bool // the section is folded, because there are several documents of its kind
 	spell                      stream.Spelling
 
 	Opening  openingView
@@ -135,7 +135,7 @@ func drawChartViews(list ...*describedChart) ([]chartView, error) {
 	return views, nil
 }
 
-// heatView is a table of shares. Class h0 to h10 is the colour of a cell.
+// heatView is a table of shares. The CSS classes h0 to h10 are the colours of cells.
 type heatView struct {
 	RowHead, Head string
 	Columns       []string
@@ -207,7 +207,6 @@ func (p Page) buildView() (*pageView, error) {
 	return v, nil
 }
 
-// sectionID is the HTML id of the i-th document.
 func sectionID(i int) string { return fmt.Sprintf("s%d", i+1) }
 
 func (p Page) selectionsShown() []pageSelection {

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// numberText writes five digits with thousands separators, or "–" if x is NaN or infinite.
+// numberText writes x with five digits and thousands separators, or "–" if x is NaN or infinite.
 func numberText(x float64) string {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
@@ -34,7 +34,7 @@ func percentText(x float64) string {
 	return fixedText(100*x, 2) + " %"
 }
 
-// pValueText writes three decimals. Smaller values are "< 0.001".
+// pValueText writes a p-value with three decimals, or "< 0.001" if it is smaller.
 func pValueText(p float64) string {
 	if p < 0.0005 {
 		return "< 0.001"

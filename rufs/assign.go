@@ -12,27 +12,28 @@ const (
 	stiffness = 100
 	// assignSteps bounds the gradient steps of one round.
 	assignSteps = 200
-	// settledShare is the share of the first step's length at which the steps end.
+	// settledShare ends the steps: the last step is at most this share of the first step's length.
 	settledShare = 1e-9
-	// stepLength is the length of a step in units of 1/ζ: the penalty's curvature is between 2ζ and 3ζ if GᵀG is near
-	// I, so this length neither overshoots nor amplifies rounding. The lengths of Barzilai and Borwein gain 0.3 % of
-	// the objective in a round, but turned a difference of 1e-15 in the data into one of 3e-2 in G.
+	// stepLength is the length of a step in units of 1/ζ. The penalty's curvature is between 2ζ and 3ζ if GᵀG is near
+	// I, so that steps of this length neither overshoot nor amplify rounding errors. With the step lengths of Barzilai
+	// and Borwein the objective falls by 0.3 % more in a round, but they turned a difference of 1e-15 in the data into
+	// a difference of 3e-2 in G.
 	stepLength = 0.25
-	// fallShare is the share of the fall predicted by the gradient that a step must achieve.
+	// fallShare is the least share of the fall predicted by the gradient that a step must achieve.
 	fallShare = 1e-4
 )
 
-// clusterStep lowers the objective in G, n×c, over G ≥ 0.
+// clusterStep lowers the objective by changing G, n×c, over G ≥ 0.
 //
-// The residuals need no row of X: ‖x_i − g_iF‖² = ‖x_i‖² − 2g_i·(XFᵀ)_i + g_iFFᵀg_iᵀ.
+// The residuals are computed without the rows of X: ‖x_i − g_iF‖² = ‖x_i‖² − 2g_i·(XFᵀ)_i + g_iFFᵀg_iᵀ.
 type clusterStep struct {
 	*problem
 	xf, xw []float64              // XFᵀ and XW, n×c
 	ff     kernel.Matrix[float64] // FFᵀ, c×c
-	r, gg  []float64              // scratch: G − AG, and GᵀG − I
+	r, gg  []float64              // scratch space for G − AG and GᵀG − I
 }
 
-// objectiveAt is the objective at g without β‖W‖₂,₁; it sets gradient unless that is nil.
+// objectiveAt returns the objective at g without β‖W‖₂,₁. It writes the gradient to gradient unless this is nil.
 func (p *clusterStep) objectiveAt(g, gradient []float64) float64 {
 	n, c := p.n, p.c
 	total := p.sumRows(n, func(i int) float64 {
@@ -71,8 +72,7 @@ func (p *clusterStep) objectiveAt(g, gradient []float64) float64 {
 	return total
 }
 
-// descendGradient takes projected gradient steps from g, which it updates; a step that lowers the objective too little
-// is halved.
+// descendGradient takes projected gradient steps from g, which it updates. It halves a step that lowers it too little.
 func (p *clusterStep) descendGradient(g []float64) {
 	size := len(g)
 	gradient, after, step, next := make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)
@@ -107,7 +107,8 @@ func (p *clusterStep) descendGradient(g []float64) {
 
 func euclideanNorm(x []float64) float64 { return math.Sqrt(kernel.Dot(x, x)) }
 
-// sumRows adds value(i) over n rows, in runs that are added in order: bits do not depend on the workers.
+// sumRows adds up value(i) over n rows. The sums of runs of consecutive rows are added in order, so that the bits do
+// not depend on the number of workers.
 func (p *problem) sumRows(n int, value func(i int) float64) (total float64) {
 	parts := make([]float64, (n+rows.RunRows-1)/rows.RunRows)
 	rows.EachRun(p.workers, n, func(run, from, to int) {

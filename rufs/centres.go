@@ -6,11 +6,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// centreSweeps is the number of times that each row of F is minimized for one set of weights.
+// centreSweeps is the number of times that the objective is minimized in each row of F for one set of weights.
 const centreSweeps = 5
 
-// updateCentres lowers Σ√(‖x_i − g_iF‖² + ε) in F ≥ 0. Weighted squares, with the weights 1/(2·norm) of the previous F,
-// majorize it up to a constant; they have their minimum in each row of F in closed form while the others are fixed.
+// updateCentres lowers Σ√(‖x_i − g_iF‖² + ε) over F ≥ 0. Up to a constant, weighted squares with the weights 1/(2·norm)
+// of the previous F are an upper bound of the sum. Their minimum in one row of F has a closed form while the other rows
+// are fixed.
 func (p *problem) updateCentres() {
 	c, d := p.c, p.d
 	xf := p.rowProducts(p.f)
@@ -31,7 +32,7 @@ func (p *problem) updateCentres() {
 	gg, gx := kernel.RowMajor(make([]float64, c*c), c, c, c), kernel.RowMajor(make([]float64, c*d), c, d, d)
 	kernel.Gemm(p.team, 1, weighted.Trans(), p.g, gg)
 	kernel.Gemm(p.team, 1, weighted.Trans(), p.x, gx)
-	const run = 256 // features of a task: they are independent
+	const run = 256 // number of features of a task; features are independent
 	kernel.Each(p.workers, (d+run-1)/run, func(t int) {
 		from, to := t*run, min(d, (t+1)*run)
 		for range centreSweeps {

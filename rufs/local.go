@@ -8,19 +8,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// predictor is A, n×n with k entries a row: the weights by which the nearest rows predict each row.
+// predictor is the n×n matrix A with k entries a row, the weights with which the nearest rows predict each row.
 type predictor struct {
 	n, k   int
 	index  []int32   // n×k
 	weight []float64 // n×k
-	// The entries of column j: columnEntries[columnStart[j]:columnStart[j+1]], ascending, entry i·k + e.
+	// columnEntries[columnStart[j]:columnStart[j+1]] are the entries of column j, ascending. The number of an entry is
+	// i·k + e for entry e of row i.
 	columnStart   []int
 	columnEntries []int32
 }
 
-// newPredictor computes the regressions on the k nearest rows of each. A row's clusters g near x_i are modelled as b +
-// wᵀ(x − x_i), with the ridge ρ‖w‖². Then its prediction is b = 1ᵀQg/1ᵀQ1, Q = (K + ρI)⁻¹, K the products of the
-// neighbours' differences from x_i, and ρ their mean square. It costs k²/2 products of two rows a row.
+// newPredictor computes a regression on the k nearest rows of each row. The clusters g near row x_i are modelled as b +
+// wᵀ(x − x_i), with the ridge ρ‖w‖². Then the prediction for the row is b = 1ᵀQg/1ᵀQ1 with Q = (K + ρI)⁻¹, where K are
+// the products of the neighbours' differences from x_i and ρ is their mean square. It costs k²/2 products of rows.
 func newPredictor(workers int, x kernel.Matrix[float64], near []rows.Neighbour, k int) (*predictor, error) {
 	n, d := x.Rows, x.Cols
 	l := &predictor{n: n, k: k, index: make([]int32, n*k), weight: make([]float64, n*k), columnStart: make([]int, n+1), columnEntries: make([]int32, n*k)}
@@ -55,7 +56,7 @@ func newPredictor(workers int, x kernel.Matrix[float64], near []rows.Neighbour, 
 				}
 				mean += a.Data[p*k+p] / float64(k)
 			}
-			if mean == 0 { // equal rows predict by their mean
+			if mean == 0 { // equal rows are predicted by their mean
 				mean = 1
 			}
 			for p := range k {
@@ -98,7 +99,7 @@ func (l *predictor) subtractPredictions(workers int, dst, g []float64, c int) {
 	})
 }
 
-// addTransposed adds f·(r − Aᵀr) to dst, both n×c: with r = g − Ag that is f·Lg.
+// addTransposed adds f·(r − Aᵀr) to dst, both n×c: with r = g − Ag the sum is f·Lg.
 func (l *predictor) addTransposed(workers int, f float64, dst, r []float64, c int) {
 	rows.EachRun(workers, l.n, func(_, from, to int) {
 		for j := from; j < to; j++ {

@@ -8,17 +8,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Options set the objective and when to stop; a zero field means its default.
+// Options sets the objective and the conditions for stopping. A zero field means its default.
 type Options struct {
-	Nu, Alpha, Beta float64 // weights; default 1, negative means 0 (for β: almost 0)
-	Neighbors       int     // of a row's regression; default 5, at most all others
-	Clusters        int     // c; default 10, at most the rows
-	MaxIter         int     // rounds; default 30
+	Nu, Alpha, Beta float64 // weights; default 1, negative means 0 (for β almost 0)
+	Neighbors       int     // number of rows in a row's regression; default 5, at most all other rows
+	Clusters        int     // c; default 10, at most the number of rows
+	MaxIter         int     // number of rounds; default 30
 	Tol             float64 // relative change of the objective at which to stop; default 1e-4, negative never stops early
-	Seed            uint64  // of k-means
+	Seed            uint64  // seed of k-means
 	Threads         int     // 0 means GOMAXPROCS; the answer does not depend on it
 	Progress        func(iteration int, objective float64)
-	// Stages save the state of a run, for a restart; nil saves nothing.
+	// Stages saves the state of a run for a restart; nil saves nothing.
 	Stages stream.Stages
 }
 
@@ -28,11 +28,11 @@ const (
 	defaultClusters  = 10
 	defaultMaxIter   = 30
 	defaultTol       = 1e-4
-	// leastBeta is the share of α that replaces β = 0: least squares of dependent features have no unique solution.
+	// leastBeta is the share of α that replaces β = 0, as least squares of dependent features have no unique solution.
 	leastBeta = 1e-9
 )
 
-// Validate names every fault of o in one *stream.UsageError.
+// Validate reports every fault of o in one *stream.UsageError.
 func (o Options) Validate() error {
 	var faults stream.Faults
 	for _, w := range []struct {
@@ -50,7 +50,7 @@ func (o Options) Validate() error {
 	return faults.Err("")
 }
 
-// WithDefaults replaces zero fields by their defaults for n rows.
+// WithDefaults replaces zero fields with their defaults for n rows.
 func (o Options) WithDefaults(n int64) Options {
 	weight := func(v float64) float64 { return max(cmp.Or(v, defaultWeight), 0) }
 	o.Nu, o.Alpha, o.Beta = weight(o.Nu), weight(o.Alpha), weight(o.Beta)

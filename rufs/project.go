@@ -11,12 +11,12 @@ import (
 // panelSize is the number of rows or features that are weighted at a time.
 const panelSize = 256
 
-// updateProjection lowers α‖XW − G‖₂,₁ + β‖W‖₂,₁ in W: with weights u_i = 1/(2‖x_iW − g_i‖) and v_j = 1/(2‖w_j‖) of the
-// previous W, both smoothed, it solves the least squares
+// updateProjection lowers α‖XW − G‖₂,₁ + β‖W‖₂,₁ by changing W. With the weights u_i = 1/(2‖x_iW − g_i‖) and v_j =
+// 1/(2‖w_j‖) of the previous W, both smoothed, it solves the least squares problem
 //
 //	(αXᵀUX + βV)W = αXᵀUG,
 //
-// of order d, or if rows are fewer of order n,
+// of order d, or, if there are fewer rows than features, of order n,
 //
 //	W = V⁻¹XᵀY/β,   (XV⁻¹Xᵀ/β + U⁻¹/α)Y = G.
 func (p *problem) updateProjection(u, v []float64) error {

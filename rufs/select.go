@@ -14,18 +14,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// kmeansRestarts is the number of k-means runs; the best is the start.
+// kmeansRestarts is the number of k-means runs. The best run is the start.
 const kmeansRestarts = 10
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order     []int       // by falling norm
-	Ties      method.Ties // of Order
+	Order     []int       // all features, by descending norm
+	Ties      method.Ties // ties of Order
 	Scores    []float64   // ‖wᵢ‖ of each feature
-	Objective []float64   // of the start, and after each round
-	Clusters  int         // columns of G: fewer than requested if there are fewer distinct rows
+	Objective []float64   // at the start, and after each round
+	Clusters  int         // number of columns of G; fewer than requested if there are fewer distinct rows
 	Converged bool
-	Rose      *method.Rise // nil if the objective fell as it must
+	Rose      *method.Rise // nil if the objective never rose
 }
 
 type problem struct {
@@ -37,8 +37,8 @@ type problem struct {
 	squares         []float64              // ‖x_i‖²
 	neighbours      *predictor
 	g, f, w         kernel.Matrix[float64] // n×c, c×d, d×c
-	// Smoothing of the norms of rows: 1e-8 of a row's mean square, for G, and for the W that would give all features
-	// equal shares.
+	// Constants that smooth the norms of rows of X, G and W: 1e-8 of a row's mean square. For W it is the mean square
+	// that the rows have if all features contribute equally.
 	epsilonX, epsilonG, epsilonW float64
 	zeta                         float64   // weight of GᵀG = I
 	objectives                   []float64 // at the start, and after each round
@@ -61,10 +61,11 @@ func Bytes(n int64, d int, opt Options) int64 {
 	return near + max(search, regress, start, state+solve)
 }
 
-// Select ranks the features of the n×d rows of x, row-major, which it does not change. It needs [Bytes] of memory;
-// neighbours cost 2·n²·d flops in float32, a round n·d·min(n, d) and some 40·n·c² for products of clusters.
+// Select ranks the features of the n×d rows of x, row-major, which it does not change. It needs [Bytes] of memory. The
+// search for neighbours costs 2·n²·d flops in float32, and a round costs n·d·min(n, d) flops and about 40·n·c² flops
+// for products of clusters.
 //
-// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for rows that are all alike, the
+// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for rows that are all equal, the
 // context's, or wrap an error of packages cluster and linalg.
 func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, error) {
 	if err := opt.Validate(); err != nil {
@@ -84,7 +85,7 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 		return nil, err
 	}
 	stage := stream.StageOf(opt.Stages, "rows", stream.InMemory{})
-	switch progress, err := stage.Load(ctx, p.stageValues()...); {
+	switch progress, err := stage.Load(ctx, p.savedState()...); {
 	case err != nil:
 		return nil, err
 	case progress == stream.StageNew:
@@ -98,8 +99,8 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 	return p.runRounds(ctx, opt, stage)
 }
 
-// stageValues are the values that stream.Stage must save in addition to the rows and their neighbours.
-func (p *problem) stageValues() []any {
+// savedState returns the values that stream.Stage must save in addition to the rows and their neighbours.
+func (p *problem) savedState() []any {
 	return []any{&p.c, &p.g.Data, &p.f.Data, &p.w.Data, &p.squares, &p.epsilonX, &p.epsilonG, &p.epsilonW, &p.zeta, &p.objectives}
 }
 
@@ -109,7 +110,7 @@ func (p *problem) setShapes() {
 	p.w = kernel.RowMajor(p.w.Data, p.d, p.c, p.c)
 }
 
-// startFromClusters sets G by k-means, F to the means of its clusters, and W by least squares.
+// startFromClusters computes G by k-means, F as the means of the clusters, and W by least squares.
 func (p *problem) startFromClusters(ctx context.Context, opt Options) error {
 	groups, err := cluster.KMeans(ctx, cluster.Matrix{Data: p.x.Data, Rows: p.n, Cols: p.d, RowStride: p.d, ColStride: 1},
 		cluster.Options{Clusters: opt.Clusters, Restarts: kmeansRestarts, Seed: opt.Seed, Threads: opt.Threads})
@@ -138,7 +139,7 @@ func (p *problem) startFromClusters(ctx context.Context, opt Options) error {
 	const share = 1e-8
 	p.epsilonX = share * total / float64(p.n)
 	p.epsilonG = share * float64(p.c) / float64(p.n)
-	// XW is approximately G: ‖X‖²·‖W‖²/d is about c.
+	// XW is approximately G, so that ‖X‖²·‖W‖²/d is about c.
 	p.epsilonW = share * float64(p.c) / total
 	kernel.Gemm(p.team, 1, p.g.Trans(), p.x, p.f)
 	for i, v := range p.f.Data {
@@ -147,11 +148,11 @@ func (p *problem) startFromClusters(ctx context.Context, opt Options) error {
 	ff := kernel.RowMajor(make([]float64, p.c*p.c), p.c, p.c, p.c)
 	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), ff)
 	curvature := p.nu
-	for k := range p.c { // for a row of typical length
+	for k := range p.c { // as for a row of typical length
 		curvature = max(curvature, ff.Data[k*p.c+k]/math.Sqrt(total/float64(p.n)))
 	}
 	p.zeta = stiffness * max(curvature, p.alpha*math.Sqrt(float64(p.n)/float64(p.c)))
-	// The weights for rows of equal length in G, and in W.
+	// The weights if all rows of G, and all rows of W, have the same length.
 	u := slices.Repeat([]float64{0.5 / math.Sqrt(float64(p.c)/float64(p.n))}, p.n)
 	v := slices.Repeat([]float64{0.5 / math.Sqrt(float64(p.c)/total)}, p.d)
 	return p.updateProjection(u, v)
@@ -189,8 +190,8 @@ func (p *problem) runRounds(ctx context.Context, opt Options, stage stream.Stage
 		if opt.Progress != nil {
 			opt.Progress(t, value)
 		}
-		// Squared residuals are differences of sums of squares, with errors of 1e-15 of these, so norms as small as the
-		// smoothing have errors of 1e-11.
+		// Squared residuals are differences of sums of squares, with errors of 1e-15 of these sums. So norms that are
+		// as small as the smoothing constants have errors of 1e-11.
 		if allowed := 1e-10 * math.Abs(last); !(value-last <= allowed) {
 			r.Rose = &method.Rise{Iteration: t, From: last, To: value, Allowed: allowed}
 			break
@@ -200,7 +201,7 @@ func (p *problem) runRounds(ctx context.Context, opt Options, stage stream.Stage
 			r.Converged = true
 			break
 		}
-		if err := stage.Save(ctx, t, p.stageValues()...); err != nil {
+		if err := stage.Save(ctx, t, p.savedState()...); err != nil {
 			return nil, err
 		}
 	}

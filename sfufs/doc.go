@@ -7,8 +7,8 @@
 //
 //	Tr(FᵀLF) + α‖XW − F‖² + γ‖W‖₂,₁   subject to WᵀW = I,          eq. (2.3)
 //
-// FUFS the same with F = XW, eq. (2.2). The norm ‖wᵢ‖ of row i of W measures how much of feature i is needed. F is
-// known in closed form, so that the rows of X appear in one d×d matrix only, made from the [anchor.Graph]:
+// FUFS minimizes the same with F = XW, eq. (2.2). The norm ‖wᵢ‖ of row i of W measures how much feature i is needed. F
+// is known in closed form, so that the rows of X appear only in one d×d matrix, made from the [anchor.Graph]:
 //
 //  1. M(α), or XᵀLX for FUFS (matrix.go);
 //  2. Q = I;
@@ -16,19 +16,19 @@
 //  4. Q_ii = 0.5/√(‖wᵢ‖² + ε), eq. (3.1), ε = 1e-8; on to 3 until the objective settles;
 //  5. features in the order of falling ‖wᵢ‖ (result.go).
 //
-// The paper makes an n×d matrix in step 3 of every iteration; here a further α or γ
-// touches no row ([Path]). The objective, smoothed by ε, cannot rise; that is checked.
+// The paper makes an n×d matrix in step 3 of every iteration. Here a further α or γ reads no row ([Path]). The
+// objective, smoothed by ε, cannot rise, and this is checked.
 //
 // # Dependences of the ranking
 //
-// W is unique up to a rotation of its columns, which leaves norms alone, as long as eigenvalues l and l+1 differ. If
-// they are equal to the precision of M, the solver's W is one choice of many, the same for the same Graph to the bit,
-// and a warning reports it. The problem is not convex, and its result depends on the start.
+// W is unique up to a rotation of its columns, which does not change norms, as long as eigenvalues l and l+1 differ.
+// If they are equal to the precision of M, the solver's W is one choice among several. It is the same for the same
+// Graph to the bit, and a warning reports it. The problem is not convex, and its result depends on the start.
 //
-// The start matters most if more than l directions cost nothing, for example if features outnumber rows: in the paper
-// rounding then chooses W(1). Here the first Q comes from the mean over all choices (start.go), so that statistics
-// that differ by rounding give the same selection. This is our mend. On ORL the objective also ended lower, at 30.7
-// instead of 31.6 and 36.9 (γ = 1).
+// The start matters most if more than l directions cost nothing, for example if features outnumber rows: in the paper,
+// rounding then chooses W(1). Here the first Q is computed from the mean over all choices (start.go), so that
+// statistics that differ by rounding give the same selection. This is our correction. On ORL the objective also ended
+// lower, at 30.7 instead of 31.6 and 36.9 (γ = 1).
 //
 // For large γ exactly l rows keep norm 1, and the others are about √ε or less. Norms that agree to 1e-7 count as
 // equal and are ranked in column order ([Result]).
@@ -41,10 +41,10 @@
 //
 //	Wᵀ(G/u + ρI)W = I,   u = Tr(G)/d,   ρ = 1e-3,
 //
-// and M/u replaces M: the l smallest generalized eigenpairs of (M/u + γQ, G/u + ρI), otherwise as above. This is not
-// in the paper. Division by u makes γ and ε mean the same for any units of X; norms and objective are in these units.
-// Mean NMI of 6 runs of k-means at 2, 5, 10 and 20 % of the features, over three draws of min(500, n/4) anchors, K =
-// 5, X unscaled:
+// and M/u replaces M. W then has the l smallest generalized eigenpairs of (M/u + γQ, G/u + ρI); the rest is the same.
+// This is not in the paper. Because of the division by u, γ and ε have the same meaning for any units of X. Norms and
+// objective are in these units. The table shows the mean NMI of 6 runs of k-means at 2, 5, 10 and 20 % of the
+// features, over three draws of min(500, n/4) anchors, with K = 5 and X unscaled:
 //
 //	          identity, γ = 1       scatter, γ = 0.1      random
 //	USPS      5.8  9.3 12.3 20.1    27.9 44.0 52.3 57.2   24.0 35.0 43.0 51.6
@@ -52,9 +52,8 @@
 //	ORL      59.2 66.7 71.9 73.6    70.0 73.0 74.7 75.5   67.0 71.9 72.8 72.7
 //	COIL20   53.2 60.5 63.6 68.1    70.5 75.4 76.2 76.4   65.6 72.3 72.3 74.4
 //
-// γ from 0.01 to 0.1 changes less than the data sets differ; below 0.003 and above 1 small
-// selections suffer, as they do for l = 20 and 40 (Isolet). The agreement of selections
-// from several draws of anchors, which needs no labels, does not single out a γ: it rises
-// with γ. Multiplying norms by the features' standard deviations helps at 2 % and harms at
-// 10 %: left out.
+// γ from 0.01 to 0.1 changes less than the data sets differ. Below 0.003 and above 1 small selections suffer, as they
+// do for l = 20 and 40 (Isolet). The agreement of selections from several draws of anchors, which needs no labels,
+// does not single out a γ, because it rises with γ. Multiplying norms by the features' standard deviations helps at 2
+// % and harms at 10 %, so it is left out.
 package sfufs

@@ -11,13 +11,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// factoredForm is M if features outnumber the n rows and G = RᵀR is a factor, R = X̃ the rows themselves:
+// factoredForm is M if features outnumber the n rows and G = RᵀR is a factor. R = X̃ has the rows themselves:
 //
 //	M(α) = RᵀTR,  T = αL(L + αI)⁻¹ = α/(1+α)·[I − αB(αI + N)⁻¹Bᵀ],
 //
-// by Woodbury's identity for L = I − BBᵀ and N = I − BᵀB as in matrix.go, and XᵀLX = RᵀLR. With γQ it is a diagonal
-// and few rows, and G/u + ρI is one too: see [linalg.LowRank]. Without that metric it needs orthogonal rows, and R is
-// turned to its principal axes, which leaves G unchanged.
+// by Woodbury's identity for L = I − BBᵀ and N = I − BᵀB as in matrix.go. Likewise XᵀLX = RᵀLR. M + γQ is the sum of a
+// diagonal matrix and one of low rank, and so is G/u + ρI: see [linalg.LowRank]. Without the metric G/u + ρI the rows
+// must be orthogonal, and R is rotated to its principal axes, which leaves G unchanged.
 type factoredForm struct {
 	d, l    int
 	team    *kernel.Team
@@ -58,7 +58,7 @@ func newFactored(g *anchor.Graph, team *kernel.Team, opt Options) (*factoredForm
 	return f, nil
 }
 
-// smoothFactor returns T as share·(I − HᵀH), H m×n: m²n flops.
+// smoothFactor returns T as share·(I − HᵀH) with H m×n, in m²n flops.
 func (f *factoredForm) smoothFactor(method Method, alpha float64) (share float64, h kernel.Matrix[float64], err error) {
 	n, m := f.b.Rows, f.b.Cols
 	if method == FUFS {
@@ -91,7 +91,7 @@ func (f *factoredForm) middleMatrix(share float64, h kernel.Matrix[float64]) ker
 	return t
 }
 
-func (f *factoredForm) loadMatrix(ctx context.Context, method Method, alpha float64) (k matrixFacts, err error) {
+func (f *factoredForm) loadMatrix(ctx context.Context, method Method, alpha float64) (k matrixNorms, err error) {
 	if err := ctx.Err(); err != nil {
 		return k, err
 	}

@@ -9,23 +9,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// matrixForm is the matrix M of a Graph for the iterations. Under [Scatter] it is M/u.
+// matrixForm is the matrix M of a Graph in the form that the iterations use. Under [Scatter] it is M/u.
 type matrixForm interface {
 	// loadMatrix makes M(α), or XᵀLX, and returns its norms.
-	loadMatrix(ctx context.Context, method Method, alpha float64) (matrixFacts, error)
-	// minimizeCost finds the W that minimizes Tr(Wᵀ(M + γ·diag(q))W); a nil q stands for 0.
+	loadMatrix(ctx context.Context, method Method, alpha float64) (matrixNorms, error)
+	// minimizeCost finds the W that minimizes Tr(Wᵀ(M + γ·diag(q))W). If q is nil, it means 0.
 	minimizeCost(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error)
-	// costOf is Tr(WᵀMW).
+	// costOf returns Tr(WᵀMW).
 	costOf(u *update) float64
-	// inverseDiagonal is the diagonal of (M + τI)⁻¹ up to a factor, under WᵀW = I.
+	// inverseDiagonal returns the diagonal of (M + τI)⁻¹ up to a factor, under WᵀW = I.
 	inverseDiagonal(tau float64) ([]float64, error)
 }
 
-// matrixFacts are norms and the diagonal of an M.
-type matrixFacts struct {
+// matrixNorms has norms and the diagonal of a matrix M.
+type matrixNorms struct {
 	norm     float64   // the largest norm of a column of M, in the coordinates of the eigenproblem
 	noise    float64   // bound on the rounding error of M in Tr(WᵀMW)
-	diagonal []float64 // of M, under WᵀW = I
+	diagonal []float64 // diagonal of M, under WᵀW = I
 }
 
 func newForm(g *anchor.Graph, team *kernel.Team, opt Options) (matrixForm, error) {
@@ -61,7 +61,7 @@ func newInFull(g *anchor.Graph, team *kernel.Team, opt Options) (*fullForm, erro
 	return s, err
 }
 
-func (s *fullForm) loadMatrix(ctx context.Context, method Method, alpha float64) (k matrixFacts, err error) {
+func (s *fullForm) loadMatrix(ctx context.Context, method Method, alpha float64) (k matrixNorms, err error) {
 	if err := s.costs.matrixTo(ctx, s.m, method, alpha); err != nil {
 		return k, err
 	}
@@ -69,7 +69,7 @@ func (s *fullForm) loadMatrix(ctx context.Context, method Method, alpha float64)
 	if s.scatter != nil {
 		s.scatter.reduceMatrix(s)
 		k.norm = columnNorm(s.scatter.reduce, s.d)
-		k.noise /= s.scatter.unit * ridge // M/u, and columns of W of length √(1/ρ)
+		k.noise /= s.scatter.unit * ridge // for M/u, and for columns of W of length √(1/ρ)
 		return k, nil
 	}
 	k.norm = columnNorm(s.m, s.d)

@@ -9,29 +9,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// The matrix of SFUFS. For fixed W the best F of eq. (2.3) solves (L + αI)F = αXW, and with it the objective is
-// Tr(WᵀMW) + γ‖W‖₂,₁,
+// This file computes the matrix of SFUFS. For fixed W the best F of eq. (2.3) solves (L + αI)F = αXW. With this F the
+// objective is Tr(WᵀMW) + γ‖W‖₂,₁,
 //
 //	M(α) = αXᵀ(I − α(L + αI)⁻¹)X.
 //
-// With L = I − BBᵀ and N = I − S, S = BᵀB, Woodbury's identity makes it
+// With L = I − BBᵀ, N = I − S and S = BᵀB, Woodbury's identity turns this into
 //
 //	M(α) = α/(1+α)·[G − α·CᵀY],   Y = (αI + N)⁻¹C,
 //
-// a difference of two large terms if a direction costs little. As αY = C − NY,
+// which is a difference of two large terms if a direction costs little. As αY = C − NY,
 //
 //	M(α) = α/(1+α)·[(G − CᵀC) + CᵀNY].
 //
-// Both terms are positive semidefinite: XᵀLX, and, as (αI + N)Y = C,
+// Both terms are positive semidefinite. The first is XᵀLX, and the second, as (αI + N)Y = C, is
 //
 //	CᵀNY = Yᵀ(αI + N)NY = α·YᵀNY + (NY)ᵀ(NY).
 //
-// The left form costs one product, the right one two, and rounds no worse: ‖αY‖ + ‖NY‖ ≤ 2‖C‖. Only G − CᵀC still
-// cancels, and is off by some 2⁻⁵³‖G‖: if the graph explains nearly all of a direction of X, its cost is known no
-// better.
+// The left form costs one product and the right form two, and the right form rounds no worse: ‖αY‖ + ‖NY‖ ≤ 2‖C‖. Only
+// G − CᵀC still cancels, with an error of about 2⁻⁵³‖G‖. So if the graph explains nearly all of a direction of X, the
+// cost of that direction is known only to this error.
 
-// panelColumns columns of Y are in memory at a time: wide enough for the products to run at full speed, 4 MB for
-// 2,000 anchors.
+// panelColumns is the number of columns of Y in memory at a time. It is wide enough for the products to run at full
+// speed, and needs 4 MB for 2,000 anchors.
 const panelColumns = 256
 
 // costMatrix makes the matrix of a Graph for any α.
@@ -49,7 +49,7 @@ func newCosts(g *anchor.Graph, team *kernel.Team) *costMatrix {
 	return &costMatrix{graph: g, team: team, c: kernel.RowMajor(g.C, g.M, g.D, g.D)}
 }
 
-// costsBytes is the size of a costMatrix, without the Graph and the team's panels.
+// costsBytes returns the size of a costMatrix, without the Graph and the panels of the team.
 func costsBytes(d, m int, method Method) int64 {
 	size := 8 * int64(d) * int64(d)
 	if method == SFUFS {
@@ -70,7 +70,7 @@ func (c *costMatrix) projectedLaplacian() []float64 {
 }
 
 // matrixTo writes the matrix of one setting, symmetric in full, to dst, d×d. SFUFS costs m³/3 + 4·m²·d + m·d² flops
-// and, the first time, m·d² more; FUFS only the last.
+// and, the first time, m·d² more. FUFS costs only the m·d² of the first time.
 func (c *costMatrix) matrixTo(ctx context.Context, dst []float64, method Method, alpha float64) error {
 	d := c.graph.D
 	copy(dst, c.projectedLaplacian())

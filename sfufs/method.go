@@ -67,7 +67,7 @@ func (m *configuredMethod) Options(o *method.Options) {
 	m.stopping.Declare(o, "50", "1e-4", "falls")
 }
 
-// newOptions returns the options for d features; the first of several weights counts.
+// newOptions returns the options for d features. If there are several weights, it uses the first.
 func (m *configuredMethod) newOptions(d, threads int) Options {
 	opt := Options{
 		Method: m.kind, Clusters: min(m.clusters, d), Tol: m.stopping.Tol, MaxIter: m.stopping.Most, Threads: threads,
@@ -110,7 +110,8 @@ func (r *Result) toRanking() *method.Ranking {
 	return out
 }
 
-// recordSettings notes the settings, with their defaults if a path does not vary them, and the warnings about them.
+// recordSettings returns the settings and the warnings about them. Settings that a path does not vary have their
+// defaults filled in.
 func (m *configuredMethod) recordSettings(e *method.Evidence, opt Options) (map[string]any, []stream.Text) {
 	d := e.Graph.D
 	opt = opt.WithDefaults(d)
@@ -131,7 +132,7 @@ func (m *configuredMethod) recordSettings(e *method.Evidence, opt Options) (map[
 	return used, warnings
 }
 
-// ByPanels implements method.ByPanels: under WᵀW = I the rows are turned in place.
+// ByPanels implements method.ByPanels. Under WᵀW = I the rows are rotated in place, which panels do not allow.
 func (m *configuredMethod) ByPanels() bool { return m.constraint != "identity" }
 
 // Settings implements method.Varied.

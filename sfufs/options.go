@@ -8,10 +8,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Method is one of the paper's two.
+// Method is one of the two methods of the paper.
 type Method int
 
-// The methods.
+// Each constant is a method, with its matrix M.
 const (
 	SFUFS Method = iota // M(α), eq. (2.3)
 	FUFS                // M = XᵀLX, eq. (2.2): the limit of M(α) for α → ∞
@@ -27,7 +27,7 @@ func (m Method) String() string {
 // Constraint keeps W from vanishing.
 type Constraint int
 
-// The constraints.
+// Each constant is a constraint on W.
 const (
 	Scatter  Constraint = iota // Wᵀ(G + ridge)W = I: ours, see scatter.go
 	Identity                   // WᵀW = I, as in the papers
@@ -48,23 +48,24 @@ const (
 	defaultMaxIter       = 50
 	// defaultTol ends after 3 to 36 updates under WᵀW = I on USPS, Isolet and ORL, and after 21 to 50 under Scatter.
 	// The first tenth of the features then has a Jaccard index of 0.77 to 1, or 0.56 to 0.88, with the result of 1e-8
-	// and 200 updates; 1e-6 gains at most 0.1 for more than 50 updates in most cases. Clusterings score the same.
+	// and 200 updates. 1e-6 raises this index by at most 0.1, for more than 50 updates in most cases. Clusterings
+	// score the same.
 	defaultTol = 1e-4
 )
 
-// Options are the settings of the iteration. The zero value is SFUFS with α = 1 and γ = 0.1 under [Scatter]: the
-// papers' WᵀW = I prefers features that hardly vary, and chose worse than at random at 2 to 10 % of the features of
-// 11 sets.
+// Options are the settings of the iteration. The zero value is SFUFS with α = 1 and γ = 0.1 under [Scatter]. WᵀW = I,
+// which the papers use, prefers features that hardly vary: at 2 to 10 % of the features of 11 sets, it chose worse
+// than chance.
 type Options struct {
 	Method     Method
 	Constraint Constraint
 
-	// Alpha weighs F's fit to XW against the smoothness of F; 0 means 1. FUFS has none.
+	// Alpha weighs F's fit to XW against the smoothness of F; 0 means 1. FUFS does not use it.
 	Alpha float64
 	// Gamma is the weight of the sum of row norms; 0 means 0.1, in units of the data (see
 	// [Scatter]), or 1 under Identity.
 	Gamma float64
-	// NoPenalty stands for γ = 0, which the zero Gamma cannot.
+	// NoPenalty means γ = 0, which a zero Gamma cannot express.
 	NoPenalty bool
 	// Clusters is l, the number of columns of W; 0 means min(10, d). The papers use the number of clusters.
 	Clusters int
@@ -73,19 +74,19 @@ type Options struct {
 	Tol float64
 	// MaxIter bounds the number of updates of W; 0 means 50.
 	MaxIter int
-	// Iterations, if positive, is the exact number of updates: Tol and MaxIter do not count.
+	// Iterations, if positive, is the exact number of updates. Tol and MaxIter are then not used.
 	Iterations int
 
-	// Threads bounds the goroutines; 0 means GOMAXPROCS. The answer does not depend on it.
+	// Threads is the largest number of goroutines; 0 means GOMAXPROCS. The answer does not depend on it.
 	Threads int
-	// Progress is called after each update of W, numbered from 1; [Path] restarts the count for each setting. Nil
-	// does nothing.
+	// Progress is called after each update of W, numbered from 1. [Path] restarts the count for each setting. Progress
+	// may be nil.
 	Progress func(iteration int, objective float64)
-	// Names are the features' names for warnings; nil means their numbers.
+	// Names are the names of the features for warnings; nil means that warnings use their numbers.
 	Names []string
 }
 
-// Validate names every fault of o for d features in one *stream.UsageError.
+// Validate returns one *stream.UsageError with every fault of o for d features.
 func (o Options) Validate(d int) error {
 	var faults stream.Faults
 	if d < 1 {
@@ -127,9 +128,10 @@ func checkWeight(faults *stream.Faults, name string, weight, least float64) {
 }
 
 const (
-	// leastAlpha leaves αI + N positive definite and M seven digits: N is singular, and known to 2⁻⁵³.
+	// leastAlpha leaves αI + N positive definite and M with seven digits, although N is singular and known only to
+	// 2⁻⁵³.
 	leastAlpha = 1e-9
-	// largestWeight keeps γ/√ε times anything finite.
+	// largestWeight keeps the product of γ/√ε and any finite number of M in range.
 	largestWeight = 1e100
 )
 

@@ -8,9 +8,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Grid names the settings of a [Path]. Values may be in any order and repeat.
+// Grid contains the settings of a [Path]. Values may be in any order and may repeat.
 type Grid struct {
-	Alpha []float64 // empty means Options.Alpha; FUFS has none
+	Alpha []float64 // empty means Options.Alpha; FUFS does not use it
 	Gamma []float64 // empty means Options.Gamma; a 0 here is 0
 }
 
@@ -37,7 +37,7 @@ func (g Grid) validateFor(d int, opt Options) error {
 	return faults.Err("")
 }
 
-// distinctSorted returns the distinct values of x, ascending, or otherwise if there are none.
+// distinctSorted returns the distinct values of x in ascending order. If x is empty, it returns only otherwise.
 func distinctSorted(x []float64, otherwise float64) []float64 {
 	if len(x) == 0 {
 		return []float64{otherwise}
@@ -47,9 +47,10 @@ func distinctSorted(x []float64, otherwise float64) []float64 {
 	return slices.Compact(x)
 }
 
-// Path solves a grid of settings from one Graph, by rising α, then γ. M is made once for each α, and under WᵀW = I so
-// is W(1); nothing else passes from one setting to the next, so that every Result equals [Select]'s, bit for bit. It
-// holds as much as Select ([Bytes]). opt holds the options that the grid does not vary. Errors are as in Select.
+// Path solves a grid of settings from one Graph, by rising α, then γ. M is made once for each α, and so is W(1) under
+// WᵀW = I. Nothing else passes from one setting to the next, so that every Result equals the result of [Select], bit
+// for bit. It needs as much memory as Select ([Bytes]). opt has the options that the grid does not vary. Errors are
+// the same as in Select.
 func Path(ctx context.Context, g *anchor.Graph, grid Grid, opt Options) ([]Setting, error) {
 	if err := grid.validateFor(g.D, opt); err != nil {
 		return nil, err

@@ -8,25 +8,24 @@ import (
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order  []int     // all features, by falling norm; equal norms (see [rankFeatures]) by column
+	Order  []int     // all features, by falling norm; features with equal norms (see [rankFeatures]) by column
 	Scores []float64 // ‖wᵢ‖ of each feature
 	// Objective is Tr(WᵀMW) + γ·Σ √(‖wᵢ‖² + ε) after each update of W.
 	Objective []float64
 	Converged bool         // whether the relative change fell to Tol
-	Rose      *method.Rise // nil if the objective fell as it must
+	Rose      *method.Rise // nil if the objective never rose, as it should
 	Costless  []int        // features whose own cost M_ii is nearly 0, under WᵀW = I
 	Gap       float64      // (λ_{l+1} − λ_l)/‖A‖ of the last eigenproblem; +Inf for l = d
 	Warnings  []string     // for the user
 
-	Ties method.Ties // of Order: norms that count as equal, see [rankFeatures]
+	Ties method.Ties // ties of Order: norms that count as equal, see [rankFeatures]
 }
 
 // Iterations returns the number of updates of W.
 func (r *Result) Iterations() int { return len(r.Objective) }
 
-// Norms that differ by less than this, relative and absolute, count as equal: the fixtures
-// of an independent implementation allow 1e-7, and the eigenvectors' own error in a row
-// that γQ keeps small is some 1e-13.
+// Norms that differ by less than these, relative and absolute, count as equal. The fixtures of an independent
+// implementation allow 1e-7, and the eigenvectors' own error in a row that γQ keeps small is about 1e-13.
 const (
 	tieShare = 1e-7
 	tieFloor = 1e-12

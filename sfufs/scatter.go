@@ -7,7 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// scatterReduction turns Wᵀ(G + ρI)W = I into VᵀV = I: with G + ρI = LLᵀ and X = L⁻¹, W = XᵀV and A becomes XAXᵀ.
+// scatterReduction turns Wᵀ(G + ρI)W = I into VᵀV = I. With G + ρI = LLᵀ and X = L⁻¹, it replaces W by XᵀV and A by
+// XAXᵀ.
 type scatterReduction struct {
 	unit   float64                // mean diagonal of G
 	x      kernel.Matrix[float64] // X, d×d, lower triangular
@@ -15,12 +16,12 @@ type scatterReduction struct {
 	scaled []float64              // X√Q
 }
 
-// ridge is ρ, in units of the mean diagonal of G: it keeps constant directions out of W, and G + ρI positive definite
-// if features outnumber rows or depend on each other. Between 0 and 1e-2 it hardly changes a score; 0.1 does (Isolet
-// 2 %: NMI 32, not 63).
+// ridge is ρ, in units of the mean diagonal of G. It keeps constant directions out of W, and G + ρI positive definite
+// if features outnumber rows or depend on each other. Between 0 and 1e-2 it hardly changes a score, but 0.1 does
+// (Isolet at 2 %: NMI 32, not 63).
 const ridge = 1e-3
 
-// newScatter factors the scatter matrix; s.a is scratch.
+// newScatter factors the scatter matrix. It uses s.a as scratch.
 func newScatter(s *fullForm, g []float64) (*scatterReduction, error) {
 	d := s.d
 	var trace float64
@@ -49,10 +50,10 @@ func newScatter(s *fullForm, g []float64) (*scatterReduction, error) {
 	return c, nil
 }
 
-// stripColumns is the number of columns by which products with a triangle skip its zeros.
+// stripColumns is the number of columns in a strip. Products with a triangle skip its zeros strip by strip.
 const stripColumns = 128
 
-// reduceMatrix divides s.m by unit and reduces it.
+// reduceMatrix divides s.m by unit and computes XMXᵀ from it.
 func (c *scatterReduction) reduceMatrix(s *fullForm) {
 	for i := range s.m {
 		s.m[i] /= c.unit

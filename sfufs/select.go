@@ -15,12 +15,12 @@ import (
 )
 
 // Select ranks the features of g. It holds [Bytes] in addition to the Graph, which it does not modify. It costs one M
-// ([Matrix]) and one eigenproblem an update of W; only the first of these starts cold. The result's bits do not
-// depend on the workers.
+// ([Matrix]), and one eigenproblem for each update of W; each eigenproblem except the first starts from the previous
+// solution. The result's bits do not depend on the workers.
 //
-// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for features that are all constant, the
-// context's, or wrap an error of package linalg, such as [linalg.ErrNotFinite] for a Graph with a NaN. An objective
-// that rises is no error: see [Result.Rose].
+// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] if all features are constant, or the
+// error of the context. They may also wrap an error of package linalg, such as [linalg.ErrNotFinite] for a Graph with
+// a NaN. An objective that rises is not an error: see [Result.Rose].
 func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err
@@ -36,11 +36,12 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 }
 
 // Bytes bounds the memory of Select and Path for a Graph of d features and m anchors, without the Graph and the
-// results (some 24·d bytes a setting). In numbers: M, the matrix of the eigenproblem, the eigensolver's two, and G −
-// CᵀC, 5·d²; three more and their scratch under Scatter, or two for a while at the start; unless for FUFS, N and its
-// factor, 2·m², and two panels; and the packed panels of products.
+// results (about 24·d bytes a setting). In numbers, M, the matrix of the eigenproblem, the eigensolver's two matrices,
+// and G − CᵀC need 5·d². Scatter needs three more matrices and their scratch, or two for a while at the start. SFUFS
+// also needs 2·m² for N and its factor, and two panels. The packed panels of products are added.
 //
-// If G is a factor of rank rows, rank not 0: a [linalg.LowRank] and the eigensolver, RRᵀ, B and H, and the W's.
+// If G is a factor, rank is its number of rows and not 0. The memory is then for a [linalg.LowRank] and the
+// eigensolver, for RRᵀ, B and H, and for the matrices W.
 func Bytes(d, m, rank int, opt Options) int64 {
 	opt = opt.WithDefaults(d)
 	if rank > 0 {
@@ -70,8 +71,8 @@ func Bytes(d, m, rank int, opt Options) int64 {
 type engine struct {
 	opt    Options // with defaults
 	solver *solver
-	// Under WᵀW = I, for the current α: W(1), whether other W cost as little, and the first Q if more than l
-	// directions cost nothing.
+	// These fields are for WᵀW = I and the current α: W(1), whether other W cost as little, and the first Q if more
+	// than l directions cost nothing.
 	first       *update
 	isOneOfMany bool
 	spread      []float64
@@ -96,11 +97,11 @@ func newEngine(g *anchor.Graph, opt Options) (*engine, error) {
 	return &engine{opt: opt, solver: &solver{d: d, l: opt.Clusters, form: f}}, nil
 }
 
-// loadAlpha makes M(α) and everything that depends on it alone.
+// loadAlpha makes M(α) and everything else that depends on α alone.
 func (e *engine) loadAlpha(ctx context.Context, alpha float64) error {
 	s := e.solver
 	var err error
-	if s.matrixFacts, err = s.form.loadMatrix(ctx, e.opt.Method, alpha); err != nil {
+	if s.matrixNorms, err = s.form.loadMatrix(ctx, e.opt.Method, alpha); err != nil {
 		return err
 	}
 	e.first, e.isOneOfMany, e.spread, e.costless = nil, false, nil, nil
@@ -116,8 +117,8 @@ func (e *engine) loadAlpha(ctx context.Context, alpha float64) error {
 	return nil
 }
 
-// solveGamma minimizes for one γ. Only α's matrix passes from one γ to the next, so that a setting's result does not
-// depend on earlier ones.
+// solveGamma minimizes for one γ. Only the matrix of the current α is reused for the next γ, so that the result of a
+// setting does not depend on earlier settings.
 func (e *engine) solveGamma(ctx context.Context, gamma float64) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -133,14 +134,15 @@ func (e *engine) solveGamma(ctx context.Context, gamma float64) (*Result, error)
 	r.Scores = last.norm
 	r.Order, r.Ties = rankFeatures(last.norm)
 	r.Costless = e.costless
-	if last.size > 0 { // not for γ = 0 if nothing varies
+	if last.size > 0 { // false for γ = 0 if nothing varies
 		r.Gap = last.gap / last.size
 	}
 	e.addWarnings(r, last, gamma)
 	return r, nil
 }
 
-// firstUpdate returns W(1), the minimum for Q = I, or for the Q of the mean over all such W if there are too many.
+// firstUpdate returns W(1), which is the minimum for Q = I. If several W are minimal, it uses the Q of the mean over
+// all of them.
 func (e *engine) firstUpdate(gamma float64) (*update, error) {
 	s := e.solver
 	cold := kernel.Matrix[float64]{}
@@ -148,7 +150,7 @@ func (e *engine) firstUpdate(gamma float64) (*update, error) {
 		return s.form.minimizeCost(gamma, slices.Repeat([]float64{1}, s.d), cold)
 	}
 	if e.first == nil {
-		// γI moves all eigenvalues alike, and costs digits of M.
+		// γI would shift all eigenvalues alike, and M would lose digits.
 		var err error
 		if e.first, err = s.form.minimizeCost(0, nil, cold); err != nil {
 			return nil, err
@@ -170,8 +172,8 @@ func (e *engine) firstUpdate(gamma float64) (*update, error) {
 	return e.first, nil
 }
 
-// costlessShare is the share of the mean M_ii below which a feature counts as costless. Its spread is a thousandth of
-// an average feature's.
+// costlessShare is the share of the mean M_ii below which a feature counts as costless. The spread of such a feature
+// is a thousandth of an average feature's.
 const costlessShare = 1e-6
 
 func (e *engine) addWarnings(r *Result, last *update, gamma float64) {

@@ -13,34 +13,34 @@ import (
 // epsilon keeps Q finite if a row of W vanishes: Q_ii = 0.5/√(‖wᵢ‖² + ε), eq. (3.1).
 const epsilon = 1e-8
 
-// update is W of one iteration.
+// update has W after one iteration.
 type update struct {
 	w    []float64 // d×l row-major
 	norm []float64 // ‖wᵢ‖
-	// next is an upper bound on λ_{l+1} from the solver's extra vectors; +Inf for l = d. gap is its distance from
+	// next is an upper bound on λ_{l+1} from the solver's extra vectors, or +Inf for l = d. gap is its distance from
 	// λ_l.
 	next, gap float64
 	size      float64 // the largest norm of a column of the eigenproblem's matrix
-	slack     float64 // by which rounding may have raised Tr(WᵀAW) over its minimum
+	slack     float64 // bound on the amount by which rounding may have raised Tr(WᵀAW) above its minimum
 	basis     kernel.Matrix[float64]
 }
 
-// knownShare is the largest relative error of W's row norms with which a ranking is meaningful.
+// knownShare is the largest relative error of the row norms of W at which a ranking is meaningful.
 const knownShare = 1e-4
 
-// isDetermined reports whether W's row norms are known to knownShare. By Davis and Kahan the space of the l vectors
-// turns by no more than M's error over the gap after them; M is known to some √d·2⁻⁵² of its norm at best. γQ does
-// not count: it is large only in rows in which W has vanished, and only on the diagonal.
+// isDetermined reports whether the row norms of W are known to knownShare. By Davis and Kahan, the space of the l
+// vectors rotates at most by the error of M divided by the gap after them. M is known at best to about √d·2⁻⁵² of its
+// norm. γQ does not count: it is large only in rows in which W has vanished, and only on the diagonal.
 func (u *update) isDetermined(normM float64) bool {
 	d, l := float64(len(u.norm)), float64(len(u.w)/len(u.norm))
 	return math.Sqrt(d*l)*0x1p-52*normM <= knownShare*u.gap
 }
 
-// solver minimizes Tr(WᵀAW), A = M + γQ, under one constraint, in memory that it keeps.
+// solver minimizes Tr(WᵀAW) with A = M + γQ under one constraint. It reuses its memory.
 type solver struct {
 	d, l int
 	form matrixForm
-	matrixFacts
+	matrixNorms
 }
 
 func (s *fullForm) minimizeCost(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error) {
@@ -87,9 +87,9 @@ func columnNorm(a []float64, n int) float64 {
 	return norm
 }
 
-// fillBounds fills in the accuracy of the pairs of A, whose size is set, and the norms of W's rows. The Rayleigh
-// quotients of the solver's extra vectors bound the gap after the l-th eigenvalue. linalg.Smallest is off by no more
-// than 4·tol + residual, tol = √d·2⁻⁴⁹, relative to the norm; twice that is allowed.
+// fillBounds fills in the accuracy of the eigenpairs of A, whose size must be set, and the norms of the rows of W. The
+// Rayleigh quotients of the solver's extra vectors bound the gap after the l-th eigenvalue. The error of
+// linalg.Smallest is at most 4·tol + residual, with tol = √d·2⁻⁴⁹, relative to the norm; twice that is allowed.
 func (u *update) fillBounds(e linalg.Eigen, d, l int, times func(x kernel.Matrix[float64]) kernel.Matrix[float64]) {
 	u.norm = rowNorms(u.w, d, l)
 	u.slack = float64(l) * 8 * math.Sqrt(float64(d)) * 0x1p-49 * u.size
@@ -114,7 +114,7 @@ func (s *fullForm) costOf(u *update) float64 {
 	return kernel.Dot(w, mw)
 }
 
-// qOf writes Q's diagonal for the row norms of W, eq. (3.1).
+// qOf writes the diagonal of Q for the row norms of W, eq. (3.1).
 func qOf(q, norm []float64) {
 	for i, s := range norm {
 		q[i] = 0.5 / math.Sqrt(s*s+epsilon)
@@ -150,7 +150,7 @@ func (s *solver) iterateFrom(ctx context.Context, first *update, gamma float64, 
 			continue
 		}
 		last := r.Objective[t-1]
-		// The two sums over d rows round too.
+		// The two sums over d rows also round.
 		allowed := u.slack + s.noise + float64(s.d)*0x1p-52*(math.Abs(last)+math.Abs(value))
 		if !(value-last <= allowed) {
 			r.Rose = &method.Rise{Iteration: t + 1, From: last, To: value, Allowed: allowed}

@@ -8,10 +8,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// tau is added to S, because an anchor that no row uses makes S singular.
+// tau is added to S, because S is singular if no row uses some anchor.
 const tau = 1e-10
 
-// encoding is E = B_gA, given by its coefficients A, with S = LLᵀ for S + τI.
+// encoding is E = B_gA, given by its coefficients A, with the factor L of S + τI = LLᵀ.
 type encoding struct {
 	team   *kernel.Team
 	m, c   int
@@ -19,7 +19,7 @@ type encoding struct {
 	chol   linalg.Cholesky
 	a, sa  kernel.Matrix[float64] // A and SA, m×c
 	f      kernel.Matrix[float64] // F, m×c
-	target kernel.Matrix[float64] // CWB, m×c: the target of E
+	target kernel.Matrix[float64] // CWB, m×c, which E approximates
 	room   kernel.Matrix[float64]
 }
 
@@ -36,8 +36,8 @@ func newEncoding(team *kernel.Team, s []float64, m, c int) (*encoding, error) {
 	return e, nil
 }
 
-// maximizeTrace sets A so that E has orthonormal columns and maximizes Tr(AᵀT), T m×c: Â = LᵀA is the polar factor of
-// L⁻¹T. T is overwritten.
+// maximizeTrace sets A so that E has orthonormal columns and maximizes Tr(AᵀT), T m×c. Â = LᵀA is the polar factor
+// of L⁻¹T. It overwrites T.
 func (e *encoding) maximizeTrace(t kernel.Matrix[float64]) error {
 	e.chol.HalfSolveTo(e.team, t, t)
 	p, err := polarFactor(t)
@@ -56,12 +56,12 @@ func (e *encoding) clipNegatives() {
 	}
 }
 
-// takeTurn updates E for a fixed F, and then F. The terms in A are
+// takeTurn updates E for a fixed F, and then F. The terms of the objective that depend on A are
 //
 //	−2Tr(Aᵀ·CWB) + γ‖SA − F‖²,   ‖SA‖² = Tr(ÂᵀLᵀLÂ).
 //
-// LᵀL has S's eigenvalues, at most μ = 1 + τ, so that Tr(Âᵀ(LᵀL − μI)Â) is concave and below its tangent at the
-// previous Â, while Tr(ÂᵀÂ) is constant. It remains to maximize Tr(AᵀT),
+// LᵀL has the eigenvalues of S, which are at most μ = 1 + τ. Therefore Tr(Âᵀ(LᵀL − μI)Â) is concave and below its
+// tangent at the previous Â, while Tr(ÂᵀÂ) is constant. The remaining problem is to maximize Tr(AᵀT),
 //
 //	T = CWB + γS(F + μA − SA).
 func (e *encoding) takeTurn(gamma float64) error {

@@ -13,14 +13,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Options set the objective and when to stop; a zero field means its default.
+// Options sets the objective and the conditions for stopping. A zero field means its default.
 type Options struct {
-	Lambda   method.Weight // λ; default 0.1 of the λ that leaves no feature at the start
+	Lambda   method.Weight // λ; default 0.1 of the λ above which no feature remains at the start
 	Gamma    float64       // γ; default 100
-	Clusters int           // c; default 10, at most the anchors
-	MaxIter  int           // rounds; default 50
-	Inner    int           // turns of E and F in a round; default 10
-	Tol      float64       // relative change at which rounds, and turns, end; default 1e-5, negative never ends early
+	Clusters int           // c; default 10, at most the number of anchors
+	MaxIter  int           // number of rounds; default 50
+	Inner    int           // number of updates of E and F in a round; default 10
+	Tol      float64       // relative change that ends rounds and updates; default 1e-5, negative never ends early
 	Threads  int           // 0 means GOMAXPROCS; the answer does not depend on it
 	Progress func(iteration int, objective float64)
 }
@@ -34,7 +34,7 @@ const (
 	defaultTol      = 1e-5
 )
 
-// Validate names every fault of o in one *stream.UsageError.
+// Validate reports every fault of o in one *stream.UsageError.
 func (o Options) Validate() error {
 	var faults stream.Faults
 	if !(o.Lambda.Value >= 0) || o.Lambda.Value-o.Lambda.Value != 0 {
@@ -53,7 +53,7 @@ func (o Options) Validate() error {
 	return faults.Err("")
 }
 
-// WithDefaults replaces zero fields by their defaults.
+// WithDefaults replaces zero fields with their defaults.
 func (o Options) WithDefaults() Options {
 	if o.Lambda == (method.Weight{}) {
 		o.Lambda = method.Weight{Value: defaultShare, Share: true}
@@ -67,8 +67,8 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Bytes bounds the memory of Select in addition to the Graph of m anchors and d features; rank is the rank of its G as
-// a factor, or 0.
+// Bytes bounds the memory of Select in addition to the Graph of m anchors and d features. If its G is a factor, rank is
+// the rank of the factor, otherwise 0.
 func Bytes(m, d, rank int, opt Options) int64 {
 	opt = opt.WithDefaults()
 	c := min(opt.Clusters, m)

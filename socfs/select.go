@@ -15,21 +15,21 @@ import (
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order     []int       // by falling norm
-	Ties      method.Ties // of Order
-	Scores    []float64   // ‖wᵢ‖ of each feature, for X in the units of the package
+	Order     []int       // all features, by descending norm
+	Ties      method.Ties // ties of Order
+	Scores    []float64   // ‖wᵢ‖ of each feature, for X divided as in the package comment
 	Objective []float64   // after each round
-	Lambda    float64     // λ as a number, not a share
-	Clusters  int         // columns of E: fewer than requested if the anchors form fewer groups
+	Lambda    float64     // the value of λ, also if it was given as a share
+	Clusters  int         // number of columns of E; fewer than requested if the anchors form fewer groups
 	Converged bool
-	Rose      *method.Rise // nil if the objective fell as it must
+	Rose      *method.Rise // nil if the objective never rose
 	Warnings  []string
 }
 
-// Select ranks the features of g, which it does not modify. It needs [Bytes] of memory; a round costs a Cholesky factor
-// of order d, or n if G is a factor of n rows, and some 6·m²·c flops a turn of E. Errors are a *stream.UsageError for
-// wrong options, a *stream.DataError for features that are all constant or a graph without clusters, the context's, or
-// wrap an error of package linalg.
+// Select ranks the features of g, which it does not modify. It needs [Bytes] of memory. A round costs a Cholesky
+// factorization of order d, or of order n if G is a factor of n rows, and about 6·m²·c flops for each update of E.
+// Errors are a *stream.UsageError for wrong options, a *stream.DataError for features that are all constant or a graph
+// without clusters, the context's, or wrap an error of package linalg.
 func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -86,8 +86,8 @@ func (s *solver) runRounds(ctx context.Context, opt Options) (*Result, error) {
 		}
 		if t > 1 {
 			last := r.Objective[t-2]
-			// Products of d, m and c terms, and a solve whose condition λ bounds: 1e-9 of the terms, whose sum is at
-			// most c and the penalties.
+			// The objective has products of d, m and c terms, and a solution of equations whose condition λ bounds. Its
+			// error is 1e-9 of the terms, whose sum is at most c and the penalties.
 			allowed := 1e-9 * (float64(s.c) + math.Abs(last))
 			if !(value-last <= allowed) {
 				r.Rose = &method.Rise{Iteration: t, From: last, To: value, Allowed: allowed}
@@ -101,7 +101,7 @@ func (s *solver) runRounds(ctx context.Context, opt Options) (*Result, error) {
 		}
 	}
 	r.Scores = best
-	// The solves leave an error of some 1e-12 of the largest norm.
+	// The solutions have an error of about 1e-12 of the largest norm.
 	floor := 1e-12 * slices.Max(best)
 	r.Order, r.Ties = method.Rank(best, func(largest, norm float64) bool { return norm >= largest*(1-1e-10)-floor })
 	return r, nil

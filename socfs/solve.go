@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// epsilon keeps D finite if a row of W vanishes. Relevant rows have norms of 1e-2 and more: E has columns of length
-	// 1, as features have on average.
+	// epsilon keeps D finite if a row of W is 0. Relevant rows have norms of 1e-2 and more, because E has columns of
+	// length 1, which is also the mean length of features.
 	epsilon = 1e-10
-	// leastShare replaces λ = 0, as a share of the λ that leaves no feature.
+	// leastShare replaces λ = 0, as a share of the λ above which no feature remains.
 	leastShare = 1e-9
-	// inertia is the share of the previous B: far above rounding, far below any effect on a norm.
+	// inertia is the weight of the previous B. It is far above rounding errors, and too small to affect a norm.
 	inertia = 1e-6
 )
 
-// solver is the state of the iteration. Products with X are of X/√unit.
+// solver is the state of the iteration. All products with X are products with X/√unit.
 type solver struct {
 	team     *kernel.Team
 	g        *anchor.Graph
@@ -39,7 +39,7 @@ func (s *solver) updateXE() {
 	kernel.Gemm(s.team, 1/math.Sqrt(s.unit), kernel.RowMajor(s.g.C, s.g.M, s.d, s.d).Trans(), s.encoding.a, s.xe)
 }
 
-// largestLambda is the λ above which W = 0 is best for the E of the start.
+// largestLambda returns the λ above which W = 0 is best for the E of the start.
 func (s *solver) largestLambda() (most float64) {
 	for i := range s.d {
 		row := s.xe.Data[i*s.c:][:s.c]
@@ -48,7 +48,7 @@ func (s *solver) largestLambda() (most float64) {
 	return most
 }
 
-// solveInitial finds the first W, for D = I/2, as if all rows had norm 1.
+// solveInitial computes the first W, for D = I/2, which corresponds to rows of norm 1.
 func (s *solver) solveInitial(lambda float64) error {
 	for i := range s.root {
 		s.root[i] = math.Sqrt2
@@ -63,9 +63,9 @@ func (s *solver) updateTarget() {
 	kernel.Gemm(s.team, 1/math.Sqrt(s.unit), kernel.RowMajor(s.g.C, s.g.M, s.d, s.d), wb, s.encoding.target)
 }
 
-// updateBasis finds B, the polar factor of WᵀXᵀE. That is rank deficient if the columns of E add up to a constant, as
-// indicators of clusters do: then B is not unique, and rounding would decide. A little of the previous B decides
-// instead, without affecting the fall of the objective.
+// updateBasis computes B, the polar factor of WᵀXᵀE. This matrix is rank deficient if the columns of E add up to a
+// constant vector, as indicators of clusters do. Then B is not unique, and rounding errors would decide. To avoid this,
+// a little of the previous B is added. The objective still cannot rise.
 func (s *solver) updateBasis() error {
 	s.updateXE()
 	t := kernel.RowMajor(make([]float64, s.c*s.c), s.c, s.c, s.c)
@@ -76,7 +76,7 @@ func (s *solver) updateBasis() error {
 	return err
 }
 
-// updateProjection finds W for the D of the previous W.
+// updateProjection computes W, with the D of the previous W.
 func (s *solver) updateProjection(lambda float64) error {
 	for i, norm := range s.featureNorms() {
 		s.root[i] = math.Sqrt(2 * math.Sqrt(norm*norm+epsilon))
@@ -84,7 +84,7 @@ func (s *solver) updateProjection(lambda float64) error {
 	return s.solveProjection(lambda)
 }
 
-// solveProjection finds W = (G + λD)⁻¹XᵀEBᵀ, computed as W/√unit for the unscaled X and λ·unit.
+// solveProjection computes W = (G + λD)⁻¹XᵀEBᵀ. For the unscaled X and λ·unit the solution is W/√unit.
 func (s *solver) solveProjection(lambda float64) error {
 	if err := s.ridge.SetWeights(s.root, lambda*s.unit); err != nil {
 		return fmt.Errorf("socfs: regression with lambda = %v: %w", lambda, err)
@@ -115,7 +115,7 @@ func (s *solver) featureNorms() []float64 {
 	return norms
 }
 
-// totalObjective is ‖XW − EBᵀ‖² + λΣ√(‖wᵢ‖² + ε) + γ‖SA − F‖², with ‖EBᵀ‖² = c.
+// totalObjective returns ‖XW − EBᵀ‖² + λΣ√(‖wᵢ‖² + ε) + γ‖SA − F‖², with ‖EBᵀ‖² = c.
 func (s *solver) totalObjective(lambda, gamma float64) float64 {
 	wt, wg := make([]float64, s.c*s.d), make([]float64, s.c*s.d)
 	kernel.Copy(kernel.RowMajor(wt, s.c, s.d, s.d), s.w.Trans())

@@ -13,19 +13,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// kmeansRestarts on the anchors take negligible time.
+// kmeansRestarts is the number of k-means runs, which need little time for the anchors.
 const kmeansRestarts = 10
 
-// initialIndicators groups the anchors by k-means on the means of the graph's eigenvectors over the rows of each, λv/√Δ,
-// and returns the approximate B_gᵀE of an E that indicates these groups: √Δ in the column of the anchor's group, m×c
-// with columns of length 1. There are as many groups as contain rows.
+// initialIndicators groups the anchors by k-means. The coordinates of an anchor are the means, λv/√Δ, of the graph's
+// eigenvectors over the rows of the anchor. It returns the approximate B_gᵀE for an E that indicates these groups: √Δ
+// in the column of the anchor's group, m×c with columns of length 1. Empty groups are omitted.
 func initialIndicators(ctx context.Context, team *kernel.Team, g *anchor.Graph, c int) (kernel.Matrix[float64], []string, error) {
 	none := kernel.Matrix[float64]{}
 	e, err := spectral.Embed(team, g, c)
 	if err != nil {
 		return none, nil, err
 	}
-	var used []int // anchors
+	var used []int // anchors used by rows
 	for a, delta := range g.Delta {
 		if delta > 0 {
 			used = append(used, a)

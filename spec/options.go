@@ -11,7 +11,7 @@ import (
 // Score is one of the paper's three ranking functions.
 type Score int
 
-// The ranking functions; see the package comment.
+// Ranking functions; see the package comment.
 const (
 	Phi2 Score = iota // without the trivial eigenvector
 	Phi1              // of all eigenvectors
@@ -25,7 +25,7 @@ func (s Score) String() string { return scoreNames[s] }
 const (
 	defaultClusters = 10
 	defaultPower    = 1
-	// largestPower is far beyond the powers that separate eigenvalues: 0.9³² is 0.03.
+	// largestPower is far above the powers that are useful to separate eigenvalues: 0.9³² is 0.03.
 	largestPower = 32
 )
 
@@ -35,12 +35,12 @@ type Options struct {
 	Power int // r of γ(λ) = λʳ; 0 means 1
 	// Clusters is k of φ₃, which uses the eigenvectors 2 to k; 0 means 10.
 	Clusters int
-	// Mean is the mean of each feature in the Graph's units, for φ₁ and φ₃; nil means that the features are centred.
+	// Mean is the mean of each feature in the units of the Graph, for φ₁ and φ₃; nil means that the features are centred.
 	Mean    []float64
 	Threads int // 0 means GOMAXPROCS; the answer does not depend on it
 }
 
-// Validate names every fault of o for d features in one *stream.UsageError.
+// Validate reports every fault of o for d features in one *stream.UsageError.
 func (o Options) Validate(d int) error {
 	var faults stream.Faults
 	if d < 1 {

@@ -14,11 +14,11 @@ import (
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order         []int     // all features, best first; equal scores by column
-	Scores        []float64 // d; a constant feature has +Inf, or 0 by φ₃
+	Order         []int     // all features, best first; features with equal scores in column order
+	Scores        []float64 // d: score of each feature; +Inf for a constant feature, or 0 with φ₃
 	LowerIsBetter bool
-	Ties          method.Ties // of Order
-	Eigenvalues   []float64   // of L, used by φ₃, ascending
+	Ties          method.Ties // ties of Order
+	Eigenvalues   []float64   // eigenvalues of L that φ₃ uses, ascending
 	Warnings      []string
 }
 
@@ -29,8 +29,8 @@ func Select(g *anchor.Graph, opt Options) (*Result, error) {
 	return selectScaled(g, opt, 1)
 }
 
-// selectScaled is Select for L = unit·(I − BBᵀ). The anchor graph has unit 1. Any other graph has this form with unit
-// 2, as I − A/2 − I/2 is half its Laplacian and (I + A)/2 is positive semidefinite.
+// selectScaled selects as Select does, for L = unit·(I − BBᵀ). The anchor graph has unit 1. Any other graph has this
+// form with unit 2, because I − A/2 − I/2 is half its Laplacian and (I + A)/2 is positive semidefinite.
 func selectScaled(g *anchor.Graph, opt Options, unit float64) (*Result, error) {
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func selectScaled(g *anchor.Graph, opt Options, unit float64) (*Result, error) {
 		case square > 0:
 			r.Scores[j] /= whole
 		case r.LowerIsBetter:
-			r.Scores[j] = math.Inf(1) // the paper's φ₁ would rank a constant first
+			r.Scores[j] = math.Inf(1) // with the paper's φ₁ a constant feature would be first
 		default:
 			r.Scores[j] = 0
 		}
@@ -103,7 +103,7 @@ func (r *Result) scoreQuadratic(team *kernel.Team, g *anchor.Graph, squares []fl
 			}
 		}
 		for j, v := range smooth {
-			// Values below 0 are rounding error: L and all its powers are positive semidefinite.
+			// Values below 0 are rounding errors, because L and all its powers are positive semidefinite.
 			r.Scores[from+j] = math.Pow(unit, float64(opt.Power)) * max(squares[from+j]-v, 0)
 		}
 	}
@@ -132,8 +132,9 @@ func (r *Result) scoreLeading(team *kernel.Team, g *anchor.Graph, opt Options, u
 	return nil
 }
 
-// tieTolerance is the relative difference up to which two scores count as equal: differently split files give sums that
-// differ by rounding only, which must not decide. φ₁ and φ₂ are differences of parts of the whole, which is 1.
+// tieTolerance is the relative difference up to which two scores are considered equal. Sums of differently split files
+// differ by rounding errors, which must not affect the ranking. φ₁ and φ₂ are differences of shares of a whole that
+// is 1.
 const tieTolerance = 1e-12
 
 func (r *Result) rankScores() {

@@ -4,13 +4,11 @@
 //
 //	Source ──Chunk──▶ Fold ──Add──▶ mergeable statistics ──▶ selector ──▶ Selection
 //
-// A Source is a table of float64 features that can be read in order, a block
-// of rows at a time; chunkio makes one from files. Fold hands every Chunk to
-// one or more Adders, which keep small additive statistics (gram.Moments). A
+// A Source is a table of float64 features that can be read in order, a block of rows at a time; chunkio makes a Source
+// from files. Fold passes every Chunk to one or more Adders, which keep small additive statistics (gram.Moments). A
 // selector turns finished statistics into a Selection, which is plain data.
 //
-// Three rules make results reproducible to the last bit, for any number of
-// threads and any memory limit:
+// Three rules make results reproducible to the last bit, for any number of threads and any memory limit:
 //
 //   - blocks have a height that depends on the number of columns alone ([BlockRows]) and
 //     start at the starts of row groups, so the same input is always cut alike;

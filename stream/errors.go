@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// UsageError is a request that is wrong for any data (exit code 2).
+// UsageError reports a request that is wrong for any data (exit code 2).
 type UsageError struct{ Text }
 
 func (e *UsageError) Error() string { return e.String() }
@@ -16,7 +16,7 @@ func (e *UsageError) Error() string { return e.String() }
 // Usagef makes a UsageError; the format is as in [Text].
 func Usagef(format string, args ...any) error { return &UsageError{Text{format, args}} }
 
-// Faults collects the faults of a request, so that its caller learns all of them at once.
+// Faults collects the faults of a request, so that its caller can report all of them together.
 type Faults []Text
 
 // Addf adds a fault; the format is as in [Text].
@@ -34,8 +34,8 @@ func (f Faults) Err(prefix string) error {
 	return Usagef(prefix+strings.Repeat("; %v", len(f))[2:], args...)
 }
 
-// DataError is bad data or a bad file, with its place and a remedy (exit code 3). Fields that do not apply are zero;
-// RowGroup and Row are -1 if unknown.
+// DataError reports bad data or a bad file, with the position of the fault and a remedy (exit code 3). Fields that do
+// not apply are zero; RowGroup and Row are -1 if they are unknown.
 type DataError struct {
 	Path     string
 	RowGroup int    // zero-based, within the file; -1 unknown
@@ -53,7 +53,7 @@ func Dataf(path, format string, args ...any) *DataError {
 // Error formats as `path: row group 2, column "x", row 17: error; remedy`.
 func (e *DataError) Error() string { return e.Spell(nil) }
 
-// Spell is Error with options spelled by spelling.
+// Spell returns the text of Error with options written by spelling.
 func (e *DataError) Spell(spelling Spelling) string {
 	var place []string
 	if e.RowGroup >= 0 {
@@ -83,12 +83,12 @@ func (e *DataError) Spell(spelling Spelling) string {
 
 func (e *DataError) Unwrap() error { return e.Err }
 
-// ErrTemporary marks errors that are no fault of data or paths: a store or the network is down or busy, and still was
-// after retries (exit code 75).
+// ErrTemporary marks errors that are not caused by data or paths: a store or the network was down or busy after
+// retries (exit code 75).
 var ErrTemporary = errors.New("trying again may help")
 
-// Temporary reports whether err is temporary, so that doing the same again later may succeed. Joined errors are
-// temporary only if all of them are: a failed clean-up or a full disk is not helped by a store that comes back.
+// Temporary reports whether err is temporary, so that the same request may succeed later. Joined errors are temporary
+// only if all of them are: when a store is available again, a failed clean-up or a full disk remains.
 func Temporary(err error) bool {
 	for err != nil {
 		marked, ok := err.(interface{ Is(error) bool })
@@ -108,7 +108,7 @@ func Temporary(err error) bool {
 	return false
 }
 
-// ErrMissing is wrapped by the DataError that a Source under [MissingError] ends with.
+// ErrMissing is wrapped by the DataError with which a Source ends under [MissingError].
 var ErrMissing = errors.New("missing value")
 
 // The options that set a limit, for MemoryError.
@@ -117,21 +117,21 @@ const (
 	ScratchSize = "max-temp-size" // bytes in scratch files
 )
 
-// MemoryError reports a limit that is too low, and the limit needed (exit code 4).
+// MemoryError reports a limit that is too low, and the limit that is needed (exit code 4).
 type MemoryError struct {
 	What        string // the work or data that needs the memory or scratch space
 	Need, Limit int64  // bytes
-	Option      string // that sets the limit: MemoryLimit if empty, or ScratchSize
+	Option      string // the option that sets the limit: MemoryLimit if empty, or ScratchSize
 	AtLeast     bool   // more than Need may be needed
 	Or          Text   // another remedy; may be empty
 }
 
 func (e *MemoryError) Error() string { return e.Spell(nil) }
 
-// OfMemory reports whether the limit is one on memory.
+// OfMemory reports whether the limit is a limit on memory.
 func (e *MemoryError) OfMemory() bool { return cmp.Or(e.Option, MemoryLimit) == MemoryLimit }
 
-// Spell is Error with options spelled by spelling.
+// Spell returns the text of Error with options written by spelling.
 func (e *MemoryError) Spell(spelling Spelling) string {
 	needs := "needs"
 	if e.AtLeast {
@@ -161,7 +161,7 @@ type OutputError struct {
 
 func (e *OutputError) Error() string { return e.Spell(nil) }
 
-// Spell is Error with options spelled by spelling.
+// Spell returns the text of Error with options written by spelling.
 func (e *OutputError) Spell(spelling Spelling) string {
 	s := "cannot write " + e.Path + ": " + Spell(e.Err, spelling)
 	if e.Remedy.Format != "" {
@@ -172,19 +172,19 @@ func (e *OutputError) Spell(spelling Spelling) string {
 
 func (e *OutputError) Unwrap() error { return e.Err }
 
-// UnconvergedError reports an iteration that did not converge (exit code 5); there is a result all the same.
+// UnconvergedError reports an iteration that did not converge (exit code 5). Its result is returned all the same.
 type UnconvergedError struct{ What string }
 
 func (e *UnconvergedError) Error() string { return e.What }
 
-// StaleError reports a selection that no longer serves the data it was checked against (exit code 6); the check's
-// result is returned with it.
+// StaleError reports a selection that no longer fits the data against which it was checked (exit code 6). The result of
+// the check is returned with the error.
 type StaleError struct{ Text }
 
 func (e *StaleError) Error() string { return e.String() }
 
-// UndecidedError reports that the evidence cannot decide whether a selection still serves new data (exit code 7). The
-// check's result is returned with it.
+// UndecidedError reports that the evidence cannot decide whether a selection still fits new data (exit code 7). The
+// result of the check is returned with the error.
 type UndecidedError struct{ Text }
 
 func (e *UndecidedError) Error() string { return e.String() }

@@ -5,8 +5,8 @@ import "io"
 // EvaluationSchema names the version of the JSON form of [Evaluation].
 const EvaluationSchema = "ufs-stream/eval/v1"
 
-// Evaluation holds scores of selections, by clustering and without. Scores are between 0 and 1. Fields about k-means
-// are set only with a label.
+// Evaluation holds scores of selections, some by clustering. Scores are between 0 and 1. Fields about k-means are set
+// only if there is a label.
 type Evaluation struct {
 	Schema              string      `json:"schema"`
 	Protocol            string      `json:"protocol,omitempty"`
@@ -36,8 +36,8 @@ type Evaluation struct {
 	Transfer *Transfer `json:"transfer,omitempty"`
 }
 
-// Evaluated is a set of features: the first K of a selection, or a baseline. A score that was not requested or does not
-// apply is absent; an unknown one is null.
+// Evaluated holds the scores of a set of features: the first K of a selection, or a baseline. A score that was not
+// requested or does not apply is absent; an unknown score is null.
 type Evaluated struct {
 	Name           string     `json:"name"`
 	Method         string     `json:"method"`
@@ -48,15 +48,15 @@ type Evaluated struct {
 	NMIMax         *Spread    `json:"nmi_max,omitempty"`
 	Purity         *Spread    `json:"purity,omitempty"`
 	ARI            *Spread    `json:"ari,omitempty"`
-	PBest          *Number    `json:"p_nmi,omitempty"`     // Welch's test against the best at the same k, on nmi_sqrt
-	Best           *bool      `json:"best,omitempty"`      // the best, or not significantly worse
+	PBest          *Number    `json:"p_nmi,omitempty"`     // Welch's test against the best set of the same k, on nmi_sqrt
+	Best           *bool      `json:"best,omitempty"`      // this set is the best, or not significantly worse
 	PAll           *Number    `json:"p_nmi_all,omitempty"` // Welch's test against all features
 	Reconstruction Number     `json:"reconstruction_error"`
 	Redundancy     Number     `json:"redundancy"`
 	Stability      *Stability `json:"stability,omitempty"`
 }
 
-// Spread is the mean over the runs and their standard deviation, with divisor runs − 1.
+// Spread is the mean of a score over the runs and its standard deviation, with divisor runs − 1.
 type Spread struct {
 	Mean Number `json:"mean"`
 	Std  Number `json:"std"`
@@ -69,9 +69,9 @@ type Stability struct {
 	Nogueira  Number `json:"nogueira"` // corrected for chance
 }
 
-// ClusterScore is one score of the clusterings, nil if there is none.
+// ClusterScore is one score of the clusterings. Spread is nil if there is no such score.
 type ClusterScore struct {
-	Field, Title, About string // of JSON, and for people
+	Field, Title, About string // name in JSON, and texts for people
 	*Spread
 }
 

@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// Adder is a statistic that grows by chunks. Add must not keep the chunk after it returns, and leaves the statistic
+// Adder is a statistic that grows by chunks. Add must not refer to the chunk after it returns, and leaves the statistic
 // unchanged if it fails.
 type Adder interface {
 	Add(*Chunk) error
 }
 
-// Meter counts the work of a run while it goes on. All fields may be read at any
-// time; a nil *Meter counts nothing.
+// Meter counts the work of a run during the run. All fields may be read at any time; a nil *Meter counts nothing.
 type Meter struct {
 	Rows       atomic.Int64 // rows folded, dropped rows included
 	Bytes      atomic.Int64 // bytes read from the input
@@ -21,27 +20,26 @@ type Meter struct {
 	Accumulate atomic.Int64 // busy nanoseconds inside Adders (wall time of the fold's steps)
 	Busy       Busy         // by part
 
-	// Of object stores.
+	// Traffic with object stores.
 	Fetched  atomic.Int64 // bytes of answers' bodies, including failed requests
 	Requests atomic.Int64 // requests sent, including retries
 	Retries  atomic.Int64 // requests sent again
 }
 
-// FoldOptions tunes Fold; the zero value folds everything.
+// FoldOptions sets the rows and callbacks of Fold; with the zero value Fold folds all rows.
 type FoldOptions struct {
 	Range Range  // rows to fold; zero means all
 	Meter *Meter // nil counts nothing
 	// Next resumes an interrupted fold: the position of the first row to fold, as After received it. Zero folds from
 	// the beginning.
 	Next int64
-	// After is called after every chunk has been added, with the position after the block's last row; an error ends the
-	// fold. Nil does nothing.
+	// After is called after every chunk has been added, with the position after the block's last row. An error of After
+	// ends the fold. After may be nil.
 	After func(next int64) error
 }
 
-// Fold hands the chunks of src to every adder, in order, and stops at the first
-// error. Sums are rounded in the order of the blocks, so two folds of the same source
-// give the same bits.
+// Fold passes the chunks of src to every adder, in order, and stops at the first error. Sums are rounded in the order
+// of the blocks, so two folds of the same source give the same bits.
 func Fold(ctx context.Context, src Source, opt FoldOptions, adders ...Adder) error {
 	if !opt.Range.All() && opt.Range.From == opt.Range.To {
 		return nil
@@ -81,7 +79,7 @@ func Fold(ctx context.Context, src Source, opt FoldOptions, adders ...Adder) err
 	return ctx.Err()
 }
 
-// remainingRange returns the part of r from the last cut at or before next on.
+// remainingRange returns the part of r that begins with the last cut at or before next.
 func remainingRange(cuts []int64, r Range, next int64) Range {
 	if r.All() {
 		r.To = cuts[len(cuts)-1]

@@ -17,8 +17,8 @@ func encodeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// decodeJSON reads one JSON value into v. It refuses data after the value, and a schema, which is a field of v, that is
-// not among wanted, newest first.
+// decodeJSON reads one JSON value into v. It refuses data after the value. It also refuses a schema, which is a field
+// of v, that is not in the list wanted, which begins with the newest schema.
 func decodeJSON(r io.Reader, v any, schema *string, wanted ...string) error {
 	text, err := readText(r)
 	if err == nil {
@@ -42,7 +42,8 @@ func decodeJSON(r io.Reader, v any, schema *string, wanted ...string) error {
 	return nil
 }
 
-// readText reads r to its end. A bytes.Buffer is not copied: a second copy of a long document would use much memory.
+// readText reads r to its end. The content of a bytes.Buffer is not copied, because a second copy of a long document
+// would use much memory.
 func readText(r io.Reader) ([]byte, error) {
 	if b, ok := r.(*bytes.Buffer); ok {
 		return b.Bytes(), nil
@@ -57,13 +58,13 @@ func PlainJSON(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &kind):
-		what, _, _ := strings.Cut(kind.Value, " ") // digits follow the kind of a number
+		what, _, _ := strings.Cut(kind.Value, " ") // digits follow the kind if it is a number
 		place := "a value"
 		if kind.Field != "" {
 			place = kind.Field[strings.LastIndex(kind.Field, ".")+1:] // the fields before the last may be Go types
 		}
 		return &jsonError{fmt.Sprintf("%s has the JSON type %s, which is not allowed here", place, what), err}
-	case strings.HasSuffix(err.Error(), "exceeded max depth"): // both of Go's JSON packages word it so
+	case strings.HasSuffix(err.Error(), "exceeded max depth"): // both of Go's JSON packages use these words
 		return &jsonError{"values are nested more than 10,000 deep", err}
 	}
 	return &jsonError{strings.TrimPrefix(err.Error(), "json: "), err}

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// severities lists phrases in reasons and warnings about columns, most harmful to a selection first. Reasons without
-// such a phrase rank between mostly missing columns and those left out because of their type or by the user.
+// severities lists phrases in reasons and warnings about columns, beginning with the phrases that indicate the greatest
+// harm to a selection. Reasons without such a phrase have a rank between columns that are mostly missing and columns
+// that were left out because of their type or by the user.
 var severities = [][]string{
 	{"nearly determine"}, // leaks of the label
 	{"identifier", "counts time", "count time"},
@@ -18,17 +19,16 @@ var severities = [][]string{
 	{"label", "weight", "excluded", "partition key", "not among"},
 }
 
-// BySeverity sorts the list by harm to a selection: leaks, identifiers, copies, columns that are mostly missing first,
-// and texts, dates and columns left out by the user last. Lists are cut after the first few entries; equals keep their
-// order.
+// BySeverity sorts the list by harm to a selection. Leaks, identifiers, copies and columns that are mostly missing come
+// first. Texts, dates and columns left out by the user come last. The order matters because lists are cut after a few
+// entries. Entries of equal rank keep their order.
 func BySeverity(list []LeftOut) []LeftOut {
 	sorted := slices.Clone(list)
 	slices.SortStableFunc(sorted, func(a, b LeftOut) int { return cmp.Compare(severityRank(a.Why), severityRank(b.Why)) })
 	return sorted
 }
 
-// WarningsBySeverity sorts warnings as [BySeverity] does; warnings about no column come after those about suspicious
-// columns.
+// WarningsBySeverity sorts warnings as [BySeverity] does. Other warnings follow warnings about suspicious columns.
 func WarningsBySeverity(list []string) []string {
 	sorted := slices.Clone(list)
 	rank := func(warning string) int { return min(severityRank(warning), otherSeverity) }
@@ -39,8 +39,8 @@ func WarningsBySeverity(list []string) []string {
 // otherSeverity is the rank of reasons without a listed phrase.
 const otherSeverity = 4
 
-// severityRank is the index of the text in [severities]: harmful phrases may occur anywhere in it, types and user
-// decisions begin it.
+// severityRank returns the index in [severities] of a phrase in the text. Phrases about harm may occur anywhere in the
+// text; phrases about types and user decisions must begin it.
 func severityRank(text string) int {
 	for rank, words := range severities {
 		for _, word := range words {

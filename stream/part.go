@@ -5,28 +5,28 @@ import (
 	"strings"
 )
 
-// Part identifies the shards of a plan that statistics cover. Statistics scanned without a plan file have none.
+// Part identifies the shards of a plan that statistics cover. Statistics scanned without a plan file have no Part.
 type Part struct {
 	Plan   string        `json:"plan"`            // ID of the plan file
 	Of     int           `json:"of"`              // total number of shards
-	Shards []ShardRange  `json:"shards"`          // in order; neighbours are one range
-	Round  string        `json:"round,omitempty"` // digest of the profile that they were scanned with; empty without one
+	Shards []ShardRange  `json:"shards"`          // in order; neighbouring shards are one range
+	Round  string        `json:"round,omitempty"` // digest of the profile with which the shards were scanned; empty without a profile
 	Whole  *WholeOfParts `json:"whole,omitempty"` // the totals of all shards
 }
 
-// WholeOfParts has the totals of all shards of a plan.
+// WholeOfParts holds the totals of all shards of a plan.
 type WholeOfParts struct {
 	Files int   `json:"files"`
 	Rows  int64 `json:"rows"`
 }
 
-// ShardRange is the shards From to To, both included, counted from 1.
+// ShardRange contains the shards From to To, both included, counted from 1.
 type ShardRange struct {
 	From int `json:"from"`
 	To   int `json:"to"`
 }
 
-// Check validates a decoded Part: its shards must be some of Of, in order and distinct.
+// Check validates a decoded Part: its shards must be distinct, in order and between 1 and Of.
 func (p *Part) Check() error {
 	last := 0
 	for _, r := range p.Shards {
@@ -70,7 +70,7 @@ func (p *Part) Missing() []ShardRange {
 	return missing
 }
 
-// String formats as "3" or "3-7".
+// String formats the range as "3" or "3-7".
 func (r ShardRange) String() string {
 	if r.From == r.To {
 		return fmt.Sprint(r.From)
@@ -78,7 +78,7 @@ func (r ShardRange) String() string {
 	return fmt.Sprintf("%d-%d", r.From, r.To)
 }
 
-// ShardList formats as "1, 3-7", and abbreviates long lists.
+// ShardList formats ranges as "1, 3-7", and abbreviates long lists.
 func ShardList(ranges []ShardRange) string {
 	const mostListed = 8
 	var list []string

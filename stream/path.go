@@ -2,14 +2,14 @@ package stream
 
 import "io"
 
-// The JSON forms of a path: a curve over k, or a grid of weights.
+// The JSON schemas of the two forms of a path: a curve over k, and a grid of weights.
 const (
 	CurveSchema = "ufs-stream/path-curve/v1"
 	GridSchema  = "ufs-stream/path-grid/v1"
 )
 
-// Curve is the remaining error after 1, 2, … k features, all from one selection: the first features of a greedy
-// selection are the selection of fewer.
+// Curve is the remaining error after 1, 2, … k features, all from one selection: the first j features of a greedy
+// selection are the greedy selection of j features.
 type Curve struct {
 	Schema   string         `json:"schema"`
 	Method   string         `json:"method"`
@@ -31,24 +31,25 @@ type Curve struct {
 	Transfer *Transfer `json:"transfer,omitempty"`
 }
 
-// CurvePoint is the selection of the first K features, or of the first K groups if groups are chosen.
+// CurvePoint describes the selection of the first K features, or of the first K groups if groups are chosen.
 type CurvePoint struct {
 	K    int    `json:"k"`
 	Name string `json:"name"` // of the last feature or group
-	// Members are the features of the last group, and Cost is its cost, as in [Selected]; Total is the cost of all K.
+	// Members are the features of the last group, and Cost is its cost, as in [Selected]; Total is the cost of all K
+	// features or groups.
 	Members   []string `json:"members,omitempty"`
 	Cost      *Number  `json:"cost,omitempty"`
 	Total     *Number  `json:"total_cost,omitempty"`
 	Score     Number   `json:"score"`
 	Error     Number   `json:"error"` // F(S)/F(∅)
 	Explained Number   `json:"explained"`
-	// Least is the least error that any K directions could leave; nil if unknown.
+	// Least is the least error that K directions of any kind could leave; nil if unknown.
 	Least *Number `json:"least,omitempty"`
 	// Layer is the layer of the last feature, as in [Selected].
 	Layer int `json:"layer,omitempty"`
 }
 
-// Features returns the names of the features in the last of the K.
+// Features returns the names of the last of the K features, or of the features of the last group.
 func (p CurvePoint) Features() []string { return Selected{Name: p.Name, Members: p.Members}.Features() }
 
 // Encode writes c as indented JSON, version 1.
@@ -63,8 +64,8 @@ func DecodeCurve(r io.Reader) (*Curve, error) {
 	return c, decodeJSON(r, c, &c.Schema, CurveSchema)
 }
 
-// Grid is every setting of two weights: α and γ from one graph (SFUFS and FUFS), or α and β from rows that are loaded
-// once (EUFS and HUFS).
+// Grid holds the selections for every pair of two weights: α and γ for one graph (SFUFS and FUFS), or α and β for rows
+// that are loaded once (EUFS and HUFS).
 type Grid struct {
 	Schema   string         `json:"schema"`
 	Method   string         `json:"method"`
@@ -78,10 +79,10 @@ type Grid struct {
 	Inputs   []Input        `json:"inputs"`
 	Passes   int            `json:"passes"`
 	Settings []GridSetting  `json:"settings"`
-	// Members are the features of the selected groups, by group name; nil if features are chosen. With groups K counts
-	// groups.
+	// Members are the features of the selected groups, by group name; nil if single features are chosen. If groups are
+	// chosen, K counts groups.
 	Members     map[string][]string `json:"members,omitempty"`
-	Recommended int                 `json:"recommended"` // index into settings; -1 for none
+	Recommended int                 `json:"recommended"` // index into settings; -1 if no setting is recommended
 	Why         string              `json:"why"`
 	Warnings    []string            `json:"warnings"`
 	Timing      Timing              `json:"timing"`
@@ -90,13 +91,13 @@ type Grid struct {
 	Transfer *Transfer `json:"transfer,omitempty"`
 }
 
-// GridSetting is one setting, with the agreement of its first K features with its neighbours in the grid (mean Jaccard
-// index).
+// GridSetting is one setting. Agreement is the mean Jaccard index of its first K features and the first K features of
+// its neighbours in the grid.
 type GridSetting struct {
-	Alpha      Number   `json:"alpha"`           // null for fufs, which has no α
-	Beta       *Number  `json:"beta,omitempty"`  // of methods with a β instead of a γ
+	Alpha      Number   `json:"alpha"`           // null for fufs, which does not have an α
+	Beta       *Number  `json:"beta,omitempty"`  // set for methods that have a β instead of a γ
 	Gamma      Number   `json:"gamma"`           // null for methods with a β
-	Flags      string   `json:"flags,omitempty"` // options with which select makes this setting, if weights may be shares
+	Flags      string   `json:"flags,omitempty"` // options with which select uses this setting, if weights may be shares
 	Objective  Number   `json:"objective"`
 	Iterations int      `json:"iterations"`
 	Converged  bool     `json:"converged"`
@@ -107,7 +108,7 @@ type GridSetting struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Second returns the weight that varies together with α: β if there is one, else γ.
+// Second returns the weight that varies together with α: β if the method has a β, otherwise γ.
 func (s *GridSetting) Second() (letter string, value Number) {
 	if s.Beta != nil {
 		return "β", *s.Beta

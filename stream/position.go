@@ -6,22 +6,22 @@ import (
 	"strconv"
 )
 
-// Position is the zero-based position of a column in the input. Every column counts, feature or not, in the order of
-// the first file, and the keys of folders after them; an expanded list counts once for each of its elements, a struct
-// once for each of its fields, and a feature of sparse rows has its number. It is the number that inspect lists without
-// options that make features: a column made from another one, such as an indicator of one of its categories, has that
-// column's position.
+// Position is the zero-based position of a column in the input. All columns are counted, whether they are features or
+// not: first the columns of the first file in their order, then the keys of folders. An expanded list counts once for
+// each of its elements, and a struct once for each of its fields. The position of a feature of sparse rows is its
+// number. It is the number that inspect lists without options that make features: a column made from another column,
+// such as an indicator of one of its categories, has the position of that other column.
 //
-// The zero Position is unknown, as in statistics files of earlier versions; it is null in JSON.
+// The zero Position is unknown, as in statistics files of earlier versions. In JSON it is null.
 type Position struct{ onePlus int } // position + 1; 0 if unknown
 
-// PositionAt returns the position i, counted from 0.
+// PositionAt returns the position with number i, counted from 0.
 func PositionAt(i int) Position { return Position{i + 1} }
 
 // Index returns the position as a number; known is false for the zero Position.
 func (p Position) Index() (i int, known bool) { return p.onePlus - 1, p.onePlus > 0 }
 
-// String is the number, or empty if unknown.
+// String returns the number as text, or an empty text if the position is unknown.
 func (p Position) String() string {
 	if i, known := p.Index(); known {
 		return strconv.Itoa(i)
@@ -37,9 +37,9 @@ func (p Position) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// UnmarshalJSON implements json.Unmarshaler; null is unknown, and so is a number below 0.
+// UnmarshalJSON implements json.Unmarshaler. Null or a number below 0 gives an unknown position.
 func (p *Position) UnmarshalJSON(b []byte) error {
-	i := int32(-1) // null changes nothing
+	i := int32(-1) // null does not change i
 	if json.Unmarshal(b, &i) != nil {
 		return fmt.Errorf("%.40s is no position of a column, which is a whole number from 0", b)
 	}

@@ -1,20 +1,20 @@
 package stream
 
-// Scratch holds a method's data for each row if the method runs over its rows many times: in memory ([InMemory]) or in
-// files (chunkio/scratch). Both hold the same bytes, so a method computes the same with either.
+// Scratch holds a method's data for each row if the method processes its rows many times. The data are in memory
+// ([InMemory]) or in files (chunkio/scratch). Both hold the same bytes, so the results of the method are the same.
 type Scratch interface {
-	// Reserve checks that total bytes fit, before any are allocated. The error is a *MemoryError, or states a remedy.
+	// Reserve checks that total bytes fit, before any memory is allocated. The error is a *MemoryError or describes
+	// a remedy.
 	Reserve(total int64) error
-	// Make returns a file of total bytes in records of the given size; the last one may be shorter. The name is for
-	// messages.
+	// Make returns a file of total bytes in records of the given size; the last record may be shorter. Name is used
+	// in messages.
 	Make(name string, total int64, record int) (ScratchFile, error)
 }
 
-// ScratchFile is a sequence of records of fixed number and size. Close frees its space; call it only while no pass is
-// under way.
+// ScratchFile is a sequence of records; their number and size are constant. Close frees the space of the file, and must
+// not be called during a pass.
 type ScratchFile interface {
-	// Pass starts a run over all records, in order. Several passes may be under way at
-	// a time if all of them only read.
+	// Pass starts a pass over all records, in order. Several passes at a time are allowed if all of them only read.
 	Pass(mode ScratchMode) ScratchPass
 	Close() error
 }
@@ -22,29 +22,27 @@ type ScratchFile interface {
 // ScratchMode determines the access of a pass to the records.
 type ScratchMode int
 
-// The modes of a pass.
+// Modes of a pass.
 const (
 	ScratchRead   ScratchMode = iota // records are read
 	ScratchWrite                     // records are written; their old content is lost
 	ScratchModify                    // records are read, and written back
 )
 
-// ScratchPass is a run over the records.
+// ScratchPass is a pass over the records of a file.
 type ScratchPass interface {
-	// Next lends the next record until the following call of Next or Close; its start
-	// is aligned to 8 bytes. In mode ScratchWrite the content is arbitrary. Next may
-	// report that an earlier record could not be written. A call after the last record
-	// panics.
+	// Next lends the next record until the following call of Next or Close. The start of the record is aligned to 8
+	// bytes. In mode ScratchWrite its content is arbitrary. Next may report that an earlier record could not be
+	// written. A call after the last record panics.
 	Next() ([]byte, error)
-	// Close ends the pass, and reports failed writes that Next did not report. Records that were not reached are
-	// unchanged.
+	// Close ends the pass, and reports failed writes that Next did not report. Records not reached are unchanged.
 	Close() error
 }
 
-// InMemory is scratch in memory: each file is one slice.
+// InMemory is scratch space in memory: each file is one slice.
 type InMemory struct{}
 
-// Reserve implements Scratch: memory is budgeted by the caller.
+// Reserve implements Scratch. It accepts any size, because the caller plans the memory.
 func (InMemory) Reserve(int64) error { return nil }
 
 // Make implements Scratch.

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// The versions of the JSON form of Selection. In version 1 the column of a selected feature was its index among the
-// features used.
+// Versions of the JSON form of Selection. In version 1 the column of a selected feature was its index among the
+// features.
 const (
 	SelectionSchema   = "ufs-stream/selection/v2"
 	SelectionSchemaV1 = "ufs-stream/selection/v1"
@@ -28,14 +28,14 @@ type Selection struct {
 	InputColumns  int            `json:"input_columns,omitempty"` // number of positions of the input; 0 if unknown
 	Options       map[string]any `json:"options"`
 	Inputs        []Input        `json:"inputs"`
-	Table         *Table         `json:"table,omitempty"` // whose live files are the inputs
+	Table         *Table         `json:"table,omitempty"` // the table whose live files are the inputs
 	Passes        int            `json:"passes"`
 	Iterations    int            `json:"iterations"`
 	Converged     bool           `json:"converged"`
 	Selected      []Selected     `json:"selected"`
-	Cost          *Number        `json:"cost,omitempty"` // total of the selected features; nil if no costs were given
+	Cost          *Number        `json:"cost,omitempty"` // total cost of the selected features; nil if no costs were given
 	Scores        []Score        `json:"scores,omitempty"`
-	LowerIsBetter bool           `json:"lower_is_better,omitempty"` // the scores rank the smallest first
+	LowerIsBetter bool           `json:"lower_is_better,omitempty"` // the smallest score is the best
 	Objective     []Number       `json:"objective,omitempty"`
 	Columns       []ColumnReport `json:"columns"`
 	Trace         []TraceStep    `json:"trace,omitempty"`
@@ -45,76 +45,79 @@ type Selection struct {
 	Timing        Timing         `json:"timing"`
 	Memory        Memory         `json:"memory"`
 	// Correlations holds the lower triangle of the correlation matrix of the chosen features: list i has the
-	// correlations of Selected[i] with the features before it, to four decimals, null for a constant one. Nil if
-	// unknown, or if more than 100 features are chosen.
+	// correlations of Selected[i] with the features before it, to four decimals, and null for a constant feature. Nil
+	// if the correlations are unknown, or if more than 100 features are chosen.
 	Correlations [][]Number `json:"correlations,omitempty"`
-	// Why explains the choice of the method if the request named none.
+	// Why explains the choice of the method if the request did not name a method.
 	Why string `json:"why,omitempty"`
 	// Filled describes how many missing values of which features were replaced by the mean; Columns has all counts.
 	Filled string `json:"filled,omitempty"`
 	// Trust compares the choice with chance; nil if there is no evidence.
 	Trust *Trust `json:"trust,omitempty"`
-	// WhyK explains the number of selected features if the request named none and it is unknown how many are worth
-	// keeping.
+	// WhyK explains the number of selected features if the request named no number and it is unknown how many features
+	// are worth keeping.
 	WhyK string `json:"why_k,omitempty"`
-	// Size recommends how many features to keep, the value of {k} auto; nil if k was given and finding out would take
-	// long.
+	// Size recommends how many features to keep, which is the number used for {k} auto. Nil if k was given and the
+	// computation would be slow.
 	Size *Size `json:"size,omitempty"`
 	// Worth compares the chosen features with noise; nil without a Gram matrix.
 	Worth *Worth `json:"worth,omitempty"`
-	// GreedyError is the error of greedy's choice of as many features on the same data, so that a later check can
-	// measure the loss since. Nil if the errors of Selected are greedy's own, or if finding out takes long.
+	// GreedyError is the error of equally many features chosen by the method greedy on the same data. A later check
+	// compares the error of the selection with it to measure the loss since then. Nil if the errors of Selected are
+	// already errors of greedy, or if the computation would be slow.
 	GreedyError *Number `json:"greedy_error,omitempty"`
-	// Stability measures how well selections from half-samples agree; nil if not requested.
+	// Stability measures how well selections made from half-samples agree; nil if it was not requested.
 	Stability *Agreement `json:"stability,omitempty"`
-	// Estimate lists the numbers that are estimated by a sketch of the rows; nil if everything is exact.
+	// Estimate describes the numbers that are estimated from a sketch of the rows; nil if all numbers are exact.
 	Estimate *Estimate `json:"estimate,omitempty"`
 	// Transfer counts traffic with object stores; nil if there was none.
 	Transfer *Transfer `json:"transfer,omitempty"`
 }
 
-// Estimate describes the parts of a selection that rest on a sketch of the rows, and their accuracy.
+// Estimate describes the parts of a selection that were estimated from a sketch of the rows, and their accuracy.
 type Estimate struct {
 	SketchRows int `json:"sketch_rows"` // rows of the sketch used for the estimate
 	HeldRows   int `json:"held_rows"`   // further rows of the sketch, held out
 	// Candidates is the number of features among which the selection is exact, including scores, errors and explained
-	// shares. 0 means all numbers are estimates.
+	// shares. 0 means that all numbers are estimates.
 	Candidates int `json:"candidates"`
-	// Deviation is the root mean square of the relative differences between scores by the sketch and exact scores, over
-	// the candidates that came close to being chosen; NaN if no score is exact.
+	// Deviation is the root mean square of the relative differences between the scores estimated by the sketch and the
+	// exact scores, over the candidates that were nearly chosen; NaN if no score is exact.
 	Deviation Number `json:"score_deviation"`
-	// Outside is the largest score by the sketch of a feature that was no candidate, divided by the score of the
-	// feature chosen in that turn: above 1 it may have been the better choice; NaN if no score is exact.
+	// Outside is the largest score, estimated by the sketch, of a feature that was not a candidate, divided by the
+	// score of the feature that was chosen at that turn. If Outside is above 1, that feature may have been the better
+	// choice. NaN if no score is exact.
 	Outside Number `json:"best_outside"`
-	// HeldError is F(S)/F(∅) after each feature, estimated by the held-out rows; nil if scores are exact.
+	// HeldError is F(S)/F(∅) after each feature, estimated from the held-out rows; nil if scores are exact.
 	HeldError []Number `json:"held_error,omitempty"`
-	// CosineDeviation is, for a method on the anchor graph, the root mean square error of the estimated cosines of the
-	// chosen features, by the held-out rows. Quantities of the graph and the features' sums of squares are exact.
+	// CosineDeviation is the root mean square error of the estimated cosines of the chosen features, measured on the
+	// held-out rows, for a method on the anchor graph. Quantities of the graph and the features' sums of squares are
+	// exact.
 	CosineDeviation *Number `json:"cosine_deviation,omitempty"`
 }
 
-// Selected is one chosen feature, or group of features. Column is the position of the input column that it is, or is
-// made from.
+// Selected is one chosen feature, or one chosen group of features. Column is the position in the input of the feature,
+// or of the column from which it is made.
 type Selected struct {
 	Rank   int      `json:"rank"`
 	Name   string   `json:"name"`
 	Column Position `json:"column"`
-	// Members are the features of a group that was chosen whole; then Name is the group's, and Column the position of
-	// its first member. Empty for a single feature.
+	// Members are the features of a group that was chosen as a whole. Name is then the name of the group, and Column
+	// the position of its first member. Members is empty for a single feature.
 	Members []string `json:"members,omitempty"`
-	// Reads are the input columns that the members are made from, if they are derived, such as indicators of
+	// Reads are the input columns from which the members are made, if they are derived, such as indicators of
 	// categories. Empty if the members are input columns.
 	Reads []string `json:"reads,omitempty"`
 	// Columns are the positions of the columns that Inputs returns, in its order; empty for a single feature.
 	Columns []Position `json:"columns,omitempty"`
 	// Cost is nil if neither costs nor a budget were given.
 	Cost  *Number `json:"cost,omitempty"`
-	Score Number  `json:"score"` // greedy: the criterion f/g at its turn
+	Score Number  `json:"score"` // greedy: the criterion f/g when the feature was chosen
 	Error Number  `json:"error"` // greedy: F(S)/F(∅) after this feature
-	// Least is the least error that any subspace of the same dimension could leave, spanned by features or not: the
-	// optimality gap is Error − Least. Nil if unknown.
+	// Least is the least error that a subspace of the same dimension could leave, whether it is spanned by features or
+	// not. The optimality gap is Error − Least. Nil if unknown.
 	Least *Number `json:"least,omitempty"`
-	// Layer is 2 or more for features chosen after earlier ones had explained everything; 0 stands for 1.
+	// Layer is 2 or more for features chosen after earlier features had explained everything. 0 means layer 1.
 	Layer int `json:"layer,omitempty"`
 }
 
@@ -139,7 +142,7 @@ func (s *Selection) SelectedFeatures() (n int) {
 	return n
 }
 
-// Inputs returns the names of the input columns that f is made from.
+// Inputs returns the names of the input columns from which f is made.
 func (f Selected) Inputs() []string {
 	if len(f.Reads) > 0 {
 		return f.Reads
@@ -156,7 +159,7 @@ type Score struct {
 // ColumnReport summarizes a feature and how well the selection explains it.
 type ColumnReport struct {
 	Name      string   `json:"name"`
-	Column    Position `json:"column"` // of the input column that it is, or is made from
+	Column    Position `json:"column"` // position of the input column that is the feature, or from which it is made
 	Mean      Number   `json:"mean"`
 	Std       Number   `json:"std"` // divisor n
 	Nulls     int64    `json:"nulls"`
@@ -165,7 +168,7 @@ type ColumnReport struct {
 	Filled    int64    `json:"filled"`
 	Explained Number   `json:"explained"`         // share of the feature's sum of squares that the selection explains
 	Nearest   string   `json:"nearest,omitempty"` // the selected feature with the largest absolute cosine
-	// Frequency is the share of the half-samples whose selection has the feature; nil if stability was not requested.
+	// Frequency is the share of the half-samples whose selection contains the feature; nil if stability was not requested.
 	Frequency *Number `json:"frequency,omitempty"`
 }
 
@@ -178,7 +181,7 @@ type TraceStep struct {
 }
 
 // Timing is in seconds. Read, Accumulate and Solve are busy times that overlap; only Wall is elapsed time. Parts
-// divides the first two.
+// divides Read and Accumulate further.
 type Timing struct {
 	Read       float64     `json:"read_s"`
 	Accumulate float64     `json:"accumulate_s"`
@@ -194,8 +197,8 @@ type Memory struct {
 	Scratch int64 `json:"scratch_bytes"`
 }
 
-// Number is a float64 that encodes to the shortest decimal that reads back the same, and to null if JSON has no such
-// number (NaN, ±Inf).
+// Number is a float64 whose JSON form is the shortest decimal that is decoded to the same number, or null if JSON
+// cannot represent the number (NaN, ±Inf).
 type Number float64
 
 // MarshalJSON implements json.Marshaler.
@@ -206,7 +209,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(n))
 }
 
-// UnmarshalJSON implements json.Unmarshaler; null reads as NaN.
+// UnmarshalJSON implements json.Unmarshaler; null is decoded to NaN.
 func (n *Number) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		*n = Number(math.NaN())
@@ -221,8 +224,8 @@ func (s *Selection) Encode(w io.Writer) error {
 	return encodeJSON(w, s)
 }
 
-// DecodeSelection reads the output of [Selection.Encode], of this version and earlier ones. Positions are unknown in
-// version 1, which stored indices among the features: its columns are found by their names.
+// DecodeSelection reads the output of [Selection.Encode], of this version and of earlier ones. In version 1 positions
+// are unknown, because it stored indices among the features. Its columns must be found by their names.
 func DecodeSelection(r io.Reader) (*Selection, error) {
 	s := new(Selection)
 	err := decodeJSON(r, s, &s.Schema, SelectionSchema, SelectionSchemaV1)

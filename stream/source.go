@@ -7,31 +7,31 @@ import (
 	"sort"
 )
 
-// Source is a table that can be read in order, block by block, any number of times.
+// Source is a table that can be read in order, in blocks of rows, any number of times.
 type Source interface {
 	// Columns lists the features in order; chunks have the same columns.
 	Columns() []Column
-	// Rows is the number of rows before any is dropped, or -1 if unknown before reading (a stream).
+	// Rows returns the number of rows before any row is dropped, or -1 if the number is unknown before reading (a stream).
 	Rows() int64
-	// Chunks yields the blocks of the rows in r, in order. Both ends of r must be
-	// cuts (see Cuts). The chunk is lent until the next step; an error ends the
-	// sequence, and leaving the loop early stops all work and waits for it.
+	// Chunks yields the blocks of the rows in r, in order. Both ends of r must be cuts (see Cuts). A chunk is lent
+	// until the next step. An error ends the sequence. If the loop is left early, Chunks stops all workers and waits
+	// until they have stopped.
 	Chunks(ctx context.Context, r Range) iter.Seq2[*Chunk, error]
 	// Cuts lists the global row positions at which a range may start or end: the starts of the row groups and the end
 	// of the input. Nil if unknown (a stream).
 	Cuts() []int64
 }
 
-// Range is the half-open interval of global row positions [From, To). The zero
-// value means all rows.
+// Range is the half-open interval of global row positions [From, To). The zero value means all rows.
 type Range struct{ From, To int64 }
 
 // All reports whether r is the zero value, meaning all rows.
 func (r Range) All() bool { return r == Range{} }
 
-// Shard returns the rows of shard i of n (1 ≤ i ≤ n), between the cuts nearest to an equal division: the shards are
-// disjoint, cover everything and have the same blocks as the whole. If there are fewer row groups than shards, some are
-// empty: the Range at the end of the input, From == To. A source without cuts or a wrong i or n is a *UsageError.
+// Shard returns the rows of shard i of n (1 ≤ i ≤ n). Its ends are the cuts nearest to an equal division. The shards
+// are disjoint, cover all rows and have the same blocks as the whole input. If there are fewer row groups than shards,
+// some shards are empty: they are a Range with From == To. If there are no cuts, or i or n is wrong, the error is
+// a *UsageError.
 func Shard(src Source, i, n int) (Range, error) {
 	if n < 1 || i < 1 || i > n {
 		return Range{}, Usagef("shard %d/%d: want I/N with 1 <= I <= N", i, n)
@@ -48,7 +48,7 @@ func Shard(src Source, i, n int) (Range, error) {
 	return r, nil
 }
 
-// nearestCut returns the cut nearest to i/n of the rows, the earlier of two equally near.
+// nearestCut returns the cut nearest to i/n of the rows. If two cuts are equally near, it returns the earlier one.
 func nearestCut(cuts []int64, i, n int) int64 {
 	goal := float64(cuts[len(cuts)-1]) * float64(i) / float64(n)
 	at := sort.Search(len(cuts), func(j int) bool { return float64(cuts[j]) >= goal })
@@ -62,17 +62,17 @@ func nearestCut(cuts []int64, i, n int) int64 {
 type MissingPolicy int
 
 const (
-	// MissingError ends the Source with a *DataError that wraps ErrMissing and names the place.
+	// MissingError ends the Source with a *DataError that wraps ErrMissing and names the row and the column.
 	MissingError MissingPolicy = iota
 	// MissingDropRow leaves out rows with a missing entry in any feature.
 	MissingDropRow
-	// MissingKeep delivers NaN: the statistics treat it (mean, zero).
+	// MissingKeep delivers NaN, which the statistics then replace (mean, zero).
 	MissingKeep
 	// MissingZero delivers 0, which in sparse rows is an absent entry.
 	MissingZero
 )
 
-// Input describes one input of a run, for the record.
+// Input describes one input in the record of a run.
 type Input struct {
 	Path        string `json:"path"`
 	Rows        int64  `json:"rows"`
@@ -92,10 +92,10 @@ func (c Column) LeftOut(why string) LeftOut { return LeftOut{c.Name, why, c.Posi
 
 func (r Range) String() string { return fmt.Sprintf("[%d, %d)", r.From, r.To) }
 
-// Table is a table of a lake at one version, whose log lists the live files.
+// Table is one version of a table of a data lake. The log of the table lists the live files.
 type Table struct {
 	Path    string `json:"path"`
 	Format  string `json:"format"` // "delta"
 	Version int64  `json:"version"`
-	Time    string `json:"time"` // of the version, RFC 3339
+	Time    string `json:"time"` // time of the version, RFC 3339
 }

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Text is a sentence for people that may name options of a run: {anchors} in its format stands for the option anchors,
+// Text is a sentence for people that may name options of a run. In its format {anchors} represents the option anchors,
 // which String writes as its bare name and a command line as its flag (see [Spelling]). The zero Text is empty.
 type Text struct {
 	Format string
 	Args   []any
 }
 
-// Option is the name of an option as an argument of a Text, if it is not fixed in the format.
+// Option is the name of an option as an argument of a Text, for sentences whose format does not contain the name.
 type Option string
 
-// Spelling returns how the option of a name is written: "--anchors". A nil Spelling writes the name.
+// Spelling returns the written form of the option with that name, such as "--anchors". A nil Spelling returns the name.
 type Spelling func(option string) string
 
 // Textf makes a Text.
 func Textf(format string, args ...any) Text { return Text{format, args} }
 
-// PlainText is a Text that names no option.
+// PlainText returns a Text that does not name any option.
 func PlainText(s string) Text {
 	if s == "" {
 		return Text{}
@@ -30,7 +30,7 @@ func PlainText(s string) Text {
 	return Text{"%s", []any{s}}
 }
 
-// PlainTexts makes a Text of each sentence.
+// PlainTexts returns a Text for each sentence.
 func PlainTexts(sentences []string) []Text {
 	texts := make([]Text, len(sentences))
 	for i, s := range sentences {
@@ -44,7 +44,7 @@ func (t Text) String() string { return t.Spell(nil) }
 
 var optionMark = regexp.MustCompile(`\{[a-z][a-z-]*\}`)
 
-// Spell writes the sentence, with options spelled by spelling. Errors and Texts among its arguments are spelled alike.
+// Spell writes the sentence, with options written by spelling, also in arguments that are errors or Texts.
 func (t Text) Spell(spelling Spelling) string {
 	format := strings.ReplaceAll(t.Format, "%w", "%v")
 	format = optionMark.ReplaceAllStringFunc(format, func(mark string) string {
@@ -72,8 +72,8 @@ func (t Text) Spell(spelling Spelling) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// Spell returns the text of err with options spelled by spelling: errors that name options have a Spell method of their
-// own, and are found also inside errors that wrap them (fmt.Errorf, errors.Join). It is one line.
+// Spell returns the text of err, on one line, with options written by spelling. Errors that name options have a Spell
+// method of their own. Spell also finds such errors inside errors that wrap them (fmt.Errorf, errors.Join).
 func Spell(err error, spelling Spelling) string {
 	if own, ok := err.(interface{ Spell(Spelling) string }); ok {
 		return own.Spell(spelling)
@@ -102,7 +102,7 @@ func Spell(err error, spelling Spelling) string {
 	return spelled.String() + rest
 }
 
-// Errorf is fmt.Errorf with the format of a [Text]. Arguments for %w are wrapped.
+// Errorf works as fmt.Errorf with the format of a [Text]. Arguments for %w are wrapped.
 func Errorf(format string, args ...any) error {
 	e := &textError{Text: Text{format, args}}
 	if strings.Contains(format, "%w") {
@@ -114,7 +114,7 @@ func Errorf(format string, args ...any) error {
 // textError is an error that may name options.
 type textError struct {
 	Text
-	cause error // wraps the arguments for %w; nil without any
+	cause error // wraps the arguments for %w; nil if there are none
 }
 
 func (e *textError) Error() string { return e.String() }

@@ -8,7 +8,7 @@ import (
 // TimingPart is a part of a run's work; see [TimingParts].
 type TimingPart int
 
-// The parts, in the order of the data flow.
+// The parts of a run's work, in the order of the data flow.
 const (
 	PartRead TimingPart = iota
 	PartDecode
@@ -19,11 +19,11 @@ const (
 	partCount
 )
 
-// Busy adds up how long a run is busy with its parts, over all threads, while it goes on. The zero value is ready; a
-// nil *Busy measures nothing.
+// Busy adds up the time that all threads of a run spend on each part. It may be read during the run. The zero value is
+// ready; a nil *Busy measures nothing.
 type Busy struct{ nanoseconds [partCount]atomic.Int64 }
 
-// Add adds to a part. A negative duration takes back time that was counted in another part.
+// Add adds a duration to a part. A negative duration subtracts time that was counted in another part.
 func (b *Busy) Add(p TimingPart, d time.Duration) {
 	if b != nil {
 		b.nanoseconds[p].Add(int64(d))
@@ -39,16 +39,17 @@ func (b *Busy) Parts() TimingParts {
 	return TimingParts{seconds(PartRead), seconds(PartDecode), seconds(PartConvert), seconds(PartGram), seconds(PartSearch), seconds(PartScatter)}
 }
 
-// TimingParts divides the busy time of a run, in seconds of wall time, added up over its threads: a thread that waits
-// for a processor counts as busy.
+// TimingParts divides the busy time of a run into parts. Times are seconds of wall time, added up over the threads: a
+// thread that waits for a processor counts as busy.
 //
-// Read, Decode and the first part of Convert make up [Timing].Read; that part of Convert treats missing values, and
-// stores decoded data for the next pass or fetches it from the previous one. Weights, labels and conditions are read
-// and decoded separately: Timing.Read leaves them out, and these parts do not. Decoders that wait for an object's bytes
-// are busy reading; waiting for a pipe, and the footers, are in neither.
+// Read, Decode and one part of Convert make up [Timing].Read. That part of Convert replaces missing values, and stores
+// decoded data for the next pass or fetches it from the previous pass. Weights, labels and conditions are read and
+// decoded separately: Timing.Read does not include them, but Read and Decode do. A decoder that waits for an object's
+// bytes is busy reading. Waiting for a pipe and reading footers are not included in either.
 //
-// The rest of Convert, Gram, Search and Scatter are at most threads times Timing.Accumulate, which is elapsed time and
-// includes more: profiles, samples of rows, and the computations in the passes of methods that iterate.
+// The rest of Convert, Gram, Search and Scatter together are at most the number of threads times Timing.Accumulate.
+// Timing.Accumulate is elapsed time and also includes profiles, samples of rows, and the computations in the passes of
+// methods that iterate.
 type TimingParts struct {
 	Read    float64 `json:"read_s,omitempty"`    // reading from files, checksums, decompression
 	Decode  float64 `json:"decode_s,omitempty"`  // from pages and buffers to values
@@ -58,7 +59,7 @@ type TimingParts struct {
 	Scatter float64 `json:"scatter_s,omitempty"` // adding rows to the sums of their anchors
 }
 
-// Since subtracts the times measured before.
+// Since returns p minus the times measured before.
 func (p TimingParts) Since(before TimingParts) TimingParts {
 	return TimingParts{
 		p.Read - before.Read, p.Decode - before.Decode, p.Convert - before.Convert,

@@ -7,7 +7,7 @@ type Transfer struct {
 	Retries  int64 `json:"retries"`       // requests sent again
 }
 
-// Transfer returns the meter's counts of traffic with object stores, nil if there was none.
+// Transfer returns the meter's counts of traffic with object stores, or nil if there was no traffic.
 func (m *Meter) Transfer() *Transfer {
 	if m == nil {
 		return nil
@@ -16,7 +16,7 @@ func (m *Meter) Transfer() *Transfer {
 	return t.nilIfZero()
 }
 
-// Since subtracts the counts of before; nil if nothing remains.
+// Since returns t minus the counts of before, or nil if the difference is zero.
 func (t *Transfer) Since(before *Transfer) *Transfer {
 	if t == nil || before == nil {
 		return t

@@ -13,38 +13,39 @@ import (
 )
 
 const (
-	// ridgeShare is λ over a feature's mean sum of squares: for dependent features it leaves half of float64's digits
-	// for utilities.
+	// ridgeShare is λ divided by the mean sum of squares of a feature. For dependent features half of the digits of
+	// float64 remain for the utilities.
 	ridgeShare = 1e-8
-	// tieTolerance is the relative difference up to which two utilities count as equal. Dependent features make the
-	// condition of XᵀX + λI 1/ridgeShare, and the relative error of utilities some 2⁻⁵³/ridgeShare: for equal columns
-	// they differed by up to 5e-7.
+	// tieTolerance is the relative difference up to which two utilities are considered equal. With dependent features the
+	// condition of XᵀX + λI is 1/ridgeShare, and the relative error of utilities is about 2⁻⁵³/ridgeShare. Utilities of
+	// equal columns differed by up to 5e-7.
 	tieTolerance = 1e-6
-	// blockFeatures features are removed before P is updated: its products then run at the speed of matrix products,
-	// and a step costs at most blockFeatures·d.
+	// blockFeatures is the number of features that are removed before P is updated. The products are then as fast as
+	// matrix products, and a step costs at most blockFeatures·d.
 	blockFeatures = 64
 )
 
-// elimination removes one feature after the other from a least squares regression. With P = (XᵀX + λI)⁻¹ of the
-// remaining features and W = PXᵀU, the removal of feature i adds ‖wᵢ‖²/P_ii to the error, and gives
+// elimination removes features one by one from a least squares regression. With P = (XᵀX + λI)⁻¹ for the remaining
+// features and W = PXᵀU, the removal of feature i adds ‖wᵢ‖²/P_ii to the error, and gives
 //
 //	P' = P − p pᵀ/P_ii   W' = W − p wᵢᵀ/P_ii   p = column i of P.
 //
-// Within a block P is unchanged, and the v = p/√P_ii of the removed features are stored: then p is a row of P − Σvvᵀ.
+// Within a block P is unchanged, and the vectors v = p/√P_ii of the removed features are stored: p is then a row of P −
+// Σvvᵀ.
 type elimination struct {
 	team    *kernel.Team
 	g       *anchor.Graph
 	inverse featureInverse
-	full    *fullInverse // inverse once few features are left
+	full    *fullInverse // the inverse when few features remain
 	c       int
 
 	remaining        []int     // features, ascending
 	diag             []float64 // current P_ii
 	w                []float64 // n×c, current W
 	v                []float64 // blockFeatures×n
-	currentUtilities []float64 // utilities of left
-	isGone           []bool    // of left: removed in this block
-	goneCount        int       // number removed in this block
+	currentUtilities []float64 // utilities of the remaining features
+	isGone           []bool    // for each remaining feature: it was removed in this block
+	goneCount        int       // number of features removed in this block
 	leftAtRecompute  int       // number of features at the last recompute
 
 	order     []int
@@ -92,7 +93,7 @@ func (x *elimination) eliminateAll(ctx context.Context, progress func(int, float
 		if narrow {
 			x.inverse = x.full
 		}
-		// Updates of P slowly lose precision: it is recomputed from G whenever the features have halved.
+		// Updates of P slowly lose precision. Therefore P is recomputed from G whenever the number of features has halved.
 		if len(x.remaining) > 0 && (stuck || narrow || 2*len(x.remaining) <= x.leftAtRecompute) {
 			if err := x.recompute(); err != nil {
 				return err
@@ -107,8 +108,8 @@ func (x *elimination) eliminateAll(ctx context.Context, progress func(int, float
 	return nil
 }
 
-// blockSize is the number of features to remove in the next block: with a rowInverse at least twice as many features as
-// rows must remain.
+// blockSize returns the number of features to remove in the next block. A rowInverse needs at least twice as many
+// remaining features as rows.
 func (x *elimination) blockSize() int {
 	if x.inverse == featureInverse(x.full) {
 		return min(blockFeatures, len(x.remaining))
@@ -125,7 +126,7 @@ func (x *elimination) recompute() (err error) {
 
 func (x *elimination) startBlock() { x.isGone, x.goneCount = make([]bool, len(x.remaining)), 0 }
 
-// leastUsefulFeature returns the feature of least utility; of equal ones the last.
+// leastUsefulFeature returns the feature of least utility, or the last of several such features.
 func (x *elimination) leastUsefulFeature() (at int, utility float64) {
 	best := math.Inf(1)
 	utilities := x.currentUtilities[:len(x.remaining)]
@@ -146,7 +147,8 @@ func (x *elimination) leastUsefulFeature() (at int, utility float64) {
 	return at, utilities[at]
 }
 
-// removeFeature reports false, and changes nothing, if rounding error has consumed the pivot.
+// removeFeature removes the feature with index at. It returns false, and changes nothing, if the pivot consists only of
+// rounding error.
 func (x *elimination) removeFeature(at int) bool {
 	n := len(x.remaining)
 	v := x.v[x.goneCount*n:][:n]

@@ -8,18 +8,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// featureInverse is P = (XᵀX + λI)⁻¹ of the features at the start of the block.
+// featureInverse is P = (XᵀX + λI)⁻¹ for the features at the start of the block.
 type featureInverse interface {
-	// computeForFeatures computes P of the listed features, ascending, and returns its diagonal and W = PXᵀU, row-major.
+	// computeForFeatures computes P for the listed features, ascending, and returns its diagonal and W = PXᵀU, row-major.
 	computeForFeatures(left []int) (diag, w []float64, err error)
-	// writeColumn writes column at to v.
+	// writeColumn writes the column of P with index at to v.
 	writeColumn(v []float64, at int)
-	// keepFeatures reduces P to the features with the indices stay, ascending, after the removal of the others: P less VᵀV.
-	// It returns the diagonal; diag is the diagonal after the steps of the block.
+	// keepFeatures reduces P to the features with the indices stay, ascending, after the removal of the other features: P
+	// − VᵀV. The argument diag is the diagonal of P after the steps of the block. The result is the new diagonal.
 	keepFeatures(v kernel.Matrix[float64], stay []int, diag []float64) ([]float64, error)
 }
 
-// fullInverse is P as n×n numbers of the n remaining features.
+// fullInverse stores P as n×n numbers for the n remaining features.
 type fullInverse struct {
 	team    *kernel.Team
 	g       *gram.Matrix
@@ -110,19 +110,19 @@ func (f *fullInverse) keepFeatures(v kernel.Matrix[float64], stay []int, _ []flo
 	return f.inverseDiagonal(), nil
 }
 
-// rowInverse is P for features that outnumber the rows of X, a factor,
+// rowInverse represents P if there are more features than rows of X, which is a factor,
 //
 //	P = (I − XᵀK⁻¹X)/λ,   W = XᵀK⁻¹U,   K = XXᵀ + λI,
 //
-// of the order of the rows. With dependent features P_ii is of the order of 1/λ, and the difference loses no precision;
-// with fewer features than rows it would.
+// so that the order of K is the number of rows. With dependent features P_ii is of the order of 1/λ, and the
+// difference loses no precision. With fewer features than rows it would lose precision.
 type rowInverse struct {
 	team   *kernel.Team
 	g      *gram.Matrix
 	lambda float64
 	u      kernel.Matrix[float64] // U, rows×c
 
-	x    kernel.Matrix[float64] // of the remaining features, each a row
+	x    kernel.Matrix[float64] // the remaining features, one in each row
 	k    kernel.Matrix[float64] // K, upper triangle
 	chol linalg.Cholesky
 	room []float64
@@ -185,7 +185,8 @@ func (b *rowInverse) writeColumn(v []float64, at int) {
 	v[at] += 1 / b.lambda
 }
 
-// keepFeatures subtracts the products of the removed features from K. The steps have already updated P's diagonal.
+// keepFeatures subtracts the products of the removed features from K. P's diagonal was already updated by the
+// steps of the block.
 func (b *rowInverse) keepFeatures(v kernel.Matrix[float64], stay []int, diag []float64) ([]float64, error) {
 	rank, next := b.g.Rank, 0
 	removed := kernel.RowMajor(make([]float64, 0, v.Rows*rank), v.Rows, rank, rank)

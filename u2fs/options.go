@@ -11,16 +11,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Options set the regression; a zero field means its default.
+// Options sets the parameters of the regression. A zero field means its default.
 type Options struct {
-	Clusters int // c: eigenvectors of the graph; default 10
+	Clusters int // c: number of eigenvectors of the graph; default 10
 	Threads  int // 0 means GOMAXPROCS; the answer does not depend on it
-	// Progress is called after each block of eliminations with the number of features left and the utility of the last
-	// one removed. Nil does nothing.
+	// Progress is called after each block of eliminations with the number of remaining features and the utility of the
+	// feature that was removed last. Nil does nothing.
 	Progress func(left int, utility float64)
 }
 
-// Validate names every fault of o in one *stream.UsageError.
+// Validate reports every fault of o in one *stream.UsageError.
 func (o Options) Validate() error {
 	var faults stream.Faults
 	method.RefuseNegative(&faults, "{clusters}", o.Clusters)
@@ -28,18 +28,18 @@ func (o Options) Validate() error {
 	return faults.Err("")
 }
 
-// WithDefaults replaces zero fields by their defaults.
+// WithDefaults replaces zero fields with their defaults.
 func (o Options) WithDefaults() Options {
 	o.Clusters = cmp.Or(o.Clusters, 10)
 	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
 	return o
 }
 
-// Bytes bounds the memory of Select in addition to the Graph of m anchors and d features; rank is the rank of its G as
-// a factor, or 0.
+// Bytes bounds the memory of Select in addition to the Graph of m anchors and d features. If its G is a factor, rank is
+// the rank of the factor, otherwise 0.
 func Bytes(m, d, rank int, opt Options) int64 {
 	opt = opt.WithDefaults()
-	order := d // of P in full
+	order := d // order of P as a fullInverse
 	if rank > 0 {
 		order = min(d, 2*rank)
 	}
@@ -47,7 +47,7 @@ func Bytes(m, d, rank int, opt Options) int64 {
 	embed := spectral.EmbedBytes(m, opt.Clusters)
 	// P and two matrices of its size to compute and shrink it, and the rows of a block.
 	eliminate := 8*3*size + linalg.CholeskyBytes(order) + 8*int64(d)*(blockFeatures+8)
-	if n := int64(rank); n > 0 { // X twice while it is recomputed, and K, its factors and a block
+	if n := int64(rank); n > 0 { // X is stored twice while it is recomputed; K, its factors and a block
 		eliminate += 8*n*(2*int64(d)+3*n+2*blockFeatures+int64(m)+2*c) + linalg.CholeskyBytes(rank)
 	}
 	return max(embed, eliminate) + 3*8*int64(d)*c + kernel.TeamBytes(max(m, d), max(m, d))

@@ -12,14 +12,14 @@ import (
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order       []int     // the last one removed first
-	Utilities   []float64 // of each of Order, at its removal; the first feature's is the part that it explains alone
+	Order       []int     // all features; the feature that was removed last is first
+	Utilities   []float64 // utilities at removal, in Order; for the first feature the part that it explains alone
 	Eigenvalues []float64 // of the affinity, one for each column of U, descending
 	Warnings    []string
 }
 
 // Select ranks the features of g, which it does not modify. It needs [Bytes] of memory and costs the eigenpairs of an
-// m×m matrix and some 4·d³ flops, or n·d² if G is a factor of n rows. Errors are a *stream.UsageError for wrong
+// m×m matrix and about 4·d³ flops, or n·d² if G is a factor of n rows. Errors are a *stream.UsageError for wrong
 // options, a *stream.DataError for features that are all constant or a graph without clusters, the context's, or wrap
 // an error of package linalg.
 func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
@@ -58,7 +58,7 @@ func rowVectors(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding) kerne
 	return liftEigenvectors(team, kernel.RowMajor(g.B(team.Threads()), g.G.Rank, g.M, g.M), e)
 }
 
-// liftEigenvectors returns AVΣ^(−1/2) for A with a column for each anchor.
+// liftEigenvectors returns AVΣ^(−1/2) for a matrix A that has a column for each anchor.
 func liftEigenvectors(team *kernel.Team, a kernel.Matrix[float64], e *spectral.Embedding) kernel.Matrix[float64] {
 	c := len(e.Values)
 	r := kernel.RowMajor(make([]float64, a.Rows*c), a.Rows, c, c)

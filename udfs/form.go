@@ -9,26 +9,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// scatterForm is the matrix M in a form for the iterations.
+// scatterForm is a representation of the matrix M that the iterations use.
 type scatterForm interface {
-	// largestColumnNorm is the largest norm of a column of M.
+	// largestColumnNorm returns the largest norm of a column of M.
 	largestColumnNorm() float64
 	// smallestPairs finds the eigenpairs of M + diag(q) with the smallest eigenvalues; it does not keep q.
 	smallestPairs(q []float64, warm kernel.Matrix[float64]) (linalg.Eigen, error)
-	// traceCost is Tr(WᵀMW) for W, d×c.
+	// traceCost returns Tr(WᵀMW) for W, d×c.
 	traceCost(w kernel.Matrix[float64]) float64
-	// inverseDiagonal is the diagonal of (M + τI)⁻¹ up to a factor.
+	// inverseDiagonal returns the diagonal of (M + τI)⁻¹ multiplied by some constant.
 	inverseDiagonal(tau float64) ([]float64, error)
 }
 
-// isWide reports whether M is kept as a product of its n rows, by the rule for factors of Gram matrices: at most half
-// as many rows as features.
+// isWide reports whether M is stored as a product of its n rows. As for factors of Gram matrices, this is so if there
+// are at most half as many rows as features.
 func isWide(n int64, d int) bool { return 2*n <= int64(d) }
 
-// pairCount is the number of computed eigenpairs: one more than W has columns shows whether W is unique.
+// pairCount returns the number of eigenpairs to compute. It is one more than the number of columns of W, because the
+// next eigenvalue shows whether W is unique.
 func pairCount(d, c int) int { return min(c+1, d) }
 
-// fullForm is M as d×d numbers.
+// fullForm stores M as d×d numbers.
 type fullForm struct {
 	d    int
 	team *kernel.Team
@@ -87,8 +88,8 @@ func (f *fullForm) inverseDiagonal(tau float64) ([]float64, error) {
 	return squares, nil
 }
 
-// rowForm is M = XᵀLX of few rows, as X and L. [linalg.LowRank] needs orthogonal rows: X = VU for the principal axes V
-// of the rows, and M = UᵀTU with T = VᵀLV.
+// rowForm represents M = XᵀLX by X and L, for data with few rows. [linalg.LowRank] needs orthogonal rows: X = VU, with
+// the principal axes V of the rows, and M = UᵀTU with T = VᵀLV.
 type rowForm struct {
 	a   *linalg.LowRank
 	t   kernel.Matrix[float64] // T

@@ -52,11 +52,11 @@ func (m *udfsMethod) selectOptions(threads int) Options {
 	return opt
 }
 
-// Cost implements method.Method. All rows must fit into memory: any of them may be a neighbour.
+// Cost implements method.Method. All rows must fit into memory, because any of them may be a neighbour.
 func (m *udfsMethod) Cost(s method.Shape) (method.Cost, error) {
 	d := max(len(s.Columns), 1)
 	opt := m.selectOptions(s.Threads)
-	bytes := max(rows.DenseBytes(s.Rows, d), 8*s.Rows*int64(d)+Bytes(s.Rows, d, opt)) // first loaded, then solved
+	bytes := max(rows.DenseBytes(s.Rows, d), 8*s.Rows*int64(d)+Bytes(s.Rows, d, opt)) // the rows are first loaded, then solved
 	return method.Cost{
 		Bytes: bytes, Least: bytes,
 		Passes:     method.Passes{Least: 1, Most: 1, Why: stream.Textf("then the rows are loaded; all of them must fit into memory, and {sample} sets their number")},
@@ -89,7 +89,7 @@ func (m *udfsMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ra
 		},
 	}
 	if 2*e.K < d {
-		// COIL20, 51 features: NMI 31, random ones 73.
+		// COIL20, 51 features: NMI is 31, and 73 for random features
 		out.Warnings = append(out.Warnings, stream.Textf("the constraint WᵀW = I of the paper prefers features that hardly vary between neighbours, so that few features chosen by it can be worse than random ones"))
 	}
 	for t, v := range res.Objective {

@@ -8,22 +8,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Options set the objective and when to stop; a zero field means its default.
+// Options sets the objective and the conditions for stopping. A zero field means its default.
 type Options struct {
-	Neighbors int     // k: further rows of a patch; default 5, at most all others
-	Lambda    float64 // λ: ridge of a patch's scatter; default 1000
+	Neighbors int     // k: number of further rows of a patch; default 5, at most all other rows
+	Lambda    float64 // λ: ridge added to a patch's scatter; default 1000
 	Gamma     float64 // γ: weight of the row sparsity; default 0.1, negative means 0
-	Clusters  int     // c: columns of W; default 10, at most all features
-	MaxIter   int     // updates of W; default 50
+	Clusters  int     // c: number of columns of W; default 10, at most the number of features
+	MaxIter   int     // number of updates of W; default 50
 	Tol       float64 // relative change of the objective at which to stop; default 1e-6, negative never stops early
 
 	Threads  int // 0 means GOMAXPROCS; the answer does not depend on it
 	Progress func(iteration int, objective float64)
-	// Stages save the state of a run, for a restart; nil saves nothing.
+	// Stages saves the state of a run for a restart; nil saves nothing.
 	Stages stream.Stages
 }
 
-// The defaults; see the package comment for their sources.
+// Defaults of the options; see the package comment for their sources.
 const (
 	defaultNeighbors = 5
 	defaultLambda    = 1000
@@ -33,7 +33,7 @@ const (
 	defaultTol       = 1e-6
 )
 
-// Validate names every fault of o in one *stream.UsageError.
+// Validate reports every fault of o in one *stream.UsageError.
 func (o Options) Validate() error {
 	var faults stream.Faults
 	method.RefuseNegative(&faults, "{neighbors}", o.Neighbors)
@@ -52,7 +52,7 @@ func (o Options) Validate() error {
 	return faults.Err("")
 }
 
-// WithDefaults replaces zero fields by their defaults for n rows of d features.
+// WithDefaults replaces zero fields with their defaults for n rows of d features.
 func (o Options) WithDefaults(n int64, d int) Options {
 	o.Neighbors = int(min(int64(cmp.Or(o.Neighbors, defaultNeighbors)), max(n-1, 0)))
 	o.Lambda = cmp.Or(o.Lambda, defaultLambda)

@@ -10,11 +10,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// patches are the neighbourhoods of n rows, and each one's part of L. With P_i the selection of patch i's rows, L = Σ
-// P_i·H(HX_iᵀX_iH + λI)⁻¹H·P_iᵀ, so that M = XᵀLX.
+// patches holds the neighbourhoods of n rows, and each neighbourhood's part of L. If P_i selects the rows of patch i,
+// then L = Σ P_i·H(HX_iᵀX_iH + λI)⁻¹H·P_iᵀ, so that M = XᵀLX.
 type patches struct {
 	size           int       // k+1: a row and its neighbours
-	member         []int32   // n×size: the rows of each patch, its own first
+	member         []int32   // n×size: the rows of each patch; the patch's own row is first
 	laplacianParts []float64 // n×size×size: each patch's part of L, symmetric
 	// The patches that contain a row: row p of patch i has the index i·size + p in member, and
 	// memberships[firstMembership[r]:firstMembership[r+1]] are the indices of row r, ascending.
@@ -22,8 +22,8 @@ type patches struct {
 	memberships     []int32
 }
 
-// newPatches makes the patches of the rows of x, n×d row-major, from the k nearest of each, at (k+1)²/2 products of two
-// rows a patch; patches are independent.
+// newPatches makes the patches of the rows of x, n×d row-major, from the k nearest rows of each row. A patch costs
+// (k+1)²/2 products of two rows. Patches are computed independently of each other.
 func newPatches(ctx context.Context, workers int, x kernel.Matrix[float64], near []rows.Neighbour, k int, lambda float64) (*patches, error) {
 	n, size := x.Rows, k+1
 	p := &patches{size: size, member: make([]int32, n*size), laplacianParts: make([]float64, n*size*size),
@@ -78,8 +78,8 @@ func newPatchScratch(size, d int) *patchScratch {
 // writePatchMatrix writes H(HX_iᵀX_iH + λI)⁻¹H to dst.
 func (b *patchScratch) writePatchMatrix(dst []float64, x kernel.Matrix[float64], members []int32, lambda float64) error {
 	s, d := b.size, x.Cols
-	// Use products of differences from the patch's own row: products of the rows would lose the digits in which close
-	// rows differ. H removes any shift.
+	// Use products of differences from the patch's own row. Products of the rows themselves would lose the digits in
+	// which near rows differ. H removes any shift.
 	own := x.Data[int(members[0])*d:][:d]
 	for p, r := range members {
 		row := x.Data[int(r)*d:][:d]
@@ -135,11 +135,12 @@ func centreSymmetric(a []float64, s int) {
 	}
 }
 
-// panelRows is the number of rows of LX in memory at a time, one chain of the products' sums.
+// panelRows is the number of rows of LX in memory at a time. The products of a panel are summed in one chain.
 const panelRows = 256
 
-// scatterMatrix returns M = XᵀLX, d×d, symmetric in full. A row of LX is a sum over the row's patches, in order, so
-// that bits do not depend on the workers. It costs (k+1)²·d flops a row for LX and 2·d² for the product.
+// scatterMatrix returns M = XᵀLX, d×d, with both triangles. A row of LX is a sum over the row's patches, in order, so
+// that the bits do not depend on the number of workers. It costs (k+1)²·d flops a row for LX and 2·d² flops a row for
+// the product.
 func (p *patches) scatterMatrix(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64]) ([]float64, error) {
 	n, d, s := x.Rows, x.Cols, p.size
 	m, lx := make([]float64, d*d), make([]float64, min(panelRows, n)*d)

@@ -11,12 +11,12 @@ import (
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order     []int       // by falling norm
-	Ties      method.Ties // of Order
+	Order     []int       // all features, by descending norm
+	Ties      method.Ties // ties of Order
 	Scores    []float64   // ‖wᵢ‖ of each feature
 	Objective []float64   // after each update of W
 	Converged bool
-	Rose      *method.Rise // nil if the objective fell as it must
+	Rose      *method.Rise // nil if the objective never rose
 	Warnings  []stream.Text
 }
 
@@ -30,7 +30,7 @@ func Bytes(n int64, d int, opt Options) int64 {
 	size := int64(opt.Neighbors + 1)
 	patches := n * (8*size*size + 8*size + 24)
 	near := rows.SearchBytes(n, d, opt.Neighbors, opt.Threads)
-	balls := int64(opt.Threads+1) * (8*size*int64(d) + 40*size*size + 64<<10) // including garbage of a worker's previous patch
+	balls := int64(opt.Threads+1) * (8*size*int64(d) + 40*size*size + 64<<10) // includes garbage of a worker's previous patch
 	if isWide(n, d) {
 		return patches + max(near, balls, solverBytes(n, d, opt.Clusters))
 	}
@@ -39,9 +39,9 @@ func Bytes(n int64, d int, opt Options) int64 {
 	return matrix + max(patches+max(near, balls+build), solverBytes(n, d, opt.Clusters))
 }
 
-// Select ranks the features of the n×d rows of x, row-major, which it centres in place. Neighbours cost 2·n²·d flops in
-// float32, M 2·n·d², an update of W some d³; if features outnumber rows by two to one, M stays a product of rows, and
-// an update costs some n²·d.
+// Select ranks the features of the n×d rows of x, row-major, which it centres in place. The search for neighbours costs
+// 2·n²·d flops in float32, M costs 2·n·d² flops, and an update of W about d³ flops. If there are at least twice as many
+// features as rows, M is stored as a product of rows, and an update costs about n²·d flops.
 //
 // Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for rows without neighbours or spread, the
 // context's, or wrap an error of package linalg.
@@ -64,7 +64,7 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 	return s.runUpdates(ctx, opt)
 }
 
-// newScatterForm makes M from the rows of x, which it centres.
+// newScatterForm computes M from the rows of x, which it centres.
 func newScatterForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], opt Options, wide bool) (scatterForm, error) {
 	centreColumns(x)
 	n, d := x.Rows, x.Cols
@@ -86,7 +86,7 @@ func newScatterForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[floa
 	return newFullForm(team, m, d, opt.Clusters), nil
 }
 
-// centreColumns subtracts the means of the columns. M does not depend on them, but its precision does.
+// centreColumns subtracts the means of the columns. M does not depend on the means, but its precision does.
 func centreColumns(x kernel.Matrix[float64]) {
 	mean := make([]float64, x.Cols)
 	for range 2 { // the second time removes the rounding error of the first mean

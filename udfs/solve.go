@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// epsilon keeps D finite if a row of W vanishes.
+	// epsilon keeps D finite if a row of W is 0.
 	epsilon = 1e-8
-	// nullShare is the cost, as a share of ‖M‖, below which a direction counts as free: the relative error of M is some
-	// 1e-14.
+	// nullShare is the cost, as a share of ‖M‖, below which a direction has practically no cost. The relative
+	// error of M is about 1e-14.
 	nullShare = 1e-8
 	// normErrorShare is the largest relative error of W's row norms with which a ranking is meaningful.
 	normErrorShare = 1e-4
@@ -34,9 +34,9 @@ func newSolver(f scatterForm, d, c int, gamma float64) *solver {
 	return &solver{d: d, c: c, gamma: gamma, form: f, norm: f.largestColumnNorm()}
 }
 
-// solverBytes is the memory of a solver in addition to M, or X.
+// solverBytes returns the memory of a solver in addition to M or X.
 func solverBytes(n int64, d, c int) int64 {
-	vectors := 8 * int64(d) * int64(8*c+64) // W's, their bases and products
+	vectors := 8 * int64(d) * int64(8*c+64) // W's, with their bases and products
 	if isWide(n, d) {
 		rows := int(n)
 		return vectors + 8*(4*n*n+n*int64(d)) + linalg.LowRankBytes(rows, d, 2*c+4) + // U, its axes, L, LV and T
@@ -51,7 +51,7 @@ type update struct {
 	objective float64
 	gap       float64 // from the last used eigenvalue to nextValue; +Inf for c = d
 	nextValue float64 // the first unused eigenvalue
-	slack     float64 // bound of the objective's rounding error
+	slack     float64 // bound of the rounding error of the objective
 }
 
 // minimizeTrace finds W for the diagonal D = diag(q).
@@ -81,21 +81,21 @@ func (s *solver) minimizeTrace(q []float64) (*update, error) {
 		u.nextValue = e.Values[c]
 		u.gap = u.nextValue - e.Values[c-1]
 	}
-	// The pairs' error is at most 4·tol + residual, tol = √d·2⁻⁴⁹ of the norm; the slack is twice that, plus the
-	// rounding error of M's own products.
+	// The error of the pairs is at most 4·tol + residual, where tol is √d·2⁻⁴⁹ of the norm. The slack is twice that,
+	// plus the rounding error of M's own products.
 	u.slack = float64(c) * 9 * math.Sqrt(float64(d)) * 0x1p-49 * (s.norm + size)
 	return u, nil
 }
 
-// hasKnownNorms reports whether W's row norms are accurate: by Davis and Kahan the space of W turns by at most M's
-// error, √d·2⁻⁵² of its norm, over the gap.
+// hasKnownNorms reports whether the row norms of W are accurate. By Davis and Kahan, an error of M, √d·2⁻⁵² of its
+// norm, turns the space of W by at most this error divided by the gap.
 func (s *solver) hasKnownNorms(u *update) bool {
 	return math.Sqrt(float64(s.d)*float64(s.c))*0x1p-52*s.norm <= normErrorShare*u.gap
 }
 
-// setMeanDiagonal sets q to the D of the mean ‖wᵢ‖² over all W of directions that cost nothing, c·P_ii/Tr(P) for the
-// projection P on them. P ≈ τ(M + τI)⁻¹ with τ = nullShare·‖M‖ is smooth in M, while the eigenvectors themselves are
-// rounding error.
+// setMeanDiagonal sets q to the D of the mean of ‖wᵢ‖² over all W whose directions cost nothing. This mean is
+// c·P_ii/Tr(P) for the projection P on these directions. P ≈ τ(M + τI)⁻¹ with τ = nullShare·‖M‖ depends smoothly on M,
+// while the eigenvectors themselves are determined only by rounding.
 func (s *solver) setMeanDiagonal(q []float64) error {
 	squares, err := s.form.inverseDiagonal(nullShare * s.norm)
 	if err != nil {
@@ -111,7 +111,8 @@ func (s *solver) setMeanDiagonal(q []float64) error {
 	return nil
 }
 
-// firstUpdate finds the first W, for D = I, or for the mean of all choices if these are many; isMean reports which.
+// firstUpdate finds the first W: for D = I, or, if more than c directions cost nothing, for the mean over all choices.
+// isMean reports which of the two was used.
 func (s *solver) firstUpdate() (u *update, isMean bool, err error) {
 	q := make([]float64, s.d)
 	for i := range q {
@@ -131,9 +132,9 @@ func (s *solver) firstUpdate() (u *update, isMean bool, err error) {
 	return u, true, err
 }
 
-// stageValues are the values that stream.Stage must save in addition to M. u is the W to be judged next, and best the
-// previous one.
-func (s *solver) stageValues(u, best *update, isMean *bool, objective *[]float64) []any {
+// savedState returns the values that stream.Stage must save in addition to M. u describes the W to judge next, and
+// best the previous W.
+func (s *solver) savedState(u, best *update, isMean *bool, objective *[]float64) []any {
 	w := &s.warm
 	list := []any{isMean, objective, &w.Data, &w.Rows, &w.Cols, &w.RowStride, &w.ColStride}
 	for _, x := range []*update{u, best} {
@@ -146,7 +147,7 @@ func (s *solver) runUpdates(ctx context.Context, opt Options) (*Result, error) {
 	r := &Result{}
 	u, best, isMean := new(update), new(update), false
 	stage := stream.StageOf(opt.Stages, "rows", stream.InMemory{})
-	progress, err := stage.Load(ctx, s.stageValues(u, best, &isMean, &r.Objective)...)
+	progress, err := stage.Load(ctx, s.savedState(u, best, &isMean, &r.Objective)...)
 	if err == nil && progress == stream.StageNew {
 		u, isMean, err = s.firstUpdate()
 		best = u
@@ -164,7 +165,7 @@ func (s *solver) runUpdates(ctx context.Context, opt Options) (*Result, error) {
 		}
 		if t > 1 {
 			last := r.Objective[t-2]
-			// The sums over d rows have rounding errors too.
+			// The sums over d rows also have rounding errors.
 			allowed := u.slack + float64(s.d)*0x1p-52*(math.Abs(last)+math.Abs(u.objective))
 			if !(u.objective-last <= allowed) {
 				r.Rose = &method.Rise{Iteration: t, From: last, To: u.objective, Allowed: allowed}
@@ -189,7 +190,7 @@ func (s *solver) runUpdates(ctx context.Context, opt Options) (*Result, error) {
 		if u, err = s.minimizeTrace(q); err != nil {
 			return nil, err
 		}
-		if err := stage.Save(ctx, t, s.stageValues(u, best, &isMean, &r.Objective)...); err != nil {
+		if err := stage.Save(ctx, t, s.savedState(u, best, &isMean, &r.Objective)...); err != nil {
 			return nil, err
 		}
 	}
@@ -203,8 +204,8 @@ func (s *solver) runUpdates(ctx context.Context, opt Options) (*Result, error) {
 	return r, nil
 }
 
-// rankByNorm sorts features by descending norm. Norms that agree to 1e-10 count as equal and are in column order: the
-// eigenvectors' own error, in a row that γD keeps small, is some 1e-13.
+// rankByNorm sorts features by descending norm. Norms that agree to 1e-10 are considered equal, and their features are
+// in column order. The error of the eigenvectors is about 1e-13 in a row that γD keeps small.
 func rankByNorm(norms []float64) ([]int, method.Ties) {
 	return method.Rank(norms, func(largest, norm float64) bool { return norm >= largest*(1-1e-10)-1e-12 })
 }

@@ -18,7 +18,7 @@ func (r *run) countAnchorsInFile(ctx context.Context) error {
 	if f.File == "" {
 		return nil
 	}
-	// Open reads footers only, with no limit: planning reports one that is too small.
+	// Open reads footers only and has no memory limit here. The plan reports a limit that is too small.
 	ds, err := chunkio.Open(ctx, []string{f.File}, chunkio.Options{Threads: r.Threads, Anonymous: r.Anonymous, Allow: r.Allow, Meter: r.Meter})
 	if err != nil {
 		return stream.Errorf("{anchors-file}: %w", err)
@@ -36,13 +36,13 @@ func (r *run) countAnchorsInFile(ctx context.Context) error {
 	return nil
 }
 
-// readAnchorsFile reads the anchors from the input's columns, found by name. Missing entries are treated as in
-// the input.
+// readAnchorsFile reads the anchors from the columns of the anchors file that have the names of the input's
+// columns. It treats missing entries like those in the input.
 func (p *pass) readAnchorsFile(ctx context.Context, d *anchorData, std *gram.Standardizer) (*anchor.Anchors, error) {
 	f := &p.gatherer.Anchors
 	opt := p.opt
 	opt.Columns, opt.Exclude, opt.Label, opt.Sample, opt.LeaveOut, opt.Keep = nil, nil, "", 0, nil, nil
-	opt.Plan, opt.Shard, opt.TableVersion, opt.TableAsOf = "", chunkio.Shard{}, nil, time.Time{} // these belong to the input
+	opt.Plan, opt.Shard, opt.TableVersion, opt.TableAsOf = "", chunkio.Shard{}, nil, time.Time{} // these options belong to the input
 	opt.Memory = max(p.plan.Limit-p.plan.Program-p.plan.Anchors, 1)                              // the input is not being read now
 	src, err := openDataset(ctx, []string{f.File}, opt)
 	if err != nil {
@@ -61,7 +61,7 @@ func (p *pass) readAnchorsFile(ctx context.Context, d *anchorData, std *gram.Sta
 				return nil, stream.Usagef("{anchors-file} %s: it has no numeric column %q, which is a feature of the input", place.DisplayName(f.File), name)
 			}
 		}
-		for _, c := range src.Columns() { // columns that a wanted column may bring along
+		for _, c := range src.Columns() { // columns that must be read together with a needed column
 			if !slices.Contains(opt.Columns, c.Name) {
 				opt.LeaveOut = append(opt.LeaveOut, c.LeftOut("no feature of the input"))
 			}
@@ -74,7 +74,7 @@ func (p *pass) readAnchorsFile(ctx context.Context, d *anchorData, std *gram.Sta
 		return nil, stream.Usagef("{anchors-file} %s: its columns are not in the order of the input: %v", place.DisplayName(f.File), err)
 	}
 	a, err := anchor.FromSource(ctx, p.readableRows(src), p.gatherer.anchorRows, std)
-	if err != nil { // the error is about the anchors, even if its text mentions distances: no row was read yet
+	if err != nil { // the error concerns the anchors even if it mentions distances, because no row was read yet
 		return nil, stream.Errorf("{anchors-file}: %w", p.plan.errForLimit(withPlace(err, &bundle{path: place.DisplayName(f.File)})))
 	}
 	return a, nil

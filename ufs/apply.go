@@ -15,20 +15,20 @@ import (
 // ApplyRequest chooses the columns and rows of the input to write, and the output.
 type ApplyRequest struct {
 	Inputs    []string
-	Selection *stream.Selection // its features are written in the order of their ranks
-	K         int               // only the first K of them; 0 means all
-	Also      []string          // further columns of any type, written after them
-	Output    string            // a file, or a folder if the input is one; also in an object store
-	Format    string            // parquet, arrow or csv; default: by the ending of Output, else parquet
-	Where     string            // as in Request: only these rows are written
-	Sparse    string            // as in Request; default: as the selection records
+	Selection *stream.Selection // its features are written in the order of rank
+	K         int               // only the first K features; 0 means all
+	Also      []string          // further columns of any type, written after the features
+	Output    string            // a file, or a folder if the input is a folder; both may be in an object store
+	Format    string            // parquet, arrow or csv; default: by the file extension of Output, else parquet
+	Where     string            // condition as in Request: only rows that satisfy it are written
+	Sparse    string            // as in Request; default: the value in the selection
 	Threads   int
 	Memory    int64
-	Version   *int64 // as in Request, like the three below
+	Version   *int64 // as in Request, like the next three fields
 	AsOf      time.Time
 	Anonymous bool
 	Allow     []string
-	Texts     chunkio.TextOptions // replaces the selection's
+	Texts     chunkio.TextOptions // replaces the text options of the selection
 	Stdin     io.Reader
 
 	TempDir    string // as in Request, like MaxScratch
@@ -39,7 +39,7 @@ type ApplyRequest struct {
 }
 
 // Apply writes the input reduced to the selected columns, with the types and values of the original. The output
-// appears whole or not at all. A later run resumes an output that was interrupted ([chunkio.Apply]).
+// appears only when it is complete. A later run resumes an output that was interrupted ([chunkio.Apply]).
 func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	var report chunkio.ApplyReport
 	if err := checkDataOutput("apply", a.Output); err != nil {
@@ -66,7 +66,7 @@ func asInterrupted(err error) error {
 	return err
 }
 
-// Locate finds the places in the input of the columns that [Apply] would write. It reads footers only.
+// Locate finds the positions, in the input, of the columns that [Apply] would write. It reads footers only.
 func Locate(ctx context.Context, a ApplyRequest) (located *chunkio.Located, err error) {
 	err = a.runWithinLimits(ctx, func(_ *Request, opt chunkio.ApplyOptions) error {
 		located, err = chunkio.Locate(ctx, a.Inputs, opt)

@@ -15,8 +15,8 @@ func (q *Request) blameStats(err error) error {
 	return blameStatsFile(q.Stats, err)
 }
 
-// blameStatsFile blames the statistics file at path for an error that names no place: for example a solver that
-// met a matrix no rows can have, because the file's numbers were forged.
+// blameStatsFile adds the path of the statistics file to an error that names no file. Forged numbers in the file,
+// for example, can make a solver fail with a matrix that cannot come from rows.
 func blameStatsFile(path string, err error) error {
 	var unplaced *stream.DataError
 	hasPlace := !errors.As(err, &unplaced) || unplaced.Path != ""

@@ -11,9 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// candidates lists the features, columns or groups that a run may choose, and their names. A candidate is a
-// group, a column of the input that became several features (stream.Column.Block), or a single feature. If each
-// is a feature under its own name and nothing has a cost, no list is kept: there may be millions.
+// candidates lists the features, columns or groups that a run may choose, and their names. A candidate is a group,
+// a column of the input that became several features (stream.Column.Block), or a single feature. If every candidate
+// is a feature under its own name and without a cost, no list is kept, because there may be millions of features.
 type candidates struct {
 	method.Choice // Blocks are nil if every candidate is a feature under its own name and none has a cost
 	columns       []stream.Column
@@ -22,11 +22,11 @@ type candidates struct {
 	keep          []int
 	choosable     int  // candidates that can be chosen
 	reportsCosts  bool // results report costs
-	isConstrained bool // more than the number of features constrains the choice
+	isConstrained bool // the choice is constrained by more than the number of features
 }
 
-// newCandidates makes the candidates from columns, without the columns left out. If strict is false, unknown
-// names are ignored: in a part of the rows more columns may be constant.
+// newCandidates builds the candidates from columns, without the columns left out. If strict is false, it ignores
+// unknown names, because more columns may be constant in a part of the rows.
 func (r *run) newCandidates(columns []stream.Column, leftOut []stream.LeftOut, strict bool) (*candidates, error) {
 	c := &candidates{columns: columns, reportsCosts: r.Costs != "" || r.Budget > 0}
 	if r.Groups != "" || c.reportsCosts || slices.ContainsFunc(columns, isInBlock) {
@@ -70,7 +70,8 @@ func (c *candidates) members(i int) []int {
 	return c.Blocks[i].Members
 }
 
-// inputColumns yields the input's columns that the features come from: the first feature of each, and its name.
+// inputColumns yields the input's columns from which the features were made. It yields the index of the first
+// feature of each column, and the column's name.
 func (c *candidates) inputColumns(members []int) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		var seen map[string]bool
@@ -92,7 +93,8 @@ func (c *candidates) inputColumns(members []int) iter.Seq2[int, string] {
 	}
 }
 
-// inputNames lists the input's columns that candidate i is made of; nil if they are its features.
+// inputNames lists the input's columns from which candidate i was made. It returns nil if the features are these
+// columns themselves.
 func (c *candidates) inputNames(i int) (names []string) {
 	members := c.members(i)
 	if !slices.ContainsFunc(members, func(j int) bool { return isInBlock(c.columns[j]) }) {
@@ -144,8 +146,8 @@ func (c *candidates) matchPatterns(option string, patterns []string, leftOut []s
 	return found, nil
 }
 
-// aliases lists the names of all blocks, of the columns that they come from, and of their features, each with
-// the number of its block.
+// aliases lists the names of all blocks, of the columns that the blocks come from, and of the blocks' features.
+// Each name comes with the number of its block.
 func (c *candidates) aliases() (names []stream.Column, blockOf []int) {
 	seen := make(map[string]bool)
 	for i, b := range c.Blocks {

@@ -10,7 +10,7 @@ import (
 )
 
 func (c *candidates) makeBlocks() {
-	members := make([]int, len(c.columns)) // shared by all blocks: a single feature takes no memory of its own
+	members := make([]int, len(c.columns)) // shared by all blocks, so that a single feature needs no memory of its own
 	made := make(map[string]int)
 	c.Blocks = make([]method.Block, 0, len(c.columns))
 	for j, col := range c.columns {
@@ -27,8 +27,8 @@ func (c *candidates) makeBlocks() {
 	}
 }
 
-// indexBlocks drops the blocks if each is one feature under its own name; otherwise it records the block of
-// each feature.
+// indexBlocks removes the blocks if every block is one feature under its own name. Otherwise it records the block
+// of each feature.
 func (c *candidates) indexBlocks() {
 	isNeeded := func(b method.Block) bool { return len(b.Members) > 1 || b.Name != c.columns[b.Members[0]].Name }
 	if !c.reportsCosts && !slices.ContainsFunc(c.Blocks, isNeeded) {
@@ -43,7 +43,8 @@ func (c *candidates) indexBlocks() {
 	}
 }
 
-// applyGroups joins the blocks to groups, or with GroupMost makes the sets that limit the choice.
+// applyGroups joins the blocks into groups. With GroupMost it makes sets of features instead, and each set limits
+// the choice.
 func (r *run) applyGroups(c *candidates, leftOut []stream.LeftOut, strict bool) error {
 	if r.Groups == "" {
 		return nil
@@ -74,7 +75,7 @@ func (r *run) applyGroups(c *candidates, leftOut []stream.LeftOut, strict bool) 
 		}
 		groups[i] = n
 	}
-	first := len(names) // of the groups named like a column outside them
+	first := len(names) // index of the first group that has the name of a column outside the group
 	for i, b := range c.Blocks {
 		if n, clashes := number[b.Name]; clashes && groups[i] != n {
 			first = min(first, n)
@@ -94,10 +95,10 @@ func (r *run) applyGroups(c *candidates, leftOut []stream.LeftOut, strict bool) 
 	return nil
 }
 
-// joinGroups replaces the blocks of each group by one; groups[i] is the group of block i, or -1.
+// joinGroups replaces the blocks of each group by one block; groups[i] is the group of block i, or -1.
 func (c *candidates) joinGroups(groups []int, names []string) {
 	blockOf := slices.Repeat([]int{-1}, len(names)) // the block of a group
-	joined := c.Blocks[:0]                          // writes never overtake the block being read
+	joined := c.Blocks[:0]                          // the write position never passes the read position
 	for i, b := range c.Blocks {
 		if g := groups[i]; g >= 0 {
 			if block := blockOf[g]; block >= 0 {
@@ -133,8 +134,8 @@ func isLeftOut(name string, leftOut []stream.LeftOut) bool {
 	return slices.ContainsFunc(leftOut, func(l stream.LeftOut) bool { return l.Name == name })
 }
 
-// applyCosts sets the cost of each block: the given cost of the group or column, else the sum over its columns,
-// each 1 unless given.
+// applyCosts sets the cost of each block: the given cost of its group or column, or else the sum of its columns'
+// costs, each of which is 1 unless given.
 func (r *run) applyCosts(c *candidates, leftOut []stream.LeftOut, strict bool) error {
 	found := make(map[string]bool, len(r.pricing.costs))
 	for i := range c.Blocks {

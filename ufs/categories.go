@@ -12,20 +12,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Columns of categories (Request.Categorical) are read once before anything else to find their values. Each
-// value becomes a feature, and these must be known before the passes and be alike in all parts. Plans,
-// statistics and selections record the values, and a run that has a record does not read them again.
+// Columns of categories (Request.Categorical) are read once before anything else to find their values. Each value
+// becomes a feature. The features must be known before the passes, and must be equal in all parts of the data.
+// Plans, statistics and selections record the values, and a run that has a record does not read them again.
 
 const (
 	optionCategorical = "categorical"
-	optionCategories  = "categories" // the values found, as JSON: a list by column, null if there are too many
+	optionCategories  = "categories" // the values found, as JSON: a list per column, or null if there are too many
 	categoricalAuto   = "auto"
 	categoricalNone   = "none"
 )
 
-// mostCategories is the number of distinct values from which text is no column of categories: each value is a
-// feature, and G grows by the square.
-const mostCategories = 64
+// maxCategories bounds the number of distinct values of a text column that becomes categories. Each value becomes a
+// feature, and the size of G grows with the square of the number of features.
+const maxCategories = 64
 
 func (r *run) findCategories(ctx context.Context) error {
 	if r.Categorical == "" || r.categories != "" || r.Stats != "" {
@@ -42,7 +42,7 @@ func (r *run) findCategories(ctx context.Context) error {
 		columns = nil
 	}
 	opt := r.readOptions()
-	for _, name := range columns { // opening needs them, to keep their whole numbers apart
+	for _, name := range columns { // opening needs these names, so that whole numbers in the columns remain categories
 		opt.Categories = append(opt.Categories, chunkio.Category{Column: name, Why: "values that are not read yet"})
 	}
 	slices.SortFunc(opt.Categories, func(a, b chunkio.Category) int { return strings.Compare(a.Column, b.Column) })
@@ -53,7 +53,7 @@ func (r *run) findCategories(ctx context.Context) error {
 	defer ds.Close()
 	var found []chunkio.Category
 	err = r.trackProgress(Progress{What: "categories", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
-		found, err = ds.Categories(ctx, columns, mostCategories)
+		found, err = ds.Categories(ctx, columns, maxCategories)
 		return err
 	})
 	if err != nil {
@@ -83,7 +83,7 @@ func (q *Request) parseCategories() (list []chunkio.Category) {
 	for _, column := range sortedKeys(values) {
 		c := chunkio.Category{Column: column, Values: values[column]}
 		if c.Values == nil {
-			c.Why = fmt.Sprintf("no or more than %d distinct values, or long ones", mostCategories)
+			c.Why = fmt.Sprintf("no or more than %d distinct values, or long ones", maxCategories)
 		}
 		list = append(list, c)
 	}

@@ -25,7 +25,7 @@ type checkedData struct {
 	selectionError, freshError float64  // errors of the checked selection and of a fresh one
 	freshNames                 []string // features of the fresh selection
 
-	weights     *judge.Weights // of the features in weightNames, which no other one determines
+	weights     *judge.Weights // of the features in weightNames, none of which is determined by other features
 	weightNames []string
 }
 
@@ -40,7 +40,8 @@ func (d *checkedData) releaseMatrices() {
 	d.trial.Gram, d.trial.explainGram, d.bundle.moments, d.matrix = nil, nil, nil, nil
 }
 
-// loadStats reads the statistics at path as a greedy selection with the selection's settings would.
+// loadStats reads the statistics at path in the way of a greedy selection that has the settings of the checked
+// selection.
 func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, error) {
 	file, err := c.request.openStats(ctx, path) // opened once for everything that is read from it
 	if err != nil {
@@ -60,7 +61,7 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 	names := columnNames(head.columns)
 	reserved := 2*gram.HistogramsBytes(len(names)) + judge.WeightsBytes(len(names), len(featureNames(c.Selection)))
 	uncentred := c.isCentred && slices.Contains([]string{"none", "minmax", "unit"}, q.Scale)
-	if uncentred { // it makes a centred copy
+	if uncentred { // measuring uncentred columns makes a centred copy
 		reserved += 8 * int64(len(names)) * int64(len(names))
 	}
 	limit := q.Memory
@@ -103,8 +104,8 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 	return d, nil
 }
 
-// excludeSuspects leaves out suspicious columns if the selection was made without them, except its own
-// features.
+// excludeSuspects leaves out suspicious columns if the selection was made without such columns. Features of the
+// selection always stay.
 func (c *checker) excludeSuspects(g *gatherer, e *bundle, s *stream.Selection) error {
 	if !g.excludesSuspects() {
 		return nil
@@ -135,14 +136,14 @@ func (q *Request) fitToStats(head *bundle) {
 	if !slices.Contains(names, q.Label) {
 		q.Label = ""
 	}
-	// Filling missing values can be settled later; the other policies acted during the scan.
+	// The policies that fill missing values can be chosen after the scan. The other policies acted during the scan.
 	if kept := keptMissing(); !slices.Contains(kept, q.Missing) || !slices.Contains(kept, head.options["missing"]) {
 		q.Missing = ""
 	}
 }
 
-// measureErrors finds the errors of the selection and of a fresh one; with weights also the selection's
-// weights.
+// measureErrors finds the errors of the selection and of a fresh selection. If weights is true, it also finds the
+// weights of the selection.
 func (c *checker) measureErrors(ctx context.Context, d *checkedData, weights bool) error {
 	g := d.matrix
 	var own []int
@@ -170,7 +171,8 @@ func (c *checker) measureErrors(ctx context.Context, d *checkedData, weights boo
 	}
 	var keep []int
 	for _, pattern := range c.request.Keep {
-		// A feature that is gone cannot be kept; it is a reason to select again anyway.
+		// A feature that the data no longer have cannot be kept. Its absence is a reason to select again in any
+		// case.
 		if found, err := matchFeatures("keep", []string{pattern}, d.trial.Columns, nil); err == nil {
 			keep = append(keep, slices.DeleteFunc(found, func(k int) bool { return slices.Contains(keep, k) })...)
 		}

@@ -22,13 +22,13 @@ func (c *checker) findGone(now *checkedData) {
 	}
 }
 
-// recallErrors takes from the selection the errors it recorded on its own data, its own and of a fresh
-// selection.
+// recallErrors reads two recorded errors from the selection, both on the data that it was made from: its own error
+// and the error of a fresh selection.
 func (c *checker) recallErrors() {
 	s := c.Selection
 	n := len(s.Selected)
 	if n == 0 || !slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return f.Error > 0 }) {
-		return // nobody knew them: they read as 0 or NaN
+		return // the errors were not recorded and appear as 0 or NaN
 	}
 	own := float64(s.Selected[n-1].Error)
 	if !(own >= 0 && own < 1) {
@@ -40,8 +40,8 @@ func (c *checker) recallErrors() {
 	}
 }
 
-// isMadeFrom reports whether a selection was made from exactly these rows of these inputs: then it has lost
-// nothing.
+// isMadeFrom reports whether selection s was made from exactly the rows and inputs in now. If it was, it cannot
+// have lost anything.
 func isMadeFrom(s *stream.Selection, now *checkedData) bool {
 	prints := func(inputs []stream.Input) []string {
 		all := make([]string, len(inputs))
@@ -55,25 +55,27 @@ func isMadeFrom(s *stream.Selection, now *checkedData) bool {
 }
 
 const (
-	// plainSigmas is the number of standard errors from which a feature counted as correlated with a column it
-	// stood for; below half of it the two have grown apart.
+	// plainSigmas is the number of standard errors that a correlation must reach to count as plain. It is lost if
+	// it is now below half of its former size.
 	plainSigmas = 6
-	// stoodForShare is the share of a column's variance from which the selection stood for it.
-	stoodForShare = 0.5
-	// otherDataShare is the share of the explained variance whose loss suggests that the new data are unrelated
-	// data, even if no fresh selection explains more of them.
+	// representedShare is the smallest explained share of a column's variance with which the selection represents
+	// the column.
+	representedShare = 0.5
+	// otherDataShare is a share of the explained variance. A loss of this share suggests that the new data are
+	// unrelated to the old data, even if no fresh selection explains more of them.
 	otherDataShare = 0.5
 )
 
 // findDrifted lists the selected features that are no longer correlated with any column that they were plainly
-// correlated with: their content was replaced, even if other features make up for it. A selection records the
-// correlations of its features, and the nearest feature of each other column with its share R² that all k
-// explain. The nearest of k has a squared correlation of R²/k or more, unless the features hide each other.
+// correlated with: the content of these features was replaced, even if other features explain as much now. A
+// selection records the correlations between its features. For each other column it records the nearest feature and
+// the share R² of the column that all k features explain. The nearest feature has a squared correlation of at least
+// R²/k with the column, unless features act as suppressors of each other.
 func (c *checker) findDrifted(now *checkedData) {
 	chosen := featureNames(c.Selection)
 	k, g := float64(len(chosen)), now.matrix
 	apart, near := make(map[string][]string), make(map[string]bool)
-	var offset []float64 // used if the matrix is of uncentred columns
+	var offset []float64 // used if the columns of the matrix are not centred
 	if !c.isCentred {
 		offset = now.trial.columnOffsets()
 	}
@@ -92,11 +94,11 @@ func (c *checker) findDrifted(now *checkedData) {
 		}
 	}
 	for _, r := range c.Selection.Columns {
-		if r.Explained >= stoodForShare && offset == nil { // else the selection explained the means
+		if r.Explained >= representedShare && offset == nil { // otherwise the selection explained the means of the columns
 			compare(r.Nearest, r.Name, math.Sqrt(float64(r.Explained)/k))
 		}
 	}
-	if len(c.Selection.Correlations) == len(chosen) && !c.Selection.HasGroups() { // else there are none, or in another order
+	if len(c.Selection.Correlations) == len(chosen) && !c.Selection.HasGroups() { // otherwise absent or in another order
 		for i, row := range c.Selection.Correlations {
 			for j, r := range row[:min(len(row), i)] {
 				compare(chosen[i], chosen[j], math.Abs(float64(r)))
@@ -160,9 +162,9 @@ func firstNames(names []string, n int) string {
 	return strings.Join(names[:min(len(names), n)], ", ") + more
 }
 
-// decideLoss compares the lost share with the tolerance. A selection that minimises the error lost nothing to a
-// fresh one on its own data; for others the baseline or the selection's record gives their loss at that time.
-// If neither does, the explained shares are compared: now and then.
+// decideLoss compares the lost share with the tolerance. A selection that minimises the error had no loss against a
+// fresh selection on its own data. For other selections the baseline or the selection's record gives the former
+// loss. If neither gives it, the explained share of now is compared with the former explained share.
 func (c *checker) decideLoss() {
 	v := c.verdict
 	lost, before, own := float64(v.Lost), float64(v.LostBefore), float64(v.OwnError)

@@ -35,7 +35,8 @@ func (c *checker) findMoved(before, now *checkedData) {
 		selected[name] = true
 	}
 	c.findChanged(old, leftOut, now, selected)
-	// For two samples of one distribution the expected index is chance times the number of groups less one.
+	// For two samples of one distribution the expected index is chance times the number of histogram groups minus
+	// one.
 	chance := 1/float64(max(rows, 1)) + 1/float64(now.bundle.profile.Rows)
 	var moved, much []string
 	for k, name := range now.names {
@@ -46,8 +47,8 @@ func (c *checker) findMoved(before, now *checkedData) {
 		m := ColumnShift{Name: name, Selected: selected[name], PSI: stream.Number(math.NaN())}
 		wider := now.trial.std[k] / was.std
 		shift, ratio := (now.trial.mean[k]-was.mean)/was.std, wider*wider
-		m.Mean, m.Variance, m.IfNormal = stream.Number(shift), stream.Number(ratio), stream.Number(normalIndex(shift, ratio))
-		free := 2.0 // a mean and a variance
+		m.Mean, m.Variance, m.IfNormal = stream.Number(shift), stream.Number(ratio), stream.Number(normalPSI(shift, ratio))
+		free := 2.0 // degrees of freedom: a mean and a variance
 		if before != nil && before.bundle.histograms != nil && now.bundle.histograms != nil {
 			psi := before.bundle.histograms.PSI(before.trial.index[before.index[name]], now.bundle.histograms, now.trial.index[k])
 			m.PSI, m.Groups = stream.Number(psi.Value), psi.Groups
@@ -78,8 +79,8 @@ func (c *checker) findMoved(before, now *checkedData) {
 	}
 }
 
-// findChanged lists the columns that stopped being features, that are constant with another value, or that are
-// features now but held nothing or one value before.
+// findChanged lists three kinds of columns: columns that are no longer features, columns that are constant with a
+// new value, and features that formerly had no value or a single value.
 func (c *checker) findChanged(old map[string]columnSpread, leftOut []stream.LeftOut, now *checkedData, selected map[string]bool) {
 	nan := stream.Number(math.NaN())
 	var changed []string
@@ -122,9 +123,10 @@ func (c *checker) findChanged(old map[string]columnSpread, leftOut []stream.Left
 	}
 }
 
-// normalIndex is the PSI of two normal distributions, the sum of their divergences both ways. The second mean
-// lies shift standard deviations of the first away, and its variance is ratio times the first.
-func normalIndex(shift, ratio float64) float64 {
+// normalPSI returns the PSI of two normal distributions, which is the sum of the Kullback-Leibler divergences in
+// both directions. The means differ by shift standard deviations of the first distribution. The second variance is
+// ratio times the first variance.
+func normalPSI(shift, ratio float64) float64 {
 	return (ratio + 1/ratio - 2 + shift*shift*(1+1/ratio)) / 2
 }
 

@@ -19,25 +19,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The values of Request.Checkpoint that name no folder.
+// The special values of Request.Checkpoint, which are not names of folders.
 const (
-	// AutoCheckpoint is a folder next to Request.Output, for a run that is predicted to be long.
+	// AutoCheckpoint requests a folder next to Request.Output if the run is predicted to be long.
 	AutoCheckpoint = "auto"
 	NoCheckpoint   = "none"
 )
 
 const (
-	// longRun is the predicted duration from which a run makes a checkpoint unasked.
+	// longRun is the predicted duration from which AutoCheckpoint makes a checkpoint.
 	longRun = 10 * time.Minute
-	// iteratedValuesPerSecond is the number of values of the rows that an iteration of eufs, hufs and cpufs goes through
-	// in a second of one core: 180, 220 and 220 million on mnist10k in memory (10 iterations more of all its
-	// rows), 150 million out of core on mnist70k. rufs goes through 11 million, and takes longer than predicted.
+	// iteratedValuesPerSecond is the number of values that an iteration of eufs, hufs and cpufs processes per
+	// second on one core. It was 180, 220 and 220 million on mnist10k in memory (measured by 10 additional
+	// iterations over all its rows), and 150 million out of core on mnist70k. rufs processes 11 million, so it runs
+	// longer than predicted.
 	iteratedValuesPerSecond = 150e6
 	// checkpointSuffix ends the name of the automatic checkpoint's folder.
 	checkpointSuffix = ".checkpoint"
 )
 
-// checkpoint holds the folder that a run and its fallback save to.
+// checkpoint holds the folder in which a run and its fallback save their progress.
 type checkpoint struct{ folder *resume.Folder }
 
 func (q *Request) namedCheckpoint() string {
@@ -83,8 +84,8 @@ func (q *Request) resumeOptions(unasked bool) resume.Options {
 	return resume.Options{Every: q.CheckpointEvery, Implicit: unasked, Note: q.Say}
 }
 
-// openAutoCheckpoint opens the folder next to the output if the plan predicts a long run, or an earlier run
-// left one.
+// openAutoCheckpoint opens the folder next to the output if the plan predicts a long run, or if an earlier run left
+// such a folder.
 func (r *run) openAutoCheckpoint(ds *chunkio.Dataset, b Budget) error {
 	c := r.checkpoint
 	if c == nil || c.folder != nil || r.Checkpoint != AutoCheckpoint || !ds.Replayable() || r.SkipBad || r.shard.Of > 0 {
@@ -102,7 +103,7 @@ func (r *run) openAutoCheckpoint(ds *chunkio.Dataset, b Budget) error {
 		r.note("this run is predicted to take %v or more: its progress is saved in %s until the result is written; {checkpoint} none does without", long.Round(time.Minute), path)
 	}
 	folder, err := resume.Open(path, r.resumeOptions(true))
-	if errors.As(err, new(*stream.OutputError)) { // nobody asked for it
+	if errors.As(err, new(*stream.OutputError)) { // the user did not request this checkpoint
 		r.say("nothing is saved for an interruption: %v", err)
 		return nil
 	}
@@ -110,8 +111,8 @@ func (r *run) openAutoCheckpoint(ds *chunkio.Dataset, b Budget) error {
 	return err
 }
 
-// predictDuration estimates the duration of the run by the model of one machine, with as many iterations over
-// rows as there may be, but without iterations over statistics.
+// predictDuration estimates the duration of the run on one machine. It counts the largest possible number of
+// iterations over rows, and no iterations over statistics.
 func (r *run) predictDuration(ds *chunkio.Dataset, b Budget) time.Duration {
 	j := r.scaleJob(ds)
 	if j.Rows < 0 {
@@ -121,12 +122,12 @@ func (r *run) predictDuration(ds *chunkio.Dataset, b Budget) time.Duration {
 	if r.Sparse != "" { // absent entries cost nothing
 		j.Features = int(max(ds.RowEntries(), 1))
 	}
-	if b.Factor > 0 { // a factor takes the rows as they are
+	if b.Factor > 0 { // a factor stores the rows themselves
 		j.Rounds = slices.Repeat([]scalemodel.Kind{scalemodel.Profile}, len(j.Rounds))
 	}
 	var rounds []scalemodel.Kind
 	for range r.expectedPasses(ds, b).Least - len(j.Rounds) {
-		rounds = append(rounds, scalemodel.Profile) // further passes read at least as much
+		rounds = append(rounds, scalemodel.Profile) // a further pass reads at least as much as a profile pass
 	}
 	j.Rounds = append(rounds, j.Rounds...)
 	rates, err := scalemodel.DefaultRates().WithOverrides("start=0s")
@@ -151,8 +152,8 @@ func (c *checkpoint) resumeFolder() *resume.Folder {
 	return c.folder
 }
 
-// close keeps the folder for the next run, and turns an interruption into an *Interrupted if a run can resume
-// from it.
+// close keeps the folder for the next run. It turns the error of an interruption into an *Interrupted if a later
+// run can resume from the folder.
 func (c *checkpoint) close(ctx context.Context, err error) error {
 	folder := c.resumeFolder()
 	if err != nil {
@@ -174,8 +175,8 @@ func Forget(q Request) error {
 	return resume.Forget(q.checkpointFolder(), q.resumeOptions(q.Checkpoint == AutoCheckpoint))
 }
 
-// Interrupted is a run that was interrupted, or an apply or convert that met its memory limit, after its
-// finished part was saved.
+// Interrupted is the error of a run that was interrupted after its finished part was saved, or of an apply or
+// convert that reached its memory limit after such a save.
 type Interrupted struct {
 	Checkpoint string // the folder
 	Err        error

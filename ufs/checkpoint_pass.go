@@ -17,24 +17,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Every gathering pass saves the states that it fills in a file of its own. Sums are saved bit by bit and
-// continue in the same order, so that a resumed run equals an uninterrupted one to the last bit. A pass whose
+// Every gathering pass saves its statistics (its states) in a file of its own. Sums are saved with all bits and are
+// continued in the same order, so that a resumed run gives exactly the result of an uninterrupted run. A pass whose
 // states are complete is not repeated.
 
-// The names of the passes' states.
+// The names under which passes save their states.
 const (
 	uselessPass    = "useless" // finds the columns to leave out
 	ranksPass      = "ranks"
-	anchorsPass    = "anchors" // draws the rows that anchors are made of
+	anchorsPass    = "anchors" // draws the rows from which anchors are made
 	statisticsPass = "statistics"
 )
 
-// The marks of a state.
+// The names of the marks, which are small records stored with a state.
 const (
-	readingMark = "reading" // the columns left out and the meaning of missing values: these change as a run learns
-	nextMark    = "next"    // next global row: the end of a block
+	readingMark = "reading" // the columns left out and the meaning of missing values, which may change during a run
+	nextMark    = "next"    // the global number of the next row, which begins a block
 	doneMark    = "done"
-	passesMark  = "passes" // made so far, including this one
+	passesMark  = "passes" // number of passes made so far, including this pass
 )
 
 func (p *pass) openStates(ctx context.Context, ds *chunkio.Dataset) error {
@@ -49,7 +49,7 @@ func (p *pass) openStates(ctx context.Context, ds *chunkio.Dataset) error {
 	if err != nil {
 		return err
 	}
-	if p.gatherer.fallback != nil { // the fallback may have taken this run's place
+	if p.gatherer.fallback != nil { // the fallback may have replaced this run
 		p.gatherer.states, err = folder.OpenOwnRun(ctx, "gathering", id)
 	} else {
 		p.gatherer.states, err = folder.OpenRun(ctx, "gathering", id)
@@ -106,17 +106,16 @@ func (p *pass) statisticsTitle() string {
 	return "Gram statistics" + suffix
 }
 
-// passSetup describes a pass to be made.
 type passSetup struct {
 	name       string // of its states
-	title      string // for people
+	title      string // shown in progress messages
 	opt        chunkio.Options
 	fold       stream.FoldOptions
-	sections   []chunkio.Section // the states that it fills, each an io.ReaderFrom too
-	alwaysSave bool              // save its states however short it was, because more passes follow
+	sections   []chunkio.Section // the states that the pass fills; each also implements io.ReaderFrom
+	alwaysSave bool              // save the states even after a short pass, because more passes follow
 }
 
-// makePass folds the rows into adders, resumes after an earlier run's last save, and saves their states
+// makePass adds the rows to adders. It resumes after the last save of an earlier run, and saves the states
 // periodically, at the end, and when it is interrupted.
 func (p *pass) makePass(ctx context.Context, ds *chunkio.Dataset, s passSetup, adders ...stream.Adder) error {
 	if p.gatherer.states == nil {
@@ -142,14 +141,15 @@ func (p *pass) makePass(ctx context.Context, ds *chunkio.Dataset, s passSetup, a
 	case err == nil && (s.alwaysSave || p.gatherer.states.Due()):
 		return save(true)
 	case err != nil && ctx.Err() != nil && next > 0:
-		// Adders take a chunk whole or not at all, so the sums are complete up to next.
+		// An adder adds either a whole chunk or no row of it, so the sums contain all rows before next.
 		return errors.Join(err, save(false))
 	default:
 		return err
 	}
 }
 
-// restorePass reads the saved states of a pass: done if complete, else next is the row to resume at.
+// restorePass reads the saved states of a pass. done reports whether the pass is complete; if it is not, next is
+// the row at which to resume.
 func (p *pass) restorePass(ctx context.Context, s passSetup) (next int64, done bool, err error) {
 	saved, err := p.gatherer.states.Load(ctx, s.name)
 	if saved == nil || err != nil {
@@ -157,7 +157,7 @@ func (p *pass) restorePass(ctx context.Context, s passSetup) (next int64, done b
 	}
 	defer saved.Close()
 	if saved.Marks[readingMark] != s.optionsDigest() {
-		return 0, false, nil // these rows were read with other settings
+		return 0, false, nil // the saved rows were read with other settings
 	}
 	next, err1 := strconv.ParseInt(saved.Marks[nextMark], 10, 64)
 	done, err2 := strconv.ParseBool(saved.Marks[doneMark])

@@ -12,7 +12,7 @@ import (
 )
 
 // Methods over rows save their iterations as stages (package resume) in the checkpoint's folder. Their scratch
-// files are then there too, instead of in {temp-dir}.
+// files are then in that folder too, instead of in {temp-dir}.
 
 func (r *run) savesIterations() bool { return r.From == method.FromRows && r.namedCheckpoint() != "" }
 
@@ -39,8 +39,8 @@ func fewerRowsRemedy(r *run) stream.Text {
 	return stream.Textf(", or fewer rows by {sample}")
 }
 
-// runOverRows calls iterate; for a method over rows with its scratch and stages. onResume gets the step that
-// each resumed stage continues after.
+// runOverRows calls iterate. For a method over rows it first prepares scratch files and stages. Each resumed stage
+// passes to onResume the number of the last finished step.
 func (t *trial) runOverRows(ctx context.Context, onResume func(step int), iterate func(context.Context) error) error {
 	if t.From != method.FromRows {
 		return iterate(ctx)
@@ -79,8 +79,8 @@ func (t *trial) openStages(ctx context.Context, onResume func(step int)) (*resum
 	})
 }
 
-// openScratch makes the scratch files of an out-of-core plan, with stages or without. An automatic checkpoint
-// is given up if {temp-dir} is named, or if its folder lacks space.
+// openScratch creates the scratch files of an out-of-core plan, with or without stages. It abandons an automatic
+// checkpoint if {temp-dir} is named, or if the checkpoint's folder lacks space.
 func (t *trial) openScratch(ctx context.Context, stages *resume.Stages) (*resume.Stages, error) {
 	plan := t.bundle.plan
 	if !plan.OutOfCore {

@@ -35,8 +35,8 @@ func (t *trial) openPassCheckpoint(ctx context.Context) error {
 	return nil
 }
 
-// selectionIdentity collects everything that shapes the method's intermediate results, down to the last bit:
-// memory and threads determine how many features it reads at a time.
+// selectionIdentity collects everything that affects any bit of the method's intermediate results. That includes
+// memory and threads, because they determine the number of features that the method reads at a time.
 func (t *trial) selectionIdentity(what string) (resume.Identity, error) {
 	id := resume.Identity{What: what, Inputs: slices.Concat(t.bundle.inputs, t.anchorInputs), Columns: t.Columns, Options: map[string]string{
 		"method": t.Name, "k": strconv.Itoa(t.K), "seed": strconv.FormatUint(t.Seed, 10), "threads": strconv.Itoa(t.Threads), stream.MemoryLimit: strconv.FormatInt(t.run.Memory, 10),

@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// columnOptions determine how the input's columns become features. They shape statistics, so plans, statistics
-// files and selections record them.
+// columnOptions lists the options that determine how the input's columns become features. They affect statistics,
+// so plans, statistics files and selections record them.
 var columnOptions = []struct {
 	name  string
 	field func(q *Request) *bool
@@ -21,7 +21,7 @@ var columnOptions = []struct {
 	{"times", func(q *Request) *bool { return &q.Times }},
 }
 
-// textOptions are the lists that override guesses about text inputs.
+// textOptions lists the options that override guesses about text inputs.
 var textOptions = []struct {
 	name  string
 	field func(t *chunkio.TextOptions) *[]string
@@ -76,7 +76,7 @@ func (q *Request) setColumnOption(name, text string) (known bool, err error) {
 	return known, err
 }
 
-// setColumnOptions sets the column options that a selection records, except texts that q has already.
+// setColumnOptions sets the column options that a selection records, except text options that q already has.
 func (q *Request) setColumnOptions(recorded map[string]any) error {
 	own := q.Texts
 	for _, name := range append(columnOptionNames(), optionCategories) {
@@ -91,8 +91,8 @@ func (q *Request) setColumnOptions(recorded map[string]any) error {
 	return nil
 }
 
-// recordHeader makes q record how the first rows of CSV files were read, guessed or not, so that other shards
-// and apply read other files alike.
+// recordHeader stores in q whether the first row of CSV files was read as a header, guessed or not, so that other
+// shards and apply read their files in the same way.
 func recordHeader(q *Request, ds *chunkio.Dataset) {
 	q.Texts.Header = cmp.Or(ds.Guesses().Header, q.Texts.Header)
 }
@@ -157,8 +157,8 @@ func (q *Request) checkColumnOptions() error {
 	return nil
 }
 
-// indicatorWarnings names the features with missing values but without an indicator: the footers promised that
-// they hold no nulls.
+// indicatorWarnings names the features with missing values but without an indicator: according to the footers these
+// features have no nulls.
 func (g *gatherer) indicatorWarnings(e *bundle) []stream.Text {
 	if !g.MissingIndicators {
 		return nil
@@ -198,7 +198,7 @@ func (e *evaluator) takeRecordedColumns() error {
 			}
 			*o.field(&e.request) = *o.field(&q)
 		}
-		if other := &e.request.Texts; i > 0 && (q.Texts.Header == "" || other.Header == "") { // of inputs without a header
+		if other := &e.request.Texts; i > 0 && (q.Texts.Header == "" || other.Header == "") { // the inputs have no header
 			q.Texts.Header, q.Texts.Recorded = cmp.Or(q.Texts.Header, other.Header), q.Texts.Recorded || other.Recorded
 			other.Header, other.Recorded = q.Texts.Header, q.Texts.Recorded
 		}

@@ -13,14 +13,14 @@ import (
 
 // ConvertRequest chooses the input to write as Parquet, and the output.
 type ConvertRequest struct {
-	Inputs     []string // as in Request, standard input too
+	Inputs     []string // as in Request, including standard input
 	Stdin      io.Reader
-	Output     string // a Parquet file, or a folder if the input is one; also in an object store
-	Where      string // as in Request: only these rows are written
-	Union      bool   // as UnionByName of Request
+	Output     string // a Parquet file, or a folder if the input is a folder; both may be in an object store
+	Where      string // condition as in Request: only rows that satisfy it are written
+	Union      bool   // like UnionByName of Request
 	Threads    int
 	Memory     int64
-	TempDir    string // as in Request, like everything below
+	TempDir    string // as in Request, like all fields that follow
 	MaxScratch int64
 	Version    *int64
 	AsOf       time.Time
@@ -33,8 +33,8 @@ type ConvertRequest struct {
 	Note     func(stream.Text)
 }
 
-// Convert writes the input, of any format, as Parquet with all its columns. The output appears whole or not at
-// all; an interrupted one can be resumed as with [Apply].
+// Convert writes the input, of any format, as Parquet with all its columns. The output appears only when it is
+// complete. A later run can resume an interrupted conversion, as with [Apply].
 func Convert(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error) {
 	q := Request{Threads: c.Threads, Memory: c.Memory, TempDir: c.TempDir, MaxScratch: c.MaxScratch, Meter: c.Meter, Progress: c.Progress}
 	var report chunkio.ApplyReport

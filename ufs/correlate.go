@@ -8,12 +8,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxCorrelated bounds the number of chosen features whose correlations a selection records: twice as many
-// would make its JSON four times as long, and nobody reads so large a map.
+// maxCorrelated bounds the number of chosen features whose correlations a selection records: twice as many features
+// would make the JSON of the correlations four times as long, and a matrix of that size is not readable.
 const maxCorrelated = 100
 
-// recordCorrelations records how the chosen features correlate with each other, if the Gram matrix is in memory
-// and exact. It takes k²/2 entries of the matrix, each 2r flops if the matrix is a factor of r rows.
+// recordCorrelations records the correlations between the chosen features, if the Gram matrix is in memory and
+// exact. It needs k²/2 entries of the matrix. If the matrix is a factor of r rows, each entry costs 2r flops.
 func (t *trial) recordCorrelations(order []int) {
 	g, offset, weight := t.explainGram, []float64(nil), 0.0
 	if g == nil && t.Gram != nil {
@@ -22,7 +22,7 @@ func (t *trial) recordCorrelations(order []int) {
 	if g == nil || g.Absent() || t.bundle.sketch != nil || len(order) > maxCorrelated {
 		return
 	}
-	place := func(j int) int { return j } // of a feature in the matrix
+	place := func(j int) int { return j } // index of feature j in the matrix
 	if t.explainFeatures != nil {
 		place = func(j int) int {
 			k, varies := slices.BinarySearch(t.explainFeatures, j)
@@ -51,8 +51,8 @@ func (t *trial) recordCorrelations(order []int) {
 	}
 }
 
-// centredEntry is an entry of the matrix of the centred columns. For a column that is nearly constant only
-// rounding remains, which is returned as 0.
+// centredEntry returns an entry of the Gram matrix of the centred columns. In a nearly constant column only
+// rounding errors remain after centring; centredEntry then returns 0.
 func centredEntry(g *gram.Matrix, offset []float64, weight float64, i, j int) float64 {
 	entry := g.At(i, j)
 	if offset == nil {

@@ -16,13 +16,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// correlations holds the correlations of all features, and the facts about the data that go with them.
+// correlations holds the correlations of all features, and a description of their data.
 type correlations struct {
 	*alike.Matrix
-	columns   []stream.Column // in the order of the matrix, like Names
+	columns   []stream.Column // in the order of the matrix, as in Names
 	mean, std []float64
 	index     map[string]int // index of each name
-	isRank    bool           // correlations of normal scores, whose units mean nothing
+	isRank    bool           // correlations of normal scores, which have no meaningful units
 
 	rows, rowsUsed int64
 	scale, missing string
@@ -35,19 +35,20 @@ type correlations struct {
 	transfer       *stream.Transfer
 }
 
-// withCorrelations gathers the correlations of the request's features, or reads them from its statistics, and
-// passes them to use, within the request's bounds: reserved(d) is the memory that use needs for d features.
+// withCorrelations gathers the correlations of the request's features, or reads them from its statistics, and calls
+// use with the correlations, within the limits of the request. reserved(d) is the memory that use needs for d
+// features.
 func (q Request) withCorrelations(ctx context.Context, reserved func(d int) int64, use func(*correlations) error) error {
 	return q.withCorrelationsFor(ctx, nil, reserved, use)
 }
 
-// withCorrelationsFor does the same for the request of a selection, which may be nil. Options that its
-// statistics do not know are ignored, and columns that the selection left out are left out: it explains nothing
-// of them.
+// withCorrelationsFor is withCorrelations for the request of a selection, which may be nil. It ignores options that
+// do not exist in the statistics, and leaves out the columns that the selection left out, because the selection
+// does not explain them.
 func (q Request) withCorrelationsFor(ctx context.Context, selection *stream.Selection, reserved func(d int) int64, use func(*correlations) error) error {
 	begin := time.Now()
 	q.Method, q.Options, q.K, q.AutoK, q.Variance, q.MinGain, q.Keep = methods.Fallback, nil, 1, false, 0, 0, nil
-	if q.Scale != scaleRank { // any other scale is settled afterwards
+	if q.Scale != scaleRank { // any other scale is applied after the statistics are read
 		q.Scale = ""
 	}
 	if q.Methods = nil; q.Meter == nil {
@@ -63,7 +64,7 @@ func (q Request) withCorrelationsFor(ctx context.Context, selection *stream.Sele
 	defer end()
 	fetched, parts := q.Meter.Transfer(), q.Meter.Busy.Parts()
 	g, e, err := q.gatherCorrelations(ctx, selection != nil, reserved)
-	if err = q.blameStats(err); err != nil && selection == nil { // a selection's columns cannot be reduced
+	if err = q.blameStats(err); err != nil && selection == nil { // this advice cannot apply to the columns of a selection
 		err = errTooWide(err)
 	}
 	if err != nil {
@@ -105,7 +106,7 @@ func (e *bundle) leaveOutColumns(list []stream.LeftOut) {
 	}
 }
 
-// errTooWide adds advice to a memory error caused by d² numbers.
+// errTooWide adds advice to the error of memory that is too small for d² numbers.
 func errTooWide(err error) error {
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) && m.OfMemory() {
 		return stream.Errorf("%w; or ask for fewer features, {columns} or {exclude}: the correlations of all pairs are in memory", err)
@@ -198,7 +199,7 @@ func (g *gatherer) newCorrelations(e *bundle) (*correlations, error) {
 // Term is a column in a linear combination.
 type Term struct {
 	Name string `json:"name"`
-	// Weight is in the units of the two columns, null if the columns are ranks; Standardized is in standard
+	// Weight is in the units of the two columns, and null if the columns are ranks. Standardized is in standard
 	// deviations.
 	Weight       stream.Number `json:"weight"`
 	Standardized stream.Number `json:"standardized"`
@@ -212,9 +213,9 @@ func (c *correlations) term(j, i int, weight float64) Term {
 	return Term{Name: c.Names[i], Weight: stream.Number(own), Standardized: stream.Number(weight)}
 }
 
-// constant is the constant term of a combination for column j: 0 if it is within a rounding share of the
-// column's variance.
-func (c *correlations) constant(j int, terms []Term, rounding float64) stream.Number {
+// constantTerm returns the constant term of a linear combination for column j. It returns 0 if the term is only a
+// rounding error: its square is within the share rounding of the column's variance.
+func (c *correlations) constantTerm(j int, terms []Term, rounding float64) stream.Number {
 	sum := c.mean[j]
 	for _, t := range terms {
 		sum -= float64(t.Weight) * c.mean[c.index[t.Name]]
@@ -231,7 +232,7 @@ type LinearCombination struct {
 	Constant stream.Number `json:"constant"`
 	Terms    []Term        `json:"terms"`
 	Left     stream.Number `json:"left"`      // share of the column's variance that is not explained
-	Bound    stream.Number `json:"tolerance"` // the largest Left that is rounding
+	Bound    stream.Number `json:"tolerance"` // the largest value of Left that counts as rounding error
 }
 
 func (c *correlations) linearCombination(from alike.Combination) LinearCombination {
@@ -239,25 +240,26 @@ func (c *correlations) linearCombination(from alike.Combination) LinearCombinati
 	for _, t := range from.Terms {
 		out.Terms = append(out.Terms, c.term(from.Column, t.Column, t.Weight))
 	}
-	out.Constant = c.constant(from.Column, out.Terms, from.Bound)
+	out.Constant = c.constantTerm(from.Column, out.Terms, from.Bound)
 	return out
 }
 
-// describeCopy expresses copy n through the first column of its group.
+// describeCopy expresses column n, a copy, as a linear function of the first column of its group.
 func (c *correlations) describeCopy(first int, n alike.Near) Copy {
 	t := c.term(n.Column, first, n.Correlation)
 	rounding := c.RoundingBound(n.Column, []int{first}, []float64{n.Correlation})
-	return Copy{Name: c.Names[n.Column], Weight: t.Weight, Constant: c.constant(n.Column, []Term{t}, rounding)}
+	return Copy{Name: c.Names[n.Column], Weight: t.Weight, Constant: c.constantTerm(n.Column, []Term{t}, rounding)}
 }
 
-// Copy is a column that is another one times a weight, plus a constant.
+// Copy is a column that equals another column times a weight, plus a constant.
 type Copy struct {
 	Name     string        `json:"name"`
 	Weight   stream.Number `json:"weight"`
 	Constant stream.Number `json:"constant"`
 }
 
-// inflation is a VIF, which is infinite if the other columns determine the column.
-func inflation(vif float64) (v stream.Number, determined bool) {
+// vifNumber converts a VIF for JSON, and reports whether it is infinite: then the other columns determine the
+// column.
+func vifNumber(vif float64) (v stream.Number, determined bool) {
 	return stream.Number(vif), math.IsInf(vif, 1)
 }

@@ -7,34 +7,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// coverage collects the rows of input files that statistics files cover together. Every step is linear in the
-// files and runs, except one sort, so that 10,000 parts of 100,000 files take no time.
+// coverage collects the rows of input files that statistics files cover together. Every step except one sort is
+// linear in the numbers of files and row ranges, so that 10,000 parts of 100,000 files need hardly any time.
 type coverage struct {
-	// pathsDiffer makes files with different paths different files. That suits parts of one plan, in which each
-	// file is named once: a copy of it in another part is not the same rows.
+	// If pathsDiffer is set, files with different paths are different files. That is right for parts of one plan,
+	// which names each file once: a copy of a file under another path has rows of its own.
 	pathsDiffer bool
 	files       []stream.Input // in the order in which they first appear
 	index       map[fileID]int // of files
 	runs        []stretch
 }
 
-// fileID identifies a file wherever it is stored. Copies of one file that were read in the same run are
-// numbered; a stream whose digest is not known has no ID.
+// fileID identifies a file wherever it is stored. Copies of one file that were read in the same run have different
+// numbers. A stream whose digest is not known has no ID.
 type fileID struct {
-	path        string // empty if only the contents matter
+	path        string // empty if files are identified by their contents only
 	fingerprint string
 	copy        int
 }
 
-// stretch is a run of rows of one file, covered by the statistics file with number source.
+// stretch is a run of consecutive rows of one file. The statistics file number source covers them.
 type stretch struct {
 	file     int // index into coverage.files
 	from, to int64
 	source   int
 }
 
-// add records that statistics file number source covers the ranges, sorted, of the rows of the inputs taken one
-// after another.
+// add records that statistics file number source covers the given row ranges, which are sorted. The rows of all
+// inputs are numbered consecutively.
 func (c *coverage) add(source int, inputs []stream.Input, ranges []stream.Range) {
 	if c.index == nil {
 		c.index = make(map[fileID]int)
@@ -69,10 +69,10 @@ func (c *coverage) add(source int, inputs []stream.Input, ranges []stream.Range)
 }
 
 // overlap is a pair of stretches that share rows.
-type overlap struct{ first, second stretch } // by the number of the statistics file
+type overlap struct{ first, second stretch } // ordered by the number of the statistics file
 
-// firstOverlap is the overlap that a reader of the statistics files one by one meets first; nil if there is
-// none.
+// firstOverlap returns the overlap that is found first if the statistics files are read in order; nil if there is
+// no overlap.
 func (c *coverage) firstOverlap() *overlap {
 	slices.SortFunc(c.runs, func(a, b stretch) int {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.from, b.from), cmp.Compare(a.source, b.source))
@@ -114,7 +114,7 @@ func (c *coverage) coveredRanges() []stream.Range {
 	return joinRanges(ranges)
 }
 
-// joinRanges sorts disjoint ranges and joins those that touch.
+// joinRanges sorts disjoint ranges and joins adjacent ranges.
 func joinRanges(ranges []stream.Range) []stream.Range {
 	slices.SortFunc(ranges, func(a, b stream.Range) int { return cmp.Compare(a.From, b.From) })
 	var out []stream.Range

@@ -19,18 +19,18 @@ type Difference struct {
 	Old      Side      `json:"old"`
 	New      Side      `json:"new"`
 	Both     int       `json:"both"`     // features in both
-	Came     []Change  `json:"came"`     // by rank in the new one
-	Went     []Change  `json:"went"`     // by rank in the old one
-	Moved    []Move    `json:"moved"`    // in both at different ranks; by the new rank
-	Settings []Setting `json:"settings"` // with different values
+	Came     []Change  `json:"came"`     // sorted by rank in the new selection
+	Went     []Change  `json:"went"`     // sorted by rank in the old selection
+	Moved    []Move    `json:"moved"`    // in both at different ranks; sorted by the new rank
+	Settings []Setting `json:"settings"` // options with different values
 	Data     DataShift `json:"data"`
 }
 
 // DataShift lists the changes in the data from one selection to the other. Its columns are features or left-out
-// columns of the selections; none are listed unless both selections have reports on their features.
+// columns of the selections; the lists are empty unless both selections have reports on their features.
 type DataShift struct {
-	SameInputs bool     `json:"same_inputs"` // both name the same files, with the same contents
-	Rows       int64    `json:"rows_more"`   // used rows gained; negative if fewer
+	SameInputs bool     `json:"same_inputs"` // both selections name the same files, with the same contents
+	Rows       int64    `json:"rows_more"`   // number of used rows in the new selection minus the old number
 	Features   int      `json:"features_more"`
 	New        []string `json:"new_columns"`
 	Gone       []string `json:"gone_columns"`
@@ -42,15 +42,15 @@ type Side struct {
 	K        int           `json:"k"`
 	RowsUsed int64         `json:"rows_used"`
 	Features int           `json:"features"`
-	Error    stream.Number `json:"error"` // of the whole selection, on its own data
+	Error    stream.Number `json:"error"` // error of the whole selection on its own data
 }
 
-// Change is a feature of only one of the selections, with the other one's report on it.
+// Change is a feature of only one of the selections, with the report of the other selection on it.
 type Change struct {
 	Name      string        `json:"name"`
 	Rank      int           `json:"rank"`
-	Explained stream.Number `json:"explained"`         // share that the other selection explains, the smallest of a group
-	Nearest   string        `json:"nearest,omitempty"` // the other selection's feature in its place
+	Explained stream.Number `json:"explained"`         // share that the other selection explains; the smallest of a group
+	Nearest   string        `json:"nearest,omitempty"` // the nearest feature of the other selection
 	Why       string        `json:"why,omitempty"`     // reason for its absence from the other selection
 }
 
@@ -61,7 +61,7 @@ type Move struct {
 	New  int    `json:"new_rank"`
 }
 
-// Setting is an option with two values; empty if a selection has none.
+// Setting is an option with its values in the two selections. A value is empty if the selection lacks the option.
 type Setting struct {
 	Option string `json:"option"`
 	Old    string `json:"old"`
@@ -72,7 +72,7 @@ type Setting struct {
 func Diff(before, after *stream.Selection) *Difference {
 	d := &Difference{
 		Schema: DifferenceSchema, Old: newSide(before), New: newSide(after),
-		Came: onlyIn(after, before, reasons{"not in the old data", "takes the place of"}), Went: onlyIn(before, after, reasons{"gone from the data", "replaced by"}), Moved: []Move{}, Settings: changedSettings(before, after),
+		Came: onlyIn(after, before, absencePhrases{"not in the old data", "takes the place of"}), Went: onlyIn(before, after, absencePhrases{"gone from the data", "replaced by"}), Moved: []Move{}, Settings: changedSettings(before, after),
 		Data: dataShift(before, after),
 	}
 	ranks := make(map[string]int)
@@ -136,12 +136,12 @@ func dataShift(before, after *stream.Selection) DataShift {
 	return d
 }
 
-// reasons are phrases that explain the absence of a feature.
-type reasons struct{ absent, substitute string }
+// absencePhrases holds phrases that explain the absence of a feature.
+type absencePhrases struct{ absent, substitute string }
 
-// replacement names the other selection's feature in place of c; kept means that both selections have that
-// feature.
-func (r reasons) replacement(c Change, inBoth bool) string {
+// replacement describes the other selection's feature that is nearest to c. inBoth reports whether both selections
+// contain that feature.
+func (r absencePhrases) replacement(c Change, inBoth bool) string {
 	if c.Nearest == "" {
 		return ""
 	}
@@ -155,9 +155,9 @@ func (r reasons) replacement(c Change, inBoth bool) string {
 	return why
 }
 
-func onlyIn(s, other *stream.Selection, words reasons) []Change {
+func onlyIn(s, other *stream.Selection, words absencePhrases) []Change {
 	chosen, own := make(map[string]bool), make(map[string]bool)
-	groupOf := make(map[string]string) // the group that a feature was chosen with
+	groupOf := make(map[string]string) // the group of each feature that was chosen in a group
 	for _, f := range other.Selected {
 		chosen[f.Name] = true
 		for _, name := range f.Features() {
@@ -184,7 +184,7 @@ func onlyIn(s, other *stream.Selection, words reasons) []Change {
 		c := Change{Name: f.Name, Rank: f.Rank, Explained: stream.Number(math.NaN()), Why: why[first]}
 		if report, known := reports[first]; known {
 			c.Explained, c.Nearest = report.Explained, report.Nearest
-			for _, name := range f.Features() { // for a group the smallest
+			for _, name := range f.Features() { // for a group report the feature with the smallest share
 				c.Explained = min(c.Explained, reports[name].Explained)
 			}
 			if c.Why = words.replacement(c, own[c.Nearest]); c.Why == "" && groupOf[first] != "" {

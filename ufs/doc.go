@@ -3,11 +3,11 @@
 //
 //	s, err := ufs.Select(ctx, ufs.Request{Inputs: []string{"data/*.parquet"}, K: 50})
 //
-// A [Request] is plain data. The verbs are [Select], [Plan] (the steps and cost of Select), [Path] (a curve
-// over k, or a grid of weights), [Scan] and [Merge] (statistics of parts, which add up), [Check] and [Diff]
-// (whether a selection still serves new data, and the changes between two selections), [Explain] and
-// [Redundancy] (the relations between columns), [Eval], [Tree], [Inspect], [Apply], [Convert]. A selection
-// takes these steps:
+// A [Request] is plain data. The functions are [Select], [Plan] (predicts the steps and cost of Select), [Path]
+// (computes a curve over k, or a grid of weights), [Scan] and [Merge] (make statistics of parts of the data, and
+// add them up), [Check] and [Diff] (test whether a selection still serves new data, and list the changes between
+// two selections), [Explain] and [Redundancy] (report the relations between columns), [Eval], [Tree], [Inspect],
+// [Apply], [Convert]. A selection takes these steps:
 //
 //  1. settle.go checks the request against the declaration of its method (package method);
 //  2. gather.go opens the input, plans its memory (memory.go) and makes the passes that fill a profile,
@@ -17,6 +17,6 @@
 //  4. select.go makes the method's evidence from these (evidence.go) and asks it to rank;
 //  5. writeup.go writes the ranking up as a stream.Selection.
 //
-// While a run lasts, the Go runtime has the limits of its request (GOMAXPROCS, the memory limit, the pace of
-// the collector). A process has these once: if runs overlap, the last one to start sets them.
+// While a run lasts, the Go runtime has the limits of its request (GOMAXPROCS, the memory limit, the pace of the
+// collector). A process has only one set of these limits. If runs overlap, the run that starts last sets them.
 package ufs

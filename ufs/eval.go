@@ -16,28 +16,28 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// EvalRequest names selections to judge, and the rows and protocol to judge them by. A zero field means its
-// default.
+// EvalRequest names selections to judge, and the rows and the protocol by which to judge them. A zero field means
+// its default.
 type EvalRequest struct {
 	Inputs     []string
 	Stdin      io.Reader
 	Selections []NamedSelection
 
 	K       []int  // sizes of the rankings' prefixes to judge; default: all selected features
-	Label   string // the class column; without one there is no clustering
+	Label   string // the class column; without a label the rows are not clustered
 	Sparse  string // as in Request; default: as the selections record
 	Missing string // as in Request; default: as the selections record
-	Where   string // as in Request: only these rows judge, whichever rows the selections were made of
-	Sample  int64  // number of rows in the seeded sample that judges, default 10,000; negative means all
+	Where   string // condition as in Request for the rows that judge, whatever rows the selections were made from
+	Sample  int64  // number of rows in the random sample that judges, default 10,000; negative means all rows
 
-	Protocol       string   // greedy (20 runs, each the best of 10 restarts; default) or sfufs (30 runs of one)
-	Runs, Restarts int      // replace the protocol's
+	Protocol       string   // greedy (20 runs, each the best of 10 restarts; default) or sfufs (30 runs of one start)
+	Runs, Restarts int      // replace the numbers of the protocol
 	Clusters       int      // default: the number of classes
 	Scale          string   // default: none for k-means, the selections' recorded scale for the reconstruction error
-	Spherical      bool     // k-means by the directions of rows
-	Baselines      []string // of all, random, variance, or none; default: all of them
+	Spherical      bool     // k-means on the directions of the rows
+	Baselines      []string // any of all, random and variance, or none; default: all three
 	// Resamples is the number of repeated selections from random samples of half the rows: default 5 without a
-	// label, else none; negative means none.
+	// label and 0 with a label; a negative number means 0.
 	Resamples int
 	Methods   []method.Spec // methods that may have made the selections; nil means methods.All()
 
@@ -45,16 +45,16 @@ type EvalRequest struct {
 	Threads   int
 	Memory    int64
 	Output    string
-	Version   *int64 // as in Request, like the two below
+	Version   *int64 // as in Request, like the next two fields
 	AsOf      time.Time
 	Anonymous bool
 	Allow     []string            // see Request
-	Texts     chunkio.TextOptions // replaces the selections'
+	Texts     chunkio.TextOptions // replaces the text options of the selections
 
-	TempDir    string // as in Request, like the fields below
+	TempDir    string // as in Request, like the next fields
 	MaxScratch int64
-	// Checkpoint saves the selections from samples as each is finished; the given ones are judged again. Call
-	// Forget when the result is safe.
+	// Checkpoint is a folder that saves each selection from a sample when it is finished. A resumed run judges the
+	// given selections again. Call Forget when the result is safe.
 	Checkpoint      string
 	CheckpointEvery time.Duration
 	longRun         time.Duration // replaced in tests, as in Request
@@ -66,13 +66,13 @@ type EvalRequest struct {
 	Spelling stream.Spelling
 }
 
-// NamedSelection is a selection to judge. Name is its name in results, Path the file that it was read from, for
-// messages.
+// NamedSelection is a selection to judge. Name is the name of the selection in results. Path is the file from which
+// it was read, and appears in messages.
 type NamedSelection struct {
 	Name, Path string
 	*stream.Selection
 
-	choices int // groups and single features chosen, if there were groups: Selection lists features one by one
+	choices int // number of groups and single features chosen, if there were groups
 }
 
 const (
@@ -80,10 +80,10 @@ const (
 	defaultResamples  = 5
 )
 
-// Eval judges selections. It clusters the rows by k-means on the selected features only and compares the
-// clusters with the classes of the label; all, random and the most varying features serve as baselines. It
-// reports the share that the selections leave unexplained (reconstruction error), the similarity of their
-// features (redundancy), and the agreement of selections from other rows (stability).
+// Eval judges selections. It clusters the rows by k-means on the selected features only and compares the clusters
+// with the classes of the label; the baselines are all features, random features, and the features of largest
+// variance. It reports the share that the selections leave unexplained (reconstruction error), the similarity of
+// their features (redundancy), and the agreement of selections from different samples of the rows (stability).
 func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	begin := time.Now()
 	e := &evaluator{EvalRequest: o, request: Request{
@@ -91,7 +91,7 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 		TempDir: o.TempDir, MaxScratch: o.MaxScratch, Anonymous: o.Anonymous, Allow: o.Allow, Meter: o.Meter, Progress: o.Progress, Note: o.Note, Say: o.Say, Spelling: o.Spelling,
 		Checkpoint: o.Checkpoint, CheckpointEvery: o.CheckpointEvery,
 	}}
-	e.request.keepStdin() // the checks depend on its format
+	e.request.keepStdin() // the checks depend on the format of standard input
 	if err := e.checkRequest(ctx); err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	for _, step := range []func(context.Context) error{e.readTable, e.judgeRankings, e.resampleSelections} {
 		if err := step(ctx); err != nil {
 			if short := (*stream.MemoryError)(nil); errors.As(err, &short) && short.OfMemory() {
-				short.Need, short.Limit = short.Need+reserved, limit // changed in place: the words around it stay
+				short.Need, short.Limit = short.Need+reserved, limit // changed in place, to keep the text of the error
 			}
 			return nil, err
 		}
@@ -142,7 +142,8 @@ func (e *evaluator) selectionBytes() (bytes int64) {
 	return bytes
 }
 
-// checkRequest finds faults that no input can mend, and fills in the protocol's numbers.
+// checkRequest finds errors of the request that do not depend on the input, and fills in the numbers of the
+// protocol.
 func (e *evaluator) checkRequest(ctx context.Context) error {
 	if err := (&Request{Inputs: e.Inputs, Anonymous: e.Anonymous, Allow: e.Allow, Meter: e.Meter}).refuseStats(ctx, "eval clusters rows, so it needs those"); err != nil {
 		return err
@@ -235,13 +236,13 @@ func EvalProtocols() []string {
 	return names
 }
 
-// RandomBaseline is the baseline that draws other features in every run.
+// RandomBaseline is the name of the baseline that draws new random features in every run.
 const RandomBaseline = judge.Random
 
 // EvalBaselines lists the values of EvalRequest.Baselines except none.
 func EvalBaselines() []string { return judge.Baselines() }
 
-// Check finds faults that no input can mend, before any selection is read.
+// Check finds errors of the request that do not depend on the input, before any selection is read.
 func (o EvalRequest) Check(ctx context.Context) error {
 	if len(o.Selections) == 0 {
 		o.Selections = []NamedSelection{{}}

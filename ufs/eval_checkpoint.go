@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	foundState      = "found"      // names the state that holds the repeated selections, and its one mark
+	foundState      = "found"      // name of the state that holds the repeated selections, and of its only mark
 	runFolderPrefix = "selection-" // begins the names of the folders of single runs
 )
 
-// reselections are the selections repeated so far: for each judged selection one from every sample, in the
-// order of the samples. A checkpoint saves them as they are finished. The selection under way has a checkpoint
-// of its own in a folder below.
+// reselections holds the selections repeated so far: for each judged selection one from every sample, in the order
+// of the samples. A checkpoint saves each of them when it is finished. The selection that is being made has its own
+// checkpoint in a subfolder.
 type reselections struct {
-	folder *resume.Folder // nil without a checkpoint, like states
+	folder *resume.Folder // nil without a checkpoint; then states is nil too
 	states *resume.Run
 	Of     [][]reselection
 }
@@ -43,8 +43,8 @@ func (e *evaluator) openNamedCheckpoint() (err error) {
 	return err
 }
 
-// openAutoCheckpoint opens the checkpoint next to the output, if repeating selections is predicted to take long
-// or an earlier run has left it.
+// openAutoCheckpoint opens the checkpoint next to the output if repeating selections is predicted to be slow, or if
+// an earlier run left a checkpoint.
 func (e *evaluator) openAutoCheckpoint() error {
 	path := e.request.checkpointFolder()
 	if e.folder != nil || path == "" {
@@ -54,7 +54,7 @@ func (e *evaluator) openAutoCheckpoint() error {
 		return nil
 	}
 	folder, err := resume.Open(path, e.request.resumeOptions(true))
-	if errors.As(err, new(*stream.OutputError)) { // nobody asked for it
+	if errors.As(err, new(*stream.OutputError)) { // the user did not request this checkpoint
 		if e.Say != nil {
 			e.Say(stream.Textf("nothing is saved for an interruption: %v", err))
 		}
@@ -64,8 +64,8 @@ func (e *evaluator) openAutoCheckpoint() error {
 	return err
 }
 
-// openReselections returns an empty list, or the selections that an earlier attempt at this run has saved; half
-// is the number of rows in a sample.
+// openReselections returns the selections that an earlier attempt at this run saved, or an empty list. half is the
+// number of rows in a sample.
 func (e *evaluator) openReselections(ctx context.Context, half int64) (*reselections, error) {
 	if err := e.openAutoCheckpoint(); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (e *evaluator) openReselections(ctx context.Context, half int64) (*reselect
 	if err != nil {
 		return nil, err
 	}
-	if state == nil { // any folders below belong to another run; the save marks those to come as this run's
+	if state == nil { // existing subfolders belong to another run; saving now marks later subfolders as this run's
 		return again, errors.Join(again.forgetRunFolders(), again.save(ctx))
 	}
 	defer state.Close()
@@ -103,7 +103,7 @@ func (e *evaluator) resampleIdentity(half int64) (resume.Identity, error) {
 		What: "selections from samples of the rows", Inputs: e.inputs,
 		Options: map[string]string{
 			"seed": strconv.FormatUint(e.request.Seed, 10), "missing": e.policyName, "sparse": e.sparse, "where": e.Where, "label": e.Label,
-			"resamples": strconv.Itoa(e.Resamples), "memory-limit": strconv.FormatInt(e.request.Memory, 10), // the limit shapes the samples
+			"resamples": strconv.Itoa(e.Resamples), "memory-limit": strconv.FormatInt(e.request.Memory, 10), // the limit affects the samples
 		},
 		Facts: map[string]string{"release": Release, "height of a sample": strconv.FormatInt(half, 10)},
 	}
@@ -158,8 +158,8 @@ func (a *reselections) save(ctx context.Context) error {
 	return a.states.Save(ctx, foundState, map[string]string{foundState: string(text)})
 }
 
-// saveInterrupted saves the selections found so far as a run ends, and names the folder in the error. If there
-// are none, it removes the folder.
+// saveInterrupted saves the selections found so far when a run ends early, and names the folder in the error. If
+// there are no selections, it removes the folder.
 func (a *reselections) saveInterrupted(ctx context.Context, err error) error {
 	_, isInterrupted := errors.AsType[*Interrupted](err)
 	if !isInterrupted && a.countFound() == 0 {

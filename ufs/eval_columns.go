@@ -9,11 +9,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// chooseColumns settles the columns of the table: all features that the selections were made from, or only the
-// selected ones if no more are needed.
+// chooseColumns determines the columns of the table: all features from which the selections were made, or only the
+// selected features if that is sufficient.
 func (e *evaluator) chooseColumns(ds *chunkio.Dataset) error {
 	e.hasAllFeatures = e.Label == "" || len(e.Baselines) > 0
-	wanted, listed := make(map[string]string), true // wanted gives the selection that names each column
+	wanted, listed := make(map[string]string), true // wanted maps each needed column to a selection that contains it
 	for _, s := range e.Selections {
 		for _, f := range s.Selected {
 			wanted[f.Name] = s.Path

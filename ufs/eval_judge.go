@@ -18,26 +18,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ranking is a selection or a baseline, judged at every k.
+// ranking is a selection or a baseline that is judged at every k.
 type ranking struct {
 	name, method string
-	orders       [][]int         // columns of the table, best first: one for all runs, or one for each
+	orders       [][]int         // orders of the table's columns, best first: one order for all runs, or one for each run
 	selection    *NamedSelection // nil for a baseline
 	error        []float64
 	redundancy   []float64
 }
 
-// maxRandomSets is the number of random sets whose error and redundancy are averaged: they differ little, and
-// each takes as long as the selection's own.
+// maxRandomSets is the number of random sets whose errors and redundancies are averaged. The sets differ little,
+// and each needs as much time as the selection itself.
 const maxRandomSets = 5
 
-// judgeRankings fills in the results. On the way it scales the table's values for clustering, for
-// reconstruction and for correlation.
+// judgeRankings computes the results of the rankings. Meanwhile it scales the values of the table in place, first
+// for clustering, then for reconstruction, and then for correlation.
 func (e *evaluator) judgeRankings(ctx context.Context) error {
 	begin := time.Now()
 	defer func() {
 		e.timing.Solve += time.Since(begin).Seconds()
-		e.table = nil // selecting again needs the memory
+		e.table = nil // selecting again needs the memory of the table
 		debug.FreeOSMemory()
 	}()
 	rankings, err := e.makeRankings(ctx)
@@ -66,7 +66,8 @@ func (e *evaluator) judgeRankings(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// makeRankings lists the rankings to judge. The set of all features is no ranking and is not among them.
+// makeRankings lists the rankings to judge. The list does not contain the set of all features, because that set is
+// not a ranking.
 func (e *evaluator) makeRankings(ctx context.Context) ([]*ranking, error) {
 	most := slices.Max(e.counts)
 	var out []*ranking

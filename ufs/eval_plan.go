@@ -12,11 +12,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// planReading finds memory for the table, for reading, and for the steps that follow, and returns the share of
+// planReading divides the memory between the table, reading, and the steps that follow. It returns the share of
 // reading.
 func (e *evaluator) planReading(ds *chunkio.Dataset) (reading int64, err error) {
 	rows := ds.Rows()
-	if rows < 0 { // a stream: the table takes the memory that reading leaves
+	if rows < 0 { // for a stream the table uses the memory that reading leaves free
 		e.minReading = ds.MinMemory()
 		return max((e.request.Memory-programBytes)/4, e.minReading), nil
 	}
@@ -30,18 +30,18 @@ func (e *evaluator) planReading(ds *chunkio.Dataset) (reading int64, err error) 
 	return ds.MemoryFor(e.request.Memory - programBytes - table), nil
 }
 
-// usualClusters is the number of clusters that memory is planned for before the classes are counted.
+// usualClusters is the number of clusters for which memory is planned until the classes are counted.
 const usualClusters = 64
 
-// planTable settles the number of k-means runs that fit in memory together with a table of n rows, and returns
-// the bytes of the table.
+// planTable determines how many k-means runs fit in memory together with a table of n rows. It returns the size of
+// the table in bytes.
 func (e *evaluator) planTable(ds *chunkio.Dataset, n int) (table int64, err error) {
 	d, k := len(e.columns), slices.Max(e.counts)
 	maxFeatures := k
 	if slices.Contains(e.Baselines, "all") {
 		maxFeatures = d
 	}
-	need := func(n, workers int) int64 { // without the table
+	need := func(n, workers int) int64 { // memory without the table
 		measure := max(judge.ReconstructionBytes(n, d, k), 8*int64(n)*int64(k)+judge.RedundancyBytes(max(k, min(d, maxPaired)))+8*int64(d), ds.MinMemory())
 		if e.Label != "" {
 			measure = max(measure, judge.TrialsBytes(n, maxFeatures, k, max(e.Clusters, usualClusters), workers))
@@ -49,7 +49,7 @@ func (e *evaluator) planTable(ds *chunkio.Dataset, n int) (table int64, err erro
 		return programBytes + measure
 	}
 	table = judge.TableBytes(n, d)
-	if e.table != nil { // it has grown in steps if the number of rows was unknown
+	if e.table != nil { // the table grew in steps if the number of rows was unknown
 		table = e.table.Bytes()
 	}
 	for e.workers = e.request.Threads; e.workers > 1 && need(n, e.workers)+table > e.request.Memory; {
@@ -77,8 +77,8 @@ func (e *evaluator) errTooManyRows(refusal error, fittingRows int) error {
 	return stream.Errorf("%w%v%v", refusal, fewer, selectedOnly)
 }
 
-// largerRefusal is the refusal that names the larger limit: err, from judging, or the one that selecting again
-// will give.
+// largerRefusal returns the memory error with the larger limit. It compares err, which comes from judging, with the
+// error that selecting again will give.
 func (e *evaluator) largerRefusal(ctx context.Context, rows int64, err error) error {
 	var judging, reselecting *stream.MemoryError
 	if rows < 0 || !errors.As(err, &judging) {
@@ -90,8 +90,8 @@ func (e *evaluator) largerRefusal(ctx context.Context, rows int64, err error) er
 	return err
 }
 
-// restateForLimit turns a memory error about a share of the limit into one about the limit itself. For a
-// stream, planReading gives reading a quarter, or its minimum.
+// restateForLimit turns a memory error about a share of the limit into one about the limit itself. For a stream,
+// planReading reserves a quarter of the limit for reading, or the least memory that reading needs.
 func (e *evaluator) restateForLimit(ds *chunkio.Dataset, err error) error {
 	var m *stream.MemoryError
 	if ds.Rows() >= 0 || !errors.As(err, &m) || !m.OfMemory() {

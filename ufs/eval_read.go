@@ -31,7 +31,7 @@ func (e *evaluator) readTable(ctx context.Context) error {
 		return err
 	}
 	defer ds.Close()
-	opt.Memory = 0 // settled below
+	opt.Memory = 0 // set below
 	if opt.Memory, err = e.planReading(ds); err != nil {
 		return e.largerRefusal(ctx, ds.Rows(), err)
 	}
@@ -54,7 +54,7 @@ func (e *evaluator) readTable(ctx context.Context) error {
 		return stream.Fold(ctx, ds, stream.FoldOptions{Meter: e.request.Meter}, e.table)
 	})
 	if missing := (*stream.DataError)(nil); errors.As(err, &missing) && errors.Is(err, stream.ErrMissing) {
-		missing.Remedy = stream.Textf("choose {missing} mean, zero or drop-row") // the selections fix the columns
+		missing.Remedy = stream.Textf("choose {missing} mean, zero or drop-row") // the selections determine the columns
 	}
 	if err != nil {
 		return e.restateForLimit(ds, err)
@@ -67,7 +67,7 @@ func (e *evaluator) readTable(ctx context.Context) error {
 	if err := e.countClasses(ds.Classes()); err != nil {
 		return err
 	}
-	if _, err := e.planTable(ds, e.usedRows); err != nil { // now rows and clusters are known
+	if _, err := e.planTable(ds, e.usedRows); err != nil { // the numbers of rows and clusters are now known
 		return err
 	}
 	e.table.FillMissing(fill)
@@ -77,7 +77,7 @@ func (e *evaluator) readTable(ctx context.Context) error {
 func (e *evaluator) openInput(ctx context.Context, opt chunkio.Options) (*chunkio.Dataset, error) {
 	ds, err := chunkio.Open(ctx, e.Inputs, opt)
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
-		// The refusal of the whole plan is more useful than an error of opening the files.
+		// The memory error of the whole plan is more useful than the error of opening the files.
 		opt.Memory = 0
 		if reopened, openErr := chunkio.Open(ctx, e.Inputs, opt); openErr == nil {
 			defer reopened.Close()
@@ -146,7 +146,8 @@ func (e *evaluator) countClasses(names []string) error {
 	}
 	if e.Clusters == 0 {
 		e.Clusters = len(e.classes)
-		// Very many clusters would take hours and show nothing. ORL has 10 rows a class.
+		// Clustering into very many clusters would need hours and give no information. ORL has 10 rows in each
+		// class.
 		if e.usedRows > 2*fewRows && len(e.classes)*fewRows > e.usedRows {
 			return stream.Usagef("{label} %s has %s classes in %s rows, so it seems to be no class; if it is one, say how many {clusters} to make",
 				e.Label, comma(int64(len(e.classes))), comma(int64(e.usedRows)))

@@ -9,11 +9,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// evalResult is the result of a ranking at one k.
 type evalResult struct {
 	stream.Evaluated
 	selection *NamedSelection
-	runs      []float64 // NMI of each
+	runs      []float64 // NMI of each run
 }
 
 func (r *evalResult) setScores(runs []cluster.Scores) {
@@ -25,12 +24,13 @@ func (r *evalResult) setScores(runs []cluster.Scores) {
 	r.runs = judge.PickScore(runs, func(s cluster.Scores) float64 { return s.NMISqrt })
 }
 
-// maxPaired is the number of features up to which the redundancy of all of them takes every pair. Pairs of a
-// million features and 200 rows are 200 TFLOP; the pairs of 20,000 are 0.08, and their mean |ρ| is known to
-// some 0.001: half the spread of |ρ| from feature to feature, some 0.1, over the root of 20,000.
+// maxPaired is the largest number of features of which every pair is correlated, for the redundancy of all
+// features. All pairs of a million features with 200 rows need 200 TFLOP; all pairs of 20,000 features need 0.08
+// TFLOP. A random 20,000 of the features give the mean |ρ| to about 0.001: half the spread of |ρ| between features,
+// about 0.1, divided by the square root of 20,000.
 const maxPaired = 20_000
 
-// assembleResults lists the results: all features first, then k by k. It uses the table up.
+// assembleResults lists the results, first for all features and then for each k. It overwrites the table.
 func (e *evaluator) assembleResults(team *kernel.Team, rankings []*ranking, scores [][]cluster.Scores) {
 	next := func(r *evalResult) {
 		if len(scores) > 0 {

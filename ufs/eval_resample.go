@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// predictResamples finds out, before anything is read, whether the repeated selections will fit into memory,
-// and estimates their duration; rows is the number of rows of the input.
+// predictResamples checks, before anything is read, that the repeated selections will fit into memory, and
+// estimates their duration. rows is the number of rows of the input.
 func (e *evaluator) predictResamples(ctx context.Context, rows int64) error {
 	if e.Resamples == 0 {
 		return nil
@@ -69,8 +69,8 @@ func (e *evaluator) errUnstable(ctx context.Context, s *NamedSelection, err erro
 	return stream.Errorf("stability of %s, selecting again from half as many rows: %w; {resamples} 0 does without", s.Path, err)
 }
 
-// resampleSelections repeats each selection, with its recorded request, on random samples of half the rows that
-// judge, and reports the agreement of the repeated selections at every k.
+// resampleSelections repeats each selection, with its recorded request, on random samples. Each sample has half of
+// the rows that judge. It reports the agreement of the repeated selections at every k.
 func (e *evaluator) resampleSelections(ctx context.Context) error {
 	if e.Resamples == 0 {
 		return nil
@@ -97,7 +97,7 @@ func (e *evaluator) resampleSelections(ctx context.Context) error {
 			features = max(features, c.Features)
 			for _, name := range c.Names {
 				j, known := index[name]
-				if !known { // constant in the whole input it was made from, or absent there
+				if !known { // a feature that was constant or absent in the whole input
 					j = len(index)
 					index[name] = j
 				}
@@ -113,21 +113,21 @@ func (e *evaluator) resampleSelections(ctx context.Context) error {
 			for m, order := range orders {
 				sets[m] = order[:min(r.K, len(order))]
 			}
-			st := judge.MeasureStability(sets, max(features, len(index))) // s may list no columns
+			st := judge.MeasureStability(sets, max(features, len(index))) // the list of columns in s may be empty
 			r.Stability = &stream.Stability{Resamples: st.Resamples, Jaccard: stream.Number(st.Jaccard), Nogueira: stream.Number(st.Nogueira)}
 		}
 	}
-	return made.save(ctx) // the result is not safe yet
+	return made.save(ctx) // the result is not written yet
 }
 
 // reselection is a selection repeated on a sample of the rows.
 type reselection struct {
-	Names    []string // best first
+	Names    []string // names of the features, best first
 	Features int
 }
 
-// selectAgain repeats selection i on e.Resamples samples of half rows. It uses sums of hash shards if the
-// method has them and they fit into memory, which takes the passes of one selection; else it reads each sample.
+// selectAgain repeats selection i on e.Resamples samples, each of half rows. If the method can use sums of hash
+// shards and they fit into memory, one selection's passes suffice. Otherwise selectAgain reads every sample.
 func (e *evaluator) selectAgain(ctx context.Context, made *reselections, i int, half int64) error {
 	s := &e.Selections[i]
 	if len(made.Of[i]) == 0 {
@@ -162,14 +162,14 @@ func (e *evaluator) selectAgain(ctx context.Context, made *reselections, i int, 
 	return nil
 }
 
-// selectFromShards repeats selection s by hash shards of one sample of the rows, which are gathered once with
-// the given checkpoint. It returns nil if the method's statistics are no sums.
+// selectFromShards repeats selection s with hash shards of one sample of the rows. The shards are gathered once,
+// with the given checkpoint. It returns nil if the method's statistics are not sums.
 func (e *evaluator) selectFromShards(ctx context.Context, s *NamedSelection, half int64, checkpoint string) ([]reselection, error) {
 	q, err := e.resampleRequest(s, half, judge.RunSeed(e.request.Seed, 0))
 	if err != nil {
 		return nil, err
 	}
-	rows := 2 * half // there are at least as many
+	rows := 2 * half // the input has at least this number of rows
 	if e.Where == "" {
 		rows = max(rows, e.rows)
 	}
@@ -191,7 +191,7 @@ func (e *evaluator) selectFromShards(ctx context.Context, s *NamedSelection, hal
 			keep = append(keep, all.name(i))
 		}
 		profile := *from.profile
-		from.profile, from.moments, from.graph = &profile, nil, nil // the whole is not wanted
+		from.profile, from.moments, from.graph = &profile, nil, nil // the statistics of all rows are not needed
 		found, err := g.selectHalves(ctx, from, fit.DrawShards(e.Resamples, g.Seed), g.K, keep, s.LeftOut)
 		for _, h := range found {
 			c := reselection{Features: h.features}
@@ -224,7 +224,7 @@ func (e *evaluator) selectFromSample(ctx context.Context, s *NamedSelection, row
 	if out == nil {
 		return nil, err
 	}
-	return out, nil // not converged is no reason to stop: the selection itself may not be
+	return out, nil // a failure to converge is not an error here, because the selection itself may not have converged
 }
 
 func (e *evaluator) resampleRequest(s *NamedSelection, rows int64, seed uint64) (Request, error) {
@@ -246,15 +246,15 @@ func (e *evaluator) resampleRequest(s *NamedSelection, rows int64, seed uint64) 
 	q.TempDir, q.MaxScratch, q.CheckpointEvery = e.TempDir, e.MaxScratch, e.CheckpointEvery
 	q.Threads, q.Memory, q.Progress, q.Note, q.Say, q.Spelling = e.request.Threads, e.request.Memory, e.Progress, e.Note, e.Say, e.Spelling
 	q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts = e.Anonymous, e.Allow, e.Version, e.AsOf, e.request.Texts
-	q.Meter = e.request.Meter // it counts reading and adding for the report too
+	q.Meter = e.request.Meter // it also counts reading and adding for the report
 	if e.Label != "" {
 		q.Label = e.Label
 	}
-	q.Missing = e.policyName // the policy that s is judged by
+	q.Missing = e.policyName // the missing policy with which s is judged
 	if e.sparse != "" {
 		q.Sparse = e.sparse
 	}
-	if m, err := strconv.ParseInt(q.Options.Text("anchors"), 10, 64); err == nil { // at most all rows, as by default
+	if m, err := strconv.ParseInt(q.Options.Text("anchors"), 10, 64); err == nil { // at most all rows
 		q.Options["anchors"] = min(m, rows)
 	}
 	return q, nil

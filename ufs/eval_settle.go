@@ -22,7 +22,7 @@ type evaluator struct {
 	request Request        // the limits of the run
 	folder  *resume.Folder // of the checkpoint; nil without one
 
-	// Settled before anything is read.
+	// Determined before anything is read.
 	counts       []int // numbers of features to judge
 	policyName   string
 	sparse       string
@@ -32,13 +32,13 @@ type evaluator struct {
 	// Filled in while reading.
 	rows           int64 // of the input
 	inputs         []stream.Input
-	columns        []stream.Column // of the table: all features, or the selected ones if no more are needed
-	index          map[string]int  // of a column in the table
-	hasAllFeatures bool            // the table has all features
+	columns        []stream.Column // of the table: all features, or only the selected ones
+	index          map[string]int  // index of a column in the table
+	hasAllFeatures bool            // the table contains all features
 	table          *judge.Table
 	resampleTime   time.Duration // predicted duration of selecting again
-	minReading     int64         // least memory for reading a stream
-	workers        int           // runs of k-means that fit into memory at a time
+	minReading     int64         // least memory with which a stream can be read
+	workers        int           // number of k-means runs that fit into memory at the same time
 	usedRows       int
 	unlabelled     int64
 	classes        []string
@@ -70,7 +70,7 @@ func (e *evaluator) settleSelections(ctx context.Context) error {
 		if err := atomicfile.CheckNotInput(ctx, e.Output, s.Path); err != nil {
 			return err
 		}
-		s.Path = place.DisplayName(s.Path) // from here on for people
+		s.Path = place.DisplayName(s.Path) // from here on the name for messages
 		taken := slices.ContainsFunc(e.Selections[:i], func(other NamedSelection) bool { return other.Name == s.Name })
 		if taken || slices.Contains(judge.Baselines(), s.Name) {
 			return stream.Usagef("{selection} %s: the name %s is taken; give it another: {selection} NAME=%[1]s", s.Path, s.Name)
@@ -122,7 +122,7 @@ func (e *evaluator) settleCounts() error {
 	return nil
 }
 
-// splitGroups replaces groups by their features: they are judged like any others.
+// splitGroups replaces groups by their features, which are judged like all other features.
 func (s *NamedSelection) splitGroups() error {
 	if !slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return len(f.Members) > 0 }) {
 		return nil
@@ -140,8 +140,8 @@ func (s *NamedSelection) splitGroups() error {
 	return nil
 }
 
-// checkAndSortRanks checks the lists of s, and sorts its ranking by rank: a file may have been edited or
-// sorted, and K takes the first features.
+// checkAndSortRanks checks the lists of s, and sorts its ranking by rank: the file may have been edited or sorted,
+// and K selects the first features.
 func checkAndSortRanks(s NamedSelection) error {
 	slices.SortStableFunc(s.Selected, func(a, b stream.Selected) int { return a.Rank - b.Rank })
 	for i, f := range s.Selected {
@@ -204,7 +204,7 @@ func (e *evaluator) settleOptions() error {
 			return stream.Usagef("{scale} rank: eval scales by the rows that it judges, which need not be those that ranks were taken of; choose {scale} standard")
 		}
 	} else if e.errorScale, err = gram.ParseScale(scale); err != nil {
-		return stream.Dataf(e.Selections[0].Path, "%v", err) // no usage error: the file is at fault
+		return stream.Dataf(e.Selections[0].Path, "%v", err) // a data error, because the file is wrong and not the request
 	} else if !same {
 		e.warnings = append(e.warnings, stream.Textf("the selections record different scales: reconstruction errors are all in scale %s, that of %s; {scale} sets another", scale, e.Selections[0].Path))
 	}
@@ -223,11 +223,11 @@ func (e *evaluator) settleOptions() error {
 	return nil
 }
 
-// missingPolicy returns the policy while reading, and the values that fill missing entries later.
+// missingPolicy returns the missing policy for reading, and the values that fill missing entries later.
 func (e *evaluator) missingPolicy() (stream.MissingPolicy, gram.Fill) {
 	q := Request{Missing: e.policyName, Sparse: e.sparse}
 	fill := q.missingFill()
-	if fill == gram.FillPairwise { // rows to cluster have no pairs
+	if fill == gram.FillPairwise { // clustering cannot use pairwise statistics
 		fill = gram.FillMean
 	}
 	return q.missingPolicy(), fill

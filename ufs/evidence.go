@@ -16,15 +16,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// trial is a run whose method is ready to select: the method's evidence, and the data for the report on the
-// features.
+// trial is a run that is ready to select. It holds the method's evidence (the statistics or rows from which it
+// selects) and the data for the report on the features.
 type trial struct {
 	*gatherer
 	*method.Evidence
 	bundle    *bundle
 	selection *stream.Selection
 
-	// Of the features, parallel to Evidence.Columns.
+	// These describe the features and are parallel to Evidence.Columns.
 	index     []int // index into the bundle's columns
 	mean, std []float64
 	filled    []int64
@@ -36,7 +36,8 @@ type trial struct {
 	candidates *candidates
 }
 
-// newTrial makes the method's evidence from e, which it uses up, and records in s which features take part.
+// newTrial makes the method's evidence from e, which must not be used afterwards, and records the participating
+// features in s.
 func (g *gatherer) newTrial(e *bundle, s *stream.Selection) (*trial, error) {
 	t, err := g.newUnboundTrial(e, s)
 	if err != nil {
@@ -67,7 +68,7 @@ func (t *trial) bindChoice(leftOut []stream.LeftOut, strict bool) (err error) {
 	return err
 }
 
-// newUnboundTrial is newTrial without the number of features and the constraints on the choice.
+// newUnboundTrial is newTrial without settling the number of features and the constraints on the choice.
 func (g *gatherer) newUnboundTrial(e *bundle, s *stream.Selection) (*trial, error) {
 	t := &trial{gatherer: g, bundle: e, selection: s, Evidence: &method.Evidence{
 		Variance: g.Variance, MinGain: g.MinGain, Scale: g.scale, Fill: g.missingFill(), Missing: g.missingPolicy() == stream.MissingKeep,
@@ -96,7 +97,7 @@ func (g *gatherer) newUnboundTrial(e *bundle, s *stream.Selection) (*trial, erro
 }
 
 func (t *trial) setFeatures(index []int, mean, std []float64, filled []int64, leftOut []stream.LeftOut, warnings []string) {
-	if raw := t.bundle.rawProfile; raw != nil { // reports are about the values, not about their scores
+	if raw := t.bundle.rawProfile; raw != nil { // reports describe the values, not their scores
 		mean, std, filled = make([]float64, len(index)), make([]float64, len(index)), make([]int64, len(index))
 		for k, j := range index {
 			mean[k], std[k] = raw.Spread(j, t.Fill)
@@ -109,7 +110,7 @@ func (t *trial) setFeatures(index []int, mean, std []float64, filled []int64, le
 	for _, j := range index {
 		t.Columns = append(t.Columns, t.bundle.columns[j])
 	}
-	for _, l := range leftOut { // without columns that the user has left out already
+	for _, l := range leftOut { // except columns that the user has already left out
 		if !slices.ContainsFunc(t.bundle.leftOut, func(own stream.LeftOut) bool { return own.Name == l.Name }) {
 			t.selection.LeftOut = append(t.selection.LeftOut, l)
 		}
@@ -151,8 +152,8 @@ func takeSurvey(t *trial) {
 	}
 }
 
-// takeProfile serves methods that need no more than a profile, and those that read the rows again instead of
-// the Gram matrix.
+// takeProfile makes the evidence of methods that use only a profile, and of methods that read the rows again
+// instead of using the Gram matrix.
 func (t *trial) takeProfile() error {
 	std, err := gram.NewStandardizer(t.bundle.profile, t.bundle.columns, t.scale, t.Fill)
 	if err != nil {
@@ -175,7 +176,7 @@ func (t *trial) takeProfile() error {
 }
 
 func (t *trial) takeGraph() error {
-	// The graph applies the scaling of its distances; XᵀLX does not depend on a shift.
+	// The graph applies the scaling for its distances itself, and XᵀLX does not depend on shifts of the columns.
 	m, err := t.bundle.finishGram(gram.FinishOptions{Scale: gram.ScaleCenter, Fill: t.Fill, Plain: true})
 	if err != nil {
 		return err
@@ -203,7 +204,7 @@ func (t *trial) takeGraph() error {
 	}
 	if g.G.Absent() {
 		t.explainGram, t.Source, t.Memory = nil, t.bundle.source, t.bundle.plan.Solver
-		if g.Columns != nil { // the plan did not know their size
+		if g.Columns != nil { // the plan did not contain the size of the columns
 			t.Memory += t.bundle.plan.thinColumnBytes - g.Columns.Bytes()
 		}
 	}
@@ -212,7 +213,8 @@ func (t *trial) takeGraph() error {
 	return nil
 }
 
-// rowStandardizer makes the standardizer of X̃: the features of m, centred and multiplied by scale.
+// rowStandardizer makes the standardizer that computes X̃, the features of m after they are centred and multiplied
+// by scale.
 func (t *trial) rowStandardizer(m *gram.Gram, scale []float64) (*gram.Standardizer, error) {
 	std, err := gram.NewStandardizer(t.bundle.profile, gram.Plain(t.bundle.columns), gram.ScaleCenter, t.Fill)
 	if err != nil {
@@ -254,7 +256,7 @@ func (t *trial) takeRows() error {
 	return nil
 }
 
-// useEveryColumn makes every column a feature; those that std leaves out do not vary.
+// useEveryColumn makes every column a feature. The columns that std leaves out are constant.
 func (t *trial) useEveryColumn(std *gram.Standardizer) {
 	p := t.bundle.profile
 	d := len(p.Columns)
@@ -277,7 +279,7 @@ func (t *trial) warnSampled() {
 		return
 	}
 	used := "is used"
-	if t.selection.RowsUsed < n { // the sample is drawn before rows are dropped
+	if t.selection.RowsUsed < n { // the sample was drawn before rows were dropped
 		used = "is read, and the " + comma(t.selection.RowsUsed) + " of them that {missing} drop-row leaves are used"
 	}
 	more := "{sample} takes more, 0 all"
@@ -287,7 +289,8 @@ func (t *trial) warnSampled() {
 	t.warn("a seeded sample of %s of %s rows "+used+"; "+more, comma(n), comma(t.selection.Rows))
 }
 
-// scaledGram is the Gram matrix of the columns of std, centred and scaled; nil if none was gathered.
+// scaledGram returns the Gram matrix of the columns of std, centred and scaled. It returns nil if no Gram matrix
+// was gathered.
 func (t *trial) scaledGram(std *gram.Standardizer) (*gram.Gram, error) {
 	e := t.bundle
 	if e.moments == nil {
@@ -303,12 +306,12 @@ func (t *trial) scaledGram(std *gram.Standardizer) (*gram.Gram, error) {
 	}
 	m.Keep(keep)
 	d := len(std.Columns)
-	if m.D != d { // a column whose squares overflow only unscaled
+	if m.D != d { // the squares of some column overflow, but only before scaling
 		return nil, nil
 	}
 	for i, f := range std.Factor {
 		for j, v := range m.Sym[i*d:][:d] {
-			// Multiply one factor after the other: their product may leave float64's range.
+			// Multiply by one factor after the other, because the product of the factors may overflow or underflow.
 			m.Sym[i*d+j] = v * min(f, std.Factor[j]) * max(f, std.Factor[j])
 		}
 	}
@@ -328,7 +331,7 @@ func (t *trial) warn(format string, args ...any) {
 	t.selection.Warnings = append(t.selection.Warnings, stream.Textf(format, args...).Spell(t.Spelling))
 }
 
-// solve runs iterate, shows the method's passes and iterations, and settles its errors. settings is the number of
+// solve calls iterate, shows the method's passes and iterations, and converts its errors. settings is the number of
 // settings that the method solves.
 func (t *trial) solve(ctx context.Context, settings int, iterate func(context.Context) error) error {
 	before := t.passes
@@ -339,7 +342,7 @@ func (t *trial) solve(ctx context.Context, settings int, iterate func(context.Co
 	most := t.bundle.plan.iterations * settings
 	var mu sync.Mutex
 	shown, done, reading := false, 0, true
-	show := func() { // a method that reports nothing is quick
+	show := func() { // a method that reports no iterations is fast
 		if shown = true; t.Progress != nil {
 			t.Progress(p)
 		}
@@ -355,7 +358,7 @@ func (t *trial) solve(ctx context.Context, settings int, iterate func(context.Co
 	t.Iteration = func(int, float64) {
 		mu.Lock()
 		defer mu.Unlock()
-		if done++; t.Source != nil && !reading { // its rows count like a pass's, which shows the progress of the run
+		if done++; t.Source != nil && !reading { // count its rows like the rows of a pass, to show the progress of the run
 			p.Rows = t.Rows * int64(most)
 			t.Meter.Rows.Add(t.Rows)
 		}

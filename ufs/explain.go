@@ -17,13 +17,13 @@ import (
 // ExplainSchema names the version of the JSON form of Explanation.
 const ExplainSchema = "ufs-stream/explain/v1"
 
-// ExplainRequest names columns of a selection to explain. If Inputs or Stats are given, they are the data, and
-// the explanation has Relations. The options that shape the data are those the selection records; only Inputs,
-// Stats and the bounds of the run are taken from the request.
+// ExplainRequest names columns of a selection to explain. If Inputs or Stats are given, they are the data, and the
+// explanation has Relations. The options that affect the data come from the selection. Only Inputs, Stats and the
+// limits of the run come from the request.
 type ExplainRequest struct {
 	Request
 	Selection *stream.Selection
-	Names     []string // columns of the selection; a name that became several columns stands for all of them
+	Names     []string // columns of the selection; the name of an input column means all features made from it
 }
 
 // Explanation gives the reasons why columns were kept or not, and their relations to the other columns. It is
@@ -32,10 +32,10 @@ type Explanation struct {
 	Schema   string            `json:"schema"`
 	Version  string            `json:"version"`
 	Method   string            `json:"method"`
-	K        int               `json:"k"`     // features chosen, counting those in groups
+	K        int               `json:"k"`     // number of chosen features, including features in groups
 	Scale    string            `json:"scale"` // of the selection's scores and explained shares
 	Columns  []ExplainedColumn `json:"columns"`
-	More     string            `json:"more,omitempty"`         // how to get the parts that are missing
+	More     string            `json:"more,omitempty"`         // advice on how to get the missing parts
 	Data     *ExplainedData    `json:"correlations,omitempty"` // nil without data
 	Warnings []string          `json:"warnings"`
 	Timing   stream.Timing     `json:"timing,omitzero"`
@@ -54,7 +54,7 @@ type ExplainedData struct {
 	Passes   int            `json:"passes"`
 }
 
-// The states of a column.
+// The states of a column in a selection.
 const (
 	StateKept    = "kept"
 	StateDropped = "dropped"
@@ -62,51 +62,53 @@ const (
 	StateUnknown = "not in the selection"
 )
 
-// ExplainedColumn is one column: first the selection's record of it, then its relations in the data.
+// ExplainedColumn describes one column. First it gives the selection's record of the column, and then the column's
+// relations in the data.
 type ExplainedColumn struct {
 	Name  string         `json:"name"`
 	State string         `json:"state"`
 	Why   string         `json:"why,omitempty"` // the reason why it was left out
 	Rank  int            `json:"rank,omitempty"`
 	Score *stream.Number `json:"score,omitempty"`
-	// Added is the share of the data's sum of squares that this feature explained beyond those before it; nil if
-	// the selection does not record it.
+	// Added is the share of the data's sum of squares that this feature explains in addition to the features before
+	// it. It is nil if the selection does not record it.
 	Added     *stream.Number `json:"added,omitempty"`
 	Explained *stream.Number `json:"explained,omitempty"`        // share of its sum of squares that the selection explains
 	Nearest   string         `json:"nearest_selected,omitempty"` // as recorded in the selection
-	// StandsFor lists the dropped features whose nearest feature is this one, the most explained first.
+	// StandsFor lists the dropped features whose nearest chosen feature is this feature, sorted by their explained
+	// share in descending order.
 	StandsFor []StandsFor `json:"stands_for,omitempty"`
 	Relations *Relations  `json:"relations,omitempty"`
 }
 
-// StandsFor is a dropped feature whose nearest chosen feature is the explained one.
+// StandsFor is a dropped feature whose nearest chosen feature is the explained column.
 type StandsFor struct {
 	Name      string        `json:"name"`
 	Explained stream.Number `json:"explained"`
 }
 
-// Relations relate a column to the others, each less its mean.
+// Relations describes the relations of a column to other columns, all centred.
 type Relations struct {
 	Mean stream.Number `json:"mean"`
 	Std  stream.Number `json:"std"`
-	// R2 is the share of its variance that the chosen features explain, without itself; the residual has the
-	// standard deviation Residual.
+	// R2 is the share of the column's variance that the chosen features explain, not counting the column itself.
+	// The residual has the standard deviation Residual.
 	R2       stream.Number `json:"r2"`
-	Exact    bool          `json:"exact,omitempty"` // the residual is only rounding
+	Exact    bool          `json:"exact,omitempty"` // the residual is only a rounding error
 	Residual stream.Number `json:"residual_std"`
 	Constant stream.Number `json:"constant"`
 	Terms    []Term        `json:"weights"` // the largest standardized weight first
-	Nearest  []NearColumn  `json:"nearest"` // among all features, by the size of the correlation
-	// VIF is 1/(1 − R²) of the column on all other features, null if these determine it; VIFSelected is the same on the
-	// other chosen features, for a chosen one.
+	Nearest  []NearColumn  `json:"nearest"` // nearest of all features, sorted by the absolute correlation
+	// VIF is 1/(1 − R²) of the regression of the column on all other features, null if they determine the column.
+	// For a chosen feature, VIFSelected is the VIF of the regression on the other chosen features.
 	VIF              stream.Number       `json:"vif"`
 	Determined       bool                `json:"determined,omitempty"`
 	VIFSelected      *stream.Number      `json:"vif_selected,omitempty"`
 	Combinations     []LinearCombination `json:"combinations"`
-	LongCombinations bool                `json:"longer_combinations,omitempty"` // it is determined by more than 20 others
+	LongCombinations bool                `json:"longer_combinations,omitempty"` // more than 20 other columns determine the column
 }
 
-// NearColumn is a feature and its correlation.
+// NearColumn is a feature and its correlation with the explained column.
 type NearColumn struct {
 	Name        string        `json:"name"`
 	Correlation stream.Number `json:"correlation"`
@@ -116,8 +118,8 @@ type NearColumn struct {
 // nearestShown is the number of near features that an explanation lists.
 const nearestShown = 5
 
-// Explain explains columns of a selection: from the selection alone, or with Inputs or Stats also from the
-// correlations of all its features, at the cost of Redundancy. The errors are the same as of Select.
+// Explain explains columns of a selection. It uses the selection alone or, with Inputs or Stats, also the
+// correlations of all its features, which cost as much as Redundancy. It has the errors of Select.
 func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 	s := o.Selection
 	switch {
@@ -148,7 +150,7 @@ func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 		return x.explainColumns(o.Names, c)
 	})
 	if a := (*chunkio.AmbiguousError)(nil); errors.As(err, &a) && q.Stats == "" {
-		return nil, a.OfSelection(place.DisplayName(q.Inputs[0])) // the selection has the name, and no option that was given
+		return nil, a.OfSelection(place.DisplayName(q.Inputs[0])) // the name comes from the selection, not from an option
 	}
 	if err != nil {
 		return nil, err
@@ -161,7 +163,7 @@ func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 type explainer struct {
 	selection *stream.Selection
 	out       *Explanation
-	chosen    map[string]int // index into Selected
+	chosen    map[string]int // index of each chosen feature in Selected
 	reports   map[string]stream.ColumnReport
 	leftOut   map[string]string
 	standsFor map[string][]StandsFor
@@ -181,7 +183,7 @@ func (x *explainer) indexSelection() {
 	for _, c := range x.selection.Columns {
 		x.reports[c.Name] = c
 		_, isKept := x.chosen[c.Name]
-		if at, known := x.chosen[c.Nearest]; known && c.Nearest != "" && !isKept { // it may be any feature of a group
+		if at, known := x.chosen[c.Nearest]; known && c.Nearest != "" && !isKept { // c.Nearest may be any feature of a group
 			nearest := x.selection.Selected[at].Name
 			x.standsFor[nearest] = append(x.standsFor[nearest], StandsFor{c.Name, c.Explained})
 		}
@@ -230,7 +232,7 @@ func (x *explainer) resolveName(name string, c *correlations) ([]ExplainedColumn
 	var made []ExplainedColumn
 	if c != nil {
 		for _, col := range c.columns {
-			if col.Block == "" { // a single feature, which no name of an input column stands for
+			if col.Block == "" { // a single feature, which does not come from a column with another name
 				continue
 			}
 			if why, isOut := x.leftOut[col.Name]; isOut && col.Block == name {
@@ -261,7 +263,8 @@ func (x *explainer) resolveName(name string, c *correlations) ([]ExplainedColumn
 	return nil, stream.Usagef("the selection knows no column %q%s", name, suggest.DidYouMean(name, known))
 }
 
-// recordedColumn is the selection's record of a column, which may know it by the name of its block.
+// recordedColumn returns the selection's record of a column. The selection may have recorded the column under the
+// name of its block.
 func (x *explainer) recordedColumn(name, block string) ExplainedColumn {
 	own := ExplainedColumn{Name: name, State: StateDropped}
 	known := name

@@ -10,13 +10,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// relations relate the columns of the embedded correlations to each other and to the chosen features.
+// relations computes the relations of the columns to each other and to the chosen features, from the embedded
+// correlations.
 type relations struct {
 	*correlations
 	dependence *alike.Dependence
-	chosen     []int // by rank
+	chosen     []int // chosen columns, sorted by rank
 	isChosen   map[int]bool
-	regression *alike.Regression // on all chosen columns
+	regression *alike.Regression // regression on all chosen columns
 }
 
 func (x *explainer) newRelations(c *correlations) (*relations, error) {
@@ -60,24 +61,24 @@ func (r *relations) columnRelations(j int) *Relations {
 	for k, i := range regression.Basis {
 		out.Terms = append(out.Terms, r.term(j, i, e.Weights[k]))
 	}
-	out.Constant = r.constant(j, out.Terms, r.RoundingBound(j, regression.Basis, e.Weights))
+	out.Constant = r.constantTerm(j, out.Terms, r.RoundingBound(j, regression.Basis, e.Weights))
 	slices.SortStableFunc(out.Terms, func(a, b Term) int {
 		return cmp.Or(cmp.Compare(math.Abs(float64(b.Standardized)), math.Abs(float64(a.Standardized))), cmp.Compare(a.Name, b.Name))
 	})
 	for _, n := range r.NearestColumns(j, nearestShown) {
 		out.Nearest = append(out.Nearest, NearColumn{r.Names[n.Column], stream.Number(n.Correlation), r.isChosen[n.Column]})
 	}
-	out.VIF, out.Determined = inflation(r.dependence.VIF[j])
+	out.VIF, out.Determined = vifNumber(r.dependence.VIF[j])
 	if r.isChosen[j] {
-		vif, _ := inflation(1 / (1 - e.R2))
+		vif, _ := vifNumber(1 / (1 - e.R2))
 		out.VIFSelected = &vif
 	}
 	r.addCombinations(j, out)
 	return out
 }
 
-// addCombinations lists the copies and combinations that column j takes part in, itself or through the first of
-// its copies.
+// addCombinations adds to out the copies and linear combinations that contain column j, or the first column of
+// which j is a copy.
 func (r *relations) addCombinations(j int, out *Relations) {
 	first := j
 	for _, group := range r.dependence.Copies {

@@ -23,8 +23,8 @@ func (r *run) gatherFromStats(ctx context.Context) (*bundle, error) {
 	return r.gatherFromFile(file)
 }
 
-// gatherFromFile is gatherFromStats for an open file. If finding the number of features takes more memory than
-// there is, it takes the default number.
+// gatherFromFile is gatherFromStats for an open file. If finding the number of features needs more memory than
+// available, it uses the default number.
 func (r *run) gatherFromFile(file *chunkio.StatsReader) (*bundle, error) {
 	e, err := r.gatherAtSize(file)
 	var short *stream.MemoryError
@@ -42,7 +42,7 @@ func (r *run) gatherFromFile(file *chunkio.StatsReader) (*bundle, error) {
 }
 
 func (r *run) gatherAtSize(file *chunkio.StatsReader) (*bundle, error) {
-	r.Stats = file.Path() // from here on for people
+	r.Stats = file.Path() // from here on the name for messages
 	seen, err := readStats(file, method.FromProfile, gram.Options{}, 0)
 	if err == nil {
 		err = seen.readPositions(file)
@@ -93,7 +93,7 @@ func (r *run) gatherAtSize(file *chunkio.StatsReader) (*bundle, error) {
 	}
 	opt := gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-cost.Bytes, 1)}
 	from := r.From
-	if from == method.FromProfile && seen.isRanked() { // the file profiles values, its moments scores
+	if from == method.FromProfile && seen.isRanked() { // the file's profile is of values, its moments are of scores
 		from = method.FromGram
 	}
 	e, err := readStats(file, from, opt, r.Stability)
@@ -137,7 +137,7 @@ func readKeptSample(r *run, e *bundle, file *chunkio.StatsReader, limit int64, s
 		return err
 	}
 	if seed := e.sample.Seed(); r.original.Seed != 0 && r.original.Seed != seed {
-		r.fallback = nil // the seed was given for this method
+		r.fallback = nil // the seed was chosen for this method
 		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", r.original.Seed, r.Stats, seed)
 	}
 	if kept := e.sample.Len(); r.GraphRows > kept && int64(kept) < e.profile.Rows {
@@ -180,8 +180,8 @@ func (r *run) settleShards(file *chunkio.StatsReader) error {
 	return nil
 }
 
-// gapWarnings warns if the file at path covers only some rows of its inputs, or only some shards of its plan,
-// whose inputs it does not know.
+// gapWarnings warns if the file at path covers only some rows of its inputs, or only some shards of its plan. The
+// file does not list the inputs of missing shards.
 func (e *bundle) gapWarnings(path string) []stream.Text {
 	if p := e.part; p != nil && !p.Complete() {
 		missing := p.Missing()
@@ -242,8 +242,8 @@ func (r *run) checkRecorded(e *bundle) error {
 	return r.settleMissing(e)
 }
 
-// settleMissing settles the missing policy. Policies that keep missing entries can be exchanged afterwards; the
-// other policies acted while the file was made. If nothing is missing, all agree.
+// settleMissing settles the missing policy. Policies that keep missing entries can be exchanged later. The other
+// policies acted when the file was made. If no value is missing, all policies give the same statistics.
 func (r *run) settleMissing(e *bundle) error {
 	recorded, requested := e.options["missing"], r.original.Missing
 	if requested == "" {
@@ -264,8 +264,7 @@ func (r *run) settleMissing(e *bundle) error {
 	return stream.Usagef("{missing} %s: %s was scanned under {missing} %s, which acted on the rows; scan again with {missing} %[1]s", requested, r.Stats, recorded)
 }
 
-// settleGraph takes over the settings that shaped the graph of a statistics file, and refuses a request for
-// others.
+// settleGraph copies the settings of the graph in a statistics file, and refuses a request for different settings.
 func (r *run) settleGraph(e *bundle) error {
 	wanted := make(map[string]string)
 	r.addGraphShape(wanted)
@@ -308,8 +307,8 @@ func (e *bundle) hasMissing() bool {
 	return len(e.useless) > 0 || slices.ContainsFunc(e.profile.Columns, func(c gram.ColumnProfile) bool { return c.Missing.Total() > 0 })
 }
 
-// restrictColumns marks the columns that Columns and Exclude keep. Rows that were dropped for a missing value
-// in another column are gone, so that is refused.
+// restrictColumns marks the columns that Columns and Exclude keep. It refuses a restriction if rows were dropped,
+// because rows dropped for a missing value in an excluded column are lost.
 func (r *run) restrictColumns(e *bundle) error {
 	if len(r.Columns)+len(r.Exclude) == 0 {
 		return nil

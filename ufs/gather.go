@@ -17,17 +17,17 @@ type gatherer struct {
 	*run
 	gatherKind      method.From // the kind of evidence to gather
 	plan            func(*chunkio.Dataset) (Budget, error)
-	piece           shard // the part of the rows to accumulate
+	scannedShard    shard // the part of the rows whose statistics are gathered
 	takesSample     bool  // a profile also samples rows, for anchors
 	takesHistograms bool  // moments also take histograms
 	takesRanks      bool  // a profile also takes histograms for ranks
 
-	states      *resume.Run // states of the passes, to resume from; nil without a checkpoint
+	states      *resume.Run // saved states of the passes, for resuming; nil without a checkpoint
 	inputs      []string    // of the request, or those left after bad files were skipped
 	names       []string    // of inputs in errors, once they are known to be files
-	passes      int         // made so far
-	leastPasses int         // passes expected in all, at least
-	mostPasses  int         // at most
+	passes      int         // number of passes made so far
+	leastPasses int         // least number of passes expected in total
+	mostPasses  int         // greatest number of passes expected in total
 }
 
 // gather reads the input once or twice, depending on the missing policy:
@@ -38,8 +38,8 @@ type gatherer struct {
 //     they are filled (no value, constant, overflow) must neither fail nor drop rows: a
 //     profile pass over the whole input finds them, and the last pass does without.
 //
-// Under SkipBad a file that turns out bad is left out, and everything starts again without it: sums cannot be
-// taken back. An unreachable store does not make its files bad.
+// With SkipBad, gather leaves out a file that turns out to be bad, and starts again without it, because the rows
+// already added cannot be subtracted. An unreachable store does not make its files bad.
 func (g *gatherer) gather(ctx context.Context) (*bundle, error) {
 	g.inputs, g.names = g.Inputs, g.Inputs
 	var skipped []stream.Text
@@ -66,7 +66,7 @@ func (g *gatherer) gather(ctx context.Context) (*bundle, error) {
 func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 	opt := g.readOptions()
 	policy := opt.Missing
-	// On a grid no column may leave, so the policy alone decides about missing values.
+	// Columns of a grid cannot be left out, so the policy alone decides about missing values.
 	cells := g.gatherKind == method.FromRows && g.Takes.Cells
 	triesOnce := policy == stream.MissingDropRow && opt.Sparse == "" && !cells
 	if triesOnce {
@@ -77,14 +77,14 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 		return nil, g.errLeastMemory(ctx, g.inputs, opt, g.plan, err)
 	}
 	defer func() {
-		if err != nil || e == nil { // a panic goes on
+		if err != nil || e == nil { // also during a panic
 			ds.Close()
 			return
 		}
 		e.input = ds
 	}()
 	recordHeader(&g.Request, ds)
-	if ds.Replayable() && ds.Table() == nil && g.Plan == "" { // the files of a table, one by one, would be no table
+	if ds.Replayable() && ds.Table() == nil && g.Plan == "" { // the files of a table without the table would be bare files
 		g.inputs, g.names = ds.Paths(), inputPaths(ds.Inputs())
 	}
 	if err := ds.NotInput(ctx, g.Output); err != nil {
@@ -173,15 +173,15 @@ func errReadOnce(err error) error {
 	return &restated
 }
 
-// uselessWithMissing lists the columns with missing entries that can be no features. Useless columns without
-// missing entries drop out in the end.
+// uselessWithMissing lists the columns with missing entries that cannot be features. Useless columns without
+// missing entries are left out at the end.
 func (r *run) uselessWithMissing(profile *gram.Profile, cols []stream.Column) []stream.LeftOut {
 	at := make(map[string]int, len(cols))
 	for j, c := range cols {
 		at[c.Name] = j
 	}
 	left := profile.LeftOut(cols)
-	if r.scale == gram.ScaleRank { // values too far apart for sums have ranks
+	if r.scale == gram.ScaleRank { // values whose sums overflow still have ranks
 		left = profile.Empty(cols)
 	}
 	return slices.DeleteFunc(left, func(l stream.LeftOut) bool {
@@ -189,8 +189,8 @@ func (r *run) uselessWithMissing(profile *gram.Profile, cols []stream.Column) []
 	})
 }
 
-// matchingLeftOut lists the columns that the profile of the whole leaves out, after checking that its columns
-// are the columns of ds.
+// matchingLeftOut lists the columns that the profile of the whole input leaves out. It first checks that the
+// profile has the columns of ds.
 func (g *gatherer) matchingLeftOut(ds *chunkio.Dataset) ([]stream.LeftOut, error) {
 	whole := g.wholeProfile
 	left := slices.DeleteFunc(slices.Clone(ds.Columns()), func(c stream.Column) bool {
@@ -207,7 +207,7 @@ func (g *gatherer) profileLeftOut() []stream.LeftOut {
 	switch {
 	case whole == nil:
 		return nil
-	case whole.options["missing"] == missingDropRow: // its profile lacks the rows that showed it
+	case whole.options["missing"] == missingDropRow: // the profile lacks the dropped rows, which showed the missing values
 		return whole.useless
 	}
 	return g.uselessWithMissing(whole.profile, whole.columns)

@@ -20,22 +20,22 @@ type pass struct {
 	plan        Budget
 	rowRange    stream.Range
 	firstRow    int64 // global position of the first row of the inputs
-	anchorCount int   // of anchors, once they are placed
+	anchorCount int   // number of anchors, once they are placed
 
-	// Of scale rank, once the ranks are known.
+	// These belong to scale rank and are set once the ranks are known.
 	rawProfile *gram.Profile
 	ranks      *gram.Histograms
 	scores     *gram.Scores
-	sample     *anchor.Sampler // of the values, for anchors
+	sample     *anchor.Sampler // sample of the values, for anchors
 
 	facts *hygiene.Facts // of all rows, if an earlier pass has counted them; or nil
 
-	factorRows *gram.Rows // of a factor, if the pass that drew the anchors' rows has left them
+	factorRows *gram.Rows // rows of a factor, if the pass that drew the anchors' rows kept them
 }
 
-// findUseless makes a profile pass over the whole input, with others more passes to come. It returns the
-// columns with missing entries that can be no features, however they are filled, and the suspicious ones that
-// are to be left out.
+// findUseless makes a profile pass over the whole input; others is the number of later passes. It returns the
+// columns with missing entries that cannot be features, however they are filled, and the suspicious columns to
+// leave out.
 func (p *pass) findUseless(ctx context.Context, ds *chunkio.Dataset, others int) ([]stream.LeftOut, error) {
 	opt := p.opt
 	opt.Missing, opt.LeaveOut = stream.MissingKeep, nil
@@ -47,7 +47,7 @@ func (p *pass) findUseless(ctx context.Context, ds *chunkio.Dataset, others int)
 	return p.profileUseless(ctx, ds)
 }
 
-// accumulateStats makes the pass that fills the statistics. graph, if not nil, has no rows yet.
+// accumulateStats makes the pass that fills the statistics. graph is an empty graph, or nil.
 func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *anchor.Statistics) (*bundle, error) {
 	ds, err := ds.With(p.opt)
 	if err != nil {
@@ -57,9 +57,9 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 		return nil, err
 	}
 	g := p.gatherer
-	room.EnsureFree(p.plan.Statistics) // earlier passes have left garbage in its place
+	room.EnsureFree(p.plan.Statistics) // earlier passes left garbage in the memory that the statistics need
 	e := &bundle{columns: ds.Columns(), useless: p.opt.LeaveOut, source: p.readableRows(ds), plan: p.plan, rawProfile: p.rawProfile}
-	if e.facts, e.hasAllFacts = p.facts, p.facts != nil; !e.hasAllFacts && p.scores == nil { // scores show only ranks
+	if e.facts, e.hasAllFacts = p.facts, p.facts != nil; !e.hasAllFacts && p.scores == nil { // scores contain only ranks
 		e.facts = g.newFacts(len(e.columns))
 	}
 	fold := stream.FoldOptions{Range: p.rowRange}
@@ -131,8 +131,8 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 	return e, nil
 }
 
-// needsProfileOnly reports whether this pass fills only a profile and the sections that go with it: later
-// passes gather the rest.
+// needsProfileOnly reports whether this pass fills only a profile and the sections that go with it: later passes
+// gather the other statistics.
 func (p *pass) needsProfileOnly() bool {
 	switch p.gatherer.gatherKind {
 	case method.FromProfile:
@@ -143,10 +143,10 @@ func (p *pass) needsProfileOnly() bool {
 	return p.plan.OutOfCore || p.plan.Sketch > 0
 }
 
-// prepareGram makes the empty statistics of a Gram pass; graph is one of no rows, or nil.
+// prepareGram makes the empty statistics of a Gram pass. graph is an empty graph, or nil.
 func (p *pass) prepareGram(ds *chunkio.Dataset, e *bundle, graph *anchor.Statistics) (err error) {
 	d, opt := len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.statisticsRoom(), Busy: &p.gatherer.Meter.Busy}
-	if p.gatherer.takesHistograms && p.scores == nil { // scores are distributed alike whatever the data
+	if p.gatherer.takesHistograms && p.scores == nil { // scores have the same distribution for all data
 		e.histograms = gram.NewHistograms(d, p.opt.Threads)
 	}
 	if p.plan.Factor > 0 {

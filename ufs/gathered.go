@@ -22,8 +22,8 @@ import (
 // bundle holds the statistics that passes over the input gathered, or that a statistics file holds.
 type bundle struct {
 	kind          string          // of a statistics file
-	path          string          // of the statistics file, for people
-	digest        string          // of the statistics file: it identifies a round
+	path          string          // of the statistics file, for messages
+	digest        string          // of the statistics file; it identifies a round of scans
 	columns       []stream.Column // features, including constant ones
 	positionCount int             // number of positions in the input; 0 if the columns' positions are unknown
 	profile       *gram.Profile
@@ -31,18 +31,18 @@ type bundle struct {
 	factor        *gram.Rows          // instead of moments, if the Gram matrix will be a factor
 	sketch        *gram.Sketch        // with a profile, to estimate the Gram matrix
 	graph         *anchor.Statistics  // with moments or a sketch, for the graph methods
-	weights       *gram.Sketch        // with sketch and graph: of the rows' weights on the anchors
-	shardStats    *shardStats         // with moments, or in their place while rows arrive: of hash shards; or nil
-	sample        *anchor.Sampler     // with a profile, to take anchors from, or with moments, to survey
-	survey        *survey.Survey      // of the sample, once it is made
+	weights       *gram.Sketch        // with sketch and graph: sketch of the rows' weights on the anchors
+	shardStats    *shardStats         // of hash shards; in addition to moments, or in their place while rows arrive; or nil
+	sample        *anchor.Sampler     // with a profile, to choose anchors from, or with moments, to survey
+	survey        *survey.Survey      // of the sample, once the survey is made
 	thinColumns   *survey.ThinColumns // of the sample, instead of moments
 	rowSample     *rowsample.Sample   // with a profile, for methods that iterate over rows
 	histograms    *gram.Histograms    // with moments, of a scan; nil if a file has none
 	rawProfile    *gram.Profile       // under scale rank: of the values of all ranked rows, while profile is of scores
-	ranks         *gram.Histograms    // with a profile, to take ranks from
-	facts         *hygiene.Facts      // with any of these, of the same rows; nil in files of earlier versions
-	hasAllFacts   bool                // facts already has all rows, from an earlier pass
-	leftOut       []stream.LeftOut    // columns that are no features
+	ranks         *gram.Histograms    // with a profile, to compute ranks from
+	facts         *hygiene.Facts      // with any statistics of the same rows; nil in files of earlier versions
+	hasAllFacts   bool                // facts already covers all rows, from an earlier pass
+	leftOut       []stream.LeftOut    // columns that are not features
 	useless       []stream.LeftOut    // the columns among leftOut that a profile pass found useless
 	table         *stream.Table       // of the inputs; nil for bare files
 	part          *stream.Part        // the shards of a plan that are covered; nil without a plan
@@ -52,8 +52,8 @@ type bundle struct {
 	warnings      []stream.Text
 	takesPart     []bool // columns that take part; nil for all
 	passes        int
-	source        rowInput  // prepared for further passes; nil from statistics without rows
-	input         io.Closer // read by source, possibly in scratch files; nil from statistics
+	source        rowInput  // prepared for further passes; nil if there are only statistics without rows
+	input         io.Closer // the input that source reads, possibly in scratch files; nil if there are only statistics
 	plan          Budget
 }
 
@@ -83,7 +83,7 @@ func (e *bundle) adders() []stream.Adder {
 	default:
 		adders = append(adders, e.profile)
 	}
-	if e.graph != nil && e.factor == nil { // a factor takes its rows later
+	if e.graph != nil && e.factor == nil { // a factor gets its rows later
 		adders = append(adders, e.graph)
 	}
 	if e.histograms != nil {
@@ -138,7 +138,8 @@ func (e *bundle) readPositions(r *chunkio.StatsReader) error {
 	return nil
 }
 
-// withoutPositions is a list for a header: positions are in a section, which earlier versions skip.
+// withoutPositions returns the list for a header. The positions are in a section, which programs of earlier
+// versions skip.
 func withoutPositions(list []stream.LeftOut) []stream.LeftOut {
 	bare := slices.Clone(list)
 	for i := range bare {
@@ -168,15 +169,15 @@ func noteFilled(r *run, list []stream.ColumnReport) {
 	}
 }
 
-// filledRemark is empty if nothing is filled, or if the policy was chosen: also by a plan, as it is the same
-// for all its shards.
+// filledRemark returns a remark on filled missing values. It is empty if no value is filled, or if the policy was
+// chosen by the user or by a plan.
 func filledRemark(r *run, list []stream.ColumnReport) string {
 	planned := r.planHeader != nil && r.planHeader.Options["missing"] != ""
 	text := describeFilled(r, list)
 	switch {
 	case r.original.Missing != "" || planned:
 		return ""
-	case text != "" && (r.Stats == "" || r.From == method.FromRows): // else the rows are gone
+	case text != "" && (r.Stats == "" || r.From == method.FromRows): // otherwise the rows are not available
 		text += stream.Textf("; {missing} error refuses them").Spell(r.Spelling)
 	}
 	return text
@@ -211,8 +212,8 @@ func describeFilled(r *run, list []stream.ColumnReport) string {
 	return subject + " are filled by their column's mean: " + strings.Join(places, ", ")
 }
 
-// listFilled lists the features of e with missing values. Columns that can be no features are left out before
-// any policy acts.
+// listFilled lists the features of e with missing values. Columns that cannot be features are left out before any
+// policy acts.
 func listFilled(r *run, e *bundle) (list []stream.ColumnReport) {
 	profile := cmp.Or(e.rawProfile, e.profile)
 	useless := make(map[string]bool)
@@ -227,7 +228,7 @@ func listFilled(r *run, e *bundle) (list []stream.ColumnReport) {
 	return list
 }
 
-// listPromisedMissing is listFilled as far as the metadata of dense input show.
+// listPromisedMissing is like listFilled, but uses only the metadata of dense input.
 func listPromisedMissing(r *run, ds *chunkio.Dataset) (list []stream.ColumnReport) {
 	for f := range ds.Fields() {
 		if r.Sparse == "" && f.Used && f.Nulls > 0 && f.Nulls < ds.Rows() {
@@ -239,12 +240,12 @@ func listPromisedMissing(r *run, ds *chunkio.Dataset) (list []stream.ColumnRepor
 
 func isDroppedWarning(warning string) bool { return strings.HasSuffix(warning, droppedRowsSuffix) }
 
-// finishGram makes the Gram matrix from e, which it uses up; the matrix is absent if e has none.
+// finishGram makes the Gram matrix from e, whose statistics it overwrites. The result lacks the matrix if e does.
 func (e *bundle) finishGram(opt gram.FinishOptions) (*gram.Gram, error) {
 	switch {
 	case e.factor != nil:
 		return e.factor.Finish(e.columns, opt)
-	case e.moments == nil: // it does not fit
+	case e.moments == nil: // the matrix does not fit into memory
 		return e.profile.Gram(e.columns, opt)
 	}
 	return e.moments.Finish(e.columns, opt)

@@ -16,8 +16,8 @@ import (
 )
 
 // Graph methods gather in two passes. A profile pass over the whole input also draws rows, which become the
-// anchors; a second pass gathers the graph together with the Gram matrix. Distances need the scaling, and so
-// the profile, beforehand.
+// anchors; a second pass gathers the graph together with the Gram matrix. Distances need the scaling, which needs
+// the profile first.
 
 func (p *pass) gatherGraph(ctx context.Context, ds *chunkio.Dataset) (*bundle, error) {
 	d, err := p.drawAnchorRows(ctx, ds)
@@ -41,8 +41,8 @@ type anchorData struct {
 	columns []stream.Column
 	profile *gram.Profile
 	sample  *anchor.Sampler
-	rows    *gram.Rows   // all of them instead of a sample, if the Gram matrix will be a factor
-	order   anchor.Drawn // of the rows
+	rows    *gram.Rows   // all rows instead of a sample, if the Gram matrix will be a factor
+	order   anchor.Drawn // the drawing order of the rows
 }
 
 func (d *anchorData) drawnRows() anchor.Drawn {
@@ -52,8 +52,8 @@ func (d *anchorData) drawnRows() anchor.Drawn {
 	return d.sample
 }
 
-// drawAnchorRows makes the profile pass, or takes the profile of a scan in its place, and settles how the next
-// pass reads.
+// drawAnchorRows makes the profile pass, or uses the profile of a scan instead, and determines how the next pass
+// reads.
 func (p *pass) drawAnchorRows(ctx context.Context, ds *chunkio.Dataset) (*anchorData, error) {
 	p.opt.Missing = p.gatherer.missingPolicy()
 	if p.scores != nil {
@@ -72,9 +72,9 @@ func (p *pass) drawAnchorRows(ctx context.Context, ds *chunkio.Dataset) (*anchor
 	return d, err
 }
 
-// readWithoutUseless makes a pass that precedes another, so that columns which are useless however they are
-// filled neither fail nor drop rows. It reads as if nothing were missing, unless the metadata promise missing
-// values; if something is missing, it reads once more without the columns that a profile finds useless.
+// readWithoutUseless makes a pass that another pass follows. Columns that are useless however they are filled must
+// neither cause an error nor drop rows. It first reads as if no value were missing, unless the metadata announce
+// missing values. If a value is missing, it reads again without the columns that a profile finds useless.
 func (p *pass) readWithoutUseless(ctx context.Context, ds *chunkio.Dataset, read func() error) error {
 	policy := p.opt.Missing
 	if (policy == stream.MissingKeep || p.opt.Sparse != "") && !p.gatherer.excludesSuspects() {
@@ -118,8 +118,8 @@ func (p *pass) profileAndSample(ctx context.Context, ds *chunkio.Dataset) (*anch
 	return d, p.makePass(ctx, ds, passSetup{name: anchorsPass, title: "profile", opt: p.opt, sections: body, alwaysSave: true}, d.profile, d.sample)
 }
 
-// newAnchorSampler keeps enough rows for m anchors in d columns. bound gives the hash that this number of rows
-// will not exceed.
+// newAnchorSampler makes a sampler that keeps enough rows for m anchors in d columns. bound returns a hash that
+// will not be exceeded by the given number of rows.
 func (r *run) newAnchorSampler(m, d int, plan Budget, bound func(rows int) uint64) *anchor.Sampler {
 	rows := r.anchorSampleRows(m, d)
 	return anchor.NewSampler(d, anchor.SamplerOptions{
@@ -138,13 +138,13 @@ func newRowSample(p *pass, ds *chunkio.Dataset) *anchor.Sampler {
 	})
 }
 
-// optionGraphRows is the number of rows that methods survey, as a checkpoint records it.
+// optionGraphRows is the option in a checkpoint for the number of rows that methods survey.
 const optionGraphRows = "graph-rows"
 
 func surveyRows(r *run, d int) int { return cmp.Or(r.GraphRows, method.SurveyRows(d)) }
 
-// surveyBytes is the memory of the sample of rows that a method on the Gram matrix surveys; 0 if it takes none,
-// or if the Gram matrix is a factor of rank rows, which include the sample.
+// surveyBytes returns the memory of the sample of rows that a method on the Gram matrix surveys. It is 0 if the
+// method surveys no sample, or if the Gram matrix is a factor of rank rows, because these include the sample.
 func surveyBytes(r *run, ds *chunkio.Dataset, rank int) int64 {
 	d := len(ds.Columns())
 	rows := limitRows(surveyRows(r, d), ds)
@@ -157,8 +157,8 @@ func surveyBytes(r *run, ds *chunkio.Dataset, rank int) int64 {
 	return anchor.SamplerBytes(rows, d)
 }
 
-// kmeansSampleBytes bounds the rows that k-means sees. It is no share of the memory limit, which must not
-// change the result.
+// kmeansSampleBytes bounds the bytes of the rows that k-means uses. It does not depend on the memory limit, because
+// the limit must not change the result.
 const kmeansSampleBytes = 256 << 20
 
 func (r *run) anchorSampleRows(m, d int) int {
@@ -168,13 +168,14 @@ func (r *run) anchorSampleRows(m, d int) int {
 	return m
 }
 
-// expectedAnchors is the largest number of anchors for a table of this many rows, before any row is dropped.
+// expectedAnchors returns the largest number of anchors for a table of the given number of rows, before rows are
+// dropped.
 func (r *run) expectedAnchors(rows int64) int {
 	if r.Anchors.File != "" {
 		return r.anchorRows
 	}
 	m, err := anchor.Count(r.Anchors.Count, rows, r.Anchors.Neighbors)
-	if err != nil { // the profile will show the error; until then, most
+	if err != nil { // the profile will report the error; until then plan for the maximum
 		return r.maxAnchors()
 	}
 	return m

@@ -30,7 +30,7 @@ type grouping struct {
 	groupName     func(column string) string
 }
 
-// The values of Request.Groups that name no file.
+// The values of Request.Groups that are not names of files.
 const (
 	groupsPrefix = "prefix:"
 	groupsRegex  = "regex:"
@@ -126,7 +126,7 @@ func (q *Request) readGroupFile(ctx context.Context, g *grouping) error {
 	return err
 }
 
-// inlineName is the name in errors of JSON that is no file.
+// inlineName is the name of recorded JSON in errors.
 const inlineName = "the recorded JSON"
 
 func (q *Request) readOptionFile(ctx context.Context, option, value string, remedy stream.Text) (name string, text []byte, err error) {
@@ -150,7 +150,7 @@ func (q *Request) readOptionFile(ctx context.Context, option, value string, reme
 }
 
 func checkPairsMemory(ctx context.Context, path string, text []byte, memory int64) error {
-	const line = 96 // of CSV: its fields in a list of their own
+	const line = 96 // bytes of memory per CSV line, whose fields are in a list of their own
 	parsed := line * int64(bytes.Count(text, []byte{'\n'}))
 	if isJSON(text) {
 		size, err := jsonsize.DecodedBytes(ctx, text, reflect.TypeFor[map[string][]string]())
@@ -169,7 +169,7 @@ func checkPairsMemory(ctx context.Context, path string, text []byte, memory int6
 
 func isJSON(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
 
-// readPairs reads CSV lines of two fields, without a first line that names the fields: name and heading.
+// readPairs reads CSV lines of two fields. It skips the first line if the second field of that line is heading.
 func readPairs(name string, text []byte, heading string) ([][]string, error) {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.FieldsPerRecord, r.TrimLeadingSpace = 2, true
@@ -233,11 +233,11 @@ func readCosts(ctx context.Context, q *Request) (*pricing, error) {
 	return p, err
 }
 
-// maxCost keeps sums of costs in range.
+// maxCost bounds a cost, so that sums of costs do not overflow.
 const maxCost = 1e100
 
-// bindingOption is an option that constrains the choice but is not served by a method of these takes; empty if
-// none.
+// bindingOption returns an option of q that constrains the choice and that a method with these capabilities does
+// not support. It returns "" if there is none.
 func (q *Request) bindingOption(takes method.Takes) string {
 	switch {
 	case !takes.Turns:

@@ -11,16 +11,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// shardStats are the statistics of the hash shards of the rows, each apart: half-samples are sums of them, and
-// so is the whole.
+// shardStats holds the statistics of each hash shard of the rows. Sums of some shards are half-samples, and the sum
+// of all shards is the whole.
 type shardStats struct {
 	moments  []*gram.Moments
 	graphs   []*anchor.Statistics // with moments, for the graph methods; else nil
 	splitter *halves.Splitter     // while rows arrive
 }
 
-// newShardStats makes empty statistics that hold opt.Limit bytes at most, together with one more set for their
-// sum. graph is one of no rows, or nil.
+// newShardStats makes empty statistics. Together with one more set for their sum they hold at most opt.Limit bytes.
+// graph is an empty graph, or nil.
 func newShardStats(shards, d int, opt gram.Options, graph *anchor.Statistics) (*shardStats, error) {
 	opt.Limit = gram.ShareOf(opt.Limit, d, shards+1)
 	h := &shardStats{}
@@ -107,8 +107,8 @@ func (h *shardStats) allShards() []int {
 	return list
 }
 
-// finishShards makes the whole of e from its hash shards, once all rows have arrived. e.profile must be of the
-// rows in their order.
+// finishShards adds up the hash shards to the statistics of e, once all rows have arrived. e.profile must have been
+// made from the rows in input order.
 func (e *bundle) finishShards() error {
 	if err := e.shardStats.splitter.Flush(); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (h *shardStats) merge(o *shardStats) error {
 	return nil
 }
 
-// momentsBytes bounds the moments of h after merging o, which may be nil.
+// momentsBytes bounds the bytes of the moments of h after merging o, which may be nil.
 func (h *shardStats) momentsBytes(o *shardStats) (n int64) {
 	for i, m := range h.moments {
 		if o != nil && i < len(o.moments) {
@@ -172,8 +172,8 @@ func (h *shardStats) setLimit(limit int64) {
 	}
 }
 
-// hashedMagic opens the binary form: "ufshash1", the number of shards, whether there are graphs (0 or 1), then
-// the moments and the graphs of all shards in their own forms.
+// hashedMagic begins the binary form, which contains "ufshash1", the number of shards, whether there are graphs (0
+// or 1), then the moments and the graphs of all shards in their own forms.
 const hashedMagic = "ufshash1"
 
 // WriteTo implements io.WriterTo.
@@ -210,7 +210,7 @@ func (h *shardStats) states() []state {
 }
 
 // ReadFrom reads the output of WriteTo for the same number of shards, and skips graphs if h has none. After an
-// error h is of no use.
+// error h must not be used.
 func (h *shardStats) ReadFrom(r io.Reader) (int64, error) {
 	d := words.NewReader(r)
 	d.Magic(hashedMagic, "statistics of hash shards")

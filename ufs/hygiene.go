@@ -13,10 +13,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Columns that should be no features, such as identifiers, are recognised from facts that every pass gathers
-// with its statistics. Methods on the Gram matrix or a profile leave them out of the gathered statistics. The
-// distances of a graph, and methods over rows, need the decision beforehand: there a profile pass over the
-// whole input decides.
+// Columns that should not be features, such as identifiers, are recognised from counts (hygiene.Facts) that every
+// pass gathers with its statistics. Methods on the Gram matrix or a profile leave them out of the gathered
+// statistics. Distances of a graph and methods over rows need the decision earlier. For them a profile pass over
+// the whole input decides.
 
 // warnMissing is the share of missing values above which a column gets a warning.
 const warnMissing = 0.5
@@ -38,8 +38,8 @@ func (r *run) checkExclusion() error {
 	return nil
 }
 
-// refuseExclusion refuses to leave columns out of statistics, which keep all, with the facts to recognise
-// suspects.
+// refuseExclusion refuses AutoExclude for statistics. Statistics keep all columns, together with the counts that
+// identify suspicious columns.
 func (q *Request) refuseExclusion(verb string) error {
 	if q.excludesSuspects() {
 		return stream.Usagef("{auto-exclude} and {max-missing}: a %s keeps all columns, and what tells which to leave out; ask it of select with {stats}", verb)
@@ -49,8 +49,8 @@ func (q *Request) refuseExclusion(verb string) error {
 
 func (r *run) newFacts(d int) *hygiene.Facts { return hygiene.New(d, r.Threads, r.readsLabel()) }
 
-// readsLabel reports whether the label is read, if it can be a class. Rows that a scan keeps have none: there
-// the facts about all rows reveal leaks.
+// readsLabel reports whether the label is read, if it can be a class. The rows that a scan keeps do not contain the
+// label. For them the counts over all rows reveal leaks.
 func (r *run) readsLabel() bool { return r.Label != "" && r.Sparse == "" }
 
 func (q *Request) maxMissingShare() float64 {
@@ -84,7 +84,7 @@ func isIntended(s hygiene.Suspect, cols []stream.Column) bool {
 func suspectReason(s hygiene.Suspect, cols []stream.Column, label string) string {
 	switch s.Kind {
 	case hygiene.Sparse:
-		return fmt.Sprintf("mostly missing (%s of the rows)", share(s.Share))
+		return fmt.Sprintf("mostly missing (%s of the rows)", formatPercent(s.Share))
 	case hygiene.Time:
 		return "counts time (" + s.Evidence + ")"
 	case hygiene.ID:
@@ -97,7 +97,7 @@ func suspectReason(s hygiene.Suspect, cols []stream.Column, label string) string
 
 func (r *run) handleSuspects(e *bundle, s *stream.Selection) error {
 	profile, raw := e.profile, e.rawProfile
-	if raw != nil { // the values, not their scores
+	if raw != nil { // the histograms and profile of values, not of scores
 		profile = raw
 	}
 	label := r.Label
@@ -150,7 +150,8 @@ func suspectWarnings(list []hygiene.Suspect, cols []stream.Column, label string)
 	return texts
 }
 
-// namedSuspects is the number of suspects of a kind that a warning names; the selection lists all.
+// namedSuspects is the number of suspicious columns of each kind that a warning names. The selection lists all of
+// them.
 const namedSuspects = 4
 
 func suspectWarning(kind hygiene.Kind, list []hygiene.Suspect, cols []stream.Column, label string) stream.Text {
@@ -163,7 +164,7 @@ func suspectWarning(kind hygiene.Kind, list []hygiene.Suspect, cols []stream.Col
 		name := cols[s.Column].Name
 		switch kind {
 		case hygiene.Sparse:
-			name += " (" + share(s.Share) + ")"
+			name += " (" + formatPercent(s.Share) + ")"
 		case hygiene.Time, hygiene.Leak:
 			name += " (" + s.Evidence + ")"
 		case hygiene.Copy:
@@ -204,10 +205,10 @@ func sentinelWarnings(e *bundle, ds *chunkio.Dataset) []stream.Text {
 	var names []string
 	var values []float64
 	for _, s := range e.facts.FindSentinels(e.takesPart) {
-		if e.columns[s.Column].Block != "" { // made of times or categories
+		if e.columns[s.Column].Block != "" { // the column was made from times or categories
 			continue
 		}
-		names = append(names, fmt.Sprintf("%s (%v, in %s of the rows)", e.columns[s.Column].Name, s.Value, share(s.Share)))
+		names = append(names, fmt.Sprintf("%s (%v, in %s of the rows)", e.columns[s.Column].Name, s.Value, formatPercent(s.Share)))
 		if !slices.Contains(values, s.Value) {
 			values = append(values, s.Value)
 		}
@@ -236,8 +237,8 @@ func (e *bundle) readFacts(r *chunkio.StatsReader) error {
 	return readSection(r, factsSection, e.facts)
 }
 
-// profileUseless makes a profile pass over the whole input without statistics. It returns the columns with
-// missing entries that can be no features, and the suspicious ones that are to be left out.
+// profileUseless makes a profile pass over the whole input without statistics. It returns the columns with missing
+// entries that cannot be features, and the suspicious columns to leave out.
 func (p *pass) profileUseless(ctx context.Context, ds *chunkio.Dataset) ([]stream.LeftOut, error) {
 	profile := gram.NewProfile(len(ds.Columns()))
 	adders, body := []stream.Adder{profile}, []chunkio.Section{{Name: profileSection, Body: profile}}

@@ -29,7 +29,7 @@ func (q *Request) statisticsShape() map[string]string {
 		}
 	}
 	q.addColumnShape(s)
-	if q.Scale == scaleRank { // others can be chosen afterwards
+	if q.Scale == scaleRank { // other scales can be chosen afterwards
 		s["scale"] = scaleRank
 	}
 	if q.SampleRows > 0 {
@@ -46,12 +46,12 @@ func (q *Request) statisticsShape() map[string]string {
 	return s
 }
 
-// joinNames writes a list as an option holds it: comma-separated, names with commas or quotes quoted as in CSV.
-// A list of one empty name is a pair of quotes, to differ from an empty list.
+// joinNames writes a list in the form of an option. Names are separated by commas, and names with commas or quotes
+// are quoted as in CSV. A list of one empty name becomes a pair of quotes, so that it differs from an empty list.
 func joinNames(names []string) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	_ = w.Write(names) // a Builder takes everything
+	_ = w.Write(names) // writing to a Builder cannot fail
 	w.Flush()
 	list := strings.TrimSuffix(b.String(), "\n")
 	if list == "" && len(names) > 0 {
@@ -60,13 +60,13 @@ func joinNames(names []string) string {
 	return list
 }
 
-// maxNames is more than any option names. Each name takes 80 bytes in addition to its text: a record of a
-// selection may have 30 million names in 60 MB, which took 2.4 GB.
+// maxNames bounds the number of names in an option, far above any real use. Each name needs 80 bytes in addition to
+// its text. A selection file of 60 MB can contain 30 million names, and these took 2.4 GB.
 const maxNames = 1_000_000
 
-// splitNames reads the output of joinNames: a comma separates if the number of quotes before it is even.
-// encoding/csv would change names: it reads a carriage return and newline as a newline alone, and ends at a
-// newline outside of quotes. Commas within quotes count towards [maxNames] too.
+// splitNames reads the output of joinNames. A comma separates two names if the number of quotes before the comma is
+// even. encoding/csv would change names, because it reads a carriage return with a newline as a newline alone, and
+// ends at a newline outside quotes. Commas within quotes count towards [maxNames] too.
 func splitNames(list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
@@ -115,7 +115,7 @@ func openDataset(ctx context.Context, inputs []string, opt chunkio.Options) (*ch
 func promisesMissing(ds *chunkio.Dataset) bool { return ds.WithNulls() > 0 }
 
 // matchFeatures returns the positions of the features that match the patterns of an option, in the order of the
-// patterns; a pattern that matches none is a usage error.
+// patterns; a pattern without a match is a usage error.
 func matchFeatures(option string, patterns []string, cols []stream.Column, leftOut []stream.LeftOut) ([]int, error) {
 	var found []int
 	taken := make([]bool, len(cols))
@@ -184,8 +184,8 @@ func plural(n int, noun string) string {
 
 func comma(n int64) string { return humanize.Comma(n) }
 
-// refuseInputAsOutput refuses an Output that is one of the files which the request names, or one of others.
-// Files in its folders, globs and lists are compared when they are found ([chunkio.Dataset.NotInput]).
+// refuseInputAsOutput refuses an Output that is one of the files named in the request, or one of others. Files in
+// the request's folders, globs and lists are compared later, when they are found ([chunkio.Dataset.NotInput]).
 func refuseInputAsOutput(ctx context.Context, q *Request, others ...string) error {
 	if q.Output == "" {
 		return nil

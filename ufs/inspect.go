@@ -27,7 +27,7 @@ type Inspection struct {
 	Notes    []string          `json:"notes,omitempty"` // how text was read, and how missing values will be filled
 }
 
-// InspectedColumn is a column of the input, feature or not.
+// InspectedColumn describes a column of the input, which may be a feature or not.
 type InspectedColumn struct {
 	Name  string         `json:"name"`
 	Type  string         `json:"type"`
@@ -40,9 +40,9 @@ type InspectedColumn struct {
 	Why   string         `json:"why,omitempty"`
 }
 
-// Inspect lists every column of the input, whether it is a feature, and if not the reason. It reads footers
-// only; with scan it reads the features too, and adds missing values by kind and the range. A single statistics
-// file is inspected as well.
+// Inspect lists every column of the input, whether it is a feature, and if not, the reason. It reads footers only.
+// With scan it also reads the features, and adds their missing values by kind and their range. Inspect also accepts
+// a single statistics file.
 func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
 	if err := refuseInputAsOutput(ctx, &q); err != nil {
 		return nil, err
@@ -79,13 +79,14 @@ func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
 	return r.inspectInput(ctx, scan)
 }
 
-// inspectedColumnBytes is the memory of a column until it is printed: of 3,000,000 list elements 290 bytes each
-// were allocated, and the process took 240 to 390 as table and as JSON, at this limit.
+// inspectedColumnBytes is the memory of a column until it is printed. For 3,000,000 list elements 290 bytes each
+// were allocated. With this limit the process held 240 bytes each when it printed a table and 390 when it printed
+// JSON.
 const inspectedColumnBytes = 400
 
 func (r *run) inspectInput(ctx context.Context, scan bool) (*Inspection, error) {
 	opt := r.readOptions()
-	opt.Spreads = !scan // a scan shows more
+	opt.Spreads = !scan // a scan gives more information
 	var notes []string
 	opt.Note = func(t stream.Text) { notes = append(notes, t.Spell(r.Spelling)) }
 	ds, err := chunkio.Open(ctx, r.Inputs, opt)
@@ -115,7 +116,7 @@ func (r *run) inspectInput(ctx context.Context, scan bool) (*Inspection, error) 
 		s.Columns = append(s.Columns, col)
 	}
 	if scan {
-		opt.LeaveOut = undecoded // one that cannot be decoded must not stop the others
+		opt.LeaveOut = undecoded // a column that cannot be decoded must not prevent the scan of the other columns
 		opt.Missing = stream.MissingKeep
 		if opt.Sparse != "" {
 			opt.Missing = stream.MissingZero
@@ -136,7 +137,7 @@ func (r *run) inspectInput(ctx context.Context, scan bool) (*Inspection, error) 
 			return nil, plan.errForLimit(err)
 		}
 		if r.SampleRows == 0 && len(ds.Columns()) > 0 {
-			s.Rows = &seen // a stream knows its rows only now
+			s.Rows = &seen // the number of rows of a stream is known only now
 		}
 	}
 	if n := ds.Rows(); n >= 0 {

@@ -14,25 +14,25 @@ import (
 const (
 	// outsideHeap is kept free for resident memory that the Go runtime does not count against its own limit: the
 	// pages of the program itself. Measured on amd64 with mnist10k, sampled every 3 ms: the program's own pages
-	// (RssFile) are up to 26 MiB, 5 more than before it had the clients of stores. The rest is a margin, because
-	// the runtime may overrun its limit for a moment: peaks at the smallest limit stayed 7 MB below it in five
-	// runs on a busy machine; with 24 MiB one of five was 3 MB above.
+	// (RssFile) need up to 26 MiB, 5 MiB more than before the program contained clients of object stores. The rest
+	// is a margin, because the runtime may exceed its limit for a moment. In five runs on a busy machine the peaks
+	// at the smallest limit stayed 7 MB below it. With 24 MiB the peak of one run in five was 3 MB above the limit.
 	outsideHeap = 30 << 20
 	// programBytes is the memory that the plan keeps free for everything outside it: the program, the runtime,
 	// and garbage between two collections.
 	programBytes = 48 << 20 // 2 MiB for hygiene.Facts; profileColumnBytes has their bytes for each column
-	// collectPercent makes the collector run at 1.5 times the live heap instead of twice: the live heap is few
-	// large buffers, which are cheap to scan.
+	// collectPercent makes the collector run when the heap reaches 1.5 times the live heap instead of twice. The
+	// live heap consists of few large buffers, which are cheap to scan.
 	collectPercent = 50
-	// maxThreads is far above any use: the Go runtime takes minutes to set up a million.
+	// maxThreads is far above any real use. The Go runtime would need minutes to set up a million threads.
 	maxThreads = 1024
-	// ownRuntime is the Go runtime's memory in a program that has just begun, its heap included, and is part of
-	// programBytes: 10 MiB in ufs-stream before it reads a file.
+	// ownRuntime is the memory of the Go runtime, including its heap, in a program that has just started. It is a
+	// part of programBytes. ufs-stream needs 10 MiB before it reads a file.
 	ownRuntime = 12 << 20
 )
 
-// process holds the Go runtime's settings changed by active runs, which the process has once: the first to
-// begin saves the earlier settings, the last to end restores them.
+// process holds the settings of the Go runtime that active runs change. The whole process shares them. The first
+// run to begin saves the earlier settings, and the last run to end restores them.
 var process struct {
 	sync.Mutex
 	runs, bounds  int // active
@@ -46,12 +46,13 @@ var process struct {
 	last       int64         // and the memory after it
 }
 
-// Bound keeps the process within memory bytes from now on, like an active run, until restore is called. It is
-// for a program that keeps its limit before and after the run too, while it reads selections and writes
-// results: a selection from 20,000 columns is 4.6 MiB of JSON, and writing it took partgreedy 217 of 210 MiB.
+// Bound keeps the process within memory bytes from now on, like an active run, until restore is called. It is for a
+// program that must also keep its limit before and after the run, when it reads selections and writes results. A
+// selection from 20,000 columns has 4.6 MiB of JSON; when partgreedy wrote it, the process reached 217 MiB with a
+// limit of 210 MiB.
 //
-// Memory that the process holds when Bound is called is not counted; memory that it takes from then on is, also
-// before a run begins.
+// Memory that the process already holds when Bound is called is not counted. Memory that it allocates later is
+// counted, also before a run begins.
 func Bound(memory int64) (restore func()) {
 	process.Lock()
 	defer process.Unlock()
@@ -71,8 +72,8 @@ func Bound(memory int64) (restore func()) {
 
 func heapLimit(memory int64) int64 { return max(memory-outsideHeap, 1<<20) }
 
-// applyLimits hands the bounds of the request to the Go runtime until end is called, and makes gonum's LAPACK
-// use our kernels.
+// applyLimits sets the limits of the request in the Go runtime until end is called, and makes gonum's LAPACK use
+// our kernels.
 func (q *Request) applyLimits(ctx context.Context) (end func(), err error) {
 	if err := refuseInputAsOutput(ctx, q); err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (q *Request) applyLimits(ctx context.Context) (end func(), err error) {
 	process.runs++
 	return sync.OnceFunc(func() {
 		if q.stdin != nil {
-			q.stdin.Close() // scratch that is given up: nothing is lost if that fails
+			q.stdin.Close() // the scratch file is not needed any more, so an error does no harm
 		}
 		process.Lock()
 		defer process.Unlock()
@@ -108,13 +109,13 @@ func (q *Request) applyLimits(ctx context.Context) (end func(), err error) {
 	}), nil
 }
 
-// memoryBeforeRun is the memory that the caller's process holds before a run, beyond the needs of a program
-// that has just begun. The runtime has one limit for both. Without this addition a process that holds as much
-// as the run may use would collect without end.
+// memoryBeforeRun returns the memory that the caller's process holds before a run, beyond the needs of a program
+// that has just started. This memory is added to the limit of the run, because the runtime has one limit for both.
+// Otherwise the collector would run permanently in a process that holds as much memory as the run may use.
 //
-// Garbage is not held: it is collected first, but in no more than a fiftieth of the time. In a process that
-// holds much and makes thousands of small runs, the command's tests, collecting took most of it. Between two
-// collections the last one's figure stands.
+// Garbage is not counted, because memoryBeforeRun first runs a collection. Collections use at most a fiftieth of
+// the time: in the command's tests, a process that holds much memory and makes thousands of small runs, they had
+// used most of it. Between two collections the result of the last one is used.
 func memoryBeforeRun() int64 {
 	if room.UsedBytes() <= ownRuntime {
 		return 0

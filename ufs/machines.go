@@ -11,29 +11,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Machines asks for the duration of a job on different numbers of machines (Forecast.OnMachines).
+// Machines describes the machines for which Forecast.OnMachines estimates the duration of a job.
 type Machines struct {
-	Counts []int  // of machines, each 1 or more
-	Cores  int    // of a machine; 0 means as many as this one has
+	Counts []int  // numbers of machines, each at least 1
+	Cores  int    // cores of a machine; 0 means the number of cores of this machine
 	Rates  string // NAME=VALUE,… replace measured or assumed rates; see docs/scale.md
 }
 
 // MachinesPoint is the estimate for one number of machines. Times are seconds.
 type MachinesPoint struct {
 	Machines int     `json:"machines"`
-	Plan     float64 `json:"plan_s"`  // reading footers, before all else
-	Scan     float64 `json:"scan_s"`  // all rounds, from a machine's start to its part
+	Plan     float64 `json:"plan_s"`  // reading footers, before the scan
+	Scan     float64 `json:"scan_s"`  // all rounds, from the start of a machine until its part is written
 	Merge    float64 `json:"merge_s"` // all rounds
 	Select   float64 `json:"select_s"`
 	Total    float64 `json:"total_s"`       // from the first command to the selection
 	Speedup  float64 `json:"speedup"`       // over one machine
 	Hours    float64 `json:"machine_hours"` // paid hours, without machines that idle while others merge
 	Levels   int     `json:"merge_levels"`  // 0 if nothing is merged
-	Parts    float64 `json:"parts_bytes"`   // of all rounds
+	Parts    float64 `json:"parts_bytes"`   // total size of the parts of all rounds
 	Bound    string  `json:"bound"`         // the part of the job that takes most of the time
 }
 
-// Rate is a figure that the estimate rests on.
+// Rate is a number on which the estimate is based.
 type Rate struct {
 	Name   string  `json:"name"`
 	Value  float64 `json:"value"`
@@ -46,7 +46,7 @@ type Rate struct {
 // MachinesForecast is an estimate of the duration of a job of plan, scan, merge and select on many machines.
 // Its formulas are in docs/scale.md.
 type MachinesForecast struct {
-	Estimate bool            `json:"estimate"` // true: nothing of it was run
+	Estimate bool            `json:"estimate"` // always true: the job was not run
 	Cores    int             `json:"cores"`
 	Rounds   int             `json:"rounds"` // of scan and merge
 	Groups   int             `json:"row_groups"`
@@ -56,8 +56,8 @@ type MachinesForecast struct {
 	Warnings []string        `json:"warnings"`
 }
 
-// OnMachines fills in f.Machines. Its times rest on rates: a few were measured, and others, of networks and
-// schedulers, are assumed unless m gives them.
+// OnMachines fills in f.Machines. Its times are based on rates. A few rates were measured. The rates of networks
+// and schedulers are assumed unless m gives them.
 func (f *Forecast) OnMachines(m Machines) error {
 	rates, err := scalemodel.DefaultRates().WithOverrides(m.Rates)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // profileColumnBytes is the memory of a profile and its report for one column.
 const profileColumnBytes = 512
 
-// Budget is the plan of a run's memory, in bytes: made before the run, from the footers, and kept by its parts.
-// Results never depend on it.
+// Budget is the plan of a run's memory, in bytes. It is made before the run from the footers, and the parts of the
+// run stay within it. Results never depend on it.
 type Budget struct {
 	Limit      int64 `json:"limit_bytes"`
 	Program    int64 `json:"program_bytes"`
@@ -28,32 +28,32 @@ type Budget struct {
 	Anchors    int64 `json:"anchors_bytes"` // the anchor graph's part of the statistics
 	Solver     int64 `json:"solver_bytes"`
 	Kept       int64 `json:"kept_bytes"`                      // decoded data that a pass keeps for the next ones, at most
-	KeptGroups int   `json:"kept_row_groups"`                 // row groups that fit into Kept whatever their values
-	Groups     int   `json:"row_groups"`                      // in all
+	KeptGroups int   `json:"kept_row_groups"`                 // row groups that fit into Kept, whatever values they have
+	Groups     int   `json:"row_groups"`                      // total number of row groups
 	Slack      int64 `json:"slack_bytes"`                     // for garbage while Kept is held
-	Peak       int64 `json:"peak_bytes"`                      // of the parts that live at one time
+	Peak       int64 `json:"peak_bytes"`                      // of the parts that are in memory at the same time
 	Smallest   int64 `json:"smallest_bytes"`                  // the smallest limit that works
 	InMemory   int64 `json:"smallest_in_memory_bytes"`        // the smallest limit that needs no further passes
-	AutoK      int64 `json:"smallest_auto_k_bytes,omitempty"` // the smallest limit for finding K, if it is open
+	AutoK      int64 `json:"smallest_auto_k_bytes,omitempty"` // the smallest limit for finding K; 0 if K is set
 	Sketch     int64 `json:"sketch_rows"`                     // rows of the sketch that estimates G; 0 if G is exact
-	Factor     int64 `json:"factor_rows"`                     // rows of G as a factor; 0 if G is in full, or not made
+	Factor     int64 `json:"factor_rows"`                     // rows of G as a factor; 0 if G is full or not made
 	OutOfCore  bool  `json:"out_of_core"`                     // passes over the rows replace G, or rows are in scratch files
 
-	scratch          int64 // bytes in files
+	scratch          int64 // bytes in scratch files
 	rewrittenScratch int64 // the part of scratch that each iteration rewrites: a checkpoint keeps it twice
 	freedStatistics  int64 // statistics that are freed before the solver begins
-	judgesAtOnce     bool  // memory suffices to judge the anchors' graph and that of a permuted copy at once
+	judgesAtOnce     bool  // memory suffices to judge the anchors' graph and the graph of a permuted copy at once
 	hasSizeRules     bool  // memory suffices for the rules that find the number of features
 	spoolBytes       int64 // scratch for row groups of objects that do not fit into Reading
-	iterations       int   // of one setting, at most; 0 if the method does not iterate
+	iterations       int   // greatest number for one setting; 0 if the method does not iterate
 	parallelSettings int   // settings of a path that are solved at a time
 	gathersMoments   bool  // FromRows: moments are gathered before the rows are read
-	packingBytes     int64 // the solver's part for a block of drawn rows
-	sideStatistics   int64 // the statistics' part for histograms and the like
+	packingBytes     int64 // part of the solver's memory for a block of drawn rows
+	sideStatistics   int64 // part of the statistics' memory for histograms and similar tables
 	thinColumnBytes  int64 // planned memory of the graph's C stored by columns; 0 if it is a matrix
 
 	judgingStatistics int64         // memory of the statistics with judgesAtOnce, before they are gathered
-	methodPasses      method.Passes // over the input, once there are statistics
+	methodPasses      method.Passes // passes over the input after the statistics are made
 }
 
 func (r *run) newShape(ds *chunkio.Dataset, c *candidates) method.Shape {
@@ -101,37 +101,40 @@ func (r *run) planMethod(ds *chunkio.Dataset) (Budget, error) {
 		return r.planOutOfCore(ds, shape)
 	}
 	in, err := r.planBestForm(ds, func(rank int) (Budget, error) { return r.planGram(ds, shape, rank) })
-	if r.Takes.Sample { // which rows the choice rests on does not depend on the limit
+	if r.Takes.Sample { // the rows on which the choice is based do not depend on the limit
 		return in, err
 	}
 	return r.chooseInOrOutOfCore(ds, in, err, func() (Budget, error) { return r.planOutOfCore(ds, shape) })
 }
 
-// minSaving is the divisor of the memory that going out of core must at least save, a quarter, if the Gram
-// matrix is better a factor. A factor holds little more than the profile and the blocks that further passes
-// hold too: of 200 rows of 10⁶ features these would take 2.8 GiB for 2.9, and 9,000 passes for one.
-const minSaving = 4
+// savingDivisor sets the least saving for going out of core if a factor is the better form of the Gram matrix:
+// 1/savingDivisor of the memory, a quarter. A factor needs little more memory than the profile and the blocks that
+// further passes also need. For 200 rows of 10⁶ features, going out of core would need 2.8 GiB instead of 2.9, and
+// 9,000 passes instead of one.
+const savingDivisor = 4
 
-// chooseInOrOutOfCore returns plan in, or the plan of without, which makes no Gram matrix, if in does not fit.
+// chooseInOrOutOfCore returns plan in or, if in does not fit, the result of planOut, which plans without a Gram
+// matrix.
 func (r *run) chooseInOrOutOfCore(ds *chunkio.Dataset, in Budget, err error, planOut func() (Budget, error)) (Budget, error) {
-	// Halves are sums of matrices, and without the matrix there are no pairs, nor rules.
+	// Half-samples are sums of matrices, and without a matrix neither pairwise statistics nor the rules for the
+	// number of features are available.
 	if !ds.Replayable() || r.Stability > 0 || r.AutoK || r.Missing == missingPairwise {
 		return in, err
 	}
 	out, outErr := planOut()
-	pays := r.gramForms(ds)[0] == 0 || out.Smallest <= in.Smallest-in.Smallest/minSaving
+	pays := r.gramForms(ds)[0] == 0 || out.Smallest <= in.Smallest-in.Smallest/savingDivisor
 	switch {
-	case errors.As(outErr, new(*stream.UsageError)): // its settings are for memory alone
+	case errors.As(outErr, new(*stream.UsageError)): // its settings are only possible in memory
 		return in, err
 	case !pays:
 		return in, err
 	case err == nil && outErr == nil && r.isRereadingBetter(in.Factor, len(ds.Columns())):
-		out.InMemory = out.Smallest // more memory would not be used
+		out.InMemory = out.Smallest // the run would not use more memory
 		return out, nil
 	case err == nil:
 		in.Smallest = min(in.Smallest, out.Smallest)
 		return in, nil
-	case in.Smallest < out.Smallest: // then neither fits
+	case in.Smallest < out.Smallest: // then neither plan fits
 		return in, err
 	}
 	out.InMemory = in.Smallest
@@ -209,8 +212,8 @@ func limitRows(rows int, ds *chunkio.Dataset) int {
 	return rows
 }
 
-// planPass plans one pass that fills this many bytes of statistics, followed by a solver. Reading and solver do
-// not live at the same time.
+// planPass plans one pass that fills the given number of bytes of statistics, followed by a solver. Reading and the
+// solver are not in memory at the same time.
 func (r *run) planPass(ds *chunkio.Dataset, statistics, solver int64) (Budget, error) {
 	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: statistics, Solver: solver}
 	b.Smallest = b.Program + statistics + max(ds.MinMemory(), solver)
@@ -228,15 +231,15 @@ func (b Budget) refusal() error {
 	return &stream.MemoryError{What: "this run", Need: b.Smallest, Limit: b.Limit}
 }
 
-// reopenedBytes is the memory for reopening an input that exceeds the limit, only to plan: as much as the
-// program, so that a refusal stays within twice the memory of any run. It holds 20,000 columns of Parquet in a
-// few row groups, or the names of 250,000 list elements.
+// reopenedBytes is the memory for reopening an input that exceeds the limit, only to plan. It equals programBytes,
+// so that a refusal needs at most twice the memory of any run. It suffices for 20,000 columns of Parquet in a few
+// row groups, or for the names of 250,000 list elements.
 const reopenedBytes = programBytes
 
-// errLeastMemory turns a memory error of opening the input into the refusal of the whole plan, which names the
-// smallest limit that is enough. It makes the plan by opening the input with reopenedBytes. If the input does
-// not fit there either, or had as much already, only a lower bound is known: the need in its error. Opening
-// without a limit took 740 MB of 128 MiB.
+// errLeastMemory turns a memory error of opening the input into the memory error of the whole plan, which names the
+// smallest sufficient limit. To make the plan, it opens the input with reopenedBytes. If the input does not fit
+// there either, or already had as much memory, only a lower bound is known: the need in its error. Opening without
+// a limit took 740 MB under a limit of 128 MiB.
 func (r *run) errLeastMemory(ctx context.Context, inputs []string, opt chunkio.Options, plan func(*chunkio.Dataset) (Budget, error), err error) error {
 	if !errors.As(err, new(*stream.MemoryError)) {
 		return err
@@ -248,7 +251,8 @@ func (r *run) errLeastMemory(ctx context.Context, inputs []string, opt chunkio.O
 	return r.errOfPlan(ctx, inputs, opt, plan, err)
 }
 
-// errOfPlan opens the input to get the refusal of its plan; if the plan has none, it returns err restated.
+// errOfPlan opens the input and returns the memory error of its plan. If the plan fits, errOfPlan returns err,
+// restated in terms of the whole limit.
 func (r *run) errOfPlan(ctx context.Context, inputs []string, opt chunkio.Options, plan func(*chunkio.Dataset) (Budget, error), err error) error {
 	ds, openErr := openDataset(ctx, inputs, opt)
 	switch {
@@ -277,8 +281,9 @@ func (q *Request) errLowerBound(err error) error {
 	return err
 }
 
-// enforce makes the Go runtime keep to the planned peak rather than to the whole limit, so that garbage does
-// not fill the memory that the plan left free. If statistics may outgrow the plan, the limit itself holds.
+// enforce makes the Go runtime keep to the planned peak rather than to the whole limit, so that garbage does not
+// fill the memory that the plan left free. If statistics may outgrow the plan, the runtime keeps to the limit
+// itself.
 func (b Budget) enforce(mayGrow bool) {
 	if !mayGrow {
 		process.Lock()
@@ -287,8 +292,8 @@ func (b Budget) enforce(mayGrow bool) {
 	}
 }
 
-// statisticsRoom is the memory that the statistics may grow to: footers do not show every missing value, and
-// columns that have some need more.
+// statisticsRoom returns the memory to which the statistics may grow. They may outgrow the plan because footers do
+// not show every missing value, and columns with missing values need more memory.
 func (b Budget) statisticsRoom() int64 {
 	return b.Limit - b.Program - b.Anchors - b.sideStatistics - max(b.Reading, b.Solver)
 }
@@ -311,7 +316,7 @@ func (q *Request) errForLimit(err error) error {
 	if !errors.As(err, &m) || !m.OfMemory() {
 		return err
 	}
-	if all, ok := err.(interface{ Unwrap() []error }); ok { // keep the error of removing leftovers
+	if all, ok := err.(interface{ Unwrap() []error }); ok { // keep the error of removing leftover files
 		each := all.Unwrap()
 		whole := make([]error, len(each))
 		for i, e := range each {

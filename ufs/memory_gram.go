@@ -20,7 +20,7 @@ func (r *run) planGram(ds *chunkio.Dataset, shape method.Shape, rank int) (Budge
 	if err != nil {
 		return Budget{}, err
 	}
-	if r.Missing == missingPairwise { // the matrix is repaired before the method has it
+	if r.Missing == missingPairwise { // the matrix is repaired before the method gets it
 		cost.Bytes = max(cost.Bytes, linalg.ClipBytes(d))
 	}
 	sideBytes := r.splitterBytes(d) + r.rankBytes(ds, d) + surveyBytes(r, ds, rank)
@@ -32,9 +32,10 @@ func (r *run) planGram(ds *chunkio.Dataset, shape method.Shape, rank int) (Budge
 	return b, err
 }
 
-// gramForms are the forms of the Gram matrix for the shape of ds, the cheaper one first: 0 for the matrix in
-// full, and its number of rows for a factor. A factor pays from two features a row on: there reading takes less
-// arithmetic, 0 for nd², and a method's own takes no more.
+// gramForms lists the forms of the Gram matrix for the shape of ds, the cheaper form first. 0 means the full
+// matrix, and another number means a factor with that number of rows. A factor is cheaper if there are at least two
+// features per row: reading then needs no arithmetic instead of nd² operations, and the method needs no more
+// operations than with the full matrix.
 func (r *run) gramForms(ds *chunkio.Dataset) []int {
 	n, d := r.factorRows(ds), int64(len(ds.Columns()))
 	switch {
@@ -46,8 +47,8 @@ func (r *run) gramForms(ds *chunkio.Dataset) []int {
 	return []int{0, int(n)}
 }
 
-// planBestForm plans with the Gram matrix in the form that pays for the shape of ds, or in the other one if
-// that form does not fit into memory.
+// planBestForm plans with the Gram matrix in the form that is cheaper for the shape of ds. If that form does not
+// fit into memory, it plans with the other form.
 func (r *run) planBestForm(ds *chunkio.Dataset, plan func(rank int) (Budget, error)) (Budget, error) {
 	forms := r.gramForms(ds)
 	best, err := plan(forms[0])
@@ -66,8 +67,8 @@ func (r *run) planBestForm(ds *chunkio.Dataset, plan func(rank int) (Budget, err
 	return other, otherErr
 }
 
-// factorRows is the largest number of rows of a Gram matrix that may be a factor; 0 if it may not, or if the
-// number is unknown.
+// factorRows returns the largest number of rows that a factor of the Gram matrix may have. It returns 0 if the
+// matrix may not be a factor, or if the number is unknown.
 func (r *run) factorRows(ds *chunkio.Dataset) int64 {
 	if !r.Takes.Factor || r.fallback != nil && !r.fallback.Takes.Factor || r.Stability > 0 || r.Missing == missingPairwise || r.Stats != "" {
 		return 0
@@ -79,14 +80,15 @@ func (r *run) factorRows(ds *chunkio.Dataset) int64 {
 	return max(n, 0)
 }
 
-// gramBytes is the memory of the Gram statistics: with hash shards one more set, their sum.
+// gramBytes returns the memory of the Gram statistics. With hash shards it includes one more set for their sum.
 func (r *run) gramBytes(ds *chunkio.Dataset) int64 {
 	return gram.SharedBytes(len(ds.Columns()), r.expectedMissing(ds), r.Stability+1)
 }
 
-// hasNarrowRows reports whether the rows of a factor are kept as float32: their types fit, nothing changes the
-// numbers, and methods on a Gram matrix take them as they come. Methods on a graph, unless they declare
-// ByPanels, turn the rows in place, or multiply them too often to widen them each time.
+// hasNarrowRows reports whether the rows of a factor are kept as float32: the types of the columns allow it, no
+// step changes the numbers, and the method accepts float32. Methods on a Gram matrix do. Methods on a graph that do
+// not declare ByPanels need float64: they rotate the rows in place, or multiply them too often to widen them each
+// time.
 func (r *run) hasNarrowRows(ds *chunkio.Dataset) bool {
 	isTaken := r.From == method.FromGram
 	if panels, ok := r.Solver.(method.ByPanels); ok {
@@ -102,7 +104,8 @@ func (r *run) gramFormBytes(ds *chunkio.Dataset, rank int) int64 {
 	return r.gramBytes(ds)
 }
 
-// gramCost is the memory of a method, and then of judging its choice, in addition to the statistics in memory.
+// gramCost returns the memory that a method, and later the judging of its choice, needs in addition to the
+// statistics.
 func (r *run) gramCost(shape method.Shape) (method.Cost, error) {
 	cost, err := r.Solver.Cost(shape)
 	d := len(shape.Columns)
@@ -113,10 +116,10 @@ func (r *run) gramCost(shape method.Shape) (method.Cost, error) {
 	if r.comparesWithChance() {
 		cost.Bytes = max(cost.Bytes, subset.CompareBytes(d, shape.K))
 	}
-	if r.Takes.Sample { // the matrix may be used up by other methods, which explain nothing themselves
+	if r.Takes.Sample { // other methods may overwrite the matrix, and do not compute explained shares themselves
 		cost.Bytes = max(cost.Bytes, judge.ExplainBytes(d, shape.K, shape.Rank))
 	}
-	if err == nil && r.fallback != nil { // it may select from the same moments
+	if err == nil && r.fallback != nil { // the fallback may select from the same moments
 		var other method.Cost
 		other, err = r.fallback.gramCost(shape)
 		cost.Bytes = max(cost.Bytes, other.Bytes)
@@ -124,7 +127,8 @@ func (r *run) gramCost(shape method.Shape) (method.Cost, error) {
 	return cost, err
 }
 
-// planOutOfCore plans a method on the Gram matrix without that matrix: reading and solver live together.
+// planOutOfCore plans a method on the Gram matrix without that matrix. Reading and the solver are in memory at the
+// same time.
 func (r *run) planOutOfCore(ds *chunkio.Dataset, shape method.Shape) (Budget, error) {
 	shape.OutOfCore = true
 	cost, err := r.Solver.Cost(shape)
@@ -136,8 +140,9 @@ func (r *run) planOutOfCore(ds *chunkio.Dataset, shape method.Shape) (Budget, er
 	if b.Smallest > b.Limit {
 		return b, b.refusal()
 	}
-	// Reading may have a quarter, unless that leaves the solver too little to save passes: of basehock within
-	// 130 MiB 50 features took 22 passes with a quarter, and 18 with reading's minimum.
+	// Reading gets a quarter of the memory, unless the solver then has too little memory to save passes. Selecting
+	// 50 features of basehock within 130 MiB took 22 passes with a quarter for reading, and 18 passes with the
+	// least memory for reading.
 	room, least := b.Limit-b.Program-b.Statistics, cost.Least
 	for _, reading := range []int64{b.Limit / 4, b.Limit / 8, 0} {
 		b.Reading = ds.MemoryFor(min(max(reading, ds.MinMemory()), room-least))
@@ -151,8 +156,8 @@ func (r *run) planOutOfCore(ds *chunkio.Dataset, shape method.Shape) (Budget, er
 	return b, err
 }
 
-// expectedMissing is the number of features whose missing values the statistics will have to carry, as far as
-// the metadata show.
+// expectedMissing returns the number of features for which the statistics will need memory for missing values, as
+// far as the metadata show.
 func (r *run) expectedMissing(ds *chunkio.Dataset) int {
 	if r.missingPolicy() != stream.MissingKeep {
 		return 0

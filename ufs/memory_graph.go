@@ -13,16 +13,16 @@ import (
 )
 
 // planGraph plans the two passes of the graph methods: a profile with a sample of rows, from which the anchors
-// come, and then the statistics. solve is the shape for the cost of the solver that follows; nil for none. rank
-// is the number of rows of a Gram matrix that is a factor, 0 in full. outOfCore means that there is none, so
-// that reading and solver live together.
+// come, and then the statistics. solve is the shape for the cost of the solver that follows, or nil if no solver
+// follows. rank is the number of rows if the Gram matrix is a factor, and 0 if it is full. outOfCore means that
+// there is no Gram matrix, so that reading and the solver are in memory at the same time.
 func (r *run) planGraph(ds *chunkio.Dataset, solve *method.Shape, rank int, outOfCore bool) (Budget, error) {
 	d, total := len(ds.Columns()), ds.Rows()
 	f := &r.Anchors
 	if r.SampleRows > 0 {
 		total = min(total, r.SampleRows)
 	}
-	if r.wholeProfile != nil { // then ds may be only a part
+	if r.wholeProfile != nil { // then ds may be only a part of the input
 		total = r.wholeProfile.profile.Seen
 	}
 	if f.File == "" {
@@ -35,7 +35,7 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve *method.Shape, rank int, outO
 	if rank > 0 {
 		anchors = anchor.LaterBytes(m, d, rank, f.Neighbors)
 	}
-	anchors += r.sampleBytes // the sample stays for another attempt
+	anchors += r.sampleBytes // the sample is kept for another attempt
 	rows := int(min(int64(r.anchorSampleRows(m, d)), total))
 	placing, judging := r.placingBytes(m, d, rank, rows)
 	var cost method.Cost
@@ -55,7 +55,7 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve *method.Shape, rank int, outO
 		}
 	}
 	ranks := r.rankBytes(ds, d)
-	if placing += ranks; ranks > 0 { // the sample, and its copy in scores
+	if placing += ranks; ranks > 0 { // the sample, and its copy mapped to scores
 		placing += anchor.SamplerBytes(rows, d)
 		spread += anchor.SamplerBytes(rows, d)
 	}
@@ -65,7 +65,7 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve *method.Shape, rank int, outO
 		if !r.isThinGraph(d) {
 			return full, err
 		}
-		// The choice between them must not depend on the limit.
+		// The choice between the two plans must not depend on the limit.
 		if thin, thinErr := r.planThinGraph(ds, *solve, m, total); thin.Smallest <= full.Smallest {
 			return thin, thinErr
 		}
@@ -97,14 +97,14 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve *method.Shape, rank int, outO
 	return b, err
 }
 
-// placingBytes is the peak memory of placing m anchors from this many sampled rows, including the sample of an
-// earlier attempt, and the part of it for judging the graph of the anchors among themselves. rank is as in
+// placingBytes returns the peak memory of placing m anchors from the given number of sampled rows, including the
+// sample of an earlier attempt. It also returns the part for judging the anchors' own graph. rank is as in
 // planGraph.
 func (r *run) placingBytes(m, d, rank, rows int) (placing, judging int64) {
 	f, points, sample := &r.Anchors, 8*int64(m)*int64(d), anchor.SamplerBytes(rows, d)
-	// While anchors are placed there are the sample and its rows as points.
+	// While anchors are placed, the sample and its rows as points are in memory.
 	placing = sample + 2*8*int64(rows)*int64(d)
-	if rank > 0 { // the factor's rows are the sample, and stay
+	if rank > 0 { // the rows of the factor are the sample, and remain in memory
 		if sample, placing = 0, 0; f.KMeans() {
 			placing = 8 * int64(rows) * int64(d)
 		}
@@ -112,15 +112,15 @@ func (r *run) placingBytes(m, d, rank, rows int) (placing, judging int64) {
 	if f.File == "" && f.KMeans() {
 		placing += cluster.Bytes(rows, d, m, 1)
 	}
-	// The anchors' own graph is there before the statistics, together with sample and anchors.
+	// The anchors' own graph is in memory before the statistics, together with the sample and the anchors.
 	judging = trust.GraphBytes(m, d, f.Neighbors, r.Threads)
 	both := profileColumnBytes*int64(d) + points
 	return r.sampleBytes + both + max(placing, sample+judging), judging
 }
 
-// planGraphOutOfCore plans a graph method without the Gram matrix. statistics is the memory of the passes
-// before the method, of which C, S and the profile stay. thin is the memory of C stored by columns, 0 if it is
-// in full.
+// planGraphOutOfCore plans a graph method without the Gram matrix. statistics is the memory of the passes before
+// the method. C, S and the profile remain in memory after these passes. thin is the memory of C stored by columns,
+// or 0 if C is a full matrix.
 func (r *run) planGraphOutOfCore(ds *chunkio.Dataset, shape method.Shape, m int, anchors, thin, statistics int64) (Budget, error) {
 	d := len(ds.Columns())
 	stays := profileColumnBytes*int64(d) + 8*int64(m)*int64(m) + cmp.Or(thin, 8*int64(m)*int64(d))

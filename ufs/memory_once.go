@@ -9,20 +9,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A pass keeps its decoded data in memory for the next one if that is sure to come, as far as reading,
-// statistics and solver leave memory that they have no use for.
+// A pass keeps its decoded data in memory for the next pass if another pass is certain. It uses only memory that
+// reading, statistics and solver do not need.
 
-// keptMargin stays free in addition to the kept data, which otherwise fill all memory that is left and make it
-// more likely that the collector overruns its limit for a moment: select of E-MNIST within 160 MiB took 0.8 MiB
-// too much in one of five runs without it.
+// keptMargin is memory that stays free when data are kept. Otherwise the kept data would fill all free memory, and
+// the collector would more often exceed its limit for a moment. Without the margin, one of five runs that selected
+// from E-MNIST within 160 MiB used 0.8 MiB too much.
 const keptMargin = 16 << 20
 
-// keptSlack is for garbage, so that the collector need not run all the time while data are kept: within 512 MiB
-// it ran 39 times in place of 89, and the run took 1.0 s less of 15.
+// keptSlack is memory for garbage, so that the collector runs less often while data are kept. Within 512 MiB the
+// collector ran 39 times instead of 89, and a run of 15 s became 1.0 s faster.
 const keptSlack = 32 << 20
 
-// withKept is plan b with kept data in the memory left by reading, the statistics and others bytes, for passes
-// over ds.
+// withKept returns plan b extended by kept data for passes over ds. They fill the memory that reading, the
+// statistics and another others bytes leave free.
 func (b Budget) withKept(ds *chunkio.Dataset, others int64) Budget {
 	used := b.Program + b.Statistics + b.Reading + others
 	if b.KeptGroups, b.Groups, b.Kept = ds.Keeps(b.Reading, b.Limit-used-keptMargin-keptSlack); b.Kept > 0 {
@@ -35,8 +35,8 @@ func (b Budget) withKept(ds *chunkio.Dataset, others int64) Budget {
 	return b
 }
 
-// keepDecoded makes the passes up to the statistics pass keep their decoded data. Methods over rows read on
-// after that, so that their plan includes it.
+// keepDecoded makes the passes up to the statistics pass keep their decoded data. Methods over rows continue to
+// read later, so their plan already includes kept data.
 func (p *pass) keepDecoded(ds *chunkio.Dataset) {
 	if p.gatherer.gatherKind == method.FromRows {
 		return
@@ -46,8 +46,8 @@ func (p *pass) keepDecoded(ds *chunkio.Dataset) {
 	p.opt.Keep = chunkio.NewKeep(p.plan.Kept)
 }
 
-// settleKept ends this: the kept data serve the passes to come. Statistics need more than planned if the
-// profile of an earlier pass shows missing values that the footers did not.
+// settleKept ends the keeping of data; later passes use the kept data. If the profile of an earlier pass shows
+// missing values that the footers did not show, the statistics need more memory than planned.
 func (p *pass) settleKept(ds *chunkio.Dataset, profile *gram.Profile) {
 	if p.opt.Keep == nil {
 		return

@@ -9,9 +9,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxExplained bounds the number of features of a Gram matrix that is made only to explain a selection: up to
-// there it costs less than the iterations, and 32 MiB. The number of features alone decides, so that a memory
-// limit never changes a result.
+// maxExplained bounds the number of features of a Gram matrix that is made only to explain a selection. Up to this
+// number the matrix costs less time than the iterations, and at most 32 MiB. Only the number of features decides,
+// so that a memory limit never changes a result.
 const maxExplained = 2048
 
 // rowInput is the input of methods that iterate over rows: a *chunkio.Dataset, or the rows that a statistics
@@ -25,10 +25,10 @@ type rowInput interface {
 	Close() error
 }
 
-// planRows plans the methods that iterate over rows: with everything in memory if that fits, else with passes
-// or scratch files, whose disk space it checks. Reading for the statistics, and explaining the selection, do
-// not coincide with the iterations; reading the rows does. missing is the number of columns with missing
-// values, as far as known.
+// planRows plans the methods that iterate over rows: with everything in memory if it fits, or else with passes or
+// scratch files. It checks the disk space for scratch files. Reading for the statistics and explaining the
+// selection do not happen during the iterations; reading the rows does. missing is the known number of columns with
+// missing values.
 func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, error) {
 	d := len(shape.Columns)
 	source := r.rowSource(ds)
@@ -44,7 +44,7 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 	if p, ok := source.(*packedSource); ok {
 		b.packingBytes = p.blockBytes()
 	}
-	var nonOverlapping int64 // of steps that overlap with neither reading nor rows
+	var nonOverlapping int64 // memory of steps that overlap neither with reading nor with the rows in memory
 	if b.gathersMoments {
 		b.Statistics = max(b.Statistics, gram.Bytes(d, missing))
 		nonOverlapping = judge.ExplainBytes(d, shape.K, 0)
@@ -60,7 +60,7 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 	case b.Smallest > b.Limit:
 		return b, b.refusal()
 	default:
-		// Reading may have a quarter, unless that leaves the solver too little to save passes.
+		// Reading gets a quarter of the memory, unless the solver then has too little memory to save passes.
 		room := b.Limit - b.Program - b.Statistics - b.packingBytes
 		for _, reading := range []int64{room / 4, room / 8, 0} {
 			shape.Memory = min(room-max(reading, ds.MinMemory()), whole.Bytes-1)
@@ -88,7 +88,8 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 	b.Reading = ds.MemoryFor(b.Limit - b.Program - b.Statistics - b.Solver)
 	b.spoolBytes = ds.ScratchFor(b.Reading)
 	b.Peak = b.Program + b.Statistics + max(b.Reading+b.Solver, nonOverlapping)
-	// The statistics may outgrow the plan while the rows are kept, except under these policies.
+	// The statistics may outgrow the plan while rows are kept, so rows are kept only if no moments are gathered or
+	// the policy does not keep missing values.
 	if input, ok := ds.(*chunkio.Dataset); ok && b.methodPasses.Least > 0 && (!b.gathersMoments || r.missingPolicy() != stream.MissingKeep) {
 		b = b.withKept(input, b.Solver)
 	}
@@ -107,7 +108,7 @@ func (r *run) planParallelSettings(b *Budget, cost method.Cost, settings int, to
 	}
 	more := (b.Limit - total(cost.Bytes)) / max(each, 1)
 	b.parallelSettings = int(max(min(1+more, int64(r.Threads), int64(settings)), 1))
-	if b.scratch > 0 { // the bound on scratch and the disk limit them too
+	if b.scratch > 0 { // the limit for scratch files and the disk also restrict the plan
 		space := scratch.New(r.rowScratchOptions())
 		with := func(solves int) int64 { return cost.Scratch + int64(solves-1)*(cost.Scratch-cost.Shared) }
 		for b.parallelSettings > 1 && space.Reserve(with(b.parallelSettings)) != nil {
@@ -123,8 +124,8 @@ func (q *Request) scratchOptions() scratch.Options {
 	return scratch.Options{Dir: q.TempDir, Limit: q.MaxScratch, Ledger: q.ledger}
 }
 
-// rowSource is the source of the passes of a method over rows: ds, or the rows drawn from it in full blocks, if
-// the method's sums depend on the blocks.
+// rowSource returns the source that a method over rows reads. It is ds or, if the method's sums depend on blocks,
+// the rows drawn from ds in full blocks.
 func (r *run) rowSource(ds stream.Source) stream.Source {
 	if n := r.drawnRows(); n > 0 && n < ds.Rows() && r.Takes.Cells {
 		return &packedSource{ds, n}

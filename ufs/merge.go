@@ -13,28 +13,28 @@ import (
 
 // MergeRequest names statistics files to add up.
 type MergeRequest struct {
-	// Files may be globs, or folders, which stand for all *.ufs in them; also in object stores. Parts of a plan
-	// are added in the order of their shards, others in the order given.
+	// Files may be files, globs or folders, also in object stores. A folder means all *.ufs files in it. Parts of a
+	// plan are added in the order of their shards, other files in the given order.
 	Files []string
 	// Window keeps only the newest Window files: the last ones by base name (for a URL that of its key), and by
 	// path if those are equal, in byte order. The others are not opened. 0 means all.
 	Window int
-	// Decay is the γ in (0, 1] that multiplies the weight of rows for every newer file: the newest weighs 1, the
-	// one before γ, and so on; 0 means that all weigh 1. One file may be a total that was merged with the same
-	// Decay: it covers the days before the other files, whatever its name, so that yesterday's total and today's
-	// file make today's total.
+	// Decay is the γ in (0, 1] that multiplies the weight of rows for every newer file: the rows of the newest file
+	// have weight 1, the rows of the file before have weight γ, and so on. 0 means that all rows have weight 1. One
+	// of the files may be a total that was merged with the same Decay. It counts as older than the other files,
+	// whatever its name, so that yesterday's total and today's file give today's total.
 	Decay   float64
 	Partial bool   // some shards of a plan may be missing; the result records which are present
 	Output  string // the merged statistics file
-	Threads int    // default: one a core
+	Threads int    // default: one per core
 	Memory  int64  // peak resident memory in bytes, default 2 GiB
 
-	TempDir    string // for sums that do not fit into Memory; default: the system's
-	MaxScratch int64  // limit on the bytes of these; 0 means no bound
+	TempDir    string // folder for sums that do not fit into Memory; default: the folder of the system
+	MaxScratch int64  // limit on the bytes of such files; 0 means no limit
 
 	Anonymous bool           // use no credentials for object stores, and sign no request for Files
 	Meter     *stream.Meter  // counts added rows and bytes fetched from object stores
-	Progress  func(Progress) // receives the progress of the headers, and then of the files; nil shows nothing
+	Progress  func(Progress) // receives the progress first of the headers and then of the files; nil: no progress is shown
 
 	maxHeader int // bytes; 0 means [chunkio.MaxStatsHeader]; replaced in tests
 }
@@ -47,16 +47,16 @@ type Gathered struct {
 	RowsUsed int64
 	Warnings []string
 	Merged   int              // statistics files that were merged; 0 for a scan
-	Outside  []string         // the files that Window left out, oldest first
+	Outside  []string         // the files outside the window, oldest first
 	Transfer *stream.Transfer // of the inputs; nil if nothing was fetched
-	Path     string           // of the statistics file, for people
-	There    bool             // it existed already, so nothing was scanned
+	Path     string           // of the statistics file, for messages
+	There    bool             // the file existed already, so no data were scanned
 }
 
-// Merge adds statistics files of parts of the data into one: the result equals that of one Scan over all the
-// data. It refuses files of other columns or options, and files that cover the same rows. For parts of a plan
-// all shards must be present, once each. With Window or Decay the result equals that of one Scan of the newest
-// files, with older rows weighing less: the file records both, and selections from it show them.
+// Merge adds statistics files of parts of the data into one: the result equals that of one Scan over all the data.
+// It refuses files with different columns or options, and files that cover the same rows. For parts of a plan every
+// shard must be present exactly once. With Window or Decay the result equals one Scan of the newest files, in which
+// older rows have smaller weights. The file records both options, and selections from it show them.
 //
 // The headers are checked first, before any statistics are read. The files are then added up in a tree, a few
 // at a time, in memory that does not grow with their number.
@@ -144,7 +144,7 @@ func (m *merger) expandFiles(ctx context.Context) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, stream.Usagef("no statistics file is left but {o} %s itself", place.DisplayName(m.Output))
 	}
-	if m.Decay > 0 { // today's total may replace yesterday's
+	if m.Decay > 0 { // today's total may overwrite yesterday's total
 		return paths, nil
 	}
 	return paths, atomicfile.CheckNotInput(ctx, m.Output, paths...)
@@ -159,11 +159,11 @@ type merger struct {
 	kind           string       // of all files
 	header         chunkio.StatsHeader
 	coverage       coverage
-	warnings       warnings
+	warnings       warningCollector
 	hasDroppedRows bool  // some of the files report dropped rows
-	bookkeeping    int64 // bytes of everything that grows with the number of files
+	bookkeeping    int64 // bytes of all data that grow with the number of files
 
-	firstBundle *bundle // header of the file that orders the columns; its positions are read later
+	firstBundle *bundle // header of the file that determines the column order; its positions are read later
 	firstPath   string
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// addStates merges the states of o into e. Their headers were found to match, so that only the states
-// themselves can disagree.
+// addStates merges the states of o into e. Their headers are already known to match, so only the states themselves
+// can disagree.
 func (e *bundle) addStates(o *bundle) error {
 	if err := addSample(e, o); err != nil {
 		return err
@@ -132,7 +132,7 @@ func firstOptionDifference(a, b map[string]string) stream.Text {
 	both := make(map[string]string, len(a)+len(b))
 	maps.Copy(both, a)
 	maps.Copy(both, b)
-	// Without rows there is no policy for their missing values.
+	// A profile without rows has no policy for missing values of rows.
 	for _, option := range append([]string{optionSampleRows}, sortedKeys(both)...) {
 		if a[option] != b[option] {
 			x, y := a[option], b[option]

@@ -8,13 +8,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Columns of merged files are matched by name, by the same rule as one read of all the data: numbers of any
-// width are one column, and a column that is a feature in one file and not in another is an error. The sum has
-// the column order of the file whose first input has the lowest path, like one read of all, in whatever order
-// the files are named.
+// Columns of merged files are matched by name, by the same rule as for one read of all the data. Numeric types of
+// different widths may form one column. It is an error if a column is a feature in one file and not in another. The
+// sum has the column order of the file whose first input has the lowest path, as in one read of all the data,
+// whatever the order of the files.
 
-// matchColumns finds the features of header a in header b: a's feature j is b's feature order[j]; order is nil
-// if it changes nothing. An error names a column that is not in both.
+// matchColumns finds the features of header a in header b: a's feature j is b's feature order[j]; order is nil if
+// the orders are equal. An error names a column that is missing in a or b.
 func matchColumns(a, b chunkio.StatsHeader) (order []int, err error) {
 	if slices.Equal(a.Columns, b.Columns) {
 		return nil, nil
@@ -63,13 +63,13 @@ func errLacksColumn(which string, c stream.Column, h chunkio.StatsHeader) error 
 	return stream.Usagef("their columns differ: the %s has no %q, and products with what was not there cannot be added afterwards; scan the data again with {union-by-name}, all of it in shards ({shard}) or by a plan, which know all columns", which, c.Name)
 }
 
-// sumColumns are the columns of a sum, as far as headers were read.
+// sumColumns describes the columns of a sum, from the headers read so far.
 type sumColumns struct {
 	types            []stream.Column     // of the file that all others are compared with, with types that hold all values
-	first            chunkio.StatsHeader // of the file whose first input has the lowest path: it gives the order
+	first            chunkio.StatsHeader // header of the file that determines the column order
 	firstPath        string              // of that file
 	order            []int               // index in first of each compared column
-	leftOut, decided leftOutOfAny
+	leftOut, decided leftOutCollector
 }
 
 // addHeader adds the columns of a file's header, whose column order[j] is the compared file's column j, and
@@ -100,8 +100,8 @@ func orderedIndex(order []int, j int) int {
 	return order[j]
 }
 
-// settleColumns gives the sum its columns. The order of every file, relative to the file that all were compared
-// with, becomes relative to the sum.
+// settleColumns sets the columns of the sum. It converts the column order of every file, which is relative to the
+// compared file, into an order relative to the sum.
 func (m *merger) settleColumns(s *sumColumns) {
 	m.firstBundle, m.firstPath = newBundle(s.first), s.firstPath
 	m.header.LeftOut, m.header.Decided = s.leftOut.list(s.first.LeftOut), s.decided.list(s.first.Decided)
@@ -112,7 +112,7 @@ func (m *merger) settleColumns(s *sumColumns) {
 	if s.order == nil {
 		return
 	}
-	known := make(map[*int][]int) // by the earlier order, also nil: many files share one
+	known := make(map[*int][]int) // key: the earlier order, possibly nil, because many files share one order
 	for i := range m.files {
 		f := &m.files[i]
 		var key *int
@@ -136,12 +136,12 @@ func (m *merger) settleColumns(s *sumColumns) {
 	}
 }
 
-// leftOutOfAny collects the columns that are no features in any merged file, each as often as in the file that
-// repeats its name most. If reasons differ, the result does not depend on the order of the files: it is the
-// shared name, which selecting refuses, or else the first reason in the alphabet.
-type leftOutOfAny struct {
+// leftOutCollector collects the columns that are not features in some merged file. Each name occurs as often as in
+// the file that repeats it most. If the reasons differ, the result is the reason of a shared name, which Select
+// refuses, or else the first reason in alphabetical order. So the result does not depend on the order of the files.
+type leftOutCollector struct {
 	columns  map[string]leftOutEntry
-	previous []stream.LeftOut // of the previous file: most files have the same
+	previous []stream.LeftOut // list of the previous file, because most files have the same list
 }
 
 type leftOutEntry struct {
@@ -149,7 +149,7 @@ type leftOutEntry struct {
 	times int
 }
 
-func (l *leftOutOfAny) add(columns []stream.LeftOut) (bytes int64) {
+func (l *leftOutCollector) add(columns []stream.LeftOut) (bytes int64) {
 	if slices.Equal(l.previous, columns) {
 		return 0
 	}
@@ -173,7 +173,7 @@ func (l *leftOutOfAny) add(columns []stream.LeftOut) (bytes int64) {
 }
 
 // list lists the columns of one file in its order, then the columns of other files, by name.
-func (l *leftOutOfAny) list(first []stream.LeftOut) (all []stream.LeftOut) {
+func (l *leftOutCollector) list(first []stream.LeftOut) (all []stream.LeftOut) {
 	others := maps.Clone(l.columns)
 	take := func(name string) {
 		c := others[name]
@@ -191,8 +191,9 @@ func (l *leftOutOfAny) list(first []stream.LeftOut) (all []stream.LeftOut) {
 	return all
 }
 
-// takePositions gives the columns of a sum the positions in first, the file that gives them their order: one
-// read of all inputs uses the order of the first too. Columns that only other files leave out have no position.
+// takePositions copies the columns' positions from first, the file that determines the column order. One read of
+// all inputs also uses the order of the first input. Columns that are left out only in other files have no
+// position.
 func (e *bundle) takePositions(first *bundle) {
 	e.positionCount = first.positionCount
 	for j, c := range first.columns {
@@ -210,12 +211,13 @@ func (e *bundle) takePositions(first *bundle) {
 	}
 }
 
-// reorderColumns gives e the sum's column order: column j was order[j] in its file.
+// reorderColumns puts the columns of e into the order of the sum. Column j of the sum is column order[j] of the
+// file.
 func (e *bundle) reorderColumns(order []int) {
 	if order == nil {
 		return
 	}
-	if e.moments != nil { // the profile among them
+	if e.moments != nil { // including the profile
 		e.moments.Reorder(order)
 	} else {
 		e.profile.Reorder(order)

@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// firstShard is the first shard of its plan that f holds; 0 if it belongs to no plan, or holds all shards: then
-// it is like any other file of statistics.
+// firstShard returns the first shard of the plan in f. It returns 0 if f does not belong to a plan or contains all
+// shards, because f is then like any other statistics file.
 func (f *mergedFile) firstShard() int {
 	if f.part == nil || f.part.Complete() || len(f.part.Shards) == 0 {
 		return 0

@@ -12,7 +12,7 @@ import (
 )
 
 // maxDownloads is the number of files in object stores that are downloaded to temporary files at a time: one
-// connection brings some 50 to 100 MB/s.
+// connection transfers about 50 to 100 MB/s.
 const maxDownloads = 8
 
 // readerBytes is the memory for reading one more file at a time: blocks of its sections, packed and not, and
@@ -26,9 +26,9 @@ const readerBytes = 4 << 20
 // partsReader reads the files of a merge in order, ahead of the additions as far as memory allows. It is used
 // by one goroutine.
 type partsReader struct {
-	tree         *tree
+	tree         *sumTree
 	started      int                 // files whose reading was started
-	queue        []*partRead         // started and not taken, in order
+	queue        []*partRead         // reads that were started and not used yet, in order
 	files        map[int]*openedFile // open, or being opened
 	largestState int64               // state so far: the next one will hardly exceed it
 }
@@ -39,7 +39,7 @@ type partRead struct {
 	limit  int64 // bound on the memory of the state
 	cancel context.CancelFunc
 	done   chan struct{} // closed once sum and err are set
-	sum    *sum
+	sum    *partialSum
 	err    error
 }
 
@@ -51,7 +51,7 @@ type openedFile struct {
 }
 
 // next returns the state of the next file. Its memory is part of used from here on.
-func (r *partsReader) next(ctx context.Context) (*sum, error) {
+func (r *partsReader) next(ctx context.Context) (*partialSum, error) {
 	t := r.tree
 	if len(r.queue) == 0 {
 		limit := r.expectedBytes()
@@ -103,7 +103,8 @@ func (r *partsReader) next(ctx context.Context) (*sum, error) {
 	return s, nil
 }
 
-// expectedBytes is a bound that the next state will hardly exceed: a quarter more than any before.
+// expectedBytes returns an estimate that the next state will hardly exceed: a quarter more than the largest state
+// so far.
 func (r *partsReader) expectedBytes() int64 {
 	if r.largestState == 0 {
 		return r.tree.share
@@ -187,7 +188,7 @@ func (r *partsReader) close() {
 	}
 }
 
-func (t *tree) readSum(ctx context.Context, file *chunkio.StatsReader, i int, limit int64) (*sum, error) {
+func (t *sumTree) readSum(ctx context.Context, file *chunkio.StatsReader, i int, limit int64) (*partialSum, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -227,7 +228,7 @@ func (t *tree) readSum(ctx context.Context, file *chunkio.StatsReader, i int, li
 		return nil, err
 	}
 	e.reorderColumns(m.files[i].order)
-	s := &sum{bundle: e, files: 1, name: m.files[i].name}
+	s := &partialSum{bundle: e, files: 1, name: m.files[i].name}
 	s.present = stateSet{moments: e.moments != nil, graph: e.graph != nil, sketch: e.sketch != nil, weights: e.weights != nil, sample: e.sample != nil, rowSample: e.rowSample != nil, histograms: e.histograms != nil, rawProfile: e.rawProfile != nil, ranks: e.ranks != nil, facts: e.facts != nil}
 	if e.shardStats != nil {
 		s.present.shards = shards

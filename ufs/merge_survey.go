@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// headersAtOnce is the number of headers in object stores that are requested at a time: each is a request or
-	// two of some 20 ms, and 10,000 of them take half a minute like this.
+	// headersAtOnce is the number of headers in object stores that are requested at a time: each needs one or two
+	// requests of about 20 ms, so 10,000 headers need half a minute.
 	headersAtOnce = 8
 	// The bookkeeping memory of a file, an input and a range: in a header as it is read, in the coverage of all
 	// files, and in the JSON of the sum's header.
@@ -79,8 +79,8 @@ func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 		for _, w := range h.Warnings {
 			m.bookkeeping += int64(len(w)) + rangeBytes
 		}
-		// A smaller excess is refused later, with the statistics. The estimate takes the files that were not read
-		// yet to be like the others.
+		// A smaller excess is refused later, when statistics are read. The estimate assumes that the remaining
+		// files are like the files read so far.
 		if m.bookkeeping > max(m.request.Memory-programBytes, programBytes) {
 			need := programBytes + m.bookkeeping/int64(i+1)*int64(len(paths))
 			return &stream.MemoryError{What: "merging these files", Need: max(need, programBytes+m.bookkeeping), Limit: m.request.Memory}
@@ -207,8 +207,8 @@ func compareHeaders(a, b chunkio.StatsHeader) (order []int, err error) {
 	return order, compareOptions(a, b, order)
 }
 
-// agreeOnMissing gives two files one missing policy if one was scanned under error, which was the default once,
-// so that it misses nothing, and the other keeps its missing values.
+// agreeOnMissing gives two files one missing policy if one was scanned under error, which was the default once, so
+// that it has no missing values, and the other keeps its missing values.
 func agreeOnMissing(a, b map[string]string) (map[string]string, map[string]string) {
 	const missing = "missing"
 	adopt := func(own, other map[string]string) map[string]string {
@@ -240,7 +240,7 @@ func compareOptions(a, b chunkio.StatsHeader, order []int) error {
 	return nil
 }
 
-// goesBefore reports whether f is to be added before g, the first so far, and so before all others.
+// goesBefore reports whether f must be added before g, the first file so far, and so before all files.
 func (m *merger) goesBefore(f, g *mergedFile) bool {
 	if a, b := f.firstShard(), g.firstShard(); a > 0 && b > 0 {
 		return a < b
@@ -292,14 +292,14 @@ func (m *merger) addCoverage() error {
 // maxWarnings is the number of different warnings that a sum of many files keeps.
 const maxWarnings = 100
 
-// warnings collects different warnings, in order of arrival, up to maxWarnings.
-type warnings struct {
+// warningCollector collects different warnings, in order of arrival, up to maxWarnings.
+type warningCollector struct {
 	texts   []stream.Text
 	seen    map[string]bool
 	omitted int
 }
 
-func (w *warnings) add(text stream.Text) {
+func (w *warningCollector) add(text stream.Text) {
 	s := text.String()
 	switch {
 	case w.seen[s]:
@@ -314,7 +314,7 @@ func (w *warnings) add(text stream.Text) {
 	w.texts = append(w.texts, text)
 }
 
-func (w *warnings) list() []stream.Text {
+func (w *warningCollector) list() []stream.Text {
 	if w.omitted == 0 {
 		return w.texts
 	}

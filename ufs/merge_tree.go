@@ -16,29 +16,30 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// fanIn is the number of sums of one level of the tree that make one of the next. Every number passes through
-// at most fanIn-1 additions at a level, 4·15 for 10,000 files, instead of 9,999 in a sequential sum: rounding
-// grows with the depth. It is a constant, so that no bit depends on memory or threads, and up to fanIn files
-// are added one after another. With 8 more sums would wait, with 64 there would be more additions.
+// fanIn is the number of sums of one level of the tree that are added to one sum of the next level. Every number
+// passes through at most fanIn-1 additions at a level, 4·15 for 10,000 files, instead of 9,999 in a sequential sum:
+// rounding grows with the depth. It is a constant, so that no bit depends on memory or threads, and up to fanIn
+// files are added one after another. With a fanIn of 8, more sums would wait; with 64, every number would pass
+// through more additions.
 const fanIn = 16
 
-// tree adds up files as they arrive. Sums of fanIn files wait until there are fanIn of them, and so do sums of
+// sumTree adds up files as they arrive. Sums of fanIn files wait until there are fanIn of them, and so do sums of
 // sums: for N files log(N)/log(fanIn) sums wait, in memory, or in scratch files if memory does not suffice.
-type tree struct {
+type sumTree struct {
 	merger     *merger
 	reader     *partsReader
 	scratch    *scratch.Space
-	room       int64  // bytes for all states
-	share      int64  // part of room for one state: two always fit
-	used       int64  // part of room taken by present states and those being read
-	waiting    []*sum // waiting sums by level; nil if none waits
-	graphSize  int64  // bytes of a graph and of the graphs of its hash shards, without moments
-	shards     int    // as the files record them
-	sampleSize int64  // bound on the bytes of row samples in the end, as far as known
+	room       int64         // bytes for all states
+	share      int64         // part of room for one state: two always fit
+	used       int64         // part of room taken by present states and those being read
+	waiting    []*partialSum // waiting sums by level; nil if none waits
+	graphSize  int64         // bytes of a graph and of the graphs of its hash shards, without moments
+	shards     int           // as the files record them
+	sampleSize int64         // bound on the bytes of row samples in the end, as far as known
 }
 
-// sum is the sum of some files, which follow one another.
-type sum struct {
+// partialSum is the sum of some files, which follow one another.
+type partialSum struct {
 	bundle  *bundle         // nil while it is stored
 	stored  *scratch.Stored // nil while it is in memory
 	bytes   int64           // memory of the bundle
@@ -54,8 +55,8 @@ type stateSet struct {
 	shards                                                                                   int // kept apart; 0 for none
 }
 
-func newTree(m *merger) (*tree, error) {
-	t := &tree{merger: m, room: m.request.Memory - programBytes - m.bookkeeping}
+func newTree(m *merger) (*sumTree, error) {
+	t := &sumTree{merger: m, room: m.request.Memory - programBytes - m.bookkeeping}
 	if m.kind != kindProfile {
 		t.shards, _ = strconv.Atoi(m.header.Options[optionStability]) // reading checks it
 	}
@@ -82,12 +83,12 @@ func statesAtOnce(kind string) int64 {
 	return 2
 }
 
-func (t *tree) close() {
+func (t *sumTree) close() {
 	t.reader.close()
 	t.scratch.Close() // nothing in it is needed any more
 }
 
-func (t *tree) sumAll(ctx context.Context) (*bundle, error) {
+func (t *sumTree) sumAll(ctx context.Context) (*bundle, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer t.reader.close()
 	defer cancel()
@@ -103,7 +104,7 @@ func (t *tree) sumAll(ctx context.Context) (*bundle, error) {
 			}
 		}
 	}
-	var whole *sum
+	var whole *partialSum
 	for level, s := range t.waiting {
 		t.waiting[level] = nil
 		switch {
@@ -125,7 +126,7 @@ func (t *tree) sumAll(ctx context.Context) (*bundle, error) {
 
 // addAtLevel adds a sum of the level below to the one that waits at level, and returns the latter once it is
 // full.
-func (t *tree) addAtLevel(ctx context.Context, level int, next *sum) (full *sum, err error) {
+func (t *sumTree) addAtLevel(ctx context.Context, level int, next *partialSum) (full *partialSum, err error) {
 	if level == len(t.waiting) {
 		t.waiting = append(t.waiting, nil)
 	}
@@ -146,11 +147,11 @@ func (t *tree) addAtLevel(ctx context.Context, level int, next *sum) (full *sum,
 }
 
 // addInto adds next, whose files follow the files of s, to s, and frees next's memory.
-func (t *tree) addInto(ctx context.Context, s, next *sum) error {
+func (t *sumTree) addInto(ctx context.Context, s, next *partialSum) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	for _, each := range []*sum{s, next} {
+	for _, each := range []*partialSum{s, next} {
 		if each.bundle == nil {
 			if err := t.makeRoom(each.bytes, s, next); err != nil {
 				return err
@@ -200,7 +201,7 @@ func (t *tree) addInto(ctx context.Context, s, next *sum) error {
 
 // makeRoom frees this many bytes: it stores waiting sums, the highest first, because they wait longest, and
 // then abandons files that were read ahead. It leaves the sums in use.
-func (t *tree) makeRoom(bytes int64, inUse ...*sum) error {
+func (t *sumTree) makeRoom(bytes int64, inUse ...*partialSum) error {
 	for level := len(t.waiting) - 1; t.used+bytes > t.room && level >= 0; level-- {
 		s := t.waiting[level]
 		if s == nil || s.bundle == nil || slices.Contains(inUse, s) {
@@ -215,7 +216,7 @@ func (t *tree) makeRoom(bytes int64, inUse ...*sum) error {
 	return nil
 }
 
-func (t *tree) store(s *sum) (err error) {
+func (t *sumTree) store(s *partialSum) (err error) {
 	var states []io.WriterTo
 	for _, state := range s.bundle.storedStates(s.present) {
 		states = append(states, state)
@@ -228,7 +229,7 @@ func (t *tree) store(s *sum) (err error) {
 	return nil
 }
 
-func (t *tree) load(s *sum) (err error) {
+func (t *sumTree) load(s *partialSum) (err error) {
 	if s.bundle != nil {
 		return nil
 	}
@@ -339,11 +340,11 @@ func (e *bundle) storedStates(has stateSet) (list []state) {
 
 // sideBytes is the memory of a state without its moments and graph, or its sample, which get the rest of its
 // share. Only some files may have histograms, so room is always kept for them.
-func (t *tree) sideBytes() int64 {
+func (t *sumTree) sideBytes() int64 {
 	return t.sideBytesWithoutFacts() + hygiene.FactsBytes(len(t.merger.header.Columns), t.merger.header.Options["label"] != "")
 }
 
-func (t *tree) sideBytesWithoutFacts() int64 {
+func (t *sumTree) sideBytesWithoutFacts() int64 {
 	d := len(t.merger.header.Columns)
 	isRanked := t.merger.header.Options["scale"] == scaleRank
 	switch {
@@ -360,8 +361,9 @@ func (t *tree) sideBytesWithoutFacts() int64 {
 	return gram.HistogramsBytes(d)
 }
 
-// stateLimit is the memory for the moments of a sum, or of each of its hash shards, or for its sample.
-func (t *tree) stateLimit() int64 {
+// stateLimit returns the memory for the moments of a sum, or for the moments of each of its hash shards, or for its
+// sample.
+func (t *sumTree) stateLimit() int64 {
 	room := t.share - t.sideBytes() - t.graphSize
 	if t.shards > 0 {
 		room = gram.ShareOf(room, len(t.merger.header.Columns), t.shards+1)
@@ -369,7 +371,7 @@ func (t *tree) stateLimit() int64 {
 	return max(room, 1)
 }
 
-func (t *tree) errMergeMemory(err error, extra int64) error {
+func (t *sumTree) errMergeMemory(err error, extra int64) error {
 	var short *stream.MemoryError
 	if !errors.As(err, &short) || !short.OfMemory() {
 		return err

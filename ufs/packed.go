@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// packedSource yields the rows drawn from a source in full blocks: the source's own blocks hold few of them if
-// the sample is thin.
+// packedSource yields the rows drawn from a source in full blocks: the blocks of the source contain few drawn rows
+// if the sample is small.
 type packedSource struct {
 	source stream.Source
 	rows   int64 // drawn

@@ -9,14 +9,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Paths is the result of Path: one of the two.
+// Paths is the result of Path. Either Curve or Grid is set.
 type Paths struct {
 	Curve *stream.Curve // of the error over k
 	Grid  *stream.Grid  // of settings
 }
 
-// Path shows many settings from one gathering: a method whose options take several values solves every setting
-// of their grid; one whose selections are nested gives the error over k. The errors are the same as of Select; Paths
+// Path solves many settings after gathering once. A method whose options have several values solves every setting
+// of their grid. A method whose selections are nested gives the error over k. It has the errors of Select; Paths
 // also accompany a *stream.UnconvergedError.
 func Path(ctx context.Context, q Request) (*Paths, error) {
 	r, err := q.newSelectionRun(ctx)

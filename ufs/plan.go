@@ -19,7 +19,7 @@ type Forecast struct {
 	AutoK    bool   `json:"k_auto"`          // the data will settle the number of features, up to K
 	WhyK     string `json:"why_k,omitempty"` // as in Selection
 	Scale    string `json:"scale"`
-	Features int    `json:"features"` // before constant columns leave
+	Features int    `json:"features"` // before constant columns are left out
 	// Candidates is the number of groups and ungrouped features that can be chosen, which K counts; 0 if only K
 	// constrains the choice of features.
 	Candidates int      `json:"candidates,omitempty"`
@@ -39,7 +39,7 @@ type Forecast struct {
 	job scalemodel.Job
 }
 
-// scaleOfSample stands for a scale that a sample of the rows will settle.
+// scaleOfSample represents a scale that a sample of the rows will determine.
 const scaleOfSample = "auto"
 
 // Passes is the range of the number of passes over the input, and the reason for it.
@@ -49,8 +49,8 @@ type Passes struct {
 	Why   string `json:"why"`
 }
 
-// Plan describes the steps and cost of Select. It reads footers only. Its errors are those that Select would
-// have before it reads anything else.
+// Plan describes the steps and cost of Select. It reads footers only. Its errors are the errors that Select would
+// return before it reads more than footers.
 func Plan(ctx context.Context, q Request) (*Forecast, error) {
 	r, err := q.newSelectionRun(ctx)
 	if err != nil {
@@ -140,8 +140,8 @@ func (r *run) expectedPasses(ds *chunkio.Dataset, b Budget) method.Passes {
 	return p
 }
 
-// gatherPasses is the number of times that gathering reads the input: it may meet missing values only on the
-// way.
+// gatherPasses returns the range of the number of times that gathering reads the input. The number may depend on
+// missing values that are found only while reading.
 func (r *run) gatherPasses(ds *chunkio.Dataset, b Budget) method.Passes {
 	keepsMissing := r.missingPolicy() == stream.MissingKeep
 	if r.scale == gram.ScaleRank {

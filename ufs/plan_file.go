@@ -110,13 +110,13 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	}, nil
 }
 
-// rowsToKeep is the number of rows that the profiles of shards keep for a method that iterates over rows: as
-// many as it would draw itself.
+// rowsToKeep returns the number of rows that the profiles of shards keep for a method that iterates over rows. The
+// method itself would draw the same number.
 func (r *run) rowsToKeep(ds *chunkio.Dataset) int {
 	return int(min(cmp.Or(r.Sample, ds.Rows()), rowsample.MostRows))
 }
 
-// planShard plans the scan of a shard: of its rounds the one that needs more memory.
+// planShard plans the scan of a shard. It returns the plan of the round that needs the most memory.
 func (r *run) planShard(ds *chunkio.Dataset) (Budget, error) {
 	shardRun := *r
 	switch r.From {
@@ -185,8 +185,8 @@ func (r *run) planOptions() map[string]string {
 	return options
 }
 
-// rootedPath is an option's text with the same meaning on every machine: files of methods are named from the
-// root.
+// rootedPath returns an option's text in a form that has the same meaning on every machine: names of files become
+// absolute paths.
 func rootedPath(option, text string) string {
 	if !namesFile(option, text) {
 		return text
@@ -250,7 +250,7 @@ func checkPlannedTexts(r *run, planned map[string]string) error {
 	return nil
 }
 
-// fillFromPlan takes from p the options that q leaves open. Scale and options of a method go with the method.
+// fillFromPlan copies from p the options that q does not set. Scale and options of a method go with the method.
 func (q *Request) fillFromPlan(p Request) {
 	q.Label = cmp.Or(q.Label, p.Label)
 	q.Weight = cmp.Or(q.Weight, p.Weight)

@@ -14,10 +14,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scale rank gathers as follows. A pass over the whole input counts the values of each column in fine
-// histograms, together with a profile; every later pass reads the rows mapped to normal scores, so that
-// moments, anchors, graphs and methods over rows need not know about it. Shards need a round for it: all of
-// them are profiled first.
+// Scale rank gathers as follows. A pass over the whole input counts the values of each column in fine histograms,
+// together with a profile; every later pass reads the rows mapped to normal scores, so that moments, anchors,
+// graphs and methods over rows do not depend on the scale. Shards need a round for it: all of them are profiled
+// first.
 
 const (
 	scaleRank = "rank"
@@ -141,7 +141,7 @@ func (s scoredRows) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*strea
 	}
 }
 
-// rankBytes is the memory of ranks: their histograms, and the scores with a chunk of them.
+// rankBytes returns the memory of ranks: their histograms, and the scores with a chunk of them.
 func (r *run) rankBytes(ds stream.Source, d int) int64 {
 	if r.scale != gram.ScaleRank {
 		return 0
@@ -177,8 +177,8 @@ func (r *run) readProfileRanks(file *chunkio.StatsReader) error {
 	return nil
 }
 
-// isRanked reports whether statistics are of scores. A profile is of the values themselves, with the ranks as
-// an extra section.
+// isRanked reports whether the statistics were made from scores. A profile is made from the values themselves, and
+// has the ranks in an extra section.
 func (e *bundle) isRanked() bool {
 	return e.kind != kindProfile && e.options["scale"] == scaleRank
 }

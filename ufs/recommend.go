@@ -137,8 +137,8 @@ func (q *Request) fallbackReason(best, plain method.Spec) (why stream.Text, rule
 	return stream.Text{}, false
 }
 
-// canFallBack reports whether an error means that the method cannot be served but another one may be. Bad data
-// are bad for all methods, and a request with options of this method wants no other.
+// canFallBack reports whether an error means that the method cannot be served but another one may be. Bad data are
+// bad for all methods, and a request with options of this method needs this method.
 func (r *run) canFallBack(err error) bool {
 	for option := range r.original.Options {
 		if r.fallback.Declare().Options.Find(option) == nil {
@@ -168,7 +168,7 @@ func (r *run) gatherForSelection(ctx context.Context) (*gatherer, *bundle, error
 		obtain = func(g *gatherer) (*bundle, error) { return g.gatherFromFile(file) }
 	}
 	g := newGatherer(r)
-	e, err := obtain(g) // a stream that can be read only once is then gone
+	e, err := obtain(g) // a stream that can be read only once is consumed after this
 	if err == nil || r.fallback == nil || !r.canFallBack(err) || r.isPassingStream() {
 		return g, e, err
 	}
@@ -225,8 +225,8 @@ func isScaleOpen(r *run) bool {
 	return r.Takes.Sample && r.original.Scale == "" && r.scale != gram.ScaleRank && (r.planHeader == nil || r.planHeader.Options["scale"] == "")
 }
 
-// surveyedRows is the number of rows of a sample that the request surveys: statistics may keep more, and a
-// smaller sample is the start of a larger one.
+// surveyedRows returns the number of rows that the request surveys. Statistics may keep more rows; then the survey
+// uses the first of them, because a smaller sample is the beginning of a larger one.
 func surveyedRows(r *run, drawn anchor.Drawn) int {
 	if r.GraphRows > 0 {
 		return min(r.GraphRows, drawn.Len())

@@ -17,9 +17,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// RecordedRequest is the request that a selection records: the options that shape the answer, without inputs, limits
-// and outputs. list holds the methods to choose from, nil meaning methods.All(). Other records of the selection
-// are ignored; the number of features selected replaces a share that was to be explained.
+// RecordedRequest returns the request that a selection records: the options that affect the result, without inputs,
+// limits and outputs. list holds the methods to choose from, nil meaning methods.All(). Other records of the
+// selection are ignored; the number of features selected replaces a share that was to be explained.
 func RecordedRequest(s *stream.Selection, list []method.Spec) (Request, error) {
 	if s == nil {
 		return Request{}, stream.Usagef("no selection given")
@@ -108,7 +108,8 @@ func requestFromRecord(name string, settings method.Settings, list []method.Spec
 	return q, nil
 }
 
-// maxOptionBytes is more than a record has for any option. 60 MB of categories took 440 MiB of memory.
+// maxOptionBytes bounds the size of a recorded option, far above real sizes. 60 MB of categories took 440 MiB of
+// memory.
 const maxOptionBytes = 16 << 20
 
 // isKindOf reports whether the text of an option is one of the kinds, or begins with one that ends with a
@@ -161,8 +162,8 @@ func resolveFiles(options method.Settings, resolve func(name string) (string, er
 // selections and headers of statistics.
 const smallDocumentBytes = 4 << 20
 
-// Within calls read with the memory that a limit leaves to it, and restates its memory error in terms of the
-// limit; 0 means no limit.
+// Within calls read with the memory that limit leaves for reading. It restates a memory error of read in terms of
+// limit; a limit of 0 means no limit.
 func Within(limit int64, read func(room int64) error) error {
 	if limit == 0 {
 		return read(0)

@@ -17,8 +17,8 @@ const (
 	DefaultProportion = alike.DefaultProportion
 )
 
-// RedundancyRequest names the data whose columns to compare, Inputs or Stats as in Select, and the thresholds.
-// A zero field means its default; options of a method are ignored.
+// RedundancyRequest names the data whose columns are compared (Inputs or Stats, as in Select) and the thresholds. A
+// zero field means its default; options of a method are ignored.
 type RedundancyRequest struct {
 	Request
 	// Threshold is the absolute correlation that no pair of kept columns exceeds: default DefaultThreshold.
@@ -45,13 +45,13 @@ type Redundant struct {
 	Proportion stream.Number `json:"proportion"`
 
 	Clusters []AlikeCluster `json:"clusters"`
-	// No two Kept columns have a correlation above the threshold; each Dropped column has one above it with the
-	// column that it is dropped for.
+	// No two Kept columns have a correlation above the threshold; each Dropped column has a correlation above the
+	// threshold with the Kept column that replaces it.
 	Kept         []string            `json:"kept"`
 	Dropped      []AlikeDrop         `json:"dropped"`
 	Duplicates   []Duplicates        `json:"duplicates"`
 	Combinations []LinearCombination `json:"combinations"`
-	// Longer is the number of further combinations, of more than 20 terms, which nobody reads.
+	// Longer is the number of further combinations, of more than 20 terms, which are too long to list.
 	Longer int `json:"longer_combinations"`
 
 	LeftOut  []stream.LeftOut `json:"left_out"`
@@ -97,8 +97,7 @@ type Duplicates struct {
 }
 
 // Redundancy finds columns of the input, or of its statistics, that are alike: see package alike for the
-// mathematics. It holds the correlations of all pairs, 8·d² bytes, and as much again. The errors are the same
-// as of Select.
+// mathematics. It holds the correlations of all pairs, 8·d² bytes, and as much again. It has the errors of Select.
 func Redundancy(ctx context.Context, o RedundancyRequest) (*Redundant, error) {
 	switch {
 	case o.Threshold != 0 && !(o.Threshold > 0 && o.Threshold < 1):
@@ -143,7 +142,7 @@ func (c *correlations) fillRedundancy(ctx context.Context, options alike.Cluster
 		own := AlikeCluster{Cluster: k + 1, Representative: c.Names[cl.Representative], Explained: stream.Number(cl.Explained), Second: stream.Number(cl.Second)}
 		for _, m := range cl.Members {
 			column := AlikeColumn{Name: c.Names[m.Column], R2Own: stream.Number(m.R2Own), R2Next: stream.Number(m.R2Next), Next: m.Next + 1, Ratio: stream.Number(m.Ratio)}
-			column.VIF, column.Exact = inflation(dependence.VIF[m.Column])
+			column.VIF, column.Exact = vifNumber(dependence.VIF[m.Column])
 			own.Columns = append(own.Columns, column)
 		}
 		out.Clusters = append(out.Clusters, own)

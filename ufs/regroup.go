@@ -83,7 +83,6 @@ func groupScore(scores []float64, members []int, isMean bool) float64 {
 	return sum
 }
 
-// pick is one chosen candidate.
 type pick struct {
 	candidate int
 	features  []int // in the order of the ranking

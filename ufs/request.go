@@ -57,7 +57,7 @@ type Request struct {
 	Categorical string
 	categories  string // their values, as JSON
 
-	UnionByName bool // a column that a file lacks is null in its rows; otherwise all files have the same columns
+	UnionByName bool // a column that a file lacks is null in its rows; otherwise all files must agree
 	SkipBad     bool // leave out files that cannot be read, with a warning
 
 	// Method is by default methods.Recommended, or methods.Fallback if a sample of the rows shows no clusters;
@@ -127,7 +127,7 @@ type Request struct {
 	// zero read the newest.
 	Version *int64
 	AsOf    time.Time
-	// Anonymous uses no credentials for object stores and signs no request for an input.
+	// Anonymous means that no credentials for object stores are used and that no request for an input is signed.
 	Anonymous bool
 	// Allow lists prefixes of places that lists, plans, selections and logs of tables may name outside their own
 	// place: local folders and files, and URLs with the parameters to open objects below them. Without it, none

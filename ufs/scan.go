@@ -165,7 +165,7 @@ func (r *run) checkScan(q ScanRequest, piece shard) error {
 func (r *run) samplesAnchors() bool { return r.From == method.FromGraph && r.Anchors.File == "" }
 
 func (r *run) newScanGatherer(profileOnly bool, piece shard) *gatherer {
-	g := &gatherer{run: r, gatherKind: method.FromGram, piece: piece, takesHistograms: true}
+	g := &gatherer{run: r, gatherKind: method.FromGram, scannedShard: piece, takesHistograms: true}
 	switch {
 	case profileOnly:
 		g.gatherKind, g.takesSample = method.FromProfile, r.samplesAnchors()

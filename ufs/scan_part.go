@@ -163,7 +163,7 @@ func (g *gatherer) rowsToGather(ds *chunkio.Dataset) (stream.Range, int64, error
 		rows, first := ds.ShardRows()
 		return rows, first, nil
 	}
-	rows, err := g.piece.rowRange(ds)
+	rows, err := g.scannedShard.rowRange(ds)
 	return rows, 0, err
 }
 

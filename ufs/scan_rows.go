@@ -67,7 +67,7 @@ func (p *pass) newKeptSample(ds *chunkio.Dataset) *rowsample.Sample {
 // hashBound is the bound on hashes under which a shard keeps rows for a sample of the whole. If rows may be
 // dropped, the number left in the whole is unknown, and there is no bound.
 func (p *pass) hashBound(ds *chunkio.Dataset) func(rows int) uint64 {
-	if shards := max(p.gatherer.piece.count, p.gatherer.shard.Of); shards < 2 || p.gatherer.Where != "" || p.gatherer.Weight != "" || p.opt.Missing == stream.MissingDropRow {
+	if shards := max(p.gatherer.scannedShard.count, p.gatherer.shard.Of); shards < 2 || p.gatherer.Where != "" || p.gatherer.Weight != "" || p.opt.Missing == stream.MissingDropRow {
 		return noBound
 	}
 	return func(rows int) uint64 { return anchor.HashBound(rows, ds.Rows()) }

@@ -23,7 +23,8 @@ func parseShard(s string) (shard, error) {
 	return shard{number, count}, nil
 }
 
-// rowRange is the range of rows of src; for the whole it is the zero Range, which means all.
+// rowRange returns the range of rows of the shard in src. For the whole input it returns the zero Range, which
+// means all rows.
 func (s shard) rowRange(src stream.Source) (stream.Range, error) {
 	if s.count == 0 {
 		return stream.Range{}, nil

@@ -18,13 +18,13 @@ const shardAuto = "auto"
 func readShard(text string, lookup func(string) (string, bool)) (shard, error) {
 	switch rest, isAuto := strings.CutPrefix(text, shardAuto); {
 	case isAuto && rest == "":
-		return autoShard(lookup, 0)
+		return shardFromEnvironment(lookup, 0)
 	case isAuto && rest[0] == '/':
-		count, ok := wholeNumber(rest[1:])
+		count, ok := parseDigits(rest[1:])
 		if !ok || count < 1 {
 			return shard{}, stream.Usagef("{shard} %q: want auto/N with a number of shards, as auto/8", text)
 		}
-		return autoShard(lookup, count)
+		return shardFromEnvironment(lookup, count)
 	}
 	return parseShard(text)
 }
@@ -48,31 +48,31 @@ func schedulers() []scheduler {
 	}
 }
 
-// variables are an environment in which an empty variable is none.
-type variables func(string) (string, bool)
+// environmentLookup looks up a variable of the environment. An empty variable counts as unset.
+type environmentLookup func(string) (string, bool)
 
-func (v variables) get(name string) string {
+func (v environmentLookup) get(name string) string {
 	value, _ := v(name)
 	return value
 }
 
-func (v variables) number(name string) (int, error) {
-	n, ok := wholeNumber(v.get(name))
+func (v environmentLookup) number(name string) (int, error) {
+	n, ok := parseDigits(v.get(name))
 	if !ok {
 		return 0, stream.Usagef("{shard} auto: %s is %q, not a whole number", name, v.get(name))
 	}
 	return n, nil
 }
 
-// wholeNumber reads digits only: no sign, which Atoi would accept.
-func wholeNumber(s string) (int, bool) {
+// parseDigits reads a number of digits only. Atoi would also accept a sign.
+func parseDigits(s string) (int, bool) {
 	n, err := strconv.Atoi(s)
 	return n, err == nil && !strings.ContainsAny(s, "+-")
 }
 
-// autoShard is the shard that the environment numbers, of count shards, or of the environment's count if count
-// is 0.
-func autoShard(lookup variables, count int) (shard, error) {
+// shardFromEnvironment returns the shard whose number is in the environment. It is one of count shards or, if count
+// is 0, of the number of shards in the environment.
+func shardFromEnvironment(lookup environmentLookup, count int) (shard, error) {
 	known := schedulers()
 	var names []string
 	for _, s := range known {
@@ -96,7 +96,7 @@ func autoShard(lookup variables, count int) (shard, error) {
 		return shard{}, err
 	}
 	if s.name == "Slurm" {
-		return slurmShard(lookup, index, count)
+		return shardFromSlurm(lookup, index, count)
 	}
 	if count == 0 {
 		if lookup.get(s.count) == "" {
@@ -113,11 +113,11 @@ func autoShard(lookup variables, count int) (shard, error) {
 	return shard{index + 1, count}, nil
 }
 
-// slurmShard is the shard of an element of a Slurm array. Without a count the array must be 0-7 or 1-8: rows of
-// a gap would be missing from the result. With one the elements may be any of 1 to count, for example only
+// shardFromSlurm returns the shard of an element of a Slurm array. Without a count the array must be 0-7 or 1-8:
+// rows of a gap would be missing from the result. With one the elements may be any of 1 to count, for example only
 // failed ones that run again (array 3,7). They cannot be counted from 0: whether 3 and 7 were counted from 0 or
 // from 1 cannot be seen.
-func slurmShard(lookup variables, id, count int) (shard, error) {
+func shardFromSlurm(lookup environmentLookup, id, count int) (shard, error) {
 	if count > 0 {
 		// An array of 0-7 shows by its least number, so that all elements fail alike, not only one of eight.
 		if id == 0 || lookup.get("SLURM_ARRAY_TASK_MIN") == "0" {

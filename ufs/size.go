@@ -89,8 +89,8 @@ func memorySizeReason(need int64) stream.Text {
 }
 
 // cheapSize is the number of columns up to which the rules for the number of features run even if the number is
-// given: on one core they take 0.03 s at 320 columns, where a dense solver finds the eigenvalues, and 0.3 s at
-// 400, 0.9 s at 784, 9 s at 3,000.
+// given. On one core they take 0.03 s for 320 columns (the eigenvalues come from a dense solver), 0.3 s for 400,
+// 0.9 s for 784 and 9 s for 3,000 columns.
 const cheapSize = 320
 
 // alwaysSizes reports whether the plan in memory has room for the rules even if a number is given, so that the
@@ -167,8 +167,8 @@ func (t *trial) recordGroupCount() {
 	}
 }
 
-// centredGram is the Gram matrix of the centred features in the method's scale: its own if that is centred,
-// else a copy; nil if none is in memory.
+// centredGram returns the Gram matrix of the centred features in the method's scale. It returns the method's own
+// matrix if that is centred, or else a centred copy, or nil if no matrix is in memory.
 func (t *trial) centredGram() *subset.Gram {
 	switch {
 	case t.Graph != nil && t.Graph.G.Absent():
@@ -208,7 +208,8 @@ func (t *trial) centredGram() *subset.Gram {
 	return g
 }
 
-// columnOffsets is the distance of the Gram matrix's columns from being centred; nil if they are.
+// columnOffsets returns the offsets of the Gram matrix's columns from centred columns; nil if the columns are
+// centred.
 func (t *trial) columnOffsets() []float64 {
 	if slices.ContainsFunc(t.Gram.Offset, func(m float64) bool { return m != 0 }) {
 		return t.Gram.Offset
@@ -216,7 +217,8 @@ func (t *trial) columnOffsets() []float64 {
 	return nil
 }
 
-// sizeBytes is the memory of recommendSize in addition to the Gram matrix, in full or as a factor of rank rows.
+// sizeBytes returns the memory of recommendSize in addition to the Gram matrix, in full or as a factor of rank
+// rows.
 func (r *run) sizeBytes(d, rank int) int64 {
 	bytes := subset.SizeBytes(d, rank)
 	// These scales need a centred copy.

@@ -329,14 +329,14 @@ func (t *trial) noteEstimate(chosen []int, explained bool) *stream.Estimate {
 		basis = "the scores and the choice are exact"
 	}
 	if !math.IsNaN(float64(off)) {
-		deviation = " (those of the chosen ones by " + share(float64(off)) + ")"
+		deviation = " (those of the chosen ones by " + formatPercent(float64(off)) + ")"
 	}
 	if explained {
 		for _, v := range t.Graph.HeldErrors(t.Threads, chosen) {
 			e.HeldError = append(e.HeldError, stream.Number(v))
 		}
 		if n := len(e.HeldError); n > 0 {
-			left = "; rows held back from it say that " + share(float64(e.HeldError[n-1])) + " of the sum of squares is left, and not " + share(float64(t.selection.Selected[n-1].Error))
+			left = "; rows held back from it say that " + formatPercent(float64(e.HeldError[n-1])) + " of the sum of squares is left, and not " + formatPercent(float64(t.selection.Selected[n-1].Error))
 		}
 	}
 	t.warn("what the graph says of the features, and their variances, are exact; how else they go together is estimated by a sketch of %d rows, which puts their cosines off%s: %s%s", e.SketchRows, deviation, basis, left)

@@ -32,7 +32,7 @@ func (r *run) settleStability() error {
 	return halves.CheckShards(r.Stability)
 }
 
-// hashSeed is the seed of the hash shards; 0 without any.
+// hashSeed returns the seed of the hash shards; 0 without hash shards.
 func (r *run) hashSeed() uint64 {
 	if r.Stability == 0 {
 		return 0
@@ -40,8 +40,8 @@ func (r *run) hashSeed() uint64 {
 	return r.Seed
 }
 
-// half is the method's choice from a half-sample.
-type half struct {
+// halfChoice is the method's choice from a half-sample.
+type halfChoice struct {
 	order    []int // columns of the bundle, best first
 	features int
 	rose     bool // the objective rose, although it must fall
@@ -49,8 +49,8 @@ type half struct {
 
 // selectHalves asks the method for k features (unless a share is to be explained) of half-samples, each given
 // by its shards. The features named by keep are chosen from the start, if they vary in the half.
-func (g *gatherer) selectHalves(ctx context.Context, e *bundle, sets [][]int, k int, keep []string, leftOut []stream.LeftOut) ([]half, error) {
-	out := make([]half, len(sets))
+func (g *gatherer) selectHalves(ctx context.Context, e *bundle, sets [][]int, k int, keep []string, leftOut []stream.LeftOut) ([]halfChoice, error) {
+	out := make([]halfChoice, len(sets))
 	p := Progress{What: "selecting from half-samples", Pass: e.passes, Passes: g.leastPasses, Most: g.mostPasses, Rows: -1}
 	err := g.trackProgress(p, func(func(Progress)) error {
 		for i, set := range sets {
@@ -67,10 +67,10 @@ func (g *gatherer) selectHalves(ctx context.Context, e *bundle, sets [][]int, k 
 	return out, err
 }
 
-func (g *gatherer) selectHalf(ctx context.Context, e *bundle, set []int, k int, keep []string, leftOut []stream.LeftOut) (half, error) {
+func (g *gatherer) selectHalf(ctx context.Context, e *bundle, set []int, k int, keep []string, leftOut []stream.LeftOut) (halfChoice, error) {
 	moments, graph, err := e.shardStats.sumShards(set)
 	if err != nil {
-		return half{}, e.plan.errForLimit(err)
+		return halfChoice{}, e.plan.errForLimit(err)
 	}
 	own := *e
 	own.moments, own.graph, own.profile, own.shardStats = moments, graph, &moments.Profile, nil
@@ -79,17 +79,17 @@ func (g *gatherer) selectHalf(ctx context.Context, e *bundle, set []int, k int, 
 			return slices.Contains(set, halves.ShardOf(g.Seed, row, len(e.shardStats.moments)))
 		})
 		if own.survey, err = surveySample(ctx, g, &own, g.Scale); err != nil {
-			return half{}, err
+			return halfChoice{}, err
 		}
 	}
 	t, err := g.newUnboundTrial(&own, &stream.Selection{Options: make(map[string]any), LeftOut: slices.Clone(leftOut)})
 	if err != nil {
-		return half{}, err
+		return halfChoice{}, err
 	}
 	// Columns that are constant in the half are no features of it.
 	t.MinGain = 0 // a half chooses as many features as the whole
 	if err := t.bindChoice(leftOut, false); err != nil {
-		return half{}, err
+		return halfChoice{}, err
 	}
 	if t.K = min(k, t.candidates.choosable); g.Variance > 0 {
 		t.K = 0
@@ -103,13 +103,13 @@ func (g *gatherer) selectHalf(ctx context.Context, e *bundle, set []int, k int, 
 	t.candidates.keep = t.Keep
 	bound, err := methods.Bind(g.Methods, g.Name, g.Request.Options) // a method is used for one run
 	if err != nil {
-		return half{}, err
+		return halfChoice{}, err
 	}
 	r, err := t.askMethod(ctx, bound.Solver)
 	if err != nil {
-		return half{}, err
+		return halfChoice{}, err
 	}
-	h := half{features: len(t.Columns), rose: r.Rose != nil}
+	h := halfChoice{features: len(t.Columns), rose: r.Rose != nil}
 	n := countCandidates(r)
 	if t.K > 0 {
 		n = min(n, t.K)
@@ -133,7 +133,7 @@ func (g *gatherer) recordAgreement(ctx context.Context, e *bundle, s *stream.Sel
 	sets, times, rose := make([][]int, len(chosen)), make([]int, len(index)), 0
 	for i, h := range chosen {
 		for _, column := range h.order {
-			if j, known := slices.BinarySearch(index, column); known { // any that varies in a half does in the whole
+			if j, known := slices.BinarySearch(index, column); known { // varies in a half, so in the whole
 				sets[i] = append(sets[i], j)
 				times[j]++
 			}

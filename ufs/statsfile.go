@@ -163,7 +163,7 @@ func checkKind(path, kind string) error {
 	return chunkio.DamagedStats(path, "it holds %q, which is no kind of statistics", kind)
 }
 
-// newBundle is the bundle described by the header of a statistics file, without any statistics.
+// newBundle returns the bundle that the header of a statistics file describes, without statistics.
 func newBundle(h chunkio.StatsHeader) *bundle {
 	return &bundle{
 		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, useless: h.Decided, table: h.Table, part: h.Part, inputs: h.Inputs,

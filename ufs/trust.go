@@ -27,7 +27,7 @@ func recordAlignment(t *trial, chance *stream.Chance) {
 	}
 	if t.selection.Trust.Choice = chance; !chance.Trusted {
 		t.warn("the chosen features reach an alignment of %.2f with the clusters, and random ones %.2f (better than %s of them): the choice is no better than chance; do not rely on it, or choose {method} %s",
-			float64(chance.Value), float64(chance.Chance), share(float64(*chance.Beats)), methods.Fallback)
+			float64(chance.Value), float64(chance.Chance), formatPercent(float64(*chance.Beats)), methods.Fallback)
 	}
 }
 
@@ -55,8 +55,9 @@ func (t *trial) trustChoice(ctx context.Context, order []int) error {
 		these, verb = "the first chosen feature", "explains"
 	}
 	permuted, beaten := stream.Number(found.Permuted), stream.Number(found.Beaten)
-	// Greedy's choice of noise is better than random ones too, and for related columns a choice may explain no
-	// more than most others do. It means nothing only if it is neither better nor of related columns.
+	// Even in noise, greedy's choice is better than random choices. For related columns a choice may explain no
+	// more than most random choices. A choice is meaningless only if it is not better than random choices and its
+	// columns are not related.
 	faint := t.selection.Worth != nil && t.selection.Worth.Faint == len(order)
 	chance := &stream.Chance{
 		Measure: "share of the sum of squares explained" + suffix,
@@ -79,7 +80,7 @@ func (t *trial) trustChoice(ctx context.Context, order []int) error {
 		return nil
 	}
 	t.warn("%s %s %s where random ones explain %s, and the same method reaches %s on columns that have nothing to do with each other: the choice is no better than chance; do not rely on it%v",
-		these, verb, share(found.Value), share(found.Random), share(found.Permuted), advice)
+		these, verb, formatPercent(found.Value), formatPercent(found.Random), formatPercent(found.Permuted), advice)
 	return nil
 }
 
@@ -102,9 +103,9 @@ func (t *trial) warnWorse(ctx context.Context, names func(int) string, chosen []
 		these = "the first " + plural(found.K, "chosen feature")
 	}
 	t.warn("%s explain %s of the sum of squares of all, and as many random ones %s (%s to %s): method %s chooses for something else; where features are to stand in for the table choose {method} %s",
-		these, share(found.Value), share(found.Random), share(found.Least), share(found.Best), t.Name, methods.Fallback)
+		these, formatPercent(found.Value), formatPercent(found.Random), formatPercent(found.Least), formatPercent(found.Best), t.Name, methods.Fallback)
 	return nil
 }
 
-// share is a share for people, in percent with one decimal.
-func share(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }
+// formatPercent is a share for people, in percent with one decimal.
+func formatPercent(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }

@@ -49,7 +49,7 @@ type Verdict struct {
 	Transfer *stream.Transfer `json:"transfer,omitempty"` // of the statistics; nil if nothing was fetched
 }
 
-// LostOfOwn is the part of the selection's explained share of its own data that it no longer explains in the
+// LostOfOwn returns the part of the selection's explained share of its own data that it no longer explains in the
 // new data: 1 − (1 − Error)/(1 − OwnError), NaN if it records no error.
 func (v *Verdict) LostOfOwn() stream.Number { return 1 - (1-v.Error)/(1-v.OwnError) }
 
@@ -84,7 +84,8 @@ const (
 	muchMovedIndex = 0.25
 )
 
-// Index is the PSI, else IfNormal; infinite for a column that is a feature only now or only before.
+// Index returns the PSI or, without one, IfNormal. It is infinite for a column that is a feature only now or only
+// before.
 func (c *ColumnShift) Index() float64 {
 	if c.Why != "" {
 		return math.Inf(1)

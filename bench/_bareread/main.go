@@ -1,11 +1,11 @@
 // Command bareread decodes every column of Parquet files through arrow v15's own column
-// readers and throws the values away: the least that reading them costs with that
-// library, the yardstick that `bench scale` and `bench speed` run in turn with the program.
+// readers and discards the values. That is the least cost of reading them with that library.
+// `bench scale` and `bench speed` run it in turn with ufs-stream, as the yardstick.
 //
 //	bareread THREADS FILE…
 //
-// It stands in a folder that ./... passes over because only chunkio may import arrow;
-// it is no part of the product. BenchmarkDecode in chunkio reads in the same way.
+// Its folder begins with _, so that ./... does not include it: only chunkio may import arrow, and
+// this program is not part of the product. BenchmarkDecode in chunkio reads in the same way.
 package main
 
 import (
@@ -33,8 +33,8 @@ func main() {
 	fmt.Println(values)
 }
 
-// run reads the files, and the Parquet files below the folders, one after the other,
-// each row group's columns shared among the threads.
+// run reads the files, and the Parquet files below the folders, one after the other. The threads
+// share the columns of each row group.
 func run(args []string) (values int64, err error) {
 	if len(args) < 2 {
 		return 0, errors.New("usage: bareread THREADS FILE…")
@@ -43,7 +43,7 @@ func run(args []string) (values int64, err error) {
 	if err != nil || threads < 1 {
 		return 0, fmt.Errorf("%q is no number of threads", args[0])
 	}
-	runtime.GOMAXPROCS(threads) // as ufs-stream's --threads does: the collector counts too
+	runtime.GOMAXPROCS(threads) // as ufs-stream's --threads does, which also limits the garbage collector
 	files, err := parquetFiles(args[1:])
 	if err != nil {
 		return 0, err
@@ -102,7 +102,7 @@ func readFile(path string, workers []worker) error {
 	return nil
 }
 
-// worker is a thread's buffers, used again for every column.
+// worker holds the buffers of a thread, which it reuses for every column.
 type worker struct {
 	bools   []bool
 	ints    []int32

@@ -1,11 +1,11 @@
 // Command decode decodes every column of its input as ufs-stream does, in one pass of package
-// chunkio, and throws the values away: what reading costs ufs-stream before any statistics.
+// chunkio, and discards the values. That is the cost of reading before any statistics.
 // `bench speed` runs it in turn with the bare reading of bench/_bareread.
 //
 //	decode THREADS PATH…
 //
-// It prints the number of values. Columns that are no numbers are left out, as features of
-// ufs-stream are.
+// It prints the number of values. It leaves out columns that do not contain numbers, as ufs-stream
+// does.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 	fmt.Println(values)
 }
 
-// run reads the inputs once. Missing values are kept, so that they end nothing.
+// run reads the inputs once. It keeps missing values, so that they do not end the pass.
 func run(ctx context.Context, args []string) (values int64, err error) {
 	if len(args) < 2 {
 		return 0, errors.New("usage: decode THREADS PATH…")

@@ -16,8 +16,8 @@ import (
 // errDamaged reports that a record differs from the one that was written.
 var errDamaged = errors.New("the checksum is wrong: the disk or the memory is at fault, or another program wrote there")
 
-// file is one file of records. Record i is at i·record, and its checksum in memory: a block that the disk lost or did
-// not write is noticed too.
+// file is one file of records. Record i is at offset i·record. Its checksum is in memory, so that a block that the disk
+// lost or did not write is noticed too.
 type file struct {
 	space     *Space
 	name      string
@@ -53,7 +53,7 @@ func (f *file) recordSize(i int) int {
 	return int(min(int64(f.record), f.total-int64(i)*int64(f.record)))
 }
 
-// takeBuffers takes n buffers, used ones if there are, aligned to 8 bytes.
+// takeBuffers returns n buffers aligned to 8 bytes, used ones if there are any.
 func (f *file) takeBuffers(n int) [][]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -43,7 +43,7 @@ func (p *recordPlaces) errDamagedFile(err error) error {
 	return &stream.DataError{Path: p.path, RowGroup: -1, Row: -1, Err: err, Remedy: stream.PlainText("remove this file of the checkpoint, and run again: what it held is made anew")}
 }
 
-// chooseFreePlace gives record i, which is to be written, the place that the settled state leaves free.
+// chooseFreePlace selects for record i, which will be written, the place that the settled state does not use.
 func (f *file) chooseFreePlace(i int) error {
 	p := f.places
 	if p == nil || p.settled[i] == noPlace {
@@ -67,8 +67,8 @@ func (f *file) chooseFreePlace(i int) error {
 	return nil
 }
 
-// Keep makes a scratch file called file in an open folder, or opens the existing one in the given state. The error is
-// a *stream.DataError if the existing file is not such a file. name is for messages.
+// Keep makes a scratch file called file in an open folder, or opens the existing one in the given state. The error is a
+// *stream.DataError if the existing file is not a scratch file. name is for messages.
 func (s *Space) Keep(in *os.Root, file, name string, total int64, record int, state *State) (*Kept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *Space) Keep(in *os.Root, file, name string, total int64, record int, st
 	return k, nil
 }
 
-// openNamed opens the file, or makes it anew for this user alone: it holds rows.
+// openNamed opens the file, or creates it anew. Only this user may read it, because it contains rows.
 func openNamed(in *os.Root, file string, total int64, anew bool) (f *os.File, size int64, err error) {
 	f, err = ownfile.Open(in, file, os.O_RDWR)
 	if anew && errors.Is(err, fs.ErrNotExist) {

@@ -87,7 +87,7 @@ func (p *pass) writeError() error {
 	return p.writeErr
 }
 
-// releaseCurrent passes on the record that the caller had.
+// releaseCurrent passes on the record that the caller has used.
 func (p *pass) releaseCurrent() {
 	switch {
 	case p.current == nil:
@@ -132,7 +132,7 @@ func (p *pass) Close() error {
 	close(p.dirty)
 	p.work.Wait()
 	p.f.returnBuffers(p.all)
-	if p.err == nil { // else Next has returned it; callers join the two
+	if p.err == nil { // otherwise Next has returned it; callers join the two
 		return p.writeErr
 	}
 	return nil

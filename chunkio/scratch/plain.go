@@ -35,7 +35,7 @@ func (p *Plain) WriteAt(b []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Close gives the space back. Space.Close does not do it.
+// Close frees the space. Space.Close does not close the file.
 func (p *Plain) Close() error {
 	err := p.disk.Close()
 	p.in.mu.Lock()

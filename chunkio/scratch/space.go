@@ -109,8 +109,8 @@ func (s *Space) checkLimit(purpose string, more int64) error {
 	return nil
 }
 
-// Grow counts bytes of a file that somebody else makes in the folder, if the limit has room for them; purpose names it.
-// Shrink gives them back.
+// Grow counts bytes of a file in the folder that is not made by this Space, if the limit allows them. purpose names the
+// file. Shrink subtracts the bytes again.
 func (s *Space) Grow(purpose string, more int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *Space) Grow(purpose string, more int64) error {
 	return nil
 }
 
-// Shrink gives back bytes that Grow has counted.
+// Shrink subtracts bytes that Grow has counted.
 func (s *Space) Shrink(bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

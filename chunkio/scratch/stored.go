@@ -19,8 +19,8 @@ type Stored struct {
 	size int64
 }
 
-// Store writes states to a file, after measuring their length in a first run that writes nowhere: the space is
-// reserved in the file system at once. Close gives it back.
+// Store writes states to a file. A first run writes nothing and only measures their length, so that the space can be
+// reserved in the file system at once. Close frees it.
 func (s *Space) Store(name string, states ...io.WriterTo) (stored *Stored, err error) {
 	var size int64
 	for _, state := range states {
@@ -75,7 +75,7 @@ func (t *Stored) Load(states ...io.ReaderFrom) (err error) {
 	return nil
 }
 
-// Close gives the space back.
+// Close frees the space.
 func (t *Stored) Close() error { return t.file.Close() }
 
 // passWriter fills the records of a pass.

@@ -8,8 +8,8 @@
 // The pipeline (pipeline.go) has three steps: it lists the shard numbers, scans each shard into a
 // part file (scan.go), and merges the part files on two levels, in an order that depends only on
 // the number of shards (merge.go). A graph method, and --profile-round, run the same steps for
-// profiles first. Only the names of files travel between the steps (piece.go), never statistics:
-// 200 MB of statistics take 50 s and 7 GB through a runner, and 4 s and 1.3 GB as files.
+// profiles first. The steps pass only the names of files to each other (piece.go), and no statistics:
+// 200 MB of statistics need 50 s and 7 GB through a runner, and 4 s and 1.3 GB as files.
 //
 // The same program is the worker: the runner starts it with Beam's own flags.
 package main

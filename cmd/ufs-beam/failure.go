@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// isPermanent reports whether retries cannot mend an error. A full disk (1) may concern a single machine, and a busy
-// store (75) recovers: for those the runner retries a few times, elsewhere.
+// isPermanent reports whether an error remains after any retry. A full disk (1) may concern a single machine, and a
+// busy store (75) recovers. After these errors the runner retries a few times, perhaps on another machine.
 func isPermanent(code int) bool {
 	return code == exit.Usage || code == exit.Data || code == exit.Memory
 }

@@ -36,7 +36,7 @@ const (
 	profiledRound   round = "profiled"   // statistics, given a profile of all shards
 )
 
-// String names the result of a round.
+// String returns the name of the result of a round.
 func (r round) String() string {
 	if r == profileRound {
 		return "profile"
@@ -98,7 +98,7 @@ func (j *job) groupName(r round, group int) string {
 	return place.JoinBelow(j.Parts, string(r)+"/groups/"+numberedName("group", group, j.groupCount()))
 }
 
-// numberedName returns a file name that sorts by number. Parts are named as scan names them.
+// numberedName returns a file name that sorts by number. Part files have the same names as in the verb scan.
 func numberedName(what string, n, of int) string {
 	digits := max(5, len(fmt.Sprint(of)))
 	return fmt.Sprintf("%s-%0*d-of-%0*d.ufs", what, digits, n, digits, of)

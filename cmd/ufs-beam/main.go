@@ -28,8 +28,8 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the whole program; it returns the exit code. As a worker it does not return. Beam reads its settings from
-// the flags of the process, so there can be one run in a process.
+// run runs the whole program and returns the exit code. As a worker it does not return. Beam reads its settings from
+// the flags of the process, so a process can call run only once.
 func run(ctx context.Context, args []string, out, errw io.Writer) int {
 	var s settings
 	err := s.parseArgs(args, errw)

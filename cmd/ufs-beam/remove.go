@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxRemovals is the number of objects removed at the same time: a store takes some 50 ms for each, and there may be
-// 10,000.
+// maxRemovals is the number of objects removed at the same time: a store needs about 50 ms for each, and there may
+// be 10,000.
 const maxRemovals = 16
 
 // removeParts removes, by name, the files that the job made besides its output. Other files in the folders stay.

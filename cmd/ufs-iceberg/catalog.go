@@ -13,7 +13,7 @@ import (
 
 	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/catalog"
-	_ "github.com/apache/iceberg-go/catalog/glue" // registers itself
+	_ "github.com/apache/iceberg-go/catalog/glue" // registers the Glue catalog
 	"github.com/apache/iceberg-go/catalog/rest"
 	icebergio "github.com/apache/iceberg-go/io"
 	"github.com/apache/iceberg-go/table"
@@ -124,7 +124,7 @@ var (
 	vendorEndpoint  = regexp.MustCompile(`^https://([a-z0-9-]+\.)*(amazonaws\.com(\.cn)?|storage\.googleapis\.com)/?$`)
 )
 
-// retryPauses are the pauses before a catalog that is down or busy is asked again.
+// retryPauses lists the pauses before each retry of a request to a catalog that is down or busy.
 var retryPauses = [...]time.Duration{500 * time.Millisecond, 2 * time.Second}
 
 func loadTable(ctx context.Context, props iceberg.Properties, named table.Identifier) (*table.Table, error) {
@@ -149,7 +149,7 @@ func errCatalog(at string, q request, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
-	case errors.As(err, &known): // drop the library's text around it
+	case errors.As(err, &known): // omit the text that the library has added
 		return known
 	case errors.Is(err, catalog.ErrNoSuchTable):
 		return stream.Dataf(at, "this catalog has no table %s", q.table)

@@ -216,5 +216,5 @@ func partitionText(t iceberg.Type, value any) (string, error) {
 	return "", fmt.Errorf("its partition value is of type %s, which cannot be carried in a plan", t)
 }
 
-// nullKey stands for a null among the partition values of a plan.
+// nullKey represents a null among the partition values of a plan.
 const nullKey = "__HIVE_DEFAULT_PARTITION__"

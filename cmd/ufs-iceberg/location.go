@@ -119,8 +119,8 @@ func (l *lake) resolvePlace(text string) (string, error) {
 	return opened, nil
 }
 
-// adoptBucket makes the bucket of a location the table's own. The user chose the catalog, so its word counts for
-// buckets, but not for this machine's disk or for web servers.
+// adoptBucket makes the bucket of a location the table's own. The user chose the catalog, so ufs-iceberg trusts it for
+// buckets, but not for files on this machine or for web servers.
 func (l *lake) adoptBucket(named location) error {
 	var own []string
 	if given := named.bucket; given != "" {

@@ -13,7 +13,7 @@ import (
 )
 
 // pruner derives from a condition weaker ones that Iceberg can evaluate. If such a condition is false for a partition
-// or file, no row there fulfils the original. Parts that Iceberg may understand differently are left out.
+// or file, no row there fulfils the original condition. It leaves out parts that Iceberg may evaluate differently.
 type pruner struct {
 	parsed  *condition.Condition
 	columns map[string]iceberg.NestedField // columns that Iceberg may evaluate
@@ -37,8 +37,8 @@ func newPruner(where string, schema *iceberg.Schema, meta table.Metadata) (*prun
 		_, text := f.Type.(iceberg.StringType)
 		switch {
 		case !primitive || !hasFixedType(f, meta.Schemas()):
-		// iceberg-go 0.7.0 takes the bound "" in the summary of a manifest for a missing one, and skips the manifest with
-		// its live files. So Iceberg does not evaluate text partitions.
+		// iceberg-go 0.7.0 takes the bound "" in the summary of a manifest for a missing one, and skips the manifest
+		// with its live files. So Iceberg does not evaluate text partitions.
 		case text && isPartitionSource(f.ID, meta.PartitionSpecs()):
 			p.texts[f.Name] = f.ID
 		default:

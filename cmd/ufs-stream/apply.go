@@ -89,7 +89,7 @@ a list of names. They read only the footers of the input.
 	return cmd
 }
 
-// formatsOfApply lists the data formats, and the recipe formats: texts that read the data.
+// formatsOfApply lists the data formats, and the recipe formats, whose texts read the data in other tools.
 func formatsOfApply() []string { return append(chunkio.FormatNames(), recipe.Formats()...) }
 
 // formatOfApply returns the requested format. Without one, the output's ending may name a recipe format.
@@ -134,7 +134,7 @@ func (c *cli) runApply(cmd *cobra.Command, selection string, a ufs.ApplyRequest,
 	return c.reportWritten(a.Output, done)
 }
 
-// reportWritten prints a summary of the output and, after a resume, how much of it an interrupted run had finished.
+// reportWritten prints a summary of the output. After a resume it adds how much an interrupted run had finished.
 func (c *cli) reportWritten(output string, done chunkio.ApplyReport) error {
 	warnings := make([]string, len(done.Warnings))
 	for i, w := range done.Warnings {
@@ -158,7 +158,7 @@ func (c *cli) reportWritten(output string, done chunkio.ApplyReport) error {
 		countNoun(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))
 }
 
-// writeApplyRecipe writes a text (a query, Python, YAML) that reads the selected columns, and no data.
+// writeApplyRecipe writes a text (a query, Python or YAML) that reads the selected columns. It does not write data.
 func (c *cli) writeApplyRecipe(ctx context.Context, a ufs.ApplyRequest, h recipeFlags) error {
 	if err := h.checkInputs(a.Format, a.Inputs); err != nil {
 		return err

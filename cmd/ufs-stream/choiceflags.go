@@ -17,7 +17,7 @@ func (f *requestFlags) checkChoiceFlags(isSet func(string) bool) error {
 	return nil
 }
 
-// addChoiceFlags adds the flags that restrict the choice: forbidden features, groups, costs, budget.
+// addChoiceFlags adds the flags that restrict which features may be chosen: forbidden features, groups, costs, budget.
 func (f *requestFlags) addChoiceFlags(fs *pflag.FlagSet) {
 	q := &f.req
 	fs.StringSliceVar(&q.Forbid, "forbid", nil, "features or groups that are never chosen, but explained like others (`GLOBS`: names or globs, comma-separated; --exclude removes columns from the data too)")

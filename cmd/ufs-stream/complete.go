@@ -15,12 +15,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// columnFlags lists the flags that take column names. The first two take one name, the others several.
+// columnFlags lists the flags whose values are column names. The first two accept one name, the others several.
 func columnFlags() []string {
 	return []string{"label", "weight", "columns", "exclude", "keep", "also", "forbid", "categorical"}
 }
 
-// setAllowedValues records which values a flag may take, for shell completion.
+// setAllowedValues records the allowed values of a flag, for shell completion.
 func setAllowedValues(fs *pflag.FlagSet, flag string, allowed ...string) {
 	fs.Lookup(flag).Annotations = map[string][]string{valuesAnnotation: allowed}
 }
@@ -68,8 +68,8 @@ const (
 	maxCompletions    = 1000
 )
 
-// plainTypeName returns the type name if it has only plain words and brackets, else nothing: a file may put any text
-// into the time zone of a type.
+// plainTypeName returns the type name if it has only plain words and brackets, else "". A file may contain any text as
+// the time zone of a type.
 func plainTypeName(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(" []()<>", r) })
 	if slices.ContainsFunc(words, func(word string) bool { return !shell.IsPlain(word) }) {
@@ -78,9 +78,9 @@ func plainTypeName(name string) string {
 	return name
 }
 
-// columnCompletion completes column names from the inputs typed so far, or from --stats. Input that cannot be read
-// completes nothing. It offers only names without special characters: bash inserts the common prefix of several names
-// unquoted and evaluates the line at the next completion.
+// columnCompletion completes column names from the inputs typed so far, or from --stats. If the input cannot be read,
+// it offers no names. It offers only names without special characters, because bash inserts the common prefix of
+// several names unquoted, and evaluates the line at the next completion.
 func columnCompletion(several bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		directive := cobra.ShellCompDirectiveNoFileComp

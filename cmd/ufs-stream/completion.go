@@ -50,8 +50,8 @@ _ and, after the first character, . : / @ % + = - . Type other names yourself, i
 	}
 }
 
-// unquotedArgs is a line of cobra's script for fish. It strips the quotes from the typed words, and the script then
-// evaluates them: a file named (touch x).csv, which fish itself had completed and quoted, would run touch.
+// unquotedArgs is a line of cobra's script for fish. It removes the quotes from the typed words, and the script then
+// evaluates them. So a file named (touch x).csv would run touch, even though fish had completed and quoted the name.
 const unquotedArgs = "    set -l args (commandline -opc)\n"
 
 // quotedArgs replaces unquotedArgs: it quotes every word except plain words, home folders and variables.

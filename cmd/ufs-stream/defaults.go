@@ -20,8 +20,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A flag that is not given takes its value from the environment, else from the file that --config names. Both accept
-// the same values as the flag.
+// The default of a flag comes from the environment, or else from the file that --config names. Both accept the same
+// values as the flag.
 
 // variablePrefix begins the names of all variables: UFS_STREAM_MEMORY_LIMIT is the default of --memory-limit.
 const variablePrefix = "UFS_STREAM_"
@@ -36,12 +36,12 @@ func cannotHaveDefault(flag string) bool {
 	return flag == "help" || flag == "version" || flag == "config"
 }
 
-// isOtherVariable reports whether a variable is no flag's default: it is read elsewhere, or by tests.
+// isOtherVariable reports whether a variable is not the default of a flag: other code or tests read it.
 func isOtherVariable(name string) bool {
 	return name == variablePrefix+"KERNEL" || name == variablePrefix+"CONFIG" || strings.HasPrefix(name, variablePrefix+"TEST_")
 }
 
-// flagDefault is the default of a flag, and the variable or line that holds it.
+// flagDefault is the default of a flag, and the variable or line that contains it.
 type flagDefault struct {
 	flag, value, source string
 }
@@ -65,7 +65,7 @@ func (c *cli) applyDefaultsToVerbs(root *cobra.Command) {
 		}
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			err := runVerb(cmd, args)
-			// A wrong default may be found late; name it here, because it is not on the command line.
+			// Name the defaults in a late usage error too, because they are not on the command line.
 			if errors.As(err, new(*stream.UsageError)) && len(c.defaultsTaken) > 0 {
 				err = stream.Usagef("%w; not from the command line but from defaults: %s", err, strings.Join(c.defaultsTaken, ", "))
 			}
@@ -90,7 +90,7 @@ func (c *cli) applyDefaults(cmd *cobra.Command) error {
 	}
 	for _, s := range list {
 		f := cmd.Flags().Lookup(s.flag)
-		if f == nil || f.Changed { // belongs to another verb, or a source of higher priority set it
+		if f == nil || f.Changed { // the flag belongs to another verb, or a source of higher priority has set it
 			continue
 		}
 		if err := cmd.Flags().Set(s.flag, s.value); err != nil {
@@ -145,8 +145,8 @@ func defaultsFromEnvironment(variables, known []string) (list []flagDefault, war
 	return list, warnings
 }
 
-// defaultsFromConfig reads defaults from a file. A line is a flag, a colon or =, and the value, with or without
-// quotes; or a comment that begins with #.
+// defaultsFromConfig reads defaults from a file. A line has a flag, a colon or =, and the value, with or without
+// quotes. Comments begin with #.
 func defaultsFromConfig(ctx context.Context, path string, known []string) ([]flagDefault, error) {
 	f, err := localfile.Open(ctx, path)
 	if err != nil {
@@ -203,7 +203,7 @@ func parseConfigValue(s string) (string, error) {
 	return s, nil
 }
 
-// cutQuoted takes a quoted value off the front of s: "…" may have escapes, '…' may not.
+// cutQuoted returns the quoted value at the beginning of s, and the rest. "…" may contain escapes, '…' may not.
 func cutQuoted(s string) (value, rest string, ok bool) {
 	if s[0] == '"' {
 		prefix, err := strconv.QuotedPrefix(s)
@@ -216,9 +216,9 @@ func cutQuoted(s string) (value, rest string, ok bool) {
 	return strings.Cut(s[1:], "'")
 }
 
-// errWithoutPath strips the file name from an error of package os.
+// errWithoutPath removes the file name from an error of package os.
 func errWithoutPath(err error) error {
-	if p, ok := err.(*os.PathError); ok { //nolint:errorlint // os returns it itself
+	if p, ok := err.(*os.PathError); ok { //nolint:errorlint // os returns it unwrapped
 		return p.Err
 	}
 	return err

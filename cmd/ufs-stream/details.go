@@ -13,16 +13,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// detailsFlag is the destination of the reports on every feature: all (in the JSON), none, a Parquet file, or auto.
+// detailsFlag is the destination of the reports on all features: all (the JSON), none, a Parquet file, or auto.
 type detailsFlag struct{ target string }
 
 const (
 	detailsAuto = "auto"
 	detailsAll  = "all"
 	detailsNone = "none"
-	// maxFeaturesInJSON bounds the reports in the JSON with --details auto: at this number they take 5 MB.
+	// maxFeaturesInJSON bounds the number of reports in the JSON with --details auto. This number of reports has 5 MB.
 	maxFeaturesInJSON = 20_000
-	// maxLeftOutInJSON bounds the list of columns left out, if the reports are not in the JSON.
+	// maxLeftOutInJSON bounds the list of columns left out in the JSON, if the reports are not in the JSON.
 	maxLeftOutInJSON = 1000
 )
 
@@ -38,8 +38,8 @@ func (d *detailsFlag) checkTarget() error {
 	return stream.Usagef("--details %q: want auto, all, none or a FILE.parquet", d.target)
 }
 
-// moveReports writes the reports to their own file if asked, and removes from s the reports that its JSON will not
-// hold.
+// moveReports writes the reports to their own file if the flag names one. It removes from s the reports that its JSON
+// will not contain.
 func (d *detailsFlag) moveReports(ctx context.Context, c *cli, s *stream.Selection, format string) error {
 	if d.target == detailsAll || d.target == detailsAuto && len(s.Columns) <= maxFeaturesInJSON {
 		return nil

@@ -141,7 +141,7 @@ func readNamedSelections(ctx context.Context, args []string, output string, opt 
 	var paths []string
 	for _, arg := range args {
 		name, path, named := strings.Cut(arg, "=")
-		// A = may also be part of a URL's query.
+		// The character = may also be part of a file name, or of a URL's query.
 		if _, err := os.Stat(arg); !named || err == nil || strings.ContainsRune(name, filepath.Separator) || strings.Contains(name, "://") {
 			name, path, named = "", arg, false
 		}

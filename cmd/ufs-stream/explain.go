@@ -112,7 +112,7 @@ func splitColumnsAndInputs(s *stream.Selection, args []string) (columns, inputs 
 	for _, arg := range args {
 		_, err := os.Stat(arg)
 		input := err == nil || arg == "-" || place.IsURL(arg) || strings.HasPrefix(arg, "@") ||
-			strings.ContainsAny(arg, "*?[") && place.Ext(arg) != "" // without an ending, brackets are part of a column name such as emb[3]
+			strings.ContainsAny(arg, "*?[") && place.Ext(arg) != "" // without a file name ending it is a column name with brackets, such as emb[3]
 		if known[arg] || !input {
 			columns = append(columns, arg)
 		} else {
@@ -206,7 +206,8 @@ func andMoreText(n int) string {
 	return fmt.Sprintf(" and %s more", humanize.Comma(int64(n)))
 }
 
-// printRelations prints how a column relates to the others: R², VIF, exact combinations, weights, nearest columns.
+// printRelations prints how a column relates to the other columns: R², VIF, exact combinations, weights, nearest
+// columns.
 func (c *cli) printRelations(w *screen.Page, col ufs.ExplainedColumn) {
 	r := col.Relations
 	explaining := "the chosen features"

@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// requestFlags holds the flags that fill in a request. Each verb adds the groups of flags that it supports.
+// requestFlags holds the flags that set the fields of a request. Each verb adds the groups of flags that it supports.
 type requestFlags struct {
 	req              ufs.Request
 	missing, onError choiceFlag
@@ -258,7 +258,7 @@ func addOptionFlags(fs *pflag.FlagSet, settings method.Settings, all []method.Sp
 	}
 }
 
-// optionUsage is a usage text, and the methods that describe the option by it.
+// optionUsage is a usage text of an option, and the methods that have this text.
 type optionUsage struct {
 	methods []string
 	text    string
@@ -325,7 +325,7 @@ func (n *countListFlag) Set(s string) error {
 	return nil
 }
 
-// shardCountFlag is a number of hash shards. The flag without a value leaves the number open.
+// shardCountFlag is a number of hash shards. If the flag has no value, the number is not fixed.
 type shardCountFlag int
 
 const anyShards = "auto"
@@ -353,8 +353,8 @@ func (n *shardCountFlag) Set(s string) error {
 	return nil
 }
 
-// strayNumber returns an argument that is a number and no file. For --stability 8, pflag leaves the 8 among the
-// inputs, because the flag's value is optional.
+// strayNumber returns an input that is a number and not the name of a file. If a user writes --stability 8, pflag
+// treats the 8 as an input, because the value of the flag is optional.
 func strayNumber(inputs []string) string {
 	for _, in := range inputs {
 		if _, err := strconv.Atoi(in); err == nil {

@@ -26,7 +26,7 @@ func (h *recipeFlags) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&h.table, "from", "", "for --format sql: select FROM `TABLE`, copied as it is (default: duckdb reads the files themselves; in other dialects fill it in)")
 }
 
-// checkFormat refuses the flags if format is not sql, and unknown dialects.
+// checkFormat refuses the flags if format is not sql. It also refuses unknown dialects.
 func (h *recipeFlags) checkFormat(fs *pflag.FlagSet, format string) error {
 	for _, flag := range []string{"dialect", "from"} {
 		if fs.Changed(flag) && format != "sql" {
@@ -59,7 +59,7 @@ func (h *recipeFlags) checkInputs(format string, inputs []string) error {
 		switch {
 		case in == "-":
 			form = recipe.StandardInput
-		case !known || place.IsFolder(in): // only its bytes can show its format
+		case !known || place.IsFolder(in): // its name does not show the format
 			form = "Parquet"
 		}
 		if err := recipe.CheckDuckDB(in, form, ""); err != nil {
@@ -69,8 +69,8 @@ func (h *recipeFlags) checkInputs(format string, inputs []string) error {
 	return nil
 }
 
-// newRecipe describes a selection for other tools, given where its columns lie. inputs are the arguments that named
-// the files, or empty.
+// newRecipe describes a selection for other tools. at has the locations of its columns. inputs are the arguments that
+// named the files, or empty.
 func (h *recipeFlags) newRecipe(s *stream.Selection, at *chunkio.Located, inputs []string) (*recipe.Recipe, error) {
 	r := &recipe.Recipe{Selection: s, Dialect: h.dialect, Table: h.table, Batches: at.Batches}
 	for _, c := range at.Columns {
@@ -79,7 +79,7 @@ func (h *recipeFlags) newRecipe(s *stream.Selection, at *chunkio.Located, inputs
 		}
 		r.Columns = append(r.Columns, recipe.Column{Name: c.Name, Path: c.Path, Element: c.Element, Key: c.Key})
 	}
-	if at.Table == nil { // the files of a table belong to one version; a glob would read others
+	if at.Table == nil { // the files of a table belong to one version; a glob would also match files of other versions
 		r.Glob = duckdbGlob(inputs, at.Files)
 		r.Sources, r.Form, r.Hive = sourcesAndForm(inputs, at.Files)
 	}
@@ -159,7 +159,7 @@ func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
 				return nil, err
 			}
 		}
-		if list[i] = input; strings.HasPrefix(input, "@") { // a file with that name; a list would have no ./
+		if list[i] = input; strings.HasPrefix(input, "@") { // @ is part of the name, not the sign of a list
 			list[i] = "./" + input
 		}
 		if s.Table != nil {
@@ -173,8 +173,8 @@ func (c *cli) writeRecipe(ctx context.Context, path, format string, r *recipe.Re
 	return c.writeOutput(ctx, path, func(w io.Writer) error { return r.Write(w, format) })
 }
 
-// sourcesAndForm returns the files as DuckDB and Python take them. Folders and globs among the inputs stay
-// unexpanded.
+// sourcesAndForm returns the files as DuckDB and Python accept them. It does not expand folders and globs among the
+// inputs.
 func sourcesAndForm(inputs, files []string) (list []string, form recipe.Form, hive bool) {
 	if len(files) == 0 {
 		return nil, "", false
@@ -223,8 +223,8 @@ func sourceOfArgument(in string, form recipe.Form) (string, bool) {
 	return local, !strings.ContainsAny(local, `{[\`)
 }
 
-// duckdbGlob returns DuckDB's glob for an input that is one folder or glob of Parquet files, or empty if the glob
-// would match other files: those were not read, and the query must not read them either.
+// duckdbGlob returns a glob for DuckDB if the input is one folder or glob of Parquet files. It returns empty if the
+// glob would also match files that ufs-stream did not read, because the query must not read them either.
 func duckdbGlob(inputs, files []string) string {
 	if len(inputs) != 1 {
 		return ""

@@ -69,7 +69,7 @@ func sumIfKnown(a, b *int64) *int64 {
 	return &sum
 }
 
-// outerEnd returns the outer one of two ends of a range. A column without entries has none.
+// outerEnd returns the outer one of two ends of ranges. An end is nil if the column has no entries.
 func outerEnd(a, b *stream.Number, beyond func(a, b stream.Number) bool) *stream.Number {
 	if a == nil || b != nil && beyond(*b, *a) {
 		return b

@@ -15,8 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// newMan returns the verb that writes the manual pages, for packages. It writes roff itself: cobra's writer goes
-// through Markdown and would link three more modules.
+// newMan returns the verb that writes the manual pages, for packages. It writes roff directly, because cobra's writer
+// converts from Markdown and would link three more modules.
 func newMan(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",

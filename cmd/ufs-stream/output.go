@@ -62,8 +62,8 @@ func (c *cli) writeOutput(ctx context.Context, path string, render func(io.Write
 	return err
 }
 
-// replacementReport looks for a file at an output's path and returns a function that reports its replacement. Objects
-// are not reported: their stores keep versions, and checking costs a request.
+// replacementReport looks for a file at an output's path and returns a function that reports its replacement. It does
+// not report objects, because their stores keep versions and a check would cost a request.
 func (c *cli) replacementReport(path string) (report func()) {
 	local, err := place.LocalPath(path)
 	if err != nil || path == "" || path == "-" || place.IsURL(path) {
@@ -78,8 +78,8 @@ func (c *cli) replacementReport(path string) (report func()) {
 	}
 }
 
-// renderTo passes to render the output at path: a file or object, which appears whole or not at all; a device or
-// pipe; or standard output for "" and "-".
+// renderTo calls render with the output at path. A file or object appears whole or not at all. The path may also be a
+// device or pipe, or "" or "-" for standard output.
 func (c *cli) renderTo(ctx context.Context, path string, render func(io.Writer) error) error {
 	if path == "" || path == "-" {
 		if err := render(c.out); err != nil {
@@ -93,7 +93,7 @@ func (c *cli) renderTo(ctx context.Context, path string, render func(io.Writer) 
 	return renderToFile(ctx, path, render)
 }
 
-// renderToFile renders to a path that no user has given, so a pipe or device there is refused.
+// renderToFile renders to a path that the user has not given. So it refuses a pipe or device.
 func renderToFile(ctx context.Context, path string, render func(io.Writer) error) error {
 	f, err := atomicfile.Create(ctx, path)
 	if err != nil {
@@ -161,7 +161,7 @@ func (c *cli) writeCSV(w io.Writer, head []string, rows [][]string) error {
 	return to.WriteAll(rows)
 }
 
-// isFormula reports whether a spreadsheet may take a cell for a formula. Numbers with a sign are none.
+// isFormula reports whether a spreadsheet may treat a cell as a formula. A number with a sign is not a formula.
 func isFormula(cell string) bool {
 	if cell == "" || !strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
 		return false

@@ -62,7 +62,7 @@ type progressPrinter interface {
 	close()
 }
 
-// passClock holds the current pass and the state of the meter at its start.
+// passClock holds the current pass, and the state of the meter at the start of the pass.
 type passClock struct {
 	mu          sync.Mutex
 	pass        ufs.Progress
@@ -92,7 +92,7 @@ func (t *passClock) takeSnapshot(event string) snapshot {
 		Rows: t.meter.Rows.Load() - t.rows, Bytes: t.meter.Bytes.Load() - t.bytes, Elapsed: time.Since(t.begin).Seconds(),
 		Transfer: t.meter.Transfer().Since(t.fetched),
 	}
-	if s.Passes > 0 { // an estimate may turn out too low
+	if s.Passes > 0 { // the estimate may be too low
 		s.Passes = max(s.Passes, s.Pass)
 		s.Most = max(s.Most, s.Passes)
 	}
@@ -109,8 +109,8 @@ func (t *passClock) takeSnapshot(event string) snapshot {
 	return s
 }
 
-// progressReporter returns a function that shows the progress of a run, read from the meter. It shows a phase from
-// its first report until the report with Done, and then all its goroutines have ended.
+// progressReporter returns a function that shows the progress of a run as read from the meter. It shows a phase from
+// its first report until the report with Done, and ends all its goroutines before that call returns.
 func (c *cli) progressReporter(m *stream.Meter) func(ufs.Progress) {
 	var show progressPrinter
 	var clock *passClock
@@ -190,7 +190,7 @@ type jsonPrinter struct{ enc *json.Encoder }
 func (p jsonPrinter) interval() time.Duration { return 500 * time.Millisecond }
 func (p jsonPrinter) close()                  {}
 
-// show ignores write errors: a run goes on if nobody reads its progress.
+// show ignores write errors, because a run must continue if nobody reads its progress.
 func (p jsonPrinter) show(s snapshot) { _ = p.enc.Encode(s) }
 
 // linePrinter writes a plain line at every interval, for terminals without animation.
@@ -207,7 +207,7 @@ type barPrinter struct {
 	text      *lineText
 }
 
-// lineText is the bar's text. The printer sets it, and the bar's goroutine draws it.
+// lineText is the text in the bar. The printer sets it, and the goroutine of the bar draws it.
 type lineText struct {
 	mu    sync.Mutex
 	s     string

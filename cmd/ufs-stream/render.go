@@ -232,7 +232,7 @@ func selectionFrequency(s *stream.Selection, f stream.Selected) stream.Number {
 // printAgreement prints how well the selections from half-samples agree.
 func printAgreement(w *screen.Page, a *stream.Agreement) {
 	halves := fmt.Sprintf("over %d half-samples of the rows (%d hash shards)", a.Halves, a.Shards)
-	if math.IsNaN(float64(a.Index)) { // all features are chosen, or none
+	if math.IsNaN(float64(a.Index)) { // all features are chosen, or no feature
 		w.Printf("\nstability: unknown %s, because there is no choice\n", halves)
 		return
 	}
@@ -267,7 +267,7 @@ func printTrust(w *screen.Page, t *stream.Trust) {
 // maxListLines bounds the lists at the foot of a table without -v.
 const maxListLines = 10
 
-// printDropped prints the features that were not selected because the selection explains them, the best explained
+// printDropped prints the features that were not selected because the selected ones explain them, the best explained
 // first.
 func (c *cli) printDropped(w *screen.Page, s *stream.Selection) {
 	selected := make(map[string]bool, len(s.Selected))
@@ -307,7 +307,7 @@ func (c *cli) printDropped(w *screen.Page, s *stream.Selection) {
 	}
 }
 
-// printLeftOut prints the columns that are no features. Columns with the same name and reason share a line.
+// printLeftOut prints the columns that are not features. Columns with the same name and reason share a line.
 func (c *cli) printLeftOut(w *screen.Page, left []stream.LeftOut) {
 	if len(left) == 0 {
 		return

@@ -85,7 +85,7 @@ func (c *cli) runReport(ctx context.Context, args []string, o *reportOptions) er
 	return c.writeOutput(ctx, o.out, p.WriteHTML)
 }
 
-// readDocuments reads result files or objects, which together may take up to room bytes of memory.
+// readDocuments reads result files or objects. Together they may need up to room bytes of memory.
 func readDocuments(ctx context.Context, paths []string, room int64) (all []report.Document, err error) {
 	remedy := stream.Textf("make one with: ufs-stream select … -o SEL.json")
 	heldBytes := int64(0)

@@ -31,8 +31,8 @@ type cli struct {
 	restoreMemory func()   // removes the memory limit of the process
 }
 
-// run is the whole program; it returns the exit code. Only one goroutine can outlive it: a read that waits for
-// standard input (stdin.go).
+// run runs the whole program and returns the exit code. Only one goroutine can continue after it returns: a read that
+// waits for standard input (stdin.go).
 func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
 	if isTerminal(out) {
 		out = screen.NewWriter(out)

@@ -146,7 +146,7 @@ func (c *cli) runSelect(cmd *cobra.Command, args []string, o *selectFlags, d *de
 	if err := d.moveReports(cmd.Context(), c, s, o.output.format); err != nil {
 		return err
 	}
-	// The result is written even if the iteration did not converge.
+	// The result is written even if the iteration has not converged.
 	if isRecipeFormat(o.output.format) {
 		err = c.writeSelectionRecipe(cmd.Context(), s, o, &q, args)
 	} else {

@@ -16,7 +16,7 @@ func interruptibleReader(ctx context.Context, r io.Reader) io.Reader {
 	}
 	var (
 		buf  []byte // 64 KiB, the capacity of a pipe
-		rest []byte // read and not handed out yet
+		rest []byte // bytes read, but not returned yet
 	)
 	read := readerFunc(func(p []byte) (int, error) {
 		if len(rest) == 0 {

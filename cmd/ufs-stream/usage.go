@@ -19,8 +19,8 @@ type flagGroup struct {
 	flags []string
 }
 
-// flagGroups lists the sections of the help in order, with their flags. Method options that are not listed follow in
-// sections by the kind of their methods.
+// flagGroups lists the sections of the help in order, with their flags. Sections for the method options that are not
+// listed here follow, by the kind of method.
 func flagGroups() []flagGroup {
 	return []flagGroup{
 		{"Everyday", []string{"k", "label", "columns", "exclude", "missing", "method", "scale", "output", "format"}},

@@ -78,7 +78,7 @@ func versionLine() string {
 	return fmt.Sprintf("ufs-stream %s (%s, %s/%s)", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// versionText is the release, followed by the commit if Go recorded one.
+// versionText returns the release, followed by the commit if Go recorded one.
 func versionText() string {
 	b := currentBuild()
 	text := b.Version

@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// worthSentence states how much the selection explains, and from which feature on a feature adds no more than noise.
-// It is empty if that is unknown.
+// worthSentence states how much the selection explains, and after how many features a further feature adds no more
+// than noise. It is empty if this is unknown.
 func worthSentence(s *stream.Selection) string {
 	k := len(s.Selected)
 	if k == 0 {
@@ -69,8 +69,8 @@ func autoSizeText(s *stream.Selection) string {
 	return fmt.Sprintf("%d: %s", s.Size.Recommended, s.Size.Why)
 }
 
-// gainBeyondSize describes how much features beyond the recommended number add. own means that the text is about
-// greedy's own features, to which the rules apply.
+// gainBeyondSize describes how much features beyond the recommended number add. own is true if the text is about the
+// features that greedy selected, to which the rules apply.
 func gainBeyondSize(z *stream.Size, own bool) string {
 	next := humanize.Ordinal(z.Recommended + 1)
 	from := fmt.Sprintf("from the %s on each", next)

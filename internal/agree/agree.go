@@ -10,22 +10,22 @@ import (
 // Setting is the ranking of one setting.
 type Setting struct {
 	Order []int // features or groups, best first; possibly not all of them, if the choice is bounded
-	Sound bool  // may be recommended
-	Apart bool  // neither compared nor recommended
+	Sound bool  // the setting may be recommended
+	Apart bool  // the setting is neither compared nor recommended
 }
 
-// Grid is a grid of settings by rising weights, row by row.
+// Grid is a grid of settings in ascending order of the weights, row by row.
 type Grid struct {
-	Width    int   // settings in a row
+	Width    int   // number of settings in a row
 	K        []int // sizes at which rankings are compared
 	Settings []Setting
 }
 
-// stableLink is the agreement above which two neighbours count as the same selection: at k = 50 they differ in five or
-// six features.
+// stableLink is the agreement above which two neighbours are considered the same selection. With k = 50 and this
+// agreement they differ in five or six features.
 const stableLink = 0.8
 
-// Jaccard is |A∩B|/|A∪B| of the first k features of two rankings, or of all if one has fewer.
+// Jaccard returns |A∩B|/|A∪B| for the first k features of two rankings, or for all if a ranking has fewer.
 func Jaccard(a, b []int, k int) float64 {
 	a, b = a[:min(k, len(a))], b[:min(k, len(b))]
 	in := make(map[int]bool, len(a))
@@ -64,7 +64,7 @@ func (g *Grid) neighbours(at int) []int {
 	return list
 }
 
-// AgreementByK returns, for each setting and K, the mean Jaccard index with its neighbours; NaN without any.
+// AgreementByK returns, for each setting and K, the mean Jaccard index with its neighbours, or NaN without neighbours.
 func (g *Grid) AgreementByK() [][]float64 {
 	out := make([][]float64, len(g.Settings))
 	for at := range out {
@@ -74,13 +74,13 @@ func (g *Grid) AgreementByK() [][]float64 {
 			for _, other := range near {
 				out[at][n] += Jaccard(g.Settings[at].Order, g.Settings[other].Order, k)
 			}
-			out[at][n] /= float64(len(near)) // NaN without any
+			out[at][n] /= float64(len(near)) // NaN if there are no neighbours
 		}
 	}
 	return out
 }
 
-// linkStrength is the agreement of two settings: the mean Jaccard index over all K.
+// linkStrength returns the agreement of two settings, which is the mean Jaccard index over all K.
 func (g *Grid) linkStrength(a, b int) float64 {
 	var sum float64
 	for _, k := range g.K {
@@ -89,18 +89,17 @@ func (g *Grid) linkStrength(a, b int) float64 {
 	return sum / float64(len(g.K))
 }
 
-// RecommendSetting returns the setting in the middle of the stable region, -1 for none, and the reason:
+// RecommendSetting returns the setting in the middle of the stable region, or -1 for none, and the reason:
 //
 //  1. only sound settings take part;
-//  2. neighbours are linked if they agree to 0.8 (see linkStrength), or, if no two do, as well
-//     as the best two;
+//  2. neighbours are linked if they agree to 0.8 (see linkStrength), or, if no two do, as well as the best two;
 //  3. a region is a set of settings connected by links; the stable one is the largest, of
 //     equally large regions the one with the highest mean link, then the first;
 //  4. its middle is the member with the least sum of squared distances, in steps of the
 //     grid, to all members; of several the first.
 //
-// Stable is not the same as good: if a weight has hardly any effect yet, or decides everything, neighbours agree as
-// well.
+// A stable region need not be good: if a weight has hardly any effect yet, or determines the whole selection,
+// neighbours also agree well.
 func (g *Grid) RecommendSetting() (at int, why string) {
 	count := 0
 	for i := range g.Settings {
@@ -111,7 +110,7 @@ func (g *Grid) RecommendSetting() (at int, why string) {
 	if count == 0 {
 		return -1, ""
 	}
-	least := 0.0 // least strength of a link
+	least := 0.0 // the least strength of a link
 	for at := range g.Settings {
 		for _, other := range g.neighbours(at) {
 			if g.isSound(at) && g.isSound(other) {
@@ -162,7 +161,7 @@ func (g *Grid) connectedRegion(at int, least float64, seen []bool) (members []in
 			if link < least || link == 0 {
 				continue
 			}
-			sum += link // counts every link twice
+			sum += link // every link is counted twice
 			links++
 			if !seen[other] {
 				seen[other] = true

@@ -2,23 +2,24 @@ package alike
 
 import "math"
 
-// UncorrelatedChoice is a choice of columns of which no pair is correlated above a threshold, in absolute value.
+// UncorrelatedChoice is a choice of columns in which no two columns have an absolute correlation above a threshold.
 type UncorrelatedChoice struct {
 	Kept    []int // ascending
 	Dropped []Drop
 }
 
-// Drop is a column left out because it is too correlated with the kept column For.
+// Drop is a column that was left out because its correlation with the kept column For is too large.
 type Drop struct {
 	Column, For int
 	Correlation float64
 }
 
-// ChooseUncorrelated keeps columns so that no kept pair is correlated above the threshold, and every dropped column is correlated
-// above it with a kept one: a maximal independent set of the graph of the pairs above it. Of the undecided columns it
-// keeps the one with the most neighbours in that graph, the first by name among equals, and drops its neighbours.
-// caret's findCorrelation goes through the pairs in column order and drops the one with the larger mean correlation; it
-// may drop columns that are near no kept one. For is the kept column that a dropped one is most correlated with. O(d²).
+// ChooseUncorrelated keeps columns so that no two kept columns are correlated above the threshold, and every dropped
+// column is correlated above it with a kept column. The kept columns are a maximal independent set of the graph of
+// pairs above the threshold. Of the undecided columns it keeps the one with the most neighbours in that graph, the
+// first by name if several are equal, and drops its neighbours. For is the kept column with the largest correlation.
+// caret's findCorrelation examines the pairs in column order and drops the column with the larger mean correlation; it
+// may drop columns that are not near a kept column. It costs O(d²).
 func (m *Matrix) ChooseUncorrelated(threshold float64) UncorrelatedChoice {
 	above := func(r float64) bool { return math.Abs(r) > threshold }
 	degree, state := make([]int, m.D), make([]byte, m.D)

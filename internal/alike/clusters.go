@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
-// ClusterOptions set when a cluster is divided. A zero field means its default.
+// ClusterOptions sets the conditions for dividing a cluster. A zero field means its default.
 type ClusterOptions struct {
 	// MaxEigen bounds a cluster's second eigenvalue: default 1, the eigenvalue of one further uncorrelated column.
 	MaxEigen float64
@@ -19,23 +19,23 @@ type ClusterOptions struct {
 	Proportion float64
 }
 
-// The defaults of ClusterOptions. The second eigenvalue of two columns is 1 − |r| ≤ 1, so MaxEigen never divides a
-// pair; the component explains the share (1 + |r|)/2 of each.
+// Defaults of ClusterOptions. The second eigenvalue of two columns is 1 − |r| ≤ 1, so that MaxEigen never divides a
+// pair. The component explains the share (1 + |r|)/2 of each column of a pair.
 const (
 	DefaultMaxEigen   = 1
 	DefaultProportion = 0.7
 )
 
-// WithDefaults replaces zero fields by their defaults.
+// WithDefaults replaces zero fields with their defaults.
 func (o ClusterOptions) WithDefaults() ClusterOptions {
 	return ClusterOptions{MaxEigen: cmp.Or(o.MaxEigen, DefaultMaxEigen), Proportion: cmp.Or(o.Proportion, DefaultProportion)}
 }
 
 // Cluster is a group of columns with its component, the first principal component of their correlations.
 type Cluster struct {
-	Members        []Member // by R2Own, the representative first
+	Members        []Member // in the order of R2Own, the representative first
 	Representative int      // the column with the smallest ratio
-	Explained      float64  // share of its columns' variance that the component explains
+	Explained      float64  // share of the variance of the columns that the component explains
 	Second         float64  // second eigenvalue
 }
 
@@ -48,23 +48,23 @@ type Member struct {
 	Ratio  float64 // (1 − R2Own)/(1 − R2Next); +Inf if another component equals the column
 }
 
-// clusterRounds is the most rounds of moving columns between clusters, as VARCLUS's MAXITER.
+// clusterRounds is the largest number of rounds of moving columns between clusters, like VARCLUS's MAXITER.
 const clusterRounds = 10
 
-// FindClusters divides the columns by a variant of VARCLUS. A cluster whose second eigenvalue is above MaxEigen, or whose
-// component explains less than Proportion of one of its columns, is divided by its first two components, rotated by the
-// quartimax criterion: each column goes to the component with the larger absolute correlation, and then to the new
-// cluster with the nearest component, until none moves. When all clusters are final, columns move to the nearest
-// component among all clusters, changed clusters are divided again if necessary, and two clusters whose union need not
-// be divided are merged.
+// FindClusters divides the columns by a variant of VARCLUS. A cluster whose second eigenvalue is above MaxEigen, or
+// whose component explains less than Proportion of one of its columns, is divided by its first two components, rotated
+// by the quartimax criterion. Each column is assigned to the component with the larger absolute correlation, and is
+// then moved to the new cluster with the nearest component until no column moves. When all clusters are final, columns
+// are moved to the nearest component among all clusters, changed clusters are divided again if necessary, and two
+// clusters are merged if their union need not be divided.
 //
-// VARCLUS bounds the second eigenvalue or the mean share; both let a column of noise into a large cluster. VARCLUS also
-// moves columns among all clusters after each division, tries to move them one by one, and divides the cluster of the
-// largest second eigenvalue first. Here each cluster is divided by itself, so that the order does not matter, and no
-// column is tried.
+// VARCLUS bounds the second eigenvalue or the mean share; with both bounds a column of noise may enter a large cluster.
+// VARCLUS also moves columns among all clusters after each division, tries to move them one by one, and divides the
+// cluster of the largest second eigenvalue first. Here each cluster is divided independently, so that the order does
+// not matter, and columns are not moved by trial.
 //
-// For a cluster of m columns a division costs 2m² flops for each of some 50 to 500 vectors. Clusters allocates one d×d
-// matrix.
+// For a cluster of m columns a division costs 2m² flops for each of about 50 to 500 vectors. FindClusters allocates one
+// d×d matrix.
 func (m *Matrix) FindClusters(ctx context.Context, opt ClusterOptions) ([]Cluster, error) {
 	if m.D == 0 {
 		return nil, nil
@@ -96,7 +96,7 @@ type clusterer struct {
 	done []finishedCluster
 }
 
-// finishedCluster holds a cluster's columns, ascending, and its first component.
+// finishedCluster holds the columns of a cluster, ascending, and its first component.
 type finishedCluster struct {
 	columns []int
 	vector  []float64
@@ -104,7 +104,8 @@ type finishedCluster struct {
 	second  float64
 }
 
-// isCohesive reports whether the cluster need not be divided. The component explains λ₁v² of a column with the entry v.
+// isCohesive reports whether the cluster need not be divided. For a column whose entry in the eigenvector is v, the
+// component explains λ₁v² of the variance.
 func (d *clusterer) isCohesive(c components, size int) bool {
 	return size == 1 || c.values[1] <= d.MaxEigen*(1+tieMargin) &&
 		!slices.ContainsFunc(c.vectors[0], func(v float64) bool { return c.values[0]*v*v < d.Proportion*(1-tieMargin) })
@@ -134,7 +135,7 @@ func (d *clusterer) divideAll(ctx context.Context, open [][]int) error {
 	return nil
 }
 
-// splitCluster returns the two parts of a cluster, or none if it adds the cluster to done.
+// splitCluster returns the two parts of a cluster. If it adds the cluster to done, it returns no parts.
 func (d *clusterer) splitCluster(columns []int) ([][]int, error) {
 	a, c, isKept, err := d.keepIfCohesive(columns)
 	if err != nil || isKept {
@@ -151,7 +152,7 @@ func (d *clusterer) splitCluster(columns []int) ([][]int, error) {
 	return parts[:], nil
 }
 
-// keepIfCohesive adds the cluster to done if it need not be divided. d.room then holds the columns' correlations, a.
+// keepIfCohesive adds the cluster to done if it need not be divided. The correlations a are stored in d.room.
 func (d *clusterer) keepIfCohesive(columns []int) (a kernel.Matrix[float64], c components, isKept bool, err error) {
 	a = d.gatherCorrelations(d.room, columns)
 	all := identityOrder(len(columns))
@@ -170,9 +171,9 @@ func (d *clusterer) keepIfCohesive(columns []int) (a kernel.Matrix[float64], c c
 	return a, c, true, nil
 }
 
-// splitByQuartimax rotates the first two eigenvectors by raw quartimax and returns, for each column, the side whose
-// component it is more correlated with, and the rotated vectors. Quartimax maximizes Σ(x⁴ + y⁴) over the rows (x, y) of
-// the vectors: with u = x² − y², v = 2xy the angle is ¼·atan2(2Σuv, Σ(u² − v²)).
+// splitByQuartimax rotates the first two eigenvectors by raw quartimax. It returns, for each column, the side whose
+// component has the larger correlation with it, and the rotated vectors. Quartimax maximizes Σ(x⁴ + y⁴) over the rows
+// (x, y) of the vectors. With u = x² − y² and v = 2xy the angle is ¼·atan2(2Σuv, Σ(u² − v²)).
 func splitByQuartimax(c components) (side []int, vectors [2][]float64) {
 	var uv, squares float64
 	for i, x := range c.vectors[0] {
@@ -181,8 +182,8 @@ func splitByQuartimax(c components) (side []int, vectors [2][]float64) {
 		uv, squares = uv+2*u*v, squares+u*u-v*v
 	}
 	sin, cos := math.Sincos(math.Atan2(uv, squares) / 4)
-	// The components cos·s₁ + sin·s₂ and −sin·s₁ + cos·s₂ have these variances; their covariances with column i are
-	// λ₁x·cos + λ₂y·sin and −λ₁x·sin + λ₂y·cos.
+	// first and second are the variances of the components cos·s₁ + sin·s₂ and −sin·s₁ + cos·s₂. The covariances of the
+	// components with column i are λ₁x·cos + λ₂y·sin and −λ₁x·sin + λ₂y·cos.
 	p, q := c.values[0], max(c.values[1], 0)
 	first, second := p*cos*cos+q*sin*sin, p*sin*sin+q*cos*cos
 	side = make([]int, len(c.vectors[0]))
@@ -208,7 +209,7 @@ func (d *clusterer) reassignSides(a kernel.Matrix[float64], side []int, last [2]
 		return in
 	}
 	in := split()
-	for s := range in { // if one side has all columns, the one that has least in common with the others moves
+	for s := range in { // if one side has all columns, the column that has least in common with the others is moved
 		if len(in[s]) == n {
 			c, err := leadingComponents(d.team, a, in[s], nil, finalGoal())
 			if err != nil {
@@ -263,6 +264,6 @@ func (d *clusterer) reassignSides(a kernel.Matrix[float64], side []int, last [2]
 	return nil
 }
 
-// tieMargin is the relative margin by which a number must exceed another to count as larger: above rounding error, so
-// that ties change nothing.
+// tieMargin is the relative margin by which a number must exceed another to be considered larger. It is above rounding
+// errors, so that ties have no effect.
 const tieMargin = 1e-9

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// combinationOfBasis expresses column j by the basis, without the columns whose weights are rounding error.
+// combinationOfBasis expresses column j by the columns of the basis, except columns whose weights are rounding errors.
 func (m *Matrix) combinationOfBasis(j int, basis []int, weights, inverse []float64, residual float64) Combination {
 	c := Combination{Column: j, Residual: residual, Bound: m.RoundingBound(j, basis, weights)}
 	var terms []int
@@ -27,7 +27,7 @@ func (m *Matrix) combinationOfBasis(j int, basis []int, weights, inverse []float
 	return c
 }
 
-// fitCombination fits column j by exactly these columns; the bool reports whether they determine it.
+// fitCombination fits column j by exactly the columns terms. The second result reports whether they determine column j.
 func (m *Matrix) fitCombination(j int, terms []int) (Combination, bool) {
 	if len(terms) > MostTerms {
 		return Combination{}, false
@@ -46,11 +46,11 @@ func (m *Matrix) fitCombination(j int, terms []int) (Combination, bool) {
 	return c, c.Residual <= c.Bound
 }
 
-// mostShortTerms bounds the columns of a forward selection.
+// mostShortTerms bounds the number of columns of a forward selection.
 const mostShortTerms = 6
 
-// shorteningScratch is scratch of shortenCombination, D numbers a slice. Allocating it anew for each of 19,500 columns of
-// 20,000 left 21 GB to the collector.
+// shorteningScratch is scratch space for shortenCombination, D numbers in each slice. Allocating it for each of 19,500
+// columns of 20,000 would give the garbage collector 21 GB.
 type shorteningScratch struct {
 	unexplained []float64                 // of each column: the variance that the taken columns do not explain
 	covariance  []float64                 // covariance of each column with the residual of the target column
@@ -65,9 +65,9 @@ func (m *Matrix) newShorteningScratch() *shorteningScratch {
 	return s
 }
 
-// shortenCombination looks for a combination of fewer terms for the same column, among all columns but copies: a
-// forward selection, each step of which takes the column that explains most of the residual. pruneTerms then removes
-// unnecessary terms.
+// shortenCombination searches all columns except copies for a combination of fewer terms for the same column. It is a
+// forward selection: each step adds the column that explains most of the residual. pruneTerms removes unnecessary
+// terms.
 func (m *Matrix) shortenCombination(c Combination, copied []bool, s *shorteningScratch) (best Combination, found bool) {
 	j, termCount := c.Column, len(c.Terms)
 	if termCount < 3 {
@@ -111,7 +111,7 @@ func (m *Matrix) shortenCombination(c Combination, copied []bool, s *shorteningS
 	return best, false
 }
 
-// pruneTerms removes terms without which the combination stays exact, the smallest weight first.
+// pruneTerms removes terms without which the combination remains exact, beginning with the smallest weight.
 func (m *Matrix) pruneTerms(c Combination) Combination {
 	for again := true; again; {
 		again = false
@@ -133,8 +133,9 @@ func (m *Matrix) pruneTerms(c Combination) Combination {
 	return c
 }
 
-// solveForLargest solves the combination for the column of the largest weight, which is the total rather than a part;
-// among equal weights for the first by name. It sorts the terms by weight, then by name.
+// solveForLargest solves the combination for the column of the largest weight, because that column is the total rather
+// than a part. If weights are equal, it solves for the first column by name. It sorts the terms by weight, then by
+// name.
 func (c Combination) solveForLargest() Combination {
 	all := append([]Term{{c.Column, -1}}, c.Terms...)
 	slices.SortFunc(all, func(a, b Term) int { return cmp.Compare(a.Column, b.Column) })
@@ -161,7 +162,7 @@ func (c Combination) solveForLargest() Combination {
 	return c
 }
 
-// HasColumn reports whether a column takes part in the combination.
+// HasColumn reports whether a column occurs in the combination.
 func (c Combination) HasColumn(j int) bool {
 	return c.Column == j || slices.ContainsFunc(c.Terms, func(t Term) bool { return t.Column == j })
 }

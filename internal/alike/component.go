@@ -10,24 +10,25 @@ import (
 )
 
 const (
-	// Up to mostDenseOrder columns computing all eigenpairs is as quick as a search.
+	// mostDenseOrder is the largest number of columns for which computing all eigenpairs is as fast as a search.
 	mostDenseOrder = 64
-	// searchBlock vectors join the space at a time, up to searchSpace; then the search restarts from the best
-	// 2·searchBlock.
+	// searchBlock is the number of vectors that are added to the space at a time, and searchSpace the largest number of
+	// vectors in it. After that the search restarts from the best 2·searchBlock vectors.
 	searchBlock = 4
 	searchSpace = 48
 )
 
 type searchGoal struct {
 	count     int
-	tol       float64 // largest accepted residual of an eigenpair over the largest eigenvalue; the eigenvalue's own error is at best its square
-	spaceSize int     // most vectors in the space
-	rounds    int     // most restarts
+	tol       float64 // largest accepted residual of an eigenpair divided by the largest eigenvalue; the error of the eigenvalue is at best its square
+	spaceSize int     // largest number of vectors in the space
+	rounds    int     // largest number of restarts
 }
 
-// The goals of a search: a finished cluster's component; the two components that decide whether a cluster is divided,
-// and how; and a component that columns are sorted by during a division, started from a near vector. Eigenvalues of
-// noise are so close together that the rounds must be bounded: no division by their vectors is better than another.
+// The goals of the three searches. finalGoal is for the component of a finished cluster. divisionGoal is for the two
+// components that determine whether and how a cluster is divided. sortingGoal is for a component by which columns are
+// sorted during a division; it starts from a near vector. The rounds must be bounded, because eigenvalues of noise are
+// very close to each other: no division by their vectors is better than another.
 func finalGoal() searchGoal    { return searchGoal{1, 1e-9, searchSpace, 30} }
 func divisionGoal() searchGoal { return searchGoal{2, 1e-4, searchSpace, 30} }
 func sortingGoal() searchGoal  { return searchGoal{1, 1e-3, 4 * searchBlock, 4} }
@@ -37,9 +38,9 @@ type components struct {
 	vectors [][]float64 // of length 1; the entry largest in absolute value is positive
 }
 
-// leadingComponents finds the largest eigenpairs of the submatrix of a with the rows and columns in, ascending: a block
-// Lanczos process with full orthogonalization and restarts, 2m² flops a vector for a of m×m. It begins with the vectors
-// start, of len(in) entries.
+// leadingComponents finds the largest eigenpairs of the submatrix of a with the rows and columns of the ascending list
+// in. It is a block Lanczos process with full orthogonalization and restarts, which costs 2m² flops a vector for a
+// matrix a of m×m. It begins with the vectors start, which have len(in) entries.
 func leadingComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, start [][]float64, to searchGoal) (components, error) {
 	n := len(in)
 	count := min(to.count, n)
@@ -119,7 +120,7 @@ func (c components) orientSigns() components {
 	return c
 }
 
-// search is a Krylov space of vectors of n entries, q, and their products with the matrix, aq.
+// search is a Krylov space of vectors with n entries, q, and the products aq of these vectors with the matrix.
 type search struct {
 	team    *kernel.Team
 	a       kernel.Matrix[float64]
@@ -130,8 +131,8 @@ type search struct {
 	room    []float64
 }
 
-// joinPending orthogonalizes the pending vectors twice against the space, adds those that do not vanish, multiplies
-// them by the matrix in one product, and returns their indices in the space.
+// joinPending orthogonalizes the pending vectors twice against the space and adds the vectors that do not become 0. It
+// multiplies them by the matrix in one product, and returns their indices in the space.
 func (s *search) joinPending() (newest []int) {
 	from := len(s.q)
 	for _, v := range s.pending {
@@ -180,7 +181,8 @@ func (s *search) multiplyNewVectors(from int) {
 	}
 }
 
-// ritzPairs finds the eigenpairs of the matrix within the space, and reduces the space to the keep best of them.
+// ritzPairs finds the eigenpairs of the matrix within the space, and reduces the space to as many best pairs as
+// is keep.
 func (s *search) ritzPairs(keep int) (found components, residual []float64, err error) {
 	size := len(s.q)
 	h := make([]float64, size*size)

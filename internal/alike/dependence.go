@@ -10,31 +10,32 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
-// MostTerms is the most other columns of a listed combination: nobody reads longer ones, as when there are fewer rows
-// than columns and each column is a combination of all.
+// MostTerms is the largest number of other columns in a listed combination. Longer combinations are not useful to
+// people. They occur, for example, if there are fewer rows than columns, so that each is a combination of all
+// the others.
 const MostTerms = 20
 
-// Dependence lists the columns that the others determine.
+// Dependence lists the columns that are determined by other columns.
 type Dependence struct {
-	Rank         int           // of R: the number of columns without copies and combinations of others
-	VIF          []float64     // 1/(1 − R² on all other columns); +Inf if they determine the column
+	Rank         int           // rank of R: the number of columns without copies and combinations of other columns
+	VIF          []float64     // 1/(1 − R² on all other columns); +Inf if the other columns determine the column
 	Copies       []Copies      // in order of name
 	Combinations []Combination // of columns without copies; short ones first
-	Longer       int           // further combinations, of more than MostTerms terms
+	Longer       int           // number of further combinations, of more than MostTerms terms
 }
 
-// Copies are the columns whose correlation with Column, the first of them by name, is ±1 up to rounding.
+// Copies lists the columns whose correlation with Column is ±1 up to rounding. Column is the first of them by name.
 type Copies struct {
 	Column int
 	Of     []Near
 }
 
-// Combination is a column determined by others, in units of standard deviations: xⱼ = Σ wᵢxᵢ.
+// Combination is a column determined by other columns, in units of standard deviations: xⱼ = Σ wᵢxᵢ.
 type Combination struct {
 	Column   int
 	Terms    []Term
 	Residual float64 // unexplained share of the column's variance
-	Bound    float64 // Left below it is rounding error
+	Bound    float64 // if Residual is below Bound, it is rounding error
 }
 
 // Term is a column with its weight.
@@ -45,17 +46,18 @@ type Term struct {
 
 // FindDependence finds copies, combinations and the variance inflation of each column.
 //
-// Copies come first, pair by pair; the first column of each set stands for all. Then Cholesky's factor of the others,
-// UᵀU, largest pivot first, gives a basis B: the columns whose pivots are above rounding error. The last pivots are
-// tested with the weights of their columns. The weights of each other column j on B are U_BB⁻¹U_Bj, and
+// Copies are found first, by pairs; the first column of each set represents all of them. Then Cholesky's factor UᵀU of
+// the other columns, with the largest pivot first, gives a basis B: the columns whose pivots are above rounding error.
+// The last pivots are tested with the weights of their columns. The weights of each other column j on B are U_BB⁻¹U_Bj,
+// and
 //
 //	wᵢ²/Pᵢᵢ,  P = R_BB⁻¹,
 //
-// is the share that the residual would gain without column i of B: if that is rounding error the column takes no
-// part, and the weights of the rest are fitted anew. A forward selection among all columns looks for fewer terms.
-// A column of B that takes part in no combination has the VIF Pᵢᵢ.
+// is the increase of the residual share without column i of B. If the increase is rounding error, the column is removed
+// and the weights of the others are fitted again. A forward selection among all columns then searches for fewer terms.
+// The VIF of a column of B that occurs in no combination is Pᵢᵢ.
 //
-// It costs d³ flops, nearly all in matrix products, and d²·t² on one core for combinations of t terms.
+// It costs d³ flops, nearly all of them in matrix products, and d²·t² on one core for combinations of t terms.
 func (m *Matrix) FindDependence() (*Dependence, error) {
 	out := &Dependence{VIF: make([]float64, m.D)}
 	rest, copied := m.findCopies(out)
@@ -91,7 +93,7 @@ func (m *Matrix) FindDependence() (*Dependence, error) {
 	for i := range inverse {
 		row := u.Data[i*n+i:][:rank-i]
 		inverse[i] = kernel.Dot(row, row)
-		if j := order[i]; 1/inverse[i] <= m.roundingBound(2*m.lever[j]) { // the residual is less than that of a copy
+		if j := order[i]; 1/inverse[i] <= m.roundingBound(2*m.lever[j]) { // the residual is less than the residual of a copy
 			out.VIF[j] = math.Inf(1)
 		} else if out.VIF[j] == 0 {
 			out.VIF[j] = inverse[i]
@@ -119,11 +121,11 @@ func (m *Matrix) FindDependence() (*Dependence, error) {
 	return out, nil
 }
 
-// isPivotRounding reports whether pivot k of the factor is rounding error, given the columns before it.
+// isPivotRounding reports whether pivot k of the factor is rounding error if the columns before it are in the basis.
 func (m *Matrix) isPivotRounding(u kernel.Matrix[float64], order []int, k int) bool {
 	pivot := u.Data[k*u.RowStride+k]
 	residual := pivot * pivot
-	if residual > 1e6*m.eps*m.lever[order[k]]*m.lever[order[k]] { // rounding error of this size would need weights of some hundreds
+	if residual > 1e6*m.eps*m.lever[order[k]]*m.lever[order[k]] { // a rounding error of this size would need weights of several hundred
 		return false
 	}
 	w := make([]float64, k)
@@ -145,7 +147,8 @@ func (m *Matrix) gatherCorrelations(room []float64, list []int) kernel.Matrix[fl
 	return kernel.RowMajor(room[:n*n], n, n, n)
 }
 
-// findCopies returns the columns without copies of an earlier one, and a mark for each copy; it adds Copies to out.
+// findCopies returns the columns that are not copies of an earlier column, and for each column whether it is a copy. It
+// adds Copies to out.
 func (m *Matrix) findCopies(out *Dependence) (rest []int, copied []bool) {
 	copied = make([]bool, m.D)
 	for i := range m.D {

@@ -12,7 +12,7 @@ import (
 type Matrix struct {
 	D      int
 	Names  []string
-	Source []int     // index of each column in New's Data
+	Source []int     // index of each column in the Data passed to New
 	R      []float64 // D×D row-major, both triangles; 1 on the diagonal
 
 	team  *kernel.Team
@@ -23,13 +23,14 @@ type Matrix struct {
 // Data is a Gram matrix of centred columns.
 type Data struct {
 	Names []string  // distinct
-	Gram  []float64 // d×d row-major, both triangles; overwritten. No column is constant
-	Rows  int64     // summed over
-	// Lever is the norm of each column minus its pilot over its norm minus its mean, ≥ 1. Nil means 1.
+	Gram  []float64 // d×d row-major, both triangles; New overwrites it. No column may be constant
+	Rows  int64     // number of rows in the sums
+	// Lever is the norm of each column minus its pilot, over the norm of the column minus its mean, at least 1. Nil
+	// means 1.
 	Lever []float64
 }
 
-// New overwrites the Gram matrix by the correlation matrix, in O(d²). It allocates O(d).
+// New overwrites the Gram matrix with the correlation matrix in O(d²) operations. It allocates O(d) numbers.
 func New(team *kernel.Team, data Data) *Matrix {
 	d := len(data.Names)
 	m := &Matrix{D: d, R: data.Gram, team: team, Source: make([]int, d)}
@@ -52,7 +53,7 @@ func New(team *kernel.Team, data Data) *Matrix {
 	kernel.Each(team.Threads(), d, func(i int) {
 		row := m.R[i*d:][:d]
 		for j, v := range row {
-			// The same bits if i and j are exchanged.
+			// The result has the same bits if i and j are exchanged.
 			row[j] = min(max(v/max(root[i], root[j])/min(root[i], root[j]), -1), 1)
 		}
 		row[i] = 1
@@ -90,8 +91,8 @@ func permuteSymmetric(a []float64, order []int) {
 	}
 }
 
-// RoundingBound is the rounding error of the share of column j that a combination of the others leaves. Weights are in standard
-// deviations.
+// RoundingBound bounds the rounding error of the share of column j that a combination of other columns leaves. Weights
+// are in standard deviations.
 func (m *Matrix) RoundingBound(j int, others []int, weights []float64) float64 {
 	return m.roundingBound(m.leverSum(j, others, weights))
 }
@@ -106,14 +107,14 @@ func (m *Matrix) leverSum(j int, others []int, weights []float64) float64 {
 
 func (m *Matrix) roundingBound(spread float64) float64 { return m.eps * spread * spread }
 
-// Near is a column with its correlation with another one.
+// Near is a column with its correlation with another column.
 type Near struct {
 	Column      int
 	Correlation float64
 }
 
-// NearestColumns returns the count columns with the largest absolute correlation with column j, nearest first, equal ones by
-// name. O(d log d).
+// NearestColumns returns the count columns with the largest absolute correlation with column j, nearest first. Columns
+// with equal correlations are sorted by name. It costs O(d log d).
 func (m *Matrix) NearestColumns(j, count int) []Near {
 	list := make([]Near, 0, m.D)
 	for i, r := range m.row(j) {
@@ -127,8 +128,8 @@ func (m *Matrix) NearestColumns(j, count int) []Near {
 	return list[:min(count, len(list))]
 }
 
-// MemoryBytes bounds the memory of the methods besides the Gram matrix of d columns: a further d×d matrix, the search for
-// components, and lists.
+// MemoryBytes bounds the memory of the methods in addition to the Gram matrix of d columns: a further d×d matrix, the
+// search for components, and lists.
 func MemoryBytes(d int) int64 {
 	n := int64(d)
 	return 8*n*n + componentBytes(d) + 512*n + kernel.TeamBytes(d, d)

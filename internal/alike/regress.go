@@ -6,23 +6,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Regression explains columns by chosen ones.
+// Regression explains columns by chosen columns.
 type Regression struct {
 	Basis     []int // the chosen columns, in order, without combinations of earlier ones
 	Redundant []int // the chosen columns that are combinations of earlier ones
 
 	m *Matrix
-	l [][]float64 // Cholesky's factor of R_SS, L·Lᵀ, by rows
+	l [][]float64 // rows of L, Cholesky's factor of R_SS = L·Lᵀ
 }
 
 // Explanation explains one column by the basis.
 type Explanation struct {
-	Weights []float64 // of the basis columns, in standard deviations
+	Weights []float64 // weights of the basis columns, in standard deviations
 	R2      float64   // explained share of the column's variance
-	Exact   bool      // the residual is rounding error: then R2 is 1 and weights that are rounding error are 0
+	Exact   bool      // the residual is rounding error; R2 is then 1, and weights that are rounding errors are 0
 }
 
-// RegressOn factors the correlations of the chosen columns, in k³/3 flops for k of them.
+// RegressOn factors the correlations of the chosen columns, in k³/3 flops for k columns.
 func (m *Matrix) RegressOn(chosen []int) *Regression {
 	r := &Regression{m: m}
 	for _, j := range chosen {
@@ -46,7 +46,7 @@ func (r *Regression) solveForward(j int) []float64 {
 }
 
 func (r *Regression) solveBackward(x []float64) []float64 {
-	w := append([]float64{}, x...) // to become L⁻ᵀx
+	w := append([]float64{}, x...) // will become L⁻ᵀx
 	for t := len(w) - 1; t >= 0; t-- {
 		w[t] /= r.l[t][t]
 		kernel.Axpy(-w[t], r.l[t][:t], w[:t])
@@ -54,7 +54,7 @@ func (r *Regression) solveBackward(x []float64) []float64 {
 	return w
 }
 
-// ExplainColumn explains column j, which is not in the basis, by the basis of k columns, in 2k² flops.
+// ExplainColumn explains column j, which is not in the basis, by the k columns of the basis, in 2k² flops.
 func (r *Regression) ExplainColumn(j int) Explanation {
 	x := r.solveForward(j)
 	e := Explanation{Weights: r.solveBackward(x)}

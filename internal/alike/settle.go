@@ -9,13 +9,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// nearestTwo has a column's squared correlations with its own component and with the nearest other one.
+// nearestTwo has a column's squared correlations with its own component and with the nearest other component.
 type nearestTwo struct {
 	own, next   float64
 	nextCluster int // -1 if there is no other
 }
 
-// nearestComponents costs 2d² flops for all columns, because each column is part of one component.
+// nearestComponents finds the nearest components of all columns. It costs 2d² flops, as each column is in one
+// component.
 func (d *clusterer) nearestComponents() []nearestTwo {
 	clusterOf, weight := make([]int, d.D), make([]float64, d.D)
 	for k, p := range d.done {
@@ -47,7 +48,7 @@ func (d *clusterer) nearestComponents() []nearestTwo {
 	return list
 }
 
-// moveToNearest moves columns to the nearest of all components, divides changed clusters if necessary, and reports
+// moveToNearest moves columns each to the nearest of all components, divides changed clusters if necessary, and reports
 // whether any column moved.
 func (d *clusterer) moveToNearest(ctx context.Context) (moved bool, err error) {
 	for range clusterRounds {
@@ -90,8 +91,8 @@ func (d *clusterer) moveToNearest(ctx context.Context) (moved bool, err error) {
 	return moved, nil
 }
 
-// mergeClusters merges pairs of clusters whose union need not be divided, the pairs of the most correlated components
-// first.
+// mergeClusters merges pairs of clusters whose union need not be divided. Pairs with the most correlated components are
+// merged first.
 func (d *clusterer) mergeClusters(ctx context.Context) (merged bool, err error) {
 	type pair struct {
 		a, b  int
@@ -99,7 +100,7 @@ func (d *clusterer) mergeClusters(ctx context.Context) (merged bool, err error) 
 	}
 	near := d.nearestComponents()
 	var pairs []pair
-	for k, p := range d.done { // pair each with the cluster of R2Next of most of its columns
+	for k, p := range d.done { // pair each cluster with the cluster that is next to most of its columns (R2Next)
 		votes := make(map[int]float64)
 		for _, j := range p.columns {
 			if near[j].nextCluster >= 0 {
@@ -157,7 +158,7 @@ func sortedKeys(m map[int]float64) []int {
 	return keys
 }
 
-// sortedClusters returns the largest clusters first, equal ones by their representatives.
+// sortedClusters returns the largest clusters first, and clusters of equal size in the order of their representatives.
 func (d *clusterer) sortedClusters() []Cluster {
 	near := d.nearestComponents()
 	clusters := make([]Cluster, len(d.done))

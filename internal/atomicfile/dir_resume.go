@@ -17,14 +17,14 @@ import (
 const finishedName = ".ufs-finished"
 
 // ResumeDir is CreateDir for a folder whose finished files a later run keeps: it continues the folder at path
-// that the last run left if it was killed or called Leave, and removes the files that are not wanted. Keep
-// records that a file is whole, and Finished reports whether it already is. Slashes separate the parts of their
-// names.
+// that the last run left if it was killed or called LeaveForResume, and removes the files that are not wanted.
+// RecordFile records that a file is whole, and CheckFinished reports whether it already is. Slashes separate the
+// parts of their names.
 //
 // A local folder that another run is building is refused; on a file system without locks each run begins anew.
 // An unfinished folder in a store is taken over, from any machine, because a store cannot show whether its run
-// lives or was killed: a living run that was superseded so ends with an error at its next Keep, Commit or
-// Abort, and leaves everything as it is.
+// lives or was killed. A living run that is superseded in this way fails at its next RecordFile, Commit or Abort,
+// and changes nothing.
 func ResumeDir(ctx context.Context, path string, wanted func(rel string) bool) (*Dir, error) {
 	if place.IsURL(path) {
 		return newStoreDir(resumeObjectDir(ctx, path, wanted))
@@ -142,7 +142,7 @@ func (d *Dir) removeUnfinished(folder string, wanted func(rel string) bool) erro
 // Fate classifies a file that an earlier run may have finished.
 type Fate int
 
-// The fates.
+// These are the fates of a file.
 const (
 	Unfinished Fate = iota
 	Outdated        // finished, but by another recipe

@@ -28,7 +28,7 @@ type File struct {
 	name           string   // its final name there
 	temp           string   // its name there until Commit
 	file           *os.File
-	replaced       fs.FileInfo  // the file to be replaced, whose mode it takes; else nil
+	replaced       fs.FileInfo  // the file to be replaced, whose mode is copied; else nil
 	spool          *Spool       // instead of temp, for an object; its file is also in field file
 	upload         func() error // uploads the spool
 	uploadedObject store.Object // as uploaded
@@ -112,8 +112,8 @@ func replacedFile(in *os.Root, name string) fs.FileInfo {
 	return nil
 }
 
-// copyReplacedMode gives the file the mode of the one that it replaces. If that is somebody else's, its mode
-// may only take rights away that a new file would have.
+// copyReplacedMode gives the file the mode of the file that it replaces. If that file belongs to another user, its
+// mode can only remove rights that a new file would have.
 func (a *File) copyReplacedMode() error {
 	switch {
 	case a.replaced == nil:
@@ -195,7 +195,7 @@ func (a *File) Restart() error {
 	return a.recordError(err)
 }
 
-// SetRemedy replaces the remedy in errors of writing the file, which is to name another place.
+// SetRemedy replaces the remedy in errors of writing the file. The default remedy is to name another place.
 func (a *File) SetRemedy(remedy stream.Text) { a.advice = remedy }
 
 // Path returns the file's final place, as people may see it.
@@ -306,7 +306,7 @@ func (a *File) Abort() {
 	a.closeFolder()
 }
 
-// closeFolder removes the folder that temp was in, but not the one of the final file.
+// closeFolder removes the folder that contained temp, but not the folder of the final file.
 func (a *File) closeFolder() {
 	if a.dir != nil {
 		_ = a.dir.Abort(context.Background()) // a local folder leaves nothing worth reporting

@@ -157,11 +157,11 @@ func (a *File) Remarks() []string {
 	return a.dir.remarks
 }
 
-// RefusalFate returns why ResumeFile did not take more of the old file: a mark was not wanted (Outdated) or its
-// bytes had changed (Altered); else Unfinished.
+// RefusalFate returns why ResumeFile did not keep more of the old file: Outdated if a mark was not wanted, Altered
+// if its bytes had changed, otherwise Unfinished.
 func (a *File) RefusalFate() Fate { return a.refused }
 
-// IsResumable reports whether Mark has an effect.
+// IsResumable reports whether RecordMark has an effect.
 func (a *File) IsResumable() bool { return a.dir != nil }
 
 // LeaveForResume ends the writing of the file so that the next ResumeFile continues it, and returns the folder in which

@@ -53,7 +53,7 @@ func (f FinishedFile) matchesFile(ctx context.Context, folder *os.Root, rel stri
 // dying run or its disk is ignored, and its file is made again.
 type finishedList struct {
 	file    *os.File
-	byPlace map[string]FinishedFile // by Finished.Place
+	byPlace map[string]FinishedFile // by FinishedFile.Place
 }
 
 func openFinished(folder *os.Root) (*finishedList, error) {
@@ -88,7 +88,7 @@ func readFinished(r io.Reader) (byPlace map[string]FinishedFile, torn bool, err 
 	}
 }
 
-// parseFinished reads a line. No run writes a place outside the folder: such a line is not ok.
+// parseFinished parses a line. ok is false for a place outside the folder, which runs never write.
 func parseFinished(line []byte) (f FinishedFile, ok bool) {
 	sum, text, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
 	if string(sum) != fmt.Sprintf("%016x", xxhash.Sum64(text)) {

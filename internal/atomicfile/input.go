@@ -26,7 +26,7 @@ func CheckNotInput(ctx context.Context, path string, inputs ...string) error {
 	return noFileIsInput(onlyPath, inputs)
 }
 
-// CheckNoneIsInput is NotInput for the files of these names below a folder.
+// CheckNoneIsInput is CheckNotInput for the files of these names below a folder.
 func CheckNoneIsInput(ctx context.Context, folder string, names iter.Seq[string], inputs []string) error {
 	paths := func(yield func(string) bool) {
 		for name := range names {
@@ -46,12 +46,12 @@ func CheckNoneIsInput(ctx context.Context, folder string, names iter.Seq[string]
 	return noFileIsInput(paths, inputs)
 }
 
-// ErrReplacesInput is the error of [NotInput] for an output at this place.
+// ErrReplacesInput returns the error of [CheckNotInput] for an output at path.
 func ErrReplacesInput(path string) error {
 	return stream.Usagef("{o} %s: the output would replace the input", place.DisplayName(path))
 }
 
-// noFileIsInput is NotInput for local files. Most outputs do not exist yet, and then no input is examined.
+// noFileIsInput is CheckNotInput for local files. Most outputs do not exist yet; then it examines no input.
 func noFileIsInput(paths iter.Seq[string], inputs []string) error {
 	var existing []os.FileInfo
 	var names []string
@@ -83,7 +83,7 @@ func noFileIsInput(paths iter.Seq[string], inputs []string) error {
 	return nil
 }
 
-// noObjectIsInput is NotInput for objects at or below folder. There may be a million inputs, whose URLs take a
+// noObjectIsInput is CheckNotInput for objects at or below folder. There may be a million inputs, whose URLs take a
 // while to parse: it parses only URLs that share a key with an output.
 func noObjectIsInput(ctx context.Context, folder string, urls iter.Seq[string], inputs []string) error {
 	near := slices.DeleteFunc(slices.Clone(inputs), func(in string) bool {

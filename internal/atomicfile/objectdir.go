@@ -210,7 +210,7 @@ func (o *objectDir) errNotDeleted(keys []string, err error) error {
 	return &stream.OutputError{Path: o.location.PublicName(), Err: stream.Errorf("the run failed, and its uploads could not be deleted: %s: %w", names, err), Remedy: remedy}
 }
 
-// silentStoreError is the error if the store does not answer deletions.
+// silentStoreError is the error for a store that does not answer deletions.
 type silentStoreError struct{}
 
 func (silentStoreError) Error() string {

@@ -32,7 +32,7 @@ const (
 // objectList lists the whole files of a folder in a store. The folder belongs to the run that saved it last.
 type objectList struct {
 	claim      *claim.Object
-	byPlace    map[string]FinishedFile // by Finished.Place, with slashes: of this run and of earlier ones
+	byPlace    map[string]FinishedFile // by FinishedFile.Place, with slashes: of this run and of earlier runs
 	savedCount int                     // number of files in the last saved list
 	nextSave   time.Time               // time of the next save, at the earliest
 }

@@ -31,7 +31,7 @@ func RemedyFor(err error) stream.Text {
 
 const (
 	tempSuffix = ".ufs-tmp"
-	// Most file systems allow 255 bytes a name; the rest is for the process id and the suffix.
+	// Most file systems allow 255 bytes in a name. The rest is for the process id and the suffix.
 	maxTempStem = 200
 )
 

@@ -1,6 +1,6 @@
 // Package browsertest opens pages in a headless Chromium, for tests. A [Tab] evaluates JavaScript and records
-// whatever a clean page must not do: console messages, exceptions, violations of its policy, dialogs, and loads of
-// anything but itself.
+// everything that a clean page must not do: console messages, exceptions, violations of its policy, dialogs, and
+// loads of other files.
 package browsertest
 
 import (
@@ -26,11 +26,11 @@ import (
 type Tab struct {
 	Context context.Context // for chromedp's calls
 	t       *testing.T
-	pages   []string // opened by Open
+	pages   []string // pages opened by Open
 
 	mu     sync.Mutex
 	faults []string
-	loads  []string // requests
+	loads  []string // requested URLs
 }
 
 // New starts Chromium, or skips the test if it is not installed.
@@ -48,13 +48,13 @@ func New(t *testing.T) *Tab {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()))
 	if os.Getuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // Chromium's sandbox refuses root
+		options = append(options, chromedp.NoSandbox) // Chromium's sandbox does not work for root
 	}
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
 	ctx, closeTab := chromedp.NewContext(ctx)
 	t.Cleanup(func() {
-		// Wait for the end, so that the profile's folder can go.
+		// Wait until Chromium has ended, so that the profile's folder can be removed.
 		if err := chromedp.Cancel(ctx); err != nil {
 			t.Logf("closing the browser: %v", err)
 		}
@@ -64,7 +64,7 @@ func New(t *testing.T) *Tab {
 	if err := chromedp.Listen(ctx, b.recordEvent); err != nil {
 		t.Fatal(err)
 	}
-	// From here on a page that hangs ends the test; starting Chromium had no timeout.
+	// From here on a timeout ends the test if a page hangs. Starting Chromium has no timeout.
 	limited, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(cancel)
 	b.Context = limited
@@ -96,14 +96,14 @@ func (b *Tab) recordEvent(event any) {
 	}
 }
 
-// Open shows the page in the file at path.
+// Open loads the page in the file at path.
 func (b *Tab) Open(path string) {
 	b.t.Helper()
 	b.pages = append(b.pages, "file://"+path)
 	b.RunSteps(chromedp.Navigate("file://" + path))
 }
 
-// RunSteps runs steps; they must succeed.
+// RunSteps runs steps, and fails the test if one of them fails.
 func (b *Tab) RunSteps(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	if err := chromedp.Do(b.Context, steps...); err != nil {
@@ -111,7 +111,7 @@ func (b *Tab) RunSteps(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// Evaluate evaluates JavaScript in the page. It waits for a promise.
+// Evaluate evaluates JavaScript in the page. If the result is a promise, it waits for the value.
 func Evaluate[T any](b *Tab, expression string) T {
 	b.t.Helper()
 	v, err := chromedp.Run(b.Context, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -121,7 +121,7 @@ func Evaluate[T any](b *Tab, expression string) T {
 	return v
 }
 
-// FaultsSoFar returns the faults up to now. Before it returns, all earlier ones have been reported.
+// FaultsSoFar returns all faults that the page has caused before the call.
 func (b *Tab) FaultsSoFar() []string {
 	b.t.Helper()
 	Evaluate[bool](b, "new Promise(done => setTimeout(() => done(true), 100))")
@@ -130,7 +130,7 @@ func (b *Tab) FaultsSoFar() []string {
 	return slices.Clone(b.faults)
 }
 
-// CheckClean fails the test if there was a fault, or a load of anything but the opened pages.
+// CheckClean fails the test if there was a fault, or if the page loaded anything except the opened pages.
 func (b *Tab) CheckClean() {
 	b.t.Helper()
 	faults := b.FaultsSoFar()

@@ -5,77 +5,77 @@ import (
 	"slices"
 )
 
-// Condition is a parsed condition. It does not change.
+// Condition is a parsed condition. It is immutable.
 type Condition struct {
 	Root   *Node
 	Leaves []Leaf
 	text   string
 }
 
-// Node is a connective of other nodes, or a leaf.
+// Node is a node of the tree of a condition: either a connective that joins other nodes, or a leaf.
 type Node struct {
 	Op   Connective
 	Args []*Node
-	Leaf int // index in Condition.Leaves; every leaf is in the tree once
+	Leaf int // index in Condition.Leaves; each leaf occurs once in the tree
 }
 
-// Connective joins the nodes below a node.
+// Connective is the logical operator that joins the nodes below a node.
 type Connective uint8
 
-// The connectives.
+// IsLeaf marks a node that is a comparison; the other constants are logical operators.
 const (
 	IsLeaf Connective = iota
 	And
 	Or
-	Not // of one node
+	Not // of exactly one node
 )
 
-// Leaf is one comparison. A negative one (!=, not in, is not null) is its opposite below a Not, which is right
-// for NaN and null too.
+// Leaf is one comparison. A negative comparison (!=, not in, is not null) is stored as the positive comparison below
+// a Not node. This gives the right result for NaN and null too.
 type Leaf struct {
 	Column    string
 	At        int // position of the column's name, in characters
 	Test      Test
-	Constants []Constant // one, any number for Equal, none for IsNull
-	Bare      bool       // a column alone, which means column == true
+	Constants []Constant // one or more for Equal, none for IsNull, one for all other tests
+	Bare      bool       // the condition has the column alone, which means column == true
 }
 
-// Test is the relation of a comparison.
+// Test is the relation that a comparison tests.
 type Test uint8
 
-// The tests.
+// These constants are the relations that a comparison can test.
 const (
 	Less Test = iota
 	LessEqual
 	Greater
 	GreaterEqual
-	Equal // to one of the constants
+	Equal // the column is equal to one of the constants
 	IsNull
 )
 
-// swappedTest is the test with its sides swapped, for a constant on the left.
+// swappedTest maps each test to the same test with its sides swapped. It is needed if the constant is on the left.
 var swappedTest = [...]Test{Less: Greater, LessEqual: GreaterEqual, Greater: Less, GreaterEqual: LessEqual, Equal: Equal}
 
 // Constant is a number, a text or a truth value of a condition.
 type Constant struct {
 	At     int
-	Text   string   // as written in the condition; of a text its value
-	Number *big.Rat // of numbers
-	Truth  bool     // of truth values
+	Text   string   // as written in the condition; for a text, its value
+	Number *big.Rat // value of a number
+	Truth  bool     // value of a truth value
 	Kind   ConstantKind
 }
 
 // ConstantKind is the kind of a constant.
 type ConstantKind uint8
 
-// The kinds of constants.
+// These are the kinds of constants.
 const (
 	Number ConstantKind = iota
 	Text
 	Truth
 )
 
-// String returns the condition as it was given.
+// String returns the text of the condition, unchanged.
 func (c *Condition) String() string { return c.text }
 
 // Columns lists the columns of the condition in the order of their first use.

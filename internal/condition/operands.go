@@ -30,7 +30,7 @@ func isColumn(n syntax) bool {
 	return false
 }
 
-// columnName assembles a column's name: x, a.b, emb[3] or col("any name").
+// columnName returns the column's name that an expression of the form x, a.b, emb[3] or col("any name") denotes.
 func (p *condParser) columnName(n syntax) (string, error) {
 	t := p.tokenOf(n)
 	switch n := n.(type) {
@@ -116,8 +116,8 @@ func (p *condParser) parseConstant(n syntax) (Constant, error) {
 	return Constant{}, p.errAt(t.at, "a constant is expected here")
 }
 
-// unquotedDateStart finds a date without quotes that covers the character at; it returns the date's start, or
-// -1. Without it the error would be about arithmetic or number syntax, which the author did not mean.
+// unquotedDateStart returns the start of the date without quotes that contains the character with index at, or -1.
+// Otherwise the error would be about arithmetic or the syntax of numbers, which would mislead the author.
 func (p *condParser) unquotedDateStart(at int) int {
 	for _, found := range unquotedDate.FindAllStringIndex(p.text, -1) {
 		from, to := utf8.RuneCountInString(p.text[:found[0]]), utf8.RuneCountInString(p.text[:found[1]])
@@ -128,10 +128,10 @@ func (p *condParser) unquotedDateStart(at int) int {
 	return -1
 }
 
-// unquotedDate matches a day, perhaps with a time.
+// unquotedDate matches a date, or a date with a time.
 var unquotedDate = regexp.MustCompile(`\b\d{4}-\d{1,2}-\d{1,2}(T[\d:.]+)?\b`)
 
-// ParseNumber reads a decimal, or an integer to base 2, 8 or 16, exactly.
+// ParseNumber returns the exact value of a decimal number, or of an integer in base 2, 8 or 16.
 func ParseNumber(s string) (*big.Rat, error) {
 	const longest, largestExponent = 400, 400
 	plain := strings.ReplaceAll(s, "_", "")

@@ -13,32 +13,32 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxText bounds a condition's length.
+// maxText bounds the length of a condition's text.
 const maxText = 1 << 20
 
-// example ends the errors of Parse.
+// example is the end of each error message of Parse.
 const example = `a condition compares columns with constants, as in: day >= "2026-01-01" and site in ("a", "b") and not (x < 3)`
 
-// The operators of arithmetic, and their error.
+// These are the operators of arithmetic, and the error for them.
 const (
 	operators    = "+-**/%^.."
 	noArithmetic = "conditions cannot contain arithmetic"
 )
 
-// syntax is a node of expr's tree.
+// syntax is a node of the tree that expr's parser returns.
 type syntax = ast.Node
 
-// condParser turns one text into a Condition.
+// condParser parses one text into a Condition.
 type condParser struct {
 	text        string
 	runes       []rune
 	tokens      []token
-	tokenStarts map[int]int // start of a token's placeholder in the parsed text, to its index
+	tokenStarts map[int]int // maps the start of a token's placeholder in the parsed text to the token's index
 	leaves      []Leaf
 }
 
-// Parse reads a condition. A condition that it does not understand is a *stream.UsageError with the position of
-// the fault in characters.
+// Parse parses a condition. For a condition that it does not understand it returns a *stream.UsageError with the
+// position of the fault, counted in characters.
 func Parse(text string) (*Condition, error) {
 	p := &condParser{text: text, runes: []rune(text)}
 	switch {
@@ -85,7 +85,7 @@ func (p *condParser) parseTokens() (syntax, error) {
 	case strings.Contains(e.Message, "maximum allowed nodes"):
 		return nil, p.errAt(0, "it has too many parts (10,000 are allowed)")
 	}
-	if t, ok := p.tokenNear(e.From); ok && e.From < b.Len()-1 && t.at < len(p.runes) { // the last one is a space
+	if t, ok := p.tokenNear(e.From); ok && e.From < b.Len()-1 && t.at < len(p.runes) { // the last character is a space
 		return nil, p.errAt(t.at, "this is not expected here")
 	}
 	return nil, p.errAt(len(p.runes), "something is missing")
@@ -107,7 +107,7 @@ func (p *condParser) tokenOf(n syntax) token {
 	return token{}
 }
 
-// errAt returns a *stream.UsageError about the character at, counted from 0.
+// errAt returns a *stream.UsageError about the character with index at, counted from 0.
 func (p *condParser) errAt(at int, format string, args ...any) error {
 	const shown = 16
 	what := fmt.Sprintf(format, args...)
@@ -134,7 +134,7 @@ func (p *condParser) errAtNode(n syntax, format string, args ...any) error {
 	return p.errAt(p.tokenOf(n).at, format, args...)
 }
 
-// convertCondition converts a node that is true, false or unknown.
+// convertCondition converts a node whose value can be true, false or unknown.
 func (p *condParser) convertCondition(n syntax) (*Node, error) {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
@@ -185,7 +185,7 @@ func (p *condParser) convertBinary(n *ast.BinaryNode) (*Node, error) {
 			op = Or
 		}
 		return p.flattenConnective(op, n)
-	case "&&": // and becomes "and": expr itself uses && for chains
+	case "&&": // the rewriter replaces && by "and", so this one is from expr, for chains
 		return nil, p.errAtNode(n, "comparisons cannot be chained; write 1 < x and x < 5 for 1 < x < 5")
 	case "in":
 		return p.convertMembership(n)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The layouts of a constant for each class of times.
+// These are the layouts that a constant may have for each class of times.
 var (
 	dateLayouts  = []string{"2006-01-02"}
 	clockLayouts = []string{"15:04:05.999999999", "15:04"}
@@ -15,22 +15,22 @@ var (
 	anyLayouts   = slices.Concat(zonedLayouts, localLayouts)
 )
 
-// ParseDate reads a day.
+// ParseDate parses a date.
 func ParseDate(s string) (time.Time, bool) { return parseTime(s, dateLayouts) }
 
-// ParseClock reads a time of day, on 1970-01-01.
+// ParseClock parses a time of day. The result is that time on 1970-01-01.
 func ParseClock(s string) (time.Time, bool) {
 	at, ok := parseTime(s, clockLayouts)
 	return at.AddDate(1970, 0, 0), ok // Go parses a time of day with the year 0
 }
 
-// ParseLocal reads a time without a zone.
+// ParseLocal parses a date with a time, or a date alone, without a time zone.
 func ParseLocal(s string) (time.Time, bool) { return parseTime(s, localLayouts) }
 
-// ParseUTC reads a time; without a zone it is UTC.
+// ParseUTC parses a date with a time, or a date alone. A time without a time zone is in UTC.
 func ParseUTC(s string) (time.Time, bool) { return parseTime(s, anyLayouts) }
 
-// HasZone reports whether s is a time with a zone.
+// HasZone reports whether s is a date and time with a time zone.
 func HasZone(s string) bool {
 	_, zoned := parseTime(s, zonedLayouts)
 	return zoned

@@ -10,16 +10,16 @@ import (
 	"github.com/expr-lang/expr/parser/lexer"
 )
 
-// token is a token of the condition, or one that the rewriting inserts.
+// token is a token of the condition, or a token that the rewriter inserted.
 type token struct {
 	kind        lexer.Kind
-	value       string // of a text: without quotes
+	value       string // without the quotes if it is a text
 	at          int    // position of its first character in the condition, from 0
 	end         int
-	placeholder string // the text for the parser
+	placeholder string // the text that the parser receives instead
 }
 
-// maxDepth bounds the nesting of parentheses and nots: the parser is recursive.
+// maxDepth bounds the nesting of parentheses and nots, because the parser is recursive.
 const maxDepth = 200
 
 func (p *condParser) tokenize() ([]token, error) {
@@ -54,7 +54,7 @@ func (p *condParser) tokenize() ([]token, error) {
 	return tokens, nil
 }
 
-// rewriter turns the tokens that people write into tokens that expr parses.
+// rewriter turns the tokens of a condition into tokens that expr can parse.
 type rewriter struct {
 	*condParser
 	in, out []token
@@ -62,15 +62,15 @@ type rewriter struct {
 	depth   int
 }
 
-// frame is an open bracket.
+// frame describes an open bracket.
 type frame struct {
-	closing string // its closing bracket
-	nots    int    // parentheses opened after a not, which end with the comparison
+	closing string // the bracket that closes it
+	nots    int    // number of parentheses inserted after a not; they are closed after the comparison
 }
 
-// rewriteTokens spells tokens as expr does. In SQL and Python not binds less than comparisons, but not in expr:
-// it gets parentheses. Names, numbers and texts become placeholders, so that no name is a keyword and every
-// number keeps all its digits; their positions identify them.
+// rewriteTokens replaces each token by expr's spelling of it. It adds parentheses around the operand of not: in expr
+// not binds more tightly than comparisons, but less tightly in SQL and Python. Placeholders replace names, numbers and
+// texts, so that names cannot be keywords and numbers keep all digits; their positions identify the tokens.
 func (p *condParser) rewriteTokens(tokens []token) ([]token, error) {
 	r := rewriter{condParser: p, in: tokens, frames: []frame{{}}}
 	for i := 0; i < len(tokens); {
@@ -159,7 +159,7 @@ func (r *rewriter) rewriteBracket(t token) error {
 	r.endComparison()
 	closing := t.value
 	if last := len(r.frames) - 1; last > 0 {
-		if closing == ")" { // closes in (…) too
+		if closing == ")" { // it may close the list of in (…), which became [ ]
 			closing = r.frames[last].closing
 		}
 		r.frames = r.frames[:last]
@@ -181,7 +181,7 @@ func (r *rewriter) errTooDeep(t token) error {
 	return r.errAt(t.at, "it is nested more than %d deep", maxDepth)
 }
 
-// endComparison closes the parentheses of nots.
+// endComparison closes the parentheses that were inserted after nots.
 func (r *rewriter) endComparison() {
 	f := &r.frames[len(r.frames)-1]
 	for ; f.nots > 0; f.nots-- {
@@ -196,14 +196,14 @@ func (r *rewriter) appendToken(t token, write string) {
 	r.out = append(r.out, t)
 }
 
-// keywords are special in a condition, in any case.
+// keywords are the words with a special meaning in a condition, in upper or lower case.
 var keywords = []string{"and", "or", "not", "in", "is", "null", "nil", "true", "false"}
 
-// exprWords are operators to expr's lexer but names in a condition.
+// exprWords are the words that are operators for expr's lexer but ordinary names in a condition.
 var exprWords = []string{"let", "if", "else", "matches", "contains", "startsWith", "endsWith"}
 
-// keywordAt returns the token at i in lower case if it is a keyword, or unchanged if it is one of the
-// exprWords; else "". A field's name (a.in) is neither.
+// keywordAt returns token i in lower case if it is a keyword, and unchanged if it is one of the exprWords. For any
+// other token, and for the name of a field (as in a.in), it returns "".
 func (r *rewriter) keywordAt(i int) string {
 	if i >= len(r.in) || r.isField(i) {
 		return ""
@@ -220,7 +220,7 @@ func (r *rewriter) keywordAt(i int) string {
 	return ""
 }
 
-// isField reports whether token i is a name after a dot, which is no keyword.
+// isField reports whether token i is a name after a dot. Such a name cannot be a keyword.
 func (r *rewriter) isField(i int) bool {
 	t := r.in[i]
 	return i > 0 && r.in[i-1].kind == lexer.Operator && r.in[i-1].value == "." &&

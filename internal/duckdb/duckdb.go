@@ -1,5 +1,5 @@
-// Package duckdb runs queries in DuckDB, of the npm package @duckdb/node-api, to read files by another program: a
-// Node process answers one query after another.
+// Package duckdb runs queries in DuckDB, so that files can be read by a program other than ufs-stream. A Node process
+// with the npm package @duckdb/node-api answers one query after another.
 package duckdb
 
 import (
@@ -16,20 +16,20 @@ import (
 //go:embed session.cjs
 var sessionScript string
 
-// Package and Version name the npm package that sessions need.
+// Package and Version are the npm package that sessions need, and its version.
 const (
 	Package = "@duckdb/node-api"
 	Version = "1.5.6-r.1"
 )
 
-// Result is the answer to a query: every value as text, null as nil.
+// Result is the answer to a query. Every value is a text, and null is nil.
 type Result struct {
 	Columns []string
 	Rows    [][]*string
-	Error   string // DuckDB's, if it refuses the query
+	Error   string // DuckDB's error message, if it refuses the query
 }
 
-// Session is a DuckDB process with an empty database, for one goroutine. Close it.
+// Session is a DuckDB process with an empty database, for one goroutine. The caller must close it.
 type Session struct {
 	command *exec.Cmd
 	in      io.WriteCloser
@@ -66,8 +66,8 @@ func (s *Session) Query(statements string) (*Result, error) {
 	return r, err
 }
 
-// QueryBatches runs a query with a result of any size, and passes its rows to take in batches. After an error the session is
-// unusable. A query that DuckDB refuses is no error; its Result has the reason.
+// QueryBatches runs a query with a result of any size, and passes its rows to take in batches. After an error the
+// session is unusable. If DuckDB refuses the query, there is no error, and Result.Error has the reason.
 func (s *Session) QueryBatches(statements string, take func(batch [][]*string)) (*Result, error) {
 	if err := json.NewEncoder(s.in).Encode(statements); err != nil {
 		return nil, s.errEnded(err)
@@ -103,5 +103,5 @@ func (s *Session) errEnded(err error) error {
 // Close ends the session.
 func (s *Session) Close() {
 	s.in.Close()
-	_ = s.command.Wait() // all queries are answered, or Each has reported the error
+	_ = s.command.Wait() // all queries are answered, or QueryBatches has reported the error
 }

@@ -1,4 +1,4 @@
-// Package exit is the one table of the programs' exit codes, and of the errors that lead to them.
+// Package exit defines the exit codes of all programs, and maps errors to them.
 package exit
 
 import (
@@ -8,22 +8,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The exit codes, all of them.
+// All exit codes of the programs.
 const (
 	Done        = 0
-	Fault       = 1  // output cannot be written, or an internal fault
-	Usage       = 2  // the request cannot be right, whichever the data
+	Fault       = 1  // output cannot be written, or the program has an internal fault
+	Usage       = 2  // the request is wrong for any data
 	Data        = 3  // bad data or schema, missing or unreadable input
 	Memory      = 4  // a memory limit cannot be met
-	Unconverged = 5  // an objective that must fall rose, or --require-converged; the result is written
-	Stale       = 6  // a selection no longer serves: select again; the result is written
-	Undecided   = 7  // nothing decides whether a selection still serves; the result is written
+	Unconverged = 5  // an objective rose that must fall, or --require-converged was not met; the result is written
+	Stale       = 6  // a selection no longer fits the data, so select again; the result is written
+	Undecided   = 7  // it cannot be decided whether a selection still fits the data; the result is written
 	TryAgain    = 75 // a store or the network is down or busy: the same command may succeed later
 	Interrupted = 130
 )
 
-// Table lists the codes, one per line, for people and for the retry rules of a scheduler: 75, 130 and deaths by a
-// signal are worth a retry, 1 perhaps on another machine, all others never.
+// Table lists the codes, one per line, for people and for the retry rules of a scheduler. A retry may succeed after 75,
+// 130 and deaths by a signal, after 1 perhaps on another machine, and never after any other code.
 const Table = `  0    done
   1    the output cannot be written, or an internal fault
   2    usage: the request cannot be right
@@ -37,7 +37,7 @@ const Table = `  0    done
 
 // CodeOf maps an error to its exit code. An interruption comes first, because it causes other errors. A temporary error
 // comes before inputs and outputs, either of which it may have made unreachable. A failed output comes before the
-// data it was made from. Any other error may choose its code by ExitsWith, like the failed child processes of bench.
+// data that the output was made from. Other errors may choose a code by a method ExitsWith, as in bench.
 func CodeOf(err error) int {
 	var (
 		output      *stream.OutputError

@@ -7,12 +7,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
-// magic opens the binary form; the last character is the version.
+// magic is the beginning of the binary form; its last character is the version.
 const magic = "ufswait1"
 
-// The binary form of a Splitter holds the waiting rows, in 8-byte little-endian words: "ufswait1", columns, shards,
-// then for each shard its number of rows, whether they have weights, and if there are rows the positions, the weights,
-// the missing entries of each column, and the values by columns. The statistics of the shards are stored elsewhere.
+// The binary form of a Splitter contains the waiting rows, in 8-byte little-endian words: "ufswait1", columns, shards,
+// then for each shard its number of rows and whether they have weights. If there are rows, the positions, the weights,
+// the missing entries of each column, and the values by columns follow. The shards' statistics are stored elsewhere.
 
 // WriteTo writes the binary form. It implements io.WriterTo.
 func (s *Splitter) WriteTo(w io.Writer) (int64, error) {
@@ -48,8 +48,8 @@ func (s *Splitter) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// ReadFrom replaces the waiting rows by the rows that WriteTo wrote for the same numbers of columns and shards, and
-// reads no further. s is unchanged on error.
+// ReadFrom replaces the waiting rows by the rows that WriteTo wrote for the same numbers of columns and shards. It
+// reads only the bytes that WriteTo wrote. If it fails, s is unchanged.
 func (s *Splitter) ReadFrom(r io.Reader) (int64, error) {
 	return words.Replace(s, r, s.decodeRows)
 }

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// DefaultShards is the default number of shards: 35 pairs of halves.
+	// DefaultShards is the default number of shards, which have 35 pairs of halves.
 	DefaultShards = 8
-	// LeastShards and Most bound the number of shards. Two make one pair of halves, whose agreement is hardly a measure; more
-	// than 32 have no benefit, as only some dozens of halves are ever used, and every shard costs a matrix.
+	// LeastShards and MostShards bound the number of shards. Two shards have one pair of halves, whose agreement is hardly
+	// a measure. More than 32 have no benefit, because only some dozens of halves are used, and each shard costs a matrix.
 	LeastShards = 4
-	// MostShards is the upper bound, see Least.
+	// MostShards is the upper bound, see LeastShards.
 	MostShards = 32
-	// MostSelected is the most halves that are selected from: the standard error of a selection frequency is then at most
-	// 0.11.
+	// MostSelected is the largest number of halves from which features are selected. With 20 halves the standard error of
+	// a selection frequency is at most 0.11.
 	MostSelected = 20
 )
 
-// CheckShards returns an error for a number of shards that cannot be halved or is out of bounds.
+// CheckShards returns an error if the number of shards is odd or out of bounds.
 func CheckShards(shards int) error {
 	if shards < LeastShards || shards > MostShards || shards%2 != 0 {
 		return stream.Usagef("{stability} %d: want an even number of hash shards from %d to %d; %d is the default", shards, LeastShards, MostShards, DefaultShards)
@@ -29,8 +29,8 @@ func CheckShards(shards int) error {
 	return nil
 }
 
-// salt makes the shards independent of all other hashes of positions with the same seed, such as samples of rows, which
-// take the lowest hashes.
+// salt makes the shards independent of all other hashes of positions with the same seed, such as the hashes of samples
+// of rows, which contain the rows with the lowest hashes.
 const salt = 0x73686172_64732031 // "shards 1"
 
 // ShardOf returns the shard of the row at a global position, from 0 to shards-1.
@@ -39,12 +39,12 @@ func ShardOf(seed uint64, position int64, shards int) int {
 	return int(high)
 }
 
-// ChooseHalves draws up to most distinct halves of the shards, each as an ascending list of its shards. A half is followed by
-// its complement, unless most is odd: then the last one is alone.
+// ChooseHalves draws distinct halves of the shards, at most as many as the parameter most, each as an ascending list of
+// its shards. A half is followed by its complement, except the last half if the number is odd.
 func ChooseHalves(shards, most int, seed uint64) [][]int {
 	r := rand.New(rand.NewPCG(seed, salt))
 	want := min((most+1)/2, PairCount(shards))
-	all := uint32(1)<<shards - 1 // also for 32 shards
+	all := uint32(1)<<shards - 1 // correct also for 32 shards
 	seen := make(map[uint32]bool, want)
 	var chosen [][]int
 	for len(seen) < want {
@@ -67,20 +67,20 @@ func ChooseHalves(shards, most int, seed uint64) [][]int {
 // PairCount returns the number of ways to divide the shards into two halves.
 func PairCount(shards int) int { return subsetCount(shards, shards/2) / 2 }
 
-// Samples describe samples of the rows that consist of whole shards.
+// Samples describes samples of the rows that consist of whole shards.
 type Samples struct {
-	Shards int   // to divide Rows into
-	Each   int   // shards in a sample
-	Rows   int64 // to read, at most all rows of the table
+	Shards int   // number of shards into which Rows are divided
+	Each   int   // number of shards in a sample
+	Rows   int64 // number of rows to read, at most all rows of the table
 }
 
-// FitSamples finds the Samples for count samples of size rows each, from a table of rows rows, at least twice size, with as
-// few common rows as possible. ok is false if no number of shards allows count samples.
+// FitSamples finds the Samples for count samples of size rows each with as few common rows as possible. The table has
+// rows rows, which must be at least twice size. ok is false if no number of shards allows count samples.
 func FitSamples(count int, size, rows int64) (best Samples, ok bool) {
 	for shards := LeastShards; shards <= min(max(DefaultShards, count), MostShards); shards++ {
 		for each := 1; each <= shards/2; each++ {
 			s := Samples{Shards: shards, Each: each, Rows: size * int64(shards) / int64(each)}
-			// At equal overlap, more shards allow more different samples.
+			// With equal overlap, more shards allow more different samples.
 			if s.Rows <= rows && subsetCount(shards, each) >= count && s.Rows >= best.Rows {
 				best, ok = s, true
 			}

@@ -8,20 +8,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// stripRows is the height of the chunks passed to a shard, except its last one: the height of gram.Moments's strips. A
-// block has 64 rows of each of 8 shards with 4,096 columns, and a product of so few rows would move G four times as
-// often.
+// stripRows is the height of the chunks passed to a shard, except its last chunk. It is the height of the strips of
+// gram.Moments. A block with 4,096 columns has 64 rows of each of 8 shards, and a product of so few rows would read and
+// write G four times as often.
 const stripRows = 256
 
 // Splitter passes each row to the statistics of its shard. Dense rows wait until a strip of their shard is full, so
-// that a shard's sums, and their strips, depend on the order of its rows alone, and not on the division into chunks.
-// Sparse rows do not wait.
+// that the sums and strips of a shard depend only on the order of its rows, and not on the division into chunks. Sparse
+// rows do not wait.
 type Splitter struct {
 	d, threads int
 	seed       uint64
 	shards     []shard
-	slot       []int32 // scratch: slot of each row of a run in its shard's strip
-	owner      []uint8 // scratch: shard of each row of a run
+	slot       []int32 // scratch space: slot of each row of a run of rows in the strip of its shard
+	owner      []uint8 // scratch space: shard of each row of a run of rows
 	err        error
 }
 
@@ -31,7 +31,7 @@ type shard struct {
 	rows     int
 	data     []float64
 	position []int64
-	weight   []float64 // of the rows; used if weighted
+	weight   []float64 // weights of the rows; used if weighted is true
 	missing  []int64   // number of missing entries of each column
 	weighted bool
 }
@@ -41,7 +41,7 @@ func SplitterBytes(d, shards int) int64 {
 	return int64(shards)*(stripRows*(8*int64(d)+16)+32*int64(d)) + 64<<10
 }
 
-// New returns a Splitter of chunks of d columns among the statistics of the shards.
+// New returns a Splitter that divides chunks of d columns among the statistics of the shards.
 func New(d, threads int, seed uint64, to []stream.Adder) *Splitter {
 	s := &Splitter{d: d, threads: threads, seed: seed, shards: make([]shard, len(to)), slot: make([]int32, stripRows), owner: make([]uint8, stripRows)}
 	for h := range s.shards {
@@ -50,8 +50,8 @@ func New(d, threads int, seed uint64, to []stream.Adder) *Splitter {
 	return s
 }
 
-// Add passes on the rows of c. If the statistics of a shard fail, so do Add and every later call: other shards may have
-// rows that this one lacks.
+// Add passes on the rows of c. If the statistics of a shard fail, Add and every later call fail too, because other
+// shards may have rows that this shard lacks.
 func (s *Splitter) Add(c *stream.Chunk) error {
 	if s.err != nil {
 		return s.err
@@ -74,7 +74,7 @@ func (s *Splitter) Add(c *stream.Chunk) error {
 	return nil
 }
 
-// Flush passes on the waiting rows.
+// Flush passes on all waiting rows.
 func (s *Splitter) Flush() error {
 	if s.err == nil {
 		s.err = s.flushShards(1)
@@ -82,8 +82,8 @@ func (s *Splitter) Flush() error {
 	return s.err
 }
 
-// assignShards finds the shards of the rows of c from index from on, as many as fit into all strips, and returns their
-// number.
+// assignShards finds the shards of the rows of c with index from and above, for as many rows as fit into all strips,
+// and returns their number.
 func (s *Splitter) assignShards(c *stream.Chunk, from int) int {
 	n := min(stripRows, c.Rows-from)
 	for i := range n {
@@ -107,7 +107,7 @@ func (s *Splitter) assignShards(c *stream.Chunk, from int) int {
 }
 
 func (s *Splitter) copyRows(c *stream.Chunk, from, n int) {
-	const columns = 16 // of a task
+	const columns = 16 // columns of a task
 	kernel.Each(s.threads, (s.d+columns-1)/columns, func(task int) {
 		var data [MostShards][]float64
 		for j := task * columns; j < min(s.d, (task+1)*columns); j++ {
@@ -145,7 +145,7 @@ func (s *Splitter) flushShards(rows int) error {
 	return nil
 }
 
-// stripChunk returns the waiting rows. Missing entries are NaN, of any kind in the file.
+// stripChunk returns the waiting rows. Missing entries of any kind in the file are NaN.
 func (t *shard) stripChunk(d int) *stream.Chunk {
 	c := &stream.Chunk{Start: t.position[0], Block: t.rows, Rows: t.rows, Cols: d, Data: t.data, Stride: stripRows, Positions: t.position[:t.rows]}
 	if t.weighted {
@@ -195,8 +195,8 @@ func (s *Splitter) addSparse(c *stream.Chunk) error {
 	return nil
 }
 
-// countMissing adds the missing entries [from, to) of c to the counts of a part, which it allocates for the first entry.
-// Missing entries count as NaN, of any kind in the file.
+// countMissing adds the missing entries [from, to) of c to the counts of a part, which it allocates for the first
+// entry. Missing entries of any kind in the file are counted as NaN.
 func countMissing(counts []stream.MissingCount, c *stream.Chunk, from, to int) []stream.MissingCount {
 	for e := from; e < to; e++ {
 		if x := c.Sparse.Value[e]; x != x {

@@ -8,7 +8,7 @@ const (
 	allUnits unitSet = 1<<5 - 1
 )
 
-// timeUnits are units counted from 1970, and dates written as 20260131.
+// timeUnits are units of time counted from 1970, and dates written as 20260131.
 var timeUnits = [...]struct {
 	name     string
 	from, to float64
@@ -22,7 +22,7 @@ var timeUnits = [...]struct {
 
 func (c unitSet) intersect(o unitSet) unitSet { return c & o }
 
-// unitName is empty unless exactly one unit is possible.
+// unitName returns the name of the unit if exactly one unit is possible, otherwise an empty text.
 func (c unitSet) unitName() string {
 	for i := range timeUnits {
 		if c == 1<<i {
@@ -32,7 +32,7 @@ func (c unitSet) unitName() string {
 	return ""
 }
 
-// possibleUnits removes the units in which a value is no time.
+// possibleUnits removes the units in which some value is not a time.
 func possibleUnits(values []float64, possible unitSet) unitSet {
 	for _, x := range values {
 		if x != x {

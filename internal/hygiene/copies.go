@@ -8,16 +8,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A copy has the same value in every row. The sum over the rows of a hash of position and value, modulo 2⁶⁴, is the
-// same for copies, whatever the order, chunks and shards; the sums of two different columns agree by chance once in
-// 2⁶⁴. (Merged parts that number their rows alike use the same keys: only columns that exchange values between rows of
-// the same number would pass for copies.) A column whose hash differs from all others has no copy for good, and is
-// hashed no more.
+// A copy has the same value in every row. Copies are found by the sum over the rows of a hash of position and value,
+// modulo 2⁶⁴. It is equal for copies and does not depend on the order of rows, chunks and shards. The sums of two
+// different columns are equal by chance once in 2⁶⁴ cases. (Merged parts with the same row numbers use the same keys,
+// but only columns that exchange values between rows of the same number would be considered copies.) A column whose
+// hash differs from all others has no copy, whatever rows follow, and is no longer hashed.
 
-// hashValue hashes a value in the row of a key; 0 has the hash 0, so that absent entries cost nothing.
+// hashValue hashes a value in the row with a given key. The hash of 0 is 0, so that absent entries cost nothing.
 func hashValue(key uint64, x float64) uint64 {
 	switch {
-	case x == 0: // -0 too
+	case x == 0: // also -0
 		return 0
 	case x != x:
 		x = math.NaN()
@@ -26,7 +26,7 @@ func hashValue(key uint64, x float64) uint64 {
 	return hi ^ lo
 }
 
-// firstRows of the first chunk distinguish most columns.
+// firstRows is the number of rows of the first chunk that are hashed first. They distinguish most columns.
 const firstRows = 64
 
 func (f *Facts) addHashes(c *stream.Chunk) {
@@ -68,7 +68,7 @@ func (f *Facts) markUniqueHashes() {
 	}
 }
 
-// originalColumns maps each column to the first wanted column that it is a copy of, or to itself.
+// originalColumns maps each column to the first wanted column of which it is a copy, or to itself.
 func (f *Facts) originalColumns(wanted []bool) []int {
 	first := make(map[uint64]int)
 	original := make([]int, len(f.columns))

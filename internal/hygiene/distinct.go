@@ -7,31 +7,31 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
-// distinctSketch keeps the k distinct values of a column with the smallest hashes, and their counts: a uniform sample
-// of the distinct values, the same for any order of the rows (bottom-k: Cohen and Kaplan, Summarizing data using
-// bottom-k sketches, PODC 2007). Without repeats all counts are 1; otherwise k over the sum of the counts estimates the
-// ratio of distinct values to values.
+// distinctSketch holds the k distinct values of a column with the smallest hashes, and their counts. They are a uniform
+// sample of the distinct values, the same for any order of the rows (bottom-k: Cohen and Kaplan, Summarizing data using
+// bottom-k sketches, PODC 2007). If no value repeats, all counts are 1. Otherwise k divided by the sum of the counts
+// estimates the ratio of distinct values to values.
 type distinctSketch struct {
-	seen  int64 // observed values
+	seen  int64 // number of observed values
 	hash  []uint64
 	count []uint32
 }
 
 const (
-	// sketchSize is k: for a column with one value in 20 repeated, the estimate is off by a hundredth.
+	// sketchSize is k. For a column in which one value in 20 is repeated, the error of the estimate is a hundredth.
 	sketchSize  = 256
 	sketchBytes = 12 * sketchSize
-	// mostSketched is the most columns with a sketch. A table with more columns of rarely repeated whole numbers has
-	// measurements.
+	// mostSketched is the largest number of columns with a sketch. If a table has more columns of rarely repeated whole
+	// numbers, these are measurements.
 	mostSketched = 256
-	// fewRows suffice to see that most columns repeat their values: a column in which fewer than half of the values are
-	// distinct is no identifier.
+	// fewRows is the number of rows that is enough to find that most columns repeat their values. A column in which fewer
+	// than half of the values are distinct is not an identifier.
 	fewRows = 64
 )
 
 func (s *distinctSketch) addValue(x float64) {
 	s.seen++
-	h := splitmix.Mix(math.Float64bits(x + 0)) // -0 is 0
+	h := splitmix.Mix(math.Float64bits(x + 0)) // -0 becomes 0
 	n := len(s.hash)
 	if n == sketchSize && h > s.hash[n-1] {
 		return
@@ -44,7 +44,7 @@ func (s *distinctSketch) addValue(x float64) {
 	s.insertHash(at, h, 1)
 }
 
-// insertHash inserts h at an index, and drops the last hash if the sketch is full.
+// insertHash inserts the hash h at an index, and drops the last hash if the sketch is full.
 func (s *distinctSketch) insertHash(at int, h uint64, count uint32) {
 	if s.hash == nil {
 		s.hash, s.count = make([]uint64, 0, sketchSize), make([]uint32, 0, sketchSize)
@@ -72,8 +72,8 @@ func (s *distinctSketch) clone() *distinctSketch {
 	return &distinctSketch{s.seen, slices.Clone(s.hash), slices.Clone(s.count)}
 }
 
-// distinctShare is the number of distinct values over the number of values, estimated if there are more than k distinct
-// ones. It is exactly 1 if no kept value repeats.
+// distinctShare returns the number of distinct values divided by the number of values. It is estimated if there are
+// more than k distinct values, and exactly 1 if no sampled value repeats.
 func (s *distinctSketch) distinctShare() float64 {
 	var sum int64
 	for _, n := range s.count {
@@ -85,7 +85,7 @@ func (s *distinctSketch) distinctShare() float64 {
 	return float64(len(s.hash)) / float64(sum)
 }
 
-// addDistinct samples the values of a column that may be an identifier, or rules it out.
+// addDistinct samples the values of a column that may be an identifier, or finds that it is not an identifier.
 func (f *Facts) addDistinct(col *column, values []float64) {
 	if col.distinct == nil {
 		switch classifyRepeats(values) {
@@ -125,7 +125,7 @@ func (s *distinctSketch) mostlyRepeats() bool { return s.distinctShare() < 0.5 }
 
 const (
 	noneObserved = iota
-	manyRepeat   // or a value is no whole number
+	manyRepeat   // or a value is not a whole number
 	fewRepeat
 )
 

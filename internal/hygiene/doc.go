@@ -3,8 +3,8 @@
 //
 //  1. [Facts] take the rows in the same pass as a gram.Profile, one chunk at a time, and add up over chunks and
 //     shards in any order.
-//  2. [Facts.Suspects] lists the suspicious columns with the reasons, from the facts and the profile.
+//  2. [Facts.FindSuspects] lists the suspicious columns with the reasons, from the facts and the profile.
 //
-// After the first rows nearly every column costs nothing: an early repeated value shows that it is no identifier, and a
-// unique hash shows that it is no copy.
+// After the first rows nearly every column costs nothing, because an early repeated value shows that it is not an
+// identifier, and a unique hash shows that it is not a copy.
 package hygiene

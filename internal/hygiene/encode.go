@@ -26,8 +26,8 @@ const (
 
 // WriteTo writes the binary form of f. It implements io.WriterTo.
 //
-// The copies ruled out while rows came depend on the chunks and on interruptions of the run: therefore WriteTo first
-// rules out all it can, and writes hash 0 for columns without a copy.
+// The set of copies that were ruled out while rows were added depends on the chunks and on interruptions of the run.
+// Therefore WriteTo first rules out all copies that it can, and writes the hash 0 for columns without a copy.
 func (f *Facts) WriteTo(w io.Writer) (int64, error) {
 	f.markUniqueHashes()
 	e := words.NewWriter(w)
@@ -39,7 +39,7 @@ func (f *Facts) WriteTo(w io.Writer) (int64, error) {
 	for j := range f.columns {
 		c := &f.columns[j]
 		hash := c.hash
-		if c.isUnique { // its hash covers only the rows needed to rule out copies
+		if c.isUnique { // its hash covers only the rows that were needed to rule out copies
 			hash = 0
 		}
 		e.Word(hash)
@@ -89,8 +89,8 @@ func (l *label) encodeLabel(e *words.Writer) {
 	}
 }
 
-// ReadFrom replaces f by the facts that WriteTo wrote and reads no further. The number of columns must agree. f is
-// unchanged on error.
+// ReadFrom replaces f by the facts that WriteTo wrote. It reads only the bytes that WriteTo wrote. The number of
+// columns must agree. If it fails, f is unchanged.
 func (f *Facts) ReadFrom(r io.Reader) (int64, error) { return words.Replace(f, r, f.decodeFacts) }
 
 func (f *Facts) decodeFacts(r *words.Reader) *Facts {

@@ -10,23 +10,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A sentinel is a number that stands for a missing value, such as -999: a repeated value at an end of a column, far
-// from all others. It is recognized by the two extreme values at each end and their counts, over the first rows and a
-// sample of the others: over all rows of E-MNIST this took a fifth of the pass.
+// A sentinel is a number that represents a missing value, such as -999. It is a repeated value at an end of a column,
+// far from all other values. It is recognized by the two extreme values at each end and their counts, in the first rows
+// and in a sample of the other rows. With all rows of E-MNIST this needed a fifth of the time of the pass.
 
 const (
-	// All of the first firstEndRows rows are sampled, and of the others one run of endRunRows in 256, by a hash: single
-	// rows, each in its own cache line, took as long as all rows.
+	// The first firstEndRows rows are sampled. Of the other rows one run of endRunRows consecutive rows in 256 is sampled,
+	// chosen by a hash. Sampling single rows, each in its own cache line, was as slow as using all rows.
 	firstEndRows = 1 << 14
 	endRunRows   = 128
-	// mostEndColumns columns are examined. They take 72 bytes each.
+	// mostEndColumns is the number of columns that are examined. Each of them needs 72 bytes.
 	mostEndColumns = 1 << 14
 	endsBytes      = 72
-	// A sentinel's distance from the other values must exceed sentinelGap times their range, or fillGap times for
-	// numbers that are hardly measurements.
+	// A sentinel's distance from the other values must exceed sentinelGap times the range of those values. For numbers
+	// that can hardly be measurements, fillGap times is enough.
 	sentinelGap = 5
 	fillGap     = 1
-	// leastInner values between the ends are needed to distinguish measurements with a sentinel from a few codes.
+	// leastInner is the least number of values between the ends that distinguishes measurements with a sentinel from
+	// codes.
 	leastInner = 4
 )
 
@@ -35,7 +36,7 @@ type columnEnds struct {
 	low, high extremeValue // high holds negated values
 }
 
-// extremeValue holds the lowest value and the next higher one, each with its count.
+// extremeValue holds the lowest value and the next higher value, each with its count.
 type extremeValue struct {
 	value, next           float64
 	valueTimes, nextTimes int64
@@ -105,11 +106,11 @@ func (f *Facts) mergeEnds(o *Facts) {
 	}
 }
 
-// Sentinel is a number that most likely stands for a missing value in a column.
+// Sentinel is a number that most likely represents a missing value in a column.
 type Sentinel struct {
 	Column int
 	Value  float64
-	Share  float64 // of the sampled values
+	Share  float64 // share of the sampled values
 }
 
 // FindSentinels lists the sentinels of the wanted columns; nil means all.
@@ -137,8 +138,8 @@ func (e *columnEnds) findSentinels() (low, high bool) {
 	if e.low.nextTimes == 0 || e.seen-e.low.valueTimes-e.high.valueTimes < leastInner {
 		return false, false
 	}
-	// Both ends may have a sentinel, so first the range of the values between is the measure, then the range of all
-	// values but the one end.
+	// Both ends may have a sentinel. So their distances are compared first with the range of the values between both ends,
+	// and then with the range of all values except the one end.
 	inner := -e.high.next - e.low.next
 	low, high = e.low.isFar(inner), e.high.isFar(inner)
 	if low != high {
@@ -151,7 +152,8 @@ func (e *columnEnds) findSentinels() (low, high bool) {
 	return low && between > 0, high && between > 0
 }
 
-// isFar reports whether the end is a repeated number, far from the others in relation to their range.
+// isFar reports whether the end is a repeated number, whose distance from the others is large compared with their
+// range.
 func (e *extremeValue) isFar(others float64) bool {
 	factor := float64(sentinelGap)
 	if isFill(e.value) {
@@ -160,7 +162,7 @@ func (e *extremeValue) isFar(others float64) bool {
 	return e.valueTimes > 1 && e.value != 0 && others > 0 && e.next-e.value > factor*others
 }
 
-// isFill reports whether a number has only nines as digits or is the limit of an integer type.
+// isFill reports whether a number has only the digit 9 or is the limit of an integer type.
 func isFill(x float64) bool {
 	x = math.Abs(x)
 	switch x {

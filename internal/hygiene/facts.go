@@ -8,36 +8,36 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Facts are the mergeable facts about the columns of a table that moments do not provide.
+// Facts holds statistics of the columns of a table that can be merged and that moments do not provide.
 //
-// A column takes 24 bytes, each of the first mostEndColumns 72 more, and with a label 72 more. In addition Facts take
-// at most 2 MiB: 3 KiB for each of mostSketched columns that look like identifiers, and 40 bytes for each of mostCells
-// sums by class. Labels that are texts are kept as codes; with more than mostClasses classes, or more than mostCells
-// sums, no sums by class are kept.
+// A column needs 24 bytes. Each of the first mostEndColumns columns needs 72 more, and each column 72 more if there is
+// a label. In addition Facts needs at most 2 MiB: 3 KiB for each of mostSketched columns that may be identifiers, and
+// 40 bytes for each of mostCells sums by class. Labels that are texts are stored as codes. If there are more than
+// mostClasses classes, or more than mostCells sums, sums by class are not stored.
 type Facts struct {
 	rows    int64
 	columns []column
-	ends    []columnEnds // of the first columns; nil before the first rows
-	label   *label       // nil if no label is read
+	ends    []columnEnds // ends of the first columns; nil before the first rows
+	label   *label       // nil if there is no label
 
-	candidates int  // columns with a sketch
-	tooManyIDs bool // there were more than mostSketched candidates: measurements, not identifiers
+	candidates int  // number of columns with a sketch
+	tooManyIDs bool // there were more than mostSketched candidates, which are therefore measurements and not identifiers
 
-	adds        int      // chunks added: copies are ruled out after 1, 2, 4, 8, … of them
-	keys        []uint64 // by row of the current chunk
+	adds        int      // number of chunks added; copies are ruled out after 1, 2, 4, 8, … chunks
+	keys        []uint64 // keys of the rows of the current chunk
 	sampledRows []int
 }
 
 type column struct {
 	hash     uint64 // sum over the rows of a hash of position and value
 	isUnique bool   // proved to differ from every other column
-	isNotID  bool   // proved to be no identifier
+	isNotID  bool   // proved not to be an identifier
 	units    unitSet
-	distinct *distinctSketch // sketch of its distinct values, while it may be an identifier
+	distinct *distinctSketch // sketch of its distinct values, as long as it may be an identifier
 }
 
-// New returns facts of no rows of d columns; labelled also reads the chunks' targets. threads, 0 for all cores, do not
-// change the result.
+// New returns facts of d columns without rows. If labelled is true, they also use the targets of the chunks. The number
+// of threads, 0 for all cores, does not change the result.
 func New(d, threads int, labelled bool) *Facts {
 	f := &Facts{columns: make([]column, d)}
 	for j := range f.columns {
@@ -61,7 +61,7 @@ func FactsBytes(d int, labelled bool) int64 {
 // Bytes bounds the memory of f.
 func (f *Facts) Bytes() int64 { return FactsBytes(len(f.columns), f.label != nil) }
 
-// Add adds the rows of c. It fails, with f unchanged, if c has another number of columns.
+// Add adds the rows of c. It fails, with f unchanged, if c has a different number of columns.
 func (f *Facts) Add(c *stream.Chunk) error {
 	if c.Cols != len(f.columns) {
 		return fmt.Errorf("hygiene: chunk of %d columns, want %d", c.Cols, len(f.columns))
@@ -90,7 +90,7 @@ func (f *Facts) Add(c *stream.Chunk) error {
 	return nil
 }
 
-// addSparse adds sparse rows: only copies are looked for, no identifiers, times or leaks.
+// addSparse adds sparse rows. In these only copies are searched for, not identifiers, times or leaks.
 func (f *Facts) addSparse(c *stream.Chunk) {
 	for j := range f.columns {
 		f.columns[j].ruleOutID(f)
@@ -118,8 +118,8 @@ func (f *Facts) addValues(c *stream.Chunk) {
 	}
 }
 
-// Merge adds the facts of o, which is unchanged, and so is f on error. Empty facts are neutral. If one label is numbers
-// and the other codes, the facts about the label are dropped.
+// Merge adds the facts of o, which is unchanged. If it fails, f is unchanged too. Facts without rows have no effect. If
+// one label consists of numbers and the other of codes, the facts about the label are dropped.
 func (f *Facts) Merge(o *Facts) error {
 	if len(f.columns) != len(o.columns) {
 		return fmt.Errorf("hygiene: cannot merge %d columns with %d", len(f.columns), len(o.columns))
@@ -136,7 +136,7 @@ func (f *Facts) Merge(o *Facts) error {
 		switch {
 		case b.isNotID || a.isNotID || f.tooManyIDs:
 			a.ruleOutID(f)
-		case b.distinct == nil: // no observed value
+		case b.distinct == nil: // there is no observed value
 		case a.distinct == nil:
 			f.candidates++
 			a.distinct = b.distinct.clone()
@@ -159,8 +159,8 @@ func (f *Facts) Merge(o *Facts) error {
 	return nil
 }
 
-// TakeLabel replaces the facts about the label of f, whose rows were read without it, by o's. Column k of f is column
-// index[k] of o, which may be nil.
+// TakeLabel replaces the facts of f about the label by those in o, because the rows of f were read without the label.
+// Column k of f is column index[k] of o, which may be nil.
 func (f *Facts) TakeLabel(o *Facts, index []int) {
 	if f.label = nil; o != nil && o.label != nil {
 		f.label = o.label.selectColumns(index)

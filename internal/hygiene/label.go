@@ -12,23 +12,24 @@ import (
 )
 
 const (
-	// mostClasses classes at most have sums of their own, and mostCells sums over all columns: a label with more is
-	// judged as a number, if it is one.
+	// mostClasses is the largest number of classes with sums of their own, and mostCells the largest number of sums over
+	// all columns. A label with more classes or sums is evaluated as a number, if it is a number.
 	mostClasses = 100
 	mostCells   = 1 << 15
 )
 
-// label relates the columns to a label. With few classes every column has sums by class; they give the share of its
-// variance between classes (η²), and whether thresholds separate the classes. For any number of classes there are the
-// products of a correlation. A label that is no number has codes as values (stream.Chunk.TargetCodes): its texts are
-// not kept. If there are too many classes, the correlation with their codes remains: its square is η² for two classes
-// and at most η² for more, so no column is suspected wrongly, but columns that determine more classes are not found.
+// label relates the columns to a label. If there are few classes, every column has sums by class. They give the share
+// of its variance between classes (η²), and show whether thresholds separate the classes. For any number of classes
+// there are the products for a correlation. If the label is not a number, its values are codes
+// (stream.Chunk.TargetCodes), and its texts are not stored. If there are too many classes, only the correlation with
+// their codes remains. Its square is η² for two classes and at most η² for more, so that no column is suspected
+// wrongly, but columns that determine more than two classes are not found.
 type label struct {
 	threads int
-	codes   bool      // values are codes
-	values  []float64 // of the classes; nil if there are too many
-	classes [][]cell  // by class and column; nil if there are too many
-	many    bool      // too many classes
+	codes   bool      // the values of the label are codes
+	values  []float64 // values of the classes; nil if there are too many classes
+	classes [][]cell  // by class and column; nil if there are too many classes
+	many    bool      // there are too many classes
 	pairs   []pair    // by column
 
 	rows []labelledRow // sampled rows of the current chunk
@@ -41,10 +42,10 @@ type labelledRow struct {
 }
 
 const (
-	// The first firstLabelled positions all count, later ones with probability 1/labelSampling by a hash of the
-	// position and with the weight labelSampling: the same rows for any chunks and shards. rowsPerLine rows, one cache
-	// line, are sampled together. All rows of 70,000×784 pixels took 0.26 s in addition to 0.36 s for reading and
-	// profiling; the sampled rows took 0.03 s.
+	// The first firstLabelled positions are all used. Later positions are used with probability 1/labelSampling, by a hash
+	// of the position, and with the weight labelSampling, so that the rows are the same for any chunks and shards.
+	// rowsPerLine rows, one cache line, are sampled together. Using all rows of 70,000×784 pixels needed 0.26 s in
+	// addition to 0.36 s for reading and profiling, and the sampled rows 0.03 s.
 	firstLabelled = 2048
 	labelSampling = 64
 	rowsPerLine   = 8
@@ -89,7 +90,8 @@ func (l *label) selectColumns(index []int) *label {
 	return o
 }
 
-// classNumber is the index of the class of a value. A new class gets the next index; -1 if there are too many.
+// classNumber returns the index of the class of a value. A new class gets the next index. It is -1 if there are
+// too many classes.
 func (l *label) classNumber(y float64) int {
 	if l.many {
 		return -1
@@ -131,7 +133,7 @@ func (l *label) addChunk(c *stream.Chunk) {
 }
 
 func (l *label) addColumn(j int, values []float64) {
-	p := l.pairs[j] // a copy stays in registers
+	p := l.pairs[j] // a copy remains in registers
 	for i := range l.rows {
 		r := &l.rows[i]
 		x := values[r.row]
@@ -171,7 +173,7 @@ func (l *label) addColumn(j int, values []float64) {
 }
 
 func (l *label) mergeLabel(o *label) {
-	shift := make([]float64, len(l.pairs)) // from the pilots of o to those of l
+	shift := make([]float64, len(l.pairs)) // difference between the pilots of o and of l
 	for j := range l.pairs {
 		shift[j] = l.pairs[j].mergePair(&o.pairs[j])
 	}
@@ -202,7 +204,7 @@ func (l *label) mergeLabel(o *label) {
 	}
 }
 
-// mergePair adds the sums of o, and returns the pilot of o minus the pilot of p, of x.
+// mergePair adds the sums of o, and returns the pilot of x in o minus the pilot of x in p.
 func (p *pair) mergePair(o *pair) float64 {
 	if o.n == 0 {
 		return 0
@@ -222,14 +224,15 @@ func (p *pair) mergePair(o *pair) float64 {
 }
 
 const (
-	// leastLabelled rows are needed to judge a column by the label, and leastOfClass of every class.
+	// leastLabelled is the number of rows needed to judge a column by the label, and leastOfClass the number needed of
+	// every class.
 	leastLabelled = 50
 	leastOfClass  = 5
-	// leakShare is the share of a column's variance that its classes, or the label, explain in a leak.
+	// leakShare is the share of a column's variance that the classes, or the label, must explain to be a leak.
 	leakShare = 0.95
 )
 
-// describeLeak describes how column j nearly determines the label; empty if it does not.
+// describeLeak describes how column j nearly determines the label. The text is empty if it does not.
 func (l *label) describeLeak(j int) string {
 	p := &l.pairs[j]
 	n := p.weight
@@ -272,7 +275,7 @@ func (l *label) describeLeak(j int) string {
 	if least >= leastOfClass && areDisjoint(cells) {
 		return "thresholds separate its classes"
 	}
-	// η² minus its expectation by chance, as Kelley's ε².
+	// The share is η² minus its expectation by chance, which is Kelley's ε².
 	if share := 1 - (1-between/total)*float64(p.n-1)/(float64(p.n)-classes); share >= leakShare {
 		return formatPercent(share) + " of its variance is between the classes"
 	}

@@ -9,7 +9,7 @@ import (
 // Kind is the reason why a column should not be a feature.
 type Kind int
 
-// The kinds, by priority: a column has the first that fits.
+// Kinds of reasons, by priority: the kind of a column is the first that applies.
 const (
 	Sparse Kind = iota // most values are missing
 	Time               // whole numbers that count time
@@ -22,24 +22,25 @@ const (
 type Suspect struct {
 	Column   int
 	Kind     Kind
-	Evidence string  // for Time its unit, for Leak the evidence
+	Evidence string  // for Time the unit, for Leak a description of the evidence
 	Original int     // for Copy: the original column
-	Share    float64 // for Sparse: of rows without a value
+	Share    float64 // for Sparse: share of the rows without a value
 }
 
 const (
-	// leastRows suffice to suspect an identifier in any order, leastRising a rising one: by chance 10 rows rise once in
-	// 10! times.
+	// leastRows is the least number of rows for suspecting an identifier in any order, and leastRising for suspecting an
+	// identifier whose values rise. Ten rows rise by chance once in 10! cases.
 	leastRows   = 100
 	leastRising = 10
 	// nearlyUnique is the least share of distinct values.
 	nearlyUnique = 0.95
-	// longNumber is the least magnitude of numbers that are too long for measurements to differ by chance alone.
+	// longNumber is the least magnitude of numbers with too many digits for measurements to differ only by chance.
 	longNumber = 1e6
 )
 
-// FindSuspects lists the suspicious ones of the wanted columns by index; nil means all. p is the profile of the same rows;
-// a column is Sparse if its share of missing values exceeds mostMissing. If f is nil, only the profile is used.
+// FindSuspects lists the suspicious columns among the wanted columns, by index. If wanted is nil, all columns are
+// examined. p is the profile of the same rows. A column is Sparse if its share of missing values exceeds the limit
+// mostMissing. If f is nil, only the profile is used.
 func (f *Facts) FindSuspects(p *gram.Profile, wanted []bool, mostMissing float64) []Suspect {
 	var list []Suspect
 	var original []int
@@ -51,14 +52,14 @@ func (f *Facts) FindSuspects(p *gram.Profile, wanted []bool, mostMissing float64
 		if wanted != nil && !wanted[j] {
 			continue
 		}
-		if c.Observed == 0 || c.Min == c.Max { // constant: no feature at all
+		if c.Observed == 0 || c.Min == c.Max { // a constant column is not a feature at all
 			continue
 		}
 		s := Suspect{Column: j}
 		missing := float64(c.Missing.Total())
 		if rows := c.Missing.Total() + c.Observed; rows == p.Rows {
 			missing /= float64(rows)
-		} else { // rows were dropped
+		} else { // rows were dropped here
 			missing /= float64(max(p.Seen, 1))
 		}
 		switch {
@@ -84,14 +85,14 @@ func (f *Facts) isIdentifier(j int, c *gram.ColumnProfile) bool {
 	return c.Rising && c.Observed >= leastRising || f != nil && f.columns[j].distinct.looksUnique(c)
 }
 
-// isRowCounter reports whether column j numbers the rows rather than the time: an identifier whose rows would be less
-// than 100 milliseconds, or smaller units, apart.
+// isRowCounter reports whether column j numbers the rows and does not contain times: it is an identifier, and as times
+// its rows would be less than 100 milliseconds, or smaller units, apart.
 func (f *Facts) isRowCounter(j int, c *gram.ColumnProfile) bool {
 	return c.Min > timeUnits[0].to && c.Max-c.Min < 100*float64(c.Observed) && f.isIdentifier(j, c)
 }
 
 // looksUnique distinguishes an identifier from a measurement in whole numbers. n measurements with standard deviation σ
-// repeat about n²/(2·√12σ) values by chance: identifiers repeat fewer, or are long numbers.
+// repeat about n²/(2·√12σ) values by chance. Identifiers repeat fewer values, or are long numbers.
 func (s *distinctSketch) looksUnique(c *gram.ColumnProfile) bool {
 	if s == nil || s.seen < leastRows {
 		return false

@@ -21,8 +21,8 @@ const (
 // allocatedBytes returns the memory of a text: the allocator's sizes are up to an eighth apart.
 func allocatedBytes(bytes int) int64 { return int64(bytes) + int64(bytes)/8 + allocationOverhead }
 
-// DecodedBytes returns the most memory that encoding/json takes to decode text into a value of a type, without the text.
-// It takes next to none itself. It fails if text is no JSON, or with ctx.
+// DecodedBytes returns a bound on the memory that encoding/json uses to decode text into a value of a type, without the
+// text. It uses hardly any memory itself. It fails if text is not JSON, or if ctx ends.
 func DecodedBytes(ctx context.Context, text []byte, into reflect.Type) (int64, error) {
 	c := counter{values: newDecoder(text), fields: map[reflect.Type]map[string]reflect.Type{}}
 	err := c.countValue(ctx, into)
@@ -49,7 +49,7 @@ func CountElements(ctx context.Context, text []byte) (n int, err error) {
 	return n, nil
 }
 
-// checkEvery is the number of values between looks at the context.
+// checkEvery is the number of values between checks of the context.
 const checkEvery = 1 << 12
 
 // newDecoder accepts everything that encoding/json does. It reads a bytes.Buffer without copying.
@@ -156,8 +156,8 @@ func (c *counter) eachMember(visit func(name []byte) error) error {
 	return err
 }
 
-// fieldType returns the type of the field of t for a quoted name, nil for none. As in encoding/json, case does
-// not matter.
+// fieldType returns the type of the field of t for a quoted name, or nil if t does not have such a field. As in
+// encoding/json, upper and lower case are equal.
 func (c *counter) fieldType(t reflect.Type, quoted []byte) reflect.Type {
 	fields, cached := c.fields[t]
 	if !cached {

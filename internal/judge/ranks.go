@@ -11,19 +11,19 @@ import (
 // Ranks compares k treatments over N blocks by their ranks within each block.
 type Ranks struct {
 	Blocks int
-	Mean   []float64 // k: mean rank, 1 the best
-	// Chi is Friedman's statistic and P its chance if all treatments are alike; F and FP are the less conservative ones
-	// of Iman and Davenport. NaN for fewer than two treatments or blocks.
+	Mean   []float64 // k: mean rank; 1 is the best rank
+	// Chi is Friedman's statistic, and P its chance if all treatments are equally good. F and FP are the less conservative
+	// statistic and chance of Iman and Davenport. NaN for fewer than two treatments or blocks.
 	Chi, P float64
 	F, FP  float64
-	// Critical is the least difference of two mean ranks that is significant at the level of 5 %, for any pair
+	// Critical is the least difference of the mean ranks of two treatments that is significant at the level of 5 %
 	// (Nemenyi).
 	Critical float64
 }
 
-// FriedmanTest ranks the treatments of every block, scores[block][treatment], the largest score first. Equal scores share
-// the mean of their ranks; NaN is a failed treatment and comes last. Demšar recommends these tests: Statistical
-// comparisons of classifiers over multiple data sets, JMLR 7 (2006), section 3.2.2.
+// FriedmanTest ranks the treatments of every block by scores[block][treatment], the largest score first. Equal scores
+// get the mean of their ranks. NaN represents a failed treatment and is ranked last. Demšar recommends these tests:
+// Statistical comparisons of classifiers over multiple data sets, JMLR 7 (2006), section 3.2.2.
 func FriedmanTest(scores [][]float64) Ranks {
 	r := Ranks{Blocks: len(scores), Chi: math.NaN(), P: math.NaN(), F: math.NaN(), FP: math.NaN(), Critical: math.NaN()}
 	if len(scores) == 0 {
@@ -46,7 +46,7 @@ func FriedmanTest(scores [][]float64) Ranks {
 	r.Chi = 12 * n / (k * (k + 1)) * squares
 	r.P = mathext.GammaIncRegComp((k-1)/2, r.Chi/2)
 	r.F, r.FP = math.Inf(1), 0
-	if rest := n*(k-1) - r.Chi; rest > 0 { // 0 if all blocks agree
+	if rest := n*(k-1) - r.Chi; rest > 0 { // rest is 0 if all blocks agree
 		r.F = (n - 1) * r.Chi / rest
 		d1, d2 := k-1, (k-1)*(n-1)
 		r.FP = mathext.RegIncBeta(d2/2, d1/2, d2/(d2+d1*r.F))
@@ -55,13 +55,13 @@ func FriedmanTest(scores [][]float64) Ranks {
 	return r
 }
 
-// tiedRanks ranks the scores, the largest first; equal ones share their mean rank.
+// tiedRanks ranks the scores, the largest first. Equal scores get their mean rank.
 func tiedRanks(scores []float64) []float64 {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) }) // NaN counts as least
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) }) // NaN is considered the least score
 	ranks := make([]float64, len(scores))
 	for from := 0; from < len(order); {
 		to := from + 1
@@ -77,9 +77,9 @@ func tiedRanks(scores []float64) []float64 {
 }
 
 // studentizedRange is the quantile 1 − significance of the range of k independent standard normal numbers, the
-// studentized range for infinite degrees of freedom. Tables end at some 20 treatments, and a bench has more.
+// studentized range for infinite degrees of freedom. Published tables end at about 20 treatments, and a bench has more.
 func studentizedRange(k int) float64 {
-	low, high := 0.0, 20.0 // 20 standard deviations suffice for any k that fits into memory
+	low, high := 0.0, 20.0 // 20 standard deviations are enough for any k that fits into memory
 	for range 60 {
 		if middle := (low + high) / 2; chanceOfRangeBelow(middle, k) < 1-significance {
 			low = middle
@@ -90,8 +90,9 @@ func studentizedRange(k int) float64 {
 	return (low + high) / 2
 }
 
-// chanceOfRangeBelow is the chance that the range of k standard normal numbers is below q: k·∫φ(z)·(Φ(z) − Φ(z−q))^(k−1) dz.
-// With this step the trapezoidal rule is exact to rounding, as the integrand is smooth and vanishes at both ends.
+// chanceOfRangeBelow returns the chance that the range of k standard normal numbers is below q, which is k·∫φ(z)·(Φ(z)
+// − Φ(z−q))^(k−1) dz. With this step the trapezoidal rule is exact to rounding, because the integrand is smooth and
+// becomes 0 at both ends.
 func chanceOfRangeBelow(q float64, k int) float64 {
 	const step, end = 1.0 / 32, 10.0
 	below := func(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
@@ -102,8 +103,8 @@ func chanceOfRangeBelow(q float64, k int) float64 {
 	return float64(k) * step * sum / math.Sqrt(2*math.Pi)
 }
 
-// IndistinguishableSets lists the maximal sets of treatments whose mean ranks differ by less than Critical, each as inclusive positions
-// from and to in the order of the mean ranks.
+// IndistinguishableSets lists the maximal sets of treatments whose mean ranks differ by less than Critical. Each set is
+// given by its first and last position, both included, in the order of the mean ranks.
 func (r Ranks) IndistinguishableSets() (sets [][2]int) {
 	means := slices.Sorted(slices.Values(r.Mean))
 	last := 0

@@ -8,20 +8,20 @@ import (
 
 const (
 	// dependentShare is the share of a column's sum of squares below which its residual after earlier columns is
-	// rounding error: package greedy's limit, so that both skip the same columns.
+	// considered rounding error. It is the limit of package greedy, so that both skip the same columns.
 	dependentShare = 1e-8
-	// stripColumns selected columns are reduced by earlier ones in one product.
+	// stripColumns is the number of selected columns that are reduced by earlier columns in one product.
 	stripColumns = 64
 )
 
 // ReconstructionError returns ‖X − P_S X‖²/‖X‖², F(S)/F(∅) of the greedy paper, for every prefix S of the ranking
-// chosen: the residual of X, n×d column-major, when its columns are reconstructed from the first 1, 2, … of the chosen
-// ones. It equals the error that package greedy computes for a selection from the same rows. Chosen columns that
-// earlier ones explain (duplicates, zeros) add nothing. A matrix of zeros has error 0; sums of squares beyond float64
-// give NaN.
+// chosen. It is the residual of X, n×d column-major, when its columns are reconstructed from the first 1, 2, … chosen
+// columns. It equals the error that package greedy computes for a selection from the same rows. Chosen columns that
+// earlier columns explain (duplicates, zeros) add nothing. A matrix of zeros has error 0. If sums of squares exceed
+// float64, the error is NaN.
 //
 // The rows of V, an orthonormal basis of S times X, are computed by elimination from the k×d product X_SᵀX: V_r =
-// (x_rᵀX − Σ_{s<r} V_s[r]·V_s)/√pivot. It costs 2·n·k·d + k²·d flops, most in kernel.Gemm, and needs k·d numbers, never
+// (x_rᵀX − Σ_{s<r} V_s[r]·V_s)/√pivot. It costs 2·n·k·d + k²·d flops, most in kernel.Gemm, and needs k·d numbers, not
 // d².
 func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []int) []float64 {
 	k, d := len(chosen), x.Cols
@@ -37,7 +37,7 @@ func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []i
 	for from := 0; from < k; from += stripColumns {
 		to := min(from+stripColumns, k)
 		if from > 0 {
-			// Subtract the part of the earlier rows: V_sᵀ of the strip's columns times V_s.
+			// Subtract the part explained by earlier rows: V_sᵀ of the strip's columns times V_s.
 			part := make([]float64, from*(to-from))
 			for s := range from {
 				for r := from; r < to; r++ {

@@ -8,15 +8,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// blockColumns columns are correlated with all earlier ones at a time.
+// blockColumns is the number of columns that are correlated with all earlier columns at a time.
 const blockColumns = 256
 
 // RedundancyCurve returns, for every prefix of the columns of x, n×k, the mean of |ρ| over its pairs of columns, with
 // Pearson's correlation ρ: 0 for uncorrelated columns, 1 for copies (Zhao, Wang, Liu 2010; they divide the sum over
-// pairs by twice their number, and assume positive correlations). Pairs with a constant column do not count. Without a
-// pair it is NaN.
+// pairs by twice their number, and assume positive correlations). Pairs with a constant column are not used. If there
+// is no pair, the mean is NaN.
 //
-// It overwrites the columns of x, column-major, by their normalized deviations from the mean. It costs n·k² flops in
+// It overwrites the columns of x, column-major, with their normalized deviations from the mean. It costs n·k² flops in
 // kernel.Gemm, and needs blockColumns·k numbers.
 func RedundancyCurve(team *kernel.Team, x kernel.Matrix[float64]) []float64 {
 	n, k := x.Rows, x.Cols
@@ -32,7 +32,7 @@ func RedundancyCurve(team *kernel.Team, x kernel.Matrix[float64]) []float64 {
 		kernel.Gemm(team, 1, x.Sub(0, from, n, to-from).Trans(), x.Sub(0, 0, n, to), rho)
 		for r := from; r < to; r++ {
 			if varies[r] {
-				for _, v := range rho.Data[(r-from)*to:][:r] { // constant columns are zeros here
+				for _, v := range rho.Data[(r-from)*to:][:r] { // constant columns contain zeros here
 					total += min(math.Abs(v), 1)
 				}
 				pairs += columns
@@ -44,13 +44,14 @@ func RedundancyCurve(team *kernel.Team, x kernel.Matrix[float64]) []float64 {
 	return curve
 }
 
-// MeanCorrelation returns the mean of |ρ| over all pairs of the columns of x, as [Redundancy] does, in n·k² flops. If there are
-// more than most columns, it is the mean over a seeded sample of most columns, and sampled is true. It overwrites x.
+// MeanCorrelation returns the mean of |ρ| over all pairs of the columns of x, as in [RedundancyCurve], in n·k² flops.
+// If the number of columns exceeds the limit most, it is the mean over a seeded sample of that size, and sampled is
+// true. It overwrites x.
 func MeanCorrelation(team *kernel.Team, x kernel.Matrix[float64], most int, seed uint64) (mean float64, sampled bool) {
 	if sampled = x.Cols > most; sampled {
 		some := rand.New(rand.NewPCG(seed, overallStream)).Perm(x.Cols)[:most]
 		slices.Sort(some)
-		for to, from := range some { // columns only move towards the front
+		for to, from := range some { // columns are only moved towards the front
 			copy(x.Data[to*x.ColStride:][:x.Rows], x.Data[from*x.ColStride:][:x.Rows])
 		}
 		x = x.Sub(0, 0, x.Rows, most)
@@ -59,11 +60,11 @@ func MeanCorrelation(team *kernel.Team, x kernel.Matrix[float64], most int, seed
 	return curve[len(curve)-1], sampled
 }
 
-// overallStream separates these random numbers from the runs' streams.
+// overallStream makes these random numbers independent of the streams of the runs.
 const overallStream = 0x616c6c
 
-// normalizeDirection centres col and scales it to length 1. It clears a column whose spread is rounding error, and
-// returns false.
+// normalizeDirection centres col and scales it to length 1. If the spread of the column is rounding error, it clears
+// the column and returns false.
 func normalizeDirection(col []float64) bool {
 	largest := 0.0
 	for _, v := range col {
@@ -74,7 +75,7 @@ func normalizeDirection(col []float64) bool {
 		return false
 	}
 	mean := 0.0
-	for i := range col { // of magnitude 1, so that sums and squares neither overflow nor vanish
+	for i := range col { // scale to magnitude 1, so that sums and squares neither overflow nor underflow
 		col[i] /= largest
 		mean += col[i]
 	}
@@ -84,7 +85,7 @@ func normalizeDirection(col []float64) bool {
 		col[i] -= mean
 		biggest = max(biggest, math.Abs(col[i]))
 	}
-	// The mean of n equal values of magnitude 1 is off by n·2⁻⁵³ at most.
+	// The error of the mean of n equal values of magnitude 1 is at most n·2⁻⁵³.
 	if biggest <= float64(len(col))*0x1p-52 {
 		clear(col)
 		return false
@@ -100,7 +101,7 @@ func normalizeDirection(col []float64) bool {
 	return true
 }
 
-// RedundancyBytes bounds the memory of [Redundancy] for k columns.
+// RedundancyBytes bounds the memory of [RedundancyCurve] for k columns.
 func RedundancyBytes(k int) int64 {
 	return 8*int64(min(blockColumns, k)+2)*int64(k) + kernel.TeamBytes(min(blockColumns, k), k)
 }

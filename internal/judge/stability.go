@@ -5,28 +5,29 @@ import "math"
 // Stability measures how similar the selections from several resamplings of the rows are.
 type Stability struct {
 	Resamples int
-	// Jaccard is the mean over pairs of selections of |A∩B|/|A∪B|: 1 if all are the same. It grows with the selected
-	// share of the features, even for random selections.
+	// Jaccard is the mean over pairs of selections of |A∩B|/|A∪B|. It is 1 if all selections are the same. It grows with
+	// the selected share of the features, even for random selections.
 	Jaccard float64
-	// Nogueira corrects for chance: 1 if all are the same, about 0 for random selections of the same sizes (Nogueira,
-	// Sechidis, Brown 2018, definition 4): 1 − mean_f(s_f²)/((k̄/d)(1−k̄/d)), s_f² the unbiased variance of the
-	// indicator of feature f, k̄ the mean size. NaN if every selection is empty, or has all features.
+	// Nogueira is corrected for chance: it is 1 if all selections are the same, and about 0 for random selections of the
+	// same sizes (Nogueira, Sechidis, Brown 2018, definition 4). It is 1 − mean_f(s_f²)/((k̄/d)(1−k̄/d)), s_f² being the
+	// unbiased variance of the indicator of feature f, and k̄ the mean size. NaN if each selection is empty or has all
+	// features.
 	Nogueira float64
-	// Low and High bound Nogueira's 95 % confidence interval, by the variance of section 4.3 of the paper, eq. (5) and
-	// theorem 7. It assumes independent selections: selections from half-samples that share rows vary less, and their
-	// interval is too short. NaN if Nogueira is.
+	// Low and High bound Nogueira's 95 % confidence interval, computed from the variance of section 4.3 of the paper, eq.
+	// (5) and theorem 7, which assumes independent selections. Selections from half-samples that share rows vary less, and
+	// their interval is too short. NaN if Nogueira is NaN.
 	Low, High float64
 }
 
-// MeasureStability compares selections, each of distinct features 0 … d-1. With fewer than two all measures are NaN. It costs
-// O(m²·k) for m selections of k.
+// MeasureStability compares selections, each of distinct features 0 … d-1. With fewer than two selections all measures
+// are NaN. It costs O(m²·k) for m selections of k features.
 func MeasureStability(sets [][]int, d int) Stability {
 	m := len(sets)
 	s := Stability{Resamples: m, Jaccard: math.NaN(), Nogueira: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	if m < 2 {
 		return s
 	}
-	times := make([]int, d) // selections that have each feature
+	times := make([]int, d) // number of selections that contain each feature
 	size := 0
 	for _, set := range sets {
 		size += len(set)
@@ -50,7 +51,7 @@ func MeasureStability(sets [][]int, d int) Stability {
 			if union := len(a) + len(b) - both; union > 0 {
 				shares += float64(both) / float64(union)
 			} else {
-				shares++ // two empty selections are the same
+				shares++ // two empty selections are equal
 			}
 		}
 		for _, f := range a {
@@ -76,12 +77,12 @@ const normal95 = 1.959963984540054
 
 // nogueiraVariance estimates the variance of Nogueira's measure over other selections of the same kind, from the
 // contribution of each selection: with k̄ = Σ_f p_f the mean size, k_i the size of selection i, z_if the indicator of
-// feature f in it, and Φ the measure,
+// feature f in it, and Φ Nogueira's measure,
 //
 //	Φ_i = [ Σ_f z_if·p_f/d − k_i·k̄/d² + Φ/2·(2k̄k_i/d² − k_i/d − k̄/d + 1) ] / (k̄/d·(1−k̄/d))
 //	v = 4/m²·Σ_i (Φ_i − mean of Φ_i)²
 //
-// times counts the selections that have each feature.
+// times has the number of selections that contain each feature.
 func (s Stability) nogueiraVariance(sets [][]int, times []int, d int) float64 {
 	m, n := float64(len(sets)), float64(d)
 	share := 0.0 // k̄/d

@@ -8,17 +8,17 @@ import (
 
 // Summary is the mean of some runs and their standard deviation.
 type Summary struct {
-	Mean, Std float64 // divisor Runs-1; Std is NaN for fewer than two runs, Mean for none
+	Mean, Std float64 // divisor Runs-1; Std is NaN for fewer than two runs, and Mean for no runs
 	Runs      int
 }
 
-// Summarize computes mean and standard deviation of runs.
+// Summarize returns the mean and standard deviation of the runs x.
 func Summarize(x []float64) Summary {
 	s := Summary{Mean: math.NaN(), Std: math.NaN(), Runs: len(x)}
 	if len(x) == 0 {
 		return s
 	}
-	// Relative to the first value, equal values have a spread of exactly 0.
+	// The first value is subtracted, so that equal values have a spread of exactly 0.
 	sum := 0.0
 	for _, v := range x {
 		sum += v - x[0]
@@ -37,12 +37,12 @@ func Summarize(x []float64) Summary {
 // Test is a two-sided t-test for equality of two means.
 type Test struct {
 	T, Freedom float64 // the statistic and its degrees of freedom
-	P          float64 // the chance of a |T| at least as large if the means are equal
+	P          float64 // the chance of a |T| at least this large if the means are equal
 }
 
-// WelchTest tests whether a and b, of unknown and perhaps unequal variances, have equal means: Welch, "The generalization
-// of Student's problem when several different population variances are involved", Biometrika 34 (1947). If neither
-// varies, P is 1 or 0. With fewer than two values on a side all results are NaN.
+// WelchTest tests whether a and b, of unknown and perhaps unequal variances, have equal means: Welch, "The
+// generalization of Student's problem when several different population variances are involved", Biometrika 34 (1947).
+// If neither a nor b varies, P is 1 or 0. With fewer than two values on a side all results are NaN.
 func WelchTest(a, b []float64) Test {
 	if len(a) < 2 || len(b) < 2 {
 		return Test{math.NaN(), math.NaN(), math.NaN()}
@@ -59,10 +59,10 @@ func WelchTest(a, b []float64) Test {
 		return t
 	}
 	t := Test{T: gap / math.Sqrt(ea+eb)}
-	// As shares of the whole, so that no square of a tiny error underflows.
+	// Use shares of the sum, so that squares of tiny errors do not underflow.
 	u, v := ea/(ea+eb), eb/(ea+eb)
 	t.Freedom = 1 / (u*u/float64(len(a)-1) + v*v/float64(len(b)-1))
-	// 2·P(T > |t|) as an incomplete beta function is precise even if it is tiny.
+	// 2·P(T > |t|) as an incomplete beta function is precise even if the result is tiny.
 	t.P = mathext.RegIncBeta(t.Freedom/2, 0.5, t.Freedom/(t.Freedom+t.T*t.T))
 	return t
 }
@@ -70,9 +70,10 @@ func WelchTest(a, b []float64) Test {
 // significance is the level of the tests in Table 2 of the greedy paper.
 const significance = 0.05
 
-// MarkBest compares the runs of several selections. p[i] is Welch's P of selection i against the selection with the largest
-// mean, whose own P is 1; best[i] is true if i has the largest mean, or is not significantly worse at the level of 5 %.
-// Equal means are all best. A selection without runs has P NaN and is not best.
+// MarkBest compares the runs of several selections. p[i] is the P of Welch's test of selection i against the selection
+// with the largest mean, whose own P is 1. best[i] is true if selection i has the largest mean, or is not significantly
+// worse at the level of 5 %. If several selections have the largest mean, all of them are best. A selection without
+// runs has P NaN and is not best.
 func MarkBest(runs [][]float64) (p []float64, best []bool) {
 	p, best = make([]float64, len(runs)), make([]bool, len(runs))
 	top := -1

@@ -9,12 +9,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Table holds the rows for judging selections, in memory, column by column. It is a stream.Adder; [Table.Fill] and
-// [Table.Scale] then change its values in place for clustering and reconstruction.
+// Table holds the rows for judging selections, in memory, by columns. It is a stream.Adder. [Table.FillMissing] and
+// [Table.ScaleColumns] change its values in place for clustering and reconstruction.
 type Table struct {
 	Rows       int
-	Classes    []int32 // of each row, if chunks have them
-	Unlabelled int64   // rows left out because they have no class
+	Classes    []int32 // class of each row, if chunks have classes
+	Unlabelled int64   // number of rows left out because they have no class
 
 	data    []float64 // column j starts at j·stride
 	missing []stream.MissingCount
@@ -27,19 +27,19 @@ type Table struct {
 // AllRows names the work in the MemoryError of a table that cannot grow.
 const AllRows = "judging all rows at once"
 
-// NewTable returns an empty table with the given number of columns and room for rows rows; further rows make it grow,
-// within limit bytes, by copying.
+// NewTable returns an empty table with the given number of columns and space for the given number of rows. If more rows
+// are added, the table is copied to a larger one of at most limit bytes.
 func NewTable(cols, rows, workers int, limit int64) *Table {
 	return &Table{data: make([]float64, cols*rows), missing: make([]stream.MissingCount, cols), stride: rows, cols: cols, workers: workers, limit: limit}
 }
 
-// TableBytes is the size of a table of n rows and d columns.
+// TableBytes returns the size of a table of n rows and d columns.
 func TableBytes(n, d int) int64 { return 8*int64(n)*int64(d) + 4*int64(n) + 24*int64(d) }
 
-// Bytes is the size of t, including unused room.
+// Bytes returns the size of t, including unused space.
 func (t *Table) Bytes() int64 { return TableBytes(t.stride, t.cols) }
 
-// Add copies the rows of c that have a class, or all if c has no classes.
+// Add copies the rows of c that have a class, or all rows if c has no classes.
 func (t *Table) Add(c *stream.Chunk) error {
 	if c.Cols != t.cols {
 		return fmt.Errorf("judge: chunk of %d columns, want %d", c.Cols, t.cols)
@@ -85,7 +85,7 @@ func (t *Table) growRows(rows int) error {
 		return nil
 	}
 	height := max(rows, t.stride*3/2)
-	// Old and new memory exist at once.
+	// The old and the new memory exist at the same time.
 	if need := TableBytes(height, t.cols) + TableBytes(t.stride, t.cols); need > t.limit {
 		return &stream.MemoryError{What: AllRows, Need: need, Limit: t.limit}
 	}
@@ -97,12 +97,12 @@ func (t *Table) growRows(rows int) error {
 	return nil
 }
 
-// Matrix views all rows and columns.
+// Matrix returns all rows and columns of t without copying them.
 func (t *Table) Matrix() kernel.Matrix[float64] {
 	return kernel.ColMajor(t.data, t.Rows, t.cols, t.stride)
 }
 
-// GatherColumns copies the columns in the given order.
+// GatherColumns returns a copy of the given columns, in the given order.
 func (t *Table) GatherColumns(columns []int) kernel.Matrix[float64] {
 	data := make([]float64, t.Rows*len(columns))
 	for k, j := range columns {
@@ -116,7 +116,7 @@ func (t *Table) Profile() *gram.Profile {
 	p := gram.NewProfile(t.cols)
 	c := &stream.Chunk{Block: t.Rows, Rows: t.Rows, Cols: t.cols, Data: t.data, Stride: t.stride, Missing: t.missing}
 	if err := p.Add(c); err != nil {
-		panic(err) // impossible, as the columns agree
+		panic(err) // impossible, because the numbers of columns agree
 	}
 	return p
 }
@@ -143,14 +143,14 @@ func (t *Table) FillMissing(fill gram.Fill) {
 	clear(t.missing)
 }
 
-// ScaleColumns scales the columns by the table's own statistics. Columns that cannot be features (constant, overflowing)
-// become 0 and are returned, as selecting leaves them out too.
+// ScaleColumns scales the columns by the statistics of the table. Columns that cannot be features (constant,
+// overflowing) become 0 and are returned, because a selection also leaves them out.
 func (t *Table) ScaleColumns(scale gram.Scale, cols []stream.Column) ([]stream.LeftOut, error) {
 	s, err := gram.NewStandardizer(t.Profile(), cols, scale, gram.FillMean)
 	if err != nil {
 		return nil, err
 	}
-	at := make([]int, t.cols) // index in s plus 1
+	at := make([]int, t.cols) // index in s, plus 1
 	for k, j := range s.Columns {
 		at[j] = k + 1
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
-// TrialOptions set how often and how the rows are clustered.
+// TrialOptions sets how many times and how the rows are clustered.
 type TrialOptions struct {
-	Runs      int // independent clusterings; default 1
-	Restarts  int // of each run, which keeps the lowest inertia; default 1
+	Runs      int // number of independent clusterings; default 1
+	Restarts  int // number of restarts of each run, of which the one with the lowest inertia is used; default 1
 	Clusters  int
 	Spherical bool // rows are directions, see cluster.Options
 	Seed      uint64
@@ -20,10 +20,10 @@ type TrialOptions struct {
 	Done      func() // called after every run, from several goroutines; nil does nothing
 }
 
-// RunTrials clusters the rows Runs times with different seeds and scores each clustering against the classes of the rows.
-// columns returns the n×k matrix of one run, and is called from several goroutines; most selections return the same for
-// all runs, random ones do not. Runs are parallel: unlike the restarts of one run, they never wait for each other. The
-// errors are as in cluster.KMeans.
+// RunTrials clusters the rows Runs times with different seeds and scores each clustering against the classes of the
+// rows. columns returns the n×k matrix of one run, and is called from several goroutines. For most selections it
+// returns the same matrix in all runs, for random selections it does not. Runs are parallel, because they never wait
+// for each other, unlike the restarts of one run. The errors are as in cluster.KMeans.
 func RunTrials(ctx context.Context, classes []int32, columns func(run int) kernel.Matrix[float64], opt TrialOptions) ([]cluster.Scores, error) {
 	runs, workers := max(opt.Runs, 1), opt.Threads
 	if workers <= 0 {
@@ -55,12 +55,12 @@ func RunTrials(ctx context.Context, classes []int32, columns func(run int) kerne
 	return scores, nil
 }
 
-// RunSeed returns the seed of one of several runs; neighbouring seeds have no run in common.
+// RunSeed returns the seed of a run. Runs of neighbouring seeds have different seeds.
 func RunSeed(seed uint64, run int) uint64 {
 	return splitmix.Hash(seed, uint64(run))
 }
 
-// Grades are the summaries of the scores of several runs.
+// Grades holds the summaries of the scores of several runs.
 type Grades struct{ ACC, NMISqrt, NMIMax, Purity, ARI Summary }
 
 // SummarizeScores summarizes the scores of runs.
@@ -75,7 +75,7 @@ func SummarizeScores(scores []cluster.Scores) Grades {
 	}
 }
 
-// PickScore returns one score of every run.
+// PickScore returns one of the scores of every run.
 func PickScore(scores []cluster.Scores, score func(cluster.Scores) float64) []float64 {
 	x := make([]float64, len(scores))
 	for i, s := range scores {
@@ -84,8 +84,9 @@ func PickScore(scores []cluster.Scores, score func(cluster.Scores) float64) []fl
 	return x
 }
 
-// TrialsBytes bounds the memory of [Trials] in addition to the rows, n×d at most: for each worker the columns of its
-// run (n×k, if they differ between runs) and the memory of k-means, and once more for garbage not yet collected.
+// TrialsBytes bounds the memory of [RunTrials] in addition to the rows, at most n×d. For each worker it includes the
+// columns of its run (n×k, if they differ between runs) and the memory of k-means, and once more for garbage
+// that is not yet collected.
 func TrialsBytes(n, d, k, clusters, workers int) int64 {
 	return int64(workers+1) * (8*int64(n)*int64(k) + cluster.Bytes(n, d, clusters, 1))
 }

@@ -7,39 +7,39 @@ import (
 	"slices"
 )
 
-// coarse screens rows in 8-bit numbers, four of which are multiplied in the time of one float32.
+// coarse screens rows in 8-bit numbers. Four of them are multiplied in the time of one float32.
 //
-// A point x is turned by an orthogonal matrix R that spreads single coordinates over all dimensions: random signs,
-// then Hadamard matrices on the first and on the last of its dimensions. Then Rx ≈ s·q with a step s and whole
-// numbers q of at most 127, for columns of any scale, and the loss is known: δ = Rx − s·q. With the same of an anchor
-// y, t·p and ε = Ry − t·p,
+// A point x is rotated by an orthogonal matrix R that spreads each coordinate over all dimensions: random signs, then
+// Hadamard matrices on the first and on the last dimensions. Then Rx ≈ s·q with a step s and whole numbers q of at most
+// 127, for columns of any scale. The error δ = Rx − s·q is known. For an anchor y likewise Ry ≈ t·p and ε = Ry − t·p,
+// and
 //
 //	|xᵀy − s·t·qᵀp| = |δᵀRy + s·qᵀε| ≤ ‖δ‖·‖y‖ + (‖x‖ + ‖δ‖)·‖ε‖.
 //
-// ‖δ‖ is about 0.0075·‖x‖. On standardized E-MNIST, in which single pixels at the border are a hundred deviations
-// large, 9 of 2,000 anchors are left for 6 nearest, on unscaled images 8.7. The remaining anchors are compared in
-// float64 as without bytes, so that the answer has the same bits.
+// ‖δ‖ is about 0.0075·‖x‖. In a search for the 6 nearest of 2,000 anchors, 9 anchors remain on standardized E-MNIST, in
+// which single pixels at the border are a hundred standard deviations large, and 8.7 on unscaled images. The remaining
+// anchors are compared in float64, so that the result has the same bits as without this screening.
 //
 // (Spreading by signs and Hadamard matrices: Ailon and Chazelle, SIAM J. Comput. 39, 2009.)
 type coarse struct {
 	code   *coarseCode
 	window int      // the order of the Hadamard matrices
-	signs  []uint32 // dims: a sign bit or 0
+	signs  []uint32 // for each dimension, a sign bit or 0
 
 	codedAnchors         // of d dimensions, rounded up to whole quads; not packed with a lead
 	loss         float64 // ρ, see prepareCoarse
 
-	left, tried, seen int // anchors left, anchors compared in all dimensions with a lead, and rows they are counted for
+	left, tried, seen int // numbers of anchors left, of anchors that a lead compared in all dimensions, and of rows counted
 
-	rows         int         // searched so far
+	rows         int         // number of rows searched so far
 	lead         *leadScreen // nil if there is none
-	leadRejected bool        // a lead has been tried or judged, and is not to be taken
+	leadRejected bool        // a lead was tried or judged and must not be used
 }
 
 // codedAnchors are points in 8-bit numbers, for the columns of tiles.
 type codedAnchors struct {
 	dims   int       // whole quads
-	packed []byte    // numbers and code.offset, in panels of nr, quad by quad
+	packed []byte    // numbers plus code.offset, in panels of nr anchors, quad by quad
 	factor []float32 // of each point, for coarseCode.mul
 }
 
@@ -88,57 +88,57 @@ func takeLane(to, numbers []byte, i int) {
 	}
 }
 
-// coarseCode is the code of an instruction set. A panel has [lanes] rows, dimension by dimension.
+// coarseCode is the code of an instruction set. A panel contains [lanes] rows, one dimension after the other.
 type coarseCode struct {
-	nr   int // anchors of a tile
+	nr   int // number of anchors in a tile
 	most int // largest magnitude of a row's numbers
-	// offset is added to the anchors' numbers: 128 for a mul whose second byte is unsigned, 0 if it is signed.
+	// offset is added to the anchors' numbers: 128 if the second factor of mul is unsigned, 0 if it is signed.
 	offset byte
-	// mul sets the lanes×nr tile c (rows ldc apart) to half − factor·(step·(A·B − shift)): A·B is an exact sum of
-	// 4·quads products of a row's number and an anchor's with its offset; half and factor belong to a column, step
-	// and shift to a lane. Nil means that float32 is as fast.
+	// mul sets the lanes×nr tile c (rows ldc apart) to half − factor·(step·(A·B − shift)). A·B is an exact sum of
+	// 4·quads products of numbers of a row and numbers of an anchor, plus offset. half and factor have an element for
+	// each column, step and shift for each lane. Nil means that float32 is as fast.
 	mul func(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
 	// flip changes the sign of dimension l if signs[l] is 1<<31.
 	flip func(n int, x *float32, signs *uint32)
-	// mix multiplies, in a panel of n dimensions, each set of radix dimensions at distances h by by times the
-	// Hadamard matrix of order radix, 2, 4 or 8.
+	// mix multiplies, in a panel of n dimensions, each set of radix dimensions with distance h by the Hadamard matrix
+	// of order radix (2, 4 or 8) and the factor by.
 	mix func(n, h, radix int, x *float32, by float32)
 	// widest returns the largest magnitude of each lane.
 	widest func(n int, x *float32, most *[lanes]float32)
-	// quantise writes q = x·inverse, rounded to whole numbers, as bytes to dst, four dimensions of each lane side by
-	// side, and each lane's sums of (x − step·q)², q² and q.
+	// quantise writes q = x·inverse, rounded to whole numbers, to dst as bytes, with four dimensions of each lane side
+	// by side. It writes each lane's sums of (x − step·q)², q² and q to rest, squares and sums.
 	quantise func(quads int, x *float32, inverse, step *[lanes]float32, dst *byte, rest, squares *[lanes]float32, sums *[lanes]int32)
-	// dots sets sums[k] to the product of dotsBlock·blocks numbers of a row and of an anchor with its offset, which
-	// begin at x and at y[which[k]·stride], for k below count.
+	// dots sets sums[k], for k below count, to the scalar product of dotsBlock·blocks numbers of a row, from x on, and
+	// of an anchor, plus offset, from y[which[k]·stride] on.
 	dots func(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32)
 }
 
 const (
-	// lanes is the number of rows that are turned together, and of a tile.
+	// lanes is the number of rows that are rotated together, and the number of rows of a tile.
 	lanes = 8
-	// Below these dimensions, or with fewer anchors, turning costs more than narrow numbers save; beyond the last,
-	// sums would not fit an int32.
+	// With fewer than coarseDims dimensions or coarsePoints anchors, rotation costs more time than bytes save. With more
+	// than mostCoarseDims dimensions, sums would not fit into an int32.
 	coarseDims, coarsePoints, mostCoarseDims = 64, 128, 1 << 15
-	// anchorMost is the largest magnitude of an anchor's numbers: with 128 they fit an unsigned byte.
+	// anchorMost is the largest magnitude of an anchor's numbers. Plus 128, they fit into an unsigned byte.
 	anchorMost = 127
 	// coarseBytes bounds the float32 distances that a worker holds at a time. 256 KiB to 2 MiB are equally fast with
 	// a level-2 cache of 2 MiB; with one of 1 MiB (Zen 4), 1 MiB makes E-MNIST's search a tenth slower.
 	coarseBytes = 1 << 19
 	// leastLength is the length below which a point's numbers are all 0: float32 would be subnormal.
 	leastLength = 0x1p-40
-	// coarseShare is the share of the anchors that a row may leave, without the nearest, and still be faster than in
-	// float32: an anchor compared in float64 comes from beyond the level-2 cache and costs as much as 24 screened
-	// ones, and bytes save 0.6 of a screened one.
+	// coarseShare is the share of the anchors, without the nearest, up to which bytes are faster than float32 if they
+	// do not exclude these anchors. Bytes save 0.6 of the cost of screening an anchor. An anchor compared in float64
+	// costs as much as 24 screened anchors, because it is not in the level-2 cache.
 	coarseShare = 0.6 / 24
-	// coarseTrial is the number of rows before judgeScreening decides.
+	// coarseTrial is the number of rows after which judgeScreening decides.
 	coarseTrial = 64
 )
 
-// prepareCoarse prepares screening in bytes; norms are the squared lengths of the anchors.
+// prepareCoarse prepares screening in bytes. norms are the squared lengths of the anchors.
 //
-// With u = 2⁻²⁴, turning in float32 is off by η·‖x‖: a unit for each of the log₂(window) sums and two for the factor,
-// in each of two windows, and one for rounding x. An anchor's ρ is ‖ε‖/‖y‖; with the usual ρ, and slack ‖y‖, or more
-// for an anchor that loses more, the bound above is (‖δ‖(1 + ρ) + ‖x‖ρ)·slack.
+// Rotation in float32 has an error of η·‖x‖. With u = 2⁻²⁴, η is a unit u for each of the log₂(window) sums and two
+// units for the factor, in each of two windows, and one unit for rounding x. An anchor's ρ is ‖ε‖/‖y‖. For the usual ρ,
+// and a slack that is ‖y‖, or more if ρ is larger, the bound of [coarse] is (‖δ‖(1 + ρ) + ‖x‖ρ)·slack.
 func (n *Nearest) prepareCoarse(norms []float64) {
 	const unit = 0x1p-24
 	c := &coarse{code: &n.team.isa.coarse}
@@ -174,12 +174,12 @@ func (n *Nearest) prepareCoarse(norms []float64) {
 	}
 }
 
-// usualLoss returns a loss, as a share of a point's length, that most points stay below.
+// usualLoss returns a loss, as a share of a point's length, that is larger than the loss of most points.
 func usualLoss(losses []float64) float64 { return max(1.25*median(losses), 0x1p-24) }
 
 func median[T Float](values []T) T { return slices.Sorted(slices.Values(values))[len(values)/2] }
 
-// bitSource makes reproducible random bits: Knuth's MMIX generator.
+// bitSource generates reproducible random bits by Knuth's MMIX generator.
 type bitSource uint64
 
 func (b *bitSource) nextBit() uint64 {
@@ -202,7 +202,7 @@ func (n *Nearest) turnAnchors(first int, norms []float64, panel []float32, numbe
 type laneScales struct {
 	inverse, step, rest, squares [lanes]float32
 	sums                         [lanes]int32
-	lost                         [lanes]float64 // ‖δ‖ at most
+	lost                         [lanes]float64 // upper bounds on ‖δ‖
 }
 
 func (c *coarse) turnAndQuantise(panel []float32, sq *[lanes]float64, most int, numbers []byte, l *laneScales) {
@@ -219,14 +219,14 @@ func (c *coarse) turnAndQuantise(panel []float32, sq *[lanes]float64, most int, 
 	}
 }
 
-// turningError bounds the error of a turned point of length 1.
+// turningError returns a bound on the error of rotating a point of length 1.
 func (c *coarse) turningError() float64 { return float64(2*mathbits.Len(uint(c.window))+2) * 0x1p-24 }
 
 func (c *coarse) quantisePanel(dims int, panel []float32, sq *[lanes]float64, most int, numbers []byte, l *laneScales) {
 	c.code.widest(dims, &panel[0], &l.step)
 	for i, top := range l.step {
 		l.inverse[i], l.step[i] = 0, 0
-		if sq[i] >= leastLength*leastLength && top > 0 { // and not NaN
+		if sq[i] >= leastLength*leastLength && top > 0 { // false for NaN
 			l.step[i] = top / float32(most)
 			l.inverse[i] = float32(most) / top
 		}
@@ -256,13 +256,13 @@ func (c *coarse) mixDimensions(panel []float32) {
 	}
 }
 
-// coarseRows sets s.half to half the squared distances less ‖x‖²/2, and s.loose to the factor of slack: the bound of
-// prepareCoarse, and 10 units of ‖x‖ for the roundings of mul and of comparing.
+// coarseRows sets s.half to half of the squared distances minus ‖x‖²/2, and s.loose to the factor of slack in the error
+// bound. It is the factor of prepareCoarse plus 10 units of ‖x‖, for the rounding of mul and of comparisons.
 func (n *Nearest) coarseRows(s *nearestScratch, x Matrix[float64]) {
 	c, l := n.coarse, &s.lanes
 	high := panelCount(x.Rows, lanes)
 	for p := range high {
-		// One panel serves all rows, so that it stays in cache.
+		// The same panel is used for all rows, so that it stays in cache.
 		panel, at := s.panels[:lanes*c.dims], p*lanes
 		n.narrowRows(panel, s.raw[at*n.padded:], s.norms[at:], x.Sub(at, 0, min(lanes, x.Rows-at), n.d), n.d)
 		clear(panel[n.d*lanes:])
@@ -291,7 +291,8 @@ func (n *Nearest) coarseRows(s *nearestScratch, x Matrix[float64]) {
 	}
 }
 
-// judgeScreening returns to float32 for good if bytes leave too many anchors, and takes a lead after some rows.
+// judgeScreening returns to float32 for all further rows if bytes exclude too few anchors. After leadAfter rows it
+// decides whether to use a lead.
 func (n *Nearest) judgeScreening() {
 	c := n.coarse
 	for i := range n.scratch {

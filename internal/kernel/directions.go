@@ -2,9 +2,10 @@ package kernel
 
 import "math"
 
-// leadingDirections returns at most most − leadSpare directions that hold leadShare of the anchors' variance, in no
-// order and of about equal length; none if they hold less than the share least. They come from block power iteration,
-// which need not be exact: the bounds hold for any directions. norms are the anchors' squared lengths.
+// leadingDirections returns at most most − leadSpare directions that contain leadShare of the anchors' variance, in any
+// order and of about equal length. If they contain less than the share least, it returns an empty matrix. It uses block
+// power iteration, which need not be exact, because the bounds hold for any directions. norms are the anchors' squared
+// lengths.
 func (n *Nearest) leadingDirections(norms []float64, most int, least float64) Matrix[float64] {
 	none := Matrix[float64]{}
 	if most -= leadSpare; most <= 0 {
@@ -61,10 +62,10 @@ func (n *Nearest) leadingDirections(norms []float64, most int, least float64) Ma
 			break
 		}
 	}
-	if !(captured >= least*total) { // or NaN
+	if !(captured >= least*total) { // also if it is NaN
 		return none
 	}
-	// The first directions hold most of the variance: mixed, all coordinates are of similar size, as bytes need.
+	// The first directions contain most of the variance. Mixing makes all coordinates similar in size, as bytes need.
 	mixed := RowMajor(make([]float64, count*d), count, d, d)
 	rotation := RowMajor(make([]float64, count*count), count, count, count)
 	signs(rotation.Data)
@@ -72,11 +73,11 @@ func (n *Nearest) leadingDirections(norms []float64, most int, least float64) Ma
 	return mixed.Sub(0, 0, n.orthonormalizeRows(mixed), d)
 }
 
-// orthonormalizeRows makes the rows of z orthonormal by Gram and Schmidt's process, blocks of rows at a time, and
-// returns their number: rows that depend on others are left out.
+// orthonormalizeRows makes the rows of z orthonormal by the Gram-Schmidt process, one block of rows at a time. It drops
+// rows that depend linearly on others, and returns the number of rows left.
 func (n *Nearest) orthonormalizeRows(z Matrix[float64]) int {
 	const block = 32
-	// dependent is the share of a row's length, after projection, below which it is rounding.
+	// dependent is the share of a row's length below which the rest after projection counts as rounding.
 	const dependent = 1e-8
 	row := func(k int) []float64 { return z.Data[k*z.RowStride:][:z.Cols] }
 	lengths := make([]float64, z.Rows)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Each calls fn(0) … fn(n-1) from up to workers goroutines (0 means GOMAXPROCS) and returns when all calls have.
-// Calls start in ascending order, so the costliest task should come first; fn must not depend on the order. It
-// returns the sum of the goroutines' busy times.
+// Each calls fn(0) … fn(n-1) from up to workers goroutines (0 means GOMAXPROCS), and returns after all calls have
+// returned. Calls start in ascending order, so the costliest task should be the first; fn must not depend on the order.
+// Each returns the sum of the goroutines' busy times.
 func Each(workers, n int, fn func(i int)) (busy time.Duration) {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)

@@ -6,33 +6,33 @@ import (
 	"unsafe"
 )
 
-// MostWhole is the largest magnitude of the whole numbers that [SyrkWhole] multiplies 256 at a time: a sum of 256
-// products of two such numbers fits an int32, so that it is exact.
+// MostWhole is the largest magnitude of whole numbers if [SyrkWhole] sums 256 products at a time. A sum of 256 products
+// of two such numbers fits into an int32, so it is exact.
 const MostWhole = 2896
 
-// MostWholeOf returns the largest magnitude for sums of k products, k at most [DeepestWhole].
+// MostWholeOf returns the largest magnitude of whole numbers for sums of k products, k ≤ [DeepestWhole].
 func MostWholeOf(k int) int { return int(math.Sqrt(math.MaxInt32 / float64(k))) }
 
-// DeepestWhole is the most products that [SyrkWhole] sums as integers. Of 3,000 rows, 1,024 at a time took three
-// quarters of the time of 256.
+// DeepestWhole is the largest number of products that [SyrkWhole] sums as integers. For 3,000 rows, sums of 1,024
+// products took three quarters of the time of sums of 256.
 const DeepestWhole = 4 * depth
 
-// integers is the code that multiplies whole numbers, and its packing: a panel holds numbers 2k and 2k+1 of its mr or
-// nr rows, a pair a row, before the next pairs.
+// integers is the code that multiplies whole numbers. A packed panel contains one pair of numbers, 2k and 2k+1, of each
+// of its mr or nr rows, and then the next pairs.
 type integers struct {
 	mr, nr int
-	// mul adds A·B to the mr×nr tile c (rows ldc apart), a packed pairs×mr and b pairs×nr: an exact sum
-	// of at most 128 pairs, then one rounded addition. Nil means that floating point is as fast.
+	// mul adds A·B to the mr×nr tile c (rows ldc apart). a is packed pairs×mr, and b is packed pairs×nr. Sums of pairs
+	// are exact; their addition to c is rounded once. Nil means that floating point is as fast.
 	mul func(pairs int, a, b *int16, c *float64, ldc int)
-	// wholes writes blocks·16 numbers as int16 and returns the least, at most 0, and the most, at least 0; not ok if
-	// one is not whole. Numbers beyond an int16 are written as its ends.
+	// wholes writes blocks·16 numbers as int16. least is the smallest number or 0, most the largest or 0. ok is false
+	// if a number is not whole. A number outside the range of int16 is written as the nearest int16.
 	wholes func(blocks int, src *float64, dst *int16) (least, most int16, ok bool)
-	// fetch prefetches the given number of cache lines, starting with x's. Nil does nothing.
+	// fetch, if not nil, prefetches the given number of cache lines, the first of which contains x.
 	fetch func(lines int, x *float64)
 }
 
-// ToWholes writes src as int16 to dst, which is as long, and reports whether each is a whole number of at most
-// [MostWhole], and whether all are 0. If one is not whole, dst is undefined.
+// ToWholes writes src as int16 to dst, which must be as long. It reports whether all are whole numbers of at most
+// [MostWhole] in magnitude, and whether all are 0. If a number is not whole, dst is undefined.
 func ToWholes(src []float64, dst []int16) (whole, zero bool) {
 	w := &best.whole
 	if w.mul == nil {
@@ -64,13 +64,13 @@ func HasWholes() bool { return best.whole.mul != nil }
 // mostInts is the largest integers.nr.
 const mostInts = 48
 
-// SyrkWhole adds A·Aᵀ to the upper triangle of C, to the bits of [Syrk] with alpha 1 and the same numbers as float64:
-// A is n×k row-major, rows lda apart, of numbers at most [MostWholeOf] k, as [Wholes] makes them for 256. Row i of A
-// belongs to row and column at[i] of C; at is ascending, and nil means i. C is row-major. Costs k·n² operations on
-// integers: 256 rows of 896 columns take 0.31 of float64's time with VNNI, 0.46 with AVX-512BW, 0.36 with AVX2;
-// NEON's is not measured.
+// SyrkWhole adds A·Aᵀ to the upper triangle of the row-major matrix C. The result has the bits of [Syrk] with alpha 1
+// for the same numbers in float64. A is n×k row-major with rows lda apart. Its numbers are at most [MostWholeOf] k,
+// which [ToWholes] ensures for k ≤ 256. Row i of A belongs to row and column at[i] of C; at is ascending, and nil means
+// i. It costs k·n² operations on integers: 256 rows of 896 columns take 0.31 of the time of float64 with VNNI, 0.46
+// with AVX-512BW, and 0.36 with AVX2. NEON was not measured.
 //
-// lda is even, and an odd k needs a 0 after each row.
+// lda must be even. If k is odd, each row of A must be followed by a 0.
 func SyrkWhole(t *Team, a []int16, n, k, lda int, at []int, c Matrix[float64]) {
 	if k > DeepestWhole || lda%2 != 0 || lda < k || n > 0 && len(a) < (n-1)*lda+(k+1)&^1 || c.ColStride != 1 || at != nil && len(at) != n {
 		panic(fmt.Sprintf("kernel: SyrkWhole of %d×%d, rows %d apart", n, k, lda))
@@ -102,8 +102,8 @@ func SyrkWhole(t *Team, a []int16, n, k, lda int, at []int, c Matrix[float64]) {
 // WholeBytes bounds the memory of a team of at most 64 workers for SyrkWhole of n rows.
 func WholeBytes(n int) int64 { return 2*2*depth*int64(n+48) + 64*8*8*48 }
 
-// wholeProduct is the current SyrkWhole, and the scratch kept between calls. A pair of int16 is moved as the float32
-// of the same bits.
+// wholeProduct contains the arguments of the current SyrkWhole, and scratch kept between calls. A pair of int16 is
+// moved as a float32 with the same bits.
 type wholeProduct struct {
 	team     *Team
 	n, pairs int
@@ -141,14 +141,14 @@ func (p *wholeProduct) multiplyTiles(worker, i0, i1, j int) {
 	edge := p.edges[worker*w.mr*w.nr:][:w.mr*w.nr]
 	wide := min(w.nr, p.n-j)
 	b := (*int16)(unsafe.Pointer(&p.packedB[j*p.pairs]))
-	var ends [mostInts]int // ends of runs of columns, from j on, that are consecutive in C
+	var ends [mostInts]int // ends of the runs of columns, from j on, that are consecutive in C
 	runs := ends[:0]
 	for l := 1; l <= wide; l++ {
 		if l == wide || p.targetRow(j+l) != p.targetRow(j+l-1)+1 {
 			runs = append(runs, l)
 		}
 	}
-	lines := 0 // cache lines of a row of C from the panel's first column to its last, if these are near each other
+	lines := 0 // cache lines of a row of C that the panel's columns occupy, or 0 if the columns are far apart
 	if span := p.targetRow(j+wide-1) - p.targetRow(j) + 1; w.fetch != nil && span <= 4*w.nr {
 		lines = panelCount(span+7, 8)
 	}
@@ -162,8 +162,8 @@ func (p *wholeProduct) multiplyTiles(worker, i0, i1, j int) {
 			w.mul(p.pairs, a, b, &p.c.Data[p.targetRow(i)*p.c.RowStride+p.targetRow(j)], p.c.RowStride)
 			continue
 		}
-		// The tile crosses an edge or the diagonal, or C's columns are not consecutive: compute the sums alone, which
-		// are exact. The rows of C arrive from farther caches meanwhile.
+		// The tile crosses an edge or the diagonal, or the columns are not consecutive in C: compute only the sums,
+		// which are exact. Meanwhile the rows of C are fetched from farther caches.
 		if lines > 0 {
 			for q := range high {
 				w.fetch(lines, &p.c.Data[p.targetRow(i+q)*p.c.RowStride+p.targetRow(j)])

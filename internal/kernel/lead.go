@@ -4,29 +4,29 @@ import "math"
 
 // leadScreen screens anchors by their products along few directions, before the screening in all dimensions.
 //
-// The rows of P are about orthonormal and span the anchors' leading directions: the remainder outside their span is
-// small for most anchors y, and for most rows x. Here ξ̄ = s·q are the bytes of a turned row (see coarse), ξ̄ + δ the
-// row itself, and η an anchor. P too is in bytes, so that w = Pξ̄ is exact, and K = PPᵀ differs from 1 by at most ε <
-// ½. With v = (2 − K)Pη, which is near K⁻¹Pη, and ζ = η − Pᵀv,
+// The rows of P are nearly orthonormal and span the anchors' leading directions. For most anchors y and most rows x,
+// the remainder outside their span is small. Let ξ̄ = s·q be the bytes of a rotated row (see [coarse]), ξ̄ + δ the row
+// itself, and η a rotated anchor. P consists of bytes too, so that w = Pξ̄ is exact, and K = PPᵀ differs from I by at
+// most ε < ½. With v = (2 − K)Pη, which is near K⁻¹Pη, and ζ = η − Pᵀv,
 //
 //	ξᵀη = wᵀv + ξ̄ᵀζ + δᵀη,   ξ̄ᵀζ ≤ β·γ + ‖ξ̄‖·‖Pη − Kv‖/√(1 − ε),
 //
-// with γ = ‖ζ‖, and β² = ‖ξ̄‖² − ‖w‖²/(1 + ε), a bound on the squared length of ξ̄ outside the rows of P. w has four
-// more coordinates β/2, and v four more γ/2, so that their product is an upper bound of ξ̄ᵀη up to the small last
-// term: a product of so few coordinates gives lower bounds on the anchors' distances. It is computed in bytes as
-// well, with a known loss, as in coarse. Anchors with a low bound are then compared in all dimensions by dots; the
-// first few of them set the limit for all.
+// with γ = ‖ζ‖ and β² = ‖ξ̄‖² − ‖w‖²/(1 + ε), a bound on the squared length of ξ̄ outside the rows of P. w is extended
+// by four coordinates β/2, and v by four coordinates γ/2. Up to the small last term their product is an upper bound on
+// ξ̄ᵀη, so a product of few coordinates gives lower bounds on the anchors' distances. It is computed in bytes too, with
+// a known error, as in [coarse]. Anchors with a low bound are then compared in all dimensions by dots. The first few of
+// these anchors determine the limit for all.
 //
-// On standardized E-MNIST 188 of 900 directions hold 93 % of the variance of 2,000 anchors, 91 of which are compared
-// in all dimensions for 6 nearest. Search takes a fifth less time with VNNI, a third without.
+// On standardized E-MNIST, 188 of 900 directions contain 93 % of the variance of 2,000 anchors. In a search for the 6
+// nearest, 91 anchors are compared in all dimensions. It takes a fifth less time with VNNI, and a third less without.
 type leadScreen struct {
 	codedAnchors             // the anchors' v, directions and spare dimensions
-	slack          []float32 // wide, as Nearest.slack
-	loss           float64   // as coarse.loss
+	slack          []float32 // wide numbers, like Nearest.slack
+	loss           float64   // like coarse.loss
 	medianSlack    float64
 	onePlusEpsilon float64 // 1 + ε
 
-	negatedP codedAnchors // −P, each row in the place of an anchor
+	negatedP codedAnchors // −P, each row stored like an anchor
 	zeros    []float32    // dims
 
 	anchorNumbers []byte // m×stride: the anchors' numbers in all dimensions, with code.offset
@@ -47,34 +47,35 @@ type leadScratch struct {
 const (
 	// dotsBlock is the number of bytes that dots multiplies at a time.
 	dotsBlock = 64
-	// leadStep divides the number of coordinates: whole tiles on every path.
+	// leadStep divides the number of coordinates, so that they fill whole tiles on every instruction set.
 	leadStep = 48
-	// leadSpare coordinates hold the remainder outside the directions.
+	// leadSpare is the number of coordinates for the remainder outside the directions.
 	leadSpare = 4
-	// leadMost bounds the coordinates.
+	// leadMost bounds the number of coordinates.
 	leadMost = 6 * leadStep
-	// leadShare is the share of the anchors' variance that directions should hold; with less than leadLeast they are
-	// not used. From 0.85 to 0.95 searching E-MNIST takes the same time within a tenth: 144 to 240 coordinates, and
-	// 150 to 64 anchors compared.
+	// leadShare is the share of the anchors' variance that directions should contain. If they contain less than
+	// leadLeast, they are not used. With a leadShare of 0.85 to 0.95 (144 to 240 coordinates, 150 to 64 anchors
+	// compared), searches on E-MNIST take the same time within a tenth.
 	leadShare, leadLeast = 0.92, 0.75
-	// leadAfter is the number of rows after which directions are sought: finding them costs as much as it saves on
-	// 20,000 rows.
+	// leadAfter is the number of rows after which directions are computed. This costs as much as they save on 20,000
+	// rows.
 	leadAfter = 1 << 14
-	// leadFirst more anchors than are sought are compared first. With 2, 134 instead of 91 are compared in all.
+	// leadFirst is the number of anchors compared first in addition to the number of nearest. With 2, 134 instead of 91
+	// anchors are compared in all.
 	leadFirst = 6
-	// leadDot is the cost of comparing an anchor by dots, in screened anchors: its bytes come from beyond the level-2
-	// cache, and serve one row. leadRow is the further cost of a row, on E-MNIST.
+	// leadDot is the cost of comparing an anchor by dots, in units of a screened anchor: its bytes are not in the
+	// level-2 cache, and are used for one row only. leadRow is the further cost of a row, measured on E-MNIST.
 	leadDot, leadRow = 5, 200
 )
 
-// leadCost returns the cost of a row with a lead, in anchors screened in all dimensions, if tried anchors are
-// compared by dots.
+// leadCost returns the cost of a row with a lead, in units of an anchor screened in all dimensions. tried is the number
+// of anchors compared by dots.
 func leadCost(m, d, size int, tried float64) float64 {
 	return float64(size)*(1+float64(m)/float64(d)) + leadDot*tried + leadRow
 }
 
 // mostLead returns the number of coordinates for which leadCost, before any comparison by dots, is half the cost of
-// screening all anchors without a lead; 0 if the anchors are too few.
+// screening all anchors without a lead. It returns 0 if there are too few anchors.
 func mostLead(m, d int) int {
 	if m <= 2*leadRow {
 		return 0
@@ -82,8 +83,8 @@ func mostLead(m, d int) int {
 	return min((m-2*leadRow)*d/(2*(m+d)), leadMost) / leadStep * leadStep
 }
 
-// leadBytes bounds the memory of a lead, while it is made or later, with the scratch of the workers for the given
-// rows each, and the team's for products.
+// leadBytes bounds the memory of a lead, also while it is made. It includes scratch for the given number of rows for
+// each worker, and the team's scratch for products.
 func leadBytes(workers, m, d, rows int) int64 {
 	size := int64(mostLead(m, d))
 	if size == 0 {
@@ -97,7 +98,8 @@ func leadBytes(workers, m, d, rows int) int64 {
 	return coded + max(directions, anchors) + int64(workers)*worker + TeamBytes(m, d)
 }
 
-// takeLead seeks up to most directions. It returns nil if they hold less than the share least of the variance.
+// takeLead makes a lead with up to most coordinates. It returns nil if its directions contain less than the share least
+// of the variance.
 func (n *Nearest) takeLead(most int, least float64) *leadScreen {
 	c, norms := n.coarse, n.squaredLengths()
 	basis := n.leadingDirections(norms, most, least)
@@ -135,7 +137,7 @@ func (n *Nearest) takeLead(most int, least float64) *leadScreen {
 	for k := range basis.Rows {
 		power.Data[k*size+k]--
 	}
-	// ‖E‖⁸ is at most the trace of E⁸, ‖E⁴‖² by Frobenius.
+	// ‖E‖⁸ is at most the trace of E⁸, which is the square of Frobenius' norm of E⁴.
 	for range 2 {
 		clear(next.Data)
 		Gemm(n.team, 1, power, power, next)
@@ -153,8 +155,8 @@ func (n *Nearest) takeLead(most int, least float64) *leadScreen {
 // leadBatch is the number of anchors whose coordinates are computed at a time.
 const leadBatch = 64
 
-// prepareLead codes the anchors, of squared lengths norms, for the rows of p as directions. gram is p·pᵀ; its
-// eigenvalues are at least least².
+// prepareLead computes the bytes of the anchors for the directions in the rows of p. norms are the anchors' squared
+// lengths. gram is p·pᵀ; its eigenvalues must be at least least².
 func (n *Nearest) prepareLead(f *leadScreen, norms []float64, p, gram Matrix[float64], least float64) {
 	c, size := n.coarse, f.dims
 	f.slack, f.anchorNumbers = make([]float32, n.wide+readBeyond), make([]byte, n.m*f.stride)
@@ -222,8 +224,8 @@ func (n *Nearest) prepareLead(f *leadScreen, norms []float64, p, gram Matrix[flo
 	f.medianSlack = float64(median(f.slack[:n.m]))
 }
 
-// writeSpare writes left to the spare coordinates of lane i, such that the product of two such lanes is the product
-// of their lefts, or more; it returns their sum of squares.
+// writeSpare writes left to the spare coordinates of lane i in such a way that the product of two lanes is at least the
+// product of their values left. It returns the sum of the squares of these coordinates.
 func writeSpare(panel []float32, size, i int, left float64) float64 {
 	part := float32Above(left / math.Sqrt(leadSpare) * (1 + 0x1p-22))
 	for k := size - leadSpare; k < size; k++ {
@@ -240,7 +242,7 @@ func (s *leadScratch) reserveFor(n *Nearest, f *leadScreen) {
 		projected: alignedSlice[float32](lanes * f.dims), first: make([]int32, 0, n.m)}
 }
 
-// projectPanel makes w of panel p, whose numbers and scales are in s, and the bounds of its rows.
+// projectPanel computes w and the bounds for the rows of panel p, whose numbers and scales are in s.
 func (n *Nearest) projectPanel(s *nearestScratch, p int) {
 	c, f, at := n.coarse, n.coarse.lead, p*lanes
 	turned, l := &s.lanes, &s.lead.lanes
@@ -306,8 +308,8 @@ func (n *Nearest) excludeWithLead(s *nearestScratch, i int) {
 	s.sortCandidates(limit)
 }
 
-// compareBytes compares row i with the listed anchors by their numbers in all dimensions, makes candidates of those
-// not excluded, and returns the new limit of their bounds.
+// compareBytes compares row i with the listed anchors by their numbers in all dimensions. Anchors that are not excluded
+// become candidates. It returns the new limit of the bounds.
 func (n *Nearest) compareBytes(s *nearestScratch, i int, which []int32, limit, margin float64) float64 {
 	if len(which) == 0 {
 		return limit

@@ -2,10 +2,10 @@ package kernel
 
 import "encoding/binary"
 
-// Lookup writes table[v] to dst for the numbers v that are packed one after the other, from position bit on: width
-// bits each, at most 32, the least significant first, as Parquet packs the indices of a dictionary. It returns the
-// number written: fewer than dst holds only if a number is no index of table, or packed ends; the next number is then
-// the bad one. Every path gives the same values; AVX2 takes a quarter to a third of plain Go's time.
+// Lookup writes table[v] to dst for the numbers v in packed, from position bit on. Each number has width ≤ 32 bits, the
+// least significant first, as Parquet packs the indices of a dictionary. Lookup returns how many values it wrote. This
+// is less than the length of dst only if the next number is not an index of table, or if packed ends. All instruction
+// sets give the same values. AVX2 takes a quarter to a third of the time of plain Go.
 func Lookup(dst, table []float64, packed []byte, bit, width int) (written int) {
 	if best.lookup == nil || width == 0 || len(table) == 0 {
 		return lookupGo(dst, table, packed, bit, width)
@@ -33,8 +33,8 @@ func Lookup(dst, table []float64, packed []byte, bit, width int) (written int) {
 	return written + lookupGo(dst[written:], table, packed, bit, width)
 }
 
-// lookupGo takes as many numbers at a time as one load of 8 bytes holds: after up to 7 bits of the number before, 57
-// bits are left, or all 64 if each number is one byte.
+// lookupGo processes as many numbers at a time as one load of 8 bytes contains. Up to 7 bits may belong to the previous
+// number, so 57 bits can be used, or all 64 if each number is one byte.
 func lookupGo(dst, table []float64, packed []byte, bit, width int) (written int) {
 	mask, atOnce := uint64(1)<<width-1, 8
 	if width > 8 || width == 8 && bit&7 != 0 {
@@ -69,9 +69,9 @@ func lookupGo(dst, table []float64, packed []byte, bit, width int) (written int)
 	return written
 }
 
-// spreads describes, for each width, how the bytes of 8 numbers become 8 words. The first four numbers come from 16
-// bytes at the beginning, the others from 16 bytes at half of the width, in bytes: 8 words name the bytes to take for
-// each word, 8 hold the bits by which to shift each, and the last is the mask of a number.
+// spreads describes, for each width, how the bytes of 8 numbers become 8 words. The first four numbers come from the
+// first 16 bytes, the last four from the 16 bytes that start at byte width/2. The first 8 words of an entry select the
+// bytes of each word, the next 8 are the bits by which each word is shifted, and the last is the mask of a number.
 var spreads = func() (s [33][17]uint64) {
 	for width := range s {
 		s[width][16] = 1<<width - 1
@@ -82,7 +82,7 @@ var spreads = func() (s [33][17]uint64) {
 			}
 			s[width][8+i] = uint64(bit & 7)
 			for k := range 8 {
-				take := uint64(0x80) // a zero
+				take := uint64(0x80) // selects a zero byte
 				if 8*k < bit&7+width {
 					take = uint64(bit>>3 + k)
 				}
@@ -105,8 +105,8 @@ func AllFinite(x []float64) bool {
 	return finiteGo(x[whole:])
 }
 
-// finiteGo needs no branches: v−v is 0 for finite v and NaN otherwise, so that the sum is 0 if all are finite. Four
-// sums keep the adders busy.
+// finiteGo works without branches. v−v is 0 for finite v and NaN otherwise, so the sum is 0 if all are finite. Four
+// independent sums use the adders fully.
 func finiteGo(x []float64) bool {
 	var a, b, c, d float64
 	for ; len(x) >= 4; x = x[4:] {

@@ -5,20 +5,20 @@ import "fmt"
 // Float is the element type of a product.
 type Float interface{ float32 | float64 }
 
-// Matrix is a view of a rows×cols matrix in another owner's memory: element (i, j) is Data[i*RowStride+j*ColStride].
-// Packing reads any strides, fastest if one is 1. A view is a value: making or transposing one costs nothing.
+// Matrix is a view of a rows×cols matrix in a slice: element (i, j) is Data[i*RowStride+j*ColStride]. Packing can read
+// any strides, and is fastest if one of them is 1. Making or transposing a view does not copy elements.
 type Matrix[T Float] struct {
 	Data                 []T
 	Rows, Cols           int
 	RowStride, ColStride int
 }
 
-// RowMajor views rows×cols values stored row by row, stride ≥ cols apart.
+// RowMajor returns a view of a rows×cols matrix that is stored row by row, with rows stride ≥ cols apart.
 func RowMajor[T Float](data []T, rows, cols, stride int) Matrix[T] {
 	return Matrix[T]{data, rows, cols, stride, 1}
 }
 
-// ColMajor views rows×cols values stored column by column, stride ≥ rows apart.
+// ColMajor returns a view of a rows×cols matrix that is stored column by column, with columns stride ≥ rows apart.
 func ColMajor[T Float](data []T, rows, cols, stride int) Matrix[T] {
 	return Matrix[T]{data, rows, cols, 1, stride}
 }
@@ -36,7 +36,7 @@ func (m Matrix[T]) Sub(i, j, rows, cols int) Matrix[T] {
 	return Matrix[T]{m.Data[i*m.RowStride+j*m.ColStride:], rows, cols, m.RowStride, m.ColStride}
 }
 
-// Copy copies src to dst, of the same shape and in any layout.
+// Copy copies src to dst, which must have the same shape. Both may have any layout.
 func Copy[T Float](dst, src Matrix[T]) {
 	if src.Cols == 0 {
 		return
@@ -53,7 +53,7 @@ func Copy[T Float](dst, src Matrix[T]) {
 	}
 }
 
-// checkBounds panics if the view leaves its data: assembly reads unchecked.
+// checkBounds panics if the view exceeds its data, because assembly does not check indices.
 func (m Matrix[T]) checkBounds(name string) {
 	if m.Rows < 0 || m.Cols < 0 || m.RowStride < 0 || m.ColStride < 0 {
 		panic(fmt.Sprintf("kernel: %s is %d×%d with strides %d, %d", name, m.Rows, m.Cols, m.RowStride, m.ColStride))
@@ -61,7 +61,7 @@ func (m Matrix[T]) checkBounds(name string) {
 	if m.Rows == 0 || m.Cols == 0 {
 		return
 	}
-	// Quotients first: a sum of large strides could overflow and pass.
+	// Compare quotients first, because a sum of large strides could overflow and pass the check.
 	last := len(m.Data) - 1
 	exceeds := func(count, stride int) bool { return stride > 0 && count-1 > last/stride }
 	if last < 0 || exceeds(m.Rows, m.RowStride) || exceeds(m.Cols, m.ColStride) || (m.Rows-1)*m.RowStride+(m.Cols-1)*m.ColStride > last {

@@ -2,8 +2,8 @@ package kernel
 
 import "math"
 
-// WholeRange returns the least and the most of x if all are whole numbers that an int32 holds, to the bit: -0 is
-// none. It costs one pass over x, to the first that is none; x is not empty.
+// WholeRange returns the smallest and the largest value of x if all are whole numbers that an int32 represents to the
+// bit, so not -0. It reads x up to the first value that is not such a number. x must not be empty.
 func WholeRange(x []float64) (least, most int32, ok bool) {
 	least, most = math.MaxInt32, math.MinInt32
 	if blocks := len(x) / 16; best.wholeRange != nil && blocks > 0 {
@@ -22,7 +22,8 @@ func WholeRange(x []float64) (least, most int32, ok bool) {
 	return least, most, true
 }
 
-// ToLowBytes writes the lowest byte of each of src, whole numbers of an int32, to dst, which is as long.
+// ToLowBytes writes the lowest byte of each number of src to dst, which must be as long. The numbers must be whole and
+// in the range of int32.
 func ToLowBytes(src []float64, dst []byte) {
 	dst = dst[:len(src)]
 	if blocks := len(src) / 16; best.lowBytes != nil && blocks > 0 {
@@ -46,8 +47,8 @@ func FromBytes(src []byte, dst []float64) {
 	}
 }
 
-// AllSingles reports whether a float32 holds each of x, to the bit, and none is NaN. It costs one pass over x, up to
-// the first that does not fit.
+// AllSingles reports whether a float32 represents each value of x to the bit, and none is NaN. It reads x up to the
+// first value for which this is false.
 func AllSingles(x []float64) bool {
 	if blocks := len(x) / 16; best.allSingles != nil && blocks > 0 {
 		if !best.allSingles(blocks, &x[0]) {
@@ -56,7 +57,7 @@ func AllSingles(x []float64) bool {
 		x = x[16*blocks:]
 	}
 	for _, v := range x {
-		if float64(float32(v)) != v { // -0 stays -0
+		if float64(float32(v)) != v { // true for NaN, false for -0, which stays -0
 			return false
 		}
 	}

@@ -5,20 +5,20 @@ import (
 	"math"
 )
 
-// Nearest finds the anchors nearest to rows: m points in d dimensions, prepared for
-// any number of searches for the count nearest by squared Euclidean distance
+// Nearest finds the count anchors nearest to each row. The anchors are m points in d dimensions, prepared
+// for any number of searches. Distances are squared Euclidean distances
 //
 //	‖x − y‖² = Σ_i (x_i − y_i)².
 //
-// Distances are screened in float32, as ‖y‖²/2 − xᵀy about the anchors' mean by the micro-kernel of [Gemm], for a few
-// rows against all anchors at a time, so that the n×m distances stay in cache and are never stored. Every screened
-// value has a bound on its error; anchors that the bounds do not exclude are compared in float64. The result thus
-// equals a search by float64 distances, to the last bit and on every instruction set: ties go to the lower index, and
-// NaN counts as +Inf.
+// Anchors are first screened in float32: the micro-kernel of [Gemm] computes ‖y‖²/2 − xᵀy about the anchors' mean, for
+// a few rows and all anchors at a time, so that the n×m values stay in cache and are never stored. Every value has a
+// bound on its error. Anchors that the bounds do not exclude are compared in float64. The result is therefore equal to
+// that of a search by float64 distances, to the last bit and on every instruction set. If distances are equal, the
+// lower index comes first; NaN counts as +Inf.
 //
-// Many anchors in many dimensions are first screened in bytes (coarse.go), until rows show that this excludes too
-// few; after many rows an even earlier screening along the anchors' leading directions may be added (lead.go). No bit
-// of the result shows which.
+// Many anchors in many dimensions are screened in bytes instead (coarse.go), unless this excludes too few anchors.
+// After many rows, a screening along the anchors' leading directions may be added before it (lead.go). The result has
+// the same bits with each of them.
 //
 // A Nearest uses its team's workers and serves one caller at a time.
 type Nearest struct {
@@ -29,23 +29,23 @@ type Nearest struct {
 	padded       int       // d rounded up to whole blocks of squares
 	center       []float64 // d: the anchors' mean
 	scale        float64   // power of 2 that makes the longest centred anchor about 1 long
-	isUnscreened bool      // no screening: the longest anchor is too long, too short or NaN
+	isUnscreened bool      // all anchors are compared in float64: the longest anchor is too long, too short or NaN
 	packed       []float32 // centred and scaled anchors, m×d in panels of nr, depth by depth; nil with coarse
 	productError float64   // bound on the error of a product in float32, over ‖x‖‖y‖
-	coarse       *coarse   // nil if it does not pay
-	tall         int       // rows of a panel
+	coarse       *coarse   // nil if float32 is faster
+	tall         int       // number of rows of a panel
 	wide         int       // m rounded up to whole panels
 	groups       int       // number of groups that cover wide; the last may be shorter
-	half         []float32 // wide: ‖y‖²/2 less its possible error, +Inf beyond m
+	half         []float32 // wide: ‖y‖²/2 minus its possible error; +Inf from m on
 	slack        []float32 // wide: about ‖y‖; the lower bound of a row is half − xᵀy − loose·slack
-	boundGap     []float64 // m: upper bound less lower bound less 2·loose·slack
-	widestGap    float64   // the largest of twice
+	boundGap     []float64 // m: upper bound minus lower bound minus 2·loose·slack
+	widestGap    float64   // the largest boundGap
 
-	rows    int // rows of a task
+	rows    int // number of rows of a task
 	scratch []nearestScratch
 	body    func(worker int)
 
-	// The search under way.
+	// These fields belong to the current search.
 	x        Matrix[float64]
 	index    []int32
 	distance []float64
@@ -58,7 +58,7 @@ type nearestScratch struct {
 	loose     []float32 // rows: the row's factor in a bound
 	half      []float32 // rows×wide: half ‖y‖² − xᵀy
 	least     [][upperSets]float32
-	lower     []float32 // rows×groups: for both see isa.lowest
+	lower     []float32 // rows×groups, as isa.lowest returns them
 	raw       []float64 // rows×padded: unchanged rows, and zeros
 	codedRows           // in all dimensions
 	lanes     laneScales
@@ -68,8 +68,8 @@ type nearestScratch struct {
 	left, tried, seen int // as in coarse
 
 	candidates []candidate
-	uppers     []float64   // the count lowest upper bounds so far
-	nearest    []neighbour // the count nearest so far
+	uppers     []float64   // the lowest upper bounds so far, at most count
+	nearest    []neighbour // the nearest anchors so far, at most count
 }
 
 // candidate is an anchor that screening has not excluded.
@@ -88,16 +88,16 @@ func (a neighbour) isNearer(b neighbour) bool {
 }
 
 const (
-	// nearestBytes bounds the float32 distances that a worker holds at a time, to fit a
-	// level-2 cache. 0.5, 1 and 2 MiB gave 126, 137 and 141 GFLOP/s there, for 2,048
-	// anchors of 896 dimensions: more rows share a reading of the anchors from memory.
+	// nearestBytes bounds the float32 distances that a worker keeps at a time, so that they fit
+	// into a level-2 cache. 0.5, 1 and 2 MiB gave 126, 137 and 141 GFLOP/s for 2,048 anchors of
+	// 896 dimensions, because more rows share one reading of the anchors from memory.
 	nearestBytes = 2 << 20
 	// squaresBlock is the number of terms that squares sums at a time.
 	squaresBlock = 8
 )
 
-// NewNearest prepares the m points, m×d in any layout, for searches of the count
-// nearest, 0 < count ≤ m. Costs O(m·d) and holds [NearestBytes].
+// NewNearest prepares an m×d matrix of points, in any layout, for searches of the count nearest,
+// 0 < count ≤ m. It costs O(m·d) operations and uses [NearestBytes] of memory.
 func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 	m, d := points.Rows, points.Cols
 	if points.checkBounds("points"); count < 1 || count > m {
@@ -120,12 +120,12 @@ func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 	return n
 }
 
-// Rebuild is NewNearest with the scratch of n, which must not be used from then on. Rows in many dimensions against few
-// points at a time allocated 17 MB of scratch anew for each part, which the collector freed too late.
+// Rebuild is NewNearest with the scratch of n. n must not be used afterwards. Without it, a search with many dimensions
+// and few points at a time allocated 17 MB of scratch for each part, which the garbage collector freed too late.
 func (n *Nearest) Rebuild(points Matrix[float64], count int) *Nearest {
 	team, d, scratch := n.team, n.d, n.scratch
 	if n.coarse != nil {
-		scratch = nil // of few rows, and of another shape
+		scratch = nil // it is for few rows, or has another shape
 	}
 	*n = Nearest{} // its points are freed before the new ones are made
 	next := NewNearest(team, points, count)
@@ -145,17 +145,18 @@ func NearestBytes(workers, m, d int) int64 {
 }
 
 const (
-	// maxNearestRows bounds the rows of a task if anchors are few.
+	// maxNearestRows bounds the number of rows of a task if there are few anchors.
 	maxNearestRows = 256
-	// unpackedBytes bounds the rows of a task if dimensions are many: a worker holds each unchanged and packed.
+	// unpackedBytes bounds the memory for the rows of a task if there are many dimensions: a worker stores each row
+	// twice, unchanged and packed.
 	unpackedBytes = 32 << 20
 )
 
 func mostRows(d int) int { return unpackedBytes / 13 / max(d, 1) }
 
 // SearchTo writes the indices of the count anchors nearest to each row of x, nearest first, to index, and their squared
-// distances to distance (both rows×count). x is rows×d; column-major is fastest. Costs 2·rows·d·m operations on bytes
-// or float32, and the float64 distances of the anchors that these do not exclude.
+// distances to distance (both rows×count). x is rows×d; column-major is fastest. It costs 2·rows·d·m operations on
+// bytes or float32, and the float64 distances of the anchors that the screening does not exclude.
 func (n *Nearest) SearchTo(index []int32, distance []float64, x Matrix[float64]) {
 	x.checkBounds("x")
 	if x.Cols != n.d || len(index) < x.Rows*n.count || len(distance) < x.Rows*n.count {
@@ -235,7 +236,7 @@ func (n *Nearest) searchTasks(worker int) {
 
 func (n *Nearest) findNearest(s *nearestScratch, i int, x []float64) {
 	s.nearest = s.nearest[:0]
-	// Beyond this norm float32 may overflow; nothing is excluded then, or for NaN.
+	// Above this norm float32 may overflow. For such a row, and for NaN, no anchor is excluded.
 	const longest = 0x1p60
 	if norm := s.norms[i]; n.isUnscreened || !(norm < longest) {
 		s.candidates = s.candidates[:0]
@@ -270,8 +271,8 @@ func (n *Nearest) compareTwo(s *nearestScratch, x []float64, i, j, nextI, nextJ 
 	}
 }
 
-// candidateLimit returns a bound such that an anchor whose lower bound is above it is farther than the last of the
-// nearest so far, by more than the rounding of the distances (see settlingMargin) and of the row's length.
+// candidateLimit returns a limit for lower bounds. An anchor with a lower bound above it is farther away than the last
+// of the nearest so far, by more than the rounding of the distances (see settlingMargin) and of the row's length.
 func (n *Nearest) candidateLimit(s *nearestScratch, norm float64) float64 {
 	epsilon := (float64(n.padded/squaresBlock)+8)*0x1p-53 + float64(n.d+8)*0x1p-52
 	return (s.nearest[n.count-1].distance*n.scale*n.scale-norm*norm)/2 + 2*epsilon*(norm*norm+1)
@@ -279,7 +280,7 @@ func (n *Nearest) candidateLimit(s *nearestScratch, norm float64) float64 {
 
 func (n *Nearest) paddedPoint(i int32) []float64 { return n.points[int(i)*n.padded:][:n.padded] }
 
-// insertNeighbour keeps the count nearest in order, equal ones by index.
+// insertNeighbour inserts an anchor into the ordered list of the count nearest. Equal distances are ordered by index.
 func (s *nearestScratch) insertNeighbour(distance float64, index int32, count int) {
 	if math.IsNaN(distance) {
 		distance = math.Inf(1)

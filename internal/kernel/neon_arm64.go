@@ -22,12 +22,12 @@ func transposeF64NEON(k int, src *float64, stride int, dst *float64, width int)
 //go:noescape
 func transposeF32NEON(k int, src *float32, stride int, dst *float32, width int)
 
-// copyNEON copies k runs of 16·units bytes, stride bytes apart, one after the other.
+// copyNEON is micro.copy.
 //
 //go:noescape
 func copyNEON(k int, src *byte, stride int, dst *byte, units int)
 
-// dotNEON is isa.dot of 16·blocks elements and rest more.
+// dotNEON is isa.dot for vectors of 16·blocks + rest elements.
 //
 //go:noescape
 func dotNEON(blocks int, x, y *float64, rest int) float64
@@ -88,7 +88,7 @@ func mulIntsDot(pairs int, a, b *int16, c *float64, ldc int)
 func wholesNEON(blocks int, src *float64, dst *int16) (least, most int16, ok bool)
 
 // mulBytesDot is coarseCode.mul for 8 anchors, of signed bytes; quads is at least 1. It needs
-// dot products, which are no part of NEON at first.
+// dot products, which the first version of NEON did not have.
 //
 //go:noescape
 func mulBytesDot(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)

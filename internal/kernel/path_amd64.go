@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// machinePaths checks the processor. AVX-512 needs its foundation here, and BW for whole numbers; x/sys/cpu has made
-// sure that the system saves the registers.
+// machinePaths returns the instruction sets of the processor. For AVX-512 it requires the foundation, and BW for whole
+// numbers. x/sys/cpu has checked that the operating system saves the registers.
 func machinePaths() []*isa {
 	var found []*isa
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
@@ -51,7 +51,7 @@ func coarseAVX2(nr, most int, mul bytesMul, dots bytesDots) coarseCode {
 // avx512VNNI multiplies whole numbers by VPDPWSSD, and bytes by VPDPBUSD.
 var avx512VNNI = withVNNI(avx512, "avx512vnni", mulIntsVNNI, mulBytesVNNI, dotsVNNI)
 
-// avxVNNI has these instructions on 32 bytes.
+// avxVNNI uses the same instructions on 32 bytes.
 var avxVNNI = withVNNI(avx2, "avxvnni", mulIntsAVXVNNI, mulBytesAVXVNNI, dotsAVXVNNI)
 
 func withVNNI(i isa, name string, ints func(pairs int, a, b *int16, c *float64, ldc int), bytes bytesMul, dots bytesDots) isa {

@@ -4,7 +4,8 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// machinePaths checks the processor for dot products of bytes; every arm64 processor has NEON.
+// machinePaths returns the instruction sets of the processor. Every arm64 processor has NEON, but not all have dot
+// products of bytes.
 func machinePaths() []*isa {
 	if cpu.ARM64.HasASIMDDP {
 		return []*isa{&neonDot, &neon}
@@ -24,7 +25,7 @@ var neon = isa{
 	dot: dotVector, axpy: axpyFMA, gather: gatherNEON, squares: squaresVector, narrow: narrowNEON, below: belowVector, lowest: lowestNEON, shift: shiftNEON, standardize: standardizeNEON, rotate: rotateNEON,
 }
 
-// neonDot multiplies bytes by SDOT, and whole numbers as two bytes. Without it anchors are screened in float32.
+// neonDot multiplies bytes by SDOT, and whole numbers as two bytes. Without SDOT anchors are screened in float32.
 var neonDot = withDot(neon)
 
 func withDot(i isa) isa {

@@ -5,51 +5,51 @@ import (
 	"unsafe"
 )
 
-// The blocking, as in BLIS: C is computed in super-blocks; for each, depth rows at a
-// time, A and B are packed into panels as high and wide as the micro-kernel's tile,
-// and the micro-kernel adds one tile after the other.
+// These constants determine the blocking, which is as in BLIS. C is computed in super-blocks. For each super-block,
+// depth columns of A and rows of B at a time are packed into panels as high or wide as a tile of the micro-kernel.
+// The micro-kernel then adds one tile after the other.
 const (
-	// depth is the number of terms that are summed in registers before they are added to C. It is the only constant
-	// that rounding depends on, so all types and instruction sets share it: a panel of 24 float64 or 48 float32 is
-	// then 48 KiB.
+	// depth is the number of terms that are summed in registers before they are added to C. Rounding depends only on
+	// this constant, so it is the same for all types and instruction sets. A panel of 24 float64 or 48 float32 then
+	// has 48 KiB.
 	depth = 256
 	// superBlock bounds the sides of a super-block of C. Panels of 1,056 × 256 float64 are
-	// 2 MiB, shared by all workers; packing them costs 2·superBlock·depth moves for
-	// superBlock²·depth multiplications. A multiple of every panel's width.
+	// 2 MiB, shared by all workers. Packing them costs 2·superBlock·depth moves for
+	// superBlock²·depth multiplications. It is a multiple of the width of every panel.
 	superBlock = 22 * 48
 	// taskRows and taskCols bound a worker's task within a super-block: its 128 packed
 	// rows of A (256 KiB) stay in the level-2 cache while the panels of B pass by.
 	taskRows, taskCols = 128, 384
-	// leastShared is the number of multiplications below which one worker is as fast as two: starting and joining a
-	// goroutine takes 5 to 20 µs.
+	// leastShared is the number of multiplications below which one worker is as fast as two, because starting and
+	// joining a goroutine takes 5 to 20 µs.
 	leastShared = 1 << 20
 )
 
 // micro is one micro-kernel and its packing: the code of an instruction set.
 type micro[T Float] struct {
 	mr, nr int
-	// mul adds alpha·A·B to the mr×nr tile c (rows ldc apart); a is packed k×mr, b k×nr.
-	// Every element is fma(alpha, s, c), s the chain of fused (in Go: separately
-	// rounded) multiply-adds over k, in order, from 0.
+	// mul adds alpha·A·B to the mr×nr tile c (rows ldc apart); a is packed k×mr, b is packed k×nr.
+	// Every element becomes fma(alpha, s, c), s being the chain of k fused (in Go: separately rounded)
+	// multiply-adds, in order, from 0.
 	mul func(k int, alpha T, a, b, c *T, ldc int)
 	// transpose writes dst[l*width+i] = src[i*stride+l] for i < 4, l < k; k is a
 	// multiple of 4. Nil means plain Go.
 	transpose func(k int, src *T, stride int, dst *T, width int)
-	// copy copies k runs of 16·units bytes, stride bytes apart, one after the other: the same code for both types.
-	// Nil means plain Go.
+	// copy copies k runs of 16·units consecutive bytes, stride bytes apart, to consecutive places. The code is the same
+	// for both types. Nil means plain Go.
 	copy func(k int, src *byte, stride int, dst *byte, units int)
-	// thin is mul for tiles of mr×thinCols, of an A that is not packed: rows and columns are the distances of its
+	// thin is mul for tiles of mr×thinCols and an A that is not packed. rows and columns are the strides of A's
 	// elements; b is packed k×thinCols. Nil means that A is always packed.
 	thin     func(k int, alpha T, a *T, rows, columns int, b, c *T, ldc int)
 	thinCols int
 }
 
-// Gemm adds alpha·A·B to C: A m×k, B k×n, C m×n, all in any layout (pass views
-// transposed as needed). Costs 2·m·n·k flops, and the packing of min(k, 256) columns
-// of A and rows of B at a time, see [Team].
+// Gemm adds alpha·A·B to C. A is m×k, B is k×n and C is m×n, all in any layout (pass transposed views as
+// needed). It costs 2·m·n·k flops, and the packing of min(k, 256) columns of A and rows of B at a time,
+// see [Team].
 //
-// The bits of an element of C depend on its row of A, its column of B and k alone: not on
-// the team, nor on the position and neighbours of the row and column.
+// The bits of an element of C depend only on its old value, its row of A, its column of B and k. They do not
+// depend on the team, nor on the position and neighbours of the row and column.
 func Gemm[T Float](t *Team, alpha T, a, b, c Matrix[T]) {
 	if a.Rows != c.Rows || a.Cols != b.Rows || b.Cols != c.Cols {
 		panic(fmt.Sprintf("kernel: Gemm of %d×%d and %d×%d into %d×%d", a.Rows, a.Cols, b.Rows, b.Cols, c.Rows, c.Cols))
@@ -61,9 +61,9 @@ func Gemm[T Float](t *Team, alpha T, a, b, c Matrix[T]) {
 	p.addProduct(alpha, a, b, c, false)
 }
 
-// Syrk adds alpha·A·Aᵀ to the upper triangle of C: A d×k, C d×d row-major. The strict
-// lower triangle of C is not touched. Costs k·d² flops (symmetry used). The Gram
-// matrix of a column-major chunk X takes A = Xᵀ. Bits as in [Gemm].
+// Syrk adds alpha·A·Aᵀ to the upper triangle of C. A is d×k, and C is d×d row-major. The strict lower
+// triangle of C is not changed. It costs k·d² flops, because it uses the symmetry. For the Gram matrix of
+// a column-major chunk X, pass A = Xᵀ. Its elements have the same bits as from [Gemm].
 func Syrk[T Float](t *Team, alpha T, a, c Matrix[T]) {
 	if a.Rows != c.Rows || c.Rows != c.Cols {
 		panic(fmt.Sprintf("kernel: Syrk of %d×%d into %d×%d", a.Rows, a.Cols, c.Rows, c.Cols))
@@ -79,7 +79,7 @@ func productsOf[T Float](t *Team) *products[T] {
 	return p.(*products[T])
 }
 
-// products is the current product, and the scratch kept between products.
+// products contains the arguments of the current product, and scratch kept between products.
 type products[T Float] struct {
 	team *Team
 	*micro[T]
@@ -89,10 +89,10 @@ type products[T Float] struct {
 	upperOnly bool
 	isThin    bool // C has at most thinCols columns
 
-	taskRows, taskCols int // the constants of these names, in whole panels
+	taskRows, taskCols int // the constants of these names, rounded to whole panels
 
 	packedA, packedB []T
-	edges            []T // mr·nr a worker: tiles that cross an edge of C
+	edges            []T // mr·nr for each worker: a copy of a tile that crosses an edge of C
 	body             func(worker int)
 }
 
@@ -139,11 +139,11 @@ func (p *products[T]) reservePanels(workers int) {
 	}
 }
 
-// block stands for C[i:i+m, j:j+n] += A[i:i+m, l:l+k] · B[l:l+k, j:j+n].
+// block represents the product C[i:i+m, j:j+n] += A[i:i+m, l:l+k] · B[l:l+k, j:j+n].
 type block struct{ i, m, j, n, l, k int }
 
-// runWorker is one worker's part of a product: all workers run through the same blocks, and share the tasks of
-// packing and multiplying each.
+// runWorker does one worker's part of a product. All workers go through the same blocks, and share the tasks of packing
+// and multiplying each block.
 func (p *products[T]) runWorker(worker int) {
 	s := p.team.joinSteps()
 	if p.isThin {
@@ -190,8 +190,8 @@ func (p *products[T]) packB(b block, at int) {
 	p.packPanel(p.packedB[at*b.k:][:p.nr*b.k], p.nr, bt)
 }
 
-// evenSide returns the side of the super-blocks that cover n: as few as superBlock allows, nearly equal, of whole
-// panels.
+// evenSide returns the side of the super-blocks that cover n. There are as few of them as superBlock allows, of nearly
+// equal size and of whole panels.
 func evenSide(n int) int {
 	const whole = 48 // a multiple of every panel's width
 	return panelCount(panelCount(n, panelCount(n, superBlock)), whole) * whole
@@ -200,7 +200,7 @@ func evenSide(n int) int {
 // panelCount returns the number of pieces of the given size that cover n.
 func panelCount(n, size int) int { return (n + size - 1) / size }
 
-// packPanel writes the rows of src (at most width) as one panel: dst[l*width+i] = src[i, l], 0 for missing rows.
+// packPanel writes the rows of src, at most width, as one panel: dst[l*width+i] = src[i, l]. Missing rows become 0.
 func (u *micro[T]) packPanel(dst []T, width int, src Matrix[T]) {
 	rows, k := src.Rows, src.Cols
 	if rows < width {
@@ -240,8 +240,8 @@ func (u *micro[T]) packPanel(dst []T, width int, src Matrix[T]) {
 	}
 }
 
-// multiplyBlock adds the products of one task, the elements of the block from (i0, j0)
-// on: a panel of B against all panels of A before the next.
+// multiplyBlock adds the products of one task, which are the elements of the block from (i0, j0) on. It multiplies
+// all panels of A by one panel of B before it continues with the next panel of B.
 func (p *products[T]) multiplyBlock(worker int, blk block, i0, j0 int) {
 	i1, j1 := min(i0+p.taskRows, blk.m), min(j0+p.taskCols, blk.n)
 	edge := p.edges[worker*p.mr*p.nr:][:p.mr*p.nr]
@@ -250,7 +250,7 @@ func (p *products[T]) multiplyBlock(worker int, blk block, i0, j0 int) {
 		b := &p.packedB[j*blk.k]
 		for i := i0; i < i1; i += p.mr {
 			h := min(p.mr, blk.m-i)
-			// The tile's place in C: row r, column s.
+			// The tile begins at row r, column s of C.
 			r, s := blk.i+i, blk.j+j
 			if p.upperOnly && r > s+w-1 {
 				break // below the diagonal, like the panels after it
@@ -276,12 +276,12 @@ func (p *products[T]) multiplyBlock(worker int, blk block, i0, j0 int) {
 	}
 }
 
-// thinDepths·depth rows of B are packed at a time for a thin product: a level-2 cache holds them, and some rows of A
-// as long.
+// thinDepths·depth rows of B are packed at a time for a thin product. They fit into a level-2 cache together with some
+// rows of A of the same length.
 const thinDepths = 4
 
-// workThin is runWorker for a C of few columns. To pack A for them would take as long as to multiply it: cpufs, which
-// multiplies 10,000×784 by 784×10 a thousand times, took a third of its time for that.
+// workThin is runWorker for a C of few columns. Packing A for few columns would take as long as multiplying it. cpufs,
+// which multiplies 10,000×784 by 784×10 a thousand times, spent a third of its time on that.
 func (p *products[T]) workThin(worker int, s *steps) {
 	n := p.c.Cols
 	edge := p.edges[worker*p.mr*p.nr:][:p.mr*p.thinCols]
@@ -296,10 +296,10 @@ func (p *products[T]) workThin(worker int, s *steps) {
 		tasks := panelCount(p.c.Rows, p.taskRows)
 		for task, ok := s.nextTask(tasks); ok; task, ok = s.nextTask(tasks) {
 			for i := task * p.taskRows; i < min((task+1)*p.taskRows, p.c.Rows); i += p.mr {
-				first := min(i, p.c.Rows-p.mr) // the last tile repeats rows of the tile before, which are not stored
+				first := min(i, p.c.Rows-p.mr) // the last tile repeats rows of the previous tile, which are not stored
 				c, stride, own := edge, p.thinCols, first+p.mr-i
-				// Copy by columns: they are few, and with an index an element products with 10 rows took a seventh
-				// longer.
+				// Copy by columns, because there are few. With an index for each element, products with 10 rows took
+				// a seventh longer.
 				tile, there := RowMajor(edge[(i-first)*p.thinCols:], own, n, p.thinCols).Trans(), p.c.Sub(i, 0, own, n).Trans()
 				direct := own == p.mr && n == p.thinCols && p.c.ColStride == 1
 				if direct {
@@ -319,12 +319,13 @@ func (p *products[T]) workThin(worker int, s *steps) {
 	}
 }
 
-// ThinColumns returns the number of columns of a C, or of rows, up to which [Gemm] of float64 does not pack the larger
-// factor, and with which, in a row-major C, it is the fastest. 0 means that it always packs.
+// ThinColumns returns the number of columns or rows of C up to which [Gemm] of float64 does not pack the larger factor.
+// A row-major C with exactly this number of columns is the fastest. 0 means that Gemm always packs.
 func ThinColumns() int { return best.f64.thinCols }
 
 // TeamBytes bounds the memory of a team of at most 64 workers after products of float64 into m×n matrices: packed
-// panels, and a tile a worker (1.5 KiB for each further one). float32 takes as much again; see also [SparseBytes].
+// panels, and a tile for each worker (1.5 KiB for each worker above 64). float32 needs as much again; see also
+// [SparseBytes].
 func TeamBytes(m, n int) int64 {
 	return 8 * int64(depth*(min(superBlock, m+48)+min(superBlock, n+48))+64*8*24)
 }

@@ -15,10 +15,10 @@ func (n *Nearest) squaredLengths() []float64 {
 			y -= n.center[l]
 			norms[i] += y * y
 		}
-		longest = max(longest, norms[i]) // NaN stays
+		longest = max(longest, norms[i]) // NaN if any norm is NaN
 	}
 	// Outside this range squares of screened rows (up to 2⁶⁰ times as long) or of small differences overflow or
-	// vanish in float64; equal anchors exclude nothing.
+	// vanish in float64. If all anchors are equal, screening is useless.
 	n.isUnscreened = !(longest >= 0x1p-900 && longest <= 0x1p800) // or NaN
 	n.scale = 1
 	if !n.isUnscreened {
@@ -28,16 +28,16 @@ func (n *Nearest) squaredLengths() []float64 {
 	return norms
 }
 
-// prepareScreen packs the anchors, of squared lengths norms, and derives the bounds. With u = 2⁻²⁴, rounding to
-// float32 changes each coordinate by a factor of 1 ± u, a chain of k multiply-adds its sum by k·u·Σ|x_i y_i| ≤
-// k·u·‖x‖‖y‖ (Cauchy-Schwarz), and adding the c chains of a row to ‖y‖²/2 by c·u of the largest partial result. Hence
-// the error of ‖y‖²/2 − xᵀy is at most
+// prepareScreen packs the anchors, whose squared lengths are norms, and derives the bounds. With u = 2⁻²⁴, rounding to
+// float32 changes each coordinate by a factor of 1 ± u. A chain of k multiply-adds changes its sum by at most k·u·Σ|x_i
+// y_i| ≤ k·u·‖x‖‖y‖ (Cauchy-Schwarz). Adding the c chains of a row to ‖y‖²/2 changes the result by at most c·u times
+// the largest partial result. Hence the error of ‖y‖²/2 − xᵀy is at most
 //
 //	g·‖x‖‖y‖ + h·‖y‖²/2,  g = (min(d, depth) + c + 5)·u,  h = (c + 5)·u,
 //
-// The 5 counts 2 roundings of coordinates, one of ‖y‖²/2, one of the comparison, and one unit for terms of second
-// order, which stay below it while d < 2²⁰. If float32 is subnormal a rounding is absolute: d·2⁻¹²⁰ for ‖x‖ ≤ 1; for
-// longer x it vanishes in settlingMargin, which grows with ‖x‖².
+// The 5 counts two roundings of coordinates, one of ‖y‖²/2, one of the comparison, and one unit for terms of second
+// order, whose sum is below a unit while d < 2²⁰. The rounding of subnormal float32 is absolute: d·2⁻¹²⁰ for ‖x‖ ≤ 1.
+// For longer x it is negligible in settlingMargin, which grows with ‖x‖².
 func (n *Nearest) prepareScreen(norms []float64) {
 	u := &n.team.isa.f32
 	const unit = 0x1p-24
@@ -62,7 +62,7 @@ func (n *Nearest) prepareScreen(norms []float64) {
 	}
 }
 
-// resetBounds allocates the anchors' parts of the bounds; beyond the anchors they are infinite.
+// resetBounds allocates the parts of the bounds that belong to anchors. After the last anchor they are infinite.
 func (n *Nearest) resetBounds() {
 	n.half, n.slack, n.boundGap = make([]float32, n.wide+readBeyond), make([]float32, n.wide+readBeyond), make([]float64, n.m)
 	n.widestGap, n.groups = 0, panelCount(n.wide, group)
@@ -71,7 +71,7 @@ func (n *Nearest) resetBounds() {
 	}
 }
 
-// setBound sets the bounds of anchor j, of squared length sq, whose half may be too large by add.
+// setBound sets the bounds of anchor j, whose squared length is sq. add is the largest possible error of sq/2.
 func (n *Nearest) setBound(j int, sq, add, slack float64) {
 	n.half[j] = float32(sq/2 - add)
 	n.slack[j] = float32(slack * (1 + 0x1p-20))
@@ -80,7 +80,7 @@ func (n *Nearest) setBound(j int, sq, add, slack float64) {
 }
 
 const (
-	// group is the number of anchors that share a lowest lower bound. Tiles of every path fill it.
+	// group is the number of anchors that share a lowest lower bound. It is a multiple of the width of all tiles.
 	group = 48
 	// upperSets is the number of sets of anchors that each have one lowest upper bound.
 	upperSets = 16
@@ -89,16 +89,16 @@ const (
 const (
 	// foundGroups is the number of groups that isa.findAnchors searches.
 	foundGroups = 16
-	// foundBeyond is the number of elements that it may write beyond its results.
+	// foundBeyond is the number of elements that isa.findAnchors may write after its results.
 	foundBeyond = 16
 )
 
 // foundAnchors holds the anchors found by isa.findAnchors, counted from the first of its groups.
 type foundAnchors = [foundGroups*group + foundBeyond]int32
 
-// findAnchors finds the anchors among n, in up to foundGroups groups, for which not c[j] − room·slack[j] > limit,
-// skipping groups whose lowest such bound is above the limit. It returns their number; they are in order. It may read
-// readBeyond elements beyond n.
+// findAnchors writes the indices j of all anchors among n, in up to foundGroups groups, for which c[j] − room·slack[j]
+// > limit is false, in ascending order. It skips groups whose lowest such bound is above the limit. It returns the
+// number of anchors found. It may read readBeyond elements after n.
 func (p *isa) findAnchors(n int, c, slack, lowers []float32, room, limit float32, found *foundAnchors) int {
 	if p.within != nil {
 		return p.within(n, &c[0], &slack[0], &lowers[0], room, limit, found)
@@ -117,7 +117,7 @@ func (p *isa) findAnchors(n int, c, slack, lowers []float32, room, limit float32
 	return count
 }
 
-// noUppers are the upper bounds before there are anchors.
+// noUppers are the initial upper bounds, before any anchor is seen.
 var noUppers = func() (none [upperSets]float32) {
 	for i := range none {
 		none[i] = math.MaxFloat32
@@ -125,11 +125,11 @@ var noUppers = func() (none [upperSets]float32) {
 	return none
 }()
 
-// readBeyond is the number of elements that isa.below may read beyond its last.
+// readBeyond is the number of elements that isa.below may read after its last element.
 const readBeyond = 16
 
-// narrowRows packs rows, centred and scaled, as float32 panels of at most deep dimensions, computes their norms, 0
-// for the padding rows of a panel, and copies the rows themselves.
+// narrowRows packs rows, centred and scaled, as float32 panels of at most deep dimensions. It also computes their
+// norms, which are 0 for the padding rows of a panel, and copies the original rows to raw.
 func (n *Nearest) narrowRows(packed []float32, raw, norms []float64, x Matrix[float64], deep int) {
 	mr := n.tall
 	high := panelCount(x.Rows, mr) * mr
@@ -140,7 +140,7 @@ func (n *Nearest) narrowRows(packed []float32, raw, norms []float64, x Matrix[fl
 	clear(norms)
 	for l := 0; l < n.d; l += deep {
 		block, k := packed[l*high:], min(deep, n.d-l)
-		// Columns may lie pages apart: a few at a time stay in the translation buffer.
+		// Columns may be on different pages of memory. The addresses of a few columns fit into the translation buffer.
 		const together = 32
 		for q := 0; q < k; q += together {
 			width := min(together, k-q)
@@ -196,8 +196,8 @@ func (n *Nearest) screenRows(s *nearestScratch, x Matrix[float64]) {
 	}
 }
 
-// takeLowestBounds takes the lowest bounds of the rows once the anchors before end fill a group or are all: their
-// tiles are in cache then.
+// takeLowestBounds computes the lowest bounds of the rows over a group of anchors as soon as end completes the group or
+// all anchors, because the group's tiles are in cache then.
 func (n *Nearest) takeLowestBounds(s *nearestScratch, rows, end int, slack, loose []float32) {
 	if end%group != 0 && end != n.wide {
 		return
@@ -207,14 +207,15 @@ func (n *Nearest) takeLowestBounds(s *nearestScratch, rows, end int, slack, loos
 	n.team.isa.lowest(rows, &s.half[from], n.wide, &slack[from], end-from, &loose[0], &s.least[0], &s.lower[g], n.groups)
 }
 
-// excludeAnchors leaves in s.candidates, by their lower bounds, the anchors that may be among the nearest of row i:
-// an anchor is out when count others have an upper bound below its lower bound, by more than the margin.
+// excludeAnchors sets s.candidates to the anchors that may be among the nearest of row i, ordered by their lower
+// bounds. It excludes an anchor if count other anchors have an upper bound below its lower bound, by more than the
+// margin.
 func (n *Nearest) excludeAnchors(s *nearestScratch, i int) {
 	loose, half, margin := float64(s.loose[i]), s.half[i*n.wide:], n.settlingMargin(s.norms[i])
 	limit := math.MaxFloat64
 	if n.count <= upperSets {
-		// With one lowest upper bound a set, count anchors have an upper bound no higher than the count-th lowest.
-		// Starting from it, 14 of 2,000 anchors become candidates in bytes, 8 in float32.
+		// Each set has one lowest upper bound, so count anchors have an upper bound of at most the count-th lowest. With
+		// this initial limit, 14 of 2,000 anchors become candidates in bytes, and 8 in float32.
 		limit = float64(lowestOf(&s.least[i], n.count)) + n.widestGap + margin
 	}
 	s.candidates, s.uppers = s.candidates[:0], s.uppers[:0]
@@ -238,8 +239,8 @@ func (n *Nearest) lowBounds(s *nearestScratch, i, g int, slack []float32, loose,
 	return found
 }
 
-// settlingMargin bounds the rounding of float64 distances for a row of the given length: 2ε(‖x‖² + ‖y‖²) on the scale
-// of half distances, with ε the relative error of a distance, and ‖y‖ ≤ 1 here.
+// settlingMargin returns a bound on the rounding of float64 distances for a row of the given length. It is
+// 2ε(‖x‖² + ‖y‖²) on the scale of half distances, ε being the relative error of a distance, with ‖y‖ ≤ 1.
 func (n *Nearest) settlingMargin(norm float64) float64 {
 	norm *= 1 + 0x1p-20
 	epsilon := (float64(n.padded/squaresBlock) + 8) * 0x1p-53
@@ -260,10 +261,10 @@ func (n *Nearest) considerAnchor(s *nearestScratch, j int32, half float32, loose
 	return limit
 }
 
-// sortCandidates leaves the candidates up to the limit, the lowest bounds first: their distances exclude some of the
-// others.
+// sortCandidates drops the candidates above the limit, and sorts the remaining ones by their lower bounds. The
+// distances of the first candidates then exclude some of the others.
 func (s *nearestScratch) sortCandidates(limit float64) {
-	// Inserting one costs up to as many moves as there are others.
+	// Inserting a candidate costs at most as many moves as there are candidates already.
 	const few = 32
 	sorted := s.candidates[:0]
 	for _, c := range s.candidates {
@@ -285,8 +286,8 @@ func (s *nearestScratch) sortCandidates(limit float64) {
 	s.candidates = sorted
 }
 
-// lowestOf returns the count-th lowest of all, none of which is NaN, without a branch that could be mispredicted:
-// sorting them takes five times as long.
+// lowestOf returns the count-th lowest value of all. No value may be NaN. It has no branch that could be mispredicted;
+// sorting would take five times as long.
 func lowestOf(all *[upperSets]float32, count int) float32 {
 	var low [upperSets]int32 // the bits of the lowest so far, flipped to the order of the numbers
 	for i := range low {
@@ -312,7 +313,7 @@ func float32Above(v float64) float32 {
 	return f
 }
 
-// insertUpper keeps the count lowest upper bounds in order; it reports whether upper is one.
+// insertUpper inserts upper into the ordered list of the count lowest upper bounds. It returns false if it is too high.
 func (s *nearestScratch) insertUpper(upper float64, count int) bool {
 	at := len(s.uppers)
 	if at < count {

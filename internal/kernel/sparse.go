@@ -11,9 +11,9 @@ type Sparse struct {
 	Value             []float64
 }
 
-// SparseGemm adds Zᵀ·X to C: Z n×m, X n×d in any layout (column-major is fastest), C m×d row-major. Costs 2·n·count·d
-// flops, and holds [SparseBytes]. The terms of an element are added one by one in the order of the rows: bits do not
-// depend on the team, and cutting the rows into several calls does not change them either.
+// SparseGemm adds Zᵀ·X to C. Z is n×m, X is n×d in any layout (column-major is fastest), and C is m×d row-major. It
+// costs 2·n·count·d flops, and uses [SparseBytes] of memory. The terms of an element are added one by one in the order
+// of the rows. Therefore its bits depend neither on the team nor on a division of the rows into several calls.
 func SparseGemm(t *Team, z Sparse, x, c Matrix[float64]) {
 	x.checkBounds("X")
 	c.checkBounds("C")
@@ -39,27 +39,27 @@ func SparseGemm(t *Team, z Sparse, x, c Matrix[float64]) {
 }
 
 const (
-	// stripColumns is the number of columns of C that a worker fills at a time: their sums fit registers, and the
-	// rows that are added, 512 KB, a level-2 cache.
+	// stripColumns is the number of columns of C that a worker computes at a time. Their sums fit into registers, and
+	// the rows that are added (512 KB) into a level-2 cache.
 	stripColumns = 32
 	// stripRows is the number of rows that are sorted by their columns of Z at a time. A row of C is then read and
 	// written once for all of them.
 	stripRows = 2048
 )
 
-// SparseBytes returns the scratch memory of SparseGemm for the given workers, rows at a time, columns m of Z and
-// entries a row.
+// SparseBytes returns the scratch memory of SparseGemm for the given numbers of workers, of rows in a call, of columns
+// m of Z, and of entries in a row.
 func SparseBytes(workers, rows, m, count int) int64 {
 	n := int64(min(rows, stripRows))
 	return int64(workers)*8*stripColumns*n + 12*n*int64(count) + 4*int64(m+1)
 }
 
-// sparseProduct is the current SparseGemm, and its scratch: stripColumns×stripRows a worker.
+// sparseProduct contains the arguments of the current SparseGemm, and its scratch: stripColumns×stripRows per worker.
 type sparseProduct struct {
 	team    *Team
 	x, c    Matrix[float64]
-	starts  []int32 // of the entries of each column of Z, then their end
-	rowOf   []int32 // rows of the entries, by column, each in order of arrival
+	starts  []int32 // index of the first entry of each column of Z, and at last the number of all entries
+	rowOf   []int32 // row of each entry; entries are sorted by column, then by row
 	weights []float64
 	rows    []float64
 	body    func(worker int)
@@ -135,8 +135,8 @@ func (a *Compressed) EndRow() {
 	a.Rows++
 }
 
-// AddProduct adds A·X to C, X and C row-major. Costs 2·w flops an entry for w columns of X. The terms of an element
-// are added one by one in the order of the entries, for any number of workers.
+// AddProduct adds A·X to C. X and C are row-major. It costs 2·w flops for each entry if X has w columns. The terms of
+// an element are added one by one in the order of the entries, for any number of workers.
 func (a Compressed) AddProduct(workers int, x, c Matrix[float64]) {
 	x.checkBounds("X")
 	c.checkBounds("C")
@@ -164,10 +164,10 @@ func (a *Compressed) Row(i int) (columns []int32, values []float64) {
 	return a.Index[from:to], a.Value[from:to]
 }
 
-// Reset removes all rows, and keeps their memory.
+// Reset removes all rows, and keeps the memory for new rows.
 func (a *Compressed) Reset() { a.Rows, a.Index, a.Value = 0, a.Index[:0], a.Value[:0] }
 
-// TransposedCopy returns Aᵀ stored by rows, the entries of each in the order of the rows of A.
+// TransposedCopy returns Aᵀ stored by rows. The entries of each row are in the order of the rows of A.
 func (a *Compressed) TransposedCopy() Compressed {
 	t := Compressed{Rows: a.Cols, Cols: a.Rows, Starts: make([]int32, a.Cols+1), Index: make([]int32, len(a.Index)), Value: make([]float64, len(a.Value))}
 	for _, j := range a.Index {

@@ -1,6 +1,6 @@
 package kernel
 
-// SquaresBlock divides the length of vectors for [Squares].
+// SquaresBlock divides the length of vectors for [SquaredDistances].
 const SquaresBlock = squaresBlock
 
 // SquaredDistances returns ‖x − y‖² and ‖x − z‖² with the bits of [Nearest], for vectors padded with

@@ -8,30 +8,31 @@ import (
 	"unsafe"
 )
 
-// Team runs products: it has a number of workers and the packing scratch they share, kept from call to call so that a
-// steady state allocates nothing. No goroutine outlives a call. A Team serves one caller at a time; results do not
-// depend on its number of workers, not even in the last bit.
+// Team computes products. It has a number of workers and packing scratch that they share. The scratch is kept from call
+// to call, so that further calls of the same size do not allocate memory. No goroutine outlives a call. A Team serves
+// one caller at a time. Results do not depend on the number of workers, not even in the last bit.
 type Team struct {
 	workers     int
-	leastShared int // multiplications from which on workers share a product
+	leastShared int // number of multiplications from which on workers share a product
 	isa         *isa
 	f64         products[float64]
 	f32         products[float32]
 	sparse      sparseProduct
 	whole       wholeProduct
 
-	// The current call: every worker runs body, and takes tasks of its steps.
+	// These fields describe the current call. Every worker runs body, and does tasks of its steps.
 	body    func(worker int)
 	ids     atomic.Int64
-	tickets atomic.Int64 // tickets handed out so far, over all steps
-	done    atomic.Int64 // finished tasks, over all steps
+	tickets atomic.Int64 // number of tickets given out so far, over all steps
+	done    atomic.Int64 // number of finished tasks, over all steps
 	wait    sync.WaitGroup
 	run     func() // t.helpRun, bound once: `go t.run()` allocates nothing
 
 	busy atomic.Int64 // nanoseconds of all workers in all calls
 }
 
-// NewTeam returns a team of the given workers; 0 means GOMAXPROCS. From its first product on it holds [TeamBytes].
+// NewTeam returns a team with the given number of workers; 0 means GOMAXPROCS. From its first product on it uses
+// [TeamBytes] of memory.
 func NewTeam(workers int) *Team { return newTeam(workers, best) }
 
 func newTeam(workers int, path *isa) *Team {
@@ -50,12 +51,12 @@ func newTeam(workers int, path *isa) *Team {
 // Threads returns the number of workers the team was made with.
 func (t *Team) Threads() int { return t.workers }
 
-// BusyTime returns the time that the workers have been busy with all calls so far, added up; waiting awake for each other
-// counts.
+// BusyTime returns the sum of the times that the workers have been busy in all calls so far. Busy waiting for each
+// other is included.
 func (t *Team) BusyTime() time.Duration { return time.Duration(t.busy.Load()) }
 
-// runTogether calls body(worker) on the given number of goroutines with numbers from 0, and returns when all calls
-// have. The bodies share tasks through [Team.joinSteps].
+// runTogether calls body(worker) on the given number of goroutines, numbered from 0, and returns after all calls have
+// returned. The bodies share tasks through [Team.joinSteps].
 func (t *Team) runTogether(workers int, body func(worker int)) {
 	t.body = body
 	t.ids.Store(0)
@@ -81,9 +82,9 @@ func (t *Team) runBody(worker int) {
 	t.busy.Add(int64(time.Since(start)))
 }
 
-// steps tracks a worker through a call: every worker goes through the same steps, each with a number of tasks, and
-// does the tasks it has tickets for. A step starts when all tasks of earlier steps are done; nobody waits for a
-// worker without a ticket, or for one that has not started.
+// steps is the position of a worker in a call. Every worker goes through the same steps, each with a number of tasks,
+// and does the tasks for which it has tickets. A step starts when all tasks of earlier steps are done. Workers do not
+// wait for a worker that has no ticket or has not started.
 type steps struct {
 	team   *Team
 	first  int64 // the step's first ticket
@@ -93,8 +94,8 @@ type steps struct {
 
 func (t *Team) joinSteps() steps { return steps{team: t, ticket: t.tickets.Add(1) - 1} }
 
-// nextTask returns the worker's next task of the current step, which has n tasks, or false if none is left: then the
-// next call is for the next step.
+// nextTask returns the worker's next task of the current step, which has n tasks. It returns false if no task is left;
+// the next call is then for the next step.
 func (s *steps) nextTask(n int) (int, bool) {
 	t := s.team
 	if s.busy {
@@ -105,8 +106,8 @@ func (s *steps) nextTask(n int) (int, bool) {
 		s.first += int64(n)
 		return 0, false
 	}
-	// Steps last 0.1 to 10 ms: starting and joining goroutines for each cost 5 % of a float32 Gram matrix of 896
-	// columns. So workers wait awake, giving way to other goroutines, and sleep only after long.
+	// A step takes 0.1 to 10 ms. Starting and joining goroutines for each step took 5 % of the time of a float32 Gram
+	// matrix of 896 columns. So workers wait in a loop, in which they yield to other goroutines, and sleep only later.
 	const awake, yields = 64, 512
 	for spins := 1; t.done.Load() < s.first; spins++ {
 		switch {
@@ -120,7 +121,7 @@ func (s *steps) nextTask(n int) (int, bool) {
 	return int(s.ticket - s.first), true
 }
 
-// cacheLine aligns packed panels: a vector that straddles two lines is loaded as two.
+// cacheLine is the alignment of packed panels. A vector that crosses a cache line needs two loads.
 const cacheLine = 64
 
 func alignedSlice[T Float](n int) []T {

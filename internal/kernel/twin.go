@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// goPath is plain Go: the specification of the assembly, and the code for processors without any. It rounds each
-// product and each sum; assembly fuses the two.
+// goPath is plain Go. It specifies the assembly, and is used on processors without assembly. It rounds each product and
+// each sum; assembly fuses the two.
 var goPath = isa{
 	name: "go",
 	f64:  micro[float64]{mr: 4, nr: 4, mul: mulGo[float64]},
@@ -18,13 +18,13 @@ var goPath = isa{
 	dot: dotGo, axpy: axpyGo, gather: gatherGo, squares: squaresGo, below: belowGo, lowest: lowestGo, rotate: rotateGo,
 }
 
-// mulGo is micro.mul for 4×4 tiles. The conversions forbid the compiler to fuse.
+// mulGo is micro.mul for 4×4 tiles. The conversions keep the compiler from fusing products and sums.
 //
 //nolint:unconvert // it takes conversions of a type parameter for idle ones
 func mulGo[T Float](k int, alpha T, a, b, c *T, ldc int) {
 	as, bs := unsafe.Slice(a, 4*k), unsafe.Slice(b, 4*k)
 	cs := unsafe.Slice(c, 3*ldc+4)
-	// Two halves of the tile: registers hold eight sums and six factors.
+	// The tile is computed in two halves, because eight sums and six factors fit into registers.
 	for half := 0; half < 4; half += 2 {
 		var s00, s01, s02, s03, s10, s11, s12, s13 T
 		for l := 0; l+4 <= len(as) && l+4 <= len(bs); l += 4 {
@@ -154,7 +154,7 @@ func mulIntsGo(pairs int, a, b *int16, c *float64, ldc int) {
 func wholesGo(blocks int, src *float64, dst *int16) (least, most int16, ok bool) {
 	to := unsafe.Slice(dst, 16*blocks)
 	for i, x := range unsafe.Slice(src, 16*blocks) {
-		whole := int16(max(-32768, min(x, 32767))) // NaN becomes some number, which differs from it
+		whole := int16(max(-32768, min(x, 32767))) // NaN is converted to a number, and differs from it
 		if float64(whole) != x {
 			return 0, 0, false
 		}

@@ -2,8 +2,8 @@ package kernel
 
 import "sync"
 
-// Gemv adds A·x to y; a is m×n row-major. Costs 2·m·n flops and one reading of a; workers
-// as in [Each].
+// Gemv adds A·x to y. A is m×n row-major. It costs 2·m·n flops and reads A once. workers is the
+// number of goroutines, as for [Each].
 func Gemv(workers, m, n int, a []float64, lda int, x, y []float64) {
 	const rows = 64
 	if n == 0 {
@@ -16,8 +16,8 @@ func Gemv(workers, m, n int, a []float64, lda int, x, y []float64) {
 	})
 }
 
-// MirrorUpper copies the upper triangle of the square row-major matrix a to the lower, in
-// square blocks so that both sides stay in cache; workers as in [Each].
+// MirrorUpper copies the upper triangle of the square row-major matrix a to the lower triangle. It copies square
+// blocks, so that both sides stay in cache. workers is the number of goroutines, as for [Each].
 func MirrorUpper(workers int, a Matrix[float64]) {
 	const block = 64
 	n, ld := a.Rows, a.RowStride
@@ -33,11 +33,11 @@ func MirrorUpper(workers int, a Matrix[float64]) {
 	})
 }
 
-// columnEnds spare Shift an allocation a column, a third of its time: arguments of a function variable escape.
+// columnEnds saves an allocation in each ShiftColumn, a third of its time: arguments of a function variable escape.
 var columnEnds = sync.Pool{New: func() any { return new([8]float64) }}
 
-// ShiftColumn writes x − by to dst, and returns the least of lo and x, and the most of hi and x; NaN counts as neither.
-// next is a column that the caller will pass soon, for prefetching, or x again.
+// ShiftColumn writes x − by to dst. It returns the smallest value of lo and x, and the largest value of hi and x,
+// without NaN. next is a column that the caller will pass soon, for prefetching, or x again.
 func ShiftColumn(dst, x []float64, by, lo, hi float64, next []float64) (least, most float64) {
 	dst = dst[:len(x)]
 	whole := 0
@@ -58,7 +58,7 @@ func ShiftColumn(dst, x []float64, by, lo, hi float64, next []float64) (least, m
 	return lo, hi
 }
 
-// Standardize writes (x − shift)·factor to dst, and missing for each NaN in x; dst may be x. next is a column that
+// Standardize writes (x − shift)·factor to dst, and missing for each NaN in x. dst may be x. next is a column that
 // the caller will pass soon, for prefetching, or x again.
 func Standardize(dst, x []float64, shift, factor, missing float64, next []float64) {
 	dst = dst[:len(x)]
@@ -76,8 +76,7 @@ func Standardize(dst, x []float64, shift, factor, missing float64, next []float6
 	}
 }
 
-// lesser returns v if it is below lo. Starting from the bounds of earlier rows lets the processor predict the
-// branches.
+// lesser returns v if v < lo, otherwise lo. If lo comes from earlier rows, the processor can predict the branch.
 func lesser(lo, v float64) float64 {
 	if v < lo {
 		return v
@@ -92,8 +91,8 @@ func greater(hi, v float64) float64 {
 	return hi
 }
 
-// Dot returns Σ x[i]·y[i]; y is as long as x.
+// Dot returns Σ x[i]·y[i]. y must be as long as x.
 func Dot(x, y []float64) float64 { return best.dot(x, y) }
 
-// Axpy adds alpha·x to y, which is as long as x.
+// Axpy adds alpha·x to y, which must be as long as x.
 func Axpy(alpha float64, x, y []float64) { best.axpy(alpha, x, y) }

@@ -10,13 +10,13 @@ import (
 	"go.uber.org/goleak"
 )
 
-// leakTimeout is the time that ending goroutines may take on a busy machine.
+// leakTimeout is how long goroutines may need to end on a busy machine.
 const leakTimeout = 30 * time.Second
 
-// CheckGoroutines returns a function that fails the test, and names the goroutine, if one runs then that
-// does not run now:
+// CheckGoroutines returns a function that compares the running goroutines with those at the time of this call. It
+// fails the test, and names the goroutine, if a new one is running:
 //
-//	defer leaktest.Goroutines(t)()
+//	defer leaktest.CheckGoroutines(t)()
 func CheckGoroutines(t testing.TB) func() {
 	before := goleak.IgnoreCurrent()
 	return func() {
@@ -34,8 +34,8 @@ func CheckGoroutines(t testing.TB) func() {
 	}
 }
 
-// CheckFiles returns a function that fails the test if more files are open than now. Until then no garbage is collected,
-// because that would close forgotten files. If the system does not list the files of a process, none are counted.
+// CheckFiles returns a function that fails the test if more files are open than at the time of this call. Between the
+// calls the garbage collector is off, because it would close forgotten files. It checks only systems with /proc.
 func CheckFiles(t testing.TB) func() {
 	percent := debug.SetGCPercent(-1)
 	before := OpenFiles()

@@ -11,10 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// UseKernels makes gonum's blas64 and blas32, and so its lapack64 and mat, run on the products of package kernel, with the
-// given workers (0 means GOMAXPROCS), for the whole process: GEMM, SYRK, and in float64 TRSM, SYR2K, GEMV and SYMV.
-// Everything else stays gonum's, also small products and arguments that gonum panics on. Callers may run
-// concurrently; each product then has a team of its own.
+// UseKernels makes gonum's blas64 and blas32, and with them lapack64 and mat, use the products of package kernel in the
+// whole process, with the given number of workers (0 means GOMAXPROCS). It replaces GEMM and SYRK, and in float64 also
+// TRSM, SYR2K, GEMV and SYMV. Small products, and arguments on which gonum panics, are still passed to gonum.
+// Goroutines may call products concurrently; each product uses a team of its own.
 //
 // Only a main function should call it. The error comes from [kernel.Path]; gonum's BLAS is then unchanged.
 func UseKernels(workers int) error {
@@ -27,7 +27,7 @@ func UseKernels(workers int) error {
 	return nil
 }
 
-// backend is gonum's implementation with most products of levels 2 and 3 replaced.
+// backend is gonum's implementation with most products of BLAS levels 2 and 3 replaced.
 type backend struct {
 	gonum.Implementation
 	workspaces sync.Pool
@@ -38,8 +38,8 @@ var (
 	_ blas.Float32 = (*backend)(nil)
 )
 
-// workspace has a product's own team, which serves one caller at a time. After a panic it is not returned to the
-// pool: its workers may still be running.
+// workspace contains the team of one product. It serves one caller at a time. After a panic a workspace is not returned
+// to the pool, because its workers may still be running.
 type workspace struct {
 	team *kernel.Team
 	f64  [tile * tile]float64
@@ -47,8 +47,8 @@ type workspace struct {
 	x, y []float64 // copies of vectors
 }
 
-// tile is the order of the diagonal blocks of a triangle, which are computed in full. That takes n·tile
-// multiplications more than the n²/2 needed for each term.
+// tile is the order of the diagonal blocks of a triangle. These blocks are computed in full, which costs n·tile
+// multiplications for each term in addition to the necessary n²/2.
 const tile = 64
 
 func newBackend(workers int) *backend {
@@ -57,16 +57,15 @@ func newBackend(workers int) *backend {
 	return b
 }
 
-// smallProduct is the number of multiplications below which gonum's loops are faster
-// than packing.
+// smallProduct is the number of multiplications below which gonum's loops are faster than kernels with packing.
 const smallProduct = 20 * 20 * 20
 
 func isSmallProduct(m, n, k int) bool {
 	return min(m, n, k) <= 0 || float64(m)*float64(n)*float64(k) < smallProduct
 }
 
-// checkedView returns the row-major rows×cols matrix op(A), op given by t, and whether BLAS allows the arguments. If
-// not, the caller passes them on to gonum, whose panic names the fault.
+// checkedView returns op(A) as a row-major rows×cols matrix, op being given by t, and reports whether BLAS allows the
+// arguments. If it does not, the caller passes the arguments to gonum, whose panic names the fault.
 func checkedView[T kernel.Float](t blas.Transpose, rows, cols int, data []T, ld int) (kernel.Matrix[T], bool) {
 	m := kernel.RowMajor(data, rows, cols, ld)
 	switch t {
@@ -80,7 +79,7 @@ func checkedView[T kernel.Float](t blas.Transpose, rows, cols int, data []T, ld 
 	return m, ld >= max(1, cols) && len(data) >= ld*(rows-1)+cols
 }
 
-// scaleRowRanges multiplies columns from(i) to to(i) of each row i by beta. A beta of 0 clears NaN too.
+// scaleRowRanges multiplies columns from(i) to to(i) of each row i by beta. If beta is 0, NaN becomes 0 too.
 func scaleRowRanges[T kernel.Float](beta T, c kernel.Matrix[T], from, to func(i int) int) {
 	if beta == 1 {
 		return
@@ -160,8 +159,8 @@ func trySyrk[T kernel.Float](b *backend, ul blas.Uplo, tA blas.Transpose, n, k i
 	return true
 }
 
-// addTriangle adds a symmetric product to one triangle of the block c that starts at (at, at): add adds the product's
-// block that begins at (i, j) to its argument.
+// addTriangle adds a symmetric product to one triangle of the block c, which starts at (at, at). The function add adds
+// the block of the product that begins at (i, j) to its argument.
 func addTriangle[T kernel.Float](d *workspace, ul blas.Uplo, c kernel.Matrix[T], at int, add func(c kernel.Matrix[T], i, j int)) {
 	n := c.Rows
 	if n > tile {
@@ -197,7 +196,7 @@ func addTriangle[T kernel.Float](d *workspace, ul blas.Uplo, c kernel.Matrix[T],
 	}
 }
 
-// Dgemm is C = alpha·op(A)·op(B) + beta·C, see [blas.Float64Level3].
+// Dgemm computes C = alpha·op(A)·op(B) + beta·C, see [blas.Float64Level3].
 func (b *backend) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, bb []float64, ldb int, beta float64, c []float64, ldc int) {
 	if !tryGemm(b, tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
 		b.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc)
@@ -211,7 +210,7 @@ func (b *backend) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []f
 	}
 }
 
-// Dsyrk is C = alpha·op(A)·op(A)ᵀ + beta·C, one triangle.
+// Dsyrk computes one triangle of C = alpha·op(A)·op(A)ᵀ + beta·C.
 func (b *backend) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
 	if !trySyrk(b, ul, tA, n, k, alpha, a, lda, beta, c, ldc) {
 		b.Implementation.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
@@ -225,7 +224,7 @@ func (b *backend) Ssyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float32
 	}
 }
 
-// Dsyr2k is C = alpha·op(A)·op(B)ᵀ + alpha·op(B)·op(A)ᵀ + beta·C, one triangle.
+// Dsyr2k computes one triangle of C = alpha·op(A)·op(B)ᵀ + alpha·op(B)·op(A)ᵀ + beta·C.
 func (b *backend) Dsyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, bb []float64, ldb int, beta float64, c []float64, ldc int) {
 	va, okA := checkedView(tA, n, k, a, lda)
 	vb, okB := checkedView(tA, n, k, bb, ldb)
@@ -246,7 +245,7 @@ func (b *backend) Dsyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float6
 	b.workspaces.Put(d)
 }
 
-// Dtrsm solves op(A)·X = alpha·B or X·op(A) = alpha·B, A a triangle, and overwrites B.
+// Dtrsm solves op(A)·X = alpha·B or X·op(A) = alpha·B for a triangular A, and overwrites B by X.
 func (b *backend) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, diag blas.Diag, m, n int, alpha float64, a []float64, lda int, bb []float64, ldb int) {
 	order, others := m, n
 	if s == blas.Right {
@@ -264,7 +263,7 @@ func (b *backend) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, diag blas.
 	if alpha == 0 {
 		return
 	}
-	// u is op(A), which multiplies the columns of B. For the rows, op(A)ᵀ multiplies the columns of Bᵀ.
+	// u is op(A) if it multiplies B from the left. From the right, u is op(A)ᵀ, which multiplies Bᵀ from the left.
 	upper := (ul == blas.Upper) == (tA == blas.NoTrans)
 	if s == blas.Right {
 		u, vb, upper = u.Trans(), vb.Trans(), !upper

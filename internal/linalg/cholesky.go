@@ -9,22 +9,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
-// ErrNotPositiveDefinite is wrapped, with the pivot, by the error of [Cholesky.Factor] for
-// a matrix without a Cholesky factor to working precision.
+// ErrNotPositiveDefinite is wrapped by the error of [Cholesky.Factor], which names the pivot, if a matrix does not have
+// a Cholesky factor to working precision.
 var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
 
-// Cholesky is the factorization A = UᵀU of a symmetric positive definite n×n matrix. The zero value holds the factor
-// of the 0×0 matrix. It holds 8·n² bytes, which the next Factor of the same or a smaller order reuses.
+// Cholesky is the factorization A = UᵀU of a symmetric positive definite n×n matrix. The zero value contains the factor
+// of the 0×0 matrix. A Cholesky keeps 8·n² bytes, which the next Factor of the same or a smaller order reuses.
 type Cholesky struct {
 	u    kernel.Matrix[float64] // n×n row-major, upper triangle
 	data []float64
 }
 
-// Factor factors the n×n matrix A by its upper triangle, in n³/3 flops, nearly all of them in [kernel.Syrk] and
-// [kernel.Gemm]. A is unchanged. The bits of the factor do not depend on the team.
+// Factor computes the factor of the n×n matrix A from the upper triangle of A. It costs n³/3 flops, nearly all of them
+// in [kernel.Syrk] and [kernel.Gemm]. A is unchanged. The bits of the factor do not depend on the team.
 //
 // The factor is backward stable: UᵀU = A + E with |E| ≤ n·2⁻⁵²·|U|ᵀ|U| elementwise. If a pivot is not positive and
-// finite, the error wraps [ErrNotPositiveDefinite]; c then holds nothing.
+// finite, the error wraps [ErrNotPositiveDefinite], and c does not contain a factor.
 func (c *Cholesky) Factor(team *kernel.Team, a kernel.Matrix[float64]) error {
 	n := a.Rows
 	if a.Cols != n {
@@ -45,16 +45,15 @@ func (c *Cholesky) Factor(team *kernel.Team, a kernel.Matrix[float64]) error {
 // Order returns n, the order of the factored matrix.
 func (c *Cholesky) Order() int { return c.u.Rows }
 
-// SolveTo writes A⁻¹·B into dst, both n×m and row- or column-major, in 2·n²·m flops;
-// dst may be B itself, and must not overlap it otherwise. The bits of a column of the
-// result depend on that column of B alone.
+// SolveTo writes A⁻¹·B to dst. B and dst are n×m, each row- or column-major. It costs 2·n²·m flops. dst may be B
+// itself, but must not overlap B otherwise. The bits of a column of the result depend only on that column of B.
 func (c *Cholesky) SolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
 	c.HalfSolveTo(team, dst, b)
 	solveUpper(team, c.u, false, dst)
 }
 
-// HalfSolveTo is SolveTo for U⁻ᵀ·B: with L = Uᵀ, L⁻¹AL⁻ᵀ = I turns a generalized
-// eigenproblem into an ordinary one.
+// HalfSolveTo is SolveTo for U⁻ᵀ·B. With L = Uᵀ, the equation L⁻¹AL⁻ᵀ = I turns a generalized eigenproblem into an
+// ordinary one.
 func (c *Cholesky) HalfSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
 	if b.Rows != c.u.Rows || dst.Rows != b.Rows || dst.Cols != b.Cols {
 		panic(fmt.Sprintf("linalg: Cholesky solve of order %d for %d×%d into %d×%d",
@@ -64,8 +63,8 @@ func (c *Cholesky) HalfSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64])
 	solveTrans(team, c.u, false, dst)
 }
 
-// BackSolveTo is SolveTo for U⁻¹·B, the other half: it turns eigenvectors of the ordinary eigenproblem into
-// eigenvectors of the generalized one.
+// BackSolveTo is SolveTo for U⁻¹·B, the second half of a solution. It turns eigenvectors of the ordinary eigenproblem
+// into eigenvectors of the generalized one.
 func (c *Cholesky) BackSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
 	if b.Rows != c.u.Rows || dst.Rows != b.Rows || dst.Cols != b.Cols {
 		panic(fmt.Sprintf("linalg: Cholesky solve of order %d for %d×%d into %d×%d",
@@ -94,12 +93,12 @@ func copyUpper(threads int, dst, a kernel.Matrix[float64]) {
 	})
 }
 
-// unblockedOrder is the order up to which factorUpper runs in plain loops: some 10 µs.
+// unblockedOrder is the order up to which factorUpper uses plain loops. They need about 10 µs.
 const unblockedOrder = 32
 
-// factorUpper overwrites the upper triangle of row-major A by the U of A = UᵀU. It returns the index and value of the
-// first pivot that is not positive and finite, or -1. Halving the matrix (Gustavson 1997) makes most updates deep
-// enough for the kernel.
+// factorUpper overwrites the upper triangle of the row-major A by the U of A = UᵀU. It returns the index and value of
+// the first pivot that is not positive and finite, or the index -1. It halves the matrix recursively (Gustavson 1997),
+// so that most updates are products with enough terms for the kernel.
 func factorUpper(team *kernel.Team, a kernel.Matrix[float64]) (at int, pivot float64) {
 	n := a.Rows
 	if n <= unblockedOrder {

@@ -6,24 +6,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// ClipReport describes the eigenvalues that [Clip] removed.
+// ClipReport describes the eigenvalues that [ClipNegative] removed.
 type ClipReport struct {
-	Count int     // negative eigenvalues
-	Least float64 // the smallest negative eigenvalue; 0 for none
-	Share float64 // the sum of their magnitudes, as a share of the trace
+	Count int     // number of negative eigenvalues
+	Least float64 // the smallest negative eigenvalue, or 0 if Count is 0
+	Share float64 // the sum of the magnitudes of the negative eigenvalues, as a share of the trace
 }
 
-// clipShare times the largest absolute row sum is rounding: an eigenvalue above −clipShare of that sum counts as 0.
-// Positive semidefinite matrices of low rank have eigenvalues of −1e-15 of it.
+// clipShare is the share of the largest absolute row sum that counts as rounding: an eigenvalue above −clipShare times
+// that sum counts as 0. Positive semidefinite matrices of low rank have eigenvalues of −1e-15 times that sum.
 const clipShare = 1e-12
 
-// clipFirstPairs eigenpairs are computed first, then four times as many as before, while all of them are negative.
+// clipFirstPairs is the number of eigenpairs computed first. While all computed eigenvalues are negative, four times
+// as many pairs as before are computed.
 const clipFirstPairs = 8
 
-// ClipNegative replaces the symmetric n×n matrix A, stored in full, by the positive semidefinite matrix nearest to it in
+// ClipNegative replaces the symmetric n×n matrix A, stored in full, by the nearest positive semidefinite matrix in
 // Frobenius' norm: its negative eigenvalues become 0 (Higham, Computing a nearest symmetric positive semidefinite
-// matrix, Linear Algebra and its Applications 103, 1988). It costs a Cholesky factor if no eigenvalue is negative,
-// else the negative eigenpairs. Shapes panic; the error wraps [ErrNotFinite] or [ErrNoConvergence], with A unchanged.
+// matrix, Linear Algebra and its Applications 103, 1988). It computes a Cholesky factor and, if an eigenvalue is
+// negative, the negative eigenpairs. Wrong shapes cause a panic. The error wraps [ErrNotFinite] or [ErrNoConvergence];
+// A is then unchanged.
 func ClipNegative(team *kernel.Team, a kernel.Matrix[float64]) (ClipReport, error) {
 	n := a.Rows
 	norm, trace := 0.0, 0.0
@@ -87,8 +89,8 @@ func hasCholeskyFactor(team *kernel.Team, a kernel.Matrix[float64], shift float6
 	return at < 0
 }
 
-// ClipBytes bounds the memory of [Clip] without the matrix of order n: the solver, and twice the eigenvectors found
-// so far, which start the next search.
+// ClipBytes bounds the memory of [ClipNegative] without the matrix of order n. It includes the solver, and two copies
+// of the eigenvectors found so far, with which the next search starts.
 func ClipBytes(n int) int64 {
 	return SmallestBytes(n, n, EigenOptions{}) + 2*8*int64(n)*int64(n) + kernel.TeamBytes(n, n)
 }

@@ -1,18 +1,18 @@
-// Package linalg solves the selectors' problems with dense symmetric and with tall matrices at the speed of package
-// kernel: the smallest eigenpairs, the polar factor, positive definite systems. It lends kernel's products to gonum,
-// whose LAPACK does the rest.
+// Package linalg solves the matrix problems of the selectors at the speed of package kernel: the smallest eigenpairs
+// and positive definite systems for dense symmetric matrices, and the polar factor of tall matrices. It also makes
+// gonum's LAPACK, which solves all other problems, use the products of kernel.
 //
-//	Smallest   the l smallest eigenpairs of a sequence of symmetric matrices: block
-//	           Davidson, started from the pairs of the matrix before, with a Cholesky
-//	           factor as preconditioner and a count of the eigenvalues as proof
-//	Polar      the orthonormal factor U·Vᵀ of a tall matrix in chunks: TSQR, two passes
-//	Cholesky   factor and solves, with an error that names the pivot
-//	Pivoted    the factor of a singular matrix, largest pivot first, and its rank
-//	Use        kernel's GEMM, SYRK, TRSM and SYR2K for gonum's blas64 and blas32
+//	Smallest       the l smallest eigenpairs of a sequence of symmetric matrices: block
+//	               Davidson, started from the pairs of the previous matrix, with a Cholesky
+//	               factor as preconditioner and a count of the eigenvalues as proof
+//	Polar          the orthonormal factor U·Vᵀ of a tall matrix in chunks: TSQR, two passes
+//	Cholesky       factor and solves, with an error that names the pivot
+//	FactorPivoted  the factor of a singular matrix, largest pivot first, and its rank
+//	UseKernels     the products of kernel for gonum's blas64 and blas32
 //
-// Errors are for unsuitable matrices (not finite, not positive definite, not tall); shapes
-// that do not fit are the caller's bug and panic, as in kernel. Results are the same to the
-// last bit for any number of workers.
+// A function returns an error for an unsuitable matrix (not finite, not positive definite, not
+// tall). Shapes that do not match are a bug of the caller and cause a panic, as in kernel. Results
+// are the same to the last bit for any number of workers.
 //
 // References: Parlett, The Symmetric Eigenvalue Problem (1998), for inertia, residual
 // bounds and inverse iteration; Morgan and Scott, Generalizations of Davidson's method

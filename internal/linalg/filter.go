@@ -7,36 +7,36 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Filter is a cheap product, such as a sparse one, with the matrix whose smallest eigenpairs a [Smallest] finds. A
-// polynomial of the matrix then improves the vectors without a factor:
+// Filter provides a cheap product, for example a sparse one, with the matrix whose smallest eigenpairs a [Smallest]
+// finds. A polynomial of the matrix then improves the vectors without a factorization:
 //
 //	x ← T_k((A − ½(c + b)I)/½(b − c))·x
 //
-// with Chebyshev's T_k, which is at most 1 on the unwanted part [c, b] of the spectrum and grows fastest of all
-// outside (Zhou, Saad, Tiago and Chelikowsky, J. Comput. Phys. 219, 2006); c is the largest Ritz value of the block.
-// Pairs are accepted and proved as without a filter.
+// T_k is Chebyshev's polynomial. It is at most 1 on the unwanted part [c, b] of the spectrum and, of all polynomials,
+// grows fastest outside (Zhou, Saad, Tiago and Chelikowsky, J. Comput. Phys. 219, 2006). c is the largest Ritz value
+// of the block. Pairs are accepted and proved in the same way as without a filter.
 type Filter struct {
-	// Product sets dst to A·x, both n×w row-major without gaps, to the same bits on any team.
+	// Product sets dst to A·x. Both are n×w, row-major without gaps. The bits of dst must not depend on the team.
 	Product func(dst, x kernel.Matrix[float64])
 	Top     float64 // b, which no eigenvalue of A exceeds
 }
 
 const (
-	// rawGrowth bounds how much more one vector of a block may grow than another, as all of them turn towards the
-	// fastest. Vectors with small residuals are separate already, and their bound grows as the residuals shrink, up
-	// to mostGrowth: rounding then mixes at most a ten-thousandth of one vector into another.
+	// rawGrowth bounds the ratio of the growths of two vectors of a block, because all vectors turn towards the one that
+	// grows fastest. Vectors with small residuals are separate already, so the bound rises as the residuals shrink. At
+	// mostGrowth, its maximum, rounding mixes at most a ten-thousandth of one vector into another.
 	rawGrowth, mostGrowth = 1e4, 1e12
-	// mostDegree bounds the products of a filter if the wanted values are hardly separate.
+	// mostDegree bounds the number of products in a filter if the wanted values are hardly separate from the others.
 	mostDegree = 300
-	// leastHalfWidth is the share of b below which half the width of the unwanted part is rounding.
+	// leastHalfWidth is the share of b below which half of the width of the unwanted part counts as rounding.
 	leastHalfWidth = 1e-10
-	// A worker takes filterRows rows of a block at a time; the columns of the block are padded to a multiple of
-	// filterColumns, the width products are made for.
+	// filterRows is the number of rows of a block that a worker processes at a time. The columns of a block are padded to
+	// a multiple of filterColumns, the width for which products are optimized.
 	filterRows, filterColumns = 256, 32
 )
 
-// filterSpace spans the space by the filtered Ritz vectors. It fails if the largest Ritz value is at the top of the
-// spectrum.
+// filterSpace replaces the search space by the span of the filtered Ritz vectors. It fails if the largest Ritz value is
+// at the top of the spectrum.
 func (s *Smallest) filterSpace() bool {
 	f, n, p := s.opt.Filter, s.n, s.p
 	least, cut := math.Ldexp(s.theta[0], s.exp), math.Ldexp(s.theta[p-1], s.exp)

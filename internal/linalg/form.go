@@ -2,21 +2,21 @@ package linalg
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// matrixForm is a symmetric matrix A in the form in which a [Smallest] works with it. Vectors are rows.
+// matrixForm is a representation of a symmetric matrix A with the operations that [Smallest] needs. Vectors are rows.
 type matrixForm interface {
 	// addProduct adds X·A to Y.
 	addProduct(y, x kernel.Matrix[float64])
-	// factorShifted prepares B = A − σI + VᵀV for the calls that follow, and reports whether it is positive definite.
+	// factorShifted factors B = A − σI + VᵀV for the following calls, and reports whether B is positive definite.
 	factorShifted(sigma float64, v kernel.Matrix[float64]) bool
 	// solveRows overwrites the rows of X with X·B⁻¹.
 	solveRows(x kernel.Matrix[float64])
 	// inverseGram writes V·B⁻¹·Vᵀ to the upper triangle of g; V is the argument of factorShifted, and may be
 	// overwritten.
 	inverseGram(g, v kernel.Matrix[float64])
-	// completeVectors computes the redundant numbers of each row from its first ones: a form may hold more numbers a
-	// vector than the vector has coordinates.
+	// completeVectors computes the redundant last numbers of each row from its first numbers. A form may represent a
+	// vector by more numbers than the vector has coordinates.
 	completeVectors(x kernel.Matrix[float64])
-	// measureResiduals replaces the rows of r by equivalent residuals and writes their lengths.
+	// measureResiduals replaces the rows of r by equivalent residuals and writes their lengths to lengths.
 	measureResiduals(r kernel.Matrix[float64], lengths []float64)
 }
 
@@ -24,8 +24,8 @@ type matrixForm interface {
 type fullMatrix struct {
 	n    int
 	team *kernel.Team
-	a    []float64 // symmetric in full, scaled; n×n
-	u    []float64 // B, factored as UᵀU; or the dense solver's scratch
+	a    []float64 // scaled; both triangles, n×n
+	u    []float64 // the factor U of B = UᵀU; also the scratch of the dense solver
 }
 
 func (f *fullMatrix) matrixView() kernel.Matrix[float64] { return kernel.RowMajor(f.a, f.n, f.n, f.n) }

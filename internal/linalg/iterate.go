@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// solveByIteration finds the pairs in a growing space, or reports that it could not.
+// solveByIteration finds the pairs in a growing space, or returns false.
 func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 	s.resetSpace()
 	s.startSpace(warm)
@@ -29,12 +29,12 @@ func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 			best = math.Inf(1)
 			s.m = 0
 			if ok {
-				// A vector was missed. It is orthogonal to the current ones, which cannot find it: start again, from
-				// other random vectors.
+				// An eigenvector was missed. It is orthogonal to the current vectors, so that they cannot lead to it:
+				// start again with other random vectors.
 				s.hasFactor, s.isDeflated = false, false
 				s.startSpace(kernel.Matrix[float64]{})
 			} else {
-				// Digits were lost on the way: multiply the same vectors again.
+				// Digits were lost during the iteration: multiply the same vectors by A again.
 				copy(s.w, s.x)
 				s.extendSpace(s.p)
 				s.fillSpace()
@@ -74,12 +74,12 @@ func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 	return failed(s.opt.Steps)
 }
 
-// mixingResidual is the residual, relative to ‖A‖, below which vectors of a repeated eigenvalue mix: the error of a
-// Ritz value is the square of the residual, so that residuals below √2⁻⁵³ do not show in it, and good vectors are
-// combined with new bad ones. If residuals then stop falling, one plain step of inverse iteration cleans the vectors.
+// mixingResidual is the residual, relative to ‖A‖, below which vectors of a repeated eigenvalue mix. The error of a
+// Ritz value is the square of the residual. Residuals below √2⁻⁵³ therefore do not change the value, and good vectors
+// are combined with new bad ones. If residuals then stop falling, one step of inverse iteration cleans the vectors.
 const mixingResidual = 1e-7
 
-// preconditionRows multiplies the first rows of b by the inverse of the factored matrix, if there is one, into w.
+// preconditionRows copies the first rows of b to w and, if a matrix is factored, multiplies them by its inverse.
 func (s *Smallest) preconditionRows(b []float64, rows int) {
 	copy(s.w, b[:rows*s.n])
 	if w := kernel.RowMajor(s.w, rows, s.n, s.n); s.hasFactor {
@@ -101,8 +101,8 @@ func (s *Smallest) eigenFromRitz(step int, residual float64) Eigen {
 	return e
 }
 
-// polishRitzVectors makes the Ritz vectors orthonormal to rounding, multiplies them by A again and returns the
-// largest residual of the first l.
+// polishRitzVectors makes the Ritz vectors orthonormal to rounding and multiplies them by A again. It returns the
+// largest residual of the first l vectors.
 func (s *Smallest) polishRitzVectors() (residual float64, ok bool) {
 	n := s.n
 	x := kernel.RowMajor(s.x, s.p, n, n)

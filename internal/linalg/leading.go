@@ -13,23 +13,23 @@ import (
 )
 
 const (
-	// leadingBlock vectors join the space at a time: enough for fast products.
+	// leadingBlock is the number of vectors added to the space at a time. It is large enough for fast products.
 	leadingBlock = 16
-	// leadingTol is the share of the tail by which another quarter of the space may change it.
+	// leadingTol is the largest share by which a tail may change if the space grows by another quarter.
 	leadingTol = 1e-3
 )
 
-// TailBounds returns a lower bound on the variance that any k directions leave of a positive semi-definite n×n matrix A:
-// Σ_{j>i} λ_j for i = 1 … k, the λ_j falling, given tr A. product adds Y·A to its first argument, Y a few rows; the
-// search begins at the rows of start, whose number is free.
+// TailBounds returns lower bounds on the variance of a positive semi-definite n×n matrix A that remains after the best
+// i directions, i = 1 … k. It bounds Σ_{j>i} λ_j, the λ_j being the eigenvalues in descending order and trace tr A.
+// product must add Y·A, for a few rows Y, to its first argument. The search begins with the rows of start, any number.
 //
 // It is a block Lanczos process with full orthogonalization (Golub and Underwood 1977). The sum of the k largest Ritz
-// values rises with the space towards the sum of the λ_j: once a quarter more vectors raise it by less than 0.1 % of
-// the tail, the tail less that rise is returned. A rise shrinks faster than geometrically, so that this is below the
-// truth, as measured and not proved. It is nil if at most [TailsRoom] vectors do not suffice.
+// values rises towards the sum of the λ_j as the space grows. Once a quarter more vectors raise that sum by less than
+// 0.1 % of the tail, the result is the tail minus that rise. The rises shrink faster than geometrically, so the result
+// is below the true tail; this was measured, not proved. The result is nil if [MostTailVectors] do not suffice.
 //
-// Costs the product of some 2k to 4k vectors with A, 8·n·(3k)² flops for their orthogonality, and
-// 4/3·(3k)³ for Ritz values. The bits do not depend on the team.
+// It costs the product of about 2k to 4k vectors with A, 8·n·(3k)² flops for their orthogonality, and
+// 4/3·(3k)³ flops for Ritz values. The bits do not depend on the team.
 func TailBounds(team *kernel.Team, n, k int, trace float64, start kernel.Matrix[float64], product func(dst, y kernel.Matrix[float64])) []float64 {
 	room := MostTailVectors(n, k)
 	s := &Smallest{n: n, team: team}
@@ -75,10 +75,10 @@ func TailBounds(team *kernel.Team, n, k int, trace float64, start kernel.Matrix[
 	}
 }
 
-// MostTailVectors returns the most vectors that [Tails] holds.
+// MostTailVectors returns the largest number of vectors that [TailBounds] stores.
 func MostTailVectors(n, k int) int { return min(n, 4*k+4*leadingBlock) }
 
-// TailsBytes returns the memory of [Tails] without the matrix.
+// TailsBytes returns the memory of [TailBounds] without the matrix.
 func TailsBytes(n, k int) int64 {
 	room, size := int64(MostTailVectors(n, k)), int64(n)
 	return 8*(room*size+4*leadingBlock*size+3*room*room) + kernel.TeamBytes(n, n)
@@ -91,7 +91,7 @@ func (s *Smallest) orthonormalizeTwice(rows int) int {
 	return s.orthonormalizeRows(rows, 0.25)
 }
 
-// ritzValues returns the eigenvalues, falling, of the m×m matrix whose lower triangle h holds.
+// ritzValues returns the eigenvalues of an m×m matrix in descending order. h contains its lower triangle.
 func ritzValues(h []float64, ld, m int) []float64 {
 	a := make([]float64, m*m)
 	for i := range m {
@@ -110,7 +110,7 @@ func ritzValues(h []float64, ld, m int) []float64 {
 	return values
 }
 
-// stableTails returns the tails after 1 … k values, less their last fall, and whether all these falls are small.
+// stableTails returns the tails after 1 … k values, each minus its fall since last, and whether all falls are small.
 func stableTails(values, last []float64, k int, trace float64) (tails []float64, ok bool) {
 	if values == nil {
 		return nil, false
@@ -134,5 +134,5 @@ func stableTails(values, last []float64, k int, trace float64) (tails []float64,
 	return tails, ok || trace-sum <= tailRounding*trace
 }
 
-// tailRounding is the share of the trace below which a tail is rounding.
+// tailRounding is the share of the trace below which a tail counts as rounding.
 const tailRounding = 1e-12

@@ -13,8 +13,8 @@ const smallVector = 24
 
 func isForwardVector(n int, x []float64, inc int) bool { return inc > 0 && len(x) > (n-1)*inc }
 
-// scaledCopy writes factor times the n elements of x, in LAPACK mostly a column of a matrix, to dst. A factor of 0
-// clears NaN too.
+// scaledCopy returns factor times the n elements of x, written to dst if it is large enough. In LAPACK x is mostly a
+// column of a matrix. If factor is 0, NaN becomes 0 too.
 func scaledCopy(dst []float64, n int, factor float64, x []float64, inc int) []float64 {
 	dst = slices.Grow(dst[:0], n)[:n]
 	if factor == 0 {
@@ -33,7 +33,7 @@ func copyToStrided(y []float64, inc int, src []float64) {
 	}
 }
 
-// Dgemv is y = alpha·op(A)·x + beta·y.
+// Dgemv computes y = alpha·op(A)·x + beta·y.
 func (b *backend) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64, y []float64, incY int) {
 	_, ok := checkedView(blas.NoTrans, m, n, a, lda)
 	longX, longY := n, m
@@ -58,7 +58,7 @@ func (b *backend) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64,
 	b.workspaces.Put(d)
 }
 
-// Dsymv is y = alpha·A·x + beta·y for a symmetric A given by one triangle. It reads each row once.
+// Dsymv computes y = alpha·A·x + beta·y for a symmetric A given by one triangle. It reads each row of A once.
 func (b *backend) Dsymv(ul blas.Uplo, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64, y []float64, incY int) {
 	_, ok := checkedView(blas.NoTrans, n, n, a, lda)
 	if n <= smallVector || !ok || !isTriangle(ul) || !isForwardVector(n, x, incX) || !isForwardVector(n, y, incY) || alpha == 0 {

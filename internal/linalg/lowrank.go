@@ -8,27 +8,28 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// LowRank is a positive semidefinite d×d matrix, stored as a diagonal and few rows instead of d² numbers:
+// LowRank is a positive semidefinite d×d matrix, stored as a diagonal and a few rows instead of d² numbers:
 //
 //	A = D + UᵀTU,
 //
-// U n×d with orthogonal rows, or, with a metric M = ρI + UᵀU and any rows, the pencil Aw = λMw, see [NewPencil].
+// U is n×d with orthogonal rows. With a metric M = ρI + UᵀU, U may have any rows, and a LowRank represents the pencil
+// Aw = λMw, see [NewPencil].
 //
-// A [Smallest] factors F = A − σM + VᵀV, again a diagonal E = D − σρI and rows with a middle S = diag(T − σI, I).
-// With W = Σ uuᵀ/E Woodbury's identity is
+// A [Smallest] factors F = A − σM + VᵀV. F has the same form: a diagonal E = D − σρI, and the rows of U and V with a
+// middle S = diag(T − σI, I). With W = Σ uuᵀ/E Woodbury's identity is
 //
 //	F⁻¹ = E⁻¹ − E⁻¹UᵀZUE⁻¹,  Z = (S⁻¹ + W)⁻¹,
 //
-// which must not be a difference of large terms. The eigenvectors of T split S = S₊ − S₋: S₊ = HᵀH adds to E, with Z₊
-// = Hᵀ(I + HWHᵀ)⁻¹H, and S₋ = YΣYᵀ with the few directions Y takes from it:
+// which must not be a difference of large terms. The eigenvectors of T therefore split S = S₊ − S₋. S₊ = HᵀH is added
+// to E and gives Z₊ = Hᵀ(I + HWHᵀ)⁻¹H. S₋ = YΣYᵀ, which has few directions Y, is subtracted:
 //
 //	Z = Z₊ − XᵀN⁻¹X,  X = Yᵀ(I − WZ₊),  N = Σ⁻¹ − Yᵀ(W − WZ₊W)Y,
 //
-// and F is positive definite if N is, as long as E is positive. The few features whose E is not positive, or nearly
-// 0, are solved for by their Schur complement E_N + U_NᵀZU_N instead of E.
+// If E is positive, F is positive definite if N is. For the few features whose E is not positive or nearly 0, systems
+// are solved by their Schur complement E_N + U_NᵀZU_N instead of E.
 //
-// A product takes 4nd flops a vector; with a metric none, but 4nd for a residual. A factor takes n²d, and a product
-// with its inverse 4nd, or 6nd with a metric, unless it has to be refined.
+// A product costs 4nd flops for each vector. With a metric a product does not use U, but a residual costs 4nd flops. A
+// factor costs n²d flops. A product with its inverse costs 4nd, or 6nd with a metric, unless it has to be refined.
 type LowRank struct {
 	team   *kernel.Team
 	d, n   int
@@ -39,8 +40,8 @@ type LowRank struct {
 
 	lambda        []float64              // Λ, without a metric
 	squares       []float64              // ‖u‖², with a metric
-	peakCache     []float64              // the largest entry of each u, with a metric; nil until needed
-	uu            kernel.Matrix[float64] // UUᵀ up to uuError, with a metric
+	peakCache     []float64              // the largest entry of each column u, with a metric; nil until needed
+	uu            kernel.Matrix[float64] // UUᵀ with an error of at most uuError, with a metric
 	uuError       sumError
 	metricFactor  Cholesky               // of ρI + UUᵀ, with a metric; empty until needed
 	exactGram     func() []float64       // returns UUᵀ/scale² without loss
@@ -50,12 +51,12 @@ type LowRank struct {
 	tau           []float64              // eigenvalues of T, ascending; nil until needed
 	middleVectors kernel.Matrix[float64] // eigenvectors of T, as rows
 	top           float64                // a lower bound on the largest eigenvalue for D = 0
-	plainTop      float64                // the same without the metric
+	plainTop      float64                // top for the matrix without the metric
 	diag          []float64              // D
 	reduction     *reducedPencil
-	norm          float64 // below 0 until it is known
+	norm          float64 // negative until it is known
 
-	// The last factored F.
+	// The following fields describe the F that was factored last.
 	sigma                 float64
 	e                     []float64
 	v                     kernel.Matrix[float64] // V in the coordinates of A
@@ -65,22 +66,22 @@ type LowRank struct {
 	schur                 Cholesky
 }
 
-// NewLowRank returns the matrix whose U is scale times the transpose of u, d×n, which it keeps. The rows of U are
-// orthogonal, and lambda holds the squares of their lengths.
+// NewLowRank returns the matrix whose U is scale times the transpose of the d×n matrix u, which it keeps. The rows of U
+// must be orthogonal, and lambda must contain the squares of their lengths.
 func NewLowRank(team *kernel.Team, u kernel.Matrix[float64], scale float64, lambda []float64) *LowRank {
 	return &LowRank{team: team, d: u.Rows, n: u.Cols, u: inMemory(u), scale: scale, rho: 1, lambda: lambda}
 }
 
-// Columns gives access to the d columns of a matrix of n rows, n numbers each.
+// Columns gives access to the d columns of a matrix with n rows. A column consists of n consecutive numbers.
 type Columns interface {
-	// Panels calls f for all columns in turn, count at a time from column `from` on, one after the other in columns,
-	// which are lent until f returns.
+	// Panels calls f for consecutive panels of all columns. A panel has count columns, the first with index `from`;
+	// columns contains them one after the other, and is valid until f returns.
 	Panels(threads int, f func(from, count int, columns []float64))
-	// Some returns count columns from `from` on, one after the other, lent or written to room.
+	// Some returns count columns from column `from` on, one after the other. The slice is a view, or room filled.
 	Some(room []float64, from, count int) []float64
 }
 
-// inMemory holds the columns as the contiguous rows of a matrix.
+// inMemory stores the columns as the contiguous rows of a matrix.
 type inMemory kernel.Matrix[float64]
 
 func (m inMemory) Panels(_ int, f func(from, count int, columns []float64)) { f(0, m.Rows, m.Data) }
@@ -88,16 +89,16 @@ func (m inMemory) Some(_ []float64, from, count int) []float64 {
 	return m.Data[from*m.RowStride:][:count*m.Cols]
 }
 
-// eachPanel calls f for panels of U's columns as rows, not yet scaled.
+// eachPanel calls f for panels of U's columns. The columns are the rows of u, and not yet scaled.
 func (a *LowRank) eachPanel(f func(from int, u kernel.Matrix[float64])) {
 	a.u.Panels(a.team.Threads(), func(from, count int, columns []float64) {
 		f(from, kernel.RowMajor(columns, count, a.n, a.n))
 	})
 }
 
-// LowRankBytes bounds the memory of a LowRank of n rows and d columns without U and UUᵀ, while the given number of
-// vectors is in work: some matrices of order n + vectors, most of them in a factor, and six blocks. A pencil's
-// reduction is gone when a factor is made, and larger than it only for few rows.
+// LowRankBytes bounds the memory of a LowRank of n rows and d columns, without U and UUᵀ, while it works on the given
+// number of vectors: several matrices of order n + vectors, most of them for a factor, and six blocks of vectors. A
+// pencil's reduction is released before a factor is made, and is larger than a factor only for few rows.
 func LowRankBytes(n, d, vectors int) int64 {
 	size := int64(n + vectors)
 	squares := max(13*size*size, 10*size*size+int64(2*kernel.DeepestWhole+stretchCount(n, vectors)*stretchBlock)*int64(n))
@@ -105,9 +106,9 @@ func LowRankBytes(n, d, vectors int) int64 {
 }
 
 const (
-	// lowRankBlock features are scaled at a time.
+	// lowRankBlock is the number of features that are scaled at a time.
 	lowRankBlock = 256
-	// An E up to nearShare of the largest counts as nearly 0, for up to mostNear features.
+	// nearShare is the share of the largest E up to which an E counts as nearly 0; mostNear bounds their number.
 	nearShare = 1e-4
 	mostNear  = 1024
 )
@@ -120,8 +121,8 @@ func (a *LowRank) Length() int {
 	return a.d
 }
 
-// SetMiddle sets T of a matrix without a metric: n×n, symmetric and positive semidefinite, kept. Costs its
-// eigenpairs.
+// SetMiddle sets T of a matrix without a metric, and keeps t. T is n×n, symmetric and positive semidefinite. SetMiddle
+// computes all eigenpairs of T.
 func (a *LowRank) SetMiddle(t kernel.Matrix[float64]) error {
 	a.middle, a.tau = t, nil
 	if i, _ := firstNotFinite(t); i >= 0 {
@@ -148,7 +149,7 @@ func (a *LowRank) decomposeMiddle() bool {
 	return true
 }
 
-// topEigenvalue bounds the largest eigenvalue of P^½TP^½ from below, for a diagonal P, by power iteration.
+// topEigenvalue returns a lower bound on the largest eigenvalue of P^½TP^½ for a diagonal P, found by power iteration.
 func (a *LowRank) topEigenvalue(p []float64) (value float64) {
 	const steps = 40
 	x, y, before := make([]float64, a.n), make([]float64, a.n), make([]float64, a.n)
@@ -166,7 +167,7 @@ func (a *LowRank) topEigenvalue(p []float64) (value float64) {
 		if weight <= 0 {
 			return value
 		}
-		value = max(value, kernel.Dot(x, y)/weight) // Rayleigh's quotient in the product of P
+		value = max(value, kernel.Dot(x, y)/weight) // Rayleigh's quotient for the scalar product with weights P
 		norm := norm2(x)
 		if norm == 0 {
 			return value
@@ -186,8 +187,8 @@ func (a *LowRank) SetDiagonal(d []float64) {
 	a.norm = -1
 }
 
-// Norm returns a lower bound on the norm of the matrix, tight up to a small factor: the largest norm of the columns
-// with the largest entries of D.
+// Norm returns a lower bound on the norm of the matrix that is too small by a small factor at most. Without a metric it
+// is the largest norm among the columns with the largest entries of D.
 func (a *LowRank) Norm() float64 {
 	if a.norm >= 0 {
 		return a.norm
@@ -223,7 +224,7 @@ func (a *LowRank) TopEigenvalue() float64 { return a.top }
 // TopWithoutMetric returns a lower bound on the largest eigenvalue for D = 0 and no metric.
 func (a *LowRank) TopWithoutMetric() float64 { return a.plainTop }
 
-// Trace returns Σ xUᵀTUxᵀ over the rows x of X, or, with a metric, over the w that the rows stand for.
+// Trace returns Σ xUᵀTUxᵀ over the rows x of X, or, with a metric, over the vectors w that the rows represent.
 func (a *LowRank) Trace(x kernel.Matrix[float64]) float64 {
 	var down kernel.Matrix[float64]
 	if a.metric {
@@ -251,15 +252,15 @@ func (a *LowRank) ToFull() kernel.Matrix[float64] {
 	return out
 }
 
-// TimesUTransposed returns X·Uᵀ, k×n, for a k×d matrix X.
+// TimesUTransposed returns the k×n matrix X·Uᵀ for a k×d matrix X.
 func (a *LowRank) TimesUTransposed(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	y := kernel.RowMajor(make([]float64, x.Rows*a.n), x.Rows, a.n, a.n)
 	a.addDown(1, x, y)
 	return y
 }
 
-// thinRows vectors are multiplied by U at a time: few enough that kernel.Gemm does not pack it. With 50,000 features
-// and 500 rows 28 vectors took 54 ms for X·Uᵀ at once and 35 in two halves, and 35 and 21 for Y·U.
+// thinRows is the number of vectors multiplied by U at a time. It is so small that kernel.Gemm does not pack U. With
+// 50,000 features and 500 rows, 28 vectors took 54 ms for X·Uᵀ at once and 35 ms in two halves; Y·U took 35 and 21 ms.
 const thinRows = 16
 
 func (a *LowRank) addDown(factor float64, x, y kernel.Matrix[float64]) {
@@ -330,13 +331,13 @@ func multiplyElements(dst, x, w []float64) {
 	}
 }
 
-// Between returns C·UUᵀ·C for a symmetric n×n matrix C: [LowRank.Quadratic] of it is the squared length of each
-// feature's column of UᵀCU.
+// Between returns C·UUᵀ·C for a symmetric n×n matrix C. [LowRank.QuadraticForms] of the result are the squared lengths
+// of the columns of UᵀCU, one for each feature.
 func (a *LowRank) Between(c kernel.Matrix[float64]) kernel.Matrix[float64] {
 	return a.newProduct(weightColumns(copyRows(c), a.lambda), c)
 }
 
-// QuadraticForms returns uᵀCu of every feature u, for a symmetric n×n matrix C: 2n²d flops.
+// QuadraticForms returns uᵀCu of every feature u for a symmetric n×n matrix C. It costs 2n²d flops.
 func (a *LowRank) QuadraticForms(c kernel.Matrix[float64]) []float64 {
 	out := make([]float64, a.d)
 	times := make([]float64, lowRankBlock*a.n)

@@ -8,21 +8,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// NewPencil returns the LowRank with the metric M = ρI + UᵀU, ρ > 0. U is scale times the d columns u of n numbers
-// each, which are kept. Its eigenvectors w, Aw = λMw, have wᵀMw = 1.
+// NewPencil returns the LowRank with the metric M = ρI + UᵀU, ρ > 0. U is scale times the matrix of the d columns u,
+// which have n numbers each and are kept. The eigenvectors w of the pencil, Aw = λMw, are scaled to wᵀMw = 1.
 //
-// A vector is the d + n numbers x = (√ρ·w, Uw) of a w. The product of two vectors is the metric's, xᵀy = wᵀMv, and
-// with P the projection on such vectors the matrix is PĜP of a diagonal of blocks,
+// A vector w is represented by the d + n numbers x = (√ρ·w, Uw). The scalar product of the representations x and y of w
+// and v is the metric's, xᵀy = wᵀMv. With the projection P on such vectors the matrix is PĜP for a block diagonal Ĝ,
 //
 //	Ĝ = D/ρ ⊕ T,  xᵀĜy = wᵀAv,
 //
-// so that products cost nothing and U is needed only to make vectors. Products with Ĝ, and residuals, are right up to
-// the part that P removes: a row of d + n numbers stands for the b = √ρ·b₁ + Uᵀb₂ that it makes with every w.
-// M^(−1/2)AM^(−1/2) instead took twice as many readings of U for a product, and to keep the digits of its roots, rows
-// turned to orthogonal ones, 3n²d flops.
+// so that products are cheap, and U is needed only to make vectors. Products with Ĝ, and residuals, are right up to the
+// part that P removes: a row (b₁, b₂) of d + n numbers represents b = √ρ·b₁ + Uᵀb₂, because its product with each x is
+// bᵀw. With M^(−1/2)AM^(−1/2) instead, a product read U twice as often, and to keep the digits of the roots the rows
+// had to be made orthogonal, which cost 3n²d flops.
 //
-// squares, d, are the squared lengths of the u, and UUᵀ is a rough sum, n²d flops. dual returns Σ uuᵀ without loss;
-// it is called only if a search in all coordinates needs it, which is rare: see [reducedPencil].
+// squares are the squared lengths of the d columns u. UUᵀ is computed as a rough sum, in n²d flops. dual must return
+// Σ uuᵀ without loss; it is called only if a search in all coordinates needs it, which is rare (see [reducedPencil]).
 func NewPencil(team *kernel.Team, u Columns, d, n int, scale float64, squares []float64, dual func() []float64, rho float64) *LowRank {
 	a := &LowRank{team: team, d: d, n: n, u: u, scale: scale, rho: rho, metric: true, exactGram: dual, squares: make([]float64, d)}
 	for i, v := range squares {
@@ -35,7 +35,7 @@ func NewPencil(team *kernel.Team, u Columns, d, n int, scale float64, squares []
 	return a
 }
 
-// prepareMetric factors ρI + UUᵀ, which lengths in the norm of M⁻¹ need, once.
+// prepareMetric factors ρI + UUᵀ at its first call. The factor is needed for lengths in the norm of M⁻¹.
 func (a *LowRank) prepareMetric() error {
 	if a.metricFactor.Order() > 0 {
 		return nil
@@ -53,7 +53,8 @@ func (a *LowRank) prepareMetric() error {
 	return nil
 }
 
-// SetSmooth sets T = share·(I − HᵀH), positive semidefinite, of a pencil; H is m×n, and kept. Costs n²m flops.
+// SetSmooth sets T = share·(I − HᵀH) of a pencil, which must be positive semidefinite. It keeps the m×n matrix H, and
+// costs n²m flops.
 func (a *LowRank) SetSmooth(share float64, h kernel.Matrix[float64]) error {
 	if i, _ := firstNotFinite(h); i >= 0 || share-share != 0 {
 		return fmt.Errorf("middle of the matrix: %w", ErrNotFinite)
@@ -69,7 +70,7 @@ func (a *LowRank) SetSmooth(share float64, h kernel.Matrix[float64]) error {
 	return nil
 }
 
-// Vectors returns the w of eigenvectors x, given as columns of d + n numbers, as rows of d.
+// Vectors returns the vectors w of the eigenvectors x. Each column x has d + n numbers, each row w has d.
 func (a *LowRank) Vectors(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	w := kernel.RowMajor(make([]float64, x.Cols*a.d), x.Cols, a.d, a.d)
 	kernel.Copy(w, x.Sub(0, 0, a.d, x.Cols).Trans())
@@ -91,7 +92,7 @@ func (a *LowRank) completeVectors(x kernel.Matrix[float64]) {
 	a.addDown(1/math.Sqrt(a.rho), x.Sub(0, 0, x.Rows, a.d), down)
 }
 
-// rightHandSides returns the b that the rows stand for, newly allocated.
+// rightHandSides returns the vectors b that the rows represent, in new memory.
 func (a *LowRank) rightHandSides(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	b := copyRows(x.Sub(0, 0, x.Rows, a.d))
 	if !a.metric {
@@ -105,8 +106,8 @@ func (a *LowRank) rightHandSides(x kernel.Matrix[float64]) kernel.Matrix[float64
 	return b
 }
 
-// measureResiduals implements matrixForm: (b/√ρ, 0) stands for b too, and its length comes from M⁻¹ = (I − Uᵀ(ρI +
-// UUᵀ)⁻¹U)/ρ.
+// measureResiduals implements matrixForm. The equivalent residual is (b/√ρ, 0), which also represents b. Its length
+// follows from M⁻¹ = (I − Uᵀ(ρI + UUᵀ)⁻¹U)/ρ.
 func (a *LowRank) measureResiduals(r kernel.Matrix[float64], lengths []float64) {
 	if !a.metric {
 		rowLengths(r, lengths)
@@ -120,15 +121,15 @@ func (a *LowRank) measureResiduals(r kernel.Matrix[float64], lengths []float64) 
 		row, own := r.Data[i*r.RowStride:][:a.d+a.n], b.Data[i*a.d:(i+1)*a.d]
 		copy(row, own)
 		clear(row[a.d:])
-		// The difference of squares is right to 2⁻²⁶ of the length of b/√ρ.
+		// The difference of the squares gives the length with an error of 2⁻²⁶ of the length of b/√ρ.
 		gone := c.Data[i*a.n : (i+1)*a.n]
 		lengths[i] = math.Sqrt(max(kernel.Dot(own, own)-kernel.Dot(gone, gone), 0))
 	}
 }
 
-// refineSolutions corrects rough solutions w by their z: z = S·Uw, and z_V = Vw, must hold. The residual y of these
-// equations stands for the right-hand side Uᵀy_U + Vᵀy_V of a correction. z is right to some 2⁻⁵³·|SW| of it, and w,
-// multiplied by SW again, to the square of that: each correction gains one factor of 2⁻⁵³·|SW|.
+// refineSolutions corrects rough solutions w by their z, for which z = S·Uw and z_V = Vw must hold. The residual y of
+// these equations represents the right-hand side Uᵀy_U + Vᵀy_V of a correction. z has a relative error of about
+// 2⁻⁵³·|SW|, and w, which is multiplied by SW again, the square of that: a correction gains one factor of 2⁻⁵³·|SW|.
 func (a *LowRank) refineSolutions(w, z kernel.Matrix[float64]) {
 	size, k := a.n+a.v.Rows, w.Rows
 	largest := 0.0
@@ -154,8 +155,8 @@ func (a *LowRank) refineSolutions(w, z kernel.Matrix[float64]) {
 	}
 }
 
-// leastShift is the least distance of a shift from a pencil's spectrum, as a share of T's largest eigenvalue: if D
-// is negligible, E is ρ times that distance.
+// leastShift is the least distance of a shift from a pencil's spectrum, as a share of T's largest eigenvalue. If D is
+// negligible, E is ρ times that distance.
 const leastShift = 1e-4
 
 func (a *LowRank) addPencilProduct(y, x kernel.Matrix[float64]) {
@@ -168,7 +169,8 @@ func (a *LowRank) addPencilProduct(y, x kernel.Matrix[float64]) {
 	kernel.Gemm(a.team, 1, x.Sub(0, a.d, x.Rows, a.n), a.middle, y.Sub(0, a.d, x.Rows, a.n))
 }
 
-// diagonalLowerBound bounds the norm from below by D, as if T = 0: some w of any n + 1 features has Uw = 0.
+// diagonalLowerBound returns a lower bound on the norm that follows from D alone: for any n + 1 features there is a w
+// with Uw = 0, to which T does not contribute.
 func (a *LowRank) diagonalLowerBound() float64 {
 	if a.d <= a.n {
 		return 0
@@ -178,8 +180,8 @@ func (a *LowRank) diagonalLowerBound() float64 {
 	return sorted[a.d-a.n-1] / a.rho
 }
 
-// roundingScale is the size of the terms that round in a residual. Uw has an error of some 2⁻⁵³·|U|·|w|, |U|² ≤ d for
-// features of length 1 and |w| ≤ 1/√ρ; tolerances are 16√d·2⁻⁵³ of this.
+// roundingScale returns the size of the terms of a residual that are rounded. Uw has an error of about 2⁻⁵³·|U|·|w|.
+// For features of length 1, |U|² ≤ d and |w| ≤ 1/√ρ. Tolerances are 16√d·2⁻⁵³ times the result.
 func (a *LowRank) roundingScale() float64 {
 	if !a.metric {
 		return a.Norm()
@@ -187,8 +189,8 @@ func (a *LowRank) roundingScale() float64 {
 	return max(a.Norm(), a.top/(4*math.Sqrt(a.rho)))
 }
 
-// topEigenvalues bounds the largest eigenvalues for D = 0 from below, with the metric and without, by power
-// iteration: with w = Uᵀy, z = Uw = UUᵀy.
+// topEigenvalues returns lower bounds on the largest eigenvalue for D = 0, with and without the metric. It uses power
+// iteration with w = Uᵀy and z = Uw = UUᵀy.
 func (a *LowRank) topEigenvalues() (top, plain float64) {
 	const steps, columns = 20, 8
 	z := kernel.RowMajor(make([]float64, columns*a.n), columns, a.n, a.n)
@@ -215,7 +217,7 @@ func (a *LowRank) topEigenvalues() (top, plain float64) {
 	return top, plain
 }
 
-// solveInFull finds the pairs of a pencil as a matrix of d×d numbers, by the factor of M.
+// solveInFull finds the eigenpairs of a pencil by the factor of M, with d×d matrices.
 func (a *LowRank) solveInFull(l int, opt EigenOptions) (Eigen, error) {
 	d := a.d
 	square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, d*d), d, d, d) }

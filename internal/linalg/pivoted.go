@@ -10,10 +10,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// FactorPivoted overwrites the upper triangle of the positive semidefinite n×n matrix A, row-major, by the factor U of PᵀAP
-// = UᵀU, the largest pivot first, up to the first pivot of at most tol: LAPACK's DPSTRF. Column k of U belongs to
-// column pivots[k] of A; U has rank rows, over all columns, and the rows below them are garbage. Costs n·rank² flops
-// and holds A and 3n numbers. The error wraps [ErrNotFinite].
+// FactorPivoted overwrites the upper triangle of the row-major, positive semidefinite n×n matrix A by the factor U of
+// PᵀAP = UᵀU. It uses LAPACK's DPSTRF: the largest pivot comes first, and it stops at the first pivot of at most tol.
+// Column k of U belongs to column pivots[k] of A. The first rank rows are U, over all columns; the rows below contain
+// garbage. It costs n·rank² flops and needs A and 3n numbers. The error wraps [ErrNotFinite].
 func FactorPivoted(a kernel.Matrix[float64], tol float64) (pivots []int, rank int, err error) {
 	n := a.Rows
 	if i, _ := firstNotFinite(a); i >= 0 {
@@ -42,15 +42,15 @@ func largestDiagonal(a kernel.Matrix[float64]) float64 {
 	return largest
 }
 
-// SolveUpper overwrites B, n×m row-major, by U⁻¹B for the n×n upper triangle U; n²m flops.
+// SolveUpper overwrites the row-major n×m matrix B by U⁻¹B for an upper triangular n×n matrix U. It costs n²m flops.
 func SolveUpper(team *kernel.Team, u, b kernel.Matrix[float64]) { solveUpper(team, u, false, b) }
 
-// InvertUpper overwrites the n×n upper triangle U, row-major, by its inverse; entries below the diagonal are neither
-// read nor written. With
+// InvertUpper overwrites the row-major, upper triangular n×n matrix U by its inverse. It neither reads nor writes
+// entries below the diagonal. With
 //
 //	U = (U₁ B; 0 U₂),  U⁻¹ = (U₁⁻¹ −U₁⁻¹BU₂⁻¹; 0 U₂⁻¹)
 //
-// nearly all of the n³/3 flops are products.
+// nearly all of the n³/3 flops are spent in products.
 func InvertUpper(team *kernel.Team, u kernel.Matrix[float64]) {
 	n := u.Rows
 	if n <= leaf {
@@ -76,7 +76,7 @@ func invertLeaf(u kernel.Matrix[float64]) {
 	at := func(i, j int) *float64 { return &u.Data[i*u.RowStride+j] }
 	for j := range n {
 		*at(j, j) = 1 / *at(j, j)
-		for i := range j { // the entries above, with the columns before j inverted
+		for i := range j { // the entries above the diagonal, columns 0 to j−1 being inverted already
 			s := 0.0
 			for k := i; k < j; k++ {
 				s += *at(i, k) * *at(k, j)

@@ -16,36 +16,35 @@ import (
 // ErrTooFewRows is wrapped by the error of [Polar.Factor] for a matrix with fewer rows than columns.
 var ErrTooFewRows = errors.New("fewer rows than columns")
 
-// Polar finds the orthonormal polar factor P = U·Vᵀ of a tall n×l matrix A = U·Σ·Vᵀ
-// whose rows come in chunks, twice: of all matrices with orthonormal columns P is nearest
-// to A, and maximizes Tr(PᵀA).
+// Polar computes the orthonormal polar factor P = U·Vᵀ of a tall n×l matrix A = U·Σ·Vᵀ. It needs the rows of A twice,
+// in chunks. Of all matrices with orthonormal columns, P is the nearest to A and has the largest Tr(PᵀA).
 //
-//	Add(chunk)          pass 1, every chunk: keeps the R of its QR factorization
-//	Factor()            the QR of the stacked R's, and the SVD of the last R
-//	RowsTo(k, chunk, P) pass 2, any chunk in any order: its rows of P
+//	Add(chunk)          pass 1, for every chunk: keeps the R of its QR factorization
+//	Factor()            the QR factorization of the stacked R's, and the SVD of the last R
+//	RowsTo(k, P, chunk) pass 2, for any chunk in any order: computes its rows of P
 //
-// That is TSQR (Demmel et al. 2012) with a tree of two levels. Nothing is squared and
-// nothing is solved: the rows of P are products of the orthogonal factors of
-// Householder's method, so that PᵀP = I to rounding for any A, singular ones included.
-// P is the factor of A + E, ‖E‖ ≤ c·l·2⁻⁵³·‖A‖, and so off by ‖E‖/σ_l to first order,
-// which no method can better (Chaitin-Chatelin and Gratton 2000).
+// This is TSQR (Demmel et al. 2012) with a tree of two levels. It neither squares A nor solves
+// equations: the rows of P are products of the orthogonal factors of Householder's method, so
+// that PᵀP = I to rounding for any A, also a singular one. P is the factor of A + E with
+// ‖E‖ ≤ c·l·2⁻⁵³·‖A‖. Its error is therefore ‖E‖/σ_l to first order, and no method can give
+// a smaller one (Chaitin-Chatelin and Gratton 2000).
 //
-// If A has a rank r < l, to working precision, the factor is not unique: P·V is determined on the r right singular
-// vectors of A's row space, and completed by some orthonormal vectors on the other l − r, which depend on the cut
-// into chunks. [Polar.Rank] returns r.
+// If A has a rank r < l, to working precision, the factor is not unique. P·V is then determined for the r right
+// singular vectors of A's row space. For the other l − r it is completed by orthonormal vectors that depend on the
+// division into chunks. [Polar.Rank] returns r.
 //
-// Another cut into chunks gives the same determined part of P to rounding. A chunk of h
-// rows leaves min(h, l)·l values until the end, [PolarBytes]: no more than the chunk
-// itself, and 800 bytes for 8,192 rows of l = 10.
+// Another division into chunks gives the same determined part of P to rounding. For a chunk of
+// h rows, Polar keeps min(h, l)·l values until the end (see [PolarBytes]): not more than the
+// chunk itself, and 800 bytes for 8,192 rows of l = 10.
 type Polar struct {
 	l, rows    int
-	chunkRows  []int     // rows of each chunk
-	chunkStart []int     // of each chunk's R in r, in rows
-	r          []float64 // the stacked R's, min(h, l)×l each; later the factors of RowsTo
+	chunkRows  []int     // number of rows of each chunk
+	chunkStart []int     // row of r at which the R of each chunk starts
+	r          []float64 // the stacked R's, min(h, l)×l each; after Factor, the factors that RowsTo needs
 	sigma      []float64 // nil until Factor
 }
 
-// NewPolar returns an empty polar factor of l columns.
+// NewPolar returns a Polar for l columns, without rows.
 func NewPolar(l int) *Polar {
 	if l < 0 {
 		panic(fmt.Sprintf("linalg: polar factor of %d columns", l))
@@ -54,14 +53,14 @@ func NewPolar(l int) *Polar {
 }
 
 // PolarBytes bounds the memory of a [Polar] of l columns after the given number of chunks of at most h rows: the
-// factors of the chunks, twice while Factor runs and while the slice grows, and the scratch of one chunk.
+// factors of the chunks, of which Factor and the growing slice need a second copy, and the scratch of one chunk.
 func PolarBytes(l, chunks, h int) int64 {
 	factorRows := int64(chunks) * int64(min(h, l))
 	return 8 * (2*factorRows*int64(l) + factorRows + 2*int64(chunks) + int64(h+4*l)*int64(l))
 }
 
-// Add takes the next chunk, h×l. It costs 2·h·l² flops. The error wraps
-// [ErrNotFinite] and names the row of the whole matrix; p is then unchanged.
+// Add adds the next chunk, an h×l matrix. It costs 2·h·l² flops. The error wraps
+// [ErrNotFinite] and names the row in the whole matrix; p is then unchanged.
 func (p *Polar) Add(chunk kernel.Matrix[float64]) error {
 	if chunk.Cols != p.l || p.sigma != nil {
 		panic(fmt.Sprintf("linalg: chunk of %d columns for a polar factor of %d, factored %t",
@@ -81,8 +80,8 @@ func (p *Polar) Add(chunk kernel.Matrix[float64]) error {
 	return nil
 }
 
-// Factor ends pass 1, in 6·l³ flops a chunk. The error wraps [ErrTooFewRows],
-// [ErrNotFinite] if a column's length overflows, or is [ErrNoConvergence].
+// Factor ends pass 1. It costs 6·l³ flops for each chunk. The error wraps [ErrTooFewRows] or,
+// if the length of a column overflows, [ErrNotFinite], or it is [ErrNoConvergence].
 func (p *Polar) Factor() error {
 	l := p.l
 	if p.sigma != nil {
@@ -112,9 +111,9 @@ func (p *Polar) Factor() error {
 	return nil
 }
 
-// RowsTo writes the rows of P for the k-th chunk to dst, h×l. The chunk must be the one
-// added, to the last bit. It costs 8·h·l² flops at most. dst may be the chunk itself.
-// Calls for different chunks may run at the same time.
+// RowsTo writes the rows of P that belong to the k-th chunk to dst, an h×l matrix. chunk must be
+// equal to the last bit to the k-th chunk passed to Add. It costs 8·h·l² flops at most. dst may be
+// the chunk itself. Calls for different chunks may run at the same time.
 func (p *Polar) RowsTo(k int, dst, chunk kernel.Matrix[float64]) {
 	if p.sigma == nil || chunk.Rows != p.chunkRows[k] || chunk.Cols != p.l || dst.Rows != chunk.Rows || dst.Cols != p.l {
 		panic(fmt.Sprintf("linalg: polar factor of %d columns, factored %t: chunk %d of %d×%d into %d×%d",
@@ -125,7 +124,7 @@ func (p *Polar) RowsTo(k int, dst, chunk kernel.Matrix[float64]) {
 	q.mulTo(dst, kernel.RowMajor(p.r[p.chunkStart[k]*p.l:], top, p.l, p.l))
 }
 
-// SingularValues returns the singular values of A, descending, once factored.
+// SingularValues returns the singular values of A in descending order. It may be called after Factor.
 func (p *Polar) SingularValues() []float64 { return slices.Clone(p.sigma) }
 
 // Rank returns the number of singular values above l·2⁻⁵⁰·σ_1: smaller ones may come from the rounding of A's entries
@@ -155,8 +154,8 @@ func svd(a []float64, n int) (u, sigma, vt []float64, ok bool) {
 
 // reflections is the QR factorization of an h×l matrix by Householder's reflections
 // I − tau·v·vᵀ (Golub and Van Loan, Algorithm 5.2.1), columns contiguous: v below the
-// diagonal, R on and above. Columns are long enough for vector loops, unlike the rows of
-// ten values that LAPACK in row order has.
+// diagonal, R on and above. Columns are long enough for vector loops. LAPACK in row order
+// would loop over rows of about ten values.
 type reflections struct {
 	h, l int
 	cols []float64
@@ -176,8 +175,8 @@ func newReflections(a kernel.Matrix[float64]) *reflections {
 	return q
 }
 
-// makeReflection finds the reflection that maps x to a multiple of the first unit vector, overwrites x by that
-// multiple and the rest of v, v[0] = 1, and returns tau.
+// makeReflection finds the reflection that maps x to a multiple of the first unit vector, and returns its tau. It
+// overwrites x[0] by that multiple, and the rest of x by the rest of v; v[0] is 1.
 func makeReflection(x []float64) (tau float64) {
 	tail := blas64.Vector{N: len(x) - 1, Inc: 1, Data: x[1:]}
 	below := blas64.Nrm2(tail)
@@ -195,7 +194,7 @@ func makeReflection(x []float64) (tau float64) {
 	return tau
 }
 
-// applyTo overwrites y by its k-th reflection.
+// applyTo applies the k-th reflection to y.
 func (q *reflections) applyTo(k int, y []float64) {
 	v := q.cols[k*q.h+k+1 : (k+1)*q.h]
 	s := -q.tau[k] * (y[k] + kernel.Dot(v, y[k+1:]))
@@ -216,8 +215,8 @@ func (q *reflections) appendR(r []float64) []float64 {
 	return r
 }
 
-// mulTo writes Q·B to dst, h×c, B being min(h, l)×c and Q the first min(h, l) columns
-// of the product of the reflections.
+// mulTo writes Q·B to the h×c matrix dst. B is min(h, l)×c, and Q consists of the first
+// min(h, l) columns of the product of the reflections.
 func (q *reflections) mulTo(dst, b kernel.Matrix[float64]) {
 	y := make([]float64, q.h)
 	for j := range b.Cols {

@@ -15,35 +15,35 @@ import (
 //
 //	w = (D − λρI)⁻¹Uᵀy,  y = (λI − T)z,  N(λ)z = (W(λ)⁻¹ + T − λI)z = 0,
 //
-// and if D is above λρ, the pencil has as many eigenvalues below a λ as N(λ) has negative ones. W hardly depends on λ
-// if features outnumber rows by far, ρ being a thousandth and D₁ some ten. So the lowest pairs of K = W⁻¹ + T, for a
-// W of weights near 1/(D − λρ), are nearly the wanted ones, and from z, θ of a pair
+// If D is above λρ, the pencil has as many eigenvalues below a λ as N(λ) has negative eigenvalues. If features
+// outnumber rows by far, W hardly depends on λ, because ρ is about 0.001 and D₁ about 10. So the lowest pairs of K =
+// W⁻¹ + T, for a W with weights near 1/(D − λρ), are nearly the wanted pairs. From the z and θ of a pair,
 //
 //	y ← y + W⁻¹u,  (K − θI)u = −g,  g = y + (T − θI)z,
 //
-// in the complement of the z found, each reading of U gains as many digits as the weights are near: it makes w of y,
-// and z of w, and the next pairs are Rayleigh and Ritz's in the span of these w. g bounds the residual: ‖Uᵀg‖ ≤ ‖g‖
-// in the norm of M⁻¹.
+// in the complement of the z found, gives a better y. One reading of U then makes w from y and z from w, and the next
+// pairs are found by the Rayleigh-Ritz method in the span of these w. Each reading gains as many digits as the weights
+// have right. g bounds the residual: ‖Uᵀg‖ ≤ ‖g‖ in the norm of M⁻¹.
 //
-// The weights are from the previous D, except for features whose weight changed by much: of 13 updates of sfufs for
-// 500 × 50,000 the last seven changed W by 7 to 0.3 %, nine tenths of that in 3,000 features. And W is a sum of
-// rounded numbers, see [LowRank.addRough]. [reducedPencil.proveComplete] explains why the pairs are right in spite of
-// both.
+// The weights are computed from the previous D, except for features whose weight changed by much: of 13 updates of
+// sfufs for 500 × 50,000 the last seven changed W by 7 to 0.3 %, nine tenths of that in 3,000 features. Moreover, W is
+// a sum of rounded numbers, see [LowRank.addRough]. [reducedPencil.proveComplete] explains why the pairs are right
+// nevertheless.
 //
-// With L of W = LLᵀ all of K is in X = I + LᵀTL and Y = LᵀL: K⁻¹ = LX⁻¹Lᵀ, and K − μI has as many negative
-// eigenvalues as X − μY. A reading costs 4nd flops a vector, W n²d at most, the rest some 2n³ and n²m.
+// With W = LLᵀ, X = I + LᵀTL and Y = LᵀL describe K completely: K⁻¹ = LX⁻¹Lᵀ, and K − μI has as many negative
+// eigenvalues as X − μY. A reading costs 4nd flops for each vector, W at most n²d, and the rest about 2n³ + n²m.
 type reducedPencil struct {
 	*LowRank
 	l, p int
 
-	weights     []float64              // of W; nil until it is made
+	weights     []float64              // the weights of W; nil until W is computed
 	w           kernel.Matrix[float64] // W, upper triangle
-	madeWeights []float64              // the weights when W was last made from all features
-	wError      sumError               // how far W was off then
-	influence   []float64              // of each feature on the wanted pairs, see recordInfluence
-	root        Cholesky               // of W, for its Lᵀ
+	madeWeights []float64              // the weights at the time when W was last computed from all features
+	wError      sumError               // the error of W at that time
+	influence   []float64              // influence of each feature on the wanted pairs, see recordInfluence
+	root        Cholesky               // the factor Lᵀ of W
 	x, y        kernel.Matrix[float64] // X and Y, upper triangles
-	chol        Cholesky               // of X
+	chol        Cholesky               // the factor of X
 	kInverse    kernel.Matrix[float64] // K⁻¹
 	singleRoom  [3][]float32           // float32 scratch for K⁻¹
 	readers     chan *panelReader      // nil until needed
@@ -52,27 +52,27 @@ type reducedPencil struct {
 }
 
 const (
-	// Each entry of D must exceed leastRatio·λρ.
+	// leastRatio·λρ is a bound that each entry of D must exceed.
 	leastRatio = 2
 	// mostReadings bounds the readings of U for a matrix.
 	mostReadings = 12
-	// leastError and mostError bound the error of W that is allowed, as a share of its trace: an eighth of the gap
-	// after the last value. They bound as well by how much a weight may exceed W's. A reading leaves as large a share
+	// leastError and mostError are the limits of the error allowed for W, which is an eighth of the gap after the last
+	// value, as a share of W's trace. A weight may exceed the one in W by the same share. A reading leaves that share
 	// of the error of the pairs, and the proof loses as much.
 	leastError, mostError = 1e-3, 0.03
-	// An error of W in the directions of the wanted pairs counts influenceFactor times: with a factor of 1 a reading
+	// influenceFactor multiplies the error of W in the directions of the wanted pairs. With a factor of 1, a reading
 	// left up to two thirds of the error when a few features that dominate all pairs had changed.
 	influenceFactor = 8
-	// exactRidge is enough for W to have a factor if rows depend on each other, as centred ones do.
+	// exactRidge is large enough for W to have a factor if its rows are linearly dependent, as centred rows are.
 	exactRidge = 1e-12
-	// singleRidge is above the loss of W in float32: each entry sums 256 products at a time, and is added to a
-	// float64 sum after singleSum features.
+	// singleRidge is larger than the error of computing W in float32. Each entry is summed over 256 products at a
+	// time, and added to a float64 sum after singleSum features.
 	singleRidge = 4e-6
 	singleSum   = 4 * singleBlock
 )
 
-// reducedTo finds the pairs of a pencil by n×n numbers, or reports that it could not: if D is too small for λρ, or
-// more pairs are wanted than rows allow.
+// reducedTo finds the pairs of a pencil with n×n matrices. It returns false if D is too small compared with λρ, if
+// there are too few rows for the number of pairs, or if it does not succeed.
 func (s *Smallest) reducedTo(a *LowRank, warm kernel.Matrix[float64]) (Eigen, bool) {
 	least, most := slices.Min(a.diag), slices.Max(a.diag)
 	if 2*s.p > a.n || !(least > 0) {
@@ -93,7 +93,7 @@ func (s *Smallest) reducedTo(a *LowRank, warm kernel.Matrix[float64]) (Eigen, bo
 		return Eigen{}, false
 	}
 	z, theta, ok := r.lowestVectors(warm)
-	if even && ok && theta[s.l-1]*a.rho > leastError*least { // now scale W for that λ, which costs nothing
+	if even && ok && theta[s.l-1]*a.rho > leastError*least { // now scale W for that λ, which is cheap
 		if r.lastTheta = theta[s.l-1]; !r.weighEvenly() || !r.makeFactors() {
 			return Eigen{}, false
 		}
@@ -117,7 +117,7 @@ func (s *Smallest) reducedTo(a *LowRank, warm kernel.Matrix[float64]) (Eigen, bo
 	return r.eigenFromPairs(s, b), true
 }
 
-// makeFactors makes X, Y, their factors and K⁻¹ from W.
+// makeFactors computes X, Y, their factors and K⁻¹ from W.
 func (r *reducedPencil) makeFactors() bool {
 	n, m, ridge := r.n, r.smooth.Rows, r.ridgeFor(r.weights)
 	copyUpper(r.team.Threads(), r.y, r.w)
@@ -130,7 +130,7 @@ func (r *reducedPencil) makeFactors() bool {
 	u := r.root.u
 	r.eachRow(func(_ int, _, y []float64) { clear(y) })
 	uh := kernel.RowMajor(make([]float64, n*m), n, m, m)
-	for k := 0; k < n; k += strip { // rows of U start at their diagonal
+	for k := 0; k < n; k += strip { // the rows of U start at the diagonal
 		h := min(strip, n-k)
 		some := u.Sub(0, k, k+h, h)
 		kernel.Syrk(r.team, 1, some, r.y.Sub(0, 0, k+h, k+h))
@@ -150,9 +150,9 @@ func (r *reducedPencil) makeFactors() bool {
 	return true
 }
 
-// makeInverse makes K⁻¹ = SᵀS from S = V⁻ᵀLᵀ and X = VᵀV in float32: the error of W is larger than its rounding. A
-// product with K⁻¹ takes a sixth of the time of products with L and solves with V, and finding some pairs takes
-// dozens.
+// makeInverse computes K⁻¹ = SᵀS with S = V⁻ᵀLᵀ and X = VᵀV. It uses float32, whose rounding is smaller than the error
+// of W. A product with K⁻¹ takes a sixth of the time of products with L and solves with V, and dozens of products are
+// needed to find some pairs.
 func (r *reducedPencil) makeInverse() {
 	n, v, team := r.n, r.chol.u, r.team
 	var square [3]kernel.Matrix[float32]
@@ -210,8 +210,9 @@ func (r *reducedPencil) eachRow(visit func(i int, x, y []float64)) {
 	kernel.Each(r.team.Threads(), r.n, func(i int) { visit(i, r.x.Data[i*r.n:(i+1)*r.n], r.y.Data[i*r.n:(i+1)*r.n]) })
 }
 
-// strip is the number of columns by which products with a triangle skip its zeros. solveStrip rows are solved for at
-// a time, as many as products sum in registers: of 3,000 rows they took three quarters of the time of 128.
+// strip is the number of columns of a triangle multiplied at a time, so that most of its zeros are skipped. solveStrip
+// rows are solved for at a time, as many as products sum in registers: with 3,000 rows, solving 256 rows at a time took
+// three quarters of the time of 128 rows.
 const strip, solveStrip = 128, 256
 
 func (r *reducedPencil) inverseTimes(alpha float64, x, y kernel.Matrix[float64]) {
@@ -229,7 +230,7 @@ func addThin(team *kernel.Team, alpha float64, x, c, y kernel.Matrix[float64]) {
 	}
 }
 
-// negatedInverse is −K⁻¹ as a form that has only products.
+// negatedInverse is −K⁻¹ as a matrixForm that supports only products.
 type negatedInverse struct{ pencil *reducedPencil }
 
 func (f negatedInverse) addProduct(y, x kernel.Matrix[float64]) { f.pencil.inverseTimes(-1, x, y) }
@@ -273,10 +274,11 @@ func (r *reducedPencil) lowestVectors(warm kernel.Matrix[float64]) (z kernel.Mat
 	return z, theta, true
 }
 
-// lowestShare is the largest residual of K's lowest vectors, as a share of their values.
+// lowestShare is the largest allowed residual of K's lowest vectors, as a share of their values.
 const lowestShare = 1e-6
 
-// runKrylov makes the first l Ritz pairs of a form right to a share of their values, without a factor or a proof.
+// runKrylov iterates until the residuals of the first l Ritz pairs of a form are at most share times their values. It
+// uses neither a factor nor a proof.
 func (s *Smallest) runKrylov(warm kernel.Matrix[float64], share float64) bool {
 	s.resetSpace()
 	s.startSpace(warm)
@@ -304,12 +306,12 @@ func (s *Smallest) runKrylov(warm kernel.Matrix[float64], share float64) bool {
 	return false
 }
 
-// proveComplete reports whether no value below θ_l is missing.
+// proveComplete reports whether the pairs found include all eigenvalues below θ_l.
 //
-// A W not below W(μ) makes K no greater, so that K − μI has at least as many negative eigenvalues. (1 + η)W is such a
-// matrix, for the largest share η by which a weight of W(μ) exceeds W's. If X − μY of it is positive definite once k
-// pairs are lifted, at most k values are below μ = θ_k. k is the number of Ritz values before the widest gap. The
-// bounds of those beyond the l-th must show that they are no less than it.
+// If W is at least W(μ), K is at most as large as with W(μ), so that K − μI has at least as many negative eigenvalues.
+// (1 + η)W is at least W(μ) if η is the largest share by which a weight of W(μ) exceeds the one in W. If its X − μY is
+// positive definite after k pairs are lifted, at most k values are below μ = θ_k. k is the number of Ritz values before
+// the widest gap. The bounds of the Ritz values after the l-th must show that their eigenvalues are at least θ_l.
 func (r *reducedPencil) proveComplete(s *Smallest, b pencilRitz) bool {
 	n, k := r.n, r.l
 	for i := r.l; i < r.p-1 && b.theta[i]-b.bounds[i] >= b.theta[r.l-1]-4*s.tolerance()*s.norm; i++ {

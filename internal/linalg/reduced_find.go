@@ -33,17 +33,17 @@ func (r *reducedPencil) pencilPairs(s *Smallest, z kernel.Matrix[float64], theta
 }
 
 const (
-	// A worker reads stretchBlock features at a time: for 3,000 rows in float32, 100 to 256 took two thirds of the
-	// time of 24 and of 1,024, and of panels that all workers share.
+	// stretchBlock is the number of features that a worker reads at a time. For 3,000 rows in float32, 100 to 256
+	// features took two thirds of the time of 24 or 1,024 features, and of panels shared by all workers.
 	stretchBlock  = 128
 	mostStretches = 32
 )
 
-// turnTolerance is the largest residual of the pairs as a share of the gap after them, and with it the angle by which
-// their vectors are off.
+// turnTolerance is the largest allowed residual of the pairs, as a share of the gap after them. It bounds the angle
+// between a computed vector and the exact one.
 const turnTolerance = 1e-7
 
-// yFromZ returns y = (θ − T)z of the rows z.
+// yFromZ returns y = (θI − T)z for the rows z.
 func (r *reducedPencil) yFromZ(z kernel.Matrix[float64], theta []float64) kernel.Matrix[float64] {
 	y := kernel.RowMajor(make([]float64, len(z.Data)), z.Rows, r.n, r.n)
 	r.addThinProduct(-1, z, r.middle, y)
@@ -56,13 +56,13 @@ func (r *reducedPencil) yFromZ(z kernel.Matrix[float64], theta []float64) kernel
 // pencilRitz holds Ritz pairs of the pencil.
 type pencilRitz struct {
 	theta  []float64
-	w      kernel.Matrix[float64] // p×d, wᵀMw = 1
+	w      kernel.Matrix[float64] // p×d, scaled to wᵀMw = 1
 	z, y   kernel.Matrix[float64] // p×n
 	g      kernel.Matrix[float64] // y + (T − θI)z, p×n
-	bounds []float64              // on the residuals, in the norm of M⁻¹
+	bounds []float64              // upper bounds on the residuals, in the norm of M⁻¹
 }
 
-// ritzPairs makes w = (D − θρ)⁻¹Uᵀy and z = Uw in one reading of U, and their Ritz pairs.
+// ritzPairs computes w = (D − θρ)⁻¹Uᵀy and z = Uw in one reading of U, and returns the Ritz pairs in the span of w.
 func (r *reducedPencil) ritzPairs(y kernel.Matrix[float64], theta []float64) (b pencilRitz, ok bool) {
 	n, d, p := r.n, r.d, y.Rows
 	w, z := kernel.RowMajor(make([]float64, p*d), p, d, d), kernel.RowMajor(make([]float64, p*n), p, n, n)
@@ -107,8 +107,9 @@ func (r *reducedPencil) ritzPairs(y kernel.Matrix[float64], theta []float64) (b 
 	return b, true
 }
 
-// downAndUp writes w = (D − θρ)⁻¹Uᵀy and z = Uw, both 0 before. Each stretch of features belongs to one worker, and
-// has its own sum. As many vectors are multiplied at a time as products take without a copy, padded with 0.
+// downAndUp writes (D − θρ)⁻¹Uᵀy to w and Uw to z, both of which must be 0 before. It divides the features into
+// stretches of consecutive features, each with one worker and its own sum. It multiplies as many vectors at a time,
+// padded with 0, as a product can use without a copy.
 func (r *reducedPencil) downAndUp(y kernel.Matrix[float64], theta []float64, w, z kernel.Matrix[float64]) {
 	n, d, p := r.n, r.d, y.Rows
 	count := stretchCount(n, p)
@@ -123,7 +124,7 @@ func (r *reducedPencil) downAndUp(y kernel.Matrix[float64], theta []float64, w, 
 			r.readers <- &panelReader{kernel.NewTeam(1), make([]float64, stretchBlock*n), make([]float64, stretchBlock*few)}
 		}
 	}
-	sums := make([][]float64, count) // n×few each group
+	sums := make([][]float64, count) // n×few numbers for each group
 	kernel.Each(cap(r.readers), count, func(t int) {
 		reader := <-r.readers
 		defer func() { r.readers <- reader }()
@@ -155,17 +156,17 @@ func (r *reducedPencil) downAndUp(y kernel.Matrix[float64], theta []float64, w, 
 	}
 }
 
-// panelReader is the scratch with which a worker reads features.
+// panelReader is the scratch memory of a worker that reads features.
 type panelReader struct {
 	team           *kernel.Team
 	room, products []float64
 }
 
-// stretchCount returns the number of stretches of features that are read in parallel: their sums are at most n²
-// numbers.
+// stretchCount returns the number of stretches of features that are read in parallel. It is so small that their sums
+// are at most n² numbers.
 func stretchCount(n, vectors int) int { return max(min(mostStretches, n/(2*vectors)), 1) }
 
-// writeGrams writes wwᵀ and wDwᵀ of the rows w, each row a task: rows are few, and long.
+// writeGrams writes wwᵀ to plain and wDwᵀ to heavy. Each row of w is a task of its own, because rows are few and long.
 func (r *reducedPencil) writeGrams(w, plain, heavy kernel.Matrix[float64]) {
 	p, d := w.Rows, w.Cols
 	kernel.Each(r.team.Threads(), p, func(i int) {
@@ -189,8 +190,8 @@ func symmetrize(x kernel.Matrix[float64]) {
 	}
 }
 
-// solveCorrections returns the u of every pair: (K − θI)u = −g in the complement of the z, in which conjugate
-// gradients solve (I − θK⁻¹)u = −K⁻¹g. g is in the complement already, being a Ritz pair's.
+// solveCorrections returns the correction u of every pair: (K − θI)u = −g in the complement of the z. Conjugate
+// gradients solve (I − θK⁻¹)u = −K⁻¹g there. g lies in the complement already, because it belongs to a Ritz pair.
 func (r *reducedPencil) solveCorrections(b pencilRitz) (kernel.Matrix[float64], bool) {
 	n, p, g := r.n, r.p, b.g
 	rows := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, p*n), p, n, n) }
@@ -219,7 +220,7 @@ func (r *reducedPencil) solveCorrections(b pencilRitz) (kernel.Matrix[float64], 
 		minus := rows()
 		r.inverseTimes(1, along, minus)
 		for i, v := range b.theta {
-			v = min(v, b.theta[r.l-1]) // above θ_l the complement need not be positive: clamp the guards' values
+			v = min(v, b.theta[r.l-1]) // above θ_l the matrix need not be positive in the complement: clamp the guards' values
 			kernel.Axpy(-v, minus.Data[i*n:(i+1)*n], times.Data[i*n:(i+1)*n])
 		}
 		project(times)
@@ -252,6 +253,6 @@ func (r *reducedPencil) solveCorrections(b pencilRitz) (kernel.Matrix[float64], 
 }
 
 const (
-	gradientSteps = 80   // of conjugate gradients, at most
-	solvedShare   = 1e-5 // of the residual at which they stop
+	gradientSteps = 80   // largest number of steps of conjugate gradients
+	solvedShare   = 1e-5 // share of the first residual at which they stop
 )

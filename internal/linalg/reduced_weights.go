@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// weighEvenly makes W if all entries of D are the same: UUᵀ/(D − σρ).
+// weighEvenly computes W = UUᵀ/(D − σρ) if all entries of D are equal.
 func (r *reducedPencil) weighEvenly() bool {
 	left := r.diag[0] - r.lastTheta*r.rho
 	if !(left > leastRatio*r.lastTheta*r.rho) {
@@ -22,7 +22,7 @@ func (r *reducedPencil) weighEvenly() bool {
 	return true
 }
 
-// makeWeights makes W of weights near 1/(D − σρ), or, if exact, of exactly these without loss.
+// makeWeights computes W with weights near 1/(D − σρ). If exact is set, it uses exactly these weights, without loss.
 func (r *reducedPencil) makeWeights(exact bool) bool {
 	sigma := r.lastTheta * r.rho
 	weights := make([]float64, r.d)
@@ -47,8 +47,8 @@ func (r *reducedPencil) makeWeights(exact bool) bool {
 	return true
 }
 
-// updateWeights corrects the weights that have changed much, or reports that W is better made anew. It does so in
-// whole numbers if W may be off by two more such errors.
+// updateWeights corrects W for the weights that have changed much. It returns false if W should be computed anew
+// instead. It multiplies in whole numbers if the error of W may grow by two more errors of roughTurn.
 func (r *reducedPencil) updateWeights(weights []float64) bool {
 	more, less := r.changedFeatures(weights)
 	now, made := slices.Clone(r.weights), slices.Clone(r.madeWeights)
@@ -81,20 +81,20 @@ func (r *reducedPencil) updateWeights(weights []float64) bool {
 	return true
 }
 
-// wantedSize bounds from below zᵀWz of the wanted z, zᵀWz ≥ 1/zᵀW⁻¹z ≥ 1/θ for the previous θ, but is at most W's
-// mean eigenvalue.
+// wantedSize returns a lower bound on zᵀWz for the wanted z: zᵀWz ≥ 1/zᵀW⁻¹z ≥ 1/θ for the previous θ. The result is
+// at most W's mean eigenvalue.
 func (r *reducedPencil) wantedSize(weights []float64) float64 {
 	return min(r.weightedTrace(weights)/float64(r.n), 1/r.lastTheta)
 }
 
-// ridgeFor returns the ridge that makes W an upper bound of its exact sum, up to the relative error. If weights are
-// lower than when W was made or updated, Q ≤ κ·Q_now, the error then was relative to Q_now too: it is relative/κ of
-// Q, with κ times the ridge.
+// ridgeFor returns the ridge that makes W an upper bound of its exact sum Q_now, up to the relative error. If the
+// weights are lower than when W was computed or updated, the sum Q of that time is at most κ·Q_now. Its relative error
+// then holds for Q_now too, because it is relative/κ of Q with κ times the ridge.
 func (r *reducedPencil) ridgeFor(weights []float64) float64 {
 	return largestShrink(r.madeWeights, weights) * r.wError.ridge
 }
 
-// largestShrink returns κ ≥ 1, the largest factor by which a weight fell.
+// largestShrink returns κ, the largest factor by which a weight fell, or 1 if none fell.
 func largestShrink(before, now []float64) float64 {
 	most := 1.0
 	for i, v := range now {
@@ -103,11 +103,11 @@ func largestShrink(before, now []float64) float64 {
 	return most
 }
 
-// allowedError is the share of W that may be wrong.
+// allowedError returns the error that W may have, as a share of W.
 func (r *reducedPencil) allowedError() float64 { return min(max(r.gap/8, leastError), mostError) }
 
-// recordInfluence keeps (uᵀy)²/yᵀWy of each feature, the mean over the pairs: how much the feature's weight changes W
-// in the wanted directions. w is W's weight times uᵀy.
+// recordInfluence stores the mean over the pairs of (uᵀy)²/yᵀWy for each feature u. This is a measure of how much the
+// feature's weight changes W in the wanted directions. An entry of w is the feature's weight in W times uᵀy.
 func (r *reducedPencil) recordInfluence(b pencilRitz) {
 	r.influence = make([]float64, r.d)
 	for i := range r.l {
@@ -122,8 +122,8 @@ func (r *reducedPencil) recordInfluence(b pencilRitz) {
 	}
 }
 
-// changedFeatures lists the features whose weights in W should change, ascending: to a higher weight, and to a lower
-// one.
+// changedFeatures returns two ascending lists of features whose weights in W should change: to a higher weight, and
+// to a lower weight.
 func (r *reducedPencil) changedFeatures(weights []float64) (more, less []int) {
 	stale, sum := r.allowedError(), r.weightedTrace(weights)
 	change, order := make([]float64, r.d), make([]int, r.d)
@@ -150,28 +150,28 @@ func (r *reducedPencil) changedFeatures(weights []float64) (more, less []int) {
 	return more, less
 }
 
-// sumError bounds how far a sum Q̃ may be from its exact Q = Σ w·uuᵀ: (1 − relative)Q ≤ Q̃ + ridge·I.
+// sumError bounds the error of a computed sum Q̃ of the exact Q = Σ w·uuᵀ: (1 − relative)Q ≤ Q̃ + ridge·I.
 type sumError struct{ relative, ridge float64 }
 
-// roughTurn is the error of addRough, as a share of the added sum and of size. Lists shorter than 1/roughShare of all
-// features are not worth that error.
+// roughTurn is the error of addRough, as a share of the added sum and of size. For a list shorter than 1/roughShare of
+// all features, the time saved is not worth that error.
 const (
 	roughTurn  = leastError / 2
 	roughShare = 8
 )
 
-// addRough adds sign·Σ w·uuᵀ over the listed features to the upper triangle of c, with an error of about roughTurn of
-// that sum and of size.
+// addRough adds sign·Σ w·uuᵀ over the listed features to the upper triangle of c. Its error is about roughTurn times
+// that sum plus roughTurn times size.
 //
-// The rows a = √w·u of most features are rounded at random to multiples of a unit, which turns A into A + E, with
-// independent errors of mean 0 in E. With A = VS, V orthonormal,
+// The rows a = √w·u of most features are rounded at random to multiples of a unit. This changes A to A + E, and the
+// entries of E are independent errors of mean 0. With A = VS for an orthonormal V,
 //
 //	|xᵀAEᵀx| ≤ ‖Sx‖·‖VᵀE‖·‖x‖,  ‖VᵀE‖ ≤ ½unit·(2√n + 8)
 //
-// except once in e³² times (the norm of a random n×n matrix), so that (1 − turn)AᵀA ≤ (A + E)ᵀ(A + E) + ‖VᵀE‖²/turn,
-// turn being the relative error. A subtracted sum is (1 + turn)AᵀA + ‖VᵀE‖²/turn + EᵀE at most, the last term bounded
-// as for a random matrix of k rows. Whole numbers of 12 bits are multiplied in two thirds of the time of float32, and
-// whole numbers of 11 bits in half. The features of larger entries are summed in float32.
+// with a probability of 1 − e⁻³² (the norm of a random n×n matrix). Hence (1 − turn)AᵀA ≤ (A + E)ᵀ(A + E) +
+// ‖VᵀE‖²/turn, turn being the relative error. A subtracted sum is at most (1 + turn)AᵀA + ‖VᵀE‖²/turn + EᵀE, with the
+// bound of a random matrix of k rows for the last term. Whole numbers of 12 bits are multiplied in two thirds of the
+// time of float32, and whole numbers of 11 bits in half of it. Features with larger entries are summed in float32.
 func (a *LowRank) addRough(c kernel.Matrix[float64], sign float64, list []int, weights []float64, size float64) (r sumError) {
 	r.relative = roughTurn
 	unit := a.roundingUnit(r.relative, size)
@@ -205,13 +205,13 @@ func (a *LowRank) scaleUpper(c kernel.Matrix[float64], factor float64) {
 	})
 }
 
-// roundingUnit returns the unit with which the ridge is turn·size.
+// roundingUnit returns the unit of rounding for which the ridge is turn·size.
 func (a *LowRank) roundingUnit(turn, size float64) float64 {
 	return turn * math.Sqrt(size) / (math.Sqrt(float64(a.n)) + 4)
 }
 
-// splitBySize sorts the listed features by the wholeBlocks entry whose limit their √w·u fit in multiples of unit;
-// singles fit none.
+// splitBySize groups the listed features by the first entry of wholeBlocks whose limit their √w·u, in multiples of
+// unit, do not exceed. singles are the features that exceed all limits.
 func (a *LowRank) splitBySize(list []int, weights []float64, unit float64) (wholes [][]int, singles []int) {
 	wholes = make([][]int, len(wholeBlocks))
 	peaks := a.peakEntries()
@@ -245,7 +245,7 @@ func (a *LowRank) addSingles(c kernel.Matrix[float64], sign float64, list []int,
 		return
 	}
 	_, exp := math.Frexp(largest)
-	n, unit := a.n, math.Ldexp(1, exp&^1) // an even power of two, as float32 has too few exponents for any unit
+	n, unit := a.n, math.Ldexp(1, exp&^1) // an even power of two near largest, because the range of float32 is small
 	sum, rows := kernel.RowMajor(make([]float32, n*n), n, n, n), make([]float32, min(singleBlock, len(list))*n)
 	pending := 0
 	flush := func() {
@@ -275,8 +275,8 @@ func (a *LowRank) addSingles(c kernel.Matrix[float64], sign float64, list []int,
 	flush()
 }
 
-// addWholes adds Σ w·uuᵀ/unit² over the listed features to the upper triangle of c. Entries are rounded at random to
-// multiples of unit, below [kernel.MostWholeOf] for together features, the number multiplied at a time.
+// addWholes adds Σ w·uuᵀ/unit² over the listed features to the upper triangle of c. It rounds entries at random to
+// multiples of unit. It multiplies together features at a time, so the multiples must be below MostWholeOf(together).
 func (a *LowRank) addWholes(c kernel.Matrix[float64], list []int, weights []float64, unit float64, together int) {
 	n := a.n
 	block := make([]int16, n*min(together, len(list)+1))
@@ -304,17 +304,17 @@ func (a *LowRank) addWholes(c kernel.Matrix[float64], list []int, weights []floa
 }
 
 const (
-	// singleBlock features are multiplied in float32 at a time.
+	// singleBlock is the number of features multiplied in float32 at a time.
 	singleBlock = 1024
-	// groupFeatures features make a task.
+	// groupFeatures is the number of features in a task.
 	groupFeatures = 16
 )
 
-// wholeBlocks are the numbers of features multiplied in whole numbers at a time, for small entries and for larger
-// ones.
+// wholeBlocks are the numbers of features multiplied in whole numbers at a time. The first is for small entries, the
+// others for larger and larger entries.
 var wholeBlocks = [...]int{kernel.DeepestWhole, kernel.DeepestWhole / 2, kernel.DeepestWhole / 4}
 
-// eachGroup calls visit in parallel for groups of a few listed features, the first of a group at place at.
+// eachGroup calls visit in parallel for groups of a few listed features. at is the index in list of a group's first.
 func (a *LowRank) eachGroup(list []int, visit func(at int, features []int)) {
 	kernel.Each(a.team.Threads(), (len(list)+groupFeatures-1)/groupFeatures, func(task int) {
 		visit(task*groupFeatures, list[task*groupFeatures:min((task+1)*groupFeatures, len(list))])

@@ -7,15 +7,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// rootBlock rows of a root are found between two products that subtract them from the matrix.
+// rootBlock is the number of rows of a root computed between two products that subtract them from the matrix.
 const rootBlock = 32
 
-// PivotedRoot returns a U, r×n row-major, with UᵀU = A for a positive semidefinite n×n matrix A, row-major with both
-// triangles, which it overwrites. It is Cholesky's factorization with the largest pivot first, columns left in their
-// places, up to the first pivot that is rounding, n·2⁻⁵² of the largest: r is the rank of A, to rounding, and the
-// remainder of A has no entry above that. The first columns win among equal pivots. pivots are the columns of the r
-// pivots in order: a row of U is 0 in the pivot columns before its own. Costs 2rn² flops. The error wraps
-// [ErrNotFinite].
+// PivotedRoot returns a row-major r×n matrix U with UᵀU = A for a positive semidefinite n×n matrix A. A is row-major
+// with both triangles, and is overwritten. The method is Cholesky's factorization with the largest pivot first, of
+// equal pivots the first, but without exchanging columns. It ends at the first pivot of at most n·2⁻⁵² times the
+// largest, which is rounding. So r is the rank of A to rounding, and all entries of the remainder of A are below that
+// limit. pivots are the columns of the r pivots in order. A row of U is 0 in the pivot columns of earlier rows. It
+// costs 2rn² flops. The error wraps [ErrNotFinite].
 func PivotedRoot(team *kernel.Team, a kernel.Matrix[float64]) (root kernel.Matrix[float64], pivots []int, err error) {
 	n := a.Rows
 	left, taken := make([]float64, n), make([]bool, n)
@@ -68,5 +68,5 @@ func PivotedRoot(team *kernel.Team, a kernel.Matrix[float64]) (root kernel.Matri
 	}
 }
 
-// RootBytes bounds the memory of [Root] without the matrix, its result included, which grows by copying.
+// RootBytes bounds the memory of [PivotedRoot] without the matrix. It includes the result, which grows by copying.
 func RootBytes(n int) int64 { return 8 * (9*int64(n)*int64(n)/4 + 2*int64(n)) }

@@ -7,26 +7,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// preconditioner is the shifted factor of a [Smallest], with the results of earlier factorizations.
+// preconditioner contains the shifted factor of a [Smallest], and the results of earlier factorizations.
 type preconditioner struct {
 	hasFactor          bool // u holds the factor of A − sigma·I or of a deflated matrix
-	isDeflated         bool // the factor is a deflated matrix's
+	isDeflated         bool // the factor belongs to a deflated matrix
 	sigma              float64
 	counts             []eigenCount
-	factorTries        int // factorizations tried
-	stepsWithoutFactor int // steps still to take without a factor
-	failedDeflations   int // deflated matrices that had no factor
-	failedProofs       int // proofs that failed
+	factorTries        int // number of factorizations tried
+	stepsWithoutFactor int // number of steps that remain to be made without a factor
+	failedDeflations   int // number of deflated matrices that did not have a factor
+	failedProofs       int // number of proofs that failed
 }
 
-// eigenCount records that A has at most below eigenvalues under nu.
+// eigenCount records that the number of A's eigenvalues less than nu is at most the field below.
 type eigenCount struct {
 	nu    float64
 	below int
 }
 
-// proveComplete reports whether nothing is missing below the l pairs found, see [Smallest]: by an earlier count, or
-// by deflating only these.
+// proveComplete reports whether the l pairs found are proved to be the smallest, see [Smallest]. It uses an earlier
+// count of eigenvalues, or deflates only these l pairs.
 func (s *Smallest) proveComplete() bool {
 	mu := s.theta[s.l-1] - 4*s.tolerance()*s.norm
 	residual := norm2(s.rnorm[:s.l])
@@ -45,8 +45,8 @@ func (s *Smallest) proveComplete() bool {
 	return s.hasFactor
 }
 
-// factorDeflated factors B = A + V·T·Vᵀ − μI, V the first rows Ritz vectors. It fails if B has no factor. It leaves
-// the rows of √T·Vᵀ in w.
+// factorDeflated factors B = A + V·T·Vᵀ − μI, V being the first Ritz vectors, as many as rows. It returns false if B
+// does not have a factor. It leaves the rows of √T·Vᵀ in w.
 func (s *Smallest) factorDeflated(mu float64, rows int) bool {
 	root := math.Sqrt(s.deflationWeight())
 	for i, v := range s.x[:rows*s.n] {
@@ -55,12 +55,12 @@ func (s *Smallest) factorDeflated(mu float64, rows int) bool {
 	return s.factorWithRows(mu, rows)
 }
 
-// deflationWeight is t of T = t·I. A deflated eigenvalue becomes μ + ‖A‖ or a little more: far from the boundary, and
-// not so large that adding it costs digits.
+// deflationWeight returns the t of T = t·I. With it a deflated eigenvalue becomes μ + ‖A‖ or a little more. This is far
+// from the boundary, and not so large that digits are lost in the addition.
 func (s *Smallest) deflationWeight() float64 { return s.norm + s.theta[s.l-1] - s.theta[0] }
 
-// deflateAndCount deflates all p Ritz vectors at μ = θ_l and counts the eigenvalues below. It fails if B has no
-// factor.
+// deflateAndCount deflates all p Ritz vectors at μ = θ_l and counts the eigenvalues below μ. It returns false if B does
+// not have a factor.
 func (s *Smallest) deflateAndCount() bool {
 	mu := s.theta[s.l-1]
 	if s.hasFactor = s.factorDeflated(mu, s.p); !s.hasFactor {
@@ -73,8 +73,8 @@ func (s *Smallest) deflateAndCount() bool {
 	if !symmetricEigen(s.team.Threads(), g, p, values) {
 		return true
 	}
-	// An eigenvalue of A below μ − η·t gives one of G above 1 + η. This η is a few times
-	// the rounding of G.
+	// An eigenvalue of A below μ − η·t gives an eigenvalue of G above 1 + η. This η is a
+	// few times the rounding of G.
 	eta := s.tolerance() / 8
 	c := eigenCount{nu: mu - eta*s.deflationWeight()}
 	for _, v := range values {
@@ -97,12 +97,13 @@ func (s *Smallest) tryShift(sigma float64) bool {
 	return s.hasFactor
 }
 
-// chooseShift factors A − σI for a σ below the spectrum, at a distance like the spread of the wanted values: after
-// inversion a greater distance makes them all alike; a smaller one gains little and may fail.
+// chooseShift factors A − σI for a σ below the spectrum. Its distance from the spectrum is about the spread of the
+// wanted values. With a greater distance the values would be almost equal after inversion; a smaller one gains little
+// and may fail.
 //
-// Without a start the Ritz values mean nothing yet. Most matrices here are positive semi-definite, so the first trial
-// is just below 0; if it fails, some steps without a factor, a block Lanczos process for A itself, find the lower
-// end.
+// Without a start the Ritz values are meaningless at first. Most matrices here are positive semi-definite, so the first
+// trial is just below 0. If it fails, some steps without a factor, which are a block Lanczos process for A itself, find
+// the lower end of the spectrum.
 func (s *Smallest) chooseShift(step int, warm bool) {
 	if !s.hasFactor && step == 0 && !warm {
 		if s.tryShift(-s.leastDistance()) {
@@ -137,8 +138,8 @@ func (s *Smallest) chooseShift(step int, warm bool) {
 	}
 }
 
-// leastDistance is the smallest distance of a shift from the spectrum at which rounding does not decide whether there
-// is a factor.
+// leastDistance returns the smallest distance of a shift from the spectrum for which it does not depend on rounding
+// whether the shifted matrix has a factor.
 func (s *Smallest) leastDistance() float64 { return max(32*s.tolerance()*s.norm, s.shiftMargin) }
 
 // maxFactors bounds the factorizations spent on better shifts.
@@ -147,7 +148,7 @@ const maxFactors = 8
 func (s *Smallest) tryLowerShifts(distance, end float64) bool {
 	for ; distance < end; distance *= 4 {
 		sigma := s.theta[0] - distance
-		if sigma <= -s.bound { // no eigenvalue, by Gershgorin's theorem
+		if sigma <= -s.bound { // sigma is below all eigenvalues, by Gershgorin's theorem
 			sigma = -s.bound * (1 + 0x1p-20)
 			return s.tryShift(sigma)
 		}

@@ -10,21 +10,21 @@ import (
 )
 
 var (
-	// ErrNotFinite is wrapped, with the place, by errors about a NaN or an infinity in a matrix.
+	// ErrNotFinite is wrapped by errors about a NaN or an infinity in a matrix, which name its position.
 	ErrNotFinite = errors.New("not a finite number")
 	// ErrNoConvergence is returned if LAPACK's own iterations do not converge. No finite matrix is known for which
 	// they fail.
 	ErrNoConvergence = errors.New("eigenvalue or singular value iteration did not converge")
 )
 
-// EigenOptions tunes [Smallest]; a zero field means its default.
+// EigenOptions contains options of [Smallest]. A field that is 0 selects the default.
 type EigenOptions struct {
-	// Guard is the number of further vectors that are iterated with the l wanted ones, so that the gap after the last
-	// guard sets the pace of convergence: by default l/4, at least 4. More save few steps and make each more costly.
+	// Guard is the number of vectors iterated in addition to the l wanted ones, by default l/4 and at least 4. The gap
+	// after the last guard determines the speed of convergence. More guards save few steps and make each more costly.
 	Guard int
 	// Steps is the number of extensions of the subspace after which the dense solver takes over: by default 60.
 	Steps int
-	// Filter is a cheap product with the matrix, if it has one; nil is none.
+	// Filter is a cheap product with the matrix, or nil if there is none.
 	Filter *Filter
 }
 
@@ -42,69 +42,68 @@ func (o EigenOptions) withDefaults(l int) EigenOptions {
 type Eigen struct {
 	Values  []float64              // l, ascending
 	Vectors kernel.Matrix[float64] // n×l, column i belongs to Values[i]; orthonormal
-	// Basis is n×w, w ≥ l: the vectors, then the guards, which have converged less. It is
-	// the best start for a similar matrix. Vectors is a view of it.
+	// Basis is n×w, w ≥ l. It contains the vectors and then the guards, which have converged less.
+	// It is the best start for a similar matrix. Vectors is a view of it.
 	Basis kernel.Matrix[float64]
-	// Residual is the largest ‖Av−λv‖/‖A‖ of a pair, ‖A‖ being bounded from below by
-	// the largest norm of a column.
+	// Residual is the largest ‖Av−λv‖/‖A‖ of all pairs. The largest norm of a column is used for
+	// ‖A‖, of which it is a lower bound.
 	Residual float64
-	Steps    int  // extensions of the subspace
-	Factors  int  // Cholesky factorizations, failed ones included
+	Steps    int  // number of extensions of the subspace
+	Factors  int  // number of Cholesky factorizations, failed ones included
 	Dense    bool // whether the dense solver found them
 }
 
-// Smallest finds the l algebraically smallest eigenpairs of symmetric n×n matrices, one
-// matrix after the other, in memory that it keeps.
+// Smallest finds the l algebraically smallest eigenpairs of a sequence of symmetric n×n matrices. It
+// reuses its memory from one matrix to the next.
 //
-// The method is block Davidson with a shifted Cholesky factor as preconditioner, which for a fixed shift is
-// shift-and-invert block Lanczos with full orthogonalization. QᵀAQ, for an orthonormal basis Q of the space, gives
-// the Ritz pairs (θ, x); (A − σI)⁻¹ times their residuals r = Ax − θx, for a σ below the spectrum, joins Q. If A has
-// a [Filter], that comes first, as long as it halves the residuals. A pair is accepted if ‖r‖ ≤ tol·‖A‖, tol =
-// √n·2⁻⁴⁹, a few times the rounding, with A times the final, orthonormal vectors computed again.
+// The method is block Davidson with a shifted Cholesky factor as preconditioner. For a fixed shift this is
+// shift-and-invert block Lanczos with full orthogonalization. For an orthonormal basis Q of the space, QᵀAQ gives the
+// Ritz pairs (θ, x). (A − σI)⁻¹ times their residuals r = Ax − θx, for a σ below the spectrum, is added to Q. If A has
+// a [Filter], it is used first, as long as it halves the residuals. A pair is accepted if ‖r‖ ≤ tol·‖A‖ with tol =
+// √n·2⁻⁴⁹, a few times the rounding. For this test, A times the final, orthonormal vectors is computed again.
 //
-// No iteration alone can prove that it has missed nothing. A Cholesky factor can:
+// An iteration alone cannot prove that it has not missed a pair. A Cholesky factor can:
 //
 //	B = A + t·V·Vᵀ − μI
 //
-// has one only if wᵀAw > μ for every unit w orthogonal to V. With V the l accepted
-// vectors, R their n×l residuals and μ = θ_l − 4·tol·‖A‖, Weyl's theorem then puts each
-// λ_i, counted by size, between θ_i − 4·tol·‖A‖ − ‖R‖ and θ_i.
+// has such a factor only if wᵀAw > μ for every unit vector w orthogonal to V. If V contains the l
+// accepted vectors, R their n×l residuals and μ = θ_l − 4·tol·‖A‖, then by Weyl's theorem λ_i, the
+// i-th smallest eigenvalue, lies between θ_i − 4·tol·‖A‖ − ‖R‖ and θ_i.
 //
-// With a near start the proof needs no further factor. With V all l+Guard Ritz vectors of the start and μ their θ_l,
-// B is the preconditioner of the steps, and by Sylvester's law of inertia A has as many eigenvalues below μ as
-// t·Vᵀ·B⁻¹·V has above 1, whatever V is. If this equals the number of accepted θ_i below μ, which each have an
-// eigenvalue within ‖R‖, nothing below μ has been missed.
+// With a near start the proof does not need another factor. If V contains all l+Guard Ritz vectors of the start, and μ
+// is their θ_l, B is the preconditioner of the steps. By Sylvester's law of inertia A has as many eigenvalues below μ
+// as t·Vᵀ·B⁻¹·V has above 1, for any V. Each accepted θ_i has an eigenvalue within ‖R‖. So if the number of accepted
+// θ_i below μ is equal to that count, all eigenvalues below μ have been found.
 //
-// This is proved up to the rounding of factor and products: some √n·2⁻⁵³·‖A‖ in practice, n times as much at worst.
-// Of eigenvalues closer together than 4·tol·‖A‖, also around the l-th, any may have been taken, and the vectors are
-// as well determined as the gaps allow. If three proofs fail or the steps run out, LAPACK's dense solver decides, as
-// it does if n is below 100 or four times l+Guard.
+// The proof holds up to the rounding of factor and products: about √n·2⁻⁵³·‖A‖ in practice, at worst n times as much.
+// Of eigenvalues closer together than 4·tol·‖A‖, also around the l-th, any may have been chosen, and the vectors are
+// as well determined as the gaps allow. LAPACK's dense solver is used if three proofs fail or the steps run out, and
+// also if n is below 100 or below four times l+Guard.
 //
-// The cost is a Cholesky factor (n³/3 flops) for each shift and each B, one in all with a
-// near start and mostly two or three without, and 4·n²·p flops for each of some 5 to 20
-// steps.
+// It costs a Cholesky factor (n³/3 flops) for each shift and each B, and 4·n²·p flops for each of
+// about 5 to 20 steps. With a near start one factor suffices, otherwise mostly two or three.
 //
-// The input determines the result: starts are seeded, the first entry of largest magnitude
-// of a vector is positive, and the bits do not depend on the team.
+// The input determines the result: random starts have a fixed seed, the first entry of largest
+// magnitude of a vector is positive, and the bits do not depend on the team.
 type Smallest struct {
-	n, l, p int // p = l + guards
+	n, l, p int // p is l plus the number of guards
 	opt     EigenOptions
 	team    *kernel.Team
 
 	form       matrixForm
-	fullMatrix // storage of a matrix that is loaded in full
-	// A lower bound on the norm of the scaled matrix, and a bound on its spectrum.
+	fullMatrix // memory for a matrix that is stored in full
+	// norm is a lower bound on the norm of the scaled matrix, bound an upper bound on its eigenvalues' magnitudes.
 	norm, bound  float64
 	shiftMargin  float64                   // the least distance of a shift from the spectrum
-	exp          int                       // A is 2^exp times the scaled one
-	filterBlocks [3]kernel.Matrix[float64] // n×p and padding, of the last filter
+	exp          int                       // A is 2^exp times the scaled matrix
+	filterBlocks [3]kernel.Matrix[float64] // scratch of a filter, n×p and padding
 
 	searchSpace
 	preconditioner
 }
 
-// NewSmallest returns a solver for l of n eigenpairs. It panics unless 0 ≤ l ≤ n.
-// It holds [SmallestBytes] from the first Solve on.
+// NewSmallest returns a solver for l of n eigenpairs. It panics unless 0 ≤ l ≤ n. The solver
+// uses [SmallestBytes] of memory from the first Solve on.
 func NewSmallest(team *kernel.Team, n, l int, opt EigenOptions) *Smallest {
 	if l < 0 || l > n {
 		panic(fmt.Sprintf("linalg: %d eigenpairs of a matrix of order %d", l, n))
@@ -114,7 +113,7 @@ func NewSmallest(team *kernel.Team, n, l int, opt EigenOptions) *Smallest {
 }
 
 // SmallestBytes bounds the memory of a [Smallest] and its Solve without the team's panels: two matrices, the basis
-// and its product with A, and some blocks, a filter's included.
+// and its product with A, and several blocks of vectors, also of a filter.
 func SmallestBytes(n, l int, opt EigenOptions) int64 {
 	return SmallestFormBytes(n, l, opt) + 16*int64(n)*int64(n) + 24*filterColumns*int64(n) + SymmetricEigenBytes(n)
 }
@@ -126,9 +125,9 @@ func SmallestFormBytes(n, l int, opt EigenOptions) int64 {
 	return 8 * ((2*m+11*p)*size + 4*m*m + 64*(size+m))
 }
 
-// Solve returns the l smallest eigenpairs of A, n×n, from its upper triangle. The columns of warm, n×w for any w, are
-// the start: the Basis of a similar matrix; their order and length do not matter. The error wraps [ErrNotFinite] or
-// [ErrNoConvergence].
+// Solve returns the l smallest eigenpairs of the n×n matrix A, of which it reads the upper triangle. The columns of the
+// n×w matrix warm, for any w, are the start, usually the Basis of a similar matrix. Their order and length do not
+// matter. The error wraps [ErrNotFinite] or [ErrNoConvergence].
 func (s *Smallest) Solve(a, warm kernel.Matrix[float64]) (Eigen, error) {
 	if a.Rows != s.n || a.Cols != s.n || (warm.Cols > 0 && warm.Rows != s.n) {
 		panic(fmt.Sprintf("linalg: eigenpairs of order %d from %d×%d, started from %d×%d",
@@ -174,9 +173,9 @@ func (s *Smallest) solveLoaded(warm kernel.Matrix[float64]) (e Eigen, err error)
 // mostDense is the order up to which a low-rank matrix is stored in full if the iterations fail.
 const mostDense = 2048
 
-// SolveForm returns the l smallest eigenpairs of a low-rank matrix. The matrix is stored in full if enough pairs are
-// wanted that the dense solver finds them, or if the iterations fail, up to an order of 2,048; beyond, the error
-// wraps [ErrNoConvergence].
+// SolveForm returns the l smallest eigenpairs of a low-rank matrix. The matrix is stored in full if the number of
+// wanted pairs requires the dense solver, or if the iterations fail. If its order is above 2,048, this is not possible,
+// and the error wraps [ErrNoConvergence].
 func (s *Smallest) SolveForm(a *LowRank, warm kernel.Matrix[float64]) (Eigen, error) {
 	if a.Length() != s.n || (warm.Cols > 0 && warm.Rows != s.n) {
 		panic(fmt.Sprintf("linalg: eigenpairs of order %d from %d, started from %d×%d", s.n, a.Length(), warm.Rows, warm.Cols))
@@ -201,7 +200,7 @@ func (s *Smallest) SolveForm(a *LowRank, warm kernel.Matrix[float64]) (Eigen, er
 		}
 		return s.eigenFromRitz(0, 0), nil
 	}
-	s.bound = s.norm // none is negative
+	s.bound = s.norm // all eigenvalues are at least 0
 	if a.metric {
 		s.shiftMargin = leastShift * a.top
 	}
@@ -235,14 +234,14 @@ func (s *Smallest) solveInFull(a *LowRank, warm kernel.Matrix[float64]) (Eigen, 
 	return s.Solve(a.ToFull(), warm)
 }
 
-// smallOrder is the order below which the dense solver is as fast: 2 ms at 100.
+// smallOrder is the order below which the dense solver is as fast as the iteration. At 100 it takes 2 ms.
 const smallOrder = 100
 
-// tolerance bounds the residual of an accepted pair, relative to ‖A‖.
+// tolerance returns the bound on the residual of an accepted pair, relative to ‖A‖.
 func (s *Smallest) tolerance() float64 { return math.Sqrt(float64(s.n)) * 0x1p-49 }
 
-// loadScaled copies A, mirrored, as 2^-exp·A with its largest entry in [1/2, 1), so that no square overflows or
-// vanishes, and sets the norms.
+// loadScaled copies 2^-exp·A with both triangles, and sets the norms. exp makes the largest entry lie in [1/2, 1), so
+// that squares neither overflow nor vanish.
 func (s *Smallest) loadScaled(a kernel.Matrix[float64]) (exp int, err error) {
 	n := s.n
 	s.form, s.fullMatrix.n, s.fullMatrix.team = &s.fullMatrix, n, s.team
@@ -251,20 +250,20 @@ func (s *Smallest) loadScaled(a kernel.Matrix[float64]) (exp int, err error) {
 	}
 	full := kernel.RowMajor(s.a, n, n, n)
 	copyUpper(s.team.Threads(), full, a)
-	largest := make([]float64, n) // of each row; NaN if the row has one
+	largest := make([]float64, n) // largest magnitude of each row; NaN if the row has a NaN
 	kernel.Each(s.team.Threads(), n, func(i int) {
 		var most, zero float64
 		for _, v := range s.a[i*n+i : (i+1)*n] {
-			zero += v - v // NaN for NaN and infinities
+			zero += v - v // v − v is NaN for NaN and infinities
 			if v = math.Abs(v); v > most {
 				most = v
 			}
 		}
 		largest[i] = most + zero
 	})
-	all := slices.Max(largest) // NaN if there is one
+	all := slices.Max(largest) // NaN if the matrix has a NaN
 	if all != all {
-		return 0, checkFinite("matrix", full) // entries below the diagonal are 0, or the last matrix's
+		return 0, checkFinite("matrix", full) // entries below the diagonal are 0 or from the previous matrix
 	}
 	s.norm, s.bound, s.shiftMargin = 0, 0, 0
 	if all == 0 {
@@ -324,7 +323,7 @@ func (s *Smallest) newEigen(w int) Eigen {
 	return Eigen{Values: make([]float64, s.l), Vectors: basis.Sub(0, 0, s.n, s.l), Basis: basis}
 }
 
-// solveDense finds the pairs by symmetricEigen: some 8·n³ flops.
+// solveDense finds the pairs by symmetricEigen, in about 8·n³ flops.
 func (s *Smallest) solveDense() (Eigen, error) {
 	n := s.n
 	copy(s.u, s.a)
@@ -366,5 +365,5 @@ func orientColumns(m kernel.Matrix[float64]) {
 	}
 }
 
-// norm2 is the Euclidean norm, for vectors whose squares neither overflow nor vanish.
+// norm2 returns the Euclidean norm. The squares of x must neither overflow nor vanish.
 func norm2(x []float64) float64 { return math.Sqrt(kernel.Dot(x, x)) }

@@ -11,20 +11,20 @@ import (
 type searchSpace struct {
 	m     int       // dimension
 	q, aq []float64 // orthonormal basis, and its product with A; basisRows×n
-	h     []float64 // QᵀAQ, symmetric in full, basisRows×basisRows
+	h     []float64 // QᵀAQ, both triangles, basisRows×basisRows
 
-	// All m Ritz pairs, in the basis q, and the first p multiplied out.
+	// y and theta are all m Ritz pairs in the basis q; x, ax and r belong to the first p.
 	y        []float64
 	theta    []float64
-	x, ax, r []float64 // p×n: vectors, A times them, residuals
+	x, ax, r []float64 // p×n: vectors, A times the vectors, residuals
 	rnorm    []float64
 
-	w    []float64 // p×n: the block that joins q next
+	w    []float64 // p×n: the block that is added to q next
 	rand *rand.Rand
 }
 
-// basisRows is the dimension at which the space is cut back: the small eigenproblem costs m³ in scalar arithmetic, a
-// cut costs some steps of convergence.
+// basisRows returns the dimension at which the space is reduced. A large space is costly, because its eigenproblem
+// takes m³ scalar operations; a reduction costs some steps of convergence.
 func basisRows(n, p int) int { return min(n, 6*p) }
 
 func (s *Smallest) resetSpace() {
@@ -65,12 +65,12 @@ func (s *Smallest) extendRandomly(rows int) int {
 	return s.extendSpace(rows)
 }
 
-// extendSpace adds the span of the first rows of w to the space and returns the dimensions added: rows that lie in
-// the space already are dropped.
+// extendSpace adds the span of the first rows of w to the space, and returns the number of added dimensions. It drops
+// rows that lie in the space already.
 func (s *Smallest) extendSpace(rows int) int {
 	n, ld := s.n, basisRows(s.n, s.p)
-	// The first pass leaves an error of 2⁻⁵³ times the condition of the projected rows, at
-	// most 10⁵, the second 2⁻⁵³. A row that shrinks in the second was rounding.
+	// The first pass leaves an error of 2⁻⁵³ times the condition of the projected rows, which is at most 10⁵. The
+	// second pass leaves an error of 2⁻⁵³. A row that shrinks in the second pass was only rounding.
 	rows = s.orthonormalizeRows(rows, 1e-10)
 	rows = s.orthonormalizeRows(rows, 0.25)
 	rows = min(rows, ld-s.m)
@@ -97,16 +97,16 @@ func (s *Smallest) extendSpace(rows int) int {
 	return rows
 }
 
-// orthonormalizeRows projects the first rows of w on the complement of the space and makes them orthonormal by their
-// Gram matrix's Cholesky factor, the largest pivot first. It leaves out the rows whose pivot is below drop times the
-// square of their length before and returns the number left.
+// orthonormalizeRows projects the first rows of w on the complement of the space and makes them orthonormal by the
+// Cholesky factor of their Gram matrix, with the largest pivot first. It leaves out rows whose pivot is below drop
+// times the square of their original length, and returns the number of remaining rows.
 func (s *Smallest) orthonormalizeRows(rows int, drop float64) int {
 	n := s.n
 	count := 0
 	for i := range rows {
 		row := s.w[i*n:][:n]
 		if scale := maxAbs(row); scale > 0 && scale <= math.MaxFloat64 {
-			// A solve near the spectrum can return any length: no square may overflow.
+			// A solve near the spectrum can return vectors of any length; scaling keeps squares from overflowing.
 			for j := range row {
 				row[j] /= scale
 			}
@@ -150,8 +150,8 @@ func (s *Smallest) orthonormalizeRows(rows int, drop float64) int {
 	return rank
 }
 
-// pivotedFactor factors the small symmetric matrix g, upper triangle given, as PᵀUᵀUP with the largest pivot first,
-// up to the first pivot below drop.
+// pivotedFactor factors the small symmetric matrix g, of which it reads the upper triangle, as PᵀUᵀUP. The largest
+// pivot comes first, and it stops at the first pivot below drop.
 func pivotedFactor(g kernel.Matrix[float64], drop float64) (order []int, u kernel.Matrix[float64]) {
 	n := g.Rows
 	kernel.MirrorUpper(1, g)
@@ -159,7 +159,7 @@ func pivotedFactor(g kernel.Matrix[float64], drop float64) (order []int, u kerne
 	for i := range left {
 		left[i] = i
 	}
-	var rows [][]float64 // row k of U in the columns of g
+	var rows [][]float64 // row k of U, in the order of the columns of g
 	for len(left) > 0 {
 		best := 0
 		for i, c := range left {
@@ -204,8 +204,8 @@ func maxAbs(x []float64) float64 {
 	return largest
 }
 
-// solveRitz solves the eigenproblem of the space and multiplies the first p pairs out. It reports whether there are
-// p.
+// solveRitz solves the eigenproblem of the space and computes the vectors of the first p Ritz pairs. It returns false
+// if the space has fewer than p dimensions, or if the solver does not converge.
 func (s *Smallest) solveRitz() bool {
 	if s.m < s.p {
 		return false

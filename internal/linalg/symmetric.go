@@ -11,14 +11,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// symmetricEigen overwrites row-major a, n×n, by its eigenvectors in columns; values are ascending. Entries must
-// neither overflow nor vanish when squared. It reports whether the iterations converged, for which no finite matrix
-// is known to fail. The bits do not depend on workers.
+// symmetricEigen overwrites the row-major n×n matrix a by its eigenvectors in columns, and writes the ascending
+// eigenvalues to values. The squares of entries must neither overflow nor vanish. It reports whether the iterations
+// converged; no finite matrix is known for which they do not. The bits do not depend on workers.
 //
-// The matrix becomes a tridiagonal one by LAPACK's DSYTRD, which implicit QL iterations make diagonal (Dubrulle,
-// Martin and Wilkinson 1968, as LAPACK's DSTEQR). That takes some 1.7·n sweeps of rotations, 5·n³
-// flops on the vectors: three quarters of gonum's DSYEV, which applies each rotation to two columns
-// of all rows. Here panels of rows, which are a copy in cache, go through many sweeps.
+// LAPACK's DSYTRD makes the matrix tridiagonal, and implicit QL iterations make it diagonal (Dubrulle,
+// Martin and Wilkinson 1968, as in LAPACK's DSTEQR). This needs about 1.7·n sweeps of rotations, and 5·n³
+// flops for the vectors. It takes three quarters of the time of gonum's DSYEV, which applies each rotation
+// to two columns of all rows. Here many sweeps are applied to a panel of rows, which is a copy in cache.
 func symmetricEigen(workers int, a []float64, n int, values []float64) bool {
 	if n < 2 {
 		if n == 1 {
@@ -47,32 +47,33 @@ func SymmetricEigenBytes(n int) int64 {
 	return 8 * (70*int64(n) + 3*mostRotations + mostPanels*kernel.RotateWidth*int64(n))
 }
 
-// mostPanels bounds the memory, and with it the workers that rotate.
+// mostPanels bounds the memory, and thereby also the number of workers that rotate.
 const mostPanels = 4
 
-// ql makes the tridiagonal matrix of diagonal d and off-diagonal e diagonal, and multiplies the
-// vectors' rows by its rotations.
+// ql diagonalizes the tridiagonal matrix with diagonal d and off-diagonal e by rotations, and applies
+// the rotations to the rows of vectors.
 type ql struct {
 	d, e    []float64
 	n       int
 	vectors []float64      // n×n
-	panels  chan []float64 // one a worker
+	panels  chan []float64 // one for each worker
 
 	c, s   []float64 // the rotations not yet applied, sweep after sweep
 	sweeps []sweep
 }
 
-// sweep rotates row first of the panel, which is a column of the vectors, with the next n rows.
+// sweep describes n rotations of neighbouring rows of a panel, from row first on. A row is a column of the vectors.
 type sweep struct {
 	first, n int
 	back     bool
 }
 
-// mostRotations are collected before they are applied: as many as stay in the second-level cache along with a panel.
+// mostRotations is the number of rotations collected before they are applied. With a panel they fit into the
+// second-level cache.
 const mostRotations = 1 << 15
 
-// solveBlocks makes the blocks between off-diagonal zeros diagonal. A block whose last entry is the smaller one is
-// reversed, as graded matrices converge from the small end.
+// solveBlocks diagonalizes the blocks between zeros of the off-diagonal. It reverses a block whose last entry is
+// smaller than its first, because graded matrices converge from the small end.
 func (q *ql) solveBlocks() bool {
 	for lo := 0; lo < q.n; {
 		hi := lo
@@ -102,8 +103,8 @@ func (q *ql) isNegligible(i int) bool {
 	return e*e <= epsilon*math.Abs(q.d[i])*(epsilon*math.Abs(q.d[i+1]))+least
 }
 
-// diagonalizeBlock makes the block from lo to hi diagonal: Wilkinson's shift, the rotation by that shift, and
-// rotations that chase the entry it makes next to the off-diagonal.
+// diagonalizeBlock diagonalizes the block from lo to hi. It uses Wilkinson's shift, a rotation by that shift, and
+// rotations that chase the entry next to the off-diagonal which the first rotation makes.
 func (q *ql) diagonalizeBlock(lo, hi int, turned bool) bool {
 	d, e := q.d, q.e
 	tries := 30 * (hi - lo + 1)
@@ -146,7 +147,7 @@ func (q *ql) diagonalizeBlock(lo, hi int, turned bool) bool {
 	return true
 }
 
-// planeRotation returns c and s with c·g + s·f = r and c·f = s·g.
+// planeRotation returns c, s and r with c·g + s·f = r and c·f = s·g.
 func planeRotation(g, f float64) (c, s, r float64) {
 	if f == 0 {
 		return 1, 0, g
@@ -158,8 +159,8 @@ func planeRotation(g, f float64) (c, s, r float64) {
 	return g / r, f / r, r
 }
 
-// beginSweep records a sweep of n rotations from m downwards, and first applies the collected rotations if there is
-// no room.
+// beginSweep records a sweep of n rotations from row m downwards. If there is not enough room, it first applies the
+// collected rotations.
 func (q *ql) beginSweep(m, n, lo, hi int, turned bool) {
 	if len(q.c)+n > mostRotations {
 		q.applyRotations(nil)
@@ -184,7 +185,7 @@ func (q *ql) sortValues() {
 	copy(q.d, sorted)
 }
 
-// applyRotations applies the collected rotations to the vectors and permutes their columns by order, if one is given.
+// applyRotations applies the collected rotations to the vectors. If order is not nil, it also permutes their columns.
 func (q *ql) applyRotations(order []int) {
 	const width = kernel.RotateWidth
 	n := q.n
@@ -217,8 +218,8 @@ func (q *ql) applyRotations(order []int) {
 	q.c, q.s, q.sweeps = q.c[:0], q.s[:0], q.sweeps[:0]
 }
 
-// SymmetricEigen overwrites row-major a, n×n and symmetric, by its eigenvectors in columns, and returns the
-// eigenvalues, ascending. Costs some 7·n³ flops. The error is [ErrNoConvergence] or wraps [ErrNotFinite].
+// SymmetricEigen overwrites the row-major, symmetric n×n matrix a by its eigenvectors in columns, and returns the
+// eigenvalues in ascending order. It costs about 7·n³ flops. The error is [ErrNoConvergence] or wraps [ErrNotFinite].
 func SymmetricEigen(team *kernel.Team, a kernel.Matrix[float64]) ([]float64, error) {
 	if err := checkFinite("matrix", a); err != nil {
 		return nil, err

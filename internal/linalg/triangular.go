@@ -4,21 +4,21 @@ import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
 // A triangle is passed as a view U that is upper triangular; a lower triangle L is passed
 // as Lᵀ. Elements below the diagonal of the view are neither read nor written. Two solves
-// then cover all sixteen of BLAS's xTRSM: B ← U⁻ᵀ·B runs down the rows of B, B ← U⁻¹·B
-// runs up; a triangle on the right is one on the left of Bᵀ.
+// then cover all sixteen cases of BLAS's xTRSM: B ← U⁻ᵀ·B goes down the rows of B, and
+// B ← U⁻¹·B goes up. A triangle on the right of B is passed as one on the left of Bᵀ.
 
 const (
-	// leaf is the order at which recursion ends in plain loops. In a solve with n rows these do leaf/n of the flops
-	// in scalar arithmetic; packing does not pay for products of fewer than leaf terms.
+	// leaf is the order at which recursion ends in plain loops. In a solve with n rows the loops do leaf/n of the
+	// flops in scalar arithmetic. For products of fewer than leaf terms, packing would cost more than it saves.
 	leaf = 8
-	// wideColumns is the number of columns of a leaf that a worker takes: some 20 µs of work.
+	// wideColumns is the number of columns of a leaf that a worker processes at a time, in about 20 µs.
 	wideColumns = 1024
 )
 
-// halfOrder splits n > leaf rows in two; the first part is a multiple of leaf.
+// halfOrder returns the size of the first of two parts of n > leaf rows, a multiple of leaf near n/2.
 func halfOrder(n int) int { return (n/2 + leaf - 1) / leaf * leaf }
 
-// solveTrans overwrites B, n×m row- or column-major, with U⁻ᵀ·B; n²·m flops.
+// solveTrans overwrites the n×m matrix B, row- or column-major, with U⁻ᵀ·B. It costs n²·m flops.
 func solveTrans(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
 	n, m := b.Rows, b.Cols
 	if n == 0 || m == 0 {
@@ -34,7 +34,7 @@ func solveTrans(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel
 	solveTrans(team, u.Sub(h, h, n-h, n-h), unit, b.Sub(h, 0, n-h, m))
 }
 
-// solveUpper overwrites B, n×m row- or column-major, with U⁻¹·B; n²·m flops.
+// solveUpper overwrites the n×m matrix B, row- or column-major, with U⁻¹·B. It costs n²·m flops.
 func solveUpper(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
 	n, m := b.Rows, b.Cols
 	if n == 0 || m == 0 {
@@ -60,7 +60,7 @@ func eachColumns(team *kernel.Team, b kernel.Matrix[float64], fn func(b kernel.M
 	})
 }
 
-// triangle is a leaf's U in row order.
+// triangle contains the U of a leaf in row order.
 type triangle [leaf * leaf]float64
 
 func (t *triangle) loadLeaf(u kernel.Matrix[float64], unit bool) {

@@ -21,7 +21,7 @@ func (a *LowRank) factorShifted(sigma float64, v kernel.Matrix[float64]) bool {
 	}
 	k := v.Rows
 	size := a.n + k
-	if negative > size { // the rows have too few dimensions to lift them all
+	if negative > size { // the rows have too few dimensions to lift all negative entries
 		return false
 	}
 	for share := nearShare; ; share /= 10 {
@@ -64,7 +64,7 @@ func (a *LowRank) factorShifted(sigma float64, v kernel.Matrix[float64]) bool {
 	return a.schur.Factor(a.team, complement) == nil
 }
 
-// invertMiddle makes Z, and reports whether F is positive definite up to the near features.
+// invertMiddle computes Z. It reports whether F is positive definite apart from the near features.
 func (a *LowRank) invertMiddle(sigma float64, k int) bool {
 	size := a.n + k
 	if !a.metric {
@@ -130,7 +130,7 @@ func (a *LowRank) invertMiddle(sigma float64, k int) bool {
 	return true
 }
 
-// weightedGram returns W of U and V: Σ uuᵀ/E over the features that are not near.
+// weightedGram returns the W of U and V, which is Σ uuᵀ/E over the features that are not near.
 func (a *LowRank) weightedGram(k int) kernel.Matrix[float64] {
 	size := a.n + k
 	w := kernel.RowMajor(make([]float64, size*size), size, size, size)
@@ -172,7 +172,7 @@ func (a *LowRank) addProducts(c kernel.Matrix[float64], weights []float64) {
 	})
 }
 
-// solveRows implements matrixForm, with one product with Uᵀ and one with U, and refines the rounding of a pencil.
+// solveRows implements matrixForm. It needs one product with Uᵀ and one with U, and refines the solutions of a pencil.
 func (a *LowRank) solveRows(x kernel.Matrix[float64]) {
 	b := a.rightHandSides(x)
 	c := kernel.RowMajor(make([]float64, x.Rows*(a.n+a.v.Rows)), x.Rows, a.n+a.v.Rows, a.n+a.v.Rows)
@@ -211,12 +211,12 @@ func (a *LowRank) inverseE() []float64 {
 	return inverse
 }
 
-// solveDual overwrites the rows b of d numbers by F⁻¹b, given c = (U and V)E⁻¹b, which it overwrites, and returns the
-// z:
+// solveDual overwrites the rows b of d numbers by F⁻¹b. It needs c, the products of U and V with E⁻¹b, which it
+// overwrites. It returns z:
 //
 //	F⁻¹b = E⁻¹(b − Uᵀz − Vᵀz_V),  z = Z(UE⁻¹b + U_N x_N).
 //
-// If y is given, b is 0 and stands for Uᵀy_U + Vᵀy_V, and c is Wy.
+// If y is given, b must be 0 and represents Uᵀy_U + Vᵀy_V, and c is Wy.
 func (a *LowRank) solveDual(b, c, y kernel.Matrix[float64]) (z kernel.Matrix[float64]) {
 	k, q, kv := b.Rows, len(a.nearFeatures), a.v.Rows
 	apart := kernel.RowMajor(make([]float64, q*k), q, k, k) // b_N, then x_N
@@ -250,7 +250,7 @@ func (a *LowRank) solveDual(b, c, y kernel.Matrix[float64]) (z kernel.Matrix[flo
 	return z
 }
 
-// inverseGram implements matrixForm: products of U and V with V are in W.
+// inverseGram implements matrixForm. It finds the products of U and V with V in W.
 func (a *LowRank) inverseGram(g, _ kernel.Matrix[float64]) {
 	solved := copyRows(a.v)
 	z := a.solveDual(solved, copyRows(a.gramUV.Sub(a.n, 0, a.v.Rows, a.gramUV.Cols)), kernel.Matrix[float64]{})
@@ -260,7 +260,7 @@ func (a *LowRank) inverseGram(g, _ kernel.Matrix[float64]) {
 	kernel.Gemm(a.team, 1, a.v, solved.Trans(), g)
 }
 
-// DiagonalInverse returns the diagonal of (A + τI)⁻¹ for D = 0 and no metric, τ > 0: 2n²d flops.
+// DiagonalInverse returns the diagonal of (A + τI)⁻¹, τ > 0, for D = 0 without a metric. It costs 2n²d flops.
 func (a *LowRank) DiagonalInverse(tau float64) ([]float64, error) {
 	if a.metric {
 		return nil, errors.New("linalg: no diagonal under a metric")

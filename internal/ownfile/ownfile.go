@@ -67,7 +67,7 @@ func CreateNew(in *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	return in.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
 
-// OpenOrCreate is Open for reading and writing, or Make if there is no usable file.
+// OpenOrCreate is Open for reading and writing, or CreateNew if there is no usable file.
 func OpenOrCreate(in *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	f, err := Open(in, name, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrForeign) {

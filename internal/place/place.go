@@ -50,7 +50,7 @@ func AbsolutePath(arg string) (string, error) {
 	return filepath.Abs(local)
 }
 
-// WithoutParameters is FromRoot without the parameters of a store, which a plan records once for all files.
+// WithoutParameters is AbsolutePath without the parameters of a store, which a plan records once for all files.
 func WithoutParameters(arg string) (string, error) {
 	if !IsURL(arg) {
 		return AbsolutePath(arg)
@@ -102,7 +102,7 @@ func Base(arg string) string {
 	return filepath.Base(DisplayName(arg))
 }
 
-// WithExt replaces the ending of arg: advice for people.
+// WithExt returns arg with another ending, as advice for people.
 func WithExt(arg, ending string) string {
 	if IsURL(arg) {
 		l, err := store.Parse(arg)

@@ -162,7 +162,7 @@ func isBelow(folder, full string) bool {
 	return ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(folder, string(filepath.Separator)))
 }
 
-// AddRecorded adds the roots that a plan records (see Roots): local folders, and buckets unless their
+// AddRecorded adds the roots that a plan records (see CommonRoots): local folders, and buckets unless their
 // parameters choose the server or the credentials. Such buckets, web servers and the root of all files count
 // only if the user allows them; the refusal of a bucket repeats its parameters. A plan on a web server may be
 // anybody's, and none of its roots counts.

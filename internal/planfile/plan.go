@@ -98,7 +98,7 @@ type File struct {
 	// is a null.
 	Keys []string `json:"keys,omitempty"`
 
-	// From its footer; empty without footers.
+	// The following fields come from the file's footer. They are empty without footers.
 	Start       int64      `json:"start,omitempty"`       // global position of its first row
 	Footer      string     `json:"footer,omitempty"`      // digest of the footer, 16 hexadecimal digits
 	Fingerprint string     `json:"fingerprint,omitempty"` // see stream.Input

@@ -2,8 +2,8 @@ package planted
 
 import "github.com/ufs-stream/ufs-stream/internal/splitmix"
 
-// Series numbers: factors come first, then the table's own random choices, then one series for the noise of each
-// column.
+// Series numbers. The numbers of the factors come first, then the table's own random choices, then one series for the
+// noise of each column.
 const (
 	orderSeries = 1<<32 + iota
 	offsetSeries
@@ -13,13 +13,13 @@ const (
 	firstSeries = 1 << 33
 )
 
-// Series is an endless sequence of random numbers with random access: each is a hash of seed, series and index.
+// Series is an endless sequence of random numbers with random access: each number is a hash of seed, series and index.
 type Series uint64
 
 // NewSeries returns series number n of a seed.
 func NewSeries(seed, n uint64) Series { return Series(splitmix.Hash(seed, n)) }
 
-// Bits returns the 64 random bits at an index.
+// Bits returns the 64 random bits with the given index.
 func (s Series) Bits(at int64) uint64 { return splitmix.Mix(uint64(s) + uint64(at)) }
 
 // Normal returns an approximately standard normal number: the sum of four uniform 16-bit numbers, whose variance is

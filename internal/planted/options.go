@@ -7,17 +7,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Options set the shape of a Table; zero fields mean their defaults.
+// Options sets the shape of a Table. Zero fields mean their defaults.
 type Options struct {
 	Rows    int64 // default 20,000
-	Factors int   // default 6, or as many as fill half of Columns
-	// Columns is the total number of columns; the rest is noise. Default 0: the sum of the other fields.
+	Factors int   // default 6, or the number that fills half of Columns
+	// Columns is the total number of columns; the others are noise. Default 0: the sum of the other fields.
 	Columns  int
-	Noise    int   // columns of noise; default twice the factors. Not with Columns
-	Constant int   // constant columns; default 2, or fewer if Columns leaves no room
-	GroupRow int64 // rows of a row group, see Table.Cuts; default 4,096
-	// Classes is the number of classes of rows (Table.Class) that the factors depend on, a power of two; default 0:
-	// none.
+	Noise    int   // number of columns of noise; default twice the factors; not together with Columns
+	Constant int   // number of constant columns; default 2, or fewer if Columns leaves no room
+	GroupRow int64 // number of rows of a row group, see Table.Cuts; default 4,096
+	// Classes is the number of classes of rows (Table.Class) on which the factors depend, a power of two; default 0: none.
 	Classes int
 	Seed    uint64 // default 1
 }
@@ -45,10 +44,10 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// informativeColumns is the number of columns that depend on f factors: groups and mixtures.
+// informativeColumns returns the number of columns that depend on f factors: groups and mixtures.
 func informativeColumns(f int) int { return f*(f+5)/2 + f/2 }
 
-// Validate names every fault of the options in one *stream.UsageError.
+// Validate reports every fault of the options in one *stream.UsageError.
 func (o Options) Validate() error {
 	var faults stream.Faults
 	if o.Rows < 0 || o.Factors < 0 || o.Columns < 0 || o.Noise < 0 || o.Constant < 0 || o.GroupRow < 0 || o.Classes < 0 {
@@ -64,7 +63,7 @@ func (o Options) Validate() error {
 	if o.Classes == 1 || bits.OnesCount(uint(o.Classes)) > 1 {
 		faults.Addf("%d classes: want a power of two from 2 on, so that the factors stay uncorrelated", o.Classes)
 	} else if f := o.withDefaults().Factors; faults == nil && o.Classes > 2*f {
-		// The class's bits are Walsh functions 1, 2, 4, …, classes/2.
+		// The bits of a class are Walsh functions 1, 2, 4, …, classes/2.
 		faults.Addf("%d classes need %d factors to tell them apart, and there are %d", o.Classes, o.Classes/2, f)
 	}
 	return faults.Err("planted table: ")

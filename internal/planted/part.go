@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Part is a source of some rows of another source, like a file of a table. The rows keep their positions.
+// Part is a source of some rows of another source, as a file of a table is. The rows keep their positions.
 type Part struct {
 	stream.Source
 	Range stream.Range

@@ -15,7 +15,7 @@ type Record struct {
 	LeftOut []stream.Position
 }
 
-// New returns an empty record to read into, with these numbers of columns.
+// New returns an empty record with these numbers of columns, for ReadFrom.
 func New(columns, leftOut int) *Record {
 	return &Record{Columns: make([]stream.Position, columns), LeftOut: make([]stream.Position, leftOut)}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// MakeGroup makes cmd a command with only subcommands, each called a what: it shows its help, and refuses an unknown
-// subcommand.
+// MakeGroup makes cmd a command that only has subcommands. Without a subcommand it shows its help, and it refuses an
+// unknown one. Errors call a subcommand by the noun given here.
 func MakeGroup(cmd *cobra.Command, what string) {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -25,7 +25,7 @@ func MakeGroup(cmd *cobra.Command, what string) {
 	}
 }
 
-// newHelpCommand is cobra's help verb, except that an unknown verb is an error.
+// newHelpCommand returns cobra's help verb, changed so that an unknown verb is an error.
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [verb]",
@@ -44,7 +44,7 @@ func newHelpCommand() *cobra.Command {
 	}
 }
 
-// AtLeastOne requires one argument or more, each called a what.
+// AtLeastOne requires one argument or more. Errors call an argument by the noun given here.
 func AtLeastOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -62,10 +62,10 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// UsageLine shows the syntax of cmd, for errors.
+// UsageLine returns the syntax of cmd, for error messages.
 func UsageLine(cmd *cobra.Command) string { return "usage: " + cmd.UseLine() }
 
-// DidYouMean ends an error about an unknown name with a suggestion. It is empty if no known name is near.
+// DidYouMean returns a suggestion for the end of an error about an unknown name, or empty if no known name is near.
 func DidYouMean(name string, known []string) string {
 	if near := suggest.NearestName(name, known); near != "" {
 		return "; did you mean " + near + "?"

@@ -1,12 +1,12 @@
-// Package program is shared by the project's commands, such as ufs-stream and bench: it starts
-// a program, refuses wrong arguments, reports errors and ends it.
+// Package program has the code that the project's commands, such as ufs-stream and bench, share. It
+// starts a command, checks its arguments, reports its error and returns its exit code.
 //
-//  1. [Main] ties a run to the process: its arguments, streams and signals.
-//  2. [Program.Run] executes the cobra commands. Errors of flags and unknown verbs become
-//     usage errors with a did-you-mean; a panic becomes exit code 1.
+//  1. [Main] connects a run to the arguments, streams and signals of the process.
+//  2. [Program.Run] executes the cobra commands. Errors of flags and unknown verbs become usage
+//     errors that suggest a similar name. A panic becomes exit code 1.
 //  3. The error is reported on standard error, with options spelled as flags, and package
 //     exit maps it to the exit code.
 //
-// A command is declared with [Group] if it only has subcommands, and with [NoArgs] or
-// [AtLeastOne] otherwise; [Writer] and [Bytes] serve its output and its flags.
+// A command is declared with [MakeGroup] if it only has subcommands, and with [NoArgs] or
+// [AtLeastOne] otherwise. [Writer] is for its output, [Bytes] and [Moment] are for its flags.
 package program

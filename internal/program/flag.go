@@ -15,7 +15,7 @@ import (
 
 // flagError turns pflag's errors into usage errors that name the values of the flag, or a flag with a similar name.
 func flagError(cmd *cobra.Command, err error) error {
-	// After a misspelt verb its flags are unknown too; report the verb.
+	// If the verb is misspelt, its flags are unknown too. Report the verb.
 	if before := cmd.Flags().Args(); cmd.HasSubCommands() && len(before) > 0 {
 		return cmd.RunE(cmd, before)
 	}
@@ -33,7 +33,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return stream.Usagef("%s%s", err, list)
 }
 
-// ExpectedValue describes the values that a flag takes, after it was set to another.
+// ExpectedValue describes the values that a flag accepts, given the error of setting it to another value.
 func ExpectedValue(err error) string {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
@@ -42,8 +42,8 @@ func ExpectedValue(err error) string {
 	return err.Error()
 }
 
-// expectedValue describes the values that a flag takes. The errors of our own flag types do so; pflag's errors only
-// quote its parser.
+// expectedValue describes the values that a flag accepts. The errors of our own flag types describe them, but
+// pflag's errors only quote its parser.
 func expectedValue(invalid *pflag.InvalidValueError) string {
 	switch invalid.GetFlag().Value.Type() {
 	case "bool":
@@ -62,7 +62,7 @@ func expectedValue(invalid *pflag.InvalidValueError) string {
 	return errors.Unwrap(invalid).Error()
 }
 
-// Bytes is a flag in bytes: "512MiB", "4GB", "1000000".
+// Bytes is a flag whose value is a number of bytes, such as "512MiB", "4GB" or "1000000".
 type Bytes int64
 
 // String implements pflag.Value.
@@ -91,8 +91,8 @@ func (b *Bytes) Set(s string) error {
 // Type implements pflag.Value.
 func (b *Bytes) Type() string { return "size" }
 
-// Moment is a flag with a time: "2026-01-31", "2026-01-31T08:00:00+01:00". Without a zone it is in UTC, without a
-// clock time it is midnight.
+// Moment is a flag whose value is a time, such as "2026-01-31" or "2026-01-31T08:00:00+01:00". The default zone is UTC,
+// and the default time of day is midnight.
 type Moment time.Time
 
 // String implements pflag.Value.

@@ -19,7 +19,7 @@ import (
 )
 
 // Main runs the process: it calls run with the arguments and streams of the process and
-// ends with its exit code. Interrupts end the context; a second one ends the process.
+// ends with its exit code. The first interrupt ends the context, a second one ends the process.
 func Main(run func(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
@@ -28,7 +28,7 @@ func Main(run func(ctx context.Context, args []string, in io.Reader, out, errw i
 	os.Exit(code)
 }
 
-// ExitCodes is the table of exit codes, for help.
+// ExitCodes is the table of exit codes, for help texts.
 const ExitCodes = exit.Table
 
 // Program is a tree of commands, with its output streams.
@@ -36,8 +36,8 @@ type Program struct {
 	Root *cobra.Command
 	Out  *Writer   // results
 	Err  io.Writer // everything else
-	// Resume, if not nil, prints to Err how to continue after err, which is an interruption or a memory limit that was
-	// too low.
+	// Resume, if not nil, prints to Err how to continue the run after an error: an interruption, or a memory limit that
+	// was too low.
 	Resume func(err error)
 }
 
@@ -82,8 +82,8 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 	return exit.CodeOf(err)
 }
 
-// reportError prints err with flags as cmd spells them. If cmd has no flag for the folder of scratch files, it names
-// the system's variable.
+// reportError prints err with options spelled as flags of cmd. If cmd has no flag for the folder of scratch files, it
+// names the environment variable.
 func (p Program) reportError(cmd *cobra.Command, err error) {
 	spell := func(option string) string {
 		if option == "temp-dir" && cmd != nil && cmd.Flag(option) == nil {

@@ -28,5 +28,5 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, w.err
 }
 
-// Err is the first error, a stream.OutputError, or nil.
+// Err returns the first error, a stream.OutputError, or nil.
 func (w *Writer) Err() error { return w.err }

@@ -15,8 +15,8 @@ import (
 // StandardInput is the format of an input from standard input.
 const StandardInput = "standard input"
 
-// CheckDuckDB refuses a file that DuckDB cannot read by itself or with the arguments of a query: file is its
-// name, format the format's plain name, and packing the compression, gz, zst or bz2.
+// CheckDuckDB refuses a file that DuckDB cannot read by itself or with the arguments of a query. file is the name of
+// the file, format the plain name of its format, and packing its compression: gz, zst or bz2.
 func CheckDuckDB(file, format, packing string) error {
 	switch parameters := place.ParameterNames(file); {
 	case len(parameters) > 0:
@@ -50,8 +50,8 @@ func (r *Recipe) checkDuckDB() error {
 	return nil
 }
 
-// duckDBQuery reads the files themselves: one SELECT for each batch of files that are read alike, joined by
-// UNION ALL.
+// duckDBQuery returns a query that reads the files themselves. It has one SELECT for each batch of files that are read
+// in the same way, joined by UNION ALL.
 func (r *Recipe) duckDBQuery() (string, error) {
 	if err := r.checkDuckDB(); err != nil {
 		return "", err
@@ -71,8 +71,8 @@ func (r *Recipe) duckDBQuery() (string, error) {
 	return r.extensionComment() + strings.Join(parts, "\nUNION ALL\n") + ";\n", nil
 }
 
-// extensionComment returns an SQL comment if DuckDB needs more than the query: files in stores need an
-// extension and a DuckDB secret with credentials.
+// extensionComment returns an SQL comment if DuckDB needs more than the query. Files in stores need an extension and a
+// DuckDB secret with credentials.
 func (r *Recipe) extensionComment() string {
 	for _, b := range r.Batches {
 		scheme, _, isURL := strings.Cut(duckDBURL(b.Files[0]), "://")
@@ -89,7 +89,7 @@ func (r *Recipe) extensionComment() string {
 	return ""
 }
 
-// duckDBURL spells a URL as DuckDB does: Azure's as az://.
+// duckDBURL returns a URL as DuckDB writes it. Azure's URLs begin with az://.
 func duckDBURL(file string) string {
 	if rest, ok := strings.CutPrefix(file, "azblob://"); ok {
 		return "az://" + rest
@@ -99,7 +99,7 @@ func duckDBURL(file string) string {
 
 var quoteDuckDB = identifierQuoter(`"`)
 
-// duckDBTypes are the SQL types to cast texts to.
+// duckDBTypes are the SQL types to which texts are cast.
 var duckDBTypes = map[string]string{
 	"bool": "BOOLEAN", "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT", "uint64": "UBIGINT", "float": "FLOAT", "double": "DOUBLE",
 	"date": "DATE", "timestamp": "TIMESTAMP", "instant": "TIMESTAMPTZ",
@@ -126,7 +126,7 @@ func duckDBColumn(b chunkio.Batch, c Column, v chunkio.Value) string {
 	return castExpression(text, v.Type)
 }
 
-// castExpression converts a text to a type. DuckDB needs seconds in a time with a zone.
+// castExpression returns the expression that casts a text to a type. DuckDB needs seconds in a time with a zone.
 func castExpression(text, typ string) string {
 	if typ == "instant" {
 		text = fmt.Sprintf(`regexp_replace(%s, '^(.{16})(Z|[+-])', '\1:00\2')`, text)
@@ -137,7 +137,8 @@ func castExpression(text, typ string) string {
 	return text
 }
 
-// jsonValue is the text at the first of these paths that a row has. An object or array counts as missing.
+// jsonValue returns the expression for the text at the first of these paths that a row has. An object or array is
+// considered missing.
 func jsonValue(paths [][]chunkio.TextStep) string {
 	values := make([]string, len(paths))
 	for i, p := range paths {
@@ -152,7 +153,7 @@ func jsonValue(paths [][]chunkio.TextStep) string {
 	return "coalesce(" + strings.Join(values, ", ") + ")"
 }
 
-// jsonPath spells steps as JSONPath, or as a JSON pointer if a JSONPath cannot contain one of the names.
+// jsonPath writes steps as a JSONPath, or as a JSON pointer if a JSONPath cannot contain one of the names.
 func jsonPath(steps []chunkio.TextStep) string {
 	path, pointer, plain := "$", "", true
 	for _, s := range steps {
@@ -179,7 +180,7 @@ func (r *Recipe) duckDBFiles(b chunkio.Batch) string {
 		arguments = ", hive_partitioning = true, hive_types_autocast = false"
 	case b.Hive:
 		arguments = ", hive_partitioning = true"
-	case slices.ContainsFunc(b.Files, func(f string) bool { return strings.Contains(f, "=") }): // DuckDB would take these for columns
+	case slices.ContainsFunc(b.Files, func(f string) bool { return strings.Contains(f, "=") }): // otherwise DuckDB would consider these columns
 		arguments = ", hive_partitioning = false"
 	}
 	if packing, ok := map[string]string{"gz": "gzip", "zst": "zstd"}[b.Packing]; ok {
@@ -215,7 +216,7 @@ func (r *Recipe) duckDBFileList(b chunkio.Batch) string {
 	return "[\n  " + strings.Join(list, ",\n  ") + "\n]"
 }
 
-// escapeGlob returns a glob that matches only path. DuckDB takes ~ for the home folder.
+// escapeGlob returns a glob that matches only path. DuckDB replaces ~ by the home folder.
 func escapeGlob(path string) string {
 	path = strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
 	if strings.HasPrefix(path, "~") {
@@ -224,8 +225,8 @@ func escapeGlob(path string) string {
 	return path
 }
 
-// duckDBCSVRows reads CSV with all fields as texts, because text columns may keep the values that mean missing
-// elsewhere.
+// duckDBCSVRows returns an expression that reads CSV with all fields as texts, because a text column may contain the
+// values that mean missing in other columns.
 func (r *Recipe) duckDBCSVRows(b chunkio.Batch, files, arguments string) string {
 	t := b.Text
 	fields := make([]string, len(t.Names))
@@ -235,7 +236,7 @@ func (r *Recipe) duckDBCSVRows(b chunkio.Batch, files, arguments string) string 
 	}
 	for j, name := range t.Names {
 		if !slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Name == name }) {
-			// SQL ignores case in names, and has no empty name.
+			// SQL ignores case in names, and does not allow an empty name.
 			uniqueName := cmp.Or(name, "_")
 			for n := 2; taken[strings.ToLower(uniqueName)]; n++ {
 				uniqueName = fmt.Sprintf("%s_%d", name, n)
@@ -261,7 +262,7 @@ func (r *Recipe) duckDBCSVRows(b chunkio.Batch, files, arguments string) string 
 	return r.selectRows(b, rows)
 }
 
-// selectRows selects from rows of texts, with null for missing values.
+// selectRows returns a query that selects from rows of texts, with null for missing values.
 func (r *Recipe) selectRows(b chunkio.Batch, rows string) string {
 	var fit, list []string
 	for k, c := range r.Columns {

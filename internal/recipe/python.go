@@ -52,8 +52,7 @@ func (r *Recipe) pythonText() string {
 	return b.String()
 }
 
-// pythonReads reports whether pyarrow can open the sources by name: local ones, or one object of a store that
-// it supports.
+// pythonReads reports whether pyarrow can open the sources by name: local files, or one object of a store it supports.
 func pythonReads(sources []string) bool {
 	if !slices.ContainsFunc(sources, func(s string) bool { return strings.Contains(s, "://") }) {
 		return true

@@ -1,5 +1,5 @@
-// Package recipe writes a selection for other tools: as an SQL query ([SQL]), as lines of Python, or as YAML.
-// Names may contain anything: they are quoted as each language requires.
+// Package recipe writes a selection for other tools: as an SQL query, as lines of Python, or as YAML. Names may contain
+// any characters, and are quoted as each language requires.
 package recipe
 
 import (
@@ -13,17 +13,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Recipe is a selection to hand on: the chosen columns in the order of their ranks, and their source.
+// Recipe is a selection to pass to other tools: the chosen columns in the order of their ranks, and their source.
 type Recipe struct {
 	Selection *stream.Selection
 	Columns   []Column
-	Sources   []string        // inputs as Python names them; empty if it cannot
-	Form      Form            // of Sources
-	Hive      bool            // folders of Sources are partitions, key=value
+	Sources   []string        // inputs as Python names them; empty if it cannot name them
+	Form      Form            // format of Sources
+	Hive      bool            // the folders of Sources are partitions, key=value
 	Batches   []chunkio.Batch // inputs for DuckDB, whose Values are parallel to Columns
-	Glob      string          // for DuckDB, matches exactly the files; empty for none
-	Table     string          // to select from, instead of files, as the user wrote it
-	Dialect   string          // of SQL: one of [Dialects]
+	Glob      string          // pattern for DuckDB that matches exactly the files; may be empty
+	Table     string          // table to select from, instead of files, as the user wrote it
+	Dialect   string          // SQL dialect: one of [Dialects]
 }
 
 // Column is one chosen column.
@@ -31,8 +31,8 @@ type Column struct {
 	Name string // flattened, as in the result
 	// Path is the input column's name, followed by names of fields inside its structs.
 	Path    []string
-	Element int  // index in the list there, from 0; -1 for the value itself
-	Key     bool // it is a partition key
+	Element int  // index in the list at Path, from 0; -1 for the value itself
+	Key     bool // the column is a partition key
 }
 
 func (c Column) isInputColumn() bool { return len(c.Path) == 1 && c.Element < 0 }
@@ -40,7 +40,7 @@ func (c Column) isInputColumn() bool { return len(c.Path) == 1 && c.Element < 0 
 // Form is the format of files.
 type Form string
 
-// The forms that other tools read.
+// File formats that other tools read.
 const (
 	Parquet Form = "parquet"
 	CSV     Form = "csv"
@@ -79,7 +79,7 @@ func (r *Recipe) Write(w io.Writer, format string) error {
 	return err
 }
 
-// yamlText lists the columns and their origin. A quoted string of Go is valid in YAML.
+// yamlText returns the columns and their origin as YAML. A quoted string of Go is valid in YAML.
 func (r *Recipe) yamlText() string {
 	var b strings.Builder
 	s := r.Selection
@@ -90,7 +90,7 @@ func (r *Recipe) yamlText() string {
 	return b.String()
 }
 
-// quoteString quotes for Go, Python and YAML: they share all escapes that Go uses.
+// quoteString quotes a string for Go, Python and YAML, which share all escapes that Go uses.
 func quoteString(s string) string { return strconv.Quote(s) }
 
 // describeChoice returns "the 3 columns that ufs-stream chose from 600 features, …".

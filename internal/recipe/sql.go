@@ -21,7 +21,7 @@ func CheckDialect(name string) error {
 	return nil
 }
 
-// tablePlaceholder stands for a table that the user has to name.
+// tablePlaceholder represents a table that the user has to name.
 const tablePlaceholder = "input"
 
 func (r *Recipe) sqlQuery() (string, error) {
@@ -66,7 +66,7 @@ func (r *Recipe) sqlQuery() (string, error) {
 	return b.String(), nil
 }
 
-// checkNames refuses chosen columns with names that SQL cannot express: an empty one, and one that differs from
+// checkNames refuses chosen columns with names that SQL cannot express: an empty name, or a name that differs from
 // another name only in case, which SQL ignores.
 func (r *Recipe) checkNames() error {
 	for _, c := range r.Columns {
@@ -108,8 +108,8 @@ func identifierQuoter(quote string) func(string) string {
 // DuckDB returns the column as a DuckDB expression.
 func (c Column) DuckDB() string { return duckDBValue(c, identifierQuoter(`"`)) }
 
-// duckDBValue returns a column's expression in DuckDB, whose lists begin at 1. A function takes a field from
-// its struct: "a"."b" may also mean column b of a table a.
+// duckDBValue returns a column's expression in DuckDB, whose lists begin at 1. A field of a struct is accessed by a
+// function, because "a"."b" may also mean column b of a table a.
 func duckDBValue(c Column, quote func(string) string) string {
 	text := quote(c.Path[0])
 	for _, field := range c.Path[1:] {
@@ -121,7 +121,7 @@ func duckDBValue(c Column, quote func(string) string) string {
 	return text
 }
 
-// duckDBString quotes a string of DuckDB, which has no escapes in strings.
+// duckDBString quotes a string for DuckDB, which has no escapes in strings.
 func duckDBString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func sparkValue(c Column, quote func(string) string) string {
@@ -148,12 +148,12 @@ func dottedPath(c Column, quote func(string) string) string {
 	return strings.Join(parts, ".")
 }
 
-// bigQueryIdentifier quotes a name as BigQuery does, with the escapes of its strings.
+// bigQueryIdentifier quotes a name for BigQuery, with the escapes of its strings.
 func bigQueryIdentifier(name string) string {
 	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`", "\n", `\n`, "\r", `\r`).Replace(name) + "`"
 }
 
-// bigQueryName makes a unique name for a result column: BigQuery allows only letters, digits and _.
+// bigQueryName returns a unique name for a result column. BigQuery allows only letters, digits and _.
 func bigQueryName(name string, taken map[string]bool) string {
 	clean := strings.TrimRight(strings.Map(func(r rune) rune {
 		if r == '_' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {

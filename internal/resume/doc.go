@@ -13,6 +13,6 @@
 //     in memory is copied.
 //  5. [Folder.Forget] removes everything once the result is safe; [Folder.Close] leaves it.
 //
-// A nil *Folder and a nil *Run save nothing and hold nothing, so that callers need not ask whether a checkpoint
+// A nil *Folder and a nil *Run save nothing and contain nothing, so that callers need not check whether a checkpoint
 // is wanted.
 package resume

@@ -28,7 +28,7 @@ const (
 
 // Options of a checkpoint folder.
 type Options struct {
-	Every time.Duration // minimum between saves; 0 means DefaultEvery; below 0 every chance is used, for tests
+	Every time.Duration // minimum between saves; 0 means DefaultEvery; if it is negative, every chance to save is used, for tests
 	// Implicit marks a folder that the user has not named: states of another run in it are removed, and if it
 	// cannot be written the run continues without it. Remarks report both.
 	Implicit bool
@@ -43,7 +43,7 @@ type Folder struct {
 	opt            Options
 	lock           *lock
 	createdByOpen  bool // then Forget removes it
-	savingDisabled bool // an Unasked folder could not be written
+	savingDisabled bool // an implicit folder could not be written
 
 	hasOwnStates bool   // states of this very run
 	runs         []*Run // the parts of the run
@@ -170,8 +170,8 @@ func (f *Folder) removeStates() (failed error) {
 	return failed
 }
 
-// disableSaving continues without an Unasked folder that could not be written, and frees its space: the disk
-// may be full, and the result needs it.
+// disableSaving continues without an implicit folder that could not be written, and frees its space, because the
+// disk may be full and the result needs space.
 func (f *Folder) disableSaving(why error) {
 	f.savingDisabled = true
 	f.addRemark("the run no longer saves checkpoints: %v", why)

@@ -10,13 +10,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Identity holds everything that shapes a state: a run continues only from states with an equal one.
+// Identity contains everything that determines a state. A run continues only from states with an equal Identity.
 type Identity struct {
 	What    string            `json:"what"` // the kind of states, in the plural: "statistics of a Gram matrix"
 	Inputs  []stream.Input    `json:"inputs,omitempty"`
 	Columns []stream.Column   `json:"columns,omitempty"`
 	Options map[string]string `json:"options,omitempty"` // by option name
-	// Facts hold everything else that shapes the state, under plain words such as "instruction set".
+	// Facts contain everything else that determines the state, under plain words such as "instruction set".
 	Facts map[string]string `json:"facts,omitempty"`
 }
 

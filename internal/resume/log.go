@@ -47,7 +47,7 @@ type logHead struct {
 	Lengths []int             `json:"lengths"` // numbers in each slice
 }
 
-// matchesBytes reports whether numbers of these lengths take this many bytes.
+// matchesBytes reports whether slices of these lengths have the given number of bytes in all.
 func (h *logHead) matchesBytes(bytes int64) bool {
 	for _, n := range h.Lengths {
 		if n < 0 || int64(n) > bytes/8 {
@@ -290,7 +290,7 @@ func (n Numbers) loadFromLog(name string, numbers [][]float64) (marks map[string
 	return state.head.Marks, true, nil
 }
 
-// asSaveError turns an error of saving into a checkpoint error; for an Unasked folder it disables saving and
+// asSaveError turns an error of saving into a checkpoint error. For an implicit folder it disables saving and
 // returns nil.
 func (r *Run) asSaveError(err error) error {
 	if r.folder.opt.Implicit {

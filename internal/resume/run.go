@@ -35,8 +35,8 @@ type Run struct {
 }
 
 // OpenRun opens the states of the part of a run that id describes. Its file names begin with part, which has
-// letters only. States of another run are a *stream.UsageError that names a difference; in an Unasked folder
-// they are removed, with a remark. Damaged ones are a *stream.DataError.
+// letters only. For states of another run the error is a *stream.UsageError that names a difference; in an implicit
+// folder they are removed, with a remark. For damaged states the error is a *stream.DataError.
 func (f *Folder) OpenRun(ctx context.Context, part string, id Identity) (*Run, error) {
 	r, why, err := f.openRun(ctx, part, id)
 	if r == nil || why.Format == "" {
@@ -49,8 +49,8 @@ func (f *Folder) OpenRun(ctx context.Context, part string, id Identity) (*Run, e
 	return nil, f.errOtherRun(why)
 }
 
-// OpenOwnRun is Run, but refuses the states of another run in every folder: for a run in a place that other runs may
-// use later, so that the states may be theirs.
+// OpenOwnRun is OpenRun, but refuses the states of another run in every folder. It is for a folder that other runs may
+// use later, so that the states may belong to them.
 func (f *Folder) OpenOwnRun(ctx context.Context, part string, id Identity) (*Run, error) {
 	r, why, err := f.openRun(ctx, part, id)
 	if r == nil || why.Format == "" {
@@ -63,7 +63,7 @@ func (f *Folder) errOtherRun(why stream.Text) error {
 	return stream.Usagef("%s is the checkpoint of another run: %v; finish that run, remove the folder, or name another {checkpoint}", f.path, why)
 }
 
-// openRun is Run without a decision on the states of another run: why describes their difference.
+// openRun is OpenRun without a decision on the states of another run. why describes their difference.
 func (f *Folder) openRun(ctx context.Context, part string, id Identity) (r *Run, why stream.Text, err error) {
 	if f == nil {
 		return nil, why, nil
@@ -101,7 +101,7 @@ func (f *Folder) openRun(ctx context.Context, part string, id Identity) (r *Run,
 	return r, why, nil
 }
 
-// ErrDamaged places an error of an unusable state, whose remedy is to remove it.
+// ErrDamaged returns an error for an unusable state at path. Its remedy is to remove the state.
 func ErrDamaged(path string, err error) error {
 	dataErr := stream.Dataf(path, "%w", err)
 	if inner := (*stream.DataError)(nil); errors.As(err, &inner) {
@@ -139,15 +139,15 @@ func (f *Folder) removeFile(name string) error {
 	return nil
 }
 
-// Due reports whether to save: Options.Every has passed since the last save, and fifty times as long as that
-// took.
+// Due reports whether it is time to save: Options.Every, and fifty times the duration of the last save, have passed
+// since that save.
 func (r *Run) Due() bool { return r != nil && !r.folder.savingDisabled && r.folder.isSaveDue() }
 
 // HasStates reports whether the folder has states of this very run.
 func (r *Run) HasStates() bool { return r != nil && r.hasStates }
 
 // Save replaces a state atomically. The marks are small facts in addition to the sections. It fails with a
-// *stream.OutputError; for an Unasked folder it disables saving instead.
+// *stream.OutputError; for an implicit folder it disables saving instead.
 func (r *Run) Save(ctx context.Context, name string, marks map[string]string, sections ...chunkio.Section) error {
 	if r == nil || r.folder.savingDisabled {
 		return nil
@@ -162,7 +162,7 @@ func (r *Run) Save(ctx context.Context, name string, marks map[string]string, se
 	return nil
 }
 
-// saveState is also called after an interruption, when it matters most.
+// saveState saves a state, also after an interruption, when saving is most important.
 func (r *Run) saveState(ctx context.Context, name string, marks map[string]string, sections []chunkio.Section) error {
 	if err := r.saveIdentity(ctx); err != nil {
 		return err

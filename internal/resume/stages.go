@@ -23,7 +23,7 @@ const dataSuffix = ".data" + Suffix
 // minute would take more than its share: 480 MB on a virtual disk took 4 % of 13 s of CPU time.
 const assumedDiskSpeed = 200e6
 
-// maxStepWait is the longest step that an interrupted run still finishes.
+// maxStepWait is the duration of the longest step that an interrupted run still finishes.
 const maxStepWait = 5 * time.Second
 
 // Stages are the stages of a run in its folder: [stream.Stages]. A stage may be used from one goroutine,
@@ -246,7 +246,7 @@ func (st *stage) writeState(ctx context.Context, ended bool, list []any) error {
 	return st.stages.replaceState(ctx, st, marks, ended, values(list), places)
 }
 
-// disableSaving returns err; for an Unasked folder it stops saving and returns nil instead. Open scratch files
+// disableSaving returns err. For an implicit folder it stops saving and returns nil instead. Open scratch files
 // lose their names there, but stay usable.
 func (s *Stages) disableSaving(err error) error {
 	s.mu.Lock()

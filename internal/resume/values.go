@@ -138,7 +138,7 @@ func getRaw[T any](r io.Reader, x []T) error {
 	return nil
 }
 
-// getNumbers allocates as it reads, because a damaged length may be huge.
+// getNumbers allocates memory as it reads, because a damaged length may be huge.
 func getNumbers[T any](r io.Reader) (x []T, err error) {
 	var left uint64
 	if err := binary.Read(r, binary.LittleEndian, &left); err != nil {

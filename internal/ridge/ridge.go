@@ -1,15 +1,16 @@
 // Package ridge solves the weighted least squares problem that row-sparse regressions solve repeatedly.
 //
-// For a target Y of n rows and c columns the W, d×c, that minimizes ‖XW − Y‖² + w·Tr(WᵀR⁻²W) for a
-// weight w and a diagonal R is, with G = XᵀX,
+// For a target Y of n rows and c columns the d×c matrix W that minimizes ‖XW − Y‖² + w·Tr(WᵀR⁻²W), with a weight w and
+// a diagonal matrix R, is, with G = XᵀX,
 //
 //	W = (G + wR⁻²)⁻¹XᵀY = R·P⁻¹·R·XᵀY,   P = RGR + wI,
 //
-// which is finite even if R has a 0: then W has a row of zeros. If G is given as a factor, X itself, it is
+// which is finite even if R has a 0: in that case W has a row of zeros. If G is given as a factor, which is X itself, W
+// is
 //
 //	W = R·(XR)ᵀ·K⁻¹·Y,   K = XR(XR)ᵀ + wI,
 //
-// of order n instead of d; the two are the same W, as (XR)ᵀK = P(XR)ᵀ.
+// with a matrix of order n instead of d. Both give the same W, because (XR)ᵀK = P(XR)ᵀ.
 package ridge
 
 import (
@@ -18,13 +19,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// Solver solves for one G, in full or as a factor.
+// Solver solves the problem for one G, which is in full or a factor.
 type Solver struct {
 	team *kernel.Team
 	g    *gram.Matrix
 
-	// Of the last Set: P of a full G or K of a factor, which the caller may use as scratch afterwards, its Cholesky
-	// factor, and its trace, which bounds its largest eigenvalue.
+	// Results of the last SetWeights: P of a full G or K of a factor, which the caller may then use as scratch space, its
+	// Cholesky factor, and its trace, which bounds its largest eigenvalue.
 	P     kernel.Matrix[float64]
 	Chol  linalg.Cholesky
 	Trace float64
@@ -47,8 +48,8 @@ func New(team *kernel.Team, g *gram.Matrix) *Solver {
 	return &Solver{team: team, g: g, P: kernel.RowMajor(make([]float64, n*n), n, n, n)}
 }
 
-// SolverBytes bounds the memory of a Solver for d features and c columns, including the W it returns; rank is that of a
-// factor, or 0.
+// SolverBytes bounds the memory of a Solver for d features and c columns, including the W it returns; if G is a factor,
+// rank is its rank, otherwise 0.
 func SolverBytes(d, rank, c int) int64 {
 	order, block := d, 0
 	if rank > 0 {
@@ -57,11 +58,11 @@ func SolverBytes(d, rank, c int) int64 {
 	return 8*int64(order)*int64(order) + linalg.CholeskyBytes(order) + 8*int64(block)*int64(rank) + 8*int64(rank)*int64(c) + 8*int64(d)*int64(c+1)
 }
 
-// blockFeatures features are scaled at a time.
+// blockFeatures is the number of features that are scaled at a time.
 const blockFeatures = 256
 
-// SetWeights sets R, d numbers of at least 0, which it keeps, and w. It costs d³/3 flops, or n²d for a factor. The error wraps
-// [linalg.ErrNotPositiveDefinite]: then w is lost to rounding next to G.
+// SetWeights sets R, d numbers of at least 0, which it keeps, and w. It costs d³/3 flops, or n²d for a factor. If w is
+// so small compared with G that it is lost to rounding, the error wraps [linalg.ErrNotPositiveDefinite].
 func (s *Solver) SetWeights(root []float64, weight float64) error {
 	s.root = root
 	if s.g.IsFactor() {
@@ -108,7 +109,8 @@ func (s *Solver) fillRowProducts() {
 	})
 }
 
-// Solve returns W for a target of c columns, d×c row-major, and Tr(WᵀR⁻²W), without the rows of W for which R is 0.
+// Solve returns W for a target of c columns, d×c row-major, and Tr(WᵀR⁻²W). The trace omits rows of W whose entry of
+// R is 0.
 func (s *Solver) Solve(to Target, c int) (w []float64, penalty float64) {
 	d := s.g.D
 	w = make([]float64, d*c)
@@ -122,12 +124,12 @@ func (s *Solver) Solve(to Target, c int) (w []float64, penalty float64) {
 		s.multiplyByRoot(w, to.XY, c)
 		s.Chol.SolveTo(s.team, m, m) // P⁻¹RXᵀY
 	}
-	penalty = kernel.Dot(w, w) // W is R times this
+	penalty = kernel.Dot(w, w) // W is R times this vector
 	s.multiplyByRoot(w, w, c)
 	return w, penalty
 }
 
-// AddXTransposed adds XᵀY to the d×c matrix xy, for a factor.
+// AddXTransposed adds XᵀY to the d×c matrix xy; G must be a factor.
 func (s *Solver) AddXTransposed(y, xy kernel.Matrix[float64]) {
 	r := s.g.Rank
 	s.g.Panels(s.team.Threads(), func(from, count int, features []float64) {
@@ -135,7 +137,7 @@ func (s *Solver) AddXTransposed(y, xy kernel.Matrix[float64]) {
 	})
 }
 
-// multiplyByRoot writes R times from, d×c, to dst, which may be from.
+// multiplyByRoot writes R·from to dst, both d×c; dst and from may be the same.
 func (s *Solver) multiplyByRoot(dst, from []float64, c int) {
 	for i, root := range s.root {
 		for j, v := range from[i*c:][:c] {

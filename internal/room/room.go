@@ -7,25 +7,25 @@ import (
 	"runtime/metrics"
 )
 
-// minBytes is the smallest allocation that For checks: smaller ones are within every margin.
+// minBytes is the smallest allocation that EnsureFree checks. Every limit has a margin for smaller ones.
 const minBytes = 1 << 20
 
-// EnsureFree collects garbage now if the given bytes would not fit into the memory limit together with it. If there is room
-// this takes microseconds, else milliseconds for a heap of few large buffers.
+// EnsureFree runs the garbage collector now if the given bytes would exceed the memory limit together with the garbage.
+// A collection lasts milliseconds for a heap of few large buffers. Otherwise the call lasts microseconds.
 func EnsureFree(bytes int64) {
 	if bytes >= minBytes && UsedBytes()+bytes > debug.SetMemoryLimit(-1) {
 		runtime.GC()
 	}
 }
 
-// MakeSlice returns make([]T, n), after making room for it.
+// MakeSlice returns make([]T, n). It calls EnsureFree first.
 func MakeSlice[T any](n int) []T {
 	EnsureFree(int64(n) * int64(reflect.TypeFor[T]().Size()))
 	return make([]T, n)
 }
 
-// UsedBytes returns the bytes that the runtime counts against its limit. It includes garbage but not free pages, which a
-// large allocation takes or has returned to the system.
+// UsedBytes returns the bytes that the runtime counts against its limit. They include garbage, but not free pages: a
+// large allocation uses these, or makes the runtime return them to the system.
 func UsedBytes() int64 {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/total:bytes"},

@@ -5,15 +5,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// EntryBytes is the scratch memory of an entry of B: a value and a column.
+// EntryBytes is the size in scratch of an entry of B: its value and the index of its column.
 const EntryBytes = 8 + 4
 
-// AnchoredGraph is Z, and then B = ZΔ^(−1/2), of the anchor graph L = I − BBᵀ: n×m with Count entries a row, in
-// scratch. A record holds a block's values followed by their columns.
+// AnchoredGraph stores an n×m matrix of the anchor graph L = I − BBᵀ in scratch: first Z, later B = ZΔ^(−1/2). A row
+// has Count entries. A record holds the values of a block of rows, followed by the indices of their columns.
 type AnchoredGraph struct {
 	M, Count int
 	File     stream.ScratchFile
-	Delta    []float64 // m: Δ, the sums of the columns of Z
+	Delta    []float64 // Δ: the sums of the m columns of Z
 
 	nearest  *kernel.Nearest
 	weights  func(weight, square []float64) bool
@@ -21,27 +21,28 @@ type AnchoredGraph struct {
 	distance []float64
 }
 
-// NewAnchored makes the file for n rows in blocks of at most the given height.
+// NewAnchored creates the scratch file for n rows, in blocks of at most block rows.
 func NewAnchored(scratch stream.Scratch, m, count int, n int64, block int) (*AnchoredGraph, error) {
 	entries := EntryBytes * count
 	f, err := scratch.Make("the anchor graph", n*int64(entries), block*entries)
 	return &AnchoredGraph{M: m, Count: count, File: f, Delta: make([]float64, m)}, err
 }
 
-// ViewRows views the h rows of a block.
+// ViewRows returns the h rows of a block as a view of its record.
 func (g *AnchoredGraph) ViewRows(record []byte, h int) kernel.Sparse {
 	entries := h * g.Count
 	return kernel.Sparse{Rows: h, Cols: g.M, Count: g.Count,
 		Value: ViewNumbers[float64](record[:8*entries]), Index: ViewNumbers[int32](record[8*entries:])[:entries]}
 }
 
-// SetAnchors sets the anchors, m×d, and the function from a row's squared distances to weights: anchor.Weights,
-// passed by callers because the tests of package anchor import greedy.
+// SetAnchors sets the m×d matrix of anchors, and the function that computes a row's weights from its squared distances.
+// Callers pass anchor.Weights: this package cannot import it, because the tests of package anchor import greedy.
 func (g *AnchoredGraph) SetAnchors(team *kernel.Team, points kernel.Matrix[float64], weights func(weight, square []float64) bool) {
 	g.nearest, g.weights = kernel.NewNearest(team, points, g.Count+1), weights
 }
 
-// WeighRows writes the weights of a block's rows on their nearest anchors to its rows of Z, and adds them to Δ.
+// WeighRows computes how much each row of a block weighs on its nearest anchors. It writes these weights to z, the
+// block's rows of Z, and adds them to Δ.
 func (g *AnchoredGraph) WeighRows(z kernel.Sparse, x kernel.Matrix[float64]) error {
 	k := g.Count
 	g.index, g.distance = Resize(g.index, z.Rows*(k+1)), Resize(g.distance, z.Rows*(k+1))
@@ -63,7 +64,7 @@ func (g *AnchoredGraph) Add(z kernel.Sparse) {
 	}
 }
 
-// AddProduct adds alpha·B·S to x: B h×m, S m×c and x h×c row-major.
+// AddProduct adds alpha·B·S to x. B is h×m, S is m×c and x is h×c; S and x are row-major.
 func AddProduct(workers int, alpha float64, b kernel.Sparse, s, x []float64, c int) {
 	EachRun(workers, b.Rows, func(_, from, to int) {
 		for i := from; i < to; i++ {

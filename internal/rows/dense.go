@@ -7,9 +7,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ReadDense reads all n rows of d features into memory, row-major, so that a row is contiguous. put writes the rows
-// of a chunk, scaled, column by column with a stride of ld. It holds DenseBytes. A source with another number
-// of rows has changed.
+// ReadDense reads all n rows of d features into a row-major matrix. For each chunk, put must write the scaled rows to
+// dst, column by column with a stride of ld. ReadDense uses at most DenseBytes of memory. It fails if the source does
+// not have n rows.
 func (s *Source) ReadDense(ctx context.Context, workers, n, d int, put func(dst []float64, ld int, c *stream.Chunk)) (kernel.Matrix[float64], error) {
 	x := kernel.RowMajor(make([]float64, n*d), n, d, d)
 	var columns []float64
@@ -26,7 +26,7 @@ func (s *Source) ReadDense(ctx context.Context, workers, n, d int, put func(dst 
 		put(columns, h, c)
 		to := x.Data[first*d:]
 		EachRun(workers, h, func(_, from, until int) {
-			const wide = 64 // columns, so that the cache lines of a run stay in the nearest cache
+			const wide = 64 // columns at a time: their cache lines for a run of rows fit into the first-level cache
 			for left := 0; left < d; left += wide {
 				for i := from; i < until; i++ {
 					for j := left; j < min(d, left+wide); j++ {
@@ -44,15 +44,15 @@ func (s *Source) ReadDense(ctx context.Context, workers, n, d int, put func(dst 
 	return x, err
 }
 
-// DenseBytes bounds the memory of Dense: the rows, and the columns of one chunk.
+// DenseBytes bounds the memory of [Source.ReadDense]: all rows, and the columns of one chunk.
 func DenseBytes(n int64, d int) int64 {
 	return 8*n*int64(d) + 8*min(n, int64(stream.BlockRows(d)))*int64(d)
 }
 
-// PassInMemory returns the pass over rows in memory, for [Nearest].
+// PassInMemory returns the pass over rows in memory that [FindNearest] needs.
 func PassInMemory(x kernel.Matrix[float64]) PassFunc {
 	return func(ctx context.Context, _ string, visit func(int, kernel.Matrix[float64]) error) error {
-		const block = 1024 // rows between two looks at the context
+		const block = 1024 // rows between two checks of the context
 		for first := 0; first < x.Rows; first += block {
 			if err := ctx.Err(); err != nil {
 				return err

@@ -15,24 +15,25 @@ type Neighbour struct {
 }
 
 const (
-	// leastPoints is the number of rows that [LeastBytes] allows to gather at a time.
+	// leastPoints is the number of rows that [FindNearest] can gather at a time in [LeastBytes].
 	leastPoints = 1024
-	// widePoints is the number of points in a part if rows are long.
+	// widePoints is the number of rows gathered at a time if rows are long.
 	widePoints = 64
-	// NeighbourBytes is the memory of [Nearest] and [Join] for a neighbour of a row: lists, edges both ways,
-	// and the graph.
+	// NeighbourBytes is the memory of [FindNearest] and [JoinNeighbours] for each neighbour of a row: two lists, two
+	// directed edges, and two entries of the graph.
 	NeighbourBytes = 2*16 + 2*16 + 2*12
 )
 
-// PointBytes returns the memory of a gathered row: once as gathered, and once in kernel.Nearest, in float64 and
-// in float32.
+// PointBytes returns the memory of a gathered row of d features: the row itself, and copies of it in kernel.Nearest
+// in float64 and in float32.
 func PointBytes(d int) int64 { return 20*int64(d) + 128 }
 
-// LeastBytes returns the least memory to give [Nearest]: less works, in too many passes.
+// LeastBytes returns the least memory that [FindNearest] should have. With less memory it works too, but makes too
+// many passes.
 func LeastBytes(d int) int64 { return leastPoints * PointBytes(d) }
 
-// PartBytes returns the memory to give [Nearest] for n rows that are in memory already: for all of them at once
-// or, if features outnumber rows, for parts, which cost no extra passes over a source.
+// PartBytes returns the memory that [FindNearest] should have if the n rows are in memory already. It is enough to
+// gather all rows at once or, if features outnumber rows, a part of them: parts then need no pass over a source.
 func PartBytes(n int64, d int) int64 { return partPoints(n, d) * PointBytes(d) }
 
 func partPoints(n int64, d int) int64 {
@@ -42,26 +43,26 @@ func partPoints(n int64, d int) int64 {
 	return n
 }
 
-// SearchBytes bounds the memory of [Nearest] for the k nearest of n rows, including PartBytes of room.
+// SearchBytes bounds the memory of [FindNearest] for the k nearest of n rows, its room of PartBytes included.
 func SearchBytes(n int64, d, k, workers int) int64 {
 	points := partPoints(n, d)
 	total := 8*points*int64(d) + kernel.NearestBytes(workers, int(points), d) + kernel.TeamBytes(1024, int(points)) + n*int64(k+1)*NeighbourBytes
 	if points < n {
-		total += PartBytes(n, d) // the part before may not be collected yet
+		total += PartBytes(n, d) // the previous part may not be garbage-collected yet
 	}
 	return total
 }
 
-// PassFunc makes a pass over n×d rows: it calls visit with one block after the other, an h×d matrix (column-major
-// is fastest) that is lent until the next call, and the number of rows before it.
+// PassFunc makes a pass over n×d rows. For one block after the other it calls visit with the number of rows before the
+// block and the h×d matrix of its rows (column-major is fastest), which is valid until the next call.
 type PassFunc func(ctx context.Context, what string, visit func(first int, x kernel.Matrix[float64]) error) error
 
-// FindNearest finds the k < n rows nearest to each row, without the row itself; of equal distances the earlier row.
-// It gathers as many rows at a time as fit into room bytes, and compares all rows with them: two passes for
-// each part. Distances come from kernel.Nearest, so that the result does not depend on the parts. Cost 2·n²·d
-// flops in float32.
+// FindNearest finds the k < n rows nearest to each row, without the row itself. If two distances are equal, the earlier
+// row comes first. It gathers a part of the rows, as many as fit into room bytes, and compares all rows with them; this
+// needs two passes for each part. The result does not depend on the division into parts, because kernel.Nearest
+// computes the distances. It costs 2·n²·d flops in float32.
 func FindNearest(ctx context.Context, team *kernel.Team, n, d, k int, room int64, pass PassFunc) ([]Neighbour, error) {
-	best := make([]Neighbour, n*(k+1)) // k+1 a row when full: one may be the row itself
+	best := make([]Neighbour, n*(k+1)) // up to k+1 for each row, because one may be the row itself
 	counts := make([]int, n)
 	partRows := int(max(room/PointBytes(d), 1))
 	var near *kernel.Nearest
@@ -125,8 +126,8 @@ func gatherRows(ctx context.Context, from, to, d int, pass PassFunc) (kernel.Mat
 	})
 }
 
-// insertNeighbour inserts o into a list of the nearest, ascending, with count entries, and returns the new
-// count. Later parts have higher indices, so the earlier of equal distances stay.
+// insertNeighbour inserts o into the ascending list of the nearest, which has count entries, and returns the new count.
+// If distances are equal, the earlier row stays in the list, because later parts have higher indices.
 func insertNeighbour(list []Neighbour, count int, o Neighbour) int {
 	at := count
 	for at > 0 && list[at-1].Square > o.Square {

@@ -2,10 +2,10 @@
 // every block of rows, and builds the graphs that connect rows.
 //
 //  1. A [Source] is read in passes, which deliver the same blocks every time.
-//  2. Data of rows is stored in scratch files, with a record for each block; [Each] and a
+//  2. Data of rows is stored in scratch files, with a record for each block; [EachBlock] and a
 //     [Walk] go through several files in step.
-//  3. [Nearest] finds the nearest rows of each, and [Join] makes a [Graph] of them;
-//     [Anchored] is the graph of rows that share anchors, L = I − BBᵀ with
+//  3. [FindNearest] finds the nearest rows of each row, and [JoinNeighbours] makes a [Graph] of
+//     them; [AnchoredGraph] is the graph of rows that share anchors, L = I − BBᵀ with
 //     B = ZΔ^(−1/2), eq. (2.6) and (2.13) of SFUFS.
 package rows
 
@@ -20,14 +20,14 @@ import (
 // Source is a source that is read in several passes.
 type Source struct {
 	stream.Source
-	Meter  *stream.Meter // counts all passes; nil counts nothing
+	Meter  *stream.Meter // counts the work of all passes, unless it is nil
 	OnPass func(pass int, what string)
-	Passes int // so far
+	Passes int // number of passes begun
 
-	// The blocks that have rows, known after the first pass.
-	First       []int // rows before each block
-	Height      []int // rows of each block
-	N           int   // all rows
+	// The blocks that have rows are known after the first pass.
+	First       []int // number of rows before each block
+	Height      []int // number of rows of each block
+	N           int   // number of all rows
 	blocksKnown bool
 }
 
@@ -41,14 +41,14 @@ type Mark struct {
 	Number int   // number of blocks with rows before it
 }
 
-// Pass calls visit for every block that has rows, numbered from 0. It fails if the blocks differ from the first
-// pass.
+// Pass calls visit for every block that has rows. Blocks are numbered from 0. Pass fails if the blocks differ from
+// the blocks of the first pass.
 func (s *Source) Pass(ctx context.Context, what string, visit func(number int, c *stream.Chunk) error) error {
 	return s.PassFrom(ctx, what, Mark{}, visit, nil)
 }
 
-// PassFrom is Pass for the blocks from a mark of another pass on; after, unless it is nil, is called with the
-// mark after every block. A first pass that does not start at the beginning does not record the blocks.
+// PassFrom is Pass for the blocks that follow a mark of another pass. If after is not nil, PassFrom calls it after
+// every block, with the mark there. A first pass that does not start at the beginning does not record the blocks.
 func (s *Source) PassFrom(ctx context.Context, what string, from Mark, visit func(number int, c *stream.Chunk) error, after func(Mark) error) error {
 	s.Passes++
 	if s.OnPass != nil {
@@ -87,7 +87,7 @@ func ErrRowsChanged() error {
 	return stream.Dataf("", "the rows differ from an earlier pass: the input must not change during a run")
 }
 
-// RefuseWeights fails for a chunk with row weights, which only greedy supports.
+// RefuseWeights returns an error if the chunk has row weights, which only greedy supports.
 func RefuseWeights(c *stream.Chunk) error {
 	if c.Weight == nil {
 		return nil
@@ -95,16 +95,16 @@ func RefuseWeights(c *stream.Chunk) error {
 	return stream.Usagef("{weight}: this method has no row weights; leave it out, or choose {method} greedy")
 }
 
-// RunRows is the number of rows that a worker takes at a time. Sums over runs are added in order, so that
-// rounding does not depend on the workers.
+// RunRows is the number of consecutive rows that a worker processes at a time: a run. The sums of runs are added in
+// the order of the runs, so that rounding does not depend on the number of workers.
 const RunRows = 128
 
-// EachRun calls visit for all runs of n rows.
+// EachRun divides n rows into runs of RunRows consecutive rows and calls visit, on several workers, for each run.
 func EachRun(workers, n int, visit func(run, from, to int)) {
 	kernel.Each(workers, (n+RunRows-1)/RunRows, func(t int) { visit(t, t*RunRows, min(n, (t+1)*RunRows)) })
 }
 
-// Resize returns a slice of n values, in s if its capacity suffices.
+// Resize returns a slice of n values. It uses the memory of s if the capacity of s is sufficient.
 func Resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return room.MakeSlice[T](n)

@@ -8,17 +8,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Walk passes over the records of several scratch files in step, one for each block of rows. A nil pass has nil
-// records.
+// Walk goes through several scratch files in step. Every file has a record for each block of rows; a nil pass yields
+// nil records.
 type Walk []stream.ScratchPass
 
-// ReadPass starts a pass that reads; for a nil file it returns nil.
+// ReadPass starts a pass that reads the records of f. It returns nil if f is nil.
 func ReadPass(f stream.ScratchFile) stream.ScratchPass { return beginPass(f, stream.ScratchRead) }
 
-// WritePass starts a pass that writes.
+// WritePass starts a pass that writes the records of f.
 func WritePass(f stream.ScratchFile) stream.ScratchPass { return beginPass(f, stream.ScratchWrite) }
 
-// ModifyPass starts a pass that reads and writes back.
+// ModifyPass starts a pass that reads the records of f and writes them back.
 func ModifyPass(f stream.ScratchFile) stream.ScratchPass { return beginPass(f, stream.ScratchModify) }
 
 func beginPass(f stream.ScratchFile, mode stream.ScratchMode) stream.ScratchPass {
@@ -28,7 +28,7 @@ func beginPass(f stream.ScratchFile, mode stream.ScratchMode) stream.ScratchPass
 	return f.Pass(mode)
 }
 
-// Next lends the records of the next block, stored in records, until the following call of Next or Close.
+// Next stores the records of the next block in records. They are valid until the following call of Next or Close.
 func (w Walk) Next(records [][]byte) (err error) {
 	for i, p := range w {
 		if p == nil {
@@ -41,7 +41,7 @@ func (w Walk) Next(records [][]byte) (err error) {
 	return nil
 }
 
-// Close ends the walk. It returns err, joined with write errors.
+// Close ends the walk. It returns err joined with the errors of writing.
 func (w Walk) Close(err error) error {
 	for _, p := range w {
 		if p != nil {
@@ -51,7 +51,7 @@ func (w Walk) Close(err error) error {
 	return err
 }
 
-// EachBlock walks through all blocks, and ends the passes.
+// EachBlock calls visit with the records of every block, and then ends the passes.
 func EachBlock(ctx context.Context, blocks int, visit func(block int, records [][]byte) error, passes ...stream.ScratchPass) (err error) {
 	w, records := Walk(passes), make([][]byte, len(passes))
 	defer func() { err = w.Close(err) }()
@@ -79,8 +79,8 @@ func CloseFiles(files ...stream.ScratchFile) (err error) {
 	return err
 }
 
-// ViewNumbers returns a record's bytes as numbers. Records never leave the process, so that the byte order is the
-// machine's; they are aligned to 8 bytes.
+// ViewNumbers returns a view of a record's bytes as numbers. Records never leave the process, so their byte order is
+// the machine's. Records are aligned to 8 bytes.
 func ViewNumbers[T uint8 | int16 | int32 | float32 | float64](record []byte) []T {
 	var zero T
 	if len(record) == 0 {

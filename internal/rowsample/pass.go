@@ -12,8 +12,8 @@ import (
 )
 
 // Chunks implements stream.Source. Its blocks are the table's blocks under the same options that contain drawn rows;
-// each block's height extends to the next one. Merged tables with overlapping row numbers may put more rows into a
-// block than its height: then it is divided.
+// the height of each block extends to the start of the next block. Merged tables with overlapping row numbers may put
+// more rows into a block than its height. Such a block is divided.
 func (s *Source) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		p := &pass{Source: s, counts: make([]stream.MissingCount, len(s.Options.Columns))}
@@ -24,7 +24,7 @@ func (s *Source) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.C
 	}
 }
 
-// errStopped ends a pass whose reader stopped.
+// errStopped ends a pass whose reader stopped early.
 var errStopped = errors.New("stopped")
 
 // pass is one pass over the sample, with the current block.
@@ -33,9 +33,9 @@ type pass struct {
 	yield func(*stream.Chunk) bool
 
 	chunk      stream.Chunk
-	data       []float64 // of dense rows, column by column, mostInBlock rows each
+	data       []float64 // dense rows by columns, mostInBlock rows for each column
 	csr        stream.CSR
-	rows       int // of the block, including dropped ones
+	rows       int // number of rows of the block, including dropped rows
 	counts     []stream.MissingCount
 	hasMissing bool // some count is not 0
 }
@@ -75,7 +75,7 @@ func (p *pass) readRows(ctx context.Context, r stream.Range) error {
 			return err
 		}
 	}
-	// The section's checksum is verified at its end.
+	// The checksum of the section is verified at its end.
 	var one [1]byte
 	if _, err := io.ReadFull(in, one[:]); !errors.Is(err, io.EOF) {
 		return p.errDamaged(errors.Join(err, errors.New("there are data after the last row of the sample")))
@@ -156,7 +156,7 @@ func (p *pass) errMissingAt(column int, position int64, x float64) error {
 	}
 }
 
-// deliverBlock yields the block, which ends at the start next of the next one.
+// deliverBlock yields the block, which ends at next, the start of the next block.
 func (p *pass) deliverBlock(ctx context.Context, next int64) error {
 	if err := ctx.Err(); err != nil {
 		return err

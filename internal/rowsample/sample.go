@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// MostRows bounds the rows of a sample.
+// MostRows bounds the number of rows of a sample.
 const MostRows = 1 << 24
 
 const (
@@ -17,26 +17,26 @@ const (
 	magic       = "ufsrows1"
 )
 
-// Sample holds the rows of lowest hash with their row groups. Unlike the sample for anchors it is written in the order
-// of the table, and records kinds of missing entries.
+// Sample holds the rows of lowest hash and the starts of their row groups. Unlike the sample for anchors, it is written
+// in the order of the table and records the kinds of missing entries.
 type Sample struct{ *anchor.Sampler }
 
 // New returns an empty sample of d columns.
 func New(d int, opt anchor.SamplerOptions) Sample { return Sample{anchor.NewSampler(d, opt)} }
 
-// SampleBytes bounds the memory of a Sample, including while it is written.
+// SampleBytes bounds the memory of a Sample, also while it is written.
 func SampleBytes(rows, d int) int64 {
 	b := anchor.SamplerBytes(rows, d)
 	if b == math.MaxInt64 {
 		return b
 	}
-	return b + 64*int64(rows) // heads in a second order
+	return b + 64*int64(rows) // the heads of the rows in a second order
 }
 
 // Merge makes s the sample of the rows of both; see [anchor.Sampler.Merge].
 func (s Sample) Merge(o Sample) error { return s.Sampler.Merge(o.Sampler) }
 
-// MergedBytes is [Bytes] of s after o is merged, if it is not nil.
+// MergedBytes returns [SampleBytes] of s after o is merged into it, if o is not nil.
 func (s Sample) MergedBytes(o *Sample) int64 {
 	rows := s.Len()
 	if o != nil {
@@ -45,9 +45,9 @@ func (s Sample) MergedBytes(o *Sample) int64 {
 	return SampleBytes(rows, s.Columns())
 }
 
-// The binary form, in 8-byte little-endian words; equal samples give equal bytes: "ufsrows1", d, seed, rows to keep,
-// rows n, the n positions in order, the n starts of their row groups, and n times d values; the bits of a NaN determine
-// its kind (see stream.MissingValue).
+// The binary form consists of 8-byte little-endian words. Equal samples have equal bytes. The words are: "ufsrows1", d,
+// seed, rows to keep, rows n, the n positions in order, the n starts of their row groups, and n times d values. The
+// bits of a NaN determine its kind (see stream.MissingValue).
 
 // WriteTo implements io.WriterTo.
 func (s Sample) WriteTo(w io.Writer) (int64, error) {
@@ -72,7 +72,7 @@ func (s Sample) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// canonicalBits are the bits of a value; NaNs of one kind have the same bits.
+// canonicalBits returns the bits of a value. All NaNs that represent the same kind of missing entry have the same bits.
 func canonicalBits(x float64) uint64 {
 	bits := math.Float64bits(x)
 	if x != x && bits != stream.NullBits && bits != stream.InfBits {
@@ -81,7 +81,7 @@ func canonicalBits(x float64) uint64 {
 	return bits
 }
 
-// sampleHead is the part of the file before the values.
+// sampleHead is the part of the file that precedes the values.
 type sampleHead struct {
 	d                 int
 	seed              uint64
@@ -89,7 +89,7 @@ type sampleHead struct {
 	positions, starts []int64
 }
 
-// readHead reads the head; fits returns an error if the sample is too large. Memory grows only with the data read.
+// readHead reads the head. fits returns an error if the sample is too large. It allocates only as data are read.
 func readHead(r *words.Reader, fits func(rows, d int) error) (h sampleHead) {
 	r.Magic(magic, "sample of rows")
 	r.Expect(4)
@@ -111,7 +111,7 @@ func readHead(r *words.Reader, fits func(rows, d int) error) (h sampleHead) {
 			if r.Err() != nil {
 				return nil
 			}
-			v := r.Count(what, math.MaxInt64-1) // the position after a row must be a valid number too
+			v := r.Count(what, math.MaxInt64-1) // the position after a row must also be a valid number
 			check(i, v)
 			list = append(list, v)
 		}
@@ -143,9 +143,9 @@ func (h *sampleHead) readRow(r *words.Reader, row []float64) {
 	}
 }
 
-// ReadFrom replaces s by the sample that WriteTo wrote, with its seed and number of rows to keep, and reads no further;
-// it keeps the other options of s. It fails with a *stream.MemoryError before it reads any row. s is unchanged on
-// error.
+// ReadFrom replaces s by the sample that WriteTo wrote, with its seed and number of rows to keep. It keeps the other
+// options of s, and reads only the bytes that WriteTo wrote. If there is too little memory, it fails with a
+// *stream.MemoryError before it reads any row. If it fails, s is unchanged.
 func (s *Sample) ReadFrom(from io.Reader) (int64, error) {
 	return words.Replace(s, from, s.decodeSample)
 }

@@ -10,28 +10,28 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Source reads a written sample as a stream.Source, from its start in every pass. It stores the positions of the rows,
-// and a block during a pass.
+// Source reads a written sample as a stream.Source. Each pass reads from the start. The Source stores the positions of
+// the rows, and during a pass one block.
 type Source struct {
 	openSample func() (io.Reader, error)
 	head       sampleHead
 	Options
-	isDrawn     []bool // of the stored rows: whether to deliver it
-	mostInBlock int    // most drawn rows in a block
+	isDrawn     []bool // for each stored row: whether to deliver it
+	mostInBlock int    // largest number of drawn rows in a block
 }
 
-// Options select the delivered part of a sample.
+// Options selects the delivered part of a sample.
 type Options struct {
-	Columns []stream.Column      // to deliver
+	Columns []stream.Column      // columns to deliver
 	Index   []int                // their indices among the columns of the sample
-	Draw    int64                // number of rows to deliver, by lowest hash; 0 means all
-	Rows    int64                // of the whole table
-	Missing stream.MissingPolicy // acts on the drawn rows
-	Sparse  bool                 // deliver sparse rows: entries of 0 are absent
-	Path    string               // of the file, in errors
+	Draw    int64                // number of rows to deliver, those with the lowest hashes; 0 means all
+	Rows    int64                // number of rows of the whole table
+	Missing stream.MissingPolicy // policy for the drawn rows
+	Sparse  bool                 // deliver sparse rows, in which entries of 0 are absent
+	Path    string               // path of the file, for errors
 }
 
-// OpenSource reads the positions of a sample of d columns. open returns a reader at the sample's beginning.
+// OpenSource reads the positions of a sample of d columns. open returns a reader at the beginning of the sample.
 func OpenSource(d int, open func() (io.Reader, error)) (*Source, error) {
 	s := &Source{openSample: open}
 	in, err := open()
@@ -48,13 +48,13 @@ func OpenSource(d int, open func() (io.Reader, error)) (*Source, error) {
 // RowCount returns the number of rows in the sample.
 func (s *Source) RowCount() int64 { return int64(len(s.head.positions)) }
 
-// RequestedRows returns the requested number of rows of the sample.
+// RequestedRows returns the number of rows that was requested for the sample.
 func (s *Source) RequestedRows() int64 { return int64(s.head.keep) }
 
-// Seed returns the seed that rows were drawn with.
+// Seed returns the seed with which rows were drawn.
 func (s *Source) Seed() uint64 { return s.head.seed }
 
-// WithOptions returns a Source of the same sample under other options.
+// WithOptions returns a Source of the same sample with other options.
 func (s *Source) WithOptions(opt Options) *Source {
 	t := &Source{openSample: s.openSample, head: s.head, Options: opt}
 	t.isDrawn = t.markLowestHashes()
@@ -95,7 +95,7 @@ func (s *Source) markLowestHashes() []bool {
 
 func (s *Source) blockHeight() int { return stream.BlockRows(len(s.Options.Columns)) }
 
-// blockStart is the position at which the block of row i starts in the table: the columns determine the height of
+// blockStart returns the position at which the block of row i starts in the table. The columns determine the height of
 // blocks, and every row group starts a new block.
 func (s *Source) blockStart(i int) int64 {
 	h := int64(s.blockHeight())
@@ -106,7 +106,7 @@ func (s *Source) blockStart(i int) int64 {
 // Columns implements stream.Source.
 func (s *Source) Columns() []stream.Column { return s.Options.Columns }
 
-// Rows implements stream.Source: the rows of the whole table.
+// Rows implements stream.Source. It returns the number of rows of the whole table.
 func (s *Source) Rows() int64 {
 	if n := len(s.head.positions); n > 0 { // positions may exceed Rows if parts of the table are absent
 		return max(s.Options.Rows, s.head.positions[n-1]+1)
@@ -114,27 +114,27 @@ func (s *Source) Rows() int64 {
 	return s.Options.Rows
 }
 
-// Cuts implements stream.Source: the starts of the row groups with sampled rows, and the end.
+// Cuts implements stream.Source. It returns the starts of the row groups with sampled rows, and the end.
 func (s *Source) Cuts() []int64 {
 	cuts := append([]int64{0}, s.head.starts...)
 	slices.Sort(cuts)
 	return append(slices.Compact(cuts), s.Rows())
 }
 
-// sectionBytes is the memory for decompressing a section: measured 5 MiB.
+// sectionBytes is the memory for decompressing a section. Measured: 5 MiB.
 const sectionBytes = 6 << 20
 
-// MinMemory is the memory of a pass, including the positions.
+// MinMemory returns the memory of a pass, including the positions.
 func (s *Source) MinMemory() int64 {
 	n, d := int64(len(s.head.positions)), int64(len(s.Options.Columns))
 	return sectionBytes + 5*8*n + 8*int64(s.head.d) + int64(s.mostInBlock)*(8*d+8) + 24*d
 }
 
-// MemoryFor is MinMemory: more memory has no benefit.
+// MemoryFor returns MinMemory, because more memory has no benefit.
 func (s *Source) MemoryFor(int64) int64 { return s.MinMemory() }
 
-// ScratchFor is 0: the rows stay in their file.
+// ScratchFor returns 0, because the rows remain in their file.
 func (s *Source) ScratchFor(int64) int64 { return 0 }
 
-// SpoolBytes is 0.
+// SpoolBytes returns 0.
 func (s *Source) SpoolBytes() int64 { return 0 }

@@ -3,31 +3,31 @@ package scalemodel
 // Kind is the statistic that a round of scanning gathers.
 type Kind int
 
-// The kinds.
+// Kinds of statistics.
 const (
 	Profile Kind = iota // moments of each column, and perhaps a sample of rows
 	Gram                // the Gram matrix and histograms
-	Graph               // and the anchor graph
+	Graph               // the statistics of Gram, and the anchor graph
 )
 
 // Job is the work to estimate.
 type Job struct {
 	Rows     int64
 	Features int
-	Bytes    int64 // to read in a round, in their stored form
+	Bytes    int64 // number of bytes to read in a round, in their stored form
 	Files    int
-	Groups   int    // row groups, the smallest possible shards
-	Rounds   []Kind // in order; each is scanned by all machines and merged
-	Anchors  int    // of Graph
-	Sample   int64  // rows that a profile stores
-	Shards   int    // hash shards whose statistics are stored in addition to their sum; 0 for none
-	Cores    int    // of a machine
+	Groups   int    // number of row groups, which are the smallest possible shards
+	Rounds   []Kind // rounds in order; each of them is scanned by all machines and merged
+	Anchors  int    // number of anchors of the graph
+	Sample   int64  // number of rows that a profile stores
+	Shards   int    // number of hash shards whose statistics are stored in addition to their sum; 0 for none
+	Cores    int    // number of cores of a machine
 }
 
 func (j Job) d() float64 { return float64(j.Features) }
 func (j Job) m() float64 { return float64(j.Anchors) }
 
-// cpuSeconds is the total time of a round on one core.
+// cpuSeconds returns the total time of a round on one core.
 func (j Job) cpuSeconds(k Kind, r Rates) float64 {
 	values := float64(j.Rows) * j.d()
 	if k == Profile {
@@ -45,10 +45,10 @@ func (j Job) footerSeconds(files, groups float64, r Rates) float64 {
 }
 
 // partBytes bounds the size of a part as a file. Measured: parts of a Gram matrix are 69,930 bytes with 100 columns and
-// 4,258,247 with 1,000; their triangles of doubles take 40,400 and 4,004,000 and are incompressible (unlike those of
-// pixels: E-MNIST's, with 900 columns, takes 1,487,872); profiles are 7,605 and 73,102 bytes, plus the sampled rows,
-// which are incompressible; parts of a graph are 5,859,428 bytes with 100 columns and 2,000 anchors, and 13,246,931
-// with 1,000 and 1,000.
+// 4,258,247 with 1,000. The triangles of doubles in them need 40,400 and 4,004,000 bytes and cannot be compressed
+// (unlike pixels: a part of E-MNIST, with 900 columns, needs 1,487,872 bytes). Profiles are 7,605 and 73,102 bytes,
+// plus the sampled rows, which cannot be compressed. Parts of a graph are 5,859,428 bytes with 100 columns and 2,000
+// anchors, and 13,246,931 with 1,000 and 1,000.
 func (j Job) partBytes(k Kind) float64 {
 	if k == Profile {
 		return 76*j.d() + 8*j.d()*float64(j.Sample)
@@ -60,9 +60,10 @@ func (j Job) partBytes(k Kind) float64 {
 	return b * float64(1+j.Shards)
 }
 
-// selectTime is the approximate time in seconds of a selection from all statistics: reading them, and for a Gram matrix
-// 4e-8·d² (greedy's 50 of 1,000 columns take 0.04 s, of 10,000 3.9 s), for a graph 5e-10·m²·d more (0.2 s of 100
-// columns and 2,000 anchors, 0.5 s of 1,000 and 1,000). It excludes iterations over sampled rows.
+// selectTime returns the approximate time in seconds of a selection from all statistics. It consists of reading them,
+// of 4e-8·d² for a Gram matrix (greedy selects 50 of 1,000 columns in 0.04 s, of 10,000 in 3.9 s), and of 5e-10·m²·d
+// more for a graph (0.2 s for 100 columns and 2,000 anchors, 0.5 s for 1,000 and 1,000). It excludes iterations over
+// sampled rows.
 func (j Job) selectTime(r Rates) float64 {
 	if len(j.Rounds) == 0 {
 		return 0

@@ -5,25 +5,25 @@ import "math"
 // Point is the estimate for one number of machines. Times are seconds.
 type Point struct {
 	Machines int
-	Plan     float64 // reading footers, before anything else
-	Scan     float64 // all rounds, from a machine's start to its part
-	Merge    float64 // all rounds
+	Plan     float64 // time to read footers, at the beginning
+	Scan     float64 // time of all rounds, from the start of a machine to its part
+	Merge    float64 // time of all rounds
 	Select   float64
-	Total    float64 // from the first command to the selection
-	Speedup  float64 // over one machine
+	Total    float64 // time from the first command to the selection
+	Speedup  float64 // factor compared with one machine
 	Hours    float64 // paid machine hours, without waiting for merges
-	Levels   int     // of merging; 0 if nothing is merged
+	Levels   int     // levels of merging; 0 if nothing is merged
 	Parts    float64 // total bytes of the parts of all rounds
 	Bound    string  // the part of the work that takes most of the time
 }
 
-// The values of Point.Bound.
+// Values of Point.Bound.
 const (
 	BoundCompute = "computing"
 	BoundRead    = "reading"
 	BoundMerge   = "merging"
 	BoundPlan    = "planning"
-	BoundFixed   = "starting" // and opening files, uploading parts, selecting
+	BoundFixed   = "starting" // also opening files, uploading parts, selecting
 )
 
 // EstimateTime applies the model to a number of machines, 1 or more.
@@ -37,11 +37,11 @@ func estimateTimes(j Job, r Rates, machines int) Point {
 	p := Point{Machines: machines}
 	alone := machines <= 1
 	groups := float64(max(j.Groups, 1))
-	n := math.Min(float64(max(machines, 1)), groups) // further machines have nothing to do
+	n := math.Min(float64(max(machines, 1)), groups) // further machines have no work
 	share := math.Ceil(groups/n) / groups
 	files := float64(max(j.Files, 1))
 	var compute, read, fixed float64
-	mergers := 0 // started one after the other
+	mergers := 0 // number of mergers, which are started one after the other
 	for i, kind := range j.Rounds {
 		cpu := share * j.cpuSeconds(kind, r) / float64(max(j.Cores, 1))
 		fetch := share * float64(j.Bytes) / math.Min(r.rateValue(machineRate), r.rateValue(storeRate)/n)
@@ -94,12 +94,12 @@ func estimateTimes(j Job, r Rates, machines int) Point {
 // footersAhead is the number of footers that a plan requests at a time (chunkio).
 const footersAhead = 16
 
-// To read a part from a store, merge requests its header, its version and its bytes: partRequests requests, with
-// requestsAhead in progress while one part is added.
+// To read a part from a store, merge requests its header, its version and its bytes, which are partRequests requests.
+// While one part is added, requestsAhead requests are in progress.
 const partRequests, requestsAhead = 3, 8
 
-// mergeTime is the time to merge n parts of part bytes each, one after the other, or in about √n groups that are merged
-// in parallel and then together.
+// mergeTime returns the time to merge n parts of part bytes each. They are merged one after the other, or in about √n
+// groups that are merged in parallel and whose results are then merged.
 func mergeTime(r Rates, n, part float64) (seconds float64, levels int) {
 	each := max(r.rateValue(partTime)+part/r.rateValue(mergeRate), part/r.rateValue(machineRate), partRequests*r.rateValue(latencyTime)/requestsAhead)
 	around := r.rateValue(startTime) + part/r.rateValue(machineRate)
@@ -112,9 +112,9 @@ func mergeTime(r Rates, n, part float64) (seconds float64, levels int) {
 	return one, 1
 }
 
-// FindKnee returns the largest number of machines, of 1, 2, 4, … and one for each row group, up to which each doubling
-// saves at least a tenth of the time, on average since the previous knee. Further machines are paid for and hardly
-// used.
+// FindKnee returns the largest number of machines up to which each doubling saves at least a tenth of the time, on
+// average since the previous such number. It tries 1, 2, 4, … machines and one machine for each row group. More
+// machines would be paid for but hardly used.
 func FindKnee(j Job, r Rates) Point {
 	knee := estimateTimes(j, r, 1)
 	for n := 2; knee.Machines < j.Groups && n < 2*j.Groups; n *= 2 {

@@ -15,7 +15,7 @@ import (
 // Unit is the unit of a rate.
 type Unit string
 
-// The units.
+// Units of rates.
 const (
 	ValuesPerSecond Unit = "values/s a core"
 	FlopsPerSecond  Unit = "flop/s a core"
@@ -23,7 +23,7 @@ const (
 	Seconds         Unit = "s"
 )
 
-// Rate is one figure of the model.
+// Rate is one number of the model.
 type Rate struct {
 	Name   string
 	Value  float64
@@ -32,14 +32,14 @@ type Rate struct {
 	About  string
 }
 
-// The sources of the value of a rate.
+// Sources of the value of a rate.
 const (
 	Measured = "measured" // on the machine that builds the project
-	Assumed  = "assumed"  // a round figure for a rate that differs from site to site
+	Assumed  = "assumed"  // a round number for a rate that differs from site to site
 	Given    = "given"    // by the user
 )
 
-// The names of the rates.
+// Names of the rates.
 const (
 	scanRate, profileRate, gramRate, anchorRate = "scan", "profile", "gram", "anchors"
 	mergeRate, partTime, footerTime             = "merge", "part", "footer"
@@ -47,14 +47,14 @@ const (
 	machineRate, storeRate                      = "machine-bandwidth", "store-bandwidth"
 )
 
-// Rates are the figures of the model, by name.
+// Rates holds the rates of the model.
 type Rates []Rate
 
-// DefaultRates returns rates measured on the project's build machine, and round figures for rates that no program can know
-// of other sites. Measured: 2 cores of an Intel Xeon (AVX-512, a virtual machine at a load of 15 to 25 by other work),
-// so figures are of user and system seconds of one core (/usr/bin/time -f '%U %S', the least of 2 or 3 runs), which a
-// busy machine lengthens a little, not of wall time. Files by `bench gen planted`: 400,000 rows of 100 columns (a) and
-// 40,000 of 1,000 (b), 40 million doubles each, 309 and 320 MB.
+// DefaultRates returns rates measured on the project's build machine, and round numbers for rates that depend on the
+// site. Measured: 2 cores of an Intel Xeon (AVX-512, a virtual machine at a load of 15 to 25 by other work), so times
+// are user and system seconds of one core (/usr/bin/time -f '%U %S', the least of 2 or 3 runs), which a busy machine
+// lengthens a little, and not wall time. Files by `bench gen planted`: 400,000 rows of 100 columns (a) and 40,000 of
+// 1,000 (b), 40 million doubles each, 309 and 320 MB.
 func DefaultRates() Rates {
 	return Rates{
 		// scan --threads 1: (a) 0.66 s, (b) 1.37 s, including 0.02 s to start. With t = v/scan + v·d/gram, v = 40e6:
@@ -77,7 +77,7 @@ func DefaultRates() Rates {
 		{startTime, 10, Seconds, Assumed, "until a scheduler has started a machine's work, each round"},
 		{latencyTime, 0.05, Seconds, Assumed, "a request to the store; a plan asks for 16 footers at a time, a scan opens files one after another"},
 		{machineRate, 250e6, BytesPerSecond, Assumed, "between the store and one machine"},
-		// S3 takes 5,500 requests a second below one prefix; of 8 MB each that is 44 GB/s.
+		// S3 accepts 5,500 requests a second below one prefix. With 8 MB each this is 44 GB/s.
 		{storeRate, 40e9, BytesPerSecond, Assumed, "between the store and all machines"},
 	}
 }
@@ -91,8 +91,9 @@ func (r Rates) rateValue(name string) float64 {
 	panic("scalemodel: no rate " + name) // names are constants of this package
 }
 
-// WithOverrides returns r with some rates overridden by the user: "start=60s,store-bandwidth=5GB". Rates of bytes are sizes a
-// second, times are durations, all others plain numbers.
+// WithOverrides returns r with some rates replaced by the values in a text of the user:
+// "start=60s,store-bandwidth=5GB". Rates in bytes are written as sizes per second, times as durations, and all other
+// rates as plain numbers.
 func (r Rates) WithOverrides(text string) (Rates, error) {
 	r = slices.Clone(r)
 	if text == "" {

@@ -9,7 +9,7 @@ import (
 )
 
 // Page writes text for people to a terminal or a file. It keeps its first error, so that callers need not check every
-// line. Several goroutines may write lines.
+// call. Several goroutines may use it.
 type Page struct {
 	mu  sync.Mutex
 	w   io.Writer
@@ -26,7 +26,7 @@ func (p *Page) Err() error {
 	return p.err
 }
 
-// Printf is fmt.Printf. Only the format can break a line: arguments are shown as by [Text].
+// Printf works as fmt.Printf. Only the format can break a line: arguments are escaped by [EscapeText].
 func (p *Page) Printf(format string, args ...any) {
 	if false {
 		_ = fmt.Sprintf(format, args...) // lets go vet check the formats of callers
@@ -42,7 +42,7 @@ func (p *Page) Printf(format string, args ...any) {
 	p.writeText(fmt.Sprintf(format, values...))
 }
 
-// Write implements io.Writer for composed text, such as a help text: its line breaks stay.
+// Write implements io.Writer for text with line breaks, such as a help text, which it keeps.
 func (p *Page) Write(b []byte) (int, error) {
 	p.writeText(EscapeLines(string(b)))
 	return len(b), p.Err()
@@ -52,11 +52,11 @@ func (p *Page) writeText(s string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err == nil {
-		_, p.err = p.w.Write([]byte(s)) // call no other method: w may wrap a writer that has more
+		_, p.err = p.w.Write([]byte(s)) // call no other method: w may wrap a writer that has further methods
 	}
 }
 
-// escapedArg formats itself like its argument, and escapes the result as [Text] does.
+// escapedArg formats itself like its argument, and escapes the result by [EscapeText].
 type escapedArg struct{ arg any }
 
 // Format implements fmt.Formatter.
@@ -64,11 +64,11 @@ func (v escapedArg) Format(to fmt.State, verb rune) {
 	_, _ = io.WriteString(to, EscapeText(fmt.Sprintf(fmt.FormatString(to, verb), v.arg))) // a State does not fail
 }
 
-// longCell is the most characters of a cell that are shown: a name may be longer than any screen, and would make every
-// row of its table as long.
+// longCell is the largest number of characters shown in a cell. A name may be longer than any screen, and would make
+// every row of its table equally long.
 const longCell = 240
 
-// Table writes rows aligned in columns; a column whose head begins with ">" is right-aligned. [Cut] shortens long
+// Table writes rows aligned in columns; a column whose head begins with ">" is right-aligned. [CutMiddle] cuts long
 // cells.
 func (p *Page) Table(head []string, rows [][]string) {
 	right := make([]bool, len(head))

@@ -10,17 +10,16 @@ import (
 const urlStartPattern = `(?i:([a-z][a-z0-9+.-]*)(?::|%(?:25)*3a)(?:\\*/|%(?:25)*2f){2})`
 
 var (
-	// urlStart matches the start of a URL of any scheme: plain, as in JSON, or percent-encoded once or several times.
+	// urlStart matches the start of a URL of any scheme, in plain text, in JSON, or percent-encoded once or several times.
 	urlStart  = regexp.MustCompile(urlStartPattern)
 	nestedURL = regexp.MustCompile(`^` + urlStartPattern)
-	// secretParameter matches parameters that are secret anywhere, even after text that does not look like a URL.
+	// secretParameter matches parameters that are always secret, even if the text before them does not look like a URL.
 	secretParameter = regexp.MustCompile(`(?i)((?:[?&;]|\\u0026|%(?:25)*26|%(?:25)*3f)(?:sig|signature|x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|` +
 		`awsaccesskeyid|googleaccessid|key-pair-id|policy|sas|token|[a-z]+[_-]token|secret|password|passwd|pwd|api[_-]?key|accountkey|sharedaccesssignature)` +
 		`(?:=|%(?:25)*3d))((?:[^&\s"\\]|\\[^"\s])+)`)
-	// hostPattern matches the host of a URL, with a port, also in advice ("PORT").
+	// hostPattern matches the host of a URL, with or without a port, which may be the word PORT, as in advice.
 	hostPattern = regexp.MustCompile(`^(?:\[[0-9A-Fa-f:.%]*\]|[^:\[\]@\\"]*)(?::(?:[0-9]*|PORT))?$`)
-	// queryStart matches the start of the parameters of a bucket's URL: its keys, and patterns of them, may contain a ?
-	// too.
+	// queryStart matches the start of the parameters of a bucket's URL. Keys and patterns of keys may also contain a ?.
 	queryStart = regexp.MustCompile(`\?[A-Za-z][A-Za-z0-9_.-]*=`)
 	// parameterName matches names of parameters that may be shown.
 	parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,40}$`)
@@ -28,12 +27,12 @@ var (
 	parameterValue = regexp.MustCompile(`^[A-Za-z0-9_.:/\[\]%~-]*$`)
 )
 
-// closingCharacters may follow a URL and are no part of it.
+// closingCharacters may follow a URL in a text, and are not a part of the URL.
 const closingCharacters = `"'\:;,.!?)]}>`
 
-// Redact removes possible secrets from the URLs in a text, of any scheme and spelling: names and passwords, queries,
-// fragments. Parameters of URLs of buckets that locate the store stay, and Azure's container. An invalid address is
-// removed as a whole.
+// Redact removes possible secrets from the URLs in a text: names and passwords, queries and fragments. URLs may have
+// any scheme and spelling. Parameters of bucket URLs that locate the store remain, and so does Azure's container. An
+// invalid address is removed as a whole.
 func Redact(text string) string {
 	if !strings.ContainsAny(text, ":%?&;") {
 		return text
@@ -67,14 +66,14 @@ func Redact(text string) string {
 	})
 }
 
-// urlEnd returns the end of a URL in a text: at a space, or at a quote followed by nothing or by punctuation.
+// urlEnd returns the end of a URL in a text: at a space, or at a quote before punctuation or the end of the text.
 func urlEnd(s string) int {
 	for i, r := range s {
 		if unicode.IsSpace(r) {
 			return i
 		}
 		slashes := len(s[:i]) - len(strings.TrimRight(s[:i], `\`))
-		if r == '"' && slashes%2 == 0 { // otherwise an escaped quote of JSON
+		if r == '"' && slashes%2 == 0 { // otherwise the quote is an escaped quote of JSON
 			if after := s[i+1:]; after == "" || strings.ContainsRune(",:]})>; \t\n", rune(after[0])) {
 				return i
 			}
@@ -83,7 +82,7 @@ func urlEnd(s string) int {
 	return len(s)
 }
 
-// redactURL redacts a URL, whole, with the given scheme; rest is the text after the slashes.
+// redactURL redacts a URL with the given scheme; whole is the URL, rest the text after the slashes.
 func redactURL(whole, scheme, rest string) string {
 	bare := strings.TrimRight(rest, closingCharacters)
 	tail := rest[len(bare):]
@@ -122,7 +121,7 @@ func hexDigit(c byte) byte {
 func redactRest(scheme, rest string) string {
 	scheme = strings.ToLower(scheme)
 	bucket := slices.Contains([]string{"s3", "gs", "azblob"}, scheme)
-	pattern := bucket || scheme == "file" || scheme == "delta" // schemes whose ? may stand for a character
+	pattern := bucket || scheme == "file" || scheme == "delta" // schemes in whose URLs ? may represent a character
 	path := ""
 	authority := rest
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
@@ -148,7 +147,7 @@ func redactRest(scheme, rest string) string {
 	return authority + path
 }
 
-// redactParameters removes the values of parameters not known to be public from the query of a bucket's URL.
+// redactParameters removes the values of parameters that are not known to be public from the query of a bucket's URL.
 func redactParameters(text string) string {
 	var b strings.Builder
 	for text != "" {

@@ -1,7 +1,7 @@
-// Package screen writes text for people to a terminal. Names of columns, files and classes may contain anything: a line
-// break that forges a line, an escape that moves the cursor, a mark that reverses the direction of the following text.
-// [Text] shows such characters as in a Go string, \n, \x1b, \u202e, and removes possible secrets from URLs. A [Page]
-// does so with every argument, so that callers need not:
+// Package screen writes text for people to a terminal. Names of columns, files and classes may contain any characters:
+// a line break that forges a line, an escape that moves the cursor, a mark that reverses the direction of the following
+// text. [EscapeText] shows such characters as in a Go string, \n, \x1b, \u202e, and removes possible secrets from URLs.
+// A [Page] applies it to every argument, so that callers need not:
 //
 //	p := screen.NewPage(os.Stdout)
 //	p.Printf("%s: %d rows\n", name, rows)
@@ -16,15 +16,15 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeText returns s as one line that is safe to show on a terminal, without possible secrets (see [Redact]). A backslash
-// is not escaped, for the sake of Windows paths: the text is for reading, and cannot always be converted back.
+// EscapeText returns s as one line that is safe to show on a terminal, without possible secrets (see [Redact]). A
+// backslash is not escaped, because of Windows paths. The text is for reading, and cannot always be converted back.
 func EscapeText(s string) string { return escapeText(s, false) }
 
-// EscapeLines is [Text] but keeps line breaks.
+// EscapeLines escapes as [EscapeText] does, but keeps line breaks.
 func EscapeLines(s string) string { return escapeText(s, true) }
 
-// QuoteName returns the name of a column for a list of names: in quotes if it is empty, or begins or ends with space, and so
-// would be invisible.
+// QuoteName returns the name of a column for a list of names. A name that is empty, or begins or ends with a space, is
+// put in quotes, because these would otherwise not be visible.
 func QuoteName(s string) string {
 	if s == "" || strings.TrimSpace(s) != s {
 		return `"` + s + `"`
@@ -32,7 +32,7 @@ func QuoteName(s string) string {
 	return s
 }
 
-// QuoteNames applies [Name] to each of a list.
+// QuoteNames applies [QuoteName] to each name of a list.
 func QuoteNames(list []string) []string {
 	shown := make([]string, len(list))
 	for i, s := range list {
@@ -71,9 +71,8 @@ func isPlain(s string, lines bool) bool {
 	return true
 }
 
-// isVisible reports whether a character is shown unescaped: letters, marks, digits, signs and spaces of every script
-// are. Controls are escaped, and so are invisible characters: marks of direction, joiners, the byte order mark,
-// unassigned characters.
+// isVisible reports whether a character is shown unescaped. Letters, marks, digits, signs and spaces of every script
+// are shown. Control and invisible characters are escaped: marks of direction, joiners, byte order marks, unassigned.
 func isVisible(r rune, lines bool) bool {
 	return r >= ' ' && r < 0x7f || lines && r == '\n' || r > 0x7f && (unicode.IsPrint(r) || unicode.Is(unicode.Zs, r))
 }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Writer makes output that is not meant for a terminal, such as CSV, safe to show on one: as [Lines] does.
+// Writer makes output that is not meant for a terminal, such as CSV, safe to show on a terminal, as [EscapeLines] does.
 type Writer struct {
 	w    io.Writer
 	part []byte // incomplete last character

@@ -25,8 +25,8 @@ func Quote(words ...string) string {
 }
 
 // IsPlain reports whether bash, zsh, fish and PowerShell all take the word literally without quotes. Visible letters
-// of all scripts are plain. Other characters outside ASCII are not, because PowerShell takes curly quotes and long
-// dashes for straight and short ones. Nor is a word that begins like an option, a home folder or a variable.
+// of all scripts are plain. Other characters outside ASCII are not plain, because PowerShell reads curly quotes and
+// long dashes as ASCII ones. A word that begins like an option, a home folder or a variable is not plain either.
 func IsPlain(word string) bool {
 	for i, r := range word {
 		switch {
@@ -42,7 +42,7 @@ func IsPlain(word string) bool {
 	return word != ""
 }
 
-// isHidden reports whether a terminal obeys a character or does not show it. A copy of the text would lack it.
+// isHidden reports whether a terminal executes a character or does not show it. Text copied from it lacks these.
 func isHidden(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }
 
 // escapeHidden writes w in quotes $'…' (POSIX 2024, bash, zsh, ksh, busybox), with hidden characters as octal bytes.
@@ -55,7 +55,7 @@ func escapeHidden(w string) string {
 		case r == '\'' || r == '\\':
 			b.WriteString(`\` + part)
 		case r == utf8.RuneError && n == 1, isHidden(r):
-			for i := range n { // always three digits, so that a following digit is not part of it
+			for i := range n { // always three digits, so that a following digit is not read as part of the number
 				fmt.Fprintf(&b, `\%03o`, part[i])
 			}
 		default:

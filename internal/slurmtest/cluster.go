@@ -1,6 +1,6 @@
 // Package slurmtest starts a real Slurm for tests, with its own daemons, ports and folders: munged, slurmctld and one
-// slurmd on 127.0.0.1, from Debian's packages. Several may run at once, next to one of the machine's own. It needs
-// neither root nor systemd nor cgroups.
+// slurmd on 127.0.0.1, from Debian's packages. Several clusters may run at once, also on a machine that has its own
+// Slurm. A cluster needs neither root nor systemd nor cgroups.
 package slurmtest
 
 import (
@@ -17,13 +17,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// daemonTimeout is the longest time for a daemon to answer or to end. It needs a second, and many times that on a
+// daemonTimeout is how long a daemon may need to answer or to end. Usually it needs a second, but many times that on a
 // busy machine.
 const daemonTimeout = time.Minute
 
 // Cluster is a running Slurm.
 type Cluster struct {
-	// Env holds the variables by which a process uses this cluster, as "NAME=value".
+	// Env holds the environment variables with which a process uses this cluster, as "NAME=value".
 	Env []string
 
 	t       testing.TB
@@ -31,8 +31,8 @@ type Cluster struct {
 	daemons []*daemon
 }
 
-// StartCluster starts a cluster of one node with the given number of CPUs. At the end of the test it kills the jobs that
-// remain and stops the cluster. It skips the test if Slurm is not installed.
+// StartCluster starts a cluster of one node with the given number of CPUs. At the end of the test it kills the jobs
+// that remain and stops the cluster. It skips the test if Slurm is not installed.
 func StartCluster(t testing.TB, cpus int) *Cluster {
 	t.Helper()
 	programs := findPrograms(t, "munged", "slurmctld", "slurmd", "sinfo", "sbatch", "scancel", "squeue")
@@ -60,7 +60,7 @@ func StartCluster(t testing.TB, cpus int) *Cluster {
 	return c
 }
 
-// findPrograms looks programs up, in /usr/sbin too, or skips the test.
+// findPrograms finds the paths of programs, also in /usr/sbin. It skips the test if one is missing.
 func findPrograms(t testing.TB, names ...string) map[string]string {
 	t.Helper()
 	paths := map[string]string{}
@@ -89,7 +89,7 @@ func (c *Cluster) runCommand(name string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// waitUntil waits until isSo is true, and fails the test if a daemon ends or time runs out.
+// waitUntil waits until isSo returns true. It fails the test if a daemon ends, or after a timeout.
 func (c *Cluster) waitUntil(what string, isSo func() bool) {
 	c.t.Helper()
 	for begin := time.Now(); time.Since(begin) < daemonTimeout; time.Sleep(20 * time.Millisecond) {
@@ -107,8 +107,8 @@ func (c *Cluster) waitUntil(what string, isSo func() bool) {
 	c.t.Fatalf("not within %v: %s\n%s", daemonTimeout, what, c.DaemonLogs())
 }
 
-// stopAll kills the remaining jobs and then stops the daemons, so that each can end properly. Steps of running jobs
-// are no children of slurmd, so they must end first.
+// stopAll kills the remaining jobs and then stops the daemons. The jobs must end first, because the processes of their
+// steps are not children of slurmd, and would not end with it.
 func (c *Cluster) stopAll() {
 	if c.t.Failed() {
 		c.t.Logf("Slurm's daemons said:\n%s", c.DaemonLogs())
@@ -127,7 +127,7 @@ func (c *Cluster) stopAll() {
 	}
 }
 
-// DaemonLogs returns the last output of the daemons, for the message of a failing test.
+// DaemonLogs returns the end of each daemon's output, for the message of a failing test.
 func (c *Cluster) DaemonLogs() string {
 	var b strings.Builder
 	for _, d := range c.daemons {

@@ -14,9 +14,9 @@ import (
 // and other services that a test lacks. The node claims more CPUs and memory than the machine
 // has (config_overrides), so that array tasks run side by side on two cores.
 //
-// A requeued job waits until its old credential has expired, and a second more, so that this
-// credential cannot start it. Slurm's shortest validity is five seconds. Other waits are short, but
-// messages and starts of batch scripts have more time, because a busy machine may delay them.
+// A requeued job waits one second longer than its old credential is valid, so that this credential
+// cannot start the job. Slurm's shortest validity is five seconds. Other waits are short, but timeouts
+// of messages and of batch scripts that start are longer, because a busy machine may delay them.
 var configTemplate = template.Must(template.New("slurm.conf").Parse(`ClusterName=test
 SlurmctldHost={{.Host}}(127.0.0.1)
 SlurmctldPort={{.ControllerPort}}

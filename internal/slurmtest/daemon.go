@@ -30,7 +30,7 @@ func (c *Cluster) startDaemon(program string, args ...string) {
 }
 
 func (d *daemon) stop() {
-	_ = d.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	_ = d.cmd.Process.Signal(syscall.SIGTERM) // an error means that it has already ended
 	select {
 	case <-d.done:
 	case <-time.After(daemonTimeout):

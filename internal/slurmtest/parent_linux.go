@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// dieWithParent makes a process die with this one, even if the go tool kills a test that takes too long and no
+// dieWithParent makes a process die with this one. The go tool kills a test that exceeds its timeout, and then no
 // cleanup runs.
 func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// Embedding holds the c leading eigenpairs of S = BᵀB, and so of the affinity A = BBᵀ, without the constant vector's.
+// Embedding contains the c leading eigenpairs of S = BᵀB, and so of the affinity A = BBᵀ, without the constant vector.
 type Embedding struct {
 	Values     []float64              // λ, descending, at most 1
 	Vectors    kernel.Matrix[float64] // c×m, one of length 1 a row; its u on the data's rows is Bv/√λ
@@ -21,7 +21,7 @@ type Embedding struct {
 	Warnings   []string
 }
 
-// noEigenvalue is the size below which an eigenvalue of S, at most 1, is rounding.
+// noEigenvalue is the size below which an eigenvalue of S counts as rounding. The eigenvalues are at most 1.
 const noEigenvalue = 1e-10
 
 // tieTolerance is the relative difference up to which two eigenvalues count as equal.
@@ -33,12 +33,12 @@ const tieTolerance = 1e-9
 // the constant and q−1 contrasts, in the order of the components' sizes: the t-th separates the t-th component from
 // all larger ones.
 //
-// Costs the eigenpairs of an m×m matrix, and holds [Bytes].
+// It computes the eigenpairs of an m×m matrix, and uses [EmbedBytes] of memory.
 func Embed(team *kernel.Team, g *anchor.Graph, c int) (*Embedding, error) {
 	return embedOver(team, g, c, 0)
 }
 
-// embedOver is Embed without the contrasts that live on fewer rows than given.
+// embedOver is Embed without the contrasts that are large on fewer rows than given.
 func embedOver(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding, error) {
 	parts := graphComponents(g)
 	e := &Embedding{Components: len(parts)}

@@ -14,7 +14,7 @@ const sparseShare = 1. / 16
 
 func sparseBytes(m int) int64 { return int64(1.25*12*sparseShare*float64(m)*float64(m)) + 60*int64(m) }
 
-// sparseFilter is the product with deflatedLaplacian's matrix, by the nonzero entries of S; nil if these are many.
+// sparseFilter returns the product with deflatedLaplacian's matrix, by the nonzero entries of S, or nil if S is dense.
 func sparseFilter(team *kernel.Team, g *anchor.Graph, parts []component) *linalg.Filter {
 	m := g.M
 	entries := 0

@@ -7,9 +7,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// EmbedWide is [Embed] without the eigenvectors that live on fewer rows than given. A few rows that hardly touch the
-// others have an eigenvalue near 1 of their own, and its eigenvector separates them from all the rest: an outlier and
-// no structure of the data.
+// EmbedWide is [Embed] without the eigenvectors that are large on fewer rows than given. A few rows that hardly touch
+// the others have an eigenvalue near 1 of their own. Its eigenvector separates them from all other rows, which shows an
+// outlier and not a structure of the data.
 //
 // Unconnected parts that are too small do not count among the c, any other narrow eigenvector does, so that the depth
 // of the spectrum stays as requested. If no eigenvector is wide (noise in many dimensions, in which a row has hardly

@@ -15,8 +15,8 @@ type azure struct {
 	endpoint *url.URL // of the account
 	account  string
 	key      []byte                 // signs requests
-	sas      url.Values             // goes into each request's query
-	token    azcore.TokenCredential // gives a token for the header
+	sas      url.Values             // is added to the query of each request
+	token    azcore.TokenCredential // provides a token for the header
 }
 
 func (a *azure) keyURL(l Location, key string, query url.Values) *url.URL {
@@ -66,7 +66,7 @@ type azureEntry struct {
 
 func (e *azureEntry) toObject(l Location) (o Object, err error) {
 	key := e.Name.Text
-	if e.Name.Encoded { // it has characters that XML cannot have
+	if e.Name.Encoded { // the name has characters that XML cannot represent
 		if key, err = url.PathUnescape(key); err != nil {
 			return Object{}, err
 		}
@@ -139,8 +139,8 @@ func (a *azure) deleteRequest(l Location) request {
 	return request{method: http.MethodDelete, url: a.keyURL(l, l.Key, nil)}
 }
 
-// tryUpload looks up the container. A SAS or an identity that may write but not look it up cannot be told from one
-// without any permission: the upload itself will show.
+// tryUpload looks up the container. A SAS or an identity that may write, but not look up the container, cannot be
+// distinguished from one without any permission; then only the upload itself shows whether it may write.
 func (a *azure) tryUpload(ctx context.Context, c *Client, l Location) error {
 	r := request{method: http.MethodGet, url: a.keyURL(l, "", url.Values{"restype": {"container"}})}
 	err := c.sendWithRetries(ctx, a, r, nil)

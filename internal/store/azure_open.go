@@ -16,7 +16,7 @@ import (
 
 const whereAzure = "Azure: looked for in AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN, AZURE_STORAGE_CONNECTION_STRING, the variables of a service principal, the machine's identity and the sign-in of az login"
 
-// The account of local emulators, and its public key.
+// These are the account of local emulators and its public key.
 const (
 	emulatorAccount = "devstoreaccount1"
 	emulatorKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
@@ -56,8 +56,8 @@ func openAzure(ctx context.Context, l Location) (*azure, error) {
 
 var accountName = regexp.MustCompile(`^[A-Za-z0-9-]{1,63}$`)
 
-// findAzure gathers the settings: the connection string overrides single variables, and the URL both. Keys are used
-// only for the account that they belong to.
+// findAzure collects the settings. The connection string overrides single variables, and the URL overrides both. A key
+// is used only for the account to which it belongs.
 func findAzure(l Location) (azureSettings, error) {
 	env := azureSettings{account: os.Getenv("AZURE_STORAGE_ACCOUNT"), key: os.Getenv("AZURE_STORAGE_KEY"), sas: os.Getenv("AZURE_STORAGE_SAS_TOKEN")}
 	protocol, domain := os.Getenv("AZURE_STORAGE_PROTOCOL"), os.Getenv("AZURE_STORAGE_DOMAIN")
@@ -92,8 +92,8 @@ func findAzure(l Location) (azureSettings, error) {
 	return s, nil
 }
 
-// AzureAccount returns the storage account that a location of azblob:// is in, by its parameters and the environment;
-// empty if these do not name it.
+// AzureAccount returns the storage account of an azblob:// location, which its parameters or the environment name. It
+// returns "" if neither names it.
 func (l Location) AzureAccount() string {
 	s, err := findAzure(l)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // azureVersion is the version of the store's interface that requests use. It is old enough for every emulator, and
-// knows blocks of 4000 MiB.
+// supports blocks of 4000 MiB.
 const azureVersion = "2021-08-06"
 
 func (a *azure) signRequest(ctx context.Context, r *http.Request, _ *section) error {
@@ -38,7 +38,7 @@ func (a *azure) signRequest(ctx context.Context, r *http.Request, _ *section) er
 		if err := checkEncrypted(r.URL); err != nil {
 			return err
 		}
-		// Azure has one scope for all of storage: the identity's roles decide on its permissions, and no token can be
+		// Azure has one scope for all of storage. The identity's roles determine its permissions, so a token cannot be
 		// limited to reading.
 		token, err := a.token.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{"https://storage.azure.com/.default"}})
 		if err != nil {

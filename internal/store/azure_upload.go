@@ -12,12 +12,12 @@ import (
 	"net/url"
 )
 
-// azureTransfer is an upload in blocks, which stay invisible until a list of them is put.
+// azureTransfer is an upload in blocks. The blocks stay invisible until a list of them is put.
 type azureTransfer struct {
 	*azure
 	c      *Client
 	l      Location
-	prefix string // of the names of its blocks, as others may upload to the same place
+	prefix string // of the names of its blocks, because others may upload the same object at the same time
 	blocks []string
 }
 
@@ -54,9 +54,9 @@ func (t *azureTransfer) blockListRequest(blocks []string) request {
 	}
 }
 
-// abortUpload removes the blocks. Azure has no request for that: they vanish when a list without them is put. If
-// there is no blob, an empty one is put and removed; if there is one, it is not touched, and the store removes the
-// blocks after a week.
+// abortUpload removes the blocks. Azure has no request for that; blocks are removed when a list without them is put. If
+// the blob does not exist, abortUpload puts an empty blob and deletes it. An existing blob is not changed, and the
+// store removes the blocks after a week.
 func (t *azureTransfer) abortUpload(ctx context.Context) error {
 	r := t.blockListRequest(nil)
 	r.header["If-None-Match"] = "*"

@@ -13,9 +13,9 @@ type sendingBody struct {
 	dog  *watchdog
 
 	mu        sync.Mutex
-	left      int64 // bytes that are not yet sent
+	left      int64 // number of bytes not yet sent
 	givenUp   bool
-	sourceErr error // error of the source, which is no fault of the network
+	sourceErr error // error of reading the source, not of the network
 }
 
 func newSending(body *section, dog *watchdog) *sendingBody {
@@ -46,17 +46,17 @@ func (s *sendingBody) sourceError() error {
 	return s.sourceErr
 }
 
-// stopReading keeps net/http from reading on when the request is over: it may still send the rest of a body after the
-// answer has come.
+// stopReading keeps net/http from reading the body after the request has ended. Otherwise it may still send the rest of
+// a body after the answer has arrived.
 func (s *sendingBody) stopReading() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.givenUp = true
 }
 
-// giveUp cancels a request. If the body is partly sent, the rest is not sent, so that the store cannot take it. If it
-// was sent whole, the store may take it in the next moment: giveUp waits for the answer, so that later requests come
-// later.
+// giveUp cancels a request. If only a part of the body was sent, the rest is not sent, so that the store cannot accept
+// it. If the whole body was sent, the store may accept it at any moment. giveUp then waits for the answer, so that the
+// store receives later requests only after it.
 func (s *sendingBody) giveUp(wait time.Duration, cancel func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,11 +68,11 @@ func (s *sendingBody) giveUp(wait time.Duration, cancel func()) {
 	time.AfterFunc(wait, cancel)
 }
 
-// watchedBody is an answer's body. Its errors other than io.EOF are *lostRequest, or the context's.
+// watchedBody is the body of an answer. Its errors are io.EOF, *lostRequest or the error of the context.
 type watchedBody struct {
 	io.ReadCloser
 	dog          *watchdog
-	outer, inner context.Context // of this one request
+	outer, inner context.Context // inner is for this request only
 }
 
 func (w *watchedBody) Read(b []byte) (int, error) {
@@ -84,21 +84,21 @@ func (w *watchedBody) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// drainAndClose reads the little that may be left, so that the connection can be used again.
+// drainAndClose reads up to 16 KiB that may be left, so that the connection can be used again.
 func (w *watchedBody) drainAndClose() {
 	_, _ = io.CopyN(io.Discard, w, 16<<10)
 	w.Close()
 }
 
-// answerBytes is more than any answer about one object or one upload has.
+// answerBytes is larger than any answer about one object or one upload.
 const answerBytes = 1 << 20
 
-// errTooLarge refuses an answer that no store gives.
+// errTooLarge is the error for an answer that is larger than the answers of any store.
 func errTooLarge() error {
 	return faultf("check that the endpoint is the store's", "the store's answer is larger than such an answer can be")
 }
 
-// boundedReader reads up to a number of bytes, and fails beyond them.
+// boundedReader reads up to a number of bytes, and fails if there are more.
 type boundedReader struct {
 	io.Reader
 	left int64

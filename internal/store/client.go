@@ -9,15 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Client talks to stores. It finds credentials and makes connections when they are first needed. Its methods may be
-// called from many goroutines.
+// Client sends requests to stores. It finds credentials and makes connections when they are first needed. Several
+// goroutines may call its methods at the same time.
 type Client struct {
 	opt      Options
-	stores   *http.Client // stays at the address that a request is signed for
+	stores   *http.Client // does not follow redirects, because requests are signed for their address
 	web      *http.Client // follows redirects
 	patience patience
-	part     int64 // bytes of an upload's parts, more for huge objects
-	keys     int   // of a listing's page at most; 0 for as many as the store sends
+	part     int64 // size of an upload's parts in bytes; huge objects have larger parts
+	keys     int   // largest number of keys in a page of a listing; 0 for as many as the store sends
 
 	gate     chan struct{} // holds one token: its holder may use accounts
 	accounts map[string]dialect
@@ -36,7 +36,7 @@ func New(opt Options) *Client {
 	return c
 }
 
-// dialect builds and signs a store's requests for one object and reads the answers.
+// dialect builds and signs the requests to one kind of store, and reads the answers.
 type dialect interface {
 	headRequest(l Location) request
 	readObject(l Location, answer *http.Response) (Object, error) // from headRequest's answer
@@ -46,8 +46,8 @@ type dialect interface {
 	explainRefusal(l Location, r *refusal) error // translates a refusal into an error with a remedy
 }
 
-// dialectOf finds the dialect of the store of l, once for all locations with the same parameters, which have the same
-// credentials.
+// dialectOf returns the dialect of the store of l. It makes one dialect for all locations with the same parameters,
+// because they have the same credentials.
 func (c *Client) dialectOf(ctx context.Context, l Location) (dialect, error) {
 	if c.opt.Anonymous && !l.IsWeb() {
 		l.query = withAnonymous(l.query)

@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// fault is an error with its remedy, before the object's name is added.
+// fault is an error with its remedy. Callers add the object's name later.
 type fault struct {
 	err    error
 	remedy stream.Text
@@ -27,13 +27,13 @@ func faultf(remedy, format string, args ...any) error {
 	return &fault{stream.Errorf(format, args...), stream.Textf(remedy)}
 }
 
-// lostRequest is a request or an answer that did not get through; sending it again may help.
+// lostRequest is the error for a request or an answer that did not arrive. Sending the request again may succeed.
 type lostRequest struct{ err error }
 
 func (l *lostRequest) Error() string { return l.err.Error() }
 func (l *lostRequest) Unwrap() error { return l.err }
 
-// permanentError is an error of the network that no retry mends.
+// permanentError is an error of the network for which retries are useless.
 type permanentError struct{ err error }
 
 func (f *permanentError) Error() string { return f.err.Error() }
@@ -51,8 +51,8 @@ func isTemporary(err error) bool {
 	return false
 }
 
-// networkError translates an error of net/http: into outer's own if that has ended, into the cause that ended inner,
-// or into the event itself, without the address that net/http writes into it.
+// networkError translates an error of net/http. If outer has ended, it returns outer's error; if inner has ended, the
+// cause of its end. Otherwise it returns the original error without the address that net/http adds.
 func networkError(outer, inner context.Context, err error) error {
 	if outer.Err() != nil {
 		return outer.Err()
@@ -89,7 +89,7 @@ func networkError(outer, inner context.Context, err error) error {
 	return &lostRequest{err}
 }
 
-// rewordedError is an error under a text of ours.
+// rewordedError is an error with another text.
 type rewordedError struct {
 	text string
 	err  error
@@ -100,13 +100,13 @@ func (q *rewordedError) Unwrap() error { return q.err }
 
 var urlInText = regexp.MustCompile(`"?[A-Za-z][A-Za-z0-9+.-]*://\S+|"?/?\S*\?\S+`)
 
-// withoutURLs removes addresses from a text: they may be signed.
+// withoutURLs removes addresses from a text, because they may contain signatures.
 func withoutURLs(s string) string { return urlInText.ReplaceAllString(s, "(an address)") }
 
 // unavailableError marks an error that is about the store, not about one of its objects.
 type unavailableError struct {
 	error
-	isTemporary bool // it is temporary
+	isTemporary bool // the error may disappear by itself
 }
 
 func (u *unavailableError) Unwrap() error { return u.error }
@@ -115,7 +115,7 @@ func (u *unavailableError) Is(target error) bool {
 	return target == ErrUnavailable || u.isTemporary && target == stream.ErrTemporary //nolint:errorlint // errors.Is unwraps by itself
 }
 
-// markStoreError marks err if the store itself cannot be used, for now or with our permissions.
+// markStoreError marks err if the store itself cannot be used, either temporarily or with these permissions.
 func markStoreError(err error) error {
 	var r *refusal
 	var stays *permanentError
@@ -146,7 +146,7 @@ func outputError(ctx context.Context, l Location, err error) error {
 	return &stream.OutputError{Path: l.PublicName(), Err: markStoreError(err), Remedy: remedy}
 }
 
-// unpackError extracts the remedy of an error; whole means that callers get the error as it is.
+// unpackError extracts the remedy of an error. whole reports that callers must receive the error unchanged.
 func unpackError(ctx context.Context, err error) (remedy stream.Text, whole bool, inner error) {
 	var usage *stream.UsageError
 	var f *fault

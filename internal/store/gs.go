@@ -54,7 +54,7 @@ func (g *gs) readObject(l Location, answer *http.Response) (Object, error) {
 	return entry.toObject(l)
 }
 
-// decodeJSON reads an answer about one object; if that breaks off, the error is the network's.
+// decodeJSON reads an answer about one object. If the answer breaks off, it returns the error of the network.
 func decodeJSON(r io.Reader, into any) error {
 	body := &errorRecorder{Reader: &boundedReader{r, answerBytes}}
 	if err := json.NewDecoder(body).Decode(into); err != nil {
@@ -78,8 +78,8 @@ func (g *gs) rangeRequest(o Object, from, to int64) request {
 	return request{method: http.MethodGet, url: g.objectURL(o.Location, query), header: header}
 }
 
-// signRequest adds a token. A token that may write is fetched only for requests that write: a stolen reading token
-// can change nothing.
+// signRequest adds a token. A token that may write is fetched only for requests that write, so that nobody can change
+// objects with a stolen reading token.
 func (g *gs) signRequest(_ context.Context, r *http.Request, _ *section) error {
 	tokens := g.writeTokens
 	if r.Method == http.MethodGet {
@@ -99,7 +99,7 @@ func (g *gs) signRequest(_ context.Context, r *http.Request, _ *section) error {
 	return nil
 }
 
-// checkEncrypted returns an error if a token would go through a network in the clear.
+// checkEncrypted returns an error if a token would be sent through a network without encryption.
 func checkEncrypted(u *url.URL) error {
 	if u.Scheme == "https" || isLoopback(u.Hostname()) {
 		return nil
@@ -149,13 +149,13 @@ func eachMember(d *json.Decoder, read func(name string) error) error {
 	})
 }
 
-// eachWithin calls read for each element of an array, or an object, up to its end.
+// eachWithin calls read for each element of an array or object.
 func eachWithin(d *json.Decoder, begin json.Delim, read func() error) error {
 	token, err := d.Token()
 	if err != nil {
 		return err
 	}
-	if token == nil { // null: there are none
+	if token == nil { // null: there are no elements
 		return nil
 	}
 	if token != begin {
@@ -170,7 +170,8 @@ func eachWithin(d *json.Decoder, begin json.Delim, read func() error) error {
 	return err
 }
 
-// bucketRequest looks up the bucket: GCS gives the same answer for a missing bucket and a missing object.
+// bucketRequest returns a request that looks up the bucket. It is needed because GCS gives the same answer for a
+// missing bucket and a missing object.
 func (g *gs) bucketRequest(l Location) request {
 	return request{method: http.MethodGet, url: g.bucketAddress(l, "", url.Values{"fields": {"name"}})}
 }

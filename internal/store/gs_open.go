@@ -17,7 +17,7 @@ import (
 
 const whereGS = "Google: looked for in the file that GOOGLE_APPLICATION_CREDENTIALS names, where gcloud auth application-default login writes them, and on the machine that gives them out"
 
-// openGS finds the endpoint and the credentials, in the places of Google's own libraries.
+// openGS finds the endpoint and the credentials in the same places as Google's own libraries.
 func openGS(ctx context.Context, l Location) (*gs, error) {
 	g := &gs{endpoint: &url.URL{Scheme: "https", Host: "storage.googleapis.com"}}
 	endpoint, emulator := l.query.Get("endpoint"), os.Getenv("STORAGE_EMULATOR_HOST")
@@ -46,8 +46,8 @@ func openGS(ctx context.Context, l Location) (*gs, error) {
 		return nil, ctx.Err()
 	}
 	for scope, tokens := range map[string]*oauth2.TokenSource{"devstorage.read_only": &g.readTokens, "devstorage.read_write": &g.writeTokens} {
-		// Tokens are fetched when they are first needed, with this context as long as the Client lives. A sign-in of
-		// gcloud keeps the scopes it was made with and ignores the scope here.
+		// Tokens are fetched when they are first needed, with this context, which does not end. A sign-in of gcloud keeps
+		// the scopes with which it was made, and ignores the scope here.
 		found, err := google.FindDefaultCredentials(context.WithoutCancel(ctx), "https://www.googleapis.com/auth/"+scope)
 		if err != nil {
 			return nil, errNoCredentials(whereGS, err)

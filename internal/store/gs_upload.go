@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// The status of an upload that the client gave up.
+// statusClientClosed is the status of an upload that the client has cancelled.
 const statusClientClosed = 499
 
 func (g *gs) uploadAddress(l Location, kind string) *url.URL {
@@ -46,8 +46,8 @@ func (g *gs) deleteRequest(l Location) request {
 	return request{method: http.MethodDelete, url: g.objectURL(l, nil)}
 }
 
-// gsTransfer is a resumable session. Its parts are sent one after the other, and the last one makes the object, so
-// that it is kept for finishRequest.
+// gsTransfer is a resumable session. Its parts are sent one after the other. The last part completes the object, so it
+// is kept for finishRequest.
 type gsTransfer struct {
 	*gs
 	c          *Client
@@ -86,8 +86,8 @@ func (g *gs) tryUpload(ctx context.Context, c *Client, l Location) error {
 
 func (t *gsTransfer) atOnce() int { return 1 }
 
-// sendPart sends a part. The store may keep less of it than was sent, and ignores bytes that it has already when they
-// are sent again.
+// sendPart sends a part. The store may keep only the beginning of a part. If bytes that it has already are sent again,
+// it ignores them.
 func (t *gsTransfer) sendPart(ctx context.Context, i int, body *section) error {
 	at := int64(i) * t.part
 	if at+body.Size() == t.size {

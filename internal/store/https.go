@@ -45,7 +45,7 @@ func escapeControls(s string) string {
 	return b.String()
 }
 
-// identityHeader keeps servers from compressing: ranges are of the file's own bytes.
+// identityHeader keeps servers from compressing, because ranges count the bytes of the uncompressed file.
 var identityHeader = [2]string{"Accept-Encoding", "identity"}
 
 func (w web) headRequest(l Location) request {
@@ -59,13 +59,13 @@ func (w web) readObject(l Location, answer *http.Response) (Object, error) {
 	return Object{Location: l, Size: answer.ContentLength, Version: w.versionOf(answer.Header)}, nil
 }
 
-// versionOf is the entity tag, or if there is none the time of the last change.
+// versionOf returns the entity tag or, if there is no tag, the time of the last change.
 func (web) versionOf(h http.Header) string {
 	return cmp.Or(quotedTag(h.Get("ETag")), modifiedVersion(h.Get("Last-Modified")))
 }
 
-// modifiedVersion is the version of an object without a tag. Only we compare it: conditional requests are not exact
-// about dates.
+// modifiedVersion returns the version of an object without a tag. It is compared only here and not by servers, because
+// conditional requests are not exact about dates.
 func modifiedVersion(date string) string {
 	if date == "" {
 		return ""

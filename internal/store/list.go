@@ -16,18 +16,18 @@ import (
 type lister interface {
 	// mostKeys is the largest number of keys in a page of the store.
 	mostKeys() int
-	// listRequest asks for the page that follows after, with a bound on its keys.
+	// listRequest returns the request for the page after the cursor after, with at most most keys.
 	listRequest(l Location, after string, most int) request
-	// readPage reads an answer to listRequest, entry by entry; after is empty on the last page.
+	// readPage reads an answer to listRequest, entry by entry. after is the next cursor, empty on the last page.
 	readPage(p *page, l Location) (after string, err error)
 }
 
-// page is a page that is being read. The bytes it may have grow with its entries: an answer larger than any page is
-// neither kept nor waited for.
+// page is a page that is being read. Its limit of bytes grows with each entry read, so that an endless answer is
+// neither stored nor read to its end.
 type page struct {
 	errorRecorder
 	bytes   *boundedReader
-	most    int // entries
+	most    int // largest number of entries
 	objects []Object
 }
 
@@ -48,7 +48,7 @@ func (p *page) addObject(o Object) error {
 	return nil
 }
 
-// longestKey bounds the bytes of a key, percent-encoded too: keys have 1 KiB, and Azure's 1,024 characters.
+// longestKey bounds the bytes of a key, also percent-encoded: keys have up to 1 KiB, or 1,024 characters in Azure.
 const longestKey = 4 << 10
 
 // entryBytes bounds the bytes of an entry in a page: the key, with each character escaped, and the store's further
@@ -68,8 +68,8 @@ func pageQuery(query url.Values, l Location, cursor, after, limit string, most i
 	return query
 }
 
-// List yields the objects whose keys begin with l's key, in byte order of their keys, as
-// the pages arrive. It holds one page. https:// cannot be listed: a *stream.UsageError.
+// List yields the objects whose keys begin with l's key, in byte order of their keys, as the pages arrive.
+// It stores one page at a time. For https://, which cannot be listed, the error is a *stream.UsageError.
 func (c *Client) List(ctx context.Context, l Location) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		d, err := c.dialectOf(ctx, l)
@@ -122,7 +122,7 @@ func (c *Client) fetchPage(ctx context.Context, d dialect, store lister, l Locat
 	return objects, next, err
 }
 
-// errorRecorder keeps a reader's error, which a decoder may hide in its own.
+// errorRecorder records the error of a reader, because a decoder may hide it in its own error.
 type errorRecorder struct {
 	io.Reader
 	err error

@@ -14,13 +14,14 @@ import (
 //	azblob://CONTAINER/KEY?storage_account=A&endpoint=… (or domain=…&protocol=https)
 //	https://HOST/PATH?ANYTHING (http:// too)
 //
-// and anonymous=true with each of the first three. A key may hold any character; ? begins the query only if the name
-// of a parameter and = follow it, so that it can be a glob's, and of several such ? the last one does, so that String
-// can write every key. Everything after the ? of https:// is the server's, and may be secret: Name leaves it out.
+// and anonymous=true with each of the first three. A key may contain any character. A ? begins the query only if the
+// name of a parameter and = follow it, so that globs can contain ?. Of several such ? the last one begins the query, so
+// that String can write every key. The text after the ? of https:// is for the server and may be secret; PublicName
+// omits it.
 type Location struct {
 	Scheme, Bucket, Key string // of https: the host, and the path without its first /
 	query               url.Values
-	raw                 string // query of https, as given
+	raw                 string // query of https, unchanged
 }
 
 // IsURL reports whether an argument names an object store, and not a local path or file://.
@@ -39,9 +40,8 @@ func (l Location) WithKey(key string) Location {
 	return l
 }
 
-// OpenBelow returns named, a location from an untrusted file, opened as the root is: in the same bucket or host, at or
-// below the root's key, with the root's parameters. ok is false if it lies elsewhere or has parameters of its own
-// that differ.
+// OpenBelow returns named, a location from an untrusted file, with the parameters of the root l. ok is false if named
+// is not in the same bucket or host, at or below the root's key, or if its own parameters differ from the root's.
 func (l Location) OpenBelow(named Location) (opened Location, ok bool) {
 	own, root := named.ParameterNames(), strings.TrimSuffix(l.Key, "/")
 	switch {
@@ -68,7 +68,8 @@ func hasDotPart(key string) bool {
 	})
 }
 
-// WithoutParameters returns the location without parameters. The query of https:// is a part of the address, and stays.
+// WithoutParameters returns the location without parameters. It keeps the query of https://, which is part of the
+// address.
 func (l Location) WithoutParameters() Location {
 	l.query = nil
 	return l
@@ -98,14 +99,14 @@ func (l Location) String() string {
 	return s
 }
 
-// PublicName returns the URL as people and files may see it: String, but for https:// without query.
+// PublicName returns the URL as people and files may see it. It is String, without the query of https://.
 func (l Location) PublicName() string {
 	l.raw = ""
 	return l.String()
 }
 
-// GlobPrefix reports whether the key is a pattern, and returns the part of it before the first folder with a wildcard, the
-// prefix of a listing.
+// GlobPrefix reports whether the key is a pattern, and returns the part of it before the first folder with a wildcard,
+// the prefix of a listing.
 func (l Location) GlobPrefix() (prefix string, is bool) {
 	at := strings.IndexAny(l.Key, "*?[{")
 	if at < 0 {
@@ -120,8 +121,8 @@ func (l Location) IsWeb() bool { return l.Scheme == "https" || l.Scheme == "http
 
 func (l Location) isAnonymous() bool { return l.query.Get("anonymous") == "true" }
 
-// encodedParameters writes the query, sorted by name. Unlike url.Values.Encode it leaves the slashes and colons of an
-// endpoint as people write them.
+// encodedParameters returns the query, sorted by name. Unlike url.Values.Encode it does not encode the slashes and
+// colons of an endpoint.
 func (l Location) encodedParameters() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(l.query)) {

@@ -24,13 +24,13 @@ func parametersOf(scheme string) []string {
 
 var (
 	parameterMark = regexp.MustCompile(`\?([A-Za-z][A-Za-z0-9_.-]*)=`)
-	// foreignName matches parameters of other programs, and names of secrets, which nobody should write into a URL:
-	// such a name after ? is refused, not taken for a part of the key.
+	// foreignName matches parameters of other programs, and names of secrets, which nobody should write into a URL.
+	// Such a name after ? is refused; it is not treated as part of the key.
 	foreignName = regexp.MustCompile(`(?i)key|secret|token|password|credential|signature|^sig$|^sv$|^se$|^x-|awssdk|https|tls|ssl|path_?style|hostname|sse|kms|accelerate|fips|dualstack|rate_limiter|universe|localemu|cdn|access_id|version`)
 	bucketName  = regexp.MustCompile(`^[A-Za-z0-9$][A-Za-z0-9._-]*$`)
 )
 
-// Parse reads a URL. Errors are *stream.UsageError and repeat nothing that may be secret.
+// Parse parses a URL. Errors are *stream.UsageError, and do not repeat text that may be secret.
 func Parse(arg string) (Location, error) {
 	scheme, rest, _ := strings.Cut(arg, "://")
 	if !IsURL(arg) {

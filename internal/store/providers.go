@@ -11,10 +11,10 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// noneOfAWS is AWS's error on a machine that gives out no credentials.
+// noneOfAWS is the AWS SDK's error on a machine that does not provide credentials.
 const noneOfAWS = "no EC2 IMDS role found"
 
-// errNoCredentials names the places that were searched, and the fault of the credentials that were found.
+// errNoCredentials returns an error that names the searched places, and the fault of the credentials found.
 func errNoCredentials(where string, err error) error {
 	if isProviderBusy(err) {
 		return &unavailableError{faultf("trying again later may help; if it does not, check the service that gives out the credentials, or read public data without them: {anonymous}, or anonymous=true in the URL",
@@ -27,8 +27,9 @@ func errNoCredentials(where string, err error) error {
 	return faultf(remedy, "no credentials of %s: %s", where, providerText(err))
 }
 
-// isProviderBusy reports whether the provider of credentials is down or busy: ten thousand machines ask it at the
-// same moment when a job begins. If nobody answers at the address of a cloud's machines, this is only none of them.
+// isProviderBusy reports whether the provider of credentials is down or busy, as when ten thousand machines send
+// requests at the beginning of a job. If the address for a cloud's machines does not answer, this is not a machine of
+// that cloud.
 func isProviderBusy(err error) bool {
 	status := 0
 	var aws interface{ HTTPStatusCode() int }

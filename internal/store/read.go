@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Read fills b with the object's bytes from offset at, with one ranged GET of exactly that version. If a body ends
-// early, the rest is requested again, within the bound on retries.
+// Read fills b with the object's bytes from offset at, with one ranged GET of exactly that version. If the body of the
+// answer ends early, the rest is requested again, within the limit of retries.
 func (c *Client) Read(ctx context.Context, o Object, b []byte, at int64) error {
 	to := at + int64(len(b))
 	if at < 0 || to < at || to > o.Size {
@@ -29,8 +29,8 @@ type Piece struct {
 	To []byte
 }
 
-// ReadPieces fills pieces, which are in order, with one ranged GET of that version from the first one's start to the
-// last one's end. Bytes between them are dropped.
+// ReadPieces fills pieces, which must be in order, with one ranged GET of that version, from the start of the first
+// piece to the end of the last. It drops the bytes between them.
 func (c *Client) ReadPieces(ctx context.Context, o Object, pieces []Piece) error {
 	if len(pieces) == 0 {
 		return nil
@@ -84,12 +84,12 @@ func (c *Client) Download(ctx context.Context, o Object, w io.Writer) error {
 // writeError is an error of a download's destination, not of the store.
 type writeError struct{ error }
 
-// leastProgress is the number of bytes that an answer must bring before it breaks off for the count of tries to
-// restart: a server that sends a few bytes each time is given up.
+// leastProgress is the number of bytes after which an answer that breaks off restarts the count of tries. A server that
+// sends only a few bytes each time is given up.
 const leastProgress = 64 << 10
 
 // fetchRange reads the bytes [from, to) from as many answers as it needs. take reads a body, which is limited to the
-// missing bytes, and returns the number it took and the body's error.
+// missing bytes, and returns the number of bytes read and the body's error.
 func (c *Client) fetchRange(ctx context.Context, o Object, from, to int64, take func(io.Reader) (int64, error)) error {
 	if err := ctx.Err(); err != nil || from == to {
 		return err
@@ -132,7 +132,8 @@ func (c *Client) fetchRange(ctx context.Context, o Object, from, to int64, take 
 	return nil
 }
 
-// distinguishRemoved replaces ErrChanged by ErrNotExist if the object is gone: some stores answer both alike.
+// distinguishRemoved replaces ErrChanged by ErrNotExist if the object does not exist any more. Some stores give the
+// same answer in both cases.
 func (c *Client) distinguishRemoved(ctx context.Context, d dialect, l Location, err error) error {
 	if errors.Is(err, ErrChanged) {
 		if _, now := c.statObject(ctx, d, l); errors.Is(now, ErrNotExist) {
@@ -163,7 +164,7 @@ func checkedRange(d dialect, o Object, resp *http.Response, from, to, done int64
 	first, last, total, ok := contentRange(resp.Header)
 	switch {
 	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
-		return nil, errChanged() // the range is within the object as it was
+		return nil, errChanged() // the range lies within the former version of the object
 	case resp.StatusCode == http.StatusOK:
 		if resp.ContentLength >= 0 && resp.ContentLength != o.Size {
 			return nil, errChanged()

@@ -78,7 +78,7 @@ func reachOf(a netip.Addr) reach {
 	return public
 }
 
-// reachOfHost judges the reach of a host by its name, for a host that a proxy looks up.
+// reachOfHost returns the reach that the name of a host implies. It is for hosts whose address a proxy looks up.
 func reachOfHost(host string) reach {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -90,7 +90,7 @@ func reachOfHost(host string) reach {
 		return sameMachine
 	case last == "internal" || host == "metadata" || host == "instance-data":
 		return sameLink
-	case last == "" || last[0] >= '0' && last[0] <= '9': // 0x7f.1 and 2130706433 are 127.0.0.1 to some
+	case last == "" || last[0] >= '0' && last[0] <= '9': // some systems read 0x7f.1 and 2130706433 as 127.0.0.1
 		return sameMachine
 	}
 	return public
@@ -101,9 +101,9 @@ func errRedirectReach(host string, is reach) error {
 	return &permanentError{faultf("give that address itself if it is meant", "the server redirects to %q, %s, and was not asked for at one", host, is)}
 }
 
-// redirectingTransport sends requests that may be redirected. The first goes to the address that the user gave. The
-// target of a redirect is checked when the connection is made, by the IP that is dialled, so that no name hides one:
-// it may be public, or of the same reach as the first.
+// redirectingTransport sends requests that may be redirected. The first request is sent to the address that the user
+// gave. The target of a redirect is checked when the connection is made, by its IP address, so that a name cannot hide
+// the address. It must be public, or have the same reach as the first address.
 type redirectingTransport struct {
 	first http.RoundTripper
 	next  [sameMachine + 1]http.RoundTripper // by the reach of the first address; each has connections of its own
@@ -116,8 +116,8 @@ func withReach(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), reachKey{}, new(reach)))
 }
 
-// RoundTrip implements http.RoundTripper. If a request goes through a proxy, its address is not ours to look up: it
-// is judged by its name.
+// RoundTrip implements http.RoundTripper. If a request goes through a proxy, the proxy looks up the address; then only
+// the name of the host is checked.
 func (f *redirectingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	first, ok := r.Context().Value(reachKey{}).(*reach)
 	if !ok {
@@ -186,10 +186,10 @@ func (c *Client) setTransports(dialer net.Dialer, security *tls.Config) {
 	}
 }
 
-// checkRedirect follows web servers to other addresses, but reveals nothing to these: not the first address, which
-// may hold a signature (Referer), and never without encryption after a request with it. Without encryption anyone on
-// the path could redirect us anywhere: only the same host is followed. Requests to stores are signed for one address,
-// and not redirected.
+// checkRedirect follows redirects of web servers. It removes the Referer, because the first address may contain a
+// signature, and does not follow a redirect from an encrypted to an unencrypted address. Without encryption anyone on
+// the path could redirect requests anywhere, so only redirects to the same host are followed. Requests to stores are
+// signed for one address and are not redirected.
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) > maxRedirects:

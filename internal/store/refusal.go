@@ -16,7 +16,7 @@ import (
 // refusal is an answer with a status that the request does not accept.
 type refusal struct {
 	status        int
-	code, message string // in the store's words; empty if it sent none
+	code, message string // as the store sent them, or empty
 	header        http.Header
 	retryAfter    time.Duration // delay that the store asks for before a retry
 }
@@ -65,7 +65,7 @@ func readRefusal(req *http.Request, resp *http.Response) error {
 	} else if at, err := http.ParseTime(resp.Header.Get("Retry-After")); err == nil {
 		r.retryAfter = max(0, time.Until(at))
 	}
-	// A body that cannot be read leaves the status.
+	// If the body cannot be read, only the status is known.
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	var asXML struct{ Code, Message string }
 	var asJSON struct {
@@ -98,8 +98,8 @@ func readRefusal(req *http.Request, resp *http.Response) error {
 
 var codeOfStore = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,60}$`)
 
-// withoutSecrets removes parts of the request that a server's text may repeat: the parts of signatures and tokens,
-// and the values of the query.
+// withoutSecrets removes secrets of the request from a server's text, which may repeat them: the parts of signatures
+// and tokens, and the values of the query.
 func withoutSecrets(req *http.Request, s string) string {
 	var secrets []string
 	for _, name := range []string{"Authorization", "X-Amz-Security-Token"} {

@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// Replace puts content at l in place of the object's version before, or, if that is empty, of no object; if there is
-// another version the error wraps ErrChanged. It does so also if an answer was lost and the content is there: the
-// caller can compare it.
+// Replace puts content at l if the stored object has the version before or, if before is empty, if there is no object.
+// Otherwise the error wraps ErrChanged. This can also happen if the content was stored and the answer was lost; the
+// caller can compare the stored content.
 //
-// AWS, GCS and Azure check the condition, and so do MinIO, R2 and others that speak S3. If a store refuses conditions
-// the request is sent without one, and a store that does not know conditions ignores it: there the last writer wins,
-// and nobody is told. MinIO before August 2025 does the same for an object that is gone.
+// AWS, GCS and Azure check the condition, and so do MinIO, R2 and others that speak S3. If a store refuses conditions,
+// the request is sent without a condition. A store that does not know conditions ignores them. In both cases the last
+// writer wins, and nobody receives an error. MinIO before August 2025 does the same for an object that was deleted.
 func (c *Client) Replace(ctx context.Context, l Location, content []byte, before string) (o Object, err error) {
 	d, w, err := c.writerOf(ctx, l)
 	if err == nil {
@@ -32,8 +32,8 @@ func (c *Client) Replace(ctx context.Context, l Location, content []byte, before
 	return o, outputError(ctx, l, err)
 }
 
-// failsCondition reports whether the condition of a put does not hold. AWS answers 404 for an object that is gone,
-// and old MinIO 304 for one that is there.
+// failsCondition reports whether the condition of a put does not hold. AWS answers 404 if the object was deleted, and
+// old MinIO answers 304 if it exists.
 func (r *refusal) failsCondition() bool {
 	return r.status == http.StatusPreconditionFailed || r.status == http.StatusNotModified ||
 		slices.Contains([]string{"NoSuchKey", "ConditionalRequestConflict", "BlobNotFound", "BlobAlreadyExists"}, r.code)

@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// request is a request as a dialect wants it. The core signs and sends it, with retries.
+// request describes a request of a dialect. The Client signs and sends it, with retries.
 type request struct {
 	method           string
 	url              *url.URL
 	header           map[string]string
-	body             *section // nil for none
-	okStatuses       []int    // the statuses of good answers; none means all of 200 to 299
+	body             *section // or nil
+	okStatuses       []int    // the statuses of accepted answers; empty means 200 to 299
 	isSlow           bool     // the store may work for minutes before it answers
-	isUnsigned       bool     // is not to be signed
-	followsRedirects bool     // a server's redirects
-	// After the body is sent whole, the answer is awaited this long even if the context is cancelled.
+	isUnsigned       bool     // the request must not be signed
+	followsRedirects bool     // redirects of the server are followed
+	// answerWait is the time to wait for the answer after the whole body is sent, even if the context is cancelled.
 	answerWait time.Duration
 }
 
-// section is a body. It is read by its ReadAt only, so that tries do not disturb each other.
+// section is the body of a request. Only its ReadAt is called, so that tries do not disturb each other.
 type section = io.SectionReader
 
 func newSection(r io.ReaderAt, from, n int64) *section { return io.NewSectionReader(r, from, n) }
@@ -51,8 +51,8 @@ func (r request) acceptsStatus(status int) bool {
 	return status >= 200 && status < 300
 }
 
-// sendOnce sends a request one time and passes an accepted answer to use, which reads its body. Other answers are a
-// *refusal, and faults of the network a *lostRequest.
+// sendOnce sends a request once and passes an accepted answer to use, which reads its body. For other answers the error
+// is a *refusal, and for faults of the network a *lostRequest.
 func (c *Client) sendOnce(ctx context.Context, d dialect, r request, use func(*http.Response) error) error {
 	wait := c.patience.stall
 	if r.isSlow {
@@ -80,7 +80,7 @@ func (c *Client) sendOnce(ctx context.Context, d dialect, r request, use func(*h
 		if err := d.signRequest(inner, req, r.body); err != nil {
 			return err
 		}
-		dog.resetTimer() // finding credentials and hashing the body took time that is not the network's
+		dog.resetTimer() // do not count the time for finding credentials and hashing the body
 	}
 	client := c.stores
 	if r.followsRedirects {

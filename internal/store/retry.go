@@ -11,12 +11,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// patience limits retries. Tests have less of it.
+// patience contains the limits of retries. Tests use smaller limits.
 type patience struct {
 	first, longest time.Duration // waits between tries: doubling from the first to the longest
-	tries          int           // made without progress
-	bound          time.Duration // no wait ends later than this after the first failure
-	stall          time.Duration // without a byte, after which a request is given up
+	tries          int           // largest number of tries without progress
+	bound          time.Duration // waits end at most this long after the first failure
+	stall          time.Duration // time without a byte after which a request is given up
 }
 
 var usualPatience = patience{
@@ -36,8 +36,8 @@ func (c *Client) newTries() *tries { return &tries{patience: c.patience, meter: 
 
 func (t *tries) restartCount() { t.done = 0 }
 
-// waitToRetry waits until it is time to try again, and returns nil; or it returns the error to report. The wait
-// varies by a quarter, so that many requests that failed at the same moment do not return at the same moment.
+// waitToRetry waits until it is time to try again and returns nil, or returns the error to report. The wait varies by a
+// quarter, so that many requests that failed at the same time are not repeated at the same time.
 func (t *tries) waitToRetry(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -26,7 +26,7 @@ type s3 struct {
 	signer      *v4.Signer
 }
 
-// keyURL returns the URL of a key, or with an empty key of the bucket.
+// keyURL returns the URL of a key or, if key is empty, of the bucket.
 func (s *s3) keyURL(l Location, key string, query url.Values) *url.URL {
 	// A bucket with dots has no valid certificate: *.s3.amazonaws.com covers one label only.
 	if s.byPath || strings.Contains(l.Bucket, ".") {
@@ -48,8 +48,8 @@ func (s *s3) readObject(l Location, answer *http.Response) (Object, error) {
 	return Object{Location: l, Size: answer.ContentLength, Version: s.versionOf(answer.Header)}, nil
 }
 
-// versionOf is the entity tag, or the time of the last change if there is none: gateways to file systems have no tag
-// for files that were written past them.
+// versionOf returns the entity tag or, if there is no tag, the time of the last change. Gateways to file systems do not
+// have a tag for files that were not written through them.
 func (s *s3) versionOf(h http.Header) string {
 	return cmp.Or(quotedTag(h.Get("ETag")), modifiedVersion(h.Get("Last-Modified")))
 }
@@ -66,8 +66,8 @@ func (s *s3) rangeRequest(o Object, from, to int64) request {
 	return request{method: http.MethodGet, url: s.keyURL(o.Location, o.Key, nil), header: rangeHeader(o, from, to)}
 }
 
-// rangeHeader requests a range, and only of the object's version if its tag allows that: servers accept no condition
-// on weak tags.
+// rangeHeader returns the header for a range. It adds the condition that the version is unchanged, unless the tag is
+// weak, because servers do not accept conditions on weak tags.
 func rangeHeader(o Object, from, to int64) map[string]string {
 	h := map[string]string{"Range": fmt.Sprintf("bytes=%d-%d", from, to-1)}
 	if strings.HasPrefix(o.Version, `"`) {
@@ -78,9 +78,9 @@ func rangeHeader(o Object, from, to int64) map[string]string {
 
 const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// signRequest signs a request, and its body too if nothing else protects that on its way. A signature is good for
-// this request alone, so that a leaked reading signature cannot write. S3 has no narrower credentials, other than by
-// STS, which needs a role that the user may not have.
+// signRequest signs a request. It also signs the body if the connection does not protect it. A signature is valid only
+// for this request, so that a stolen signature for reading cannot write. S3 does not have narrower credentials, except
+// by STS, which needs a role that the user may not have.
 func (s *s3) signRequest(ctx context.Context, r *http.Request, body *section) error {
 	if s.credentials == nil {
 		return nil

@@ -43,7 +43,7 @@ func withCondition(r request, before string) request {
 	return r
 }
 
-// storedVersion is the tag in the header, or in the text that ends an upload in parts.
+// storedVersion returns the tag in the header, or in the answer to the end of an upload in parts.
 func (s *s3) storedVersion(h http.Header, body []byte) string {
 	var ended struct{ ETag string }
 	if h.Get("ETag") == "" && xml.Unmarshal(body, &ended) == nil {
@@ -133,8 +133,8 @@ func (t *s3Transfer) finishRequest() request {
 	}
 }
 
-// abortUpload removes the parts. A part whose answer was lost may still be written while they are removed: S3 wants
-// clients to check that none is left, and to abort again.
+// abortUpload removes the parts. A part whose answer was lost may still be written meanwhile. S3 therefore requires
+// clients to check that no part is left, and to abort again.
 func (t *s3Transfer) abortUpload(ctx context.Context) error {
 	r := request{method: http.MethodDelete, url: t.keyURL(t.l, t.l.Key, url.Values{"uploadId": {t.id}})}
 	for wait := 50 * time.Millisecond; ; wait *= 2 {
@@ -153,14 +153,14 @@ func (t *s3Transfer) abortUpload(ctx context.Context) error {
 	}
 }
 
-// isListed reports whether the upload is still there, as far as we may know.
+// isListed reports whether the upload still exists, as far as the permissions allow to find out.
 func (t *s3Transfer) isListed(ctx context.Context) bool {
 	r := request{method: http.MethodGet, url: t.keyURL(t.l, t.l.Key, url.Values{"uploadId": {t.id}})}
 	return refusalOf(t.c.sendWithRetries(ctx, t.s3, r, nil)) == nil
 }
 
-// readFinalAnswer reads the answer to the last request of an upload. S3 begins it with status 200 before the outcome
-// is known; GCS may have kept a part of the last bytes only, and ignores that part when they are sent again.
+// readFinalAnswer reads the answer to the last request of an upload. S3 sends status 200 before it knows the outcome.
+// GCS may have kept only a part of the last bytes, and ignores that part when they are sent again.
 func readFinalAnswer(resp *http.Response) (body []byte, err error) {
 	if resp.StatusCode == http.StatusPermanentRedirect {
 		return nil, &lostRequest{errors.New("the store kept only a part of the data")}

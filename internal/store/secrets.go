@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// processOutput matches the output of a program that AWS_PROFILE names: if it is malformed, the SDK repeats it, and
-// the secret with it.
+// processOutput matches the output of a program that AWS_PROFILE names. If the output is malformed, the SDK's error
+// contains it, with the secret.
 var processOutput = regexp.MustCompile(`(?s)process output: .*, error:`)
 
 var secretVariable = regexp.MustCompile(`(?i)secret|key|token|password|sas|credential|connection`)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Stat looks up an object; the error wraps ErrNotExist if there is none.
+// Stat looks up an object. The error wraps ErrNotExist if the object does not exist.
 func (c *Client) Stat(ctx context.Context, l Location) (Object, error) {
 	if l.Key == "" && !l.IsWeb() {
 		return Object{}, dataError(ctx, l, faultf("name an object of it", "this is a bucket: %w", ErrNotExist))
@@ -23,7 +23,7 @@ func (c *Client) Stat(ctx context.Context, l Location) (Object, error) {
 	return o, nil
 }
 
-// statObject is Stat with errors that are not yet for callers.
+// statObject is Stat without the translation of errors for callers.
 func (c *Client) statObject(ctx context.Context, d dialect, l Location) (o Object, err error) {
 	r := d.headRequest(l)
 	err = c.sendWithRetries(ctx, d, r, func(resp *http.Response) (err error) {
@@ -36,8 +36,8 @@ func (c *Client) statObject(ctx context.Context, d dialect, l Location) (o Objec
 	return o, c.explainError(ctx, d, l, err)
 }
 
-// needsBody reports whether a GET reveals more than the answer to a HEAD, which has no body: the reason of S3's
-// refusal, or anything at all if a web server allows no HEAD.
+// needsBody reports whether a GET may reveal more than the answer to a HEAD, which does not have a body. With S3 it
+// reveals the reason of a refusal; some web servers do not allow HEAD at all.
 func needsBody(l Location, no *refusal) bool {
 	if l.IsWeb() {
 		return no.status == http.StatusForbidden || no.status == http.StatusMethodNotAllowed || no.status == http.StatusNotImplemented
@@ -70,8 +70,8 @@ func errNoSize() error {
 	return faultf("download the file and read it from there", "the server does not report the file's length")
 }
 
-// contentRange reads "bytes 0-9/100", "bytes 0-9/*" and "bytes */100"; total is -1 for *.
-// The range is [from, to).
+// contentRange parses "bytes 0-9/100", "bytes 0-9/*" and "bytes */100". The range is [from, to).
+// total is -1 for *.
 func contentRange(h http.Header) (from, to, total int64, ok bool) {
 	unit, rest, _ := strings.Cut(h.Get("Content-Range"), " ")
 	span, size, found := strings.Cut(rest, "/")

@@ -1,16 +1,16 @@
-// Package store reads and writes objects of object stores: s3://, gs://, azblob:// and https://. Four dialects
-// (s3.go, gs.go, azure.go, https.go) build and sign the requests of each store; everything else is one path for all
-// of them: ranged reads of a pinned version, retries with backoff, listings by pages, uploads that are complete or
-// absent, and counts of the bytes transferred.
+// Package store reads and writes objects of object stores: s3://, gs://, azblob:// and https://. Four dialects (s3.go,
+// gs.go, azure.go, https.go) build and sign the requests of each store. All other code is common to them: ranged reads
+// of a fixed version, retries with backoff, listings by pages, uploads that are either complete or absent, and counts
+// of the bytes transferred.
 //
 // Requests are plain HTTP. The stores' own SDKs add 10 to 25 MB each to the binary and 10 MB to its resident memory
-// (measured: S3's 14, Azure's 10; GCS's links gRPC), and gocloud.dev/blob on top links gRPC for its error codes; so
-// only the parts that are hard to get right come from them: finding credentials (aws-sdk-go-v2/config, oauth2/google,
-// azidentity) and signing (aws/signer/v4).
+// (measured: S3's 14, Azure's 10; GCS's links gRPC), and gocloud.dev/blob also links gRPC for its error codes.
+// Therefore only the parts that are hard to get right come from the SDKs: finding credentials (aws-sdk-go-v2/config,
+// oauth2/google, azidentity) and signing (aws/signer/v4).
 //
-// Errors are *stream.DataError, or *stream.OutputError of uploads, with the object's name and a remedy; no credential
-// is in any of them. A request that is impossible, such as listing https://, is a *stream.UsageError; a context that
-// ended, its own error.
+// Errors are *stream.DataError or, of uploads, *stream.OutputError, with the object's name and a remedy. They do not
+// contain credentials. For an impossible request, such as listing https://, the error is a *stream.UsageError; after
+// the end of a context it is the context's error.
 package store
 
 import (
@@ -29,10 +29,10 @@ var ErrNotExist = errors.New("there is no such object")
 // ErrUnavailable is wrapped by errors about a store, not an object: it cannot be reached or denies access.
 var ErrUnavailable = errors.New("the store cannot be read")
 
-// Options of a Client; the zero value is good.
+// Options contains the options of a Client. The zero value selects the defaults.
 type Options struct {
-	Anonymous bool          // no credentials are looked for, and requests are not signed
-	Meter     *stream.Meter // counts bytes fetched, requests and retries; nil counts nothing
+	Anonymous bool          // do not search for credentials, and do not sign requests
+	Meter     *stream.Meter // counts bytes fetched, requests and retries, unless it is nil
 }
 
 // Object is one version of one object.

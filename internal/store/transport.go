@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// countingTransport counts requests, redirects too, and the bytes of answers' bodies.
+// countingTransport counts requests, also redirected ones, and the bytes of answers' bodies.
 type countingTransport struct {
 	http.RoundTripper
 	meter *stream.Meter

@@ -15,27 +15,27 @@ import (
 // writer is a dialect whose store can be written.
 type writer interface {
 	putRequest(l Location, body *section) request      // the whole object at once
-	withPrecondition(r request, before string) request // a put in place of this version, or of none if it is empty
+	withPrecondition(r request, before string) request // a put on condition that before is stored, or no object if it is empty
 	deleteRequest(l Location) request
-	// storedVersion is the version named in the answer to a put, or to the end of a transfer; empty if there is none.
+	// storedVersion returns the version in the answer to a put or to the end of a transfer, or "".
 	storedVersion(h http.Header, body []byte) string
 	// beginTransfer begins an upload of size bytes in parts.
 	beginTransfer(ctx context.Context, c *Client, l Location, size, part int64) (transfer, error)
 	tryUpload(ctx context.Context, c *Client, l Location) error
 }
 
-// transfer is an upload in parts. Nothing of it is visible until finishRequest is answered.
+// transfer is an upload in parts. The object becomes visible only when finishRequest is answered.
 type transfer interface {
-	atOnce() int                                              // the parts that may be sent at the same time
+	atOnce() int                                              // number of parts that may be sent at the same time
 	sendPart(ctx context.Context, i int, body *section) error // part i, counted from 0
 	finishRequest() request
 	abortUpload(ctx context.Context) error
 }
 
 const (
-	maxParts = 9000 // S3 takes 10,000, Azure 50,000
-	inFlight = 4    // parts at once: each more brings little on one network interface
-	// abortTime is the time a cancelled upload may take to remove its traces.
+	maxParts = 9000 // S3 allows 10,000, Azure 50,000
+	inFlight = 4    // number of parts sent at once; more are hardly faster on one network interface
+	// abortTime is the time that a cancelled upload may use to remove its traces.
 	abortTime = 10 * time.Second
 )
 
@@ -49,14 +49,14 @@ func (c *Client) writerOf(ctx context.Context, l Location) (dialect, writer, err
 	if !ok {
 		return nil, nil, stream.Usagef("%s: %s:// is only read: write to s3://, gs://, azblob:// or a local file", l.PublicName(), l.Scheme)
 	}
-	if l.Key == "" { // a store would take the request for its bucket, to be made or removed
+	if l.Key == "" { // a store would understand a request to create or delete the bucket
 		return nil, nil, stream.Usagef("%s names a bucket and no object in it", l.PublicName())
 	}
 	return d, w, nil
 }
 
-// CanUpload fails if an upload to l would: no credentials, no bucket, no permission, as far as can be checked without
-// leaving anything in the store.
+// CanUpload fails if an upload to l would fail for lack of credentials, bucket or permission. It checks this as far as
+// possible without leaving anything in the store.
 func (c *Client) CanUpload(ctx context.Context, l Location) error {
 	d, w, err := c.writerOf(ctx, l)
 	if err == nil {
@@ -65,8 +65,7 @@ func (c *Client) CanUpload(ctx context.Context, l Location) error {
 	return outputError(ctx, l, err)
 }
 
-// Upload puts size bytes of r at l: in the end either the whole object is there, and no error returned, or the former
-// one.
+// Upload puts size bytes of r at l. If it returns no error, the whole object is stored, otherwise the former object.
 func (c *Client) Upload(ctx context.Context, l Location, r io.ReaderAt, size int64) (o Object, err error) {
 	d, w, err := c.writerOf(ctx, l)
 	if err == nil && size <= c.part {
@@ -82,17 +81,17 @@ func (c *Client) Upload(ctx context.Context, l Location, r io.ReaderAt, size int
 
 func (c *Client) sendPut(ctx context.Context, d dialect, w writer, r request, l Location) (Object, error) {
 	o := Object{Location: l, Size: r.body.Size()}
-	// If the upload is cancelled and the object then deleted, the store must not take it after that.
+	// If the upload is cancelled and the object then deleted, the store must not store it after that.
 	r.answerWait = abortTime / 4
 	err := c.sendWithRetries(ctx, d, r, func(resp *http.Response) error {
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // without it the version is not known
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // without the body the version is not known
 		o.Version = w.storedVersion(resp.Header, body)
 		return nil
 	})
 	return o, err
 }
 
-// Delete removes an object; a missing object is no error.
+// Delete removes an object. It is not an error if the object does not exist.
 func (c *Client) Delete(ctx context.Context, l Location) error {
 	d, w, err := c.writerOf(ctx, l)
 	if err == nil {
@@ -108,10 +107,10 @@ func (c *Client) Delete(ctx context.Context, l Location) error {
 }
 
 func (c *Client) uploadParts(ctx context.Context, d dialect, w writer, l Location, r io.ReaderAt, size int64) (o Object, err error) {
-	// A cancelled beginning would leave an upload whose name nobody knows: give it a moment to end.
+	// If the beginning were cancelled, an upload with an unknown name could remain; give it a moment to end.
 	begun, done := lingeringContext(ctx, abortTime/2)
 	part := max(c.part, (size+maxParts-1)/maxParts)
-	part = (part + 1<<18 - 1) >> 18 << 18 // GCS takes multiples of 256 KiB
+	part = (part + 1<<18 - 1) >> 18 << 18 // GCS requires multiples of 256 KiB
 	t, err := w.beginTransfer(begun, c, l, size, part)
 	done()
 	if err != nil {
@@ -145,14 +144,14 @@ func (c *Client) uploadParts(ctx context.Context, d dialect, w writer, l Locatio
 	return c.finishUpload(ctx, d, w, l, t, size)
 }
 
-// finishUpload makes the parts an object. If the answer is lost, the object may be there: then it has our size, and
-// another version than before. S3's versions depend on the content: if that is the same, the second try answers that
-// the upload has ended.
+// finishUpload turns the parts into an object. If the answer is lost, the object may exist nevertheless; then it has
+// the right size and another version than before. S3's version depends on the content, so it does not change if the
+// content is the same; then the answer to the second try shows that the upload has ended.
 func (c *Client) finishUpload(ctx context.Context, d dialect, w writer, l Location, t transfer, size int64) (Object, error) {
 	o := Object{Location: l, Size: size}
 	before, err := c.statObject(ctx, d, l)
 	if err != nil && !errors.Is(err, ErrNotExist) {
-		before = Object{} // we may not read it; then nothing can be compared
+		before = Object{} // without permission to read the object, versions cannot be compared
 	}
 	tries := c.newTries()
 	for {

@@ -15,18 +15,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
-// Choice is a choice of columns that reconstruct all columns of a matrix, with its Gram matrix.
+// Choice is a choice of columns that reconstruct all columns of a matrix, with the Gram matrix of all columns.
 type Choice struct {
 	*gram.Matrix // only read
 	Rows         int64
-	Chosen       []int // in order; the first Keep of them were given
+	Chosen       []int // in order; the first Keep columns were given
 	Keep         int
-	// Mean and Weight measure how far the columns are from centred: permuting entries keeps the part
-	// Weight·Mean·Meanᵀ of G. Nil means centred.
+	// Mean and Weight describe how far the columns are from centred. Permuting entries does not change the part
+	// Weight·Mean·Meanᵀ of G. A nil Mean means that the columns are centred.
 	Mean   []float64
 	Weight float64
-	// Keys identify columns independently of their order, so that permuting the columns permutes the draws. Nil
-	// means column numbers.
+	// Keys identify columns independently of their order, so that permuting the columns permutes the draws. If Keys is
+	// nil, column numbers are used.
 	Keys    []uint64
 	Seed    uint64
 	Threads int
@@ -34,34 +34,33 @@ type Choice struct {
 
 // Chance compares the share of ‖X‖² that a choice explains with the shares that chance explains.
 type Chance struct {
-	K               int     // number of chosen columns compared: the first K
-	Value           float64 // share that they explain
+	K               int     // number of chosen columns that are compared, which are the first K
+	Value           float64 // share that these columns explain
 	Random, Spread  float64 // mean and standard deviation over random columns
 	Least, Best     float64 // the least and the largest share over random columns
-	Draws           int     // number of random choices, or of all choices
+	Draws           int     // number of random choices, or of all possible choices
 	Beaten          float64 // share of these choices that explain less
-	Permuted        float64 // mean of greedy's choices of permuted columns
-	PermutedSpread  float64 // and standard deviation
-	Better, Related bool    // better than random columns; better than greedy's choices of permuted ones
+	Permuted        float64 // mean share of greedy's choices of permuted columns
+	PermutedSpread  float64 // standard deviation of these shares
+	Better, Related bool    // better than random columns; better than greedy's choices of permuted columns
 	Worse           bool    // worse than nearly all random choices
 }
 
 const (
-	// mostSubsets is the largest number of choices that are all compared, instead of random ones.
+	// mostSubsets is the largest number of possible choices for which all of them are compared instead of random choices.
 	mostSubsets = 5000
-	// mostDraws random subsets are drawn, fewer if one costs more than cheapWork/mostDraws flops, but
-	// fewestDraws as long as one costs no more than mostWork/fewestDraws.
+	// mostDraws random subsets are drawn. If a subset costs more than cheapWork/mostDraws flops, fewer are drawn, but at
+	// least fewestDraws as long as a subset costs no more than mostWork/fewestDraws.
 	mostDraws, fewestDraws = 100, 20
 	cheapWork, mostWork    = 4e8, 2e9
 	// manyCopies of permuted columns are drawn for up to maxColumnsManyCopies columns, and fewCopies for up to
-	// maxColumnsDrawn: 5 draws of 1024 take 6 GFLOP and 16 MiB. Above that, their law is approximated.
+	// maxColumnsDrawn: 5 draws of 1024 columns cost 6 GFLOP and 16 MiB. For more, the distribution is approximated.
 	manyCopies, maxColumnsManyCopies = 19, 320
 	fewCopies, maxColumnsDrawn       = 5, 1024
 )
 
-// comparedCount returns the number of chosen columns to compare. Half of the columns, or of the dimensions,
-// explain too much at random for a comparison; and the approximation for many columns holds for the first
-// quarter of the dimensions.
+// comparedCount returns the number of chosen columns to compare. At random, half of the columns or of the dimensions
+// explain too much for a comparison. The approximation for many columns holds for the first quarter of the dimensions.
 func (c *Choice) comparedCount() int {
 	k := min(len(c.Chosen), max(1, c.D/2), max(1, int(c.Rows-1)/2))
 	if c.D > maxColumnsDrawn {
@@ -71,16 +70,15 @@ func (c *Choice) comparedCount() int {
 }
 
 const (
-	// minColumns are needed for a comparison: of fewer columns any few explain the others.
+	// minColumns is the least number of columns for a comparison. If there are fewer, any few columns explain the others.
 	minColumns = 6
-	// saturatedShare is the share above which random columns explain nearly all as well.
+	// saturatedShare is the share above which random columns also explain nearly everything.
 	saturatedShare = 0.99
 )
 
-// Compare compares the choice with chance. It returns nil if there is nothing to choose or to explain, and if
-// there are too few features, or they explain too much, to compare. Costs d·k² flops for each of up to 100
-// random choices and, up to 1024 columns, 2d³/3 + 2kd² for each of 5 to 19 permuted copies. It holds
-// [CompareBytes].
+// Compare compares the choice with chance. It returns nil if there is nothing to choose or to explain, and if there are
+// too few features, or features that explain too much, to compare. It costs d·k² flops for each of up to 100 random
+// choices and, up to 1024 columns, 2d³/3 + 2kd² for each of 5 to 19 permuted copies. It needs [CompareBytes] of memory.
 func Compare(ctx context.Context, c Choice) (*Chance, error) {
 	k := c.comparedCount()
 	if k == 0 || k >= c.D || c.Rows < 3 || k < c.Keep {
@@ -93,8 +91,8 @@ func Compare(ctx context.Context, c Choice) (*Chance, error) {
 	return out, c.comparePermuted(ctx, out)
 }
 
-// CompareRandom compares the choice only with random ones; nil as in [Compare], and if G is a factor whose
-// rows' products with each other take long. It holds [CurveBytes].
+// CompareRandom compares the choice only with random choices. It returns nil as [Compare] does, and also if G is a
+// factor and the products of its rows with each other would need too much time. It needs [CurveBytes] of memory.
 func CompareRandom(ctx context.Context, c Choice) (*Chance, error) {
 	k := c.comparedCount()
 	if k == 0 || k >= c.D || c.Rows < 3 || c.IsFactor() && float64(c.Rank)*float64(c.Rank)*float64(c.D) > mostWork {
@@ -103,7 +101,7 @@ func CompareRandom(ctx context.Context, c Choice) (*Chance, error) {
 	return c.compareRandom(ctx, k)
 }
 
-// compareRandom compares the first k chosen columns with random choices of k, or with all of them.
+// compareRandom compares the first k chosen columns with random choices of k columns, or with all choices.
 func (c *Choice) compareRandom(ctx context.Context, k int) (*Chance, error) {
 	out := &Chance{K: k, Value: ExplainedShare(c.Matrix, c.Chosen[:k], c.Threads), Least: 1}
 	if c.D < minColumns || out.Value >= saturatedShare {
@@ -145,7 +143,7 @@ func countSubsets(d, k int) int {
 	return int(min(math.Round(combin.GeneralizedBinomial(float64(d), float64(k))), mostSubsets+1))
 }
 
-// CompareBytes returns the memory of [Compare] without G, for k chosen columns.
+// CompareBytes returns the memory of [Compare] in addition to G, for k chosen columns.
 func CompareBytes(d, k int) int64 {
 	b := CurveBytes(d, k) + 8*4*int64(d)
 	if d <= maxColumnsDrawn {
@@ -171,11 +169,11 @@ func (c *Choice) randomColumns(r uint64, k int) []int {
 	return order[:k]
 }
 
-// comparePermuted runs greedy on copies with permuted columns, and judges the choice by its results. Greedy's
-// choice of unrelated columns is also better than a random one: only an advantage larger than that counts.
+// comparePermuted runs greedy on copies with permuted columns, and compares the choice with the results. Greedy's
+// choice of unrelated columns is also better than a random choice. Only a larger advantage than that is counted.
 func (c *Choice) comparePermuted(ctx context.Context, out *Chance) error {
 	squares, keys := make([]float64, c.D), make([]uint64, c.D)
-	offset := 0.0 // of the total: explained by the means in any copy
+	offset := 0.0 // part of the total that the means explain in any copy
 	for i := range squares {
 		keys[i], squares[i] = c.columnKey(i), c.At(i, i)
 		if c.Mean != nil {
@@ -189,7 +187,7 @@ func (c *Choice) comparePermuted(ctx context.Context, out *Chance) error {
 	if err != nil {
 		return err
 	}
-	// k random columns of a copy explain on average themselves, and k dimensions of the others.
+	// On average, k random columns of a copy explain themselves, and k dimensions of the other columns.
 	ownShare := float64(out.K) / float64(c.D)
 	random := (offset + total*(ownShare+(1-ownShare)*float64(out.K)/float64(dims))) / (offset + total)
 	correlated := c.hasCorrelations(squares)
@@ -199,18 +197,18 @@ func (c *Choice) comparePermuted(ctx context.Context, out *Chance) error {
 }
 
 const (
-	// maxPairedColumns bounds the columns of a factor to correlate, whose products must be computed.
+	// maxPairedColumns bounds the number of columns of a factor to correlate, because their products must be computed.
 	maxPairedColumns = 512
-	// maxSpreadFactor bounds the spread of squared correlations, in multiples of the spread between unrelated
-	// normal columns. For 100 unrelated columns it is up to 3 with flags set in 1 to 10 of 100 rows, 2 to 6
-	// with normal logarithms of deviation 1.5, and 1 to 5 with Student's t with 3 degrees. A larger spread
-	// comes from related pairs, which must not hide themselves.
+	// maxSpreadFactor bounds the spread of squared correlations, in multiples of the spread between unrelated normal
+	// columns. For 100 unrelated columns it is up to 3 with flags set in 1 to 10 of 100 rows, 2 to 6 with normal
+	// logarithms of deviation 1.5, and 1 to 5 with Student's t with 3 degrees. A larger spread is caused by related pairs,
+	// which must not make themselves insignificant.
 	maxSpreadFactor = 6
 )
 
-// hasCorrelations reports whether the squared correlations of the columns are larger on average than between
-// permuted columns, whose mean 1/(n−1) is exact for any columns. The spread is the observed one: rarely set
-// flags and heavy-tailed values have large correlations by chance, which draws of normal columns lack.
+// hasCorrelations reports whether the squared correlations of the columns are larger on average than between permuted
+// columns, whose mean 1/(n−1) is exact for any columns. The spread is the observed spread, because rarely set flags and
+// heavy-tailed values have large correlations by chance, unlike draws of normal columns.
 func (c *Choice) hasCorrelations(squares []float64) bool {
 	columns := make([]int, c.D)
 	for i := range columns {
@@ -236,14 +234,14 @@ func (c *Choice) hasCorrelations(squares []float64) bool {
 	return mean > chance+2*deviation/math.Sqrt(n)
 }
 
-// permutedMaximum bounds the share that greedy explains of permuted copies in at least 19 of 20 cases.
+// permutedMaximum returns a bound of the share that greedy explains of permuted copies, in at least 19 of 20 cases.
 func (c *Choice) permutedMaximum(ctx context.Context, out *Chance, squares []float64, keys []uint64, offset float64) (float64, error) {
 	dims := int(c.Rows - 1)
 	if c.D > maxColumnsDrawn {
 		n, total := newNull(squares, float64(dims)), sum(squares)
 		explained := n.greedyExplained(out.K)
 		out.Permuted = (offset + explained) / (offset + total)
-		// The approximation errs by some percent of the excess over random columns.
+		// The approximation has an error of some percent of the excess over random columns.
 		ownSquares := float64(out.K) * total / float64(c.D)
 		out.PermutedSpread = 0.05 * max(explained-ownSquares, 0) / (offset + total)
 		return out.Permuted + 3*out.PermutedSpread, nil
@@ -274,21 +272,21 @@ func (c *Choice) permutedMaximum(ctx context.Context, out *Chance, squares []flo
 	if len(shares) >= manyCopies {
 		return slices.Max(shares), nil
 	}
-	// Mean and deviation of few copies are rough themselves: of 5 copies, a value of the same law exceeds three
-	// deviations once in 40 times.
+	// The mean and the deviation of few copies are only rough estimates. With 5 copies, a value of the same distribution
+	// exceeds three deviations once in 40 cases.
 	return out.Permuted + 3*out.PermutedSpread, nil
 }
 
-// greedyExplained sums the gains of greedy's first k columns of unrelated ones: at each turn the median of the
-// gain in [nullModel.exceedProbability]. Costs some 20 Gamma functions a turn for each group of columns of one
-// length.
+// greedyExplained returns the sum of the gains of greedy's first k columns if columns are unrelated. The gain of each
+// turn is the median of the gain in [nullModel.exceedProbability]. A turn costs about 20 Gamma functions for each group
+// of columns of one length.
 func (n *nullModel) greedyExplained(k int) (explained float64) {
 	gain := 0.0
 	for t := range k {
 		u := n.turnAfter(t)
 		want := float64(t) + 0.7 // the median of a Gamma variable of shape t+1
 		lo, hi := 0.0, n.squares[0]*u.leftShare+u.sum
-		if t > 0 { // the gain is close to the last turn's
+		if t > 0 { // the gain is close to the gain of the previous turn
 			lo, hi = 0.9*gain, 1.1*gain
 			for u.expectedAbove(lo) < want && lo > 0 {
 				lo -= 0.1 * gain

@@ -8,21 +8,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// dependentShare is the share of a column's sum of squares below which its residual is rounding: such a column
-// explains nothing more. It is greedy's own bound.
+// dependentShare is the share of a column's sum of squares below which its residual is considered rounding error, so
+// that the column explains nothing more. It is the same bound as in greedy.
 const dependentShare = 1e-8
 
-// constantShare is the share of a column's sum of squares below which its rest after centring is rounding.
+// constantShare is the share of a column's sum of squares below which the centred rest is considered rounding error.
 const constantShare = 1e-10
 
-// Curve is the variance explained by columns in order, one after the other. Slices parallel to the order have
-// one entry per column in it.
+// Curve is the variance explained by columns that are taken in order, one after the other. Slices parallel to the order
+// have one entry for each column taken.
 type Curve struct {
 	Total float64   // ‖X‖²: the trace of G
-	Pivot []float64 // each column's residual square at its turn; 0 if that is rounding
+	Pivot []float64 // each column's residual square when it was taken; 0 if this is rounding error
 	Left  []float64 // ‖X − P_S X‖² after each column
 
-	// state while columns are taken
+	// State while columns are taken.
 	gram            *gram.Matrix
 	columnBuffer    []float64 // a column of a factor's G
 	d, capacity     int
@@ -35,12 +35,11 @@ type Curve struct {
 	threads         int
 }
 
-// NewCurve begins a curve of at most the given number of columns of G, which it only reads. It holds
-// [CurveBytes].
+// NewCurve begins a curve of columns of G, at most the given number, and only reads G. It needs [CurveBytes] of memory.
 func NewCurve(g *gram.Matrix, most, threads int) *Curve { return newCurve(g, most, threads, nil, 0) }
 
-// newCurve begins the curve of the centred columns, whose Gram matrix is G − weight·mean·meanᵀ. A column that
-// is all but constant leaves only rounding after centring, and counts as constant.
+// newCurve begins the curve of the centred columns, whose Gram matrix is G − weight·mean·meanᵀ. A nearly constant
+// column leaves only rounding errors after centring, and is considered constant.
 func newCurve(g *gram.Matrix, most, threads int, mean []float64, weight float64) *Curve {
 	d := g.D
 	if g.Check() != nil || most < 0 || most > d {
@@ -68,8 +67,8 @@ func CurveBytes(d, k int) int64 { return 8 * (int64(d)*int64(k) + 4*int64(d) + 2
 // taskColumns is the number of columns in a parallel task. It is fixed, and no sum crosses tasks.
 const taskColumns = 256
 
-// TakeColumn adds column p to the curve: a step of Cholesky's factorization with p as pivot, 2·d·k flops for the k-th
-// column,
+// TakeColumn adds column p to the curve: a step of Cholesky's factorization with p as pivot, which costs 2·d·k flops
+// for the k-th column,
 //
 //	ℓᵢ = (Gᵢₚ − Σ_t Lᵢₜ Lₚₜ) / √gₚ,  g ← g − ℓ∘ℓ
 //
@@ -86,7 +85,7 @@ func (c *Curve) TakeColumn(p int) {
 	pivotRow, column := c.factor[p*c.capacity:][:t], c.gram.Row(c.threads, c.columnBuffer, p)
 	kernel.Each(c.threads, (c.d+taskColumns-1)/taskColumns, func(b int) {
 		for i := b * taskColumns; i < min(c.d, (b+1)*taskColumns); i++ {
-			if i == p { // its row is read by all others
+			if i == p { // this row is read by all tasks
 				continue
 			}
 			row, entry := c.factor[i*c.capacity:][:t+1], column[i]
@@ -102,7 +101,7 @@ func (c *Curve) TakeColumn(p int) {
 	c.Pivot, c.Left = append(c.Pivot, pivot), append(c.Left, sum(c.residualSquares))
 }
 
-// ExplainedShare returns the share of ‖X‖² that the columns taken so far explain; 1 if ‖X‖ = 0.
+// ExplainedShare returns the share of ‖X‖² that the columns taken so far explain, or 1 if ‖X‖ = 0.
 func (c *Curve) ExplainedShare() float64 {
 	switch n := len(c.Left); {
 	case c.Total <= 0:
@@ -114,8 +113,8 @@ func (c *Curve) ExplainedShare() float64 {
 	}
 }
 
-// ExplainedShare returns the share of the trace of G that its chosen columns explain. Costs d·k² flops, and holds
-// [CurveBytes]; for a factor of r rows r·k² + r²·k, once its dual exists.
+// ExplainedShare returns the share of the trace of G that its chosen columns explain. It costs d·k² flops, and needs
+// [CurveBytes] of memory. For a factor of r rows it costs r·k² + r²·k flops, if its dual exists already.
 func ExplainedShare(g *gram.Matrix, chosen []int, threads int) float64 {
 	if g.IsFactor() {
 		return explainedByDual(g, chosen, threads)

@@ -8,12 +8,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// mostEigenvalues bounds the leading eigenvalues to search for a gap.
+// mostEigenvalues bounds the number of leading eigenvalues among which a gap is searched.
 const mostEigenvalues = 64
 
-// leadingEigenvalues returns the count largest eigenvalues of G, descending, at most as many as a factor has
-// rows, from the factor's dual. During the call the matrix has the opposite sign, which saves a copy. Holds
-// linalg.SmallestBytes.
+// leadingEigenvalues returns the count largest eigenvalues of G, descending. For a factor it computes them from the
+// factor's dual, and returns at most as many as the factor has rows. During the call the matrix has the opposite sign,
+// which saves a copy. It needs linalg.SmallestBytes of memory.
 func leadingEigenvalues(g *gram.Matrix, count, threads int) ([]float64, error) {
 	team := kernel.NewTeam(threads)
 	sym, n := g.Sym, g.D
@@ -43,8 +43,8 @@ func negate(x []float64, threads int) {
 	})
 }
 
-// largestGap returns the k of the largest λ_k/λ_{k+1}, and that ratio, among the eigenvalues above edge:
-// smaller ones are noise. k is 0 if none is above.
+// largestGap returns the k of the largest ratio λ_k/λ_{k+1}, and that ratio, among the eigenvalues above edge. Smaller
+// eigenvalues are noise. k is 0 if no eigenvalue is above edge.
 func largestGap(values []float64, edge float64) (k int, ratio float64) {
 	for i := 0; i+1 < len(values) && values[i] > edge; i++ {
 		if r := values[i] / max(values[i+1], values[0]*dependentShare); r > ratio {
@@ -60,7 +60,7 @@ func largestGap(values []float64, edge float64) (k int, ratio float64) {
 //
 //	min over z > max g of z + (z/dims)·Σ gⱼ/(z − gⱼ)
 //
-// and if all gⱼ = g it is g(1 + √(d/dims))².
+// which is g(1 + √(d/dims))² if all gⱼ = g.
 func noiseEdge(squares []float64, dims float64) float64 {
 	top := 0.0
 	for _, g := range squares {
@@ -76,7 +76,7 @@ func noiseEdge(squares []float64, dims float64) float64 {
 		}
 		return z + z/dims*s
 	}
-	// The function is convex in z; a golden section over log(z/top − 1).
+	// The function is convex in z. Search by golden section over log(z/top − 1).
 	const golden = 0.6180339887498949
 	lo, hi := -30.0, math.Log(1e3*(1+float64(len(squares))/dims))
 	z := func(u float64) float64 { return top * (1 + math.Exp(u)) }

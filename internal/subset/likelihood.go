@@ -2,8 +2,8 @@ package subset
 
 import "math"
 
-// informationCriterion is the Bayesian information criterion of the model of Sood and Hastie (their Gaussian
-// PCSS model) with the columns S of a curve as the subset, |S| = k:
+// informationCriterion returns the Bayesian information criterion of the model of Sood and Hastie (their Gaussian PCSS
+// model) with the columns S of a curve as the subset, |S| = k:
 //
 //	x_S ~ N(μ, C),  x_R = μ_R + W(x_S − μ_S) + ε,  ε ~ N(0, D),  D diagonal
 //
@@ -11,13 +11,12 @@ import "math"
 //
 //	−2 log L = n·(log det Σ_SS + Σ_{j∉S} log Σ_jj·S + d·(1 + log 2π)),  Σ = G/n
 //
-// and k(k+1)/2 + (d−k)(k+1) parameters besides the means, which every k has. log det Σ_SS is the sum of the
-// logarithms of the curve's pivots. We omit terms that do not depend on k.
+// and k(k+1)/2 + (d−k)(k+1) parameters in addition to the means, whose number does not depend on k. log det Σ_SS is the
+// sum of the logarithms of the curve's pivots. We omit terms that do not depend on k.
 //
-// The paper chooses k by testing the model against an unrestricted covariance, which needs
-// n > d; we take the same likelihood and the same count of parameters for the criterion of
-// Schwarz, which also has an answer if n ≤ d. Their subset is the one of largest
-// likelihood, ours is greedy's.
+// The paper chooses k by testing the model against an unrestricted covariance, which needs n > d. We use the same
+// likelihood and the same number of parameters in Schwarz's criterion, which also has a result if n ≤ d. Their subset
+// has the largest likelihood, our subset is greedy's.
 func informationCriterion(rows float64, d, k int, logPivots, logLeft float64) float64 {
 	parameters := float64(k)*float64(k+1)/2 + float64(d-k)*float64(k+1)
 	return rows*(logPivots+logLeft) + math.Log(rows)*parameters

@@ -6,17 +6,17 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// nullModel is the law of the squares that one column explains of unrelated columns of given lengths.
+// nullModel is the distribution of the sum of squares that a column explains if columns of given lengths are unrelated.
 //
 // Column i explains itself and, of every other column j, the share cos²ᵢⱼ:
 //
 //	fᵢ/gᵢ = gᵢ + Σ_{j≠i} gⱼ·cos²ᵢⱼ
 //
-// Given column i, the cosines are independent. We approximate their sum by a Gamma variable of the same mean
-// and variance.
+// For a given column i, the cosines are independent. We approximate their sum by a Gamma variable of equal mean and
+// variance.
 type nullModel struct {
 	squares []float64 // gⱼ = ‖xⱼ‖², largest first
-	groups  []group   // the same, grouped by length
+	groups  []group   // the same squares, grouped by length
 	dims    float64
 }
 
@@ -24,7 +24,7 @@ type nullModel struct {
 type group struct{ square, count float64 }
 
 // Columns whose squares differ by less than alikeTolerance form a group; if there are more than mostGroups,
-// neighbours are joined, at their mean.
+// neighbouring groups are joined, with their mean square.
 const (
 	alikeTolerance = 1e-6
 	mostGroups     = 512
@@ -52,12 +52,12 @@ func newNull(squares []float64, dims float64) *nullModel {
 	}
 }
 
-// turn is the model after the t longest columns are taken: each takes one dimension, and the share of every
-// other column that lies in it.
+// turn is the model after the t longest columns are taken. Each of them uses one dimension, and the share of every
+// other column that lies in this dimension.
 type turn struct {
 	groups               []group
 	leftShare            float64 // share of each column's square that is left
-	sum, sum2            float64 // of the remaining squares, and of their squares
+	sum, sum2            float64 // sum of the remaining squares, and sum of the squares of these
 	cosMean, cosVariance float64 // mean and variance of cos²
 }
 
@@ -72,8 +72,8 @@ func (n *nullModel) turnAfter(t int) *turn {
 	return u
 }
 
-// expectedAbove is the expected number of columns that explain more than x by themselves, including columns
-// that have been taken.
+// expectedAbove returns the expected number of columns that explain more than x by themselves, including those that
+// have been taken.
 func (u *turn) expectedAbove(x float64) (count float64) {
 	for _, alike := range u.groups {
 		g := alike.square * u.leftShare
@@ -93,9 +93,9 @@ func (u *turn) expectedAbove(x float64) (count float64) {
 	return count
 }
 
-// exceedProbability is the probability that greedy's gain at its turn, with t columns taken, exceeds x: that
-// the (t+1)-th largest of the columns' gains does. We approximate the number of larger gains by a Poisson
-// variable.
+// exceedProbability returns the probability that greedy's gain exceeds x at the turn after t columns, which is the
+// probability that the (t+1)-th largest of the columns' gains exceeds x. The number of larger gains is approximated by
+// a Poisson variable.
 func (n *nullModel) exceedProbability(x float64, t int) float64 {
 	if rate := n.turnAfter(t).expectedAbove(x); rate > 0 {
 		return mathext.GammaIncReg(float64(t+1), rate) // P(Poisson(rate) ≥ t+1)

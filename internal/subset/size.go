@@ -25,21 +25,21 @@ type Gram struct {
 func (g *Gram) centredDims() int { return int(max(g.Rows-1, 1)) }
 
 const (
-	// significance is the probability that parallel analysis takes a column if all is chance.
+	// significance is the probability that parallel analysis accepts a column if all columns are unrelated.
 	significance = 0.05
-	// minExamined and maxExamined bound the numbers of features to examine: at least the usual 50, at most 500,
-	// and otherwise a quarter of all.
+	// minExamined and maxExamined bound the number of features to examine. It is at least the usual 50 and at most 500,
+	// and otherwise a quarter of all features.
 	minExamined, maxExamined = 50, 500
 )
 
-// MaxFeatures returns the largest number of features that the rules examine, of d.
+// MaxFeatures returns the largest number of features that the rules examine, for d features.
 func MaxFeatures(d int) int { return min(d, max(minExamined, min(d/4, maxExamined))) }
 
-// SizeBytes returns the memory of [Choose] besides G in full or, if rank is not 0, besides a factor of rank
-// rows.
+// SizeBytes returns the memory of [RecommendSize] in addition to G. rank is the number of rows of a factor,
+// otherwise 0.
 func SizeBytes(d, rank int) int64 {
 	k := MaxFeatures(d)
-	// The curve outlives greedy, whose memory may be freed late by the collector.
+	// The curve is used after greedy, whose memory may be freed late by the garbage collector.
 	if rank > 0 {
 		k = min(k, rank)
 		return greedy.FactorBytes(d, k, rank, rank) + CurveBytes(d, k) + 8*4*int64(d) + linalg.SmallestBytes(rank, min(rank, mostEigenvalues+1), linalg.EigenOptions{})
@@ -52,19 +52,20 @@ type sizeSearch struct {
 	gram    *Gram
 	maxSize int
 	curve   *Curve
-	order   []int // greedy's, in which the curve takes columns
+	order   []int // greedy's order, in which the curve takes columns
 	null    *nullModel
 	stream.Size
 	parallel   int // result of parallel analysis
 	allBetter  bool
-	abstaining map[string]bool // rules without data to decide by: they agree with no other
+	abstaining map[string]bool // rules without enough data to decide, which agree with no other rule
 }
 
-// RecommendSize recommends a number of features, by greedy's order. G changes its sign during the call. Costs the
-// eigenvalues of G, 2·d²·k flops of greedy and d·k² of the curve for k = [Most](d), and holds [SizeBytes].
+// RecommendSize recommends a number of features in greedy's order. G changes its sign during the call. It costs the
+// eigenvalues of G, 2·d²·k flops for greedy and d·k² flops for the curve, with k = [MaxFeatures](d). It needs
+// [SizeBytes] of memory.
 func RecommendSize(ctx context.Context, g *Gram) (*stream.Size, error) {
 	s := &sizeSearch{gram: g, maxSize: MaxFeatures(g.D), abstaining: make(map[string]bool)}
-	// Beyond the rank nothing is left to judge by.
+	// Beyond the rank there is no residual to judge by.
 	s.maxSize = min(s.maxSize, g.centredDims())
 	order, err := greedy.Select(ctx, g.Matrix, greedy.Options{K: s.maxSize, Threads: g.Threads})
 	if err != nil {
@@ -86,11 +87,11 @@ func RecommendSize(ctx context.Context, g *Gram) (*stream.Size, error) {
 
 func (s *sizeSearch) addRule(r stream.SizeRule) { s.Rules = append(s.Rules, r) }
 
-// halfDims bounds the sizes for criteria that compare with the residual: as k nears the rank, nothing is left,
-// and likelihoods grow without bound.
+// halfDims bounds the sizes for criteria that use the residual. As k approaches the rank, the residual becomes 0, and
+// likelihoods grow without bound.
 func (s *sizeSearch) halfDims() int { return min(s.maxSize, s.gram.centredDims()/2) }
 
-// walkCurve takes greedy's features one after the other, tests each by parallel analysis, and returns the
+// walkCurve takes greedy's features one after the other and tests each of them by parallel analysis. It returns the
 // result of the information criterion.
 func (s *sizeSearch) walkCurve(order []int) stream.SizeRule {
 	d, rows := s.gram.D, float64(s.gram.Rows)
@@ -133,8 +134,8 @@ func (s *sizeSearch) walkCurve(order []int) stream.SizeRule {
 	return rule
 }
 
-// sumLogResiduals is Σ log(gⱼ/n) over the columns not taken. A residual counts at least as the share that is
-// rounding.
+// sumLogResiduals returns Σ log(gⱼ/n) over the columns that are not taken. A residual below the share that is rounding
+// error is replaced by this share.
 func (c *Curve) sumLogResiduals(rows float64) float64 {
 	s := 0.0
 	for j, g := range c.residualSquares {
@@ -194,10 +195,10 @@ func (s *sizeSearch) parallelRule() stream.SizeRule {
 	return rule
 }
 
-// setRecommendation takes the smallest number that two rules agree on, else that of parallel analysis. On 96
-// generated sets with known answers (TestRulesKnown) this is right 82 times, the gap 79, parallel analysis 78,
-// the information criterion 70, the elbow 28; and right or up to a third too large 89, 79, 88, 89 and 48 times.
-// The gap counts directions: on real sets, with steadily falling eigenvalues, it gives 1 or 2.
+// setRecommendation recommends the smallest number on which two rules agree, otherwise the number of parallel analysis.
+// On 96 generated sets with known answers (TestRulesKnown) this is right 82 times, the gap 79, parallel analysis 78,
+// the information criterion 70, the elbow 28 times. It is right or up to a third too large 89, 79, 88, 89 and 48 times.
+// The gap counts directions. On real sets, with steadily falling eigenvalues, it gives 1 or 2.
 func (s *sizeSearch) setRecommendation() {
 	k, agreed := s.parallel, []string(nil)
 	for _, a := range s.Rules {
@@ -241,9 +242,9 @@ const (
 	mostLone = 1.0 / 3
 )
 
-// countLone counts the lone columns after greedy's first k: no other column stands for one, and it only seems
-// to be noise because the best of permuted columns would explain as much. They count if they are few among
-// related ones, no more than k, and vary at least as much as half of the columns.
+// countLone counts the lone columns after greedy's first k columns. A lone column resembles no other column, and only
+// seems to be noise because the best of permuted columns would explain equally much. Lone columns are counted only if
+// they are few among related columns, not more than k, and vary at least as much as half of the columns.
 func (s *sizeSearch) countLone(k int) int {
 	first, dims := NewCurve(s.gram.Matrix, k, s.gram.Threads), float64(s.gram.centredDims())
 	for _, p := range s.order[:k] {
@@ -278,7 +279,7 @@ func (s *sizeSearch) setExplained() {
 		return
 	}
 	s.Explained = stream.Number(1 - s.curve.Left[k-1]/s.curve.Total)
-	if k == len(s.curve.Left) { // none was examined
+	if k == len(s.curve.Left) { // no feature was examined after the recommended ones
 		return
 	}
 	s.Next, s.Noise = 0, stream.Number(s.null.noiseGain(k)/s.curve.Total)

@@ -9,14 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// drawPermutedGram draws the Gram matrix of a copy of columns with entries permuted in each column
-// independently: their sums of squares stay, their directions are independent and uniform in dims dimensions.
-// keys break ties of sums of squares, so that a permutation of the columns permutes the draw. Costs 2d³/3 flops
-// and holds [permutedBytes].
+// drawPermutedGram draws the Gram matrix of a copy of columns whose entries are permuted independently in each column.
+// Their sums of squares do not change; their directions are independent and uniform in dims dimensions. The keys order
+// columns with equal sums of squares, so that permuting the columns permutes the draw. It costs 2d³/3 flops and
+// needs [permutedBytes] of memory.
 //
-// The method is Bartlett's: G = LLᵀ with L lower triangular, normal numbers below the diagonal and on it the
-// square root of χ² with dims, dims−1, … degrees of freedom; if there are fewer dimensions than columns, the
-// rows after the first dims consist of normal numbers. Then each row of L gets its column's length.
+// Bartlett's method is used: G = LLᵀ, L being lower triangular with normal numbers below the diagonal. The numbers on
+// the diagonal are square roots of χ² with dims, dims−1, … degrees of freedom. If there are fewer dimensions than
+// columns, the rows after the first dims rows consist of normal numbers. Each row of L is scaled to the length of
+// its column.
 func drawPermutedGram(team *kernel.Team, squares []float64, keys []uint64, dims int, random *rand.Rand) []float64 {
 	d := len(squares)
 	order := make([]int, d)
@@ -61,7 +62,7 @@ func drawPermutedGram(team *kernel.Team, squares []float64, keys []uint64, dims 
 	return sorted
 }
 
-// restoreOrder moves the columns of the symmetric matrix back: column i is at[i] of sorted.
+// restoreOrder moves the columns of the symmetric matrix back. Column i of the result is column position[i] of sorted.
 func restoreOrder(sorted []float64, position []int) {
 	d := len(position)
 	row := make([]float64, d)
@@ -93,7 +94,7 @@ func permutedBytes(d int) int64 {
 	return 8*(2*int64(d)*int64(d)+8*int64(d)) + kernel.TeamBytes(d, d)
 }
 
-// drawChiSquared draws from χ² with at least 1 degree of freedom: Marsaglia and Tsang, A simple method for
+// drawChiSquared draws a number from χ² with at least 1 degree of freedom: Marsaglia and Tsang, A simple method for
 // generating gamma variables, 2000.
 func drawChiSquared(random *rand.Rand, degrees float64) float64 {
 	shape, boost := degrees/2, 1.0

@@ -8,12 +8,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Appraise compares each chosen column with noise: whether it adds more at its turn than the best of permuted
-// columns with as many taken, as in parallel analysis. Given columns (Keep) count as wanted. All shares are of
-// the variance, the sum of squares of the centred columns.
+// Appraise compares each chosen column with noise. It decides whether the column adds, at its turn, more than the best
+// of permuted columns with equally many columns taken, as in parallel analysis. Given columns (Keep) are considered
+// wanted. All shares are shares of the variance, the sum of squares of the centred columns.
 //
-// Costs d·k² flops and, for each column that adds no more, some 20 Gamma functions for each group of columns of
-// one length. It holds [CurveBytes].
+// It costs d·k² flops and, for each column that adds no more than noise, about 20 Gamma functions for each group of
+// columns of one length. It needs [CurveBytes] of memory.
 func Appraise(c Choice) *stream.Worth {
 	curve := newCurve(c.Matrix, len(c.Chosen), c.Threads, c.Mean, c.Weight)
 	for _, p := range c.Chosen {
@@ -38,13 +38,13 @@ func Appraise(c Choice) *stream.Worth {
 	return w
 }
 
-// MaxAppraised returns the largest choice of d columns to spend the time of [Appraise] on: up to [Most], or up to
-// 1 GFLOP.
+// MaxAppraised returns the largest choice of d columns to spend the time of [Appraise] on: up to [MaxFeatures], or up
+// to 1 GFLOP.
 func MaxAppraised(d int) int {
 	return min(d, max(MaxFeatures(d), int(math.Sqrt(1e9/float64(max(d, 1))))))
 }
 
-// Gain returns the reduction of ‖X − P_S X‖² by the t-th column of the order, from 0.
+// Gain returns the reduction of ‖X − P_S X‖² by column t of the order, counted from 0.
 func (c *Curve) Gain(t int) float64 {
 	if t == 0 {
 		return c.Total - c.Left[0]
@@ -52,7 +52,7 @@ func (c *Curve) Gain(t int) float64 {
 	return c.Left[t-1] - c.Left[t]
 }
 
-// noiseGain is the gain of noise with t columns taken: greedy's gain on permuted columns exceeds it with
+// noiseGain returns the gain of noise after t columns are taken. Greedy's gain on permuted columns is larger with
 // probability 5 %.
 func (n *nullModel) noiseGain(t int) float64 {
 	u := n.turnAfter(t)
@@ -60,7 +60,7 @@ func (n *nullModel) noiseGain(t int) float64 {
 	return u.levelWithCount(rate, 0, n.squares[0]*u.leftShare+u.sum)
 }
 
-// levelWithCount finds the x for which [turn.expectedAbove] is count, between two bounds.
+// levelWithCount returns the x between the bounds lo and hi for which [turn.expectedAbove] is count.
 func (u *turn) levelWithCount(count, lo, hi float64) float64 {
 	for hi-lo > 1e-4*hi {
 		if middle := (lo + hi) / 2; u.expectedAbove(middle) > count {

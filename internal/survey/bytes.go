@@ -6,8 +6,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// SurveyBytes bounds the memory of Look in addition to a table of rows of numbers, including its result, with m anchors (0:
-// DefaultAnchors) and neighbors (0: the default).
+// SurveyBytes bounds the memory of SurveyTable in addition to a table of rows of numbers, including its result, for m
+// anchors (0 means DefaultAnchors) and the given number of neighbors (0 means the default).
 func SurveyBytes(rows, d, m, neighbors, threads int) int64 {
 	m, neighbors = anchorsAndNeighbors(rows, m, neighbors)
 	graph := func(m int) int64 {
@@ -20,15 +20,15 @@ func SurveyBytes(rows, d, m, neighbors, threads int) int64 {
 		noise += 8 * int64(judged) * panelColumns
 	}
 	compared := points + 8*int64(judged)*int64(judged) + graph(judged) // a surrogate and W
-	// The points are made again without noise, while the first ones may still be garbage.
+	// The points are computed again without noise, while the memory of the first points may not yet be freed.
 	bytes := 2*points + max(noise, compared)
-	if m > judged { // then all points exist, and the judged ones may still be garbage
+	if m > judged { // then all points exist, and the memory of the judged points may not yet be freed
 		bytes = max(bytes, 3*points+8*int64(m)*int64(d)+graph(m))
 	}
 	return bytes + kernel.TeamBytes(m, max(m, d)) + 160*int64(d) + 1<<16
 }
 
-// ThinBytes is Bytes for sparse rows with entries entries in all.
+// ThinBytes bounds the memory as SurveyBytes does, for sparse rows with the given total number of entries.
 func ThinBytes(rows, d, m, neighbors, threads int, entries int64) int64 {
 	m, neighbors = anchorsAndNeighbors(rows, m, neighbors)
 	entries *= 2 // for the cosine
@@ -36,11 +36,11 @@ func ThinBytes(rows, d, m, neighbors, threads int, entries int64) int64 {
 	return 3*16*entries + anchor.AmongThinBytes(m, 2*d, neighbors, threads, entries) + spectral.ThinDiffusionBytes(m, 2*d) + 200*int64(d) + 1<<16
 }
 
-// mostDense is the most values of sparse rows that are surveyed as dense rows, with the same result as if they were
-// dense.
+// mostDense is the largest number of values of sparse rows that are surveyed as dense rows, with equal results as
+// dense rows.
 const mostDense = 1 << 24
 
-// StaysThin reports whether sparse rows are too many numbers for a survey as dense rows.
+// StaysThin reports whether sparse rows have too many values to be surveyed as dense rows.
 func StaysThin(rows, d int) bool { return int64(rows)*int64(d) > mostDense }
 
 func anchorsAndNeighbors(rows, m, neighbors int) (int, int) {

@@ -9,9 +9,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// mostJudged anchors are used for the tests, and for the weights of the columns in the graph of all anchors.
-// Eigenvectors take most of the time, and graphs of data and surrogates with all anchors would take three quarters of
-// it.
+// mostJudged is the number of anchors used for the tests, and for the weights of the columns in the graph of all
+// anchors. Eigenvectors need most of the time. If the graphs of data and surrogates had all anchors, they would need
+// three quarters of it.
 const mostJudged = 1000
 
 func (l *surveyRun) surveyDense(ctx context.Context) error {
@@ -54,8 +54,8 @@ func (l *surveyRun) surveyDense(ctx context.Context) error {
 	return nil
 }
 
-// scaledPoints returns the anchors, evenly spread over the sample, centred by all rows' means and scaled, with the
-// listed columns (nil: all).
+// scaledPoints returns the anchors, evenly spread over the sample, with the listed columns (nil means all), centred by
+// the means of all rows and scaled.
 func (l *surveyRun) scaledPoints(columns []int) []float64 {
 	factor, t := l.scaleFactors(l.table), l.table
 	if columns == nil {
@@ -76,8 +76,8 @@ func (l *surveyRun) scaledPoints(columns []int) []float64 {
 	return x
 }
 
-// leaveNoiseOut records the columns of noise, and returns the others. If fewer than two are left, it returns all
-// columns that vary.
+// leaveNoiseOut records the columns of noise, and returns the other columns. If fewer than two columns are left, it
+// returns all columns that vary.
 func (l *surveyRun) leaveNoiseOut(deviations []float64) []int {
 	used, noise, varying := []int{}, []int{}, []int{}
 	for j, z := range deviations {
@@ -98,7 +98,7 @@ func (l *surveyRun) leaveNoiseOut(deviations []float64) []int {
 	return used
 }
 
-// diffuseGraph makes the graph of m points in d dimensions and its diffusion kernel K, and returns K and the shares
+// diffuseGraph computes the graph of m points in d dimensions and its diffusion kernel K. It returns K and the shares
 // xᵢᵀKxᵢ/xᵢᵀxᵢ.
 func (l *surveyRun) diffuseGraph(ctx context.Context, x []float64, d int) (*spectral.Diffusion, []float64, error) {
 	if err := ctx.Err(); err != nil {
@@ -129,9 +129,9 @@ func (l *surveyRun) adoptGraph(k *spectral.Diffusion, columns []int, shares []fl
 	l.Norm, l.Warnings = k.Norm, k.Warnings
 }
 
-// weighColumns multiplies every column by the root of the share of the surrogate's rest that clusters explain, (b −
-// c)/(1 − c), plus chanceShare, with a maximum of 1: if the columns have hardly more than the surrogate, all weights
-// are similar.
+// weighColumns multiplies every column by the root of (b − c)/(1 − c) plus chanceShare, at most 1. (b − c)/(1 − c) is
+// the share, explained by clusters, of the rest that the surrogate leaves. If the columns have hardly more than the
+// surrogate, all weights are similar.
 func (l *surveyRun) weighColumns(x []float64, d int, b, c []float64) {
 	weight, largest := make([]float64, d), 0.0
 	for j := range weight {

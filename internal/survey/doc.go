@@ -1,5 +1,5 @@
-// Package survey examines a seeded sample of rows and the moments of all rows, and decides for the default method: at
-// which scale, by which graph, and whether there are clusters at all.
+// Package survey examines a seeded sample of rows and the moments of all rows. For the default method it determines the
+// scale, the graph, and whether there are clusters at all.
 //
 //  1. The columns' unit. If the ranges of most pairs of columns are disjoint, or one column has most of all
 //     variance, units differ and every column counts alike (scale standard). Numbers that are mostly 0 are
@@ -19,8 +19,8 @@
 //     graph of equally weighted columns follows.
 //
 // Package align chooses by aᵢ = bᵢ·Gᵢᵢ, with G of all rows: the sample gives the shares, which are means over rows, and
-// the moments the rest.
+// the moments give all other quantities.
 //
-// For m anchors and d columns it costs some 8·m²·d flops and the leading eigenpairs of four m×m matrices: with 1,000
+// For m anchors and d columns it costs about 8·m²·d flops and the leading eigenpairs of four m×m matrices: with 1,000
 // anchors of 784 columns 0.6 to 0.9 s of one processor.
 package survey

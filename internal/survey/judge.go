@@ -8,12 +8,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// dependenceDeviations is the least excess over chance of the squared correlations of all pairs, in standard
-// deviations.
+// dependenceDeviations is the least significant excess over chance of the squared correlations of all pairs, in
+// standard deviations.
 const dependenceDeviations = 5
 
-// judgeDependence compares the mean squared correlation of two columns with its expectation for independent ones,
-// 1/(m−1). Independent pairs of d columns sum to d(d−1)/(m−1) with a deviation of 2√(d(d−1))/m.
+// judgeDependence compares the mean squared correlation of two columns with its expectation for independent columns,
+// 1/(m−1). For d independent columns the sum over pairs is d(d−1)/(m−1) with a deviation of 2√(d(d−1))/m.
 func (l *surveyRun) judgeDependence(deviations []float64, sum float64) {
 	d := 0.0
 	for _, z := range deviations {
@@ -29,8 +29,9 @@ func (l *surveyRun) judgeDependence(deviations []float64, sum float64) {
 	l.Dependence = Test{Value: sum / pairs, Chance: chance / pairs, Trusted: sum-chance > dependenceDeviations*2*math.Sqrt(pairs)/m}
 }
 
-// judgeClusters compares the graph with the surrogate's by the sum of the leading eigenvalues and by the mean of the
-// columns' shares, b and c. Clusters raise one or both; the test reports the shares if only they are significant.
+// judgeClusters compares the graph with the surrogate's graph, by the sum of the leading eigenvalues and by the mean of
+// the columns' shares, b and c. Clusters raise one or both of these. If only shares are significant, the test
+// reports the shares.
 func (s *Survey) judgeClusters(value, chance float64, b, c []float64) {
 	s.Clusters = Test{Value: value, Chance: chance, Trusted: value > chance+leastExcess}
 	if shares := (Test{Value: meanOf(b), Chance: meanOf(c), Trusted: true}); !s.Clusters.Trusted && shares.Value > shares.Chance+leastShareExcess {
@@ -38,10 +39,11 @@ func (s *Survey) judgeClusters(value, chance float64, b, c []float64) {
 	}
 }
 
-// With fewer than fewColumns columns a choice of a twentieth is of one or two, each of which has to represent many
-// others in units of their own: reconstruction measures that, and the graph does not. On ten such sets with labels and
-// 4 to 34 columns (dermatology, glass, iris, pima, shuttle, vehicle, vowel, wdbc, wine, zoo) greedy is 6 points of NMI
-// above alignment; on seven whose columns share a unit it is 9 below.
+// fewColumns is the number of columns below which columns in different units are chosen by greedy. With fewer columns a
+// choice of a twentieth has one or two columns, each of which has to represent many columns in other units.
+// Reconstruction measures this, and the graph does not. On ten such sets with labels and 4 to 34 columns (dermatology,
+// glass, iris, pima, shuttle, vehicle, vowel, wdbc, wine, zoo) greedy is 6 points of NMI above alignment. On seven sets
+// whose columns share a unit it is 9 points below.
 const fewColumns = 40
 
 func (s *Survey) decideMethod(t *Table) {

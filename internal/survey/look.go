@@ -17,26 +17,26 @@ const (
 	DefaultAnchors = 1000
 	// maxVariance keeps squares within float64.
 	maxVariance = 1e150
-	// leadingCount eigenvalues are summed for the test of clusters.
+	// leadingCount is the number of leading eigenvalues that are summed for the test of clusters.
 	leadingCount = 10
-	// leastExcess is the least excess over the surrogate of the sum of the leading eigenvalues that indicates clusters,
-	// leastShareExcess of the mean of the columns' shares. Over 30 surveys of tables of factors (3 to 40, with 1,000
-	// anchors) the first was 0.01 with a deviation of 0.03, and 0.057 at most; on 36 sets with labels it is above 0.08
-	// on all but two (waveform_noise, wdbc). Eigenvalues alone miss the clusters of lakes whose factors follow them:
-	// their shares are 0.1 above, and never 0.03 for lakes without clusters.
+	// leastExcess is the least excess, over the surrogate, of the sum of the leading eigenvalues that indicates clusters,
+	// and leastShareExcess is the least excess of the mean of the columns' shares. Over 30 surveys of tables of factors (3
+	// to 40, with 1,000 anchors) the excess of the sum was 0.01 with a deviation of 0.03, and 0.057 at most. On 36 sets
+	// with labels it is above 0.08, except on two (waveform_noise, wdbc). The eigenvalues alone do not detect the clusters
+	// of lakes whose factors follow them. The excess of their shares is 0.1, and never 0.03 for lakes without clusters.
 	leastExcess      = 0.08
 	leastShareExcess = 0.06
-	// noveltyFloor excludes a second sensor of the same factor with a correlation of 0.91 or more: it keeps 1 − ρ⁴. See
-	// package align.
+	// noveltyFloor excludes a second sensor of the same factor with a correlation ρ of 0.91 or more, which keeps the share
+	// 1 − ρ⁴. See package align.
 	noveltyFloor = 0.3
-	// countsPower is the exponent for counts, whose clusters have many correlated words each: on three sets of texts
-	// the NMI at 2 and 5 % is 28 and 34 with it, 27 and 29 with 0.5, and 13 with 0.9; by variance 17 and 22.
+	// countsPower is the exponent for counts, whose clusters each have many correlated words. On three sets of texts the
+	// NMI at 2 and 5 % of the features is 28 and 34 with 0.7, 27 and 29 with 0.5, and 13 with 0.9. Variance has 17 and 22.
 	countsPower = 0.7
 	// chanceShare is the typical difference of shares between two surrogates of 1,000 rows.
 	chanceShare = 0.05
 )
 
-// SurveyTable surveys a table. It fails for an unknown scale, for a table of inconsistent shape, or if ctx ends.
+// SurveyTable surveys a table. It fails if the scale is unknown, the shape of the table is inconsistent, or ctx ends.
 func SurveyTable(ctx context.Context, t *Table, opt Options) (*Survey, error) {
 	if len(t.Columns) != t.Cols || t.Thin == nil && len(t.Values) != t.Rows*t.Cols || t.Thin != nil && len(t.Thin.RowPtr) != t.Rows+1 {
 		return nil, fmt.Errorf("survey: a table of %d×%d has %d columns and %d values", t.Rows, t.Cols, len(t.Columns), len(t.Values))
@@ -80,5 +80,5 @@ type surveyRun struct {
 	table *Table
 	opt   Options
 	team  *kernel.Team
-	m     int // anchors
+	m     int // number of anchors
 }

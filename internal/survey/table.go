@@ -10,55 +10,55 @@ import (
 type Table struct {
 	Rows, Cols int
 	Values     []float64   // Rows×Cols row-major, in the input's units, missing entries filled by the column's mean
-	Thin       *stream.CSR // instead of Values if rows are sparse
-	Columns    []Column    // Cols
+	Thin       *stream.CSR // instead of Values, if rows are sparse
+	Columns    []Column    // one for each of Cols columns
 }
 
 // Column holds the moments and the profile of a column over all rows.
 type Column struct {
-	Mean, Std float64 // Std of 0 or NaN: the column is constant
+	Mean, Std float64 // Std is 0 or NaN if the column is constant
 	Min, Max  float64
-	Category  bool // the indicator of a category
+	Category  bool // the column is the indicator of a category
 }
 
 func (c *Column) isUsable() bool { return c.Std > 0 && c.Std*c.Std <= maxVariance }
 
-// Options tune a survey. Zero fields have defaults.
+// Options sets the parameters of a survey. Zero fields have defaults.
 type Options struct {
 	Scale     string  // the name of a gram.Scale given by the user; "" decides automatically
-	Diffusion float64 // steps of diffusion; 0 means spectral.DefaultDiffusion
-	Neighbors int     // anchors that a row has weights on; 0 means anchor.DefaultNeighbors
-	Anchors   int     // rows of the sample that make the graph; 0 means DefaultAnchors
+	Diffusion float64 // number of steps of diffusion; 0 means spectral.DefaultDiffusion
+	Neighbors int     // number of anchors that have weights in a row; 0 means anchor.DefaultNeighbors
+	Anchors   int     // number of rows of the sample in the graph; 0 means DefaultAnchors
 	Seed      uint64
 	Threads   int   // 0 means GOMAXPROCS; the answer does not depend on it
-	Limit     int64 // bytes that a graph may hold; 0 means no bound
+	Limit     int64 // largest size of a graph in bytes; 0 means no bound
 }
 
-// Unit relates the columns' units.
+// Unit describes whether the columns have the same unit.
 type Unit int
 
-// The units.
+// Kinds of units.
 const (
 	Shared    Unit = iota // one unit, such as pixels or expression levels
 	Differing             // different units
 	Counts                // numbers that are mostly 0, such as counts of words
 )
 
-// Test compares a statistic of the data with its value for copies without the tested property. Chance is 0 if there was
-// no test: for counts, and for too few rows or columns.
+// Test compares a statistic of the data with its value, Chance, for copies of the data without the tested property.
+// Chance is 0 if there was no test, as for counts, or for too few rows or columns.
 type Test struct {
 	Value, Chance float64
 	Trusted       bool
 }
 
-// Survey is the result for a table. All slices have a number for each column.
+// Survey is the result for a table. Unless described otherwise, slices have a number for each column.
 type Survey struct {
 	Scale  gram.Scale
 	Cosine bool // the graph compares rows by their cosine
 	Unit   Unit
-	Why    stream.Text // of Scale, for people
-	// Greedy recommends reconstruction (package greedy) at scale standard, as there are no clusters beyond factors that
-	// alignment could follow, or too few columns. WhyGreedy is the reason, for people.
+	Why    stream.Text // reason for Scale, for people
+	// Greedy recommends reconstruction (package greedy) with scale standard, because there are no clusters beyond factors
+	// that alignment could follow, or too few columns. WhyGreedy is the reason, for people.
 	Greedy    bool
 	WhyGreedy stream.Text
 	Noise     []int // columns left out of the graph
@@ -68,17 +68,17 @@ type Survey struct {
 	// Norm is ‖K‖ (Frobenius), for the alignment Σaᵢ/(D·Norm) with aᵢ = Shares[i]·Gᵢᵢ and Gᵢᵢ of all rows.
 	Norm float64
 
-	Dependence Test    // of columns: the mean squared correlation of two, and by chance
-	Clusters   Test    // beyond factors: the leading eigenvalues of the graph and of the surrogate's
-	ByShares   bool    // Clusters compares the mean share of a column that the graph explains instead
-	Floor      float64 // the novelty floor for align.Choose; 0 means none
+	Dependence Test    // Value is the mean squared correlation of two columns
+	Clusters   Test    // tests for clusters beyond factors: the leading eigenvalues of the graph and of the surrogate's graph
+	ByShares   bool    // Clusters instead compares the mean share of a column that the graph explains
+	Floor      float64 // the novelty floor for align.Choose; 0 means no floor
 	Power      float64 // the exponent for align.Choose; 0 means its default
 	Warnings   []stream.Text
 
 	isUnjudged bool // Dependence and Clusters are unknown, and clusters are assumed
 }
 
-// ThinColumnsOf returns XᵀX by columns for a sparse table, scaled as in the survey.
+// ThinColumnsOf returns XᵀX by columns for a sparse table that is scaled as in the survey.
 func (s *Survey) ThinColumnsOf(t *Table) *ThinColumns {
 	factor, rows := s.scaleFactors(t), kernel.Compressed{Cols: t.Cols}
 	for i := range t.Rows {
@@ -92,7 +92,7 @@ func (s *Survey) ThinColumnsOf(t *Table) *ThinColumns {
 	return NewThinColumns(rows)
 }
 
-// MakeDense converts sparse rows to dense ones.
+// MakeDense converts sparse rows to dense rows.
 func (t *Table) MakeDense() {
 	t.Values = make([]float64, t.Rows*t.Cols)
 	for i := range t.Rows {

@@ -2,15 +2,15 @@ package survey
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// ThinColumns computes XᵀX of sparse rows with centred columns, one column at a time: it is never stored as a whole. A
-// column costs the entries of the rows that have an entry in it, and d.
+// ThinColumns computes XᵀX of sparse rows with centred columns, one column at a time; it never stores the whole matrix.
+// The cost of a column is the number of entries in the rows that have an entry in it, plus d.
 type ThinColumns struct {
 	Squares        []float64 // d: the diagonal
 	rows, byColumn kernel.Compressed
 	mean, column   []float64
 }
 
-// NewThinColumns takes ownership of the rows; it needs [ThinColumnsBytes].
+// NewThinColumns returns the ThinColumns of rows, which it keeps and may change. It needs [ThinColumnsBytes] of memory.
 func NewThinColumns(rows kernel.Compressed) *ThinColumns {
 	d := rows.Cols
 	c := &ThinColumns{rows: rows, byColumn: rows.TransposedCopy(), mean: make([]float64, d), Squares: make([]float64, d), column: make([]float64, d)}
@@ -28,10 +28,10 @@ func NewThinColumns(rows kernel.Compressed) *ThinColumns {
 	return c
 }
 
-// ThinColumnsBytes is the memory of ThinColumns without the rows.
+// ThinColumnsBytes returns the memory of ThinColumns without the rows.
 func ThinColumnsBytes(d int, entries int64) int64 { return 12*entries + 40*int64(d) }
 
-// Column returns column j of XᵀX, valid until the next call: for n rows Σxxᵀ − n·meanᵢmeanⱼ.
+// Column returns column j of XᵀX, valid until the next call. For n rows it is Σxxᵀ − n·meanᵢmeanⱼ.
 func (c *ThinColumns) Column(j int) []float64 {
 	for k, v := range c.mean {
 		c.column[k] = -float64(c.rows.Rows) * c.mean[j] * v

@@ -10,17 +10,19 @@ import (
 )
 
 const (
-	// Columns of one unit have overlapping ranges. Over 52 sets the median of the pairs' overlaps is above 0.3, except
-	// for raw intensities (tox171: 0.1, as few are large) and descriptors of several kinds (mfeat: 0.07, for which
-	// pareto is better all the same); for columns in units of their own (wine, wdbc, planted tables, lakes) it is below
-	// 0.01.
+	// leastOverlap is the least overlap of the ranges of columns with one unit. Over 52 sets the median overlap of pairs
+	// of such columns is above 0.3, except for raw intensities (tox171: 0.1, because few are large) and descriptors of
+	// several kinds (mfeat: 0.07, for which pareto is better all the same). For columns in units of their own (wine, wdbc,
+	// planted tables, lakes) it is below 0.01.
 	leastOverlap = 0.05
-	// One column with more than half of all variance is in a unit of its own: an age among grades of 0 to 3
-	// (dermatology: 0.9), a number of the speaker among formants (vowel: 0.8). In other sets the largest has 0.06.
+	// mostShare is the largest share of all variance of a column that has the same unit as the others. An age among grades
+	// of 0 to 3 has more (dermatology: 0.9), and so has a number of the speaker among formants (vowel: 0.8). In other sets
+	// the largest share is 0.06.
 	mostShare = 0.5
-	// Words and fingerprints are 0 in 94 % of the entries and more, pixels of digits in 82 % at most.
+	// mostlyZero is the least share of zeros of counts. Words and fingerprints are 0 in at least 94 % of the entries,
+	// pixels of digits in at most 82 %.
 	mostlyZero = 0.9
-	// overlapPairs bounds the examined pairs.
+	// overlapPairs bounds the number of examined pairs.
 	overlapPairs = 2000
 )
 
@@ -60,9 +62,9 @@ func zeroShare(t *Table) float64 {
 	return float64(zeros) / all
 }
 
-// medianOverlap is the median over pairs of columns of the length of the ranges' intersection, divided by the length of
-// their union. If there are many columns, pairs are drawn by hash from the columns sorted by range, so that the order
-// of the columns changes nothing.
+// medianOverlap returns the median overlap of pairs of columns. The overlap is the length of the intersection of the
+// ranges, divided by the length of their union. If there are many columns, pairs are drawn by hash from the columns
+// sorted by range, so that the order of the columns has no effect.
 func medianOverlap(columns []*Column) float64 {
 	columns = slices.Clone(columns)
 	slices.SortFunc(columns, func(a, b *Column) int {
@@ -114,7 +116,7 @@ func (s *Survey) decideScale(t *Table, name string) error {
 	return nil
 }
 
-// scaleFactors returns the factor of each centred column; 0 for constant ones.
+// scaleFactors returns the factor of each centred column, or 0 for constant columns.
 func (s *Survey) scaleFactors(t *Table) []float64 {
 	factor := make([]float64, t.Cols)
 	for j := range t.Columns {

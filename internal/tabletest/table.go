@@ -1,4 +1,4 @@
-// Package tabletest is a small table in memory for the tests of statistics over chunks.
+// Package tabletest has a small table in memory for the tests of statistics over chunks.
 package tabletest
 
 import (
@@ -17,7 +17,7 @@ import (
 type Table struct {
 	Names  []string // of the columns; nil: c0, c1, …
 	Cols   [][]float64
-	Weight []float64 // of the rows; nil: none
+	Weight []float64 // weights of the rows; nil if rows have no weights
 	Sparse bool      // chunks are sparse
 }
 
@@ -33,7 +33,7 @@ func (t Table) MapEntries(f func(i, j int, x float64) float64) Table {
 	return t
 }
 
-// PermuteColumns returns the table with column j at place order[j].
+// PermuteColumns returns the table with column j moved to position order[j].
 func (t Table) PermuteColumns(order []int) Table {
 	from, names := t.Cols, t.Names
 	t.Cols = make([][]float64, len(from))
@@ -48,7 +48,7 @@ func (t Table) PermuteColumns(order []int) Table {
 	return t
 }
 
-// N is the number of rows.
+// N returns the number of rows.
 func (t Table) N() int { return len(t.Cols[0]) }
 
 // Rows implements stream.Source.
@@ -57,7 +57,7 @@ func (t Table) Rows() int64 { return int64(t.N()) }
 // Cuts implements stream.Source.
 func (t Table) Cuts() []int64 { return []int64{0, t.Rows()} }
 
-// Columns returns columns of doubles.
+// Columns implements stream.Source. All columns have type double.
 func (t Table) Columns() []stream.Column {
 	out := make([]stream.Column, len(t.Cols))
 	for j := range out {
@@ -79,8 +79,8 @@ func (t Table) Chunks(context.Context, stream.Range) iter.Seq2[*stream.Chunk, er
 	}
 }
 
-// Chunk returns the rows [from, to). In a dense chunk NaN surrounds the columns, so that reading a row too many gives
-// a wrong missing entry.
+// Chunk returns the rows [from, to). In a dense chunk there is a NaN before and after each column, so that code that
+// reads a row too many finds a missing entry.
 func (t Table) Chunk(from, to int) *stream.Chunk {
 	n := to - from
 	c := &stream.Chunk{Start: int64(from), Block: n, Rows: n, Cols: len(t.Cols)}
@@ -118,7 +118,7 @@ func (t Table) Chunk(from, to int) *stream.Chunk {
 	return c
 }
 
-// AddRows adds the rows [from, to) to a, in chunks of the given height.
+// AddRows adds the rows [from, to) to a, in chunks of height rows.
 func (t Table) AddRows(tb testing.TB, a stream.Adder, from, to, height int) {
 	tb.Helper()
 	for ; from < to; from += height {

@@ -13,13 +13,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// These variables name the user's real folders, for a test that changes the environment.
+// Environment variables that name the user's real folders, for a test that changes HOME.
 const (
 	homeVariable  = "UFS_STREAM_TEST_HOME"
 	cacheVariable = "UFS_STREAM_TEST_CACHE"
 )
 
-// CacheEnvironment returns variables with which a test finds the programs even if it changes HOME.
+// CacheEnvironment returns environment variables by which a test finds the programs even if it changes HOME.
 func CacheEnvironment(t testing.TB) map[string]string {
 	return map[string]string{cacheVariable: cacheDir(t), homeVariable: userHome()}
 }
@@ -72,7 +72,7 @@ func installOnce(t testing.TB, name, version, program string, install func(dir s
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}
-	// The tests of several packages begin at once: one of them installs, the others wait.
+	// The tests of several packages begin at the same time: one test installs the program, and the other tests wait.
 	lock := must.Get(os.Create(folder + ".lock"))(t)
 	defer lock.Close()
 	must.Do(t, lockFile(lock))
@@ -88,7 +88,7 @@ func installOnce(t testing.TB, name, version, program string, install func(dir s
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 	}
 	if err := os.Rename(own, folder); err != nil {
-		if _, missing := os.Stat(path); missing != nil { // else another process was faster, on a system without locks
+		if _, missing := os.Stat(path); missing != nil { // else another process was faster, as locks are missing
 			t.Fatal(err)
 		}
 	}

@@ -4,6 +4,6 @@ package testtool
 
 import "os"
 
-// lockFile does not wait. Several processes may install the same program; the first to finish renames its folder into
-// place.
+// lockFile does not lock. So several processes may install the same program. The first that finishes gives its folder
+// the final name.
 func lockFile(*os.File) error { return nil }

@@ -10,23 +10,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/survey"
 )
 
-// blockColumns columns are one task: a row of them is a page.
+// blockColumns is the number of columns of a task. A row of a block is a page of memory.
 const blockColumns = 512
 
 func (p *points) eachBlock(visit func(from, to int)) {
 	kernel.Each(p.team.Threads(), (p.d+blockColumns-1)/blockColumns, func(b int) { visit(b*blockColumns, min((b+1)*blockColumns, p.d)) })
 }
 
-// centredProducts computes XᵀX of the centred points, a few columns at a time: it is never stored as a whole.
+// centredProducts computes XᵀX of the centred points, a few columns at a time; it never stores the whole matrix.
 type centredProducts struct {
 	*points
 	mean, squares          []float64              // d
 	computed               []int                  // indices of the columns of XᵀX in products
-	pointColumns, products kernel.Matrix[float64] // of each: the points' column, m; the column of XᵀX, d
+	pointColumns, products kernel.Matrix[float64] // for each computed column: the points' column, of length m, and the column of XᵀX, of length d
 }
 
-// aheadColumns are computed at a time, as later requests are often among them and one pass over the points serves all:
-// for 500 points in 50,000 dimensions that is most of the time.
+// aheadColumns is the number of columns that are computed at a time. Later requests are often among them, and one pass
+// over the points computes all of them. For 500 points in 50,000 dimensions this pass needs most of the time.
 const aheadColumns = 8
 
 func (p *points) newProducts() *centredProducts {
@@ -39,14 +39,15 @@ func (p *points) newProducts() *centredProducts {
 	return c
 }
 
-// productColumn returns column j of XᵀX, valid until the next call. The other columns need not be centred, as column j
-// sums to 0.
+// productColumn returns column j of XᵀX, valid until the next call. The other columns need not be centred, because the
+// entries of column j sum to 0.
 func (c *centredProducts) productColumn(j int) []float64 {
 	c.computeAhead(j, nil)
 	return c.products.Data[slices.Index(c.computed, j)*c.d:][:c.d]
 }
 
-// computeAhead computes column j, unless it is computed, and some of those likely to be requested next.
+// computeAhead computes column j and some of the columns that are likely to be requested next. If column j is already
+// computed, it does nothing.
 func (c *centredProducts) computeAhead(j int, likely []int) {
 	if slices.Contains(c.computed, j) {
 		return
@@ -62,7 +63,7 @@ func (c *centredProducts) computeAhead(j int, likely []int) {
 	kernel.Gemm(c.team, 1, c.pointColumns.Sub(0, 0, n, c.m), kernel.RowMajor(c.x, c.m, c.d, c.d), c.products.Sub(0, 0, n, c.d))
 }
 
-// permutedCopy returns a copy of the points with every column permuted by itself.
+// permutedCopy returns a copy of the points in which every column is permuted independently.
 func (p *points) permutedCopy() *points {
 	q := *p
 	q.x = room.MakeSlice[float64](len(p.x))
@@ -79,7 +80,7 @@ func (p *points) permutedCopy() *points {
 	return &q
 }
 
-// permuteInPlace permutes every column of the points, and returns a function that undoes it.
+// permuteInPlace permutes every column of the points, and returns a function that undoes the permutation.
 func (p *points) permuteInPlace() (undo func()) {
 	seeds := p.columnSeeds()
 	p.eachBlock(func(from, to int) {
@@ -110,8 +111,8 @@ func (p *points) permuteInPlace() (undo func()) {
 	}
 }
 
-// columnSeeds has one seed a column, a hash of its values, so that the columns' order changes nothing. A count
-// separates equal columns: their permutations must differ.
+// columnSeeds returns a seed for each column. It is a hash of the column's values, so that the order of the columns has
+// no effect. The hash of equal columns includes a count, because their permutations must differ.
 func (p *points) columnSeeds() []uint64 {
 	seeds := make([]uint64, p.d)
 	p.eachBlock(func(from, to int) {

@@ -11,10 +11,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// CompareGraph compares the anchors' graph, with neighbors neighbours, with the graph of a permuted copy; large anchors are
-// temporarily permuted in place. In addition to the anchors it needs GraphBytes, or twice that if it does both at once,
-// with half of the threads each: with two threads that takes two thirds of the time, as eigenvectors do not keep two
-// busy. The answer depends on the anchors alone, not on threads or the columns' order.
+// CompareGraph compares the anchors' graph, in which each row has the given number of neighbors, with the graph of a
+// permuted copy. Large anchors are temporarily permuted in place. In addition to the anchors it needs GraphBytes. If
+// atOnce is true, it computes both graphs in parallel with half of the threads each, and needs twice that memory. With
+// two threads this needs two thirds of the time, because the computation of eigenvectors cannot fully use two threads.
+// The result depends only on the anchors, not on the threads or the order of the columns.
 func CompareGraph(ctx context.Context, a *anchor.Anchors, neighbors, threads int, atOnce bool) (anchor.Trust, error) {
 	workers, each := 1, kernel.NewTeam(threads).Threads()
 	m := min(a.M, mostPoints)
@@ -67,9 +68,9 @@ func alignmentFunc(a *anchor.Anchors, neighbors int) func(ctx context.Context, t
 const (
 	selectedShare = 0.05 // typical share of the features that people select
 	mostFew       = 10
-	// mostPoints bounds the cost if there are more anchors, as only users request. With 1,000 a selection takes a fifth
-	// to a third less time, but on BASEHOCK, of 1,993 rows, the alignment is 0.46 to 0.78 depending on the seed that
-	// orders them, and so varies the verdict; with all of them it is 0.70.
+	// mostPoints bounds the cost if there are more anchors, which happens only if users request them. With 1,000 points a
+	// selection needs a fifth to a third less time. But on BASEHOCK, which has 1,993 rows, the alignment is then between
+	// 0.46 and 0.78, depending on the seed that orders the rows, and so does the verdict. With all rows it is 0.70.
 	mostPoints = 2000
 )
 
@@ -78,7 +79,7 @@ func isLarge(m, d int) bool { return m*d >= 1<<24 }
 
 func (p *points) isLarge() bool { return isLarge(p.m, p.d) }
 
-// spreadAnchors returns the anchors, or mostPoints of them, evenly spread.
+// spreadAnchors returns the anchors, or, if there are more than mostPoints, mostPoints evenly spread anchors.
 func spreadAnchors(a *anchor.Anchors) *points {
 	p := &points{m: min(a.M, mostPoints), d: a.D, x: a.Points}
 	if p.m < a.M {
@@ -90,12 +91,13 @@ func spreadAnchors(a *anchor.Anchors) *points {
 	return p
 }
 
-// fewFeatures is the number of features whose choice best separates structure from chance: with hundreds of features
-// and few rows, chance follows the graph as well. It is at most half of them, as all of them are no choice.
+// fewFeatures returns the number of features whose choice best distinguishes structure from chance. With hundreds of
+// features and few rows, a random table follows the graph equally well. The number is at most half of the features,
+// because choosing all of them is not a choice.
 func fewFeatures(d int) int { return min(mostFew, (d+1)/2) }
 
-// mostFeatures bounds the chosen features, and mostWork their cost: each takes a column of XᵀX, 2md flops. Of thousands
-// of columns people select hundreds at most; no set on which the verdict was measured has more.
+// mostFeatures bounds the number of chosen features, and mostWork their cost: each feature needs a column of XᵀX, 2md
+// flops. Of thousands of columns people select at most hundreds. The sets used to measure the verdict do not have more.
 const (
 	mostFeatures = 300
 	mostWork     = 2.5e9
@@ -106,7 +108,7 @@ func chosenCount(m, d int) int {
 	return max(min(int(math.Round(selectedShare*float64(d))), most), fewFeatures(d))
 }
 
-// GraphBytes bounds the memory of Graph for m anchors of d features, in addition to the anchors.
+// GraphBytes bounds the memory of CompareGraph for m anchors of d features, in addition to the anchors.
 func GraphBytes(m, d, neighbors, threads int) int64 {
 	var copied int64
 	if !isLarge(min(m, mostPoints), d) {
@@ -136,7 +138,7 @@ func (p *points) alignFeatures(ctx context.Context, k int) ([]float64, error) {
 	return graphAlignment(ctx, p.team, g, align.Problem{Squares: c.squares, Column: c.productColumn, Ahead: c.computeAhead}, k)
 }
 
-// graphAlignment returns the alignment of 1, 2, … k features with the graph; the problem has the squares and the
+// graphAlignment returns the alignment of 1, 2, … k features with the graph. problem has the squares and
 // columns of XᵀX.
 func graphAlignment(ctx context.Context, team *kernel.Team, g *anchor.Graph, problem align.Problem, k int) ([]float64, error) {
 	diffusion, err := spectral.Diffuse(team, g, spectral.DefaultDiffusion)

@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// thinPoints are points given by their nonzero coordinates. All operations cost as many steps.
+// thinPoints are points given by their nonzero coordinates. Every operation has a cost proportional to the number.
 type thinPoints struct {
 	kernel.Compressed
 	neighbors int
@@ -78,7 +78,7 @@ func (p *thinPoints) permutedCopy() *thinPoints {
 				e++
 			}
 		}
-		for ; e < len(at); e++ { // permuted values that are stored zeros
+		for ; e < len(at); e++ { // these permuted values are stored zeros
 			at[e], value[e] = int32(m-1), 0
 		}
 		clear(column)
@@ -86,7 +86,7 @@ func (p *thinPoints) permutedCopy() *thinPoints {
 	return &thinPoints{Compressed: byColumn.TransposedCopy(), neighbors: p.neighbors, team: p.team}
 }
 
-// eachColumn calls visit for every column with entries, with scratch of m zeros that visit must leave zero.
+// eachColumn calls visit for every column with entries, with scratch space of m zeros, which visit must reset to zero.
 func (p *thinPoints) eachColumn(visit func(j int, column []float64), own *kernel.Compressed) {
 	kernel.Each(p.team.Threads(), (p.Cols+blockColumns-1)/blockColumns, func(b int) {
 		column := make([]float64, p.Rows)
@@ -98,8 +98,8 @@ func (p *thinPoints) eachColumn(visit func(j int, column []float64), own *kernel
 	})
 }
 
-// ThinGraphBytes bounds the memory of Graph for m sparse anchors of d features with the given total of coordinates, in
-// addition to the anchors.
+// ThinGraphBytes bounds the memory of CompareGraph for m sparse anchors of d features with the given total number of
+// coordinates, in addition to the anchors.
 func ThinGraphBytes(m, d, neighbors, threads int, coordinates int64) int64 {
 	m = min(m, mostPoints)
 	return 6*12*coordinates + anchor.AmongThinBytes(m, d, neighbors, threads, coordinates) +

@@ -14,8 +14,8 @@ import (
 // ErrFormat is wrapped by every decoding error that is not the underlying reader's.
 var ErrFormat = errors.New("not a state of this kind and version")
 
-// MostRows is the most rows that a state counts. float64 counts up to this number one by one, and the sum of a
-// thousand such states does not overflow.
+// MostRows is the largest number of rows of a state. A float64 represents all integers up to it, and the sum of the
+// rows of a thousand such states does not overflow.
 const MostRows = 1 << 53
 
 // MagicWord returns the opening word of 8 letters.
@@ -24,7 +24,7 @@ func MagicWord(letters string) uint64 { return binary.LittleEndian.Uint64([]byte
 // wordsPerPiece is the number of 8-byte words moved at a time: 64 KiB.
 const wordsPerPiece = 8192
 
-// Writer writes little-endian words through one bounded buffer; errors stick.
+// Writer writes little-endian words through a bounded buffer. After an error it writes nothing more.
 type Writer struct {
 	w   io.Writer
 	buf []byte
@@ -46,7 +46,7 @@ func (w *Writer) Word(v uint64) {
 // Int writes v.
 func (w *Writer) Int(v int64) { w.Word(uint64(v)) }
 
-// Float writes v; every NaN becomes the same one, so that equal states are equal bytes.
+// Float writes v. It writes the same bits for every NaN, so that equal states have equal bytes.
 func (w *Writer) Float(v float64) {
 	if math.IsNaN(v) {
 		v = math.NaN()
@@ -77,12 +77,12 @@ func (w *Writer) Finish() (int64, error) {
 }
 
 // Reader is the inverse of Writer. It reads the words announced by Expect, 64 KiB at a
-// time, and none beyond; after an error every word is 0.
+// time, and no further words. After an error every word is 0.
 type Reader struct {
 	r       io.Reader
 	buf     [8 * wordsPerPiece]byte
-	pending []byte // read, not yet taken
-	ahead   int64  // words announced and not yet read
+	pending []byte // bytes read but not yet used
+	ahead   int64  // number of words announced and not yet read
 	n       int64
 	err     error
 }
@@ -90,7 +90,7 @@ type Reader struct {
 // Expect announces further words.
 func (r *Reader) Expect(words int64) { r.ahead += words }
 
-// Magic reads the opening word, and fails if it is not that of the kind.
+// Magic reads the opening word, and fails if it differs from the word of the kind.
 func (r *Reader) Magic(letters, kind string) {
 	if r.Expect(1); r.Word() != MagicWord(letters) {
 		r.Fail("no %s", kind)
@@ -167,7 +167,7 @@ func (r *Reader) Stop(err error) {
 	}
 }
 
-// Err is the first error.
+// Err returns the first error.
 func (r *Reader) Err() error { return r.err }
 
 // Finish returns the results of io.ReaderFrom: bytes read and the first error.

@@ -26,7 +26,7 @@ var BuildOnce = sync.OnceValues(func() (_ *workshop.Workshop, err error) {
 	return builtHere, err
 })
 
-// BuildReadersOnce also builds the programs that only read.
+// BuildReadersOnce builds ufs-stream and the programs that only read (bareread, decode).
 var BuildReadersOnce = sync.OnceValues(func() (*workshop.Workshop, error) {
 	shop, err := BuildOnce()
 	if err != nil {
@@ -40,7 +40,7 @@ var BuildReadersOnce = sync.OnceValues(func() (*workshop.Workshop, error) {
 
 var builtHere *workshop.Workshop
 
-// Main runs the tests of a package, and removes the programs of Built.
+// Main runs the tests of a package, and removes the programs that BuildOnce built.
 func Main(m *testing.M) {
 	code := m.Run()
 	if builtHere != nil {
@@ -59,7 +59,7 @@ func (p Program) Run(ctx context.Context, args ...string) (code int, out, said s
 	return code, o.String(), e.String()
 }
 
-// Generate replaces workshop.StartSelf: a test binary is not the program.
+// Generate runs gen in this process. It replaces workshop.StartSelf, because a test binary is not the bench.
 func (p Program) Generate(ctx context.Context, args []string) error {
 	if code, _, said := p.Run(ctx, args...); code != exit.Done {
 		return errors.New(said)
@@ -76,7 +76,7 @@ func (p Program) MakePlanted(t *testing.T, path string, rows, columns int, more 
 	}
 }
 
-// CheckRefusal runs the program and requires this exit code, and words on standard error.
+// CheckRefusal runs the program. It requires the given exit code, and the given words on standard error.
 func (p Program) CheckRefusal(t *testing.T, want int, say string, args ...string) {
 	t.Helper()
 	if code, _, said := p.Run(t.Context(), args...); code != want || !strings.Contains(said, say) {
@@ -94,7 +94,7 @@ func ReadText(t *testing.T, path string) string {
 	return string(b)
 }
 
-// ReadTable reads a file or folder as a whole: the names and values of its columns, with NaN for missing values.
+// ReadTable returns the names and values of all columns of a file or folder, with NaN for missing values.
 func ReadTable(t *testing.T, path string, opt chunkio.Options) (names []string, columns [][]float64) {
 	t.Helper()
 	opt.Missing = stream.MissingKeep

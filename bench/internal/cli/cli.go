@@ -16,7 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Shared is common to all verbs.
+// Shared has the settings and outputs that all verbs share.
 type Shared struct {
 	Out   *program.Writer // results
 	Err   io.Writer       // everything else
@@ -42,12 +42,12 @@ func Run(ctx context.Context, args []string, out, errw io.Writer, verbs ...Verb)
 	return program.Program{Root: root, Out: c.Out, Err: errw}.Run(ctx, args)
 }
 
-// CommandLine returns the command that makes the same results again.
+// CommandLine returns the command line that reproduces the results.
 func (c *Shared) CommandLine() string {
 	return shell.Quote(append([]string{"go", "run", "./bench"}, c.args...)...)
 }
 
-// RemarksWriter returns the writer for progress.
+// RemarksWriter returns the writer for progress messages.
 func (c *Shared) RemarksWriter() io.Writer {
 	if c.Quiet {
 		return io.Discard
@@ -55,7 +55,7 @@ func (c *Shared) RemarksWriter() io.Writer {
 	return c.Err
 }
 
-// WholeNumbers reads numbers such as 1000 and 1e4.
+// WholeNumbers parses whole numbers such as 1000 and 1e4.
 func WholeNumbers(flag string, words []string) ([]int64, error) {
 	var numbers []int64
 	for _, w := range words {

@@ -13,16 +13,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// comparison compares a file with DuckDB's reading of it.
+// comparison has the result of comparing a file's values with the values that DuckDB reads from it.
 type comparison struct {
 	comparedLeaves []string // names of the leaves that were compared
-	valueCount     int      // number of their values
-	differences    []string // each for a leaf, or for the whole file
-	notComparable  []string // leaves that are no numbers to DuckDB, or have values that it cannot hold, with reasons
-	refusal        string   // DuckDB's, if it does not read the file, or a leaf
+	valueCount     int      // number of values of these leaves
+	differences    []string // one sentence for each leaf that differs, or for the whole file
+	notComparable  []string // leaves that DuckDB does not read as numbers, or cannot represent, with reasons
+	refusal        string   // DuckDB's error, if it cannot read the file or a leaf
 }
 
-// recordRefusal stores a refusal of DuckDB and returns any other error, an interruption.
+// recordRefusal stores the error if DuckDB refused the file. It returns any other error, which is an interruption.
 func (c *comparison) recordRefusal(err error) error {
 	var text refusal
 	if errors.As(err, &text) {
@@ -32,11 +32,11 @@ func (c *comparison) recordRefusal(err error) error {
 	return err
 }
 
-// compareLeaves compares every leaf of a reading of the file at path with DuckDB's reading of a Parquet file:
-// the same file, or its copy.
+// compareLeaves compares every leaf that ufs-stream read from the file at path with the values that DuckDB reads
+// from a Parquet file, which is the same file or its copy.
 func (o *duckReader) compareLeaves(ctx context.Context, path, parquet string, r *reading) (c comparison, err error) {
 	if len(r.leaves) == 0 {
-		return c, c.recordRefusal(o.readsAll(ctx, parquet))
+		return c, c.recordRefusal(o.readAllValues(ctx, parquet))
 	}
 	places, err := r.locateLeaves(ctx, path)
 	if err != nil {
@@ -56,7 +56,7 @@ func (o *duckReader) compareLeaves(ctx context.Context, path, parquet string, r 
 		return c, c.recordRefusal(err)
 	}
 	err = o.comparePairs(ctx, parquet, r.rows, pairs, &c)
-	if errors.As(err, new(refusal)) && len(pairs) > 1 { // perhaps it refuses only one of them
+	if errors.As(err, new(refusal)) && len(pairs) > 1 { // perhaps DuckDB refuses only one of the leaves
 		for i := range pairs {
 			if err = c.recordRefusal(o.comparePairs(ctx, parquet, r.rows, pairs[i:i+1], &c)); err != nil {
 				break
@@ -111,7 +111,7 @@ type pair struct {
 	duckExpression
 }
 
-// makePairs returns the leaves that DuckDB represents as exactly as we do; it records the others as not
+// makePairs returns the leaves that DuckDB represents as exactly as ufs-stream. It records the other leaves as not
 // comparable.
 func (o *duckReader) makePairs(ctx context.Context, path string, r *reading, places []recipe.Column, c *comparison) (pairs []pair, err error) {
 	names, _, err := o.describeColumns(ctx, "FROM "+tableOf(path))
@@ -140,7 +140,7 @@ func (o *duckReader) makePairs(ctx context.Context, path string, r *reading, pla
 	}
 	for k, i := range present {
 		l, path := &r.leaves[i], places[i].Path
-		t, ok := expressionOf(places[i].DuckDB(), types[k])
+		t, ok := newDuckExpression(places[i].DuckDB(), types[k])
 		isCut := slices.ContainsFunc(cut, func(row []string) bool { return row[0] == path[len(path)-1] })
 		switch {
 		case !ok:
@@ -148,7 +148,7 @@ func (o *duckReader) makePairs(ctx context.Context, path string, r *reading, pla
 		case isCut || types[k] == "DOUBLE" && strings.HasPrefix(l.Type, "decimal"):
 			c.notComparable = append(c.notComparable, fmt.Sprintf("%s: %s, which DuckDB rounds to %s", l.Name, l.Type, types[k]))
 		default:
-			if l.Type == "int96" { // it has nanoseconds
+			if l.Type == "int96" { // int96 has nanoseconds, and DuckDB reads microseconds
 				t.tolerance = 1e-6
 			}
 			pairs = append(pairs, pair{l, t})
@@ -187,7 +187,7 @@ func (f *leafDifference) checkValue(row int, ours float64, t duckExpression, cel
 	f.first = fmt.Sprintf("row %d: %s, to DuckDB %s", row, formatValue(ours), theirText)
 }
 
-// formatValue writes a value so that it parses back to the same bits, and a missing one by its kind.
+// formatValue writes a value so that parsing gives the same bits. For a missing value it writes the kind.
 func formatValue(x float64) string {
 	switch math.Float64bits(x) {
 	case stream.NullBits:
@@ -198,8 +198,8 @@ func formatValue(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// compareCopy compares the rows of a copy of a Parquet file with the file's, in order and in all types. Columns
-// that the copy takes from the path follow those of the file.
+// compareCopy compares the rows of a copy of a Parquet file with the rows of the file, in order and in all types.
+// In the copy, columns from the keys in the path follow the columns of the file.
 func (o *duckReader) compareCopy(ctx context.Context, path, copied string) (c comparison, err error) {
 	names, _, err := o.describeColumns(ctx, "FROM "+tableOf(path))
 	if err != nil {

@@ -62,7 +62,7 @@ fault, where it has hung, and where a value differs. DuckDB is an npm package:
 	return cmd
 }
 
-// run is a run over the suites.
+// run holds the state of one run of corpora over all suites.
 type run struct {
 	*flags
 	shop     *workshop.Workshop
@@ -76,9 +76,9 @@ type finding struct {
 	file
 	reading, copying attempt
 	read             *reading   // nil if it was not read
-	comparison       comparison // of the leaves; in formats other than Parquet with DuckDB's reading of the copy
+	comparison       comparison // of the leaves; for formats other than Parquet DuckDB reads the copy
 	copyComparison   comparison // of the copy of a Parquet file
-	askedDuckDB      bool       // DuckDB was asked, because the file is Parquet
+	askedDuckDB      bool       // DuckDB read the file itself, because it is Parquet
 }
 
 func (o *flags) runCorpora(ctx context.Context, out io.Writer) error {
@@ -159,7 +159,7 @@ func (r *run) examineFile(ctx context.Context, f file) (found finding, err error
 	case found.askedDuckDB && found.read != nil:
 		found.comparison, err = r.duckDB.compareLeaves(ctx, f.path, f.path, found.read)
 	case found.askedDuckDB:
-		err = found.comparison.recordRefusal(r.duckDB.readsAll(ctx, f.path))
+		err = found.comparison.recordRefusal(r.duckDB.readAllValues(ctx, f.path))
 	case found.read != nil && isCopied:
 		found.comparison, err = r.duckDB.compareLeaves(ctx, f.path, copied, found.read)
 	}
@@ -169,7 +169,7 @@ func (r *run) examineFile(ctx context.Context, f file) (found finding, err error
 	return found, err
 }
 
-// reasonToDistrust explains why DuckDB reads a file without an error, but wrongly; it is empty for other files.
+// reasonToDistrust explains why DuckDB reads a file wrongly without an error. It is empty if DuckDB reads it right.
 func reasonToDistrust(name string) string {
 	if path.Base(name) == "ARROW-17100.parquet" {
 		return "its pages say that they are not compressed, and are: DuckDB takes the compressed bytes for values (row 0 of col1 is 20, not 1)"
@@ -181,8 +181,8 @@ func (f *finding) allDifferences() []string {
 	return append(f.comparison.differences, f.copyComparison.differences...)
 }
 
-// worstOutcome is the worse outcome of reading and copying the file, except that a refusal to copy a readable
-// file does not count.
+// worstOutcome returns the worse outcome of reading and copying the file. A refusal to copy a readable file does
+// not count.
 func (f *finding) worstOutcome() outcome {
 	for _, worst := range []outcome{hung, failed} {
 		if f.reading.outcome == worst || f.copying.outcome == worst {

@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// duckReader is DuckDB in a session, restarted after a file has ended it.
+// duckReader reads files by DuckDB in a session. It starts a new session after a file has crashed DuckDB.
 type duckReader struct {
 	module  string // the folder of its npm package
 	giveUp  time.Duration
@@ -24,16 +24,16 @@ type duckReader struct {
 // quotedPath matches a file's path in DuckDB's messages.
 var quotedPath = regexp.MustCompile(`"(/|[A-Za-z]:)[^"]*"`)
 
-// refusal is DuckDB's error, or how it ended.
+// refusal is an error message of DuckDB, or a sentence on how its process ended.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// runStatements runs statements; an error, death or hang of DuckDB is a refusal.
+// runStatements runs statements. It returns a refusal if DuckDB reports an error, crashes or hangs.
 func (o *duckReader) runStatements(ctx context.Context, statements string, take func(batch [][]*string)) error {
 	if o.session == nil {
-		// Nothing is installed or loaded unnoticed: DuckDB reads only formats that it supports itself, and uses
-		// no cache of another file with the same name.
+		// DuckDB must not install or load extensions: it reads only formats that it supports itself. It must not use
+		// a cache of another file with the same name.
 		const settings = `SET autoinstall_known_extensions = false; SET autoload_known_extensions = false;
 			SET enable_external_file_cache = false; SET memory_limit = '2GB'; SET TimeZone = 'UTC'`
 		within, end := context.WithCancel(ctx)
@@ -58,7 +58,7 @@ func (o *duckReader) runStatements(ctx context.Context, statements string, take 
 		return refusal(strings.TrimSpace(err.Error()))
 	case r.Error != "":
 		if strings.HasPrefix(r.Error, "FATAL") || strings.HasPrefix(r.Error, "INTERNAL") {
-			o.endSession() // after such an error DuckDB answers nothing more
+			o.endSession() // after such an error DuckDB does not answer any more
 		}
 		first, _, _ := strings.Cut(r.Error, "\n")
 		return refusal(quotedPath.ReplaceAllString(first, "FILE"))
@@ -97,22 +97,23 @@ func tableOf(path string) string {
 
 func quoteString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// readsAll reads every value of a file, as text, so that statistics cannot replace values.
-func (o *duckReader) readsAll(ctx context.Context, path string) error {
+// readAllValues makes DuckDB read every value of a file. It converts them to text, for which the file has no
+// statistics.
+func (o *duckReader) readAllValues(ctx context.Context, path string) error {
 	_, err := o.queryRows(ctx, "SELECT max(COLUMNS(*)::VARCHAR) FROM "+tableOf(path))
 	return err
 }
 
-// duckExpression asks DuckDB for a leaf: by an expression for its text, and a power of ten for the numbers in
-// it. Decimals and times come as digits, which are rounded to float64 here, once.
+// duckExpression describes how to read a leaf in DuckDB. DuckDB evaluates the SQL expression to a text for each value:
+// the digits of a number, which has to be multiplied by 10^exponent. parseValue rounds it to float64 once.
 type duckExpression struct {
 	expression string
 	exponent   int
-	low, high  float64 // for times: DuckDB wraps around outside, so that values cannot be compared
-	tolerance  float64 // for times: DuckDB may cut off this much
+	low, high  float64 // for times: outside this range DuckDB's values overflow and cannot be compared
+	tolerance  float64 // for times: DuckDB may truncate by this much
 }
 
-func expressionOf(expression, typ string) (t duckExpression, ok bool) {
+func newDuckExpression(expression, typ string) (t duckExpression, ok bool) {
 	const day = 24 * 60 * 60
 	name, _, _ := strings.Cut(typ, "(")
 	text := func(format string) string { return "(" + fmt.Sprintf(format, expression) + ")::VARCHAR" }

@@ -16,8 +16,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// expectation is the expected result of reading a file. It fixes only the kind and the column of messages, and
-// every bit of values.
+// expectation is the expected result of reading a file. Values must agree in every bit, error messages only in
+// their kind and column.
 type expectation struct {
 	File    string         `json:"file"` // suite and name
 	Outcome outcome        `json:"outcome"`
@@ -28,13 +28,13 @@ type expectation struct {
 	LeftOut []string       `json:"left_out,omitempty"` // names of columns
 }
 
-// expectedLeaf is a feature and its values: the first few for people, and a digest of all.
+// expectedLeaf is the expected content of a feature: its first few values, for people, and a digest of all values.
 type expectedLeaf struct {
 	Name   string   `json:"name"`
 	Type   string   `json:"type"`
 	First  []string `json:"first"`
 	Digest string   `json:"digest"`
-	Judge  string   `json:"judge,omitempty"` // other reader of the same values, if any
+	Judge  string   `json:"judge,omitempty"` // the other reader that gave the same values, if any
 }
 
 func expectFile(ctx context.Context, f file) expectation {
@@ -71,7 +71,7 @@ func expectLeaf(l leaf) expectedLeaf {
 	return expectedLeaf{Name: l.Name, Type: l.Type, First: words[:min(len(words), shown)], Digest: hex.EncodeToString(sum[:8])}
 }
 
-// Other readers of leaves: DuckDB, of the file or of its copy.
+// Values of expectedLeaf.Judge: DuckDB read the same values from the file itself, or from a copy in Parquet.
 const (
 	judgeFile = "DuckDB"
 	judgeCopy = "DuckDB, of the copy"

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// reading is a file as ufs-stream reads it.
+// reading has the content of a file as ufs-stream reads it.
 type reading struct {
 	rows    int64
 	leaves  []leaf // the features, in order
@@ -22,8 +22,8 @@ type leaf struct {
 	values []float64
 }
 
-// readOptions makes a feature of every possible leaf. Of a date or a time only the number is a leaf: its
-// positions in the day, the week and the year derive from that.
+// readOptions returns options by which every leaf that can be a feature becomes one. A date or time becomes one
+// number: the positions in the day, the week and the year derive from it.
 func readOptions() chunkio.Options { return chunkio.Options{Missing: stream.MissingKeep, Times: true} }
 
 // readFile reads the features of a file. It leaves out a column that cannot be decoded, as inspect does.
@@ -53,7 +53,7 @@ func readFile(ctx context.Context, path string) (*reading, error) {
 			}
 			rows += int64(len(c.Col(0)))
 		}
-		r.rows = rows // a stream has its number of rows only now
+		r.rows = rows // the number of rows of a stream is unknown until it ends
 	}
 	r.leaves = slices.DeleteFunc(r.leaves, func(l leaf) bool { return l.Block != "" && l.Name != l.Block })
 	return r, nil

@@ -15,21 +15,21 @@ import (
 // file is one file of a suite.
 type file struct {
 	suite string // the folder's own name
-	name  string // below the suite, with slashes
+	name  string // path relative to the suite's folder, with slashes
 	path  string
 }
 
-// endings are those of files of rows in ufs-stream or the suites.
+// endings lists the file name endings of data files, in ufs-stream's formats and in the suites.
 var endings = []string{
 	".parquet", ".parq", ".arrow", ".arrow_file", ".arrows", ".stream", ".feather", ".ipc", ".avro", ".npy",
 	".csv", ".tsv", ".jsonl", ".ndjson", ".svm", ".libsvm",
 }
 
-// magics are the first bytes that identify formats, for files of any name.
+// magics lists the first bytes that identify a format, for files with other endings.
 var magics = []string{"PAR1", "PARE", "ARROW1", "\xff\xff\xff\xff", "\x93NUMPY", "Obj\x01"}
 
-// listFiles lists the files of a folder, by name, that ufs-stream can be asked to read: by their endings, or by
-// their first bytes.
+// listFiles lists, in the order of their names, the files of a folder whose endings or first bytes identify a data
+// file.
 func listFiles(folder string) ([]file, error) {
 	root, err := filepath.Abs(folder)
 	if err != nil {
@@ -57,7 +57,7 @@ func listFiles(folder string) ([]file, error) {
 	return files, err
 }
 
-// endsWith ignores case, and the ending of a compression.
+// endsWith reports whether a path has one of the endings. It ignores case, and the ending of a compression.
 func endsWith(path string, endings ...string) bool {
 	lower := strings.ToLower(path)
 	for _, compressed := range []string{".gz", ".zst", ".bz2"} {
@@ -80,7 +80,7 @@ func startsWithAny(path string, words ...string) (bool, error) {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(string(head[:n]), w) }), nil
 }
 
-// isParquet reports whether DuckDB can be asked to read a file.
+// isParquet reports whether a file is Parquet, which DuckDB can read directly.
 func isParquet(path string) (bool, error) {
 	if endsWith(path, ".parquet", ".parq") {
 		return true, nil

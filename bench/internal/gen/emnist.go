@@ -50,10 +50,10 @@ so that what is fast for whole numbers does not apply.`,
 }
 
 func writeEMNIST(ctx context.Context, c *cli.Shared, from, path, label string, fractions bool, threads int) error {
-	// The label is carried as one more column of whole numbers, so each row keeps its own.
+	// The label is one more column of whole numbers, so that each row keeps its label.
 	src, err := chunkio.Open(ctx, []string{from}, chunkio.Options{Columns: []string{"px_*", label}, Threads: threads, Memory: 256 << 20})
 	var usage *stream.UsageError
-	if errors.As(err, &usage) { // it complains about --columns, which is no flag here
+	if errors.As(err, &usage) { // the error names --columns, which is not a flag of gen
 		return stream.Usagef("--from %s: want columns px_R_C and the label %s beside them; --label names another", from, label)
 	}
 	if err != nil {
@@ -91,12 +91,12 @@ func writeEMNIST(ctx context.Context, c *cli.Shared, from, path, label string, f
 type shiftedImages struct {
 	stream.Source
 	columns       []stream.Column
-	sourceColumns []int // for each column the source's column, or -1 for the frame, which is 0
+	sourceColumns []int // for each column the column of the source, or -1 for a pixel of the frame, whose value is 0
 
 	fractions bool // a pixel p becomes (p + 1/2) / 255
 }
 
-// newShiftedImages finds the pixels of src by name. A pixel at (r, c) moves to (r+1+dy, c+1+dx).
+// newShiftedImages finds the pixels of src by their names. The pixel at (r, c) moves to (r+1+dy, c+1+dx).
 func newShiftedImages(src stream.Source, label string, dy, dx int) (*shiftedImages, error) {
 	columnAt := make(map[[2]int]int)
 	typ, labelColumn := "", -1
@@ -115,7 +115,7 @@ func newShiftedImages(src stream.Source, label string, dy, dx int) (*shiftedImag
 		if typ == "" {
 			typ = col.Type
 		} else if typ != col.Type {
-			typ = "double" // a double can hold the values of all types
+			typ = "double" // a double can represent the values of all types
 		}
 	}
 	if labelColumn < 0 || len(columnAt) != height*width {

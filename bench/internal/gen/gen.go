@@ -50,7 +50,7 @@ type options struct {
 	answer  string
 }
 
-// addFlags declares the flags. types are the types of values that the kind can have; the first is the default.
+// addFlags declares the flags. types lists the types that the values of this kind can have, the default first.
 func (o *options) addFlags(fs *pflag.FlagSet, types ...string) {
 	fs.StringVarP(&o.path, "output", "o", "", "write `PATH`: a Parquet file, or with --files a new folder")
 	fs.Int64Var(&o.rows, "rows", 10000, "rows")
@@ -100,8 +100,8 @@ func (o *options) checkFlags(types ...string) error {
 
 func (o options) rowsPerFile() int64 { return (o.rows-1)/int64(max(o.files, 1)) + 1 }
 
-// generateTable writes the table src, and the answer next to it. Both appear when they are complete, the answer
-// a moment after the table; a failed run leaves neither.
+// generateTable writes the table src, and the answer next to it. Both files appear only when they are complete, the
+// answer a moment after the table. A failed run leaves neither of them.
 func generateTable(ctx context.Context, c *cli.Shared, o options, src stream.Source, w chunkio.WriteOptions, answer any) error {
 	answerFile, err := atomicfile.Create(ctx, o.answer)
 	if err != nil {
@@ -149,8 +149,8 @@ func generateTable(ctx context.Context, c *cli.Shared, o options, src stream.Sou
 // listRows is the number of rows in a row group of lists: package chunkio documents the cost of taller ones.
 const listRows = 512
 
-// maxColumnChunks bounds the footer of one file. The writer holds it in memory and reads it back in the end,
-// which takes 1.6 KB a column chunk (measured at 10,000 columns), so that the largest footer takes 0.8 GB.
+// maxColumnChunks bounds the number of column chunks in one file, and so its footer. The writer holds the footer in
+// memory and reads it back at the end. This needs 1.6 KB per column chunk (measured at 10,000 columns): 0.8 GB.
 const maxColumnChunks = 500000
 
 func checkFooter(o options, features int, w chunkio.WriteOptions) error {
@@ -161,7 +161,7 @@ func checkFooter(o options, features int, w chunkio.WriteOptions) error {
 		features = 1
 	}
 	groups := (o.rowsPerFile()-1)/int64(w.RowGroupRows) + 1
-	if o.group > 0 || groups*int64(features) <= maxColumnChunks { // with --group-rows the user accepts that footer
+	if o.group > 0 || groups*int64(features) <= maxColumnChunks { // with --group-rows the user accepts a larger footer
 		return nil
 	}
 	most := max(maxColumnChunks/int64(features), 1) * int64(w.RowGroupRows)
@@ -169,7 +169,7 @@ func checkFooter(o options, features int, w chunkio.WriteOptions) error {
 		humanize.Comma(o.rowsPerFile()), humanize.Comma(int64(features)), (o.rows-1)/most+1)
 }
 
-// outputPart is one file to write: in a folder, or the output itself if it has no name.
+// outputPart is one file to write, in a folder. A part without a name is the output itself.
 type outputPart struct {
 	name   string
 	source stream.Source
@@ -189,7 +189,7 @@ func writeParts(ctx context.Context, c *cli.Shared, path string, features int, p
 		if err != nil {
 			return err
 		}
-		defer func() { _ = dir.Abort(ctx) }() // a local folder: nothing can be left
+		defer func() { _ = dir.Abort(ctx) }() // the folder is local, so Abort leaves no files
 		for _, p := range parts {
 			if err := chunkio.WriteParquet(ctx, filepath.Join(dir.Path(), p.name), count(p.source), w); err != nil {
 				return err

@@ -15,8 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// grid makes images. Every class is a pattern of a few strokes. Every row shows the pattern of its class,
-// shifted by up to shift pixels, in a random brightness and with noise. Pixels are whole numbers from 0 to 255.
+// grid makes images. Every class has a pattern of a few strokes. Every row shows the pattern of its class, shifted
+// by up to shift pixels, with a random brightness and noise. Pixels are whole numbers from 0 to 255.
 type grid struct {
 	height, width, classes int
 	shift                  int
@@ -31,7 +31,7 @@ const (
 	gridNoise         = 12      // standard deviation
 	gridRows          = 0       // the series of the rows
 	gridStroke        = 1       // the series of the strokes
-	gridPixel         = 1 << 33 // the series of the first pixel's noise; the other pixels follow
+	gridPixel         = 1 << 33 // the series of the noise of the first pixel; the next series are for the other pixels
 	minInformativeGap = 0.1     // between the mean images of two classes, as a share of the full brightness
 )
 
@@ -52,7 +52,7 @@ func newGrid(height, width, classes int, seed uint64) *grid {
 	for range classes {
 		pattern := make([]float64, (height+2*g.shift)*(width+2*g.shift))
 		for range gridStrokes {
-			// Ends lie in the middle 60 %, so that the border has no information.
+			// The ends lie in the middle 60 %, so that the pixels at the border have no information.
 			s := stroke{
 				y0: uniform(0.2, 0.8) * float64(height), x0: uniform(0.2, 0.8) * float64(width),
 				y1: uniform(0.2, 0.8) * float64(height), x1: uniform(0.2, 0.8) * float64(width),
@@ -69,8 +69,8 @@ func newGrid(height, width, classes int, seed uint64) *grid {
 	return g
 }
 
-// stroke is a line with soft sides: its brightness is (1 - (distance/reach)²)², and 0 beyond reach. A
-// polynomial has the same bits on every machine.
+// stroke is a line with soft sides. Its brightness is (1 - (distance/reach)²)², and 0 beyond reach. A
+// polynomial gives the same bits on every machine.
 type stroke struct{ y0, x0, y1, x1, reach float64 }
 
 func (s stroke) brightnessAt(y, x float64) float64 {
@@ -84,7 +84,7 @@ func (s stroke) brightnessAt(y, x float64) float64 {
 	return rest * rest
 }
 
-// uniform01 maps random bits to a number from 0 to below 1.
+// uniform01 maps random bits to a number in [0, 1).
 func uniform01(bits uint64) float64 { return float64(bits>>11) / (1 << 53) }
 
 // Columns implements Filler.

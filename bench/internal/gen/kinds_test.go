@@ -67,7 +67,7 @@ func TestGenSparse(t *testing.T) {
 		t.Fatalf("opening the table: %v", err)
 	}
 	defer src.Close()
-	made := newTexts(n, d, topics, 50, 1, 1)
+	made := newWordCountRows(n, d, topics, 50, 1, 1)
 	columnOf := make(map[string]int)
 	for j, c := range src.Columns() {
 		if columnOf[c.Name] = j; c.Name != made.Columns()[j].Name {

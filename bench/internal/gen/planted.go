@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// answer has the facts that every kind of table records about itself.
+// answer has the fields that the answer files of all kinds of tables share.
 type answer struct {
 	Schema  string `json:"schema"` // "ufs-stream/planted/v1"
 	Kind    string `json:"kind"`
@@ -31,10 +31,10 @@ func (o options) commonAnswer(kind string, columns, classes int) answer {
 	return a
 }
 
-// LabelName is the column of the classes of made tables.
+// LabelName is the name of the column with the classes in generated tables.
 const LabelName = "label"
 
-// plantedAnswer lists the columns by role; package planted explains the roles.
+// plantedAnswer lists the columns by their roles, which package planted explains.
 type plantedAnswer struct {
 	answer
 	Groups [][]string `json:"groups"` // the redundant columns of each factor; a right selection has one of each group
@@ -101,8 +101,8 @@ thousands of columns the footer alone takes gigabytes.`,
 	return cmd
 }
 
-// newPlanted chooses the number of classes: the smallest power of two above the number of factors, so that
-// every factor follows them.
+// newPlanted makes a table. Unless --classes is given, the number of classes is the smallest power of two above the
+// number of factors, at most 16, so that every factor can depend on the class.
 func newPlanted(p planted.Options, label bool) (*planted.Table, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

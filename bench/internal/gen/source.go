@@ -17,14 +17,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Filler makes any piece of any column by itself. Several pieces may be made at once.
+// Filler makes the values of any column in any rows. Several goroutines may call it at once.
 type Filler interface {
 	Columns() []stream.Column
 	FillColumn(j int, from int64, out []float64)
 }
 
-// filledTable is a source of rows from a Filler. One block is in memory at a time; its columns are made in
-// parallel.
+// filledTable is a source of rows from a Filler. It has one block of rows in memory at a time, and makes the columns
+// of the block in parallel.
 type filledTable struct {
 	Filler
 	rows    int64
@@ -33,11 +33,11 @@ type filledTable struct {
 	threads int
 }
 
-// NewTable returns a source of the first rows of a Filler, with no value missing.
+// NewTable returns a source of the first rows of a Filler, without missing values.
 func NewTable(f Filler, rows int64) stream.Source { return filledTable{Filler: f, rows: rows} }
 
-// nullSeries is the first of the series that decide which values are missing, one a column. Package planted
-// uses other numbers.
+// nullSeries is the number of the first of the random series that decide which values are missing. Each column has
+// one such series. Package planted uses other numbers.
 const nullSeries = 1 << 40
 
 // Rows implements stream.Source.
@@ -46,7 +46,7 @@ func (s filledTable) Rows() int64 { return s.rows }
 // Cuts implements stream.Source.
 func (s filledTable) Cuts() []int64 { return []int64{0, s.rows} }
 
-// Chunks implements stream.Source; r may be any rows.
+// Chunks implements stream.Source. The range r may begin and end at any row.
 func (s filledTable) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	if r.All() {
 		r.To = s.rows
@@ -80,7 +80,7 @@ func (s filledTable) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stre
 	}
 }
 
-// leaveOut writes NaN if the column's null series, of 53 bits, is below limit.
+// leaveOut replaces a value by NaN if the 53-bit number of the column's null series in that row is below limit.
 func (s filledTable) leaveOut(j int, from int64, out []float64, limit uint64) (count int64) {
 	chance := planted.NewSeries(s.seed, nullSeries+uint64(j))
 	for i := range out {
@@ -92,9 +92,9 @@ func (s filledTable) leaveOut(j int, from int64, out []float64, limit uint64) (c
 	return count
 }
 
-// groupRows returns the number of rows in a row group, in a file of this many rows of d columns: whole blocks
-// within 64 MiB of float64, at most 65,536 rows. The writer holds one row group and the footer in memory. Row
-// groups grow, up to 256 MiB, while the footer would have more than half of maxColumnChunks.
+// groupRows returns the number of rows in a row group for a file with the given rows and d columns. A row group has
+// whole blocks, at most 64 MiB as float64, and at most 65,536 rows. It may grow up to 256 MiB as long as the footer
+// would have more than half of maxColumnChunks. The writer holds one row group and the footer in memory.
 func groupRows(d int, rows int64) int {
 	block := stream.BlockRows(d)
 	height := max(64<<20/(8*d*block), 1) * block
@@ -124,8 +124,8 @@ func (s countingSource) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*s
 	}
 }
 
-// withProgress runs work and prints every ten seconds how many rows have been read from the sources that work
-// passes through count. Its goroutine ends before it returns.
+// withProgress runs work. Every ten seconds it prints how many rows have been read from the sources that work
+// wrapped by count. Its goroutine ends before it returns.
 func withProgress(c *cli.Shared, total int64, work func(count func(stream.Source) stream.Source) error) error {
 	var rows atomic.Int64
 	count := func(s stream.Source) stream.Source { return countingSource{s, &rows} }

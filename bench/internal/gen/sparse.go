@@ -18,13 +18,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// texts makes rows of word counts. Words follow Zipf's law: the word of rank r comes 1/(r+1) as often as the
-// first. Three words in ten are drawn from the words of the row's topic, which is its class; the others from
-// all words.
+// wordCountRows makes rows of word counts. Words follow Zipf's law: the word of rank r occurs 1/(r+1) times as often as
+// the word of rank 0. The class of a row is its topic. Three words in ten are drawn from the words of this topic, and
+// the other seven from all words.
 //
-// Topic t of T owns the ranks T·(2m+1)+t, m = 0, 1, …, so that the topics together own half of all words and
-// leave the commonest T to all. Ranks are scattered over the columns.
-type texts struct {
+// Topic t of T has the words of the ranks T·(2m+1)+t for m = 0, 1, …. So half of all words have a topic, and the
+// T most common words have none. The ranks are scattered over the columns.
+type wordCountRows struct {
 	n            int64 // rows
 	topics       int
 	length       int // mean number of words in a row; a row has from half to one and a half times this
@@ -39,11 +39,11 @@ type texts struct {
 const (
 	textRows   = 0  // the series of the rows
 	textOrder  = 1  // the series of the columns' order
-	topicWords = 77 // out of 256 words, those drawn from the topic's
+	topicWords = 77 // number of words out of 256 that are drawn from the words of the topic
 )
 
-func newTexts(n int64, columns, topics, length int, seed uint64, threads int) *texts {
-	s := &texts{n: n, topics: topics, length: length, threads: threads, rows: planted.NewSeries(seed, textRows)}
+func newWordCountRows(n int64, columns, topics, length int, seed uint64, threads int) *wordCountRows {
+	s := &wordCountRows{n: n, topics: topics, length: length, threads: threads, rows: planted.NewSeries(seed, textRows)}
 	order := planted.NewSeries(seed, textOrder)
 	sum := 0.0
 	for r := range columns {
@@ -62,12 +62,12 @@ func newTexts(n int64, columns, topics, length int, seed uint64, threads int) *t
 	return s
 }
 
-func (s *texts) rankOfWord(topic, m int) int { return s.topics*(2*m+1) + topic }
+func (s *wordCountRows) rankOfWord(topic, m int) int { return s.topics*(2*m+1) + topic }
 
-func (s *texts) classOfRow(row int64) int { return int(s.rows.Bits(row) % uint64(s.topics)) }
+func (s *wordCountRows) classOfRow(row int64) int { return int(s.rows.Bits(row) % uint64(s.topics)) }
 
-// appendWords appends the words of a row, with repeats, in column order.
-func (s *texts) appendWords(row int64, words []int32) []int32 {
+// appendWords appends the words of a row, with repetitions, in the order of their columns.
+func (s *wordCountRows) appendWords(row int64, words []int32) []int32 {
 	topic, series := s.classOfRow(row), planted.Series(s.rows.Bits(row))
 	from := len(words)
 	length := max(1, s.length/2+int(series.Bits(0)%uint64(s.length+1)))
@@ -86,14 +86,14 @@ func (s *texts) appendWords(row int64, words []int32) []int32 {
 	return words
 }
 
-// drawRank returns the first index whose cumulated frequency exceeds the share u of the sum.
+// drawRank returns the first index whose cumulated frequency exceeds u times the sum of all frequencies.
 func drawRank(cumulated []float64, u float64) int {
 	last := len(cumulated) - 1
 	x := u * cumulated[last]
 	return min(sort.Search(last, func(i int) bool { return cumulated[i] > x }), last)
 }
 
-func (s *texts) countWords(from, to int64) *stream.CSR {
+func (s *wordCountRows) countWords(from, to int64) *stream.CSR {
 	c := &stream.CSR{RowPtr: []int{0}}
 	var words []int32
 	for row := from; row < to; row++ {
@@ -110,20 +110,20 @@ func (s *texts) countWords(from, to int64) *stream.CSR {
 	return c
 }
 
-// Columns implements stream.Source; chunkio names the columns of such lists like this.
-func (s *texts) Columns() []stream.Column { return s.columns }
+// Columns implements stream.Source. The names are values[0], values[1], …, as chunkio names the items of a list.
+func (s *wordCountRows) Columns() []stream.Column { return s.columns }
 
 // Rows implements stream.Source.
-func (s *texts) Rows() int64 { return s.n }
+func (s *wordCountRows) Rows() int64 { return s.n }
 
 // Cuts implements stream.Source.
-func (s *texts) Cuts() []int64 { return []int64{0, s.n} }
+func (s *wordCountRows) Cuts() []int64 { return []int64{0, s.n} }
 
-// textBlock is the number of rows in a block, which takes 2 MB with 100 words a row.
+// textBlock is the number of rows in a block. With 100 words in a row a block needs 2 MB.
 const textBlock = 2048
 
-// Chunks implements stream.Source; r may be any rows. Every thread makes a block at a time.
-func (s *texts) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+// Chunks implements stream.Source. The range r may begin and end at any row. Every thread makes one block at a time.
+func (s *wordCountRows) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	if r.All() {
 		r.To = s.n
 	}
@@ -153,11 +153,11 @@ func (s *texts) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Ch
 // sparseAnswer lists the words of each topic, the commonest first.
 type sparseAnswer struct {
 	answer
-	Read   string     `json:"sparse"` // value of ufs-stream's --sparse that reads the table
+	Read   string     `json:"sparse"` // value for the flag --sparse of ufs-stream when it reads the table
 	Topics [][]string `json:"topics"`
 }
 
-func (s *texts) describeTopics(o options) sparseAnswer {
+func (s *wordCountRows) describeTopics(o options) sparseAnswer {
 	a := sparseAnswer{answer: o.commonAnswer("sparse", len(s.columns), s.topics), Read: fmt.Sprintf("indices,values,%d", len(s.columns))}
 	for t := range s.topics {
 		var words []string
@@ -191,7 +191,7 @@ lists, indices and values. Read them with --sparse indices,values,D, where D is 
 			case words < 1 || words > 1<<20:
 				return stream.Usagef("--words %d: want between 1 and %d", words, 1<<20)
 			}
-			s := newTexts(o.rows, columns, classes, words, o.seed, o.threads)
+			s := newWordCountRows(o.rows, columns, classes, words, o.seed, o.threads)
 			w := chunkio.WriteOptions{
 				Type: o.typ, Sparse: true,
 				LabelName: LabelName, Label: func(row int64) int32 { return int32(s.classOfRow(row)) },

@@ -31,8 +31,8 @@ func (p point) String() string {
 	return fmt.Sprintf("%s: %d kills of %d runs of %.1f s, %.2f of a run again for a kill, %d faults", p.name, p.kills, p.runs, p.aloneCost.Wall.Seconds(), p.repeatedShare(), len(p.faults))
 }
 
-// repeatedShare is the work repeated after a kill, as a share of one run, in processor time, which other
-// programs on the machine affect less than the time of day.
+// repeatedShare returns the work that is repeated after a kill, as a share of the work of one run. It is measured
+// in processor time, which other programs on the machine affect less than elapsed time.
 func (p point) repeatedShare() float64 {
 	return (p.cpu - time.Duration(p.runs)*p.aloneCost.CPU).Seconds() / float64(max(p.kills, 1)) / p.aloneCost.CPU.Seconds()
 }
@@ -69,8 +69,8 @@ func (o *options) killRepeatedly(ctx context.Context, j job) (point, error) {
 			if ended != nil {
 				p.kills++
 			}
-			// An existing folder is whole, even if the run was killed before it could report that: the same
-			// command would refuse to write there again, as it does after a run that ended well.
+			// An output folder that exists is complete, even if the run was killed before it could report success. The
+			// same command would refuse to write there again, as it does after a successful run.
 			done = ended == nil || j.folder && pathExists(j.out)
 			if failed := (*failure)(nil); errors.As(ended, &failed) {
 				p.faults = append(p.faults, fmt.Sprintf("started again after kill %d it failed: %s", p.kills-1, failed))
@@ -89,7 +89,7 @@ func (o *options) killRepeatedly(ctx context.Context, j job) (point, error) {
 	return p, nil
 }
 
-// failure is the error of a run that failed by itself.
+// failure is the error of a run that failed without being killed.
 type failure struct{ said string }
 
 func (f *failure) Error() string { return f.said }
@@ -97,7 +97,7 @@ func (f *failure) Error() string { return f.said }
 // errKilled is the error of a run that was killed.
 var errKilled = errors.New("killed")
 
-// runAndKill runs the program and kills it at a moment. ended is nil if it finished before.
+// runAndKill runs the program and kills it after the time moment. ended is nil if the program had finished before.
 func (o *options) runAndKill(ctx context.Context, args []string, moment time.Duration) (cpu time.Duration, ended, err error) {
 	cmd := exec.CommandContext(ctx, o.shop.Program, args...)
 	var said bytes.Buffer
@@ -105,7 +105,7 @@ func (o *options) runAndKill(ctx context.Context, args []string, moment time.Dur
 	if err := cmd.Start(); err != nil {
 		return 0, nil, err
 	}
-	timer := time.AfterFunc(moment, func() { _ = cmd.Process.Kill() }) // it may have ended
+	timer := time.AfterFunc(moment, func() { _ = cmd.Process.Kill() }) // an error means that the program has already ended
 	defer timer.Stop()
 	waited := cmd.Wait()
 	if ctx.Err() != nil {
@@ -153,7 +153,7 @@ func withoutTiming(b []byte) ([]byte, error) {
 	return json.Marshal(sel)
 }
 
-// describeDifference compares the files at the output's place with the expected ones; it returns "" if they
+// describeDifference compares the files of the output at path out with the expected files. It returns "" if they
 // agree. A missing output is a difference only if the run is done.
 func describeDifference(out string, want map[string]string, done bool) string {
 	got, err := readOutput(out)

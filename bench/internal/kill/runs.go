@@ -14,16 +14,16 @@ type job struct {
 	verb string
 	args []string // without -o and --checkpoint
 	out  string   // path of the output
-	// folder: the output is a folder, which keeps its finished files without a checkpoint
+	// folder is true if the output is a folder, which keeps its finished files even without a checkpoint
 	folder bool
 }
 
-// table is the data of some runs.
+// table has the size of a generated table, which several runs read.
 type table struct {
 	rows, columns, files int
 }
 
-// makeJobs makes the data of the runs, and lists them. More rows make all of them longer.
+// makeJobs makes the data of the runs, and lists the runs. More rows make all runs longer.
 func (o *options) makeJobs(ctx context.Context, dir string) ([]job, error) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	generated := func(name string, t table) (string, error) {
@@ -31,7 +31,7 @@ func (o *options) makeJobs(ctx context.Context, dir string) ([]job, error) {
 		if t.files > 0 {
 			args = append(args, "--files", strconv.Itoa(t.files))
 		}
-		if err := removeAll(at(name)); err != nil { // gen only makes new folders
+		if err := removeAll(at(name)); err != nil { // gen refuses to write into an existing folder
 			return "", err
 		}
 		return at(name), o.generate(ctx, args)

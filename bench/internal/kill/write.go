@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 )
 
-// writeResults writes kill.md, and the table to out. If there was a fault, it then returns an error.
+// writeResults writes kill.md, and the table to out. It returns an error if a run had a fault.
 func (o *options) writeResults(ctx context.Context, out io.Writer, points []point, host, version string) error {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "# Killed at random moments\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", o.command, host, version)

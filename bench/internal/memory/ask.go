@@ -20,12 +20,12 @@ import (
 // point has the results of a run.
 type point struct {
 	table, run    string
-	limit         int64 // the smallest limit that the program named, in bytes; 0: it has none
-	limitsNamed   int   // number of limits that it named
-	plannedPeak   int64 // peak that plan predicts at that limit; 0: plan does not support the run
-	peak          int64 // measured
+	limit         int64 // in bytes: the limit that the program named, multiplied by --times; 0 if the run has none
+	limitsNamed   int   // number of limits that the program named
+	plannedPeak   int64 // peak that plan predicts at that limit; 0 if plan does not support the run
+	peak          int64 // measured peak
 	wallTime      time.Duration
-	notDoneReason string // why it was not done; empty if it was
+	notDoneReason string // why the run was not done; empty if it was done
 }
 
 func (p point) String() string {
@@ -37,17 +37,17 @@ func (p point) String() string {
 
 func (p point) isOverLimit() bool { return p.notDoneReason == "" && p.limit > 0 && p.peak > p.limit }
 
-// hasFailed reports whether the run ended wrongly: neither done, nor refused as unsuitable for the data, nor
-// given up.
+// hasFailed reports whether the run failed. A run that was done, refused as unsuitable for the data or given up has
+// not failed.
 func (p point) hasFailed() bool { return strings.HasPrefix(p.notDoneReason, "failed") }
 
-// maxLimitsNamed bounds how often a run is tried with the next limit. One refusal should be enough; a run that
-// first reads the selection or statistics that it needs may learn more and refuse again.
+// maxLimitsNamed bounds how often a run is started again with the limit that it named. One refusal should be enough.
+// But a run that first reads a selection or statistics may then need more, and refuse again.
 const maxLimitsNamed = 10
 
 var namedLimit = regexp.MustCompile(`raise it: --memory-limit (\d+)MiB`)
 
-// findLimit runs a job with the limit that it names itself, multiplied by --times.
+// findLimit runs a job with the smallest limit that the program itself names, multiplied by --times.
 func (o *options) findLimit(ctx context.Context, shop *workshop.Workshop, s *shape, j job, dir string) (point, error) {
 	p := point{table: s.name, run: j.name}
 	for _, file := range j.needs {
@@ -81,7 +81,7 @@ func (o *options) findLimit(ctx context.Context, shop *workshop.Workshop, s *sha
 		if err == nil {
 			if o.times > 1 && j.limited && !raised {
 				raised, p.limit = true, int64(o.times*float64(p.limit))
-				p.limitsNamed-- // this is no refusal
+				p.limitsNamed-- // the program did not refuse; it runs again with the raised limit
 				continue
 			}
 			p.peak, p.wallTime = took.Peak, took.Wall

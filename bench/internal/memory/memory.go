@@ -20,11 +20,11 @@ import (
 
 // options are the flags of memory.
 type options struct {
-	files     []string // Parquet files in addition to the made tables
-	label     string   // of files
+	files     []string // Parquet files in addition to the generated tables
+	label     string   // label column of the files
 	share     float64
 	times     float64  // the limit of a run, in multiples of the smallest
-	tables    []string // names of made tables
+	tables    []string // names of the generated tables to use
 	runFilter string
 	giveUp    time.Duration
 	binary    string

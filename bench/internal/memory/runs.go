@@ -14,10 +14,10 @@ type job struct {
 	args    []string
 	output  string // ending of the file for -o
 	needs   []string
-	limited bool // it has --memory-limit
+	limited bool // whether the verb has the flag --memory-limit
 }
 
-// The files that some runs need come from earlier runs.
+// Files that earlier runs write and later runs read.
 const (
 	selectionFile = "selection.json"
 	statsFile     = "all.ufs"
@@ -25,7 +25,7 @@ const (
 	secondPart    = "part-2.ufs"
 )
 
-// listJobs lists the runs on a table. dir contains the files that runs make for others.
+// listJobs lists the runs on a table. Folder dir contains the files that earlier runs write for later ones.
 func listJobs(s *shape, label, dir string) []job {
 	in, data := s.inputArgs(), s.labelledArgs(label)
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -61,7 +61,7 @@ func listJobs(s *shape, label, dir string) []job {
 		if s.kind != "" && options.Find("shape") != nil {
 			run.args = append(run.args, "--shape", s.gridShape())
 		}
-		if options.Find("max-iter") != nil { // more take no more memory
+		if options.Find("max-iter") != nil { // more iterations do not need more memory
 			run.args = append(run.args, "--max-iter", "3")
 		}
 		list = append(list, run)
@@ -74,5 +74,5 @@ func listJobs(s *shape, label, dir string) []job {
 	return list
 }
 
-// firstName stands for the name of the first column that the selection chose.
+// firstName is a placeholder in arguments for the name of the first column that the selection chose.
 const firstName = "FIRST"

@@ -10,12 +10,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
 )
 
-// shape is a table that is hard on memory in one way.
+// shape is a table that needs much memory for one reason, such as its width.
 type shape struct {
 	name, about   string
 	kind          string // kind of gen; empty for an existing file
 	rows, columns int
-	group         int // rows of a row group; 0: gen's own choice
+	group         int // rows of a row group; 0 leaves the choice to gen
 	path          string
 }
 

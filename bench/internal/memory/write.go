@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 )
 
-// writeResults writes memory.md, and the table to out. If a promise was broken, it then returns an error.
+// writeResults writes memory.md, and the table to out. It returns an error if a run exceeded its limit or failed.
 func (o *options) writeResults(ctx context.Context, out io.Writer, points []point, host, version string) error {
 	var text bytes.Buffer
 	o.writeMarkdown(&text, points, host, version)

@@ -33,12 +33,12 @@ type selectionTime struct {
 	cost   workshop.Cost
 }
 
-// outcome is the results of a table.
+// outcome has the results of a table.
 type outcome struct {
 	table table
 	rows  []row
 	times []selectionTime
-	notes []string // facts about the sets that the reader needs
+	notes []string // remarks about the datasets, for the reader
 }
 
 func (o *options) fillTable(ctx context.Context, w *workshop.Workshop, t table) (outcome, error) {
@@ -51,8 +51,8 @@ func (o *options) fillTable(ctx context.Context, w *workshop.Workshop, t table) 
 	return out, nil
 }
 
-// fillSet makes the selections of a set and runs one eval for each number of features, so that the methods
-// share their rows and their t-tests. The first eval also clusters with all features.
+// fillSet makes the selections of a dataset and runs eval once for each number of features. So eval compares all
+// methods on the same rows, with t-tests. The first eval also clusters with all features.
 func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, set dataset, out *outcome) error {
 	for _, m := range t.methods {
 		if err := o.selectAll(ctx, w, set, m, out); err != nil {
@@ -99,8 +99,8 @@ func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, se
 	return nil
 }
 
-// selectAll makes the selections of one method on a set: one with the largest count, which begins with the
-// smaller ones, or one for each count if the ranking depends on it.
+// selectAll makes the selections of one method on a dataset. One selection with the largest number of features is
+// enough, because it begins with the smaller selections. If the ranking depends on the number, it makes one for each.
 func (o *options) selectAll(ctx context.Context, w *workshop.Workshop, set dataset, m contender, out *outcome) error {
 	if m.baseline {
 		return nil

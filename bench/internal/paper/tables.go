@@ -1,18 +1,18 @@
 package paper
 
-// table is one table of a seed paper as data: methods, sets, and the figures to compare with. A new method is
-// one more line of methods; a new figure is one more line of references.
+// table describes one table of a paper on which ufs-stream is based: methods, datasets, and figures to compare
+// with. For a new method add a line to methods, for a new figure a line to references.
 type table struct {
-	name             string // its name in --tables
+	name             string // its name for --tables
 	title            string
-	about            string // explains the set-up to the reader
+	about            string // text that explains the experiment
 	protocol         string // eval's --protocol
 	measures         []measure
 	sets             []dataset
 	methods          []contender
 	references       []figure // scores in per cent
 	referenceSeconds []figure // running times
-	emnist           bool     // whether it also uses the set of --emnist
+	emnist           bool     // whether the table also uses the dataset of --emnist
 }
 
 // measure is one score of a clustering.
@@ -29,13 +29,13 @@ type dataset struct {
 // contender is one way to choose features.
 type contender struct {
 	title           string
-	baseline        bool     // eval makes it by itself, under this title
-	rankingPerCount bool     // the ranking depends on k, so that every count needs a run of select
-	takesClasses    bool     // --clusters is the number of classes, as in the method's paper
+	baseline        bool     // a baseline that eval computes without a selection, under this title
+	rankingPerCount bool     // the ranking depends on k, so that select must run for every k
+	takesClasses    bool     // --clusters is set to the number of classes, as in the method's paper
 	flags           []string // flags of select
 }
 
-// allFeatures is the baseline that selects nothing.
+// allFeatures names the baseline that uses all features.
 const allFeatures = "all"
 
 // figure is a number to compare with, in per cent or seconds, and its source.
@@ -46,12 +46,12 @@ type figure struct {
 	source               source
 }
 
-// source identifies who measured a figure; the papers' own tables could not be had.
+// source identifies who measured a figure. The papers' own tables were not available.
 type source string
 
 const (
 	independent source = "a" // an independent implementation of the paper
-	trial       source = "b" // an experiment made before this program, in whole points
+	trial       source = "b" // an experiment before this program existed, rounded to whole points
 	printed     source = "c" // printed by the paper
 )
 
@@ -67,7 +67,7 @@ func allTables() []table {
 	return []table{greedyTable(), sfufsTable(), eufsTable(), cpufsTable()}
 }
 
-// greedyTable has the four sets of the greedy paper that can be had, at 4, 7 and 10 % of their features.
+// greedyTable has the four datasets of the greedy paper that are available, with 4, 7 and 10 % of their features.
 func greedyTable() table {
 	t := table{
 		name:  "greedy",
@@ -146,8 +146,8 @@ func sfufsTable() table {
 	}
 }
 
-// eufsTable has sets of the papers of EUFS and HUFS. The papers' figures are in the text and not in the table,
-// because they are the best over all counts and over a grid of settings that was tuned by the labels.
+// eufsTable has datasets of the papers on EUFS and HUFS. The papers' figures are in the text and not in the table,
+// because they are the best over all numbers of features and over a grid of settings, tuned by the labels.
 func eufsTable() table {
 	return table{
 		name:  "eufs",
@@ -205,7 +205,7 @@ func cpufsTable() table {
 	}
 }
 
-// emnistName is the set of the papers' running times: 630,000 rows of 900 pixels.
+// emnistName is the dataset for which the papers print running times: 630,000 rows of 900 pixels.
 const emnistName = "E-MNIST"
 
 func emnistSeconds() []figure {
@@ -216,8 +216,8 @@ func emnistSeconds() []figure {
 	}
 }
 
-// EMNISTSeconds returns the running time of a method on E-MNIST that the SFUFS paper prints, on its machine;
-// false if it prints none.
+// EMNISTSeconds returns the running time of a method on E-MNIST that the SFUFS paper prints, measured on the authors'
+// machine. It returns false if the paper prints none.
 func EMNISTSeconds(method string) (float64, bool) {
 	f, ok := findFigure(emnistSeconds(), emnistName, method, "", 0)
 	return f.value, ok

@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 )
 
-// maxUnmarked is the largest difference, in points, that is not marked.
+// maxUnmarked is the largest difference, in points, that is not marked with farMark.
 const maxUnmarked = 3
 
 // testedField is the measure that eval's t-test compares.
@@ -70,7 +70,7 @@ func (t outcome) writeTable(w io.Writer) {
 				continue
 			}
 			compared++
-			// The figures are compared as printed, so that the reader finds the same difference.
+			// Both figures are rounded as printed, so that the difference is that of the printed figures.
 			difference := math.Round(1000*mean)/10 - reference.value
 			if math.Abs(difference) > maxUnmarked+1e-9 {
 				off, farCount = farMark, farCount+1

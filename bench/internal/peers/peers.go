@@ -22,7 +22,7 @@ import (
 
 // options are the flags of peers.
 type options struct {
-	files          []string // Parquet files; none means generated sets
+	files          []string // Parquet files; if empty, datasets are generated
 	label          string
 	rows           []string
 	k              int
@@ -124,7 +124,7 @@ func (o *options) validate() (err error) {
 	return nil
 }
 
-// leastRows is the least number of rows that every method can work on.
+// leastRows is the least number of rows that every method accepts.
 const leastRows = 20
 
 func (o *options) runPeers(ctx context.Context, out io.Writer) error {
@@ -161,7 +161,7 @@ func (o *options) runPeers(ctx context.Context, out io.Writer) error {
 	return r.writeResults(ctx, out)
 }
 
-// makeTables generates the sets to measure without a FILE.
+// makeTables generates the datasets that are measured if no FILE is given.
 func (r *run) makeTables(ctx context.Context) ([]string, error) {
 	rows := fmt.Sprint(slices.Max(r.rowCounts))
 	var tables []string

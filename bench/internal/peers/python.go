@@ -28,7 +28,7 @@ const (
 	ourLibrary     = "ufs-stream"
 	sklearnLibrary = "scikit-learn"
 	denseLibrary   = "scikit-feature-like"
-	startMethod    = "start" // reads and chooses nothing
+	startMethod    = "start" // only reads the data
 )
 
 func allPeers() []peer {
@@ -58,7 +58,7 @@ func allPeerNames() []string {
 	return names
 }
 
-// findPython writes the script into the workshop, and checks that Python has its libraries.
+// findPython writes the script into the workshop, and checks that Python has the libraries that it imports.
 func (r *run) findPython(ctx context.Context) error {
 	const remedy = "install scikit-learn, by apt-get install python3-sklearn or pip install scikit-learn, or name a Python that has it: --python FILE"
 	path, err := exec.LookPath(r.python)
@@ -87,8 +87,8 @@ type pythonChoice struct {
 	Peak   int64           `json:"peak"`
 }
 
-// runPython selects by a method of the script. The peak is the script's own figure, if its system has one,
-// because the system's figure for a child includes this process as well.
+// runPython selects by a method of the script. The peak is the one that the script itself reports, if its system
+// measures it, because the system's figure for a child also includes memory of this process.
 func (r *run) runPython(ctx context.Context, method string, rows *sampledRows, k int) (pythonChoice, workshop.Cost, error) {
 	out, took, err := workshop.RunChild(ctx, r.python, r.script, method, rows.npy, "-k", strconv.Itoa(k),
 		"--clusters", strconv.Itoa(rows.classes), "--scale", r.peerScale, "--threads", strconv.Itoa(r.threads), "--seed", strconv.FormatUint(r.seed, 10),

@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// sampledRows are rows of a table in the forms for both sides.
+// sampledRows has the files with a sample of a table's rows, for ufs-stream and for Python.
 type sampledRows struct {
 	names   []string // of the features
 	rows    int64
@@ -22,8 +22,8 @@ type sampledRows struct {
 	npy     string // path, without the label
 }
 
-// sampleRows writes n rows of a table, drawn by the seed, in both forms. Memory does not grow with n, except
-// for one number a row.
+// sampleRows writes a random sample of n rows of a table, as Parquet and as .npy. Memory does not grow with n, except
+// for one number per row.
 func (r *run) sampleRows(ctx context.Context, path string, n int64) (*sampledRows, error) {
 	opt := chunkio.Options{Label: r.label, Classes: true, Seed: r.seed, Threads: r.threads}
 	all, err := chunkio.Open(ctx, []string{path}, opt)
@@ -73,7 +73,7 @@ func (r *run) sampleRows(ctx context.Context, path string, n int64) (*sampledRow
 	})
 }
 
-// writeNPY writes the rows of src as one float64 array, row by row, and returns their classes by position.
+// writeNPY writes the rows of src as one float64 array, row by row. It returns the class of each row by its number.
 func (p *sampledRows) writeNPY(ctx context.Context, src stream.Source) (map[int64]int32, error) {
 	f, err := os.Create(p.npy)
 	if err != nil {
@@ -117,8 +117,7 @@ func (p *sampledRows) writeRows(ctx context.Context, src stream.Source, out *buf
 	return classOf, nil
 }
 
-// writeHead writes the header of the array, with 128 bytes: NumPy's description of the format requires a
-// multiple of 64.
+// writeHead writes the header of the array. It has 128 bytes, because NumPy's format requires a multiple of 64.
 func (p *sampledRows) writeHead(out *bufio.Writer) error {
 	head := fmt.Sprintf("%-*s\n", 128-11, fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", p.rows, len(p.names)))
 	if _, err := out.WriteString("\x93NUMPY\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(len(head)))) + head); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// run is a run of peers.
+// run holds the state of one run of peers.
 type run struct {
 	*options
 	host     workshop.Machine
@@ -36,9 +36,9 @@ type point struct {
 	peer             peer
 	turns            []workshop.Cost
 	chosen           []string
-	nmi, nmiStd, acc float64 // NaN if nothing was chosen
-	allNMI           float64 // of k-means on all features
-	explained        float64 // share of the sum of squares of the standardized features
+	nmi, nmiStd, acc float64 // NaN if there is no choice
+	allNMI           float64 // NMI of k-means on all features
+	explained        float64 // explained share of the sum of squares of the standardized features
 	noChoiceReason   string  // why there is no choice; empty if there is one
 }
 
@@ -48,7 +48,7 @@ func tableName(path string) string {
 
 func (r *run) measureTable(ctx context.Context, path string) error {
 	table := tableName(path)
-	ended := make(map[string]string) // reasons by peer
+	ended := make(map[string]string) // by peer, why it is not measured any more
 	last := int64(0)
 	for _, n := range r.rowCounts {
 		rows, err := r.sampleRows(ctx, path, n)
@@ -90,7 +90,7 @@ func (r *run) measureTable(ctx context.Context, path string) error {
 	return nil
 }
 
-// takeTurns runs every peer in turn, --count times, so that noise affects all of them alike.
+// takeTurns runs every peer once in each of --count turns, so that noise affects all peers alike.
 func (r *run) takeTurns(ctx context.Context, points []point, rows *sampledRows) error {
 	for range r.count {
 		for i := range points {
@@ -146,8 +146,8 @@ func (r *run) selectFeatures(ctx context.Context, p *point, rows *sampledRows) (
 	return took, nil
 }
 
-// reasonToEnd explains a failed selection that only ends its row of the results; it is empty for a real fault.
-// The cpu time distinguishes a slow method from a machine that was busy otherwise.
+// reasonToEnd explains the failure of a selection if only this peer has to stop; it is empty for a real fault.
+// The cpu time distinguishes a slow method from a machine that was busy with other programs.
 func (r *run) reasonToEnd(ctx context.Context, took workshop.Cost, err error) string {
 	var failed *workshop.ChildError
 	switch {
@@ -161,8 +161,8 @@ func (r *run) reasonToEnd(ctx context.Context, took workshop.Cost, err error) st
 	return ""
 }
 
-// scoreChoices scores all choices at one point by ufs-stream eval: the same k-means, also on all features, and
-// the same reconstruction of the standardized features.
+// scoreChoices scores the choices of all peers on the same rows by ufs-stream eval: by k-means on the chosen and on
+// all features, and by the reconstruction of the standardized features.
 func (r *run) scoreChoices(ctx context.Context, points []point, rows *sampledRows) error {
 	args := []string{rows.parquet, "--label", r.label, "--baselines", judge.All, "--runs", strconv.Itoa(r.runs), "--restarts", "1",
 		"--sample", "0", "--seed", strconv.FormatUint(r.seed, 10), "--threads", strconv.Itoa(r.threads)}

@@ -79,7 +79,8 @@ func (p point) tableCells() []string {
 
 func toMebibytes(n int64) float64 { return float64(n) / (1 << 20) }
 
-// medianTurn returns the turn with the median wall time, of two the shorter, and the largest peak of all.
+// medianTurn returns the cost of the turn with the median wall time (the shorter of two middle ones), but with the
+// largest peak of all turns.
 func (p point) medianTurn() workshop.Cost {
 	turns := slices.SortedFunc(slices.Values(p.turns), func(a, b workshop.Cost) int { return int(a.Wall - b.Wall) })
 	took := turns[(len(turns)-1)/2]
@@ -89,8 +90,8 @@ func (p point) medianTurn() workshop.Cost {
 	return took
 }
 
-// summarySentences returns two sentences about a table: the cost of the most rows, and the best choices there.
-// Empty if only one side was measured.
+// summarySentences returns two sentences about the largest number of rows of a table: the costs, and the best choices.
+// The result is empty if only ufs-stream or only Python was measured.
 func (r *run) summarySentences(table string) []string {
 	maxRows, all := int64(0), math.NaN()
 	for _, p := range r.points {

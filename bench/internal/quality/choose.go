@@ -25,7 +25,7 @@ func (r *run) selectFeatures(ctx context.Context, s dataset, v variant, path str
 	}
 	sel, err := ufs.Select(ctx, q)
 	if unconverged := (*stream.UnconvergedError)(nil); sel != nil && errors.As(err, &unconverged) {
-		err = nil // the selection is made all the same
+		err = nil // the selection exists although its iteration did not converge
 	}
 	if err == nil {
 		err = v.checkSelection(sel)
@@ -36,8 +36,8 @@ func (r *run) selectFeatures(ctx context.Context, s dataset, v variant, path str
 	return sel, err
 }
 
-// checkSelection refuses a selection that ran as another variant: a row of a table promises the method and
-// scale in its name, and only the default may run as something else.
+// checkSelection refuses a selection made by another method or scale than the variant names: the tables show results
+// under that name. Only the default variant may run as any method.
 func (v variant) checkSelection(sel *stream.Selection) error {
 	if v.method != "" && sel.Method != v.method || v.scale != "" && sel.Options["scale"] != v.scale {
 		return fmt.Errorf("%s ran in the place of %s", methodAndScale(sel), v.name)
@@ -49,8 +49,8 @@ func methodAndScale(sel *stream.Selection) string {
 	return fmt.Sprintf("%s, %v", sel.Method, sel.Options["scale"])
 }
 
-// selectFromHalves selects from each half and numbers the features; it returns nil if a half cannot be selected
-// from.
+// selectFromHalves selects from each half of the rows and returns the chosen features by number. It returns nil if
+// the method refuses a half.
 func (r *run) selectFromHalves(ctx context.Context, s dataset, v variant, k int, halves []string) ([][]int, error) {
 	if k == 0 {
 		return nil, nil
@@ -74,7 +74,8 @@ func (r *run) selectFromHalves(ctx context.Context, s dataset, v variant, k int,
 	return orders, nil
 }
 
-// findPerCountVariants finds the variants that need a run for every number of features, on a small table.
+// findPerCountVariants runs the variants on a small table to find those for which every number of features needs a
+// run.
 func (r *run) findPerCountVariants(ctx context.Context) ([]bool, error) {
 	s, err := probeKind().writeSet(ctx, r.scratch)
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 )
 
-// Demands on the default, in points of NMI except the last two.
+// Demands on the default variant, in points of NMI except for the last, which is a share.
 const (
-	marginOfKind     = 1    // most that it may be below the best variant of a kind
-	marginOfRandom   = 2    // most that it may be below random features, on any set
-	leadOverGreedy   = 3    // least lead over greedy, over all public sets
+	marginOfKind     = 1    // how far it may be below the best variant for a kind of sets
+	marginOfRandom   = 2    // how far it may be below random features, on any set
+	leadOverGreedy   = 3    // how far it must be above greedy, on average over all public sets
 	leastAmongNoise  = 80   // least score on made-noise and made-nuisance
 	shareOfExplained = 0.98 // least share of greedy's explained variance on a lake
 )
 
-// listDemands returns a sentence for each demand on the default, with the name of each miss.
+// listDemands returns a sentence for each demand on the default, with the names of the sets that miss it.
 func (t table) listDemands() (lines []string) {
 	defaultRow, ok := t.rowOf(defaultVariant)
 	if !ok {
@@ -38,7 +38,7 @@ func (t table) listDemands() (lines []string) {
 		}
 	}
 	if random, ok := t.rowOf(judge.Random); ok {
-		misses := t.setsBehind(defaultRow, random, marginOfRandom)
+		misses := t.setsBelow(defaultRow, random, marginOfRandom)
 		add(len(misses) == 0, "sets more than %d below random: %s", marginOfRandom, joinOrNone(misses))
 	}
 	for i, s := range t.sets {
@@ -50,7 +50,7 @@ func (t table) listDemands() (lines []string) {
 	return lines
 }
 
-// bestOfKind returns the variant with the best mean NMI within a kind, except the default, random and all
+// bestOfKind returns the variant with the best mean NMI on the sets of a kind. It ignores the default, random and all
 // features.
 func (t table) bestOfKind(kind string) (variant string, mean float64) {
 	mean = math.Inf(-1)
@@ -65,9 +65,9 @@ func (t table) bestOfKind(kind string) (variant string, mean float64) {
 	return variant, mean
 }
 
-// setsBehind names the sets for which a row is below another by more than a margin in points of NMI, or has no
-// score.
-func (t table) setsBehind(row, other tableRow, margin float64) (list []string) {
+// setsBelow returns the names of the sets for which row has no score, or a score that is below the score of other by
+// more than margin, in points of NMI.
+func (t table) setsBelow(row, other tableRow, margin float64) (list []string) {
 	for i, s := range t.sets {
 		switch gap := 100 * (row.scores[scoreNMI][i] - other.scores[scoreNMI][i]); {
 		case math.IsNaN(row.scores[scoreNMI][i]):

@@ -13,34 +13,34 @@ import (
 // finding has the scores of a variant's choices on a set.
 type finding struct {
 	Set         string       `json:"set"`
-	Fingerprint string       `json:"fingerprint"` // of the set's file
+	Fingerprint string       `json:"fingerprint"` // fingerprint of the set's file
 	Variant     string       `json:"variant"`
-	Settled     string       `json:"settled"` // everything that shapes the choice
-	Judged      string       `json:"judged"`  // everything that shapes the scores
+	Settled     string       `json:"settled"` // all settings that affect the choice
+	Judged      string       `json:"judged"`  // all settings that affect the scores
 	Sources     string       `json:"sources"` // digest of the method's sources
 	Limits      string       `json:"limits"`  // of time and memory
 	Choices     []choiceMade `json:"choices"`
 }
 
-// choiceMade is the choice of one number of features. Scores are shares of 1, absent if the choice was refused
-// or the set has no label.
+// choiceMade has the scores of a choice of one number of features. Scores are between 0 and 1. They are absent if the
+// method refused the choice, or the set has no label.
 type choiceMade struct {
-	Percent   float64        `json:"percent"` // 0: a run without a given number
+	Percent   float64        `json:"percent"` // 0 if the method decides the number itself
 	K         int            `json:"k"`
-	Chosen    int            `json:"chosen"`        // less than K if the method had no more
+	Chosen    int            `json:"chosen"`        // less than K if the method ranks fewer features
 	Ran       string         `json:"ran,omitempty"` // method and scale
-	scores                   // from the columns as they are in the file
-	Standard  *scores        `json:"standardized,omitempty"` // from the standardized columns
-	Cosine    *scores        `json:"cosine,omitempty"`       // from rows divided by their length
-	Error     stream.Number  `json:"error"`                  // of reconstructing all standardized columns
+	scores                   // computed from the columns as they are in the file
+	Standard  *scores        `json:"standardized,omitempty"` // computed from the standardized columns
+	Cosine    *scores        `json:"cosine,omitempty"`       // computed from rows divided by their length
+	Error     stream.Number  `json:"error"`                  // error of reconstructing all standardized columns
 	Stability *stream.Number `json:"stability,omitempty"`    // Nogueira's, over half-samples
 	Covered   *stream.Number `json:"covered,omitempty"`      // number of groups of a generated set's answer with a chosen column
 	Seconds   float64        `json:"seconds"`
 	Refusal   string         `json:"refusal,omitempty"`
 }
 
-// rankedScores returns the scores to rank by: for text by the directions of rows, as their lengths depend on
-// the documents' lengths; else by the columns as they are.
+// rankedScores returns the scores by which variants are ranked. For text these are the cosine scores, because the
+// length of a row depends on the length of the document. Otherwise they are the scores of the columns in the file.
 func (c choiceMade) rankedScores(kind string) scores {
 	switch {
 	case kind != kindText:
@@ -51,28 +51,27 @@ func (c choiceMade) rankedScores(kind string) scores {
 	return *c.Cosine
 }
 
-// shareFound is the covered share of as many of the answer's groups as this number of features could cover.
+// shareFound returns the number of covered groups as a share of the largest number that the choice could cover.
 func (c choiceMade) shareFound(s dataset) float64 {
 	return numberOrNaN(c.Covered) / float64(max(min(len(s.answer), c.Chosen), 1))
 }
 
-// identityKey identifies a finding. An equal key means an equal finding except for times, unless limits had it
-// refused.
+// identityKey identifies a finding. Findings with equal keys are equal except for times, unless a choice was refused
+// because of the limits of time and memory.
 func (f finding) identityKey() [6]string {
 	return [6]string{f.Set, f.Fingerprint, f.Variant, f.Settled, f.Judged, f.Sources}
 }
 
-// findings is a file of JSON lines to which new findings are appended one by one, so that an interruption loses
-// none. Close it.
-type findings struct {
+// findingsFile is a file of JSON lines. It appends findings one by one, so that an interruption does not lose any of
+// the finished ones. The caller must close it.
+type findingsFile struct {
 	path string
 	file *os.File
 	list map[[6]string]finding
 }
 
-// openFindings reads the file, if it exists. A line that was cut off, by a full disk or a loss of power, is
-// ignored.
-func openFindings(path string) (*findings, error) {
+// openFindings reads the file, if it exists. It ignores a line that a full disk or a loss of power has cut off.
+func openFindings(path string) (*findingsFile, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, &stream.OutputError{Path: path, Err: err}
 	}
@@ -80,7 +79,7 @@ func openFindings(path string) (*findings, error) {
 	if err != nil && !os.IsNotExist(err) {
 		return nil, &stream.OutputError{Path: path, Err: err}
 	}
-	f := &findings{path: path, list: make(map[[6]string]finding)}
+	f := &findingsFile{path: path, list: make(map[[6]string]finding)}
 	for line := range bytes.Lines(text) {
 		var one finding
 		if json.Unmarshal(line, &one) == nil {
@@ -99,14 +98,15 @@ func openFindings(path string) (*findings, error) {
 	return f, nil
 }
 
-// findUsable looks up a finding. A refused choice may succeed within other limits, and then has to run again.
-func (f *findings) findUsable(want finding) (finding, bool) {
+// findUsable looks up a finding. A finding with a refused choice is not usable under other limits, because the choice
+// may then succeed.
+func (f *findingsFile) findUsable(want finding) (finding, bool) {
 	stored, ok := f.list[want.identityKey()]
 	refused := slices.ContainsFunc(stored.Choices, func(c choiceMade) bool { return c.Refusal != "" })
 	return stored, ok && (!refused || stored.Limits == want.Limits)
 }
 
-func (f *findings) appendFinding(one finding) error {
+func (f *findingsFile) appendFinding(one finding) error {
 	line, err := json.Marshal(one)
 	if err != nil {
 		return err
@@ -119,4 +119,4 @@ func (f *findings) appendFinding(one finding) error {
 }
 
 // Close closes the file.
-func (f *findings) Close() error { return f.file.Close() }
+func (f *findingsFile) Close() error { return f.file.Close() }

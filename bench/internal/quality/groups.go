@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Kinds of sets; tables have a mean for each.
+// Kinds of datasets. The result tables have a mean for each kind.
 const (
 	kindPictures  = "pictures"
 	kindText      = "text"
@@ -25,11 +25,11 @@ const (
 	kindLakes     = "lakes"
 )
 
-// kindOrder is the order of the kinds in tables; other kinds in a file come last.
+// kindOrder is the order of the kinds in result tables. Other kinds, from a file of kinds, come last.
 var kindOrder = []string{kindPictures, kindText, kindSensors, kindTables, kindGenes, kindOther, kindGenerated, kindLakes}
 
-// knownKinds lists the kinds of sets by globs of their names, in lower case: the sets in the folders that the
-// project tests with, and others that are common under the same names.
+// knownKinds maps globs of lower-case names of datasets to kinds. It has the datasets that the project tests with, and
+// other common ones.
 var knownKinds = map[string]string{
 	kindPictures: "coil20 coil100 orl* usps mnist* emnist* fashion* yale* umist jaffe msra25 warp* pix* pie* binalpha semeion optdigits pendigits gisette",
 	kindText:     "basehock* pcmac relathe 20news* newsgroups* reuters* bbc* citeseer cora webkb articles tdt2* classic* wikipedia* k1b re0 re1 tr??",
@@ -63,8 +63,8 @@ func readKinds(path string) (map[string]string, error) {
 	return kinds, nil
 }
 
-// kindOf returns the kind of a set from the file of kinds or from its name, or pictures if its columns are
-// pixels.
+// kindOf returns the kind of a dataset according to the file of kinds or to its name. It returns pictures if the
+// columns are pixels.
 func (o *options) kindOf(name string, columns []stream.Column) string {
 	if kind, ok := o.namedKinds[name]; ok {
 		return kind
@@ -82,7 +82,7 @@ func (o *options) kindOf(name string, columns []stream.Column) string {
 	return kindOther
 }
 
-// isPublic reports whether sets of a kind are real data, not made for a question.
+// isPublic reports whether the datasets of a kind are real data, not generated.
 func isPublic(kind string) bool { return kind != kindGenerated && kind != kindLakes }
 
 func kindsOf(sets []dataset) (kinds []string) {
@@ -99,8 +99,8 @@ func kindsOf(sets []dataset) (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-// holdOut marks half of the public sets of every kind, by hashes of seed and name, so that further sets change
-// little. For odd numbers the larger half is held out in every second kind.
+// holdOut marks half of the public datasets of every kind as held out. It orders them by hashes of seed and name, so
+// that a new dataset changes little. Of the kinds with an odd number, every second one holds out the larger half.
 func holdOut(sets []dataset, seed uint64) {
 	larger := false
 	for _, kind := range kindsOf(sets) {

@@ -11,9 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// writeHalves writes halves of a set's rows to select from, in complementary pairs, and returns their paths: no
-// row is in both halves of a pair, so that two choices agree because of the data's nature, and not because of
-// shared rows.
+// writeHalves writes random halves of a dataset's rows, for selections whose agreement is measured, and returns their
+// paths. The halves come in complementary pairs: no row is in both halves of a pair, so that two choices do not agree
+// only because of common rows.
 func (o *options) writeHalves(ctx context.Context, s dataset, scratch string) ([]string, error) {
 	opt := chunkio.Options{Label: s.label, Missing: stream.MissingKeep, Seed: o.seed, Threads: o.threads}
 	rows := s.rows
@@ -43,7 +43,7 @@ func (o *options) writeHalves(ctx context.Context, s dataset, scratch string) ([
 	return paths, nil
 }
 
-// filteredRows is a source of the rows of another that wantsRow accepts, by their numbers in order.
+// filteredRows is a source of the rows of another source whose numbers wantsRow accepts, in the same order.
 type filteredRows struct {
 	stream.Source
 	wantsRow func(row int) bool
@@ -55,7 +55,7 @@ func (s filteredRows) Rows() int64 { return -1 }
 // Cuts implements stream.Source.
 func (s filteredRows) Cuts() []int64 { return nil }
 
-// Chunks implements stream.Source; it always returns all rows.
+// Chunks implements stream.Source. It ignores the range and returns all rows.
 func (s filteredRows) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		read, start := 0, int64(0)

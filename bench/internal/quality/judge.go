@@ -13,15 +13,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// scoringRows are the rows that score all choices on a set: a seeded sample, as in the file and standardized.
+// scoringRows is a random sample of a dataset's rows, by which all choices are scored: as in the file, and
+// standardized.
 type scoringRows struct {
 	file, standard *judge.Table
 	columns        []stream.Column
 	varying        []int // columns that can be features: not constant, and with finite squares
-	clusters       int   // number of occurring classes; 0 without a label
+	clusters       int   // number of classes in the sample; 0 without a label
 }
 
-// scores compare clusters and neighbours of the rows with their classes.
+// scores compares the clusters and the nearest neighbours of the rows with their classes.
 type scores struct {
 	NMI *stream.Spread `json:"nmi,omitempty"`
 	ACC *stream.Spread `json:"acc,omitempty"`
@@ -65,8 +66,8 @@ func (o *options) readScoringRows(ctx context.Context, s dataset) (*scoringRows,
 	return j, nil
 }
 
-// columnOrders returns the chosen columns, best first: the selection's, or for random features a different
-// order for every run of k-means.
+// columnOrders returns the chosen columns, best first. This is the order of the selection, or for random features a
+// different order for every run of k-means.
 func (j *scoringRows) columnOrders(o *options, v variant, sel *stream.Selection) [][]int {
 	switch v.baseline {
 	case judge.All:
@@ -91,13 +92,13 @@ func (j *scoringRows) columnOrders(o *options, v variant, sel *stream.Selection)
 	return [][]int{order}
 }
 
-// fewOrders is the number of random choices to average the scores other than k-means over.
+// fewOrders is the number of random choices over which all scores are averaged except those from k-means.
 const fewOrders = 5
 
-// judgeChoices scores the first features of the orders, as many as each of the choices has: by k-means and
-// nearest neighbours on these columns as they are in the file, standardized, and with every row divided by its
-// length; and by the error of reconstructing all standardized columns. The baseline of all features, which
-// leaves no error, uses all of them in every choice.
+// judgeChoices scores each choice by the first c.K features of each order. It uses k-means and nearest neighbours on
+// these columns, first as they are in the file, then standardized, then with every row divided by its length. It also
+// computes the error of reconstructing all standardized columns. The baseline of all features uses all columns in
+// every choice, and has no error.
 func (j *scoringRows) judgeChoices(ctx context.Context, o *options, s dataset, v variant, orders [][]int, choices []choiceMade) error {
 	team := kernel.NewTeam(o.threads)
 	few := orders[:min(len(orders), fewOrders)]
@@ -174,8 +175,8 @@ func (j *scoringRows) scoreByClasses(ctx context.Context, o *options, orders [][
 	return nil
 }
 
-// divideRows divides every row by its length, in place, so that distances depend on cosines only. A row of
-// zeros, such as a text with none of the words, stays.
+// divideRows divides every row by its length, in place, so that distances depend on cosines only. It does not change
+// a row of zeros, such as a text without any of the words.
 func divideRows(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	lengths := make([]float64, x.Rows)
 	for k := range x.Cols {

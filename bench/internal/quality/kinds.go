@@ -31,8 +31,8 @@ func madeKinds() []madeKind {
 	}
 }
 
-// probeKind is a small table that shows how methods behave. Its columns are pixels, for methods that accept no
-// others.
+// probeKind returns a small table for finding out how methods behave. Its columns are pixels, because some methods
+// accept only pixels.
 func probeKind() madeKind {
 	return madeKind{name: "probe", rows: 200, make: func() classedFiller {
 		const width = 8
@@ -94,7 +94,7 @@ func copiesTable() classedFiller {
 	return t.shuffleAndName()
 }
 
-// fewColumnsTable has single columns that follow the classes, and noise.
+// fewColumnsTable makes a table with a few columns that depend on the class, and columns of noise.
 func fewColumnsTable(seed uint64, columns, noise, classes int, share float64) *madeTable {
 	t := &madeTable{seed: seed, classes: classes}
 	for f := range columns {
@@ -125,8 +125,8 @@ func fewAmongFactorsTable() classedFiller {
 	return t.shuffleAndName()
 }
 
-// wideTable is 60 × 40 pixels: smooth waves of light over all of them, and 9 patches of 9 × 9 that follow the
-// classes.
+// wideTable makes images of 60 × 40 pixels: smooth waves of light over all pixels, and 9 patches of 9 × 9 pixels that
+// depend on the class.
 func wideTable() classedFiller {
 	const height, width, waves, patches, side = 60, 40, 5, 9, 9
 	t := &madeTable{seed: 6, classes: 10}
@@ -155,8 +155,8 @@ func wideTable() classedFiller {
 	return t.shuffleAndName()
 }
 
-// wordCountsTable has words with chances by Zipf's law; the words of a topic are six times as frequent in its
-// class, so that each indicates it.
+// wordCountsTable makes word counts with frequencies by Zipf's law. The words of a topic are six times as frequent in
+// the class of that topic, so that each of them indicates the class.
 func wordCountsTable() classedFiller {
 	t := &madeTable{seed: 7, classes: 5}
 	for j := range 1200 {

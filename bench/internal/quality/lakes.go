@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// lakeKinds are generated tables of sensors that repeat a few factors. A method has to choose as many columns
-// as there are factors, not shares of the columns, and once as many as it decides itself.
+// lakeKinds returns generated tables of sensors that measure the same few factors. A method does not choose shares of
+// the columns, but as many columns as there are factors, and once as many as it decides itself.
 func lakeKinds() (kinds []madeKind) {
 	const rows = 2000
 	for _, factors := range []int{3, 12, 40} {
@@ -40,8 +40,8 @@ func lakeKinds() (kinds []madeKind) {
 			make:  func() classedFiller { return telemetrySet() }})
 }
 
-// makeLake makes sensors with a correlation of 0.95. If there are clusters, each factor follows 4 classes by a
-// share of its variance that keeps them equally far apart for few factors and for many.
+// makeLake makes sensors with a correlation of 0.95. If clusters is set, each factor depends on 4 classes. They explain
+// a share of its variance such that the classes are equally far apart for any number of factors.
 func makeLake(factors int, apart, clusters bool) *madeTable {
 	t := &madeTable{seed: uint64(100 + factors), classes: 4}
 	for f := range factors {
@@ -77,14 +77,14 @@ func (k *storedTable) Columns() []stream.Column { return k.names }
 // FillColumn implements gen.Filler.
 func (k *storedTable) FillColumn(j int, from int64, out []float64) { copy(out, k.values[j][from:]) }
 
-// Class implements classedFiller, without classes.
+// Class implements classedFiller for a table without classes.
 func (k *storedTable) Class(int64) int { return 0 }
 
 func (k *storedTable) answerGroups() [][]string { return k.groups }
 
-// telemetrySet has the real numbers of package planted's telemetry, without ids, times and modes.
+// telemetrySet makes package planted's telemetry with only the columns of real numbers, without ids, times and modes.
 func telemetrySet() *storedTable {
-	// The first two are missing in most rows, the last leaks the label.
+	// The first two columns are missing in most rows, and the last one reveals the label.
 	excluded := []string{"alarm_code", "lab_sample", "churn_score_prev_model"}
 	k, source := new(storedTable), planted.Telemetry{}
 	for i := range source.Folders() {
@@ -102,7 +102,7 @@ func telemetrySet() *storedTable {
 		}
 	}
 	for _, factor := range source.Factors() {
-		var showing []string // the copy of a sensor and the sum of two count as well
+		var showing []string // includes the copy of a sensor and the sum of two sensors
 		for _, c := range k.names {
 			if strings.HasPrefix(c.Name, factor+"_") || factor == "pump_flow" && c.Name == "flow_total" {
 				showing = append(showing, c.Name)

@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// madeTable is a table of classes of rows, with columns that mix hidden factors with noise. Every value is a
-// hash of seed, column and row, as in package planted.
+// madeTable is a generated table whose rows have classes, and whose columns are sums of hidden factors and noise.
+// Every value is a hash of seed, column and row, as in package planted.
 type madeTable struct {
 	seed    uint64
 	classes int
@@ -25,21 +25,21 @@ type madeTable struct {
 	order   []int // column j of the table is columns[order[j]]
 }
 
-// madeFactor is √share times a number of the row's class, plus √(1 − share) times the row's own number, both of
-// variance 1. If split is set, the class's number is 1 or −1, as class and split have an even or odd number of
-// bits in common: of 4 classes two have each.
+// madeFactor is a hidden factor: √share times a number of the row's class, plus √(1 − share) times a number of the row.
+// Both numbers have variance 1. If split is set, the number of the class is 1 or −1, according to whether class and
+// split have an even or odd number of bits in common. Of 4 classes two have 1 and two have −1.
 type madeFactor struct {
 	share float64
 	split int
 }
 
-// madeColumn is offset + unit·(Σ weight·factor + noise·(its own series)), or if chance is set a count of three
-// trials that succeed with the chance of the row's class, or if flag is set 1 with this chance and else 0.
+// madeColumn is offset + unit·(Σ weight·factor + noise·(a series of the column)). If chance is set, it is the number of
+// successes in three trials, with the probability of the row's class. If flag is set, it is 1 with probability flag.
 type madeColumn struct {
-	group        int // number of its group of equals in the answer; 0: not in the answer
+	group        int // number of its group of redundant columns in the answer; 0 if it is not in the answer
 	terms        []madeTerm
 	noise        float64
-	offset, unit float64 // a unit of 0 is 1
+	offset, unit float64 // a unit of 0 means 1
 	chance       []float64
 	flag         float64
 }
@@ -49,7 +49,7 @@ type madeTerm struct {
 	weight float64
 }
 
-// Series numbers of made tables, distinct from package planted's.
+// Numbers of the random series of madeTable. They differ from the numbers in package planted.
 const (
 	madeClass = 1<<41 + iota
 	madeOrder
@@ -60,7 +60,7 @@ const (
 
 func (t *madeTable) newSeries(n uint64) planted.Series { return planted.NewSeries(t.seed, n) }
 
-// shuffleAndName shuffles and names the columns, so that neither place nor name reveals a column's role.
+// shuffleAndName shuffles and names the columns, so that neither position nor name reveals the role of a column.
 func (t *madeTable) shuffleAndName() *madeTable {
 	t.order = make([]int, len(t.columns))
 	for j := range t.order {
@@ -142,12 +142,12 @@ type madeKind struct {
 	name     string
 	about    string
 	rows     int64
-	unranked bool // no structure: every choice is as good; for a lake: no classes
+	unranked bool // the set has no structure, so that all choices are equal, or is a lake without classes
 	lake     bool
 	make     func() classedFiller
 }
 
-// classedFiller is a gen.Filler whose rows have classes, with a known answer or nil.
+// classedFiller is a gen.Filler whose rows have classes. Its answer may be nil.
 type classedFiller interface {
 	gen.Filler
 	Class(row int64) int

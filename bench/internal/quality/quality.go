@@ -38,13 +38,13 @@ type options struct {
 	fresh     bool
 	threads   int
 	seed      uint64
-	kinds     string // path of a file
+	kinds     string // path of the file of kinds
 	heldOut   uint64
 	progress  io.Writer
 	command   string // the command line, for the results
 
 	percents   []float64         // shares, parsed
-	variants   []variant         // those in methods
+	variants   []variant         // the variants named in methods
 	namedKinds map[string]string // kinds of sets, from the file of kinds
 }
 

@@ -20,8 +20,8 @@ import (
 type run struct {
 	*options
 	scratch string
-	store   *findings
-	cells   []cell // of this run's sets and variants
+	store   *findingsFile
+	cells   []cell // one for each set and variant of this run
 }
 
 // cell is the finding of a variant on a set.
@@ -31,13 +31,13 @@ type cell struct {
 	finding finding
 }
 
-// scoreSettings describes everything that shapes the scores of a given choice.
+// scoreSettings describes all settings on which the scores of a given choice depend.
 func (r *run) scoreSettings() string {
 	return fmt.Sprintf("percent=%v seeds=%d halves=%d rows=%d eval-rows=%d seed=%d protocol=%d",
 		r.percents, r.seeds, r.halves, r.rows, r.evalRows, r.seed, protocolVersion)
 }
 
-// protocolVersion grows when equal choices get other scores: older findings are then ignored.
+// protocolVersion must be increased when a change gives equal choices other scores. Older findings are then ignored.
 const protocolVersion = 3
 
 func (r *run) limitsText() string {
@@ -50,7 +50,7 @@ func (r *run) fillFindings(ctx context.Context, sets []dataset) error {
 		return err
 	}
 	for _, s := range sets {
-		p := preparedSet{dataset: s} // halves and rows are made when a variant needs them
+		p := preparedSet{dataset: s} // makes halves and rows when a variant needs them
 		for i, v := range r.variants {
 			f := finding{Set: s.name, Fingerprint: s.fingerprint, Variant: v.name, Settled: v.settingsText(), Judged: r.scoreSettings(), Sources: v.sourcesDigest(), Limits: r.limitsText()}
 			if known, ok := r.store.findUsable(f); ok && !r.fresh {
@@ -84,14 +84,14 @@ func (r *run) fillFindings(ctx context.Context, sets []dataset) error {
 	return nil
 }
 
-// preparedSet is a set with data made once for all variants.
+// preparedSet is a dataset with data that are made once and used for all variants.
 type preparedSet struct {
 	dataset
 	rows   *scoringRows
 	halves []string // paths
 }
 
-// progressText describes a finding for the waiting user, without scores of a set that is held out.
+// progressText describes a finding for the waiting user. It omits the scores of a held-out dataset.
 func (f finding) progressText(s dataset) string {
 	if s.heldOut {
 		return "held out"
@@ -107,15 +107,15 @@ func (f finding) progressText(s dataset) string {
 	return title
 }
 
-// findChoices makes the choices of v on s and scores them. It fails only if interrupted; a method's refusal is
-// part of the finding.
+// findChoices makes the choices of v on s and scores them. It fails only if interrupted. If the method refuses, the
+// refusal is recorded in the finding.
 func (r *run) findChoices(ctx context.Context, s preparedSet, v variant, perCount bool) ([]choiceMade, error) {
 	counts := s.featureCounts(r.percents)
 	var choices []choiceMade
 	for i, k := range counts {
 		choices = append(choices, choiceMade{Percent: r.percents[i], K: k, Error: stream.Number(math.NaN())})
 	}
-	groups := [][]int{make([]int, len(counts))} // positions of counts that share a run
+	groups := [][]int{make([]int, len(counts))} // positions of counts that one run can serve
 	for i := range counts {
 		groups[0][i] = i
 	}
@@ -140,7 +140,7 @@ func (r *run) findChoices(ctx context.Context, s preparedSet, v variant, perCoun
 		if err == nil {
 			continue
 		}
-		// A timeout or lack of memory for few features means the same for more.
+		// If time or memory is not enough for few features, it is not enough for more.
 		hopeless := errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*stream.MemoryError))
 		for _, other := range groups[number:] {
 			for _, i := range other {
@@ -165,13 +165,13 @@ func (r *run) refusalText(err error) string {
 	return first
 }
 
-// stableShare is the largest share of the features, in per cent, to measure the stability of. Greedy methods
-// take time in proportion to k, so that halves at 20 % would be most of a run.
+// stableShare is the largest share of the features, in per cent, for which stability is measured. The time of greedy
+// methods is proportional to k, so that selections from halves at 20 % would need most of the time of a run.
 const stableShare = 10
 
-// findGroupChoices selects once, as many features as the last of the choices has or as a run without a number
-// takes, from all rows and from the halves, and scores the beginnings of this selection for each of the
-// choices.
+// findGroupChoices selects once for several choices, from all rows and from the halves. It selects as many features as
+// the last choice has, or lets the method decide the number if that is 0. The other choices are the beginnings of this
+// selection. It scores all choices.
 func (r *run) findGroupChoices(ctx context.Context, s preparedSet, v variant, choices []choiceMade) error {
 	last := &choices[len(choices)-1]
 	var sel *stream.Selection

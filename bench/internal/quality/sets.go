@@ -22,20 +22,20 @@ type dataset struct {
 	kind        string
 	label       string // empty for lakes without classes
 	made        bool   // generated
-	lake        bool   // generated, and the number of choices is that of its factors
+	lake        bool   // generated, and as many features are chosen as there are factors
 	heldOut     bool
-	unranked    bool // nothing to find: ranks on it would be chance
+	unranked    bool // there is no structure to find, so that ranks would be random
 	rows        int64
 	features    int
 	fingerprint string
-	answer      [][]string // generated: groups of features for the same factor; one of each is right
+	answer      [][]string // of a generated set: groups of features of the same factor; a right choice has one of each
 }
 
 // missingPolicy is the treatment of missing values in selections and scores.
 const missingPolicy = "mean"
 
-// findSets lists the Parquet files of the folders that have a label column, by name, followed by the generated
-// sets, which it makes in the scratch folder.
+// findSets lists the Parquet files of the folders that have a label column, sorted by name. Generated datasets, which
+// it writes into the scratch folder, follow.
 func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, error) {
 	var sets []dataset
 	for _, folder := range o.folders {
@@ -135,7 +135,7 @@ func (o *options) describeSet(ctx context.Context, s *dataset) error {
 	return nil
 }
 
-// featureCounts returns the numbers of features at the shares, in order; of a lake the number of factors.
+// featureCounts returns the number of features for each share, in order. For a lake it returns the number of factors.
 func (s dataset) featureCounts(percents []float64) []int {
 	var list []int
 	for _, p := range percents {
@@ -148,7 +148,7 @@ func (s dataset) featureCounts(percents []float64) []int {
 	return list
 }
 
-// countCovered counts the groups of the answer with a chosen feature: a factor counts once, even if several of
+// countCovered counts the groups of the answer that have a chosen feature. A factor counts once, even if several of
 // its sensors are chosen.
 func (s dataset) countCovered(chosen []string) (hit int) {
 	for _, group := range s.answer {

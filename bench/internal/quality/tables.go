@@ -13,12 +13,12 @@ import (
 type score int
 
 const (
-	scoreNMI       score = iota // of k-means on the columns as they are; for text by the directions of rows
-	scoreFile                   // NMI of k-means on the columns as they are, also for text
+	scoreNMI       score = iota // NMI of k-means on the columns in the file; for text on rows divided by their length
+	scoreFile                   // NMI of k-means on the columns in the file, also for text
 	scoreStandard               // NMI of k-means on the standardized columns
-	scoreKNN                    // accuracy of the nearest neighbour, columns as for NMI
-	scoreACC                    // of k-means, columns as for NMI
-	scoreExplained              // share of all standardized columns
+	scoreKNN                    // accuracy of the nearest neighbour, on the same columns as scoreNMI
+	scoreACC                    // clustering accuracy of k-means, on the same columns as scoreNMI
+	scoreExplained              // explained share of all standardized columns
 	scoreStability
 	scoreFound
 	scoreCount
@@ -29,26 +29,26 @@ type table struct {
 	title   string      // "5 % of the features"
 	file    string      // "5", "all"
 	sets    []dataset   // the ranked ones
-	kinds   []string    // of the sets
-	rows    []tableRow  // by mean rank; all features, which are not ranked, come last
-	ranks   judge.Ranks // of the ranked variants, in the order of rows
+	kinds   []string    // kinds of the sets
+	rows    []tableRow  // by mean rank; the baseline of all features, which has no rank, comes last
+	ranks   judge.Ranks // ranks of the ranked variants, in the order of rows
 	refused int
 }
 
-// tableRow is a variant in a table, with its scores by set, in the order of the table's sets. NaN means no
-// score.
+// tableRow is a variant in a table. It has one score for each of the table's sets, in their order. NaN means that
+// there is no score.
 type tableRow struct {
 	variant       string
 	ranked        bool
-	rank          float64 // mean
+	rank          float64 // mean rank
 	scores        [scoreCount][]float64
 	seconds       float64 // sum over sets
 	refused       int
 	gap, gapError float64 // mean difference of NMI to the first row, and its standard error
 }
 
-// makeTables compares at every share, and over all: on the sets that are not held out, and then on the sets
-// that are, if any.
+// makeTables compares the variants at every share, and over all shares. It does so for the sets that are not held out,
+// and then for the held-out sets, if any.
 func (r *run) makeTables(sets []dataset) (list []table) {
 	all := make([]int, len(r.percents))
 	for i := range all {
@@ -81,8 +81,8 @@ func (r *run) makeTables(sets []dataset) (list []table) {
 	return list
 }
 
-// tabulateShares compares the means over some shares, given as positions in percents. Several shares of one set
-// form one block: they are not independent, as Friedman's test requires of blocks.
+// tabulateShares compares the means over some shares, given as positions in percents. Several shares of one set form
+// one block, because they are not independent, and Friedman's test requires independent blocks.
 func (r *run) tabulateShares(title, file string, sets []dataset, shares []int) table {
 	t := table{title: title, file: file, sets: sets, kinds: kindsOf(sets)}
 	for _, v := range r.variants {
@@ -149,7 +149,7 @@ func (t *table) rankRows() {
 	}
 }
 
-// meanOver averages a row's scores over the sets of the wanted kinds, without missing ones.
+// meanOver averages a row's scores over the sets of the wanted kinds. It ignores missing scores.
 func (t table) meanOver(row tableRow, of score, wanted func(kind string) bool) float64 {
 	var list []float64
 	for i, x := range row.scores[of] {
@@ -176,7 +176,7 @@ func (r *run) findingOf(s dataset, v variant) finding {
 	return r.cells[i].finding
 }
 
-// meanOfKnown averages a score over the shares that have it: not all have a stability, or a share of an answer.
+// meanOfKnown averages a score over the shares that have it. Stability and covered groups are not known for all shares.
 func (f finding) meanOfKnown(shares []int, score func(choiceMade) float64) float64 {
 	var list []float64
 	for _, i := range shares {
@@ -187,7 +187,7 @@ func (f finding) meanOfKnown(shares []int, score func(choiceMade) float64) float
 	return judge.Summarize(list).Mean
 }
 
-// meanScore averages a score over some of the shares; NaN if one has none.
+// meanScore averages a score over some of the shares. It returns NaN if one of them has no score.
 func (f finding) meanScore(shares []int, score func(choiceMade) float64) float64 {
 	sum := 0.0
 	for _, i := range shares {

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// NoFigure fills a cell without a figure.
+// NoFigure is the content of a cell without a figure.
 const NoFigure = "–"
 
-// TableHead begins a table. The first columns are text and aligned to the left; the others are numbers.
+// TableHead begins a table. The first textColumns columns are text, aligned to the left; the others are numbers.
 func TableHead(w io.Writer, titles []string, textColumns int) {
 	fmt.Fprintln(w)
 	TableRow(w, titles)
@@ -46,7 +46,7 @@ func FormatSeconds(s float64) string {
 	return fmt.Sprintf("%.3f", s)
 }
 
-// FormatPoints writes a share of 1 in hundredths.
+// FormatPoints formats a share between 0 and 1 in hundredths.
 func FormatPoints(share float64) string {
 	if math.IsNaN(share) {
 		return NoFigure

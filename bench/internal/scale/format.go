@@ -9,9 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 )
 
-// writeConfig begins a file in Go's benchmark format (golang.org/design/14313-benchmark-format). Only facts
-// that must agree between compared results are keys; the rest are remarks, because benchstat does not compare
-// results with different keys.
+// writeConfig begins a file in Go's benchmark format (golang.org/design/14313-benchmark-format). benchstat compares
+// only results whose keys agree. So only properties that must agree are keys, and all others are remarks.
 func writeConfig(w io.Writer, host workshop.Machine, version, command string) {
 	fmt.Fprintf(w, "# %s\n# %s\n# machine: %s\n", command, version, host)
 	fmt.Fprintf(w, "# Read is the yardstick: every column through arrow v15's own column readers (bench/_bareread),\n"+
@@ -20,8 +19,8 @@ func writeConfig(w io.Writer, host workshop.Machine, version, command string) {
 	fmt.Fprintf(w, "Unit rows/s better=higher\n")
 }
 
-// benchmarkName names the point in Go's benchmark format. The number after the last dash is GOMAXPROCS, which
-// --threads sets.
+// benchmarkName returns the name of the point in Go's benchmark format. The number after the last dash is GOMAXPROCS,
+// which --threads sets.
 func (p point) benchmarkName() string {
 	var b strings.Builder
 	switch p.method {
@@ -44,7 +43,7 @@ func (p point) benchmarkName() string {
 	return b.String()
 }
 
-// writeTurn writes one process as one line: benchstat computes median and spread itself.
+// writeTurn writes a line for one process. benchstat computes median and spread from the lines.
 func writeTurn(w io.Writer, p point, t turn) {
 	wall := t.cost.Wall
 	fmt.Fprintf(w, "%s 1 %d ns/op %.6g rows/s %d peak-B %d cpu-ns/op", p.benchmarkName(),

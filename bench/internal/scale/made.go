@@ -21,9 +21,9 @@ type generatedData struct {
 // denseBytes is the size of 4-byte values.
 func denseBytes(s size) float64 { return 4 * float64(s.rows) * float64(s.columns) }
 
-// listColumns is the number of columns from which planted data is a single column of lists. A footer takes
-// about 1 KB a column: a file of 200 rows and a million columns would be more footer than data, and a bare
-// reading of it would measure the footer.
+// listColumns is the number of features from which on planted data are stored as a single column of lists. A footer
+// needs about 1 KB per column. In a file of 200 rows and a million columns the footer would be larger than the data,
+// and bareread would measure the footer.
 const listColumns = 100_000
 
 var plantedData = generatedData{
@@ -60,8 +60,8 @@ func (m generatedData) genArgs(path string, s size, seed uint64) []string {
 		m.genFlags(s)...)
 }
 
-// splitSizes returns all pairs of rows and columns of at most limit bytes, the smallest first, and the larger
-// ones.
+// splitSizes returns all sizes (pairs of rows and columns) with at most limit bytes, the smallest first, and the sizes
+// with more.
 func (m generatedData) splitSizes(rows, columns []int64, limit int64) (fitting, tooLarge []size) {
 	for _, r := range rows {
 		for _, c := range columns {

@@ -17,7 +17,7 @@ type plot struct {
 	chart report.Chart
 }
 
-// makePlots returns the charts that have lines.
+// makePlots returns the charts that have at least one line.
 func (r *scaleRun) makePlots() []plot {
 	threads := int(slices.Max(r.threadCounts))
 	results := slices.DeleteFunc(slices.Clone(r.results), func(m measuredPoint) bool { return m.threads != threads })

@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Pseudo-methods of points that run another program: the yardstick, decoding as ufs-stream does, and DuckDB.
+// Names used in place of a method for points that run another program: bareread, decode and DuckDB.
 const (
 	bareReading = "read"
 	decoding    = "decode"
@@ -31,8 +31,8 @@ func (s size) String() string {
 	return fmt.Sprintf("%s rows × %s columns", humanize.Comma(s.rows), humanize.Comma(int64(s.columns)))
 }
 
-// point is a measured combination: a method on some data with a number of threads. Every turn at a point runs a
-// process.
+// point is a combination to measure: a method on some data with a number of threads. In every turn one process runs
+// for each point.
 type point struct {
 	data    string // empty for planted data, which the size describes
 	size    size
@@ -55,7 +55,7 @@ type turn struct {
 type measuredPoint struct {
 	point
 	turns   []turn
-	stopped bool // there will be no more turns
+	stopped bool // no more turns are measured
 }
 
 // spread is the median, the least and the largest value of some turns.
@@ -78,8 +78,8 @@ func (s spread) formatCell(value func(float64) string) string {
 func wallSeconds(t turn) float64 { return t.cost.Wall.Seconds() }
 func peakMemory(t turn) float64  { return float64(t.cost.Peak) }
 
-// timesReading returns the time as a multiple of the bare reading in the same turn and on as many threads; +Inf
-// if there was none.
+// timesReading returns the time as a multiple of bareread's time in the same turn, with as many threads. It returns
+// +Inf if bareread was not measured.
 func timesReading(t turn) float64 { return t.cost.Wall.Seconds() / t.read.Seconds() }
 
 func defaultThreadCounts() (counts []string) {

@@ -18,14 +18,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// scaleRun is a run of scale or speed.
+// scaleRun holds the state of one run of scale or speed.
 type scaleRun struct {
 	*options
 	host    workshop.Machine
 	shop    *workshop.Workshop
 	out     io.Writer    // receives the benchmark lines as they come
 	lines   bytes.Buffer // all benchmark lines
-	readers []string     // measured before the methods: bareReading, perhaps decoding and duckDBSum
+	readers []string     // programs measured before the methods: bareReading, perhaps decoding and duckDBSum
 	results []measuredPoint
 	skipped []string // sentences on omitted measurements, with reasons
 }
@@ -43,8 +43,8 @@ func (r *scaleRun) measureGenerated(ctx context.Context, m generatedData, rows [
 	return nil
 }
 
-// measureSize measures on the data in --dir if it exists. Otherwise it makes the data and removes it again,
-// with --keep only if it is incomplete.
+// measureSize measures on the data in --dir if they exist. Otherwise it makes the data, and removes them afterwards.
+// With --keep it removes them only if they are incomplete.
 func (r *scaleRun) measureSize(ctx context.Context, m generatedData, s size) error {
 	dir := r.dir
 	if dir == "" {
@@ -75,9 +75,9 @@ func (r *scaleRun) measureSize(ctx context.Context, m generatedData, s size) err
 	return r.measureDataset(ctx, m.name, s, []string{path}, flags)
 }
 
-// measureDataset takes turns on one dataset. In each turn it runs, for every number of threads, the readers and
-// then every method, so that changes in the machine's speed affect all of them alike. A bare reading before all
-// turns is not counted: it brings the file into memory, if it fits. flags are those of select for this data.
+// measureDataset measures on one dataset in turns. In each turn it runs, for every number of threads, the readers and
+// then every method, so that changes in the machine's speed affect all of them alike. Before the first turn it runs
+// bareread without counting it, to bring the file into memory if it fits. flags are flags of select for this data.
 func (r *scaleRun) measureDataset(ctx context.Context, data string, s size, inputs, flags []string) error {
 	if _, err := r.runReader(ctx, r.shop.Bare, 1, inputs); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (r *scaleRun) measureDataset(ctx context.Context, data string, s size, inpu
 	return nil
 }
 
-// reasonToSkip explains a failed turn that only omits its point. It is empty for a real fault.
+// reasonToSkip explains a failed turn if only its point has to be omitted. It is empty for a real fault.
 func (r *scaleRun) reasonToSkip(ctx context.Context, err error) string {
 	var failed *workshop.ChildError
 	switch {

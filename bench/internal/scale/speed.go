@@ -18,15 +18,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// EUFS runs on a sample, as by select's default, with enough iterations that all of its steps count while a
-// turn stays short.
+// Settings of EUFS: a sample of the size that is select's default, and enough iterations to measure all steps in a
+// short turn.
 const eufsSample, eufsIterations, eufsClusters = 10_000, 5, 10
 
-// speedRun is a run of speed.
+// speedRun holds the state of one run of speed.
 type speedRun struct {
 	*scaleRun
-	peaks         map[int]peak // by number of threads
-	duckDBVersion string       // empty if DuckDB is not measured
+	peaks         map[int]peakRates // by number of threads
+	duckDBVersion string            // empty if DuckDB is not measured
 }
 
 func speedDefaults() *options {
@@ -72,7 +72,7 @@ comes; the folder --results gets them all (NAME.txt, for benchstat) and a summar
 }
 
 func (o *options) runSpeed(ctx context.Context, out io.Writer) error {
-	o.onceAbove = o.giveUp // every method makes all its turns
+	o.onceAbove = o.giveUp // so every method is measured in all turns
 	if err := o.validate(); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (o *options) runSpeed(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	base.readers = append(base.readers, decoding)
-	r := &speedRun{scaleRun: base, peaks: map[int]peak{}}
+	r := &speedRun{scaleRun: base, peaks: map[int]peakRates{}}
 	if err := r.findDuckDB(ctx); err != nil {
 		return err
 	}
@@ -120,13 +120,13 @@ func (o *options) runSpeed(ctx context.Context, out io.Writer) error {
 	return r.writeLinesAndSummary(ctx, text.Bytes())
 }
 
-// imageData are images: whole numbers from 0 to 255, as in E-MNIST.
+// imageData generates images with pixels from 0 to 255, whole numbers as in E-MNIST.
 var imageData = generatedData{
 	kind: "grid", name: "images", valueBytes: denseBytes,
 	genFlags: func(s size) []string { return []string{"--shape", imageShape(s.columns)} },
 }
 
-// imageShape returns the squarest image shape with this number of pixels; empty if gen grid has none.
+// imageShape returns the image shape nearest to a square with this number of pixels, or empty if gen grid has none.
 func imageShape(pixels int) string {
 	for height := 1000; height >= 8; height-- {
 		if width := pixels / height; width >= height && width <= 1000 && width*height == pixels {
@@ -136,9 +136,8 @@ func imageShape(pixels int) string {
 	return ""
 }
 
-// countOperations counts the additions and multiplications of a method's large products, as defined in the
-// documentation of the command, bench. It is 0 for variance, which has none, and for methods that are not named
-// there.
+// countOperations returns the number of additions and multiplications in the large matrix products of a method, as
+// documented in bench/doc.go. It is 0 for variance, which has none, and for methods that are not listed there.
 func countOperations(method string, s size, anchors int) float64 {
 	n, d, m := float64(s.rows), float64(s.columns), float64(anchors)
 	switch method {

@@ -11,26 +11,26 @@ import (
 )
 
 const (
-	// Each rate is measured for 0.2 s in slices, and the fastest counts, because other programs slow single
-	// slices down. A slice has some five products, and is short enough for some to run undisturbed on a busy
+	// Each rate is measured for 0.2 s in time slices. The fastest slice counts, because other programs slow single
+	// slices down. A slice has about five products. It is so short that some slices run undisturbed even on a busy
 	// machine.
 	peakSlices, peakSlice = 40, 5 * time.Millisecond
-	// A product is side × side with terms terms. Operands, panels and sum of a float64 product are 3.5 MB,
-	// which caches hold. On a busy machine sides of 192 to 960 gave rates that differ by its noise only, except
-	// that SyrkWhole loses 15 % at 192, to the tiles on the diagonal.
+	// A product has peakSide × peakSide entries, each a sum of peakTerms terms. Operands, panels and sum of a float64
+	// product need 3.5 MB, which fits in caches. On a busy machine, rates for sides from 192 to 960 differed only by
+	// noise, except that SyrkWhole was 15 % slower at 192 because of the tiles on the diagonal.
 	peakSide, peakTerms = 384, 256
 )
 
-// peak is the joint rate of some threads, in operations per second.
-type peak struct {
+// peakRates has the joint rates of some threads, in operations per second.
+type peakRates struct {
 	double, single float64 // multiplications and additions of float64 and float32
-	whole          float64 // of whole numbers; 0 if the kernel multiplies them as float64
+	whole          float64 // multiplications and additions of whole numbers; 0 if the kernel uses float64 for them
 }
 
-// measurePeak lets every thread multiply its own blocks, so that none waits for another.
-func measurePeak(threads int) peak {
+// measurePeak lets every thread multiply its own blocks, so that threads do not wait for each other.
+func measurePeak(threads int) peakRates {
 	const full = 2 * peakSide * peakSide * peakTerms
-	p := peak{double: operationRate(threads, full, floatProduct[float64]), single: operationRate(threads, full, floatProduct[float32])}
+	p := peakRates{double: operationRate(threads, full, floatProduct[float64]), single: operationRate(threads, full, floatProduct[float32])}
 	if wholeProduct() != nil {
 		p.whole = operationRate(threads, full/2, wholeProduct)
 	}
@@ -48,8 +48,8 @@ func floatProduct[T kernel.Float]() func() {
 	return func() { kernel.Gemm(team, 1, a, a.Trans(), c) }
 }
 
-// wholeProduct prepares a product of whole numbers, which computes only half, by symmetry; it is nil if the
-// kernel has none.
+// wholeProduct returns a function that multiplies whole numbers, and computes only half of the symmetric result. It
+// returns nil if the kernel does not support whole numbers.
 func wholeProduct() func() {
 	team := kernel.NewTeam(1)
 	x, whole := make([]float64, peakSide*peakTerms), make([]int16, peakSide*peakTerms)
@@ -73,7 +73,7 @@ func operationRate(threads int, operations float64, prepare func() func()) (best
 	for range peakSlices {
 		var done atomic.Int64
 		var running sync.WaitGroup
-		start := time.Now() // for all: a thread that waits for a core does nothing meanwhile
+		start := time.Now() // one start for all threads, so that waiting for a core counts too
 		for _, product := range products {
 			running.Go(func() {
 				for time.Since(start) < peakSlice {
@@ -88,7 +88,7 @@ func operationRate(threads int, operations float64, prepare func() func()) (best
 	return best
 }
 
-func (p peak) writeLines(w io.Writer, threads int) {
+func (p peakRates) writeLines(w io.Writer, threads int) {
 	fmt.Fprintf(w, "BenchmarkPeak/type=float64/threads=%d-%[1]d 1 %.6g GFLOP/s\n", threads, p.double/1e9)
 	fmt.Fprintf(w, "BenchmarkPeak/type=float32/threads=%d-%[1]d 1 %.6g GFLOP/s\n", threads, p.single/1e9)
 	if p.whole > 0 {

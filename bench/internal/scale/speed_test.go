@@ -200,17 +200,17 @@ func TestSpeedCells(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		change     func(*measuredPoint)
-		peak       peak
+		peak       peakRates
 		operations float64
 		want       string
 	}{
-		{"counted", func(*measuredPoint) {}, peak{6e9, 12e9, 1e9}, 3e9,
+		{"counted", func(*measuredPoint) {}, peakRates{6e9, 12e9, 1e9}, 3e9,
 			"images 1e3 64 greedy 2 2.00 (1.00–4.00) 2.00 (0.25–4.00) 3.00 3.00 1.50 25.0 % 12.5 % 150.0 %"},
-		{"no whole numbers", func(*measuredPoint) {}, peak{6e9, 12e9, 0}, 3e9,
+		{"no whole numbers", func(*measuredPoint) {}, peakRates{6e9, 12e9, 0}, 3e9,
 			"images 1e3 64 greedy 2 2.00 (1.00–4.00) 2.00 (0.25–4.00) 3.00 3.00 1.50 25.0 % 12.5 % –"},
-		{"not counted", func(*measuredPoint) {}, peak{6e9, 12e9, 1e9}, 0,
+		{"not counted", func(*measuredPoint) {}, peakRates{6e9, 12e9, 1e9}, 0,
 			"images 1e3 64 greedy 2 2.00 (1.00–4.00) 2.00 (0.25–4.00) 3.00 – – – – –"},
-		{"without a reading", func(m *measuredPoint) { m.turns = []turn{{cost: workshop.Cost{Wall: time.Second}}} }, peak{6e9, 12e9, 1e9}, 3e9,
+		{"without a reading", func(m *measuredPoint) { m.turns = []turn{{cost: workshop.Cost{Wall: time.Second}}} }, peakRates{6e9, 12e9, 1e9}, 3e9,
 			"images 1e3 64 greedy 2 1.00 (1.00–1.00) – 0.000 3.00 3.00 50.0 % 25.0 % 300.0 %"},
 	} {
 		changed := m

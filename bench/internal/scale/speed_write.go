@@ -37,7 +37,7 @@ func (r *speedRun) writeSpeedSummary(w io.Writer) {
 	r.writeSkipped(w)
 }
 
-func (m measuredPoint) speedCells(p peak, operations float64) []string {
+func (m measuredPoint) speedCells(p peakRates, operations float64) []string {
 	perSecond := m.spreadOf(func(t turn) float64 { return operations / t.cost.Wall.Seconds() }).median
 	times := results.NoFigure
 	if x := m.spreadOf(timesReading); m.method != bareReading && !math.IsInf(x.high, 1) {
@@ -51,7 +51,7 @@ func (m measuredPoint) speedCells(p peak, operations float64) []string {
 	}
 }
 
-// formatGiga writes a number of operations in billions, with the digits of seconds; 0 gives no figure.
+// formatGiga writes a number of operations in billions, with as many digits as FormatSeconds. For 0 it writes NoFigure.
 func formatGiga(operations float64) string {
 	if operations == 0 {
 		return results.NoFigure
@@ -59,7 +59,7 @@ func formatGiga(operations float64) string {
 	return results.FormatSeconds(operations / 1e9)
 }
 
-// formatShare writes part as a percentage of whole; if one of them is 0 it gives no figure.
+// formatShare writes part as a percentage of whole. If one of them is 0, it writes NoFigure.
 func formatShare(part, whole float64) string {
 	if part == 0 || whole == 0 {
 		return results.NoFigure

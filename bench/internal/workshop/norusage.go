@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// childPeak is 0, because the system does not report it.
+// childPeak returns 0, because the system does not report the peak.
 func childPeak(*os.ProcessState) int64 { return 0 }
 
-// ownPeak is above every childPeak, so that select's own figure is used.
+// ownPeak returns more than every childPeak, so that the peak that select reports is used.
 func ownPeak() int64 { return math.MaxInt64 }

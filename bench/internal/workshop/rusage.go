@@ -23,10 +23,10 @@ func ownPeak() int64 {
 	return peakBytes(&u)
 }
 
-// peakBytes converts Maxrss, which is in KiB on Linux and the BSDs, in bytes on macOS.
+// peakBytes returns Maxrss in bytes. The field is in KiB on Linux and the BSDs, and in bytes on macOS.
 func peakBytes(u *syscall.Rusage) int64 {
 	if runtime.GOOS == "darwin" {
-		return int64(u.Maxrss) //nolint:unconvert // it has 32 bits on some systems
+		return int64(u.Maxrss) //nolint:unconvert // Maxrss has 32 bits on some systems
 	}
 	return int64(u.Maxrss) << 10 //nolint:unconvert // as above
 }

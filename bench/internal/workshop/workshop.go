@@ -17,8 +17,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The import paths of the programs that are measured. paper, scale and speed start the same program as a user
-// does, so nothing of its pipeline is written a second time here.
+// The import paths of the programs that are measured. paper, scale and speed start the same program as a user does, so
+// no part of its pipeline is written again here.
 const (
 	mainProgram   = "github.com/ufs-stream/ufs-stream/cmd/ufs-stream"
 	bareProgram   = "github.com/ufs-stream/ufs-stream/bench/_bareread"
@@ -45,8 +45,8 @@ type ChildError struct {
 	err      error
 }
 
-// ExitsWith returns the child's own exit code if ufs-stream refused its arguments, because these come from the
-// flags of this program. Package exit calls it.
+// ExitsWith returns the child's exit code if ufs-stream refused its arguments, because they come from the flags of the
+// bench. Package exit calls it.
 func (e *ChildError) ExitsWith() int {
 	if e.Code >= exit.Usage && e.Code <= exit.Memory {
 		return e.Code
@@ -89,7 +89,7 @@ func RunChild(ctx context.Context, binary string, args ...string) ([]byte, Cost,
 	return out.Bytes(), took, nil
 }
 
-// StartSelf starts this very program as a child, so that its memory does not add to ours.
+// StartSelf runs this program as a child process, so that its memory does not count as memory of this process.
 func StartSelf(ctx context.Context, args []string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -108,7 +108,7 @@ func MakeScratch() (string, error) {
 	return dir, nil
 }
 
-// Workshop is a scratch folder with the programs to measure. Close it.
+// Workshop is a scratch folder with the programs to measure. The caller must close it.
 type Workshop struct {
 	Dir     string
 	Program string // ufs-stream
@@ -117,7 +117,7 @@ type Workshop struct {
 	Decode  string // decode; empty until BuildDecode
 }
 
-// New takes the binary, or builds it into a scratch folder if binary is empty.
+// New makes a workshop that uses binary as ufs-stream, or builds ufs-stream if binary is empty.
 func New(ctx context.Context, binary string) (*Workshop, error) {
 	dir, err := MakeScratch()
 	if err != nil {
@@ -148,8 +148,8 @@ func (w *Workshop) prepareProgram(ctx context.Context, binary string) (err error
 	return err
 }
 
-// commitHere names the commit of the current folder, for the version of a program built from it: Go itself
-// records none if GOFLAGS has -buildvcs=false. It is empty without git.
+// commitHere returns the commit of the current folder, for the version of a program built from it. Go does not record
+// the commit if GOFLAGS has -buildvcs=false. The result is empty without git.
 func commitHere(ctx context.Context) string {
 	out, _, err := RunChild(ctx, "git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
 	if err != nil {
@@ -158,7 +158,7 @@ func commitHere(ctx context.Context) string {
 	return ", commit " + strings.TrimSpace(string(out))
 }
 
-// BuildBare takes binary as the yardstick, or builds it if binary is empty.
+// BuildBare uses binary as bareread, or builds bareread if binary is empty.
 func (w *Workshop) BuildBare(ctx context.Context, binary string) error {
 	if w.Bare = binary; binary != "" {
 		return nil
@@ -167,7 +167,7 @@ func (w *Workshop) BuildBare(ctx context.Context, binary string) error {
 	return goBuild(ctx, bareProgram, w.Bare, "")
 }
 
-// BuildDecode takes binary as the program that only decodes, or builds it if binary is empty.
+// BuildDecode uses binary as decode, or builds decode if binary is empty.
 func (w *Workshop) BuildDecode(ctx context.Context, binary string) error {
 	if w.Decode = binary; binary != "" {
 		return nil
@@ -182,7 +182,7 @@ func (w *Workshop) Close() { os.RemoveAll(w.Dir) }
 // Path returns the path of a file in the scratch folder.
 func (w *Workshop) Path(name string) string { return filepath.Join(w.Dir, name) }
 
-// goBuild builds pkg, which works in the project's folder only. Its error adds that, and alternative.
+// goBuild builds pkg. This works only in the project's folder. The error states this, and adds alternative.
 func goBuild(ctx context.Context, pkg, to, alternative string) error {
 	_, _, err := RunChild(ctx, "go", "build", "-o", to, pkg)
 	if err != nil && ctx.Err() == nil {
@@ -204,8 +204,8 @@ func (w *Workshop) RunJSON(ctx context.Context, result any, verb string, args ..
 	return took, nil
 }
 
-// RunSelect runs select. Before it execs, a child shares the memory of this process, and Linux counts that
-// towards the child's peak. If this hides the child's own peak, the peak is the one that select reports.
+// RunSelect runs select. Before exec a child shares the memory of this process, and Linux counts that memory in the
+// child's peak. If it hides the child's own peak, RunSelect returns the peak that select reports.
 func (w *Workshop) RunSelect(ctx context.Context, args ...string) (*stream.Selection, Cost, error) {
 	sel := new(stream.Selection)
 	took, err := w.RunJSON(ctx, sel, "select", args...)

@@ -12,11 +12,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// arrowView is a leaf column of a record batch: row i has value i of the array, unless an enclosing struct is null.
+// arrowView is a leaf column of a record batch. Row i contains value i of the array, unless an enclosing struct is
+// null.
 type arrowView struct {
 	arrow.Array
 	structs  []arrow.Array
-	skipBits []uint64 // rows that are not written: see Target
+	skipBits []uint64 // rows that are not written: see Target.Skip
 }
 
 func newView(r arrow.Record, path []int, skip []uint64) arrowView {
@@ -38,7 +39,7 @@ func (v arrowView) isNull(i int) bool {
 	return isNullAt(v.Array, i)
 }
 
-// isNullAt also looks into dictionaries and runs, whose values may be null.
+// isNullAt reports whether value i is null. It also checks the values of dictionaries and runs, which may be null.
 func isNullAt(a arrow.Array, i int) bool {
 	switch a := a.(type) {
 	case *array.Null:
@@ -51,7 +52,7 @@ func isNullAt(a arrow.Array, i int) bool {
 	return a.IsNull(i)
 }
 
-// arrowBatch collects rows for writing: the indices of values in their array, and levels.
+// arrowBatch collects rows that are to be written: the indices of values in their array, and the levels.
 type arrowBatch struct {
 	places   []int
 	def, rep []int16
@@ -85,7 +86,6 @@ func (v arrowView) writeElement(ctx context.Context, c *writer.Chunk, e int) err
 	})
 }
 
-// writeNested writes every row to a column inside structs, which may be null like its values.
 func (v arrowView) writeNested(ctx context.Context, c *writer.Chunk, nullable []bool) error {
 	return v.eachBatch(ctx, c, v.Array, func(b *arrowBatch, row int) error {
 		level, null, err := v.definitionLevel(row, nullable)
@@ -101,8 +101,8 @@ func (v arrowView) writeNested(ctx context.Context, c *writer.Chunk, nullable []
 	})
 }
 
-// definitionLevel counts the optional structs and the optional value that are present in a row. null is true if one
-// of them, or a required one, is null.
+// definitionLevel returns the number of optional structs, including the optional value, that are present in a row. null
+// is true if one of them, or a required struct or value, is null.
 func (v arrowView) definitionLevel(row int, nullable []bool) (level int16, null bool, err error) {
 	for i, optional := range nullable {
 		if i < len(v.structs) {
@@ -128,7 +128,8 @@ func (v arrowView) writeLists(ctx context.Context, c *writer.Chunk, nullable []b
 		return fmt.Errorf("%v is no list", v.DataType())
 	}
 	values := list.ListValues()
-	// Levels from the top: element, null element, empty list; without the second if elements are required.
+	// From the highest level down: element, null element, empty list. If elements are required, there is no level for
+	// null elements.
 	full := c.Descr().MaxDefinitionLevel()
 	elements := c.Descr().SchemaNode().RepetitionType() == parquet.Repetitions.Optional
 	return v.eachBatch(ctx, c, values, func(b *arrowBatch, row int) error {
@@ -174,7 +175,6 @@ func (b *arrowBatch) addNull(c *writer.Chunk) error {
 	return nil
 }
 
-// eachBatch calls row for every row and writes the collected values, some rows at a time.
 func (v arrowView) eachBatch(ctx context.Context, c *writer.Chunk, values arrow.Array, row func(b *arrowBatch, row int) error) error {
 	var b arrowBatch
 	for i := range v.Len() {

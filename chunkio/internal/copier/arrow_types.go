@@ -10,20 +10,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// arrowMapping is the Parquet type that an Arrow type is written as.
+// arrowMapping is the Parquet type as which the values of an Arrow type are written.
 type arrowMapping struct {
 	physical parquet.Type
 	logical  schema.LogicalType
-	size     int  // of fixed-length byte arrays, else -1
-	dict     bool // a dictionary is likely to pay
+	size     int  // length of fixed-length byte arrays, else -1
+	dict     bool // a dictionary probably saves space
 }
 
 func (m arrowMapping) newNode(name string, required bool) (*schema.PrimitiveNode, error) {
 	return schema.NewPrimitiveNodeLogical(name, writer.Repetition(required), m.logical, m.physical, m.size, -1)
 }
 
-// mapArrow returns the Parquet type that holds every value of t: the same type if Parquet has it, milliseconds for
-// seconds, which Parquet lacks.
+// mapArrow returns the Parquet type that holds every value of t: the same type if Parquet supports it. Seconds become
+// milliseconds, because Parquet does not support seconds.
 func mapArrow(t arrow.DataType) (arrowMapping, error) {
 	none := schema.NoLogicalType{}
 	switch t := t.(type) {
@@ -80,7 +80,7 @@ func mapArrow(t arrow.DataType) (arrowMapping, error) {
 	return arrowMapping{}, fmt.Errorf("the Arrow type %v cannot be written to Parquet", t)
 }
 
-// mapDecimal keeps decimals of up to 18 digits as integers, as most writers do.
+// mapDecimal maps decimals of up to 18 digits to integers, as most writers do.
 func mapDecimal(precision, scale int32, size int) (arrowMapping, error) {
 	if precision < 1 || scale < 0 || scale > precision {
 		return arrowMapping{}, fmt.Errorf("decimal(%d,%d) cannot be written to Parquet", precision, scale)

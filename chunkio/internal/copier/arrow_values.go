@@ -50,7 +50,7 @@ func writeArrow(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) erro
 		return putValues(c, a.Value, at, def, rep)
 	case *array.FixedSizeBinary:
 		return putValues(c, func(i int) parquet.FixedLenByteArray { return a.Value(i) }, at, def, rep)
-	case interface{ Value(int) string }: // text and binary, with offsets of either size and as views
+	case interface{ Value(int) string }: // text and binary, with offsets of both sizes and as views
 		return putValues(c, func(i int) parquet.ByteArray { return parquet.ByteArray(a.Value(i)) }, at, def, rep)
 	case interface{ Value(int) []byte }:
 		return putValues(c, func(i int) parquet.ByteArray { return a.Value(i) }, at, def, rep)
@@ -63,7 +63,7 @@ func writeArrow(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) erro
 		})
 	case *array.Decimal256:
 		return writeDecimals(c, a.DataType().(*arrow.Decimal256Type).Precision, at, def, rep, func(i int) []byte {
-			w := a.Value(i).Array() // least significant first
+			w := a.Value(i).Array() // words, the least significant word first
 			return wordsBigEndian(w[3], w[2], w[1], w[0])
 		})
 	}
@@ -121,8 +121,8 @@ func writeTimes(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) erro
 	return fmt.Errorf("the Arrow type %v cannot be written to Parquet", a.DataType())
 }
 
-// writeDecimals writes decimals: as integers up to 18 digits, see mapDecimal. big returns their unscaled value in
-// big-endian two's complement.
+// writeDecimals writes decimals; up to 18 digits they are written as integers, see mapDecimal. big(i) returns the
+// unscaled value i in big-endian two's complement.
 func writeDecimals(c *writer.Chunk, precision int32, at []int, def, rep []int16, big func(int) []byte) error {
 	if precision > 18 {
 		return putValues(c, func(i int) parquet.FixedLenByteArray { return big(i) }, at, def, rep)
@@ -146,7 +146,6 @@ func writeDecimals(c *writer.Chunk, precision int32, at []int, def, rep []int16,
 	}, at, def, rep)
 }
 
-// wordsBigEndian lists words, the most significant first, as bytes.
 func wordsBigEndian(words ...uint64) []byte {
 	var b []byte
 	for _, w := range words {

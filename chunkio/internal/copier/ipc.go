@@ -16,23 +16,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// ipcSource copies columns of an Arrow IPC file. The file has been checked by package ipc; the library then reads it
-// a record batch at a time, as text and dates require.
+// ipcSource copies columns of an Arrow IPC file. Package ipc has checked the file. The library reads it one record
+// batch at a time, because texts and dates require the library.
 type ipcSource struct {
 	*ownipc.File
 	leafAt        func(leaf int) int
 	reader        *ipc.FileReader
-	leaf          []ipcLeaf    // in the order of the file's leaves
-	record        arrow.Record // the batch read last
-	batch         int          // its number
+	leaf          []ipcLeaf    // in the order of the leaves of the file
+	record        arrow.Record // the last batch that was read
+	batch         int          // number of this batch
 	topLevelSpans func() map[string]span
 }
 
-// ipcLeaf is a leaf column of an Arrow schema: a top-level field or a field of structs.
+// ipcLeaf is a leaf column of an Arrow schema: a top-level field or a field inside structs.
 type ipcLeaf struct {
 	path     []int // field numbers from the top level down
 	typ      arrow.DataType
-	nullable []bool // of the enclosing structs, from the top level down, and of the field
+	nullable []bool // whether the enclosing structs (from the top level down) and the field may be null
 }
 
 func (l ipcLeaf) mayBeNull() bool { return slices.Contains(l.nullable, true) }
@@ -62,7 +62,7 @@ func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int, heldBytes int6
 	return s, err
 }
 
-// HeldBytes counts the library's schema and the file's own.
+// HeldBytes returns the memory of the library's schema and of the file.
 func (s *ipcSource) HeldBytes() int64 { return s.File.HeldBytes() + s.LibraryBytes() }
 
 func (s *ipcSource) addLeaves(f arrow.Field, path []int, nullable []bool) {
@@ -76,8 +76,8 @@ func (s *ipcSource) addLeaves(f arrow.Field, path []int, nullable []bool) {
 	s.leaf = append(s.leaf, ipcLeaf{path, f.Type, nullable})
 }
 
-// columnLeaves returns the leaves of an output column, by their number: one, or all of a top-level field; none if the
-// field is absent.
+// columnLeaves returns the indices of the leaves of an output column: a single leaf, or all leaves of a top-level
+// field. It returns no leaf if the field is absent.
 func (s *ipcSource) columnLeaves(c Column) (leaves []int) {
 	if c.Kind != FromField {
 		return []int{s.leafAt(c.Leaf)}
@@ -85,7 +85,7 @@ func (s *ipcSource) columnLeaves(c Column) (leaves []int) {
 	return s.topLevelSpans()[c.Name].leafNumbers()
 }
 
-// Extents implements Source: a batch is read whole.
+// Extents implements Source: a batch is always read as a whole.
 func (s *ipcSource) Extents(g int, _ []Column) []format.Extent { return []format.Extent{s.Extent(g)} }
 
 // Field implements Source.
@@ -117,8 +117,8 @@ func (s *ipcSource) Field(c Column) (Field, error) {
 	return Field{Node: node, Dict: []bool{m.dict}}, err
 }
 
-// wholeField makes the output field of a top-level field and everything in it: structs and lists, but no lists of
-// structs or lists.
+// wholeField builds the output field of a top-level field with everything in it. The field may contain structs and
+// lists, but not lists of structs or lists.
 func (s *ipcSource) wholeField(f arrow.Field, leaves []int) (Field, error) {
 	optional := writer.Repetition(!f.Nullable)
 	if t, ok := f.Type.(*arrow.StructType); ok && t.NumFields() > 0 {
@@ -136,7 +136,7 @@ func (s *ipcSource) wholeField(f arrow.Field, leaves []int) (Field, error) {
 	}
 	name, typ, required := f.Name, f.Type, !f.Nullable
 	elem, isList := elementField(f.Type)
-	if isList { // other nested types are an error of mapArrow
+	if isList { // mapArrow returns an error for other nested types
 		name, typ, required = "element", elem.Type, !elem.Nullable
 	}
 	m, err := s.mapType(leaves[0], typ)
@@ -151,7 +151,6 @@ func (s *ipcSource) wholeField(f arrow.Field, leaves []int) (Field, error) {
 	return Field{Node: list, Dict: []bool{m.dict}}, err
 }
 
-// mapType is mapArrow for the values of a leaf. Decimals that the library does not know arrive as integers.
 func (s *ipcSource) mapType(leaf int, typ arrow.DataType) (arrowMapping, error) {
 	m, err := mapArrow(typ)
 	if precision, scale, small := s.SmallDecimal(leaf); small && err == nil {
@@ -174,7 +173,7 @@ func elementField(t arrow.DataType) (arrow.Field, bool) {
 	return arrow.Field{}, false
 }
 
-// Need implements Source: the memory of a column of the widest common type, whose pages grow by doubling.
+// Need implements Source. It assumes a column of the widest common type, whose pages grow by doubling.
 func (s *ipcSource) Need(g int, c Column) int64 {
 	const bytesPerRow = 24
 	return int64(len(s.columnLeaves(c))) * (OpenColumnBytes + bytesPerRow*s.GroupRows()[g])
@@ -183,7 +182,7 @@ func (s *ipcSource) Need(g int, c Column) int64 {
 // Scratch implements Source: the library holds a record batch as a whole.
 func (s *ipcSource) Scratch(g int, _ []Column, _ int) (int64, error) { return s.BatchBytes(g) }
 
-// Tasks implements Source: one task an output column.
+// Tasks implements Source: one task per output column.
 func (s *ipcSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, error) {
 	if s.batch != g {
 		err := format.Guard(func() (err error) {

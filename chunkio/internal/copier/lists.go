@@ -7,19 +7,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// listSplitter turns elements of a list column into flat columns: output column t holds element t.element of every
-// row, null if the row has no such element.
+// listSplitter turns elements of a list column into flat columns: output column t contains the element with index
+// t.element of every row, or null if the list of the row is too short.
 type listSplitter[T any] struct {
 	columns []splitColumn[T]
-	// columnOf maps an element to its place in columns, plus one.
+	// columnOf maps the index of an element to its index in columns plus one.
 	columnOf []int
 	// A level below elementLevel means that the row's list is null or empty; max means that the element is not null.
 	elementLevel, max int16
-	rowsBegun         int // rows begun in this batch of columns
+	rowsBegun         int // number of rows begun in the current batch
 	element           int
 }
 
-// splitColumn gathers one output column: def has an entry for every finished row.
+// splitColumn collects one output column. def contains an entry for every finished row.
 type splitColumn[T any] struct {
 	to     *writer.Chunk
 	values []T
@@ -46,7 +46,7 @@ func newListSplitter[T any](d *schema.Column, to []target) *listSplitter[T] {
 	return s
 }
 
-// addLevels takes the next levels of the list column, and the values of those at level max.
+// addLevels adds the next levels of the list column, and the values of the entries whose level is max.
 func (s *listSplitter[T]) addLevels(values []T, def, rep []int16) error {
 	if len(s.columns) == 0 {
 		return nil
@@ -82,7 +82,6 @@ func (s *listSplitter[T]) addLevels(values []T, def, rep []int16) error {
 	return nil
 }
 
-// addMissing adds nulls for rows that have no such element.
 func (s *listSplitter[T]) addMissing() {
 	for i := range s.columns {
 		for c := &s.columns[i]; len(c.def) < s.rowsBegun; {

@@ -24,8 +24,8 @@ func newParquetSource(f *pq.File, leafAt func(leaf int) int) *parquetSource {
 	})}
 }
 
-// Field implements Source. A flat column is OPTIONAL if the leaf or any group around it is; elements of lists always
-// are.
+// Field implements Source. A flat column is OPTIONAL if the leaf or any enclosing group is OPTIONAL. A column of list
+// elements is always OPTIONAL.
 func (s *parquetSource) Field(c Column) (Field, error) {
 	if c.Kind == FromField {
 		n, err := s.topLevel(c.Name)
@@ -69,8 +69,8 @@ func (s *parquetSource) columnsOf(c Column) []int {
 
 func (s *parquetSource) columnSchema(col int) *schema.Column { return s.Schema().Column(col) }
 
-// hasDictionary reports whether the input's writer found that a dictionary pays: the first row group has one, and did
-// not fall back to plain pages.
+// hasDictionary reports whether a dictionary saved space for the writer of the input: the first row group has a
+// dictionary, and did not fall back to plain pages.
 func (s *parquetSource) hasDictionary(col int) bool {
 	for g, rows := range s.GroupRows() {
 		if rows == 0 {
@@ -91,8 +91,8 @@ func (s *parquetSource) Need(g int, c Column) int64 {
 			width := int64(max(1, s.Leaves()[s.leafAt(c.Leaf)].Width))
 			encoded, page = encoded/width, page/width
 		}
-		// Encoded pages grow by doubling; v15's encoder, its levels, its compressed page and its dictionary hold
-		// about a page each.
+		// Encoded pages grow by doubling. In v15, the encoder, its levels, its compressed page and its dictionary each
+		// take about as much memory as a page.
 		total += OpenColumnBytes + 2*encoded + 6*page
 	}
 	return total
@@ -124,7 +124,7 @@ func (s *parquetSource) Scratch(g int, columns []Column, workers int) (int64, er
 	return largest * int64(workers), nil
 }
 
-// Tasks implements Source: one task a physical column.
+// Tasks implements Source: one task per physical column.
 func (s *parquetSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, error) {
 	byColumn := map[int][]target{}
 	var order []int
@@ -152,9 +152,9 @@ func (s *parquetSource) Tasks(_ context.Context, g int, targets []Target) ([]Tas
 	return tasks, nil
 }
 
-// batchSize returns the number of values to move at a time: fewer if they are long, and not many more than the chunk
-// has. With full batches for each of 900,000 chunks of one value, three quarters of the memory that convert allocated
-// were batches.
+// batchSize returns the number of values to copy at a time. It is smaller for long values, and not much larger than the
+// number of values in the chunk. With full batches for 900,000 chunks of one value each, batches took three quarters of
+// the memory that convert allocated.
 func (s *parquetSource) batchSize(g, col int) int {
 	info, batch := s.Chunk(g, col), int64(copyBatch)
 	if s.columnSchema(col).PhysicalType() == parquet.Types.ByteArray && info.Values > 0 {

@@ -12,25 +12,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// copyBatch is the number of values that a copy moves at a time: enough to hide the calls, few enough that the
-// scratch (24 B a value and the strings) stays in the cache.
+// copyBatch is the number of values that are copied at a time. It is large enough for the cost of calls to be
+// negligible, and small enough for the scratch (24 B per value and the strings) to stay in the cache.
 const copyBatch = 4096
 
 // target is the destination of a copied column.
 type target struct {
 	chunk *writer.Chunk
-	// element is the list element that the output column takes of every row, or -1.
+	// element is the index of the list element that is written to the output column, or -1.
 	element int
-	// keepsLevels keeps the levels unchanged: the output column is nested like the input. Otherwise it is flat, and
-	// null wherever the input's leaf or one of its groups is.
+	// keepsLevels means that the output column is nested like the input, so that the levels are kept unchanged.
+	// Otherwise the output column is flat, and null if the leaf of the input or one of its groups is null.
 	keepsLevels bool
-	skip        []uint64 // of the row group, the same for all targets: see Target
+	skip        []uint64 // skipped rows of the row group, the same for all targets: see Target.Skip
 }
 
-// copyChunk copies all of r, one column chunk, to every target, to the bit: values are never converted, so uint8,
-// decimals, NaN payloads and nulls stay the same. It reads the chunk once, for any number of a list's elements.
-// values is the number of entries according to the footer, nulls included; batch is the number of values moved at a
-// time. Byte arrays of r must stay valid: the writer's statistics refer to them.
+// copyChunk copies the whole column chunk of r to every target without changing a bit: values are never converted, so
+// uint8, decimals, NaN payloads and nulls stay the same. It reads the chunk only once, even for many elements of a
+// list. values is the number of entries according to the footer, including nulls. batch is the number of values copied
+// at a time. Byte arrays of r must stay valid, because the writer's statistics refer to them.
 func copyChunk(ctx context.Context, r pqfile.ColumnChunkReader, to []target, values int64, batch int) error {
 	return format.Guard(func() error {
 		d := r.Descriptor()
@@ -89,7 +89,7 @@ func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.
 		for _, t := range to {
 			switch {
 			case t.element >= 0:
-				continue // split does all elements in one go
+				continue // split copies all elements at once
 			case t.keepsLevels:
 				err = writer.Put(t.chunk, v, def, rep)
 			default:
@@ -127,17 +127,18 @@ func flatLevels(c *writer.Chunk, dst, def []int16, present int16) []int16 {
 	return dst
 }
 
-// rowFilter removes skipped rows from the batches of a column, whose rows may end in a later batch.
+// rowFilter removes skipped rows from the batches of a column, a row may continue in the next batch.
 type rowFilter[T any] struct {
 	skip       []uint64
 	valueLevel int16 // definition level of a value
 	row        int   // current row
 }
 
-// keepRows moves the kept values and levels of a batch to its front, and returns them and the number of levels.
+// keepRows moves the values and levels to be kept to the beginning of a batch. It returns them and the number of
+// levels.
 func (k *rowFilter[T]) keepRows(values []T, def, rep []int16) ([]T, []int16, []int16, int64) {
 	n := max(len(def), len(rep))
-	if def == nil { // a required column: a value a row
+	if def == nil { // a required column contains one value per row
 		n = len(values)
 	}
 	levels, keptValues, next := 0, 0, 0

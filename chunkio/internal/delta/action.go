@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// action is one line of a commit or of a JSON checkpoint, reduced to the parts that determine the live files. Unknown
-// fields and actions are skipped, as the protocol demands.
+// action is one line of a commit or of a JSON checkpoint, reduced to the fields that determine the live files. Unknown
+// fields and actions are skipped, as the protocol requires.
 type action struct {
 	Add                *fileAction
 	Remove             *fileAction
@@ -20,7 +20,7 @@ type fileAction struct {
 	Path            *string
 	PartitionValues map[string]*string
 	Size            *int64
-	Stats           json.RawMessage // a JSON document in a string
+	Stats           json.RawMessage // a JSON document, encoded as a JSON string
 	DeletionVector  *deletionVector
 }
 
@@ -30,7 +30,7 @@ type deletionVector struct {
 	Offset         *int64
 }
 
-// uniqueID distinguishes the deletion vectors of one file; "" is for no vector.
+// uniqueID distinguishes the deletion vectors of one file; it is "" if there is no vector.
 func (d *deletionVector) uniqueID() string {
 	switch {
 	case d == nil:

@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// commitsAhead is the number of commits read while one is replayed: an object store takes some 30 ms for any request,
-// and a log may have thousands of commits after its last checkpoint. Only commits of at most maxAheadFile bytes are
-// read ahead; longer ones keep the connection busy alone.
+// commitsAhead is the number of commits that are read ahead while one is replayed: an object store takes about 30 ms
+// for each request, and a log may have thousands of commits after its last checkpoint. Only commits of at most
+// maxAheadFile bytes are read ahead; a longer commit uses the whole bandwidth by itself.
 const (
 	commitsAhead = 8
 	maxAheadFile = 256 << 10
 )
 
-// commitQueue opens commits in their order, and reads the next ones ahead.
+// commitQueue opens commits in order, and reads the following commits ahead.
 type commitQueue struct {
 	*table
 	commits     []commit
-	nextToStart int // the first commit whose reading has not started
+	nextToStart int // index of the first commit whose reading has not started
 	files       map[int]chan fetchedFile
 	running     sync.WaitGroup
 }
@@ -29,10 +29,8 @@ type fetchedFile struct {
 	err     error
 }
 
-// waitForReads waits for the started reads. Cancel their context first.
 func (q *commitQueue) waitForReads() { q.running.Wait() }
 
-// openCommit opens commit i as table.openFile does. Call it with 0, 1, 2, ….
 func (q *commitQueue) openCommit(ctx context.Context, i int) (r io.Reader, release func(), err error) {
 	for ; q.nextToStart < len(q.commits) && q.nextToStart <= i+commitsAhead; q.nextToStart++ {
 		q.startReading(ctx, q.nextToStart)
@@ -51,7 +49,7 @@ func (q *commitQueue) openCommit(ctx context.Context, i int) (r io.Reader, relea
 	return bytes.NewReader(got.content), release, q.checkSize(f, int64(len(got.content)))
 }
 
-// startReading begins to read commit i if there is memory that nothing else needs soon.
+// startReading begins to read commit i if there is memory that is not needed for other purposes soon.
 func (q *commitQueue) startReading(ctx context.Context, i int) {
 	f := q.commits[i].logFile()
 	if f.size > maxAheadFile || f.size > q.budget.limit/2-q.budget.used || q.budget.reserve(f.size, q.name) != nil {

@@ -15,7 +15,7 @@ func (b *budget) reserve(n int64, table string) error {
 
 func (b *budget) release(n int64) { b.used -= n }
 
-// errOverLimit reports that n more bytes do not fit. The need of later parts of the log is unknown.
+// errOverLimit reports that n more bytes exceed the limit. The memory that later parts of the log need is not known.
 func (b *budget) errOverLimit(n int64, table string) error {
 	return &stream.MemoryError{What: "the log of " + table + " (read up to here)", Need: b.used + n, Limit: b.limit}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// readCheckpoint applies all actions of a checkpoint to the state. Its removed files are skipped: they are not among
-// its added files.
+// readCheckpoint applies all actions of a checkpoint to the state. Removed files in it are skipped, because its added
+// files do not include them.
 func (t *table) readCheckpoint(ctx context.Context, c *checkpoint, s *state) error {
 	r := checkpointReader{table: t, state: s, version: c.version}
 	for _, part := range c.parts {
@@ -24,7 +24,7 @@ func (t *table) readCheckpoint(ctx context.Context, c *checkpoint, s *state) err
 			return t.adviseWithoutCheckpoint(c, err)
 		}
 	}
-	// Only a V2 checkpoint has sidecars. They have no sidecars of their own.
+	// Only a V2 checkpoint has sidecars. A sidecar has no sidecars.
 	for _, f := range r.sidecars {
 		if err := r.readParquet(ctx, f); err != nil {
 			return t.adviseWithoutCheckpoint(c, err)
@@ -38,7 +38,7 @@ func (t *table) adviseWithoutCheckpoint(c *checkpoint, err error) error {
 	if _, fault := errors.AsType[faultError](err); !ok || fault {
 		return err
 	}
-	// A missing file may have been cleaned up, with the table, since it was listed.
+	// A missing file may have been cleaned up, together with parts of the table, after the log was listed.
 	retry := ""
 	if errors.Is(err, fs.ErrNotExist) {
 		retry = "read the table again; if that fails here too, "
@@ -50,7 +50,8 @@ func (t *table) adviseWithoutCheckpoint(c *checkpoint, err error) error {
 	return e
 }
 
-// isCompleteWithout reports whether an older checkpoint, or none, and commits lead to the version of a checkpoint.
+// isCompleteWithout reports whether the version of checkpoint c can be reconstructed without c: from an older
+// checkpoint, or from the empty table, and commits.
 func (t *table) isCompleteWithout(c *checkpoint) bool {
 	from := int64(0)
 	for _, older := range t.checkpoints {
@@ -99,7 +100,8 @@ func (r *checkpointReader) checkVersion(version int64) error {
 	return nil
 }
 
-// addSidecar notes a file that continues the checkpoint. All sidecars lie in one folder, whatever their path.
+// addSidecar records a file that continues the checkpoint. All sidecars are in one folder, whatever path the checkpoint
+// states.
 func (r *checkpointReader) addSidecar(raw string, size int64) error {
 	name, err := url.PathUnescape(raw)
 	if err != nil || path.Base(name) == "." || path.Base(name) == "/" {

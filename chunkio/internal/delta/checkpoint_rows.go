@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// watchedInput notes failed reads, which are no damage to the file.
+// watchedInput records failed reads, which do not mean that the file is damaged.
 type watchedInput struct {
 	format.Input
 	err error
@@ -38,12 +38,13 @@ func (r *checkpointReader) readParquet(ctx context.Context, f logFile) error {
 	return err
 }
 
-// actionsPerByte exceeds the actions that any writer packs into a byte: each has its own path, size and time.
+// actionsPerByte is greater than the number of actions per byte of any real file: each action has its own path, size
+// and time.
 const actionsPerByte = 64
 
 func (r *checkpointReader) readColumns(ctx context.Context, f logFile, in format.Input) error {
 	place := r.filePath(f.name)
-	if f.size > 0 { // a sidecar may come without
+	if f.size > 0 { // the size of a sidecar may be missing
 		if err := r.checkSize(f, in.Size()); err != nil {
 			return err
 		}
@@ -105,10 +106,10 @@ func (r *checkpointReader) readRowGroup(ctx context.Context, file *pq.File, g in
 	})
 }
 
-// columnBytes estimates the memory of a cursor: the bytes of the chunk that are read at once; the current page and
-// the previous one, whose texts the batch may still use (the length of a page is unknown before it is read, so the
-// chunk bounds it); the state of the codec; a batch; and a slice header for each text of a dictionary, which is
-// assumed to be compressed to no less than an eighth.
+// columnBytes estimates the memory of a cursor: the bytes of the chunk that are read at once; the current and the
+// previous page; the state of the codec; a batch; and a slice header for each text of a dictionary, assuming that
+// compression reduces it to no less than an eighth. The batch may still use texts of the previous page. The length of a
+// page is not known before it is read, so the size of the chunk is used.
 func columnBytes(file *pq.File, g, i int) int64 {
 	const readAtOnce, codec, header = 8 << 20, 1 << 20, 24
 	c := file.Chunk(g, i)
@@ -116,7 +117,6 @@ func columnBytes(file *pq.File, g, i int) int64 {
 	return n + header/4*min(c.Uncompressed, 8*file.DictionaryBytes(g, i))
 }
 
-// placeAtRow places an error at a row of a file, unless the data are not at fault.
 func placeAtRow(row int64, err error) error {
 	if _, ok := errors.AsType[*stream.MemoryError](err); ok {
 		return err

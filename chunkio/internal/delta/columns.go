@@ -10,13 +10,13 @@ import (
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
-// The columns of a checkpoint that are read. Groups within lists and maps have arbitrary names, so those columns are
-// found by the beginning of their path and, for maps, its end.
+// Columns of a checkpoint that are read. Groups within lists and maps may have any name. A column in a list or map is
+// therefore found by the beginning of its path and, in a map, by the end of its path.
 const (
 	addPath = iota
 	addSize
 	addStats
-	addRows // of statistics stored as columns
+	addRows // number of rows, if statistics are stored as columns
 	addKeys
 	addValues
 	vectorType
@@ -35,8 +35,8 @@ const (
 	columnCount
 )
 
-// columnNames returns the paths of the columns; a path that ends with a dot contains lists or maps, and key or value
-// is then its end.
+// columnNames returns the paths of the columns. If a path ends with a dot, a list or map follows: the second text is
+// then the end of the path, key or value.
 func columnNames() [columnCount][2]string {
 	return [columnCount][2]string{
 		addPath: {"add.path"}, addSize: {"add.size"}, addStats: {"add.stats"}, addRows: {"add.stats_parsed.numRecords"},
@@ -49,8 +49,8 @@ func columnNames() [columnCount][2]string {
 	}
 }
 
-// findColumns finds the physical columns in a checkpoint's schema; -1 if it is absent. files selects the columns of
-// added files as well.
+// findColumns returns the indices of the physical columns in a checkpoint's schema; -1 for an absent column. If files
+// is set, it also finds the columns of added files.
 func findColumns(s *schema.Schema, files bool) (at [columnCount]int, err error) {
 	for c, name := range columnNames() {
 		at[c] = -1
@@ -82,7 +82,7 @@ func findColumns(s *schema.Schema, files bool) (at [columnCount]int, err error) 
 	return at, checkShapes(s, at)
 }
 
-// checkShapes verifies that exactly the columns that are lists in checkpoints are lists.
+// checkShapes verifies that the columns that must be lists are lists, and that no other column is.
 func checkShapes(s *schema.Schema, at [columnCount]int) error {
 	repeated := []int{addKeys, addValues, metaPartitions, metaKeys, metaValues, protocolFeatures}
 	for c, i := range at {
@@ -107,11 +107,11 @@ func checkShapes(s *schema.Schema, at [columnCount]int) error {
 
 // rowReader reads the rows of one row group of a checkpoint.
 type rowReader struct {
-	cursors [columnCount]*cursor // nil if the file has no such column
-	cells   [columnCount][]cell  // of the current row
+	cursors [columnCount]*cursor // nil if the file does not have the column
+	cells   [columnCount][]cell  // cells of the current row
 }
 
-// openRows opens the columns of row group g. The caller calls close.
+// openRows opens the columns of row group g. The caller must call close.
 func openRows(f *pq.File, g int, at [columnCount]int) (*rowReader, error) {
 	r := new(rowReader)
 	for c, i := range at {
@@ -151,7 +151,8 @@ func (r *rowReader) isAction(c int) bool {
 	return r.cursors[c] != nil && r.cells[c][0].def >= r.cursors[c].levels.group
 }
 
-// scalarCell returns the value of column c in the row; ok is false if it is null or the column is absent.
+// scalarCell returns the value of column c in the current row. ok is false if the value is null or the column is
+// absent.
 func (r *rowReader) scalarCell(c int) (v cell, ok bool) {
 	if r.cursors[c] == nil {
 		return v, false
@@ -160,7 +161,7 @@ func (r *rowReader) scalarCell(c int) (v cell, ok bool) {
 	return v, v.def == r.cursors[c].levels.max
 }
 
-// listTexts returns the elements of column c in the row; nulls among them are an error.
+// listTexts returns the elements of column c in the current row. It returns an error if one of them is null.
 func (r *rowReader) listTexts(c int) (elements []string, err error) {
 	if r.cursors[c] == nil {
 		return nil, nil
@@ -176,7 +177,7 @@ func (r *rowReader) listTexts(c int) (elements []string, err error) {
 	return elements, nil
 }
 
-// mapPairs returns the entries of the map in columns keys and values, which must have the same entries.
+// mapPairs returns the entries of the map in columns keys and values, which must have the same number of entries.
 func (r *rowReader) mapPairs(keys, values int, into []pair) ([]pair, error) {
 	into = into[:0]
 	if r.cursors[keys] == nil {
@@ -191,7 +192,7 @@ func (r *rowReader) mapPairs(keys, values int, into []pair) ([]pair, error) {
 		if (key.def >= k.levels.element) != (value.def >= v.levels.element) {
 			return nil, fmt.Errorf("columns %s and %s differ in whether a map is there", k.path, v.path)
 		}
-		if key.def < k.levels.element { // no map, or an empty one
+		if key.def < k.levels.element { // the map is null or empty
 			continue
 		}
 		if key.def < k.levels.max {

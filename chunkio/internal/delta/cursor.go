@@ -11,33 +11,33 @@ import (
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
-// cell is one entry of a column: its definition level, and its value if that is the column's largest.
+// cell is one entry of a column: its definition level, and its value if this level is the largest of the column.
 type cell struct {
 	def    int16
-	text   []byte // of byte arrays; lent while the cursor is open
-	number int64  // of integers
+	text   []byte // value of a byte array; valid while the cursor is open
+	number int64  // value of an integer
 }
 
-// cursor reads a column chunk of a checkpoint row by row. A row is an action, and the cursors of its columns advance
+// cursor reads a column chunk of a checkpoint row by row. Each row is an action. The cursors of all columns advance
 // together.
 type cursor struct {
 	path     string
 	levels   columnLevels
-	unloaded int64 // entries not loaded yet, according to the footer
+	unloaded int64 // entries that have not been loaded yet, according to the footer
 	load     func() (entries int64, err error)
-	value    func(i int) cell // value i of the loaded ones, nulls not counted
+	value    func(i int) cell // returns loaded value i, not counting nulls
 
-	def, rep         []int16 // of the loaded entries
+	def, rep         []int16 // levels of the loaded entries
 	at, entries      int
-	next, valueCount int // values
+	next, valueCount int // index of the next value, and number of loaded values
 	done             func()
 }
 
-// columnLevels are the lowest definition levels at which parts of a column exist.
+// columnLevels contains the lowest definition levels at which parts of a column exist.
 type columnLevels struct {
 	max      int16
-	group    int16 // the action: the top-level group
-	element  int16 // an element of the list or map; 0: no list
+	group    int16 // the action, which is the top-level group
+	element  int16 // an element of the list or map; 0: the column has no list
 	repeated bool
 }
 
@@ -72,7 +72,7 @@ func findLevels(s *schema.Schema, column int) (l columnLevels) {
 // batchEntries is the number of entries loaded at a time.
 const batchEntries = 512
 
-// openCursor opens column i of row group g. The caller calls done.
+// openCursor opens column i of row group g. The caller must call done.
 func openCursor(f *pq.File, g, i int) (*cursor, error) {
 	s := f.Schema()
 	c := &cursor{path: s.Column(i).Path(), levels: findLevels(s, i), unloaded: f.Chunk(g, i).Values}
@@ -156,7 +156,7 @@ func (c *cursor) nextCell() (cell, error) {
 	return v, nil
 }
 
-// nextRow returns the entries of the next row: one, or the elements of a list, at least one.
+// nextRow returns the entries of the next row: a single entry, or the elements of a list. There is at least one entry.
 func (c *cursor) nextRow(into []cell) ([]cell, error) {
 	into = into[:0]
 	for {

@@ -11,14 +11,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Folder is the folder of a table. Names are relative to the table's root and have slashes. ReadFile is called from
-// several goroutines at once.
+// Folder is the folder of a table. File names are relative to the table's root and use slashes. ReadFile may be called
+// from several goroutines at the same time.
 type Folder interface {
 	// List yields the files whose names begin with prefix, in byte order.
 	List(ctx context.Context, prefix string) iter.Seq2[Entry, error]
-	// ReadFile reads a whole file of at most limit bytes; fs.ErrNotExist if there is none.
+	// ReadFile reads a whole file of at most limit bytes. It returns fs.ErrNotExist if the file does not exist.
 	ReadFile(ctx context.Context, name string, limit int64) ([]byte, error)
-	// Open opens a file that is read in parts: checkpoints, and commits that are too long to be held.
+	// Open opens a file that is read in parts: a checkpoint, or a commit that is too long to be held in memory.
 	Open(ctx context.Context, name string) (format.Input, error)
 }
 
@@ -33,7 +33,7 @@ type Entry struct {
 type Options struct {
 	Version *int64    // the version to read; nil for the newest
 	AsOf    time.Time // read the newest version at this time; zero for now
-	Memory  int64     // bytes Read may hold; 0 for 1 GiB
+	Memory  int64     // limit on the bytes that Read holds; 0 for 1 GiB
 }
 
 func (o Options) withDefaults() Options {
@@ -48,26 +48,26 @@ type Snapshot struct {
 	Version    int64
 	Time       time.Time // commit time of the version, to the millisecond
 	Partitions []string  // names of the partition columns, in the table's order
-	Schema     *Schema   // with the columns of partitions; nil if the log has none
-	Files      []File    // the live ones, in byte order of their paths
+	Schema     *Schema   // schema including the partition columns; nil if the log does not contain a schema
+	Files      []File    // the live files, in byte order of their paths
 }
 
 // File is a live data file.
 type File struct {
-	// Path is relative to the table's root, with its URL-encoding undone, or an absolute URI or path exactly as in
-	// the log.
+	// Path is relative to the table's root, without URL-encoding, or it is an absolute URI or path exactly as in the
+	// log.
 	Path string
 	Size int64
-	// Values are the values of the partition columns, in their order; nil is null. Files of one partition share the
-	// slice.
+	// Values are the values of the partition columns, in the order of the columns; nil is null. Files of the same
+	// partition share the slice.
 	Values []*string
-	Rows   int64 // by the file's statistics; -1 if unknown
+	Rows   int64 // number of rows according to the file's statistics; -1 if unknown
 }
 
 // Read reads the log of the table in folder. name is the table's name in messages.
 //
-// Errors are *stream.UsageError for a version or time that does not exist, *stream.MemoryError, and *stream.DataError
-// for everything else, with the file of the log.
+// An error is a *stream.UsageError for a version or time that does not exist, a *stream.MemoryError, or a
+// *stream.DataError in all other cases, which contains the file of the log.
 func Read(ctx context.Context, folder Folder, name string, opt Options) (*Snapshot, error) {
 	opt = opt.withDefaults()
 	if opt.Version != nil && !opt.AsOf.IsZero() {

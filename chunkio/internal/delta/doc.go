@@ -4,21 +4,21 @@
 //     reconstructed (segment.go);
 //  2. version: the newest, the requested one, or the newest at a time (times.go);
 //  3. replay: the newest checkpoint that is not too new (checkpoint.go, by its Parquet columns, columns.go and
-//     cursor.go), then the commits after it line by line (lines.go), yield the live files (state.go);
+//     cursor.go) is read, and then the commits after it, line by line (lines.go). The result is the live files
+//     (state.go);
 //  4. protocol: features that the table's files need and this package lacks are refused by name (protocol.go).
 //
-// It follows the reading side of
-// https://github.com/delta-io/delta/blob/master/PROTOCOL.md. It does not read
-// _last_checkpoint: that file spares others the listing, which this package makes anyway, so
-// an absent, stale or wrong one changes nothing.
+// It follows the reading side of https://github.com/delta-io/delta/blob/master/PROTOCOL.md. It does not read
+// _last_checkpoint. Other readers use that file to avoid listing the folder. This package lists the folder in any case,
+// so an absent, stale or wrong file has no effect.
 //
 // # Memory
 //
-// While it replays, Read holds a string and at most 256 bytes for every live file, 56 bytes when it is done; every
-// different set of partition values once; 96 bytes a commit of the log, and 384 a file of a checkpoint; and of the log
-// one line, or the pages of one row group's columns, at a time, and up to eight short commits that are read ahead. All
-// of it is counted against Options.Memory. Removed files are forgotten: commits that remove as much as they add hold no
-// more.
+// During the replay, Read holds a string and at most 256 bytes for every live file, and 56 bytes afterwards. It holds
+// every distinct set of partition values once, 96 bytes per commit of the log, and 384 bytes per file of a checkpoint.
+// It reads one line of the log at a time, or the pages of one row group's columns, and up to eight short commits ahead.
+// All this memory is counted against Options.Memory. Removed files are dropped, so commits that remove as many files as
+// they add need no additional memory.
 //
 //	snapshot, err := delta.Read(ctx, folder, "s3://bucket/table", delta.Options{})
 //	if err != nil {

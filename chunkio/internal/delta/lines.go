@@ -15,19 +15,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxWholeFile is the largest file that is read in one go: most commits have a few kB, and one request is quicker
-// than two. Longer ones are read in parts.
+// maxWholeFile is the largest file that is read at once: most commits have a few kB, and one request is faster than
+// two. Longer files are read in parts.
 const maxWholeFile = 4 << 20
 
-// maxLine bounds one line. The longest lines of real writers are metaData of tables of many thousand columns, and
-// adds with the statistics of all of them.
+// maxLine limits the length of a line. The longest lines of real writers are metaData actions of tables with thousands
+// of columns, and add actions with statistics of all these columns.
 const maxLine = 64 << 20
 
-// lineCopies is the memory of a line while it is read, in units of its length: the buffer, which doubles, and the
+// lineCopies is the memory used while a line is read, as a multiple of its length: the buffer, which doubles, and the
 // parsed action with its strings.
 const lineCopies = 4
 
-// openFile opens a file of the log to read it from its start. release, if not nil, frees its memory.
+// openFile opens a file of the log so that it can be read from its start. If release is not nil, it frees the memory of
+// the file.
 func (t *table) openFile(ctx context.Context, f logFile) (r io.Reader, release func(), err error) {
 	if f.size <= maxWholeFile {
 		if err := t.budget.reserve(f.size, t.name); err != nil {
@@ -47,8 +48,8 @@ func (t *table) openFile(ctx context.Context, f logFile) (r io.Reader, release f
 	return io.NewSectionReader(in, 0, in.Size()), func() { in.Close() }, t.checkSize(f, in.Size())
 }
 
-// checkSize refuses a file of another size than listed: files of a log never change, and one that is cut off between
-// two lines would pass for a whole one.
+// checkSize returns an error for a file whose size differs from the listed size. Files of a log never change, and a
+// file that is cut off between two lines would otherwise be accepted as complete.
 func (t *table) checkSize(f logFile, size int64) error {
 	if size != f.size {
 		return t.errDamaged(f.name, "has %d bytes where the log says %d: it is cut off or was written over", size, f.size)
@@ -56,7 +57,7 @@ func (t *table) checkSize(f logFile, size int64) error {
 	return nil
 }
 
-// faultError marks a fault of the folder, which is no evidence about the file's contents.
+// faultError marks an error of the folder, which does not show anything about the contents of the file.
 type faultError struct{ error }
 
 func (e faultError) Unwrap() error { return e.error }
@@ -82,7 +83,7 @@ func (t *table) errDamaged(name, text string, args ...any) error {
 	return e
 }
 
-// readActions reads the actions of a JSON file of the log in order. An error of visit is placed at its line.
+// readActions reads the actions of a JSON file of the log in order. The line number is added to errors of visit.
 func (t *table) readActions(ctx context.Context, f logFile, visit func(a *action) error) error {
 	r, release, err := t.openFile(ctx, f)
 	if release != nil {
@@ -145,7 +146,7 @@ func parseLine(line []byte, a *action) error {
 		return errors.New("is empty")
 	case !utf8.Valid(line): // encoding/json would silently replace the bytes
 		return errors.New("is no valid UTF-8")
-	case line[0] == '{' && bytes.HasPrefix(line, []byte(`{"commitInfo":`)): // may hold anything
+	case line[0] == '{' && bytes.HasPrefix(line, []byte(`{"commitInfo":`)): // commitInfo may contain any value
 		if !json.Valid(line) {
 			return errors.New("is no valid JSON")
 		}
@@ -157,7 +158,6 @@ func parseLine(line []byte, a *action) error {
 	return nil
 }
 
-// placeAtLine places an error at a line of a file of the log, unless the line is not at fault.
 func (t *table) placeAtLine(name string, line int, err error) error {
 	var memory *stream.MemoryError
 	var data *stream.DataError

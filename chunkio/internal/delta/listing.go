@@ -20,19 +20,19 @@ const (
 	sidecarFolder = logFolder + "_sidecars/"
 )
 
-// table is the log of one table: its folder and the result of listing it.
+// table describes the log of one table: its folder and the result of listing this folder.
 type table struct {
 	folder Folder
 	name   string // for messages
 	budget budget
 
 	commits     []commit     // in order of their versions
-	checkpoints []checkpoint // complete ones, in order of their versions, the preferred one last
-	// oldest and newest are the first and last version that can be reconstructed, if there are no gaps.
+	checkpoints []checkpoint // complete checkpoints, in order of their versions; for one version, the preferred checkpoint last
+	// oldest and newest are the first and the last version that can be reconstructed, if there are no gaps.
 	oldest, newest int64
 }
 
-// commit is a file of the log that turns a version into the next one.
+// commit is a log file with the changes that lead from the previous version to this one.
 type commit struct {
 	version, size int64
 	modified      time.Time
@@ -42,7 +42,7 @@ func (c commit) logFile() logFile { return logFile{commitName(c.version), c.size
 
 func commitName(version int64) string { return fmt.Sprintf("%s%020d.json", logFolder, version) }
 
-// logFile is a file of the log as it was listed.
+// logFile contains the name and the size of a file of the log, as they were listed.
 type logFile struct {
 	name string
 	size int64
@@ -50,8 +50,8 @@ type logFile struct {
 
 func (t *table) filePath(name string) string { return t.name + "/" + name }
 
-// Bytes held per listed file: a commit, doubled by the slice's growth, or a file of a checkpoint with its name and
-// its entries in two maps.
+// Memory per listed file: for a commit, doubled by the growth of the slice, or for a file of a checkpoint with its name
+// and its entries in two maps.
 const (
 	commitBytes         = 96
 	checkpointFileBytes = 384
@@ -79,7 +79,7 @@ func (t *table) listLog(ctx context.Context) error {
 			t.commits = append(t.commits, commit{n.version, e.Size, e.Modified.Truncate(time.Millisecond)})
 			continue
 		}
-		// Writers that died leave checkpoints of no bytes, which the reference implementation skips as well.
+		// Writers that were killed leave checkpoints of 0 bytes, which the reference implementation skips too.
 		if e.Size > 0 {
 			p := found[n.partKey]
 			if p == nil {
@@ -126,7 +126,8 @@ func (t *table) findVersionRange() error {
 	return nil
 }
 
-// The kinds of files in a log, in the order of preference among checkpoints of one version.
+// Kinds of files in a log. The kinds of checkpoints are in the order of preference, for checkpoints of the same
+// version.
 const (
 	noLogFile = iota
 	commitFile
@@ -136,12 +137,12 @@ const (
 	classic
 )
 
-// partKey is common to all parts of one checkpoint.
+// partKey identifies a checkpoint: it is the same for all parts of one checkpoint.
 type partKey struct {
 	version int64
 	kind    int
 	parts   int    // number of parts
-	uuid    string // of V2 checkpoints with one in their name
+	uuid    string // for V2 checkpoints that have a UUID in their name
 }
 
 type partsFound struct {
@@ -149,14 +150,14 @@ type partsFound struct {
 	files    map[int]logFile
 }
 
-// parsedName is the information in the name of a file in the log.
+// parsedName contains the information in the name of a log file.
 type parsedName struct {
 	partKey
-	part int // from 1
+	part int // part number, starting at 1
 }
 
-// parseName reads the name of a file in the log. Other names (checksums, compactions, staged commits, anything else)
-// are of kind noLogFile.
+// parseName parses the name of a log file. Names of other files (checksums, compactions, staged commits, anything else)
+// get kind noLogFile.
 func parseName(name string) parsedName {
 	words := strings.Split(name, ".")
 	version, ok := parseDigits(words[0], 20)
@@ -189,5 +190,5 @@ func parseDigits(s string, n int) (int64, bool) {
 		return 0, false
 	}
 	v, err := strconv.ParseInt(s, 10, 64)
-	return v, err == nil && v < 1<<60 // so that no sum of versions overflows
+	return v, err == nil && v < 1<<60 // the limit prevents overflow in sums of versions
 }

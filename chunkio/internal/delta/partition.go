@@ -21,7 +21,7 @@ type pair struct {
 	value *string
 }
 
-// joinPartition finds or makes the partition of these values, and counts a file to it.
+// joinPartition finds or creates the partition with these values, and counts a file in it.
 func (s *state) joinPartition(table string, values []pair) (*partition, error) {
 	if len(values) > 1 {
 		slices.SortFunc(values, func(a, b pair) int { return cmp.Compare(a.name, b.name) })
@@ -37,7 +37,8 @@ func (s *state) joinPartition(table string, values []pair) (*partition, error) {
 	}
 	p := s.partitions[string(s.text)]
 	if p == nil {
-		// The key is as long as the values; names and values may be substrings that keep a whole line alive.
+		// The key is built from the values, so it may be as long as they are. Names and values may be substrings of a
+		// line, and would keep the whole line in memory.
 		p = &partition{values: slices.Clone(values), key: string(s.text), cost: partitionBytes + valueBytes*int64(len(values)) + 2*int64(len(s.text))}
 		if err := s.budget.reserve(p.cost, table); err != nil {
 			return nil, err
@@ -56,7 +57,7 @@ func (s *state) leavePartition(p *partition) {
 }
 
 // columnValues returns the values of a partition by the names of the table's columns. An empty string means null, for
-// every type, and so does a missing column: a file may be older than the column.
+// every type, and so does a missing value: a file may be older than the column.
 func (p *partition) columnValues(names []string) []*string {
 	if len(names) == 0 {
 		return nil
@@ -64,7 +65,7 @@ func (p *partition) columnValues(names []string) []*string {
 	values := make([]*string, len(names))
 	for i, name := range names {
 		at := slices.IndexFunc(p.values, func(v pair) bool { return v.name == name })
-		if at < 0 { // names of columns do not differ by case alone
+		if at < 0 { // names of columns differ by more than the case of their letters
 			at = slices.IndexFunc(p.values, func(v pair) bool { return strings.EqualFold(v.name, name) })
 		}
 		if at >= 0 && p.values[at].value != nil && *p.values[at].value != "" {

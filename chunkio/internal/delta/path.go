@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// readPath turns a file's path in the log, a URI, into the path of File and a key that is the same for all spellings
-// of one file.
+// readPath converts the path of a file in the log, which is a URI, to the path in File and to a key. All spellings of a
+// path have the same key.
 func readPath(raw string) (path, key string, err error) {
 	decoded, err := url.PathUnescape(raw)
 	switch {
@@ -23,12 +23,12 @@ func readPath(raw string) (path, key string, err error) {
 		if slices.Contains(strings.Split(decoded, "/"), "..") {
 			return "", "", fmt.Errorf("names a file %q, which may lie outside the table", raw)
 		}
-		if IsAbsolute(decoded) { // as the colon of a:b was encoded
+		if IsAbsolute(decoded) { // this colon was encoded as a part of a name, such as a:b
 			return "./" + decoded, decoded, nil
 		}
 		return decoded, decoded, nil
 	}
-	// file:/a, file:///a and /a are one file.
+	// file:/a, file:///a and /a denote the same file.
 	local, isFile := strings.CutPrefix(decoded, "file:")
 	if isFile || decoded[0] == '/' {
 		return raw, "/" + strings.TrimLeft(local, "/"), nil

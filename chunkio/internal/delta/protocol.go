@@ -8,23 +8,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// columnMappingKey is the table property of column mapping.
+// columnMappingKey is the name of the table property that sets the mode of column mapping.
 const columnMappingKey = "delta.columnMapping.mode"
 
-// columnMapping is the one table feature that reader version 2 adds.
+// columnMapping is the only table feature that reader version 2 adds.
 const columnMapping = "columnMapping"
 
-// isIgnorableFeature reports whether tables with the feature can be read as if they did not have it. Of the others
-// some change the contents of data files (variantType), some the place of the log (catalogManaged), and future ones
-// are unknown.
+// isIgnorableFeature reports whether tables with the feature can be read as if they did not have it. Other features may
+// change the contents of data files (variantType) or the location of the log (catalogManaged), and future features are
+// unknown.
 func isIgnorableFeature(name string) bool {
 	switch name {
-	case "timestampNtz", // one more type, which the data files contain themselves
+	case "timestampNtz", // one more type, which the data files declare themselves
 		"typeWidening", "typeWidening-preview", // see Widens
-		"vacuumProtocolCheck", // binds writers that clean up
+		"vacuumProtocolCheck", // applies to writers that clean up
 		"v2Checkpoint",
-		"deletionVectors", // while no live file has one, see liveFiles
-		columnMapping:     // while its mode is none, see checkSupport
+		"deletionVectors", // as long as no live file has one, see liveFiles
+		columnMapping:     // as long as its mode is none, see checkSupport
 		return true
 	}
 	return false
@@ -40,7 +40,7 @@ func (t *table) checkSupport(s *state) error {
 	if p == nil {
 		return errMissing("protocol")
 	}
-	// The protocol first: a table of a later one may keep its metadata differently.
+	// Check the protocol first: a table with a later protocol may store its metadata differently.
 	var missing []string
 	switch version := p.MinReaderVersion; {
 	case version < 1 || version > 3:

@@ -31,7 +31,7 @@ func (t *table) replaySegment(ctx context.Context, part segment, s *state) error
 			return err
 		}
 	}
-	s.beginVersion(part.version + 1) // forget the files that the last version removed
+	s.beginVersion(part.version + 1) // drop the record of files that the last version removed
 	return nil
 }
 
@@ -65,8 +65,8 @@ func (t *table) applyAction(a *action, s *state) error {
 	return nil
 }
 
-// statsRows returns numRecords of statistics in a commit, a JSON document in a JSON string; -1 if unknown. Statistics
-// are optional, so damaged ones count as absent.
+// statsRows returns numRecords from the statistics of a commit, which are a JSON document in a JSON string. It returns
+// -1 if the number is unknown. Statistics are optional, so damaged statistics are treated as absent.
 func statsRows(stats json.RawMessage) int64 {
 	var text string
 	if len(stats) == 0 || json.Unmarshal(stats, &text) != nil {
@@ -75,8 +75,8 @@ func statsRows(stats json.RawMessage) int64 {
 	return parseStatsRows([]byte(text))
 }
 
-// parseStatsRows returns numRecords of statistics; -1 if unknown. Spark's begin with it: finding it there saves
-// parsing the smallest and largest values of all columns.
+// parseStatsRows returns numRecords from statistics, or -1 if the number is unknown. Spark writes numRecords first:
+// finding it there avoids parsing the smallest and largest values of all columns.
 func parseStatsRows(stats []byte) int64 {
 	if rest, ok := bytes.CutPrefix(stats, []byte(`{"numRecords":`)); ok {
 		rows, n := int64(0), 0

@@ -9,14 +9,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Schema is the columns of a table, or the fields of a struct in it.
+// Schema contains the columns of a table, or the fields of a struct in it.
 type Schema struct {
 	Fields []Field
-	index  map[string]int // by the name in lower case, as names differ by more than the case of their letters
+	index  map[string]int // by name in lower case, because no two names differ only by case
 }
 
-// Field is a column of a table's schema, or a field in one. A primitive one has a Type, named as in data files, a
-// struct a Struct, and a list an Element; others, such as maps, have none of these.
+// Field is a column of a table, or a field of a struct in it. A field of a primitive type has a Type, named as in data
+// files; a struct has a Struct, and a list has an Element. Fields of other types, such as maps, have none of these.
 type Field struct {
 	Name    string
 	Type    string
@@ -24,11 +24,12 @@ type Field struct {
 	Element *Field
 }
 
-// schemaBytes exceeds the bytes that a byte of a schema's text takes while it is read: for 100,000 columns it was 8.
+// schemaBytes is an upper bound on the memory used per byte of a schema's text while it is parsed. For 100,000 columns
+// 8 bytes were measured.
 const schemaBytes = 16
 
-// tableSchema returns the table's schema; nil if the log has none, which the protocol forbids but short logs of other
-// tools do: the data files have the columns then.
+// tableSchema returns the schema of the table. It returns nil if the log does not contain one. The protocol forbids
+// this, but other tools write short logs without a schema; the columns are then taken from the data files.
 func (t *table) tableSchema(m *metaData) (*Schema, error) {
 	if m.SchemaString == "" || m.SchemaString == "{}" {
 		return nil, nil
@@ -78,7 +79,7 @@ func newField(name string, document any) Field {
 func newSchema(fields []any) *Schema {
 	s := &Schema{Fields: make([]Field, 0, len(fields)), index: make(map[string]int, len(fields))}
 	for _, document := range fields {
-		d, _ := document.(map[string]any) // a field that is no object has no name and no type
+		d, _ := document.(map[string]any) // a field that is not a JSON object has neither a name nor a type
 		name, _ := d["name"].(string)
 		s.index[strings.ToLower(name)] = len(s.Fields)
 		s.Fields = append(s.Fields, newField(name, d["type"]))
@@ -86,19 +87,19 @@ func newSchema(fields []any) *Schema {
 	return s
 }
 
-// typeNames are the names of the primitive types in data files.
+// typeNames maps the primitive types of the protocol to their names in data files.
 var typeNames = map[string]string{
 	"byte": "int8", "short": "int16", "integer": "int32", "long": "int64", "float": "float", "double": "double", "boolean": "bool",
 	"string": "string", "binary": "binary", "date": "date", "timestamp": "timestamp", "timestamp_ntz": "timestamp_ntz",
 }
 
-// ColumnType returns the type that the schema has for the column of a data file with this path: list<…> for a list. ok is
-// false if the schema lacks the column; an empty type cannot be compared.
+// ColumnType returns the type that the schema declares for the column of a data file with this path; for a list this is
+// list<…>. ok is false if the schema lacks the column. An empty type means that it cannot be compared.
 func (s *Schema) ColumnType(path []string) (typ string, ok bool) {
 	var at *Field
 	for _, name := range path {
 		if at != nil {
-			if s = at.Struct; s == nil { // in a list of structs, or a map
+			if s = at.Struct; s == nil { // the path leads into a list of structs or a map
 				return "", true
 			}
 		}
@@ -117,7 +118,7 @@ func (s *Schema) ColumnType(path []string) (typ string, ok bool) {
 	return at.Type, true
 }
 
-// ColumnIndex returns the index of a column in the schema; the number of columns if it is absent.
+// ColumnIndex returns the index of a column in the schema, or the number of columns if it is absent.
 func (s *Schema) ColumnIndex(name string) int {
 	if at, ok := s.index[strings.ToLower(name)]; ok {
 		return at
@@ -125,15 +126,16 @@ func (s *Schema) ColumnIndex(name string) int {
 	return len(s.Fields)
 }
 
-// Widens reports whether values of a data file's type are valid for the table's type: the same, or one that the
-// protocol lets a table widen to it. https://github.com/delta-io/delta/blob/master/PROTOCOL.md#type-widening
+// Widens reports whether values of a data file's type are valid for the table's type. The types may be equal, or the
+// protocol must allow a table to widen the file's type to the table's type.
+// https://github.com/delta-io/delta/blob/master/PROTOCOL.md#type-widening
 func Widens(file, table string) bool {
 	inFile, fileIsList := strings.CutPrefix(file, "list<")
 	inTable, tableIsList := strings.CutPrefix(table, "list<")
 	if fileIsList && tableIsList {
 		return Widens(strings.TrimSuffix(inFile, ">"), strings.TrimSuffix(inTable, ">"))
 	}
-	whole := map[string]int{"int8": 3, "int16": 5, "int32": 10, "int64": 20} // digits of decimals
+	whole := map[string]int{"int8": 3, "int16": 5, "int32": 10, "int64": 20} // number of decimal digits
 	digits, isWhole := whole[file]
 	var precision, scale, ownPrecision, ownScale int
 	isDecimal := isDecimalOf(table, &precision, &scale)
@@ -151,7 +153,7 @@ func Widens(file, table string) bool {
 	}
 	switch file + " " + table {
 	case "float double", "date timestamp_ntz", "timestamp timestamp_ntz", "int96 timestamp_ntz", "int96 timestamp", "null " + table,
-		"binary string", "enum string", "json string", "uuid string", "string binary", "json binary", "bson binary", "uuid binary": // which are texts, or bytes, under other names
+		"binary string", "enum string", "json string", "uuid string", "string binary", "json binary", "bson binary", "uuid binary": // the same texts or bytes under other names
 		return true
 	}
 	return false

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// checkpoint is a complete checkpoint: one file, or all the parts of one.
+// checkpoint is a complete checkpoint: one file, or all the parts of a checkpoint in several files.
 type checkpoint struct {
 	version  int64
 	kind     int
@@ -18,13 +18,14 @@ type checkpoint struct {
 	modified time.Time
 }
 
-// compareCheckpoints orders by version, and puts the preferred one last: checkpoints of one version hold the same.
+// compareCheckpoints orders checkpoints by version. Checkpoints of one version have the same contents; the preferred
+// one is last.
 func compareCheckpoints(a, b checkpoint) int {
 	return cmp.Or(cmp.Compare(a.version, b.version), cmp.Compare(a.kind, b.kind), strings.Compare(a.parts[0].name, b.parts[0].name))
 }
 
-// segment is the part of the log that makes one version: a checkpoint, or nil for the empty table before version 0,
-// and the commits after it.
+// segment is the part of the log from which one version is built: a checkpoint (nil for the empty table before version
+// 0) and the commits after it.
 type segment struct {
 	version int64
 	base    *checkpoint
@@ -51,8 +52,8 @@ func (t *table) findSegment(version int64) (segment, error) {
 	return s, nil
 }
 
-// suggestVersions names versions that do not need a missing commit: the ones before it, and from the next checkpoint
-// on.
+// suggestVersions returns the versions that do not need a missing commit: the versions before it, and the versions from
+// the next checkpoint on.
 func (t *table) suggestVersions(from, missing int64) string {
 	var names []string
 	if first := max(from-1, t.oldest); first < missing {
@@ -70,7 +71,7 @@ func (t *table) suggestVersions(from, missing int64) string {
 	return strings.Join(names, " or ")
 }
 
-// baseCheckpoint returns the newest checkpoint that is not newer than a version, or nil.
+// baseCheckpoint returns the newest checkpoint that is not newer than this version, or nil.
 func (t *table) baseCheckpoint(version int64) *checkpoint {
 	n, _ := slices.BinarySearchFunc(t.checkpoints, version+1, func(c checkpoint, v int64) int { return cmp.Compare(c.version, v) })
 	if n == 0 {

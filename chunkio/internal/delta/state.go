@@ -8,34 +8,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// state is a table in the middle of its replay.
+// state is the state of a table during its replay.
 type state struct {
 	budget     *budget
-	wantsFiles bool // files count as well, not only metadata and protocol
+	wantsFiles bool // files are replayed too, not only metadata and protocol
 
 	meta     *metaData
 	protocol *protocol
 
-	liveFiles  map[string]liveFile // by key: the file, and its deletion vector if it has one
+	liveFiles  map[string]liveFile // by key: the path of the file, and its deletion vector if it has one
 	partitions map[string]*partition
-	version    int64               // version whose actions are being added
-	removed    map[string]struct{} // keys that this version removed
+	version    int64               // version whose actions are being applied
+	removed    map[string]struct{} // keys of the files that this version removed
 	text       []byte
 }
 
-// liveFile is a file that was added and not removed yet.
+// liveFile is a file that was added and has not been removed.
 type liveFile struct {
-	path      string // File's path; shares the key's memory if they are equal
+	path      string // path as in File; shares memory with the key if they are equal
 	size      int64
 	rows      int64
-	version   int64 // version that added it
+	version   int64 // version that added the file
 	partition *partition
-	hasVector bool // it has a deletion vector
+	hasVector bool // the file has a deletion vector
 }
 
-// The memory of the state, in bytes. A live file takes 80 bytes and a string header of 16 in the map, which is
-// between 7/8 and 7/16 full, and 56 in the list of files made from it; a partition takes its struct, a map entry and
-// 32 bytes a value.
+// Memory of the parts of the state, in bytes. A live file takes 80 bytes and a string header of 16 bytes in a map that
+// is between 7/8 and 7/16 full, and 56 bytes in the resulting list of files. A partition takes its struct, a map entry
+// and 32 bytes per value.
 const (
 	fileBytes      = 256
 	removedBytes   = 64
@@ -47,13 +47,12 @@ func newState(b *budget, all bool) *state {
 	return &state{budget: b, wantsFiles: all, liveFiles: map[string]liveFile{}, partitions: map[string]*partition{}, removed: map[string]struct{}{}}
 }
 
-// beginVersion starts the actions of a version, which may come in any order.
 func (s *state) beginVersion(version int64) {
 	for key := range s.removed {
 		s.budget.release(removedBytes + int64(len(key)))
 	}
-	// Clearing a map costs time proportional to its largest size: a large one is left to the collector, so that one
-	// commit that removes millions does not slow all later ones.
+	// Clearing a map costs time proportional to its largest size: a large map is replaced, so that one commit that
+	// removes millions of files does not slow down all later commits.
 	if len(s.removed) > 1024 {
 		s.removed = map[string]struct{}{}
 	}
@@ -65,7 +64,7 @@ func fileKey(key, vector string) string {
 	if vector == "" {
 		return key
 	}
-	return key + "\x00" + vector // no path has a zero byte
+	return key + "\x00" + vector // a path does not contain zero bytes
 }
 
 func (s *state) addFile(table, raw, vector string, size, rows int64, values []pair) error {
@@ -114,8 +113,8 @@ func (s *state) liveFileBytes(key string, f liveFile) int64 {
 	return n
 }
 
-// removeFile applies the removal of a file. It need not be live: checkpoints and commits may mention files that went
-// long ago.
+// removeFile applies the removal of a file. The file need not be live: checkpoints and commits may mention files that
+// were removed long ago.
 func (s *state) removeFile(table, raw, vector string) error {
 	if !s.wantsFiles {
 		return nil
@@ -148,7 +147,7 @@ func errAddedAndRemoved(raw string) error {
 	return fmt.Errorf("adds or removes the file %q, which the same version also removes or adds; the log does not decide between them", raw)
 }
 
-// liveFiles returns the live files of a replayed state, which it gives up.
+// liveFiles returns the live files of a replayed state. It clears the state to free its memory.
 func (t *table) liveFiles(s *state) ([]File, error) {
 	files := make([]File, 0, len(s.liveFiles))
 	values := make(map[*partition][]*string, len(s.partitions))

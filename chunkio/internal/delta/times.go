@@ -10,15 +10,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The table properties of in-commit timestamps.
+// Table properties of in-commit timestamps.
 const (
 	inCommitKey     = "delta.enableInCommitTimestamps"
 	inCommitVersion = "delta.inCommitTimestampEnablementVersion"
 	inCommitTime    = "delta.inCommitTimestampEnablementTimestamp"
 )
 
-// inCommitStart returns the version from which on commits contain their time, and that version's time; ok is false if
-// they do not.
+// inCommitStart returns the first version whose commit contains its time, and the time of that version. ok is false if
+// the commits do not contain their times.
 func (m *metaData) inCommitStart() (version int64, at time.Time, ok bool) {
 	if enabled, err := strconv.ParseBool(m.Configuration[inCommitKey]); err != nil || !enabled {
 		return 0, at, false
@@ -26,13 +26,14 @@ func (m *metaData) inCommitStart() (version int64, at time.Time, ok bool) {
 	v, err := strconv.ParseInt(m.Configuration[inCommitVersion], 10, 64)
 	ms, err2 := strconv.ParseInt(m.Configuration[inCommitTime], 10, 64)
 	if err != nil || err2 != nil {
-		return 0, at, true // from the first version on
+		return 0, at, true // since the first version
 	}
 	return v, time.UnixMilli(ms), true
 }
 
-// fileTimes returns the commits before version `to` with times from their files: each at least a millisecond after
-// the one before, as Spark corrects clocks that go back and copies that have one time.
+// fileTimes returns the commits before version `to` with the modification times of their files. Each time is made at
+// least one millisecond later than the previous one: Spark corrects clocks that were set back, and equal times of
+// copied files, in this way.
 func (t *table) fileTimes(to int64) (commits []commit) {
 	for _, c := range t.commits {
 		if c.version < t.oldest || c.version >= to {
@@ -60,7 +61,7 @@ func (t *table) versionTime(ctx context.Context, version int64, m *metaData) (ti
 	return times[len(times)-1].modified, nil
 }
 
-// versionAsOf finds the newest version that existed at a time.
+// versionAsOf returns the newest version that existed at this time.
 func (t *table) versionAsOf(ctx context.Context, at time.Time) (int64, error) {
 	// The table's newest metadata determines whether commits contain their time.
 	part, err := t.findSegment(t.newest)
@@ -96,8 +97,8 @@ func (t *table) versionAsOf(ctx context.Context, at time.Time) (int64, error) {
 	return times[n-1].version, nil
 }
 
-// inCommitVersionAsOf is versionAsOf among the commits that contain their time, from one version on. The protocol
-// makes these times rise, so a binary search reads only a few.
+// inCommitVersionAsOf implements versionAsOf for commits that contain their times, starting at version from. The
+// protocol requires that these times increase, so a binary search reads only a few commits.
 func (t *table) inCommitVersionAsOf(ctx context.Context, at time.Time, from int64) (int64, error) {
 	var commits []commit
 	for _, c := range t.commits {
@@ -115,7 +116,7 @@ func (t *table) inCommitVersionAsOf(ctx context.Context, at time.Time, from int6
 	if first.After(at) {
 		return 0, t.errTooEarly(at, commits[0].version, first)
 	}
-	lo, hi := 0, len(commits) // commits[lo] is not after, commits[hi] is
+	lo, hi := 0, len(commits) // the time of commits[lo] is not after at, the time of commits[hi] is
 	for hi-lo > 1 {
 		mid := (lo + hi) / 2
 		then, err := t.readInCommitTime(ctx, commits[mid])

@@ -18,16 +18,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// column is one column: its type, and the function that reads its values.
+// column describes one column: its type, and the function that reads its values.
 type column struct {
 	name     string
 	typ      arrow.DataType
 	optional bool
-	uuid     bool // 16 bytes that are an identifier
+	uuid     bool // 16 bytes that are a UUID
 	readInto func(pqfile.ColumnChunkReader, int, array.Builder) error
 }
 
-// extensionMetadata marks identifiers as Arrow's canonical extension; readers that do not know it take them for
+// extensionMetadata marks UUIDs as Arrow's canonical extension. Readers that do not support the extension read them as
 // bytes.
 func (c column) extensionMetadata() arrow.Metadata {
 	if !c.uuid {
@@ -77,7 +77,6 @@ func newColumn(n schema.Node) (column, error) {
 	return c, nil
 }
 
-// setPlainType handles a column without a logical type, or with one that Arrow has no type for.
 func (c *column) setPlainType(p *schema.PrimitiveNode) {
 	switch p.PhysicalType() {
 	case parquet.Types.Boolean:
@@ -87,7 +86,7 @@ func (c *column) setPlainType(p *schema.PrimitiveNode) {
 		c.setIntegerType(p.PhysicalType(), 32, true)
 	case parquet.Types.Int64:
 		c.setIntegerType(p.PhysicalType(), 64, true)
-	case parquet.Types.Int96: // nanoseconds of the day, and a Julian day
+	case parquet.Types.Int96: // nanoseconds of the day and a Julian day
 		c.typ = &arrow.TimestampType{Unit: arrow.Nanosecond}
 		c.readInto = readValues[*pqfile.Int96ColumnChunkReader](func(b *array.TimestampBuilder, x parquet.Int96) { b.Append(int96Timestamp(x)) })
 	case parquet.Types.Float:
@@ -105,10 +104,10 @@ func (c *column) setPlainType(p *schema.PrimitiveNode) {
 	}
 }
 
-// int96Timestamp converts a timestamp of old writers. It panics if 64 bits cannot hold it; [format.Guard] makes an
-// error of that.
+// int96Timestamp converts a timestamp of old writers. It panics if 64 bits cannot hold the timestamp; [format.Guard]
+// turns this panic into an error.
 func int96Timestamp(x parquet.Int96) arrow.Timestamp {
-	const epoch, most = 2440588, 106750 // 1970-01-01, and the days from there that 64 bits count
+	const epoch, most = 2440588, 106750 // 1970-01-01, and the number of days after it that fit in 64 bits
 	days := int64(int32(binary.LittleEndian.Uint32(x[8:]))) - epoch
 	if days < -most || days > most {
 		panic(fmt.Sprintf("a timestamp %d days from 1970 is beyond the years 1678 to 2262", days))
@@ -137,7 +136,7 @@ func (c *column) setIntegerType(t parquet.Type, bits int, signed bool) {
 	}
 }
 
-// maxDigits128 is the number of decimal digits that 128 bits hold.
+// maxDigits128 is the number of decimal digits that fit in 128 bits.
 const maxDigits128 = 38
 
 func (c *column) setDecimalType(physical parquet.Type, t *schema.DecimalLogicalType) {
@@ -175,7 +174,7 @@ func arrowUnit(u schema.TimeUnitType) arrow.TimeUnit {
 	return arrow.Nanosecond
 }
 
-// batchReader is one of v15's column readers, of one physical type.
+// batchReader is implemented by v15's column readers; each of them reads one physical type T.
 type batchReader[T any] interface {
 	pqfile.ColumnChunkReader
 	ReadBatch(batchSize int64, values []T, def, rep []int16) (total int64, read int, err error)

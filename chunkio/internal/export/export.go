@@ -1,5 +1,5 @@
-// Package export writes a flat Parquet file made by package writer as an Arrow IPC file or as CSV: record batch by
-// record batch, with all columns open at once and little of each in memory.
+// Package export writes a flat Parquet file that package writer has written as an Arrow IPC file or as CSV: record
+// batch by record batch, with all columns open at once and little of each in memory.
 package export
 
 import (
@@ -17,19 +17,19 @@ import (
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
-// Sink takes the rows.
+// Sink receives the rows and writes them in an output format.
 type Sink interface {
 	Write(arrow.Record) error
 	Close() error
 }
 
-// Table describes the output: the columns of files with the same schema.
+// Table describes the output: the columns of the files to be exported, which have the same schema.
 type Table struct {
 	Schema  *arrow.Schema
 	columns []column
 }
 
-// New finds the types of columns; whole lists and structs have none here.
+// New determines the output types of the fields. A field must not be a whole list or struct.
 func New(fields schema.FieldList) (*Table, error) {
 	t := new(Table)
 	var list []arrow.Field
@@ -46,13 +46,14 @@ func New(fields schema.FieldList) (*Table, error) {
 }
 
 const (
-	// batchCells are the cells of a record batch, for any memory limit, unless its height would pass a bound.
+	// batchCells is the number of cells of a record batch, for any memory limit, unless its number of rows would be
+	// outside the limits leastHeight and greatestHeight.
 	batchCells                  = 1 << 20
 	leastHeight, greatestHeight = 256, 65536
-	// smallPage and largePage bound the pages that wait in a file.
+	// smallPage and largePage limit the size of the pages in a file that is to be exported.
 	smallPage, largePage = 4 << 10, 256 << 10
-	// openBytes is the memory of a column's reader without its pages, and openPages their number: one read ahead, and
-	// two decoded.
+	// openBytes is the memory of a column's reader without its pages. openPages is the number of its pages: one page is
+	// read ahead, and two are decoded.
 	openBytes, openPages = 8 << 10, 3
 )
 
@@ -60,14 +61,14 @@ func (t *Table) batchHeight() int {
 	return min(max(batchCells/max(len(t.columns), 1), leastHeight), greatestHeight)
 }
 
-// PageSize returns the page size that a file of this number of columns should have, to be read in limit bytes: the open
-// pages take a quarter of the limit, if that is enough for small ones.
+// PageSize returns the page size that a file of this number of columns should have so that it can be read with limit
+// bytes of memory: the open pages take a quarter of the limit, if this is enough for pages of the smallest size.
 func PageSize(columns int, limit int64) int64 {
 	return min(max(limit/4/openPages/int64(max(columns, 1)), smallPage), largePage)
 }
 
-// memoryExceptPages bounds the memory of reading group g of f, without the pages: above all a batch of
-// about the bytes of its rows in the file, in arrays that have grown by doubling.
+// memoryExceptPages returns an upper bound on the memory needed to read group g of f, without its pages. Most of it is
+// a batch: its size is about the size of its rows in the file, and its arrays have grown by doubling.
 func (t *Table) memoryExceptPages(f *pq.File, g int) int64 {
 	total := f.HeldBytes() + int64(len(t.columns))*openBytes
 	for i := range t.columns {
@@ -77,13 +78,13 @@ func (t *Table) memoryExceptPages(f *pq.File, g int) int64 {
 	return total
 }
 
-// MemoryTooSmall reports that the memory is too small, and how much is enough.
+// MemoryTooSmall reports that the memory limit is too small, and the memory that is sufficient.
 type MemoryTooSmall struct{ Need int64 }
 
 func (e *MemoryTooSmall) Error() string { return fmt.Sprintf("needs %d bytes", e.Need) }
 
-// CopyRows writes all rows of f, whose pages have at most the given size, to the sink in at most limit bytes. The output
-// does not depend on either.
+// CopyRows writes all rows of f, whose pages have at most the given size, to the sink. It uses at most limit bytes of
+// memory. The output depends neither on the page size nor on the limit.
 func (t *Table) CopyRows(ctx context.Context, f *pq.File, page, limit int64, to Sink) error {
 	for g, rows := range f.GroupRows() {
 		otherBytes, pages := t.memoryExceptPages(f, g), int64(len(t.columns))*openPages
@@ -130,7 +131,7 @@ func (t *Table) copyGroup(ctx context.Context, f *pq.File, g int, rows int64, ah
 	return nil
 }
 
-// countingWriter makes a WriteSeeker for the library, which asks once for its position.
+// countingWriter is a WriteSeeker for the library, which uses Seek once to get the position.
 type countingWriter struct {
 	io.Writer
 	at int64

@@ -15,7 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// NewArrowSink returns a sink of an Arrow IPC file, without compression: readers map it into memory.
+// NewArrowSink returns a sink of an Arrow IPC file, without compression, so that readers can map it into memory.
 func (t *Table) NewArrowSink(w io.Writer) (Sink, error) {
 	f, err := ipc.NewFileWriter(&countingWriter{Writer: w}, ipc.WithSchema(t.Schema))
 	if err != nil {
@@ -24,9 +24,10 @@ func (t *Table) NewArrowSink(w io.Writer) (Sink, error) {
 	return f, nil
 }
 
-// NewCSVSink returns a sink of CSV (RFC 4180) with a line of names: an empty field is null, and an empty text is quoted; so
-// is the null of the only column, as a blank line is no row. Numbers read back the same, times are ISO 8601, and
-// texts are unchanged: a text that begins with = stays so, and the spreadsheet must take it as text.
+// NewCSVSink returns a sink of CSV (RFC 4180) with a line of names. An empty field is null; an empty text is quoted. If
+// there is only one column, its null is quoted too, because a blank line is not a row. Numbers keep their values when
+// read back, and times are in ISO 8601. Texts are unchanged: a text that begins with = stays so, and the user must
+// import it as text into a spreadsheet.
 func (t *Table) NewCSVSink(w io.Writer) (Sink, error) {
 	c := &csvSink{w: w}
 	for i, col := range t.columns {
@@ -42,7 +43,7 @@ func (t *Table) NewCSVSink(w io.Writer) (Sink, error) {
 	return c, c.writeLines(0)
 }
 
-// csvSink writes lines through one buffer.
+// csvSink writes lines and uses one buffer for them.
 type csvSink struct {
 	w       io.Writer
 	line    []byte
@@ -50,7 +51,7 @@ type csvSink struct {
 	writers []func(b []byte, a arrow.Array, i int) (out []byte, isText bool)
 }
 
-// bytesPerWrite is the number of bytes after which the lines are written.
+// bytesPerWrite is the number of buffered bytes from which on the lines are written.
 const bytesPerWrite = 64 << 10
 
 func (c *csvSink) Write(r arrow.Record) error {
@@ -86,7 +87,6 @@ func (c *csvSink) appendSeparator(column int) {
 	}
 }
 
-// appendText appends a field, in quotes if it would not be read back the same without.
 func (c *csvSink) appendText(s []byte) {
 	if len(s) > 0 && !bytes.ContainsAny(s, ",\"\r\n") && s[0] != ' ' && s[len(s)-1] != ' ' {
 		c.line = append(c.line, s...)
@@ -97,7 +97,6 @@ func (c *csvSink) appendText(s []byte) {
 	c.line = append(c.line, '"')
 }
 
-// writeLines writes the lines once they exceed the given number of bytes.
 func (c *csvSink) writeLines(threshold int) error {
 	if len(c.line) <= threshold {
 		return nil
@@ -107,7 +106,6 @@ func (c *csvSink) writeLines(threshold int) error {
 	return err
 }
 
-// textWriter returns the function that writes the values of a column as text; bytes have no text.
 func textWriter(c column) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
 	number := func(write func([]byte, arrow.Array, int) []byte) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
 		return func(b []byte, a arrow.Array, i int) ([]byte, bool) { return write(b, a, i), false }, nil
@@ -166,7 +164,7 @@ func textWriter(c column) (func([]byte, arrow.Array, int) ([]byte, bool), error)
 	return nil, stream.Usagef("column %s: bytes have no form in CSV; leave the column out, or choose {format} parquet or arrow", c.name)
 }
 
-// appendFloat writes the shortest decimal that reads back the same.
+// appendFloat appends the shortest decimal that yields the same number when read back.
 func appendFloat(b []byte, x float64, bits int) []byte {
 	switch {
 	case math.IsInf(x, 0):

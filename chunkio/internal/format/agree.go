@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// CommonType decides whether a column of two types in two files is one column: equal types agree, and so do numbers and
-// booleans of any width, and lists of them. The returned type holds every value of both if a type of at most 64 bits
-// can, and is double otherwise: values are delivered as float64 in any case. It does not depend on the order of a and
-// b nor, over several files, on theirs. Text, times and nested types agree only with themselves.
+// CommonType decides whether columns of types a and b in two files can be treated as one column: equal types agree, and
+// so do numbers and booleans of any width, and lists of them. The returned type can hold every value of both types if a
+// type of at most 64 bits can; otherwise it is double, because values are delivered as float64 in any case. It does not
+// depend on the order of a and b or of the files. Text, times and nested types agree only with themselves.
 func CommonType(a, b string) (typ string, ok bool) {
 	if a == b {
 		return a, true
@@ -36,20 +36,20 @@ func IsNumber(typ string) bool {
 	return ok && !strings.Contains(typ, "decimal(")
 }
 
-// SameText reports whether equal values of two types that agree are written as equal texts by DecodeTexts, as classes
-// must be: not booleans, nor decimals, whose zeros are written.
+// SameText reports whether equal values of two types that agree are written as equal texts by DecodeTexts, as it is
+// necessary for classes. It is false for booleans, and for decimals, whose trailing zeros are written.
 func SameText(a, b string) bool {
 	hasOwnText := func(typ string) bool { return typ == "bool" || strings.HasPrefix(typ, "decimal(") }
 	return a == b || !hasOwnText(a) && !hasOwnText(b)
 }
 
-// number is a numeric type: whether it has a sign and an exponent, and its bits of digits.
+// number describes a numeric type: whether it has a sign and an exponent, and how many bits its digits have.
 type number struct {
 	signed, float bool
 	digits        int
 }
 
-// floats are the floating-point types, by the bits of their digits.
+// floats are the floating-point types, with the number of bits of their digits.
 var floats = []struct {
 	name   string
 	digits int
@@ -61,7 +61,7 @@ func parseNumberType(typ string) (n number, ok bool) {
 			return number{signed: true, float: true, digits: f.digits}, true
 		}
 	}
-	if strings.HasPrefix(typ, "decimal(") { // exact in no other type
+	if strings.HasPrefix(typ, "decimal(") { // no other type represents decimals exactly
 		return number{signed: true, float: true, digits: 53}, true
 	}
 	for bits := 8; bits <= 64; bits *= 2 {
@@ -75,8 +75,8 @@ func parseNumberType(typ string) (n number, ok bool) {
 	return number{digits: 1}, typ == "bool"
 }
 
-// commonNumber returns a type with the sign, the digits and the exponent of both; for a whole number and a float it
-// is a double.
+// commonNumber returns a type that has the sign, the digits and the exponent of both types. For a whole number and a
+// float it returns double.
 func (n number) commonNumber(o number) number {
 	if n.float != o.float {
 		return number{signed: true, float: true, digits: 53}
@@ -84,7 +84,7 @@ func (n number) commonNumber(o number) number {
 	return number{signed: n.signed || o.signed, float: n.float, digits: max(n.digits, o.digits)}
 }
 
-// String returns the smallest type that holds n, else double.
+// String returns the smallest type that can hold the numbers of n, or double.
 func (n number) String() string {
 	if n.float {
 		for _, f := range floats {

@@ -2,23 +2,23 @@ package format
 
 import "github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 
-// Bounds are the bounds of a leaf's values in one group according to metadata.
+// Bounds are the bounds of a leaf's values in one group, according to the metadata of the file.
 type Bounds struct {
 	Rows     int64
 	Nulls    int64 // -1 if unknown
-	Min, Max Bound // every value that is neither null nor NaN lies between them
+	Min, Max Bound // every value that is neither null nor NaN is between them
 }
 
-// Bound is one end of Bounds. It need not be a value that occurs: writers truncate long texts.
+// Bound is one end of Bounds. It is not necessarily equal to a value, because writers truncate long texts.
 type Bound struct {
 	Known   bool
-	Number  float64      // of numbers and booleans, as Decode writes them
-	Text    []byte       // of texts, bytes and decimals, as DecodeTexts writes them
-	Instant text.Instant // of dates and times
+	Number  float64      // for numbers and booleans, as Decode returns them
+	Text    []byte       // for texts, bytes and decimals, as DecodeTexts returns them
+	Instant text.Instant // for dates and times
 }
 
 // Bounded is a File that has bounds in its metadata.
 type Bounded interface {
-	// Bounds returns the known bounds of leaf l in group g; l may be one that is no feature.
+	// Bounds returns the known bounds of leaf l in group g. Leaf l need not be a feature.
 	Bounds(g, l int) Bounds
 }

@@ -19,8 +19,8 @@ func Guard(f func() error) (err error) {
 	return f()
 }
 
-// ErrPanicked returns the error for a panic of a library. The text of Go's runtime is no message for users; [errors.As]
-// finds it.
+// ErrPanicked returns the error for a panic of a library. The error does not show the text of Go's runtime to users,
+// but [errors.As] finds it.
 func ErrPanicked(panicked any) error {
 	e, ok := panicked.(error)
 	if !ok {
@@ -32,7 +32,7 @@ func ErrPanicked(panicked any) error {
 	return fmt.Errorf("the library failed: %w", e)
 }
 
-// Fault explains to users that Go's runtime stopped the code that reads a file.
+// Fault reports to users that Go's runtime stopped the code that reads a file.
 type Fault struct {
 	Text  string
 	Cause runtime.Error
@@ -43,9 +43,9 @@ func (e *Fault) Error() string { return e.Text }
 // Unwrap returns the runtime's error.
 func (e *Fault) Unwrap() error { return e.Cause }
 
-// PlaceError makes err a *stream.DataError of the file at path. If err names no row group or column, it gets group and
-// column (-1 and "" if unknown). Errors that are no fault of the data (cancellation, a memory limit, wrong usage)
-// stay unchanged.
+// PlaceError turns err into a *stream.DataError for the file at path. If err contains no row group or column, group and
+// column are added (-1 and "" if unknown). Errors that are not caused by the data (cancellation, a memory limit, wrong
+// usage) are returned unchanged.
 func PlaceError(path string, group int, column string, err error) error {
 	if err == nil {
 		return nil
@@ -69,8 +69,8 @@ func PlaceError(path string, group int, column string, err error) error {
 	return &place
 }
 
-// ErrUnevenList is the error of a row whose list has another length than the first rows', which made the column a
-// vector; the remedy is LeaveOut.
+// ErrUnevenList is the error of a row whose list differs in length from the first rows, because of which the column was
+// read as a vector. The remedy is RemedyLeaveOut.
 func ErrUnevenList(list string, width int) error {
 	return fmt.Errorf("%s where the rows before have %d, so that it is no vector", list, width)
 }

@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// PandasKey is the metadata key under which pandas describes how it made the columns.
+// PandasKey is the metadata key under which pandas describes the columns that it wrote.
 const PandasKey = "pandas"
 
-// MarkIndex marks the leaves that are the index of a data frame: the ones that pandas names in its metadata, and ones
-// with pandas' own names for a nameless index, which remain if another tool has written the file again.
+// MarkIndex marks the leaves that are the index of a data frame: the leaves that the metadata of pandas name as such,
+// and leaves with the names that pandas gives to an index without a name. These names are kept even if another tool has
+// written the file again.
 func MarkIndex(leaves iter.Seq[*Leaf], pandas string) {
 	var metadata struct {
-		Columns []json.RawMessage `json:"index_columns"` // names, and objects for an index that is no column
+		Columns []json.RawMessage `json:"index_columns"` // names, and objects for an index that is not a column
 	}
 	names := map[string]bool{}
 	if err := json.Unmarshal([]byte(pandas), &metadata); err == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// HalfFloat converts an IEEE half. (arrow/float16 of v15.0.2 is wrong for subnormals: 0x032E gives 9.3e-39 in place of
-// 4.9e-5.)
+// HalfFloat converts an IEEE half-precision number. The function of arrow/float16 in v15.0.2 is wrong for subnormals:
+// 0x032E yields 9.3e-39 instead of 4.9e-5.
 func HalfFloat(h uint16) float64 {
 	exp, frac := uint64(h>>10&31), uint64(h&1023)
 	sign := uint64(h>>15) << 63
@@ -23,8 +23,8 @@ func HalfFloat(h uint16) float64 {
 	return math.Float64frombits(sign | exp<<52 | frac<<42)
 }
 
-// exactPowers are the powers of ten that float64 holds exactly: dividing two exact numbers rounds once, multiplying
-// by 1/10^s would round twice.
+// exactPowers are the powers of ten that float64 represents exactly. Dividing two exact numbers rounds once, whereas
+// multiplying by 1/10^s would round twice.
 var exactPowers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
@@ -41,16 +41,16 @@ func ScaledFloat(v int64, scale int) float64 {
 	return parseScaled(strconv.AppendInt(digits[:0], v, 10), scale)
 }
 
-// parseScaled reads decimal digits times 10^-scale, correctly rounded; ±Inf beyond float64.
+// parseScaled returns digits times 10^-scale, correctly rounded, or ±Inf outside the range of float64.
 func parseScaled(digits []byte, scale int) float64 {
 	x, _ := strconv.ParseFloat(string(strconv.AppendInt(append(digits, 'e'), int64(-scale), 10)), 64)
 	return x
 }
 
-// DecimalFloat is Scaled for a big-endian two's complement number of at least a byte.
+// DecimalFloat is ScaledFloat for a big-endian two's complement number of at least one byte.
 func DecimalFloat(b []byte, scale int) float64 {
 	fill := byte(int8(b[0]) >> 7)                              // 0 or 0xFF
-	for len(b) > 1 && b[0] == fill && b[1]&0x80 == fill&0x80 { // strip copies of the sign
+	for len(b) > 1 && b[0] == fill && b[1]&0x80 == fill&0x80 { // remove redundant sign bytes
 		b = b[1:]
 	}
 	if len(b) > 8 {
@@ -63,9 +63,9 @@ func DecimalFloat(b []byte, scale int) float64 {
 	return ScaledFloat(v, scale)
 }
 
-// ShortDecimal reads a number as text writes it, with a sign or without: up to 15 digits, a point among them, no
-// exponent. It is a whole number divided by a power of ten, both exact, so that the quotient is rounded once, as
-// strconv does. Other notations are left to the caller.
+// ShortDecimal parses a number as text usually contains it, with or without a sign: up to 15 digits, which may include
+// a decimal point, and no exponent. Such a number is a whole number divided by a power of ten. Both are exact, so the
+// quotient is rounded only once, as in strconv. For other notations ok is false.
 func ShortDecimal[T string | []byte](word T) (x float64, ok bool) {
 	digits, negative := word, false
 	if len(word) > 0 && (word[0] == '-' || word[0] == '+') {

@@ -11,7 +11,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// WriteArrow writes records of one schema as an Arrow IPC stream or file. Without records, opts must name the schema.
+// WriteArrow writes records with the same schema as an Arrow IPC stream or file. Without records, opts must contain the
+// schema.
 func WriteArrow(t testing.TB, stream bool, records []arrow.Record, opts ...ipc.Option) []byte {
 	t.Helper()
 	if len(records) > 0 {
@@ -34,14 +35,15 @@ func WriteArrow(t testing.TB, stream bool, records []arrow.Record, opts ...ipc.O
 	return b.Bytes()
 }
 
-// seekBuffer is a WriteSeeker for NewFileWriter, which only asks for the position.
+// seekBuffer is a WriteSeeker for NewFileWriter, which uses Seek only to get the position.
 type seekBuffer struct{ *bytes.Buffer }
 
 func (b *seekBuffer) Seek(int64, int) (int64, error) { return int64(b.Len()), nil }
 
-// SmallDecimals returns an Arrow IPC file with a column d of decimals of 32 or 64 bits, which the library cannot
-// write, in a list of two each, l, and in a struct, s. Every value that is 0 is null in d and s.x. The file is made
-// from the library's decimals of 256 bits: their size is replaced, and the front of their values is used.
+// SmallDecimals returns an Arrow IPC file with decimals of 32 or 64 bits, which the library cannot write: a column d, a
+// column l of lists with two decimals each, and a struct s with a field x. Each value 0 is null in d and s.x. The file
+// is derived from the library's file with decimals of 256 bits: their size is replaced, and only the first bytes of
+// their values are used.
 func SmallDecimals(t testing.TB, bits, precision, scale int, values []int64) []byte {
 	t.Helper()
 	const library = 256
@@ -69,7 +71,7 @@ func SmallDecimals(t testing.TB, bits, precision, scale int, values []int64) []b
 	}
 	file := WriteArrow(t, false, []arrow.Record{array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(n/2))})
 	words := func(bits int) (b []byte) {
-		for _, x := range []int{bits, scale, precision} { // as in the table, which omits zeros
+		for _, x := range []int{bits, scale, precision} { // in the order of the table, which omits zeros
 			if x != 0 {
 				b = binary.LittleEndian.AppendUint32(b, uint32(x))
 			}

@@ -1,5 +1,5 @@
-// Package formattest has test files of every type, and naive readings of them, for the
-// tests of chunkio and of its readers.
+// Package formattest provides test files of every type, and simple functions to read them, for the tests of chunkio and
+// of its readers.
 package formattest
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 )
 
-// Dump is the contents of a Parquet file, by leaf column, read with v15's own file reader and written as text to the
-// bit.
+// Dump contains the contents of a Parquet file, by leaf column. The contents are read with v15's own file reader and
+// formatted as text that preserves every bit.
 type Dump struct {
 	Meta   *metadata.FileMetaData
 	Root   *schema.GroupNode
@@ -34,10 +34,10 @@ type Leaf struct {
 	Node     *schema.PrimitiveNode
 	max      int16
 	Def, Rep []int16
-	Values   []string // all that are not null
+	Values   []string // all values that are not null
 }
 
-// FindLeaf returns the leaf of that dotted path, or nil.
+// FindLeaf returns the leaf with this dotted path, or nil.
 func (d *Dump) FindLeaf(path string) *Leaf {
 	for i := range d.Leaves {
 		if d.Leaves[i].Path == path {
@@ -47,7 +47,7 @@ func (d *Dump) FindLeaf(path string) *Leaf {
 	return nil
 }
 
-// RowTexts returns the values of a flat column, "null" if it or an enclosing group is null.
+// RowTexts returns the values of a flat column. A value is "null" if it or an enclosing group is null.
 func (l *Leaf) RowTexts() []string {
 	if l.max == 0 {
 		return l.Values
@@ -64,7 +64,7 @@ func (l *Leaf) RowTexts() []string {
 	return rows
 }
 
-// RowNumbers returns the values of a flat column of numbers, NaN for null.
+// RowNumbers returns the values of a flat column of numbers, with NaN for null.
 func (l *Leaf) RowNumbers(t *testing.T) []float64 {
 	t.Helper()
 	var numbers []float64
@@ -86,7 +86,7 @@ func (l *Leaf) RowNumbers(t *testing.T) []float64 {
 	return numbers
 }
 
-// ElementTexts returns one element of every row of a list column, "null" if the row has none.
+// ElementTexts returns one element of every row of a list column, or "null" if the list of the row is too short.
 func (l *Leaf) ElementTexts(e int) []string {
 	var rows []string
 	next, at := 0, 0
@@ -107,7 +107,7 @@ func (l *Leaf) ElementTexts(e int) []string {
 	return rows
 }
 
-// ReadDump reads a file; only, if any are given, are the paths of the columns to read.
+// ReadDump reads the columns of a file whose paths are in only, or all columns if only is empty.
 func ReadDump(t *testing.T, path string, only ...string) *Dump {
 	t.Helper()
 	f, err := os.Open(path)
@@ -116,7 +116,7 @@ func ReadDump(t *testing.T, path string, only ...string) *Dump {
 	return ReadFrom(t, f, only...)
 }
 
-// ReadFrom is Read for a file that is open or in memory.
+// ReadFrom is ReadDump for a file that is open or in memory.
 func ReadFrom(t *testing.T, file parquet.ReaderAtSeeker, only ...string) *Dump {
 	t.Helper()
 	r, err := pqfile.NewParquetReader(file)
@@ -141,7 +141,7 @@ func ReadFrom(t *testing.T, file parquet.ReaderAtSeeker, only ...string) *Dump {
 	return d
 }
 
-// ReadChunk appends all of a column chunk to a leaf.
+// ReadChunk appends the contents of a column chunk to a leaf.
 func ReadChunk(r pqfile.ColumnChunkReader, to *Leaf) error {
 	switch r := r.(type) {
 	case *pqfile.BooleanColumnChunkReader:
@@ -168,7 +168,7 @@ func readValues[T any](r interface {
 	Err() error
 	ReadBatch(n int64, values []T, def, rep []int16) (levels int64, read int, err error)
 }, to *Leaf, text func(T) string) error {
-	const batch = 64 // smaller than any page: byte arrays are lent until the next page
+	const batch = 64 // smaller than any page, because byte arrays are only valid until the next page
 	values, def, rep := make([]T, batch), make([]int16, batch), make([]int16, batch)
 	for {
 		n, read, err := r.ReadBatch(batch, values, def, rep)
@@ -186,8 +186,8 @@ func readValues[T any](r interface {
 	}
 }
 
-// WriteEveryType writes a Parquet file with a column of every physical type, OPTIONAL with nulls and REQUIRED, and a
-// list and a struct, in row groups of the given heights. Values differ with salt.
+// WriteEveryType writes a Parquet file with a column of every physical type, both OPTIONAL with nulls and REQUIRED, and
+// with a list and a struct. Its row groups have the given numbers of rows. The values depend on salt.
 func WriteEveryType(t *testing.T, path string, salt int, groups ...int) {
 	t.Helper()
 	node := func(name string, rep parquet.Repetition, logical schema.LogicalType, physical parquet.Type, size int) schema.Node {
@@ -255,8 +255,8 @@ func WriteFile(t testing.TB, fields schema.FieldList, groups int, put func(g, c 
 	return out.Bytes()
 }
 
-// writeTestColumn writes rows values, a pure function of their position. Lists have three elements; every fifth row
-// is null if the column allows it.
+// writeTestColumn writes `rows` rows, whose values depend only on their position. Lists have three elements; every
+// fifth row is null if the column may be null.
 func writeTestColumn(w pqfile.ColumnChunkWriter, from, rows int) (err error) {
 	d := w.Descr()
 	var def, rep []int16
@@ -269,9 +269,9 @@ func writeTestColumn(w pqfile.ColumnChunkWriter, from, rows int) (err error) {
 		for e := range each {
 			level := d.MaxDefinitionLevel()
 			if level > 0 && i%5 == 2 {
-				level = int16(i/5) % level // null at any of the levels
+				level = int16(i/5) % level // null at one of the levels
 				if each > 1 && level < 2 {
-					level = 2 // a null element: lists keep their length
+					level = 2 // a null element, so that all lists have the same length
 				}
 			}
 			def = append(def, level)

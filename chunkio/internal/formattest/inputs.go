@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// Must ends the test at an error.
+// Must ends the test if err is not nil.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -18,13 +18,13 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Memory is a file in memory as an input.
+// Memory is an input that consists of bytes in memory.
 type Memory struct {
 	*bytes.Reader
 	Closed int // number of calls to Close
 }
 
-// NewMemory makes an input of these bytes.
+// NewMemory returns an input with these bytes.
 func NewMemory(b []byte) *Memory { return &Memory{Reader: bytes.NewReader(b)} }
 
 // Name implements format.Input.
@@ -36,10 +36,10 @@ func (m *Memory) Close() error {
 	return nil
 }
 
-// faultyInput fails, or reads short, at one of its reads.
+// faultyInput is an input of which one read fails or returns too few bytes.
 type faultyInput struct {
 	*Memory
-	left  int // reads up to and including the faulty one
+	left  int // number of reads up to and including the faulty read
 	short bool
 }
 
@@ -57,8 +57,8 @@ func (f *faultyInput) ReadAt(b []byte, at int64) (int, error) {
 	return 0, errDisk
 }
 
-// FailEveryRead makes each read of a file fail, or come short, in a separate run: read must return the fault each
-// time, and no error if there was none.
+// FailEveryRead calls read once for each read of a file, making a different read fail or return too few bytes each
+// time. read must return this fault each time, and no error if no read was faulty.
 func FailEveryRead(t *testing.T, file []byte, short bool, read func(format.Input) error) {
 	t.Helper()
 	want := errDisk
@@ -78,7 +78,7 @@ func FailEveryRead(t *testing.T, file []byte, short bool, read func(format.Input
 	}
 }
 
-// localFile is a file on disk as an input.
+// localFile is an input that is a file on disk.
 type localFile struct {
 	*os.File
 	size int64
@@ -86,7 +86,7 @@ type localFile struct {
 
 func (f localFile) Size() int64 { return f.size }
 
-// OpenFile opens a file for a reader to own.
+// OpenFile opens a file as an input, which its reader closes.
 func OpenFile(t testing.TB, path string) format.Input {
 	t.Helper()
 	f, err := os.Open(path)

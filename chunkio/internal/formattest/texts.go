@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// NoName stands for a null: no label has this text.
+// NoName represents a null, because no label has this text.
 const NoName = "\x00null"
 
 // AllTexts reads leaf l of a file as text, step rows at a time.
@@ -52,7 +52,7 @@ func TextRows(g format.Group, l int, from, to int64) (rows []string, err error) 
 	return rows, err
 }
 
-// NaiveFloat is the shortest decimal by fmt's own rules, which differ in the exponent.
+// NaiveFloat returns the shortest decimal of x, except that fmt writes the exponent by other rules.
 func NaiveFloat(x float64, bits int) string {
 	s := fmt.Sprint(x)
 	if bits == 32 {
@@ -64,7 +64,7 @@ func NaiveFloat(x float64, bits int) string {
 	return s
 }
 
-// NaiveHalf is the definition of an IEEE half.
+// NaiveHalf converts an IEEE half-precision number according to its definition.
 func NaiveHalf(b uint16) float64 {
 	sign, exp, frac := 1-2*float64(b>>15), int(b>>10&31), float64(b&1023)
 	switch {
@@ -78,12 +78,13 @@ func NaiveHalf(b uint16) float64 {
 	return sign * math.Ldexp(1024+frac, exp-25)
 }
 
-// SameBits reports equality to the bit; all NaNs but the mark of a null are equal.
+// SameBits reports whether a and b have the same bits. All NaNs are treated as equal, except the NaN that represents a
+// null.
 func SameBits(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b && !format.IsNull(a) && !format.IsNull(b)
 }
 
-// NaiveDecimal is the float64 nearest to n / 10^scale, by exact arithmetic.
+// NaiveDecimal returns the float64 nearest to n / 10^scale, computed with exact arithmetic.
 func NaiveDecimal(n *big.Int, scale int) float64 {
 	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil))
 	if scale > 0 {
@@ -93,7 +94,7 @@ func NaiveDecimal(n *big.Int, scale int) float64 {
 	return x
 }
 
-// BigEndian returns n in two's complement of size bytes.
+// BigEndian returns n in two's complement, in size bytes.
 func BigEndian(n *big.Int, size int) []byte {
 	if n.Sign() < 0 {
 		n = new(big.Int).Add(n, new(big.Int).Lsh(big.NewInt(1), uint(8*size)))

@@ -1,4 +1,4 @@
-// Package glob bounds patterns of names and looks through folders for matches.
+// Package glob checks the cost of name patterns and searches folders for matches.
 package glob
 
 import (
@@ -13,11 +13,11 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// A glob is matched alternative by alternative, and each ** walks over every folder below every folder: {a,b} 27
-// times, 135 bytes, took 14 s for each name.
+// A glob is matched against each of its alternatives in turn, and each ** visits every folder below every folder. For
+// example, {a,b} 27 times in a row, 135 bytes, took 14 s for each name.
 const (
 	maxAlternatives = 1000
-	maxBraceDepth   = 8 // within one another
+	maxBraceDepth   = 8 // nesting depth of braces
 	maxDoubleStars  = 4
 )
 
@@ -37,36 +37,38 @@ func PatternFault(pattern string, valid bool) string {
 	return ""
 }
 
-// HideSlash maps / to a rune that globs do not treat specially: a column's name is no path, and * must match all of it.
+// HideSlash maps / to a rune that globs do not treat specially: the name of a column is not a path, and * must match
+// the whole name.
 func HideSlash(s string) string { return strings.ReplaceAll(s, "/", "\x1f") }
 
-// ColumnFault is [Fault] for a pattern of columns' names.
+// ColumnFault is [PatternFault] for a pattern that matches the names of columns.
 func ColumnFault(pattern string) string {
 	return PatternFault(pattern, doublestar.ValidatePattern(HideSlash(pattern)))
 }
 
-// NamesColumn reports whether a pattern is the name of a column, or of the list that contains it.
+// NamesColumn reports whether a pattern equals the name of a column, or the name of the list that contains the column.
 func NamesColumn(pattern, column string) bool {
 	list, _, _ := strings.Cut(column, "[")
 	return pattern == column || pattern == list
 }
 
-// MatchesColumn reports whether a pattern names a column, or is a glob that matches it and has no fault.
+// MatchesColumn reports whether a pattern equals the name of a column, or is a glob without a fault that matches the
+// column.
 func MatchesColumn(pattern, column string) bool {
 	return NamesColumn(pattern, column) || PatternFault(pattern, true) == "" && doublestar.MatchUnvalidated(HideSlash(pattern), HideSlash(column))
 }
 
-// countAlternatives counts the patterns without braces that a pattern represents, up to one above maxAlternatives,
-// and the depth of its braces.
+// countAlternatives returns the number of patterns without braces that a pattern represents, up to maxAlternatives+1,
+// and the nesting depth of its braces.
 func countAlternatives(pattern string) (alternatives, nested int) {
-	type braces struct{ before, last int } // alternatives of all branches but the last, and of the last
+	type braces struct{ before, last int } // number of alternatives of all branches except the last, and of the last branch
 	stack := []braces{{0, 1}}
 	for i := 0; i < len(pattern); i++ {
 		top := &stack[len(stack)-1]
 		switch c := pattern[i]; {
 		case c == '\\':
 			i++
-		case c == '[': // a class, whose braces are literal
+		case c == '[': // a character class, in which braces are literal
 			for i++; i < len(pattern) && pattern[i] != ']'; i++ {
 				if pattern[i] == '\\' {
 					i++
@@ -87,8 +89,8 @@ func countAlternatives(pattern string) (alternatives, nested int) {
 	return stack[0].last, nested
 }
 
-// FindPaths returns the files and folders that match a pattern of paths, and the folder that the pattern begins
-// below. It ends with ctx.
+// FindPaths returns the files and folders that match a pattern of paths, and the folder in which the search begins. It
+// stops when ctx ends.
 func FindPaths(ctx context.Context, pattern string, options ...doublestar.GlobOption) (matches []string, base string, err error) {
 	base, rest := doublestar.SplitPattern(filepath.ToSlash(filepath.Clean(pattern)))
 	matches, err = doublestar.Glob(contextFS{ctx, os.DirFS(base)}, rest, options...)
@@ -101,9 +103,9 @@ func FindPaths(ctx context.Context, pattern string, options ...doublestar.GlobOp
 	return matches, base, err
 }
 
-// contextFS is a file system that fails once its context ends.
+// contextFS is a file system whose operations fail when its context has ended.
 type contextFS struct {
-	ctx context.Context //nolint:containedctx // that of looking through it: fs.FS has none
+	ctx context.Context //nolint:containedctx // context of the search: the methods of fs.FS do not have one
 	fs.FS
 }
 

@@ -18,21 +18,21 @@ import (
 
 const avroMagic = "Obj\x01"
 
-// avroRows reads an Avro object container file, block by block. The best-known reader, hamba/avro, allocates any size
-// and loops over any count that a damaged block claims.
-type avroRows struct {
+// avroReader reads an Avro object container file, block by block. The library hamba/avro is not used, because it
+// allocates any size and loops for any count that a damaged block claims.
+type avroReader struct {
 	from         io.Reader
 	name         string
-	maxBlock     int // bytes of a block, compressed or not
-	maxNameBytes int // bytes of the columns' names
+	maxBlock     int // greatest length of a block, compressed or not
+	maxNameBytes int // limit on the total length of the columns' names
 	schema       *avroSchema
 	codec        string
 	sync         [16]byte
 	row          int64
 }
 
-func newAvro(c cutter) (*avroRows, error) {
-	r := &avroRows{from: c.from, name: c.name, maxBlock: c.maxRow, maxNameBytes: c.maxNames()}
+func newAvro(c cutter) (*avroReader, error) {
+	r := &avroReader{from: c.from, name: c.name, maxBlock: c.maxRow, maxNameBytes: c.maxNames()}
 	if err := r.readHeader(); err != nil {
 		if _, ok := errors.AsType[*stream.DataError](err); ok {
 			return nil, err
@@ -42,7 +42,7 @@ func newAvro(c cutter) (*avroRows, error) {
 	return r, nil
 }
 
-// explainEarlyEnd replaces an EOF by an error that tells the user about it.
+// explainEarlyEnd replaces io.EOF by an error that explains the early end to the user.
 func explainEarlyEnd(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the data end early: is the file cut off?")
@@ -50,8 +50,7 @@ func explainEarlyEnd(err error) error {
 	return err
 }
 
-// readHeader reads the magic, a map of metadata, and the mark that ends every block.
-func (r *avroRows) readHeader() error {
+func (r *avroReader) readHeader() error {
 	magic := make([]byte, len(avroMagic))
 	if _, err := io.ReadFull(r.from, magic); err != nil {
 		return err
@@ -68,7 +67,7 @@ func (r *avroRows) readHeader() error {
 		if n == 0 {
 			break
 		}
-		if n < 0 { // and the entries' length in bytes
+		if n < 0 { // the length of the entries in bytes follows
 			n = -n
 			if _, err := readLong(r.from); err != nil {
 				return err
@@ -116,7 +115,7 @@ func readLong(from io.Reader) (int64, error) {
 
 func unzigzag(x uint64) int64 { return int64(x>>1) ^ -int64(x&1) }
 
-func (r *avroRows) readBytes() ([]byte, error) {
+func (r *avroReader) readBytes() ([]byte, error) {
 	n, err := readLong(r.from)
 	if err != nil {
 		return nil, err
@@ -129,7 +128,7 @@ func (r *avroRows) readBytes() ([]byte, error) {
 	return b, err
 }
 
-func (r *avroRows) nextPiece(room []byte) (piece, error) {
+func (r *avroReader) nextPiece(room []byte) (piece, error) {
 	for {
 		count, err := readLong(r.from)
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -163,19 +162,19 @@ func (r *avroRows) nextPiece(room []byte) (piece, error) {
 	}
 }
 
-func (r *avroRows) placeError(row int64, err error) error {
+func (r *avroReader) placeError(row int64, err error) error {
 	e := stream.Dataf(r.name, "%w", explainEarlyEnd(err))
 	e.Row = row
 	return e
 }
 
-func (r *avroRows) errBlockTooLarge(row, size int64) error {
+func (r *avroReader) errBlockTooLarge(row, size int64) error {
 	e := stream.Dataf(r.name, "a block of %d bytes", size)
 	e.Row, e.Remedy = row, stream.Textf("write the file with smaller blocks, or raise {memory-limit}")
 	return e
 }
 
-func (r *avroRows) decompressBlock(p piece) ([]byte, error) {
+func (r *avroReader) decompressBlock(p piece) ([]byte, error) {
 	var from io.Reader
 	switch r.codec {
 	case "", "null":
@@ -212,20 +211,20 @@ func (r *avroRows) decompressBlock(p piece) ([]byte, error) {
 
 var errTooLarge = errors.New("a block of too many bytes; write the file with smaller blocks, or raise the memory limit")
 
-func (r *avroRows) observePiece(piece, *columnObserver) error { return nil }
+func (r *avroReader) observePiece(piece, *columnObserver) error { return nil }
 
-func (r *avroRows) parsePiece(p piece, columns []Column, b *batch) error {
+func (r *avroReader) parsePiece(p piece, columns []Column, b *batch) error {
 	data, err := r.decompressBlock(p)
 	if err != nil {
 		return r.placeError(p.line, err)
 	}
-	// A row takes at least a byte, unless all its fields are empty records or nulls; and a block of few bytes may
-	// claim many rows.
+	// A row takes at least one byte, unless all its fields are empty records or nulls. A short block could claim very
+	// many rows.
 	if p.rows > max(len(data), 1) || p.rows*len(columns) > 1<<20 && p.rows*len(columns) > 2*len(data) {
 		return r.placeError(p.line, fmt.Errorf("a block of %d rows in %d bytes", p.rows, len(data)))
 	}
 	b.resetRows(len(columns), p.rows)
-	v := avroValues{rest: data, batch: b, columns: columns}
+	v := avroDecoder{rest: data, batch: b, columns: columns}
 	for i := range p.rows {
 		v.row = i
 		if err := v.readValue(r.schema.root); err != nil {
@@ -243,6 +242,6 @@ func (r *avroRows) parsePiece(p piece, columns []Column, b *batch) error {
 	return nil
 }
 
-func (r *avroRows) describeTable() Table {
+func (r *avroReader) describeTable() Table {
 	return Table{Format: "Avro", Columns: r.schema.columns, LeftOut: r.schema.leftOut, Before: r.schema.columnsBefore}
 }

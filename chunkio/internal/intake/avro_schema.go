@@ -9,36 +9,37 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// avroSchema is the schema of a file: a record, whose fields are columns.
+// avroSchema is the schema of a file: a record whose fields are the columns.
 type avroSchema struct {
 	root          *avroNode
 	columns       []Column
 	leftOut       []stream.LeftOut
-	columnsBefore []int // by left-out field: number of columns before it
+	columnsBefore []int // by left-out field: number of columns before the field
 	typesByName   map[string]*avroNode
-	nodeCount     int // of nodes
-	nameBytesLeft int // bytes that further names may take
+	nodeCount     int // number of nodes
+	nameBytesLeft int // total length allowed for further names
 }
 
 // avroNode is a type in the schema.
 type avroNode struct {
 	typ        string      // null, boolean, int, long, float, double, bytes, string, record, enum, array, map, union or fixed
 	logical    string      // date, timestamp-millis, decimal, …
-	fields     []*avroNode // of a record; the branches of a union
-	names      []string    // of the fields; the symbols of an enum
-	items      *avroNode   // of an array or a map
-	size       int         // of type fixed
-	scale      int         // of a decimal
-	column     int         // -1: no column
-	kind       Kind        // of the column
-	isComplete bool        // the type is completely parsed
-	isOpen     bool        // the current place is inside a record of this type
+	fields     []*avroNode // fields of a record, or branches of a union
+	names      []string    // names of the fields, or symbols of an enum
+	items      *avroNode   // element type of an array, value type of a map
+	size       int         // bytes of a fixed type
+	scale      int         // scale of a decimal
+	column     int         // index of the column; -1: no column
+	kind       Kind        // kind of the column
+	isComplete bool        // the definition of the type has been parsed completely
+	isOpen     bool        // the traversal is inside a record of this type
 }
 
-// maxNodes bounds a schema: named types within each other multiply.
+// maxNodes limits the number of types in a schema, counting a named type once for each use. Named types that use other
+// named types several times could multiply without this limit.
 const maxNodes = 1 << 21
 
-// parseAvroSchema reads a schema, in JSON. The names of its columns may take maxNames bytes.
+// parseAvroSchema parses a schema, written in JSON. The names of its columns may have maxNames bytes in total.
 func parseAvroSchema(text []byte, maxNames int) (*avroSchema, error) {
 	var raw any
 	d := json.NewDecoder(strings.NewReader(string(text)))
@@ -54,7 +55,7 @@ func parseAvroSchema(text []byte, maxNames int) (*avroSchema, error) {
 	if root.typ != "record" {
 		return nil, fmt.Errorf("the rows are of type %s, not records", root.typ)
 	}
-	if s.root, err = s.placeType(root, "", 0); err != nil {
+	if s.root, err = s.addUseOfType(root, "", 0); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -151,7 +152,7 @@ func (s *avroSchema) parseObject(t map[string]any, space string, depth int) (*av
 	default:
 		var plain *avroNode
 		if plain, err = s.parseType(typ, space, depth+1); err == nil && !plain.isComplete {
-			return plain, nil // a record within itself
+			return plain, nil // the record contains itself
 		} else if err == nil {
 			n = &avroNode{typ: plain.typ, column: -1, logical: n.logical, fields: plain.fields, names: plain.names, items: plain.items, size: plain.size, scale: n.scale}
 		}
@@ -160,15 +161,15 @@ func (s *avroSchema) parseObject(t map[string]any, space string, depth int) (*av
 	return n, err
 }
 
-// wholeNumber returns 0 if x is no whole number of JSON.
+// wholeNumber returns x as an int, or 0 if x is not a whole number in JSON.
 func wholeNumber(x any) int {
 	n, _ := x.(json.Number)
 	i, _ := n.Int64()
 	return int(max(min(i, 1<<30), -1))
 }
 
-// placeType copies a type for one of its uses, whose column has the given name.
-func (s *avroSchema) placeType(n *avroNode, name string, depth int) (*avroNode, error) {
+// addUseOfType copies a type for one use of it, as the column (or the prefix of the columns) with this name.
+func (s *avroSchema) addUseOfType(n *avroNode, name string, depth int) (*avroNode, error) {
 	if s.nodeCount++; s.nodeCount > maxNodes || depth > 64 {
 		return nil, errors.New("the schema has too many columns, or is nested too deep")
 	}
@@ -176,7 +177,7 @@ func (s *avroSchema) placeType(n *avroNode, name string, depth int) (*avroNode, 
 	at.column = -1
 	switch n.typ {
 	case "record":
-		if n.isOpen { // its values are skipped
+		if n.isOpen { // a type that contains itself is left out: its values are skipped
 			s.leaveOut(name, "a type that contains itself")
 			return n, nil
 		}
@@ -192,13 +193,13 @@ func (s *avroSchema) placeType(n *avroNode, name string, depth int) (*avroNode, 
 				return nil, errors.New("the names of the columns, with those of the records that they are in, take too much memory")
 			}
 			var err error
-			if at.fields[i], err = s.placeType(f, within, depth+1); err != nil {
+			if at.fields[i], err = s.addUseOfType(f, within, depth+1); err != nil {
 				return nil, err
 			}
 		}
 		return &at, nil
 	case "union":
-		return s.placeUnion(&at, name, depth)
+		return s.addUseOfUnion(&at, name, depth)
 	}
 	if at.kind = at.columnKind(); at.kind == Unknown && n.typ != "null" {
 		s.leaveOut(name, at.whyNoColumn())
@@ -217,8 +218,8 @@ func (s *avroSchema) addColumn(name string, k Kind) int {
 	return len(s.columns) - 1
 }
 
-// placeUnion places a union: one type that may be null, or several types that share one column.
-func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode, error) {
+// addUseOfUnion copies a union for one use: either one type that may be null, or several types that share one column.
+func (s *avroSchema) addUseOfUnion(at *avroNode, name string, depth int) (*avroNode, error) {
 	branches := at.fields
 	at.fields = make([]*avroNode, len(branches))
 	kind, only, mixed := Unknown, 0, false
@@ -240,7 +241,7 @@ func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode
 		for i, b := range branches {
 			if b.typ != "null" {
 				var err error
-				at.fields[i], err = s.placeType(b, name, depth+1)
+				at.fields[i], err = s.addUseOfType(b, name, depth+1)
 				return at, err
 			}
 		}
@@ -261,7 +262,6 @@ func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode
 	return at, nil
 }
 
-// columnKind returns Unknown if a column cannot hold the type.
 func (n *avroNode) columnKind() Kind {
 	switch n.typ {
 	case "boolean":

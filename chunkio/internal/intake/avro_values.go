@@ -10,22 +10,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// avroValues reads the values of rows into a batch.
-type avroValues struct {
+// avroDecoder decodes the values of rows into a batch.
+type avroDecoder struct {
 	rest    []byte
 	batch   *batch
 	columns []Column
 	row     int
-	column  int // of the value read last, for errors
-	depth   int // of records within each other
+	column  int // column of the last value read, for errors
+	depth   int // nesting depth of records
 }
 
-// maxDepth bounds the nesting of records whose types contain themselves: each level takes some of the stack.
+// maxDepth bounds the nesting of records whose types contain themselves: each level uses stack memory.
 const maxDepth = 10_000
 
 var errAvroEnd = errors.New("the block ends within a value: the file is damaged")
 
-func (v *avroValues) readLong() (int64, error) {
+func (v *avroDecoder) readLong() (int64, error) {
 	x, n := binary.Uvarint(v.rest)
 	if n <= 0 {
 		return 0, errAvroEnd
@@ -34,7 +34,7 @@ func (v *avroValues) readLong() (int64, error) {
 	return unzigzag(x), nil
 }
 
-func (v *avroValues) takeBytes(n int64) ([]byte, error) {
+func (v *avroDecoder) takeBytes(n int64) ([]byte, error) {
 	if n < 0 || n > int64(len(v.rest)) {
 		return nil, errAvroEnd
 	}
@@ -43,7 +43,7 @@ func (v *avroValues) takeBytes(n int64) ([]byte, error) {
 	return b, nil
 }
 
-func (v *avroValues) readBytes() ([]byte, error) {
+func (v *avroDecoder) readBytes() ([]byte, error) {
 	n, err := v.readLong()
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (v *avroValues) readBytes() ([]byte, error) {
 	return v.takeBytes(n)
 }
 
-func (v *avroValues) readValue(n *avroNode) error {
+func (v *avroDecoder) readValue(n *avroNode) error {
 	v.column = n.column
 	switch n.typ {
 	case "null":
@@ -136,9 +136,9 @@ func (v *avroValues) readValue(n *avroNode) error {
 	return fmt.Errorf("a value of type %s", n.typ)
 }
 
-func (v *avroValues) cellIndex(n *avroNode) int { return n.column*v.batch.stride + v.row }
+func (v *avroDecoder) cellIndex(n *avroNode) int { return n.column*v.batch.stride + v.row }
 
-func (v *avroValues) setNumber(n *avroNode, x int64) error {
+func (v *avroDecoder) setNumber(n *avroNode, x int64) error {
 	if n.column < 0 {
 		return nil
 	}
@@ -157,27 +157,27 @@ func (v *avroValues) setNumber(n *avroNode, x int64) error {
 	return nil
 }
 
-func (v *avroValues) setFloat(n *avroNode, x float64) error {
+func (v *avroDecoder) setFloat(n *avroNode, x float64) error {
 	if n.column >= 0 {
 		v.batch.cells[v.cellIndex(n)], v.batch.present[v.cellIndex(n)] = math.Float64bits(x), true
 	}
 	return nil
 }
 
-func (v *avroValues) setText(n *avroNode, s string) error {
+func (v *avroDecoder) setText(n *avroNode, s string) error {
 	if n.column >= 0 {
 		v.batch.setText(v.cellIndex(n), s)
 	}
 	return nil
 }
 
-func (v *avroValues) skipItems(n *avroNode) error {
+func (v *avroDecoder) skipItems(n *avroNode) error {
 	for {
 		count, err := v.readLong()
 		if err != nil || count == 0 {
 			return err
 		}
-		if count < 0 { // and the items' length in bytes
+		if count < 0 { // the length of the items in bytes follows
 			size, err := v.readLong()
 			if err != nil {
 				return err
@@ -188,7 +188,7 @@ func (v *avroValues) skipItems(n *avroNode) error {
 			continue
 		}
 		if n.typ == "array" && count > int64(len(v.rest)) {
-			return errAvroEnd // this also refuses values of no bytes, which nobody writes
+			return errAvroEnd // this also refuses items that take no bytes, which writers do not produce
 		}
 		for ; count > 0; count-- {
 			if n.typ == "map" {

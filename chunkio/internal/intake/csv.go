@@ -14,30 +14,30 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// csvRows reads CSV according to RFC 4180, separated by any of the separators.
-type csvRows struct {
+// csvReader reads CSV according to RFC 4180, with one of the separators.
+type csvReader struct {
 	cutter
 	comma   rune
 	layout  *Layout
 	columns []Column
-	// dataLine is the line of the first row if that is data; 0 if it is names.
+	// dataLine is the line number of the first row if the first row is data, and 0 if it contains names.
 	dataLine   int64
-	nulls      spellings
+	nulls      nullSpellings
 	notes      []stream.Text
 	doubts     []stream.Text
-	nullsFound []string // spellings of missing values in the sample
-	sampleRows int64    // rows of the sample
+	nullsFound []string // spellings of missing values that occur in the sample
+	sampleRows int64    // number of rows in the sample
 }
 
-// separators are counted in the first row; the most frequent one wins.
+// separators are the possible separators; the most frequent one in the first row is used.
 var separators = []byte{',', '\t', ';', '|'}
 
-// byteOrderMark is written by some editors at the beginning of a text.
+// byteOrderMark is the mark that some editors write at the beginning of a text.
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
 // newCSV reads the header and infers the types of the columns from the sample.
-func newCSV(c cutter, tabs bool, opt Options) (*csvRows, error) {
-	r := &csvRows{cutter: c, nulls: newSpellings(opt.Nulls), layout: opt.newLayout(true)}
+func newCSV(c cutter, tabs bool, opt Options) (*csvReader, error) {
+	r := &csvReader{cutter: c, nulls: newSpellings(opt.Nulls), layout: opt.newLayout(true)}
 	r.quotes = true
 	first, err := r.peekSample(64 << 10)
 	if err != nil {
@@ -78,9 +78,9 @@ func newCSV(c cutter, tabs bool, opt Options) (*csvRows, error) {
 	return r, r.inferKinds()
 }
 
-// nameColumns checks the names of the columns, and gives each nameless column a unique name: pandas writes its index
-// without a name, next to columns called c0 and c1 if it has read a text without a header.
-func (r *csvRows) nameColumns(names []string) error {
+// nameColumns checks the names of the columns, and gives each nameless column a unique name. pandas writes its index
+// without a name. The other columns may be named c0 and c1, if pandas has read a text without a header.
+func (r *csvReader) nameColumns(names []string) error {
 	usedNames := make(map[string]bool, len(names))
 	for j, name := range names {
 		if !utf8.ValidString(name) {
@@ -103,7 +103,7 @@ func (r *csvRows) nameColumns(names []string) error {
 	return nil
 }
 
-func (r *csvRows) inferKinds() error {
+func (r *csvReader) inferKinds() error {
 	p, err := r.peekSample(sampleBytes)
 	if err != nil {
 		return err
@@ -139,13 +139,13 @@ func guessSeparator(text []byte) rune {
 	return rune(best)
 }
 
-func (r *csvRows) newReader(data []byte) *csv.Reader {
+func (r *csvReader) newReader(data []byte) *csv.Reader {
 	in := csv.NewReader(bufio.NewReaderSize(bytes.NewReader(data), 32<<10))
 	in.Comma, in.FieldsPerRecord, in.ReuseRecord = r.comma, -1, true
 	return in
 }
 
-func (r *csvRows) eachRecord(p piece, f func(line int64, record []string) error) error {
+func (r *csvReader) eachRecord(p piece, f func(line int64, record []string) error) error {
 	in := r.newReader(p.data)
 	for {
 		record, err := in.Read()
@@ -175,9 +175,9 @@ func fieldCount(n int) string {
 	return fmt.Sprintf("%d fields", n)
 }
 
-// placeError adds the line to an error of the library. For an error of quotes it is the line at which the row begins,
-// as an open quote extends over the following lines.
-func (r *csvRows) placeError(err error, first int64) error {
+// placeError adds the line to an error of the library. For an error of quotes it uses the line at which the row begins,
+// because an open quote extends over the following lines.
+func (r *csvReader) placeError(err error, first int64) error {
 	if e, ok := errors.AsType[*csv.ParseError](err); ok {
 		d := stream.Dataf(r.name, "line %d: %w", first+int64(e.Line)-1, e.Err)
 		if e.StartLine < e.Line {
@@ -189,13 +189,13 @@ func (r *csvRows) placeError(err error, first int64) error {
 	return err
 }
 
-func (r *csvRows) errNotUTF8(line int64, column string) error {
+func (r *csvReader) errNotUTF8(line int64, column string) error {
 	e := stream.Dataf(r.name, "line %d: the text is not UTF-8", line)
 	e.Column, e.Remedy = column, stream.PlainText("convert it first, as iconv does: LATIN1 or CP1252 it is, most likely")
 	return e
 }
 
-func (r *csvRows) observePiece(p piece, o *columnObserver) error {
+func (r *csvReader) observePiece(p piece, o *columnObserver) error {
 	return r.eachRecord(p, func(line int64, record []string) error {
 		for j, s := range record {
 			c := &o.columns[j]
@@ -216,7 +216,7 @@ func (r *csvRows) observePiece(p piece, o *columnObserver) error {
 	})
 }
 
-func (r *csvRows) parsePiece(p piece, columns []Column, b *batch) error {
+func (r *csvReader) parsePiece(p piece, columns []Column, b *batch) error {
 	b.resetRows(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
 	return r.eachRecord(p, func(line int64, record []string) error {
 		at := b.rows
@@ -234,7 +234,7 @@ func (r *csvRows) parsePiece(p piece, columns []Column, b *batch) error {
 				b.cells[at], b.present[at] = v, ok
 			case !utf8.ValidString(s):
 				return r.errNotUTF8(line, c.Name)
-			case s != "" && (!r.nulls.replacesUsual || !r.nulls.isNull(trimBlanks(s))): // text is missing only if the user gave the spelling
+			case s != "" && (!r.nulls.replacesUsual || !r.nulls.isNull(trimBlanks(s))): // text is missing only if the user listed its spelling
 				b.setText(at, s)
 			}
 			at += b.stride
@@ -244,7 +244,7 @@ func (r *csvRows) parsePiece(p piece, columns []Column, b *batch) error {
 	})
 }
 
-func (r *csvRows) describeTable() Table {
+func (r *csvReader) describeTable() Table {
 	name := map[rune]string{',': "commas", '\t': "tabs", ';': "semicolons", '|': "bars"}[r.comma]
 	return Table{Format: "CSV, separated by " + name, Columns: r.columns, Sample: r.sampleRows, Notes: r.notes, Doubts: r.doubts, Spelled: r.nullsFound,
 		Layout: r.layout}

@@ -11,34 +11,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// piece is some whole rows.
+// piece is a run of consecutive whole rows.
 type piece struct {
 	data []byte
 	line int64 // number of its first line, or of its first row in formats without lines
-	rows int   // at most
+	rows int   // upper bound on the number of rows
 }
 
-// cutter cuts text into pieces at the ends of rows: at line feeds outside quotes. A quote within quotes is doubled,
-// so the number of quotes before a row's end is even.
+// cutter cuts text into pieces at the ends of rows. A row ends at a line feed outside quotes. A quote inside a quoted
+// field is doubled, so the number of quotes before the end of a row is even.
 type cutter struct {
 	from    io.Reader
 	name    string
 	quotes  bool
-	goal    int // bytes of a piece
-	maxRow  int // largest bytes of a row
-	maxRows int // largest rows of a piece; 0: no limit
+	goal    int // intended bytes of a piece
+	maxRow  int // greatest number of bytes of a row
+	maxRows int // greatest number of rows of a piece; 0: no limit
 
-	buf   []byte // bytes read and not cut off yet
-	line  int64  // line at the beginning of buf
-	atEnd bool   // the input is read to its end
+	buf   []byte // bytes that have been read and not cut off yet
+	line  int64  // line number at the beginning of buf
+	atEnd bool   // the input has been read to its end
 }
 
-// maxCells bounds the cells of a batch by those of text, whose cells take at least two bytes each: lines of JSON may
-// have few members of many columns.
+// maxCells limits the number of cells of a batch to the largest number in CSV, whose cells take at least two bytes
+// each. A line of JSON may have values for few of very many columns.
 func (c *cutter) maxCells() int { return c.goal / 2 }
 
-// maxNames bounds the total bytes of the columns' names, which may be longer than the text: every member of an object
-// has the object's name as a prefix.
+// maxNames limits the total number of bytes of the columns' names. The names may be longer than the text, because the
+// column of every member of an object has the object's name as a prefix.
 func (c *cutter) maxNames() int { return 4 * c.maxRow }
 
 func (c *cutter) fillBuffer(n int) error {
@@ -70,7 +70,7 @@ func (c *cutter) errReadFailed(err error) error {
 	return stream.Dataf(c.name, "behind line %d: %w", lines-1, err)
 }
 
-// findEnd finds the end of the whole rows that fit into goal bytes, at least one.
+// findEnd finds the end of the whole rows that fit into goal bytes. At least one row counts as fitting.
 func (c *cutter) findEnd(goal int) (end, rows int, err error) {
 	for want := goal; ; want *= 2 {
 		if err := c.fillBuffer(want); err != nil {
@@ -86,7 +86,7 @@ func (c *cutter) findEnd(goal int) (end, rows int, err error) {
 			return 0, 0, e
 		}
 	}
-	if end == 0 && len(c.buf) > 0 { // the last row has no line feed, or a quote is open: parsing reports it
+	if end == 0 && len(c.buf) > 0 { // the last row has no line feed, or a quote is open, which parsing reports
 		return len(c.buf), rows + 1, nil
 	}
 	if c.atEnd && len(c.buf)-end > 0 && end < goal && (c.maxRows == 0 || rows < c.maxRows) {
@@ -95,7 +95,6 @@ func (c *cutter) findEnd(goal int) (end, rows int, err error) {
 	return end, rows, nil
 }
 
-// scanRows finds the end of the whole rows in the first goal bytes, or of the first row.
 func (c *cutter) scanRows(goal int) (end, rows int) {
 	odd := false
 	for at := 0; at < len(c.buf) && (end == 0 || at < goal) && (c.maxRows == 0 || rows < c.maxRows); {
@@ -114,7 +113,7 @@ func (c *cutter) scanRows(goal int) (end, rows int) {
 	return end, rows
 }
 
-// peekSample returns whole rows at the beginning, about goal bytes, without cutting them off.
+// peekSample returns the whole rows in the first goal bytes, approximately, without cutting them off.
 func (c *cutter) peekSample(goal int) (piece, error) {
 	end, rows, err := c.findEnd(goal)
 	return piece{data: c.buf[:end], line: c.line, rows: rows}, err
@@ -125,7 +124,7 @@ func (c *cutter) skip(n int) {
 	c.buf = c.buf[:copy(c.buf, c.buf[n:])]
 }
 
-// nextPiece cuts a piece off and copies its data into room; io.EOF at the end.
+// nextPiece cuts off the next piece and copies its data into room. It returns io.EOF at the end.
 func (c *cutter) nextPiece(room []byte) (piece, error) {
 	end, rows, err := c.findEnd(c.goal)
 	if err != nil {
@@ -139,15 +138,15 @@ func (c *cutter) nextPiece(room []byte) (piece, error) {
 	return p, nil
 }
 
-// misfit is a value that is not of its column's kind, or a column that is not in the sample.
+// misfit is a value that does not fit the kind of its column, or a column that does not occur in the sample.
 type misfit struct {
 	line          int64
 	column        string
-	kind          Kind // of the column
+	kind          Kind // kind of the column
 	value         string
 	noSuchColumn  bool
-	typeRequested bool // the user asked for the kind
-	losesSpelling bool // it is of the kind, but a number would lose its spelling
+	typeRequested bool // the user requested the kind
+	losesSpelling bool // the value fits the kind, but a number would lose its spelling
 }
 
 func (m *misfit) Error() string {

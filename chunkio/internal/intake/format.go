@@ -13,10 +13,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Format is a format of rows.
+// Format is a file format that stores tables as rows.
 type Format uint8
 
-// The formats; None is any other file.
+// The formats. None means that a file does not have one of these formats.
 const (
 	None Format = iota
 	CSV
@@ -26,10 +26,10 @@ const (
 	Avro
 )
 
-// Endings are the endings of the names of files of rows, before an ending in Packings.
+// Endings are the name endings of files of rows, before a possible ending in Packings.
 var Endings = []string{".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".npy", ".avro"}
 
-// Packings are the endings of compressed files.
+// Packings are the name endings of compressed files.
 var Packings = []string{".gz", ".zst", ".bz2"}
 
 // FormatByName returns the format that a file's name indicates.
@@ -58,7 +58,7 @@ func FileEnding(name string) string {
 	return path.Ext(name)
 }
 
-// SniffBytes is the length of the head that Sniff needs.
+// SniffBytes is the number of bytes at the beginning of a file that SniffFormat needs.
 const SniffBytes = 4 << 10
 
 // SniffFormat guesses the format from the first bytes of a file.
@@ -76,7 +76,7 @@ func SniffFormat(head []byte) Format {
 	return CSV
 }
 
-// SniffPacking recognizes the compression from the first bytes: "gz", "zst", "bz2", or "".
+// SniffPacking returns the compression that the first bytes of a file show: "gz", "zst", "bz2", or "".
 func SniffPacking(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("\x1F\x8B")):
@@ -89,10 +89,10 @@ func SniffPacking(head []byte) string {
 	return ""
 }
 
-// maxWindow bounds the window of zstd, which the decoder keeps in memory.
+// maxWindow limits the window of zstd, because the decoder keeps the window in memory.
 const maxWindow = 64 << 20
 
-// Unpack decompresses a stream with a compression named by Packing.
+// Unpack decompresses a stream with the given compression, as named by SniffPacking.
 func Unpack(from io.Reader, packing string) (io.ReadCloser, error) {
 	switch packing {
 	case "gz":
@@ -109,15 +109,15 @@ func Unpack(from io.Reader, packing string) (io.ReadCloser, error) {
 	return io.NopCloser(from), nil
 }
 
-// memberReader reads the members of a gzip file one by one: if a file ends within a member's header, as an
-// interrupted download may, the library takes this for the regular end.
-type memberReader struct {
+// gzipMemberReader reads the members of a gzip file one by one: an interrupted download may end within the header of a
+// member, and the library treats this as the regular end of the file.
+type gzipMemberReader struct {
 	*gzip.Reader
 	from *bufio.Reader
 }
 
 func newMemberReader(from io.Reader) (io.ReadCloser, error) {
-	m := &memberReader{from: bufio.NewReaderSize(from, 64<<10)}
+	m := &gzipMemberReader{from: bufio.NewReaderSize(from, 64<<10)}
 	var err error
 	if m.Reader, err = gzip.NewReader(m.from); err != nil {
 		return nil, errEndsEarly(err)
@@ -127,7 +127,7 @@ func newMemberReader(from io.Reader) (io.ReadCloser, error) {
 }
 
 // Read implements io.Reader.
-func (m *memberReader) Read(p []byte) (n int, err error) {
+func (m *gzipMemberReader) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil {
 		if n, err = m.Reader.Read(p); !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			continue
@@ -141,7 +141,7 @@ func (m *memberReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// errEndsEarly replaces an EOF in a member's header, which does not end the file.
+// errEndsEarly replaces an EOF in a member's header, where the file must not end.
 func errEndsEarly(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

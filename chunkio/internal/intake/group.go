@@ -14,46 +14,44 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxGroupText is the number of bytes of text that ends a row group early.
+// maxGroupText limits the text of a row group: a group ends early when it reaches this number of bytes.
 const maxGroupText = 32 << 20
 
-// gatherer makes row groups of batches.
+// gatherer joins batches into row groups and writes these.
 type gatherer struct {
 	columns        []Column
 	leaves         []leaf // leaves of the columns in the file
 	file           *writer.File
 	opt            Options
-	nulls          spellings
+	nulls          nullSpellings
 	workers        int
-	slots          chan struct{} // one for each worker that parses
-	surplusBatches int           // batches of workers that were given up
-	inputBytes     int64         // of the input; 0: unknown
+	slots          chan struct{} // one slot for each worker that may parse
+	surplusBatches int           // batches of stopped workers that are still to be dropped
+	inputBytes     int64         // length of the input; 0: unknown
 	bytesRead      int64
-	name           string // of the input
-	cellCount      int64  // cells of all batches
+	name           string // name of the input
+	cellCount      int64  // number of cells in all batches
 	groups         int    // row groups written
-	height         int    // of a row group
-	rows           int    // rows gathered
+	height         int    // number of rows in a row group
+	rows           int    // rows gathered for the current group
 	cells          []cell
 	present        []bool
 	text           []byte
 }
 
-// Nearly empty columns still take rows times columns cells. Up to emptyCells that is a matter of seconds; more are
-// refused if there are over maxEmptyPerByte of them for every byte of the input.
+// A table whose columns are nearly empty still has rows times columns cells. Up to emptyCells cells take seconds. A
+// table with more cells is refused if it has more than maxEmptyPerByte cells for every byte of the input.
 const (
 	emptyCells      = 1 << 26
 	maxEmptyPerByte = 250
 )
 
-// leaf is a column of the file: a column of the table, or the keys or the values of a map.
+// leaf is a leaf column of the file to be written: a column of the table, or the keys or the values of a map.
 type leaf struct {
 	column int
 	values bool
 }
 
-// newGatherer prepares to write the columns of an input of the given bytes, with as many workers as the memory
-// allows.
 func newGatherer(out Output, columns []Column, opt Options, bytes int64) (*gatherer, error) {
 	var fields schema.FieldList
 	var dict []bool
@@ -72,16 +70,16 @@ func newGatherer(out Output, columns []Column, opt Options, bytes int64) (*gathe
 	return g, err
 }
 
-// groupCells and maxGroupRows bound a row group.
+// groupCells and maxGroupRows limit the size of a row group.
 const (
 	groupCells    = 4 << 20
 	maxGroupRows  = 1 << 20
-	cellBytes     = 9       // of a value and its present flag
-	encodingBytes = 8 << 20 // bytes of the columns being encoded
+	cellBytes     = 9       // bytes of a cell and its present flag
+	encodingBytes = 8 << 20 // bytes of the columns that are being encoded
 )
 
-// groupRows returns the height of row groups of d columns: the height of the blocks in which rows are read, or a
-// multiple, so that blocks are cut as in a file of one row group. It depends on d alone.
+// groupRows returns the number of rows in a row group of a table with d columns. It is a multiple of the block height
+// with which rows are read, so that the blocks are cut as in a file of one row group. It depends on d alone.
 func groupRows(d int) int {
 	h := stream.BlockRows(d)
 	for 2*h*d <= groupCells && 2*h <= maxGroupRows {
@@ -114,7 +112,6 @@ func schemaNode(c Column) schema.Node {
 	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.Name, parquet.Repetitions.Optional, logical, physical, -1, -1))
 }
 
-// addBatch appends a batch. Row groups end at a fixed height, independent of the batches.
 func (g *gatherer) addBatch(ctx context.Context, b *batch) error {
 	if g.cells == nil {
 		n := len(g.columns) * g.height
@@ -148,7 +145,7 @@ func (g *gatherer) addBatch(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// columnsAtOnce is the number of columns encoded at once.
+// columnsAtOnce is the number of columns encoded at the same time.
 const columnsAtOnce = 64
 
 func (g *gatherer) writeGroup(ctx context.Context) error {
@@ -158,7 +155,7 @@ func (g *gatherer) writeGroup(ctx context.Context) error {
 	if err := g.reserveGroup(); err != nil {
 		return err
 	}
-	room.EnsureFree(encodingBytes) // the last row group left as much garbage
+	room.EnsureFree(encodingBytes) // the previous row group left as much garbage
 	group := g.file.Group(int64(g.rows))
 	for lo := 0; lo < len(g.leaves); lo += columnsAtOnce {
 		if err := ctx.Err(); err != nil {
@@ -189,14 +186,15 @@ func (g *gatherer) writeGroup(ctx context.Context) error {
 	return group.End()
 }
 
-// reserveGroup counts one more row group, whose metadata stay in memory until the file ends: for 20,000 columns 9
-// MiB, for each 208 rows. To make room it gives up workers, down to one. If that is not enough, the error asks for
-// the memory of the whole input if its length is known, else for twice the row groups.
+// reserveGroup counts one more row group. Its metadata stays in memory until the file ends: with 20,000 columns it
+// takes 9 MiB per row group of 208 rows. To free memory, reserveGroup stops workers until one is left. If that is not
+// enough, the error requests the memory for the whole input if its length is known, else the memory for twice the
+// number of row groups.
 func (g *gatherer) reserveGroup() error {
 	g.groups++
 	d := len(g.columns)
 	for g.workers > 1 && g.opt.neededMemory(d, g.workers, g.groups) > g.opt.Memory {
-		g.slots <- struct{}{} // never released: this waits for a worker to finish its piece
+		g.slots <- struct{}{} // never released: this waits until a worker has finished its piece
 		g.surplusBatches++
 		g.workers--
 	}

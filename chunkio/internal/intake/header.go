@@ -9,15 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Header describes how the first rows of the CSV files of one input are read: the first file settles it for the
-// others.
+// Header describes how the first rows of the CSV files of one input are read. The first file decides this for all
+// files.
 type Header struct {
-	From  string   // the file that settled it; empty before
-	Named bool     // first rows are names
-	Names []string // of that file, if named
+	From  string   // name of the file that decided; empty before
+	Named bool     // the first rows contain names
+	Names []string // names in that file, if Named is set
 }
 
-// OptionText returns the value of TextOptions.Header with the same effect; empty before a file has settled it.
+// OptionText returns the value of TextOptions.Header that has the same effect. It is empty before a file has decided.
 func (h *Header) OptionText() string {
 	switch {
 	case h.From == "":
@@ -43,11 +43,12 @@ const (
 	headerNo   = "no"
 )
 
-// readFirstRow judges the first row, or follows the option, and settles how the first rows of other files are read.
-func (r *csvRows) readFirstRow(first []string, line int64, end int, opt Options) error {
+// readFirstRow decides whether the first row contains names or data, from the option if it is given. It records the
+// decision for other files.
+func (r *csvReader) readFirstRow(first []string, line int64, end int, opt Options) error {
 	option, settled := opt.Header, opt.Settled
 	guess := judgement{isNames: true, isSure: true}
-	if settled == nil || !settled.Named || !settled.isRepeatedIn(first) { // else there is nothing to judge
+	if settled == nil || !settled.Named || !settled.isRepeatedIn(first) { // else the first row repeats a known name and is not judged
 		var err error
 		if guess, err = r.judgeFirstRow(first, end); err != nil {
 			return err
@@ -89,9 +90,9 @@ func (r *csvRows) readFirstRow(first []string, line int64, end int, opt Options)
 	return nil
 }
 
-// readLikeFirstFile reads the first row of a further file like that of the first file.
-func (r *csvRows) readLikeFirstFile(first []string, guess judgement, settled *Header) (named bool, err error) {
-	alike := !guess.isNames || !guess.isSure // as data
+// readLikeFirstFile reads the first row of a further file in the same way as in the first file.
+func (r *csvReader) readLikeFirstFile(first []string, guess judgement, settled *Header) (named bool, err error) {
+	alike := !guess.isNames || !guess.isSure // the first row can be data
 	if settled.Named {
 		alike = guess.isNames && guess.isSure || settled.isRepeatedIn(first)
 	}
@@ -106,7 +107,7 @@ func (r *csvRows) readLikeFirstFile(first []string, guess judgement, settled *He
 	return false, e
 }
 
-func (r *csvRows) doubtHeader(first []string, guess judgement) {
+func (r *csvReader) doubtHeader(first []string, guess judgement) {
 	numbered := make([]string, len(first))
 	for j := range numbered {
 		numbered[j] = "c" + strconv.Itoa(j)

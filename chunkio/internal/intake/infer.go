@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// sampleBytes is the length of the text from which types are inferred.
+// sampleBytes is the length of the beginning of a text from which types are inferred.
 const sampleBytes = 1 << 20
 
 func trimBlanks(s string) string {
@@ -22,7 +22,8 @@ func trimBlanks(s string) string {
 	return s
 }
 
-// kindOf returns the narrowest kind that holds a field, which is not missing and has no blanks around it.
+// kindOf returns the narrowest kind that can hold a field. The field must not be a missing value and must have no
+// blanks around it.
 func kindOf(s string) Kind {
 	if k := kindOfWhole(s); k != Unknown {
 		return k
@@ -36,7 +37,7 @@ func kindOf(s string) Kind {
 	return kindOfTime(s)
 }
 
-// kindOfWhole returns Unknown if the text is not a whole number of 64 bits.
+// kindOfWhole returns the kind of a whole number of 64 bits, or Unknown if the text is not such a number.
 func kindOfWhole(s string) Kind {
 	switch x, ok := parseInt(s); {
 	case ok && x < 0:
@@ -50,7 +51,7 @@ func kindOfWhole(s string) Kind {
 	return Unknown
 }
 
-// kindOfTime returns the kind of a text that is no number: a date, a time, or text.
+// kindOfTime returns the kind of a text that is not a number: a date, a time, or text.
 func kindOfTime(s string) Kind {
 	for _, k := range []Kind{Date, Local, UTC} {
 		if _, ok := parseTime(k, s); ok {
@@ -60,7 +61,7 @@ func kindOfTime(s string) Kind {
 	return Text
 }
 
-// parseField reads a field as a value of a kind other than text; ok is false if it is no such value.
+// parseField parses a field as a value of kind k, which is not Text. ok is false if the field is not such a value.
 func parseField(k Kind, s string) (c cell, ok bool) {
 	switch k {
 	case Float:
@@ -108,7 +109,7 @@ func parseInt(s string) (int64, bool) {
 	if len(digits) == 0 || len(digits) > 19 {
 		return 0, false
 	}
-	if len(digits) == 19 { // near the limit
+	if len(digits) == 19 { // possibly beyond the limit
 		x, err := strconv.ParseInt(s, 10, 64)
 		return x, err == nil
 	}
@@ -131,7 +132,7 @@ func parseUint(s string) (uint64, bool) {
 		return uint64(x), x >= 0
 	}
 	digits := strings.TrimPrefix(s, "+")
-	if len(digits) < 19 || len(digits) > 20 { // parseInt reads shorter ones
+	if len(digits) < 19 || len(digits) > 20 { // parseInt has already tried shorter numbers
 		return 0, false
 	}
 	x, err := strconv.ParseUint(digits, 10, 64)
@@ -146,14 +147,14 @@ func parseFloat(s string) (float64, bool) {
 	return parseFloatSlowly(s)
 }
 
-// parseFloatSlowly leaves numbers to strconv, except the spellings that only Go accepts: 0x1p-2, 1_000, nan.
+// parseFloatSlowly parses a number with strconv, but refuses the spellings that only Go accepts: 0x1p-2, 1_000, nan.
 func parseFloatSlowly(s string) (float64, bool) {
 	if len(s) == 0 {
 		return 0, false
 	}
 	word, sign := s, 1
 	if s[0] == '-' || s[0] == '+' {
-		word, sign = s[1:], int(',')-int(s[0]) // a comma is between them
+		word, sign = s[1:], int(',')-int(s[0]) // ',' is between '+' and '-' in ASCII
 	}
 	switch word {
 	case "inf", "Inf", "INF", "Infinity":
@@ -170,8 +171,8 @@ func parseFloatSlowly(s string) (float64, bool) {
 	return x, err == nil
 }
 
-// parseTime reads a date, or a date and a time separated by a T or a blank, with at most six digits of a second's
-// fraction: UTC with a zone, Local without one.
+// parseTime reads a date, or a date and a time separated by a T or a blank, with at most six digits in the fraction of
+// a second. The kind is UTC if the time has a zone, and Local otherwise.
 func parseTime(k Kind, s string) (int64, bool) {
 	if len(s) < len(time.DateOnly) || s[4] != '-' || s[7] != '-' {
 		return 0, false

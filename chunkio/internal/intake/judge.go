@@ -9,31 +9,32 @@ import (
 	"unicode"
 )
 
-// A first row is judged as names or as data, whichever is less surprising: the log-likelihood ratio in favour of
-// names, in nats, is summed over its fields and their order. A judgement is sure beyond sureHeader; the numbers below
-// are rough shares among tables that people have; TestJudgeHeader has the judgements that follow.
+// The first row of a CSV file is judged as names or as data, whichever is more probable. The score of the first row is
+// the log-likelihood ratio in favour of names, in nats: the sum of the scores of its fields and of their order. A
+// judgement is sure if the absolute score exceeds sureHeader. The numbers below are rough frequencies in the tables
+// that users have; TestJudgeHeader lists the resulting judgements.
 const sureHeader = 2
 
-// maxJudged bounds the columns of a judgement: this number is enough, and each takes 150 bytes.
+// maxJudged limits the number of columns that are judged: this number is sufficient, and each column takes 150 bytes.
 const maxJudged = 1 << 16
 
-// judgement is the reading of a first row.
+// judgement is the decision whether the first row contains names.
 type judgement struct {
 	isNames bool
 	isSure  bool
 }
 
-func (r *csvRows) judgeFirstRow(first []string, end int) (judgement, error) {
+func (r *csvReader) judgeFirstRow(first []string, end int) (judgement, error) {
 	fields, judgedColumns := len(first), min(len(first), maxJudged)
 	first = slices.Clone(first[:judgedColumns])
-	goal := max(64<<10, min(8*end, max(sampleBytes, 2*end))) // wide rows: a few of them too
+	goal := max(64<<10, min(8*end, max(sampleBytes, 2*end))) // for wide rows, the sample must contain a few rows too
 	p, err := r.peekSample(goal)
 	if err != nil {
 		return judgement{}, err
 	}
 	b := newRowsBelow(first, &r.nulls)
 	in := r.newReader(p.data[min(end, len(p.data)):])
-	for record, readErr := in.Read(); readErr == nil; record, readErr = in.Read() { // later reading reports the reason
+	for record, readErr := in.Read(); readErr == nil; record, readErr = in.Read() { // a later read reports the error
 		if len(record) == fields {
 			b.addRow(record[:judgedColumns])
 		}
@@ -41,11 +42,11 @@ func (r *csvRows) judgeFirstRow(first []string, end int) (judgement, error) {
 	return b.judgeNames(), nil
 }
 
-// class is the kind of a field in the judgement of a header.
+// class is the class of a field when the first row is judged.
 type class uint8
 
 const (
-	absent class = iota // or hardly a name or a value, as a question mark
+	absent class = iota // missing, or hardly a name or a value, such as a question mark
 	number
 	timestamp
 	boolean
@@ -53,7 +54,7 @@ const (
 	classes
 )
 
-func classOf(s string, nulls *spellings) (class, Kind) {
+func classOf(s string, nulls *nullSpellings) (class, Kind) {
 	if s = trimBlanks(s); nulls.isNull(s) || s == `\N` || s == "NaT" || isPunctuation(s) {
 		return absent, Unknown
 	}
@@ -62,7 +63,7 @@ func classOf(s string, nulls *spellings) (class, Kind) {
 		return number, k
 	case k == Bool:
 		return boolean, k
-	case k != Text || formOfNumber(s) != "": // 12 % is as unlikely a name as a date
+	case k != Text || formOfNumber(s) != "": // 12 % is as improbable as a name as a date is
 		return timestamp, k
 	}
 	return word, Text
@@ -75,33 +76,33 @@ func isPunctuation(s string) bool {
 // rowsBelow summarizes the rows below the first one.
 type rowsBelow struct {
 	first   []string
-	nulls   *spellings
+	nulls   *nullSpellings
 	class   []class
 	kind    []Kind
 	value   []float64
 	columns []columnBelow
-	// allWords is set if the first row has several fields and all are words.
+	// allWords is set if the first row has several fields and all of them are words.
 	allWords      bool
 	rows          int
-	repeatingRows int // rows with a value twice
-	risingRows    int // rows whose numbers rise or fall
-	evenRows      int // rows whose numbers rise or fall by a constant step
+	repeatingRows int // rows that contain a value twice
+	risingRows    int // rows whose numbers increase or decrease from field to field
+	evenRows      int // rows whose numbers increase or decrease by a constant step
 }
 
-// columnBelow summarizes the fields below one field of the first row.
+// columnBelow summarizes the fields of one column below the first row.
 type columnBelow struct {
-	n            [classes]int
+	classCounts  [classes]int
 	whole        int
 	min, max     float64
-	last         float64 // last number
+	last         float64 // last number of the column
 	totalStep    float64 // sum of the absolute differences of consecutive numbers
 	words        map[string]int
 	shape        string
-	shapesVary   bool // there are several shapes
-	repeatsFirst int  // number of fields equal to the first row's
+	shapesVary   bool // the words have several shapes
+	repeatsFirst int  // number of fields equal to the field of the first row
 }
 
-func newRowsBelow(first []string, nulls *spellings) *rowsBelow {
+func newRowsBelow(first []string, nulls *nullSpellings) *rowsBelow {
 	b := &rowsBelow{first: first, nulls: nulls, columns: make([]columnBelow, len(first)), class: make([]class, len(first)), kind: make([]Kind, len(first)), value: make([]float64, len(first))}
 	for j, s := range first {
 		b.class[j], b.kind[j] = classOf(s, nulls)
@@ -111,7 +112,7 @@ func newRowsBelow(first []string, nulls *spellings) *rowsBelow {
 	return b
 }
 
-// addRow adds a row. A repetition of the first row comes from concatenated files and is no evidence.
+// addRow adds a row. A row equal to the first row comes from concatenated files and is ignored as evidence.
 func (b *rowsBelow) addRow(record []string) {
 	if b.allWords && slices.Equal(record, b.first) {
 		return
@@ -131,18 +132,18 @@ func (b *rowsBelow) addRow(record []string) {
 	}
 }
 
-func (c *columnBelow) addField(s, first string, nulls *spellings) {
+func (c *columnBelow) addField(s, first string, nulls *nullSpellings) {
 	kind, k := classOf(s, nulls)
 	if kind != absent && s == first {
 		c.repeatsFirst++
 	}
-	switch c.n[kind]++; kind {
+	switch c.classCounts[kind]++; kind {
 	case number:
 		x, _ := parseFloat(trimBlanks(s))
 		if k.isWhole() {
 			c.whole++
 		}
-		if c.n[number] == 1 {
+		if c.classCounts[number] == 1 {
 			c.min, c.max, c.last = x, x, x
 		}
 		c.totalStep += math.Abs(x - c.last)
@@ -156,7 +157,7 @@ func (c *columnBelow) addField(s, first string, nulls *spellings) {
 	}
 }
 
-// shapeOf collapses each run of letters or digits to one character: A001 and B23 have the same shape.
+// shapeOf replaces each run of letters, and each run of digits, by one character: A001 and B23 have the same shape.
 func shapeOf(s string) string {
 	var b strings.Builder
 	last := rune(0)
@@ -175,7 +176,7 @@ func shapeOf(s string) string {
 	return b.String()
 }
 
-func repeatsValue(record []string, nulls *spellings) bool {
+func repeatsValue(record []string, nulls *nullSpellings) bool {
 	seen := make(map[string]bool, len(record))
 	for _, s := range record {
 		if s = trimBlanks(s); nulls.isNull(s) {
@@ -189,8 +190,9 @@ func repeatsValue(record []string, nulls *spellings) bool {
 	return false
 }
 
-// followSteps reports whether the numbers of a row, at least two in the columns in which the first row has numbers,
-// rise or fall from field to field, and whether by a constant step; two numbers must differ by one.
+// followSteps reports whether the numbers of a row increase or decrease from field to field (rising), and whether they
+// do so by a constant step (even). It uses the columns in which the first row has numbers, of which there must be at
+// least two. Two numbers count as even if they differ by one.
 func (b *rowsBelow) followSteps(value func(j int) (float64, bool)) (rising, even bool) {
 	n, last, step := 0, 0.0, 0.0
 	even = true
@@ -226,7 +228,7 @@ func (b *rowsBelow) judgeNames() judgement {
 		return judgement{isNames: true, isSure: true}
 	}
 	names := 1.0
-	named := [classes]float64{word: 0.95, number: 0.1, timestamp: 0.1, boolean: 0.005} // shares among names
+	named := [classes]float64{word: 0.95, number: 0.1, timestamp: 0.1, boolean: 0.005} // frequency of each class among names
 	rising, even := b.followSteps(func(j int) (float64, bool) { return b.value[j], true })
 	steps := b.stepScore(rising, even, numbers)
 	if words == 0 {
@@ -245,14 +247,14 @@ func (b *rowsBelow) judgeNames() judgement {
 			inside = inside || b.value[j] >= b.columns[j].min && b.value[j] <= b.columns[j].max
 		default:
 			names += score
-			if below := &b.columns[j]; c == word && below.n[word] < below.n[number]+below.n[timestamp]+below.n[boolean] {
+			if below := &b.columns[j]; c == word && below.classCounts[word] < below.classCounts[number]+below.classCounts[timestamp]+below.classCounts[boolean] {
 				typedColumns++
 			}
 			inside = inside || b.columns[j].repeatsFirst > 0
 		}
 	}
 	if (even && numbers > 2 && 4*b.evenRows <= b.rows || rising && numbers > 4 && 4*b.risingRows <= b.rows) && b.rows > 1 {
-		ofNumbers = max(ofNumbers, -1.5) // such an order is no accident, even within the columns' ranges
+		ofNumbers = max(ofNumbers, -1.5) // such an order is not accidental, even if each number is within the range of its column
 	}
 	names += ofNumbers
 	share := float64(b.repeatingRows+1) / float64(b.rows+2)
@@ -262,8 +264,8 @@ func (b *rowsBelow) judgeNames() judgement {
 		names += clampTo(math.Log(0.95/(1-share)), 3)
 	}
 	sure := math.Abs(names) > sureHeader
-	if names > 0 { // names that are numbers may always be data
-		if typedColumns == 0 { // words over words, or numbers among them, need more evidence for names
+	if names > 0 { // if all names are numbers, the row may always be data
+		if typedColumns == 0 { // if no column of values is below a word, names need more evidence
 			sure = sure && names > 2*sureHeader && numbers == 0
 		}
 		return judgement{isNames: true, isSure: sure && words > 0}
@@ -271,7 +273,7 @@ func (b *rowsBelow) judgeNames() judgement {
 	return judgement{isSure: sure && inside && !even && typedColumns == 0}
 }
 
-// countingScore is the evidence for names if the row counts its columns: from 0, as pandas does, or from 1.
+// countingScore returns the score for names if the first row numbers the columns from 0, as pandas does, or from 1.
 func (b *rowsBelow) countingScore() float64 {
 	for from, names := range []float64{2, 1} {
 		counts := len(b.first) > 1+from
@@ -285,8 +287,8 @@ func (b *rowsBelow) countingScore() float64 {
 	return 0
 }
 
-// stepScore is the evidence for names from the order of a row of numbers: names that are numbers usually rise or
-// fall, as years and wavelengths do, and rows of n numbers seldom.
+// stepScore returns the score for names from the order of the numbers in the first row. Names that are numbers usually
+// increase or decrease, such as years and wavelengths, whereas n numbers of a data row seldom do.
 func (b *rowsBelow) stepScore(rising, even bool, n int) (names float64) {
 	rows := float64(b.rows) + 2
 	switch {
@@ -310,20 +312,21 @@ func (b *rowsBelow) stepScore(rising, even bool, n int) (names float64) {
 	return names
 }
 
-// nameScore is the evidence that a field is the name of its column, given the share of its class among names.
+// nameScore returns the score for a field being the name of its column, with named = the frequency of its class among
+// names.
 func (c *columnBelow) nameScore(kind class, k Kind, field string, x, named float64) (names float64) {
-	n := c.n[number] + c.n[timestamp] + c.n[boolean] + c.n[word]
-	names = clampTo(math.Log(named*float64(n+1)/(float64(c.n[kind])+0.5)), 4)
+	n := c.classCounts[number] + c.classCounts[timestamp] + c.classCounts[boolean] + c.classCounts[word]
+	names = clampTo(math.Log(named*float64(n+1)/(float64(c.classCounts[kind])+0.5)), 4)
 	switch {
-	case kind == number && c.n[number] > 0:
+	case kind == number && c.classCounts[number] > 0:
 		return names + c.rangeScore(k, x)
 	case c.repeatsFirst > 0 && kind == word:
-		return names + clampTo(math.Log(0.03*float64(c.n[word]+2)/float64(c.n[word]+1-c.singleWords())), 3.5)
-	case kind != word || c.n[word] == 0:
+		return names + clampTo(math.Log(0.03*float64(c.classCounts[word]+2)/float64(c.classCounts[word]+1-c.singleWords())), 3.5)
+	case kind != word || c.classCounts[word] == 0:
 		return names
 	}
-	names += clampTo(math.Log(0.98*float64(c.n[word]+2)/float64(c.singleWords()+1)), 3)
-	if !c.shapesVary && c.n[word] > 2 && strings.Trim(c.shape, "a") != "" {
+	names += clampTo(math.Log(0.98*float64(c.classCounts[word]+2)/float64(c.singleWords()+1)), 3)
+	if !c.shapesVary && c.classCounts[word] > 2 && strings.Trim(c.shape, "a") != "" {
 		if shapeOf(field) == c.shape {
 			return names - 1.5
 		}
@@ -332,7 +335,8 @@ func (c *columnBelow) nameScore(kind class, k Kind, field string, x, named float
 	return names
 }
 
-// singleWords counts the words that occur once: the next word is new as often as these occur (Good and Turing).
+// singleWords returns the number of words that occur exactly once. Divided by the number of words, it estimates the
+// probability that the next word is new (Good and Turing).
 func (c *columnBelow) singleWords() (n int) {
 	for times := range maps.Values(c.words) {
 		if times == 1 {
@@ -343,13 +347,13 @@ func (c *columnBelow) singleWords() (n int) {
 }
 
 func (c *columnBelow) rangeScore(k Kind, x float64) (names float64) {
-	n := float64(c.n[number])
+	n := float64(c.classCounts[number])
 	whole := (float64(c.whole) + 0.5) / (n + 1)
 	switch gap := max(c.min-x, x-c.max); {
 	case gap <= 0:
 		names = math.Log(0.25 / max((n-1)/(n+1), 0.35))
 	case n > 2 && gap <= 3*c.totalStep/(n-1):
-		names = -0.4 // no more than the column moves from row to row, as series do
+		names = -0.4 // x is as near to the values as consecutive values of a series are to each other
 	default:
 		names = min(math.Log(0.375*(n+1)), 2.5)
 		if n > 2 && gap > 2*(c.max-c.min) {

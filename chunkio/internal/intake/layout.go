@@ -10,22 +10,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Layout describes the layout of the rows in a text, for other readers.
+// Layout describes the layout of the rows in a text file, for other programs that read the file.
 type Layout struct {
-	Separator rune     // of CSV; 0 for NDJSON
-	Header    bool     // the first row of CSV has the names
-	Names     []string // of the columns, in the order of the fields of CSV
-	// Nulls are the spellings of a missing value, ignoring blanks around them, and Numbers the numbers among them, in
-	// any notation. In text columns only an empty field is missing, unless the user gave these spellings (TextNulls).
+	Separator rune     // separator of CSV; 0 for NDJSON
+	Header    bool     // the first row of CSV contains the names
+	Names     []string // names of the columns, in the order of the fields of CSV
+	// Nulls lists the spellings of a missing value, without blanks around them. Numbers lists the values of those
+	// spellings that are numbers: these values are missing in any notation. In text columns only an empty field is
+	// missing, unless TextNulls is set, that is, the user gave the spellings.
 	Nulls     []string
 	Numbers   []float64
 	TextNulls bool
 }
 
-// newLayout describes a text, CSV or not, as far as the options determine it.
+// newLayout describes a text (CSV if isCSV is set) as far as the options determine it.
 func (o Options) newLayout(isCSV bool) *Layout {
 	l, nulls := new(Layout), newSpellings(o.Nulls)
-	if nulls.replacesUsual || isCSV || len(o.Types) > 0 { // a member of NDJSON is a text only if a type is asked for
+	if nulls.replacesUsual || isCSV || len(o.Types) > 0 { // in NDJSON, a string is compared with the spellings only if a type is requested
 		l.Nulls, l.Numbers, l.TextNulls = nulls.list, nulls.numbers, nulls.replacesUsual
 	}
 	return l
@@ -39,20 +40,21 @@ func listNames(columns []Column) []string {
 	return names
 }
 
-// Step leads from a value of JSON to a value in it: to a member of an object, or by its index into an array.
+// Step leads from a JSON value to a value inside it: to a member of an object, or to an element of an array by its
+// index.
 type Step struct {
 	Member string
-	Index  int // -1: a member
+	Index  int // -1: the step leads to a member
 }
 
-// FindPaths reads NDJSON and finds the paths to the values of some of its columns: a column is called a.b if its
-// member has this name, and if it is member b of an object a.
+// FindPaths reads NDJSON and finds the paths to the values of the columns with these names. The column a.b may be the
+// member "a.b", or the member b of an object a.
 func FindPaths(from io.Reader, names []string) (map[string][][]Step, error) {
 	text := bufio.NewReaderSize(from, 64<<10)
 	if mark, err := text.Peek(len(byteOrderMark)); err == nil && string(mark) == string(byteOrderMark) {
-		_, _ = text.Discard(len(mark)) // Peek has just returned these bytes
+		_, _ = text.Discard(len(mark)) // Peek has returned these bytes
 	}
-	w := pathWalk{
+	w := pathFinder{
 		decoder:     jsontext.NewDecoder(text, jsontext.AllowDuplicateNames(true)),
 		wantedNames: make(map[string]bool, len(names)), pathsByName: make(map[string][][]Step, len(names)),
 	}
@@ -69,15 +71,15 @@ func FindPaths(from io.Reader, names []string) (map[string][][]Step, error) {
 	}
 }
 
-// pathWalk walks through values and notes the paths of the wanted names.
-type pathWalk struct {
+// pathFinder traverses values and records the paths of the requested names.
+type pathFinder struct {
 	decoder     *jsontext.Decoder
 	wantedNames map[string]bool
-	pathsByName map[string][][]Step // by name
+	pathsByName map[string][][]Step // paths found so far, by name
 }
 
-// walkValue reads the value at the end of these steps, whose column has this name.
-func (w *pathWalk) walkValue(name string, steps []Step) error {
+// walkValue reads the value to which the steps lead. The name is the name of its column.
+func (w *pathFinder) walkValue(name string, steps []Step) error {
 	kind := w.decoder.PeekKind()
 	if kind != '{' && kind != '[' {
 		if err := w.decoder.SkipValue(); err != nil {

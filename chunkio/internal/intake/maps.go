@@ -15,64 +15,67 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// In a JSON object whose keys are data, such as user identifiers, new members keep coming. As columns they would take
-// rows times keys cells, nearly all of them null. It becomes one column instead: a map of texts to numbers. A cell
-// holds its entries in sequence: the length of the key, the key, a byte that is 1 if there is a number, and the
-// number.
+// The keys of a JSON object may be data, such as user identifiers, so that new keys keep occurring. With one column for
+// each key, the table would have rows times keys cells, nearly all of them null. Such an object becomes one column
+// instead: a map of texts to numbers. A cell contains its entries one after the other: the length of the key, the key,
+// a byte that is 1 if there is a number, and the number.
 
-// RowsMap is the name of the map that whole rows form: the members of the objects themselves.
+// RowsMap is the name of the map column in which the rows themselves are the maps.
 const RowsMap = "values"
 
-// memberCounts counts the members of one object, or of the rows themselves.
+// memberCounts contains counts about the members of one object, over all rows in which it occurs. The rows themselves
+// are such an object too.
 type memberCounts struct {
-	rows, entries                       int64 // objects, and their numbers in all
-	keys                                int   // different keys
-	keysTwoDoublingsAgo, keysAtDoubling int   // keys at the last two powers of two of the number of objects
-	last                                int64 // row
-	hasNonNumbers                       bool  // some member is no number
+	rows, memberTotal                   int64 // number of objects, and total number of their members
+	keys                                int   // number of different keys
+	keysTwoDoublingsAgo, keysAtDoubling int   // number of keys when the number of objects reached its last two powers of two
+	lastRow                             int64 // row of the last member
+	hasNonNumbers                       bool  // the value of some member is not a number
 }
 
 func (m *memberCounts) addMember(row int64, isNew, isNumber bool) {
-	if m.last != row {
-		m.last = row
+	if m.lastRow != row {
+		m.lastRow = row
 		if m.rows++; m.rows&(m.rows-1) == 0 {
 			m.keysTwoDoublingsAgo, m.keysAtDoubling = m.keysAtDoubling, m.keys
 		}
 	}
-	m.entries++
+	m.memberTotal++
 	m.hasNonNumbers = m.hasNonNumbers || !isNumber
 	if isNew {
 		m.keys++
 	}
 }
 
-// keysAreData reports whether the keys are data: an object has few of them, and either new ones keep coming, or there
-// are enough to make columns next to empty. Below a thousand keys, columns cost little.
+// keysAreData reports whether the keys of an object are data, so that the object becomes a map. All values must be
+// numbers, and each object must contain only a small share of all keys. In addition, either new keys keep occurring, or
+// the table with one column for each key would be almost empty. Fewer than a thousand keys are columns, because these
+// cost little.
 func (m *memberCounts) keysAreData() bool {
 	const (
 		fewestKeys, fewestRows = 1000, 16
 		manyKeys               = 4096
-		share, smallShare      = 8, 64 // a row has at most one key in share (smallShare) of all keys
+		share, smallShare      = 8, 64 // an object contains on average at most 1/share (1/smallShare) of all keys
 	)
 	cells := int64(m.keys) * m.rows
 	switch {
-	case m.hasNonNumbers || m.keys < fewestKeys || m.rows < fewestRows || m.entries*share > cells:
+	case m.hasNonNumbers || m.keys < fewestKeys || m.rows < fewestRows || m.memberTotal*share > cells:
 		return false
-	case m.keys >= manyKeys && m.entries*smallShare <= cells:
+	case m.keys >= manyKeys && m.memberTotal*smallShare <= cells:
 		return true
 	}
 	return 5*m.keys >= 6*m.keysTwoDoublingsAgo // while the number of objects at least doubled
 }
 
-// objectName returns the name of the object that holds a member, empty for rows; ok is false for an element of an
-// array.
+// objectName returns the name of the object that contains a member; it is empty for a row. ok is false for an element
+// of an array.
 func objectName(name []byte, within int) (object []byte, ok bool) {
 	return name[:within], within == 0 || name[within] == '.'
 }
 
 func memberKey(name []byte, within int) []byte {
 	if within > 0 {
-		within++ // the dot
+		within++ // skip the dot
 	}
 	return name[within:]
 }
@@ -84,8 +87,8 @@ func mapName(object string) string {
 	return object
 }
 
-// withMaps replaces the columns of each object by a map if its keys are data, or if mapped accepts it and it holds
-// numbers alone.
+// withMaps replaces the columns of an object by one map if its keys are data, or if mapped accepts the object and all
+// its values are numbers.
 func (o *columnObserver) withMaps(mapped func(object string) bool) []Column {
 	data := map[string]bool{}
 	for object, m := range o.objects {
@@ -97,7 +100,7 @@ func (o *columnObserver) withMaps(mapped func(object string) bool) []Column {
 		return o.columns
 	}
 	for _, at := range o.places {
-		object := at.object // an object with objects and arrays as members would lose these
+		object := at.object // as a map, an object that contains objects or arrays would lose their values
 		for outer := range data {
 			if object != outer && (outer == "" || strings.HasPrefix(object, outer) && (object[len(outer)] == '.' || object[len(outer)] == '[')) {
 				delete(data, outer)
@@ -109,7 +112,7 @@ func (o *columnObserver) withMaps(mapped func(object string) bool) []Column {
 	for j, c := range o.columns {
 		object := o.places[j].object
 		switch {
-		case c.Kind == Unknown && data[c.Name]: // rows in which the object is null
+		case c.Kind == Unknown && data[c.Name]: // drop the column of the rows in which the object is null
 		case c.Kind == Map || !data[object] || !o.places[j].isMember:
 			columns = append(columns, c)
 		case !added[object]:
@@ -120,7 +123,7 @@ func (o *columnObserver) withMaps(mapped func(object string) bool) []Column {
 	return columns
 }
 
-// HasColumnsOf reports whether the members of an object are columns although it could be a map.
+// HasColumnsOf reports whether the members of an object have become columns and the object is not a map.
 func (t *Table) HasColumnsOf(object string) bool {
 	return slices.ContainsFunc(t.Columns, func(c Column) bool {
 		return c.Kind != Map && (object == RowsMap || strings.HasPrefix(c.Name, object+"."))
@@ -137,7 +140,7 @@ func mapColumns(columns []Column) map[string]int {
 	return maps
 }
 
-// addEntry adds an entry to the map at a place, starting the map if this row has none yet.
+// addEntry adds an entry to the map in cell `at`, and begins the map if the cell has none yet.
 func (b *batch) addEntry(at int, key []byte, value float64, null bool) error {
 	if !b.present[at] {
 		b.cells[at], b.present[at] = cell(len(b.text))<<32, true
@@ -161,10 +164,10 @@ func mapNode(name string) schema.Node {
 	return schema.MustGroup(schema.MapOf(name, key, writer.NumberOf("double").Node("value", false), parquet.Repetitions.Required, -1))
 }
 
-// entriesAtOnce is the number of map entries in a page.
+// entriesAtOnce is the number of map entries that are written as one page.
 const entriesAtOnce = 32 << 10
 
-// putMap writes the keys of maps, or their values. A row without the map has an empty one.
+// putMap writes the keys of maps, or their values if values is set. A row without a map is written as an empty map.
 func putMap(c *writer.Chunk, cells []cell, present []bool, arena []byte, values bool) error {
 	const empty, entry, number = 0, 1, 2 // definition levels
 	var def, rep []int16
@@ -205,7 +208,8 @@ func putMap(c *writer.Chunk, cells []cell, present []bool, arena []byte, values 
 	return flush()
 }
 
-// mapDoubts warns about objects that were guessed to be maps, not requested as maps nor found in another file.
+// mapDoubts warns about objects that were guessed to be maps: they were neither requested as maps nor found as maps in
+// another file.
 func mapDoubts(columns []Column, mapped func(object string) bool) (doubts []stream.Text) {
 	for _, c := range columns {
 		if c.Kind == Map && (mapped == nil || !mapped(c.Name)) {
@@ -219,21 +223,21 @@ func mapDoubts(columns []Column, mapped func(object string) bool) (doubts []stre
 	return doubts
 }
 
-// OnlyMap returns the map in the first rows of an NDJSON file if it is the only choice.
+// OnlyMap reads the first rows of an NDJSON file and returns the name of its only map, if all other columns are
+// unusable as features.
 func OnlyMap(in Input) (name string) {
 	opt := Options{Memory: 1 << 30}
-	err := withRows(in, opt, func(r rows, _ hash.Hash64) error {
+	err := withRows(in, opt, func(r rowReader, _ hash.Hash64) error {
 		name = onlyMap(r.describeTable().Columns)
 		return nil
 	})
 	if err != nil {
-		return "" // a later read of the file reports the reason
+		return "" // a later read of the file reports the error
 	}
 	return name
 }
 
-// onlyMap returns the map that is the only choice: all other columns are text, times or null. It is empty if there is
-// no such map.
+// onlyMap returns the name of the only map if all other columns are text, times or null. Otherwise it returns "".
 func onlyMap(columns []Column) (name string) {
 	for _, c := range columns {
 		switch {

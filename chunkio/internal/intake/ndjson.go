@@ -14,26 +14,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ndjsonRows reads one object a line. Its members are columns; the members of an inner object are called a.b, and the
-// values of an array a[0], a[1], …. A member that a line lacks is null.
-type ndjsonRows struct {
+// ndjsonReader reads one object per line. The members of the object are the columns. The members of an inner object a
+// have names such as a.b, and the elements of an array a are named a[0], a[1], …. A missing member is null.
+type ndjsonReader struct {
 	cutter
 	layout     *Layout
 	columns    []Column
-	nulls      spellings
+	nulls      nullSpellings
 	sampleRows int64
 
 	once    sync.Once
-	index   map[string]int  // of the columns that are written
-	parents map[string]bool // the objects and arrays that contain these
-	maps    map[string]int  // and the columns that are maps
+	index   map[string]int  // by name: index of a column that is written
+	parents map[string]bool // names of the objects and arrays that contain these columns
+	maps    map[string]int  // by object: index of its map column
 }
 
-// maxColumns bounds the columns: an object with more has keys that should be values.
+// maxColumns bounds the columns: the keys of an object with more members should be values.
 const maxColumns = 1 << 20
 
-func newNDJSON(c cutter, opt Options) (*ndjsonRows, error) {
-	r := &ndjsonRows{cutter: c, nulls: newSpellings(opt.Nulls), layout: opt.newLayout(false)}
+func newNDJSON(c cutter, opt Options) (*ndjsonReader, error) {
+	r := &ndjsonReader{cutter: c, nulls: newSpellings(opt.Nulls), layout: opt.newLayout(false)}
 	first, err := r.peekSample(sampleBytes)
 	if err != nil {
 		return nil, err
@@ -51,11 +51,12 @@ func newNDJSON(c cutter, opt Options) (*ndjsonRows, error) {
 	return r, nil
 }
 
-// memberFunc is called with every value of an object: its column's name, the length of the name's part for the
-// enclosing object or array, and its unquoted text if it is a string (quoted), else its JSON.
+// memberFunc is called with every value of an object. name is the name of its column, and within is the length of the
+// part of the name that denotes the enclosing object or array. value is the unquoted text of a string (quoted is set),
+// or JSON.
 type memberFunc func(name []byte, within int, value []byte, quoted bool) error
 
-func (r *ndjsonRows) eachObject(p piece, row func(line int64) error, f memberFunc) error {
+func (r *ndjsonReader) eachObject(p piece, row func(line int64) error, f memberFunc) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(p.data), jsontext.AllowDuplicateNames(true))
 	line, counted := p.line, int64(0)
 	var name []byte
@@ -95,7 +96,7 @@ func (r *ndjsonRows) eachObject(p piece, row func(line int64) error, f memberFun
 	}
 }
 
-func (r *ndjsonRows) placeError(p piece, line int64, d *jsontext.Decoder, err error) error {
+func (r *ndjsonReader) placeError(p piece, line int64, d *jsontext.Decoder, err error) error {
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		line = p.line + int64(bytes.Count(p.data[:min(e.ByteOffset, int64(len(p.data)))], []byte{'\n'}))
 		if err = e.Err; errors.Is(err, io.ErrUnexpectedEOF) {
@@ -160,7 +161,6 @@ func walkMembers(d *jsontext.Decoder, name []byte, f memberFunc) error {
 	}
 }
 
-// appendString appends the unquoted string.
 func appendString(to []byte, quoted jsontext.Value) ([]byte, error) {
 	if inner := quoted[1 : len(quoted)-1]; bytes.IndexByte(inner, '\\') < 0 {
 		return append(to, inner...), nil
@@ -184,15 +184,16 @@ func kindOfJSON(value []byte, quoted bool) Kind {
 	if _, ok := parseFloat(string(value)); ok {
 		return Float
 	}
-	return Text // beyond float64
+	return Text // outside the range of float64
 }
 
-// isMissing reports whether a value is spelled as missing, if spellings were given: JSON has its own null.
-func (r *ndjsonRows) isMissing(value []byte) bool {
+// isMissing reports whether the user gave spellings of missing values and the value is one of them. Without such
+// spellings only JSON's null is missing.
+func (r *ndjsonReader) isMissing(value []byte) bool {
 	return r.nulls.replacesUsual && len(value) > 0 && r.nulls.isNull(string(value))
 }
 
-func (r *ndjsonRows) observePiece(p piece, o *columnObserver) error {
+func (r *ndjsonReader) observePiece(p piece, o *columnObserver) error {
 	at := int64(0)
 	return r.eachObject(p, func(line int64) error {
 		o.rows++
@@ -236,8 +237,8 @@ func (r *ndjsonRows) observePiece(p piece, o *columnObserver) error {
 	})
 }
 
-// withoutParents drops the columns that are null in all rows in which they are not objects or arrays, as their
-// members and values are columns.
+// withoutParents drops columns whose values are objects or arrays in some rows and null in all other rows. The members
+// and elements of these values have their own columns.
 func withoutParents(columns []Column) []Column {
 	parents := map[string]bool{}
 	for _, c := range columns {
@@ -258,7 +259,7 @@ func withoutParents(columns []Column) []Column {
 	return slices.DeleteFunc(columns, func(c Column) bool { return c.Kind == Unknown && parents[c.Name] })
 }
 
-// markParents calls mark with the names of the objects and arrays that may contain a value.
+// markParents calls mark with the names of the objects and arrays that may contain the value with this name.
 func markParents(name string, mark func(parent string)) {
 	for i := 1; i < len(name); i++ {
 		if name[i] == '.' || name[i] == '[' {
@@ -267,7 +268,7 @@ func markParents(name string, mark func(parent string)) {
 	}
 }
 
-func (r *ndjsonRows) parsePiece(p piece, columns []Column, b *batch) error {
+func (r *ndjsonReader) parsePiece(p piece, columns []Column, b *batch) error {
 	b.resetRows(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
 	r.once.Do(func() { // once per output file
 		r.index, r.parents, r.maps = newObserver(columns).index, map[string]bool{}, mapColumns(columns)
@@ -276,8 +277,8 @@ func (r *ndjsonRows) parsePiece(p piece, columns []Column, b *batch) error {
 		}
 	})
 	index := r.index
-	last := make([]int, len(columns)) // row that last had the member, from 1
-	next := 0                         // the most likely column of the next member
+	last := make([]int, len(columns)) // row in which the member last occurred, counted from 1
+	next := 0                         // the most probable column of the next member
 	started := 0
 	err := r.eachObject(p, func(int64) error {
 		if started++; started > b.stride {
@@ -341,6 +342,6 @@ func addNumber(b *batch, c *Column, at int, key, value []byte, quoted bool) erro
 	return b.addEntry(at, key, x, false)
 }
 
-func (r *ndjsonRows) describeTable() Table {
+func (r *ndjsonReader) describeTable() Table {
 	return Table{Format: "NDJSON", Columns: r.columns, Sample: r.sampleRows, Layout: r.layout}
 }

@@ -16,11 +16,11 @@ import (
 
 const npyMagic = "\x93NUMPY"
 
-// npyRows reads a NumPy array (format versions 1 to 3). In C order the rows follow each other; in Fortran order the
-// columns do, so the rows of a piece are read from many places.
-type npyRows struct {
+// npyReader reads a NumPy array (format versions 1 to 3). In C order the array is stored row by row. In Fortran order
+// it is stored column by column, so a piece is read from many positions.
+type npyReader struct {
 	from      io.Reader
-	readerAt  io.ReaderAt // the same bytes; nil for a stream
+	readerAt  io.ReaderAt // random access to the same bytes; nil for a stream
 	name      string
 	goal      int
 	head      npyHeader
@@ -29,8 +29,8 @@ type npyRows struct {
 	columns   []Column
 }
 
-func newNPY(c cutter, at io.ReaderAt, opt Options) (*npyRows, error) {
-	r := &npyRows{from: c.from, readerAt: at, name: c.name, goal: c.goal}
+func newNPY(c cutter, at io.ReaderAt, opt Options) (*npyReader, error) {
+	r := &npyReader{from: c.from, readerAt: at, name: c.name, goal: c.goal}
 	if err := r.readHeader(c.maxRow); err != nil {
 		if _, ok := errors.AsType[*stream.DataError](err); ok {
 			return nil, err
@@ -50,7 +50,7 @@ func newNPY(c cutter, at io.ReaderAt, opt Options) (*npyRows, error) {
 	return r, r.nameColumns(opt, c)
 }
 
-func (r *npyRows) readHeader(most int) error {
+func (r *npyReader) readHeader(most int) error {
 	start := make([]byte, len(npyMagic)+2)
 	if _, err := io.ReadFull(r.from, start); err != nil {
 		return errors.New("the header ends early")
@@ -80,7 +80,7 @@ func (r *npyRows) readHeader(most int) error {
 	}
 	r.dataStart = int64(len(start) + len(size) + len(text))
 	head := string(text)
-	if major < 3 { // in Latin-1
+	if major < 3 { // the header is encoded in Latin-1
 		runes := make([]rune, len(text))
 		for i, b := range text {
 			runes[i] = rune(b)
@@ -92,11 +92,12 @@ func (r *npyRows) readHeader(most int) error {
 	return err
 }
 
-// nameColumns makes the columns of the fields after checking that there is room for them, their names and a row.
-func (r *npyRows) nameColumns(opt Options, c cutter) error {
+// nameColumns creates the columns of all fields. It first checks that the memory suffices for the columns, their names
+// and a row.
+func (r *npyReader) nameColumns(opt Options, c cutter) error {
 	columns, names := 0, 0
 	for _, f := range r.head.fields {
-		columns, names = columns+f.count, names+f.count*(len(f.name)-1) // one letter and the index are within the room for a column
+		columns, names = columns+f.count, names+f.count*(len(f.name)-1) // one letter and the index fit in the memory counted for a column
 	}
 	if err := opt.checkMemory(columns, 1, 1); err != nil {
 		return err
@@ -121,13 +122,13 @@ func (r *npyRows) nameColumns(opt Options, c cutter) error {
 	return nil
 }
 
-func (r *npyRows) describeTable() Table {
+func (r *npyReader) describeTable() Table {
 	return Table{Format: "a NumPy array", Columns: r.columns, LeftOut: r.head.leftOut, Before: r.head.columnsBefore}
 }
 
-func (r *npyRows) observePiece(piece, *columnObserver) error { return nil }
+func (r *npyReader) observePiece(piece, *columnObserver) error { return nil }
 
-func (r *npyRows) nextPiece(room []byte) (piece, error) {
+func (r *npyReader) nextPiece(room []byte) (piece, error) {
 	left := r.head.rows - r.row
 	if left == 0 {
 		return piece{}, io.EOF
@@ -151,8 +152,8 @@ func (r *npyRows) nextPiece(room []byte) (piece, error) {
 	return p, nil
 }
 
-// errReadFailed names the row at which the data end early.
-func (r *npyRows) errReadFailed(err error, row int64) error {
+// errReadFailed returns an error that contains the number of the row in which the data end early.
+func (r *npyReader) errReadFailed(err error, row int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		e := stream.Dataf(r.name, "the data end in row %d of the %d that the header tells: is the file cut off?", row, r.head.rows)
 		return e
@@ -160,7 +161,7 @@ func (r *npyRows) errReadFailed(err error, row int64) error {
 	return stream.Dataf(r.name, "row %d: %w", row, err)
 }
 
-func (r *npyRows) errNoText(row int64, column string, typ byte) error {
+func (r *npyReader) errNoText(row int64, column string, typ byte) error {
 	e := stream.Dataf(r.name, "the text is not UTF-8")
 	e.Remedy = stream.PlainText("save the texts that numpy.char.decode makes of it, of 'latin1' or 'cp1252' most likely")
 	if typ == 'U' {
@@ -171,7 +172,7 @@ func (r *npyRows) errNoText(row int64, column string, typ byte) error {
 	return e
 }
 
-func (r *npyRows) parsePiece(p piece, columns []Column, b *batch) error {
+func (r *npyReader) parsePiece(p piece, columns []Column, b *batch) error {
 	b.resetRows(len(columns), p.rows)
 	b.rows = p.rows
 	j := 0

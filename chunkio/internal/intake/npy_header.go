@@ -18,25 +18,26 @@ import (
 type npyHeader struct {
 	fields        []npyField
 	leftOut       []stream.LeftOut // fields that cannot be read
-	columnsBefore []int            // by left-out field: number of columns before it
+	columnsBefore []int            // by left-out field: number of columns before the field
 	fortran       bool
 	rows          int64
 	size          int64 // bytes of a row
 }
 
-// npyField is one or more values of a type in every row.
+// npyField is a field of an element type: a fixed number of values of one type in every row.
 type npyField struct {
 	name       string
-	isList     bool // its columns are name[0], …
+	isList     bool // the field has the columns name[0], name[1], …
 	count      int
 	typ        byte  // b, i, u, f, S or U
-	unreadable error // if set, the values cannot be read, only skipped
+	unreadable error // if not nil, the values cannot be read and are skipped
 	bigEndian  bool  // the most significant byte comes first
 	size       int64
-	offset     int64 // in the row
+	offset     int64 // offset of the field in the row
 }
 
-// unreadArray is an intact array that cannot be read, with a Python expression to save instead.
+// unreadArray describes an intact array that cannot be read, and a Python expression whose value can be saved and read
+// instead.
 type unreadArray struct{ what, saveExpression string }
 
 func (u *unreadArray) Error() string { return u.what }
@@ -78,7 +79,7 @@ func (f *npyField) kind() Kind {
 	return Float
 }
 
-// parseNumber returns a value as a float64 and, for integers, exactly.
+// parseNumber returns a value as a float64 and, if it is an integer, also as an exact int64.
 func (f *npyField) parseNumber(raw []byte) (x float64, whole int64) {
 	var order binary.ByteOrder = binary.LittleEndian
 	if f.bigEndian {
@@ -115,8 +116,8 @@ func (f *npyField) parseNumber(raw []byte) (x float64, whole int64) {
 	return float64(bits), int64(bits)
 }
 
-// parseText reads a text padded with zeros; ok is false if its bytes are not UTF-8, or its characters not Unicode:
-// different texts must stay different.
+// parseText decodes a text that is padded with zeros. ok is false if its bytes are not UTF-8, or its characters are not
+// Unicode. Such texts are refused because different texts must stay different.
 func (f *npyField) parseText(raw []byte) (s string, ok bool) {
 	if f.typ == 'S' {
 		s = strings.TrimRight(string(raw), "\x00")
@@ -136,9 +137,10 @@ func (f *npyField) parseText(raw []byte) (s string, ok bool) {
 	return strings.TrimRight(b.String(), "\x00"), true
 }
 
-// parseNPY reads the header, a Python literal: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }.
+// parseNPY parses the header of an array, a Python literal: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4),
+// }.
 func parseNPY(text string) (h npyHeader, err error) {
-	p := literal{rest: text}
+	p := literalParser{rest: text}
 	v, err := p.parseValue(0)
 	if err != nil {
 		return h, fmt.Errorf("the header %.80q: %w", text, err)
@@ -172,7 +174,7 @@ func parseNPY(text string) (h npyHeader, err error) {
 		return h, err
 	}
 	if len(dims) == 1 {
-		h.fortran = false // one column is the same either way
+		h.fortran = false // with one column both orders are the same
 	} else if err := h.setWidth(dims[1]); err != nil {
 		return h, err
 	}
@@ -205,7 +207,6 @@ func (h *npyHeader) readElementType(descr any) error {
 	return errors.New("the header lacks a descr")
 }
 
-// readFields reads the fields of a structured type: (name, type) or (name, type, shape).
 func (h *npyHeader) readFields(fields []any) error {
 	seen, columns := map[string]bool{}, 0
 	for _, x := range fields {
@@ -279,8 +280,6 @@ func (h *npyHeader) setWidth(d int64) error {
 	return nil
 }
 
-// parseType reads a type such as <f8. If its size is known but its values are neither numbers nor texts, unreadable
-// is set.
 func parseType(s string) (f npyField, err error) {
 	if len(s) < 2 {
 		return f, unreadType(s, 0)
@@ -290,7 +289,7 @@ func parseType(s string) (f npyField, err error) {
 	if !strings.ContainsRune("<>|=", rune(order)) {
 		order, typ, digits = '<', s[0], s[1:]
 	}
-	if typ == 'M' || typ == 'm' { // and a unit in brackets
+	if typ == 'M' || typ == 'm' { // the unit follows in brackets
 		digits, _, _ = strings.Cut(digits, "[")
 	}
 	refused := unreadType(s, typ)

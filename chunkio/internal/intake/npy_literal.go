@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// literal parses the subset of Python's ast.literal_eval that headers use: dictionaries with string keys
+// literalParser parses the subset of Python's ast.literal_eval that headers use: dictionaries with string keys
 // (map[string]any), tuples and lists ([]any), strings, whole numbers (int64), True and False.
-type literal struct{ rest string }
+type literalParser struct{ rest string }
 
-func (p *literal) skipBlanks() { p.rest = strings.TrimLeft(p.rest, " \t\r\n") }
+func (p *literalParser) skipBlanks() { p.rest = strings.TrimLeft(p.rest, " \t\r\n") }
 
-func (p *literal) takeByte(c byte) bool {
+func (p *literalParser) takeByte(c byte) bool {
 	if p.skipBlanks(); len(p.rest) == 0 || p.rest[0] != c {
 		return false
 	}
@@ -22,7 +22,7 @@ func (p *literal) takeByte(c byte) bool {
 	return true
 }
 
-func (p *literal) parseValue(depth int) (any, error) {
+func (p *literalParser) parseValue(depth int) (any, error) {
 	if depth > 8 {
 		return nil, errors.New("is nested too deep")
 	}
@@ -67,11 +67,11 @@ func (p *literal) parseValue(depth int) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("has %.20q where a value should be", p.rest)
 	}
-	p.rest = strings.TrimPrefix(p.rest[n:], "L") // of Python 2
+	p.rest = strings.TrimPrefix(p.rest[n:], "L") // suffix of long integers in Python 2
 	return x, nil
 }
 
-func (p *literal) parseList(end byte, depth int) ([]any, error) {
+func (p *literalParser) parseList(end byte, depth int) ([]any, error) {
 	list := []any{}
 	for !p.takeByte(end) {
 		v, err := p.parseValue(depth + 1)
@@ -87,7 +87,7 @@ func (p *literal) parseList(end byte, depth int) ([]any, error) {
 }
 
 // parseString reads a string, with the escapes that Python's repr writes.
-func (p *literal) parseString() (string, error) {
+func (p *literalParser) parseString() (string, error) {
 	p.skipBlanks()
 	if len(p.rest) == 0 || p.rest[0] != '\'' && p.rest[0] != '"' {
 		return "", errors.New("lacks a string")
@@ -113,7 +113,7 @@ func (p *literal) parseString() (string, error) {
 	return "", errors.New("has a string that does not end")
 }
 
-// parseEscape decodes the escape after a backslash, and returns the bytes that it takes.
+// parseEscape decodes the escape sequence after a backslash, and returns its length in bytes.
 func parseEscape(text string) (r rune, n int, err error) {
 	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[text[0]]
 	switch at := strings.IndexByte("nrt\\'\"", text[0]); {

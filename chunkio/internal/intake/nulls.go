@@ -8,23 +8,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/shell"
 )
 
-const minus = "-" // apart from the letters after it, which make no option
+const minus = "-" // kept apart from the following letters, which would otherwise look like an option
 
 // usualSpellings are the default spellings of a missing value in pandas 2.
 var usualSpellings = []string{
 	"", "#N/A", "#N/A N/A", "#NA", minus + "1.#IND", minus + "1.#QNAN", minus + "NaN", minus + "nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 }
 
-// spellings are the texts of a missing value. The zero value has the usual ones.
-type spellings struct {
-	replacesUsual bool     // the given list replaces the usual ones; an empty field is always missing
-	list          []string // all of them
+// nullSpellings contains the spellings of a missing value. The zero value contains the usual spellings.
+type nullSpellings struct {
+	replacesUsual bool     // the user's list replaces the usual spellings; an empty field is always missing
+	list          []string // all spellings
 	texts         map[string]bool
-	numbers       []float64 // numbers among them, which are missing in any notation: -999 and -999.00
+	numbers       []float64 // values of the spellings that are numbers; they are missing in any notation: -999 and -999.00
 }
 
-func newSpellings(list []string) spellings {
-	n := spellings{replacesUsual: list != nil, list: usualSpellings, texts: make(map[string]bool, len(list))}
+func newSpellings(list []string) nullSpellings {
+	n := nullSpellings{replacesUsual: list != nil, list: usualSpellings, texts: make(map[string]bool, len(list))}
 	if n.replacesUsual {
 		n.list = []string{""}
 	}
@@ -38,7 +38,7 @@ func newSpellings(list []string) spellings {
 	return n
 }
 
-// NumbersAmong returns the numbers among spellings of a missing value.
+// NumbersAmong returns the values of those spellings in list that are numbers.
 func NumbersAmong(list []string) (numbers []float64) {
 	for _, s := range list {
 		if x, ok := parseFloat(trimBlanks(s)); ok {
@@ -48,8 +48,8 @@ func NumbersAmong(list []string) (numbers []float64) {
 	return numbers
 }
 
-// isNull reports whether a field without blanks around it is missing.
-func (n *spellings) isNull(s string) bool {
+// isNull reports whether a field is a missing value. The field must have no blanks around it.
+func (n *nullSpellings) isNull(s string) bool {
 	if !n.replacesUsual {
 		return slices.Contains(usualSpellings, s)
 	}
@@ -63,7 +63,7 @@ func (n *spellings) isNull(s string) bool {
 	return ok && slices.Contains(n.numbers, x)
 }
 
-// maxNullsFound bounds the list of a sample's spellings of missing values.
+// maxNullsFound limits how many spellings of missing values are recorded from a sample.
 const maxNullsFound = 16
 
 func addNullSpelling(spelled []string, s string) []string {
@@ -73,8 +73,8 @@ func addNullSpelling(spelled []string, s string) []string {
 	return spelled
 }
 
-// NullsWith formats spellings of a missing value for a command line: the present ones, which the option's list
-// replaces, and more.
+// NullsWith formats spellings of a missing value as the value of a command-line option: the spellings in present,
+// sorted, and then the spellings in more.
 func NullsWith(present []string, more ...string) string {
 	list := slices.Clone(present)
 	slices.Sort(list)
@@ -89,14 +89,14 @@ func NullsWith(present []string, more ...string) string {
 		}
 	}
 	joined := strings.Join(list, ",")
-	if strings.Trim(joined, "?") == "" { // which a shell leaves unchanged
+	if strings.Trim(joined, "?") == "" { // a shell does not change question marks alone
 		return joined
 	}
 	return shell.Quote(joined)
 }
 
-// clearNumbers makes the numbers of a batch null that are spellings of a missing value.
-func (n *spellings) clearNumbers(b *batch, columns []Column) {
+// clearNumbers sets those numbers of a batch to null whose values are spellings of a missing value.
+func (n *nullSpellings) clearNumbers(b *batch, columns []Column) {
 	if len(n.numbers) == 0 {
 		return
 	}

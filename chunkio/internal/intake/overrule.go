@@ -9,14 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// typeRequest is a type that the user asks for, in place of the guess about a column.
+// typeRequest is a type that the user requests for a column, in place of the inferred type.
 type typeRequest struct {
-	option  string // that asks for it
+	option  string // option that requests it
 	pattern string // name of the column or of its list, or a glob
 	kind    Kind
 }
 
-// requestableTypes can be named as here or as inspect shows them. A time is in UTC if its values have a zone.
+// requestableTypes lists the types by the names that the user gives, and by the names that the command inspect prints.
+// A time is in UTC if its values have a zone.
 var requestableTypes = []struct {
 	name, shown string
 	kind        Kind
@@ -28,7 +29,8 @@ func (t TextOptions) Check() error {
 	return err
 }
 
-// typeRequests lists the requested types: types by name before texts, which may be globs.
+// typeRequests lists the requested types: first the types requested by the names of columns, then the requests for
+// text, which may be globs.
 func (t TextOptions) typeRequests() (list []typeRequest, err error) {
 	for _, text := range t.Types {
 		at := strings.LastIndexByte(text, '=')
@@ -101,8 +103,8 @@ func (o Options) withRequestedType(c Column) (Column, bool) {
 	return c, false
 }
 
-// settleColumn decides the type with which a column is written: the requested type, text if its numbers are
-// identifiers and nobody asks for them by name, else the narrowest kind of its values.
+// settleColumn decides the type of a column when it is written: the requested type if there is one; text if its numbers
+// are identifiers and were not requested by name; else the narrowest kind that holds its values.
 func (o Options) settleColumn(c Column) Column {
 	if c.Kind == Map {
 		return c
@@ -133,7 +135,7 @@ func (o Options) settleColumn(c Column) Column {
 	return c
 }
 
-// guessDoubts warns about guesses that may be wrong, for columns that are used.
+// guessDoubts returns warnings about guesses that may be wrong, for columns that are used.
 func (o Options) guessDoubts(columns []Column) []stream.Text {
 	const shown = 3
 	var names []string

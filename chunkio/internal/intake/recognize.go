@@ -9,20 +9,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A file whose name shows no format is data only if its bytes prove it. Arrays and Avro begin with magic words. Text
-// proves little, and other files in a folder of data are mostly text as well (README, LICENSE, checksums, settings),
-// so only lines of one shape count: at least two JSON objects, one a line; or at least two rows of the same number of
-// fields, at least two, with one column of numbers below its first row.
+// A file whose name does not show a format is accepted as data only if its bytes prove the format. Arrays and Avro
+// files begin with magic words. Text proves little, because other files in a folder of data are mostly text as well
+// (README, LICENSE, checksums, settings). So only uniform lines are accepted: at least two lines, each a JSON object;
+// or at least two rows with the same number of fields, at least two, and one column that contains numbers below its
+// first row.
 
-// RecognizeBytes is the length of the head that Recognize needs, and RecognizeMost the length for files with long
-// rows.
+// RecognizeBytes is the number of bytes at the beginning of a file that Recognize needs. RecognizeMost is this number
+// for files with long rows.
 const (
 	RecognizeBytes = 16 << 10
 	RecognizeMost  = 1 << 20
 )
 
-// Recognize returns the format of a file that begins with head, and its compression. whole means that the file ends
-// there; more asks for a longer head, which may decide it.
+// Recognize returns the format of a file that begins with head, and its compression. whole means that head is the whole
+// file. more means that a longer head may permit a decision.
 func Recognize(head []byte, whole bool) (f Format, packing string, more bool) {
 	ends := whole
 	if packing = SniffPacking(head); packing != "" {
@@ -53,7 +54,6 @@ func Recognize(head []byte, whole bool) (f Format, packing string, more bool) {
 	return None, packing, !ends && rows < 2
 }
 
-// unpackHead decompresses a head as far as possible, and reports whether the result is the whole file.
 func unpackHead(head []byte, packing string, whole bool) ([]byte, bool) {
 	from, err := Unpack(bytes.NewReader(head), packing)
 	if err != nil {
@@ -66,7 +66,6 @@ func unpackHead(head []byte, packing string, whole bool) ([]byte, bool) {
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
 
-// countObjects counts the lines, and reports whether each of them is an object of JSON.
 func countObjects(lines []byte) (rows int, alike bool) {
 	for line := range bytes.Lines(lines) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
@@ -80,13 +79,14 @@ func countObjects(lines []byte) (rows int, alike bool) {
 	return rows, true
 }
 
-// countRecords counts the rows of CSV, and reports whether all have as many fields as the first and one column has
-// numbers: more than half of its values below the first row. If the head is cut off, the last row may be incomplete.
+// countRecords counts the rows of CSV, and reports whether all have as many fields as the first and whether one column
+// consists of numbers: more than half of its values below the first row are numbers. If the head is cut off, the last
+// row may be incomplete.
 func countRecords(lines []byte, whole bool) (rows int, alike bool) {
 	in := csv.NewReader(bytes.NewReader(lines))
 	in.Comma, in.ReuseRecord = guessSeparator(lines), true
 	var numbers, texts []int
-	var nulls spellings
+	var nulls nullSpellings
 	for {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) || errors.Is(err, csv.ErrQuote) && !whole && in.InputOffset() == int64(len(lines)) {

@@ -15,37 +15,37 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// rows reads one input in its format, from beginning to end.
-type rows interface {
-	// nextPiece cuts off the next piece, whose data may be in room; io.EOF at the end.
+// rowReader reads one input from beginning to end. There is one implementation for each format.
+type rowReader interface {
+	// nextPiece cuts off the next piece, whose data may be stored in room. It returns io.EOF at the end.
 	nextPiece(room []byte) (piece, error)
 	// observePiece updates the observer with the values of a piece. Safe for concurrent use.
 	observePiece(p piece, o *columnObserver) error
-	// parsePiece makes the cells of a piece. Safe for concurrent use.
+	// parsePiece converts a piece to cells. Safe for concurrent use.
 	parsePiece(p piece, columns []Column, b *batch) error
-	// describeTable describes the table as far as its beginning shows it.
+	// describeTable describes the table as far as the beginning of the input shows it.
 	describeTable() Table
 }
 
-// jsonPlace is the position of a column in JSON.
+// jsonPlace describes where a column occurs in JSON.
 type jsonPlace struct {
-	seen     bool   // found in these rows
-	object   string // or array, that contains it
-	isMember bool   // of an object
+	seen     bool   // the column occurs in these rows
+	object   string // name of the object or array that contains it
+	isMember bool   // it is a member of an object, not an element of an array
 }
 
-// columnObserver collects the kinds of the columns from rows.
+// columnObserver collects the kinds of the columns while it observes rows.
 type columnObserver struct {
 	columns      []Column
 	index        map[string]int
 	rows         int64
 	nullsFound   []string             // spellings of missing values
-	turnedToText map[int]turningValue // by column: the text that made a column of another kind text
-	nameBytes    int                  // bytes of the names of columns found by observing
+	turnedToText map[int]turningValue // by column: the text that changed the kind of the column to text
+	nameBytes    int                  // total length of the names of the columns found by observing
 
-	objects map[string]*memberCounts // of JSON, by name
+	objects map[string]*memberCounts // counts about each object of JSON, by name
 	places  []jsonPlace              // by column
-	maps    map[string]int           // the columns that are maps, by their objects
+	maps    map[string]int           // by object: index of its map column
 }
 
 func newObserver(columns []Column) *columnObserver {
@@ -75,7 +75,7 @@ func (c *Column) addValue(k Kind, s string, line int64) {
 	c.Kind = widerKind(c.Kind, k)
 }
 
-// Output is the destination of a Table: Restart empties it.
+// Output is the destination of a Table. Restart empties it.
 type Output interface {
 	io.Writer
 	Restart() error
@@ -84,7 +84,7 @@ type Output interface {
 // Write converts an input to Parquet and writes it to out. Errors about the rows are *stream.DataError that name the
 // line.
 func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, error) {
-	if in.Format == NPY || in.Format == Avro { // which have types of their own
+	if in.Format == NPY || in.Format == Avro { // these formats have types of their own
 		opt.Types, opt.Text = nil, nil
 	}
 	var err error
@@ -118,7 +118,7 @@ func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, erro
 	return t, err
 }
 
-// nullValueRemedy adds to a remedy that the value may stand for a missing one.
+// nullValueRemedy returns an addition to a remedy: the value may represent a missing value.
 func (m *misfit) nullValueRemedy() stream.Text {
 	const longest = 20
 	v := trimBlanks(m.value)
@@ -134,11 +134,11 @@ func (m *misfit) errAtLine(path string, remedy stream.Text) error {
 	return e
 }
 
-// observeAll reads all of the input to find the kinds of its columns. A column that was not text in the sample
-// becomes text only if the options allow it.
+// observeAll reads all of the input to find the kinds of its columns. A column that was not text in the sample can
+// become text only if the options allow this.
 func observeAll(ctx context.Context, in Input, sample []Column, opt Options) (wider []Column, turned map[int]turningValue, err error) {
 	seen := newObserver(sample)
-	err = withRows(in, opt, func(r rows, _ hash.Hash64) error {
+	err = withRows(in, opt, func(r rowReader, _ hash.Hash64) error {
 		for n := 0; ; n++ {
 			p, err := r.nextPiece(nil)
 			if errors.Is(err, io.EOF) {
@@ -155,7 +155,7 @@ func observeAll(ctx context.Context, in Input, sample []Column, opt Options) (wi
 			}
 		}
 	})
-	nameCounts := make(map[string]int, len(sample)) // columns that share a name are not usable as numbers
+	nameCounts := make(map[string]int, len(sample)) // several columns with one name cannot be used as numbers
 	for _, c := range sample {
 		nameCounts[c.Name]++
 	}
@@ -176,8 +176,7 @@ func observeAll(ctx context.Context, in Input, sample []Column, opt Options) (wi
 	return seen.columns, seen.turnedToText, err
 }
 
-// withRows opens an input and calls f with its rows and the digest of the bytes read.
-func withRows(in Input, opt Options, f func(rows, hash.Hash64) error) error {
+func withRows(in Input, opt Options, f func(rowReader, hash.Hash64) error) error {
 	from, err := in.Open()
 	if err != nil {
 		return err
@@ -185,7 +184,7 @@ func withRows(in Input, opt Options, f func(rows, hash.Hash64) error) error {
 	defer from.Close()
 	digest := xxhash.New()
 	c := cutter{from: io.TeeReader(from, digest), name: in.Name, goal: int(opt.pieceBytes()), maxRow: int(opt.maxRowBytes()), line: 1}
-	var r rows
+	var r rowReader
 	switch in.Format {
 	case CSV, TSV:
 		r, err = newCSV(c, in.Format == TSV, opt)
@@ -204,10 +203,10 @@ func withRows(in Input, opt Options, f func(rows, hash.Hash64) error) error {
 	return f(r, digest)
 }
 
-// writeOnce reads the input once and writes it with the given columns, or with the sample's if nil; it returns the
-// columns used.
+// writeOnce reads the input once and writes it with the given columns, or with the columns of the sample if columns is
+// nil. It returns the columns used.
 func writeOnce(ctx context.Context, in Input, out Output, columns []Column, opt Options) (t *Table, used []Column, err error) {
-	err = withRows(in, opt, func(r rows, digest hash.Hash64) error {
+	err = withRows(in, opt, func(r rowReader, digest hash.Hash64) error {
 		about := r.describeTable()
 		t = &about
 		if columns == nil {
@@ -247,7 +246,7 @@ func writeOnce(ctx context.Context, in Input, out Output, columns []Column, opt 
 			return err
 		}
 		need := opt.neededMemory(len(written), g.workers, g.groups)
-		t.Memory = min(need+need/2, opt.Memory) // with garbage, if the limit is far
+		t.Memory = min(need+need/2, opt.Memory) // this includes garbage, if the limit is high enough
 		t.Rows, t.Bytes, t.Digest, t.Least = g.file.Rows, g.file.Offset, digest.Sum64(), opt.leastMemory(len(written), g.groups)
 		return nil
 	})
@@ -269,8 +268,8 @@ func errNoColumn(path string, leftOut []stream.LeftOut) error {
 	return e
 }
 
-// affordableWorkers returns the number of workers that the memory allows in addition to one row group, up to
-// Options.Threads.
+// affordableWorkers returns the number of workers for which the memory suffices in addition to one row group. It is at
+// most Options.Threads.
 func (o Options) affordableWorkers(d int) int {
 	threads := max(o.Threads, 1)
 	for threads > 1 && o.neededMemory(d, threads, 1) > o.Memory {
@@ -279,7 +278,7 @@ func (o Options) affordableWorkers(d int) int {
 	return threads
 }
 
-// leastMemory is the smallest limit within which one worker writes this number of row groups.
+// leastMemory returns the smallest memory limit with which one worker can write this number of row groups.
 func (o Options) leastMemory(d, groups int) int64 {
 	o.Memory = 0
 	for need := o.neededMemory(d, 1, groups); need > o.Memory; need = o.neededMemory(d, 1, groups) {
@@ -288,8 +287,8 @@ func (o Options) leastMemory(d, groups int) int64 {
 	return o.Memory
 }
 
-// checkMemory refuses a number of row groups that do not fit even with one worker; the error asks for room for the
-// row groups ahead too.
+// checkMemory returns an error if this number of row groups does not fit in the memory even with one worker. The error
+// requests memory for `ahead` row groups if these are more.
 func (o Options) checkMemory(d, groups, ahead int) error {
 	if o.neededMemory(d, 1, groups) <= o.Memory {
 		return nil
@@ -297,41 +296,40 @@ func (o Options) checkMemory(d, groups, ahead int) error {
 	return &stream.MemoryError{What: "reading rows", Need: o.leastMemory(d, max(groups, ahead)), Limit: o.Memory}
 }
 
-// neededMemory bounds the memory of writing row groups of d columns.
+// neededMemory returns an upper bound on the memory needed to write row groups of d columns.
 func (o Options) neededMemory(d, threads, groups int) int64 {
 	const perText = 6 // bytes of a piece and its cells, for each byte of text
 	footer := writer.FooterBytes(int64(d), int64(d), o.names, int64(groups))
 	return cellBytes*int64(d)*int64(groupRows(d)) + footer + perText*int64(threads+4)*o.pieceBytes() + encodingBytes + int64(threads)*writer.WorkerBytes
 }
 
-// pieceBytes is the size of a worker's piece: a share of the memory, so that raising the limit never makes it
-// insufficient.
+// pieceBytes returns the size of a worker's piece. It is a share of the memory, so that a higher limit is never
+// insufficient if a lower one is sufficient.
 func (o Options) pieceBytes() int64 { return min(max(o.Memory/2048, 64<<10), 1<<20) }
 
-// maxRowBytes bounds the bytes of a row, of a block of Avro and of a header.
+// maxRowBytes returns the limit on the bytes of a row, of a block of Avro and of a header.
 func (o Options) maxRowBytes() int64 { return min(max(o.Memory/64, 1<<20), 1<<30) }
 
-// work is a piece on its way through a worker.
-type work struct {
+// parsingJob is a piece that a worker parses.
+type parsingJob struct {
 	piece piece
 	batch *batch
 	err   error
 	done  chan struct{}
 }
 
-// gatherRows parses the pieces concurrently and gathers their batches in order.
-func (g *gatherer) gatherRows(ctx context.Context, r rows) error {
+func (g *gatherer) gatherRows(ctx context.Context, r rowReader) error {
 	ahead := g.workers + 1
-	queue := make(chan *work, ahead)
-	idle := make(chan *work, ahead+2)
+	queue := make(chan *parsingJob, ahead)
+	idle := make(chan *parsingJob, ahead+2)
 	for range cap(idle) {
-		idle <- &work{batch: new(batch)}
+		idle <- &parsingJob{batch: new(batch)}
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(queue)
 		for {
-			var w *work
+			var w *parsingJob
 			select {
 			case w = <-idle:
 			case <-ctx.Done():
@@ -343,7 +341,7 @@ func (g *gatherer) gatherRows(ctx context.Context, r rows) error {
 			} else if err != nil {
 				w.err, w.done = err, closedChannel
 				select {
-				case queue <- w: // after the preceding pieces, whose errors count first
+				case queue <- w: // after the preceding pieces, because their errors are reported first
 				case <-ctx.Done():
 				}
 				return nil
@@ -384,7 +382,7 @@ func (g *gatherer) gatherRows(ctx context.Context, r rows) error {
 				return err
 			}
 			if g.surplusBatches > 0 {
-				g.surplusBatches-- // the batch of a worker that was given up
+				g.surplusBatches-- // this was the batch of a stopped worker
 				continue
 			}
 			idle <- w

@@ -7,26 +7,27 @@ import (
 	"strings"
 )
 
-// spelling is the notation of the numbers of a column: a set of marks. Some show that the column has identifiers,
-// whose text a number would not preserve, and others that it has measurements, for which the nearest float64 serves.
+// spelling is a set of marks that describe the notation of numbers. Some marks show that a column contains identifiers,
+// whose text would be lost as a number. Other marks show that it contains measurements, for which the nearest float64
+// is adequate.
 type spelling uint8
 
-// The marks. The marks of identifiers come first, the plainest before the others.
+// The marks. The first five are marks of identifiers, in the order in which they are reported.
 const (
-	paddedZero     spelling = 1 << iota // a whole number with a zero before its digits: 00037, 001e1
-	phoneNumber                         // a whole number after a plus, as long as a phone number: +490000001
-	longDigits                          // a whole number of more than 17 significant digits that no float64 reproduces
-	inexactWhole                        // a whole number of any length that no float64 reproduces
+	paddedZero     spelling = 1 << iota // a whole number whose digits begin with a zero: 00037, 001e1
+	phoneNumber                         // a whole number after a plus sign, with at least minPhoneDigits digits: +490000001
+	longDigits                          // a whole number of more than 17 significant digits that is not exact as a float64
+	inexactWhole                        // a whole number of any length that is not exact as a float64
 	pointZero                           // a whole number other than 0 that ends in .0
 	bareWhole                           // a whole number other than 0 without a point
 	negativeNumber                      // a number below 0
 	measurement                         // a fraction, an exponent, an infinity
 )
 
-// minPhoneDigits is the least number of digits of a phone number: fewer after a plus are a signed number.
+// minPhoneDigits is the least number of digits of a phone number: fewer digits after a plus sign are a signed number.
 const minPhoneDigits = 7
 
-// floatDigits is the number of significant digits that distinguish every float64 from its neighbours.
+// floatDigits is the number of significant digits that is enough to distinguish every float64 from its neighbours.
 const floatDigits = 17
 
 func spellingMarks(s string) (marks spelling) {
@@ -62,7 +63,7 @@ func spellingMarks(s string) (marks spelling) {
 	if plus && n >= minPhoneDigits {
 		marks |= phoneNumber
 	}
-	const exact = 15 // every whole number of at most this many digits is a float64
+	const exact = 15 // every whole number with at most this many digits is exact as a float64
 	if significant := strings.TrimRight(whole, "0"); len(significant) > exact && !isExactFloat(whole) {
 		marks |= inexactWhole
 		if len(significant) > floatDigits {
@@ -72,13 +73,12 @@ func spellingMarks(s string) (marks spelling) {
 	return marks
 }
 
-// isExactFloat reports whether the float64 nearest to a whole number reproduces its digits.
 func isExactFloat(digits string) bool {
 	x, err := strconv.ParseFloat(digits, 64)
 	return err == nil && strconv.FormatFloat(x, 'f', -1, 64) == digits
 }
 
-// specimen is a value of a column that shows a mark.
+// specimen is a value of a column that has a mark.
 type specimen struct {
 	mark  spelling
 	value string
@@ -101,8 +101,9 @@ func (c *Column) noteSpelling(s string, line int64) {
 	}
 }
 
-// identifierMark returns the mark that makes the numbers of a column identifiers, which are text; 0 if they are
-// numbers. Columns of whole numbers of 64 bits are not text if they stay whole (exact), whatever their length.
+// identifierMark returns the mark because of which the numbers of a column are identifiers and become text. It returns
+// 0 if they stay numbers. If exact is set, whole numbers of 64 bits that keep their exact value stay numbers, whatever
+// their length.
 func (c *Column) identifierMark(exact bool) spelling {
 	s := c.marks
 	switch {
@@ -122,8 +123,8 @@ func (c *Column) identifierMark(exact bool) spelling {
 	return 0
 }
 
-// decisiveMarks returns the marks that, in a value after the sample, would change the decision whether the column has
-// identifiers.
+// decisiveMarks returns the marks that would change the decision about identifiers if a value after the sample had one
+// of them.
 func (c Column) decisiveMarks(exact bool) (marks spelling) {
 	if !c.Kind.isWhole() && c.Kind != Float && c.Kind != Unknown {
 		return 0
@@ -139,13 +140,12 @@ func (c Column) decisiveMarks(exact bool) (marks spelling) {
 			marks |= mark
 		}
 	}
-	if !now && c.marks&(pointZero|bareWhole|measurement) == 0 { // the sample has neither of these two
+	if !now && c.marks&(pointZero|bareWhole|measurement) == 0 { // the sample has no value with one of these three marks
 		marks |= pointZero
 	}
 	return marks
 }
 
-// whyText explains why a column of numbers is text, by its first value with the mark.
 func (c *Column) whyText(mark spelling) string {
 	lost := [...]string{"the leading zero", "the plus", "digits", "digits", "the .0"}[bits.TrailingZeros8(uint8(mark))]
 	why := "text, as a number would lose " + lost
@@ -155,7 +155,7 @@ func (c *Column) whyText(mark spelling) string {
 	return why + ": name the column to use its numbers"
 }
 
-// changesKind reports whether a value after the sample turns the column into text, or back.
+// changesKind reports whether a value after the sample changes the kind of the column: from numbers to text, or back.
 func (c *Column) changesKind(s string) bool {
 	if c.watchedMarks == 0 || s == "" {
 		return false

@@ -9,19 +9,19 @@ import (
 // Kind is the type of a column.
 type Kind uint8
 
-// The kinds, from none to the one that holds every value.
+// The kinds, from Unknown, which holds no value, to the kinds that hold every value.
 const (
-	Unknown Kind = iota // only nulls so far
+	Unknown Kind = iota // so far only nulls
 	Bool
-	Count // a whole number that Int and Uint hold
-	Int   // of 64 bits, with a sign
-	Uint  // of 64 bits, without one
+	Count // a whole number that fits both Int and Uint
+	Int   // whole numbers of 64 bits, with a sign
+	Uint  // whole numbers of 64 bits, without a sign
 	Float
 	Date  // days since 1970
 	Local // microseconds since 1970, in an unknown time zone
 	UTC   // microseconds since 1970
 	Text
-	Map // of texts to numbers
+	Map // a map of texts to numbers
 )
 
 // String returns the kind's name for users.
@@ -49,52 +49,52 @@ func widerKind(a, b Kind) Kind {
 type Column struct {
 	Name string
 	Kind Kind
-	Why  string // the reason why it is text though it has numbers
+	Why  string // the reason why the column is text although it contains numbers
 	// Identifier is set if the column is text because numbers would lose part of it.
 	Identifier bool
 
 	marks         spelling  // marks of the numbers so far
-	specimen      *specimen // with a mark of identifiers
-	watchedMarks  spelling  // marks of further numbers that would change its kind
-	typeRequested bool      // the user asked for the kind
-	object        string    // of a map: its object, empty for the rows themselves
+	specimen      *specimen // a value with a mark of identifiers
+	watchedMarks  spelling  // marks of further numbers that would change the kind
+	typeRequested bool      // the user requested the kind
+	object        string    // for a map: name of its object, empty for the rows themselves
 }
 
 // Table describes a converted input.
 type Table struct {
-	Format  string // "CSV, separated by tabs"
+	Format  string // such as "CSV, separated by tabs"
 	Columns []Column
 	Rows    int64
-	Bytes   int64  // of the Parquet written
-	Sample  int64  // rows that the types come from; 0 if the file has types
-	Digest  uint64 // of all bytes
+	Bytes   int64  // bytes of the Parquet file written
+	Sample  int64  // number of rows from which the types were inferred; 0 if the file defines the types
+	Digest  uint64 // digest of all bytes read
 	Notes   []stream.Text
-	Spelled []string         // spellings of missing values in the sample, except the empty one
+	Spelled []string         // spellings of missing values in the sample, except the empty spelling
 	Doubts  []stream.Text    // guesses that may be wrong, each with the option that overrules it
 	LeftOut []stream.LeftOut // columns whose values cannot be read
 	Before  []int            // by left-out column: number of Columns before it
-	Layout  *Layout          // of CSV and NDJSON, else nil
-	Memory  int64            // planned memory of the writing
-	Least   int64            // least memory that would have sufficed
+	Layout  *Layout          // layout of CSV and NDJSON, else nil
+	Memory  int64            // memory planned for writing
+	Least   int64            // smallest memory limit that would have been sufficient
 }
 
 // Input is the source of the rows.
 type Input struct {
 	Name   string
 	Format Format
-	// Open reads the bytes, uncompressed, from the beginning. It may be called again, unless Once.
+	// Open returns the uncompressed bytes from the beginning. It may be called several times, unless Once is set.
 	Open func() (io.ReadCloser, error)
 	Once bool
-	// Bytes is the length of the bytes that Open reads; 0: not known before it is read.
+	// Bytes is the number of bytes that Open returns; 0: unknown before they are read.
 	Bytes int64
-	// At reads the same bytes in any order; nil if that is impossible. Arrays in Fortran's order need it.
+	// At provides random access to the same bytes; nil if that is impossible. Arrays in Fortran order need it.
 	At io.ReaderAt
 }
 
-// TextOptions overrule the guesses about tables that are text: CSV, TSV and NDJSON. The zero value guesses all.
+// TextOptions overrule the guesses about text tables: CSV, TSV and NDJSON. With the zero value everything is guessed.
 type TextOptions struct {
-	Header string   // of CSV and TSV: "yes" or "no"; "" and "auto" guess
-	Types  []string // COLUMN=TYPE each
+	Header string   // for CSV and TSV: "yes" or "no"; with "" and "auto" it is guessed
+	Types  []string // requested types, each as COLUMN=TYPE
 	Text   []string // columns, by name or glob, that are always text
 	Nulls  []string // the spellings of a missing value, in place of the usual ones
 	// Recorded is set if some options come from the record of a run, whose input may have had other columns.
@@ -104,41 +104,41 @@ type TextOptions struct {
 // Options configure the conversion.
 type Options struct {
 	TextOptions
-	// Exact selects the columns that keep whole numbers whole: columns that are copied, or whose values are compared
-	// as texts. Other columns hold general numbers, as any file of the same input may continue with a fraction. Nil
-	// means none.
+	// Exact reports whether whole numbers in a column must stay whole: the column is copied, or its values are compared
+	// as texts. Other columns contain general numbers, because another file of the same input may contain fractions.
+	// Nil means that no column is exact.
 	Exact func(column string) bool
-	// Text selects the columns that may become text if a value is no number: nobody asks for their numbers. Nil means
-	// none.
+	// Text reports whether a column may become text if a value is not a number, because its numbers are not requested.
+	// Nil means no column.
 	Text func(column string) bool
-	// Asked selects the columns whose numbers are asked for by name, even if they look like identifiers. Nil means
-	// none.
+	// Asked reports whether the numbers of a column are requested by name, even if they look like identifiers. Nil
+	// means no column.
 	Asked func(column string) bool
-	// Identifier selects the columns that have identifiers in another file of the same input. Nil means none.
+	// Identifier reports whether a column contains identifiers in another file of the same input. Nil means no column.
 	Identifier func(column string) bool
-	// Mapped selects the objects of NDJSON that are maps in another file of the same input, or that are requested as
-	// maps. Nil means none.
+	// Mapped reports whether an object of NDJSON is a map in another file of the same input, or is requested as a map.
+	// Nil means no object.
 	Mapped  func(object string) bool
 	Threads int
-	Memory  int64 // bytes in all
+	Memory  int64 // memory limit in bytes
 
-	// Settled describes how the first rows of CSV files are read; the first file of an input settles it for the
-	// others. If nil, each is judged by itself.
+	// Settled describes how the first rows of CSV files are read. The first file of an input decides this for all
+	// files. If Settled is nil, each file is judged separately.
 	Settled *Header
 
-	names int64 // bytes of the names of all columns, once they are known
+	names int64 // total length of the names of all columns, once they are known
 	rules []typeRequest
 }
 
-// cell is a value of a batch: bits of an int64, a uint64 or a float64, or the position of a text.
+// cell is a value of a batch: the bits of an int64, a uint64 or a float64, or the position of a text.
 type cell = uint64
 
-// batch is the rows of a piece, column by column.
+// batch contains the rows of a piece, column by column.
 type batch struct {
 	rows, stride int
 	cells        []cell // row i of column j is cells[j*stride+i]
-	present      []bool // false is a null
-	text         []byte // a cell of text is offset<<32 | length
+	present      []bool // false: the cell is null
+	text         []byte // the cell of a text is offset<<32 | length
 }
 
 func (b *batch) resetRows(d, rows int) {

@@ -10,13 +10,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// turningValue is the value that has turned a column of other values into text.
+// turningValue is the value because of which a column of other values has become text.
 type turningValue struct {
 	line  int64
 	value string
 }
 
-// turnText notes the value that turns column j into text, unless the column had no values before.
 func (o *columnObserver) turnText(j int, before Kind, line int64, value string) {
 	if before == Unknown {
 		return
@@ -27,17 +26,17 @@ func (o *columnObserver) turnText(j int, before Kind, line int64, value string) 
 	o.turnedToText[j] = turningValue{line, strings.Clone(value)}
 }
 
-// textSummary summarizes the sample's values in a column of text.
+// textSummary summarizes the values of the sample in a text column.
 type textSummary struct {
-	first       turningValue // the first that is no number
+	first       turningValue // the first value that is not a number
 	numbers     int
 	texts       int
-	textsDiffer bool // texts differ
+	textsDiffer bool // the column contains different texts
 	form        string
-	formless    int // texts that are no numbers in any form
+	formless    int // number of texts that do not look like a number in any form
 }
 
-func (r *csvRows) explainTexts(p piece) error {
+func (r *csvReader) explainTexts(p piece) error {
 	isText := func(c Column) bool { return c.Kind == Text }
 	if !slices.ContainsFunc(r.columns, isText) {
 		return nil
@@ -70,7 +69,7 @@ func (r *csvRows) explainTexts(p piece) error {
 	return nil
 }
 
-// maxFormed bounds the texts of a column whose form is analysed.
+// maxFormed limits the number of texts of a column that are analysed for the form of numbers.
 const maxFormed = 1000
 
 func (t *textSummary) addText(line int64, s string) {
@@ -87,16 +86,16 @@ func (t *textSummary) addText(line int64, s string) {
 	}
 	form := formOfNumber(s)
 	switch {
-	case form == "" && isPunctuation(s): // of a missing value
+	case form == "" && isPunctuation(s): // a punctuation mark represents a missing value
 	case form == "":
 		t.formless++
-	case t.form == "" || t.form == thousandsCommas && form == decimalCommas: // 1,234 may be both
+	case t.form == "" || t.form == thousandsCommas && form == decimalCommas: // 1,234 can have both forms
 		t.form = form
 	}
 }
 
-// explainText notes the reason why column j is text, and reports whether a single spelling is the reason.
-func (r *csvRows) explainText(j int, t *textSummary) (isSingle bool) {
+// explainText records the reason why column j is text, and reports whether this reason is a single spelling.
+func (r *csvReader) explainText(j int, t *textSummary) (isSingle bool) {
 	name := r.columns[j].Name
 	switch place := t.first.String(); {
 	case t.form != "" && min(t.texts, maxFormed) > 2*t.formless:
@@ -111,9 +110,10 @@ func (r *csvRows) explainText(j int, t *textSummary) (isSingle bool) {
 	return isSingle
 }
 
-// doubtSingleSpellings warns about columns that are text because of a single spelling: columns with the same spelling
-// together, and different spellings in one line together, as that line is no row then.
-func (r *csvRows) doubtSingleSpellings(columns []int, seen []textSummary) {
+// doubtSingleSpellings warns about columns that are text because of a single spelling. One warning covers all columns
+// with the same spelling. One warning also covers different spellings in one line, because that line is probably not a
+// row.
+func (r *csvReader) doubtSingleSpellings(columns []int, seen []textSummary) {
 	lines := map[int64][]int{}
 	for _, j := range columns {
 		lines[seen[j].first.line] = append(lines[seen[j].first.line], j)
@@ -143,7 +143,7 @@ func (r *csvRows) doubtSingleSpellings(columns []int, seen []textSummary) {
 	}
 }
 
-func (r *csvRows) textColumnsPhrase(columns []int) string {
+func (r *csvReader) textColumnsPhrase(columns []int) string {
 	if len(columns) == 1 {
 		return fmt.Sprintf("column %q is", r.columns[columns[0]].Name)
 	}
@@ -162,7 +162,7 @@ func firstTexts(columns []int, seen []textSummary) (values []string) {
 	return values
 }
 
-// String returns the place and the value.
+// String returns the line number and the value.
 func (t turningValue) String() string { return fmt.Sprintf("line %d: %q", t.line, shortText(t.value)) }
 
 func shortText(s string) string {
@@ -173,7 +173,7 @@ func shortText(s string) string {
 	return s
 }
 
-// The forms of numbers that are read as text.
+// These constants describe forms of numbers that are read as text.
 const (
 	decimalCommas   = "decimal commas"
 	thousandsCommas = "commas between thousands"
@@ -192,7 +192,8 @@ var (
 	currencyCode   = regexp.MustCompile(`^(?:[A-Z]{3}|kr|Kč|zł|Fr\.?) ?([\d+-].*)$|^(.*\d[.,]?) ?(?:[A-Z]{3}|kr|Kč|zł|Fr\.?)$`)
 )
 
-// formOfNumber returns the form of a number written for people rather than programs; empty for other texts.
+// formOfNumber returns the form of a number that is written for people, not for programs. It returns "" for all other
+// texts.
 func formOfNumber(s string) string {
 	letters, digits := 0, 0
 	for _, c := range s[:min(len(s), maxNumberBytes)] {
@@ -218,7 +219,7 @@ func formOfNumber(s string) string {
 		return c
 	}, s)
 	bare := s
-	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") { // accountants write negative numbers like this
+	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") { // accountants write negative numbers in parentheses
 		bare = "-" + s[1:len(s)-1]
 	}
 	isPlain := func(s string) bool {
@@ -250,14 +251,14 @@ func formOfNumber(s string) string {
 	return ""
 }
 
-// explainTurned explains the columns that values after the sample have turned into text.
+// explainTurned explains which values after the sample have turned columns into text.
 func (t *Table) explainTurned(name string, sample []Column, turned map[int]turningValue) {
 	for j, c := range t.Columns {
 		at, ok := turned[j]
 		if !ok || c.Kind != Text || j >= len(sample) || sample[j].Kind == Text {
 			continue
 		}
-		if !c.Identifier { // whose reason comes first
+		if !c.Identifier { // the reason for identifiers has precedence
 			t.Columns[j].Why = "text (" + at.String() + ")"
 		}
 		t.Doubts = append(t.Doubts, stream.Textf("%s: column %q is text, as not all of its values are numbers (%s); if that stands for a missing value, add it to {null-values}", name, c.Name, at))

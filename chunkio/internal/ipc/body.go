@@ -19,27 +19,27 @@ import (
 const (
 	// Only zstd --ultra (levels 20 to 22) produces larger windows.
 	maxZstdWindow = 32 << 20
-	// An LZ4 frame is decoded in blocks of at most 4 MiB, one in and one out.
+	// An LZ4 frame is decoded in blocks of at most 4 MiB, with one block of input and one of output.
 	lz4Scratch = 9 << 20
 	codecInput = 32 << 10 // bytes of compressed input read at a time
 )
 
 var errShortBuffer = errors.New("a buffer is shorter than its array")
 
-// bodyReader reads the buffers of one message body. Safe for concurrent use.
+// bodyReader reads the buffers of one message body. It is safe for concurrent use.
 type bodyReader struct {
-	r      io.ReaderAt // position 0 is the body's first byte
+	r      io.ReaderAt // position 0 is the first byte of the body
 	codec  int         // plainCodec, lz4Codec or zstdCodec
-	codecs *codecs
-	busy   *stream.Busy // measures reading and decoding; nil: no measurement
+	codecs *decompressorPool
+	busy   *stream.Busy // measures reading and decoding; nil: they are not measured
 }
 
-// addDecodeTime counts the time since start as decoding; the readers have subtracted their reading from it.
+// addDecodeTime adds the time since start to the time of decoding; the readers have subtracted the time of reading.
 func (b *bodyReader) addDecodeTime(start time.Time) { b.busy.Add(stream.PartDecode, time.Since(start)) }
 
-// codecs keeps decompressors between uses: making a zstd one costs as much as decoding some 10,000 values. None of
-// them has a goroutine.
-type codecs struct{ zstd, lz4 sync.Pool }
+// decompressorPool keeps idle decompressors: creating one for zstd takes as long as decoding about 10,000 values.
+// Decompressors do not start goroutines.
+type decompressorPool struct{ zstd, lz4 sync.Pool }
 
 func codecScratch(codec int, n int64) int64 {
 	switch codec {
@@ -58,8 +58,8 @@ type bufferReader struct {
 	busy    *stream.Busy
 }
 
-// openBuffer reads bytes [from, to) of a buffer's uncompressed content. Compressed buffers are decompressed from
-// their start, at a constant amount of memory.
+// openBuffer reads bytes [from, to) of a buffer's uncompressed content. Compressed buffers are decompressed from their
+// start in constant memory.
 func (b *bodyReader) openBuffer(buf buffer, from, to int64) (*bufferReader, error) {
 	if from >= to {
 		return &bufferReader{r: emptyReader{}}, nil
@@ -76,7 +76,7 @@ func (b *bodyReader) openBuffer(buf buffer, from, to int64) (*bufferReader, erro
 		}
 		start, length = start+8, length-8
 		if n := int64(binary.LittleEndian.Uint64(head[:])); n == -1 {
-			codec = plainCodec // this buffer would not shrink
+			codec = plainCodec // this buffer is not compressed, because compression would not make it shorter
 		} else if n < to {
 			return nil, errShortBuffer
 		}
@@ -99,15 +99,15 @@ func (b *bodyReader) openBuffer(buf buffer, from, to int64) (*bufferReader, erro
 	return r, nil
 }
 
-// onlyReader hides everything but Read.
+// onlyReader hides all methods except Read.
 type onlyReader struct{ io.Reader }
 
 type emptyReader struct{}
 
 func (emptyReader) Read([]byte) (int, error) { return 0, io.EOF }
 
-// Read implements io.Reader; a panic of a decompressor becomes an error. Its time counts as reading and is subtracted
-// from the surrounding decoding.
+// Read implements io.Reader; a panic of a decompressor becomes an error. Its time is added to the time of reading and
+// subtracted from the time of the surrounding decoding.
 func (r *bufferReader) Read(p []byte) (n int, err error) {
 	start := time.Now()
 	defer func() {
@@ -133,7 +133,6 @@ func (r *bufferReader) close() {
 	}
 }
 
-// errDataShort replaces an EOF, which here means that a buffer is too short.
 func errDataShort(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the data ends early")
@@ -141,13 +140,13 @@ func errDataShort(err error) error {
 	return err
 }
 
-// decompressor is a decoder with its input buffer.
+// decompressor is a decoder and its input buffer.
 type decompressor[D io.Reader] struct {
 	decoder D
 	in      *bufio.Reader
 }
 
-func (c *codecs) openDecoder(codec int, src io.Reader) (*bufferReader, error) {
+func (c *decompressorPool) openDecoder(codec int, src io.Reader) (*bufferReader, error) {
 	if codec == lz4Codec {
 		d, ok := c.lz4.Get().(*decompressor[*lz4.Reader])
 		if !ok {
@@ -176,11 +175,11 @@ func (c *codecs) openDecoder(codec int, src io.Reader) (*bufferReader, error) {
 // bitReader reads consecutive bits of a buffer.
 type bitReader struct {
 	r        *bufferReader
-	usedBits int // bits already used of the first byte of buf; 0: it holds no byte
+	usedBits int // number of bits of buf[0] that have been used; 0: buf contains no byte
 	bytes    []byte
 }
 
-// openBits begins at bit from; all bits before to must exist.
+// openBits opens the bits [from, to) of a buffer. All of them must exist.
 func (b *bodyReader) openBits(buf buffer, from, to int64) (*bitReader, error) {
 	r, err := b.openBuffer(buf, from/8, (to+7)/8)
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// column is one leaf of a schema and the arrays it is read from.
+// column is one leaf of a schema and the arrays from which it is read.
 type column struct {
 	format.Leaf
-	outerStructs []*field // the enclosing structs, outermost first: a null one makes it null
-	ownField     *field   // the array with one value a row; nil for the entries of maps
-	listField    *field   // the list that holds its elements; nil for scalars
-	valueField   *field   // its numbers; nil if they cannot be decoded
-	textField    *field   // its values for DecodeTexts; nil if NoClass gives a reason
-	entries      *[2]int  // of a map from integers to numbers: indices of its keys and values, lists after the leaves
+	outerStructs []*field // the enclosing structs, outermost first; if one of them is null, so is the leaf
+	ownField     *field   // the array with one value per row; nil for the entries of maps
+	listField    *field   // the list that contains its elements; nil for scalars
+	valueField   *field   // the field of its numbers; nil if they cannot be decoded
+	textField    *field   // the field of its values for DecodeTexts; nil if NoClass gives a reason
+	entries      *[2]int  // for a map from integers to numbers: indices of its keys and values, which are lists after the leaves
 }
 
 func (s *schema) addColumns(f *field, name string, structs []*field) {
@@ -50,7 +50,7 @@ func (s *schema) addColumns(f *field, name string, structs []*field) {
 	}
 	if c.Why == "" {
 		c.valueField, c.Width = value, 1
-		n := value.numberField() // a decimal beyond float64 becomes ±Inf
+		n := value.numberField() // a decimal outside the range of float64 becomes ±Inf
 		c.MaybeNaN = n.kind == arrowFloat || n.kind == arrowDecimal && n.precision-n.scale > 308
 	} else {
 		c.listField = nil
@@ -120,7 +120,8 @@ func (f *field) whyNoEntries() string {
 	return format.WhyNoEntries(types[0], types[1], reasons)
 }
 
-// numberField returns the field whose array holds the numbers of f: f itself, or the values of a run-end encoded one.
+// numberField returns the field whose array contains the numbers of f: f itself, or the values of a run-end encoded
+// array.
 func (f *field) numberField() *field {
 	if f.kind == arrowRunEnd && f.index == nil {
 		return f.children[1]
@@ -136,8 +137,9 @@ func (f *field) isPlainNumber() bool {
 	return false
 }
 
-// describeType names the type of a value and explains why it cannot be a feature; refused means that another encoding
-// of it could be one. Extension types need no special case: the schema has their storage.
+// describeType returns the name of a type, and the reason why its values cannot be a feature. refused means that the
+// values could be a feature in another encoding. Extension types need no special case, because the schema contains
+// their storage types.
 func (f *field) describeType(inList bool) (typ, why string, refused bool) {
 	switch f.kind {
 	case arrowBool:
@@ -186,7 +188,7 @@ func (f *field) describeType(inList bool) (typ, why string, refused bool) {
 	return fmt.Sprintf("type %d", f.kind), "unknown type", false
 }
 
-// arrayFields lists the arrays that a row of the column is read from, outermost first.
+// arrayFields lists the arrays from which a row of the column is read, outermost first.
 func (c *column) arrayFields() []*field {
 	list := append([]*field(nil), c.outerStructs...)
 	if c.listField != nil {
@@ -201,8 +203,8 @@ func (c *column) arrayFields() []*field {
 	return list
 }
 
-// largestBatch represents the batches of a stream. Only their codec is known beforehand, and arrays are read in tiles
-// and windows.
+// largestBatch returns a batch that is at least as large as every batch of a stream. Only the codec of the batches is
+// known beforehand. Its size does not matter much, because arrays are read in tiles and windows.
 func (s *schema) largestBatch(codec int) *batch {
 	b := &batch{codec: codec, nodes: make([]node, s.nodes)}
 	for i := range b.nodes {
@@ -211,8 +213,9 @@ func (s *schema) largestBatch(codec int) *batch {
 	return b
 }
 
-// addNulls adds a batch's null count to the column's: exact for scalars; for whole values of other types, whose
-// structs are never null, 0 if nothing is null, else unknown.
+// addNulls adds the null count of a batch to the count of the column. The count is exact for scalars. For whole values
+// of other types it is 0 if there are no nulls, and unknown otherwise. It is also unknown if an enclosing struct has
+// nulls.
 func (c *column) addNulls(b *batch, dicts map[int64]*numberDictionary, texts map[int64]*textDictionary) {
 	if c.Nulls < 0 {
 		return
@@ -221,7 +224,7 @@ func (c *column) addNulls(b *batch, dicts map[int64]*numberDictionary, texts map
 	if c.valueField == nil {
 		arrays, scalar = c.nullityFields(), c.ownField
 		if c.ownField.kind == arrowUnion || c.ownField.index != nil && texts[c.ownField.dict].mayHaveNulls() {
-			c.Nulls = -1 // a union is null if its child is, value by value
+			c.Nulls = -1 // a value of a union is null if its child value is null
 			return
 		}
 	}
@@ -252,7 +255,7 @@ func (c *column) addNulls(b *batch, dicts map[int64]*numberDictionary, texts map
 	}
 }
 
-// nullityFields lists the arrays that make a non-numeric value null, outermost first.
+// nullityFields lists the arrays that determine whether a value that is not numeric is null, outermost first.
 func (c *column) nullityFields() []*field {
 	list := append(append([]*field(nil), c.outerStructs...), c.ownField)
 	if c.ownField.kind == arrowRunEnd && c.ownField.index == nil {
@@ -273,12 +276,12 @@ func (s *schema) leafList() []format.Leaf {
 	return list
 }
 
-// widthUnknown marks a list column before its first row has been seen.
+// widthUnknown marks a list column whose length is not known yet.
 const widthUnknown = -1
 
-// findWidths takes the length of the lists from a batch, for list columns whose length is not yet known; later
-// batches must have the same, which decoding checks. For the other columns it reads this batch's lists too if recheck
-// is set, or if their number of elements proves that lengths differ.
+// findWidths determines the lengths of lists from a batch, for list columns whose length is not known yet. Later
+// batches must have the same lengths, which decoding checks. For all other list columns it checks the lists of this
+// batch too if recheck is set, or if their number of elements proves that lengths differ.
 func (s *schema) findWidths(ctx context.Context, g *group, recheck bool) error {
 	for l := range s.columns {
 		c := &s.columns[l]
@@ -299,8 +302,8 @@ func (s *schema) findWidths(ctx context.Context, g *group, recheck bool) error {
 	return nil
 }
 
-// hasOtherCount reports whether a batch has more or fewer elements than its rows would have in lists of the column's
-// known length.
+// hasOtherCount reports whether the number of elements in a batch differs from the number of its rows times the known
+// length of the column's lists.
 func (c *column) hasOtherCount(b *batch) bool {
 	nulls := int64(0)
 	for _, f := range append(slices.Clone(c.outerStructs), c.listField) {
@@ -322,7 +325,7 @@ func (s *schema) hasUnknownWidths() bool {
 	return false
 }
 
-// settleWidths gives the reason why lists without a common length are no features.
+// settleWidths sets the reason why lists without a common length are not features.
 func (s *schema) settleWidths() {
 	for l := range s.columns {
 		c := &s.columns[l]

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// numberDictionary is a dictionary of numbers; nulls are format.Null.
+// numberDictionary is a dictionary of numbers. Its nulls are stored as format.Null.
 type numberDictionary struct {
 	values []float64
 	nulls  int64
@@ -28,9 +28,9 @@ func (s *schema) dictionaryField(dict int64) *field {
 	return nil
 }
 
-// addDictionary reads a dictionary of numbers into dicts, replacing or extending an older one, and returns the number
-// of values read; other dictionaries are skipped. It reads at most limit values. Dictionaries that groups already
-// hold do not change.
+// addDictionary reads a dictionary of numbers into dicts, where it replaces or extends an older one, and returns the
+// number of values read, at most limit. Other dictionaries are skipped. Dictionaries that groups already use do not
+// change.
 func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryBatch, body *bodyReader, limit int64) (int64, error) {
 	f := s.dictionaryField(d.id)
 	if f == nil {
@@ -41,9 +41,9 @@ func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryB
 		return 0, fmt.Errorf("damaged metadata (dictionary %d without values)", d.id)
 	}
 	n := d.nodes[0].length
-	mostValues := 8 * d.body // a value has at least a bit
+	mostValues := 8 * d.body // a value has at least one bit
 	if d.codec != plainCodec {
-		mostValues <<= 15 // zstd packs a block of zeros this densely
+		mostValues <<= 15 // zstd can compress a block of zeros by this factor
 	}
 	if n > mostValues {
 		return 0, fmt.Errorf("damaged metadata (a dictionary of %d values in %d bytes)", n, d.body)
@@ -63,9 +63,9 @@ func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryB
 		all.values = all.values[:len(all.values):len(all.values)]
 	}
 	if g.mayBeNull(plain) {
-		all.nulls += max(d.nodes[0].nulls, 1) // 1 if the number is unknown: addNulls needs only its sign
+		all.nulls += max(d.nodes[0].nulls, 1) // 1 if the number is unknown: addNulls only checks whether it is positive
 	}
-	for n > 0 { // by tiles: the file may claim a false length
+	for n > 0 { // tile by tile, because the file may claim a false length
 		tile := make([]float64, min(n, tileValues))
 		if err := r.readNumbers(tile); err != nil {
 			return 0, err
@@ -77,17 +77,17 @@ func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryB
 	return d.nodes[0].length, nil
 }
 
-// textDictionary is a dictionary whose values are read as text when a label first needs them, and kept. It is safe
-// for concurrent use.
+// textDictionary is a dictionary whose values are read as text when a label needs them for the first time, and then
+// kept. It is safe for concurrent use.
 type textDictionary struct {
-	batches []textBatch // the definition and its extensions
+	batches []textBatch // the messages that define and extend the dictionary
 
 	once   sync.Once
 	values *text.List
 	err    error
 }
 
-// textBatch is one message of a dictionary.
+// textBatch is one message that defines or extends a dictionary.
 type textBatch struct {
 	batch
 	body *bodyReader
@@ -102,7 +102,7 @@ func (s *schema) isLabelDictionary(dict int64) bool {
 	return false
 }
 
-// addTexts defines or extends a dictionary; groups that hold the old one keep it.
+// addTexts defines or extends a dictionary in dicts. Groups that use the old dictionary keep it.
 func addTexts(dicts map[int64]*textDictionary, d *dictionaryBatch, body *bodyReader) {
 	next := &textDictionary{}
 	if old := dicts[d.id]; d.delta && old != nil {
@@ -112,7 +112,7 @@ func addTexts(dicts map[int64]*textDictionary, d *dictionaryBatch, body *bodyRea
 	dicts[d.id] = next
 }
 
-// mayHaveNulls treats a dictionary that was not read as one with nulls.
+// mayHaveNulls reports whether the dictionary may contain nulls; if it has not been read, it may.
 func (d *textDictionary) mayHaveNulls() bool {
 	return d == nil || slices.ContainsFunc(d.batches, func(b textBatch) bool { return len(b.nodes) == 0 || b.nodes[0].nulls != 0 })
 }
@@ -149,7 +149,7 @@ func (d *textDictionary) loadTexts(ctx context.Context, f *field) (*text.List, e
 				return
 			}
 			g := &group{batch: b.batch, body: b.body}
-			// Once begun, a dictionary is read to its end, or every group would miss it.
+			// Once begun, a dictionary is read to its end: an interruption would affect every group.
 			d.err = g.plainTexts(context.WithoutCancel(ctx), plain, 0, b.nodes[0].length, all.AddAll)
 			if d.err != nil {
 				return

@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Magic begins and ends a file.
+// Magic is the magic word at the beginning and the end of a file.
 const Magic = "ARROW1"
 
 // File is an opened Arrow IPC file.
@@ -27,17 +27,17 @@ type File struct {
 	in               format.Input
 	memory           int64
 	schema           *schema
-	blocks           []block // of the record batches
+	blocks           []block // blocks of the record batches
 	rows             []int64
 	dicts            map[int64]*numberDictionary
 	texts            map[int64]*textDictionary
-	codecs           *codecs
+	codecs           *decompressorPool
 	digest           uint64
-	footerBytes      int64 // bytes of the footer
-	fieldCount       int64 // of the schema, nested ones included
+	footerBytes      int64 // length of the footer in bytes
+	fieldCount       int64 // number of fields of the schema, including nested fields
 	heapBytes        int64 // memory of the parsed footer
-	dictionaryValues int64 // values in the dictionaries
-	largestMeta      int64 // bytes of the longest metadata of a batch
+	dictionaryValues int64 // total number of values in the dictionaries
+	largestMeta      int64 // length of the longest metadata of a batch
 }
 
 var _ format.File = (*File)(nil)
@@ -45,14 +45,14 @@ var _ format.File = (*File)(nil)
 // block is the position of a message in a file.
 type block struct {
 	offset int64
-	meta   int64 // bytes of metadata, with its length prefix and padding
+	meta   int64 // bytes of metadata, including its length prefix and padding
 	body   int64
 }
 
-// Open reads the footer, the metadata of every batch, and the dictionaries of numbers. The file holds them within
-// memory bytes; in is closed with it, or by the caller if Open fails.
+// Open reads the footer, the metadata of every batch, and the dictionaries of numbers. The file uses at most memory
+// bytes for them. Closing the file closes in; if Open fails, the caller closes it.
 func Open(in format.Input, memory int64) (*File, error) {
-	f := &File{in: in, memory: memory, dicts: map[int64]*numberDictionary{}, texts: map[int64]*textDictionary{}, codecs: &codecs{}}
+	f := &File{in: in, memory: memory, dicts: map[int64]*numberDictionary{}, texts: map[int64]*textDictionary{}, codecs: &decompressorPool{}}
 	if err := f.loadMetadata(); err != nil {
 		return nil, placeWholeError(in.Name(), err)
 	}
@@ -73,7 +73,7 @@ func (f *File) loadMetadata() error {
 	limit := f.in.Size() - int64(len(footer)) - int64(len(Magic)) - 4
 	err = parseFlat(func() (err error) {
 		t := flatRoot(footer)
-		// Some writers before Arrow 1.0 left the footer's version at V1. The messages have their own versions.
+		// Some writers before Arrow 1.0 left the version in the footer at V1. Each message has its own version.
 		if err := checkVersion(max(t.int16Field(0), metadataV4)); err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (f *File) loadMetadata() error {
 		}
 		f.fieldCount, f.heapBytes = int64(shape.fields), shape.heapBytes()+blockBytes*t.blockCount()
 		if need := f.heapBytes + f.footerBytes; need > f.memory {
-			return &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: need, Limit: f.memory, AtLeast: true} // its reader holds more
+			return &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: need, Limit: f.memory, AtLeast: true} // parsing needs more memory
 		}
 		if f.schema, err = parseSchema(schema, shape); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (f *File) readFooter() ([]byte, error) {
 	if size < ends {
 		return nil, errRefused("too short for an Arrow IPC file; write it again")
 	}
-	if format.IsFar(f.in) { // the end is enough, and this saves a request
+	if format.IsFar(f.in) { // the end of the file is enough, and reading only the end saves a request
 		copy(head, Magic)
 	} else if err := format.ReadAt(f.in, head, 0); err != nil {
 		return nil, err
@@ -136,13 +136,13 @@ func (f *File) readFooter() ([]byte, error) {
 		return nil, fmt.Errorf("a footer of %d bytes in a file of %d", n, size)
 	}
 	if n > f.memory {
-		return nil, &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: n, Limit: f.memory, AtLeast: true} // parsed, it takes more
+		return nil, &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: n, Limit: f.memory, AtLeast: true} // the parsed footer takes more memory
 	}
 	footer := room.MakeSlice[byte](int(n))
 	return footer, format.ReadAt(f.in, footer, size-int64(len(tail))-n)
 }
 
-// blockBytes is the memory of a block, with the number of its rows.
+// blockBytes is the memory of a block and of its number of rows.
 const blockBytes = int64(unsafe.Sizeof(block{})) + 2*8
 
 func (t *flat) blockCount() int64 {
@@ -151,7 +151,7 @@ func (t *flat) blockCount() int64 {
 	return int64(dicts) + int64(batches)
 }
 
-// parseBlocks reads a vector of Block structs; all must end before limit.
+// parseBlocks reads a vector of Block structs. The messages of all blocks must end before limit.
 func parseBlocks(t *flat, field int, limit int64) ([]block, error) {
 	raw, n := t.vectorBytes(field, 24)
 	blocks := make([]block, n)
@@ -166,16 +166,16 @@ func parseBlocks(t *flat, field int, limit int64) ([]block, error) {
 	return blocks, nil
 }
 
-// readMessage reads the metadata of a block; its body begins at the returned position.
+// readMessage reads the metadata of a block. body is the position at which the body begins.
 func (f *File) readMessage(b block) (m message, body int64, err error) {
-	if need := f.heapBytes + 2*b.meta; need > f.memory { // raw and parsed
+	if need := f.heapBytes + 2*b.meta; need > f.memory { // raw metadata and parsed metadata
 		return m, 0, &stream.MemoryError{What: "a batch's metadata in " + f.in.Name(), Need: need, Limit: f.memory}
 	}
 	meta := room.MakeSlice[byte](int(b.meta))
 	if err := format.ReadAt(f.in, meta, b.offset); err != nil {
 		return m, 0, err
 	}
-	prefix := 4 // Arrow before 0.15
+	prefix := 4 // length of the prefix before Arrow 0.15
 	if binary.LittleEndian.Uint32(meta) == continuation {
 		prefix = 8
 	}
@@ -210,12 +210,13 @@ func (f *File) loadDictionary(b block) error {
 	return err
 }
 
-// widthCheckRows is the number of first rows of a file whose lists are checked for differing lengths before any is
-// decoded, so that the column is left out.
+// widthCheckRows is the number of rows at the beginning of a file whose lists are checked for different lengths before
+// any list is decoded. A column with different lengths is then left out.
 const widthCheckRows = 1 << 16
 
-// readBatches reads the metadata of every batch for the rows, nulls and widths. It reads the lists' offsets up to the
-// first batch that shows a width, in the first rows, and in batches with another number of elements.
+// readBatches reads the metadata of every batch and determines the rows, nulls and widths. It reads the offsets of
+// lists in the following batches: up to the first batch that shows a width, in the first rows of the file, and if the
+// number of elements does not fit the width.
 func (f *File) readBatches() error {
 	for i := range f.schema.columns {
 		f.schema.columns[i].Nulls = 0
@@ -291,7 +292,7 @@ func (f *File) FooterDigest() uint64 { return f.digest }
 // Close implements format.File.
 func (f *File) Close() error { return f.in.Close() }
 
-// HeldBytes counts the parsed schema and blocks, the dictionaries, and one open group.
+// HeldBytes returns the memory of the parsed schema and blocks, the dictionaries, and one open group.
 func (f *File) HeldBytes() int64 { return f.heapBytes + 8*f.dictionaryValues + 2*f.largestMeta }
 
 // Input returns the input of the file.
@@ -303,8 +304,8 @@ func (f *File) Extent(g int) format.Extent {
 	return format.Extent{At: b.offset, Size: b.meta + b.body}
 }
 
-// BatchBytes returns the memory of batch g whole and decompressed, according to its buffers, which the library
-// trusts.
+// BatchBytes returns the memory of the whole decompressed batch g. It is computed from the lengths of its buffers,
+// which the library does not check.
 func (f *File) BatchBytes(g int) (int64, error) {
 	opened, err := f.openGroup(g)
 	if err != nil {
@@ -329,7 +330,7 @@ func (f *File) BatchBytes(g int) (int64, error) {
 	return total, nil
 }
 
-// Open implements format.File; it reads the batch's metadata only.
+// Open implements format.File; it reads only the metadata of the batch.
 func (f *File) Open(ctx context.Context, g int, _ []int) (format.Group, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

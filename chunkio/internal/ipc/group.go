@@ -12,29 +12,29 @@ import (
 
 var remedyDamaged = stream.Textf("the data is damaged: write it again")
 
-// refusal is an error whose own text contains the remedy.
+// refusal is an error whose text contains the remedy.
 type refusal struct{ error }
 
 func errRefused(format string, args ...any) error { return refusal{fmt.Errorf(format, args...)} }
 
-// group is one record batch. It reads its buffers on demand, a tile at a time, so it holds nothing but its metadata
-// (16 bytes an array, 16 a buffer).
+// group is one record batch. It reads its buffers on demand, one tile at a time, and holds only its metadata: 16 bytes
+// per array and 16 bytes per buffer.
 type group struct {
 	path      string
-	index     int          // of the batch
-	firstRow  func() int64 // row of the file at which the group begins
+	index     int          // index of the batch
+	firstRow  func() int64 // returns the row of the file with which the group begins
 	schema    *schema
 	batch     batch
 	body      *bodyReader
-	bodyStart int64 // in the file
+	bodyStart int64 // position of the body in the file
 	dicts     map[int64]*numberDictionary
 	texts     map[int64]*textDictionary
 }
 
 var _ format.Group = (*group)(nil)
 
-// checkBatch verifies that the arrays and buffers that columns are read from exist, so that they can be indexed, and
-// that their lengths are consistent.
+// checkBatch verifies that the arrays and buffers of all columns exist, so that they can be indexed, and that their
+// lengths are consistent.
 func (s *schema) checkBatch(b *batch) error {
 	if len(b.nodes) < s.nodes {
 		return fmt.Errorf("damaged metadata (%d arrays where the schema has %d)", len(b.nodes), s.nodes)
@@ -63,8 +63,8 @@ func (s *schema) checkBatch(b *batch) error {
 	return nil
 }
 
-// mayBeNull reports whether an array's validity must be read: unless the batch has no nulls, or has an unknown number
-// of them and no bitmap.
+// mayBeNull reports whether the validity bitmap of an array must be read. It need not be read if the batch states that
+// there are no nulls, or does not state their number and has no bitmap.
 func (g *group) mayBeNull(f *field) bool {
 	switch n := g.batch.nodes[f.node].nulls; {
 	case n != unknownNulls:
@@ -94,8 +94,8 @@ func (g *group) Extents(leaves []int) []format.Extent {
 	return all
 }
 
-// columnExtents lists the buffers of a column in the file; buffers missing from a damaged batch are reported when
-// they are read.
+// columnExtents lists the ranges of the file that contain the buffers of a column. Buffers that a damaged batch lacks
+// are reported when they are read.
 func (g *group) columnExtents(c *column) (all []format.Extent) {
 	arrays := c.arrayFields()
 	if c.textField != nil && c.textField != c.valueField {
@@ -106,7 +106,7 @@ func (g *group) columnExtents(c *column) (all []format.Extent) {
 		switch {
 		case f != c.textField || f.index != nil:
 		case f.kind == arrowBinary, f.kind == arrowUtf8, f.kind == arrowLargeBinary, f.kind == arrowLargeUtf8:
-			buffers = 3 // with the bytes of the texts
+			buffers = 3 // the third buffer contains the bytes of the texts
 		}
 		for i := range buffers {
 			if at := g.batch.bufferAt(f, i); at < len(g.batch.buffers) {
@@ -118,7 +118,7 @@ func (g *group) columnExtents(c *column) (all []format.Extent) {
 	return all
 }
 
-// Close has nothing to give back: a stream's message goes with its group.
+// Close does nothing: the memory of a stream's message is freed together with its group.
 func (g *group) Close() {}
 
 func (g *group) placeError(err error) error {
@@ -128,7 +128,6 @@ func (g *group) placeError(err error) error {
 	return g.placeValueError(nil, -1, err, remedyDamaged)
 }
 
-// placeValueError places err, if it is not nil; row counts within the batch, -1 if unknown.
 func (g *group) placeValueError(c *column, row int64, err error, remedy stream.Text) error {
 	if _, placed := errors.AsType[*stream.DataError](err); err == nil || placed || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -185,7 +184,7 @@ func (g *group) decodeScalars(c *column, from, to int64, dst []float64) error {
 	return g.eachNull(c.outerStructs, from, to, func(i int) { dst[i] = format.Null })
 }
 
-// eachNull calls f for every row of [from, to), counted from from, that is null in one of the arrays.
+// eachNull calls f(i) for each row from+i in [from, to) that is null in one of the arrays.
 func (g *group) eachNull(arrays []*field, from, to int64, f func(i int)) error {
 	for _, a := range arrays {
 		if !g.mayBeNull(a) {

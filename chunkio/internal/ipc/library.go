@@ -11,9 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// OpenForLibrary returns the bytes of the file in a form that arrow v15 can read: it does not know decimals of 32 and 64
-// bits, and finds integers of the same size, see SmallDecimal. There must be room for the library's copy in addition
-// to the given bytes.
+// OpenForLibrary returns the bytes of the file in a form that arrow v15 can read. The library does not support decimals
+// of 32 and 64 bits: they are declared as integers of the same size, see SmallDecimal. There must be memory for the
+// library's copy in addition to otherBytes.
 func (f *File) OpenForLibrary(otherBytes int64) (io.ReaderAt, error) {
 	if need := otherBytes + f.HeldBytes() + f.LibraryBytes(); need > f.memory {
 		return nil, &stream.MemoryError{What: "the schema of " + f.in.Name(), Need: need, Limit: f.memory}
@@ -33,13 +33,13 @@ func (f *File) OpenForLibrary(otherBytes int64) (io.ReaderAt, error) {
 }
 
 // libraryField is the memory of a field in the library and in package copier: 270 bytes were measured at 140,000
-// fields, and lists of them grow by doubling.
+// fields, and slices of fields grow by doubling.
 const libraryField = 400
 
 // LibraryBytes returns the memory of the library's schema of the file, without the footer's bytes.
 func (f *File) LibraryBytes() int64 { return libraryField*f.fieldCount + f.footerBytes }
 
-// SmallDecimal returns the type of a leaf's decimals, if they have 32 or 64 bits.
+// SmallDecimal returns the precision and scale of a leaf, if its type is decimal with 32 or 64 bits.
 func (f *File) SmallDecimal(leaf int) (precision, scale int, ok bool) {
 	v := f.schema.columns[leaf].valueField
 	if v == nil {
@@ -49,9 +49,10 @@ func (f *File) SmallDecimal(leaf int) (precision, scale int, ok bool) {
 	return v.precision, v.scale, v.kind == arrowDecimal && v.bits < 128
 }
 
-// integersForDecimals turns fields of small decimals into integers, including nested ones. The tables of both types
-// have 32 bits in their first field; an integer's second is whether it is signed, and if the table has none, its bits
-// are the same.
+// integersForDecimals changes the types of fields, including nested ones, from small decimals to integers. The
+// flatbuffers tables of decimals and integers are similar: the integer's first field contains the number of bits, and
+// its second field states whether it is signed. These fields overwrite the decimal's precision and scale. If the table
+// lacks the scale, the integer is unsigned, but its bits are the same.
 func integersForDecimals(fields iter.Seq[flat]) {
 	for f := range fields {
 		typ, _ := f.tableField(3)
@@ -70,7 +71,7 @@ func integersForDecimals(fields iter.Seq[flat]) {
 	}
 }
 
-// patchedInput is an input with other bytes at one place.
+// patchedInput is an input in which the bytes at one position are replaced.
 type patchedInput struct {
 	io.ReaderAt
 	b  []byte

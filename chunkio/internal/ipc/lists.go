@@ -12,7 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// listRow is one row of a list column: its elements are [from, to) of the child array. It takes listRowBytes.
+// listRow is one row of a list column: its elements are the elements [from, to) of the child array. A listRow takes
+// listRowBytes bytes.
 type listRow struct {
 	null     bool
 	from, to int64
@@ -68,7 +69,7 @@ func (g *group) eachList(ctx context.Context, c *column, from, to int64, f func(
 	return nil
 }
 
-// openOffsets reads offsets from to to, both included; nil for fixed-size lists.
+// openOffsets reads offsets from to to, both included; it returns nil for fixed-size lists.
 func (g *group) openOffsets(list *field, from, to int64) (*numberReader, error) {
 	f := &field{kind: arrowInt, bits: 32, signed: true}
 	switch {
@@ -82,26 +83,26 @@ func (g *group) openOffsets(list *field, from, to int64) (*numberReader, error) 
 	return &numberReader{field: f, left: to + 1 - from, bytes: bytes}, err
 }
 
-// listValues reads the elements of consecutive list rows.
-type listValues struct {
+// listElementReader reads the elements of consecutive list rows.
+type listElementReader struct {
 	*numberReader
 	pos int64
 }
 
-func (g *group) openElements(c *column, from int64) (*listValues, error) {
+func (g *group) openElements(c *column, from int64) (*listElementReader, error) {
 	r, err := g.openNumbers(c.valueField, from, g.batch.nodes[c.valueField.node].length)
-	return &listValues{r, from}, err
+	return &listElementReader{r, from}, err
 }
 
-func (v *listValues) close() {
+func (v *listElementReader) close() {
 	if v != nil {
 		v.numberReader.close()
 	}
 }
 
-// readRow reads the elements of one row into dst, as long as the row.
-func (v *listValues) readRow(r listRow, dst []float64) error {
-	if err := v.skipNumbers(r.from - v.pos); err != nil { // elements hidden by a null row
+// readRow reads the elements of one row into dst, which has the length of the row.
+func (v *listElementReader) readRow(r listRow, dst []float64) error {
+	if err := v.skipNumbers(r.from - v.pos); err != nil { // skip elements that belong to null rows
 		return err
 	}
 	v.pos = r.to
@@ -109,7 +110,7 @@ func (v *listValues) readRow(r listRow, dst []float64) error {
 }
 
 func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst [][]float64) error {
-	var values *listValues
+	var values *listElementReader
 	defer func() { values.close() }()
 	elements := make([]float64, c.Width)
 	err := g.eachList(ctx, c, from, to, func(first int64, rows []listRow) (err error) {
@@ -174,7 +175,7 @@ func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *for
 		return g.placeValueError(c, -1, fmt.Errorf("%d entries of maps are null", n), remedyDamaged)
 	}
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
-	var values *listValues
+	var values *listElementReader
 	defer func() { values.close() }()
 	err = g.eachList(ctx, c, from, to, func(_ int64, rows []listRow) (err error) {
 		for _, r := range rows {
@@ -186,7 +187,7 @@ func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *for
 					return err
 				}
 			}
-			for r.from < r.to { // by tiles: the file may claim a false length
+			for r.from < r.to { // tile by tile, because the file may claim a false length
 				part := listRow{from: r.from, to: min(r.to, r.from+tileValues)}
 				n := len(dst.Values)
 				dst.Values = append(dst.Values, make([]float64, part.to-part.from)...)
@@ -203,8 +204,6 @@ func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *for
 	return g.placeValueError(c, -1, err, remedyDamaged)
 }
 
-// listWidth returns the common length of the lists of this batch: -1 if all are null or empty, 0 if their lengths
-// differ.
 func (g *group) listWidth(ctx context.Context, c *column) (int, error) {
 	width := int64(-1)
 	err := g.eachList(ctx, c, 0, g.batch.rows, func(_ int64, rows []listRow) error {

@@ -13,11 +13,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// Arrow IPC metadata, read directly from its flatbuffers: format/Message.fbs and format/File.fbs of Arrow define the
-// tables and the numbers of their fields. The library's own reader is not used, because it loads and copies every
+// This file parses Arrow IPC metadata directly from its flatbuffers: format/Message.fbs and format/File.fbs of Arrow
+// define the tables and the numbers of their fields. The library's own reader is not used: it loads and copies every
 // column of a batch, its dictionaries are not safe to use from several goroutines, and it panics on damaged files.
 
-const continuation = 0xFFFFFFFF // begins a message since Arrow 0.15
+const continuation = 0xFFFFFFFF // first word of a message since Arrow 0.15
 
 // Kinds of message.
 const (
@@ -39,11 +39,11 @@ const (
 // maxLength bounds the length of an array, so that sizes in bits do not overflow.
 const maxLength = 1 << 48
 
-// alignment is the number of bytes to whose multiple every buffer of a body is padded.
+// alignment is the number of bytes to a multiple of which every buffer of a body is padded.
 const alignment = 8
 
-// flat is a flatbuffers table whose fields are numbered from 0. Reading a damaged one panics with a runtime error:
-// parse inside parseFlat.
+// flat is a flatbuffers table whose fields are numbered from 0. Reading a damaged table panics with a runtime error, so
+// it must be done within parseFlat.
 type flat struct{ flatbuffers.Table }
 
 func parseFlat(parse func() error) (err error) {
@@ -76,7 +76,7 @@ func (t *flat) fieldPosition(field int) (pos flatbuffers.UOffsetT, ok bool) {
 	return t.Pos + flatbuffers.UOffsetT(o), o != 0
 }
 
-// stringLength returns the length of stringField's result without allocating it.
+// stringLength returns the length of the string that stringField returns, without allocating the string.
 func (t *flat) stringLength(field int) int {
 	if pos, ok := t.fieldPosition(field); ok {
 		return len(t.ByteVector(pos))
@@ -108,7 +108,7 @@ func (t *flat) vectorBytes(field, size int) (elements []byte, n int) {
 	return t.Bytes[t.Vector(o):][: n*size : n*size], n
 }
 
-// eachTable iterates over the tables of a field's vector. A list of them would take 32 bytes each.
+// eachTable iterates over the tables of a field's vector. A slice of the tables would take 32 bytes for each.
 func (t *flat) eachTable(field int) iter.Seq[flat] {
 	return func(yield func(flat) bool) {
 		b, n := t.vectorBytes(field, 4)
@@ -130,7 +130,7 @@ type message struct {
 	version int16
 	kind    byte
 	header  flat
-	body    int64 // bytes
+	body    int64 // length of the body in bytes
 }
 
 func parseMessage(meta []byte) (m message, err error) {
@@ -160,10 +160,10 @@ func checkVersion(v int16) error {
 	return nil
 }
 
-// unknownNulls is written by Arrow JS for slices, whose nulls it has not counted.
+// unknownNulls is the null count of arrays whose nulls have not been counted, as Arrow JS writes it for slices.
 const unknownNulls = -1
 
-// node is the length of one array of a batch and its nulls (or unknownNulls).
+// node contains the length and the null count (or unknownNulls) of one array of a batch.
 type node struct{ length, nulls int64 }
 
 // buffer is a range of a batch's body.
@@ -173,11 +173,11 @@ type buffer struct{ offset, length int64 }
 type batch struct {
 	version  int16
 	rows     int64
-	body     int64 // bytes
+	body     int64 // length of the body in bytes
 	codec    int   // plainCodec, lz4Codec or zstdCodec
 	nodes    []node
 	buffers  []buffer
-	viewEnds []int64 // by view array: total data buffers of it and the view arrays before it
+	viewEnds []int64 // by view array: total number of data buffers of this view array and the view arrays before it
 }
 
 func parseBatch(m message) (b batch, err error) {
@@ -226,8 +226,9 @@ func parseRecordBatch(m message, t flat) (batch, error) {
 	if b.rows < 0 || b.rows > maxLength {
 		return b, fmt.Errorf("damaged metadata (%d rows)", b.rows)
 	}
-	// Null arrays and run-end encoded ones may take no bytes a row, so a small batch could claim rows that take days
-	// to traverse. A batch of more rows than every implementation can read must have more words in its body.
+	// Null arrays and run-end encoded arrays may take no bytes per row, so a small batch could claim so high a number
+	// of rows that reading them would take days. If a batch has more rows than every implementation can read, its body
+	// must contain more words.
 	if b.rows/math.MaxInt32 > 1+m.body/alignment {
 		return b, fmt.Errorf("damaged metadata (%d rows in a body of %d bytes)", b.rows, m.body)
 	}
@@ -249,7 +250,7 @@ func parseRecordBatch(m message, t flat) (batch, error) {
 		}
 		end = max(end, b.buffers[i].offset+b.buffers[i].length)
 	}
-	const padding = 4096 // writers pad to 64 bytes
+	const padding = 4096 // writers pad to at most 64 bytes
 	if m.body-end > padding {
 		return b, fmt.Errorf("damaged metadata (a body of %d bytes whose buffers end at %d)", m.body, end)
 	}

@@ -5,17 +5,19 @@ import (
 	"sort"
 )
 
-// runReader reads a run-end encoded array: run i holds value i up to (not including) position ends[i].
+// runReader reads a run-end encoded array. Run i repeats value i for all positions from ends[i-1] up to, but not
+// including, ends[i].
 type runReader struct {
 	ends, values *numberReader
-	left         int64 // runs not read yet
-	pos          int64 // next position
+	left         int64 // runs that have not been read yet
+	pos          int64 // position of the next value
 	end          []float64
 	value        []float64
-	current      int // run of the tile that contains pos
+	current      int // index in the tile of the run that contains pos
 }
 
-// openRuns begins at position from. Ends are read from the first run on, a tile at a time.
+// openRuns opens a run-end encoded array at position from. The ends of its runs are read from the first run on, one
+// tile at a time.
 func (g *group) openRuns(f *field, from int64) (*runReader, error) {
 	n := g.batch.nodes[f.children[0].node].length
 	ends, err := g.openNumbers(f.children[0], 0, n)
@@ -50,7 +52,7 @@ func (r *runReader) readValues(dst []float64) error {
 	return nil
 }
 
-// readRuns reads the next tile of runs and moves to the run that contains pos.
+// readRuns reads the next tile of runs, and moves to the run that contains pos if it is in this tile.
 func (r *runReader) readRuns() error {
 	n := min(r.left, tileValues)
 	if n == 0 {
@@ -71,7 +73,7 @@ func (r *runReader) readRuns() error {
 		return err
 	}
 	for _, e := range r.end {
-		if !(e > last) { // also a null
+		if !(e > last) { // this also detects a null
 			return fmt.Errorf("run ends %.0f after %.0f", e, last)
 		}
 		last = e

@@ -38,60 +38,60 @@ const (
 	arrowLargeListView = 26
 )
 
-// Arrow's own limit; deeper schemas are damaged.
+// maxNesting is Arrow's own limit; a deeper schema is damaged.
 const maxNesting = 64
 
-// field is one field of a schema, and the place of its array in a batch: arrays and their buffers are ordered by a
-// walk over the schema, parents first.
+// field is one field of a schema, and the position of its array in a batch. The arrays of a batch and their buffers are
+// in the order of a depth-first traversal of the schema, parents before children.
 type field struct {
 	name      string
 	kind      byte
-	bits      int  // of an integer, a float or a decimal
-	signed    bool // of an integer
-	precision int  // of a decimal
+	bits      int  // size of an integer, a float or a decimal
+	signed    bool // for an integer: it has a sign
+	precision int  // precision of a decimal
 	scale     int
-	width     int  // of a fixed-size list, or of binary of one size in bytes
-	dense     bool // of a union
+	width     int  // length of a fixed-size list, or bytes of a fixed-size binary
+	dense     bool // for a union: it is dense
 	children  []*field
-	index     *field // the indices into its dictionary; nil for others
-	dict      int64  // its dictionary
-	perSecond int64  // units of a time, a timestamp or a date in milliseconds
-	utc       bool   // of a timestamp: it has a time zone
+	index     *field // type of the indices into its dictionary; nil without a dictionary
+	dict      int64  // number of its dictionary
+	perSecond int64  // units per second of a time or a timestamp, or of a date in milliseconds
+	utc       bool   // for a timestamp: it has a time zone
 
 	arrayPlace
 }
 
-// arrayPlace is the place of a field's array in a batch.
+// arrayPlace is the position of a field's array in a batch.
 type arrayPlace struct {
-	node         int // among the batch's nodes
-	buffer       int // its first buffer, without the buffers of the two counts below
-	viewsBefore  int // view arrays before it: the batch has the number of buffers of each
-	unionsBefore int // unions before it: each has one buffer more in version V4
+	node         int // index among the nodes of the batch
+	buffer       int // index of its first buffer, without the additional buffers of the views and unions before it
+	viewsBefore  int // number of view arrays before it: the batch states the number of data buffers of each
+	unionsBefore int // number of unions before it: each has one additional buffer in version V4
 }
 
-// withoutIndex returns the field of a dictionary's values: the one array of a dictionary batch.
+// withoutIndex returns the field of the values of a dictionary. A dictionary batch consists of one array of this field.
 func (f *field) withoutIndex() *field {
 	plain := *f
 	plain.index, plain.arrayPlace = nil, arrayPlace{}
 	return &plain
 }
 
-// schema is the schema of a file or stream.
+// schema is the parsed schema of a file or stream.
 type schema struct {
-	fields    []*field // top level
+	fields    []*field // fields at the top level
 	columns   []column
-	leafCount int            // columns that are leaves; the keys and values of maps follow
-	maps      map[int]*field // by column
-	nodes     int            // arrays in a batch
+	leafCount int            // number of columns that are leaves; the keys and values of maps follow them
+	maps      map[int]*field // by column: the map from which it is read
+	nodes     int            // number of arrays in a batch
 }
 
-// schemaShape has the counts that make a parsed schema large.
+// schemaShape contains the counts that determine the memory of a parsed schema.
 type schemaShape struct {
-	topFields, fields int   // at the top level, and in all
+	topFields, fields int   // number of fields at the top level, and in total
 	textBytes         int64 // bytes of the names of the columns and fields, and of the paths to them
 }
 
-// heapBytes bounds the memory of the parsed schema, with the list of its leaves.
+// heapBytes returns an upper bound on the memory of the parsed schema, including the list of its leaves.
 func (s schemaShape) heapBytes() int64 {
 	const each = unsafe.Sizeof(field{}) + unsafe.Sizeof(&field{}) + unsafe.Sizeof(column{}) + unsafe.Sizeof(format.Leaf{})
 	return int64(each)*int64(s.fields) + s.textBytes
@@ -99,7 +99,7 @@ func (s schemaShape) heapBytes() int64 {
 
 // measureSchema validates the depth of a schema and counts its parts, to reserve memory before it is parsed.
 func measureSchema(t flat) (s schemaShape, err error) {
-	budget := len(t.Bytes) / 8 // a field takes more bytes: shared tables cannot multiply
+	budget := len(t.Bytes) / 8 // a field takes more than 8 bytes: this limits fields that share one table
 	for f := range t.eachTable(1) {
 		if err := s.addField(f, 0, 0, &budget); err != nil {
 			return s, err
@@ -109,18 +109,18 @@ func measureSchema(t flat) (s schemaShape, err error) {
 	return s, nil
 }
 
-// addField counts a field whose name follows prefix bytes of the enclosing structs' names.
+// addField counts a field whose full name begins with prefix bytes: the names of the enclosing structs.
 func (s *schemaShape) addField(t flat, depth int, prefix int64, budget *int) error {
 	if *budget--; *budget < 0 || depth > maxNesting {
 		return errors.New("damaged metadata (a schema too deep)")
 	}
 	const (
-		allocation = 16 // of a short text, beyond its bytes
-		step       = 32 // of a path: the text of a name, in a list that grows by doubling
+		allocation = 16 // overhead of a short string, besides its bytes
+		step       = 32 // for each name of a path: a string header, in a slice that grows by doubling
 	)
 	name := int64(t.stringLength(0))
 	s.fields++
-	if _, ok := t.tableField(4); ok { // a dictionary, whose integers are a field too
+	if _, ok := t.tableField(4); ok { // a field with a dictionary has indices, which are a field too
 		s.textBytes += int64(unsafe.Sizeof(field{}))
 	}
 	s.textBytes += name + allocation
@@ -156,7 +156,7 @@ func parseSchema(t flat, shape schemaShape) (*schema, error) {
 		s.addColumns(f, f.name, nil)
 	}
 	s.addEntries()
-	pandas, found := flat{}, false // only one value is allocated: a hostile file may repeat the key
+	pandas, found := flat{}, false // only one value is allocated, because a hostile file may repeat the key
 	for pair := range t.eachTable(2) {
 		if pair.stringLength(0) == len(format.PandasKey) && pair.stringField(0) == format.PandasKey {
 			pandas, found = pair, true
@@ -260,11 +260,11 @@ func (f *field) bufferCount() int {
 	return 2
 }
 
-// layOut places f here and its children after it, and moves past them.
+// layOut assigns the current position to f and the following positions to its children, and moves past them.
 func (w *arrayPlace) layOut(f *field) {
 	f.arrayPlace = *w
 	w.node++
-	if f.index != nil { // the batch holds the indices; the values lie in the dictionary
+	if f.index != nil { // the batch contains the indices; the values are in the dictionary
 		f.index.arrayPlace = f.arrayPlace
 		w.buffer += 2
 		return

@@ -14,47 +14,48 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// StreamName is the name of a stream's input in messages.
+// StreamName is the name of the input of a stream, for messages.
 const StreamName = "standard input"
 
 var errNoEnd = errRefused("the stream ends without its end-of-stream marker: was the producer killed?")
 
-// Stream reads an Arrow IPC stream, front to back. Not safe for concurrent use; the groups it returns are, and
-// outlive its next step.
+// Stream reads an Arrow IPC stream from beginning to end. It is not safe for concurrent use. Its groups are, and they
+// stay valid after the next call of Next.
 type Stream struct {
 	r                *bufio.Reader
 	memory           int64
 	schema           *schema
 	heapBytes        int64 // memory of the schema
 	dicts            map[int64]*numberDictionary
-	keepTexts        bool                      // labels are kept
+	keepTexts        bool                      // dictionaries of labels are kept
 	labels           map[int64]*textDictionary // the dictionaries of labels
-	dictionaryValues int64                     // values in the dictionaries
-	codecs           *codecs
-	busy             *stream.Busy // of the batches
+	dictionaryValues int64                     // total number of values in the dictionaries
+	codecs           *decompressorPool
+	busy             *stream.Busy // counters of the time spent on reading and decoding batches
 
-	batchesAhead []*group // batches read ahead: one for its codec, more for the lists' lengths
-	codec        int      // of the first batch, and of all others that are compressed
-	batch        int      // batches read
-	rows         int64    // and their rows
-	err          error    // first failure, or io.EOF; every later call returns it
+	batchesAhead []*group // batches read ahead: one to find the codec, more to find the lengths of lists
+	codec        int      // codec of the first batch, and of all other batches that are compressed
+	batch        int      // number of batches read
+	rows         int64    // number of rows in these batches
+	err          error    // first failure, or io.EOF; every later call returns this error
 }
 
-// NewStream reads the schema, the first batch, and further ones until the length of every list column is known,
-// usually none. memory bounds a single message, and the batches read ahead together; every group holds its message
-// until it is closed. forSchema bounds the parsed schema. texts keeps the dictionaries that DecodeTexts needs.
+// NewStream reads the schema and the first batch. It also reads further batches until the length of every list column
+// is known, which is seldom necessary. memory limits the size of a single message, and of the batches that are read
+// ahead together. Every group holds its message until it is closed. forSchema limits the size of the parsed schema. If
+// texts is set, the dictionaries that DecodeTexts needs are kept.
 func NewStream(r io.Reader, memory, forSchema int64, texts bool) (*Stream, error) {
-	s := &Stream{r: bufio.NewReaderSize(r, 1<<16), memory: memory, dicts: map[int64]*numberDictionary{}, keepTexts: texts, labels: map[int64]*textDictionary{}, codecs: &codecs{}}
+	s := &Stream{r: bufio.NewReaderSize(r, 1<<16), memory: memory, dicts: map[int64]*numberDictionary{}, keepTexts: texts, labels: map[int64]*textDictionary{}, codecs: &decompressorPool{}}
 	if err := s.readStart(forSchema); err != nil {
 		return nil, placeWholeError(StreamName, err)
 	}
 	return s, nil
 }
 
-// SetMemoryLimit changes the memory for a single message.
+// SetMemoryLimit changes the limit on the memory of a single message.
 func (s *Stream) SetMemoryLimit(memory int64) { s.memory = memory }
 
-// MeasureDecoding enables the measurement of decoding for all batches; call it before the first Next.
+// MeasureDecoding enables the measurement of decoding for all batches. It must be called before the first call of Next.
 func (s *Stream) MeasureDecoding(b *stream.Busy) {
 	s.busy = b
 	for _, g := range s.batchesAhead {
@@ -113,13 +114,13 @@ func (s *Stream) readStart(forSchema int64) error {
 	return nil
 }
 
-// Leaves lists the columns; their nulls are unknown.
+// Leaves lists the columns; their numbers of nulls are unknown.
 func (s *Stream) Leaves() []format.Leaf { return s.schema.leafList() }
 
-// HeldBytes counts the parsed schema.
+// HeldBytes returns the memory of the parsed schema.
 func (s *Stream) HeldBytes() int64 { return s.heapBytes }
 
-// Next returns the next record batch, or io.EOF after the stream's proper end.
+// Next returns the next record batch, or io.EOF after the end-of-stream marker.
 func (s *Stream) Next(ctx context.Context, _ []int) (format.Group, int64, error) {
 	if len(s.batchesAhead) > 0 {
 		g := s.batchesAhead[0]
@@ -162,7 +163,7 @@ func (s *Stream) readBatch(ctx context.Context) (*group, error) {
 }
 
 func (s *Stream) openBatch(ctx context.Context, m message) (*group, error) {
-	rows := s.rows // a copy: s.rows changes later
+	rows := s.rows // a copy, because s.rows changes later
 	g := &group{path: StreamName, index: s.batch, firstRow: func() int64 { return rows }, schema: s.schema}
 	var err error
 	if g.batch, err = parseBatch(m); err != nil {
@@ -175,7 +176,7 @@ func (s *Stream) openBatch(ctx context.Context, m message) (*group, error) {
 	case s.batch == 0:
 		s.codec = g.batch.codec
 	case g.batch.codec != plainCodec && g.batch.codec != s.codec:
-		// Memory has been planned for the codec of the first batch.
+		// The memory was planned for the codec of the first batch.
 		return nil, errRefused("batch %d is compressed in another way than the first; save the stream to a file", s.batch)
 	}
 	body, err := s.readBody(ctx, m.body, fmt.Sprintf("batch %d of the stream", s.batch))
@@ -183,7 +184,7 @@ func (s *Stream) openBatch(ctx context.Context, m message) (*group, error) {
 		return nil, err
 	}
 	g.body = &bodyReader{r: bytes.NewReader(body), codec: g.batch.codec, codecs: s.codecs, busy: s.busy}
-	g.dicts, g.texts = maps.Clone(s.dicts), maps.Clone(s.labels) // a later message may replace one
+	g.dicts, g.texts = maps.Clone(s.dicts), maps.Clone(s.labels) // copies, because a later message may replace a dictionary
 	s.batch++
 	if s.rows += g.batch.rows; s.rows > maxLength {
 		return nil, fmt.Errorf("damaged metadata (%d rows)", s.rows)
@@ -197,7 +198,7 @@ func (s *Stream) readDictionary(ctx context.Context, m message) error {
 		return err
 	}
 	asText := s.keepTexts && s.schema.isLabelDictionary(d.id)
-	if s.schema.dictionaryField(d.id) == nil && !asText { // of text, for example
+	if s.schema.dictionaryField(d.id) == nil && !asText { // for example a dictionary of texts that are not needed
 		_, err := io.CopyN(io.Discard, onlyReader{s.r}, m.body)
 		return errStreamCut(err)
 	}
@@ -219,12 +220,12 @@ func (s *Stream) readDictionary(ctx context.Context, m message) error {
 	return err
 }
 
-// maxMetadata bounds a message's metadata: a garbage length is damage, and no reason to raise the limit. 256 MiB
-// describe some three million columns.
+// maxMetadata bounds a message's metadata: a greater length means that the stream is damaged, not that the limit is too
+// low. 256 MiB can describe about three million columns.
 const maxMetadata = 256 << 20
 
-// readMessage reads the metadata of the next message; io.EOF is the end-of-stream marker. The message's body follows
-// in the stream.
+// readMessage reads the metadata of the next message; it returns io.EOF for the end-of-stream marker. The body of the
+// message follows in the stream.
 func (s *Stream) readMessage() (m message, err error) {
 	var word [4]byte
 	if _, err := io.ReadFull(s.r, word[:]); err != nil {
@@ -236,7 +237,7 @@ func (s *Stream) readMessage() (m message, err error) {
 		return m, errRefused("this is an Arrow file, not a stream; give it by its path")
 	case string(word[:]) == "PAR1":
 		return m, errRefused("this is a Parquet file, not an Arrow IPC stream; give it by its path")
-	case length == continuation: // else the length itself, as before Arrow 0.15
+	case length == continuation: // otherwise the word is the length itself, as before Arrow 0.15
 		if _, err := io.ReadFull(s.r, word[:]); err != nil {
 			return m, errStreamCut(err)
 		}
@@ -258,7 +259,7 @@ func (s *Stream) readMessage() (m message, err error) {
 	return parseMessage(meta)
 }
 
-// checkEnd verifies that nothing follows the marker: further data would be lost silently.
+// checkEnd verifies that nothing follows the end-of-stream marker: otherwise further data would be ignored silently.
 func (s *Stream) checkEnd() error {
 	switch _, err := s.r.ReadByte(); err {
 	case nil:
@@ -278,7 +279,7 @@ func (s *Stream) readBody(ctx context.Context, n int64, purpose string) ([]byte,
 	return s.readBytes(n)
 }
 
-// readStep is the most that is allocated at a time for a length that the stream claims.
+// readStep is the number of bytes that are allocated at a time when the stream claims a length.
 const readStep = 64 << 20
 
 func (s *Stream) readBytes(n int64) ([]byte, error) {
@@ -296,7 +297,7 @@ func (s *Stream) readBytes(n int64) ([]byte, error) {
 	return b, nil
 }
 
-// errStreamCut replaces an EOF, which here means that the stream was cut off.
+// errStreamCut replaces io.EOF, which means here that the stream was cut off.
 func errStreamCut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errNoEnd

@@ -13,18 +13,18 @@ import (
 // textReader reads consecutive values of one array as text.
 type textReader struct {
 	field        *field
-	valid        *bitReader // nil if nothing is null
-	bits         *bitReader // bools
+	valid        *bitReader // validity of the values; nil if none is null
+	bits         *bitReader // values of a bool array
 	fixed        *bufferReader
-	offsets      *bufferReader // of bytes of any length
+	offsets      *bufferReader // offsets of texts or bytes of variable length
 	data         *bufferReader
-	offsetsAhead *bufio.Reader // over offsets
-	dataAhead    *bufio.Reader // over data
-	lastOffset   int64         // the last offset
+	offsetsAhead *bufio.Reader // buffers offsets
+	dataAhead    *bufio.Reader // buffers data
+	lastOffset   int64         // the last offset that was read
 	raw          []byte
 }
 
-// textTile bounds the texts decoded at a time, except the last of them.
+// textTile limits the bytes of the texts that are decoded at a time, not counting the last text.
 const textTile = 1 << 20
 
 func (g *group) openTexts(f *field, from, to int64) (r *textReader, err error) {
@@ -44,7 +44,7 @@ func (g *group) openTexts(f *field, from, to int64) (r *textReader, err error) {
 	}()
 	if nulls := g.batch.nodes[f.node].nulls; nulls > 0 || nulls == unknownNulls && g.bufferOf(f, 0).length > 0 {
 		if r.valid, err = g.body.openBits(g.bufferOf(f, 0), from, to); err != nil {
-			return r, err // not nil, which could not be closed
+			return r, err // r is not nil, so that the caller can close it
 		}
 	}
 	switch {
@@ -60,7 +60,7 @@ func (g *group) openTexts(f *field, from, to int64) (r *textReader, err error) {
 	return r, err
 }
 
-// openBytes opens the offsets of byte texts, and the bytes between the first and the last of them.
+// openBytes opens the offsets of values [from, to) of variable length, and the bytes to which the offsets refer.
 func (g *group) openBytes(r *textReader, from, to int64) error {
 	width := r.field.offsetSize()
 	offsets := g.bufferOf(r.field, 1)
@@ -103,7 +103,8 @@ func decodeOffset(raw []byte) int64 {
 	return littleInt64(raw)
 }
 
-// readTexts appends values to t and writes their numbers to ids: at most len(ids), and fewer if they are long.
+// readTexts appends values to t and writes their numbers to ids. It reads at most len(ids) values, and fewer if they
+// are long.
 func (r *textReader) readTexts(t *text.List, ids []int32) (n int, err error) {
 	switch {
 	case r.bits != nil:
@@ -138,8 +139,8 @@ func (r *textReader) readTexts(t *text.List, ids []int32) (n int, err error) {
 	return n, r.valid.eachBit(n, 0, func(i int) { ids[i] = -1 })
 }
 
-// readByteTexts is readTexts for bytes of any length. It truncates values that are too long for a class, but keeps
-// enough to recognize that.
+// readByteTexts implements readTexts for values of variable length. It truncates values that are too long for a class,
+// but keeps enough bytes to recognize that they are too long.
 func (r *textReader) readByteTexts(t *text.List, ids []int32) (int, error) {
 	r.raw = format.Resize(r.raw, int(r.field.offsetSize()))
 	for i := range ids {

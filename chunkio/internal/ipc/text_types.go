@@ -11,7 +11,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// whyNoClass returns the reason why the values of the field cannot be classes; "" if they can.
 func (f *field) whyNoClass() string {
 	switch f.kind {
 	case arrowBool, arrowInt, arrowFloat, arrowDecimal, arrowBinary, arrowUtf8, arrowLargeBinary, arrowLargeUtf8,
@@ -33,9 +32,9 @@ func (f *field) whyNoClass() string {
 	return why
 }
 
-// parseUnits reads the parts of a type that only texts need.
+// parseUnits reads the properties of a type that are only needed for texts.
 func (f *field) parseUnits(typ flat) {
-	const millis = 1 // the default of some types
+	const millis = 1 // the default unit of some types
 	var unit int16
 	switch f.kind {
 	case arrowFixedBinary:
@@ -64,7 +63,7 @@ func (f *field) parseUnits(typ flat) {
 	}
 }
 
-// fixedSize returns the bytes of one value; 0 for values of any length, and bools.
+// fixedSize returns the number of bytes of one value. It returns 0 for values of variable length and for bools.
 func (f *field) fixedSize() int {
 	switch f.kind {
 	case arrowBool:

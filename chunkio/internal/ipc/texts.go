@@ -31,7 +31,7 @@ func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit fun
 	return g.placeValueError(c, -1, err, remedyDamaged)
 }
 
-// markNullStructs marks the rows inside a null struct before it calls emit.
+// markNullStructs returns a function that sets the rows inside a null struct to null and then calls emit.
 func (g *group) markNullStructs(c *column, from, to int64, emit func([]int32, *text.List) error) func([]int32, *text.List) error {
 	if len(c.outerStructs) == 0 {
 		return emit
@@ -124,7 +124,8 @@ func (g *group) plainTexts(ctx context.Context, f *field, from, to int64, emit f
 	return nil
 }
 
-// textDecodeScratch bounds the memory of DecodeTexts for a batch, without dictionaries, or of reading one.
+// textDecodeScratch returns an upper bound on the memory of DecodeTexts for a batch, not counting dictionaries. The
+// same bound applies to reading a dictionary.
 func (c *column) textDecodeScratch(b *batch) int64 {
 	n := b.nodes[c.textField.node].length
 	need := 2*textTile + 2*codecInput + min(n, tileValues)*64 + codecScratch(b.codec, n/8)
@@ -133,7 +134,7 @@ func (c *column) textDecodeScratch(b *batch) int64 {
 	}
 	bytes := int64(maxZstdWindow)
 	if at := b.bufferAt(c.textField, 2); c.textField.index == nil && at < len(b.buffers) {
-		bytes = min(bytes, 256*b.buffers[at].length) // text does not shrink more
+		bytes = min(bytes, 256*b.buffers[at].length) // views and compression reduce texts by at most this factor
 	}
 	return need + codecScratch(b.codec, min(n, maxZstdWindow)*8) + codecScratch(b.codec, bytes)
 }

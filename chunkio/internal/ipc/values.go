@@ -9,22 +9,22 @@ import (
 // tileValues is the number of values decoded at a time: 64 KiB of float64.
 const tileValues = 8192
 
-// numberReader reads consecutive values of one array as float64, nulls as format.Null.
+// numberReader reads consecutive values of one array as float64. Nulls are read as format.Null.
 type numberReader struct {
-	field *field // type of the bytes
-	left  int64  // values to come
+	field *field // field that defines the type of the values
+	left  int64  // number of values not read yet
 
-	bits  *bitReader    // bools
-	bytes *bufferReader // other numbers
-	valid *bitReader    // nil if nothing is null
-	dict  []float64     // the values are indices into it; nil for plain values
-	runs  *runReader    // run-end encoded; all of the above are nil then
+	bits  *bitReader    // values of a bool array
+	bytes *bufferReader // values of all other arrays
+	valid *bitReader    // validity of the values; nil if none is null
+	dict  []float64     // if not nil, the values are indices into dict
+	runs  *runReader    // reader of a run-end encoded array; if it is set, all fields above are nil
 
 	raw                []byte
-	tile, decodedAhead []float64 // values decoded ahead
+	tile, decodedAhead []float64 // memory of a tile, and values in it that were decoded ahead
 }
 
-// openNumbers begins at value from of field f, and reads at most up to value to.
+// openNumbers opens the values [from, to) of field f.
 func (g *group) openNumbers(f *field, from, to int64) (r *numberReader, err error) {
 	node := g.batch.nodes[f.node]
 	if f.kind == arrowRunEnd && f.index == nil {
@@ -81,7 +81,7 @@ func (r *numberReader) readNumbers(dst []float64) error {
 				dst = dst[direct:]
 				continue
 			}
-			// A short piece, such as one list row: decode a whole tile for it and the next ones.
+			// For a short request, such as one row of lists, decode a whole tile for this and the following requests.
 			n := min(tileValues, r.left)
 			if r.tile == nil {
 				r.tile = make([]float64, n)

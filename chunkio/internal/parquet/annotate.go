@@ -7,15 +7,15 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 )
 
-// Annotations are the logical types of the schema nodes whose type the library does not know, each as its encoded
-// SchemaElement fields, by [AnnotationPath].
+// Annotations maps the [AnnotationPath] of each schema node whose logical type the library does not know to the encoded
+// SchemaElement fields of that type.
 type Annotations map[string][]byte
 
 // AnnotationPath names a node by the field names that lead to it from the top level down.
 func AnnotationPath(path ...string) string { return strings.Join(path, "\x00") }
 
-// Annotations returns the annotations of a schema node and of all nodes below it, for a copy of the node with this
-// name at the top level; nil if there are none.
+// Annotations returns the annotations of a schema node and of all nodes below it, as they apply to a copy of the node
+// with this name at the top level. It returns nil if there are none.
 func (f *File) Annotations(n schema.Node, name string) Annotations {
 	if len(f.footer.strange) == 0 {
 		return nil
@@ -29,7 +29,7 @@ func (f *File) Annotations(n schema.Node, name string) Annotations {
 	return found
 }
 
-// eachPath calls f with a node and all nodes below it, and with their paths if the node itself is called name.
+// eachPath calls f with a node, all nodes below it, and their paths. The path of the node itself is name.
 func eachPath(n schema.Node, name string, f func(path string, n schema.Node)) {
 	f(name, n)
 	if g, ok := n.(*schema.GroupNode); ok {
@@ -39,8 +39,8 @@ func eachPath(n schema.Node, name string, f func(path string, n schema.Node)) {
 	}
 }
 
-// SharedPath finds an annotated path that several nodes have, among the given top-level nodes and all below them: an
-// annotation for one of them would apply to the others too.
+// SharedPath finds an annotated path that belongs to several nodes among the given top-level nodes and all nodes below
+// them: an annotation for one of these nodes would apply to the other nodes too.
 func (a Annotations) SharedPath(fields schema.FieldList) (path []string, found bool) {
 	if len(a) == 0 {
 		return nil, false
@@ -62,7 +62,7 @@ func (a Annotations) AnnotateFooter(footer []byte) ([]byte, error) {
 	if len(a) == 0 {
 		return footer, nil
 	}
-	c := compact{b: footer}
+	c := compactReader{b: footer}
 	var out []byte
 	copied := 0
 	c.readStruct(nil, func(id int64, typ byte) bool {
@@ -70,7 +70,7 @@ func (a Annotations) AnnotateFooter(footer []byte) ([]byte, error) {
 			return false
 		}
 		var path []string
-		var left []int64 // children still to come, of the root and of each node of the path
+		var left []int64 // children not read yet, of the root and of each node of the path
 		_, n := c.listHeader()
 		for range n {
 			e := c.schemaElement()

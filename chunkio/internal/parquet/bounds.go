@@ -29,8 +29,8 @@ func (f *File) Bounds(g, l int) (b format.Bounds) {
 	s := parseStatistics(f.footer.rawFooter, m.statistics)
 	low, high := s.low, s.high
 	if !f.hasTypeOrder(col) {
-		// If the footer does not state the order, these fields mean nothing. Their predecessors were written in the
-		// order of signed numbers, for every type.
+		// If the footer does not state the order, these fields have no meaning. The older fields are in the order of
+		// signed numbers, for every type.
 		low, high = s.oldLow, s.oldHigh
 		if !col.hasSignedOrder() {
 			return b
@@ -148,7 +148,7 @@ func (c *column) intBound(size int, integer func([]byte) int64) func([]byte) for
 	}
 }
 
-// bytesBound returns a reader of bounds that are bytes. A truncated text is still a bound.
+// bytesBound returns a reader of bounds that are stored as bytes. A truncated text is still a bound.
 func (c *column) bytesBound() func([]byte) format.Bound {
 	write := bytesText(c)
 	fixed := c.physical == parquet.Types.FixedLenByteArray

@@ -15,9 +15,9 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// codec decompresses pages into memory that the caller sized. A page that holds more or less than it declared is an
-// error, so a decompression bomb costs nothing. The tables are kept between pages; the zero value is ready. Not for
-// concurrent use.
+// codec decompresses pages into memory whose size the caller has set. A page that holds more or less than it declared
+// is an error, so a decompression bomb costs nothing. The tables are kept between pages; the zero value is ready. Not
+// for concurrent use.
 type codec struct {
 	zstd   *zstd.Decoder
 	gzip   *gzip.Reader
@@ -25,7 +25,7 @@ type codec struct {
 	src    bytes.Reader
 }
 
-// Codecs of parquet.thrift that v15 has no name for or does not decode.
+// Codecs of parquet.thrift that v15 does not name or does not decode.
 const (
 	lz4Hadoop compress.Compression = 5 // Hadoop's framing; some writers left the frame out
 	lz4Raw    compress.Compression = 7
@@ -51,7 +51,7 @@ var decodableCodecs = []compress.Compression{
 	lz4Hadoop, lz4Raw,
 }
 
-// decompress fills all of dst from src. Checksums of a codec (gzip, zstd) are verified.
+// decompress fills all of dst from src and verifies the checksums of gzip and zstd.
 func (c *codec) decompress(kind compress.Compression, dst, src []byte) error {
 	var err error
 	switch kind {
@@ -158,7 +158,7 @@ func (c *codec) zstdDecode(dst, src []byte) error {
 	return nil
 }
 
-// readExactly fills dst and then requires the stream's end, at which checksums are verified.
+// readExactly fills dst and then requires the end of the stream, where decompressors verify checksums.
 func readExactly(r io.Reader, dst []byte) error {
 	if n, err := io.ReadFull(r, dst); err != nil {
 		return fmt.Errorf("after %d of %d bytes: %w", n, len(dst), err)

@@ -6,13 +6,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Remedies for damaged bytes of a whole file and of one column.
+// Remedies for damage of a whole file and of one column.
 const (
 	remedyCopyAgain = "copy or write the file again"
 	remedyLeaveOut  = remedyCopyAgain + ", or leave the column out"
 )
 
-// addRemedy adds a remedy to a data error that has none; errors of the input stay as they are.
+// addRemedy adds a remedy to a data error without one; errors of the input stay unchanged.
 func addRemedy(err error, remedy string) error {
 	d, ok := errors.AsType[*stream.DataError](err)
 	if !ok || d.Remedy.Format != "" || inputError(err) != nil {

@@ -21,7 +21,7 @@ type rowGroup struct {
 	number int
 
 	mu    sync.Mutex
-	marks map[markKey][]mark // page starts of the leaves that were decoded in parts
+	marks map[markKey][]mark // start of each page of the leaves that were decoded in parts
 }
 
 func (g *rowGroup) Close() {}
@@ -31,7 +31,7 @@ func (g *rowGroup) Extents(leaves []int) []format.Extent {
 	extents := make([]format.Extent, 0, len(leaves))
 	for _, l := range leaves {
 		columns := g.file.columns[l : l+1]
-		if at, ok := g.file.entries[l]; ok {
+		if at, ok := g.file.keyLeaves[l]; ok {
 			columns = g.file.columns[at : at+2]
 		}
 		for _, c := range columns {
@@ -41,8 +41,8 @@ func (g *rowGroup) Extents(leaves []int) []format.Extent {
 	return extents
 }
 
-// Decode implements format.Group. A row range that does not begin with the group costs a walk over the headers of the
-// pages once; pages outside the range are not decompressed.
+// Decode implements format.Group. A row range that does not begin with the group requires one pass over the page
+// headers of its column chunk; pages outside the range are not decompressed.
 func (g *rowGroup) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
 	buf := g.file.pool.Get().(*scratch)
 	defer g.file.pool.Put(buf)
@@ -87,8 +87,7 @@ func (g *rowGroup) decodeColumn(ctx context.Context, l int, from, to int64, dst 
 	})
 }
 
-// decodeFixed reads lists that all have the same length; each element becomes a column.
-func (g *rowGroup) decodeFixed(ctx context.Context, e *entries, lf *format.Leaf, from, to int64, dst [][]float64) error {
+func (g *rowGroup) decodeFixed(ctx context.Context, e *entryReader, lf *format.Leaf, from, to int64, dst [][]float64) error {
 	width := lf.Width
 	e.width = width
 	perBatch := max(1, batchValues/width)
@@ -118,10 +117,10 @@ func (g *rowGroup) decodeFixed(ctx context.Context, e *entries, lf *format.Leaf,
 	return nil
 }
 
-// DecodeLists implements format.Group. A row range that does not begin with the group costs counting the rows of all
-// its pages once.
+// DecodeLists implements format.Group. A row range that does not begin with the group requires that the rows of all
+// pages of the column chunk are counted once.
 func (g *rowGroup) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
-	if at, ok := g.file.entries[l]; ok {
+	if at, ok := g.file.keyLeaves[l]; ok {
 		l = at + 1
 	}
 	return g.decodeLists(ctx, l, from, to, dst)
@@ -129,15 +128,15 @@ func (g *rowGroup) DecodeLists(ctx context.Context, l int, from, to int64, dst *
 
 // DecodeKeys implements format.Group.
 func (g *rowGroup) DecodeKeys(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
-	if at, ok := g.file.entries[l]; ok {
+	if at, ok := g.file.keyLeaves[l]; ok {
 		l = at
 	}
 	return g.decodeLists(ctx, l, from, to, dst)
 }
 
-// DecodeTextKeys implements format.TextKeyed. It asks for the number of each key in a dictionary once.
+// DecodeTextKeys implements format.TextKeyed. It calls number once for each key of a dictionary.
 func (g *rowGroup) DecodeTextKeys(ctx context.Context, l int, from, to int64, number func(key []byte) float64, dst *format.Lists) error {
-	at, ok := g.file.entries[l]
+	at, ok := g.file.keyLeaves[l]
 	if !ok || !g.file.leaves[l].TextKeys {
 		return g.file.placeError(errors.New("no map of texts"), g.number, g.file.leaves[l].Name)
 	}
@@ -155,7 +154,7 @@ func (g *rowGroup) DecodeTextKeys(ctx context.Context, l int, from, to int64, nu
 		if err != nil {
 			return err
 		}
-		var known []float64 // of the dictionary's keys; NaN: not asked for yet
+		var known []float64 // number of each key of the dictionary; NaN: number was not called for it yet
 		e.replaceTexts = func(found []float64) {
 			for len(known) < t.Fixed {
 				known = append(known, math.NaN())
@@ -200,8 +199,8 @@ func (g *rowGroup) withScratch(lf *format.Leaf, from, to int64, f func(*scratch)
 	return g.guardDecoding(lf, from, to, buf, func() error { return f(buf) })
 }
 
-// guardDecoding calls f, which uses buf, and adds a place to its error or to a panic of the library. It measures the
-// time spent on reading; the rest counts as decoding.
+// guardDecoding calls f, which uses buf, and adds the position to its error or to a panic of the library. It measures
+// the time of reading; the remaining time counts as decoding.
 func (g *rowGroup) guardDecoding(lf *format.Leaf, from, to int64, buf *scratch, f func() error) error {
 	err := format.Guard(func() error {
 		if from < 0 || from > to || to > g.file.rows[g.number] {
@@ -222,17 +221,16 @@ func (g *rowGroup) guardDecoding(lf *format.Leaf, from, to int64, buf *scratch, 
 	return addRemedy(g.file.placeError(err, g.number, lf.Name), remedyLeaveOut)
 }
 
-// startEntries starts a column chunk in the memory of the previous one.
-func (g *rowGroup) startEntries(col *column, buf *scratch) *entries {
+func (g *rowGroup) startEntries(col *column, buf *scratch) *entryReader {
 	buf.pages = g.file.newChunkPages(g.number, col, buf)
-	buf.entries = entries{pages: &buf.pages, col: col, buf: buf}
+	buf.entries = entryReader{pages: &buf.pages, col: col, buf: buf}
 	return &buf.entries
 }
 
-func (g *rowGroup) seekEntries(e *entries, l int, from, to int64) error {
+func (g *rowGroup) seekEntries(e *entryReader, l int, from, to int64) error {
 	e.pos, e.end = from, to
 	whole := from == 0 && to == e.pages.info.Values
-	if whole || e.col.hasChainedPages() || e.pages.info.Size <= readAhead { // one read brings all of it: no need to skip pages
+	if whole || e.col.hasChainedPages() || e.pages.info.Size <= readAhead { // one read covers the whole chunk, so skipping pages saves no read
 		return nil
 	}
 	marks, err := g.pageMarks(markKey{l, false}, e.col, e.buf)

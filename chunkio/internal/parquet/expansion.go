@@ -12,17 +12,17 @@ func maxExpansion(c compress.Compression) int64 {
 	switch c {
 	case compress.Codecs.Uncompressed:
 		return 1
-	case compress.Codecs.Snappy: // a copy of 3 bytes yields 64
+	case compress.Codecs.Snappy: // a copy command of 3 bytes yields 64 bytes
 		return 22
-	case compress.Codecs.Gzip: // two codes of a bit yield 258 bytes
+	case compress.Codecs.Gzip: // two codes of one bit each yield 258 bytes
 		return 1032
-	case compress.Codecs.Brotli: // a command yields 16 MiB
+	case compress.Codecs.Brotli: // one command yields 16 MiB
 		return math.MaxInt32
 	case compress.Codecs.Zstd: // a block of 4 bytes yields 128 KiB
 		return 1 << 15
 	}
-	return 256 // LZ4: each further byte of a length adds 255
+	return 256 // LZ4: each further byte of a length adds 255 bytes
 }
 
-// expansionSlack is the most that a page may exceed maxExpansion by, for pages of few bytes.
+// expansionSlack is the number of bytes by which a page may exceed maxExpansion, for very short pages.
 const expansionSlack = 1 << 16

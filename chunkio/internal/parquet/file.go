@@ -1,6 +1,6 @@
 // Package parquet reads Parquet files: the footer (footer.go, schema.go, groups.go), the leaves of its schema
-// (leaf.go), and column chunks page by page (pages.go), as float64 or as text. Arrow v15 decodes many of the values;
-// this package first checks everything that a damaged file could use to make it misbehave.
+// (leaf.go), and column chunks page by page (pages.go), as float64 or as text. Arrow v15 decodes many of the values.
+// This package first checks everything in a damaged file that could make Arrow misbehave.
 package parquet
 
 import (
@@ -25,31 +25,31 @@ type File struct {
 	footer    *footer
 	leaves    []format.Leaf
 	leafCount int         // number of leaves; the keys and values of maps follow them
-	columns   []column    // of the leaves, by leaf
-	entries   map[int]int // by map: index of the leaf of its keys, which its values follow
-	rows      []int64     // of the row groups
+	columns   []column    // by leaf index
+	keyLeaves map[int]int // by index of a map leaf: index of the leaf of its keys; the leaf of its values is the next one
+	rows      []int64     // rows of each row group
 	pool      *sync.Pool  // of *scratch
 }
 
-// Open reads and checks the footer of in, in at most memory bytes. in is closed with the file, or by the caller if
-// Open fails.
+// Open reads and checks the footer of in, using at most memory bytes. Closing the file closes in; if Open fails, the
+// caller closes it.
 func Open(in format.Input, memory int64) (*File, error) {
 	foot, err := readFooter(in, memory)
 	if err != nil {
 		return nil, err
 	}
 	f := &File{in: in, footer: foot, pool: &sync.Pool{New: func() any { return new(scratch) }}}
-	// The metadata is a tree of pointers that a damaged file may leave nil.
+	// The metadata is a tree of pointers, which may be nil in a damaged file.
 	err = format.Guard(func() error {
 		if err := f.checkGroups(); err != nil {
 			return err
 		}
 		flat := flattenSchema(foot)
 		f.leaves, f.columns = flat.leaves, flat.columns
-		f.leafCount, f.entries = len(f.leaves), map[int]int{}
+		f.leafCount, f.keyLeaves = len(f.leaves), map[int]int{}
 		for i := range f.leafCount {
 			if inner := flat.entries[i]; inner != nil {
-				f.entries[i] = len(f.leaves)
+				f.keyLeaves[i] = len(f.leaves)
 				f.leaves, f.columns = append(f.leaves, inner.leaves...), append(f.columns, inner.columns...)
 			}
 		}
@@ -58,7 +58,7 @@ func Open(in format.Input, memory int64) (*File, error) {
 				return err
 			}
 		}
-		for i, at := range f.entries {
+		for i, at := range f.keyLeaves {
 			f.completeMap(&f.leaves[i], f.leaves[at:at+2])
 		}
 		format.MarkIndex(func(yield func(*format.Leaf) bool) {
@@ -111,7 +111,7 @@ func (f *File) Extent(g, i int) format.Extent {
 	return format.Extent{At: c.at, Size: c.Size}
 }
 
-// ScratchBytes bounds the memory for reading physical column i of group g.
+// ScratchBytes returns an upper bound on the memory needed to read physical column i of group g.
 func (f *File) ScratchBytes(g, i int) int64 {
 	c := newColumn(f.footer.schema, i)
 	return scratchBytes(f.Chunk(g, i), &c)
@@ -121,10 +121,11 @@ func (f *File) placeError(err error, group int, column string) error {
 	return format.PlaceError(f.in.Name(), group, column, err)
 }
 
-// Chunk returns the place of column i of group g. The footer was checked.
+// Chunk returns the position and size of physical column i in group g. The footer has been checked.
 func (f *File) Chunk(g, i int) ChunkInfo { return f.footer.groups[g].chunks[i].ChunkInfo }
 
-// DictionaryBytes returns the bytes of the chunk's dictionary page, header included; 0 if it has none.
+// DictionaryBytes returns the number of bytes of the chunk's dictionary page, header included; 0 if there is no
+// dictionary page.
 func (f *File) DictionaryBytes(g, i int) int64 { return f.footer.groups[g].chunks[i].dictionary }
 
 // UsesDictionary reports whether the chunk's pages are encoded with a dictionary and its writer did not fall back to
@@ -134,13 +135,13 @@ func (f *File) UsesDictionary(g, i int) bool {
 	return !m.plainPages && (m.encodings.has(parquet.Encodings.PlainDict) || m.encodings.has(parquet.Encodings.RLEDict))
 }
 
-// checkGroups verifies the footer against itself and the file's size, and notes the rows of each group. If the footer
-// contradicts a column chunk, only that column cannot be read.
+// checkGroups verifies the footer against itself and the file's size, and records the number of rows of each group. If
+// the footer contradicts itself about a column chunk, only this column cannot be read.
 func (f *File) checkGroups() error {
 	var total int64
 	var doubt sizeDoubt
 	claimed := f.footer.rows
-	if claimed == 0 { // some writers leave it 0
+	if claimed == 0 { // some writers leave the total at 0
 		claimed = math.MaxInt64
 	}
 	for g := range f.footer.groups {
@@ -174,11 +175,11 @@ func (f *File) checkGroups() error {
 	return nil
 }
 
-// maxChunk bounds a column chunk in memory: no page can be larger than 2 GiB, and sums of a few such bounds must not
-// overflow.
+// maxChunk is the upper bound on the size of a column chunk in memory: no page can be larger than 2 GiB, and sums of a
+// few such bounds must not overflow.
 const maxChunk = 1 << 42
 
-// checkChunk describes a fault of a column chunk; "" if there is none. surveyChunk checks its size in memory.
+// checkChunk returns a description of a fault of a column chunk, or "". surveyChunk checks its size in memory.
 func (f *File) checkChunk(g, i int) string {
 	m := &f.footer.groups[g].chunks[i]
 	desc := f.footer.schema.Column(i)
@@ -200,20 +201,19 @@ func (f *File) checkChunk(g, i int) string {
 	return ""
 }
 
-// minPage is the length of the shortest header of a data page, one of few values.
+// minPage is the length of the shortest possible header of a data page, for a page with few values.
 const minPage = 17
 
-// canHoldValues reports whether pages of size bytes can hold this number of values: a page has a header, and its 32-bit
-// field limits its values. A constant column takes hardly more than the headers, so no smaller bound is safe. A row
-// group without readable columns may have as many rows as one page. A false claim would be decoded for days before
-// the missing pages were noticed.
+// canHoldValues reports whether pages with size bytes in total can hold this number of values. Each page has a header,
+// and its 32-bit field limits the number of its values. A constant column takes hardly more bytes than the headers, so
+// no tighter limit is safe. A row group without readable columns may have as many rows as one page. Without this check
+// a false number would be decoded for days before the missing pages were noticed.
 func canHoldValues(size, values int64) bool { return values/math.MaxInt32 <= 1+size/minPage }
 
 // remedyRewrite is the remedy for a file that other programs can read.
 const remedyRewrite = "rewrite the file with parquet_version v1 and zstd"
 
-// maxWidth is the longest list whose elements become features. Encodings can claim any number of values in a few
-// bytes.
+// maxWidth is the longest list whose elements become features. A few encoded bytes can claim any number of values.
 const maxWidth = 1 << 20
 
 func (f *File) completeLeaf(l *format.Leaf, c *column) error {
@@ -221,15 +221,15 @@ func (f *File) completeLeaf(l *format.Leaf, c *column) error {
 		l.Nulls = 0
 	}
 	nulls, known := int64(0), c.def > 0
-	width := int64(-1) // of a list: -1 not seen yet, 0 varying
-	first := -1        // row group with rows
+	width := int64(-1) // length of the lists: -1 no list seen yet, 0 varying
+	first := -1        // first row group that has rows
 	for g, rows := range f.rows {
 		info := f.Chunk(g, c.index)
 		l.Scratch = max(l.Scratch, scratchBytes(info, c))
 		l.TextScratch = max(l.TextScratch, textCopies*scratchBytes(info, c))
 		l.Packed = max(l.Packed, info.Size)
 		if l.Why == "" || l.Refused {
-			if why := f.whyUndecodable(g, c); why != "" { // it would be a feature, but cannot be decoded
+			if why := f.whyUndecodable(g, c); why != "" { // the column would be a feature, but cannot be decoded
 				l.Why, l.Refused, l.Width = why, true, 0
 			}
 		}
@@ -254,7 +254,7 @@ func (f *File) completeLeaf(l *format.Leaf, c *column) error {
 			width = w
 		}
 	}
-	if known && (c.rep == 0 || nulls == 0) { // for lists, writers count empty and null lists alike
+	if known && (c.rep == 0 || nulls == 0) { // writers count empty and null lists in the same way
 		l.Nulls = nulls
 	}
 	if l.List && l.Why == "" {
@@ -316,7 +316,7 @@ func (f *File) whyUndecodable(g int, c *column) string {
 	return ""
 }
 
-// Open implements format.File. It reads nothing yet.
+// Open implements format.File. It does not read yet.
 func (f *File) Open(_ context.Context, g int, _ []int) (format.Group, error) {
 	if g < 0 || g >= len(f.rows) {
 		return nil, f.placeError(fmt.Errorf("there is no row group %d", g), -1, "")
@@ -324,19 +324,18 @@ func (f *File) Open(_ context.Context, g int, _ []int) (format.Group, error) {
 	return &rowGroup{file: f, number: g, marks: map[markKey][]mark{}}, nil
 }
 
-// ColumnReader returns a reader of physical column i of group g, of any type, for copying it: the library's typed
-// reader over checked pages. The byte arrays that it returns stay valid. Call done when finished; a reader serves one
-// goroutine.
+// ColumnReader returns a reader of physical column i of group g, of any type, for copying. It is the library's typed
+// reader over checked pages. The returned byte arrays stay valid. Call done when finished. Use a reader in one
+// goroutine only.
 //
 // The library may panic on damaged values, so run the reading within format.Guard, and check Err after every batch.
-// Batches end early only at the chunk's end or with an error: the caller compares the number of values to the
-// footer's.
+// Batches end early only at the chunk's end or with an error: the caller compares the number of values to the footer's.
 func (f *File) ColumnReader(g, i int) (reader pqfile.ColumnChunkReader, done func(), err error) {
 	return f.columnReader(g, i, 0)
 }
 
-// LeanReader is ColumnReader for many columns at once: it reads exactly `ahead` bytes ahead. It holds these and two
-// pages.
+// LeanReader is a ColumnReader for reading many columns at once: it reads exactly `ahead` bytes at a time. It holds
+// these bytes and two pages.
 func (f *File) LeanReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, done func(), err error) {
 	return f.columnReader(g, i, ahead)
 }
@@ -356,7 +355,7 @@ func (f *File) columnReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, d
 	if ahead > 0 {
 		p.win.ahead = ahead
 	}
-	raw := &rawPages{pages: &p}
+	raw := &rawPageReader{pages: &p}
 	done = func() { f.pool.Put(buf) }
 	return pqfile.NewColumnReader(c.desc, raw, memory.DefaultAllocator, &sync.Pool{
 		New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) },

@@ -15,7 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// tailSize is the length of a Parquet file's last part: the footer's length and the magic word.
+// tailSize is the length of the last part of a Parquet file: the length of the footer, and the magic word.
 const tailSize = 8
 
 // The magic words at the beginning and the end of a file.
@@ -24,8 +24,8 @@ const (
 	EncryptedMagic = "PARE"
 )
 
-// footer is the parsed footer of a Parquet file. It is parsed here and not by the library, which knows fewer logical
-// types, panics on unknown ones, and makes ten objects of a column chunk.
+// footer is the parsed footer of a Parquet file. It is parsed here and not by the library. The library supports fewer
+// logical types, panics on unknown ones, and allocates ten objects for each column chunk.
 type footer struct {
 	schema       *schema.Schema
 	strange      map[schema.Node]*strangeType
@@ -33,15 +33,15 @@ type footer struct {
 	hasTypeOrder []bool // by column: its bounds are in the order of its type
 	pandas       string // pandas' metadata of the columns, see format.MarkIndex
 	v2Compressed bool   // pages of version 2 are compressed, even if their headers deny it
-	rawFooter    []byte // for statistics, which are seldom needed
+	rawFooter    []byte // raw bytes of the footer, for statistics, which are seldom needed
 	groups       []groupMeta
-	start        int64  // offset in the file: the pages end before it
-	digest       uint64 // of its bytes
+	start        int64  // offset of the footer in the file: all pages end before it
+	digest       uint64 // digest of the footer's bytes
 	heap         int64  // estimated heap of the parsed footer
 }
 
-// readFooter reads and parses the footer, in at most memory bytes. The result is only well-formed; checkGroups
-// verifies that it is true.
+// readFooter reads and parses the footer, in at most memory bytes. The result is well-formed; checkGroups verifies that
+// it is consistent.
 func readFooter(in format.Input, memory int64) (*footer, error) {
 	raw, start, err := footerBytes(in, memory)
 	if err != nil {
@@ -62,7 +62,7 @@ func readFooter(in format.Input, memory int64) (*footer, error) {
 }
 
 func (f *footer) parse(shape footerShape) (err error) {
-	c := compact{b: f.rawFooter}
+	c := compactReader{b: f.rawFooter}
 	var fields [4]int64
 	set := c.readStruct(fields[:], func(id int64, typ byte) bool {
 		switch {
@@ -99,7 +99,7 @@ func (f *footer) parse(shape footerShape) (err error) {
 // (ARROW-10353): Arrow C++ before 3.0, which used this name; later versions are called parquet-cpp-arrow.
 const v2CompressedWriter = "parquet-cpp version "
 
-func (c *compact) keyValue(key string) (value string) {
+func (c *compactReader) keyValue(key string) (value string) {
 	elem, n := c.listHeader()
 	if elem != thriftStruct {
 		c.skipElements(elem, n, 1)
@@ -124,8 +124,8 @@ func (c *compact) keyValue(key string) (value string) {
 	return value
 }
 
-// columnOrders parses a list of ColumnOrder: true for each column with the order of its type.
-func (c *compact) columnOrders() (ordered []bool) {
+// columnOrders parses a list of ColumnOrder: true for each column whose bounds are in the order of its type.
+func (c *compactReader) columnOrders() (ordered []bool) {
 	elem, n := c.listHeader()
 	if elem != thriftStruct {
 		c.skipElements(elem, n, 1)
@@ -153,7 +153,7 @@ func footerBytes(in format.Input, memory int64) (raw []byte, start int64, err er
 	if size < int64(len(head)+tailSize) {
 		return nil, 0, addRemedy(stream.Dataf(in.Name(), "is no Parquet file: it has only %d bytes", size), remedyCopyAgain)
 	}
-	if format.IsFar(in) { // the end is enough, and this saves a request
+	if format.IsFar(in) { // the end of the file is enough, and reading only the end saves a request
 		copy(head[:], Magic)
 	} else if err := format.ReadAt(in, head[:], 0); err != nil {
 		return nil, 0, stream.Dataf(in.Name(), "cannot be read: %w", err)
@@ -178,9 +178,9 @@ func footerBytes(in format.Input, memory int64) (raw []byte, start int64, err er
 		return nil, 0, addRemedy(stream.Dataf(in.Name(), "damaged footer: it claims %d bytes in a file of %d", n, size), remedyCopyAgain)
 	}
 	if n > memory {
-		return nil, 0, &stream.MemoryError{What: "the footer of " + in.Name(), Need: n, Limit: memory, AtLeast: true} // parsed, it takes more
+		return nil, 0, &stream.MemoryError{What: "the footer of " + in.Name(), Need: n, Limit: memory, AtLeast: true} // the parsed footer takes more memory
 	}
-	raw = room.MakeSlice[byte](int(n)) // a pass over 50,000 row groups has 40 MB again, in addition to the last one
+	raw = room.MakeSlice[byte](int(n)) // a pass over 50,000 row groups allocates another 40 MB here, besides the previous footer
 	if err := format.ReadAt(in, raw, start); err != nil {
 		return nil, 0, stream.Dataf(in.Name(), "cannot be read: %w", err)
 	}
@@ -193,17 +193,18 @@ func errEncrypted(in format.Input) error {
 	return e
 }
 
-// footerShape counts the parts that make a parsed footer large.
+// footerShape contains the counts that determine the size of a parsed footer.
 type footerShape struct {
-	elements int   // of the schema
+	elements int   // elements of the schema
 	groups   int   // row groups
 	chunks   int   // column chunks of all row groups
-	paths    int64 // bytes of the names that lead to all leaves: a group's name counts for each leaf below it
+	paths    int64 // bytes of the paths of all leaves: the name of a group counts once for each leaf below it
 }
 
-// heapBytes estimates the heap of a parsed footer of n bytes. Measured on DuckDB's files: 0.6 kB per schema element,
-// and strings in proportion to the bytes; rounded up. It includes the 130 bytes an element that only parsing needs,
-// so that a footer that was opened once within a limit can be opened again within it.
+// heapBytes estimates the heap of a parsed footer of n bytes. Measured on DuckDB's files, it is 0.6 kB per schema
+// element, and strings in proportion to the bytes; the constants are rounded up. The estimate includes the 130 bytes
+// per element that only parsing needs, so that a footer that was opened once within a limit can be opened again within
+// it.
 func (s footerShape) heapBytes(n int) int64 {
 	return int64(unsafe.Sizeof(chunkMeta{}))*int64(s.chunks) + 100*int64(s.groups) + 1000*int64(s.elements) + pathCopies*s.paths + int64(n)
 }
@@ -234,11 +235,11 @@ func leafPathBytes(children []int64, names []int64) (bytes int64) {
 	return bytes
 }
 
-// measureFooter validates the raw FileMetaData and counts its parts, so that parsing it can neither allocate for a
-// false count nor recurse without end.
+// measureFooter validates the raw FileMetaData and counts its parts, so that parsing can neither allocate memory for a
+// false count nor recurse without a limit.
 func measureFooter(raw []byte) (shape footerShape, err error) {
-	c := compact{b: raw}
-	var children, names []int64 // of each schema element, in order, and the bytes of its name
+	c := compactReader{b: raw}
+	var children, names []int64 // number of children of each schema element, in order, and number of bytes of its name
 	var faults []error
 	lists := map[int64]bool{}
 	c.readStruct(nil, func(id int64, typ byte) bool {
@@ -295,7 +296,7 @@ func checkTree(children []int64) error {
 	if len(children) == 0 {
 		return errors.New("there is no schema")
 	}
-	var pending []int64 // children still to come, by depth
+	var pending []int64 // children not read yet, by depth
 	for i, n := range children {
 		if i > 0 {
 			if len(pending) == 0 {

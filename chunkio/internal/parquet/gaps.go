@@ -10,21 +10,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A gap is a row whose list is null or empty, in a column whose other lists all have one length. All of its elements
-// are missing. It takes one entry, so the number of gaps of a row group follows from its number of entries.
+// A gap is a row whose list is null or empty, in a column whose remaining lists all have the same length. All elements
+// of a gap are missing. A gap is one entry, so the number of entries of a row group determines its number of gaps.
 
-// gapCount computes the gaps of a row group whose lists have this width (at least 2); ok is false if no number of
-// gaps yields this number of entries.
+// gapCount computes the number of gaps of a row group whose other lists have this width (at least 2). ok is false if no
+// number of gaps is consistent with this number of entries.
 func gapCount(rows, entries int64, width int) (gaps int64, ok bool) {
 	missing, perGap := rows*int64(width)-entries, int64(width-1)
 	return missing / perGap, missing >= 0 && missing%perGap == 0 && missing/perGap <= rows
 }
 
-// widthExceptGaps returns the common length of all lists of a column that are no gaps; 0 if their lengths differ. The
-// first page shows it, and the numbers of entries and nulls of every row group must agree. In an object store every
-// look is a request: there only the numbers are used, and only if no element is null.
+// widthExceptGaps returns the common length of all lists of a column, ignoring gaps. It returns 0 if their lengths
+// differ. It reads the length from the first page; the numbers of entries and nulls of every row group must agree with
+// it. In an object store every read is a request: there it uses only the numbers, and only if no element is null.
 func (f *File) widthExceptGaps(l *format.Leaf, c *column) (int, error) {
-	first := 0 // row group with lists of more than one element
+	first := 0 // first row group whose lists have more than one element
 	for first < len(f.rows) && f.footer.groups[first].chunks[c.index].Values <= f.rows[first] {
 		first++
 	}
@@ -67,12 +67,12 @@ func (f *File) widthExceptGaps(l *format.Leaf, c *column) (int, error) {
 	return int(width), nil
 }
 
-// firstListWidth returns the common length of the lists that end in the first page (or of the first list that ends)
-// and the number of gaps before its end. The length is 0 if the lists differ or all are gaps.
+// firstListWidth returns the common length of the lists that end in the first page, or the length of the first list
+// that ends, and the number of gaps before that end. The length is 0 if the lengths differ or all lists are gaps.
 func (f *File) firstListWidth(g int, l *format.Leaf, c *column) (width, gaps int64, err error) {
 	const (
-		largest = 4 << 20 // bytes of pages that are looked at
-		most    = 1 << 16 // entries
+		largest = 4 << 20 // bytes of pages that are examined
+		most    = 1 << 16 // number of entries that are examined
 	)
 	group := &rowGroup{file: f, number: g}
 	err = group.withScratch(l, 0, f.rows[g], func(buf *scratch) error {
@@ -80,7 +80,7 @@ func (f *File) firstListWidth(g int, l *format.Leaf, c *column) (width, gaps int
 		e.end = e.pages.info.Values
 		e.pages.info.Uncompressed = min(e.pages.info.Uncompressed, largest)
 		e.pages.win.ahead = readAhead
-		length := int64(-1) // of the current list; -1: no list has begun
+		length := int64(-1) // length of the current list; -1: no list has begun
 		for e.pos < min(e.end, most) {
 			if err := e.nextPage(context.Background()); err != nil {
 				return err
@@ -116,7 +116,7 @@ func (f *File) firstListWidth(g int, l *format.Leaf, c *column) (width, gaps int
 	return width, gaps, inputError(err)
 }
 
-func (e *entries) readLevels(n int) (reps, levels []uint8, err error) {
+func (e *entryReader) readLevels(n int) (reps, levels []uint8, err error) {
 	reps, levels = resizeBuffer(&e.buf.reps, n), resizeBuffer(&e.buf.levels, n)
 	if err := errors.Join(e.rep.readLevels(reps), e.def.readLevels(levels)); err != nil {
 		return nil, nil, err
@@ -130,13 +130,13 @@ func (e *entries) readLevels(n int) (reps, levels []uint8, err error) {
 	return reps, levels, nil
 }
 
-// decodeGaps reads lists of one length, some of which are gaps; each element becomes a column.
-func (g *rowGroup) decodeGaps(ctx context.Context, e *entries, l int, from, to int64, dst [][]float64) error {
+// decodeGaps decodes lists of one length, some of which are gaps, into one column for each element.
+func (g *rowGroup) decodeGaps(ctx context.Context, e *entryReader, l int, from, to int64, dst [][]float64) error {
 	row, err := g.seekRow(e, l, from)
 	if err != nil {
 		return err
 	}
-	width, length := g.file.leaves[l].Width, 0 // of the list of the last row
+	width, length := g.file.leaves[l].Width, 0 // length of the list of the last row
 	gap := true
 	ends := func() error {
 		if row < from || gap || length == width {
@@ -200,9 +200,9 @@ func (g *rowGroup) decodeGaps(ctx context.Context, e *entries, l int, from, to i
 	return nil
 }
 
-// seekRow prepares e, of leaf l, to read from a page that begins at or before a row, and returns the row of the last
-// entry before that page.
-func (g *rowGroup) seekRow(e *entries, l int, from int64) (row int64, err error) {
+// seekRow prepares e, which reads leaf l, to begin at a page that starts at or before row from. It returns the row of
+// the last entry before that page.
+func (g *rowGroup) seekRow(e *entryReader, l int, from int64) (row int64, err error) {
 	e.end = e.pages.info.Values
 	if from == 0 || e.col.hasChainedPages() {
 		return -1, nil

@@ -11,21 +11,21 @@ import (
 type groupMeta struct {
 	rows        int64
 	chunks      []chunkMeta
-	chunkFaults map[int]string // why some chunks cannot be read
+	chunkFaults map[int]string // by chunk: the reason why it cannot be read
 }
 
 // chunkMeta is the footer's description of a column chunk, checked by checkChunk.
 type chunkMeta struct {
 	ChunkInfo
-	dictionary int64       // bytes between the dictionary page and the first data page; 0 without
+	dictionary int64       // bytes between the dictionary page and the first data page; 0 without a dictionary page
 	nulls      int64       // null count of the statistics; -1 if absent
-	statistics int         // their offset in the raw footer; 0: none
+	statistics int         // offset of the statistics in the raw footer; 0: none
 	encodings  encodingSet // of the pages and of the levels
 	physical   parquet.Type
-	plainPages bool // the encodings are counted, and some data page is plain
+	plainPages bool // the footer counts the pages by encoding, and some data page is plain
 }
 
-// encodingSet has the bit of each encoding's number; the highest bit stands for all larger or negative numbers.
+// encodingSet has one bit for each encoding number; the highest bit represents all larger or negative numbers.
 type encodingSet uint64
 
 const lastEncoding = 63
@@ -41,7 +41,7 @@ func (s encodingSet) has(e parquet.Encoding) bool {
 	return e >= 0 && e <= lastEncoding && s>>e&1 != 0
 }
 
-func (c *compact) rowGroups(shape footerShape) []groupMeta {
+func (c *compactReader) rowGroups(shape footerShape) []groupMeta {
 	groups, chunks := make([]groupMeta, 0, shape.groups), make([]chunkMeta, 0, shape.chunks)
 	_, n := c.listHeader()
 	for range n {
@@ -78,7 +78,6 @@ func (c *compact) rowGroups(shape footerShape) []groupMeta {
 	return groups
 }
 
-// noteFault notes why chunk i cannot be read, and empties it.
 func (g *groupMeta) noteFault(i int, why string) {
 	if g.chunkFaults == nil {
 		g.chunkFaults = map[int]string{}
@@ -89,8 +88,8 @@ func (g *groupMeta) noteFault(i int, why string) {
 	}
 }
 
-// columnChunk parses a ColumnChunk; fault is the reason if it cannot be read.
-func (c *compact) columnChunk() (m chunkMeta, fault string) {
+// columnChunk parses a ColumnChunk. If the chunk cannot be read, fault contains the reason.
+func (c *compactReader) columnChunk() (m chunkMeta, fault string) {
 	fault = "damaged footer: the column chunk is not described; " + remedyCopyAgain
 	foreign, encrypted := "", false
 	c.readStruct(nil, func(id int64, typ byte) bool {
@@ -119,14 +118,14 @@ func (c *compact) columnChunk() (m chunkMeta, fault string) {
 	return m, fault
 }
 
-func (c *compact) columnMeta() (m chunkMeta, fault string) {
+func (c *compactReader) columnMeta() (m chunkMeta, fault string) {
 	m.nulls = -1
 	var fields [12]int64
 	set := c.readStruct(fields[:], func(id int64, typ byte) bool {
 		switch {
 		case id == 2 && typ == thriftList:
 			elem, n := c.listHeader()
-			if elem != thriftI32 { // the page headers have the encodings
+			if elem != thriftI32 { // the page headers also contain the encodings
 				c.skipElements(elem, n, 1)
 				return true
 			}
@@ -163,21 +162,21 @@ func (c *compact) columnMeta() (m chunkMeta, fault string) {
 	}
 	m.physical, m.codec = parquet.Type(fields[1]), codecByNumber(fields[4])
 	m.Values, m.Uncompressed, m.Size, m.at = fields[5], fields[6], fields[7], fields[9]
-	// Some writers store 0 for "no dictionary".
+	// Some writers use 0 for a missing dictionary page.
 	if d := fields[11]; set&(1<<11) != 0 && d > 0 && d < m.at {
 		m.at, m.dictionary = d, m.at-d
 	}
 	return m, ""
 }
 
-// statistics are the bounds of a column chunk's values in the footer.
+// statistics holds the bounds of the values of a column chunk, as stored in the footer.
 type statistics struct {
 	low, high       []byte // in the order of the column's type
 	oldLow, oldHigh []byte // in the order of signed numbers
 }
 
 func parseStatistics(raw []byte, at int) (s statistics) {
-	c := compact{b: raw, pos: at}
+	c := compactReader{b: raw, pos: at}
 	c.readStruct(nil, func(id int64, typ byte) bool {
 		to := map[int64]*[]byte{1: &s.oldHigh, 2: &s.oldLow, 5: &s.high, 6: &s.low}[id]
 		if to == nil || typ != thriftBinary {

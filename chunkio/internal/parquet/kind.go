@@ -13,8 +13,8 @@ type kind uint8
 const (
 	notNumber kind = iota
 	asBool
-	asSigned // of 8 to 64 bits
-	asUint8  // on INT32, like the next two
+	asSigned // 8 to 64 bits
+	asUint8  // stored as INT32, like the next two
 	asUint16 //
 	asUint32 //
 	asUint64
@@ -36,8 +36,8 @@ var nonNumericTypes = map[schema.LogicalType]struct{ typ, why string }{
 	schema.NullLogicalType{}:     {"null", "always null"},
 }
 
-// numericType interprets a primitive's type: its kind, its decimal scale, the type's name for reports, and the reason
-// if it is not numeric.
+// numericType determines from the type of a primitive node its kind, its decimal scale, the type's name for reports,
+// and the reason if it is not numeric.
 func numericType(p *schema.PrimitiveNode) (k kind, scale int, typ, why string) {
 	switch t := p.LogicalType().(type) {
 	case *schema.TimeLogicalType:

@@ -15,16 +15,16 @@ import (
 
 // column is a physical column of a Parquet file: the layout of its pages and the meaning of its values.
 type column struct {
-	index        int // among the physical columns
+	index        int // index among the physical columns
 	desc         *schema.Column
 	physical     parquet.Type
 	size         int   // bytes of one plain value; 0 for byte arrays and booleans
 	def, rep     uint8 // largest definition and repetition level
-	elementLevel uint8 // lists: the smallest definition level at which there is an element
+	elementLevel uint8 // for lists: the smallest definition level of an existing element
 	kind         kind
-	scale        int // of decimals
+	scale        int // scale of decimals
 
-	texts            *text.List // receives values decoded to text; nil for numbers
+	texts            *text.List // receives values as text; nil if the values are decoded to numbers
 	independentPages bool       // no page's values depend on another page's: see hasChainedPages
 }
 
@@ -64,8 +64,8 @@ func (c *column) canDecode(e parquet.Encoding) bool {
 	return false
 }
 
-// undecodableEncoding names an encoding of the set that cannot be decoded; "" if there is none. A footer's set also
-// has the encoding of the levels, which each page header repeats.
+// undecodableEncoding returns the name of an encoding of the set that cannot be decoded, or "". The set in a footer
+// also contains the encoding of the levels, which each page header repeats.
 func (c *column) undecodableEncoding(s encodingSet) string {
 	for left := s; left != 0; left &= left - 1 {
 		e := parquet.Encoding(bits.TrailingZeros64(uint64(left)))
@@ -89,20 +89,20 @@ func encodingName(e parquet.Encoding) string {
 	return fmt.Sprintf("number %d", int(e))
 }
 
-// flattener turns a schema into leaves, in schema order. Each leaf has its column at the same index; a leaf that is
-// left out as a whole (a map, a list of lists) has the first of its columns.
+// flattener turns a schema into leaves, in schema order. Each leaf has its column at the same index. A leaf that is
+// left out as a whole (a map, a list of lists) has the first of its physical columns there.
 type flattener struct {
 	schema     *schema.Schema
 	strange    map[schema.Node]*strangeType
-	nextColumn int      // physical column
-	path       []string // of the visited field
+	nextColumn int      // index of the next physical column
+	path       []string // path of the field being visited
 	leaves     []format.Leaf
 	columns    []column
 	entries    map[int]*flattener // by leaf of a map from integers to numbers: its keys and values as lists
 }
 
-// flattenSchema lists the leaves of a file. Facts that need the column chunks (width of lists, nulls, scratch) are
-// not filled in yet.
+// flattenSchema lists the leaves of a file. It does not yet set the fields that depend on the column chunks (width of
+// lists, nulls, scratch).
 func flattenSchema(foot *footer) *flattener {
 	f := &flattener{schema: foot.schema, strange: foot.strange, entries: map[int]*flattener{}}
 	root := foot.schema.Root()
@@ -117,7 +117,7 @@ func (f *flattener) visitNode(n schema.Node, name string) {
 	repeated := n.RepetitionType() == parquet.Repetitions.Repeated
 	p, primitive := n.(*schema.PrimitiveNode)
 	switch {
-	case primitive && repeated: // a list without a LIST group around it
+	case primitive && repeated: // a repeated field without an enclosing LIST group
 		f.addList(p, name)
 	case primitive:
 		f.addScalar(p, name)
@@ -140,8 +140,8 @@ func (f *flattener) visitNode(n schema.Node, name string) {
 	}
 }
 
-// visitList handles a group annotated LIST: the format's three levels, or the two levels of old writers, which the
-// format's rules tell apart.
+// visitList visits a group with the annotation LIST: three levels as the format defines, or two levels from old
+// writers. The rules of the format distinguish them.
 func (f *flattener) visitList(g *schema.GroupNode, name string) {
 	if g.NumFields() != 1 || g.Field(0).RepetitionType() != parquet.Repetitions.Repeated {
 		f.leaveOut(g, name, "list", "malformed lists")
@@ -177,7 +177,7 @@ func (f *flattener) visitList(g *schema.GroupNode, name string) {
 	}
 }
 
-// visitMap leaves a map out as a feature, and notes its keys and values if they can be sparse rows.
+// visitMap leaves out a map as a feature, but records its keys and values if the map can be read as sparse rows.
 func (f *flattener) visitMap(n schema.Node, name string) {
 	inner := &flattener{schema: f.schema, strange: f.strange, nextColumn: f.nextColumn}
 	f.leaveOut(n, name, "map", "maps")
@@ -243,7 +243,7 @@ func (f *flattener) addScalar(p *schema.PrimitiveNode, name string) {
 	f.addColumn(l, c)
 }
 
-// addList adds a list of the primitive e, which is repeated itself or the only field of a repeated group.
+// addList adds a list of the primitive node e, which is itself repeated or is the only field of a repeated group.
 func (f *flattener) addList(e *schema.PrimitiveNode, name string) {
 	f.addScalar(e, name)
 	l, c := &f.leaves[len(f.leaves)-1], &f.columns[len(f.columns)-1]

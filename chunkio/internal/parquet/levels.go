@@ -10,22 +10,22 @@ import (
 
 var errRunsShort = errors.New("the runs end before the page's last value")
 
-// hybrid walks Parquet's RLE/bit-packed hybrid: runs of one repeated value, or of values packed in width bits each,
-// least significant bit first. Levels, dictionary indices and booleans are stored so. Bytes after the end are never
-// read as zeros: running out is an error.
-type hybrid struct {
+// hybridReader reads Parquet's RLE/bit-packed hybrid encoding: runs of one repeated value, or of values packed in width
+// bits each, least significant bit first. Levels, dictionary indices and booleans use this encoding. Reading beyond the
+// end is an error and never yields zeros.
+type hybridReader struct {
 	rest  []byte // bytes after the current run
 	width int    // bits a value, 0..32
 
 	left   int    // values left in the current run
 	packed []byte // a bit-packed run and the bytes after it; nil in a repeated run
 	bit    int    // position of the next value in packed, in bits
-	value  uint32 // of a repeated run
+	value  uint32 // value of a repeated run
 }
 
 func levelWidth(limit uint8) int { return bits.Len8(limit) }
 
-func (h *hybrid) loadRun() error {
+func (h *hybridReader) loadRun() error {
 	if h.left > 0 {
 		return nil
 	}
@@ -39,9 +39,9 @@ func (h *hybrid) loadRun() error {
 	}
 	count := int(head >> 1)
 	if head&1 == 1 {
-		size := count * h.width // count groups of 8 values of width bits
+		size := count * h.width // the run has count groups of 8 values of width bits each
 		h.left = 8 * count
-		if size > len(h.rest) { // writers may cut the last group's padding
+		if size > len(h.rest) { // writers may omit the padding of the last group
 			size = len(h.rest)
 			h.left = 8 * size / h.width
 			if h.left == 0 {
@@ -63,8 +63,8 @@ func (h *hybrid) loadRun() error {
 	return nil
 }
 
-// littleEndian decodes up to 8 bytes. Loading a word right after its bytes were stored one by one has to wait for the
-// stores: on E-MNIST, whose runs are short, that took a twentieth of the time of decoding.
+// littleEndian decodes up to 8 bytes. If a word is loaded right after its bytes were stored one by one, the load waits
+// for the stores: on E-MNIST, whose runs are short, this took a twentieth of the decoding time.
 func littleEndian(b []byte) (v uint64) {
 	for i, x := range b {
 		v |= uint64(x) << (8 * i)
@@ -72,10 +72,12 @@ func littleEndian(b []byte) (v uint64) {
 	return v
 }
 
-// maxBits is the width of the largest number that fits in 8 bytes if it may begin at any bit of the first.
+// maxBits is the number of bits of the widest number that fits in 8 bytes even if it does not begin at the first bit of
+// the first byte.
 const maxBits = 57
 
-// extractBits extracts the number of the given width, in bits, that begins at a bit of b, least significant bit first.
+// extractBits returns the number of the given width, in bits, that begins at bit position bit of b, least significant
+// bit first.
 func extractBits(b []byte, bit, width int) uint64 {
 	var word uint64
 	if at := bit >> 3; at+8 <= len(b) {
@@ -86,15 +88,13 @@ func extractBits(b []byte, bit, width int) uint64 {
 	return word >> (bit & 7) & (1<<width - 1)
 }
 
-func (h *hybrid) nextPacked() uint32 {
+func (h *hybridReader) nextPacked() uint32 {
 	v := uint32(extractBits(h.packed, h.bit, h.width))
 	h.bit += h.width
 	return v
 }
 
-// nextPackedBatch returns the next packed values, the first of them lowest, and their number: as many as one load of
-// 8 bytes holds, but at most n.
-func (h *hybrid) nextPackedBatch(n int) (word uint64, count int) {
+func (h *hybridReader) nextPackedBatch(n int) (word uint64, count int) {
 	at := h.bit >> 3
 	if at+8 > len(h.packed) {
 		return uint64(h.nextPacked()), 1
@@ -105,8 +105,8 @@ func (h *hybrid) nextPackedBatch(n int) (word uint64, count int) {
 	return word, count
 }
 
-// skip takes time proportional to the number of runs, not of values.
-func (h *hybrid) skip(n int) error {
+// skip moves past n values. Its time is proportional to the number of runs, not of values.
+func (h *hybridReader) skip(n int) error {
 	for n > 0 {
 		if err := h.loadRun(); err != nil {
 			return err
@@ -119,8 +119,8 @@ func (h *hybrid) skip(n int) error {
 	return nil
 }
 
-// countValue moves past n values, refuses any above limit, and counts the occurrences of value.
-func (h *hybrid) countValue(n int, limit, value uint32) (found int, err error) {
+// countValue moves past n values and counts the occurrences of value. It returns an error for a value above limit.
+func (h *hybridReader) countValue(n int, limit, value uint32) (found int, err error) {
 	for n > 0 {
 		if err := h.loadRun(); err != nil {
 			return 0, err
@@ -155,7 +155,7 @@ func (h *hybrid) countValue(n int, limit, value uint32) (found int, err error) {
 	return found, nil
 }
 
-func (h *hybrid) readLevels(dst []uint8) error {
+func (h *hybridReader) readLevels(dst []uint8) error {
 	for len(dst) > 0 {
 		if err := h.loadRun(); err != nil {
 			return err

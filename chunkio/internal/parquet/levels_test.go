@@ -58,20 +58,20 @@ func TestHybrid(t *testing.T) {
 					found++
 				}
 			}
-			h := hybrid{rest: b, width: width}
+			h := hybridReader{rest: b, width: width}
 			formattest.Must(t, h.skip(skip))
 			if got, err := h.countValue(len(values)-skip, limit, wanted); err != nil || got != found {
 				t.Fatalf("width %d: found %d, want %d, %v", width, got, found, err)
 			}
 			if limit > 0 {
-				h = hybrid{rest: b, width: width}
+				h = hybridReader{rest: b, width: width}
 				if _, err := h.countValue(len(values), limit-1, wanted); err == nil {
 					t.Fatal("a value above the limit went unnoticed")
 				}
 			}
 			if width <= 8 {
 				got := make([]uint8, len(values))
-				h = hybrid{rest: b, width: width}
+				h = hybridReader{rest: b, width: width}
 				formattest.Must(t, h.readLevels(got))
 				for i, v := range got {
 					if uint32(v) != values[i] {
@@ -86,7 +86,7 @@ func TestHybrid(t *testing.T) {
 // TestHybridShort: running out of bytes is an error, never zeros.
 func TestHybridShort(t *testing.T) {
 	for _, b := range [][]byte{{}, {0x80}, {0x03}, {0x03, 0xFF}, {0x10}, {0x00, 0x01}, {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01}} {
-		h := hybrid{rest: b, width: 3}
+		h := hybridReader{rest: b, width: 3}
 		if err := h.skip(8); err == nil {
 			t.Errorf("8 values were found in %x", b)
 		}

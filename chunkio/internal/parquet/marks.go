@@ -1,20 +1,21 @@
 package parquet
 
-// mark is the start of a data page: the offset of its header and the counts before it. A page takes at least as many
-// bytes in the file as a mark in memory.
+// mark is the start of a data page: the offset of its header, and the number of entries and rows before it. A page has
+// at least as many bytes in the file as a mark has in memory.
 type mark struct {
 	at            int64
-	entriesBefore int64 // entries before it
-	rowsBefore    int64 // rows that start before it; only counted for markKey.rows
+	entriesBefore int64 // entries before the page
+	rowsBefore    int64 // rows that start before the page; only set if markKey.rows is
 }
 
-// markKey identifies a list of marks: by leaf, with or without the count of rows.
+// markKey identifies a list of marks by the leaf, and by whether they count rows.
 type markKey struct {
 	leaf int
 	rows bool
 }
 
-// pageMarks returns the page starts of a leaf, walking its chunk the first time.
+// pageMarks returns the marks of the pages of a leaf. The first call for a key reads the page headers of the column
+// chunk.
 func (g *rowGroup) pageMarks(key markKey, col *column, buf *scratch) ([]mark, error) {
 	g.mu.Lock()
 	marks := g.marks[key]
@@ -33,7 +34,7 @@ func (g *rowGroup) pageMarks(key markKey, col *column, buf *scratch) ([]mark, er
 	return marks, nil
 }
 
-// walkMarks lists the data pages of a chunk. It decompresses them only to count rows, for lists.
+// walkMarks lists the data pages of a chunk. It decompresses them only if it counts rows, for lists.
 func walkMarks(p *pages, rows bool) (marks []mark, err error) {
 	if !rows {
 		p.win.ahead = min(p.win.ahead, readAhead)

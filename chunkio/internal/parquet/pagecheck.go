@@ -9,23 +9,23 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 )
 
-// The checks of this file stand between a damaged page and arrow v15's decoders, which ignore errors when they
-// receive a page, read zeros after the end of runs, loop for ever when levels run out, and allocate for any
-// dictionary index or value count that a page claims.
+// The checks of this file protect arrow v15's decoders from damaged pages. These decoders ignore errors when they
+// receive a page, read zeros after the end of runs, loop for ever when levels run out, and allocate memory for any
+// dictionary index or number of values that a page claims.
 
-// checkSections verifies the sections of a page against its header, and counts its rows and the entries that are
-// present.
+// checkSections verifies the sections of a page against its header. It also counts the rows and the entries that are
+// not null.
 func (p *page) checkSections(col *column, dictSize int) (err error) {
 	n := p.header.Values
 	p.rows, p.present = n, n
 	if col.rep > 0 {
-		h := hybrid{rest: p.rep, width: levelWidth(col.rep)}
+		h := hybridReader{rest: p.rep, width: levelWidth(col.rep)}
 		if p.rows, err = h.countValue(n, uint32(col.rep), 0); err != nil {
 			return fmt.Errorf("repetition levels: %w", err)
 		}
 	}
 	if col.def > 0 {
-		h := hybrid{rest: p.def, width: levelWidth(col.def)}
+		h := hybridReader{rest: p.def, width: levelWidth(col.def)}
 		if p.present, err = h.countValue(n, uint32(col.def), uint32(col.def)); err != nil {
 			return fmt.Errorf("definition levels: %w", err)
 		}
@@ -57,7 +57,7 @@ func checkValues(col *column, encoding parquet.Encoding, b []byte, n, dictSize i
 	case parquet.Encodings.Plain:
 		return checkPlain(col, b, n)
 	case byteStreamSplit:
-		if len(b) != n*col.size { // a longer section would leave the distance between the bytes of a value unknown
+		if len(b) != n*col.size { // in a longer section the distance between the bytes of a value would be ambiguous
 			return fmt.Errorf("%d values need %d bytes where there are %d", n, n*col.size, len(b))
 		}
 		return nil
@@ -71,7 +71,7 @@ func checkValues(col *column, encoding parquet.Encoding, b []byte, n, dictSize i
 		if uint64(size) > uint64(len(b)-4) {
 			return fmt.Errorf("runs claim %d bytes where there are %d", size, len(b)-4)
 		}
-		h := hybrid{rest: b[4 : 4+size], width: 1}
+		h := hybridReader{rest: b[4 : 4+size], width: 1}
 		return h.skip(n)
 	case parquet.Encodings.DeltaBinaryPacked:
 		_, err := checkDelta(b, n)
@@ -85,15 +85,15 @@ func checkValues(col *column, encoding parquet.Encoding, b []byte, n, dictSize i
 		}
 		used, err := checkDelta(b, n) // lengths of the shared prefixes
 		if err == nil {
-			_, err = checkDelta(b[used:], n) // lengths of the rest
+			_, err = checkDelta(b[used:], n) // lengths of the remaining bytes
 		}
 		return err
 	}
 	return nil
 }
 
-// maxPrefixes bounds the values of a DELTA_BYTE_ARRAY page: the library allocates for each of them before it decodes
-// any, and their encoding may take no bytes.
+// maxPrefixes limits the number of values of a DELTA_BYTE_ARRAY page: the library allocates memory for all values
+// before it decodes the first, and their encoding may take no bytes.
 const maxPrefixes = 16 << 20
 
 func checkPlain(col *column, b []byte, n int) error {
@@ -102,7 +102,7 @@ func checkPlain(col *column, b []byte, n int) error {
 	case parquet.Types.Boolean:
 		need = (n + 7) / 8
 	case parquet.Types.ByteArray:
-		need = 4 * n // each has a length, which the library checks
+		need = 4 * n // each value has a length, which the library checks
 	}
 	if len(b) < need {
 		return fmt.Errorf("%d values need %d bytes where there are %d", n, need, len(b))
@@ -118,9 +118,9 @@ func checkIndices(b []byte, n, dictSize int) error {
 	if len(b) == 0 || b[0] > 32 {
 		return errors.New("the width of the indices is not valid")
 	}
-	h := hybrid{rest: b[1:], width: int(b[0])}
-	// The library checks each index against the dictionary, but allocates for it first. Indices of at most one bit
-	// more than the dictionary needs cost little; only wider ones are checked one by one.
+	h := hybridReader{rest: b[1:], width: int(b[0])}
+	// The library checks each index against the dictionary, but allocates memory for the index first. Indices with at
+	// most one bit more than the dictionary needs cost little memory; only wider indices are checked one by one.
 	if h.width <= bits.Len(uint(dictSize))+1 {
 		return h.skip(n)
 	}
@@ -133,7 +133,7 @@ func checkIndices(b []byte, n, dictSize int) error {
 
 // checkDelta verifies that b starts with exactly n DELTA_BINARY_PACKED integers and returns their length in bytes.
 func checkDelta(b []byte, n int) (used int, err error) {
-	c := compact{b: b} // numbers are coded as Thrift's
+	c := compactReader{b: b} // numbers are encoded as in Thrift
 	block, minis, total := c.readUvarint(), c.readUvarint(), c.readUvarint()
 	c.readUvarint() // first value
 	if c.err != nil {
@@ -158,7 +158,7 @@ func checkDelta(b []byte, n int) (used int, err error) {
 			if left <= 0 {
 				break
 			}
-			if w > 64 { // arrow writes 33 bits for INT32
+			if w > 64 { // arrow uses up to 33 bits for INT32
 				return 0, fmt.Errorf("differences of %d bits", w)
 			}
 			c.skipBytes(uint64(perMini / 8 * int(w)))

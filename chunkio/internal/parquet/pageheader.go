@@ -17,14 +17,15 @@ const (
 	dataPageV2     = 3
 )
 
-// PageHeader is parquet.thrift's PageHeader, flattened. Sizes are in bytes and not negative.
+// PageHeader contains the fields of parquet.thrift's PageHeader and of the structs in it. Sizes are in bytes and not
+// negative.
 type PageHeader struct {
 	Kind                     int
-	Compressed, Uncompressed int // size of the page in the file and in memory, without its header
+	Compressed, Uncompressed int // bytes of the page in the file and in memory, without its header
 	CRC                      uint32
 	HasCRC                   bool
 
-	Values             int // entries, nulls included; dictionary: distinct values
+	Values             int // number of entries, including nulls; for a dictionary: distinct values
 	Encoding           parquet.Encoding
 	DefLevels          parquet.Encoding // encodings of the levels, version 1 only
 	RepLevels          parquet.Encoding
@@ -33,10 +34,10 @@ type PageHeader struct {
 	plain              bool // version 2 only: the values are not compressed either
 }
 
-// ParsePageHeader parses the header at the start of b and returns its length. errShort means that b may hold only a
-// part of it.
+// ParsePageHeader parses the header at the start of b and returns its length. The error errShort means that b may
+// contain only a part of the header.
 func ParsePageHeader(b []byte) (PageHeader, int, error) {
-	c := compact{b: b}
+	c := compactReader{b: b}
 	var top [5]int64
 	v1, dict := [5]int64{}, [3]int64{}
 	v2 := [8]int64{7: 1} // is_compressed defaults to true
@@ -97,8 +98,8 @@ func ParsePageHeader(b []byte) (PageHeader, int, error) {
 }
 
 // AppendPageHeader appends a header of a data page v1 or of a dictionary page in Thrift's compact protocol;
-// ParsePageHeader reads it back. A field's header holds the difference from the last field's number in the upper half
-// byte and its type in the lower.
+// ParsePageHeader parses such headers. The upper half byte of a field header is the difference from the previous field
+// number, and the lower half byte is the type of the field.
 func AppendPageHeader(b []byte, h PageHeader) []byte {
 	i32 := func(step byte, v int) {
 		u := uint32(v)<<1 ^ uint32(int32(v)>>31) // zigzag

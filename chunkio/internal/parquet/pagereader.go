@@ -13,8 +13,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// pageHolder is the part of file.PageReader that both readers below share: the page that the library works on. Its
-// buffer header is used again.
+// pageHolder is the part of file.PageReader that both readers below share: it holds the page that the library is
+// decoding. It reuses the buffer object of the page.
 type pageHolder struct {
 	current pqfile.Page
 	buffer  *memory.Buffer
@@ -39,7 +39,7 @@ func (h *pageHolder) lendBuffer(b []byte) *memory.Buffer {
 	return h.buffer
 }
 
-// release gives the page object, not its bytes, back to the library.
+// release returns the page object, but not the bytes of the page, to the library.
 func (h *pageHolder) release() {
 	if h.current != nil {
 		h.current.Release()
@@ -47,20 +47,20 @@ func (h *pageHolder) release() {
 	}
 }
 
-// valuePages hands the library the values of one page at a time, without their levels, which this package reads. The
-// library sees a required column without a dictionary.
-type valuePages struct {
+// valuePageReader passes the values of one page at a time to the library, without their levels, which this package
+// decodes. For the library the column is required and has no dictionary.
+type valuePageReader struct {
 	pageHolder
 	values   []byte
-	count    int // values of the page still to be handed over; 0 for none
+	count    int // values of the page that is still to be passed; 0 if there is none
 	encoding parquet.Encoding
 }
 
-func (v *valuePages) setPage(values []byte, count int, e parquet.Encoding) {
+func (v *valuePageReader) setPage(values []byte, count int, e parquet.Encoding) {
 	v.values, v.count, v.encoding = values, count, e
 }
 
-func (v *valuePages) Next() bool {
+func (v *valuePageReader) Next() bool {
 	v.release()
 	if v.count == 0 {
 		return false
@@ -71,21 +71,21 @@ func (v *valuePages) Next() bool {
 	return true
 }
 
-// rawPages hands the library whole pages, including the levels, in memory that is not reused: byte arrays that the
-// library returns stay valid.
-type rawPages struct {
+// rawPageReader passes whole pages, including the levels, to the library in memory that is not reused: byte arrays that
+// the library returns stay valid.
+type rawPageReader struct {
 	pageHolder
 	pages          *pages
-	pageWaits      bool // pages.page is still to be handed over
-	dictHandedOver bool // the dictionary has been handed over
+	pageWaits      bool // pages.page is still to be passed to the library
+	dictHandedOver bool // the dictionary has been passed to the library
 }
 
-func (r *rawPages) Next() bool {
+func (r *rawPageReader) Next() bool {
 	r.release()
 	if r.err != nil || !r.loadNextPage() {
 		return false
 	}
-	// loadNextPage loads the dictionary on its way to the first data page.
+	// loadNextPage has also loaded a dictionary that precedes the first data page.
 	if !r.dictHandedOver && r.pages.dictSize >= 0 {
 		r.dictHandedOver = true
 		r.current = pqfile.NewDictionaryPage(memory.NewBufferBytes(r.pages.dict), int32(r.pages.dictSize), parquet.Encodings.Plain)
@@ -105,8 +105,8 @@ func (r *rawPages) Next() bool {
 	return true
 }
 
-// hasZeroWidthIndices reports whether a checked page has dictionary indices of no bits: all are 0. The library panics
-// if they are packed.
+// hasZeroWidthIndices reports whether the dictionary indices of a checked page have no bits, so that all are 0. The
+// library panics on packed indices without bits.
 func (p *page) hasZeroWidthIndices() bool {
 	return usesDictionary(p.header.Encoding) && p.present > 0 && p.values[0] == 0
 }
@@ -118,9 +118,9 @@ func (p *page) widenIndices() {
 	p.values, p.header.Uncompressed = p.raw[len(front):], len(p.raw)
 }
 
-// loadNextPage loads the next page that has values, unless one is waiting: the library would take an empty page for
-// the end.
-func (r *rawPages) loadNextPage() bool {
+// loadNextPage loads the next page that has values, unless the current page is still to be passed. The library would
+// treat an empty page as the end.
+func (r *rawPageReader) loadNextPage() bool {
 	for !r.pageWaits {
 		more, err := r.pages.nextDataPage()
 		if err == nil && more {

@@ -13,18 +13,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// wholeChunk is the largest column chunk that is read in one go; larger ones are read page by page. readAhead is the
-// least that is then read together with a page header.
+// wholeChunk is the size of the largest column chunk that is read at once; larger chunks are read page by page. In that
+// case, readAhead is the least number of bytes read together with a page header.
 const (
 	wholeChunk = 8 << 20
 	readAhead  = 64 << 10
 )
 
-// ChunkInfo is the place of a column chunk and its contents according to the footer.
+// ChunkInfo describes the position and the contents of a column chunk according to the footer.
 type ChunkInfo struct {
-	at, Size     int64 // bytes of the chunk in the file, dictionary page included
-	Uncompressed int64 // bytes of its pages in memory
-	Values       int64 // entries, nulls and empty lists included
+	at, Size     int64 // offset and number of bytes of the chunk in the file, including the dictionary page
+	Uncompressed int64 // total size of its pages in memory
+	Values       int64 // number of entries, including nulls and empty lists
 	codec        compress.Compression
 }
 
@@ -32,13 +32,13 @@ type ChunkInfo struct {
 type window struct {
 	in      format.Input
 	buf     *[]byte // backing memory, borrowed from the scratch
-	unread  []byte  // bytes at position at, a part of *buf
+	unread  []byte  // bytes from position at on, a part of *buf
 	at, end int64
-	ahead   int // least number of bytes to read at once, if the range has them
+	ahead   int // least number of bytes to read at once, up to the end of the range
 	reading *time.Duration
 }
 
-// peek returns the next n bytes, or the rest of the range if it is shorter. They are lent until the next call.
+// peek returns the next n bytes, or fewer at the end of the range. They are valid until the next call.
 func (w *window) peek(n int) ([]byte, error) {
 	n = int(min(int64(n), w.end-w.at))
 	if n <= len(w.unread) {
@@ -69,7 +69,7 @@ func (w *window) advance(n int64) {
 	w.at += n
 }
 
-// page is one decompressed data page, cut into its sections.
+// page is one decompressed data page, split into its sections.
 type page struct {
 	header        PageHeader
 	entriesBefore int64  // entries of the chunk before this page
@@ -77,28 +77,28 @@ type page struct {
 	present       int    // entries that are not null
 	raw           []byte // all sections
 	rep, def      []byte // levels as hybrid runs; nil if the column has none
-	values        []byte // encoded values, `present` of them
+	values        []byte // encoded values of the present entries
 }
 
 // pages walks the pages of one column chunk in file order. Every size is checked against the chunk's own and against
-// the available bytes before anything is allocated for it. It reuses the memory of the scratch and allocates nothing
-// per page.
+// the available bytes before memory is allocated for it. It uses the memory of the scratch, so that pages need no
+// allocation of their own.
 type pages struct {
 	info          ChunkInfo
 	col           *column
 	buf           *scratch
 	win           window
-	entriesBefore int64 // entries before the page at the window's start
+	entriesBefore int64 // entries before the page at the start of the window
 
-	header   PageHeader // of the page at the window's start, after nextDataPage
+	header   PageHeader // header of the page at the start of the window, after nextDataPage
 	headerAt int64      // offset of that header
 	dict     []byte     // values of the dictionary page
-	dictSize int        // distinct values; -1 until there was a dictionary page
+	dictSize int        // number of distinct values; -1 before a dictionary page is loaded
 	// uncounted is the length of the dictionary page's header: parquet-mr before 1.2.9 left it out of
-	// total_compressed_size (PARQUET-816), so that the last page extends past the chunk's end.
+	// total_compressed_size (PARQUET-816), so the last page extends past the chunk's end.
 	uncounted    int64
 	v2Compressed bool // footer.v2Compressed
-	freshMemory  bool // do not reuse memory between pages: the values are lent for long
+	freshMemory  bool // do not reuse memory between pages: the caller keeps the values
 	page         page
 }
 
@@ -118,11 +118,12 @@ func (f *File) newChunkPages(g int, col *column, buf *scratch) pages {
 	return p
 }
 
-// maxHeader bounds a page header. Only the smallest and largest value in its statistics can make it large.
+// maxHeader limits the size of a page header. Only the smallest and largest value in its statistics can make a header
+// large.
 const maxHeader = 16 << 20
 
-// nextDataPage moves to the header of the next data page, loading a dictionary page and skipping index pages; false
-// after the chunk's last value. The caller then calls loadPage or skipPage.
+// nextDataPage moves to the header of the next data page, loading a dictionary page and skipping index pages. It
+// returns false after the last value of the chunk. The caller then calls loadPage or skipPage.
 func (p *pages) nextDataPage() (bool, error) {
 	for p.entriesBefore < p.info.Values {
 		if err := p.readHeader(); err != nil {
@@ -145,7 +146,7 @@ func (p *pages) nextDataPage() (bool, error) {
 	return false, nil
 }
 
-// maxUncounted is the largest length of a header that was not counted.
+// maxUncounted is the greatest length of a dictionary page header that is missing from total_compressed_size.
 const maxUncounted = 100
 
 func (p *pages) readHeader() error {
@@ -196,7 +197,7 @@ func (p *pages) skipPage() {
 	}
 }
 
-// readPayload decompresses the current page into *into and moves past it.
+// readPayload decompresses the current page into *into and moves past the page.
 func (p *pages) readPayload(into *[]byte) ([]byte, error) {
 	h := p.header
 	packed, err := p.win.peek(h.Compressed)
@@ -214,7 +215,7 @@ func (p *pages) readPayload(into *[]byte) ([]byte, error) {
 	out := resizeBuffer(into, h.Uncompressed)
 	levels := 0
 	kind := p.info.codec
-	if h.Kind == dataPageV2 { // levels precede the values and are never compressed
+	if h.Kind == dataPageV2 { // in version 2, levels precede the values and are never compressed
 		levels = h.defBytes + h.repBytes
 		if levels > len(packed) || levels > len(out) {
 			return nil, fmt.Errorf("page at offset %d: levels of %d bytes in a page of %d", p.headerAt, levels, len(packed))
@@ -224,7 +225,7 @@ func (p *pages) readPayload(into *[]byte) ([]byte, error) {
 			kind = compress.Codecs.Uncompressed
 		}
 	}
-	if levels < len(out) || levels < len(packed) { // writers do not compress an empty section
+	if levels < len(out) || levels < len(packed) { // writers do not compress an empty section of values
 		if err := p.buf.codec.decompress(kind, out[levels:], packed[levels:]); err != nil {
 			return nil, fmt.Errorf("page at offset %d: %w", p.headerAt, err)
 		}
@@ -245,8 +246,8 @@ func (p *pages) loadDictionary() error {
 	return checkDictionary(p.col, p.header, b)
 }
 
-// loadPage decompresses the current data page into p.page and checks it, so that the decoding library can neither
-// read past its sections, nor wait for missing values, nor allocate more than the page's own size.
+// loadPage decompresses the current data page into p.page and checks it. Then the library can neither read past the
+// sections of the page, nor wait for missing values, nor allocate more memory than the size of the page.
 func (p *pages) loadPage() error {
 	h := p.header
 	first := p.entriesBefore

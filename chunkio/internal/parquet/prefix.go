@@ -7,21 +7,22 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 )
 
-// DELTA_BYTE_ARRAY of values of one length is decoded here, because arrow v15 decodes it for byte arrays only:
-// parquet-mr's version 2 pages encode decimals and UUIDs this way if a dictionary does not pay. A page holds the
+// DELTA_BYTE_ARRAY of values of one length is decoded here, because arrow v15 supports it only for byte arrays:
+// parquet-mr's version 2 pages encode decimals and UUIDs this way if a dictionary does not save space. A page holds the
 // lengths of the prefixes that values share with their predecessors, the lengths of the suffixes, and then the
 // suffixes.
 
-// expandSharedPrefixes turns a checked DELTA_BYTE_ARRAY page into a PLAIN page after its levels, in the memory of
-// *buf. The values may take more than the page did; most bounds the page.
-func (p *page) expandSharedPrefixes(size int, most int64, buf *[]byte) error {
+// expandSharedPrefixes turns the values of a checked DELTA_BYTE_ARRAY page into PLAIN values. It writes the page,
+// including its levels, to the memory of *buf. The new page may be longer than the old one, but has at most limit
+// bytes.
+func (p *page) expandSharedPrefixes(size int, limit int64, buf *[]byte) error {
 	n, front := p.present, p.raw[:len(p.raw)-len(p.values)]
 	whole := int64(len(front)) + int64(n)*int64(size)
-	if whole > most {
+	if whole > limit {
 		return fmt.Errorf("%d values of %d bytes are encoded DELTA_BYTE_ARRAY, which the footer does not list", n, size)
 	}
-	var shared, rests deltas
-	if n > 0 { // of none, nothing was checked
+	var shared, rests deltaReader
+	if n > 0 { // a page without values has not been checked
 		var err error
 		if shared, err = newDeltas(p.values, n); err != nil {
 			return err
@@ -54,36 +55,36 @@ func (p *page) expandSharedPrefixes(size int, most int64, buf *[]byte) error {
 	return nil
 }
 
-// deltas walks the DELTA_BINARY_PACKED integers at the start of some bytes.
-type deltas struct {
-	c         compact // numbers are coded as Thrift's
-	size      int     // bytes of all of them
+// deltaReader reads the DELTA_BINARY_PACKED integers at the start of a byte slice.
+type deltaReader struct {
+	c         compactReader // numbers are encoded as in Thrift
+	size      int           // total bytes of the integers
 	perMini   int
 	minis     uint64
-	firstRead bool // the first one has been read
+	firstRead bool // the first integer has been read
 	last      int64
 	least     int64  // smallest difference of the block
 	widths    []byte // widths of the remaining parts of the block
 	packed    []byte // differences of the current part, of width bits each
 	width     int
 	bit       int // start of the next difference
-	left      int // differences left in the part
+	left      int // differences left in the current part
 }
 
-func newDeltas(b []byte, n int) (d deltas, err error) {
+func newDeltas(b []byte, n int) (d deltaReader, err error) {
 	if d.size, err = checkDelta(b, n); err != nil {
 		return d, err
 	}
-	d.c = compact{b: b}
+	d.c = compactReader{b: b}
 	block, minis := d.c.readUvarint(), d.c.readUvarint()
 	d.c.readUvarint()
 	d.perMini, d.minis, d.last = int(block/minis), minis, d.c.readInteger()
 	return d, nil
 }
 
-// nextInteger returns the next of the checked integers; -1 if its difference is wider than any difference of two
-// lengths.
-func (d *deltas) nextInteger() int64 {
+// nextInteger returns the next of the checked integers. It returns -1 if the difference has more bits than a difference
+// of two lengths can have.
+func (d *deltaReader) nextInteger() int64 {
 	if !d.firstRead {
 		d.firstRead = true
 		return d.last

@@ -6,12 +6,13 @@ import (
 	"fmt"
 )
 
-// Span is the position of the row groups in a footer's bytes: the list's header, and its elements.
+// Span is the position of the list of row groups in the bytes of a footer: the list's header begins at Header, and its
+// elements are the bytes [From, To).
 type Span struct{ Header, From, To int }
 
-// FindRowGroups finds the row groups of a footer.
+// FindRowGroups returns the position of the row groups in a footer.
 func FindRowGroups(footer []byte) (at Span, err error) {
-	c := compact{b: footer}
+	c := compactReader{b: footer}
 	c.readStruct(nil, func(id int64, typ byte) bool {
 		if id != 4 || typ != thriftList {
 			return false
@@ -29,10 +30,10 @@ func FindRowGroups(footer []byte) (at Span, err error) {
 	return at, c.err
 }
 
-// CountRowGroups counts consecutive encoded row groups, as in a footer, and their rows. Each must have the given
-// number of columns.
+// CountRowGroups counts consecutive row groups, encoded as in a footer, and their rows. Each row group must have the
+// given number of columns.
 func CountRowGroups(text []byte, columns int) (groups int, rows int64, err error) {
-	c := compact{b: text}
+	c := compactReader{b: text}
 	for c.pos < len(text) && c.err == nil {
 		chunks, more, hasRows := c.skipRowGroup()
 		switch {
@@ -49,9 +50,9 @@ func CountRowGroups(text []byte, columns int) (groups int, rows int64, err error
 	return groups, rows, c.err
 }
 
-// skipRowGroup skips a row group and returns its number of column chunks and its rows; hasRows is false if the rows are
-// missing.
-func (c *compact) skipRowGroup() (chunks int, rows int64, hasRows bool) {
+// skipRowGroup skips a row group and returns its number of column chunks and its rows; hasRows is false if the number
+// of rows is missing.
+func (c *compactReader) skipRowGroup() (chunks int, rows int64, hasRows bool) {
 	var fields [4]int64
 	set := c.readStruct(fields[:], func(id int64, typ byte) bool {
 		if id != 1 || typ != thriftList {

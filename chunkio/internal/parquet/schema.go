@@ -12,9 +12,9 @@ import (
 // element is a SchemaElement of the footer.
 type element struct {
 	name    string
-	fields  [10]int64 // by number, see below
-	set     uint64    // bits of the fields that are present
-	logical []byte    // its LogicalType, lent from the footer; nil without
+	fields  [10]int64 // values of the integer fields, by field number
+	set     uint64    // bit i is set if field i is present
+	logical []byte    // bytes of its LogicalType, a part of the footer; nil if absent
 }
 
 // Fields of an element.
@@ -23,7 +23,7 @@ const (
 	fieldLength     = 2 // of FIXED_LEN_BYTE_ARRAY
 	fieldRepetition = 3
 	fieldChildren   = 5
-	fieldConverted  = 6 // the predecessor of LogicalType, like the next two
+	fieldConverted  = 6 // the older form of LogicalType, like the next two
 	fieldScale      = 7
 	fieldPrecision  = 8
 	fieldID         = 9
@@ -32,7 +32,7 @@ const (
 
 func (e *element) has(field int) bool { return e.set>>field&1 != 0 }
 
-func (c *compact) schemaElement() (e element) {
+func (c *compactReader) schemaElement() (e element) {
 	e.set = c.readStruct(e.fields[:], func(id int64, typ byte) bool {
 		switch {
 		case id == 4 && typ == thriftBinary:
@@ -49,22 +49,23 @@ func (c *compact) schemaElement() (e element) {
 	return e
 }
 
-// strangeType is a logical type that the library does not know or that contradicts its node. Its values are not read,
-// only copied.
+// strangeType is a logical type that the library does not know or that contradicts its node. Its values are copied, but
+// not read.
 type strangeType struct {
 	typ, why   string // for reports
-	annotation []byte // its fields of the SchemaElement
+	annotation []byte // the fields of the SchemaElement that describe the type
 }
 
-// tree makes the nodes of a schema from its elements, which stand depth first and were checked by checkTree.
-type tree struct {
+// treeBuilder builds the nodes of a schema from its elements, which are listed depth first and have been checked by
+// checkTree.
+type treeBuilder struct {
 	elements []element
 	strange  map[schema.Node]*strangeType
 }
 
 func parseSchema(elements []element) (*schema.Schema, map[schema.Node]*strangeType, error) {
-	t := tree{elements: elements, strange: map[schema.Node]*strangeType{}}
-	elements[0].set &^= 1 << fieldType // a root is a group, even without columns
+	t := treeBuilder{elements: elements, strange: map[schema.Node]*strangeType{}}
+	elements[0].set &^= 1 << fieldType // the root is a group, even without columns
 	root, err := t.nextNode()
 	if err != nil {
 		return nil, nil, err
@@ -72,8 +73,7 @@ func parseSchema(elements []element) (*schema.Schema, map[schema.Node]*strangeTy
 	return schema.NewSchema(root.(*schema.GroupNode)), t.strange, nil
 }
 
-// nextNode makes the node of the next element and all nodes below it.
-func (t *tree) nextNode() (schema.Node, error) {
+func (t *treeBuilder) nextNode() (schema.Node, error) {
 	e := &t.elements[0]
 	t.elements = t.elements[1:]
 	rep := parquet.Repetition(e.fields[fieldRepetition])
@@ -107,7 +107,7 @@ func (t *tree) nextNode() (schema.Node, error) {
 	return n, err
 }
 
-func (t *tree) leafNode(e *element, rep parquet.Repetition, id int32) (schema.Node, error) {
+func (t *treeBuilder) leafNode(e *element, rep parquet.Repetition, id int32) (schema.Node, error) {
 	typ, size, err := e.physicalType()
 	var n *schema.PrimitiveNode
 	if err == nil {
@@ -122,8 +122,8 @@ func (t *tree) leafNode(e *element, rep parquet.Repetition, id int32) (schema.No
 	return n, err
 }
 
-// physicalType returns a column's type and the bytes of a value, -1 if the type does not fix them. An invalid type
-// becomes byte arrays, which the column chunks contradict.
+// physicalType returns the type of a column and the number of bytes of a value, or -1 if the type does not fix this
+// number. For an invalid type it returns byte arrays, which contradict the column chunks.
 func (e *element) physicalType() (parquet.Type, int, error) {
 	const most = 1 << 30 // a page is smaller than 2 GiB
 	typ, n := parquet.Type(e.fields[fieldType]), e.fields[fieldLength]
@@ -165,19 +165,19 @@ func (e *element) logicalAnnotation() (schema.LogicalType, error) {
 	if e.logical == nil {
 		return nil, nil
 	}
-	c := compact{b: e.logical}
+	c := compactReader{b: e.logical}
 	return c.logicalType()
 }
 
 func (e *element) strangeAnnotation(err error) *strangeType {
-	if unknown, ok := errors.AsType[unknownError](err); ok {
+	if unknown, ok := errors.AsType[unknownLogicalTypeError](err); ok {
 		return &strangeType{unknown.typeName(), unknown.Error(), e.annotationFields()}
 	}
 	return &strangeType{"mistyped", "of a type that contradicts itself (" + err.Error() + ")", e.annotationFields()}
 }
 
-// annotationFields encodes the fields of the element that give its values a meaning. Their headers have the long
-// form, so that they may follow any other field.
+// annotationFields encodes the fields of the element that define the meaning of its values. Their headers have the long
+// form, so that they can follow any other field.
 func (e *element) annotationFields() (b []byte) {
 	for _, id := range []int{fieldConverted, fieldScale, fieldPrecision} {
 		if e.has(id) {
@@ -190,27 +190,27 @@ func (e *element) annotationFields() (b []byte) {
 	return b
 }
 
-// unknownError is the number of a logical type that the library does not know.
-type unknownError int64
+// unknownLogicalTypeError is the number of a logical type that is not known.
+type unknownLogicalTypeError int64
 
 const variant = "variant"
 
-func (e unknownError) typeName() string {
-	if name, ok := map[unknownError]string{16: variant, 17: "geometry", 18: "geography"}[e]; ok {
+func (e unknownLogicalTypeError) typeName() string {
+	if name, ok := map[unknownLogicalTypeError]string{16: variant, 17: "geometry", 18: "geography"}[e]; ok {
 		return name
 	}
 	return "unknown"
 }
 
-func (e unknownError) Error() string {
+func (e unknownLogicalTypeError) Error() string {
 	if name := e.typeName(); name != "unknown" {
 		return name
 	}
 	return fmt.Sprintf("logical type number %d, unknown to this program", int64(e))
 }
 
-// logicalType parses a LogicalType: a union with at most one field; nil if none is set.
-func (c *compact) logicalType() (logical schema.LogicalType, err error) {
+// logicalType parses a LogicalType, a union with at most one field. It returns nil if no field is set.
+func (c *compactReader) logicalType() (logical schema.LogicalType, err error) {
 	c.readStruct(nil, func(field int64, typ byte) bool {
 		if typ != thriftStruct {
 			return false
@@ -256,7 +256,7 @@ func (c *compact) logicalType() (logical schema.LogicalType, err error) {
 		default:
 			var known bool
 			if logical, known = plainTypes[field]; !known {
-				err = unknownError(field)
+				err = unknownLogicalTypeError(field)
 			}
 			return false
 		}

@@ -2,11 +2,10 @@ package parquet
 
 import "github.com/apache/arrow/go/v15/parquet"
 
-// byteStreamSplit is the encoding BYTE_STREAM_SPLIT of parquet.thrift, which arrow v15 does not know: the first bytes
-// of all values, then their second bytes, and so on.
+// byteStreamSplit is the encoding BYTE_STREAM_SPLIT of parquet.thrift, which arrow v15 does not support. It stores the
+// first bytes of all values, then their second bytes, and so on.
 const byteStreamSplit parquet.Encoding = 9
 
-// canSplitBytes reports whether BYTE_STREAM_SPLIT exists for the column's type: numbers, and bytes of one length.
 func (c *column) canSplitBytes() bool {
 	switch c.physical {
 	case parquet.Types.Float, parquet.Types.Double, parquet.Types.Int32, parquet.Types.Int64, parquet.Types.FixedLenByteArray:
@@ -15,8 +14,8 @@ func (c *column) canSplitBytes() bool {
 	return false
 }
 
-// joinSplitBytes turns a checked BYTE_STREAM_SPLIT page into a PLAIN page in place. *buf is scratch as long as the
-// values.
+// joinSplitBytes turns a checked BYTE_STREAM_SPLIT page into a PLAIN page in place. It uses *buf as scratch memory for
+// a copy of the values.
 func (p *page) joinSplitBytes(size int, buf *[]byte) {
 	n := p.present
 	plain := resizeBuffer(buf, n*size)

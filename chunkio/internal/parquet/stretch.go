@@ -7,10 +7,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxStretch bounds the bytes that are read together for adjacent column chunks, each of at most readAhead. Of
-// 100,000 columns in row groups of 256 rows of float32, 1 KB a chunk, reading them one by one took a fourth of the
-// time of decoding; that time shrinks with the number read together, and this number of bytes stays in the
-// second-level cache. scratchBytes has room for them.
+// maxStretch limits the number of bytes that are read together for adjacent column chunks, each of at most readAhead
+// bytes. With 100,000 columns of float32 in row groups of 256 rows, 1 KB per chunk, reading the chunks one by one took
+// a fourth of the decoding time. Reading several chunks together reduces that time, and this number of bytes stays in
+// the second-level cache. scratchBytes includes these bytes.
 const maxStretch = 256 << 10
 
 // stretch is a range of bytes of a file that covers adjacent column chunks.
@@ -19,7 +19,7 @@ type stretch struct {
 	b  []byte
 }
 
-// chunkBytes returns the bytes of a chunk; nil if the stretch does not have them all.
+// chunkBytes returns the bytes of a chunk; nil if some of them are outside the stretch.
 func (s stretch) chunkBytes(c ChunkInfo) []byte {
 	from := c.at - s.at
 	if from < 0 || from > int64(len(s.b)) || c.Size > int64(len(s.b))-from {
@@ -28,8 +28,8 @@ func (s stretch) chunkBytes(c ChunkInfo) []byte {
 	return s.b[from:][:c.Size:c.Size]
 }
 
-// readStretch reads the chunk of the first leaf together with the small chunks that directly follow it in the file.
-// If reading fails, or there is only one, the chunks are read on their own, which reports the faults.
+// readStretch reads the chunk of the first leaf together with the small chunks that directly follow it in the file. If
+// reading fails, or there is only one chunk, each chunk is read separately later, and that read reports faults.
 func (g *rowGroup) readStretch(leaves []format.Decoding, buf *scratch) {
 	buf.stretch = stretch{}
 	chunks, at, size := 0, int64(0), int64(0)

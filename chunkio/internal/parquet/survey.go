@@ -10,13 +10,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// If the footer may be wrong, the page headers and the beginnings of the lists of the first page are checked at once.
-// Damage found here is reported when the column is read; an error of the input, which would hide the pages, is
-// reported at once.
+// The footer may be wrong about a column chunk. If there is a reason to doubt it, the page headers of the chunk, and
+// the first page of lists, are checked when the file is opened. Damage found here is reported when the column is read.
+// An error of the input is reported at once, because it would hide the pages.
 
 // surveyChunk corrects the footer's description of a column chunk by its page headers if it lists no encoding, or one
-// that cannot be decoded (perhaps no page uses it), or if its size in memory is doubtful. Memory is then planned by
-// the sum over the pages, each of which is bounded by its bytes.
+// that cannot be decoded (perhaps no page uses it), or if its size in memory is doubtful. The planned memory is then
+// the sum of the sizes of the pages; the bytes of a page limit its size.
 func (f *File) surveyChunk(g, i int, doubt *sizeDoubt) error {
 	m, col := &f.footer.groups[g].chunks[i], newColumn(f.footer.schema, i)
 	if m.codec == compress.Codecs.Uncompressed {
@@ -33,7 +33,7 @@ func (f *File) surveyChunk(g, i int, doubt *sizeDoubt) error {
 			if h.Kind == DataPage || h.Kind == dataPageV2 {
 				seen.add(int64(h.Encoding))
 			}
-			return col.decodesAll(seen) // else nobody will read it
+			return col.decodesAll(seen) // else the column is not read
 		})
 		if err != nil {
 			return err
@@ -47,14 +47,14 @@ func (f *File) surveyChunk(g, i int, doubt *sizeDoubt) error {
 		if m.Values < maxChunk/int64(max(col.size, 1)) {
 			plain = m.Values * int64(col.size)
 		}
-		m.Uncompressed += plain // a page is also held as expandSharedPrefixes writes it
+		m.Uncompressed += plain // such a page is also held in the form that expandSharedPrefixes writes
 	}
 	m.Uncompressed = min(max(m.Uncompressed, 0), maxChunk)
 	return nil
 }
 
-// pageHeaders passes each page header of a chunk and the header's own length to see until it returns false. damaged
-// is true if a header could not be read; err is an error of the input.
+// pageHeaders calls see with each page header of a chunk and the number of bytes of the header, until see returns
+// false. damaged is true if a header could not be parsed; err is an error of the input.
 func (f *File) pageHeaders(g, i int, see func(h PageHeader, bytes int64) (more bool)) (damaged bool, err error) {
 	buf := f.pool.Get().(*scratch)
 	defer f.pool.Put(buf)
@@ -79,12 +79,12 @@ func (f *File) pageHeaders(g, i int, see func(h PageHeader, bytes int64) (more b
 // sizeDoubt decides whether the footer's sizes in memory can be trusted.
 type sizeDoubt struct {
 	sampled     bool // the first compressed chunk was checked
-	understates bool // its pages hold more than the footer claims: its writer counts differently
+	understates bool // its pages hold more than the footer claims: the writer of the file counts differently
 }
 
-// doubtsSize reports whether the size in memory of a chunk is doubtful. Some writers give 0, or the size in the file.
-// For sizes that are too small, which pages would exceed, the first chunk represents all; sizes that are too large,
-// which would reserve memory that nothing needs, stand out against the number of values.
+// doubtsSize reports whether the size in memory of a chunk is doubtful. Some writers store 0, or the size in the file.
+// A size may be too small, so that pages would exceed it: the first chunk shows whether this holds for all chunks. A
+// size may also be too large and would reserve unused memory: it is compared with the number of values.
 func (d *sizeDoubt) doubtsSize(f *File, g, i int, c *column) (bool, error) {
 	m := &f.footer.groups[g].chunks[i]
 	switch claim := m.Uncompressed; {
@@ -92,7 +92,7 @@ func (d *sizeDoubt) doubtsSize(f *File, g, i int, c *column) (bool, error) {
 		return false, nil
 	case claim <= 0, claim == m.Size, claim > plausibleMemory(m, c), claim < m.Size-m.Size/8-maxPageGrowth:
 		return true, nil
-	case !d.sampled && !format.IsFar(f.in): // of an object, every look is a request
+	case !d.sampled && !format.IsFar(f.in): // in an object store, every read is a request
 		d.sampled = true
 		pageBytes := int64(0)
 		_, err := f.pageHeaders(g, i, func(h PageHeader, _ int64) bool {
@@ -106,13 +106,14 @@ func (d *sizeDoubt) doubtsSize(f *File, g, i int, c *column) (bool, error) {
 	return d.understates, nil
 }
 
-// maxPageGrowth is the most that an incompressible page grows by, in addition to an eighth: the frame of a codec.
+// maxPageGrowth is the number of bytes that the frame of a codec adds at most to an incompressible page, besides an
+// eighth of its size.
 const maxPageGrowth = 64
 
-// plausibleMemory is a size that few chunks exceed. A value of fixed size may occur in the dictionary and, if that did
-// not pay, as an index of at most 4 bytes or as a plain value, and has two levels of a byte; a dictionary may have
-// values that others use. Such chunks compress to almost nothing if all values are alike; texts may repeat themselves
-// too, but seldom so much.
+// plausibleMemory returns a size that few chunks exceed. A value of fixed size may occur in the dictionary and once
+// more in a page: as an index of at most 4 bytes, or as a plain value if the dictionary did not save space. It also has
+// two levels of one byte each. A dictionary may contain values that other chunks use. Chunks whose values are all equal
+// compress to almost no bytes; texts may repeat themselves too, but seldom as often.
 func plausibleMemory(m *chunkMeta, c *column) int64 {
 	const ratio, slack = 64, 64 << 10
 	perValue := int64(2*max(c.size, 1) + 6)
@@ -122,7 +123,6 @@ func plausibleMemory(m *chunkMeta, c *column) int64 {
 	return ratio*m.Size + 16*slack
 }
 
-// inputError returns err if it is an error of the input, else nil.
 func inputError(err error) error {
 	if _, ok := errors.AsType[*format.ReadError](err); ok {
 		return err
@@ -130,23 +130,23 @@ func inputError(err error) error {
 	return nil
 }
 
-// surveyReadBytes is the number of bytes read for a page header: most are shorter than 100 bytes.
+// surveyReadBytes is the number of bytes read for a page header: most headers are shorter than 100 bytes.
 const surveyReadBytes = 512
 
-// decodesAll reports whether every encoding of a set can be decoded; the set may also have the encoding of the
+// decodesAll reports whether every encoding of a set can be decoded; the set may also contain the encoding of the
 // levels.
 func (c *column) decodesAll(s encodingSet) bool { return c.undecodableEncoding(s) == "" }
 
-// startsUneven reports whether a list in the first page of a column has another length than the given one, so that a
-// column whose mean length happens to be whole is not taken for vectors. An uneven list in a later page is an error
-// of its row: finding it now would need all pages.
+// startsUneven reports whether the length of a list in the first page of a column differs from the given one. Without
+// this check, a column whose mean length is a whole number by chance would be read as vectors. A list of another length
+// in a later page is reported as an error of its row, because finding it at this point would require all pages.
 func (f *File) startsUneven(g int, l *format.Leaf, c *column, width int) (uneven bool, err error) {
 	const (
-		largest = 4 << 20 // bytes of pages that are looked at
-		most    = 1 << 16 // entries
+		largest = 4 << 20 // bytes of pages that are examined
+		most    = 1 << 16 // number of entries that are examined
 	)
 	if format.IsFar(f.in) || width > maxWidth {
-		return false, nil // every look is a request, and costs as much as the footer
+		return false, nil // every read is a request, which costs as much as reading the footer
 	}
 	group := &rowGroup{file: f, number: g}
 	err = group.withScratch(l, 0, f.rows[g], func(buf *scratch) error {

@@ -16,12 +16,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// textCopies bounds the size of a column chunk as text, in units of its scratch: 20 digits and two places for an
-// integer of 4 bytes.
+// textCopies limits the size of a column chunk as text, as a multiple of its scratch memory. The worst case is an
+// integer of 4 bytes, which has up to 20 digits and two positions in lists.
 const textCopies = 4
 
-// DecodeTexts implements format.Group. It decodes like Decode, but the numbers of the values in a list of texts take
-// the place of the values, so that a dictionary's texts are made once.
+// DecodeTexts implements format.Group. It decodes like Decode, but to the numbers of the values in a list of texts.
+// Thus each text of a dictionary is formatted only once.
 func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
 	lf, col := &g.file.leaves[l], g.file.columns[l]
 	if why := cmp.Or(lf.NoClass, g.file.whyUndecodable(g.number, &col)); why != "" {
@@ -59,12 +59,12 @@ func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit 
 func whyNoClass(p *schema.PrimitiveNode, why string) string {
 	switch p.LogicalType().(type) {
 	case schema.IntervalLogicalType, schema.NullLogicalType, schema.UnknownLogicalType, *schema.DecimalLogicalType:
-		return why // of decimals: a scale that cannot be read
+		return why // for decimals: the scale is not supported
 	}
 	return ""
 }
 
-// textReader makes a reader that appends texts to col.texts and returns their numbers.
+// textReader returns a function that appends the next texts to col.texts and writes their numbers to its argument.
 func textReader(reader pqfile.ColumnChunkReader, col *column, buf *scratch) func([]float64) error {
 	t := col.texts
 	switch r := reader.(type) {
@@ -137,8 +137,8 @@ func unitsPerSecond(u schema.TimeUnitType) int64 {
 	return 1e9
 }
 
-// bytesText returns the function that writes bytes of the column as text: decimals and UUIDs as such, all other bytes
-// unchanged.
+// bytesText returns the function that formats a byte array of the column as text: decimals and UUIDs in their usual
+// notation, all other bytes unchanged.
 func bytesText(col *column) func([]byte, []byte) []byte {
 	switch col.kind {
 	case asDecimal:
@@ -154,7 +154,7 @@ func bytesText(col *column) func([]byte, []byte) []byte {
 	return func(b, x []byte) []byte { return append(b, x...) }
 }
 
-// int96Text writes a timestamp of old writers: nanoseconds of the day, and a Julian day.
+// int96Text formats a timestamp of old writers: the nanoseconds of the day, and a Julian day.
 func int96Text(b []byte, x parquet.Int96) []byte {
 	const epoch = 2440588 // 1970-01-01
 	nanos, day := int64(binary.LittleEndian.Uint64(x[:])), int64(int32(binary.LittleEndian.Uint32(x[8:])))

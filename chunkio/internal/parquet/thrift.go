@@ -7,10 +7,10 @@ import (
 	"math"
 )
 
-// Types of Thrift's compact protocol, as they stand in field and list headers.
+// Types of Thrift's compact protocol, as used in field and list headers.
 const (
 	thriftStop   = 0
-	thriftTrue   = 1 // a boolean field carries its value here; in a list it is a byte
+	thriftTrue   = 1 // in a struct, the type of a field is its boolean value; in a list, the value is a byte
 	thriftFalse  = 2
 	thriftByte   = 3
 	thriftI16    = 4
@@ -25,28 +25,28 @@ const (
 	thriftUUID   = 13
 )
 
-// maxDepth bounds the nesting of Thrift values and of Parquet schemas. Real files stay below 20; without a bound a
-// file of a few MiB overflows the stack, which no recover catches.
+// maxDepth bounds the nesting of Thrift values and of Parquet schemas. Real files stay below 20. Without a limit, a
+// file of a few MiB would overflow the stack, and recover does not catch this.
 const maxDepth = 64
 
-// errShort reports that the bytes end inside a value: more bytes may complete it.
+// errShort reports that the bytes end inside a value. More bytes may complete the value.
 var errShort = errors.New("thrift data ends early")
 
-// compact is a cursor over bytes in Thrift's compact protocol. It checks every length against the available bytes and
-// allocates nothing. The first error sticks: later reads return zero and leave it.
-type compact struct {
+// compactReader reads values encoded in Thrift's compact protocol. It checks every length against the available bytes
+// and does not allocate memory. After the first error, which is kept, all reads return zero.
+type compactReader struct {
 	b   []byte
 	pos int
 	err error
 }
 
-func (c *compact) fail(err error) {
+func (c *compactReader) fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
 }
 
-func (c *compact) readByte() byte {
+func (c *compactReader) readByte() byte {
 	if c.err != nil || c.pos >= len(c.b) {
 		c.fail(errShort)
 		return 0
@@ -55,7 +55,7 @@ func (c *compact) readByte() byte {
 	return c.b[c.pos-1]
 }
 
-func (c *compact) readUvarint() uint64 {
+func (c *compactReader) readUvarint() uint64 {
 	if c.err != nil {
 		return 0
 	}
@@ -71,18 +71,17 @@ func (c *compact) readUvarint() uint64 {
 	return v
 }
 
-func (c *compact) readInteger() int64 {
+func (c *compactReader) readInteger() int64 {
 	u := c.readUvarint()
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// readBinary returns lent bytes, which are not nil even if there are none.
-func (c *compact) readBinary() []byte {
+// readBinary returns a part of b, which is not nil even if it has no bytes.
+func (c *compactReader) readBinary() []byte {
 	return c.takeBytes(c.readUvarint())
 }
 
-// takeBytes returns the next n bytes, which are lent.
-func (c *compact) takeBytes(n uint64) []byte {
+func (c *compactReader) takeBytes(n uint64) []byte {
 	from := c.pos
 	if c.skipBytes(n); c.err != nil {
 		return nil
@@ -90,7 +89,7 @@ func (c *compact) takeBytes(n uint64) []byte {
 	return c.b[from:c.pos:c.pos]
 }
 
-func (c *compact) skipBytes(n uint64) {
+func (c *compactReader) skipBytes(n uint64) {
 	if c.err != nil {
 		return
 	}
@@ -103,7 +102,7 @@ func (c *compact) skipBytes(n uint64) {
 
 // nextField reads the next field header of a struct and updates *id; typ is thriftStop at the struct's end and after
 // an error.
-func (c *compact) nextField(id *int64) (typ byte) {
+func (c *compactReader) nextField(id *int64) (typ byte) {
 	h := c.readByte()
 	if c.err != nil || h == thriftStop {
 		return thriftStop
@@ -122,8 +121,9 @@ func (c *compact) nextField(id *int64) (typ byte) {
 	return h & 15
 }
 
-// listHeader reads the header of a list or set: the type and number of its elements, each of at least a byte.
-func (c *compact) listHeader() (elem byte, n int) {
+// listHeader reads the header of a list or set: the type and the number of its elements. Each element has at least one
+// byte.
+func (c *compactReader) listHeader() (elem byte, n int) {
 	h := c.readByte()
 	count := uint64(h >> 4)
 	if count == 15 {
@@ -132,7 +132,7 @@ func (c *compact) listHeader() (elem byte, n int) {
 	return h & 15, c.checkCount(count)
 }
 
-func (c *compact) checkCount(n uint64) int {
+func (c *compactReader) checkCount(n uint64) int {
 	if c.err == nil && n > uint64(len(c.b)-c.pos) {
 		c.fail(fmt.Errorf("thrift container claims %d elements in %d bytes: %w", n, len(c.b)-c.pos, errShort))
 	}
@@ -143,13 +143,13 @@ func (c *compact) checkCount(n uint64) int {
 }
 
 // skipValue moves past one value of the given type, checking all of it.
-func (c *compact) skipValue(typ byte, depth int) {
+func (c *compactReader) skipValue(typ byte, depth int) {
 	if depth > maxDepth {
 		c.fail(fmt.Errorf("thrift data is nested deeper than %d", maxDepth))
 		return
 	}
 	switch typ {
-	case thriftTrue, thriftFalse: // the field header held the value
+	case thriftTrue, thriftFalse: // the value is in the field header
 	case thriftByte:
 		c.readByte()
 	case thriftI16, thriftI32, thriftI64:
@@ -178,7 +178,7 @@ func (c *compact) skipValue(typ byte, depth int) {
 	}
 }
 
-func (c *compact) skipElements(elem byte, n, depth int) {
+func (c *compactReader) skipElements(elem byte, n, depth int) {
 	for range n {
 		if c.err != nil {
 			return
@@ -191,7 +191,7 @@ func (c *compact) skipElements(elem byte, n, depth int) {
 	}
 }
 
-func (c *compact) skipMap(depth int) {
+func (c *compactReader) skipMap(depth int) {
 	n := c.checkCount(c.readUvarint())
 	if n == 0 {
 		return
@@ -206,10 +206,10 @@ func (c *compact) skipMap(depth int) {
 	}
 }
 
-// readStruct reads a struct: integer and boolean fields whose number is below len(vals) go to vals and set their bit
-// in the result. other sees the remaining fields: it consumes the value and returns true, or returns false to have it
-// skipped; nil skips them all.
-func (c *compact) readStruct(vals []int64, other func(id int64, typ byte) bool) (set uint64) {
+// readStruct reads a struct. It writes integer and boolean fields whose number is below len(vals) to vals and sets
+// their bits in the result. It calls other for each remaining field: other consumes the value and returns true, or
+// returns false to have the value skipped. If other is nil, all remaining fields are skipped.
+func (c *compactReader) readStruct(vals []int64, other func(id int64, typ byte) bool) (set uint64) {
 	for id := int64(0); ; {
 		typ := c.nextField(&id)
 		if typ == thriftStop {

@@ -70,7 +70,7 @@ func TestPageHeaderRoundTrip(t *testing.T) {
 
 // validateStruct walks one whole struct at the start of b and returns its length.
 func validateStruct(b []byte) (int, error) {
-	c := compact{b: b}
+	c := compactReader{b: b}
 	c.skipValue(thriftStruct, 0)
 	return c.pos, c.err
 }

@@ -14,16 +14,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// batchValues is the number of values decoded at a time: their scratch stays in the first-level cache.
+// batchValues is the number of values decoded at a time: a batch stays in the first-level cache.
 const batchValues = 2048
 
-// scratch is the memory of one decoding, kept between column chunks.
+// scratch is the memory used while decoding column chunks one after the other.
 type scratch struct {
 	codec        codec
-	reading      time.Duration // spent on reading and decompressing so far, see rowGroup.guardDecoding
-	compressed   []byte        // compressed bytes
+	reading      time.Duration // time of reading and decompressing so far, see rowGroup.guardDecoding
+	compressed   []byte        // compressed bytes of the window
 	stretchBytes []byte        // compressed bytes of the stretch
-	stretch      stretch       // adjacent chunks read together
+	stretch      stretch       // adjacent chunks that were read together
 	page         []byte
 	dict         []byte
 	joined       []byte
@@ -43,15 +43,15 @@ type scratch struct {
 	bytes      []parquet.ByteArray
 	// the current column chunk
 	pages   pages
-	entries entries
-	values  values
+	entries entryReader
+	values  valueDecoder
 }
 
-// scratchBytes bounds the memory of decoding one column chunk: the compressed bytes, the page and the dictionary, the
-// dictionary's values as float64 or a page of BYTE_STREAM_SPLIT once more; and in a MiB the state of the codec (0.4
-// MB for zstd), batches of values and a stretch, see maxStretch.
+// scratchBytes returns an upper bound on the memory needed to decode one column chunk: the compressed bytes, the page,
+// the dictionary, and either the values of the dictionary as float64 or a second copy of a BYTE_STREAM_SPLIT page. One
+// MiB is added for the state of the codec (0.4 MB for zstd), batches of values and a stretch, see maxStretch.
 func scratchBytes(c ChunkInfo, col *column) int64 {
-	copies := int64(8) // a slice header of 24 bytes for a value of at least 4
+	copies := int64(8) // a value of at least 4 bytes may need a slice header of 24 bytes
 	if col.size > 0 {
 		copies = 1 + int64(8+col.size-1)/int64(col.size)
 	}
@@ -63,10 +63,10 @@ func resizeBuffer[T any](buf *[]T, n int) []T {
 	return *buf
 }
 
-// values decodes the present values of a column chunk, page by page, to float64; levels are handled elsewhere.
-// Dictionaries and plain numbers are decoded here, see dictionary and plainFloats; other values by the library, see
-// valuePages.
-type values struct {
+// valueDecoder decodes the values of a column chunk that are not null, page by page, to float64. Levels are decoded
+// elsewhere. This package decodes dictionaries and plain numbers itself, see dictionary and plainFloats. The library
+// decodes all other values, see valuePageReader.
+type valueDecoder struct {
 	col         *column
 	buf         *scratch
 	dict        dictionary
@@ -76,12 +76,12 @@ type values struct {
 	numbers []byte // unread plain numbers
 	plain   bool   // the current page holds plain numbers
 
-	libraryPages valuePages                // input of library
-	library      func(dst []float64) error // the library's decoder; nil before a page needs it
+	libraryPages valuePageReader           // pages that library reads
+	library      func(dst []float64) error // calls the library's decoder; nil until a page needs it
 }
 
-func (v *values) startPage(p *page, skip int) error {
-	if t := v.col.texts; t != nil && v.dict.size >= 0 && !v.dictReady { // before other texts
+func (v *valueDecoder) startPage(p *page, skip int) error {
+	if t := v.col.texts; t != nil && v.dict.size >= 0 && !v.dictReady { // the texts of the dictionary precede all other texts
 		if err := v.loadDictionary(); err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (v *values) startPage(p *page, skip int) error {
 			return err
 		}
 		return v.discardValues(rest)
-	case p.present == skip: // nothing to read, and perhaps no dictionary
+	case p.present == skip: // all values are skipped, and there may be no dictionary
 		return nil
 	case !v.dictReady:
 		if err := v.loadDictionary(); err != nil {
@@ -105,14 +105,14 @@ func (v *values) startPage(p *page, skip int) error {
 	return v.dict.startPage(p.values, skip)
 }
 
-func (v *values) setEncoded(b []byte, count int, e parquet.Encoding) (err error) {
+func (v *valueDecoder) setEncoded(b []byte, count int, e parquet.Encoding) (err error) {
 	v.plain = e == parquet.Encodings.Plain && v.col.hasPlainNumbers()
 	if v.plain {
 		v.numbers = b
 		return nil
 	}
 	if v.library == nil {
-		if v.library, err = libraryValues(v.col, &v.libraryPages, v.buf); err != nil {
+		if v.library, err = newLibraryDecoder(v.col, &v.libraryPages, v.buf); err != nil {
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (v *values) setEncoded(b []byte, count int, e parquet.Encoding) (err error)
 	return nil
 }
 
-func (v *values) loadDictionary() error {
+func (v *valueDecoder) loadDictionary() error {
 	v.dict.table = resizeBuffer(&v.buf.distinct, v.dict.size)
 	err := v.setEncoded(v.dict.plain, v.dict.size, parquet.Encodings.Plain)
 	if err == nil {
@@ -133,15 +133,15 @@ func (v *values) loadDictionary() error {
 	return nil
 }
 
-func (v *values) readValues(dst []float64) error {
+func (v *valueDecoder) readValues(dst []float64) error {
 	if v.usesIndices {
 		return v.dict.readValues(dst)
 	}
 	return v.decodeValues(dst)
 }
 
-// decodeValues fills dst with the next values, which are no indices.
-func (v *values) decodeValues(dst []float64) error {
+// decodeValues fills dst with the next values, which are not dictionary indices.
+func (v *valueDecoder) decodeValues(dst []float64) error {
 	if !v.plain {
 		return v.library(dst)
 	}
@@ -154,7 +154,7 @@ func (v *values) decodeValues(dst []float64) error {
 	return nil
 }
 
-func (v *values) discardValues(n int) error {
+func (v *valueDecoder) discardValues(n int) error {
 	for n > 0 {
 		dst := resizeBuffer(&v.buf.floats, min(n, batchValues))
 		if err := v.decodeValues(dst); err != nil {
@@ -168,7 +168,7 @@ func (v *values) discardValues(n int) error {
 	return nil
 }
 
-func libraryValues(col *column, from *valuePages, buf *scratch) (read func([]float64) error, err error) {
+func newLibraryDecoder(col *column, from *valuePageReader, buf *scratch) (read func([]float64) error, err error) {
 	required := schema.NewColumn(col.desc.SchemaNode().(*schema.PrimitiveNode), 0, 0)
 	reader := pqfile.NewColumnReader(required, from, memory.DefaultAllocator, &sync.Pool{
 		New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) },
@@ -197,8 +197,8 @@ func libraryValues(col *column, from *valuePages, buf *scratch) (read func([]flo
 	return read, nil
 }
 
-// skipValues cuts off the first skip of count encoded values as far as possible without decoding; rest of them remain
-// to be decoded and dropped.
+// skipValues cuts off the first skip of count encoded values as far as this is possible without decoding. left values
+// remain, and the first rest of them must be decoded and dropped.
 func skipValues(col *column, e parquet.Encoding, b []byte, count, skip int) (_ []byte, left, rest int) {
 	switch {
 	case col.hasChainedPages():
@@ -242,7 +242,7 @@ func floatReader[T any](r TypedReader[T], buf *[]T, convert func(dst []float64, 
 	}
 }
 
-// TypedReader is one of v15's column readers, of one physical type.
+// TypedReader is implemented by v15's column readers; each of them reads one physical type T.
 type TypedReader[T any] interface {
 	HasNext() bool
 	Err() error

@@ -1,9 +1,9 @@
 package svm
 
-// Builder makes a Table of rows that come entry by entry, without labels.
+// Builder builds a Table of rows from single entries, without labels.
 type Builder struct{ parser parser }
 
-// NewBuilder returns a Builder of a Table in the spool, whose entries have the given name. It takes about 16 MiB, at
+// NewBuilder returns a Builder for a Table in the spool. Its entries have the given name. It uses about 16 MiB, and at
 // most limit bytes.
 func NewBuilder(name string, spool Spool, limit int64) *Builder {
 	return &Builder{parser{limit: limit, table: &Table{spool: spool, name: name}}}
@@ -18,7 +18,7 @@ func (b *Builder) EndRow() error {
 	return b.parser.writeIfFull()
 }
 
-// FinishTable finishes the table, of an input with the digest.
+// FinishTable finishes the table, which is read from an input with this digest.
 func (b *Builder) FinishTable(digest uint64) (*Table, error) {
 	if err := b.parser.writeGroup(); err != nil {
 		return nil, err

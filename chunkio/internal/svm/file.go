@@ -1,6 +1,6 @@
-// Package svm reads libsvm text, "label index:value index:value …", one row a line. Text has no footer to locate
-// rows, so the first reading writes them to a spool, in binary and in row groups (parse.go), and all later ones read
-// the spool (group.go). Rows of other origin use the same spool (build.go).
+// Package svm reads libsvm text, "label index:value index:value …", one row per line. Text has no footer to locate
+// rows, so the first pass writes the rows to a spool file, in binary form and in row groups (parse.go). All later
+// passes read the spool (group.go). Rows from other sources can be written to the same kind of spool (build.go).
 package svm
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// The names and indices of the two columns: the class, and the entries as a map.
+// The names and indices of the two columns: the class label, and the entries as a map.
 const (
 	Label   = "label"
 	Entries = "x"
@@ -19,14 +19,14 @@ const (
 	entriesLeaf = 1
 )
 
-// Table is the result of reading a text once: rows in a spool, which later changes of the text do not affect.
+// Table is the result of reading a text once. Its rows are in a spool, so later changes of the text have no effect.
 type Table struct {
 	spool   Spool
 	groups  []extent
-	rows    []int64 // of the groups
-	digest  uint64  // of the text
-	noLabel string  // the reason if the labels are no column; empty if each row has one
-	name    string  // of the entries, if they do not come from a text: then there are no labels
+	rows    []int64 // number of rows in each group
+	digest  uint64  // digest of the text
+	noLabel string  // the reason why the labels are not a column; empty if each row has one label
+	name    string  // name of the entries if they do not come from a text; then there are no labels
 }
 
 func (t *Table) entriesLeafIndex() int {
@@ -42,26 +42,26 @@ type Spool interface {
 	ReadAt(p []byte, at int64) (int, error)
 }
 
-// extent is the position of a group in the spool: its labels (float64), the end of each row's entries (uint32,
-// counted within the group), all indices (uint32) and all values (float64).
+// extent is the position of a group in the spool: its labels (float64), the end of the entries of each row (uint32,
+// counted from the beginning of the group), all indices (uint32) and all values (float64).
 type extent struct {
 	at      int64
 	entries int64
 }
 
-// scratchBytes bounds the memory of a decoding call without its destination.
+// scratchBytes is an upper bound on the memory of a decoding call, not counting its destination.
 const scratchBytes = pieceBytes + 8*groupRows
 
-// File is a Table as a format.File. It holds the text's input open, as others do.
+// File is a Table as a format.File. Like other files, it keeps its input open.
 type File struct {
 	*Table
 	in format.Input
 }
 
-// Open makes a File of the table of in, which is closed with it.
+// Open returns a File of the table, which was read from in. Closing the file closes in.
 func (t *Table) Open(in format.Input) *File { return &File{t, in} }
 
-// Input returns the text.
+// Input returns the input from which the text was read.
 func (f *File) Input() format.Input { return f.in }
 
 // Leaves implements format.File.
@@ -88,7 +88,7 @@ func (e extent) byteSize(rows int64) int64 { return 12*rows + 12*e.entries }
 // HeldBytes implements format.File.
 func (f *File) HeldBytes() int64 { return 24 * int64(len(f.groups)) }
 
-// FooterDigest implements format.File: a text has no footer, so it is the digest of all of it.
+// FooterDigest implements format.File: a text has no footer, so this is the digest of the whole text.
 func (f *File) FooterDigest() uint64 { return f.digest }
 
 // Close implements format.File.

@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pieceBytes is the number of bytes of the spool read at a time.
+// pieceBytes is the number of bytes that are read from the spool at a time.
 const pieceBytes = 256 << 10
 
 // group is one row group of a File.
@@ -25,7 +25,7 @@ type group struct {
 // Close implements format.Group.
 func (g *group) Close() {}
 
-// withExtent calls f with the group's extent in the spool, places its error and measures its time.
+// withExtent calls f with the extent of the group, adds the position to its error and measures its time.
 func (g *group) withExtent(column string, from, to int64, f func(e extent, rows int64) error) error {
 	start := time.Now()
 	defer func() { format.BusyOf(g.file.in).Add(stream.PartDecode, time.Since(start)) }()
@@ -37,7 +37,6 @@ func (g *group) withExtent(column string, from, to int64, f func(e extent, rows 
 	return format.PlaceError(g.file.in.Name(), g.number, column, err)
 }
 
-// eachPiece reads count numbers of size bytes from the spool, and calls f with some of them at a time.
 func (g *group) eachPiece(ctx context.Context, at, count int64, size int, f func(raw []byte)) error {
 	buf := make([]byte, min(count*int64(size), pieceBytes))
 	for left := count * int64(size); left > 0; {
@@ -99,7 +98,8 @@ func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *for
 	})
 }
 
-// decodeEntries reads one side of the entries; place returns the offset of entry first and the bytes of each entry.
+// decodeEntries reads the indices or the values of the entries. place returns the offset of the entry number first in
+// the spool, and the number of bytes of each entry.
 func (g *group) decodeEntries(ctx context.Context, l int, from, to int64, dst *format.Lists, place func(e extent, rows, first int64) (at int64, size int)) error {
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	name := Entries
@@ -111,7 +111,7 @@ func (g *group) decodeEntries(ctx context.Context, l int, from, to int64, dst *f
 			return errors.New("the label is no list")
 		}
 		first, last := int64(0), int64(0)
-		begin := max(from-1, 0) // its end is the first row's beginning
+		begin := max(from-1, 0) // the end of the previous row is the beginning of the first row
 		row := begin
 		err := g.eachPiece(ctx, e.at+8*rows+4*begin, to-begin, 4, func(raw []byte) {
 			for ; len(raw) > 0; raw, row = raw[4:], row+1 {

@@ -15,25 +15,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A row group ends with the row that reaches one of these limits.
+// A row group ends after the row with which it reaches one of these limits.
 const (
 	groupRows    = 1 << 16
 	groupEntries = 1 << 20
 )
 
-// MaxIndex is the largest index of a row.
+// MaxIndex is the largest index that a row may contain.
 const MaxIndex = 1<<24 - 1
 
-// maxWord bounds a label or an entry.
+// maxWord limits the length of a label or an entry.
 const maxWord = 4 << 10
 
-// parser gathers the rows of a group.
+// parser collects the rows of the current group.
 type parser struct {
 	words      wordReader
 	path       string
-	limit      int64 // of its memory
+	limit      int64 // limit on its memory
 	table      *Table
-	groupStart int64 // start of the next group in the spool
+	groupStart int64 // position in the spool at which the next group starts
 	labels     []float64
 	rowEnds    []uint32
 	indices    []uint32
@@ -41,8 +41,8 @@ type parser struct {
 	buf        []byte
 }
 
-// Parse reads libsvm text to its end and writes its rows to the spool, in about 16 MiB, at most limit bytes. Indices
-// are kept unchanged. Errors about the text are *stream.DataError that name the line.
+// Parse reads libsvm text to its end and writes its rows to the spool, using about 16 MiB of memory, and at most limit
+// bytes. Indices are kept unchanged. Errors about the text are *stream.DataError that name the line.
 func Parse(ctx context.Context, path string, text io.Reader, spool Spool, limit int64) (*Table, error) {
 	digest := fnv.New64a()
 	p := &parser{path: path, limit: limit, table: &Table{spool: spool}}
@@ -83,7 +83,7 @@ func (p *parser) placeError(err error) error {
 	return e
 }
 
-// parseRow reads one row; false at the end of the text. Lines without a word are skipped.
+// parseRow reads one row. It returns false at the end of the text. Lines without a word are skipped.
 func (p *parser) parseRow() (bool, error) {
 	var word []byte
 	for {
@@ -145,8 +145,8 @@ func (p *parser) parseRow() (bool, error) {
 	return true, nil
 }
 
-// noteLabels notes a row with several labels, separated by commas, or with none, which begins with its first entry:
-// such a text has no column of labels. It returns false if the word is neither.
+// noteLabels records that a row has several labels, separated by commas, or has no label and begins with its first
+// entry. Such a text has no label column. It returns false if the word is neither of these.
 func (p *parser) noteLabels(word []byte) bool {
 	found := fmt.Sprintf("%.40q", word)
 	if name, _, ok := bytes.Cut(word, []byte(":")); ok {
@@ -188,7 +188,7 @@ func (p *parser) writeIfFull() error {
 	return p.writeGroup()
 }
 
-// checkMemory checks that twice the entries fit.
+// checkMemory checks that there is memory for twice the current number of entries.
 func (p *parser) checkMemory() error {
 	if need := 3*12*int64(len(p.indices)) + 2*pieceBytes; need > p.limit {
 		return &stream.MemoryError{What: "reading a row group of text", Need: need, Limit: p.limit}

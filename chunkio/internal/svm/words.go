@@ -7,16 +7,15 @@ import (
 	"io"
 )
 
-// wordReader cuts a text into lines of words. It holds one buffer, for lines of any length.
+// wordReader splits a text into lines of words. It uses one buffer, for lines of any length.
 type wordReader struct {
 	from  io.Reader
-	buf   []byte // bytes read; the words come from buf[at:]
+	buf   []byte // bytes read; the unread words begin at buf[at]
 	at    int
-	atEnd bool // the text ends with buf
+	atEnd bool // the text ends at the end of buf
 	line  int64
 }
 
-// readMore appends to the unread rest of the buffer.
 func (w *wordReader) readMore() error {
 	n := copy(w.buf[:cap(w.buf)], w.buf[w.at:])
 	w.buf, w.at = w.buf[:n], 0
@@ -36,7 +35,8 @@ func (w *wordReader) readMore() error {
 	return io.ErrNoProgress
 }
 
-// nextWord returns the next word of the line, lent until the next call; nil at the line's end, which a # begins.
+// nextWord returns the next word of the line, which is valid until the next call. It returns nil at the end of the line
+// or at a #, which begins a comment.
 func (w *wordReader) nextWord() ([]byte, error) {
 	for {
 		for w.at < len(w.buf) && isSpace(w.buf[w.at]) {
@@ -72,7 +72,7 @@ func (w *wordReader) nextWord() ([]byte, error) {
 	}
 }
 
-// nextLine moves past the end of the line; false if the text ends.
+// nextLine moves to the next line. It returns false if the text ends.
 func (w *wordReader) nextLine() (bool, error) {
 	for {
 		if i := bytes.IndexByte(w.buf[w.at:], '\n'); i >= 0 {

@@ -7,13 +7,13 @@ import (
 )
 
 // Instant is a date, a date and time, or a time of day: seconds since 1970 (or midnight) and nanoseconds, 0 to
-// 999,999,999. Instants can be ordered although the files of one input may have different units.
+// 999,999,999. Thus instants can be compared even if the files of one input have different units.
 type Instant struct {
 	Second int64
 	Nano   int32
 }
 
-// Compare returns -1, 0 or 1 if i is before, at or after j.
+// Compare returns -1, 0 or 1 if i is before, equal to or after j.
 func (i Instant) Compare(j Instant) int {
 	if c := cmp.Compare(i.Second, j.Second); c != 0 {
 		return c
@@ -21,7 +21,7 @@ func (i Instant) Compare(j Instant) int {
 	return cmp.Compare(i.Nano, j.Nano)
 }
 
-// InstantOf converts a number of units since 1970 or midnight, perSecond a second.
+// InstantOf converts a number of units since 1970 or midnight. A second has perSecond units.
 func InstantOf(units, perSecond int64) Instant {
 	second := floorDiv(units, perSecond)
 	return Instant{second, int32((units - second*perSecond) * (1e9 / perSecond))}
@@ -30,9 +30,9 @@ func InstantOf(units, perSecond int64) Instant {
 // InstantOfDays converts a number of days since 1970.
 func InstantOfDays(days int64) Instant { return Instant{Second: days * 86400} }
 
-// ParseInstant is the inverse of AppendTime, AppendDate, AppendClock and of the texts of 12-byte timestamps.
-// perSecond is the unit of integers that represent times out of range, 0 if they are days. A Z at the end changes
-// nothing.
+// ParseInstant parses the texts that AppendTime, AppendDate and AppendClock write, and the texts of 12-byte timestamps.
+// perSecond is the number of units per second of integers, which represent times out of range; it is 0 if the integers
+// are days. A Z at the end is ignored.
 func ParseInstant(b []byte, perSecond int64) (Instant, bool) {
 	b = bytes.TrimSuffix(b, []byte("Z"))
 	switch {
@@ -89,7 +89,7 @@ func parseClock(b []byte) (Instant, bool) {
 	return at, nano >= 0
 }
 
-// parseDigits reads a number of at most 9 digits; -1 if b is none.
+// parseDigits parses a number of at most 9 digits. It returns -1 if b is not such a number.
 func parseDigits(b []byte) (n int64) {
 	for _, c := range b {
 		if c < '0' || c > '9' {
@@ -100,8 +100,8 @@ func parseDigits(b []byte) (n int64) {
 	return n
 }
 
-// daysSince1970 counts the days in the Gregorian calendar: years begin in March here, so that the leap day comes
-// last.
+// daysSince1970 returns the number of days since 1970-01-01 in the Gregorian calendar. Years begin in March in this
+// computation, so that the leap day is the last day of a year.
 func daysSince1970(year, month, day int64) int64 {
 	if month <= 2 {
 		year--

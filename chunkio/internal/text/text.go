@@ -1,4 +1,4 @@
-// Package text writes values as text, so that a class has one name in every file.
+// Package text formats values as text, so that a class has the same name in every file.
 package text
 
 import (
@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// List holds values as text, one after the other. A value has the same text in every file and format, and equal texts
-// mean equal values of a type.
+// List contains the texts of values, one after the other. A value has the same text in every file and format, and
+// values of one type with equal texts are equal.
 type List struct {
 	Text  []byte
-	Ends  []int  // of each value
-	Null  []bool // of each value; nil if there is none
-	Fixed int    // the number of values, from the first, that come from a dictionary: they do not change
+	Ends  []int  // by value: end of its text in Text
+	Null  []bool // by value: whether it is null; nil if no value is null
+	Fixed int    // number of values at the beginning that come from a dictionary: they do not change
 }
 
-// Value returns value i, lent until the list changes.
+// Value returns the text of value i. It is valid until the list changes.
 func (t *List) Value(i int) []byte {
 	start := 0
 	if i > 0 {
@@ -26,13 +26,13 @@ func (t *List) Value(i int) []byte {
 	return t.Text[start:t.Ends[i]]
 }
 
-// EndValue completes a value whose text has been appended, and returns its number.
+// EndValue completes a value whose text has been appended, and returns its index.
 func (t *List) EndValue() int {
 	t.Ends = append(t.Ends, len(t.Text))
 	return len(t.Ends) - 1
 }
 
-// Truncate keeps the first n values.
+// Truncate removes all values but the first n.
 func (t *List) Truncate(n int) {
 	t.Ends = t.Ends[:n]
 	if t.Text = t.Text[:0]; n > 0 {
@@ -40,7 +40,7 @@ func (t *List) Truncate(n int) {
 	}
 }
 
-// AddAll appends the numbered values of other texts, a null for each negative number.
+// AddAll appends the values with these indices in another list. A negative index appends a null.
 func (t *List) AddAll(ids []int32, values *List) error {
 	for _, id := range ids {
 		if id >= 0 {
@@ -56,8 +56,8 @@ func (t *List) AddAll(ids []int32, values *List) error {
 	return nil
 }
 
-// AppendFloat writes the shortest decimal that reads back as x in the given bits. Both zeros are 0, and every NaN is
-// NaN.
+// AppendFloat appends the shortest decimal that yields x when read back as a float with the given number of bits. Both
+// zeros are written as 0, and every NaN as NaN.
 func AppendFloat(b []byte, x float64, bits int) []byte {
 	format := byte('g')
 	if size := math.Abs(x); 1e-5 <= size && size < 1e21 {
@@ -66,7 +66,7 @@ func AppendFloat(b []byte, x float64, bits int) []byte {
 	return strconv.AppendFloat(b, x+0, format, -1, bits) // -0 + 0 is 0
 }
 
-// AppendDecimal writes unscaled / 10^scale.
+// AppendDecimal appends the decimal unscaled / 10^scale.
 func AppendDecimal(b []byte, unscaled *big.Int, scale int) []byte {
 	if unscaled.Sign() < 0 {
 		b = append(b, '-')
@@ -90,7 +90,7 @@ func AppendDecimal(b []byte, unscaled *big.Int, scale int) []byte {
 	return append(b, digits[whole:]...)
 }
 
-// BigInt reads a big-endian two's complement integer.
+// BigInt returns the value of a big-endian two's complement integer.
 func BigInt(b []byte) *big.Int {
 	v := new(big.Int).SetBytes(b)
 	if len(b) > 0 && b[0]&0x80 != 0 {
@@ -99,7 +99,7 @@ func BigInt(b []byte) *big.Int {
 	return v
 }
 
-// Times outside the years 0 to 9999 have no usual text; they stay integers.
+// Times outside the years 0 to 9999 have no usual text and are written as integers.
 const (
 	FirstSecond = -62167219200
 	LastSecond  = 253402300799
@@ -110,8 +110,8 @@ const (
 	timeText = "15:04:05.999999999"
 )
 
-// AppendTime writes a number of units since 1970, perSecond a second, as a date and time, with a Z if it is known to
-// be UTC.
+// AppendTime appends a number of units since 1970 as a date and time. A second has perSecond units. If the time is
+// known to be UTC, a Z is appended.
 func AppendTime(b []byte, units, perSecond int64, utc bool) []byte {
 	seconds := floorDiv(units, perSecond)
 	if seconds < FirstSecond || seconds > LastSecond {
@@ -125,7 +125,7 @@ func AppendTime(b []byte, units, perSecond int64, utc bool) []byte {
 	return b
 }
 
-// AppendDate writes a number of days since 1970.
+// AppendDate appends the date that is a number of days after 1970-01-01.
 func AppendDate(b []byte, days int64) []byte {
 	if days < FirstSecond/86400 || days > LastSecond/86400 {
 		return strconv.AppendInt(b, days, 10)
@@ -133,7 +133,7 @@ func AppendDate(b []byte, days int64) []byte {
 	return time.Unix(days*86400, 0).UTC().AppendFormat(b, dateText)
 }
 
-// AppendClock writes a time of day in units, perSecond a second.
+// AppendClock appends a time of day, given in units of which a second has perSecond.
 func AppendClock(b []byte, units, perSecond int64) []byte {
 	if units < 0 || units >= 86400*perSecond {
 		return strconv.AppendInt(b, units, 10)
@@ -149,7 +149,7 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// AppendUUID writes 16 bytes in the usual notation of UUIDs.
+// AppendUUID appends 16 bytes in the usual notation of UUIDs.
 func AppendUUID(b, uuid []byte) []byte {
 	for i, x := range uuid {
 		if i == 4 || i == 6 || i == 8 || i == 10 {

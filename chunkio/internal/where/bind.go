@@ -11,32 +11,32 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Bound is a condition with comparisons bound to the types of their columns, all or some of them. It is immutable.
+// Bound is a condition in which some or all comparisons are bound to the types of their columns. It is immutable.
 type Bound struct {
 	*condition.Condition
 	checks []check // by leaf
 }
 
-// check is a leaf bound to its column's type. A constant between two distinguishable values of the type is replaced
-// by the next lower one, which changes < to <=.
+// check is a leaf of the condition, bound to the type of its column. If a constant lies between two adjacent values of
+// the type, it is replaced by the lower of these values, and < is replaced by <=.
 type check struct {
 	column     string
 	kind       Kind
 	isBound    bool
 	comparison condition.Test
 
-	numbers  []float64      // for columns of numbers
-	texts    []string       // for texts, and decimals written as text
-	instants []text.Instant // for dates and times
-	rats     []*big.Rat     // for keys that are numbers
+	numbers  []float64      // constants for columns of numbers
+	texts    []string       // constants for texts, and for decimals written as text
+	instants []text.Instant // constants for dates and times
+	rats     []*big.Rat     // constants for keys that are numbers
 	textSet  map[string]struct{}
 }
 
-// manyConstants is the length of a list from which on a set is quicker.
+// manyConstants is the smallest number of constants for which a set is faster than a list.
 const manyConstants = 8
 
-// Bind makes the comparisons of all columns whose kind is known. A constant that does not fit its column is a
-// *stream.UsageError.
+// Bind binds the comparisons of all columns whose kind is known. It returns a *stream.UsageError for a constant that
+// does not fit its column.
 func Bind(c *condition.Condition, kind func(column string) (Kind, bool)) (*Bound, error) {
 	b := &Bound{Condition: c, checks: make([]check, len(c.Leaves))}
 	for i := range c.Leaves {
@@ -63,7 +63,6 @@ func (b *Bound) UnknownColumns() []string {
 	return names
 }
 
-// errUnfit refuses a comparison that the column's kind does not allow.
 func errUnfit(l *condition.Leaf, k Kind, format string, args ...any) error {
 	return stream.Usagef("{where}: column %q, at character %d, is %v: %v", l.Column, l.At+1, k, stream.Textf(format, args...))
 }
@@ -165,7 +164,6 @@ func (c *check) addNumber(l *condition.Leaf, k *condition.Constant) error {
 	return nil
 }
 
-// parseInfinity reads the one kind of number without digits.
 func parseInfinity(s string) (float64, bool) {
 	sign, word := 1, strings.ToLower(strings.TrimSpace(s))
 	if word != "" && (word[0] == '-' || word[0] == '+') {
@@ -177,7 +175,8 @@ func parseInfinity(s string) (float64, bool) {
 	return math.Inf(sign), word == "inf" || word == "infinity"
 }
 
-// nearestFloat rounds x to a float of the given bits: users see the shortest decimal of a float and mean that float.
+// nearestFloat rounds x to a float with the given number of bits: users see the shortest decimal of a float and mean
+// this float.
 func nearestFloat(x *big.Rat, bits int) float64 {
 	if bits == 32 {
 		f, _ := x.Float32()
@@ -187,15 +186,15 @@ func nearestFloat(x *big.Rat, bits int) float64 {
 	return f
 }
 
-// addOnGrid adds x for values that are multiples of 10^-scale.
+// addOnGrid adds the constant x for a column whose values are multiples of 10^-scale.
 func (c *check) addOnGrid(x *big.Rat, scale int) {
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
 	scaled := new(big.Rat).Mul(x, new(big.Rat).SetInt(power))
-	floor := new(big.Int).Div(scaled.Num(), scaled.Denom()) // Euclid's, so the floor
+	floor := new(big.Int).Div(scaled.Num(), scaled.Denom()) // Euclidean division, which rounds down here
 	if !scaled.IsInt() {
 		switch c.comparison {
 		case condition.Equal:
-			return // no value equals it
+			return // no value equals the constant
 		case condition.Less:
 			c.comparison = condition.LessEqual
 		case condition.GreaterEqual:

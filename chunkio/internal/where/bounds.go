@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/condition"
 )
 
-// AddBounds adds the statistics of a column of the rows to the state.
+// AddBounds adds the statistics of a column to the state, for the rows to which these statistics apply.
 func (b *Bound) AddBounds(s State, column string, stats format.Bounds) {
 	for i := range b.checks {
 		if c := &b.checks[i]; c.isBound && c.column == column && !c.kind.IsKey() {
@@ -39,20 +39,21 @@ func (c *check) possibleOutcomes(stats format.Bounds) Outcome {
 		if yes {
 			o |= IsTrue
 		}
-		if no || c.kind.Class == Float { // NaN, which bounds ignore, passes no test
+		if no || c.kind.Class == Float { // NaN, which bounds ignore, does not pass any test
 			o |= IsFalse
 		}
 	}
 	return o
 }
 
-// mayPassOrFail reports whether a value within bounds, other than NaN, may pass (yes) and may fail (no).
+// mayPassOrFail reports whether a value within these bounds, other than NaN, may pass the test (yes), and whether it
+// may fail (no).
 func (c *check) mayPassOrFail(stats format.Bounds) (yes, no bool) {
 	atLeast := func(b format.Bound, i, sign int, otherwise bool) bool { // sign·(b − constant) >= 0
 		return !b.Known && otherwise || b.Known && sign*c.compareBound(b, i) >= 0
 	}
 	low, high := stats.Min, stats.Max
-	if c.numbers != nil { // some writers take NaN for a bound
+	if c.numbers != nil { // some writers use NaN as a bound
 		low.Known, high.Known = low.Known && low.Number == low.Number, high.Known && high.Number == high.Number
 	}
 	switch c.comparison {
@@ -89,8 +90,8 @@ func (c *check) compareBound(b format.Bound, i int) int {
 	return bytes.Compare(b.Text, []byte(c.texts[i]))
 }
 
-// compareDecimals compares decimals as text.AppendDecimal writes them, with one scale: the longer one of two positive
-// ones is the larger.
+// compareDecimals compares two decimals of the same scale, as text.AppendDecimal writes them. Of two positive decimals
+// of different length, the longer one is larger.
 func compareDecimals(a []byte, b string) int {
 	negative := a[0] == '-'
 	switch {

@@ -2,7 +2,7 @@
 //
 //	day >= "2026-01-01" and site in ("a", "b") and not (x < 3 or flag)
 //
-// as parsed by package condition, in steps:
+// which package condition has parsed. It works in steps:
 //
 //  1. [Bind]: every comparison is bound to its column's type (bind.go).
 //     A constant that does not fit, or could only be compared inexactly, is refused.

@@ -4,39 +4,40 @@ import (
 	"fmt"
 )
 
-// Class is the way in which the values of a column compare.
+// Class determines how the values of a column are compared.
 type Class uint8
 
-// The classes of columns. The keys of a path are texts, whatever they contain.
+// Classes of columns. The keys of a path are texts, whatever they contain.
 const (
 	Other     Class = iota // cannot be used in a condition
 	Float                  // of 32 or 64 bits
-	Integer                // of any size, as float64
+	Integer                // of any size, read as float64
 	Decimal                // of Precision digits, Scale of them after the point
-	Truth                  // 0 and 1
-	Text                   // in the order of its bytes
+	Truth                  // stored as 0 and 1
+	Text                   // compared in the order of its bytes
 	Date                   // written 2006-01-02
 	Timestamp              // written 2006-01-02T15:04:05.999999999, with Z if UTC is set
 	Clock                  // a time of day, written 15:04:05.999999999
-	KeyNumber              // a key of paths, all numbers
-	KeyTruth               // a key of paths, all true or false
+	KeyNumber              // key of paths whose values are all numbers
+	KeyTruth               // key of paths whose values are all true or false
 	KeyText                // any other key of paths
-	Lists                  // of numbers, which may be null as a whole; Rows wants 0, or a null, as numbers
+	Lists                  // lists of numbers, which may be null as a whole; Rows needs a number per list: 0, or a null
 )
 
 // Kind is the type information that Bind needs about a column.
 type Kind struct {
 	Class            Class
 	Type             string // for messages: "int64"
-	Bits             int    // of Float: 32 if constants are read as 32-bit floats too
-	Precision, Scale int    // of Decimal
-	UTC              bool   // of Timestamp
+	Bits             int    // for Float: 32 if constants are read as 32-bit floats too
+	Precision, Scale int    // for Decimal
+	UTC              bool   // for Timestamp
 }
 
-// exactDigits is the largest number of digits of a decimal at which float64 still distinguishes all of them.
+// exactDigits is the largest number of decimal digits for which float64 represents different decimals by different
+// numbers.
 const exactDigits = 15
 
-// IsNumeric reports whether Rows wants the column as numbers; other columns it wants as text.
+// IsNumeric reports whether Rows needs the values of the column as numbers. It needs all other columns as text.
 func (k Kind) IsNumeric() bool {
 	switch k.Class {
 	case Float, Integer, Truth, Lists:
@@ -47,11 +48,11 @@ func (k Kind) IsNumeric() bool {
 	return false
 }
 
-// IsKey distinguishes keys of paths from columns of files.
+// IsKey reports whether the column is a key of paths, as opposed to a column of files.
 func (k Kind) IsKey() bool { return k.Class == KeyNumber || k.Class == KeyTruth || k.Class == KeyText }
 
-// ComparesLike reports whether a check bound for one kind compares values of the other: integers of any size, and else the
-// same type.
+// ComparesLike reports whether a check that is bound for kind k also compares values of kind o. This is true for
+// integers of any size, and for equal types.
 func (k Kind) ComparesLike(o Kind) bool {
 	return k.Class == o.Class && k.Bits == o.Bits && k.Precision == o.Precision && k.Scale == o.Scale
 }

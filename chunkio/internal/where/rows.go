@@ -9,40 +9,39 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/condition"
 )
 
-// Rows evaluates a condition on consecutive rows, a leaf at a time over all of them:
+// Rows evaluates a condition on consecutive rows, one leaf at a time for all rows:
 //
 //	r.Reset(state, n)
-//	r.Numbers(…) or r.Texts(…) // for every column in Needed(state)
-//	r.Skip(bits)
+//	r.AddNumbers(…) or r.AddTexts(…) // for every column in NeededColumns(state)
+//	r.MarkSkipped(bits)
 //
-// It holds two bits a row and leaf. The zero Rows of a Bound is ready for use; it serves
-// one goroutine.
+// It holds two bits a row and leaf. The zero Rows of a Bound is ready for use; it serves one goroutine.
 type Rows struct {
 	*Bound
 	state State
 	n     int
 	leaf  []outcomeSets
-	memo  [][]uint8 // by leaf, by entry of the current dictionary: its outcome
+	memo  [][]uint8 // by leaf and by entry of the current dictionary: its outcome
 }
 
-// outcomeSets are the rows for which a node is true, and for which it is false.
+// outcomeSets contains the rows for which a node is true, and the rows for which it is false.
 type outcomeSets struct{ yes, no []uint64 }
 
-// The values of a memo; 0 is not known yet.
+// Values of a memo; 0 means that the outcome is not known yet.
 const (
 	entryPasses uint8 = 1 + iota
 	entryFails
 )
 
-// NewRows evaluates b.
+// NewRows returns Rows that evaluate b.
 func NewRows(b *Bound) *Rows {
 	return &Rows{Bound: b, leaf: make([]outcomeSets, len(b.checks)), memo: make([][]uint8, len(b.checks))}
 }
 
-// RowBits returns the bits that Rows holds for a row.
+// RowBits returns the number of bits that Rows holds per row.
 func (b *Bound) RowBits() int { return 2 * len(b.checks) }
 
-// Reset begins n rows with the given state.
+// Reset begins the evaluation of n rows with the given state.
 func (r *Rows) Reset(s State, n int) {
 	r.state, r.n = s, n
 	words := (n + 63) / 64
@@ -79,7 +78,7 @@ func (c *check) testNumbers(values []float64) (yes, no uint64) {
 	case condition.IsNull:
 		return null, all &^ null
 	case condition.Equal:
-		if len(c.numbers) >= manyConstants { // they are sorted
+		if len(c.numbers) >= manyConstants { // the constants are sorted
 			for i, x := range values {
 				if _, found := slices.BinarySearch(c.numbers, x); found {
 					yes |= 1 << i
@@ -126,9 +125,9 @@ func (c *check) testNumbers(values []float64) (yes, no uint64) {
 	return yes, all &^ (yes | null) // a null is NaN, which passes no test
 }
 
-// AddTexts adds the values of some rows of a column whose kind is not numeric, from row at on: their numbers in values,
-// -1 for a null. The rows of a column come in order. perSecond is the unit of times stored as integers, 0 for days.
-// It returns false if a value is no time.
+// AddTexts adds the values of some rows of a column whose kind is not numeric, beginning with row at. ids contains the
+// index of each row's text in values, or -1 for a null. The rows of a column must be added in order. perSecond is the
+// unit of times stored as integers, 0 for days. It returns false if a value is not a time.
 func (r *Rows) AddTexts(column string, perSecond int64, at int, ids []int32, values *text.List) bool {
 	for i := range r.checks {
 		c := &r.checks[i]
@@ -154,7 +153,7 @@ func (c *check) testTexts(l *outcomeSets, memo []uint8, perSecond int64, at int,
 		bit := uint64(1) << (row & 63)
 		if id < 0 || c.comparison == condition.IsNull {
 			switch {
-			case c.comparison != condition.IsNull: // unknown
+			case c.comparison != condition.IsNull: // the outcome is unknown
 			case id < 0:
 				l.yes[row>>6] |= bit
 			default:
@@ -187,7 +186,7 @@ func (c *check) testTexts(l *outcomeSets, memo []uint8, perSecond int64, at int,
 	return true
 }
 
-// testText evaluates one value stored as text; ok is false if it is no time.
+// testText evaluates one value stored as text; ok is false if it should be a time but is not.
 func (c *check) testText(value []byte, perSecond int64) (passes, ok bool) {
 	switch {
 	case c.instants != nil:
@@ -197,7 +196,7 @@ func (c *check) testText(value []byte, perSecond int64) (passes, ok bool) {
 		}
 		return passes, ok
 	case c.textSet != nil:
-		_, passes = c.textSet[string(value)] // makes no string
+		_, passes = c.textSet[string(value)] // this conversion does not allocate a string
 	case c.kind.Class == Decimal:
 		for _, k := range c.texts {
 			passes = passes || meetsTest(c.comparison, compareDecimals(value, k))
@@ -216,12 +215,13 @@ func (r *Rows) MarkSkipped(bits []uint64) {
 	for w := range yes {
 		bits[w] |= ^yes[w]
 	}
-	if tail := r.n & 63; tail > 0 { // no bits beyond the last row
+	if tail := r.n & 63; tail > 0 { // clear the bits beyond the last row
 		bits[len(yes)-1] &= 1<<tail - 1
 	}
 }
 
-// evaluateNode evaluates a node in the sets of its first leaf: each leaf is in the tree once.
+// evaluateNode evaluates a node, using the sets of its first leaf for the result. This is possible because each leaf
+// occurs in the tree once.
 func (r *Rows) evaluateNode(n *condition.Node) *outcomeSets {
 	if o := r.state.nodeOutcome(n); o.isDecided() {
 		return r.constantSets(n, o)
@@ -249,7 +249,6 @@ func (r *Rows) evaluateNode(n *condition.Node) *outcomeSets {
 	return l
 }
 
-// constantSets makes the sets of a node with the same outcome for all rows.
 func (r *Rows) constantSets(n *condition.Node, o Outcome) *outcomeSets {
 	for n.Op != condition.IsLeaf {
 		n = n.Args[0]
@@ -267,7 +266,7 @@ func (r *Rows) constantSets(n *condition.Node, o Outcome) *outcomeSets {
 	return l
 }
 
-// ReadsColumn reports whether the condition compares a column of files of that name.
+// ReadsColumn reports whether the condition compares a column of files with this name.
 func (b *Bound) ReadsColumn(column string) bool {
 	return slices.ContainsFunc(b.checks, func(c check) bool { return c.column == column && !c.kind.IsKey() })
 }

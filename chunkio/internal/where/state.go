@@ -12,7 +12,7 @@ import (
 // Outcome is the set of results that a condition may have for some rows.
 type Outcome uint8
 
-// The members of an Outcome.
+// Elements of an Outcome.
 const (
 	IsTrue Outcome = 1 << iota
 	IsFalse
@@ -29,20 +29,20 @@ func (o Outcome) MatchesAll() bool { return o == IsTrue }
 
 func (o Outcome) isDecided() bool { return o&(o-1) == 0 }
 
-// State is the set of possible outcomes of each leaf for some rows, known without reading them.
+// State contains the set of possible outcomes of each leaf for some rows, as known before the rows are read.
 type State []Outcome
 
-// NewState returns the state without any knowledge.
+// NewState returns the state in which every outcome is possible.
 func (b *Bound) NewState() State { return slices.Repeat(State{anyOutcome}, len(b.checks)) }
 
-// narrowLeaf restricts the outcomes of a leaf. A contradiction is ignored.
+// narrowLeaf restricts the possible outcomes of a leaf to o. If none would remain, it does nothing.
 func (s State) narrowLeaf(leaf int, o Outcome) {
 	if common := s[leaf] & o; common != 0 {
 		s[leaf] = common
 	}
 }
 
-// AddKey adds the value of a key of the rows' path to the state; null means that it has none.
+// AddKey adds the value of a key of the rows' path to the state; null means that the value is null.
 func (b *Bound) AddKey(s State, key, value string, null bool) {
 	for i := range b.checks {
 		if c := &b.checks[i]; c.isBound && c.column == key && c.kind.IsKey() {
@@ -108,8 +108,8 @@ func meetsTest(t condition.Test, compared int) bool {
 	return compared == 0
 }
 
-// Outcome returns the possible results of the condition for rows of the state. Leaves are taken one by one, so it may
-// contain impossible results (x < 1 and x > 2), but never lacks a possible one.
+// Outcome returns the possible results of the condition for rows of the state. The leaves are considered independently,
+// so it may contain results that are impossible (x < 1 and x > 2), but it contains every possible result.
 func (b *Bound) Outcome(s State) Outcome { return s.nodeOutcome(b.Root) }
 
 func (s State) nodeOutcome(n *condition.Node) Outcome {
@@ -124,7 +124,7 @@ func (s State) nodeOutcome(n *condition.Node) Outcome {
 		if n.Op == condition.And {
 			o = o.and(s.nodeOutcome(arg))
 		} else {
-			o = o.not().and(s.nodeOutcome(arg).not()).not() // de Morgan, which holds with unknown too
+			o = o.not().and(s.nodeOutcome(arg).not()).not() // de Morgan's law, which also holds for unknown
 		}
 	}
 	return o
@@ -144,7 +144,7 @@ func (o Outcome) and(p Outcome) (r Outcome) {
 
 func (o Outcome) isFalse() bool { return o == IsFalse }
 
-// NeededColumns lists the columns that still matter to rows of the state.
+// NeededColumns lists the columns whose values can still change the result for rows of the state.
 func (b *Bound) NeededColumns(s State) (columns []string) {
 	var visit func(n *condition.Node)
 	visit = func(n *condition.Node) {

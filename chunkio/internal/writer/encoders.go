@@ -6,33 +6,36 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// zstdWindow is how many bytes an encoder looks back, the length of a data page: a longer page, of few and large
-// values, is encoded in several windows.
+// zstdWindow is the number of bytes that an encoder looks back. It is the length of a data page. A longer page, which
+// has few and large values, is encoded with several windows.
 const zstdWindow = 1 << 20
 
-// WorkerBytes is the additional memory of encoding one more column at the same time: 1.3 MB of zstd's hash tables,
-// its history, which is a window and a block, and 0.5 MB of blocks. With zstd's default window the history is 16 MB:
-// two columns at once took convert 62 of 55 MiB, once in 150 runs.
+// WorkerBytes is the additional memory of encoding one more column at the same time: 1.3 MB of zstd's hash tables, its
+// history, which is a window and a block, and 0.5 MB of blocks. With zstd's default window the history would be 16 MB:
+// with two columns at once, convert then used 62 MiB with a limit of 55 MiB, once in 150 runs.
 const WorkerBytes = zstdWindow + 2<<20
 
-// encoders holds the idle encoders, shared by all columns: as many as have worked at once.
+// encoders holds the idle encoders, which all columns share. Their number is the largest number of encoders used at the
+// same time.
 type encoders struct {
 	sync.Mutex
 	idle    []*zstd.Encoder
-	maxIdle int // limit on idle encoders; 0: any number
+	maxIdle int // limit on the number of idle encoders; 0: no limit
 }
 
 func newEncoder() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithZeroFrames(true), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
 }
 
-// newEncoders makes one encoder at once, so that no later one can fail because of its options.
+// newEncoders creates one encoder immediately: its options are valid then, so that no later encoder can fail because of
+// them.
 func newEncoders() (*encoders, error) {
 	first, err := newEncoder()
 	return &encoders{idle: []*zstd.Encoder{first}}, err
 }
 
-// appendFrame appends a page to dst, as a frame. An encoder that panics is not used again: its state is unknown.
+// appendFrame compresses a page and appends it to dst as a frame. An encoder that panics is not used again, because its
+// state is unknown.
 func (e *encoders) appendFrame(page, dst []byte) []byte {
 	enc := e.takeEncoder()
 	dst = enc.EncodeAll(page, dst)
@@ -47,7 +50,7 @@ func (e *encoders) takeEncoder() *zstd.Encoder {
 	if n < 0 {
 		enc, err := newEncoder()
 		if err != nil {
-			panic(err) // the first one had the same options
+			panic(err) // the first encoder had the same options
 		}
 		return enc
 	}
@@ -70,7 +73,7 @@ func (e *encoders) dropSurplus() {
 	}
 }
 
-// SetWorkers sets the number of columns that are encoded at once from now on: surplus encoders are dropped.
+// SetWorkers sets the number of columns that are encoded at the same time from now on. Surplus encoders are dropped.
 func (w *File) SetWorkers(n int) {
 	if w.encoders == nil {
 		return

@@ -16,9 +16,8 @@ import (
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
-// File writes one Parquet file: zstd, data pages v1, statistics. Row groups are written in
-// order; within one, columns are encoded in memory, several at once if the caller likes,
-// and placed in order:
+// File writes one Parquet file: compressed with zstd, with data pages v1 and statistics. Row groups are written in
+// order. The columns of a row group are encoded in memory, in parallel if the caller wishes, and then written in order:
 //
 //	g := w.Group(rows)
 //	for windows of columns {
@@ -29,9 +28,8 @@ import (
 //	g.End()
 //	w.Finish()
 //
-// v15's parquet/file encodes, but its file writer is not used: it drops errors of row
-// groups, and has one page writer for all columns. Errors of the underlying writer are
-// returned unchanged.
+// The package parquet/file of v15 encodes the values, but its file writer is not used: it drops errors of row groups,
+// and has only one page writer for all columns. Errors of the underlying writer are returned unchanged.
 type File struct {
 	out    io.Writer
 	Offset int64 // bytes written so far
@@ -43,17 +41,18 @@ type File struct {
 	footer
 
 	annotations pq.Annotations
-	encoders    *encoders // nil: plain pages
+	encoders    *encoders // nil: pages are not compressed
 }
 
-// New begins a file with the given columns. Several may have one name, although many readers cannot distinguish
-// these: copies of such files need them. dict holds for each leaf column whether to try a dictionary.
+// New begins a file with the given columns. Several columns may have the same name, although many readers cannot
+// distinguish them, because this is needed to copy files with such columns. dict states for each leaf column whether to
+// try a dictionary.
 func New(out io.Writer, fields schema.FieldList, dict []bool) (*File, error) {
 	return NewAnnotated(out, fields, dict, nil)
 }
 
-// NewAnnotated is New for nodes with logical types that the library does not know. They get no bounds, as their order
-// is unknown too.
+// NewAnnotated is New for nodes with logical types that the library does not know. Bounds are not written for them,
+// because their order is unknown too.
 func NewAnnotated(out io.Writer, fields schema.FieldList, dict []bool, annotations pq.Annotations) (*File, error) {
 	enc, err := newEncoders()
 	if err != nil {
@@ -70,8 +69,8 @@ func NewAnnotated(out io.Writer, fields schema.FieldList, dict []bool, annotatio
 	return w, err
 }
 
-// NewPlain is New for a file that is soon read again, all columns together: without compression or dictionaries, in
-// pages of about `page` bytes.
+// NewPlain is New for a file that is soon read again, with all columns at the same time. Its pages are not compressed,
+// have no dictionaries, and have about `page` bytes.
 func NewPlain(out io.Writer, fields schema.FieldList, page int64) (*File, error) {
 	return newFile(out, fields, nil, nil, parquet.WithCompression(compress.Codecs.Uncompressed), parquet.WithDataPageSize(page), parquet.WithBatchSize(max(page/64, 16)), parquet.WithStats(false))
 }
@@ -135,7 +134,7 @@ func (g *Group) Columns(n int) (chunks []*Chunk, err error) {
 	return chunks, err
 }
 
-// Place writes finished columns, in order.
+// Place writes finished columns to the file, in order.
 func (g *Group) Place(chunks []*Chunk) error {
 	for _, c := range chunks {
 		if err := c.pages.finishMetadata(g.w.Offset); err != nil {
@@ -152,7 +151,7 @@ func (g *Group) Place(chunks []*Chunk) error {
 // End completes the row group.
 func (g *Group) End() error {
 	g.meta.SetNumRows(int(g.rows))
-	// The ordinal serves encryption only and has 16 bits; more row groups are legal.
+	// The ordinal is only used for encryption and has 16 bits. A file may have more row groups.
 	if err := g.meta.Finish(g.uncompressed, int16(g.w.groups)); err != nil {
 		return err
 	}
@@ -166,18 +165,18 @@ type Chunk struct {
 	pqfile.ColumnChunkWriter
 	pages         *pageBuffer
 	Rows          int64
-	pageEntries   int   // at least, in the current page
-	finishedBytes int64 // bytes of the pages before it
-	putPageRows   int64 // rows of pages that PutPage has written
+	pageEntries   int   // minimum number of entries in the current page
+	finishedBytes int64 // bytes of the pages before the current page
+	putPageRows   int64 // number of rows in pages that PutPage has written
 }
 
-// maxPageEntries bounds the entries of a page, approximately: the encoder takes 4 bytes for the dictionary index of
-// each, and ends a page by its encoded bytes alone, and equal entries take an eighth of a byte each: a file of 4 KB
-// can hold millions of them.
+// maxPageEntries limits the entries of a page, approximately. For each entry the encoder uses 4 bytes for the
+// dictionary index, and it ends a page only by the number of encoded bytes. Equal entries take only an eighth of a byte
+// each: a file of 4 KB can contain millions of them.
 const maxPageEntries = 1 << 20
 
-// Finish encodes the buffered values, checks that every row has been written, and drops the encoder: its buffers hold
-// up to three times the bytes of the last page.
+// Finish encodes the buffered values, checks that every row has been written, and drops the encoder, because its
+// buffers take up to three times the bytes of the last page.
 func (c *Chunk) Finish() error {
 	if got := int64(c.RowsWritten()) + c.putPageRows; got != c.Rows {
 		return fmt.Errorf("%d rows were written of a row group of %d", got, c.Rows)
@@ -189,16 +188,16 @@ func (c *Chunk) Finish() error {
 	return nil
 }
 
-// Optional reports whether the column takes definition levels 0 (null) and 1.
+// Optional reports whether the column has definition levels 0 (null) and 1.
 func (c *Chunk) Optional() bool { return c.Descr().MaxDefinitionLevel() > 0 }
 
-// typedWriter is one of v15's column writers, of one physical type.
+// typedWriter is implemented by v15's column writers; each of them writes one physical type T.
 type typedWriter[T any] interface {
 	WriteBatch(values []T, def, rep []int16) (written int64, err error)
 	FlushCurrentPage() error
 }
 
-// Put writes a batch to c: the present values, and the levels of all.
+// Put writes a batch to c: the present values, and the levels of all entries.
 func Put[T any](c *Chunk, values []T, def, rep []int16) error {
 	w, ok := c.ColumnChunkWriter.(typedWriter[T])
 	if !ok {
@@ -211,7 +210,7 @@ func Put[T any](c *Chunk, values []T, def, rep []int16) error {
 	if err != nil {
 		return err
 	}
-	if now := c.TotalCompressedBytes(); now != c.finishedBytes { // the encoder has ended a page, and begun the next
+	if now := c.TotalCompressedBytes(); now != c.finishedBytes { // the encoder has ended a page and begun the next one
 		c.finishedBytes, c.pageEntries = now, 0
 		return nil
 	}

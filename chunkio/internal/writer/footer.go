@@ -15,64 +15,64 @@ import (
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
-// footer holds the footer's metadata of the written row groups. v15 keeps 680 to 800 bytes for each column chunk
-// until the file ends: copying a million row groups of nine columns took 12.7 GiB. In the footer's Thrift encoding
-// they take some 130, and compressed a half to a fourth of these: so they are kept in this form, and v15 has only the
-// last few.
+// footer holds the metadata of the row groups written so far. v15 keeps 680 to 800 bytes for each column chunk until
+// the file ends: copying a million row groups of nine columns took 12.7 GiB. In the Thrift encoding of the footer a
+// column chunk takes about 130 bytes, and a half to a fourth of this when compressed. So the metadata is kept in this
+// form, and v15 holds only the last few row groups.
 type footer struct {
-	blocks        [][]byte // of all row groups but the pending: compressed sequences of RowGroups in Thrift, in s2's framing
-	pendingGroups int      // number of last row groups, still in v15's form
+	blocks        [][]byte // of all row groups except the pending ones: each block is a sequence of RowGroups in Thrift, compressed as an s2 stream
+	pendingGroups int      // number of the last row groups, which are still held by v15
 
-	markedBlocks  int // blocks before the last Mark
+	markedBlocks  int // number of blocks before the last Mark
 	markedRows    int64
-	unmarkedBytes int // bytes of the blocks after it
+	unmarkedBytes int // bytes of the blocks after the last Mark
 }
 
-// maxPendingChunks bounds the column chunks that v15 holds, unless one row group has more: the overhead of a block,
-// whose schema is written again, is small compared with this number.
+// maxPendingChunks limits the number of column chunks that v15 holds, unless a single row group has more. It is large
+// enough to make the overhead of a block, which contains the schema again, comparatively small.
 const maxPendingChunks = 4096
 
 const (
-	// pendingBytes is the memory of a column chunk in v15: 680 to 800 bytes, measured at 1 to 100 columns, 320 more
-	// while it is encoded, and bounds of texts; rounded up.
+	// pendingBytes is the memory of a column chunk in v15: 680 to 800 bytes, measured at 1 to 100 columns, plus 320
+	// bytes while it is encoded, and the bounds of texts. The sum is rounded up.
 	pendingBytes = 1300
 
-	// columnBytes is the memory of a column while its file is written: twice 410 bytes of v15's schema (once more in
-	// the source of the footer), twice 105 of its Thrift, 160 in the caller's lists of names and nodes, and 500 of
-	// one more mark than the others, measured at 20,000 columns; rounded up.
+	// columnBytes is the memory of a column while its file is written. It is the sum of twice 410 bytes of v15's schema
+	// (a second copy is in the source of the footer), twice 105 bytes of its Thrift encoding, 160 bytes in the caller's
+	// lists of names and nodes, and 500 bytes for an additional mark, measured at 20,000 columns. The sum is rounded
+	// up.
 	columnBytes = 1800
 
-	// chunkBytes is the memory of an encoded column chunk of numbers, until the footer is written and read back,
-	// which takes more: 170 bytes, measured at nine million.
+	// chunkBytes is the memory of an encoded column chunk of numbers, until the footer is written and read back.
+	// Reading back takes the most memory: 170 bytes per chunk, measured at nine million chunks.
 	chunkBytes = 220
 
 	// boundBytes is the longest text whose bounds are written to the footer; other writers truncate bounds at this
-	// length. With the library's 4,096 a copy of 20,000 row groups of five texts of 2,000 bytes took 1,926 MB with a
-	// limit of 209 MiB, and three times the bytes of the file.
+	// length. With the library's limit of 4,096 bytes, copying 20,000 row groups of five texts of 2,000 bytes took
+	// 1,926 MB of memory with a limit of 209 MiB, and the copy was three times as long as the file.
 	boundBytes = 64
 )
 
-// FooterBytes bounds the memory of writing the footer of this number of row groups, and of reading it back. texts
-// counts the columns that may have bounds of boundBytes; names is the total length of the columns' names, which are
-// repeated in each row group.
+// FooterBytes returns an upper bound on the memory needed to write and to read back a footer with this number of row
+// groups. texts is the number of columns that may have bounds of boundBytes bytes. names is the total length of the
+// columns' names, which are repeated in each row group.
 func FooterBytes(columns, texts, names, groups int64) int64 {
 	return columns*columnBytes + min(columns*groups, max(columns, maxPendingChunks))*pendingBytes + groups*(columns*chunkBytes+texts*4*boundBytes+2*names)
 }
 
-// FooterBytes is [FooterBytes] of w.
+// FooterBytes returns [FooterBytes] for the columns of w.
 func (w *File) FooterBytes(groups int64) int64 {
 	columns, texts, names := w.countColumns()
 	return FooterBytes(columns, texts, names, groups)
 }
 
-// MarkBytes bounds the size of a Mark of this number of row groups. A column chunk of numbers takes 65 bytes, half of
-// its 130 in Thrift.
+// MarkBytes returns an upper bound on the size of a Mark of this number of row groups. A column chunk of numbers takes
+// 65 bytes in a Mark, half of its 130 bytes in Thrift.
 func (w *File) MarkBytes(groups int64) int64 {
 	columns, texts, names := w.countColumns()
 	return groups * (65*columns + 2*boundBytes*texts + names)
 }
 
-// countColumns counts the columns, the text columns among them, and the bytes of their names.
 func (w *File) countColumns() (columns, texts, names int64) {
 	for i := range w.Schema.NumColumns() {
 		c := w.Schema.Column(i)
@@ -98,7 +98,7 @@ func (w *File) writeBlock() error {
 	}
 	w.pendingGroups = 0
 	return format.Guard(func() error {
-		m, err := w.meta.Finish() // it begins anew
+		m, err := w.meta.Finish() // w.meta is empty afterwards
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,8 @@ func compressBlock(text []byte) ([]byte, error) {
 	return bytes.Clone(b.Bytes()), err
 }
 
-// Mark describes the row groups that were written since the last Mark, for GoOn. There must be some.
+// Mark returns a description of the row groups that were written since the last Mark, for Resume. At least one row
+// group must have been written.
 func (w *File) Mark() (mark []byte, err error) {
 	if err := w.writeBlock(); err != nil {
 		return nil, err
@@ -132,23 +133,23 @@ func (w *File) Mark() (mark []byte, err error) {
 	if w.markedBlocks == len(w.blocks) {
 		return nil, errors.New("no row group was written since the last mark")
 	}
-	mark = bytes.Join(w.blocks[w.markedBlocks:], nil) // which s2 reads as one
+	mark = bytes.Join(w.blocks[w.markedBlocks:], nil) // s2 reads the concatenated streams as one stream
 	w.markedBlocks, w.markedRows, w.unmarkedBytes = len(w.blocks), w.Rows, 0
 	return mark, nil
 }
 
-// UnmarkedBytes estimates the bytes of the next Mark.
+// UnmarkedBytes returns an estimate of the size of the next Mark.
 func (w *File) UnmarkedBytes() int { return w.unmarkedBytes }
 
 // MarkedRows returns the number of rows before the last Mark.
 func (w *File) MarkedRows() int64 { return w.markedRows }
 
-// maxCompression exceeds s2's compression ratio for row groups, as each column chunk has a distinct place. A forged
-// mark may claim any size.
+// maxCompression is greater than the factor by which s2 can compress row groups, because each column chunk has a
+// different offset. A forged mark may claim any size.
 const maxCompression = 200
 
-// Resume lets a file that was begun on [io.Discard] continue one whose beginning out holds: offset bytes, which end
-// with a Mark. marks are all its marks.
+// Resume makes w continue a file whose beginning is in out. w must have been begun on [io.Discard]. The beginning has
+// offset bytes and ends with a Mark. marks contains all Marks of the file.
 func (w *File) Resume(out io.Writer, offset int64, marks [][]byte) error {
 	w.out, w.Offset = out, offset
 	for _, mark := range marks {
@@ -173,7 +174,7 @@ func (w *File) Resume(out io.Writer, offset int64, marks [][]byte) error {
 	return nil
 }
 
-// Finish writes the footer. The file is complete then, but not flushed.
+// Finish writes the footer. Then the file is complete, but not flushed.
 func (w *File) Finish() error {
 	if err := w.writeBlock(); err != nil {
 		return err
@@ -190,7 +191,6 @@ func (w *File) Finish() error {
 	return w.writeBytes(append(tail, pq.Magic...))
 }
 
-// writeFooter writes v15's footer without row groups, and inserts all of them at their place.
 func (w *File) writeFooter() error {
 	m, err := w.meta.Finish()
 	if err != nil {
@@ -223,7 +223,7 @@ func (w *File) writeFooter() error {
 	return w.writeBytes(annotated[at.To:])
 }
 
-// footerWriter writes to the file, and counts.
+// footerWriter writes to the file and counts the bytes.
 type footerWriter struct{ *File }
 
 func (w footerWriter) Write(p []byte) (int, error) { return len(p), w.writeBytes(p) }

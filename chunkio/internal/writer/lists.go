@@ -11,8 +11,9 @@ import (
 )
 
 // PutPage writes a page of a column without a dictionary: the levels of its entries, and the present values, encoded
-// PLAIN. It begins and ends with a row. The library's encoder of repetition levels grows its buffer by 64 bytes at
-// every change of the levels, and copies it: for lists of varying length it took 20 times as long as everything else.
+// PLAIN. The page must begin and end at row boundaries. The library's encoder of repetition levels is not used, because
+// it grows its buffer by 64 bytes at every change of the levels and copies it: for lists of varying length it took 20
+// times as long as everything else.
 func (c *Chunk) PutPage(plain []byte, def, rep []int16) error {
 	d := c.Descr()
 	if len(def) != len(rep) || len(rep) > 0 && rep[0] != 0 {
@@ -38,9 +39,9 @@ func (c *Chunk) PutPage(plain []byte, def, rep []int16) error {
 	return nil
 }
 
-// appendLevels appends levels up to most with their length, as one run of packed bits.
-func appendLevels(to []byte, levels []int16, most int) []byte {
-	width := bits.Len(uint(most))
+// appendLevels appends the levels, which are at most limit, as one run of packed bits, preceded by its length.
+func appendLevels(to []byte, levels []int16, limit int) []byte {
+	width := bits.Len(uint(limit))
 	start := len(to)
 	to = binary.AppendUvarint(append(to, 0, 0, 0, 0), uint64((len(levels)+7)/8)<<1|1)
 	packed := make([]byte, (len(levels)+7)/8*width)

@@ -13,15 +13,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// Number is a numeric Parquet type that float64 values can be written as.
+// Number is a numeric Parquet type as which float64 values can be written.
 type Number struct {
 	Name     string
 	Physical parquet.Type
-	Bits     int  // of an integer; 1 for bool, 0 for float and double
-	Signed   bool // of an integer
+	Bits     int  // size of an integer; 1 for bool, 0 for float and double
+	Signed   bool // for an integer: it has a sign
 }
 
-// NumberOf returns the type of that name; unknown names are double.
+// NumberOf returns the type with this name. For an unknown name it returns double.
 func NumberOf(name string) Number {
 	switch name {
 	case "bool", "boolean":
@@ -53,7 +53,7 @@ func Repetition(required bool) parquet.Repetition {
 	return parquet.Repetitions.Optional
 }
 
-// Node makes a column of this type.
+// Node returns a column of this type.
 func (n Number) Node(name string, required bool) schema.Node {
 	var logical schema.LogicalType = schema.NoLogicalType{}
 	if n.Bits > 1 {
@@ -62,19 +62,20 @@ func (n Number) Node(name string, required bool) schema.Node {
 	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, Repetition(required), logical, n.Physical, -1, -1))
 }
 
-// Encode writes column x to c; null reports whether a value is null.
+// Encode writes column x to c; The function null reports whether a value is null.
 func (n Number) Encode(c *Chunk, x []float64, null func(float64) bool) error {
 	return n.EncodeLists(c, x, nil, null)
 }
 
-// EncodeLists is Encode for the elements of lists, none of them empty; rep has their repetition levels.
+// EncodeLists is Encode for the elements of lists, none of which is empty. rep contains the repetition levels of the
+// elements.
 func (n Number) EncodeLists(c *Chunk, x []float64, rep []int16, null func(float64) bool) error {
 	return format.Guard(func() error {
 		switch n.Physical {
 		case parquet.Types.Boolean:
 			return writeNumbers(c, n, x, rep, null, func(v float64) bool { return v != 0 })
 		case parquet.Types.Int32:
-			return writeNumbers(c, n, x, rep, null, func(v float64) int32 { return int32(int64(v)) }) // uint32 wraps, as the format wants
+			return writeNumbers(c, n, x, rep, null, func(v float64) int32 { return int32(int64(v)) }) // uint32 values wrap around, as the format requires
 		case parquet.Types.Int64:
 			return writeNumbers(c, n, x, rep, null, func(v float64) int64 { return int64(v) })
 		case parquet.Types.Float:
@@ -87,7 +88,7 @@ func (n Number) EncodeLists(c *Chunk, x []float64, rep []int16, null func(float6
 func writeNumbers[T any](c *Chunk, n Number, x []float64, rep []int16, null func(float64) bool, convert func(float64) T) error {
 	values := make([]T, 0, len(x))
 	present := c.Descr().MaxDefinitionLevel()
-	optional := present > c.Descr().MaxRepetitionLevel() // a list's own level is one more
+	optional := present > c.Descr().MaxRepetitionLevel() // a list has one more level
 	var def []int16
 	if present > 0 {
 		def = slices.Repeat([]int16{present}, len(x))
@@ -123,7 +124,7 @@ func (n Number) HoldsValue(v float64) bool {
 	return 0 <= v && v < math.Ldexp(1, n.Bits)
 }
 
-// ValueError is a value that its column's type cannot hold; Row counts within the batch.
+// ValueError reports a value that the type of its column cannot represent. Row is the index of the value in the batch.
 type ValueError struct {
 	Row   int
 	Value float64

@@ -16,22 +16,22 @@ import (
 // pageBuffer collects the encoded pages of one column chunk in memory, so that the columns of a row group can be
 // encoded in parallel and written in order.
 //
-// It replaces v15's own page writer, which makes a new zstd encoder for every page (325 µs and 3 MB of garbage for a
-// page of 8 KiB, against 16 µs with a reused encoder: a minute for a file of 5,000 columns and 20 row groups) and
-// drops the errors of dictionary pages.
+// It replaces v15's own page writer, which creates a new zstd encoder for every page (325 µs and 3 MB of garbage for a
+// page of 8 KiB, against 16 µs with a reused encoder: a minute for a file of 5,000 columns and 20 row groups) and drops
+// the errors of dictionary pages.
 type pageBuffer struct {
-	pqfile.PageWriter // never set: provides Reset, whose signature is internal to arrow
+	pqfile.PageWriter // never set: it provides the method Reset, whose signature is internal to arrow
 
 	meta *metadata.ColumnChunkMetaDataBuilder
-	zstd *encoders // nil: plain pages
+	zstd *encoders // nil: pages are not compressed
 
 	buf          []byte // headers and bodies of all pages, in order
-	dict         int    // length of the dictionary page with its header; 0: none
+	dict         int    // length of the dictionary page including its header; 0: there is none
 	values       int64
 	uncompressed int64
 	encodings    metadata.EncodingStats
 	hasDict      bool
-	fellBack     bool // from the dictionary to plain, within the chunk
+	fellBack     bool // the chunk fell back from the dictionary to plain pages
 }
 
 func newPageBuffer(meta *metadata.ColumnChunkMetaDataBuilder, enc *encoders) *pageBuffer {
@@ -61,7 +61,7 @@ func (b *pageBuffer) WriteDictionaryPage(p *pqfile.DictionaryPage) (int64, error
 	return int64(n), nil
 }
 
-// WriteDataPage implements pqfile.PageWriter; the page's data is compressed already.
+// WriteDataPage implements pqfile.PageWriter; the data of the page are already compressed.
 func (b *pageBuffer) WriteDataPage(p pqfile.DataPage) (int64, error) {
 	n := b.addPage(pq.PageHeader{
 		Kind: pq.DataPage, Uncompressed: int(p.UncompressedSize()),
@@ -83,13 +83,13 @@ func (b *pageBuffer) addPage(h pq.PageHeader, body []byte) int {
 	return len(b.buf) - start
 }
 
-// Close implements pqfile.PageWriter; finishMetadata does the rest once the chunk's offset is known.
+// Close implements pqfile.PageWriter; finishMetadata is called later, when the chunk's offset is known.
 func (b *pageBuffer) Close(hasDict, fellBack bool) error {
 	b.hasDict, b.fellBack = hasDict, fellBack
 	return nil
 }
 
-// finishMetadata completes the chunk's metadata for a chunk that starts at offset of the file.
+// finishMetadata completes the metadata of a chunk that starts at this offset of the file.
 func (b *pageBuffer) finishMetadata(offset int64) error {
 	info := metadata.ChunkMetaInfo{
 		NumValues: b.values, IndexPageOffset: -1, DataPageOffset: offset + int64(b.dict),
@@ -102,16 +102,16 @@ func (b *pageBuffer) finishMetadata(offset int64) error {
 		return err
 	}
 	chunk := b.meta.Contents()
-	// No second copy of the metadata follows the chunk; the format wants 0 then.
+	// The file does not contain a second copy of the metadata after the chunk. In this case the format requires 0.
 	chunk.FileOffset = 0
-	// v15 has them from a map, in any order; a file shall depend on its values alone.
-	stats := chunk.MetaData.EncodingStats // of a type that is internal to arrow
+	// v15 copies them from a map, in random order; the file must depend only on its values.
+	stats := chunk.MetaData.EncodingStats // the type is internal to arrow
 	sort.Slice(stats, func(i, j int) bool {
 		return cmp.Or(cmp.Compare(stats[i].PageType, stats[j].PageType), cmp.Compare(stats[i].Encoding, stats[j].Encoding)) < 0
 	})
 	if s := chunk.MetaData.Statistics; s != nil {
-		s.DistinctCount = nil   // v15 never counts them, and would write 0
-		if s.NullCount != nil { // a copy, as v15's keeps alive bounds that are too long to be written
+		s.DistinctCount = nil   // v15 does not count distinct values, and would write 0
+		if s.NullCount != nil { // copied, because v15's value keeps bounds in memory that are too long to be written
 			nulls := *s.NullCount
 			s.NullCount = &nulls
 		}

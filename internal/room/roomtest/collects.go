@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// CheckCollects fails unless do has garbage collected before it allocates, if there is not enough room. do allocates the
-// given bytes in one piece, and little else.
+// CheckCollects fails the test unless do collects garbage before it allocates, under a limit that requires it. do must
+// allocate the given bytes at once, and little else.
 func CheckCollects(t *testing.T, bytes int64, do func()) {
 	t.Helper()
 	if bytes < 8<<20 {
@@ -22,8 +22,8 @@ func CheckCollects(t *testing.T, bytes int64, do func()) {
 	if after.NumGC != before.NumGC {
 		t.Fatal("garbage is collected although there is room")
 	}
-	// The runtime collects by itself at 70 % of the way to the limit: above the present garbage, and only after the next
-	// piece is allocated. If it collects earlier, no garbage is left: so try several times.
+	// The runtime collects by itself at 70 % of the way to the limit. That is above the present garbage, so it happens
+	// only after the next allocation. If it collects earlier, there is no garbage left, so try several times.
 	limit := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(limit)
 	for range 5 {

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 )
 
-// ZeroRows returns an n×d matrix of rows.
+// ZeroRows returns an n×d matrix of zeros as a slice of rows.
 func ZeroRows(n, d int) [][]float64 {
 	t := make([][]float64, n)
 	for i := range t {
@@ -18,7 +18,7 @@ func ZeroRows(n, d int) [][]float64 {
 	return t
 }
 
-// Integers returns the numbers below n.
+// Integers returns the integers from 0 to n−1.
 func Integers(n int) []int {
 	list := make([]int, n)
 	for i := range list {
@@ -27,7 +27,7 @@ func Integers(n int) []int {
 	return list
 }
 
-// CentreColumns subtracts its mean from every column.
+// CentreColumns returns a copy of x with the mean of each column subtracted from it.
 func CentreColumns(x [][]float64) [][]float64 {
 	out := ZeroRows(len(x), len(x[0]))
 	for j := range x[0] {
@@ -35,7 +35,7 @@ func CentreColumns(x [][]float64) [][]float64 {
 		for i := range x {
 			mean += x[i][j]
 		}
-		mean /= float64(len(x)) // at the end: exact if all are equal
+		mean /= float64(len(x)) // dividing the sum last makes the mean exact if all values are equal
 		for i := range x {
 			out[i][j] = x[i][j] - mean
 		}
@@ -53,7 +53,7 @@ func columnSums(z [][]float64) []float64 {
 	return sums
 }
 
-// Factor returns B = ZΔ^(−1/2), n×m; the column of an unused anchor is 0.
+// Factor returns the n×m matrix B = ZΔ^(−1/2). The column of an unused anchor is 0.
 func Factor(z [][]float64) [][]float64 {
 	delta, b := columnSums(z), ZeroRows(len(z), len(z[0]))
 	for i, row := range z {
@@ -66,7 +66,7 @@ func Factor(z [][]float64) [][]float64 {
 	return b
 }
 
-// Laplacian returns L = I − BBᵀ, n×n.
+// Laplacian returns the n×n matrix L = I − BBᵀ.
 func Laplacian(z [][]float64) [][]float64 {
 	b, l := Factor(z), ZeroRows(len(z), len(z))
 	for i := range l {
@@ -80,7 +80,7 @@ func Laplacian(z [][]float64) [][]float64 {
 	return l
 }
 
-// BuildGraph computes the Graph of rows X, n×d, and Z, n×m, by its definition. It centres X.
+// BuildGraph computes the graph of X (n×d) and Z (n×m) by its definition. It centres X.
 func BuildGraph(x, z [][]float64) *anchor.Graph {
 	x, b := CentreColumns(x), Factor(z)
 	n, d, m := len(x), len(x[0]), len(z[0])
@@ -108,8 +108,8 @@ func BuildGraph(x, z [][]float64) *anchor.Graph {
 	return g
 }
 
-// Jacobi returns the eigenvalues of a symmetric matrix, ascending, and its eigenvectors in columns: it rotates
-// until the entries off the diagonal are rounding.
+// Jacobi returns the eigenvalues of a symmetric matrix in ascending order, and its eigenvectors in columns. It rotates
+// until only rounding errors are left off the diagonal.
 func Jacobi(symmetric [][]float64) (values []float64, vectors [][]float64) {
 	n := len(symmetric)
 	a, v := ZeroRows(n, n), ZeroRows(n, n)
@@ -149,7 +149,7 @@ func Jacobi(symmetric [][]float64) (values []float64, vectors [][]float64) {
 	return values, vectors
 }
 
-// FactoredGraph returns Graph with the rows themselves as G's factor, and Z.
+// FactoredGraph returns BuildGraph(x, z) with the rows themselves as the factor of G, and with Z.
 func FactoredGraph(x, z [][]float64) *anchor.Graph {
 	g := BuildGraph(x, z)
 	x = CentreColumns(x)
@@ -169,7 +169,7 @@ func FactoredGraph(x, z [][]float64) *anchor.Graph {
 	return g
 }
 
-// PermuteFeatures returns the graph of g's features in another order, or of some of them only.
+// PermuteFeatures returns the graph of the features that order lists, in that order.
 func PermuteFeatures(g *anchor.Graph, order []int) *anchor.Graph {
 	out := &anchor.Graph{Rows: g.Rows, M: g.M, D: len(order), Delta: g.Delta, S: g.S}
 	var sym []float64

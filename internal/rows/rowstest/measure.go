@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// HeapBytes returns the number of reachable bytes.
+// HeapBytes returns the number of bytes on the heap that are reachable.
 func HeapBytes() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -16,7 +16,7 @@ func HeapBytes() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Standardizer scales a source by its own profile.
+// Standardizer returns a standardizer that scales a source by the source's own profile.
 func Standardizer(t testing.TB, src stream.Source, scale gram.Scale, fill gram.Fill) *gram.Standardizer {
 	t.Helper()
 	profile := gram.NewProfile(len(src.Columns()))

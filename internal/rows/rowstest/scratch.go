@@ -2,11 +2,11 @@ package rowstest
 
 import "github.com/ufs-stream/ufs-stream/stream"
 
-// Scratch is memory that poisons records after their loan.
+// Scratch keeps scratch files in memory, and poisons every record as soon as its user may no longer read it.
 type Scratch struct {
 	stream.InMemory
 	Open int // number of files that are not closed
-	// Next is called for every record of a file; the pass fails with its error. Nil does nothing.
+	// Next, if not nil, is called for every record of a file. If it returns an error, the pass fails with that error.
 	Next func(file string) error
 }
 
@@ -28,7 +28,7 @@ func (f *file) Pass(mode stream.ScratchMode) stream.ScratchPass {
 	return &pass{ScratchPass: f.ScratchFile.Pass(mode), file: f, mode: mode}
 }
 
-// pass lends copies, and copies them back at the next call.
+// pass lends copies of records, and at the next call copies them back.
 type pass struct {
 	stream.ScratchPass
 	file      *file

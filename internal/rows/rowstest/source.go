@@ -1,4 +1,4 @@
-// Package rowstest is shared by the tests of methods: a source, a scratch, the fixtures, the anchor graph by
+// Package rowstest has helpers for the tests of methods: a source, a scratch, fixtures, the anchor graph computed by
 // its definition, and comparisons.
 package rowstest
 
@@ -10,20 +10,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Source serves a matrix in blocks. NaN is a missing entry.
+// Source serves a matrix in blocks of rows. NaN represents a missing entry.
 type Source struct {
 	N, D    int
 	At      func(i, j int) float64
-	Heights []int // of the blocks, repeated
+	Heights []int // numbers of rows of the blocks; the list is repeated
 	Sparse  bool
-	Weight  []float64 // nil: none
-	Passes  int       // passes begun
-	// Block is called before each block, with the numbers of pass and block from 1. Reading fails with its
-	// error. Nil does nothing.
+	Weight  []float64 // row weights, or nil
+	Passes  int       // number of passes begun
+	// Block, if not nil, is called before each block with the numbers of the pass and of the block, counted from 1.
+	// If it returns an error, reading fails with that error.
 	Block func(pass, block int) error
 }
 
-// Columns are named x0, x1, …
+// Columns returns columns with the names x0, x1, …
 func (s *Source) Columns() []stream.Column {
 	cols := make([]stream.Column, s.D)
 	for j := range cols {

@@ -1,6 +1,6 @@
 // Package claim keeps a text in an object of a store that one run at a time writes: the last writer owns the resource
-// that the object stands for, and the previous owner finds out when it writes again. Nothing is locked, so that a
-// killed run leaves no lock.
+// that the object represents, and the previous owner receives an error when it writes again. There are no locks that a
+// killed run could leave.
 package claim
 
 import (
@@ -22,7 +22,7 @@ type Object struct {
 	client   *store.Client
 	location store.Location
 	title    []byte // the first line that this run writes, unique to it
-	version  string // that this run believes to be stored; empty for none
+	version  string // version that this run believes to be stored, or empty
 }
 
 // New returns the object at l, whose state is not yet known. The first line of its text will be title and a random
@@ -69,8 +69,8 @@ func (o *Object) loadText(ctx context.Context) (text []byte, version string, err
 	return b.Bytes(), stored.Version, err
 }
 
-// Write puts content, which begins with the Title, in place of the text read or written last, or of no object at
-// first. The error is ErrTaken if another run has written or removed the object since. A write that failed may have
+// Write replaces the text read or written last, at first no object, by content, which begins with the TitleLine. The
+// error is ErrTaken if another run has written or removed the object since. A write that failed may have
 // been stored nevertheless; the next one finds it and continues from it.
 func (o *Object) Write(ctx context.Context, content []byte) error {
 	const tries = 3 // two answers were lost, or the store was at another request for the object

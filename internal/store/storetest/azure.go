@@ -18,7 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testtool"
 )
 
-// The account of the emulator and its public key.
+// These are the account of the emulator and its public key.
 const (
 	azureAccount = "devstoreaccount1"
 	azureKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="

@@ -21,7 +21,7 @@ type Proxy struct {
 	URL string // http://127.0.0.1:PORT
 
 	Latency   atomic.Int64 // nanoseconds before a request is passed on
-	BusyEach  atomic.Int64 // every n-th request is answered with 503; 0 for none
+	BusyEach  atomic.Int64 // every n-th request is answered with 503; 0 disables this
 	ResetEach atomic.Int64 // every n-th answer is not sent but the connection reset
 	CutEach   atomic.Int64 // every n-th answer's body ends halfway
 	StallEach atomic.Int64 // every n-th answer's body stops halfway, for ever
@@ -63,7 +63,7 @@ func (p *Proxy) Reset() {
 	p.count, p.bytes = map[string]int64{}, 0
 }
 
-// NewAnswer makes an answer for Before's function to return.
+// NewAnswer returns an answer that the function of OnRequest can return.
 func NewAnswer(status int, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{}, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body))}
 }
