@@ -391,7 +391,7 @@ func TestCostCountsTable(t *testing.T) {
 	const rows, d, threads = 700, 5000, 2
 	bound := Specs()[0].Declare()
 	cost := must.Get(bound.Solver.Cost(method.Shape{Columns: make([]stream.Column, d), Sample: rows, K: 5, Threads: threads}))(t)
-	if least := survey.SurveyBytes(rows, d, rows, 5, threads) + 8*rows*d; cost.Bytes < least {
+	if least := survey.MemoryBytes(rows, d, rows, 5, threads) + 8*rows*d; cost.Bytes < least {
 		t.Errorf("dense rows: %d bytes, want %d at least", cost.Bytes, least)
 	}
 	const entries = 40

@@ -46,7 +46,7 @@ func (m *alignMethod) Cost(s method.Shape) (method.Cost, error) {
 	d := len(s.Columns)
 	entries := s.RowEntries * int64(s.Sample)
 	choosing := ChooseBytes(d, s.K, true) + 24*int64(d) // a, and the squares
-	looking := anchor.TableBytes(s.Sample, d) + survey.SurveyBytes(s.Sample, d, s.Sample, m.neighbors, s.Threads)
+	looking := anchor.TableBytes(s.Sample, d) + survey.MemoryBytes(s.Sample, d, s.Sample, m.neighbors, s.Threads)
 	if s.Sparse && survey.StaysThin(s.Sample, d) {
 		looking = anchor.ThinTableBytes(s.Sample, entries) + survey.ThinBytes(s.Sample, d, s.Sample, m.neighbors, s.Threads, entries)
 	}

@@ -89,7 +89,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 		return ApplyReport{}, err
 	}
 	access := opt.inputAccess()
-	defer access.closeTexts()
+	defer access.close()
 	a, err := access.newApplier(ctx, inputs, opt)
 	if err != nil {
 		return ApplyReport{}, err

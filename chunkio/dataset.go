@@ -186,7 +186,7 @@ func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 	a := newAccess(opt)
 	d, err := a.openDataset(ctx, inputs, f)
 	if err != nil {
-		return nil, errors.Join(err, a.closeTexts())
+		return nil, errors.Join(err, a.close())
 	}
 	d.ownAccess = a
 	return d, nil
@@ -381,7 +381,7 @@ func (d *Dataset) Close() error {
 	if d.ownAccess == nil {
 		return nil
 	}
-	return d.ownAccess.closeTexts()
+	return d.ownAccess.close()
 }
 
 var _ stream.Source = (*Dataset)(nil)

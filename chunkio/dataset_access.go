@@ -41,8 +41,8 @@ func newAccess(opt Options) *access {
 	}
 }
 
-// closeTexts removes the scratch files of opened files, unless they belong to a *Stdin.
-func (a *access) closeTexts() error {
+// close removes the scratch files of opened files, unless they belong to a *Stdin.
+func (a *access) close() error {
 	if a.borrowsTexts {
 		return nil
 	}

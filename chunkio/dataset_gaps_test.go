@@ -143,7 +143,7 @@ func TestCopiesOfRowsWithoutTheirList(t *testing.T) {
 // listLengths are the lengths of the lists e of a Parquet file, -1 for a null one.
 func listLengths(t *testing.T, path string) (lengths []int) {
 	a := newAccess(Options{}.withDefaults())
-	defer a.closeTexts()
+	defer a.close()
 	f, in, err := a.openEntry(t.Context(), fileEntry{path: path}, 1<<30, nil)
 	must.Do(t, err)
 	defer in.Close()

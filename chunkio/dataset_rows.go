@@ -299,6 +299,7 @@ func (d *Dataset) RowsMemory() (held, least int64) {
 	return t.mostHeld, t.leastMemory
 }
 
+// Guesses are readings of text files that were guessed, because no option settled them.
 type Guesses struct {
 	// Header is the use of the first rows of CSV files: "yes" as names, "no" as data; empty if there are no CSV files.
 	Header string

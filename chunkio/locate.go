@@ -65,7 +65,7 @@ type Value struct {
 func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, error) {
 	opt = opt.withDefaults()
 	access := opt.inputAccess()
-	defer access.closeTexts()
+	defer access.close()
 	a, err := access.newApplier(ctx, inputs, opt)
 	if err != nil {
 		return nil, err

@@ -94,7 +94,7 @@ func (p *keptPiece) addColumn(place int, x []float64) {
 	if f == asDoubles && p.group.keep.isTooWide(int(p.wideColumns.Add(1))) {
 		p.group.stopKeeping()
 	} else if p.group.reserve(bytes) {
-		p.columns[place] = f.convert(x)
+		p.columns[place] = f.convertValues(x)
 	}
 }
 

@@ -105,8 +105,8 @@ func narrowestForm(x []float64) (f valueForm, bytes int64) {
 	return asDoubles, allocationBytes(8 * n)
 }
 
-// convert returns x in the form found by narrowestForm.
-func (f valueForm) convert(x []float64) values {
+// convertValues returns x in the form found by narrowestForm.
+func (f valueForm) convertValues(x []float64) values {
 	switch f {
 	case asEqual:
 		return equalValues(x[0])

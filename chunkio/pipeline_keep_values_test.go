@@ -37,7 +37,7 @@ func TestNarrowFormsChangeNoBit(t *testing.T) {
 		t.Helper()
 		f, _ := narrowestForm(x)
 		found[f] = true
-		held := f.convert(x)
+		held := f.convertValues(x)
 		for _, from := range []int{0, 1, len(x) / 2, len(x) - 1} {
 			got := make([]float64, len(x)-from)
 			held.copyTo(got, from)
@@ -87,11 +87,11 @@ func BenchmarkKeep(b *testing.B) {
 			b.SetBytes(8 * n)
 			for b.Loop() {
 				f, _ := narrowestForm(x)
-				f.convert(x)
+				f.convertValues(x)
 			}
 		})
 		f, _ := narrowestForm(x)
-		held := f.convert(x)
+		held := f.convertValues(x)
 		b.Run(name+"/to", func(b *testing.B) {
 			b.SetBytes(8 * n)
 			for b.Loop() {

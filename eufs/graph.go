@@ -55,7 +55,7 @@ func (p *laplacianMultiplier) graphFile() stream.ScratchFile {
 	if p == nil {
 		return nil
 	}
-	return p.graph.anchorFile()
+	return p.anchorFile()
 }
 
 // gatherBlock adds the rows of block b of A. Block 0 starts a new matrix.

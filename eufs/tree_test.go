@@ -136,7 +136,7 @@ func TestReadTreeNamesTheNode(t *testing.T) {
 		{`{"features": ["a"]} {}`, "after the root"},
 		{`{"features": ["a"], "chidren": []}`, "chidren"},
 		{`{"features": []}`, "root: there are no features"},
-		{`{"features": ["a", "x"]}`, `root: "x" is no feature`},
+		{`{"features": ["a", "x"]}`, `root: "x" is not a feature`},
 		{`{"features": ["a", "a"]}`, `root: "a" is listed twice`},
 		{`{"features": ["a", "b"], "children": [{"features": ["b"]}, {"features": ["a"], "children": [null]}]}`, "root.children[1].children[0]: null"},
 		{`{"features": ["a", "b"], "children": [{"features": ["c"]}]}`, `root.children[0]: "c" is not in the parent`},

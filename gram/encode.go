@@ -137,7 +137,7 @@ func (m *Moments) ReadFrom(r io.Reader) (int64, error) {
 
 func (m *Moments) decodeMoments(r *words.Reader) *Moments {
 	r.Magic(momentsMagic, "Gram statistics")
-	p := m.Profile.decodeProfile(r)
+	p := m.decodeProfile(r)
 	d := len(p.Columns)
 	r.Expect(1)
 	dm := r.Count("columns with missing entries", int64(d))

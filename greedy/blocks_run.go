@@ -237,7 +237,7 @@ func (s *blockRun) finishBlocks() *Result {
 	// Exhausted depends on the number of blocks; recorder.finishResult counts features.
 	opt := s.opt
 	opt.K, opt.Groups = len(s.Order), s.opt.Groups
-	r := s.recorder.finishResult(opt)
+	r := s.finishResult(opt)
 	r.Blocks, r.Scores, r.Error, r.Ties = s.turns.order, s.turns.score, s.turns.error, s.turns.ties
 	if r.Layers = nil; lastElement(append([]int{1}, s.turns.layers...)) > 1 {
 		r.Layers = s.turns.layers

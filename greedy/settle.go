@@ -46,7 +46,7 @@ func (m *gramEngine) makeExact(ctx context.Context, features []int) error {
 		m.deflateRows(rows, batch)
 		each(func(i int, column []float64) { f[i] = kernel.Dot(column, column) })
 		for i, j := range batch {
-			m.criterion.setExact(j, f[i], reach[i])
+			m.setExact(j, f[i], reach[i])
 		}
 	}
 	return nil

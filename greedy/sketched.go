@@ -312,7 +312,7 @@ func (a *candidateEngine) restoreColumns() {
 func (a *candidateEngine) makeExact(context.Context, []int) error {
 	kernel.Each(a.rows.workers, len(a.list), func(i int) {
 		if p := a.list[i]; a.alive[p] {
-			a.criterion.setExact(p, kernel.Dot(a.residualColumn(i), a.residualColumn(i)), a.targetNorm[p])
+			a.setExact(p, kernel.Dot(a.residualColumn(i), a.residualColumn(i)), a.targetNorm[p])
 		}
 	})
 	return nil

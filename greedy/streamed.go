@@ -155,7 +155,7 @@ func (s *streamEngine) makeExact(ctx context.Context, features []int) error {
 func (s *streamEngine) setExactFromDelta(slot, q int) {
 	if s.alive[q] {
 		delta := s.candidateDelta(slot)
-		s.criterion.setExact(q, kernel.Dot(delta, delta), s.targetNorm[q])
+		s.setExact(q, kernel.Dot(delta, delta), s.targetNorm[q])
 	}
 }
 
@@ -174,7 +174,7 @@ func (s *streamEngine) refreshScores(ctx context.Context) error {
 	}
 	for i, ok := range s.alive {
 		if ok {
-			s.criterion.setExact(i, f[i], math.Sqrt(reach[i]))
+			s.setExact(i, f[i], math.Sqrt(reach[i]))
 		}
 	}
 	return nil

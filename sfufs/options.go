@@ -131,7 +131,8 @@ const (
 	// leastAlpha leaves αI + N positive definite and M with seven digits, although N is singular and known only to
 	// 2⁻⁵³.
 	leastAlpha = 1e-9
-	// largestWeight keeps the product of γ/√ε and any finite number of M in range.
+	// largestWeight is the upper bound of the weights. With it the product of γ/√ε and a finite entry of the matrix M
+	// does not overflow.
 	largestWeight = 1e100
 )
 

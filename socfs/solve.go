@@ -84,7 +84,8 @@ func (s *solver) updateProjection(lambda float64) error {
 	return s.solveProjection(lambda)
 }
 
-// solveProjection computes W = (G + λD)⁻¹XᵀEBᵀ. For the unscaled X and λ·unit the solution is W/√unit.
+// solveProjection computes W = (G + λD)⁻¹XᵀEBᵀ. Its X is divided by √unit. The ridge
+// solver works with the unscaled X and λ·unit, and returns W/√unit, so its result is multiplied by √unit.
 func (s *solver) solveProjection(lambda float64) error {
 	if err := s.ridge.SetWeights(s.root, lambda*s.unit); err != nil {
 		return fmt.Errorf("socfs: regression with lambda = %v: %w", lambda, err)

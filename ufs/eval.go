@@ -239,7 +239,7 @@ func EvalProtocols() []string {
 // RandomBaseline is the name of the baseline that draws new random features in every run.
 const RandomBaseline = judge.Random
 
-// EvalBaselines lists the values of EvalRequest.Baselines except none.
+// EvalBaselines lists the names that EvalRequest.Baselines allows, without the name "none".
 func EvalBaselines() []string { return judge.Baselines() }
 
 // Check finds errors of the request that do not depend on the input, before any selection is read.

@@ -264,7 +264,7 @@ func (r *run) settleMissing(e *bundle) error {
 	return stream.Usagef("{missing} %s: %s was scanned under {missing} %s, which acted on the rows; scan again with {missing} %[1]s", requested, r.Stats, recorded)
 }
 
-// settleGraph copies the settings of the graph in a statistics file, and refuses a request for different settings.
+// settleGraph copies the settings of the graph from a statistics file to the run, and refuses a request for different settings.
 func (r *run) settleGraph(e *bundle) error {
 	wanted := make(map[string]string)
 	r.addGraphShape(wanted)

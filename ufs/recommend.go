@@ -270,7 +270,7 @@ func surveySample(ctx context.Context, g *gatherer, e *bundle, scale string) (*s
 		}
 	}
 	options := g.Solver.(method.Surveyor).SurveyOptions()
-	s, err := survey.SurveyTable(ctx, t, survey.Options{
+	s, err := survey.ExamineTable(ctx, t, survey.Options{
 		Scale: scale, Diffusion: options.Diffusion, Neighbors: options.Neighbors, Anchors: t.Rows,
 		Seed: g.Seed, Threads: g.Threads, Limit: e.plan.Solver,
 	})

@@ -280,7 +280,8 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
 }
 
-// formByName guesses a file's format from its ending. A file with another ending, or none, counts as Parquet.
+// formByName guesses a file's format from its ending. It is empty for standard input and for formats that recipes do
+// not have. Any other ending, or none, counts as Parquet.
 func formByName(file string) recipe.Form {
 	base := strings.ToLower(place.Base(file))
 	for _, packed := range []string{".gz", ".zst"} {

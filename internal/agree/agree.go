@@ -103,7 +103,7 @@ func (g *Grid) linkStrength(a, b int) float64 {
 func (g *Grid) RecommendSetting() (at int, why string) {
 	count := 0
 	for i := range g.Settings {
-		if g.isSound(i) {
+		if g.mayRecommend(i) {
 			count++
 		}
 	}
@@ -113,7 +113,7 @@ func (g *Grid) RecommendSetting() (at int, why string) {
 	least := 0.0 // the least strength of a link
 	for at := range g.Settings {
 		for _, other := range g.neighbours(at) {
-			if g.isSound(at) && g.isSound(other) {
+			if g.mayRecommend(at) && g.mayRecommend(other) {
 				least = max(least, g.linkStrength(at, other))
 			}
 		}
@@ -124,7 +124,7 @@ func (g *Grid) RecommendSetting() (at int, why string) {
 	var bestLink float64
 	seen := make([]bool, len(g.Settings))
 	for at := range g.Settings {
-		if !g.isSound(at) || seen[at] {
+		if !g.mayRecommend(at) || seen[at] {
 			continue
 		}
 		region, mean := g.connectedRegion(at, least, seen)
@@ -144,7 +144,7 @@ func (g *Grid) RecommendSetting() (at int, why string) {
 	return g.middleMember(best), why
 }
 
-func (g *Grid) isSound(at int) bool { return g.Settings[at].Sound && !g.Settings[at].Apart }
+func (g *Grid) mayRecommend(at int) bool { return g.Settings[at].Sound && !g.Settings[at].Apart }
 
 // connectedRegion returns the settings connected with at, and the mean strength of their links.
 func (g *Grid) connectedRegion(at int, least float64, seen []bool) (members []int, mean float64) {
@@ -154,7 +154,7 @@ func (g *Grid) connectedRegion(at int, least float64, seen []bool) (members []in
 	links := 0
 	for n := 0; n < len(members); n++ {
 		for _, other := range g.neighbours(members[n]) {
-			if !g.isSound(other) {
+			if !g.mayRecommend(other) {
 				continue
 			}
 			link := g.linkStrength(members[n], other)

@@ -14,12 +14,14 @@ type Drop struct {
 	Correlation float64
 }
 
-// ChooseUncorrelated keeps columns so that no two kept columns are correlated above the threshold, and every dropped
-// column is correlated above it with a kept column. The kept columns are a maximal independent set of the graph of
-// pairs above the threshold. Of the undecided columns it keeps the one with the most neighbours in that graph, the
-// first by name if several are equal, and drops its neighbours. For is the kept column with the largest correlation.
-// caret's findCorrelation examines the pairs in column order and drops the column with the larger mean correlation; it
-// may drop columns that are not near a kept column. It costs O(d²).
+// ChooseUncorrelated keeps columns so that no two kept columns have an absolute correlation above the threshold, and
+// every dropped column has one above it with a kept column. The kept columns are a maximal independent set of the graph
+// of pairs above the threshold. It repeatedly keeps the undecided column with the most undecided neighbours, the first by
+// name if several are equal, and drops these neighbours. Drop.For is the kept column with the largest absolute
+// correlation to the dropped one. ChooseUncorrelated costs O(d²).
+//
+// In contrast, caret's findCorrelation examines the pairs in column order and drops the column with the larger mean
+// correlation. It may drop columns that are not near a kept column.
 func (m *Matrix) ChooseUncorrelated(threshold float64) UncorrelatedChoice {
 	above := func(r float64) bool { return math.Abs(r) > threshold }
 	degree, state := make([]int, m.D), make([]byte, m.D)

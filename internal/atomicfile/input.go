@@ -23,7 +23,7 @@ func CheckNotInput(ctx context.Context, path string, inputs ...string) error {
 	if place.IsURL(path) {
 		return noObjectIsInput(ctx, path, onlyPath, inputs)
 	}
-	return noFileIsInput(onlyPath, inputs)
+	return checkLocalNotInput(onlyPath, inputs)
 }
 
 // CheckNoneIsInput is CheckNotInput for the files of these names below a folder.
@@ -43,7 +43,7 @@ func CheckNoneIsInput(ctx context.Context, folder string, names iter.Seq[string]
 			return nil
 		}
 	}
-	return noFileIsInput(paths, inputs)
+	return checkLocalNotInput(paths, inputs)
 }
 
 // ErrReplacesInput returns the error of [CheckNotInput] for an output at path.
@@ -51,8 +51,8 @@ func ErrReplacesInput(path string) error {
 	return stream.Usagef("{o} %s: the output would replace the input", place.DisplayName(path))
 }
 
-// noFileIsInput is CheckNotInput for local files. Most outputs do not exist yet; then it examines no input.
-func noFileIsInput(paths iter.Seq[string], inputs []string) error {
+// checkLocalNotInput is CheckNotInput for local files. Most outputs do not exist yet; then it examines no input.
+func checkLocalNotInput(paths iter.Seq[string], inputs []string) error {
 	var existing []os.FileInfo
 	var names []string
 	for path := range paths {

@@ -146,7 +146,7 @@ func (n *Nearest) narrowRows(packed []float32, raw, norms []float64, x Matrix[fl
 			width := min(together, k-q)
 			for at := 0; at < x.Rows; at += mr {
 				rows := min(mr, x.Rows-at)
-				n.narrowPanel(block[at*k+q*mr:][:width*mr], raw[at*n.padded+l+q:], norms[at:], x.Sub(at, l+q, rows, width), l+q)
+				n.packPanel(block[at*k+q*mr:][:width*mr], raw[at*n.padded+l+q:], norms[at:], x.Sub(at, l+q, rows, width), l+q)
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func (n *Nearest) narrowRows(packed []float32, raw, norms []float64, x Matrix[fl
 	}
 }
 
-func (n *Nearest) narrowPanel(panel []float32, raw, norms []float64, x Matrix[float64], l int) {
+func (n *Nearest) packPanel(panel []float32, raw, norms []float64, x Matrix[float64], l int) {
 	p := n.team.isa
 	mr, i := n.tall, 0
 	if p.narrow != nil && x.RowStride == 1 {

@@ -310,8 +310,8 @@ const (
 	groupFeatures = 16
 )
 
-// wholeBlocks are the numbers of features multiplied in whole numbers at a time. The first is for small entries, the
-// others for larger and larger entries.
+// wholeBlocks are the numbers of features whose products are summed at a time in integer arithmetic. Larger entries
+// need smaller blocks, so that the sums fit into an int32.
 var wholeBlocks = [...]int{kernel.DeepestWhole, kernel.DeepestWhole / 2, kernel.DeepestWhole / 4}
 
 // eachGroup calls visit in parallel for groups of a few listed features. at is the index in list of a group's first.

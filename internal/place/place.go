@@ -186,24 +186,24 @@ func RelativePath(folder, arg string) (rel string, ok bool) {
 		return "", false
 	}
 	dir, rel := splitLast(arg)
-	real, err := filepath.EvalSymlinks(dir)
+	resolved, err := filepath.EvalSymlinks(dir)
 	for err != nil && dir != "." && dir != filepath.Dir(dir) { // folders that do not exist yet
 		var last string
 		dir, last = splitLast(dir)
 		rel = filepath.Join(last, rel)
-		real, err = filepath.EvalSymlinks(dir)
+		resolved, err = filepath.EvalSymlinks(dir)
 	}
 	if err == nil {
-		real, err = filepath.Abs(real)
+		resolved, err = filepath.Abs(resolved)
 	}
 	for err == nil {
-		if fi, err := os.Stat(real); err == nil && os.SameFile(fi, root) {
+		if fi, err := os.Stat(resolved); err == nil && os.SameFile(fi, root) {
 			return filepath.ToSlash(rel), true
 		}
-		if real == filepath.Dir(real) {
+		if resolved == filepath.Dir(resolved) {
 			break
 		}
-		rel, real = filepath.Join(filepath.Base(real), rel), filepath.Dir(real)
+		rel, resolved = filepath.Join(filepath.Base(resolved), rel), filepath.Dir(resolved)
 	}
 	return "", false
 }

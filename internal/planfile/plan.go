@@ -82,7 +82,7 @@ type Partition struct {
 	Before int `json:"before,omitempty"` // the column that follows it, counted from 1; 0 if it comes last
 }
 
-// Kind is the type to compare a partition key of the condition as: number, truth or text.
+// Kind is a partition key in the condition, and the type of its values in comparisons: number, truth or text.
 type Kind struct {
 	Key  string `json:"key"`
 	Kind string `json:"kind"`

@@ -86,7 +86,7 @@ func (c *Client) sendOnce(ctx context.Context, d dialect, r request, use func(*h
 	if r.followsRedirects {
 		client, req = c.web, withReach(req)
 	}
-	resp, err := client.Do(req) // drainAndClose closes it
+	resp, err := client.Do(req) //nolint:bodyclose // drainAndClose closes it
 	if err != nil {
 		if failed := sent.sourceError(); failed != nil {
 			return fmt.Errorf("the data to be written cannot be read: %w", failed)

@@ -200,9 +200,9 @@ const (
 	// maxPairedColumns bounds the number of columns of a factor to correlate, because their products must be computed.
 	maxPairedColumns = 512
 	// maxSpreadFactor bounds the spread of squared correlations, in multiples of the spread between unrelated normal
-	// columns. For 100 unrelated columns it is up to 3 with flags set in 1 to 10 of 100 rows, 2 to 6 with normal
-	// logarithms of deviation 1.5, and 1 to 5 with Student's t with 3 degrees. A larger spread is caused by related pairs,
-	// which must not make themselves insignificant.
+	// columns. Among 100 unrelated columns the factor was up to 3 for flags set in 1 to 10 of 100 rows, 2 to 6 for
+	// log-normal values (σ = 1.5), and 1 to 5 for Student's t with 3 degrees of freedom. Related pairs cause a larger
+	// spread, which would raise the threshold so far that these pairs no longer count as significant.
 	maxSpreadFactor = 6
 )
 

@@ -14,7 +14,7 @@ func BenchmarkLook(b *testing.B) {
 	}
 	table := columnsOf(2000, 784, func(i, j int) float64 { return centre[i%10*784+j] + 2*r.NormFloat64() })
 	for b.Loop() {
-		if _, err := SurveyTable(b.Context(), table, Options{Threads: 1}); err != nil {
+		if _, err := ExamineTable(b.Context(), table, Options{Threads: 1}); err != nil {
 			b.Fatalf("survey of 2,000 rows: %v", err)
 		}
 	}

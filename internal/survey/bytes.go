@@ -6,9 +6,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// SurveyBytes bounds the memory of SurveyTable in addition to a table of rows of numbers, including its result, for m
+// MemoryBytes bounds the memory of Examine in addition to a table of rows of numbers, including its result, for m
 // anchors (0 means DefaultAnchors) and the given number of neighbors (0 means the default).
-func SurveyBytes(rows, d, m, neighbors, threads int) int64 {
+func MemoryBytes(rows, d, m, neighbors, threads int) int64 {
 	m, neighbors = anchorsAndNeighbors(rows, m, neighbors)
 	graph := func(m int) int64 {
 		return anchor.AmongUpToBytes(m, d, neighbors, threads) + spectral.DiffusionBytes(m, d)
@@ -28,7 +28,7 @@ func SurveyBytes(rows, d, m, neighbors, threads int) int64 {
 	return bytes + kernel.TeamBytes(m, max(m, d)) + 160*int64(d) + 1<<16
 }
 
-// ThinBytes bounds the memory as SurveyBytes does, for sparse rows with the given total number of entries.
+// ThinBytes bounds the memory as MemoryBytes does, for sparse rows with the given total number of entries.
 func ThinBytes(rows, d, m, neighbors, threads int, entries int64) int64 {
 	m, neighbors = anchorsAndNeighbors(rows, m, neighbors)
 	entries *= 2 // for the cosine

@@ -20,7 +20,7 @@ func TestBytes(t *testing.T) {
 		"words": makeThin(makeWords(600)),
 	} {
 		for _, threads := range []int{1, 2} {
-			bound := SurveyBytes(table.Rows, table.Cols, table.Rows, 0, threads)
+			bound := MemoryBytes(table.Rows, table.Cols, table.Rows, 0, threads)
 			if table.Thin != nil {
 				bound = ThinBytes(table.Rows, table.Cols, table.Rows, 0, threads, int64(len(table.Thin.Value)))
 			}

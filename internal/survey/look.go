@@ -36,8 +36,8 @@ const (
 	chanceShare = 0.05
 )
 
-// SurveyTable surveys a table. It fails if the scale is unknown, the shape of the table is inconsistent, or ctx ends.
-func SurveyTable(ctx context.Context, t *Table, opt Options) (*Survey, error) {
+// ExamineTable surveys a table. It fails if the scale is unknown, the shape of the table is inconsistent, or ctx ends.
+func ExamineTable(ctx context.Context, t *Table, opt Options) (*Survey, error) {
 	if len(t.Columns) != t.Cols || t.Thin == nil && len(t.Values) != t.Rows*t.Cols || t.Thin != nil && len(t.Thin.RowPtr) != t.Rows+1 {
 		return nil, fmt.Errorf("survey: a table of %d×%d has %d columns and %d values", t.Rows, t.Cols, len(t.Columns), len(t.Values))
 	}

@@ -81,7 +81,7 @@ func makeLake(seed uint64, n, factors, noise, clusters int, apart bool) (*Table,
 
 func lookAt(t *testing.T, table *Table, opt Options) *Survey {
 	t.Helper()
-	return must.Get(SurveyTable(context.Background(), table, opt))(t)
+	return must.Get(ExamineTable(context.Background(), table, opt))(t)
 }
 
 // A lake of factors has no clusters beyond them, its columns of noise stay out, and its units are seen.
@@ -303,7 +303,7 @@ func TestEdges(t *testing.T) {
 		"values near 1e300": columnsOf(30, 50, func(i, j int) float64 { return 1e300 * r.NormFloat64() }),
 		"values near 1e70":  columnsOf(30, 50, func(i, j int) float64 { return 1e70 * r.NormFloat64() }),
 	} {
-		s, err := SurveyTable(t.Context(), table, Options{})
+		s, err := ExamineTable(t.Context(), table, Options{})
 		if err != nil {
 			t.Errorf("looking at %s: %v", name, err)
 			continue
@@ -322,7 +322,7 @@ func TestContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, table := range map[string]*Table{"dense": makeClasses(1, 50, 5, 1, 5), "counts": makeWords(50)} {
-		if _, err := SurveyTable(ctx, table, Options{}); !errors.Is(err, context.Canceled) {
+		if _, err := ExamineTable(ctx, table, Options{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("looking at %s: %v", name, err)
 		}
 	}

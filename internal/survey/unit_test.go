@@ -77,7 +77,7 @@ func TestGivenScale(t *testing.T) {
 			t.Errorf("scale %q: %v, want %v", name, got.Scale, want)
 		}
 	}
-	if _, err := SurveyTable(t.Context(), table, Options{Scale: "loud"}); err == nil {
+	if _, err := ExamineTable(t.Context(), table, Options{Scale: "loud"}); err == nil {
 		t.Error("scale loud is taken")
 	}
 }

@@ -138,8 +138,8 @@ func (p *points) alignFeatures(ctx context.Context, k int) ([]float64, error) {
 	return graphAlignment(ctx, p.team, g, align.Problem{Squares: c.squares, Column: c.productColumn, Ahead: c.computeAhead}, k)
 }
 
-// graphAlignment returns the alignment of 1, 2, … k features with the graph. problem has the squares and
-// columns of XᵀX.
+// graphAlignment chooses k features greedily and returns the alignment of the first 1, 2, … k of them with the graph.
+// The caller sets problem.Squares, the diagonal of XᵀX, and problem.Column.
 func graphAlignment(ctx context.Context, team *kernel.Team, g *anchor.Graph, problem align.Problem, k int) ([]float64, error) {
 	diffusion, err := spectral.Diffuse(team, g, spectral.DefaultDiffusion)
 	if err != nil {

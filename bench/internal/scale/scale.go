@@ -78,8 +78,8 @@ process in Go's benchmark format, as it comes; the folder --results gets them al
 	return cmd
 }
 
-// addFlags declares the flags that scale and speed share, with the current values of o as defaults if they
-// differ.
+// addFlags declares the flags that scale and speed share. If the two commands have different defaults, the current
+// value of o is the default.
 func (o *options) addFlags(f *pflag.FlagSet) {
 	o.maxBytes = 4 << 30
 	f.StringSliceVar(&o.rows, "rows", o.rows, "numbers of rows, `N`,…")

@@ -38,7 +38,7 @@ func (q *commitQueue) openCommit(ctx context.Context, i int) (r io.Reader, relea
 	f := q.commits[i].logFile()
 	file, ok := q.files[i]
 	if !ok {
-		return q.table.openFile(ctx, f)
+		return q.openFile(ctx, f)
 	}
 	delete(q.files, i)
 	got := <-file

@@ -192,7 +192,7 @@ func repeatsValue(record []string, nulls *nullSpellings) bool {
 
 // followSteps reports whether the numbers of a row increase or decrease from field to field (rising), and whether they
 // do so by a constant step (even). It uses the columns in which the first row has numbers, of which there must be at
-// least two. Two numbers count as even if they differ by one.
+// least two. If there are only two numbers, their step counts as constant only if it is 1 or −1.
 func (b *rowsBelow) followSteps(value func(j int) (float64, bool)) (rising, even bool) {
 	n, last, step := 0, 0.0, 0.0
 	even = true
