@@ -81,7 +81,7 @@ func TestAlignOfAPoorGraph(t *testing.T) {
 	if !slices.Equal(r.Order, []int{0, 1}) || !slices.Equal(r.Alignment, []float64{0, 0}) {
 		t.Errorf("a graph of one anchor: got %+v, want order [0 1] and alignments of 0", r)
 	}
-	if len(k.Warnings) != 1 || !strings.Contains(k.Warnings[0].String(), "tells nothing") {
+	if len(k.Warnings) != 1 || !strings.Contains(k.Warnings[0].String(), "no information") {
 		t.Errorf("warnings %v", k.Warnings)
 	}
 	// Every row its own anchor and no other's: each eigenvector is narrow.
