@@ -46,7 +46,7 @@ func TestPlantedByAnother(t *testing.T) {
 	for _, c := range []struct{ says, out, verb string }{
 		{"belongs to another user", "out.parquet", "convert " + filepath.Join(demo, "planted.parquet")},
 		{"belongs to another user", "folder", "convert " + demo},
-		{"the run no longer saves checkpoints", "selection.json", "select -k 3 " + demo},
+		{"nothing is saved for an interruption", "selection.json", "select -k 3 " + demo},
 	} {
 		args := append(strings.Fields(c.verb), "-o")
 		must(t, append(args, filepath.Join(dir, c.out))...)

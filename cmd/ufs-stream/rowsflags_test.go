@@ -38,7 +38,7 @@ func TestRowsExitCodes(t *testing.T) {
 		{hufs + " --tree image", exit.Usage, "px_R_C"},
 		{hufs + " --tree " + at("none.json", ""), exit.Data, "none.json"},
 		{hufs + " --tree " + at("list.json", `[1]`), exit.Data, "list.json: not a tree"},
-		{hufs + " --tree " + at("stranger.json", `{"features": ["x000", "x001"], "children": [{"features": ["x000"]}, {"features": ["x999"]}]}`), exit.Data, `root.children[1]: "x999" is no feature`},
+		{hufs + " --tree " + at("stranger.json", `{"features": ["x000", "x001"], "children": [{"features": ["x000"]}, {"features": ["x999"]}]}`), exit.Data, `root.children[1]: "x999" is not a feature`},
 		{hufs + " --tree " + at("fine.json", `{"features": ["x000", "x026"], "children": [{"features": ["x026"]}]}`), exit.Done, ""},
 		{"plan --method hufs --tree image " + in, exit.Usage, "px_R_C"},
 		{"tree " + in, exit.Usage, "no --tree"},
