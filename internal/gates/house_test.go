@@ -99,11 +99,7 @@ func (m *houseMeasures) limits() limits {
 		if now[measure] == nil {
 			now[measure] = make(map[string]int)
 		}
-		sum := 0
-		for _, n := range now[measure] {
-			sum += n
-		}
-		now[measure][wholeTree] = (sum*100_000 + total - 1) / max(total, 1)
+		now[measure][wholeTree] = (sumOf(now[measure])*100_000 + total - 1) / max(total, 1)
 	}
 	return now
 }
@@ -132,9 +128,9 @@ func (m *houseMeasures) compare(recorded limits) (faults []string) {
 		if _, isBounded := bounds[measure]; isBounded {
 			continue
 		}
-		got, limit, unit := now[measure][wholeTree], recorded[measure][wholeTree], "in 100,000"
-		if _, isShare := m.totals[measure]; !isShare {
-			got, limit, unit = sumOf(now[measure]), sumOf(recorded[measure]), "in the tree"
+		got, limit, unit := now.level(measure), recorded.level(measure), "in the tree"
+		if _, isShare := m.totals[measure]; isShare {
+			unit = "in 100,000"
 		}
 		if got <= limit {
 			continue
@@ -149,17 +145,18 @@ func (m *houseMeasures) compare(recorded limits) (faults []string) {
 	return faults
 }
 
-// raisedBy describes the measures whose limits in later are higher than in l: the sum over all places (above the
-// bound, if there is one), or the share of the whole tree.
-func (l limits) raisedBy(later limits) (faults []string) {
-	level := func(l limits, measure string) int {
-		if share, isShare := l[measure][wholeTree]; isShare {
-			return share
-		}
-		return sumOf(l[measure]) - bounds[measure]*len(l[measure])
+// level is the share of a measure in the whole tree, or the sum over all places, above the bound if there is one.
+func (l limits) level(measure string) int {
+	if share, isShare := l[measure][wholeTree]; isShare {
+		return share
 	}
+	return sumOf(l[measure]) - bounds[measure]*len(l[measure])
+}
+
+// raisedBy describes the measures whose level is higher in later than in l.
+func (l limits) raisedBy(later limits) (faults []string) {
 	for _, measure := range slices.Sorted(maps.Keys(later)) {
-		if was, is := level(l, measure), level(later, measure); is > was {
+		if was, is := l.level(measure), later.level(measure); is > was {
 			faults = append(faults, fmt.Sprintf("%s raises the limits of %q from %d to %d: limits may only be lowered", limitsFile, measure, was, is))
 		}
 	}

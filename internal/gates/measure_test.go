@@ -4,13 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -68,31 +64,11 @@ var (
 	verbsInEd = strings.Fields("embed exceed feed need proceed seed shed speed succeed")
 )
 
-// measureTree measures the Go files below root: the production files of every module, and the failure calls of tests.
-// Generated files, testdata and folders whose name begins with a dot or an underscore are left out.
+// measureTree measures the files of eachGoFile: production files of every module, except generated ones, and the
+// failure calls of tests.
 func measureTree(root string) (*houseMeasures, error) {
 	s := &houseSurvey{houseMeasures: houseMeasures{totals: make(map[string]int)}, files: make(map[string]int), types: make(map[string]*definedType)}
-	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		switch name := d.Name(); {
-		case d.IsDir() && file != root && (strings.ContainsAny(name[:1], "._") || name == "testdata" || name == "node_modules"):
-			return fs.SkipDir
-		case d.IsDir() || !strings.HasSuffix(name, ".go"):
-			return nil
-		}
-		source, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, file)
-		if err != nil {
-			return err
-		}
-		return s.measureFile(filepath.ToSlash(rel), source)
-	})
-	if err != nil {
+	if err := eachGoFile(root, s.measureFile); err != nil {
 		return nil, err
 	}
 	for _, folder := range slices.Sorted(maps.Keys(s.files)) {
@@ -106,20 +82,15 @@ func measureTree(root string) (*houseMeasures, error) {
 
 func (s *houseSurvey) record(f finding) { s.findings = append(s.findings, f) }
 
-func (s *houseSurvey) measureFile(file string, source []byte) error {
-	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, file, source, parser.ParseComments)
-	if err != nil {
-		return err
-	}
+func (s *houseSurvey) measureFile(file string, set *token.FileSet, tree *ast.File) {
 	at := func(pos token.Pos) string { return fmt.Sprintf("%s:%d", file, set.Position(pos).Line) }
 	folder := path.Dir(file)
 	if strings.HasSuffix(file, "_test.go") {
 		s.measureFailureCalls(folder, tree, at)
-		return nil
+		return
 	}
 	if ast.IsGenerated(tree) {
-		return nil
+		return
 	}
 	s.files[folder]++
 	for _, group := range tree.Comments {
@@ -141,7 +112,6 @@ func (s *houseSurvey) measureFile(file string, source []byte) error {
 			}
 		}
 	}
-	return nil
 }
 
 func (s *houseSurvey) measureComment(folder string, c *ast.Comment, at string) {

@@ -2,9 +2,8 @@ package gates
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,29 +17,12 @@ import (
 // literals calls do for every string literal outside tests, in the packages for which want is true.
 func literals(t *testing.T, want func(dir string) bool, do func(at token.Position, text string)) {
 	t.Helper()
-	root := filepath.Join("..", "..")
 	files := 0
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name := d.Name()
-		if d.IsDir() {
-			if path != root && strings.ContainsAny(name[:1], "._") || name == "testdata" {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		dir, err := filepath.Rel(root, filepath.Dir(path))
-		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || !want(filepath.ToSlash(dir)) {
-			return err
+	err := eachGoFile(filepath.Join("..", ".."), func(name string, set *token.FileSet, file *ast.File) {
+		if strings.HasSuffix(name, "_test.go") || !want(path.Dir(name)) {
+			return
 		}
 		files++
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 				if text, err := strconv.Unquote(lit.Value); err == nil {
@@ -49,10 +31,9 @@ func literals(t *testing.T, want func(dir string) bool, do func(at token.Positio
 			}
 			return true
 		})
-		return nil
 	})
 	if err != nil || files == 0 {
-		t.Fatalf("%d files, %v", files, err)
+		t.Fatalf("reading the literals of %d files: %v", files, err)
 	}
 }
 
