@@ -3,7 +3,7 @@
 //
 //  1. A [Sampler], during the profile pass, keeps the rows with the lowest hashes of
 //     their positions: the same for any shards and threads.
-//  2. [Random], [KMeans] or [Given] make [Anchors]: points among the rows, filled and
+//  2. [Random], [KMeans] or [FromSource] make [Anchors]: points among the rows, filled and
 //     scaled by the profile of the whole table.
 //  3. [Statistics] find the K nearest anchors of every row and weigh them in closed
 //     form; the weights Z leave Zᵀ1, ZᵀX and ZᵀZ. States add up, and can be written,

@@ -314,7 +314,7 @@ func TestGraphFollowsTheGramMatrix(t *testing.T) {
 	}
 }
 
-// Anchors of k-means are the same for any workers; Given's are rows in the frame.
+// Anchors of k-means are the same for any workers; those of FromSource are rows in the frame.
 func TestAnchors(t *testing.T) {
 	tab := clusters(300, 4, 11).holes()
 	std := tab.standardizer(t, gram.ScaleStandard)

@@ -34,7 +34,7 @@ func jobs(t *testing.T) map[string]*batchv1.Job {
 	for _, path := range must.Get(filepath.Glob(filepath.Join(kubernetesFolder, "*.yaml")))(t) {
 		object, err := admit(t.Context(), must.Get(decode(path))(t))
 		if err != nil {
-			t.Errorf("reading the manifest %s: %v", path, err)
+			t.Errorf("admitting the manifest %s: %v", path, err)
 		} else if j, ok := object.(*batchv1.Job); ok {
 			all[filepath.Base(path)] = j
 		}

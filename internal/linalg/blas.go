@@ -16,7 +16,7 @@ import (
 // TRSM, SYR2K, GEMV and SYMV. Small products, and arguments on which gonum panics, are still passed to gonum.
 // Goroutines may call products concurrently; each product uses a team of its own.
 //
-// Only a main function should call it. The error comes from [kernel.Path]; gonum's BLAS is then unchanged.
+// Only a main function should call it. The error comes from [kernel.InstructionSet]; gonum's BLAS is then unchanged.
 func UseKernels(workers int) error {
 	if _, err := kernel.InstructionSet(); err != nil {
 		return err

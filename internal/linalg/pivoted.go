@@ -24,7 +24,7 @@ func FactorPivoted(a kernel.Matrix[float64], tol float64) (pivots []int, rank in
 		return pivots, 0, nil
 	}
 	sym := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: a.RowStride, Data: a.Data}
-	if a.Data[0] <= tol && largestDiagonal(a) <= tol { // LAPACK does not compare the first pivot with tol
+	if a.Data[0] <= tol && maxDiagonal(a) <= tol { // LAPACK does not compare the first pivot with tol
 		for i := range pivots {
 			pivots[i] = i
 		}
@@ -32,14 +32,6 @@ func FactorPivoted(a kernel.Matrix[float64], tol float64) (pivots []int, rank in
 	}
 	_, rank, _ = lapack64.Pstrf(sym, pivots, max(tol, 0), make([]float64, 2*n))
 	return pivots, rank, nil
-}
-
-func largestDiagonal(a kernel.Matrix[float64]) float64 {
-	largest := 0.0
-	for i := range a.Rows {
-		largest = max(largest, a.Data[i*(a.RowStride+1)])
-	}
-	return largest
 }
 
 // SolveUpper overwrites the row-major n×m matrix B by U⁻¹B for an upper triangular n×n matrix U. It costs n²m flops.

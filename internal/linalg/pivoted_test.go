@@ -24,7 +24,7 @@ func TestPivotedRestoresTheMatrix(t *testing.T) {
 		g.Mul(x.T(), x)
 		a := kernel.RowMajor(append([]float64{}, g.RawMatrix().Data...), n, n, n)
 		// Rounding of n products, each at most the largest entry of the diagonal.
-		tol := float64(n) * 0x1p-48 * largestDiagonal(a)
+		tol := float64(n) * 0x1p-48 * maxDiagonal(a)
 		pivots, got, err := FactorPivoted(a, tol)
 		must.Do(t, err)
 		if got != rank {

@@ -16,7 +16,7 @@ type reading struct {
 	leftOut []stream.LeftOut
 }
 
-// leaf is a feature with all its values. A missing value is a NaN that encodes its kind; see [stream.Missed].
+// leaf is a feature with all its values. A missing value is a NaN that encodes its kind; see [stream.MissingValue].
 type leaf struct {
 	stream.Column
 	values []float64

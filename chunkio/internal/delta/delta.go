@@ -32,7 +32,7 @@ type Entry struct {
 // Options of Read; the zero value reads the newest version.
 type Options struct {
 	Version *int64    // the version to read; nil for the newest
-	AsOf    time.Time // read the newest version at this time; zero for now
+	AsOf    time.Time // read the version that was the newest at this time; the zero time means the present
 	Memory  int64     // limit on the bytes that Read holds; 0 for 1 GiB
 }
 
