@@ -212,10 +212,7 @@ func (e *bundle) readSketchedGraph(file *chunkio.StatsReader, threads int) error
 	if err != nil {
 		return err
 	}
-	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: threads, Limit: graphLimit}); err != nil {
-		return err
-	}
-	if err := readSection(file, graphSection, e.graph); err != nil {
+	if err := e.readGraphSection(file, threads, graphLimit); err != nil {
 		return err
 	}
 	e.weights = gram.NewSketch(e.anchorCount(), gram.SketchOptions{Threads: threads})

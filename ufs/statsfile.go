@@ -270,13 +270,23 @@ func (e *bundle) readGraph(r *chunkio.StatsReader, opt gram.Options, shards int)
 		}
 		return err
 	}
-	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: opt.Threads, Limit: graphLimit}); err != nil {
-		return err
-	}
-	if err := readSection(r, graphSection, e.graph); err != nil {
+	if err := e.readGraphSection(r, opt.Threads, graphLimit); err != nil {
 		return err
 	}
 	return e.readShardStats(r, own, graphLimit, shards)
+}
+
+// readGraphSection reads the graph within limit bytes, the bound that follows from the header: a graph that needs more
+// contradicts the header, so its file is damaged, and no other memory limit helps.
+func (e *bundle) readGraphSection(r *chunkio.StatsReader, threads int, limit int64) (err error) {
+	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: threads, Limit: limit}); err != nil {
+		return err
+	}
+	err = readSection(r, graphSection, e.graph)
+	if m, ok := errors.AsType[*stream.MemoryError](err); ok && m.Limit == limit {
+		return chunkio.DamagedStats(r.Path(), "section %q: it has %s, but the header has %s anchors", graphSection, m.What, e.options["anchors"])
+	}
+	return err
 }
 
 // graphBytes bounds the memory of the graph in a file with e's header, including the graphs of the hash shards.
