@@ -212,7 +212,7 @@ func (e *bundle) readSketchedGraph(file *chunkio.StatsReader, threads int) error
 	if err != nil {
 		return err
 	}
-	if err := e.readGraphSection(file, threads, graphLimit); err != nil {
+	if e.graph, err = readGraphSection(file, threads, graphLimit); err != nil {
 		return err
 	}
 	e.weights = gram.NewSketch(e.anchorCount(), gram.SketchOptions{Threads: threads})

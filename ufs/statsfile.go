@@ -270,23 +270,23 @@ func (e *bundle) readGraph(r *chunkio.StatsReader, opt gram.Options, shards int)
 		}
 		return err
 	}
-	if err := e.readGraphSection(r, opt.Threads, graphLimit); err != nil {
+	if e.graph, err = readGraphSection(r, opt.Threads, graphLimit); err != nil {
 		return err
 	}
 	return e.readShardStats(r, own, graphLimit, shards)
 }
 
-// readGraphSection reads the graph within limit bytes, the bound that follows from the header: a graph that needs more
-// contradicts the header, so its file is damaged, and no other memory limit helps.
-func (e *bundle) readGraphSection(r *chunkio.StatsReader, threads int, limit int64) (err error) {
-	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: threads, Limit: limit}); err != nil {
-		return err
+func readGraphSection(r *chunkio.StatsReader, threads int, limit int64) (*anchor.Statistics, error) {
+	graph, err := anchor.NewStatistics(nil, anchor.Options{Threads: threads, Limit: limit})
+	if err != nil {
+		return nil, err
 	}
-	err = readSection(r, graphSection, e.graph)
+	err = readSection(r, graphSection, graph)
+	// The limit follows from the header, so a graph that needs more contradicts it: no other --memory-limit helps.
 	if m, ok := errors.AsType[*stream.MemoryError](err); ok && m.Limit == limit {
-		return chunkio.DamagedStats(r.Path(), "section %q: it has %s, but the header has %s anchors", graphSection, m.What, e.options["anchors"])
+		return nil, chunkio.DamagedStats(r.Path(), "section %q: it has %s, more than the header's numbers of anchors and neighbors allow", graphSection, m.What)
 	}
-	return err
+	return graph, err
 }
 
 // graphBytes bounds the memory of the graph in a file with e's header, including the graphs of the hash shards.
