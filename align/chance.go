@@ -11,16 +11,17 @@ import (
 )
 
 const (
-	// randomChoices is the number of random choices with which the choice is compared.
+	// randomChoices is the number of random choices of features with which the method's choice is compared.
 	randomChoices = 100
-	// leastBeaten is the share of the random choices that a trusted choice must exceed.
+	// leastBeaten is the share of random choices that a trusted choice must exceed in alignment.
 	leastBeaten = 0.95
-	// mostCompared bounds the number of chosen features that are compared, as each pair costs one entry of G.
+	// mostCompared is the largest number of chosen features that are compared, as each pair costs one entry of G.
 	mostCompared = 50
 )
 
-// compareWithChance compares the alignment of the choice with random choices of equally many features, including the
-// kept features. It returns nil if there is nothing to choose or there is no Gram matrix.
+// compareWithChance compares the alignment of the choice with the alignments of random choices. These have the same
+// number of features, and include the features that had to be kept. It returns nil if there is nothing to choose or
+// there is no Gram matrix.
 func compareWithChance(e *method.Evidence, p Problem, order []int) *stream.Chance {
 	if e.Gram == nil {
 		return nil

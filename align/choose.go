@@ -9,14 +9,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Problem is the input of the choicefor d features.
+// Problem is the input of Choose for d features.
 type Problem struct {
 	A       []float64             // d: aᵢ = xᵢᵀKxᵢ ≥ 0
-	Norm    float64               // ‖K‖, for the reported alignments, which are 0 if Norm is 0
+	Norm    float64               // ‖K‖; if it is 0, all reported alignments are 0
 	Squares []float64             // d: Gᵢᵢ
-	Column  func(j int) []float64 // G₍:,j₎, d numbers, valid until the next call
-	// Ahead is called before Column, with the column that will be requested next and the columns likely to be requested
-	// later, most likely first. Nil if computing columns in advance has no benefit.
+	Column  func(j int) []float64 // returns G₍:,j₎, d numbers that are valid until the next call
+	// Ahead announces the next call of Column, for column j, and columns that are likely to be requested later, most
+	// likely first. It is nil if computing columns in advance has no benefit.
 	Ahead func(j int, likely []int)
 }
 
@@ -28,25 +28,25 @@ type Result struct {
 	Alignment []float64
 	Ties      []Tie // turns at which the first of several equally good columns was chosen
 	Copies    int   // number of chosen features that are multiples of features chosen earlier
-	Faint     int   // number of chosen features that are negligible compared with the largest feature, in column order
+	Faint     int   // number of chosen features that are negligible compared with the largest feature
 }
 
 // Tie describes a turn at which other columns were as good as the chosen column.
 type Tie struct {
-	Turn   int // number of equally good columns that were not chosen
-	Others int // columns as good that were not taken
+	Turn   int // number of features chosen before this turn
+	Others int // number of equally good columns that were not chosen
 	First  int // the first of these columns
 }
 
 const (
-	// Differences of gains below tieShare of their terms are considered rounding errors.
+	// Two gains are considered equal if their difference is below tieShare of the terms of which the gains are sums.
 	tieShare = 1e-9
-	// copyCosine is the least cosine with which a feature is called a multiple of another. The rounding error of Gram
-	// is 1e-13.
+	// copyCosine: a feature is a multiple of another feature if their cosine is at least this. The rounding error of a
+	// cosine from G is 1e-13.
 	copyCosine = 1 - 1e-10
-	// leastSquare is the square, as a share of the largest, below which a feature's fourth power underflows float64.
+	// leastSquare: if a feature's square is below this share of the largest, its fourth power underflows float64.
 	leastSquare = 1e-150
-	// blockFeatures is the number of features in a task, which needs about 50 µs.
+	// blockFeatures is the number of features in a parallel task, which needs about 50 µs.
 	blockFeatures = 1024
 )
 
@@ -54,8 +54,8 @@ const (
 const (
 	tierOrdinary  = iota
 	tierExplained // with a novelty floor: the chosen features explain too much of the feature's variance
-	tierSilent    // with a novelty floor: a = 0, the feature does not follow the kernel at all
-	tierMultiple  // a multiple of a chosen feature: it adds nothing new, but would seem to do so if p < 1
+	tierSilent    // with a novelty floor: a = 0, the feature is unrelated to the kernel
+	tierMultiple  // a multiple of a chosen feature: it adds nothing new, although it would raise the criterion if p < 1
 	tierFaint     // negligible compared with the largest feature
 	tierTaken
 )
@@ -68,8 +68,8 @@ type search struct {
 	a, g    []float64 // d: scaled A and Squares
 	root    []float64 // d: √g
 	r       []float64 // d: Σ_{j∈S} Gᵢⱼ²
-	tier    []int8
-	gain    []float64 // d: increase of the log criterion, for features of the lowest tier
+	tier    []int8    // d: tier of each feature
+	gain    []float64 // d: increase of log(N/D^p) by the feature, for features of the lowest tier
 	size    []float64 // d: magnitude of the gain's terms
 	n, d2   float64   // N and D²
 	novelty novelty   // used if there is a floor
@@ -77,9 +77,10 @@ type search struct {
 	Result
 }
 
-// Choose maximises N/D^p greedily, with N = Σ_{i∈S} aᵢ, D² = Σ_{i,j∈S} Gᵢⱼ² and p = 0.9. A turn costs one column of G
-// and O(d), and with a novelty floor also O(d) for each feature chosen earlier. It needs [ChooseBytes] of memory. The
-// error is a *stream.UsageError for wrong options, the context's, or an error for an invalid problem.
+// Choose maximises N/D^p greedily, with N = Σ_{i∈S} aᵢ and D² = Σ_{i,j∈S} Gᵢⱼ² for the chosen features S, and p = 0.9
+// by default. A turn costs one column of G and O(d). With a novelty floor it also costs O(d) for each feature chosen
+// earlier. It needs [ChooseBytes] of memory. The error is a *stream.UsageError for wrong options, the context's error,
+// or an error for an invalid problem.
 func Choose(ctx context.Context, p Problem, opt Options) (*Result, error) {
 	d := len(p.A)
 	if err := opt.Validate(d); err != nil {
@@ -100,7 +101,7 @@ func Choose(ctx context.Context, p Problem, opt Options) (*Result, error) {
 		}
 		p := s.bestFeature()
 		if s.Ahead != nil {
-			s.Ahead(p, s.likelyNext(p))
+			s.Ahead(p, s.likelyNextFeatures(p))
 		}
 		s.takeFeature(p)
 	}
@@ -140,13 +141,14 @@ func newSearch(p Problem, opt Options) (*search, error) {
 			}
 		}
 	}
-	for _, j := range opt.Forbid { // the criterion depends only on chosen features
+	for _, j := range opt.Forbid { // they count as taken, but the criterion does not include them
 		s.tier[j] = tierTaken
 	}
 	return s, nil
 }
 
-// bestFeature returns the feature of largest gain, or the first of several such features, and then records a tie.
+// bestFeature returns the feature with the largest gain. Of several such features, it returns the first and records a
+// tie.
 func (s *search) bestFeature() int {
 	lowest := slices.Min(s.tier)
 	if lowest == tierFaint {
@@ -165,7 +167,7 @@ func (s *search) bestFeature() int {
 	}
 	first, tie := -1, Tie{Turn: len(s.Order)}
 	for i, t := range s.tier {
-		// The difference of infinite gains is NaN. In this case all criteria are 0.
+		// The difference of two infinite gains is NaN. Then all criteria are 0, and the features tie.
 		if t != lowest || s.gain[i] != s.gain[top] && !(s.gain[top]-s.gain[i] <= tieShare*max(s.size[i], s.size[top])) {
 			continue
 		}
@@ -185,10 +187,10 @@ func (s *search) bestFeature() int {
 	return first
 }
 
-// mostLikely bounds the number of features passed to Ahead.
+// mostLikely is the largest number of likely features passed to Ahead.
 const mostLikely = 7
 
-func (s *search) likelyNext(p int) []int {
+func (s *search) likelyNextFeatures(p int) []int {
 	list := make([]int, 0, mostLikely+1)
 	for i, t := range s.tier {
 		if t != s.tier[p] || i == p || len(list) == mostLikely && !(s.gain[i] > s.gain[list[mostLikely-1]]) {
@@ -212,9 +214,10 @@ func (s *search) eachFeature(visit func(i int)) {
 	})
 }
 
-// computeGain computes the increase of log(N/D^p) by feature i, and the magnitude of its terms. Log1p of a share is
-// precise for features that are small compared with the choice. If N is 0, there is no such share. The gain is then the
-// logarithm of the criterion, in which an absolute difference is a relative difference of criteria.
+// computeGain computes the increase of log(N/D^p) by feature i, and the magnitude of its terms. It uses Log1p of
+// relative increases, which is precise for features that are small compared with the choice. If N is 0, there is no
+// relative increase. The gain is then log(N/D^p) itself, so that differences between gains still compare the criterion
+// relatively.
 func (s *search) computeGain(i int) {
 	more := 2*s.r[i] + s.g[i]*s.g[i]
 	if s.n == 0 {
@@ -243,7 +246,7 @@ func (s *search) takeFeature(p int) {
 			s.tier[i] = tierMultiple
 		}
 	})
-	s.recordChosen(p, column)
+	s.updateNovelty(p, column)
 	s.tier[p] = tierTaken
 	s.Order = append(s.Order, p)
 	alignment := 0.0
@@ -253,8 +256,7 @@ func (s *search) takeFeature(p int) {
 	s.Alignment = append(s.Alignment, alignment)
 }
 
-// ChooseBytes bounds the memory of Choose for k of d features, in addition to the problem. With floor it includes the
-// memory of the novelty floor.
+// ChooseBytes bounds the memory of Choose for k of d features, in addition to the problem. floor adds a novelty floor.
 func ChooseBytes(d, k int, floor bool) int64 {
 	bytes := (8*6+1)*int64(d) + 40*int64(k)
 	if floor {

@@ -45,7 +45,7 @@ func (m *alignMethod) SurveyOptions() method.SurveyOptions {
 func (m *alignMethod) Cost(s method.Shape) (method.Cost, error) {
 	d := len(s.Columns)
 	entries := s.RowEntries * int64(s.Sample)
-	choosing := ChooseBytes(d, s.K, true) + 24*int64(d) // a, and the squares
+	choosing := ChooseBytes(d, s.K, true) + 24*int64(d) // for aᵢ and Gᵢᵢ of each feature
 	looking := anchor.TableBytes(s.Sample, d) + survey.MemoryBytes(s.Sample, d, s.Sample, m.neighbors, s.Threads)
 	if s.Sparse && survey.StaysThin(s.Sample, d) {
 		looking = anchor.ThinTableBytes(s.Sample, entries) + survey.ThinBytes(s.Sample, d, s.Sample, m.neighbors, s.Threads, entries)
@@ -54,7 +54,7 @@ func (m *alignMethod) Cost(s method.Shape) (method.Cost, error) {
 	case s.OutOfCore && s.Sparse:
 		choosing += anchor.ThinTableBytes(s.Sample, entries) + survey.ThinColumnsBytes(d, entries)
 	case s.OutOfCore:
-		choosing = method.Unaffordable // a sample's rows are enough only if they are sparse
+		choosing = method.Unaffordable // without G, only a sample of sparse rows can give columns of G
 	}
 	bytes := max(looking, choosing)
 	return method.Cost{Bytes: bytes, Least: bytes}, nil
@@ -81,7 +81,7 @@ func (m *alignMethod) Select(ctx context.Context, e *method.Evidence) (*method.R
 	}, nil
 }
 
-// perRowGram returns the diagonal and columns of G/n, over all rows; the kernel of a sample has the same scale.
+// perRowGram returns the diagonal and the columns of G/n for n rows; the kernel of a sample has the same scale.
 func perRowGram(g *gram.Gram) (squares []float64, column func(j int) []float64) {
 	squares = g.Diagonal(0)
 	for j := range squares {
@@ -96,7 +96,7 @@ func perRowGram(g *gram.Gram) (squares []float64, column func(j int) []float64) 
 	}
 }
 
-// mostTies bounds the number of ties that have a warning of their own.
+// mostTies is the largest number of ties that get a warning each.
 const mostTies = 5
 
 func (r *Result) warningTexts(columns []stream.Column) (list []stream.Text) {

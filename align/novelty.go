@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// novelty tracks the share of its own variance that every feature keeps unexplained by the chosen features. It is
+// novelty tracks, for every feature, the part of its variance that the chosen features leave unexplained. It is
 // computed by a pivoted Cholesky factorisation of G, with a row for each chosen feature.
 type novelty struct {
 	floor       float64
@@ -13,8 +13,8 @@ type novelty struct {
 	rows        [][]float32 // rows of the factor, d numbers each; float32 is precise enough for shares of a variance
 }
 
-// dependentShare is the share of its variance below which the unexplained part of a feature is considered rounding
-// error, and the feature a combination of the chosen features.
+// dependentShare: if the unexplained part of a feature is below this share of its variance, this part is considered
+// rounding error, and the feature a combination of the chosen features.
 const dependentShare = 1e-6
 
 func newNovelty(squares []float64, floor float64) novelty {
@@ -23,9 +23,10 @@ func newNovelty(squares []float64, floor float64) novelty {
 
 func noveltyBytes(d, k int) int64 { return 8*int64(d) + (4*int64(d)+24)*int64(k) }
 
-// recordChosen updates the unexplained variances for the chosen feature p with its column of G. It moves features that
-// keep at most the floor's share to tierExplained, where they remain, because further choices explain more of them.
-func (s *search) recordChosen(p int, column []float64) {
+// updateNovelty updates the unexplained variances after the choice of feature p. column is p's column of G. If a
+// feature's unexplained share is now at most the floor, it moves to tierExplained. It remains there, because further
+// choices only explain more of it.
+func (s *search) updateNovelty(p int, column []float64) {
 	w := &s.novelty
 	if w.floor == 0 || !(w.unexplained[p] > dependentShare*s.g[p]) || !slices.Contains(s.tier, tierOrdinary) {
 		return

@@ -5,11 +5,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Among returns the graph of points on themselves, with points m×d row-major. Every point is a row and an anchor, and
-// is its own nearest anchor. The graph has no G, and for many features no C; [Graph.AddCross] works nevertheless, and
-// then refers to the points. The points are neither scaled nor centred, though C belongs to centred columns. Among
-// costs 2·m²·d flops for the distances and holds AmongBytes in addition to the points. It fails unless there are more
-// than K points, or if distances overflow.
+// Among returns the graph of points on themselves, for a row-major m×d array of points. Every point is both a row and
+// an anchor, and is its own nearest anchor. The graph has no G. It has no C either if there are many features;
+// [Graph.AddCross] then computes products with C from the points. Among neither scales nor centres the points, but C is
+// the product with their centred columns. Among costs 2·m²·d flops for the distances and holds AmongBytes in addition
+// to the points. It fails unless there are more than K points, or if distances overflow.
 func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 	plain := frame{columns: make([]int, d), center: make([]float64, d), factor: make([]float64, d), fill: make([]float64, d)}
 	for j := range d {
@@ -44,8 +44,8 @@ func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 	return s.toGraph(plain.columns, float64(m)), nil
 }
 
-// AmongThin does the same as Among for points of d features given by their nonzero coordinates. Its cost depends on
-// the coordinates that points share, and it stores C by columns.
+// AmongThin does the same as Among for points of d features that are given as lists of nonzero coordinates. Its cost
+// grows with the number of features that two points share, and it stores C by columns.
 func AmongThin(p *stream.CSR, d int, opt Options) (*Graph, error) {
 	points, m := compressedRows(p, d), len(p.RowPtr)-1
 	s := &Statistics{opt: opt.withDefaults(), m: m, k: opt.withDefaults().Neighbors, delta: make([]float64, m), zz: make([]float64, m*m), work: new(scratch)}
@@ -61,7 +61,7 @@ func AmongThin(p *stream.CSR, d int, opt Options) (*Graph, error) {
 	for from := 0; from < m; from += maxBlockRows {
 		rows := min(maxBlockRows, m-from)
 		s.work.thin.rows = kernel.Compressed{Rows: rows, Cols: d, Starts: points.Starts[from : from+rows+1], Index: points.Index, Value: points.Value}
-		if i, _ := s.addThinRows(rows); i >= 0 { // entries cannot exceed their counts
+		if i, _ := s.addThinRows(rows); i >= 0 { // the error is nil: columns has room for all entries
 			return nil, stream.Dataf("", "the squared distance of anchor %d from others overflows; scale the columns", from+i)
 		}
 		s.Rows += int64(rows)
@@ -69,14 +69,14 @@ func AmongThin(p *stream.CSR, d int, opt Options) (*Graph, error) {
 	return s.toGraph(all, float64(m)), nil
 }
 
-// AmongThinBytes bounds the memory of AmongThin in addition to points with the given total of coordinates, including
-// its result.
+// AmongThinBytes bounds the memory of AmongThin with its result, in addition to the points. The points have the given
+// total number of nonzero coordinates.
 func AmongThinBytes(m, d, neighbors, threads int, coordinates int64) int64 {
 	return 8*int64(m)*int64(m+1) + ColumnsBytes(m, d, neighbors, coordinates) +
 		thinSearchBytes(m, d, int(coordinates), neighbors+1, kernel.NewTeam(threads).Threads()) + maxBlockRows*int64(24*neighbors+16) + 16*int64(d)
 }
 
-// AmongBytes bounds the memory of Among in addition to the points, including its result.
+// AmongBytes bounds the memory of Among with its result, in addition to the points.
 func AmongBytes(m, d, neighbors, threads int) int64 {
 	if d >= wideColumns {
 		return searchBytes(m, d, m, neighbors)
@@ -84,8 +84,8 @@ func AmongBytes(m, d, neighbors, threads int) int64 {
 	return Bytes(m, d, neighbors, threads)
 }
 
-// AmongUpToBytes bounds the memory of Among for points of any number of features up to d. For many features Among
-// makes the graph in another way, which needs less memory.
+// AmongUpToBytes bounds the memory of Among for points with d or fewer features. For many features Among uses another
+// algorithm, which needs less memory, so the largest d need not be the worst case.
 func AmongUpToBytes(m, d, neighbors, threads int) int64 {
 	return max(AmongBytes(m, d, neighbors, threads), AmongBytes(m, min(d, wideColumns-1), neighbors, threads))
 }

@@ -19,8 +19,8 @@ import (
 // Anchors are m points in the frame of a table's D usable columns. They are read-only.
 type Anchors struct {
 	M, D   int
-	Points []float64 // M×D row-major: (x - center)·factor, the center near the mean
-	// Thin holds the nonzero coordinates in place of Points, for anchors drawn from entries (see [SamplerOptions]).
+	Points []float64 // M×D row-major: (x - center)·factor for a value x; the center of a column is near its mean
+	// Thin replaces Points for anchors drawn from sparse rows (see [SamplerOptions]). It holds the nonzero coordinates.
 	Thin   *stream.CSR
 	Digest Digest
 
@@ -31,11 +31,11 @@ type Anchors struct {
 // Digest identifies a set of points: SHA-256 of their number and exact coordinates.
 type Digest [sha256.Size]byte
 
-// Drawn has rows from which anchors can be made, in the order in which they were drawn. Drawing more rows only adds
-// rows at the end.
+// Drawn is a random sample of rows from which anchors can be made. The rows are in the order in which they were drawn:
+// a larger sample has the same rows at its start.
 type Drawn interface {
 	Len() int
-	// columnReader returns a function that writes the entries of column j in the first m rows.
+	// columnReader returns a function that writes the entries of column j of the first m rows to dst.
 	columnReader(m int) func(dst []float64, j int)
 }
 
@@ -48,13 +48,13 @@ func (s *Sampler) columnReader(m int) func([]float64, int) {
 	}
 }
 
-// drawnRows has rows drawn from the rows kept for a factor.
+// drawnRows is a sample of the rows that a Gram matrix in factored form has kept.
 type drawnRows struct {
 	rows  *gram.Rows
 	order []int
 }
 
-// DrawnOf returns the rows of a factor that a [Sampler] of limit rows would keep. It stores only their numbers.
+// DrawnOf returns the sample of the factor's rows that a [Sampler] of limit rows would keep. It stores row numbers.
 func DrawnOf(rows *gram.Rows, limit int, seed uint64) Drawn {
 	k := drawnRows{rows: rows, order: make([]int, rows.Len())}
 	key := func(i int) uint64 { return splitmix.Hash(seed, uint64(rows.Position(i))) }
@@ -72,8 +72,8 @@ func (k drawnRows) columnReader(m int) func([]float64, int) {
 	return func(dst []float64, j int) { k.rows.Entries(dst, j, k.order[:m]) }
 }
 
-// Random makes anchors of the first m rows of s. The result is the same for any shards of the table and any number of
-// threads (0 means GOMAXPROCS). If there are fewer than m rows, the error is a *stream.UsageError.
+// Random makes anchors of the first m rows of the sample s. The result does not depend on the division of the table
+// into shards, or on threads (0 means GOMAXPROCS). If there are fewer than m rows, the error is a *stream.UsageError.
 func Random(s Drawn, m int, std *gram.Standardizer, threads int) (*Anchors, error) {
 	if m > s.Len() {
 		return nil, stream.Usagef("{anchors} %d: there are %d rows to draw them from", m, s.Len())
@@ -90,13 +90,13 @@ func Random(s Drawn, m int, std *gram.Standardizer, threads int) (*Anchors, erro
 	return a, a.checkAndDigest(std)
 }
 
-// randomThin makes thin anchors of rows that are kept by their entries, in O(entries + D).
+// randomThin makes thin anchors of sparse rows, in O(entries + D).
 func randomThin(rows []sampledRow, std *gram.Standardizer) (*Anchors, error) {
 	a := newAnchors(0, std)
 	points := kernel.Compressed{Cols: a.D}
 	f := newThinFrame(&a.frame, &a.mapper)
 	for i := range rows {
-		f.addRow(&points, rows[i].entries.index, rows[i].entries.value)
+		f.mapRowTo(&points, rows[i].entries.index, rows[i].entries.value)
 	}
 	a.M, a.Points, a.Thin = len(rows), nil, &stream.CSR{RowPtr: make([]int, len(rows)+1), Index: points.Index, Value: points.Value}
 	for i, start := range points.Starts {
@@ -112,9 +112,9 @@ func (a *Anchors) thinRow(i int) ([]int32, []float64) {
 	return a.Thin.Index[from:to], a.Thin.Value[from:to]
 }
 
-// eachColumn calls visit for each column of the frame with its m coordinates, which are valid until visit returns.
+// eachColumn calls visit for each column of the frame with its m coordinates. The slice is valid until visit returns.
 func (a *Anchors) eachColumn(workers int, entries func(dst []float64, j int), m int, visit func(k int, column []float64)) {
-	const run = 64 // columns, so that neighbours in a row share cache lines
+	const run = 64 // columns per task; neighbouring columns of a row share cache lines
 	kernel.Each(workers, (a.D+run-1)/run, func(t int) {
 		column := make([]float64, m)
 		for k := t * run; k < min(a.D, (t+1)*run); k++ {
@@ -125,20 +125,21 @@ func (a *Anchors) eachColumn(workers int, entries func(dst []float64, j int), m 
 	})
 }
 
-// KMeansOptions sets how centres are found; the zero value is ready for use.
+// KMeansOptions controls the k-means iteration that finds the anchors. The zero value is ready for use.
 type KMeansOptions struct {
 	Seed    uint64
 	Threads int // 0 means GOMAXPROCS
 }
 
 const (
-	// The last moves of the centres are small, and anchors need not be optimal.
+	// The iteration stops early: its last steps move the centres very little, and anchors need not be optimal.
 	kmeansTolerance = 1e-3
 	kmeansMaxIter   = 50
 )
 
-// KMeans makes anchors of the centres of m clusters of the rows of s, by greedy k-means++ and Lloyd's iteration in the
-// frame (SFUFS-K). It holds 8·D bytes for each row of s in addition to s, and cluster.Bytes.
+// KMeans makes m anchors, the centres of m clusters of the rows of s. It clusters the rows as points of the frame, by
+// greedy k-means++ and Lloyd's iteration. In addition to s it needs 8·D bytes for each row of s, and the memory that
+// cluster.Bytes returns.
 func KMeans(ctx context.Context, s Drawn, m int, std *gram.Standardizer, opt KMeansOptions) (*Anchors, error) {
 	n := s.Len()
 	if m > n {
@@ -157,8 +158,8 @@ func KMeans(ctx context.Context, s Drawn, m int, std *gram.Standardizer, opt KMe
 	return a, a.checkAndDigest(std)
 }
 
-// FromSource makes anchors of the rows of src, in their order. src has the columns of the table. More than limit rows
-// are a *stream.UsageError.
+// FromSource makes one anchor of each row of src, in the order of the rows. src must have the columns of the table. If
+// it has more than limit rows, the error is a *stream.UsageError.
 func FromSource(ctx context.Context, src stream.Source, limit int, std *gram.Standardizer) (*Anchors, error) {
 	a := newAnchors(0, std)
 	var x []float64
@@ -192,9 +193,10 @@ func (a *Anchors) setPoints(at int, x kernel.Matrix[float64]) {
 	kernel.Copy(kernel.RowMajor(a.Points[at*a.D:], x.Rows, a.D, a.D), x)
 }
 
-// checkAndDigest fails if distances may overflow, and computes the digest.
+// checkAndDigest computes the digest. It fails if squared distances from rows to the anchors may overflow.
 func (a *Anchors) checkAndDigest(std *gram.Standardizer) error {
-	// No row is longer than all rows together, about a centre that is half a deviation from the mean.
+	// longest bounds ‖x‖² for all rows x: it is the sum of the squares of all rows. The centre is at most half a
+	// deviation from the mean, which adds at most a quarter of the variance.
 	longest := 0.0
 	for k, sd := range std.Std {
 		sd *= std.Factor[k]
@@ -202,9 +204,9 @@ func (a *Anchors) checkAndDigest(std *gram.Standardizer) error {
 	}
 	for i := range a.M {
 		row := a.pointCoordinates(i)
-		longest = max(longest, kernel.Dot(row, row)) // NaN stays
+		longest = max(longest, kernel.Dot(row, row)) // max returns NaN if one of them is NaN
 	}
-	// ‖x−y‖² ≤ 2‖x‖² + 2‖y‖², and as many weights are added as there are anchors.
+	// ‖x−y‖² ≤ 2‖x‖² + 2‖y‖² for a row x and an anchor y. A row's distances are added up over at most M anchors.
 	if total := 4 * float64(a.M+1) * longest; !(total <= math.MaxFloat64) {
 		return stream.Dataf("", "squared distances between rows and anchors overflow; scale the columns")
 	}

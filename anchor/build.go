@@ -9,15 +9,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Graph turns the statistics into the graph. g is the Gram matrix of the same rows under gram.FinishOptions{Scale:
-// gram.ScaleCenter} and the fill of the anchors. Graph scales G as the anchors scaled the distances. The features are
-// the columns of g that took part in the distances: g is reduced to these, so that its slices stay parallel to the
-// Graph. The cost is O(m² + m·D), and O(D²), or O(n·D) for a factor.
+// Graph turns the statistics into the graph. g must be the Gram matrix of the same rows, made with
+// gram.FinishOptions{Scale: gram.ScaleCenter} and the fill values of the anchors. Graph scales G by the factors that
+// the anchors used for distances. The features are the columns of g that took part in the distances. g is reduced to
+// these columns, so its slices stay parallel to the Graph. The cost is O(m² + m·D), plus O(D²) if g holds a matrix, or
+// O(n·D) if it holds a factor of n rows.
 //
-// g may be absent, with only its columns known (see [gram.Profile.Gram]). G is then absent too.
+// g may have only its columns and no matrix (see [gram.Profile.Gram]). The Graph then has no G.
 //
-// Both are consumed, even on error: the Graph uses their memory, and g.Matrix is its G. Graph fails for broken
-// statistics, and for a g of other rows, of columns that are not centred, or without any column that took part.
+// Graph consumes the statistics and g, even on error: the Graph uses their memory, and g.Matrix becomes its G. Graph
+// fails if an earlier call of Add or Graph has left s unusable. It also fails if g is of other rows, if its columns are
+// not centred, or if none of them took part in the distances.
 func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 	if s.brokenErr != nil {
 		return nil, s.brokenErr
@@ -29,7 +31,7 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 	for k, j := range s.frame.columns {
 		frameIndex[j] = k
 	}
-	keepKnownColumns(g, frameIndex)
+	keepFrameColumns(g, frameIndex)
 	if g.D == 0 {
 		return nil, fmt.Errorf("anchor: no column of the Gram matrix took part in the distances")
 	}
@@ -51,7 +53,7 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 		return nil, fmt.Errorf("anchor: a factor asks for statistics that take their rows later, and only a factor")
 	}
 	if s.opt.Later {
-		if err := s.takeRows(g, indices); err != nil {
+		if err := s.sumFactorRows(g, indices); err != nil {
 			return nil, err
 		}
 	}
@@ -60,8 +62,8 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 	return graph, nil
 }
 
-// toGraph turns the sums of rows with the given total weight into the graph, without G, of the features at the given
-// indices of the frame, which ascend. The graph uses the memory of the sums.
+// toGraph makes the graph, without G, from the sums in s. weight is the total weight of the rows. indices has the index
+// in the frame of each feature of the graph, in ascending order. The graph uses the memory of the sums.
 func (s *Statistics) toGraph(indices []int, weight float64) *Graph {
 	threads := s.opt.Threads
 	root := make([]float64, s.m) // Δ^(−1/2), 0 for 0
@@ -78,7 +80,7 @@ func (s *Statistics) toGraph(indices []int, weight float64) *Graph {
 		graph.Columns = s.columns
 	case s.opt.Later && s.zx == nil:
 	case s.rows.Rows > 0:
-		graph.C = s.zx // of centred features already
+		graph.C = s.zx // sumFactorRows has centred the features already
 		for j, r := range root {
 			for i := range graph.C[j*graph.D:][:graph.D] {
 				graph.C[j*graph.D+i] *= r
@@ -98,9 +100,9 @@ func (s *Statistics) toGraph(indices []int, weight float64) *Graph {
 	return graph
 }
 
-// keepKnownColumns reduces g to the columns that took part in the distances. These are all columns, unless the anchors
-// were made with another profile than g.
-func keepKnownColumns(g *gram.Gram, known map[int]int) {
+// keepFrameColumns reduces g to the columns that took part in the distances. These are all columns, unless the anchors
+// were made with another profile than the profile of g.
+func keepFrameColumns(g *gram.Gram, known map[int]int) {
 	if len(g.Columns) == 0 {
 		return
 	}
@@ -111,8 +113,8 @@ func keepKnownColumns(g *gram.Gram, known map[int]int) {
 	g.Keep(keep)
 }
 
-// checkCentred fails unless g has the diagonal of centred columns that are not scaled. Raw columns have a diagonal
-// larger by n·mean². If that is below rounding, it does not matter.
+// checkCentred fails unless the diagonal of g is the diagonal for centred, unscaled columns. For columns that are not
+// centred the diagonal is larger by n·mean². If this difference is below rounding, it does no harm.
 func checkCentred(g *gram.Gram) error {
 	for i := range g.D {
 		want := g.Weight * g.Std[i] * g.Std[i]
@@ -123,10 +125,11 @@ func checkCentred(g *gram.Gram) error {
 	return nil
 }
 
-// centreCross turns ZᵀX about the frame's centre into C = Δ^(−1/2)(ZᵀX − Δx̄ᵀ) of the features at the given indices of
-// the frame, which ascend. C replaces ZᵀX in its memory. weight is the total weight of the rows. Rows of Z sum to 1,
-// so the rows of ZᵀX sum to the sum of the points. x̄ is at most half a deviation, because the profile of the anchors
-// is of the same rows. If later rows have moved the mean farther, digits are lost as in any sum about another centre.
+// centreCross replaces ZᵀX, which is about the frame's centre, by C = Δ^(−1/2)(ZᵀX − Δx̄ᵀ) in the same memory. indices
+// has the index in the frame of each feature of C, in ascending order; weight is the total weight of the rows. Each row
+// of Z sums to 1, so the rows of ZᵀX add up to the sum of the points, which gives the mean x̄. x̄ is at most half a
+// deviation if the anchors' profile is of the same rows. If later rows have moved the mean farther, digits are lost as
+// in any sum about another centre.
 func (s *Statistics) centreCross(indices []int, root []float64, weight float64) []float64 {
 	d := len(s.frame.columns)
 	mean := make([]float64, d)

@@ -9,10 +9,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
-// Columns is C, m×d, stored by its columns, for rows of few entries. A column has at most K entries for each row that
-// has the feature. Columns that may fill two thirds of the anchors are stored in full, and the others as lists of
-// anchors and values. Column j is the stored column less Mean[j]·Root, because rows are not about their mean but about
-// a centre for which absent entries cost nothing (see thinFrame).
+// Columns is the m×d matrix C, stored by its columns, for sparse rows. Each row with an entry for a feature adds at
+// most K entries to the feature's column. Columns that may fill two thirds of the anchors are stored in full, and the
+// others as lists of anchors and values. Column j of C is the stored column less Mean[j]·Root: the rows are not stored
+// about their mean, but about a centre for which absent entries are 0 (see thinFrame).
 type Columns struct {
 	M, D int
 	Mean []float64 // d
@@ -26,21 +26,22 @@ type Columns struct {
 }
 
 const (
-	// listBytes is the memory of an entry of a list, and featureBytes is the memory of a feature without its entries.
+	// Bytes of memory for an entry of a list, and for a feature without its entries.
 	listBytes    = 4 + 8
 	featureBytes = 8 + 8 + 8 + 4
-	// minListNeighbors bounds the lists from below. A feature whose centre is not 0 occurs in at least a seventeenth
-	// of the rows; otherwise its mean would be below a quarter of its deviation. So a column in full, 8m ≤ 2n bytes,
-	// needs no more memory than lists for this number of neighbours.
+	// minListNeighbors: ColumnsBytes counts the memory of lists for at least this number of neighbours. The bound then
+	// holds also for columns that are stored in full because the feature's centre is not 0. Such a feature occurs in at
+	// least a seventeenth of the n rows; otherwise its mean would be below a quarter of its deviation. So its column,
+	// of 8m ≤ 2n bytes, needs no more memory than the lists.
 	minListNeighbors = 3
 )
 
-// ColumnsBytes bounds the memory of Columns of m anchors and d features, of rows with the given total of entries.
+// ColumnsBytes bounds the memory of Columns of m anchors and d features. entries is the number of entries of all rows.
 func ColumnsBytes(m, d, neighbors int, entries int64) int64 {
 	return min(8*int64(m)*int64(d), listBytes*int64(max(neighbors, minListNeighbors))*entries) + featureBytes*int64(d) + 8*int64(m)
 }
 
-// newColumns allocates memory for rows with the given number of entries of each feature.
+// newColumns allocates memory. entries has the number of entries of each feature in the rows that will be added.
 func newColumns(m, neighbors int, entries []int64) *Columns {
 	d := len(entries)
 	c := &Columns{M: m, D: d, Mean: make([]float64, d), starts: make([]int, d), ends: make([]int, d), fullNumber: make([]int32, d)}
@@ -70,8 +71,8 @@ func (c *Columns) listEnd(j int) int {
 	return len(c.anchorOf)
 }
 
-// addRows adds ZᵀX of sparse rows, and returns the workers' total busy time. It adds the terms of an entry in the
-// order of the rows. It reports whether there was room for all entries.
+// addRows adds ZᵀX of sparse rows, and returns the workers' total busy time. The terms of each sum are added in the
+// order of the rows. ok reports whether there was room for all entries.
 func (c *Columns) addRows(workers int, z kernel.Sparse, x *kernel.Compressed) (busy time.Duration, ok bool) {
 	const run = 64 // features, so that workers share no cache lines
 	full := make([]bool, workers)
@@ -105,7 +106,7 @@ func (c *Columns) addRows(workers int, z kernel.Sparse, x *kernel.Compressed) (b
 	return busy, !slices.Contains(full, true)
 }
 
-// encodeTo writes the lists, and then the columns in full; it must be called before finishColumns.
+// encodeTo writes the lists, and then the columns stored in full. It must be called before finishColumns.
 func (c *Columns) encodeTo(w *words.Writer) {
 	for j := range c.D {
 		w.Int(int64(c.ends[j] - c.starts[j]))
@@ -136,8 +137,8 @@ func (c *Columns) decodeFrom(r *words.Reader) {
 	r.Floats(c.dense)
 }
 
-// finishColumns turns ZᵀX into C, for rows with the given total weight. It adds up the entries of the same anchor, and
-// sorts the anchors in ascending order.
+// finishColumns turns the stored ZᵀX into C. delta is the diagonal of Δ, and weight is the total weight of the rows. In
+// each list, finishColumns adds up entries of the same anchor, and sorts by anchor.
 func (c *Columns) finishColumns(workers int, delta []float64, weight float64) {
 	c.Root = make([]float64, c.M)
 	root := make([]float64, c.M) // Δ^(−1/2), 0 for 0
@@ -191,7 +192,7 @@ func (c *Columns) keepFeatures(features []int) {
 	c.Mean, c.starts, c.ends, c.fullNumber = c.Mean[:c.D], c.starts[:c.D], c.ends[:c.D], c.fullNumber[:c.D]
 }
 
-// List returns the stored column j: either a list with anchors ascending, or all m numbers in full.
+// List returns the stored column j: either a list of anchors, ascending, and their values, or all m values in full.
 func (c *Columns) List(j int) (at []int32, value, full []float64) {
 	if f := int(c.fullNumber[j]); f > 0 {
 		return nil, nil, c.dense[(f-1)*c.M : f*c.M]
@@ -221,7 +222,7 @@ func (c *Columns) ColumnTo(dst []float64, j int) {
 	kernel.Axpy(-c.Mean[j], c.Root, dst)
 }
 
-// Dot returns xᵀc for column c = j of C, given xᵀRoot as withRoot.
+// Dot returns xᵀc, with c = column j of C. withRoot must be xᵀRoot.
 func (c *Columns) Dot(j int, x []float64, withRoot float64) float64 {
 	at, value, full := c.List(j)
 	sum := 0.0
@@ -234,7 +235,7 @@ func (c *Columns) Dot(j int, x []float64, withRoot float64) float64 {
 	return sum - c.Mean[j]*withRoot
 }
 
-// AddProduct adds Cᵀx to the d numbers of y, with two flops for each stored entry.
+// AddProduct adds Cᵀx to the d numbers of y. It makes two flops for each stored entry.
 func (c *Columns) AddProduct(workers int, x, y []float64) {
 	const run = 512
 	withRoot := kernel.Dot(x, c.Root)
@@ -245,9 +246,9 @@ func (c *Columns) AddProduct(workers int, x, y []float64) {
 	})
 }
 
-// Map calls visit for every feature j with V·c_j, for a V of r×m numbers, row-major, with 2r flops for each stored
-// entry. The vector is valid until visit returns. Calls for a run of consecutive features are sequential; calls for
-// different runs may be concurrent.
+// Map calls visit for every feature j with the vector V·c, with c = column j of C. v holds V, r×m row-major. The cost
+// is 2r flops for each stored entry. The vector is valid until visit returns. Calls for a run of consecutive features
+// are sequential; calls for different runs may be concurrent.
 func (c *Columns) Map(workers, r int, v []float64, visit func(j int, vc []float64)) {
 	transposed := make([]float64, c.M*r) // Vᵀ, so that an entry uses one row
 	kernel.Copy(kernel.RowMajor(transposed, c.M, r, r), kernel.RowMajor(v, r, c.M, c.M).Trans())

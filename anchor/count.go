@@ -2,15 +2,15 @@ package anchor
 
 import "github.com/ufs-stream/ufs-stream/stream"
 
-// MostAnchors is the largest default number of anchors. On mnist10k more anchors do not improve the selection. Up to
-// this number, the eigenpairs of S take only seconds.
+// MostAnchors is the largest default number of anchors. On mnist10k the selection does not improve with more anchors.
+// Up to this number, computing the eigenpairs of S (see [Graph]) needs only seconds.
 const MostAnchors = 2000
 
-// Count returns the number of anchors for a table of the given number of used rows. This is requested or, if requested
-// is 0, every row up to 2,000 rows, and 2,000 beyond. If there are few rows, each of them counts: with a quarter of
-// them as anchors, laplacian, mcfs and align lose all that they gain over other methods. The number must exceed the
-// number of neighbours, because the weights need the distance of one more anchor, and must not exceed the number of
-// rows. Otherwise the error is a *stream.UsageError.
+// Count returns the number of anchors for a table with the given number of used rows: the number requested by the user,
+// if it is not 0. Otherwise every row is an anchor in tables of up to 2,000 rows, and larger tables have 2,000 anchors.
+// Tables of few rows need all of them: with a quarter of the rows as anchors, laplacian, mcfs and align lose all that
+// they gain over other methods. The number must exceed the number of neighbours, because the weights need the distance
+// of one more anchor, and must not exceed the number of rows. Otherwise the error is a *stream.UsageError.
 func Count(requested int, rows int64, neighbors int) (int, error) {
 	m := requested
 	switch {
@@ -43,8 +43,8 @@ func checkAnchorCount(m, neighbors int) error {
 }
 
 // SampleRows returns the number of rows that a [Sampler] should keep for m k-means anchors of a table of d columns:
-// 10·m, but at least 10,000. If these do not fit twice into the given bytes (raw, and as points), it returns the
-// number that fits, but at least m.
+// 10·m, but at least 10,000. The rows are held twice, raw and as points. If both do not fit in the given bytes,
+// SampleRows returns the largest number of rows that fits, but at least m.
 func SampleRows(m, d int, bytes int64) int {
 	rows := max(10*m, 10_000)
 	if each := 2 * sampleBytes(1, d); bytes/each < int64(rows) {

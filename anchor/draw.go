@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// sortedRows returns the rows in the order of their keys, which is the order of a sample. Rows with equal keys come
-// from tables that were numbered separately. They are ordered by their values, so that the order of merging does not
+// sortedRows returns the rows in the order of their keys, in which they were drawn. Equal keys occur only for rows of
+// tables that were numbered separately. Such rows are ordered by their values, so that the order of merging does not
 // matter.
 func (s *Sampler) sortedRows() []sampledRow {
 	rows := slices.Clone(s.rows)
@@ -25,8 +25,8 @@ func compareRows(a, b sampledRow) int {
 		slices.Compare(a.entries.value, b.entries.value), cmp.Compare(a.start, b.start))
 }
 
-// Draw returns the first m rows, m ≤ Len, as a dense chunk that belongs to the caller, with NaN for missing entries. A
-// larger m only adds rows at the end.
+// Draw returns the first m rows, m ≤ Len, as a dense chunk that belongs to the caller, with NaN for missing entries.
+// For a larger m the same rows come first.
 func (s *Sampler) Draw(m int) *stream.Chunk {
 	c := &stream.Chunk{Block: m, Rows: m, Cols: s.d, Stride: m,
 		Data: make([]float64, m*s.d), Positions: make([]int64, m)}
@@ -39,9 +39,9 @@ func (s *Sampler) Draw(m int) *stream.Chunk {
 	return c
 }
 
-// Merge makes s the exact sample of the rows of both samples, however the table was divided. Afterwards s keeps the
-// smaller of the two numbers of rows. o is unchanged. s is unchanged on error: other columns, another seed or a
-// *stream.MemoryError.
+// Merge makes s the sample that one Sampler of all rows would have, however the table was divided. Afterwards s keeps
+// the smaller of the two limits on the number of rows. o is unchanged. Merge fails, with s unchanged, if o has other
+// columns or another seed, or with a *stream.MemoryError.
 func (s *Sampler) Merge(o *Sampler) error {
 	if s.d != o.d {
 		return fmt.Errorf("anchor: cannot merge samples of %d and %d columns", s.d, o.d)
@@ -53,7 +53,7 @@ func (s *Sampler) Merge(o *Sampler) error {
 		return fmt.Errorf("anchor: cannot merge a sample of entries with one of whole rows")
 	}
 	keep := min(s.opt.Rows, o.opt.Rows)
-	if err := s.checkMergedLimit(o); err != nil {
+	if err := s.checkMergedMemory(o); err != nil {
 		return err
 	}
 	own, other := s.sortedRows(), o.sortedRows()
@@ -67,7 +67,7 @@ func (s *Sampler) Merge(o *Sampler) error {
 		r.values, r.entries = slices.Clone(r.values), rowEntries{slices.Clone(r.entries.index), slices.Clone(r.entries.value)}
 		rows, other = append(rows, r), other[1:]
 	}
-	slices.Reverse(rows) // descending, hence a heap
+	slices.Reverse(rows) // descending keys are a heap
 	s.rows, s.opt.Rows, s.spareValues, s.entryBytes = rows, keep, nil, 0
 	for i := range rows {
 		s.entryBytes += rows[i].entries.heldBytes()
@@ -75,12 +75,12 @@ func (s *Sampler) Merge(o *Sampler) error {
 	return nil
 }
 
-func (s *Sampler) checkMergedLimit(o *Sampler) error {
+func (s *Sampler) checkMergedMemory(o *Sampler) error {
 	both := Sampler{d: s.d, opt: s.opt, entryBytes: s.entryBytes + o.entryBytes}
-	return both.checkLimit(min(len(s.rows)+len(o.rows), s.opt.Rows, o.opt.Rows))
+	return both.checkMemoryLimit(min(len(s.rows)+len(o.rows), s.opt.Rows, o.opt.Rows))
 }
 
-// MergedBytes returns [SamplerBytes] of s after merging o, if o is not nil.
+// MergedBytes returns the [SamplerBytes] that s will need after o is merged into it. o may be nil.
 func (s *Sampler) MergedBytes(o *Sampler) int64 {
 	rows, size := len(s.rows), s.entryBytes
 	if o != nil {
@@ -92,7 +92,7 @@ func (s *Sampler) MergedBytes(o *Sampler) int64 {
 	return SamplerBytes(rows, s.d)
 }
 
-// SetLimit changes SamplerOptions.Limit from now on.
+// SetLimit changes SamplerOptions.Limit for all later calls.
 func (s *Sampler) SetLimit(limit int64) {
 	s.opt.Limit = SamplerOptions{Limit: limit}.withDefaults().Limit
 }

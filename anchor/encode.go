@@ -19,19 +19,20 @@ const (
 	untrustedMagic = "ufsanch1"
 )
 
-// Larger numbers of columns, rows kept and anchors are refused. Up to these numbers 64-bit byte counts cannot
-// overflow; beyond, m² or m·d doubles would be petabytes.
+// Statistics and samples with more columns or rows than these are refused. Up to these numbers 64-bit byte counts
+// cannot overflow. With larger numbers, m² or m·d values of 8 bytes would need petabytes.
 const (
 	maxColumns = 1 << 24
 	maxRows    = MostSampled
 )
 
-// The binary form of Statistics, 8-byte little-endian words; equal states give equal bytes: "ufsanch2", m, K, D, rows,
-// the anchors' digest (4 words), the Trust's fields (6 words), then D times column, centre, factor and fill, then Δ,
-// ZᵀX by rows, and the upper triangle of ZᵀZ by rows. "ufsanch1" has no Trust.
+// The binary form of Statistics consists of 8-byte little-endian words, and equal states have equal bytes. It begins
+// with "ufsanch2", m, K, D, the number of rows, the anchors' digest (4 words) and the Trust's fields (6 words). For
+// each of the D columns it has the column, its centre, factor and fill. Then come Δ, ZᵀX by rows, and the upper
+// triangle of ZᵀZ by rows. The older form "ufsanch1" has no Trust.
 
 const (
-	headWords  = 4 + len(Digest{})/8 // after the magic
+	headWords  = 4 + len(Digest{})/8 // words of the head after the magic word
 	trustWords = 6
 )
 
@@ -74,10 +75,11 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// ReadFrom replaces s's state by one that WriteTo wrote, and reads no further. It keeps s's Options except the number
-// of neighbours. If s has anchors, the state must have been made with the same anchors, scaling and number of
-// neighbours; otherwise ReadFrom fails with a *stream.UsageError. Adding rows then gives the same bits as for the
-// original. Without anchors s reads any state that fits its limit. s is unchanged on error.
+// ReadFrom replaces the state of s by a state that WriteTo wrote, and reads nothing after it. It keeps the Options of s
+// except the number of neighbours. If s has anchors, the state must have been made with the same anchors, scaling and
+// number of neighbours; otherwise ReadFrom fails with a *stream.UsageError. Adding rows then gives the same bits as
+// adding them to the original. If s has no anchors, it reads any state within its memory limit. s is unchanged on
+// error.
 func (s *Statistics) ReadFrom(r io.Reader) (int64, error) {
 	return words.Replace(s, r, s.decodeStatistics)
 }
@@ -89,7 +91,7 @@ func (s *Statistics) decodeStatistics(r *words.Reader) *Statistics {
 	case !thin && version != words.MagicWord(statisticsMagic) && version != words.MagicWord(untrustedMagic):
 		r.Fail("no anchor statistics")
 	case thin != (s.opt.Entries != nil):
-		r.Fail("ZᵀX is kept otherwise")
+		r.Fail("ZᵀX is stored in another form")
 	}
 	r.Expect(int64(headWords))
 	got := &Statistics{opt: s.opt, anchors: s.anchors, work: s.work, weights: s.weights}
@@ -117,7 +119,7 @@ func (s *Statistics) decodeStatistics(r *words.Reader) *Statistics {
 		return nil
 	}
 	got.opt.Neighbors = got.k
-	// Δ comes before the matrices: once it is read, D and m are confirmed by data.
+	// Δ comes before the matrices. Once all of Δ could be read, D and m are not just numbers of a damaged head.
 	r.Expect(int64(got.m))
 	var delta []float64
 	for range got.m {

@@ -11,11 +11,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// frame is the coordinate system of points: the scale of a gram.Standardizer about a centre near the mean. Neither
-// distances nor L depend on a shift, and sums about the centre keep their digits for any mean. The centre is computed
-// from the whole table's profile, so that all shards share it and their sums can be added unchanged.
+// frame is the coordinate system of points: a gram.Standardizer's scale about a centre near the mean of each column.
+// Distances and the Laplacian do not depend on the centre, and sums about it keep their digits for any mean. The centre
+// is computed from the whole table's profile. So all shards share it, and their sums can be added unchanged.
 type frame struct {
-	columns []int     // of the source, ascending
+	columns []int     // indices of the source's columns, ascending
 	center  []float64 // a point is (x - center)·factor
 	factor  []float64
 	fill    []float64 // value of missing entries, before centring
@@ -32,16 +32,16 @@ func newFrame(std *gram.Standardizer) frame {
 	return f
 }
 
-// roundedMean rounds the mean to a multiple of the power of 2 below the deviation. The error is at most half a
-// deviation. The result has so few digits that subtracting it from pixels and counts does not round, so rows at equal
-// distances stay at equal distances.
+// roundedMean rounds the mean to a multiple of the largest power of 2 that is not above the deviation. The error is at
+// most half a deviation. The result has so few digits that subtracting it from pixel values or counts is exact. So
+// distances that are equal before the subtraction are equal after it.
 func roundedMean(mean, std float64) float64 {
 	_, e := math.Frexp(std)
 	unit := math.Ldexp(1, e-1)
 	return math.RoundToEven(mean/unit) * unit
 }
 
-// difference describes the first difference of o from f, or returns "".
+// difference describes the first difference between f and o. It returns "" if they are equal.
 func (f *frame) difference(o *frame) string {
 	if !slices.Equal(f.columns, o.columns) {
 		return "other columns"
@@ -54,14 +54,14 @@ func (f *frame) difference(o *frame) string {
 	return ""
 }
 
-// runColumns is the number of columns that a worker maps at a time.
+// runColumns is the number of consecutive columns that a worker maps at a time.
 const runColumns = 16
 
 // frameMapper maps rows into a frame.
 type frameMapper struct {
-	columns int // of the source
+	columns int // number of columns of the source
 	all     gram.Standardizer
-	runs    []gram.Standardizer // all, cut into runs of columns
+	runs    []gram.Standardizer // the standardizer all, cut into runs of consecutive columns
 }
 
 func newFrameMapper(std *gram.Standardizer, f *frame) frameMapper {
@@ -75,8 +75,8 @@ func newFrameMapper(std *gram.Standardizer, f *frame) frameMapper {
 	return p
 }
 
-// mapRows writes rows [from, from+rows) of c to dst, column-major, with kept column k from dst[k*ld] on. It returns
-// the workers' total busy time.
+// mapRows writes rows [from, from+rows) of c to dst. Column k of the frame begins at dst[k*ld]. It returns the workers'
+// busy time.
 func (p *frameMapper) mapRows(workers int, dst []float64, ld int, c *stream.Chunk, from, rows int) time.Duration {
 	part := stream.Chunk{Rows: rows, Cols: c.Cols}
 	if c.Sparse != nil {
@@ -84,7 +84,7 @@ func (p *frameMapper) mapRows(workers int, dst []float64, ld int, c *stream.Chun
 		csr.RowPtr = csr.RowPtr[from : from+rows+1]
 		part.Sparse = &csr
 		start := time.Now()
-		p.all.To(dst, ld, &part) // in runs, every run would scan every entry
+		p.all.To(dst, ld, &part) // not in runs of columns, because every run would scan every entry
 		return time.Since(start)
 	}
 	part.Data, part.Stride = c.Data[from:], c.Stride

@@ -7,14 +7,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Graph is the anchor graph of n rows and d scaled features, in the small matrices that selectors work from. With Z
-// the n×m weights of rows on anchors (each row sums to 1), Δ = diag(Zᵀ1), B = ZΔ^(−1/2), A = BBᵀ the n×n affinity and
-// L = I − A its Laplacian (eq. 2.6 of SFUFS gives D = I), and X̃ the centred features,
+// Graph is the anchor graph of n rows and d scaled features, in the form of small matrices for selectors. Let X̃ be the
+// centred features, and Z the n×m weights of rows on anchors (each row sums to 1). With Δ = diag(Zᵀ1) and B =
+// ZΔ^(−1/2), the affinity of the rows is A = BBᵀ, n×n. Its Laplacian is L = I − A, because eq. 2.6 of SFUFS gives D =
+// I. The small matrices are
 //
 //	G = X̃ᵀX̃   C = BᵀX̃   S = BᵀB
 //
-// With these, XᵀLX = G − CᵀC and XᵀAᵗX = CᵀS^(t−1)C for t ≥ 1. As L1 = 0, centring does not change these products. An
-// anchor that no row uses has Δ = 0 and rows of zeros.
+// With these, XᵀLX = G − CᵀC and XᵀAᵗX = CᵀS^(t−1)C for t ≥ 1. As L1 = 0, centring does not change these products. If
+// no row has a weight on an anchor, the anchor's element of Δ and its rows in C and S are 0.
 //
 // A Graph is read-only to selectors, which may run concurrently.
 type Graph struct {
@@ -23,17 +24,17 @@ type Graph struct {
 	Delta   []float64    // m
 	G       *gram.Matrix // d×d; absent for statistics without a Gram matrix
 	C       []float64    // m×d row-major; may be nil if G is a factor
-	Columns *Columns     // C in place of the matrix, for statistics that keep it by columns; else nil
+	Columns *Columns     // replaces the matrix C for statistics that keep C by columns; else nil
 	S       []float64    // m×m, symmetric, stored in full
-	Scale   []float64    // d: factors of the features after centring
+	Scale   []float64    // d factors by which the features were multiplied after centring
 	// Z is set if G is a factor, whose rows are then the rows of X̃. B = ZΔ^(−1/2).
 	Z RowWeights
-	// Held is set if G is an estimate by a sketch of the rows (see [Graph.Estimate]). It is a factor of the estimated
-	// part of G, from the held-out rows.
+	// Held is set if G is an estimate by a sketch of the rows (see [Graph.Estimate]). The rows held out of the sketch
+	// give a second estimate of that part of G which is estimated. Held is a factor of this estimate.
 	Held *gram.Matrix
 
-	knownB []float64    // for an estimate: the last rows of B, M numbers each
-	cross  *crossSource // in place of C
+	knownB []float64    // if G is an estimate: the last rows of B, M numbers each
+	cross  *crossSource // replaces C if set
 }
 
 // crossSource holds the rows and weights from which C can be computed.
@@ -42,9 +43,9 @@ type crossSource struct {
 	weights RowWeights
 }
 
-// AddCross adds E·C to Y, for an E of k×m and a Y of k×d numbers, row-major, with 2kmd flops. If the graph is made by
-// [Among] from points of many features, C would be larger than all else. The product then costs 2knd flops and the
-// means of the columns.
+// AddCross adds E·C to Y, with 2kmd flops. e and y hold the row-major matrices E, k×m, and Y, k×d. If [Among] made the
+// graph from points of many features, it does not store C, which would be larger than all else. The product is then
+// computed from the n points and the means of their columns, with 2knd flops.
 func (g *Graph) AddCross(threads, k int, e, y []float64) {
 	team, from, to := kernel.NewTeam(threads), kernel.RowMajor(e, k, g.M, g.M), kernel.RowMajor(y, k, g.D, g.D)
 	if g.cross == nil {
@@ -79,16 +80,16 @@ func (g *Graph) AddCross(threads, k int, e, y []float64) {
 	})
 }
 
-// RowWeights has the weights of rows on anchors, Count for each row: row i has the weight Value[i·Count+e] on anchor
-// Index[i·Count+e].
+// RowWeights holds the weights of rows on anchors, Count weights for each row. Row i has the weight Value[i·Count+e] on
+// anchor Index[i·Count+e].
 type RowWeights struct {
 	Rows, Count int
 	Index       []int32
 	Value       []float64
 }
 
-// B returns the n×m matrix ZΔ^(−1/2), row-major, of a Graph whose G is a factor, for the factor's present rows. If G
-// is an estimate, these are the rows of [Graph.Estimate], which are fewer than n.
+// B returns the n×m matrix ZΔ^(−1/2), row-major, of a Graph whose G is a factor. It has one row for each row of the
+// factor. If G is an estimate, these are the rows of [Graph.Estimate], and there are fewer than n.
 func (g *Graph) B(threads int) []float64 {
 	if g.Held != nil {
 		b := make([]float64, g.G.Rank*g.M)
@@ -98,7 +99,7 @@ func (g *Graph) B(threads int) []float64 {
 	b := make([]float64, g.Z.Rows*g.M)
 	for i := range g.Z.Rows {
 		for e := i * g.Z.Count; e < (i+1)*g.Z.Count; e++ {
-			if j := int(g.Z.Index[e]); g.Delta[j] > 0 { // an anchor may occur twice
+			if j := int(g.Z.Index[e]); g.Delta[j] > 0 { // an anchor may occur twice in a row
 				b[i*g.M+j] += g.Z.Value[e] / math.Sqrt(g.Delta[j])
 			}
 		}

@@ -9,14 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// For an estimate of G, the held-out rows give a second estimate of the estimated part. Together with the known part,
-// it shows the error of the first estimate.
+// For an estimate of G, the rows held out of the sketch give a second, independent estimate of the estimated part.
+// Together with the part that the graph gives exactly, it shows the error of the first estimate.
 
-// knownRoot returns Λ^(−½)Uᵀ, q×M, and q. The product of this matrix with C is the known part of features. Rotations
-// of the rows of G do not change it.
-func (g *Graph) knownRoot() (up kernel.Matrix[float64], q int) {
+// knownPartRoot returns Λ^(−½)Uᵀ, q×M, and q, for the q eigenpairs Λ, U of S that Estimate used. The product of this
+// matrix with C gives q numbers for each feature, from which the exactly known part of G follows. It does not change if
+// the rows of the factor of G are rotated.
+func (g *Graph) knownPartRoot() (up kernel.Matrix[float64], q int) {
 	q = len(g.knownB) / g.M
-	up = kernel.RowMajor(slices.Clone(g.knownB), q, g.M, g.M) // Λ^½Uᵀ, whose rows have the squares Λ
+	up = kernel.RowMajor(slices.Clone(g.knownB), q, g.M, g.M) // Λ^½Uᵀ; the squared lengths of its rows are Λ
 	for i := range q {
 		row := up.Data[i*g.M:][:g.M]
 		square := kernel.Dot(row, row)
@@ -27,8 +28,8 @@ func (g *Graph) knownRoot() (up kernel.Matrix[float64], q int) {
 	return up, q
 }
 
-// knownNumbersTo writes the q known numbers of each listed feature to the rows of dst.
-func (g *Graph) knownNumbersTo(team *kernel.Team, up kernel.Matrix[float64], list []int, dst kernel.Matrix[float64]) {
+// writeKnownPart writes the q numbers of each listed feature in up·C (see knownPartRoot) to a row of dst.
+func (g *Graph) writeKnownPart(team *kernel.Team, up kernel.Matrix[float64], list []int, dst kernel.Matrix[float64]) {
 	c := kernel.RowMajor(make([]float64, len(list)*g.M), len(list), g.M, g.M)
 	for a, j := range list {
 		for l := range g.M {
@@ -44,9 +45,9 @@ func (g *Graph) Deviation(threads int, list []int) float64 {
 	if g.Held == nil || len(list) < 2 {
 		return math.NaN()
 	}
-	up, q := g.knownRoot()
+	up, q := g.knownPartRoot()
 	known := kernel.RowMajor(make([]float64, len(list)*q), len(list), q, q)
-	g.knownNumbersTo(kernel.NewTeam(threads), up, list, known)
+	g.writeKnownPart(kernel.NewTeam(threads), up, list, known)
 	total, pairs := 0.0, 0
 	for a, i := range list {
 		for b, j := range list[:a] {
@@ -59,47 +60,48 @@ func (g *Graph) Deviation(threads int, list []int) float64 {
 			pairs++
 		}
 	}
-	// The variance of the difference of the two estimates is the sum of their variances, which are inverse to the
-	// numbers of rows.
+	// The variance of the difference between the two estimates is the sum of their variances. Each variance is
+	// inversely proportional to the number of rows.
 	main, heldRank := float64(g.G.Rank-q), float64(g.Held.Rank)
 	return math.Sqrt(total / float64(pairs) * heldRank / (heldRank + main))
 }
 
-// exhaustedShare: if the other features leave less than this share of a feature's sum of squares, that part is
-// rounding.
+// exhaustedShare is a share of a feature's sum of squares. If the features chosen before leave less than this share
+// unexplained, the remainder is rounding error.
 const exhaustedShare = 1e-12
 
-// HeldErrors returns F(S)/F(∅) after each feature of the order, measured on the known part of G and, for the rest, on
-// the held-out rows. The weights by which the features of S explain the others come from G, which has not seen these
-// rows, so the errors are not too small. The result is nil if G is not an estimate. The cost is 2m²D and 2k(2r + m)D
-// flops, and the memory is [HeldBytes].
+// HeldErrors returns F(S)/F(∅) after each feature of the order, with S the features so far. It measures this on the
+// known part of G and, for the rest, on the held-out rows. The weights by which the features of S explain the others
+// come from G, which does not contain the held-out rows, so the errors are not underestimated. The result is nil if G
+// is not an estimate. With k features in the order and a sketch of r rows, the cost is 2m²D + 2k(2r + m)D flops, and
+// the memory is [HeldBytes].
 func (g *Graph) HeldErrors(threads int, order []int) []float64 {
 	if g.Held == nil {
 		return nil
 	}
 	team := kernel.NewTeam(threads)
-	up, q := g.knownRoot()
+	up, q := g.knownPartRoot()
 	rank, heldRank := g.G.Rank, g.Held.Rank
 	width := heldRank + q
 	known := kernel.RowMajor(make([]float64, sketchBlock*q), sketchBlock, q, q)
 	rows := make([]float64, sketchBlock*width)
-	readRows := func(list []int) { // sets rows to the held-out and the known numbers of the features
+	readRows := func(list []int) { // sets rows to the held-out numbers and the known numbers of the features
 		clear(known.Data)
-		g.knownNumbersTo(team, up, list, known.Sub(0, 0, len(list), q))
+		g.writeKnownPart(team, up, list, known.Sub(0, 0, len(list), q))
 		for i, j := range list {
 			copy(rows[i*width:], g.Held.R[j*heldRank:][:heldRank])
 			copy(rows[i*width+heldRank:], known.Data[i*q:][:q])
 		}
 	}
-	// Make each feature of the order orthogonal to the previous ones, by the weights of G, and scale it to length 1
-	// there.
+	// Make each feature of the order orthogonal to the previous ones, and scale it to length 1. The weights and lengths
+	// come from G; the same operations are then applied to the held-out rows.
 	basis, heldBasis := make([]float64, len(order)*rank), make([]float64, len(order)*width)
 	for a, p := range order {
 		readRows(order[a : a+1])
 		v, w := basis[a*rank:][:rank], heldBasis[a*width:][:width]
 		copy(v, g.G.R[p*rank:][:rank])
 		copy(w, rows[:width])
-		for range 2 { // twice is enough (Kahan)
+		for range 2 { // orthogonalizing twice is enough (Kahan)
 			for b := range a {
 				x := -kernel.Dot(basis[b*rank:][:rank], v)
 				kernel.Axpy(x, basis[b*rank:][:rank], v)
@@ -144,26 +146,25 @@ func (g *Graph) HeldErrors(threads int, order []int) []float64 {
 	return total[1:]
 }
 
-// HeldBytes returns the memory that HeldErrors of k features needs in addition to a Graph of m anchors that was
-// estimated by a sketch of the given rows.
+// HeldBytes returns the memory that HeldErrors needs for an order of k features. The Graph of m anchors, estimated from
+// a sketch of the given number of rows, is not counted.
 func HeldBytes(m, k, rows int) int64 {
 	held := int64(gram.SketchHeld(rows))
 	rank, width := int64(gram.SketchRows(rows))-held+int64(m), held+int64(m)
 	return 8*(int64(m)*int64(m)+sketchBlock*(2*int64(m)+width+int64(k)+2)+int64(k)*(rank+width)) + kernel.TeamBytes(m, sketchBlock) + buffers
 }
 
-// EstimateBytes returns as most the peak memory of Estimate for d features and m anchors, in addition to the Graph
-// without G and two sketches of the given rows, including its result. stays is the memory that remains in place of the
-// sketches.
-func EstimateBytes(m, d, rows int) (most, stays int64) {
+// EstimateBytes bounds the memory of Estimate for d features and m anchors, in addition to the Graph without G and two
+// sketches of the given number of rows. peak includes the result. stays is the memory that remains afterwards.
+func EstimateBytes(m, d, rows int) (peak, stays int64) {
 	r := int64(gram.SketchRows(rows))
 	held := int64(gram.SketchHeld(rows))
 	rank := r - held + int64(m)
 	beside := 8 * (held*int64(d) + int64(m)*int64(m))
 	stays = 8*max(2*r, rank)*int64(d) + beside
-	most = beside + 8*(3*int64(m)*int64(m)+2*int64(m)*r+sketchBlock*(r+int64(m))+2*r*8) + linalg.SymmetricEigenBytes(m)
+	peak = beside + 8*(3*int64(m)*int64(m)+2*int64(m)*r+sketchBlock*(r+int64(m))+2*r*8) + linalg.SymmetricEigenBytes(m)
 	if rank > 2*r {
-		most += 8 * rank * int64(d)
+		peak += 8 * rank * int64(d)
 	}
-	return most + kernel.TeamBytes(m, d) + kernel.TeamBytes(m, int(r)) + buffers, stays
+	return peak + kernel.TeamBytes(m, d) + kernel.TeamBytes(m, int(r)) + buffers, stays
 }

@@ -10,18 +10,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// If rows are few and wide, the tables of a [kernel.Nearest] would need more memory than the rows and anchors
-// themselves, and save little arithmetic. In this file, all distances are computed from products, a few features at a
-// time.
+// The functions of this file are for few rows of many features. The tables of a [kernel.Nearest] would then need more
+// memory than the rows and anchors themselves, and save little arithmetic. So all distances are computed from products,
+// a panel of consecutive features at a time.
 
 const (
-	// panelColumns is the number of columns processed together.
+	// panelColumns is the number of features in a panel.
 	panelColumns = 256
-	// wideColumns is the number of features from which on Among uses this way too.
+	// wideColumns is the smallest number of features for which Among uses these functions too.
 	wideColumns = 1 << 14
 )
 
-// columnPanels calls visit for all columns of n rows in turn. Each call gets an n×h panel whose first column is from.
+// columnPanels is a function that passes all columns of n rows to visit, a panel x of consecutive columns at a time. x
+// is n×h, and its first column is column from.
 type columnPanels func(visit func(from int, x kernel.Matrix[float64]))
 
 func factorPanels(g *gram.Matrix, threads int) columnPanels {
@@ -43,9 +44,9 @@ func rowPanels(x kernel.Matrix[float64]) columnPanels {
 	}
 }
 
-// takeRows computes Z, ΔᵀZ and ZᵀX̃ of the rows of a factor, which are centred and in the frame's scale. indices has
-// the index of each feature in the frame.
-func (s *Statistics) takeRows(g *gram.Gram, indices []int) error {
+// sumFactorRows computes Z, Δ, ZᵀZ and ZᵀX̃ from the rows of a factor, which are centred and in the frame's scale.
+// indices has the index of each feature in the frame.
+func (s *Statistics) sumFactorRows(g *gram.Gram, indices []int) error {
 	m, d, all := s.m, g.D, len(s.frame.columns)
 	points := kernel.RowMajor(s.anchors.Points, m, all, all)
 	if d < all { // g lacks features of the anchors
@@ -57,7 +58,7 @@ func (s *Statistics) takeRows(g *gram.Gram, indices []int) error {
 		}
 		points = narrow
 	}
-	// The frame's centre is not the mean.
+	// The rows are about the mean, but the points are about the frame's centre.
 	shift := make([]float64, d)
 	for k, j := range indices {
 		shift[k] = (g.Mean[k] - s.frame.center[j]) * s.frame.factor[j]
@@ -69,7 +70,7 @@ func (s *Statistics) takeRows(g *gram.Gram, indices []int) error {
 	s.anchors, s.work, points.Data = nil, nil, nil
 	if !s.opt.NoCross {
 		s.zx = room.MakeSlice[float64](m * d)
-		team, z := kernel.NewTeam(s.opt.Threads), s.rows.asSparse(m)
+		team, z := kernel.NewTeam(s.opt.Threads), s.rows.asSparseMatrix(m)
 		rows(func(from int, x kernel.Matrix[float64]) {
 			kernel.SparseGemm(team, z, x, kernel.RowMajor(s.zx, m, d, d).Sub(0, from, m, x.Cols))
 		})
@@ -80,13 +81,13 @@ func (s *Statistics) takeRows(g *gram.Gram, indices []int) error {
 	return nil
 }
 
-func (z RowWeights) asSparse(m int) kernel.Sparse {
+func (z RowWeights) asSparseMatrix(m int) kernel.Sparse {
 	return kernel.Sparse{Rows: z.Rows, Cols: m, Count: z.Count, Index: z.Index, Value: z.Value}
 }
 
-// findWeights computes the weights of the n rows of X + 1·shiftᵀ, n×d, on the points, m×d row-major, and adds Δ and
-// ZᵀZ, in 2nmd flops. It finds candidates by ‖x‖² − 2xᵀp + ‖p‖². All points that may be among the nearest, considering
-// rounding, are then compared by their exact differences.
+// findWeights computes the weights of n rows on the points, and adds them to Δ and ZᵀZ, in 2nmd flops. The rows are X +
+// 1·shiftᵀ, n×d, and points is m×d row-major. Candidates for the nearest points p of a row x are found by ‖x‖² − 2xᵀp +
+// ‖p‖². Every point that may be among the nearest, considering rounding, is then compared exactly.
 func (s *Statistics) findWeights(rows columnPanels, n int, points kernel.Matrix[float64], shift []float64) error {
 	m, k := s.m, s.k
 	team := kernel.NewTeam(s.opt.Threads)
@@ -94,7 +95,7 @@ func (s *Statistics) findWeights(rows columnPanels, n int, points kernel.Matrix[
 	shiftedP := &pointShifter{team, points, shift, make([]float64, m*panelColumns)}
 	rowSquares, pointSquares := make([]float64, n), make([]float64, m)
 	rows(func(from int, x kernel.Matrix[float64]) {
-		eachRun(team.Threads(), n, func(at, to int) {
+		eachRowRange(team.Threads(), n, func(at, to int) {
 			for c := range x.Cols {
 				for i := at; i < to; i++ {
 					v := x.Data[i*x.RowStride+c*x.ColStride]
@@ -107,7 +108,7 @@ func (s *Statistics) findWeights(rows columnPanels, n int, points kernel.Matrix[
 	longest := slices.Max(pointSquares)
 	near := scaledProducts(rows, shiftedP, rowSquares, longest)
 	lists := make([][]candidate, n)
-	eachRun(team.Threads(), n, func(at, to int) {
+	eachRowRange(team.Threads(), n, func(at, to int) {
 		row := make([]float64, m)
 		for i := at; i < to; i++ {
 			lengths := 2 * math.Sqrt(rowSquares[i]) * math.Sqrt(longest)
@@ -122,7 +123,7 @@ func (s *Statistics) findWeights(rows columnPanels, n int, points kernel.Matrix[
 	rows(func(from int, x kernel.Matrix[float64]) {
 		h := x.Cols
 		shiftedP.shiftColumns(from, h, func(int, []float64) {})
-		eachRun(team.Threads(), n, func(at, to int) {
+		eachRowRange(team.Threads(), n, func(at, to int) {
 			kernel.Copy(kernel.RowMajor(block[at*panelColumns:], to-at, h, panelColumns), x.Sub(at, 0, to-at, h))
 			for i := at; i < to; i++ {
 				row := block[i*panelColumns:][:paddedLength(h)]
@@ -147,11 +148,11 @@ func (s *Statistics) findWeights(rows columnPanels, n int, points kernel.Matrix[
 		return stream.Dataf("", "the squared distance of row %d from the anchors overflows; scale the columns", i)
 	}
 	s.Rows = int64(n)
-	s.addPairs(s.rows.asSparse(m))
+	s.addWeightSums(s.rows.asSparseMatrix(m))
 	return nil
 }
 
-// pointShifter computes P − 1·shiftᵀ, at most panelColumns columns at a time, padded with 0.
+// pointShifter computes P − 1·shiftᵀ for the matrix P of points, at most panelColumns columns at a time, padded with 0.
 type pointShifter struct {
 	team           *kernel.Team
 	points         kernel.Matrix[float64]
@@ -159,10 +160,11 @@ type pointShifter struct {
 	shiftedColumns []float64
 }
 
-// shiftColumns computes h columns from the given one on, and calls visit for the columns of each point.
+// shiftColumns computes h columns, beginning with the given one, and calls visit with the shifted columns p of each
+// point j.
 func (s *pointShifter) shiftColumns(from, h int, visit func(j int, p []float64)) {
 	shift := s.shift[from:][:h]
-	eachRun(s.team.Threads(), s.points.Rows, func(at, to int) {
+	eachRowRange(s.team.Threads(), s.points.Rows, func(at, to int) {
 		for j := at; j < to; j++ {
 			p := s.pointColumns(j)
 			for c, v := range s.points.Data[j*s.points.RowStride+from:][:h] {
@@ -182,8 +184,8 @@ func paddedLength(n int) int {
 	return (n + kernel.SquaresBlock - 1) / kernel.SquaresBlock * kernel.SquaresBlock
 }
 
-// scaledProducts returns xᵀp of all rows and points in float32. Each row is scaled to length 1, and the points by the
-// longest of them.
+// scaledProducts returns xᵀp of all rows x and points p in float32. Before the product each row is scaled to length 1,
+// and all points are divided by the length of the longest point.
 func scaledProducts(rows columnPanels, points *pointShifter, squares []float64, longest float64) []float32 {
 	n, m, team := len(squares), points.points.Rows, points.team
 	unit := func(square float64) float64 {
@@ -204,7 +206,7 @@ func scaledProducts(rows columnPanels, points *pointShifter, squares []float64, 
 		if x.RowStride == 1 {
 			left.RowStride, left.ColStride = 1, n
 		}
-		eachRun(team.Threads(), n, func(at, to int) { toFloat32(left.Sub(at, 0, to-at, h), x.Sub(at, 0, to-at, h), rowFactors[at:to]) })
+		eachRowRange(team.Threads(), n, func(at, to int) { toFloat32(left.Sub(at, 0, to-at, h), x.Sub(at, 0, to-at, h), rowFactors[at:to]) })
 		points.shiftColumns(from, h, func(j int, p []float64) {
 			for c, v := range p {
 				pointPanel[j*h+c] = float32(v * pointFactor)
@@ -215,7 +217,7 @@ func scaledProducts(rows columnPanels, points *pointShifter, squares []float64, 
 	return near.Data
 }
 
-// toFloat32 writes x to y, which has the same layout, with row i multiplied by factors[i].
+// toFloat32 converts x to y, which has the same layout, and multiplies row i by factors[i].
 func toFloat32(y kernel.Matrix[float32], x kernel.Matrix[float64], factors []float64) {
 	if x.RowStride != 1 {
 		for i, f := range factors {
@@ -233,7 +235,7 @@ func toFloat32(y kernel.Matrix[float32], x kernel.Matrix[float64], factors []flo
 	}
 }
 
-func eachRun(threads, n int, visit func(at, to int)) {
+func eachRowRange(threads, n int, visit func(at, to int)) {
 	const run = 32
 	kernel.Each(threads, (n+run-1)/run, func(t int) { visit(t*run, min((t+1)*run, n)) })
 }
@@ -244,8 +246,10 @@ type candidate struct {
 	distance float64
 }
 
-// nearCandidates lists the points that may be among the count nearest ones. It allows for the rounding of float32
-// products of d numbers, which are summed panelColumns at a time. squares is the sum of the squares of the numbers.
+// nearCandidates lists the points that may be among the count nearest ones of a row. near has the approximate squared
+// distance of each point from the row. The list allows for the rounding of float32 products of d numbers, which are
+// summed panelColumns at a time. squares is the square of the row's length plus the square of the longest point's
+// length.
 func nearCandidates(near []float64, squares float64, d, count int) (list []candidate) {
 	sorted := slices.Clone(near)
 	slices.Sort(sorted)
@@ -258,8 +262,8 @@ func nearCandidates(near []float64, squares float64, d, count int) (list []candi
 	return list
 }
 
-// selectNearest returns the count nearest candidates with their squared distances, nearest first. Of equal ones it
-// returns the lowest.
+// selectNearest returns the count nearest candidates with their squared distances, nearest first. Of candidates at
+// equal distances, the ones with the lowest index come first.
 func selectNearest(list []candidate, count int) (index []int32, distance []float64) {
 	slices.SortStableFunc(list, func(a, b candidate) int {
 		switch {
@@ -279,13 +283,13 @@ func selectNearest(list []candidate, count int) (index []int32, distance []float
 	return index, distance
 }
 
-// LaterBytes bounds the memory of Statistics of m anchors of d features to which n rows are added later, including the
+// LaterBytes bounds the memory of Statistics with Options.Later, for m anchors, d features and n rows. It includes the
 // anchors and the resulting graph.
 func LaterBytes(m, d, n, neighbors int) int64 {
 	return 8*int64(m)*int64(d) + searchBytes(m, d, n, neighbors)
 }
 
-// searchBytes returns LaterBytes without anchors and C.
+// searchBytes is a part of LaterBytes: it leaves out the anchors and C.
 func searchBytes(m, d, n, neighbors int) int64 {
 	return 8*int64(m)*int64(m+1) + 12*int64(n)*int64(neighbors) + 8*int64(n)*int64(3*m+panelColumns+40) + 12*panelColumns*int64(m) + frameBytes*int64(d) + buffers
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Merge adds the statistics of o in O(m² + m·D). The result equals one pass over both inputs up to rounding. o is
-// unchanged. On error s is unchanged; the error is a *stream.UsageError if the anchors, the number of neighbours, or
-// scaling and filling differ.
+// Merge adds the statistics of o to s in O(m² + m·D). Up to rounding, the result equals one pass over the rows of both.
+// o is unchanged. On error s is unchanged. The error is a *stream.UsageError if the anchors, the number of neighbours,
+// or scaling and filling differ.
 func (s *Statistics) Merge(o *Statistics) error {
 	if err := errors.Join(s.brokenErr, o.brokenErr); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (s *Statistics) Merge(o *Statistics) error {
 		return stream.Usagef("cannot merge graphs of other anchors (%d and %d): %s", s.m, o.m, remedy)
 	}
 	s.Rows += o.Rows
-	if s.trust == (Trust{}) { // if set, the trust is equal, because it depends on the anchors alone
+	if s.trust == (Trust{}) { // if both have a trust it is equal, because it depends on the anchors alone
 		s.trust = o.trust
 	}
 	kernel.Axpy(1, o.delta, s.delta)

@@ -9,9 +9,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
-// This is the binary form of a Sampler, in 8-byte little-endian words. Equal samples give equal bytes: "ufssamp1", d,
-// seed, rows to keep, rows, then for each row, in the order of the keys, its position and d values. A sample of
-// entries has "ufssent1", and in place of the values the number of entries, their columns and their values.
+// The binary form of a Sampler consists of 8-byte little-endian words, and equal samples have equal bytes. It begins
+// with "ufssamp1", d, the seed, the largest number of rows and the number of rows. For each row, in the order of the
+// keys, it has the position and d values. The form of a sample of sparse rows begins with "ufssent1". In place of the
+// values, each row then has the number of entries, their columns and their values.
 
 // WriteTo writes the binary form of s. It implements io.WriterTo.
 func (s *Sampler) WriteTo(w io.Writer) (int64, error) {
@@ -43,10 +44,10 @@ func (s *Sampler) formMagic() string {
 	return samplerMagic
 }
 
-// ReadFrom replaces s by a sample that WriteTo wrote, including seed and rows to keep, and reads no further. It keeps
-// s's other options, so that adding further rows has the same effect as for the original. If s has columns, the
-// numbers of columns must agree. Memory grows with the bytes read. If it would exceed the limit, ReadFrom fails with a
-// *stream.MemoryError before it reads any row. s is unchanged on error.
+// ReadFrom replaces s by a sample that WriteTo wrote, including the seed and the largest number of rows, and reads
+// nothing after it. It keeps the other options of s, so that adding further rows has the same effect as adding them to
+// the original. If s has columns, the numbers of columns must agree. Memory grows with the bytes read. If it would
+// exceed the limit, ReadFrom fails with a *stream.MemoryError before it reads any row. s is unchanged on error.
 func (s *Sampler) ReadFrom(r io.Reader) (int64, error) {
 	return words.Replace(s, r, s.decodeSampler)
 }
@@ -65,7 +66,7 @@ func (s *Sampler) decodeSampler(r *words.Reader) *Sampler {
 		r.Fail("a sample that keeps no rows")
 	}
 	if r.Err() == nil {
-		r.Stop(got.checkLimit(n))
+		r.Stop(got.checkMemoryLimit(n))
 	}
 	for i := range n {
 		if r.Err() != nil {
@@ -86,7 +87,7 @@ func (s *Sampler) decodeSampler(r *words.Reader) *Sampler {
 		}
 		got.rows = append(got.rows, row)
 	}
-	slices.Reverse(got.rows) // descending, hence a heap
+	slices.Reverse(got.rows) // descending keys are a heap
 	return got
 }
 
@@ -118,6 +119,6 @@ func (s *Sampler) decodeEntries(r *words.Reader, e *rowEntries) {
 	e.value = decodeValues(r, n)
 	s.entryBytes += e.heldBytes()
 	if r.Err() == nil {
-		r.Stop(s.checkLimit(len(s.rows) + 1))
+		r.Stop(s.checkMemoryLimit(len(s.rows) + 1))
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// MostSampled bounds the rows of a sample.
+// MostSampled is the largest number of rows of a sample.
 const MostSampled = 1 << 24
 
 // SamplerOptions sets which rows a Sampler keeps, and how.
@@ -19,13 +19,13 @@ type SamplerOptions struct {
 	Rows  int // largest number of rows kept; 0 means MostAnchors
 	Seed  uint64
 	Limit int64 // bytes that the Sampler may hold, see SamplerBytes; 0 means 2 GiB
-	// Bound is the highest hash of a row to keep, see HashBound; 0 means no bound. Parts of a table with the same
-	// bound keep in total only a few more rows than a sampler of the whole.
+	// Bound is the highest hash of a row to keep, see HashBound; 0 means no bound. If the parts of a table are sampled
+	// with the same bound, they keep in total only a few more rows than one Sampler of the whole table.
 	Bound uint64
-	// Starts are the positions at which row groups start, in order: each row is stored with the start of its group.
-	// Without Starts it is 0.
+	// Starts has the positions at which row groups start, in ascending order. Each row is stored with the start of its
+	// group, which is 0 without Starts.
 	Starts []int64
-	// Entries keeps sparse rows as their entries. InOrder then lists rows without values.
+	// Entries makes the Sampler store sparse rows as lists of entries. InOrder then lists rows without values.
 	Entries bool
 }
 
@@ -38,17 +38,18 @@ func (o SamplerOptions) withDefaults() SamplerOptions {
 // defaultLimit is 2 GiB, as in gram.Options.
 const defaultLimit = 2 << 30
 
-// Sampler keeps the rows of a table with the lowest hashes of their global positions, unscaled. This is a random
-// sample without replacement, which is the same however the table is cut and in any order of the parts. A smaller
-// sample is the start of a larger one, so its size can be chosen after the pass. Row weights are not used.
+// Sampler keeps the rows of a table whose global positions have the lowest hashes, unscaled. This is a random sample
+// without replacement. It does not depend on how the table is cut, or on the order of the parts. The first m rows of a
+// larger sample are the sample of m rows, so the size can be chosen after the pass. Row weights are not used.
 //
-// Tables that were numbered separately may have rows with the same position, and so with the same hash. These rows are
-// ordered by their values. Such a sample is as good, but differs from the sample of the tables numbered as one.
+// Tables that were numbered separately may have rows with the same position, and so with the same hash. Such rows are
+// ordered by their values. The sample is then no less random, but differs from the sample of one table with distinct
+// positions.
 type Sampler struct {
 	d           int
 	opt         SamplerOptions
 	rows        keyHeap
-	spareValues []float64 // memory for further rows
+	spareValues []float64 // free memory for the values of further rows
 	entryBytes  int64     // bytes of entries kept
 }
 
@@ -58,7 +59,7 @@ type sampledRow struct {
 	start    int64      // start of its row group
 	values   []float64  // d
 	entries  rowEntries // in place of values, if Entries is set
-	chunkRow int        // its row in the chunk being added, or noChunkRow
+	chunkRow int        // index of the row in the chunk being added, or noChunkRow
 }
 
 // rowEntries has the entries of a sparse row, ordered by column.
@@ -81,11 +82,10 @@ func (h keyHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *keyHeap) Push(x any)        { *h = append(*h, x.(sampledRow)) }
 func (h *keyHeap) Pop() any          { panic("anchor: rows are replaced, never popped") }
 
-// SamplerBytes bounds the memory of a Sampler of the given rows and columns, with the buffers of encoding and
-// decoding.
+// SamplerBytes bounds the memory of a Sampler of the given rows and columns, including buffers for encoding.
 func SamplerBytes(rows, d int) int64 { return sampleBytes(rows, d) + buffers }
 
-// EntriesBytes bounds the memory of a Sampler of sparse rows that keeps the given rows and total of entries.
+// EntriesBytes bounds the memory of a Sampler that keeps the given numbers of sparse rows and of entries.
 func EntriesBytes(rows int, entries int64) int64 {
 	return int64(rows)*128 + 2*(4+8)*entries + buffers // twice, because rows reuse the memory of longer rows
 }
@@ -120,9 +120,9 @@ func (s *Sampler) Seed() uint64 { return s.opt.Seed }
 // Rows returns the largest number of rows kept.
 func (s *Sampler) Rows() int { return s.opt.Rows }
 
-// Add considers the rows of c. It costs O(rows) hashes, and O(d) for each of the few rows that are kept: of n rows
-// about Rows·(1 + ln(n/Rows)), if they come in random order. It fails, with s unchanged, if c has other columns, or
-// with a *stream.MemoryError.
+// Add samples from the rows of c. It computes one hash for each row, and costs O(d) for each of the few rows that are
+// kept. If n rows come in random order, about Rows·(1 + ln(n/Rows)) of them are kept. It fails, with s unchanged, if c
+// has other columns, or with a *stream.MemoryError.
 func (s *Sampler) Add(c *stream.Chunk) error {
 	if c.Cols != s.d {
 		return fmt.Errorf("anchor: chunk of %d columns, want %d", c.Cols, s.d)
@@ -130,8 +130,8 @@ func (s *Sampler) Add(c *stream.Chunk) error {
 	if s.opt.Entries && c.Sparse == nil {
 		return fmt.Errorf("anchor: a sample of entries takes no dense rows")
 	}
-	left := s.countBelow(c)
-	if err := s.checkLimit(min(len(s.rows)+left, s.opt.Rows)); err != nil {
+	left := s.countBelowBound(c)
+	if err := s.checkMemoryLimit(min(len(s.rows)+left, s.opt.Rows)); err != nil {
 		return err
 	}
 	anyTaken := false
@@ -159,9 +159,9 @@ func (s *Sampler) Add(c *stream.Chunk) error {
 		anyTaken = true
 	}
 	if anyTaken {
-		s.copyTaken(c)
+		s.copyTakenRows(c)
 	}
-	return s.checkLimit(len(s.rows))
+	return s.checkMemoryLimit(len(s.rows))
 }
 
 func (s *Sampler) rowKey(position int64) uint64 { return splitmix.Hash(s.opt.Seed, uint64(position)) }
@@ -173,7 +173,7 @@ func (s *Sampler) maxKey() uint64 {
 	return s.opt.Bound
 }
 
-func (s *Sampler) countBelow(c *stream.Chunk) (n int) {
+func (s *Sampler) countBelowBound(c *stream.Chunk) (n int) {
 	if s.opt.Bound == 0 {
 		return c.Rows
 	}
@@ -196,7 +196,7 @@ func (s *Sampler) groupStart(position int64) int64 {
 	return s.opt.Starts[at-1]
 }
 
-func (s *Sampler) checkLimit(rows int) error {
+func (s *Sampler) checkMemoryLimit(rows int) error {
 	need := SamplerBytes(rows, s.d)
 	if s.opt.Entries {
 		need = EntriesBytes(rows, 0) + s.entryBytes
@@ -208,7 +208,7 @@ func (s *Sampler) checkLimit(rows int) error {
 	return nil
 }
 
-// rowMemory returns memory for one row. more is the largest number of calls that will follow.
+// rowMemory returns memory for the values of one row. more is the largest number of calls that will follow.
 func (s *Sampler) rowMemory(more int) []float64 {
 	if len(s.spareValues) < s.d {
 		s.spareValues = make([]float64, s.d*min(more, s.opt.Rows-len(s.rows)))
@@ -218,7 +218,7 @@ func (s *Sampler) rowMemory(more int) []float64 {
 	return row
 }
 
-func (s *Sampler) copyTaken(c *stream.Chunk) {
+func (s *Sampler) copyTakenRows(c *stream.Chunk) {
 	var taken []*sampledRow
 	for i := range s.rows {
 		if r := &s.rows[i]; r.chunkRow >= 0 {

@@ -8,13 +8,13 @@ import (
 
 // SampledRow is one row of a sample.
 type SampledRow struct {
-	Position int64     // in the whole table
+	Position int64     // row number in the whole table
 	Start    int64     // position at which its row group starts
 	Values   []float64 // d values, NaN for missing entries; they belong to the sample
 }
 
-// InOrder lists the rows in the order of their positions in the table. Rows of tables that were numbered separately
-// may share a position, and are then ordered by their values.
+// InOrder lists the rows by their positions in the table. Rows of tables that were numbered separately may share a
+// position, and are then ordered by their values.
 func (s *Sampler) InOrder() []SampledRow {
 	rows := make([]SampledRow, len(s.rows))
 	for i, r := range s.rows {
@@ -26,13 +26,13 @@ func (s *Sampler) InOrder() []SampledRow {
 	return rows
 }
 
-// Put adds a row to a sample that has room for it, and keeps the slice of its values. If memory does not suffice, it
-// fails with a *stream.MemoryError, with s unchanged.
+// Put adds a row to a sample that has room for it, and keeps the slice of its values. If the memory limit does not
+// suffice, it fails with a *stream.MemoryError, with s unchanged.
 func (s *Sampler) Put(r SampledRow) error {
 	if len(r.Values) != s.d || len(s.rows) == s.opt.Rows {
 		panic("anchor: a row of another table, or one too many")
 	}
-	if err := s.checkLimit(len(s.rows) + 1); err != nil {
+	if err := s.checkMemoryLimit(len(s.rows) + 1); err != nil {
 		return err
 	}
 	heap.Push(&s.rows, sampledRow{key: s.rowKey(r.Position), position: r.Position, start: r.Start, values: r.Values, chunkRow: noChunkRow})

@@ -12,27 +12,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// If neither G nor the n rows fit in memory, G is estimated, but only the part that does not follow from the graph.
-// With the projection P = BS⁺Bᵀ on the columns of B,
+// If neither G nor the n rows fit in memory, G is split into a part that follows from the graph and a part that is
+// estimated. Let P = BS⁺Bᵀ be the projection on the columns of B (see [Graph]). Then
 //
 //	G = X̃ᵀPX̃ + X̃ᵀ(I − P)X̃ = CᵀS⁺C + X̃ᵀ(I − P)X̃,
 //
-// The first term is known. The diagonal of the second term is known, because the diagonal of G is. A sketch ΠX̃ of the
-// rows, together with the sketch ΠB of their weights by the same rows and signs, gives a factor of the second term:
-// Π(I − P)X̃ = ΠX̃ − (ΠB)S⁺C. With S⁺ = UΛ⁻¹Uᵀ the rows
+// The first term is known, and so is the diagonal of the second, because the diagonal of G is known. The second term is
+// estimated from two sketches with the same random rows and signs Π: ΠX̃ of the rows and ΠB of their weights. A factor
+// of the estimate is Π(I − P)X̃ = ΠX̃ − (ΠB)S⁺C. With S⁺ = UΛ⁻¹Uᵀ the rows
 //
 //	R = [Π(I − P)X̃ ; Λ^(−½)UᵀC],   B = [0 ; Λ^½Uᵀ]
 //
-// are the rows of a graph with BᵀR = C and BᵀB = S, and RᵀR is that estimate. It is positive semidefinite, and so is
-// RᵀLR. The columns of the first block are scaled to their known lengths, which makes the diagonals of G and of XᵀLX
+// are the rows of a graph with BᵀR = C and BᵀB = S, and RᵀR is the estimate of G. RᵀR and RᵀLR are positive
+// semidefinite. The columns of the first block are scaled to their known lengths, so the diagonals of G and XᵀLX are
 // exact.
 
-// SketchWeights makes s also add the weights Z of every further row to z, at the position of the row. z is a sketch of
-// m columns.
+// SketchWeights makes s also add the weights Z of every further row to the sketch z, which has m columns. The weights
+// are added under the position of the row.
 func (s *Statistics) SketchWeights(z *gram.Sketch) { s.weights = z }
 
-// addToSketch adds the current weights of the given rows of c to the sketch of the weights.
-func (s *Statistics) addToSketch(c *stream.Chunk, from, rows int) error {
+// addWeightsToSketch adds the current weights of the given rows of c to the sketch of the weights.
+func (s *Statistics) addWeightsToSketch(c *stream.Chunk, from, rows int) error {
 	if s.weights == nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (s *Statistics) addToSketch(c *stream.Chunk, from, rows int) error {
 	for i := range rows {
 		list.RowPtr = append(list.RowPtr, i*s.k)
 		positions[i] = c.Position(from + i)
-		for e := i * s.k; e < (i+1)*s.k; e++ { // sorted by insertion, as they are few
+		for e := i * s.k; e < (i+1)*s.k; e++ { // sort the row's few weights by anchor, by insertion
 			list.Index, list.Value = append(list.Index, w.index[e]), append(list.Value, w.weight[e])
 			for q := e; q > i*s.k && list.Index[q] < list.Index[q-1]; q-- {
 				list.Index[q], list.Index[q-1] = list.Index[q-1], list.Index[q]
@@ -57,17 +57,19 @@ func (s *Statistics) addToSketch(c *stream.Chunk, from, rows int) error {
 const (
 	// sketchBlock is the number of features whose columns are computed at a time.
 	sketchBlock = 256
-	// sketchSeed is the seed for choosing rows for columns with few entries if all of these are held out.
+	// sketchSeed is a random seed. If a feature's part to be estimated is 0 in all rows of the sketch that are not held
+	// out, although its known length is not 0, this length is stored in a row chosen by a hash of the seed.
 	sketchSeed = 0x5b1d
 )
 
-// Estimate gives g, whose G is absent, an estimate of G. It is a factor made of the main rows of the sketch x of the
-// table's rows, and of one row for each direction of the graph. z is the sketch of the weights of the same rows (see
-// [Statistics.SketchWeights]), with the same number of rows and the same seed. std makes the rows of X̃. Both sketches
-// are consumed. g.Held is the estimate of X̃ᵀ(I − P)X̃ by the held-out rows. Estimate costs 2(r + m)mD flops and holds
-// EstimateBytes.
+// Estimate sets the absent G of g to an estimate, in the form of a factor. The factor has the rows of x, the sketch of
+// the table's rows, except the held-out rows, and one row for each direction of the graph. z is the sketch of the
+// weights of the same rows (see [Statistics.SketchWeights]), with the same number of rows and the same seed. std
+// standardizes the rows to X̃. Both sketches are consumed. g.Held is set to the estimate of X̃ᵀ(I − P)X̃ by the
+// held-out rows. With r rows of the sketch, Estimate costs 2(r + m)mD flops. It holds EstimateBytes.
 //
-// Directions are left to the sketch if S is not larger there than the rounding of a sum of n numbers.
+// A direction of the graph is an eigenvector of S. If its eigenvalue is within the rounding of a sum of n numbers, the
+// direction is left to the sketch.
 func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer) error {
 	if !g.G.Absent() || len(std.Columns) != g.D || x.Rows() != z.Rows() {
 		return fmt.Errorf("anchor: sketches of %d and %d rows, of %d features, for a graph of %d", x.Rows(), z.Rows(), len(std.Columns), g.D)
@@ -115,7 +117,7 @@ func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer)
 		clear(known.Data)
 		kernel.Gemm(team, 1, c.Sub(0, from, m, n).Trans(), up.Trans(), known.Sub(0, 0, n, q))
 		kernel.Gemm(team, -1, known.Sub(0, 0, n, q), across, sketched.Sub(0, 0, n, r))
-		// Writing overwrites no sums of later columns: each column has 2r numbers, and rank is at most that.
+		// Writing does not overwrite sums of later columns, because each column has 2r numbers, and rank ≤ 2r.
 		kernel.Each(team.Threads(), n, func(i int) {
 			k := from + i
 			row, exact := sketched.Data[i*r:][:r], known.Data[i*q:][:q]
@@ -155,7 +157,7 @@ func (g *Graph) sketchedWeights(team *kernel.Team, z *gram.Sketch, up kernel.Mat
 	return across
 }
 
-// scaleToSquare scales x to the given squared length. It returns false if x is 0 and the length is not.
+// scaleToSquare scales x to the given squared length. It returns false if x is 0 and the squared length is not.
 func scaleToSquare(x []float64, square float64) bool {
 	old := kernel.Dot(x, x)
 	if !(old > 0) {

@@ -6,12 +6,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Target is a matrix T of n rows to be reconstructed from few columns, in the form that selectors use.
+// Target is a matrix T of n rows that selectors reconstruct from few columns. It holds only products of T.
 type Target struct {
 	Rows  int       // columns of T, rows of H
 	H     []float64 // TᵀX̃, Rows×D row-major
 	Total float64   // ‖T‖²
-	// U and SU, M×D, belong to a smoothed target: TᵀT = Uᵀ(SU). They are nil for other targets, and for no rounds.
+	// U and SU, M×D, are set for targets smoothed in at least one round: TᵀT = Uᵀ(SU). Otherwise they are nil.
 	U, SU []float64
 }
 
@@ -20,11 +20,11 @@ func SmoothBytes(m, d int) int64 {
 	return 8*(2*int64(m)*int64(d)+int64(d)*int64(d)) + kernel.TeamBytes(m, d)
 }
 
-// Smooth returns the target T = AᵗX̃, the centred data smoothed t times on the anchor graph: H = CᵀS^(t−1)C, D×D,
-// symmetric to the last bit and stored in full, and ‖T‖² = tr(CᵀS^(2t−1)C). See the package documentation. For t ≥ 1
-// rounds it computes t products of S with an M×D matrix, and one product of a D×M with an M×D matrix: 2t·m²D + 2mD²
-// flops. With t = 0 it returns H = G, in g's own memory. It panics if G is a factor: see [Graph.Smoothing]. 0 threads
-// means GOMAXPROCS; the bits do not depend on the threads.
+// Smooth returns the target T = AᵗX̃, the centred data smoothed in t rounds on the anchor graph. H = CᵀS^(t−1)C is D×D,
+// symmetric to the last bit and stored in full; ‖T‖² = tr(CᵀS^(2t−1)C). See the package documentation. For t ≥ 1 Smooth
+// multiplies an M×D matrix t times by S, and a D×M matrix once by an M×D matrix, with 2t·m²D + 2mD² flops. For t = 0 it
+// returns H = G, in g's own memory. It panics if G is a factor: see [Graph.Smoothing]. threads = 0 means GOMAXPROCS;
+// the bits do not depend on the number of threads.
 func (g *Graph) Smooth(threads, t int) Target {
 	m, d := g.M, g.D
 	out := Target{Rows: d}
@@ -66,8 +66,8 @@ func (g *Graph) Smooth(threads, t int) Target {
 	return out
 }
 
-// Smoothing returns the small matrices of the target T = AᵗX̃, t ≥ 1, for use without any d×d matrix: H = CᵀPC and TᵀT
-// = CᵀQC with P = S^(t−1) and Q = S^(2t−1), M×M. It computes 2t products of M×M matrices.
+// Smoothing returns two M×M matrices for the target T = AᵗX̃, t ≥ 1, with which no d×d matrix is needed: H = CᵀPC and
+// TᵀT = CᵀQC with P = S^(t−1) and Q = S^(2t−1). It computes 2t products of M×M matrices.
 func (g *Graph) Smoothing(threads, t int) (p, q []float64) {
 	m, team := g.M, kernel.NewTeam(threads)
 	s := kernel.RowMajor(g.S, m, m, m)
@@ -87,8 +87,8 @@ func (g *Graph) Smoothing(threads, t int) (p, q []float64) {
 	return power.Data, times(power, times(s, power)).Data
 }
 
-// symmetrize replaces both triangles by their mean. Unlike a copy of one triangle, the mean does not depend on the
-// order of the columns.
+// symmetrize replaces each pair of mirrored elements by its mean. Unlike a copy of one triangle, the mean does not
+// depend on the order of the columns.
 func symmetrize(threads, n int, a []float64) {
 	kernel.Each(threads, n, func(i int) {
 		for j := i + 1; j < n; j++ {
@@ -98,8 +98,7 @@ func symmetrize(threads, n int, a []float64) {
 	})
 }
 
-// Error returns F(S)/F(∅) after each choice, with F(S) = ‖T − P_S T‖², from the scores of the choices. Each choice
-// lowers F by its score.
+// Error returns F(S)/F(∅) after each choice, with F(S) = ‖T − P_S T‖². Each choice lowers F by its score.
 func (s Target) Error(score []float64) []float64 {
 	out := make([]float64, len(score))
 	remaining := s.Total

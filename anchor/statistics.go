@@ -15,23 +15,23 @@ import (
 // DefaultNeighbors is the default K.
 const DefaultNeighbors = 5
 
-// Options tunes Statistics; only Neighbors changes results.
+// Options configures Statistics. Only Neighbors changes results.
 type Options struct {
 	Neighbors int   // K, the number of anchors on which a row has weights; 0 means 5
 	Threads   int   // goroutines; 0 means GOMAXPROCS
 	Limit     int64 // bytes that Statistics may hold, see Bytes; 0 means 2 GiB
-	// Later postpones the rows to [Statistics.Graph], which reads them from a Gram matrix that is a factor. Rows
-	// cannot be added to such statistics before, and they can be neither merged nor written.
+	// Later makes [Statistics.Graph] read all rows from a Gram matrix that is a factor. Before that call, rows cannot
+	// be added to such statistics, and the statistics can be neither merged nor written.
 	Later bool
-	// NoCross leaves C out of the Graph of such statistics if C is not needed.
+	// NoCross is for selectors that do not need C: the Graph of statistics with Later then has no C.
 	NoCross bool
 
-	// Entries has the number of entries of each column of sparse rows. Then only sparse rows are accepted, and C is
-	// kept by its columns: see [Columns]. Such statistics cannot be merged, and can be read only into statistics with
-	// the same Entries and anchors.
+	// Entries has the number of entries of each column, for a table of sparse rows. If it is set, only sparse rows are
+	// accepted, and C is kept by its columns: see [Columns]. Such statistics cannot be merged. They can be read only
+	// into statistics with the same Entries and anchors.
 	Entries []int64
 
-	// Busy measures the time for converting rows, for the search of their anchors, and for adding them. It may be nil.
+	// Busy collects the time for converting rows, for finding their nearest anchors, and for adding them; may be nil.
 	Busy *stream.Busy
 }
 
@@ -41,13 +41,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Statistics has the sums for the Graph of n rows and their weights Z on m anchors, in addition to gram.Moments of the
-// same rows. With X the n×D points of the rows in the anchors' frame, these are
+// Statistics holds the sums that, with gram.Moments of the same rows, give the Graph of n rows. With Z the n×m weights
+// of the rows on the anchors, and X the n×D points of the rows in the anchors' frame, the sums are
 //
 //	Δ = Zᵀ1   ZᵀX m×D   ZᵀZ m×m
 //
-// Each entry is summed up row by row, so that its bits depend only on the order of the rows, and neither on threads
-// nor on how the rows were cut into chunks. The frame's centre is fixed for the whole table.
+// Each sum is added up row by row. So its bits depend only on the order of the rows, not on threads or on how the rows
+// were cut into chunks. The frame's centre is fixed for the whole table.
 type Statistics struct {
 	Rows int64 // n
 
@@ -63,7 +63,7 @@ type Statistics struct {
 	rows    RowWeights // Z, if the rows come later
 	columns *Columns   // ZᵀX by its columns, in place of zx; nil without Options.Entries
 
-	weights *gram.Sketch // of Z; or nil
+	weights *gram.Sketch // sketch of Z; may be nil
 
 	anchors   *Anchors // nil if unknown: no rows can be added
 	work      *scratch // empty until rows arrive
@@ -77,16 +77,16 @@ type scratch struct {
 	thin      *thinSearch
 	thinFrame *thinFrame
 	rows      int
-	stride    int       // of points
+	stride    int       // distance between columns of points
 	points    []float64 // D columns of rows values
-	index     []int32   // rows×(K+1), then rows×K
-	distance  []float64 // rows×(K+1)
+	index     []int32   // the rows' nearest anchors: rows×(K+1), and rows×K after weighRows
+	distance  []float64 // rows×(K+1) squared distances
 	weight    []float64 // rows×K
 }
 
-// NewStatistics returns empty statistics. If the anchors are nil, the statistics can be read into, merged and
-// finished, but rows cannot be added. It fails with a *stream.UsageError unless there are more than K anchors, or with
-// a *stream.MemoryError.
+// NewStatistics returns empty statistics. If a is nil, they can be read, merged and turned into a Graph, but rows
+// cannot be added. It fails with a *stream.UsageError unless there are more than K anchors, or with a
+// *stream.MemoryError.
 func NewStatistics(a *Anchors, opt Options) (*Statistics, error) {
 	s := &Statistics{opt: opt.withDefaults(), anchors: a, work: new(scratch)}
 	s.k = s.opt.Neighbors
@@ -100,8 +100,8 @@ func NewStatistics(a *Anchors, opt Options) (*Statistics, error) {
 	return s, s.allocateSums()
 }
 
-// Another returns empty statistics with s's anchors and options. They share s's scratch, so rows must not be added to
-// both at the same time.
+// Another returns empty statistics with the anchors and options of s. They share the working memory of s, so rows must
+// not be added to both at the same time.
 func (s *Statistics) Another() (*Statistics, error) {
 	if s.brokenErr != nil {
 		return nil, s.brokenErr
@@ -110,8 +110,8 @@ func (s *Statistics) Another() (*Statistics, error) {
 	return o, o.allocateSums()
 }
 
-// SharedBytes bounds the memory of `states` Statistics that share their scratch (see Another): it is [Bytes] of each,
-// with the scratch and the anchors counted only once.
+// SharedBytes bounds the memory of several Statistics that share their working memory (see Another). states is their
+// number. The result is states times [Bytes], but counts the working memory and the anchors only once.
 func SharedBytes(m, d, neighbors, threads, states int) int64 {
 	one := Bytes(m, d, neighbors, threads)
 	if one == math.MaxInt64 || states < 1 {
@@ -133,7 +133,7 @@ func (s *Statistics) allocateSums() error {
 		for k, j := range s.frame.columns {
 			counts[k] = s.opt.Entries[j]
 			if s.frame.center[k] != 0 {
-				counts[k] = math.MaxInt64 // every row has a coordinate
+				counts[k] = math.MaxInt64 // every row has a coordinate that is not 0
 			}
 		}
 		s.columns = newColumns(s.m, s.k, counts)
@@ -161,7 +161,7 @@ func (s *Statistics) neededBytes() int64 {
 // Bytes bounds the memory of Statistics of m anchors and d features on the given number of threads (0 means
 // GOMAXPROCS), including the anchors themselves:
 //
-//	8·m² + 3·8·m·d + 4·m·d + the scratch of some hundred rows a worker
+//	8·m² + 3·8·m·d + 4·m·d + working memory for a few hundred rows per worker
 func Bytes(m, d, neighbors, threads int) int64 {
 	if m > maxRows || d > maxColumns {
 		return math.MaxInt64
@@ -173,8 +173,8 @@ func Bytes(m, d, neighbors, threads int) int64 {
 		kernel.SparseBytes(threads, rows, m, neighbors) + frameBytes*int64(d) + buffers
 }
 
-// ThinBytes bounds the memory of Statistics that keep C by its columns (see Options.Entries), including the anchors.
-// There are m thin anchors with the given total of coordinates, and rows with the given total of entries.
+// ThinBytes bounds the memory of Statistics that keep C by its columns (see Options.Entries), including the m thin
+// anchors. coordinates is the number of their nonzero coordinates, and entries is the number of entries of all rows.
 func ThinBytes(m, d, neighbors, threads int, coordinates, entries int64) int64 {
 	if m > maxRows || d > maxColumns {
 		return math.MaxInt64
@@ -187,15 +187,16 @@ func ThinBytes(m, d, neighbors, threads int, coordinates, entries int64) int64 {
 }
 
 const (
-	// The more rows a block has, the more of them share one reading of the sums to which they are added (see
-	// kernel.SparseGemm), but the fewer blocks fit a cache. With 790 features and 2,000 anchors on two workers, adding
-	// took 0.30 of the time of the search with 256 rows a worker, 0.25 with 512 and 0.20 with 1,024.
+	// blockBytes is the intended memory of one worker's share of a block of rows. In a larger block, more rows share
+	// one reading of the sums to which they are added (see kernel.SparseGemm), but the block may exceed a cache. We
+	// measured 790 features and 2,000 anchors on two workers. Adding took 0.30 of the time of the search with 256 rows
+	// per worker, 0.25 with 512 and 0.20 with 1,024.
 	blockBytes                 = 8 << 20
 	minBlockRows, maxBlockRows = 16, 1024
-	// blockPad keeps the columns of a block from falling on the same lines of the cache.
+	// blockPad is added to the stride of a block, so that its columns do not fall on the same lines of the cache.
 	blockPad = 8
-	// frameBytes bounds the memory of a column in addition to matrices: for the frame, twice while a file is read, and
-	// for the runs of columns.
+	// frameBytes bounds the memory of a column apart from matrices: for the frame, which is held twice while a file is
+	// read, and for the frameMapper.
 	frameBytes = 128
 )
 
@@ -203,11 +204,11 @@ func blockRows(d, threads int) int {
 	return threads * min(max(blockBytes/8/max(d, 1), minBlockRows), maxBlockRows)
 }
 
-// Add adds the rows of c. It makes 2·rows·m·D operations on bytes or in float32 to find the nearest anchors (see
-// kernel.Nearest), and 2·rows·K·D in float64. For sparse rows among thin anchors (see thinSearch), each entry costs as
-// much as the number of anchors that share its feature. Other sparse rows are made dense, a block at a time. It fails,
-// with s unchanged, for other columns or row weights (a *stream.UsageError). If a row that the profile of the anchors
-// has not seen is so far away that distances overflow, Add fails, and so does every later call.
+// Add adds the rows of c. To find the nearest anchors it makes 2·rows·m·D operations on bytes or in float32 (see
+// kernel.Nearest), and 2·rows·K·D in float64. For sparse rows among thin anchors (see thinSearch), the cost of an entry
+// is the number of anchors that share its feature. Other sparse rows are made dense, a block at a time. Add fails, with
+// s unchanged, if c has other columns, or has row weights (a *stream.UsageError). Distances may overflow for a row that
+// is not in the profile of the anchors. Add then fails, and so does every later call.
 func (s *Statistics) Add(c *stream.Chunk) error {
 	if s.brokenErr != nil {
 		return s.brokenErr
@@ -262,7 +263,7 @@ func (s *Statistics) newScratch(sparse bool) scratch {
 		} else {
 			y, ok = compressedPoints(s.anchors.Points, s.m, d)
 		}
-		if ok { // a coordinate takes 12 bytes of lists that grow by halves
+		if ok { // 12 bytes for each coordinate, in lists that may be half empty
 			w := s.newThinScratch(team, y, min(rows*d/3, maxCoordinates))
 			w.thinFrame = newThinFrame(&s.anchors.frame, &s.anchors.mapper)
 			return w
@@ -279,8 +280,8 @@ func (s *Statistics) newScratch(sparse bool) scratch {
 	return w
 }
 
-// newThinScratch returns scratch for sparse rows among the anchors y, with at most the given number of coordinates in
-// a block.
+// newThinScratch returns scratch for sparse rows among the anchors y. coordinates is the largest number of nonzero
+// coordinates in a block of rows.
 func (s *Statistics) newThinScratch(team *kernel.Team, y kernel.Compressed, coordinates int) scratch {
 	return scratch{team: team, thin: newThinSearch(y, s.k+1, team.Threads(), coordinates), index: make([]int32, maxBlockRows*(s.k+1)),
 		distance: make([]float64, maxBlockRows*(s.k+1)), weight: make([]float64, maxBlockRows*s.k)}
@@ -293,10 +294,10 @@ func (s *Statistics) addBlock(c *stream.Chunk, from, rows int) error {
 	if i := s.addPoints(rows); i >= 0 {
 		return errOverflow(c, from+i)
 	}
-	return s.addToSketch(c, from, rows)
+	return s.addWeightsToSketch(c, from, rows)
 }
 
-// addPoints adds the current rows, which are in the frame. It returns the first row whose distances overflow, or -1.
+// addPoints adds the rows in s.work.points. It returns the first row whose distances overflow, or -1.
 func (s *Statistics) addPoints(rows int) int {
 	w, d := s.work, len(s.frame.columns)
 	x := kernel.ColMajor(w.points, rows, d, w.stride)
@@ -310,10 +311,10 @@ func (s *Statistics) addPoints(rows int) int {
 	}
 	ownTime := time.Since(start) // the caller's own work without the team
 	z := kernel.Sparse{Rows: rows, Cols: s.m, Count: s.k, Index: w.index, Value: w.weight}
-	kernel.Each(min(2, w.team.Threads()), 2, func(i int) { // one worker does the pairs while the others begin with the rows
+	kernel.Each(min(2, w.team.Threads()), 2, func(i int) { // one worker adds Δ and ZᵀZ while the others begin with ZᵀX
 		if i == 0 {
 			start := time.Now()
-			s.addPairs(z)
+			s.addWeightSums(z)
 			ownTime += time.Since(start)
 			return
 		}
@@ -323,7 +324,7 @@ func (s *Statistics) addPoints(rows int) int {
 	return -1
 }
 
-func (s *Statistics) addPairs(z kernel.Sparse) {
+func (s *Statistics) addWeightSums(z kernel.Sparse) {
 	for e := 0; e < z.Rows*z.Count; e += z.Count {
 		index, value := z.Index[e:e+z.Count], z.Value[e:e+z.Count]
 		for a, i := range index {

@@ -9,8 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Keep reduces s in place to the wanted columns. wanted has one element for each column. The rows remain the same. The
-// cost is O(rows·d).
+// Keep reduces s in place to the columns j with wanted[j]. The set of rows remains the same. The cost is O(rows·d).
 func (s *Sampler) Keep(wanted []bool) {
 	var places []int
 	for j, want := range wanted {
@@ -33,8 +32,8 @@ func (s *Sampler) Keep(wanted []bool) {
 	s.d, s.spareValues = len(places), nil
 }
 
-// Reorder moves column order[j] of s to position j; order is a permutation. The rows remain the same. The cost is
-// O(rows·d).
+// Reorder moves column order[j] of s to position j; order is a permutation. The set of rows remains the same. The cost
+// is O(rows·d).
 func (s *Sampler) Reorder(order []int) {
 	if s.opt.Entries {
 		s.renumberColumns(order)
@@ -50,7 +49,7 @@ func (s *Sampler) Reorder(order []int) {
 	}
 }
 
-// renumberColumns moves column columns[j] of a sample of entries to position j, and drops the others.
+// renumberColumns moves column columns[j] of a sample of sparse rows to position j, and drops all columns not listed.
 func (s *Sampler) renumberColumns(columns []int) {
 	to := slices.Repeat([]int32{-1}, s.d)
 	for j, from := range columns {
@@ -75,7 +74,7 @@ func (s *Sampler) renumberColumns(columns []int) {
 	}
 }
 
-// Where returns a copy of s with only the rows at the wanted positions. The copy shares their values.
+// Where returns a copy of s with only the rows at wanted positions. The copy shares the values of these rows.
 func (s *Sampler) Where(wanted func(position int64) bool) *Sampler {
 	o := &Sampler{d: s.d, opt: s.opt}
 	for _, r := range s.sortedRows() {
@@ -84,25 +83,25 @@ func (s *Sampler) Where(wanted func(position int64) bool) *Sampler {
 			o.entryBytes += r.entries.heldBytes()
 		}
 	}
-	slices.Reverse(o.rows) // descending, hence a heap
+	slices.Reverse(o.rows) // descending keys are a heap
 	return o
 }
 
-// Table has the first m rows of a sample at some of its columns.
+// Table holds the first m rows of a sample, reduced to some of its columns.
 type Table struct {
 	Rows, Cols int
 	Values     []float64   // row-major, NaN for missing entries; nil if CSR is set
-	CSR        *stream.CSR // for a sample of entries, ordered by column; nil if Values is set
+	CSR        *stream.CSR // for a sample of sparse rows, with entries ordered by column; nil if Values is set
 }
 
-// TableBytes bounds the memory of a Table of m rows of d columns.
+// TableBytes bounds the memory of a Table of m dense rows of d columns.
 func TableBytes(m, d int) int64 { return 8 * int64(m) * (int64(d) + 1) }
 
-// ThinTableBytes bounds the memory of a Table of m sparse rows with the given total of entries, and of TableOf while
-// it makes the table: a copy of the entries, and lists that grow by doubling.
+// ThinTableBytes bounds the memory of a Table of m sparse rows with the given total number of entries. It includes the
+// temporary memory of TableOf: a copy of the entries, and lists that grow by doubling.
 func ThinTableBytes(m int, entries int64) int64 { return 4*(4+8)*entries + 256*int64(m) }
 
-// TableOf copies the values of the first m rows at the given columns, which ascend.
+// TableOf copies the values of the first m rows of s in the given columns, which are in ascending order.
 func TableOf(s Drawn, m int, columns []int, threads int) *Table {
 	t := &Table{Rows: m, Cols: len(columns)}
 	if sampled, ok := s.(*Sampler); ok && sampled.opt.Entries {
@@ -117,7 +116,7 @@ func TableOf(s Drawn, m int, columns []int, threads int) *Table {
 	}
 	t.Values = room.MakeSlice[float64](m * t.Cols)
 	write := s.columnReader(m)
-	const run = 64 // columns, so that neighbours in a row share cache lines
+	const run = 64 // columns per task; neighbouring columns of a row share cache lines
 	kernel.Each(threads, (t.Cols+run-1)/run, func(b int) {
 		column := make([]float64, m)
 		for k := b * run; k < min(t.Cols, (b+1)*run); k++ {

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// thinShare: anchors are thin if at most 1/thinShare of their coordinates are not 0. Their two lists then need
-	// less memory than a search among dense anchors.
+	// thinShare: anchors are thin if at most 1/thinShare of their coordinates are not 0. The two lists of these
+	// coordinates, by anchor and by feature, then need less memory than a search among dense anchors.
 	thinShare = 4
-	// minThinFeatures is the number of features from which on thin anchors are used. A search among dense anchors
+	// minThinFeatures is the smallest number of features for which thin anchors are used. A search among dense anchors
 	// makes about fifty multiplications in the time in which a search among thin anchors looks up one entry.
 	minThinFeatures = 1024
 	// maxCoordinates is the largest number of coordinates in a block of rows.
@@ -21,12 +21,12 @@ const (
 )
 
 // thinFrame maps sparse rows into a frame, in time that does not grow with the number of features. An absent entry
-// becomes 0 if the centre is 0, which holds for all columns with few entries. So the nonzero coordinates of a row come
-// from its entries and from the columns with other centres. The same holds for anchors that are rows.
+// becomes 0 if the column's centre is 0, which holds for all columns with few entries. So the nonzero coordinates of a
+// row come only from its entries and from columns whose centre is not 0. The same holds for anchors that are rows.
 type thinFrame struct {
 	featureOf []int32   // source column → feature + 1; 0 if left out
 	common    []int32   // features whose centre is not 0
-	absent    []float64 // their coordinates if the entry is absent
+	absent    []float64 // coordinates of these features for a row without the entry
 	std       gram.Standardizer
 }
 
@@ -42,7 +42,7 @@ func newThinFrame(f *frame, p *frameMapper) *thinFrame {
 	return t
 }
 
-func (t *thinFrame) addRow(to *kernel.Compressed, index []int32, value []float64) {
+func (t *thinFrame) mapRowTo(to *kernel.Compressed, index []int32, value []float64) {
 	next := 0 // index in common
 	for e, j := range index {
 		k := t.featureOf[j] - 1
@@ -67,17 +67,17 @@ func (t *thinFrame) addRow(to *kernel.Compressed, index []int32, value []float64
 	to.EndRow()
 }
 
-// thinSearch finds the nearest thin anchors of sparse rows. With the lists of anchors by feature, xᵀy for all y costs
-// one operation for each entry that x and an anchor share. Most anchors are ruled out by ‖y‖² − 2xᵀy, whose error is
-// bounded, and the others are compared by Σ(x_i − y_i)².
+// thinSearch finds the nearest thin anchors of sparse rows. It has a list of anchors for each feature. So xᵀy of a row
+// x with all anchors y costs one operation for each feature that x shares with an anchor. Most anchors are ruled out by
+// ‖y‖² − 2xᵀy, whose error is bounded, and the others are compared by Σ(x_i − y_i)².
 //
-// A feature that many anchors share is stored as a column of all anchors. Such a column is added without index
-// look-ups, which is 20 times as fast for each entry.
+// A feature that many anchors share is stored as a column with one number for each anchor. Such a column is added
+// without index look-ups, which is 20 times as fast per entry as a list.
 type thinSearch struct {
 	m, d, count int
 
 	byFeature, byAnchor kernel.Compressed
-	denseColumn         []int32   // feature → its column + 1; 0 if it is in the list
+	denseColumn         []int32   // feature → number of its column + 1; 0 if the feature is stored as a list
 	denseValues         []float64 // columns of m numbers
 	norm                []float64 // ‖y‖²
 	longestAnchor       int       // largest number of coordinates of an anchor
@@ -86,20 +86,20 @@ type thinSearch struct {
 	rows             kernel.Compressed // the current block
 	blockCoordinates int               // largest number of coordinates of a block, not counting its last row
 	weightRows       kernel.Compressed // weights of the block on the anchors
-	work             []thinWork
+	work             []thinScratch
 }
 
-// thinWork is the scratch of one worker.
-type thinWork struct {
+// thinScratch is the working memory of one worker.
+type thinScratch struct {
 	product []float64 // m
-	lowest  []float64
+	lowest  []float64 // the count lowest values of ‖y‖² − 2xᵀy
 }
 
-// columnShare: a feature of more than 1/columnShare of the anchors is stored as a column. Columns need at most twice
-// the memory of lists.
+// columnShare: a feature that more than 1/columnShare of the anchors share is stored as a column. Columns then need at
+// most twice the memory of lists.
 const columnShare = 4
 
-// compressedPoints returns points as lists of their nonzero coordinates, or false if there are too many of these.
+// compressedPoints returns points as lists of nonzero coordinates, or false if there are too many nonzero coordinates.
 func compressedPoints(points []float64, m, d int) (kernel.Compressed, bool) {
 	entries := 0
 	for _, y := range points {
@@ -130,10 +130,10 @@ func compressedRows(c *stream.CSR, d int) kernel.Compressed {
 	return out
 }
 
-// newThinSearch returns a search among the anchors y. blockCoordinates is the largest number of coordinates in a
-// block.
+// newThinSearch returns a search for the count nearest of the anchors y. blockCoordinates is the largest number of
+// coordinates in a block of rows.
 func newThinSearch(y kernel.Compressed, count, workers, blockCoordinates int) *thinSearch {
-	t := &thinSearch{m: y.Rows, d: y.Cols, count: count, blockCoordinates: blockCoordinates, byAnchor: y, norm: make([]float64, y.Rows), work: make([]thinWork, workers)}
+	t := &thinSearch{m: y.Rows, d: y.Cols, count: count, blockCoordinates: blockCoordinates, byAnchor: y, norm: make([]float64, y.Rows), work: make([]thinScratch, workers)}
 	t.rows.Cols, t.weightRows.Cols = t.d, t.m
 	for j := range t.m {
 		at, value := y.Row(j)
@@ -157,32 +157,30 @@ func newThinSearch(y kernel.Compressed, count, workers, blockCoordinates int) *t
 		t.denseColumn[k] = int32(from/t.m + 1)
 	}
 	for w := range t.work {
-		t.work[w] = thinWork{make([]float64, t.m), make([]float64, 0, count)}
+		t.work[w] = thinScratch{make([]float64, t.m), make([]float64, 0, count)}
 	}
 	return t
 }
 
-// thinSearchBytes bounds the memory of a search among m anchors with the given total of coordinates, in addition to
-// the anchors.
+// thinSearchBytes bounds the memory of a search among m anchors, in addition to the anchors. coordinates is the total
+// number of their nonzero coordinates.
 func thinSearchBytes(m, d, coordinates, count, workers int) int64 {
 	return int64(coordinates)*(12+8*columnShare) + 16*int64(d) + int64(workers)*8*int64(m+count) + 8*int64(m)
 }
 
-// placeRows maps rows of c from the given one on, at most maxRows, into the frame, and returns the number of rows
-// mapped.
+// placeRows maps at most maxRows rows of c into the frame, beginning with row from, and returns their number.
 func (t *thinSearch) placeRows(f *thinFrame, c *stream.Chunk, from, maxRows int) int {
 	t.rows.Reset()
 	i := from
 	for ; i < min(from+maxRows, c.Rows) && (i == from || len(t.rows.Index) < t.blockCoordinates); i++ {
 		lo, hi := c.Sparse.RowPtr[i], c.Sparse.RowPtr[i+1]
-		f.addRow(&t.rows, c.Sparse.Index[lo:hi], c.Sparse.Value[lo:hi])
+		f.mapRowTo(&t.rows, c.Sparse.Index[lo:hi], c.Sparse.Value[lo:hi])
 	}
 	return i - from
 }
 
-// findNearest writes the count anchors nearest to row i in the same order as kernel.Nearest.To: at equal distances, by
-// index.
-func (t *thinSearch) findNearest(w *thinWork, i int, index []int32, distance []float64) {
+// findNearest writes the count anchors nearest to row i, in the order of kernel.Nearest.To: by distance, then by index.
+func (t *thinSearch) findNearest(w *thinScratch, i int, index []int32, distance []float64) {
 	at, value := t.rows.Row(i)
 	clear(w.product)
 	size := 0.0
@@ -207,8 +205,8 @@ func (t *thinSearch) findNearest(w *thinWork, i int, index []int32, distance []f
 		}
 		w.lowest = insertSorted(w.lowest, v, t.count)
 	}
-	// Both sums have at most this number of terms. Each term is rounded by a share of 2^-53 of ‖y‖² + 2‖x‖‖y‖, and two
-	// sums are compared.
+	// terms bounds the number of terms of each of two sums that are compared. The rounding error of a term is at most
+	// 2^-53·(‖y‖² + 2‖x‖‖y‖).
 	terms := float64(max(len(at), t.longestAnchor) + 8)
 	bound := w.lowest[t.count-1] + terms*0x1p-51*(2*t.largestNorm+size)
 	found := 0
@@ -266,7 +264,7 @@ func (t *thinSearch) squaredDistance(features []int32, value []float64, j int) f
 	return sum
 }
 
-// addThinBlock adds a block of rows of c, from the given row on, and returns the number of rows added.
+// addThinBlock adds a block of rows of c, beginning with row from, and returns the number of rows added.
 func (s *Statistics) addThinBlock(c *stream.Chunk, from int) (rows int, err error) {
 	w, t := s.work, s.work.thin
 	start := time.Now()
@@ -279,10 +277,10 @@ func (s *Statistics) addThinBlock(c *stream.Chunk, from int) (rows int, err erro
 	if err != nil {
 		return rows, err
 	}
-	return rows, s.addToSketch(c, from, rows)
+	return rows, s.addWeightsToSketch(c, from, rows)
 }
 
-// addThinRows adds the current rows. It returns the first row whose distances overflow, or -1.
+// addThinRows adds the rows in s.work.thin. It returns the first row whose distances overflow, or -1.
 func (s *Statistics) addThinRows(rows int) (overflowing int, err error) {
 	w, t := s.work, s.work.thin
 	workers := w.team.Threads()
@@ -302,7 +300,7 @@ func (s *Statistics) addThinRows(rows int) (overflowing int, err error) {
 		return i, nil
 	}
 	z := kernel.Sparse{Rows: rows, Cols: s.m, Count: s.k, Index: w.index, Value: w.weight}
-	s.addPairs(z)
+	s.addWeightSums(z)
 	busy = time.Since(start)
 	if s.columns != nil {
 		more, ok := s.columns.addRows(workers, z, &t.rows)
@@ -316,7 +314,7 @@ func (s *Statistics) addThinRows(rows int) (overflowing int, err error) {
 	return -1, err
 }
 
-func (s *Statistics) addThinProducts(rows int) time.Duration {
+func (s *Statistics) addThinProducts(rows int) (busy time.Duration) {
 	w, t := s.work, s.work.thin
 	start := time.Now()
 	t.weightRows.Reset()

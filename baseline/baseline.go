@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Variance returns, for each of the D features of s, its variance (divisor Σw) after filling and scaling. With a scale
-// that makes all variances equal, the scores do not rank the features.
+// Variance returns the variance (divisor Σw) of each of the D features of s, after filling and scaling. If the scaling
+// makes all variances equal, they do not rank the features.
 func Variance(s *gram.Standardizer) []float64 {
 	scores := make([]float64, len(s.Columns))
 	for j := range scores {
@@ -30,15 +30,15 @@ func Random(cols []stream.Column, seed uint64) []float64 {
 	return scores
 }
 
-// tieTolerance is the relative difference up to which two scores are considered equal. Sums of differently split files
-// differ by rounding errors, which must not affect the ranking.
+// tieTolerance is the relative difference up to which two scores are considered equal. If a table is split differently
+// into files, its sums differ by rounding errors, which must not affect the ranking.
 const tieTolerance = 1e-9
 
-// Rank returns the k features with the largest scores, best first. Of equal scores the lowest column is first. There is
-// one warning for each tie that column order decided, even if the tie covers several ranks. It costs O(k·d).
+// Rank returns the k features with the largest scores, best first. Among equal scores the lowest column is first. If
+// column order decides a tie, there is one warning for it, even if it covers several ranks. Rank costs O(k·d).
 func Rank(scores []float64, cols []stream.Column, k int) (order []int, warnings []string) {
 	taken := make([]bool, len(scores))
-	warned := 0 // further ranks of a tie that already caused a warning
+	warned := 0 // number of following ranks that belong to the tie of the last warning
 	for len(order) < min(k, len(scores)) {
 		best := math.Inf(-1)
 		for j, x := range scores {

@@ -14,7 +14,7 @@ import (
 //
 // The paper computes L and D from the graph of the k nearest neighbours of all rows, with heat-kernel weights. We use
 // the anchor graph instead: its D is I, and it needs no second pass over the rows. Low scores are good: rank by
-// [RankLowest]. A constant column has the score +Inf. It costs 2·m·d flops.
+// [RankLowest]. A constant column has the score +Inf. The cost is 2·m·d flops for m anchors.
 func LaplacianScore(g *anchor.Graph) []float64 {
 	scores := make([]float64, g.D)
 	for t := range g.M {

@@ -21,21 +21,21 @@ import (
 //	β_A = p − λw,  p = G_AA⁻¹·b_A,  w = G_AA⁻¹·s,
 //	Xᵀ(u − Xβ) = q + λa,  q = b − G_{:,A}·p,  a = G_{:,A}·w.
 //
-// Each segment is computed only from A, s and b, so that rounding errors do not accumulate. A feature joins A when its
-// |q + λa| reaches λ, and leaves A when its coefficient reaches 0.
+// Each segment, on which A and s do not change, is computed only from A, s and b, so that rounding errors do not
+// accumulate. A feature joins A when its |q + λa| reaches λ, and leaves A when its coefficient reaches 0.
 type lasso struct {
 	d       int
 	g       *gram.Matrix
 	squares []float64 // d: the diagonal of G, shared by all paths
 	b       []float64
 
-	lambda        float64
-	end           float64
+	lambda        float64 // λ at the start of the current segment
+	end           float64 // λ at which the path ends
 	active        []int
 	sign          []float64   // of the active features
 	chol          [][]float64 // row i: the i+1 entries of the factor of G_AA
 	p, w          []float64   // of the active features
-	q, a          []float64   // of length d, lent by followPaths while hasDirections is true
+	q, a          []float64   // of length d; memory of followPaths, valid while hasDirections is true
 	hasDirections bool        // q and a are computed for the current p and w
 	cannotJoin    []bool      // d: the feature is active, constant, or a combination of the active features
 
@@ -43,20 +43,21 @@ type lasso struct {
 	isPerturbed bool // u was changed by perturbation
 	hasEnded    bool // the path is complete
 
-	// leftFeature is the feature that left at the last event, or -1 if no feature left. With its old sign its correlation
-	// reaches λ at the start of the segment and nowhere else in it.
+	// leftFeature is the feature that left at the last event, or -1 if no feature left. At the start of the segment its
+	// correlation, multiplied by its old sign, equals λ. This must not count as joining again.
 	leftFeature int
 	leftSign    float64
 }
 
 const (
-	// dependentShare: a feature is a combination of the active features if its residual is at most this share of its
-	// square, as in package greedy.
+	// dependentShare: a feature is a combination of the active features if they leave at most this share of its square
+	// as a residual, as in package greedy.
 	dependentShare = 1e-8
-	// pathEnd is the λ, as a share of the longest feature's length, at which the path ends. Smaller correlations with a u
-	// of length 1 are considered rounding error.
+	// pathEnd is the λ at which the path ends, as a share of the longest feature's length. Smaller correlations with a
+	// u of length 1 are considered rounding error.
 	pathEnd = 1e-10
-	// perturbation is well above the differences between ties, and too small to affect a ranking visibly.
+	// perturbation is the share by which u is changed to break ties. It is well above the differences between ties, and
+	// too small to affect a ranking visibly.
 	perturbation = 1e-7
 )
 
@@ -66,8 +67,8 @@ func newLasso(g *gram.Matrix, squares, b []float64) *lasso {
 	return l
 }
 
-// startPath resets l to the beginning of the path. The vector u is changed, within the span of the features, by about
-// the given share of its length. As b is still a product Xᵀu, combinations of features remain combinations.
+// startPath resets l to the beginning of the path. If share is not 0, u is changed by about this share of its length,
+// within the span of the features. As b is still a product Xᵀu, combinations of features remain combinations.
 func (l *lasso) startPath(share float64) {
 	l.lambda, l.end, l.leftFeature, l.events, l.isPerturbed = 0, 0, -1, 0, share > 0
 	l.active, l.sign, l.chol = nil, nil, nil
@@ -90,14 +91,15 @@ func (l *lasso) startPath(share float64) {
 	l.solveSegment()
 }
 
-// followPaths follows paths of one G until a (k+1)-th feature would join, or to their ends. If several features join at
-// the same λ, the lowest column joins first. A combination of the active features never joins while they are active, so
-// that of equal columns only the lowest has a coefficient. A segment costs 4·d·k flops, or 4rd for a factor of r rows,
-// and a path has O(k) segments; a leaving feature costs up to k³/3 more. It needs 2d numbers for each path.
+// followPaths follows several lasso paths for the same G. Each path ends when a (k+1)-th feature would join, or at its
+// own end. If several features join at the same λ, the lowest column joins first. A combination of the active features
+// never joins while they are active, so that of equal columns only the lowest has a coefficient. A segment costs 4·d·k
+// flops, or 4rd for a factor of r rows, and a path has O(k) segments. A feature that leaves costs up to k³/3 flops
+// more. Each path needs 2d numbers.
 //
 // All paths advance by one segment at a time, so that a factor is read once for eight of them. For 500 rows of 50,000
-// features and k = 100, computing columns of G separately for each path took 11 s of processor time, and computing the
-// products of all paths together 2 s.
+// features and k = 100, computing the products of all paths together took 2 s of processor time, and computing columns
+// of G separately for each path took 11 s.
 func followPaths(g *gram.Matrix, threads, k int, paths []*lasso) {
 	live := slices.Clone(paths)
 	var room directionBuffers
@@ -108,7 +110,7 @@ func followPaths(g *gram.Matrix, threads, k int, paths []*lasso) {
 	}
 }
 
-// directionBuffers is the memory for q and a of all paths, and for their products z with a factor.
+// directionBuffers is memory for q and a of all paths (qa), and for their products with a factor (z).
 type directionBuffers struct{ qa, z []float64 }
 
 // computeDirections sets q and a of each path for its current segment. They are valid until the next call.
@@ -149,11 +151,11 @@ func (s *directionBuffers) computeDirections(g *gram.Matrix, threads int, paths 
 	})
 }
 
-// advanceSegment moves to the end of the segment. It clears hasDirections unless the path has ended.
+// advanceSegment moves l to the end of its segment. It clears hasDirections unless the path has ended.
 //
-// If several features tie, events can undo each other in an endless cycle. Such a path is restarted with u changed by
-// perturbation, which made each of a million small problems with many ties end. Otherwise the path stops without
-// hasEnded, and the coefficients are still a solution.
+// If several features tie, events can undo each other in an endless cycle. A path with too many events is restarted
+// with u changed by perturbation. In a test of a million small problems with many ties, each path then ended. If the
+// restarted path has too many events again, it stops without hasEnded, and its coefficients are still a solution.
 func (l *lasso) advanceSegment(k int) {
 	for l.hasDirections {
 		l.events++
@@ -174,7 +176,8 @@ func (l *lasso) advanceSegment(k int) {
 func (l *lasso) coefficients() []float64 {
 	beta := make([]float64, l.d)
 	for i, j := range l.active {
-		// The sign of a coefficient is s. If the feature has just joined, the coefficient is 0 up to rounding.
+		// The sign of a coefficient is that of l.sign[i], except that it is 0 up to rounding if the feature has just
+		// joined.
 		beta[j] = l.sign[i] * max(l.sign[i]*(l.p[i]-l.lambda*l.w[i]), 0)
 	}
 	return beta
@@ -207,8 +210,8 @@ func (l *lasso) stepToEvent(k int) bool {
 	return true
 }
 
-// nextJoinEvent returns the next λ that a feature's correlation reaches, and this feature. If several features reach
-// it, the lowest is returned, and -1 if no feature does.
+// nextJoinEvent returns the next λ at which the correlation of an inactive feature reaches λ, and this feature. If
+// several features do so, it returns the lowest; if there is no such feature, it returns -1.
 func (l *lasso) nextJoinEvent() (lambda float64, feature int) {
 	feature = -1
 	for j, q := range l.q {
@@ -247,7 +250,8 @@ func (l *lasso) nextLeaveEvent() (lambda float64, place int) {
 	return lambda, place
 }
 
-// removeFeature removes active feature i. Combinations of the active features may then become independent of them.
+// removeFeature removes the active feature with index i. Features that were combinations of the active features may
+// then be independent of them.
 func (l *lasso) removeFeature(i int) {
 	l.leftFeature, l.leftSign = l.active[i], l.sign[i]
 	l.active = slices.Delete(l.active, i, i+1)
@@ -258,7 +262,7 @@ func (l *lasso) removeFeature(i int) {
 	}
 	for at, j := range l.active {
 		l.cannotJoin[j] = true
-		// Features that are independent of a set are also independent of a subset, up to rounding.
+		// Features that are independent remain so in a subset, up to rounding.
 		if at >= i && !l.extendFactor(j, 0) {
 			panic("baseline: a subset of independent features is dependent")
 		}
@@ -266,8 +270,8 @@ func (l *lasso) removeFeature(i int) {
 	l.solveSegment()
 }
 
-// extendFactor appends feature j to the Cholesky factor of the first active features, unless its residual is at most
-// the given share of its square.
+// extendFactor appends feature j to the Cholesky factor of the active features that are already in it. It does not if
+// the residual of j is at most the given share of its square.
 func (l *lasso) extendFactor(j int, share float64) bool {
 	n := len(l.chol)
 	row := make([]float64, n+1)

@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// MCFSOptions sets the number of targets and of features for each target. A zero field means its default.
+// MCFSOptions sets the number of targets, and the number of features for each target. A zero field means its default.
 type MCFSOptions struct {
 	K        int // number of features with a coefficient for each target; default min(50, d)
 	Clusters int // number of targets, which are eigenvectors of the graph; default 10
@@ -36,9 +36,9 @@ func (o MCFSOptions) withDefaults(d int) MCFSOptions {
 	return o
 }
 
-// MCFSBytes bounds the memory of MCFS in addition to the Graph of m anchors and d features. If G is a factor, rank is
-// its number of rows, otherwise 0. It includes I − S and its eigenpairs, the targets and coefficients, and a lasso path
-// for each target.
+// MCFSBytes bounds the memory of MCFS in addition to the Graph of m anchors and d features. rank is the number of rows
+// of G if it is a factor, otherwise 0. The memory includes I − S and its eigenpairs, the targets and coefficients, and
+// a lasso path for each target.
 func MCFSBytes(m, d, rank int, opt MCFSOptions) int64 {
 	opt = opt.withDefaults(d)
 	c, k := int64(min(opt.Clusters, m)), int64(opt.K)
@@ -49,29 +49,30 @@ func MCFSBytes(m, d, rank int, opt MCFSOptions) int64 {
 // MCFSResult holds the scores, and the spectrum of the graph.
 type MCFSResult struct {
 	Scores      []float64 // d: largest |coefficient| over the targets; 0 for features without a coefficient
-	Eigenvalues []float64 // of A, one for each target, descending
+	Eigenvalues []float64 // eigenvalues of A, one for each target, descending
 	Components  int       // number of connected components of the graph
 	Warnings    []string
 }
 
 // MCFS scores features by their contribution to the clusters of the rows (Cai, Zhang and He, Unsupervised feature
 // selection for multi-cluster data, KDD 2010). The targets are the eigenvectors u of the affinity A = BBᵀ with the
-// largest eigenvalues, except the constant eigenvector. A lasso path regresses each target on the features until K
-// features have a coefficient, and a feature's score is its largest coefficient in absolute value (eq. 4). Rank by
-// [Rank].
+// largest eigenvalues, except the constant eigenvector. For each target, a lasso path adds features to a regression
+// until K features have a coefficient. A feature's score is the largest absolute value of its coefficients (eq. 4).
+// Rank the scores by [Rank].
 //
 // The paper uses the graph of the k nearest neighbours of all rows. We use the anchor graph, and need only its
-// statistics. With S = BᵀB = VΣVᵀ the targets u of length 1 are U = BVΣ^(−1/2), so that
+// statistics (see [anchor.Graph]). With S = BᵀB = VΣVᵀ the targets of length 1 are U = BVΣ^(−1/2), so that
 //
 //	XᵀU = X̃ᵀBVΣ^(−1/2) = CᵀVΣ^(−1/2),
 //
 // because L1 = 0 implies that the entries of every u except the constant one sum to 0. Coefficients depend on the
-// features' scale: standardized features have one length and compete on equal terms.
+// features' scale. Standardized features have the same length and compete on equal terms.
 //
 // If the graph has several components, [spectral.Embed] documents which eigenvectors are used.
 //
-// It costs the eigenpairs of an m×m matrix and O(K²·d) flops for each target, or O(K·r·d) for a factor of r rows, and
-// needs O(m² + c·(d + K²)) numbers. The error is a *stream.UsageError or an error of the eigenpairs.
+// For m anchors, c targets and d features, MCFS costs the eigenpairs of an m×m matrix, and O(K²·d) flops for each
+// target, or O(K·r·d) if G is a factor of r rows. It needs O(m² + c·(d + K²)) numbers. The error is a
+// *stream.UsageError or an error of the eigenpairs.
 func MCFS(g *anchor.Graph, opt MCFSOptions) (*MCFSResult, error) {
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err

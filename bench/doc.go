@@ -20,24 +20,23 @@
 //
 // # Packages
 //
-// Each verb is a package below internal, whose documentation describes its steps: corpora, gen, kill, memory,
-// paper, peers, quality, and scale, which includes speed. They build on cli (the root command), workshop (the
-// measured child processes, and the machine) and results (tables and files); benchtest is for their tests. The
-// programs that are compared with ufs-stream have folders of their own: _bareread, _decode and _duckdb here,
-// peers.py in internal/peers.
+// Each verb is a package below internal, whose documentation describes its steps: corpora, gen, kill, memory, paper,
+// peers, quality, and scale, which includes speed. They build on cli (the root command), workshop (the measured child
+// processes, and the machine) and results (tables and files); benchtest is for their tests. The programs that are
+// compared with ufs-stream have folders of their own: _bareread, _decode and _duckdb here, peers.py in internal/peers.
 //
 // # How close to the machine
 //
-// speed compares each method with the two lower bounds of a run, reading the file and multiplying.
+// speed compares each method with two lower bounds of the time of a run: reading the file, and multiplying.
 //
-// The number of operations is that of the full matrix products, even if a method avoids a part of them. With n
-// rows, d features, m anchors, s = min(n, 10,000) sampled rows and c = 10 clusters it is:
+// The operations that are counted are the full matrix products, even if a method avoids a part of these. With n rows, d
+// features, m anchors, s = min(n, 10,000) sampled rows and c = 10 clusters their number is:
 //
 //	variance            none
-//	greedy              n·d²                 the Gram matrix, by symmetry
+//	greedy              n·d²                 half of the Gram matrix, which is symmetric
 //	sfufs, graphgreedy  2·n·m·d + n·d²       the distances to the anchors, and the Gram matrix
 //	eufs                2·s²·d + 5·8·s·d·c   the neighbours, and 4 products in each of 5 iterations
 //
-// The time is that of the whole process. greedy multiplies whole numbers if the columns hold small ones, such
-// as pixels, and distances use float32. So a share of the float64 peak may be above 100 %.
+// The time is that of the whole process. If the columns contain small whole numbers, such as pixels, greedy multiplies
+// whole numbers, and distances use float32. So the speed may exceed 100 % of the float64 peak.
 package main

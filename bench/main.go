@@ -18,7 +18,7 @@ import (
 
 func main() { program.Main(run) }
 
-// run is the whole program and returns the exit code. It reads no standard input.
+// run runs the whole program and returns the exit code. It does not read standard input.
 func run(ctx context.Context, args []string, _ io.Reader, out, errw io.Writer) int {
 	return cli.Run(ctx, args, out, errw, corpora.New, gen.New, kill.New, memory.New, paper.New, peers.New, quality.New, scale.New, scale.NewSpeed)
 }

@@ -13,20 +13,20 @@ import (
 
 // ApplyOptions choose the columns and rows that Apply writes, and the form of its output.
 type ApplyOptions struct {
-	// Columns are the selected features by flattened name, in the order of the output:
-	// "x", "geo.lat", "emb[3]", a partition key.
+	// Columns are the selected features by flattened name, in the order of the output: for example "x", "geo.lat",
+	// "emb[3]" or a partition key.
 	Columns    []string
-	allColumns bool          // every column of the input, in its order, in place of Columns: for Convert
-	direct     *directOutput // for Convert
-	// Also names further columns of any type, written after the selected ones, by flattened name; a whole list or
-	// struct has its own name. A name in both Columns and Also is written once.
+	allColumns bool          // write every column of the input, in its order; set by Convert
+	direct     *directOutput // set by Convert
+	// Also names further columns of any type by flattened name; they are written after Columns. A whole list or struct
+	// is written under its own name. A name in both Columns and Also is written once.
 	Also   []string
 	Form   Form   // the format of the output files
-	Where  string // as Options.Where: only rows that match it are written
-	Sparse string // as Options.Sparse: selected features "values[17]" are written dense
-	Union  bool   // as Options.Union: in a folder each file keeps only its own columns; one output file has nulls
-	// Times and Indicators are the Options with which the selection was made. For a derived feature, the column from
-	// which it is derived is written once.
+	Where  string // like Options.Where: only rows that match it are written
+	Sparse string // like Options.Sparse: a selected feature such as "values[17]" becomes a dense column
+	Union  bool   // like Options.Union; a file in an output folder has only the columns of its input
+	// Times and Indicators must equal the Options of these names with which the features were selected. If a derived
+	// feature is selected, the column from which it is derived is written, once.
 	Times, Indicators bool
 	Categories        []Category
 	Threads           int   // columns copied at once; 0 means GOMAXPROCS
@@ -34,9 +34,9 @@ type ApplyOptions struct {
 	Meter             *stream.Meter
 
 	Maker        string        // the release of the program: output finished by another release is written again
-	markInterval time.Duration // time between the marks of one output file; 0 means markEvery
+	markInterval time.Duration // time between the marks of one output file; 0 means maxMarkInterval
 
-	TableVersion *int64 // as in Options, like the fields below
+	TableVersion *int64 // this field and the fields below are as in Options
 	TableAsOf    time.Time
 	Anonymous    bool
 	Allow        []string
@@ -48,41 +48,41 @@ type ApplyOptions struct {
 
 // ApplyReport describes the output of Apply.
 type ApplyReport struct {
-	Files   int      // in the output
-	Columns []string // of the output, in order
+	Files   int      // files of the output
+	Columns []string // columns of the output, in order
 	Rows    int64
 	Bytes   int64
 	Resumed Resumed
 
-	// Warnings name oddities of the input, guesses about its files, and files of other users at paths reserved for
-	// finished files of interrupted runs.
+	// Warnings name oddities of the input and guesses about its files. They also name files of other users at the
+	// paths that Apply uses for interrupted runs; Apply leaves such files alone.
 	Warnings []stream.Text
 }
 
-// Apply writes the input's rows reduced to some columns to out, as Parquet with zstd or in opt.Form. Types, logical
-// types, nullability and values stay the same to the bit; rows and row groups keep their order. Struct fields and list
-// elements become flat columns of their flattened names.
+// Apply writes the chosen columns and rows of the inputs to out, in the format opt.Form; Parquet is compressed with
+// zstd. Types, logical types, nullability and the bits of values stay the same; rows and row groups keep their order. A
+// struct field or list element becomes a top-level column with its flattened name.
 //
-// Directories and several files are written to the new folder out in their own layout; but all rows go to the one file
-// out if its ending names a form and there is no folder of that name, or if the input is one file. An output that the
-// inputs would include the next time is refused, as for all results (Dataset.NotInput). Either appears whole or not at
-// all. A partition key that the layout does not keep in the path is written as a column.
+// All rows are written to the single file out if the input is one file, or if out has the ending of a Form and is not
+// an existing folder. Otherwise out is a new folder, in which each input file becomes one file at the same relative
+// path. Apply refuses an output that the same inputs would include the next time (see Dataset.NotInput). The output
+// appears whole or not at all. A partition key that is not in the path of the output file is written as a column.
 //
-// If a run is killed, or ctx ends or Memory is too low (the error is then [Unfinished]), its finished part stays in a
-// hidden folder next to out: the files of a folder, or the row groups of one file; an Arrow or CSV file is made from
-// its row groups when all of them are finished. The next Apply to out reuses all parts that it would write the same,
-// and out has the same bytes in the end. One Arrow or CSV file starts again with another Memory, and if Spool.Dir
-// stores its rows elsewhere; an output that is one object in a store always starts again. The finished files of a
-// folder in a store stay in it, listed by the object _ufs_finished until _SUCCESS is put: the next Apply, on any
-// machine, reuses the files that have the size and the version of their upload. It takes over the folder, and an
-// earlier run still alive ends with an error. A folder with an object that is neither listed nor to be written is
-// refused.
+// If a run is killed, or if ctx ends or Memory is too low (with the error [Unfinished]), the finished part of the
+// output stays in a hidden folder next to out. It consists of files if out is a folder, else of row groups; an Arrow or
+// CSV file is made from its row groups when all are finished. The next Apply to out reuses every part that it would
+// write the same way, and out has the same bytes in the end. A single Arrow or CSV file starts again if Memory is
+// lower, or if Spool.Dir is set. An output that is one object in a store always starts again. If out is a folder in a
+// store, its finished files stay in it, and the object _ufs_finished lists them until the object _SUCCESS is written.
+// The next Apply, on any machine, reuses the listed files whose size and version have not changed. It takes over the
+// folder: an earlier run that is still alive ends with an error. Apply refuses a folder with an object that is neither
+// listed nor to be written.
 //
-// With a condition, files excluded by their partition keys are not written. Of the other files, only the rows that
-// match the condition are written, even if no row matches.
+// With a condition, a file that its partition keys exclude is not written. Every other file is written with its
+// matching rows only, even if no row matches.
 //
-// Apply holds the encoded columns of a row group, fewer at a time if Memory is short. It reads a leaf column once for
-// all list elements that are written at the same time.
+// Apply holds the encoded columns of one row group in memory, or a part of these columns if Memory is short. List
+// elements that are written at the same time share one reading of their list.
 func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	opt = opt.withDefaults()
 	if err := checkNullSpellings(opt.Texts); err != nil {
@@ -104,7 +104,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	}
 	defer a.matchRows(ctx)()
 	if layout.single {
-		err = a.writeOne(ctx, out)
+		err = a.writeSingleFile(ctx, out)
 	} else {
 		err = a.writeFolder(ctx, layout, out)
 	}
@@ -125,7 +125,7 @@ func (a *access) newApplier(ctx context.Context, inputs []string, opt ApplyOptio
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.openAll(ctx, inputs, filter, opt)
+	c, err := a.openCatalogForApply(ctx, inputs, filter, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (a *access) newApplier(ctx context.Context, inputs []string, opt ApplyOptio
 		return nil, err
 	}
 	if opt.allColumns {
-		to.columns, err = to.chooseAll(ctx)
+		to.columns, err = to.chooseAllColumns(ctx)
 	} else {
 		to.columns, err = to.chooseColumns()
 	}
@@ -155,7 +155,7 @@ func (a *access) newApplier(ctx context.Context, inputs []string, opt ApplyOptio
 	return to, nil
 }
 
-func (a *access) openAll(ctx context.Context, inputs []string, f *filter, opt ApplyOptions) (*catalog, error) {
+func (a *access) openCatalogForApply(ctx context.Context, inputs []string, f *filter, opt ApplyOptions) (*catalog, error) {
 	list, err := a.expandInputs(ctx, inputs)
 	if err != nil {
 		return nil, err
@@ -189,12 +189,13 @@ type applier struct {
 	spool       *scratch.Space // stores bytes fetched from objects
 	report      ApplyReport
 	matches     *rowMatches  // the rows to write; nil for all
-	footerBytes int64        // bytes of the output's schema and footer in memory while it is written
-	folderBytes int64        // bytes of the names of the files of a folder
+	footerBytes int64        // memory for the output's schema and footer while it is written
+	folderBytes int64        // memory for the file names of an output folder
 	growing     *growingFile // the one output file, if a later run can resume it; else nil
 }
 
-// heldBytes returns the memory held for all files, and to compress the output.
+// heldBytes returns the memory in use throughout the writing of a file: for the catalog, the names of an output folder,
+// and the state of the compressor.
 func (a *applier) heldBytes() int64 {
 	return a.catalog.memoryBytes() + a.folderBytes + a.opt.Form.encoderBytes()
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Convert writes the input with all its columns to out as Parquet, in the way of Apply. opt.Columns and opt.Also are
-// ignored, and columns that share a name are copied unchanged. Structs and lists of Parquet keep their structure; the
-// fields of other structs become columns of their flattened names. Rows of libsvm text become the lists indices and
-// values, and the column label.
+// Convert writes the inputs with all columns to out as Parquet, like Apply. It ignores opt.Columns and opt.Also, and
+// copies columns that share a name unchanged. Structs and lists of Parquet keep their structure; the fields of other
+// structs become columns of their flattened names. Rows of libsvm text become the lists indices and values, and the
+// column label.
 func Convert(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	opt.allColumns, opt.Columns, opt.Also = true, nil, nil
 	if DefaultSparse(inputs) != "" {
@@ -22,7 +22,7 @@ func Convert(ctx context.Context, inputs []string, out string, opt ApplyOptions)
 	return Apply(ctx, inputs, out, opt)
 }
 
-func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err error) {
+func (a *applier) chooseAllColumns(ctx context.Context) (columns []copier.Column, err error) {
 	src, err := a.openSource(ctx, max(slices.IndexFunc(a.catalog.files, func(f file) bool { return f.countRows() > 0 }), 0))
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err e
 			if _, err := src.Field(field); err == nil {
 				whole[top], c = true, field
 			} else if isNested(l) {
-				return nil, stream.Usagef("column %s: %v; %v", l.Name, err, a.adviceWithoutColumn())
+				return nil, stream.Usagef("column %s: %v; %v", l.Name, err, a.adviceToOmitColumn())
 			}
 		}
 		columns = append(columns, c)

@@ -70,7 +70,7 @@ func TestConvertText(t *testing.T) {
 	formattest.Must(t, err)
 	in, err := openFile(t.Context(), to)
 	formattest.Must(t, err)
-	f, err := newAccess(Options{}.withDefaults()).openMagic(t.Context(), in, 1<<30)
+	f, err := newAccess(Options{}.withDefaults()).openByFormat(t.Context(), in, 1<<30)
 	formattest.Must(t, err)
 	defer f.Close()
 	var got []string

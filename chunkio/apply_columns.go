@@ -10,8 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// chooseColumns resolves the names of the options to output columns: first the selected columns in their order, then
-// the columns in Also.
+// chooseColumns returns the output columns that the options name: first Columns, then Also, in their order.
 func (a *applier) chooseColumns() ([]copier.Column, error) {
 	entries, err := flattenColumns(a.catalog, Options{Times: a.opt.Times, Indicators: a.opt.Indicators, Categories: a.opt.Categories}, a.sparse)
 	if err != nil {
@@ -48,7 +47,7 @@ func (a *applier) chooseColumns() ([]copier.Column, error) {
 		}
 	}
 	for _, name := range a.opt.Columns {
-		c, ok, err := a.flatColumn(sourceColumn(entries, entryOf[name], name), entryOf[name])
+		c, ok, err := a.columnToCopy(sourceColumn(entries, entryOf[name], name), entryOf[name])
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +60,7 @@ func (a *applier) chooseColumns() ([]copier.Column, error) {
 		add(c)
 	}
 	for _, name := range a.opt.Also {
-		c, ok, err := a.flatColumn(name, entryOf[name])
+		c, ok, err := a.columnToCopy(name, entryOf[name])
 		if err != nil {
 			return nil, err
 		}
@@ -82,8 +81,8 @@ func (a *applier) chooseColumns() ([]copier.Column, error) {
 	return columns, nil
 }
 
-// errAbsentColumn returns the error of a selected column that the input lacks, or that is a list whose elements are not
-// columns.
+// errAbsentColumn returns the error for a selected name that is not a column of the input. If it names an element of a
+// list whose elements are not columns, the error contains the reason.
 func (a *applier) errAbsentColumn(entries []entry, name string) error {
 	e := stream.Dataf(a.catalog.inputName(), "the selected column is not in the input%s", suggest.DidYouMean(name, flatNames(entries)))
 	if at := strings.LastIndexByte(name, '['); at > 0 {
@@ -97,7 +96,8 @@ func (a *applier) errAbsentColumn(entries []entry, name string) error {
 	return e
 }
 
-// sourceColumn returns the name of the column of an entry, or of the column from which the entry is derived.
+// sourceColumn returns the name of the column to copy for the entry e with the given name: for a derived feature or an
+// indicator, the column from which it is made.
 func sourceColumn(entries []entry, e *entry, name string) string {
 	if e != nil && e.subject > 0 {
 		e = &entries[e.subject-1]
@@ -109,7 +109,7 @@ func sourceColumn(entries []entry, e *entry, name string) string {
 	return name
 }
 
-func (a *applier) flatColumn(name string, e *entry) (c copier.Column, ok bool, err error) {
+func (a *applier) columnToCopy(name string, e *entry) (c copier.Column, ok bool, err error) {
 	c = copier.Column{Name: name, Element: -1}
 	switch {
 	case e == nil:

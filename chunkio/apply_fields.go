@@ -21,7 +21,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// outputFields makes the output fields of the given columns, with the types of file i.
+// outputFields returns the output fields of the given columns, with their types in file i.
 func (a *applier) outputFields(ctx context.Context, i int, columns []copier.Column) ([]copier.Field, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -38,15 +38,15 @@ func (a *applier) outputFields(ctx context.Context, i int, columns []copier.Colu
 		}
 		switch c.Kind {
 		case copier.FromSparse:
-			fields[k] = copier.Field{Node: a.sparseNumber().Node(c.Name, false), Dict: []bool{true}} // mostly zeros
+			fields[k] = copier.Field{Node: a.sparseNumber().Node(c.Name, false), Dict: []bool{true}} // a dictionary: most values are 0
 		case copier.FromPartition:
 			fields[k] = a.partitionField(c)
-		case copier.Absent, copier.FromNumbers: // the fields come from the files that have the columns
+		case copier.Absent, copier.FromNumbers: // the field comes from another file or the catalog
 		default:
 			if fields[k], err = src.Field(c); err != nil {
 				err = format.PlaceError(a.catalog.fileName(i), -1, c.Name, err)
 				if data, ok := errors.AsType[*stream.DataError](err); ok && data.Remedy.String() == "" {
-					data.Remedy = a.adviceWithoutColumn()
+					data.Remedy = a.adviceToOmitColumn()
 				}
 				return nil, err
 			}
@@ -55,16 +55,16 @@ func (a *applier) outputFields(ctx context.Context, i int, columns []copier.Colu
 	return fields, a.checkSharedNames(i, fields)
 }
 
-// adviceWithoutColumn returns the advice to write the other columns without a column that cannot be written.
-func (a *applier) adviceWithoutColumn() stream.Text {
+// adviceToOmitColumn returns the remedy if a column cannot be written: to write only the other columns.
+func (a *applier) adviceToOmitColumn() stream.Text {
 	if a.opt.allColumns {
 		return stream.Textf("write the other columns with apply: {selection} SEL.json {also} COL,…")
 	}
 	return stream.Textf("leave the column out")
 }
 
-// checkSharedNames refuses fields of file i that share a name if the logical type of one is stored by name: the other
-// fields of that name would get the type too.
+// checkSharedNames refuses fields of file i that share a name if one of them has an annotation, i.e. a logical type
+// that is stored by name: the other field would get this type too.
 func (a *applier) checkSharedNames(i int, fields []copier.Field) error {
 	var nodes schema.FieldList
 	for _, f := range fields {
@@ -88,8 +88,8 @@ func mergeAnnotations(fields []copier.Field) ownparquet.Annotations {
 	return all
 }
 
-// mergeFields merges the fields of file i into the fields of the files before it: types must be equal. A column is
-// OPTIONAL if it is OPTIONAL in any file or absent from any file.
+// mergeFields merges added, the fields of file i, into fields, the merged fields of the files before it. The types of a
+// column must be equal. A column is OPTIONAL if it is OPTIONAL in any file or absent from any file.
 func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Field, error) {
 	if fields == nil {
 		fields = make([]copier.Field, len(added))
@@ -150,8 +150,8 @@ func nodeText(n schema.Node) string {
 	return fmt.Sprintf("%v group", n.RepetitionType())
 }
 
-// partitionNumberType returns the type of a partition key whose values are numbers: the narrowest of boolean, int64 and
-// double that holds its values in all files.
+// partitionNumberType returns the type of a partition key whose values are numbers: its type in the schema of a table,
+// or else the narrowest of boolean, int64 and double that holds its values in all files.
 func (a *applier) partitionNumberType(part int) writer.Number {
 	p := a.catalog.parts[part]
 	switch _, integer := strings.CutPrefix(p.typ, "int"); {
@@ -182,7 +182,7 @@ func (a *applier) partitionType(part int) string {
 	return "string"
 }
 
-func (a *applier) writePartition(i int, c copier.Target) error {
+func (a *applier) writePartitionColumn(i int, c copier.Target) error {
 	chunk := c.Chunks[0]
 	rows := int(chunk.Rows)
 	if values := a.catalog.parts[c.Part].values; values != nil {
@@ -192,7 +192,7 @@ func (a *applier) writePartition(i int, c copier.Target) error {
 		}
 		return a.partitionNumberType(c.Part).Encode(chunk, x, math.IsNaN)
 	}
-	text, err := a.catalog.partText(i, c.Part)
+	text, err := a.catalog.partitionText(i, c.Part)
 	if err != nil {
 		return err
 	}

@@ -34,9 +34,9 @@ func (a *applier) openSource(ctx context.Context, i int) (copier.Source, error) 
 	return src, nil
 }
 
-// checkColumnsFit refuses an output with too many leaf columns for their schema and the footer to fit into memory. It
-// uses a lower bound, which ignores names and all row groups but the first. Without the check, the schema of 140,000
-// columns took 315 MiB of a 200 MiB limit before the first column was copied.
+// checkColumnsFit refuses an output whose schema and footer do not fit into memory because it has too many leaf
+// columns. It uses a lower bound of their size, without names and with only one row group. Without this check, the
+// schema of 140,000 columns took 315 MiB, more than the limit of 200 MiB, before the first column was copied.
 func (a *applier) checkColumnsFit(leaves int) error {
 	groups := int64(0)
 	if a.opt.Form == FormParquet {
@@ -49,15 +49,15 @@ func (a *applier) checkColumnsFit(leaves int) error {
 	return &stream.MemoryError{What: fmt.Sprintf("writing %d columns", leaves), Need: need, Limit: a.opt.Memory, AtLeast: true}
 }
 
-func (a *applier) writeOne(ctx context.Context, out string) error {
+func (a *applier) writeSingleFile(ctx context.Context, out string) error {
 	var fields []copier.Field
 	files := make([]int, len(a.catalog.files))
 	for i := range files {
 		files[i] = i
 		if a.catalog.rows > 0 && a.catalog.files[i].countRows() == 0 {
-			continue // its columns do not count
+			continue // the columns of a file without rows have no effect
 		}
-		added, err := a.outputFields(ctx, i, a.columnsIn(i, a.columns))
+		added, err := a.outputFields(ctx, i, a.columnsInFile(i, a.columns))
 		if err == nil {
 			fields, err = a.mergeFields(i, fields, added)
 		}
@@ -65,15 +65,15 @@ func (a *applier) writeOne(ctx context.Context, out string) error {
 			return err
 		}
 	}
-	a.completeFields(fields, a.columns)
+	a.fillMissingFields(fields, a.columns)
 	if !place.IsURL(out) && (a.opt.Form == FormParquet || a.opt.Spool.Dir == "") {
-		return a.resumeOne(ctx, out, fields, files)
+		return a.resumeSingleFile(ctx, out, fields, files)
 	}
-	return a.createOne(ctx, out, fields, files)
+	return a.createSingleFile(ctx, out, fields, files)
 }
 
-// createOne writes all files to the one file out, from the beginning.
-func (a *applier) createOne(ctx context.Context, out string, fields []copier.Field, files []int) error {
+// createSingleFile writes all files to the one file out, from the beginning.
+func (a *applier) createSingleFile(ctx context.Context, out string, fields []copier.Field, files []int) error {
 	if err := atomicfile.CheckWritable(ctx, out); err != nil { // without this check an upload would fail only at its end
 		return err
 	}
@@ -113,7 +113,7 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 	return dir.Commit(ctx)
 }
 
-// writeFolderFile writes file i to its path below the folder, unless it is already finished.
+// writeFolderFile writes file i to the path rel in the folder, unless an earlier run has finished it.
 func (a *applier) writeFolderFile(ctx context.Context, dir *atomicfile.Dir, i int, rel string) error {
 	columns, err := a.folderFileColumns(rel)
 	if err == nil {
@@ -133,7 +133,7 @@ func (a *applier) writeFolderFile(ctx context.Context, dir *atomicfile.Dir, i in
 	if err != nil {
 		return err
 	}
-	a.completeFields(fields, columns)
+	a.fillMissingFields(fields, columns)
 	file, err := dir.Create(ctx, rel)
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []
 	if a.opt.Form == FormParquet {
 		rows, bytes, err = a.writeParquet(ctx, out, nodes, dict, columns, fields, files)
 	} else {
-		rows, bytes, err = a.writeForm(ctx, out, nodes, columns, fields, files)
+		rows, bytes, err = a.writeArrowOrCSV(ctx, out, nodes, columns, fields, files)
 	}
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []
 
 func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes schema.FieldList, dict []bool, columns []copier.Column, fields []copier.Field, files []int) (rows, bytes int64, err error) {
 	annotations := mergeAnnotations(fields)
-	w, err := a.growing.resumeOrBegin(out, func(to io.Writer) (*writer.File, error) {
+	w, err := a.growing.resumeOrBeginFile(out, func(to io.Writer) (*writer.File, error) {
 		return writer.NewAnnotated(to, nodes, dict, annotations)
 	})
 	if err != nil {
@@ -221,11 +221,11 @@ func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copie
 		}
 	}
 	if a.footerBytes = w.FooterBytes(groups); a.growing != nil {
-		a.footerBytes += markCopies * max(min(mostMark, w.MarkBytes(groups)), w.MarkBytes(min(groups, 1)))
+		a.footerBytes += markCopies * max(min(maxMarkBytes, w.MarkBytes(groups)), w.MarkBytes(min(groups, 1)))
 	}
 	for _, i := range files {
 		if a.growing.hasInput(i) {
-			a.passRows(a.catalog.files[i].countRows())
+			a.skipRows(a.catalog.files[i].countRows())
 			continue
 		}
 		if err := a.copyFile(ctx, w, i, columns, fields); err != nil {
@@ -235,7 +235,7 @@ func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copie
 	if err := a.growing.markEnd(w); err != nil {
 		return err
 	}
-	if a.opt.Where == "" { // a resumed file is checked as far as possible
+	if a.opt.Where == "" { // with a condition, the number of rows to write is unknown
 		want := int64(0)
 		for _, i := range files {
 			want += a.catalog.files[i].countRows()

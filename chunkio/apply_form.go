@@ -28,7 +28,8 @@ import (
 // Form is the file format that [Apply] writes.
 type Form int
 
-// A file of FormCSV follows RFC 4180 and begins with a line of names: an empty field is null, "" is an empty text.
+// The output formats. A CSV file follows RFC 4180 and begins with a line of column names; an empty field is null, and
+// "" is an empty text.
 const (
 	FormParquet Form = iota
 	FormArrow        // an Arrow IPC file
@@ -37,7 +38,7 @@ const (
 	FormCSVZstd
 )
 
-// formEndings are the endings of file names for each Form; the first one is the usual one.
+// formEndings lists the file name endings of each Form; output files get the first ending.
 var formEndings = [][]string{{".parquet", ".pq", ".parq"}, {".arrow", ".ipc", ".feather"}, {".csv"}, {".csv.gz"}, {".csv.zst"}}
 
 func (f Form) fileEnding() string { return formEndings[f][0] }
@@ -60,8 +61,8 @@ func hasFormEnding(out string) bool {
 	return named
 }
 
-// OutputForm returns the form named by format or, if format is empty, by the ending of out. Without either it returns
-// Parquet. It refuses an ending that belongs to another form.
+// OutputForm returns the form named by format or, if format is empty, by the ending of out. If neither names a form, it
+// returns Parquet. It refuses an ending that belongs to another form than format.
 func OutputForm(out, format string) (Form, error) {
 	form, named := formOfName(out)
 	ext := strings.ToLower(place.Ext(out))
@@ -83,9 +84,10 @@ func OutputForm(out, format string) (Form, error) {
 	return Form(at), nil
 }
 
-// writeForm writes Arrow or CSV. A row of these formats needs all columns together, but columns are copied one by one.
-// So the rows are first stored as Parquet in another file, with pages small enough for the number of columns.
-func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes schema.FieldList, columns []copier.Column, fields []copier.Field, files []int) (written, bytes int64, err error) {
+// writeArrowOrCSV writes an Arrow or CSV file, and returns the numbers of rows and bytes written. A row of these
+// formats needs all columns together, but columns are copied one by one. So the rows are first stored as Parquet in
+// another file, with pages small enough for the number of columns.
+func (a *applier) writeArrowOrCSV(ctx context.Context, out *atomicfile.File, nodes schema.FieldList, columns []copier.Column, fields []copier.Field, files []int) (written, bytes int64, err error) {
 	table, err := export.New(nodes)
 	if err != nil {
 		return 0, 0, err
@@ -99,8 +101,8 @@ func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes sch
 		return 0, 0, err
 	}
 	defer end()
-	page := a.storePageBytes(len(nodes))
-	w, err := a.growing.resumeOrBegin(wait, func(to io.Writer) (*writer.File, error) { return writer.NewPlain(to, nodes, page) })
+	page := a.rowStorePageBytes(len(nodes))
+	w, err := a.growing.resumeOrBeginFile(wait, func(to io.Writer) (*writer.File, error) { return writer.NewPlain(to, nodes, page) })
 	if err == nil {
 		err = a.copyFiles(ctx, w, columns, fields, files)
 	}
@@ -129,15 +131,15 @@ func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes sch
 	return w.Rows, packed.written, err
 }
 
-func (a *applier) storePageBytes(columns int) int64 {
+func (a *applier) rowStorePageBytes(columns int) int64 {
 	return export.PageSize(columns, a.opt.Memory-a.heldBytes())
 }
 
 // openRowStore opens the Parquet file that stores the rows until they are read again: the growing file next to the
-// output, or a temporary file that no later run resumes.
-func (a *applier) openRowStore() (to io.Writer, reopen func() (localBytes, error), end func(), err error) {
+// output, or a temporary file that no later run resumes. reopen opens it for reading; end removes a temporary file.
+func (a *applier) openRowStore() (to io.Writer, reopen func() (localReader, error), end func(), err error) {
 	if g := a.growing; g != nil {
-		return g.file, func() (localBytes, error) {
+		return g.file, func() (localReader, error) {
 			r, err := g.file.Reopen()
 			return storedRows{r, g.file.Path()}, err
 		}, func() {}, nil
@@ -156,10 +158,10 @@ func (a *applier) openRowStore() (to io.Writer, reopen func() (localBytes, error
 		spool.Close()
 		a.spool.Shrink(w.size)
 	}
-	return buffered, func() (localBytes, error) { return spool.File, buffered.Flush() }, end, nil
+	return buffered, func() (localReader, error) { return spool.File, buffered.Flush() }, end, nil
 }
 
-// storedRows reads the stored rows, and errors name the output.
+// storedRows reads the stored rows; its Name, used in errors, is the path of the output.
 type storedRows struct {
 	atomicfile.Reader
 	name string
@@ -167,11 +169,11 @@ type storedRows struct {
 
 func (w storedRows) Name() string { return w.name }
 
-// spoolWriter adds the folder to the error of a write.
+// spoolWriter writes rows to a temporary file, reserves disk space for them, and names the file's folder dir in errors.
 type spoolWriter struct {
 	to    io.Writer
 	dir   string
-	space *scratch.Space // counts the bytes
+	space *scratch.Space
 	size  int64
 }
 
@@ -187,8 +189,8 @@ func (s *spoolWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// zstdWindow is the window of the zstd encoder for text. The default is eight times larger: it took 13 MB more memory,
-// and a file of numbers was no shorter.
+// zstdWindow is the window size in bytes of the zstd encoder for CSV. The default window is eight times larger: it took
+// 13 MB more memory and did not make a file of numbers shorter.
 const zstdWindow = 1 << 20
 
 // encoderBytes returns the memory to compress the output: zstd has two windows, hash tables of 1.3 MB and a few blocks;
@@ -203,7 +205,8 @@ func (f Form) encoderBytes() int64 {
 	return 0
 }
 
-// newSink begins the output in its form. end closes the compressor.
+// newSink returns a sink for rows in the form of the output, and the compressed output into which it writes. The caller
+// closes the sink first, then the compressed output.
 func (a *applier) newSink(table *export.Table, out io.Writer) (end *compressedOutput, sink export.Sink, err error) {
 	end = &compressedOutput{out: out, closeCompressor: func() error { return nil }}
 	var w io.Writer = end
@@ -225,7 +228,7 @@ func (a *applier) newSink(table *export.Table, out io.Writer) (end *compressedOu
 	return end, sink, err
 }
 
-// compressedOutput counts the bytes that reach the output.
+// compressedOutput passes bytes to the output and counts them; its Close ends the compression.
 type compressedOutput struct {
 	out             io.Writer
 	written         int64

@@ -18,7 +18,7 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 		return err
 	}
 	defer src.Close()
-	columns = a.widenColumns(src, i, a.columnsIn(i, columns))
+	columns = a.widenColumns(src, i, a.columnsInFile(i, columns))
 	for g, rows := range src.GroupRows() {
 		switch {
 		case ctx.Err() != nil:
@@ -26,7 +26,7 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 		case rows == 0:
 			continue
 		case a.growing.hasGroup(i, g):
-			a.passRows(rows)
+			a.skipRows(rows)
 			continue
 		}
 		skip, rowsKept, err := a.matches.matchGroup(rows)
@@ -38,21 +38,21 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 			continue
 		}
 		group := w.Group(rowsKept)
-		// Computed once for all columns: when it was computed again for every few columns, copying 100,000 columns took
-		// an hour.
-		scratch := scratchMemory(src, g, columns)
+		// The scratch memory is computed once for all columns: when it was computed again for every few columns,
+		// copying 100,000 columns took an hour.
+		scratch := memoizeScratchBytes(src, g, columns)
 		for lo := 0; lo < len(columns); {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			n, workers, err := a.chooseWindow(src, i, g, columns[lo:], scratch)
+			n, workers, err := a.countOpenColumns(src, i, g, columns[lo:], scratch)
 			if err != nil {
 				return format.PlaceError(a.catalog.fileName(i), g, "", err)
 			}
 			w.SetWorkers(workers)
 			release, err := a.fetchAhead(ctx, src, i, g, columns[lo:lo+n])
 			if err == nil {
-				err = a.copyWindow(ctx, src, i, g, workers, group, skip, columns[lo:lo+n], fields[lo:lo+n])
+				err = a.copyColumns(ctx, src, i, g, workers, group, skip, columns[lo:lo+n], fields[lo:lo+n])
 			}
 			release()
 			if err != nil {
@@ -71,8 +71,8 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 	return nil
 }
 
-// fetchAhead fetches the bytes for copying the columns of row group g of an object to a scratch file, because the
-// memory is needed for the columns.
+// fetchAhead fetches the bytes of the columns of row group g to a scratch file if the input is an object in a store,
+// because the memory is needed for the encoded columns. For local files it does nothing.
 func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, columns []copier.Column) (release func(), err error) {
 	counted, ok := src.Input().(*countingInput)
 	if !ok {
@@ -93,11 +93,11 @@ func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, c
 		}
 		group.Close()
 	}
-	f, err := newFetcher(min(max(a.opt.Memory/32, spoolRequestBytes), mostRequestBytes), a.spool).startFetch(ctx, o, extents)
+	f, err := newFetcher(min(max(a.opt.Memory/32, spoolRequestBytes), maxRequestBytes), a.spool).startFetch(ctx, o, extents)
 	return f.release, err
 }
 
-func scratchMemory(src copier.Source, g int, columns []copier.Column) func(workers int) (int64, error) {
+func memoizeScratchBytes(src copier.Source, g int, columns []copier.Column) func(workers int) (int64, error) {
 	byWorkers := map[int]int64{}
 	return func(workers int) (bytes int64, err error) {
 		bytes, ok := byWorkers[workers]
@@ -109,9 +109,9 @@ func scratchMemory(src copier.Source, g int, columns []copier.Column) func(worke
 	}
 }
 
-// chooseWindow returns the number n of columns that may be open at once within the memory that remains besides the
-// scratch memory, and the number of workers to copy them.
-func (a *applier) chooseWindow(src copier.Source, i, g int, columns []copier.Column, scratchOf func(workers int) (int64, error)) (n, workers int, err error) {
+// countOpenColumns returns the number n of leading columns whose encodings fit into the remaining memory together, and
+// the number of workers to copy them. scratchOf returns the scratch memory that a given number of workers needs.
+func (a *applier) countOpenColumns(src copier.Source, i, g int, columns []copier.Column, scratchOf func(workers int) (int64, error)) (n, workers int, err error) {
 	used := a.heldBytes() + src.HeldBytes() + a.matches.memoryBytes() + a.footerBytes
 	for workers = a.opt.Threads; ; workers = (workers + 1) / 2 {
 		scratch, err := scratchOf(workers)
@@ -119,7 +119,7 @@ func (a *applier) chooseWindow(src copier.Source, i, g int, columns []copier.Col
 			return 0, 0, err
 		}
 		first := a.columnMemory(src, g, columns[0])
-		if a.opt.Form == FormParquet { // the rows of other forms are stored in plain pages
+		if a.opt.Form == FormParquet { // rows for other forms are stored in plain pages, without encoders
 			scratch += int64(workers) * writer.WorkerBytes
 		}
 		switch total := used + scratch + first; {
@@ -128,7 +128,7 @@ func (a *applier) chooseWindow(src copier.Source, i, g int, columns []copier.Col
 		case workers > 1:
 			continue
 		default:
-			for _, c := range columns[1:] { // otherwise the next columns would be refused
+			for _, c := range columns[1:] { // the error reports the need of the largest of the columns
 				total = max(total, used+scratch+a.columnMemory(src, g, c))
 			}
 			return 0, 0, &stream.MemoryError{
@@ -150,13 +150,13 @@ func (a *applier) columnMemory(src copier.Source, g int, c copier.Column) int64 
 	if c.Kind == copier.FromLeaf || c.Kind == copier.FromField || c.Kind == copier.FromNumbers {
 		return src.Need(g, c)
 	}
-	// The encoded columns of sparse rows and of keys are small; sparse rows are spread in batches.
+	// Columns made from sparse rows or partition keys have small encodings, and sparse rows are spread in batches.
 	return copier.OpenColumnBytes + 8*sparseBatch + 2*src.GroupRows()[g]
 }
 
-func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, workers int, group *writer.Group, skip []uint64, columns []copier.Column, fields []copier.Field) error {
+func (a *applier) copyColumns(ctx context.Context, src copier.Source, i, g, workers int, group *writer.Group, skip []uint64, columns []copier.Column, fields []copier.Field) error {
 	var all []*writer.Chunk
-	var copied, sparse []copier.Target // copied from src; spread from sparse rows
+	var copied, sparse []copier.Target // columns to copy from src; columns to make from sparse rows
 	var tasks []copier.Task
 	for k, c := range columns {
 		if err := ctx.Err(); err != nil {
@@ -172,9 +172,9 @@ func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, worke
 		case copier.FromSparse:
 			sparse = append(sparse, target)
 		case copier.FromPartition:
-			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(context.Context) error { return a.writePartition(i, target) }})
+			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(context.Context) error { return a.writePartitionColumn(i, target) }})
 		case copier.FromNumbers:
-			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(ctx context.Context) error { return a.writeNumbers(ctx, src, i, g, target) }})
+			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(ctx context.Context) error { return a.writeWidenedNumbers(ctx, src, i, g, target) }})
 		case copier.Absent:
 			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(context.Context) error { return writeNulls(target) }})
 		default:
@@ -191,13 +191,13 @@ func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, worke
 		name := a.catalog.leaves[a.sparse.values].Name
 		tasks = append(tasks, copier.Task{Column: name, Run: func(ctx context.Context) error { return a.copySparse(ctx, src, i, g, sparse) }})
 	}
-	if err := runTasks(ctx, workers, path, g, tasks, all); err != nil {
+	if err := runCopyTasks(ctx, workers, path, g, tasks, all); err != nil {
 		return err
 	}
 	return group.Place(all)
 }
 
-func runTasks(ctx context.Context, workers int, path string, g int, tasks []copier.Task, chunks []*writer.Chunk) error {
+func runCopyTasks(ctx context.Context, workers int, path string, g int, tasks []copier.Task, chunks []*writer.Chunk) error {
 	work, workCtx := errgroup.WithContext(ctx)
 	work.SetLimit(workers)
 	for _, t := range tasks {

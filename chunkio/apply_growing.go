@@ -18,44 +18,45 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// markEvery is the longest time between two marks: rows after the last mark are written again. Writing a mark of 5,000
-// columns takes some milliseconds.
-const markEvery = 5 * time.Second
+// maxMarkInterval is the longest time between two marks of a growing file. A run that resumes the file writes the rows
+// after the last mark again. Writing a mark for 5,000 columns takes some milliseconds.
+const maxMarkInterval = 5 * time.Second
 
-// A mark with mostMark bytes is written before markEvery has passed, so that a mark is hardly longer unless one row
-// group needs more. A mark is copied markCopies times on the way to the disk.
+// As soon as the next mark has maxMarkBytes bytes, it is written without waiting for maxMarkInterval. A mark is hardly
+// longer than maxMarkBytes, unless the footer entry of one row group is. Up to markCopies copies of a mark are in
+// memory while it is written.
 const (
-	mostMark   = 512 << 10
-	markCopies = 8
+	maxMarkBytes = 512 << 10
+	markCopies   = 8
 )
 
-// growingFile is one file of many row groups that a later run can resume: the output, or the rows stored for it as
-// Parquet. From time to time a mark after a row group records the footer's entries for the row groups since the last
-// mark.
+// growingFile is a file of row groups that a later run can resume: a Parquet output, or the rows stored as Parquet for
+// another form of output. From time to time a mark is written after a row group. The mark records the footer entries of
+// the row groups since the previous mark.
 type growingFile struct {
 	file         *atomicfile.File
-	recipes      []string // by input: digest of all rows up to its end
+	recipes      []string // by input: digest of all that determines the output up to the input's last row
 	page         int64    // page size of rows stored for another form
 	markInterval time.Duration
 	lastMark     time.Time // time of the last mark
-	lastWritten  fileMark  // the last row group that this run has written, without a footer
+	lastWritten  fileMark  // the last row group that this run has written; Footer is not set
 
-	resumeOffset int64 // end of the resumed part in the file
-	footers      [][]byte
+	resumeOffset int64    // offset in the file of the end of the resumed part
+	footers      [][]byte // footer entries of the resumed part, by mark
 	resumedTo    fileMark // the last row group of the resumed part; -1, -1 for none
 }
 
-// fileMark is the content of a mark.
+// fileMark is the content of a mark: the last complete row group and the footer entries since the previous mark.
 type fileMark struct {
 	File, Group int
 	Footer      []byte
 	Page        int64 // page size of stored rows: with less memory the pages may be too large to be read again
 }
 
-// resumeOne writes all files to the one file out, or resumes it. The growing file is out itself if it is Parquet;
-// otherwise it holds the rows as Parquet until all columns are copied.
-func (a *applier) resumeOne(ctx context.Context, out string, fields []copier.Field, files []int) (err error) {
-	g, err := a.openGrowing(ctx, out, fields)
+// resumeSingleFile writes all files to the one file out, or resumes it. The growing file becomes out itself if the form
+// is Parquet; otherwise it stores the rows as Parquet until all columns are copied.
+func (a *applier) resumeSingleFile(ctx context.Context, out string, fields []copier.Field, files []int) (err error) {
+	g, err := a.openGrowingFile(ctx, out, fields)
 	if err != nil {
 		return err
 	}
@@ -70,20 +71,20 @@ func (a *applier) resumeOne(ctx context.Context, out string, fields []copier.Fie
 		}
 		g.file.Abort()
 	}()
-	return a.createOne(ctx, out, fields, files)
+	return a.createSingleFile(ctx, out, fields, files)
 }
 
-func (a *applier) openGrowing(ctx context.Context, out string, fields []copier.Field) (*growingFile, error) {
+func (a *applier) openGrowingFile(ctx context.Context, out string, fields []copier.Field) (*growingFile, error) {
 	g := &growingFile{markInterval: a.opt.markInterval, lastMark: time.Now(), resumedTo: fileMark{File: -1, Group: -1}}
 	if g.markInterval == 0 {
-		g.markInterval = markEvery
+		g.markInterval = maxMarkInterval
 	}
 	var err error
 	if g.recipes, err = a.inputRecipes(ctx, fields); err != nil {
 		return nil, err
 	}
 	if a.opt.Form != FormParquet {
-		g.page = a.storePageBytes(len(fields))
+		g.page = a.rowStorePageBytes(len(fields))
 	}
 	var marks []atomicfile.FinishedFile
 	g.file, marks, err = atomicfile.ResumeFile(ctx, out, g.isUsableMark)
@@ -111,7 +112,7 @@ func (a *applier) openGrowing(ctx context.Context, out string, fields []copier.F
 	return g, nil
 }
 
-// isUsableMark reports whether a mark was written by a run with the same output.
+// isUsableMark reports whether the rows up to a mark are the same in this run, so that it can continue from there.
 func (g *growingFile) isUsableMark(f atomicfile.FinishedFile) bool {
 	var m fileMark
 	return json.Unmarshal(f.Detail, &m) == nil && m.File >= 0 && m.File < len(g.recipes) && m.Group >= 0 && m.Page <= g.page && f.Recipe == g.recipes[m.File]
@@ -129,7 +130,7 @@ func (a *applier) inputRecipes(ctx context.Context, fields []copier.Field) ([]st
 	}
 	recipes := make([]string, len(a.catalog.files))
 	for i := range recipes {
-		own, err := a.outputRecipe(i, a.columnsIn(i, a.columns))
+		own, err := a.outputRecipe(i, a.columnsInFile(i, a.columns))
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +140,7 @@ func (a *applier) inputRecipes(ctx context.Context, fields []copier.Field) ([]st
 	return recipes, nil
 }
 
-func (g *growingFile) resumeOrBegin(to io.Writer, fresh func(io.Writer) (*writer.File, error)) (*writer.File, error) {
+func (g *growingFile) resumeOrBeginFile(to io.Writer, fresh func(io.Writer) (*writer.File, error)) (*writer.File, error) {
 	if g == nil || len(g.footers) == 0 {
 		return fresh(to)
 	}
@@ -149,8 +150,8 @@ func (g *growingFile) resumeOrBegin(to io.Writer, fresh func(io.Writer) (*writer
 	}
 	err = w.Resume(to, g.resumeOffset, g.footers)
 	if g.footers = nil; err != nil {
-		return nil, &stream.OutputError{Path: g.file.Path(), Err: fmt.Errorf("what an interrupted run has left of it cannot be gone on with: %w", err),
-			Remedy: stream.PlainText("run the same command again, which begins anew")}
+		return nil, &stream.OutputError{Path: g.file.Path(), Err: fmt.Errorf("the part that an interrupted run left cannot be continued: %w", err),
+			Remedy: stream.PlainText("run the same command again: it begins anew")}
 	}
 	return w, nil
 }
@@ -168,7 +169,7 @@ func (g *growingFile) markGroup(w *writer.File, i, group int) error {
 	if g == nil {
 		return nil
 	}
-	if g.lastWritten = (fileMark{File: i, Group: group}); time.Since(g.lastMark) < g.markInterval && w.UnmarkedBytes() < mostMark {
+	if g.lastWritten = (fileMark{File: i, Group: group}); time.Since(g.lastMark) < g.markInterval && w.UnmarkedBytes() < maxMarkBytes {
 		return nil
 	}
 	return g.writeMark(w)

@@ -24,7 +24,7 @@ type outputLayout struct {
 
 // memoryBytes estimates the memory of the layout and of a second copy of its paths.
 func (l outputLayout) memoryBytes() (n int64) {
-	const entries = 140 // in two half-filled maps
+	const entries = 140 // bytes for each entry in two half-filled maps
 	for path, rel := range l.place {
 		n += entries + int64(len(path)+len(rel))
 	}
@@ -79,7 +79,7 @@ func chooseFolderLayout(out string, roots, paths []string, form Form) (outputLay
 		if err != nil {
 			return outputLayout{}, err
 		}
-		base := common[isLocalTree(tree)]
+		base := common[isLocalTreePath(tree)]
 		if len(roots) > 0 {
 			base = baseFolder(roots, tree)
 		}
@@ -109,8 +109,8 @@ func withFormEnding(rel string, form Form) string {
 	return rel + form.fileEnding()
 }
 
-// isFolderOutput reports whether out is an existing local folder or ends with a slash, which makes it a folder whatever
-// its ending.
+// isFolderOutput reports whether out is an existing local folder or ends with a slash. A slash at the end means a
+// folder, even if the name has the ending of a file.
 func isFolderOutput(out string) bool {
 	if strings.HasSuffix(out, "/") || strings.HasSuffix(out, string(os.PathSeparator)) {
 		return true
@@ -141,8 +141,8 @@ func refuseNonFolder(out string, ofFolder bool, form Form) error {
 
 // treePath returns the path of a file or folder in a common tree of all files, with slashes and without . and ..
 // elements. A local path begins at the root, independent of the working directory; the volume, if there is one, is a
-// folder. An object's path begins with its store and bucket. The key of an object is not a path: a key with .. must not
-// lead out of the output folder.
+// folder. An object's path begins with its store and bucket. A key with the part . or .. is refused, because it must
+// not lead out of the output folder.
 func treePath(p string) (string, error) {
 	if !place.IsURL(p) {
 		local, err := place.AbsolutePath(p)
@@ -162,14 +162,14 @@ func treePath(p string) (string, error) {
 	return path.Join(l.Scheme, l.Bucket, l.Key), nil
 }
 
-func isLocalTree(tree string) bool { return strings.HasPrefix(tree, "/") }
+func isLocalTreePath(tree string) bool { return strings.HasPrefix(tree, "/") }
 
-// inputFolders lists the inputs that are directories, also inputs in lists, as tree paths. A URL is a directory if
-// objects are below it and it is neither the name of an object nor a glob.
+// inputFolders returns the tree paths of the inputs that are directories, including inputs named in lists. A URL is a
+// directory if objects are below it and it is neither the name of an object nor a glob.
 func (a *access) inputFolders(ctx context.Context, inputs, paths []string) ([]string, error) {
 	var roots []string
 	for _, arg := range inputs {
-		places, err := a.listPlaces(ctx, arg)
+		places, err := a.readListPlaces(ctx, arg)
 		if err != nil {
 			return nil, err
 		}
@@ -209,9 +209,9 @@ func folderTreePath(arg string, paths []string) (string, error) {
 	return treePath(arg)
 }
 
-// commonFolders returns the innermost folder that contains all local files (true) and the one that contains all objects
-// (false). If there are both, the objects keep their stores' names, and local files in the working directory keep their
-// paths below it.
+// commonFolders returns the innermost folder that contains all local files, under the key true, and the innermost
+// folder that contains all objects, under the key false. If the inputs have both, the paths of objects keep the names
+// of their stores, and local files in the working directory keep their paths below it.
 func commonFolders(paths []string) (map[bool]string, error) {
 	common := make(map[bool]string, 2)
 	for _, p := range paths {
@@ -219,11 +219,11 @@ func commonFolders(paths []string) (map[bool]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		folder, ok := common[isLocalTree(tree)]
+		folder, ok := common[isLocalTreePath(tree)]
 		if !ok {
 			folder = path.Dir(tree)
 		}
-		common[isLocalTree(tree)] = commonParent(folder, tree)
+		common[isLocalTreePath(tree)] = commonParent(folder, tree)
 	}
 	if len(common) == 2 {
 		here, err := treePath(".")
@@ -257,11 +257,12 @@ func baseFolder(roots []string, tree string) string {
 	return base
 }
 
-// cutFolder returns the part of tree below the folder. All objects are below the folder ".".
+// cutFolder returns the part of the tree path tree below the folder, and whether tree is below it. All objects are
+// below the folder ".".
 func cutFolder(folder, tree string) (rel string, below bool) {
 	switch folder {
 	case ".":
-		return tree, !isLocalTree(tree)
+		return tree, !isLocalTreePath(tree)
 	case "/":
 		return strings.CutPrefix(tree, "/")
 	}

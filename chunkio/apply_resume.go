@@ -21,7 +21,7 @@ import (
 type Resumed struct {
 	Whole    int   // files of a folder that were reused
 	Outdated int   // files written again because their input or the columns to write have changed
-	Altered  int   // files written again because they were changed or removed since
+	Altered  int   // files written again because they were changed or removed after the run
 	Rows     int64 // rows of one file that were reused
 }
 
@@ -39,21 +39,21 @@ func (r *Resumed) countFate(fate atomicfile.Fate) {
 // Unfinished is the error of an Apply that was interrupted, or stopped by a memory limit or an unavailable store,
 // after a part of its output was finished. The next Apply to the same output reuses that part.
 type Unfinished struct {
-	Place           string // a hidden folder next to the output; the output itself in a store
-	Finished, Files int    // of a folder
+	Place           string // finished part: a hidden folder next to the output; in a store, the output itself
+	Finished, Files int    // numbers of finished files and of all files of an output folder
 	Err             error
 }
 
 func (e *Unfinished) Error() string { return e.Err.Error() }
 func (e *Unfinished) Unwrap() error { return e.Err }
 
-// leavesUnfinished reports whether a run that ends with err keeps its finished part for the next run: because it was
-// interrupted, because of a limit that the next run may raise, or because a store was not available.
+// leavesUnfinished reports whether a run that ends with err keeps its finished part for the next run. It does so after
+// an interruption, at a memory limit that the next run may raise, and if a store was not available.
 func leavesUnfinished(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.As(err, new(*stream.MemoryError)) || stream.Temporary(err)
 }
 
-// outputRecipe returns a digest of everything that determines the bytes of the output of file i, apart from the other
+// outputRecipe returns a digest of everything that determines the bytes of file i's output, except the other input
 // files. A finished file with the same recipe need not be written again. The path of the output is not part of the
 // digest.
 func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
@@ -61,8 +61,8 @@ func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
 		Name    string
 		Kind    copier.Kind
 		Element int    `json:",omitempty"`
-		From    string `json:",omitempty"` // a leaf, or the type of a key
-		Text    string `json:",omitempty"` // of a key
+		From    string `json:",omitempty"` // name of the leaf, or type of the partition key
+		Text    string `json:",omitempty"` // value of the partition key, or type of the leaf of a table
 	}
 	f, e := &a.catalog.files[i], a.catalog.list.entryAt(i)
 	content := struct {
@@ -70,12 +70,12 @@ func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
 		Form                 Form
 		Fingerprint          string
 		Bytes                int64
-		Version              string    // of an object
-		Modified             time.Time // of a local file
+		Version              string    // version of an object
+		Modified             time.Time // modification time of a local file
 		Columns              []column
-		Texts                *TextOptions  `json:",omitempty"` // the options that a file of rows was read with
-		Kinds                []intake.Kind `json:",omitempty"` // the kinds of its columns, given the other files
-	}{Maker: a.opt.Maker, Where: a.opt.Where, Sparse: a.opt.Sparse, Form: a.opt.Form, Fingerprint: formatFingerprint(f.print), Bytes: f.size, Version: e.version}
+		Texts                *TextOptions  `json:",omitempty"` // the options for reading a file of rows
+		Kinds                []intake.Kind `json:",omitempty"` // the kinds of its columns, which may depend on other files
+	}{Maker: a.opt.Maker, Where: a.opt.Where, Sparse: a.opt.Sparse, Form: a.opt.Form, Fingerprint: formatFingerprint(f.fingerprint), Bytes: f.size, Version: e.version}
 	texts := a.opt.Texts
 	texts.Header, texts.Recorded = a.catalog.texts.currentGuesses().Header, false // the header as it was read, whether given or guessed
 	rows := a.catalog.texts.rowsByName(a.catalog.fileName(i))
@@ -87,7 +87,7 @@ func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
 			content.Kinds = append(content.Kinds, c.Kind)
 		}
 	}
-	if !place.IsURL(e.path) && !a.catalog.list.isStdin() { // the fingerprint covers all of standard input
+	if !place.IsURL(e.path) && !a.catalog.list.isStdin() { // the fingerprint of standard input covers all its bytes
 		info, err := os.Stat(e.path)
 		if err != nil {
 			return "", stream.Dataf(a.catalog.fileName(i), "%w", err)
@@ -99,13 +99,13 @@ func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
 		switch c.Kind {
 		case copier.FromLeaf:
 			col.From = a.catalog.leaves[c.Leaf].Name
-			if a.catalog.list.schema != nil { // the schema may have widened the type since
+			if a.catalog.list.schema != nil { // the schema may have widened the type since the last run
 				col.Text = a.catalog.leaves[c.Leaf].Type
 			}
 		case copier.FromSparse:
 			col.From = a.sparseNumber().Name
 		case copier.FromPartition:
-			text, err := a.catalog.partText(i, c.Part)
+			text, err := a.catalog.partitionText(i, c.Part)
 			if err != nil {
 				return "", err
 			}
@@ -135,11 +135,11 @@ func (a *applier) reuseFinished(ctx context.Context, dir *atomicfile.Dir, i int,
 	a.report.Files++
 	a.report.Rows += f.Rows
 	a.report.Bytes += f.Bytes
-	a.passRows(a.catalog.files[i].countRows())
+	a.skipRows(a.catalog.files[i].countRows())
 	return true, nil
 }
 
-func (a *applier) passRows(rows int64) {
+func (a *applier) skipRows(rows int64) {
 	a.opt.Meter.Rows.Add(rows)
-	a.matches.passRows(rows)
+	a.matches.skipRows(rows)
 }

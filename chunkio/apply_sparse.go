@@ -12,11 +12,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// sparseBatch is the number of sparse rows spread at a time.
+// sparseBatch is the number of sparse rows that are made dense at a time.
 const sparseBatch = 8192
 
-// sparseNumber returns the type of the dense columns of sparse rows: the values' own type if float64 represents all its
-// values exactly, else double.
+// sparseNumber returns the type of the dense columns of sparse rows: the type of the sparse values if float64
+// represents all values of that type exactly, else double.
 func (a *applier) sparseNumber() writer.Number {
 	return writer.NumberOf(elementType(a.catalog.leaves[a.sparse.values]))
 }
@@ -30,7 +30,7 @@ func elementType(l format.Leaf) string {
 }
 
 // copySparse writes features of the sparse rows of row group g as dense columns. A value is 0 if the row lacks the
-// index, and null if the row's lists or its value are null.
+// index, and null if a list of the row or the value is null.
 func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, columns []copier.Target) error {
 	f := &a.catalog.files[i]
 	indices, values := f.leafIndex(a.sparse.indices), f.leafIndex(a.sparse.values)
@@ -84,8 +84,8 @@ type sparseRowError struct {
 
 func (e *sparseRowError) Error() string { return e.msg }
 
-// spreadRows writes a batch of sparse rows to dense columns; at maps a feature to 1 + the index of its column, or to
-// 0.
+// spreadRows writes a batch of sparse rows to dense columns. at contains for each feature 1 + the index of its column
+// in dense, or 0 if the feature is not written.
 func spreadRows(dense [][]float64, at []int, index, value *format.Lists, rows int) error {
 	for _, col := range dense {
 		clear(col)

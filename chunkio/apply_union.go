@@ -15,9 +15,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// columnsIn returns the given columns as they are in file i: columns that the file lacks, which a union allows, are
-// Absent.
-func (a *applier) columnsIn(i int, columns []copier.Column) []copier.Column {
+// columnsInFile returns a copy of the columns in which each column that file i lacks has the kind Absent. Only a union
+// allows a file to lack columns.
+func (a *applier) columnsInFile(i int, columns []copier.Column) []copier.Column {
 	here := make([]copier.Column, len(columns))
 	for k, c := range columns {
 		if here[k] = c; !a.hasColumn(&a.catalog.files[i], c) {
@@ -27,8 +27,8 @@ func (a *applier) columnsIn(i int, columns []copier.Column) []copier.Column {
 	return here
 }
 
-// widenColumns marks columns of an open file i to be written as numbers of a wider type: if the schema of the table
-// has a wider type than the file, or if text has whole numbers in one file and fractions in another.
+// widenColumns marks the columns of file i that must be written as numbers of a wider type than the file has: if the
+// schema of the table has a wider type, or if text has whole numbers in one file and fractions in another.
 func (a *applier) widenColumns(src copier.Source, i int, columns []copier.Column) []copier.Column {
 	if a.catalog.list.schema == nil && a.catalog.texts.rowsByName(a.catalog.fileName(i)) == nil {
 		return columns
@@ -46,7 +46,7 @@ func (a *applier) widenColumns(src copier.Source, i int, columns []copier.Column
 	return columns
 }
 
-func (a *applier) completeFields(fields []copier.Field, columns []copier.Column) {
+func (a *applier) fillMissingFields(fields []copier.Field, columns []copier.Column) {
 	for k := range fields {
 		if c := columns[k]; fields[k].Node == nil && c.Kind != copier.FromField {
 			fields[k] = copier.Field{Node: columnNode(c.Name, elementType(a.catalog.leaves[c.Leaf])), Dict: []bool{true}}
@@ -71,7 +71,7 @@ func columnNode(name, typ string) schema.Node {
 	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Optional, logical, physical, -1, -1))
 }
 
-func (a *applier) writeNumbers(ctx context.Context, src copier.Source, i, g int, c copier.Target) error {
+func (a *applier) writeWidenedNumbers(ctx context.Context, src copier.Source, i, g int, c copier.Target) error {
 	leaf := a.catalog.files[i].leafIndex(c.Leaf)
 	group, err := src.Open(ctx, g, []int{leaf})
 	if err != nil {
@@ -118,12 +118,12 @@ func (a *applier) hasColumn(f *file, c copier.Column) bool {
 	return true
 }
 
-// presentColumns returns the columns that file i has. A file in a folder is written without the columns that it lacks,
-// unless it belongs to a table. A file with rows must have at least one.
+// presentColumns returns the columns to write for file i of an output folder: the columns that the file has, or all
+// columns if it belongs to a table. A file with rows must have at least one of the columns.
 func (a *applier) presentColumns(i int, columns []copier.Column) ([]copier.Column, error) {
 	var present []copier.Column
-	for k, c := range a.columnsIn(i, columns) {
-		// The files of a table get all of its columns, but an absent nested column cannot be made.
+	for k, c := range a.columnsInFile(i, columns) {
+		// The files of a table get all columns of the table, but an absent nested column cannot be made.
 		if c.Kind != copier.Absent || a.catalog.list.schema != nil && columns[k].Kind == copier.FromLeaf {
 			present = append(present, c)
 		}

@@ -9,22 +9,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// rowMatches finds the rows for which a condition is true, row group by row group in their order. A pass over the
-// condition's columns runs in step with the copying.
+// rowMatches finds the rows for which a condition is true, row group by row group in their order. It reads the
+// condition's columns in a pass that advances as the row groups are copied.
 type rowMatches struct {
 	source    *Dataset
-	beginPass func(from int64) // begins a pass
+	beginPass func(from int64) // begins a pass at the row from
 	row       int64            // position of the next row
 	next      func() (*stream.Chunk, error, bool)
-	stop      func() // nil if no pass is under way
+	stop      func() // ends the pass; nil if no pass is under way
 }
 
-// matchRows begins a.matches; the returned function ends it.
+// matchRows sets a.matches if there is a condition; the returned function ends its pass.
 func (a *applier) matchRows(ctx context.Context) func() {
 	if a.catalog.filter == nil {
 		return func() {}
 	}
-	const share = 4 // divides the memory: the encoded columns need most of it
+	const share = 4 // the condition gets this fraction of the memory, 1/share; the encoded columns need the remainder
 	spool := func() *scratch.Space { return a.spool }
 	m := &rowMatches{source: newMatchDataset(a.catalog, Options{Threads: a.opt.Threads, Memory: a.opt.Memory, Meter: a.opt.Meter}, spool)}
 	m.source.opt.Memory = max(a.opt.Memory/share, m.source.MinMemory())
@@ -42,7 +42,7 @@ func (m *rowMatches) endPass() {
 	}
 }
 
-func (m *rowMatches) passRows(rows int64) {
+func (m *rowMatches) skipRows(rows int64) {
 	if m != nil {
 		m.endPass()
 		m.row += rows
@@ -60,7 +60,7 @@ func (m *rowMatches) matchGroup(rows int64) (skip []uint64, kept int64, err erro
 	}
 	m.row += rows
 	skip = make([]uint64, (rows+63)/64)
-	skipAll(skip, int(rows))
+	setAllBits(skip, int(rows))
 	for at := int64(0); at < rows; {
 		c, err, more := m.next()
 		switch {

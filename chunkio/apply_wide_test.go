@@ -123,7 +123,7 @@ func (s *scratchCounter) Scratch(_ int, columns []copier.Column, workers int) (i
 // found once for each number of workers.
 func TestScratchIsFoundOnce(t *testing.T) {
 	s, columns := &scratchCounter{}, make([]copier.Column, 700)
-	scratch := scratchMemory(s, 0, columns)
+	scratch := memoizeScratchBytes(s, 0, columns)
 	for range 100 {
 		for _, workers := range []int{4, 2} {
 			if bytes, err := scratch(workers); bytes != int64(1000*workers) || err != nil {

@@ -24,18 +24,18 @@ type Options struct {
 	// Columns matches them.
 	Columns, Exclude []string
 	Label, Weight    string // columns that are never features; Weight contains the weights of the rows
-	// Sparse names two list columns, or a map of integers to numbers, or three columns of triples, and, if known, the number
-	// of features, "indices,values", "indices,values,4862" or "map,4862": rows are then sparse.
+	// Sparse makes rows sparse. It names two list columns ("indices,values"), a map from integers to numbers ("map"),
+	// or three columns of triples, and may end with the number of features: "indices,values,4862".
 	Sparse string
 	// Classes delivers the values of the Label column as Chunk.Class: integers, booleans, strings, floats, decimals,
 	// dates, times or a partition key. Null and NaN are not classes; the empty string is one. More than 65,536 classes
-	// are an error. Set Classes already for Open, which then distinguishes whole numbers in files of rows even if they
-	// are equal as float64.
+	// are an error. Set Classes for Open too, not only for With: only then are whole numbers in files of rows
+	// distinguished if they are equal as float64.
 	Classes bool
-	// Target delivers the values of the Label column as Chunk.Target: numbers and booleans as they are; any other label
-	// that Classes accepts gets a code for each value, the upper 53 bits of the xxHash64 of its text, which are the
-	// same in every file and format. Null and NaN have no target. If Classes does not accept the label, or if its texts
-	// need much memory to decode, there are no targets, and this is not an error.
+	// Target delivers the values of the Label column as Chunk.Target: numbers and booleans as they are. If the label
+	// has another type that Classes accepts, each value gets a code, the upper 53 bits of the xxHash64 of its text;
+	// codes are the same in every file and format. Null and NaN have no target. If Classes does not accept the label,
+	// or if its texts need much memory to decode, there are no targets, and this is not an error.
 	Target bool
 	// Where is a condition on rows, such as day >= "2026-01-01" and site in ("a", "b"). Rows for which it is not true
 	// take no part, like rows outside the sample: their values are neither counted nor complained about. Its columns
@@ -44,40 +44,40 @@ type Options struct {
 	// Chunk.Block, whether they match or not. Only Open reads this option.
 	Where    string
 	Missing  stream.MissingPolicy
-	LeaveOut []stream.LeftOut // features excluded by an earlier decision, by flattened name: not read
+	LeaveOut []stream.LeftOut // features, by flattened name, that an earlier decision excludes from reading
 	// Union allows files to lack columns that other files have: such columns are null in all rows of the file. Columns
 	// are in the order in which the files introduce them. Only Open reads this option.
 	Union bool
 	// Times makes features of dates (days since 1970), timestamps (seconds since 1970) and times of day (seconds since
-	// midnight): the number, and its positions in the day, the week and the year as sines and cosines. These features
-	// "ts", "ts.hour.sin", … are in one Block. Indicators adds a feature is_missing(NAME) for each feature that has
-	// nulls according to the footers, or may have some. It is 1 if the value is missing (null, NaN or ±Inf), else 0.
+	// midnight): one feature is this number, and pairs of features are the sine and cosine of the position in the day,
+	// the week and the year. The features of a column, "ts", "ts.hour.sin", …, are in one Block. Indicators adds a
+	// feature is_missing(NAME) for each feature that has nulls according to the footers, or may have some. It is 1 if
+	// the value is missing (null, NaN or ±Inf), else 0.
 	Times, Indicators bool
 	// Categories are columns of categories, by name, as found by [Dataset.Categories]. Each category makes a feature,
 	// "city=Paris", that is 1 in rows with that value, else 0. All features of a column are in one Block. In rows with
 	// null, or with a value that is not a category, all of them are 0. A column with a Why is left out. As for Classes,
 	// Open distinguishes all whole numbers of these columns.
 	Categories []Category
-	// Order names features that come first, in this order: the features of the statistics to which new statistics will
-	// be added. Without it features are in the order of the first file.
+	// Order names the features that come first, in this order. It is used when new statistics will be added to existing
+	// ones, which have their own order. Without Order, features are in the order of the first file.
 	Order []string
-	// Sample keeps only the N rows whose global positions have the smallest seeded
-	// hash; 0 keeps all.
+	// Sample keeps only the N rows whose global positions have the smallest seeded hash; 0 keeps all.
 	Sample int64
 	Seed   uint64
 
 	Threads int   // decoders that work at once; 0 means GOMAXPROCS
 	Memory  int64 // bytes that reading may hold; 0 means 1 GiB
 	SkipBad bool  // leave out files whose footer or schema is bad, with a warning
-	// Anonymous looks for no credentials and signs no request to an object store.
+	// Anonymous disables the search for credentials and the signing of requests to object stores.
 	Anonymous bool
-	// Allow lists prefixes of paths and URLs that lists, plans and logs of tables may name outside their own folder:
-	// local folders, and URLs with the parameters to open the files below them.
+	// Allow contains prefixes of the paths and URLs that lists, plans and logs of tables may name outside their own
+	// folder. A prefix is a local folder, or a URL with the parameters to open the files below it.
 	Allow []string
 
-	// Texts override the guesses about inputs that are text. Numbers lists columns of such inputs, in addition to
-	// Columns, that are numbers though they look like identifiers. Only Open reads these two options. Numbers in
-	// Texts.Nulls mean missing values in features of every format.
+	// Texts override the guesses about inputs that are text. A column of such an input that looks like an identifier
+	// is a number if Columns or Numbers contains its name. Only Open reads these two options. Numbers in Texts.Nulls
+	// mean missing values in features of every format.
 	Texts   TextOptions
 	Numbers []string
 
@@ -86,8 +86,8 @@ type Options struct {
 	// opened. Where must equal the plan's condition.
 	Plan  string
 	Shard Shard
-	// Spreads records which features have a single value or none, as far as statistics show. Fields then leaves them
-	// out. Only Open reads this option.
+	// Spreads records the ranges of values from the statistics in the footers. Fields then reports features with a
+	// single value or none as not used. Only Open reads this option.
 	Spreads bool
 	// ForPlan records the data that WritePlan needs.
 	ForPlan bool
@@ -97,16 +97,16 @@ type Options struct {
 	TableVersion *int64
 	TableAsOf    time.Time
 
-	Spool scratch.Options // stores a row group of an object that does not fit into Memory
+	Spool scratch.Options // for scratch files, such as row groups of objects that do not fit into Memory
 
-	Keep *Keep // holds decoded columns for later passes, in memory of its own besides Memory; nil holds nothing
+	Keep *Keep // holds decoded columns for later passes, in memory of its own in addition to Memory; may be nil
 
 	Meter *stream.Meter     // counts bytes, decoding time, and requests to stores; nil counts nothing
 	Stdin io.Reader         // read for the input "-"; a *Stdin if it is opened more than once
 	Again bool              // the input is read more than once: an Arrow IPC stream on Stdin goes to a scratch file
 	Note  func(stream.Text) // receives the inferred types of files of rows; nil drops them
-	// TakingIn is called when copying a file of rows to a scratch file begins. The function that it returns is called
-	// when the copy has ended; it may be nil. Meter counts the bytes.
+	// TakingIn, if not nil, is called when copying a file of rows to a scratch file begins. It must return a function,
+	// which is called when the copy has ended. Meter counts the bytes.
 	TakingIn func(name string) (ended func(error))
 }
 
@@ -236,7 +236,7 @@ func (a *access) openDataset(ctx context.Context, inputs []string, f *filter) (*
 }
 
 // With returns a Dataset of the same files under other options, without reading the footers again. Options.SkipBad,
-// Options.Where and Options.Stdin keep their meaning from Open. If the input is a stream, both Datasets share its one
+// Options.Where and Options.Stdin keep their values from Open. If the input is a stream, both Datasets share its one
 // pass. Closing the new Dataset leaves d open. If the files are files of rows, the new Dataset cannot be read any more
 // once d is closed.
 func (d *Dataset) With(opt Options) (*Dataset, error) {
@@ -261,13 +261,13 @@ func newDataset(ctx context.Context, c *catalog, p *pipe, opt Options) (*Dataset
 
 func assembleDataset(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dataset, error) {
 	if p != nil && opt.Sample > 0 {
-		return nil, stream.Usagef("{rows} needs to know the number of rows beforehand, which a stream does not tell; save it to a file first")
+		return nil, stream.Usagef("{rows} needs to know the number of rows beforehand, which a stream does not provide; save it to a file first")
 	}
 	if p != nil && opt.Classes && !p.keepsTexts {
-		return nil, stream.Usagef("the classes of a stream must be asked for when it is opened; save it to a file first")
+		return nil, stream.Usagef("the classes of a stream must be requested when it is opened; save it to a file first")
 	}
 	if p != nil && opt.Times && !p.keepsTexts {
-		return nil, stream.Usagef("the times of a stream must be asked for when it is opened; save it to a file first")
+		return nil, stream.Usagef("the times of a stream must be requested when it is opened; save it to a file first")
 	}
 	f, err := resolveFeatures(c, opt, sparse)
 	if err != nil {
@@ -297,8 +297,8 @@ func (d *Dataset) Check() error {
 // Columns implements stream.Source. The caller must not change the slice.
 func (d *Dataset) Columns() []stream.Column { return d.features.columns }
 
-// Rows implements stream.Source: all rows of the files that are read, also rows for which Options.Where is not true.
-// For a shard it is the number of rows of the whole plan.
+// Rows implements stream.Source. It counts all rows of the files that are read, including rows for which Options.Where
+// is not true. For a shard it is the number of rows of the whole plan.
 func (d *Dataset) Rows() int64 { return d.catalog.rows }
 
 // Cuts implements stream.Source.
@@ -319,8 +319,8 @@ func (d *Dataset) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.
 	}
 }
 
-// Inputs describes the files, in the order of their rows. For a stream, rows, bytes
-// and the fingerprint (a digest of all of it) cover the part read so far.
+// Inputs describes the files, in the order of their rows. For a stream, the numbers of rows and bytes and the
+// fingerprint, a digest of the bytes, cover the part read so far.
 func (d *Dataset) Inputs() []stream.Input {
 	if d.pipe != nil {
 		return []stream.Input{d.pipe.describeInput()}
@@ -328,7 +328,7 @@ func (d *Dataset) Inputs() []stream.Input {
 	inputs := make([]stream.Input, len(d.catalog.files))
 	for i := range inputs {
 		f := &d.catalog.files[i]
-		inputs[i] = stream.Input{Path: d.catalog.fileName(i), Rows: f.countRows(), Bytes: f.size, Fingerprint: formatFingerprint(f.print)}
+		inputs[i] = stream.Input{Path: d.catalog.fileName(i), Rows: f.countRows(), Bytes: f.size, Fingerprint: formatFingerprint(f.fingerprint)}
 	}
 	return inputs
 }
@@ -364,7 +364,7 @@ func (d *Dataset) Fields() iter.Seq[Field] { return describeFields(d.catalog, d.
 // WithNulls returns the number of features that contain nulls according to the metadata.
 func (d *Dataset) WithNulls() int { return d.features.withNulls }
 
-// Singles reports whether a float32 holds every value of every feature, by their types.
+// Singles reports whether a float32 can represent every value of every feature, judged by the types of the features.
 func (d *Dataset) Singles() bool {
 	return !slices.ContainsFunc(d.features.columns, func(c stream.Column) bool { return keptWidth(c.Type, true) > 4 })
 }
@@ -372,9 +372,9 @@ func (d *Dataset) Singles() bool {
 // Replayable reports whether Chunks can be called more than once.
 func (d *Dataset) Replayable() bool { return d.pipe == nil }
 
-// Close frees the buffers of the last pass, and the columns held by Options.Keep; a further pass makes new buffers. If d
-// is from Open, Close also removes the scratch files of rows, which then cannot be read again; scratch files of standard
-// input stay if Options.Stdin is a *Stdin. It must not be called during a pass.
+// Close frees the buffers of the last pass, and the columns held by Options.Keep; a further pass makes new buffers. If
+// d is from Open, Close also removes the scratch files of rows, which then cannot be read again; scratch files of
+// standard input stay if Options.Stdin is a *Stdin. It must not be called during a pass.
 func (d *Dataset) Close() error {
 	d.buffers.dropSpans()
 	d.opt.Keep.Drop()

@@ -23,20 +23,20 @@ type access struct {
 	lastFooterBytes atomic.Int64 // bytes of the footer of the last opened object, an estimate for the next
 	tails           tailCache
 	texts           textTables
-	borrowsTexts    bool // the texts belong to a *Stdin, which closes them
-	// guessedFiles contains the files in folders that count as data only because of the shape of their lines.
+	borrowsTexts    bool // texts belongs to a *Stdin, which closes it
+	// guessedFiles contains files found in folders. They count as data only because of the shape of their lines.
 	guessedFiles    map[string]bool
 	searchedFolders map[string]bool // folders in stores already searched for a table
 
-	exactIntegers bool            // files of rows keep whole numbers exact, for copying
-	acceptsText   bool            // any column of files of rows may turn out as text
+	exactIntegers bool            // whole numbers in files of rows stay exact, because they are copied
+	acceptsText   bool            // any column of a file of rows may become text; set by Convert
 	numberColumns map[string]bool // names of columns that must be numbers; made at the first lookup
 	direct        *directOutput   // receives the rows of the file; nil if they go to a scratch file
 }
 
 func newAccess(opt Options) *access {
 	return &access{
-		opt: opt, searchedFolders: map[string]bool{}, tails: tailCache{limit: min(mostTailBytes, opt.Memory/8)},
+		opt: opt, searchedFolders: map[string]bool{}, tails: tailCache{limit: min(maxTailBytes, opt.Memory/8)},
 		client: store.New(store.Options{Anonymous: opt.Anonymous, Meter: opt.Meter}),
 	}
 }
@@ -49,9 +49,9 @@ func (a *access) close() error {
 	return a.texts.closeScratch()
 }
 
-// opener opens one file and also returns the Input with its bytes. The catalog calls it again for each file at every
-// pass. If meter is not nil, it counts reads through the file after the footer has been read. The context covers all
-// later reads. Tests use an opener for files in memory.
+// opener opens the file of an entry, using at most memory bytes, and also returns the Input with its bytes. The catalog
+// calls it again for each file at every pass. If meter is not nil, it counts the reads after the footer has been read.
+// The context covers all later reads. Tests use an opener for files in memory.
 type opener func(ctx context.Context, e fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error)
 
 func (a *access) openEntry(ctx context.Context, e fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
@@ -81,7 +81,7 @@ func (a *access) openBytes(ctx context.Context, e fileEntry, memory int64) (Inpu
 
 func (a *access) openInput(ctx context.Context, in Input, memory int64, meter *stream.Meter) (format.File, Input, error) {
 	counted := &countingInput{Input: in}
-	opened, err := a.openMagic(ctx, counted, memory)
+	opened, err := a.openByFormat(ctx, counted, memory)
 	if names := tripleColumns(a.opt.Sparse); err == nil && names != nil && !isLibsvm(in.Name()) {
 		opened, err = a.openTriples(ctx, opened, counted, names, memory)
 	}
@@ -99,11 +99,11 @@ func (a *access) openInput(ctx context.Context, in Input, memory int64, meter *s
 }
 
 // footersAhead is the number of objects whose ends are requested at once, as long as the footers need no more than an
-// eighth of the memory. One by one, 1,000 files with 50 ms for each request would take a minute.
+// eighth of the memory. Requested one by one, the footers of 1,000 files would take a minute if a request takes 50 ms.
 const footersAhead = 16
 
-// buildCatalog opens the list again if a file turns out to have identifiers in a column that is numeric in earlier
-// files.
+// buildCatalog opens the files of the list and makes the catalog. It opens all of them again if a file turns out to
+// have identifiers in a column that is numeric in earlier files.
 func (a *access) buildCatalog(ctx context.Context, list *fileList, f *filter, opt catalogOptions) (*catalog, error) {
 	opt.union = opt.union || list.schema != nil && a.opt.Sparse == "" // a column of the table may be missing, and so null, in files that are older
 	if err := a.opt.Texts.Check(); err != nil {
@@ -128,9 +128,9 @@ func (a *access) buildCatalog(ctx context.Context, list *fileList, f *filter, op
 	return c, nil
 }
 
-// convertAllRows reads all files that are text by their names, so that all columns of identifiers are known before the
-// files are opened again. Otherwise each of 60 files with different columns of identifiers was read 30 times. It
-// ignores errors, because opening the files reports them.
+// convertAllRows converts all files that are text by their names, so that all columns of identifiers are known before
+// the files are opened again. Without this, each of 60 files with different columns of identifiers was read 30 times.
+// It ignores errors, because opening the files reports them.
 func (a *access) convertAllRows(ctx context.Context, list *fileList) {
 	for _, e := range list.entries() {
 		if ctx.Err() != nil {
@@ -160,7 +160,7 @@ func (a *access) openList(ctx context.Context, list *fileList, f *filter, opt ca
 		err    error
 	}
 	var queue []chan result
-	lastBytes := int64(0) // bytes of the file opened last, an estimate for the next
+	lastBytes := int64(0) // memory of the file opened last, an estimate for the next
 	openNext := func(_ context.Context, _ fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
 		depth := a.parallelFooters(lastBytes, memory)
 		parse := depth > 1
@@ -174,7 +174,7 @@ func (a *access) openList(ctx context.Context, list *fileList, f *filter, opt ca
 			}
 			r := make(chan result, 1)
 			queue = append(queue, r)
-			far, text := store.IsURL(e.path), isReadToEnd(e.path)
+			far, text := store.IsURL(e.path), isReadAtOpening(e.path)
 			load := func() {
 				in, err := a.openBytes(within, e, memory)
 				var opened format.File
@@ -219,9 +219,10 @@ func (a *access) openList(ctx context.Context, list *fileList, f *filter, opt ca
 	return c, err
 }
 
-// parallelFooters returns the number of footers of local files to parse at once, given the bytes held by the last one.
-// Short footers are parsed one by one. Long footers are parsed on all threads, as long as they and their raw bytes need
-// no more than half of the memory. Files of triples are read while they are opened, one after the other.
+// parallelFooters returns the number of footers of local files to parse at once. lastBytes, the memory of the file
+// opened last, is the estimate for each. Short footers are parsed one by one. Long footers are parsed on all threads,
+// as long as they and their raw bytes need no more than half of the memory. Files of triples are read while they are
+// opened, one after the other.
 func (a *access) parallelFooters(lastBytes, memory int64) int64 {
 	if lastBytes < longFooter || tripleColumns(a.opt.Sparse) != nil {
 		return 1
@@ -229,7 +230,7 @@ func (a *access) parallelFooters(lastBytes, memory int64) int64 {
 	return max(min(memory/2/(lastBytes+lastBytes/2), int64(a.opt.Threads)), 1)
 }
 
-func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.File, error) {
+func (a *access) openByFormat(ctx context.Context, in Input, memory int64) (format.File, error) {
 	magic, err := readMagic(in)
 	if err != nil {
 		return nil, err
@@ -265,7 +266,7 @@ func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.
 }
 
 // detectRows finds the row format and the compression of an input that begins with head and has no magic word of
-// Parquet or Arrow: by its first bytes, by its name, or by a guess from the shape of its lines.
+// Parquet or Arrow: by its first bytes, by its name, or by the shape of its lines. In the last case guess is true.
 func detectRows(in Input, head string) (kind intake.Format, packing string, guess bool, err error) {
 	packing, kind = intake.SniffPacking([]byte(head)), formatByName(in.Name())
 	if magic := intake.SniffFormat([]byte(head)); magic == intake.NPY || magic == intake.Avro {
@@ -302,7 +303,7 @@ func holdsData(in Input) (data, guess bool, err error) {
 	return kind != intake.None || err == nil && ipc.IsStream(in, head), guess, err
 }
 
-func isReadToEnd(name string) bool { return isLibsvm(name) || formatByName(name) != intake.None }
+func isReadAtOpening(name string) bool { return isLibsvm(name) || formatByName(name) != intake.None }
 
 func readHead(in Input) (string, error) {
 	head := make([]byte, min(in.Size(), 16))

@@ -11,16 +11,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A listing of folders and files below the root of a table does not show that they are parts of a table.
+// A listing of a folder inside a table does not show the table, so the functions below search the folders above it.
 
 // enclosingTable finds the table that the files of a folder, a path with slashes, belong to: the folder is its root,
-// one of its partitions (key=value), or the data folder of an Iceberg table. has reports whether a folder is the root
-// of a table of a kind. The kind is "" if there is no such table.
-func enclosingTable(folder string, has func(root, kind string) bool) (kind, root string) {
+// one of its partitions (key=value), or the data folder of an Iceberg table. isRoot reports whether a folder is the
+// root of a table of the given kind, such as Delta. Both results are "" if there is no such table.
+func enclosingTable(folder string, isRoot func(root, kind string) bool) (kind, root string) {
 	at := folder
 	for {
 		for _, kind := range []string{deltaTable, hudiTable} {
-			if has(at, kind) {
+			if isRoot(at, kind) {
 				return kind, at
 			}
 		}
@@ -29,7 +29,7 @@ func enclosingTable(folder string, has func(root, kind string) bool) (kind, root
 		}
 		at = path.Dir(at)
 	}
-	if path.Base(at) == icebergData && has(path.Dir(at), icebergTable) {
+	if path.Base(at) == icebergData && isRoot(path.Dir(at), icebergTable) {
 		return icebergTable, path.Dir(at)
 	}
 	return "", ""
@@ -65,8 +65,8 @@ func enclosingTableOnDisk(folder string) *tableError {
 }
 
 // enclosingTableInStore looks for the table to which the folder named by loc's key belongs; the key may end with a
-// slash. It sends no requests for Hudi's tables, which the listings of their folders show. If listing is not allowed,
-// it finds no table.
+// slash. It sends no requests for Hudi tables, because a listing of one of their folders already shows the table. If
+// listing is not allowed, it finds no table.
 func (a *access) enclosingTableInStore(ctx context.Context, loc store.Location) *tableError {
 	kind, root := enclosingTable("/"+strings.TrimSuffix(loc.Key, "/"), func(root, kind string) bool {
 		log := map[string]string{deltaTable: deltaLog, icebergTable: icebergLog}[kind]
@@ -90,7 +90,7 @@ func (a *access) enclosingTableInStore(ctx context.Context, loc store.Location) 
 	return &tableError{kind, loc.WithKey(folderKeyPrefix(root)).PublicName(), ""}
 }
 
-func tableCovering(list *fileList, folder store.Location, roots map[string]string) *tableError {
+func findTableOfEntries(list *fileList, folder store.Location, roots map[string]string) *tableError {
 	if len(roots) == 0 {
 		return nil
 	}
@@ -115,8 +115,8 @@ func folderKeyPrefix(folder string) string {
 	return strings.TrimPrefix(strings.TrimSuffix(folder, "/")+"/", "/")
 }
 
-// errPart returns the error for a folder inside a table: only the table's log shows which of its files are live.
-func (e *tableError) errPart(folder string) error {
+// errInsideTable returns the error for a folder inside a table: only the table's log shows which of its files are live.
+func (e *tableError) errInsideTable(folder string) error {
 	refused := stream.Dataf(folder, "this folder is a part of the %s table %s, whose log says which files are live", e.kind, e.folder)
 	refused.Remedy = e.dataError().Remedy
 	if e.kind == deltaTable {
@@ -125,7 +125,7 @@ func (e *tableError) errPart(folder string) error {
 	return refused
 }
 
-func warnBareFiles(paths []string) (warnings []stream.Text) {
+func warnFilesInTables(paths []string) (warnings []stream.Text) {
 	folders, tables := map[string]bool{}, map[string]bool{}
 	for _, p := range paths {
 		folder := filepath.Dir(p)
@@ -141,7 +141,7 @@ func warnBareFiles(paths []string) (warnings []stream.Text) {
 	return warnings
 }
 
-func (a *access) warnBareObject(ctx context.Context, loc store.Location) []stream.Text {
+func (a *access) warnObjectInTable(ctx context.Context, loc store.Location) []stream.Text {
 	folder := loc.WithKey(folderKeyPrefix(path.Dir("/" + loc.Key)))
 	if a.searchedFolders[folder.String()] {
 		return nil

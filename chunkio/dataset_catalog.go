@@ -14,10 +14,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// catalog holds the data from the footers of all files. openCatalog makes it once and it never changes, so every
-// Dataset over the same files shares it. It holds the leaves once, and for each file about 150 bytes and 8 bytes for
-// each row group. Files whose columns are in the same order, other than the first file's, share that order. For objects
-// in a store it keeps some footers, and the version that was opened.
+// catalog holds the data from the footers of all files. openCatalog makes it once, and every Dataset over the same
+// files shares it without changing it. It holds the leaves once, and for each file about 150 bytes and 8 bytes for each
+// row group. It stores the order of a file's columns only if that differs from the order in the first file; files with
+// equal orders share one copy. For objects in a store, the catalog keeps some footers, and the version that was opened.
 type catalog struct {
 	leaves        []format.Leaf  // in the first file's order, with the metadata of all files merged
 	firstRefusal  map[int]string // by leaf that cannot be decoded: the first file with the problem
@@ -29,30 +29,30 @@ type catalog struct {
 	openBytes     int64     // the most bytes that one open file holds
 	warnings      []stream.Text
 	open          opener
-	tails         *tailCache  // nil if no file can be in a store
-	hasRemote     bool        // some file is in a store
-	filter        *filter     // Options.Where; nil if there is no condition
-	texts         *textTables // rows of files that are no tables; nil if there can be none
-	plan          *planFacts  // from a plan file; nil if there is no plan
-	spreads       []extremes  // by leaf; nil if not recorded
-	hasMixedTypes bool        // a leaf has different types in different files, or is missing in some
+	tails         *tailCache    // nil if no file can be in a store
+	hasRemote     bool          // some file is in a store
+	filter        *filter       // Options.Where; nil if there is no condition
+	texts         *textTables   // converted rows of text, arrays and Avro; nil if there can be none
+	plan          *planInfo     // from a plan file; nil if there is no plan
+	spreads       []numberRange // ranges of the numbers, by leaf; nil if not recorded
+	hasMixedTypes bool          // a leaf has different types in different files, or is missing in some
 
-	keyCache *keyCache // keys of maps of texts that were read as sparse rows; nil for a stream
+	keyCache *keyCache // keys of the maps that were read as sparse rows, if they are texts; nil for a stream
 }
 
 // file is the catalog's record of one input.
 type file struct {
-	size    int64
-	start   int64   // global position of its first row
-	groups  []int64 // rows of each row group
-	order   []int32 // dataset leaf → the file's leaf, -1 if absent; nil if the orders are the same
-	parquet bool    // the file is Parquet, or was converted to it
-	digest  uint64  // digest of the footer: the file is refused if it changes before it is read
-	print   uint64  // fingerprint of size, footer, and both ends of its data
-	bytes   []int64 // of each row group, for a plan file; else nil
+	size        int64
+	start       int64   // global position of its first row
+	groups      []int64 // rows of each row group
+	order       []int32 // dataset leaf → the file's leaf, -1 if absent; nil if each has the same index
+	parquet     bool    // the file is Parquet, or was converted to it
+	digest      uint64  // digest of the footer: the file is refused if it changes before it is read
+	fingerprint uint64  // see fileFingerprint
+	bytes       []int64 // bytes to read for each row group, if a plan will be written; else nil
 
 	rowsByContent bool            // recognized as a file of rows by its contents, not its name: opening reads it to its end
-	outcomes      []where.Outcome // of each row group, from keys and statistics; nil without a condition
+	outcomes      []where.Outcome // result of the condition for each row group; nil without a condition
 }
 
 func (f *file) countRows() (n int64) {
@@ -72,7 +72,7 @@ func (f *file) leafIndex(leaf int) int {
 }
 
 // openCatalog reads the footer of every file, one file at a time. If opt.skipBad is set, unusable files are left out
-// with a warning; if none is usable, it returns the first one's error. A failing store is always an error.
+// with a warning; if no file is usable, the error is the first file's. An unavailable store is always an error.
 func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, opt catalogOptions) (*catalog, error) {
 	b := catalogBuilder{
 		recordsBytes: opt.recordsBytes,
@@ -118,7 +118,7 @@ type catalogOptions struct {
 	skipBad        bool                     // leave out files that cannot be used
 	recordsBytes   bool                     // record the bytes of row groups
 	union          bool                     // a column that a file lacks is null there
-	recordsSpreads bool                     // record the spreads of leaves
+	recordsSpreads bool                     // record the ranges of the numbers of leaves
 	isUnused       func(column string) bool // reports whether a column is not used; nil if all may be used
 }
 
@@ -130,13 +130,13 @@ type catalogBuilder struct {
 	isUnused     func(column string) bool // see catalogOptions
 	spreads      bool
 	hasSureFile  bool               // a file with rows is certainly data, not only by a guess
-	guessFault   error              // from a guessed file that was passed over
+	guessFault   error              // error of the first guessed file that was passed over
 	firstFile    int                // the file that defines the columns: the first with rows
-	leafCounts   []int              // number of leaves when each file was added; it lacks later leaves
+	leafCounts   []int              // by file: number of leaves once it was added; the file lacks all later leaves
 	index        map[leafName]int   // dataset leaf by name
 	orders       map[string][]int32 // column orders so far, so that files share them
 	keys         []string           // partition keys
-	partValues   [][]string         // by key, by file
+	partValues   [][]string         // partition values by key, then by file
 
 	textKeys map[string]bool // keys that are also a text column of the files
 }
@@ -150,7 +150,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	defer opened.Close()
 	path := from.Name()
 	leaves := opened.Leaves()
-	if need := opened.HeldBytes() + b.memoryWith(len(leaves)); need > memory {
+	if need := opened.HeldBytes() + b.memoryWithLeaves(len(leaves)); need > memory {
 		return &stream.MemoryError{What: "naming the columns of " + path, Need: need, Limit: memory, AtLeast: true}
 	}
 	leaves, names := nameLeaves(leaves)
@@ -158,9 +158,9 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		return err
 	}
 	before := len(b.leaves)
-	f := file{size: from.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest(), rowsByContent: isRowFile(opened) && !isReadToEnd(path)}
+	f := file{size: from.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest(), rowsByContent: isRowFile(opened) && !isReadAtOpening(path)}
 	_, f.parquet = opened.(*parquet.File)
-	if f.print, err = fileFingerprint(from, f.digest); err != nil {
+	if f.fingerprint, err = fileFingerprint(from, f.digest); err != nil {
 		return err
 	}
 	keys, parts, err := list.partitionValues(at, e.path)
@@ -171,16 +171,16 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		return err
 	}
 	guess := list.guesses[e.path]
-	if b.isPassedOver(path, guess, &f, names) {
+	if b.dropByGuess(path, guess, &f, names) {
 		return nil
 	}
 	first, empty := len(b.files) == 0 || b.rows == 0 && f.countRows() > 0, f.countRows() == 0
 	if first {
-		if err = b.beginColumns(path, &f, leaves, names, keys); err != nil && guess {
-			b.skipGuess(path, err)
+		if err = b.defineColumns(path, &f, leaves, names, keys); err != nil && guess {
+			b.skipGuessedFile(path, err)
 			return nil
 		}
-	} else if parts, err = alignParts(path, b.fileName(b.firstFile), b.keys, keys, parts); err != nil && empty {
+	} else if parts, err = alignKeyValues(path, b.fileName(b.firstFile), b.keys, keys, parts); err != nil && empty {
 		b.warnings = append(b.warnings, stream.Textf("passed over a file without rows: %v", err))
 		return nil
 	} else if err == nil {
@@ -195,10 +195,10 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		}
 	}
 	if b.recordsBytes {
-		f.bytes = groupCosts(opened, f.outcomes)
+		f.bytes = groupBytesToRead(opened, f.outcomes)
 	}
 	if !first && !empty {
-		b.mergeFacts(path, &f, leaves, before)
+		b.mergeLeaves(path, &f, leaves, before)
 	}
 	b.hasSureFile = b.hasSureFile || !guess && !empty
 	if b.spreads {
@@ -219,29 +219,29 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		b.list.addObject(o.object)
 		b.hasRemote = true
 	} else {
-		b.list.add(e.path, "", e.size, e.version)
+		b.list.appendEntry(e.path, "", e.size, e.version)
 	}
 	b.openBytes = max(b.openBytes, openBytes)
 	if b.list.keyTexts != nil {
-		b.list.keyTexts.add(list.keyTexts.fileValues(at))
+		b.list.keyTexts.addFileValues(list.keyTexts.fileValues(at))
 	}
 	return nil
 }
 
 const (
-	// leafBytes is the memory of a leaf in the catalog while footers are read, including its index entry: up to 83
-	// bytes besides the leaf were measured at 100,000 to 500,000 columns. nameBytes is the memory to name a leaf of the
-	// file: up to 79 bytes were measured.
+	// leafBytes is the memory of a leaf in the catalog while footers are read, including its index entry: with 100,000
+	// to 500,000 columns, up to 83 bytes were measured in addition to the leaf itself. nameBytes is the memory for the
+	// name of each leaf of the file being added: up to 79 bytes were measured.
 	leafBytes = int64(unsafe.Sizeof(format.Leaf{})) + 90
 	nameBytes = 80
 )
 
-func (b *catalogBuilder) memoryWith(leaves int) int64 {
+func (b *catalogBuilder) memoryWithLeaves(leaves int) int64 {
 	return leafBytes*int64(max(len(b.leaves), leaves)) + nameBytes*int64(leaves)
 }
 
-// groupCosts returns the bytes to read for each row group, 0 if the condition is not true for any row of the group.
-func groupCosts(opened format.File, outcomes []where.Outcome) []int64 {
+// groupBytesToRead returns the bytes to read for each row group: 0 if the condition is not true for any of its rows.
+func groupBytesToRead(opened format.File, outcomes []where.Outcome) []int64 {
 	bytes := make([]int64, len(opened.GroupRows()))
 	for g, rows := range opened.GroupRows() {
 		switch w, ok := opened.(format.Weighed); {
@@ -266,7 +266,7 @@ func (b *catalogBuilder) finishCatalog() error {
 		b.parts = append(b.parts, newPartition(key, b.partValues[i], typ))
 	}
 	b.addAbsentColumns()
-	b.padOrders()
+	b.padColumnOrders()
 	b.orderByTable()
 	if b.filter != nil && !b.union && b.rows == 0 { // otherwise the filter is already bound to the first file with rows
 		return b.filter.bindColumns(b.fileName(b.firstFile), b.leaves)

@@ -11,12 +11,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Columns of several files are matched by name. Their types must agree (format.Agree); under
-// Options.Union a file may lack some, which are null in its rows.
+// Columns of several files are matched by name. Their types must agree (format.Agree); with Options.Union a file may
+// lack columns, which are then null in all its rows.
 
-// beginColumns defines the columns of the dataset by a file: first by the first file, and again by the first file with
-// rows. The types, missing columns and additional columns of files without rows have no effect.
-func (b *catalogBuilder) beginColumns(path string, f *file, leaves []format.Leaf, names []leafName, keys []string) error {
+// defineColumns sets the columns of the dataset to the columns of a file. It is called for the first file, and again
+// for the first file with rows. The types, missing columns and additional columns of files without rows have no effect.
+func (b *catalogBuilder) defineColumns(path string, f *file, leaves []format.Leaf, names []leafName, keys []string) error {
 	columns, index := make([]format.Leaf, 0, len(leaves)), make(map[leafName]int, len(leaves))
 	refusing, order := map[int]string{}, make([]int32, 0, len(leaves))
 	for i, l := range leaves {
@@ -59,7 +59,7 @@ func (b *catalogBuilder) beginColumns(path string, f *file, leaves []format.Leaf
 	return nil
 }
 
-// matchFile finds the leaves of the dataset in a further file. A file without rows may have any other leaves.
+// matchFile finds the leaves of the dataset in a further file. The leaves of a file without rows need not match.
 func (b *catalogBuilder) matchFile(path string, f *file, leaves []format.Leaf, names []leafName) error {
 	if f.countRows() == 0 {
 		order := slices.Repeat([]int32{-1}, len(b.leaves))
@@ -85,10 +85,10 @@ func (b *catalogBuilder) matchFile(path string, f *file, leaves []format.Leaf, n
 	return nil
 }
 
-// isPassedOver decides whether to drop file f, which counts as data only by a guess if guess is set. It is dropped if
-// other files certainly are data and it has less than half of their columns, as a list of classes or of files has. A
-// file that certainly is data drops earlier guessed files by the same rule.
-func (b *catalogBuilder) isPassedOver(path string, guess bool, f *file, names []leafName) bool {
+// dropByGuess decides whether to drop the file f. guess is set if f counts as data only by the shape of its lines. Such
+// a file is dropped if other files certainly are data and f has less than half of their columns: it may be a list of
+// classes or of files. If f certainly is data, dropByGuess drops earlier guessed files by the same rule.
+func (b *catalogBuilder) dropByGuess(path string, guess bool, f *file, names []leafName) bool {
 	if b.rows == 0 || f.countRows() == 0 || b.hasSureFile != guess {
 		return false
 	}
@@ -105,18 +105,18 @@ func (b *catalogBuilder) isPassedOver(path string, guess bool, f *file, names []
 		return false
 	}
 	if guess {
-		b.skipGuess(path, fmt.Errorf("it has %d of the %d columns of %s", shared, total, b.fileName(b.firstFile)))
+		b.skipGuessedFile(path, fmt.Errorf("it has %d of the %d columns of %s", shared, total, b.fileName(b.firstFile)))
 		return true
 	}
 	for i := range b.files {
-		b.skipGuess(b.fileName(i), fmt.Errorf("it has %d of the %d columns of %s", shared, total, path))
+		b.skipGuessedFile(b.fileName(i), fmt.Errorf("it has %d of the %d columns of %s", shared, total, path))
 	}
 	b.files, b.leafCounts, b.list, b.rows, b.maxGroup, b.catalog.spreads = nil, nil, b.list.emptyCopy(), 0, 0, nil
 	f.start = 0
 	return false
 }
 
-func (b *catalogBuilder) skipGuess(path string, err error) {
+func (b *catalogBuilder) skipGuessedFile(path string, err error) {
 	b.guessFault = cmp.Or(b.guessFault, err)
 	b.warnings = append(b.warnings, stream.Textf("passed over %s, whose lines look like data: %v; if it is data, read it by itself", path, err))
 }
@@ -126,8 +126,8 @@ func mayBeOneColumn(l, d format.Leaf) bool {
 	return ok || canMixTypes(l, d) || sharesName(l, d)
 }
 
-// matchLeaves finds every leaf of the dataset in a further file, by name. In a union it also returns in added the
-// leaves that are new to the dataset; they are last in order.
+// matchLeaves finds every leaf of the dataset in a further file, by name. order contains the index in the file of each
+// leaf of the dataset. In a union, added contains the indices of new leaves, which are also at the end of order.
 func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []leafName) (order []int32, added []int, err error) {
 	reference := b.fileName(b.firstFile)
 	order = make([]int32, len(b.leaves))
@@ -185,11 +185,11 @@ func (b *catalogBuilder) addLeaf(path string, l format.Leaf, name leafName) {
 	if l.Refused {
 		b.firstRefusal[at] = path
 	}
-	l.Nulls = addNulls(l.Nulls, b.rows)
+	l.Nulls = sumNulls(l.Nulls, b.rows)
 	b.leaves = append(b.leaves, l)
 }
 
-func (b *catalogBuilder) padOrders() {
+func (b *catalogBuilder) padColumnOrders() {
 	for i := range b.files {
 		f, n := &b.files[i], b.leafCounts[i]
 		if n == len(b.leaves) {
@@ -226,7 +226,7 @@ func (c *catalog) decideUnionGroups(ctx context.Context, memory int64) error {
 		}
 		f.outcomes, err = c.filter.groupOutcomes(c.list, i, c.list.entryAt(i), opened, f.leafIndex)
 		if err == nil && f.bytes != nil {
-			f.bytes = groupCosts(opened, f.outcomes)
+			f.bytes = groupBytesToRead(opened, f.outcomes)
 		}
 		opened.Close()
 		if err != nil {
@@ -283,7 +283,7 @@ func mergeTypes(path string, d, l *format.Leaf) {
 	d.Type = typ
 }
 
-func mergeUnits(path string, d, l *format.Leaf) {
+func mergeTimeUnits(path string, d, l *format.Leaf) {
 	if d.UTC != l.UTC && d.NoClass == "" {
 		d.NoClass = fmt.Sprintf("its times are in UTC in %s and not in files before it, or the other way round", path)
 		d.Why = d.NoClass
@@ -293,11 +293,11 @@ func mergeUnits(path string, d, l *format.Leaf) {
 	}
 }
 
-func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, before int) {
+func (b *catalogBuilder) mergeLeaves(path string, f *file, leaves []format.Leaf, before int) {
 	for at := range before {
 		d, here := &b.leaves[at], f.leafIndex(at)
 		if here < 0 {
-			d.Nulls = addNulls(d.Nulls, f.countRows())
+			d.Nulls = sumNulls(d.Nulls, f.countRows())
 			b.hasMixedTypes = true
 			continue
 		}
@@ -305,13 +305,13 @@ func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, 
 		b.hasMixedTypes = b.hasMixedTypes || d.Type != l.Type
 		sharing := sharesName(*d, *l)
 		mergeTypes(path, d, l)
-		mergeUnits(path, d, l)
+		mergeTimeUnits(path, d, l)
 		if _, known := b.firstRefusal[at]; l.Refused && !known {
 			b.firstRefusal[at] = path
 			d.Refused, d.Why = true, l.Why
 		}
 		switch {
-		case !l.List && d.Why == "": // such as the labels of libsvm text without labels
+		case !l.List && d.Why == "": // l.Why may be set, as for the label of libsvm text without labels
 			d.Why = l.Why
 		case !l.List || l.Refused || d.Refused:
 		case d.Why == "" && l.Why != "":
@@ -332,7 +332,7 @@ func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, 
 			d.NoEntries = fmt.Sprintf("the values are %s in %s but %s in files before it", l.Entries, path, d.Entries)
 			d.Entries = ""
 		}
-		d.Nulls = addNulls(d.Nulls, l.Nulls)
+		d.Nulls = sumNulls(d.Nulls, l.Nulls)
 		d.MaybeNaN, d.Index = d.MaybeNaN || l.MaybeNaN, d.Index || l.Index
 		d.Scratch, d.TextScratch = max(d.Scratch, l.Scratch), max(d.TextScratch, l.TextScratch)
 		d.Packed, d.PerRow = max(d.Packed, l.Packed), max(d.PerRow, l.PerRow)
@@ -342,7 +342,7 @@ func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, 
 	}
 }
 
-func addNulls(a, b int64) int64 {
+func sumNulls(a, b int64) int64 {
 	if a < 0 || b < 0 {
 		return -1
 	}

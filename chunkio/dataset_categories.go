@@ -15,18 +15,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Category contains the values of a column of categories as text, in the order of their bytes, or in Why the reason
-// that the column has no categories, such as "more than 64 distinct values".
+// Category contains the values of a column of categories as text, in the order of their bytes. If the column has no
+// categories, Why is the reason, such as "more than 64 distinct values".
 type Category struct {
 	Column string
 	Values []string
 	Why    string
 }
 
-// mostCategoryBytes is the largest length of a category's text in bytes. A column with a longer text has no categories.
-const mostCategoryBytes = 256
+// maxCategoryBytes is the greatest length in bytes of a category's text. A column with a longer text has no categories.
+const maxCategoryBytes = 256
 
-func addCategories(entries []entry, e entry, c *Category) []entry {
+func addCategoryEntries(entries []entry, e entry, c *Category) []entry {
 	if c.Why != "" {
 		kind, remedy := e.typ, ""
 		switch {
@@ -50,12 +50,12 @@ func addCategories(entries []entry, e entry, c *Category) []entry {
 }
 
 // Categories reads the named columns, or with no names all columns of text, and lists the values of each column in all
-// rows, except for row groups that keys and statistics exclude from Where. A column with more than limit values has a
-// Why instead, and is not read further. The result is in the order of the names and does not depend on the order of
-// rows. No other column is read.
+// rows. It skips row groups only if partition keys or statistics show that no row matches Where. A column with more
+// than limit values has a Why instead, and is not read further. The result is in the order of the names and does not
+// depend on the order of rows. No other column is read.
 func (d *Dataset) Categories(ctx context.Context, columns []string, limit int) ([]Category, error) {
 	if d.pipe != nil {
-		return nil, stream.Usagef("{categorical} reads the columns of text first, and a stream is there once; save it to a file first")
+		return nil, stream.Usagef("{categorical} reads the columns of text first, and a stream can be read only once; save it to a file first")
 	}
 	leaves, err := d.categoryLeaves(columns)
 	if err != nil {
@@ -73,13 +73,13 @@ func (d *Dataset) Categories(ctx context.Context, columns []string, limit int) (
 	}
 	workers := max(1, min(d.opt.Threads, int((d.opt.Memory-used)/scratch)))
 	for i := range d.catalog.files {
-		if err := d.countFile(ctx, i, workers, counts); err != nil {
+		if err := d.countFileCategories(ctx, i, workers, counts); err != nil {
 			return nil, err
 		}
 	}
 	var found []Category
 	for _, c := range counts {
-		found = append(found, c.result(d.catalog.leaves[c.leaf]))
+		found = append(found, c.toCategory(d.catalog.leaves[c.leaf]))
 	}
 	slices.SortFunc(found, func(a, b Category) int { return strings.Compare(a.Column, b.Column) })
 	return found, nil
@@ -122,7 +122,7 @@ type categoryCount struct {
 
 var errTooMany = errors.New("too many categories")
 
-func (d *Dataset) countFile(ctx context.Context, i, workers int, counts []*categoryCount) error {
+func (d *Dataset) countFileCategories(ctx context.Context, i, workers int, counts []*categoryCount) error {
 	f := &d.catalog.files[i]
 	opened, in, err := d.catalog.reopenFile(ctx, i, d.opt.Memory, d.opt.Meter)
 	if err != nil {
@@ -149,7 +149,7 @@ func (d *Dataset) countFile(ctx context.Context, i, workers int, counts []*categ
 		work.SetLimit(workers)
 		for k, c := range alive {
 			work.Go(func() error {
-				err := c.countGroup(within, group, leaves[k], rows)
+				err := c.countGroupValues(within, group, leaves[k], rows)
 				return format.PlaceError(d.catalog.fileName(i), g, d.catalog.leaves[c.leaf].Name, err)
 			})
 		}
@@ -162,7 +162,7 @@ func (d *Dataset) countFile(ctx context.Context, i, workers int, counts []*categ
 	return nil
 }
 
-func (c *categoryCount) countGroup(ctx context.Context, group format.Group, leaf int, rows int64) error {
+func (c *categoryCount) countGroupValues(ctx context.Context, group format.Group, leaf int, rows int64) error {
 	var known []bool // by dictionary entry: already counted
 	err := group.DecodeTexts(ctx, leaf, 0, rows, func(ids []int32, values *text.List) error {
 		for len(known) < values.Fixed {
@@ -197,15 +197,15 @@ func (c *categoryCount) countGroup(ctx context.Context, group format.Group, leaf
 // if it still has categories.
 func (c *categoryCount) whyNoCategory(size int) string {
 	switch {
-	case size > mostCategoryBytes:
-		return fmt.Sprintf("values longer than %d bytes", mostCategoryBytes)
+	case size > maxCategoryBytes:
+		return fmt.Sprintf("values longer than %d bytes", maxCategoryBytes)
 	case len(c.seen) == c.limit:
 		return fmt.Sprintf("more than %d distinct values", c.limit)
 	}
 	return ""
 }
 
-func (c *categoryCount) result(l format.Leaf) Category {
+func (c *categoryCount) toCategory(l format.Leaf) Category {
 	found := Category{Column: l.Name, Why: c.why}
 	for value := range c.seen {
 		found.Values = append(found.Values, value)
@@ -220,9 +220,9 @@ func (s *span) decodeCategories(ctx context.Context, r *columnRead, dst [][]floa
 	for _, x := range dst {
 		clear(x)
 	}
-	var memo []int32 // by dictionary entry: its category and 2, 1 for none, 0 for not looked up yet
+	var memo []int32 // by dictionary entry: 2 + its category, 1 if it is not a category, 0 if it was not looked up yet
 	at := 0
-	return s.group.DecodeTexts(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
+	return s.group.DecodeTexts(ctx, s.leafInFile(r.leaf), s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
 		for len(memo) < min(values.Fixed, memoTimes) {
 			memo = append(memo, 0)
 		}

@@ -11,8 +11,8 @@ import (
 
 const noClassRemedy = "name a column that holds classes: {label}"
 
-// classMemory returns a bound of the memory for the distinct values of a label among rows rows (-1 if unknown): for
-// their texts, and for their entries in two maps and two lists.
+// classMemory returns an upper bound on the memory for the distinct values of a label. rows is the number of rows, or
+// -1 if it is unknown. The bound covers the texts of the values, and their entries in two maps and two lists.
 func classMemory(rows int64) int64 {
 	if rows < 0 || rows > format.MaxClasses {
 		rows = format.MaxClasses
@@ -27,9 +27,9 @@ type classTable struct {
 	distinctValues
 }
 
-// Classes lists the names of the classes by Chunk.Class, in the order of their first row. The list is complete once a
-// pass has ended. It lacks classes whose rows were not delivered. Later passes use the same numbers, so that they are
-// the same for every Chunk of the Dataset.
+// Classes returns the names of the classes, indexed by Chunk.Class, in the order of their first rows. The list is
+// complete once a pass has ended. It lacks classes whose rows were not delivered. Later passes use the same numbers, so
+// that they are the same for every Chunk of the Dataset.
 func (d *Dataset) Classes() []string {
 	d.classes.mutex.Lock()
 	defer d.classes.mutex.Unlock()
@@ -39,7 +39,7 @@ func (d *Dataset) Classes() []string {
 func (t *classTable) numberClass(name string) (int32, error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	return t.add([]byte(name))
+	return t.internValue([]byte(name))
 }
 
 // distinctValues numbers distinct values from 0, in the order of their first appearance.
@@ -49,7 +49,7 @@ type distinctValues struct {
 	bytes int
 }
 
-func (d *distinctValues) add(value []byte) (int32, error) {
+func (d *distinctValues) internValue(value []byte) (int32, error) {
 	if i, ok := d.index[string(value)]; ok { // this conversion allocates no string
 		return i, nil
 	}
@@ -75,7 +75,7 @@ func labelColumnRead(c *catalog, entries []entry, name string) (*columnRead, err
 		case e.leaf >= 0 && c.leaves[e.leaf].NoClass != "":
 			return nil, stream.Usagef("{label} %s: cannot serve as class: %s", name, c.leaves[e.leaf].NoClass)
 		default:
-			r := newRead(e, 1)
+			r := newColumnRead(e, 1)
 			return &r, nil
 		}
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// localFolder is a folder on disk in the form that the reader of logs needs.
+// localFolder is a folder on disk as a delta.Folder, through which the log of a table is read.
 type localFolder string
 
 // List implements delta.Folder.
@@ -76,7 +76,7 @@ func (f localFolder) Open(ctx context.Context, name string) (format.Input, error
 	return openFile(ctx, filepath.Join(string(f), filepath.FromSlash(name)))
 }
 
-// storeFolder is a folder in a store in the form that the reader of logs needs.
+// storeFolder is a folder in a store as a delta.Folder, through which the log of a table is read.
 type storeFolder struct {
 	*access
 	root   store.Location // its key ends with a slash
@@ -116,7 +116,7 @@ func (f storeFolder) Open(ctx context.Context, name string) (format.Input, error
 	if err != nil {
 		return nil, err
 	}
-	o.headsMost = 0 // heads need not be kept: the file is read once
+	o.maxHeadBytes = 0 // heads need not be kept: the file is read once
 	return o, nil
 }
 
@@ -165,20 +165,20 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 	}
 	slices.SortFunc(files, func(x, y placed) int { return strings.Compare(x.name, y.name) })
 	for _, p := range files {
-		list.add(p.name, p.query, p.file.Size, "")
+		list.appendEntry(p.name, p.query, p.file.Size, "")
 		values := make([]string, len(p.file.Values))
 		for k, v := range p.file.Values {
 			if values[k] = hiveNull; v != nil {
 				values[k] = *v
 			}
 		}
-		list.keyTexts.add(values)
+		list.keyTexts.addFileValues(values)
 	}
 	return list, nil
 }
 
-// locateLiveFile returns the path or URL of a live file of a table: below the table's root, or the file's absolute path
-// if the table's scope allows it.
+// locateLiveFile returns the path or URL of a file that the log of a table lists, and the query of the URL. A relative
+// path is below the root of the table. An absolute path must be allowed by the scope of the table.
 func locateLiveFile(root string, at store.Location, scope *place.Scope, file string) (name, query string, err error) {
 	if delta.IsAbsolute(file) {
 		if name, err = scope.ResolveURI(file); err != nil || !store.IsURL(name) {
@@ -198,9 +198,9 @@ func locateLiveFile(root string, at store.Location, scope *place.Scope, file str
 	return filepath.Join(root, filepath.FromSlash(file)), "", nil
 }
 
-// applySchema gives the leaves that are columns of the table the types of the table's schema, and marks the names of
-// all other leaves with noColumn. The other leaves are row ids and versions that the table's writer stores there, or
-// columns of other versions of the table. The values of partition columns are in the log.
+// applySchema sets the types of the leaves to the types in the schema of the table. It marks the names of leaves that
+// are not columns of the table with noColumn: such leaves are row ids and versions that the writer of the table stores,
+// or columns of other versions of the table. Partition columns are marked too, because their values are in the log.
 func (l *fileList) applySchema(path string, leaves []format.Leaf, names []leafName) ([]format.Leaf, error) {
 	if l.schema == nil {
 		return leaves, nil
@@ -266,14 +266,14 @@ func (b *catalogBuilder) orderByTable() {
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(place(i), place(j)) })
 	for i := range b.parts {
 		p := &b.parts[i]
-		p.nextLeaf = slices.IndexFunc(order, func(leaf int) bool { return place(leaf) > schema.ColumnIndex(p.key) }) + 1
+		p.leafAfter = slices.IndexFunc(order, func(leaf int) bool { return place(leaf) > schema.ColumnIndex(p.key) }) + 1
 	}
 	if slices.IsSorted(order) {
 		return
 	}
 	for i := range b.files {
 		f := &b.files[i]
-		f.order = b.internOrder(permute(order, func(leaf int) int32 { return int32(f.leafIndex(leaf)) }))
+		f.order = b.internOrder(valuesInOrder(order, func(leaf int) int32 { return int32(f.leafIndex(leaf)) }))
 	}
 	refusing := make(map[int]string, len(b.firstRefusal))
 	for at, leaf := range order {
@@ -283,14 +283,14 @@ func (b *catalogBuilder) orderByTable() {
 	}
 	b.firstRefusal = refusing
 	if spreads := b.catalog.spreads; spreads != nil {
-		b.catalog.spreads = permute(order, func(leaf int) extremes {
+		b.catalog.spreads = valuesInOrder(order, func(leaf int) numberRange {
 			if leaf < len(spreads) {
 				return spreads[leaf]
 			}
-			return extremes{}
+			return numberRange{}
 		})
 	}
-	b.leaves = permute(order, func(leaf int) format.Leaf { return b.leaves[leaf] })
+	b.leaves = valuesInOrder(order, func(leaf int) format.Leaf { return b.leaves[leaf] })
 }
 
 func topLevelName(l format.Leaf) string {
@@ -300,7 +300,7 @@ func topLevelName(l format.Leaf) string {
 	return l.Name
 }
 
-func permute[T any](order []int, value func(int) T) []T {
+func valuesInOrder[T any](order []int, value func(int) T) []T {
 	values := make([]T, len(order))
 	for i, item := range order {
 		values[i] = value(item)

@@ -24,11 +24,12 @@ import (
 // stdinName is the input argument that means standard input.
 const stdinName = "-"
 
-// expandInputs turns arguments into the files to read, in byte order of their paths as given (or as joined to a
-// directory given). An argument is a file, a glob with *, ?, [..], {..} and **, a directory, the URL of one of these in
-// an object store, or @list, a file with one of these on each line, relative to the working directory. An existing file
-// or folder whose name is @list wins. Standard input must be the only argument, and so must a Delta table (its folder,
-// with or without delta:// in front).
+// expandInputs turns arguments into the files to read, in byte order of their paths as given. The path of a file in a
+// directory begins with the directory as given. An argument is a file, a directory, a glob with *, ?, [..], {..} and
+// **, the URL of one of these in an object store, or @list. A list is a file with one such argument on each line,
+// relative to the working directory. If a file or folder with the name @list exists, the argument means that file or
+// folder. Standard input must be the only argument, and so must a Delta table (its folder, with or without delta:// in
+// front).
 func (a *access) expandInputs(ctx context.Context, args []string) (*fileList, error) {
 	if len(args) == 0 {
 		return nil, stream.Usagef("no input: name files, globs, directories, URLs, @list.txt or - for a stream on standard input")
@@ -40,7 +41,7 @@ func (a *access) expandInputs(ctx context.Context, args []string) (*fileList, er
 	var lists []*fileList
 	var finders []finder
 	var named []string
-	found := new(findings)
+	found := new(searchNotes)
 	for _, arg := range args {
 		if arg == stdinName {
 			if len(args) > 1 {
@@ -48,7 +49,7 @@ func (a *access) expandInputs(ctx context.Context, args []string) (*fileList, er
 			}
 			return newLocalList(args), nil
 		}
-		places, err := a.listPlaces(ctx, arg)
+		places, err := a.readListPlaces(ctx, arg)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +61,7 @@ func (a *access) expandInputs(ctx context.Context, args []string) (*fileList, er
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			objects, paths, err := a.expandPlace(ctx, place, found)
+			objects, paths, err := a.expandArgument(ctx, place, found)
 			_, nests := listName(place)
 			switch {
 			case err == nil || !isList:
@@ -97,7 +98,7 @@ func (a *access) expandInputs(ctx context.Context, args []string) (*fileList, er
 	}
 	if len(local) > 0 {
 		list := newLocalList(local)
-		list.warnings = warnBareFiles(local)
+		list.warnings = warnFilesInTables(local)
 		lists = append(lists, list)
 	}
 	all, twice := mergeLists(lists)
@@ -109,7 +110,7 @@ func (a *access) expandInputs(ctx context.Context, args []string) (*fileList, er
 	return all, nil
 }
 
-func (a *access) expandPlace(ctx context.Context, arg string, found *findings) (*fileList, []string, error) {
+func (a *access) expandArgument(ctx context.Context, arg string, found *searchNotes) (*fileList, []string, error) {
 	if IsPlan(arg) {
 		return nil, nil, stream.Usagef("%s is a plan file; read what it names with {plan} %[1]s", place.DisplayName(arg))
 	}
@@ -167,7 +168,7 @@ func followLinks(arg string) string {
 	return place.FollowLinks(arg)
 }
 
-func (a *access) listPlaces(ctx context.Context, arg string) ([]string, error) {
+func (a *access) readListPlaces(ctx context.Context, arg string) ([]string, error) {
 	list, ok := listName(arg)
 	if !ok {
 		return []string{followLinks(arg)}, nil
@@ -197,13 +198,13 @@ func (a *access) listPlaces(ctx context.Context, arg string) ([]string, error) {
 	return a.resolveLines(ctx, list, lines)
 }
 
-// listLineBytes is the memory of a line of a list without its text: its entries in growing slices of strings. For 3
-// million lines 50 bytes each were measured.
+// listLineBytes is the memory of a line of a list without its text: its entries in growing slices of strings. With 3
+// million lines, 50 bytes for each line were measured.
 const listLineBytes = 64
 
-// resolveLines returns the paths or URLs named by the lines of a list. Lines may name files in the list's folder or, in
-// a local list, in the working directory. A relative line of a local list is resolved as if it were typed as an
-// argument. It may lead upwards, but not as far as the root, because from there it could name any file.
+// resolveLines returns the paths or URLs named by the lines of a list. Lines may name files in the folder of the list
+// or, in a local list, in the working directory. A relative line of a local list is resolved like an argument. It may
+// lead to folders above the working directory, except for the root, because from there it could name any file.
 func (a *access) resolveLines(ctx context.Context, list string, lines []string) ([]string, error) {
 	scope, err := place.NewScope(place.DisplayName(list), place.OwnPlaces(list), a.opt.Allow)
 	if err != nil {
@@ -233,8 +234,9 @@ func (a *access) resolveLines(ctx context.Context, list string, lines []string) 
 	return lines, nil
 }
 
-// expandPath resolves one file, directory or glob. An existing file of exactly this name wins over the glob.
-func expandPath(ctx context.Context, arg string, found *findings) ([]string, error) {
+// expandPath resolves one file, directory or glob. An argument that is exactly the name of an existing file means that
+// file, even if it looks like a glob.
+func expandPath(ctx context.Context, arg string, found *searchNotes) ([]string, error) {
 	arg, err := place.LocalPath(arg)
 	if err != nil {
 		return nil, err
@@ -250,7 +252,7 @@ func expandPath(ctx context.Context, arg string, found *findings) ([]string, err
 	case err == nil && !info.Mode().IsRegular():
 		return nil, stream.Dataf(arg, "not a regular file; give a stream on standard input with -")
 	case err == nil:
-		found.noteGuess(ctx, arg)
+		found.noteGuessedFile(ctx, arg)
 		return []string{arg}, nil
 	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(arg, "*?[{"):
 		return expandGlob(ctx, arg, found)
@@ -261,7 +263,7 @@ func expandPath(ctx context.Context, arg string, found *findings) ([]string, err
 // expandGlob returns the matching files or, if only directories match, the data files in them. The result is the same
 // as for arguments that the shell has expanded. As in shells, ** follows no links to folders: two links that lead
 // upwards would give more paths than can ever be listed.
-func expandGlob(ctx context.Context, pattern string, found *findings) ([]string, error) {
+func expandGlob(ctx context.Context, pattern string, found *searchNotes) ([]string, error) {
 	if fault := glob.PatternFault(filepath.ToSlash(pattern), doublestar.ValidatePathPattern(pattern)); fault != "" {
 		return nil, stream.Usagef("%s: %s", pattern, fault)
 	}
@@ -274,7 +276,7 @@ func expandGlob(ctx context.Context, pattern string, found *findings) ([]string,
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, stream.Dataf(unreadFolder(err, base, pattern), "cannot be looked through: %w", withoutPath(err))
+		return nil, stream.Dataf(unreadableFolder(err, base, pattern), "cannot be looked through: %w", withoutPath(err))
 	}
 	explicit := isHiddenName(filepath.Base(pattern))
 	var files, folders []string
@@ -291,7 +293,7 @@ func expandGlob(ctx context.Context, pattern string, found *findings) ([]string,
 	}
 	if len(files) > 0 {
 		for _, file := range files {
-			found.noteGuess(ctx, file)
+			found.noteGuessedFile(ctx, file)
 		}
 		return files, nil
 	}
@@ -308,7 +310,7 @@ func expandGlob(ctx context.Context, pattern string, found *findings) ([]string,
 	return files, nil
 }
 
-func unreadFolder(err error, base, pattern string) string {
+func unreadableFolder(err error, base, pattern string) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return filepath.Join(base, filepath.FromSlash(pe.Path))
 	}

@@ -16,20 +16,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// finder is an input that is searched for files when it is read: a folder or a glob. An output among these files
-// would be read as input the next time.
+// finder describes an input argument that is searched for files: a folder or a glob. An output among these files would
+// be read as input the next time.
 type finder struct {
 	argument     string
-	folder       string // the folder arg itself, or the fixed part of its pattern
-	pattern      string // of paths below the folder; empty if all data files in it are read
+	folder       string // the argument if it is a folder, or its part before the pattern
+	pattern      string // pattern of paths below the folder; empty if all data files in it are read
 	matchesFiles bool   // the pattern matches files, which are read; otherwise folders, whose data files are read
-	takesAll     bool   // every file below the folder is read
+	findsAll     bool   // every file below the folder is read
 }
 
 // logFinder makes a finder for the log of a Delta table: any file in it may change the table.
 func logFinder(table string) finder {
 	root := strings.TrimPrefix(table, deltaScheme)
-	return finder{argument: root, folder: place.JoinBelow(root, deltaLog), pattern: "**", takesAll: true}
+	return finder{argument: root, folder: place.JoinBelow(root, deltaLog), pattern: "**", findsAll: true}
 }
 
 func newFinder(arg string, found *fileList, paths []string) (f finder, ok bool) {
@@ -63,10 +63,11 @@ func newFinder(arg string, found *fileList, paths []string) (f finder, ok bool) 
 	return f, true
 }
 
-// canFind reports whether a file of this path below the folder may be found, by the rules of walkFolder and expandGlob.
+// canFind reports whether the search would find a file at the path rel below the folder, by the rules of walkFolder and
+// expandGlob.
 func (f *finder) canFind(rel string) bool {
 	switch {
-	case f.takesAll:
+	case f.findsAll:
 		return true
 	case f.pattern == "":
 		return isVisible(rel) && mayBeData(rel)
@@ -75,11 +76,12 @@ func (f *finder) canFind(rel string) bool {
 	case f.matchesFiles:
 		return false
 	}
-	folder := matchFolder(f.pattern, rel)
+	folder := matchedFolder(f.pattern, rel)
 	return folder != "" && isVisible(rel[len(folder)+1:]) && mayBeData(rel)
 }
 
-// checkOutput refuses an output that the input would include the next time: the file out, or files below it.
+// checkOutput refuses an output that the inputs would include the next time. The output is the file out or, if below is
+// not nil, the files in the folder out at the paths that are the values of below.
 func (l *fileList) checkOutput(out string, below map[string]string) error {
 	if out == "" || out == "-" {
 		return nil
@@ -109,7 +111,7 @@ func (l *fileList) checkOutput(out string, below map[string]string) error {
 }
 
 // NotInput refuses an output that would replace a file of the dataset, a list that names such files, or one of others,
-// which are further files that a result is made from. It also refuses an output that the inputs of the dataset would
+// which are further files that contribute to the output. It also refuses an output that the inputs of the dataset would
 // include the next time. The error is a *stream.UsageError.
 func (d *Dataset) NotInput(ctx context.Context, out string, others ...string) error {
 	if err := atomicfile.CheckNotInput(ctx, out, append(d.catalog.list.sourcePaths(), others...)...); err != nil {

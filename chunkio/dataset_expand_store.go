@@ -14,9 +14,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// expandURL is expandPath for object stores, in which a folder is the part of a key before a slash. Listings are
-// streamed: only the files to read are kept in memory, packed.
-func (a *access) expandURL(ctx context.Context, arg string, found *findings) (*fileList, error) {
+// expandURL resolves one object, folder or glob in a store. A folder is the part of a key before a slash. Listings are
+// streamed: only the files to read are kept in memory, in the compact form of a fileList.
+func (a *access) expandURL(ctx context.Context, arg string, found *searchNotes) (*fileList, error) {
 	loc, err := store.Parse(arg)
 	if err != nil {
 		return nil, err
@@ -25,9 +25,9 @@ func (a *access) expandURL(ctx context.Context, arg string, found *findings) (*f
 	switch {
 	case loc.IsWeb(): // a web server lists no files
 	case pattern:
-		return a.globStore(ctx, loc, prefix, found)
+		return a.globStoreObjects(ctx, loc, prefix, found)
 	case loc.Key == "" || strings.HasSuffix(loc.Key, "/"):
-		return a.walkStore(ctx, loc, found)
+		return a.walkStoreFolder(ctx, loc, found)
 	}
 	o, err := a.client.Stat(ctx, loc)
 	switch {
@@ -35,11 +35,11 @@ func (a *access) expandURL(ctx context.Context, arg string, found *findings) (*f
 		l := new(fileList)
 		l.addObject(o)
 		if !loc.IsWeb() {
-			l.warnings = a.warnBareObject(ctx, loc)
+			l.warnings = a.warnObjectInTable(ctx, loc)
 		}
 		return l, nil
 	case errors.Is(err, store.ErrNotExist) && !loc.IsWeb():
-		list, folderErr := a.walkStore(ctx, loc.WithKey(loc.Key+"/"), found)
+		list, folderErr := a.walkStoreFolder(ctx, loc.WithKey(loc.Key+"/"), found)
 		if errors.Is(folderErr, errNoFiles) {
 			e := stream.Dataf(loc.PublicName(), "there is neither an object nor a folder of this name")
 			e.Remedy = stream.Textf("check the bucket and the key; inspect shows what a prefix holds")
@@ -50,10 +50,10 @@ func (a *access) expandURL(ctx context.Context, arg string, found *findings) (*f
 	return nil, err
 }
 
-// addObject appends an object; its key must not be before the last one's.
+// addObject appends an object. Objects must be added in byte order of their keys.
 func (l *fileList) addObject(o store.Object) {
 	name, query := splitQuery(o.Location)
-	l.add(name, query, o.Size, o.Version)
+	l.appendEntry(name, query, o.Size, o.Version)
 }
 
 func splitQuery(l store.Location) (name, query string) {
@@ -65,11 +65,11 @@ func splitQuery(l store.Location) (name, query string) {
 // errNoFiles is wrapped by the error of a folder without any files.
 var errNoFiles = errors.New("no data files below it (" + strings.Join(dataEndings, ", ") + ")")
 
-func (a *access) walkStore(ctx context.Context, loc store.Location, found *findings) (*fileList, error) {
+func (a *access) walkStoreFolder(ctx context.Context, loc store.Location, found *searchNotes) (*fileList, error) {
 	// Only folders with these names can be parts of tables; other folders cost no request.
 	if base := path.Base(loc.Key); strings.Contains(base, "=") || base == icebergData {
 		if table := a.enclosingTableInStore(ctx, loc); table != nil && table.folder != loc.PublicName() {
-			return nil, table.errPart(loc.PublicName())
+			return nil, table.errInsideTable(loc.PublicName())
 		}
 	}
 	p, before := a.newPicker(found), found.nonData.count
@@ -87,7 +87,7 @@ func (a *access) walkStore(ctx context.Context, loc store.Location, found *findi
 			}
 		}
 	}
-	if err := p.decideWaiting(ctx); err != nil {
+	if err := p.decideWaitingObjects(ctx); err != nil {
 		return nil, err
 	}
 	switch {
@@ -99,7 +99,7 @@ func (a *access) walkStore(ctx context.Context, loc store.Location, found *findi
 	return nil, stream.Dataf(loc.PublicName(), "%w", errNoFiles)
 }
 
-func (a *access) globStore(ctx context.Context, loc store.Location, prefix string, found *findings) (*fileList, error) {
+func (a *access) globStoreObjects(ctx context.Context, loc store.Location, prefix string, found *searchNotes) (*fileList, error) {
 	pattern := strings.TrimSuffix(loc.Key, "/")
 	if fault := glob.PatternFault(pattern, doublestar.ValidatePattern(pattern)); fault != "" {
 		return nil, stream.Usagef("%s: %s", loc.PublicName(), fault)
@@ -121,7 +121,7 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 				files.addObject(o)
 			}
 		case files.count == 0:
-			if folder := matchFolder(pattern, o.Key); folder != "" && isVisible(o.Key[len(folder)+1:]) {
+			if folder := matchedFolder(pattern, o.Key); folder != "" && isVisible(o.Key[len(folder)+1:]) {
 				below.addObject(o)
 			}
 		}
@@ -129,7 +129,7 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 	before := found.nonData.count
 	if files.count == 0 {
 		var err error
-		if below, err = a.pickData(ctx, below, found); err != nil {
+		if below, err = a.pickDataObjects(ctx, below, found); err != nil {
 			return nil, err
 		}
 	}
@@ -137,7 +137,7 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 	if files.count == 0 {
 		chosen = below
 	}
-	table := tableCovering(chosen, loc.WithKey(prefix), roots)
+	table := findTableOfEntries(chosen, loc.WithKey(prefix), roots)
 	if table == nil && chosen.count > 0 { // the root of the table may be above the prefix
 		table = a.enclosingTableInStore(ctx, loc.WithKey(prefix))
 	}
@@ -148,7 +148,7 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 		}
 		return files, nil
 	case below.count > 0 && table != nil && table.root == "":
-		return nil, table.errPart(loc.PublicName())
+		return nil, table.errInsideTable(loc.PublicName())
 	case below.count > 0 && table != nil:
 		return nil, table
 	case below.count > 0:
@@ -165,7 +165,7 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 	return nil, e
 }
 
-// matchKey matches a key as a shell does: a wildcard does not match a dot at the beginning of a part.
+// matchKey matches a key as a shell does: a wildcard does not match a dot at the beginning or after a slash.
 func matchKey(pattern, key string) bool {
 	if !doublestar.MatchUnvalidated(pattern, key) {
 		return false
@@ -178,7 +178,7 @@ func matchKey(pattern, key string) bool {
 	return true
 }
 
-func matchFolder(pattern, key string) string {
+func matchedFolder(pattern, key string) string {
 	for at := range len(key) {
 		if key[at] == '/' && matchKey(pattern, key[:at]) {
 			return key[:at]

@@ -34,22 +34,22 @@ type columnRead struct {
 // features contains the features of a Dataset under its options, and the columns left out.
 type features struct {
 	columns   []stream.Column
-	reads     []columnRead // in column order; for sparse input only the read of the values
+	reads     []columnRead // in column order; for sparse input only one, for the values
 	weight    *columnRead  // decodes weights into column 0 of a buffer of its own; nil without weights
 	target    *columnRead  // decodes the label as numbers, like weight; nil if not requested or not possible
 	usesCodes bool         // targets are codes of the label's texts
 	label     *columnRead  // decodes the classes; nil if not requested
 	leftOut   []stream.LeftOut
 	warnings  []stream.Text
-	byLeaf    map[int]int // the index of each leaf's read; used while indicators are added
+	byLeaf    map[int]int // indices in reads by leaf; used while indicators are added
 
 	withNulls int   // features with nulls according to the metadata
 	refusal   error // why these features cannot be read; Check returns it
 }
 
-// featureBytes is the memory to name and choose a column while a Dataset is opened; the names that two Datasets and a
-// run keep later need no more. For 3,000,000 list elements, 124 to 208 bytes each were allocated until the run was
-// planned, including garbage.
+// featureBytes is the memory to name and choose one column while a Dataset is opened. Afterwards, the names held by two
+// Datasets and a run need no more than this. With 3,000,000 list elements, 124 to 208 bytes for each element were
+// allocated until the run was planned, including garbage.
 const featureBytes = 200
 
 // partitionKey is the reason that a partition key is not a feature: it locates rows, and is a feature only if a pattern
@@ -100,7 +100,7 @@ func resolveFeatures(c *catalog, opt Options, sparse *sparseSpec) (*features, er
 	}
 	f.warnings = WarnNames(f.columns, f.leftOut)
 	if sparse == nil {
-		f.moveToFront(opt.Order)
+		f.moveFeaturesToFront(opt.Order)
 	}
 	if opt.Weight != "" {
 		if f.weight, err = weightColumnRead(c, entries, opt.Weight); err != nil {
@@ -123,7 +123,7 @@ func resolveFeatures(c *catalog, opt Options, sparse *sparseSpec) (*features, er
 
 func (c *catalog) inputName() string {
 	if c.plan != nil {
-		return c.plan.first
+		return c.plan.firstFile
 	}
 	if len(c.files) == 0 {
 		return ipc.StreamName
@@ -183,8 +183,8 @@ func leftOutReasons(entries []entry, opt Options, sparse *sparseSpec) ([]string,
 	return why, nil
 }
 
-// unselectedReasons returns for each of n columns the reason that {columns} or {exclude} leaves it out, or "". The
-// columns in left that share a name must not be among the n columns.
+// unselectedReasons returns for each of n columns the reason that {columns} or {exclude} leaves it out, or "". It
+// refuses a pattern in include that is the name of several columns in left.
 func unselectedReasons(n int, name func(int) columnName, left []stream.LeftOut, include, exclude []string) ([]string, error) {
 	why := make([]string, n)
 	if len(include)+len(exclude) == 0 {
@@ -226,7 +226,7 @@ func (f *features) addEntry(e entry, width int) {
 	}
 	if at < 0 {
 		at = len(f.reads)
-		f.reads = append(f.reads, newRead(e, width))
+		f.reads = append(f.reads, newColumnRead(e, width))
 		f.reads[at].derivation = e.derivation
 	}
 	r := &f.reads[at]
@@ -240,7 +240,7 @@ func (f *features) addEntry(e entry, width int) {
 	f.columns = append(f.columns, stream.Column{Name: e.flat, Type: e.typ, Block: e.block, Position: e.position()})
 }
 
-func (f *features) moveToFront(names []string) {
+func (f *features) moveFeaturesToFront(names []string) {
 	if len(names) == 0 {
 		return
 	}
@@ -272,11 +272,11 @@ func (f *features) moveToFront(names []string) {
 	}
 }
 
-func newRead(e entry, width int) columnRead {
+func newColumnRead(e entry, width int) columnRead {
 	return columnRead{leaf: e.leaf, part: e.part, cols: slices.Repeat([]int{-1}, width)}
 }
 
-// readIndex returns the index of a leaf's read, or -1 if there is none yet: addEntry then appends that read.
+// readIndex returns the index in f.reads of a leaf's columnRead, or -1 if there is none yet; then addEntry appends it.
 func (f *features) readIndex(leaf int) int {
 	if f.byLeaf == nil {
 		f.byLeaf = make(map[int]int, len(f.reads))
@@ -314,7 +314,7 @@ func weightColumnRead(c *catalog, entries []entry, name string) (*columnRead, er
 		case e.block != "":
 			return nil, stream.Usagef("{weight} %s: cannot serve as weights: features are made of it", name)
 		default:
-			r := newRead(e, entryWidth(c, e, nil))
+			r := newColumnRead(e, entryWidth(c, e, nil))
 			r.cols[e.element] = 0
 			return &r, nil
 		}
@@ -322,8 +322,8 @@ func weightColumnRead(c *catalog, entries []entry, name string) (*columnRead, er
 	return nil, stream.Usagef("{weight} %s: a list is no weight; name one element, %[1]s[0]", name)
 }
 
-// targetColumnRead finds the label's column. codes is set if its values are not numbers and get codes. The result is
-// nil if the column cannot have classes either.
+// targetColumnRead returns the way to decode the label as targets. codes is true if the values of the label are not
+// numbers, so that they get codes. The result is nil if the label can have neither targets nor classes.
 func targetColumnRead(c *catalog, entries []entry, name string) (r *columnRead, codes bool) {
 	for _, e := range entries {
 		var one columnRead
@@ -331,12 +331,12 @@ func targetColumnRead(c *catalog, entries []entry, name string) (r *columnRead, 
 		case !e.name().isMeantBy(name) || e.isRefused:
 			continue
 		case e.flat == name && e.why == "" && e.derivation == nil:
-			one = newRead(e, entryWidth(c, e, nil))
+			one = newColumnRead(e, entryWidth(c, e, nil))
 			one.cols[e.element] = 0
-		case e.leaf >= 0 && !isCodable(&c.leaves[e.leaf]):
+		case e.leaf >= 0 && !canHaveCodes(&c.leaves[e.leaf]):
 			continue
 		default:
-			one, codes = newRead(e, 1), true
+			one, codes = newColumnRead(e, 1), true
 			one.cols[0] = 0
 		}
 		return &one, codes
@@ -344,13 +344,14 @@ func targetColumnRead(c *catalog, entries []entry, name string) (r *columnRead, 
 	return nil, false
 }
 
-// mostCodeScratch bounds the memory to decode codes: codes only serve for a warning, which must not use up the memory
-// of a run. Text labels usually need less. Only compressed batches of a stream, which may be of any size, and texts too
-// long for classes need more. The bound does not depend on the memory limit, so that the limit changes no result.
-const mostCodeScratch = 32 << 20
+// maxCodeScratch bounds the memory to decode the texts for codes of targets: codes are only used for a warning, which
+// must not use up the memory of a run. Text labels usually need less. Only compressed batches of a stream, which may be
+// of any size, and texts too long for classes need more. The bound does not depend on the memory limit, so that the
+// limit changes no result.
+const maxCodeScratch = 32 << 20
 
-func isCodable(l *format.Leaf) bool {
-	return !l.List && l.NoClass == "" && l.TextScratch <= mostCodeScratch
+func canHaveCodes(l *format.Leaf) bool {
+	return !l.List && l.NoClass == "" && l.TextScratch <= maxCodeScratch
 }
 
 func errUndecodable(c *catalog, e entry) error {

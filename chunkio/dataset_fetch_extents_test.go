@@ -80,7 +80,7 @@ func TestExtentsAreWhatDecodingReads(t *testing.T) {
 		local, err := openFile(t.Context(), path)
 		formattest.Must(t, err)
 		in := &recorded{Input: local}
-		file, err := new(access).openMagic(t.Context(), in, 1<<30)
+		file, err := new(access).openByFormat(t.Context(), in, 1<<30)
 		formattest.Must(t, err)
 		decoded := 0
 		for g, rows := range file.GroupRows() {
@@ -159,7 +159,7 @@ func TestFetchingHoldsNoGaps(t *testing.T) {
 	for _, b := range f.spare {
 		held += int64(cap(b))
 	}
-	if counted := ds.memoryNeeds(1 << 30).fetch; held > counted || held == 0 {
+	if counted := ds.memoryNeeds(1 << 30).fetchSize; held > counted || held == 0 {
 		t.Errorf("%d bytes held, the plan counts %d", held, counted)
 	}
 	formattest.Must(t, file.Close())

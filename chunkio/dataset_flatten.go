@@ -14,18 +14,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// entry is one flattened column of the catalog. It is small because lists have millions of elements.
+// entry is one flattened column of the catalog. It is small because lists can have millions of elements.
 type entry struct {
 	*origin
 	flat    string
-	element int
+	element int // index of the element of a list, or of the derived feature; else 0
 	subject int // for an indicator: 1 + the index of the entry whose missing values it indicates; else 0
 }
 
-// origin is the leaf or partition column whose elements are entries or from which entries are derived, with the
-// properties common to them.
+// origin contains the properties that are common to all entries made from one leaf or partition column: the elements of
+// a list, or derived features.
 type origin struct {
-	leaf, part     int
+	leaf, part     int    // dataset leaf; if it is -1, part is the partition column
 	list           string // the name that means all entries together; empty for a column without elements
 	typ            string
 	nulls          int64
@@ -34,7 +34,7 @@ type origin struct {
 	derivation     *derivation // how the entries are derived from the leaf's texts; nil if they are not
 	width          int         // number of derived entries
 	index          bool        // the leaf is the index of a data frame
-	block          string      // the column from which the entries and others are derived: stream.Column.Block
+	block          string      // stream.Column.Block of derived entries: the name of their column
 	columnPosition stream.Position
 }
 
@@ -74,7 +74,7 @@ func describeFields(c *catalog, opt Options, sparse *sparseSpec) iter.Seq[Field]
 	}
 }
 
-// flattenColumns lists the columns by their names for users, and refuses names that clash.
+// flattenColumns lists the flattened columns of the catalog, and refuses names that clash.
 func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 	entries := make([]entry, 0, countEntries(c, opt, sparse))
 	origins := make([]origin, len(c.leaves)+len(c.parts))
@@ -82,13 +82,13 @@ func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error
 	at := 0
 	for i, l := range c.leaves {
 		for k, p := range c.parts {
-			if p.nextLeaf == i+1 {
+			if p.leafAfter == i+1 {
 				places[k] = at
 				at++
 			}
 		}
-		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, isRefused: l.Refused, index: l.Index, columnPosition: positionOf(i, at+l.Before, sparse)}
-		at += positionCount(c, i, sparse)
+		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, isRefused: l.Refused, index: l.Index, columnPosition: leafPosition(i, at+l.Before, sparse)}
+		at += leafPositionCount(c, i, sparse)
 		if opt.Indicators && len(intake.NumbersAmong(opt.Texts.Nulls)) > 0 {
 			origins[i].nulls = -1 // the metadata does not count numbers that mean a missing value
 		}
@@ -104,8 +104,8 @@ func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error
 			continue
 		}
 		if k, ok := slices.BinarySearchFunc(opt.Categories, l.Name, func(c Category, name string) int { return strings.Compare(c.Column, name) }); ok {
-			origins[i].index = false // the name of a category selects it explicitly
-			entries = addCategories(entries, e, &opt.Categories[k])
+			origins[i].index = false // a column in Options.Categories is wanted even if it is the index
+			entries = addCategoryEntries(entries, e, &opt.Categories[k])
 			continue
 		}
 		if parts := timeParts(l, opt); parts != nil {
@@ -131,18 +131,18 @@ func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error
 		}
 	}
 	for i, p := range c.parts {
-		if p.nextLeaf == 0 {
+		if p.leafAfter == 0 {
 			places[i] = at
 			at++
 		}
 		o := &origins[len(c.leaves)+i]
-		*o = origin{leaf: -1, part: i, typ: "partition key", nulls: -1, why: p.why, columnPosition: positionOf(-1, places[i], sparse)}
+		*o = origin{leaf: -1, part: i, typ: "partition key", nulls: -1, why: p.why, columnPosition: leafPosition(-1, places[i], sparse)}
 		entries = append(entries, entry{origin: o, flat: p.key})
 	}
 	if opt.Indicators {
 		entries = addIndicators(entries, opt)
 	}
-	// The names of elements differ if the names of their lists differ.
+	// Two elements cannot have the same name, because the names of their lists differ.
 	seen := make(map[string]int, len(c.leaves)+len(c.parts))
 	for i, e := range entries {
 		if e.list != "" {
@@ -164,7 +164,7 @@ func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error
 	return entries, nil
 }
 
-func positionOf(leaf, before int, sparse *sparseSpec) stream.Position {
+func leafPosition(leaf, before int, sparse *sparseSpec) stream.Position {
 	switch {
 	case sparse == nil:
 		return stream.PositionAt(before)
@@ -180,12 +180,12 @@ func countPositions(c *catalog, sparse *sparseSpec) int {
 	}
 	n := len(c.parts)
 	for i := range c.leaves {
-		n += positionCount(c, i, nil)
+		n += leafPositionCount(c, i, nil)
 	}
 	return n
 }
 
-func positionCount(c *catalog, leaf int, sparse *sparseSpec) int {
+func leafPositionCount(c *catalog, leaf int, sparse *sparseSpec) int {
 	l := &c.leaves[leaf]
 	return l.Before + max(elementCount(c, leaf, sparse), 1) + l.After
 }
@@ -205,10 +205,10 @@ func countEntries(c *catalog, opt Options, sparse *sparseSpec) int {
 	for i := range c.leaves {
 		n += max(elementCount(c, i, sparse)-1, 0)
 	}
-	return n + countDerived(c, opt, n)
+	return n + countDerivedFeatures(c, opt, n)
 }
 
-// elementNames yields list[0], list[1], …, all cut from one string.
+// elementNames yields list[0], list[1], … as parts of one string, which saves memory.
 func elementNames(list string, width int) iter.Seq2[int, string] {
 	var all strings.Builder
 	all.Grow(width * (len(list) + 2 + len(strconv.Itoa(width))))
@@ -240,11 +240,10 @@ func errNameClash(c *catalog, e entry) error {
 	return err
 }
 
-// extremes are bounds of the numbers of a leaf, from the statistics of row groups: all numbers except NaN are between
-// them.
-type extremes struct {
+// numberRange contains bounds of the numbers of a leaf except NaN, from the statistics of row groups.
+type numberRange struct {
 	low, high             float64
-	hasBounds, hasUnknown bool // the bounds of some groups are known; the bounds of a group are unknown
+	hasBounds, hasUnknown bool // some row groups have known bounds; some row group has unknown bounds
 }
 
 func (b *catalogBuilder) addSpreads(opened format.File, f *file) {
@@ -257,7 +256,7 @@ func (b *catalogBuilder) addSpreads(opened format.File, f *file) {
 	bounded, ok := opened.(format.Bounded)
 	for at := range b.leaves {
 		if at == len(b.catalog.spreads) {
-			b.catalog.spreads = append(b.catalog.spreads, extremes{})
+			b.catalog.spreads = append(b.catalog.spreads, numberRange{})
 		}
 		s, here := &b.catalog.spreads[at], f.leafIndex(at)
 		for g, rows := range f.groups {
@@ -273,7 +272,7 @@ func (b *catalogBuilder) addSpreads(opened format.File, f *file) {
 	}
 }
 
-func (s *extremes) addBounds(b format.Bounds) {
+func (s *numberRange) addBounds(b format.Bounds) {
 	switch {
 	case b.Nulls == b.Rows:
 	case !b.Min.Known || !b.Max.Known || math.IsInf(b.Min.Number, 0) || math.IsInf(b.Max.Number, 0):

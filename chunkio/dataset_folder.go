@@ -19,8 +19,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A folder contributes its data files: files with the ending of a format, and files whose bytes show a format, as for
-// single files. All other files are passed over, with a warning.
+// An input that is a folder means its data files: files with the ending of a format, and files whose first bytes show a
+// format. All other files in it are passed over, with a warning.
 
 // dataEndings are the endings of files that count as data without reading their bytes.
 var dataEndings = append([]string{".parquet", ".arrow", ".feather", ".ipc", ".arrows"}, intake.Endings...)
@@ -35,44 +35,44 @@ func mayBeData(name string) bool {
 	return !slices.Contains(resultEndings, strings.ToLower(path.Ext(name)))
 }
 
-// isHiddenName reports whether a file is left out because of its name: writers give such names to markers and
-// unfinished files.
+// isHiddenName reports whether a file name begins with _ or a dot. Writers give such names to markers and unfinished
+// files, which are left out.
 func isHiddenName(base string) bool {
 	return strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".")
 }
 
-// isVisible reports whether a file of this path below a folder should be examined. An object whose key ends with a
+// isVisible reports whether a file at the path rel below a folder should be examined. An object whose key ends with a
 // slash only marks a folder.
 func isVisible(rel string) bool {
 	return !strings.HasSuffix(rel, "/") && !strings.HasSuffix(rel, "_$folder$") && !slices.ContainsFunc(strings.Split(rel, "/"), isHiddenName)
 }
 
-// searchNotes records the files in the folders of an input that are not data, or are data only by the shape of their
-// lines.
-type findings struct {
-	nonData, guessedData tally
+// searchNotes records which files in the folders of an input are not data, and which are data only by the shape of
+// their lines.
+type searchNotes struct {
+	nonData, guessedData fileTally
 	guesses              map[string]bool // the guessed files in folders
-	unreadCount          int             // files that count as no data because of their ending, without reading them
+	unreadCount          int             // files that were passed over because of their ending, without reading them
 }
 
-// tally counts files, and names the first ones.
-type tally struct {
+// fileTally counts files, and records the names of the first maxNamed ones.
+type fileTally struct {
 	count int
 	names []string
 }
 
 const (
-	mostNamed = 10
-	whyEmpty  = " (empty)"
+	maxNamed = 10
+	whyEmpty = " (empty)"
 )
 
-func (t *tally) addName(path, why string) {
-	if t.count++; t.count <= mostNamed {
+func (t *fileTally) addName(path, why string) {
+	if t.count++; t.count <= maxNamed {
 		t.names = append(t.names, place.DisplayName(path)+why)
 	}
 }
 
-func (t *tally) String() string {
+func (t *fileTally) String() string {
 	files := " files: "
 	if t.count == 1 {
 		files = " file: "
@@ -84,28 +84,28 @@ func (t *tally) String() string {
 	return s
 }
 
-func (f *findings) warningTexts() (warnings []stream.Text) {
+func (f *searchNotes) warningTexts() (warnings []stream.Text) {
 	if f.nonData.count > 0 {
 		unseen := ""
 		if f.unreadCount > 0 {
-			unseen = ", " + humanize.Comma(int64(f.unreadCount)) + " of them without a look into them, as none of those before them with their ending is data"
+			unseen = ", " + humanize.Comma(int64(f.unreadCount)) + " of them unread, because no earlier file with the same ending was data"
 		}
-		warnings = append(warnings, stream.PlainText("passed over "+f.nonData.String()+unseen+"; by their first bytes they are no data: if one is a table of text, end its name with its format, as .csv"))
+		warnings = append(warnings, stream.PlainText("passed over "+f.nonData.String()+unseen+"; their first bytes are not those of a data format: if one is a table of text, end its name with its format, as .csv"))
 	}
 	if f.guessedData.count > 0 {
-		warnings = append(warnings, stream.PlainText("taken for data by their lines, not by their names: "+f.guessedData.String()+"; if they are none, name the others by a glob or a list"))
+		warnings = append(warnings, stream.PlainText("taken for data by their lines, not by their names: "+f.guessedData.String()+"; if they are not data, name the others by a glob or a list"))
 	}
 	return warnings
 }
 
 // errNoData returns the error of a folder in which all files are passed over.
-func (f *findings) errNoData(folder string) error {
+func (f *searchNotes) errNoData(folder string) error {
 	e := stream.Dataf(folder, "no data files below it (%s): passed over %v", strings.Join(dataEndings, ", "), &f.nonData)
 	e.Remedy = stream.PlainText("end the name of a text with its format, as .csv")
 	return e
 }
 
-func (f *findings) noteGuess(ctx context.Context, path string) {
+func (f *searchNotes) noteGuessedFile(ctx context.Context, path string) {
 	if isDataFile(path) || isLibsvm(path) {
 		return
 	}
@@ -116,7 +116,7 @@ func (f *findings) noteGuess(ctx context.Context, path string) {
 
 // addGuess records a file in a folder that is data only by a guess. It is passed over later if its columns differ too
 // much from the columns of files that certainly are data.
-func (f *findings) addGuess(path string) {
+func (f *searchNotes) addGuess(path string) {
 	f.guessedData.addName(path, "")
 	if f.guesses == nil {
 		f.guesses = map[string]bool{}
@@ -133,13 +133,13 @@ func holdsLocalData(ctx context.Context, path string) (data, guess bool, err err
 	return holdsData(in)
 }
 
-// isTextName reports whether the name of a file is the name of text in lines. An empty file of such a name has no rows:
-// Spark and Hadoop write it for an empty partition, and it is passed over.
+// isTextName reports whether a file is text in lines (CSV, TSV or NDJSON) by its name. An empty file of such a name has
+// no rows: Spark and Hadoop write it for an empty partition, and it is passed over.
 func isTextName(name string) bool {
 	return slices.Contains([]intake.Format{intake.CSV, intake.TSV, intake.NDJSON}, intake.FormatByName(name))
 }
 
-func (f *findings) classifyFile(ctx context.Context, path string, entry fs.DirEntry) (data bool, err error) {
+func (f *searchNotes) classifyFile(ctx context.Context, path string, entry fs.DirEntry) (data bool, err error) {
 	named := isDataFile(path)
 	if named && !isTextName(path) {
 		return true, nil // opening refuses it if it cannot be read
@@ -175,9 +175,9 @@ func (f *findings) classifyFile(ctx context.Context, path string, entry fs.DirEn
 	return data, nil
 }
 
-func walkFolder(ctx context.Context, root string, found *findings) ([]string, error) {
+func walkFolder(ctx context.Context, root string, found *searchNotes) ([]string, error) {
 	if table := enclosingTableOnDisk(root); table != nil && table.folder != root {
-		return nil, table.errPart(root)
+		return nil, table.errInsideTable(root)
 	}
 	from, before := root, found.nonData.count
 	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -230,31 +230,31 @@ func folderSlash(e fs.DirEntry) string {
 }
 
 // picker selects the objects of a listing that are data, in order. The beginnings of objects with an unknown ending are
-// read, footersAhead at a time, which costs at most one more request for each data file. If none of the first looksMost
-// objects with some ending is data, no further object with this ending is read. A million images stored with the data
-// then cost only looksMost requests.
+// read, footersAhead at a time, which costs at most one more request for each data file. If none of the first maxLooks
+// objects with some ending is data, no further object with this ending is read. So a million images stored with the
+// data cost only maxLooks requests.
 type picker struct {
 	*access
 	list        *fileList
-	found       *findings
-	waiting     []store.Object
-	unreadCount int // number of waiting objects that must be read
+	notes       *searchNotes
+	waiting     []store.Object // not yet decided upon
+	unreadCount int            // number of waiting objects whose beginnings may be read
 	endings     map[string]*endingStats
 }
 
-// endingStats counts the objects with an ending whose beginning was read, and the data among them.
-type endingStats struct{ all, data int }
+// endingStats counts the objects with one ending whose beginnings were read, and how many of them are data.
+type endingStats struct{ read, data int }
 
 const (
-	looksMost   = 64
-	waitingMost = 1024
+	maxLooks   = 64
+	maxWaiting = 1024
 )
 
-func (a *access) newPicker(found *findings) *picker {
-	return &picker{access: a, list: new(fileList), found: found, endings: map[string]*endingStats{}}
+func (a *access) newPicker(found *searchNotes) *picker {
+	return &picker{access: a, list: new(fileList), notes: found, endings: map[string]*endingStats{}}
 }
 
-func (a *access) pickData(ctx context.Context, from *fileList, found *findings) (*fileList, error) {
+func (a *access) pickDataObjects(ctx context.Context, from *fileList, found *searchNotes) (*fileList, error) {
 	p := a.newPicker(found)
 	for _, e := range from.entries() {
 		loc, err := store.Parse(e.path)
@@ -265,7 +265,7 @@ func (a *access) pickData(ctx context.Context, from *fileList, found *findings) 
 			return nil, err
 		}
 	}
-	return p.list, p.decideWaiting(ctx)
+	return p.list, p.decideWaitingObjects(ctx)
 }
 
 func (p *picker) offerObject(ctx context.Context, o store.Object) error {
@@ -273,13 +273,13 @@ func (p *picker) offerObject(ctx context.Context, o store.Object) error {
 	if o.Size > 0 && !isDataFile(o.Key) {
 		p.unreadCount++
 	}
-	if p.unreadCount < looksMost && len(p.waiting) < waitingMost {
+	if p.unreadCount < maxLooks && len(p.waiting) < maxWaiting {
 		return nil
 	}
-	return p.decideWaiting(ctx)
+	return p.decideWaitingObjects(ctx)
 }
 
-func (p *picker) decideWaiting(ctx context.Context) error {
+func (p *picker) decideWaitingObjects(ctx context.Context) error {
 	type answer struct{ ask, data, guess bool }
 	answers := make([]answer, len(p.waiting))
 	group, within := errgroup.WithContext(ctx)
@@ -289,8 +289,8 @@ func (p *picker) decideWaiting(ctx context.Context) error {
 		if a.data = isDataFile(o.Key) && (o.Size > 0 || !isTextName(o.Key)); a.data || o.Size == 0 {
 			continue
 		}
-		if l := p.endings[nameEnding(o.Key)]; l != nil && l.all >= looksMost && l.data == 0 {
-			p.found.unreadCount++
+		if l := p.endings[nameEnding(o.Key)]; l != nil && l.read >= maxLooks && l.data == 0 {
+			p.notes.unreadCount++
 			continue
 		}
 		a.ask = true
@@ -308,7 +308,7 @@ func (p *picker) decideWaiting(ctx context.Context) error {
 			if p.endings[ending] == nil {
 				p.endings[ending] = new(endingStats)
 			}
-			p.endings[ending].all++
+			p.endings[ending].read++
 			if a.data {
 				p.endings[ending].data++
 			}
@@ -317,20 +317,20 @@ func (p *picker) decideWaiting(ctx context.Context) error {
 		case a.data:
 			p.list.addObject(o)
 		case o.Size == 0:
-			p.found.nonData.addName(o.String(), whyEmpty)
+			p.notes.nonData.addName(o.String(), whyEmpty)
 		default:
-			p.found.nonData.addName(o.String(), "")
+			p.notes.nonData.addName(o.String(), "")
 		}
 		if a.guess {
-			p.found.addGuess(o.String())
+			p.notes.addGuess(o.String())
 		}
 	}
 	p.waiting, p.unreadCount = p.waiting[:0], 0
 	return nil
 }
 
-// nameEnding returns the ending of a name in lower case. It is empty if the text after the last dot rather belongs to
-// the name, as in b.2024-01 and part-0.c000.
+// nameEnding returns the ending of a name in lower case. It is empty if the text after the last dot is too long or has
+// digits, as in b.2024-01 and part-0.c000.
 func nameEnding(name string) string {
 	ending := strings.ToLower(path.Ext(name))
 	letters := strings.Trim(ending, ".abcdefghijklmnopqrstuvwxyz")
@@ -340,7 +340,7 @@ func nameEnding(name string) string {
 	return ending
 }
 
-// trimEnding removes the ending from a name. The length of the ending may differ in lower case.
+// trimEnding removes the ending that nameEnding finds in a name. (In lower case, the length of the ending may differ.)
 func trimEnding(name string) string {
 	if nameEnding(name) == "" {
 		return name
@@ -350,13 +350,13 @@ func trimEnding(name string) string {
 
 // objectHead reads the beginning of an object, which shows whether it is data.
 type objectHead struct {
-	ctx    context.Context // of all reads: io.ReaderAt has none
+	ctx    context.Context // context of all reads, because io.ReaderAt has none
 	client *store.Client
 	object store.Object
 	head   []byte
 }
 
-// The methods of Input.
+// Name, Size and Close implement Input.
 func (g *objectHead) Name() string { return g.object.PublicName() }
 func (g *objectHead) Size() int64  { return g.object.Size }
 func (g *objectHead) Close() error { return nil }

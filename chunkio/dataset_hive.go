@@ -25,16 +25,17 @@ const hiveNull = "__HIVE_DEFAULT_PARTITION__"
 
 // partition is a column from the key=value folders of the paths, with one value for each file.
 type partition struct {
-	key      string
-	why      string    // the reason that it is not a feature; empty if it is numeric or boolean
-	values   []float64 // by file; nil if it is not a feature; format.Null for a null
-	isBool   bool      // boolean: the values are 0 and 1
-	typ      string    // type in the schema of a table; empty if the values decide
-	nextLeaf int       // the next leaf in the schema of a table, counted from 1; 0 after all leaves
+	key       string
+	why       string    // the reason that it is not a feature; empty if it is numeric or boolean
+	values    []float64 // by file; nil if it is not a feature; format.Null for a null
+	isBool    bool      // boolean: the values are 0 and 1
+	typ       string    // type in the schema of a table; empty if the values decide
+	leafAfter int       // the leaf that follows it in the schema of a table, counted from 1; 0 if no leaf does
 }
 
-// hiveParts returns the key=value folders of a path, from the outermost in. All folders of the path as given count, so
-// that a file has the same columns whether an argument is the file, a glob or a directory above it.
+// hiveParts returns the keys and values of the key=value folders of a path, from the outermost folder to the innermost.
+// All folders of the path as given count, so that a file has the same columns whether an argument is the file, a glob
+// or a directory above it.
 func hiveParts(path string) (keys, values []string, err error) {
 	if loc, err := store.Parse(path); store.IsURL(path) && err == nil {
 		path = loc.Key                             // the query contains = characters too
@@ -65,7 +66,7 @@ func hiveParts(path string) (keys, values []string, err error) {
 	return keys, values, nil
 }
 
-// partitionValues returns the partition values of file i, from its path, the log of its table or its plan.
+// partitionValues returns the partition keys and values of file i, from a table's log, from a plan or from its path.
 func (l *fileList) partitionValues(i int, path string) (keys, values []string, err error) {
 	if l.keyTexts == nil {
 		return hiveParts(path)
@@ -83,8 +84,8 @@ func newKeyTexts(keys []string) *keyTexts {
 	return &keyTexts{keys, make([][]string, len(keys))}
 }
 
-// add adds the values of a further file. Neighbouring files mostly have the same values, and share the strings.
-func (t *keyTexts) add(values []string) {
+// addFileValues adds the values of a further file. Consecutive files mostly have the same values and share the strings.
+func (t *keyTexts) addFileValues(values []string) {
 	for k, v := range values {
 		if n := len(t.texts[k]); n > 0 && t.texts[k][n-1] == v {
 			v = t.texts[k][n-1]
@@ -101,7 +102,7 @@ func (t *keyTexts) fileValues(i int) []string {
 	return values
 }
 
-func (c *catalog) partText(i, part int) (string, error) {
+func (c *catalog) partitionText(i, part int) (string, error) {
 	keys, values, err := c.list.partitionValues(i, c.list.entryAt(i).path)
 	if err != nil {
 		return "", err
@@ -113,7 +114,7 @@ func (c *catalog) partText(i, part int) (string, error) {
 	return values[at], nil
 }
 
-func alignParts(path, reference string, keys, pathKeys, values []string) ([]string, error) {
+func alignKeyValues(path, reference string, keys, pathKeys, values []string) ([]string, error) {
 	if len(pathKeys) != len(keys) {
 		return nil, errKeysDiffer(path, reference, pathKeys, keys)
 	}
@@ -130,10 +131,10 @@ func alignParts(path, reference string, keys, pathKeys, values []string) ([]stri
 
 func errKeysDiffer(path, reference string, pathKeys, keys []string) error {
 	return stream.Dataf(path, "its partition keys (%s) differ from those of %s (%s)",
-		joinKeys(pathKeys), reference, joinKeys(keys))
+		keyListText(pathKeys), reference, keyListText(keys))
 }
 
-func joinKeys(keys []string) string {
+func keyListText(keys []string) string {
 	if len(keys) == 0 {
 		return "none"
 	}
@@ -148,7 +149,7 @@ func (l *fileList) keyType(key string) string {
 	return typ
 }
 
-func possibleKinds(typ string) (number, truth bool) {
+func possibleKeyKinds(typ string) (number, truth bool) {
 	_, number = format.CommonType(typ, "double")
 	truth = typ == "bool"
 	return typ == "" || number && !truth, typ == "" || truth
@@ -158,15 +159,15 @@ func possibleKinds(typ string) (number, truth bool) {
 // is a plain decimal number, and boolean if every such value is true or false, unless a table gives it another type.
 func newPartition(key string, texts []string, typ string) partition {
 	p := partition{key: key, typ: typ}
-	number, truth := possibleKinds(typ)
+	number, truth := possibleKeyKinds(typ)
 	var known int
 	err := fmt.Errorf("it is %s", typ)
 	if number {
-		p.values, known, err = parseKeys(texts, parseDecimal)
+		p.values, known, err = parseKeyValues(texts, parseDecimal)
 	}
 	if truth && err != nil {
 		p.isBool = true
-		p.values, known, err = parseKeys(texts, parseBool)
+		p.values, known, err = parseKeyValues(texts, parseBool)
 	}
 	switch {
 	case err != nil && typ != "" && typ != "string":
@@ -179,7 +180,7 @@ func newPartition(key string, texts []string, typ string) partition {
 	return p
 }
 
-func parseKeys(texts []string, parse func(string) (float64, error)) (values []float64, known int, err error) {
+func parseKeyValues(texts []string, parse func(string) (float64, error)) (values []float64, known int, err error) {
 	values = make([]float64, len(texts))
 	for i, text := range texts {
 		if text == hiveNull {
@@ -205,7 +206,7 @@ func parseBool(s string) (float64, error) {
 }
 
 // parseDecimal parses finite decimals only. ParseFloat alone would also accept "inf", "nan" and hexadecimal numbers,
-// which are words as folder names.
+// which are texts in folder names.
 func parseDecimal(s string) (float64, error) {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsInf(x, 0) || strings.Trim(s, "0123456789+-.eE") != "" {
@@ -214,8 +215,8 @@ func parseDecimal(s string) (float64, error) {
 	return x, nil
 }
 
-// dropKeyColumns marks the columns of a file that are also partition keys with noColumn: an engine may have written a
-// key into the files too. The values of such a column must equal the key, which remains a column.
+// dropKeyColumns marks the columns of a file that have the name of a partition key with noColumn: some writers store a
+// key in the files too. The values of such a column must equal the value of the key, which stays a column.
 func (b *catalogBuilder) dropKeyColumns(ctx context.Context, path string, opened format.File, names []leafName, keys, values []string, memory int64) error {
 	for i := range names {
 		k := slices.Index(keys, names[i].name)
@@ -252,7 +253,7 @@ type keyColumnCheck struct {
 func (c *keyColumnCheck) compareGroups(ctx context.Context) error {
 	l := c.file.Leaves()[c.leaf]
 	if l.NoClass != "" {
-		return c.errDiffers(-1, -1, "the column of this name holds "+l.NoClass)
+		return c.errColumnDiffers(-1, -1, "the column of this name holds "+l.NoClass)
 	}
 	start := int64(0)
 	for g, rows := range c.file.GroupRows() {
@@ -306,9 +307,9 @@ func (c *keyColumnCheck) compareRows(ctx context.Context, g int, rows, start int
 			switch {
 			case id == last:
 			case id < 0 && !c.isNull():
-				return c.errDiffers(g, row, "the column of this name is null")
+				return c.errColumnDiffers(g, row, "the column of this name is null")
 			case id >= 0 && (c.isNull() && len(values.Value(int(id))) > 0 || !c.isNull() && !equalsKey(l, values.Value(int(id)), c.want)):
-				return c.errDiffers(g, row, fmt.Sprintf("the column of this name has %.80q", values.Value(int(id))))
+				return c.errColumnDiffers(g, row, fmt.Sprintf("the column of this name has %.80q", values.Value(int(id))))
 			}
 			last = id
 			row++
@@ -317,7 +318,7 @@ func (c *keyColumnCheck) compareRows(ctx context.Context, g int, rows, start int
 	})
 }
 
-func (c *keyColumnCheck) errDiffers(group int, row int64, what string) error {
+func (c *keyColumnCheck) errColumnDiffers(group int, row int64, what string) error {
 	value := strconv.Quote(c.want)
 	if c.want == hiveNull {
 		value = "null"

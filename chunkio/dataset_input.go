@@ -24,7 +24,7 @@ type Input interface {
 	Name() string // path or URL, for messages
 }
 
-type localBytes interface {
+type localReader interface {
 	io.ReaderAt
 	io.Closer
 	Name() string
@@ -32,7 +32,7 @@ type localBytes interface {
 
 // fileInput is a local file with its size at opening.
 type fileInput struct {
-	localBytes
+	localReader
 	size int64
 }
 
@@ -72,8 +72,9 @@ func withoutPath(err error) error {
 	return err
 }
 
-// Parquet and Arrow files begin and end with a magic word, with the footer's length before the last one.
-const lengthBytes = 4
+// footerLengthBytes is the size of the number that contains the length of the footer. In Parquet and Arrow files it
+// precedes the magic word at the end.
+const footerLengthBytes = 4
 
 // fileFingerprint distinguishes a file from others without reading it all: it returns a digest of the size, the footer,
 // and the first and last 4 KiB before the footer. For an object in a store, its ETag or generation replaces these 8
@@ -111,11 +112,11 @@ func footerStart(in Input) (int64, error) {
 	if err != nil || magic == "" {
 		return in.Size(), err
 	}
-	tail := int64(lengthBytes + len(magic))
+	tail := int64(footerLengthBytes + len(magic))
 	if in.Size() < tail {
 		return in.Size(), nil
 	}
-	var length [lengthBytes]byte
+	var length [footerLengthBytes]byte
 	if err := format.ReadAt(in, length[:], in.Size()-tail); err != nil {
 		return 0, stream.Dataf(in.Name(), "%w", err)
 	}

@@ -15,10 +15,10 @@ import (
 // fileEntry is a file to read: its path or URL and, for an object in a store, the version in the listing.
 type fileEntry struct {
 	path    string // local, or a URL
-	size    int64  // -1 if nothing was listed
+	size    int64  // bytes; -1 if no listing contains the file
 	version string // ETag or generation
 	inLog   bool   // a table's log reports the size, and that the file exists
-	plan    string // the plan file with this entry, in the form for messages; empty if there is no plan
+	plan    string // display name of the plan file with this entry; empty if there is no plan
 }
 
 // fileList holds entries in byte order of their paths, without a string for each: a record stores only the part of a
@@ -27,24 +27,24 @@ type fileEntry struct {
 type fileList struct {
 	count    int
 	records  []byte
-	blocks   []int    // the start of every sixteenth record, which shares nothing
-	queries  []string // at the end of the paths: "?endpoint=…"
+	blocks   []int    // the start of every sixteenth record, which contains its whole path
+	queries  []string // queries of the URLs, such as "?endpoint=…"
 	lastName string   // path of the last record, without its query
 
 	table    *stream.Table   // the table with these files; nil for bare files
 	schema   *delta.Schema   // schema of the table; nil for bare files, and for the files of a plan
-	plan     string          // the plan file that names the files, in the form for messages; empty if there is no plan
+	plan     string          // display name of the plan file that names the files; empty if there is no plan
 	finders  []finder        // the folders and globs with which the files were found
 	lists    []string        // the @lists that name files, without the @
-	guesses  map[string]bool // paths in folders that count as data only by the shape of their lines
+	guesses  map[string]bool // files in folders; they count as data only by the shape of their lines
 	keyTexts *keyTexts       // partition values from a table's log or a plan; nil if they come from the paths
 	warnings []stream.Text
 }
 
 const listBlock = 16
 
-// add appends an entry. name is its path without the query, and must not be before the last entry's.
-func (l *fileList) add(name, query string, size int64, version string) {
+// appendEntry appends an entry. name is its path without the query. Entries must be added in byte order of their names.
+func (l *fileList) appendEntry(name, query string, size int64, version string) {
 	q := len(l.queries) - 1
 	if q < 0 || l.queries[q] != query {
 		l.queries = append(l.queries, query)
@@ -70,7 +70,7 @@ func (l *fileList) add(name, query string, size int64, version string) {
 func newLocalList(paths []string) *fileList {
 	l := new(fileList)
 	for _, p := range paths {
-		l.add(p, "", -1, "")
+		l.appendEntry(p, "", -1, "")
 	}
 	return l
 }
@@ -128,7 +128,7 @@ func (r *listReader) readBytes(n int) []byte {
 	return b
 }
 
-// readRecord reads the record at r.at. query is the index of its query.
+// readRecord reads the record at r.offset and stores its path in r.name. query is an index into r.queries.
 func (r *listReader) readRecord() (query int, size int64, version string) {
 	r.name = r.name[:r.readNumber()]
 	r.name = append(r.name, r.readBytes(r.readNumber())...)
@@ -144,7 +144,7 @@ func (r *listReader) readRecord() (query int, size int64, version string) {
 	return query, size, version
 }
 
-// entryAt returns entry i. It must read up to 16 records.
+// entryAt returns entry i. It reads up to 16 records for this.
 func (l *fileList) entryAt(i int) fileEntry {
 	r := listReader{fileList: l, offset: l.blocks[i/listBlock]}
 	for range i % listBlock {
@@ -187,7 +187,7 @@ func (l *fileList) memoryBytes() int64 {
 	return n
 }
 
-// mergeLists merges lists into one, in order. If a file is named twice, it returns its path in twice.
+// mergeLists merges lists into one, in byte order. If a file is named twice, it returns the path of that file in twice.
 func mergeLists(lists []*fileList) (merged *fileList, twice string) {
 	switch len(lists) {
 	case 0:
@@ -225,7 +225,7 @@ func mergeLists(lists []*fileList) (merged *fileList, twice string) {
 		if merged.count > 0 && merged.lastName == name {
 			return nil, name
 		}
-		merged.add(name, r.queries[query[k]], size[k], version[k])
+		merged.appendEntry(name, r.queries[query[k]], size[k], version[k])
 		if left[k]--; left[k] > 0 {
 			query[k], size[k], version[k] = r.readRecord()
 		}
@@ -241,9 +241,9 @@ func (l *fileList) filterEntries(wanted func(i int, path string) bool) *fileList
 		if !wanted(i, string(r.name)+l.queries[query]) {
 			continue
 		}
-		filtered.add(string(r.name), l.queries[query], size, version)
+		filtered.appendEntry(string(r.name), l.queries[query], size, version)
 		if l.keyTexts != nil {
-			filtered.keyTexts.add(l.keyTexts.fileValues(i))
+			filtered.keyTexts.addFileValues(l.keyTexts.fileValues(i))
 		}
 	}
 	return filtered

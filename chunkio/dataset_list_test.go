@@ -41,7 +41,7 @@ func TestFileList(t *testing.T) {
 		for i, e := range entries {
 			query := []string{"", "?endpoint=http://a", "?region=b"}[rng.IntN(3)]
 			want[i].path += query
-			parts[rng.IntN(len(parts))].add(e.path, query, e.size, e.version)
+			parts[rng.IntN(len(parts))].appendEntry(e.path, query, e.size, e.version)
 		}
 		list, twice := mergeLists(parts)
 		if twice != "" || list.count != n {
@@ -54,7 +54,7 @@ func TestFileList(t *testing.T) {
 		}
 		if n > 1 {
 			parts = append(parts, new(fileList))
-			parts[len(parts)-1].add(entries[n/2].path, "", 1, "")
+			parts[len(parts)-1].appendEntry(entries[n/2].path, "", 1, "")
 			if _, twice := mergeLists(parts); twice != entries[n/2].path {
 				t.Errorf("%q is named twice, want %q", twice, entries[n/2].path)
 			}
@@ -66,7 +66,7 @@ func TestFileListIsSmall(t *testing.T) {
 	const n = 100_000
 	l := new(fileList)
 	for i := range n {
-		l.add(fmt.Sprintf("s3://lake/events/day=2026-%02d-%02d/part-%05d-6a1f8f0c.snappy.parquet", i/30000, i/1000%30, i), "?region=eu-west-1",
+		l.appendEntry(fmt.Sprintf("s3://lake/events/day=2026-%02d-%02d/part-%05d-6a1f8f0c.snappy.parquet", i/30000, i/1000%30, i), "?region=eu-west-1",
 			1<<27+int64(i), fmt.Sprintf(`"%032x"`, uint64(i)*0x9E3779B97F4A7C15))
 	}
 	if per := float64(l.memoryBytes()) / n; per > 56 {

@@ -7,28 +7,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Features may be derived from a column. With Options.Times, times become a number and its parts, which form one block.
-// Options.Indicators adds a feature that indicates missing values, for each feature that may have some. Derived
-// features depend only on the footers of all files, so that shards agree.
+// Features may be derived from a column. With Options.Times, a column of times becomes a number and its positions in
+// the day, week and year, which form one block. Options.Indicators adds a feature that indicates missing values, for
+// each feature that may have some. Derived features depend only on the footers of all files, so that shards agree.
 
-// derivation describes how features are derived from the texts of a leaf: from times a number and two features for each
-// circle, from categories one feature for each category, at its index.
+// derivation describes how features are derived from the texts of a leaf. A time becomes a number and, for each of the
+// circles, two features. A text becomes one feature for each of the categories; the map contains the number of each of
+// these features.
 type derivation struct {
 	circles    []string
 	categories map[string]int32
 }
 
-// Names of the parts of a date, a timestamp and a time of day, appended to the column's own name. A position in a
-// circle, such as the hour in the day, is two features, sine and cosine, so that its end is near its beginning.
+// Endings of the names of features for the position of a time in a circle. Such a position is two features, sine and
+// cosine, so that, for example, the end of a day is near its beginning.
 const (
-	inDay  = ".hour"    // of the instant in its day
-	inWeek = ".weekday" // of the day in its week, from Monday
-	inYear = ".yearday" // of the day in its year
+	inDay  = ".hour"    // position of the instant in its day
+	inWeek = ".weekday" // position of the day in its week, from Monday
+	inYear = ".yearday" // position of the day in its year
 )
 
-// timeCircles returns the circles in which times of a leaf have positions; ok is false if the leaf has no times. The
-// number of a date is the days since 1970-01-01. The number of a timestamp is the seconds since then, in UTC or as
-// written. The number of a time of day is the seconds since midnight.
+// timeCircles returns the circles (inDay, inWeek, inYear) that apply to the times of a leaf; ok is false if the leaf
+// has no times. The number of a date is the days since 1970-01-01. The number of a timestamp is the seconds since then,
+// in UTC or as written. The number of a time of day is the seconds since midnight.
 func timeCircles(l format.Leaf) (names []string, ok bool) {
 	if l.List || l.NoClass != "" {
 		return nil, false
@@ -85,18 +86,18 @@ func IsIndicator(name string) bool {
 	return strings.HasPrefix(name, indicatorPrefix) && strings.HasSuffix(name, ")")
 }
 
-// addIndicators adds an indicator after every entry that may be a feature and has nulls according to the footers, or
+// addIndicators appends an indicator for every entry that may be a feature and has nulls according to the footers, or
 // may have some. Partition keys, labels and weights get no indicator.
 func addIndicators(entries []entry, opt Options) []entry {
-	var before, of *origin // of the last indicator: elements of a list share one origin
+	var before, indicator *origin // origins of the last entry with an indicator, and of this indicator: elements of a list share one origin
 	for i, e := range entries {
 		if !e.mayBeMissing() || e.name().isMeantBy(opt.Label) || e.name().isMeantBy(opt.Weight) {
 			continue
 		}
 		if e.origin != before {
-			before, of = e.origin, &origin{leaf: e.leaf, part: -1, list: e.list, typ: "bool", derivation: e.derivation, width: e.width, index: e.index, columnPosition: e.columnPosition}
+			before, indicator = e.origin, &origin{leaf: e.leaf, part: -1, list: e.list, typ: "bool", derivation: e.derivation, width: e.width, index: e.index, columnPosition: e.columnPosition}
 		}
-		entries = append(entries, entry{origin: of, flat: IndicatorOf(e.flat), element: e.element, subject: i + 1})
+		entries = append(entries, entry{origin: indicator, flat: IndicatorOf(e.flat), element: e.element, subject: i + 1})
 	}
 	return entries
 }
@@ -105,7 +106,7 @@ func (e *entry) mayBeMissing() bool {
 	return e.leaf >= 0 && e.why == "" && !e.isRefused && e.nulls != 0 && (e.block == "" || e.element == 0 && e.typ != stream.CategoryType)
 }
 
-func countDerived(c *catalog, opt Options, columns int) int {
+func countDerivedFeatures(c *catalog, opt Options, columns int) int {
 	n := 0
 	for _, l := range c.leaves {
 		n += len(timeParts(l, opt))
@@ -119,7 +120,8 @@ func countDerived(c *catalog, opt Options, columns int) int {
 	return n
 }
 
-// hostFeature returns the feature into whose memory the values of an element are decoded, or -1 if they are not needed.
+// hostFeature returns the feature whose memory receives the decoded values of an element: the element itself or else
+// its indicator. It returns -1 if neither is needed.
 func (r *columnRead) hostFeature(element int) int {
 	if col := r.cols[element]; col >= 0 || r.missing == nil {
 		return col
@@ -127,7 +129,7 @@ func (r *columnRead) hostFeature(element int) int {
 	return r.missing[element]
 }
 
-func (r *columnRead) firstFeature() int {
+func (r *columnRead) firstHostFeature() int {
 	for e := range r.cols {
 		if col := r.hostFeature(e); col >= 0 {
 			return col

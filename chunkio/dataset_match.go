@@ -11,16 +11,16 @@ import (
 )
 
 // columnName is a name that patterns are matched against: the flattened name of a column and, for an element of a list,
-// the list's own name too: "emb" matches all of emb[0], emb[1], ….
+// also the list's own name. So "emb" matches all of emb[0], emb[1], ….
 type columnName struct {
 	flat, list string
-	subject    string // of an indicator: its feature, whose name means both in {columns} and {exclude}
+	subject    string // for an indicator: its feature; {columns} and {exclude} match both by the name of the feature
 }
 
 // matchPatterns reports for each of the n names whether it matches any of the patterns of an option. A pattern that is
 // exactly a name means that name only, whatever glob characters it contains. A pattern that matches nothing is a usage
-// error. The map holds the patterns, of which there may be thousands. A map of the names, of which there may be
-// millions, would need more memory than anything else.
+// error. It uses a map of the patterns, of which there may be thousands. A map of the names, of which there may be
+// millions, would need too much memory.
 func matchPatterns(option string, patterns []string, n int, name func(int) columnName) ([]bool, error) {
 	matched := make([]bool, n)
 	if len(patterns) == 0 {
@@ -54,7 +54,7 @@ func matchPatterns(option string, patterns []string, n int, name func(int) colum
 		if fault := glob.ColumnFault(pattern); fault != "" {
 			return nil, stream.Usagef("%v %s: %s", stream.Option(option), pattern, fault)
 		}
-		if !markGlob(matched, glob.HideSlash(pattern), name) {
+		if !markGlobMatches(matched, glob.HideSlash(pattern), name) {
 			flat := make([]string, n)
 			for i := range flat {
 				flat[i] = name(i).flat
@@ -107,7 +107,7 @@ func Match(option string, patterns, names []string) ([]bool, error) {
 	return matchPatterns(option, patterns, len(names), func(i int) columnName { return parseColumnName(names[i]) })
 }
 
-func markGlob(matched []bool, pattern string, name func(int) columnName) (found bool) {
+func markGlobMatches(matched []bool, pattern string, name func(int) columnName) (found bool) {
 	for i := range matched {
 		n := name(i)
 		if doublestar.MatchUnvalidated(pattern, glob.HideSlash(n.flat)) || n.subject != "" && doublestar.MatchUnvalidated(pattern, glob.HideSlash(n.subject)) {

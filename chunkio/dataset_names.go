@@ -11,7 +11,7 @@ import (
 )
 
 // Some columns cannot be named by a user: columns whose names are not UTF-8, and columns that share their name. They
-// are left out, and all other columns can be used. Commands that copy all columns copy them too.
+// are left out, and all other columns can be used. Commands that copy all columns also copy such columns.
 
 // SharedName is the reason that a column is not a feature if other columns of its file have the same name.
 const SharedName = "its name is ambiguous, as another column has it: rename one of them"
@@ -22,8 +22,8 @@ type leafName struct {
 	nth  int
 }
 
-// noColumn is the field nth of a leaf that is not a column of the dataset, because it has the name of a partition key
-// or because the schema of its table lacks it.
+// noColumn is the value of leafName.nth for a leaf that is not a column of the dataset, because it has the name of a
+// partition key or because the schema of its table lacks it.
 const noColumn = -1
 
 // nameLeaves names the leaves of a file, and leaves out leaves without a usable name: JSON cannot represent a name that
@@ -93,7 +93,7 @@ func sharedEntries(entries []entry) (left []stream.LeftOut) {
 	return left
 }
 
-// AmbiguousError is the usage error of an option with a name shared by several columns.
+// AmbiguousError is the usage error if an option contains a name that several columns share.
 type AmbiguousError struct {
 	name  string
 	usage error
@@ -120,8 +120,8 @@ func errAmbiguousSelection(path, name string) error {
 
 const sharedWarning, namedWarning = "several columns share a name and are left out", "is used as a feature though its name suggests otherwise"
 
-// WarnNames warns of the columns that are not features only because they share their names, and of the features whose
-// names suggest something else.
+// WarnNames warns of the columns that are left out only because they share their names, and of features whose names
+// suggest a label.
 func WarnNames(columns []stream.Column, left []stream.LeftOut) (warnings []stream.Text) {
 	const shown = 3
 	names := sharedNames(left)

@@ -18,7 +18,7 @@ import (
 // object is an object in a store as an Input. Its end, with the footer, is in memory. The extents passed to startFetch
 // are fetched ahead. Any other read is a separate request.
 type object struct {
-	ctx    context.Context // of all reads: io.ReaderAt has none
+	ctx    context.Context // context of all reads, because io.ReaderAt has none
 	client *store.Client
 	object store.Object
 
@@ -29,7 +29,7 @@ type object struct {
 	lastRead   []byte // bytes of the last separate request
 	lastReadAt int64
 
-	headBytes, headsMost int64 // bytes of heads read so far, and the largest number to keep
+	headBytes, maxHeadBytes int64 // bytes of all heads read so far; if they exceed the limit, none is kept
 }
 
 // openingData contains the bytes that were read to open an object, kept for the next pass.
@@ -64,9 +64,10 @@ func (k *openingData) addHead(at int64, data []byte) {
 	k.heads = slices.Insert(k.heads, i, excerpt{at, bytes.Clone(data)})
 }
 
-// firstTail is the number of bytes fetched from the end of the first object: enough for the footer of about 600 columns
-// in one row group. Most footers of a data lake are as long as the previous one.
-const firstTail = 64 << 10
+// firstTailBytes is the number of bytes fetched from the end of the first object: enough for the footer of about 600
+// columns in one row group. For every further object, the previous footer is the estimate: in a data lake most footers
+// are equally long.
+const firstTailBytes = 64 << 10
 
 // leastRequest is the smallest size of a separate request, so that consecutive small reads, such as the metadata of
 // record batches, share one request.
@@ -79,7 +80,7 @@ func (a *access) openObject(ctx context.Context, e fileEntry, memory int64) (*ob
 	if err != nil {
 		return nil, err
 	}
-	o := &object{ctx: ctx, client: a.client, isOpening: true, headsMost: a.tails.limit, object: store.Object{Location: loc, Size: e.size, Version: e.version}}
+	o := &object{ctx: ctx, client: a.client, isOpening: true, maxHeadBytes: a.tails.limit, object: store.Object{Location: loc, Size: e.size, Version: e.version}}
 	if e.version == "" {
 		if o.object, err = a.client.Stat(ctx, loc); err != nil {
 			return nil, err
@@ -88,12 +89,12 @@ func (a *access) openObject(ctx context.Context, e fileEntry, memory int64) (*ob
 	if o.object.Size == 0 {
 		return nil, stream.Dataf(o.Name(), "is empty (0 bytes)")
 	}
-	if o.openingData = a.tails.recall(o.versionEntry()); o.tail == nil {
+	if o.openingData = a.tails.loadOpening(o.versionEntry()); o.tail == nil {
 		n := a.lastFooterBytes.Load()
 		if n == 0 {
-			n = firstTail
+			n = firstTailBytes
 		}
-		o.tail = make([]byte, min(n+n/8, max(memory/4, firstTail), o.object.Size))
+		o.tail = make([]byte, min(n+n/8, max(memory/4, firstTailBytes), o.object.Size))
 		if err := o.client.Read(ctx, o.object, o.tail, o.object.Size-int64(len(o.tail))); err != nil {
 			return nil, err
 		}
@@ -116,7 +117,7 @@ func (a *access) keepFooter(o *object) error {
 		o.tail = append([]byte(nil), o.tail[extra:]...)
 	}
 	// An object without a version may have a different footer at the next pass.
-	if o.object.Version == "" || !a.tails.remember(o.versionEntry(), o.openingData) {
+	if o.object.Version == "" || !a.tails.storeOpening(o.versionEntry(), o.openingData) {
 		o.heads = nil
 	}
 	o.isOpening = false
@@ -156,7 +157,7 @@ func (o *object) ReadAt(p []byte, at int64) (int, error) {
 		return readPastEnd(o, p, at)
 	}
 	for done := 0; done < len(p); {
-		n, err := o.readSome(p[done:], at+int64(done))
+		n, err := o.readAvailable(p[done:], at+int64(done))
 		if err != nil {
 			return done, err
 		}
@@ -165,7 +166,7 @@ func (o *object) ReadAt(p []byte, at int64) (int, error) {
 	return len(p), nil
 }
 
-func (o *object) readSome(p []byte, at int64) (int, error) {
+func (o *object) readAvailable(p []byte, at int64) (int, error) {
 	o.mu.RLock()
 	tailAt := o.object.Size - int64(len(o.tail))
 	if at >= tailAt {
@@ -223,7 +224,7 @@ func (o *object) readSome(p []byte, at int64) (int, error) {
 func (o *object) keepHead(at int64, p []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.headBytes += int64(len(p)); o.headBytes <= o.headsMost {
+	if o.headBytes += int64(len(p)); o.headBytes <= o.maxHeadBytes {
 		o.addHead(at, p)
 	} else {
 		o.heads = nil
@@ -253,8 +254,8 @@ func readPastEnd(o *object, p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// tailCache keeps the bytes that were read to open objects for the next pass. Without it every pass would request each
-// footer again, and the metadata of each batch of an Arrow file.
+// tailCache keeps, for the next pass, the bytes that were read to open objects. Without it every pass would request
+// each footer again, and the metadata of each batch of an Arrow file.
 type tailCache struct {
 	limit int64 // bytes
 
@@ -263,12 +264,13 @@ type tailCache struct {
 	heldBytes int64
 }
 
-// mostTailBytes bounds the kept bytes, in addition to the limit of an eighth of the memory. They count as part of the
-// catalog.
-const mostTailBytes = 8 << 20
+// maxTailBytes bounds the bytes that a tailCache keeps; another bound is an eighth of the memory. The kept bytes count
+// as memory of the catalog.
+const maxTailBytes = 8 << 20
 
-// remember stores as many bytes as the cache has room for, and reports whether the heads are included.
-func (t *tailCache) remember(e fileEntry, k openingData) bool {
+// storeOpening stores the opening data of an object: with its heads, without them, or not at all, depending on the room
+// in the cache. It reports whether the heads are stored.
+func (t *tailCache) storeOpening(e fileEntry, k openingData) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if before, ok := t.byVersion[e]; ok {
@@ -288,7 +290,7 @@ func (t *tailCache) remember(e fileEntry, k openingData) bool {
 	return k.heads != nil
 }
 
-func (t *tailCache) recall(e fileEntry) openingData {
+func (t *tailCache) loadOpening(e fileEntry) openingData {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.byVersion[e]

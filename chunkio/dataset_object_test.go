@@ -103,7 +103,7 @@ func TestObjectsAreFetchedInFewRequests(t *testing.T) {
 		t.Errorf("%v requests, %d on the meter, %d of them again; want at most %d", requests, meter.Requests.Load(), meter.Retries.Load(), most)
 	}
 	// The end of the first object is a guess of 64 KiB, and a listing has some 400 bytes a key.
-	if most := needed + needed/50 + footers + firstTail + 4096; bytes > most || bytes < needed {
+	if most := needed + needed/50 + footers + firstTailBytes + 4096; bytes > most || bytes < needed {
 		t.Errorf("%d bytes fetched; want at most %d for %d of columns and %d of footers", bytes, most, needed, footers)
 	}
 	if n := meter.Fetched.Load(); n != bytes {

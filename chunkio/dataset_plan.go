@@ -21,14 +21,14 @@ import (
 // condition selects. dataset_plan_write.go writes a plan, dataset_plan_read.go reads it, and dataset_plan_list.go reads
 // its files.
 
-// Shard is the part Number of Of parts of a plan's rows. Parts are counted from 1, consist of whole row groups and have
-// about equal numbers of bytes. The zero value means all rows.
+// Shard is one of the Of parts into which the rows of a plan are divided: the part with this Number, counted from 1.
+// Parts consist of whole row groups and have about equal numbers of bytes. The zero value means all rows.
 type Shard struct{ Number, Of int }
 
 // PlanHeader contains the properties of a plan file that concern all its files.
 type PlanHeader struct {
 	ID      string            // digest of the whole plan, computed by WritePlan
-	Version string            // of the program
+	Version string            // version of the program
 	Method  string            // the method whose statistics are planned
 	Options map[string]string // the options that affect statistics, as a selection records them
 	Roots   []string          // folders and URLs that contain the files, as the writer of the plan opened them
@@ -39,20 +39,20 @@ type PlanHeader struct {
 	Files    int
 	Groups   int   // row groups; only set for a plan that was just written
 	Rows     int64 // 0 without footers
-	Bytes    int64 // of the files
+	Bytes    int64 // total size of the files
 	Weight   int64 // bytes of the row groups that the condition does not exclude
 	Warnings []string
 }
 
-// planFacts contains the data of a catalog that come from a plan besides the list of files, which are the files of a shard or all
-// files.
-type planFacts struct {
-	id    string // of the plan
-	shard Shard
-	first string       // the plan's first file, named in errors about all files
-	files int          // of the whole plan
-	rows  stream.Range // the shard's rows; zero for all
-	start int64        // global position of the first row of the catalog's first file
+// planInfo contains the data that a catalog has from a plan, apart from the catalog's files. These are the files of a
+// shard, or all files.
+type planInfo struct {
+	id             string // digest of the plan
+	shard          Shard
+	firstFile      string       // the plan's first file; errors that concern all files name it
+	files          int          // number of files of the whole plan
+	rows           stream.Range // the shard's rows; zero for all
+	firstFileStart int64        // global position of the first row of the catalog's first file
 }
 
 // Part identifies the plan and the shard that the Dataset reads. It is nil if there is no plan.
@@ -82,14 +82,14 @@ func (d *Dataset) SparseColumns() string {
 // which are only the files of the shard. The zero Range means all rows.
 func (d *Dataset) ShardRows() (rows stream.Range, first int64) {
 	if f := d.catalog.plan; f != nil {
-		return f.rows, f.start
+		return f.rows, f.firstFileStart
 	}
 	return stream.Range{}, 0
 }
 
-// matchesPlan reports whether an open file still matches its plan, beyond its size and footer: its columns and row
-// groups must equal the planned ones, because decoding relies on them. An object is read in the planned version; a
-// local file's fingerprint is compared. An error means that in could not be read.
+// matchesPlan reports whether an open file, whose size and footer the caller has compared, still matches its plan. Its
+// columns and row groups must equal the planned ones, because decoding relies on them. The fingerprint of a local file
+// must be the same; an object is read in the planned version anyway. An error means that in could not be read.
 func (c *catalog) matchesPlan(opened format.File, in Input, planned *file) (bool, error) {
 	if c.plan == nil {
 		return true, nil
@@ -116,7 +116,7 @@ func (c *catalog) matchesPlan(opened format.File, in Input, planned *file) (bool
 		return true, nil
 	}
 	now, err := fileFingerprint(in, planned.digest)
-	return now == planned.print, err
+	return now == planned.fingerprint, err
 }
 
 func (e fileEntry) checkAgainstPlan(in Input, err error) error {

@@ -63,7 +63,7 @@ func TestPlannedFileFailsToRead(t *testing.T) {
 		t.Fatalf("opening the planned file: %v", err)
 	}
 	defer opened.Close()
-	c.plan = &planFacts{}
+	c.plan = &planInfo{}
 	if same, err := c.matchesPlan(opened, in, &c.files[0]); !same || err != nil {
 		t.Errorf("the file itself: %v, %v", same, err)
 	}

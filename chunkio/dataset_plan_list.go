@@ -29,8 +29,8 @@ func newPlanList(h planfile.Header, plan string) *fileList {
 	return list
 }
 
-// planScope returns the paths and URLs that a plan may name: its own folder, its recorded roots if they choose neither
-// a server nor credentials, and the prefixes that the user allows.
+// planScope returns the paths and URLs that a plan may name: its own folder, the prefixes that the user allows, and its
+// recorded roots unless they name a server or credentials.
 func planScope(plan string, roots, allowed []string) (*place.Scope, error) {
 	scope, err := place.NewScope(place.DisplayName(plan), place.OwnPlaces(plan), allowed)
 	if err == nil {
@@ -39,7 +39,7 @@ func planScope(plan string, roots, allowed []string) (*place.Scope, error) {
 	return scope, err
 }
 
-func readPlanFile(r *planfile.Reader, scope *place.Scope) (planfile.File, error) {
+func readNextPlanFile(r *planfile.Reader, scope *place.Scope) (planfile.File, error) {
 	f, err := r.Next()
 	if err == nil {
 		_, _, err = locatePlanFile(f)
@@ -74,7 +74,7 @@ func (l *fileList) addPlanFile(f planfile.File) error {
 		return fmt.Errorf("%s has %d partition values, and there are %d keys", place.DisplayName(f.Path), len(f.Keys), len(l.keyTexts.keys))
 	}
 	if l.keyTexts != nil {
-		l.keyTexts.add(f.Keys)
+		l.keyTexts.addFileValues(f.Keys)
 	}
 	size := f.Bytes
 	if size == 0 { // the plan does not contain the size
@@ -83,7 +83,7 @@ func (l *fileList) addPlanFile(f planfile.File) error {
 	if store.IsURL(f.Path) {
 		l.addObject(store.Object{Location: at, Size: size, Version: f.Version})
 	} else {
-		l.add(name, "", size, "")
+		l.appendEntry(name, "", size, "")
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func readPlanList(r *planfile.Reader, scope *place.Scope, plan string) (*fileLis
 	}
 	var files []placed
 	for {
-		f, err := readPlanFile(r, scope)
+		f, err := readNextPlanFile(r, scope)
 		if errors.Is(err, io.EOF) {
 			break
 		}

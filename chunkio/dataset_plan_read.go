@@ -56,7 +56,7 @@ func (a *access) openPlan(ctx context.Context, f *filter) (c *catalog, list *fil
 // available for that.
 func (a *access) preloadRows(ctx context.Context, c *catalog) error {
 	for i := range c.files {
-		if !c.files[i].rowsByContent && !isReadToEnd(c.fileName(i)) {
+		if !c.files[i].rowsByContent && !isReadAtOpening(c.fileName(i)) {
 			continue
 		}
 		opened, _, err := c.reopenFile(ctx, i, a.opt.Memory, a.opt.Meter)
@@ -84,10 +84,10 @@ type planLoader struct {
 	files  []file
 	parts  []partition
 
-	rows, weight int64 // of the files so far
-	tallest      int64 // rows of the tallest row group, also in other shards
-	from, to     int64 // rows of the shard; from is -1 before its first row group
-	start        int64 // position of the first row in the first file of the shard
+	rows, weight       int64 // rows of the files so far, and the bytes to read for them
+	maxGroupRows       int64 // rows of the tallest row group, also in other shards
+	shardFrom, shardTo int64 // rows of the shard; shardFrom is -1 before its first row group
+	firstFileStart     int64 // position of the first row in the first file of the shard
 }
 
 func (t *planLoader) loadCatalog(f *filter) (*catalog, error) {
@@ -117,21 +117,21 @@ func (t *planLoader) loadCatalog(f *filter) (*catalog, error) {
 			c.firstRefusal[i] = l.RefusedBy
 		}
 	}
-	t.texts.loadTypes(h.Catalog)
-	if at := slices.IndexFunc(h.Catalog.Texts, t.namesColumn); at >= 0 {
+	t.texts.loadTypesFromPlan(h.Catalog)
+	if at := slices.IndexFunc(h.Catalog.Texts, t.requestsNumbers); at >= 0 {
 		return nil, stream.Usagef("column %q: the plan has it as text; make another plan, with {columns} that names it", h.Catalog.Texts[at])
 	}
 	for _, p := range h.Catalog.Partitions {
-		t.parts = append(t.parts, partition{key: p.Key, why: p.Why, isBool: p.Truth, nextLeaf: p.Before})
+		t.parts = append(t.parts, partition{key: p.Key, why: p.Why, isBool: p.Truth, leafAfter: p.Before})
 	}
 	if f != nil {
 		if err := f.bindColumns(h.Catalog.First, c.leaves); err != nil {
 			return nil, err
 		}
 	}
-	t.from = -1
+	t.shardFrom = -1
 	for {
-		next, err := readPlanFile(t.reader, t.scope)
+		next, err := readNextPlanFile(t.reader, t.scope)
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -145,16 +145,16 @@ func (t *planLoader) loadCatalog(f *filter) (*catalog, error) {
 	if t.rows != h.Rows || t.weight != h.Weight {
 		return nil, errors.New("its files do not add up to its header")
 	}
-	c.files, c.parts, c.maxGroup = t.files, t.parts, t.tallest
-	c.plan = &planFacts{
-		id: h.ID, shard: t.opt.Shard, first: h.Catalog.First, files: h.Count, start: t.start,
+	c.files, c.parts, c.maxGroup = t.files, t.parts, t.maxGroupRows
+	c.plan = &planInfo{
+		id: h.ID, shard: t.opt.Shard, firstFile: h.Catalog.First, files: h.Count, firstFileStart: t.firstFileStart,
 	}
 	switch {
 	case t.opt.Shard.Of == 0:
-	case t.from < 0: // there are more shards than row groups
-		c.plan.rows, c.plan.start = stream.Range{From: h.Rows, To: h.Rows}, h.Rows
+	case t.shardFrom < 0: // there are more shards than row groups
+		c.plan.rows, c.plan.firstFileStart = stream.Range{From: h.Rows, To: h.Rows}, h.Rows
 	default:
-		c.plan.rows = stream.Range{From: t.from, To: t.to}
+		c.plan.rows = stream.Range{From: t.shardFrom, To: t.shardTo}
 	}
 	return c, nil
 }
@@ -174,7 +174,7 @@ func (t *planLoader) loadKeyKinds(f *filter, c *planfile.Catalog) error {
 			}
 		}
 		if !found {
-			return fmt.Errorf("partition key %q is of kind %q, which is none", k.Key, k.Kind)
+			return fmt.Errorf("partition key %q has the unknown kind %q", k.Key, k.Kind)
 		}
 	}
 	return nil
@@ -190,28 +190,28 @@ func (t *planLoader) addFile(p planfile.File, leaves int, condition bool) error 
 	}
 	var err1, err2 error
 	f.digest, err1 = strconv.ParseUint(p.Footer, 16, 64)
-	f.print, err2 = strconv.ParseUint(p.Fingerprint, 16, 64)
+	f.fingerprint, err2 = strconv.ParseUint(p.Fingerprint, 16, 64)
 	if err1 != nil || err2 != nil {
 		return damaged("footer %q or fingerprint %q is no digest of 16 hexadecimal digits", p.Footer, p.Fingerprint)
 	}
 	shard, whole := t.opt.Shard, t.reader.Header.Weight
-	inside := p.Rows() == 0 && shard.containsGroup(t.weight, 0, whole) // as if the file had a row
+	inside := p.Rows() == 0 && shard.containsGroup(t.weight, 0, whole) // a file without rows is like an empty group
 	for _, g := range p.Groups {
 		rows, weight := g[0], g[1]
 		if rows < 0 || weight < 0 || rows > t.reader.Header.Rows-t.rows || weight > whole-t.weight {
 			return damaged("row groups that do not add up")
 		}
 		if rows > 0 && shard.containsGroup(t.weight, weight, whole) {
-			if t.from < 0 {
-				t.from, t.start = t.rows, f.start
+			if t.shardFrom < 0 {
+				t.shardFrom, t.firstFileStart = t.rows, f.start
 			}
-			t.to, inside = t.rows+rows, true
+			t.shardTo, inside = t.rows+rows, true
 		}
 		f.groups = append(f.groups, rows)
 		if t.opt.ForPlan {
 			f.bytes = append(f.bytes, weight)
 		}
-		t.rows, t.weight, t.tallest = t.rows+rows, t.weight+weight, max(t.tallest, rows)
+		t.rows, t.weight, t.maxGroupRows = t.rows+rows, t.weight+weight, max(t.maxGroupRows, rows)
 	}
 	if !inside && shard.Of > 0 {
 		return nil
@@ -239,8 +239,8 @@ func (t *planLoader) addFile(p planfile.File, leaves int, condition bool) error 
 // maxListWidth is the greatest length of a list whose elements are features, in any format.
 const maxListWidth = 1 << 20
 
-// columnOrder returns the plan's column order of this number, or nil if it is not a valid order of this number of
-// leaves. matchesPlan checks that the file has these leaves.
+// columnOrder returns the plan's column order with this number, counted from 1. It returns nil if this is not a valid
+// order of the given number of leaves. matchesPlan checks that the file has these leaves.
 func (t *planLoader) columnOrder(number, leaves int) []int32 {
 	orders := t.reader.Header.Catalog.Orders
 	if number > len(orders) || len(orders[number-1]) != leaves {
@@ -274,19 +274,19 @@ func (t *planLoader) addPartitionValues(f planfile.File) (err error) {
 	return nil
 }
 
-// containsGroup reports whether a row group is in the shard: the one shard that contains the middle of its bytes; at
-// counts the bytes before it. So shards are disjoint, cover all rows and keep their order. Their sizes differ by at
-// most half a row group at either end.
-func (s Shard) containsGroup(at, weight, total int64) bool {
+// containsGroup reports whether a row group is in the shard. A row group is in the shard that contains the middle of
+// its bytes; bytesBefore counts the bytes of the row groups before it. So shards are disjoint, cover all rows and keep
+// their order. Each end of a shard differs by at most half a row group from an equal division of the bytes.
+func (s Shard) containsGroup(bytesBefore, groupBytes, totalBytes int64) bool {
 	if s.Of == 0 {
 		return true
 	}
-	if total == 0 {
+	if totalBytes == 0 {
 		return s.Number == 1
 	}
-	// The middle divided by the total, times the number of shards, in 128 bits: petabytes times thousands exceed 64
+	// The middle divided by totalBytes, times the number of shards, in 128 bits: petabytes times thousands exceed 64
 	// bits.
-	high, low := bits.Mul64(uint64(2*at+weight), uint64(s.Of))
-	shard, _ := bits.Div64(high, low, 2*uint64(total))
+	high, low := bits.Mul64(uint64(2*bytesBefore+groupBytes), uint64(s.Of))
+	shard, _ := bits.Div64(high, low, 2*uint64(totalBytes))
 	return min(int(shard), s.Of-1) == s.Number-1
 }

@@ -19,7 +19,7 @@ import (
 
 // WritePlan writes a plan file of the Dataset, which must be opened with ForPlan or from a plan, to path. The file
 // appears whole or not at all. WritePlan uses Version, Method and Options of h, and returns h with all other fields
-// set. Features are chosen when the plan is opened; only the condition is decided here.
+// set. A plan contains the condition, but not the choice of features, which is made when the plan is opened.
 func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (PlanHeader, error) {
 	c := d.catalog
 	switch {
@@ -43,7 +43,7 @@ func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (Pla
 		head.Table = &at
 	}
 	var err error
-	if head.Roots, err = c.list.rootPlaces(h.Options["anchors-file"]); err != nil {
+	if head.Roots, err = c.list.planRoots(h.Options["anchors-file"]); err != nil {
 		return h, err
 	}
 	for _, w := range c.warnings {
@@ -81,7 +81,7 @@ func (c *catalog) planCatalog() *planfile.Catalog {
 		p.Leaves = append(p.Leaves, leafToPlan(l, c.firstRefusal[i]))
 	}
 	for _, part := range c.parts {
-		p.Partitions = append(p.Partitions, planfile.Partition{Key: part.key, Why: part.why, Truth: part.isBool, Before: part.nextLeaf})
+		p.Partitions = append(p.Partitions, planfile.Partition{Key: part.key, Why: part.why, Truth: part.isBool, Before: part.leafAfter})
 	}
 	c.texts.addTypesToPlan(p)
 	seen := map[*int32]bool{}
@@ -99,7 +99,7 @@ func (c *catalog) planCatalog() *planfile.Catalog {
 	return p
 }
 
-// keyKinds are the kinds by which partition keys are compared, with their names in plans.
+// keyKinds names the ways to compare a partition key, as number, as boolean or as text. Plans contain these names.
 var keyKinds = map[where.Class]string{where.KeyNumber: "number", where.KeyTruth: "truth", where.KeyText: "text"}
 
 func (c *catalog) planFiles(p *planfile.Catalog) iter.Seq2[planfile.File, error] {
@@ -112,7 +112,7 @@ func (c *catalog) planFiles(p *planfile.Catalog) iter.Seq2[planfile.File, error]
 			f := &c.files[i]
 			out := planfile.File{
 				Bytes: f.size, Version: e.version, Start: f.start,
-				Footer: formatFingerprint(f.digest), Fingerprint: formatFingerprint(f.print), Whole: f.rowsByContent,
+				Footer: formatFingerprint(f.digest), Fingerprint: formatFingerprint(f.fingerprint), Whole: f.rowsByContent,
 			}
 			var err error
 			if out.Path, err = place.WithoutParameters(e.path); err == nil {
@@ -138,7 +138,7 @@ func (c *catalog) planFiles(p *planfile.Catalog) iter.Seq2[planfile.File, error]
 	}
 }
 
-func (l *fileList) rootPlaces(other string) (roots []string, err error) {
+func (l *fileList) planRoots(other string) (roots []string, err error) {
 	roots = place.CommonRoots(func(yield func(string) bool) {
 		for _, e := range l.entries() {
 			var name string
@@ -163,7 +163,7 @@ func (c *catalog) planKeys(i int, path string) ([]string, error) {
 	for _, p := range c.parts {
 		names = append(names, p.key)
 	}
-	return alignParts(path, c.inputName(), names, keys, values)
+	return alignKeyValues(path, c.inputName(), names, keys, values)
 }
 
 // holdsSecrets reports whether a plan of these files would contain secrets, because the query of an https:// URL can be

@@ -6,12 +6,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Restrict applies {columns} and {exclude} to statistics with the given feature columns. why contains for each of them
-// the reason that the options leave it out, or "". left are the columns that the statistics leave out; now contains
-// them with their reasons under the new options. decided are the columns of left that were features until their values
-// were seen. The result is the same as for the input itself, except that statistics have no values of left columns.
-// Therefore a pattern that is exactly the name of a left column that would now be a feature is a *stream.UsageError,
-// and a glob skips such columns.
+// Restrict applies the options {columns} and {exclude} to statistics with the given feature columns. left contains the
+// columns that the statistics leave out, and decided contains the columns of left that were features until the scan saw
+// their values. why contains for each feature column the reason for which the new options leave it out, or "" if it
+// stays. now contains the columns of left with their reasons under the new options. The result is the same as after a
+// new scan of the input with these options, except that statistics have no values of the columns in left. Therefore the
+// exact name of a column in left that would now be a feature is a *stream.UsageError, and a glob skips such columns.
 func Restrict(columns []stream.Column, left, decided []stream.LeftOut, include, exclude []string) (why []string, now []stream.LeftOut, err error) {
 	d, without := len(columns), map[string]string{}
 	for _, l := range left {

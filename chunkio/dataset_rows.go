@@ -43,13 +43,13 @@ func (t *scratchRows) openParquet(in Input, memory int64) (format.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	explainLeaves(f.Leaves(), t.table)
+	annotateLeaves(f.Leaves(), t.table)
 	return f, nil
 }
 
-// explainLeaves adds properties of the original columns to the leaves of a scratch file: the reason that they are text,
-// and the number of columns before and after them that the scratch file lacks.
-func explainLeaves(leaves []format.Leaf, t *intake.Table) {
+// annotateLeaves adds properties of the original columns to the leaves of a scratch file: the reason for which a column
+// is text, and the numbers of left-out columns directly before and after it.
+func annotateLeaves(leaves []format.Leaf, t *intake.Table) {
 	for i := range leaves[:min(len(leaves), len(t.Columns))] {
 		if why := t.Columns[i].Why; why != "" && !leaves[i].Refused {
 			leaves[i].Why = why
@@ -99,8 +99,8 @@ func isRowFile(opened format.File) bool {
 	return ok
 }
 
-// openRows opens a file of rows: CSV, NDJSON, an array, Avro. When it is opened first, its rows are written to a
-// scratch file. Later changes of the file have no effect.
+// openRows opens a file of rows (CSV, NDJSON, a NumPy array or Avro). The first call for a file writes its rows to a
+// scratch file. Later calls open this scratch file, even if the file has changed since.
 func (a *access) openRows(ctx context.Context, in Input, kind intake.Format, packing string, memory int64) (format.File, error) {
 	t := &a.texts
 	t.mu.Lock()
@@ -126,7 +126,7 @@ func (a *access) openRows(ctx context.Context, in Input, kind intake.Format, pac
 	return rows.openParquet(in, memory)
 }
 
-// requestBytes is the size of a request for the bytes of an object of rows.
+// requestBytes is the number of bytes fetched by one request from an object that contains rows.
 const requestBytes = 8 << 20
 
 func sequentialReader(in Input) io.Reader {
@@ -156,7 +156,7 @@ func (a *access) convertRows(ctx context.Context, from intake.Input, memory int6
 	if a.guessedFiles[from.Name] {
 		settled = &a.texts.guessedHeader
 	}
-	opt := intake.Options{TextOptions: a.opt.Texts, Settled: settled, Exact: a.keepsIntegers, Text: a.mayBeText, Asked: a.namesColumn, Identifier: a.texts.isIdentifier, Mapped: a.isMap, Threads: a.opt.Threads, Memory: memory}
+	opt := intake.Options{TextOptions: a.opt.Texts, Settled: settled, Exact: a.keepsIntegers, Text: a.mayBeText, Asked: a.requestsNumbers, Identifier: a.texts.isIdentifier, Mapped: a.isMap, Threads: a.opt.Threads, Memory: memory}
 	write, where := a.writeToScratch, " of scratch"
 	if a.direct != nil {
 		write, where = a.direct.writeToOutput, " of Parquet"
@@ -243,9 +243,9 @@ func (a *access) noteInferredTypes(name string, t *intake.Table, where string) {
 	a.opt.Note(stream.Textf("%s: %s%s: %s; %s rows, %s%s", name, t.Format, types, strings.Join(words, ", "), humanize.Comma(t.Rows), humanize.IBytes(uint64(t.Bytes)), where))
 }
 
-// keepsIntegers reports whether whole numbers of a column are stored exactly. They are in columns to be copied, and in
-// columns whose values are distinguished by their text, because float64 cannot distinguish all whole numbers beyond
-// 2⁵³.
+// keepsIntegers reports whether whole numbers of a column are stored exactly. Numbers are exact in columns to be
+// copied, and in columns whose values are distinguished by their text, because float64 cannot distinguish all whole
+// numbers beyond 2⁵³.
 func (a *access) keepsIntegers(column string) bool {
 	o := &a.opt
 	return a.exactIntegers || o.Classes && column == o.Label ||
@@ -269,8 +269,8 @@ func (a *access) isLeftOut(column string) bool {
 	return matches(o.Exclude) || len(o.Columns) > 0 && !matches(o.Columns)
 }
 
-// namesColumn reports whether the options name a column exactly, not only by a glob, in an option that needs numbers.
-func (a *access) namesColumn(column string) bool {
+// requestsNumbers reports whether the column is named exactly, not only by a glob, in an option for numeric columns.
+func (a *access) requestsNumbers(column string) bool {
 	if a.numberColumns == nil {
 		o := &a.opt
 		a.numberColumns = map[string]bool{o.Weight: true}
@@ -287,8 +287,8 @@ func (a *access) isMap(object string) bool {
 	return len(names) == 1 && names[0] == object || a.texts.isMap(object)
 }
 
-// RowsMemory returns the memory held while files of rows were written to scratch files at opening, and the least memory
-// that suffices for this. Both are 0 if there were no such files.
+// RowsMemory returns the most bytes of memory held while files of rows were converted to scratch files at opening, and
+// the least bytes that would have sufficed. Both are 0 if there were no such files.
 func (d *Dataset) RowsMemory() (held, least int64) {
 	t := d.catalog.texts
 	if t == nil {
@@ -299,16 +299,16 @@ func (d *Dataset) RowsMemory() (held, least int64) {
 	return t.mostHeld, t.leastMemory
 }
 
-// Guesses are readings of text files that were guessed, because no option settled them.
+// Guesses describes guesses about the meaning of text files, for which no option was set.
 type Guesses struct {
-	// Header is the use of the first rows of CSV files: "yes" as names, "no" as data; empty if there are no CSV files.
+	// Header is "yes" if the first rows of CSV files are used as names, "no" if they are data, "" without CSV files.
 	Header string
 	// Doubts are the guesses that may be wrong, each with the option that overrides it.
 	Doubts []stream.Text
 	nulls  []string // spellings of missing values
 }
 
-// Guesses returns the guesses about the files so far.
+// Guesses returns the guesses about the files opened so far.
 func (d *Dataset) Guesses() Guesses {
 	g := d.catalog.texts.currentGuesses()
 	for _, s := range d.opt.Texts.Nulls {
@@ -319,8 +319,8 @@ func (d *Dataset) Guesses() Guesses {
 	return g
 }
 
-// NullsWith returns the list of spellings of a missing value in the form of a command line argument, with these numbers
-// added.
+// NullsWith returns the list of spellings of a missing value in the form of a command line argument. The numbers are
+// added to the list as further spellings.
 func (g Guesses) NullsWith(numbers ...float64) string {
 	var more []string
 	for _, x := range numbers {
@@ -329,8 +329,8 @@ func (g Guesses) NullsWith(numbers ...float64) string {
 	return intake.NullsWith(g.nulls, more...)
 }
 
-// RowsScratch returns the size of the scratch files to which rows of text, arrays, Avro and triples were written at
-// opening.
+// RowsScratch returns the size in bytes of the scratch files to which rows of text, arrays, Avro and triples were
+// written at opening.
 func (d *Dataset) RowsScratch() int64 {
 	t := d.catalog.texts
 	if t == nil {

@@ -22,19 +22,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Stdin is standard input that may be opened several times: the first Open stores it in scratch files, which later ones
-// read, until Close. An Arrow IPC stream is stored only if Options.Again is set.
+// Stdin is standard input that may be opened several times until Close. The first Open stores it in scratch files, and
+// later calls of Open read these files. An Arrow IPC stream is stored only if Options.Again is set.
 type Stdin struct {
 	from io.Reader
 
 	mu    sync.Mutex
 	form  *stdinFormat // nil until the first bytes have been read
-	err   error        // from reading the first bytes, or from opening it again
+	err   error        // returned by later calls of Open
 	open  opener       // nil until standard input is stored
 	texts *textTables  // contains the stored rows
 }
 
-// NewStdin returns r itself if it is a *Stdin, so that its owner can pass it in Options.Stdin.
+// NewStdin returns a Stdin that reads r. It returns r itself if r is a *Stdin: the owner of a Stdin can set
+// Options.Stdin to it.
 func NewStdin(r io.Reader) *Stdin {
 	if s, ok := r.(*Stdin); ok {
 		return s
@@ -84,12 +85,13 @@ func (s *Stdin) storeOrStream(ctx context.Context, a *access) (once io.Reader, e
 		s.err = errOnlyOnce()
 		return s.form.from, nil
 	}
-	s.open, s.err = a.keepStdin(ctx, *s.form)
+	s.open, s.err = a.storeStdin(ctx, *s.form)
 	s.texts = &a.texts
 	return nil, s.err
 }
 
-// Stream reports whether standard input is an Arrow IPC stream according to its first bytes, or is missing or empty.
+// Stream reports whether standard input is an Arrow IPC stream according to its first bytes. The result is also true if
+// standard input is missing, empty or of an unknown format.
 func (s *Stdin) Stream() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,11 +110,12 @@ func errOnlyOnce() error {
 	return stream.Usagef("standard input can be read only once, and this run needs it again; save it to a file first")
 }
 
-// stdinFormat is the format of standard input according to its first bytes.
+// stdinFormat is the format of standard input according to its first bytes. If rows is intake.None and stream is not
+// set, standard input is a file with a footer at its end.
 type stdinFormat struct {
 	from   *bufio.Reader // uncompressed
-	rows   intake.Format
-	stream bool // an Arrow IPC stream; if it is neither rows nor stream, its footer is at its end
+	rows   intake.Format // intake.None if the input is not a file of rows
+	stream bool          // an Arrow IPC stream, or missing, empty or unknown
 }
 
 func sniffStdin(in io.Reader) (s stdinFormat, err error) {
@@ -144,7 +147,7 @@ func sniffStdin(in io.Reader) (s stdinFormat, err error) {
 		s.stream = true
 	default:
 		s.rows = intake.SniffFormat(head)
-		s.stream = s.rows == intake.None // an old stream, or unreadable: its reader reports the error
+		s.stream = s.rows == intake.None // an old stream or an unknown format: the reader of streams reports the error
 	}
 	return s, nil
 }
@@ -176,7 +179,7 @@ func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f 
 	return c, nil, err
 }
 
-func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
+func (a *access) storeStdin(ctx context.Context, s stdinFormat) (opener, error) {
 	digest := xxhash.New()
 	in := &stdinInput{}
 	var table *intake.Table
@@ -191,7 +194,7 @@ func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
 			return nil, err
 		}
 		in.reader, in.size, table = rows.reader, rows.table.Bytes, rows.table
-	} else if err = a.saveStdin(ctx, io.TeeReader(s.from, digest), in); err != nil {
+	} else if err = a.copyStdin(ctx, io.TeeReader(s.from, digest), in); err != nil {
 		return nil, err
 	}
 	in.digest = digest.Sum64()
@@ -202,21 +205,21 @@ func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
 		if saved && s.rows != intake.None {
 			opened, err = a.openRows(ctx, counted, s.rows, "", memory)
 		} else {
-			opened, err = a.openMagic(ctx, counted, memory)
+			opened, err = a.openByFormat(ctx, counted, memory)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 		if table != nil {
-			explainLeaves(opened.Leaves(), table)
+			annotateLeaves(opened.Leaves(), table)
 		}
 		counted.meter.Store(meter)
 		return opened, in, nil
 	}, nil
 }
 
-// saveStdin copies standard input unchanged, because it must be read more than once.
-func (a *access) saveStdin(ctx context.Context, from io.Reader, in *stdinInput) error {
+// copyStdin copies standard input unchanged to a scratch file, because it must be read more than once.
+func (a *access) copyStdin(ctx context.Context, from io.Reader, in *stdinInput) error {
 	spool, err := a.texts.newSpool(a.opt.Spool)
 	if err != nil {
 		return err
@@ -248,11 +251,11 @@ func (a *access) saveStdin(ctx context.Context, from io.Reader, in *stdinInput) 
 	return nil
 }
 
-// stdinInput is stored standard input: its rows as Parquet, or its bytes.
+// stdinInput is standard input after it was stored, either its rows as Parquet or its unchanged bytes.
 type stdinInput struct {
 	reader io.ReaderAt
 	size   int64
-	digest uint64 // of all its bytes
+	digest uint64 // hash of all bytes of standard input
 }
 
 // These methods implement Input. Close keeps the scratch file for the next pass.

@@ -14,8 +14,8 @@ import (
 // deltaScheme in front of the path or URL of a folder means the Delta table in this folder.
 const deltaScheme = "delta://"
 
-// Folders and files that mark a Delta table, an Iceberg table whose files are in its folder data, and a Hudi table.
-// Hudi also marks its folders of partitions.
+// Names of the folders and files by which a Delta, Iceberg or Hudi table is recognized. icebergData is the folder with
+// the data files of an Iceberg table, and hudiMark is a file in each folder of a partition of a Hudi table.
 const (
 	deltaLog    = "_delta_log"
 	icebergLog  = "metadata"
@@ -53,9 +53,9 @@ func detectTable(rel string) (kind, root string) {
 	return "", ""
 }
 
-// tableError reports a table found in place of bare files.
+// tableError is the error of a folder that was given as a folder of files, but contains a table.
 type tableError struct {
-	kind, folder, root string // root is below the folder; empty if it is the folder
+	kind, folder, root string // root is relative to folder; empty if the table is folder itself
 }
 
 func (e *tableError) Error() string { return e.dataError().Error() }

@@ -30,8 +30,8 @@ func isLibsvm(name string) bool {
 	return strings.HasSuffix(name, ".svm") || strings.HasSuffix(name, ".libsvm")
 }
 
-// DefaultSparse returns the default of Options.Sparse for inputs with these names: libsvm text has only sparse rows and
-// their labels. It is empty for other inputs.
+// DefaultSparse returns the default of Options.Sparse for inputs with these names. It is empty unless one of them is
+// libsvm text, which contains only sparse rows and their labels.
 func DefaultSparse(inputs []string) string {
 	if slices.ContainsFunc(inputs, isLibsvm) {
 		return svm.Entries
@@ -39,10 +39,10 @@ func DefaultSparse(inputs []string) string {
 	return ""
 }
 
-// SniffSparse returns the default of Options.Sparse for inputs with these contents, judged by the beginning of the
-// first input, which must be a local file, or the first file in a folder. It is set for NDJSON whose objects have
-// identifiers as keys and no other columns. It is empty for all other inputs, also for a list, which may be a pipe that
-// can be read once.
+// SniffSparse returns the default of Options.Sparse according to the beginning of the first input. This input must be a
+// local file, or a folder, of which only the first file is read. The default is set for NDJSON with one map whose keys
+// are identifiers, and no other columns that can be features. It is empty for all other inputs, also for a list of
+// files (@list), because the list may be a pipe, which can be read only once.
 func SniffSparse(ctx context.Context, inputs []string) string {
 	if len(inputs) == 0 {
 		return ""
@@ -94,31 +94,32 @@ func firstDataFile(input string) (first string) {
 	return first
 }
 
-// textTables holds the rows of opened libsvm texts and triples, in unnamed scratch files, until closeScratch. Later
-// changes of a text have no effect.
+// textTables holds the rows of opened files that lack row groups (CSV, NDJSON, libsvm, triples and so on) in unnamed
+// scratch files, until closeScratch. So later changes of these files have no effect.
 type textTables struct {
 	mu     sync.Mutex
-	tables map[string]*svm.Table
-	file   *atomicfile.Spool // contains the scratch files, one after the other
-	bytes  int64             // of the scratch files
-	space  *scratch.Space    // counts the scratch files; nil until the first
+	tables map[string]*svm.Table // libsvm texts and triples, by name
+	file   *atomicfile.Spool     // contains the scratch files, one after the other
+	bytes  int64                 // size of the scratch files
+	space  *scratch.Space        // counts the bytes of the scratch files; nil until the first file
 
 	rows          map[string]*scratchRows // files of rows, by name
-	mostHeld      int64                   // the most memory held while one of them was converted
-	leastMemory   int64                   // the least memory that would suffice
+	mostHeld      int64                   // the most bytes of memory held while a file of rows was converted
+	leastMemory   int64                   // the least bytes of memory that would have sufficed to convert each of them
 	triples       tripleTables
-	header        intake.Header // of CSV files
-	guessedHeader intake.Header // of files that count as data only by the shape of their lines
-	nullSpellings []string      // missing values in these files
+	header        intake.Header // whether the first rows of CSV files contain names or data
+	guessedHeader intake.Header // the same for files recognized as data only by the shape of their lines
+	nullSpellings []string      // spellings of missing values in these files
 	doubts        []stream.Text // guesses about the files that may be wrong, without duplicates
 
 	rowColumns map[string]rowColumn // by name, in all files of rows
 }
 
-// rowColumn describes a column of files of rows. isShared is set once it is a map in all opened files.
+// rowColumn contains the types of a column in the files of rows, which may differ: a type is set if the column has it
+// in at least one file. isShared is set once the column is a map in all opened files.
 type rowColumn struct{ isNumber, isIdentifier, isMap, isShared bool }
 
-// addTypes adds the columns of a file. The caller holds t.mu, or is the only user.
+// addTypes adds the column types of a file. The caller holds t.mu, or is the only user of t.
 func (t *textTables) addTypes(columns []intake.Column) {
 	if t.rowColumns == nil {
 		t.rowColumns = map[string]rowColumn{}
@@ -132,7 +133,8 @@ func (t *textTables) addTypes(columns []intake.Column) {
 	}
 }
 
-// addTypesToPlan records in a plan the columns whose type in all files depends on the contents of some files.
+// addTypesToPlan records in a plan the columns that must be read as text, or as maps, in all files because of the
+// contents of some files.
 func (t *textTables) addTypesToPlan(p *planfile.Catalog) {
 	if t == nil {
 		return
@@ -149,7 +151,7 @@ func (t *textTables) addTypesToPlan(p *planfile.Catalog) {
 	}
 }
 
-func (t *textTables) loadTypes(p *planfile.Catalog) {
+func (t *textTables) loadTypesFromPlan(p *planfile.Catalog) {
 	t.rowColumns = map[string]rowColumn{}
 	for _, name := range p.Texts {
 		t.rowColumns[name] = rowColumn{isIdentifier: true}
@@ -172,9 +174,10 @@ func (t *textTables) isIdentifier(column string) bool { return t.rowColumns[colu
 
 func (t *textTables) isMap(object string) bool { return t.rowColumns[object].isMap }
 
-// forgetMixedFiles forgets files whose types must change. These are files with numbers in a column that has identifiers
-// in other files and so becomes text in all files, and files with columns in place of a map in other files. It reports
-// whether there were any.
+// forgetMixedFiles forgets files that must be opened again with other column types, and reports whether there were such
+// files. A file is forgotten if it has numbers in a column that has identifiers in other files: such a column is read
+// as text in all files. It is also forgotten if it has several columns in place of an object that is a map in other
+// files.
 func (t *textTables) forgetMixedFiles() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -206,8 +209,8 @@ func (t *textTables) checkNames(opt TextOptions) error {
 	return opt.CheckMatches(slices.Sorted(maps.Keys(t.rowColumns)))
 }
 
-// withDoubts adds the guesses about the files to an error about a column that differs between them. A guess is the most
-// likely cause, and guesses are not reported after an error.
+// withDoubts adds the guesses about the files to an error about a column that differs between files. A wrong guess is
+// the most likely cause, and guesses are not reported separately after an error.
 func (t *textTables) withDoubts(err error) error {
 	e, ok := errors.AsType[*stream.DataError](err)
 	if !ok || e.Column == "" {
@@ -241,8 +244,8 @@ func (t *textTables) addNullSpellings(spelled []string) {
 	}
 }
 
-// checkNullSpellings refuses URLs as spellings of missing values, because records of the options would reveal secrets
-// in them.
+// checkNullSpellings refuses URLs as spellings of missing values, because the record of a run contains its options, and
+// would reveal secrets in URLs.
 func checkNullSpellings(t TextOptions) error {
 	for _, s := range t.Nulls {
 		if strings.Contains(s, "://") {
@@ -299,8 +302,9 @@ func parseLibsvm(ctx context.Context, in Input, spool *textSpool, memory int64) 
 	return svm.Parse(ctx, in.Name(), from, spool, memory)
 }
 
-// newSpool makes a scratch file after the existing ones. Each must be written or closed before the next one is made.
-// All of them are in one file of the system, which limits the number of open files of a process but not of inputs.
+// newSpool makes a scratch file, which must be completely written or closed before the next call. All scratch files are
+// parts of one file of the operating system, because the number of open files of a process is limited, but the number
+// of inputs is not.
 func (t *textTables) newSpool(opt scratch.Options) (*textSpool, error) {
 	if t.space == nil {
 		t.space = scratch.New(opt)
@@ -333,7 +337,7 @@ func (t *textTables) closeScratch() error {
 type textSpool struct {
 	tables  *textTables
 	file    *atomicfile.Spool // shared by all scratch files
-	start   int64             // offset of this one in the file
+	start   int64             // offset of this scratch file in file
 	size    int64
 	scratch *scratch.Space
 }

@@ -25,7 +25,8 @@ func sparseNames(sparse string) (names []string, features string) {
 	return parts, ""
 }
 
-// tripleColumns returns the columns row, index and value of Options.Sparse, or nil if it names no triples.
+// tripleColumns returns the names of the columns row, index and value in Options.Sparse, or nil if this option does not
+// name triples.
 func tripleColumns(sparse string) []string {
 	if names, _ := sparseNames(sparse); len(names) == 3 {
 		return names
@@ -33,18 +34,18 @@ func tripleColumns(sparse string) []string {
 	return nil
 }
 
-// tripleTables links the rows of the triples of successive files.
+// tripleTables continues the numbers of rows from one file of triples to the next one.
 type tripleTables struct {
-	next int64  // the first row that the next file may have
-	last string // the previous file
+	next int64  // number of the first row that the next file may have
+	last string // name of the previous file
 }
 
-// mostTripleRows bounds the row numbers. A larger number is a key, not a row number, and a row would be made for every
-// number below it.
+// mostTripleRows bounds the row numbers of triples. A larger number is likely a key, not a row number. Accepting it
+// would make a row for every number below it.
 const mostTripleRows = 1 << 31
 
-// openTriples opens a file of triples as rows of one map. When it is opened first, its rows are written to a scratch
-// file. Files are opened in their order, and the rows of a file follow the rows of the previous file.
+// openTriples opens a file of triples as rows of one map. The first call for a file writes its rows to a scratch file.
+// Files must be opened in their order, because the rows of a file follow the rows of the previous file.
 func (a *access) openTriples(ctx context.Context, opened format.File, in Input, names []string, memory int64) (format.File, error) {
 	t, name := &a.texts, in.Name()
 	if format.IsFar(in) {
@@ -100,8 +101,8 @@ type tripleReader struct {
 	leaves  [3]int
 	to      *svm.Builder
 	next    int64  // completed rows so far, in all files
-	last    string // the previous file; empty in the first file
-	rowOpen bool   // row next already has entries
+	last    string // name of the previous file; empty in the first file
+	rowOpen bool   // the row with the number next already has entries
 }
 
 func (r *tripleReader) buildTable(ctx context.Context, f format.File) (*svm.Table, error) {
@@ -147,10 +148,10 @@ func (r *tripleReader) buildTable(ctx context.Context, f format.File) (*svm.Tabl
 
 func (r *tripleReader) addTriples(columns [3][]float64) (at int, column string, err error) {
 	for i, row := range columns[0] {
-		if fault := errNotNumber(row, mostTripleRows-1); fault != nil {
+		if fault := errNotWholeNumber(row, mostTripleRows-1); fault != nil {
 			return i, r.names[0], fault
 		}
-		if fault := errNotNumber(columns[1][i], svm.MaxIndex); fault != nil {
+		if fault := errNotWholeNumber(columns[1][i], svm.MaxIndex); fault != nil {
 			return i, r.names[1], fault
 		}
 		to := int64(row)
@@ -178,12 +179,12 @@ func (r *tripleReader) endRow() error {
 	return r.to.EndRow()
 }
 
-func errNotNumber(x, most float64) error {
+func errNotWholeNumber(x, limit float64) error {
 	switch {
 	case format.IsNull(x):
 		return errors.New("a null, not a number from 0")
-	case !(x >= 0 && x <= most) || x != math.Trunc(x):
-		return fmt.Errorf("%v is no whole number from 0 to %v", x, int64(most))
+	case !(x >= 0 && x <= limit) || x != math.Trunc(x):
+		return fmt.Errorf("%v is no whole number from 0 to %v", x, int64(limit))
 	}
 	return nil
 }

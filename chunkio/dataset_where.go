@@ -15,19 +15,20 @@ import (
 // on the statistics in footers, and finally on the rows.
 type filter struct {
 	condition *condition.Condition
-	keys      map[string]where.Kind // partition keys of the condition
+	keys      map[string]where.Kind // types of the partition keys that the condition names
 	allKeys   []string              // all partition keys
-	bound     *where.Bound          // bound also to the columns of the files after the first footer is read
+	bound     *where.Bound          // condition bound to the types of keys and, after the first footer is read, of columns
 	columns   []filterColumn
-	firstPath string // path of the file with the first footer
+	firstPath string // path of the file whose footer was read first
 	samples   sampleMemo
 }
 
+// filterColumn is a column that the condition compares.
 type filterColumn struct {
 	name    string
 	kind    where.Kind
-	leaf    int // index in the dataset
-	element int // index in a list
+	leaf    int // index among the leaves of the dataset
+	element int // index in a list; -1 if the condition names the whole list
 	utc     bool
 }
 
@@ -42,13 +43,14 @@ func newFilter(text string) (*filter, error) {
 	return &filter{condition: c, keys: map[string]where.Kind{}}, nil
 }
 
-// pruneFiles leaves out the files that the condition excludes by their partition keys. A key is compared as a number or
-// a boolean if all its values are numbers or booleans, also in files left out.
+// pruneFiles leaves out the files that the condition excludes by their partition keys. A key is compared as a number if
+// all its values are numbers, and as a boolean if all are booleans, even if some of these values occur only in files
+// that are left out.
 func (f *filter) pruneFiles(list *fileList) (*fileList, error) {
 	if f == nil {
 		return list, nil
 	}
-	seen, err := f.scanKeys(list)
+	seen, err := f.scanKeyValues(list)
 	if err != nil || len(seen) == 0 {
 		return list, err
 	}
@@ -61,7 +63,7 @@ func (f *filter) pruneFiles(list *fileList) (*fileList, error) {
 	}
 	var failed error
 	pruned := list.filterEntries(func(i int, path string) bool {
-		state, err := f.keyState(bound, list, i, path)
+		state, err := f.stateFromKeys(bound, list, i, path)
 		if err != nil && failed == nil {
 			failed = err
 		}
@@ -86,9 +88,9 @@ func (f *filter) pruneFiles(list *fileList) (*fileList, error) {
 type keyValues struct {
 	key                  string
 	examples             []string
-	hasMore              bool
+	hasMore              bool // there are more values than examples
 	allNumbers, allBools bool // all values so far are numbers, or booleans
-	hasValue             bool // a value is not null
+	hasValue             bool // at least one value is not null
 }
 
 func (k *keyValues) String() string {
@@ -99,7 +101,7 @@ func (k *keyValues) String() string {
 	return s
 }
 
-func (k *keyValues) add(value string) {
+func (k *keyValues) addValue(value string) {
 	const shown = 5
 	if !slices.Contains(k.examples, value) {
 		if len(k.examples) == shown {
@@ -132,7 +134,7 @@ func (k *keyValues) keyKind() where.Kind {
 	return where.Kind{Class: where.KeyText}
 }
 
-func (f *filter) scanKeys(list *fileList) ([]*keyValues, error) {
+func (f *filter) scanKeyValues(list *fileList) ([]*keyValues, error) {
 	names := f.condition.Columns()
 	var seen []*keyValues
 	for i, e := range list.entries() {
@@ -149,10 +151,10 @@ func (f *filter) scanKeys(list *fileList) ([]*keyValues, error) {
 			}
 			at := slices.IndexFunc(seen, func(s *keyValues) bool { return s.key == key })
 			if at < 0 {
-				numbers, truths := possibleKinds(list.keyType(key))
+				numbers, truths := possibleKeyKinds(list.keyType(key))
 				at, seen = len(seen), append(seen, &keyValues{key: key, allNumbers: numbers, allBools: truths})
 			}
-			seen[at].add(values[k])
+			seen[at].addValue(values[k])
 		}
 	}
 	for _, k := range seen {
@@ -161,7 +163,7 @@ func (f *filter) scanKeys(list *fileList) ([]*keyValues, error) {
 	return seen, nil
 }
 
-func (f *filter) keyState(b *where.Bound, list *fileList, i int, path string) (where.State, error) {
+func (f *filter) stateFromKeys(b *where.Bound, list *fileList, i int, path string) (where.State, error) {
 	state := b.NewState()
 	if len(f.keys) == 0 {
 		return state, nil
@@ -174,7 +176,7 @@ func (f *filter) keyState(b *where.Bound, list *fileList, i int, path string) (w
 }
 
 func (f *filter) bindColumns(path string, leaves []format.Leaf) error {
-	f.firstPath, f.columns = path, nil // the earlier first file, if there was one, was left out
+	f.firstPath, f.columns = path, nil // if an earlier call bound another first file, that file was left out
 	for _, name := range f.condition.Columns() {
 		if _, isKey := f.keys[name]; isKey {
 			continue
@@ -196,18 +198,19 @@ func (f *filter) bindColumns(path string, leaves []format.Leaf) error {
 	return err
 }
 
-// groupOutcomes decides the row groups of file i of the list by keys and statistics. at maps leaves of the dataset to
-// leaves of the file.
-func (f *filter) groupOutcomes(list *fileList, i int, e fileEntry, opened format.File, at func(leaf int) int) ([]where.Outcome, error) {
+// groupOutcomes returns the outcome of the condition for each row group of file i of the list, as far as partition keys
+// and statistics decide it. leafInFile maps the index of a leaf of the dataset to its index in the file, or -1 if the
+// file lacks it.
+func (f *filter) groupOutcomes(list *fileList, i int, e fileEntry, opened format.File, leafInFile func(leaf int) int) ([]where.Outcome, error) {
 	leaves := opened.Leaves()
-	if !slices.ContainsFunc(opened.GroupRows(), func(rows int64) bool { return rows > 0 }) { // without rows, its types do not count
+	if !slices.ContainsFunc(opened.GroupRows(), func(rows int64) bool { return rows > 0 }) { // without rows the types do not count
 		return make([]where.Outcome, len(opened.GroupRows())), nil
 	}
 	for _, c := range f.columns {
-		if at(c.leaf) < 0 {
+		if leafInFile(c.leaf) < 0 {
 			continue // the column is null in all rows
 		}
-		here := leaves[at(c.leaf)]
+		here := leaves[leafInFile(c.leaf)]
 		kind := leafKind(here)
 		if c.kind.Class == where.Lists {
 			kind = listKind(here)
@@ -221,23 +224,23 @@ func (f *filter) groupOutcomes(list *fileList, i int, e fileEntry, opened format
 			return nil, errMismatch(place.DisplayName(e.path), c.name, "its times are in UTC here and not in %s, or the other way round", f.firstPath)
 		}
 	}
-	start, err := f.keyState(f.bound, list, i, e.path)
+	start, err := f.stateFromKeys(f.bound, list, i, e.path)
 	if err != nil {
 		return nil, err
 	}
 	outcomes := make([]where.Outcome, len(opened.GroupRows()))
 	for g := range outcomes {
-		outcomes[g] = f.bound.Outcome(f.addStatistics(slices.Clone(start), opened, g, at))
+		outcomes[g] = f.bound.Outcome(f.addGroupStatistics(slices.Clone(start), opened, g, leafInFile))
 	}
 	return outcomes, nil
 }
 
-func (f *filter) addStatistics(state where.State, opened format.File, group int, at func(leaf int) int) where.State {
+func (f *filter) addGroupStatistics(state where.State, opened format.File, group int, leafInFile func(leaf int) int) where.State {
 	bounded, ok := opened.(format.Bounded)
 	for _, c := range f.columns {
-		switch here := at(c.leaf); {
+		switch here := leafInFile(c.leaf); {
 		case here < 0:
-			f.bound.AddBounds(state, c.name, format.Bounds{Rows: 1, Nulls: 1}) // the column is null in every row, which decides
+			f.bound.AddBounds(state, c.name, format.Bounds{Rows: 1, Nulls: 1}) // the column is null in every row
 		case ok:
 			f.bound.AddBounds(state, c.name, bounded.Bounds(group, here))
 		}
@@ -245,7 +248,7 @@ func (f *filter) addStatistics(state where.State, opened format.File, group int,
 	return state
 }
 
-// errNoMatch returns the error of a whole input without a row for which the condition is true. It names no file.
+// errNoMatch returns the error of an input without a row for which the condition is true. It does not name a file.
 func (f *filter) errNoMatch() error {
 	return stream.Dataf("", "no row is left: {where} %s is true of none", f.condition)
 }

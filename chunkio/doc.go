@@ -1,73 +1,73 @@
 // Package chunkio turns files into chunks of float64 features, and back.
 //
-// It is the only package that knows file formats: it reads Parquet, Arrow IPC, text of libsvm and
-// files of rows (CSV, TSV, NDJSON, NumPy arrays, Avro), and writes Parquet, Arrow IPC, CSV and the
-// statistics container (.ufs). Reading goes in steps:
+// It is the only package that knows file formats: it reads Parquet, Arrow IPC, text of libsvm and files of rows (CSV,
+// TSV, NDJSON, NumPy arrays, Avro), and writes Parquet, Arrow IPC, CSV and the statistics container (.ufs). Reading has
+// four steps:
 //
 //  1. expand: arguments (files, globs, directories, @lists, - for standard input)
 //     become files in byte order of their paths;
 //  2. catalog: every footer is read once, one file at a time. Columns are matched
-//     by name; key=value folders become columns. A file leaves some 150 bytes
-//     in memory, and 8 bytes a row group;
+//     by name; key=value folders become columns. A file uses about 150 bytes
+//     of memory, and 8 bytes for each row group;
 //  3. features: the options choose among the flattened columns, and every column
-//     that is no feature gets its reason;
-//  4. pass: for every row group, in order, one scheduler cuts spans of whole blocks
-//     and hands out their columns to workers, which decode and settle them (nulls,
-//     NaN and ±Inf by policy, with their place); the caller consumes the blocks in
+//     that is not a feature gets the reason for this;
+//  4. pass: one scheduler cuts every row group, in order, into spans of whole blocks
+//     and sends their columns to workers, which decode them and apply the policy for
+//     missing values (null, NaN and ±Inf); the caller consumes the blocks in
 //     order while the next span is decoded.
 //
-// The prefix of a file here names its part: dataset_ is steps 1 to 3, pipeline_ is step 4, and write_, apply_ (the
-// typed copy of the verb apply) and stats_ (.ufs) write files. The package scratch below this one stores on disk the
-// rows that an iterating method cannot hold in memory (stream.Scratch). Formats are internal packages: parquet, ipc
-// and svm read through the interfaces of format, intake writes files of rows as Parquet to a scratch file, text
-// writes the values of classes, writer encodes Parquet, copier copies columns to it, and export writes Arrow IPC or
-// CSV.
+// The prefix of a file name in this folder names its part: dataset_ is steps 1 to 3, pipeline_ is step 4, and write_,
+// apply_ (the typed copy of the verb apply) and stats_ (.ufs) write files. The package scratch below this one stores on
+// disk the rows that an iterating method cannot hold in memory (stream.Scratch). Formats are internal packages:
+// parquet, ipc and svm read through the interfaces of format, intake writes files of rows as Parquet to a scratch file,
+// text writes the values of classes, writer encodes Parquet, copier copies columns to Parquet, and export writes Arrow
+// IPC or CSV.
 //
-// Blocks start at the starts of row groups and have stream.BlockRows(d) rows. They are views into a span, a
-// column-major buffer that is reused once its blocks have been consumed. Threads and memory decide only the height of
-// spans and the number of columns decoded at once, never the contents of a block.
+// The first block of a row group starts at its first row, and a block has stream.BlockRows(d) rows for d columns.
+// Blocks are views into a span, a column-major buffer that is reused once its blocks have been consumed. Threads and
+// memory decide only the height of spans and the number of columns decoded at once, never the contents of a block.
 //
 // # Memory
 //
-// A pass holds at most Options.Memory bytes: the catalog, one or two open files (their parsed footers), the scratch
-// of every worker, and one or two spans. The least is one of each and a span of one block (MinMemory). If memory is
-// short, a pass first uses fewer threads, then stops decoding ahead. Spans stop growing at 64 MiB, or at four blocks
-// of wide rows, and nothing grows with the number of rows. Spans are kept for the next pass until the Dataset is
-// closed. Options.Keep comes on top: it holds decoded columns, up to a limit of its own, so that later passes need
-// not open those row groups.
+// A pass holds at most Options.Memory bytes: the catalog, one or two open files (their parsed footers), the working
+// memory of every worker, and one or two spans. The minimum (MinMemory) is one open file, one worker and one span of
+// one block. If memory is short, a pass first uses fewer threads, then stops decoding ahead. Spans stop growing at 64
+// MiB, or at four blocks of wide rows, and nothing grows with the number of rows. Spans are kept for the next pass
+// until the Dataset is closed. The memory of Options.Keep is not included. It holds decoded columns, up to a limit of
+// its own, so that later passes need not open their row groups.
 //
 // # Rows
 //
-// The global position of a row counts all rows before it, over the files in order, dropped rows included. Rows
-// outside the sample (Options.Sample) and rows of weight 0 take no part: their values are neither counted nor
-// complained about. If a span has several errors, the one in the lowest row, then the lowest column, is reported.
+// The global position of a row is the number of rows before it in all files, in order, including dropped rows. Rows
+// outside the sample (Options.Sample) and rows of weight 0 take no part: their values are neither counted nor errors.
+// If a span has several errors, the one in the lowest row, then the lowest column, is reported.
 //
 // # Conditions
 //
 // Options.Where is decided as early as possible. The keys of a path, or of a table, leave out files before their
-// footers are read: such files count in no position. The statistics of a row group, read with the footer, exclude it
-// or accept all of it. For the row groups still undecided, the scheduler evaluates the condition on the rows of a
-// span before it hands out tasks: it decodes the condition's columns, numbers by value and others as text, and rows
-// for which the condition is not true take no part. If no row of a span is left, nothing more is decoded. Positions,
-// blocks and Rows count all rows of the files that are read, so that no answer depends on how much the statistics
-// exclude. A sample is drawn from the matching rows; if statistics leave row groups undecided, it costs a pass over
-// the condition's columns. Facts from the footers remain facts of the whole file: the lengths of its lists, and the
-// largest index of sparse rows.
+// footers are read: the rows of such files are not counted in positions. The statistics of a row group, read with the
+// footer, exclude it or accept all of it. For the row groups still undecided, the scheduler evaluates the condition on
+// the rows of a span before it hands out tasks: it decodes the condition's columns, numbers by value and other types as
+// text. Rows for which the condition is not true take no part. If no row of a span is left, its other columns are not
+// decoded. Positions, blocks and Rows count all rows of the files that are read, so that no result depends on how much
+// the statistics exclude. A sample is drawn from the matching rows; if statistics leave row groups undecided, drawing
+// it needs a pass over the condition's columns. Properties that come from footers still describe whole files: the
+// lengths of lists, and the largest index of sparse rows.
 //
 // # Sparse rows
 //
 // With Options.Sparse two list columns, indices and values, or a map of integers to numbers, make sparse rows. An
-// absent index is 0 and an explicit 0 is dropped. Indices may come in any order, each once a row. A value that is
-// null, NaN or ±Inf is missing. Text of libsvm, which DefaultSparse recognizes by its name, has rows of such a map
-// and their labels; opening it first writes them to a scratch file, because text has no row groups. A file of triples
-// (three columns row, index and value, sorted by row) is also written to a scratch file: the rows of each file
+// absent index is 0 and an explicit 0 is dropped. The indices of a row may be in any order, but must differ. A value
+// that is null, NaN or ±Inf is missing. Text of libsvm, which DefaultSparse recognizes by its name, has rows of such a
+// map and their labels; opening it first writes them to a scratch file, because text has no row groups. A file of
+// triples (three columns row, index and value, sorted by row) is also written to a scratch file: the rows of each file
 // continue after the rows of the file before it, and rows without a triple are zeros.
 //
 // # Classes
 //
-// With Options.Classes the label's values are classes, numbered in the order in which
-// their rows are delivered. A class is named by its value as text, the same in every
-// format: integers exactly, floats as the shortest decimal (every NaN is one class),
-// dates and times in ISO 8601, bytes as they are. A format delivers numbers of texts, so
-// that a dictionary's texts are made once; the scheduler reads them, like weights.
+// With Options.Classes the label's values are classes, numbered in the order in which their rows are delivered. A class
+// is named by its value as text, the same in every format: integers exactly, floats as the shortest decimal, dates and
+// times in ISO 8601, bytes as they are. Null and NaN are not classes. A format delivers a list of texts and the index
+// of each row's text, so that each text of a dictionary is made only once. The scheduler decodes the label, like
+// weights.
 package chunkio

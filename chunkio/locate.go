@@ -19,49 +19,50 @@ type Located struct {
 	Columns []Place
 	Files   []string      // expanded from the inputs
 	Batches []Batch       // of Files, in their order
-	Lists   []string      // @lists among the inputs that name some of the files
-	Table   *stream.Table // with the files; nil for bare files
+	Lists   []string      // inputs of the form @list that name some of the files
+	Table   *stream.Table // the table to which the files belong; nil for bare files
 }
 
 // Place locates a flattened column in a file.
 type Place struct {
 	Name string
-	// Path is the column, followed by the fields inside its structs.
+	// Path is the name of the column in the file, followed by the names of the fields inside its structs.
 	Path    []string
-	Element int  // of the list there, from 0; -1 for the value itself
-	Sparse  bool // Element is a feature of sparse rows, which no column holds by itself
-	Key     bool // it is a partition key, in no file
+	Element int  // index in the list at Path, from 0; -1 if the value is not in a list
+	Sparse  bool // Element is the index of a feature of sparse rows
+	Key     bool // the column is a partition key, which no file contains
 }
 
 // Batch is a sequence of files that another program can read in the same way.
 type Batch struct {
 	Files   []string
-	Format  string      // the usual name: Parquet, Arrow, CSV, …
+	Format  string      // its usual name: Parquet, Arrow, CSV, …
 	Packing string      // gz, zst or bz2; empty for none
-	Text    *TextLayout // of CSV and NDJSON; nil for others
+	Text    *TextLayout // layout of CSV or NDJSON; nil for other formats
 	Hive    bool        // the folders of the paths hold the partition keys, key=value
 	Mixed   bool        // columns have different types in different files, or are missing in some
-	Values  []Value     // of the Columns of Located, in their order
+	Values  []Value     // one for each of Located.Columns, in their order
 }
 
 // TextLayout is the layout of rows of CSV or NDJSON in a file.
 type TextLayout = intake.Layout
 
-// TextStep leads from a value of NDJSON to one inside it.
+// TextStep leads from a JSON value to a value inside it.
 type TextStep = intake.Step
 
 // Value is the value of one column in the files of a batch.
 type Value struct {
 	Absent bool         // the files lack the column
-	Type   string       // to read a text as: bool, int8 to int64, uint64, float, double, date, timestamp, instant or string
-	Paths  [][]TextStep // of NDJSON: its possible paths, of which each row has one
+	Type   string       // of a parsed text: bool, int8 to int64, uint64, float, double, date, timestamp, instant or string
+	Paths  [][]TextStep // possible paths of the value in NDJSON; a row has the value at one of them
 	// Folder is the name of a partition key as it is spelled in the folders of the paths. If the folders lack it, the
 	// value is the Constant, which is nil for null.
 	Folder   string
 	Constant *string
 }
 
-// Locate finds the columns that [Apply] would write, with the same errors. It reads only the footers of files with one.
+// Locate finds the columns that [Apply] would write, and returns the same errors. If a file has a footer, it reads only
+// the footer.
 func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, error) {
 	opt = opt.withDefaults()
 	access := opt.inputAccess()
@@ -96,8 +97,8 @@ func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, e
 	return out, nil
 }
 
-// addBatch adds the batch of one file. Parquet is read by the names of columns, so that the columns may be absent from
-// some files.
+// addBatch adds the batch of one file, or adds the file to the last batch if both can be read in the same way. Parquet
+// is read by the names of columns, so some files of a batch may lack columns.
 func (l *Located) addBatch(b Batch) {
 	if n := len(l.Batches); n > 0 {
 		last := &l.Batches[n-1]
@@ -166,10 +167,10 @@ func (a *applier) fileBatch(ctx context.Context, from *access, i int) (Batch, er
 		return b, err
 	}
 	defer text.Close()
-	return b, findPaths(text, a.columns, b.Values)
+	return b, findJSONPaths(text, a.columns, b.Values)
 }
 
-func findPaths(text io.Reader, columns []copier.Column, values []Value) error {
+func findJSONPaths(text io.Reader, columns []copier.Column, values []Value) error {
 	names := make([]string, len(columns))
 	for k, c := range columns {
 		names[k] = c.Name
@@ -181,8 +182,8 @@ func findPaths(text io.Reader, columns []copier.Column, values []Value) error {
 	return err
 }
 
-// foldersHoldKeys reports whether the folders of file i contain exactly its partition keys, with the dataset's values,
-// which may differ if they come from the log of a table.
+// foldersHoldKeys reports whether the folders in the path of file i contain exactly its partition keys, with the same
+// values. Keys from the log of a table may have other values.
 func (c *catalog) foldersHoldKeys(i int) (bool, error) {
 	path := c.list.entryAt(i).path
 	keys, values, err := c.list.partitionValues(i, path)
@@ -198,10 +199,10 @@ func (c *catalog) foldersHoldKeys(i int) (bool, error) {
 	return same, nil
 }
 
-// keyValue returns the value of a partition key in file i in the form that other programs find. DuckDB reads the folder
-// key=null as a null.
+// keyValue returns the value of a partition key in file i as another program must read it, from a folder of the path or
+// as a constant. DuckDB reads the folder key=null as a null.
 func (c *catalog) keyValue(i, part int, folders bool) (Value, error) {
-	text, err := c.partText(i, part)
+	text, err := c.partitionText(i, part)
 	if err != nil {
 		return Value{}, err
 	}

@@ -9,50 +9,50 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pass is one run over a range of rows. Spans travel
+// pass is one iteration over a range of rows. Spans (buffers for consecutive rows of a row group) circulate:
 //
 //	free ─▶ scheduler ─▶ workers (decode, settle) ─▶ consumer ─▶ free
 //	            └──────────────── out, in order ───────▲
 //
-// with one scheduler, which opens files and row groups ahead, some workers, each decoding one column of one span at a
-// time, and the consumer, which is the caller.
+// There is one scheduler, which opens files and row groups ahead. Each of the workers decodes some columns of one span
+// at a time, and settles them, i.e. applies the policy for missing values. The consumer is the caller.
 type pass struct {
 	d          *Dataset
 	plan       memoryPlan
 	sample     sampler
-	classCodes []int32    // by number of a label's value in the spans: its class, plus one; 0 not known yet
-	tasks      chan task  // holds some tasks, so that workers seldom wait for the scheduler
-	out        chan *span // has room for every span: sending never blocks
+	classCodes []int32       // by index of a label value in span.names: its class plus one; 0 if not known yet
+	tasks      chan spanTask // has room for some tasks, so that workers seldom wait for the scheduler
+	out        chan *span    // has room for every span: sending never blocks
 	free       chan *span
 	files      chan struct{} // a token for every open file
-	fetch      *fetcher      // of objects in a store
-	places     columnPlaces  // the places of the columns in Options.Keep
+	fetch      *fetcher      // fetches ranges of objects in a store
+	places     columnPlaces  // indices of the columns in Options.Keep
 	addsToKeep bool          // decoded columns are added to Options.Keep
 
 	running     *sync.WaitGroup // the goroutines of the pass
 	matchedRows int64           // rows for which Options.Where is true so far; owned by the scheduler until it ends
 
-	// height is the rows of the next span: constant for dense rows, adapted during the pass for sparse ones, whose
-	// size only decoding shows.
+	// height is the number of rows of the next span. It is constant for dense rows. For sparse rows, whose size is
+	// known only after decoding, it is adapted during the pass.
 	height atomic.Int64
 }
 
-// task is the decoding of some reads of a span, one after the other.
-type task struct {
+// spanTask is a task of one worker: it decodes the columns features.reads[from:to] of a span.
+type spanTask struct {
 	span     *span
 	from, to int
 }
 
-// A task has enough reads for taskValues values, so that decoded values are still in the second-level cache when they
-// are settled. It has at most taskReads reads, so that no worker waits long for the last tasks of other workers.
-// format.Batched explains why many reads at once are faster.
+// A task has at most as many reads (columns to decode) as have taskValues values together, so that decoded values are
+// still in the second-level cache when they are settled. It has at most taskReads reads, so that no worker waits long
+// for the last tasks of other workers. format.Batched explains why many reads at once are faster.
 const (
 	taskValues = 32 << 10
 	taskReads  = 64
 )
 
-// runPass delivers the blocks of a range to the function deliver until it returns false. When it returns, its
-// goroutines have ended and its files are closed.
+// runPass passes the blocks of a range of rows to the function deliver, until deliver returns false. When it returns,
+// its goroutines have ended and its files are closed.
 func (d *Dataset) runPass(ctx context.Context, r stream.Range, deliver func(*stream.Chunk) bool) error {
 	if err := d.Check(); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (d *Dataset) runPass(ctx context.Context, r stream.Range, deliver func(*str
 		d:      d,
 		plan:   l,
 		sample: sample,
-		tasks:  make(chan task, 2*l.workers),
+		tasks:  make(chan spanTask, 2*l.workers),
 		out:    make(chan *span, l.buffers),
 		free:   make(chan *span, l.buffers),
 		files:  make(chan struct{}, l.openFiles()),
@@ -141,8 +141,8 @@ func (d *Dataset) checkRange(r stream.Range) error {
 	return nil
 }
 
-// consumeSpans delivers the blocks of the spans in order, and frees the spans. It returns the span at which it stopped,
-// because workers may still use it.
+// consumeSpans delivers the blocks of the spans in order, and frees the spans. If it stops early, it returns the
+// current span, because workers may still use it.
 func (p *pass) consumeSpans(ctx context.Context, deliver func(*stream.Chunk) bool) (last *span, err error) {
 	for s := range p.out {
 		select {
@@ -180,10 +180,10 @@ func (p *pass) deliverSpan(ctx context.Context, s *span, deliver func(*stream.Ch
 	return true, nil
 }
 
-// decodeTasks decodes until there are no more tasks. After a cancellation it only drains the tasks, so that the
-// scheduler can end.
+// decodeTasks is the loop of a worker, which ends when there are no more tasks. After a cancellation it only drains the
+// tasks, so that the scheduler can end.
 func (p *pass) decodeTasks(ctx context.Context) {
-	v := new(views)
+	v := new(taskBuffers)
 	for t := range p.tasks {
 		if ctx.Err() == nil {
 			start := time.Now()

@@ -6,32 +6,32 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// groupOpener opens the row groups of a pass in their order. Row groups of local files are opened when they are needed
-// or, if footers are long, while earlier spans are decoded; some row groups of objects in a store are opened ahead, so
-// that they are fetched while others are decoded. It belongs to the scheduler's goroutine.
+// groupOpener opens the row groups of a pass in their order. Row groups of local files are opened when they are needed.
+// If their footers are long, they are opened while earlier spans are decoded. Some row groups of objects in a store are
+// opened ahead, so that they are fetched while earlier row groups are decoded. Only the scheduler's goroutine uses it.
 type groupOpener struct {
 	*pass
 	next    func() (rowGroup, error, bool)
 	queue   []*openedGroup
-	file    *openedFile // opened last; nil if none is open
+	file    *openedFile // the file opened last; nil if no file is open
 	isAtEnd bool        // next has no more row groups
-	err     error       // the error to return after the queue
+	err     error       // returned by nextGroup after the groups in queue
 }
 
 // openedFile is a file that is open, or being opened.
 type openedFile struct {
 	index  int           // in the catalog
-	ready  chan struct{} // closed when the rest is set
+	ready  chan struct{} // closed when opening has ended
 	opened format.File
 	in     Input
 	err    error
 	ref    *refCount
 }
 
-// openedGroup is a row group that is open, being opened, or not begun (ref is nil).
+// openedGroup is a row group that is open, is being opened, or is still to be opened (ref is nil).
 type openedGroup struct {
 	rowGroup rowGroup
-	ready    chan struct{} // closed when the rest is set
+	ready    chan struct{} // closed when opening has ended
 	group    format.Group
 	err      error
 	ref      *refCount
@@ -61,8 +61,8 @@ func (a *groupOpener) nextGroup(ctx context.Context) (*openedGroup, error) {
 		a.queue = append(a.queue, g)
 	}
 	for _, g := range a.queue {
-		if (a.plan.ahead > 0 || a.opensEarly()) && g.ref == nil && a.takesPart(g.rowGroup) && !a.beginOpen(ctx, g, false) {
-			break // in order: a later group must not hold a file that an earlier one waits for
+		if (a.plan.ahead > 0 || a.opensEarly()) && g.ref == nil && a.mustOpen(g.rowGroup) && !a.beginOpen(ctx, g, false) {
+			break // a later row group must not hold a file token for which an earlier one waits
 		}
 	}
 	if len(a.queue) == 0 {
@@ -73,8 +73,8 @@ func (a *groupOpener) nextGroup(ctx context.Context) (*openedGroup, error) {
 	return g, nil
 }
 
-// takesPart reports whether the sample may contain a row of the group.
-func (a *groupOpener) takesPart(g rowGroup) bool {
+// mustOpen reports whether a row group must be opened, because it has values to decode and a row in the sample.
+func (a *groupOpener) mustOpen(g rowGroup) bool {
 	if a.d.isExcluded(g) || a.groupInKeep(g) != nil || !a.d.isUndecided(g) && !a.d.features.needsDecoding() {
 		return false
 	}
@@ -89,12 +89,12 @@ func (a *groupOpener) takesPart(g rowGroup) bool {
 	return false
 }
 
-// longFooter is the size in memory from which a local file's footer is parsed while the previous file is decoded.
-// Parsing the 141 MB for 100,000 columns takes half a second.
+// longFooter is the size in memory of a parsed footer from which on local files are opened early, while the previous
+// file is decoded. Parsing the footer of 100,000 columns, which has 141 MB in memory, takes half a second.
 const longFooter = 4 << 20
 
-// opensEarly reports whether files, all of them local, are opened before there is a span for them. With a single span
-// only one file is planned to be open at a time.
+// opensEarly reports whether files are opened before there is a span for them. All files must be local and have long
+// footers. The memory plan must have several spans, because with a single span it has room for only one open file.
 func (a *groupOpener) opensEarly() bool {
 	return a.d.pipe == nil && !a.d.catalog.hasRemote && a.plan.buffers > 1 && a.d.catalog.openBytes >= longFooter
 }
@@ -167,7 +167,7 @@ func (a *groupOpener) beginOpen(ctx context.Context, g *openedGroup, wait bool) 
 	return true
 }
 
-// openFileAhead opens a file. The caller has already taken a token for it.
+// openFileAhead opens a file. The caller has already put a token for it into a.files.
 func (a *groupOpener) openFileAhead(ctx context.Context, index int) *openedFile {
 	f := &openedFile{index: index, ready: make(chan struct{})}
 	f.ref = newRefCount(func() {

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// spanPool keeps spans from one pass to the next: garbage of their size, collected late, would count twice against
-// the memory limit.
+// spanPool keeps the spans of a pass for the next pass. Without it, old spans that the garbage collector has not yet
+// freed would need memory in addition to the new spans.
 type spanPool struct {
 	mutex sync.Mutex
 	spare []*span
 }
 
-// takeSpans returns n spans, used or new.
+// takeSpans removes n spans from the pool and returns them. It makes spans if the pool has too few.
 func (b *spanPool) takeSpans(n int) []*span {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -24,7 +24,7 @@ func (b *spanPool) takeSpans(n int) []*span {
 	return spans
 }
 
-// keepSpan keeps a span that no goroutine uses any more; nil is ignored.
+// keepSpan adds a span to the pool that no goroutine uses any more; nil is ignored.
 func (b *spanPool) keepSpan(s *span) {
 	if s == nil {
 		return

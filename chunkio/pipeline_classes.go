@@ -13,34 +13,34 @@ import (
 // rows that take part. But rows with missing values are dropped only when the span is decoded. So the consumer, which
 // also processes the spans in order, numbers the classes of the remaining rows.
 
-// labels contains the distinct values of the label in a pass so far.
-type labels struct {
+// labelValues contains the distinct values of the label in a pass so far.
+type labelValues struct {
 	distinctValues
-	memo    []int32 // by entry of the current dictionary: its number plus one; 0 not known yet
-	isFloat bool    // if so, NaN is not a label
+	memo    []int32 // by entry of the current dictionary: its number plus one; 0 if not known yet
+	isFloat bool    // labels are floats, and NaN is a missing label
 }
 
 // applyLabels decodes the span's labels. Rows that take no part have no label.
-func (s *span) applyLabels(ctx context.Context, k *labels) error {
+func (s *span) applyLabels(ctx context.Context, k *labelValues) error {
 	r, name := s.d.features.label, s.d.opt.Label
 	s.class = format.Resize(s.class, s.rows)
-	if allSet(s.skip, s.rows) {
+	if allBitsSet(s.skip, s.rows) {
 		return nil
 	}
 	defer func() { s.names = k.names[:len(k.names):len(k.names)] }()
 	k.memo = k.memo[:0]
 	k.isFloat = r.leaf >= 0 && slices.Contains([]string{"float16", "float", "double"}, s.d.catalog.leaves[r.leaf].Type)
 	if r.leaf < 0 {
-		return s.labelPartition(k, r.part)
+		return s.labelPartitionKey(k, r.part)
 	}
-	if s.leafAt(r.leaf) < 0 { // the file lacks it
+	if s.leafInFile(r.leaf) < 0 { // the file lacks the label
 		for row := range s.class {
 			s.class[row] = -1
 		}
 		return nil
 	}
 	at := 0
-	err := s.group.DecodeTexts(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
+	err := s.group.DecodeTexts(ctx, s.leafInFile(r.leaf), s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
 		for len(k.memo) < values.Fixed {
 			k.memo = append(k.memo, 0)
 		}
@@ -48,12 +48,12 @@ func (s *span) applyLabels(ctx context.Context, k *labels) error {
 			row := at
 			at++
 			s.class[row] = -1
-			if id < 0 || isSet(s.skip, row) {
+			if id < 0 || isBitSet(s.skip, row) {
 				continue
 			}
 			n, err := k.numberValue(values, int(id))
 			if err != nil {
-				return s.faultAt(row, name, noClassRemedy, err)
+				return s.errAtRow(row, name, noClassRemedy, err)
 			}
 			s.class[row] = n
 		}
@@ -65,8 +65,9 @@ func (s *span) applyLabels(ctx context.Context, k *labels) error {
 	return nil
 }
 
-// numberValue returns the number of a value, -1 for NaN, which is missing; a new value gets the next number.
-func (k *labels) numberValue(values *text.List, id int) (int32, error) {
+// numberValue returns the number of the label values.Value(id). A new label gets the next number. It returns -1 for
+// NaN, which is a missing label.
+func (k *labelValues) numberValue(values *text.List, id int) (int32, error) {
 	if id < len(k.memo) && k.memo[id] > 0 {
 		return k.memo[id] - 1, nil
 	}
@@ -74,22 +75,22 @@ func (k *labels) numberValue(values *text.List, id int) (int32, error) {
 	if k.isFloat && string(value) == "NaN" { // allocates no string
 		return -1, nil
 	}
-	n, err := k.add(value)
+	n, err := k.internValue(value)
 	if err == nil && id < len(k.memo) {
 		k.memo[id] = n + 1
 	}
 	return n, err
 }
 
-func (s *span) labelPartition(k *labels, part int) error {
-	text, err := s.d.catalog.partText(s.rowGroup.fileIndex, part)
+func (s *span) labelPartitionKey(k *labelValues, part int) error {
+	text, err := s.d.catalog.partitionText(s.rowGroup.fileIndex, part)
 	if err != nil {
 		return err
 	}
 	n := int32(-1)
 	if text != hiveNull {
-		if n, err = k.add([]byte(text)); err != nil {
-			return s.faultAt(0, s.d.catalog.parts[part].key, noClassRemedy, err)
+		if n, err = k.internValue([]byte(text)); err != nil {
+			return s.errAtRow(0, s.d.catalog.parts[part].key, noClassRemedy, err)
 		}
 	}
 	for row := range s.class {
@@ -98,7 +99,7 @@ func (s *span) labelPartition(k *labels, part int) error {
 	return nil
 }
 
-// numberClasses replaces the numbers of the remaining rows of s by classes of the Dataset.
+// numberClasses replaces the label numbers of the remaining rows of s by classes of the Dataset.
 func (p *pass) numberClasses(s *span) error {
 	if len(s.class) == 0 {
 		return nil
@@ -115,7 +116,7 @@ func (p *pass) numberClasses(s *span) error {
 			}
 			if p.classCodes[n] == 0 {
 				class, err := p.d.classes.numberClass(s.names[n])
-				if err != nil { // only if passes over several ranges have found too many
+				if err != nil { // too many classes, found by passes over several ranges
 					e := stream.Dataf(s.rowGroup.path, "%w", err)
 					e.Column, e.Remedy = p.d.opt.Label, stream.Textf(noClassRemedy)
 					return e

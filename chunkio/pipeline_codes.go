@@ -9,24 +9,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// memoCodes is the number of entries of a dictionary whose codes are remembered, and codesBytes their memory.
+// memoCodes is the largest number of dictionary entries whose codes are remembered, codesBytes their memory in bytes.
 const (
 	memoCodes  = 1 << 14
 	codesBytes = 8 * memoCodes
 )
 
-// textCode returns the code of a label's text: a whole number below 2⁵³, which a float64 represents exactly.
+// textCode returns the code of a label's text: its hash, a whole number below 2⁵³, which a float64 represents exactly.
 func textCode(value []byte) float64 { return float64(xxhash.Sum64(value) >> 11) }
 
-// codeTargets makes the span's targets from the texts of the label, in place of numbers. Each text of a dictionary is
-// hashed once.
+// codeTargets sets the span's targets to the codes of the label's texts. Each text of a dictionary is hashed once.
 func (s *span) codeTargets(ctx context.Context) error {
 	r, to := s.d.features.target, s.target
 	if r.leaf < 0 {
-		return s.codePartition(r.part)
+		return s.codePartitionKey(r.part)
 	}
-	if leaf := s.leafAt(r.leaf); s.heldGroup == nil && leaf >= 0 {
-		var memo []float64 // the code and 1; 0 if it is not known yet
+	if leaf := s.leafInFile(r.leaf); s.heldGroup == nil && leaf >= 0 {
+		var memo []float64 // by dictionary entry: its code plus 1; 0 if it is not known yet
 		at := 0
 		err := s.group.DecodeTexts(ctx, leaf, s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
 			for len(memo) < min(values.Fixed, memoCodes) {
@@ -56,8 +55,8 @@ func (s *span) codeTargets(ctx context.Context) error {
 	return nil
 }
 
-func (s *span) codePartition(part int) error {
-	value, err := s.d.catalog.partText(s.rowGroup.fileIndex, part)
+func (s *span) codePartitionKey(part int) error {
+	value, err := s.d.catalog.partitionText(s.rowGroup.fileIndex, part)
 	if err != nil {
 		return err
 	}

@@ -7,23 +7,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Keep holds decoded row groups, so that later passes over the same files need not read and decode them: whole row
-// groups, in their order, until a number of bytes is spent. A row group is never replaced by another. Local row groups
-// whose columns mostly need float64 are not worth keeping: keeping ends at the first one. Values are held before any
-// policy acts on them, each column of a span in the narrowest form that converts back to the same bits (see
-// narrowestForm), so that no result depends on the contents of a Keep.
+// Keep holds decoded row groups, so that later passes over the same files need not read and decode them. It keeps whole
+// row groups, in their order, up to a limit of bytes, and never replaces a row group by another. Local row groups whose
+// columns mostly need float64 are not worth keeping: keeping ends at the first one. Values are held as they are before
+// the missing-value policy is applied. Each column of a span has the narrowest form that converts back to the same bits
+// (see narrowestForm). So no result depends on the contents of a Keep.
 //
-// Passes share it through [Options].Keep. They take part if they are of the same Open, sample and weights, and have no
-// columns that the first one lacks; sparse rows, classes and streams take no part. Several passes may use a Keep at a
-// time, and one of them adds to it.
+// Passes share it through [Options].Keep. A pass uses it if its Dataset comes from the same Open as in the first pass,
+// with the same sample and weights, and has no columns that the first pass lacks. Passes over sparse rows, classes or
+// streams do not use it. Several passes may use a Keep at a time, and one of them adds to it.
 type Keep struct {
 	mutex     sync.Mutex
 	limit     int64
-	bytes     int64 // of all row groups below, and of groups that are being decoded
+	bytes     int64 // bytes of all kept row groups and of row groups that are being decoded
 	isFull    bool  // a row group did not fit, or no later pass will come
-	isFilling bool  // a pass is adding
+	isFilling bool  // a pass is adding row groups
 	rows      rowSelection
-	places    map[element]int // of every column that is held; set by the first pass, like rows
+	places    map[leafElement]int // index of every kept column; set by the first pass, like rows
 	groups    map[keptKey]*keptGroup
 	order     []*keptGroup // in the order of their completion
 }
@@ -36,8 +36,10 @@ type rowSelection struct {
 	seed    uint64
 }
 
-type element struct{ leaf, index int }
+// leafElement is an element of the values of a leaf.
+type leafElement struct{ leaf, index int }
 
+// keptKey identifies a row group by its file in the catalog and its index in the file.
 type keptKey struct{ file, index int }
 
 // NewKeep returns an empty Keep of at most limit bytes.
@@ -45,7 +47,7 @@ func NewKeep(limit int64) *Keep {
 	return &Keep{limit: limit, groups: map[keptKey]*keptGroup{}}
 }
 
-// HeldGroups returns the number of row groups that are kept, and their bytes. All methods of a nil Keep do nothing.
+// HeldGroups returns the number of kept row groups and their size in bytes. All methods of a nil Keep do nothing.
 func (k *Keep) HeldGroups() (groups int, bytes int64) {
 	if k == nil {
 		return 0, 0
@@ -75,8 +77,8 @@ func (k *Keep) Settle(limit int64) {
 // Drop drops all row groups, and nothing more is added.
 func (k *Keep) Drop() { k.Settle(0) }
 
-// joinPass returns the indices of d's columns in k if a pass of d can use k. adds is set if the pass adds its decoded
-// row groups, until it calls endAdding.
+// joinPass returns the indices of d's columns among the columns of k if a pass of d can use k. adds is set if the pass
+// adds its decoded row groups, until it calls endAdding.
 func (k *Keep) joinPass(d *Dataset) (at columnPlaces, adds bool) {
 	f := d.features
 	if k == nil || d.pipe != nil || d.sparse != nil || f.label != nil {
@@ -89,11 +91,11 @@ func (k *Keep) joinPass(d *Dataset) (at columnPlaces, adds bool) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	if k.places == nil { // set only once: running passes use them
-		k.rows, k.places = rows, map[element]int{}
+		k.rows, k.places = rows, map[leafElement]int{}
 		for _, r := range f.storedReads() {
 			for e := range r.cols {
 				if r.leaf >= 0 && r.hostFeature(e) >= 0 {
-					k.places[element{r.leaf, e}] = len(k.places)
+					k.places[leafElement{r.leaf, e}] = len(k.places)
 				}
 			}
 		}
@@ -108,7 +110,7 @@ func (k *Keep) joinPass(d *Dataset) (at columnPlaces, adds bool) {
 			if r.leaf < 0 || r.hostFeature(e) < 0 {
 				continue
 			}
-			place, known := k.places[element{r.leaf, e}]
+			place, known := k.places[leafElement{r.leaf, e}]
 			if !known {
 				return columnPlaces{}, false
 			}
@@ -131,6 +133,7 @@ func (k *Keep) joinPass(d *Dataset) (at columnPlaces, adds bool) {
 	return at, adds
 }
 
+// columnPlaces contains the indices of a pass's columns in Keep.places.
 type columnPlaces struct {
 	hasJoined bool
 	reads     [][]int // by read and element
@@ -145,7 +148,7 @@ func (k *columnPlaces) readPlaces(index int) []int {
 	return k.reads[index]
 }
 
-// groupInKeep returns a row group that is held for the pass, or nil.
+// groupInKeep returns the kept columns of a row group if the pass can use them, or nil.
 func (p *pass) groupInKeep(at rowGroup) *keptGroup {
 	if !p.places.hasJoined {
 		return nil
@@ -156,7 +159,7 @@ func (p *pass) groupInKeep(at rowGroup) *keptGroup {
 	return k.groups[keptKey{at.fileIndex, at.index}]
 }
 
-// storedReads lists the reads whose values are held: the features, then the weights and the targets.
+// storedReads lists the reads whose values a Keep holds: the features, then the weights and the targets.
 func (f *features) storedReads() []*columnRead {
 	var reads []*columnRead
 	for i := range f.reads {
@@ -171,14 +174,14 @@ func (f *features) storedReads() []*columnRead {
 	return reads
 }
 
-// isTooWide reports whether a row group with this number of float64 columns is not worth keeping: more than half of the
-// columns, in local files. Reading 480 MB of such columns again from files in memory took 0.25 s. Keeping them took
-// 0.43 s, mostly for new memory pages.
+// isTooWide reports whether a row group with this number of float64 columns is not worth keeping, because it is in
+// local files and more than half of its columns are float64. Keeping 480 MB of such columns took 0.43 s, mostly for new
+// memory pages. Reading them again from files in memory took 0.25 s.
 func (k *Keep) isTooWide(columns int) bool {
 	return !k.rows.catalog.hasRemote && 2*columns > len(k.places)
 }
 
-// endAdding ends adding and drops incomplete row groups.
+// endAdding ends the adding of row groups, and no longer counts the bytes of incomplete ones.
 func (k *Keep) endAdding() {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
@@ -195,16 +198,16 @@ func (k *Keep) beginGroup(at rowGroup) *keptGroup {
 	k.mutex.Lock()
 	full := k.isFull
 	k.mutex.Unlock()
-	if full || !g.reserve(keptOverhead) {
+	if full || !g.reserveBytes(keptOverhead) {
 		return nil
 	}
 	return g
 }
 
-// Keeps predicts the contents of a Keep of limit bytes after a pass with the given memory, by the types of the columns:
-// it contains at least the given groups, of all row groups (of), and at most the given bytes. All are 0 if passes of d
-// keep nothing.
-func (d *Dataset) Keeps(memory, limit int64) (groups, of int, bytes int64) {
+// Keeps predicts the contents of a Keep of limit bytes after a pass that may use memory bytes, from the types of the
+// columns. total is the number of row groups of the files, groups is the smallest number of them that the Keep will
+// contain, and bytes is the largest size of the Keep. All results are 0 if passes of d keep nothing.
+func (d *Dataset) Keeps(memory, limit int64) (groups, total int, bytes int64) {
 	if d.pipe != nil || d.sparse != nil || d.features.label != nil {
 		return 0, 0, 0
 	}
@@ -226,7 +229,7 @@ func (d *Dataset) Keeps(memory, limit int64) (groups, of int, bytes int64) {
 		height = l.rows
 	}
 	tooWide, all := !d.catalog.hasRemote && 2*wide > len(widths), int64(0)
-	sizes := map[int64]int64{} // bytes by the number of rows
+	sizes := map[int64]int64{} // size of a row group by its number of rows
 	for i := range d.catalog.files {
 		for _, rows := range d.catalog.files[i].groups {
 			size, ok := sizes[rows]
@@ -242,13 +245,13 @@ func (d *Dataset) Keeps(memory, limit int64) (groups, of int, bytes int64) {
 				sizes[rows] = size
 			}
 			all += size
-			if of++; !tooWide && groups == of-1 && bytes+size <= limit {
+			if total++; !tooWide && groups == total-1 && bytes+size <= limit {
 				groups, bytes = groups+1, bytes+size
 			}
 		}
 	}
-	if groups < of { // values may be narrower than their types
+	if groups < total { // values may be narrower than their types
 		bytes = max(min(limit, all), 0)
 	}
-	return groups, of, bytes
+	return groups, total, bytes
 }

@@ -10,28 +10,29 @@ type keptGroup struct {
 	bytes    int64 // guarded by keep.mutex
 	pieces   []*keptPiece
 	rowsLeft atomic.Int64 // rows of spans that are not decoded yet
-	failed   atomic.Bool  // it did not fit, or a span failed
+	failed   atomic.Bool  // the row group did not fit, or a span failed
 }
 
+// keptPiece contains the kept columns of one span, which is a part of a row group.
 type keptPiece struct {
 	group       *keptGroup
-	from        int64 // within the row group; a multiple of 64
+	from        int64 // its first row within the row group; a multiple of 64
 	rows        int
-	columns     []values     // by place; nil if no row of the span takes part
+	columns     []keptValues // by index in Keep.places; nil if no row of the span takes part
 	skip        []uint64     // rows for which Options.Where is not true; nil if it was not evaluated
 	wideColumns atomic.Int32 // columns held as float64
 }
 
-// keptOverhead bounds the memory of a row group or a piece (the rows of one span) without its columns; keptColumn
+// keptOverhead bounds the memory of a row group or a piece (the rows of one span) without its columns. keptColumn
 // bounds the memory of a column of a piece without its values.
 const (
 	keptOverhead = 512
 	keptColumn   = 48
 )
 
-// reserve reserves bytes, and reports whether there is room. If there is no room, no later row group is begun. Earlier
-// row groups that are under way continue.
-func (g *keptGroup) reserve(bytes int64) bool {
+// reserveBytes adds bytes to the size of the Keep if there is room, and reports whether there is. If there is no room,
+// no later row group is begun. Earlier row groups that are under way continue.
+func (g *keptGroup) reserveBytes(bytes int64) bool {
 	k := g.keep
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
@@ -45,7 +46,7 @@ func (g *keptGroup) reserve(bytes int64) bool {
 	return true
 }
 
-// stopKeeping ends keeping the row group, and the groups after it, which are likely of the same kind.
+// stopKeeping gives up the row group, and all later row groups, which likely also consist of float64 columns.
 func (g *keptGroup) stopKeeping() {
 	k := g.keep
 	k.mutex.Lock()
@@ -56,7 +57,7 @@ func (g *keptGroup) stopKeeping() {
 
 // beginPiece begins the piece with the rows [from, from+rows). It returns nil if the group does not fit.
 func (g *keptGroup) beginPiece(from int64, rows int) *keptPiece {
-	if g == nil || g.failed.Load() || !g.reserve(keptOverhead) {
+	if g == nil || g.failed.Load() || !g.reserveBytes(keptOverhead) {
 		return nil
 	}
 	p := &keptPiece{group: g, from: from, rows: rows}
@@ -69,17 +70,17 @@ func (p *keptPiece) reserveColumns() {
 	if p == nil {
 		return
 	}
-	if n := len(p.group.keep.places); p.group.reserve(keptColumn * int64(n)) {
-		p.columns = make([]values, n)
+	if n := len(p.group.keep.places); p.group.reserveBytes(keptColumn * int64(n)) {
+		p.columns = make([]keptValues, n)
 	}
 }
 
-// reserveSkips returns room to mark the rows that a condition leaves out, or nil if there is none.
+// reserveSkips returns an empty bit set for the rows that a condition leaves out, or nil if it does not fit.
 func (p *keptPiece) reserveSkips() []uint64 {
 	if p == nil {
 		return nil
 	}
-	if words := (p.rows + 63) / 64; p.group.reserve(allocationBytes(8 * int64(words))) {
+	if words := (p.rows + 63) / 64; p.group.reserveBytes(allocationBytes(8 * int64(words))) {
 		p.skip = make([]uint64, words)
 	}
 	return p.skip
@@ -93,7 +94,7 @@ func (p *keptPiece) addColumn(place int, x []float64) {
 	f, bytes := narrowestForm(x)
 	if f == asDoubles && p.group.keep.isTooWide(int(p.wideColumns.Add(1))) {
 		p.group.stopKeeping()
-	} else if p.group.reserve(bytes) {
+	} else if p.group.reserveBytes(bytes) {
 		p.columns[place] = f.convertValues(x)
 	}
 }
@@ -117,7 +118,7 @@ func (p *keptPiece) spanDone(ok bool) {
 	k.order = append(k.order, g)
 }
 
-// copyColumn copies a column from row from on to dst. Rows that take no part are 0.
+// copyColumn copies column place to dst, starting at row from of the row group. Rows that take no part are 0.
 func (g *keptGroup) copyColumn(place int, from int64, dst []float64) {
 	g.eachPiece(from, len(dst), func(p *keptPiece, lo, hi, at int) {
 		if part := dst[at : at+hi-lo]; p.columns == nil || p.columns[place] == nil {
@@ -128,7 +129,7 @@ func (g *keptGroup) copyColumn(place int, from int64, dst []float64) {
 	})
 }
 
-// copySkips marks the rows for which Options.Where is not true, among n rows from on.
+// copySkips marks in skip the rows for which Options.Where is not true, among the n rows that start at row from.
 func (g *keptGroup) copySkips(from int64, n int, skip []uint64) {
 	g.eachPiece(from, n, func(p *keptPiece, lo, hi, at int) {
 		if p.skip == nil { // then none of these rows is in the sample
@@ -140,8 +141,9 @@ func (g *keptGroup) copySkips(from int64, n int, skip []uint64) {
 	})
 }
 
-// eachPiece calls do for each piece that overlaps the n rows from row from on. do gets the rows lo to hi of the piece
-// that overlap, and the distance at of row lo from from. Spans start at multiples of 64, and so do from, lo and at.
+// eachPiece calls do for each piece that overlaps the n rows that start at row from. The rows [lo, hi) of the piece are
+// among these n rows, and at is the distance from row from to row lo. lo and at are multiples of 64, like the first
+// rows of spans.
 func (g *keptGroup) eachPiece(from int64, n int, do func(p *keptPiece, lo, hi, at int)) {
 	for _, p := range g.pieces {
 		if lo, hi := max(from, p.from), min(from+int64(n), p.from+int64(p.rows)); lo < hi {

@@ -8,9 +8,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// values contains the numbers of a column in some form that converts back to the same bits.
-type values interface {
-	// copyTo copies the values from index from on to dst.
+// keptValues contains the numbers of a column in a form that converts back to the same bits.
+type keptValues interface {
+	// copyTo fills dst with the values that start at index from.
 	copyTo(dst []float64, from int)
 }
 
@@ -23,7 +23,7 @@ func (e equalValues) copyTo(dst []float64, _ int) {
 	}
 }
 
-// uint8s contains whole numbers that fit into a byte, except -0. The whole numbers below exclude -0 too.
+// uint8s contains whole numbers that fit into a byte, except -0. The types of whole numbers below exclude -0 too.
 type uint8s []byte
 
 func (u uint8s) copyTo(dst []float64, from int) { kernel.FromBytes(u[from:][:len(dst)], dst) }
@@ -80,8 +80,8 @@ const (
 	asDoubles
 )
 
-// narrowestForm returns the form of x with the fewest bytes, and their number. It makes one or two passes over x, each
-// ending at the first value that does not fit.
+// narrowestForm returns the form of x with the fewest bytes, and the number of these bytes. It passes once or twice
+// over x, and each pass ends at the first value that does not fit.
 func narrowestForm(x []float64) (f valueForm, bytes int64) {
 	n := int64(len(x))
 	if allEqual(x) {
@@ -106,7 +106,7 @@ func narrowestForm(x []float64) (f valueForm, bytes int64) {
 }
 
 // convertValues returns x in the form found by narrowestForm.
-func (f valueForm) convertValues(x []float64) values {
+func (f valueForm) convertValues(x []float64) keptValues {
 	switch f {
 	case asEqual:
 		return equalValues(x[0])
@@ -158,8 +158,8 @@ func lowBytes(x []float64) []byte {
 	return b
 }
 
-// allSinglesOrNull reports whether each of x is a null or a number that a float32 holds. A NaN that becomes nullSingle
-// is not such a number.
+// allSinglesOrNull reports whether each value of x is a null or a float64 whose bits survive a conversion to float32. A
+// NaN that would become nullSingle does not count.
 func allSinglesOrNull(x []float64) bool {
 	for _, v := range x {
 		s := float32(v)

@@ -18,7 +18,7 @@ func (s *span) decodeDerived(ctx context.Context, reads []columnRead, leaves []f
 	}
 	for i := range reads {
 		switch r := &reads[i]; {
-		case r.derivation == nil || s.leafAt(r.leaf) < 0:
+		case r.derivation == nil || s.leafInFile(r.leaf) < 0:
 		case r.derivation.categories != nil:
 			leaves[i].Err = s.decodeCategories(ctx, r, leaves[i].Dst)
 		default:
@@ -27,20 +27,20 @@ func (s *span) decodeDerived(ctx context.Context, reads []columnRead, leaves []f
 	}
 }
 
-// decodeTimes writes the number of each row's time, and its positions in circles, to dst: see timeCircles. A null is
-// null in all of them. Times are decoded as texts, which are the same in every format and unit; each text of a
-// dictionary is parsed once.
+// decodeTimes writes the features of each row's time to dst: its number, and its positions in day, week or year as
+// sines and cosines (see timeCircles). All features of a null are null. Times are decoded as texts, which are the same
+// in every format and unit; each text of a dictionary is parsed once.
 func (s *span) decodeTimes(ctx context.Context, r *columnRead, dst [][]float64) error {
 	l := &s.d.catalog.leaves[r.leaf]
 	memo := newTimeMemo(r)
 	at := 0
-	return s.group.DecodeTexts(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
+	return s.group.DecodeTexts(ctx, s.leafInFile(r.leaf), s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
 		for _, id := range ids {
 			row := memo.nulls
-			if id >= 0 && !isSet(s.skip, at) {
+			if id >= 0 && !isBitSet(s.skip, at) {
 				var err error
-				if row, err = memo.lookUp(l, values, int(id)); err != nil {
-					return s.faultAt(at, l.Name, "", err)
+				if row, err = memo.lookUpFeatures(l, values, int(id)); err != nil {
+					return s.errAtRow(at, l.Name, "", err)
 				}
 			}
 			for k, x := range dst {
@@ -54,7 +54,7 @@ func (s *span) decodeTimes(ctx context.Context, r *columnRead, dst [][]float64) 
 	})
 }
 
-// memoTimes is the number of dictionary entries whose times are remembered. timesBytes is their memory.
+// memoTimes is the largest number of dictionary entries whose times are remembered, timesBytes their memory in bytes.
 const (
 	memoTimes  = 1 << 14
 	timesBytes = memoTimes * (1 + 8*7)
@@ -65,9 +65,9 @@ type timeMemo struct {
 	circles []string
 	width   int
 	known   []bool    // by entry of the dictionary
-	values  []float64 // of each, width numbers
-	nulls   []float64
-	one     []float64 // of a time that is in no dictionary
+	values  []float64 // width numbers for each entry
+	nulls   []float64 // features of a null
+	one     []float64 // features of a time that is not in a dictionary
 }
 
 func newTimeMemo(r *columnRead) *timeMemo {
@@ -78,8 +78,8 @@ func newTimeMemo(r *columnRead) *timeMemo {
 	return m
 }
 
-// lookUp returns the features of the time numbered id. The result is valid until the next call.
-func (m *timeMemo) lookUp(l *format.Leaf, values *text.List, id int) ([]float64, error) {
+// lookUpFeatures returns the features of the time values.Value(id). The result is valid until the next call.
+func (m *timeMemo) lookUpFeatures(l *format.Leaf, values *text.List, id int) ([]float64, error) {
 	to := m.one
 	if id < min(values.Fixed, memoTimes) {
 		for len(m.known) <= id {
@@ -110,7 +110,7 @@ func parseTime(l *format.Leaf, value []byte) (text.Instant, bool) {
 	return at, ok
 }
 
-// isDateOrTime distinguishes a written date or time from a number.
+// isDateOrTime reports whether a value is written as a date or time of day, not as a number.
 func isDateOrTime(value []byte) bool {
 	return len(value) >= 8 && (value[2] == ':' || len(value) >= 10 && value[4] == '-')
 }
@@ -124,7 +124,7 @@ func writeTimes(to []float64, circles []string, typ string, at text.Instant) {
 	}
 	clock := time.Unix(at.Second, 0).UTC()
 	for k, circle := range circles {
-		var position float64 // in [0, 1)
+		var position float64 // in its day, week or year, in [0, 1)
 		switch circle {
 		case inDay:
 			second := clock.Hour()*3600 + clock.Minute()*60 + clock.Second()
@@ -139,8 +139,8 @@ func writeTimes(to []float64, circles []string, typ string, at text.Instant) {
 	}
 }
 
-// writeIndicators writes the indicators of a read's elements: 1 if the value is missing, else 0. If only the
-// indicator is a feature, the values were decoded into its own column.
+// writeIndicators writes the indicators of a read's elements: 1 if the value is missing, else 0. If only the indicator
+// is a feature, its column contains the decoded values, which are replaced.
 func (s *span) writeIndicators(r *columnRead, dst [][]float64) {
 	for e, col := range r.missing {
 		if col < 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// poison overwrites the memory that s has lent, so that a consumer that still holds a block of it computes nonsense
-// and fails its tests: go test -tags poison.
+// poison overwrites the buffers of s whose blocks a consumer has used. A consumer that still uses such a block computes
+// nonsense, and its tests fail: go test -tags poison.
 func (s *span) poison() {
 	for _, lent := range [][]float64{s.data, s.weight, s.target, s.sparse.value} {
 		lent = lent[:cap(lent)]

@@ -2,5 +2,5 @@
 
 package chunkio
 
-// poison does something under the build tag poison only.
+// poison has an effect only under the build tag poison.
 func (*span) poison() {}

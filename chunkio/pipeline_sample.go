@@ -8,23 +8,23 @@ import (
 )
 
 // sampler keeps the rows of a seeded sample: the rows whose hash is at most a threshold. The hash is a bijection of the
-// position for a fixed seed, so the hashes of rows differ, the sample has exactly the wanted size, and only the
-// threshold is stored.
+// position for a fixed seed, so all rows have different hashes. Thus the sample has exactly the wanted size, and only
+// the threshold is stored.
 type sampler struct {
 	seed, threshold uint64
 }
 
-// newSampler finds the threshold that keeps n of rows rows; n = 0 keeps all. It computes one hash for each row, and
-// uses 8 bytes for each sampled row while it runs.
+// newSampler returns the sampler that keeps n of the given number of rows. If n is 0, it keeps all rows. It computes
+// one hash for each row, and uses 8 bytes for each sampled row while it runs.
 func newSampler(seed uint64, n, rows int64) sampler {
 	s := newSampleFinder(seed, n)
 	if n == 0 || n >= rows {
 		return s.sampler
 	}
 	for position := range rows {
-		s.add(position)
+		s.addRow(position)
 	}
-	return s.sample()
+	return s.foundSampler()
 }
 
 // sampleFinder finds the sampler that selects n of the added rows.
@@ -39,7 +39,7 @@ func newSampleFinder(seed uint64, n int64) *sampleFinder {
 	return &sampleFinder{sampler: sampler{seed: seed, threshold: math.MaxUint64}, n: n}
 }
 
-func (s *sampleFinder) add(position int64) {
+func (s *sampleFinder) addRow(position int64) {
 	h := s.hashRow(position)
 	switch {
 	case int64(len(s.hashes)) < s.n:
@@ -52,7 +52,7 @@ func (s *sampleFinder) add(position int64) {
 	s.hasExcluded = true
 }
 
-func (s *sampleFinder) sample() sampler {
+func (s *sampleFinder) foundSampler() sampler {
 	if !s.hasExcluded {
 		return s.sampler
 	}

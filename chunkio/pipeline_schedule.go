@@ -16,10 +16,10 @@ type rowGroup struct {
 	fileIndex int   // in the catalog
 	path      string
 	index     int          // within the file
-	rows      int64        // its rows
+	rows      int64        // number of its rows
 	start     int64        // global position of its first row
 	fileRow   int64        // position of its first row within the file
-	opened    format.Group // of a stream, whose groups are open on arrival; nil for files
+	opened    format.Group // the group of a stream, which is open on arrival; nil for files
 }
 
 func (c *catalog) rowGroups(r stream.Range) iter.Seq2[rowGroup, error] {
@@ -40,7 +40,7 @@ func (c *catalog) rowGroups(r stream.Range) iter.Seq2[rowGroup, error] {
 	}
 }
 
-// refCount closes something open that several spans use, when the scheduler and all of them have released it.
+// refCount closes a file or row group that several spans use, when the scheduler and all these spans have released it.
 type refCount struct {
 	refs  atomic.Int32
 	close func()
@@ -64,16 +64,17 @@ func (s *refCount) release() {
 	}
 }
 
-// scheduler is the state of the goroutine that opens ahead and hands out tasks.
+// scheduler is the state of the goroutine that opens row groups and sends tasks to the workers.
 type scheduler struct {
 	*pass
-	labels labels
+	labels labelValues
 	filter rowFilter
 	groupOpener
 }
 
-// scheduleSpans sends the spans of the range to the consumer, in order, and their tasks to the workers. It ends at
-// the first error, which travels in its span, or when the context does; both channels are closed then.
+// scheduleSpans sends the spans of the range to the consumer, in order, and their tasks to the workers. It ends at the
+// first error, which the consumer finds in its span, or when the context is cancelled. Then it closes the channels out
+// and tasks.
 func (p *pass) scheduleSpans(ctx context.Context, r stream.Range) {
 	groups := p.d.catalog.rowGroups(r)
 	if p.d.pipe != nil {
@@ -104,7 +105,7 @@ func (s *scheduler) sendGroup(ctx context.Context, g *openedGroup) bool {
 		adding = s.d.opt.Keep.beginGroup(g.rowGroup)
 	}
 	for from := int64(0); from < g.rowGroup.rows; {
-		sp := s.takeFree(ctx)
+		sp := s.takeFreeSpan(ctx)
 		if sp == nil {
 			return false
 		}
@@ -123,12 +124,12 @@ func (s *scheduler) sendGroup(ctx context.Context, g *openedGroup) bool {
 	return true
 }
 
-// prepareSpan finds the rows of a span that take part, and opens its row group if there are any. Weights come before
-// the features: a row of weight 0 takes no part, whatever its values. The condition comes before the weights, because
-// the weight of a row for which it is not true is not needed.
+// prepareSpan finds the rows of a span that take part, and opens its row group if there are any. Weights are decoded
+// before the features, because a row of weight 0 takes no part, even if its values are missing. The condition is
+// evaluated before the weights, because rows for which it is not true need no weight.
 func (s *scheduler) prepareSpan(ctx context.Context, g *openedGroup, sp *span) error {
 	if s.d.isExcluded(g.rowGroup) {
-		skipAll(sp.skip, sp.rows)
+		setAllBits(sp.skip, sp.rows)
 		return nil
 	}
 	if !sp.applySample(s.sample) {
@@ -177,7 +178,7 @@ func (s *scheduler) sendSpan(ctx context.Context, sp *span) bool {
 	s.out <- sp
 	for i := 0; i < reads; i += each {
 		select {
-		case s.tasks <- task{sp, i, min(i+each, reads)}:
+		case s.tasks <- spanTask{sp, i, min(i+each, reads)}:
 		case <-ctx.Done():
 			return false
 		}
@@ -185,16 +186,16 @@ func (s *scheduler) sendSpan(ctx context.Context, sp *span) bool {
 	return true
 }
 
-// sendError delivers an error that belongs to no row group, after all earlier spans.
+// sendError delivers an error that does not belong to a row group, after all earlier spans.
 func (s *scheduler) sendError(ctx context.Context, err error) {
-	if sp := s.takeFree(ctx); sp != nil {
+	if sp := s.takeFreeSpan(ctx); sp != nil {
 		sp.reset(rowGroup{}, 0, 0)
 		sp.setFailure(failure{column: -1, err: err})
 		s.sendSpan(ctx, sp)
 	}
 }
 
-func (s *scheduler) takeFree(ctx context.Context) *span {
+func (s *scheduler) takeFreeSpan(ctx context.Context) *span {
 	select {
 	case sp := <-s.free:
 		return sp

@@ -16,8 +16,8 @@ import (
 // missingRemedy is the advice for a missing value.
 const missingRemedy = "choose {missing} mean, zero or drop-row, or {exclude} the column"
 
-// settleColumn applies the missing-value policy to a decoded column of the span. Blocks without anything missing cost
-// one pass over values that are still in the cache.
+// settleColumn applies the missing-value policy to a decoded column of the span. For a block without missing values it
+// makes only one pass, over values that are still in the cache.
 func (s *span) settleColumn(col int) {
 	x := s.columnData(col)
 	for b := range s.blockCount() {
@@ -42,12 +42,12 @@ func (d *Dataset) replaceNullNumbers(columns [][]float64) {
 	}
 }
 
-// settleBlock applies the policy to the rows of block b: from lo to the end of x.
+// settleBlock applies the missing-value policy to a column of block b, whose values are x[lo:].
 func (s *span) settleBlock(col, b int, x []float64, lo int) {
 	var count stream.MissingCount
 	for i := lo; i < len(x); i++ {
 		v := x[i]
-		if v-v == 0 || isSet(s.skip, i) {
+		if v-v == 0 || isBitSet(s.skip, i) {
 			continue
 		}
 		countMissing(&count, v)
@@ -95,12 +95,12 @@ func (s *span) failMissing(row, col int, v float64) {
 	err := fmt.Errorf("%w: %s", stream.ErrMissing, missingKind(v))
 	s.setFailure(failure{
 		row: s.start + int64(row), column: col,
-		err: s.faultAt(row, s.d.features.columns[col].Name, missingRemedy, err),
+		err: s.errAtRow(row, s.d.features.columns[col].Name, missingRemedy, err),
 	})
 }
 
-// addMissing counts the missing values in a column of block b. Each column of a block is counted by one worker only;
-// the lock is for the block's slice.
+// addMissing counts the missing values in a column of block b. Each column of a block is counted by one worker only, so
+// the lock protects only the creation of the block's slice.
 func (s *span) addMissing(b, col int, count stream.MissingCount) {
 	s.mutex.Lock()
 	if s.missing[b] == nil {
@@ -111,7 +111,7 @@ func (s *span) addMissing(b, col int, count stream.MissingCount) {
 	counts[col] = counts[col].Plus(count)
 }
 
-// applySample marks the rows outside the sample. It returns false if none is left.
+// applySample marks the rows outside the sample. It returns false if no row is left.
 func (s *span) applySample(sample sampler) bool {
 	if sample.keepsAll() {
 		return true
@@ -127,21 +127,21 @@ func (s *span) applySample(sample sampler) bool {
 	return found
 }
 
-// applyWeights decodes the weights and marks the rows of weight 0. A weight that is missing, infinite or negative is
-// an error, unless its row is outside the sample.
+// applyWeights decodes the weights and marks the rows of weight 0. A weight that is missing, infinite or negative is an
+// error, unless its row takes no part.
 func (s *span) applyWeights(ctx context.Context) error {
 	name := s.d.opt.Weight
 	s.weight = format.Resize(s.weight, s.rows)
-	if err := s.decodeExtra(ctx, s.d.features.weight, s.places.weight, s.weight, name); err != nil {
+	if err := s.decodeExtraColumn(ctx, s.d.features.weight, s.places.weight, s.weight, name); err != nil {
 		return err
 	}
 	for i, w := range s.weight {
 		switch {
-		case isSet(s.skip, i):
+		case isBitSet(s.skip, i):
 		case w-w != 0:
-			return s.faultAt(i, name, "", fmt.Errorf("the weight is %s", missingKind(w)))
+			return s.errAtRow(i, name, "", fmt.Errorf("the weight is %s", missingKind(w)))
 		case w < 0:
-			return s.faultAt(i, name, "", fmt.Errorf("the weight is negative: %v", w))
+			return s.errAtRow(i, name, "", fmt.Errorf("the weight is negative: %v", w))
 		case w == 0:
 			setBit(s.skip, i)
 		}
@@ -154,17 +154,17 @@ func (s *span) applyTargets(ctx context.Context) error {
 	if s.d.features.usesCodes {
 		return s.codeTargets(ctx)
 	}
-	return s.decodeExtra(ctx, s.d.features.target, s.places.target, s.target, s.d.opt.Label)
+	return s.decodeExtraColumn(ctx, s.d.features.target, s.places.target, s.target, s.d.opt.Label)
 }
 
-func (s *span) decodeExtra(ctx context.Context, r *columnRead, places []int, to []float64, name string) error {
+func (s *span) decodeExtraColumn(ctx context.Context, r *columnRead, places []int, to []float64, name string) error {
 	dst := make([][]float64, len(r.cols))
 	for e, col := range r.cols {
 		if col == 0 {
 			dst[e] = to
 		}
 	}
-	leaves := []format.Decoding{{Leaf: s.leafOf(r), Dst: dst}}
+	leaves := []format.Decoding{{Leaf: s.leafOfRead(r), Dst: dst}}
 	if s.decodeLeaves(ctx, leaves); leaves[0].Err != nil {
 		return s.placeError(leaves[0].Err, name)
 	}
@@ -173,7 +173,7 @@ func (s *span) decodeExtra(ctx context.Context, r *columnRead, places []int, to 
 }
 
 // compactBlock moves the remaining rows of block b to its start, in place, and records their positions. Sparse rows
-// were written without the others to begin with.
+// need not be moved, because only remaining rows were written.
 func (s *span) compactBlock(b int) {
 	lo, hi := s.blockBounds(b)
 	gone := countBits(s.skip, lo, hi, s.drop)
@@ -184,38 +184,38 @@ func (s *span) compactBlock(b int) {
 	s.positions = format.Resize(s.positions, s.rows)
 	kept := s.positions[lo:lo]
 	for i := lo; i < hi; i++ {
-		if !isSet(s.skip, i) && !isSet(s.drop, i) {
+		if !isBitSet(s.skip, i) && !isBitSet(s.drop, i) {
 			kept = append(kept, int64(i))
 		}
 	}
 	if len(kept) > 0 && s.d.sparse == nil {
 		for col := range s.d.features.columns {
-			keepRows(s.columnData(col)[lo:hi], kept, lo)
+			compactColumn(s.columnData(col)[lo:hi], kept, lo)
 		}
 	}
 	if len(s.weight) > 0 {
-		keepRows(s.weight[lo:hi], kept, lo)
+		compactColumn(s.weight[lo:hi], kept, lo)
 	}
 	if len(s.target) > 0 {
-		keepRows(s.target[lo:hi], kept, lo)
+		compactColumn(s.target[lo:hi], kept, lo)
 	}
 	if len(s.class) > 0 {
-		keepRows(s.class[lo:hi], kept, lo)
+		compactColumn(s.class[lo:hi], kept, lo)
 	}
 	for i := range kept {
 		kept[i] += s.start
 	}
 }
 
-func keepRows[T any](x []T, rows []int64, lo int) {
+func compactColumn[T any](x []T, rows []int64, lo int) {
 	for i, row := range rows {
 		x[i] = x[int(row)-lo]
 	}
 }
 
-func isSet(set []uint64, i int) bool { return set[i/64]>>(i%64)&1 != 0 }
+func isBitSet(set []uint64, i int) bool { return set[i/64]>>(i%64)&1 != 0 }
 
-// setBit may be called by several workers at once.
+// setBit adds i to set. Several workers may call it at once.
 func setBit(set []uint64, i int) { atomic.OrUint64(&set[i/64], 1<<(i%64)) }
 
 // countBits counts the rows of [lo, hi) that are in either set. Blocks start at whole words, because their height is
@@ -227,4 +227,4 @@ func countBits(a []uint64, lo, hi int, b []uint64) (n int) {
 	return n
 }
 
-func allSet(set []uint64, n int) bool { return countBits(set, 0, n, set) == n }
+func allBitsSet(set []uint64, n int) bool { return countBits(set, 0, n, set) == n }

@@ -11,29 +11,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// span is the rows [from, from+rows) of one row group, decoded into one buffer: column-major, with the span's rows as
-// the stride, so that its blocks are views. from is a multiple of the block height. The scheduler resets it, workers
-// fill it, the consumer delivers it; then its buffers are reused.
+// span contains the rows [from, from+rows) of one row group, decoded into one column-major buffer. The stride of this
+// buffer is rows, so that blocks are views of it. from is a multiple of the block height. The scheduler resets a span,
+// workers fill it, and the consumer delivers its blocks. Then its buffers are reused.
 type span struct {
 	*pass
 	rowGroup  rowGroup
 	from      int64 // within the row group
 	start     int64 // global position
 	rows      int
-	height    int // of a block
+	height    int // rows of a block
 	group     format.Group
 	groupRef  *refCount  // keeps group open; nil if nothing is read
-	heldGroup *keptGroup // in place of group; nil if the rows are read
+	heldGroup *keptGroup // the kept row group, used in place of group; nil if the rows are decoded
 	newPiece  *keptPiece // collects decoded columns; nil if they are not kept
 
 	data      []float64   // features × rows; nothing for sparse rows
 	weight    []float64   // by row; empty without weights
 	target    []float64   // by row; empty if no targets are requested
-	class     []int32     // by row; empty without classes. Until numberClasses: the value's number in names
-	names     []string    // of the label's values, a view of the scheduler's
+	class     []int32     // by row; empty without classes. Until numberClasses has run: the value's index in names
+	names     []string    // distinct label values, a view of the scheduler's list
 	skip      []uint64    // bit set: the row takes no part (sample, weight 0) and is not counted
 	drop      []uint64    // bit set: the row is removed for a missing value; set atomically
-	positions []int64     // by row, filled for blocks that lose rows
+	positions []int64     // of the remaining rows; set only in blocks that lose rows
 	remaining []int       // by block: number of remaining rows
 	sparse    sparseBlock // for sparse rows
 
@@ -43,13 +43,13 @@ type span struct {
 	mutex   sync.Mutex
 	missing [][]stream.MissingCount // by block; nil if nothing is missing
 	failure failure                 // the first in the order of rows, then columns
-	block   stream.Chunk            // the block on loan
+	block   stream.Chunk            // the block that the consumer is using
 }
 
 // failure is an error with its place in the order of the data.
 type failure struct {
 	row    int64 // global position
-	column int   // feature; -1 if the error does not concern one
+	column int   // index of the feature; -1 if the error does not concern a feature
 	err    error
 }
 
@@ -84,10 +84,10 @@ func (s *span) release() {
 	}
 }
 
-// countReads returns the number of reads that the span needs, and the number of reads in each task.
+// countReads returns the number of reads (columns to decode) that the span needs, and the number of reads in each task.
 func (s *span) countReads() (n, each int) {
 	switch {
-	case s.group == nil && s.heldGroup == nil || s.failure.err != nil || allSet(s.skip, s.rows):
+	case s.group == nil && s.heldGroup == nil || s.failure.err != nil || allBitsSet(s.skip, s.rows):
 		return 0, 1
 	case s.d.sparse == nil:
 		s.growData()
@@ -101,7 +101,7 @@ func (s *span) countReads() (n, each int) {
 func (s *span) growData() {
 	n := len(s.d.features.columns) * s.rows
 	if cap(s.data) < n {
-		s.data = nil // the garbage collector can free it before the next one is filled
+		s.data = nil // the old buffer can be freed before the new one is filled
 		room := n
 		if s.d.pipe == nil {
 			room = len(s.d.features.columns) * int(s.plan.rows)
@@ -111,14 +111,14 @@ func (s *span) growData() {
 	s.data = s.data[:n]
 }
 
-// views is a worker's memory for the destinations of a task.
-type views struct {
-	dst    [][]float64 // by element, of all reads
+// taskBuffers contains the slices for the destinations of a task, which a worker reuses for its next task.
+type taskBuffers struct {
+	dst    [][]float64 // one for each element of all reads; nil if the element is not decoded
 	leaves []format.Decoding
 }
 
 // decodeTask decodes the values of a task's reads and applies the missing-value policy.
-func (s *span) decodeTask(ctx context.Context, t task, v *views) {
+func (s *span) decodeTask(ctx context.Context, t spanTask, v *taskBuffers) {
 	reads := s.d.features.reads[t.from:t.to]
 	if s.d.sparse != nil {
 		s.decodeSparse(ctx, &reads[0])
@@ -134,10 +134,10 @@ func (s *span) decodeTask(ctx context.Context, t task, v *views) {
 			v.dst = append(v.dst, dst)
 		}
 	}
-	rest := v.dst // grown: views of it are cut now
+	rest := v.dst // v.dst has its final length and can be cut into slices
 	for i := range reads {
 		n := len(reads[i].cols)
-		leaf := s.leafOf(&reads[i])
+		leaf := s.leafOfRead(&reads[i])
 		if reads[i].derivation != nil {
 			leaf = -1 // decodeDerived decodes it
 		}
@@ -150,8 +150,8 @@ func (s *span) decodeTask(ctx context.Context, t task, v *views) {
 	for i := range reads {
 		r, d := &reads[i], &v.leaves[i]
 		if d.Err != nil {
-			first := r.firstFeature()
-			s.failAt(first, d.Err, s.d.features.columns[first].Name)
+			first := r.firstHostFeature()
+			s.failColumn(first, d.Err, s.d.features.columns[first].Name)
 			continue
 		}
 		s.completeRead(r, s.places.readPlaces(t.from+i), d.Dst)
@@ -186,9 +186,9 @@ func (s *span) decodeLeaves(ctx context.Context, leaves []format.Decoding) {
 	}
 }
 
-// completeRead fills the requested elements of one read that were not decoded: from the kept group, from a partition
-// key, or with nulls if the file lacks the column. Decoded elements are added to the kept columns if there is room.
-// places are the indices of the elements among the kept columns.
+// completeRead fills the requested elements of one read that were not decoded. It takes them from the kept group or
+// from a partition key, and uses nulls if the file lacks the column. Decoded elements are added to the kept columns if
+// there is room. places are the indices of the elements among the kept columns.
 func (s *span) completeRead(r *columnRead, places []int, dst [][]float64) {
 	switch {
 	case r.leaf < 0:
@@ -196,17 +196,17 @@ func (s *span) completeRead(r *columnRead, places []int, dst [][]float64) {
 		for i := range dst[0] {
 			dst[0][i] = value
 		}
-	case s.heldGroup != nil || s.newPiece != nil || s.leafAt(r.leaf) < 0:
+	case s.heldGroup != nil || s.newPiece != nil || s.leafInFile(r.leaf) < 0:
 		for e, x := range dst {
 			switch {
 			case x == nil:
 			case s.heldGroup != nil:
 				s.heldGroup.copyColumn(places[e], s.from, x)
 			default:
-				if s.leafAt(r.leaf) < 0 { // the file lacks it
+				if s.leafInFile(r.leaf) < 0 { // the file lacks it
 					null := format.Null
 					if r.derivation != nil && r.derivation.categories != nil {
-						null = 0 // in no category
+						null = 0 // the row is not in a category
 					}
 					for i := range x {
 						x[i] = null
@@ -220,15 +220,15 @@ func (s *span) completeRead(r *columnRead, places []int, dst [][]float64) {
 	}
 }
 
-// leafOf returns the index of a read's leaf in the span's file; -1 for a partition column, or if the file lacks it.
-func (s *span) leafOf(r *columnRead) int {
+// leafOfRead returns the index of a read's leaf in the span's file; -1 for a partition column, or if the file lacks it.
+func (s *span) leafOfRead(r *columnRead) int {
 	if r.leaf < 0 {
 		return -1
 	}
-	return s.leafAt(r.leaf)
+	return s.leafInFile(r.leaf)
 }
 
-func (s *span) leafAt(leaf int) int {
+func (s *span) leafInFile(leaf int) int {
 	if s.rowGroup.file == nil {
 		return leaf
 	}
@@ -245,8 +245,9 @@ func (s *span) setFailure(f failure) {
 	}
 }
 
-// failAt sets a failure from an error of decoding. An error without a row counts as in the span's first row.
-func (s *span) failAt(column int, err error, name string) {
+// failColumn records an error of decoding as a failure of the span. An error without a row counts as one in the span's
+// first row.
+func (s *span) failColumn(column int, err error, name string) {
 	row := s.start
 	if place, ok := errors.AsType[*stream.DataError](err); ok && place.Row >= 0 {
 		row = max(row, place.Row-s.rowGroup.fileRow+s.rowGroup.start)
@@ -254,7 +255,7 @@ func (s *span) failAt(column int, err error, name string) {
 	s.setFailure(failure{row: row, column: column, err: s.placeError(err, name)})
 }
 
-// placeError adds the span's place to an error.
+// placeError adds the file, row group and column to an error.
 func (s *span) placeError(err error, column string) error {
 	group := s.rowGroup.index
 	if _, ok := errors.AsType[*stream.DataError](err); ok && column == "" {
@@ -263,8 +264,8 @@ func (s *span) placeError(err error, column string) error {
 	return format.PlaceError(s.rowGroup.path, group, column, err)
 }
 
-// faultAt returns an error about one value. row is relative to the span.
-func (s *span) faultAt(row int, column, remedy string, err error) error {
+// errAtRow returns an error about one value. row is relative to the span.
+func (s *span) errAtRow(row int, column, remedy string, err error) error {
 	return &stream.DataError{
 		Path: s.rowGroup.path, RowGroup: s.rowGroup.index, Column: column,
 		Row: s.rowGroup.fileRow + s.from + int64(row), Err: err, Remedy: stream.Textf(remedy),
@@ -280,7 +281,7 @@ func (s *span) taskDone() {
 	}
 }
 
-// finishSpan removes the dropped rows and hands the span to the consumer.
+// finishSpan removes the dropped rows and passes the span to the consumer.
 func (s *span) finishSpan() {
 	if s.failure.err == nil {
 		for b := range s.blockCount() {
@@ -324,7 +325,7 @@ func (s *span) lendChunk(b int) *stream.Chunk {
 		end := (c.Cols-1)*s.rows + lo + kept
 		c.Data = s.data[lo:end:end]
 	default:
-		c.Data, c.Stride = []float64{}, 0 // so that every column is empty, not out of range
+		c.Data, c.Stride = []float64{}, 0 // every column is an empty slice, so that slicing it does not fail
 	}
 	s.block = c
 	return &s.block

@@ -21,27 +21,28 @@ import (
 // column is used for the indices.
 const maxSparseFeatures = 1 << 24
 
-// sparseFeatureBytes is the memory to name and choose a feature while a Dataset is opened, before anything else can
-// be planned: 450 MB were measured for a million.
+// sparseFeatureBytes is the memory in bytes that the name and the selection of one feature need while a Dataset is
+// opened, before the memory of a pass can be planned. For a million features 450 MB were measured.
 const sparseFeatureBytes = 450
 
-// sparseRowGuess is the least number of entries planned for a sparse row, before any is decoded. The first block
-// shows the real number.
+// sparseRowGuess is a number of entries of a sparse row. Memory is planned for at least as many, until the first
+// decoded block shows the real number.
 const sparseRowGuess = 100
 
-// sparseEntryBytes is the memory of an entry: in both lists, and in the CSR form.
+// sparseEntryBytes is the memory of an entry: 8 bytes in each of the two decoded lists, and 4 + 8 bytes in CSR form.
 const sparseEntryBytes = 8 + 8 + 4 + 8
 
-// sparseSpec names the two list leaves, or the map, that make sparse rows, and the number of features. The features
-// are named by the values column, values[0], values[1], …, or by the map.
+// sparseSpec names the two list leaves, or the map, that make sparse rows, and the number of features. The features are
+// named after the values column (values[0], values[1], …), or after the map.
 type sparseSpec struct {
-	indices, values int // dataset leaves; a map is both
+	indices, values int // dataset leaves; equal for a map
 	features        int
-	mapKeys         *mapKeys // of a map of texts; nil for others
+	mapKeys         *mapKeys // keys of a map of texts to numbers; nil for other sparse rows
 }
 
-// RowEntries returns the number of entries planned for a sparse row: one and a half times the average of the densest
-// row group in the metadata, if known, because a block may be denser than its row group; 0 for dense rows.
+// RowEntries returns the number of entries for which memory is planned in a sparse row, or 0 for dense rows. It is one
+// and a half times the average of the densest row group in the metadata, because a block may be denser than its row
+// group, but at least 100.
 func (d *Dataset) RowEntries() int64 {
 	if d.sparse == nil {
 		return 0
@@ -54,7 +55,7 @@ func (s *sparseSpec) isMap() bool { return s.indices == s.values }
 
 func (s *sparseSpec) decodeIndices(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
 	if s.mapKeys != nil {
-		return s.mapKeys.decodeNumbers(ctx, g, leaf, from, to, dst)
+		return s.mapKeys.decodeKeyNumbers(ctx, g, leaf, from, to, dst)
 	}
 	if s.isMap() {
 		return g.DecodeKeys(ctx, leaf, from, to, dst)
@@ -76,7 +77,7 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 		parts = parts[2:] // opening the triples made a map of them
 	}
 	var spec sparseSpec
-	leaf, err := c.mapLeaf(parts[0])
+	leaf, err := c.findMapLeaf(parts[0])
 	columns := 2
 	switch {
 	case err != nil:
@@ -89,10 +90,10 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 		return nil, stream.Usagef("{sparse} %s: want INDICES,VALUES[,FEATURES] of two list columns, MAP[,FEATURES] of a map, or ROW,INDEX,VALUE[,FEATURES] of triples", opt.Sparse)
 	}
 	if columns == 2 {
-		if spec.indices, err = c.listLeaf(parts[0]); err != nil {
+		if spec.indices, err = c.findListLeaf(parts[0]); err != nil {
 			return nil, err
 		}
-		if spec.values, err = c.listLeaf(parts[1]); err != nil {
+		if spec.values, err = c.findListLeaf(parts[1]); err != nil {
 			return nil, err
 		}
 	}
@@ -117,7 +118,7 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 		}
 	case p != nil:
 		return nil, stream.Usagef("{sparse} %s: a stream needs the number of features too: %[1]s,FEATURES", opt.Sparse)
-	case c.plan != nil && c.plan.shard.Of > 0: // its rows may lack the last feature
+	case c.plan != nil && c.plan.shard.Of > 0: // the rows of a shard may lack the last feature
 		return nil, stream.Usagef("{sparse} %s: a shard of a plan needs the number of features too: %[1]s,FEATURES", opt.Sparse)
 	default:
 		if spec.features, err = c.countFeatures(ctx, &spec, opt); err != nil {
@@ -130,7 +131,7 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 	return &spec, nil
 }
 
-func (c *catalog) mapLeaf(name string) (int, error) {
+func (c *catalog) findMapLeaf(name string) (int, error) {
 	for i, l := range c.leaves {
 		switch {
 		case l.Name != name:
@@ -145,7 +146,7 @@ func (c *catalog) mapLeaf(name string) (int, error) {
 	return -1, nil
 }
 
-func (c *catalog) listLeaf(name string) (int, error) {
+func (c *catalog) findListLeaf(name string) (int, error) {
 	var names []string
 	for i, l := range c.leaves {
 		if l.Name != name {
@@ -250,15 +251,15 @@ type keyCache struct {
 	byLeaf map[int]*mapKeys
 }
 
-// keyBytes is the memory of a key without its text, twice in maps while they are counted.
+// keyBytes is the memory of a key without its text, including its entries in two Go maps while keys are counted.
 const keyBytes = 120
 
-func (k *mapKeys) decodeNumbers(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
+func (k *mapKeys) decodeKeyNumbers(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
 	return decodeKeys(ctx, g, leaf, from, to, dst, func(key []byte) float64 {
 		if n, ok := k.number[string(key)]; ok { // this conversion allocates no string
 			return float64(n)
 		}
-		return -1 // the file has changed
+		return -1 // an unknown key: the file has changed
 	})
 }
 
@@ -280,7 +281,7 @@ func (k *mapKeys) featureNames(mapName string) iter.Seq2[int, string] {
 	}
 }
 
-// numberKeys finds and numbers all keys of a map of texts, in a pass over them, once for all Datasets of the catalog.
+// numberKeys finds and numbers all keys of a map of texts in one pass, whose result all Datasets of the catalog share.
 func (c *catalog) numberKeys(ctx context.Context, spec *sparseSpec, opt Options) (*mapKeys, error) {
 	c.keyCache.mu.Lock()
 	defer c.keyCache.mu.Unlock()

@@ -17,11 +17,11 @@ import (
 type sparseBlock struct {
 	indices, values format.Lists
 	row             []sparseEntry // entries of the current row
-	rowPtr          []int         // by kept row, into index and value; blocks follow each other
+	rowPtr          []int         // by kept row of all blocks: start of its entries in index and value
 	index           []int32
 	value           []float64
 	firstRows       []int // by block: the index of its first row in rowPtr
-	blockPtr        []int // the lent block's rowPtr, from 0
+	blockPtr        []int // rowPtr of the lent block, relative to its first entry
 	lent            stream.CSR
 }
 
@@ -36,12 +36,12 @@ type sparseEntry struct {
 func (s *span) decodeSparse(ctx context.Context, r *columnRead) {
 	b, spec := &s.sparse, s.d.sparse
 	to := s.from + int64(s.rows)
-	if err := spec.decodeIndices(ctx, s.group, s.leafAt(spec.indices), s.from, to, &b.indices); err != nil {
-		s.failAt(-1, err, s.d.catalog.leaves[spec.indices].Name)
+	if err := spec.decodeIndices(ctx, s.group, s.leafInFile(spec.indices), s.from, to, &b.indices); err != nil {
+		s.failColumn(-1, err, s.d.catalog.leaves[spec.indices].Name)
 		return
 	}
-	if err := s.group.DecodeLists(ctx, s.leafAt(spec.values), s.from, to, &b.values); err != nil {
-		s.failAt(-1, err, s.d.catalog.leaves[spec.values].Name)
+	if err := s.group.DecodeLists(ctx, s.leafInFile(spec.values), s.from, to, &b.values); err != nil {
+		s.failColumn(-1, err, s.d.catalog.leaves[spec.values].Name)
 		return
 	}
 	settling := time.Now()
@@ -52,7 +52,7 @@ func (s *span) decodeSparse(ctx context.Context, r *columnRead) {
 		if i > 0 && i%s.height == 0 {
 			b.firstRows = append(b.firstRows, len(b.rowPtr)-1)
 		}
-		if isSet(s.skip, i) {
+		if isBitSet(s.skip, i) {
 			continue
 		}
 		if err := s.readRow(i); err != nil {
@@ -78,13 +78,13 @@ func (s *span) readRow(i int) error {
 	}
 	for side, l := range []*format.Lists{&b.indices, &b.values} {
 		if isNullRow(l, i) {
-			return s.faultAt(i, names[side], fmt.Sprintf("write an empty %s for a row without entries", kind), fmt.Errorf("null %s in sparse rows", kind))
+			return s.errAtRow(i, names[side], fmt.Sprintf("write an empty %s for a row without entries", kind), fmt.Errorf("null %s in sparse rows", kind))
 		}
 	}
 	indices := b.indices.Values[b.indices.Ptr[i]:b.indices.Ptr[i+1]]
 	values := b.values.Values[b.values.Ptr[i]:b.values.Ptr[i+1]]
 	if len(indices) != len(values) {
-		return s.faultAt(i, names[0], "", fmt.Errorf("%d indices but %d values", len(indices), len(values)))
+		return s.errAtRow(i, names[0], "", fmt.Errorf("%d indices but %d values", len(indices), len(values)))
 	}
 	b.row = b.row[:0]
 	sorted := true
@@ -94,7 +94,7 @@ func (s *span) readRow(i int) error {
 			if format.IsNull(x) {
 				text = "null"
 			}
-			return s.faultAt(i, names[0], "", fmt.Errorf("index %s is not one of 0..%d", text, s.d.sparse.features-1))
+			return s.errAtRow(i, names[0], "", fmt.Errorf("index %s is not one of 0..%d", text, s.d.sparse.features-1))
 		}
 		b.row = append(b.row, sparseEntry{int(x), values[k]})
 		sorted = sorted && (k == 0 || b.row[k-1].index < b.row[k].index)
@@ -109,14 +109,15 @@ func (s *span) readRow(i int) error {
 			if keys := s.d.sparse.mapKeys; keys != nil {
 				entry = fmt.Sprintf("key %q", keys.names[b.row[k].index])
 			}
-			return s.faultAt(i, names[0], "", fmt.Errorf("%s occurs twice in the row", entry))
+			return s.errAtRow(i, names[0], "", fmt.Errorf("%s occurs twice in the row", entry))
 		}
 	}
 	return nil
 }
 
-// settleRow writes b.row as the next CSR row, without zeros and entries that belong to no feature, and without missing
-// values unless they are kept. It returns false if the policy drops the row or fails.
+// settleRow writes b.row as the next CSR row, without zeros, entries that do not belong to a feature, and missing
+// values that are not kept. It writes nothing if the policy drops the row, and returns false if a missing value is an
+// error.
 func (s *span) settleRow(i int, r *columnRead) bool {
 	b := &s.sparse
 	begin := len(b.index)
@@ -154,9 +155,9 @@ func (s *span) settleRow(i int, r *columnRead) bool {
 	return true
 }
 
-// adaptHeight makes the next spans tall enough to fill their share of the memory, judging by this one. Later spans are
-// planned with twice the bytes a row of this one, and grow slowly, because the density of the data may change. A single
-// block that exceeds the share is an error.
+// adaptHeight sets the number of rows of the next spans so that each fills its share of the memory. It plans twice as
+// many bytes for a row as s needed, and the number of rows grows slowly, because the density of the data may change. A
+// single block that exceeds the share is an error.
 func (s *span) adaptHeight() error {
 	b := &s.sparse
 	entries := int64(max(len(b.indices.Values), len(b.values.Values), 1))
@@ -176,7 +177,7 @@ func (s *span) adaptHeight() error {
 	return nil
 }
 
-// lendBlock lends the CSR form of the kept rows of block i.
+// lendBlock returns the CSR form of the kept rows of block i, which is valid until the next call.
 func (b *sparseBlock) lendBlock(i, kept int) *stream.CSR {
 	if kept == 0 {
 		b.lent = stream.CSR{RowPtr: []int{0}}

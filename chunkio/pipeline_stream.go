@@ -16,7 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pipe is an Arrow IPC stream on standard input: read once, batch by batch.
+// pipe is an Arrow IPC stream on standard input, which is read once, batch by batch.
 type pipe struct {
 	stream     *ipc.Stream
 	keepsTexts bool  // the stream keeps the texts that labels may need
@@ -25,15 +25,15 @@ type pipe struct {
 	digest     digestReader
 }
 
-// batchesHeld is the number of batches in memory at once: consumed, decoded and next.
+// batchesHeld is the number of batches in memory at once: one being consumed, one being decoded, and the next one.
 const batchesHeld = 3
 
 // batchMemory bounds the memory of one batch: all batches together may use half of the memory, and the schema the other
 // half.
 func batchMemory(memory int64) int64 { return memory / (2 * batchesHeld) }
 
-// openPipe reads the stream's schema and, for the lengths of lists, its first batch. If texts is set, it keeps the
-// texts that labels may need.
+// openPipe reads the stream's schema, its first batch, and further batches until the lengths of lists are known. If
+// texts is set, it keeps the texts that labels may need.
 func openPipe(r io.Reader, memory int64, texts bool) (*pipe, error) {
 	if r == nil {
 		return nil, stream.Usagef("- : there is no standard input to read")
@@ -44,14 +44,14 @@ func openPipe(r io.Reader, memory int64, texts bool) (*pipe, error) {
 	var err error
 	p.stream, err = ipc.NewStream(&p.digest, batchMemory(memory), memory/2, texts)
 	if err != nil {
-		return nil, p.errForAllMemory(err)
+		return nil, p.scaleMemoryError(err)
 	}
 	return p, nil
 }
 
-// errForAllMemory restates a MemoryError about the stream's share of the memory, or a part of the share, in terms of
-// all of the memory.
-func (p *pipe) errForAllMemory(err error) error {
+// scaleMemoryError changes a MemoryError whose limit is a part of the stream's memory. The new error has the limit for
+// the whole memory, and a need that is larger in proportion.
+func (p *pipe) scaleMemoryError(err error) error {
 	var m *stream.MemoryError
 	if !errors.As(err, &m) || m.Limit < 1 {
 		return err
@@ -92,7 +92,7 @@ func (p *pipe) readBatches(ctx context.Context, leaves []int, meter *stream.Mete
 				return
 			}
 			if err != nil {
-				yield(g, p.errForAllMemory(err))
+				yield(g, p.scaleMemoryError(err))
 				return
 			}
 			g.opened, g.rows = opened, rows
@@ -113,7 +113,7 @@ func (p *pipe) describeInput() stream.Input {
 	return stream.Input{Path: stdinName, Rows: d.rows, Bytes: d.bytes, Fingerprint: formatFingerprint(d.sum.Sum64())}
 }
 
-// digestReader counts and digests the bytes read through it: a stream has no footer that identifies it.
+// digestReader counts and hashes the bytes read through it. The hash identifies a stream, which has no footer for this.
 type digestReader struct {
 	reader io.Reader
 

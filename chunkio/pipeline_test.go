@@ -269,7 +269,7 @@ func TestPassFitsItsMemory(t *testing.T) {
 // Spans of wide dense rows grow to four blocks if there is memory, spans of sparse rows do not; if a span covers the
 // only row group, there is no second span.
 func TestSpansOfWideRows(t *testing.T) {
-	wide := passNeeds{row: 8e5, block: 24e5, height: 128, tallest: 1000, files: 3, isDense: true}
+	wide := passNeeds{rowBytes: 8e5, blockBytes: 24e5, height: 128, tallest: 1000, files: 3, isDense: true}
 	sparse, single := wide, wide
 	sparse.isDense = false
 	single.tallest, single.isOneGroup = 500, true

@@ -13,17 +13,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// groupFilter is the part of a condition that the rows of one row group must decide.
+// groupFilter is the part of a condition that must be evaluated on the rows of one row group.
 type groupFilter struct {
 	state   where.State
 	columns []groupColumn // columns that the state leaves undecided
 }
 
+// groupColumn is a column to be decoded for the condition in one row group.
 type groupColumn struct {
 	filterColumn
 	leaf      int   // index in the file
-	width     int   // of its lists
-	perSecond int64 // of its times, in this file
+	width     int   // length of its lists
+	perSecond int64 // ticks of its times per second, in this file
 }
 
 func (d *Dataset) isExcluded(g rowGroup) bool {
@@ -45,11 +46,11 @@ func (c *catalog) remainingFilter(g rowGroup, opened format.File) (groupFilter, 
 	if f == nil {
 		return groupFilter{}, nil
 	}
-	state, err := f.keyState(f.bound, c.list, g.fileIndex, c.list.entryAt(g.fileIndex).path)
+	state, err := f.stateFromKeys(f.bound, c.list, g.fileIndex, c.list.entryAt(g.fileIndex).path)
 	if err != nil {
 		return groupFilter{}, err
 	}
-	return c.filterForState(f.addStatistics(state, opened, g.index, g.file.leafIndex), opened.Leaves(), g.file.leafIndex), nil
+	return c.filterForState(f.addGroupStatistics(state, opened, g.index, g.file.leafIndex), opened.Leaves(), g.file.leafIndex), nil
 }
 
 func (c *catalog) streamFilter() groupFilter {
@@ -59,20 +60,22 @@ func (c *catalog) streamFilter() groupFilter {
 	return c.filterForState(c.filter.bound.NewState(), c.leaves, func(leaf int) int { return leaf })
 }
 
-// filterForState lists the columns that a state leaves undecided. leaves are the leaves of the file.
-func (c *catalog) filterForState(state where.State, leaves []format.Leaf, at func(leaf int) int) groupFilter {
+// filterForState returns the state with the columns that it leaves undecided. leaves are the leaves of the file, and
+// leafInFile maps leaves of the dataset to them.
+func (c *catalog) filterForState(state where.State, leaves []format.Leaf, leafInFile func(leaf int) int) groupFilter {
 	f, undecided := c.filter, groupFilter{state: state}
 	needed := f.bound.NeededColumns(state)
 	for _, col := range f.columns {
 		if slices.Contains(needed, col.name) {
-			here := at(col.leaf)
+			here := leafInFile(col.leaf)
 			undecided.columns = append(undecided.columns, groupColumn{col, here, c.leaves[col.leaf].Width, leaves[here].PerSecond})
 		}
 	}
 	return undecided
 }
 
-// bindStream binds the condition to a stream's columns. A stream's texts change with each batch, and it has no path.
+// bindStream binds the condition to a stream's columns. They must be numbers or booleans, because the dictionaries of
+// texts may change with each batch.
 func (f *filter) bindStream(leaves []format.Leaf) error {
 	if f == nil {
 		return nil
@@ -88,9 +91,9 @@ func (f *filter) bindStream(leaves []format.Leaf) error {
 	return nil
 }
 
-// addNeeds adds the memory of a condition to the needs of a pass. The scheduler decodes its columns one after the
+// addMemoryNeeds adds the memory of a condition to the needs of a pass. The scheduler decodes its columns one after the
 // other, while the workers decode features.
-func (f *filter) addNeeds(n *passNeeds, c *catalog) {
+func (f *filter) addMemoryNeeds(n *passNeeds, c *catalog) {
 	if f == nil || len(f.columns) == 0 {
 		return
 	}
@@ -103,11 +106,11 @@ func (f *filter) addNeeds(n *passNeeds, c *catalog) {
 			scratch = max(scratch, l.TextScratch)
 		}
 		if col.kind.Class == where.Lists {
-			n.row += 8 * (l.PerRow + l.PerRow/2 + 2)
+			n.rowBytes += 8 * (l.PerRow + l.PerRow/2 + 2)
 		}
 	}
-	n.base += scratch
-	n.row += 8 + int64(f.bound.RowBits()+7)/8
+	n.baseBytes += scratch
+	n.rowBytes += 8 + int64(f.bound.RowBits()+7)/8
 }
 
 // rowFilter evaluates a condition on spans. It belongs to the scheduler.
@@ -137,7 +140,7 @@ func (f *rowFilter) markSkipped(ctx context.Context, g *openedGroup, s *span) er
 			return s.placeError(err, c.name)
 		}
 	}
-	own := s.newPiece.reserveSkips() // without the rows outside the sample
+	own := s.newPiece.reserveSkips() // marks the rows for which the condition is not true
 	if own == nil {
 		f.rows.MarkSkipped(s.skip)
 		return nil
@@ -184,7 +187,7 @@ func (f *rowFilter) decodeColumn(ctx context.Context, c *groupColumn, s *span) e
 	})
 }
 
-func skipAll(set []uint64, n int) {
+func setAllBits(set []uint64, n int) {
 	for w := range set {
 		set[w] = ^uint64(0)
 	}
@@ -193,7 +196,7 @@ func skipAll(set []uint64, n int) {
 	}
 }
 
-// sampleMemo keeps the samples of matching rows by seed and size, because finding one may need a pass over the
+// sampleMemo keeps the samples of matching rows by seed and size, because finding a sample may need a pass over the
 // condition's columns.
 type sampleMemo struct {
 	mutex    sync.Mutex
@@ -234,15 +237,15 @@ func (d *Dataset) sampleMatches(ctx context.Context) (sampler, error) {
 	found := newSampleFinder(d.opt.Seed, d.opt.Sample)
 	err := newMatchDataset(d.catalog, opt, d.spool).runPass(ctx, stream.Range{}, func(c *stream.Chunk) bool {
 		for i := range c.Rows {
-			found.add(c.Position(i))
+			found.addRow(c.Position(i))
 		}
 		return true
 	})
-	return found.sample(), err
+	return found.foundSampler(), err
 }
 
-// newMatchDataset returns a Dataset of a catalog's matching rows without feature columns, so that a pass decodes only
-// the condition's columns.
+// newMatchDataset returns a Dataset that has no features, only the rows of a catalog that match the condition. A pass
+// over it decodes only the condition's columns.
 func newMatchDataset(c *catalog, opt Options, spool func() *scratch.Space) *Dataset {
 	d := &Dataset{catalog: c, opt: opt, features: &features{}, spool: spool}
 	d.samplerWithoutWhere = func() sampler { return newSampleFinder(0, 0).sampler } // sample all rows

@@ -33,14 +33,14 @@ const (
 	statsEnd     = 0
 
 	statsBlock = 1 << 20
-	// A block that does not shrink grows by zstd's own framing, 3 bytes per 128 KiB and a header.
+	// A block that zstd cannot compress grows by zstd's framing, which is 3 bytes per 128 KiB and a header.
 	maxPackedBlock = statsBlock + statsBlock/256 + 1024
-	// MaxStatsHeader is the longest header in bytes: 256 MiB of JSON describe some three million columns.
+	// MaxStatsHeader is the longest header in bytes: 256 MiB of JSON describe about three million columns.
 	MaxStatsHeader = 256 << 20
 
-	// Float64 Gram matrices of real-valued data do not shrink at any level (0.91 of their
-	// size at best), matrices of pixels and word counts do (0.42, 0.02), and nearly as far
-	// at the fastest level as at the slowest: 90 to 960 MB/s on one core against 7 to 70.
+	// Float64 Gram matrices of real-valued data shrink to 0.91 of their size at best, matrices of pixels to 0.42, of
+	// word counts to 0.02. The fastest level compresses nearly as far as the slowest, on one core at 90 to 960 MB/s
+	// instead of 7 to 70.
 	statsLevel = zstd.SpeedFastest
 )
 
@@ -50,22 +50,22 @@ type StatsHeader struct {
 	Version  string            `json:"version"` // of the program that wrote it
 	Columns  []stream.Column   `json:"columns,omitempty"`
 	LeftOut  []stream.LeftOut  `json:"left_out,omitempty"`
-	Decided  []stream.LeftOut  `json:"decided,omitempty"` // left out by decision during the pass
+	Decided  []stream.LeftOut  `json:"decided,omitempty"` // columns left out by a decision during the pass
 	Options  map[string]string `json:"options,omitempty"` // options that affect the statistics: label, weight, missing, sample, …
-	Table    *stream.Table     `json:"table,omitempty"`   // with all inputs; nil for bare files, and for parts of several tables
+	Table    *stream.Table     `json:"table,omitempty"`   // the table of all inputs; nil for bare files, and for parts of several tables
 	Part     *stream.Part      `json:"part,omitempty"`    // the shards of a plan in these statistics; nil without a plan
 	Inputs   []stream.Input    `json:"inputs,omitempty"`
 	Ranges   []stream.Range    `json:"ranges,omitempty"` // global rows covered
 	Warnings []string          `json:"warnings,omitempty"`
 }
 
-// Section is one named run of bytes to write to a container.
+// Section is a named sequence of bytes to write to a container.
 type Section struct {
 	Name string // 1 to 255 bytes, unique in the container
 	Body io.WriterTo
 }
 
-// WriteStats writes a container to path, a file or an object, whole or not at all.
+// WriteStats writes a container to path, a file or an object, which appears there only once it is complete.
 func WriteStats(ctx context.Context, path string, h StatsHeader, sections ...Section) error {
 	f, err := atomicfile.Create(ctx, path)
 	if err != nil {
@@ -78,9 +78,9 @@ func WriteStats(ctx context.Context, path string, h StatsHeader, sections ...Sec
 	return f.Commit()
 }
 
-// WriteStatsTo writes a container. Sections stream through: it holds two blocks, never a whole section.
+// WriteStatsTo writes a container. It holds two blocks of a section in memory, never a whole section.
 func WriteStatsTo(w io.Writer, h StatsHeader, sections ...Section) error {
-	h.Warnings = fewWarnings(h.Warnings)
+	h.Warnings = limitWarnings(h.Warnings)
 	header, err := json.Marshal(h)
 	if err != nil {
 		return fmt.Errorf("statistics header: %w", err)
@@ -122,7 +122,7 @@ func WriteStatsTo(w io.Writer, h StatsHeader, sections ...Section) error {
 	return err
 }
 
-// writeSection writes one section, reusing the buffers of the one before.
+// writeSection writes one section, reusing the buffers of the previous section.
 func (b *blockWriter) writeSection(s Section) error {
 	head := append([]byte{statsSection, byte(len(s.Name))}, s.Name...)
 	if _, err := b.out.Write(head); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// checkCounts refuses a header with impossible counts, because users of the header rely on correct ones. A checksum
+// checkCounts refuses a header with impossible counts, because users of the header rely on its counts. A checksum
 // detects damage, but not a header that no program could have written.
 func (h *StatsHeader) checkCounts() error {
 	if h.Part != nil {
@@ -25,7 +25,7 @@ func (h *StatsHeader) checkCounts() error {
 	var last int64
 	for _, r := range h.Ranges {
 		if r.From < last || r.To < r.From || r.To > rows {
-			return fmt.Errorf("rows %d to %d of %d cannot be covered, behind row %d", r.From, r.To, rows, last)
+			return fmt.Errorf("the range of rows %d to %d of %d is not possible after row %d", r.From, r.To, rows, last)
 		}
 		last = r.To
 	}
@@ -36,7 +36,7 @@ func checkColumns(columns []stream.Column) error {
 	seen := make(map[string]bool, len(columns))
 	for _, c := range columns {
 		if seen[c.Name] {
-			return fmt.Errorf("column %q is there twice", c.Name)
+			return fmt.Errorf("column %q occurs twice", c.Name)
 		}
 		seen[c.Name] = true
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ExpandStats turns the names of statistics files, globs and folders of them into file names: local globs that a shell
-// has not expanded, and globs over the keys of a bucket. An argument that is the name of an existing file is not a
-// glob. Files of a glob are in byte order.
+// ExpandStats replaces globs and folders among the arguments by the names of the statistics files that they contain. A
+// glob is a local pattern that a shell has not expanded, or a pattern for the keys of a bucket. An argument that is the
+// name of an existing file is not a glob. Files of a glob are in byte order.
 func ExpandStats(ctx context.Context, args []string, opt FetchOptions) ([]string, error) {
 	client := opt.newClient()
 	var paths []string
@@ -45,7 +45,7 @@ func expandLocalStats(ctx context.Context, arg string) ([]string, error) {
 		return nil, err
 	}
 	if place.IsFolder(arg) {
-		return statsInFolder(pattern)
+		return listStatsInFolder(pattern)
 	}
 	if _, err := os.Stat(pattern); !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(pattern, "*?[{") {
 		return []string{pattern}, nil // opening it reports the error
@@ -80,7 +80,7 @@ func isStatsName(name string) bool {
 	return strings.HasSuffix(name, statsEnding) && !isHiddenName(name)
 }
 
-func statsInFolder(dir string) ([]string, error) {
+func listStatsInFolder(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir) // by name
 	if err != nil {
 		return nil, errFetch(dir, stream.Errorf("cannot be listed: %w", withoutPath(err)), stream.Textf("check the path and its permissions"))
@@ -97,7 +97,7 @@ func statsInFolder(dir string) ([]string, error) {
 	return found, nil
 }
 
-func statsInBucket(ctx context.Context, client *store.Client, folder store.Location) ([]string, error) {
+func listStatsInBucket(ctx context.Context, client *store.Client, folder store.Location) ([]string, error) {
 	var found []string
 	for o, err := range client.List(ctx, folder) {
 		if err != nil {
@@ -114,12 +114,12 @@ func statsInBucket(ctx context.Context, client *store.Client, folder store.Locat
 	return found, nil
 }
 
-func objectOrFolder(ctx context.Context, client *store.Client, l store.Location) ([]string, error) {
+func listObjectOrFolder(ctx context.Context, client *store.Client, l store.Location) ([]string, error) {
 	_, err := client.Stat(ctx, l)
 	if !errors.Is(err, store.ErrNotExist) {
 		return []string{l.String()}, err
 	}
-	found, err := statsInBucket(ctx, client, l.WithKey(place.FolderPrefix(l.Key)))
+	found, err := listStatsInBucket(ctx, client, l.WithKey(place.FolderPrefix(l.Key)))
 	if errors.Is(err, errNoStats) {
 		e := stream.Dataf(l.PublicName(), "there is neither an object nor a folder of this name")
 		e.Remedy = stream.Textf("check the bucket and the key")
@@ -134,14 +134,14 @@ func expandObjectStats(ctx context.Context, client *store.Client, arg string) ([
 		return nil, err
 	}
 	if l.Key == "" || strings.HasSuffix(l.Key, "/") {
-		return statsInBucket(ctx, client, l)
+		return listStatsInBucket(ctx, client, l)
 	}
 	prefix, isGlob := l.GlobPrefix()
 	if !isGlob {
 		if strings.HasSuffix(l.Key, statsEnding) || l.IsWeb() {
 			return []string{arg}, nil // opening it reports the error
 		}
-		return objectOrFolder(ctx, client, l)
+		return listObjectOrFolder(ctx, client, l)
 	}
 	if fault := glob.PatternFault(l.Key, doublestar.ValidatePattern(l.Key)); fault != "" {
 		return nil, stream.Usagef("%s: %s", l.PublicName(), fault)

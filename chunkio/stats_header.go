@@ -18,28 +18,28 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ReadStatsHeader reads the header of the container at path. Of an object only the beginning is fetched, by few
-// requests; bytes after the header are not verified. Errors are *stream.DataError.
+// ReadStatsHeader reads the header of the container at path. It does not verify the bytes after the header. Of an
+// object it fetches only the beginning, by few requests. Errors are *stream.DataError.
 func ReadStatsHeader(ctx context.Context, path string, opt FetchOptions) (StatsHeader, error) {
 	h, err := ReadStatsHead(ctx, path, nil, opt)
 	return h.Header, err
 }
 
-// StatsHead is a header that was read alone. OpenStatsAs opens its container.
+// StatsHead is a header that was read without the rest of its container. OpenStatsAs opens the container later.
 type StatsHead struct {
 	Header StatsHeader
 	Check  uint64 // digest of the header's bytes
 	Took   int64  // bytes of memory used to read it
 
-	lists rawLists // of Header
+	lists rawLists // undecoded lists of Header
 }
 
-// rawLists are the undecoded lists of a header that many files have in common.
+// rawLists contains the undecoded lists of a header, which are often equal in many files.
 type rawLists struct{ columns, leftOut, decided []byte }
 
-// ReadStatsHead is ReadStatsHeader for callers that open the statistics later, and read many headers. If the columns,
-// or the columns left out, equal those in like, which may be nil, they are shared: decoding 1,000 columns takes 1 ms,
-// and comparing their bytes takes much less.
+// ReadStatsHead is ReadStatsHeader for callers that read many headers, and open the containers later. If like is not
+// nil, the new header shares with it the lists of columns that are equal in both. This saves time: decoding 1,000
+// columns takes 1 ms, and comparing their bytes takes much less.
 func ReadStatsHead(ctx context.Context, path string, like *StatsHead, opt FetchOptions) (StatsHead, error) {
 	file, size, err := openBeginning(ctx, path, opt)
 	if err != nil {
@@ -97,14 +97,15 @@ func (s *StatsReader) decodeHeader(ctx context.Context, text []byte) error {
 // of 150 MB had 15 million warnings, and reading it took 1.9 GB.
 const mostWarnings = 10_000
 
-func fewWarnings(all []string) []string {
+func limitWarnings(all []string) []string {
 	if len(all) <= mostWarnings {
 		return all
 	}
 	return append(stream.WarningsBySeverity(all)[:mostWarnings-1:mostWarnings-1], fmt.Sprintf("and %d more warnings", len(all)-mostWarnings+1))
 }
 
-// decodeList decodes and checks a list. If the list's bytes equal as, it returns like instead.
+// decodeList decodes and checks the list whose bytes are *written. If they are equal to the bytes as, from which the
+// list like was decoded, it returns like, and sets *written to as.
 func decodeList[T any](ctx context.Context, s *StatsReader, written *[]byte, as []byte, like []T, check func([]T) error) (list []T, err error) {
 	switch {
 	case len(*written) == 0:
@@ -119,8 +120,8 @@ func decodeList[T any](ctx context.Context, s *StatsReader, written *[]byte, as 
 	return list, err
 }
 
-// decodeStrictly decodes a part of the header, if the memory has room for it. The decoder holds a copy of the text,
-// and the half-size buffer that it grew from.
+// decodeStrictly decodes a part of the header, if the memory has room for it. The JSON decoder needs room for a copy of
+// the text in a buffer that grows, and for the previous buffer, which has half the size.
 func (s *StatsReader) decodeStrictly(ctx context.Context, text []byte, into any) error {
 	size, err := jsonsize.DecodedBytes(ctx, text, reflect.TypeOf(into).Elem())
 	if ctx.Err() != nil {
@@ -188,9 +189,9 @@ func (read objectInPlace) ReadAt(b []byte, at int64) (int, error) {
 
 func (objectInPlace) Close() error { return nil }
 
-// FindStatsHeader is ReadStatsHeader for a file that may not exist. A local file must also have the length of its
-// blocks, because a copy may have been cut short. This check reads 4 bytes of every MiB. Objects exist whole or not at
-// all.
+// FindStatsHeader is ReadStatsHeader for a file that may not exist. A local file must also be as long as its blocks
+// require, because a copy may have been cut short. This check reads 4 bytes of every MiB. Objects need no check,
+// because an incomplete object is never visible.
 func FindStatsHeader(ctx context.Context, path string, opt FetchOptions) (h StatsHeader, found bool, err error) {
 	head, err := ReadStatsHead(ctx, path, nil, opt)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotExist) {

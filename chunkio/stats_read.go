@@ -19,8 +19,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// StatsReader reads a statistics container. Open has verified the whole file, so a section can be used while it is
-// read; its own checksum is verified at its end.
+// StatsReader reads a statistics container. OpenStats has verified the whole file, so a section can be used while it is
+// read. The section's own checksum is verified at its end.
 type StatsReader struct {
 	Header StatsHeader
 
@@ -30,7 +30,7 @@ type StatsReader struct {
 	digest      uint64
 	headerCheck uint64     // digest of the header's bytes
 	headerKnown bool       // the header was read before, and is not decoded again
-	like        *StatsHead // may have the same lists; nil for none
+	like        *StatsHead // a header that may have the same lists; nil if there is none
 	memory      int64      // limit for the header; 0 means no limit
 	heldBytes   int64      // bytes of memory held so far by the decoded header
 	tookBytes   int64      // most bytes used to read the header
@@ -38,11 +38,11 @@ type StatsReader struct {
 	sections    []statsExtent
 }
 
-// statsExtent is the place of a section's blocks.
+// statsExtent is the position of a section's blocks in a container.
 type statsExtent struct {
 	name             string
-	offset, size     int64 // blocks with their lengths, without the end
-	length, checksum uint64
+	offset, size     int64  // of the blocks with their lengths, without the end mark
+	length, checksum uint64 // of the uncompressed bytes
 }
 
 // IsStats reports whether the file at path begins like a statistics container. For an object the name is enough if it
@@ -51,7 +51,7 @@ type statsExtent struct {
 func IsStats(ctx context.Context, path string, opt FetchOptions) bool {
 	head := make([]byte, len(statsMagic))
 	if place.IsURL(path) {
-		return objectIsStats(ctx, path, opt, head)
+		return isStatsObject(ctx, path, opt, head)
 	}
 	path, err := place.LocalPath(path)
 	if err != nil {
@@ -69,7 +69,7 @@ func IsStats(ctx context.Context, path string, opt FetchOptions) bool {
 	return err == nil && string(head) == statsMagic
 }
 
-func objectIsStats(ctx context.Context, path string, opt FetchOptions, head []byte) bool {
+func isStatsObject(ctx context.Context, path string, opt FetchOptions, head []byte) bool {
 	l, err := store.Parse(path)
 	if err != nil {
 		return false
@@ -152,7 +152,7 @@ var (
 	errStatsMagic = errors.New("not a statistics file (it does not begin with \"" + statsMagic + "\")")
 	errStatsNewer = errors.New("written by a newer program")
 	errStatsPipe  = errors.New("this is a pipe, and statistics are not read from front to back")
-	// errStatsChanged reports a file whose header was read before.
+	// errStatsChanged reports that a file has another header than before.
 	errStatsChanged = errors.New("it was replaced while it was read")
 )
 
@@ -216,7 +216,7 @@ func readStats(ctx context.Context, path string, file io.ReaderAt, size, memory 
 }
 
 func (s *StatsReader) readHeader(ctx context.Context, c *statsCursor) error {
-	// A file shorter than the magic is not a statistics file, rather than one that was cut short.
+	// A file shorter than the magic counts as a file of another kind, not as a statistics file that was cut short.
 	if head, err := c.readNext(min(c.bytesLeft, int64(len(statsMagic)))); err != nil {
 		return err
 	} else if string(head) != statsMagic {
@@ -236,13 +236,13 @@ func (s *StatsReader) readHeader(ctx context.Context, c *statsCursor) error {
 		return fmt.Errorf("a header of %d bytes, at most %d are possible", length, MaxStatsHeader)
 	}
 	if s.memory > 0 && length > s.memory {
-		return &stream.MemoryError{What: "the header of " + s.path, Need: length, Limit: s.memory, AtLeast: true} // decoded, it takes more
+		return &stream.MemoryError{What: "the header of " + s.path, Need: length, Limit: s.memory, AtLeast: true} // the decoded header needs more
 	}
 	header, err := c.readNext(length)
 	if err != nil {
 		return err
 	}
-	c.buf = nil // the header keeps the buffer
+	c.buf = nil // header refers to the buffer
 	check, err := c.readNext(8)
 	if err != nil {
 		return err
@@ -264,7 +264,7 @@ func (s *StatsReader) readHeader(ctx context.Context, c *statsCursor) error {
 	return nil
 }
 
-// readSection records the place of one section and skips it.
+// readSection records the position of one section and skips the section.
 func (s *StatsReader) readSection(c *statsCursor, size int64) error {
 	b, err := c.readNext(1)
 	if err != nil {
@@ -301,7 +301,7 @@ func (s *StatsReader) readSection(c *statsCursor, size int64) error {
 		return err
 	}
 	e.length, e.checksum = binary.LittleEndian.Uint64(end), binary.LittleEndian.Uint64(end[8:])
-	if e.length > blocks*statsBlock || e.length+statsBlock <= blocks*statsBlock { // all but the last are full
+	if e.length > blocks*statsBlock || e.length+statsBlock <= blocks*statsBlock { // all blocks but the last are full
 		return fmt.Errorf("section %q: %d bytes in %d blocks", e.name, e.length, blocks)
 	}
 	s.sections = append(s.sections, e)
@@ -392,7 +392,7 @@ func (s *StatsReader) findExtent(name string) *statsExtent {
 // Has reports whether there is a section of that name.
 func (s *StatsReader) Has(name string) bool { return s.findExtent(name) != nil }
 
-// Close closes the file; section readers end with it.
+// Close closes the file. Readers of its sections cannot be used afterwards.
 func (s *StatsReader) Close() error {
 	if s.closer == nil {
 		return nil

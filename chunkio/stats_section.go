@@ -11,8 +11,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// SectionReader returns the uncompressed bytes of a section from its start. The caller must read to io.EOF, where the
-// length and the checksum are verified. The reader holds two blocks in memory.
+// SectionReader returns the uncompressed bytes of a section from its start. The caller must read to io.EOF, because the
+// length and the checksum are verified only there. The reader holds two blocks in memory.
 func (s *StatsReader) SectionReader(name string) (io.Reader, error) {
 	e := s.findExtent(name)
 	if e == nil {
@@ -28,6 +28,7 @@ func (s *StatsReader) SectionReader(name string) (io.Reader, error) {
 	}, nil
 }
 
+// sectionReader decompresses a section, and verifies it at its end.
 type sectionReader struct {
 	path                string
 	extent              statsExtent
@@ -64,7 +65,7 @@ func (r *sectionReader) readBlock() ([]byte, error) {
 		return nil, r.errSection(err)
 	}
 	n := binary.LittleEndian.Uint32(length[:])
-	if n > maxPackedBlock { // the file was verified, so it has been changed since
+	if n > maxPackedBlock { // impossible in a verified file, so the file has changed
 		return nil, r.errSection(errors.New("the file has changed"))
 	}
 	if int(n) > cap(r.packed) {

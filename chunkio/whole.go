@@ -25,13 +25,13 @@ type FetchOptions struct {
 	// Folder is the open folder of a local file, if other users may have put the file there. The file is opened only if
 	// it belongs to this user, and not through a link. Only the name in its path is used.
 	Folder *os.Root
-	Memory int64           // limit for a document held whole, with its parsed form; 0 means no limit
-	Temp   scratch.Options // stores a copy of an object, within its limit of bytes
+	Memory int64           // limit in bytes for a whole document with its parsed form; 0 means no limit
+	Temp   scratch.Options // scratch space for a copy of an object
 }
 
 // errTooLong returns the error of a document at path for which there is too little memory.
 func (o FetchOptions) errTooLong(path string, need int64) error {
-	return &stream.MemoryError{What: "reading " + place.DisplayName(path), Need: need, Limit: o.Memory, AtLeast: true} // parsed, it takes more
+	return &stream.MemoryError{What: "reading " + place.DisplayName(path), Need: need, Limit: o.Memory, AtLeast: true} // the parsed form needs more
 }
 
 func (o FetchOptions) newClient() *store.Client {
@@ -81,15 +81,15 @@ func Fetch(ctx context.Context, path string, opt FetchOptions) (Fetched, error) 
 	spool, err := atomicfile.NewSpool(space.Dir(), "ufs-download")
 	if err != nil {
 		space.Shrink(o.Size)
-		return nil, opt.errNoSpool(l.PublicName(), space.Dir(), err)
+		return nil, opt.errNoRoom(l.PublicName(), space.Dir(), err)
 	}
-	copied := &download{spool, space, o.Size}
+	copied := &downloadedObject{spool, space, o.Size}
 	to := &stickyWriter{w: spool}
 	if err = client.Download(ctx, o, to); err == nil {
 		_, err = spool.Seek(0, io.SeekStart)
 	}
 	if to.err != nil {
-		err = opt.errNoSpool(l.PublicName(), space.Dir(), to.err)
+		err = opt.errNoRoom(l.PublicName(), space.Dir(), to.err)
 	}
 	if err != nil {
 		copied.Close()
@@ -98,14 +98,14 @@ func Fetch(ctx context.Context, path string, opt FetchOptions) (Fetched, error) 
 	return copied, nil
 }
 
-type download struct {
+type downloadedObject struct {
 	*atomicfile.Spool
 	space *scratch.Space
 	size  int64
 }
 
 // Close removes the copy.
-func (d *download) Close() error {
+func (d *downloadedObject) Close() error {
 	d.space.Shrink(d.size)
 	d.size = 0
 	return d.Spool.Close()
@@ -123,8 +123,8 @@ func (s *stickyWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// errNoSpool returns the error of a folder without room for a copy of the object called name.
-func (o FetchOptions) errNoSpool(name, folder string, err error) error {
+// errNoRoom returns the error of a folder without room for a copy of the object called name.
+func (o FetchOptions) errNoRoom(name, folder string, err error) error {
 	remedy := stream.PlainText("free some space there, or set TMPDIR to another folder")
 	if o.Temp.Dir != "" {
 		remedy = stream.Textf("free some space there, or choose another {temp-dir}")
@@ -155,8 +155,8 @@ func ReadAll(ctx context.Context, path string, opt FetchOptions, remedy stream.T
 	return text, err
 }
 
-// readWithin reads r to its end. The size of a file is known. The buffer for a pipe grows, and outgrown buffers count
-// as garbage.
+// readWithin reads r to its end if the memory has room for the contents. The size of a file is known. The buffer for a
+// pipe grows, and the memory must also have room for outgrown buffers.
 func (o FetchOptions) readWithin(path string, r io.Reader) ([]byte, error) {
 	copies, size := int64(3), int64(0)
 	if f, ok := r.(Fetched); ok {

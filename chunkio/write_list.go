@@ -14,11 +14,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// listWriter collects the rows of a row group, row by row, as one list each.
+// listWriter collects the rows of a row group. Each row becomes one list.
 type listWriter struct {
 	w         *writer.File
 	opt       WriteOptions
-	d         int
+	d         int // number of features, the length of each list
 	typ       writer.Number
 	positions []int64
 	values    []float64
@@ -66,7 +66,7 @@ func (l *listWriter) addChunk(c *stream.Chunk) error {
 	return nil
 }
 
-// flushGroup writes the collected rows as one row group. It encodes one row at a time, so that the levels are short.
+// flushGroup writes the collected rows as one row group. It encodes one row at a time, to keep the levels short.
 func (l *listWriter) flushGroup() error {
 	rows := len(l.positions)
 	if rows == 0 {

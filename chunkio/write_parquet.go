@@ -18,7 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// WriteOptions shapes the file of WriteParquet; the zero value is a good choice.
+// WriteOptions controls the form of the file that WriteParquet writes. The zero value is a good choice.
 type WriteOptions struct {
 	// Type is the type of every feature: bool, int8 … int64, uint8 … uint32, float or double. If empty, each column
 	// has its own Type if it is one of these, else double. A value that an integer type cannot hold is an error;
@@ -33,14 +33,15 @@ type WriteOptions struct {
 	// int32) for the row at a global position.
 	Label      func(position int64) int32
 	LabelName  string
-	labelValue func(position int64) float64 // for Convert, of sparse rows: a double
-	// Sparse writes two list columns, "indices" of INT32 and "values" of Type, which is float or double, with the
-	// entries that are not zero; empty means float if it holds all features' types, else double. A missing value
-	// becomes a null entry. Features keep their numbers, not their names, and features after the last one that occurs
-	// are not in the file: read it with Options.Sparse "indices,values,D". Row groups are of 512 rows by default.
+	labelValue func(position int64) float64 // used in place of Label if Convert writes sparse rows; its values are doubles
+	// Sparse writes the entries that are not zero as two list columns, "indices" of INT32 and "values" of Type, which
+	// is float or double. If Type is empty, it is float if float represents the types of all features, else double. A
+	// missing value becomes a null entry. Features keep their numbers, not their names, and features after the last one
+	// that occurs are not in the file, so Options.Sparse "indices,values,D" must name their number D when the file is
+	// read. Row groups are of 512 rows by default.
 	Sparse bool
-	// List, if set, writes all features as one column of that name, of lists of Type: features keep their numbers,
-	// not their names. Not with Sparse chunks.
+	// List, if set, writes all features as one column of that name, of lists of Type: features keep their numbers, not
+	// their names. Sparse chunks are an error.
 	List string
 	// Threads is the number of columns encoded at once; 0 means GOMAXPROCS. The file does not depend on it.
 	Threads int
@@ -63,9 +64,9 @@ func (o WriteOptions) withDefaults(d int) WriteOptions {
 	return o
 }
 
-// WriteParquet writes all rows of src to the file or object at path, which appears whole or not at all: zstd, data
-// pages v1, statistics, one column a feature. Sparse chunks are written dense, unless Sparse writes all rows as
-// lists; weights are not written. It holds one row group as float64.
+// WriteParquet writes all rows of src to the file or object at path, which appears only once it is complete. It has
+// zstd compression, data pages v1, statistics, and one column for each feature. Sparse chunks are written dense, unless
+// WriteOptions.Sparse is set. Weights are not written. Memory holds one row group as float64.
 func WriteParquet(ctx context.Context, path string, src stream.Source, opt WriteOptions) error {
 	out, err := atomicfile.Create(ctx, path)
 	if err != nil {
@@ -156,7 +157,7 @@ type tableWriter struct {
 	opt   WriteOptions
 	d     int
 	types []writer.Number
-	// data is column-major, RowGroupRows a column; positions are its rows' positions.
+	// data is column-major, with RowGroupRows values a column. positions are the global positions of its rows.
 	data      []float64
 	positions []int64
 }
@@ -265,8 +266,8 @@ func (o WriteOptions) writeLabels(c *writer.Chunk, positions []int64) error {
 	return format.Guard(func() error { return writer.Put(c, labels, nil, nil) })
 }
 
-// verifyWritten reads back the footer of a finished file, before it gets its name. [writer.File.FooterBytes] counts
-// its memory.
+// verifyWritten reads back the footer of a finished file, before the file gets its name. [writer.File.FooterBytes]
+// counts the memory of this footer.
 func verifyWritten(out *atomicfile.File, rows int64, leaves int) error {
 	again, err := out.Reopen()
 	if err != nil {

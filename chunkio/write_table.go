@@ -15,13 +15,13 @@ import (
 )
 
 // TableColumn is one column of a small table: Values is a []string, []int64, []time.Time (in microseconds), []float64
-// or []stream.Position, one a row. NaN, ±Inf and unknown positions are written as null.
+// or []stream.Position, with one value for each row. NaN, ±Inf and unknown positions are written as null.
 type TableColumn struct {
 	Name   string
 	Values any
 }
 
-// WriteTable writes a table in memory as Parquet, one row group: for results, not for data.
+// WriteTable writes a table that is in memory as Parquet with one row group. It is meant for small tables of results.
 func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 	var fields schema.FieldList
 	writes := make([]func(*writer.Chunk) error, len(columns))

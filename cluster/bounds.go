@@ -2,32 +2,32 @@ package cluster
 
 import "math"
 
-// bounds holds, for every row, an upper bound on the distance from its centre and lower bounds on the distances from
-// the other centres. So a row is searched again only when centres have moved far enough for its cluster to change. One
-// bound on all other centres (Hamerly, Making k-means even faster, SDM 2010) is tried first. Then come the bounds of
-// Elkan (Using the triangle inequality to accelerate k-means, ICML 2003), one for each of up to maxGroups centres. For
-// more centres there is one bound for each group of centres with neighbouring numbers (Ding et al., Yinyang k-means,
-// ICML 2015).
+// bounds holds, for every row, an upper bound on the distance from its own centre and lower bounds on the distances
+// from the other centres. A row is searched again only when centres have moved far enough for its cluster to change.
+// First, one lower bound for all other centres is tried (Hamerly, Making k-means even faster, SDM 2010). Then come the
+// bounds of Elkan (Using the triangle inequality to accelerate k-means, ICML 2003), one for each centre, if there are
+// at most maxGroups centres. More centres are divided into groups with neighbouring numbers, with one bound for each
+// group (Ding et al., Yinyang k-means, ICML 2015).
 //
-// A bound is stored minus (own) or plus (others) the path that its centres had moved when the bound was computed.
-// Adding the current path when the bound is read brings it up to date. All bounds are in the store's scale, and
-// rounded to the safe side by a share of 2⁻²⁰ to 2⁻²²: this is more than float32 loses, and far more than the rounding
-// of exact distances. So a row whose bounds separate its centre from the other centres is in the same cluster as in
-// Lloyd's iteration.
+// The path of a centre is the sum of its moves so far. An upper bound is stored minus the path of its centre at the
+// time when it was computed, and a lower bound plus this path. When the bound is read, the current path brings it up to
+// date. All bounds are in the store's scale. They are rounded to the safe side by a share of 2⁻²⁰ to 2⁻²², which is
+// more than the rounding of float32, and far more than the rounding of exact distances. So if a row's bounds separate
+// its centre from the other centres, the row is in the same cluster as in Lloyd's iteration.
 //
 // bounds holds 8 bytes for each row and 4 more for each group of centres.
 type bounds struct {
-	own    []float32 // n: upper bound for the row's own centre, minus the path of this centre
-	others []float32 // n: lower bound for all other centres, plus the longest path
-	groups []float32 // n×count: lower bound for the other centres in a group, plus the path of the group
+	own    []float32 // n: upper bound for the row's own centre, minus this centre's path
+	others []float32 // n: lower bound for all other centres, plus longestPath
+	groups []float32 // n×count: lower bound for the other centres of a group, plus the group's path
 
-	width, count int       // centres in a group; number of groups
-	path         []float32 // c: at least the sum of a centre's moves
-	groupPath    []float32 // count: at least the sum of the longest moves in a group
-	longestPath  float32   // at least the sum of the longest moves of all
+	width, count int       // number of centres in a group; number of groups
+	path         []float32 // c: at least the sum of each centre's moves
+	groupPath    []float32 // count: at least the sum of the longest move in the group at each step
+	longestPath  float32   // at least the sum of the longest move of all centres at each step
 }
 
-// maxGroups bounds the memory: 256 bytes a row, as much as 64 columns of the narrow copy.
+// maxGroups limits bounds to 256 bytes a row, as much as 64 columns of the narrow copy of the rows (see store).
 const maxGroups = 64
 
 func newBounds(n, c int) *bounds {
@@ -38,7 +38,7 @@ func newBounds(n, c int) *bounds {
 	return b
 }
 
-// reset forgets all moves; the bounds are then invalid.
+// reset sets all paths to 0. The bounds are then invalid.
 func (b *bounds) reset() {
 	clear(b.path)
 	clear(b.groupPath)
@@ -89,13 +89,15 @@ func (b *bounds) isStillNearest(i int, cluster int32) bool {
 	return false
 }
 
-// lowerBound returns a lower bound plus a path, with a margin for rounding here and when the bound is read.
+// lowerBound adds a path to the lower bound v, and subtracts a margin for rounding in this addition and in the later
+// subtraction of the path.
 func lowerBound(v, path float32) float32 {
 	return (max(v, 0) + path) * safeLess
 }
 
-// setRow computes the bounds of row i, with square = ‖x‖², from the values of a search: own for its centre, other for
-// the nearest other centre, and groups for the nearest centre of each group. A value may be wrong by slack.
+// setRow computes the bounds of row i, which is in the given cluster. square is ‖x‖² of the row x. own, other and
+// groups are values that a search has computed (see screen): own for the cluster's centre, other for the nearest other
+// centre, and groups for the nearest centre of each group. slack bounds the error of a value.
 func (b *bounds) setRow(i int, cluster int32, square, slack, own, other float32, groups []float32) {
 	u := sqrtPositive(square + 2*own + slack)
 	path := b.path[cluster]

@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// descent is Lloyd's iteration over a store from one start. It computes the same result as passes over all rows, to
-// the last bit, but looks at few rows.
+// descent is Lloyd's iteration over the rows of a store, from one start. Its result has the same bits as passes over
+// all rows, but by its bounds it searches only few rows again.
 type descent struct {
 	store   *store
 	workers []*worker
@@ -21,13 +21,14 @@ type descent struct {
 	squares []float64 // n, for inertia
 }
 
-// move is a row that changed its cluster.
-type move struct{ row, from, to int32 }
+// clusterMove is a row that changed its cluster.
+type clusterMove struct{ row, from, to int32 }
 
-// taskRows is the number of rows whose bounds a worker checks in one task.
+// taskRows is the number of rows that a worker checks against their bounds in one task.
 const taskRows = 1024
 
-// newDescent reuses the memory of a finished descent, or nil, except the memory in use by its result.
+// newDescent returns a descent that reuses the memory of old, a finished descent or nil. It does not reuse the memory
+// of old's result.
 func newDescent(t *store, team *kernel.Team, workers []*worker, centers matrix, old *descent) *descent {
 	d := &descent{store: t, workers: workers, team: team, centers: centers,
 		labels: make([]int32, t.n), sizes: make([]int64, centers.Rows)}
@@ -59,15 +60,15 @@ func (d *descent) assignRows() bool {
 				continue
 			}
 			if w.batch = append(w.batch, int32(i)); len(w.batch) == batchRows {
-				d.decideRows(w, s)
+				d.reassignBatch(w, s)
 			}
 		}
 	})
-	kernel.Each(len(d.workers), len(d.workers), func(i int) { d.decideRows(d.workers[i], s) })
+	kernel.Each(len(d.workers), len(d.workers), func(i int) { d.reassignBatch(d.workers[i], s) })
 	return d.applyMoves()
 }
 
-func (d *descent) decideRows(w *worker, s *screen) {
+func (d *descent) reassignBatch(w *worker, s *screen) {
 	if len(w.batch) == 0 {
 		return
 	}
@@ -77,7 +78,7 @@ func (d *descent) decideRows(w *worker, s *screen) {
 	for i, r := range w.batch {
 		best, second, at := float32(none), float32(none), 0
 		for j := range c {
-			if v := w.values[j*valueRows+i]; v < second { // rarely
+			if v := w.values[j*valueRows+i]; v < second { // rarely true
 				if v < best {
 					best, second, at = v, best, j
 				} else {
@@ -93,7 +94,7 @@ func (d *descent) decideRows(w *worker, s *screen) {
 			}
 		}
 		if old := d.labels[r]; old != label {
-			w.moves = append(w.moves, move{r, old, label})
+			w.moves = append(w.moves, clusterMove{r, old, label})
 			d.labels[r] = label
 		}
 		for g := range groups {
@@ -113,12 +114,12 @@ func (d *descent) decideRows(w *worker, s *screen) {
 	w.batch = w.batch[:0]
 }
 
-// iterate does the same as [runLloyd], over the store. The result's inertia and trace are estimates. Their error is at
-// most the second result.
+// iterate does the same as [runLloyd], over the store. The inertia and the trace of the result are estimates. The
+// second result bounds their error.
 func (d *descent) iterate(ctx context.Context, opt Options) (*Result, float64, error) {
 	r := &Result{}
 	var before matrix
-	exact := math.NaN() // inertia of the last trace; NaN if not computed
+	exact := math.NaN() // exact inertia of the last entry of the trace; NaN if not computed
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
@@ -139,7 +140,7 @@ func (d *descent) iterate(ctx context.Context, opt Options) (*Result, float64, e
 				exact = math.NaN()
 			} else {
 				if math.IsNaN(exact) {
-					exact = d.exactInertia(before, d.labelsBefore())
+					exact = d.exactInertia(before, d.labelsBeforeMoves())
 				}
 				now := d.exactInertia(d.centers, d.labels)
 				small = exact-now <= opt.Tol*exact
@@ -172,7 +173,7 @@ func (d *descent) runRestart(ctx context.Context, opt Options, number int, best 
 	return r, nil
 }
 
-func (d *descent) labelsBefore() []int32 {
+func (d *descent) labelsBeforeMoves() []int32 {
 	labels := append([]int32(nil), d.labels...)
 	for _, w := range d.workers {
 		for _, m := range w.moves {

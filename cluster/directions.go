@@ -10,29 +10,29 @@ type rowNormalizer struct {
 	team   *kernel.Team
 	data   []float64 // rows×k, column by column
 	rows   int
-	isZero []bool // by row of the last call: the row is all zeros
+	isZero []bool // whether each row of the last call is all zeros
 }
 
 func newRowNormalizer(team *kernel.Team, rows, k int) *rowNormalizer {
 	return &rowNormalizer{team: team, data: make([]float64, rows*k), rows: rows, isZero: make([]bool, rows)}
 }
 
-// stripe is the number of rows that a worker scales together.
+// stripe is the number of consecutive rows that a worker scales together.
 const stripe = 64
 
-// normalizeRows returns the rows of x, at most d.rows, scaled to length 1. They are valid until the next call. Rows of
-// zeros stay zeros; rows with a NaN or an infinity get a NaN.
+// normalizeRows returns the rows of x scaled to length 1. x has at most d.rows rows. The result is valid until the next
+// call. Rows of zeros stay zeros; rows with a NaN or an infinity become NaN.
 func (d *rowNormalizer) normalizeRows(x matrix) matrix {
 	to := kernel.ColMajor(d.data, x.Rows, x.Cols, d.rows)
 	kernel.Each(d.team.Threads(), (x.Rows+stripe-1)/stripe, func(t int) {
 		var largest, squares [stripe]float64
 		from := t * stripe
 		rows := min(stripe, x.Rows-from)
-		// After division by its largest entry no row has a square that overflows or vanishes.
+		// Divide a row by its largest entry first, so that no square overflows and not all squares vanish.
 		for j := range x.Cols {
 			for i := range rows {
 				v := math.Abs(x.Data[(from+i)*x.RowStride+j*x.ColStride])
-				largest[i] = max(largest[i], v) // NaN stays
+				largest[i] = max(largest[i], v) // max keeps a NaN
 			}
 		}
 		for i := range rows {
@@ -63,4 +63,4 @@ func (d *rowNormalizer) normalizeRows(x matrix) matrix {
 	return to
 }
 
-func norm(x []float64) float64 { return math.Sqrt(kernel.Dot(x, x)) }
+func vectorLength(x []float64) float64 { return math.Sqrt(kernel.Dot(x, x)) }

@@ -6,8 +6,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// maxSpares is the largest number of empty clusters that can get a row after one pass. After k-means++ there is no
-// empty cluster at first, and rarely one later.
+// maxSpares is the largest number of empty clusters that are filled with a row each after one pass. After k-means++ no
+// cluster is empty at first, and rarely one later.
 const maxSpares = 16
 
 // farRow is a row far from its centre.
@@ -17,14 +17,15 @@ type farRow struct {
 	cluster  int32
 }
 
-// farthest keeps copies of the rows that are farthest from their centres, the farthest first. Of equally far rows, the
-// earlier row comes first. No row is kept twice, because two equal centres would leave a cluster empty again.
-type farthest struct {
+// farthestRows keeps copies of the rows that are farthest from their centres, farthest first. Of rows at equal
+// distances, the earlier row comes first. It does not keep equal rows twice: two equal centres would leave a cluster
+// empty again.
+type farthestRows struct {
 	limit int
 	rows  []farRow
 }
 
-func (f *farthest) offerRow(x matrix, i int, cluster int32, distance float64) {
+func (f *farthestRows) offerRow(x matrix, i int, cluster int32, distance float64) {
 	if distance == 0 || (len(f.rows) == f.limit && distance <= f.rows[f.limit-1].distance) {
 		return
 	}
@@ -47,7 +48,7 @@ func (f *farthest) offerRow(x matrix, i int, cluster int32, distance float64) {
 }
 
 // takeFarthest removes and returns the farthest remaining row whose cluster has other rows.
-func (f *farthest) takeFarthest(size []float64) (farRow, bool) {
+func (f *farthestRows) takeFarthest(size []float64) (farRow, bool) {
 	for i, r := range f.rows {
 		if size[r.cluster] > 1 {
 			f.rows = slices.Delete(f.rows, i, i+1)

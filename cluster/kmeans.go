@@ -9,31 +9,32 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Result is a clustering. Labels, sizes and inertia follow from the centres: each row belongs to the nearest centre.
-// Once the iteration has converged, each centre is also the mean of its rows, up to the tolerance.
+// Result is a clustering. Labels, Sizes and Inertia follow from Centers: each row belongs to the nearest centre. After
+// convergence, each centre is also the mean of its rows, up to the tolerance.
 type Result struct {
 	Centers Matrix  // c×k, row-major
 	Labels  []int32 // n; nil from Refine
-	Sizes   []int64 // rows of each cluster; 0 only if there are fewer distinct rows, or if iterations ran out
+	Sizes   []int64 // number of rows of each cluster; 0 only if there are fewer distinct rows, or if iterations ran out
 	Inertia float64
-	// Trace is the inertia of the start and after each move of the centres. It rises by rounding at most. KMeans
-	// computes all but the last from sums, with an error of about 10⁻¹² of the first inertia, or more if values are
-	// far larger than their differences.
+	// Trace is the inertia at the start and after each move of the centres. It can rise only by rounding. KMeans
+	// computes all entries except the last from sums, with an error of about 10⁻¹² of the first inertia, or more if
+	// values are far larger than their differences.
 	Trace     []float64
 	Converged bool // the iteration ended before MaxIter
 	Restart   int  // number of the best restart, counted from 0
 }
 
-// KMeans clusters rows, n×k in any layout (column-major is fastest), by greedy k-means++ and Lloyd's iteration,
-// restarted with other seeds. Of equal inertias the earlier restart wins.
+// KMeans clusters n×k rows in any layout (column-major is fastest), by greedy k-means++ and Lloyd's iteration. It is
+// restarted with other seeds. Of restarts with equal inertia the earliest is returned.
 //
-// Seeding costs 2 + ⌊ln c⌋ searches of all rows, with 2·n·c·k flops in float32 each, and the first move costs one more
-// search. Each later move costs 2·c·k flops for every row that may have changed its cluster (see bounds): with
-// mnist10k and 10 clusters, this was a quarter of the rows over 38 moves. Integers are fastest, and float32 values
-// that do not vary much in magnitude, because their sums do not round and so need not be computed anew. In addition to
-// the rows, KMeans holds 4·k + 8 bytes a row for all restarts, and about 100 + 4·min(c, 64) bytes a row for each of
-// the min(Restarts, Threads) restarts in progress. With more than 64 clusters in fewer than 256 columns, or with
-// Spherical, every move costs as much as the first search, and only about 80 bytes a row are held.
+// Choosing c first centres costs 2 + ⌊ln c⌋ searches of all rows, each with 2·n·c·k flops in float32, and the first
+// move of the centres costs one more search. Each later move costs 2·c·k flops for every row that may have changed its
+// cluster (see bounds). For mnist10k and 10 clusters, a move searched a quarter of the rows, on average over 38 moves. KMeans is
+// fastest for integers and for float32 values of similar magnitude: their sums do not round, and so can be updated.
+//
+// In addition to the rows, KMeans holds 4·k + 8 bytes a row, which all restarts share, and about 100 + 4·min(c, 64)
+// bytes a row for each of the min(Restarts, Threads) restarts in progress. With more than 64 clusters in fewer than 256
+// columns, or with Spherical set, every move searches all rows, and only about 80 bytes a row are held.
 //
 // The error is a *stream.UsageError, or wraps ErrNotFinite, ErrOverflow, ErrNoDirection or the context's error.
 func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
@@ -49,7 +50,7 @@ func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
 	if !opt.Spherical {
 		t = newStore(opt.Threads, x)
 	}
-	// Workers of parallel restarts never wait for each other, while the workers of one restart do so in every pass.
+	// Parallel restarts never wait for each other, while the workers of one restart do in every pass.
 	parallel := min(opt.Restarts, opt.Threads)
 	best := make([]*Result, parallel)
 	errs := make([]error, parallel)
@@ -105,8 +106,8 @@ func isBetter(a, b *Result) bool {
 	return a.Inertia < b.Inertia || (a.Inertia == b.Inertia && a.Restart < b.Restart)
 }
 
-// plainRestart is a restart by passes over all rows. A store and its workers, which may be nil, are used only for the
-// seeds.
+// plainRestart is a restart by passes over all rows. It uses the store t and its workers, which may be nil, only to
+// choose the first centres.
 func plainRestart(ctx context.Context, team *kernel.Team, x matrix, t *store, workers []*worker, opt Options, number int) (*Result, error) {
 	var unit *rowNormalizer
 	if opt.Spherical {
@@ -125,11 +126,11 @@ func plainRestart(ctx context.Context, team *kernel.Team, x matrix, t *store, wo
 	return r, nil
 }
 
-// Refine moves centres, c×k, by Lloyd's iteration over rows that are read anew for every move. Each call of rows
-// yields all rows in order, in matrices of k columns that are valid until the next step. Refine keeps nothing that
-// grows with the number of rows, so it returns no labels: a [Pass] over the centres computes them. From the seeds of
-// KMeans it makes the same steps to the last bit (its Trace is exact). Errors are the same as in KMeans, with the
-// number of the row in its pass, or come from rows.
+// Refine moves the c×k centres by Lloyd's iteration over rows that are read anew for every move. The sequence rows must
+// yield all rows in order each time, in matrices of k columns that are valid until the next iteration. Memory does not
+// grow with the number of rows, so Refine returns no labels; a [Pass] over the final centres computes them. From the
+// first centres of KMeans it makes the same steps to the last bit, and its Trace is exact. Errors are the errors of
+// KMeans, with the number of the row in its pass, or errors of rows.
 func Refine(ctx context.Context, rows iter.Seq2[Matrix, error], centers Matrix, opt Options) (*Result, error) {
 	faults := opt.commonFaults()
 	if centers.Rows < 1 || centers.Cols < 1 {

@@ -12,13 +12,13 @@ type Matrix struct {
 
 type matrix = kernel.Matrix[float64]
 
-// squaredDistance may round differently from [kernel.Nearest], and is faster.
+// squaredDistance returns ‖x − y‖². It is faster than [kernel.Nearest], but may round differently.
 func squaredDistance(x, y []float64) float64 {
 	whole := len(x) / kernel.SquaresBlock * kernel.SquaresBlock
 	sum, _ := kernel.SquaredDistances(x[:whole], y[:whole], y[:whole])
 	for l := whole; l < len(x); l++ {
 		v := x[l] - y[l]
-		sum += float64(v * v) // never fused: steps are the same on all machines
+		sum += float64(v * v) // float64 prevents a fused operation, which would round differently
 	}
 	return sum
 }

@@ -8,36 +8,35 @@ import (
 )
 
 const (
-	// defaultMaxIter is rarely reached: on mnist70k, 10 clusters, one start converged after 44 moves.
+	// defaultMaxIter is rarely reached. For mnist70k and 10 clusters, one start converged after 44 moves.
 	defaultMaxIter = 300
-	// defaultTolerance keeps rounding from prolonging a finished iteration, because inertia is a sum of up to 10⁷
-	// terms. It is far below any difference between two restarts.
+	// defaultTolerance ends an iteration in which only rounding still changes the inertia, a sum of up to 10⁷ terms. It
+	// is far below any difference between two restarts.
 	defaultTolerance = 1e-10
 )
 
-// Options sets the number of clusters and the effort; a zero field means its default. Results are the same to the
-// last bit for any number of workers.
+// Options sets the number of clusters and the effort. A zero field means its default. Results do not depend on threads.
 type Options struct {
 	Clusters int // c, at least 1; Refine uses the number of its centres
-	Restarts int // KMeans keeps the restart with the lowest inertia; default 1
+	Restarts int // number of starts of KMeans, of which the best counts; default 1
 
 	// MaxIter is the largest number of moves of the centres; default 300.
 	MaxIter int
-	// Tol ends the iteration when a move lowers the inertia by no more than this share; default 1e-10. The iteration
-	// also ends when no centre moves.
+	// Tol ends the iteration when a move of the centres lowers the inertia by at most this share; default 1e-10. The
+	// iteration also ends when no centre moves.
 	Tol float64
 
-	// Spherical uses only the directions of rows: each row is divided by its length, and a centre is the direction of
-	// the sum of its rows. Inertia is then 2·Σ(1 − cosine). Rows of zeros have no direction. Their distance from every
-	// centre is 1; they belong to the first cluster and add nothing to a centre.
+	// Spherical uses only the directions of rows. Each row is divided by its length, and a centre is the direction of
+	// the sum of its rows. Inertia is then 2·Σ(1 − cosine). Rows of zeros have no direction: their distance from every
+	// centre is 1, they belong to the first cluster, and they add nothing to a centre.
 	Spherical bool
 
 	Seed    uint64
 	Threads int // 0 means GOMAXPROCS
 }
 
-// Bytes bounds the memory of [KMeans] in addition to its n×k rows: a narrow copy of the rows, and for each parallel
-// restart its seeds' distances, its labels and bounds, centres and sums, and blocks and panels.
+// Bytes bounds the memory of [KMeans] in addition to its n×k rows. It counts a narrow copy of the rows. For each
+// parallel restart it counts the distances for choosing centres, labels, bounds, centres, sums, and working memory.
 func Bytes(n, k, clusters, restarts int) int64 {
 	rows, cols, c := int64(n), int64(k), int64(clusters)
 	under := rows*(64+4*min(c, maxGroups)) + 8*(6*c+256)*cols + 5<<20

@@ -9,22 +9,22 @@ import (
 )
 
 var (
-	// ErrNotFinite is wrapped, with the row and column, if a row has a NaN or an infinity.
+	// ErrNotFinite is wrapped by errors for a row that has a NaN or an infinity; their text has the row and the column.
 	ErrNotFinite = errors.New("not a finite number")
-	// ErrOverflow is wrapped if a squared distance or a sum is beyond float64.
+	// ErrOverflow is wrapped by errors for a squared distance or a sum that overflows float64.
 	ErrOverflow = errors.New("squared distances overflow; scale the columns")
 	// ErrNoDirection is returned by spherical k-means if all rows are zero.
 	ErrNoDirection = errors.New("no row has a direction: all are zero")
 )
 
-// Pass is one reading of all rows. It assigns each row to the nearest of c centres in k dimensions (ties to the lower
-// cluster) and sums up the rows of each cluster. It holds O(c·k) and a few MiB for each worker, for any number of
-// rows. The bits of its results depend on the order of the rows, but neither on the workers nor on how the rows were
-// divided among calls.
+// Pass is one reading of all rows. It assigns each row to the nearest of c centres in k dimensions (of equally near
+// ones, the first), and adds up the rows of each cluster. It holds O(c·k) numbers and a few MiB for each worker, for
+// any number of rows. The bits of its results depend on the order of the rows, but not on the workers or on the
+// division of the rows among calls of Add.
 type Pass struct {
 	Rows    int64
-	Sizes   []int64 // rows of each cluster
-	Inertia float64 // Σ squared distance from the centre
+	Sizes   []int64 // number of rows of each cluster
+	Inertia float64 // sum of the squared distances of the rows from their centres
 
 	team    *kernel.Team
 	centers matrix
@@ -32,7 +32,7 @@ type Pass struct {
 	unit    *rowNormalizer // nil unless spherical
 	sums    []float64      // c×k: the sum of each cluster's rows
 	zeros   int64          // number of rows without a direction, which belong to the first cluster
-	far     farthest
+	far     farthestRows
 
 	index    []int32
 	distance []float64
@@ -40,20 +40,20 @@ type Pass struct {
 }
 
 const (
-	// blockValues bounds the values that a worker searches and then sums together. They fill half of a level-2 cache,
-	// so that summing does not read memory again.
+	// blockValues bounds the number of values that a worker first searches and then adds up. They fill half of a
+	// level-2 cache, so that adding does not read main memory again.
 	blockValues  = 1 << 17
 	minBlockRows = 64
 	maxBlockRows = 1 << 12
 )
 
-// blockRows returns the number of rows of k values that a team handles together. Results do not depend on it.
+// blockRows returns the number of rows of k values that a team processes together. It does not affect results.
 func blockRows(team *kernel.Team, k int) int {
 	return team.Threads() * min(max(blockValues/max(k, 1), minBlockRows), maxBlockRows)
 }
 
-// NewPass starts a pass for the c×k centres, which it keeps but does not change. In spherical mode the centres must
-// have length 1. 0 threads mean GOMAXPROCS.
+// NewPass starts a pass for the c×k centres, which it keeps but does not change. For spherical k-means the centres must
+// have length 1. threads = 0 means GOMAXPROCS.
 func NewPass(threads int, centers Matrix, spherical bool) *Pass {
 	return newPass(kernel.NewTeam(threads), matrix(centers), spherical)
 }
@@ -63,7 +63,7 @@ func newPass(team *kernel.Team, centers matrix, spherical bool) *Pass {
 	rows := blockRows(team, k)
 	p := &Pass{
 		team: team, sums: make([]float64, c*k),
-		far:   farthest{limit: min(c, maxSpares)},
+		far:   farthestRows{limit: min(c, maxSpares)},
 		index: make([]int32, rows), distance: make([]float64, rows), ones: make([]float64, rows),
 	}
 	for i := range p.ones {
@@ -84,9 +84,9 @@ func (p *Pass) startPass(centers matrix) {
 	p.far.rows = p.far.rows[:0]
 }
 
-// Add assigns the rows of x, in any layout (column-major is fastest), and writes their clusters to labels unless it is
-// nil. The cost is 2·rows·c·k flops in float32 and O(rows·k) in float64. The error wraps ErrNotFinite or ErrOverflow;
-// the pass must then be abandoned.
+// Add assigns the rows of x, in any layout (column-major is fastest), to clusters. If labels is not nil, it writes the
+// clusters to it. The cost is 2·rows·c·k flops in float32 and O(rows·k) in float64. The error wraps ErrNotFinite or
+// ErrOverflow. After an error the pass must be abandoned.
 func (p *Pass) Add(labels []int32, x Matrix) error {
 	if x.Cols != p.centers.Cols || (labels != nil && len(labels) < x.Rows) {
 		panic(fmt.Sprintf("cluster: %d columns for centres of %d, %d labels for %d rows",
@@ -134,8 +134,7 @@ func (p *Pass) addBlock(index []int32, x matrix) error {
 	return nil
 }
 
-// errBadRow describes the fault of row i of x, whose distance is infinite. offset is the number of rows that preceded
-// x.
+// errBadRow describes the fault of row i of x, whose distance is infinite. offset is the number of rows before x.
 func errBadRow(x matrix, i int, offset int64) error {
 	for j := range x.Cols {
 		if v := x.Data[i*x.RowStride+j*x.ColStride]; v-v != 0 {
@@ -145,12 +144,12 @@ func errBadRow(x matrix, i int, offset int64) error {
 	return fmt.Errorf("cluster: row %d: %w", offset+int64(i)+1, ErrOverflow)
 }
 
-// nextCenters returns the means of the clusters of a finished pass as new centres. It also returns whether any centre
-// has moved, and the number of empty clusters that got a row.
+// nextCenters returns the means of the clusters of a finished pass as new centres. moved reports whether any centre has
+// moved, and reseeded is the number of empty clusters that got a row.
 //
-// An empty cluster gets the row that is farthest from its own centre, which lowers the inertia by the row's distance.
-// The centre of the cluster stays for now if every row is its own centre (there are fewer distinct rows than
-// clusters), or if more than maxSpares clusters are empty at once.
+// An empty cluster gets the row that is farthest from its own centre, which lowers the inertia by the row's squared
+// distance. The centre of an empty cluster stays unchanged if every row is equal to its centre (there are fewer
+// distinct rows than clusters), or if more than maxSpares clusters are empty at once.
 func (p *Pass) nextCenters() (centers matrix, moved bool, reseeded int, err error) {
 	c, k := p.centers.Rows, p.centers.Cols
 	centers = kernel.RowMajor(make([]float64, c*k), c, k, k)
@@ -175,7 +174,7 @@ func (p *Pass) nextCenters() (centers matrix, moved bool, reseeded int, err erro
 		sum, to, old := p.sums[j*k:][:k], centers.Data[j*k:][:k], p.centers.Sub(j, 0, 1, k)
 		divisor := size[j]
 		if p.unit != nil && divisor > 0 {
-			divisor = norm(sum) // 0 if rows cancel: any direction is as good
+			divisor = vectorLength(sum) // 0 if rows cancel: every direction is then equally good
 		}
 		for l := range to {
 			to[l] = old.Data[l*old.ColStride]

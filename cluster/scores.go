@@ -7,18 +7,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scores compares a clustering of n rows into r clusters with s known classes: n_ij rows are in cluster i and class j,
-// a_i in cluster i, and b_j in class j. 1 is the best value of all scores. The adjusted Rand index can be negative,
-// and the other scores cannot.
+// Scores compares a clustering of n rows into r clusters with s known classes. Of the rows, n_ij are in cluster i and
+// class j, a_i in cluster i, and b_j in class j. The best value of each score is 1. Only the adjusted Rand index can be
+// negative.
 type Scores struct {
-	// ACC is the share of rows whose class is paired with their cluster, under the best pairing of clusters with
-	// classes, each with at most one. Kuhn, The Hungarian method for the assignment problem, Naval Research Logistics
-	// Quarterly 2 (1955); Munkres, J. SIAM 5 (1957).
+	// ACC is the share of rows whose class is paired with their cluster. The pairing of clusters with classes, each
+	// with at most one, is the best possible. Kuhn, The Hungarian method for the assignment problem, Naval Research
+	// Logistics Quarterly 2 (1955); Munkres, J. SIAM 5 (1957).
 	ACC float64
-	// NMISqrt and NMIMax are the mutual information I = Σ n_ij/n·ln(n·n_ij/(a_i·b_j)), divided by √(H_a·H_b) as in
-	// Strehl and Ghosh, Cluster ensembles, JMLR 3 (2002), and by max(H_a, H_b) as in much of the literature on feature
-	// selection. H_a and H_b are the entropies of clusters and classes. Both scores are 1 if both sides are a single
-	// group, and 0 if only one side is.
+	// NMISqrt and NMIMax are the mutual information I = Σ n_ij/n·ln(n·n_ij/(a_i·b_j)), normalized by the entropies H_a
+	// of the clusters and H_b of the classes. NMISqrt is I/√(H_a·H_b), as in Strehl and Ghosh, Cluster ensembles, JMLR
+	// 3 (2002). NMIMax is I/max(H_a, H_b), as in much of the literature on feature selection. Both are 1 if there is a
+	// single cluster and a single class, and 0 if only one of these holds.
 	NMISqrt, NMIMax float64
 	// Purity is Σ_i max_j n_ij/n: the share of rows in the largest class of their cluster.
 	Purity float64
@@ -28,16 +28,16 @@ type Scores struct {
 	ARI float64
 }
 
-// Compare scores clusters against labels, with one of each for every row. The names of groups do not matter, not even
-// for the last bit. The cost is O(n + max(r, s)³), with r·s counts in memory. If there are no rows, or the slices
-// differ in length, the error is a *stream.UsageError.
+// Compare scores clusters against labels, two slices with one element for each row. The names of clusters and classes
+// do not affect the scores, not even in the last bit. The cost is O(n + max(r, s)³), with r·s counts in memory. If
+// there are no rows, or the slices differ in length, the error is a *stream.UsageError.
 func Compare[C, L comparable](clusters []C, labels []L) (Scores, error) {
 	if len(clusters) != len(labels) || len(labels) == 0 {
-		return Scores{}, stream.Usagef("a score wants a label for every row, and has %d labels for %d rows", len(labels), len(clusters))
+		return Scores{}, stream.Usagef("a score needs a label for every row, and has %d labels for %d rows", len(labels), len(clusters))
 	}
 	// Groups are numbered in the order in which they first appear, so results do not depend on their names.
 	first, second := numberGroups(clusters), numberGroups(labels)
-	t := table{n: float64(len(labels)), a: make([]float64, first.count), b: make([]float64, second.count)}
+	t := contingencyTable{n: float64(len(labels)), a: make([]float64, first.count), b: make([]float64, second.count)}
 	t.cells = make([][]float64, first.count)
 	for i := range t.cells {
 		t.cells[i] = make([]float64, second.count)
@@ -48,18 +48,18 @@ func Compare[C, L comparable](clusters []C, labels []L) (Scores, error) {
 		t.a[i]++
 		t.b[j]++
 	}
-	s := Scores{ACC: t.matchedRows() / t.n, Purity: t.majorityRows() / t.n, ARI: t.adjustedRand()}
+	s := Scores{ACC: t.countMatchedRows() / t.n, Purity: t.countMajorityRows() / t.n, ARI: t.adjustedRand()}
 	s.NMISqrt, s.NMIMax = t.mutualInformation()
 	return s, nil
 }
 
-// numbering gives each row the number of its group.
-type numbering struct {
+// groupNumbers gives each row the number of its group.
+type groupNumbers struct {
 	group []int32
 	count int
 }
 
-func numberGroups[T comparable](groups []T) numbering {
+func numberGroups[T comparable](groups []T) groupNumbers {
 	numbers := make(map[T]int32)
 	group := make([]int32, len(groups))
 	for row, g := range groups {
@@ -70,24 +70,24 @@ func numberGroups[T comparable](groups []T) numbering {
 		}
 		group[row] = i
 	}
-	return numbering{group, len(numbers)}
+	return groupNumbers{group, len(numbers)}
 }
 
-// table holds the counts; they are whole numbers, so their sums are exact.
-type table struct {
+// contingencyTable holds the counts n_ij, a_i and b_j. They are whole numbers, so their sums are exact.
+type contingencyTable struct {
 	n     float64
 	cells [][]float64 // n_ij
 	a, b  []float64
 }
 
-func (t table) majorityRows() (sum float64) {
+func (t contingencyTable) countMajorityRows() (sum float64) {
 	for _, row := range t.cells {
 		sum += slices.Max(row)
 	}
 	return sum
 }
 
-func (t table) matchedRows() (sum float64) {
+func (t contingencyTable) countMatchedRows() (sum float64) {
 	for i, j := range pairByGain(t.cells) {
 		if j >= 0 {
 			sum += t.cells[i][j]
@@ -96,7 +96,7 @@ func (t table) matchedRows() (sum float64) {
 	return sum
 }
 
-func (t table) mutualInformation() (sqrt, largest float64) {
+func (t contingencyTable) mutualInformation() (sqrt, largest float64) {
 	ha, hb := t.entropy(t.a), t.entropy(t.b)
 	if len(t.a) == 1 && len(t.b) == 1 {
 		return 1, 1
@@ -117,14 +117,14 @@ func (t table) mutualInformation() (sqrt, largest float64) {
 	return ratio(math.Sqrt(ha * hb)), ratio(max(ha, hb))
 }
 
-func (t table) entropy(sizes []float64) (h float64) {
+func (t contingencyTable) entropy(sizes []float64) (h float64) {
 	for _, v := range sizes {
 		h -= v / t.n * math.Log(v/t.n)
 	}
 	return h
 }
 
-func (t table) adjustedRand() float64 {
+func (t contingencyTable) adjustedRand() float64 {
 	pairs := func(v float64) float64 { return v * (v - 1) / 2 }
 	var both, a, b float64
 	for _, row := range t.cells {

@@ -7,25 +7,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// screen is a set of centres prepared for the rows of a store. Unlike [kernel.Nearest] it keeps the float32 values,
-// which the bounds need, and searches any set of rows.
+// screen holds a set of centres, prepared for screening the rows of a store in float32. Unlike [kernel.Nearest] it
+// keeps the float32 values, which the bounds need, and can search any set of rows.
 //
 // Let u = 2⁻²⁴, y a centre and x a row, both about the store's shift and scaled. The float32 value of ‖y‖²/2 − xᵀy is
 // wrong by at most
 //
 //	g·‖x‖‖y‖ + h·‖y‖²/2,  g = (min(k, 256) + b + 12)·u,  h = (b + 12)·u,
 //
-// b being the number of blocks of 256 terms. A chain of sums rounds once or twice for each term (in plain Go a product
-// rounds by itself and the first sum does not). Each block rounds once as it is added, and coordinates and ‖y‖²/2
-// round to float32. The rest is for terms of second order. See kernel/screen.go, which derives the bound. ‖x‖² plus
-// twice the value rounds by about 6u(‖x‖² + ‖y‖²) more, and float32 underflows by k·2⁻¹²⁰.
+// with b the number of blocks of 256 terms. A sequence of additions rounds once or twice for each term (in plain Go the
+// product rounds too, while the first addition does not). Each block rounds once when it is added to the sum, and
+// coordinates and ‖y‖²/2 round to float32. The constant 12 leaves room for terms of second order. The comment in
+// kernel/screen.go derives the bound. Computing ‖x‖² plus twice the value adds an error of about 6u(‖x‖² + ‖y‖²), and
+// float32 underflow an error of k·2⁻¹²⁰.
 type screen struct {
 	store       *store
 	c           int
 	points      []float64 // c×padded: the centres
 	narrow      []float32 // c×stride, as in the store
 	halfSquares []float32 // c: ‖y‖²/2
-	longestNorm float64   // max ‖y‖
+	longestNorm float64   // largest ‖y‖
 	g, h        float64
 }
 
@@ -55,31 +56,31 @@ func (s *screen) paddedCenter(j int) []float64 {
 	return s.points[j*long:][:long]
 }
 
-// slack returns a bound on the error of ‖x‖² plus twice a value, for a row with square = ‖x‖².
+// slack bounds the error of ‖x‖² + 2v for a row x with square = ‖x‖² and the float32 value v of any centre.
 func (s *screen) slack(square float64) float32 {
 	const unit = 0x1p-24
 	e := 2*s.g*math.Sqrt(square)*s.longestNorm + s.h*s.longestNorm*s.longestNorm + 16*unit*(square+s.longestNorm*s.longestNorm) + float64(s.store.k)*0x1p-119
 	return float32(e * (1 + 0x1p-20))
 }
 
-// batchRows is the number of rows that a worker screens together. With all centres and their values, they stay in a
+// batchRows is the number of rows that a worker screens together. A batch, all centres and their values fit in a
 // level-2 cache.
 const batchRows = 256
 
-// valueRows is the distance between the values of two centres. It is not a power of two, because the values of a row
-// would then share few sets of a level-1 cache.
+// valueRows is the distance in memory between the values of two centres. It is not a power of two, for which the values
+// of a row would share few sets of a level-1 cache.
 const valueRows = batchRows + 16
 
-// worker is the scratch of one goroutine.
+// worker is the working memory of one goroutine.
 type worker struct {
 	team       *kernel.Team // of one thread
 	batch      []int32      // numbers of the rows of the batch
 	rows       []float32    // batchRows×stride: copies of rows that are not consecutive
 	values     []float32    // c×valueRows: ‖y‖²/2 − xᵀy
 	row        []float64    // a row, padded
-	groupLeast []float32    // see bounds
-	moves      []move
-	rowReader  rowGroup // see seeder
+	groupLeast []float32    // least value in each group of centres, see bounds
+	moves      []clusterMove
+	rowReader  rowGroup // copies of rows for the seeder
 }
 
 func newWorker(t *store) *worker {
@@ -95,8 +96,8 @@ func shareTasks(workers []*worker, tasks int, body func(w *worker, task int)) {
 	})
 }
 
-// computeValues fills w.values for the rows w.batch, which ascend. The value of centre j and row w.batch[i] is at
-// [j·valueRows + i]. The cost is 2·rows·c·k flops.
+// computeValues fills w.values for the rows w.batch, which are in ascending order. The value of centre j and row
+// w.batch[i] is at [j·valueRows + i]. The cost is 2·rows·c·k flops.
 func (s *screen) computeValues(w *worker) {
 	t, count := s.store, len(w.batch)
 	rows := t.narrow[int(w.batch[0])*t.stride:]
@@ -122,8 +123,8 @@ func (s *screen) computeValues(w *worker) {
 		kernel.RowMajor(rows, count, t.k, t.stride).Trans(), kernel.RowMajor(w.values, s.c, count, valueRows))
 }
 
-// nearestWithin finds the nearest of the centres whose value for row i of the batch is at most limit. It returns the
-// centre and its squared distance, with the same bits as [kernel.Nearest].
+// nearestWithin finds the nearest centre of row i of the batch, among the centres whose value is at most limit. It
+// returns the centre and its squared distance, with the same bits as [kernel.Nearest].
 func (s *screen) nearestWithin(w *worker, i int, limit float32) (int32, float64) {
 	s.store.copyRow(int(w.batch[i]), w.row)
 	at, least := int32(-1), math.Inf(1)

@@ -10,14 +10,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// seeder draws centres by greedy k-means++. The first is drawn uniformly from the rows. For each further centre
-// several rows are drawn, each with probability D²(x)/ΣD², D(x) being a row's distance from the nearest centre so far.
-// The row that lowers ΣD² most becomes the centre; of equal rows, the first drawn. Arthur and Vassilvitskii propose
-// this in section 5 of their paper. scikit-learn also starts in this way, so scores can be compared with
-// scikit-learn's.
+// seeder draws initial centres by greedy k-means++. The first centre is drawn uniformly from the rows. For each further
+// centre several rows are drawn, with a probability of D²(x)/ΣD² for row x. D(x) is the distance of row x from the
+// nearest centre so far. The drawn row that lowers ΣD² most becomes the centre; of equally good rows, the row drawn
+// first. Arthur and Vassilvitskii propose this in section 5 of their paper. scikit-learn also starts in this way, so
+// its scores are comparable.
 //
-// The plain form draws only one row for each centre. If clusters are far apart, it misses a cluster far more often
-// (TestSeedsFindClusters counts both), and Lloyd's iteration seldom repairs that.
+// Plain k-means++ draws only one row for each centre. If clusters are far apart, it misses a cluster far more often
+// (TestSeedsFindClusters counts misses of both), and Lloyd's iteration seldom repairs this.
 type seeder struct {
 	team    *kernel.Team
 	x       matrix
@@ -30,23 +30,23 @@ type seeder struct {
 	centerCount int
 	squares     []float64   // n: D²
 	sums        []float64   // n: Σ of squares up to and including each row
-	trials      matrix      // rows that may be the next centre
-	lowered     [][]float64 // for each trial, n numbers: D² with that trial as a further centre
+	trials      matrix      // drawn rows, of which one will be the next centre
+	lowered     [][]float64 // for each trial, n numbers: D² of each row if that trial becomes a centre
 }
 
 // trialCount returns the number of rows drawn for each of c centres, which is the same as in scikit-learn.
 func trialCount(c int) int { return 2 + int(math.Log(float64(c))) }
 
-// seedBytes returns the memory of seedCenters in addition to the centres: for each of n rows D², its running sum, and
-// D² for every trial.
+// seedBytes returns the memory of seedCenters in addition to the centres: D² and its running sum for each of n rows,
+// and D² of each row for every trial.
 func seedBytes(n, k, c int) int64 {
 	return 8 * (int64(n)*int64(2+trialCount(c)) + int64(k)*int64(trialCount(c)))
 }
 
 // seedCenters returns c rows of x as centres, or an error that wraps ErrOverflow, ErrNoDirection or the context's
-// error. With fewer than c distinct rows, centres repeat. Every centre costs trialCount(c) searches of all rows,
-// 2·n·k·c·trialCount(c) flops in total. The memory is seedBytes. A store of x and its workers make it faster and do
-// not change the result; both may be nil.
+// error. If there are fewer than c distinct rows, some centres are equal. Every centre costs trialCount(c) searches of
+// all rows, in total 2·n·k·c·trialCount(c) flops. The memory is seedBytes. A store of x and its workers, which may be
+// nil, make it faster and do not affect the result.
 func seedCenters(ctx context.Context, team *kernel.Team, x matrix, unit *rowNormalizer, st *store, workers []*worker, c int, random *rand.PCG) (matrix, error) {
 	n, k := x.Rows, x.Cols
 	s := &seeder{team: team, x: x, unit: unit, store: st, workers: workers, rand: random,
@@ -73,10 +73,10 @@ func seedCenters(ctx context.Context, team *kernel.Team, x matrix, unit *rowNorm
 	return s.centers, nil
 }
 
-// uniform returns a number in [0, 1).
-func (s *seeder) uniform() float64 { return float64(s.rand.Uint64()>>11) * 0x1p-53 }
+// randomFraction returns a number in [0, 1).
+func (s *seeder) randomFraction() float64 { return float64(s.rand.Uint64()>>11) * 0x1p-53 }
 
-func (s *seeder) copyRow(points matrix, j, i int) {
+func (s *seeder) copyRowToPoint(points matrix, j, i int) {
 	row := s.x.Sub(i, 0, 1, s.x.Cols)
 	if s.unit != nil {
 		row = s.unit.normalizeRows(row)
@@ -94,7 +94,7 @@ func (s *seeder) drawFirst() error {
 		var nonzero float64
 		for i := range s.squares {
 			if s.isZeroRow(i) {
-				s.squares[i] = 0 // never drawn, because 0 stays the least
+				s.squares[i] = 0 // never drawn, because D² only decreases
 			} else {
 				nonzero++
 			}
@@ -104,7 +104,7 @@ func (s *seeder) drawFirst() error {
 			return fmt.Errorf("cluster: %w", ErrNoDirection)
 		}
 	}
-	s.copyRow(s.centers, 0, s.drawRow())
+	s.copyRowToPoint(s.centers, 0, s.drawRow())
 	s.centerCount = 1
 	s.lowerSquares(s.centers.Sub(0, 0, 1, s.x.Cols), [][]float64{s.squares})
 	return s.updateSums()
@@ -119,16 +119,16 @@ func (s *seeder) isZeroRow(i int) bool {
 	return true
 }
 
-// drawRow returns a row with a probability proportional to its step in s.sums.
+// drawRow returns row i with a probability proportional to the increase of s.sums at i.
 func (s *seeder) drawRow() int {
 	n := len(s.sums)
 	total := s.sums[n-1]
 	if total == 0 {
-		return min(int(s.uniform()*float64(n)), n-1)
+		return min(int(s.randomFraction()*float64(n)), n-1)
 	}
-	at := s.uniform() * total
+	at := s.randomFraction() * total
 	i := sort.Search(n, func(i int) bool { return s.sums[i] > at })
-	// The product may round up to the total, which the last step has reached.
+	// The random number times the total may round up to the total, which only the last row with an increase reaches.
 	for i == n || s.sums[i] == 0 || (i > 0 && s.sums[i] == s.sums[i-1]) {
 		i--
 	}
@@ -137,12 +137,12 @@ func (s *seeder) drawRow() int {
 
 func (s *seeder) drawNext() error {
 	for t := range s.lowered {
-		s.copyRow(s.trials, t, s.drawRow())
+		s.copyRowToPoint(s.trials, t, s.drawRow())
 	}
 	s.lowerSquares(s.trials, s.lowered)
 	best, most := 0, math.Inf(-1)
 	for t, lowered := range s.lowered {
-		gain := 0.0 // by which ΣD² falls; its terms are seldom other than 0
+		gain := 0.0 // decrease of ΣD²; most of its terms are 0
 		for i, v := range lowered {
 			gain += s.squares[i] - v
 		}

@@ -2,12 +2,12 @@ package cluster
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// lowerSquares writes to lowered[t] the D² of every row with point t as a further centre. The bits are the same as
-// from [kernel.Nearest], with and without a store.
+// lowerSquares writes to lowered[t] the D² of every row, for the centres so far and point t as a further centre. The
+// bits are the same as from [kernel.Nearest], with and without a store.
 func (s *seeder) lowerSquares(points matrix, lowered [][]float64) {
 	switch {
 	case s.store == nil:
-		s.lowerAll(points, lowered)
+		s.lowerAllSquares(points, lowered)
 	case s.centerCount == 1 && points.Rows == 1: // nothing can be screened for the first centre
 		s.store.distancesTo(len(s.workers), points, func(int) int { return 0 }, lowered[0])
 	default:
@@ -15,7 +15,7 @@ func (s *seeder) lowerSquares(points matrix, lowered [][]float64) {
 	}
 }
 
-func (s *seeder) lowerAll(points matrix, lowered [][]float64) {
+func (s *seeder) lowerAllSquares(points matrix, lowered [][]float64) {
 	count := points.Rows
 	near := kernel.NewNearest(s.team, points, count)
 	rows := min(blockRows(s.team, s.x.Cols), s.x.Rows)
@@ -35,8 +35,8 @@ func (s *seeder) lowerAll(points matrix, lowered [][]float64) {
 	}
 }
 
-// lowerScreened does the same as lowerAll with a store. It computes a distance only if it may be below the row's
-// present D².
+// lowerScreened does the same as lowerAllSquares, by means of a store. It computes only distances that may be below the
+// row's current D².
 func (s *seeder) lowerScreened(points matrix, lowered [][]float64) {
 	t, sc := s.store, newScreen(s.store, points)
 	tasks := (t.n + batchRows - 1) / batchRows
@@ -48,7 +48,7 @@ func (s *seeder) lowerScreened(points matrix, lowered [][]float64) {
 		sc.computeValues(w)
 		for i, r := range w.batch {
 			square := s.squares[r]
-			var x []float64 // row r, once it is needed
+			var x []float64 // row r; loaded when it is first needed
 			// A screened value v approximates ‖x‖² + 2v, with an error of at most slack.
 			norm := t.norm[r]
 			limit := (square*t.scale*t.scale - norm + float64(sc.slack(norm))) / 2
@@ -69,8 +69,8 @@ func (s *seeder) lowerScreened(points matrix, lowered [][]float64) {
 	})
 }
 
-// groupRows is the number of rows that are read together from column-major data. A cache line has this number of
-// values of a column, so they cost little more than one value.
+// groupRows is the number of consecutive rows that are copied together from column-major data. A cache line holds this
+// number of values of a column, so copying all of them costs little more than copying one.
 const groupRows = 8
 
 type rowGroup struct {

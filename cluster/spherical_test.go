@@ -28,10 +28,10 @@ func TestSpherical(t *testing.T) {
 	inertia := 0.0
 	for i, l := range want.Labels {
 		c := row(matrix(want.Centers), int(l))
-		if math.Abs(norm(c)-1) > 8*0x1p-52 {
-			t.Fatalf("centre of length %v", norm(c))
+		if math.Abs(vectorLength(c)-1) > 8*0x1p-52 {
+			t.Fatalf("centre of length %v", vectorLength(c))
 		}
-		inertia += 2 * (1 - kernel.Dot(row(x, i), c)/norm(row(x, i)))
+		inertia += 2 * (1 - kernel.Dot(row(x, i), c)/vectorLength(row(x, i)))
 	}
 	if math.Abs(inertia-want.Inertia) > 400*16*0x1p-52 {
 		t.Errorf("inertia %v, want %v", want.Inertia, inertia)

@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
-// store holds the data that all restarts of KMeans share: the rows, and a narrow copy of them for screening
-// distances. It costs 4 bytes a value and 8 a row in addition to the rows.
+// store holds the data that all restarts of KMeans share: the rows, and a narrow copy of them in float32 for screening
+// distances. In addition to the rows it needs 4 bytes for each value and 8 for each row.
 type store struct {
 	x       matrix
 	n, k    int
@@ -18,15 +18,15 @@ type store struct {
 	narrow []float32 // n×stride: (x − shift)·scale, rounded
 	stride int
 	norm   []float64 // n: ‖(x − shift)·scale‖²
-	shift  []float64 // k: zeros, unless the rows lie far from 0 for their spread
-	scale  float64   // a power of 2: no value of the copy is far above 1
+	shift  []float64 // k: zeros, unless the rows are far from 0 compared with their spread
+	scale  float64   // a power of 2 with which no value of the copy is far above 1
 
-	// isLossless reports that the copy is exact, as for files of float32 or small integers. Reading the copy instead
-	// of x saves half of the memory traffic, and rows need not be gathered from columns.
+	// isLossless reports that the copy is exact, as for files of float32 or small integers. Reading the copy instead of
+	// x then saves half of the memory traffic, and the values of a row need not be collected from columns.
 	isLossless bool
-	// hasExactSums reports that sums of rows do not round in any order, because all values of a column are multiples
-	// of a number that is not too small. This holds for integers, and for float32 values that do not vary much in
-	// magnitude. Sums are then updated by the rows that changed cluster.
+	// hasExactSums reports that sums of rows never round, in any order, because all values of a column are multiples of
+	// a number that is not too small. This is so for integers, and for float32 values of similar magnitude. Sums are
+	// then updated only by the rows that changed their cluster.
 	hasExactSums bool
 
 	mean  []float64 // k
@@ -36,20 +36,20 @@ type store struct {
 const (
 	// Rows with values outside these limits are left to [Pass], because squares must neither overflow nor vanish.
 	largestValue, smallestValue = 0x1p400, 0x1p-400
-	// farOut is the ratio of the mean's squared length to the variance above which rows are screened about their mean.
-	// The bounds on rounding grow with the lengths of rows.
+	// farOut: if the squared length of the mean is more than this multiple of the variance, rows are screened about
+	// their mean, because the bounds on rounding grow with the lengths of rows.
 	farOut = 32
-	// storeCols is the number of columns of a task, so that row-major rows are read by whole cache lines.
+	// storeCols is the number of columns in a task, so that row-major rows are read by whole cache lines.
 	storeCols = 16
 )
 
-// descentPays reports whether a descent takes less CPU time than passes. On noise (the worst case) it took 0.3 to 0.95
-// times as long with up to 60 centres. With 200 to 500 centres it took 0.9 to 1.3 times as long in 16 or 100 columns,
-// and 0.7 to 0.9 in 800. A move of 500 centres of mnist10k took 0.4 times as long.
+// descentPays reports whether a descent needs less CPU time than passes for c centres in k columns. We measured the
+// ratio of both times. On noise, the worst case, it was 0.3 to 0.95 for up to 60 centres. For 200 to 500 centres it was
+// 0.9 to 1.3 in 16 or 100 columns, and 0.7 to 0.9 in 800. For a move of 500 centres of mnist10k it was 0.4.
 func descentPays(c, k int) bool { return c <= maxGroups || k >= 256 }
 
-// newStore returns nil if rows are too long or too short for screening, or all 0. All values must be finite. It reads
-// x three times.
+// newStore returns a store of x, or nil if all rows are 0, or too long or too short for screening. All values must be
+// finite. It reads x three times.
 func newStore(workers int, x matrix) *store {
 	n, k := x.Rows, x.Cols
 	t := &store{x: x, n: n, k: k, workers: workers, stride: (k + 15) / 16 * 16,
@@ -62,7 +62,7 @@ func newStore(workers int, x matrix) *store {
 	for j, v := range largest {
 		greatest = max(greatest, v)
 		meanSquare += t.mean[j] * t.mean[j]
-		spread += squares[j]/float64(n) - t.mean[j]*t.mean[j] // its rounding does not matter: meanSquare decides
+		spread += squares[j]/float64(n) - t.mean[j]*t.mean[j] // imprecise for large means; meanSquare decides then
 	}
 	if !(greatest >= smallestValue && greatest <= largestValue) {
 		return nil
@@ -72,10 +72,10 @@ func newStore(workers int, x matrix) *store {
 	if t.isLossless = meanSquare <= farOut*spread; !t.isLossless {
 		copy(t.shift, t.mean)
 	}
-	// room.Make first collects the garbage from finding neighbours: without this, 219 MiB were used, and only 206
-	// allowed.
+	// room.MakeSlice first collects garbage if memory is short. Without this, garbage of an earlier search for
+	// neighbours was still in memory, and a run used 219 MiB although only 206 MiB were allowed.
 	t.narrow, t.norm = room.MakeSlice[float32](n*t.stride), make([]float64, n)
-	// (v + m) − m is v rounded to a multiple of 2⁻⁵³ of the largest sum of n values.
+	// magic has a number m for each column: (v + m) − m rounds v to a multiple of 2⁻⁵³ of the largest sum of n values.
 	magic := make([]float64, k)
 	for j, v := range largest {
 		_, e := math.Frexp(max(v, 0x1p-900))
@@ -84,7 +84,7 @@ func newStore(workers int, x matrix) *store {
 	tasks := (n + stripe - 1) / stripe
 	lossy, rounded := make([]bool, tasks), make([]bool, tasks)
 	kernel.Each(workers, tasks, func(task int) {
-		lossy[task], rounded[task] = t.makeNarrow(task*stripe, magic)
+		lossy[task], rounded[task] = t.fillNarrowCopy(task*stripe, magic)
 	})
 	t.hasExactSums = true
 	for task := range tasks {
@@ -129,13 +129,13 @@ func (t *store) surveyColumns(from int, largest, squares []float64) {
 	}
 }
 
-// makeNarrow makes the narrow copy of up to stripe rows. It reports whether the copy lost anything, and whether sums
-// may round.
-func (t *store) makeNarrow(from int, magic []float64) (lossy, rounded bool) {
+// fillNarrowCopy copies up to stripe rows to the narrow copy. It reports whether the copy lost any digits, and whether
+// sums may round.
+func (t *store) fillNarrowCopy(from int, magic []float64) (lossy, rounded bool) {
 	rows := min(stripe, t.n-from)
 	back := 1 / t.scale
 	norm := t.norm[from:][:rows]
-	var lost, off float64 // stay 0
+	var lost, off float64 // sums of absolute rounding errors, 0 if nothing was rounded
 	for j0 := 0; j0 < t.k; j0 += storeCols {
 		for j := j0; j < min(j0+storeCols, t.k); j++ {
 			m, shift, scale := magic[j], t.shift[j], t.scale
@@ -182,7 +182,7 @@ func (t *store) copyPaddedRows(from, count int, dst []float64) {
 		}
 		return
 	}
-	// Copy column by column, as the values lie in memory.
+	// Copy column by column, which is the order of the values in memory.
 	kernel.Copy(kernel.RowMajor(dst, count, t.k, long).Trans(), t.x.Sub(from, 0, count, t.k).Trans())
 }
 

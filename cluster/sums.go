@@ -31,13 +31,13 @@ func (d *descent) applyMoves() bool {
 		})
 	default:
 		clear(d.sums)
-		d.addAll()
+		d.addAllRows()
 	}
 	return changed
 }
 
-// moveColumns moves some columns of a row from one sum to another, without rounding.
-func (d *descent) moveColumns(m move, from, to int) {
+// moveColumns moves some columns of a row from the sum of one cluster to the sum of another, without rounding.
+func (d *descent) moveColumns(m clusterMove, from, to int) {
 	t, k := d.store, d.store.k
 	in := d.sums[int(m.to)*k:][from:to]
 	var out []float64
@@ -71,7 +71,7 @@ func (d *descent) moveColumns(m move, from, to int) {
 	}
 }
 
-func (d *descent) addAll() {
+func (d *descent) addAllRows() {
 	c, k := d.centers.Rows, d.store.k
 	ones := make([]float64, min(blockRows(d.team, k), d.store.n))
 	for i := range ones {
@@ -84,8 +84,8 @@ func (d *descent) addAll() {
 	}
 }
 
-// exactInertia returns the sum of the squared distances of all rows from the centres of their clusters, added in the
-// order of a pass.
+// exactInertia returns the sum of the squared distances of all rows from the centres of their clusters. It adds them in
+// the same order as a Pass.
 func (d *descent) exactInertia(centers matrix, labels []int32) (sum float64) {
 	if d.squares == nil {
 		d.squares = make([]float64, d.store.n)
@@ -97,11 +97,12 @@ func (d *descent) exactInertia(centers matrix, labels []int32) (sum float64) {
 	return sum
 }
 
-// estimateInertia returns the inertia from the sums alone, about the mean m of the rows,
+// estimateInertia returns an estimate of the inertia from the sums S_j and sizes n_j of the clusters alone, about the
+// mean m of the rows,
 //
 //	Σ ‖x − m‖² − Σ_j (2·(c_j − m)·(S_j − n_j·m) − n_j·‖c_j − m‖²),
 //
-// and a bound on its error, which holds for the inertia of a pass too.
+// and a bound on its error, which holds for the inertia of a pass too. c_j is the centre of cluster j.
 func (d *descent) estimateInertia() (inertia, off float64) {
 	t, k := d.store, d.store.k
 	sum, size := 0.0, 0.0

@@ -10,29 +10,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// anchorGraph is the anchor graph, with L = I − BBᵀ. Both graph terms of a row need sums over all rows: LF = F − B·S_F
-// and LC = C − B·S_C with S_F = BᵀF and S_C = BᵀC, m×c. But the contribution of these sums to a row is sparse. So an
-// iteration makes one pass, which computes
+// anchorGraph is the anchor graph, with L = I − BBᵀ. A row of LF or LC needs sums over all rows: LF = F − B·S_F and LC
+// = C − B·S_C with S_F = BᵀF and S_C = BᵀC, m×c. But the contribution of these sums to a row is sparse. So an iteration
+// makes one pass, which computes for each row (small letters)
 //
 //	f = max(0, (α·xW + ηc − ½ν(c − b·S_C))/(α + η))
 //	q' = 2x(A⊙B) + (2η − ν)f     of the next iteration
 //
-// with the sums P = XᵀF, XᵀQ' and S_F. The rest needs only the state: q = q' + ν·b·S_F and the R of Q; then c from q,
-// S_C, and XᵀC from XᵀQ = XᵀQ' + ν(BᵀX)ᵀS_F. The next A and B are known before the pass, since they follow from XᵀC.
-// The state is one n×c array, which contains q' and c in turn.
+// and the sums P = XᵀF, XᵀQ' and S_F. The other steps read only the state: q = q' + ν·b·S_F and the triangular factor R
+// of Q, then c from q, S_C, and XᵀC from XᵀQ = XᵀQ' + ν(BᵀX)ᵀS_F. The next A and B are known before the pass, because
+// they follow from XᵀC. The state is one n×c array, which contains q' and c in turn.
 type anchorGraph struct {
 	s           *solver
 	weights     *rows.AnchoredGraph
-	file        stream.ScratchFile // q' or c
+	stateFile   stream.ScratchFile // q' or c
 	bx          []float64          // BᵀX, m×d
-	sf, sc      []float64          // m×c
+	sf, sc      []float64          // S_F and S_C, m×c
 	xq          []float64          // XᵀQ', d×c
-	lc          []float64
+	lc          []float64          // scratch: rows of LC
 	clusterPass rows.Walk
-	records     [][]byte // records of file and of the weights
+	records     [][]byte // the current records of stateFile and of the file of weights
 }
 
-func newAnchored(s *solver, m int) *anchorGraph {
+func newAnchorGraph(s *solver, m int) *anchorGraph {
 	return &anchorGraph{s: s, bx: make([]float64, m*s.d), sf: make([]float64, m*s.c), sc: make([]float64, m*s.c),
 		xq: make([]float64, s.d*s.c), records: make([][]byte, 2)}
 }
@@ -42,48 +42,48 @@ func (g *anchorGraph) openFiles(m, count int) (err error) {
 	c, block, blocks := s.c, recordRows(slices.Max(s.rows.Height)), len(s.rows.Height)
 	total := int64(block) * int64(blocks)
 	// Reserve everything first, so that a run does not fail half way.
-	if err := s.stage.Reserve(total * int64(stateBytes(c, count))); err != nil {
+	if err := s.stage.Reserve(total * int64(stateBytesPerRow(c, count))); err != nil {
 		return err
 	}
 	if g.weights, err = rows.NewAnchored(s.stage, m, count, total, block); err != nil {
 		g.weights = nil
 		return err
 	}
-	g.file, err = s.stage.Make("the state of the rows", total*8*int64(c), 8*block*c)
+	g.stateFile, err = s.stage.Make("the state of the rows", total*8*int64(c), 8*block*c)
 	return err
 }
 
 func (g *anchorGraph) stageValues() []any { return []any{g.bx, g.sf, g.xq} }
 
-func stateBytes(clusters, count int) int { return 8*clusters + rows.EntryBytes*count }
+func stateBytesPerRow(clusters, count int) int { return 8*clusters + rows.EntryBytes*count }
 
-// recordRows returns the length of records for blocks of at most the given rows. It is even, so that all records are
-// aligned to 8 bytes.
-func recordRows(most int) int { return most + most%2 }
+// recordRows returns the number of rows of a record if no block has more than height rows. It is even, so that all
+// records are aligned to 8 bytes.
+func recordRows(height int) int { return height + height%2 }
 
 func (g *anchorGraph) closeFiles() error {
 	if g.weights == nil {
 		return nil
 	}
-	return rows.CloseFiles(g.weights.File, g.file)
+	return rows.CloseFiles(g.weights.File, g.stateFile)
 }
 
-func (g *anchorGraph) blockView(number int, records [][]byte) ([]float64, kernel.Sparse) {
+func (g *anchorGraph) viewBlock(number int, records [][]byte) ([]float64, kernel.Sparse) {
 	h := g.s.rows.Height[number]
 	return rows.ViewNumbers[float64](records[0])[:h*g.s.c], g.weights.ViewRows(records[1], h)
 }
 
-// addClusterRows also computes the weights of the rows.
-func (g *anchorGraph) addClusterRows(b *block, c []float64) error {
+// addClusterRows stores rows of C, and computes the weights of these rows on the anchors.
+func (g *anchorGraph) addClusterRows(b *rowBlock, c []float64) error {
 	if g.clusterPass == nil {
-		g.clusterPass = rows.Walk{rows.WritePass(g.file), rows.WritePass(g.weights.File)}
+		g.clusterPass = rows.Walk{rows.WritePass(g.stateFile), rows.WritePass(g.weights.File)}
 	}
 	if err := g.clusterPass.Next(g.records); err != nil {
 		return err
 	}
-	own, z := g.blockView(b.number, g.records)
+	own, z := g.viewBlock(b.number, g.records)
 	copy(own, c)
-	if fixed := g.s.opt.weights; fixed != nil {
+	if fixed := g.s.opt.givenWeights; fixed != nil {
 		copy(z.Index, fixed.Index[b.first*z.Count:])
 		copy(z.Value, fixed.Value[b.first*z.Count:])
 		g.weights.Add(z)
@@ -98,13 +98,13 @@ func (g *anchorGraph) endClusterPass(err error) error { return g.clusterPass.Clo
 
 func (g *anchorGraph) eachBlock(ctx context.Context, visit func(number int, c []float64, weights kernel.Sparse) error, passes ...stream.ScratchPass) error {
 	return rows.EachBlock(ctx, len(g.s.rows.Height), func(number int, records [][]byte) error {
-		c, weights := g.blockView(number, records)
+		c, weights := g.viewBlock(number, records)
 		return visit(number, c, weights)
 	}, passes...)
 }
 
-// startIteration scales C and B, and finds S_C. Then it finds the sums for F = C, and q' of the first iteration, for
-// which A and B follow from XᵀC.
+// startIteration scales C and B, and computes S_C. With F = C it then computes the sums, and Q' of the first iteration,
+// for which A and B follow from XᵀC.
 func (g *anchorGraph) startIteration(ctx context.Context, scale []float64) error {
 	s := g.s
 	c := s.c
@@ -122,9 +122,9 @@ func (g *anchorGraph) startIteration(ctx context.Context, scale []float64) error
 		for e, j := range weights.Index {
 			weights.Value[e] *= root[j]
 		}
-		g.addToAnchors(weights, cRows, g.sc)
+		g.addAnchorSums(weights, cRows, g.sc)
 		return nil
-	}, rows.ModifyPass(g.file), rows.ModifyPass(g.weights.File))
+	}, rows.ModifyPass(g.stateFile), rows.ModifyPass(g.weights.File))
 	if err != nil {
 		return err
 	}
@@ -132,8 +132,8 @@ func (g *anchorGraph) startIteration(ctx context.Context, scale []float64) error
 	a, b := s.nextAB()
 	ab := make([]float64, s.d*c)
 	s.khatriRao(ab, a, b)
-	return g.passWithState(ctx, "forming Q", stream.ScratchModify, func(b *block, cRows []float64, weights kernel.Sparse) error {
-		s.sums.addSums(s.startSums(cRows, g.laplacianRows(cRows, weights)))
+	return g.passWithState(ctx, "forming Q", stream.ScratchModify, func(b *rowBlock, cRows []float64, weights kernel.Sparse) error {
+		s.sums.addSums(s.startRowSums(cRows, g.laplacianRows(cRows, weights)))
 		y := s.multiplyBlock(b, ab, c)
 		for i, f := range cRows {
 			cRows[i] = 2*y[i] + (2*s.opt.Eta-s.opt.Nu)*f
@@ -143,18 +143,18 @@ func (g *anchorGraph) startIteration(ctx context.Context, scale []float64) error
 	})
 }
 
-func (g *anchorGraph) passWithState(ctx context.Context, purpose string, mode stream.ScratchMode, visit func(b *block, c []float64, weights kernel.Sparse) error) error {
-	w := rows.Walk{g.file.Pass(mode), rows.ReadPass(g.weights.File)}
-	return w.Close(g.s.rows.eachBlock(ctx, purpose, func(b *block) error {
+func (g *anchorGraph) passWithState(ctx context.Context, purpose string, mode stream.ScratchMode, visit func(b *rowBlock, c []float64, weights kernel.Sparse) error) error {
+	w := rows.Walk{g.stateFile.Pass(mode), rows.ReadPass(g.weights.File)}
+	return w.Close(g.s.rows.eachBlock(ctx, purpose, func(b *rowBlock) error {
 		if err := w.Next(g.records); err != nil {
 			return err
 		}
-		c, weights := g.blockView(b.number, g.records)
+		c, weights := g.viewBlock(b.number, g.records)
 		return visit(b, c, weights)
 	}))
 }
 
-func (g *anchorGraph) addToAnchors(b kernel.Sparse, y, sum []float64) {
+func (g *anchorGraph) addAnchorSums(b kernel.Sparse, y, sum []float64) {
 	c := g.s.c
 	kernel.SparseGemm(g.s.team, b, kernel.RowMajor(y, b.Rows, c, c), kernel.RowMajor(sum, b.Cols, c, c))
 }
@@ -168,13 +168,13 @@ func (g *anchorGraph) laplacianRows(c []float64, b kernel.Sparse) []float64 {
 }
 
 func (g *anchorGraph) updateCF(ctx context.Context) error {
-	if err := g.newC(ctx); err != nil {
+	if err := g.computeC(ctx); err != nil {
 		return err
 	}
 	s := g.s
 	c := s.c
-	// X is multiplied by W and by the next A⊙B in one product. Then Xᵀ is multiplied by F, by Q' and, without G, by
-	// XW.
+	// One product computes XW and X(A⊙B) for the next A and B. Another computes XᵀF, XᵀQ' and, if G is not in memory,
+	// XᵀXW.
 	a, b := s.nextAB()
 	ab := make([]float64, s.d*c)
 	s.khatriRao(ab, a, b)
@@ -185,16 +185,16 @@ func (g *anchorGraph) updateCF(ctx context.Context) error {
 	clear(g.sf)
 	s.sums = rowSums{}
 	var f, xw []float64
-	err := g.passWithState(ctx, "updating F", stream.ScratchModify, func(b *block, own []float64, weights kernel.Sparse) error {
+	err := g.passWithState(ctx, "updating F", stream.ScratchModify, func(b *rowBlock, own []float64, weights kernel.Sparse) error {
 		h := b.x.Rows
 		y := s.multiplyBlock(b, both, 2*c)
 		f, xw = rows.Resize(f, h*c), rows.Resize(xw, h*c)
 		copyColumns(xw, y, 0, c, 2*c)
-		s.sums.addSums(s.newF(f, xw, own, g.laplacianRows(own, weights)))
+		s.sums.addSums(s.computeF(f, xw, own, g.laplacianRows(own, weights)))
 		if s.opt.watch != nil {
 			s.opt.watch(b.first, own, f)
 		}
-		g.addToAnchors(weights, f, g.sf)
+		g.addAnchorSums(weights, f, g.sf)
 		copyColumns(own, y, c, c, 2*c)
 		for i, v := range f {
 			own[i] = 2*own[i] + (2*s.opt.Eta-s.opt.Nu)*v
@@ -210,15 +210,15 @@ func (g *anchorGraph) updateCF(ctx context.Context) error {
 	return s.splitSums(ctx, sum, g.xq)
 }
 
-// newC computes C from the Q' in the state, and then S_C and XᵀC.
-func (g *anchorGraph) newC(ctx context.Context) error {
+// computeC computes C from the Q' in the state, and then S_C and XᵀC.
+func (g *anchorGraph) computeC(ctx context.Context) error {
 	s := g.s
 	c, m := s.c, g.weights.M
 	polar := s.newProcrustes()
 	err := g.eachBlock(ctx, func(_ int, q []float64, weights kernel.Sparse) error {
 		rows.AddProduct(s.opt.Threads, s.opt.Nu, weights, g.sf, q, c)
 		return polar.addBlock(q)
-	}, rows.ModifyPass(g.file), rows.ReadPass(g.weights.File))
+	}, rows.ModifyPass(g.stateFile), rows.ReadPass(g.weights.File))
 	if err != nil {
 		return err
 	}
@@ -233,18 +233,18 @@ func (g *anchorGraph) newC(ctx context.Context) error {
 	err = g.eachBlock(ctx, func(number int, own []float64, weights kernel.Sparse) error {
 		q = append(q[:0], own...)
 		polar.rowsTo(number, own, q, root)
-		g.addToAnchors(weights, own, g.sc)
+		g.addAnchorSums(weights, own, g.sc)
 		return nil
-	}, rows.ModifyPass(g.file), rows.ReadPass(g.weights.File))
+	}, rows.ModifyPass(g.stateFile), rows.ReadPass(g.weights.File))
 	if err != nil {
 		return err
 	}
-	if s.kappa <= mostKappa {
-		return s.solveRoot(s.xc, g.xq, root)
+	if s.conditionOfQ <= maxCondition {
+		return s.divideByRoot(s.xc, g.xq, root)
 	}
 	s.directPasses++
 	clear(s.xc)
-	return g.passWithState(ctx, "multiplying by C", stream.ScratchRead, func(b *block, own []float64, _ kernel.Sparse) error {
+	return g.passWithState(ctx, "multiplying by C", stream.ScratchRead, func(b *rowBlock, own []float64, _ kernel.Sparse) error {
 		s.addTransposed(b, own, s.xc, c)
 		return nil
 	})

@@ -8,28 +8,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// descent makes the steps of U and V. Its rates are the last accepted step lengths.
-type descent struct {
-	rates    [2]float64 // rates of U and V; 0 before the first step
-	residual []float64  // ∂/∂W, d×c
-	dw, gdw  []float64  // a step of W, and the product of G with it
+// uvDescent makes the steps of U and V. Its rates are the last accepted step lengths.
+type uvDescent struct {
+	rates     [2]float64 // rates of U and V; 0 before the first step
+	gradientW []float64  // derivative of φ by W, d×c
+	dw, gdw   []float64  // a step of W, and the product of G with it
 }
 
-func newDescent(m *model) *descent {
+func newUVDescent(m *model) *uvDescent {
 	n := m.d * m.c
-	return &descent{residual: make([]float64, n), dw: make([]float64, n), gdw: make([]float64, n)}
+	return &uvDescent{gradientW: make([]float64, n), dw: make([]float64, n), gdw: make([]float64, n)}
 }
 
 const (
-	// leastGain is the least share of the gain that the slope predicts. A step that gains less is too long (Armijo).
-	leastGain = 1e-4
-	// mostHalvings is the largest number of halvings of the rate. After these, a step is below the rounding of U.
-	mostHalvings = 60
+	// The slope of φ predicts by how much a step lowers φ. A step that gains less than minGainShare of that is too long
+	// (Armijo).
+	minGainShare = 1e-4
+	// maxHalvings is the largest number of halvings of the rate. After these, a step is below the rounding of U.
+	maxHalvings = 60
 	// rowFloor is the paper's ξ, which prevents division by 0 for rows of W that are 0.
 	rowFloor = 1e-16
 )
 
-func (s *solver) takeSteps(ctx context.Context) error {
+func (s *solver) takeGradientSteps(ctx context.Context) error {
 	for range s.opt.Steps {
 		for mode := range 2 {
 			if err := s.moveFactor(ctx, mode); err != nil {
@@ -56,8 +57,8 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 	}
 	grad := s.factorGradient(mode)
 	rate := 2 * t.rates[mode]
-	if o.rate > 0 {
-		rate = o.rate
+	if o.givenRate > 0 {
+		rate = o.givenRate
 	}
 	move := make([]float64, len(target))
 	if rate == 0 {
@@ -73,7 +74,7 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 			rate = kernel.Dot(grad, grad) / curve
 		}
 	}
-	for try := range mostHalvings {
+	for try := range maxHalvings {
 		if try == 0 || o.Nonnegative {
 			for i, g := range grad {
 				move[i] = -rate * g
@@ -91,14 +92,14 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 				}
 			}
 		}
-		if o.rate > 0 || s.objectiveChange() <= -leastGain*kernel.Dot(move, move)/rate {
+		if o.givenRate > 0 || s.objectiveChange() <= -minGainShare*kernel.Dot(move, move)/rate {
 			for i := range target {
 				target[i] += move[i]
 			}
 			m.composeW(m.w, m.u, m.v)
 			kernel.Axpy(1, t.gdw, m.gw)
-			// A step that the projection blocked entirely gives no information about its length. If the rate were
-			// doubled each time, halving could not reduce it enough once the projection allows a step.
+			// A step that the projection blocks entirely shows nothing about a good rate. If the rate were doubled each
+			// time, halving could not reduce it enough once the projection allows a step.
 			if kernel.Dot(move, move) > 0 {
 				t.rates[mode] = rate
 			}
@@ -109,10 +110,10 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 	return nil // at a minimum, to rounding
 }
 
-// factorGradient returns ∂φ/∂U or ∂φ/∂V. With R = 2α(GW − P) + β·(rows of W divided by their lengths), ∂φ/∂U at (k, h)
-// is Σ_g R at (h·n₂+g, k) times V at (k, g), and likewise for V.
+// factorGradient returns ∂φ/∂U or ∂φ/∂V. With R = 2α(GW − P) + β·(rows of W divided by their lengths), entry (k, h) of
+// ∂φ/∂U is the sum of R_(h·n₂+g, k)·V_(k, g) over g. The formula for ∂φ/∂V is likewise.
 func (s *solver) factorGradient(mode int) []float64 {
-	m, o, r := &s.model, &s.opt, s.descent.residual
+	m, o, r := &s.model, &s.opt, s.descent.gradientW
 	c := m.c
 	rows.EachRun(o.Threads, m.d, func(_, from, to int) {
 		for i := from; i < to; i++ {
@@ -145,7 +146,7 @@ func (s *solver) proposeMove(ctx context.Context, mode int, move []float64) erro
 	} else {
 		m.composeW(t.dw, m.u, move)
 	}
-	return s.timesG(ctx, t.gdw, t.dw)
+	return s.multiplyByG(ctx, t.gdw, t.dw)
 }
 
 func (s *solver) objectiveChange() float64 {

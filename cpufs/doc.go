@@ -5,15 +5,16 @@
 //
 //	‖X − C(A⊙B)ᵀ‖² + ν·Tr(CᵀLF) + α‖XW − F‖² + β‖W‖₂,₁ + η‖C − F‖²   // eq. (2)
 //
-// is minimized over A n₁×c, B n₂×c ≥ 0, CᵀC = I, F ≥ 0 and W = Uᵀ⊙Vᵀ, ⊙ being the product of Khatri and Rao: a row of
-// W is a row of Uᵀ times a row of Vᵀ, entry by entry. So U is shared by the rows of the picture, and V by its columns.
-// The score of a feature is the length of its row of W. An iteration updates each block while the others are fixed:
+// is minimized over A n₁×c, B n₂×c ≥ 0, CᵀC = I, F ≥ 0 and W = Uᵀ⊙Vᵀ, ⊙ being the product of Khatri and Rao: a row of W
+// is a row of Uᵀ times a row of Vᵀ, entry by entry. So U has weights for the rows of the picture, and V for its
+// columns. The score of a feature is the length of its row of W. An iteration updates each of the following while the
+// others are fixed:
 //
 //	A, B   the minimum over nonnegative matrices, from XᵀC
 //	C      orthogonal Procrustes: the polar factor of Q = 2X(A⊙B) − νLF + 2ηF
 //	F      max(0, (αXW + ηC − ½νLᵀC)/(α + η))
-//	U, V   Steps gradient steps in turn, backtracking, from G = XᵀX and P = XᵀF; projected
-//	       onto U, V ≥ 0 for CPUFSnn (section 4.6)
+//	U, V   gradient steps in turn (Options.Steps of each) with backtracking, from G = XᵀX
+//	       and P = XᵀF; projected onto U, V ≥ 0 for CPUFSnn (section 4.6)
 //
 // The objective cannot rise, except by rounding. Its terms over rows follow from ‖X‖², XᵀC, G, P and sums computed in
 // the passes.
@@ -30,12 +31,12 @@
 //
 // # Mended and filled in
 //
-// The bracket in line 7 closes after LᵀC, as in eq. (3). V^⊙2 is V∘V. As CᵀC = I, the paper's multiplicative rule for
-// A and B gives their exact minimum, but only if XᵀC(B) is not negative. C may have negative entries, so it is cut at
-// 0, and used as the exact minimum, so that an entry that was once 0 can grow again. C starts as the scaled indicator
-// of clusters found by k-means. With η = 10⁵ it hardly leaves its start, so a random start ranks by chance, and a
-// start with negative entries makes A vanish. U and V start uniform, scaled by the one factor for which XW fits F
-// best. Steps are never of a fixed length.
+// The bracket in line 7 closes after LᵀC, as in eq. (3). V^⊙2 is V∘V. As CᵀC = I, the paper's multiplicative rule for A
+// and B gives their exact minimum, but only if XᵀC(B) is not negative. C may have negative entries. So the exact
+// minimum, cut at 0, is used in place of the rule, which also lets an entry that was once 0 grow again. C starts as the
+// scaled indicator of clusters found by k-means. With η = 10⁵ it hardly leaves its start, so a random start ranks by
+// chance, and a start with negative entries makes A vanish. U and V start uniform, scaled by the one factor for which
+// XW fits F best. Steps are never of a fixed length.
 //
 // Chen, Guan, Li, Unsupervised feature selection via graph regularized nonnegative CP decomposition, IEEE Transactions
 // on Knowledge and Data Engineering. Armijo, Minimization of functions having Lipschitz continuous first partial

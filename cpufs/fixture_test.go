@@ -46,12 +46,12 @@ func flat(m [][]float64) []float64 { return slices.Concat(m...) }
 // problem is a fixture as the engine takes it.
 func (f *fixture) options(graph GraphKind) Options {
 	o := Options{Nonnegative: f.Nonneg, Clusters: f.Components, Nu: f.Nu, Alpha: f.Alpha, Beta: f.Beta, Eta: f.Eta,
-		Steps: f.Inner, Iterations: f.Iterations, Threads: 2, Graph: graph, rate: f.Theta,
+		Steps: f.Inner, Iterations: f.Iterations, Threads: 2, Graph: graph, givenRate: f.Theta,
 		givenStart: &startFactors{flat(f.A0), flat(f.B0), flat(f.C0), flat(f.U0), flat(f.V0)}}
 	if graph == GraphAnchors {
-		o.weights = weightsOf(f.AnchorB)
+		o.givenWeights = weightsOf(f.AnchorB)
 	} else {
-		o.matrix = rowstest.SparseGraph(f.L)
+		o.givenGraph = rowstest.SparseGraph(f.L)
 	}
 	return o
 }

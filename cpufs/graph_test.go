@@ -19,7 +19,7 @@ func scanned(t *testing.T, src *rowstest.Source) *gridReader {
 	t.Helper()
 	grid := must.Get(NewGrid(make([]string, src.D), []int{1, src.D}))(t)
 	r := &gridReader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: grid, workers: 2}
-	must.Do(t, r.eachBlock(t.Context(), "", func(*block) error { return nil }))
+	must.Do(t, r.eachBlock(t.Context(), "", func(*rowBlock) error { return nil }))
 	return r
 }
 

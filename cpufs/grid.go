@@ -56,7 +56,7 @@ func NewGrid(names []string, shape []int) (Grid, error) {
 		return Grid{}, err
 	}
 	if cells != len(names) {
-		return Grid{}, stream.Usagef("{shape} %s has %d cells, but there are %d features", shapeName(shape), cells, len(names))
+		return Grid{}, stream.Usagef("{shape} %s has %d cells, but there are %d features", shapeText(shape), cells, len(names))
 	}
 	g := Grid{Shape: shape, Cell: make([]int, len(names))}
 	for j := range g.Cell {
@@ -81,7 +81,7 @@ func pixelPlaces(names []string) (at [][2]int) {
 	return at
 }
 
-// gridFromNames places pixels. If shape is nil, it uses the smallest shape that has room for all.
+// gridFromNames places pixels. If shape is nil, it uses the smallest shape that has room for all pixels.
 func gridFromNames(names []string, at [][2]int, shape []int) (Grid, error) {
 	own := []int{0, 0}
 	for _, p := range at {
@@ -95,7 +95,7 @@ func gridFromNames(names []string, at [][2]int, shape []int) (Grid, error) {
 		return Grid{}, err
 	}
 	if len(shape) != 2 || own[0] > shape[0] || own[1] > shape[1] {
-		return Grid{}, stream.Usagef("{shape} %s, but the features' names make a grid of %s", shapeName(shape), shapeName(own))
+		return Grid{}, stream.Usagef("{shape} %s, but the features' names make a grid of %s", shapeText(shape), shapeText(own))
 	}
 	g := Grid{Shape: shape, Cell: make([]int, len(at))}
 	owner := make(map[int]int, len(at))
@@ -112,7 +112,7 @@ func gridFromNames(names []string, at [][2]int, shape []int) (Grid, error) {
 	for cell := range cells {
 		if _, there := owner[cell]; !there {
 			return Grid{}, stream.Usagef("the grid is %s, but %d of its cells have no feature: the first is px_%d_%d; constant pixels belong to it too",
-				shapeName(shape), cells-len(at), cell/shape[1], cell%shape[1])
+				shapeText(shape), cells-len(at), cell/shape[1], cell%shape[1])
 		}
 	}
 	panic("cpufs: more features than cells, and none twice")
@@ -125,17 +125,17 @@ func cellCount(shape []int) (int, error) {
 	cells := 1
 	for _, n := range shape {
 		if n < 1 || n > maxFeatures/cells {
-			return 0, stream.Usagef("a grid of %s is empty or has more than %d cells", shapeName(shape), maxFeatures)
+			return 0, stream.Usagef("a grid of %s is empty or has more than %d cells", shapeText(shape), maxFeatures)
 		}
 		cells *= n
 	}
 	return cells, nil
 }
 
-// maxFeatures keeps byte counts from overflowing.
+// maxFeatures is the largest number of cells. It keeps byte counts from overflowing.
 const maxFeatures = 1 << 24
 
-func shapeName(shape []int) string {
+func shapeText(shape []int) string {
 	parts := make([]string, len(shape))
 	for i, n := range shape {
 		parts[i] = fmt.Sprint(n)
@@ -149,7 +149,7 @@ func (g Grid) checkColumns(columns int) error {
 		return err
 	}
 	if len(g.Cell) != columns || cells != columns {
-		return stream.Usagef("a grid of %s with %d features, but %d columns", shapeName(g.Shape), len(g.Cell), columns)
+		return stream.Usagef("a grid of %s with %d features, but %d columns", shapeText(g.Shape), len(g.Cell), columns)
 	}
 	seen := make([]bool, cells)
 	for j, cell := range g.Cell {

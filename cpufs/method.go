@@ -20,7 +20,7 @@ func Specs() []method.Spec {
 			Guide: method.Guide{
 				When:    "pictures, and other grids of cells; a table of the paper",
 				Time:    "a few products of n·d numbers with the clusters in each iteration",
-				Caution: "it wants a grid; for clusters random pixels did better on public sets, though it leaves little error",
+				Caution: "it needs a grid; for clusters random pixels did better on public sets, though it leaves little error",
 			}, From: method.FromRows, Scale: gram.ScaleMinMax,
 			Takes: method.Takes{
 				Iterates: true, Cells: true, Scales: []gram.Scale{gram.ScaleMinMax, gram.ScaleNone},
@@ -172,7 +172,7 @@ func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (*met
 	}
 	opt := m.newOptions(e.Seed, e.Threads)
 	if opt.WithDefaults(e.Source.Rows()).Graph == GraphAnchors && opt.Anchors == 0 {
-		// Count by the remaining rows, which gives at most the planned number.
+		// The number of anchors depends on the rows that are not dropped, and is at most the planned number.
 		if opt.Anchors, err = anchor.Count(0, e.Rows, opt.Neighbors); err != nil {
 			return nil, err
 		}
@@ -209,7 +209,7 @@ func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (*met
 	return r, nil
 }
 
-// newScaling returns a scaling to [0, 1], or one that leaves values unchanged, with missing values filled in.
+// newScaling returns the scaling to [0, 1], or else a scaling that only fills in missing values, or nil.
 func newScaling(e *method.Evidence) *Scaling {
 	s := MinMax(e.Profile, e.Fill)
 	switch {

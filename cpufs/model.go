@@ -23,15 +23,15 @@ type model struct {
 }
 
 type rowSums struct {
-	ff float64 // ‖F‖²
-	cf float64 // ‖C − F‖²
-	l  float64 // Tr(CᵀLF)
+	ff  float64 // ‖F‖²
+	cf  float64 // ‖C − F‖²
+	clf float64 // Tr(CᵀLF)
 }
 
 func (s *rowSums) addSums(o rowSums) {
 	s.ff += o.ff
 	s.cf += o.cf
-	s.l += o.l
+	s.clf += o.clf
 }
 
 func newModel(shape []int, c int) model {
@@ -65,9 +65,9 @@ func (m *model) composeW(dst, u, v []float64) {
 	}
 }
 
-// nextAB returns the A, and then the B, that minimize ‖X − C(A⊙B)ᵀ‖² over nonnegative matrices. With CᵀC = I the
-// components separate, and column k of A is column k of X₍₁₎(C⊙B) divided by ‖b_k‖², cut at 0. If b_k = 0, any a_k is
-// a minimum, and a_k stays unchanged.
+// nextAB returns the A that minimizes ‖X − C(A⊙B)ᵀ‖² over nonnegative matrices, and then the B for this A. With CᵀC = I
+// the components separate, and column k of A is column k of X₍₁₎(C⊙B) divided by ‖b_k‖², cut at 0 (X₍₁₎ is the tensor
+// unfolded by the rows of the grid). If b_k = 0, any a_k is a minimum, and a_k stays unchanged.
 func (m *model) nextAB() (a, b []float64) {
 	c := m.c
 	a, b = make([]float64, len(m.a)), make([]float64, len(m.b))
@@ -77,18 +77,18 @@ func (m *model) nextAB() (a, b []float64) {
 			a[h*c+k] += x * m.b[g*c+k]
 		}
 	}
-	divideColumns(a, m.a, squaredColumns(m.b, c))
+	divideColumns(a, m.a, columnSquares(m.b, c))
 	for cell := range m.d {
 		h, g := cell/m.n2, cell%m.n2
 		for k, x := range m.xc[cell*c:][:c] {
 			b[g*c+k] += x * a[h*c+k]
 		}
 	}
-	divideColumns(b, m.b, squaredColumns(a, c))
+	divideColumns(b, m.b, columnSquares(a, c))
 	return a, b
 }
 
-// divideColumns divides columns by their norm and cuts them at 0; columns with norm 0 keep their old values.
+// divideColumns divides columns by their squared norm and cuts them at 0; columns with norm 0 keep their old values.
 func divideColumns(x, old, norm []float64) {
 	for i := range x {
 		if d := norm[i%len(norm)]; d > 0 {
@@ -99,7 +99,7 @@ func divideColumns(x, old, norm []float64) {
 	}
 }
 
-func squaredColumns(x []float64, c int) []float64 {
+func columnSquares(x []float64, c int) []float64 {
 	s := make([]float64, c)
 	for i, v := range x {
 		s[i%c] += v * v
@@ -120,14 +120,14 @@ func (m *model) cellScores() []float64 {
 func (m *model) objectiveValue(o *Options) (value, size float64) {
 	ab := make([]float64, m.d*m.c)
 	m.khatriRao(ab, m.a, m.b)
-	norms := kernel.Dot(squaredColumns(m.a, m.c), squaredColumns(m.b, m.c))
+	norms := kernel.Dot(columnSquares(m.a, m.c), columnSquares(m.b, m.c))
 	lengths := 0.0
 	for _, s := range m.cellScores() {
 		lengths += s
 	}
 	for _, t := range []struct{ weight, x float64 }{
 		{1, m.squares}, {-2, kernel.Dot(ab, m.xc)}, {1, norms},
-		{o.Nu, m.sums.l},
+		{o.Nu, m.sums.clf},
 		{o.Alpha, kernel.Dot(m.w, m.gw)}, {-2 * o.Alpha, kernel.Dot(m.w, m.p)}, {o.Alpha, m.sums.ff},
 		{o.Beta, lengths},
 		{o.Eta, m.sums.cf},
@@ -135,6 +135,6 @@ func (m *model) objectiveValue(o *Options) (value, size float64) {
 		value += t.weight * t.x
 		size += math.Abs(t.weight * t.x)
 	}
-	// Tr(CᵀLF) is also a difference. Its terms are no larger than ‖C‖‖F‖.
+	// Tr(CᵀLF) is a difference too, of terms that are at most ‖C‖‖F‖.
 	return value, size + o.Nu*math.Sqrt(float64(m.c)*m.sums.ff)
 }

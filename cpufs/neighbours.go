@@ -11,24 +11,24 @@ import (
 // neighbourGraph is the graph of nearest neighbours. Its Laplacian may join any two rows, so all of C and F is in
 // memory, n×c each. An iteration makes two passes.
 type neighbourGraph struct {
-	s    *solver
-	l    *rows.Graph
-	c, f []float64
+	s         *solver
+	laplacian *rows.Graph
+	c, f      []float64
 }
 
 func (g *neighbourGraph) setGraph(l *rows.Graph) {
 	n := g.s.rows.N * g.s.c
-	g.l, g.c, g.f = l, make([]float64, n), make([]float64, n)
+	g.laplacian, g.c, g.f = l, make([]float64, n), make([]float64, n)
 }
 
 func (g *neighbourGraph) stageValues() []any {
-	return []any{&g.l.Start, &g.l.Index, &g.l.Value, &g.c, &g.f}
+	return []any{&g.laplacian.Start, &g.laplacian.Index, &g.laplacian.Value, &g.c, &g.f}
 }
 
 func (g *neighbourGraph) closeFiles() error              { return nil }
 func (g *neighbourGraph) endClusterPass(err error) error { return err }
 
-func (g *neighbourGraph) addClusterRows(b *block, c []float64) error {
+func (g *neighbourGraph) addClusterRows(b *rowBlock, c []float64) error {
 	copy(g.c[b.first*g.s.c:], c)
 	return nil
 }
@@ -45,29 +45,29 @@ func (g *neighbourGraph) startIteration(_ context.Context, scale []float64) erro
 	copy(g.f, g.c)
 	for number, h := range s.rows.Height {
 		s.y = rows.Resize(s.y, h*s.c)
-		g.l.LaplacianTo(s.opt.Threads, s.y, g.c, s.rows.First[number], h, s.c)
-		s.sums.addSums(s.startSums(g.blockRows(g.c, number), s.y))
+		g.laplacian.LaplacianTo(s.opt.Threads, s.y, g.c, s.rows.First[number], h, s.c)
+		s.sums.addSums(s.startRowSums(g.blockRows(g.c, number), s.y))
 	}
 	return nil
 }
 
 func (g *neighbourGraph) updateCF(ctx context.Context) error {
-	if err := g.newC(ctx); err != nil {
+	if err := g.computeC(ctx); err != nil {
 		return err
 	}
 	s := g.s
 	c := s.c
-	// Xᵀ is multiplied by F and C together and, without G, by XW.
+	// One product computes XᵀF, XᵀC and, if G is not in memory, XᵀXW.
 	parts := s.productCount()
 	sum := make([]float64, s.d*parts*c)
 	s.sums = rowSums{}
 	var lc []float64
-	err := s.rows.eachBlock(ctx, "updating F", func(b *block) error {
+	err := s.rows.eachBlock(ctx, "updating F", func(b *rowBlock) error {
 		h := b.x.Rows
 		y, f, cRows := s.multiplyBlock(b, s.w, c), g.blockRows(g.f, b.number), g.blockRows(g.c, b.number)
 		lc = rows.Resize(lc, h*c)
-		g.l.LaplacianTo(s.opt.Threads, lc, g.c, b.first, h, c)
-		s.sums.addSums(s.newF(f, y, cRows, lc))
+		g.laplacian.LaplacianTo(s.opt.Threads, lc, g.c, b.first, h, c)
+		s.sums.addSums(s.computeF(f, y, cRows, lc))
 		s.z = rows.Resize(s.z, h*parts*c)
 		joinColumns(s.z, c, [][]float64{f, cRows, y}[:parts]...)
 		s.addTransposed(b, s.z, sum, parts*c)
@@ -82,19 +82,19 @@ func (g *neighbourGraph) updateCF(ctx context.Context) error {
 	return s.splitSums(ctx, sum, s.xc)
 }
 
-// newC overwrites C by Q, and then computes C from Q.
-func (g *neighbourGraph) newC(ctx context.Context) error {
+// computeC overwrites C by Q, and then computes C from Q.
+func (g *neighbourGraph) computeC(ctx context.Context) error {
 	s := g.s
 	c := s.c
 	ab := make([]float64, s.d*c)
 	s.khatriRao(ab, s.a, s.b)
 	polar := s.newProcrustes()
 	var lf []float64
-	err := s.rows.eachBlock(ctx, "forming Q", func(b *block) error {
+	err := s.rows.eachBlock(ctx, "forming Q", func(b *rowBlock) error {
 		h := b.x.Rows
 		y, f, q := s.multiplyBlock(b, ab, c), g.blockRows(g.f, b.number), g.blockRows(g.c, b.number)
 		lf = rows.Resize(lf, h*c)
-		g.l.LaplacianTo(s.opt.Threads, lf, g.f, b.first, h, c)
+		g.laplacian.LaplacianTo(s.opt.Threads, lf, g.f, b.first, h, c)
 		for i := range q {
 			q[i] = 2*y[i] - s.opt.Nu*lf[i] + 2*s.opt.Eta*f[i]
 		}
@@ -118,21 +118,21 @@ func (g *neighbourGraph) newC(ctx context.Context) error {
 // heatGraph joins rows by edges of weight w = exp(−‖x−y‖²/σ²), and normalizes the weights: A = D^(−1/2)·W·D^(−1/2), D
 // being the diagonal matrix of the row sums of W.
 //
-// With values in [0, 1] and the paper's σ = 1, the distances ‖x−y‖² of pictures are a few tens, and w is 10⁻¹⁰ or
-// less. A does not change if the squared distances of a row all shift by the same amount. Computed from logarithms, it
-// keeps the edges of pictures of any size.
+// With values in [0, 1] and the paper's σ = 1, the distances ‖x−y‖² of pictures are a few tens, and w is 10⁻¹⁰ or less.
+// A does not change if all squared distances of a row shift by the same amount. So it is computed from logarithms of w,
+// which keeps the edges of pictures of any size.
 func heatGraph(near []rows.Neighbour, n int, sigma float64) *rows.Graph {
 	g := rows.JoinNeighbours(near, n)
 	g.MapValues(func(_, _ int, square float64) float64 { return -square / sigma / sigma })
 	degree := make([]float64, n) // logarithm of the degree
 	for i := range degree {
-		degree[i] = logSum(g.Value[g.Start[i]:g.Start[i+1]])
+		degree[i] = logSumExp(g.Value[g.Start[i]:g.Start[i+1]])
 	}
 	g.MapValues(func(i, j int, v float64) float64 { return math.Exp(v - (degree[i]+degree[j])/2) })
 	return g
 }
 
-func logSum(x []float64) float64 {
+func logSumExp(x []float64) float64 {
 	if len(x) == 0 {
 		return 0
 	}

@@ -28,7 +28,7 @@ const (
 	defaultNu       = 1
 	defaultAlpha    = 1
 	defaultBeta     = 1
-	defaultEta      = 1e5 // the paper: F becomes the nonnegative twin of C
+	defaultEta      = 1e5 // the paper's value; F becomes C with its negative entries set to about 0
 	defaultSteps    = 2   // Φ₂
 	defaultMaxIter  = 500 // Φ₁
 	defaultTol      = 1e-6
@@ -36,8 +36,8 @@ const (
 	defaultNeighbors = 5
 	defaultSigma     = 1
 	defaultMemory    = 1 << 30
-	// mostKNNRows bounds the n²·d work of finding neighbours: 20,000 rows of 784 pixels are 0.3 TFLOP.
-	mostKNNRows = 20000
+	// maxKNNRows bounds the n²·d work of finding neighbours: 20,000 rows of 784 pixels are 0.3 TFLOP.
+	maxKNNRows = 20000
 )
 
 // Options are the settings of the iteration. The zero value is CPUFS with ν = α = β = 1, η = 10⁵ and 10 clusters.
@@ -58,7 +58,7 @@ type Options struct {
 	// Iterations, if positive, is the exact number of iterations. Tol and MaxIter are then not used.
 	Iterations int
 
-	// Scaling maps values to [0, 1], see [MinMax]; nil leaves them unchanged. They must not be negative.
+	// Scaling maps values to [0, 1], see [MinMax]; nil leaves them unchanged. Scaled values must not be negative.
 	Scaling *Scaling
 
 	Graph     GraphKind
@@ -74,7 +74,7 @@ type Options struct {
 
 	// Memory bounds the bytes held in addition to the source's chunks, see [Options.Plan]; 0 means 1 GiB.
 	Memory int64
-	// Scratch keeps the state of the rows if it does not fit in memory. It may be nil if it fits.
+	// Scratch keeps the state of the rows if it does not fit in memory. Scratch may be nil if the state fits.
 	Scratch stream.Scratch
 	// Stages save the progress of a run, so that a later run resumes from it; nil saves nothing.
 	Stages stream.Stages
@@ -86,18 +86,18 @@ type Options struct {
 	// Progress is called after each iteration. It may be nil.
 	Progress func(iteration int, objective float64)
 
-	// These fields are for tests.
-	givenStart  *startFactors  // in place of the seeded start
-	rate        float64        // a fixed length of the steps in place of backtracking
-	matrix      *rows.Graph    // in place of the graph of the rows
-	weights     *kernel.Sparse // Z, in place of the anchors
-	noGram      bool           // as if G did not fit
-	rowsOnDisk  bool           // as if the rows did not fit
-	stateOnDisk bool           // as if their state did not fit
-	watch       func(first int, c, f []float64)
+	// The following fields replace parts of a run in tests.
+	givenStart   *startFactors  // in place of the seeded start
+	givenRate    float64        // a fixed length of the steps in place of backtracking
+	givenGraph   *rows.Graph    // in place of the graph of the rows
+	givenWeights *kernel.Sparse // Z, in place of the anchors
+	noGram       bool           // as if G did not fit
+	rowsOnDisk   bool           // as if the rows did not fit
+	stateOnDisk  bool           // as if their state did not fit
+	watch        func(first int, c, f []float64)
 }
 
-// startFactors is a given start: C n×c row-major, which is also F.
+// startFactors is a given start of A, B, C, U and V. C, n×c row-major, is also the start of F.
 type startFactors struct{ a, b, c, u, v []float64 }
 
 // Validate returns one *stream.UsageError with every fault of o.
@@ -114,8 +114,8 @@ func (o Options) Validate() error {
 		name  string
 		value float64
 	}{{"{nu}", o.Nu}, {"{alpha}", o.Alpha}, {"{beta}", o.Beta}, {"{eta}", o.Eta}} {
-		if w.value != 0 && !(w.value >= leastWeight && w.value <= largestWeight) {
-			faults.Addf(w.name+" = %v is not between %g and %g", w.value, leastWeight, largestWeight)
+		if w.value != 0 && !(w.value >= minWeight && w.value <= maxWeight) {
+			faults.Addf(w.name+" = %v is not between %g and %g", w.value, minWeight, maxWeight)
 		}
 	}
 	if o.Sigma != 0 && !(o.Sigma > 0 && o.Sigma <= math.MaxFloat64 && 1/o.Sigma <= math.MaxFloat64) {
@@ -136,7 +136,7 @@ func (o Options) Validate() error {
 }
 
 // Weights within these bounds keep the squares in the objective finite and η(C−F) above rounding.
-const leastWeight, largestWeight = 1e-12, 1e12
+const minWeight, maxWeight = 1e-12, 1e12
 
 // WithDefaults fills in the zero fields of valid options for a number of rows.
 func (o Options) WithDefaults(rows int64) Options {
@@ -153,11 +153,11 @@ func (o Options) WithDefaults(rows int64) Options {
 	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
 	o.Memory = cmp.Or(o.Memory, defaultMemory)
 	if o.Graph == GraphAuto {
-		if o.Graph = GraphKNN; rows > mostKNNRows {
+		if o.Graph = GraphKNN; rows > maxKNNRows {
 			o.Graph = GraphAnchors
 		}
 	}
 	return o
 }
 
-func (o Options) mostIterations() int { return cmp.Or(o.Iterations, o.MaxIter) }
+func (o Options) maxIterations() int { return cmp.Or(o.Iterations, o.MaxIter) }

@@ -24,10 +24,10 @@ type Plan struct {
 	Rewritten     int64     // the part of Scratch that each iteration rewrites; if Options.Stages save it, it exists twice
 	SetupPasses   int       // passes over the source before the first iteration
 	// IterationPasses is the least number of passes over the source in an iteration. Without G, backtracking of
-	// projected steps needs one more for each trial.
+	// projected steps needs one more pass for each trial.
 	IterationPasses int
 
-	room      int64 // memory left for finding neighbours
+	room      int64 // memory left for finding nearest neighbours
 	neighbors int   // number of neighbours of a row in either graph
 }
 
@@ -49,15 +49,15 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	}
 	o = o.WithDefaults(n)
 	p := Plan{Graph: o.Graph}
-	if o.matrix != nil {
+	if o.givenGraph != nil {
 		p.Graph = GraphKNN
 	}
 	count := o.Neighbors
 	if p.Graph == GraphAnchors {
 		var err error
 		switch {
-		case o.weights != nil:
-			p.Anchors, count = o.weights.Cols, o.weights.Count
+		case o.givenWeights != nil:
+			p.Anchors, count = o.givenWeights.Cols, o.givenWeights.Count
 		case o.AnchorRows != nil:
 			p.Anchors, err = anchor.Count(o.AnchorRows.Rows, math.MaxInt64, count)
 		default:
@@ -69,9 +69,9 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	}
 	p.neighbors = count
 	p.Bytes = o.baseBytes(src, d, p.Anchors)
-	// All records of scratch are as high as the tallest block.
+	// All records of scratch have as many rows as the largest block.
 	most, blocks := blockHeights(src, d)
-	state := int64(recordRows(most)) * int64(blocks) * int64(stateBytes(o.Clusters, count))
+	state := int64(recordRows(most)) * int64(blocks) * int64(stateBytesPerRow(o.Clusters, count))
 	if p.Graph == GraphKNN {
 		// These bytes are for all of C, F and LF, and for the neighbours.
 		p.Bytes += 3*8*n*int64(o.Clusters) + n*int64(count+1)*rows.NeighbourBytes + rows.LeastBytes(d)
@@ -103,7 +103,7 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 			p.Scratch, p.Rewritten = state, int64(recordRows(most))*int64(blocks)*8*int64(o.Clusters)
 		}
 	}
-	p.RowsInMemory = !o.rowsOnDisk && take(8*(n+int64(pad*blocks))*int64(d), 0)
+	p.RowsInMemory = !o.rowsOnDisk && take(8*(n+int64(columnPadding*blocks))*int64(d), 0)
 	p.room = o.Memory - p.Bytes + rows.LeastBytes(d)
 	if p.RowsInMemory {
 		p.SetupPasses, p.IterationPasses = 1, 0
@@ -128,13 +128,13 @@ func (o Options) baseBytes(src stream.Source, d, anchors int) int64 {
 	most, blocks := blockHeights(src, d)
 	h := int64(most)
 	wide := int64(d)
-	bytes := 8*h*(wide+12*c) + 8*pad*wide + linalg.PolarBytes(o.Clusters, pieces*blocks, most)
+	bytes := 8*h*(wide+12*c) + 8*columnPadding*wide + linalg.PolarBytes(o.Clusters, piecesPerBlock*blocks, most)
 	bytes += int64(o.Threads) * 8 * 4 * h * c             // procrustes
-	bytes += 8 * (18*wide*c + 2*c*c)                      // model, descent, sums
+	bytes += 8 * (18*wide*c + 2*c*c)                      // model, uvDescent, rowSums
 	bytes += kernel.TeamBytes(max(d, most), max(d, most)) // products
 	// These bytes are for the sample of the start, first as drawn (the sampler is then freed) and then scaled, and for
 	// its clusters.
-	sample := sampleRows(d, o.Clusters, anchors)
+	sample := sampleRowCount(d, o.Clusters, anchors)
 	bytes += anchor.SamplerBytes(sample, d) + 8*int64(sample)*(wide+4)
 	bytes += int64(o.Threads+1) * kernel.NearestBytes(1, o.Clusters, d+1)
 	if m := int64(anchors); m > 0 {
@@ -144,7 +144,7 @@ func (o Options) baseBytes(src stream.Source, d, anchors int) int64 {
 	return bytes + 1<<20
 }
 
-func blockHeights(src stream.Source, d int) (most, blocks int) {
+func blockHeights(src stream.Source, d int) (tallest, blocks int) {
 	h := int64(stream.BlockRows(d))
 	cuts := src.Cuts()
 	if len(cuts) < 2 {
@@ -152,8 +152,8 @@ func blockHeights(src stream.Source, d int) (most, blocks int) {
 	}
 	for i := range len(cuts) - 1 {
 		rows := cuts[i+1] - cuts[i]
-		most = max(most, int(min(rows, h)))
+		tallest = max(tallest, int(min(rows, h)))
 		blocks += int((rows + h - 1) / h)
 	}
-	return most, blocks
+	return tallest, blocks
 }

@@ -12,19 +12,19 @@ import (
 type procrustes struct {
 	s     *solver
 	polar *linalg.Polar
-	first []int // number of each block's first piece
-	piece int
+	first []int // number of the first piece of each block
+	piece int   // number of pieces so far
 }
 
 func (s *solver) newProcrustes() *procrustes {
 	return &procrustes{s: s, polar: linalg.NewPolar(s.c)}
 }
 
-// pieces is the number of parts of a block that are factored separately, to keep the same number of workers busy.
-const pieces = 4
+// piecesPerBlock is the number of parts of a block that are factored separately, on as many workers.
+const piecesPerBlock = 4
 
-// pieceRows returns the height of the pieces of a block; the last piece may be lower.
-func pieceRows(h, c int) int { return max((h+pieces-1)/pieces, 4*c) }
+// pieceRows returns the number of rows of the pieces of a block of h rows; the last piece may have fewer.
+func pieceRows(h, c int) int { return max((h+piecesPerBlock-1)/piecesPerBlock, 4*c) }
 
 func (p *procrustes) addBlock(q []float64) error {
 	c := p.s.c
@@ -48,11 +48,11 @@ func (p *procrustes) factorQ() error {
 		p.s.looseIterations++
 	}
 	values := p.polar.SingularValues()
-	p.s.kappa = values[0] / values[p.s.c-1] // +Inf if the last value is 0
+	p.s.conditionOfQ = values[0] / values[p.s.c-1] // +Inf if the last value is 0
 	return nil
 }
 
-// rowsTo writes the rows of C of a block to dst, given the same rows of Q again. It adds the block's share of QᵀC =
+// rowsTo writes the rows of C of a block to dst, from the same rows q of Q. It adds the block's share of QᵀC =
 // (QᵀQ)^(1/2) to root, c×c.
 func (p *procrustes) rowsTo(number int, dst, q, root []float64) {
 	c := p.s.c
@@ -65,12 +65,13 @@ func (p *procrustes) rowsTo(number int, dst, q, root []float64) {
 	kernel.Gemm(p.s.team, 1, kernel.RowMajor(q, h, c, c).Trans(), kernel.RowMajor(dst, h, c, c), kernel.RowMajor(root, c, c, c))
 }
 
-// mostKappa is the largest condition number of Q at which XᵀC is computed as XᵀQ·(QᵀQ)^(−1/2). The error of this
-// product is kappa·2⁻⁵³. For a larger condition number, the sum over the rows of C itself is worth its pass. With η =
-// 10⁵ the condition number is about the root of the quotient of the clusters' sizes.
-const mostKappa = 1e3
+// maxCondition is the largest condition number of Q at which XᵀC is computed as XᵀQ·(QᵀQ)^(−1/2). The error of this
+// product is 2⁻⁵³ times the condition number. For a larger one, a pass that sums XᵀC over the rows of C is worth its
+// time. With η = 10⁵ the condition number is about the root of the quotient of the largest and the smallest cluster
+// size.
+const maxCondition = 1e3
 
-func (s *solver) solveRoot(dst, m, root []float64) error {
+func (s *solver) divideByRoot(dst, m, root []float64) error {
 	c := s.c
 	for i := range c { // symmetric up to rounding
 		for j := range i {

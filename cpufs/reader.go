@@ -25,18 +25,18 @@ type gridReader struct {
 	buf        []float64
 }
 
-// block is a block of rows of X, h×d, column-major. It is valid until the next block is read.
-type block struct {
+// rowBlock is a block of rows of X, h×d, column-major. It is valid until the next block is read.
+type rowBlock struct {
 	number int
 	first  int // number of rows in earlier blocks
 	x      kernel.Matrix[float64]
 	chunk  *stream.Chunk // as read; nil after the first pass if rows are kept
 }
 
-func (r *gridReader) eachBlock(ctx context.Context, purpose string, visit func(*block) error) error {
+func (r *gridReader) eachBlock(ctx context.Context, purpose string, visit func(*rowBlock) error) error {
 	if r.keptBlocks == nil {
 		return r.Pass(ctx, purpose, func(number int, c *stream.Chunk) error {
-			r.buf = rows.Resize(r.buf, (c.Rows+pad)*len(r.columns))
+			r.buf = rows.Resize(r.buf, (c.Rows+columnPadding)*len(r.columns))
 			data := r.buf
 			b := r.newBlock(number, data, c)
 			if err := r.placeRows(b.x, c); err != nil {
@@ -61,21 +61,21 @@ func (r *gridReader) eachBlock(ctx context.Context, purpose string, visit func(*
 
 func (r *gridReader) nearestRows(ctx context.Context, team *kernel.Team, k int, room int64) ([]rows.Neighbour, error) {
 	return rows.FindNearest(ctx, team, r.N, len(r.columns), k, room, func(ctx context.Context, purpose string, visit func(int, kernel.Matrix[float64]) error) error {
-		return r.eachBlock(ctx, purpose, func(b *block) error { return visit(b.first, b.x) })
+		return r.eachBlock(ctx, purpose, func(b *rowBlock) error { return visit(b.first, b.x) })
 	})
 }
 
-func (r *gridReader) newBlock(number int, data []float64, c *stream.Chunk) *block {
+func (r *gridReader) newBlock(number int, data []float64, c *stream.Chunk) *rowBlock {
 	h := r.Height[number]
-	return &block{number: number, first: r.First[number], x: kernel.ColMajor(data, h, len(r.columns), h+pad), chunk: c}
+	return &rowBlock{number: number, first: r.First[number], x: kernel.ColMajor(data, h, len(r.columns), h+columnPadding), chunk: c}
 }
 
-// runColumns is the number of columns that a worker scales at a time.
-const runColumns = 16
+// columnsPerTask is the number of columns that a worker scales at a time.
+const columnsPerTask = 16
 
-// pad keeps the columns of a block, whose height is a power of 2, from falling on the same lines of the cache. Without
-// it, a run on mnist70k takes a fifth longer.
-const pad = 8
+// columnPadding keeps the columns of a block, whose height is a power of 2, from falling on the same lines of the
+// cache. Without it, a run on mnist70k takes a fifth longer.
+const columnPadding = 8
 
 // placeRows writes the rows of c, scaled and in the order of the cells, to x, column-major. The error is a
 // *stream.DataError that gives the row and column of a value that the model cannot use.
@@ -96,15 +96,15 @@ func (r *gridReader) placeRows(x kernel.Matrix[float64], c *stream.Chunk) error 
 			}
 		}
 	}
-	errs := make([]error, (d+runColumns-1)/runColumns)
+	errs := make([]error, (d+columnsPerTask-1)/columnsPerTask)
 	kernel.Each(r.workers, len(errs), func(t int) {
-		for j := t * runColumns; j < min(d, (t+1)*runColumns); j++ {
+		for j := t * columnsPerTask; j < min(d, (t+1)*columnsPerTask); j++ {
 			out := dst[r.grid.Cell[j]*ld:][:h]
 			if c.Sparse == nil {
 				copy(out, c.Col(j))
 			}
 			if i := r.scaleColumn(out, j); i >= 0 {
-				errs[t] = r.errMisfit(c, j, i, out[i])
+				errs[t] = r.errUnusableValue(c, j, i, out[i])
 				return
 			}
 		}
@@ -128,7 +128,7 @@ func (r *gridReader) scaleColumn(x []float64, j int) int {
 	return -1
 }
 
-func (r *gridReader) errMisfit(c *stream.Chunk, j, i int, x float64) error {
+func (r *gridReader) errUnusableValue(c *stream.Chunk, j, i int, x float64) error {
 	if x != x {
 		_, _, x = r.scaling.columnScale(j)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Result is a ranking of all d features, by column of the source.
+// Result is a ranking of all d features, which are numbered like the columns of the source.
 type Result struct {
 	Order  []int     // all features, by falling score; features with equal scores by column, constant features last
 	Scores []float64 // ‖w‖ of each feature; 0 for constant ones
@@ -19,11 +19,11 @@ type Result struct {
 
 	Objective []float64    // eq. (2) at the start and after each iteration
 	Converged bool         // the relative change fell to Tol
-	Rose      *method.Rise // nil if the objective never rose, as it should
+	Rose      *method.Rise // a rise of the objective beyond rounding, which indicates a fault; nil if there was none
 	Graph     string       // the graph that was used: "knn" or "anchor"
 	Plan      Plan
 	Passes    int // passes over the source
-	// Distance is ‖C − F‖ divided by ‖C‖: the distance between C and F that is left under η.
+	// Distance is ‖C − F‖ divided by ‖C‖; the penalty η keeps it small.
 	Distance float64
 	U, V     []float64     // c×n₁ and c×n₂, row-major
 	Warnings []stream.Text // for the user
@@ -38,8 +38,8 @@ func (r *Result) Iterations() int { return len(r.Objective) - 1 }
 // rounding changes scores by 4e-12 of their size.
 const tieShare = 1e-9
 
-// rankFeatures orders features by falling score. All scores that are nearly equal to the largest remaining one form a
-// group. Scores of 0 form a group of their own, and then the constant features.
+// rankFeatures orders features by falling score. All scores that are nearly equal to the largest remaining score form a
+// group of ties. Scores of 0 form a group of their own, which is followed by the constant features.
 func rankFeatures(score []float64, constant []bool) (order []int, groups method.Ties) {
 	if len(score) == 0 {
 		return nil, nil

@@ -9,12 +9,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// scanRows makes the first pass. It computes G if planned, ‖X‖², the range of each cell, and the sample.
+// scanRows makes the first pass. It computes G if planned, ‖X‖², the range of each cell, and a sample of the rows.
 func (s *solver) scanRows(ctx context.Context, sample *anchor.Sampler) error {
 	d := s.d
 	s.low, s.high = make([]float64, d), make([]float64, d)
 	squares := make([]float64, d)
-	err := s.rows.eachBlock(ctx, "scanning", func(b *block) error {
+	err := s.rows.eachBlock(ctx, "scanning", func(b *rowBlock) error {
 		if sample != nil {
 			if err := sample.Add(b.chunk); err != nil {
 				return err
@@ -46,7 +46,7 @@ func (s *solver) scanRows(ctx context.Context, sample *anchor.Sampler) error {
 		return stream.Dataf("", "no rows to select from")
 	case s.squares == 0:
 		return stream.Dataf("", "every feature is constant")
-	case !(s.squares <= math.MaxFloat64/largestWeight):
+	case !(s.squares <= math.MaxFloat64/maxWeight):
 		return stream.Dataf("", "the sum of squares overflows; choose {scale} minmax")
 	}
 	if s.g != nil {

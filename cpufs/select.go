@@ -44,7 +44,7 @@ func newSolver(src stream.Source, grid Grid, opt Options) (*solver, Plan, error)
 	s := &solver{opt: opt, team: kernel.NewTeam(opt.Threads), model: newModel(grid.Shape, opt.Clusters)}
 	s.rows = &gridReader{Source: rows.Source{Source: src, Meter: opt.Meter, OnPass: opt.Pass}, columns: src.Columns(),
 		grid: grid, scaling: opt.Scaling, workers: opt.Threads, keepRows: plan.RowsInMemory}
-	s.descent = newDescent(&s.model)
+	s.descent = newUVDescent(&s.model)
 	if plan.Gram {
 		s.g = make([]float64, s.d*s.d)
 	}
@@ -74,9 +74,9 @@ func (s *solver) prepareAndIterate(ctx context.Context, plan Plan) (r *Result, e
 // loadOrPrepare prepares the first iteration, or loads the saved iteration. After loading, a pass restores G, the
 // heights of the blocks and the rows in memory.
 func (s *solver) loadOrPrepare(ctx context.Context, plan Plan) error {
-	s.graph = &neighbourGraph{s: s, l: new(rows.Graph)}
+	s.graph = &neighbourGraph{s: s, laplacian: new(rows.Graph)}
 	if plan.Graph == GraphAnchors {
-		s.graph = newAnchored(s, plan.Anchors)
+		s.graph = newAnchorGraph(s, plan.Anchors)
 	}
 	progress, err := s.stage.Load(ctx, s.stageValues()...)
 	if err != nil {
@@ -101,16 +101,16 @@ func (s *solver) loadOrPrepare(ctx context.Context, plan Plan) error {
 	return nil
 }
 
-// stageValues returns the state of an iteration without the files, and without the results of a pass over the rows.
+// stageValues returns the state of an iteration without the files, and without G and the rows, which a pass restores.
 func (s *solver) stageValues() []any {
-	return append(s.graph.stageValues(), &s.a, &s.b, &s.u, &s.v, s.w, s.xc, s.p, s.gw, &s.sums.ff, &s.sums.cf, &s.sums.l,
-		&s.descent.rates[0], &s.descent.rates[1], &s.kappa, &s.directPasses, &s.looseIterations, &s.rows.Passes, &s.objectives)
+	return append(s.graph.stageValues(), &s.a, &s.b, &s.u, &s.v, s.w, s.xc, s.p, s.gw, &s.sums.ff, &s.sums.cf, &s.sums.clf,
+		&s.descent.rates[0], &s.descent.rates[1], &s.conditionOfQ, &s.directPasses, &s.looseIterations, &s.rows.Passes, &s.objectives)
 }
 
 func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
 	r := &Result{Graph: plan.Graph.String(), Plan: plan}
 	last := [][]float64{slices.Clone(s.w), slices.Clone(s.u), slices.Clone(s.v)}
-	for t := len(s.objectives); t <= s.opt.mostIterations(); t++ {
+	for t := len(s.objectives); t <= s.opt.maxIterations(); t++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -118,7 +118,7 @@ func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
 		if err := s.graph.updateCF(ctx); err != nil {
 			return nil, err
 		}
-		if err := s.takeSteps(ctx); err != nil {
+		if err := s.takeGradientSteps(ctx); err != nil {
 			return nil, err
 		}
 		value, size := s.objectiveValue(&s.opt)
@@ -148,18 +148,18 @@ func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
 	return r, nil
 }
 
-// roundingShare bounds the error of the objective as a share of its terms. Sums over the rows are chains of 256 terms
-// and then a chain of their sums, sums over W have d·c terms, XᵀC has an error from the condition of Q, and C is
-// orthonormal up to 8c units of rounding.
+// roundingShare bounds the error of the objective as a share of the sum of its absolute terms. Sums over the rows are
+// chains of 256 terms and then a chain of their sums, sums over W have d·c terms, XᵀC has an error from the condition
+// of Q, and C is orthonormal up to 8c units of rounding.
 func (s *solver) roundingShare() float64 {
 	n, c := float64(s.rows.N), float64(s.c)
-	return 0x1p-53 * (256 + n/256 + float64(len(s.rows.Height)) + float64(s.d)*c + 8*c + min(s.kappa, mostKappa))
+	return 0x1p-53 * (256 + n/256 + float64(len(s.rows.Height)) + float64(s.d)*c + 8*c + min(s.conditionOfQ, maxCondition))
 }
 
 // prepareStart does everything before the first iteration.
 func (s *solver) prepareStart(ctx context.Context, plan Plan) error {
 	sample := anchor.NewSampler(s.d, anchor.SamplerOptions{
-		Rows: sampleRows(s.d, s.c, plan.Anchors), Seed: s.opt.Seed, Limit: math.MaxInt64}) // counted in Plan
+		Rows: sampleRowCount(s.d, s.c, plan.Anchors), Seed: s.opt.Seed, Limit: math.MaxInt64}) // counted in Plan
 	if err := s.scanRows(ctx, sample); err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (s *solver) prepareStart(ctx context.Context, plan Plan) error {
 	return s.graph.startIteration(ctx, scale)
 }
 
-// makeGraph makes the graph. x is the sample of rows.
+// makeGraph makes the graph of the rows. x is the sample of the rows, from which anchors are chosen.
 func (s *solver) makeGraph(ctx context.Context, plan Plan, x kernel.Matrix[float64]) error {
 	switch g := s.graph.(type) {
 	case *anchorGraph:
@@ -198,11 +198,11 @@ func (s *solver) makeGraph(ctx context.Context, plan Plan, x kernel.Matrix[float
 		if err := g.openFiles(plan.Anchors, plan.neighbors); err != nil {
 			return err
 		}
-		if s.opt.weights == nil {
+		if s.opt.givenWeights == nil {
 			g.weights.SetAnchors(s.team, points, anchor.Weights)
 		}
 	case *neighbourGraph:
-		l := s.opt.matrix
+		l := s.opt.givenGraph
 		if l == nil {
 			near, err := s.rows.nearestRows(ctx, s.team, min(s.opt.Neighbors, s.rows.N-1), plan.room)
 			if err != nil {
@@ -220,14 +220,14 @@ func (s *solver) makeGraph(ctx context.Context, plan Plan, x kernel.Matrix[float
 func (s *solver) anchorPoints(ctx context.Context, plan Plan, x kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
 	m := plan.Anchors
 	switch {
-	case s.opt.weights != nil:
+	case s.opt.givenWeights != nil:
 		return x, nil // the caller does not use them
 	case s.opt.AnchorRows != nil:
 		return s.scaledRows(s.opt.AnchorRows)
 	case m > x.Rows:
 		return x, stream.Usagef("{anchors} %d: there are %d rows", m, x.Rows)
 	case s.opt.AnchorKMeans:
-		// Options as in package anchor: the last moves of the centres are small.
+		// MaxIter and Tol are as in package anchor, because further moves of the centres are small.
 		r, err := cluster.KMeans(ctx, cluster.Matrix(x), cluster.Options{Clusters: m, MaxIter: 50, Tol: 1e-3, Seed: s.opt.Seed, Threads: s.opt.Threads})
 		if err != nil {
 			return x, err

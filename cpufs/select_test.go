@@ -244,7 +244,7 @@ func nan() float64 { zero := 0.0; return zero / zero }
 func TestRiseIsReported(t *testing.T) {
 	f := problem(81, 4, 5, 40, 3)
 	opt := f.options(GraphKNN)
-	opt.rate = 10
+	opt.givenRate = 10
 	r := must.Get(Select(t.Context(), serve(f.X, 40), f.grid(t), opt))(t)
 	if r.Rose == nil || r.Rose.Iteration != 1 || r.Rose.To <= r.Rose.From || r.Iterations() != 1 {
 		t.Fatalf("rise %+v after %d iterations", r.Rose, r.Iterations())

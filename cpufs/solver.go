@@ -14,25 +14,25 @@ type solver struct {
 	opt        Options // with defaults
 	rows       *gridReader
 	team       *kernel.Team
-	descent    *descent
-	graph      graph
+	descent    *uvDescent
+	graph      rowGraph
 	stage      stream.Stage
 	objectives []float64 // eq. (2) at the start and after each iteration
 
 	g               []float64 // G = XᵀX, d×d, stored in full; if it is nil, every product with G is a pass
 	low, high       []float64 // least and largest value of each cell
-	kappa           float64   // condition number of the last Q
+	conditionOfQ    float64   // condition number of the last Q
 	directPasses    int       // number of iterations that needed a pass to find XᵀC
 	looseIterations int       // number of iterations in which C was not determined
 
-	y, z []float64 // scratch of a block: X times a matrix, and a factor for Xᵀ
+	y, z []float64 // scratch for a block: the product of X and a matrix, and a matrix by which Xᵀ is multiplied
 }
 
-// graph is a Laplacian L, together with its part of the iteration over rows.
-type graph interface {
+// rowGraph is a Laplacian L, together with its part of the iteration over rows.
+type rowGraph interface {
 	// addClusterRows stores the rows of C of a block, h×c. It is called in the pass that assigns rows to clusters, and
 	// endClusterPass ends that pass.
-	addClusterRows(b *block, c []float64) error
+	addClusterRows(b *rowBlock, c []float64) error
 	endClusterPass(err error) error
 	// startIteration scales the columns of C, finds the sums with F = C, and prepares the first iteration. A, B, XᵀC
 	// and P are known.
@@ -45,7 +45,7 @@ type graph interface {
 }
 
 // multiplyBlock writes X·M of a block to s.y, h×w, for a d×w matrix M, row-major.
-func (s *solver) multiplyBlock(b *block, m []float64, w int) []float64 {
+func (s *solver) multiplyBlock(b *rowBlock, m []float64, w int) []float64 {
 	h := b.x.Rows
 	s.y = rows.Resize(s.y, h*w)
 	clear(s.y)
@@ -54,19 +54,19 @@ func (s *solver) multiplyBlock(b *block, m []float64, w int) []float64 {
 }
 
 // addTransposed adds XᵀY of a block to sum, d×w, for an h×w matrix Y, row-major.
-func (s *solver) addTransposed(b *block, y, sum []float64, w int) {
+func (s *solver) addTransposed(b *rowBlock, y, sum []float64, w int) {
 	kernel.Gemm(s.team, 1, b.x.Trans(), kernel.RowMajor(y, b.x.Rows, w, w), kernel.RowMajor(sum, s.d, w, w))
 }
 
-// timesG writes G·M to dst, both d×c. It uses G if that is in memory, and otherwise makes a pass.
-func (s *solver) timesG(ctx context.Context, dst, m []float64) error {
+// multiplyByG writes G·M to dst, both d×c. It uses G if that is in memory, and otherwise makes a pass.
+func (s *solver) multiplyByG(ctx context.Context, dst, m []float64) error {
 	clear(dst)
 	c := s.c
 	if s.g != nil {
 		kernel.Gemm(s.team, 1, kernel.RowMajor(s.g, s.d, s.d, s.d), kernel.RowMajor(m, s.d, c, c), kernel.RowMajor(dst, s.d, c, c))
 		return nil
 	}
-	return s.rows.eachBlock(ctx, "multiplying by XᵀX", func(b *block) error {
+	return s.rows.eachBlock(ctx, "multiplying by XᵀX", func(b *rowBlock) error {
 		s.addTransposed(b, s.multiplyBlock(b, m, c), dst, c)
 		return nil
 	})
@@ -88,14 +88,14 @@ func joinColumns(dst []float64, c int, parts ...[]float64) {
 	}
 }
 
-// newF computes rows of F from rows of XW, C and LC, and returns their sums:
+// computeF computes rows of F from rows of XW, C and LC, and returns the rowSums of these rows:
 //
 //	f = max(0, (αh + ηc − ½ν(LᵀC)) / (α + η))   // line 7, mended: eq. (3)
 //
 // h being the rows of XW.
-func (s *solver) newF(f, h, cRows, lc []float64) rowSums {
+func (s *solver) computeF(f, h, cRows, lc []float64) rowSums {
 	c, o := s.c, &s.opt
-	return s.overRuns(len(cRows)/c, func(t *rowSums, from, to int) {
+	return s.sumOverRuns(len(cRows)/c, func(t *rowSums, from, to int) {
 		for i := from; i < to; i++ {
 			hi, ci, li, fi := h[i*c:][:c], cRows[i*c:][:c], lc[i*c:][:c], f[i*c:][:c]
 			for k := range fi {
@@ -104,14 +104,14 @@ func (s *solver) newF(f, h, cRows, lc []float64) rowSums {
 				off := ci[k] - v
 				t.ff += v * v
 				t.cf += off * off
-				t.l += v * li[k]
+				t.clf += v * li[k]
 			}
 		}
 	})
 }
 
-// overRuns calls visit for runs of consecutive rows, of n rows in total, and adds up their sums in order.
-func (s *solver) overRuns(n int, visit func(t *rowSums, from, to int)) (total rowSums) {
+// sumOverRuns calls visit for runs of consecutive rows, n rows in total, and returns the sum of all t in order.
+func (s *solver) sumOverRuns(n int, visit func(t *rowSums, from, to int)) (total rowSums) {
 	runs := make([]rowSums, (n+rows.RunRows-1)/rows.RunRows)
 	rows.EachRun(s.opt.Threads, n, func(run, from, to int) { visit(&runs[run], from, to) })
 	for _, t := range runs {
@@ -120,11 +120,11 @@ func (s *solver) overRuns(n int, visit func(t *rowSums, from, to int)) (total ro
 	return total
 }
 
-func (s *solver) startSums(c, lc []float64) rowSums {
-	return s.overRuns(len(c)/s.c, func(t *rowSums, from, to int) {
+func (s *solver) startRowSums(c, lc []float64) rowSums {
+	return s.sumOverRuns(len(c)/s.c, func(t *rowSums, from, to int) {
 		for i := from * s.c; i < to*s.c; i++ {
 			t.ff += c[i] * c[i]
-			t.l += c[i] * lc[i]
+			t.clf += c[i] * lc[i]
 		}
 	})
 }
@@ -138,14 +138,14 @@ func (s *solver) productCount() int {
 	return 2
 }
 
-// splitSums splits the sums of such a pass into P, the sums of the other matrix, and GW. If G is in memory, GW is
-// computed from it.
+// splitSums splits the sums of a pass (see productCount) into P, the sums of the other matrix, and GW. If G is in
+// memory, GW is computed from it.
 func (s *solver) splitSums(ctx context.Context, sum, other []float64) error {
 	c, wide := s.c, s.productCount()*s.c
 	copyColumns(s.p, sum, 0, c, wide)
 	copyColumns(other, sum, c, c, wide)
 	if s.g != nil {
-		return s.timesG(ctx, s.gw, s.w)
+		return s.multiplyByG(ctx, s.gw, s.w)
 	}
 	copyColumns(s.gw, sum, 2*c, c, wide)
 	return nil

@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// startBytes bounds the sample for the clusters of the start. The bound depends on the number of columns alone,
-	// because the answer must not depend on memory.
-	startBytes = 16 << 20
-	mostSample = 10000
-	// leastSample is the least number of sampled rows for each cluster.
-	leastSample = 50
+	// startBytes bounds the sample of rows for the clusters of the start. The bound depends on the number of columns
+	// alone, because the answer must not depend on memory.
+	startBytes    = 16 << 20
+	maxSampleRows = 10000
+	// minRowsPerCluster is the least number of sampled rows for each cluster.
+	minRowsPerCluster = 50
 	// startRestarts is the number of restarts of k-means, each with at most startMoves moves of the centres.
 	startRestarts = 5
 	startMoves    = 100
 )
 
-func sampleRows(d, clusters, anchors int) int {
-	return max(min(mostSample, startBytes/8/d), leastSample*clusters, anchors)
+func sampleRowCount(d, clusters, anchors int) int {
+	return max(min(maxSampleRows, startBytes/8/d), minRowsPerCluster*clusters, anchors)
 }
 
-// scaledRows returns rows of the source as rows of X.
+// scaledRows returns the rows of a chunk as rows of X: scaled, and with columns in the order of the cells.
 func (s *solver) scaledRows(c *stream.Chunk) (kernel.Matrix[float64], error) {
 	x := kernel.ColMajor(make([]float64, c.Rows*s.d), c.Rows, s.d, c.Rows)
 	return x, s.rows.placeRows(x, c)
@@ -56,7 +56,7 @@ func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64])
 	}
 	var label []int32
 	var distance, own []float64
-	err = s.graph.endClusterPass(s.rows.eachBlock(ctx, "assigning rows to clusters", func(b *block) error {
+	err = s.graph.endClusterPass(s.rows.eachBlock(ctx, "assigning rows to clusters", func(b *rowBlock) error {
 		h := b.x.Rows
 		own = rows.Resize(own, h*c)
 		if given != nil {
@@ -87,14 +87,14 @@ func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64])
 	return scale, nil
 }
 
-// initFactors sets A, B, U and V to uniform random values. U and V are scaled by the one factor for which XW is
-// nearest to F. XᵀC and P must be known, and the rows for GW.
+// initFactors sets A, B, U and V to uniform random values. U and V are scaled by the one factor for which XW is nearest
+// to F. P must be known, and GW is computed, which may take a pass over the rows.
 func (s *solver) initFactors(ctx context.Context) error {
 	m := &s.model
 	if b := s.opt.givenStart; b != nil {
 		m.a, m.b, m.u, m.v = append(m.a, b.a...), append(m.b, b.b...), append(m.u, b.u...), append(m.v, b.v...)
 		m.composeW(m.w, m.u, m.v)
-		return s.timesG(ctx, m.gw, m.w)
+		return s.multiplyByG(ctx, m.gw, m.w)
 	}
 	random := rand.New(rand.NewPCG(s.opt.Seed, startStream))
 	uniform := func(n int) []float64 {
@@ -106,7 +106,7 @@ func (s *solver) initFactors(ctx context.Context) error {
 	}
 	m.a, m.b, m.u, m.v = uniform(m.n1*m.c), uniform(m.n2*m.c), uniform(m.c*m.n1), uniform(m.c*m.n2)
 	m.composeW(m.w, m.u, m.v)
-	if err := s.timesG(ctx, m.gw, m.w); err != nil {
+	if err := s.multiplyByG(ctx, m.gw, m.w); err != nil {
 		return err
 	}
 	// Uniform factors are a hundred times too large. The first projected step would then move all of U to 0, and U

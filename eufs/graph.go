@@ -6,11 +6,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// graph is a normalized Laplacian L of the rows. Exactly one of the two fields is set. It is read-only; each run has
-// its own laplacianMultiplier.
+// graph is a graph of the rows with its normalized Laplacian L. Exactly one of the two fields is set. It is read-only;
+// each run has its own laplacianMultiplier.
 type graph struct {
-	anchored   *rows.AnchoredGraph // rows that share anchors
-	neighbours *rows.Graph         // nearest rows
+	anchored   *rows.AnchoredGraph // L = I − BBᵀ for rows that share anchors
+	neighbours *rows.Graph         // L of the graph of nearest rows
 }
 
 // anchorFile returns the file with the rows of B, or nil for a graph of nearest rows.
@@ -21,25 +21,25 @@ func (g *graph) anchorFile() stream.ScratchFile {
 	return g.anchored.File
 }
 
-// field is one of the two n×k matrices that L is multiplied by.
-type field int
+// laplacianArgument is one of the two n×k matrices by which L is multiplied.
+type laplacianArgument int
 
 const (
-	fieldU field = iota
-	fieldZ
-	fields
+	argumentU laplacianArgument = iota
+	argumentZ
+	argumentCount
 )
 
-// laplacianMultiplier computes L·U and L·Z. These products need all rows of U and Z. So the rows are gathered first,
-// block by block in order, before any row of the product is computed.
+// laplacianMultiplier computes L·U and L·Z. A row of a product needs all rows of U or Z. So all rows are gathered
+// first, block by block in order.
 type laplacianMultiplier struct {
 	*graph
 	layout
 	team     *kernel.Team
-	gathered [fields][]float64 // all of U and Z, or BᵀU and BᵀZ, m×k
+	gathered [argumentCount][]float64 // all of U and Z (n×k), or BᵀU and BᵀZ (m×k)
 }
 
-func (g *graph) newProducts(team *kernel.Team, l layout) *laplacianMultiplier {
+func (g *graph) newMultiplier(team *kernel.Team, l layout) *laplacianMultiplier {
 	height := int(l.n)
 	if g.anchored != nil {
 		height = g.anchored.M
@@ -58,8 +58,8 @@ func (p *laplacianMultiplier) graphFile() stream.ScratchFile {
 	return p.anchorFile()
 }
 
-// gatherBlock adds the rows of block b of A. Block 0 starts a new matrix.
-func (p *laplacianMultiplier) gatherBlock(f field, b int, rec []byte, a []float64) {
+// gatherBlock adds the rows a of block b of U or Z to the gathered matrix f. Block 0 starts a new matrix.
+func (p *laplacianMultiplier) gatherBlock(f laplacianArgument, b int, rec []byte, a []float64) {
 	if p.neighbours != nil {
 		copy(p.gathered[f][b*p.block*p.k:], a)
 		return
@@ -71,9 +71,9 @@ func (p *laplacianMultiplier) gatherBlock(f field, b int, rec []byte, a []float6
 	kernel.SparseGemm(p.team, z, kernel.RowMajor(a, z.Rows, p.k, p.k), kernel.RowMajor(p.gathered[f], z.Cols, p.k, p.k))
 }
 
-// laplacianTo writes rows of L·A, beginning with row `from` of block b. a has the same rows of A. Calls may run at the
-// same time.
-func (p *laplacianMultiplier) laplacianTo(dst []float64, f field, b int, rec []byte, from int, a []float64) {
+// laplacianTo writes rows of L·U or L·Z, beginning with row `from` of block b. a has the same rows of U or Z. Calls may
+// run at the same time.
+func (p *laplacianMultiplier) laplacianTo(dst []float64, f laplacianArgument, b int, rec []byte, from int, a []float64) {
 	h := len(a) / p.k
 	if p.neighbours != nil {
 		p.neighbours.LaplacianTo(1, dst, p.gathered[f], b*p.block+from, h, p.k)
@@ -87,7 +87,7 @@ func (p *laplacianMultiplier) laplacianTo(dst []float64, f field, b int, rec []b
 
 // laplacianTraces turns Tr(UᵀU) and Tr(ZᵀU) into Tr(UᵀLU) and Tr(ZᵀLU).
 func (p *laplacianMultiplier) laplacianTraces(uu, zu float64) (ulu, zlu float64) {
-	u, z := p.gathered[fieldU], p.gathered[fieldZ]
+	u, z := p.gathered[argumentU], p.gathered[argumentZ]
 	if p.anchored != nil {
 		return uu - kernel.Dot(u, u), zu - kernel.Dot(z, u)
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// newNeighbours builds the kNN graph L = I − D^(−1/2)WD^(−1/2). Two rows have the weight w_ij = exp(−‖x_i − x_j‖²/2σ²)
-// if one of the two is among the nearest rows of the other; σ is the mean distance of a row from its nearest row. It
-// holds all rows, in the scale of X. The cost is 2n²d flops in float32.
-func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) (*graph, error) {
+// newNeighbourGraph builds the kNN graph L = I − D^(−1/2)WD^(−1/2). Two rows have the weight w_ij = exp(−‖x_i −
+// x_j‖²/2σ²) if one of the two is among the nearest rows of the other; σ is the mean distance of a row from its nearest
+// row. All rows are held in memory, scaled as in X. The cost is 2n²d flops in float32.
+func newNeighbourGraph(ctx context.Context, t *table, team *kernel.Team, count int) (*graph, error) {
 	n := int(t.n)
 	near, err := rows.FindNearest(ctx, team, n, t.d, min(count, n-1), rows.PartBytes(t.n, t.d),
 		func(ctx context.Context, _ string, visit func(int, kernel.Matrix[float64]) error) error {
@@ -45,13 +45,13 @@ func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) 
 	return &graph{neighbours: g}, nil
 }
 
-// newAnchored builds the anchor graph. The anchors are m rows of a seeded sample, or the centres of its clusters. It
-// makes two passes: one over X, to compute Z, and one over Z, to divide by the roots of Δ. The graph owns a file, even
-// after an error.
-func newAnchored(ctx context.Context, t *table, team *kernel.Team, s Setup, sample rowSample, m int) (*graph, error) {
+// newAnchorGraph builds the anchor graph. The anchors are m rows of a seeded sample, or the centres of its clusters. A
+// pass over X computes Z, the weights of the rows on the anchors, and a pass over Z divides its columns by the roots of
+// their sums Δ. The graph owns a file, even after an error.
+func newAnchorGraph(ctx context.Context, t *table, team *kernel.Team, s Setup, sample rowSample, m int) (*graph, error) {
 	points := sample.firstRows(m)
 	if s.AnchorKMeans {
-		// Options as in package anchor: the last moves of the centres are small.
+		// MaxIter and Tol are as in package anchor, because further moves of the centres are small.
 		r, err := cluster.KMeans(ctx, cluster.Matrix(sample.x), cluster.Options{Clusters: m, MaxIter: 50, Tol: 1e-3, Seed: s.Seed, Threads: s.Threads})
 		if err != nil {
 			return nil, err

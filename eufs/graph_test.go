@@ -39,7 +39,7 @@ func TestNeighboursFollowTheDefinition(t *testing.T) {
 			s := Setup{Threads: 2, blockRows: 17}.withDefaults(n)
 			tab := newTable(src, std, s)
 			must.Do(t, tab.loadCopy(t.Context(), src, std, s))
-			g := must.Get(newNeighbours(t.Context(), tab, kernel.NewTeam(2), count))(t)
+			g := must.Get(newNeighbourGraph(t.Context(), tab, kernel.NewTeam(2), count))(t)
 			want := naiveNeighbours(x, min(count, n-1))
 			got := mat.NewDense(n, n, nil)
 			g.neighbours.MapValues(func(i, j int, v float64) float64 { got.Set(i, j, v); return v })

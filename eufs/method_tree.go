@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Trees built from names or data, by their names in the option.
+// Values of the option tree for trees that are built from names or data.
 const (
 	imageTree       = "image"
 	correlationTree = "correlation"
@@ -27,7 +27,7 @@ func (m *configuredMethod) CheckTree() error {
 	switch {
 	case tree == "":
 		return stream.Usagef("no {tree} given; want %s, %s, %sSEP or FILE.json", imageTree, correlationTree, prefixTree)
-	case tree == imageTree || tree == correlationTree || isFile(tree):
+	case tree == imageTree || tree == correlationTree || isTreeFile(tree):
 		return nil
 	case tree == prefixTree:
 		return stream.Usagef("{tree} prefix: there is no separator; want prefix:SEP, as prefix:_")
@@ -38,7 +38,7 @@ func (m *configuredMethod) CheckTree() error {
 		suggest.DidYouMean(tree, []string{imageTree, correlationTree, prefixTree}))
 }
 
-func isFile(tree string) bool {
+func isTreeFile(tree string) bool {
 	if strings.EqualFold(filepath.Ext(tree), ".json") {
 		return true
 	}
@@ -54,8 +54,8 @@ func (m *configuredMethod) Tree(e *method.Evidence) (method.Tree, error) {
 	return m.buildTree(e.Names(), e.LeftOut, gramOf(e))
 }
 
-// growTree returns the tree over the features of the evidence, or nil if no tree is set. It copies the Gram matrix,
-// which later explains the selection.
+// growTree returns the tree over the features of the evidence, or nil if no tree is set. It works on a copy of the Gram
+// matrix, because the matrix itself later explains the selection.
 func (m *configuredMethod) growTree(e *method.Evidence) (*Tree, error) {
 	sym := gramOf(e)
 	if sym != nil {
@@ -110,7 +110,7 @@ func readTreeFile(path string, names []string, leftOut []stream.LeftOut) (*Tree,
 	return t, err
 }
 
-// plannedTree returns a tree of the largest possible size, before the data is read.
+// plannedTree returns a tree of at least as many entries as the run's own tree, for planning before data is read.
 func (m *configuredMethod) plannedTree(names []string, leftOut []stream.LeftOut) (*Tree, error) {
 	if m.NeedsGram() {
 		return &Tree{Features: make([]int, CorrelationEntries(len(names)))}, nil

@@ -17,8 +17,8 @@ const (
 	HUFS               // β‖V‖₂,₁ + α Σ‖v_G‖ over the groups of a tree
 )
 
-// Weight is the weight of a penalty: a number, or a share of α_max. α_max is the row sparsity from which on V becomes
-// 0 and stays 0 (see [Problem.AlphaMax]).
+// Weight is the weight of a penalty: a number, or a share of α_max, the weight of the row sparsity from which on V
+// becomes 0 and stays 0 (see [Problem.AlphaMax]).
 type Weight = method.Weight
 
 // Options are the settings of the iteration. A zero field means its default, except for the weights of the penalties,
@@ -36,10 +36,10 @@ type Options struct {
 
 	MaxIter int     // default 100
 	Tol     float64 // bound on the relative change of eq. (14) in each of five iterations; default 1e-4, negative never ends early
-	Float32 bool    // keep M in float32: half the bytes, other last digits
+	Float32 bool    // keep M in float32: it needs half the bytes, and the last digits of results differ
 
 	Threads int // 0 means GOMAXPROCS; the result does not depend on it
-	// Progress is called when the figures of an iteration are complete. It may be nil.
+	// Progress is called when the objective of an iteration is complete. It may be nil.
 	Progress func(iteration int, objective float64)
 }
 
@@ -48,8 +48,8 @@ const (
 	defaultRho     = 1.1
 	defaultMuMax   = 1e10
 	defaultMaxIter = 100
-	// On COIL20 (20 clusters, μ₀ = 1, α a tenth of α_max) eq. (14) changed by 4e-3, 5e-4 and 1e-4 of itself in
-	// iterations 10, 100 and 200; far below this tolerance, rankings do not change.
+	// On COIL20 (20 clusters, μ₀ = 1, α a tenth of α_max) the relative change of eq. (14) was 4e-3, 5e-4 and 1e-4 in
+	// iterations 10, 100 and 200. A tolerance far below 1e-4 does not change rankings.
 	defaultTolerance = 1e-4
 )
 

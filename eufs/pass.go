@@ -9,15 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Indices of the sums that passes take over rows.
+// Indices of the sums over rows that passes compute. x, e and p are rows of X, E and UVᵀ.
 const (
-	sumLeft = iota // ‖x − p‖ of the previous iteration, p the row of UVᵀ
-	sumOff         // ‖x − p − e‖², likewise
-	sumE           // ‖e‖
+	sumResiduals    = iota // Σ ‖x − p‖ of the previous iteration
+	sumSplitSquares        // Σ ‖x − p − e‖² of the previous iteration
+	sumE                   // Σ ‖e‖
 )
 
-// passStart writes the state of the rows: Z = U, Y₁ = 0. The first pass A writes M.
-func (s *solver) passStart(ctx context.Context) error {
+// passInitialState writes the state of the rows: Z = U, Y₁ = 0. The first pass A writes M.
+func (s *solver) passInitialState(ctx context.Context) error {
 	t := s.t
 	return rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
 		h := t.rowsOfBlock(b)
@@ -27,15 +27,15 @@ func (s *solver) passStart(ctx context.Context) error {
 		clear(st.y)
 		clear(st.v)
 		clear(st.s)
-		if s.products != nil {
-			s.products.gatherBlock(fieldU, b, rec[2], st.u)
+		if s.multiplier != nil {
+			s.multiplier.gatherBlock(argumentU, b, rec[2], st.u)
 		}
 		return nil
-	}, rows.WritePass(s.states), rows.ReadPass(s.p.start.labelFile()), rows.ReadPass(s.products.graphFile()))
+	}, rows.WritePass(s.states), rows.ReadPass(s.p.start.labelFile()), rows.ReadPass(s.multiplier.graphFile()))
 }
 
-// passA goes over X, M and the state. It moves E, and in EUFS Z, and leaves K = MᵀU. With p the row of UVᵀ, w =
-// clip(q) the part of q that is left without e, and r = μ_old/μ, it computes
+// passA goes over X, M and the state. It updates E, in EUFS also Z, and M, and computes K = MᵀU. For each row, with p
+// the row of UVᵀ, w = clip(q) the vector q shortened to length 1/μ at most, and r = μ_old/μ, it computes
 //
 //	z = max(u − y₁/μ − (β/μ)·(L·U), 0)                   eq. (30) mended
 //	q = x + r·m − (1+r)·p   m = w + p   e = q − w        q is X − UVᵀ + Y₂/μ
@@ -52,10 +52,10 @@ func (s *solver) passA(ctx context.Context, first bool) (float64, error) {
 	}
 	err := rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
 		st := t.viewState(rec[2], t.rowsOfBlock(b))
-		s.pool.eachStrip(t.rowsOfBlock(b), func(w *worker, lane, from, h int) {
+		s.pool.eachStrip(t.rowsOfBlock(b), func(w *passWorker, lane, from, h int) {
 			own := st.rowRange(t.k, from, from+h)
 			if s.opt.Method == EUFS {
-				s.moveZ(w, own, b, rec[3], from)
+				s.updateZ(w, own, b, rec[3], from)
 			}
 			sums := &s.k.numbers[lane]
 			t.rowsTo(w.x, rec[0], from, h)
@@ -65,33 +65,33 @@ func (s *solver) passA(ctx context.Context, first bool) (float64, error) {
 				w.multiplyUV(t.layout, w.old, own.v, s.oldV, h)
 				w.addResiduals(t.d, h, m, own.s, sums)
 			}
-			s.moveE(w, m, own, sums)
+			s.updateE(w, m, own, sums)
 			s.storeStrip(m, rec[1], from)
 			kernel.Gemm(w.team, 1, kernel.RowMajor(m, h, t.d, t.d).Trans(), kernel.RowMajor(own.u, h, t.k, t.k), s.k.laneMatrix(lane))
 		})
-		if s.products != nil {
-			s.products.gatherBlock(fieldZ, b, rec[3], st.z)
+		if s.multiplier != nil {
+			s.multiplier.gatherBlock(argumentZ, b, rec[3], st.z)
 		}
 		return nil
-	}, t.startPass(ctx), s.m.Pass(mode), rows.ModifyPass(s.states), rows.ReadPass(s.products.graphFile()))
+	}, t.startPass(ctx), s.m.Pass(mode), rows.ModifyPass(s.states), rows.ReadPass(s.multiplier.graphFile()))
 	return s.k.sumNumbers(sumE), err
 }
 
-func (s *solver) moveZ(w *worker, st state, b int, rec []byte, from int) {
-	if s.products != nil {
-		s.products.laplacianTo(w.lu, fieldU, b, rec, from, st.u)
+func (s *solver) updateZ(w *passWorker, st rowState, b int, rec []byte, from int) {
+	if s.multiplier != nil {
+		s.multiplier.laplacianTo(w.lu, argumentU, b, rec, from, st.u)
 	}
 	for i, u := range st.u {
 		v := u - st.y[i]/s.mu
-		if s.products != nil {
+		if s.multiplier != nil {
 			v -= s.beta / s.mu * w.lu[i]
 		}
 		st.z[i] = max(v, 0)
 	}
 }
 
-// moveE turns rows of X, M and UVᵀ (w.x, m and w.p) into rows of the new M, and stores the lengths of the rows of E.
-func (s *solver) moveE(w *worker, m []float64, st state, sums *[sumCount]float64) {
+// updateE turns rows of X, M and UVᵀ (w.x, m and w.p) into rows of the new M, and stores the lengths of the rows of E.
+func (s *solver) updateE(w *passWorker, m []float64, st rowState, sums *[sumCount]float64) {
 	d := s.t.d
 	for i := range st.s {
 		x, p, m := w.x[i*d:][:d], w.p[i*d:][:d], m[i*d:][:d]
@@ -133,44 +133,44 @@ func updateQ(x, p, m []float64, r float64) float64 {
 	return a + b + (c + d)
 }
 
-func (w *worker) multiplyUV(l layout, dst, u, v []float64, h int) {
+func (w *passWorker) multiplyUV(l layout, dst, u, v []float64, h int) {
 	clear(dst[:h*l.d])
 	kernel.Gemm(w.team, 1, kernel.RowMajor(u, h, l.k, l.k), kernel.RowMajor(v, l.d, l.k, l.k).Trans(), kernel.RowMajor(dst, h, l.d, l.d))
 }
 
 // addResiduals adds up the residuals of the previous iteration, x − p and x − p − e, with e = s·w and w = m − old. old
 // is the row of UVᵀ from which M was made.
-func (w *worker) addResiduals(d, h int, m, s []float64, sums *[sumCount]float64) {
+func (w *passWorker) addResiduals(d, h int, m, s []float64, sums *[sumCount]float64) {
 	for i := range h {
-		left, off := rowResiduals(w.x[i*d:][:d], w.p[i*d:][:d], m[i*d:][:d], w.old[i*d:][:d], s[i])
-		sums[sumLeft] += math.Sqrt(left)
-		sums[sumOff] += off
+		square, splitSquare := rowResiduals(w.x[i*d:][:d], w.p[i*d:][:d], m[i*d:][:d], w.old[i*d:][:d], s[i])
+		sums[sumResiduals] += math.Sqrt(square)
+		sums[sumSplitSquares] += splitSquare
 	}
 }
 
-func rowResiduals(x, p, m, old []float64, s float64) (left, off float64) {
+func rowResiduals(x, p, m, old []float64, s float64) (square, splitSquare float64) {
 	p, m, old = p[:len(x)], m[:len(x)], old[:len(x)]
-	var left1, off1 float64
+	var square1, splitSquare1 float64
 	j := 0
 	for ; j+2 <= len(x); j += 2 {
 		a, b := x[j]-p[j], x[j+1]-p[j+1]
 		c, d := a-float64(s*(m[j]-old[j])), b-float64(s*(m[j+1]-old[j+1]))
-		left += float64(a * a)
-		left1 += float64(b * b)
-		off += float64(c * c)
-		off1 += float64(d * d)
+		square += float64(a * a)
+		square1 += float64(b * b)
+		splitSquare += float64(c * c)
+		splitSquare1 += float64(d * d)
 	}
 	for ; j < len(x); j++ {
 		a := x[j] - p[j]
 		c := a - float64(s*(m[j]-old[j]))
-		left += float64(a * a)
-		off += float64(c * c)
+		square += float64(a * a)
+		splitSquare += float64(c * c)
 	}
-	return left + left1, off + off1
+	return square + square1, splitSquare + splitSquare1
 }
 
-// loadStrip returns rows [from, from+h) of M as float64. They are in the record itself, or in a copy.
-func (s *solver) loadStrip(w *worker, rec []byte, from, h int, first bool) []float64 {
+// loadStrip returns rows [from, from+h) of M as float64: a part of the record, or a copy if M is kept in float32.
+func (s *solver) loadStrip(w *passWorker, rec []byte, from, h int, first bool) []float64 {
 	d := s.t.d
 	var m []float64
 	if s.opt.Float32 {

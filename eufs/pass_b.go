@@ -18,14 +18,14 @@ func (s *solver) passB(ctx context.Context) error {
 	return rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
 		h := t.rowsOfBlock(b)
 		st := t.viewState(rec[1], h)
-		s.pool.eachStrip(h, func(w *worker, lane, from, h int) {
+		s.pool.eachStrip(h, func(w *passWorker, lane, from, h int) {
 			own := st.rowRange(t.k, from, from+h)
-			if s.products != nil {
-				s.products.laplacianTo(w.lu, fieldZ, b, rec[2], from, own.z)
+			if s.multiplier != nil {
+				s.multiplier.laplacianTo(w.lu, argumentZ, b, rec[2], from, own.z)
 			}
 			for i, z := range own.z {
 				own.v[i] = own.y[i]/s.mu + z
-				if s.products != nil {
+				if s.multiplier != nil {
 					own.v[i] -= s.beta / s.mu * w.lu[i]
 				}
 			}
@@ -33,15 +33,15 @@ func (s *solver) passB(ctx context.Context) error {
 			kernel.Gemm(w.team, 1, kernel.RowMajor(m, h, t.d, t.d), kernel.RowMajor(s.v, t.d, t.k, t.k), kernel.RowMajor(own.v, h, t.k, t.k))
 		})
 		return s.polar.Add(kernel.RowMajor(st.v, h, t.k, t.k))
-	}, rows.ReadPass(s.m), rows.ModifyPass(s.states), rows.ReadPass(s.products.graphFile()))
+	}, rows.ReadPass(s.m), rows.ModifyPass(s.states), rows.ReadPass(s.multiplier.graphFile()))
 }
 
-// penalties has the terms of the graph in eq. (13) and (14).
-type penalties struct{ objective, split float64 }
+// graphTerms has the terms that the graph adds to the objective, eq. (13), and to its split form, eq. (14).
+type graphTerms struct{ objective, split float64 }
 
-// passU goes over the state. U, the polar factor of N, replaces the previous U, and μ(Z − U) is added to Y₁. In HUFS Z
-// moves first, to max(U − Y₁/μ, 0).
-func (s *solver) passU(ctx context.Context, step *Step) (penalties, error) {
+// passU goes over the state. It replaces U by the polar factor of N, keeps the previous U, and adds μ(Z − U) to Y₁. In
+// HUFS it first sets Z = max(U − Y₁/μ, 0).
+func (s *solver) passU(ctx context.Context, step *Step) (graphTerms, error) {
 	t := s.t
 	var zu, uu, cross float64
 	err := rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
@@ -60,25 +60,25 @@ func (s *solver) passU(ctx context.Context, step *Step) (penalties, error) {
 			uu += float64(u * u)
 			cross += float64(st.z[i] * u)
 		}
-		if s.products != nil {
-			s.products.gatherBlock(fieldU, b, rec[1], st.u)
+		if s.multiplier != nil {
+			s.multiplier.gatherBlock(argumentU, b, rec[1], st.u)
 		}
 		return nil
-	}, rows.ModifyPass(s.states), rows.ReadPass(s.products.graphFile()))
+	}, rows.ModifyPass(s.states), rows.ReadPass(s.multiplier.graphFile()))
 	step.ResidualZ = math.Sqrt(zu)
-	if err != nil || s.products == nil {
-		return penalties{}, err
+	if err != nil || s.multiplier == nil {
+		return graphTerms{}, err
 	}
-	ulu, zlu := s.products.laplacianTraces(uu, cross)
-	return penalties{s.beta * ulu, s.beta * zlu}, nil
+	ulu, zlu := s.multiplier.laplacianTraces(uu, cross)
+	return graphTerms{s.beta * ulu, s.beta * zlu}, nil
 }
 
-func (s *solver) passEnd(ctx context.Context) error {
+func (s *solver) passFinalResiduals(ctx context.Context) error {
 	t := s.t
 	s.k.clearAll()
 	return rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
 		st := t.viewState(rec[2], t.rowsOfBlock(b))
-		s.pool.eachStrip(t.rowsOfBlock(b), func(w *worker, lane, from, h int) {
+		s.pool.eachStrip(t.rowsOfBlock(b), func(w *passWorker, lane, from, h int) {
 			own := st.rowRange(t.k, from, from+h)
 			t.rowsTo(w.x, rec[0], from, h)
 			w.multiplyUV(t.layout, w.p, own.u, s.v, h)

@@ -13,7 +13,7 @@ import (
 
 // Need bounds the memory and the scratch space of Prepare and Solve, without the source's own chunks.
 type Need struct {
-	Memory  int64 // bytes, with the contents of stream.InMemory
+	Memory  int64 // bytes, including the scratch if that is a stream.InMemory
 	Scratch int64 // bytes in files
 	// Rewritten is the part of Scratch that each iteration writes anew. If Setup.Stages save it, it exists twice.
 	Rewritten int64
@@ -64,35 +64,35 @@ func Needs(n int64, d, valueBytes int, s Setup, opt Options) (memory, files Need
 	l := newLayout(n, d, s.Clusters, s.blockRows)
 	c := s.memoryCosts(l, valueBytes, opt)
 	fixed := max(c.prepare, c.solve) + c.lasting
-	memory = Need{Memory: fixed + n*c.row}
-	files = Need{Memory: fixed + min(int64(l.block), n)*c.buffered, Scratch: n * c.row, Rewritten: n * c.rewritten}
+	memory = Need{Memory: fixed + n*c.scratchPerRow}
+	files = Need{Memory: fixed + min(int64(l.block), n)*c.buffersPerRow, Scratch: n * c.scratchPerRow, Rewritten: n * c.rewrittenPerRow}
 	return memory, files, nil
 }
 
-type costs struct {
-	row            int64 // bytes of scratch a row
-	rewritten      int64 // the part of row that each iteration writes
-	buffered       int64 // bytes of buffers a row of a block, if scratch is in files
-	prepare, solve int64 // bytes held while one of the two runs
-	lasting        int64 // bytes held through both
+type memoryParts struct {
+	scratchPerRow   int64 // bytes of scratch for each row
+	rewrittenPerRow int64 // the part of scratchPerRow that each iteration writes
+	buffersPerRow   int64 // bytes of buffers for each row of a block, if scratch is in files
+	prepare, solve  int64 // bytes held while one of the two runs
+	lasting         int64 // bytes held through both
 }
 
-func (s Setup) memoryCosts(l layout, valueBytes int, opt Options) (c costs) {
+func (s Setup) memoryCosts(l layout, valueBytes int, opt Options) (c memoryParts) {
 	n, d, k := l.n, int64(l.d), int64(l.k)
 	block := min(n, int64(l.block))
-	// A pass that reads has two buffers for each file, and a pass that writes back has three. A file keeps the buffers
-	// of its largest pass (scratch.Buffers).
+	// A pass has two buffers for each file that it reads, and three for a file that it also writes. A file keeps the
+	// largest number of buffers that a pass has needed (scratch.Buffers).
 	add := func(bytes, buffers int64) {
-		c.row += bytes
-		c.buffered += bytes * buffers
+		c.scratchPerRow += bytes
+		c.buffersPerRow += bytes * buffers
 	}
 	size := int64(wordBytes)
 	if opt.Float32 {
 		size = singleBytes
 	}
 	add(size*d, 3)
-	add(int64(l.stateWords())*wordBytes, 3)
-	c.rewritten = c.row
+	add(int64(l.stateWordsPerRow())*wordBytes, 3)
+	c.rewrittenPerRow = c.scratchPerRow
 	if s.Start != StartGiven {
 		add(singleBytes, 2)
 	}
@@ -104,9 +104,9 @@ func (s Setup) memoryCosts(l layout, valueBytes int, opt Options) (c costs) {
 	}
 
 	team := kernel.TeamBytes(l.d, l.d)
-	workers := int64(min(s.Threads, lanes))
+	workers := int64(min(s.Threads, laneCount))
 	pool := workers * (8*int64(l.stripRows)*(4*d+k) + team)
-	c.solve = 8*d*k*(lanes+2) + pool + 8*block*k + linalg.PolarBytes(l.k, l.blocks, l.block) + team
+	c.solve = 8*d*k*(laneCount+2) + pool + 8*block*k + linalg.PolarBytes(l.k, l.blocks, l.block) + team
 	c.lasting += 8 * d * k
 	if opt.Tree != nil {
 		c.solve += opt.Tree.Entries() * (16*k + 8)
@@ -123,7 +123,7 @@ func (s Setup) memoryCosts(l layout, valueBytes int, opt Options) (c costs) {
 	near := func(points int) int64 { return kernel.NearestBytes(s.Threads, points, l.d) + team }
 	// The start, the graph and the fit run one after the other, and each of them holds the sample.
 	start := 8*block*d + max(cluster.Bytes(int(sample), l.d, l.k, min(s.Restarts, s.Threads)), near(l.k)+clusterBytes*int64(s.Threads)) + 24*sample
-	fit := 2*8*d*k*lanes + pool
+	fit := 2*8*d*k*laneCount + pool
 	var graph int64
 	switch s.Graph {
 	case GraphKNN:
@@ -141,5 +141,5 @@ func (s Setup) memoryCosts(l layout, valueBytes int, opt Options) (c costs) {
 	return c
 }
 
-// clusterBytes is the memory of a worker of a cluster.Pass, for rows, indices, distances, and partial sums.
+// clusterBytes is the memory that a cluster.Pass needs for each worker: rows, indices, distances, and partial sums.
 const clusterBytes = 3 << 20

@@ -15,15 +15,16 @@ import (
 // Problem holds loaded rows, their graph, and the start, which do not depend on the penalties. Several calls of Solve
 // may run at the same time.
 type Problem struct {
-	// AlphaMax is max_j ‖Σ_i (x_ij/‖x_i‖)·u_i‖, about √(n/d). From this row sparsity on, V becomes 0 and stays 0.
+	// AlphaMax is max_j ‖Σ_i (x_ij/‖x_i‖)·u_i‖, about √(n/d). With this weight of the row sparsity or more, V becomes 0
+	// and stays 0.
 	AlphaMax float64
 
-	t      *table
-	setup  Setup
-	start  *starter
-	graph  *graph    // nil if there is no graph
-	v      []float64 // d×k: XᵀU, the best V for the first U
-	anchor int       // number of anchors
+	t           *table
+	setup       Setup
+	start       *startSource
+	graph       *graph    // nil if there is no graph
+	v           []float64 // d×k: XᵀU, the best V for the first U
+	anchorCount int       // number of anchors
 
 	inspectRun func(*solver) // hook of tests, called at the end of a run, before its files are discarded
 }
@@ -44,13 +45,13 @@ func Prepare(ctx context.Context, src stream.Source, std *gram.Standardizer, s S
 	}
 	p := &Problem{t: newTable(src, std, s), setup: s}
 	stage := stream.StageOf(s.Stages, "rows", s.Scratch)
-	if err := p.loadOrMake(ctx, stage, src, std); err != nil {
+	if err := p.loadOrPrepare(ctx, stage, src, std); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
 
-func (p *Problem) loadOrMake(ctx context.Context, stage stream.Stage, src stream.Source, std *gram.Standardizer) error {
+func (p *Problem) loadOrPrepare(ctx context.Context, stage stream.Stage, src stream.Source, std *gram.Standardizer) error {
 	var saved problemState
 	if progress, err := stage.Load(ctx, saved.stageValues()...); err != nil || progress != stream.StageNew {
 		return errors.Join(err, p.restoreFrom(stage, &saved))
@@ -66,35 +67,35 @@ func (p *Problem) loadOrMake(ctx context.Context, stage stream.Stage, src stream
 	return stage.Save(ctx, 0, p.snapshot().stageValues()...)
 }
 
-// ownScratch returns the least scratch space for the problem's own files, because X may turn out wider than bytes.
-// Callers that know the later run reserve all of [Needs] first.
+// ownScratch returns the least scratch space for the problem's own files: it counts one byte a value, though X may need
+// a wider type. Callers that know the options of the later run reserve all of [Needs] first.
 func (s Setup) ownScratch(std *gram.Standardizer) int64 {
 	c := s.memoryCosts(newLayout(std.Rows, len(std.Columns), s.Clusters, s.blockRows), 1, Options{})
-	return std.Rows * c.row
+	return std.Rows * c.scratchPerRow
 }
 
 func (p *Problem) makeStartAndGraph(ctx context.Context, s Setup) (err error) {
 	t := p.t
 	team := kernel.NewTeam(s.Threads)
 	if s.Graph == GraphAnchor {
-		if p.anchor, err = anchor.Count(s.Anchors, t.n, s.Neighbors); err != nil {
+		if p.anchorCount, err = anchor.Count(s.Anchors, t.n, s.Neighbors); err != nil {
 			return err
 		}
 	}
 	var sample rowSample
 	if s.Start != StartGiven || s.Graph == GraphAnchor {
-		if sample, err = t.sampleRows(ctx, sampleSize(t.n, t.d, t.k, p.anchor), s.Seed); err != nil {
+		if sample, err = t.sampleRows(ctx, sampleSize(t.n, t.d, t.k, p.anchorCount), s.Seed); err != nil {
 			return err
 		}
 	}
-	if p.start, err = newStarter(ctx, t, s, sample); err != nil {
+	if p.start, err = newStartSource(ctx, t, s, sample); err != nil {
 		return err
 	}
 	switch s.Graph {
 	case GraphKNN:
-		p.graph, err = newNeighbours(ctx, t, team, s.Neighbors)
+		p.graph, err = newNeighbourGraph(ctx, t, team, s.Neighbors)
 	case GraphAnchor:
-		p.graph, err = newAnchored(ctx, t, team, s, sample, p.anchor)
+		p.graph, err = newAnchorGraph(ctx, t, team, s, sample, p.anchorCount)
 	}
 	if err != nil {
 		return err
@@ -105,10 +106,10 @@ func (p *Problem) makeStartAndGraph(ctx context.Context, s Setup) (err error) {
 // fitV computes V = XᵀU and AlphaMax in a pass over X.
 func (p *Problem) fitV(ctx context.Context) error {
 	t := p.t
-	v, along := newSums(t.layout), newSums(t.layout)
-	pool := newPool(p.setup.Threads, t.layout)
+	v, along := newLaneSums(t.layout), newLaneSums(t.layout)
+	pool := newWorkerPool(p.setup.Threads, t.layout)
 	err := rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
-		pool.eachStrip(t.rowsOfBlock(b), func(w *worker, lane, from, h int) {
+		pool.eachStrip(t.rowsOfBlock(b), func(w *passWorker, lane, from, h int) {
 			t.rowsTo(w.x, rec[0], from, h)
 			x, u := kernel.RowMajor(w.x, h, t.d, t.d), kernel.RowMajor(w.lu, h, t.k, t.k)
 			p.start.rowsTo(w.lu, b, rec[1], from, h)
@@ -143,4 +144,4 @@ func (p *Problem) Close() error {
 func (p *Problem) Passes() int { return int(p.t.passes.Load()) }
 
 // Graph returns the kind of the graph of the rows, and the number of its anchors, which is 0 for other kinds.
-func (p *Problem) Graph() (kind GraphKind, anchors int) { return p.setup.Graph, p.anchor }
+func (p *Problem) Graph() (kind GraphKind, anchors int) { return p.setup.Graph, p.anchorCount }

@@ -8,14 +8,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Step is the record of an iteration. It has figures of U, V, Z and E after it.
+// Step is the record of an iteration: the figures of U, V, Z and E at its end.
 type Step struct {
 	Iteration int     // counted from 1
 	Mu        float64 // μ of the iteration
-	// Objective is the minimized function: eq. (13) of EUFS, or (3.4) of HUFS. It may rise.
+	// Objective is the value of the minimized function: eq. (13) of EUFS, or (3.4) of HUFS. It may rise.
 	Objective float64
-	// Split is the objective with E in place of X − UVᵀ, Z in place of one U, and P in place of MV: eq. (14), or
-	// (4.6). Its relative change decides convergence.
+	// Split is the objective with E in place of X − UVᵀ, Z in place of one U, and P in place of MV: eq. (14) of EUFS,
+	// or (4.6) of HUFS. Its relative change decides convergence.
 	Split     float64
 	ResidualZ float64 // ‖Z − U‖
 	ResidualE float64 // ‖X − UVᵀ − E‖
@@ -53,7 +53,7 @@ func (s *solver) resultWarnings(r *Result) []stream.Text {
 	if s.opt.Mu < 10*sparsity {
 		warn("mu = %.4g is below 10·%s = %.4g: the first step wipes out the start; choose a larger {mu}", s.opt.Mu, name, 10*sparsity)
 	}
-	if s.opt.Method == EUFS && s.products != nil && s.opt.Mu < s.beta {
+	if s.opt.Method == EUFS && s.multiplier != nil && s.opt.Mu < s.beta {
 		warn("mu = %.4g is below beta = %.4g: the iterates are ill-conditioned, and rounding alone may change the ranking; choose a larger {mu}", s.opt.Mu, s.beta)
 	}
 	if s.opt.Method == EUFS && s.p.graph == nil && s.beta > 0 {

@@ -9,14 +9,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Start is the source of the first U. Its columns are orthonormal and no column is 0, because the iteration would
+// Start is the way in which the first U is made. Its columns are orthonormal and not 0, because the iteration would
 // never leave U = 0.
 type Start int
 
 // Each constant is a start of the iteration.
 const (
 	StartKMeans Start = iota // the k-means indicator, columns scaled to length 1
-	StartSoft                // the polar factor of the indicator + 0.2
+	StartSoft                // the polar factor of the k-means indicator plus 0.2
 	StartGiven               // Setup.U
 )
 
@@ -43,8 +43,8 @@ type Setup struct {
 
 	Graph        GraphKind
 	Neighbors    int  // neighbours of a row, default 5
-	Anchors      int  // 0 means anchor.Count's default
-	AnchorKMeans bool // anchors are centres of clusters of a sample, not rows of it
+	Anchors      int  // number of anchors; 0 means anchor.Count's default
+	AnchorKMeans bool // anchors are the centres of clusters of a sample, not rows of the sample
 
 	// Scratch keeps the rows and their state; nil means memory.
 	Scratch stream.Scratch
@@ -58,14 +58,14 @@ type Setup struct {
 	Threads int           // 0 means GOMAXPROCS; the result does not depend on it
 	Meter   *stream.Meter // counts the passes over the source; nil counts nothing
 
-	blockRows int // for tests; 0 means layout's own
+	blockRows int // rows of a block in tests; 0 means the layout's own number
 }
 
 const (
 	defaultClusters  = 10
 	defaultNeighbors = 5
-	// MostNeighbourRows is the largest number of rows of a kNN graph: 20,000² distances are 0.3 TFLOP at 784 features.
-	// The number of rows alone decides, so that a memory limit never changes a result.
+	// MostNeighbourRows is the largest number of rows of a kNN graph: 20,000² distances between rows of 784 features
+	// cost 0.3 TFLOP. The number of rows alone decides, so that a memory limit never changes a result.
 	MostNeighbourRows = 20_000
 )
 

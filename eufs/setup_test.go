@@ -67,7 +67,7 @@ func TestCopyIsExactAndNarrow(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		x    *mat.Dense
-		want element
+		want elementType
 	}{
 		{"bytes", base, asUint8}, {"256", change(256), asInt16}, {"-1", change(-1), asInt16}, {"a half", change(0.5), asFloat32},
 		{"2^15", change(1 << 15), asFloat32}, {"2^24+1", change(1<<24 + 1), asFloat64}, {"0.1", change(0.1), asFloat64},

@@ -21,18 +21,18 @@ type solver struct {
 	alpha float64
 	beta  float64
 
-	stage     stream.Stage
-	m, states stream.ScratchFile
-	v, oldV   []float64 // d×k
-	k         *laneSums
-	pool      *pool
-	products  *laplacianMultiplier // nil if there is no graph
-	polar     *linalg.Polar
-	polarRows []float64 // block×k: rows of the polar factor
-	tree      *treeState
-	trace     []Step
-	figures   []float64 // the trace as numbers, while it is saved or loaded
-	mu, ratio float64   // μ, and the previous μ divided by it, which is 0 at first
+	stage      stream.Stage
+	m, states  stream.ScratchFile
+	v, oldV    []float64 // d×k
+	k          *laneSums
+	pool       *workerPool
+	multiplier *laplacianMultiplier // nil if there is no graph
+	polar      *linalg.Polar
+	polarRows  []float64 // block×k: rows of the polar factor
+	tree       *treeState
+	trace      []Step
+	figures    []float64 // the trace as one list of numbers, while it is saved or loaded
+	mu, ratio  float64   // μ of the iteration, and previous μ divided by μ, 0 in the first iteration
 }
 
 // Solve runs the iteration. It fails for wrong options (*stream.UsageError), for numbers that overflow
@@ -71,13 +71,13 @@ func (p *Problem) Solve(ctx context.Context, opt Options) (r *Result, err error)
 func (s *solver) allocateState() {
 	t := s.t
 	s.v, s.oldV = slices.Clone(s.p.v), make([]float64, t.d*t.k)
-	s.k = newSums(t.layout)
-	s.pool = newPool(s.opt.Threads, t.layout)
+	s.k = newLaneSums(t.layout)
+	s.pool = newWorkerPool(s.opt.Threads, t.layout)
 	s.polarRows = make([]float64, t.block*t.k)
 	if s.opt.Method == HUFS {
 		s.tree = newTreeState(s.opt.Tree, s.v, t.d, t.k)
 	} else if s.p.graph != nil && s.beta > 0 {
-		s.products = s.p.graph.newProducts(kernel.NewTeam(s.opt.Threads), t.layout)
+		s.multiplier = s.p.graph.newMultiplier(kernel.NewTeam(s.opt.Threads), t.layout)
 	}
 }
 
@@ -90,7 +90,7 @@ func (s *solver) makeFiles() (err error) {
 	if s.m, err = s.stage.Make("M of the iteration", t.n*int64(size), t.block*size); err != nil {
 		return err
 	}
-	words := t.stateWords() * wordBytes
+	words := t.stateWordsPerRow() * wordBytes
 	s.states, err = s.stage.Make("the state of the rows", t.n*int64(words), t.block*words)
 	return err
 }
@@ -105,7 +105,7 @@ func (s *solver) iterateToEnd(ctx context.Context) error {
 		return err
 	}
 	if progress == stream.StageNew {
-		if err := s.passStart(ctx); err != nil {
+		if err := s.passInitialState(ctx); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (s *solver) iterateToEnd(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.passEnd(ctx); err != nil {
+	if err := s.passFinalResiduals(ctx); err != nil {
 		return err
 	}
 	s.completeLastStep()
@@ -133,7 +133,7 @@ func (s *solver) runIteration(ctx context.Context, i int) error {
 	if i > 1 {
 		s.completeLastStep()
 	}
-	s.moveV(&step)
+	s.updateV(&step)
 	if err := s.passB(ctx); err != nil {
 		return s.errAtIteration(i, err)
 	}
@@ -153,9 +153,9 @@ func (s *solver) runIteration(ctx context.Context, i int) error {
 	return nil
 }
 
-// hasConverged reports whether eq. (14) has changed by little in each of the last iterations. One iteration is not
-// enough, because the value rises and falls, and hardly changes when it turns. The change is also 0 as long as V is
-// wiped out and E has not moved.
+// hasConverged reports whether the relative change of eq. (14) was at most Tol in each of the last five iterations. One
+// iteration is not enough, because the value rises and falls, and hardly changes when it turns. The change is also 0 as
+// long as V is wiped out and E has not moved.
 func (s *solver) hasConverged() bool {
 	const iterations = 5
 	if len(s.trace) <= iterations || s.opt.Tol < 0 {
@@ -171,12 +171,12 @@ func (s *solver) hasConverged() bool {
 	return true
 }
 
-// completeLastStep completes the figures of the last iteration. The pass that has just ended was the first to compute
-// X − UVᵀ of that iteration.
+// completeLastStep completes the figures of the last iteration. They need X − UVᵀ of that iteration, which the pass
+// that has just ended was the first to compute.
 func (s *solver) completeLastStep() {
 	last := &s.trace[len(s.trace)-1]
-	last.Objective += s.k.sumNumbers(sumLeft)
-	last.ResidualE = math.Sqrt(s.k.sumNumbers(sumOff))
+	last.Objective += s.k.sumNumbers(sumResiduals)
+	last.ResidualE = math.Sqrt(s.k.sumNumbers(sumSplitSquares))
 	if s.opt.Progress != nil {
 		s.opt.Progress(last.Iteration, last.Objective)
 	}

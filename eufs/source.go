@@ -12,8 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// blockReader reads a source as blocks of the layout, with raw values row by row, however the source is cut into
-// chunks.
+// blockReader reads a source as blocks of the layout with raw values, row after row. The source may be cut into chunks
+// of other sizes.
 type blockReader struct {
 	t     *table
 	src   stream.Source
@@ -27,7 +27,7 @@ type sourcePass struct {
 	next  func() (*stream.Chunk, error, bool)
 	stop  func()
 	chunk *stream.Chunk
-	from  int // number of rows of the chunk that have been read
+	from  int // rows of the chunk that have been read
 	block int
 	rec   []byte
 }
@@ -58,7 +58,7 @@ func (p *sourcePass) Next() ([]byte, error) {
 		}
 		count := min(h-at, p.chunk.Rows-p.from)
 		if !elements[t.element].put(p, rec, at, count) {
-			return nil, errNarrow
+			return nil, errTypeTooNarrow
 		}
 		at, p.from = at+count, p.from+count
 	}
@@ -98,11 +98,11 @@ func (p *sourcePass) nextChunk() error {
 	return nil
 }
 
-func putRows[T number](p *sourcePass, record []byte, at, count int) bool {
-	const tile = 32 // rows; a tile of columns is then read in runs and written in lines
+func storeRows[T storedNumber](p *sourcePass, record []byte, at, count int) bool {
+	const tile = 32 // rows of a task: it reads runs of a column, and writes to the same cache lines for the next columns
 	d, c := p.t.d, p.chunk
 	dst := rows.ViewNumbers[T](record)[at*d:]
-	least, most := numberRange[T]()
+	lowest, highest := numberRange[T]()
 	var places []int
 	if c.Sparse != nil {
 		places = make([]int, c.Cols) // place among the features, plus 1
@@ -120,7 +120,7 @@ func putRows[T number](p *sourcePass, record []byte, at, count int) bool {
 				x = p.std.Fill[k]
 			}
 			// The bound comes first: a conversion out of range has an undefined result.
-			if !(x >= least && x <= most) || float64(T(x)) != x {
+			if !(x >= lowest && x <= highest) || float64(T(x)) != x {
 				off.Store(true)
 				return
 			}
@@ -147,7 +147,7 @@ func putRows[T number](p *sourcePass, record []byte, at, count int) bool {
 	return !off.Load()
 }
 
-func numberRange[T number]() (least, most float64) {
+func numberRange[T storedNumber]() (lowest, highest float64) {
 	switch any(T(0)).(type) {
 	case uint8:
 		return 0, math.MaxUint8

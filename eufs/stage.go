@@ -15,21 +15,21 @@ type problemState struct {
 	startRows       []float64
 	v               []float64
 	alphaMax        float64
-	anchor          int
-	// These fields are the graph of nearest rows.
-	start []int
-	index []int32
-	value []float64
+	anchorCount     int
+	// These are the arrays of rows.Graph, if the graph is of nearest rows.
+	neighbourStart []int
+	neighbourIndex []int32
+	neighbourValue []float64
 }
 
 func (s *problemState) stageValues() []any {
-	return []any{&s.element, &s.passes, &s.startRows, &s.v, &s.alphaMax, &s.anchor, &s.start, &s.index, &s.value}
+	return []any{&s.element, &s.passes, &s.startRows, &s.v, &s.alphaMax, &s.anchorCount, &s.neighbourStart, &s.neighbourIndex, &s.neighbourValue}
 }
 
 func (p *Problem) snapshot() *problemState {
-	s := &problemState{element: int(p.t.element), passes: p.Passes(), startRows: p.start.clusterRows, v: p.v, alphaMax: p.AlphaMax, anchor: p.anchor}
+	s := &problemState{element: int(p.t.element), passes: p.Passes(), startRows: p.start.clusterRows, v: p.v, alphaMax: p.AlphaMax, anchorCount: p.anchorCount}
 	if g := p.graph; g != nil && g.neighbours != nil {
-		s.start, s.index, s.value = g.neighbours.Start, g.neighbours.Index, g.neighbours.Value
+		s.neighbourStart, s.neighbourIndex, s.neighbourValue = g.neighbours.Start, g.neighbours.Index, g.neighbours.Value
 	}
 	return s
 }
@@ -37,17 +37,17 @@ func (p *Problem) snapshot() *problemState {
 func (p *Problem) restoreFrom(stage stream.Stage, s *problemState) (err error) {
 	t := p.t
 	if s.element < 0 || s.element >= len(elements) || len(s.v) != t.d*t.k || s.startRows != nil && len(s.startRows) != t.k*t.k {
-		return stream.Dataf("", "the checkpoint is of other rows: remove its folder")
+		return stream.Dataf("", "the checkpoint belongs to other rows: remove its folder")
 	}
-	t.element = element(s.element)
+	t.element = elementType(s.element)
 	t.passes.Store(int64(s.passes))
-	p.v, p.AlphaMax, p.anchor = s.v, s.alphaMax, s.anchor
+	p.v, p.AlphaMax, p.anchorCount = s.v, s.alphaMax, s.anchorCount
 	if t.source == nil {
 		if err := t.makeFile(stage); err != nil {
 			return err
 		}
 	}
-	p.start = &starter{layout: t.layout, u: p.setup.U, clusterRows: s.startRows}
+	p.start = &startSource{layout: t.layout, u: p.setup.U, clusterRows: s.startRows}
 	if p.setup.Start != StartGiven {
 		if err := p.start.makeFile(stage); err != nil {
 			return err
@@ -55,15 +55,15 @@ func (p *Problem) restoreFrom(stage stream.Stage, s *problemState) (err error) {
 	}
 	switch p.setup.Graph {
 	case GraphKNN:
-		p.graph = &graph{neighbours: &rows.Graph{Start: s.start, Index: s.index, Value: s.value}}
+		p.graph = &graph{neighbours: &rows.Graph{Start: s.neighbourStart, Index: s.neighbourIndex, Value: s.neighbourValue}}
 	case GraphAnchor:
 		p.graph = new(graph)
-		p.graph.anchored, err = rows.NewAnchored(stage, p.anchor, p.setup.Neighbors, t.n, t.block)
+		p.graph.anchored, err = rows.NewAnchored(stage, p.anchorCount, p.setup.Neighbors, t.n, t.block)
 	}
 	return err
 }
 
-// stageName returns a name for the stage of the run that differs for other settings or another tree.
+// stageName returns the name of the stage of the run. Runs with other settings or another tree have other names.
 func (s *solver) stageName() string {
 	h := fnv.New64a()
 	fmt.Fprint(h, s.alpha, s.beta, s.opt.Mu, s.opt.Method, s.opt.Float32)
@@ -84,10 +84,10 @@ func (s *solver) loadProgress(ctx context.Context) (stream.Progress, error) {
 // stageValues returns the state of an iteration without M and without the state of the rows: V and the previous V, BᵀU
 // or all of U, HUFS's P and Y₃, and the figures so far.
 func (s *solver) stageValues() []any {
-	s.figures = traceNumbers(s.trace)
+	s.figures = traceToNumbers(s.trace)
 	list := []any{&s.mu, &s.ratio, s.v, s.oldV, &s.figures}
-	if s.products != nil {
-		list = append(list, s.products.gathered[fieldU])
+	if s.multiplier != nil {
+		list = append(list, s.multiplier.gathered[argumentU])
 	}
 	if s.tree != nil {
 		for i := range s.tree.p {
@@ -99,7 +99,7 @@ func (s *solver) stageValues() []any {
 
 const figuresOfStep = 8
 
-func traceNumbers(trace []Step) []float64 {
+func traceToNumbers(trace []Step) []float64 {
 	var list []float64
 	for _, s := range trace {
 		list = append(list, float64(s.Iteration), s.Mu, s.Objective, s.Split, s.ResidualZ, s.ResidualE, s.ResidualP, float64(s.Rank))

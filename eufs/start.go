@@ -28,8 +28,8 @@ func sampleSize(n int64, d, k, m int) int {
 	return int(min(n, int64(max(most, rowsPerCluster*k, m))))
 }
 
-// rowSample is m rows in the order of the table, m×d column-major, as k-means prefers. Its rows order[:i] are a random
-// sample too.
+// rowSample is m rows in the order of the table, m×d column-major, as k-means prefers. The rows numbered order[:i] are
+// a random sample of i rows.
 type rowSample struct {
 	x     kernel.Matrix[float64]
 	order []int
@@ -71,8 +71,8 @@ func (s rowSample) firstRows(count int) kernel.Matrix[float64] {
 	return out
 }
 
-// drawPositions draws m of n positions, and returns for each its place in the sample. It uses Floyd's algorithm and
-// then a shuffle, in our own code, because the library's may change.
+// drawPositions draws m of n row positions, and returns the place of each in a random order. It uses Floyd's algorithm
+// and then a shuffle, in our own code, because the library's may change.
 func drawPositions(n int64, m int, seed uint64) map[int64]int {
 	random := rand.NewPCG(seed, 0x6575667364726177)
 	place := make(map[int64]int, m)
@@ -95,8 +95,8 @@ func drawPositions(n int64, m int, seed uint64) map[int64]int {
 	return place
 }
 
-// starter provides the rows of the first U.
-type starter struct {
+// startSource provides the rows of the first U.
+type startSource struct {
 	layout
 	u           []float64          // Setup.U; if nil, labels select the rows
 	labels      stream.ScratchFile // an int32 for each row
@@ -104,19 +104,19 @@ type starter struct {
 }
 
 // labelFile returns the file with the labels, or nil if U is given.
-func (s *starter) labelFile() stream.ScratchFile {
+func (s *startSource) labelFile() stream.ScratchFile {
 	if s == nil {
 		return nil
 	}
 	return s.labels
 }
 
-func (s *starter) makeFile(scratch stream.Scratch) (err error) {
+func (s *startSource) makeFile(scratch stream.Scratch) (err error) {
 	s.labels, err = scratch.Make("the labels of the start", s.n*singleBytes, s.block*singleBytes)
 	return err
 }
 
-func (s *starter) rowsTo(dst []float64, b int, rec []byte, from, h int) {
+func (s *startSource) rowsTo(dst []float64, b int, rec []byte, from, h int) {
 	k := s.k
 	if s.u != nil {
 		copy(dst[:h*k], s.u[(b*s.block+from)*k:])
@@ -127,10 +127,10 @@ func (s *starter) rowsTo(dst []float64, b int, rec []byte, from, h int) {
 	}
 }
 
-// newStarter clusters the rows: it finds centres from the sample, and labels in a pass over X. The starter owns a
-// file, even after an error.
-func newStarter(ctx context.Context, t *table, s Setup, sample rowSample) (*starter, error) {
-	st := &starter{layout: t.layout, u: s.U}
+// newStartSource clusters the rows: it finds centres from the sample, and labels in a pass over X. The startSource owns
+// a file, even after an error.
+func newStartSource(ctx context.Context, t *table, s Setup, sample rowSample) (*startSource, error) {
+	st := &startSource{layout: t.layout, u: s.U}
 	if s.Start == StartGiven {
 		return st, checkOrthonormal(s.U, t.k)
 	}
@@ -151,9 +151,9 @@ func newStarter(ctx context.Context, t *table, s Setup, sample rowSample) (*star
 	return st, err
 }
 
-// startRows returns the rows of U by cluster. All rows of a cluster are equal, also in the polar factor. Let H be the
-// n×k indicator, N = HC, C = I + 0.2·11ᵀ and D = HᵀH. Then the polar factor of N is H·D^(−1/2)·P, and P is the polar
-// factor of the k×k matrix D^(1/2)·C.
+// startRows returns the rows of U by cluster. Rows of the same cluster are equal, also in the polar factor. Let H be
+// the n×k indicator of the clusters, D = HᵀH, C = I + 0.2·11ᵀ and N = HC. Then the polar factor of N is H·D^(−1/2)·P, P
+// being the polar factor of the k×k matrix D^(1/2)·C.
 func startRows(sizes []int64, isSoft bool) ([]float64, error) {
 	k := len(sizes)
 	out := make([]float64, k*k)
@@ -192,8 +192,8 @@ func startRows(sizes []int64, isSoft bool) ([]float64, error) {
 	return out, nil
 }
 
-// checkOrthonormal refuses a U without orthonormal columns, which the iteration requires. It would never leave U = 0,
-// since N is then 0 and its polar factor is arbitrary.
+// checkOrthonormal refuses a U without orthonormal columns, which the iteration requires. The iteration would never
+// leave U = 0, because N is then 0 and its polar factor is arbitrary.
 func checkOrthonormal(u []float64, k int) error {
 	g := make([]float64, k*k)
 	for i := 0; i < len(u); i += k {
@@ -206,7 +206,7 @@ func checkOrthonormal(u []float64, k int) error {
 		if i%k == i/k {
 			want = 1
 		}
-		// A file of numbers with seven digits is this precise.
+		// A U from a file of numbers with seven digits is this precise.
 		if !(math.Abs(got-want) <= 1e-6) {
 			return stream.Usagef("the columns of the U to start from are not orthonormal: product %d,%d is %v", i/k+1, i%k+1, got)
 		}

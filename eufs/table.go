@@ -11,52 +11,52 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// element is the stored type of the values of X. The constants begin with the narrowest type.
-type element int
+// elementType is the stored type of the values of X. The constants begin with the narrowest type.
+type elementType int
 
 const (
-	asUint8 element = iota
+	asUint8 elementType = iota
 	asInt16
 	asFloat32
 	asFloat64
 )
 
-// elements holds the conversions of each type.
+// elements has the conversions between records and float64 for each element type.
 var elements = [...]struct {
 	bytes int
-	// put writes rows of a pass's chunk to a record, from row at on, and reports whether all values fit exactly.
+	// put writes count rows of a chunk to a record, from row at of the record on, and reports whether all values fit.
 	put func(p *sourcePass, record []byte, at, count int) bool
-	// rowsTo and columnsTo write h rows of a record, scaled. rowsTo writes h×d numbers, row-major. columnsTo writes
-	// columns of a matrix with more rows, ld numbers apart.
+	// rowsTo and columnsTo write h rows of a record, from its row `from` on, scaled: rowsTo row-major, h×d, and
+	// columnsTo column-major, with columns ld numbers apart, as in a matrix with more rows.
 	rowsTo    func(t *table, dst []float64, record []byte, from, h int)
 	columnsTo func(t *table, dst []float64, record []byte, from, h, ld int)
 }{
-	asUint8:   {1, putRows[uint8], rowsTo[uint8], columnsTo[uint8]},
-	asInt16:   {2, putRows[int16], rowsTo[int16], columnsTo[int16]},
-	asFloat32: {4, putRows[float32], rowsTo[float32], columnsTo[float32]},
-	asFloat64: {8, putRows[float64], rowsTo[float64], columnsTo[float64]},
+	asUint8:   {1, storeRows[uint8], rowsTo[uint8], columnsTo[uint8]},
+	asInt16:   {2, storeRows[int16], rowsTo[int16], columnsTo[int16]},
+	asFloat32: {4, storeRows[float32], rowsTo[float32], columnsTo[float32]},
+	asFloat64: {8, storeRows[float64], rowsTo[float64], columnsTo[float64]},
 }
 
-type number interface {
+type storedNumber interface {
 	uint8 | int16 | float32 | float64
 }
 
-func (e element) byteSize() int { return elements[e].bytes }
+func (e elementType) byteSize() int { return elements[e].bytes }
 
-// table is X: n×d raw values, row by row, with their scaling. It is read-only.
+// table is X: n×d raw values, stored row by row, and their scaling. It is read-only.
 type table struct {
 	layout
-	element element
+	element elementType
 	file    stream.ScratchFile // the copy; nil if the source is read again
 	source  *blockReader
 	shift   []float64
 	factor  []float64
 	workers int
-	passes  atomic.Int64 // number of passes over the source so far
+	passes  atomic.Int64 // passes over the source so far
 }
 
-// errNarrow reports a value that does not fit its element.
-var errNarrow = errors.New("eufs: a value is not exact in this type")
+// errTypeTooNarrow reports a value that the element type cannot represent exactly.
+var errTypeTooNarrow = errors.New("eufs: a value is not exact in this type")
 
 func newTable(src stream.Source, std *gram.Standardizer, s Setup) *table {
 	t := &table{
@@ -84,7 +84,7 @@ func (t *table) loadCopy(ctx context.Context, src stream.Source, std *gram.Stand
 			err = errors.Join(err, t.file.Close())
 			t.file = nil
 		}
-		if !errors.Is(err, errNarrow) {
+		if !errors.Is(err, errTypeTooNarrow) {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func (t *table) rowsTo(dst []float64, record []byte, from, h int) {
 }
 
 // rowsTo uses the arithmetic of gram.Standardizer.To, so that X has the same bits.
-func rowsTo[T number](t *table, dst []float64, record []byte, from, h int) {
+func rowsTo[T storedNumber](t *table, dst []float64, record []byte, from, h int) {
 	d, src := t.d, rows.ViewNumbers[T](record)[from*t.d:]
 	shift, factor := t.shift[:d], t.factor[:d]
 	for i := range h {
@@ -141,7 +141,7 @@ func rowsTo[T number](t *table, dst []float64, record []byte, from, h int) {
 	}
 }
 
-func columnsTo[T number](t *table, dst []float64, record []byte, from, h, ld int) {
+func columnsTo[T storedNumber](t *table, dst []float64, record []byte, from, h, ld int) {
 	src := rows.ViewNumbers[T](record)[from*t.d:]
 	for j, s := range t.shift {
 		to, factor := dst[j*ld:][:h], t.factor[j]
@@ -152,7 +152,7 @@ func columnsTo[T number](t *table, dst []float64, record []byte, from, h, ld int
 }
 
 // eachBlock calls visit with every block of X, scaled and column-major (which makes distances faster), and with the
-// records of the passes.
+// records of the given passes for this block.
 func (t *table) eachBlock(ctx context.Context, visit func(b int, x kernel.Matrix[float64], records [][]byte) error, passes ...stream.ScratchPass) error {
 	x := make([]float64, min(int64(t.block), t.n)*int64(t.d))
 	return rows.EachBlock(ctx, t.blocks, func(b int, records [][]byte) error {

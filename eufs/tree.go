@@ -20,7 +20,7 @@ func (t *Tree) nodeGroups() [][]int {
 	return out
 }
 
-// Entries returns the total number of features over all nodes; a run holds 2·8·k bytes for each.
+// Entries returns the total number of features over all nodes; a run holds 2·8·k bytes for each of these entries.
 func (t *Tree) Entries() (n int64) {
 	for _, g := range t.nodeGroups() {
 		n += int64(len(g))

@@ -24,7 +24,7 @@ func CorrelationTree(sym []float64, d int) (*Tree, error) {
 	toDistances(sym, d)
 	merges := averageLinkage(sym, d)
 	// Merges are found along chains, and not in the order of height.
-	slices.SortStableFunc(merges, func(a, b merge) int { return cmp.Compare(a.height, b.height) })
+	slices.SortStableFunc(merges, func(a, b clusterMerge) int { return cmp.Compare(a.height, b.height) })
 	root := &Tree{Features: allFeatures(d)}
 	parent := allFeatures(d) // a forest, the lowest feature of a cluster being its root
 	find := func(i int) int {
@@ -68,8 +68,8 @@ func CorrelationTree(sym []float64, d int) (*Tree, error) {
 	return root, nil
 }
 
-// CorrelationEntries bounds the Entries of the CorrelationTree of d features, because a level has every feature at
-// most once.
+// CorrelationEntries bounds [Tree.Entries] of the CorrelationTree of d features: each level has every feature at most
+// once.
 func CorrelationEntries(d int) int {
 	levels := 1 // the root
 	for want := d / levelShare; want > 1; want /= levelShare {
@@ -96,24 +96,24 @@ func toDistances(sym []float64, d int) {
 	}
 }
 
-// merge joins the clusters of features a and b.
-type merge struct {
+// clusterMerge joins the clusters of features a and b.
+type clusterMerge struct {
 	a, b   int
 	height float64
 }
 
 // averageLinkage merges clusters until only one is left. Apart from the order, it merges the same pairs as if the pair
-// with the least average distance came first: following nearest neighbours leads to two clusters that are each other's
-// nearest, and merging such a pair is right whatever else is merged. dist is overwritten. At equal distances the
-// previous cluster of the chain wins, and then the lower feature.
-func averageLinkage(dist []float64, d int) []merge {
+// with the least average distance were always merged first. It follows nearest neighbours until two clusters are each
+// other's nearest; such a pair may be merged at once, whichever others are merged before. dist is overwritten. At equal
+// distances the previous cluster of the chain wins, and then the lower feature.
+func averageLinkage(dist []float64, d int) []clusterMerge {
 	size := make([]float64, d)
-	alive := make([]int, 0, d) // clusters, by their lowest slot
+	alive := make([]int, 0, d) // clusters, named by their lowest feature
 	for i := range d {
 		size[i] = 1
 		alive = append(alive, i)
 	}
-	merges := make([]merge, 0, d-1)
+	merges := make([]clusterMerge, 0, d-1)
 	var chain []int
 	for len(alive) > 1 {
 		if len(chain) == 0 {
@@ -136,7 +136,7 @@ func averageLinkage(dist []float64, d int) []merge {
 		}
 		chain = chain[:len(chain)-2]
 		keep, gone := min(a, best), max(a, best)
-		merges = append(merges, merge{keep, gone, at})
+		merges = append(merges, clusterMerge{keep, gone, at})
 		alive = slices.DeleteFunc(alive, func(c int) bool { return c == gone })
 		for _, c := range alive {
 			if c == keep {

@@ -10,9 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-type nodeNames struct {
-	Features []string     `json:"features"`
-	Children []*nodeNames `json:"children"`
+type jsonNode struct {
+	Features []string    `json:"features"`
+	Children []*jsonNode `json:"children"`
 }
 
 // Encode writes the tree as JSON, {"features": [names], "children": […]}, with one node in each line.
@@ -57,7 +57,7 @@ func (t *Tree) encodeNode(b *strings.Builder, names []string, indent string) err
 func ReadTree(r io.Reader, names, leftOut []string) (*Tree, error) {
 	dec := json.NewDecoder(r)
 	dec.DisallowUnknownFields()
-	root := new(nodeNames)
+	root := new(jsonNode)
 	if err := dec.Decode(root); err != nil {
 		return nil, stream.Usagef("{tree}: not a tree: %v; want {\"features\": [names], \"children\": […]}", stream.PlainJSON(err))
 	}
@@ -80,22 +80,22 @@ func ReadTree(r io.Reader, names, leftOut []string) (*Tree, error) {
 	return t, err
 }
 
-type treeReader struct{ number map[string]int } // -1: left out
+type treeReader struct{ number map[string]int } // feature number of each name; -1: left out
 
-// mostDepth is the largest depth of a tree that is read. It is far beyond any use, and far below the limit of
+// maxTreeDepth is the largest depth of a tree that is read. It is far beyond any use, and far below the limit of
 // recursion.
-const mostDepth = 10_000
+const maxTreeDepth = 10_000
 
-// checkNode checks a node. within has the features of its parent, and is nil for the root.
-func (v *treeReader) checkNode(n *nodeNames, within map[string]bool, place string, depth int) (*Tree, error) {
+// checkNode checks a node and converts it to a Tree. within has the features of its parent, and is nil for the root.
+func (v *treeReader) checkNode(n *jsonNode, within map[string]bool, place string, depth int) (*Tree, error) {
 	fail := func(format string, args ...any) (*Tree, error) {
 		return nil, stream.Usagef("{tree}: %s: %s", place, fmt.Sprintf(format, args...))
 	}
 	if n == nil {
 		return fail("null is not a node")
 	}
-	if depth == mostDepth {
-		return fail("the tree is deeper than %d nodes", mostDepth)
+	if depth == maxTreeDepth {
+		return fail("the tree is deeper than %d nodes", maxTreeDepth)
 	}
 	if len(n.Features) == 0 {
 		return fail("there are no features; a node lists all features below it")

@@ -6,9 +6,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// moveV makes the step of V from K. In HUFS it also makes the steps of P and Y₃, which belong to features only. It
-// adds the penalties of V to the step.
-func (s *solver) moveV(step *Step) {
+// updateV computes the next V from K. In HUFS it also updates P and Y₃, which have no rows of X. It adds the penalties
+// of V to the figures of the iteration.
+func (s *solver) updateV(step *Step) {
 	t := s.t
 	copy(s.oldV, s.v)
 	k := s.k.sumMatrices()
@@ -27,13 +27,13 @@ func (s *solver) moveV(step *Step) {
 	}
 	step.Split = step.Objective
 	if s.tree != nil {
-		objective, split := s.tree.moveGroups(s.v, s.alpha, s.mu, &step.ResidualP)
+		objective, split := s.tree.updateGroups(s.v, s.alpha, s.mu, &step.ResidualP)
 		step.Objective += s.alpha * objective
 		step.Split += s.alpha * split
 	}
 }
 
-// shrinkRow subtracts t from the length of a row, at most to 0, and returns its new length.
+// shrinkRow reduces the length of a row by t, at most to 0, and returns its new length.
 func shrinkRow(row []float64, t float64) float64 {
 	norm := math.Sqrt(kernel.Dot(row, row))
 	if norm <= t {
@@ -74,7 +74,7 @@ func newTreeState(tree *Tree, v []float64, d, k int) *treeState {
 	return s
 }
 
-// averageGroups computes eq. (4.17) without the threshold: V is damped by 1 + |H_j|.
+// averageGroups computes eq. (4.17) without the threshold: row j of V plus P + Y₃/μ of its groups, over 1 + |H_j|.
 func (s *treeState) averageGroups(v []float64, mu float64) {
 	for i, g := range s.groups {
 		for a, j := range g {
@@ -90,9 +90,9 @@ func (s *treeState) averageGroups(v []float64, mu float64) {
 	}
 }
 
-// moveGroups makes the steps of P, whose groups come from MV − Y₃/μ by a threshold, and of Y₃. The norm of a group is
-// the sum over its columns, Σ_c ‖v_G^c‖. It returns the sums of these norms for V and for P.
-func (s *treeState) moveGroups(v []float64, alpha, mu float64, residual *float64) (ofV, ofP float64) {
+// updateGroups updates P by shrinking the groups of MV − Y₃/μ, and then Y₃. The norm of a group is the sum of the norms
+// of its columns, Σ_c ‖v_G^c‖. The results are the sums of these norms for V and for P; residual becomes ‖P − MV‖.
+func (s *treeState) updateGroups(v []float64, alpha, mu float64, residual *float64) (ofV, ofP float64) {
 	k, gaps := s.k, 0.0
 	for i, g := range s.groups {
 		p, y := s.p[i], s.y[i]

@@ -2,25 +2,25 @@ package eufs
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// worker has the memory that a worker needs for strips: four strips of h×d, and one of h×k.
-type worker struct {
+// passWorker has the memory that a worker needs for a strip of h rows: four matrices of h×d, and lu of h×k.
+type passWorker struct {
 	team      *kernel.Team
 	x, p, old []float64
 	m         []float64
 	lu        []float64
 }
 
-// pool assigns strips to workers.
-type pool struct {
+// workerPool assigns strips to workers.
+type workerPool struct {
 	layout
 	workers int
-	free    chan *worker
+	free    chan *passWorker
 }
 
-func newPool(workers int, l layout) *pool {
-	p := &pool{l, min(workers, lanes), make(chan *worker, min(workers, lanes))}
+func newWorkerPool(workers int, l layout) *workerPool {
+	p := &workerPool{l, min(workers, laneCount), make(chan *passWorker, min(workers, laneCount))}
 	for range p.workers {
-		p.free <- &worker{team: kernel.NewTeam(1), x: make([]float64, l.stripRows*l.d), p: make([]float64, l.stripRows*l.d),
+		p.free <- &passWorker{team: kernel.NewTeam(1), x: make([]float64, l.stripRows*l.d), p: make([]float64, l.stripRows*l.d),
 			old: make([]float64, l.stripRows*l.d), m: make([]float64, l.stripRows*l.d), lu: make([]float64, l.stripRows*l.k)}
 	}
 	return p
@@ -28,7 +28,7 @@ func newPool(workers int, l layout) *pool {
 
 // eachStrip calls visit for the strips of a block of h rows. The strips of a lane are visited in order, and the lanes
 // in parallel.
-func (p *pool) eachStrip(h int, visit func(w *worker, lane, from, h int)) {
+func (p *workerPool) eachStrip(h int, visit func(w *passWorker, lane, from, h int)) {
 	kernel.Each(p.workers, (h+p.laneRows-1)/p.laneRows, func(lane int) {
 		w := <-p.free
 		end := min(h, (lane+1)*p.laneRows)
@@ -39,14 +39,14 @@ func (p *pool) eachStrip(h int, visit func(w *worker, lane, from, h int)) {
 	})
 }
 
-// laneSums is a d×k matrix and a few numbers that are summed up over rows, in lanes.
+// laneSums has a d×k matrix and sumCount numbers for each lane, which are summed up over rows.
 type laneSums struct {
 	layout
-	matrix  [lanes][]float64
-	numbers [lanes][sumCount]float64
+	matrix  [laneCount][]float64
+	numbers [laneCount][sumCount]float64
 }
 
-func newSums(l layout) *laneSums {
+func newLaneSums(l layout) *laneSums {
 	s := &laneSums{layout: l}
 	for i := range s.matrix {
 		s.matrix[i] = make([]float64, l.d*l.k)
@@ -65,7 +65,7 @@ func (s *laneSums) clearAll() {
 	}
 }
 
-// sumMatrices adds up the matrices, in the memory of the first.
+// sumMatrices returns the sum of the matrices of all lanes, in the memory of the first.
 func (s *laneSums) sumMatrices() []float64 {
 	for _, m := range s.matrix[1:] {
 		kernel.Axpy(1, m, s.matrix[0])

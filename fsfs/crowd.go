@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// radiusSamples is the number of features whose distances to their k-th nearest neighbours give an upper bound of the
-// smallest such distance.
+// radiusSamples is the number of sampled features. Their distances to their k-th nearest neighbours bound the smallest
+// such distance from above.
 const radiusSamples = 64
 
-// runCrowdedTurns runs the turns while k is so large that no feature has k neighbours in the graph. It searches all
-// pairs again at every turn, until the pairs of the open features fit into the graph.
+// runCrowdedTurns runs the first turns, in which k is so large that no feature has k neighbours in the graph. It
+// searches all pairs again at every turn, until the pairs of the open features fit in the graph.
 func (e *elimination) runCrowdedTurns(ctx context.Context) error {
 	if e.densest[e.k] == nil {
 		if err := e.findDensest(ctx, []int{e.k}); err != nil {
@@ -27,7 +27,7 @@ func (e *elimination) runCrowdedTurns(ctx context.Context) error {
 	if _, err := e.takeTurn(ctx, first[0]); err != nil {
 		return err
 	}
-	counted := false // openWithin has the counts of the open features
+	counted := false // whether openWithin has the counts of the open features
 	for !e.isDecided() {
 		if !counted || e.openPairsFit() {
 			if fits, err := e.countOpenPairs(ctx); err != nil {
@@ -55,12 +55,12 @@ func (e *elimination) runCrowdedTurns(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			// Continue while correcting the counts for the closed features costs fewer products than counting the open
-			// features again.
+			// Go on to the next turn if subtracting the closed features from the counts costs fewer products than
+			// counting again.
 			if counted = len(closed) <= e.openCount/2; e.isDecided() || !counted {
 				break
 			}
-			if err := e.uncountClosed(ctx, closed); err != nil {
+			if err := e.uncountClosedFeatures(ctx, closed); err != nil {
 				return err
 			}
 		}
@@ -68,18 +68,18 @@ func (e *elimination) runCrowdedTurns(ctx context.Context) error {
 	return nil
 }
 
-// censusSteps is the number of steps of the bisection for which one call of findDensest finds the features.
+// censusSteps is the number of bisection steps whose possible values of k are passed to one call of findDensest.
 const censusSteps = 4
 
-// findDensest finds, for each k in numbers, the features whose distance λ₂ to their k-th nearest feature is smallest.
-// The distances of a few features give an upper bound of the smallest distance. A pass over all pairs counts each
-// feature's pairs within each bound. Only features with at least k such pairs, about d/64 features, are examined.
+// findDensest finds, for each k in numbers, the features with the smallest distance λ₂ to their k-th nearest feature.
+// The distances of a few features give an upper bound of the smallest distance. A pass over all pairs counts, for each
+// feature, the pairs within this bound. Only features with at least k such pairs, about d/64 features, are examined.
 func (s *similarity) findDensest(ctx context.Context, numbers []int) error {
 	var some []int32
 	for x := range min(radiusSamples, s.d) {
 		some = append(some, int32(x*s.d/min(radiusSamples, s.d)))
 	}
-	// Larger numbers have larger bounds.
+	// A larger k has a larger bound.
 	slices.Sort(numbers)
 	radii := make([]float64, len(numbers)*len(some))
 	err := s.visitRows(ctx, some, func(x int, row []float64) {
@@ -94,7 +94,7 @@ func (s *similarity) findDensest(ctx context.Context, numbers []int) error {
 	for y := range bounds {
 		bounds[y] = slices.Min(radii[y*len(some):][:len(some)])
 	}
-	count := make([]int32, s.d*len(numbers)) // of each feature: pairs within a bound but not within the previous bound
+	count := make([]int32, s.d*len(numbers)) // of each feature: pairs within a bound, but not within the next smaller bound
 	err = s.findPairs(ctx, s.all, nil, &bounds[len(bounds)-1], func(_ *block, found [][]edge) {
 		for _, edges := range found {
 			for _, e := range edges {
@@ -149,7 +149,7 @@ func (s *similarity) findDensest(ctx context.Context, numbers []int) error {
 	return nil
 }
 
-func countEdges(count []int32, found [][]edge) {
+func countEdgesOfFeatures(count []int32, found [][]edge) {
 	for _, edges := range found {
 		for _, e := range edges {
 			count[e.i]++
@@ -174,7 +174,7 @@ func (e *elimination) countOpenPairs(ctx context.Context) (fits bool, err error)
 	clear(e.openWithin)
 	fits = true
 	err = e.findPairs(ctx, e.openFeatures(), nil, &e.epsilon, func(_ *block, found [][]edge) {
-		countEdges(e.openWithin, found)
+		countEdgesOfFeatures(e.openWithin, found)
 		for _, edges := range found {
 			if fits = fits && len(edges) <= g.capacity-len(g.edges); fits {
 				g.edges = append(g.edges, edges...)
@@ -197,7 +197,8 @@ func (e *elimination) openPairsFit() bool {
 	return sum/2 <= e.graph.capacity
 }
 
-// findRadii sets each feature's λ₂ to its k-th nearest open feature; λ₂ is ε if more than k open features are within ε.
+// findRadii sets the sort key of each listed feature: λ₂ between it and its k-th nearest open feature, or ε if more
+// than k open features are within ε.
 func (e *elimination) findRadii(ctx context.Context, list []rankedFeature) error {
 	var features []int32
 	var places []int
@@ -243,7 +244,7 @@ func (e *elimination) takeTurn(ctx context.Context, c rankedFeature) (closed []i
 	return closed, nil
 }
 
-func (e *elimination) uncountClosed(ctx context.Context, closed []int32) error {
+func (e *elimination) uncountClosedFeatures(ctx context.Context, closed []int32) error {
 	open := e.openFeatures()
 	return e.findPairs(ctx, closed, open, &e.epsilon, func(_ *block, found [][]edge) {
 		for _, edges := range found {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// elimination is the paper's algorithm for one first k. From the second turn on, some feature's k-th nearest feature is
-// within ε, or k is lowered. No feature has more than k open features within ε, unless its k-th nearest feature is at
+// elimination is the state of the paper's algorithm for one first k. An open feature is neither kept nor discarded yet.
+// After the first turn, no feature has more than k open features within ε, unless its k-th nearest feature is at
 // exactly ε. Therefore the next feature to keep has the largest number of open neighbours, and it discards all of them.
 type elimination struct {
 	*similarity
@@ -18,11 +18,11 @@ type elimination struct {
 	openCount  int     // number of open features
 	openWithin []int32 // of each open feature: number of open features within ε
 	order      []int
-	turns      []float64 // λ₂ to the k-th nearest feature for each feature of order when it was kept, in units of G
+	turns      []float64 // of each feature of order: λ₂ to its k-th nearest feature when it was kept, in units of G
 }
 
-// runElimination runs the turns for a first k; k = 0 keeps all features. If a number of features is wanted, it ends as
-// soon as isDecided returns true.
+// runElimination runs the turns for a first k; k = 0 keeps all features. If want > 0, it ends as soon as isDecided
+// returns true.
 func (s *similarity) runElimination(ctx context.Context, k, want int) (*elimination, error) {
 	e := &elimination{similarity: s, k: min(k, s.d-1), want: want, open: slices.Repeat([]bool{true}, s.d), openCount: s.d, openWithin: make([]int32, s.d)}
 	if e.k < 1 || e.isDecided() {
@@ -40,12 +40,12 @@ func (s *similarity) runElimination(ctx context.Context, k, want int) (*eliminat
 	return e, e.runGraphTurns(ctx)
 }
 
-// isDecided reports whether it is certain that at least want features will be kept, or that fewer will be kept.
+// isDecided reports whether the turns so far determine if at least want features will be kept.
 func (e *elimination) isDecided() bool {
 	return e.want > 0 && (len(e.order) >= e.want || len(e.order)+e.openCount < e.want)
 }
 
-// lowerK lowers k for the next turn. It returns false if no turn remains: with k = 1 there is only a first turn.
+// lowerK lowers k for the next turn. It returns false if no turn remains: a first k of 1 has only one turn.
 func (e *elimination) lowerK() bool {
 	e.k = min(e.k, e.openCount-1)
 	if e.k < 1 || e.isDecided() {
@@ -71,13 +71,13 @@ func (e *elimination) readyFeatures() (list []rankedFeature) {
 	return list
 }
 
-// runGraphTurns runs the turns with the graph, which contains all pairs of open features within ε. While other features
-// take their turns, a ready feature keeps its position in the list or is no longer ready.
+// runGraphTurns runs the turns with a graph that contains all pairs of open features within ε. In the list of ready
+// features, a feature keeps its position until its turn, or stops being ready.
 func (e *elimination) runGraphTurns(ctx context.Context) error {
 	end := make([]int32, e.d) // end of each feature's neighbours within ε, in near
 	copy(end, e.graph.from)
 	clear(e.openWithin)
-	for _, edge := range e.graph.edges[:e.graph.edgesWithin(e.epsilon)] {
+	for _, edge := range e.graph.edges[:e.graph.countEdgesWithin(e.epsilon)] {
 		end[edge.i]++
 		end[edge.j]++
 		if e.open[edge.i] && e.open[edge.j] {
@@ -113,11 +113,11 @@ func (e *elimination) runGraphTurns(ctx context.Context) error {
 			remaining := e.k
 			for _, j := range e.graph.neighbours(c.feature) {
 				if remaining > 0 && e.open[j] {
-					e.closeAndUncount(j, end)
+					e.closeAndUncountFeature(j, end)
 					remaining--
 				}
 			}
-			e.closeAndUncount(c.feature, end)
+			e.closeAndUncountFeature(c.feature, end)
 			if e.isDecided() || e.k == 1 {
 				break
 			}
@@ -138,7 +138,7 @@ func (e *elimination) closeFeature(i int32) {
 	e.openCount--
 }
 
-func (e *elimination) closeAndUncount(i int32, end []int32) {
+func (e *elimination) closeAndUncountFeature(i int32, end []int32) {
 	e.closeFeature(i)
 	for _, j := range e.graph.near[e.graph.from[i]:end[i]] {
 		if e.open[j] {

@@ -14,23 +14,24 @@ type edge struct {
 	i, j  int32
 }
 
-// graph contains the pairs of some features with λ₂ up to some bound, and the neighbours of each feature, nearest
-// first.
-type graph struct {
+// neighbourGraph contains all pairs of some features whose λ₂ is at most some bound. It lists each feature's
+// neighbours, nearest first.
+type neighbourGraph struct {
 	capacity int     // largest number of edges
 	edges    []edge  // by λ₂, then i, then j
 	from     []int32 // offset of each feature's neighbours in near
 	near     []int32 // by λ₂, then column
 }
 
-// pairCapacity returns the largest number of pairs in the graph of d features: 128 a feature, at least 48 MiB of pairs.
+// pairCapacity returns the largest number of pairs in the graph of d features: 128 per feature, or 2²¹ (48 MiB) if that
+// is more.
 func pairCapacity(d int) int { return min(d*(d-1)/2, max(128*d, 1<<21)) }
 
-func (g *graph) neighbours(i int32) []int32 { return g.near[g.from[i]:g.from[i+1]] }
+func (g *neighbourGraph) neighbours(i int32) []int32 { return g.near[g.from[i]:g.from[i+1]] }
 
-// linkNeighbours sorts the edges and lists each feature's neighbours. Of neighbours with equal λ₂ those with lower
-// numbers than the feature come first, because in their edges the feature is j.
-func (g *graph) linkNeighbours(d int) {
+// linkNeighbours sorts the edges and lists each feature's neighbours. Of neighbours with equal λ₂, the lower-numbered
+// come first.
+func (g *neighbourGraph) linkNeighbours(d int) {
 	slices.SortFunc(g.edges, func(a, b edge) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j))
 	})
@@ -46,7 +47,7 @@ func (g *graph) linkNeighbours(d int) {
 		g.from[i+2] += g.from[i+1]
 	}
 	g.near = g.near[:2*len(g.edges)]
-	for _, e := range g.edges { // from[i+1] advances from the start of i to the start of i+1
+	for _, e := range g.edges { // from[i+1] is the next free place of i; in the end it is the start of i+1
 		g.near[g.from[e.i+1]] = e.j
 		g.near[g.from[e.j+1]] = e.i
 		g.from[e.i+1]++
@@ -54,12 +55,12 @@ func (g *graph) linkNeighbours(d int) {
 	}
 }
 
-func (g *graph) edgesWithin(t float64) int {
+func (g *neighbourGraph) countEdgesWithin(t float64) int {
 	return sort.Search(len(g.edges), func(e int) bool { return g.edges[e].index > t })
 }
 
 // leastRadius returns the least λ₂ within which some feature has k neighbours, or +Inf if no feature has k neighbours.
-func (g *graph) leastRadius(d, k int) float64 {
+func (g *neighbourGraph) leastRadius(d, k int) float64 {
 	count := make([]int32, d)
 	for _, e := range g.edges {
 		count[e.i]++
@@ -71,9 +72,9 @@ func (g *graph) leastRadius(d, k int) float64 {
 	return math.Inf(1)
 }
 
-// dropFartherHalf drops about the farther half of the edges, or more if many are equally far. It returns the λ₂ up to
-// which all edges remain.
-func (g *graph) dropFartherHalf() float64 {
+// dropFartherHalf drops edges with the largest λ₂: about half of all edges, or another share if many edges have an
+// equal λ₂. All edges whose λ₂ is at most the returned value remain.
+func (g *neighbourGraph) dropFartherHalf() float64 {
 	var some []float64
 	for e := 0; e < len(g.edges); e += len(g.edges)/4096 + 1 {
 		some = append(some, g.edges[e].index)
@@ -116,8 +117,8 @@ func (s *similarity) connectAll(ctx context.Context) error {
 	return nil
 }
 
-// findPairs searches blocks of products for pairs with λ₂ ≤ *t. For each block it calls visit with these pairs, one
-// list for each strip of rows. The function visit must not keep the slices, and may lower *t.
+// findPairs searches blocks of products for pairs with λ₂ ≤ *t. For each block it calls visit with one list of such
+// pairs for each strip, i.e. group of consecutive rows. The function visit must not keep the slices, and may lower *t.
 func (s *similarity) findPairs(ctx context.Context, rows, cols []int32, t *float64, visit func(b *block, found [][]edge)) error {
 	found := make([][]edge, blockSide/stripRows)
 	var limits, variances [blockSide]float64
@@ -131,7 +132,7 @@ func (s *similarity) findPairs(ctx context.Context, rows, cols []int32, t *float
 		for x := range n {
 			found[x] = found[x][:0]
 		}
-		s.eachRow(b, func(x int) {
+		s.eachBlockRow(b, func(x int) {
 			i := b.rows[x : x+1]
 			var own [1]float64
 			s.setThresholds(own[:], i, t)

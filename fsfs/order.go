@@ -16,14 +16,14 @@ type rankedFeature struct {
 }
 
 const (
-	// nearSteps is the number of neighbours that are compared in the graph; computing a λ₂ there costs a product.
+	// nearSteps is the number of neighbours of two features that are compared in the graph, at the cost of a product
+	// each.
 	nearSteps = 16
-	// headSize is the number of nearest features stored for features that are equal in the first nearSteps neighbours.
+	// headSize is the number of nearest features stored for a feature that ties with another in nearSteps neighbours.
 	headSize = 64
 )
 
-// distanceHead has the smallest λ₂ of a feature to the other features, ascending, and a digest of all of its λ₂ to other
-// features.
+// distanceHead has the smallest λ₂ of a feature to other features, ascending, and a digest of all λ₂ to other features.
 type distanceHead struct {
 	nearest []float64
 	digest  *[sha256.Size]byte
@@ -40,7 +40,7 @@ func (s *similarity) sortRanked(ctx context.Context, list []rankedFeature) error
 	if s.graphHasAll {
 		tied = splitTies(tied, s.compareNeighbours)
 	}
-	if err := s.addHeads(ctx, tied); err != nil {
+	if err := s.addDistanceHeads(ctx, tied); err != nil {
 		return err
 	}
 	tied = splitTies(tied, func(a, b rankedFeature) int {
@@ -49,7 +49,7 @@ func (s *similarity) sortRanked(ctx context.Context, list []rankedFeature) error
 	if s.d-1 <= headSize || len(tied) == 0 {
 		return nil
 	}
-	if err := s.addDigests(ctx, tied); err != nil {
+	if err := s.addDistanceDigests(ctx, tied); err != nil {
 		return err
 	}
 	for _, run := range tied {
@@ -60,7 +60,7 @@ func (s *similarity) sortRanked(ctx context.Context, list []rankedFeature) error
 	return nil
 }
 
-// sortByWholeLists sorts a run of features by their whole lists of λ₂. Lists with the same digest are equal.
+// sortByWholeLists sorts features that tie so far by their whole lists of λ₂. Lists with the same digest are equal.
 func (s *similarity) sortByWholeLists(ctx context.Context, run []rankedFeature) (err error) {
 	places := make(map[[sha256.Size]byte]int)
 	var distinct []int32
@@ -91,7 +91,7 @@ func (s *similarity) sortByWholeLists(ctx context.Context, run []rankedFeature) 
 	return err
 }
 
-// splitTies sorts each run and returns the parts of the runs whose elements are equal.
+// splitTies sorts each run of features, and returns the parts of runs whose elements compare as equal.
 func splitTies(runs [][]rankedFeature, compare func(a, b rankedFeature) int) (equal [][]rankedFeature) {
 	for _, run := range runs {
 		slices.SortStableFunc(run, compare)
@@ -109,8 +109,8 @@ func splitTies(runs [][]rankedFeature, compare func(a, b rankedFeature) int) (eq
 	return equal
 }
 
-// compareNeighbours compares the first neighbours of two features in the graph of all features. Neighbours that are not
-// in the graph are farther.
+// compareNeighbours compares the nearest neighbours of two features in the graph of all features, one after the other.
+// Features that are not in the graph are farther than all neighbours.
 func (s *similarity) compareNeighbours(a, b rankedFeature) int {
 	x, y := s.graph.neighbours(a.feature), s.graph.neighbours(b.feature)
 	for p := range nearSteps {
@@ -124,7 +124,7 @@ func (s *similarity) compareNeighbours(a, b rankedFeature) int {
 	return 0
 }
 
-func (s *similarity) addHeads(ctx context.Context, runs [][]rankedFeature) error {
+func (s *similarity) addDistanceHeads(ctx context.Context, runs [][]rankedFeature) error {
 	var list []int32
 	for _, run := range runs {
 		for _, c := range run {
@@ -135,7 +135,7 @@ func (s *similarity) addHeads(ctx context.Context, runs [][]rankedFeature) error
 		}
 	}
 	return s.visitRows(ctx, list, func(x int, row []float64) {
-		others := removeSelf(row, list[x])
+		others := removeOwnDistance(row, list[x])
 		to := s.heads[list[x]].nearest
 		if len(to) > 0 {
 			nthSmallest(others, len(to)-1)
@@ -145,7 +145,7 @@ func (s *similarity) addHeads(ctx context.Context, runs [][]rankedFeature) error
 	})
 }
 
-func (s *similarity) addDigests(ctx context.Context, runs [][]rankedFeature) error {
+func (s *similarity) addDistanceDigests(ctx context.Context, runs [][]rankedFeature) error {
 	var list []int32
 	for _, run := range runs {
 		for _, c := range run {
@@ -166,7 +166,7 @@ func (s *similarity) addDigests(ctx context.Context, runs [][]rankedFeature) err
 	})
 }
 
-func removeSelf(row []float64, i int32) []float64 { return slices.Delete(row, int(i), int(i)+1) }
+func removeOwnDistance(row []float64, i int32) []float64 { return slices.Delete(row, int(i), int(i)+1) }
 
 // nthSmallest returns the k-th smallest element of x, counted from 0, and partitions x around it.
 func nthSmallest(x []float64, k int) float64 {

@@ -9,7 +9,7 @@ import (
 const (
 	// blockSide is the number of features on each side of a block of covariances, which needs 2 MiB.
 	blockSide = 512
-	// stripRows is the number of rows of a block that are processed as one task.
+	// stripRows is the number of consecutive rows of a block that one task processes.
 	stripRows = 16
 	// rowsTogether is the number of whole rows of λ₂ that are in memory at a time.
 	rowsTogether = 32
@@ -25,10 +25,10 @@ type block struct {
 
 func (b *block) row(x int) []float64 { return b.cov[x*b.stride:][:len(b.cols)] }
 
-// visitProducts computes the covariances of the features in rows with those in cols, and calls visit for each block of
-// them. If cols is nil, it computes the covariances of rows with rows, but only one block of each symmetric pair of
-// blocks. An entry costs 2r flops for a factor of r rows. An entry has the same bits in any block and for either order
-// of the two features, as [kernel.Gemm] guarantees.
+// visitProducts computes the covariances of the features in rows with the features in cols, and calls visit for each
+// block of covariances. If cols is nil, it uses rows in its place, and computes only one block of each symmetric pair
+// of blocks. An entry costs 2r flops for a factor of r rows. An entry has the same bits in any block and for either
+// order of the two features, as [kernel.Gemm] guarantees.
 func (s *similarity) visitProducts(ctx context.Context, rows, cols []int32, visit func(*block)) error {
 	square := cols == nil
 	if square {
@@ -71,8 +71,8 @@ func (s *similarity) visitProducts(ctx context.Context, rows, cols []int32, visi
 	return nil
 }
 
-// factorRows returns the listed features of the factor as rows. The rows are copied to room or remain in place. Without
-// a factor the result is empty.
+// factorRows returns a matrix with a row for each listed feature of the factor. The rows are copied to room, or are
+// rows of the factor itself. If there is no factor the result is empty.
 func (s *similarity) factorRows(room []float64, list []int32) kernel.Matrix[float64] {
 	if !s.m.IsFactor() {
 		return kernel.Matrix[float64]{}
@@ -92,7 +92,7 @@ func (s *similarity) factorRows(room []float64, list []int32) kernel.Matrix[floa
 
 func (s *similarity) gatherBlock(b *block) {
 	run := isConsecutive(b.cols)
-	s.eachRow(b, func(x int) {
+	s.eachBlockRow(b, func(x int) {
 		row, to := s.m.Sym[int(b.rows[x])*s.d:][:s.d], b.row(x)
 		if run {
 			copy(to, row[b.cols[0]:])
@@ -113,7 +113,7 @@ func isConsecutive(list []int32) bool {
 	return true
 }
 
-func (s *similarity) eachRow(b *block, f func(x int)) {
+func (s *similarity) eachBlockRow(b *block, f func(x int)) {
 	kernel.Each(s.team.Threads(), (len(b.rows)+stripRows-1)/stripRows, func(task int) {
 		for x := task * stripRows; x < min((task+1)*stripRows, len(b.rows)); x++ {
 			f(x)
@@ -155,14 +155,14 @@ func (s *similarity) pairCompressionIndex(i, j int32) float64 {
 	return compressionIndex(s.variance[i], s.variance[j], cov[0])
 }
 
-// visitRows calls visit in several threads, for each listed feature, with its index x in the list and with its λ₂ to
-// all features. Its λ₂ to itself is 0. The function visit may change the row but must not keep it.
+// visitRows calls visit for each listed feature, in several threads. x is the feature's index in the list, and row has
+// its λ₂ to all features, which is 0 for itself. The function visit may change the row but must not keep it.
 func (s *similarity) visitRows(ctx context.Context, list []int32, visit func(x int, row []float64)) error {
 	room := make([]float64, min(rowsTogether, len(list))*s.d)
 	for from := 0; from < len(list); from += rowsTogether {
 		some := list[from:min(from+rowsTogether, len(list))]
 		err := s.visitProducts(ctx, some, s.all, func(b *block) {
-			s.eachRow(b, func(x int) {
+			s.eachBlockRow(b, func(x int) {
 				i := b.rows[x]
 				to := room[x*s.d:][:s.d]
 				for y, cov := range b.row(x) {

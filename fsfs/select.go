@@ -29,12 +29,12 @@ func (o Options) Validate(d int) error {
 // Result lists the kept features.
 type Result struct {
 	Order     []int     // at least K features, unless Neighbors is set
-	Turns     []float64 // of each kept feature: λ₂ to the k-th nearest when it was kept, in units of G
+	Turns     []float64 // of each kept feature: λ₂ to its k-th nearest feature when it was kept, in units of G
 	Neighbors int       // the first k; 0 means that all features are kept
 }
 
-// Bytes bounds the memory of Select in addition to G, which is a factor of rank rows or, if rank is 0, all of G. It
-// includes the edges of the graph, blocks of products, and rows of λ₂.
+// Bytes bounds the memory of Select in addition to G. If rank is not 0, G is a factor of rank rows. The memory includes
+// the edges of the graph, blocks of products, and rows of λ₂.
 func Bytes(d, rank int) int64 {
 	edges := int64(pairCapacity(d))
 	block := int64(min(blockSide, d))
@@ -44,9 +44,9 @@ func Bytes(d, rank int) int64 {
 }
 
 // Select chooses among d features by the Gram matrix of their centred columns, which it does not modify. It needs
-// [Bytes] of memory. It costs n·d² flops for a factor of n rows and a test of all pairs, and then a search of the graph
-// of the nearest pairs for each first k that it tries. If a first k is too large for that graph, pairs are searched
-// again, at up to about 2n·d² flops for each such k. The error is a *stream.UsageError or the context's.
+// [Bytes] of memory. With a factor of n rows, it costs n·d² flops for the products and a test of all pairs. Each first
+// k that it tries then costs a search of the graph of the nearest pairs. If a first k is too large for that graph,
+// pairs are searched again, at up to about 2n·d² flops. The error is a *stream.UsageError or the context's error.
 func Select(ctx context.Context, m *gram.Matrix, opt Options) (*Result, error) {
 	if err := opt.Validate(m.D); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func selectWithCapacity(ctx context.Context, m *gram.Matrix, opt Options, pairs 
 	}
 	k := opt.Neighbors
 	if k == 0 {
-		if k, err = s.largestNeighbourhood(ctx, max(opt.K, 1)); err != nil {
+		if k, err = s.largestFirstK(ctx, max(opt.K, 1)); err != nil {
 			return nil, err
 		}
 	}
@@ -79,17 +79,17 @@ func selectWithCapacity(ctx context.Context, m *gram.Matrix, opt Options, pairs 
 	return &Result{Order: result.order, Turns: result.turns, Neighbors: k}, nil
 }
 
-// largestNeighbourhood finds by bisection the largest first k that leaves at least want features.
-func (s *similarity) largestNeighbourhood(ctx context.Context, want int) (k int, err error) {
-	most := s.d - 1 // leaves one feature
-	for k < most {
-		middle := (k + most + 1) / 2
-		if s.leftAfterFirstTurn(middle) < want {
-			most = middle - 1
+// largestFirstK finds by bisection the largest first k that leaves at least want features.
+func (s *similarity) largestFirstK(ctx context.Context, want int) (k int, err error) {
+	largest := s.d - 1 // leaves one feature
+	for k < largest {
+		middle := (k + largest + 1) / 2
+		if s.featuresAfterFirstTurn(middle) < want {
+			largest = middle - 1
 			continue
 		}
 		if middle > s.mostNeighbours && s.densest[middle] == nil {
-			if err := s.findDensest(ctx, s.bisectionNumbers(k, most, want, censusSteps)); err != nil {
+			if err := s.findDensest(ctx, s.bisectionNumbers(k, largest, want, censusSteps)); err != nil {
 				return 0, err
 			}
 		}
@@ -100,26 +100,26 @@ func (s *similarity) largestNeighbourhood(ctx context.Context, want int) (k int,
 		if len(trial.order)+trial.openCount >= want {
 			k = middle
 		} else {
-			most = middle - 1
+			largest = middle - 1
 		}
 	}
 	return k, nil
 }
 
-func (s *similarity) leftAfterFirstTurn(k int) int { return s.d - k }
+func (s *similarity) featuresAfterFirstTurn(k int) int { return s.d - k }
 
-// bisectionNumbers lists the values of k above mostNeighbours which the bisection from k to most may reach in n steps.
-func (s *similarity) bisectionNumbers(k, most, want, n int) (numbers []int) {
-	if k >= most || n == 0 {
+// bisectionNumbers lists the k above mostNeighbours that a bisection between k and largest may try in its next n steps.
+func (s *similarity) bisectionNumbers(k, largest, want, n int) (numbers []int) {
+	if k >= largest || n == 0 {
 		return nil
 	}
-	middle := (k + most + 1) / 2
+	middle := (k + largest + 1) / 2
 	numbers = s.bisectionNumbers(k, middle-1, want, n-1)
-	if s.leftAfterFirstTurn(middle) < want {
+	if s.featuresAfterFirstTurn(middle) < want {
 		return numbers
 	}
 	if middle > s.mostNeighbours {
 		numbers = append(numbers, middle)
 	}
-	return append(numbers, s.bisectionNumbers(middle, most, want, n-1)...)
+	return append(numbers, s.bisectionNumbers(middle, largest, want, n-1)...)
 }

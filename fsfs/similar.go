@@ -14,11 +14,11 @@ type similarity struct {
 	team     *kernel.Team
 	d        int
 	variance []float64 // of each feature, in units of G
-	all      []int32   // 0, 1, …, d−1
+	all      []int32   // the numbers 0 to d−1
 
 	epsilonBound   float64 // an upper bound of ε for any first k
 	mostNeighbours int     // largest number of neighbours of a feature in the graph of all features
-	graph          graph
+	graph          neighbourGraph
 	graphHasAll    bool // graph contains all features
 	heads          map[int32]*distanceHead
 	densest        map[int][]rankedFeature // for k above mostNeighbours: the features with the smallest distance to their k-th nearest feature
@@ -29,12 +29,11 @@ func newSimilarity(ctx context.Context, threads int, m *gram.Matrix, pairs int) 
 	for i := range s.all {
 		s.all[i] = int32(i)
 	}
-	// Allocate at full size: a slice that grows needs both its old and its new memory.
-	s.graph = graph{capacity: pairs, edges: make([]edge, 0, pairs), near: make([]int32, 2*pairs)}
+	// Allocate the full size: growing a slice would need both its old and its new memory.
+	s.graph = neighbourGraph{capacity: pairs, edges: make([]edge, 0, pairs), near: make([]int32, 2*pairs)}
 	s.computeVariances()
-	// λ₂ is at most the smaller variance. So the feature with the least variance is near to all other features, and its
-	// k-th nearest feature is, for every k, no farther than its farthest feature. The distance to the farthest feature
-	// therefore bounds ε.
+	// λ₂ is at most the smaller variance. So the feature with the least variance is near to all other features. For
+	// every k, its k-th nearest feature is no farther than its farthest feature. This distance therefore bounds ε.
 	least := s.all[:0:0]
 	for _, i := range s.all {
 		if len(least) == 0 || s.variance[i] < s.variance[least[0]] {
@@ -58,8 +57,8 @@ func newSimilarity(ctx context.Context, threads int, m *gram.Matrix, pairs int) 
 	return s, nil
 }
 
-// compressionIndex returns λ₂ of two features with variances a and b, in units of G, without the cancellation of its
-// definition: λ₁λ₂ is the determinant. It is symmetric in a and b.
+// compressionIndex returns λ₂ of two features with variances a and b, in units of G. It divides the determinant λ₁λ₂ by
+// λ₁, which avoids the cancellation in the definition. It is symmetric in a and b.
 func compressionIndex(a, b, cov float64) float64 {
 	// Divide by the larger variance, so that no square overflows.
 	size := max(a, b)
@@ -74,9 +73,8 @@ func compressionIndex(a, b, cov float64) float64 {
 // slack exceeds the rounding error of λ₂, relative to the smaller variance.
 const slack = 1e-13
 
-// setThresholds writes a threshold for each listed feature to dst: λ₂ ≤ t is possible for two features only if the
-// product of their thresholds is at most cov². For t below both variances, λ₂ ≤ t is equivalent to (v_x − t)(v_y − t) ≤
-// cov².
+// setThresholds writes a threshold for each listed feature to dst. Two features can have λ₂ ≤ t only if the product of
+// their thresholds is at most cov². For t below both variances, λ₂ ≤ t is equivalent to (v_x − t)(v_y − t) ≤ cov².
 func (s *similarity) setThresholds(dst []float64, list []int32, t float64) {
 	for x, i := range list {
 		// Subnormal products have no relative precision.

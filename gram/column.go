@@ -9,19 +9,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// LeftOut lists the columns that cannot be features, however missing entries are filled, with the reason: no value
-// observed, constant, or a centred sum of squares that float64 cannot hold. cols are the columns of the profile.
+// LeftOut lists the columns that cannot be features under any fill, with the reason: no value observed, constant, or a
+// centred sum of squares that float64 cannot represent. cols must be the columns of the profile.
 func (p *Profile) LeftOut(cols []stream.Column) []stream.LeftOut {
 	var out []stream.LeftOut
 	for j := range p.Columns {
 		if why := p.Columns[j].whyUnusable(p.Rows); why != "" {
-			out = append(out, p.leftOut(cols, j, why))
+			out = append(out, p.newLeftOut(cols, j, why))
 		}
 	}
 	return out
 }
 
-func (p *Profile) leftOut(cols []stream.Column, j int, why string) stream.LeftOut {
+func (p *Profile) newLeftOut(cols []stream.Column, j int, why string) stream.LeftOut {
 	var counts []string
 	n := p.Columns[j].Missing
 	for _, k := range []struct {
@@ -39,27 +39,27 @@ func (p *Profile) leftOut(cols []stream.Column, j int, why string) stream.LeftOu
 }
 
 const (
-	// roundingShare is the share of the sum of squares about the pilot below which the centred sum is rounding error.
-	// A column gets below this share only if the pilot's row has almost no weight and lies far from the other rows.
-	roundingShare = 64 * 0x1p-52
+	// minCentredShare is the share of the sum of squares about the pilot below which the centred sum of squares counts as
+	// rounding error. A column falls below it only if the pilot's row has almost no weight and lies far from other rows.
+	minCentredShare = 64 * 0x1p-52
 	// minSquares is the smallest sum of squares whose terms keep all their digits. Below it, squares fall into the
 	// subnormal range.
 	minSquares = 0x1p-1022 / 0x1p-52
 )
 
-// These are the first words of the reasons for columns without values, and with a single one.
+// These reasons, or beginnings of reasons, are for columns without a value and for columns with a single value.
 const (
 	emptyColumn    = "no value observed"
 	constantColumn = "constant ("
 )
 
-// IsConstant reports whether a column was left out for the reason that it has a single value.
+// IsConstant reports whether why, the reason for leaving out a column, is that the column has a single value.
 func IsConstant(why string) bool { return strings.HasPrefix(why, constantColumn) }
 
-// HoldsNothing reports whether a column was left out for the reason that it has no value, or a single one.
+// HoldsNothing reports whether why, the reason for leaving out a column, is that the column has at most one value.
 func HoldsNothing(why string) bool { return IsConstant(why) || strings.HasPrefix(why, emptyColumn) }
 
-// whyUnusable returns the reason why the column cannot be a feature of a table of the given number of rows, or "".
+// whyUnusable returns the reason why a column of a table with the given number of rows cannot be a feature, or "".
 func (c *ColumnProfile) whyUnusable(rows int64) string {
 	if c.Observed == 0 {
 		return emptyColumn
@@ -74,15 +74,15 @@ func (c *ColumnProfile) whyUnusable(rows int64) string {
 	return whyImprecise(c.Squares-c.Sum*c.Sum/c.Weight, c.Squares)
 }
 
-// whyImprecise returns the reason why a centred sum of squares cannot be used, or "". about is the sum of squares from
-// which the mean's part was subtracted.
+// whyImprecise returns the reason why a centred sum of squares is too imprecise to use, or "". about is the sum of
+// squares about the pilot, from which the centred sum was computed.
 func whyImprecise(centred, about float64) string {
 	switch {
 	case !isFinite(centred):
 		return "its centred sum of squares overflows"
 	case centred < minSquares:
 		return "its centred sum of squares underflows"
-	case centred <= roundingShare*about:
+	case centred <= minCentredShare*about:
 		return "its variation is below rounding error"
 	}
 	return ""
@@ -90,29 +90,29 @@ func whyImprecise(centred, about float64) string {
 
 // filledColumn describes a column after its missing entries were filled.
 type filledColumn struct {
-	value   float64 // fill value of the missing entries
-	offset  float64 // value - pilot
-	missing float64 // Σw of the entries filled
-	sum     float64 // Σw(y-s) over all rows
-	mean    float64
-	centred float64 // Σw(y-mean)²
-	min     float64
-	max     float64
+	fillValue float64 // fill value of the missing entries
+	offset    float64 // fillValue - pilot
+	missing   float64 // Σw of the filled entries
+	sum       float64 // Σw(y-s) over all rows, y being the filled value and s the pilot
+	mean      float64
+	centred   float64 // Σw(y-mean)²
+	min       float64
+	max       float64
 }
 
-// describeFilled describes column j under a fill, or returns the reason why the column cannot be a feature.
+// describeFilled describes column j after filling, or returns the reason why the column cannot be a feature.
 func (p *Profile) describeFilled(j int, fill Fill) (filledColumn, string) {
 	c := &p.Columns[j]
 	if why := c.whyUnusable(p.Rows); why != "" {
 		return filledColumn{}, why
 	}
 	f := filledColumn{min: c.Min, max: c.Max, sum: c.Sum, mean: c.Pilot + c.Sum/c.Weight}
-	f.value, f.offset = f.mean, c.Sum/c.Weight
+	f.fillValue, f.offset = f.mean, c.Sum/c.Weight
 	if fill == FillZero {
-		f.value, f.offset = 0, -c.Pilot
+		f.fillValue, f.offset = 0, -c.Pilot
 	}
 	squares := c.Squares
-	if fill == FillPairwise { // sum over the observed entries, scaled up to all rows
+	if fill == FillPairwise { // scale the sum over the observed entries up to all rows
 		f.centred = (squares - f.sum*f.sum/c.Weight) * (p.Weight / c.Weight)
 		return f, whyImprecise(f.centred, squares)
 	}
@@ -121,14 +121,14 @@ func (p *Profile) describeFilled(j int, fill Fill) (filledColumn, string) {
 		f.sum += f.missing * f.offset
 		f.mean = c.Pilot + f.sum/p.Weight
 		squares += f.missing * f.offset * f.offset
-		f.min, f.max = min(f.min, f.value), max(f.max, f.value)
+		f.min, f.max = min(f.min, f.fillValue), max(f.max, f.fillValue)
 	}
 	f.centred = squares - f.sum*f.sum/p.Weight
 	return f, whyImprecise(f.centred, squares)
 }
 
-// shiftAndFactor returns shift and factor of a = (y - shift)·factor, and c = mean - shift without cancellation. If the
-// column cannot be scaled, why is the reason. weight is Σw over all rows.
+// shiftAndFactor returns shift and factor of a = (y - shift)·factor, and c = mean - shift, computed without
+// cancellation. weight is Σw over all rows. If the column cannot be scaled, why is the reason.
 func (f *filledColumn) shiftAndFactor(scale Scale, weight float64) (shift, factor, c float64, why string) {
 	factor = 1
 	switch scale {

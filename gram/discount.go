@@ -2,13 +2,13 @@ package gram
 
 import "fmt"
 
-// minWeight is the smallest weight that a discount may leave. With less weight, sums of squares of values about 1e-100
-// would leave float64's range.
+// minWeight is the smallest sum of weights that a discount may leave. With less weight, sums of squares of values about
+// 1e-100 would underflow.
 const minWeight = 1e-100
 
-// Discount multiplies the weight of every row by γ in (0, 1], in O(d). It scales all sums, but not the numbers of rows
-// and entries. Discounting, and then merging rows added later, gives the statistics of all rows with the weights
-// γ^age, up to rounding. It fails, with p unchanged, if γ is out of range or leaves almost no weight.
+// Discount multiplies the weight of every row by γ in (0, 1], in O(d). Counts of rows and entries are unchanged. If
+// rows of age 0 are merged after each Discount, the result is the profile of all rows with the weights γ^age, up to
+// rounding. If γ is out of range or leaves almost no weight, Discount fails, and p is unchanged.
 func (p *Profile) Discount(gamma float64) error {
 	if err := p.checkDiscount(gamma); err != nil {
 		return err
@@ -45,19 +45,19 @@ func (p *Profile) discountSums(gamma float64) {
 	}
 }
 
-// Discount does for all sums of m the same as [Profile.Discount], in O(d²).
+// Discount does the same as [Profile.Discount] for all sums of m, in O(d²).
 func (m *Moments) Discount(gamma float64) error {
 	if err := m.checkDiscount(gamma); err != nil {
 		return err
 	}
 	m.discountSums(gamma)
-	for _, sums := range [][]float64{m.g, m.cross, m.both} {
+	for _, sums := range [][]float64{m.g, m.cross, m.bothMissing} {
 		multiplyAll(sums, gamma)
 	}
 	return nil
 }
 
-// Discount multiplies every count of h by γ in (0, 1]. If γ is out of range it fails, with h unchanged.
+// Discount multiplies every weight in h by γ in (0, 1]. If γ is out of range, it fails, and h is unchanged.
 func (h *Histograms) Discount(gamma float64) error {
 	if !(gamma > 0 && gamma <= 1) {
 		return fmt.Errorf("gram: a discount of %v: want more than 0 and up to 1", gamma)

@@ -11,11 +11,11 @@
 //  4. Finish fills, leaves out the columns that cannot be features, scales, and
 //     mirrors, in the memory of the sums.
 //
-// Finer [Histograms] give [Scores], which map values to normal scores of their ranks ([ScaleRank]). Ordinary
-// [Histograms] of a table allow measuring later how far a column has moved since. Moments and Histograms can be
-// discounted, so that older rows weigh less.
+// Histograms for ranks, which have more bins, give [Scores]. These map values to normal scores of their ranks
+// ([ScaleRank]). From ordinary [Histograms] of two tables follows how far a column's values moved from one to the
+// other. Moments and Histograms can be discounted, so that older rows weigh less.
 //
-// [Profile] is the O(d) part alone, and [Standardizer] applies the same filling and scaling to rows if d² does not
-// fit. For few rows [Rows] are an exact factor of G; for many rows a [Sketch] is a factor of an estimate, whose sums
-// add up to the bit in any order.
+// [Profile] contains only the O(d) statistics. [Standardizer] applies the same filling and scaling to rows, for tables
+// whose d² does not fit into memory. For few rows [Rows] are an exact factor of the Gram matrix G. For many rows a
+// [Sketch] is a factor of an estimate of G; the sums of a sketch are the same to the bit in any order of addition.
 package gram

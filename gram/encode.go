@@ -16,18 +16,18 @@ const (
 	sketchMagic  = "ufssket1"
 )
 
-// These are the binary forms, in 8-byte little-endian words. Equal states give equal bytes.
+// These are the binary forms, in 8-byte little-endian words. Equal states have equal bytes. dm is a number of columns.
 //
 //	Profile  "ufsprof1", d, rows, seen, Σw, then d times: pilot, Σw, Σw(x-s), Σw(x-s)²,
 //	         min, max, observed, nulls, NaNs, Infs, rising (0 or 1)
 //	Moments  "ufsgram1", Profile, dm, the dm columns with missing entries (ascending),
 //	         and, if there are rows, the upper triangle of G̃ by rows, A, and the
 //	         upper triangle of N by rows
-//	Sketch   "ufssket1", d, r, seed, 1 if there are rows, dm, and then for ones, each
-//	         of dm columns with missing entries (preceded by its number) and each of d
-//	         columns: top, r sums of the higher digit and r of the lower one
+//	Sketch   "ufssket1", d, r, seed, 1 if there are rows, dm, and then for a column of
+//	         ones, for each of dm columns with missing entries (preceded by its number)
+//	         and for each of d columns: top, r sums of the higher digit, r of the lower
 
-// Words of a profile's head after its magic, and of one column's record.
+// A profile has headWords words between its magic word and its columns, and columnWords words for each column.
 const (
 	headWords   = 4
 	columnWords = 11
@@ -61,12 +61,12 @@ func (p *Profile) encodeProfile(w *words.Writer) {
 }
 
 // ReadFrom replaces p by a profile that WriteTo wrote, and reads no further. If p has columns, the numbers of columns
-// must agree. Memory grows with the bytes read, not with the sizes in the head. p is unchanged on error.
+// must agree. Memory grows with the bytes read, not with the sizes stated at the beginning. On error p is unchanged.
 func (p *Profile) ReadFrom(r io.Reader) (int64, error) {
 	return words.Replace(p, r, p.decodeProfile)
 }
 
-// decodeProfile reads a profile with as many columns as p, if p has any.
+// decodeProfile reads a profile. If p has columns, the number of columns must agree.
 func (p *Profile) decodeProfile(r *words.Reader) *Profile {
 	r.Magic(profileMagic, "profile")
 	r.Expect(headWords)
@@ -121,16 +121,16 @@ func (m *Moments) WriteTo(w io.Writer) (int64, error) {
 		}
 		e.Floats(m.cross)
 		for k := range dm {
-			e.Floats(m.both[k*dm+k : (k+1)*dm])
+			e.Floats(m.bothMissing[k*dm+k : (k+1)*dm])
 		}
 	}
 	return e.Finish()
 }
 
-// ReadFrom replaces m's state by one that WriteTo wrote, and reads no further. It keeps m's Options. Adding rows then
-// gives the same bits as adding them to the original. If m has columns, the numbers of columns must agree. The
-// matrices are allocated once they are known to fit m's limit; if they do not fit, ReadFrom fails with a
-// *stream.MemoryError. m is unchanged on error.
+// ReadFrom replaces m's state by one that WriteTo wrote, and reads no further. It keeps m's Options. Adding more rows
+// then gives the same bits as adding them to the original. If m has columns, the numbers of columns must agree. If the
+// matrices do not fit m's limit, ReadFrom fails with a *stream.MemoryError before it allocates them. On error m is
+// unchanged.
 func (m *Moments) ReadFrom(r io.Reader) (int64, error) {
 	return words.Replace(m, r, m.decodeMoments)
 }
@@ -164,7 +164,7 @@ func (m *Moments) decodeMoments(r *words.Reader) *Moments {
 	if p.Rows == 0 {
 		return got
 	}
-	if r.Stop(got.makeRoom(missing, false)); r.Err() != nil {
+	if r.Stop(got.allocateMissing(missing, false)); r.Err() != nil {
 		return nil
 	}
 	r.Expect(int64(d)*int64(d+1)/2 + int64(len(got.cross)) + dm*(dm+1)/2)
@@ -173,7 +173,7 @@ func (m *Moments) decodeMoments(r *words.Reader) *Moments {
 	}
 	r.Floats(got.cross)
 	for k := range dm {
-		r.Floats(got.both[k*dm+k : (k+1)*dm])
+		r.Floats(got.bothMissing[k*dm+k : (k+1)*dm])
 	}
 	return got
 }
@@ -186,7 +186,7 @@ func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 	if s.sums != nil {
 		filled = 1
 	}
-	for _, n := range [...]int64{int64(s.d), int64(s.opt.Rows), int64(s.opt.Seed), filled, int64(len(s.gaps))} {
+	for _, n := range [...]int64{int64(s.d), int64(s.opt.Rows), int64(s.opt.Seed), filled, int64(len(s.missingSketches))} {
 		e.Int(n)
 	}
 	put := func(top int8, sums []int64) {
@@ -199,9 +199,9 @@ func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 		return e.Finish()
 	}
 	put(s.ones.top, s.ones.sums)
-	for _, j := range slices.Sorted(maps.Keys(s.gaps)) {
+	for _, j := range slices.Sorted(maps.Keys(s.missingSketches)) {
 		e.Int(int64(j))
-		put(s.gaps[j].top, s.gaps[j].sums)
+		put(s.missingSketches[j].top, s.missingSketches[j].sums)
 	}
 	for j, top := range s.top {
 		put(top, s.columnSums(j))
@@ -209,9 +209,9 @@ func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// ReadFrom replaces s's state by one that WriteTo wrote, and reads no further. It keeps the threads and the limit of
-// s, beyond which it fails with a *stream.MemoryError. If s has columns, the numbers of columns must agree. s is
-// unchanged on error.
+// ReadFrom replaces s's state by one that WriteTo wrote, and reads no further. It keeps the threads and the limit of s.
+// If the state exceeds the limit, it fails with a *stream.MemoryError. If s has columns, the numbers of columns must
+// agree. On error s is unchanged.
 func (s *Sketch) ReadFrom(r io.Reader) (int64, error) {
 	return words.Replace(s, r, s.decodeSketch)
 }
@@ -244,7 +244,7 @@ func (s *Sketch) decodeSketch(r *words.Reader) *Sketch {
 	one := 1 + 2*rows
 	r.Expect(one*(1+d+gaps) + gaps)
 	if r.Stop(got.checkLimit(int(gaps))); r.Err() == nil {
-		r.Stop(got.makeRoom(nil))
+		r.Stop(got.allocateMissing(nil))
 	}
 	if r.Err() != nil {
 		return nil
@@ -256,10 +256,10 @@ func (s *Sketch) decodeSketch(r *words.Reader) *Sketch {
 		if j <= last {
 			r.Fail("columns with missing entries do not ascend")
 		}
-		if r.Stop(got.makeRoom([]int{int(j)})); r.Err() != nil {
+		if r.Stop(got.allocateMissing([]int{int(j)})); r.Err() != nil {
 			return nil
 		}
-		get(&got.gaps[int(j)].top, got.gaps[int(j)].sums)
+		get(&got.missingSketches[int(j)].top, got.missingSketches[int(j)].sums)
 		last = j
 	}
 	for j := range got.top {

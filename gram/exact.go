@@ -2,26 +2,26 @@ package gram
 
 import "math"
 
-// Exact sums are the same for any order of addition. They follow Demmel and Nguyen (Parallel reproducible summation,
-// 2015), with whole numbers in place of floating-point bins.
+// Exact sums do not depend on the order of addition. The method is that of Demmel and Nguyen (Parallel reproducible
+// summation, 2015), with integers in place of floating-point bins.
 //
-// A number is cut into digits of base 2³², whose boundaries are the same for all numbers. Only the two highest digits
-// of the column's largest number are summed: r sums of the higher digit, followed by r sums of the lower digit. If a
-// later number of the column exceeds the boundary, the column loses its lower digit, as it would have if the large
-// number had come first. The part that is not summed is below 2⁻³² of the largest number. A sum has room for 2³¹
-// numbers.
+// A number is divided into digits of base 2³², whose boundaries are the same for all numbers. Of a column only two
+// digits are summed: the highest digit of the column's largest number, and the next lower digit. r sums of the higher
+// digit are followed by r sums of the lower digit. If a later number has a higher digit, the sums of the lower digit
+// are dropped, as if that number had come first. The part of a number that is not summed is below 2⁻³² of the largest
+// number. A sum can add up to 2³¹ numbers.
 const (
-	digitBits = 32
-	// lowestTop is the lowest top of a column. A column of top t has numbers below 2^(32·t). Below lowestTop, a number
-	// of the lower digit would leave float64's range.
+	bitsPerDigit = 32
+	// lowestTop is the lowest top of a column. A column whose numbers are below 2^(32·t) has top t. Below lowestTop, the
+	// lower digit would leave float64's range.
 	lowestTop  = -28
 	highestTop = 33
 )
 
-// addSigned adds sign[i]·x[i] to the sums of row[i], and returns the number of missing entries of x, which add
-// nothing. If x is nil, it adds sign[i] for every entry, or if missing is not nil, only for the missing entries of
-// `missing`.
-func addSigned(top *int8, sums []int64, r int, row []int, sign, x, missing []float64) (holes int) {
+// addSignedValues adds sign[i]·x[i] to the sum with index row[i] of a column, and returns the number of missing entries
+// of x, which add nothing. If x is nil, it adds sign[i] instead: for each i, or only for the missing entries of
+// `missing` if that is not nil.
+func addSignedValues(top *int8, sums []int64, r int, row []int, sign, x, missing []float64) (holes int) {
 	high, low := sums[:r:r], sums[r:2*r:2*r]
 	scale := digitScale(*top)
 	for i, at := range row {
@@ -33,30 +33,30 @@ func addSigned(top *int8, sums []int64, r int, row []int, sign, x, missing []flo
 			continue
 		}
 		digits := v * scale
-		if !(math.Abs(digits) < 1<<digitBits) {
+		if !(math.Abs(digits) < 1<<bitsPerDigit) {
 			if v != v {
 				holes++
 				continue
 			}
-			raiseTop(top, sums, topOf(v))
+			raiseTop(top, sums, topForLargest(v))
 			scale = digitScale(*top)
 			digits = v * scale
 		}
 		d := int64(digits)
 		high[at] += d
-		low[at] += int64((digits - float64(d)) * (1 << digitBits))
+		low[at] += int64((digits - float64(d)) * (1 << bitsPerDigit))
 	}
 	return holes
 }
 
-// digitScale returns the factor by which the higher digit of a number becomes its whole part.
-func digitScale(top int8) float64 { return math.Ldexp(1, digitBits*(1-int(top))) }
+// digitScale returns the factor that moves the higher digit of a number before the binary point.
+func digitScale(top int8) float64 { return math.Ldexp(1, bitsPerDigit*(1-int(top))) }
 
-// topOf returns the top of a column whose largest number is v.
-func topOf(v float64) int8 {
+// topForLargest returns the top (see lowestTop) of a column whose largest number is v.
+func topForLargest(v float64) int8 {
 	_, e := math.Frexp(v) // |v| < 2^e
-	t := e / digitBits
-	if e > t*digitBits {
+	t := e / bitsPerDigit
+	if e > t*bitsPerDigit {
 		t++
 	}
 	return int8(max(t, lowestTop))
@@ -76,7 +76,7 @@ func raiseTop(top *int8, sums []int64, to int8) {
 	*top = to
 }
 
-func mergeSums(top *int8, sums []int64, otherTop int8, others []int64) {
+func addExactSums(top *int8, sums []int64, otherTop int8, others []int64) {
 	raiseTop(top, sums, otherTop)
 	r := len(sums) / 2
 	switch *top - otherTop {
@@ -91,10 +91,10 @@ func mergeSums(top *int8, sums []int64, otherTop int8, others []int64) {
 	}
 }
 
-func sumsToFloats(dst []float64, top int8, sums []int64) {
+func exactSumsToFloats(dst []float64, top int8, sums []int64) {
 	r := len(dst)
-	high := math.Ldexp(1, digitBits*(int(top)-1))
-	low := math.Ldexp(1, -digitBits)
+	high := math.Ldexp(1, bitsPerDigit*(int(top)-1))
+	low := math.Ldexp(1, -bitsPerDigit)
 	for i := range dst {
 		dst[i] = (float64(sums[i]) + float64(sums[r+i])*low) * high
 	}

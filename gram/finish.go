@@ -8,15 +8,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// FinishOptions defines the matrix A from which the Gram matrix is computed. The zero value means raw values, with
-// missing entries at their column's mean.
+// FinishOptions defines the matrix A from which the Gram matrix is computed. The zero value means that values are not
+// scaled, and that missing entries are filled with the mean of their column.
 type FinishOptions struct {
 	Scale Scale
 	Fill  Fill
-	// Plain scales indicators of categories like numbers. A graph, which scales later by a [Standardizer]'s factors,
-	// needs centred columns that are not scaled yet.
+	// Plain means that indicators of categories are scaled like numbers. It is for graphs, which need centred columns
+	// without scaling, and scale later by the factors of a [Standardizer].
 	Plain bool
-	// Centred centres the columns whatever the scale is.
+	// Centred means that columns are centred under any scale.
 	Centred bool
 }
 
@@ -45,43 +45,43 @@ func Plain(cols []stream.Column) []stream.Column {
 }
 
 // Gram is AᵀA for the n×D matrix A of the usable columns, filled and scaled. Its slices have one element for each of
-// the D columns kept.
+// the D kept columns.
 type Gram struct {
 	Matrix            // AᵀA
 	Columns []int     // index among the source's columns, ascending
 	Mean    []float64 // mean of the filled column, before scaling
 	Std     []float64 // standard deviation of the filled column, before scaling; divisor Σw
-	Offset  []float64 // the mean of A's column: G − Σw·Offset·Offsetᵀ is the Gram matrix of centred columns
-	Filled  []int64   // missing entries of used rows
+	Offset  []float64 // mean of the column of A; G − Σw·Offset·Offsetᵀ is the Gram matrix of centred columns
+	Filled  []int64   // number of missing entries in used rows
 	Missing []stream.MissingCount
 
 	// Root is √w of each row of a factor; nil for rows without weights.
 	Root []float64
-	// Held is a factor of the held-out rows if the matrix is an estimate by a [Sketch]. These rows judge models fitted
-	// to the matrix. Held is nil if the matrix is exact.
+	// If the matrix is an estimate by a [Sketch], Held is a factor made from held-out rows, which rate models fitted to
+	// the matrix. If the matrix is exact, Held is nil.
 	Held *Matrix
 
 	LeftOut  []stream.LeftOut
 	Rows     int64   // rows used
-	Weight   float64 // Σw
+	Weight   float64 // Σw of the used rows
 	Warnings []string
 }
 
 // Finish turns m into the Gram matrix of the filled and scaled columns, in place and in O(d²). With u = fill value -
-// pilot, y = x̃ + m·u and b = Σ w y,
+// pilot, the filled values y = x̃ + m·u about the pilot and b = Σ w y,
 //
 //	Yᵢⱼ = G̃ᵢⱼ + uⱼAⱼᵢ + uᵢAᵢⱼ + uᵢuⱼNᵢⱼ            filled
 //	Cᵢⱼ = Yᵢⱼ - bᵢbⱼ/Σw                            centred
 //	Gᵢⱼ = fᵢfⱼ·(Cᵢⱼ + Σw·cᵢcⱼ)                     a = (y - shift)·f, c = mean of y - shift
 //
-// So even raw values are computed from centred ones, and columns that differ little from their mean keep their digits.
-// m is consumed: only its Profile may be used afterwards, even on error. cols are the columns of the profile. If there
-// are no rows, or no usable column, Finish fails with a *stream.DataError.
+// So even unscaled values are computed from centred ones, and columns that differ little from their mean keep their
+// digits. Afterwards only m's Profile may be used, even after an error. cols must be the columns of the profile. If
+// there are no rows, or no usable column, Finish fails with a *stream.DataError.
 func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	d := len(m.Columns)
 	m.scratch = new(scratch)
 	if m.g != nil {
-		for j := range m.Columns { // scale by the matrix's own diagonal, which rounds alike
+		for j := range m.Columns { // use the standard deviation from the matrix's own diagonal, which has the same rounding
 			m.Columns[j].Squares = m.g[j*d+j]
 		}
 	}
@@ -99,12 +99,12 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 		kernel.Each(m.opt.Threads, g.D, func(i int) { m.finishRow(g.Sym[i*g.D:][:g.D], s, i) })
 	}
 	kernel.MirrorUpper(m.opt.Threads, kernel.RowMajor(g.Sym, g.D, g.D, g.D))
-	m.g, m.cross, m.both = nil, nil, nil
+	m.g, m.cross, m.bothMissing = nil, nil, nil
 	return g, nil
 }
 
-// Gram returns a Gram matrix without numbers, only with the features, means and scaling that the profile determines.
-// If there are no rows, or no usable column, it fails with a *stream.DataError.
+// Gram returns a Gram without matrix entries. It contains only the features, means and scaling, which follow from the
+// profile. If there are no rows, or no usable column, it fails with a *stream.DataError.
 func (p *Profile) Gram(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	s, err := opt.newStandardizer(p, cols)
 	if err != nil {
@@ -127,8 +127,8 @@ func newGram(s *Standardizer, p *Profile) *Gram {
 	return g
 }
 
-// compactKept moves the upper triangle of the kept rows and columns to the front of m.g. An entry never moves to a
-// higher index, so in ascending order no entry is overwritten before it is read.
+// compactKept moves the upper triangle of the kept rows and columns to the front of m.g. No entry moves to a higher
+// index, so in ascending order no entry is overwritten before it is read.
 func (m *Moments) compactKept(places []int) []float64 {
 	d, n := len(m.Columns), len(places)
 	if n < d {
@@ -141,16 +141,16 @@ func (m *Moments) compactKept(places []int) []float64 {
 	return m.g[: n*n : n*n]
 }
 
-// finishRow fills, centres and scales row i of the kept columns from its diagonal on. Every expression rounds in the
-// same way with i and j exchanged. So permuting columns permutes the result bit for bit, and equal columns have equal
-// rows, which makes ties exact. The conversions keep compilers (arm64) from fusing only one of two such terms.
+// finishRow fills, centres and scales row i of the kept columns from its diagonal on. Exchanging i and j does not
+// change the rounding of any expression. So permuting columns permutes the result bit for bit, and equal columns have
+// equal rows and exact ties. The conversions prevent compilers (arm64) from fusing only one of two such terms.
 func (m *Moments) finishRow(row []float64, s *Standardizer, i int) {
 	a, ci := &s.column[i], s.Columns[i]
 	for j := i; j < len(row); j++ {
 		b, cj := &s.column[j], s.Columns[j]
 		y := row[j]
 		if m.slot[ci] >= 0 || m.slot[cj] >= 0 {
-			y += float64(b.offset*m.crossAt(cj, ci)) + float64(a.offset*m.crossAt(ci, cj)) + float64(a.offset*b.offset)*m.bothAt(ci, cj)
+			y += float64(b.offset*m.crossAt(cj, ci)) + float64(a.offset*m.crossAt(ci, cj)) + float64(a.offset*b.offset)*m.bothMissingAt(ci, cj)
 		}
 		y -= a.sum * b.sum / s.Weight
 		row[j] = s.shiftAndScale(y, i, j)
@@ -159,6 +159,6 @@ func (m *Moments) finishRow(row []float64, s *Standardizer, i int) {
 
 func (s *Standardizer) shiftAndScale(y float64, i, j int) float64 {
 	y += s.Weight * (s.offset[i] * s.offset[j])
-	// One factor after the other: their product may leave float64's range.
+	// Multiply by one factor after the other, because their product may leave float64's range.
 	return y * min(s.Factor[i], s.Factor[j]) * max(s.Factor[i], s.Factor[j])
 }

@@ -13,16 +13,16 @@ import (
 // entries.
 const HistogramBins = 64
 
-// Histograms describe the distribution of each column's values. They are mergeable, need no bounds in advance, and are
-// as fine as their number of bins allows, whatever the magnitude of the values.
+// Histograms describe the distribution of each column's values. They can be merged, need no bounds in advance, and
+// resolve small and large values equally finely, as far as their number of bins allows.
 //
-// Bins follow the order of the float64 numbers themselves. The key of a number is the integer that orders it: its
-// bits, all flipped for negative numbers, and else with the sign flipped. The bin of a value is key >> s, and s is the
-// smallest shift at which at most HistogramBins bins (for ranks, RankBins) are occupied. A column of up to 64
-// different values has a bin for each; numbers about 1000 ± 1 have bins of 1/16 or so; numbers about 0 have bins of an
-// octave or half of one. More values can only raise s, and each bin of a larger shift is a union of whole bins of a
-// smaller shift. So the state depends only on the values and their weights, not on chunks, threads or the order of
-// merging. This holds to the bit if sums of weights are exact, as they are without weights, and else up to rounding.
+// Bins follow the order of the float64 numbers. The key of a number is an integer computed from its bits, and keys have
+// the same order as the numbers: negative numbers have all bits flipped, others only the sign bit. The bin of a value
+// is key >> s. s is the smallest shift at which at most HistogramBins bins (RankBins for ranks) contain values. A
+// column of up to 64 different values has a bin for each. Numbers about 1000 ± 1 have bins about 1/16 wide. Numbers
+// about 0 have bins of an octave or half of one. Adding values can only increase s, and each new bin is then a union of
+// whole old bins. So the state depends only on the values and their weights, not on chunks, threads or the order of
+// merging. This holds to the bit if sums of weights are exact, as they are without weights, else up to rounding.
 type Histograms struct {
 	columns []histogram
 	threads int
@@ -31,22 +31,22 @@ type Histograms struct {
 
 type histogram struct {
 	shift   uint
-	bins    []bin   // occupied, by ascending key
+	bins    []bin   // bins that contain values, by ascending key
 	zero    float64 // Σw of entries that are 0, of either sign
 	missing float64 // Σw of missing entries
 }
 
 type bin struct {
-	key   uint64 // key of its values, after the shift
-	count float64
+	key   uint64  // key of the values, after the shift
+	count float64 // Σw
 }
 
-// histogramBytes bounds the memory of a column: its bins, a copy of them while values are sorted in or bins are read,
-// and the rest.
+// histogramBytes bounds the memory of a column: its bins, a copy of the bins while values are added or a file is read,
+// and the other fields.
 const histogramBytes = 2*16*HistogramBins + 128
 
 // HistogramsBytes bounds the memory of Histograms of d columns.
-func HistogramsBytes(d int) int64 { return histogramBytes*int64(d) + buffers }
+func HistogramsBytes(d int) int64 { return histogramBytes*int64(d) + bufferBytes }
 
 // NewHistograms returns empty histograms of d columns, which add rows on the given number of threads (0 means
 // GOMAXPROCS).
@@ -57,9 +57,9 @@ func NewHistograms(d, threads int) *Histograms {
 // Columns returns the number of columns.
 func (h *Histograms) Columns() int { return len(h.columns) }
 
-// Add adds the rows of c. It reads each value once, which takes 2 ns on one core (BenchmarkHistograms) if the value is
-// in a cache. A scan of mnist70k takes 12 % longer, two fifths of it for reading the chunk from memory again. It
-// fails, with h unchanged, if c has other columns.
+// Add adds the rows of c. It reads each value once, in 2 ns on one core (BenchmarkHistograms) if the value is in a
+// cache. With Add, a scan of mnist70k takes 12 % longer. Two fifths of this are spent reading the chunk from memory
+// again. If c has other columns, Add fails, and h is unchanged.
 func (h *Histograms) Add(c *stream.Chunk) error {
 	if c.Cols != len(h.columns) {
 		return fmt.Errorf("gram: chunk of %d columns, want %d", c.Cols, len(h.columns))
@@ -95,25 +95,25 @@ func (h *Histograms) addSparse(c *stream.Chunk) {
 	}
 }
 
-// Merge adds the histograms of o. It fails, with h unchanged, if o has other columns; o is unchanged in any case.
+// Merge adds the histograms of o. If o has other columns, it fails, and h is unchanged. o is unchanged in any case.
 func (h *Histograms) Merge(o *Histograms) error {
 	if len(h.columns) != len(o.columns) || h.maxBins != o.maxBins {
 		return fmt.Errorf("gram: cannot merge histograms of %d columns and %d bins with %d and %d", len(h.columns), h.maxBins, len(o.columns), o.maxBins)
 	}
 	for j := range h.columns {
-		h.columns[j].mergeFrom(&o.columns[j], h.maxBins)
+		h.columns[j].mergeHistogram(&o.columns[j], h.maxBins)
 	}
 	return nil
 }
 
-func (c *histogram) mergeFrom(o *histogram, maxBins int) {
+func (c *histogram) mergeHistogram(o *histogram, maxBins int) {
 	c.zero += o.zero
 	c.missing += o.missing
 	other := *o
 	other.bins = slices.Clone(o.bins)
 	s := max(c.shift, o.shift)
-	c.coarsenTo(s)
-	other.coarsenTo(s)
+	c.coarsenToShift(s)
+	other.coarsenToShift(s)
 	union := make([]bin, 0, len(c.bins)+len(other.bins))
 	for a, b := c.bins, other.bins; len(a)+len(b) > 0; {
 		switch {
@@ -128,14 +128,15 @@ func (c *histogram) mergeFrom(o *histogram, maxBins int) {
 	}
 	// The capacity of the union may be far larger than the number of bins that remain.
 	c.bins = union
-	c.coarsenTo(s + extraShift(len(union), maxBins, func(i int) uint64 { return union[i].key }))
+	c.coarsenToShift(s + additionalShift(len(union), maxBins, func(i int) uint64 { return union[i].key }))
 	if 4*len(c.bins) < 3*cap(c.bins) {
 		c.bins = slices.Clone(c.bins)
 	}
 }
 
-// extraShift returns the additional shift after which n ascending keys have at most limit different values.
-func extraShift(n, limit int, key func(i int) uint64) uint {
+// additionalShift returns the smallest additional shift after which n ascending keys have at most limit different
+// values.
+func additionalShift(n, limit int, key func(i int) uint64) uint {
 	if n <= limit {
 		return 0
 	}
@@ -151,7 +152,7 @@ func extraShift(n, limit int, key func(i int) uint64) uint {
 	return s
 }
 
-func (c *histogram) coarsenTo(s uint) {
+func (c *histogram) coarsenToShift(s uint) {
 	extra := s - c.shift
 	if extra == 0 {
 		return
@@ -193,7 +194,7 @@ func (c *histogram) addValue(x, weight float64, maxBins int) {
 		return
 	}
 	c.bins = slices.Insert(c.bins, i, bin{key, weight})
-	c.coarsenTo(c.shift + extraShift(len(c.bins), maxBins, func(i int) uint64 { return c.bins[i].key }))
+	c.coarsenToShift(c.shift + additionalShift(len(c.bins), maxBins, func(i int) uint64 { return c.bins[i].key }))
 }
 
 // orderedBits maps the bits of a float64 to an integer, such that the integers have the same order as the values.

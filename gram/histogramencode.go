@@ -8,10 +8,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
-// This is the binary form of Histograms, in 8-byte little-endian words. Equal states give equal bytes: "ufshist1", d,
+// This is the binary form of Histograms, in 8-byte little-endian words. Equal states have equal bytes: "ufshist1", d,
 // then d times: shift, number of bins, Σw of zeros, Σw of missing entries, and for each bin its key and Σw. Histograms
 // for ranks begin instead with "ufsranks" and the largest number of bins of a column.
-// Those for ranks begin with "ufsranks" and the most bins of a column.
 const (
 	histogramsMagic = "ufshist1"
 	ranksMagic      = "ufsranks"
@@ -42,8 +41,8 @@ func (h *Histograms) WriteTo(w io.Writer) (int64, error) {
 }
 
 // ReadFrom replaces h's state by one that WriteTo wrote, and reads no further. It keeps h's threads. If h has columns,
-// the numbers of columns must agree. Memory grows with the bytes read, not with the sizes in the head. h is unchanged
-// on error.
+// the numbers of columns must agree. Memory grows with the bytes read, not with the sizes stated at the beginning. On
+// error h is unchanged.
 func (h *Histograms) ReadFrom(r io.Reader) (int64, error) {
 	return words.Replace(h, r, h.decodeHistograms)
 }
@@ -81,7 +80,7 @@ func decodeHistogram(r *words.Reader, maxBins int64) histogram {
 	if !isCount(c.zero) || !isCount(c.missing) {
 		r.Fail("%g zeros, %g missing entries", c.zero, c.missing)
 	}
-	// At a shift smaller by one there are too many bins, and at most two of them become one.
+	// With a shift smaller by one there are too many bins. Each bin now is the union of at most two of these.
 	if c.shift > 0 && n <= maxBins/2 {
 		r.Fail("%d bins at the shift %d", n, c.shift)
 	}

@@ -6,30 +6,30 @@ import (
 )
 
 const (
-	// tableSlots is four times the largest number of bins, so that nine of ten look-ups end at the first slot. With
-	// eight times that number, the table and the column no longer fit the level-1 cache together.
+	// tableSlots is four times the largest number of bins, so that nine of ten look-ups need only the first slot. With
+	// eight times as many slots as bins, the table and the column would not fit into the level-1 cache together.
 	tableSlots = 4 * HistogramBins
 	slotBits   = 8 // log₂(slots)
 
-	// These keys belong to no number at any shift, because the order of numbers ends with +Inf.
+	// No number has one of these keys at any shift, because the largest key is that of +Inf.
 	zeroKey    = math.MaxUint64
 	missingKey = math.MaxUint64 - 1
 	emptySlot  = math.MaxUint64 - 2
 )
 
-// tally is a histogram while rows are added: a hash table of its bins, including zeros and missing entries.
-type tally struct {
+// binTable is a histogram to which rows are added: a hash table of its bins, including zeros and missing entries.
+type binTable struct {
 	shift      uint
-	bins       int // in the table, without zeros and missing entries
+	bins       int // number of bins in the table, without the bins of zeros and missing entries
 	hasNewBins bool
 	key        [tableSlots]uint64
 	sum        [tableSlots]float64 // Σw
-	rows       [tableSlots]int64   // without weights; counted separately, because whole numbers add up faster
+	rows       [tableSlots]int64   // number of rows without weights, counted separately because integers add up faster
 }
 
 // addColumn adds the entries of a column with their weights. If weight is nil, each weight is 1.
 func (c *histogram) addColumn(col, weight []float64) {
-	var t tally
+	var t binTable
 	t.loadHistogram(c)
 	for i, x := range col {
 		x := math.Float64bits(x)
@@ -44,25 +44,25 @@ func (c *histogram) addColumn(col, weight []float64) {
 			t.sum[at] += weight[i]
 		}
 	}
-	t.storeTo(c)
+	t.storeHistogram(c)
 }
 
-// binKey returns the key of a number at a shift, given its bits.
+// binKey returns the key, after a shift, of the number with the bits x. For 0 and NaN it is zeroKey and missingKey.
 func binKey(x uint64, shift uint) uint64 {
 	y := x << 1 // without the sign
 	if y > 0x7FF<<53 {
 		return missingKey
 	}
-	// The mask is all ones if y is 0. It avoids a branch, because zeros among pixels are unpredictable.
+	// The mask is all ones if y is 0. It replaces a branch, because zeros among pixels are unpredictable.
 	return orderedBits(x)>>(shift&63) | ((y|-y)>>63 - 1)
 }
 
 // firstSlot returns the first slot to search for a key, by Fibonacci hashing.
 func firstSlot(key uint64) uint8 { return uint8(key * 0x9E3779B97F4A7C15 >> (64 - slotBits)) }
 
-// findSlot continues the search after the first slot of the key of x, and makes a bin if it finds none. A table is at
-// most a quarter full, so there is an empty slot.
-func (t *tally) findSlot(at uint8, key, x uint64) uint8 {
+// findSlot continues the search for a key after its first slot, and adds a bin if there is none. x are the number's
+// bits. At most a quarter of the table is filled, so there is an empty slot.
+func (t *binTable) findSlot(at uint8, key, x uint64) uint8 {
 	for ; t.key[at] != emptySlot; at++ {
 		if t.key[at] == key {
 			return at
@@ -73,9 +73,9 @@ func (t *tally) findSlot(at uint8, key, x uint64) uint8 {
 		return at
 	}
 	var c histogram
-	t.storeTo(&c)
-	c.coarsenTo(c.shift + extraShift(len(c.bins), HistogramBins, func(i int) uint64 { return c.bins[i].key }))
-	*t = tally{hasNewBins: true}
+	t.storeHistogram(&c)
+	c.coarsenToShift(c.shift + additionalShift(len(c.bins), HistogramBins, func(i int) uint64 { return c.bins[i].key }))
+	*t = binTable{hasNewBins: true}
 	t.loadHistogram(&c)
 	key = binKey(x, t.shift)
 	if at = firstSlot(key); t.key[at] == key {
@@ -84,7 +84,7 @@ func (t *tally) findSlot(at uint8, key, x uint64) uint8 {
 	return t.findSlot(at, key, x)
 }
 
-func (t *tally) loadHistogram(c *histogram) {
+func (t *binTable) loadHistogram(c *histogram) {
 	t.shift, t.bins = c.shift, len(c.bins)
 	for i := range t.key {
 		t.key[i] = emptySlot
@@ -96,7 +96,7 @@ func (t *tally) loadHistogram(c *histogram) {
 	t.sum[t.claimSlot(missingKey)] = c.missing
 }
 
-func (t *tally) claimSlot(key uint64) uint8 {
+func (t *binTable) claimSlot(key uint64) uint8 {
 	at := firstSlot(key)
 	for t.key[at] != emptySlot {
 		at++
@@ -105,8 +105,8 @@ func (t *tally) claimSlot(key uint64) uint8 {
 	return at
 }
 
-// storeTo writes the table to c. Bins need no sorting if c already had all of them.
-func (t *tally) storeTo(c *histogram) {
+// storeHistogram writes the table to c. If no bins were added, it keeps the order of c's bins, and needs no sorting.
+func (t *binTable) storeHistogram(c *histogram) {
 	count := func(at uint8) float64 { return t.sum[at] + float64(t.rows[at]) }
 	slot := func(key uint64) uint8 {
 		at := firstSlot(key)

@@ -7,41 +7,41 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Matrix is a positive semidefinite matrix G of order D in one of two forms: in full as D² numbers, or as a factor R,
-// which is r×D, with G = RᵀR. A factor is exact if R holds the rows of A themselves, and cheap if there are few rows.
-// Selectors use columns, products and the diagonal, and get the same numbers from both forms, to rounding.
+// Matrix is a positive semidefinite matrix G of order D in one of two forms: in full as D² numbers, or as an r×D factor
+// R with G = RᵀR. If R consists of the rows of A themselves, the factor is exact. It is cheap if there are few rows.
+// Selectors use columns, products and the diagonal of G, which are the same for both forms up to rounding.
 //
 // A Matrix must not be copied once it is in use. Methods may be called at the same time.
 type Matrix struct {
 	D   int
 	Sym []float64 // D×D row-major, both triangles; nil for a factor
 
-	// R is the factor by features: column j of R has the entries of feature j and is R[j*Rank:(j+1)*Rank]. R is nil if
-	// the rows are kept as float32, which Feature and Panels convert to such columns.
+	// R is the factor, stored by features: R[j*Rank:(j+1)*Rank] is its column j. R is nil if the factor is stored as
+	// float32, which Feature and Panels convert to such columns.
 	R    []float64
-	Rank int // rows of R
+	Rank int // number of rows of R
 
-	narrow *narrowFactor // in place of R
+	narrow *narrowFactor // the factor as float32, instead of R
 
 	dual     []float64
 	makeDual sync.Once
 
-	rotation []float64 // the product of all rotations by Rotate, r×r; nil before the first
+	rotation []float64 // product of the arguments of all Rotate calls, r×r; nil before the first call
 }
 
-// Full returns the matrix of d×d numbers, row-major with both triangles. It keeps the slice.
+// Full returns a Matrix of the d×d numbers in sym, row-major with both triangles. It keeps the slice.
 func Full(sym []float64, d int) *Matrix { return &Matrix{D: d, Sym: sym} }
 
-// FromFactor returns the matrix RᵀR of d features for a factor of rank rows, by features. It keeps the slice.
+// FromFactor returns the matrix RᵀR of d features. r contains R by features, with rank rows. It keeps r.
 func FromFactor(r []float64, d, rank int) *Matrix { return &Matrix{D: d, R: r, Rank: rank} }
 
-// IsFactor reports whether G is a factor.
+// IsFactor reports whether G is stored as a factor.
 func (m *Matrix) IsFactor() bool { return m.R != nil || m.narrow != nil }
 
-// Absent reports whether G has no numbers, so that only its order is known.
+// Absent reports whether G has no numbers, i.e. only its order D is known.
 func (m *Matrix) Absent() bool { return !m.IsFactor() && m.Sym == nil }
 
-// Check fails if the sizes do not fit a matrix of order D.
+// Check fails if the sizes of the slices do not fit a matrix of order D.
 func (m *Matrix) Check() error {
 	if m.IsFactor() {
 		size := len(m.R)
@@ -59,7 +59,7 @@ func (m *Matrix) Check() error {
 	return nil
 }
 
-// floatFactor returns Rᵀ, D×r, for a factor of float64. Its rows are the features.
+// floatFactor returns Rᵀ, which is D×r, for a factor of float64. Its rows are the features.
 func (m *Matrix) floatFactor() kernel.Matrix[float64] {
 	if m.R == nil {
 		panic("gram: no factor of float64")
@@ -109,7 +109,7 @@ func (m *Matrix) ColumnTo(workers int, dst []float64, j int) {
 	m.AddUp(workers, m.Feature(make([]float64, m.Rank), j), dst)
 }
 
-// AddUp adds Rᵀz to the D numbers of y, for a z of r numbers, with 2rD flops. It panics if G is in full.
+// AddUp adds Rᵀz to y, for r numbers z and D numbers y, with 2rD flops. It panics if G is stored in full.
 func (m *Matrix) AddUp(workers int, z, y []float64) {
 	if m.narrow != nil {
 		m.addFewRows(kernel.NewTeam(workers).Threads(), 1, z, y)
@@ -118,14 +118,14 @@ func (m *Matrix) AddUp(workers int, z, y []float64) {
 	kernel.Gemv(workers, m.D, m.Rank, m.floatFactor().Data, m.Rank, z, y)
 }
 
-// unpackedRows is the number of rows that are multiplied by R at a time if there are few rows, because kernel.Gemm
-// then does not pack R. If there are more than a few times this number of rows, packing is worth its time.
+// unpackedRows is the number of rows of Z that AddUps multiplies by R at a time if Z has few rows, because kernel.Gemm
+// then does not pack R. If Z has more than a few times this number of rows, packing is worth its time.
 const unpackedRows = 16
 
-// AddUps adds ZR to Y, for a Z of k×r and a Y of k×D numbers, row-major, with 2krD flops. It panics if G is in full.
+// AddUps adds Z·R to Y, for row-major k×r numbers Z and k×D numbers Y, in 2krD flops. It panics if G is stored in full.
 func (m *Matrix) AddUps(threads, k int, z, y []float64) {
 	team := kernel.NewTeam(threads)
-	if m.narrow != nil && k <= fewRows {
+	if m.narrow != nil && k <= maxDirectRows {
 		m.addFewRows(team.Threads(), k, z, y)
 		return
 	}
@@ -141,7 +141,7 @@ func (m *Matrix) AddUps(threads, k int, z, y []float64) {
 	})
 }
 
-// Row returns column j of G. If G is in full, the column is lent; else it is written to room, which has D numbers.
+// Row returns column j of G. If G is stored in full, it is a view, else written to room, of D numbers.
 func (m *Matrix) Row(workers int, room []float64, j int) []float64 {
 	if !m.IsFactor() {
 		return m.Sym[j*m.D:][:m.D]
@@ -150,8 +150,8 @@ func (m *Matrix) Row(workers int, room []float64, j int) []float64 {
 	return room
 }
 
-// ColumnsTo writes the listed columns to the rows of dst, len(list)×D. For a factor this is one product of 2rD flops a
-// column.
+// ColumnsTo writes the listed columns of G to the rows of dst, len(list)×D. For a factor this is one product, which
+// costs 2rD flops for each column.
 func (m *Matrix) ColumnsTo(threads int, dst []float64, list []int) {
 	if !m.IsFactor() {
 		for i, j := range list {
@@ -167,8 +167,8 @@ func (m *Matrix) ColumnsTo(threads int, dst []float64, list []int) {
 	m.AddUps(threads, len(list), some, dst)
 }
 
-// AddProduct adds X·G to Y, both of k rows of D numbers. The cost is 2kD² flops in full. For a factor it is 4krD, with
-// k·r numbers of scratch.
+// AddProduct adds X·G to Y, both of k rows of D numbers. It costs 2kD² flops if G is stored in full. For a factor it
+// costs 4krD flops, and needs k·r numbers of scratch memory.
 func (m *Matrix) AddProduct(threads, k int, x, y []float64) {
 	team, to, from := kernel.NewTeam(threads), kernel.RowMajor(y, k, m.D, m.D), kernel.RowMajor(x, k, m.D, m.D)
 	if !m.IsFactor() {
@@ -182,8 +182,8 @@ func (m *Matrix) AddProduct(threads, k int, x, y []float64) {
 	m.AddUps(threads, k, down.Data, y)
 }
 
-// Dual returns RRᵀ, r×r row-major with both triangles. Its eigenvalues other than 0 are the eigenvalues of G. It is
-// computed once, in r²D flops, and kept, so it must not be changed. It panics if G is in full.
+// Dual returns RRᵀ, r×r row-major with both triangles. Its eigenvalues other than 0 are the eigenvalues of G. Dual
+// computes it once, in r²D flops, and keeps it, so the result must not be changed. Dual panics if G is stored in full.
 func (m *Matrix) Dual(threads int) []float64 {
 	m.makeDual.Do(func() {
 		dual := kernel.RowMajor(make([]float64, m.Rank*m.Rank), m.Rank, m.Rank, m.Rank)
@@ -195,9 +195,8 @@ func (m *Matrix) Dual(threads int) []float64 {
 	return m.dual
 }
 
-// Rotate turns the rows of a factor in place, R ← VᵀR for an orthogonal V, r×r row-major. G stays the same, to
-// rounding. The cost is 2r²D flops. It must not be called while others work with the matrix, and panics if the rows
-// are kept as float32.
+// Rotate replaces a factor R by VᵀR in place, for an orthogonal V, r×r row-major. G stays the same up to rounding. It
+// costs 2r²D flops. No other method may be running. Rotate panics if the factor is stored as float32.
 func (m *Matrix) Rotate(threads int, v []float64) {
 	const block = 512 // features
 	team, turn := kernel.NewTeam(threads), kernel.RowMajor(v, m.Rank, m.Rank, m.Rank)
@@ -217,8 +216,8 @@ func (m *Matrix) Rotate(threads int, v []float64) {
 	m.makeDual, m.dual = sync.Once{}, nil
 }
 
-// RotateToFactor returns VᵀB for a matrix B, r×cols row-major, whose rows belong to the rows that the factor had at
-// first. The rows of the result belong to the factor's present rows. Without a rotation the result is B itself.
+// RotateToFactor returns VᵀB, V being the product of all rotations. B is r×cols row-major. Its rows belong to the
+// original rows of the factor, and rows of the result to the present rows. Without a rotation the result is B itself.
 func (m *Matrix) RotateToFactor(threads, cols int, b []float64) []float64 {
 	if m.rotation == nil {
 		return b
@@ -246,7 +245,7 @@ func (m *Matrix) Scale(workers int, factor []float64) {
 	}
 	kernel.Each(workers, m.D, func(i int) {
 		for j, v := range m.Sym[i*m.D:][:m.D] {
-			// One factor after the other: their product may leave float64's range.
+			// Multiply by one factor after the other, because their product may leave float64's range.
 			m.Sym[i*m.D+j] = v * min(factor[i], factor[j]) * max(factor[i], factor[j])
 		}
 	})
@@ -258,7 +257,7 @@ func (m *Matrix) keepFeatures(places []int) {
 		m.D = n
 		return
 	}
-	// An entry never moves to a higher index, so in ascending order no entry is overwritten before it is read.
+	// No entry moves to a higher index, so in ascending order no entry is overwritten before it is read.
 	if m.narrow != nil {
 		m.narrow.keepFeatures(m.Rank, places)
 		m.D = n

@@ -7,20 +7,20 @@ import (
 )
 
 // Merge adds the moments of o, whose rows follow the rows of m, in O(d²). m keeps its pilots, and exact identities
-// move the sums of o to these pilots. With the difference t of the pilots, x̃' = x̃ + t for observed entries, so
+// convert the sums of o to these pilots. With the pilots' difference t, x̃' = x̃ + t for observed entries, so
 //
 //	G̃'ᵢⱼ = G̃ᵢⱼ + tⱼ·Sᵢⱼ + tᵢ·Sⱼᵢ + tᵢtⱼ·Oᵢⱼ   S = Σ w x̃ᵢ oⱼ, O = Σ w oᵢ oⱼ, o = 1 - m
 //	A'ₖᵢ = Aₖᵢ + tᵢ·Σ w mₖ oᵢ
 //
-// Dense and sparse moments merge alike. The result equals one pass over both inputs up to rounding, and depends on the
-// order of merging up to rounding. Merging empty moments changes nothing. o is unchanged. m is unchanged on error,
-// which is either other columns or a *stream.MemoryError.
+// Moments of dense and sparse rows are merged in the same way. Up to rounding, the result equals one pass over both
+// inputs, and does not depend on the order of merging. Merging empty moments changes nothing. o is unchanged. If o has
+// other columns, or memory does not suffice (*stream.MemoryError), Merge fails, and m is unchanged.
 func (m *Moments) Merge(o *Moments) error {
 	if len(m.Columns) != len(o.Columns) {
 		return fmt.Errorf("gram: cannot merge %d columns with %d", len(m.Columns), len(o.Columns))
 	}
 	if o.g != nil {
-		if err := m.makeRoom(o.missing, false); err != nil {
+		if err := m.allocateMissing(o.missing, false); err != nil {
 			return err
 		}
 		m.mergeMatrices(o)
@@ -28,7 +28,7 @@ func (m *Moments) Merge(o *Moments) error {
 	return m.Profile.Merge(&o.Profile)
 }
 
-// MergedBytes returns [Bytes] of m after merging o, if o is not nil.
+// MergedBytes returns the [Bytes] that m will need after merging o. If o is nil, it returns the Bytes of m.
 func (m *Moments) MergedBytes(o *Moments) int64 {
 	missing := len(m.missing)
 	if o != nil {
@@ -41,38 +41,38 @@ func (m *Moments) MergedBytes(o *Moments) int64 {
 	return Bytes(len(m.Columns), missing)
 }
 
-// SetLimit changes Options.Limit from now on.
+// SetLimit changes Options.Limit for all later calls.
 func (m *Moments) SetLimit(limit int64) { m.opt.Limit = Options{Limit: limit}.withDefaults().Limit }
 
 func (m *Moments) mergeMatrices(o *Moments) {
 	d := len(m.Columns)
 	t := make([]float64, d)    // pilot of o - pilot of m
-	lost := make([]float64, d) // Σ w m in o
+	lost := make([]float64, d) // for each column, Σ w m over the rows of o
 	for j := range t {
 		a, b := &m.Columns[j], &o.Columns[j]
-		if a.Observed > 0 && b.Observed > 0 { // else m adopts o's pilot, or x̃ = 0 throughout o
+		if a.Observed > 0 && b.Observed > 0 { // otherwise m adopts o's pilot, or every x̃ of o is 0
 			t[j] = b.Pilot - a.Pilot
 		}
 		lost[j] = o.Weight - b.Weight
 	}
-	// observedSum returns an entry of S: Σ w x̃ᵢ over the rows in which column j is observed.
+	// observedSum returns S[i, j]: Σ w x̃ᵢ over the rows of o in which column j is observed.
 	observedSum := func(i, j int) float64 { return o.Columns[i].Sum - o.crossAt(j, i) }
 	kernel.Each(m.opt.Threads, d, func(i int) {
 		for j := i; j < d; j++ {
 			g := o.g[i*d+j]
 			if t[i] != 0 || t[j] != 0 {
-				g += float64(t[j]*observedSum(i, j)) + float64(t[i]*observedSum(j, i)) + float64(t[i]*t[j])*(o.Weight-lost[i]-lost[j]+o.bothAt(i, j))
+				g += float64(t[j]*observedSum(i, j)) + float64(t[i]*observedSum(j, i)) + float64(t[i]*t[j])*(o.Weight-lost[i]-lost[j]+o.bothMissingAt(i, j))
 			}
 			m.g[i*d+j] += g
 		}
 		for k, col := range o.missing {
 			s := m.slot[col]
-			m.cross[s*d+i] += o.cross[k*d+i] + t[i]*(lost[col]-o.bothAt(col, i))
+			m.cross[s*d+i] += o.cross[k*d+i] + t[i]*(lost[col]-o.bothMissingAt(col, i))
 		}
 	})
 	for k, col := range o.missing {
 		for l := k; l < len(o.missing); l++ {
-			m.both[m.slot[col]*len(m.missing)+m.slot[o.missing[l]]] += o.both[k*len(o.missing)+l]
+			m.bothMissing[m.slot[col]*len(m.missing)+m.slot[o.missing[l]]] += o.bothMissing[k*len(o.missing)+l]
 		}
 	}
 }

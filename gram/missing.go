@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func (m *Moments) columnsWithHoles(c *stream.Chunk) []int {
+func (m *Moments) newMissingColumns(c *stream.Chunk) []int {
 	if c.Sparse != nil {
 		return sparseMissingColumns(c)
 	}
@@ -30,9 +30,9 @@ func (m *Moments) columnsWithHoles(c *stream.Chunk) []int {
 	return holes
 }
 
-// makeRoom allocates memory for rows with missing entries in the given columns, and for packing if the rows are dense.
-// If the limit is too low, it fails without a change.
-func (m *Moments) makeRoom(holes []int, pack bool) error {
+// allocateMissing allocates memory for missing entries in the given columns, and for packing if the rows are dense. If
+// the limit is too low, it fails, and m is unchanged.
+func (m *Moments) allocateMissing(holes []int, pack bool) error {
 	d := len(m.Columns)
 	missing := slices.Clone(m.missing)
 	for _, j := range holes {
@@ -54,7 +54,7 @@ func (m *Moments) makeRoom(holes []int, pack bool) error {
 		m.wholeNumbers = newWholeNumbers(d)
 	}
 	if len(missing) > len(m.missing) {
-		m.growMissing(missing)
+		m.insertMissingColumns(missing)
 	}
 	if pack && len(m.holes) < len(m.missing)*stripRows {
 		m.holes = make([]float64, len(m.missing)*stripRows)
@@ -74,7 +74,7 @@ func (m *Moments) checkLimit(d, missing int) error {
 	return &stream.MemoryError{What: description, Need: need, Limit: m.opt.Limit}
 }
 
-func (m *Moments) growMissing(missing []int) {
+func (m *Moments) insertMissingColumns(missing []int) {
 	d, dm, old := len(m.Columns), len(missing), len(m.missing)
 	cross, both := make([]float64, dm*d), make([]float64, dm*dm)
 	to := make([]int, old) // new position of each old column
@@ -83,17 +83,17 @@ func (m *Moments) growMissing(missing []int) {
 	}
 	for k := range to {
 		copy(cross[to[k]*d:][:d], m.cross[k*d:])
-		for l := k; l < old; l++ { // the order is kept, so the upper triangle stays the upper triangle
-			both[to[k]*dm+to[l]] = m.both[k*old+l]
+		for l := k; l < old; l++ { // relative order is kept, so the upper triangle stays the upper triangle
+			both[to[k]*dm+to[l]] = m.bothMissing[k*old+l]
 		}
 	}
 	for k, j := range missing {
 		m.slot[j] = k
 	}
-	m.missing, m.cross, m.both = missing, cross, both
+	m.missing, m.cross, m.bothMissing = missing, cross, both
 }
 
-// crossAt returns the entry of A for column k missing and the value of column j: Σ w m_k x̃_j.
+// crossAt returns Σ w m_k x̃_j, the entry of A for missing entries of column k and values of column j.
 func (m *Moments) crossAt(k, j int) float64 {
 	if s := m.slot[k]; s >= 0 {
 		return m.cross[s*len(m.Columns)+j]
@@ -101,11 +101,11 @@ func (m *Moments) crossAt(k, j int) float64 {
 	return 0
 }
 
-// bothAt returns the entry of N for columns i and j: Σ w m_i m_j.
-func (m *Moments) bothAt(i, j int) float64 {
+// bothMissingAt returns Σ w m_i m_j, the entry of N for columns i and j.
+func (m *Moments) bothMissingAt(i, j int) float64 {
 	s, t := m.slot[i], m.slot[j]
 	if s < 0 || t < 0 {
 		return 0
 	}
-	return m.both[min(s, t)*len(m.missing)+max(s, t)]
+	return m.bothMissing[min(s, t)*len(m.missing)+max(s, t)]
 }

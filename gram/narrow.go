@@ -7,12 +7,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// narrowFactor is a factor R kept as the float32 values of the input, by features, with the numbers that convert them
-// to entries of A:
+// narrowFactor is a factor R stored by features as the float32 values x of the input. It also contains the numbers that
+// convert a value to an entry of A:
 //
 //	a = √w·((x − shift)·factor − offset)
 //
-// Nothing is lost: a has the same bits as in a factor of float64, in half the memory.
+// The conversion is exact: a has the same bits as in a factor of float64, in half the memory.
 type narrowFactor struct {
 	x             []float32 // column j is x[j*r:][:r]; missing entries are NaN
 	shift, factor []float64 // of each feature
@@ -48,13 +48,13 @@ func (s *narrowFactor) keepFeatures(r int, places []int) {
 		copy(s.x[k*r:][:r], s.x[j*r:][:r])
 	}
 	s.x = s.x[:len(places)*r]
-	s.shift, s.factor, s.missing = keepPlaces(s.shift, places), keepPlaces(s.factor, places), keepPlaces(s.missing, places)
+	s.shift, s.factor, s.missing = keepIndices(s.shift, places), keepIndices(s.factor, places), keepIndices(s.missing, places)
 	if s.offset != nil {
-		s.offset = keepPlaces(s.offset, places)
+		s.offset = keepIndices(s.offset, places)
 	}
 }
 
-// centredBy returns the same rows with offset[j] subtracted from feature j. The copies share x.
+// centredBy returns a factor with offset[j] subtracted from all entries of feature j. It shares x with s.
 func (s *narrowFactor) centredBy(offset []float64) *narrowFactor {
 	c := *s
 	c.shift, c.factor, c.missing = slices.Clone(s.shift), slices.Clone(s.factor), slices.Clone(s.missing)
@@ -65,7 +65,7 @@ func (s *narrowFactor) centredBy(offset []float64) *narrowFactor {
 	return &c
 }
 
-// storeAsFloat32 writes src to dst as float32, with NaN for NaN, and reports whether all other values are exact.
+// storeAsFloat32 writes src to dst as float32, and NaN as NaN. It reports whether every value other than NaN is exact.
 func storeAsFloat32(src []float64, dst []float32) bool {
 	if kernel.AllSingles(src) {
 		kernel.ToSingles(src, dst)
@@ -81,27 +81,27 @@ func storeAsFloat32(src []float64, dst []float32) bool {
 }
 
 const (
-	// panelValues is the number of values of a narrow factor that all threads together convert to float64 at a time,
-	// and then multiply: 4 MiB, which stays in level-3 caches.
-	panelValues = 1 << 19
-	// minPanelFeatures is the least number of features of a panel. RRᵀ is read and written once for each panel, which
-	// for 3,000 rows took as long as the products of a panel with 32 features.
+	// valuesPerPanel is the number of values of a narrow factor that are converted to float64 and multiplied at a time by
+	// all threads together. They take 4 MiB, which stays in level-3 caches.
+	valuesPerPanel = 1 << 19
+	// minPanelFeatures is the smallest number of features of a panel. RRᵀ is read and written once for each panel. For
+	// 3,000 rows this took as long as the products of a panel with 32 features.
 	minPanelFeatures = 256
-	// fewRows is the largest number of rows for which a product converts each feature when it multiplies it, which
-	// moves less memory. 100 turns of greedy on 3,000 × 100,000 took 39 s of processor time by panels, and 24 s in
-	// this way.
-	fewRows = 4
+	// maxDirectRows is the largest number of rows of Z for which AddUps converts each feature immediately before
+	// multiplying it, which moves less memory than converting panels. For 100 selections by greedy on 3,000 × 100,000,
+	// panels took 39 s of processor time, and single features 24 s.
+	maxDirectRows = 4
 )
 
 func panelFeatures(r int) int {
-	return max(panelValues/max(r, 1)/minPanelFeatures, 1) * minPanelFeatures
+	return max(valuesPerPanel/max(r, 1)/minPanelFeatures, 1) * minPanelFeatures
 }
 
-// PanelBytes returns the memory that a pass needs in addition for a factor of r rows that is kept as float32.
+// PanelBytes returns the additional memory that a pass over a float32 factor of r rows needs.
 func PanelBytes(r int) int64 { return 8 * int64(panelFeatures(r)) * int64(r) }
 
-// Panels calls f for all features in turn. A call gets n features from the feature `from` on, with r numbers each,
-// which are valid until f returns. A factor of float64 is one panel. Panels panics if G is in full.
+// Panels calls f for panels of consecutive features. A call receives n features, the first with index `from`, with r
+// numbers each, which are valid until f returns. A factor of float64 is one panel. Panels panics if G is in full.
 func (m *Matrix) Panels(threads int, f func(from, n int, features []float64)) {
 	m.eachPanel(threads, func(from int, rows kernel.Matrix[float64]) { f(from, rows.Rows, rows.Data) })
 }
@@ -120,14 +120,14 @@ func (m *Matrix) eachPanel(threads int, f func(from int, rows kernel.Matrix[floa
 	}
 }
 
-// FeaturesTo writes n columns of R, from the given one on, one after the other to dst, with r numbers each. It panics
-// if G is in full.
+// FeaturesTo writes n columns of R, starting with column `from`, one after the other to dst, with r numbers each. It
+// panics if G is stored in full.
 func (m *Matrix) FeaturesTo(threads int, dst []float64, from, n int) {
 	if m.narrow == nil {
 		copy(dst[:n*m.Rank], m.floatFactor().Data[from*m.Rank:])
 		return
 	}
-	const together = 16 // features a task
+	const together = 16 // number of features that a worker writes at a time
 	kernel.Each(threads, (n+together-1)/together, func(task int) {
 		for j := task * together; j < min((task+1)*together, n); j++ {
 			m.narrow.featureTo(dst[j*m.Rank:][:m.Rank], from+j)
@@ -135,9 +135,9 @@ func (m *Matrix) FeaturesTo(threads int, dst []float64, from, n int) {
 	})
 }
 
-// addFewRows does the same as AddUps for a factor of float32 and few rows.
+// addFewRows does the same as AddUps for a float32 factor and a Z of few rows.
 func (m *Matrix) addFewRows(threads, k int, z, y []float64) {
-	const shares = 8 // per thread, so that a late one has little left to do
+	const shares = 8 // number of tasks for each thread: many, so that no thread works much longer than the others
 	size := (m.D + threads*shares - 1) / (threads * shares)
 	kernel.Each(threads, (m.D+size-1)/size, func(task int) {
 		a := make([]float64, m.Rank)
@@ -150,12 +150,12 @@ func (m *Matrix) addFewRows(threads, k int, z, y []float64) {
 	})
 }
 
-// Feature returns column j of R. A factor of float64 lends it; otherwise it is written to the r numbers of room.
+// Feature returns column j of R. For a factor of float64 it is a view, else written to room, of r numbers.
 func (m *Matrix) Feature(room []float64, j int) []float64 {
 	return m.Some(room, j, 1)
 }
 
-// Some returns count columns of R, from the given one on, with r numbers each. They are lent, or written to room.
+// Some returns count columns of R, starting with column `from`, with r numbers each, as a view or a copy in room.
 func (m *Matrix) Some(room []float64, from, count int) []float64 {
 	if m.narrow == nil {
 		return m.floatFactor().Data[from*m.Rank:][:count*m.Rank]

@@ -109,8 +109,8 @@ func sameFactor(t *testing.T, what string, got, want *Matrix, tol float64) {
 		all += v * v
 	}
 	near("dual", got.Dual(2), want.Dual(2), func(int) float64 { return all })
-	const k = fewRows + 2
-	for _, n := range []int{1, fewRows, k} {
+	const k = maxDirectRows + 2
+	for _, n := range []int{1, maxDirectRows, k} {
 		list := make([]int, n)
 		for i := range list {
 			list[i] = (2 * i) % d

@@ -8,14 +8,14 @@ import "github.com/ufs-stream/ufs-stream/internal/kernel"
 //	N = MᵀM   P = X₀ᵀX₀   Q = X₀ᵀM
 //	cov_ij = (P_ij − Q_ij·Q_ji/N_ij)/N_ij
 //
-// is the covariance over the rows that have both columns, and Gᵢⱼ = Σw·cov_ij, shifted and scaled.
-// All three are in the moments: P = G̃, and with m = 1 − M
+// is the covariance over the rows in which both columns are observed. Gᵢⱼ is Σw·cov_ij, shifted and scaled. All three
+// matrices follow from the moments: P = G̃, and with m = 1 − M
 //
 //	N_ij = Σw − Σw mᵢ − Σw mⱼ + N̄_ij   (N̄ is the N of [Moments])
 //	Q_ij = Σw x̃ᵢ − A_ji                (Σ w x̃ᵢ less the rows in which j is missing)
 //
-// The result need not be positive semidefinite. finishPairs returns the number of pairs of columns that are never
-// observed in the same row. Their covariance is set to 0.
+// The result may have negative eigenvalues. finishPairs returns the number of pairs of columns that are never observed
+// in the same row. The covariance of such a pair is set to 0.
 func (m *Moments) finishPairs(sym []float64, s *Standardizer) (apart int) {
 	n := len(s.Columns)
 	counts := make([]int, n)
@@ -27,11 +27,11 @@ func (m *Moments) finishPairs(sym []float64, s *Standardizer) (apart int) {
 			b := &m.Columns[cj]
 			weight, own, other := m.Weight, a.Sum, b.Sum
 			if m.slot[ci] >= 0 || m.slot[cj] >= 0 {
-				weight = m.Weight - ((m.Weight - a.Weight) + (m.Weight - b.Weight)) + m.bothAt(ci, cj)
+				weight = m.Weight - ((m.Weight - a.Weight) + (m.Weight - b.Weight)) + m.bothMissingAt(ci, cj)
 				own, other = a.Sum-m.crossAt(cj, ci), b.Sum-m.crossAt(ci, cj)
 			}
 			y := 0.0
-			// The weight of no rows may differ from 0 by rounding, by about 1e-16 of m.Weight.
+			// If no row has both columns, weight may differ from 0 by rounding, by about 1e-16 of m.Weight.
 			if weight > 1e-12*m.Weight {
 				y = (sym[i*n+j] - own*other/weight) * (m.Weight / weight)
 			} else {

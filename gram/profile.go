@@ -9,40 +9,40 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Profile has the mergeable O(d) statistics of a table, for scaling and for finding the usable columns. Sums are about
-// a pilot, which is a value of the column itself, so that a mean of 1e8 costs no digits. As the pilot is one of the n
-// values, n·(mean-pilot)² is at most n times, and usually about 2 times, the centred sum of squares that is left after
-// subtracting it.
+// Profile contains the mergeable O(d) statistics of a table, for scaling and for finding the usable columns. Sums are
+// about a pilot, so that a mean of 1e8 costs no digits. The centred sum of squares is the sum of squares about the
+// pilot minus n·(mean-pilot)². As the pilot is one of the column's n values, the subtracted number is at most n times,
+// and usually about 2 times, the result.
 type Profile struct {
 	Rows    int64   // rows used
-	Seen    int64   // rows before any was dropped
-	Weight  float64 // Σw over the rows used; Rows if the source has no weights
+	Seen    int64   // rows read, including dropped ones
+	Weight  float64 // Σw over the used rows; equal to Rows without weights
 	Columns []ColumnProfile
 
-	// Entries is the number of entries of the sparse rows added; files do not store it.
+	// Entries is the number of entries of sparse rows added so far. Files do not contain it.
 	Entries int64
-	// Present is the number of entries of each column, missing ones included. It is nil before any sparse rows are
-	// added.
+	// Present is the number of entries of each column in sparse rows, missing ones included. It is nil before sparse rows
+	// are added.
 	Present []int64
 
 	block []sparseSums // sums of the current sparse block; zeros between blocks
 }
 
-// ColumnProfile is one column of a Profile. An entry is observed if it is not missing; all fields but Missing
-// describe observed entries of used rows.
+// ColumnProfile contains the statistics of one column of a Profile. All fields but Missing describe the observed (not
+// missing) entries of used rows.
 type ColumnProfile struct {
 	Pilot    float64             // s: the first observed value; 0 for sparse chunks
 	Weight   float64             // Σw
 	Sum      float64             // Σw(x-s)
 	Squares  float64             // Σw(x-s)²
 	Min, Max float64             // meaningful if Observed > 0
-	Observed int64               // entries observed
-	Missing  stream.MissingCount // of all rows, dropped ones included
-	Rising   bool                // every row holds a whole number above the number before, from Min to Max
+	Observed int64               // number of observed entries
+	Missing  stream.MissingCount // numbers of missing entries in all rows, including dropped ones
+	Rising   bool                // the values are integers that rise from row to row, from Min to Max, none missing
 }
 
-// columnBytes bounds the memory of one column in addition to matrices: 88 bytes of profile, the same again while
-// sparse rows are added or a file is read, and about 200 bytes in a Standardizer.
+// columnBytes bounds the memory of one column outside the matrices. It includes 88 bytes of profile, the same again
+// while sparse rows are added or a file is read, and about 200 bytes in a Standardizer.
 const columnBytes = 512
 
 // NewProfile returns an empty profile of d columns.
@@ -54,13 +54,13 @@ func NewProfile(d int) *Profile {
 func newProfile(d int) Profile {
 	p := Profile{Columns: make([]ColumnProfile, d)}
 	for j := range p.Columns {
-		p.Columns[j].Rising = true // until two rows show that it is not
+		p.Columns[j].Rising = true // until a row contradicts it
 	}
 	return p
 }
 
-// Add adds the rows of c. It fails, with p unchanged, if c has other columns, or if c is sparse and dense rows have
-// already set a pilot other than 0.
+// Add adds the rows of c. If c has other columns, or if c is sparse and dense rows have already set a pilot other than
+// 0, it fails, and p is unchanged.
 func (p *Profile) Add(c *stream.Chunk) error {
 	if err := p.checkChunk(c); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (p *Profile) checkChunk(c *stream.Chunk) error {
 	return nil
 }
 
-// addCounts adds the counts that include dropped rows.
+// addCounts adds the counts of c that include dropped rows.
 func (p *Profile) addCounts(c *stream.Chunk) {
 	p.Rows += int64(c.Rows)
 	p.Seen += int64(c.Block)
@@ -104,8 +104,8 @@ func (p *Profile) addCounts(c *stream.Chunk) {
 	}
 }
 
-// TakeCounts copies from o the counts that sums of shards have lost: the rows before any was dropped, the kinds of
-// missing values, and whether columns rise. o must be a profile of the same rows in their order.
+// TakeCounts copies counts from o that p lost because it is a sum of shards: the rows read, the kinds of missing
+// values, and whether columns rise. o must be a profile of the same rows in their order.
 func (p *Profile) TakeCounts(o *Profile) {
 	p.Seen = o.Seen
 	for j := range p.Columns {
@@ -113,8 +113,8 @@ func (p *Profile) TakeCounts(o *Profile) {
 	}
 }
 
-// eachColumn calls fn for every column, from several goroutines that process runs of consecutive columns. It returns
-// their total busy time.
+// eachColumn calls fn for every column, in parallel. A goroutine processes a run of consecutive columns. The result is
+// the goroutines' total busy time.
 func eachColumn(workers, d int, fn func(j int)) time.Duration {
 	const run = 16
 	return kernel.Each(workers, (d+run-1)/run, func(t int) {
@@ -138,8 +138,8 @@ func (c *ColumnProfile) addObserved(n int64, weight, sum, squares, lo, hi float6
 	c.Squares += squares
 }
 
-// Merge adds the statistics of o, whose rows follow the rows of p (the order matters to
-// Rising only). o is unchanged, and so is p on error. An empty profile is neutral.
+// Merge adds the statistics of o, whose rows follow the rows of p (the order affects only Rising). o is unchanged. On
+// error p is unchanged too. Merging an empty profile changes nothing.
 func (p *Profile) Merge(o *Profile) error {
 	if len(p.Columns) != len(o.Columns) {
 		return fmt.Errorf("gram: cannot merge %d columns with %d", len(p.Columns), len(o.Columns))
@@ -170,8 +170,8 @@ func (c *ColumnProfile) mergeColumn(o *ColumnProfile) {
 	c.addObserved(o.Observed, o.Weight, o.Sum+t*o.Weight, o.Squares+2*t*o.Sum+t*t*o.Weight, o.Min, o.Max)
 }
 
-// Spread returns mean and standard deviation (divisor Σw) of column j after filling, even if the column cannot be a
-// feature. A value that float64 cannot hold is returned as infinite or NaN.
+// Spread returns mean and standard deviation (with divisor Σw) of column j after filling, even if the column cannot be
+// a feature. A result that float64 cannot represent is infinite or NaN.
 func (p *Profile) Spread(j int, fill Fill) (mean, std float64) {
 	f, why := p.describeFilled(j, fill)
 	if why == "" {
@@ -181,13 +181,13 @@ func (p *Profile) Spread(j int, fill Fill) (mean, std float64) {
 	return c.Pilot + c.Sum/c.Weight, math.Sqrt(max(c.Squares-c.Sum*c.Sum/c.Weight, 0) / c.Weight)
 }
 
-// Empty lists the columns that distinguish no rows under any scale, including ranks: columns without an observed
-// value, or with only one.
+// Empty lists the columns whose observed values cannot distinguish rows under any scale, including ranks: columns
+// without an observed value, or with a single one.
 func (p *Profile) Empty(cols []stream.Column) []stream.LeftOut {
 	var out []stream.LeftOut
 	for j := range p.Columns {
 		if c := &p.Columns[j]; c.Observed == 0 || c.Min == c.Max {
-			out = append(out, p.leftOut(cols, j, c.whyUnusable(p.Rows)))
+			out = append(out, p.newLeftOut(cols, j, c.whyUnusable(p.Rows)))
 		}
 	}
 	return out

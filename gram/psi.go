@@ -5,40 +5,40 @@ import (
 	"slices"
 )
 
-// Shift measures how far a column's values moved from one table to another.
+// Shift measures how far the distribution of a column moved from one table to another.
 type Shift struct {
-	// Value is the population stability index Σ (a−b)·ln(a/b) over the groups, with a and b the shares of each table's
-	// weight in a group. It is 0 for equal distributions. In credit scoring, values below 0.1 mean that nothing moved,
-	// and values above 0.25 that something did (Siddiqi, "Credit Risk Scorecards", Wiley 2006). Value is NaN if a
-	// table has no rows.
+	// Value is the population stability index Σ (a−b)·ln(a/b) over groups of values, with a and b the shares of each
+	// table's weight in a group. It is 0 for equal distributions. In credit scoring, an index below 0.1 means that the
+	// distribution has not moved, and one above 0.25 that it has (Siddiqi, "Credit Risk Scorecards", Wiley 2006). Value is
+	// NaN if a table has no rows.
 	Value  float64
 	Groups int
 }
 
 const (
-	// groupShare is the share of the weight of either table that completes a group: a tenth, as is usual for the
-	// index, less a margin for rounding.
-	groupShare = 0.1 * (1 - 1e-9)
-	// emptyShare replaces the share of a group that is empty in one table, because 0 has no logarithm: one row in
-	// 10,000. So a new group of a tenth counts 0.69.
-	emptyShare = 1e-4
+	// minGroupShare is the share of a table's weight that completes a group: a tenth, as is usual for the index, minus a
+	// margin for rounding.
+	minGroupShare = 0.1 * (1 - 1e-9)
+	// emptyGroupShare replaces a share of 0, for a group that is empty in one table, because 0 has no logarithm: one row
+	// in 10,000. A group with a tenth of one table, and empty in the other, then adds 0.69 to the index.
+	emptyGroupShare = 1e-4
 )
 
-// PSI compares column j of h with column k of o. Both are brought to the larger of the two shifts, so that they have
-// the same whole bins. From the lowest bin on, bins form a group as soon as either table has a tenth of its observed
-// weight in it. The bins left at the end join the last group. As either table can complete a group, values that h
-// lacks are visible, and the result is symmetric. Missing entries are a group of their own.
+// PSI compares column j of h with column k of o. Both histograms are first coarsened to the larger of their shifts, so
+// that they have the same bins. From the lowest bin on, consecutive bins form a group as soon as it contains a tenth of
+// the observed weight of either table. The remaining highest bins join the last group. As either table can complete a
+// group, the index sees values that only o has, and is symmetric. Missing entries form one more group.
 //
-// For two samples of n and m rows of the same distribution the index is about (Groups − 1)·(1/n + 1/m) on average
+// For two samples of n and m rows from one distribution, the index is about (Groups − 1)·(1/n + 1/m) on average
 // (Yurdakul, "Statistical properties of population stability index", Western Michigan University 2018).
 func (h *Histograms) PSI(j int, o *Histograms, k int) Shift {
-	a, b := h.columns[j].alignedTo(o.columns[k].shift), o.columns[k].alignedTo(h.columns[j].shift)
+	a, b := h.columns[j].coarsenedCopy(o.columns[k].shift), o.columns[k].coarsenedCopy(h.columns[j].shift)
 	if !(a.totalWeight() > 0 && b.totalWeight() > 0) {
 		return Shift{Value: math.NaN()}
 	}
 	var s Shift
 	add := func(x, y float64) {
-		p, q := max(x/a.totalWeight(), emptyShare), max(y/b.totalWeight(), emptyShare)
+		p, q := max(x/a.totalWeight(), emptyGroupShare), max(y/b.totalWeight(), emptyGroupShare)
 		s.Value += (p - q) * math.Log(p/q)
 		s.Groups++
 	}
@@ -51,11 +51,11 @@ func (h *Histograms) PSI(j int, o *Histograms, k int) Shift {
 	return s
 }
 
-// alignedTo returns a copy of c with a shift of at least s.
-func (c *histogram) alignedTo(s uint) histogram {
+// coarsenedCopy returns a copy of c with a shift of at least s.
+func (c *histogram) coarsenedCopy(s uint) histogram {
 	aligned := *c
 	aligned.bins = slices.Clone(c.bins)
-	aligned.coarsenTo(max(c.shift, s))
+	aligned.coarsenToShift(max(c.shift, s))
 	return aligned
 }
 
@@ -69,22 +69,22 @@ func (c *histogram) observedWeight() float64 {
 
 func (c *histogram) totalWeight() float64 { return c.observedWeight() + c.missing }
 
-// group has Σw of both tables in consecutive bins, and the key of the last of these bins.
-type group struct {
+// binGroup contains Σw of both tables in a run of consecutive bins, and the key of the last of these bins.
+type binGroup struct {
 	a, b float64
 	last uint64
 }
 
-func groupBins(a, b *histogram) (all []group) {
-	fullA, fullB := groupShare*a.observedWeight(), groupShare*b.observedWeight()
-	var current group
+func groupBins(a, b *histogram) (all []binGroup) {
+	fullA, fullB := minGroupShare*a.observedWeight(), minGroupShare*b.observedWeight()
+	var current binGroup
 	add := func(key uint64, x, y float64) {
-		current = group{current.a + x, current.b + y, key}
+		current = binGroup{current.a + x, current.b + y, key}
 		if current.a > 0 && current.a >= fullA || current.b > 0 && current.b >= fullB {
-			all, current = append(all, current), group{}
+			all, current = append(all, current), binGroup{}
 		}
 	}
-	// All values of a bin have the same sign, so zeros lie between two bins.
+	// All values of a bin have the same sign. So the zeros come between the last negative and the first positive bin.
 	positive, x, y := orderedBits(0)>>a.shift, a.bins, b.bins
 	zerosAdded := false
 	zeros := func() {

@@ -54,7 +54,7 @@ func TestPSIOfNormals(t *testing.T) {
 		r := rand.New(rand.NewPCG(8, 8))
 		a := drawn(t, n, func() float64 { return c.mean + r.NormFloat64() })
 		b := drawn(t, m, func() float64 { return c.mean + c.shift + math.Sqrt(c.ratio)*r.NormFloat64() })
-		x, y := a.columns[0].alignedTo(b.columns[0].shift), b.columns[0].alignedTo(a.columns[0].shift)
+		x, y := a.columns[0].coarsenedCopy(b.columns[0].shift), b.columns[0].coarsenedCopy(a.columns[0].shift)
 		below := func(x, mean, sd float64) float64 { return (1 + math.Erf((x-mean)/sd/math.Sqrt2)) / 2 }
 		all := groupBins(&x, &y)
 		var theory, variance, p0, q0 float64
@@ -101,7 +101,7 @@ func TestPSISeesWhatIsNew(t *testing.T) {
 	for name, other := range map[string]float64{"another value": 2, "zero": 0, "missing": math.NaN(), "below": -3} {
 		i := 0
 		a, b := drawn(t, 100, ones), drawn(t, 100, func() float64 { i++; return []float64{1, other}[i%2] })
-		want := 0.5*math.Log(2) + (0.5-emptyShare)*math.Log(0.5/emptyShare) // shares 1 and 1/2, then none and 1/2
+		want := 0.5*math.Log(2) + (0.5-emptyGroupShare)*math.Log(0.5/emptyGroupShare) // shares 1 and 1/2, then none and 1/2
 		if got := a.PSI(0, b, 0); math.Abs(got.Value-want) > 1e-12 {
 			t.Errorf("%s: %g, want %g", name, got.Value, want)
 		}

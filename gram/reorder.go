@@ -2,7 +2,7 @@ package gram
 
 import "slices"
 
-// Reorder moves column order[j] of p to position j; order is a permutation.
+// Reorder moves column order[j] of p to position j. order must be a permutation.
 func (p *Profile) Reorder(order []int) {
 	p.Columns = permutedCopy(p.Columns, order)
 	if p.Present != nil {
@@ -10,8 +10,8 @@ func (p *Profile) Reorder(order []int) {
 	}
 }
 
-// Reorder moves column order[j] of m to position j, in O(d²) and in place, except for the sums of columns with
-// missing entries, which are copied.
+// Reorder moves column order[j] of m to position j, in O(d²). It works in place, except that it copies the sums of
+// columns with missing entries.
 func (m *Moments) Reorder(order []int) {
 	d := len(m.Columns)
 	m.Profile.Reorder(order)
@@ -27,7 +27,7 @@ func (m *Moments) Reorder(order []int) {
 		missing[k] = to[j]
 	}
 	slices.Sort(missing)
-	slot, was := make([]int, d), make([]int, dm) // was has the former slot of each
+	slot, was := make([]int, d), make([]int, dm) // was[i] is the former slot of column i of missing
 	for j := range slot {
 		slot[j] = -1
 	}
@@ -41,10 +41,10 @@ func (m *Moments) Reorder(order []int) {
 			cross[k*d+j] = row[from]
 		}
 		for l := k; l < dm; l++ {
-			both[k*dm+l] = m.both[min(old, was[l])*dm+max(old, was[l])]
+			both[k*dm+l] = m.bothMissing[min(old, was[l])*dm+max(old, was[l])]
 		}
 	}
-	m.missing, m.slot, m.cross, m.both = missing, slot, cross, both
+	m.missing, m.slot, m.cross, m.bothMissing = missing, slot, cross, both
 }
 
 // Reorder moves column order[j] of h to position j.
@@ -58,7 +58,7 @@ func permutedCopy[T any](x []T, order []int) []T {
 	return y
 }
 
-// inversePermutation returns the new position of each column.
+// inversePermutation returns the new position of each column, given the old column at each position.
 func inversePermutation(order []int) []int {
 	to := make([]int, len(order))
 	for j, from := range order {
@@ -67,7 +67,7 @@ func inversePermutation(order []int) []int {
 	return to
 }
 
-// eachSwap decomposes a permutation into exchanges of two positions, at most one for each position.
+// eachSwap replaces a permutation by exchanges of two positions, at most one for each position, and calls swap.
 func eachSwap(order []int, swap func(i, j int)) {
 	placeOf := make([]int, len(order))  // present position of each column
 	columnAt := make([]int, len(order)) // column at each position

@@ -11,12 +11,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Rows has a profile and the rows themselves, for a Gram matrix that is a factor. As with [Moments], one pass serves
-// any scaling and filling. It holds [RowsBytes], and is cheap if features outnumber rows.
+// Rows contains a profile and the rows themselves, for a Gram matrix stored as a factor. As with [Moments], one pass
+// suffices for any scaling and filling. Rows needs [RowsBytes] of memory, which is little if features outnumber rows.
 type Rows struct {
 	Profile
 	threads      int
-	capacity     int       // number of rows that fit
+	capacity     int       // number of rows that the memory can contain
 	n            int       // number of rows kept
 	x            []float64 // by columns: column j is x[j*room:][:n]; missing entries are NaN
 	narrowValues []float32 // values in place of x, if all of them are exact as float32
@@ -24,8 +24,8 @@ type Rows struct {
 	positions    []int64   // global position of each row
 }
 
-// NewRows returns empty Rows of d columns, with capacity for the given number of rows. narrow declares that all values
-// are exact as float32, and stores them in this type. A matrix made of narrow rows has no R of float64.
+// NewRows returns empty Rows of d columns, with memory for the given number of rows. narrow promises that all values
+// are exact as float32, and stores them as float32. The R of the resulting matrix is then nil, see [Matrix].
 func NewRows(d int, rows int64, threads int, narrow bool) *Rows {
 	r := &Rows{Profile: *NewProfile(d), threads: threads, capacity: int(rows)}
 	if narrow {
@@ -36,8 +36,8 @@ func NewRows(d int, rows int64, threads int, narrow bool) *Rows {
 	return r
 }
 
-// RowsBytes returns the memory of Rows of d columns: 8·rows·d, or 4·rows·d if they are narrow, plus weight and
-// position of each row, and 512·d.
+// RowsBytes returns the memory of Rows of d columns: 8·rows·d, or 4·rows·d for narrow Rows. To this it adds the weight
+// and position of each row, and 512·d.
 func RowsBytes(d int, rows int64, narrow bool) int64 {
 	size := int64(8)
 	if narrow {
@@ -46,8 +46,8 @@ func RowsBytes(d int, rows int64, narrow bool) int64 {
 	return size*rows*int64(d) + 16*rows + columnBytes*int64(d)
 }
 
-// Add adds the rows of c. It fails, with r unchanged, if the columns differ, if sparse rows follow dense rows, or if
-// there is no room. It also fails if narrow rows get a value that no float32 holds; r must then not be used.
+// Add adds the rows of c. If the columns differ, if sparse rows follow dense rows, or if there is no room, it fails,
+// and r is unchanged. It also fails if narrow Rows receive a value that is not a float32; r must then not be used.
 func (r *Rows) Add(c *stream.Chunk) error {
 	if err := r.checkChunk(c); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (r *Rows) Add(c *stream.Chunk) error {
 	return nil
 }
 
-// copyValues copies the values of c. The memory is zeroed, so absent entries need no writing.
+// copyValues copies the values of c. Absent entries of sparse rows need no writing, because the memory is zeroed.
 func (r *Rows) copyValues(c *stream.Chunk) error {
 	var broken atomic.Bool
 	if s := c.Sparse; s != nil {
@@ -115,10 +115,10 @@ func (r *Rows) copyValues(c *stream.Chunk) error {
 // Len returns the number of rows kept.
 func (r *Rows) Len() int { return r.n }
 
-// Position returns the global position of row i.
+// Position returns the position of row i in the whole table.
 func (r *Rows) Position(i int) int64 { return r.positions[i] }
 
-// Entries writes the entries of column j in the listed rows to dst, with NaN for missing ones.
+// Entries writes the entries of column j in the listed rows to dst, and NaN for missing entries.
 func (r *Rows) Entries(dst []float64, j int, rows []int) {
 	for k, i := range rows {
 		if at := j*r.capacity + i; r.narrowValues == nil {
@@ -130,9 +130,9 @@ func (r *Rows) Entries(dst []float64, j int, rows []int) {
 }
 
 // Finish turns r into the Gram matrix of the filled and scaled columns as a factor, in place and in O(nD). The rows of
-// its R are the rows of A, each times √w, like the rows of [Standardizer.To]. r is consumed: only its Profile may be
-// used afterwards, even on error. cols are the columns of the profile. If there are no rows, or no usable column,
-// Finish fails with a *stream.DataError. FillPairwise is an error.
+// its R are the rows of A, each times √w, like the rows of [Standardizer.To]. Afterwards only r's Profile may be used,
+// even after an error. cols must be the columns of the profile. If there are no rows, or no usable column, Finish fails
+// with a *stream.DataError. FillPairwise is an error.
 func (r *Rows) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	if opt.Fill == FillPairwise {
 		return nil, fmt.Errorf("gram: a factor has no pairwise products")
@@ -173,7 +173,7 @@ func (r *Rows) finishNarrow(s *Standardizer) *narrowFactor {
 	return out
 }
 
-// moveToFront moves the n numbers of each kept column to the front of x, in which each column has capacity numbers.
+// moveToFront moves the n numbers of each listed column to the front of x. In x, columns begin capacity numbers apart.
 func moveToFront[T float32 | float64](x []T, columns []int, capacity, n int) {
 	for k, j := range columns {
 		if k*n != j*capacity {
@@ -182,8 +182,8 @@ func moveToFront[T float32 | float64](x []T, columns []int, capacity, n int) {
 	}
 }
 
-// CentredMatrix returns a factor with its columns centred, which represents G less Σw·Offset·Offsetᵀ. It is a copy,
-// except that float32 rows are shared with g.
+// CentredMatrix returns a factor with centred columns, which represents G − Σw·Offset·Offsetᵀ. It is a copy, except
+// that it shares float32 values with g.
 func (g *Gram) CentredMatrix(workers int) *Matrix {
 	if g.narrow != nil {
 		return &Matrix{D: g.D, Rank: g.Rank, narrow: g.narrow.centredBy(g.Offset)}

@@ -10,9 +10,9 @@ import (
 // rowsMagic opens the binary form of Rows; the last character is the version.
 const rowsMagic = "ufsrows1"
 
-// The binary form of Rows, in 8-byte little-endian words, is for runs that are interrupted and continued later:
-// "ufsrows1", Profile, rows kept, 1 if they have weights, their positions, the roots of their weights if they have
-// any, and the values by columns.
+// This is the binary form of Rows, in 8-byte little-endian words, for runs that are interrupted and continued later:
+// "ufsrows1", Profile, number of rows, 1 if the rows have weights (else 0), positions of the rows, square roots of
+// their weights if there are any, and the values by columns.
 
 // WriteTo writes the binary form of r. It implements io.WriterTo.
 func (r *Rows) WriteTo(w io.Writer) (int64, error) {
@@ -41,8 +41,9 @@ func (r *Rows) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// ReadFrom reads Rows that WriteTo wrote and that were made with the same arguments, and reads no further. r must have
-// no rows. The rows are read into r's memory, as there may be no room for a copy. After an error r must not be used.
+// ReadFrom reads Rows that WriteTo wrote, and reads no further. r must have no rows, and must have been made with the
+// same arguments as the written Rows. ReadFrom reads into r's memory, because there may be no room for a copy. After an
+// error r must not be used.
 func (r *Rows) ReadFrom(from io.Reader) (int64, error) {
 	d := words.NewReader(from)
 	d.Magic(rowsMagic, "rows")

@@ -11,19 +11,19 @@ import (
 // is ScaleNone.
 type Scale int
 
-// Each constant is a scale, with the expression that replaces a column's value x.
+// Each constant is a scale. Its comment is the expression that replaces a value x of a column.
 const (
 	ScaleNone     Scale = iota // x
 	ScaleCenter                // x - mean
 	ScaleMinMax                // (x - min)/(max - min)
 	ScaleUnit                  // x/‖x‖
 	ScaleStandard              // (x - mean)/sd, divisor n (Σw)
-	// ScalePareto is (x - mean)/√sd. It lies between raw and standard values: a feature's variance becomes its
-	// standard deviation (van den Berg et al., Centering, scaling, and transformations, BMC Genomics 2006).
+	// ScalePareto is (x - mean)/√sd, between unscaled and standardized values: the variance of the scaled feature is its
+	// former standard deviation (van den Berg et al., Centering, scaling, and transformations, BMC Genomics 2006).
 	ScalePareto
-	// ScaleRank means centred normal scores. The rows are mapped by [Scores] before any statistics are computed, and
-	// then only need centring (van der Waerden scores, for which an outlier counts no more than the largest value;
-	// nonparanormal: Liu, Lafferty, Wasserman, The nonparanormal, JMLR 2009).
+	// ScaleRank means centred normal scores. [Scores] maps the rows before any statistics are computed; later the scores
+	// are only centred. (These are van der Waerden scores, for which an outlier counts no more than the largest value; see
+	// also nonparanormal: Liu, Lafferty, Wasserman, The nonparanormal, JMLR 2009).
 	ScaleRank
 )
 
@@ -39,15 +39,15 @@ func (s Scale) centresValues() bool {
 // ParseScale is the inverse of String. For other names it returns a *stream.UsageError.
 func ParseScale(name string) (Scale, error) { return parseName[Scale]("scale", name, scaleNames[:]) }
 
-// Fill is the value that replaces missing entries.
+// Fill defines the value that replaces missing entries.
 type Fill int
 
 // Each constant is a way to fill missing entries.
 const (
-	FillMean Fill = iota // the column's mean over the whole input's observed entries
+	FillMean Fill = iota // mean of the column's observed entries in the whole input
 	FillZero             // 0, before scaling
-	// FillPairwise fills nothing. A product of two columns is over the rows in which both are observed, scaled up to
-	// all rows (see pairwise.go).
+	// FillPairwise fills nothing. A product of two columns is computed from the rows in which both are observed, and
+	// scaled up to all rows (see pairwise.go).
 	FillPairwise
 )
 

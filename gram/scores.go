@@ -9,51 +9,51 @@ import (
 )
 
 // Scores maps the values of each column to normal scores Φ⁻¹(F(x)). F is the mid-rank distribution function of the
-// column's observed values: F(x) = (Σw below x + ½·Σw at x)/Σw. It never falls as x rises.
+// column's observed values: F(x) = (Σw of values below x + ½·Σw of values equal to x)/Σw. F never falls as x rises.
 //
-// F is computed from the bins of histograms. A bin with only one value has its exact rank, which holds for all bins of
-// a column of at most RankBins different values. In wider bins, scores are linear from the bin's lowest rank to its
-// highest, by the position of the value in the bin. A bin with several times the weight of its neighbours is treated
-// as one value that many rows share (a sensor at its stop), and all of it gets the middle rank. The error is then half
-// of the bin's other values.
+// F is computed from the bins of histograms. A bin with only one value has its exact rank. All bins of a column of at
+// most RankBins different values are such bins. In wider bins, scores are interpolated linearly from the bin's lowest
+// to its highest rank, by the position of the value in the bin. If a bin has several times the weight of its
+// neighbours, it is treated as one value that many rows share (a sensor at its limit), and all its values get the
+// middle rank. The error is then half of the weight of the bin's other values.
 //
-// Columns without two different values are left unchanged, so that their values still show that they are constant.
+// Columns without two different values are left unchanged, so that they can still be recognised as constant.
 type Scores struct {
 	columns []scoreColumn
 	threads int
 }
 
 type scoreColumn struct {
-	isUnmapped  bool // left unchanged
+	isUnmapped  bool // the column is left unchanged
 	shift       uint
 	keys        []uint64  // keys of the bins, ascending
-	low, high   []float64 // scores at the lower and upper end of each bin; high is NaN for a steep bin
+	low, high   []float64 // scores at the lower and upper end of each bin; high is NaN for bins in steepBins
 	zero        float64   // score of 0
 	steepBins   map[int]steepBin
-	totalWeight float64 // Σw observed
+	totalWeight float64 // Σw of observed entries
 }
 
-// steepBin is a bin at the far end of the distribution, in which the rank is linear but Φ⁻¹ is not.
+// steepBin is a bin in a tail of the distribution, in which ranks are interpolated linearly, because Φ⁻¹ is too steep.
 type steepBin struct{ from, to float64 } // Σw below the lower and the upper end of the bin
 
-// ScoresBytes bounds the memory of Scores of d columns of the given rows (-1 means any number), and of a mapped chunk.
-// A bin has a key and two scores. Steep bins need more, but a column has only a few dozen of them, because each has an
-// eighth more weight than all bins beyond it.
+// ScoresBytes bounds the memory of Scores of d columns and the given rows (−1 means any number), and of a mapped chunk.
+// A bin needs a key and two scores. Steep bins need more, but a column has only a few dozen of them, because each has
+// more than an eighth of the weight of all bins beyond it.
 func ScoresBytes(d int, rows int64) int64 {
 	const steepBins = 64
 	column := 24*rankBins(rows) + 48*min(steepBins, rankBins(rows)) + 256
-	return (column+8*int64(stream.BlockRows(d)))*int64(d) + buffers
+	return (column+8*int64(stream.BlockRows(d)))*int64(d) + bufferBytes
 }
 
-// NewScores derives the scores from the histograms and the profile of the same rows, whose columns must agree. The
-// cost is O(d·RankBins).
+// NewScores computes the scores from the histograms and the profile of the same rows. Their columns must agree. It
+// costs O(d·RankBins).
 func NewScores(h *Histograms, p *Profile) (*Scores, error) {
 	if len(h.columns) != len(p.Columns) {
 		return nil, fmt.Errorf("gram: histograms of %d columns, a profile of %d", len(h.columns), len(p.Columns))
 	}
 	s := &Scores{columns: make([]scoreColumn, len(h.columns)), threads: h.threads}
 	eachColumn(h.threads, len(s.columns), func(j int) {
-		unit := 1.0 // Σw of a row, on average
+		unit := 1.0 // average weight of a row
 		if c := &p.Columns[j]; c.Observed > 0 {
 			unit = c.Weight / float64(c.Observed)
 		}
@@ -62,12 +62,12 @@ func NewScores(h *Histograms, p *Profile) (*Scores, error) {
 	return s, nil
 }
 
-// steepShare: a bin is steep if it has more than this share of the weight beyond it. Linear scores within such a bin
-// would be wrong by about 0.01. With linear scores the last of 1,399 bins of uniform values is wrong by 2e-3.
+// A bin is steep if its weight is more than steepShare times the weight of all bins beyond it, towards the tail's end.
+// Linear scores in such a bin would be wrong by about 0.01, and by 2e-3 in the last of 1,399 bins of uniform values.
 const steepShare = 0.125
 
-// atomRatio: a bin with this many times the weight of its heavier neighbour is treated as one value. If a density
-// changes this fast from bin to bin, the bins have almost no rows, and both choices are right.
+// A bin is treated as one value if its weight is at least atomRatio times the weight of its heavier neighbour. If a
+// density changes this fast from bin to bin, bins have almost no rows, and both treatments are right.
 const atomRatio = 4
 
 func newScoreColumn(c *histogram, unit float64) scoreColumn {
@@ -83,7 +83,7 @@ func newScoreColumn(c *histogram, unit float64) scoreColumn {
 	positive := orderedBits(0) >> c.shift
 	below, zerosAdded := 0.0, false
 	zeros := func() {
-		if !zerosAdded { // without zeros it is the score of the rank between the neighbours
+		if !zerosAdded { // without zeros, this is the score between the ranks of the neighbours
 			s.zero = score(min(max(below+c.zero/2, unit/2), whole-unit/2))
 			below += c.zero
 		}
@@ -121,10 +121,10 @@ func (c *histogram) neighbourCount(i, step int) float64 {
 	return c.bins[at].count
 }
 
-// normalScore returns Φ⁻¹(below/whole), with above = whole − below. It uses the smaller of the two, so that both tails
-// keep their digits and the scores of a symmetric column are symmetric.
+// normalScore returns Φ⁻¹(below/whole), with above = whole − below. It computes with the smaller of below and above, so
+// that both tails keep their digits and the scores of a symmetric column are symmetric.
 func normalScore(below, above, whole float64) float64 {
-	least := whole * 0x1p-60 // only rounding goes below
+	least := whole * 0x1p-60 // only rounding makes a share smaller than this
 	below, above = max(below, least), max(above, least)
 	if above < below {
 		return -normalScore(above, below, whole)
@@ -161,7 +161,7 @@ func (c *scoreColumn) score(x float64) float64 {
 	}
 	order := orderedBits(math.Float64bits(x))
 	key := order >> c.shift
-	// Find the last key that is not above, by halving without an unpredictable branch.
+	// Find the last key that is at most the value's key, by halving, without an unpredictable branch.
 	keys := c.keys
 	at, n := 0, len(keys)
 	for n > 1 {
@@ -184,8 +184,8 @@ func (c *scoreColumn) score(x float64) float64 {
 	return c.scoreBetween(key, x)
 }
 
-// scoreBetween returns the score of a value outside all bins: the middle between the scores of its neighbours, or the
-// score of the outermost bin.
+// scoreBetween returns the score of a value that is in none of the bins: the mean of the scores of the neighbouring
+// bins, or the score of the outermost bin.
 func (c *scoreColumn) scoreBetween(key uint64, x float64) float64 {
 	i := sort.Search(len(c.keys), func(i int) bool { return c.keys[i] > key })
 	low, high := math.Inf(-1), math.Inf(1)
@@ -211,9 +211,9 @@ func (c *scoreColumn) scoreBetween(key uint64, x float64) float64 {
 	return (low + high) / 2
 }
 
-// To writes the scores of c to dst. Like a chunk, dst is valid until the next call with it. Under FillZero a missing
-// entry gets the score of 0. Every column of sparse rows is shifted so that zero stays zero. Centring removes the
-// shift later.
+// To writes the scores of c to dst. Like any chunk, dst is valid until its next use. Under FillZero a missing entry
+// gets the score of 0. In sparse rows the scores of each column are shifted so that 0 stays 0. Centring later removes
+// that shift.
 func (s *Scores) To(dst, c *stream.Chunk, fill Fill) error {
 	if c.Cols != len(s.columns) {
 		return fmt.Errorf("gram: chunk of %d columns, want %d", c.Cols, len(s.columns))
@@ -258,9 +258,9 @@ func (s *Scores) To(dst, c *stream.Chunk, fill Fill) error {
 	return nil
 }
 
-// Profile returns the profile of the mapped rows, given the histograms and the profile from which s was derived. It
-// assumes that scores are spread evenly within a bin, which is exact for bins of one value. Sparse rows are shifted as
-// in To.
+// Profile returns the profile of the mapped rows, given the histograms and the profile from which s was computed. It
+// assumes that scores are evenly distributed within a bin, which is exact for bins of one value. Scores of sparse rows
+// are shifted as in To.
 func (s *Scores) Profile(h *Histograms, raw *Profile, fill Fill, sparse bool) *Profile {
 	p := &Profile{Rows: raw.Rows, Seen: raw.Seen, Weight: raw.Weight, Columns: append([]ColumnProfile(nil), raw.Columns...)}
 	eachColumn(s.threads, len(p.Columns), func(j int) {

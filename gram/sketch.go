@@ -11,52 +11,52 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Sketch is a count sketch S·X of the rows of a table (Clarkson and Woodruff 2013; Charikar, Chen and Farach-Colton
-// 2002). Every row of X is added with a random sign to one of a few thousand rows. (SX)ᵀ(SX) estimates XᵀX without
-// bias, and the standard deviation of an entry is about ‖xᵢ‖‖xⱼ‖/√r. As with [Moments], one pass serves any scaling
-// and filling.
+// Sketch is a count sketch S·X of a table X (Clarkson and Woodruff 2013; Charikar, Chen and Farach-Colton 2002). Every
+// row of X is added with a random sign to one of the r rows of the sketch, a few thousand. (SX)ᵀ(SX) estimates XᵀX
+// without bias, and the standard deviation of an entry is about ‖xᵢ‖‖xⱼ‖/√r. As with [Moments], one pass suffices for
+// any scaling and filling.
 //
-// The row and the sign depend only on the seed and the global position, and the sums are exact. So sketches of parts
-// add up to the sketch of the whole, to the bit, in any order.
+// The sketch's row and the sign depend only on the seed and the row's global position, and the sums are exact. So
+// sketches of parts of a table add up to the sketch of the whole table, to the bit, in any order.
 type Sketch struct {
 	d      int
 	opt    SketchOptions
 	groups int // number of groups of groupRows rows
 
-	sums      []int64               // column j at 2·j·r: see exact.go
-	top       []int8                // of each column
-	ones      sketchColumn          // a column of ones, for removing shifts
-	gaps      map[int]*sketchColumn // for each column with missing entries, the sketch of ones at these entries
-	sketchRow []int                 // of each row of the chunk
-	sign      []float64             // ±√w
+	sums            []int64               // 2·r sums of column j from index 2·j·r on, see exact.go
+	top             []int8                // top of each column, see exact.go
+	ones            sketchColumn          // the sketch of a column of ones, for subtracting shifts
+	missingSketches map[int]*sketchColumn // sketches of ones at the missing entries of a column
+	sketchRow       []int                 // for each row of the current chunk, its row of the sketch
+	sign            []float64             // for each row of the current chunk, ±√w
 }
 
 // SketchOptions tunes a Sketch.
 type SketchOptions struct {
-	Rows    int    // r, see [SketchRows]
-	Seed    uint64 // seed of rows and signs
+	Rows    int    // requested number of rows r, see [SketchRows]
+	Seed    uint64 // seed of the random rows and signs
 	Threads int    // 0 means GOMAXPROCS
 	Limit   int64  // largest number of bytes to hold, see [SketchBytes]; 0 means no bound
 }
 
-// sketchColumn has the exact sums of one column.
+// sketchColumn contains the exact sums of one column, see exact.go.
 type sketchColumn struct {
 	top  int8
 	sums []int64
 }
 
 const (
-	// groupRows consecutive rows of the table are added to consecutive rows of the sketch. So a block of the table
-	// uses only a few hundred rows of the sketch, which stay in the cache.
+	// groupRows is the number of consecutive rows of the table that are added to consecutive rows of the sketch. So a
+	// chunk of the table uses only a few hundred rows of the sketch, which stay in the cache.
 	groupRows = 64
-	// holdoutEvery: one of this many groups of rows is held out to estimate the error of the sketch, and at least one
-	// group.
-	holdoutEvery = 8
-	// maxSketchRows bounds the rows of a sketch. Beyond it, the rows of the table themselves serve as well.
+	// groupsPerHoldout is the ratio of all groups of rows to the groups held out to estimate the error of the sketch. At
+	// least one group is held out.
+	groupsPerHoldout = 8
+	// maxSketchRows bounds the rows of a sketch. Instead of a larger sketch, the rows of the table can be used.
 	maxSketchRows = 1 << 20
 )
 
-// SketchRows returns the actual number of rows of a Sketch for a requested number: a multiple of 64, at least 128.
+// SketchRows returns the number of rows of a Sketch if the given number is requested: a multiple of 64, at least 128.
 func SketchRows(rows int) int {
 	return max(2, (min(rows, maxSketchRows)+groupRows-1)/groupRows) * groupRows
 }
@@ -69,24 +69,24 @@ func SketchBytes(d, missing, rows int) int64 {
 // NewSketch returns an empty sketch of d columns.
 func NewSketch(d int, opt SketchOptions) *Sketch {
 	opt.Rows, opt.Threads = SketchRows(opt.Rows), kernel.NewTeam(opt.Threads).Threads()
-	return &Sketch{d: d, opt: opt, groups: opt.Rows / groupRows, gaps: make(map[int]*sketchColumn)}
+	return &Sketch{d: d, opt: opt, groups: opt.Rows / groupRows, missingSketches: make(map[int]*sketchColumn)}
 }
 
 // Rows returns the number of rows of the sketch.
 func (s *Sketch) Rows() int { return s.opt.Rows }
 
-// SetLimit changes SketchOptions.Limit from now on.
+// SetLimit changes SketchOptions.Limit for all later calls.
 func (s *Sketch) SetLimit(limit int64) { s.opt.Limit = limit }
 
-// Bytes returns the memory that s holds.
-func (s *Sketch) Bytes() int64 { return SketchBytes(s.d, len(s.gaps), s.opt.Rows) }
+// Bytes returns the memory that s uses.
+func (s *Sketch) Bytes() int64 { return SketchBytes(s.d, len(s.missingSketches), s.opt.Rows) }
 
-// MergedBytes returns the memory of s after merging o, if o is not nil.
+// MergedBytes returns the memory that s will use after merging o. If o is nil, it returns the present memory of s.
 func (s *Sketch) MergedBytes(o *Sketch) int64 {
-	missing := len(s.gaps)
+	missing := len(s.missingSketches)
 	if o != nil {
-		for j := range o.gaps {
-			if s.gaps[j] == nil {
+		for j := range o.missingSketches {
+			if s.missingSketches[j] == nil {
 				missing++
 			}
 		}
@@ -94,10 +94,10 @@ func (s *Sketch) MergedBytes(o *Sketch) int64 {
 	return SketchBytes(s.d, missing, s.opt.Rows)
 }
 
-func (s *Sketch) makeRoom(holes []int) error {
-	missing := len(s.gaps)
+func (s *Sketch) allocateMissing(holes []int) error {
+	missing := len(s.missingSketches)
 	for _, j := range holes {
-		if s.gaps[j] == nil {
+		if s.missingSketches[j] == nil {
 			missing++
 		}
 	}
@@ -106,11 +106,11 @@ func (s *Sketch) makeRoom(holes []int) error {
 	}
 	if s.sums == nil {
 		s.sums, s.top = make([]int64, 2*s.opt.Rows*s.d), slices.Repeat([]int8{lowestTop}, s.d)
-		s.ones = s.newColumn()
+		s.ones = s.newSketchColumn()
 	}
 	for _, j := range holes {
-		if s.gaps[j] == nil {
-			s.gaps[j] = new(s.newColumn())
+		if s.missingSketches[j] == nil {
+			s.missingSketches[j] = new(s.newSketchColumn())
 		}
 	}
 	return nil
@@ -128,7 +128,7 @@ func (s *Sketch) checkLimit(missing int) error {
 	return &stream.MemoryError{What: description, Need: need, Limit: s.opt.Limit}
 }
 
-func (s *Sketch) newColumn() sketchColumn {
+func (s *Sketch) newSketchColumn() sketchColumn {
 	return sketchColumn{lowestTop, make([]int64, 2*s.opt.Rows)}
 }
 
@@ -140,45 +140,45 @@ func (s *Sketch) Add(c *stream.Chunk) error {
 	if c.Cols != s.d {
 		return fmt.Errorf("gram: chunk of %d columns, want %d", c.Cols, s.d)
 	}
-	if err := s.makeRoom(s.columnsWithHoles(c)); err != nil {
+	if err := s.allocateMissing(s.newMissingColumns(c)); err != nil {
 		return err
 	}
-	s.placeRows(c)
+	s.assignSketchRows(c)
 	r := s.opt.Rows
-	addSigned(&s.ones.top, s.ones.sums, r, s.sketchRow, s.sign, nil, nil)
+	addSignedValues(&s.ones.top, s.ones.sums, r, s.sketchRow, s.sign, nil, nil)
 	if c.Sparse != nil {
 		s.addSparse(c)
 		return nil
 	}
 	eachColumn(s.opt.Threads, s.d, func(j int) {
-		gap := s.gaps[j]
-		if addSigned(&s.top[j], s.columnSums(j), r, s.sketchRow, s.sign, c.Col(j), nil) > 0 {
-			addSigned(&gap.top, gap.sums, r, s.sketchRow, s.sign, nil, c.Col(j))
+		gap := s.missingSketches[j]
+		if addSignedValues(&s.top[j], s.columnSums(j), r, s.sketchRow, s.sign, c.Col(j), nil) > 0 {
+			addSignedValues(&gap.top, gap.sums, r, s.sketchRow, s.sign, nil, c.Col(j))
 		}
 	})
 	return nil
 }
 
-// columnsWithHoles lists the columns that have a missing entry in c and had none before.
-func (s *Sketch) columnsWithHoles(c *stream.Chunk) (holes []int) {
+// newMissingColumns lists the columns that have missing entries in c, but had none before.
+func (s *Sketch) newMissingColumns(c *stream.Chunk) (holes []int) {
 	if c.Sparse != nil {
-		return slices.DeleteFunc(sparseMissingColumns(c), func(j int) bool { return s.gaps[j] != nil })
+		return slices.DeleteFunc(sparseMissingColumns(c), func(j int) bool { return s.missingSketches[j] != nil })
 	}
 	if c.Missing == nil {
 		return nil
 	}
 	for j := range c.Cols {
-		if mayHaveMissing(c, j) && s.gaps[j] == nil && slices.ContainsFunc(c.Col(j), math.IsNaN) {
+		if mayHaveMissing(c, j) && s.missingSketches[j] == nil && slices.ContainsFunc(c.Col(j), math.IsNaN) {
 			holes = append(holes, j)
 		}
 	}
 	return holes
 }
 
-// placeRows computes the row and the sign for each row of c. Two distant rows of the table share a row of the sketch
-// with probability 1/r: their groups collide with probability 64/r, and are rotated at random against each other. Rows
-// of one group never collide.
-func (s *Sketch) placeRows(c *stream.Chunk) {
+// assignSketchRows computes the sketch's row and the sign for each row of c. Two distant rows of the table share a row
+// of the sketch with probability 1/r: their groups collide with probability 64/r, and each group is rotated at random.
+// Rows of one group never collide.
+func (s *Sketch) assignSketchRows(c *stream.Chunk) {
 	s.sketchRow, s.sign = s.sketchRow[:0], s.sign[:0]
 	for i := range c.Rows {
 		at := uint64(c.Position(i))
@@ -186,7 +186,7 @@ func (s *Sketch) placeRows(c *stream.Chunk) {
 		turned := (at + group>>32) % groupRows
 		sign := math.Sqrt(rowWeight(c, i))
 		if short := float64(float32(sign)); short > 0 && short <= math.MaxFloat32 {
-			sign = short // 24 bits, so that sums of ones lose no bits when they are multiplied by means far from 0
+			sign = short // only 24 bits, so that sums of ones times a mean far from 0 lose no bits
 		}
 		if splitmix.Hash(s.opt.Seed, ^at)&1 != 0 {
 			sign = -sign
@@ -208,9 +208,9 @@ func (s *Sketch) addSparse(c *stream.Chunk) {
 			e, _ := slices.BinarySearch(index, first)
 			for ; e < len(index) && index[e] < end; e++ {
 				j := int(index[e])
-				if addSigned(&s.top[j], s.columnSums(j), r, s.sketchRow[i:i+1], s.sign[i:i+1], value[e:e+1], nil) > 0 {
-					gap := s.gaps[j]
-					addSigned(&gap.top, gap.sums, r, s.sketchRow[i:i+1], s.sign[i:i+1], nil, value[e:e+1])
+				if addSignedValues(&s.top[j], s.columnSums(j), r, s.sketchRow[i:i+1], s.sign[i:i+1], value[e:e+1], nil) > 0 {
+					gap := s.missingSketches[j]
+					addSignedValues(&gap.top, gap.sums, r, s.sketchRow[i:i+1], s.sign[i:i+1], nil, value[e:e+1])
 				}
 			}
 		}
@@ -218,7 +218,7 @@ func (s *Sketch) addSparse(c *stream.Chunk) {
 }
 
 // Merge adds the rows of o, whose positions must differ from the positions of the rows of s. Both sketches must have
-// the same size, seed and columns. o is unchanged, and so is s on error.
+// the same size, seed and columns. o is unchanged. On error s is unchanged too.
 func (s *Sketch) Merge(o *Sketch) error {
 	switch {
 	case s.d != o.d:
@@ -229,25 +229,25 @@ func (s *Sketch) Merge(o *Sketch) error {
 		return nil
 	}
 	var holes []int
-	for j := range o.gaps {
+	for j := range o.missingSketches {
 		holes = append(holes, j)
 	}
-	if err := s.makeRoom(holes); err != nil {
+	if err := s.allocateMissing(holes); err != nil {
 		return err
 	}
-	mergeSums(&s.ones.top, s.ones.sums, o.ones.top, o.ones.sums)
-	for j, gap := range o.gaps {
-		mergeSums(&s.gaps[j].top, s.gaps[j].sums, gap.top, gap.sums)
+	addExactSums(&s.ones.top, s.ones.sums, o.ones.top, o.ones.sums)
+	for j, gap := range o.missingSketches {
+		addExactSums(&s.missingSketches[j].top, s.missingSketches[j].sums, gap.top, gap.sums)
 	}
-	eachColumn(s.opt.Threads, s.d, func(j int) { mergeSums(&s.top[j], s.columnSums(j), o.top[j], o.columnSums(j)) })
+	eachColumn(s.opt.Threads, s.d, func(j int) { addExactSums(&s.top[j], s.columnSums(j), o.top[j], o.columnSums(j)) })
 	return nil
 }
 
 // Finish turns s, a sketch of all rows of the profile p, into an estimate of the Gram matrix of the filled and scaled
-// columns. The estimate is a factor with most of the rows of s. Its columns are scaled so that the diagonal is exact,
-// except for columns whose few entries fall into held-out rows. The other rows are [Gram.Held]. s is consumed: the
-// factor uses half of its memory. cols are the columns of the profile. If there are no rows, or no usable column,
-// Finish fails with a *stream.DataError.
+// columns. The estimate is a factor that consists of s without its held-out rows, which become [Gram.Held]. Its columns
+// are scaled so that the diagonal is exact, except for columns whose few entries are all in held-out rows. s must not
+// be used afterwards, because the factor uses half of its memory. cols must be the columns of the profile. If there are
+// no rows, or no usable column, Finish fails with a *stream.DataError.
 func (s *Sketch) Finish(p *Profile, cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	if opt.Fill == FillPairwise {
 		return nil, fmt.Errorf("gram: a sketch has no pairwise products")
@@ -262,7 +262,7 @@ func (s *Sketch) Finish(p *Profile, cols []stream.Column, opt FinishOptions) (*G
 	all, from := s.Room(), s.Reader()
 	heldRows := make([]float64, g.D*heldCount)
 	column := make([]float64, r)
-	// In ascending order, column k of the factor ends before the sums of the next column begin.
+	// In ascending order, column k of the factor ends before the sums of the next listed column begin.
 	for k, j := range std.Columns {
 		from.ColumnTo(column, j, std.Shift[k], std.Factor[k], std.Fill[k])
 		main := column[:rank]
@@ -282,22 +282,22 @@ func (s *Sketch) Finish(p *Profile, cols []stream.Column, opt FinishOptions) (*G
 	return g, nil
 }
 
-// Main returns the number of rows used for estimates. The rows after them are held out to judge the estimates.
+// Main returns the number of rows of s used for estimates. The rows after these are held out to rate the estimates.
 func (s *Sketch) Main() int { return s.opt.Rows - SketchHeld(s.opt.Rows) }
 
-// SketchHeld returns the number of held-out rows of a Sketch for a requested number of rows.
-func SketchHeld(rows int) int { return max(1, SketchRows(rows)/groupRows/holdoutEvery) * groupRows }
+// SketchHeld returns the number of held-out rows of a Sketch if the given number of rows is requested.
+func SketchHeld(rows int) int { return max(1, SketchRows(rows)/groupRows/groupsPerHoldout) * groupRows }
 
-// Drop frees the sums.
-func (s *Sketch) Drop() { s.sums, s.gaps = nil, nil }
+// Drop frees the sums of s.
+func (s *Sketch) Drop() { s.sums, s.missingSketches = nil, nil }
 
-// Room returns the memory of the sums as 2·r·d floats. Column j has the numbers from 2·r·j on, and writing there
-// destroys the sums of that column.
+// Room returns the memory of the sums as 2·r·d floats, for other use. Writing to the 2·r numbers from index 2·r·j on
+// destroys the sums of column j.
 func (s *Sketch) Room() []float64 {
 	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(s.sums))), len(s.sums))
 }
 
-// SketchReader reads the columns of a Sketch. It is for one goroutine at a time.
+// SketchReader reads the columns of a Sketch. Only one goroutine may use it at a time.
 type SketchReader struct {
 	s         *Sketch
 	ones, gap []float64
@@ -306,21 +306,21 @@ type SketchReader struct {
 // Reader returns a new reader of s.
 func (s *Sketch) Reader() *SketchReader {
 	r := &SketchReader{s, make([]float64, s.opt.Rows), make([]float64, s.opt.Rows)}
-	s.ones.floatsTo(r.ones)
+	s.ones.writeFloats(r.ones)
 	return r
 }
 
-// ColumnTo writes the sketch of (x − shift)·factor to the r numbers of dst, x being column j of the table with its
-// missing entries filled. The sketch of no rows is 0.
+// ColumnTo writes the sketch of (x − shift)·factor to the r numbers of dst. x is column j of the table with its missing
+// entries replaced by fill. If the sketch has no rows, the result is 0.
 func (r *SketchReader) ColumnTo(dst []float64, j int, shift, factor, fill float64) {
 	s := r.s
 	if s.sums == nil {
 		clear(dst)
 		return
 	}
-	sumsToFloats(dst, s.top[j], s.columnSums(j))
-	if m := s.gaps[j]; m != nil {
-		m.floatsTo(r.gap)
+	exactSumsToFloats(dst, s.top[j], s.columnSums(j))
+	if m := s.missingSketches[j]; m != nil {
+		m.writeFloats(r.gap)
 		kernel.Axpy(fill, r.gap, dst)
 	}
 	kernel.Axpy(-shift, r.ones, dst)
@@ -329,10 +329,10 @@ func (r *SketchReader) ColumnTo(dst []float64, j int, shift, factor, fill float6
 	}
 }
 
-func (c *sketchColumn) floatsTo(dst []float64) {
+func (c *sketchColumn) writeFloats(dst []float64) {
 	if c.sums == nil {
 		clear(dst)
 		return
 	}
-	sumsToFloats(dst, c.top, c.sums)
+	exactSumsToFloats(dst, c.top, c.sums)
 }

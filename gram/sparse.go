@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// addSparse adds sparse rows about the pilot 0, for which absent entries cost nothing. The entries of a column are
-// summed in the order of the rows, and then added to the column's profile.
+// addSparse adds sparse rows with the pilot 0, so that absent entries add nothing. It sums the entries of a column in
+// the order of the rows, and then adds the sums to the column's profile.
 func (p *Profile) addSparse(c *stream.Chunk) {
 	if c.Rows == 0 {
 		return
@@ -45,7 +45,7 @@ func (p *Profile) addSparse(c *stream.Chunk) {
 	for j := range p.block {
 		b := &p.block[j]
 		observed := c.Rows - int(b.missing)
-		if int(b.entries) < observed { // some entry is an absent 0
+		if int(b.entries) < observed { // some rows have an absent entry, which is 0
 			b.min, b.max = min(b.min, 0), max(b.max, 0)
 		}
 		p.Columns[j].Rising = false
@@ -57,7 +57,7 @@ func (p *Profile) addSparse(c *stream.Chunk) {
 	}
 }
 
-// sparseSums are the sums of the entries of one column of a block.
+// sparseSums contains the sums of the entries of one column over a block of sparse rows.
 type sparseSums struct {
 	sum, squares, min, max float64
 	missingWeight          float64 // Σw of the missing entries
@@ -78,8 +78,8 @@ func sparseMissingColumns(c *stream.Chunk) []int {
 	return slices.Compact(holes)
 }
 
-// addHoles adds the missing entries of sparse rows to A and N, and returns the observed entries.
-func (m *Moments) addHoles(c *stream.Chunk) *stream.CSR {
+// addMissingEntries adds the missing entries of sparse rows to A and N of [Moments]. It returns the observed entries.
+func (m *Moments) addMissingEntries(c *stream.Chunk) *stream.CSR {
 	d := len(m.Columns)
 	seen := &stream.CSR{RowPtr: make([]int, 1, c.Rows+1)}
 	var holes []int // slots of the row's missing columns, ascending
@@ -101,7 +101,7 @@ func (m *Moments) addHoles(c *stream.Chunk) *stream.CSR {
 				m.cross[k*d+int(seen.Index[e])] += float64(w * seen.Value[e])
 			}
 			for _, l := range holes[a:] {
-				m.both[k*len(m.missing)+l] += w
+				m.bothMissing[k*len(m.missing)+l] += w
 			}
 		}
 	}
@@ -115,8 +115,8 @@ func rowWeight(c *stream.Chunk, i int) float64 {
 	return c.Weight[i]
 }
 
-// addOuter adds w·x·xᵀ for every row of c, given its observed entries. Each task computes a block of rows of G and
-// processes the rows of the chunk in order, so every sum has one order. It returns the workers' total busy time.
+// addOuter adds w·x·xᵀ for every row of c, given the rows' observed entries. A worker computes some rows of G, and adds
+// the rows of the chunk in order, so every sum has a fixed order. The result is the workers' total busy time.
 func (m *Moments) addOuter(c *stream.Chunk, rows *stream.CSR) time.Duration {
 	const block = 32
 	d := len(m.Columns)

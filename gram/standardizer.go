@@ -7,21 +7,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Standardizer turns rows of a table into rows of the matrix A that selectors use. Missing entries are filled, columns
-// that cannot be features are left out, and the others are shifted and scaled. AᵀA is [Gram].Sym, to rounding.
+// Standardizer turns rows of a table into rows of the matrix A that selectors use. It fills missing entries, leaves out
+// columns that cannot be features, and shifts and scales the other columns. AᵀA is [Gram].Sym up to rounding.
 //
-// The slices have one element for each of the D columns kept.
+// The slices have one element for each of the D kept columns.
 type Standardizer struct {
 	Columns   []int     // index among the source's columns, ascending
 	Shift     []float64 // a = (x - Shift)·Factor
 	Factor    []float64
 	Fill      []float64 // value of missing entries, before scaling
 	Mean, Std []float64 // mean and standard deviation of the filled column, before scaling; divisor Σw
-	Filled    []int64   // missing entries of used rows
+	Filled    []int64   // number of missing entries in used rows
 	LeftOut   []stream.LeftOut
 	Warnings  []string
 	Rows      int64   // rows used in the profile
-	Weight    float64 // Σw
+	Weight    float64 // Σw of the used rows
 
 	all    int       // number of columns of the source
 	offset []float64 // Mean - Shift, without cancellation
@@ -31,9 +31,9 @@ type Standardizer struct {
 // NewStandardizer derives scaling and filling from the profile of the whole table.
 // It fails with a *stream.DataError if there are no rows or no usable column.
 //
-// Under scales that centre, the indicator of a category becomes (x − p)/√p if a share p of the rows has the category,
-// in place of the scale's own factor. So the squared distance of two rows by a column of categories is the distance of
-// multiple correspondence analysis, and the column's variance is the number of its categories less one (Greenacre,
+// Scales that centre have a special factor for the indicator of a category: it becomes (x − p)/√p, p being the share of
+// rows in the category. The squared distance of two rows by such a column of categories is then the distance of
+// multiple correspondence analysis, and the column's variance is the number of its categories minus one (Greenacre,
 // Correspondence Analysis in Practice, 2017; together with numbers Pagès, Analyse factorielle de données mixtes, Revue
 // de statistique appliquée 52(4), 2004).
 func NewStandardizer(p *Profile, cols []stream.Column, scale Scale, fill Fill) (*Standardizer, error) {
@@ -51,13 +51,13 @@ func NewStandardizer(p *Profile, cols []stream.Column, scale Scale, fill Fill) (
 			}
 		}
 		if why != "" {
-			s.LeftOut = append(s.LeftOut, p.leftOut(cols, j, why))
+			s.LeftOut = append(s.LeftOut, p.newLeftOut(cols, j, why))
 			continue
 		}
 		s.Columns = append(s.Columns, j)
 		s.Shift = append(s.Shift, shift)
 		s.Factor = append(s.Factor, factor)
-		s.Fill = append(s.Fill, f.value)
+		s.Fill = append(s.Fill, f.fillValue)
 		s.Mean = append(s.Mean, f.mean)
 		s.Std = append(s.Std, math.Sqrt(f.centred/p.Weight))
 		holes := p.Rows - p.Columns[j].Observed
@@ -79,8 +79,8 @@ func NewStandardizer(p *Profile, cols []stream.Column, scale Scale, fill Fill) (
 }
 
 // To writes the rows of c as rows of A, column-major: kept column k is written to dst[k*ld : k*ld+c.Rows], with ld ≥
-// c.Rows. Rows are multiplied by √w, so that AᵀA is the weighted Gram matrix. A sparse chunk is written densely too.
-// The cost is O(rows·D). Calls may run at the same time.
+// c.Rows. Rows are multiplied by √w, so that AᵀA is the weighted Gram matrix. Rows of a sparse chunk become dense too.
+// It costs O(rows·D). Calls may run at the same time.
 func (s *Standardizer) To(dst []float64, ld int, c *stream.Chunk) {
 	if c.Cols != s.all {
 		panic("gram: Standardizer.To: chunk of other columns")
@@ -91,7 +91,7 @@ func (s *Standardizer) To(dst []float64, ld int, c *stream.Chunk) {
 	s.standardizeTo(dst, ld, c, 0, len(s.Columns))
 }
 
-// Some writes like To, but only the kept columns [from, to) of a dense chunk: column k is written to
+// Some does the same as To for only the kept columns from ≤ k < to of a dense chunk. It writes column k to
 // dst[(k-from)*ld:].
 func (s *Standardizer) Some(dst []float64, ld int, c *stream.Chunk, from, to int) {
 	if c.Cols != s.all || c.Sparse != nil {
@@ -100,8 +100,8 @@ func (s *Standardizer) Some(dst []float64, ld int, c *stream.Chunk, from, to int
 	s.standardizeTo(dst, ld, c, from, to)
 }
 
-// standardizeTo computes A from the raw entries of a dense chunk, or from the entries that scatterRaw wrote for a
-// sparse one.
+// standardizeTo computes A from the raw entries of a dense chunk. For a sparse chunk it uses the entries that
+// scatterRaw wrote to dst.
 func (s *Standardizer) standardizeTo(dst []float64, ld int, c *stream.Chunk, from, to int) {
 	var root []float64 // √w
 	for _, w := range c.Weight {
@@ -121,7 +121,7 @@ func (s *Standardizer) standardizeTo(dst []float64, ld int, c *stream.Chunk, fro
 }
 
 func (s *Standardizer) scatterRaw(dst []float64, ld int, c *stream.Chunk) {
-	keptIndex := make([]int, s.all) // position among the kept columns plus 1
+	keptIndex := make([]int, s.all) // for each column, 1 + its position among the kept columns, or 0
 	for k, j := range s.Columns {
 		keptIndex[j] = k + 1
 		clear(dst[k*ld : k*ld+c.Rows])

@@ -7,21 +7,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// stripRows is the number of rows that are added together. Each strip has sums of its own, so that rounding grows with
-// stripRows plus the number of strips, and is packed for one product. 256 rows give 32 flops for every byte of G
-// moved, and keep the packed rows of 1,000 columns in a 2 MiB cache. stripRows divides every block height.
+// stripRows is the number of rows that are added together. Each strip is packed for one product and has its own sums,
+// so that rounding errors grow with stripRows plus the number of strips. With 256 rows, a product does 32 flops for
+// each byte of G that it moves, and packed rows of 1,000 columns fit a 2 MiB cache. The heights of blocks are multiples
+// of stripRows, unless blocks are smaller.
 const stripRows = 256
 
-// strip is a range of rows of a dense chunk, with the values that all columns share.
+// strip is a range of consecutive rows of a dense chunk, with values that all columns share.
 type strip struct {
 	chunk      *stream.Chunk
 	from, rows int
-	root       []float64 // √w by row
+	root       []float64 // √w of each row
 	weight     float64   // Σw
 }
 
-// nextStrip returns at most stripRows rows of c, from the given one on, and adds their weight to p. root is memory for
-// as many numbers.
+// nextStrip returns a strip of at most stripRows rows of c, the first with index `from`, and adds the weight of these
+// rows to p. root is memory for stripRows numbers.
 func (p *Profile) nextStrip(c *stream.Chunk, from int, root []float64) strip {
 	s := strip{chunk: c, from: from, rows: min(stripRows, c.Rows-from)}
 	for i := range s.rows {
@@ -34,18 +35,18 @@ func (p *Profile) nextStrip(c *stream.Chunk, from int, root []float64) strip {
 	return s
 }
 
-func (s *strip) column(j int) []float64 { return s.chunk.Col(j)[s.from : s.from+s.rows] }
+func (s *strip) columnValues(j int) []float64 { return s.chunk.Col(j)[s.from : s.from+s.rows] }
 
 // nextColumn returns the column that is likely to be read after j, for prefetching.
-func (s *strip) nextColumn(j int) []float64 { return s.column(min(j+1, s.chunk.Cols-1)) }
+func (s *strip) nextColumn(j int) []float64 { return s.columnValues(min(j+1, s.chunk.Cols-1)) }
 
-// addColumn adds the strip's entries of column j, and writes √w·x̃ to dst, with x̃ = x less the pilot, or 0 if x is
-// missing. Several columns may be added at once.
+// addColumn adds the strip's entries of column j, and writes √w·x̃ to dst, x̃ being x minus the pilot, or 0 if x is
+// missing. Several goroutines may add different columns.
 //
-// The sums are computed as products of the written numbers, Σw x̃ = Σ √w·(√w x̃). So they cost almost nothing more,
-// and sum the same numbers as the Gram matrix.
+// The sums are computed as products of the written numbers: Σw x̃ = Σ √w·(√w x̃). So they cost almost nothing more, and
+// add up the same numbers as the Gram matrix.
 func (p *Profile) addColumn(s *strip, j int, dst []float64) {
-	c, col := &p.Columns[j], s.column(j)
+	c, col := &p.Columns[j], s.columnValues(j)
 	first, n, weight := 0, s.rows, s.weight
 	missing := mayHaveMissing(s.chunk, j)
 	if missing {
@@ -76,9 +77,9 @@ func (p *Profile) addColumn(s *strip, j int, dst []float64) {
 	c.addObserved(int64(n), weight, kernel.Dot(dst, s.root), kernel.Dot(dst, dst), lo, hi)
 }
 
-// writeMissing writes √w·m for column j.
+// writeMissing writes √w·m for column j, m being 1 for a missing entry and 0 otherwise.
 func (s *strip) writeMissing(dst []float64, j int) {
-	for i, x := range s.column(j) {
+	for i, x := range s.columnValues(j) {
 		dst[i] = 0
 		if math.IsNaN(x) {
 			dst[i] = s.root[i]
@@ -88,8 +89,8 @@ func (s *strip) writeMissing(dst []float64, j int) {
 
 func mayHaveMissing(c *stream.Chunk, j int) bool { return c.Missing != nil && c.Missing[j].Total() > 0 }
 
-// countObserved returns the index of the first entry of col that is not missing, and the number and weight of all
-// observed entries.
+// countObserved returns the index of the first observed entry of col, and the number and the weight of all observed
+// entries.
 func (s *strip) countObserved(col []float64) (first, n int, weight float64) {
 	for i, x := range col {
 		if math.IsNaN(x) {
@@ -104,7 +105,7 @@ func (s *strip) countObserved(col []float64) (first, n int, weight float64) {
 	return first, n, weight
 }
 
-// isRising reports whether col holds whole numbers, each above the previous one.
+// isRising reports whether col contains integers that rise strictly and, if hasLast is set, begin above last.
 func isRising(col []float64, last float64, hasLast bool) bool {
 	for _, x := range col {
 		if !(x == math.Floor(x)) || hasLast && !(x > last) {

@@ -1,9 +1,9 @@
 package gram
 
 // Keep reduces g in place to the features whose source column is wanted. wanted has one element for each column of the
-// source. The only cost is moving the kept numbers.
+// source. Keep costs no more than moving the kept numbers.
 func (g *Gram) Keep(wanted []bool) {
-	places := wantedPlaces(g.Columns, wanted)
+	places := wantedIndices(g.Columns, wanted)
 	if len(places) == g.D {
 		return
 	}
@@ -11,21 +11,21 @@ func (g *Gram) Keep(wanted []bool) {
 	if g.Held != nil {
 		g.Held.keepFeatures(places)
 	}
-	g.Columns, g.Mean, g.Std = keepPlaces(g.Columns, places), keepPlaces(g.Mean, places), keepPlaces(g.Std, places)
-	g.Offset = keepPlaces(g.Offset, places)
-	g.Filled, g.Missing = keepPlaces(g.Filled, places), keepPlaces(g.Missing, places)
+	g.Columns, g.Mean, g.Std = keepIndices(g.Columns, places), keepIndices(g.Mean, places), keepIndices(g.Std, places)
+	g.Offset = keepIndices(g.Offset, places)
+	g.Filled, g.Missing = keepIndices(g.Filled, places), keepIndices(g.Missing, places)
 }
 
 // Keep reduces s in place to the features whose source column is wanted; wanted has one
 // element for each column of the source.
 func (s *Standardizer) Keep(wanted []bool) {
-	kept := wantedPlaces(s.Columns, wanted)
-	s.Columns, s.Shift, s.Factor, s.Fill = keepPlaces(s.Columns, kept), keepPlaces(s.Shift, kept), keepPlaces(s.Factor, kept), keepPlaces(s.Fill, kept)
-	s.Mean, s.Std, s.Filled = keepPlaces(s.Mean, kept), keepPlaces(s.Std, kept), keepPlaces(s.Filled, kept)
-	s.offset, s.column = keepPlaces(s.offset, kept), keepPlaces(s.column, kept)
+	kept := wantedIndices(s.Columns, wanted)
+	s.Columns, s.Shift, s.Factor, s.Fill = keepIndices(s.Columns, kept), keepIndices(s.Shift, kept), keepIndices(s.Factor, kept), keepIndices(s.Fill, kept)
+	s.Mean, s.Std, s.Filled = keepIndices(s.Mean, kept), keepIndices(s.Std, kept), keepIndices(s.Filled, kept)
+	s.offset, s.column = keepIndices(s.offset, kept), keepIndices(s.column, kept)
 }
 
-func wantedPlaces(columns []int, wanted []bool) (places []int) {
+func wantedIndices(columns []int, wanted []bool) (places []int) {
 	for k, j := range columns {
 		if wanted[j] {
 			places = append(places, k)
@@ -34,8 +34,8 @@ func wantedPlaces(columns []int, wanted []bool) (places []int) {
 	return places
 }
 
-// keepPlaces moves the elements at the kept indices, which ascend, to the front of x.
-func keepPlaces[T any](x []T, places []int) []T {
+// keepIndices moves the elements of x at the listed indices, which are ascending, to the front of x.
+func keepIndices[T any](x []T, places []int) []T {
 	for n, k := range places {
 		x[n] = x[k]
 	}

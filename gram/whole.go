@@ -2,47 +2,47 @@ package gram
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// wholeNumbers is the current strip as small whole numbers, for the columns that hold small whole numbers. Pixels,
-// counts, flags and codes are whole numbers in any file type, and so are their differences from a pilot. Their
-// products are summed as integers, exactly. float64 sums of such products are exact too and have the same bits, so
-// each strip and column may use either way.
+// wholeNumbers contains the columns of the current strip that consist of small integers, as int16. Pixels, counts,
+// flags and codes are integers in any file type, and so are their differences from a pilot. Products of such columns
+// are summed as integers, which is exact. float64 sums of such products are exact too and have the same bits, so each
+// strip and column may use either way.
 type wholeNumbers struct {
-	numbers []int16 // d columns of stripRows, filled for small columns
-	isSmall []bool  // by column
-	isZero  []bool  // by column: all values are 0, and so have no effect
-	index   []int   // the small columns, then the others
+	numbers []int16 // d columns of stripRows numbers, filled for columns with isSmall
+	isSmall []bool  // for each column, whether it consists of small integers
+	isZero  []bool  // for each column, whether all values are 0, so that its products are 0
+	index   []int   // indices of the small columns, then of the other columns
 	rows    []float64
 	product []float64
 }
 
-// wideRows is the number of columns that are not small and are multiplied at a time.
-const wideRows = 32
+// maxOtherColumns is the number of columns without isSmall that are multiplied at a time.
+const maxOtherColumns = 32
 
 func newWholeNumbers(d int) wholeNumbers {
 	return wholeNumbers{
 		numbers: make([]int16, d*stripRows), isSmall: make([]bool, d), isZero: make([]bool, d), index: make([]int, 0, d),
-		rows: make([]float64, min(wideRows, d)*stripRows), product: make([]float64, min(wideRows, d)*d),
+		rows: make([]float64, min(maxOtherColumns, d)*stripRows), product: make([]float64, min(maxOtherColumns, d)*d),
 	}
 }
 
-// wholeNumbersBytes returns the memory of wholeNumbers for d columns, including the packed panels of their product.
+// wholeNumbersBytes returns the memory of wholeNumbers for d columns, including the packed panels of its products.
 func wholeNumbersBytes(d int) int64 {
 	n := int64(d)
-	return (2*stripRows+10+8*wideRows)*n + 8*wideRows*stripRows + kernel.WholeBytes(d)
+	return (2*stripRows+10+8*maxOtherColumns)*n + 8*maxOtherColumns*stripRows + kernel.WholeBytes(d)
 }
 
-// noteColumn records column j of the strip. Several columns may be recorded at once.
-func (w *wholeNumbers) noteColumn(j int, x []float64) {
+// storeIfSmall stores column j of the strip if it is small. Several goroutines may call it for different columns.
+func (w *wholeNumbers) storeIfSmall(j int, x []float64) {
 	to := w.numbers[j*stripRows:][:stripRows]
 	w.isSmall[j], w.isZero[j] = kernel.ToWholes(x, to[:len(x)])
 	if len(x) < stripRows {
-		to[len(x)] = 0 // numbers are multiplied in pairs
+		to[len(x)] = 0 // pad with 0, because numbers are multiplied in pairs
 	}
 }
 
-// addSquares adds xt·xtᵀ to the upper triangle of g, xt being the columns of the strip. Small whole numbers are
-// multiplied as integers, without columns of 0; then each other column is multiplied by all columns. If more than a
-// third of the columns are not small, float64 alone is as fast.
+// addSquares adds xt·xtᵀ to the upper triangle of g, xt being the columns of the strip. It multiplies columns of small
+// integers as integers, and leaves out columns of 0. Then it multiplies each other column by all columns. If more than
+// a third of the columns are not small, it uses float64 for all, which is as fast.
 func (w *wholeNumbers) addSquares(team *kernel.Team, xt, g kernel.Matrix[float64]) {
 	d := xt.Rows
 	w.index = w.index[:0]
@@ -52,7 +52,7 @@ func (w *wholeNumbers) addSquares(team *kernel.Team, xt, g kernel.Matrix[float64
 		case w.isZero[j]:
 			zeros++
 		case small:
-			// Move a small column to the front if columns that are not small precede it.
+			// Move a small column forward if columns that are not small precede it.
 			if to := len(w.index); to < j {
 				copy(w.numbers[to*stripRows:][:stripRows], w.numbers[j*stripRows:][:stripRows])
 			}
@@ -74,14 +74,14 @@ func (w *wholeNumbers) addSquares(team *kernel.Team, xt, g kernel.Matrix[float64
 			w.index = append(w.index, j)
 		}
 	}
-	for others := w.index[n:]; len(others) > 0; others = others[min(wideRows, len(others)):] {
-		w.addOthers(team, others[:min(wideRows, len(others))], xt, g)
+	for others := w.index[n:]; len(others) > 0; others = others[min(maxOtherColumns, len(others)):] {
+		w.addNotSmall(team, others[:min(maxOtherColumns, len(others))], xt, g)
 	}
 }
 
-// addOthers adds the products of the listed columns, which are not small, with all columns. The product of two such
-// columns is added with the first of the two.
-func (w *wholeNumbers) addOthers(team *kernel.Team, others []int, xt, g kernel.Matrix[float64]) {
+// addNotSmall adds the products of the listed columns, which are not small, with all columns. If both columns of a
+// product are listed, the first of these adds it.
+func (w *wholeNumbers) addNotSmall(team *kernel.Team, others []int, xt, g kernel.Matrix[float64]) {
 	d, k := xt.Rows, xt.Cols
 	rows, product := kernel.RowMajor(w.rows, len(others), k, k), kernel.RowMajor(w.product, len(others), d, d)
 	for i, j := range others {

@@ -11,10 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// graphGreedy is Algorithm 1 for a target made from the anchor graph, in place of the data.
+// graphGreedy is the method graphgreedy: Algorithm 1 for a target that is computed from the anchor graph.
 type graphGreedy struct {
 	target     string
-	roundsText string // text of the option: a number or auto
+	roundsText string // text of the option smooth: a number or auto
 	rounds     int    // rounds of smoothing; autoRounds until Select has found their number
 	clusters   int
 	refinement
@@ -30,7 +30,7 @@ const (
 const (
 	// defaultRounds is the number of rounds of smoothing that did best on 17 data sets (bench/results/quality).
 	defaultRounds = 2
-	// maxRounds is the largest number of rounds: after a hundred rounds only constants are left.
+	// maxRounds is the largest number of rounds: after a hundred rounds of smoothing, columns are practically constant.
 	maxRounds = 100
 )
 
@@ -97,12 +97,12 @@ func (m *graphGreedy) costOutOfCore(s method.Shape) (method.Cost, error) {
 		return method.Cost{}, stream.Usagef("{target} scatter and {smooth} auto and 0 work on the Gram matrix, and that of %d features does not fit: raise {memory-limit}, or give {smooth} a number", d)
 	}
 	if s.Thin && m.target == targetSmooth {
-		building += thinBytes(s.Anchors)
+		building += thinColumnsBytes(s.Anchors)
 	}
 	least := building + targetStreamBytes(d, s.K, rows, sparseEntries(s), s.Rows) + streamedBlocksBytes(d, rows, s.Blocks, s.Threads)
 	most := 2*s.K + 1
 	if s.Blocks > 0 {
-		most += blockStarts
+		most += maxBlockStartPasses
 	}
 	if s.Rows > 0 { // see dataGreedy.Cost
 		most += int((int64(s.K) - 1) / s.Rows)
@@ -133,7 +133,7 @@ func (m *graphGreedy) Select(ctx context.Context, e *method.Evidence) (*method.R
 		return nil, err
 	}
 	if target.height == 0 {
-		return nil, stream.Dataf("", "the anchor graph has no direction for {target} %s: it holds nothing but one constant; choose {target} smooth", m.target)
+		return nil, stream.Dataf("", "the anchor graph has no direction for {target} %s: it holds only a constant; choose {target} smooth", m.target)
 	}
 	opt := selectionOptions(e)
 	opt.Refine, opt.targetSquares = m.swapsFeatures(), target.totalSquares
@@ -147,7 +147,7 @@ func (m *graphGreedy) Select(ctx context.Context, e *method.Evidence) (*method.R
 		return nil, err
 	}
 	res.Error = target.errorCurve(res.firstLayerGains())
-	out := res.ranking(e)
+	out := res.toRanking(e)
 	switch {
 	case g.G.Absent() || res.Blocks != nil:
 	case m.target == targetSmooth:
@@ -165,7 +165,7 @@ func (m *graphGreedy) Select(ctx context.Context, e *method.Evidence) (*method.R
 	return out, nil
 }
 
-// Unnested implements method.Unnested. The number of rounds that auto finds depends on the number of features.
+// Unnested implements method.Unnested: auto may find another number of rounds for another number of features.
 func (m *graphGreedy) Unnested() stream.Text {
 	if m.target == targetSmooth && m.rounds == autoRounds {
 		return stream.Textf("finds {smooth} auto for one number of features; give {smooth} a number, or select with each {k}")

@@ -7,9 +7,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// selectTargetStream chooses like selectTarget, but without a G in memory. Passes over the rows of src fetch columns
-// of G for the features that are likely to be chosen soon, as in [SelectStream]; f depends on the target alone. The
-// choice does not depend on the number of passes.
+// selectTargetStream makes the same choice as selectTarget, but without G in memory. As in [SelectStream], passes over
+// the rows of src compute columns of G for the features that are likely to be chosen soon. The criterion f needs only
+// the target, which is in memory. The choice does not depend on the number of passes.
 func selectTargetStream(ctx context.Context, src stream.Source, std *gram.Standardizer, t *target, opt StreamOptions) (*Result, error) {
 	d := len(std.Columns)
 	if err := opt.Validate(d); err != nil {
@@ -19,7 +19,7 @@ func selectTargetStream(ctx context.Context, src stream.Source, std *gram.Standa
 		return nil, errRefineNeedsGram(d)
 	}
 	opt.Options = opt.withDefaults(d)
-	s := &streamEngine{rows: newReader(src, std, &opt), readyTarget: t}
+	s := &streamEngine{rows: newReader(src, std, &opt), givenTarget: t}
 	t.unit = s.rows.unit
 	if opt.Profile != nil {
 		s.entryCount = opt.Profile.Entries
@@ -30,7 +30,7 @@ func selectTargetStream(ctx context.Context, src stream.Source, std *gram.Standa
 		return nil, err
 	}
 	s.applyPlan(plan, opt.Seed)
-	if err := s.startWithTarget(ctx, nil); err != nil {
+	if err := s.startGivenTarget(ctx, nil); err != nil {
 		return nil, err
 	}
 	var r *Result
@@ -38,7 +38,7 @@ func selectTargetStream(ctx context.Context, src stream.Source, std *gram.Standa
 		r, err = s.selectBlocks(ctx, plan.slots, opt.Options)
 	} else {
 		s.allocateCandidates(plan.slots, plan.batch)
-		s.refreshNumbers = plan.refreshNumbers
+		s.refreshGramFloats = plan.refreshGramFloats
 		r, err = runLayers(ctx, s, s.criterion, opt.Options, nil)
 	}
 	if err != nil {
@@ -48,24 +48,24 @@ func selectTargetStream(ctx context.Context, src stream.Source, std *gram.Standa
 	return r, nil
 }
 
-func (s *streamEngine) startWithTarget(ctx context.Context, excluded []bool) error {
+func (s *streamEngine) startGivenTarget(ctx context.Context, excluded []bool) error {
 	g0 := make([]float64, s.rows.d)
-	err := s.rows.runPass(ctx, rowPass{purpose: "start of the criterion", sums: append(s.sketch.sums(), g0), addBlock: func(b *block) {
+	err := s.rows.runPass(ctx, rowPass{purpose: "start of the criterion", sums: append(s.sketch.passSums(), g0), addBlock: func(b *rowBlock) {
 		s.rows.addSquares(b, g0)
 		s.sketch.addRows(s.rows, b)
 	}, finish: func() {
-		s.rows.finishSquares(g0)
+		s.rows.unshiftSquares(g0)
 		s.sketch.removeShift(s.rows)
 	}})
 	if err != nil {
 		return err
 	}
 	if excluded != nil {
-		if err := s.readyTarget.startLayer(s.rows.team, excluded); err != nil {
+		if err := s.givenTarget.startLayer(s.rows.team, excluded); err != nil {
 			return err
 		}
 	}
-	if s.target, err = newGramEngine(nil, g0, s.readyTarget, s.rows.workers); err == nil && excluded != nil {
+	if s.target, err = newGramEngine(nil, g0, s.givenTarget, s.rows.workers); err == nil && excluded != nil {
 		err = s.target.startLayer(g0, excluded)
 	}
 	if err != nil {

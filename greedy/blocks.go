@@ -12,18 +12,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// blockEngine is Algorithm 1 for blocks of features. E is the residual of G, and Γ is the residual of H (equal to E if
-// H = G). Block g reduces the square norm of the residual target by
+// blockEngine runs Algorithm 1 for blocks, i.e. groups of features that are chosen together. E is the residual of G,
+// and Γ is the residual of the target H (E itself if H = G). Block g reduces the squared norm of Γ by
 //
 //	tr(E_gg⁺ (ΓᵀΓ)_gg),
 //
 // which is fᵢ/gᵢ if the block has one feature i. It is the squared norm of Γ_g L⁻ᵀ, with the Cholesky factorization
-// E_gg = LLᵀ. The next pivot is the feature with the largest share left. Features with a share of at most
-// exhaustedShare are skipped, as in the choice of single features. Once g is chosen, Γ and E are deflated by Γ_g L⁻ᵀ.
+// E_gg = LLᵀ. The next pivot of the factorization is the feature that has kept the largest share of its initial g.
+// Features with a share of at most exhaustedShare are skipped, as in the choice of single features. Once g is chosen,
+// ΥᵀΩ is subtracted from Γ and ΩᵀΩ from E, with Υ = L⁻¹Γ_gᵀ and Ω = L⁻¹E_g, E_g being the rows of E in g.
 //
-// Γ is stored in full, c×d, and deflated in place. As no number comes from a recursion of squares, no number has to be
-// recomputed. With blocks of b features, a turn costs bcd flops for the gains and 2bcd for the deflation. If G is not
-// in memory, Γ of a target of few rows is, and passes compute columns of G (blocks_stream.go).
+// Γ is stored in full, c×d, and updated in place. The gains are computed from Γ itself, not by a recursion like that of
+// f (criterion.go), and need no recomputation. With blocks of b features, a turn costs bcd flops for the gains and 2bcd
+// for the update of Γ. If G is not in memory, passes compute its columns (blocks_stream.go).
 type blockEngine struct {
 	*gramEngine
 	source         gramSource
@@ -32,16 +33,16 @@ type blockEngine struct {
 	residualBlocks [][]float64            // E_gg of each block, b×b
 	startGains     []float64              // gains at the start of the layer
 	blockGains     []float64              // gains in this turn; 0 for blocks that cannot be chosen
-	// factors of E_gg from which blockGains were computed.
-	factors []factor
+	// factors has the Cholesky factors of E_gg from which blockGains were computed, by block.
+	factors []blockFactor
 }
 
 // gramSource supplies columns and blocks of G, in the engine's units.
 type gramSource interface {
-	// blockGramsTo writes the entries below the diagonal of G_gg of each block to its n×n matrix.
+	// blockGramsTo writes G_gg below its diagonal into the n×n matrix to[i], for each block i with n features g.
 	blockGramsTo(ctx context.Context, list []method.Block, to [][]float64) error
-	// gramColumns returns the columns of G of the features. likely(room) lists up to room features whose columns may
-	// be needed next, the likeliest first.
+	// gramColumns returns the columns of G that belong to the features. likely(room) lists up to room features whose
+	// columns may be needed next, the likeliest first.
 	gramColumns(ctx context.Context, features []int, likely func(room int) []int) ([][]float64, error)
 	// restartWithout starts another layer without the excluded features. If excluded is nil, it starts the first layer
 	// anew.
@@ -50,7 +51,7 @@ type gramSource interface {
 }
 
 func newBlockEngine(ctx context.Context, m *gramEngine, from gramSource, list []method.Block) (*blockEngine, error) {
-	b := &blockEngine{gramEngine: m, source: from, blockList: list, residualBlocks: make([][]float64, len(list)), blockGains: make([]float64, len(list)), factors: make([]factor, len(list))}
+	b := &blockEngine{gramEngine: m, source: from, blockList: list, residualBlocks: make([][]float64, len(list)), blockGains: make([]float64, len(list)), factors: make([]blockFactor, len(list))}
 	return b, b.fillResiduals(ctx)
 }
 
@@ -82,7 +83,7 @@ func (b *blockEngine) fillResiduals(ctx context.Context) error {
 			e[a*n+a] = b.g[p]
 		}
 	})
-	if !b.target.isSelf { // if the target is G itself, no gain is noise before its features are exhausted
+	if !b.target.isSelf { // if the target is G itself, no gain is noise before the block's features are exhausted
 		b.computeGains(func(int) bool { return true })
 		b.startGains = slices.Clone(b.blockGains)
 	}
@@ -121,12 +122,12 @@ func (m *gramEngine) restartWithout(ctx context.Context, excluded []bool) (*gram
 	return m, err
 }
 
-// computeGains sets the gains of the blocks that may be chosen, in the engine's units. Each gain is a sum over parts
-// of Γ_g. The sizes of the parts depend on the block alone, not on the number of workers.
+// computeGains sets the gains of the blocks that may be chosen, in the engine's units. Each gain is summed over parts
+// of Γ_g, whose sizes depend on the block alone. So the sum has the same bits for any number of workers.
 func (b *blockEngine) computeGains(mayChoose func(block int) bool) {
 	c := b.targetHeight()
 	kernel.Each(b.workers, len(b.blockList), func(i int) {
-		b.blockGains[i], b.factors[i] = 0, factor{}
+		b.blockGains[i], b.factors[i] = 0, blockFactor{}
 		if mayChoose(i) {
 			b.factors[i] = b.factorBlock(i)
 		}
@@ -143,7 +144,7 @@ func (b *blockEngine) computeGains(mayChoose func(block int) bool) {
 		}
 	}
 	gains := make([]float64, len(parts))
-	kernel.Each(b.workers, len(parts), func(n int) { gains[n] = b.partGain(parts[n]) })
+	kernel.Each(b.workers, len(parts), func(n int) { gains[n] = b.gainOfPart(parts[n]) })
 	for n, p := range parts {
 		b.blockGains[p.block] += gains[n]
 	}
@@ -153,20 +154,21 @@ func (b *blockEngine) computeGains(mayChoose func(block int) bool) {
 type blockPart struct{ block, from, to int }
 
 const (
-	// valuesPerPart is the number of values of Γ_g that are solved together, so that they stay in a cache.
+	// valuesPerPart is the number of values in a part of Γ_g: few enough to stay in a cache while L⁻¹ is applied to
+	// them. minPartWidth is the least number of rows in a part.
 	valuesPerPart = 1 << 15
 	minPartWidth  = 16
 )
 
-// factor is the Cholesky factor of the rows and columns of E_gg that belong to the pivots of the block.
-type factor struct {
+// blockFactor is the Cholesky factor L of E_gg of one block, restricted to its pivots (see blockEngine).
+type blockFactor struct {
 	pivots []int     // features, in the order of the factorization
-	lower  []float64 // n×n; row m, for pivot m, has its first m+1 numbers set
+	lower  []float64 // L, n×n, lower triangular; row m belongs to pivots[m]
 }
 
-// factorBlock computes the Cholesky factor of E_gg of block i. The next pivot is the feature with the largest share
-// left, down to exhaustedShare. It costs n³/3 flops for a block of n features.
-func (b *blockEngine) factorBlock(i int) factor {
+// factorBlock computes the Cholesky factor of E_gg of block i, with pivots as described at blockEngine. It costs n³/3
+// flops for a block of n features.
+func (b *blockEngine) factorBlock(i int) blockFactor {
 	members := b.blockList[i].Members
 	var live []int // indices into members
 	for a, p := range members {
@@ -207,7 +209,7 @@ func (b *blockEngine) factorBlock(i int) factor {
 			}
 		}
 	}
-	f := factor{lower: make([]float64, len(order)*n)}
+	f := blockFactor{lower: make([]float64, len(order)*n)}
 	for m, s := range order {
 		f.pivots = append(f.pivots, members[live[s]])
 		copy(f.lower[m*len(order):(m+1)*len(order)], low[s*n:(s+1)*n])
@@ -215,7 +217,7 @@ func (b *blockEngine) factorBlock(i int) factor {
 	return f
 }
 
-func (b *blockEngine) partGain(p blockPart) (gain float64) {
+func (b *blockEngine) gainOfPart(p blockPart) (gain float64) {
 	f := b.factors[p.block]
 	n, width := len(f.pivots), p.to-p.from
 	rows := make([]float64, n*width)
@@ -230,8 +232,8 @@ func (b *blockEngine) partGain(p blockPart) (gain float64) {
 	return gain
 }
 
-// solveRows replaces the matrix X by L⁻¹X. Each row of X has width numbers.
-func (f *factor) solveRows(rows []float64, width int) {
+// solveRows replaces the matrix X by L⁻¹X. rows has the rows of X one after the other, each of width numbers.
+func (f *blockFactor) solveRows(rows []float64, width int) {
 	n := len(f.pivots)
 	for m := range n {
 		row := rows[m*width : (m+1)*width]
@@ -248,7 +250,7 @@ func (b *blockEngine) gammaRow(p int) []float64 {
 
 // takeBlock adds block i to S. It records in r the features of the block, each with the amount by which it reduces the
 // residual target: first the pivots, then the features that the pivots explain. For likely, see gramSource.
-func (b *blockEngine) takeBlock(ctx context.Context, i int, isFirstLayer bool, r *recorder, likely func(room int) []int) (score float64, err error) {
+func (b *blockEngine) takeBlock(ctx context.Context, i int, isFirstLayer bool, r *resultRecorder, likely func(room int) []int) (score float64, err error) {
 	c, pivots := b.targetHeight(), b.factors[i].pivots
 	columns, err := b.source.gramColumns(ctx, pivots, likely)
 	if err != nil {
@@ -314,7 +316,8 @@ func (b *blockEngine) takeBlock(ctx context.Context, i int, isFirstLayer bool, r
 	return score, nil
 }
 
-// deflateBlocks subtracts ΩᵀΩ from E_gg of the remaining blocks. Their diagonal, which is g, is already up to date.
+// deflateBlocks subtracts ΩᵀΩ from E_gg of the remaining blocks; Ω has the ω of the chosen block as rows. The diagonals
+// of E_gg, which are in g, are already up to date.
 func (b *blockEngine) deflateBlocks(omega kernel.Matrix[float64]) {
 	kernel.Each(b.workers, len(b.blockList), func(i int) {
 		members, e := b.blockList[i].Members, b.residualBlocks[i]
@@ -338,8 +341,8 @@ func (b *blockEngine) deflateBlocks(omega kernel.Matrix[float64]) {
 	})
 }
 
-// blocksBytes returns the memory that is needed in addition if blocks of at most `largest` features are chosen in
-// place of single features, for a target of `rows` rows.
+// blocksBytes returns the memory that a choice of blocks of at most `largest` features needs in addition to a choice of
+// single features, for a target of `rows` rows. If largest is 0, features are chosen one by one.
 func blocksBytes(d, rows, largest, threads int) int64 {
 	if largest == 0 {
 		return 0
@@ -353,8 +356,8 @@ func errBlocksNeedGram(remedy string) error {
 }
 
 const (
-	// remedyWithoutGram is the advice if G does not fit. For blocks without G, squares of Γ = E would come from a
-	// recursion, and there is no bound for its rounding.
+	// remedyWithoutGram is the advice for a choice of blocks if G does not fit in memory. If H = G, Γ does not fit
+	// either, and a recursion of the gains of blocks would have rounding errors without a known bound.
 	remedyWithoutGram = "raise {memory-limit}, or choose {method} partgreedy, which works on sums of features and reads the rows again"
 	remedyOnePass     = "{passes} 1 chooses by the {sketch} alone; or leave {sketch} out"
 )

@@ -10,18 +10,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// selectBlocks chooses blocks as selectInMemory chooses features: by gain per cost if costs differ. Under a budget it
-// also runs greedy by gain alone, which begins with the best single block, and returns the better result. Each of the
-// two results may be arbitrarily far from the best set. The better of the two is not, if gains fall as the set grows
-// (Khuller, Moss, Naor, "The budgeted maximum coverage problem", Information Processing Letters 70 (1999); Leskovec et
-// al., "Cost-effective outbreak detection in networks", KDD 2007, section 3.2).
+// selectBlocks chooses blocks as selectInMemory chooses features. If costs differ, it chooses by gain per cost. Under a
+// budget it then also chooses by gain alone, which begins with the best single block, and returns the better of the two
+// results. Each of the two may be arbitrarily far from the best set. The better one cannot be, if each block's gain
+// falls as the set grows (Khuller, Moss, Naor, "The budgeted maximum coverage problem", Information Processing Letters
+// 70 (1999); Leskovec et al., "Cost-effective outbreak detection in networks", KDD 2007, section 3.2).
 func selectBlocks(ctx context.Context, m *gramEngine, from gramSource, opt Options) (*Result, error) {
 	choose := func(perCost bool) (*Result, error) {
 		b, err := newBlockEngine(ctx, m, from, opt.Blocks)
 		if err != nil {
 			return nil, err
 		}
-		return runBlocks(ctx, b, opt, perCost)
+		return runBlockLayers(ctx, b, opt, perCost)
 	}
 	best, err := choose(opt.HasCosts())
 	if err != nil || !opt.HasCosts() || opt.Budget == 0 {
@@ -35,7 +35,7 @@ func selectBlocks(ctx context.Context, m *gramEngine, from gramSource, opt Optio
 		return nil, err
 	}
 	if floats.Sum(plain.firstLayerGains()) > floats.Sum(best.firstLayerGains())*(1+tieShare) {
-		plain.Warnings = append(plain.Warnings, stream.Textf("within the budget the choice by gain alone explains more than the one by gain per cost, and is taken"))
+		plain.Warnings = append(plain.Warnings, stream.Textf("within the budget the choice by gain alone explains more than the choice by gain per cost, and was used"))
 		return plain, nil
 	}
 	return best, nil
@@ -44,16 +44,16 @@ func selectBlocks(ctx context.Context, m *gramEngine, from gramSource, opt Optio
 // blockRun is a selection of blocks in progress.
 type blockRun struct {
 	*blockEngine
-	*recorder
+	*resultRecorder
 	opt          Options
 	perCost      bool
-	gate         *gate
-	budgetLeft   float64 // costs of further blocks must not exceed it
+	gate         *choiceFilter
+	budgetLeft   float64 // rest of the budget; +Inf without a budget
 	chosenBlocks []bool  // by block
 	turns        blockResult
 }
 
-// blockResult holds the fields of Result that are counted in blocks.
+// blockResult has the fields of Result that have one entry for each chosen block.
 type blockResult struct {
 	order        []int
 	score, error []float64
@@ -61,13 +61,13 @@ type blockResult struct {
 	ties         []Tie
 }
 
-// budgetShare is the share of a budget by which costs may exceed it, because of rounding.
+// budgetShare is the share of the budget by which the costs of the chosen blocks may exceed it, because of rounding.
 const budgetShare = 1e-12
 
-func runBlocks(ctx context.Context, b *blockEngine, opt Options, perCost bool) (*Result, error) {
+func runBlockLayers(ctx context.Context, b *blockEngine, opt Options, perCost bool) (*Result, error) {
 	s := &blockRun{
-		blockEngine: b, recorder: newRecorder(b.criterion), opt: opt, perCost: perCost,
-		gate: newGate(opt.Choice, b.d), budgetLeft: math.Inf(1), chosenBlocks: make([]bool, len(b.blockList)),
+		blockEngine: b, resultRecorder: newRecorder(b.criterion), opt: opt, perCost: perCost,
+		gate: newChoiceFilter(opt.Choice, b.d), budgetLeft: math.Inf(1), chosenBlocks: make([]bool, len(b.blockList)),
 	}
 	if opt.Budget > 0 {
 		s.budgetLeft = opt.Budget * (1 + budgetShare)
@@ -98,7 +98,7 @@ func runBlocks(ctx context.Context, b *blockEngine, opt Options, perCost bool) (
 }
 
 func (s *blockRun) canChoose(i int) bool {
-	return !s.chosenBlocks[i] && s.gate.isOpen(i) && s.blockList[i].Cost <= s.budgetLeft
+	return !s.chosenBlocks[i] && s.gate.allows(i) && s.blockList[i].Cost <= s.budgetLeft
 }
 
 func (s *blockRun) canChooseAny() bool {
@@ -110,7 +110,7 @@ func (s *blockRun) canChooseAny() bool {
 	return false
 }
 
-func (s *blockRun) chooseBlockLayer(ctx context.Context) (ending, error) {
+func (s *blockRun) chooseBlockLayer(ctx context.Context) (endReason, error) {
 	for len(s.turns.order) < s.opt.K {
 		if err := ctx.Err(); err != nil {
 			return notEnded, err
@@ -151,12 +151,12 @@ func (s *blockRun) chooseBlockLayer(ctx context.Context) (ending, error) {
 	return notEnded, nil
 }
 
-// bestBlock returns the lowest of the blocks whose gain, or gain per cost, is equal to the best within tieShare. ties
-// are the other blocks among these.
-func (s *blockRun) bestBlock() (first int, ties []int, end ending) {
+// bestBlock returns the block with the largest gain, or gain per cost. Blocks whose values are within tieShare of the
+// largest are tied: first is the lowest of them in order, and ties has the others.
+func (s *blockRun) bestBlock() (first int, ties []int, end endReason) {
 	best := 0.0
 	for i := range s.blockList {
-		best = max(best, s.blockValue(i))
+		best = max(best, s.gainOrGainPerCost(i))
 	}
 	if best == 0 {
 		return -1, nil, rankReached
@@ -164,10 +164,10 @@ func (s *blockRun) bestBlock() (first int, ties []int, end ending) {
 	first = -1
 	noise := !s.target.isSelf
 	for i := range s.blockList {
-		if s.blockValue(i) < best*(1-tieShare) {
+		if s.gainOrGainPerCost(i) < best*(1-tieShare) {
 			continue
 		}
-		noise = noise && !(s.blockGains[i] > targetShare*s.startGains[i])
+		noise = noise && !(s.blockGains[i] > targetNoiseShare*s.startGains[i])
 		if first < 0 {
 			first = i
 		} else {
@@ -191,7 +191,7 @@ func (s *blockRun) blockGainShare(i int) float64 {
 	return gain / whole
 }
 
-func (s *blockRun) blockValue(i int) float64 {
+func (s *blockRun) gainOrGainPerCost(i int) float64 {
 	if s.perCost {
 		return s.blockGains[i] / s.blockList[i].Cost
 	}
@@ -199,7 +199,7 @@ func (s *blockRun) blockValue(i int) float64 {
 }
 
 func (s *blockRun) chooseBlock(ctx context.Context, i int) error {
-	score, err := s.takeBlock(ctx, i, len(s.layerEnds) == 0, s.recorder, func(room int) []int { return s.nextLikelyFeatures(i, room) })
+	score, err := s.takeBlock(ctx, i, len(s.layerEnds) == 0, s.resultRecorder, func(room int) []int { return s.nextLikelyFeatures(i, room) })
 	if err != nil {
 		return err
 	}
@@ -213,11 +213,12 @@ func (s *blockRun) chooseBlock(ctx context.Context, i int) error {
 	return nil
 }
 
-// nextLikelyFeatures lists at most room features, from the blocks of highest value other than block i.
+// nextLikelyFeatures lists at most room features: the pivots of the blocks with the largest gains, or gains per cost,
+// without block i.
 func (s *blockRun) nextLikelyFeatures(i, room int) (features []int) {
 	values := make([]float64, len(s.blockList))
 	for j := range values {
-		values[j] = s.blockValue(j)
+		values[j] = s.gainOrGainPerCost(j)
 	}
 	order, _ := method.Rank(values, func(_, _ float64) bool { return false })
 	for _, j := range order {
@@ -234,7 +235,7 @@ func (s *blockRun) nextLikelyFeatures(i, room int) (features []int) {
 }
 
 func (s *blockRun) finishBlocks() *Result {
-	// Exhausted depends on the number of blocks; recorder.finishResult counts features.
+	// finishResult counts features. Exhausted and other fields that count blocks are set after it.
 	opt := s.opt
 	opt.K, opt.Groups = len(s.Order), s.opt.Groups
 	r := s.finishResult(opt)
@@ -246,8 +247,8 @@ func (s *blockRun) finishBlocks() *Result {
 	return r
 }
 
-// singleFeatureOptions turns a choice among blocks of one feature each into the same choice among features, for the
-// engines for features. It returns other options unchanged.
+// singleFeatureOptions replaces blocks of one feature each by the features themselves, so that an engine for single
+// features can be used. Options with larger blocks, or without blocks, stay unchanged.
 func singleFeatureOptions(opt Options) Options {
 	if opt.Blocks == nil || !opt.Single() {
 		return opt

@@ -11,17 +11,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// passBlockSource supplies blocks and columns of G if the target is in memory but G is not. One pass computes the parts of
-// G within the blocks. Other passes fetch columns of G for the chosen block and for the blocks of the next highest
-// value.
+// passBlockSource is the gramSource if the target is in memory but G is not. One pass computes G_gg of all blocks g.
+// Other passes compute columns of G for the chosen block and for the blocks that are likely to be chosen next.
 type passBlockSource struct {
 	*streamEngine
 	columnRoom  int               // capacity of columnCache
 	columnCache map[int][]float64 // columns of G, by feature
 }
 
-// selectBlocks chooses blocks from rows, for a target in memory, with memory for room columns of G. Half of this
-// memory is for columnCache, because each column is copied so that it can be freed alone.
+// selectBlocks chooses blocks by passes over the rows, for a target in memory. There is memory for `room` columns of G,
+// but the cache holds at most half as many: a pass computes its columns in one array, and each column is then copied,
+// so that it can be freed alone.
 func (s *streamEngine) selectBlocks(ctx context.Context, room int, opt Options) (*Result, error) {
 	return selectBlocks(ctx, s.target, &passBlockSource{streamEngine: s, columnRoom: room / 2, columnCache: make(map[int][]float64)}, opt)
 }
@@ -29,7 +29,7 @@ func (s *streamEngine) selectBlocks(ctx context.Context, room int, opt Options) 
 func (s *passBlockSource) blockGramsTo(ctx context.Context, list []method.Block, to [][]float64) error {
 	return s.rows.runPass(ctx, rowPass{
 		purpose: "products within groups", sums: to,
-		addBlock: func(b *block) { s.rows.addBlockGrams(b, list, to) }, finish: func() { s.rows.finishBlockGrams(list, to) },
+		addBlock: func(b *rowBlock) { s.rows.addBlockGrams(b, list, to) }, finish: func() { s.rows.unshiftBlockGrams(list, to) },
 	})
 }
 
@@ -58,12 +58,12 @@ func (s *passBlockSource) gramColumns(ctx context.Context, features []int, likel
 func (s *passBlockSource) readColumns(ctx context.Context, features []int) error {
 	d := s.rows.d
 	columns := make([]float64, len(features)*d)
-	err := s.rows.runPass(ctx, rowPass{purpose: fmt.Sprintf("columns of %d features", len(features)), sums: [][]float64{columns}, addBlock: func(b *block) {
+	err := s.rows.runPass(ctx, rowPass{purpose: fmt.Sprintf("columns of %d features", len(features)), sums: [][]float64{columns}, addBlock: func(b *rowBlock) {
 		if b.sparse == nil {
 			s.scratch = rows.Resize(s.scratch, len(features)*b.rows)
 		}
 		s.rows.addColumns(b, columns, features, s.scratch)
-	}, finish: func() { s.rows.finishColumns(columns, features) }})
+	}, finish: func() { s.rows.unshiftColumns(columns, features) }})
 	if err != nil {
 		return err
 	}
@@ -78,9 +78,9 @@ func (s *passBlockSource) restartWithout(ctx context.Context, excluded []bool) (
 	return s.target, err
 }
 
-// addBlockGrams adds the contribution of the rows of b to the entries below the diagonal of G_gg for each block g. It
-// costs n·Σb² flops for n rows and blocks of b features.
-func (r *reader) addBlockGrams(b *block, list []method.Block, to [][]float64) {
+// addBlockGrams adds the contribution of a block of n rows to the entries of G_gg below its diagonal, for each block g
+// of features in the list. It costs n·Σs² flops, s being the number of features in a block.
+func (r *reader) addBlockGrams(b *rowBlock, list []method.Block, to [][]float64) {
 	kernel.Each(r.workers, len(list), func(i int) {
 		members := list[i].Members
 		n := len(members)
@@ -102,7 +102,7 @@ func (r *reader) addBlockGrams(b *block, list []method.Block, to [][]float64) {
 	})
 }
 
-func (r *reader) finishBlockGrams(list []method.Block, to [][]float64) {
+func (r *reader) unshiftBlockGrams(list []method.Block, to [][]float64) {
 	if r.weight == 0 {
 		return
 	}
@@ -129,12 +129,13 @@ func (s *sparseBlock) columnProduct(p, q int) (sum float64) {
 	return sum
 }
 
-// blockStarts bounds the passes that a choice of blocks makes for other purposes than columns. Under a budget the
-// choice is made twice, each time with one pass for the criterion and one for G within blocks.
-const blockStarts = 3
+// maxBlockStartPasses bounds the passes that a choice of blocks needs in addition to the passes for columns and the
+// first pass for the criterion. Under a budget the choice is made twice. Each time there is one pass for G within
+// blocks, and the second time also one for the criterion.
+const maxBlockStartPasses = 3
 
-// streamedBlocksBytes returns the memory that is needed in addition if blocks of at most `largest` features are chosen
-// from rows, for a target of `rows` rows.
+// streamedBlocksBytes is blocksBytes for a choice by passes over the rows of the data; `rows` counts the rows of the
+// target.
 func streamedBlocksBytes(d, rows, largest, threads int) int64 {
 	if largest == 0 {
 		return 0

@@ -96,7 +96,7 @@ func TestBlocksFromRows(t *testing.T) {
 					}
 					src.Passes = 0
 					got := mustStream(t, src, StreamOptions{Options: opt, Scale: gram.ScaleStandard, Memory: memory})
-					if got.Passes != src.Passes || got.Passes > 2+2*features+blockStarts {
+					if got.Passes != src.Passes || got.Passes > 2+2*features+maxBlockStartPasses {
 						t.Errorf("%s, %s: %d passes reported, %d made, for %d features", c.name, name, got.Passes, src.Passes, features)
 					}
 					sameBlocks(t, c.name+", "+name, got, want)

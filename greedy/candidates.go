@@ -34,24 +34,25 @@ func (s *streamEngine) candidateProduct(slot int) []float64 {
 	return s.product[slot*s.rows.d : (slot+1)*s.rows.d]
 }
 
-// fetchCandidates reads the rows once. It fetches columns of G for the features in must that are not candidates yet,
-// and for likely features until a batch is full. It also computes the missing products of older candidates.
-func (s *streamEngine) fetchCandidates(ctx context.Context, must []int) error {
+// fetchCandidates makes one pass over the rows. It computes columns of G for the required features that are not
+// candidates yet, and for features that are likely to be chosen soon, until a batch is full. It also computes the
+// products Rδ of older candidates that have none yet (see streamEngine).
+func (s *streamEngine) fetchCandidates(ctx context.Context, required []int) error {
 	d := s.rows.d
-	keep := make(map[int]bool, len(must))
-	var want []int
-	for _, i := range must {
+	keep := make(map[int]bool, len(required))
+	var wanted []int
+	for _, i := range required {
 		keep[i] = true
 		if s.slotOf[i] < 0 {
-			want = append(want, i)
+			wanted = append(wanted, i)
 		}
 	}
 	if s.sketch != nil {
-		want = s.addLikely(want)
+		wanted = s.addLikelyFeatures(wanted)
 	}
-	oldCount := len(s.slotFeature) - s.placeCandidates(want, keep)
-	// With rows in memory, a product costs as much as a pass, so it is computed only for features in must.
-	pending := s.groupPending(oldCount, func(q int) bool { return s.sketch != nil || keep[q] })
+	oldCount := len(s.slotFeature) - s.placeCandidates(wanted, keep)
+	// With rows in memory, a product costs as much as a pass, so it is computed only for required features.
+	pending := s.groupPendingProducts(oldCount, func(q int) bool { return s.sketch != nil || keep[q] })
 	fresh := s.slotFeature[oldCount:]
 	delta, product := s.delta[oldCount*d:], s.product
 	if s.target == nil {
@@ -61,15 +62,15 @@ func (s *streamEngine) fetchCandidates(ctx context.Context, must []int) error {
 	clear(product)
 	sums := make([]float64, oldCount-pending)
 	purpose := fmt.Sprintf("columns of %d candidates, products of %d", len(fresh), len(sums))
-	err := s.rows.runPass(ctx, rowPass{purpose: purpose, sums: [][]float64{delta, product, sums}, addBlock: func(b *block) {
+	err := s.rows.runPass(ctx, rowPass{purpose: purpose, sums: [][]float64{delta, product, sums}, addBlock: func(b *rowBlock) {
 		if b.sparse == nil {
 			s.scratch = rows.Resize(s.scratch, max(len(fresh), len(sums))*b.rows)
 		}
 		s.rows.addColumns(b, delta, fresh, s.scratch)
 		s.rows.addProducts(b, product, s.delta[pending*d:oldCount*d], len(sums), s.scratch, sums)
 	}, finish: func() {
-		s.rows.finishColumns(delta, fresh)
-		s.rows.finishProducts(product, sums)
+		s.rows.unshiftColumns(delta, fresh)
+		s.rows.unshiftProducts(product, sums)
 	}, outputs: [][]float64{delta, product}})
 	if err != nil {
 		return err
@@ -78,23 +79,23 @@ func (s *streamEngine) fetchCandidates(ctx context.Context, must []int) error {
 	return nil
 }
 
-// addLikely adds features to want until it has a batch: first the features that the sketch expects to be chosen soon,
-// then the features with the highest upper bound of the score. Only the error of the recursion makes these last
-// features contenders, so their f must be computed exactly.
-func (s *streamEngine) addLikely(want []int) []int {
-	taken := make(map[int]bool, len(want))
-	for _, i := range want {
+// addLikelyFeatures appends features to wanted until a batch is full. First come the features that the sketch predicts
+// to be chosen soon, and then the features with the highest upper bounds of the score. The latter may be the best only
+// because the error bound of the recursion is large, so their exact f will be needed.
+func (s *streamEngine) addLikelyFeatures(wanted []int) []int {
+	taken := make(map[int]bool, len(wanted))
+	for _, i := range wanted {
 		taken[i] = true
 	}
 	isCandidate := func(i int) bool { return s.slotOf[i] >= 0 || taken[i] }
-	if room := s.batch - len(want); room > 0 {
+	if room := s.batch - len(wanted); room > 0 {
 		for _, i := range newPredictor(s).likelyFeatures(room, isCandidate) {
-			want, taken[i] = append(want, i), true
+			wanted, taken[i] = append(wanted, i), true
 		}
 	}
-	room := s.batch - len(want)
+	room := s.batch - len(wanted)
 	if room <= 0 || s.target != nil {
-		return want
+		return wanted
 	}
 	var others []int
 	for i, ok := range s.alive {
@@ -103,19 +104,19 @@ func (s *streamEngine) addLikely(want []int) []int {
 		}
 	}
 	sort.SliceStable(others, func(a, b int) bool { return s.scoreUpperBound(others[a]) > s.scoreUpperBound(others[b]) })
-	return append(want, others[:min(room, len(others))]...)
+	return append(wanted, others[:min(room, len(others))]...)
 }
 
-// scoreUpperBound returns the bound by which candidates are ranked. A candidate near exhaustion may have a low score
-// but a high upper bound. Without its columns, it would have to be fetched again and again to show that it is not the
-// best.
+// scoreUpperBound returns an upper bound of the score of feature i. Candidates are ranked by this bound and not by the
+// score. A feature near exhaustion may have a low score but a high upper bound, and without its column it would be
+// fetched again and again, only to show that it is not the best.
 func (s *streamEngine) scoreUpperBound(i int) float64 {
 	_, high := s.scoreBounds(i)
 	return high
 }
 
-// deflateFetched turns the fetched columns into residuals, in place. In the slots from oldCount on, G₍:,p₎ becomes δ.
-// In the slots [pending, oldCount), Gδ becomes Rδ.
+// deflateFetched turns the columns that a pass has computed into residuals, in place. In the slots from oldCount on,
+// columns of G become δ. In the slots [pending, oldCount), Gδ becomes Rδ.
 func (s *streamEngine) deflateFetched(pending, oldCount int) {
 	n := int(min(s.rows.std.Rows, 1<<40))
 	size := math.Sqrt(s.unchosenTrace())
@@ -147,8 +148,8 @@ func (s *streamEngine) deflateFetched(pending, oldCount int) {
 
 // placeCandidates gives each wanted feature one of the last slots. It uses free slots first, and then the slots of the
 // candidates with the lowest upper bounds that are not in keep. If the features in keep fill all slots, the last
-// features of want get no slot. It returns the number of features placed.
-func (s *streamEngine) placeCandidates(want []int, keep map[int]bool) int {
+// features of wanted get no slot. It returns the number of features placed.
+func (s *streamEngine) placeCandidates(wanted []int, keep map[int]bool) int {
 	var slots []int
 	for k, q := range s.slotFeature {
 		if q < 0 || !keep[q] {
@@ -167,8 +168,8 @@ func (s *streamEngine) placeCandidates(want []int, keep map[int]bool) int {
 		}
 	}
 	sort.SliceStable(slots, func(a, b int) bool { return worth[slots[a]] < worth[slots[b]] })
-	want = want[:min(len(want), len(slots))]
-	slots = slots[:len(want)]
+	wanted = wanted[:min(len(wanted), len(slots))]
+	slots = slots[:len(wanted)]
 	for _, k := range slots {
 		if s.slotFeature[k] >= 0 {
 			s.freeSlot(k)
@@ -179,17 +180,17 @@ func (s *streamEngine) placeCandidates(want []int, keep map[int]bool) int {
 	for n := len(slots) - 1; n >= 0; n-- {
 		s.swapSlots(slots[n], len(s.slotFeature)-len(slots)+n)
 	}
-	for n, i := range want {
-		k := len(s.slotFeature) - len(want) + n
+	for n, i := range wanted {
+		k := len(s.slotFeature) - len(wanted) + n
 		s.slotFeature[k], s.slotOf[i] = i, k
 	}
-	return len(want)
+	return len(wanted)
 }
 
-// groupPending finds the live candidates that have no product and for which isDue is true. It moves them to the end of
-// the slots below oldCount, because products over the rows are fastest for neighbouring slots. It returns the first of
-// these slots.
-func (s *streamEngine) groupPending(oldCount int, isDue func(q int) bool) (pending int) {
+// groupPendingProducts finds the live candidates that have no product and for which isDue is true. It moves them to the
+// end of the slots below oldCount, because one matrix product computes them fastest in consecutive slots. It returns
+// the first of these slots.
+func (s *streamEngine) groupPendingProducts(oldCount int, isDue func(q int) bool) (pending int) {
 	pending = oldCount
 	if s.target != nil {
 		return pending

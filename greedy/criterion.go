@@ -3,14 +3,15 @@ package greedy
 import "math"
 
 const (
-	// exhaustedShare is the share of its sum of squares below which a feature is exhausted. Below this share, g is a
-	// difference of numbers 1e8 times as large, and f/g would compare rounding errors.
+	// A feature is exhausted, and no longer chosen, once its sum of squares g is at most exhaustedShare of its initial
+	// value. Its g is then a difference of numbers 1e8 times as large, and f/g would compare rounding errors.
 	exhaustedShare = 1e-8
-	// targetShare is the share of the first f below which f is rounding error, unless H = G. On ORL with one group
-	// f/f⁰ falls steadily to 1e-24 and stalls between 1e-24 and 1e-27. H = G needs no such test, because fᵢ ≥ gᵢ².
-	targetShare = 1e-24
-	// unit is the unit roundoff of float64.
-	unit = 0x1p-53
+	// targetNoiseShare is the share of f⁰, the initial f, up to which f counts as rounding error unless H = G. On ORL
+	// with one group of features, f/f⁰ falls steadily to 1e-24 and then stays between 1e-24 and 1e-27. For H = G no
+	// such test is needed, because fᵢ ≥ gᵢ².
+	targetNoiseShare = 1e-24
+	// unitRoundoff is the unit roundoff of float64.
+	unitRoundoff = 0x1p-53
 )
 
 // criterion holds f and g of Theorem 2 for every feature, and for each fᵢ a bound of the rounding error of its
@@ -21,7 +22,7 @@ type criterion struct {
 	f0, g0         []float64 // f and g at the start
 	errBound       []float64 // upper bound of |fᵢ − exact fᵢ|
 	targetNorm     []float64 // ‖H₍:,i₎‖; if H = G, only over the rows of features not yet chosen
-	upsilonSquares float64   // Σ ‖υ_r‖², over the same rows
+	upsilonSquares float64   // Σ ‖υ_r‖² over the choices r so far, over the same rows as targetNorm
 	isSelf         bool      // H = G
 	chosen         []bool    // in this layer or an earlier one
 	alive          []bool    // neither chosen nor exhausted
@@ -29,8 +30,8 @@ type criterion struct {
 	turn           int
 }
 
-// newCriterion keeps the slices f0 and g0. Excluded features were chosen by an earlier layer and do not take part:
-// their f⁰ and g⁰ are set to 0.
+// newCriterion uses the slices f0 and g0 without a copy. Excluded features were chosen by an earlier layer and do not
+// take part: their f⁰ and g⁰ are set to 0.
 func newCriterion(f0, g0 []float64, self bool, excluded []bool) *criterion {
 	for i, gone := range excluded {
 		if gone {
@@ -53,8 +54,8 @@ func newCriterion(f0, g0 []float64, self bool, excluded []bool) *criterion {
 	return c
 }
 
-// step is the effect of one choice on the criterion.
-type step struct {
+// choiceStep has the vectors by which the choice of feature p changes f and g (see applyStep).
+type choiceStep struct {
 	omega  []float64 // ω = δ/√δ_p, 0 at the chosen columns
 	h      []float64 // h = ERᵀυ: the product of each column of the residual target with υ
 	score  float64   // ‖υ‖² = f_p/g_p
@@ -63,18 +64,18 @@ type step struct {
 	hErr struct{ reach, norm float64 }
 }
 
-// applyStep updates f and g for the choice of p by Theorem 2. h is the bracket in that theorem.
+// applyStep updates f and g for the choice of p by Theorem 2. The vector h is the bracket in that theorem.
 //
 //	f ← f − 2 ω∘h + ‖υ‖² ω∘ω,  g ← g − ω∘ω
 //
-// The identity ‖γᵢ − υωᵢ‖² = ‖γᵢ‖² − 2ωᵢ γᵢᵀυ + ωᵢ²‖υ‖² holds for any ω and υ. So errors of ω and υ do not enter the
-// bound, which covers the rounding of this step alone.
-func (c *criterion) applyStep(p int, s *step) {
+// The identity ‖γᵢ − υωᵢ‖² = ‖γᵢ‖² − 2ωᵢ γᵢᵀυ + ωᵢ²‖υ‖² holds for any ω and υ. So errors of ω and υ do not enter
+// errBound, which covers only the rounding of this update and the error of h.
+func (c *criterion) applyStep(p int, s *choiceStep) {
 	for i, w := range s.omega {
 		c.isExact[i] = false
 		cross, square := 2*w*s.h[i], s.score*w*w
 		c.errBound[i] += 2*math.Abs(w)*(s.hErr.reach*c.targetNorm[i]+s.hErr.norm*math.Sqrt(c.g0[i])) +
-			4*unit*(math.Abs(c.f[i])+math.Abs(cross)+square)
+			4*unitRoundoff*(math.Abs(c.f[i])+math.Abs(cross)+square)
 		c.f[i] += square - cross
 		c.g[i] = max(c.g[i]-w*w, 0)
 		if c.g[i] <= exhaustedShare*c.g0[i] {
@@ -92,8 +93,8 @@ func (c *criterion) retireFeature(p int) {
 	c.chosen[p], c.alive[p] = true, false
 }
 
-// setExact stores the exact f of feature i. norm is ‖H₍:,i₎‖ over the rows that count (see targetNorm). From here on,
-// the error bound of the recursion uses it.
+// setExact stores the exact f of feature i. norm is ‖H₍:,i₎‖ over the rows that targetNorm counts; later error bounds
+// of fᵢ are computed from it.
 func (c *criterion) setExact(i int, f, norm float64) {
 	c.f[i], c.targetNorm[i], c.isExact[i] = f, norm, true
 	off := roundingBound(c.turn) * (norm + math.Sqrt(c.upsilonSquares*c.g0[i]))
@@ -112,4 +113,4 @@ func (c *criterion) remainingError() float64 {
 // roundings. The error hardly ever exceeds this bound (Higham and Mary 2019: λ√n·u holds with probability 1 −
 // 2·exp(−λ²/2); here λ = 6). With the worst-case bound n·u the guard would recompute far more often, always
 // needlessly.
-func roundingBound(n int) float64 { return unit * (8 + 6*math.Sqrt(float64(n))) }
+func roundingBound(n int) float64 { return unitRoundoff * (8 + 6*math.Sqrt(float64(n))) }

@@ -11,14 +11,14 @@
 //     (criterion.go, guard.go).
 //  3. δ = G₍:,p₎ − Σ ω_r ω_r[p], ω = δ/√δ_p; γ = H₍:,p₎ − Σ υ_r ω_r[p], υ = γ/√δ_p
 //     (memory.go).
-//  4. f ← f − 2 ω∘(Hᵀυ − Σ (υ_rᵀυ) ω_r) + ‖υ‖² ω∘ω, g ← g − ω∘ω (Theorem 2); on to 2.
+//  4. f ← f − 2 ω∘(Hᵀυ − Σ (υ_rᵀυ) ω_r) + ‖υ‖² ω∘ω, g ← g − ω∘ω (Theorem 2); go to 2.
 //
 // The partition-based Algorithm 2 reconstructs the sums B of c random groups of columns instead, with H = BᵀX (Theorem
 // 3). It needs c·d numbers in place of d². [SelectTarget] accepts any other H.
 //
 // [Select] works on a G in memory, in full or as a factor. If d² numbers do not fit, [SelectStream] works on rows, and
 // makes the same choices in far fewer passes than k. [SelectSketched] avoids f⁰, which costs n·d² flops: a sketch of
-// the rows names candidates, and its choice among these candidates is exact. Results have the same bits for any number
+// the rows names candidates, and the choice among these candidates is exact. Results have the same bits for any number
 // of workers and any memory.
 //
 // Deviations from the paper: f drifts in the recursion, so it is recomputed from G and H whenever its rounding error

@@ -31,5 +31,5 @@ func ExampleSelect() {
 	// column 0: score 4.44, error 0.14
 	// column 2: score 3.00, error 0.00
 	// column 1: score 5.00, error 0.00
-	// rank 3 reached: feature 4 is a second layer, chosen as if those before were not there
+	// rank 3 reached: feature 4 is a second layer, chosen as if the features before were absent
 }

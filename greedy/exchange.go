@@ -10,10 +10,11 @@ import (
 )
 
 // gainTolerance is the largest relative difference between the expected and the actual gain of an exchange. The
-// actual gain uses δ and γ computed afresh, so a difference reveals drift in f, g and W.
+// actual gain uses δ and γ computed afresh, so a difference reveals drift in f, g and w_a.
 const gainTolerance = 1e-6
 
-// tryExchange replaces feature a by feature p, or changes nothing if the gain is smaller than expected.
+// tryExchange replaces feature a of S by feature p, or changes nothing if the gain differs from the expected gain or is
+// not positive, or if p is exhausted. For the notation, see exchanger.
 //
 // When a leaves, the rows of the remaining features b change as follows, with r = P_ab/P_aa:
 //
@@ -39,8 +40,8 @@ func (x *exchanger) tryExchange(e exchangePair) bool {
 		return false
 	}
 	whole := x.worth[a] / inverse // ‖v_a‖²
-	x.dropFromScores(a, ua, wa, whole, inverse)
-	// The loop computes V without a, and the products of its rows with γ, which residualProduct needs for h.
+	x.dropFeatureFromScores(a, ua, wa, whole, inverse)
+	// overlap becomes γᵀv_b for the rows v_b after a has left, which residualProduct needs for h.
 	ratio, cross, overlap, t := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
 	kernel.Each(x.workers, taskCount(k, rowsPerTask), func(task int) {
 		from, to := taskRange(task, rowsPerTask, k)
@@ -58,11 +59,11 @@ func (x *exchanger) tryExchange(e exchangePair) bool {
 		overlap[b] -= r * own
 	}
 	x.residualProduct(gamma, overlap, a)
-	x.addToScores(delta, square, g)
-	x.addTerms(x.u, k, shiftTerm{ratio, -1, ua}, shiftTerm{t, -1 / g, delta})
-	x.addTerms(x.w, k, shiftTerm{ratio, -1, wa}, shiftTerm{cross, inverse, ua}, shiftTerm{t, -1 / g, x.h}, shiftTerm{overlap, -1 / g, delta}, shiftTerm{t, square / g / g, delta})
+	x.addFeatureToScores(delta, square, g)
+	x.addRankOneTerms(x.u, k, rankOneTerm{ratio, -1, ua}, rankOneTerm{t, -1 / g, delta})
+	x.addRankOneTerms(x.w, k, rankOneTerm{ratio, -1, wa}, rankOneTerm{cross, inverse, ua}, rankOneTerm{t, -1 / g, x.h}, rankOneTerm{overlap, -1 / g, delta}, rankOneTerm{t, square / g / g, delta})
 	if !x.target.isGram {
-		x.addTerms(x.v, k, shiftTerm{ratio, -1, va}, shiftTerm{t, -1 / g, gamma})
+		x.addRankOneTerms(x.v, k, rankOneTerm{ratio, -1, va}, rankOneTerm{t, -1 / g, gamma})
 	}
 	floats.ScaleTo(x.rowU(a), 1/g, delta)
 	if !x.target.isGram {
@@ -76,14 +77,14 @@ func (x *exchanger) tryExchange(e exchangePair) bool {
 	return true
 }
 
-// shiftTerm adds factor·coefficient[b]·vector to each row b.
-type shiftTerm struct {
+// rankOneTerm is a matrix to be added to another: its row b is factor·coefficient[b]·vector.
+type rankOneTerm struct {
 	coefficient []float64
 	factor      float64
 	vector      []float64
 }
 
-func (x *exchanger) addTerms(y []float64, k int, terms ...shiftTerm) {
+func (x *exchanger) addRankOneTerms(y []float64, k int, terms ...rankOneTerm) {
 	n, length := len(terms), len(terms[0].vector)
 	x.leftFactor, x.rightFactor = x.leftFactor[:0], x.rightFactor[:0]
 	for _, t := range terms {
@@ -116,7 +117,7 @@ func (x *exchanger) joiningColumns(p, a int, ua, va []float64, inverse float64) 
 	return delta, gamma
 }
 
-// subtractProjection subtracts Σ row(b)·G_bp over the features b of the set from y.
+// subtractProjection subtracts from y the sum of row(b)·G_bp over the features b of S.
 func (x *exchanger) subtractProjection(y []float64, row func(int) []float64, p int) {
 	kernel.Each(x.workers, taskCount(len(y), colsPerTask), func(task int) {
 		from, to := taskRange(task, colsPerTask, len(y))
@@ -126,7 +127,7 @@ func (x *exchanger) subtractProjection(y []float64, row func(int) []float64, p i
 	})
 }
 
-func (x *exchanger) dropFromScores(a int, u, w []float64, square, inverse float64) {
+func (x *exchanger) dropFeatureFromScores(a int, u, w []float64, square, inverse float64) {
 	for j, own := range u {
 		part := own * inverse
 		x.f[j] += part * (2*w[j] + square*part)
@@ -139,7 +140,7 @@ func (x *exchanger) dropFromScores(a int, u, w []float64, square, inverse float6
 	}
 }
 
-// residualProduct writes h = Eᵀγ = Hᵀγ − Σ G₍:,b₎ v_bᵀγ over b ≠ a.
+// residualProduct writes h = Eᵀγ = Hᵀγ − Σ G₍:,b₎ v_bᵀγ to x.h, summed over the features b ≠ a of S.
 func (x *exchanger) residualProduct(gamma, overlap []float64, a int) {
 	x.targetProductTo(x.h, gamma)
 	kernel.Each(x.workers, taskCount(x.d, colsPerTask), func(task int) {
@@ -157,7 +158,7 @@ func (x *exchanger) residualProduct(gamma, overlap []float64, a int) {
 	}
 }
 
-func (x *exchanger) addToScores(delta []float64, square, g float64) {
+func (x *exchanger) addFeatureToScores(delta []float64, square, g float64) {
 	for j, v := range delta {
 		x.f[j] = max(x.f[j]-(2*x.h[j]-square/g*v)*v/g, 0)
 		x.g[j] = max(x.g[j]-v*v/g, 0)

@@ -59,7 +59,7 @@ func Explain(ctx context.Context, g *gram.Matrix, chosen []int, threads int) (*R
 		m.clearChosen(omega)
 		floats.Scale(1/math.Sqrt(m.g[p]), omega)
 		m.omegas = append(m.omegas, omega)
-		m.applyStep(p, &step{omega: omega, h: zeroH})
+		m.applyStep(p, &choiceStep{omega: omega, h: zeroH})
 		r.recordFeature(p, 0, column, m.criterion)
 	}
 	res := r.finishResult(opt)

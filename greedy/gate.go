@@ -2,27 +2,27 @@ package greedy
 
 import "github.com/ufs-stream/ufs-stream/method"
 
-// gate excludes candidates from the choice: forbidden features, and the members of sets from which enough features are
-// chosen. Excluded features stay in the data to be explained. A nil gate excludes no feature.
-type gate struct {
-	isClosed     []bool
-	setOf        []int
-	maxPerSet    int
-	chosenPerSet map[int]int // by set
+// choiceFilter excludes candidates from the choice: forbidden features, and the members of sets from which enough
+// features are chosen. Excluded features stay in the data to be explained. A nil *choiceFilter excludes no candidate.
+type choiceFilter struct {
+	isExcluded   []bool      // by candidate: cannot be chosen any more
+	setOf        []int       // set of each candidate; -1 if it is in no set
+	maxPerSet    int         // 0 means no limit
+	chosenPerSet map[int]int // number of chosen candidates, by set
 }
 
-func newGate(c method.Choice, d int) *gate {
+func newChoiceFilter(c method.Choice, d int) *choiceFilter {
 	if len(c.Forbid) == 0 && c.Most == 0 {
 		return nil
 	}
-	g := &gate{isClosed: make([]bool, c.Candidates(d)), setOf: c.Sets, maxPerSet: c.Most, chosenPerSet: make(map[int]int)}
+	g := &choiceFilter{isExcluded: make([]bool, c.Candidates(d)), setOf: c.Sets, maxPerSet: c.Most, chosenPerSet: make(map[int]int)}
 	for _, i := range c.Forbid {
-		g.isClosed[i] = true
+		g.isExcluded[i] = true
 	}
 	return g
 }
 
-func (g *gate) countChosen(p int) {
+func (g *choiceFilter) countChosen(p int) {
 	if g == nil || g.maxPerSet == 0 || g.setOf[p] < 0 {
 		return
 	}
@@ -31,17 +31,17 @@ func (g *gate) countChosen(p int) {
 		return
 	}
 	for i, s := range g.setOf {
-		g.isClosed[i] = g.isClosed[i] || s == set
+		g.isExcluded[i] = g.isExcluded[i] || s == set
 	}
 }
 
-func (g *gate) isOpen(i int) bool { return g == nil || !g.isClosed[i] }
+func (g *choiceFilter) allows(i int) bool { return g == nil || !g.isExcluded[i] }
 
-func (g *gate) removeClosed(c *criterion) {
+func (g *choiceFilter) removeExcluded(c *criterion) {
 	if g == nil {
 		return
 	}
-	for i, closed := range g.isClosed {
+	for i, closed := range g.isExcluded {
 		c.alive[i] = c.alive[i] && !closed
 	}
 }

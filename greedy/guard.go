@@ -9,23 +9,23 @@ import (
 // tieShare is the relative difference within which scores count as equal. Among equal scores the lowest column wins.
 const tieShare = 1e-9
 
-// ending is the reason why no feature was chosen.
-type ending int
+// endReason is the reason why a layer ended.
+type endReason int
 
 const (
-	notEnded      ending = iota
-	rankReached          // every feature is exhausted
-	targetReached        // f of all live features is rounding noise
+	notEnded      endReason = iota
+	rankReached             // every feature is exhausted
+	targetReached           // f of all live features is rounding noise
 )
 
-// chooseFeature finds the live feature with the largest f/g, as if every f were exact. The f of the recursion only
-// rule features out. A feature is a contender if the upper end of its interval [f−err, f+err]/g reaches the highest
-// lower end of all intervals, to within a tie. The f of contenders are recomputed exactly until the choice is certain.
-// So the drift of f (on COIL20 5e-7 after 1,000 steps, 1e-4 near full rank, and negative values on TOX-171) costs time
-// but changes nothing.
+// chooseFeature finds the live feature with the largest exact score f/g. The inexact f of the recursion only rule
+// features out. A feature is a contender if the upper end of its interval [f−err, f+err]/g reaches the highest lower
+// end of all intervals, to within a tie. The f of contenders are recomputed exactly until the choice is certain. So the
+// drift of f costs time but changes nothing. On COIL20 it was 5e-7 after 1,000 turns and 1e-4 near full rank, and on
+// TOX-171 f became negative.
 //
 // It returns the lowest of the columns tied for the best score, and the other columns of the tie.
-func (c *criterion) chooseFeature(ctx context.Context, e engine) (p int, ties []int, end ending, err error) {
+func (c *criterion) chooseFeature(ctx context.Context, e selectionEngine) (p int, ties []int, end endReason, err error) {
 	for {
 		contenders, inexact := c.contenders()
 		if len(contenders) == 0 {
@@ -76,9 +76,9 @@ func (c *criterion) contenders() (all, inexact []int) {
 	return all, inexact
 }
 
-// featuresToRecompute picks the inexact contenders whose f is recomputed first. As long as no live feature has an
-// exact f, it picks the eight with the highest upper bounds, because an exact leader raises the bar for the rest.
-// After that it picks all of them.
+// featuresToRecompute picks the inexact contenders whose f is recomputed first. As long as no live feature has an exact
+// f, it picks the eight with the highest upper bounds, because an exact high score rules out many others. After that it
+// picks all inexact contenders.
 func (c *criterion) featuresToRecompute(inexact []int) []int {
 	const batch = 8
 	if len(inexact) <= batch {
@@ -99,7 +99,7 @@ func (c *criterion) featuresToRecompute(inexact []int) []int {
 	return lead
 }
 
-func (c *criterion) bestContender(contenders []int) (p int, ties []int, end ending) {
+func (c *criterion) bestContender(contenders []int) (p int, ties []int, end endReason) {
 	best := math.Inf(-1)
 	for _, i := range contenders {
 		best = max(best, c.f[i]/c.g[i])
@@ -110,7 +110,7 @@ func (c *criterion) bestContender(contenders []int) (p int, ties []int, end endi
 		if c.f[i]/c.g[i] < best*(1-tieShare) {
 			continue
 		}
-		if noise && c.f[i] > targetShare*c.f0[i] {
+		if noise && c.f[i] > targetNoiseShare*c.f0[i] {
 			noise = false
 		}
 		if p < 0 {

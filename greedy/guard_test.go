@@ -34,11 +34,11 @@ func targetOf(tb testing.TB, g *gram.Matrix, groups []int) *target {
 	case g.IsFactor():
 		return must.Get(factoredTarget(team, g))(tb)
 	}
-	return fullTarget(g)
+	return gramTarget(g)
 }
 
 // watched runs Algorithm 1 or 2 (c > 0) to the rank of sym.
-func watched(t *testing.T, g *gram.Matrix, c int, watch watcher) *Result {
+func watched(t *testing.T, g *gram.Matrix, c int, watch turnWatcher) *Result {
 	t.Helper()
 	return must.Get(selectInMemory(t.Context(), g, targetOf(t, g, drawn(g.D, c)), Options{K: g.D, Threads: 2}, watch))(t)
 }

@@ -9,12 +9,12 @@ import (
 
 // layerEnd is the reason why a layer ended, and the number of features chosen by then.
 type layerEnd struct {
-	reason ending
+	reason endReason
 	chosen int
 }
 
 // dataResidual is the residual of the data after all features chosen so far. It is needed if the first layer has
-// explained its target but not the data, for example a target of few sums of groups of columns.
+// explained its target but not the data. For example, sums of groups of columns may be explained before the columns.
 type dataResidual struct {
 	g, g0  []float64
 	omegas [][]float64
@@ -41,11 +41,11 @@ func (w *dataResidual) projectOut(p int, column []float64) {
 	w.g[p] = 0
 }
 
-func (r *recorder) currentLayer() int { return len(r.layerEnds) + 1 }
+func (r *resultRecorder) currentLayer() int { return len(r.layerEnds) + 1 }
 
 // prepareNextLayer keeps the residual of the data at the end of the first layer. It does not do so if the layer has
 // exhausted all features, and so has explained the data.
-func (r *recorder) prepareNextLayer(end ending) {
+func (r *resultRecorder) prepareNextLayer(end endReason) {
 	if end == targetReached && r.dataLeft == nil {
 		c := r.firstCriterion
 		r.dataLeft = &dataResidual{g: append([]float64(nil), c.g...), g0: c.g0, omegas: r.firstOmegas, chosen: append([]bool(nil), c.chosen...)}
@@ -53,7 +53,7 @@ func (r *recorder) prepareNextLayer(end ending) {
 	r.firstOmegas = nil
 }
 
-func (r *recorder) warnAboutLayers(opt Options) {
+func (r *resultRecorder) warnAboutLayers(opt Options) {
 	if len(r.layerEnds) == 0 {
 		return
 	}
@@ -62,26 +62,26 @@ func (r *recorder) warnAboutLayers(opt Options) {
 	rank := first.chosen - len(r.Redundant)
 	more := "the remaining features are combinations of the selected"
 	if first.reason == targetReached {
-		more = "the remaining features cannot be told apart"
+		more = "the remaining features cannot be distinguished"
 	}
 	if len(r.Order) > first.chosen {
-		more = fmt.Sprintf("features %d to %d are %s, chosen as if those before were not there",
-			first.chosen+1, len(r.Order), layerNames(r.Layers[len(r.Layers)-1]))
+		more = fmt.Sprintf("features %d to %d are %s, chosen as if the features before were absent",
+			first.chosen+1, len(r.Order), describeLayers(r.Layers[len(r.Layers)-1]))
 		if len(r.Order) == first.chosen+1 {
-			more = fmt.Sprintf("feature %d is a second layer, chosen as if those before were not there", len(r.Order))
+			more = fmt.Sprintf("feature %d is a second layer, chosen as if the features before were absent", len(r.Order))
 		}
 	}
 	if first.reason == rankReached {
 		r.addWarning("rank %d reached: %s", rank, more)
 	} else {
-		r.addWarning("after %d features nothing of the target is left but rounding: %s", rank, more)
+		r.addWarning("after %d features only rounding errors of the target are left: %s", rank, more)
 	}
 	if r.Exhausted && opt.Variance == 0 && len(r.Order) > first.chosen {
-		r.addWarning("%d features were chosen: what is left holds nothing of the target", len(r.Order))
+		r.addWarning("only %d features were chosen: the others explain nothing of the target", len(r.Order))
 	}
 }
 
-func layerNames(last int) string {
+func describeLayers(last int) string {
 	if last == 2 {
 		return "a second layer"
 	}

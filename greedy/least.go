@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// boundShare is the largest k/d for which the error bound is computed. For a larger share, the bound would cost
+	// boundShare is the largest k/d for which leastErrors computes its bound. For a larger share, the bound would cost
 	// more than greedy itself.
 	boundShare = 0.125
 	// fewFeatures is the largest d for which the bound is computed at any k/d, because it is cheap.
@@ -46,12 +46,12 @@ func isBoundAffordable(d, k int) bool {
 // of the first features chosen, so the start does not depend on the order of the columns.
 const boundStartRows = 16
 
-// leastErrors returns a lower bound of the error after each choice: the least error that the same number of directions
-// can leave, whether they are features or not. It is the sum of the other eigenvalues of TᵀT, in units of its trace. T
-// is the target in which errors are measured (X itself for partitions too, whose errors count all features). product
-// adds Y·TᵀT to its first argument. The result is nil if isBoundAffordable returns false, or if the eigenvalues fall
-// too slowly to be found in a few times k products.
-func leastErrors(team *kernel.Team, g *gram.Matrix, order []int, left []float64, trace float64, product func(dst, y kernel.Matrix[float64])) []float64 {
+// leastErrors returns a lower bound of the error after each choice. The bound after j choices is the least error that
+// any j directions can leave, features or not: the sum of all but the j largest eigenvalues of TᵀT, over their trace. T
+// is the target in which errors are measured. For Algorithm 2 it is X, because its errors count all features, not the
+// sums. The bounds do not exceed greedyErrors. product adds Y·TᵀT to its first argument. The result is nil if
+// isBoundAffordable returns false, or if the eigenvalues fall too slowly to be found in a few times k products.
+func leastErrors(team *kernel.Team, g *gram.Matrix, order []int, greedyErrors []float64, trace float64, product func(dst, y kernel.Matrix[float64])) []float64 {
 	d := g.D
 	if !isBoundAffordable(d, len(order)) || !(trace > 0 && trace <= math.MaxFloat64) {
 		return nil
@@ -59,18 +59,18 @@ func leastErrors(team *kernel.Team, g *gram.Matrix, order []int, left []float64,
 	rows := min(len(order), boundStartRows)
 	start := kernel.RowMajor(make([]float64, rows*d), rows, d, d)
 	g.ColumnsTo(team.Threads(), start.Data, order[:rows])
-	return tailErrors(team, d, order, left, trace, start, product)
+	return tailEigenvalueErrors(team, d, order, greedyErrors, trace, start, product)
 }
 
-func tailErrors(team *kernel.Team, n int, order []int, left []float64, trace float64, start kernel.Matrix[float64], product func(dst, y kernel.Matrix[float64])) []float64 {
+func tailEigenvalueErrors(team *kernel.Team, n int, order []int, greedyErrors []float64, trace float64, start kernel.Matrix[float64], product func(dst, y kernel.Matrix[float64])) []float64 {
 	least := linalg.TailBounds(team, n, len(order), trace, start, product)
 	for i := range least {
-		least[i] = min(least[i]/trace, left[i])
+		least[i] = min(least[i]/trace, greedyErrors[i])
 	}
 	return least
 }
 
-// leastDataErrors returns leastErrors for X itself. If G is a factor R, the eigenvalues come from RRᵀ.
+// leastDataErrors returns leastErrors for the target T = X. If G is a factor R, the eigenvalues come from RRᵀ.
 func leastDataErrors(team *kernel.Team, g *gram.Matrix, r *Result) []float64 {
 	trace := 0.0
 	for _, v := range g.Diagonal(team.Threads()) {
@@ -90,7 +90,7 @@ func leastDataErrors(team *kernel.Team, g *gram.Matrix, r *Result) []float64 {
 		copy(row, g.Feature(row, p))
 	}
 	dual := kernel.RowMajor(g.Dual(team.Threads()), n, n, n)
-	return tailErrors(team, n, r.Order, r.Error, trace, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, dual, dst) })
+	return tailEigenvalueErrors(team, n, r.Order, r.Error, trace, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, dual, dst) })
 }
 
 func leastSmoothErrors(team *kernel.Team, g *anchor.Graph, t *graphTarget, r *Result) []float64 {
@@ -103,9 +103,9 @@ func leastSmoothErrors(team *kernel.Team, g *anchor.Graph, t *graphTarget, r *Re
 	return leastErrors(team, g.G, r.Order, r.Error, t.totalSquares, t.product)
 }
 
-// leastAnchorErrors is leastSmoothErrors for TᵀT = CᵀQC. With Q = UᵀU, the eigenvalues of TᵀT other than 0 are the
-// eigenvalues of UKUᵀ, with K = CCᵀ. The order of this matrix is the number of anchors, so the cost of its eigenvalues
-// does not grow with d.
+// leastAnchorErrors returns leastErrors for a target with TᵀT = CᵀQC, C being the m×d matrix of the anchor graph. With
+// Q = UᵀU, the eigenvalues of TᵀT other than 0 are the eigenvalues of UKUᵀ, with K = CCᵀ. The order of this matrix is
+// at most the number of anchors, so the cost of its eigenvalues does not grow with d.
 func leastAnchorErrors(team *kernel.Team, g *anchor.Graph, t *graphTarget, r *Result) []float64 {
 	if !isBoundAffordable(g.D, len(r.Order)) || !(t.totalSquares > 0 && t.totalSquares <= math.MaxFloat64) {
 		return nil
@@ -131,15 +131,15 @@ func leastAnchorErrors(team *kernel.Team, g *anchor.Graph, t *graphTarget, r *Re
 		}
 	}
 	kernel.Gemm(team, 1, chosen, u.Trans(), start)
-	return tailErrors(team, n, r.Order, r.Error, t.totalSquares, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, small, dst) })
+	return tailEigenvalueErrors(team, n, r.Order, r.Error, t.totalSquares, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, small, dst) })
 }
 
-// leastOrthonormalErrors returns leastErrors for a target of l directions of length 1: after k choices, l−k of them
-// are left.
-func leastOrthonormalErrors(l int, left []float64) []float64 {
-	least := make([]float64, len(left))
+// leastOrthonormalErrors returns leastErrors for a target of l orthonormal columns: k directions leave at least l−k of
+// its squared norm l.
+func leastOrthonormalErrors(l int, greedyErrors []float64) []float64 {
+	least := make([]float64, len(greedyErrors))
 	for i := range least {
-		least[i] = min(max(float64(l-i-1)/float64(l), 0), left[i])
+		least[i] = min(max(float64(l-i-1)/float64(l), 0), greedyErrors[i])
 	}
 	return least
 }

@@ -28,32 +28,32 @@ type gramEngine struct {
 	d       int
 	gram    *gram.Matrix
 	target  *target
-	groups  []int   // of Algorithm 2, for computing the target of each further layer
+	groups  []int   // group of each feature in Algorithm 2, for the targets of further layers
 	gUnit   float64 // G in the engine's units is gUnit·G
-	hUnit   float64
+	hUnit   float64 // H in the engine's units is hUnit·H
 	workers int
 	team    *kernel.Team
 
 	omegas        [][]float64 // ω_r of each choice
 	upsilons      [][]float64 // υ_r of each choice; the same slices as omegas if H = G in full
 	scaledUpsilon []float64   // υ in units in which its products with the unscaled H stay in range
-	coef          []float64   // υ_rᵀυ
-	step          step
-	targetColumns []float64 // residualColumns×c
-	rebase        *rebase   // for a factored H = G; else nil
-	upsilonPanel  []float64 // up to upsilonsPerPanel of the υ_r, c numbers each
+	coef          []float64   // υ_rᵀυ for each earlier choice r
+	step          choiceStep
+	targetColumns []float64       // scratch for columns of H, residualColumns×c
+	rebase        *residualRebase // for a factored H = G; else nil
+	upsilonPanel  []float64       // up to upsilonsPerPanel of the υ_r, c numbers each
 }
 
 const (
 	// residualColumns is the number of columns of the residual target that are computed together.
 	residualColumns = 128
-	// upsilonsPerPanel is the number of υ_r that are projected out of these columns together.
+	// upsilonsPerPanel is the number of υ_r that one matrix product projects out of these columns.
 	upsilonsPerPanel = 32
 )
 
 // newGramEngine checks G and H and computes f⁰. g0 is the diagonal of G. If G is nil, g0 is in the engine's units, and
-// takeFeature must not be called. The cost is about c·d operations, where c is the number of rows of H, or c²·d if H
-// has a root.
+// takeFeature must not be called. The cost is about c·d operations for c rows of H, or c²·d if H has a root L (see
+// target).
 func newGramEngine(g *gram.Matrix, g0 []float64, t *target, workers int) (*gramEngine, error) {
 	d := len(g0)
 	m := &gramEngine{d: d, gram: g, target: t, workers: workers, team: kernel.NewTeam(workers)}
@@ -78,8 +78,8 @@ func newGramEngine(g *gram.Matrix, g0 []float64, t *target, workers int) (*gramE
 	return m, m.startLayer(scaled, nil)
 }
 
-// startLayer computes f⁰ of a layer without the excluded features. It keeps the slice g0, which is in the engine's
-// units.
+// startLayer computes f⁰ of a layer without the excluded features. It uses the slice g0, which is in the engine's
+// units, without a copy.
 func (m *gramEngine) startLayer(g0 []float64, excluded []bool) error {
 	f0 := make([]float64, m.d)
 	if need := min(residualColumns, m.d) * m.target.height; len(m.targetColumns) < need {
@@ -88,7 +88,7 @@ func (m *gramEngine) startLayer(g0 []float64, excluded []bool) error {
 	m.scaledUpsilon = make([]float64, m.target.height)
 	for from := 0; from < m.d; from += residualColumns {
 		n := min(residualColumns, m.d-from)
-		rows := m.columnBlock(n)
+		rows := m.targetColumnScratch(n)
 		m.target.rowsTo(m.team, rows, m.hUnit, nil, from)
 		kernel.Each(m.workers, n, func(i int) {
 			if row := rows.Data[i*m.target.height:][:m.target.height]; excluded == nil || !excluded[from+i] {
@@ -103,13 +103,13 @@ func (m *gramEngine) startLayer(g0 []float64, excluded []bool) error {
 	}
 	m.criterion = newCriterion(f0, g0, m.target.isSelf, excluded)
 	if m.target.isSelf && !m.target.isGram {
-		m.rebase = &rebase{remainingThen: m.remainingError(), excluded: excluded}
+		m.rebase = &residualRebase{remainingAtRebase: m.remainingError(), excluded: excluded}
 	}
 	m.omegas, m.upsilons = nil, nil
 	return nil
 }
 
-func (m *gramEngine) columnBlock(n int) kernel.Matrix[float64] {
+func (m *gramEngine) targetColumnScratch(n int) kernel.Matrix[float64] {
 	return kernel.RowMajor(m.targetColumns, n, m.target.height, m.target.height)
 }
 
@@ -150,8 +150,8 @@ func (m *gramEngine) errNotFinite(i int) error {
 	if m.target.isSelf {
 		matrix = "G"
 	}
-	row := make([]float64, m.target.width())
-	m.target.featureTo(row, 1, i)
+	row := make([]float64, m.target.rootWidth())
+	m.target.copyFeatureTo(row, 1, i)
 	for r, x := range row { // a U stored by entries is finite, so this loop finds nothing
 		if !(math.Abs(x) <= math.MaxFloat64) {
 			return errBadEntry(matrix, r, i, x)
@@ -162,7 +162,8 @@ func (m *gramEngine) errNotFinite(i int) error {
 
 func (m *gramEngine) targetHeight() int { return m.target.height }
 
-// scoreUnit converts scores to the data's units: f is in units of hUnit², and g is in units of gUnit.
+// scoreUnit returns the factor that converts scores f/g to the data's units. In the engine's units, f is hUnit² times
+// and g is gUnit times as large.
 func (m *gramEngine) scoreUnit() float64 { return m.gUnit / m.hUnit / m.hUnit }
 
 func (m *gramEngine) targetColumn(i int) []float64 {
@@ -182,8 +183,8 @@ func (m *gramEngine) columnsTo(dst kernel.Matrix[float64], list []int) {
 	floats.Scale(m.gUnit, dst.Data[:len(list)*m.d])
 }
 
-func (m *gramEngine) takeFeature(_ context.Context, p int) (*step, error) {
-	if err := m.rebase.rebaseIfSmall(m); err != nil {
+func (m *gramEngine) takeFeature(_ context.Context, p int) (*choiceStep, error) {
+	if err := m.rebase.rebaseSmallResidual(m); err != nil {
 		return nil, err
 	}
 	column, upsilon, times := make([]float64, m.d), []float64(nil), []float64(nil)
@@ -200,8 +201,8 @@ func (m *gramEngine) takeFeature(_ context.Context, p int) (*step, error) {
 	return m.stepFrom(p, column, delta, upsilon, times), nil
 }
 
-// upsilonAndProduct returns υ of p and Hᵀυ for a factored H = G. These do not depend on δ, so R is read only once to
-// compute them and the column of G, which is written to column.
+// upsilonAndProduct returns υ of p and Hᵀυ for a factored H = G. These do not depend on δ, so the factor R of G is read
+// only once to compute them and the column of G, which is written to column.
 func (m *gramEngine) upsilonAndProduct(p int, column []float64) (upsilon, times []float64) {
 	upsilon = m.residualTargetColumn(p)
 	half, r := math.Sqrt(m.hUnit), m.gram.Rank
@@ -229,7 +230,7 @@ func (m *gramEngine) residualTargetColumn(p int) []float64 {
 //	h = Hᵀυ − Σ (υ_rᵀυ) ω_r
 //
 // upsilon and times = Hᵀυ are nil if they are not computed yet.
-func (m *gramEngine) stepFrom(p int, column, delta, upsilon, times []float64) *step {
+func (m *gramEngine) stepFrom(p int, column, delta, upsilon, times []float64) *choiceStep {
 	omega := delta
 	floats.Scale(1/math.Sqrt(m.g[p]), omega)
 	switch {
@@ -239,7 +240,7 @@ func (m *gramEngine) stepFrom(p int, column, delta, upsilon, times []float64) *s
 		upsilon = m.residualTargetColumn(p)
 	}
 	m.residualProductTo(m.step.h, upsilon, times)
-	m.rebase.addDirection(m, p)
+	m.rebase.addBasisVector(m, p)
 	m.omegas, m.upsilons = append(m.omegas, omega), append(m.upsilons, upsilon)
 
 	s := &m.step
@@ -251,7 +252,7 @@ func (m *gramEngine) stepFrom(p int, column, delta, upsilon, times []float64) *s
 	return s
 }
 
-// deflateVector subtracts Σ vectors_r ω_r[p] from x.
+// deflateVector subtracts Σ ω_r[p]·vectors[r], summed over the earlier choices r, from x.
 func (m *gramEngine) deflateVector(x []float64, vectors [][]float64, p int) {
 	kernel.Each(m.workers, taskCount(len(x), colsPerTask), func(task int) {
 		from, to := taskRange(task, colsPerTask, len(x))
@@ -303,8 +304,8 @@ func (m *gramEngine) targetProductTo(h, x []float64) {
 	floats.Scale(half, h)
 }
 
-// Bytes returns the memory that Select needs in addition to G in full, to choose k of d features with c groups (0 for
-// Algorithm 1).
+// Bytes returns the memory that Select needs besides G, if G is a full matrix: see [FactorBytes] for a factor. k of d
+// features are chosen, and c is the number of groups of Algorithm 2, 0 for Algorithm 1.
 func Bytes(d, k, c int) int64 {
 	numbers := int64(d) * int64(k+24)
 	height := c
@@ -321,9 +322,9 @@ func Bytes(d, k, c int) int64 {
 // workVectors is the number of vectors of the target's height that an engine holds, in addition to one for each turn.
 const workVectors = residualColumns + upsilonsPerPanel + 4
 
-// FactorBytes returns the memory that Select needs in addition to a factor G of rank rows, to choose k of d features
-// for a target whose own factor has the given rows. It counts RRᵀ, the target's K and its root, the vectors of all
-// turns, and a block of columns.
+// FactorBytes returns the memory that Select needs besides G, if G is a factor of `rank` rows, to choose k of d
+// features. rows is the number of rows of the target's own factor. The memory is for RRᵀ, the target's K and its root
+// (see target), the vectors of all turns, and a block of columns.
 func FactorBytes(d, k, rank, rows int) int64 {
 	numbers := int64(d)*int64(2*k+24) + int64(rank)*int64(rank) + int64(rows)*int64(rows) + 2*int64(rows)*int64(k)
 	return 8*(numbers+(workVectors+residualColumns)*int64(rows)) + linalg.RootBytes(rows) + kernel.TeamBytes(d, max(rank, rows)) + gram.PanelBytes(rank)

@@ -38,11 +38,11 @@ func Specs() []method.Spec {
 			New: func() method.Method { return &dataGreedy{partitioned: true} },
 		},
 		{
-			Name: "graphgreedy", About: "the features that best reconstruct what the anchor graph says of the rows: the smoothed data, or other targets (ours)",
+			Name: "graphgreedy", About: "the features that best reconstruct the data smoothed on the anchor graph, or other targets from it (ours)",
 			Guide: method.Guide{
 				When:    "features that stand in for what neighbouring rows have in common, with the noise of single rows left out",
 				Time:    "as greedy, and m·d² for the target",
-				Caution: "what it calls explained is of the smoothed data; of the data themselves greedy explains more",
+				Caution: "its explained share is of the smoothed data; of the data themselves greedy explains more",
 			},
 			From: method.FromGraph, Scale: gram.ScaleStandard,
 			Takes: method.Takes{Keep: true, Choice: true, MinGain: true, Nested: true, Factor: true, Streams: true, Sketch: true, WhyNotVariance: stream.Textf("counts the explained share of the data, but this method explains another target")},
@@ -51,14 +51,14 @@ func Specs() []method.Spec {
 	}
 }
 
-// dataGreedy is Algorithm 1 or 2 with its settings.
+// dataGreedy is the method greedy (Algorithm 1) or partgreedy (Algorithm 2) with its settings.
 type dataGreedy struct {
 	partitioned bool
 	partitions  int
 	refinement
 }
 
-// refinement is the setting of exchanges after greedy's choice.
+// refinement is the setting that lets greedy's choice be improved by exchanges of features.
 type refinement struct{ mode string }
 
 const (
@@ -72,7 +72,7 @@ func (m *refinement) addRefineOption(o *method.Options) {
 
 func (m *refinement) swapsFeatures() bool { return m.mode == refineSwap }
 
-// Unnested implements method.Unnested. Exchanges search anew for each number of features.
+// Unnested implements method.Unnested: exchanges lead to another set for each number of features.
 func (m *refinement) Unnested() stream.Text {
 	if !m.swapsFeatures() {
 		return stream.Text{}
@@ -157,7 +157,7 @@ func (m *dataGreedy) Cost(s method.Shape) (method.Cost, error) {
 			more = int((int64(s.K) - 1) / s.Rows)
 		}
 		if s.Blocks > 0 {
-			more += blockStarts
+			more += maxBlockStartPasses
 		}
 		cost.Cramped = start > 2
 		cost.Passes = method.Passes{Least: start + 1, Most: start - 1 + 2*s.K + more*layerPasses(d, s.K, c, cost.Bytes, s.Sparse),
@@ -189,7 +189,7 @@ func (m *dataGreedy) Select(ctx context.Context, e *method.Evidence) (*method.Ra
 		if err != nil {
 			return nil, err
 		}
-		out := res.ranking(e)
+		out := res.toRanking(e)
 		// There is no bound for blocks: one block of several features explains more than one direction. A selection by
 		// variance or gain plans memory for all features, but not for this bound.
 		if d := e.Gram.D; res.Blocks == nil && (e.Variance == 0 && e.MinGain == 0 || leastErrorBytes(d, len(res.Order)) <= Bytes(d, d, 0)) {
@@ -201,7 +201,7 @@ func (m *dataGreedy) Select(ctx context.Context, e *method.Evidence) (*method.Ra
 	if err != nil {
 		return nil, err
 	}
-	return res.ranking(e), nil
+	return res.toRanking(e), nil
 }
 
 func (m *dataGreedy) selectSketched(ctx context.Context, e *method.Evidence, opt Options) (*method.Ranking, error) {
@@ -209,7 +209,7 @@ func (m *dataGreedy) selectSketched(ctx context.Context, e *method.Evidence, opt
 	if err != nil {
 		return nil, err
 	}
-	out := res.ranking(e)
+	out := res.toRanking(e)
 	out.Estimate = res.Estimate
 	return out, nil
 }
@@ -218,7 +218,7 @@ func selectionOptions(e *method.Evidence) Options {
 	return singleFeatureOptions(Options{K: e.K, Variance: e.Variance, MinGain: e.MinGain, Keep: slices.Clone(e.Keep), Choice: e.Choice, Seed: e.Seed, Threads: e.Threads})
 }
 
-func (r *Result) ranking(e *method.Evidence) *method.Ranking {
+func (r *Result) toRanking(e *method.Evidence) *method.Ranking {
 	out := &method.Ranking{
 		Order: r.Order, Blocks: r.Blocks, Turns: r.Scores, Error: r.Error, Explained: r.Explained, Nearest: r.Nearest, Layers: r.Layers,
 		Objective: slices.Concat([]float64{1}, r.Error), Passes: r.Passes, Used: map[string]any{},

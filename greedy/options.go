@@ -29,8 +29,8 @@ type Options struct {
 	targetSquares float64 // ‖T‖² of the target T, of which scores are shares; 0 if T is X
 	// Keep lists columns that are chosen first, in this order, regardless of their scores.
 	Keep []int
-	// Choice restricts the choice: blocks of columns in place of single ones, costs and bounds. If it has blocks, K,
-	// Keep and Variance count blocks; see [Result].
+	// Choice restricts the choice. It may have blocks of columns that are chosen in place of single columns, costs and
+	// bounds. If it has blocks, K, Keep and Variance count blocks; see [Result].
 	method.Choice
 
 	// Refine exchanges features of greedy's selection, one at a time, as long as that lowers the unexplained part of
@@ -40,8 +40,8 @@ type Options struct {
 
 	// Partitioned selects the partition-based Algorithm 2.
 	Partitioned bool
-	// Groups puts column i in group Groups[i], counted from 0. Nil draws a random balanced partition. Only Algorithm
-	// 2 uses Groups, Partitions and Seed.
+	// Groups[i] is the group of column i, counted from 0. If Groups is nil, a random balanced partition is drawn. Only
+	// Algorithm 2 uses Groups, Partitions and Seed.
 	Groups []int
 	// Partitions is the number of groups drawn; 0 means 1 % of d, at least 1.
 	Partitions int
@@ -76,7 +76,7 @@ func (o Options) Validate(d int) error {
 		faults.Addf("{refine} swap exchanges single features; leave it out if groups, costs or a budget restrict the choice")
 	}
 	if o.MinGain > 0 && o.Partitioned && !o.Single() {
-		faults.Addf("{min-gain} counts what is explained of the data, and the partition-based algorithm chooses groups for sums of it; use {k}, or {method} greedy")
+		faults.Addf("{min-gain} counts the explained share of the data, but the partition-based algorithm chooses groups by sums of it; use {k}, or {method} greedy")
 	}
 	if o.Groups != nil {
 		if len(o.Groups) != d {

@@ -17,7 +17,7 @@ type StreamOptions struct {
 	// number of usable columns.
 	Options
 	Scale gram.Scale
-	Fill  gram.Fill // of missing entries, for a source under stream.MissingKeep
+	Fill  gram.Fill // replacement of missing entries, for a source under stream.MissingKeep
 	// Profile describes all rows. If it is nil, one more pass computes it.
 	Profile *gram.Profile
 	Memory  int64         // largest number of bytes to hold, in addition to the source's chunks; 0 means 1 GiB
@@ -37,7 +37,7 @@ const defaultMemory = 1 << 30
 // compute f⁰ (see StreamPasses). The other passes fetch columns of G, many at a time, for the features that a sketch
 // of the rows predicts to be chosen soon. The choice depends on neither the sketch nor Memory.
 //
-// Sparse rows that fit into Memory are read once more and stay there.
+// Sparse rows that fit into Memory are read once after the profile, and then stay in memory.
 //
 // Cost: nd² flops for f⁰, or for sparse rows 2·Σ m² over all rows, m being the number of entries of a row, and d² for
 // the squares. Each candidate costs up to 6nd more (2nd with Options.Partitioned, whose f⁰ costs 2ncd). Each turn
@@ -90,7 +90,7 @@ func selectRows(ctx context.Context, src stream.Source, std *gram.Standardizer, 
 	}
 	s := &streamEngine{rows: newReader(src, std, &opt), entryCount: opt.Profile.Entries}
 	s.rows.Passes = passes
-	r, err := s.selectAll(ctx, opt)
+	r, err := s.planAndSelect(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func errRefineNeedsGram(d int) error {
 	return stream.Usagef("{refine} swap works on the Gram matrix, and that of %d features does not fit: raise {memory-limit}, or leave {refine} out", d)
 }
 
-func (s *streamEngine) selectAll(ctx context.Context, opt StreamOptions) (*Result, error) {
+func (s *streamEngine) planAndSelect(ctx context.Context, opt StreamOptions) (*Result, error) {
 	c := 0
 	if opt.Partitioned {
 		c = groupCount(opt.Groups)
@@ -116,9 +116,9 @@ func (s *streamEngine) selectAll(ctx context.Context, opt StreamOptions) (*Resul
 	s.applyPlan(plan, opt.Seed)
 	if opt.Partitioned {
 		s.groups = opt.Groups
-		err = s.startGroups(ctx, c, nil)
+		err = s.startPartitionTarget(ctx, c, nil)
 	} else {
-		err = s.startCriterion(ctx, plan.startNumbers, nil)
+		err = s.startCriterion(ctx, plan.startGramFloats, nil)
 	}
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (s *streamEngine) selectAll(ctx context.Context, opt StreamOptions) (*Resul
 		return s.selectBlocks(ctx, plan.slots, opt.Options)
 	}
 	s.allocateCandidates(plan.slots, plan.batch)
-	s.refreshNumbers = plan.refreshNumbers
+	s.refreshGramFloats = plan.refreshGramFloats
 	return runLayers(ctx, s, s.criterion, opt.Options, nil)
 }
 
@@ -145,13 +145,13 @@ func (s *streamEngine) startNextLayer(ctx context.Context, excluded []bool) (*cr
 	s.sketch.reset()
 	var err error
 	switch {
-	case s.readyTarget != nil:
-		err = s.startWithTarget(ctx, excluded)
+	case s.givenTarget != nil:
+		err = s.startGivenTarget(ctx, excluded)
 	case s.target != nil:
-		err = s.startGroups(ctx, s.target.targetHeight(), excluded)
+		err = s.startPartitionTarget(ctx, s.target.targetHeight(), excluded)
 	default:
 		s.criterion = &criterion{chosen: excluded} // the sums leave out these features
-		err = s.startCriterion(ctx, s.refreshNumbers, excluded)
+		err = s.startCriterion(ctx, s.refreshGramFloats, excluded)
 	}
 	if err != nil {
 		return nil, err
@@ -165,15 +165,15 @@ func (s *streamEngine) startNextLayer(ctx context.Context, excluded []bool) (*cr
 	return s.criterion, nil
 }
 
-func (s *streamEngine) startCriterion(ctx context.Context, numbers int64, excluded []bool) error {
+func (s *streamEngine) startCriterion(ctx context.Context, maxNumbers int64, excluded []bool) error {
 	d := s.rows.d
 	const purpose = "start of the criterion"
 	var f, diag, size []float64
 	var err error
 	if s.canStartByEntries() {
-		f, diag, size, err = s.startByEntries(ctx, purpose, numbers)
+		f, diag, size, err = s.startByEntries(ctx, purpose, maxNumbers)
 	} else {
-		f, _, diag, err = s.residualNorms(ctx, purpose, numbers, true)
+		f, _, diag, err = s.residualNorms(ctx, purpose, maxNumbers, true)
 	}
 	if err != nil {
 		return err
@@ -190,27 +190,27 @@ func (s *streamEngine) startCriterion(ctx context.Context, numbers int64, exclud
 	return nil
 }
 
-// startGroups computes H = BᵀA, g⁰ and the sketch in one pass.
-func (s *streamEngine) startGroups(ctx context.Context, c int, excluded []bool) error {
+// startPartitionTarget computes H = BᵀA, g⁰ and the sketch for Algorithm 2 in one pass.
+func (s *streamEngine) startPartitionTarget(ctx context.Context, c int, excluded []bool) error {
 	d := s.rows.d
 	groups := groupsWithout(s.groups, excluded)
 	h, g0 := room.MakeSlice[float64](c*d), make([]float64, d)
-	err := s.rows.runPass(ctx, rowPass{purpose: "sums of the groups", sums: append(s.sketch.sums(), h, g0), addBlock: func(b *block) {
+	err := s.rows.runPass(ctx, rowPass{purpose: "sums of the groups", sums: append(s.sketch.passSums(), h, g0), addBlock: func(b *rowBlock) {
 		if b.sparse == nil {
 			s.scratch = rows.Resize(s.scratch, c*b.rows)
 		}
-		s.rows.addGroups(b, h, groups, c, s.scratch)
+		s.rows.addGroupProducts(b, h, groups, c, s.scratch)
 		s.rows.addSquares(b, g0)
 		s.sketch.addRows(s.rows, b)
 	}, finish: func() {
-		s.rows.finishGroups(h, groups, c)
-		s.rows.finishSquares(g0)
+		s.rows.unshiftGroupProducts(h, groups, c)
+		s.rows.unshiftSquares(g0)
 		s.sketch.removeShift(s.rows)
 	}})
 	if err != nil {
 		return err
 	}
-	if s.target, err = newGramEngine(nil, g0, (&Target{Rows: c, H: h}).inFull(d), s.rows.workers); err == nil && excluded != nil {
+	if s.target, err = newGramEngine(nil, g0, (&Target{Rows: c, H: h}).toTarget(d), s.rows.workers); err == nil && excluded != nil {
 		err = s.target.startLayer(g0, excluded)
 	}
 	if err != nil {
@@ -220,7 +220,7 @@ func (s *streamEngine) startGroups(ctx context.Context, c int, excluded []bool) 
 	return nil
 }
 
-func (r *reader) addSquares(b *block, g []float64) {
+func (r *reader) addSquares(b *rowBlock, g []float64) {
 	if b.sparse == nil {
 		r.eachStrip(b, 0, func(at int, x kernel.Matrix[float64]) {
 			kernel.Each(r.workers, x.Rows, func(j int) {
@@ -238,7 +238,7 @@ func (r *reader) addSquares(b *block, g []float64) {
 	})
 }
 
-func (r *reader) finishSquares(g []float64) {
+func (r *reader) unshiftSquares(g []float64) {
 	if r.weight == 0 {
 		return
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 // partitionTarget returns H = BᵀX. Column j of B is the sum of the columns in group j, so row j of H is the sum of the
-// rows of G in that group. Columns of group -1 are in no group. The cost is d² operations, or rd + cr² for a factor.
+// rows of G in that group. Columns of group -1 are in no group. The cost is d² operations, or rd + cr² with r rows
+// of a factor and c groups.
 func partitionTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, error) {
 	if g.IsFactor() {
 		return groupTarget(team, g, groups)
@@ -26,7 +27,7 @@ func partitionTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, 
 			floats.Add(t.H[j*d+from:j*d+to], g.Sym[i*d+from:i*d+to])
 		}
 	})
-	return t.inFull(d), nil
+	return t.toTarget(d), nil
 }
 
 func groupsWithout(groups []int, excluded []bool) []int {

@@ -14,7 +14,7 @@ import (
 type rowPass struct {
 	purpose  string
 	sums     [][]float64 // zeros at first; addBlock adds the contribution of a block of rows
-	addBlock func(*block)
+	addBlock func(*rowBlock)
 	finish   func()      // computes outputs from the sums; may be nil
 	outputs  [][]float64 // results of the pass; nil if these are the sums themselves
 }
@@ -30,8 +30,8 @@ func (p *rowPass) results() [][]float64 {
 // resumed run uses the results of finished passes from the log in place of reading rows, and selects like the first
 // run, to the bit. For a pass that was interrupted, the log has the sums so far.
 
-// runPass makes the pass p, or loads its results from the checkpoint. Sums over sparse rows have one order however the
-// rows are cut into blocks, so blocks may differ from the source's chunks.
+// runPass makes the pass p, or loads its results from the checkpoint. Sparse rows are added up in their order, however
+// they are cut into blocks, so blocks may differ from the source's chunks.
 func (r *reader) runPass(ctx context.Context, p rowPass) error {
 	finish := func() {
 		if p.finish != nil {
@@ -50,7 +50,7 @@ func (r *reader) runPass(ctx context.Context, p rowPass) error {
 	if err := r.readBlocks(ctx, &p, k); err != nil {
 		return err
 	}
-	r.isCounted = true
+	r.hasSparseSums = true
 	finish()
 	return k.saveResults(ctx)
 }
@@ -61,7 +61,7 @@ func (r *reader) readBlocks(ctx context.Context, p *rowPass, k *savedPass) error
 		return err
 	}
 	flush := func() {
-		if r.sparse.size() > 0 {
+		if r.sparse.entriesPlusRows() > 0 {
 			p.addBlock(r.sparse.sortedBlock())
 			r.sparse.reset()
 		}
@@ -75,7 +75,7 @@ func (r *reader) readBlocks(ctx context.Context, p *rowPass, k *savedPass) error
 		}
 		for i := range c.Rows {
 			r.addRow(c, i)
-			if r.blockLimit > 0 && r.sparse.size() >= r.blockLimit {
+			if r.blockLimit > 0 && r.sparse.entriesPlusRows() >= r.blockLimit {
 				flush()
 			}
 		}
@@ -94,7 +94,7 @@ func (r *reader) readBlocks(ctx context.Context, p *rowPass, k *savedPass) error
 	case err != nil:
 		return err
 	}
-	if r.blockLimit == 0 && r.sparse.size() > 0 { // sparse rows that stay in memory
+	if r.blockLimit == 0 && r.sparse.entriesPlusRows() > 0 { // sparse rows that stay in memory
 		r.inMemory = true
 		p.addBlock(r.sparse.sortedBlock())
 		return nil
@@ -105,12 +105,12 @@ func (r *reader) readBlocks(ctx context.Context, p *rowPass, k *savedPass) error
 
 // savedPass is the part of the checkpoint for one pass. A nil *savedPass saves nothing.
 type savedPass struct {
-	checkpoint stream.Checkpoint
-	reader     *reader
-	pass       *rowPass
-	name       string
-	countsRows bool      // this pass computes the sums over sparse rows
-	weight     []float64 // Σ w of the sparse rows
+	checkpoint         stream.Checkpoint
+	reader             *reader
+	pass               *rowPass
+	name               string
+	computesSparseSums bool      // this pass computes the sums over sparse rows
+	weight             []float64 // Σ w of the sparse rows
 }
 
 // newSavedPass returns nil if there is no checkpoint. It also returns nil if sparse rows are or will be in memory: a
@@ -119,18 +119,18 @@ func (r *reader) newSavedPass(p *rowPass) *savedPass {
 	if r.checkpoint == nil || r.blockLimit == 0 {
 		return nil
 	}
-	return &savedPass{checkpoint: r.checkpoint, reader: r, pass: p, name: strconv.Itoa(r.Passes + 1), countsRows: !r.isCounted, weight: []float64{r.weight}}
+	return &savedPass{checkpoint: r.checkpoint, reader: r, pass: p, name: strconv.Itoa(r.Passes + 1), computesSparseSums: !r.hasSparseSums, weight: []float64{r.weight}}
 }
 
-// Keys of the marks in a checkpoint.
+// Keys of the marks in a checkpoint: the purpose of a pass, and the position up to which it has read the rows.
 const (
-	whatMark   = "what"
-	nextMark   = "next"
-	numberMark = "number"
+	purposeMark = "what"
+	nextMark    = "next"
+	numberMark  = "number"
 )
 
 func (k *savedPass) withSparseSums(numbers [][]float64) [][]float64 {
-	if !k.countsRows {
+	if !k.computesSparseSums {
 		return numbers
 	}
 	return append(numbers[:len(numbers):len(numbers)], k.reader.sum, k.weight)
@@ -140,11 +140,11 @@ func (k *savedPass) loadResults(ctx context.Context) (done bool, err error) {
 	if k == nil {
 		return false, nil
 	}
-	if _, done, err = k.loadMarked(ctx, "pass"+k.name, k.pass.results()); !done || err != nil {
+	if _, done, err = k.loadNumbersAndMarks(ctx, "pass"+k.name, k.pass.results()); !done || err != nil {
 		return false, err
 	}
 	k.reader.Passes++
-	k.reader.isCounted = true
+	k.reader.hasSparseSums = true
 	return true, nil
 }
 
@@ -152,7 +152,7 @@ func (k *savedPass) loadProgress(ctx context.Context) (from rows.Mark, err error
 	if k == nil {
 		return from, nil
 	}
-	marks, begun, err := k.loadMarked(ctx, "part"+k.name, k.pass.sums)
+	marks, begun, err := k.loadNumbersAndMarks(ctx, "part"+k.name, k.pass.sums)
 	if !begun || err != nil {
 		return from, err
 	}
@@ -160,18 +160,18 @@ func (k *savedPass) loadProgress(ctx context.Context) (from rows.Mark, err error
 	from.Next, err1 = strconv.ParseInt(marks[nextMark], 10, 64)
 	from.Number, err2 = strconv.Atoi(marks[numberMark])
 	if err1 != nil || err2 != nil {
-		return from, fmt.Errorf("greedy: pass %s of the checkpoint does not say how far it was", k.name)
+		return from, fmt.Errorf("greedy: pass %s of the checkpoint does not record its progress", k.name)
 	}
 	return from, nil
 }
 
-func (k *savedPass) loadMarked(ctx context.Context, name string, numbers [][]float64) (marks map[string]string, ok bool, err error) {
+func (k *savedPass) loadNumbersAndMarks(ctx context.Context, name string, numbers [][]float64) (marks map[string]string, ok bool, err error) {
 	marks, ok, err = k.checkpoint.Load(ctx, name, k.withSparseSums(numbers)...)
 	if !ok || err != nil {
 		return nil, false, err
 	}
-	if marks[whatMark] != k.pass.purpose {
-		return nil, false, stream.Usagef("pass %s of the checkpoint was for %s, and is for %s now: remove the {checkpoint} folder", k.name, marks[whatMark], k.pass.purpose)
+	if marks[purposeMark] != k.pass.purpose {
+		return nil, false, stream.Usagef("pass %s of the checkpoint was for %s, and is for %s now: remove the {checkpoint} folder", k.name, marks[purposeMark], k.pass.purpose)
 	}
 	k.reader.weight = k.weight[0]
 	return marks, true, nil
@@ -182,7 +182,7 @@ func (k *savedPass) isSaveDue() bool { return k != nil && k.checkpoint.Due() }
 func (k *savedPass) saveProgress(ctx context.Context, at rows.Mark) error {
 	k.weight[0] = k.reader.weight
 	return k.checkpoint.Save(ctx, "part"+k.name, map[string]string{
-		whatMark: k.pass.purpose, nextMark: strconv.FormatInt(at.Next, 10), numberMark: strconv.Itoa(at.Number),
+		purposeMark: k.pass.purpose, nextMark: strconv.FormatInt(at.Next, 10), numberMark: strconv.Itoa(at.Number),
 	}, k.withSparseSums(k.pass.sums)...)
 }
 
@@ -191,7 +191,7 @@ func (k *savedPass) saveResults(ctx context.Context) error {
 		return nil
 	}
 	k.weight[0] = k.reader.weight
-	if err := k.checkpoint.Append(ctx, "pass"+k.name, map[string]string{whatMark: k.pass.purpose}, k.withSparseSums(k.pass.results())...); err != nil {
+	if err := k.checkpoint.Append(ctx, "pass"+k.name, map[string]string{purposeMark: k.pass.purpose}, k.withSparseSums(k.pass.results())...); err != nil {
 		return err
 	}
 	return k.checkpoint.Drop("part" + k.name)

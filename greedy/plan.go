@@ -6,33 +6,35 @@ import (
 )
 
 const (
-	// minBuckets and maxBuckets bound the sketch; minRun is the least number of rows of G that a pass for f⁰ may hold.
+	// minBuckets and maxBuckets bound the number of buckets of the sketch. minGramRows is the least number of rows of G
+	// that are held at a time while f⁰ is computed.
 	minBuckets, maxBuckets = 32, 512
-	minRun                 = 16
-	// A batch is 1/8 of the features if memory allows. With 1/16, 1/8 and 1/4, 100 features of COIL20 took 26, 20 and
-	// 14 passes, at 6nd flops a candidate, when the sketch alone filled the batch. For large d, a batch of 256 keeps
-	// the flops of a pass far below the flops of f⁰.
+	minGramRows            = 16
+	// A batch, i.e. the candidates fetched by one pass, has 1/8 of the features if memory allows. Choosing 100 features
+	// of COIL20 took 26, 20 and 14 passes with 1/16, 1/8 and 1/4 of the features, when the sketch alone filled the
+	// batch, but each candidate costs 6nd flops. For large d, a batch of 256 keeps the flops of a pass far below the
+	// flops of f⁰.
 	batchShare, minBatch, maxBatch = 8, 4, 256
-	// candidatesKept is the number of batches of candidates that are held, because a candidate that was fetched too
+	// batchesKept is the number of batches of candidates that are held, because a candidate that was fetched too
 	// early is often needed a few batches later.
-	candidatesKept = 4
+	batchesKept = 4
 	// If all features of a dense block need more than 1/blockShare of the free memory, only stripFeatures of them are
-	// standardized at a time. All features of basehock needed 10 of the 21 MiB that the smallest limit left to the
-	// selector: it made 90 passes, and 38 with strips. Each product standardizes the strips again: in 200 MiB this
-	// took an eighth more time and saved no pass. stripFeatures is a multiple of the number of terms that products
-	// round together, so that the bits are the same.
+	// standardized at a time. Under the smallest memory limit for basehock, all features of a block needed 10 of 21
+	// free MiB: the selector made 90 passes without strips and 38 with strips. Each product standardizes the strips
+	// again, so that with 200 MiB strips took an eighth more time and saved no pass. stripFeatures is a multiple of the
+	// number of terms that products round together, so that the bits are the same.
 	stripFeatures, blockShare = 512, 4
 )
 
 // streamPlan describes how SelectStream uses its memory.
 type streamPlan struct {
-	buckets        int
-	batch          int
-	slots          int
-	inMemory       bool  // sparse rows stay in memory, without a sketch
-	strip          int   // features of a dense block that are standardized at a time; d for all
-	startNumbers   int64 // float64s for consecutive rows of G while f⁰ is computed
-	refreshNumbers int64 // the same once candidates are held
+	buckets           int   // buckets of the sketch
+	batch             int   // candidates fetched by a pass
+	slots             int   // largest number of candidates held
+	inMemory          bool  // sparse rows stay in memory, without a sketch
+	strip             int   // features of a dense block that are standardized at a time; d for all
+	startGramFloats   int64 // float64s for consecutive rows of G while f⁰ is computed
+	refreshGramFloats int64 // float64s for consecutive rows of G while f is recomputed and candidates are held
 }
 
 // StreamBytes returns the smallest StreamOptions.Memory that works for d features of which k are chosen, and c groups
@@ -53,7 +55,7 @@ func minWorkBytes(d, c int, entries, rows int64) int64 {
 }
 
 func minSketchBytes(d, c int) int64 {
-	return 8 * (int64(minBuckets)*int64(d) + minBatch*numbersPerCandidate(d, c) + minRun*int64(d))
+	return 8 * (int64(minBuckets)*int64(d) + minBatch*numbersPerCandidate(d, c) + minGramRows*int64(d))
 }
 
 // StreamPasses returns the number of passes for f⁰ with the given bytes of memory, plus 1 for the profile. It is a
@@ -71,16 +73,16 @@ func StreamPasses(d, k, c int, memory int64, sparse bool) (int, error) {
 	if c > 0 {
 		return 2, nil
 	}
-	return 1 + len(triangleRuns(d, plan.startNumbers)), nil
+	return 1 + len(triangleRuns(d, plan.startGramFloats)), nil
 }
 
-// layerPasses returns the number of passes that start another layer: 1 for Algorithm 2.
+// layerPasses returns the number of passes that the start of another layer needs: 1 for Algorithm 2 and sparse rows.
 func layerPasses(d, k, c int, memory int64, sparse bool) int {
 	plan, err := planStream(d, k, c, memory, 0, 0)
 	if err != nil || c > 0 || sparse {
 		return 1
 	}
-	return len(triangleRuns(d, plan.refreshNumbers))
+	return len(triangleRuns(d, plan.refreshGramFloats))
 }
 
 // fixedBytes returns the memory that no plan can reduce: for the profile and other vectors, a standardized block, the
@@ -88,12 +90,12 @@ func layerPasses(d, k, c int, memory int64, sparse bool) int {
 func fixedBytes(d, k, c int, sparse bool) int64 {
 	numbers := kernel.TeamBytes(d, d)/8 + blockBytes(d, sparse)/8 + int64(d)*int64(k+48) + int64(c)*int64(d+k+stream.BlockRows(d))
 	if c > 0 {
-		numbers += int64(c)*(workVectors+int64(d)) + int64(d)*int64(k) // other layers
+		numbers += int64(c)*(workVectors+int64(d)) + int64(d)*int64(k) // for the targets of further layers
 	}
 	return 8 * numbers
 }
 
-// blockBytes is the memory of a standardized block in two strips, or of a sparse block with its index by features.
+// blockBytes returns the memory of a standardized block in two strips, or of a sparse block with its index by features.
 func blockBytes(d int, sparse bool) int64 {
 	if sparse {
 		return int64(sparseBlockSize(d))*(sparseEntryBytes+sparseRowBytes) + 16*int64(d)
@@ -111,31 +113,32 @@ func targetStreamBytes(d, k, height int, entries, rows int64) int64 {
 	return targetFixedBytes(d, k, height, entries > 0) + minWorkBytes(d, height, entries, rows)
 }
 
-// numbersPerCandidate returns the number of float64s for each candidate of a batch: its share of the candidates kept
-// (δ, Rδ and a column of a block), and one turn of the predictor.
+// numbersPerCandidate returns the number of float64s that are needed for each candidate of a batch: δ, Rδ (only for
+// Algorithm 1, c = 0) and a column of a block of rows, each once for every batch held, and the vectors of one predicted
+// turn.
 func numbersPerCandidate(d, c int) int64 {
 	columns := 2
 	if c > 0 {
 		columns = 1
 	}
-	return candidatesKept*int64(columns*d+stream.BlockRows(d)) + int64(d+c)
+	return batchesKept*int64(columns*d+stream.BlockRows(d)) + int64(d+c)
 }
 
-// planInMemory returns the plan for sparse rows that stay in memory, and whether they fit. Passes then read nothing.
-// So few rows of G are computed at a time, which stay in a cache, and there are few candidates, down to one: columns
-// that were not foreseen are fetched when needed.
+// planInMemory returns the plan for sparse rows that stay in memory, and whether they fit. Passes over rows in memory
+// are cheap. So only a few rows of G are computed at a time, which stay in a cache, and a batch has at most 8
+// candidates and at least one. Columns that were not predicted are computed when they are needed.
 func planInMemory(d, c int, fixed, memory, entries, rows int64) (streamPlan, bool) {
-	p := streamPlan{inMemory: true, strip: d, batch: 8, startNumbers: minRun * int64(d), refreshNumbers: minRun * int64(d)}
+	p := streamPlan{inMemory: true, strip: d, batch: 8, startGramFloats: minGramRows * int64(d), refreshGramFloats: minGramRows * int64(d)}
 	for p.batch > 1 && fixed+inMemoryBytes(d, c, p.batch, entries, rows) > memory {
 		p.batch /= 2
 	}
 	p.batch = min(p.batch, d)
-	p.slots = min(candidatesKept*p.batch, d)
+	p.slots = min(batchesKept*p.batch, d)
 	return p, entries > 0 && max(entries, rows) <= maxSparsePlaces && fixed+inMemoryBytes(d, c, p.batch, entries, rows) <= memory
 }
 
 func inMemoryBytes(d, c, batch int, entries, rows int64) int64 {
-	return sparseRowsBytes(entries, rows, d) + 8*(int64(batch)*numbersPerCandidate(d, c)+minRun*int64(d))
+	return sparseRowsBytes(entries, rows, d) + 8*(int64(batch)*numbersPerCandidate(d, c)+minGramRows*int64(d))
 }
 
 func planStream(d, k, c int, memory, entries, rows int64) (streamPlan, error) {
@@ -159,14 +162,14 @@ func planWithFixed(d, c int, fixed, memory, entries, rows int64) (streamPlan, er
 	}
 	p.buckets = int(min(max(left/8/int64(d), minBuckets), maxBuckets))
 	left -= int64(p.buckets) * int64(d)
-	p.startNumbers = left
+	p.startGramFloats = left
 	p.batch = min(max(d/batchShare, 16), maxBatch, d)
 	// Half of the rest is for candidates. The other half is for runs of rows of G, in case f must be recomputed, and
 	// costs nothing while it is not used.
-	if most := int((left - minRun*int64(d)) / 2 / numbersPerCandidate(d, c)); p.batch > most {
+	if most := int((left - minGramRows*int64(d)) / 2 / numbersPerCandidate(d, c)); p.batch > most {
 		p.batch = min(max(most, minBatch), d)
 	}
-	p.slots = min(candidatesKept*p.batch, d)
-	p.refreshNumbers = left - int64(p.batch)*numbersPerCandidate(d, c)
+	p.slots = min(batchesKept*p.batch, d)
+	p.refreshGramFloats = left - int64(p.batch)*numbersPerCandidate(d, c)
 	return p, nil
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// rivals is the number of features of each predicted turn that become candidates. Among features that nearly replace
-// each other, the sketch finds the right neighbourhood but not the winner. 100 features of COIL20 with batches of 128
-// took 32, 26, 24 and 20 passes with 1, 2, 4 and 8 rivals, when nothing else filled a batch.
-const rivals = 8
+// rivalsPerTurn is the number of features that become candidates in each predicted turn. The sketch does not find the
+// best one among features that nearly replace each other. Choosing 100 features of COIL20 in batches of 128 took 32,
+// 26, 24 and 20 passes with 1, 2, 4 and 8 rivals a turn, when nothing else filled a batch.
+const rivalsPerTurn = 8
 
-// lookahead is the largest number of turns that are predicted. Guesses for later turns are not worth their time,
-// 6·d·buckets flops for each turn.
-const lookahead = 64
+// maxPredictedTurns is the largest number of turns that are predicted. Guesses for later turns are not worth their
+// time, 6·d·buckets flops for each turn.
+const maxPredictedTurns = 64
 
 // predictor simulates future turns with the sketch. It runs the recursion of Theorem 2 from the current f and g, with
 // inner products of residuals estimated by the sketch.
@@ -25,11 +25,11 @@ type predictor struct {
 	criterion *criterion
 	sketch    *sketch
 	workers   int
-	scale     []float64 // makes ‖eᵢ‖² equal to the known gᵢ
+	scale     []float64 // factors that make ‖eᵢ‖² equal to the known gᵢ, eᵢ being row i of the sketch
 	f, g      []float64
 	target    *gramEngine // nil if H = G, which is then sketched too
 	omegas    [][]float64 // ω of the simulated turns
-	upsilons  [][]float64
+	upsilons  [][]float64 // υ of the simulated turns
 }
 
 func newPredictor(from *streamEngine) *predictor {
@@ -37,7 +37,7 @@ func newPredictor(from *streamEngine) *predictor {
 	p := &predictor{criterion: c, sketch: s, workers: from.rows.workers, target: from.target, scale: make([]float64, c.featureCount),
 		f: append([]float64(nil), c.f...), g: append([]float64(nil), c.g...)}
 	for i := range p.scale {
-		if norm := floats.Norm(s.row(i), 2); norm > 0 && c.alive[i] {
+		if norm := floats.Norm(s.featureSketch(i), 2); norm > 0 && c.alive[i] {
 			p.scale[i] = math.Sqrt(c.g[i]) / norm
 		}
 	}
@@ -51,8 +51,8 @@ func (p *predictor) likelyFeatures(n int, isCandidate func(int) bool) []int {
 	guessed := make(map[int]bool)
 	played := make([]bool, p.criterion.featureCount)
 	h := make([]float64, p.criterion.featureCount)
-	for turn := 0; turn < min(n, lookahead) && len(guesses) < n; turn++ {
-		lead := p.leaders(played)
+	for turn := 0; turn < min(n, maxPredictedTurns) && len(guesses) < n; turn++ {
+		lead := p.predictedLeaders(played)
 		if len(lead) == 0 {
 			break
 		}
@@ -61,14 +61,14 @@ func (p *predictor) likelyFeatures(n int, isCandidate func(int) bool) []int {
 				guesses, guessed[i] = append(guesses, i), true
 			}
 		}
-		p.playTurn(lead[0], h)
+		p.simulateTurn(lead[0], h)
 		played[lead[0]] = true
 	}
 	return guesses
 }
 
-func (p *predictor) leaders(played []bool) []int {
-	return topFeatures(rivals, p.criterion.featureCount, func(i int) float64 {
+func (p *predictor) predictedLeaders(played []bool) []int {
+	return topFeatures(rivalsPerTurn, p.criterion.featureCount, func(i int) float64 {
 		if !p.criterion.alive[i] || played[i] || p.g[i] <= exhaustedShare*p.criterion.g0[i] {
 			return 0
 		}
@@ -91,13 +91,13 @@ func topFeatures(n, d int, score func(int) float64) (lead []int) {
 	return lead
 }
 
-func (p *predictor) playTurn(i int, h []float64) {
+func (p *predictor) simulateTurn(i int, h []float64) {
 	d, buckets := p.criterion.featureCount, p.sketch.buckets
 	root := math.Sqrt(p.g[i])
 	omega := make([]float64, d)
 	// The contribution of the simulated turns is subtracted from the products, so that the sketch itself stays
 	// unchanged.
-	kernel.Gemv(p.workers, d, buckets, p.sketch.e, buckets, p.sketch.row(i), omega)
+	kernel.Gemv(p.workers, d, buckets, p.sketch.e, buckets, p.sketch.featureSketch(i), omega)
 	for j := range omega {
 		omega[j] *= p.scale[i] * p.scale[j]
 	}
@@ -108,9 +108,9 @@ func (p *predictor) playTurn(i int, h []float64) {
 	floats.Scale(1/root, omega)
 	upsilon := omega
 	if p.target != nil {
-		upsilon = p.playTarget(i, root, h)
+		upsilon = p.simulatedUpsilon(i, root, h)
 	} else {
-		p.playSelf(omega, h)
+		p.selfProductTo(omega, h)
 	}
 	for r, w := range p.omegas {
 		kernel.Axpy(-kernel.Dot(p.upsilons[r], upsilon), w, h)
@@ -123,8 +123,8 @@ func (p *predictor) playTurn(i int, h []float64) {
 	}
 }
 
-// playSelf writes h = Rω, with R estimated by the sketch: h = EᵀEω.
-func (p *predictor) playSelf(omega, h []float64) {
+// selfProductTo writes h = Rω, with R estimated by EᵀE, E being the scaled sketch.
+func (p *predictor) selfProductTo(omega, h []float64) {
 	buckets := p.sketch.buckets
 	v := make([]float64, buckets)
 	const wide = 64
@@ -132,7 +132,7 @@ func (p *predictor) playSelf(omega, h []float64) {
 		from, to := taskRange(task, wide, buckets)
 		for j, w := range omega {
 			if w != 0 {
-				kernel.Axpy(w*p.scale[j], p.sketch.row(j)[from:to], v[from:to])
+				kernel.Axpy(w*p.scale[j], p.sketch.featureSketch(j)[from:to], v[from:to])
 			}
 		}
 	})
@@ -143,9 +143,9 @@ func (p *predictor) playSelf(omega, h []float64) {
 	}
 }
 
-// playTarget writes h = Hᵀυ less the contribution of earlier turns, and returns υ. Only the ω of the simulated turns
-// are estimates.
-func (p *predictor) playTarget(i int, root float64, h []float64) []float64 {
+// simulatedUpsilon writes h = Hᵀυ less the contribution of earlier turns, and returns υ. Only the ω of the simulated
+// turns are estimates.
+func (p *predictor) simulatedUpsilon(i int, root float64, h []float64) []float64 {
 	m := p.target
 	upsilon := m.targetColumn(i)
 	m.deflateVector(upsilon, m.upsilons, i)

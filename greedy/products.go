@@ -4,9 +4,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// This file has the products of a pass. Each add function adds the contribution of one block to rows of a row-major
-// accumulator. Its finish function removes the shift of sparse rows once, after the pass. With x′ = factor·x, s =
-// factor·shift, m = Σwx′ and W = Σw,
+// This file computes the matrix products of a pass. Each add function adds the contribution of one block of rows to an
+// accumulator, a row-major matrix. Its unshift function removes the shift of sparse rows once, after the pass. With x′
+// = factor·x, s = factor·shift, m = Σwx′ and W = Σw,
 //
 //	Σ w (x′ₐ − sₐ)(x′ᵦ − sᵦ) = Σ w x′ₐx′ᵦ − sₐmᵦ − sᵦmₐ + W sₐsᵦ.
 //
@@ -14,8 +14,8 @@ import (
 // G₍:,p₎ has the same bits in any batch.
 
 // addTriangle adds rows [from, to) × columns [from, d) of AᵀA to acc. The rows of acc have d−from numbers, and entries
-// below the diagonal are not written. The cost is (to−from)(d−from)·2n flops.
-func (r *reader) addTriangle(b *block, acc []float64, from, to int) {
+// below the diagonal are not written. The cost is (to−from)(d−from)·2n flops for n rows.
+func (r *reader) addTriangle(b *rowBlock, acc []float64, from, to int) {
 	ld := r.d - from
 	if b.sparse != nil {
 		kernel.Each(r.workers, to-from, func(i int) {
@@ -34,15 +34,15 @@ func (r *reader) addTriangle(b *block, acc []float64, from, to int) {
 	}
 }
 
-func (r *reader) finishTriangle(acc []float64, from, to int) {
+func (r *reader) unshiftTriangle(acc []float64, from, to int) {
 	ld := r.d - from
 	r.unshiftRows(to-from, func(i int) (row []float64, first int, s, m float64) {
 		return acc[i*ld : (i+1)*ld], from, r.shift[from+i], r.sum[from+i]
 	})
 }
 
-// triangleTo computes the sums of addTriangle and finishTriangle for all rows in memory. It completes each row of acc
-// while that row is in a cache.
+// triangleTo computes the same as addTriangle and unshiftTriangle if all rows are in memory. It completes one row of
+// acc at a time, while that row is in a cache.
 func (r *reader) triangleTo(acc []float64, from, to int) {
 	ld := r.d - from
 	kernel.Each(r.workers, to-from, func(i int) {
@@ -55,7 +55,7 @@ func (r *reader) triangleTo(acc []float64, from, to int) {
 
 // addColumns adds AᵀA₍:,p₎ to row i of acc for each p = features[i]. The cost is 2nd flops a feature. scratch has
 // len(features)·rows numbers.
-func (r *reader) addColumns(b *block, acc []float64, features []int, scratch []float64) {
+func (r *reader) addColumns(b *rowBlock, acc []float64, features []int, scratch []float64) {
 	if b.sparse != nil {
 		kernel.Each(r.workers, len(features), func(i int) {
 			b.sparse.addColumn(acc[i*r.d:(i+1)*r.d], features[i])
@@ -66,10 +66,10 @@ func (r *reader) addColumns(b *block, acc []float64, features []int, scratch []f
 	for i, p := range features {
 		r.std.Some(scratch[i*n:(i+1)*n], n, b.chunk, p, p+1)
 	}
-	r.addGemm(b, acc, scratch, len(features))
+	r.addStripProducts(b, acc, scratch, len(features))
 }
 
-func (r *reader) finishColumns(acc []float64, features []int) {
+func (r *reader) unshiftColumns(acc []float64, features []int) {
 	r.unshiftRows(len(features), func(i int) (row []float64, first int, s, m float64) {
 		return acc[i*r.d : (i+1)*r.d], 0, r.shift[features[i]], r.sum[features[i]]
 	})
@@ -77,7 +77,7 @@ func (r *reader) finishColumns(acc []float64, features []int) {
 
 // addProducts adds Aᵀ(Avᵢ) to row i of acc for each of the count rows vᵢ of v. The cost is 4nd flops a row. scratch
 // has count·rows numbers. For sparse rows, sums[i] collects Σ w·Avᵢ.
-func (r *reader) addProducts(b *block, acc, v []float64, count int, scratch, sums []float64) {
+func (r *reader) addProducts(b *rowBlock, acc, v []float64, count int, scratch, sums []float64) {
 	if b.sparse != nil {
 		kernel.Each(r.workers, count, func(i int) {
 			sums[i] = b.sparse.addProduct(acc[i*r.d:(i+1)*r.d], v[i*r.d:(i+1)*r.d], r.shift, sums[i])
@@ -90,17 +90,17 @@ func (r *reader) addProducts(b *block, acc, v []float64, count int, scratch, sum
 	r.eachStrip(b, 0, func(at int, x kernel.Matrix[float64]) {
 		kernel.Gemm(r.team, 1, kernel.RowMajor(v, count, r.d, r.d).Sub(0, at, count, x.Rows), x, kernel.RowMajor(y, count, n, n))
 	})
-	r.addGemm(b, acc, y, count)
+	r.addStripProducts(b, acc, y, count)
 }
 
-func (r *reader) addGemm(b *block, acc, y []float64, count int) {
+func (r *reader) addStripProducts(b *rowBlock, acc, y []float64, count int) {
 	left, out := kernel.RowMajor(y, count, b.rows, b.rows), kernel.RowMajor(acc, count, r.d, r.d)
 	r.eachStrip(b, 0, func(at int, x kernel.Matrix[float64]) {
 		kernel.Gemm(r.team, 1, left, x.Trans(), out.Sub(0, at, count, x.Rows))
 	})
 }
 
-func (r *reader) finishProducts(acc, sums []float64) {
+func (r *reader) unshiftProducts(acc, sums []float64) {
 	if r.weight == 0 {
 		return
 	}
@@ -109,11 +109,11 @@ func (r *reader) finishProducts(acc, sums []float64) {
 	})
 }
 
-// addGroups adds BᵀA to acc. The columns of B are the sums of the columns of each group, and row j of acc belongs to
-// group j. The cost is 2ncd flops. scratch has count·rows numbers.
-func (r *reader) addGroups(b *block, acc []float64, groups []int, count int, scratch []float64) {
+// addGroupProducts adds BᵀA to acc. The columns of B are the sums of the columns of each group, and row j of acc
+// belongs to group j. The cost is 2ncd flops. scratch has count·rows numbers.
+func (r *reader) addGroupProducts(b *rowBlock, acc []float64, groups []int, count int, scratch []float64) {
 	if b.sparse != nil {
-		b.sparse.addGroups(r.workers, acc, groups, count)
+		b.sparse.addGroupProducts(r.workers, acc, groups, count)
 		return
 	}
 	n := b.rows
@@ -126,10 +126,10 @@ func (r *reader) addGroups(b *block, acc []float64, groups []int, count int, scr
 			}
 		}
 	})
-	r.addGemm(b, acc, sums, count)
+	r.addStripProducts(b, acc, sums, count)
 }
 
-func (r *reader) finishGroups(acc []float64, groups []int, count int) {
+func (r *reader) unshiftGroupProducts(acc []float64, groups []int, count int) {
 	shift, sum := make([]float64, count), make([]float64, count)
 	for i, j := range groups {
 		if j < 0 {
@@ -143,8 +143,8 @@ func (r *reader) finishGroups(acc []float64, groups []int, count int) {
 	})
 }
 
-// unshiftRows removes the shift from count accumulator rows. Each row belongs to a feature, or a sum of features, with
-// shift s and sum m. Its first entry belongs to feature first.
+// unshiftRows removes the shift from count accumulator rows. accRow returns row i, whose first entry belongs to feature
+// number first. The row belongs to a feature, or a sum of features, with shift s and sum m.
 func (r *reader) unshiftRows(count int, accRow func(i int) (row []float64, first int, s, m float64)) {
 	if r.weight == 0 {
 		return

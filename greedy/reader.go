@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// reader delivers the n×d matrix A of the selection, block by block: the rows of a source, standardized and
-// multiplied by √w. A itself is never stored.
+// reader delivers the n×d matrix A of the selection, block by block: the rows of a source, standardized and multiplied
+// by the root of their weight w. A itself is never stored.
 type reader struct {
 	rows.Source
 	std     gram.Standardizer
@@ -22,32 +22,33 @@ type reader struct {
 
 	featureOf []int32   // source column → feature + 1; 0 if left out
 	shift     []float64 // shift of sparse rows: a = x′ − shift with x′ = factor·x
-	// These are sums over the sparse rows, accumulated as x′ and shifted afterwards. They are the same in every pass,
-	// so only the first pass computes them.
-	isCounted bool
-	sum       []float64 // Σ w x′
-	weight    float64   // Σ w
+	// The next three fields are for sums over the sparse rows, of x′ before the shift is subtracted. They are the same
+	// in every pass, so only the first pass computes them.
+	hasSparseSums bool
+	sum           []float64 // Σ w x′
+	weight        float64   // Σ w
 
 	strip      int       // features of a dense block that are standardized at a time; d for all
 	dense      []float64 // all features of a block, or two strips
 	sparse     sparseBlock
-	blockLimit int  // largest number of entries and rows of a sparse block; 0 means no limit
+	blockLimit int  // largest number of entries plus rows of a sparse block; 0 means no limit
 	inMemory   bool // sparse holds all rows, and passes read nothing
 
 	checkpoint stream.Checkpoint // checkpoint of the passes; may be nil
 }
 
-// block is a block of rows of A. It is valid until the next block is read.
-type block struct {
+// rowBlock is a block of rows of A. It is valid until the next block is read.
+type rowBlock struct {
 	rows   int
 	chunk  *stream.Chunk
 	dense  []float64    // d×rows: feature j is dense[j*rows : (j+1)*rows]; nil for sparse rows, and with strips
 	sparse *sparseBlock // nil for dense rows
 }
 
-// denseFeatures returns the features [from, to) of a dense block, one feature in each row. With strips there are at
-// most strip features, and they are valid until the next call with the same place, which is 0 or 1.
-func (r *reader) denseFeatures(b *block, from, to, place int) kernel.Matrix[float64] {
+// denseFeatures returns the features [from, to) of a dense block, one feature in each row. If a block is standardized
+// in strips, these are at most r.strip features, in one of two buffers; place, 0 or 1, is the number of the buffer.
+// They are then valid until the next call with the same place.
+func (r *reader) denseFeatures(b *rowBlock, from, to, place int) kernel.Matrix[float64] {
 	if b.dense != nil {
 		return kernel.RowMajor(b.dense[from*b.rows:], to-from, b.rows, b.rows)
 	}
@@ -66,13 +67,13 @@ func (r *reader) standardizeTo(dst []float64, c *stream.Chunk, from, to int) ker
 }
 
 // eachStrip calls visit for the features of a dense block from the given feature on, one strip at a time.
-func (r *reader) eachStrip(b *block, from int, visit func(at int, x kernel.Matrix[float64])) {
+func (r *reader) eachStrip(b *rowBlock, from int, visit func(at int, x kernel.Matrix[float64])) {
 	for at := from; at < r.d; at += r.strip {
 		visit(at, r.denseFeatures(b, at, min(at+r.strip, r.d), 1))
 	}
 }
 
-func (b *block) position(i int) int64 {
+func (b *rowBlock) rowPosition(i int) int64 {
 	if b.sparse != nil {
 		return b.sparse.position[i]
 	}
@@ -112,17 +113,17 @@ func newReader(src stream.Source, std *gram.Standardizer, opt *StreamOptions) *r
 
 func (r *reader) keepInMemory(entries int64) {
 	r.blockLimit = 0
-	r.sparse.reserve(entries, r.std.Rows)
+	r.sparse.reserveRows(entries, r.std.Rows)
 }
 
-func (r *reader) denseBlock(c *stream.Chunk) *block {
+func (r *reader) denseBlock(c *stream.Chunk) *rowBlock {
 	if r.strip < r.d {
 		r.dense = rows.Resize(r.dense, 2*r.strip*c.Rows)
-		return &block{rows: c.Rows, chunk: c}
+		return &rowBlock{rows: c.Rows, chunk: c}
 	}
 	r.dense = rows.Resize(r.dense, r.d*c.Rows)
 	r.standardizeTo(r.dense, c, 0, r.d)
-	return &block{rows: c.Rows, chunk: c, dense: r.dense}
+	return &rowBlock{rows: c.Rows, chunk: c, dense: r.dense}
 }
 
 func (r *reader) addRow(c *stream.Chunk, i int) {
@@ -130,7 +131,7 @@ func (r *reader) addRow(c *stream.Chunk, i int) {
 	if c.Weight != nil {
 		w = c.Weight[i]
 	}
-	if !r.isCounted {
+	if !r.hasSparseSums {
 		r.weight += w
 	}
 	for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
@@ -144,7 +145,7 @@ func (r *reader) addRow(c *stream.Chunk, i int) {
 		}
 		x *= r.std.Factor[k]
 		s.addEntry(k, x)
-		if !r.isCounted {
+		if !r.hasSparseSums {
 			r.sum[k] += w * x
 		}
 	}

@@ -8,23 +8,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// rebase keeps f of a factored H = G exact once little of the data is left. Let Q be an orthonormal basis of the
-// chosen columns of R, and E = R − QQᵀR. Then f = ‖Eᵀe‖² = eᵀEEᵀe. If f is computed as eᵀKe with K = RRᵀ, the
-// contribution of the chosen directions cancels, which may cost all digits if some columns are far larger than other
-// columns. So K is computed from E instead, in r²d flops, each time that only a ten thousandth of the rest is left.
+// residualRebase keeps f of a factored H = G exact once little of the data is left. Let Q be an orthonormal basis of
+// the chosen columns of R, and E = R − QQᵀR. Then f = ‖Eᵀe‖² = eᵀEEᵀe for each column e of E. If f is computed as eᵀKe
+// with K = RRᵀ, the contribution of the chosen directions cancels, which may cost all digits if some columns are far
+// larger than other columns. So K is computed again from E, in r²d flops, each time that Σ g has fallen to a ten
+// thousandth of its value at the last computation of K.
 //
-// A nil *rebase does nothing.
-type rebase struct {
-	basis         [][]float64 // vectors q_r, one number for each row of R
-	remainingThen float64     // Σ g when K was computed
-	excluded      []bool      // features of earlier layers
+// A nil *residualRebase does nothing.
+type residualRebase struct {
+	basis             [][]float64 // orthonormal vectors q_r, one for each choice, one number for each row of R
+	remainingAtRebase float64     // Σ g when K was computed
+	excluded          []bool      // features of earlier layers
 }
 
-// rebaseShare is the share of remainingThen at which K is computed again. With a smaller share, too many digits would
-// be lost.
+// rebaseShare is the share of remainingAtRebase at which K is computed again. With a smaller share, too many digits
+// would be lost.
 const rebaseShare = 1e-4
 
-func (b *rebase) addDirection(m *gramEngine, p int) {
+func (b *residualRebase) addBasisVector(m *gramEngine, p int) {
 	if b == nil {
 		return
 	}
@@ -41,12 +42,12 @@ func (b *rebase) addDirection(m *gramEngine, p int) {
 	b.basis = append(b.basis, q)
 }
 
-// rebaseIfSmall replaces K by EEᵀ of the residual E once little of Σ g is left.
-func (b *rebase) rebaseIfSmall(m *gramEngine) error {
-	if b == nil || m.remainingError() > rebaseShare*b.remainingThen || len(b.basis) != len(m.omegas) {
+// rebaseSmallResidual replaces K by EEᵀ of the residual E if Σ g is at most rebaseShare of remainingAtRebase.
+func (b *residualRebase) rebaseSmallResidual(m *gramEngine) error {
+	if b == nil || m.remainingError() > rebaseShare*b.remainingAtRebase || len(b.basis) != len(m.omegas) {
 		return nil
 	}
-	b.remainingThen = m.remainingError()
+	b.remainingAtRebase = m.remainingError()
 	r, turns := m.gram.Rank, len(b.basis)
 	k := kernel.RowMajor(make([]float64, r*r), r, r, r)
 	q := kernel.RowMajor(make([]float64, turns*r), turns, r, r)
@@ -81,7 +82,7 @@ func (b *rebase) rebaseIfSmall(m *gramEngine) error {
 	room := make([]float64, r)
 	for t, v := range b.basis {
 		y := make([]float64, root.Rows)
-		m.target.orderTo(room, 1, v)
+		m.target.orderByPivotsTo(room, 1, v)
 		kernel.Gemv(m.workers, root.Rows, r, root.Data, r, room, y)
 		floats.Scale(m.hUnit, y)
 		// γ = H₍:,i₎ − Σ υ_r ω_r[i] holds with υ_r = Lq_r, because r_i = e_i + Σ q_r ω_r[i]. ω is in units of √gUnit.

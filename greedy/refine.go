@@ -37,7 +37,7 @@ func (m *gramEngine) refineSelection(ctx context.Context, r *Result, opt Options
 			first = append(first, p)
 		}
 	}
-	within, err := m.orderWithin(ctx, x.set, first, opt)
+	within, err := m.orderSet(ctx, x.set, first, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -52,9 +52,9 @@ func (m *gramEngine) refineSelection(ctx context.Context, r *Result, opt Options
 	return better, nil
 }
 
-// orderWithin lets greedy choose within a set, from G and H of its columns alone. The features of first come first.
+// orderSet lets greedy choose within a set, from G and H of its columns alone. The features of first come first.
 // The result is nil if some feature adds nothing.
-func (m *gramEngine) orderWithin(ctx context.Context, set, first []int, opt Options) (*Result, error) {
+func (m *gramEngine) orderSet(ctx context.Context, set, first []int, opt Options) (*Result, error) {
 	set = slices.Clone(set)
 	slices.Sort(set) // ties go to the lowest column
 	k, c := len(set), m.targetHeight()
@@ -85,8 +85,9 @@ func (m *gramEngine) orderWithin(ctx context.Context, set, first []int, opt Opti
 	return r, nil
 }
 
-// replayTurns builds the result of choosing the features of within in their order, with the scores that greedy's turns
-// would give. Redundant features of Keep stay in their places.
+// replayTurns builds the result of a selection that chooses the features of within in their order, with the scores that
+// greedy's turns would give. Redundant features of Keep stay in their places. It returns false if G of the features is
+// not positive definite.
 func (m *gramEngine) replayTurns(team *kernel.Team, within, old *Result, opt Options) (*Result, bool) {
 	k, d := len(within.Order), m.d
 	sub, omega := make([]float64, k*k), kernel.RowMajor(make([]float64, k*d), k, d, d)

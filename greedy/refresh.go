@@ -9,26 +9,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
-// triangleRuns cuts the rows of the upper triangle of G into runs of consecutive rows that fit into the given number
-// of float64s. One pass over A computes one run.
-func triangleRuns(d int, numbers int64) [][2]int {
+// triangleRuns cuts the rows of the upper triangle of G into runs of consecutive rows, each of at most maxNumbers
+// float64s if a single row does not have more. One pass over A computes one run.
+func triangleRuns(d int, maxNumbers int64) [][2]int {
 	var runs [][2]int
 	for from := 0; from < d; {
-		to := min(d, from+int(max(numbers/int64(d-from), 1)))
+		to := min(d, from+int(max(maxNumbers/int64(d-from), 1)))
 		runs = append(runs, [2]int{from, to})
 		from = to
 	}
 	return runs
 }
 
-// residualNorms computes fᵢ = Σⱼ Rᵢⱼ² with R = G − Σ ω_r ω_rᵀ for all i, reachᵢ = Σⱼ Gᵢⱼ², and the diagonal of G. j
-// runs over the features not chosen. G is computed in runs of consecutive rows of its upper triangle, each as long as
-// fits into the given number of float64s. If sketches is true, the pass of the first run also feeds the sketch. Sums
-// add up in the order of j, independently of the runs, so that f has the same bits under any memory limit.
-func (s *streamEngine) residualNorms(ctx context.Context, purpose string, numbers int64, sketches bool) (f, reach, diag []float64, err error) {
+// residualNorms computes fᵢ = Σⱼ Rᵢⱼ² with R = G − Σ ω_r ω_rᵀ for all i, reachᵢ = Σⱼ Gᵢⱼ², and the diagonal of G. The
+// sums are over the features j that are not chosen. G is computed in runs of consecutive rows of its upper triangle,
+// each as long as fits into maxNumbers float64s. If sketches is true, the pass of the first run also feeds the
+// sketch. Terms are added in the order of j for any runs, so that f has the same bits under any memory limit.
+func (s *streamEngine) residualNorms(ctx context.Context, purpose string, maxNumbers int64, sketches bool) (f, reach, diag []float64, err error) {
 	d := s.rows.d
 	f, reach, diag = make([]float64, d), make([]float64, d), make([]float64, d)
-	runs := triangleRuns(d, numbers)
+	runs := triangleRuns(d, maxNumbers)
 	largest := 0
 	for _, run := range runs {
 		largest = max(largest, (run[1]-run[0])*(d-run[0]))
@@ -72,9 +72,9 @@ func (s *streamEngine) computeTriangle(ctx context.Context, purpose string, acc 
 	}
 	acc = acc[:(to-from)*(s.rows.d-from)]
 	clear(acc)
-	add, rest := s.addWithSketch(sketches, func(b *block) { s.rows.addTriangle(b, acc, from, to) })
+	add, rest := s.addWithSketch(sketches, func(b *rowBlock) { s.rows.addTriangle(b, acc, from, to) })
 	return s.rows.runPass(ctx, rowPass{purpose: purpose, sums: append(rest, acc), addBlock: add, finish: func() {
-		s.rows.finishTriangle(acc, from, to)
+		s.rows.unshiftTriangle(acc, from, to)
 		if sketches {
 			s.sketch.removeShift(s.rows)
 		}
@@ -83,14 +83,14 @@ func (s *streamEngine) computeTriangle(ctx context.Context, purpose string, acc 
 }
 
 // addWithSketch returns add, extended to feed the sketch if sketches is true, and the sums of the sketch.
-func (s *streamEngine) addWithSketch(sketches bool, add func(*block)) (both func(*block), sums [][]float64) {
+func (s *streamEngine) addWithSketch(sketches bool, add func(*rowBlock)) (both func(*rowBlock), sums [][]float64) {
 	if !sketches {
 		return add, nil
 	}
-	return func(b *block) {
+	return func(b *rowBlock) {
 		add(b)
 		s.sketch.addRows(s.rows, b)
-	}, slices.Clip(s.sketch.sums())
+	}, slices.Clip(s.sketch.passSums())
 }
 
 // addRowSquares adds the squares of rows [from, to) of a symmetric matrix to the sums of its rows. acc has these rows

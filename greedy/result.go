@@ -27,7 +27,7 @@ type Result struct {
 	Nearest   []int     // per feature: the chosen column of largest absolute cosine, redundant ones excluded; -1 for chosen features and if all cosines are 0
 
 	Ties      []Tie         // turns at which the lowest of several equal columns was taken
-	Redundant []int         // kept columns that earlier kept ones already explained
+	Redundant []int         // kept columns that earlier kept columns already explain
 	Exhausted bool          // fewer than k features were chosen, because nothing was left to choose
 	Warnings  []stream.Text // for the user
 	Groups    []int         // Algorithm 2: the group of each column
@@ -44,12 +44,12 @@ type Tie struct {
 	Columns []int // the columns not taken, ascending
 }
 
-// recorder collects a Result during the turns.
-type recorder struct {
+// resultRecorder collects a Result during the turns.
+type resultRecorder struct {
 	Result
 	total  float64   // F(∅)
 	norm   []float64 // √Gᵢᵢ
-	cosine []float64 // largest so far, per feature
+	cosine []float64 // per feature: largest absolute cosine with a chosen feature so far
 
 	firstCriterion *criterion  // of the first layer
 	firstOmegas    [][]float64 // of the first layer
@@ -57,8 +57,8 @@ type recorder struct {
 	dataLeft       *dataResidual // the residual of the data if later layers reduce it further; else nil
 }
 
-func newRecorder(c *criterion) *recorder {
-	r := &recorder{firstCriterion: c, norm: make([]float64, c.featureCount), cosine: make([]float64, c.featureCount)}
+func newRecorder(c *criterion) *resultRecorder {
+	r := &resultRecorder{firstCriterion: c, norm: make([]float64, c.featureCount), cosine: make([]float64, c.featureCount)}
 	r.Explained = make([]float64, c.featureCount)
 	r.Nearest = make([]int, c.featureCount)
 	for i, g := range c.g0 {
@@ -69,7 +69,7 @@ func newRecorder(c *criterion) *recorder {
 	return r
 }
 
-func (r *recorder) explainedShare() float64 {
+func (r *resultRecorder) explainedShare() float64 {
 	if len(r.Error) == 0 {
 		if r.total == 0 {
 			return 1
@@ -79,7 +79,7 @@ func (r *recorder) explainedShare() float64 {
 	return 1 - r.Error[len(r.Error)-1]
 }
 
-func (r *recorder) recordFeature(p int, score float64, column []float64, c *criterion) {
+func (r *resultRecorder) recordFeature(p int, score float64, column []float64, c *criterion) {
 	r.Order = append(r.Order, p)
 	r.Scores = append(r.Scores, score)
 	if layer := r.currentLayer(); layer > 1 {
@@ -102,8 +102,8 @@ func (r *recorder) recordFeature(p int, score float64, column []float64, c *crit
 	}
 }
 
-// errorShare returns F(S)/F(∅) after the last feature.
-func (r *recorder) errorShare(c *criterion) float64 {
+// errorShare returns F(S)/F(∅) after the latest choice.
+func (r *resultRecorder) errorShare(c *criterion) float64 {
 	switch {
 	case r.total == 0:
 		return 0
@@ -115,7 +115,7 @@ func (r *recorder) errorShare(c *criterion) float64 {
 	return min(r.firstCriterion.remainingError()/r.total, 1)
 }
 
-func (r *recorder) finishResult(opt Options) *Result {
+func (r *resultRecorder) finishResult(opt Options) *Result {
 	g, g0 := r.firstCriterion.g, r.firstCriterion.g0
 	if r.dataLeft != nil {
 		g = r.dataLeft.g
@@ -134,10 +134,10 @@ func (r *recorder) finishResult(opt Options) *Result {
 		r.addWarning("%d of the kept features are combinations of the kept ones before them", len(r.Redundant))
 	}
 	r.warnAboutLayers(opt)
-	res := r.Result // a copy, so that the recorder's k×d numbers can be freed
+	res := r.Result // a copy, so that the k×d numbers of firstOmegas can be freed
 	return &res
 }
 
-func (r *recorder) addWarning(format string, args ...any) {
+func (r *resultRecorder) addWarning(format string, args ...any) {
 	r.Warnings = append(r.Warnings, stream.Textf(format, args...))
 }

@@ -13,11 +13,11 @@ import (
 // A layer ends when nothing is left to explain. If fewer than K features are chosen by then, another layer is chosen
 // among the remaining features as if the features of earlier layers were absent. Its first features are the best
 // substitutes for the first layer. With Variance or MinGain there is only one layer.
-func runLayers(ctx context.Context, e engine, c *criterion, opt Options, watch watcher) (*Result, error) {
+func runLayers(ctx context.Context, e selectionEngine, c *criterion, opt Options, watch turnWatcher) (*Result, error) {
 	r := newRecorder(c)
-	g := newGate(opt.Choice, c.featureCount)
+	g := newChoiceFilter(opt.Choice, c.featureCount)
 	for {
-		g.removeClosed(c)
+		g.removeExcluded(c)
 		before := len(r.Order)
 		end, err := r.chooseLayer(ctx, e, c, g, opt, watch)
 		if err != nil {
@@ -42,7 +42,7 @@ func runLayers(ctx context.Context, e engine, c *criterion, opt Options, watch w
 	return r.finishResult(opt), nil
 }
 
-func (r *recorder) chooseLayer(ctx context.Context, e engine, c *criterion, g *gate, opt Options, watch watcher) (ending, error) {
+func (r *resultRecorder) chooseLayer(ctx context.Context, e selectionEngine, c *criterion, g *choiceFilter, opt Options, watch turnWatcher) (endReason, error) {
 	for turn := len(r.Order); turn < opt.K; turn++ {
 		if err := ctx.Err(); err != nil {
 			return notEnded, err
@@ -65,7 +65,7 @@ func (r *recorder) chooseLayer(ctx context.Context, e engine, c *criterion, g *g
 				break
 			}
 			var ties []int
-			var end ending
+			var end endReason
 			var err error
 			if p, ties, end, err = c.chooseFeature(ctx, e); err != nil || end != notEnded {
 				return end, err
@@ -93,14 +93,14 @@ func (r *recorder) chooseLayer(ctx context.Context, e engine, c *criterion, g *g
 		if turn >= len(opt.Keep) {
 			g.countChosen(p)
 		}
-		g.removeClosed(c)
+		g.removeExcluded(c)
 	}
 	return notEnded, nil
 }
 
-// stepGainShare returns the share of the whole that a step explains: Σω² as a share of ‖X‖², or the score as a share
-// of the square norm of another target.
-func (r *recorder) stepGainShare(s *step, e engine, opt Options) float64 {
+// stepGainShare returns the share of the target that a step explains. For the target X it is Σω²/‖X‖², and for another
+// target the score divided by the squared norm of the target.
+func (r *resultRecorder) stepGainShare(s *choiceStep, e selectionEngine, opt Options) float64 {
 	gained, whole := floats.Dot(s.omega, s.omega), r.total
 	if opt.targetSquares > 0 {
 		gained, whole = s.score*e.scoreUnit(), opt.targetSquares

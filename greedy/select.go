@@ -9,17 +9,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// engine supplies exact numbers to the criterion: from G in memory (memory.go), or from passes over the rows
-// (outofcore.go).
-type engine interface {
+// selectionEngine supplies exact numbers to the criterion: from G in memory (memory.go), from passes over the rows
+// (streamed.go), or from the columns of G of candidates (sketched.go).
+type selectionEngine interface {
 	// makeExact stores the exact f of the listed features, and possibly of other features, in the criterion.
 	makeExact(ctx context.Context, features []int) error
-	// takeFeature adds feature p to S. The step is valid until the next call.
-	takeFeature(ctx context.Context, p int) (*step, error)
+	// takeFeature adds feature p to S and returns its effect on the criterion, which is valid until the next call.
+	takeFeature(ctx context.Context, p int) (*choiceStep, error)
 	// startNextLayer starts another layer. Excluded features were chosen before and do not take part: they are not
 	// candidates, and not part of a target that is made of features.
 	startNextLayer(ctx context.Context, excluded []bool) (*criterion, error)
-	// scoreUnit converts a score from the engine's units to the data's.
+	// scoreUnit returns the factor that converts a score from the engine's units to the data's.
 	scoreUnit() float64
 }
 
@@ -37,7 +37,7 @@ func Select(ctx context.Context, g *gram.Matrix, opt Options) (*Result, error) {
 		return nil, err
 	}
 	team := kernel.NewTeam(opt.Threads)
-	t, err := fullTarget(g), error(nil)
+	t, err := gramTarget(g), error(nil)
 	switch {
 	case opt.Partitioned:
 		t, err = partitionTarget(team, g, opt.Groups)
@@ -50,13 +50,13 @@ func Select(ctx context.Context, g *gram.Matrix, opt Options) (*Result, error) {
 	return selectInMemory(ctx, g, t, opt, nil)
 }
 
-// SelectTarget selects like Select, for any target; opt must not be Partitioned. The partition-based Algorithm 2 has
-// the target with the sums of the columns of each group as B, and Select has the target with B = X.
+// SelectTarget selects like Select, for any target; opt must not be Partitioned. Algorithm 1 is the case B = X.
+// Algorithm 2 is the case in which each column of B is the sum of the columns of a group.
 func SelectTarget(ctx context.Context, g *gram.Matrix, t Target, opt Options) (*Result, error) {
 	if t.Rows < 1 || len(t.H) != t.Rows*g.D {
 		return nil, fmt.Errorf("greedy: H has %d entries, want %d×%d", len(t.H), t.Rows, g.D)
 	}
-	return selectTarget(ctx, g, t.inFull(g.D), opt)
+	return selectTarget(ctx, g, t.toTarget(g.D), opt)
 }
 
 func selectTarget(ctx context.Context, g *gram.Matrix, t *target, opt Options) (*Result, error) {
@@ -72,7 +72,7 @@ func selectTarget(ctx context.Context, g *gram.Matrix, t *target, opt Options) (
 	return selectInMemory(ctx, g, t, opt.withDefaults(g.D), nil)
 }
 
-func selectInMemory(ctx context.Context, g *gram.Matrix, t *target, opt Options, watch watcher) (*Result, error) {
+func selectInMemory(ctx context.Context, g *gram.Matrix, t *target, opt Options, watch turnWatcher) (*Result, error) {
 	m, err := newGramEngine(g, g.Diagonal(opt.Threads), t, opt.Threads)
 	if err != nil {
 		return nil, err
@@ -88,5 +88,5 @@ func selectInMemory(ctx context.Context, g *gram.Matrix, t *target, opt Options,
 	return m.refineSelection(ctx, r, opt)
 }
 
-// watcher observes the criterion at the start of each turn, and after the last; tests compare it with the fixtures.
-type watcher func(c *criterion)
+// turnWatcher is called with the criterion at the start of each turn, for the scores of SelectSketched and for tests.
+type turnWatcher func(c *criterion)

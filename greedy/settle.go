@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// makeExact recomputes f of the listed features from G and H, as the squared norms of columns of the residual target.
-// The cost is 2·c·turn flops a feature.
+// makeExact recomputes f of the listed features, or of all live features if more than d/8 are listed, as the squared
+// norms of columns of the residual target. The cost in turn t is 2ct flops a feature.
 func (m *gramEngine) makeExact(ctx context.Context, features []int) error {
 	if 8*len(features) > m.d {
 		features = features[:0]
@@ -20,7 +20,7 @@ func (m *gramEngine) makeExact(ctx context.Context, features []int) error {
 		}
 		m.recountUpsilons()
 	}
-	if err := m.rebase.rebaseIfSmall(m); err != nil {
+	if err := m.rebase.rebaseSmallResidual(m); err != nil {
 		return err
 	}
 	f, reach := make([]float64, residualColumns), make([]float64, residualColumns)
@@ -31,7 +31,7 @@ func (m *gramEngine) makeExact(ctx context.Context, features []int) error {
 		batch := features[:min(len(features), residualColumns)]
 		features = features[len(batch):]
 		c := m.targetHeight()
-		rows := m.columnBlock(len(batch))
+		rows := m.targetColumnScratch(len(batch))
 		m.target.rowsTo(m.team, rows, m.hUnit, batch, 0)
 		each := func(visit func(i int, column []float64)) {
 			kernel.Each(m.workers, len(batch), func(i int) {
@@ -75,7 +75,8 @@ func taskCount(n, size int) int { return (n + size - 1) / size }
 
 func taskRange(task, size, n int) (from, to int) { return task * size, min((task+1)*size, n) }
 
-// recountUpsilons removes the chosen rows from Σ ‖υ_r‖². They no longer count, and may have been most of the sum.
+// recountUpsilons removes the rows of chosen features from Σ ‖υ_r‖² if H = G. These rows no longer count, and may have
+// been most of the sum.
 func (m *gramEngine) recountUpsilons() {
 	if !m.target.isGram {
 		return

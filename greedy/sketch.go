@@ -8,10 +8,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
-// sketch is a count sketch (Charikar, Chen, Farach-Colton 2002) of the residual A − P_S A: every row of A is added,
-// with a random sign, to one of a few hundred buckets, so that eᵢᵀeⱼ estimates residual inner products without bias,
-// with a standard deviation of about ‖aᵢ‖‖aⱼ‖/√buckets. It predicts which features will be chosen next; the choice
-// itself never depends on it.
+// sketch is a count sketch (Charikar, Chen, Farach-Colton 2002) of the residual A − P_S A. Every row of A is added,
+// with a random sign, to one of a few hundred buckets, which gives a vector eᵢ for each feature i. eᵢᵀeⱼ estimates the
+// inner product of the residuals of features i and j without bias, with a standard deviation of about
+// ‖aᵢ‖‖aⱼ‖/√buckets. The sketch predicts which features will be chosen next; the choice itself never depends on it.
 //
 // If there are at most as many rows as buckets, each row has its own bucket, and the sketch is the residual itself. A
 // nil *sketch does nothing: rows in memory need no prediction.
@@ -22,10 +22,10 @@ type sketch struct {
 	e       []float64 // d×buckets, row i the sketch of feature i
 	signs   []float64 // Σ ±√w of the sparse rows, by bucket
 	bucket  []int32   // bucket of each row of one block
-	sign    []float64
+	sign    []float64 // sign of each of these rows
 }
 
-// newSketch returns an empty sketch. rows is the number of rows before any is dropped, or -1 if it is unknown.
+// newSketch returns an empty sketch. rows counts the rows of the source before any is dropped; -1 means unknown.
 func newSketch(d, buckets int, seed uint64, rows int64) *sketch {
 	return &sketch{buckets: buckets, seed: seed, exact: rows >= 0 && rows <= int64(buckets),
 		e: room.MakeSlice[float64](d * buckets), signs: make([]float64, buckets)}
@@ -39,7 +39,7 @@ func (s *sketch) reset() {
 	clear(s.signs)
 }
 
-func (s *sketch) sums() [][]float64 {
+func (s *sketch) passSums() [][]float64 {
 	if s == nil {
 		return nil
 	}
@@ -48,20 +48,20 @@ func (s *sketch) sums() [][]float64 {
 
 // addRows adds the rows of b. The bucket and the sign of a row depend only on its global position, so the sketch does
 // not depend on how the rows are cut into blocks.
-func (s *sketch) addRows(r *reader, b *block) {
+func (s *sketch) addRows(r *reader, b *rowBlock) {
 	if s == nil {
 		return
 	}
 	s.bucket, s.sign = s.bucket[:0], s.sign[:0]
 	for i := range b.rows {
-		h := splitmix.Mix(s.seed ^ splitmix.Mix(uint64(b.position(i))))
+		h := splitmix.Mix(s.seed ^ splitmix.Mix(uint64(b.rowPosition(i))))
 		sign := 1.0
 		if h&1 != 0 {
 			sign = -1
 		}
 		k := int32((h >> 1) % uint64(s.buckets))
 		if s.exact {
-			k = int32(b.position(i))
+			k = int32(b.rowPosition(i))
 		}
 		if b.sparse != nil {
 			sign *= math.Sqrt(b.sparse.weight[i])
@@ -72,7 +72,7 @@ func (s *sketch) addRows(r *reader, b *block) {
 	if b.sparse == nil {
 		r.eachStrip(b, 0, func(at int, x kernel.Matrix[float64]) {
 			kernel.Each(r.workers, x.Rows, func(j int) {
-				e := s.row(at + j)
+				e := s.featureSketch(at + j)
 				for i, a := range x.Data[j*b.rows : (j+1)*b.rows] {
 					e[s.bucket[i]] += s.sign[i] * a
 				}
@@ -81,7 +81,7 @@ func (s *sketch) addRows(r *reader, b *block) {
 		return
 	}
 	kernel.Each(r.workers, r.d, func(j int) {
-		e := s.row(j)
+		e := s.featureSketch(j)
 		for k := b.sparse.colPtr[j]; k < b.sparse.colPtr[j+1]; k++ {
 			i := b.sparse.entryRow[k]
 			e[s.bucket[i]] += s.sign[i] * b.sparse.value[b.sparse.entryAt[k]]
@@ -105,11 +105,11 @@ func (s *sketch) projectOut(workers, p int, omega []float64, root float64) {
 		return
 	}
 	q := make([]float64, s.buckets)
-	copy(q, s.row(p))
+	copy(q, s.featureSketch(p))
 	kernel.Each(workers, len(omega), func(i int) {
-		kernel.Axpy(-omega[i]/root, q, s.row(i))
+		kernel.Axpy(-omega[i]/root, q, s.featureSketch(i))
 	})
-	clear(s.row(p))
+	clear(s.featureSketch(p))
 }
 
-func (s *sketch) row(i int) []float64 { return s.e[i*s.buckets : (i+1)*s.buckets] }
+func (s *sketch) featureSketch(i int) []float64 { return s.e[i*s.buckets : (i+1)*s.buckets] }

@@ -14,14 +14,14 @@ import (
 )
 
 // SelectSketched chooses features by an estimate g of G, which is a factor made by [gram.Sketch]. If passes is 2 or
-// more, passes over the rows of src also fetch exact columns of G for candidates: the [rivals] best features of every
-// turn by the estimate. The selection is then the one that Select makes among the candidates, with exact scores,
+// more, passes over the rows of src also fetch exact columns of G for candidates: the 8 best features of every turn
+// by the estimate. The selection is then the one that Select makes among the candidates, with exact scores,
 // errors and shares. Further passes follow that selection turn by turn on the sketch, and fetch the columns of the
-// rivals found there, until no new candidates appear. The pass that made the sketch counts as the first.
+// features found there, until no new candidates appear. The pass that made the sketch counts as the first.
 //
 // Feature numbers in opt refer to g and std; opt.Profile is not used. Result.Estimate describes the error of the
-// sketch. g.Held is consumed. Each pass costs as much as Select on a factor, and each candidate nd flops. For memory,
-// see [SketchedBytes].
+// sketch. g.Held, the rows held out for measuring errors, is overwritten. Each pass costs as much as Select on a
+// factor, and each candidate nd flops. For memory, see [SketchedBytes].
 //
 // It fails with a *stream.UsageError for options that do not fit, and with the source's errors.
 func SelectSketched(ctx context.Context, g *gram.Gram, src stream.Source, std *gram.Standardizer, passes int, opt StreamOptions) (*Result, error) {
@@ -31,11 +31,11 @@ func SelectSketched(ctx context.Context, g *gram.Gram, src stream.Source, std *g
 	case opt.Refine:
 		return nil, errRefineWithSketch()
 	case opt.MinGain > 0:
-		return nil, stream.Usagef("{min-gain} wants exact shares, and {sketch} estimates them on the way; use {k}")
+		return nil, stream.Usagef("{min-gain} needs exact shares, but {sketch} estimates them during the choice; use {k}")
 	case passes > 1 && (opt.Blocks != nil || opt.Budget > 0):
 		return nil, errBlocksNeedGram(remedyOnePass)
 	case opt.Variance > 0:
-		return nil, stream.Usagef("{variance} wants an exact share, and {sketch} estimates it on the way; use {k}")
+		return nil, stream.Usagef("{variance} needs an exact share, but {sketch} estimates it during the choice; use {k}")
 	}
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err
@@ -63,11 +63,11 @@ func SelectSketched(ctx context.Context, g *gram.Gram, src stream.Source, std *g
 		if res.Blocks != nil {
 			exactly = stream.Textf("they are exact without {sketch}")
 		}
-		res.Warnings = append(res.Warnings, stream.Textf("all numbers are estimates, by a sketch of %d rows: rows held back from it say that %.3g of the sum of squares is left, and not %.3g; %v",
+		res.Warnings = append(res.Warnings, stream.Textf("all numbers are estimates from a sketch of %d rows: on rows kept out of it %.3g of the sum of squares is left, not %.3g; %v",
 			g.Rank, float64(lastElement(res.Estimate.HeldError)), lastElement(res.Error), exactly))
 		return res, nil
 	}
-	return s.selectExactly(ctx, newReader(src, std, &opt), passes)
+	return s.selectAmongCandidates(ctx, newReader(src, std, &opt), passes)
 }
 
 func errRefineWithSketch() error {
@@ -88,10 +88,10 @@ func SketchedBytes(d, k, rows, passes int) int64 {
 	return selecting + 8*numbers
 }
 
-// candidateRoom returns the largest number of candidates: (rivals+1)·k from the first pass that fetches candidates,
-// and the same number from all later passes.
+// candidateRoom returns the largest number of candidates: (rivalsPerTurn+1)·k from the first pass that fetches
+// candidates, and the same number from all later passes together.
 func candidateRoom(d, k, passes int) int {
-	return min(d, (rivals+1)*k*min(passes-1, 2))
+	return min(d, (rivalsPerTurn+1)*k*min(passes-1, 2))
 }
 
 // sketchSelection has the sketch and the candidates that it has named so far.
@@ -102,12 +102,13 @@ type sketchSelection struct {
 	candidates    []int  // in the order in which they were named
 	maxCandidates int    // largest length of candidates
 
-	// These are for each turn of the last selectBySketch, in shares of ‖A‖².
-	scores      [][]float64 // of the candidates named by then, parallel to candidates
-	bestOutside []float64   // the best score of other features
+	// These have an entry for each turn of the last selectBySketch. Scores are shares of ‖A‖².
+	scores      [][]float64 // of the candidates known before that selection, parallel to candidates
+	bestOutside []float64   // the best score of a feature that was not a candidate
 }
 
-// selectBySketch selects by the sketch, starting with the given features, and names the leaders of every turn.
+// selectBySketch makes a selection by the sketch that begins with the given features. It adds the features with the
+// highest scores of every turn to the candidates.
 func (s *sketchSelection) selectBySketch(ctx context.Context, first []int) (*Result, error) {
 	opt := s.opt
 	opt.Keep = first
@@ -120,24 +121,24 @@ func (s *sketchSelection) selectBySketch(ctx context.Context, first []int) (*Res
 	res, err := selectInMemory(ctx, &s.gram.Matrix, t, opt, func(c *criterion) {
 		turn, bias := c.chosenCount(), c.remainingError()/float64(s.gram.Rank)
 		s.scores[turn] = c.scoreShares(oldCandidates, bias)
-		leaders := c.leaders(rivals)
+		leaders := c.topByScore(rivalsPerTurn)
 		for i, share := range c.scoreShares(leaders, bias) {
 			if !slices.Contains(oldCandidates, leaders[i]) {
 				s.bestOutside[turn] = max(s.bestOutside[turn], share)
 			}
-			s.nameCandidate(leaders[i])
+			s.addCandidate(leaders[i])
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range res.Order {
-		s.nameCandidate(p)
+		s.addCandidate(p)
 	}
 	return res, nil
 }
 
-func (s *sketchSelection) nameCandidate(p int) {
+func (s *sketchSelection) addCandidate(p int) {
 	if !s.isCandidate[p] && len(s.candidates) < s.maxCandidates {
 		s.isCandidate[p], s.candidates = true, append(s.candidates, p)
 	}
@@ -152,9 +153,9 @@ func (c *criterion) chosenCount() (n int) {
 	return n
 }
 
-// scoreShares returns the scores of the listed features less a bias, as shares of ‖A‖². A score is the reduction of
-// the error by a feature. With a sketch of r rows E‖Ĝ₍:,i₎‖² = ‖G₍:,i₎‖²(1 + 1/r) + Gᵢᵢ·tr(G)/r, which makes the
-// scores of all features larger by about tr(R)/r.
+// scoreShares returns the scores of the listed features less a bias, as shares of ‖A‖². A score is the reduction of the
+// error by a feature. If Ĝ is the estimate of G by a sketch of r rows, the expectation of ‖Ĝ₍:,i₎‖² is ‖G₍:,i₎‖²(1 +
+// 1/r) + Gᵢᵢ·tr(G)/r, which makes the scores of all features larger by about tr(R)/r, R being the residual of G.
 func (c *criterion) scoreShares(list []int, bias float64) []float64 {
 	whole := floats.Sum(c.g0)
 	out := make([]float64, len(list))
@@ -172,11 +173,11 @@ func (c *criterion) score(i int) float64 {
 	return c.f[i] / c.g[i]
 }
 
-func (c *criterion) leaders(n int) []int {
+func (c *criterion) topByScore(n int) []int {
 	return topFeatures(n, c.featureCount, c.score)
 }
 
-func (s *sketchSelection) selectExactly(ctx context.Context, rows *reader, passes int) (*Result, error) {
+func (s *sketchSelection) selectAmongCandidates(ctx context.Context, rows *reader, passes int) (*Result, error) {
 	d := s.gram.D
 	a := &candidateEngine{rows: rows, g0: make([]float64, d)}
 	for pass := 2; ; pass++ {
@@ -184,7 +185,7 @@ func (s *sketchSelection) selectExactly(ctx context.Context, rows *reader, passe
 			return nil, err
 		}
 		scores := make([][]float64, s.opt.K+1)
-		a.startTurns()
+		a.startCriterion()
 		res, err := runLayers(ctx, a, a.criterion, s.opt, func(c *criterion) { scores[c.chosenCount()] = c.scoreShares(s.candidates, 0) })
 		if err != nil {
 			return nil, err
@@ -198,13 +199,13 @@ func (s *sketchSelection) selectExactly(ctx context.Context, rows *reader, passe
 			a.restoreColumns()
 			continue
 		}
-		res.Estimate = s.sketchEstimate(knownCount, res.Order, scores)
+		res.Estimate = s.estimateSketchError(knownCount, res.Order, scores)
 		s.addEstimateWarnings(res)
 		return res, nil
 	}
 }
 
-func (s *sketchSelection) sketchEstimate(candidates int, order []int, exact [][]float64) *stream.Estimate {
+func (s *sketchSelection) estimateSketchError(candidates int, order []int, exact [][]float64) *stream.Estimate {
 	e := &stream.Estimate{SketchRows: s.gram.Rank, HeldRows: s.gram.Held.Rank, Candidates: candidates}
 	squares, n := 0.0, 0
 	for turn := len(s.opt.Keep); turn < len(order); turn++ {
@@ -226,14 +227,14 @@ func (s *sketchSelection) sketchEstimate(candidates int, order []int, exact [][]
 
 func (s *sketchSelection) addEstimateWarnings(r *Result) {
 	e := r.Estimate
-	outside := stream.Textf("a feature outside came to %.0f %% of a chosen one's score at most, by the sketch", 100*float64(e.Outside))
+	outside := stream.Textf("by the sketch, no other feature scored more than %.0f %% of a chosen one", 100*float64(e.Outside))
 	if e.Outside == 0 {
 		outside = stream.Textf("by the sketch, no other feature came near a chosen one")
 	}
 	r.Warnings = append(r.Warnings, stream.Textf("chosen among %d candidates that a sketch of %d rows named: their scores and shares are exact; %v, whose scores are off by %.1f %%",
 		e.Candidates, e.SketchRows, outside, 100*float64(e.Deviation)))
 	if r.Exhausted {
-		r.Warnings = append(r.Warnings, stream.Textf("the candidates are used up: {passes} %d finds others", r.Passes+2))
+		r.Warnings = append(r.Warnings, stream.Textf("no candidate is left to choose: {passes} %d finds others", r.Passes+2))
 	}
 }
 
@@ -243,12 +244,12 @@ func (s *sketchSelection) addEstimateWarnings(r *Result) {
 type candidateEngine struct {
 	*criterion
 	rows    *reader
-	list    []int
+	list    []int       // the candidates
 	placeOf map[int]int // index of a candidate in list
 	delta   []float64   // len(list)×d
 	g0      []float64
 	omegas  [][]float64
-	step    step
+	step    choiceStep
 }
 
 func (a *candidateEngine) residualColumn(i int) []float64 { return a.delta[i*a.rows.d:][:a.rows.d] }
@@ -261,7 +262,7 @@ func (a *candidateEngine) fetchColumns(ctx context.Context, list []int) error {
 	a.delta = append(a.delta, make([]float64, len(fresh)*d)...)
 	columns := a.delta[old*d:]
 	var scratch []float64
-	err := a.rows.runPass(ctx, rowPass{purpose: fmt.Sprintf("columns of %d candidates", len(fresh)), sums: [][]float64{columns, a.g0}, addBlock: func(b *block) {
+	err := a.rows.runPass(ctx, rowPass{purpose: fmt.Sprintf("columns of %d candidates", len(fresh)), sums: [][]float64{columns, a.g0}, addBlock: func(b *rowBlock) {
 		if need := len(fresh) * b.rows; b.sparse == nil && len(scratch) < need {
 			scratch = make([]float64, need)
 		}
@@ -270,9 +271,9 @@ func (a *candidateEngine) fetchColumns(ctx context.Context, list []int) error {
 			a.rows.addSquares(b, a.g0)
 		}
 	}, finish: func() {
-		a.rows.finishColumns(columns, fresh)
+		a.rows.unshiftColumns(columns, fresh)
 		if old == 0 {
-			a.rows.finishSquares(a.g0)
+			a.rows.unshiftSquares(a.g0)
 		}
 	}})
 	if err != nil {
@@ -285,7 +286,7 @@ func (a *candidateEngine) fetchColumns(ctx context.Context, list []int) error {
 	return nil
 }
 
-func (a *candidateEngine) startTurns() {
+func (a *candidateEngine) startCriterion() {
 	d := a.rows.d
 	f0, g0 := make([]float64, d), slices.Clone(a.g0)
 	kernel.Each(a.rows.workers, len(a.list), func(i int) { f0[a.list[i]] = kernel.Dot(a.residualColumn(i), a.residualColumn(i)) })
@@ -318,7 +319,7 @@ func (a *candidateEngine) makeExact(context.Context, []int) error {
 	return nil
 }
 
-func (a *candidateEngine) takeFeature(_ context.Context, p int) (*step, error) {
+func (a *candidateEngine) takeFeature(_ context.Context, p int) (*choiceStep, error) {
 	root := math.Sqrt(a.g[p])
 	omega := slices.Clone(a.residualColumn(a.placeOf[p]))
 	column := slices.Clone(omega)
@@ -349,7 +350,7 @@ func (a *candidateEngine) scoreUnit() float64 { return 1 / a.rows.unit }
 
 // heldOutErrors returns F(S)/F(∅) after each feature of the order, measured on the held-out rows. The weights by which
 // the features of S explain the others come from the sketch g, which has not seen these rows, so the errors are not
-// too small. held is consumed. The cost is 2k(r + h)d flops for r rows of the sketch and h held-out rows.
+// too small. held is overwritten. The cost is 2k(r + h)d flops for r rows of the sketch and h held-out rows.
 func heldOutErrors(workers int, g, held *gram.Matrix, order []int) []stream.Number {
 	d, r, h := g.D, g.Rank, held.Rank
 	left := make([]float64, d)

@@ -55,7 +55,7 @@ func TestSketchedIsExactAmongCandidates(t *testing.T) {
 				opt := StreamOptions{Scale: scale, Options: Options{K: 12, Threads: 2, Keep: c.keep}}
 				s := &sketchSelection{gram: src.sketch(t, 256, scale, gram.FillMean), opt: opt.Options, isCandidate: make([]bool, a.d), maxCandidates: candidateRoom(a.d, 12, 2)}
 				must.Get(s.selectBySketch(t.Context(), c.keep))(t)
-				got := must.Get(s.selectExactly(t.Context(), newReader(src, rowstest.Standardizer(t, src, scale, gram.FillMean), &opt), 2))(t)
+				got := must.Get(s.selectAmongCandidates(t.Context(), newReader(src, rowstest.Standardizer(t, src, scale, gram.FillMean), &opt), 2))(t)
 				out := slices.Repeat([]bool{true}, a.d)
 				for _, p := range s.candidates[:got.Estimate.Candidates] {
 					out[p] = false
@@ -187,7 +187,7 @@ func TestSketchedRefuses(t *testing.T) {
 	for want, opt := range map[string]Options{
 		"one pass":       {Partitioned: true},
 		"refine swap":    {Refine: true},
-		"variance wants": {Variance: 0.5},
+		"variance needs": {Variance: 0.5},
 		"k = 11":         {K: 11},
 	} {
 		_, err := SelectSketched(t.Context(), src.sketch(t, 128, gram.ScaleNone, gram.FillMean), src, std, 2, StreamOptions{Options: opt})

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// sparseBlockMost is the largest number of entries and rows of a sparse block. At this size the fixed cost of a
+	// maxSparseBlockSize is the largest number of entries plus rows of a sparse block. At this size the fixed cost of a
 	// block, O(d), is small.
-	sparseBlockMost = 1 << 18
+	maxSparseBlockSize = 1 << 18
 	// sparseEntryBytes and sparseRowBytes are the memory of an entry and of a row in a block. An entry has a value and
 	// a feature in the order of rows, and a place and a row in the order of features. A row has an end, a weight and a
 	// position.
@@ -21,34 +21,34 @@ const (
 	maxSparsePlaces = math.MaxInt32
 )
 
-// sparseBlockSize returns the number of entries and rows of a block of d features. They need at most as much memory as
-// a block of dense rows, for which the plan has room.
+// sparseBlockSize returns the largest number of entries plus rows of a block of d features. A block of this size needs
+// at most as much memory as a block of dense rows, for which the plan has room.
 func sparseBlockSize(d int) int {
-	return max(min(sparseBlockMost, d*stream.BlockRows(d)*8/(sparseEntryBytes+sparseRowBytes)), 1)
+	return max(min(maxSparseBlockSize, d*stream.BlockRows(d)*8/(sparseEntryBytes+sparseRowBytes)), 1)
 }
 
 func sparseRowsBytes(entries, rows int64, d int) int64 {
 	return entries*sparseEntryBytes + rows*sparseRowBytes + 16*int64(d)
 }
 
-// sparseBlock holds x′ of the present entries in the order of rows, and the indices of these entries in the order of
-// features. Features ascend within a row.
+// sparseBlock holds the values x′ = factor·x of the present entries in the order of rows, and the indices of these
+// entries in the order of features. Features ascend within a row.
 //
-// Columns of G are bound by memory latency: with value, feature and row of an entry together in 16 bytes, 20 million
-// entries took 1.4 times as long.
+// Memory latency limits the speed at which columns of G are computed. With 20 million entries they took 1.4 times as
+// long if value, feature and row of an entry were stored together in 16 bytes.
 type sparseBlock struct {
 	d        int
 	value    []float64
 	feature  []int32
-	rowEnd   []int
+	rowEnd   []int     // end of each row in value and feature
 	weight   []float64 // w of each row
 	position []int64   // position of each row in the whole table
 
-	isSorted  bool // the fields below are up to date
-	colPtr    []int
+	isSorted  bool    // the fields below are up to date
+	colPtr    []int   // start of each feature in entryAt and entryRow
 	entryAt   []int32 // indices into value and feature, in the order of features
 	entryRow  []int32 // row of each of these entries
-	nextPlace []int
+	nextPlace []int   // scratch of sortByFeature
 }
 
 func (s *sparseBlock) reset() {
@@ -57,9 +57,9 @@ func (s *sparseBlock) reset() {
 	s.weight, s.position = s.weight[:0], s.position[:0]
 }
 
-func (s *sparseBlock) size() int { return len(s.value) + len(s.rowEnd) }
+func (s *sparseBlock) entriesPlusRows() int { return len(s.value) + len(s.rowEnd) }
 
-func (s *sparseBlock) reserve(entries, rows int64) {
+func (s *sparseBlock) reserveRows(entries, rows int64) {
 	s.rowEnd, s.weight, s.position = make([]int, 0, rows), make([]float64, 0, rows), make([]int64, 0, rows)
 	s.feature, s.value = make([]int32, 0, entries), make([]float64, 0, entries)
 	s.entryAt, s.entryRow = make([]int32, 0, entries), make([]int32, 0, entries)
@@ -86,11 +86,11 @@ func (s *sparseBlock) rowStart(i int32) int {
 	return s.rowEnd[i-1]
 }
 
-func (s *sparseBlock) sortedBlock() *block {
+func (s *sparseBlock) sortedBlock() *rowBlock {
 	if !s.isSorted {
 		s.sortByFeature()
 	}
-	return &block{rows: len(s.rowEnd), sparse: s}
+	return &rowBlock{rows: len(s.rowEnd), sparse: s}
 }
 
 func (s *sparseBlock) sortByFeature() {
@@ -115,7 +115,7 @@ func (s *sparseBlock) sortByFeature() {
 	s.isSorted = true
 }
 
-// addColumn adds Σ w x′_p x′ to acc.
+// addColumn adds Σ w x′_p x′ over the rows of the block to acc.
 func (s *sparseBlock) addColumn(acc []float64, p int) {
 	for k := s.colPtr[p]; k < s.colPtr[p+1]; k++ {
 		i := s.entryRow[k]
@@ -139,7 +139,7 @@ func (s *sparseBlock) addColumnFrom(acc []float64, p, first int) {
 	}
 }
 
-// addProduct adds Σ w y x′ to acc with y = (x′ − shift)ᵀv, and returns sum + Σ w y.
+// addProduct adds Σ w y x′ over the rows to acc, with y = (x′ − shift)ᵀv for each row x′, and returns sum + Σ w y.
 func (s *sparseBlock) addProduct(acc, v, shift []float64, sum float64) float64 {
 	fixed := kernel.Dot(shift, v)
 	for i, w := range s.weight {
@@ -160,8 +160,8 @@ func (s *sparseBlock) addProduct(acc, v, shift []float64, sum float64) float64 {
 // groupsPerTask is the number of groups whose sums a worker computes in one pass over the entries.
 const groupsPerTask = 64
 
-// addGroups adds Σ w z x′ to row j of acc for each group j; z is the sum of a row's x′ in the group.
-func (s *sparseBlock) addGroups(workers int, acc []float64, groups []int, count int) {
+// addGroupProducts adds Σ w z x′ to row j of acc for each group j; z is the sum of a row's x′ in the group.
+func (s *sparseBlock) addGroupProducts(workers int, acc []float64, groups []int, count int) {
 	kernel.Each(workers, taskCount(count, groupsPerTask), func(task int) {
 		lo, hi := taskRange(task, groupsPerTask, count)
 		var sums [groupsPerTask]float64

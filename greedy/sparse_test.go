@@ -48,22 +48,22 @@ func sumsOf(t *testing.T, r *reader, features, groups []int, v []float64) passSu
 	s := passSums{make([]float64, d*d), make([]float64, (to-from)*(d-from)), make([]float64, len(features)*d), make([]float64, len(v)), make([]float64, c*d), make([]float64, d), nil}
 	sketched := newSketch(d, 16, 1, -1)
 	sums := make([]float64, count)
-	must.Do(t, r.runPass(t.Context(), rowPass{addBlock: func(b *block) {
+	must.Do(t, r.runPass(t.Context(), rowPass{addBlock: func(b *rowBlock) {
 		scratch := make([]float64, (len(features)+count+c)*b.rows)
 		r.addTriangle(b, s.triangle, 0, d)
 		r.addTriangle(b, s.run, from, to)
 		r.addColumns(b, s.columns, features, scratch)
 		r.addProducts(b, s.products, v, count, scratch, sums)
-		r.addGroups(b, s.groups, groups, c, scratch)
+		r.addGroupProducts(b, s.groups, groups, c, scratch)
 		r.addSquares(b, s.squares)
 		sketched.addRows(r, b)
 	}}))
-	r.finishTriangle(s.triangle, 0, d)
-	r.finishTriangle(s.run, from, to)
-	r.finishColumns(s.columns, features)
-	r.finishProducts(s.products, sums)
-	r.finishGroups(s.groups, groups, c)
-	r.finishSquares(s.squares)
+	r.unshiftTriangle(s.triangle, 0, d)
+	r.unshiftTriangle(s.run, from, to)
+	r.unshiftColumns(s.columns, features)
+	r.unshiftProducts(s.products, sums)
+	r.unshiftGroupProducts(s.groups, groups, c)
+	r.unshiftSquares(s.squares)
 	sketched.removeShift(r)
 	s.sketch = sketched.e
 	if r.inMemory {

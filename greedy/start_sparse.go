@@ -20,10 +20,10 @@ import (
 // out the features of earlier layers.
 type meanTerm struct {
 	s, m, t    []float64
-	mm, ms, ss float64
+	mm, ms, ss float64 // Σm², Σms and Σs²
 }
 
-// maxMeanRatio is the largest Σⱼ cᵢⱼ²/Gᵢᵢ² at which the sum is computed in this way. At this ratio ten bits are lost.
+// maxMeanRatio is the largest Σⱼ cᵢⱼ²/Gᵢᵢ² at which Σⱼ Gᵢⱼ² is computed in this way. At this ratio ten bits are lost.
 const maxMeanRatio = 1 << 10
 
 func newMeanTerm(shift, sum []float64, weight float64, chosen []bool) *meanTerm {
@@ -70,9 +70,9 @@ func (s *streamEngine) canStartByEntries() bool {
 }
 
 // startByEntries computes the same as [streamEngine.residualNorms] before anything is chosen. It may be called if
-// canStartByEntries is true. size bounds the terms of f. The terms of a feature are added in one order, which depends
-// neither on the runs nor on how the rows of g are stored.
-func (s *streamEngine) startByEntries(ctx context.Context, purpose string, numbers int64) (f, diag, size []float64, err error) {
+// canStartByEntries is true. size[i] bounds the terms of fᵢ. The terms of a feature are added in one order, which
+// depends neither on the runs nor on how the rows of g are stored.
+func (s *streamEngine) startByEntries(ctx context.Context, purpose string, maxNumbers int64) (f, diag, size []float64, err error) {
 	d, r := s.rows.d, s.rows
 	f, diag, size = make([]float64, d), make([]float64, d), make([]float64, d)
 	var chosen []bool
@@ -81,7 +81,7 @@ func (s *streamEngine) startByEntries(ctx context.Context, purpose string, numbe
 	}
 	var o *meanTerm
 	if r.blockLimit == 0 { // rows that will stay in memory
-		if err := r.runPass(ctx, rowPass{purpose: purpose, addBlock: func(*block) {}}); err != nil {
+		if err := r.runPass(ctx, rowPass{purpose: purpose, addBlock: func(*rowBlock) {}}); err != nil {
 			return nil, nil, nil, err
 		}
 	}
@@ -89,7 +89,7 @@ func (s *streamEngine) startByEntries(ctx context.Context, purpose string, numbe
 		o = newMeanTerm(r.shift, r.sum, r.weight, chosen)
 		err = s.addInMemoryTerms(ctx, o, chosen, f, diag)
 	} else {
-		o, err = s.addPassTerms(ctx, purpose, numbers, chosen, f, diag)
+		o, err = s.addPassTerms(ctx, purpose, maxNumbers, chosen, f, diag)
 	}
 	if err != nil {
 		return nil, nil, nil, err
@@ -105,9 +105,9 @@ func (s *streamEngine) startByEntries(ctx context.Context, purpose string, numbe
 	return f, diag, size, nil
 }
 
-func (s *streamEngine) addPassTerms(ctx context.Context, purpose string, numbers int64, chosen []bool, f, diag []float64) (*meanTerm, error) {
+func (s *streamEngine) addPassTerms(ctx context.Context, purpose string, maxNumbers int64, chosen []bool, f, diag []float64) (*meanTerm, error) {
 	d, r := s.rows.d, s.rows
-	runs := triangleRuns(d, numbers)
+	runs := triangleRuns(d, maxNumbers)
 	largest := 0
 	for _, run := range runs {
 		largest = max(largest, (run[1]-run[0])*(d-run[0]))
@@ -118,7 +118,7 @@ func (s *streamEngine) addPassTerms(ctx context.Context, purpose string, numbers
 		acc := acc[:(to-from)*(d-from)]
 		clear(acc)
 		sketches := n == 0
-		add, rest := s.addWithSketch(sketches, func(b *block) { r.addTriangle(b, acc, from, to) })
+		add, rest := s.addWithSketch(sketches, func(b *rowBlock) { r.addTriangle(b, acc, from, to) })
 		err := r.runPass(ctx, rowPass{purpose: fmt.Sprintf("%s, features %d to %d of %d", purpose, from+1, to, d), sums: append(rest, acc), addBlock: add, finish: func() {
 			if sketches {
 				s.sketch.removeShift(r)
@@ -161,7 +161,7 @@ func (s *streamEngine) addRunTerms(acc []float64, o *meanTerm, from, to int, f, 
 }
 
 const (
-	// listEntriesPerFeature: the lists of rows of g have room for d times this number of entries in total.
+	// listEntriesPerFeature·d is the number of entries for which all lists together have room. A list is a gramRow.
 	listEntriesPerFeature = 4
 	// maxListWorkers is the largest number of workers that make lists. Each has a row of d numbers.
 	maxListWorkers = 8
@@ -172,14 +172,14 @@ const (
 	listStrips = 64
 )
 
-// gramRow has the entries of row i of g from the diagonal on that are not 0.
+// gramRow has the entries other than 0 of a row of g, from the diagonal on.
 type gramRow struct {
 	at    []int32
 	value []float64
 }
 
 // addInMemoryTerms adds to f and diag the terms of the rows that are in memory. The lists in use hold at most as many
-// numbers as minRun rows of G.
+// numbers as minGramRows rows of G.
 func (s *streamEngine) addInMemoryTerms(ctx context.Context, o *meanTerm, chosen []bool, f, diag []float64) error {
 	d, r := s.rows.d, s.rows
 	at, value := make([]int32, listEntriesPerFeature*d), make([]float64, listEntriesPerFeature*d)
@@ -191,8 +191,8 @@ func (s *streamEngine) addInMemoryTerms(ctx context.Context, o *meanTerm, chosen
 		scratch[w] = newRowScratch(d)
 	}
 	for from := 0; from < d; {
-		// The next batch has as many features as fit into the lists, judged by their numbers of products, and at least
-		// one.
+		// The next batch has as many features as the lists have room for, judged by the numbers of products, and at
+		// least one.
 		to, used := from, 0
 		for products, lists = products[:0], lists[:0]; to < d; to++ {
 			n := r.sparse.productCount(to)
@@ -253,11 +253,11 @@ func (s *sparseBlock) productCount(p int) (n int) {
 	return n
 }
 
-// rowScratch has d numbers, which are 0 between rows, and flags for the numbers in use. There is a bit for each
-// number, and a bit for each 64 of these bits.
+// rowScratch has d numbers for a row of g, which are 0 between rows. valueFlags has a bit for each number, set if it is
+// in use, and wordFlags has a bit for each word of valueFlags.
 type rowScratch struct {
-	acc        []float64
-	bits, over []uint64
+	acc                   []float64
+	valueFlags, wordFlags []uint64
 }
 
 func newRowScratch(d int) *rowScratch {
@@ -265,8 +265,8 @@ func newRowScratch(d int) *rowScratch {
 	return &rowScratch{make([]float64, d), make([]uint64, words), make([]uint64, (words+63)/64)}
 }
 
-// gramRowFrom computes row p of g from the diagonal on. It adds up products entry by entry or, if full is true, scans
-// a dense row.
+// gramRowFrom computes row p of g from the diagonal on: if full is true, by scanning a dense row from end to end, and
+// otherwise by visiting only the numbers to which a product was added.
 func (s *sparseBlock) gramRowFrom(w *rowScratch, p int, full bool, out *gramRow) {
 	out.at, out.value = out.at[:0], out.value[:0]
 	if full {
@@ -285,22 +285,22 @@ func (s *sparseBlock) gramRowFrom(w *rowScratch, p int, full bool, out *gramRow)
 		x := value[0] * s.weight[i]
 		for e, j := range feature {
 			w.acc[j] += x * value[e]
-			w.bits[j>>6] |= 1 << (j & 63)
-			w.over[j>>12] |= 1 << (j >> 6 & 63)
+			w.valueFlags[j>>6] |= 1 << (j & 63)
+			w.wordFlags[j>>12] |= 1 << (j >> 6 & 63)
 		}
 	}
-	for o := p >> 12; o < len(w.over); o++ {
-		for over := w.over[o]; over != 0; over &= over - 1 {
+	for o := p >> 12; o < len(w.wordFlags); o++ {
+		for over := w.wordFlags[o]; over != 0; over &= over - 1 {
 			b := o<<6 + bits.TrailingZeros64(over)
-			for word := w.bits[b]; word != 0; word &= word - 1 {
+			for word := w.valueFlags[b]; word != 0; word &= word - 1 {
 				j := b<<6 + bits.TrailingZeros64(word)
 				if g := w.acc[j]; g != 0 {
 					out.at, out.value = append(out.at, int32(j)), append(out.value, g)
 				}
 				w.acc[j] = 0
 			}
-			w.bits[b] = 0
+			w.valueFlags[b] = 0
 		}
-		w.over[o] = 0
+		w.wordFlags[o] = 0
 	}
 }

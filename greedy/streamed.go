@@ -23,24 +23,24 @@ type streamEngine struct {
 	sketch      *sketch     // nil if all rows are in memory
 	target      *gramEngine // nil for Algorithm 1; else it has H = BᵀA and γ, and candidates need only δ
 	groups      []int       // of Algorithm 2
-	readyTarget *target     // a target given in advance, from the anchor graph; else nil
+	givenTarget *target     // a target given in advance, from the anchor graph; else nil
 	omegas      [][]float64
 
-	slotFeature    []int     // feature in each slot; -1 if the slot is free
-	slotOf         []int     // slot of each feature; -1 if it is not a candidate
-	delta          []float64 // slots×d
-	product        []float64 // slots×d
-	hasProduct     []bool    // by slot: product is computed
-	productError   []float64 // the rounding error of product i is within productError·√g⁰ᵢ
-	batch          int       // candidates fetched by a pass
-	scratch        []float64
-	refreshNumbers int64 // float64s for consecutive rows of G in refreshScores
-	step           step
+	slotFeature       []int     // feature in each slot; -1 if the slot is free
+	slotOf            []int     // slot of each feature; -1 if it is not a candidate
+	delta             []float64 // δ of each slot, slots×d
+	product           []float64 // Rδ of each slot, slots×d
+	hasProduct        []bool    // by slot: product is computed
+	productError      []float64 // by slot: entry i of the product has a rounding error of at most productError·√g⁰ᵢ
+	batch             int       // candidates fetched by a pass
+	scratch           []float64
+	refreshGramFloats int64 // float64s for the rows of G that refreshScores computes at a time
+	step              choiceStep
 }
 
 func (s *streamEngine) scoreUnit() float64 {
 	switch {
-	case s.readyTarget != nil: // H is in the data's units
+	case s.givenTarget != nil: // H is in the data's units
 		return s.target.scoreUnit() * s.rows.unit
 	case s.target != nil:
 		return s.target.scoreUnit() / s.rows.unit
@@ -48,21 +48,22 @@ func (s *streamEngine) scoreUnit() float64 {
 	return 1 / s.rows.unit
 }
 
-// takeFeature chooses p. This needs no pass if p is a candidate, and two passes otherwise.
-func (s *streamEngine) takeFeature(ctx context.Context, p int) (*step, error) {
+// takeFeature chooses p. It needs no pass if p is a candidate whose products are in memory, and at most two passes
+// otherwise.
+func (s *streamEngine) takeFeature(ctx context.Context, p int) (*choiceStep, error) {
 	for s.slotOf[p] < 0 || s.target == nil && !s.hasProduct[s.slotOf[p]] {
 		if err := s.fetchCandidates(ctx, []int{p}); err != nil {
 			return nil, err
 		}
 	}
 	slot, root := s.slotOf[p], math.Sqrt(s.g[p])
-	// Restore G₍:,p₎, which the cosines need.
+	// Restore G₍:,p₎, from which the cosines of Result.Nearest are computed.
 	column := append([]float64(nil), s.candidateDelta(slot)...)
 	for _, w := range s.omegas {
 		kernel.Axpy(w[p], w, column)
 	}
 	delta := append([]float64(nil), s.candidateDelta(slot)...)
-	var st *step
+	var st *choiceStep
 	if s.target != nil {
 		st = s.target.stepFrom(p, column, delta, nil, nil)
 	} else {
@@ -75,7 +76,7 @@ func (s *streamEngine) takeFeature(ctx context.Context, p int) (*step, error) {
 	return st, nil
 }
 
-func (s *streamEngine) candidateStep(slot int, root float64, column, delta []float64) *step {
+func (s *streamEngine) candidateStep(slot int, root float64, column, delta []float64) *choiceStep {
 	st := &s.step
 	floats.Scale(1/root, delta)
 	floats.ScaleTo(st.h, 1/root, s.candidateProduct(slot))
@@ -88,7 +89,7 @@ func (s *streamEngine) candidateStep(slot int, root float64, column, delta []flo
 // updateCandidates updates the candidates from R to R′ = R − ωωᵀ:
 //
 //	δ′ = δ − ω ω[q],  R′δ′ = Rδ − h ω[q] − ω (ωᵀδ′)
-func (s *streamEngine) updateCandidates(p int, st *step) {
+func (s *streamEngine) updateCandidates(p int, st *choiceStep) {
 	size := math.Sqrt(s.unchosenTrace())
 	kernel.Each(s.rows.workers, len(s.slotFeature), func(k int) {
 		q := s.slotFeature[k]
@@ -108,7 +109,7 @@ func (s *streamEngine) updateCandidates(p int, st *step) {
 	})
 }
 
-// unchosenTrace returns Σ gᵢ⁰ over the features not chosen. δ is zero at the chosen ones.
+// unchosenTrace returns Σ gᵢ⁰ over the features that are not chosen, the only ones at which δ is not 0.
 func (s *streamEngine) unchosenTrace() float64 {
 	sum := 0.0
 	for i, g := range s.g0 {
@@ -136,7 +137,7 @@ func (s *streamEngine) makeExact(ctx context.Context, features []int) error {
 			missing = append(missing, i)
 		}
 	}
-	if taskCount(len(missing), s.batch) > len(triangleRuns(s.featureCount, s.refreshNumbers)) {
+	if taskCount(len(missing), s.batch) > len(triangleRuns(s.featureCount, s.refreshGramFloats)) {
 		return s.refreshScores(ctx)
 	}
 	for len(missing) > 0 {
@@ -160,7 +161,7 @@ func (s *streamEngine) setExactFromDelta(slot, q int) {
 }
 
 func (s *streamEngine) refreshScores(ctx context.Context) error {
-	f, reach, _, err := s.residualNorms(ctx, "renewing the criterion", s.refreshNumbers, false)
+	f, reach, _, err := s.residualNorms(ctx, "renewing the criterion", s.refreshGramFloats, false)
 	if err != nil {
 		return err
 	}

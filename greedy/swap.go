@@ -16,7 +16,7 @@ const (
 	// maxDrift is the largest allowed error of U at the chosen features, at which U should be the identity. If the
 	// error is larger, everything is recomputed.
 	maxDrift = 1e-9
-	// minExchanges is the number of exchanges that are allowed for any size.
+	// minExchanges is the number of exchanges that are always allowed, however long they take.
 	minExchanges = 2
 	// fewNumbers: if U has fewer numbers than this, one worker is used, because waking a second worker took longer
 	// than the work.
@@ -27,8 +27,8 @@ const (
 // lowers F(S) = ‖B − P_S B‖² most. With P = (G_SS)⁻¹ and E = H − H₍:,S₎PG₍S,:₎ it keeps for each a in S the following
 // rows of length d or c:
 //
-//	u_a = G₍:,S₎Pe_a   (the products of all features with the component of a that is orthogonal to the others)
-//	v_a = H₍:,S₎Pe_a   (the same for the target)
+//	u_a = G₍:,S₎Pe_a   (products of all features with r/‖r‖², r the part of feature a orthogonal to the rest of S)
+//	v_a = H₍:,S₎Pe_a   (the same products for the columns of the target)
 //	w_a = Eᵀv_a
 //
 // Without a, F is larger by ‖v_a‖²/P_aa, and f and g of Theorem 2 would be
@@ -50,8 +50,8 @@ type exchanger struct {
 	f, g        []float64
 	worth       []float64      // ‖v_a‖²/P_aa
 	h           []float64      // Eᵀγ for the feature that joins
-	ranking     []exchangePair // for each place, the best exchange when it was last judged
-	leftFactor  []float64      // scratch of addTerms
+	bestByPlace []exchangePair // for each place of the set, its best exchange when it was last judged
+	leftFactor  []float64      // scratch of addRankOneTerms
 	rightFactor []float64
 	exchanges   int // number made
 }
@@ -62,8 +62,8 @@ type exchangePair struct {
 	gain float64
 }
 
-// newExchanger starts from a set whose columns are independent. It reuses m, which must not choose any further
-// features.
+// newExchanger starts from a set of features, and returns false if their columns are not independent. It reuses m,
+// which must not choose any further features.
 func newExchanger(m *gramEngine, set []int, keep []bool, forbid []int) (*exchanger, bool) {
 	k, d, c := len(set), m.d, m.targetHeight()
 	m.omegas, m.upsilons = nil, nil
@@ -82,7 +82,7 @@ func newExchanger(m *gramEngine, set []int, keep []bool, forbid []int) (*exchang
 		x.v = make([]float64, k*c)
 	}
 	x.f, x.g, x.worth, x.h = make([]float64, d), make([]float64, d), make([]float64, k), make([]float64, d)
-	x.ranking = make([]exchangePair, k)
+	x.bestByPlace = make([]exchangePair, k)
 	x.diag = m.gram.Diagonal(m.workers)
 	for i := range x.diag {
 		x.diag[i] *= m.gUnit
@@ -136,7 +136,7 @@ func (x *exchanger) recomputeAll() bool {
 	clear(x.w)
 	for from := 0; from < d; from += residualColumns {
 		n := min(residualColumns, d-from)
-		rows := x.columnBlock(n)
+		rows := x.targetColumnScratch(n)
 		x.target.rowsTo(x.team, rows, x.hUnit, nil, from)
 		kernel.Gemm(x.team, -1, gs.Sub(0, from, k, n).Trans(), v, rows)
 		kernel.Each(x.workers, n, func(i int) { x.f[from+i] = kernel.Dot(x.targetColumns[i*c:(i+1)*c], x.targetColumns[i*c:(i+1)*c]) })
@@ -154,13 +154,13 @@ func (x *exchanger) recomputeAll() bool {
 			x.g[j] = max(x.g[j], 0)
 		}
 	})
-	drift := x.drift()
-	x.setKnownValues()
+	drift := x.identityDrift()
+	x.setEntriesOfChosen()
 	return drift <= 1e3*maxDrift
 }
 
-// drift returns the largest error of U at the chosen features, at which U should be the identity.
-func (x *exchanger) drift() float64 {
+// identityDrift returns the largest error of U at the chosen features, at which U should be the identity.
+func (x *exchanger) identityDrift() float64 {
 	most := 0.0
 	for a := range x.set {
 		row := x.rowU(a)
@@ -175,7 +175,7 @@ func (x *exchanger) drift() float64 {
 	return most
 }
 
-func (x *exchanger) setKnownValues() {
+func (x *exchanger) setEntriesOfChosen() {
 	k := len(x.set)
 	for a := range x.set {
 		u, w, v := x.rowU(a), x.rowW(a), x.rowV(a)
@@ -192,11 +192,11 @@ func (x *exchanger) setKnownValues() {
 	}
 }
 
-// mostExchanges returns the number of exchanges that keeps the total time within three times the time of greedy. Time
+// maxExchanges returns the number of exchanges that keeps the total time within three times the time of greedy. Time
 // is counted in multiplications that wait for memory; multiplications in matrix products are five times as fast. On
 // COIL20, ORL and Isolet there is time for about half an exchange a feature, which wins most of the possible gain,
 // because the best exchanges come first.
-func (x *exchanger) mostExchanges() int {
+func (x *exchanger) maxExchanges() int {
 	k, d, c := float64(len(x.set)), float64(x.d), float64(x.target.fullHeight)
 	greedy := k*c*d + k*k*(d+c)/2 + 6*k*d
 	set := (2*k*c*d+k*k*d)/5 + k*k*c + k*k*d/2
@@ -204,22 +204,22 @@ func (x *exchanger) mostExchanges() int {
 	return max(minExchanges, int((1.3*greedy-set)/one))
 }
 
-// makeExchanges makes exchanges while they win, up to mostExchanges.
+// makeExchanges makes exchanges as long as they lower F, at most maxExchanges of them.
 //
-// Each exchange is the best one known. The place with the highest earlier gain is judged again, until the same place
-// stays first. If no such exchange wins, all places are judged. So at the end no exchange wins, unless the limit was
-// reached.
+// Each exchange is the best one known. To judge a place of the set means to find the best feature to put there. The
+// place with the highest earlier gain is judged again, until the same place stays first. If no exchange found in this
+// way lowers F, all places are judged. So at the end no exchange lowers F, unless the limit was reached.
 func (x *exchanger) makeExchanges(ctx context.Context) error {
-	most := x.mostExchanges()
-	isFresh, judgeAll := true, true // computed afresh since the last exchange; judge all places
+	most := x.maxExchanges()
+	isFresh, judgeAll := true, true // isFresh: nothing has been exchanged since all was computed afresh
 	for x.exchanges < most {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		var best exchangePair
 		if judgeAll {
-			best = x.bestOfAll()
-		} else if best = x.likelyBest(); best.p < 0 {
+			best = x.bestOfAllPlaces()
+		} else if best = x.likelyBestExchange(); best.p < 0 {
 			judgeAll = true
 			continue
 		}
@@ -230,30 +230,30 @@ func (x *exchanger) makeExchanges(ctx context.Context) error {
 		if isMade {
 			x.exchanges++
 		} else if isFresh {
-			return nil // nothing more accurate can be computed
+			return nil // everything is already as accurate as it can be
 		}
 		judgeAll = !isMade
-		if isFresh = !isMade || x.drift() > maxDrift; !isFresh {
-			x.setKnownValues()
+		if isFresh = !isMade || x.identityDrift() > maxDrift; !isFresh {
+			x.setEntriesOfChosen()
 		} else if !x.recomputeAll() {
 			return nil
 		}
 		if isMade {
-			x.ranking[best.a] = x.bestExchangeFor(best.a)
+			x.bestByPlace[best.a] = x.bestExchangeFor(best.a)
 		}
 	}
 	return nil
 }
 
-// likelyBest judges places again, the most promising first, until one of them keeps most of its gain.
-func (x *exchanger) likelyBest() exchangePair {
-	for range x.ranking {
+// likelyBestExchange judges places again, the most promising first, until one of them keeps most of its gain.
+func (x *exchanger) likelyBestExchange() exchangePair {
+	for range x.bestByPlace {
 		best := x.bestRanked()
 		if best.p < 0 {
 			return best
 		}
 		now := x.bestExchangeFor(best.a)
-		x.ranking[best.a] = now
+		x.bestByPlace[best.a] = now
 		if now.p >= 0 && now.gain >= promiseShare*best.gain {
 			return now
 		}
@@ -265,15 +265,15 @@ func (x *exchanger) likelyBest() exchangePair {
 // changes gains little, and the next place in line may have lost as much.
 const promiseShare = 0.8
 
-func (x *exchanger) bestOfAll() exchangePair {
-	kernel.Each(x.workers, len(x.set), func(a int) { x.ranking[a] = x.bestExchangeFor(a) })
+func (x *exchanger) bestOfAllPlaces() exchangePair {
+	kernel.Each(x.workers, len(x.set), func(a int) { x.bestByPlace[a] = x.bestExchangeFor(a) })
 	return x.bestRanked()
 }
 
-// bestRanked returns the best exchange of the ranking. Ties go to the lowest columns.
+// bestRanked returns the best exchange in bestByPlace. Ties go to the lowest columns.
 func (x *exchanger) bestRanked() exchangePair {
 	best := exchangePair{a: -1, p: -1}
-	for a, e := range x.ranking {
+	for a, e := range x.bestByPlace {
 		if e.p < 0 {
 			continue
 		}

@@ -78,7 +78,7 @@ func TestTradesAreTheBest(t *testing.T) {
 				for {
 					before := leftOf(x, groups, e.set)
 					want := bestTrade(x, groups, e.set, keep)
-					b := e.bestOfAll()
+					b := e.bestOfAllPlaces()
 					if b.p < 0 {
 						if want < before*(1-1e-4) {
 							t.Errorf("an exchange that leaves %v of %v was missed", want, before)
@@ -92,10 +92,10 @@ func TestTradesAreTheBest(t *testing.T) {
 						t.Fatalf("exchange %+v was not made", b)
 					}
 					made++
-					if e.drift() > 1e-10 {
-						t.Errorf("drift %g", e.drift())
+					if e.identityDrift() > 1e-10 {
+						t.Errorf("drift %g", e.identityDrift())
 					}
-					e.setKnownValues()
+					e.setEntriesOfChosen()
 					if after := leftOf(x, groups, e.set); after >= before || math.Abs(after-want) > 1e-9*before {
 						t.Errorf("leaves %v after %v, want %v", after, before, want)
 					}

@@ -22,10 +22,10 @@ type Target struct {
 	Own bool
 }
 
-// target is H in the engine's form LU, c×d.
+// target is H, c×d, in the form LU.
 //
-// If G and H are in full, L is the identity and U is H itself. If G = RᵀR is a factor, no d×d matrix is made. The
-// algorithm needs only products of columns of H, HᵀH = UᵀKU, and K = LᵀL is a small matrix.
+// If G and H are in full, L is the identity and U is H itself. If G = RᵀR is a factor, no d×d matrix is made, and LU
+// replaces H. The algorithm uses only products of columns of H: HᵀH = UᵀKU, with a small matrix K = LᵀL.
 //
 //	H = G        U = R    K = RRᵀ                   G² = Rᵀ(RRᵀ)R
 //	H = BᵀX      U = R    K = Σ bbᵀ, b = Σ rᵢ over the features of a group (Algorithm 2)
@@ -46,16 +46,16 @@ type target struct {
 	// dual returns K without the excluded features. It is nil if there is no root.
 	dual func(excluded []bool) kernel.Matrix[float64]
 
-	unit         float64 // if there is no G, the scale factor of H in the form LU, the same as for the rows
+	unit         float64 // if there is no G, the scale factor of H in the form LU, equal to the reader's unit
 	excludedRows []bool  // rows of H that belong to features of earlier layers, if H is in full; may be nil
 	scratch      []float64
 }
 
-func fullTarget(g *gram.Matrix) *target {
+func gramTarget(g *gram.Matrix) *target {
 	return &target{height: g.D, fullHeight: g.D, u: kernel.RowMajor(g.Sym, g.D, g.D, g.D), isGram: true, isSelf: true, ownsFeatures: true}
 }
 
-func (t *Target) inFull(d int) *target {
+func (t *Target) toTarget(d int) *target {
 	return &target{height: t.Rows, fullHeight: t.Rows, u: kernel.RowMajor(t.H, t.Rows, d, d).Trans(), ownsFeatures: t.Own}
 }
 
@@ -67,7 +67,7 @@ func factoredTarget(team *kernel.Team, g *gram.Matrix) (*target, error) {
 		}
 		k := kernel.RowMajor(make([]float64, g.Rank*g.Rank), g.Rank, g.Rank, g.Rank)
 		g.Panels(team.Threads(), func(from, n int, features []float64) {
-			addDual(team, k, kernel.RowMajor(features, n, g.Rank, g.Rank), excluded[from:])
+			addToDualMatrix(team, k, kernel.RowMajor(features, n, g.Rank, g.Rank), excluded[from:])
 		})
 		kernel.MirrorUpper(team.Threads(), k)
 		return k
@@ -89,7 +89,7 @@ func groupTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, erro
 	if c <= r {
 		t := Target{Rows: c, H: make([]float64, c*g.D)}
 		g.AddUps(team.Threads(), c, sums.Data, t.H)
-		return t.inFull(g.D), nil
+		return t.toTarget(g.D), nil
 	}
 	t := &target{fullHeight: c, factor: g, dual: func([]bool) kernel.Matrix[float64] { return dualMatrix(team, sums, nil) }}
 	return t, t.startLayer(team, nil)
@@ -98,12 +98,12 @@ func groupTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, erro
 // dualMatrix returns Σ uuᵀ over the rows u of Uᵀ that are not excluded.
 func dualMatrix(team *kernel.Team, u kernel.Matrix[float64], excluded []bool) kernel.Matrix[float64] {
 	k := kernel.RowMajor(make([]float64, u.Cols*u.Cols), u.Cols, u.Cols, u.Cols)
-	addDual(team, k, u, excluded)
+	addToDualMatrix(team, k, u, excluded)
 	kernel.MirrorUpper(team.Threads(), k)
 	return k
 }
 
-func addDual(team *kernel.Team, k, u kernel.Matrix[float64], excluded []bool) {
+func addToDualMatrix(team *kernel.Team, k, u kernel.Matrix[float64], excluded []bool) {
 	for from := 0; from < u.Rows; {
 		for from < u.Rows && excluded != nil && excluded[from] {
 			from++
@@ -119,7 +119,7 @@ func addDual(team *kernel.Team, k, u kernel.Matrix[float64], excluded []bool) {
 	}
 }
 
-func (t *target) width() int {
+func (t *target) rootWidth() int {
 	switch {
 	case t.thin != nil:
 		return t.thin.M
@@ -129,7 +129,7 @@ func (t *target) width() int {
 	return t.u.Cols
 }
 
-func (t *target) featureTo(row []float64, unit float64, j int) {
+func (t *target) copyFeatureTo(row []float64, unit float64, j int) {
 	if t.factor != nil {
 		floats.ScaleTo(row, unit, t.factor.Feature(row, j))
 		return
@@ -158,7 +158,7 @@ func (t *target) startLayer(team *kernel.Team, excluded []bool) error {
 	return t.setRoot(team, t.dual(excluded))
 }
 
-// setRoot computes the root of K, which it overwrites.
+// setRoot computes L with LᵀL = K. It overwrites K.
 func (t *target) setRoot(team *kernel.Team, k kernel.Matrix[float64]) error {
 	unit := unitScale(k.Data)
 	floats.Scale(unit, k.Data)
@@ -194,21 +194,21 @@ func (t *target) setRoot(team *kernel.Team, k kernel.Matrix[float64]) error {
 	return nil
 }
 
-// orderTo writes unit·u, one number for each row of U, to dst in the order of root's columns.
-func (t *target) orderTo(dst []float64, unit float64, u []float64) {
+// orderByPivotsTo writes unit·u, one number for each row of U, to dst in the order of root's columns.
+func (t *target) orderByPivotsTo(dst []float64, unit float64, u []float64) {
 	for c, j := range t.pivotOrder {
 		dst[c] = unit * u[j]
 	}
 }
 
-// rowsTo writes columns of unit·H to the rows of dst, n×c: the columns of the features listed, or if list is nil, the
-// columns from `from` on.
+// rowsTo writes columns of unit·H to the rows of dst, n×c. If list is nil, these are consecutive columns, beginning
+// with column `from`, and otherwise the columns of the listed features.
 func (t *target) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit float64, list []int, from int) {
 	if t.thin != nil {
 		t.thin.rowsTo(team, dst, unit, list, from)
 		return
 	}
-	to, width := dst, t.width()
+	to, width := dst, t.rootWidth()
 	if t.dual != nil {
 		if need := dst.Rows * width; len(t.scratch) < need {
 			t.scratch = make([]float64, need)
@@ -225,11 +225,11 @@ func (t *target) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit floa
 			}
 			row := to.Data[i*to.RowStride:][:width]
 			if t.dual != nil {
-				t.featureTo(room, 1, j)
-				t.orderTo(row, unit, room)
+				t.copyFeatureTo(room, 1, j)
+				t.orderByPivotsTo(row, unit, room)
 				continue
 			}
-			t.featureTo(row, unit, j)
+			t.copyFeatureTo(row, unit, j)
 			for r, gone := range t.excludedRows {
 				if gone {
 					row[r] = 0
@@ -271,7 +271,7 @@ func (t *target) rootTransposeTo(workers int, z, x []float64) {
 // addTransposeProduct adds Hᵀx to the d numbers of h.
 func (t *target) addTransposeProduct(workers int, h, x []float64) {
 	if t.dual != nil {
-		z := make([]float64, t.width())
+		z := make([]float64, t.rootWidth())
 		t.rootTransposeTo(workers, z, x)
 		x = z
 	}

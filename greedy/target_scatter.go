@@ -10,9 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// scatterRidge is ρ, in units of the mean diagonal of G. It keeps directions in which the data hardly vary out of W,
-// and makes the scatter matrix positive definite if features outnumber rows. Package sfufs measured its own ridge and
-// found the same number.
+// scatterRidge is ρ, in units of the mean diagonal of G. It keeps out of W the directions in which the data hardly
+// vary, and makes the scatter matrix positive definite if features outnumber rows. Package sfufs measured its own ridge
+// and found the same number.
 const scatterRidge = 1e-3
 
 // scatterTarget is our own target T = XW, for the l directions W that are smoothest on the graph relative to their
@@ -20,15 +20,16 @@ const scatterRidge = 1e-3
 //
 //	CᵀC w = μ (G + ρ·tr(G)/d·I) w,  Wᵀ(G + …)W = I,
 //
-// the locality preserving projection (He and Niyogi, NIPS 2003) in units of the scatter. CᵀC has rank m, so that with
-// G + ρ… = UᵀU and V = U⁻ᵀCᵀ the pairs come from the smaller of VᵀV and VVᵀ: VᵀVy = μy gives w = U⁻¹Vy/√μ. Then
+// the locality preserving projection (He and Niyogi, NIPS 2003) in units of the scatter. CᵀC has rank m. With UᵀU = G +
+// ρ…, the matrix in brackets, and V = U⁻ᵀCᵀ, the pairs come from the smaller of VᵀV and VVᵀ: VᵀVy = μy gives w =
+// U⁻¹Vy/√μ. Then
 //
 //	H = TᵀX̃ = WᵀG,  ‖T‖² = tr(WᵀGW) = tr(HW).
 //
-// Costs d³/3 + d²m + min(m, d)·md flops and the eigenpairs of a matrix of order min(m, d).
+// It costs d³/3 + d²m + min(m, d)·md flops and the eigenpairs of a matrix of order min(m, d).
 //
-// If G = RᵀR is a factor, the pairs come from the m×m matrix CB⁻¹Cᵀ, with B being the matrix G + ρ… in brackets. With
-// C = BᵀR, this time for the graph's own B, this matrix is BᵀK(K + ρ…)⁻¹B for K = RRᵀ, and w = Rᵀ(K + ρ…)⁻¹By/√μ.
+// If G = RᵀR is a factor, the pairs come from the m×m matrix C(G + ρ…)⁻¹Cᵀ. With K = RRᵀ and C = BᵀR, B being the
+// matrix of the graph, it is BᵀK(K + ρ…)⁻¹B, and w = Rᵀ(K + ρ…)⁻¹By/√μ.
 func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (*graphTarget, error) {
 	d, m := g.D, g.M
 	unit := 0.0
@@ -63,7 +64,7 @@ func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (*graphTarget, err
 		return nil, fmt.Errorf("directions of the target: %w", err)
 	}
 	l = len(mu)
-	// B⁻¹C̃ᵀ·(right singular vectors)/√μ = U⁻¹·V·…/√μ, as V = U⁻ᵀC̃ᵀ.
+	// (UᵀU)⁻¹C̃ᵀy/√μ = U⁻¹Vy/√μ, because V = U⁻ᵀC̃ᵀ.
 	w := kernel.RowMajor(make([]float64, d*l), d, l, l)
 	kernel.Gemm(team, 1, half.Trans(), y, w)
 	chol.SolveTo(team, w, w)
@@ -80,10 +81,10 @@ func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (*graphTarget, err
 			total += t.H[j*d+i] * (w.Data[i*l+j] / math.Sqrt(unit))
 		}
 	}
-	return &graphTarget{target: t.inFull(d), totalSquares: total}, nil
+	return &graphTarget{target: t.toTarget(d), totalSquares: total}, nil
 }
 
-// scatterOfFactor is scatterTarget for a factor, in n²m + nm² flops and products with R.
+// scatterOfFactor returns scatterTarget for a factor R of n rows, in n²m + nm² flops and products with R.
 func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*graphTarget, error) {
 	d, m, n := g.D, g.M, g.G.Rank
 	ridged := kernel.RowMajor(make([]float64, n*n), n, n, n)
@@ -100,7 +101,7 @@ func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*
 	b := kernel.RowMajor(g.B(team.Threads()), n, m, m)
 	solved := kernel.RowMajor(make([]float64, n*m), n, m, m) // (K + ρ)⁻¹B
 	chol.SolveTo(team, solved, b)
-	// BᵀK(K + ρ)⁻¹B = S − ρ·Bᵀ(K + ρ)⁻¹B, with the opposite sign.
+	// −BᵀK(K + ρ)⁻¹B = −S + ρ·Bᵀ(K + ρ)⁻¹B
 	product := kernel.RowMajor(make([]float64, m*m), m, m, m)
 	for i, v := range g.S {
 		product.Data[i] = -v
@@ -125,17 +126,17 @@ func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*
 	kernel.Gemm(team, 1, z, kernel.RowMajor(g.G.Dual(team.Threads()), n, n, n), kz)
 	t := Target{Rows: l, H: make([]float64, l*d)}
 	g.G.AddUps(team.Threads(), l, kz.Data, t.H) // WᵀG
-	return &graphTarget{target: t.inFull(d), totalSquares: kernel.Dot(kz.Data, kz.Data)}, nil
+	return &graphTarget{target: t.toTarget(d), totalSquares: kernel.Dot(kz.Data, kz.Data)}, nil
 }
 
-// minEigenvalue is the smallest μ that is more than rounding. As CᵀC ≤ G, no μ is above 1. A graph without information
-// has no μ above this number.
+// minEigenvalue is the largest μ that counts as rounding. As CᵀC ≤ G, no μ is above 1. A graph without information has
+// no μ above this number.
 const minEigenvalue = 1e-12
 
 // leadingEigenpairs returns the l largest eigenvalues μ of VᵀV for a d×m matrix V, and the eigenvectors, m×l. It
 // returns fewer if the remaining eigenvalues are rounding. The eigenproblem has the order of the smaller side of V.
 func leadingEigenpairs(team *kernel.Team, v kernel.Matrix[float64], l int) (y kernel.Matrix[float64], mu []float64, err error) {
-	tall := v // order rows
+	tall := v // has as many rows as the order of the eigenproblem
 	if v.Cols < v.Rows {
 		tall = v.Trans()
 	}
@@ -157,7 +158,7 @@ func leadingEigenpairs(team *kernel.Team, v kernel.Matrix[float64], l int) (y ke
 		return vectors, mu, nil
 	}
 	y = kernel.RowMajor(make([]float64, v.Cols*len(mu)), v.Cols, len(mu), len(mu))
-	kernel.Gemm(team, 1, v.Trans(), vectors, y) // of length √μ
+	kernel.Gemm(team, 1, v.Trans(), vectors, y) // the columns of y have length √μ
 	for i := range v.Cols {
 		for j, value := range mu {
 			y.Data[i*len(mu)+j] /= math.Sqrt(value)

@@ -8,7 +8,7 @@ import (
 type graphTarget struct {
 	*target
 	totalSquares float64 // ‖T‖²
-	// product adds Y·TᵀT to its first argument. It is nil if this form is not available.
+	// product adds Y·TᵀT to its first argument. It is nil if q and k are used, and without rounds of smoothing.
 	product func(dst, y kernel.Matrix[float64])
 	// TᵀT = CᵀQC for a C of few rows: q is m×m, and k is K = CCᵀ. Both are empty if this form is not used.
 	q, k kernel.Matrix[float64]
@@ -26,7 +26,7 @@ func smoothTarget(team *kernel.Team, g *anchor.Graph, t int) (*graphTarget, erro
 	if g.G.Sym != nil {
 		smoothed := g.Smooth(team.Threads(), t)
 		whole := Target{Rows: smoothed.Rows, H: smoothed.H, Own: true}
-		out := &graphTarget{target: whole.inFull(d), totalSquares: smoothed.Total}
+		out := &graphTarget{target: whole.toTarget(d), totalSquares: smoothed.Total}
 		if u, su := kernel.RowMajor(smoothed.U, m, d, d), kernel.RowMajor(smoothed.SU, m, d, d); smoothed.U != nil {
 			out.product = func(dst, y kernel.Matrix[float64]) {
 				half := kernel.RowMajor(make([]float64, y.Rows*m), y.Rows, m, m)

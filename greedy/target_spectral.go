@@ -8,9 +8,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// spectralTarget is the spectral embedding of the rows, T = U: the l leading eigenvectors of the affinity A = BBᵀ
-// without the constant one, each of length 1, which separate the clusters of the graph (the targets of MCFS: Cai,
-// Zhang and He, KDD 2010). With S = BᵀB = VΣVᵀ, U = BVΣ^(−1/2), so that
+// spectralTarget returns the spectral embedding of the rows as target, T = U. U has the l leading eigenvectors of the
+// affinity A = BBᵀ without the constant one, each of length 1. They separate the clusters of the graph (the targets of
+// MCFS: Cai, Zhang and He, KDD 2010). With S = BᵀB = VΣVᵀ, U = BVΣ^(−1/2), so that
 //
 //	H = UᵀX̃ = Σ^(−1/2)VᵀC,  ‖U‖² = l.
 //
@@ -37,5 +37,5 @@ func spectralTarget(team *kernel.Team, g *anchor.Graph, l int) (*graphTarget, []
 			row[j] /= math.Sqrt(sigma)
 		}
 	}
-	return &graphTarget{target: t.inFull(g.D), totalSquares: float64(l)}, e.Warnings, nil
+	return &graphTarget{target: t.toTarget(g.D), totalSquares: float64(l)}, e.Warnings, nil
 }

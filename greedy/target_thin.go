@@ -13,13 +13,13 @@ type thinColumns struct {
 	rootTransposed kernel.Matrix[float64] // Lᵀ
 	rootOffset     []float64              // L·Root; its product with Mean[j] is subtracted from column j
 
-	short               kernel.Compressed
-	dense, longProducts []float64
+	shortColumns              kernel.Compressed
+	longColumns, longProducts []float64
 }
 
 const (
-	// listShare: a column with entries for more than a quarter of the anchors is cheaper in a matrix product than
-	// entry by entry. A selection from 1,000,000 × 100,000 took 75 s of processor time with an eighth, 72 s with a
+	// listShare: a column with entries for more than a quarter of the anchors is cheaper in a matrix product than entry
+	// by entry. A selection from a table of 1,000,000 × 100,000 took 75 s of processor time with an eighth, 72 s with a
 	// quarter and 73 s with a half.
 	listShare = 4
 	// thinColumnsTogether is the number of columns in one matrix product.
@@ -35,7 +35,7 @@ func (t *thinColumns) setRoot(root kernel.Matrix[float64]) {
 	}
 }
 
-func (t *thinColumns) isLong(j int) bool { return t.Entries(j)*listShare > t.M }
+func (t *thinColumns) isLongColumn(j int) bool { return t.Entries(j)*listShare > t.M }
 
 func (t *thinColumns) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit float64, list []int, from int) {
 	feature := func(i int) int {
@@ -47,33 +47,33 @@ func (t *thinColumns) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit
 	rows := t.rootTransposed.Cols
 	var long []int
 	for i := range dst.Rows {
-		if t.isLong(feature(i)) {
+		if t.isLongColumn(feature(i)) {
 			long = append(long, i)
 		}
 	}
 	clear(dst.Data[:(dst.Rows-1)*dst.RowStride+rows])
-	t.short.Reset()
-	t.short.Cols = t.M
+	t.shortColumns.Reset()
+	t.shortColumns.Cols = t.M
 	for i := range dst.Rows {
-		if j := feature(i); !t.isLong(j) {
+		if j := feature(i); !t.isLongColumn(j) {
 			at, value, full := t.List(j)
 			for e, a := range at {
-				t.short.AddEntry(int(a), unit*value[e])
+				t.shortColumns.AddEntry(int(a), unit*value[e])
 			}
 			for a, v := range full { // a column kept in full, if anchors are few
-				t.short.AddEntry(a, unit*v)
+				t.shortColumns.AddEntry(a, unit*v)
 			}
 		}
-		t.short.EndRow()
+		t.shortColumns.EndRow()
 	}
-	t.short.AddProduct(team.Threads(), t.rootTransposed, dst)
+	t.shortColumns.AddProduct(team.Threads(), t.rootTransposed, dst)
 	kernel.Each(team.Threads(), dst.Rows, func(i int) {
-		if j := feature(i); !t.isLong(j) {
+		if j := feature(i); !t.isLongColumn(j) {
 			kernel.Axpy(-unit*t.Mean[j], t.rootOffset, dst.Data[i*dst.RowStride:][:rows])
 		}
 	})
-	if need := len(long) * t.M; len(t.dense) < need {
-		t.dense = make([]float64, need)
+	if need := len(long) * t.M; len(t.longColumns) < need {
+		t.longColumns = make([]float64, need)
 	}
 	if need := len(long) * rows; len(t.longProducts) < need {
 		t.longProducts = make([]float64, need)
@@ -82,13 +82,13 @@ func (t *thinColumns) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit
 		return
 	}
 	kernel.Each(team.Threads(), len(long), func(q int) {
-		column := t.dense[q*t.M:][:t.M]
+		column := t.longColumns[q*t.M:][:t.M]
 		t.ColumnTo(column, feature(long[q]))
 		floats.Scale(unit, column)
 	})
 	whole := kernel.RowMajor(t.longProducts, len(long), rows, rows)
 	clear(whole.Data[:len(long)*rows])
-	kernel.Gemm(team, 1, kernel.RowMajor(t.dense, len(long), t.M, t.M), t.rootTransposed, whole)
+	kernel.Gemm(team, 1, kernel.RowMajor(t.longColumns, len(long), t.M, t.M), t.rootTransposed, whole)
 	for q, i := range long {
 		copy(dst.Data[i*dst.RowStride:][:rows], whole.Data[q*rows:][:rows])
 	}
@@ -108,7 +108,7 @@ func (t *thinColumns) dual(team *kernel.Team, excluded []bool) kernel.Matrix[flo
 	for j := range t.D {
 		switch {
 		case excluded != nil && excluded[j]:
-		case t.isLong(j):
+		case t.isLongColumn(j):
 			t.ColumnTo(block[long*m:][:m], j)
 			if long++; long == thinColumnsTogether {
 				flush()
@@ -120,7 +120,8 @@ func (t *thinColumns) dual(team *kernel.Team, excluded []bool) kernel.Matrix[flo
 	if long > 0 {
 		flush()
 	}
-	// Columns are stored as s, with c = s − mean·Root. So Σcc' is Σss' less the products of Root with Σ mean·s.
+	// A column c is stored as s with c = s − mean·r and r = Root. So Σccᵀ = Σssᵀ − rwᵀ − wrᵀ + Σmean²·rrᵀ, w being Σ
+	// mean·s.
 	with, squares := make([]float64, m), 0.0
 	for _, j := range short {
 		mean := t.Mean[j]
@@ -165,6 +166,6 @@ func (t *thinColumns) dual(team *kernel.Team, excluded []bool) kernel.Matrix[flo
 	return k
 }
 
-func thinBytes(m int) int64 {
+func thinColumnsBytes(m int) int64 {
 	return 8 * int64(m) * int64(m+thinColumnsTogether+2*residualColumns)
 }

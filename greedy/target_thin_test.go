@@ -111,7 +111,7 @@ func TestThinLayers(t *testing.T) {
 	out := make([]bool, thin.D)
 	for j := range out {
 		out[j] = j%3 == 0
-		if c.isLong(j) {
+		if c.isLongColumn(j) {
 			long++
 		} else {
 			short++

@@ -58,8 +58,8 @@ func (o StreamOptions) usableFeatures(opt *Options, std *gram.Standardizer, cols
 	return nil
 }
 
-// usableBlocks translates the members of blocks. Keep, Forbid and Sets contain the numbers of blocks, and need no
-// translation.
+// usableBlocks replaces the members of blocks, which are columns of the source, by features of std. Keep, Forbid and
+// Sets contain the numbers of blocks, and need no translation.
 func (o StreamOptions) usableBlocks(opt *Options, std *gram.Standardizer, cols []stream.Column, feature map[int]int) error {
 	opt.Blocks = slices.Clone(o.Blocks)
 	for i, b := range o.Blocks {

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/ridge"
 )
 
-// embedding computes JELSR's Y for a given U: the c orthonormal columns with the least
+// embeddingSolver computes JELSR's Y for a given U: the c orthonormal columns with the least
 //
 //	Tr Yᵀ(L + βI − βXHXᵀ)Y,   H = (G + αU)⁻¹ = R·P⁻¹·R.
 //
@@ -23,28 +23,27 @@ import (
 //	TᵀT = ⎡ S               √β·CRV⁻¹        ⎤
 //	      ⎣ √β·V⁻ᵀRCᵀ       β(I − αV⁻ᵀV⁻¹)  ⎦   as RGR = P − αI.
 //
-// If G is a factor, with fewer rows than features, Y are eigenvectors of the n×n matrix itself, see embedding_rows.go.
+// If G is a factor, with fewer rows than features, Y consists of eigenvectors of TTᵀ: see embedding_rows.go.
 //
-// Every further eigenvector of the n×n matrix has the cost 1 + β, the largest possible.
-type embedding struct {
+// Eigenvectors of the n×n matrix that TᵀT does not give have the cost 1 + β, the largest possible.
+type embeddingSolver struct {
 	graph       *anchor.Graph
 	team        *kernel.Team
 	r           *regression
 	alpha, beta float64
 	c           int
 	b           kernel.Matrix[float64] // B, n×m, if G is a factor
-	t           kernel.Matrix[float64] // −TᵀT, of order m+d, or −TTᵀ: its upper triangle
+	t           kernel.Matrix[float64] // upper triangle of −TᵀT, of order m+d, or of −TTᵀ if G is a factor
 	eig         *linalg.Smallest
 
-	// Products of the last Y: btY are the first m rows of √κ·q, which are BᵀY, and xtY is XᵀY. They are nil before the
-	// first Y.
+	// Products of the last Y: btY is BᵀY, which is the first m rows of √κ·q, and xtY is XᵀY. Nil before the first Y.
 	btY, xtY []float64
 	last     kernel.Matrix[float64] // basis of Y, if G is a factor
 }
 
-func newEmbedding(team *kernel.Team, g *anchor.Graph, r *regression, opt Options) *embedding {
+func newEmbeddingSolver(team *kernel.Team, g *anchor.Graph, r *regression, opt Options) *embeddingSolver {
 	n := g.M + g.D
-	e := &embedding{graph: g, team: team, r: r, alpha: opt.Alpha, beta: opt.Beta, c: min(opt.Clusters, n)}
+	e := &embeddingSolver{graph: g, team: team, r: r, alpha: opt.Alpha, beta: opt.Beta, c: min(opt.Clusters, n)}
 	if g.G.IsFactor() {
 		n = g.G.Rank
 		e.b = kernel.RowMajor(g.B(team.Threads()), n, g.M, g.M)
@@ -65,8 +64,8 @@ func embeddingBytes(d, m, rank, c int) int64 {
 	return 8*int64(n)*int64(n) + linalg.SmallestBytes(n, min(c+1, n), linalg.EigenOptions{}) + 8*int64(n)*int64(4*c)
 }
 
-// projectedEmbedding holds the products of an embedding Y that the regression needs.
-type projectedEmbedding struct {
+// embeddingProducts holds the products of an embedding Y that the regression needs.
+type embeddingProducts struct {
 	ridge.Target
 	cost float64 // Tr Yᵀ(L + βI − βXHXᵀ)Y
 	// freeColumns counts the columns of Y outside the span of graph and features, which W cannot fit.
@@ -74,7 +73,7 @@ type projectedEmbedding struct {
 	isTied      bool // another Y has the same cost
 }
 
-// noEigenvalue is the share of the largest possible eigenvalue, 1 + β, below which an eigenvalue is rounding error.
+// noEigenvalue: an eigenvalue below this share of the largest possible one, 1 + β, is rounding error.
 const noEigenvalue = 1e-12
 
 // eigenTolerance is the relative difference up to which two eigenvalues are considered equal.
@@ -82,7 +81,7 @@ const eigenTolerance = 1e-9
 
 // nextEmbedding computes Y for new row weights. It overwrites the regression's scratch space, and costs d³ + m·d² flops
 // in addition to the c eigenpairs of order m+d.
-func (e *embedding) nextEmbedding() (*projectedEmbedding, error) {
+func (e *embeddingSolver) nextEmbedding() (*embeddingProducts, error) {
 	if e.b.Rows > 0 {
 		return e.nextEmbeddingOfRows()
 	}
@@ -92,11 +91,11 @@ func (e *embedding) nextEmbedding() (*projectedEmbedding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("jelsr: embedding: %w", err)
 	}
-	p := &projectedEmbedding{}
+	p := &embeddingProducts{}
 	whole := 1 + e.beta
 	at := func(i, j int) float64 { return found.Vectors.Data[i*found.Vectors.RowStride+j*found.Vectors.ColStride] }
 	e.btY = make([]float64, m*c)
-	first, second := make([]float64, m*c), make([]float64, d*c) // q/√κ: its first m rows, and its other rows times √β
+	first, second := make([]float64, m*c), make([]float64, d*c) // the first m rows of q/√κ, and the other rows times √β
 	for j := range c {
 		kappa := -found.Values[j]
 		if !(kappa > noEigenvalue*whole) {
@@ -131,7 +130,7 @@ func (e *embedding) nextEmbedding() (*projectedEmbedding, error) {
 }
 
 // fillSmallMatrix writes −TᵀT to e.t, and returns V⁻ᵀ, which is stored in place of P.
-func (e *embedding) fillSmallMatrix() (inverse kernel.Matrix[float64]) {
+func (e *embeddingSolver) fillSmallMatrix() (inverse kernel.Matrix[float64]) {
 	d, m, n := e.graph.D, e.graph.M, e.t.Rows
 	root := math.Sqrt(e.beta)
 	for a := range m {
@@ -158,7 +157,7 @@ func (e *embedding) fillSmallMatrix() (inverse kernel.Matrix[float64]) {
 }
 
 // warmStart returns TᵀY of the last Y as the start of the next eigenvalue computation. It is empty before the first Y.
-func (e *embedding) warmStart() kernel.Matrix[float64] {
+func (e *embeddingSolver) warmStart() kernel.Matrix[float64] {
 	if e.xtY == nil {
 		return kernel.Matrix[float64]{}
 	}

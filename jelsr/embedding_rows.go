@@ -6,13 +6,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// nextEmbeddingOfRows is nextEmbedding if G is a factor of n rows. Y are the leading eigenvectors of
+// nextEmbeddingOfRows does the same as nextEmbedding, for a G that is a factor of n rows. Y are the leading
+// eigenvectors of
 //
 //	TTᵀ = BBᵀ + βXHXᵀ = BBᵀ + β(I − αK⁻¹),   K = XR(XR)ᵀ + αI,
 //
 // as XHXᵀ = XR·P⁻¹·(XR)ᵀ = (K − αI)K⁻¹. It costs n³ + m·n² flops in addition to the c eigenpairs of order n. Further
 // eigenvalues are 0, as for TᵀT.
-func (e *embedding) nextEmbeddingOfRows() (*projectedEmbedding, error) {
+func (e *embeddingSolver) nextEmbeddingOfRows() (*embeddingProducts, error) {
 	d, n, c := e.graph.D, e.t.Rows, e.c
 	e.fillRowMatrix()
 	found, err := e.eig.Solve(e.t, e.last)
@@ -20,7 +21,7 @@ func (e *embedding) nextEmbeddingOfRows() (*projectedEmbedding, error) {
 		return nil, fmt.Errorf("jelsr: embedding: %w", err)
 	}
 	e.last = found.Basis
-	p, whole := &projectedEmbedding{}, 1+e.beta
+	p, whole := &embeddingProducts{}, 1+e.beta
 	p.Y = kernel.RowMajor(make([]float64, n*c), n, c, c)
 	for j := range c {
 		if j >= n || !(-found.Values[j] > noEigenvalue*whole) {
@@ -38,7 +39,7 @@ func (e *embedding) nextEmbeddingOfRows() (*projectedEmbedding, error) {
 }
 
 // fillRowMatrix writes −TTᵀ to e.t and overwrites K.
-func (e *embedding) fillRowMatrix() {
+func (e *embeddingSolver) fillRowMatrix() {
 	n, inverse := e.t.Rows, e.r.P
 	clear(inverse.Data)
 	clear(e.t.Data)

@@ -11,18 +11,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// startShare is an entry of NDFS's start for a row and a cluster that is not the row's own. The entry for its own
-// cluster is larger by 1. No entry may be 0, because the updates multiply entries.
+// startShare: in NDFS's start, the label of an anchor has one entry for each cluster. This is 1 + startShare for the
+// anchor's own cluster, and startShare for every other cluster. No entry may be 0, because the updates multiply
+// entries.
 const startShare = 0.2
 
 // startRestarts is the number of k-means runs for the start. The best run is used.
 const startRestarts = 10
 
-// initialLabels returns Q of the start F = BQ, m×c, from spectral clustering of the anchors. An anchor's label has the
-// entry 1 + startShare for its own cluster and startShare for every other cluster. The coordinates of an anchor are the
-// coordinates of a row that uses only this anchor: entry i of an eigenvector u = Bv/√λ of the affinity is the weighted
-// mean of v/√(Δλ) over the anchors of row i. So F is the weighted mean of labels, Z·(labels). If fewer anchors than
-// opt.Clusters are used, there are fewer clusters, with a warning.
+// initialLabels returns the m×c matrix Q of NDFS's start F = BQ. It clusters the anchors by k-means, so that each
+// anchor gets a label: 1 + startShare for its own cluster, and startShare for every other cluster. The coordinates of
+// an anchor are v/√(Δλ) for each eigenpair λ, v of S: the eigenvector u = Bv/√λ of the affinity would have these
+// entries in a row that uses only this anchor. F has the weighted means of the labels of each row's anchors. If the
+// rows use fewer than opt.Clusters anchors, there are fewer clusters, with a warning.
 func initialLabels(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Options) (q kernel.Matrix[float64], warnings []string, err error) {
 	var used []int
 	for a, weight := range g.Delta {
@@ -69,7 +70,7 @@ func initialLabels(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt 
 	return q, warnings, nil
 }
 
-func labelsBytes(d, m, rank, c int) int64 {
+func initialLabelsBytes(d, m, rank, c int) int64 {
 	c = min(c, m)
 	clustering := spectral.EmbedBytes(m, c) + 16*int64(m)*int64(c) + cluster.Bytes(m, max(c-1, 1), c, startRestarts)
 	return 8*int64(rank)*int64(m+3*c) + max(clustering, 8*int64(c)*int64(12*m+4*d))

@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/ridge"
 )
 
-// labelProblem is NDFS's problem for labels F = BQ, Q ≥ 0, given only by products with B. On the anchor graph K = BᵀB =
-// S and BᵀLB = S − S². With B = I, K = I and the Laplacian of any graph it is the paper's problem on n rows.
+// labelProblem is NDFS's problem for labels F = BQ, Q ≥ 0, given only by products with B. On the anchor graph, K = BᵀB
+// is S, and BᵀLB = S − S². With B = I (so K = I) and the Laplacian of any graph it is the paper's problem on n rows.
 type labelProblem struct {
 	team *kernel.Team
 	m, d int
@@ -33,49 +33,49 @@ func newLabelProblem(team *kernel.Team, g *anchor.Graph) *labelProblem {
 	return p
 }
 
-// labels is F = BQ with the products that depend only on F.
-type labels struct {
+// labelMatrix is F = BQ with the products that depend only on F.
+type labelMatrix struct {
 	q            kernel.Matrix[float64] // m×c
 	kq           kernel.Matrix[float64] // KQ = BᵀF
 	lq           kernel.Matrix[float64] // BᵀLF
 	ff           kernel.Matrix[float64] // FᵀF, c×c
-	ridge.Target                        // F, and XᵀF
+	ridge.Target                        // with F as target: XᵀF
 }
 
-func (p *labelProblem) product(a, b kernel.Matrix[float64]) kernel.Matrix[float64] {
+func (p *labelProblem) matrixProduct(a, b kernel.Matrix[float64]) kernel.Matrix[float64] {
 	out := kernel.RowMajor(make([]float64, a.Rows*b.Cols), a.Rows, b.Cols, b.Cols)
 	kernel.Gemm(p.team, 1, a, b, out)
 	return out
 }
 
-func (p *labelProblem) completeLabels(q kernel.Matrix[float64]) *labels {
-	f := &labels{q: q, kq: p.product(p.k, q)}
+func (p *labelProblem) computeLabelProducts(q kernel.Matrix[float64]) *labelMatrix {
+	f := &labelMatrix{q: q, kq: p.matrixProduct(p.k, q)}
 	if p.l.Rows > 0 {
-		f.lq = p.product(p.l, q)
+		f.lq = p.matrixProduct(p.l, q)
 	} else {
 		f.lq = kernel.RowMajor(append([]float64(nil), f.kq.Data...), p.m, q.Cols, q.Cols)
 		kernel.Gemm(p.team, -1, p.k, f.kq, f.lq)
 	}
-	f.ff = p.product(q.Trans(), f.kq)
-	f.XY = p.product(p.c.Trans(), q).Data
+	f.ff = p.matrixProduct(q.Trans(), f.kq)
+	f.XY = p.matrixProduct(p.c.Trans(), q).Data
 	if p.b.Rows > 0 {
-		f.Y = p.product(p.b, q)
+		f.Y = p.matrixProduct(p.b, q)
 	}
 	return f
 }
 
-// candidate is a labelling with the regression fitted to it.
-type candidate struct {
-	*labels
+// fittedLabels is a labelling with the regression fitted to it.
+type fittedLabels struct {
+	*labelMatrix
 	norm           []float64 // ‖wᵢ‖
 	value, allowed float64   // objective, and the bound of its rounding error
 }
 
-// iterateLabels iterates from F = BQ until the objective hardly changes. It also returns the last labels.
-func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[float64], opt Options) (*Result, *labels, error) {
+// iterateLabels iterates from start, a matrix Q, until the objective hardly changes. It also returns the last labels.
+func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[float64], opt Options) (*Result, *labelMatrix, error) {
 	reg := newRegression(p.team, p.gram, opt)
 	r := &Result{}
-	best := &candidate{labels: p.completeLabels(start)}
+	best := &fittedLabels{labelMatrix: p.computeLabelProducts(start)}
 	shortened := 0
 	for t := range opt.maxUpdates() {
 		if err := ctx.Err(); err != nil {
@@ -84,7 +84,7 @@ func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[fl
 		if err := reg.setRowWeights(best.norm); err != nil {
 			return nil, nil, err
 		}
-		ratio := p.updateRatios(best.labels, reg, opt)
+		ratio := p.updateRatios(best.labelMatrix, reg, opt)
 		next := p.tryStep(best, ratio, 1, reg, opt)
 		if opt.Iterations == 0 && t > 0 {
 			whole := next
@@ -116,23 +116,23 @@ func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[fl
 	}
 	r.Scores = best.norm
 	r.rankByNorm()
-	return r, best.labels, nil
+	return r, best.labelMatrix, nil
 }
 
-// shortestStep is the least power of the paper's update factors that is tried.
+// shortestStep is the smallest power of the paper's update factors with which tryStep is called.
 const shortestStep = 1.0 / 256
 
-// updateRatios returns the factors by which the paper's update multiplies F. Half the gradient of the objective for the
-// best W is MF + γFFᵀF − γF with M = L + α(I − XHXᵀ), and an entry of F is multiplied by γF/(MF + γFFᵀF). Here the
-// gradient is multiplied by Bᵀ, because the update is applied to Q.
+// updateRatios returns the factors by which the paper's update multiplies Q. For labels F, half the gradient of the
+// objective for the best W is MF + γFFᵀF − γF with M = L + α(I − XHXᵀ). The paper multiplies an entry of F by γF/(MF +
+// γFFᵀF). Here numerator and denominator are multiplied by Bᵀ, because Q is updated in place of F.
 //
 // The paper assumes that the denominator is positive. But MF may be negative, and a negative factor would violate F ≥
-// 0. In that case −MF is added to the numerator instead, which does not change the fixed points.
-func (p *labelProblem) updateRatios(f *labels, reg *regression, opt Options) []float64 {
+// 0. Then −MF is added to the numerator instead, which does not change the fixed points of the update.
+func (p *labelProblem) updateRatios(f *labelMatrix, reg *regression, opt Options) []float64 {
 	c := f.q.Cols
 	v, _ := reg.Solve(f.Target, c)
-	cv := p.product(p.c, kernel.RowMajor(v, p.d, c, c)) // BᵀXHXᵀF
-	cubic := p.product(f.kq, f.ff)
+	cv := p.matrixProduct(p.c, kernel.RowMajor(v, p.d, c, c)) // BᵀXHXᵀF
+	cubic := p.matrixProduct(f.kq, f.ff)
 	ratio := make([]float64, len(f.q.Data))
 	for i, kq := range f.kq.Data {
 		mf := f.lq.Data[i] + opt.Alpha*(kq-cv.Data[i])
@@ -149,8 +149,8 @@ func (p *labelProblem) updateRatios(f *labels, reg *regression, opt Options) []f
 	return ratio
 }
 
-// tryStep takes the step Q∘ratio^power, scales the columns of F to length 1, and fits W with the previous U.
-func (p *labelProblem) tryStep(from *candidate, ratio []float64, power float64, reg *regression, opt Options) *candidate {
+// tryStep replaces Q by Q∘ratio^power, scales the columns of F to length 1, and fits W with the previous U.
+func (p *labelProblem) tryStep(from *fittedLabels, ratio []float64, power float64, reg *regression, opt Options) *fittedLabels {
 	c := from.q.Cols
 	q := kernel.RowMajor(make([]float64, len(ratio)), p.m, c, c)
 	for i, v := range from.q.Data {
@@ -160,7 +160,7 @@ func (p *labelProblem) tryStep(from *candidate, ratio []float64, power float64, 
 			q.Data[i] = v * math.Pow(ratio[i], power)
 		}
 	}
-	ff := p.product(q.Trans(), p.product(p.k, q))
+	ff := p.matrixProduct(q.Trans(), p.matrixProduct(p.k, q))
 	for j := range c {
 		if length := math.Sqrt(max(ff.Data[j*(c+1)], 0)); length > 0 {
 			for a := range p.m {
@@ -168,7 +168,7 @@ func (p *labelProblem) tryStep(from *candidate, ratio []float64, power float64, 
 			}
 		}
 	}
-	n := &candidate{labels: p.completeLabels(q)}
+	n := &fittedLabels{labelMatrix: p.computeLabelProducts(q)}
 	w, penalty := reg.Solve(n.Target, c)
 	var sum, squares, orthogonal float64
 	n.norm, sum = rowNorms(w, c)

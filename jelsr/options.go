@@ -11,7 +11,7 @@ import (
 // Method is the method of one of the two papers.
 type Method int
 
-// The two methods.
+// Methods of the two papers; the comments give the form in which clusters are found.
 const (
 	JELSR Method = iota // an orthonormal embedding
 	NDFS                // nonnegative labels
@@ -35,10 +35,10 @@ const (
 	defaultMaxIter  = 100
 	defaultTol      = 1e-4
 	// defaultTolNDFS ends the iteration after 30 to 70 iterations on ORL, COIL20, Isolet and USPS; warpPIE10P needs
-	// more than 100. If labels overlap, the objective falls like 1/t for thousands of iterations, because γ separates
-	// the labels, but this does not improve the selection. After 20, 50 and 400 iterations the NMI of the selections is
-	// 67.7, 69.1, 68.4 on ORL (20 features; 73.9, 73.4, 74.1 at 51) and 73.9, 72.3, 71.3 on Isolet (31 features; 75.3,
-	// 75.3, 75.6 at 62).
+	// more than 100. While labels overlap, γ slowly separates them, so that the objective falls like 1/t for thousands
+	// of iterations t. This does not improve the selection. After 20, 50 and 400 iterations the NMI was 67.7, 69.1,
+	// 68.4 on ORL with 20 features, and 73.9, 73.4, 74.1 with 51. On Isolet it was 73.9, 72.3, 71.3 with 31 features,
+	// and 75.3, 75.3, 75.6 with 62.
 	defaultTolNDFS = 1e-2
 )
 
@@ -61,8 +61,8 @@ type Options struct {
 	Tol float64
 	// MaxIter bounds the number of iterations; 0 means 100.
 	MaxIter int
-	// Iterations, if positive, is the exact number of iterations: Tol and MaxIter are ignored, and NDFS takes every
-	// step as its paper does, even if the objective rises.
+	// Iterations, if positive, is the exact number of iterations. Tol and MaxIter are then ignored, and NDFS keeps the
+	// result of every update, as in its paper, even if the objective rises.
 	Iterations int
 
 	Seed    uint64 // seed of NDFS's start
@@ -96,8 +96,8 @@ func (o Options) Validate(d int) error {
 	return faults.Err("")
 }
 
-// leastWeight and largestWeight keep squares of weights, and their products with squares of data, within the range of
-// float64.
+// leastWeight and largestWeight are bounds of α, β and γ. Between them, squares of weights and their products with
+// squares of data are within the range of float64.
 const (
 	leastWeight   = 1e-12
 	largestWeight = 1e12

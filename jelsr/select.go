@@ -14,12 +14,12 @@ import (
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order     []int     // all features, by descending norm; features with equal norms in column order
-	Scores    []float64 // ‖wᵢ‖ of each feature
-	Objective []float64 // after each iteration
-	Converged bool      // whether the relative change fell to Tol
-	Rose      *method.Rise
-	Ties      method.Ties // ties of Order
+	Order     []int        // all features, by descending norm; features with equal norms in column order
+	Scores    []float64    // ‖wᵢ‖ of each feature
+	Objective []float64    // after each iteration
+	Converged bool         // whether the relative change fell to Tol
+	Rose      *method.Rise // nil, or the first rise of the objective beyond rounding errors
+	Ties      method.Ties  // ties of Order
 	Warnings  []stream.Text
 }
 
@@ -27,9 +27,9 @@ type Result struct {
 func (r *Result) Iterations() int { return len(r.Objective) }
 
 // Select ranks the features of a Graph, which is not modified. An iteration costs a Cholesky factorization of order d,
-// and for JELSR also the c leading eigenpairs of order m+d. If G is a factor of n rows, both are of order n. [Bytes]
+// and for JELSR also the c leading eigenpairs of order m+d. If G is a factor of n rows, both have order n. [Bytes]
 // bounds the memory of Select. The error is a *stream.UsageError, a *stream.DataError if all features are constant, an
-// error of the factorization or the eigenpairs, or the context's.
+// error of the factorization or the eigenpairs, or the context's error.
 func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err
@@ -75,8 +75,8 @@ func checkGraph(g *anchor.Graph) error {
 	return nil
 }
 
-// Bytes bounds the memory of Select in addition to the Graph of m anchors and d features. If its G is a factor, rank is
-// the rank of the factor, otherwise 0.
+// Bytes bounds the memory of Select in addition to the Graph of m anchors and d features. rank is the number of rows of
+// G if it is a factor, otherwise 0.
 func Bytes(d, m, rank int, opt Options) int64 {
 	opt = opt.withDefaults()
 	c := opt.Clusters
@@ -84,19 +84,19 @@ func Bytes(d, m, rank int, opt Options) int64 {
 	if opt.Method == JELSR {
 		return size + embeddingBytes(d, m, rank, c)
 	}
-	return size + labelsBytes(d, m, rank, c)
+	return size + initialLabelsBytes(d, m, rank, c)
 }
 
 // embedAndRegress runs JELSR. It computes Y for U, then W for Y and U, then U for W, and repeats this until the
 // objective hardly changes.
 func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Options) (*Result, error) {
 	reg := newRegression(team, g.G, opt)
-	emb := newEmbedding(team, g, reg, opt)
+	emb := newEmbeddingSolver(team, g, reg, opt)
 	r := &Result{}
 	if emb.c < opt.Clusters {
 		r.addWarning("{clusters} %d is more than the %d anchors and features: there are as many dimensions", opt.Clusters, emb.c)
 	}
-	var last *projectedEmbedding
+	var last *embeddingProducts
 	for t := range opt.maxUpdates() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -158,8 +158,8 @@ func (r *Result) addWarning(format string, args ...any) {
 	r.Warnings = append(r.Warnings, stream.Textf(format, args...))
 }
 
-// Norms that differ by less than tieShare, or by tieFloor of the largest, are considered equal, as in package sfufs.
-// Eigenvectors whose eigenvalues differ little have errors of this order.
+// Two norms are considered equal if they differ by less than tieShare of the norm or tieFloor of the largest norm, as
+// in package sfufs. Eigenvectors whose eigenvalues differ little have errors of this order.
 const (
 	tieShare = 1e-7
 	tieFloor = 1e-12

@@ -7,13 +7,13 @@ import (
 
 // Anchors holds the options of an anchor graph.
 type Anchors struct {
-	Count     int    // number of anchors m; 0 means [anchor.Count]
-	Placing   string // random or kmeans
-	Neighbors int    // K, the number of anchors of a row
+	Count     int    // number of anchors m; 0 means the default of [anchor.Count]
+	Placing   string // random (rows) or kmeans (cluster centres of sampled rows)
+	Neighbors int    // K, the number of nearest anchors that a row has weights on
 	File      string // file whose rows are the anchors; may be empty
 }
 
-// KMeans reports whether anchors are cluster centres of a sample, rather than rows.
+// KMeans reports whether the anchors are centres of k-means clusters of sampled rows, and not rows themselves.
 func (a *Anchors) KMeans() bool { return a.Placing == "kmeans" }
 
 // Declare declares the options for the number, placing and neighbors of anchors.
@@ -44,17 +44,18 @@ func (a *Anchors) DeclareFile(o *Options) {
 	})
 }
 
-// Iteration holds the options that end an iteration.
+// Iteration holds the options that decide when an iterative method stops.
 type Iteration struct {
-	Most int     // iterations; 0 means the method's own default
-	Tol  float64 // relative change; 0 means the method's own default
+	Most int     // greatest number of iterations; 0 means the method's own default
+	Tol  float64 // stop if the objective's relative change is smaller; 0 means the method's own default
 }
 
-// Declare declares the options; most and tol are the texts of their defaults.
-func (i *Iteration) Declare(o *Options, most, tol, change string) {
-	o.Int(&i.Most, "max-iter", 0, "at most `N` iterations (default "+most+")").
+// Declare declares both options. The help contains their defaults, given as texts, and the verb for the objective's
+// change, such as "falls".
+func (i *Iteration) Declare(o *Options, defaultMost, defaultTol, verb string) {
+	o.Int(&i.Most, "max-iter", 0, "at most `N` iterations (default "+defaultMost+")").
 		Bound(func() bool { return i.Most >= 1 }, "want 1 or more")
-	o.Float(&i.Tol, "tol", 0, "stop when the objective "+change+" by less than this share (default "+tol+")").
+	o.Float(&i.Tol, "tol", 0, "stop when the objective "+verb+" by less than this share (default "+defaultTol+")").
 		Bound(func() bool { return i.Tol > 0 && i.Tol < 1 }, "want a share above 0 and below 1")
 }
 

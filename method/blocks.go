@@ -14,22 +14,22 @@ type Block struct {
 	Cost    float64 // greater than 0
 }
 
-// Choice restricts the choice among d features. The zero value allows every single feature, and any number of them.
+// Choice restricts which of d features can be chosen. The zero value has no restriction.
 type Choice struct {
-	// Blocks are the candidates, in the order of their first members; every feature is in one of them. Nil means that
-	// every feature is a candidate of its own, at a cost of 1. With Blocks all indices and numbers of candidates, here
-	// and in K and Keep, refer to blocks, otherwise to features.
+	// Blocks are the candidates, sorted by their first members. Every feature is in exactly one block. If Blocks is
+	// nil, every feature is a candidate of its own, at a cost of 1. If Blocks is set, all indices and numbers of
+	// candidates here and in Evidence.K and Evidence.Keep refer to blocks instead of features.
 	Blocks []Block
 	// Budget bounds the total cost of the choice, including kept candidates; 0 means no bound.
 	Budget float64
-	Forbid []int // candidates that must not be chosen, but must be explained like all others
-	// Most, if above 0, bounds the chosen candidates of each set: candidate i is in set Sets[i], in no set if
-	// Sets[i] is -1.
+	Forbid []int // candidates that must not be chosen, but must be explained like all other candidates
+	// Most is the largest number of candidates that can be chosen from one set, or 0 without such a bound. Candidate i
+	// is in set Sets[i]. If Sets[i] is -1, the candidate is not in a set.
 	Most int
 	Sets []int
 }
 
-// Candidates returns the number of candidates among d features.
+// Candidates returns the number of candidates: the number of blocks or, without blocks, d.
 func (c *Choice) Candidates(d int) int {
 	if c.Blocks != nil {
 		return len(c.Blocks)
@@ -46,7 +46,7 @@ func (c *Choice) Forbidden(d int) []bool {
 	return forbidden
 }
 
-// Open returns how many of the candidates among d features can be chosen, regardless of the budget.
+// Open returns how many of the candidates of d features can be chosen together, if the budget is ignored.
 func (c *Choice) Open(d int) int {
 	forbidden := c.Forbidden(d)
 	open, perSet := 0, make(map[int]int)
@@ -99,7 +99,7 @@ func (c *Choice) Features(k int) (n int) {
 	return n
 }
 
-// Refuse adds a fault for each error of c as a choice among d features.
+// Refuse checks c for a run with d features, and adds a fault for each error that it finds.
 func (c *Choice) Refuse(faults *stream.Faults, d int) {
 	n := c.Candidates(d)
 	if c.Blocks != nil {

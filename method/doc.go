@@ -6,11 +6,11 @@
 //  2. Spec.New makes a [Method] with its own settings, which Options declares once: flags,
 //     help, defaults, refusals and the record of a run are all derived from it ([Spec.Bind]).
 //  3. Cost returns the memory, scratch space and passes of a run, so that it can be planned.
-//  4. Select ranks from the [Evidence] of the passes over the input; Path, if the method is
-//     [Varied], does so for every setting of a grid.
+//  4. Select ranks the features by the [Evidence] that the passes over the input gathered.
+//     Path, if the method is [Varied], ranks them for every setting of a grid.
 //
-// Package ufs makes the runs, package methods lists all methods. A new method is a package
-// with a Spec and a line in that list:
+// Package ufs makes the runs. Package methods lists all methods. A new method is a package with a Spec and a line in
+// that list:
 //
 //	func Specs() []method.Spec {
 //		return []method.Spec{{

@@ -6,18 +6,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Evidence is the input of a method's selection. The method's From determines which fields are set. For all methods
-// Columns, Std and Profile are set, but a method applied to a Gram matrix or graph in memory receives only that matrix
-// or graph. The d features are numbered from 0.
+// Evidence is the input of a method's selection. The method's From determines which fields are set. A run sets Columns,
+// Std and Profile for all methods. A caller that applies a method to a Gram matrix or graph in memory sets only the
+// matrix or graph. The d features are numbered from 0.
 type Evidence struct {
 	Columns []stream.Column  // the features
 	LeftOut []stream.LeftOut // columns that are not features
 
-	Choice           // the allowed choice, for methods with Takes.Choice
+	Choice           // restrictions of the choice, for methods with Takes.Choice
 	K        int     // number of features to choose; 0 if Variance or the method's own default decides
 	Keep     []int   // features that are kept from the start
 	Variance float64 // share of the variance to explain; 0 if K decides
-	MinGain  float64 // least share that each feature must add; 0 means no condition
+	MinGain  float64 // least share of the variance that each further feature must add; 0 means no such condition
 	Scale    gram.Scale
 	Fill     gram.Fill // replacement of missing entries
 	Missing  bool      // the source delivers missing entries, which must be filled
@@ -25,12 +25,12 @@ type Evidence struct {
 	Threads  int
 
 	Gram *gram.Gram // Gram matrix of the scaled columns; for FromRows methods of the centred columns, or nil
-	// Reads is the largest allowed number of passes over the input if Gram is an estimate by a sketch, including the
-	// pass for the sketch. In that case Source is nil if there are no rows.
+	// Reads is used only if Gram is an estimate from a sketch. It is the largest allowed number of passes over the
+	// input, including the pass for the sketch. Source is then nil if the rows are not available.
 	Reads int
 	Graph *anchor.Graph // anchor graph of the scaled columns
-	// Survey holds statistics of a sample of the rows, for methods that use one. Gram is then the Gram matrix of the
-	// centred columns.
+	// Survey holds statistics of a sample of the rows, for methods that use a sample. For these methods Gram is the
+	// Gram matrix of the centred columns.
 	Survey *Survey
 	Std    *gram.Standardizer // converts the source's columns to the features
 	// Profile describes the source's columns, which may be more than Columns.
@@ -50,7 +50,7 @@ type Evidence struct {
 	Meter *stream.Meter
 	// Pass is called at the start of each pass over Source, with its number, counted from 1.
 	Pass func(pass int, what string)
-	// Iteration is called after each iteration, possibly by another goroutine.
+	// Iteration is called after each iteration, possibly by another goroutine. done counts the finished iterations.
 	Iteration func(done int, objective float64)
 }
 

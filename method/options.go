@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Options holds the settings that a method declares. Each of them is bound to a variable, which is set to the default
+// Options holds the settings that a method declares. Each setting is bound to a variable, which gets the default value
 // when the setting is declared.
 type Options struct {
 	list   []*Option
@@ -35,7 +35,7 @@ type Option struct {
 // All lists the options in the order of their declaration.
 func (o *Options) All() []*Option { return o.list }
 
-// Find returns the option of a name, or nil.
+// Find returns the option with the given name, or nil if no such option is declared.
 func (o *Options) Find(name string) *Option {
 	for _, opt := range o.list {
 		if opt.Name == name {
@@ -45,7 +45,7 @@ func (o *Options) Find(name string) *Option {
 	return nil
 }
 
-// Check adds a rule about several options. It is evaluated when all options have their values.
+// Check adds a rule about several options. The rule is evaluated when all options have their values.
 func (o *Options) Check(rule func(isSet func(name string) bool) error) {
 	o.checks = append(o.checks, rule)
 }
@@ -82,8 +82,8 @@ func (o *Options) Text(target *string, name, usage string) *Option {
 	return declareOption(o, target, "", Option{Name: name, Usage: usage, Type: "string"}, func(s string) (string, error) { return s, nil }, "")
 }
 
-// declareOption adds an option whose text is parsed by parse; want describes valid values. A default that is the zero
-// value is not recorded, because the usage explains it.
+// declareOption adds opt, an option that parse converts from text and stores in target. The text want describes valid
+// values to the user. A default equal to the zero value is not recorded in opt, because the usage text explains it.
 func declareOption[T comparable](o *Options, target *T, value T, opt Option, parse func(string) (T, error), want string) *Option {
 	*target = value
 	if value != *new(T) {
@@ -100,7 +100,7 @@ func declareOption[T comparable](o *Options, target *T, value T, opt Option, par
 	return o.addOption(&opt)
 }
 
-// Choice declares an option whose value is one of some names.
+// Choice declares an option whose value is one of the allowed names.
 func (o *Options) Choice(target *string, name, value, usage string, allowed ...string) *Option {
 	*target = value
 	return o.addOption(&Option{Name: name, Usage: usage, Type: "name", Default: value, Allowed: allowed, parse: func(s string) error {
@@ -119,7 +119,8 @@ func (o *Options) Weights(target *Weights, name, usage string) *Option {
 		Syntax: "a number, or for some methods a share of the weight that leaves no feature (0.1x); path takes several, as 0.1,1 or 1e-3..1e3 (a value a decade)"})
 }
 
-// PlainWeights declares an option as Weights does, for a method without a reference value, which refuses shares.
+// PlainWeights declares an option as Weights does, but for a method without a reference value. So the option refuses
+// shares of a reference value, such as "0.1x".
 func (o *Options) PlainWeights(target *Weights, name, usage, method string) *Option {
 	return o.Weights(target, name, usage).Refuse(func(string) error { return target.RefuseShares(name, method) })
 }
@@ -127,7 +128,8 @@ func (o *Options) PlainWeights(target *Weights, name, usage, method string) *Opt
 // Parse sets the option from text. The error describes valid values.
 func (opt *Option) Parse(s string) error { return opt.parse(s) }
 
-// Bound refuses a value if isValid returns false. The text want is the advice to the user, such as "want 1 or more".
+// Bound adds a rule that refuses a value if isValid, called after the value is stored, returns false. The text want is
+// the advice to the user, such as "want 1 or more".
 func (opt *Option) Bound(isValid func() bool, want string) *Option {
 	return opt.Refuse(func(text string) error {
 		if isValid() {
@@ -137,7 +139,7 @@ func (opt *Option) Bound(isValid func() bool, want string) *Option {
 	})
 }
 
-// Refuse adds a rule for the value; the rule receives the value as the user typed it.
+// Refuse adds a rule for the value. The rule receives the value as the user typed it.
 func (opt *Option) Refuse(rule func(text string) error) *Option {
 	opt.bounds = append(opt.bounds, rule)
 	return opt
@@ -156,7 +158,8 @@ func (opt *Option) setFromText(text string) error {
 	return nil
 }
 
-// RefuseNegative adds a fault if count is below 0. The name is written as in a Text, such as {threads} for an option.
+// RefuseNegative adds a fault if count is below 0. The fault begins with name. The name of an option is in braces, such
+// as {threads}, as in a stream.Text.
 func RefuseNegative(faults *stream.Faults, name string, count int) {
 	if count < 0 {
 		faults.Addf(name+" = %d is negative", count)
@@ -175,9 +178,9 @@ func RefuseNumber(faults *stream.Faults, k, d int) {
 	}
 }
 
-// MostGaining returns an upper bound of the number of chosen features among d features, including the kept ones, if
-// each further feature must add the given share to the explained variance.
-func MostGaining(d, keep int, share float64) int { return int(min(float64(d), float64(keep)+1/share)) }
+// MostGaining returns an upper bound of the number of features chosen from d features. The first kept features are
+// given. Each further feature must add at least the given share of the variance.
+func MostGaining(d, kept int, share float64) int { return int(min(float64(d), float64(kept)+1/share)) }
 
 // RefuseKept adds faults if the columns to keep are more than k, are not among the d features, or are repeated. If k is
 // 0, any number of columns may be kept.

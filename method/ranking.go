@@ -14,33 +14,35 @@ import (
 // Scores or Turns. If Error is set, Explained and Nearest are required.
 type Ranking struct {
 	Order []int // features, best first: all features, or only the chosen ones
-	// Blocks are the chosen blocks of Evidence.Blocks, in order. Order then lists their members consecutively, and
-	// Turns, Error and Layers have one entry for each block. Nil without blocks.
+	// Blocks lists the chosen blocks as indices into Evidence.Blocks, best first. If it is set, Order lists the members
+	// of one block after the other, and Turns, Error and Layers have one entry for each block. Nil without blocks.
 	Blocks []int
 	// Scores has one score for each feature. Nil if only the chosen features have a score.
 	Scores []float64
-	// Turns has, instead of Scores, the score of each feature of Order when it was chosen.
+	// Turns replaces Scores if a feature gets its score only when it is chosen. Turns[i] is the score of Order[i].
 	Turns         []float64
 	LowerIsBetter bool
 	Ties          Ties // ties of Order; nil if unknown
 
-	// Error is F(S)/F(∅) after each feature of Order. Explained is the share of each feature's sum of squares that the
-	// selection explains. Nearest is the selected feature with the largest absolute cosine, or -1 if there is no such
-	// feature. If Error is nil and there is a Gram matrix, the caller computes all three.
+	// Error is F(S)/F(∅) after each feature of Order, with F(S) the sum of squares that the features S chosen so far
+	// leave unexplained. Explained is the share of each feature's sum of squares that the selection explains. Nearest
+	// is, for each feature, the selected feature with the largest absolute cosine, or -1 if there is no such feature.
+	// If Error is nil and there is a Gram matrix, the caller computes Error, Explained and Nearest.
 	Error, Explained []float64
 	Nearest          []int
 
-	// Least is the least Error, after each feature of Order, that a subspace of the same dimension could leave, whether
-	// it is spanned by features or not: the sum of the target's remaining eigenvalues. Nil if unknown.
+	// Least is a lower bound of Error: the error of the best subspace with as many dimensions as features were chosen.
+	// The subspace need not be spanned by features. Its error is the sum of the target's remaining eigenvalues. May be
+	// nil.
 	Least []float64
-	// Layers is the layer of each feature of Order, from 1. When the target is fully explained, a second layer is
-	// chosen for the residual of the first. Nil means that all features are in the first layer.
+	// Layers is the layer of each feature of Order, from 1. If the first layer explains the target completely, a second
+	// layer is chosen to explain the residual of the data. Nil means that all features are in the first layer.
 	Layers []int
 
 	// Estimate describes the use of a sketch of the rows; nil if all numbers are exact.
 	Estimate *stream.Estimate
 
-	Objective []float64          // if there is a Trace, the objective in it is used
+	Objective []float64          // after each iteration; if Trace is set, its objectives are used instead
 	Trace     []stream.TraceStep // one step for each iteration
 	Unsettled bool               // the iteration ended before it converged
 	Rose      *Rise              // nil if the objective never rose
@@ -62,7 +64,7 @@ func (r *Ranking) Check(d int) error {
 	seen := make([]bool, d)
 	for _, j := range r.Order {
 		if j < 0 || j >= d || seen[j] {
-			return fmt.Errorf("feature %d in the order is there twice or is none of the %d", j, d)
+			return fmt.Errorf("feature %d in the order occurs twice or is not one of the %d", j, d)
 		}
 		seen[j] = true
 	}
@@ -90,19 +92,19 @@ func (r *Ranking) Check(d int) error {
 	return nil
 }
 
-// Rise describes an objective that rose by more than rounding error, which indicates a fault in the data or the
-// program. The ranking is the last one before the rise.
+// Rise describes a rise of an objective that should only fall. A rise by more than rounding error indicates a fault in
+// the data or the program. The ranking is from the iteration before the rise.
 type Rise struct {
-	Iteration int // counted from 1
-	From, To  float64
-	Allowed   float64 // the part of To − From that rounding could explain
+	Iteration int     // counted from 1
+	From, To  float64 // the objective before and after this iteration
+	Allowed   float64 // the part of To − From that rounding errors could explain
 }
 
 // Ties holds the sizes of the groups of equal scores along a ranking. The features of a group are in column order.
 type Ties []int
 
-// At returns the ranks [from, to) of the group that the choice of the first k features divides, so that column order
-// decides which of its features are chosen. If no group is divided, from is equal to to.
+// At returns the ranks [from, to) of the group of ties of which only a part is among the first k features. Column order
+// decides which features of this group are chosen. If there is no such group, from is equal to to.
 func (t Ties) At(k int) (from, to int) {
 	for _, n := range t {
 		if from = to; from >= k {
@@ -115,8 +117,8 @@ func (t Ties) At(k int) (from, to int) {
 	return 0, 0
 }
 
-// Rank sorts features by descending score. The largest remaining score and all scores alike to it form a group, and the
-// features of a group are in column order. The groups are the ties.
+// Rank sorts features by descending score. It forms groups of ties: the largest score that is not yet in a group, and
+// all scores for which alike returns true, form the next group. The features of a group are in column order.
 func Rank(scores []float64, alike func(largest, score float64) bool) (order []int, ties Ties) {
 	order = make([]int, len(scores))
 	for i := range order {
@@ -148,12 +150,12 @@ func EqualScores(order []int, scores []float64) Ties {
 	return t
 }
 
-// Grid is the result of a path over settings.
+// Grid is the result of a path, with a ranking for every setting of a grid of weights.
 type Grid struct {
-	Settings []Setting // in ascending order of the weights, row by row
-	Width    int       // number of settings in a row
-	Used     map[string]any
-	Passes   int // number of passes over the source
+	Settings []Setting      // row by row, in ascending order of the weights
+	Width    int            // number of settings in a row
+	Used     map[string]any // as in Ranking
+	Passes   int            // number of passes over the source
 	Warnings []stream.Text
 }
 
@@ -164,10 +166,10 @@ type Setting struct {
 	Flags              stream.Text // the options that select this setting, if the weights alone do not select it
 	Ranking            *Ranking
 	Sound              bool // this setting may be recommended, as far as the method can judge
-	Apart              bool // rounding may change the ranking, so that it is neither compared nor recommended
+	Apart              bool // rounding may change the ranking, so the setting is neither compared nor recommended
 }
 
-// Tree is a tree of groups over features.
+// Tree is a tree whose nodes are groups of features.
 type Tree interface {
 	Nodes() int
 	Depth() int

@@ -7,27 +7,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// From is the evidence that a method uses. It determines which passes over the input come first.
+// From is the evidence that a method uses. It determines which passes over the input are made before the method starts.
 type From int
 
-// Kinds of evidence.
+// The kinds of evidence, with the order of their memory for d columns and m anchors.
 const (
 	FromProfile From = iota // mean, spread and range of each column: O(d)
 	FromGram                // the Gram matrix: O(d²), or repeated passes over the rows if that does not fit
-	FromGraph               // the Gram matrix and the anchor graph: O(m·d + m²) more
+	FromGraph               // the Gram matrix and the anchor graph: O(m·d + m²) in addition to the Gram matrix
 	FromRows                // the rows, in every iteration
 )
 
 // Takes describes which requests a method supports.
 type Takes struct {
 	Keep     bool // features that are kept from the start
-	Variance bool // a share to explain instead of a number of features
+	Variance bool // a share of the variance to explain, given instead of a number of features
 	// MinGain means that the method ends the selection when the next feature adds less than a given share.
 	MinGain bool
-	// WhyNotVariance explains why a method that keeps features does not accept a share; may be empty.
+	// WhyNotVariance explains why a method with Keep does not support Variance; may be empty.
 	WhyNotVariance stream.Text
 	Weight         bool // weighted rows
-	Forbid         bool // features that must not be chosen, for a method with Turns; methods with scores always allow them
+	Forbid         bool // features that must not be chosen; methods without Turns always support this
 	// Choice means that the method itself chooses among the candidates of Evidence.Choice. For a method without Choice,
 	// groups get the scores of their features.
 	Choice bool
@@ -41,21 +41,23 @@ type Takes struct {
 	Nested bool
 	// Iterates means that the method may stop before it converges.
 	Iterates bool
-	// Factor means that the Gram matrix may be given as a factor, which is cheap if there are more features than rows.
+	// Factor means that the Gram matrix may be given as RᵀR by a factor R, which is cheap if there are more features
+	// than rows.
 	Factor bool
-	// Streams means that a FromGraph method can read the rows again if a Gram matrix does not fit.
+	// Streams means that a FromGraph method can read the rows again if the Gram matrix does not fit into memory.
 	Streams bool
 	// Sample means that a FromGram method also uses a seeded sample of rows, drawn in the same pass (Evidence.Survey).
 	Sample bool
 	// Sketch means that the method can select from an estimate of the Gram matrix computed from a sketch of the rows.
 	Sketch bool
-	// Diagonal means that a FromGraph method uses only the diagonal of the Gram matrix, which is exact in an estimate.
+	// Diagonal means that a FromGraph method uses only the diagonal of the Gram matrix, which is exact in estimates
+	// too.
 	Diagonal bool
-	// NoCross means that a FromGraph method does not use C if the Gram matrix is a factor.
+	// NoCross means that a FromGraph method does not use the graph's m×d matrix C if the Gram matrix is a factor.
 	NoCross bool
 	// Cells means that the features are the cells of a grid. All of them are used, including constant features.
 	Cells bool
-	// Scales are the sensible scales; nil means all scales. WhyScales explains why the other scales are not sensible.
+	// Scales are the scales that suit the method; nil means all scales. WhyScales explains why other scales do not.
 	Scales    []gram.Scale
 	WhyScales stream.Text
 }
@@ -103,8 +105,8 @@ type Varied interface {
 // alternative to a curve over k. It returns an empty text if the selections are nested.
 type Unnested interface{ Unnested() stream.Text }
 
-// ByPanels is a FromGraph method that, with suitable settings, reads the rows of a factor in panels and only a few
-// times. The rows may then stay float32, which needs half the memory.
+// ByPanels is a FromGraph method that can use a factor of the Gram matrix in panels, i.e. a few columns at a time. If
+// ByPanels returns true for the method's settings, the factor's rows stay float32, which needs half the memory.
 type ByPanels interface{ ByPanels() bool }
 
 // Surveyor is a method that uses a sample of the rows (Takes.Sample), and determines how the sample is evaluated.
@@ -112,16 +114,16 @@ type Surveyor interface{ SurveyOptions() SurveyOptions }
 
 // SurveyOptions are the parameters of the diffusion kernel of a sample of rows.
 type SurveyOptions struct {
-	Diffusion float64 // number of steps
+	Diffusion float64 // number of diffusion steps
 	Neighbors int     // number of nearest rows that are linked to a row
 }
 
 // Survey holds statistics of a sample of rows with d features.
 type Survey struct {
 	Shares   []float64 // for each of the d features: xᵢᵀKxᵢ/xᵢᵀxᵢ for the diffusion kernel K and the scaled, centred columns xᵢ of the sample
-	Norm     float64   // ‖K‖
-	Floor    float64   // share of its own variance that a feature may leave unexplained while other features leave more; 0 means no such share
-	Power    float64   // exponent of the norm by which the alignment is divided; 0 means the method's own exponent
+	Norm     float64   // Frobenius norm of K
+	Floor    float64   // features with more than this unexplained share of variance are chosen first; 0 means no floor
+	Power    float64   // the power p in the criterion N/Dᵖ of package align; 0 means the method's default
 	Warnings []stream.Text
 	// If there is no Gram matrix, as for many sparse columns, Squares and Column give the diagonal and the columns of
 	// the Gram matrix of the sampled rows. A column has d numbers and is valid until the next call.

@@ -16,7 +16,7 @@ type Weight struct {
 	Share bool
 }
 
-// Of returns the weight as a number. A share is multiplied by whole.
+// Of returns the weight as a number. A share is multiplied by its reference value, whole.
 func (w Weight) Of(whole float64) float64 {
 	if w.Share {
 		return w.Value * whole
@@ -67,7 +67,7 @@ func (w *Weights) Set(s string) error {
 		if !(a.Value > 0 && b.Value >= a.Value) {
 			return fmt.Errorf("%q: want FROM..TO with 0 < FROM <= TO, as 1e-3..1e3", part)
 		}
-		steps := int(math.Floor(math.Log10(b.Value) - math.Log10(a.Value) + 1e-9)) // b/a may overflow
+		steps := int(math.Floor(math.Log10(b.Value) - math.Log10(a.Value) + 1e-9)) // not Log10(b/a), which may overflow
 		for i := range steps + 1 {
 			x, err := timesPowerOfTen(a.Value, i)
 			if err != nil {
@@ -107,7 +107,7 @@ func (w Weights) Record() any {
 	return w.String()
 }
 
-// Or returns w, or the default if w is empty.
+// Or returns w or, if w is empty, the weights in otherwise.
 func (w Weights) Or(otherwise ...Weight) Weights {
 	if len(w) > 0 {
 		return w

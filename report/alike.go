@@ -12,20 +12,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// alikeView has the map of the correlations between the chosen features, and the most correlated pairs.
-type alikeView struct {
+// correlationsView shows the correlations between the chosen features: a map, and the most correlated pairs.
+type correlationsView struct {
 	SVG   template.HTML
-	Pairs []pairView
+	Pairs []correlatedPairView
 	Note  string
 }
 
-type pairView struct{ A, B, R string }
+type correlatedPairView struct{ A, B, R string } // two features and their correlation
 
 // maxPairs bounds the most correlated pairs that the page names.
 const maxPairs = 5
 
-// newAlikeView draws the map. It returns nil if the selection does not record correlations.
-func newAlikeView(s *stream.Selection) (*alikeView, error) {
+// newCorrelationsView draws the map of s. It returns nil if s does not record correlations.
+func newCorrelationsView(s *stream.Selection) (*correlationsView, error) {
 	k := len(s.Selected)
 	if k < 2 || len(s.Correlations) != k {
 		return nil, nil
@@ -67,9 +67,9 @@ func newAlikeView(s *stream.Selection) (*alikeView, error) {
 		return nil, nil
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(math.Abs(b.r), math.Abs(a.r)) })
-	v := &alikeView{Note: fmt.Sprintf("Mean |r| %s, largest %s.", fixedText(sum/float64(len(pairs)), 2), fixedText(math.Abs(pairs[0].r), 2))}
+	v := &correlationsView{Note: fmt.Sprintf("Mean |r| %s, largest %s.", fixedText(sum/float64(len(pairs)), 2), fixedText(math.Abs(pairs[0].r), 2))}
 	for _, p := range pairs[:min(maxPairs, len(pairs))] {
-		v.Pairs = append(v.Pairs, pairView{s.Selected[p.j].Name, s.Selected[p.i].Name, fixedText(p.r, 2)})
+		v.Pairs = append(v.Pairs, correlatedPairView{s.Selected[p.j].Name, s.Selected[p.i].Name, fixedText(p.r, 2)})
 	}
 	data, err := dataURL(img)
 	if err != nil {
@@ -79,15 +79,16 @@ func newAlikeView(s *stream.Selection) (*alikeView, error) {
 	return v, nil
 }
 
-// correlationMapSVG draws the map: the image data with the ranks above it and at its left. Attribute data-r contains
-// the lower triangle by rows. The page's script reads it to show the value under the pointer.
-func correlationMapSVG(k int, data, triangle string) template.HTML {
-	size := float64(k) / 34 // so the text has the same size on the screen for any k
+// correlationMapSVG draws the map of k features: the image at URL imageURL, with the ranks above and to the left.
+// Attribute data-r contains triangle, the correlations of the lower triangle row by row. The page's script reads the
+// attribute to show the correlation under the pointer.
+func correlationMapSVG(k int, imageURL, triangle string) template.HTML {
+	size := float64(k) / 34 // so that the text has the same size on the screen for every k
 	margin := 1.8 * size
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="map" viewBox="%s %s %s %s" role="img" aria-label="Map of the correlations of the %d chosen features, by rank." data-k="%d" data-r="%s">`,
 		svgNumber(-margin), svgNumber(-margin), svgNumber(float64(k)+margin), svgNumber(float64(k)+margin), k, k, strings.TrimSpace(triangle))
-	fmt.Fprintf(&b, `<image width="%d" height="%[1]d" preserveAspectRatio="none" href="%s"/>`, k, data)
+	fmt.Fprintf(&b, `<image width="%d" height="%[1]d" preserveAspectRatio="none" href="%s"/>`, k, imageURL)
 	for i := 0; i < k; i += max(1, (k+19)/20) {
 		at := float64(i) + 0.5
 		fmt.Fprintf(&b, `<text class="f-soft" font-size="%s" text-anchor="middle" x="%s" y="%s">%d</text>`, svgNumber(size), svgNumber(at), svgNumber(-0.4*size), i+1)

@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// axisRange returns the range of the x or y axis. It covers everything drawn and is never empty. A linear y axis
-// begins at zero if this uses less than half of its height.
+// axisRange returns the range of the x or y axis. It covers everything drawn and is never empty. A linear y axis of
+// positive values begins at zero if the lowest value is then in the lower half of the axis.
 func (c Chart) axisRange(x bool) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	log := c.LogY
@@ -45,7 +45,7 @@ func (c Chart) axisRange(x bool) (lo, hi float64) {
 		}
 		return lo, hi
 	}
-	// A narrower range is too small for distinct ticks.
+	// Widen a range that is too narrow for distinct ticks.
 	if size := max(math.Abs(lo), math.Abs(hi)); hi-lo <= 1e-9*size {
 		pad := 0.05 * size
 		if pad == 0 || x && lo == math.Trunc(lo) {
@@ -62,13 +62,13 @@ func (c Chart) axisRange(x bool) (lo, hi float64) {
 	return lo, hi
 }
 
-// tickOptions choose the ticks of an axis.
+// tickOptions determines which ticks an axis gets.
 type tickOptions struct {
-	log, whole bool
-	maxLabels  int // approximate number of labels that fit
+	log, whole bool // a logarithmic axis; ticks at whole numbers only
+	maxLabels  int  // approximate number of labels that fit
 }
 
-// tick is a mark at a value. A tick without a label is minor.
+// tick is a mark on an axis. A tick without a label is a minor tick.
 type tick struct {
 	value float64
 	label string
@@ -83,11 +83,11 @@ func (t tickOptions) tickMarks(lo, hi float64) []tick {
 
 // linearTicks returns ticks at a distance of 1, 2 or 5 times a power of ten.
 func (t tickOptions) linearTicks(lo, hi float64) []tick {
-	// Halve first, because the width of a range over all float64 numbers overflows.
+	// Halve before subtracting, because hi − lo may overflow.
 	rough := (hi/2 - lo/2) / float64(t.maxLabels) * 2
 	unit := math.Pow(10, math.Floor(math.Log10(rough)))
 	var step, first, last float64
-	// Take the smallest step with room for its labels, or the next smaller one if that leaves fewer than two ticks.
+	// Use the smallest step with room for its labels, or the next smaller step if there would be fewer than two ticks.
 	steps := []float64{10, 5, 2, 1, 0.5, 0.2, 0.1}
 	for i, m := range steps {
 		step = m * unit
@@ -147,9 +147,9 @@ func tickLabel(v, step float64) string {
 	}
 }
 
-// powerOfTen writes 10ᵉ, in full digits if out is set.
-func powerOfTen(e int, out bool) string {
-	if out {
+// powerOfTen writes 10ᵉ: as digits such as 1,000 if inFull is set, else with an exponent.
+func powerOfTen(e int, inFull bool) string {
+	if inFull {
 		return withThousandsCommas(strconv.FormatFloat(math.Pow(10, float64(e)), 'f', max(0, -e), 64))
 	}
 	return "10" + superscriptDigits(e)

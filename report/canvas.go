@@ -26,7 +26,7 @@ type stroke struct {
 	dashes []float64 // lengths of dashes and gaps, alternating; nil for a solid line
 }
 
-// anchor is the part of a text (start, middle or end) at which its position lies.
+// anchor is the part of a text (start, middle or end) that is placed at the text's position.
 type anchor int
 
 const (
@@ -43,7 +43,7 @@ type lettering struct {
 	anchor anchor
 }
 
-// canvas is the interface to draw charts on: an SVG (svg.go) or an image of dots (raster.go).
+// canvas is a surface on which charts are drawn: an SVG (svg.go) or an image of dots (raster.go).
 type canvas interface {
 	drawLine(s stroke, through ...point)
 	fillArea(fill hue, opacity float64, around ...point)
@@ -54,7 +54,7 @@ type canvas interface {
 	textWidth(l lettering, s string) float64 // in points
 }
 
-// cutIntoDashes cuts the line through the points into dashes, each a list of points.
+// cutIntoDashes cuts the line through the given points into dashes. Each dash is a list of points.
 func cutIntoDashes(dashes []float64, through []point) [][]point {
 	if len(dashes) == 0 {
 		return [][]point{through}

@@ -77,14 +77,14 @@ func TestRaster(t *testing.T) {
 		t.Errorf("the line: %d in its corner, %d on its way", alpha(32, 56), alpha(20, 56))
 	}
 	r.drawLine(stroke{hue: inkHue, width: 3}, point{-1e9, 5}, point{1e9, 5})
-	r.drawText(labelText(anchorEnd), point{-5, -5}, "out")
+	r.drawText(labelLettering(anchorEnd), point{-5, -5}, "out")
 	r.fillArea(inkHue, 1)
 }
 
 // TestLetters: a text is as wide as its letters, and the fonts have all that charts write.
 func TestLetters(t *testing.T) {
 	var l textMeasurer
-	k := labelText(anchorStart)
+	k := labelLettering(anchorStart)
 	if a, b, ab := l.textWidth(k, "a"), l.textWidth(k, "b"), l.textWidth(k, "ab"); a <= 0 || math.Abs(a+b-ab) > 0.01 {
 		t.Errorf("a %v and b %v, together %v", a, b, ab)
 	}

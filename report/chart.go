@@ -16,8 +16,8 @@ type Chart struct {
 	Marks                 []Mark
 }
 
-// Series is one line. X and Y have equal lengths. Low and High are either nil or of the same length: the ends of a
-// spread around Y, drawn as error bars for a few points and as a band for many.
+// Series is one line of a chart. X and Y have equal lengths. Low and High are nil, or have the same length and give the
+// ends of a spread around Y. A spread over few points is drawn as error bars, a spread over many points as a band.
 type Series struct {
 	Name            string
 	X, Y, Low, High []float64
@@ -81,7 +81,7 @@ func (c Chart) paintInto(to canvas, body frame) error {
 	return nil
 }
 
-// inlineSVG draws the chart for the page, without title and legend, because the page has them as text.
+// inlineSVG draws the chart for the page, without title and legend, because the page shows these as text.
 func (c Chart) inlineSVG(width, height float64, class, label string) (string, error) {
 	if err := c.validate(); err != nil {
 		return "", err
@@ -92,7 +92,7 @@ func (c Chart) inlineSVG(width, height float64, class, label string) (string, er
 	return string(b), err
 }
 
-// painter is something that can draw itself into a file: a chart, a heat map or a mask.
+// painter is a picture that can be drawn into a file: a chart, a heat map or a mask.
 type painter interface {
 	sizeInPoints() (width, height float64)
 	paintInto(to canvas, body frame) error

@@ -211,7 +211,7 @@ func TestThin(t *testing.T) {
 			line[i] = point{x: float64(i) / float64(n) * 600, y: r.Float64()}
 			lowest, highest = min(lowest, line[i].y), max(highest, line[i].y)
 		}
-		out := thinLine(line)
+		out := removeHiddenPoints(line)
 		if len(out) > 4*1201 || len(out) > n {
 			t.Errorf("%d of %d points", len(out), n)
 		}

@@ -6,10 +6,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// chosenView lists the names of the chosen features, up to maxRows.
+// chosenView lists the names of at most maxRows chosen features.
 type chosenView struct {
-	First, Rest []string
-	Button      string
+	First, Rest []string // names shown at first, and names shown after unfolding
+	Button      string   // caption of the button that copies the names
 }
 
 // maxChosenShown bounds the names shown before the list is unfolded.

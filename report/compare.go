@@ -18,17 +18,18 @@ type pageSelection struct {
 
 // compareView compares several selections.
 type compareView struct {
-	Rows    []glanceRow
+	Rows    []comparisonRow
 	Curve   *chartView
 	Overlap *heatView
-	Masks   []smallMask
+	Masks   []comparedMask
 	Key     *maskView // the legend of the masks
-	Table   *crossView
+	Table   *rankTableView
 	Drift   []driftView
 }
 
-// glanceRow is one selection in the comparison. Explained is a share of the quantity that Of names.
-type glanceRow struct {
+// comparisonRow is the row of one selection in the comparison. Explained is a share of a quantity, whose name is in the
+// field Of.
+type comparisonRow struct {
 	ID, Name, Method, K          string
 	Size, Rule, Explained, Of    string
 	Trust, Rows, Elapsed, Memory string
@@ -37,7 +38,7 @@ type glanceRow struct {
 	Distrusted                   bool
 }
 
-type smallMask struct {
+type comparedMask struct {
 	ID, Name string
 	SVG      template.HTML
 }
@@ -47,13 +48,13 @@ func compareSelections(list []pageSelection) (*compareView, error) {
 	if len(list) < 2 {
 		return nil, nil
 	}
-	v := &compareView{Table: newCrossView(list), Drift: driftViews(list)}
+	v := &compareView{Table: newRankTableView(list), Drift: driftViews(list)}
 	var selections []*stream.Selection
 	var names []string
 	line := 0 // index of the selection's line in the error chart
 	for _, s := range list {
 		selections, names = append(selections, s.Selection), append(names, s.name)
-		v.Rows = append(v.Rows, newGlanceRow(s, line))
+		v.Rows = append(v.Rows, newComparisonRow(s, line))
 		if errorChart(s.Selection) != nil {
 			line++
 		}
@@ -62,8 +63,8 @@ func compareSelections(list []pageSelection) (*compareView, error) {
 			return nil, err
 		}
 		if mask != nil {
-			v.Masks = append(v.Masks, smallMask{s.id, s.name, mask.SVG})
-			v.Key = mask.mergeKey(v.Key)
+			v.Masks = append(v.Masks, comparedMask{s.id, s.name, mask.SVG})
+			v.Key = mask.mergeLegend(v.Key)
 		}
 	}
 	if len(v.Masks) < 2 {
@@ -86,16 +87,16 @@ func compareSelections(list []pageSelection) (*compareView, error) {
 	return v, nil
 }
 
-// newGlanceRow describes a selection. line is the index of its line in the error chart.
-func newGlanceRow(s pageSelection, line int) glanceRow {
-	row := glanceRow{
+// newComparisonRow makes the row of selection s. line is the index of the line of s in the error chart.
+func newComparisonRow(s pageSelection, line int) comparisonRow {
+	row := comparisonRow{
 		ID: s.id, Name: s.name, Method: truncateText(s.Method, 60), K: countText(int64(len(s.Selected))),
 		Explained: percentText(explainedShare(s.Selection)), Of: briefErrorMeasure(s.Selection), Trust: trustVerdict(s.Selection),
 		Rows: countText(s.RowsUsed), Elapsed: durationText(s.Timing.Wall), Memory: bytesText(s.Memory.PeakRSS), Spark: sparkline(s.Selection, line),
 		SortElapsed: sortKey(s.Timing.Wall), SortMemory: fmt.Sprint(s.Memory.PeakRSS),
 	}
-	if z := sizeAdviceFor(s.Selection); z.k > 0 {
-		row.Size, row.Rule = countText(int64(z.k)), z.rule
+	if z := recommendedSizeOrElbow(s.Selection); z.k > 0 {
+		row.Size, row.Rule = countText(int64(z.k)), z.source
 	}
 	if math.IsNaN(explainedShare(s.Selection)) {
 		row.Of = ""
@@ -104,27 +105,27 @@ func newGlanceRow(s pageSelection, line int) glanceRow {
 	return row
 }
 
-// sparkline draws the explained share over k for a table cell, in the colour of the selection's line in the chart. It
-// returns empty if the shares are unknown.
-func sparkline(s *stream.Selection, index int) template.HTML {
+// sparkline draws the explained share over k for a table cell, in the colour of the selection's line in the error
+// chart. line is the index of that line. The result is empty if the shares are unknown.
+func sparkline(s *stream.Selection, line int) template.HTML {
 	const width, height = 72, 18
-	line := []point{{0, height}}
+	points := []point{{0, height}}
 	for _, f := range s.Selected {
 		if isFinite(f.Error) {
 			at := point{width * float64(f.Rank) / float64(len(s.Selected)), height * min(max(float64(f.Error), 0), 1)}
-			line = append(line, at)
+			points = append(points, at)
 		}
 	}
-	if len(line) < 3 {
+	if len(points) < 3 {
 		return ""
 	}
 	c := newInlineSVG(width, height+1, "spark", "Explained over k")
-	c.drawLine(stroke{hue: seriesStroke(index).hue, width: 1.5}, thinLine(line)...)
+	c.drawLine(stroke{hue: seriesStroke(line).hue, width: 1.5}, removeHiddenPoints(points)...)
 	b, _ := c.closeSVG() // only embedded pictures can cause an error
 	return template.HTML(b)
 }
 
-// combinedErrorChart draws the error over k of all selections that record it. It returns nil if none records it.
+// combinedErrorChart draws the error over k of every selection that records errors, or returns nil without errors.
 func combinedErrorChart(list []pageSelection) *describedChart {
 	c := &describedChart{slug: "error", Chart: Chart{
 		Title: "Error left after k features", XLabel: "features k", YLabel: "error left (share)", WholeX: true,
@@ -140,7 +141,7 @@ func combinedErrorChart(list []pageSelection) *describedChart {
 		of := errorMeasure(s.Selection)
 		measures[of] = append(measures[of], s.name)
 		c.Series = append(c.Series, line)
-		if i := slices.Index(line.X, float64(sizeAdviceFor(s.Selection).k)); i > 0 {
+		if i := slices.Index(line.X, float64(recommendedSizeOrElbow(s.Selection).k)); i > 0 {
 			c.Marks = append(c.Marks, Mark{X: line.X[i], Y: line.Y[i]})
 		}
 	}

@@ -34,7 +34,7 @@ func TestCross(t *testing.T) {
 			want[name][i] = fmt.Sprint(rank + 1)
 		}
 	}
-	v := newCrossView(list)
+	v := newRankTableView(list)
 	if len(v.Rows) != len(want) {
 		t.Errorf("%d rows, want %d", len(v.Rows), len(want))
 	}
@@ -148,7 +148,7 @@ func TestAlike(t *testing.T) {
 	}
 	s.Correlations[4][2] = stream.Number(math.NaN()) // of a constant
 	s.Correlations[5][1] = -1
-	v := must.Get(newAlikeView(s))(t)
+	v := must.Get(newCorrelationsView(s))(t)
 	data := regexp.MustCompile(`base64,([^"]*)`).FindStringSubmatch(string(v.SVG))[1]
 	img := must.Get(png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data))))(t)
 	for i := range 6 {
@@ -166,11 +166,11 @@ func TestAlike(t *testing.T) {
 			}
 		}
 	}
-	if len(v.Pairs) != maxPairs || v.Pairs[0] != (pairView{"b", "f", "−1.00"}) {
+	if len(v.Pairs) != maxPairs || v.Pairs[0] != (correlatedPairView{"b", "f", "−1.00"}) {
 		t.Errorf("pairs %+v", v.Pairs)
 	}
 	s.Correlations = s.Correlations[:5]
-	if v := must.Get(newAlikeView(s))(t); v != nil {
+	if v := must.Get(newCorrelationsView(s))(t); v != nil {
 		t.Error("a map of too few")
 	}
 }

@@ -6,32 +6,32 @@ import (
 	"slices"
 )
 
-// maxCrossRows bounds the rows of the table of features by selections.
-const maxCrossRows = 400
+// maxRankTableRows bounds the number of rows in a table of ranks.
+const maxRankTableRows = 400
 
-// crossView is a table of the rank that each feature has in each selection.
-type crossView struct {
+// rankTableView is a table with a row for each feature and a column for each selection. A cell has a rank.
+type rankTableView struct {
 	Names []string
-	Rows  []crossRow
+	Rows  []rankTableRow
 	Note  string
 	More  string
 }
 
-type crossRow struct {
+type rankTableRow struct {
 	Name  string
-	Cells []crossCell // a cell is empty if the selection does not have the feature
-	Count int
+	Cells []rankTableCell // a cell is empty if the selection does not have the feature
+	Count int             // number of selections that have the feature
 }
 
-type crossCell struct{ Class, Rank string }
+type rankTableCell struct{ Class, Rank string }
 
-// newCrossView makes the table. It sorts features by the number of selections that have them, then by their ranks.
-func newCrossView(list []pageSelection) *crossView {
-	v := new(crossView)
+// newRankTableView makes the table. It sorts features by the number of selections that have the feature, then by rank.
+func newRankTableView(list []pageSelection) *rankTableView {
+	v := new(rankTableView)
 	type row struct {
 		name  string
 		ranks []int
-		in    int
+		in    int     // number of selections that have the feature
 		score float64 // sum of earlyScore over the selections
 	}
 	at := map[string]int{}
@@ -74,18 +74,18 @@ func newCrossView(list []pageSelection) *crossView {
 		v.Note += fmt.Sprintf(", %s in more than one", countText(int64(several)))
 	}
 	v.Note += "."
-	for _, r := range rows[:min(len(rows), maxCrossRows)] {
-		line := crossRow{Name: r.name, Count: r.in}
+	for _, r := range rows[:min(len(rows), maxRankTableRows)] {
+		line := rankTableRow{Name: r.name, Count: r.in}
 		for i, rank := range r.ranks {
-			var cell crossCell
+			var cell rankTableCell
 			if rank > 0 {
-				cell = crossCell{fmt.Sprintf("h%d", 1+int(4*earlyScore(rank, len(list[i].Selected)))), countText(int64(rank))}
+				cell = rankTableCell{fmt.Sprintf("h%d", 1+int(4*earlyScore(rank, len(list[i].Selected)))), countText(int64(rank))}
 			}
 			line.Cells = append(line.Cells, cell)
 		}
 		v.Rows = append(v.Rows, line)
 	}
-	if n := len(rows) - maxCrossRows; n > 0 {
+	if n := len(rows) - maxRankTableRows; n > 0 {
 		v.More = countText(int64(n))
 	}
 	return v

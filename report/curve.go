@@ -13,7 +13,7 @@ import (
 type describedChart struct {
 	Chart
 	slug  string // part of the chart's file name
-	label string // for readers who cannot see the chart
+	label string // description for readers who cannot see the chart
 	notes []string
 }
 
@@ -41,8 +41,8 @@ func errorChart(s *stream.Selection) *describedChart {
 	return errorCurve(s, x, y)
 }
 
-// errorCurve draws the error over k. It begins at k = 0 with error 1, by definition. It marks the recommended number
-// of features, the same as select and path show. If there is none, it marks the elbow.
+// errorCurve draws the error over k, from k = 0, at which the error is 1 by definition. It marks the number of features
+// that the selection recommends, or the elbow if the selection does not recommend a number.
 func errorCurve(s *stream.Selection, x, y []float64) *describedChart {
 	what := chosenUnit(s)
 	if x[0] > 0 {
@@ -84,7 +84,7 @@ func (c *describedChart) markElbow(what string, x, y []float64) {
 	c.notes = append(c.notes, fmt.Sprintf("Elbow at %s: the point furthest below the chord between the ends, both axes scaled to [0, 1] (Satopää et al. 2011). It belongs to the range shown; a longer curve may have another.", countNoun(int(x[e]), what)))
 }
 
-// scoreChart draws the scores of all features, the best first. It returns nil if there are no scores.
+// scoreChart draws the scores of all features, the best first. It returns nil if fewer than two scores are finite.
 func scoreChart(s *stream.Selection) *describedChart {
 	var y []float64
 	for _, f := range s.Scores {
@@ -146,8 +146,8 @@ func convergenceChart(s *stream.Selection) *describedChart {
 	return c
 }
 
-// objectiveIsError reports whether the objective equals the error over k. This is the case for the greedy methods, in
-// which each iteration adds a feature.
+// objectiveIsError reports whether the objective after each iteration equals the error over k. This is the case for the
+// greedy methods, which add one feature in each iteration.
 func objectiveIsError(s *stream.Selection) bool {
 	if len(s.Objective) != len(s.Selected)+1 {
 		return false

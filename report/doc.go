@@ -1,4 +1,4 @@
-// Package report shows selections to people: charts, and one HTML page in one file.
+// Package report shows selections to people: as charts, and as an HTML page in one file.
 //
 // A [Page] is made from the JSON files that the program writes ([Read]): selections,
 // curves and grids of path, results of eval. [Page.WriteHTML] writes one page that does not load
@@ -11,8 +11,8 @@
 //	page := report.Page{Documents: []report.Document{*doc}}
 //	err = page.WriteHTML(w)
 //
-// [Chart] draws lines, spread bands and error bars, as SVG, as PNG with the Go fonts,
-// and, in the page, as inline SVG whose colours follow light and dark.
+// [Chart] draws lines, spread bands and error bars, as SVG, as PNG with the Go fonts, and, in the page, as inline SVG
+// whose colours follow the reader's light or dark mode.
 //
 // The elbow of a curve is the point furthest below the chord between its ends, after both
 // axes are scaled to [0, 1] (package elbow): V. Satopää, J. Albrecht, D. Irwin, B. Raghavan:

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// driftView compares the values of the features in the data of two selections.
+// driftView shows how the values of the features differ between the data of two selections.
 type driftView struct {
 	From, To string
 	Rows     []driftRow
@@ -21,27 +21,27 @@ type driftRow struct {
 	Name                string
 	Chosen              string // which of the two selections chose the feature
 	Shift, Ratio, Nulls string
-	Moved               bool
+	Moved               bool // a change exceeds its threshold
 }
 
 // Maximal lengths of the lists, and thresholds above which a feature counts as moved.
 const (
-	maxDriftViews = 3
-	maxDriftRows  = 20
-	movedDeviates = 0.2  // change of the mean, in standard deviations: Cohen's small effect
-	movedRatio    = 1.25 // ratio of standard deviations, or its inverse
-	movedNulls    = 0.05 // change of the share of missing values
+	maxDriftViews  = 3
+	maxDriftRows   = 20
+	movedMeanShift = 0.2  // change of the mean, in standard deviations: Cohen's small effect
+	movedRatio     = 1.25 // ratio of standard deviations, or its inverse
+	movedNulls     = 0.05 // change of the share of missing values
 )
 
 // columnShift is the change of one feature between two datasets.
 type columnShift struct {
 	name                string
-	shift, ratio, nulls float64
+	shift, ratio, nulls float64 // see movedMeanShift, movedRatio and movedNulls
 }
 
 // magnitude returns the largest of the three changes, each as a multiple of its threshold.
 func (m columnShift) magnitude() float64 {
-	size := math.Abs(m.shift) / movedDeviates
+	size := math.Abs(m.shift) / movedMeanShift
 	size = max(size, math.Abs(math.Log(m.ratio))/math.Log(movedRatio), math.Abs(m.nulls)/movedNulls)
 	if math.IsNaN(size) {
 		return 0
@@ -65,7 +65,7 @@ func driftViews(list []pageSelection) []driftView {
 	return views
 }
 
-// inputsKey identifies the data of a selection by fingerprints, or by paths if there are no fingerprints.
+// inputsKey identifies the data of a selection by the fingerprints of its files, or by paths without fingerprints.
 func inputsKey(s *stream.Selection) string {
 	var b strings.Builder
 	for _, in := range s.Inputs {
@@ -108,15 +108,15 @@ func newDriftView(from, to pageSelection) (driftView, bool) {
 		if i < maxDriftRows {
 			v.Rows = append(v.Rows, driftRow{
 				Name: m.name, Chosen: strings.Join(chosenBy[m.name], ", "), Moved: m.magnitude() >= 1,
-				Shift: withSign(fixedText(m.shift, 2)), Ratio: fixedText(m.ratio, 2), Nulls: withSign(fixedText(100*m.nulls, 1)),
+				Shift: withPlusOrMinus(fixedText(m.shift, 2)), Ratio: fixedText(m.ratio, 2), Nulls: withPlusOrMinus(fixedText(100*m.nulls, 1)),
 			})
 		}
 	}
-	v.Note = fmt.Sprintf("%s of %s that both have moved: the mean by %g standard deviations or more, the standard deviation by a factor of %g, or the share of missing values by %g points.", countText(int64(moved)), countNoun(len(moves), "feature"), movedDeviates, movedRatio, 100*movedNulls)
+	v.Note = fmt.Sprintf("%s of %s that both have moved: the mean by %g standard deviations or more, the standard deviation by a factor of %g, or the share of missing values by %g points.", countText(int64(moved)), countNoun(len(moves), "feature"), movedMeanShift, movedRatio, 100*movedNulls)
 	return v, true
 }
 
-func withSign(s string) string {
+func withPlusOrMinus(s string) string {
 	if strings.HasPrefix(s, "−") || s == "–" {
 		return s
 	}

@@ -10,21 +10,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// evalMeasure is one column of the table of an evaluation.
-type evalMeasure struct {
+// evaluationMeasure is a quality measure of an evaluation, with a column in the table.
+type evaluationMeasure struct {
 	name, slug, about string
 	clustering        bool // the measure is computed from clusterings
 	value             func(*stream.Evaluated) *stream.Spread
 }
 
-func spreadOfOne(n stream.Number) *stream.Spread {
+func singleValueSpread(n stream.Number) *stream.Spread {
 	return &stream.Spread{Mean: n, Std: stream.Number(math.NaN())}
 }
 
-func allMeasures() []evalMeasure {
-	var all []evalMeasure
+func allMeasures() []evaluationMeasure {
+	var all []evaluationMeasure
 	for i, score := range new(stream.Evaluated).ClusterScores() {
-		all = append(all, evalMeasure{score.Title, strings.ReplaceAll(score.Field, "_", "-"), score.About, true,
+		all = append(all, evaluationMeasure{score.Title, strings.ReplaceAll(score.Field, "_", "-"), score.About, true,
 			func(r *stream.Evaluated) *stream.Spread { return r.ClusterScores()[i].Spread }})
 	}
 	stability := func(index func(*stream.Stability) stream.Number) func(*stream.Evaluated) *stream.Spread {
@@ -32,20 +32,20 @@ func allMeasures() []evalMeasure {
 			if r.Stability == nil {
 				return nil
 			}
-			return spreadOfOne(index(r.Stability))
+			return singleValueSpread(index(r.Stability))
 		}
 	}
 	return append(all,
-		evalMeasure{"Reconstruction error", "reconstruction", "share of the sum of squares that the features leave unexplained", false, func(r *stream.Evaluated) *stream.Spread { return spreadOfOne(r.Reconstruction) }},
-		evalMeasure{"Redundancy", "redundancy", "mean absolute correlation between the features", false, func(r *stream.Evaluated) *stream.Spread { return spreadOfOne(r.Redundancy) }},
-		evalMeasure{"Stability (Jaccard)", "jaccard", "mean Jaccard index of the selections from resampled rows", false, stability(func(s *stream.Stability) stream.Number { return s.Jaccard })},
-		evalMeasure{"Stability (Nogueira)", "nogueira", "the same corrected for chance (Nogueira et al. 2018)", false, stability(func(s *stream.Stability) stream.Number { return s.Nogueira })},
+		evaluationMeasure{"Reconstruction error", "reconstruction", "share of the sum of squares that the features leave unexplained", false, func(r *stream.Evaluated) *stream.Spread { return singleValueSpread(r.Reconstruction) }},
+		evaluationMeasure{"Redundancy", "redundancy", "mean absolute correlation between the features", false, func(r *stream.Evaluated) *stream.Spread { return singleValueSpread(r.Redundancy) }},
+		evaluationMeasure{"Stability (Jaccard)", "jaccard", "mean Jaccard index of the selections from resampled rows", false, stability(func(s *stream.Stability) stream.Number { return s.Jaccard })},
+		evaluationMeasure{"Stability (Nogueira)", "nogueira", "the same corrected for chance (Nogueira et al. 2018)", false, stability(func(s *stream.Stability) stream.Number { return s.Nogueira })},
 	)
 }
 
 // presentMeasures returns the measures for which at least one result has a value.
-func presentMeasures(e *stream.Evaluation) []evalMeasure {
-	var list []evalMeasure
+func presentMeasures(e *stream.Evaluation) []evaluationMeasure {
+	var list []evaluationMeasure
 	for _, m := range allMeasures() {
 		for i := range e.Results {
 			if v := m.value(&e.Results[i]); v != nil && !math.IsNaN(float64(v.Mean)) {
@@ -57,8 +57,9 @@ func presentMeasures(e *stream.Evaluation) []evalMeasure {
 	return list
 }
 
-// evaluationChart draws a measure over k, one line for each name. It returns nil if no name has two values of k.
-func evaluationChart(e *stream.Evaluation, m evalMeasure) *Chart {
+// evaluationChart draws measure m over k, with one line for each name of a result. It returns nil if every name has
+// results for a single k only.
+func evaluationChart(e *stream.Evaluation, m evaluationMeasure) *Chart {
 	c := &Chart{Title: m.name + " over the number of features", XLabel: "features", YLabel: m.name, WholeX: true}
 	at := map[string]int{}
 	several := false

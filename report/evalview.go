@@ -11,13 +11,13 @@ func hasLabels(e *stream.Evaluation) bool { return e.Label != "" || e.Protocol !
 
 // evalView is the table of an evaluation.
 type evalView struct {
-	Heads []headView
+	Heads []measureHeadView
 	Rows  []evalRow
-	P     bool
+	P     bool // some rows have a p-value
 	Notes []string
 }
 
-type headView struct{ Name, About string }
+type measureHeadView struct{ Name, About string }
 
 type evalRow struct {
 	Name, Method, K, P string
@@ -81,7 +81,7 @@ func (v *sectionView) fillEvaluation(e *stream.Evaluation) (err error) {
 		t.Notes = append(t.Notes, "★ is the best at its k, or not significantly worse.")
 	}
 	for _, m := range present {
-		t.Heads = append(t.Heads, headView{m.name, m.about})
+		t.Heads = append(t.Heads, measureHeadView{m.name, m.about})
 	}
 	for i := range e.Results {
 		r := &e.Results[i]

@@ -8,9 +8,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Figure is a chart or mask of the page, to be written as a file.
+// Figure is a chart, heat map or mask of the page that can be written as a file.
 type Figure struct {
-	Name    string // a file name without ending: letters, digits, - and _ only
+	Name    string // a file name without extension: letters, digits, - and _ only
 	content painter
 }
 
@@ -20,8 +20,8 @@ func (f Figure) WriteSVG(w io.Writer) error { return writeSVG(w, f.content) }
 // WritePNG writes the figure as a PNG file.
 func (f Figure) WritePNG(w io.Writer) error { return writePNG(w, f.content) }
 
-// Figures returns the charts and masks of the page, in the order of the page and with distinct names. It leaves out
-// heat maps that are too large to draw.
+// Figures returns the figures of the page, in the order of the page and with distinct names. It leaves out heat maps
+// that are too large to draw.
 func (p Page) Figures() []Figure {
 	var list []Figure
 	taken := map[string]bool{}
@@ -80,7 +80,7 @@ func (p Page) Figures() []Figure {
 	return list
 }
 
-// fileName replaces characters that a file system may refuse.
+// fileName makes a file name from s: it replaces characters that a file system may refuse, and shortens long names.
 func fileName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// featureGroup is a chosen feature and the features that it represents. These are the features that were not chosen
-// and whose nearest chosen feature it is, the best explained first.
+// featureGroup is a chosen feature and the features that it represents, the best explained first. A feature that was
+// not chosen is represented by its nearest chosen feature.
 type featureGroup struct {
 	stream.Selected
 	members []stream.ColumnReport
@@ -71,8 +71,8 @@ func jaccardIndex(a, b *stream.Selection) (index float64, both int) {
 	return float64(both) / float64(all), both
 }
 
-// overlapHeat returns the Jaccard indices of all pairs of selections, and the number of features that each pair
-// shares.
+// overlapHeat returns a heat map with the Jaccard index of each pair of selections, and the number of features that
+// each pair shares.
 func overlapHeat(list []*stream.Selection, names []string) (*heatMap, [][]int) {
 	h := &heatMap{
 		title: "Overlap of the selections (Jaccard index)", slug: "overlap", rowHead: "selection", columnHead: "selection",

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// printableText makes a user's text fit for a chart: it becomes one line that truncateText shortens, without characters
-// that are invalid in XML or that reorder the text after them.
-func printableText(s string, most int) string {
+// printableText makes a user's text fit for a chart. It makes one line of it, replaces characters that are invalid in
+// XML or that reorder the text after them, and shortens it to maxRunes runes.
+func printableText(s string, maxRunes int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -18,17 +18,17 @@ func printableText(s string, most int) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\ufffd"))
-	return truncateText(s, most)
+	return truncateText(s, maxRunes)
 }
 
-// truncateText shortens a text to the given number of runes. If it removes runes, the last one of the result is ….
-func truncateText(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
+// truncateText shortens a text to at most maxRunes runes. A shortened text ends with ….
+func truncateText(s string, maxRunes int) string {
+	if utf8.RuneCountInString(s) <= maxRunes {
 		return s
 	}
 	n := 0
 	for i := range s {
-		if n++; n == most {
+		if n++; n == maxRunes {
 			return s[:i] + "…"
 		}
 	}

@@ -9,17 +9,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// heatMap is a table of shares from 0 to 1, shown as colour and number. NaN is an empty cell.
+// heatMap is a table of shares from 0 to 1. Each cell shows its share as a colour and a number. NaN is an empty cell.
 type heatMap struct {
 	title, slug         string
 	rowHead, columnHead string // titles of rows and columns
 	rows, columns       []string
-	cell                [][]float64
-	marked              [2]int // row and column of the marked cell; -1 for none
+	cell                [][]float64 // by row and column
+	marked              [2]int      // row and column of the marked cell; -1 for none
 	markedLabel         string
 }
 
-// agreementHeat makes a table of the agreement of each setting with its neighbours, by α and γ or by α and β.
+// agreementHeat makes a heat map of the settings of a grid. The rows are values of α, the columns values of γ or β. A
+// cell shows how far the selection of a setting agrees with the selections of neighbouring settings.
 func agreementHeat(g *stream.Grid) *heatMap {
 	alpha, second := gridWeights(g)
 	h := &heatMap{
@@ -43,7 +44,7 @@ func agreementHeat(g *stream.Grid) *heatMap {
 	return h
 }
 
-// maxGridCells bounds the cells in the table of a grid, because n settings without common values have n² cells.
+// maxGridCells bounds the cells in the table of a grid, because n settings whose weights all differ have n² cells.
 const maxGridCells = 10000
 
 func gridCellCount(g *stream.Grid) int {
@@ -72,7 +73,7 @@ func secondWeightLetter(g *stream.Grid) string {
 	return l
 }
 
-// sortedDistinct sorts a list and removes repetitions. All NaNs count as one value, which comes first.
+// sortedDistinct sorts list and removes repeated values. All NaNs count as one value, which comes first.
 func sortedDistinct(list []float64) []float64 {
 	slices.Sort(list)
 	return slices.CompactFunc(list, func(a, b float64) bool { return a == b || a != a && b != b })
@@ -89,7 +90,7 @@ func weightText(v float64) string {
 	return withMinusSign(strconv.FormatFloat(v, 'g', 6, 64))
 }
 
-// Sizes of a cell and of the table's margins, in points.
+// Sizes of a cell and of the left and bottom margins, in points.
 const (
 	cellWidth, cellHeight = 56, 34
 	heatLeft, heatBottom  = 150, 60
@@ -111,7 +112,7 @@ func (h *heatMap) isSmallEnough() bool {
 // paintInto draws the heat map, with the first row at the bottom, as on a y axis.
 func (h *heatMap) paintInto(to canvas, body frame) error {
 	body = drawTitle(to, body, h.title)
-	to.drawText(labelText(anchorStart), point{body.left, body.top + 10}, h.rowHead)
+	to.drawText(labelLettering(anchorStart), point{body.left, body.top + 10}, h.rowHead)
 	a := axes{
 		frame: frame{body.left + heatLeft - 10, body.top + 18, body.right, body.bottom - 32},
 		x:     scale{lo: -0.5, hi: float64(len(h.columns)) - 0.5}, y: scale{lo: -0.5, hi: float64(len(h.rows)) - 0.5},
@@ -126,9 +127,9 @@ func (h *heatMap) paintInto(to canvas, body frame) error {
 		return frame{from.x, from.y, end.x, end.y}
 	}
 	for r, row := range h.cell {
-		to.drawText(tickText(anchorEnd), point{a.left - 8, a.pointAt(0, float64(r)).y + 3.5}, printableText(h.rows[r], 24))
+		to.drawText(tickLettering(anchorEnd), point{a.left - 8, a.pointAt(0, float64(r)).y + 3.5}, printableText(h.rows[r], 24))
 		for c, v := range row {
-			text := labelText(anchorMiddle)
+			text := labelLettering(anchorMiddle)
 			if !math.IsNaN(v) {
 				to.fillArea(heatColour(min(max(v, 0), 1)), 1, box(r, c).corners()...)
 				if v > 0.5 {
@@ -146,8 +147,9 @@ func (h *heatMap) paintInto(to canvas, body frame) error {
 	return nil
 }
 
-// agreementCurve draws the mean agreement of neighbouring settings over k, for all settings and for the recommended
-// setting. The first k features of a ranking in the grid count as the selection of k features.
+// agreementCurve draws the mean agreement of neighbouring settings over k: one line for all pairs of neighbours, and
+// one line for the pairs that include the recommended setting. The first k features of a ranking in the grid count as
+// the selection of k features.
 func agreementCurve(g *stream.Grid) *describedChart {
 	pairs := neighbouringPairs(g)
 	if len(pairs) == 0 {
@@ -208,7 +210,7 @@ func neighbouringPairs(g *stream.Grid) [][2]int {
 	return pairs
 }
 
-// sharedPrefixCounts returns for each k the number of names that the first k of both lists share.
+// sharedPrefixCounts returns, for each k, how many names the first k names of a and the first k names of b share.
 func sharedPrefixCounts(a, b []string) []int {
 	seen := make(map[string]bool, len(a))
 	both, out := 0, make([]int, len(a))

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/image/font/opentype"
 )
 
-// textMeasurer measures text in the Go fonts of module golang.org/x/image. The zero value is ready.
+// textMeasurer measures text in the Go fonts of module golang.org/x/image. The zero value is ready to use.
 type textMeasurer struct {
 	fonts [2]*opentype.Font // regular and bold
 	faces map[typeface]font.Face

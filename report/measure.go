@@ -8,34 +8,36 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// errorMeasure names the quantity of which a selection's errors are shares. Only errors of one measure are comparable.
+// errorMeasure names the quantity of which a selection's errors are shares. Only shares of the same quantity are
+// comparable.
 func errorMeasure(s *stream.Selection) string {
 	if of := reconstructionTarget(s); of != "" {
 		return of
 	}
-	if scale := optionText(s, "scale"); scale != "" {
+	if scale := recordedOption(s, "scale"); scale != "" {
 		return "the sum of squares (scale " + scale + ")"
 	}
 	return "the sum of squares"
 }
 
 func briefErrorMeasure(s *stream.Selection) string {
-	scale := optionText(s, "scale")
+	scale := recordedOption(s, "scale")
 	switch of := reconstructionTarget(s); {
 	case strings.HasPrefix(of, "the data smoothed"):
 		return "smoothed data"
 	case of != "":
-		return "target " + optionText(s, "target")
+		return "target " + recordedOption(s, "target")
 	case scale != "":
 		return "scale " + scale
 	}
 	return ""
 }
 
-// reconstructionTarget names the quantity that a selection reconstructs. It is empty if that is the data itself.
+// reconstructionTarget names the quantity that a selection reconstructs. It is empty if the selection reconstructs the
+// data itself.
 func reconstructionTarget(s *stream.Selection) string {
-	switch t := optionText(s, "target"); {
-	case t == "" || t == "smooth" && optionText(s, "smooth") == "0":
+	switch t := recordedOption(s, "target"); {
+	case t == "" || t == "smooth" && recordedOption(s, "smooth") == "0":
 		return ""
 	case t == "smooth":
 		return "the data smoothed on the graph of the rows"
@@ -48,8 +50,8 @@ func reconstructionTarget(s *stream.Selection) string {
 	}
 }
 
-// optionText returns the value of an option, or empty if the document does not record it.
-func optionText(s *stream.Selection, option string) string {
+// recordedOption returns the recorded value of an option as text, or an empty text if the option is not recorded.
+func recordedOption(s *stream.Selection, option string) string {
 	v, ok := s.Options[option]
 	if !ok {
 		return ""
@@ -64,12 +66,12 @@ func explainedShare(s *stream.Selection) float64 {
 
 // sizeAdvice is a recommended number of features: the run's own recommendation, or else the elbow of its errors.
 type sizeAdvice struct {
-	k    int // 0 if unknown
-	rule string
-	why  string
+	k      int // 0 if unknown
+	source string
+	why    string
 }
 
-// recommendedSize returns the number of features, or of groups, that the run recommends to keep.
+// recommendedSize returns the number of features, or of groups, that the run itself recommends to keep.
 func recommendedSize(s *stream.Selection) sizeAdvice {
 	switch z := s.Size; {
 	case z == nil:
@@ -81,7 +83,7 @@ func recommendedSize(s *stream.Selection) sizeAdvice {
 	return sizeAdvice{}
 }
 
-func sizeAdviceFor(s *stream.Selection) sizeAdvice {
+func recommendedSizeOrElbow(s *stream.Selection) sizeAdvice {
 	if z := recommendedSize(s); z.k > 0 {
 		return z
 	}

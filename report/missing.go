@@ -15,7 +15,7 @@ func missingShare(c stream.ColumnReport, rows int64) float64 {
 	return float64(c.Nulls+c.NaNs+c.Infs) / float64(rows)
 }
 
-// missingView lists the features with missing values, the most affected first.
+// missingView lists the features with missing values, sorted by the share of missing values in descending order.
 type missingView struct {
 	Rows []missingRow
 	Note string

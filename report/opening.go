@@ -8,16 +8,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// openingView is the first text of the page.
+// openingView is the text at the beginning of the page or of a section.
 type openingView struct {
 	First string   // sentence on the choice, and on the share that it explains
 	Rest  []string // how many features suffice, and whether to trust the choice
 }
 
-// newOpening describes a selection. judged is an evaluation's sentence about it, or empty.
+// newOpening describes selection s. judged is the sentence of an evaluation about s, or empty.
 func newOpening(s *stream.Selection, judged string) openingView {
 	k := len(s.Selected)
-	v := openingView{First: chosenText(s)}
+	v := openingView{First: chosenCountText(s)}
 	x := explainedShare(s)
 	verb := " explain "
 	if k == 1 {
@@ -51,14 +51,14 @@ func newOpening(s *stream.Selection, judged string) openingView {
 	return openingView{v.First, append(v.Rest, trustSentences(s)...)}
 }
 
-// evaluationSentence states the share of the data that a selection explains according to an evaluation in the page.
-// It is empty if the page has no such evaluation, or if the selection itself records that share.
+// evaluationSentence states the share of the data that the selection in d explains, according to an evaluation in the
+// page. It is empty if the page has no such evaluation, or if the selection itself records the share.
 func (p Page) evaluationSentence(d *Document) string {
 	if d.Selection == nil {
 		return ""
 	}
 	for _, e := range p.Documents {
-		if e.Evaluation == nil || reconstructionTarget(d.Selection) == "" && optionText(d.Selection, "scale") == e.Evaluation.ReconstructionScale {
+		if e.Evaluation == nil || reconstructionTarget(d.Selection) == "" && recordedOption(d.Selection, "scale") == e.Evaluation.ReconstructionScale {
 			continue
 		}
 		for _, r := range e.Evaluation.Results {
@@ -75,9 +75,9 @@ func (p Page) evaluationSentence(d *Document) string {
 	return ""
 }
 
-// sizeSentences states how many features to keep, and how much each further feature adds.
+// sizeSentences states how many features are worth keeping, and how much each further feature would add.
 func sizeSentences(s *stream.Selection) []string {
-	z := sizeAdviceFor(s)
+	z := recommendedSizeOrElbow(s)
 	switch {
 	case z.k <= 0:
 		return nil
@@ -97,7 +97,7 @@ func sizeSentences(s *stream.Selection) []string {
 		}
 	}
 	bends := "The curve bends at"
-	if z.rule == "recommended" {
+	if z.source == "recommended" {
 		bends = "Worth keeping:"
 	}
 	verb := "explain"
@@ -150,8 +150,8 @@ func trustSentences(s *stream.Selection) []string {
 	return list
 }
 
-// trustVerdict states in a few words how far the choice can be trusted, or else the graph. It is empty if neither is
-// known.
+// trustVerdict states in a few words whether the choice can be trusted. If that is unknown, it states whether the graph
+// can be trusted. The result is empty if both are unknown.
 func trustVerdict(s *stream.Selection) string {
 	switch t := s.Trust; {
 	case t == nil:
@@ -172,7 +172,7 @@ func trustVerdict(s *stream.Selection) string {
 func combinedOpening(list []pageSelection, v *compareView) openingView {
 	few, most := len(list[0].Selected), 0
 	features, alike := list[0].Features, true
-	measures := map[string][]pageSelection{} // by measure and data of the shares
+	measures := map[string][]pageSelection{} // selections with equal errorMeasure and inputsKey
 	for _, s := range list {
 		few, most = min(few, len(s.Selected)), max(most, len(s.Selected))
 		alike = alike && s.Features == features

@@ -36,7 +36,7 @@ var styleCSS string
 //go:embed script.js
 var scriptJS string
 
-// WriteHTML writes the page as one file, which does not load other files, whichever values it contains.
+// WriteHTML writes the page as one file. The page does not load other files, whichever values it contains.
 func (p Page) WriteHTML(w io.Writer) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"brief": func(s string) string { return truncateText(s, maxBriefRunes) },

@@ -20,8 +20,8 @@ const (
 	leftOutHue hue = 0xb9d3ec // pixels that were left out
 )
 
-// seriesHues returns eight colours that colour-blind readers can distinguish. From the ninth line on, lines have the
-// same colours with dashes.
+// seriesHues returns the colours of eight lines, which colour-blind readers can distinguish. Further lines have the
+// same colours, but are dashed.
 func seriesHues() []hue {
 	return []hue{0x2a6fbb, 0xc2540a, 0x2b8a5a, 0x7b4fb5, 0xc23a6b, 0x1a8a94, 0x7f7415, 0x6b7280}
 }

@@ -83,7 +83,7 @@ func TestMaskKey(t *testing.T) {
 	} {
 		var key *maskView
 		for _, m := range c.masks {
-			key = m.mergeKey(key)
+			key = m.mergeLegend(key)
 		}
 		if *key != c.want {
 			t.Errorf("%+v, want %+v", *key, c.want)

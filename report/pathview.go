@@ -15,7 +15,7 @@ func selectionOfCurve(c *stream.Curve) *stream.Selection {
 	return s
 }
 
-// settingsView is the grid as a table.
+// settingsView is the table of the settings of a grid.
 type settingsView struct {
 	Alpha  bool
 	Second string // the letter of the second weight

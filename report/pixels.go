@@ -13,8 +13,8 @@ import (
 // pixelImage is an image whose pixels are features named px_ROW_COLUMN.
 type pixelImage struct {
 	rows, cols int
-	mean       []float64 // by row; NaN for a pixel without a feature
-	chosen     []pixel   // by rank
+	mean       []float64 // means of the pixels, row by row; NaN for a pixel without a feature
+	chosen     []pixel   // sorted by rank
 	leftOut    int       // number of pixels without a feature
 	others     int       // number of features that are not pixels
 }
@@ -22,7 +22,7 @@ type pixelImage struct {
 // pixel is a chosen pixel.
 type pixel struct{ row, col, rank int }
 
-// maxPixelSide bounds the sides of the image, because a feature's name may contain any number.
+// maxPixelSide bounds width and height of the image, because a feature's name may contain any number.
 const maxPixelSide = 4096
 
 // findPixels finds an image in the features of s. It returns nil unless at least half of the features, and at least one
@@ -84,7 +84,7 @@ func findPixels(s *stream.Selection) *pixelImage {
 	return &p
 }
 
-// meanRange returns the range of the means. If there are no means, lo > hi.
+// meanRange returns the smallest and the largest mean. If there are no means, lo > hi.
 func (p *pixelImage) meanRange() (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, v := range p.mean {
@@ -95,12 +95,12 @@ func (p *pixelImage) meanRange() (lo, hi float64) {
 	return lo, hi
 }
 
-// meanImage draws the means in grey, the lowest black and the highest white. Pixels without a feature have colour none.
-func (p *pixelImage) meanImage(none color.NRGBA) *image.NRGBA {
+// meanImage draws the means in grey, from black to white. Pixels without a feature get the colour leftOut.
+func (p *pixelImage) meanImage(leftOut color.NRGBA) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, p.cols, p.rows))
 	lo, hi := p.meanRange()
 	for i, v := range p.mean {
-		c := none
+		c := leftOut
 		if !math.IsNaN(v) {
 			g := uint8(128)
 			if hi > lo {
@@ -113,7 +113,7 @@ func (p *pixelImage) meanImage(none color.NRGBA) *image.NRGBA {
 	return img
 }
 
-// mask is the drawing of the chosen pixels over the mean image, for a file.
+// mask is a picture for a file: the mean image, with the chosen pixels in another colour.
 type mask struct {
 	*pixelImage
 	title string
@@ -135,17 +135,17 @@ func (m mask) paintInto(to canvas, body frame) error {
 			continue
 		}
 		to.fillArea(e.hue, 1, frame{at.x, at.y - 9, at.x + 9, at.y}.corners()...)
-		to.drawText(labelText(anchorStart), point{at.x + 14, at.y - 1}, e.name)
-		at.x += 28 + to.textWidth(labelText(anchorStart), e.name)
+		to.drawText(labelLettering(anchorStart), point{at.x + 14, at.y - 1}, e.name)
+		at.x += 28 + to.textWidth(labelLettering(anchorStart), e.name)
 	}
-	to.drawText(labelText(anchorStart), point{body.left, body.top + 10}, "row")
+	to.drawText(labelLettering(anchorStart), point{body.left, body.top + 10}, "row")
 	a := axes{
 		frame: frame{body.left + 34, body.top + 18, body.right, body.bottom - 52},
 		x:     scale{hi: float64(m.cols)}, y: scale{hi: float64(m.rows)},
 	}
 	a.right = a.left + a.height()*float64(m.cols)/float64(m.rows)
 	for _, t := range (tickOptions{whole: true, maxLabels: 6}).tickMarks(0, float64(m.rows)) { // the first row is on top
-		to.drawText(tickText(anchorEnd), point{a.left - 8, a.pointAt(0, float64(m.rows)-t.value).y + 3.5}, t.label)
+		to.drawText(tickLettering(anchorEnd), point{a.left - 8, a.pointAt(0, float64(m.rows)-t.value).y + 3.5}, t.label)
 	}
 	drawXAxis(to, a, "column", tickOptions{whole: true, maxLabels: 6}.tickMarks(0, float64(m.cols)), true)
 	img := m.meanImage(leftOutHue.toNRGBA(255))

@@ -33,24 +33,24 @@ func (a axes) pointAt(x, y float64) point {
 	return point{a.left + a.width()*a.x.position(x), a.bottom - a.height()*a.y.position(y)}
 }
 
-func tickText(at anchor) lettering { return lettering{hue: tickHue, size: 10, anchor: at} }
+func tickLettering(at anchor) lettering { return lettering{hue: tickHue, size: 10, anchor: at} }
 
-// labelText returns the lettering of axes, rings and legends.
-func labelText(at anchor) lettering { return lettering{hue: inkHue, size: 10, anchor: at} }
+// labelLettering returns the style of the texts at axes, rings and legends.
+func labelLettering(at anchor) lettering { return lettering{hue: inkHue, size: 10, anchor: at} }
 
-// drawAxes draws the name of y above its axis, pale lines at its ticks, and the x axis with its name below.
+// drawAxes draws the y axis with its name above it and pale lines at its ticks, and the x axis with its name below it.
 func (c Chart) drawAxes(to canvas, in frame) axes {
 	a := axes{frame: in}
 	a.x.lo, a.x.hi = c.axisRange(true)
 	a.y.lo, a.y.hi = c.axisRange(false)
 	a.x.log, a.y.log = c.LogX, c.LogY
-	to.drawText(labelText(anchorStart), point{in.left, in.top + 10}, printableText(c.YLabel, 80))
+	to.drawText(labelLettering(anchorStart), point{in.left, in.top + 10}, printableText(c.YLabel, 80))
 	a.top += 24
 	a.bottom -= 32
 	ys := tickOptions{log: c.LogY, maxLabels: max(2, int(a.height()/36))}.tickMarks(a.y.lo, a.y.hi)
 	widest := 0.0
 	for _, t := range ys {
-		widest = max(widest, to.textWidth(tickText(anchorEnd), t.label))
+		widest = max(widest, to.textWidth(tickLettering(anchorEnd), t.label))
 	}
 	a.left += widest + 10
 	a.right -= 14 // room for half of the last x label, and for a ring
@@ -58,7 +58,7 @@ func (c Chart) drawAxes(to canvas, in frame) axes {
 		if t.label != "" {
 			y := a.pointAt(a.x.lo, t.value).y
 			to.drawLine(stroke{hue: gridHue, width: 0.75}, point{a.left, y}, point{a.right, y})
-			to.drawText(tickText(anchorEnd), point{a.left - 8, y + 3.5}, t.label)
+			to.drawText(tickLettering(anchorEnd), point{a.left - 8, y + 3.5}, t.label)
 		}
 	}
 	xs := tickOptions{log: c.LogX, whole: c.WholeX, maxLabels: max(2, int(a.width()/70))}.tickMarks(a.x.lo, a.x.hi)
@@ -66,7 +66,7 @@ func (c Chart) drawAxes(to canvas, in frame) axes {
 	return a
 }
 
-// drawXAxis draws the labels of the x axis. If marked is set, it also draws the line and the ticks.
+// drawXAxis draws the labels of the x axis. If marked is set, it also draws the axis as a line with ticks.
 func drawXAxis(to canvas, a axes, name string, list []tick, marked bool) {
 	if marked {
 		to.drawLine(stroke{hue: tickHue, width: 0.5}, point{a.left, a.bottom}, point{a.right, a.bottom})
@@ -81,10 +81,10 @@ func drawXAxis(to canvas, a axes, name string, list []tick, marked bool) {
 			to.drawLine(stroke{hue: tickHue, width: 0.5}, point{x, a.bottom}, point{x, a.bottom + length})
 		}
 		if t.label != "" {
-			to.drawText(tickText(anchorMiddle), point{x, a.bottom + 14}, t.label)
+			to.drawText(tickLettering(anchorMiddle), point{x, a.bottom + 14}, t.label)
 		}
 	}
-	to.drawText(labelText(anchorMiddle), point{(a.left + a.right) / 2, a.bottom + 29}, printableText(name, 80))
+	to.drawText(labelLettering(anchorMiddle), point{(a.left + a.right) / 2, a.bottom + 29}, printableText(name, 80))
 }
 
 func seriesStroke(i int) stroke {
@@ -99,7 +99,8 @@ func seriesStroke(i int) stroke {
 	return s
 }
 
-// maxErrorBarPoints bounds the points of a series drawn with dots and error bars. Longer series get a band.
+// maxErrorBarPoints is the largest number of points of a series that is drawn with dots and error bars. A longer series
+// is drawn with a band.
 const maxErrorBarPoints = 24
 
 func (c Chart) drawSeries(to canvas, a axes, index int, s Series) {
@@ -109,7 +110,7 @@ func (c Chart) drawSeries(to canvas, a axes, index int, s Series) {
 		if len(low) > 1 {
 			to.fillArea(style.hue, 0.18, append(low, reversePoints(high)...)...)
 		}
-		to.drawLine(style, thinLine(run)...)
+		to.drawLine(style, removeHiddenPoints(run)...)
 		if len(run) == 1 && len(s.X) > maxErrorBarPoints {
 			to.fillDot(style.hue, run[0], 1.5)
 		}
@@ -141,9 +142,9 @@ func (c Chart) drawSeries(to canvas, a axes, index int, s Series) {
 	flush()
 }
 
-// thinLine keeps only the points that affect the picture of a line: in each strip of half a point width the first, the
-// last, the lowest and the highest (method M4: U. Jugel et al., VLDB 2014).
-func thinLine(line []point) []point {
+// removeHiddenPoints removes the points that do not change the picture of a line. In each vertical strip of half a
+// point width it keeps the first, the last, the lowest and the highest point (method M4: U. Jugel et al., VLDB 2014).
+func removeHiddenPoints(line []point) []point {
 	const column = 0.5
 	if len(line) < 4 {
 		return line
@@ -172,7 +173,8 @@ func thinLine(line []point) []point {
 	return out
 }
 
-// drawMarks draws the rings. It places their labels inside the plot, on the free side of the first series.
+// drawMarks draws a ring and a label for each mark. It places a label inside the plot, on the side of the ring that the
+// line of the first series leaves free.
 func (c Chart) drawMarks(to canvas, a axes) {
 	style := lettering{hue: markHue, size: 10}
 	rises := false

@@ -13,9 +13,9 @@ import (
 type RankPlot struct {
 	Title    string
 	Names    []string
-	Ranks    []float64 // of Names; 1 is the best
+	Ranks    []float64 // mean ranks of Names; 1 is the best
 	Critical float64   // critical difference; if it is NaN, it is not drawn
-	Alike    [][2]int  // sets to join: first and last position, inclusive, in the order of the ranks
+	Alike    [][2]int  // bars: positions of the first and last method that a bar joins, in the order of the ranks
 }
 
 // WriteSVG writes the plot as an SVG file in light colours.
@@ -23,15 +23,15 @@ func (r RankPlot) WriteSVG(w io.Writer) error { return writeSVG(w, r) }
 
 // Distances in the plot, in points.
 const (
-	rankWidth  = 760
-	rankMargin = 190 // left and right of the axis, for names
-	rankAxis   = 78  // from the top
-	rankLine   = 16  // between names
-	rankBar    = 7   // between bars
+	rankWidth       = 760
+	rankMargin      = 190 // left and right of the axis, for names
+	rankAxisTop     = 78  // distance of the axis from the top of the plot
+	rankLineHeight  = 16  // between lines of names
+	rankBarDistance = 7   // between bars
 )
 
 func (r RankPlot) sizeInPoints() (width, height float64) {
-	return rankWidth, float64(rankAxis + 34 + rankBar*len(r.Alike) + rankLine*((len(r.Names)+1)/2))
+	return rankWidth, float64(rankAxisTop + 34 + rankBarDistance*len(r.Alike) + rankLineHeight*((len(r.Names)+1)/2))
 }
 
 func (r RankPlot) paintInto(to canvas, body frame) error {
@@ -58,14 +58,14 @@ func (r RankPlot) paintInto(to canvas, body frame) error {
 		return left + (right-left)*(min(max(rank, 1), float64(last))-1)/float64(last-1)
 	}
 	line := stroke{hue: inkHue, width: 0.75}
-	to.drawLine(line, point{left, rankAxis}, point{right, rankAxis})
+	to.drawLine(line, point{left, rankAxisTop}, point{right, rankAxisTop})
 	for rank := 1; rank <= last; rank += (last + 29) / 30 {
 		at := x(float64(rank))
-		to.drawLine(line, point{at, rankAxis}, point{at, rankAxis - 4})
-		to.drawText(lettering{hue: tickHue, size: 9, anchor: anchorMiddle}, point{at, rankAxis - 8}, fmt.Sprint(rank))
+		to.drawLine(line, point{at, rankAxisTop}, point{at, rankAxisTop - 4})
+		to.drawText(lettering{hue: tickHue, size: 9, anchor: anchorMiddle}, point{at, rankAxisTop - 8}, fmt.Sprint(rank))
 	}
 	if r.Critical > 0 && !math.IsInf(r.Critical, 1) {
-		y, barEnd := rankAxis-26.0, x(min(1+r.Critical, float64(last)))
+		y, barEnd := rankAxisTop-26.0, x(min(1+r.Critical, float64(last)))
 		bar := stroke{hue: markHue, width: 1.5}
 		to.drawLine(bar, point{left, y}, point{barEnd, y})
 		for _, edge := range []float64{left, barEnd} {
@@ -77,20 +77,20 @@ func (r RankPlot) paintInto(to canvas, body frame) error {
 		if set[0] < 0 || set[1] >= len(order) {
 			return fmt.Errorf("report: set %v of %d ranks", set, len(order))
 		}
-		y := rankAxis + float64(6+rankBar*i)
+		y := rankAxisTop + float64(6+rankBarDistance*i)
 		to.drawLine(stroke{hue: chosenHue, width: 3}, point{x(r.Ranks[order[set[0]]]) - 2, y}, point{x(r.Ranks[order[set[1]]]) + 2, y})
 	}
 	half := (len(order) + 1) / 2
 	for i, j := range order {
 		// The names of the better half are at the left, with the best on top. The other names are at the right, with
 		// the worst on top. So lines do not cross.
-		row, side, text, gap := i, left-14.0, labelText(anchorEnd), -4.0
+		row, side, text, gap := i, left-14.0, labelLettering(anchorEnd), -4.0
 		if i >= half {
-			row, side, text, gap = len(order)-1-i, right+14.0, labelText(anchorStart), 4
+			row, side, text, gap = len(order)-1-i, right+14.0, labelLettering(anchorStart), 4
 		}
-		y := rankAxis + float64(18+rankBar*len(r.Alike)+rankLine*row)
+		y := rankAxisTop + float64(18+rankBarDistance*len(r.Alike)+rankLineHeight*row)
 		at := x(r.Ranks[j])
-		to.drawLine(stroke{hue: tickHue, width: 0.75}, point{at, rankAxis}, point{at, y}, point{side, y})
+		to.drawLine(stroke{hue: tickHue, width: 0.75}, point{at, rankAxisTop}, point{at, y}, point{side, y})
 		to.drawText(text, point{side + gap, y + 3.5}, printableText(fmt.Sprintf("%s  %.2f", r.Names[j], r.Ranks[j]), 34))
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 // dotsPerPoint gives 192 dots per inch, twice the usual density of a screen.
 const dotsPerPoint = 192.0 / 72
 
-// raster is a canvas of dots.
+// raster is a canvas that draws into an image of dots.
 type raster struct {
 	textMeasurer
 	img *image.RGBA

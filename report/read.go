@@ -16,7 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Document is one file of results. Exactly one of Selection and the other results is set.
+// Document is one file of results. Exactly one of Selection, Curve, Grid and Evaluation is set.
 type Document struct {
 	Name       string // name of the file, for people
 	Selection  *stream.Selection
@@ -63,8 +63,8 @@ func Read(name string, r io.Reader) (*Document, error) {
 	return d, nil
 }
 
-// Unread makes the error for a file that could not be read. It returns an error unchanged that already names its file
-// or its remedy.
+// Unread makes the error for a file that could not be read. If err already names the file or a remedy, Unread returns
+// err unchanged.
 func Unread(name string, err error) error {
 	switch at := (*fs.PathError)(nil); {
 	case errors.As(err, new(*stream.DataError)), errors.As(err, new(*stream.UsageError)), errors.As(err, new(*stream.MemoryError)),
@@ -84,7 +84,8 @@ func schemaOf(text []byte) (string, error) {
 	return head.Schema, err
 }
 
-// Size returns the bytes of memory that the document in text needs, without the text. [Read] does not bound them.
+// Size returns the bytes of memory that the document in text will need, in addition to text itself. Use it before
+// [Read], which does not limit its memory.
 func Size(ctx context.Context, text []byte) (int64, error) {
 	kinds := map[string]reflect.Type{
 		stream.SelectionSchema:   reflect.TypeFor[stream.Selection](),
@@ -110,7 +111,7 @@ func errNoResult(name string, err error) error {
 		Remedy: stream.Textf("report reads what these write with {format} json: select, path, eval")}
 }
 
-// errMalformed returns an error with the line of the malformed JSON, or of the value of a wrong type.
+// errMalformed returns an error with the line at which the JSON is malformed or a value has a wrong type.
 func errMalformed(name string, b []byte, err error) error {
 	at := int64(-1)
 	var syntax *json.SyntaxError

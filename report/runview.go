@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// addRun describes the run that made a selection, a curve or a grid.
+// addRun adds the costs, options, warnings and inputs of the run that made a selection, a curve or a grid.
 func (v *sectionView) addRun(r *stream.Selection) {
 	add := func(name, value, note string) { v.Run = append(v.Run, fact{name, value, note}) }
 	add("Method", r.Method, truncateText(r.Why, 400))
@@ -73,8 +73,8 @@ func (v *sectionView) fillSelection(s *stream.Selection, judged string) (err err
 		state = "no"
 	}
 	v.Run = append(v.Run, fact{"Iterations", countText(int64(s.Iterations)), "converged: " + state})
-	v.LeftOut = newListView(stream.BySeverity(s.LeftOut), maxLeftOut, func(l stream.LeftOut) leftView { return leftView{l.Name, l.Why} })
-	v.Lead = fmt.Sprintf("%s: %s from %s rows", s.Method, chosenText(s), countText(s.RowsUsed))
+	v.LeftOut = newListView(stream.BySeverity(s.LeftOut), maxLeftOut, func(l stream.LeftOut) leftOutView { return leftOutView{l.Name, l.Why} })
+	v.Lead = fmt.Sprintf("%s: %s from %s rows", s.Method, chosenCountText(s), countText(s.RowsUsed))
 	v.Opening, v.Chosen = newOpening(s, judged), newChosenView(s)
 	v.Facts = []fact{{"Method", truncateText(s.Method, 60), ""}, {"Rows", countText(s.RowsUsed), ""}, {"Passes", countText(int64(s.Passes)), ""}, {"Elapsed", durationText(s.Timing.Wall), ""}, {"Peak memory", bytesText(s.Memory.PeakRSS), ""}}
 	if v.Curves, err = drawChartViews(errorChart(s), scoreChart(s)); err != nil {
@@ -85,7 +85,7 @@ func (v *sectionView) fillSelection(s *stream.Selection, judged string) (err err
 	}
 	groups := featureGroups(s)
 	v.Ranking, v.Groups = newRankingView(s, groups), newGroupsView(groups)
-	if v.Alike, err = newAlikeView(s); err != nil {
+	if v.Alike, err = newCorrelationsView(s); err != nil {
 		return err
 	}
 	v.Missing = newMissingView(s)
@@ -96,7 +96,7 @@ func (v *sectionView) fillSelection(s *stream.Selection, judged string) (err err
 func (v *sectionView) fillCurve(c *stream.Curve) (err error) {
 	ranking := selectionOfCurve(c)
 	v.addRun(ranking)
-	v.Lead = fmt.Sprintf("%s: error over 1 to %s from %s rows", c.Method, chosenText(ranking), countText(c.RowsUsed))
+	v.Lead = fmt.Sprintf("%s: error over 1 to %s from %s rows", c.Method, chosenCountText(ranking), countText(c.RowsUsed))
 	v.Opening, v.Chosen = newOpening(ranking, ""), newChosenView(ranking)
 	v.Facts = []fact{{"Method", truncateText(c.Method, 60), ""}, {"Rows", countText(c.RowsUsed), ""}, {"Elapsed", durationText(c.Timing.Wall), ""}}
 	v.Curves, err = drawChartViews(errorChart(ranking))

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// fontFamilies are fonts of nearly the same widths as the Go fonts, by which textMeasurer measures.
+// fontFamilies are fonts with nearly the same widths as the Go fonts, with which textMeasurer measures text.
 const fontFamilies = `Liberation Sans, Arial, Helvetica, Arimo, sans-serif`
 
 // svg is a canvas that writes SVG. An SVG file has light colours. An SVG in the page has CSS classes, because the
@@ -30,7 +30,7 @@ func newFileSVG(width, height float64) *svg {
 	return s
 }
 
-// newInlineSVG begins an SVG for the page. label describes it for readers who cannot see it.
+// newInlineSVG begins an SVG for the page. label describes the picture for readers who cannot see it.
 func newInlineSVG(width, height float64, class, label string) *svg {
 	s := &svg{classes: cssClasses()}
 	fmt.Fprintf(&s.b, `<svg class="%s" role="img" aria-label="%s" viewBox="0 0 %s %s">`, html.EscapeString(class), html.EscapeString(label), svgNumber(width), svgNumber(height))

@@ -17,12 +17,12 @@ type rankingView struct {
 	Rows, Rest []rankRow // rows shown at first, and rows shown after unfolding
 	Total      string
 	More       string // number of rows not shown at all
-	Adds       bool   // if set, bars show how much a feature lowers the error, else its score
-	Explained  bool
-	Stands     bool
-	Missing    bool // some features have missing values
-	Column     bool // positions in the input are known
-	Lower      bool
+	Adds       bool   // a bar shows how much the feature lowers the error, otherwise its score
+	Explained  bool   // the explained shares are known
+	Stands     bool   // it is known which features each chosen feature represents
+	Missing    bool   // some features have missing values
+	Column     bool   // positions in the input are known
+	Lower      bool   // lower scores are better
 }
 
 type rankRow struct {
@@ -42,8 +42,8 @@ type rankRow struct {
 	Column        stream.Position
 }
 
-// newRankingView makes the table. Bars show how much a feature lowers the error, or its score relative to the largest
-// score.
+// newRankingView makes the table. The bar of a feature shows how much the feature lowers the error, or the ratio of its
+// score to the largest score.
 func newRankingView(s *stream.Selection, groups []featureGroup) *rankingView {
 	v := &rankingView{Total: countText(int64(len(s.Selected))), Lower: s.LowerIsBetter, Stands: groups != nil}
 	bars := make([]float64, len(s.Selected))
@@ -93,16 +93,17 @@ func newRankingView(s *stream.Selection, groups []featureGroup) *rankingView {
 	return v
 }
 
-// barWidth returns the width of the bar of a share, in percent. It is empty if x is NaN or infinite. Because of
-// rounding a share may exceed 1.
-func barWidth(x float64) string {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
+// barWidth returns the width of the bar for a share, in percent. A share above 1, due to rounding errors, counts as 1.
+// The result is empty if share is NaN or infinite.
+func barWidth(share float64) string {
+	if math.IsNaN(share) || math.IsInf(share, 0) {
 		return ""
 	}
-	return fmt.Sprintf("%.1f", 100*min(max(x, 0), 1))
+	return fmt.Sprintf("%.1f", 100*min(max(share, 0), 1))
 }
 
-// scoreFormatter formats all scores with the same number of decimals if five digits suffice for the smaller ones.
+// scoreFormatter returns a function that formats scores. All scores get the same number of decimals, unless the scores
+// in list are very small, very large or very different in size.
 func scoreFormatter(list []stream.Selected) func(float64) string {
 	lo, hi := math.Inf(1), 0.0
 	for _, f := range list {
@@ -122,7 +123,7 @@ func scoreFormatter(list []stream.Selected) func(float64) string {
 	}
 }
 
-// sortKey formats a number for the script that sorts tables. An empty key comes last.
+// sortKey formats a number for the script that sorts tables. NaN and ±Inf give an empty key, which comes last.
 func sortKey(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
@@ -217,14 +218,14 @@ func newMaskView(s *stream.Selection) (*maskView, error) {
 	return v, nil
 }
 
-// mergeKey returns the common legend of v and of earlier masks, whose legend is rest, or nil for the first mask. It
-// keeps the ends of the grey scale only if they are the same for all masks.
-func (v *maskView) mergeKey(rest *maskView) *maskView {
+// mergeLegend returns the common legend of mask v and the earlier masks. earlier is the legend of the earlier masks, or
+// nil if v is the first mask. The legend has the ends of the grey scale only if they are the same for all masks.
+func (v *maskView) mergeLegend(earlier *maskView) *maskView {
 	key := &maskView{Chosen: "chosen pixels", Low: v.Low, High: v.High}
-	if v.LeftOut != "" || rest != nil && rest.LeftOut != "" {
+	if v.LeftOut != "" || earlier != nil && earlier.LeftOut != "" {
 		key.LeftOut = "without a feature: constant or left out"
 	}
-	if rest != nil && (rest.Low != v.Low || rest.High != v.High) {
+	if earlier != nil && (earlier.Low != v.Low || earlier.High != v.High) {
 		key.Low, key.High = "", ""
 	}
 	return key

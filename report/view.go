@@ -37,7 +37,7 @@ type pageView struct {
 	Sections []sectionView
 }
 
-// sectionView is one document.
+// sectionView is the section of the page about one document.
 type sectionView struct {
 	ID, Name, File, Kind, Lead string
 	Folded                     bool // the section is folded, because there are several documents of its kind
@@ -50,12 +50,12 @@ type sectionView struct {
 	Run      []fact
 	Options  []fact
 	Inputs   listView[inputView]
-	LeftOut  listView[leftView]
+	LeftOut  listView[leftOutView]
 	Mask     *maskView
 	Curves   []chartView // the error, the scores, a measure over k
 	Ranking  *rankingView
 	Groups   *groupsView
-	Alike    *alikeView
+	Alike    *correlationsView
 	Missing  *missingView
 	Progress []chartView // convergence
 	Heat     *heatView
@@ -65,18 +65,18 @@ type sectionView struct {
 
 type fact struct{ Name, Value, Note string }
 
-// listView is the shown part of a list, and the number of entries not shown.
+// listView is the part of a list that the page shows, and a text with the number of entries that it does not show.
 type listView[T any] struct {
 	Shown []T
 	More  string
 }
 
-func newListView[T, V any](list []T, most int, view func(T) V) listView[V] {
+func newListView[T, V any](list []T, maxShown int, view func(T) V) listView[V] {
 	var v listView[V]
-	for _, x := range list[:min(most, len(list))] {
+	for _, x := range list[:min(maxShown, len(list))] {
 		v.Shown = append(v.Shown, view(x))
 	}
-	if n := len(list) - most; n > 0 {
+	if n := len(list) - maxShown; n > 0 {
 		v.More = countText(int64(n))
 	}
 	return v
@@ -86,7 +86,7 @@ func identity[T any](x T) T { return x }
 
 type inputView struct{ Path, Rows, Bytes, Fingerprint string }
 
-type leftView struct{ Name, Why string }
+type leftOutView struct{ Name, Why string }
 
 // chartView is a chart at two widths; the page shows one of them.
 type chartView struct {
@@ -98,7 +98,7 @@ type chartView struct {
 
 type legendItem struct{ Class, Name string }
 
-// chartView draws c for the page. The text in the SVG is escaped by svg.
+// chartView draws c for the page. The canvas svg escapes the text in the SVG.
 func (c *describedChart) chartView() (chartView, error) {
 	v := chartView{Title: c.Title, Notes: c.notes}
 	for _, f := range []struct {
@@ -135,7 +135,7 @@ func drawChartViews(list ...*describedChart) ([]chartView, error) {
 	return views, nil
 }
 
-// heatView is a table of shares. The CSS classes h0 to h10 are the colours of cells.
+// heatView is a heat map as a table of the page. The CSS classes h0 to h10 are the colours of cells.
 type heatView struct {
 	RowHead, Head string
 	Columns       []string

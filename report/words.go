@@ -65,7 +65,7 @@ func gridUnit(g *stream.Grid) string {
 	return "feature"
 }
 
-func chosenText(s *stream.Selection) string {
+func chosenCountText(s *stream.Selection) string {
 	ofAll := fmt.Sprintf(" of %s features", countText(int64(s.Features)))
 	if !s.HasGroups() {
 		return countText(int64(len(s.Selected))) + ofAll

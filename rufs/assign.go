@@ -8,22 +8,22 @@ import (
 )
 
 const (
-	// stiffness is ζ, the weight of GᵀG = I, in units of the curvature of the other terms.
+	// stiffness is the factor by which ζ, the weight of GᵀG = I, exceeds the curvature of the other terms.
 	stiffness = 100
-	// assignSteps bounds the gradient steps of one round.
+	// assignSteps is the largest number of gradient steps in one round.
 	assignSteps = 200
-	// settledShare ends the steps: the last step is at most this share of the first step's length.
+	// settledShare: the steps end when a step is at most this share of the first step's length.
 	settledShare = 1e-9
 	// stepLength is the length of a step in units of 1/ζ. The penalty's curvature is between 2ζ and 3ζ if GᵀG is near
-	// I, so that steps of this length neither overshoot nor amplify rounding errors. With the step lengths of Barzilai
-	// and Borwein the objective falls by 0.3 % more in a round, but they turned a difference of 1e-15 in the data into
-	// a difference of 3e-2 in G.
+	// I. So steps of this length neither overshoot nor amplify rounding errors. With the step lengths of Barzilai and
+	// Borwein the objective fell by 0.3 % more in a round, but a difference of 1e-15 in the data became a difference of
+	// 3e-2 in G.
 	stepLength = 0.25
-	// fallShare is the least share of the fall predicted by the gradient that a step must achieve.
+	// fallShare: the objective must fall by at least this share of the fall that the gradient predicts for a step.
 	fallShare = 1e-4
 )
 
-// clusterStep lowers the objective by changing G, n×c, over G ≥ 0.
+// clusterStep lowers the objective by changing G, n×c, with all entries at least 0.
 //
 // The residuals are computed without the rows of X: ‖x_i − g_iF‖² = ‖x_i‖² − 2g_i·(XFᵀ)_i + g_iFFᵀg_iᵀ.
 type clusterStep struct {
@@ -33,7 +33,7 @@ type clusterStep struct {
 	r, gg  []float64              // scratch space for G − AG and GᵀG − I
 }
 
-// objectiveAt returns the objective at g without β‖W‖₂,₁. It writes the gradient to gradient unless this is nil.
+// objectiveAt returns the objective at g without the term β‖W‖₂,₁. If gradient is not nil, it receives the gradient.
 func (p *clusterStep) objectiveAt(g, gradient []float64) float64 {
 	n, c := p.n, p.c
 	total := p.sumRows(n, func(i int) float64 {
@@ -72,7 +72,7 @@ func (p *clusterStep) objectiveAt(g, gradient []float64) float64 {
 	return total
 }
 
-// descendGradient takes projected gradient steps from g, which it updates. It halves a step that lowers it too little.
+// descendGradient updates g by projected gradient steps. It halves steps that lower the objective too little.
 func (p *clusterStep) descendGradient(g []float64) {
 	size := len(g)
 	gradient, after, step, next := make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)
@@ -97,7 +97,7 @@ func (p *clusterStep) descendGradient(g []float64) {
 				break
 			}
 		}
-		if share <= 1e-10 { // rounding hides any further decrease
+		if share <= 1e-10 { // rounding errors exceed any further decrease
 			return
 		}
 		copy(g, next)
@@ -107,8 +107,8 @@ func (p *clusterStep) descendGradient(g []float64) {
 
 func euclideanNorm(x []float64) float64 { return math.Sqrt(kernel.Dot(x, x)) }
 
-// sumRows adds up value(i) over n rows. The sums of runs of consecutive rows are added in order, so that the bits do
-// not depend on the number of workers.
+// sumRows adds up value(i) over n rows. It first sums runs of consecutive rows, and then adds these sums in order, so
+// that the bits do not depend on the number of workers.
 func (p *problem) sumRows(n int, value func(i int) float64) (total float64) {
 	parts := make([]float64, (n+rows.RunRows-1)/rows.RunRows)
 	rows.EachRun(p.workers, n, func(run, from, to int) {

@@ -6,12 +6,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// centreSweeps is the number of times that the objective is minimized in each row of F for one set of weights.
+// centreSweeps is the number of sweeps over the rows of F with one set of weights. A sweep minimizes row by row.
 const centreSweeps = 5
 
-// updateCentres lowers Σ√(‖x_i − g_iF‖² + ε) over F ≥ 0. Up to a constant, weighted squares with the weights 1/(2·norm)
-// of the previous F are an upper bound of the sum. Their minimum in one row of F has a closed form while the other rows
-// are fixed.
+// updateCentres lowers Σ√(‖x_i − g_iF‖² + ε) over F ≥ 0. It weighs the squares ‖x_i − g_iF‖² by 1/(2·norm), with the
+// norms of the previous F. Up to a constant, the weighted sum of squares is an upper bound of the objective. Its
+// minimum in one row of F has a closed form if the other rows are fixed.
 func (p *problem) updateCentres() {
 	c, d := p.c, p.d
 	xf := p.rowProducts(p.f)
@@ -32,7 +32,7 @@ func (p *problem) updateCentres() {
 	gg, gx := kernel.RowMajor(make([]float64, c*c), c, c, c), kernel.RowMajor(make([]float64, c*d), c, d, d)
 	kernel.Gemm(p.team, 1, weighted.Trans(), p.g, gg)
 	kernel.Gemm(p.team, 1, weighted.Trans(), p.x, gx)
-	const run = 256 // number of features of a task; features are independent
+	const run = 256 // number of features in a task; features are independent of each other
 	kernel.Each(p.workers, (d+run-1)/run, func(t int) {
 		from, to := t*run, min(d, (t+1)*run)
 		for range centreSweeps {

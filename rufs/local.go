@@ -8,20 +8,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// predictor is the n×n matrix A with k entries a row, the weights with which the nearest rows predict each row.
+// predictor is the n×n matrix A. Row i has k weights, with which the k nearest rows predict the clusters of row i.
 type predictor struct {
 	n, k   int
 	index  []int32   // n×k
 	weight []float64 // n×k
-	// columnEntries[columnStart[j]:columnStart[j+1]] are the entries of column j, ascending. The number of an entry is
-	// i·k + e for entry e of row i.
+	// columnEntries[columnStart[j]:columnStart[j+1]] has the numbers of the entries in column j, ascending. Entry e of
+	// row i has the number i·k + e.
 	columnStart   []int
 	columnEntries []int32
 }
 
-// newPredictor computes a regression on the k nearest rows of each row. The clusters g near row x_i are modelled as b +
-// wᵀ(x − x_i), with the ridge ρ‖w‖². Then the prediction for the row is b = 1ᵀQg/1ᵀQ1 with Q = (K + ρI)⁻¹, where K are
-// the products of the neighbours' differences from x_i and ρ is their mean square. It costs k²/2 products of rows.
+// newPredictor computes the weights by a regression on the k nearest rows of each row, which near lists. The cluster
+// values g of rows x near row x_i are modelled as b + wᵀ(x − x_i), with the ridge penalty ρ‖w‖². Then the prediction
+// for x_i is b = 1ᵀQg/1ᵀQ1 with Q = (K + ρI)⁻¹. K has the products of the neighbours' differences from x_i, and ρ is
+// the mean square of these differences. It costs k²/2 products of rows for each row.
 func newPredictor(workers int, x kernel.Matrix[float64], near []rows.Neighbour, k int) (*predictor, error) {
 	n, d := x.Rows, x.Cols
 	l := &predictor{n: n, k: k, index: make([]int32, n*k), weight: make([]float64, n*k), columnStart: make([]int, n+1), columnEntries: make([]int32, n*k)}
@@ -56,7 +57,7 @@ func newPredictor(workers int, x kernel.Matrix[float64], near []rows.Neighbour, 
 				}
 				mean += a.Data[p*k+p] / float64(k)
 			}
-			if mean == 0 { // equal rows are predicted by their mean
+			if mean == 0 { // the prediction is then the mean of the equal rows
 				mean = 1
 			}
 			for p := range k {
@@ -99,7 +100,7 @@ func (l *predictor) subtractPredictions(workers int, dst, g []float64, c int) {
 	})
 }
 
-// addTransposed adds f·(r − Aᵀr) to dst, both n×c: with r = g − Ag the sum is f·Lg.
+// addTransposed adds f·(r − Aᵀr) to dst, both n×c. If r is g − Ag, this adds f·Lg.
 func (l *predictor) addTransposed(workers int, f float64, dst, r []float64, c int) {
 	rows.EachRun(workers, l.n, func(_, from, to int) {
 		for j := from; j < to; j++ {

@@ -10,15 +10,15 @@ import (
 
 // Options sets the objective and the conditions for stopping. A zero field means its default.
 type Options struct {
-	Nu, Alpha, Beta float64 // weights; default 1, negative means 0 (for β almost 0)
-	Neighbors       int     // number of rows in a row's regression; default 5, at most all other rows
-	Clusters        int     // c; default 10, at most the number of rows
+	Nu, Alpha, Beta float64 // ν, α and β; default 1, negative means 0 (for β almost 0)
+	Neighbors       int     // number of neighbours that predict a row; default 5, at most all other rows
+	Clusters        int     // c, the number of clusters; default 10, at most the number of rows
 	MaxIter         int     // number of rounds; default 30
 	Tol             float64 // relative change of the objective at which to stop; default 1e-4, negative never stops early
 	Seed            uint64  // seed of k-means
 	Threads         int     // 0 means GOMAXPROCS; the answer does not depend on it
 	Progress        func(iteration int, objective float64)
-	// Stages saves the state of a run for a restart; nil saves nothing.
+	// Stages saves the state of a run, so that it can be restarted; nil saves nothing.
 	Stages stream.Stages
 }
 
@@ -28,7 +28,7 @@ const (
 	defaultClusters  = 10
 	defaultMaxIter   = 30
 	defaultTol       = 1e-4
-	// leastBeta is the share of α that replaces β = 0, as least squares of dependent features have no unique solution.
+	// leastBeta replaces β = 0, as a share of α, because least squares with dependent features have no unique solution.
 	leastBeta = 1e-9
 )
 

@@ -8,15 +8,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
-// panelSize is the number of rows or features that are weighted at a time.
+// panelSize is the number of rows or features that are multiplied by their weights at a time.
 const panelSize = 256
 
-// updateProjection lowers α‖XW − G‖₂,₁ + β‖W‖₂,₁ by changing W. With the weights u_i = 1/(2‖x_iW − g_i‖) and v_j =
-// 1/(2‖w_j‖) of the previous W, both smoothed, it solves the least squares problem
+// updateProjection lowers α‖XW − G‖₂,₁ + β‖W‖₂,₁ by changing W. It weighs row i by u_i = 1/(2‖x_iW − g_i‖) and feature
+// j by v_j = 1/(2‖w_j‖), with smoothed norms of the previous W, and solves the least squares problem
 //
 //	(αXᵀUX + βV)W = αXᵀUG,
 //
-// of order d, or, if there are fewer rows than features, of order n,
+// which has order d. If there are fewer rows than features, it solves the equivalent problem of order n,
 //
 //	W = V⁻¹XᵀY/β,   (XV⁻¹Xᵀ/β + U⁻¹/α)Y = G.
 func (p *problem) updateProjection(u, v []float64) error {
@@ -99,7 +99,7 @@ func (p *problem) solveByRows(a kernel.Matrix[float64], u, v []float64) error {
 	return nil
 }
 
-func (p *problem) normWeights() (u, v []float64) {
+func (p *problem) computeNormWeights() (u, v []float64) {
 	c := p.c
 	u, v = make([]float64, p.n), make([]float64, p.d)
 	xw := p.fittedClusters()

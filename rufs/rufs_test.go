@@ -195,7 +195,7 @@ func TestStepsLowerTheDefinition(t *testing.T) {
 			last = value
 		}
 		for range 4 {
-			must.Do(t, p.updateProjection(p.normWeights()))
+			must.Do(t, p.updateProjection(p.computeNormWeights()))
 			check("W")
 			p.newClusterStep().descendGradient(p.g.Data)
 			check("G")
@@ -242,7 +242,7 @@ func TestProjectIsLeastSquares(t *testing.T) {
 		x := blobs(shape[0], shape[1], 4)
 		n, d := shape[0], shape[1]
 		p := started(t, x, Options{Clusters: 3, Alpha: 2, Beta: 0.5})
-		u, v := p.normWeights()
+		u, v := p.computeNormWeights()
 		m, right := rowstest.ZeroRows(d, d), rowstest.ZeroRows(d, p.c)
 		for j := range d {
 			for l := range d {

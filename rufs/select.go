@@ -37,8 +37,8 @@ type problem struct {
 	squares         []float64              // ‖x_i‖²
 	neighbours      *predictor
 	g, f, w         kernel.Matrix[float64] // n×c, c×d, d×c
-	// Constants that smooth the norms of rows of X, G and W: 1e-8 of a row's mean square. For W it is the mean square
-	// that the rows have if all features contribute equally.
+	// Smoothing constants ε for the norms of rows of X, G and W. Each is 1e-8 of a row's mean square. For W it is the
+	// mean square that rows of W have if all features contribute equally.
 	epsilonX, epsilonG, epsilonW float64
 	zeta                         float64   // weight of GᵀG = I
 	objectives                   []float64 // at the start, and after each round
@@ -62,11 +62,11 @@ func Bytes(n int64, d int, opt Options) int64 {
 }
 
 // Select ranks the features of the n×d rows of x, row-major, which it does not change. It needs [Bytes] of memory. The
-// search for neighbours costs 2·n²·d flops in float32, and a round costs n·d·min(n, d) flops and about 40·n·c² flops
-// for products of clusters.
+// search for neighbours costs 2·n²·d flops in float32. A round costs about n·d·min(n, d) flops, and about 40·n·c² flops
+// for products with the c clusters.
 //
-// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for rows that are all equal, the
-// context's, or wrap an error of packages cluster and linalg.
+// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for rows that are all equal, the context's
+// error, or an error that wraps an error of packages cluster and linalg.
 func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 		}
 		p.objectives = []float64{p.totalObjective()}
 	default:
-		p.setShapes()
+		p.setMatrixShapes()
 	}
 	return p.runRounds(ctx, opt, stage)
 }
@@ -104,7 +104,7 @@ func (p *problem) savedState() []any {
 	return []any{&p.c, &p.g.Data, &p.f.Data, &p.w.Data, &p.squares, &p.epsilonX, &p.epsilonG, &p.epsilonW, &p.zeta, &p.objectives}
 }
 
-func (p *problem) setShapes() {
+func (p *problem) setMatrixShapes() {
 	p.g = kernel.RowMajor(p.g.Data, p.n, p.c, p.c)
 	p.f = kernel.RowMajor(p.f.Data, p.c, p.d, p.d)
 	p.w = kernel.RowMajor(p.w.Data, p.d, p.c, p.c)
@@ -124,7 +124,7 @@ func (p *problem) startFromClusters(ctx context.Context, opt Options) error {
 		}
 	}
 	p.g.Data, p.f.Data, p.w.Data = make([]float64, p.n*p.c), make([]float64, p.c*p.d), make([]float64, p.d*p.c)
-	p.setShapes()
+	p.setMatrixShapes()
 	p.squares = make([]float64, p.n)
 	var total float64
 	for i, k := range groups.Labels {
@@ -139,7 +139,7 @@ func (p *problem) startFromClusters(ctx context.Context, opt Options) error {
 	const share = 1e-8
 	p.epsilonX = share * total / float64(p.n)
 	p.epsilonG = share * float64(p.c) / float64(p.n)
-	// XW is approximately G, so that ‖X‖²·‖W‖²/d is about c.
+	// XW approximates G, so ‖X‖²·‖W‖²/d is about c.
 	p.epsilonW = share * float64(p.c) / total
 	kernel.Gemm(p.team, 1, p.g.Trans(), p.x, p.f)
 	for i, v := range p.f.Data {
@@ -148,11 +148,11 @@ func (p *problem) startFromClusters(ctx context.Context, opt Options) error {
 	ff := kernel.RowMajor(make([]float64, p.c*p.c), p.c, p.c, p.c)
 	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), ff)
 	curvature := p.nu
-	for k := range p.c { // as for a row of typical length
+	for k := range p.c { // curvature for a row of typical length
 		curvature = max(curvature, ff.Data[k*p.c+k]/math.Sqrt(total/float64(p.n)))
 	}
 	p.zeta = stiffness * max(curvature, p.alpha*math.Sqrt(float64(p.n)/float64(p.c)))
-	// The weights if all rows of G, and all rows of W, have the same length.
+	// These are the weights if all rows of XW − G, and all rows of W, have the same length.
 	u := slices.Repeat([]float64{0.5 / math.Sqrt(float64(p.c)/float64(p.n))}, p.n)
 	v := slices.Repeat([]float64{0.5 / math.Sqrt(float64(p.c)/total)}, p.d)
 	return p.updateProjection(u, v)
@@ -180,7 +180,7 @@ func (p *problem) runRounds(ctx context.Context, opt Options, stage stream.Stage
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := p.updateProjection(p.normWeights()); err != nil {
+		if err := p.updateProjection(p.computeNormWeights()); err != nil {
 			return nil, err
 		}
 		p.newClusterStep().descendGradient(p.g.Data)
@@ -190,8 +190,8 @@ func (p *problem) runRounds(ctx context.Context, opt Options, stage stream.Stage
 		if opt.Progress != nil {
 			opt.Progress(t, value)
 		}
-		// Squared residuals are differences of sums of squares, with errors of 1e-15 of these sums. So norms that are
-		// as small as the smoothing constants have errors of 1e-11.
+		// Squared residuals are differences of sums of squares, and have errors of 1e-15 of these sums. If a norm is as
+		// small as its smoothing constant, its error is 1e-11.
 		if allowed := 1e-10 * math.Abs(last); !(value-last <= allowed) {
 			r.Rose = &method.Rise{Iteration: t, From: last, To: value, Allowed: allowed}
 			break

@@ -14,7 +14,7 @@ func BenchmarkFurther(b *testing.B) {
 	const d, m = 784, 1000
 	g := rowstest.BuildGraph(sample(4000, d, m, 3, 8))
 	for _, constraint := range []Constraint{Identity, Scatter} {
-		e := must.Get(newEngine(g, Options{Constraint: constraint}.WithDefaults(d)))(b)
+		e := must.Get(newSettingSolver(g, Options{Constraint: constraint}.WithDefaults(d)))(b)
 		must.Do(b, e.loadAlpha(b.Context(), 1))
 		b.Run(fmt.Sprintf("alpha/d=%d/m=%d/%v", d, m, constraint), func(b *testing.B) {
 			for b.Loop() {

@@ -24,7 +24,7 @@ func TestEdges(t *testing.T) {
 		g := rowstest.BuildGraph(x, z)
 		for _, constraint := range []Constraint{Identity, Scatter} {
 			for _, l := range []int{1, d} {
-				for _, gamma := range []float64{0, 1, 1e12, largestWeight} {
+				for _, gamma := range []float64{0, 1, 1e12, maxWeight} {
 					name := fmt.Sprintf("d %d %v l %d γ %v", d, constraint, l, gamma)
 					r := mustSelect(t, g, Options{Constraint: constraint, Clusters: l, Gamma: gamma, NoPenalty: gamma == 0})
 					if len(r.Order) != d || len(r.Scores) != d || r.Rose != nil {
@@ -172,7 +172,7 @@ func TestBytes(t *testing.T) {
 	for _, opt := range []Options{{Constraint: Identity}, {}, {Method: FUFS}} {
 		opt.Iterations = 2
 		before := rowstest.HeapBytes()
-		e := must.Get(newEngine(g, opt.WithDefaults(g.D)))(t)
+		e := must.Get(newSettingSolver(g, opt.WithDefaults(g.D)))(t)
 		must.Do(t, e.loadAlpha(t.Context(), 1))
 		if _, err := e.solveGamma(t.Context(), 1); err != nil {
 			t.Fatalf("solving with γ = 1: %v", err)

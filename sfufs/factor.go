@@ -5,8 +5,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// inverseFactor writes L⁻¹ of A = LLᵀ to x, which must be zero. It is n×n and lower triangular. It holds a copy of A
-// during the computation. The error wraps [linalg.ErrNotPositiveDefinite].
+// inverseFactor writes L⁻¹ to x, A = LLᵀ being the Cholesky factorization of a. x must be n×n and zero, and becomes
+// lower triangular. It holds a copy of A during the computation. The error wraps [linalg.ErrNotPositiveDefinite].
 func inverseFactor(team *kernel.Team, a, x kernel.Matrix[float64]) error {
 	var c linalg.Cholesky
 	if err := c.Factor(team, a); err != nil {

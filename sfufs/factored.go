@@ -11,24 +11,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// factoredForm is M if features outnumber the n rows and G = RᵀR is a factor. R = X̃ has the rows themselves:
+// factoredForm is M if features outnumber the n rows and G = RᵀR is a factor. The rows of R = X̃ are the rows of the
+// table:
 //
 //	M(α) = RᵀTR,  T = αL(L + αI)⁻¹ = α/(1+α)·[I − αB(αI + N)⁻¹Bᵀ],
 //
 // by Woodbury's identity for L = I − BBᵀ and N = I − BᵀB as in matrix.go. Likewise XᵀLX = RᵀLR. M + γQ is the sum of a
-// diagonal matrix and one of low rank, and so is G/u + ρI: see [linalg.LowRank]. Without the metric G/u + ρI the rows
-// must be orthogonal, and R is rotated to its principal axes, which leaves G unchanged.
+// diagonal matrix and a matrix of low rank, and so is G/u + ρI: see [linalg.LowRank]. Under WᵀW = I, i.e. without the
+// metric G/u + ρI, the rows of R must be orthogonal. So R is rotated to its principal axes, which leaves G unchanged.
 type factoredForm struct {
 	d, l    int
 	team    *kernel.Team
 	graph   *anchor.Graph
 	b       kernel.Matrix[float64] // B, n×m
-	a       *linalg.LowRank
+	a       *linalg.LowRank        // M + γQ, with the metric under Scatter
 	eig     *linalg.Smallest
 	scatter bool
 }
 
-func newFactored(g *anchor.Graph, team *kernel.Team, opt Options) (*factoredForm, error) {
+func newFactoredForm(g *anchor.Graph, team *kernel.Team, opt Options) (*factoredForm, error) {
 	f := &factoredForm{d: g.D, l: opt.Clusters, team: team, graph: g, scatter: opt.Constraint == Scatter}
 	n := g.G.Rank
 	if f.scatter {
@@ -80,7 +81,7 @@ func (f *factoredForm) smoothFactor(method Method, alpha float64) (share float64
 	return alpha / (1 + alpha), h, nil
 }
 
-func (f *factoredForm) middleMatrix(share float64, h kernel.Matrix[float64]) kernel.Matrix[float64] {
+func (f *factoredForm) smoothingMatrix(share float64, h kernel.Matrix[float64]) kernel.Matrix[float64] {
 	n := f.b.Rows
 	t := kernel.RowMajor(make([]float64, n*n), n, n, n)
 	kernel.Syrk(f.team, -share, h.Trans(), t)
@@ -106,7 +107,7 @@ func (f *factoredForm) loadMatrix(ctx context.Context, method Method, alpha floa
 		k.norm, k.noise = f.a.TopEigenvalue(), roundingNoise(f.l, f.d, f.a.TopWithoutMetric())/ridge
 		return k, nil
 	}
-	t := f.middleMatrix(share, h)
+	t := f.smoothingMatrix(share, h)
 	if err := f.a.SetMiddle(t); err != nil {
 		return k, fmt.Errorf("sfufs: %w", err)
 	}
@@ -118,7 +119,7 @@ func (f *factoredForm) loadMatrix(ctx context.Context, method Method, alpha floa
 	return k, nil
 }
 
-func (f *factoredForm) minimizeCost(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error) {
+func (f *factoredForm) minimizeCost(gamma float64, q []float64, warm kernel.Matrix[float64]) (*wUpdate, error) {
 	d, l := f.d, f.l
 	var diagonal []float64
 	if q != nil {
@@ -132,13 +133,13 @@ func (f *factoredForm) minimizeCost(gamma float64, q []float64, warm kernel.Matr
 	if err != nil {
 		return nil, fmt.Errorf("sfufs: %w", err)
 	}
-	u := &update{w: make([]float64, d*l), basis: e.Basis, size: f.a.Norm()}
+	u := &wUpdate{w: make([]float64, d*l), basis: e.Basis, matrixNorm: f.a.Norm()}
 	kernel.Copy(kernel.RowMajor(u.w, d, l, l), f.a.Vectors(e.Vectors).Trans())
 	u.fillBounds(e, d, l, f.a.Times)
 	return u, nil
 }
 
-func (f *factoredForm) costOf(u *update) float64 {
+func (f *factoredForm) costOf(u *wUpdate) float64 {
 	length := u.basis.Rows
 	rows := kernel.RowMajor(make([]float64, f.l*length), f.l, length, length)
 	kernel.Copy(rows, u.basis.Sub(0, 0, length, f.l).Trans())

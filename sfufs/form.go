@@ -9,14 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// matrixForm is the matrix M of a Graph in the form that the iterations use. Under [Scatter] it is M/u.
+// matrixForm is the matrix M of a Graph, or M/u under [Scatter], stored in the form that the iterations use.
 type matrixForm interface {
-	// loadMatrix makes M(α), or XᵀLX, and returns its norms.
+	// loadMatrix computes M(α), or XᵀLX for FUFS, and returns its norms.
 	loadMatrix(ctx context.Context, method Method, alpha float64) (matrixNorms, error)
-	// minimizeCost finds the W that minimizes Tr(Wᵀ(M + γ·diag(q))W). If q is nil, it means 0.
-	minimizeCost(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error)
+	// minimizeCost finds the W that minimizes Tr(Wᵀ(M + γ·diag(q))W). If q is nil, it means 0. The search starts from
+	// the basis warm, if it is not empty.
+	minimizeCost(gamma float64, q []float64, warm kernel.Matrix[float64]) (*wUpdate, error)
 	// costOf returns Tr(WᵀMW).
-	costOf(u *update) float64
+	costOf(u *wUpdate) float64
 	// inverseDiagonal returns the diagonal of (M + τI)⁻¹ up to a factor, under WᵀW = I.
 	inverseDiagonal(tau float64) ([]float64, error)
 }
@@ -30,12 +31,12 @@ type matrixNorms struct {
 
 func newForm(g *anchor.Graph, team *kernel.Team, opt Options) (matrixForm, error) {
 	if g.G.IsFactor() {
-		return newFactored(g, team, opt)
+		return newFactoredForm(g, team, opt)
 	}
-	return newInFull(g, team, opt)
+	return newFullForm(g, team, opt)
 }
 
-// fullForm is M as d×d numbers.
+// fullForm has M in full, as d×d numbers.
 type fullForm struct {
 	d, l    int
 	team    *kernel.Team
@@ -46,10 +47,10 @@ type fullForm struct {
 	scatter *scatterReduction // nil under WᵀW = I
 }
 
-func newInFull(g *anchor.Graph, team *kernel.Team, opt Options) (*fullForm, error) {
+func newFullForm(g *anchor.Graph, team *kernel.Team, opt Options) (*fullForm, error) {
 	d, l := g.D, opt.Clusters
 	s := &fullForm{
-		d: d, l: l, team: team, costs: newCosts(g, team),
+		d: d, l: l, team: team, costs: newCostMatrix(g, team),
 		m: make([]float64, d*d), a: make([]float64, d*d),
 		eig: linalg.NewSmallest(team, d, l, linalg.EigenOptions{}),
 	}
@@ -57,7 +58,7 @@ func newInFull(g *anchor.Graph, team *kernel.Team, opt Options) (*fullForm, erro
 		return s, nil
 	}
 	var err error
-	s.scatter, err = newScatter(s, g.G.Sym)
+	s.scatter, err = newScatterReduction(s, g.G.Sym)
 	return s, err
 }
 
@@ -68,8 +69,8 @@ func (s *fullForm) loadMatrix(ctx context.Context, method Method, alpha float64)
 	k.noise = roundingNoise(s.l, s.d, columnNorm(s.m, s.d))
 	if s.scatter != nil {
 		s.scatter.reduceMatrix(s)
-		k.norm = columnNorm(s.scatter.reduce, s.d)
-		k.noise /= s.scatter.unit * ridge // for M/u, and for columns of W of length √(1/ρ)
+		k.norm = columnNorm(s.scatter.reducedM, s.d)
+		k.noise /= s.scatter.unit * ridge // for M/u, and because columns of W may have length √(1/ρ)
 		return k, nil
 	}
 	k.norm = columnNorm(s.m, s.d)
@@ -79,7 +80,7 @@ func (s *fullForm) loadMatrix(ctx context.Context, method Method, alpha float64)
 	return k, nil
 }
 
-// roundingNoise bounds the change of the cost of l directions by the rounding of an M of the given norm.
+// roundingNoise bounds the change of Tr(WᵀMW) by the rounding of M, for W of l columns and an M of the given norm.
 func roundingNoise(l, d int, norm float64) float64 {
 	return float64(l) * math.Sqrt(float64(d)) * 0x1p-52 * norm
 }

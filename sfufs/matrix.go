@@ -26,31 +26,31 @@ import (
 //
 //	CᵀNY = Yᵀ(αI + N)NY = α·YᵀNY + (NY)ᵀ(NY).
 //
-// The left form costs one product and the right form two, and the right form rounds no worse: ‖αY‖ + ‖NY‖ ≤ 2‖C‖. Only
-// G − CᵀC still cancels, with an error of about 2⁻⁵³‖G‖. So if the graph explains nearly all of a direction of X, the
+// CᵀNY, which is used, costs one product, and the last form of it two. CᵀNY rounds no worse: ‖αY‖ + ‖NY‖ ≤ 2‖C‖. Only G
+// − CᵀC still cancels, with an error of about 2⁻⁵³‖G‖. So if the graph explains nearly all of a direction of X, the
 // cost of that direction is known only to this error.
 
 // panelColumns is the number of columns of Y in memory at a time. It is wide enough for the products to run at full
 // speed, and needs 4 MB for 2,000 anchors.
 const panelColumns = 256
 
-// costMatrix makes the matrix of a Graph for any α.
+// costMatrix computes M of a Graph for any α.
 type costMatrix struct {
-	graph *anchor.Graph
-	team  *kernel.Team
-	c     kernel.Matrix[float64] // m×d
-	base  []float64              // G − CᵀC, d×d, upper triangle; nil until needed
-	n     []float64              // N, m×m; nil until needed
-	y, ny []float64              // panels of Y and NY, m×panel
-	chol  linalg.Cholesky
+	graph     *anchor.Graph
+	team      *kernel.Team
+	c         kernel.Matrix[float64] // m×d
+	projected []float64              // G − CᵀC, d×d, upper triangle; nil until needed
+	n         []float64              // N, m×m; nil until needed
+	y, ny     []float64              // panels of Y and NY, m×panel
+	chol      linalg.Cholesky
 }
 
-func newCosts(g *anchor.Graph, team *kernel.Team) *costMatrix {
+func newCostMatrix(g *anchor.Graph, team *kernel.Team) *costMatrix {
 	return &costMatrix{graph: g, team: team, c: kernel.RowMajor(g.C, g.M, g.D, g.D)}
 }
 
-// costsBytes returns the size of a costMatrix, without the Graph and the panels of the team.
-func costsBytes(d, m int, method Method) int64 {
+// costMatrixBytes returns the memory of a costMatrix, without the Graph and the packed panels of matrix products.
+func costMatrixBytes(d, m int, method Method) int64 {
 	size := 8 * int64(d) * int64(d)
 	if method == SFUFS {
 		size += 8*int64(m)*int64(m) + linalg.CholeskyBytes(m) + 16*int64(m)*int64(min(panelColumns, d))
@@ -60,22 +60,22 @@ func costsBytes(d, m int, method Method) int64 {
 
 // projectedLaplacian returns the upper triangle of XᵀLX = G − CᵀC.
 func (c *costMatrix) projectedLaplacian() []float64 {
-	if c.base == nil {
+	if c.projected == nil {
 		d := c.graph.D
-		c.base = make([]float64, d*d)
-		copy(c.base, c.graph.G.Sym)
-		kernel.Syrk(c.team, -1, c.c.Trans(), kernel.RowMajor(c.base, d, d, d))
+		c.projected = make([]float64, d*d)
+		copy(c.projected, c.graph.G.Sym)
+		kernel.Syrk(c.team, -1, c.c.Trans(), kernel.RowMajor(c.projected, d, d, d))
 	}
-	return c.base
+	return c.projected
 }
 
-// matrixTo writes the matrix of one setting, symmetric in full, to dst, d×d. SFUFS costs m³/3 + 4·m²·d + m·d² flops
-// and, the first time, m·d² more. FUFS costs only the m·d² of the first time.
+// matrixTo writes M for one method and α, symmetric in full, to dst, d×d. SFUFS costs m³/3 + 4·m²·d + m·d² flops, and
+// m·d² flops more in the first call. FUFS costs only the m·d² flops of the first call.
 func (c *costMatrix) matrixTo(ctx context.Context, dst []float64, method Method, alpha float64) error {
 	d := c.graph.D
 	copy(dst, c.projectedLaplacian())
 	if method == SFUFS {
-		if err := c.addSmooth(ctx, dst, alpha); err != nil {
+		if err := c.addSmoothTerm(ctx, dst, alpha); err != nil {
 			return err
 		}
 		for i := range d {
@@ -89,8 +89,8 @@ func (c *costMatrix) matrixTo(ctx context.Context, dst []float64, method Method,
 	return nil
 }
 
-// addSmooth adds CᵀNY to the upper triangle of dst, and leaves the lower one undefined.
-func (c *costMatrix) addSmooth(ctx context.Context, dst []float64, alpha float64) error {
+// addSmoothTerm adds CᵀNY to the upper triangle of dst, and leaves the lower one undefined.
+func (c *costMatrix) addSmoothTerm(ctx context.Context, dst []float64, alpha float64) error {
 	d, m := c.graph.D, c.graph.M
 	if c.n == nil {
 		c.n = make([]float64, m*m)
@@ -135,7 +135,7 @@ func Matrix(ctx context.Context, g *anchor.Graph, opt Options) ([]float64, error
 	opt = opt.WithDefaults(g.D)
 	if g.G.IsFactor() {
 		opt.Constraint = Identity
-		f, err := newFactored(g, kernel.NewTeam(opt.Threads), opt)
+		f, err := newFactoredForm(g, kernel.NewTeam(opt.Threads), opt)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +146,7 @@ func Matrix(ctx context.Context, g *anchor.Graph, opt Options) ([]float64, error
 		return f.a.ToFull().Data, nil
 	}
 	m := make([]float64, g.D*g.D)
-	if err := newCosts(g, kernel.NewTeam(opt.Threads)).matrixTo(ctx, m, opt.Method, opt.Alpha); err != nil {
+	if err := newCostMatrix(g, kernel.NewTeam(opt.Threads)).matrixTo(ctx, m, opt.Method, opt.Alpha); err != nil {
 		return nil, err
 	}
 	return m, nil

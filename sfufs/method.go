@@ -67,7 +67,7 @@ func (m *configuredMethod) Options(o *method.Options) {
 	m.stopping.Declare(o, "50", "1e-4", "falls")
 }
 
-// newOptions returns the options for d features. If there are several weights, it uses the first.
+// newOptions returns the options for d features, with the first α and γ if there are several.
 func (m *configuredMethod) newOptions(d, threads int) Options {
 	opt := Options{
 		Method: m.kind, Clusters: min(m.clusters, d), Tol: m.stopping.Tol, MaxIter: m.stopping.Most, Threads: threads,
@@ -110,8 +110,8 @@ func (r *Result) toRanking() *method.Ranking {
 	return out
 }
 
-// recordSettings returns the settings and the warnings about them. Settings that a path does not vary have their
-// defaults filled in.
+// recordSettings returns the settings for the report, and the warnings about them. Settings that the user has not given
+// have their defaults.
 func (m *configuredMethod) recordSettings(e *method.Evidence, opt Options) (map[string]any, []stream.Text) {
 	d := e.Graph.D
 	opt = opt.WithDefaults(d)

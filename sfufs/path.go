@@ -11,10 +11,10 @@ import (
 // Grid contains the settings of a [Path]. Values may be in any order and may repeat.
 type Grid struct {
 	Alpha []float64 // empty means Options.Alpha; FUFS does not use it
-	Gamma []float64 // empty means Options.Gamma; a 0 here is 0
+	Gamma []float64 // empty means Options.Gamma; a 0 in the list means no penalty
 }
 
-// Setting is one point of the grid.
+// Setting is one point of the grid, and its result.
 type Setting struct {
 	Alpha, Gamma float64 // Alpha is 0 for FUFS
 	Result       *Result
@@ -29,7 +29,7 @@ func (g Grid) validateFor(d int, opt Options) error {
 		faults.Addf("fufs has no alpha to vary")
 	}
 	for _, v := range g.Alpha {
-		checkWeight(&faults, "{alpha}", v, leastAlpha)
+		checkWeight(&faults, "{alpha}", v, minAlpha)
 	}
 	for _, v := range g.Gamma {
 		checkWeight(&faults, "{gamma}", v, 0)
@@ -37,7 +37,7 @@ func (g Grid) validateFor(d int, opt Options) error {
 	return faults.Err("")
 }
 
-// distinctSorted returns the distinct values of x in ascending order. If x is empty, it returns only otherwise.
+// distinctSorted returns the distinct values of x in ascending order, or the value otherwise if x is empty.
 func distinctSorted(x []float64, otherwise float64) []float64 {
 	if len(x) == 0 {
 		return []float64{otherwise}
@@ -47,17 +47,17 @@ func distinctSorted(x []float64, otherwise float64) []float64 {
 	return slices.Compact(x)
 }
 
-// Path solves a grid of settings from one Graph, by rising α, then γ. M is made once for each α, and so is W(1) under
-// WᵀW = I. Nothing else passes from one setting to the next, so that every Result equals the result of [Select], bit
-// for bit. It needs as much memory as Select ([Bytes]). opt has the options that the grid does not vary. Errors are
-// the same as in Select.
+// Path solves a grid of settings from one Graph, in the order of rising α, then γ. M is computed once for each α, and
+// so is W(1) under WᵀW = I. Nothing else is passed from one setting to the next, so that every Result equals the result
+// of [Select], bit for bit. It needs as much memory as Select ([Bytes]). opt has the options that the grid does not
+// vary. Errors are the same as in Select.
 func Path(ctx context.Context, g *anchor.Graph, grid Grid, opt Options) ([]Setting, error) {
 	if err := grid.validateFor(g.D, opt); err != nil {
 		return nil, err
 	}
 	opt = opt.WithDefaults(g.D)
 	alphas, gammas := distinctSorted(grid.Alpha, opt.Alpha), distinctSorted(grid.Gamma, opt.Gamma)
-	e, err := newEngine(g, opt)
+	e, err := newSettingSolver(g, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,9 @@ type Result struct {
 	// Objective is Tr(WᵀMW) + γ·Σ √(‖wᵢ‖² + ε) after each update of W.
 	Objective []float64
 	Converged bool         // whether the relative change fell to Tol
-	Rose      *method.Rise // nil if the objective never rose, as it should
+	Rose      *method.Rise // a rise of the objective beyond rounding, which indicates a fault; nil if there was none
 	Costless  []int        // features whose own cost M_ii is nearly 0, under WᵀW = I
-	Gap       float64      // (λ_{l+1} − λ_l)/‖A‖ of the last eigenproblem; +Inf for l = d
+	Gap       float64      // (λ_{l+1} − λ_l)/‖A‖, A being the matrix of the last eigenproblem; +Inf for l = d
 	Warnings  []string     // for the user
 
 	Ties method.Ties // ties of Order: norms that count as equal, see [rankFeatures]
@@ -24,8 +24,8 @@ type Result struct {
 // Iterations returns the number of updates of W.
 func (r *Result) Iterations() int { return len(r.Objective) }
 
-// Norms that differ by less than these, relative and absolute, count as equal. The fixtures of an independent
-// implementation allow 1e-7, and the eigenvectors' own error in a row that γQ keeps small is about 1e-13.
+// Norms count as equal if they differ by at most tieShare of the larger one plus tieFloor. The fixtures of an
+// independent implementation allow 1e-7, and the eigenvectors' own error in a row that γQ keeps small is about 1e-13.
 const (
 	tieShare = 1e-7
 	tieFloor = 1e-12

@@ -25,7 +25,7 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err
 	}
-	e, err := newEngine(g, opt.WithDefaults(g.D))
+	e, err := newSettingSolver(g, opt.WithDefaults(g.D))
 	if err != nil {
 		return nil, err
 	}
@@ -35,13 +35,13 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 	return e.solveGamma(ctx, e.opt.Gamma)
 }
 
-// Bytes bounds the memory of Select and Path for a Graph of d features and m anchors, without the Graph and the
-// results (about 24·d bytes a setting). In numbers, M, the matrix of the eigenproblem, the eigensolver's two matrices,
-// and G − CᵀC need 5·d². Scatter needs three more matrices and their scratch, or two for a while at the start. SFUFS
-// also needs 2·m² for N and its factor, and two panels. The packed panels of products are added.
+// Bytes bounds the memory of Select and Path for a Graph of d features and m anchors, without the Graph and the results
+// (about 24·d bytes a setting). M, the matrix of the eigenproblem, the eigensolver's two matrices, and G − CᵀC have
+// 5·d² numbers. Scatter needs three more such matrices and their scratch, or two for a while at the start. SFUFS also
+// needs 2·m² numbers for N and its factor, and two panels. The packed panels of products are added.
 //
-// If G is a factor, rank is its number of rows and not 0. The memory is then for a [linalg.LowRank] and the
-// eigensolver, for RRᵀ, B and H, and for the matrices W.
+// If G is a factor, rank is its number of rows; otherwise it is 0. With a factor the memory is for a [linalg.LowRank]
+// and the eigensolver, for RRᵀ, B and H, and for the matrices W.
 func Bytes(d, m, rank int, opt Options) int64 {
 	opt = opt.WithDefaults(d)
 	if rank > 0 {
@@ -64,23 +64,23 @@ func Bytes(d, m, rank int, opt Options) int64 {
 		wide = max(d, m)
 	}
 	return bytes + linalg.SmallestBytes(d, opt.Clusters, linalg.EigenOptions{}) +
-		costsBytes(d, m, opt.Method) + kernel.TeamBytes(wide, wide)
+		costMatrixBytes(d, m, opt.Method) + kernel.TeamBytes(wide, wide)
 }
 
-// engine solves settings of one Graph, one after the other.
-type engine struct {
+// settingSolver solves settings of one Graph, one after the other.
+type settingSolver struct {
 	opt    Options // with defaults
 	solver *solver
-	// These fields are for WᵀW = I and the current α: W(1), whether other W cost as little, and the first Q if more
-	// than l directions cost nothing.
-	first       *update
-	isOneOfMany bool
-	spread      []float64
+	// These fields are for WᵀW = I and the current α: W(1), whether other W cost as little as W(1), and the first Q if
+	// more than l directions cost nothing.
+	firstUpdateAtAlpha *wUpdate
+	isFirstAmbiguous   bool
+	startQ             []float64
 	// costless are the features whose M_ii is nearly 0, for the current α.
 	costless []int
 }
 
-func newEngine(g *anchor.Graph, opt Options) (*engine, error) {
+func newSettingSolver(g *anchor.Graph, opt Options) (*settingSolver, error) {
 	d, m := g.D, g.M
 	cross := m * d
 	if g.G.IsFactor() && g.C == nil {
@@ -94,17 +94,17 @@ func newEngine(g *anchor.Graph, opt Options) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &engine{opt: opt, solver: &solver{d: d, l: opt.Clusters, form: f}}, nil
+	return &settingSolver{opt: opt, solver: &solver{d: d, l: opt.Clusters, form: f}}, nil
 }
 
 // loadAlpha makes M(α) and everything else that depends on α alone.
-func (e *engine) loadAlpha(ctx context.Context, alpha float64) error {
+func (e *settingSolver) loadAlpha(ctx context.Context, alpha float64) error {
 	s := e.solver
 	var err error
 	if s.matrixNorms, err = s.form.loadMatrix(ctx, e.opt.Method, alpha); err != nil {
 		return err
 	}
-	e.first, e.isOneOfMany, e.spread, e.costless = nil, false, nil, nil
+	e.firstUpdateAtAlpha, e.isFirstAmbiguous, e.startQ, e.costless = nil, false, nil, nil
 	var sum float64
 	for _, v := range s.diagonal {
 		sum += v
@@ -117,9 +117,9 @@ func (e *engine) loadAlpha(ctx context.Context, alpha float64) error {
 	return nil
 }
 
-// solveGamma minimizes for one γ. Only the matrix of the current α is reused for the next γ, so that the result of a
-// setting does not depend on earlier settings.
-func (e *engine) solveGamma(ctx context.Context, gamma float64) (*Result, error) {
+// solveGamma minimizes the objective for one γ and the current α. Only M of the current α and, under WᵀW = I, W(1) are
+// reused for the next γ, so that the result of a setting does not depend on earlier settings.
+func (e *settingSolver) solveGamma(ctx context.Context, gamma float64) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -134,49 +134,49 @@ func (e *engine) solveGamma(ctx context.Context, gamma float64) (*Result, error)
 	r.Scores = last.norm
 	r.Order, r.Ties = rankFeatures(last.norm)
 	r.Costless = e.costless
-	if last.size > 0 { // false for γ = 0 if nothing varies
-		r.Gap = last.gap / last.size
+	if last.matrixNorm > 0 { // false for γ = 0 if nothing varies
+		r.Gap = last.eigenvalueGap / last.matrixNorm
 	}
 	e.addWarnings(r, last, gamma)
 	return r, nil
 }
 
-// firstUpdate returns W(1), which is the minimum for Q = I. If several W are minimal, it uses the Q of the mean over
-// all of them.
-func (e *engine) firstUpdate(gamma float64) (*update, error) {
+// firstUpdate returns W(1), which is the minimum for Q = I. If the minimum is not unique, it uses the Q of the mean
+// norms over all minima (see meanNorms).
+func (e *settingSolver) firstUpdate(gamma float64) (*wUpdate, error) {
 	s := e.solver
 	cold := kernel.Matrix[float64]{}
 	if e.opt.Constraint == Scatter {
 		return s.form.minimizeCost(gamma, slices.Repeat([]float64{1}, s.d), cold)
 	}
-	if e.first == nil {
-		// γI would shift all eigenvalues alike, and M would lose digits.
+	if e.firstUpdateAtAlpha == nil {
+		// γQ = γI is left out: it would only shift all eigenvalues alike, and M would lose digits.
 		var err error
-		if e.first, err = s.form.minimizeCost(0, nil, cold); err != nil {
+		if e.firstUpdateAtAlpha, err = s.form.minimizeCost(0, nil, cold); err != nil {
 			return nil, err
 		}
-		e.spread = nil
-		e.isOneOfMany = !e.first.isDetermined(s.norm)
-		if e.isOneOfMany && e.first.next <= nullShare*s.norm && s.norm > 0 {
+		e.startQ = nil
+		e.isFirstAmbiguous = !e.firstUpdateAtAlpha.isDetermined(s.norm)
+		if e.isFirstAmbiguous && e.firstUpdateAtAlpha.nextEigenvalue <= nullShare*s.norm && s.norm > 0 {
 			norm, err := s.meanNorms()
 			if err != nil {
 				return nil, err
 			}
-			e.spread = make([]float64, s.d)
-			qOf(e.spread, norm)
+			e.startQ = make([]float64, s.d)
+			fillQ(e.startQ, norm)
 		}
 	}
-	if e.spread != nil && gamma > 0 {
-		return s.form.minimizeCost(gamma, e.spread, cold)
+	if e.startQ != nil && gamma > 0 {
+		return s.form.minimizeCost(gamma, e.startQ, cold)
 	}
-	return e.first, nil
+	return e.firstUpdateAtAlpha, nil
 }
 
-// costlessShare is the share of the mean M_ii below which a feature counts as costless. The spread of such a feature
-// is a thousandth of an average feature's.
+// costlessShare is the share of the mean M_ii up to which a feature counts as costless. The spread of such a feature is
+// a thousandth of the spread of an average feature.
 const costlessShare = 1e-6
 
-func (e *engine) addWarnings(r *Result, last *update, gamma float64) {
+func (e *settingSolver) addWarnings(r *Result, last *wUpdate, gamma float64) {
 	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
 	l := e.solver.l
 	if n := len(r.Costless); n > 0 {
@@ -184,17 +184,17 @@ func (e *engine) addWarnings(r *Result, last *update, gamma float64) {
 			n, e.featureNames(r.Costless))
 	}
 	switch {
-	case e.spread != nil && gamma > 0:
-		warn("more than %d directions cost nothing, as where features outnumber rows: started from the mean of all choices", l)
-	case e.isOneOfMany:
+	case e.startQ != nil && gamma > 0:
+		warn("more than %d directions cost nothing, as when features outnumber rows: the iteration started from the mean of all choices", l)
+	case e.isFirstAmbiguous:
 		warn("eigenvalues %d and %d of the matrix are equal to rounding: the start is one of many", l, l+1)
 	}
-	if !last.isDetermined(e.solver.norm) && (last != e.first || !e.isOneOfMany) {
+	if !last.isDetermined(e.solver.norm) && (last != e.firstUpdateAtAlpha || !e.isFirstAmbiguous) {
 		warn("eigenvalues %d and %d of the last update are equal to rounding: another W costs as little and may rank otherwise; try another number of dimensions", l, l+1)
 	}
 }
 
-func (e *engine) featureNames(list []int) string {
+func (e *settingSolver) featureNames(list []int) string {
 	var names []string
 	for _, i := range list[:min(5, len(list))] {
 		if e.opt.Names != nil {

@@ -129,14 +129,14 @@ func TestObjectiveFalls(t *testing.T) {
 func TestRiseIsReported(t *testing.T) {
 	x, z := sample(60, 12, 8, 3, 1)
 	opt := Options{Constraint: Identity, Clusters: 2, Gamma: 100}.WithDefaults(12)
-	e := must.Get(newEngine(rowstest.BuildGraph(x, z), opt))(t)
+	e := must.Get(newSettingSolver(rowstest.BuildGraph(x, z), opt))(t)
 	must.Do(t, e.loadAlpha(t.Context(), 1))
 	settled := must.Get(e.solveGamma(t.Context(), opt.Gamma))(t)
 	q := make([]float64, 12)
 	for i, s := range settled.Scores {
 		q[i] = 0.5 / math.Sqrt(s*s+epsilon)
 	}
-	first := must.Get(e.solver.form.minimizeCost(opt.Gamma, q, e.first.basis))(t)
+	first := must.Get(e.solver.form.minimizeCost(opt.Gamma, q, e.firstUpdateAtAlpha.basis))(t)
 	good := slices.Clone(first.norm)
 	slices.Reverse(first.norm)
 	r, last, err := e.solver.iterateFrom(t.Context(), first, opt.Gamma, opt)

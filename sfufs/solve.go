@@ -13,37 +13,37 @@ import (
 // epsilon keeps Q finite if a row of W vanishes: Q_ii = 0.5/√(‖wᵢ‖² + ε), eq. (3.1).
 const epsilon = 1e-8
 
-// update has W after one iteration.
-type update struct {
+// wUpdate has W after an iteration, and bounds of its accuracy.
+type wUpdate struct {
 	w    []float64 // d×l row-major
 	norm []float64 // ‖wᵢ‖
-	// next is an upper bound on λ_{l+1} from the solver's extra vectors, or +Inf for l = d. gap is its distance from
-	// λ_l.
-	next, gap float64
-	size      float64 // the largest norm of a column of the eigenproblem's matrix
-	slack     float64 // bound on the amount by which rounding may have raised Tr(WᵀAW) above its minimum
-	basis     kernel.Matrix[float64]
+	// nextEigenvalue is an upper bound on the eigenvalue λ_{l+1} from the solver's extra vectors, or +Inf for l = d.
+	// eigenvalueGap is its distance from λ_l.
+	nextEigenvalue, eigenvalueGap float64
+	matrixNorm                    float64                // the largest norm of a column of the eigenproblem's matrix
+	costSlack                     float64                // bound on the amount by which rounding may have raised Tr(WᵀAW) above its minimum
+	basis                         kernel.Matrix[float64] // the solver's vectors, from which the next update starts
 }
 
-// knownShare is the largest relative error of the row norms of W at which a ranking is meaningful.
-const knownShare = 1e-4
+// maxNormError is the largest relative error of the row norms of W at which a ranking is meaningful.
+const maxNormError = 1e-4
 
-// isDetermined reports whether the row norms of W are known to knownShare. By Davis and Kahan, the space of the l
-// vectors rotates at most by the error of M divided by the gap after them. M is known at best to about √d·2⁻⁵² of its
-// norm. γQ does not count: it is large only in rows in which W has vanished, and only on the diagonal.
-func (u *update) isDetermined(normM float64) bool {
+// isDetermined reports whether the row norms of W are known to maxNormError. By Davis and Kahan, the space of the l
+// eigenvectors rotates at most by the error of M divided by the gap after them. M is known at best to about √d·2⁻⁵² of
+// its norm. γQ does not count: it is large only on the diagonal, in rows in which W has vanished.
+func (u *wUpdate) isDetermined(normM float64) bool {
 	d, l := float64(len(u.norm)), float64(len(u.w)/len(u.norm))
-	return math.Sqrt(d*l)*0x1p-52*normM <= knownShare*u.gap
+	return math.Sqrt(d*l)*0x1p-52*normM <= maxNormError*u.eigenvalueGap
 }
 
-// solver minimizes Tr(WᵀAW) with A = M + γQ under one constraint. It reuses its memory.
+// solver minimizes Tr(WᵀAW) with A = M + γQ under one constraint. It reuses the memory of its form.
 type solver struct {
 	d, l int
 	form matrixForm
 	matrixNorms
 }
 
-func (s *fullForm) minimizeCost(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error) {
+func (s *fullForm) minimizeCost(gamma float64, q []float64, warm kernel.Matrix[float64]) (*wUpdate, error) {
 	d, l := s.d, s.l
 	if s.scatter != nil {
 		s.scatter.writeReduced(s, gamma, q)
@@ -58,7 +58,7 @@ func (s *fullForm) minimizeCost(gamma float64, q []float64, warm kernel.Matrix[f
 	if err != nil {
 		return nil, fmt.Errorf("sfufs: %w", err)
 	}
-	u := &update{w: make([]float64, d*l), basis: e.Basis}
+	u := &wUpdate{w: make([]float64, d*l), basis: e.Basis}
 	w := kernel.RowMajor(u.w, d, l, l)
 	if s.scatter != nil {
 		kernel.Gemm(s.team, 1, s.scatter.x.Trans(), e.Vectors, w)
@@ -68,7 +68,7 @@ func (s *fullForm) minimizeCost(gamma float64, q []float64, warm kernel.Matrix[f
 		}
 	}
 	kernel.MirrorUpper(s.team.Threads(), a)
-	u.size = columnNorm(s.a, d)
+	u.matrixNorm = columnNorm(s.a, d)
 	u.fillBounds(e, d, l, func(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 		ax := kernel.RowMajor(make([]float64, x.Rows*d), x.Rows, d, d)
 		kernel.Gemm(s.team, 1, x, a, ax)
@@ -87,13 +87,14 @@ func columnNorm(a []float64, n int) float64 {
 	return norm
 }
 
-// fillBounds fills in the accuracy of the eigenpairs of A, whose size must be set, and the norms of the rows of W. The
-// Rayleigh quotients of the solver's extra vectors bound the gap after the l-th eigenvalue. The error of
-// linalg.Smallest is at most 4·tol + residual, with tol = √d·2⁻⁴⁹, relative to the norm; twice that is allowed.
-func (u *update) fillBounds(e linalg.Eigen, d, l int, times func(x kernel.Matrix[float64]) kernel.Matrix[float64]) {
+// fillBounds sets the norms of the rows of W and the bounds of the accuracy of the eigenpairs of A. u.matrixNorm must
+// be set, and times(X) returns XA. The Rayleigh quotients of the solver's extra vectors bound the gap after the l-th
+// eigenvalue. The error of linalg.Smallest is at most 4·tol + residual, with tol = √d·2⁻⁴⁹, relative to the norm;
+// costSlack allows twice that.
+func (u *wUpdate) fillBounds(e linalg.Eigen, d, l int, times func(x kernel.Matrix[float64]) kernel.Matrix[float64]) {
 	u.norm = rowNorms(u.w, d, l)
-	u.slack = float64(l) * 8 * math.Sqrt(float64(d)) * 0x1p-49 * u.size
-	u.next = math.Inf(1)
+	u.costSlack = float64(l) * 8 * math.Sqrt(float64(d)) * 0x1p-49 * u.matrixNorm
+	u.nextEigenvalue = math.Inf(1)
 	length := e.Basis.Rows
 	guards := kernel.RowMajor(make([]float64, (e.Basis.Cols-l)*length), e.Basis.Cols-l, length, length)
 	kernel.Copy(guards, e.Basis.Sub(0, l, length, guards.Rows).Trans())
@@ -101,37 +102,37 @@ func (u *update) fillBounds(e linalg.Eigen, d, l int, times func(x kernel.Matrix
 	for j := range guards.Rows {
 		x, ax := guards.Data[j*length:(j+1)*length], product.Data[j*length:(j+1)*length]
 		if xx := kernel.Dot(x, x); xx > 0 {
-			u.next = min(u.next, kernel.Dot(x, ax)/xx)
+			u.nextEigenvalue = min(u.nextEigenvalue, kernel.Dot(x, ax)/xx)
 		}
 	}
-	u.gap = max(u.next-e.Values[l-1], 0)
+	u.eigenvalueGap = max(u.nextEigenvalue-e.Values[l-1], 0)
 }
 
-func (s *fullForm) costOf(u *update) float64 {
+func (s *fullForm) costOf(u *wUpdate) float64 {
 	d, l, w := s.d, s.l, u.w
 	mw := make([]float64, d*l)
 	kernel.Gemm(s.team, 1, kernel.RowMajor(s.m, d, d, d), kernel.RowMajor(w, d, l, l), kernel.RowMajor(mw, d, l, l))
 	return kernel.Dot(w, mw)
 }
 
-// qOf writes the diagonal of Q for the row norms of W, eq. (3.1).
-func qOf(q, norm []float64) {
+// fillQ writes the diagonal of Q for the row norms of W, eq. (3.1).
+func fillQ(q, norm []float64) {
 	for i, s := range norm {
 		q[i] = 0.5 / math.Sqrt(s*s+epsilon)
 	}
 }
 
-func (s *solver) iterateFrom(ctx context.Context, first *update, gamma float64, opt Options) (*Result, *update, error) {
+func (s *solver) iterateFrom(ctx context.Context, first *wUpdate, gamma float64, opt Options) (*Result, *wUpdate, error) {
 	r := &Result{}
-	var best *update
+	var best *wUpdate
 	u := first
 	q := make([]float64, s.d)
-	for t := range opt.mostUpdates() {
+	for t := range opt.maxUpdates() {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
 		if t > 0 {
-			qOf(q, best.norm)
+			fillQ(q, best.norm)
 			var err error
 			if u, err = s.form.minimizeCost(gamma, q, best.basis); err != nil {
 				return nil, nil, err
@@ -150,8 +151,8 @@ func (s *solver) iterateFrom(ctx context.Context, first *update, gamma float64, 
 			continue
 		}
 		last := r.Objective[t-1]
-		// The two sums over d rows also round.
-		allowed := u.slack + s.noise + float64(s.d)*0x1p-52*(math.Abs(last)+math.Abs(value))
+		// The sums over d rows in the two objectives also round.
+		allowed := u.costSlack + s.noise + float64(s.d)*0x1p-52*(math.Abs(last)+math.Abs(value))
 		if !(value-last <= allowed) {
 			r.Rose = &method.Rise{Iteration: t + 1, From: last, To: value, Allowed: allowed}
 			r.Converged = false

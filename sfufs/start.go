@@ -7,13 +7,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// nullShare is the cost, as a share of ‖M‖, below which a direction counts as free. M is known to about 1e-14.
+// nullShare is the cost, as a share of ‖M‖, up to which a direction counts as free. M is known to about 1e-14.
 const nullShare = 1e-8
 
-// meanNorms returns the mean ‖wᵢ‖ over all W of directions that cost nothing. It is used if there are more than l such
-// directions, for example if features outnumber rows. In the paper, rounding then chooses W(1). On ORL, with 1,024
-// features of 400 rows, a change of M by 1e-13 gave an entirely different selection. A mean over rotations of the null
-// space does not depend on rounding. With P the projection on that space, the mean of ‖wᵢ‖² is l·P_ii/Tr(P), and
+// meanNorms returns the root mean square of ‖wᵢ‖ over all W whose directions cost nothing. It is used if there are more
+// than l such directions, for example if features outnumber rows. In the paper, rounding then chooses W(1). On ORL,
+// with 1,024 features of 400 rows, a change of M by 1e-13 gave an entirely different selection. A mean over rotations
+// of the null space does not depend on rounding. With P the projection on that space, the mean of ‖wᵢ‖² is
+// l·P_ii/Tr(P), and
 //
 //	P ≈ τ·(M + τI)⁻¹,   τ = nullShare·‖M‖,
 //

@@ -8,10 +8,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// tau is added to S, because S is singular if no row uses some anchor.
+// tau is added to the diagonal of S, which is singular if an anchor is not used by any row.
 const tau = 1e-10
 
-// encoding is E = B_gA, given by its coefficients A, with the factor L of S + τI = LLᵀ.
+// encoding is E = B_gA, represented by its coefficients A. L is the Cholesky factor of S + τI = LLᵀ.
 type encoding struct {
 	team   *kernel.Team
 	m, c   int
@@ -19,7 +19,7 @@ type encoding struct {
 	chol   linalg.Cholesky
 	a, sa  kernel.Matrix[float64] // A and SA, m×c
 	f      kernel.Matrix[float64] // F, m×c
-	target kernel.Matrix[float64] // CWB, m×c, which E approximates
+	target kernel.Matrix[float64] // CWB, m×c: XWB, which E approximates, in terms of anchors
 	room   kernel.Matrix[float64]
 }
 
@@ -36,8 +36,8 @@ func newEncoding(team *kernel.Team, s []float64, m, c int) (*encoding, error) {
 	return e, nil
 }
 
-// maximizeTrace sets A so that E has orthonormal columns and maximizes Tr(AᵀT), T m×c. Â = LᵀA is the polar factor
-// of L⁻¹T. It overwrites T.
+// maximizeTrace sets A so that E has orthonormal columns and Tr(AᵀT) is largest, for T m×c. Then LᵀA is the polar
+// factor of L⁻¹T. It overwrites T.
 func (e *encoding) maximizeTrace(t kernel.Matrix[float64]) error {
 	e.chol.HalfSolveTo(e.team, t, t)
 	p, err := polarFactor(t)
@@ -56,15 +56,15 @@ func (e *encoding) clipNegatives() {
 	}
 }
 
-// takeTurn updates E for a fixed F, and then F. The terms of the objective that depend on A are
+// updateEncoding updates E for a fixed F, and then F. With Â = LᵀA, the terms of the objective that depend on A are
 //
 //	−2Tr(Aᵀ·CWB) + γ‖SA − F‖²,   ‖SA‖² = Tr(ÂᵀLᵀLÂ).
 //
-// LᵀL has the eigenvalues of S, which are at most μ = 1 + τ. Therefore Tr(Âᵀ(LᵀL − μI)Â) is concave and below its
-// tangent at the previous Â, while Tr(ÂᵀÂ) is constant. The remaining problem is to maximize Tr(AᵀT),
+// LᵀL has the eigenvalues of S + τI, which are at most μ = 1 + τ. So Tr(Âᵀ(LᵀL − μI)Â) is concave and below its tangent
+// at the previous Â, while Tr(ÂᵀÂ) is constant. With the tangent in its place, the problem is to maximize Tr(AᵀT),
 //
 //	T = CWB + γS(F + μA − SA).
-func (e *encoding) takeTurn(gamma float64) error {
+func (e *encoding) updateEncoding(gamma float64) error {
 	const mu = 1 + tau
 	for i, v := range e.f.Data {
 		e.room.Data[i] = v + mu*e.a.Data[i] - e.sa.Data[i]
@@ -79,24 +79,24 @@ func (e *encoding) takeTurn(gamma float64) error {
 	return nil
 }
 
-func (e *encoding) turnObjective(gamma float64) float64 {
-	return -2*kernel.Dot(e.a.Data, e.target.Data) + gamma*e.negativeSquares() // −2Tr(Aᵀ·CWB) + γ‖SA − F‖²
+func (e *encoding) encodingObjective(gamma float64) float64 {
+	return -2*kernel.Dot(e.a.Data, e.target.Data) + gamma*e.squaredNegatives() // −2Tr(Aᵀ·CWB) + γ‖SA − F‖²
 }
 
-func (e *encoding) negativeSquares() (sum float64) { // ‖SA − F‖²
+func (e *encoding) squaredNegatives() (sum float64) { // ‖SA − F‖²
 	for i, v := range e.sa.Data {
 		sum += (v - e.f.Data[i]) * (v - e.f.Data[i])
 	}
 	return sum
 }
 
-func (e *encoding) takeTurns(gamma float64, turns int, tol float64) error {
-	last := e.turnObjective(gamma)
+func (e *encoding) iterateEncoding(gamma float64, turns int, tol float64) error {
+	last := e.encodingObjective(gamma)
 	for range turns {
-		if err := e.takeTurn(gamma); err != nil {
+		if err := e.updateEncoding(gamma); err != nil {
 			return err
 		}
-		now := e.turnObjective(gamma)
+		now := e.encodingObjective(gamma)
 		if last-now <= tol*math.Abs(now) {
 			break
 		}

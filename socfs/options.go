@@ -15,12 +15,12 @@ import (
 
 // Options sets the objective and the conditions for stopping. A zero field means its default.
 type Options struct {
-	Lambda   method.Weight // λ; default 0.1 of the λ above which no feature remains at the start
+	Lambda   method.Weight // λ; default 0.1 of the λ above which W = 0 would be best at the start
 	Gamma    float64       // γ; default 100
-	Clusters int           // c; default 10, at most the number of anchors
+	Clusters int           // c, the number of clusters; default 10, at most the number of anchors
 	MaxIter  int           // number of rounds; default 50
-	Inner    int           // number of updates of E and F in a round; default 10
-	Tol      float64       // relative change that ends rounds and updates; default 1e-5, negative never ends early
+	Inner    int           // number of turns of step 1 (E and F) in a round; default 10
+	Tol      float64       // relative change that ends rounds and turns; default 1e-5, negative never ends early
 	Threads  int           // 0 means GOMAXPROCS; the answer does not depend on it
 	Progress func(iteration int, objective float64)
 }
@@ -67,8 +67,8 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Bytes bounds the memory of Select in addition to the Graph of m anchors and d features. If its G is a factor, rank is
-// the rank of the factor, otherwise 0.
+// Bytes bounds the memory of Select in addition to the Graph of m anchors and d features. rank is the number of rows of
+// G if it is a factor, otherwise 0.
 func Bytes(m, d, rank int, opt Options) int64 {
 	opt = opt.WithDefaults()
 	c := min(opt.Clusters, m)

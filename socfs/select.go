@@ -17,9 +17,9 @@ import (
 type Result struct {
 	Order     []int       // all features, by descending norm
 	Ties      method.Ties // ties of Order
-	Scores    []float64   // ‖wᵢ‖ of each feature, for X divided as in the package comment
+	Scores    []float64   // ‖wᵢ‖ of each feature, for X scaled as in the package comment
 	Objective []float64   // after each round
-	Lambda    float64     // the value of λ, also if it was given as a share
+	Lambda    float64     // absolute value of λ, also if it was given as a share
 	Clusters  int         // number of columns of E; fewer than requested if the anchors form fewer groups
 	Converged bool
 	Rose      *method.Rise // nil if the objective never rose
@@ -29,7 +29,7 @@ type Result struct {
 // Select ranks the features of g, which it does not modify. It needs [Bytes] of memory. A round costs a Cholesky
 // factorization of order d, or of order n if G is a factor of n rows, and about 6·m²·c flops for each update of E.
 // Errors are a *stream.UsageError for wrong options, a *stream.DataError for features that are all constant or a graph
-// without clusters, the context's, or wrap an error of package linalg.
+// without clusters, the context's error, or an error that wraps an error of package linalg.
 func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 
 func (s *solver) runRounds(ctx context.Context, opt Options) (*Result, error) {
 	lambda := opt.Lambda.Of(s.largestLambda())
-	if lambda == 0 { // least squares of dependent features have no unique solution
+	if lambda == 0 { // least squares with dependent features have no unique solution
 		lambda = leastShare * s.largestLambda()
 	}
 	if err := s.solveInitial(lambda); err != nil {
@@ -69,8 +69,8 @@ func (s *solver) runRounds(ctx context.Context, opt Options) (*Result, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		s.updateTarget()
-		if err := s.encoding.takeTurns(opt.Gamma, opt.Inner, opt.Tol); err != nil {
+		s.updateEncodingTarget()
+		if err := s.encoding.iterateEncoding(opt.Gamma, opt.Inner, opt.Tol); err != nil {
 			return nil, err
 		}
 		if err := s.updateBasis(); err != nil {
@@ -86,8 +86,8 @@ func (s *solver) runRounds(ctx context.Context, opt Options) (*Result, error) {
 		}
 		if t > 1 {
 			last := r.Objective[t-2]
-			// The objective has products of d, m and c terms, and a solution of equations whose condition λ bounds. Its
-			// error is 1e-9 of the terms, whose sum is at most c and the penalties.
+			// The objective has products of d, m and c terms, and the solution of equations whose condition is bounded
+			// by λ. Its error is 1e-9 of the sum of its terms, which is at most c plus the penalties.
 			allowed := 1e-9 * (float64(s.c) + math.Abs(last))
 			if !(value-last <= allowed) {
 				r.Rose = &method.Rise{Iteration: t, From: last, To: value, Allowed: allowed}
@@ -138,6 +138,6 @@ func newSolver(team *kernel.Team, g *anchor.Graph, f kernel.Matrix[float64]) (*s
 	}
 	s.w = kernel.RowMajor(make([]float64, d*c), d, c, c)
 	s.xe = kernel.RowMajor(make([]float64, d*c), d, c, c)
-	s.updateXE()
+	s.updateFeatureProducts()
 	return s, nil
 }

@@ -254,10 +254,10 @@ func TestEveryRowAnAnchorIsThePaper(t *testing.T) {
 	scaled := newDense(x, z).x[:n]
 	e, w, b := view(f), view(s.w), matrix{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
 	for round := range 4 {
-		s.updateTarget()
+		s.updateEncodingTarget()
 		fit := times(times(scaled, w), b)
 		for range 5 {
-			must.Do(t, s.encoding.takeTurn(2))
+			must.Do(t, s.encoding.updateEncoding(2))
 			e = polarOf(plus(fit, 2, clipped(e)))
 		}
 		must.Do(t, s.updateBasis())

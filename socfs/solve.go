@@ -10,16 +10,17 @@ import (
 )
 
 const (
-	// epsilon keeps D finite if a row of W is 0. Relevant rows have norms of 1e-2 and more, because E has columns of
-	// length 1, which is also the mean length of features.
+	// epsilon keeps D finite if a row of W is 0. Rows of relevant features have norms of 1e-2 and more, because the
+	// columns of E have length 1, which is also the mean length of features.
 	epsilon = 1e-10
-	// leastShare replaces λ = 0, as a share of the λ above which no feature remains.
+	// leastShare replaces λ = 0. It is a share of the λ above which W = 0 would be best at the start.
 	leastShare = 1e-9
-	// inertia is the weight of the previous B. It is far above rounding errors, and too small to affect a norm.
+	// inertia is the weight with which the previous B is added. It is far above rounding errors, and too small to
+	// affect a norm.
 	inertia = 1e-6
 )
 
-// solver is the state of the iteration. All products with X are products with X/√unit.
+// solver is the state of the iteration. All products with X are computed with X/√unit in place of X.
 type solver struct {
 	team     *kernel.Team
 	g        *anchor.Graph
@@ -34,12 +35,12 @@ type solver struct {
 	ridge    *ridge.Solver
 }
 
-func (s *solver) updateXE() {
+func (s *solver) updateFeatureProducts() {
 	clear(s.xe.Data)
 	kernel.Gemm(s.team, 1/math.Sqrt(s.unit), kernel.RowMajor(s.g.C, s.g.M, s.d, s.d).Trans(), s.encoding.a, s.xe)
 }
 
-// largestLambda returns the λ above which W = 0 is best for the E of the start.
+// largestLambda returns the smallest λ for which W = 0 is best with the first E.
 func (s *solver) largestLambda() (most float64) {
 	for i := range s.d {
 		row := s.xe.Data[i*s.c:][:s.c]
@@ -48,7 +49,7 @@ func (s *solver) largestLambda() (most float64) {
 	return most
 }
 
-// solveInitial computes the first W, for D = I/2, which corresponds to rows of norm 1.
+// solveInitial computes the first W, with D = I/2. This is the D of a W whose rows have norm 1.
 func (s *solver) solveInitial(lambda float64) error {
 	for i := range s.root {
 		s.root[i] = math.Sqrt2
@@ -56,7 +57,7 @@ func (s *solver) solveInitial(lambda float64) error {
 	return s.solveProjection(lambda)
 }
 
-func (s *solver) updateTarget() {
+func (s *solver) updateEncodingTarget() {
 	wb := kernel.RowMajor(make([]float64, s.d*s.c), s.d, s.c, s.c)
 	kernel.Gemm(s.team, 1, s.w, s.b, wb)
 	clear(s.encoding.target.Data)
@@ -64,10 +65,10 @@ func (s *solver) updateTarget() {
 }
 
 // updateBasis computes B, the polar factor of WᵀXᵀE. This matrix is rank deficient if the columns of E add up to a
-// constant vector, as indicators of clusters do. Then B is not unique, and rounding errors would decide. To avoid this,
-// a little of the previous B is added. The objective still cannot rise.
+// constant vector, as is the case for indicators of clusters. Then B would not be unique, and rounding errors would
+// decide. Therefore a little of the previous B is added. The objective still cannot rise.
 func (s *solver) updateBasis() error {
-	s.updateXE()
+	s.updateFeatureProducts()
 	t := kernel.RowMajor(make([]float64, s.c*s.c), s.c, s.c, s.c)
 	kernel.Gemm(s.team, 1, s.w.Trans(), s.xe, t)
 	kernel.Axpy(inertia*math.Sqrt(kernel.Dot(t.Data, t.Data)), s.b.Data, t.Data)
@@ -84,8 +85,8 @@ func (s *solver) updateProjection(lambda float64) error {
 	return s.solveProjection(lambda)
 }
 
-// solveProjection computes W = (G + λD)⁻¹XᵀEBᵀ. Its X is divided by √unit. The ridge
-// solver works with the unscaled X and λ·unit, and returns W/√unit, so its result is multiplied by √unit.
+// solveProjection computes W = (G + λD)⁻¹XᵀEBᵀ, for X divided by √unit. The ridge solver uses the unscaled X and
+// λ·unit, and returns W/√unit, so its result is multiplied by √unit.
 func (s *solver) solveProjection(lambda float64) error {
 	if err := s.ridge.SetWeights(s.root, lambda*s.unit); err != nil {
 		return fmt.Errorf("socfs: regression with lambda = %v: %w", lambda, err)
@@ -127,5 +128,5 @@ func (s *solver) totalObjective(lambda, gamma float64) float64 {
 	for _, norm := range s.featureNorms() {
 		value += lambda * math.Sqrt(norm*norm+epsilon)
 	}
-	return value + gamma*s.encoding.negativeSquares()
+	return value + gamma*s.encoding.squaredNegatives()
 }

@@ -11,11 +11,11 @@ import (
 // Score is one of the paper's three ranking functions.
 type Score int
 
-// Ranking functions; see the package comment.
+// Ranking functions φ₂, φ₁ and φ₃ of the package comment.
 const (
-	Phi2 Score = iota // without the trivial eigenvector
-	Phi1              // of all eigenvectors
-	Phi3              // of the leading eigenvectors
+	Phi2 Score = iota // uses all eigenvectors except the trivial one
+	Phi1              // uses all eigenvectors
+	Phi3              // uses the leading eigenvectors
 )
 
 var scoreNames = [...]string{"phi2", "phi1", "phi3"}
@@ -35,7 +35,7 @@ type Options struct {
 	Power int // r of γ(λ) = λʳ; 0 means 1
 	// Clusters is k of φ₃, which uses the eigenvectors 2 to k; 0 means 10.
 	Clusters int
-	// Mean is the mean of each feature in the units of the Graph, for φ₁ and φ₃; nil means that the features are centred.
+	// Mean has the mean of each feature in the units of the Graph, for φ₁ and φ₃. If it is nil, features are centred.
 	Mean    []float64
 	Threads int // 0 means GOMAXPROCS; the answer does not depend on it
 }

@@ -15,22 +15,22 @@ import (
 // Result is a ranking of all d features.
 type Result struct {
 	Order         []int     // all features, best first; features with equal scores in column order
-	Scores        []float64 // d: score of each feature; +Inf for a constant feature, or 0 with φ₃
+	Scores        []float64 // d: score of each feature; for a constant feature +Inf, or 0 with φ₃
 	LowerIsBetter bool
 	Ties          method.Ties // ties of Order
 	Eigenvalues   []float64   // eigenvalues of L that φ₃ uses, ascending
 	Warnings      []string
 }
 
-// Select scores the features of a Graph, which is not modified. It costs 2·r·m²·d flops, or for φ₃ the eigenpairs of an
-// m×m matrix. The error is a *stream.UsageError, a *stream.DataError if all features are constant, or an error of the
-// eigenpairs.
+// Select scores the features of a Graph, which is not modified. For γ(λ) = λʳ, φ₁ and φ₂ cost 2·r·m²·d flops, and φ₃
+// costs the eigenpairs of an m×m matrix. The error is a *stream.UsageError, a *stream.DataError if all features are
+// constant, or an error of the eigenpairs.
 func Select(g *anchor.Graph, opt Options) (*Result, error) {
 	return selectScaled(g, opt, 1)
 }
 
 // selectScaled selects as Select does, for L = unit·(I − BBᵀ). The anchor graph has unit 1. Any other graph has this
-// form with unit 2, because I − A/2 − I/2 is half its Laplacian and (I + A)/2 is positive semidefinite.
+// form with unit 2 and BBᵀ = (I + A)/2, which is positive semidefinite: then 2(I − BBᵀ) = I − A.
 func selectScaled(g *anchor.Graph, opt Options, unit float64) (*Result, error) {
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err
@@ -132,9 +132,9 @@ func (r *Result) scoreLeading(team *kernel.Team, g *anchor.Graph, opt Options, u
 	return nil
 }
 
-// tieTolerance is the relative difference up to which two scores are considered equal. Sums of differently split files
-// differ by rounding errors, which must not affect the ranking. φ₁ and φ₂ are differences of shares of a whole that
-// is 1.
+// tieTolerance is the relative difference up to which two scores are considered equal. If a table is split differently
+// into files, its sums differ by rounding errors, which must not affect the ranking. φ₁ and φ₂ are differences of
+// shares of 1, so their errors are small compared with 1.
 const tieTolerance = 1e-12
 
 func (r *Result) rankScores() {

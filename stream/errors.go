@@ -35,7 +35,7 @@ func (f Faults) Err(prefix string) error {
 }
 
 // DataError reports bad data or a bad file, with the position of the fault and a remedy (exit code 3). Fields that do
-// not apply are zero; RowGroup and Row are -1 if they are unknown.
+// not apply are zero. RowGroup and Row are -1 if they are unknown.
 type DataError struct {
 	Path     string
 	RowGroup int    // zero-based, within the file; -1 unknown
@@ -87,8 +87,9 @@ func (e *DataError) Unwrap() error { return e.Err }
 // retries (exit code 75).
 var ErrTemporary = errors.New("trying again may help")
 
-// Temporary reports whether err is temporary, so that the same request may succeed later. Joined errors are temporary
-// only if all of them are: when a store is available again, a failed clean-up or a full disk remains.
+// Temporary reports whether err is temporary, so that the same request may succeed later. A joined error is temporary
+// only if all of its errors are. If one of them is a failed clean-up or a full disk, for example, it remains when the
+// store is available again.
 func Temporary(err error) bool {
 	for err != nil {
 		marked, ok := err.(interface{ Is(error) bool })
@@ -111,7 +112,7 @@ func Temporary(err error) bool {
 // ErrMissing is wrapped by the DataError with which a Source ends under [MissingError].
 var ErrMissing = errors.New("missing value")
 
-// The options that set a limit, for MemoryError.
+// Options that set a limit, as values of MemoryError.Option.
 const (
 	MemoryLimit = "memory-limit"  // peak resident memory
 	ScratchSize = "max-temp-size" // bytes in scratch files
@@ -120,15 +121,15 @@ const (
 // MemoryError reports a limit that is too low, and the limit that is needed (exit code 4).
 type MemoryError struct {
 	What        string // the work or data that needs the memory or scratch space
-	Need, Limit int64  // bytes
+	Need, Limit int64  // bytes that are needed, and bytes that are allowed
 	Option      string // the option that sets the limit: MemoryLimit if empty, or ScratchSize
-	AtLeast     bool   // more than Need may be needed
+	AtLeast     bool   // Need is only a lower bound
 	Or          Text   // another remedy; may be empty
 }
 
 func (e *MemoryError) Error() string { return e.Spell(nil) }
 
-// OfMemory reports whether the limit is a limit on memory.
+// OfMemory reports whether the exceeded limit is a limit on memory, not on scratch files.
 func (e *MemoryError) OfMemory() bool { return cmp.Or(e.Option, MemoryLimit) == MemoryLimit }
 
 // Spell returns the text of Error with options written by spelling.
@@ -172,7 +173,7 @@ func (e *OutputError) Spell(spelling Spelling) string {
 
 func (e *OutputError) Unwrap() error { return e.Err }
 
-// UnconvergedError reports an iteration that did not converge (exit code 5). Its result is returned all the same.
+// UnconvergedError reports an iteration that did not converge (exit code 5). Its result is returned with the error.
 type UnconvergedError struct{ What string }
 
 func (e *UnconvergedError) Error() string { return e.What }

@@ -5,17 +5,17 @@ import "io"
 // EvaluationSchema names the version of the JSON form of [Evaluation].
 const EvaluationSchema = "ufs-stream/eval/v1"
 
-// Evaluation holds scores of selections, some by clustering. Scores are between 0 and 1. Fields about k-means are set
-// only if there is a label.
+// Evaluation is the result of an evaluation: it compares selections by scores between 0 and 1. Some scores come from
+// clustering the rows by k-means. The fields about k-means are set only if there is a label.
 type Evaluation struct {
 	Schema              string      `json:"schema"`
 	Protocol            string      `json:"protocol,omitempty"`
 	Runs                int         `json:"runs,omitempty"`
-	Restarts            int         `json:"restarts,omitempty"` // of each run
+	Restarts            int         `json:"restarts,omitempty"` // number of k-means restarts in each run
 	Clusters            int         `json:"clusters,omitempty"`
 	Label               string      `json:"label,omitempty"`
-	Scale               string      `json:"scale"`                // of the data that is clustered
-	ReconstructionScale string      `json:"reconstruction_scale"` // of the data that is reconstructed
+	Scale               string      `json:"scale"`                // scale of the data that k-means clusters
+	ReconstructionScale string      `json:"reconstruction_scale"` // scale of the data that the features reconstruct
 	Spherical           bool        `json:"spherical"`
 	Missing             string      `json:"missing"`
 	Seed                uint64      `json:"seed"`
@@ -28,7 +28,7 @@ type Evaluation struct {
 	Inputs              []Input     `json:"inputs"`
 	Results             []Evaluated `json:"results"`
 	Classes             []string    `json:"classes,omitempty"`
-	ClassRows           []int64     `json:"class_rows,omitempty"` // of each class
+	ClassRows           []int64     `json:"class_rows,omitempty"` // number of rows of each class
 	Warnings            []string    `json:"warnings"`
 	Timing              Timing      `json:"timing"`
 	Memory              Memory      `json:"memory"`
@@ -36,8 +36,8 @@ type Evaluation struct {
 	Transfer *Transfer `json:"transfer,omitempty"`
 }
 
-// Evaluated holds the scores of a set of features: the first K of a selection, or a baseline. A score that was not
-// requested or does not apply is absent; an unknown score is null.
+// Evaluated holds the scores of a set of features, which is a baseline or the first K features of a selection. A score
+// that was not requested or does not apply is absent. A score that could not be computed is null.
 type Evaluated struct {
 	Name           string     `json:"name"`
 	Method         string     `json:"method"`
@@ -48,15 +48,15 @@ type Evaluated struct {
 	NMIMax         *Spread    `json:"nmi_max,omitempty"`
 	Purity         *Spread    `json:"purity,omitempty"`
 	ARI            *Spread    `json:"ari,omitempty"`
-	PBest          *Number    `json:"p_nmi,omitempty"`     // Welch's test against the best set of the same k, on nmi_sqrt
+	PBest          *Number    `json:"p_nmi,omitempty"`     // p-value of Welch's test on nmi_sqrt: this set against the best set of the same k
 	Best           *bool      `json:"best,omitempty"`      // this set is the best, or not significantly worse
-	PAll           *Number    `json:"p_nmi_all,omitempty"` // Welch's test against all features
+	PAll           *Number    `json:"p_nmi_all,omitempty"` // p-value of the same test: this set against all features
 	Reconstruction Number     `json:"reconstruction_error"`
 	Redundancy     Number     `json:"redundancy"`
 	Stability      *Stability `json:"stability,omitempty"`
 }
 
-// Spread is the mean of a score over the runs and its standard deviation, with divisor runs − 1.
+// Spread holds the mean and the standard deviation of a score over the runs. The divisor of the variance is runs − 1.
 type Spread struct {
 	Mean Number `json:"mean"`
 	Std  Number `json:"std"`
@@ -66,16 +66,16 @@ type Spread struct {
 type Stability struct {
 	Resamples int    `json:"resamples"`
 	Jaccard   Number `json:"jaccard"`
-	Nogueira  Number `json:"nogueira"` // corrected for chance
+	Nogueira  Number `json:"nogueira"` // index of Nogueira, Sechidis and Brown, which is 0 for random selections
 }
 
-// ClusterScore is one score of the clusterings. Spread is nil if there is no such score.
+// ClusterScore is one of the scores of k-means clusterings. Spread is nil if it was not computed.
 type ClusterScore struct {
-	Field, Title, About string // name in JSON, and texts for people
+	Field, Title, About string // name in JSON, short title, and explanation
 	*Spread
 }
 
-// ClusterScores lists the scores of the clusterings, always all of them.
+// ClusterScores lists all scores of the clusterings, whether they were computed or not.
 func (e *Evaluated) ClusterScores() []ClusterScore {
 	return []ClusterScore{
 		{"acc", "ACC", "clustering accuracy under the best matching of clusters to classes", e.ACC},

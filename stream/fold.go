@@ -6,40 +6,40 @@ import (
 	"time"
 )
 
-// Adder is a statistic that grows by chunks. Add must not refer to the chunk after it returns, and leaves the statistic
-// unchanged if it fails.
+// Adder is a statistic to which chunks of rows are added. Add must not keep references to the chunk after it returns.
+// If it fails, the statistic must be unchanged.
 type Adder interface {
 	Add(*Chunk) error
 }
 
-// Meter counts the work of a run during the run. All fields may be read at any time; a nil *Meter counts nothing.
+// Meter counts the work of a run while it runs. All fields may be read at any time. A nil *Meter counts nothing.
 type Meter struct {
-	Rows       atomic.Int64 // rows folded, dropped rows included
+	Rows       atomic.Int64 // rows added by Fold, including rows that were dropped
 	Bytes      atomic.Int64 // bytes read from the input
 	Decode     atomic.Int64 // busy nanoseconds of decoding, all workers together
-	Accumulate atomic.Int64 // busy nanoseconds inside Adders (wall time of the fold's steps)
-	Busy       Busy         // by part
+	Accumulate atomic.Int64 // nanoseconds that Fold spent in Adders, as elapsed time
+	Busy       Busy         // time of all threads, by part of the work
 
-	// Traffic with object stores.
-	Fetched  atomic.Int64 // bytes of answers' bodies, including failed requests
+	// Traffic with object stores:
+	Fetched  atomic.Int64 // bytes received in the bodies of answers, including failed requests
 	Requests atomic.Int64 // requests sent, including retries
 	Retries  atomic.Int64 // requests sent again
 }
 
-// FoldOptions sets the rows and callbacks of Fold; with the zero value Fold folds all rows.
+// FoldOptions sets the rows that Fold reads, and a callback. With the zero value Fold reads all rows.
 type FoldOptions struct {
 	Range Range  // rows to fold; zero means all
 	Meter *Meter // nil counts nothing
-	// Next resumes an interrupted fold: the position of the first row to fold, as After received it. Zero folds from
-	// the beginning.
+	// Next resumes an interrupted fold. It is the position of the first row to add, as After received it. Zero means to
+	// fold from the beginning.
 	Next int64
-	// After is called after every chunk has been added, with the position after the block's last row. An error of After
-	// ends the fold. After may be nil.
+	// After is called after a chunk has been added to every adder, with the position after the block's last row. If it
+	// returns an error, the fold ends. After may be nil.
 	After func(next int64) error
 }
 
-// Fold passes the chunks of src to every adder, in order, and stops at the first error. Sums are rounded in the order
-// of the blocks, so two folds of the same source give the same bits.
+// Fold adds the chunks of src to every adder, in order, and stops at the first error. The order of additions, and so
+// the rounding of sums, is fixed. Therefore two folds of the same source give the same bits.
 func Fold(ctx context.Context, src Source, opt FoldOptions, adders ...Adder) error {
 	if !opt.Range.All() && opt.Range.From == opt.Range.To {
 		return nil
@@ -57,7 +57,7 @@ func Fold(ctx context.Context, src Source, opt FoldOptions, adders ...Adder) err
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if c.Start < opt.Next { // folded before the interruption
+		if c.Start < opt.Next { // added before the interruption
 			continue
 		}
 		start := time.Now()
@@ -79,7 +79,7 @@ func Fold(ctx context.Context, src Source, opt FoldOptions, adders ...Adder) err
 	return ctx.Err()
 }
 
-// remainingRange returns the part of r that begins with the last cut at or before next.
+// remainingRange returns the part of r from the last cut at or before position next.
 func remainingRange(cuts []int64, r Range, next int64) Range {
 	if r.All() {
 		r.To = cuts[len(cuts)-1]

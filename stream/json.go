@@ -17,8 +17,8 @@ func encodeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// decodeJSON reads one JSON value into v. It refuses data after the value. It also refuses a schema, which is a field
-// of v, that is not in the list wanted, which begins with the newest schema.
+// decodeJSON reads one JSON value into v, and refuses any data after it. schema points to the field of v with the name
+// of the schema. decodeJSON refuses the value unless this name is in wanted, the accepted schemas, newest first.
 func decodeJSON(r io.Reader, v any, schema *string, wanted ...string) error {
 	text, err := readText(r)
 	if err == nil {
@@ -42,8 +42,8 @@ func decodeJSON(r io.Reader, v any, schema *string, wanted ...string) error {
 	return nil
 }
 
-// readText reads r to its end. The content of a bytes.Buffer is not copied, because a second copy of a long document
-// would use much memory.
+// readText reads r to its end. If r is a bytes.Buffer it does not copy the content, because a copy of a long document
+// would need much memory.
 func readText(r io.Reader) ([]byte, error) {
 	if b, ok := r.(*bytes.Buffer); ok {
 		return b.Bytes(), nil
@@ -58,10 +58,10 @@ func PlainJSON(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &kind):
-		what, _, _ := strings.Cut(kind.Value, " ") // digits follow the kind if it is a number
+		what, _, _ := strings.Cut(kind.Value, " ") // a number follows its kind and a space
 		place := "a value"
 		if kind.Field != "" {
-			place = kind.Field[strings.LastIndex(kind.Field, ".")+1:] // the fields before the last may be Go types
+			place = kind.Field[strings.LastIndex(kind.Field, ".")+1:] // earlier fields of the path may be Go types
 		}
 		return &jsonError{fmt.Sprintf("%s has the JSON type %s, which is not allowed here", place, what), err}
 	case strings.HasSuffix(err.Error(), "exceeded max depth"): // both of Go's JSON packages use these words
@@ -70,7 +70,7 @@ func PlainJSON(err error) error {
 	return &jsonError{strings.TrimPrefix(err.Error(), "json: "), err}
 }
 
-// jsonError rewords an error of encoding/json.
+// jsonError is an error of encoding/json with another text.
 type jsonError struct {
 	text string
 	err  error

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// severities lists phrases in reasons and warnings about columns, beginning with the phrases that indicate the greatest
-// harm to a selection. Reasons without such a phrase have a rank between columns that are mostly missing and columns
-// that were left out because of their type or by the user.
+// severities lists phrases that occur in reasons and warnings about columns, in order of harm to a selection, with the
+// most harmful first. The empty list is the place of reasons without a listed phrase: after columns that are mostly
+// missing, and before columns that were left out because of their type or by the user.
 var severities = [][]string{
 	{"nearly determine"}, // leaks of the label
 	{"identifier", "counts time", "count time"},
@@ -19,16 +19,16 @@ var severities = [][]string{
 	{"label", "weight", "excluded", "partition key", "not among"},
 }
 
-// BySeverity sorts the list by harm to a selection. Leaks, identifiers, copies and columns that are mostly missing come
-// first. Texts, dates and columns left out by the user come last. The order matters because lists are cut after a few
-// entries. Entries of equal rank keep their order.
+// BySeverity sorts columns by their harm to a selection. Leaks, identifiers, copies and columns that are mostly missing
+// come first. Texts, dates and columns left out by the user come last. The order matters because only the first entries
+// of long lists are shown. Columns of equal rank keep their order.
 func BySeverity(list []LeftOut) []LeftOut {
 	sorted := slices.Clone(list)
 	slices.SortStableFunc(sorted, func(a, b LeftOut) int { return cmp.Compare(severityRank(a.Why), severityRank(b.Why)) })
 	return sorted
 }
 
-// WarningsBySeverity sorts warnings as [BySeverity] does. Other warnings follow warnings about suspicious columns.
+// WarningsBySeverity sorts warnings as [BySeverity] does. All warnings that are not about harmful columns come last.
 func WarningsBySeverity(list []string) []string {
 	sorted := slices.Clone(list)
 	rank := func(warning string) int { return min(severityRank(warning), otherSeverity) }
@@ -36,11 +36,11 @@ func WarningsBySeverity(list []string) []string {
 	return sorted
 }
 
-// otherSeverity is the rank of reasons without a listed phrase.
+// otherSeverity is the index in severities of the empty list, for reasons without a listed phrase.
 const otherSeverity = 4
 
-// severityRank returns the index in [severities] of a phrase in the text. Phrases about harm may occur anywhere in the
-// text; phrases about types and user decisions must begin it.
+// severityRank returns the index in [severities] of the first list with a phrase of the text. Phrases about harmful
+// columns may occur anywhere in the text. Phrases about types and user decisions must be at its beginning.
 func severityRank(text string) int {
 	for rank, words := range severities {
 		for _, word := range words {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Part identifies the shards of a plan that statistics cover. Statistics scanned without a plan file have no Part.
+// Part identifies the shards of a plan file that statistics cover. Statistics scanned without a plan file have no Part.
 type Part struct {
 	Plan   string        `json:"plan"`            // ID of the plan file
 	Of     int           `json:"of"`              // total number of shards
-	Shards []ShardRange  `json:"shards"`          // in order; neighbouring shards are one range
+	Shards []ShardRange  `json:"shards"`          // ascending; consecutive shards form one range
 	Round  string        `json:"round,omitempty"` // digest of the profile with which the shards were scanned; empty without a profile
 	Whole  *WholeOfParts `json:"whole,omitempty"` // the totals of all shards
 }

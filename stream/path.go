@@ -2,14 +2,14 @@ package stream
 
 import "io"
 
-// The JSON schemas of the two forms of a path: a curve over k, and a grid of weights.
+// JSON schemas of the two forms of a path: a curve of errors over k, and a grid of weights.
 const (
 	CurveSchema = "ufs-stream/path-curve/v1"
 	GridSchema  = "ufs-stream/path-grid/v1"
 )
 
-// Curve is the remaining error after 1, 2, … k features, all from one selection: the first j features of a greedy
-// selection are the greedy selection of j features.
+// Curve holds the remaining error after 1, 2, … k features. All errors are from one selection, because the first j
+// features of a greedy selection are the greedy selection of j features.
 type Curve struct {
 	Schema   string         `json:"schema"`
 	Method   string         `json:"method"`
@@ -25,7 +25,7 @@ type Curve struct {
 	Warnings []string       `json:"warnings"`
 	Timing   Timing         `json:"timing"`
 	Memory   Memory         `json:"memory"`
-	// Size recommends how many features to keep; nil if there is no evidence.
+	// Size recommends how many features to keep; nil if it could not be computed.
 	Size *Size `json:"size,omitempty"`
 	// Transfer counts traffic with object stores; nil if there was none.
 	Transfer *Transfer `json:"transfer,omitempty"`
@@ -34,22 +34,22 @@ type Curve struct {
 // CurvePoint describes the selection of the first K features, or of the first K groups if groups are chosen.
 type CurvePoint struct {
 	K    int    `json:"k"`
-	Name string `json:"name"` // of the last feature or group
-	// Members are the features of the last group, and Cost is its cost, as in [Selected]; Total is the cost of all K
-	// features or groups.
+	Name string `json:"name"` // name of the last feature or group
+	// Members are the features of the last group, and Cost is the cost of the last feature or group, as in [Selected].
+	// Total is the cost of all K features or groups.
 	Members   []string `json:"members,omitempty"`
 	Cost      *Number  `json:"cost,omitempty"`
 	Total     *Number  `json:"total_cost,omitempty"`
 	Score     Number   `json:"score"`
-	Error     Number   `json:"error"` // F(S)/F(∅)
+	Error     Number   `json:"error"` // F(S)/F(∅), the error as a share of the error without features
 	Explained Number   `json:"explained"`
-	// Least is the least error that K directions of any kind could leave; nil if unknown.
+	// Least is the lowest error possible with any K directions, which need not be features; nil if unknown.
 	Least *Number `json:"least,omitempty"`
 	// Layer is the layer of the last feature, as in [Selected].
 	Layer int `json:"layer,omitempty"`
 }
 
-// Features returns the names of the last of the K features, or of the features of the last group.
+// Features returns the name of the last feature, or the names of the features of the last group.
 func (p CurvePoint) Features() []string { return Selected{Name: p.Name, Members: p.Members}.Features() }
 
 // Encode writes c as indented JSON, version 1.
@@ -64,8 +64,8 @@ func DecodeCurve(r io.Reader) (*Curve, error) {
 	return c, decodeJSON(r, c, &c.Schema, CurveSchema)
 }
 
-// Grid holds the selections for every pair of two weights: α and γ for one graph (SFUFS and FUFS), or α and β for rows
-// that are loaded once (EUFS and HUFS).
+// Grid holds one selection for every pair of values of two weights. For SFUFS and FUFS, the weights are α and γ, and
+// all selections use one graph. For EUFS and HUFS, they are α and β, and the rows are loaded once.
 type Grid struct {
 	Schema   string         `json:"schema"`
 	Method   string         `json:"method"`
@@ -79,8 +79,8 @@ type Grid struct {
 	Inputs   []Input        `json:"inputs"`
 	Passes   int            `json:"passes"`
 	Settings []GridSetting  `json:"settings"`
-	// Members are the features of the selected groups, by group name; nil if single features are chosen. If groups are
-	// chosen, K counts groups.
+	// Members lists the features of each selected group by the group's name, and K counts groups. It is nil if single
+	// features are chosen.
 	Members     map[string][]string `json:"members,omitempty"`
 	Recommended int                 `json:"recommended"` // index into settings; -1 if no setting is recommended
 	Why         string              `json:"why"`
@@ -91,13 +91,13 @@ type Grid struct {
 	Transfer *Transfer `json:"transfer,omitempty"`
 }
 
-// GridSetting is one setting. Agreement is the mean Jaccard index of its first K features and the first K features of
-// its neighbours in the grid.
+// GridSetting is one pair of weights and its selection. Agreement is the mean Jaccard index between its first K
+// features and the first K features of each of its neighbours in the grid.
 type GridSetting struct {
 	Alpha      Number   `json:"alpha"`           // null for fufs, which does not have an α
 	Beta       *Number  `json:"beta,omitempty"`  // set for methods that have a β instead of a γ
 	Gamma      Number   `json:"gamma"`           // null for methods with a β
-	Flags      string   `json:"flags,omitempty"` // options with which select uses this setting, if weights may be shares
+	Flags      string   `json:"flags,omitempty"` // select's options for this setting; set if weights may be shares
 	Objective  Number   `json:"objective"`
 	Iterations int      `json:"iterations"`
 	Converged  bool     `json:"converged"`

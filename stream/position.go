@@ -6,13 +6,12 @@ import (
 	"strconv"
 )
 
-// Position is the zero-based position of a column in the input. All columns are counted, whether they are features or
-// not: first the columns of the first file in their order, then the keys of folders. An expanded list counts once for
-// each of its elements, and a struct once for each of its fields. The position of a feature of sparse rows is its
-// number. It is the number that inspect lists without options that make features: a column made from another column,
-// such as an indicator of one of its categories, has the position of that other column.
+// Position is the zero-based position of a column in the input. All columns are counted, not only features: first the
+// columns of the first file in their order, then the keys of partition folders. A list that is expanded counts once for
+// each element, and a struct once for each field. For sparse rows, the position of a feature is its number. If a column
+// is made from another column, such as an indicator of one of its categories, it has the position of that other column.
 //
-// The zero Position is unknown, as in statistics files of earlier versions. In JSON it is null.
+// The zero Position means unknown, as in statistics files of earlier versions. In JSON it is null.
 type Position struct{ onePlus int } // position + 1; 0 if unknown
 
 // PositionAt returns the position with number i, counted from 0.

@@ -1,17 +1,17 @@
 package stream
 
-// Scratch holds a method's data for each row if the method processes its rows many times. The data are in memory
-// ([InMemory]) or in files (chunkio/scratch). Both hold the same bytes, so the results of the method are the same.
+// Scratch stores data for each row, for methods that process their rows many times. The data are in memory ([InMemory])
+// or in files (chunkio/scratch). Both store the same bytes, so a method has the same results with both.
 type Scratch interface {
-	// Reserve checks that total bytes fit, before any memory is allocated. The error is a *MemoryError or describes
-	// a remedy.
+	// Reserve checks that files of total bytes together will fit, before any memory is allocated. The error is a
+	// *MemoryError or describes a remedy.
 	Reserve(total int64) error
-	// Make returns a file of total bytes in records of the given size; the last record may be shorter. Name is used
-	// in messages.
+	// Make returns a file of total bytes, divided into records of the given number of bytes. The last record may be
+	// shorter. The name is used in messages.
 	Make(name string, total int64, record int) (ScratchFile, error)
 }
 
-// ScratchFile is a sequence of records; their number and size are constant. Close frees the space of the file, and must
+// ScratchFile is a sequence of records, whose number and size are constant. Close frees the space of the file, and must
 // not be called during a pass.
 type ScratchFile interface {
 	// Pass starts a pass over all records, in order. Several passes at a time are allowed if all of them only read.
@@ -31,8 +31,8 @@ const (
 
 // ScratchPass is a pass over the records of a file.
 type ScratchPass interface {
-	// Next lends the next record until the following call of Next or Close. The start of the record is aligned to 8
-	// bytes. In mode ScratchWrite its content is arbitrary. Next may report that an earlier record could not be
+	// Next returns the next record, which is valid until the following call of Next or Close. Its start is aligned to 8
+	// bytes. In mode ScratchWrite its content is arbitrary. Next may also report that an earlier record could not be
 	// written. A call after the last record panics.
 	Next() ([]byte, error)
 	// Close ends the pass, and reports failed writes that Next did not report. Records not reached are unchanged.

@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// Versions of the JSON form of Selection. In version 1 the column of a selected feature was its index among the
-// features.
+// JSON schemas of Selection. In version 1 the column of a selected feature was its index among the features, and not
+// its position in the input.
 const (
 	SelectionSchema   = "ufs-stream/selection/v2"
 	SelectionSchemaV1 = "ufs-stream/selection/v1"
 )
 
 // Selection is the result of a run: the chosen features with their scores, the input, and the time and memory used. It
-// is plain data; Encode is its only encoder.
+// is plain data. Encode writes its only encoded form.
 type Selection struct {
 	Schema        string         `json:"schema"`
 	Method        string         `json:"method"`
@@ -35,7 +35,7 @@ type Selection struct {
 	Selected      []Selected     `json:"selected"`
 	Cost          *Number        `json:"cost,omitempty"` // total cost of the selected features; nil if no costs were given
 	Scores        []Score        `json:"scores,omitempty"`
-	LowerIsBetter bool           `json:"lower_is_better,omitempty"` // the smallest score is the best
+	LowerIsBetter bool           `json:"lower_is_better,omitempty"` // whether the smallest score is the best
 	Objective     []Number       `json:"objective,omitempty"`
 	Columns       []ColumnReport `json:"columns"`
 	Trace         []TraceStep    `json:"trace,omitempty"`
@@ -44,29 +44,29 @@ type Selection struct {
 	Warnings      []string       `json:"warnings"`
 	Timing        Timing         `json:"timing"`
 	Memory        Memory         `json:"memory"`
-	// Correlations holds the lower triangle of the correlation matrix of the chosen features: list i has the
-	// correlations of Selected[i] with the features before it, to four decimals, and null for a constant feature. Nil
-	// if the correlations are unknown, or if more than 100 features are chosen.
+	// Correlations holds the lower triangle of the correlation matrix of the chosen features. List i has the
+	// correlations of Selected[i] with the features before it, to four decimals, with null for a constant feature. It
+	// is nil if the correlations are unknown, or if more than 100 features are chosen.
 	Correlations [][]Number `json:"correlations,omitempty"`
 	// Why explains the choice of the method if the request did not name a method.
 	Why string `json:"why,omitempty"`
 	// Filled describes how many missing values of which features were replaced by the mean; Columns has all counts.
 	Filled string `json:"filled,omitempty"`
-	// Trust compares the choice with chance; nil if there is no evidence.
+	// Trust compares the choice with chance; nil if it was not computed.
 	Trust *Trust `json:"trust,omitempty"`
-	// WhyK explains the number of selected features if the request named no number and it is unknown how many features
-	// are worth keeping.
+	// WhyK explains the number of selected features, if the request did not name a number, and the number of features
+	// worth keeping is unknown.
 	WhyK string `json:"why_k,omitempty"`
 	// Size recommends how many features to keep, which is the number used for {k} auto. Nil if k was given and the
 	// computation would be slow.
 	Size *Size `json:"size,omitempty"`
 	// Worth compares the chosen features with noise; nil without a Gram matrix.
 	Worth *Worth `json:"worth,omitempty"`
-	// GreedyError is the error of equally many features chosen by the method greedy on the same data. A later check
-	// compares the error of the selection with it to measure the loss since then. Nil if the errors of Selected are
+	// GreedyError is the error of the same number of features chosen by the method greedy on the same data. A later
+	// check of the selection on new data compares its error with this one. It is nil if the errors of Selected are
 	// already errors of greedy, or if the computation would be slow.
 	GreedyError *Number `json:"greedy_error,omitempty"`
-	// Stability measures how well selections made from half-samples agree; nil if it was not requested.
+	// Stability measures how similar selections from half-samples are; nil if it was not requested.
 	Stability *Agreement `json:"stability,omitempty"`
 	// Estimate describes the numbers that are estimated from a sketch of the rows; nil if all numbers are exact.
 	Estimate *Estimate `json:"estimate,omitempty"`
@@ -76,28 +76,28 @@ type Selection struct {
 
 // Estimate describes the parts of a selection that were estimated from a sketch of the rows, and their accuracy.
 type Estimate struct {
-	SketchRows int `json:"sketch_rows"` // rows of the sketch used for the estimate
-	HeldRows   int `json:"held_rows"`   // further rows of the sketch, held out
-	// Candidates is the number of features among which the selection is exact, including scores, errors and explained
+	SketchRows int `json:"sketch_rows"` // rows of the sketch from which the estimate is computed
+	HeldRows   int `json:"held_rows"`   // further rows of the sketch, used only to measure errors
+	// Candidates is the number of features among which the selection is exact, as are its scores, errors and explained
 	// shares. 0 means that all numbers are estimates.
 	Candidates int `json:"candidates"`
-	// Deviation is the root mean square of the relative differences between the scores estimated by the sketch and the
-	// exact scores, over the candidates that were nearly chosen; NaN if no score is exact.
+	// Deviation is the root mean square of the relative differences between scores estimated by the sketch and exact
+	// scores, over the candidates that were nearly chosen. It is NaN if no score is exact.
 	Deviation Number `json:"score_deviation"`
-	// Outside is the largest score, estimated by the sketch, of a feature that was not a candidate, divided by the
-	// score of the feature that was chosen at that turn. If Outside is above 1, that feature may have been the better
-	// choice. NaN if no score is exact.
+	// Outside compares features that were not candidates with the chosen features. It is the largest ratio of such a
+	// feature's estimated score to the exact score of the feature chosen at that turn. If it is above 1, the other
+	// feature may have been the better choice. It is NaN if no score is exact.
 	Outside Number `json:"best_outside"`
 	// HeldError is F(S)/F(∅) after each feature, estimated from the held-out rows; nil if scores are exact.
 	HeldError []Number `json:"held_error,omitempty"`
 	// CosineDeviation is the root mean square error of the estimated cosines of the chosen features, measured on the
-	// held-out rows, for a method on the anchor graph. Quantities of the graph and the features' sums of squares are
-	// exact.
+	// held-out rows. It is set for a method on the anchor graph. Quantities of the graph and the features' sums of
+	// squares are exact.
 	CosineDeviation *Number `json:"cosine_deviation,omitempty"`
 }
 
 // Selected is one chosen feature, or one chosen group of features. Column is the position in the input of the feature,
-// or of the column from which it is made.
+// or of the column from which the feature is made.
 type Selected struct {
 	Rank   int      `json:"rank"`
 	Name   string   `json:"name"`
@@ -105,19 +105,20 @@ type Selected struct {
 	// Members are the features of a group that was chosen as a whole. Name is then the name of the group, and Column
 	// the position of its first member. Members is empty for a single feature.
 	Members []string `json:"members,omitempty"`
-	// Reads are the input columns from which the members are made, if they are derived, such as indicators of
-	// categories. Empty if the members are input columns.
+	// Reads are the input columns from which the members (or the feature) are made, for example the column of
+	// categories of an indicator. It is empty if the members are input columns themselves.
 	Reads []string `json:"reads,omitempty"`
-	// Columns are the positions of the columns that Inputs returns, in its order; empty for a single feature.
+	// Columns are the positions of the columns that the method Inputs returns, in the same order; empty for one
+	// feature.
 	Columns []Position `json:"columns,omitempty"`
-	// Cost is nil if neither costs nor a budget were given.
+	// Cost is the cost of the feature or group; nil if neither costs nor a budget were given.
 	Cost  *Number `json:"cost,omitempty"`
 	Score Number  `json:"score"` // greedy: the criterion f/g when the feature was chosen
 	Error Number  `json:"error"` // greedy: F(S)/F(∅) after this feature
-	// Least is the least error that a subspace of the same dimension could leave, whether it is spanned by features or
-	// not. The optimality gap is Error − Least. Nil if unknown.
+	// Least is the lowest error possible with any subspace of the same dimension, which need not be spanned by
+	// features. The optimality gap is Error − Least. Nil if unknown.
 	Least *Number `json:"least,omitempty"`
-	// Layer is 2 or more for features chosen after earlier features had explained everything. 0 means layer 1.
+	// Layer is 2 or more if the feature was chosen after earlier features had explained everything. 0 means layer 1.
 	Layer int `json:"layer,omitempty"`
 }
 
@@ -161,7 +162,7 @@ type ColumnReport struct {
 	Name      string   `json:"name"`
 	Column    Position `json:"column"` // position of the input column that is the feature, or from which it is made
 	Mean      Number   `json:"mean"`
-	Std       Number   `json:"std"` // divisor n
+	Std       Number   `json:"std"` // standard deviation with divisor n
 	Nulls     int64    `json:"nulls"`
 	NaNs      int64    `json:"nan"`
 	Infs      int64    `json:"inf"`
@@ -172,7 +173,7 @@ type ColumnReport struct {
 	Frequency *Number `json:"frequency,omitempty"`
 }
 
-// TraceStep is one iteration of an iterative method.
+// TraceStep is one iteration of an iterative method, with the objective and the residuals of its constraints.
 type TraceStep struct {
 	Iteration  int    `json:"iteration"`
 	Objective  Number `json:"objective"`
@@ -180,8 +181,8 @@ type TraceStep struct {
 	ResidualE  Number `json:"residual_e,omitempty"`
 }
 
-// Timing is in seconds. Read, Accumulate and Solve are busy times that overlap; only Wall is elapsed time. Parts
-// divides Read and Accumulate further.
+// Timing holds times in seconds. Read, Accumulate and Solve are busy times, which may overlap. Only Wall is elapsed
+// time. Parts divides Read and Accumulate further.
 type Timing struct {
 	Read       float64     `json:"read_s"`
 	Accumulate float64     `json:"accumulate_s"`
@@ -190,15 +191,15 @@ type Timing struct {
 	Parts      TimingParts `json:"parts,omitzero"` // zero if nothing was measured
 }
 
-// Memory is in bytes.
+// Memory holds numbers of bytes.
 type Memory struct {
 	PeakRSS int64 `json:"peak_rss_bytes"`
 	Limit   int64 `json:"limit_bytes"`
 	Scratch int64 `json:"scratch_bytes"`
 }
 
-// Number is a float64 whose JSON form is the shortest decimal that is decoded to the same number, or null if JSON
-// cannot represent the number (NaN, ±Inf).
+// Number is a float64 whose JSON form is the shortest decimal that is decoded to the same number. NaN and ±Inf, which
+// JSON cannot represent, become null.
 type Number float64
 
 // MarshalJSON implements json.Marshaler.
@@ -224,8 +225,8 @@ func (s *Selection) Encode(w io.Writer) error {
 	return encodeJSON(w, s)
 }
 
-// DecodeSelection reads the output of [Selection.Encode], of this version and of earlier ones. In version 1 positions
-// are unknown, because it stored indices among the features. Its columns must be found by their names.
+// DecodeSelection reads the output of [Selection.Encode], of this version or an earlier one. Version 1 stored indices
+// among the features, so its positions are unknown, and its columns must be found by their names.
 func DecodeSelection(r io.Reader) (*Selection, error) {
 	s := new(Selection)
 	err := decodeJSON(r, s, &s.Schema, SelectionSchema, SelectionSchemaV1)

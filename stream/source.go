@@ -7,18 +7,18 @@ import (
 	"sort"
 )
 
-// Source is a table that can be read in order, in blocks of rows, any number of times.
+// Source is a table that can be read in order, block by block, any number of times.
 type Source interface {
 	// Columns lists the features in order; chunks have the same columns.
 	Columns() []Column
-	// Rows returns the number of rows before any row is dropped, or -1 if the number is unknown before reading (a stream).
+	// Rows returns the number of rows, including rows that will be dropped, or -1 if unknown before reading (a stream).
 	Rows() int64
-	// Chunks yields the blocks of the rows in r, in order. Both ends of r must be cuts (see Cuts). A chunk is lent
-	// until the next step. An error ends the sequence. If the loop is left early, Chunks stops all workers and waits
-	// until they have stopped.
+	// Chunks yields the blocks of the rows in r, in order. Both ends of r must be cuts (see Cuts). A chunk is valid
+	// until the next iteration. An error ends the sequence. If the caller leaves the loop early, Chunks waits until all
+	// its workers have stopped.
 	Chunks(ctx context.Context, r Range) iter.Seq2[*Chunk, error]
-	// Cuts lists the global row positions at which a range may start or end: the starts of the row groups and the end
-	// of the input. Nil if unknown (a stream).
+	// Cuts lists the global row positions at which a range may start or end. These are the starts of the row groups and
+	// the end of the input. It returns nil if they are unknown (a stream).
 	Cuts() []int64
 }
 
@@ -29,9 +29,9 @@ type Range struct{ From, To int64 }
 func (r Range) All() bool { return r == Range{} }
 
 // Shard returns the rows of shard i of n (1 ≤ i ≤ n). Its ends are the cuts nearest to an equal division. The shards
-// are disjoint, cover all rows and have the same blocks as the whole input. If there are fewer row groups than shards,
-// some shards are empty: they are a Range with From == To. If there are no cuts, or i or n is wrong, the error is
-// a *UsageError.
+// are disjoint and cover all rows, and their blocks are the blocks of the whole input. If there are fewer row groups
+// than shards, some shards are empty: they are a Range with From == To. If src has no cuts, or i or n is wrong, the
+// error is a *UsageError.
 func Shard(src Source, i, n int) (Range, error) {
 	if n < 1 || i < 1 || i > n {
 		return Range{}, Usagef("shard %d/%d: want I/N with 1 <= I <= N", i, n)
@@ -66,13 +66,13 @@ const (
 	MissingError MissingPolicy = iota
 	// MissingDropRow leaves out rows with a missing entry in any feature.
 	MissingDropRow
-	// MissingKeep delivers NaN, which the statistics then replace (mean, zero).
+	// MissingKeep delivers NaN, which statistics later replace by the mean or by zero.
 	MissingKeep
-	// MissingZero delivers 0, which in sparse rows is an absent entry.
+	// MissingZero delivers 0. In sparse rows it leaves out the entry.
 	MissingZero
 )
 
-// Input describes one input in the record of a run.
+// Input describes one input file of a run.
 type Input struct {
 	Path        string `json:"path"`
 	Rows        int64  `json:"rows"`
@@ -87,12 +87,12 @@ type LeftOut struct {
 	Column Position `json:"column,omitzero"`
 }
 
-// LeftOut reports c as a column that is not a feature.
+// LeftOut returns the record that c is not a feature, with the reason why.
 func (c Column) LeftOut(why string) LeftOut { return LeftOut{c.Name, why, c.Position} }
 
 func (r Range) String() string { return fmt.Sprintf("[%d, %d)", r.From, r.To) }
 
-// Table is one version of a table of a data lake. The log of the table lists the live files.
+// Table is one version of a table of a data lake. The log of the table lists the files that belong to the version.
 type Table struct {
 	Path    string `json:"path"`
 	Format  string `json:"format"` // "delta"

@@ -4,24 +4,25 @@ import "context"
 
 // Stages saves the state of long computations, so that an interrupted run can continue when it is started again.
 type Stages interface {
-	// Stage returns the computation with that name, which is unique in the run. The files of the stage are in scratch,
-	// or in files that replace scratch.
+	// Stage returns the computation with this name, which must be unique in the run. The stage makes its files in
+	// scratch, or in files of its own that take the place of scratch.
 	Stage(name string, scratch Scratch) Stage
 }
 
-// Stage is a computation in steps. Between two steps its state consists of its scratch files and of some values. These
-// values are pointers to numbers and flags, slices of numbers of constant length, and pointers to slices of varying
-// length.
+// Stage is a computation in steps whose state can be saved between two steps. The state consists of the scratch files
+// of the stage and of some values. Values are pointers to numbers and flags, slices of numbers of constant length, or
+// pointers to slices whose length may change.
 type Stage interface {
 	Scratch
-	// Load sets the values to the last state saved by an earlier run, and returns how far that run came. It must be called
-	// before Make. If the stage was begun, it already has the files that the earlier run made, with their content.
+	// Load sets the values to the last state saved by an earlier run, and returns the progress of that run. It must be
+	// called before Make. If the progress is StageBegun, the stage already has the files and contents of the earlier
+	// run.
 	Load(ctx context.Context, values ...any) (Progress, error)
-	// Save must be called after each step, with the number of the step counted from 1, and with step 0 when the first
-	// step can begin. It must not be called during a pass. Save stores the values and the files from time to time, and
-	// when the run must end; then it returns the error with which to end.
+	// Save must be called after each step, with the number of the step counted from 1, and once with step 0 before the
+	// first step. It must not be called during a pass. From time to time, Save stores the values and the files. When
+	// the run must end, it stores them and returns the error with which to end.
 	Save(ctx context.Context, step int, values ...any) error
-	// End marks the computation as finished. The values are its whole result.
+	// End marks the computation as finished. The values are its complete result.
 	End(ctx context.Context, values ...any) error
 }
 
@@ -30,9 +31,9 @@ type Progress int
 
 // States of a stage.
 const (
-	StageNew   Progress = iota // no state was saved
-	StageBegun                 // resume from the saved state
-	StageEnded                 // End was called
+	StageNew   Progress = iota // there is no saved state
+	StageBegun                 // a state of an unfinished computation was loaded
+	StageEnded                 // the result of the finished computation was loaded
 )
 
 // StageOf returns the stage with that name from stages, or a stage that saves nothing if stages is nil.

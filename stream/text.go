@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Text is a sentence for people that may name options of a run. In its format {anchors} represents the option anchors,
-// which String writes as its bare name and a command line as its flag (see [Spelling]). The zero Text is empty.
+// Text is a sentence for people that may name options of a run. In its format, {anchors} represents the option anchors.
+// String replaces it by its bare name, and a command line by its flag (see [Spelling]). The zero Text is empty.
 type Text struct {
 	Format string
 	Args   []any
 }
 
-// Option is the name of an option as an argument of a Text, for sentences whose format does not contain the name.
+// Option is the name of an option, as an argument of a Text. It is for sentences whose option is not known in advance.
 type Option string
 
-// Spelling returns the written form of the option with that name, such as "--anchors". A nil Spelling returns the name.
+// Spelling returns the written form of the named option, such as "--anchors". A nil Spelling gives the bare name.
 type Spelling func(option string) string
 
-// Textf makes a Text.
+// Textf makes a Text of a format and its arguments.
 func Textf(format string, args ...any) Text { return Text{format, args} }
 
 // PlainText returns a Text that does not name any option.
@@ -44,7 +44,7 @@ func (t Text) String() string { return t.Spell(nil) }
 
 var optionMark = regexp.MustCompile(`\{[a-z][a-z-]*\}`)
 
-// Spell writes the sentence, with options written by spelling, also in arguments that are errors or Texts.
+// Spell writes the sentence. Options, also in arguments that are errors or Texts, are written by spelling.
 func (t Text) Spell(spelling Spelling) string {
 	format := strings.ReplaceAll(t.Format, "%w", "%v")
 	format = optionMark.ReplaceAllStringFunc(format, func(mark string) string {
@@ -72,8 +72,8 @@ func (t Text) Spell(spelling Spelling) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// Spell returns the text of err, on one line, with options written by spelling. Errors that name options have a Spell
-// method of their own. Spell also finds such errors inside errors that wrap them (fmt.Errorf, errors.Join).
+// Spell returns the text of err on one line, with options written by spelling. Errors that name options have a Spell
+// method. The function also finds such errors inside errors that wrap them (fmt.Errorf, errors.Join).
 func Spell(err error, spelling Spelling) string {
 	if own, ok := err.(interface{ Spell(Spelling) string }); ok {
 		return own.Spell(spelling)

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// TimingPart is a part of a run's work; see [TimingParts].
+// TimingPart is one part of a run's work. The parts correspond to the fields of [TimingParts].
 type TimingPart int
 
-// The parts of a run's work, in the order of the data flow.
+// Parts of a run's work, in the order in which data pass through them.
 const (
 	PartRead TimingPart = iota
 	PartDecode
@@ -20,7 +20,7 @@ const (
 )
 
 // Busy adds up the time that all threads of a run spend on each part. It may be read during the run. The zero value is
-// ready; a nil *Busy measures nothing.
+// ready for use; a nil *Busy measures nothing.
 type Busy struct{ nanoseconds [partCount]atomic.Int64 }
 
 // Add adds a duration to a part. A negative duration subtracts time that was counted in another part.
@@ -39,17 +39,17 @@ func (b *Busy) Parts() TimingParts {
 	return TimingParts{seconds(PartRead), seconds(PartDecode), seconds(PartConvert), seconds(PartGram), seconds(PartSearch), seconds(PartScatter)}
 }
 
-// TimingParts divides the busy time of a run into parts. Times are seconds of wall time, added up over the threads: a
-// thread that waits for a processor counts as busy.
+// TimingParts divides the busy time of a run into parts. Times are seconds of elapsed time, added up over the threads,
+// so a thread that waits for a processor counts as busy.
 //
-// Read, Decode and one part of Convert make up [Timing].Read. That part of Convert replaces missing values, and stores
-// decoded data for the next pass or fetches it from the previous pass. Weights, labels and conditions are read and
-// decoded separately: Timing.Read does not include them, but Read and Decode do. A decoder that waits for an object's
-// bytes is busy reading. Waiting for a pipe and reading footers are not included in either.
+// [Timing].Read is the sum of Read, Decode and a part of Convert: replacing missing values, and storing decoded data
+// for the next pass or fetching them from the previous pass. Weights, labels and conditions are read and decoded
+// separately. This time is in Read and Decode, but not in Timing.Read. A decoder that waits for bytes from an object
+// store counts as reading. Waiting for a pipe and reading footers are in neither Timing.Read nor the parts.
 //
-// The rest of Convert, Gram, Search and Scatter together are at most the number of threads times Timing.Accumulate.
-// Timing.Accumulate is elapsed time and also includes profiles, samples of rows, and the computations in the passes of
-// methods that iterate.
+// The rest of Convert, Gram, Search and Scatter together are at most Timing.Accumulate times the number of threads.
+// Timing.Accumulate is elapsed time. It also includes profiles, samples of rows, and the computations that iterative
+// methods make during their passes.
 type TimingParts struct {
 	Read    float64 `json:"read_s,omitempty"`    // reading from files, checksums, decompression
 	Decode  float64 `json:"decode_s,omitempty"`  // from pages and buffers to values
@@ -59,7 +59,7 @@ type TimingParts struct {
 	Scatter float64 `json:"scatter_s,omitempty"` // adding rows to the sums of their anchors
 }
 
-// Since returns p minus the times measured before.
+// Since returns the times of p minus the times of before, an earlier measurement.
 func (p TimingParts) Since(before TimingParts) TimingParts {
 	return TimingParts{
 		p.Read - before.Read, p.Decode - before.Decode, p.Convert - before.Convert,

@@ -2,7 +2,7 @@ package stream
 
 // Transfer counts traffic with object stores.
 type Transfer struct {
-	Fetched  int64 `json:"fetched_bytes"` // bytes of answers' bodies, including failed requests
+	Fetched  int64 `json:"fetched_bytes"` // bytes received in the bodies of answers, including failed requests
 	Requests int64 `json:"requests"`      // requests sent, including retries
 	Retries  int64 `json:"retries"`       // requests sent again
 }
@@ -13,7 +13,7 @@ func (m *Meter) Transfer() *Transfer {
 		return nil
 	}
 	t := Transfer{m.Fetched.Load(), m.Requests.Load(), m.Retries.Load()}
-	return t.nilIfZero()
+	return t.nilIfNoTraffic()
 }
 
 // Since returns t minus the counts of before, or nil if the difference is zero.
@@ -22,10 +22,10 @@ func (t *Transfer) Since(before *Transfer) *Transfer {
 		return t
 	}
 	rest := Transfer{t.Fetched - before.Fetched, t.Requests - before.Requests, t.Retries - before.Retries}
-	return rest.nilIfZero()
+	return rest.nilIfNoTraffic()
 }
 
-func (t Transfer) nilIfZero() *Transfer {
+func (t Transfer) nilIfNoTraffic() *Transfer {
 	if t == (Transfer{}) {
 		return nil
 	}

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// ridgeShare is λ divided by the mean sum of squares of a feature. For dependent features half of the digits of
-	// float64 remain for the utilities.
+	// ridgeShare is λ divided by the mean sum of squares of a feature. Even for dependent features, utilities then have
+	// half of the digits of float64.
 	ridgeShare = 1e-8
-	// tieTolerance is the relative difference up to which two utilities are considered equal. With dependent features the
-	// condition of XᵀX + λI is 1/ridgeShare, and the relative error of utilities is about 2⁻⁵³/ridgeShare. Utilities of
-	// equal columns differed by up to 5e-7.
+	// tieTolerance is the relative difference up to which two utilities are considered equal. With dependent features
+	// the condition number of XᵀX + λI is 1/ridgeShare, and the relative error of utilities is about 2⁻⁵³/ridgeShare.
+	// Utilities of equal columns differed by up to 5e-7.
 	tieTolerance = 1e-6
-	// blockFeatures is the number of features that are removed before P is updated. The products are then as fast as
-	// matrix products, and a step costs at most blockFeatures·d.
+	// blockFeatures is the number of features that are removed before P is updated. Larger blocks make the update a
+	// fast matrix product, but each removal costs up to blockFeatures·d.
 	blockFeatures = 64
 )
 
@@ -30,23 +30,23 @@ const (
 //
 //	P' = P − p pᵀ/P_ii   W' = W − p wᵢᵀ/P_ii   p = column i of P.
 //
-// Within a block P is unchanged, and the vectors v = p/√P_ii of the removed features are stored: p is then a row of P −
-// Σvvᵀ.
+// Within a block, i.e. a sequence of removals, P is unchanged, and the vectors v = p/√P_ii of the removed features are
+// stored. The current p is then a row of P − Σvvᵀ.
 type elimination struct {
 	team    *kernel.Team
 	g       *anchor.Graph
 	inverse featureInverse
-	full    *fullInverse // the inverse when few features remain
+	full    *fullInverse // the inverse in use when few features remain
 	c       int
 
-	remaining        []int     // features, ascending
-	diag             []float64 // current P_ii
-	w                []float64 // n×c, current W
-	v                []float64 // blockFeatures×n
-	currentUtilities []float64 // utilities of the remaining features
-	isGone           []bool    // for each remaining feature: it was removed in this block
-	goneCount        int       // number of features removed in this block
-	leftAtRecompute  int       // number of features at the last recompute
+	remaining            []int     // features, ascending
+	diag                 []float64 // current P_ii
+	w                    []float64 // current W, n×c for n features at the start of the block
+	v                    []float64 // vectors v of the removed features, blockFeatures×n
+	currentUtilities     []float64 // utilities of the remaining features
+	isRemoved            []bool    // for each remaining feature: whether it was removed in this block
+	removedCount         int       // number of features removed in this block
+	remainingAtRecompute int       // number of remaining features when P was last computed from G
 
 	order     []int
 	utilities []float64
@@ -58,7 +58,7 @@ func newElimination(team *kernel.Team, g *anchor.Graph, mean float64, e *spectra
 	x.full = &fullInverse{team: team, g: g.G, lambda: ridgeShare * mean, targets: to}
 	x.inverse = x.full
 	if isWide(g.G, g.D) {
-		x.inverse = &rowInverse{team: team, g: g.G, lambda: ridgeShare * mean, u: rowVectors(team, g, e)}
+		x.inverse = &rowInverse{team: team, g: g.G, lambda: ridgeShare * mean, u: rowEigenvectors(team, g, e)}
 	}
 	for i := range g.D {
 		x.remaining = append(x.remaining, i)
@@ -67,7 +67,7 @@ func newElimination(team *kernel.Team, g *anchor.Graph, mean float64, e *spectra
 }
 
 func (x *elimination) eliminateAll(ctx context.Context, progress func(int, float64)) error {
-	if err := x.recompute(); err != nil {
+	if err := x.recomputeInverse(); err != nil {
 		return err
 	}
 	for len(x.remaining) > 0 {
@@ -75,27 +75,28 @@ func (x *elimination) eliminateAll(ctx context.Context, progress func(int, float
 			return err
 		}
 		size := x.blockSize()
-		for x.goneCount < size {
+		for x.removedCount < size {
 			at, utility := x.leastUsefulFeature()
 			if !x.removeFeature(at) {
 				break
 			}
 			x.order, x.utilities = append(x.order, x.remaining[at]), append(x.utilities, utility)
 		}
-		if x.goneCount == 0 {
+		if x.removedCount == 0 {
 			return fmt.Errorf("u2fs: regression on %d features: %w", len(x.remaining), linalg.ErrNotPositiveDefinite)
 		}
-		stuck := x.goneCount < size
-		if err := x.endBlock(); err != nil {
+		stuck := x.removedCount < size
+		if err := x.applyRemovals(); err != nil {
 			return err
 		}
 		narrow := x.inverse != featureInverse(x.full) && !isWide(x.g.G, len(x.remaining))
 		if narrow {
 			x.inverse = x.full
 		}
-		// Updates of P slowly lose precision. Therefore P is recomputed from G whenever the number of features has halved.
-		if len(x.remaining) > 0 && (stuck || narrow || 2*len(x.remaining) <= x.leftAtRecompute) {
-			if err := x.recompute(); err != nil {
+		// Updates of P slowly lose precision. Therefore P is recomputed from G whenever the number of features has
+		// halved.
+		if len(x.remaining) > 0 && (stuck || narrow || 2*len(x.remaining) <= x.remainingAtRecompute) {
+			if err := x.recomputeInverse(); err != nil {
 				return err
 			}
 		}
@@ -108,8 +109,8 @@ func (x *elimination) eliminateAll(ctx context.Context, progress func(int, float
 	return nil
 }
 
-// blockSize returns the number of features to remove in the next block. A rowInverse needs at least twice as many
-// remaining features as rows.
+// blockSize returns the number of features to remove in the next block. With a rowInverse, at least twice as many
+// features as rows must remain.
 func (x *elimination) blockSize() int {
 	if x.inverse == featureInverse(x.full) {
 		return min(blockFeatures, len(x.remaining))
@@ -117,43 +118,45 @@ func (x *elimination) blockSize() int {
 	return min(blockFeatures, len(x.remaining)-2*x.g.G.Rank)
 }
 
-func (x *elimination) recompute() (err error) {
-	x.leftAtRecompute = len(x.remaining)
+func (x *elimination) recomputeInverse() (err error) {
+	x.remainingAtRecompute = len(x.remaining)
 	x.diag, x.w, err = x.inverse.computeForFeatures(x.remaining)
-	x.startBlock()
+	x.startRemovalBlock()
 	return err
 }
 
-func (x *elimination) startBlock() { x.isGone, x.goneCount = make([]bool, len(x.remaining)), 0 }
+func (x *elimination) startRemovalBlock() {
+	x.isRemoved, x.removedCount = make([]bool, len(x.remaining)), 0
+}
 
-// leastUsefulFeature returns the feature of least utility, or the last of several such features.
+// leastUsefulFeature returns the feature with the lowest utility, or the last feature if several tie.
 func (x *elimination) leastUsefulFeature() (at int, utility float64) {
 	best := math.Inf(1)
 	utilities := x.currentUtilities[:len(x.remaining)]
 	for i := range x.remaining {
 		row := x.w[i*x.c:][:x.c]
 		utilities[i] = kernel.Dot(row, row) / x.diag[i]
-		if !x.isGone[i] {
+		if !x.isRemoved[i] {
 			best = min(best, utilities[i])
 		}
 	}
 	at = -1
 	for i, u := range utilities {
-		// A utility of NaN ends the run in removeFeature.
-		if !x.isGone[i] && (at < 0 || u <= best*(1+tieTolerance)) {
+		// If a utility is NaN, removeFeature ends the run.
+		if !x.isRemoved[i] && (at < 0 || u <= best*(1+tieTolerance)) {
 			at = i
 		}
 	}
 	return at, utilities[at]
 }
 
-// removeFeature removes the feature with index at. It returns false, and changes nothing, if the pivot consists only of
-// rounding error.
+// removeFeature removes the feature with index at. It returns false, and changes nothing, if its pivot P_ii consists
+// only of rounding error.
 func (x *elimination) removeFeature(at int) bool {
 	n := len(x.remaining)
-	v := x.v[x.goneCount*n:][:n]
+	v := x.v[x.removedCount*n:][:n]
 	x.inverse.writeColumn(v, at)
-	for s := range x.goneCount {
+	for s := range x.removedCount {
 		earlier := x.v[s*n:][:n]
 		kernel.Axpy(-earlier[at], earlier, v)
 	}
@@ -168,25 +171,25 @@ func (x *elimination) removeFeature(at int) bool {
 		x.diag[i] -= v[i] * v[i]
 		kernel.Axpy(-v[i]/root, own, x.w[i*x.c:][:x.c])
 	}
-	x.isGone[at] = true
-	x.goneCount++
+	x.isRemoved[at] = true
+	x.removedCount++
 	return true
 }
 
-func (x *elimination) endBlock() (err error) {
+func (x *elimination) applyRemovals() (err error) {
 	var stay []int
-	for i, removed := range x.isGone {
+	for i, removed := range x.isRemoved {
 		if !removed {
 			stay = append(stay, i)
 		}
 	}
-	x.diag, err = x.inverse.keepFeatures(kernel.RowMajor(x.v, x.goneCount, len(x.remaining), len(x.remaining)), stay, x.diag)
+	x.diag, err = x.inverse.keepFeatures(kernel.RowMajor(x.v, x.removedCount, len(x.remaining), len(x.remaining)), stay, x.diag)
 	left, w := make([]int, len(stay)), make([]float64, len(stay)*x.c)
 	for a, i := range stay {
 		left[a] = x.remaining[i]
 		copy(w[a*x.c:][:x.c], x.w[i*x.c:][:x.c])
 	}
 	x.remaining, x.w = left, w
-	x.startBlock()
+	x.startRemovalBlock()
 	return err
 }

@@ -8,14 +8,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// featureInverse is P = (XᵀX + λI)⁻¹ for the features at the start of the block.
+// featureInverse represents P = (XᵀX + λI)⁻¹ for the n features that remained at the start of a block of removals.
 type featureInverse interface {
-	// computeForFeatures computes P for the listed features, ascending, and returns its diagonal and W = PXᵀU, row-major.
-	computeForFeatures(left []int) (diag, w []float64, err error)
+	// computeForFeatures computes P for the listed features, ascending. It returns its diagonal, and W = PXᵀU,
+	// row-major.
+	computeForFeatures(features []int) (diag, w []float64, err error)
 	// writeColumn writes the column of P with index at to v.
 	writeColumn(v []float64, at int)
-	// keepFeatures reduces P to the features with the indices stay, ascending, after the removal of the other features: P
-	// − VᵀV. The argument diag is the diagonal of P after the steps of the block. The result is the new diagonal.
+	// keepFeatures replaces P by P − VᵀV, with a row of V for each removed feature, and reduces it to the features with
+	// the indices stay, ascending. The argument diag is the diagonal after these removals. The result is the diagonal
+	// of the reduced P.
 	keepFeatures(v kernel.Matrix[float64], stay []int, diag []float64) ([]float64, error)
 }
 
@@ -100,7 +102,7 @@ func (f *fullInverse) writeColumn(v []float64, at int) { copy(v, f.p[at*f.n:][:f
 func (f *fullInverse) keepFeatures(v kernel.Matrix[float64], stay []int, _ []float64) ([]float64, error) {
 	n, most := f.n, len(stay)
 	kernel.Syrk(f.team, -1, v.Trans(), kernel.RowMajor(f.p, n, n, n))
-	for a, i := range stay { // entries only move towards the front
+	for a, i := range stay { // no entry is overwritten before it is moved
 		for b, j := range stay[a:] {
 			f.p[a*most+a+b] = f.p[i*n+j]
 		}
@@ -110,12 +112,12 @@ func (f *fullInverse) keepFeatures(v kernel.Matrix[float64], stay []int, _ []flo
 	return f.inverseDiagonal(), nil
 }
 
-// rowInverse represents P if there are more features than rows of X, which is a factor,
+// rowInverse represents P if the factor X of G has fewer rows than features, by
 //
 //	P = (I − XᵀK⁻¹X)/λ,   W = XᵀK⁻¹U,   K = XXᵀ + λI,
 //
-// so that the order of K is the number of rows. With dependent features P_ii is of the order of 1/λ, and the
-// difference loses no precision. With fewer features than rows it would lose precision.
+// so that the order of K is the number of rows. With dependent features P_ii is of the order of 1/λ, and the difference
+// loses no precision. If there were fewer features than rows, it would lose precision.
 type rowInverse struct {
 	team   *kernel.Team
 	g      *gram.Matrix
@@ -138,7 +140,7 @@ func (b *rowInverse) computeForFeatures(features []int) (diag, w []float64, err 
 	for i := range rank {
 		b.k.Data[i*rank+i] += b.lambda
 	}
-	if err := b.factorK(); err != nil {
+	if err := b.factorizeK(); err != nil {
 		return nil, nil, err
 	}
 	y := kernel.RowMajor(make([]float64, rank*c), rank, c, c)
@@ -165,7 +167,7 @@ func (b *rowInverse) computeForFeatures(features []int) (diag, w []float64, err 
 	return diag, w, nil
 }
 
-func (b *rowInverse) factorK() error {
+func (b *rowInverse) factorizeK() error {
 	if err := b.chol.Factor(b.team, b.k); err != nil {
 		return fmt.Errorf("u2fs: regression on %d features: %w", b.x.Rows, err)
 	}
@@ -185,8 +187,7 @@ func (b *rowInverse) writeColumn(v []float64, at int) {
 	v[at] += 1 / b.lambda
 }
 
-// keepFeatures subtracts the products of the removed features from K. P's diagonal was already updated by the
-// steps of the block.
+// keepFeatures subtracts the products of the removed features from K. diag is already the diagonal after the removals.
 func (b *rowInverse) keepFeatures(v kernel.Matrix[float64], stay []int, diag []float64) ([]float64, error) {
 	rank, next := b.g.Rank, 0
 	removed := kernel.RowMajor(make([]float64, 0, v.Rows*rank), v.Rows, rank, rank)
@@ -196,11 +197,11 @@ func (b *rowInverse) keepFeatures(v kernel.Matrix[float64], stay []int, diag []f
 			removed.Data = append(removed.Data, row...)
 			continue
 		}
-		copy(b.x.Data[next*rank:], row) // entries only move towards the front
+		copy(b.x.Data[next*rank:], row) // no row is overwritten before it is copied
 		diag[next] = diag[i]
 		next++
 	}
 	b.x = b.x.Sub(0, 0, next, rank)
 	kernel.Syrk(b.team, -1, removed.Trans(), b.k)
-	return diag[:next], b.factorK()
+	return diag[:next], b.factorizeK()
 }

@@ -35,8 +35,8 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Bytes bounds the memory of Select in addition to the Graph of m anchors and d features. If its G is a factor, rank is
-// the rank of the factor, otherwise 0.
+// Bytes bounds the memory of Select in addition to the Graph of m anchors and d features. rank is the number of rows of
+// G if it is a factor, otherwise 0.
 func Bytes(m, d, rank int, opt Options) int64 {
 	opt = opt.WithDefaults()
 	order := d // order of P as a fullInverse
@@ -45,9 +45,9 @@ func Bytes(m, d, rank int, opt Options) int64 {
 	}
 	size, c := int64(order)*int64(order), int64(opt.Clusters)
 	embed := spectral.EmbedBytes(m, opt.Clusters)
-	// P and two matrices of its size to compute and shrink it, and the rows of a block.
+	// P, two matrices of its size for computing and shrinking it, and the vectors of a block of removals.
 	eliminate := 8*3*size + linalg.CholeskyBytes(order) + 8*int64(d)*(blockFeatures+8)
-	if n := int64(rank); n > 0 { // X is stored twice while it is recomputed; K, its factors and a block
+	if n := int64(rank); n > 0 { // X twice, while it is computed anew; K, its factors and a block of removals
 		eliminate += 8*n*(2*int64(d)+3*n+2*blockFeatures+int64(m)+2*c) + linalg.CholeskyBytes(rank)
 	}
 	return max(embed, eliminate) + 3*8*int64(d)*c + kernel.TeamBytes(max(m, d), max(m, d))

@@ -13,15 +13,15 @@ import (
 // Result is a ranking of all d features.
 type Result struct {
 	Order       []int     // all features; the feature that was removed last is first
-	Utilities   []float64 // utilities at removal, in Order; for the first feature the part that it explains alone
+	Utilities   []float64 // of the features in Order, at removal; for the first, the squares that it explains alone
 	Eigenvalues []float64 // of the affinity, one for each column of U, descending
 	Warnings    []string
 }
 
-// Select ranks the features of g, which it does not modify. It needs [Bytes] of memory and costs the eigenpairs of an
-// m×m matrix and about 4·d³ flops, or n·d² if G is a factor of n rows. Errors are a *stream.UsageError for wrong
-// options, a *stream.DataError for features that are all constant or a graph without clusters, the context's, or wrap
-// an error of package linalg.
+// Select ranks the features of g, which it does not modify. It needs [Bytes] of memory. It costs the eigenpairs of an
+// m×m matrix, and about 4·d³ flops, or n·d² flops if G is a factor of n rows. Errors are a *stream.UsageError for wrong
+// options, a *stream.DataError for features that are all constant or a graph without clusters, the context's error, or
+// an error that wraps an error of package linalg.
 func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func regressionTargets(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding
 	return liftEigenvectors(team, kernel.RowMajor(g.C, g.M, g.D, g.D).Trans(), e)
 }
 
-func rowVectors(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding) kernel.Matrix[float64] {
+func rowEigenvectors(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding) kernel.Matrix[float64] {
 	return liftEigenvectors(team, kernel.RowMajor(g.B(team.Threads()), g.G.Rank, g.M, g.M), e)
 }
 

@@ -9,20 +9,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// scatterForm is a representation of the matrix M that the iterations use.
+// scatterForm is a representation of the matrix M that the iterations use: d×d numbers, or a product.
 type scatterForm interface {
 	// largestColumnNorm returns the largest norm of a column of M.
 	largestColumnNorm() float64
-	// smallestPairs finds the eigenpairs of M + diag(q) with the smallest eigenvalues; it does not keep q.
+	// smallestPairs finds the eigenpairs of M + diag(q) with the smallest eigenvalues, starting from the columns of
+	// warm. It does not keep q.
 	smallestPairs(q []float64, warm kernel.Matrix[float64]) (linalg.Eigen, error)
 	// traceCost returns Tr(WᵀMW) for W, d×c.
 	traceCost(w kernel.Matrix[float64]) float64
-	// inverseDiagonal returns the diagonal of (M + τI)⁻¹ multiplied by some constant.
+	// inverseDiagonal returns a multiple of the diagonal of (M + τI)⁻¹.
 	inverseDiagonal(tau float64) ([]float64, error)
 }
 
-// isWide reports whether M is stored as a product of its n rows. As for factors of Gram matrices, this is so if there
-// are at most half as many rows as features.
+// isWide reports whether M is stored as a product of its n rows. As for factors of Gram matrices, this is the case if
+// there are at most half as many rows as features.
 func isWide(n int64, d int) bool { return 2*n <= int64(d) }
 
 // pairCount returns the number of eigenpairs to compute. It is one more than the number of columns of W, because the
@@ -33,7 +34,7 @@ func pairCount(d, c int) int { return min(c+1, d) }
 type fullForm struct {
 	d    int
 	team *kernel.Team
-	m, a []float64 // d×d: M, symmetric in full, and M + diag(q)
+	m, a []float64 // d×d: M with both triangles, and M + diag(q)
 	eig  *linalg.Smallest
 }
 
@@ -88,8 +89,8 @@ func (f *fullForm) inverseDiagonal(tau float64) ([]float64, error) {
 	return squares, nil
 }
 
-// rowForm represents M = XᵀLX by X and L, for data with few rows. [linalg.LowRank] needs orthogonal rows: X = VU, with
-// the principal axes V of the rows, and M = UᵀTU with T = VᵀLV.
+// rowForm represents M = XᵀLX by X and L, for data with few rows. [linalg.LowRank] needs orthogonal rows. Therefore X
+// is written as VU with the principal axes V of the rows, and M as UᵀTU with T = VᵀLV.
 type rowForm struct {
 	a   *linalg.LowRank
 	t   kernel.Matrix[float64] // T

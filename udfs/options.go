@@ -10,16 +10,16 @@ import (
 
 // Options sets the objective and the conditions for stopping. A zero field means its default.
 type Options struct {
-	Neighbors int     // k: number of further rows of a patch; default 5, at most all other rows
+	Neighbors int     // k: number of neighbours in a patch; default 5, at most all other rows
 	Lambda    float64 // λ: ridge added to a patch's scatter; default 1000
-	Gamma     float64 // γ: weight of the row sparsity; default 0.1, negative means 0
+	Gamma     float64 // γ: weight of ‖W‖₂,₁; default 0.1, negative means 0
 	Clusters  int     // c: number of columns of W; default 10, at most the number of features
 	MaxIter   int     // number of updates of W; default 50
 	Tol       float64 // relative change of the objective at which to stop; default 1e-6, negative never stops early
 
 	Threads  int // 0 means GOMAXPROCS; the answer does not depend on it
 	Progress func(iteration int, objective float64)
-	// Stages saves the state of a run for a restart; nil saves nothing.
+	// Stages saves the state of a run, so that it can be restarted; nil saves nothing.
 	Stages stream.Stages
 }
 

@@ -10,20 +10,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// patches holds the neighbourhoods of n rows, and each neighbourhood's part of L. If P_i selects the rows of patch i,
-// then L = Σ P_i·H(HX_iᵀX_iH + λI)⁻¹H·P_iᵀ, so that M = XᵀLX.
+// patches holds the neighbourhoods (patches) of n rows, and the part of L that each patch contributes. If P_i selects
+// the rows of patch i, then L = Σ P_i·H(HX_iᵀX_iH + λI)⁻¹H·P_iᵀ, so that M = XᵀLX.
 type patches struct {
 	size           int       // k+1: a row and its neighbours
 	member         []int32   // n×size: the rows of each patch; the patch's own row is first
 	laplacianParts []float64 // n×size×size: each patch's part of L, symmetric
-	// The patches that contain a row: row p of patch i has the index i·size + p in member, and
-	// memberships[firstMembership[r]:firstMembership[r+1]] are the indices of row r, ascending.
+	// List of the patches that contain each row. Row p of patch i has the index i·size + p in member.
+	// memberships[firstMembership[r]:firstMembership[r+1]] has the indices of row r, ascending.
 	firstMembership []int
 	memberships     []int32
 }
 
-// newPatches makes the patches of the rows of x, n×d row-major, from the k nearest rows of each row. A patch costs
-// (k+1)²/2 products of two rows. Patches are computed independently of each other.
+// newPatches makes a patch of each row of x, n×d row-major, with its k nearest rows, which near lists. A patch costs
+// (k+1)²/2 products of two rows. The bits of a patch do not depend on other patches.
 func newPatches(ctx context.Context, workers int, x kernel.Matrix[float64], near []rows.Neighbour, k int, lambda float64) (*patches, error) {
 	n, size := x.Rows, k+1
 	p := &patches{size: size, member: make([]int32, n*size), laplacianParts: make([]float64, n*size*size),
@@ -79,7 +79,7 @@ func newPatchScratch(size, d int) *patchScratch {
 func (b *patchScratch) writePatchMatrix(dst []float64, x kernel.Matrix[float64], members []int32, lambda float64) error {
 	s, d := b.size, x.Cols
 	// Use products of differences from the patch's own row. Products of the rows themselves would lose the digits in
-	// which near rows differ. H removes any shift.
+	// which near rows differ. H removes any shift, so M is the same.
 	own := x.Data[int(members[0])*d:][:d]
 	for p, r := range members {
 		row := x.Data[int(r)*d:][:d]
@@ -94,7 +94,7 @@ func (b *patchScratch) writePatchMatrix(dst []float64, x kernel.Matrix[float64],
 			b.a[p*s+q], b.a[q*s+p] = v, v
 		}
 	}
-	centreSymmetric(b.a, s)
+	centreSymmetricMatrix(b.a, s)
 	for p := range s {
 		b.a[p*s+p] += lambda
 	}
@@ -107,7 +107,7 @@ func (b *patchScratch) writePatchMatrix(dst []float64, x kernel.Matrix[float64],
 		b.solve[p*s+p] = 1
 	}
 	b.chol.SolveTo(b.team, kernel.RowMajor(b.solve, s, s, s), kernel.RowMajor(b.solve, s, s, s))
-	centreSymmetric(b.solve, s)
+	centreSymmetricMatrix(b.solve, s)
 	for p := range s {
 		for q := range s {
 			dst[p*s+q] = (b.solve[p*s+q] + b.solve[q*s+p]) / 2
@@ -116,7 +116,7 @@ func (b *patchScratch) writePatchMatrix(dst []float64, x kernel.Matrix[float64],
 	return nil
 }
 
-func centreSymmetric(a []float64, s int) {
+func centreSymmetricMatrix(a []float64, s int) {
 	for range 2 { // centre columns and transpose, twice
 		for p := range s {
 			var sum float64
@@ -135,12 +135,13 @@ func centreSymmetric(a []float64, s int) {
 	}
 }
 
-// panelRows is the number of rows of LX in memory at a time. The products of a panel are summed in one chain.
+// panelRows is the number of rows of LX in memory at a time. Sums over the rows of a panel are added up in one
+// sequence.
 const panelRows = 256
 
-// scatterMatrix returns M = XᵀLX, d×d, with both triangles. A row of LX is a sum over the row's patches, in order, so
-// that the bits do not depend on the number of workers. It costs (k+1)²·d flops a row for LX and 2·d² flops a row for
-// the product.
+// scatterMatrix returns M = XᵀLX, d×d, with both triangles. A row of LX is a sum over the patches that contain the row,
+// in their order, so that the bits do not depend on the number of workers. For each row, LX costs (k+1)²·d flops and
+// the product with Xᵀ costs 2·d² flops.
 func (p *patches) scatterMatrix(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64]) ([]float64, error) {
 	n, d, s := x.Rows, x.Cols, p.size
 	m, lx := make([]float64, d*d), make([]float64, min(panelRows, n)*d)

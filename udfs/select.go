@@ -40,11 +40,11 @@ func Bytes(n int64, d int, opt Options) int64 {
 }
 
 // Select ranks the features of the n×d rows of x, row-major, which it centres in place. The search for neighbours costs
-// 2·n²·d flops in float32, M costs 2·n·d² flops, and an update of W about d³ flops. If there are at least twice as many
-// features as rows, M is stored as a product of rows, and an update costs about n²·d flops.
+// 2·n²·d flops in float32, M costs 2·n·d² flops, and an update of W costs about d³ flops. If there are at least twice
+// as many features as rows, M is stored as a product of rows, and an update costs about n²·d flops.
 //
 // Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for rows without neighbours or spread, the
-// context's, or wrap an error of package linalg.
+// context's error, or an error that wraps an error of package linalg.
 func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 	}
 	s := newSolver(f, d, opt.Clusters, opt.Gamma)
 	if s.norm == 0 {
-		return nil, stream.Dataf("", "every row equals its nearest ones: no feature tells them apart; raise {neighbors}")
+		return nil, stream.Dataf("", "every row equals its nearest ones: no feature separates them; raise {neighbors}")
 	}
 	return s.runUpdates(ctx, opt)
 }

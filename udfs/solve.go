@@ -14,10 +14,10 @@ import (
 const (
 	// epsilon keeps D finite if a row of W is 0.
 	epsilon = 1e-8
-	// nullShare is the cost, as a share of ‖M‖, below which a direction has practically no cost. The relative
-	// error of M is about 1e-14.
+	// nullShare: a direction has practically no cost if its cost is below this share of ‖M‖. The relative error of M is
+	// about 1e-14.
 	nullShare = 1e-8
-	// normErrorShare is the largest relative error of W's row norms with which a ranking is meaningful.
+	// normErrorShare is the largest relative error of W's row norms for which a ranking is meaningful.
 	normErrorShare = 1e-4
 )
 
@@ -26,15 +26,15 @@ type solver struct {
 	d, c  int
 	gamma float64
 	form  scatterForm
-	norm  float64 // the largest norm of a column of M
-	warm  kernel.Matrix[float64]
+	norm  float64                // the largest norm of a column of M
+	warm  kernel.Matrix[float64] // last eigenvectors, from which the next computation starts
 }
 
 func newSolver(f scatterForm, d, c int, gamma float64) *solver {
 	return &solver{d: d, c: c, gamma: gamma, form: f, norm: f.largestColumnNorm()}
 }
 
-// solverBytes returns the memory of a solver in addition to M or X.
+// solverBytes returns the memory of a solver in addition to M, or to the rows X if M is stored as a product.
 func solverBytes(n int64, d, c int) int64 {
 	vectors := 8 * int64(d) * int64(8*c+64) // W's, with their bases and products
 	if isWide(n, d) {
@@ -46,16 +46,16 @@ func solverBytes(n int64, d, c int) int64 {
 		linalg.SmallestBytes(d, pairCount(d, c), linalg.EigenOptions{}) + linalg.CholeskyBytes(d) + kernel.TeamBytes(d, d)
 }
 
-type update struct {
+type projectionUpdate struct {
 	norms     []float64 // of W's rows
 	objective float64
-	gap       float64 // from the last used eigenvalue to nextValue; +Inf for c = d
-	nextValue float64 // the first unused eigenvalue
+	gap       float64 // difference of nextValue and the largest used eigenvalue; +Inf for c = d
+	nextValue float64 // smallest eigenvalue that W does not use
 	slack     float64 // bound of the rounding error of the objective
 }
 
 // minimizeTrace finds W for the diagonal D = diag(q).
-func (s *solver) minimizeTrace(q []float64) (*update, error) {
+func (s *solver) minimizeTrace(q []float64) (*projectionUpdate, error) {
 	d, c := s.d, s.c
 	weights := make([]float64, d)
 	var size float64
@@ -70,7 +70,7 @@ func (s *solver) minimizeTrace(q []float64) (*update, error) {
 	s.warm = e.Basis
 	w := kernel.RowMajor(make([]float64, d*c), d, c, c)
 	kernel.Copy(w, e.Vectors.Sub(0, 0, d, c))
-	u := &update{norms: make([]float64, d), objective: s.form.traceCost(w), gap: math.Inf(1), nextValue: math.Inf(1)}
+	u := &projectionUpdate{norms: make([]float64, d), objective: s.form.traceCost(w), gap: math.Inf(1), nextValue: math.Inf(1)}
 	for i := range d {
 		row := w.Data[i*c:][:c]
 		square := kernel.Dot(row, row)
@@ -81,21 +81,21 @@ func (s *solver) minimizeTrace(q []float64) (*update, error) {
 		u.nextValue = e.Values[c]
 		u.gap = u.nextValue - e.Values[c-1]
 	}
-	// The error of the pairs is at most 4·tol + residual, where tol is √d·2⁻⁴⁹ of the norm. The slack is twice that,
-	// plus the rounding error of M's own products.
+	// The error of the eigenpairs is at most 4·tol + residual, and tol is √d·2⁻⁴⁹ of the norm. The slack is twice this
+	// error, plus the rounding error of the products in M.
 	u.slack = float64(c) * 9 * math.Sqrt(float64(d)) * 0x1p-49 * (s.norm + size)
 	return u, nil
 }
 
-// hasKnownNorms reports whether the row norms of W are accurate. By Davis and Kahan, an error of M, √d·2⁻⁵² of its
-// norm, turns the space of W by at most this error divided by the gap.
-func (s *solver) hasKnownNorms(u *update) bool {
+// hasKnownNorms reports whether the row norms of W are accurate. The error of M is √d·2⁻⁵² of its norm. By Davis and
+// Kahan, it rotates the space of W by at most this error divided by the gap.
+func (s *solver) hasKnownNorms(u *projectionUpdate) bool {
 	return math.Sqrt(float64(s.d)*float64(s.c))*0x1p-52*s.norm <= normErrorShare*u.gap
 }
 
-// setMeanDiagonal sets q to the D of the mean of ‖wᵢ‖² over all W whose directions cost nothing. This mean is
-// c·P_ii/Tr(P) for the projection P on these directions. P ≈ τ(M + τI)⁻¹ with τ = nullShare·‖M‖ depends smoothly on M,
-// while the eigenvectors themselves are determined only by rounding.
+// setMeanDiagonal sets q to D for the mean of ‖wᵢ‖² over all W whose directions have no cost. This mean is
+// c·P_ii/Tr(P), with P the projection on the directions without cost. P ≈ τ(M + τI)⁻¹ with τ = nullShare·‖M‖ depends
+// smoothly on M, while the eigenvectors themselves are determined only by rounding.
 func (s *solver) setMeanDiagonal(q []float64) error {
 	squares, err := s.form.inverseDiagonal(nullShare * s.norm)
 	if err != nil {
@@ -111,9 +111,9 @@ func (s *solver) setMeanDiagonal(q []float64) error {
 	return nil
 }
 
-// firstUpdate finds the first W: for D = I, or, if more than c directions cost nothing, for the mean over all choices.
-// isMean reports which of the two was used.
-func (s *solver) firstUpdate() (u *update, isMean bool, err error) {
+// firstUpdate finds the first W, for D = I. If more than c directions have no cost, it uses the D of setMeanDiagonal
+// instead. isMean reports whether it did.
+func (s *solver) firstUpdate() (u *projectionUpdate, isMean bool, err error) {
 	q := make([]float64, s.d)
 	for i := range q {
 		q[i] = 1
@@ -132,12 +132,12 @@ func (s *solver) firstUpdate() (u *update, isMean bool, err error) {
 	return u, true, err
 }
 
-// savedState returns the values that stream.Stage must save in addition to M. u describes the W to judge next, and
-// best the previous W.
-func (s *solver) savedState(u, best *update, isMean *bool, objective *[]float64) []any {
+// savedState returns the values that stream.Stage must save in addition to M. u describes the W whose objective is
+// compared next, and best the previous W.
+func (s *solver) savedState(u, best *projectionUpdate, isMean *bool, objective *[]float64) []any {
 	w := &s.warm
 	list := []any{isMean, objective, &w.Data, &w.Rows, &w.Cols, &w.RowStride, &w.ColStride}
-	for _, x := range []*update{u, best} {
+	for _, x := range []*projectionUpdate{u, best} {
 		list = append(list, &x.norms, &x.objective, &x.gap, &x.nextValue, &x.slack)
 	}
 	return list
@@ -145,7 +145,7 @@ func (s *solver) savedState(u, best *update, isMean *bool, objective *[]float64)
 
 func (s *solver) runUpdates(ctx context.Context, opt Options) (*Result, error) {
 	r := &Result{}
-	u, best, isMean := new(update), new(update), false
+	u, best, isMean := new(projectionUpdate), new(projectionUpdate), false
 	stage := stream.StageOf(opt.Stages, "rows", stream.InMemory{})
 	progress, err := stage.Load(ctx, s.savedState(u, best, &isMean, &r.Objective)...)
 	if err == nil && progress == stream.StageNew {
@@ -156,7 +156,7 @@ func (s *solver) runUpdates(ctx context.Context, opt Options) (*Result, error) {
 		return nil, err
 	}
 	if isMean {
-		r.addWarning("more than %d directions cost nothing, as where features outnumber rows: started from the mean of all choices", s.c)
+		r.addWarning("more than %d directions cost nothing, as when features outnumber rows: the iteration started from the mean of all choices", s.c)
 	}
 	for t := len(r.Objective) + 1; ; t++ {
 		r.Objective = append(r.Objective, u.objective)
@@ -165,7 +165,7 @@ func (s *solver) runUpdates(ctx context.Context, opt Options) (*Result, error) {
 		}
 		if t > 1 {
 			last := r.Objective[t-2]
-			// The sums over d rows also have rounding errors.
+			// The sums over d rows have rounding errors too.
 			allowed := u.slack + float64(s.d)*0x1p-52*(math.Abs(last)+math.Abs(u.objective))
 			if !(u.objective-last <= allowed) {
 				r.Rose = &method.Rise{Iteration: t, From: last, To: u.objective, Allowed: allowed}
@@ -204,8 +204,8 @@ func (s *solver) runUpdates(ctx context.Context, opt Options) (*Result, error) {
 	return r, nil
 }
 
-// rankByNorm sorts features by descending norm. Norms that agree to 1e-10 are considered equal, and their features are
-// in column order. The error of the eigenvectors is about 1e-13 in a row that γD keeps small.
+// rankByNorm sorts features by descending norm. Norms are considered equal if they agree to 1e-10; their features are
+// in column order. In a row of W that γD keeps small, the eigenvectors have an error of about 1e-13.
 func rankByNorm(norms []float64) ([]int, method.Ties) {
 	return method.Rank(norms, func(largest, norm float64) bool { return norm >= largest*(1-1e-10)-1e-12 })
 }

@@ -18,7 +18,7 @@ func (r *run) countAnchorsInFile(ctx context.Context) error {
 	if f.File == "" {
 		return nil
 	}
-	// Open reads footers only and has no memory limit here. The plan reports a limit that is too small.
+	// Open reads only footers, so no memory limit is set here. If the limit is too small, the plan reports it.
 	ds, err := chunkio.Open(ctx, []string{f.File}, chunkio.Options{Threads: r.Threads, Anonymous: r.Anonymous, Allow: r.Allow, Meter: r.Meter})
 	if err != nil {
 		return stream.Errorf("{anchors-file}: %w", err)
@@ -36,8 +36,8 @@ func (r *run) countAnchorsInFile(ctx context.Context) error {
 	return nil
 }
 
-// readAnchorsFile reads the anchors from the columns of the anchors file that have the names of the input's
-// columns. It treats missing entries like those in the input.
+// readAnchorsFile reads the anchors from the anchors file. It reads the columns that have the names of the input's
+// columns, and treats missing entries as in the input.
 func (p *pass) readAnchorsFile(ctx context.Context, d *anchorData, std *gram.Standardizer) (*anchor.Anchors, error) {
 	f := &p.gatherer.Anchors
 	opt := p.opt
@@ -61,7 +61,7 @@ func (p *pass) readAnchorsFile(ctx context.Context, d *anchorData, std *gram.Sta
 				return nil, stream.Usagef("{anchors-file} %s: it has no numeric column %q, which is a feature of the input", place.DisplayName(f.File), name)
 			}
 		}
-		for _, c := range src.Columns() { // columns that must be read together with a needed column
+		for _, c := range src.Columns() { // reading a needed column may bring further columns
 			if !slices.Contains(opt.Columns, c.Name) {
 				opt.LeaveOut = append(opt.LeaveOut, c.LeftOut("no feature of the input"))
 			}

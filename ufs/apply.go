@@ -24,22 +24,22 @@ type ApplyRequest struct {
 	Sparse    string            // as in Request; default: the value in the selection
 	Threads   int
 	Memory    int64
-	Version   *int64 // as in Request, like the next three fields
+	Version   *int64 // as in Request; so are the next three fields
 	AsOf      time.Time
 	Anonymous bool
 	Allow     []string
 	Texts     chunkio.TextOptions // replaces the text options of the selection
 	Stdin     io.Reader
 
-	TempDir    string // as in Request, like MaxScratch
+	TempDir    string // as in Request; so is MaxScratch
 	MaxScratch int64
 	Meter      *stream.Meter
 	Progress   func(Progress)
 	Note       func(stream.Text)
 }
 
-// Apply writes the input reduced to the selected columns, with the types and values of the original. The output
-// appears only when it is complete. A later run resumes an output that was interrupted ([chunkio.Apply]).
+// Apply writes the selected columns of the input, with their original types and values. The output appears only when it
+// is complete. If Apply is interrupted, a later call resumes it ([chunkio.Apply]).
 func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	var report chunkio.ApplyReport
 	if err := checkDataOutput("apply", a.Output); err != nil {
@@ -66,7 +66,7 @@ func asInterrupted(err error) error {
 	return err
 }
 
-// Locate finds the positions, in the input, of the columns that [Apply] would write. It reads footers only.
+// Locate finds the positions in the input of the columns that [Apply] would write. It reads only footers.
 func Locate(ctx context.Context, a ApplyRequest) (located *chunkio.Located, err error) {
 	err = a.runWithinLimits(ctx, func(_ *Request, opt chunkio.ApplyOptions) error {
 		located, err = chunkio.Locate(ctx, a.Inputs, opt)

@@ -15,8 +15,8 @@ func (q *Request) blameStats(err error) error {
 	return blameStatsFile(q.Stats, err)
 }
 
-// blameStatsFile adds the path of the statistics file to an error that names no file. Forged numbers in the file,
-// for example, can make a solver fail with a matrix that cannot come from rows.
+// blameStatsFile adds the path of the statistics file to an error that does not name a file. Such an error arises, for
+// example, if numbers in the file were forged, and a solver fails because its matrix cannot come from rows.
 func blameStatsFile(path string, err error) error {
 	var unplaced *stream.DataError
 	hasPlace := !errors.As(err, &unplaced) || unplaced.Path != ""

@@ -11,22 +11,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// candidates lists the features, columns or groups that a run may choose, and their names. A candidate is a group,
-// a column of the input that became several features (stream.Column.Block), or a single feature. If every candidate
-// is a feature under its own name and without a cost, no list is kept, because there may be millions of features.
+// candidates lists the candidates that a run may choose. A candidate is a group of columns, a column of the input that
+// became several features (stream.Column.Block), or a single feature. If every candidate is a single feature without a
+// cost, Blocks is nil, because there may be millions of features.
 type candidates struct {
-	method.Choice // Blocks are nil if every candidate is a feature under its own name and none has a cost
+	method.Choice // its Blocks are the candidates
 	columns       []stream.Column
-	blockOf       []int    // the block of each feature; nil without Blocks
+	blockOf       []int    // index in Blocks of each feature's block; nil if Blocks is nil
 	setNames      []string // names of Choice.Sets
-	keep          []int
-	choosable     int  // candidates that can be chosen
-	reportsCosts  bool // results report costs
-	isConstrained bool // the choice is constrained by more than the number of features
+	keep          []int    // the candidates that {keep} requires
+	choosable     int      // number of candidates that can be chosen together
+	reportsCosts  bool     // results report costs
+	isConstrained bool     // the choice is constrained by more than the number of features
 }
 
-// newCandidates builds the candidates from columns, without the columns left out. If strict is false, it ignores
-// unknown names, because more columns may be constant in a part of the rows.
+// newCandidates makes the candidates from columns, which do not contain the columns in leftOut. If strict is false, it
+// ignores unknown names in options: for a part of the rows, more columns may be constant and therefore left out.
 func (r *run) newCandidates(columns []stream.Column, leftOut []stream.LeftOut, strict bool) (*candidates, error) {
 	c := &candidates{columns: columns, reportsCosts: r.Costs != "" || r.Budget > 0}
 	if r.Groups != "" || c.reportsCosts || slices.ContainsFunc(columns, isInBlock) {
@@ -70,8 +70,8 @@ func (c *candidates) members(i int) []int {
 	return c.Blocks[i].Members
 }
 
-// inputColumns yields the input's columns from which the features were made. It yields the index of the first
-// feature of each column, and the column's name.
+// inputColumns yields the columns of the input from which the features in members were made. For each column it yields
+// the index of the first of these features, and the column's name.
 func (c *candidates) inputColumns(members []int) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		var seen map[string]bool
@@ -93,8 +93,8 @@ func (c *candidates) inputColumns(members []int) iter.Seq2[int, string] {
 	}
 }
 
-// inputNames lists the input's columns from which candidate i was made. It returns nil if the features are these
-// columns themselves.
+// inputNames lists the columns of the input from which candidate i was made. It returns nil if the candidate's features
+// are columns of the input themselves.
 func (c *candidates) inputNames(i int) (names []string) {
 	members := c.members(i)
 	if !slices.ContainsFunc(members, func(j int) bool { return isInBlock(c.columns[j]) }) {
@@ -114,15 +114,15 @@ func (c *candidates) names() []string {
 	return names
 }
 
-// matchPatterns lists the candidates that an option's patterns match, by candidate name or by the name of one
-// of its columns, in the order of the patterns.
+// matchPatterns lists the candidates that the patterns of an option match, in the order of the patterns. A pattern
+// matches a candidate if it matches the name of the candidate or of one of the candidate's columns.
 func (c *candidates) matchPatterns(option string, patterns []string, leftOut []stream.LeftOut, strict bool) ([]int, error) {
 	if len(patterns) == 0 {
 		return nil, nil
 	}
 	names, blockOf := c.columns, []int(nil)
 	if c.Blocks != nil {
-		names, blockOf = c.aliases()
+		names, blockOf = c.blockAliases()
 	}
 	var found []int
 	taken := make([]bool, c.Candidates(len(c.columns)))
@@ -146,9 +146,9 @@ func (c *candidates) matchPatterns(option string, patterns []string, leftOut []s
 	return found, nil
 }
 
-// aliases lists the names of all blocks, of the columns that the blocks come from, and of the blocks' features.
-// Each name comes with the number of its block.
-func (c *candidates) aliases() (names []stream.Column, blockOf []int) {
+// blockAliases lists all names by which options may name a block: the name of the block, of the columns from which it
+// was made, and of its features. Name names[i] means block number blockOf[i].
+func (c *candidates) blockAliases() (names []stream.Column, blockOf []int) {
 	seen := make(map[string]bool)
 	for i, b := range c.Blocks {
 		clear(seen)
@@ -169,7 +169,7 @@ func (c *candidates) aliases() (names []stream.Column, blockOf []int) {
 	return names, blockOf
 }
 
-// checkFeasible refuses a combination of {keep}, {forbid}, {k} and {budget} that cannot be met, and names it.
+// checkFeasible returns an error that names the contradiction if {keep}, {forbid}, {k} and {budget} cannot all be met.
 func (c *candidates) checkFeasible(r *run) error {
 	if r.Takes.Turns && slices.ContainsFunc(c.columns, isInBlock) {
 		i := 0
@@ -190,7 +190,7 @@ func (c *candidates) checkFeasible(r *run) error {
 		}
 	}
 	if r.K > 0 && len(c.keep) > r.K {
-		return stream.Usagef("{keep} names %s (%s), more than {k} %d", c.countText(len(c.keep)), c.someNames(c.keep), r.K)
+		return stream.Usagef("{keep} names %s (%s), more than {k} %d", c.countCandidates(len(c.keep)), c.firstNamesText(c.keep), r.K)
 	}
 	if c.choosable == 0 {
 		return stream.Usagef("{forbid} %s leaves nothing to choose", joinNames(r.Forbid))
@@ -203,7 +203,7 @@ func (c *candidates) checkFeasible(r *run) error {
 		cost += c.Blocks[i].Cost
 	}
 	if cost > r.Budget {
-		return stream.Usagef("{keep} %s costs %v, more than {budget} %v", c.someNames(c.keep), cost, r.Budget)
+		return stream.Usagef("{keep} %s costs %v, more than {budget} %v", c.firstNamesText(c.keep), cost, r.Budget)
 	}
 	cheapest := -1
 	for i, b := range c.Blocks {
@@ -212,7 +212,7 @@ func (c *candidates) checkFeasible(r *run) error {
 		}
 	}
 	if len(c.keep) == 0 && c.Blocks[cheapest].Cost > r.Budget {
-		return stream.Usagef("{budget} %v: nothing costs so little; the cheapest, %s, costs %v", r.Budget, c.name(cheapest), c.Blocks[cheapest].Cost)
+		return stream.Usagef("{budget} %v buys nothing: the cheapest, %s, costs %v", r.Budget, c.name(cheapest), c.Blocks[cheapest].Cost)
 	}
 	return nil
 }
@@ -223,14 +223,14 @@ func (c *candidates) checkCount(k int, leftOut []stream.LeftOut) error {
 	}
 	forbidden := ""
 	if n := len(c.Forbid); n > 0 {
-		forbidden = fmt.Sprintf(", beside %d that {forbid} names", n)
+		forbidden = fmt.Sprintf(", not counting %d that {forbid} names", n)
 	}
-	return stream.Usagef("{k} %d is more than the %s that can be chosen"+forbidden, k, c.countText(c.choosable))
+	return stream.Usagef("{k} %d is more than the %s that can be chosen"+forbidden, k, c.countCandidates(c.choosable))
 }
 
-func (c *candidates) someNames(list []int) string {
+func (c *candidates) firstNamesText(list []int) string {
 	var names []string
-	for _, i := range list[:min(len(list), fewNames)] {
+	for _, i := range list[:min(len(list), maxNamesInError)] {
 		names = append(names, c.name(i))
 	}
 	text := strings.Join(names, ", ")
@@ -240,7 +240,7 @@ func (c *candidates) someNames(list []int) string {
 	return text
 }
 
-func (c *candidates) countText(n int) string {
+func (c *candidates) countCandidates(n int) string {
 	if c.Blocks == nil {
 		return plural(n, "feature")
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func (c *candidates) makeBlocks() {
-	members := make([]int, len(c.columns)) // shared by all blocks, so that a single feature needs no memory of its own
+	members := make([]int, len(c.columns)) // blocks of one feature share this slice, to save memory
 	made := make(map[string]int)
 	c.Blocks = make([]method.Block, 0, len(c.columns))
 	for j, col := range c.columns {
@@ -27,8 +27,8 @@ func (c *candidates) makeBlocks() {
 	}
 }
 
-// indexBlocks removes the blocks if every block is one feature under its own name. Otherwise it records the block
-// of each feature.
+// indexBlocks removes the blocks if each of them is a single feature with the feature's name, and costs are not
+// reported. Otherwise it records the block of each feature in blockOf.
 func (c *candidates) indexBlocks() {
 	isNeeded := func(b method.Block) bool { return len(b.Members) > 1 || b.Name != c.columns[b.Members[0]].Name }
 	if !c.reportsCosts && !slices.ContainsFunc(c.Blocks, isNeeded) {
@@ -43,8 +43,8 @@ func (c *candidates) indexBlocks() {
 	}
 }
 
-// applyGroups joins the blocks into groups. With GroupMost it makes sets of features instead, and each set limits
-// the choice.
+// applyGroups joins the blocks of a group into one block. With GroupMost it makes a set of each group instead, from
+// which only GroupMost candidates can be chosen.
 func (r *run) applyGroups(c *candidates, leftOut []stream.LeftOut, strict bool) error {
 	if r.Groups == "" {
 		return nil
@@ -58,7 +58,7 @@ func (r *run) applyGroups(c *candidates, leftOut []stream.LeftOut, strict bool) 
 	if r.grouping.groupByColumn != nil {
 		groupOf = func(name string) string { return r.grouping.groupByColumn[name] }
 	}
-	var names []string             // of the groups
+	var names []string             // names of the groups
 	number := make(map[string]int) // index into names
 	groups := make([]int, len(c.Blocks))
 	hasGroups := r.grouping.groupByColumn != nil
@@ -95,10 +95,10 @@ func (r *run) applyGroups(c *candidates, leftOut []stream.LeftOut, strict bool) 
 	return nil
 }
 
-// joinGroups replaces the blocks of each group by one block; groups[i] is the group of block i, or -1.
+// joinGroups replaces the blocks of each group by one block. groups[i] is the group of block i, or -1 without a group.
 func (c *candidates) joinGroups(groups []int, names []string) {
 	blockOf := slices.Repeat([]int{-1}, len(names)) // the block of a group
-	joined := c.Blocks[:0]                          // the write position never passes the read position
+	joined := c.Blocks[:0]                          // overwrites c.Blocks, but never a block that is still to be read
 	for i, b := range c.Blocks {
 		if g := groups[i]; g >= 0 {
 			if block := blockOf[g]; block >= 0 {
@@ -134,8 +134,8 @@ func isLeftOut(name string, leftOut []stream.LeftOut) bool {
 	return slices.ContainsFunc(leftOut, func(l stream.LeftOut) bool { return l.Name == name })
 }
 
-// applyCosts sets the cost of each block: the given cost of its group or column, or else the sum of its columns'
-// costs, each of which is 1 unless given.
+// applyCosts sets the cost of each block. If the costs option has a cost for the block's own name, that is the cost.
+// Otherwise the cost is the sum of the costs of the block's columns. A column without a given cost costs 1.
 func (r *run) applyCosts(c *candidates, leftOut []stream.LeftOut, strict bool) error {
 	found := make(map[string]bool, len(r.pricing.costs))
 	for i := range c.Blocks {

@@ -12,9 +12,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Columns of categories (Request.Categorical) are read once before anything else to find their values. Each value
-// becomes a feature. The features must be known before the passes, and must be equal in all parts of the data.
-// Plans, statistics and selections record the values, and a run that has a record does not read them again.
+// The columns of categories (Request.Categorical) are read once to find their distinct values, before the other passes.
+// Each value becomes a feature. The features must be known before the passes, and must be the same for all parts of the
+// data. Plans, statistics and selections record the values. A run with such a record does not search for values again.
 
 const (
 	optionCategorical = "categorical"
@@ -24,7 +24,7 @@ const (
 )
 
 // maxCategories bounds the number of distinct values of a text column that becomes categories. Each value becomes a
-// feature, and the size of G grows with the square of the number of features.
+// feature, and the size of the Gram matrix grows with the square of the number of features.
 const maxCategories = 64
 
 func (r *run) findCategories(ctx context.Context) error {

@@ -164,7 +164,7 @@ func TestMadeApart(t *testing.T) {
 	ds := must.Get(chunkio.Open(t.Context(), []string{path}, chunkio.Options{Columns: q.Columns, Where: "price is not null"}))(t)
 	whole := filepath.Join(t.TempDir(), "whole.parquet")
 	must.Do(t, chunkio.WriteParquet(t.Context(), whole, ds, chunkio.WriteOptions{Required: true}))
-	refused(t, exit.Usage, "made of what the data hold", ufs.MergeRequest{}, scan(t, ufs.ScanRequest{Request: q}, path), scan(t, ufs.ScanRequest{Request: q}, whole))
+	refused(t, exit.Usage, "made from values of the data", ufs.MergeRequest{}, scan(t, ufs.ScanRequest{Request: q}, path), scan(t, ufs.ScanRequest{Request: q}, whole))
 }
 
 // Whole numbers of CSV that a float64 cannot tell apart are categories of their own.

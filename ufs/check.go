@@ -16,11 +16,11 @@ import (
 // default.
 type CheckRequest struct {
 	Selection *stream.Selection
-	Stats     string // of the new data, a file or object
+	Stats     string // statistics of the new data, a file or object
 	Baseline  string // statistics of the old data, to find the columns that moved since; may be empty
 
 	Tolerance float64 // share of a fresh selection's explained variance that may be lost; default DefaultTolerance
-	PSILimit  float64 // a column whose index reaches this limit is a reason to select again; 0: a warning only
+	PSILimit  float64 // a column with this population stability index is a reason to select again; 0: only warnings
 	Methods   []method.Spec
 
 	Threads int
@@ -33,17 +33,17 @@ type CheckRequest struct {
 	Spelling stream.Spelling
 }
 
-// DefaultTolerance is the share of a fresh selection's explained variance that an old selection may lose. It rests
-// on a test with mnist70k, usps, isolet, coil20, warppie10p and orl: 5, 20 and 50 features were selected from one
-// sample and checked against another sample with as many rows (60 to 20,000), with raw and with standard columns.
-// The largest loss was 0.08 and the median 0.01; more rows lost less. Only counts of rare words lose more: 600 rows
-// of basehock with 4,862 words lost 0.09 to 0.5.
+// DefaultTolerance is the share of a fresh selection's explained variance that an old selection may lose. The value
+// comes from a test with mnist70k, usps, isolet, coil20, warppie10p and orl: 5, 20 and 50 features were selected from
+// one sample of 60 to 20,000 rows and checked on another sample of the same size, with raw and with standard columns.
+// The largest loss was 0.08 and the median 0.01. With more rows the loss was smaller. Only counts of rare words lost
+// more: 0.09 to 0.5 for 600 rows of basehock with 4,862 words.
 const DefaultTolerance = 0.1
 
-// Check decides from statistics alone whether a selection still serves new data. It compares the share that the
-// selected features explain with the share of a fresh selection of the same size, and finds selected features that
-// the new data lack and columns whose distribution changed. The Verdict comes with a *stream.StaleError if it is
-// time to select again.
+// Check decides from statistics alone whether a selection is still good for new data. It compares the share of the
+// variance that the selected features explain with the share that a fresh selection of the same size explains. It also
+// finds selected features that the new data lack, and columns whose distribution changed. If it is time to select
+// again, Check returns the Verdict together with a *stream.StaleError.
 func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 	c := &checker{CheckRequest: o}
 	if c.Methods == nil {
@@ -67,7 +67,7 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 	if c.request, err = RecordedRequest(o.Selection, c.Methods); err != nil {
 		return nil, stream.Dataf("the selection", "%w", err)
 	}
-	// A fresh selection has no groups, costs or forbidden features.
+	// The fresh selection for comparison is made without groups, costs and forbidden features.
 	c.isConstrained = c.request.Groups != "" || c.request.Budget > 0 || c.request.Costs != "" || len(c.request.Forbid) > 0 ||
 		slices.ContainsFunc(o.Selection.Selected, func(f stream.Selected) bool { return len(f.Members) > 0 })
 	c.aimsAtError = c.request.Method == methods.Fallback && !c.isConstrained
@@ -99,11 +99,11 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 // checker holds the state of one Check.
 type checker struct {
 	CheckRequest
-	request         Request  // the recorded request, as a greedy selection
+	request         Request  // the recorded request, changed to a greedy selection
 	aimsAtError     bool     // the checked selection was made to minimise the error
 	isConstrained   bool     // groups, costs or forbidden features limited the choice
 	isCentred       bool     // the selection's recorded errors are for centred columns, whatever the scale
-	driftedFeatures []string // features that lost their correlation with columns, and the names of some of these columns
+	driftedFeatures []string // each text names a feature, and some of the columns with which it is no longer correlated
 	verdict         *Verdict
 }
 
@@ -137,9 +137,9 @@ func (c *checker) judgeSelection(ctx context.Context) (*Verdict, error) {
 	c.verdict.Rows, c.verdict.RowsUsed, c.verdict.Features = now.bundle.profile.Seen, now.bundle.profile.Rows, len(now.names)
 	c.verdict.Error, c.verdict.Fresh, c.verdict.Lost, c.verdict.FreshNames = stream.Number(now.selectionError), stream.Number(now.freshError), stream.Number(now.lostShare()), now.freshNames
 	if before != nil {
-		c.applyWeights(before, now)
+		c.measureOldWeights(before, now)
 	} else {
-		c.recallErrors()
+		c.readRecordedErrors()
 		if math.IsNaN(float64(c.verdict.LostBefore)) && isMadeFrom(c.Selection, now) {
 			c.verdict.LostBefore = c.verdict.Lost
 		}
@@ -148,8 +148,8 @@ func (c *checker) judgeSelection(ctx context.Context) (*Verdict, error) {
 	if !math.IsNaN(float64(c.verdict.LostBefore)) {
 		c.verdict.LostSince = 1 - (1-c.verdict.Lost)/(1-c.verdict.LostBefore)
 	}
-	c.findGone(now)
-	c.findDrifted(now)
-	c.findMoved(before, now)
+	c.findGoneFeatures(now)
+	c.findDriftedFeatures(now)
+	c.findMovedColumns(before, now)
 	return c.verdict, c.decideVerdict()
 }

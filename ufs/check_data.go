@@ -14,19 +14,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// checkedData holds the statistics of one of the two files, and the errors of the selections on them.
+// checkedData holds the statistics of the old or of the new data, and the errors of the selections on these data.
 type checkedData struct {
 	trial  *trial
 	bundle *bundle
-	matrix *gram.Matrix   // of the features; centred if the selection records errors of centred columns
-	names  []string       // of the features
+	matrix *gram.Matrix   // Gram matrix of the features; centred if the selection records errors of centred columns
+	names  []string       // names of the features
 	index  map[string]int // index into names
 
-	selectionError, freshError float64  // errors of the checked selection and of a fresh one
+	selectionError, freshError float64  // errors of the checked selection and of a fresh selection
 	freshNames                 []string // features of the fresh selection
 
-	weights     *judge.Weights // of the features in weightNames, none of which is determined by other features
-	weightNames []string
+	weights     *judge.Weights // reconstruct all features from the features in weightNames
+	weightNames []string       // selected features that other selected features do not determine
 }
 
 func (d *checkedData) lostShare() float64 {
@@ -40,8 +40,7 @@ func (d *checkedData) releaseMatrices() {
 	d.trial.Gram, d.trial.explainGram, d.bundle.moments, d.matrix = nil, nil, nil, nil
 }
 
-// loadStats reads the statistics at path in the way of a greedy selection that has the settings of the checked
-// selection.
+// loadStats reads the statistics at path as a greedy selection with the checked selection's settings would.
 func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, error) {
 	file, err := c.request.openStats(ctx, path) // opened once for everything that is read from it
 	if err != nil {
@@ -53,7 +52,7 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 		return nil, err
 	}
 	if c.Baseline != "" && (head.kind == kindSketch || head.kind == kindSketchedGraph) {
-		return nil, stream.Usagef("%s holds a sketch of the rows, and what moved since {baseline} is told from Gram statistics; leave {baseline} out, or make them: ufs-stream scan INPUT… {o} FILE.ufs", file.Path())
+		return nil, stream.Usagef("%s holds a sketch of the rows, and only Gram statistics show changes since {baseline}; leave {baseline} out, or make them: ufs-stream scan INPUT… {o} FILE.ufs", file.Path())
 	}
 	q := c.request
 	q.Stats, q.Keep = path, nil
@@ -61,7 +60,7 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 	names := columnNames(head.columns)
 	reserved := 2*gram.HistogramsBytes(len(names)) + judge.WeightsBytes(len(names), len(featureNames(c.Selection)))
 	uncentred := c.isCentred && slices.Contains([]string{"none", "minmax", "unit"}, q.Scale)
-	if uncentred { // measuring uncentred columns makes a centred copy
+	if uncentred { // measuring errors of uncentred columns makes a centred copy of the matrix
 		reserved += 8 * int64(len(names)) * int64(len(names))
 	}
 	limit := q.Memory
@@ -82,7 +81,7 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 		return nil, err
 	}
 	s := &stream.Selection{Options: map[string]any{}, LeftOut: e.leftOut}
-	if err := c.excludeSuspects(g, e, s); err != nil {
+	if err := c.excludeSuspectColumns(g, e, s); err != nil {
 		return nil, err
 	}
 	t, err := g.newTrial(e, s)
@@ -104,9 +103,9 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 	return d, nil
 }
 
-// excludeSuspects leaves out suspicious columns if the selection was made without such columns. Features of the
-// selection always stay.
-func (c *checker) excludeSuspects(g *gatherer, e *bundle, s *stream.Selection) error {
+// excludeSuspectColumns leaves out suspicious columns if the checked selection was made without suspicious columns. It
+// never leaves out features of the selection.
+func (c *checker) excludeSuspectColumns(g *gatherer, e *bundle, s *stream.Selection) error {
 	if !g.excludesSuspects() {
 		return nil
 	}
@@ -122,8 +121,8 @@ func (c *checker) excludeSuspects(g *gatherer, e *bundle, s *stream.Selection) e
 	return nil
 }
 
-// fitToStats removes from a recorded request the options that refer to columns or steps absent from statistics
-// with this header.
+// fitToStats removes options from the recorded request q that cannot be applied to statistics with the given header:
+// names of columns that the statistics lack, and options for steps that only a scan makes.
 func (q *Request) fitToStats(head *bundle) {
 	names := columnNames(head.columns)
 	known := func(option string, patterns []string) []string {
@@ -142,9 +141,9 @@ func (q *Request) fitToStats(head *bundle) {
 	}
 }
 
-// measureErrors finds the errors of the selection and of a fresh selection. If weights is true, it also finds the
-// weights of the selection.
-func (c *checker) measureErrors(ctx context.Context, d *checkedData, weights bool) error {
+// measureErrors computes the errors of the checked selection and of a fresh selection on the data of d. If withWeights
+// is true, it also computes d.weights.
+func (c *checker) measureErrors(ctx context.Context, d *checkedData, withWeights bool) error {
 	g := d.matrix
 	var own []int
 	for _, name := range featureNames(c.Selection) {
@@ -159,7 +158,7 @@ func (c *checker) measureErrors(ctx context.Context, d *checkedData, weights boo
 			return withPlace(err, d.bundle)
 		}
 		d.selectionError = explained.Error[len(explained.Error)-1]
-		if own = explained.Order; weights {
+		if own = explained.Order; withWeights {
 			own = slices.DeleteFunc(slices.Clone(own), func(k int) bool { return slices.Contains(explained.Redundant, k) })
 			if d.weights, err = judge.NewWeights(kernel.NewTeam(c.request.Threads), g.Sym, g.D, own); err != nil {
 				return stream.Errorf("the selected features of %s: %w", place.DisplayName(c.Baseline), err)
@@ -189,7 +188,7 @@ func (c *checker) measureErrors(ctx context.Context, d *checkedData, weights boo
 	return nil
 }
 
-func (c *checker) applyWeights(before, now *checkedData) {
+func (c *checker) measureOldWeights(before, now *checkedData) {
 	if before.weights == nil {
 		c.verdict.ByOldWeights = 1
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func (c *checker) findGone(now *checkedData) {
+func (c *checker) findGoneFeatures(now *checkedData) {
 	why := make(map[string]string)
 	for _, l := range now.trial.selection.LeftOut {
 		why[l.Name] = l.Why
@@ -22,9 +22,9 @@ func (c *checker) findGone(now *checkedData) {
 	}
 }
 
-// recallErrors reads two recorded errors from the selection, both on the data that it was made from: its own error
-// and the error of a fresh selection.
-func (c *checker) recallErrors() {
+// readRecordedErrors reads two errors from the record of the selection: the error of the selection itself, and the
+// error of a fresh greedy selection. Both are errors on the data from which the selection was made.
+func (c *checker) readRecordedErrors() {
 	s := c.Selection
 	n := len(s.Selected)
 	if n == 0 || !slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return f.Error > 0 }) {
@@ -40,8 +40,8 @@ func (c *checker) recallErrors() {
 	}
 }
 
-// isMadeFrom reports whether selection s was made from exactly the rows and inputs in now. If it was, it cannot
-// have lost anything.
+// isMadeFrom reports whether selection s was made from exactly the rows and inputs in now. In this case it cannot have
+// become worse since.
 func isMadeFrom(s *stream.Selection, now *checkedData) bool {
 	prints := func(inputs []stream.Input) []string {
 		all := make([]string, len(inputs))
@@ -55,27 +55,27 @@ func isMadeFrom(s *stream.Selection, now *checkedData) bool {
 }
 
 const (
-	// plainSigmas is the number of standard errors that a correlation must reach to count as plain. It is lost if
-	// it is now below half of its former size.
+	// plainSigmas is the number of standard errors from which an old correlation counts as plain. Such a correlation
+	// is lost if the correlation in the new data is less than half as large.
 	plainSigmas = 6
-	// representedShare is the smallest explained share of a column's variance with which the selection represents
-	// the column.
+	// representedShare is the share of a column's variance that the selection must explain for the column to count as
+	// represented.
 	representedShare = 0.5
-	// otherDataShare is a share of the explained variance. A loss of this share suggests that the new data are
-	// unrelated to the old data, even if no fresh selection explains more of them.
+	// otherDataShare is a share of the explained variance. If a selection loses more than this share, the new data are
+	// probably unrelated to the old data, even if a fresh selection does not explain more of the new data.
 	otherDataShare = 0.5
 )
 
-// findDrifted lists the selected features that are no longer correlated with any column that they were plainly
-// correlated with: the content of these features was replaced, even if other features explain as much now. A
-// selection records the correlations between its features. For each other column it records the nearest feature and
-// the share R² of the column that all k features explain. The nearest feature has a squared correlation of at least
-// R²/k with the column, unless features act as suppressors of each other.
-func (c *checker) findDrifted(now *checkedData) {
+// findDriftedFeatures lists the selected features that lost all their plain correlations (see plainSigmas) with other
+// columns. The content of such a feature was probably replaced, even if other features now explain as much. The old
+// correlations come from the selection, which records the correlations between its features. For each other column it
+// records the nearest feature, and the share R² of the column's variance that all k features explain. So the squared
+// correlation of the column with the nearest feature is at least R²/k, unless features act as suppressors.
+func (c *checker) findDriftedFeatures(now *checkedData) {
 	chosen := featureNames(c.Selection)
 	k, g := float64(len(chosen)), now.matrix
 	apart, near := make(map[string][]string), make(map[string]bool)
-	var offset []float64 // used if the columns of the matrix are not centred
+	var offset []float64 // means of the matrix's columns; nil if the columns are centred
 	if !c.isCentred {
 		offset = now.trial.columnOffsets()
 	}
@@ -94,11 +94,11 @@ func (c *checker) findDrifted(now *checkedData) {
 		}
 	}
 	for _, r := range c.Selection.Columns {
-		if r.Explained >= representedShare && offset == nil { // otherwise the selection explained the means of the columns
+		if r.Explained >= representedShare && offset == nil { // otherwise Explained also includes the means
 			compare(r.Nearest, r.Name, math.Sqrt(float64(r.Explained)/k))
 		}
 	}
-	if len(c.Selection.Correlations) == len(chosen) && !c.Selection.HasGroups() { // otherwise absent or in another order
+	if len(c.Selection.Correlations) == len(chosen) && !c.Selection.HasGroups() { // otherwise in another order
 		for i, row := range c.Selection.Correlations {
 			for j, r := range row[:min(len(row), i)] {
 				compare(chosen[i], chosen[j], math.Abs(float64(r)))
@@ -114,9 +114,9 @@ func (c *checker) findDrifted(now *checkedData) {
 }
 
 func (c *checker) decideVerdict() error {
-	c.decideFeatures()
-	c.decideLoss()
-	c.decideMoved()
+	c.decideByFeatures()
+	c.decideByLostShare()
+	c.decideByMovedColumns()
 	v := c.verdict
 	if v.Again {
 		v.Undecided = []string{}
@@ -136,21 +136,21 @@ func reasonsText(conclusion string, reasons []string) stream.Text {
 	return stream.Textf(conclusion+": "+strings.Repeat("; %s", len(texts))[2:], texts...)
 }
 
-func (c *checker) addReason(format string, args ...any) {
+func (c *checker) addStaleReason(format string, args ...any) {
 	c.verdict.Again = true
 	c.verdict.Why = append(c.verdict.Why, stream.Textf(format, args...).Spell(c.Spelling))
 }
 
-func (c *checker) decideFeatures() {
+func (c *checker) decideByFeatures() {
 	if goneFeatures := c.verdict.Gone; len(goneFeatures) > 0 {
 		var names []string
 		for _, g := range goneFeatures {
 			names = append(names, fmt.Sprintf("%s (%s)", g.Name, g.Why))
 		}
-		c.addReason("%s of the selection: %s", map[bool]string{true: "gone is a feature", false: "gone are features"}[len(goneFeatures) == 1], firstNames(names, 3))
+		c.addStaleReason("%s of the selection: %s", map[bool]string{true: "gone is a feature", false: "gone are features"}[len(goneFeatures) == 1], firstNames(names, 3))
 	}
 	if n := len(c.driftedFeatures); n > 0 {
-		c.addReason("%s of the selection lost what they had in common with other columns (in brackets): %s", plural(n, "feature"), firstNames(c.driftedFeatures, 3))
+		c.addStaleReason("%s of the selection lost what they had in common with other columns (in brackets): %s", plural(n, "feature"), firstNames(c.driftedFeatures, 3))
 	}
 }
 
@@ -162,10 +162,11 @@ func firstNames(names []string, n int) string {
 	return strings.Join(names[:min(len(names), n)], ", ") + more
 }
 
-// decideLoss compares the lost share with the tolerance. A selection that minimises the error had no loss against a
-// fresh selection on its own data. For other selections the baseline or the selection's record gives the former
-// loss. If neither gives it, the explained share of now is compared with the former explained share.
-func (c *checker) decideLoss() {
+// decideByLostShare compares the share that the selection loses against a fresh selection with the tolerance. If the
+// selection minimises the error, the lost share on its own data was 0. For other selections the baseline or the record
+// of the selection has the former lost share. If both lack it, decideByLostShare compares the explained share of the
+// new data with the explained share of the selection's own data.
+func (c *checker) decideByLostShare() {
 	v := c.verdict
 	lost, before, own := float64(v.Lost), float64(v.LostBefore), float64(v.OwnError)
 	undecided := func(format string, args ...any) {
@@ -175,7 +176,7 @@ func (c *checker) decideLoss() {
 	since := float64(v.LostOfOwn())
 	switch {
 	case math.IsNaN(float64(v.LostSince)):
-		undecided("sums of squares of the new data are beyond what numbers hold")
+		undecided("the sums of squares of the new data are too large for floating-point numbers")
 	case v.RowsUsed <= int64(v.K)+1 && v.Features > v.K:
 		undecided("any %s explain all of %s: scan more rows", plural(v.K, "feature"), plural(int(v.RowsUsed), "row"))
 	case lost <= c.Tolerance:
@@ -183,15 +184,15 @@ func (c *checker) decideLoss() {
 			undecided("%v, and of the data that it was made from it explained %.2f %%: these are other data", explains, 100*(1-own))
 		}
 	case c.aimsAtError:
-		c.addReason("%v: %.2f %% of that are lost, and {tolerance} allows %.2f %%", explains, 100*lost, 100*c.Tolerance)
+		c.addStaleReason("%v: %.2f %% of that are lost, and {tolerance} allows %.2f %%", explains, 100*lost, 100*c.Tolerance)
 	case !math.IsNaN(before):
 		if since := float64(v.LostSince); since > c.Tolerance {
-			c.addReason("%v: %.2f %% of that are lost, on the data before it were %.2f %%, so that %.2f %% of what it explained there are lost since, and {tolerance} allows %.2f %%",
+			c.addStaleReason("%v: %.2f %% of that are lost, on the data before it were %.2f %%, so that %.2f %% of what it explained there are lost since, and {tolerance} allows %.2f %%",
 				explains, 100*lost, 100*before, 100*since, 100*c.Tolerance)
 		}
 	case !math.IsNaN(own):
 		if since > c.Tolerance {
-			c.addReason("%v; of the data that it was made from it explained %.2f %%: %.2f %% of that are lost, and {tolerance} allows %.2f %%", explains, 100*(1-own), 100*since, 100*c.Tolerance)
+			c.addStaleReason("%v; of the data that it was made from it explained %.2f %%: %.2f %% of that are lost, and {tolerance} allows %.2f %%", explains, 100*(1-own), 100*since, 100*c.Tolerance)
 		}
 	default:
 		why := stream.Textf("method %s does not aim at the least error", v.Method)
@@ -202,8 +203,8 @@ func (c *checker) decideLoss() {
 	}
 }
 
-func (c *checker) decideMoved() {
-	v, addReason := c.verdict, c.addReason
+func (c *checker) decideByMovedColumns() {
+	v, addReason := c.verdict, c.addStaleReason
 	if c.PSILimit > 0 {
 		var names []string
 		for i := range v.Columns {

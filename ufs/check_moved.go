@@ -11,10 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// columnSpread holds the mean and standard deviation of a column in the old data.
+// columnSpread holds the mean and the standard deviation of a column in the old data.
 type columnSpread struct{ mean, std float64 }
 
-func (c *checker) findMoved(before, now *checkedData) {
+func (c *checker) findMovedColumns(before, now *checkedData) {
 	old, rows, leftOut := make(map[string]columnSpread), c.Selection.RowsUsed, c.Selection.LeftOut
 	if before == nil && lacksReports(c.Selection) {
 		c.verdict.Warnings = append(c.verdict.Warnings, stream.Textf("the selection has no reports on its features, so that nobody knows which have moved or are new: select with {details} all, or give {baseline}, statistics of the data that it was made from").Spell(c.Spelling))
@@ -34,9 +34,9 @@ func (c *checker) findMoved(before, now *checkedData) {
 	for _, name := range featureNames(c.Selection) {
 		selected[name] = true
 	}
-	c.findChanged(old, leftOut, now, selected)
-	// For two samples of one distribution the expected index is chance times the number of histogram groups minus
-	// one.
+	c.findChangedColumns(old, leftOut, now, selected)
+	// If old and new rows have the same distribution, the expected stability index is chance times the number of
+	// degrees of freedom. With histograms, this number is the number of their groups minus one.
 	chance := 1/float64(max(rows, 1)) + 1/float64(now.bundle.profile.Rows)
 	var moved, much []string
 	for k, name := range now.names {
@@ -48,7 +48,7 @@ func (c *checker) findMoved(before, now *checkedData) {
 		wider := now.trial.std[k] / was.std
 		shift, ratio := (now.trial.mean[k]-was.mean)/was.std, wider*wider
 		m.Mean, m.Variance, m.IfNormal = stream.Number(shift), stream.Number(ratio), stream.Number(normalPSI(shift, ratio))
-		free := 2.0 // degrees of freedom: a mean and a variance
+		free := 2.0 // degrees of freedom without histograms: a mean and a variance
 		if before != nil && before.bundle.histograms != nil && now.bundle.histograms != nil {
 			psi := before.bundle.histograms.PSI(before.trial.index[before.index[name]], now.bundle.histograms, now.trial.index[k])
 			m.PSI, m.Groups = stream.Number(psi.Value), psi.Groups
@@ -79,9 +79,9 @@ func (c *checker) findMoved(before, now *checkedData) {
 	}
 }
 
-// findChanged lists three kinds of columns: columns that are no longer features, columns that are constant with a
+// findChangedColumns lists columns whose kind changed: features that are no longer features, constant columns with a
 // new value, and features that formerly had no value or a single value.
-func (c *checker) findChanged(old map[string]columnSpread, leftOut []stream.LeftOut, now *checkedData, selected map[string]bool) {
+func (c *checker) findChangedColumns(old map[string]columnSpread, leftOut []stream.LeftOut, now *checkedData, selected map[string]bool) {
 	nan := stream.Number(math.NaN())
 	var changed []string
 	add := func(name, moved, why string) {

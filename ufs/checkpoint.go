@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The special values of Request.Checkpoint, which are not names of folders.
+// Special values of Request.Checkpoint. All other values are names of folders.
 const (
 	// AutoCheckpoint requests a folder next to Request.Output if the run is predicted to be long.
 	AutoCheckpoint = "auto"
@@ -29,16 +29,16 @@ const (
 const (
 	// longRun is the predicted duration from which AutoCheckpoint makes a checkpoint.
 	longRun = 10 * time.Minute
-	// iteratedValuesPerSecond is the number of values that an iteration of eufs, hufs and cpufs processes per
-	// second on one core. It was 180, 220 and 220 million on mnist10k in memory (measured by 10 additional
-	// iterations over all its rows), and 150 million out of core on mnist70k. rufs processes 11 million, so it runs
+	// iteratedValuesPerSecond is the number of values that an iteration of eufs, hufs or cpufs processes per second on
+	// one core. On mnist10k in memory the three methods processed 180, 220 and 220 million (measured by 10 additional
+	// iterations over all rows), and on mnist70k out of core 150 million. rufs processes only 11 million, so it takes
 	// longer than predicted.
 	iteratedValuesPerSecond = 150e6
 	// checkpointSuffix ends the name of the automatic checkpoint's folder.
 	checkpointSuffix = ".checkpoint"
 )
 
-// checkpoint holds the folder in which a run and its fallback save their progress.
+// checkpoint holds the folder in which a run, and the run of its fallback method, save their progress.
 type checkpoint struct{ folder *resume.Folder }
 
 func (q *Request) namedCheckpoint() string {
@@ -84,8 +84,8 @@ func (q *Request) resumeOptions(unasked bool) resume.Options {
 	return resume.Options{Every: q.CheckpointEvery, Implicit: unasked, Note: q.Say}
 }
 
-// openAutoCheckpoint opens the folder next to the output if the plan predicts a long run, or if an earlier run left
-// such a folder.
+// openAutoCheckpoint opens the checkpoint's folder next to the output if the plan predicts a long run, or if an earlier
+// run left this folder.
 func (r *run) openAutoCheckpoint(ds *chunkio.Dataset, b Budget) error {
 	c := r.checkpoint
 	if c == nil || c.folder != nil || r.Checkpoint != AutoCheckpoint || !ds.Replayable() || r.SkipBad || r.shard.Of > 0 {
@@ -111,15 +111,15 @@ func (r *run) openAutoCheckpoint(ds *chunkio.Dataset, b Budget) error {
 	return err
 }
 
-// predictDuration estimates the duration of the run on one machine. It counts the largest possible number of
-// iterations over rows, and no iterations over statistics.
+// predictDuration estimates the duration of the run on one machine. For methods over rows it assumes the largest
+// possible number of iterations. For methods on statistics it ignores the time of iterations.
 func (r *run) predictDuration(ds *chunkio.Dataset, b Budget) time.Duration {
 	j := r.scaleJob(ds)
 	if j.Rows < 0 {
 		return 0
 	}
 	j.Cores = r.Threads
-	if r.Sparse != "" { // absent entries cost nothing
+	if r.Sparse != "" { // entries that sparse rows omit cost nothing
 		j.Features = int(max(ds.RowEntries(), 1))
 	}
 	if b.Factor > 0 { // a factor stores the rows themselves
@@ -127,7 +127,7 @@ func (r *run) predictDuration(ds *chunkio.Dataset, b Budget) time.Duration {
 	}
 	var rounds []scalemodel.Kind
 	for range r.expectedPasses(ds, b).Least - len(j.Rounds) {
-		rounds = append(rounds, scalemodel.Profile) // a further pass reads at least as much as a profile pass
+		rounds = append(rounds, scalemodel.Profile) // each further pass is counted as a profile pass
 	}
 	j.Rounds = append(rounds, j.Rounds...)
 	rates, err := scalemodel.DefaultRates().WithOverrides("start=0s")
@@ -152,9 +152,9 @@ func (c *checkpoint) resumeFolder() *resume.Folder {
 	return c.folder
 }
 
-// close keeps the folder for the next run. It turns the error of an interruption into an *Interrupted if a later
-// run can resume from the folder.
-func (c *checkpoint) close(ctx context.Context, err error) error {
+// closeFolder closes the folder and keeps it for a later run. err is the error of the run, or nil. If the run was
+// interrupted and a later run can resume from the folder, closeFolder turns err into an *Interrupted.
+func (c *checkpoint) closeFolder(ctx context.Context, err error) error {
 	folder := c.resumeFolder()
 	if err != nil {
 		if syncErr := folder.Sync(); syncErr != nil {
@@ -175,8 +175,8 @@ func Forget(q Request) error {
 	return resume.Forget(q.checkpointFolder(), q.resumeOptions(q.Checkpoint == AutoCheckpoint))
 }
 
-// Interrupted is the error of a run that was interrupted after its finished part was saved, or of an apply or
-// convert that reached its memory limit after such a save.
+// Interrupted is the error of a run that was interrupted after it had saved its progress, or of Apply or Convert if
+// they reached their memory limit after such a save.
 type Interrupted struct {
 	Checkpoint string // the folder
 	Err        error

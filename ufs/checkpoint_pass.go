@@ -17,9 +17,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Every gathering pass saves its statistics (its states) in a file of its own. Sums are saved with all bits and are
-// continued in the same order, so that a resumed run gives exactly the result of an uninterrupted run. A pass whose
-// states are complete is not repeated.
+// Every pass saves the statistics that it gathers, called its states, in a file of its own. Sums are saved with all
+// bits, and a resumed run adds the remaining rows in the same order, so that its result is exactly the result of an
+// uninterrupted run. A pass whose states are complete is not repeated.
 
 // The names under which passes save their states.
 const (
@@ -31,10 +31,10 @@ const (
 
 // The names of the marks, which are small records stored with a state.
 const (
-	readingMark = "reading" // the columns left out and the meaning of missing values, which may change during a run
-	nextMark    = "next"    // the global number of the next row, which begins a block
-	doneMark    = "done"
-	passesMark  = "passes" // number of passes made so far, including this pass
+	optionsMark = "reading" // digest of the left-out columns and the missing policy, which may change during a run
+	nextRowMark = "next"    // global number of the next row to add; it is the first row of a block
+	doneMark    = "done"    // whether the pass is complete
+	passesMark  = "passes"  // number of passes made so far, including this pass
 )
 
 func (p *pass) openStates(ctx context.Context, ds *chunkio.Dataset) error {
@@ -107,7 +107,7 @@ func (p *pass) statisticsTitle() string {
 }
 
 type passSetup struct {
-	name       string // of its states
+	name       string // name of the pass's states
 	title      string // shown in progress messages
 	opt        chunkio.Options
 	fold       stream.FoldOptions
@@ -115,8 +115,8 @@ type passSetup struct {
 	alwaysSave bool              // save the states even after a short pass, because more passes follow
 }
 
-// makePass adds the rows to adders. It resumes after the last save of an earlier run, and saves the states
-// periodically, at the end, and when it is interrupted.
+// makePass adds the rows of ds to adders. If an earlier run saved states of this pass, makePass resumes after the last
+// save. It saves the states periodically, at the end, and when it is interrupted.
 func (p *pass) makePass(ctx context.Context, ds *chunkio.Dataset, s passSetup, adders ...stream.Adder) error {
 	if p.gatherer.states == nil {
 		return p.gatherer.foldPass(ctx, p.readableRows(ds), s.title, s.fold, adders...)
@@ -128,7 +128,7 @@ func (p *pass) makePass(ctx context.Context, ds *chunkio.Dataset, s passSetup, a
 	s.fold.Next = next
 	save := func(done bool) error {
 		return p.gatherer.states.Save(ctx, s.name, map[string]string{
-			readingMark: s.optionsDigest(), nextMark: strconv.FormatInt(next, 10), doneMark: strconv.FormatBool(done), passesMark: strconv.Itoa(p.gatherer.passes),
+			optionsMark: s.optionsDigest(), nextRowMark: strconv.FormatInt(next, 10), doneMark: strconv.FormatBool(done), passesMark: strconv.Itoa(p.gatherer.passes),
 		}, s.sections...)
 	}
 	s.fold.After = func(n int64) error {
@@ -148,22 +148,22 @@ func (p *pass) makePass(ctx context.Context, ds *chunkio.Dataset, s passSetup, a
 	}
 }
 
-// restorePass reads the saved states of a pass. done reports whether the pass is complete; if it is not, next is
-// the row at which to resume.
+// restorePass reads the saved states of a pass. done reports whether the pass is complete. If it is not complete, next
+// is the number of the row at which to resume.
 func (p *pass) restorePass(ctx context.Context, s passSetup) (next int64, done bool, err error) {
 	saved, err := p.gatherer.states.Load(ctx, s.name)
 	if saved == nil || err != nil {
 		return 0, false, err
 	}
 	defer saved.Close()
-	if saved.Marks[readingMark] != s.optionsDigest() {
+	if saved.Marks[optionsMark] != s.optionsDigest() {
 		return 0, false, nil // the saved rows were read with other settings
 	}
-	next, err1 := strconv.ParseInt(saved.Marks[nextMark], 10, 64)
+	next, err1 := strconv.ParseInt(saved.Marks[nextRowMark], 10, 64)
 	done, err2 := strconv.ParseBool(saved.Marks[doneMark])
 	passes, err3 := strconv.Atoi(saved.Marks[passesMark])
 	if err1 != nil || err2 != nil || err3 != nil {
-		return 0, false, resume.ErrDamaged(saved.Path, errors.New("it does not say how far the pass was"))
+		return 0, false, resume.ErrDamaged(saved.Path, errors.New("it does not record the progress of the pass"))
 	}
 	for _, section := range s.sections {
 		if err := saved.Read(section.Name, section.Body.(io.ReaderFrom)); err != nil {
@@ -173,10 +173,10 @@ func (p *pass) restorePass(ctx context.Context, s passSetup) (next int64, done b
 	folder := p.gatherer.checkpoint.folder.Path()
 	if done {
 		p.gatherer.passes = passes
-		p.gatherer.say("going on from %s: pass %d, %s, is done", folder, passes, s.title)
+		p.gatherer.say("continuing from %s: pass %d, %s, is done", folder, passes, s.title)
 	} else {
 		p.gatherer.passes = passes - 1
-		p.gatherer.say("going on from %s at row %s of pass %d, %s", folder, comma(next), passes, s.title)
+		p.gatherer.say("continuing from %s at row %s of pass %d, %s", folder, comma(next), passes, s.title)
 	}
 	return next, done, nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Methods over rows save their iterations as stages (package resume) in the checkpoint's folder. Their scratch
-// files are then in that folder too, instead of in {temp-dir}.
+// Methods that iterate over rows save the state of their iterations as stages (package resume) in the checkpoint's
+// folder. If there is a checkpoint, their scratch files are also in this folder, instead of in {temp-dir}.
 
 func (r *run) savesIterations() bool { return r.From == method.FromRows && r.namedCheckpoint() != "" }
 
@@ -39,8 +39,8 @@ func fewerRowsRemedy(r *run) stream.Text {
 	return stream.Textf(", or fewer rows by {sample}")
 }
 
-// runOverRows calls iterate. For a method over rows it first prepares scratch files and stages. Each resumed stage
-// passes to onResume the number of the last finished step.
+// runOverRows calls iterate. For a method that iterates over rows it first prepares scratch files and stages. If a
+// stage is resumed, it calls onResume with the number of the last finished step.
 func (t *trial) runOverRows(ctx context.Context, onResume func(step int), iterate func(context.Context) error) error {
 	if t.From != method.FromRows {
 		return iterate(ctx)
@@ -72,15 +72,15 @@ func (t *trial) openStages(ctx context.Context, onResume func(step int)) (*resum
 	}
 	return states.OpenStages(ctx, func(step int) {
 		if onResume(step); step > 0 {
-			t.say("going on from %s at iteration %d", folder.Path(), step+1)
+			t.say("continuing from %s at iteration %d", folder.Path(), step+1)
 		} else {
-			t.note("going on from %s: all is ready for the iterations", folder.Path())
+			t.note("continuing from %s: all is ready for the iterations", folder.Path())
 		}
 	})
 }
 
-// openScratch creates the scratch files of an out-of-core plan, with or without stages. It abandons an automatic
-// checkpoint if {temp-dir} is named, or if the checkpoint's folder lacks space.
+// openScratch creates the scratch files of an out-of-core plan. stages may be nil. It abandons an automatic checkpoint,
+// and then returns nil stages, if {temp-dir} is given or if the disk of the checkpoint's folder lacks space.
 func (t *trial) openScratch(ctx context.Context, stages *resume.Stages) (*resume.Stages, error) {
 	plan := t.bundle.plan
 	if !plan.OutOfCore {

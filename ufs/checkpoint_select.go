@@ -29,14 +29,14 @@ func (t *trial) openPassCheckpoint(ctx context.Context) error {
 		return err
 	}
 	if n := r.CountStates("pass"); n > 0 {
-		t.say("going on from %s behind pass %d of the selection", folder.Path(), n)
+		t.say("continuing from %s after pass %d of the selection", folder.Path(), n)
 	}
 	t.Checkpoint = resume.Numbers{Run: r}
 	return nil
 }
 
-// selectionIdentity collects everything that affects any bit of the method's intermediate results. That includes
-// memory and threads, because they determine the number of features that the method reads at a time.
+// selectionIdentity collects all settings that affect the bits of the method's intermediate results. Memory and threads
+// are among them, because they determine how many features the method reads at a time.
 func (t *trial) selectionIdentity(what string) (resume.Identity, error) {
 	id := resume.Identity{What: what, Inputs: slices.Concat(t.bundle.inputs, t.anchorInputs), Columns: t.Columns, Options: map[string]string{
 		"method": t.Name, "k": strconv.Itoa(t.K), "seed": strconv.FormatUint(t.Seed, 10), "threads": strconv.Itoa(t.Threads), stream.MemoryLimit: strconv.FormatInt(t.run.Memory, 10),
@@ -55,7 +55,7 @@ func (t *trial) selectionIdentity(what string) (resume.Identity, error) {
 		return id, err
 	}
 	sum := sha256.Sum256(choice)
-	path, _ := kernel.InstructionSet() // applyLimits has already reported a bad variable
+	path, _ := kernel.InstructionSet() // applyLimits has already reported an invalid environment variable
 	id.Facts = map[string]string{"instruction set": path, "version": Release, "choice of features": hex.EncodeToString(sum[:8])}
 	return id, nil
 }

@@ -66,7 +66,7 @@ func TestSelectGoesOn(t *testing.T) {
 			q.Checkpoint, q.CheckpointEvery = filepath.Join(t.TempDir(), "state"), 1
 			said, midway := 0, 0
 			q.Say = func(text stream.Text) {
-				if strings.Contains(text.String(), "going on from "+q.Checkpoint) {
+				if strings.Contains(text.String(), "continuing from "+q.Checkpoint) {
 					said++
 				}
 			}
@@ -123,7 +123,7 @@ func TestAutoCheckpoint(t *testing.T) {
 	if got := answerOf(t, selected(t, q)); got != want {
 		t.Errorf("gone on:\n%s, want\n%s", got, want)
 	}
-	if len(said) != 1 || !strings.Contains(said[0], "going on from "+beside+" at row") {
+	if len(said) != 1 || !strings.Contains(said[0], "continuing from "+beside+" at row") {
 		t.Errorf("said %q", said)
 	}
 	other := q
@@ -213,7 +213,7 @@ func TestSelectOfTextGoesOn(t *testing.T) {
 			other.Say = func(text stream.Text) { said += text.String() }
 			s, err := Select(t.Context(), other)
 			switch {
-			case err != nil && c.same, err == nil && strings.Contains(said, "going on from") != c.same:
+			case err != nil && c.same, err == nil && strings.Contains(said, "continuing from") != c.same:
 				t.Errorf("it goes on: want %v, said %q, %v", c.same, said, err)
 			case err == nil && answerOf(t, s) != want:
 				t.Errorf("resumed:\n%s, want\n%s", answerOf(t, s), want)

@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// columnOptions lists the options that determine how the input's columns become features. They affect statistics,
-// so plans, statistics files and selections record them.
+// columnOptions lists the switches that determine how columns of the input become features. They affect statistics, so
+// plans, statistics files and selections record them.
 var columnOptions = []struct {
 	name  string
 	field func(q *Request) *bool
@@ -21,7 +21,7 @@ var columnOptions = []struct {
 	{"times", func(q *Request) *bool { return &q.Times }},
 }
 
-// textOptions lists the options that override guesses about text inputs.
+// textOptions lists the options that replace guesses about inputs in text formats.
 var textOptions = []struct {
 	name  string
 	field func(t *chunkio.TextOptions) *[]string
@@ -33,7 +33,7 @@ var textOptions = []struct {
 
 const optionHeader = "header"
 
-const trueText = "true" // the value of a recorded option that is on
+const trueText = "true" // the recorded value of a switch that is on
 
 func (q *Request) addColumnShape(shape map[string]string) {
 	for _, o := range columnOptions {
@@ -76,7 +76,8 @@ func (q *Request) setColumnOption(name, text string) (known bool, err error) {
 	return known, err
 }
 
-// setColumnOptions sets the column options that a selection records, except text options that q already has.
+// setColumnOptions sets the options in q to the values that a selection recorded. Text options that are already set in
+// q stay unchanged.
 func (q *Request) setColumnOptions(recorded map[string]any) error {
 	own := q.Texts
 	for _, name := range append(columnOptionNames(), optionCategories) {
@@ -91,8 +92,8 @@ func (q *Request) setColumnOptions(recorded map[string]any) error {
 	return nil
 }
 
-// recordHeader stores in q whether the first row of CSV files was read as a header, guessed or not, so that other
-// shards and apply read their files in the same way.
+// recordHeader stores in q whether the first row of CSV files was read as a header, so that other shards and the
+// command apply read their files in the same way, even if the header was only guessed.
 func recordHeader(q *Request, ds *chunkio.Dataset) {
 	q.Texts.Header = cmp.Or(ds.Guesses().Header, q.Texts.Header)
 }
@@ -157,8 +158,8 @@ func (q *Request) checkColumnOptions() error {
 	return nil
 }
 
-// indicatorWarnings names the features with missing values but without an indicator: according to the footers these
-// features have no nulls.
+// indicatorWarnings warns about features that have missing values but did not get an indicator feature, because the
+// footers of the files did not announce nulls.
 func (g *gatherer) indicatorWarnings(e *bundle) []stream.Text {
 	if !g.MissingIndicators {
 		return nil
@@ -179,14 +180,14 @@ func (g *gatherer) indicatorWarnings(e *bundle) []stream.Text {
 	if len(unmarked) == 0 {
 		return nil
 	}
-	text := joinNames(unmarked[:min(len(unmarked), fewNames)])
-	if len(unmarked) > fewNames {
+	text := joinNames(unmarked[:min(len(unmarked), maxNamesInError)])
+	if len(unmarked) > maxNamesInError {
 		text += ", …"
 	}
 	return []stream.Text{stream.Textf("{missing-indicators}: %s without nulls by the footers, but with NaN or infinite values, have no indicator: %s", plural(len(unmarked), "feature"), text)}
 }
 
-func (e *evaluator) takeRecordedColumns() error {
+func (e *evaluator) useRecordedColumnOptions() error {
 	for i, s := range e.Selections {
 		q := Request{Texts: e.Texts}
 		if err := q.setColumnOptions(s.Options); err != nil {
@@ -198,7 +199,7 @@ func (e *evaluator) takeRecordedColumns() error {
 			}
 			*o.field(&e.request) = *o.field(&q)
 		}
-		if other := &e.request.Texts; i > 0 && (q.Texts.Header == "" || other.Header == "") { // the inputs have no header
+		if other := &e.request.Texts; i > 0 && (q.Texts.Header == "" || other.Header == "") { // empty without CSV files
 			q.Texts.Header, q.Texts.Recorded = cmp.Or(q.Texts.Header, other.Header), q.Texts.Recorded || other.Recorded
 			other.Header, other.Recorded = q.Texts.Header, q.Texts.Recorded
 		}

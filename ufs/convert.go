@@ -20,7 +20,7 @@ type ConvertRequest struct {
 	Union      bool   // like UnionByName of Request
 	Threads    int
 	Memory     int64
-	TempDir    string // as in Request, like all fields that follow
+	TempDir    string // as in Request; so are all fields that follow
 	MaxScratch int64
 	Version    *int64
 	AsOf       time.Time
@@ -34,7 +34,7 @@ type ConvertRequest struct {
 }
 
 // Convert writes the input, of any format, as Parquet with all its columns. The output appears only when it is
-// complete. A later run can resume an interrupted conversion, as with [Apply].
+// complete. If Convert is interrupted, a later call resumes it, as with [Apply].
 func Convert(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error) {
 	q := Request{Threads: c.Threads, Memory: c.Memory, TempDir: c.TempDir, MaxScratch: c.MaxScratch, Meter: c.Meter, Progress: c.Progress}
 	var report chunkio.ApplyReport

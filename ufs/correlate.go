@@ -8,12 +8,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxCorrelated bounds the number of chosen features whose correlations a selection records: twice as many features
-// would make the JSON of the correlations four times as long, and a matrix of that size is not readable.
+// maxCorrelated bounds the number of chosen features: a selection of more features does not record their correlations.
+// The JSON of the correlations grows with the square of the number, and people cannot read a larger matrix.
 const maxCorrelated = 100
 
-// recordCorrelations records the correlations between the chosen features, if the Gram matrix is in memory and
-// exact. It needs k²/2 entries of the matrix. If the matrix is a factor of r rows, each entry costs 2r flops.
+// recordCorrelations records the correlations between the chosen features in order, if the Gram matrix is in memory and
+// exact. For k features it computes k²/2 entries of the matrix. If the matrix is a factor of r rows, each entry costs
+// 2r floating-point operations.
 func (t *trial) recordCorrelations(order []int) {
 	g, offset, weight := t.explainGram, []float64(nil), 0.0
 	if g == nil && t.Gram != nil {
@@ -22,7 +23,7 @@ func (t *trial) recordCorrelations(order []int) {
 	if g == nil || g.Absent() || t.bundle.sketch != nil || len(order) > maxCorrelated {
 		return
 	}
-	place := func(j int) int { return j } // index of feature j in the matrix
+	place := func(j int) int { return j } // returns the index of feature j in matrix g, or -1 if g lacks it
 	if t.explainFeatures != nil {
 		place = func(j int) int {
 			k, varies := slices.BinarySearch(t.explainFeatures, j)
@@ -32,7 +33,7 @@ func (t *trial) recordCorrelations(order []int) {
 			return k
 		}
 	}
-	spread := make([]float64, len(order)) // 0 for constant features
+	spread := make([]float64, len(order)) // norms of the centred columns; 0 for constant features
 	for i, j := range order {
 		if k := place(j); k >= 0 {
 			spread[i] = math.Sqrt(centredEntry(g, offset, weight, k, k))
@@ -44,15 +45,16 @@ func (t *trial) recordCorrelations(order []int) {
 			row[j] = stream.Number(math.NaN())
 			if spread[i] > 0 && spread[j] > 0 {
 				r := centredEntry(g, offset, weight, place(a), place(b)) / spread[i] / spread[j]
-				row[j] = stream.Number(math.Round(1e4*min(max(r, -1), 1))/1e4 + 0) // + 0: no −0
+				row[j] = stream.Number(math.Round(1e4*min(max(r, -1), 1))/1e4 + 0) // + 0 turns −0 into 0
 			}
 		}
 		t.selection.Correlations = append(t.selection.Correlations, row)
 	}
 }
 
-// centredEntry returns an entry of the Gram matrix of the centred columns. In a nearly constant column only
-// rounding errors remain after centring; centredEntry then returns 0.
+// centredEntry returns entry (i, j) of the Gram matrix of the centred columns. offset has the means of g's columns and
+// weight is the sum of the rows' weights. offset is nil if g is already centred. A diagonal entry that is only a
+// rounding error of centring is returned as 0.
 func centredEntry(g *gram.Matrix, offset []float64, weight float64, i, j int) float64 {
 	entry := g.At(i, j)
 	if offset == nil {

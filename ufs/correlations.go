@@ -22,7 +22,7 @@ type correlations struct {
 	columns   []stream.Column // in the order of the matrix, as in Names
 	mean, std []float64
 	index     map[string]int // index of each name
-	isRank    bool           // correlations of normal scores, which have no meaningful units
+	isRank    bool           // the correlations are of normal scores, which have no meaningful units
 
 	rows, rowsUsed int64
 	scale, missing string
@@ -35,16 +35,16 @@ type correlations struct {
 	transfer       *stream.Transfer
 }
 
-// withCorrelations gathers the correlations of the request's features, or reads them from its statistics, and calls
-// use with the correlations, within the limits of the request. reserved(d) is the memory that use needs for d
-// features.
+// withCorrelations computes the correlations of the features of request q, from its inputs or from its statistics file,
+// and calls use with the correlations. Both steps stay within the limits of q. The function use needs reserved(d) bytes
+// of memory for d features.
 func (q Request) withCorrelations(ctx context.Context, reserved func(d int) int64, use func(*correlations) error) error {
 	return q.withCorrelationsFor(ctx, nil, reserved, use)
 }
 
-// withCorrelationsFor is withCorrelations for the request of a selection, which may be nil. It ignores options that
-// do not exist in the statistics, and leaves out the columns that the selection left out, because the selection
-// does not explain them.
+// withCorrelationsFor does the work of withCorrelations. If selection is not nil, q is the request of this selection.
+// Then options that the statistics do not have are ignored, and columns that the selection left out are left out,
+// because the selection does not explain them.
 func (q Request) withCorrelationsFor(ctx context.Context, selection *stream.Selection, reserved func(d int) int64, use func(*correlations) error) error {
 	begin := time.Now()
 	q.Method, q.Options, q.K, q.AutoK, q.Variance, q.MinGain, q.Keep = methods.Fallback, nil, 1, false, 0, 0, nil
@@ -64,8 +64,8 @@ func (q Request) withCorrelationsFor(ctx context.Context, selection *stream.Sele
 	defer end()
 	fetched, parts := q.Meter.Transfer(), q.Meter.Busy.Parts()
 	g, e, err := q.gatherCorrelations(ctx, selection != nil, reserved)
-	if err = q.blameStats(err); err != nil && selection == nil { // this advice cannot apply to the columns of a selection
-		err = errTooWide(err)
+	if err = q.blameStats(err); err != nil && selection == nil { // errTooManyFeatures has no advice for a selection
+		err = errTooManyFeatures(err)
 	}
 	if err != nil {
 		return err
@@ -106,8 +106,8 @@ func (e *bundle) leaveOutColumns(list []stream.LeftOut) {
 	}
 }
 
-// errTooWide adds advice to the error of memory that is too small for d² numbers.
-func errTooWide(err error) error {
+// errTooManyFeatures adds advice to an error about too little memory for the correlations of all pairs of features.
+func errTooManyFeatures(err error) error {
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) && m.OfMemory() {
 		return stream.Errorf("%w; or ask for fewer features, {columns} or {exclude}: the correlations of all pairs are in memory", err)
 	}
@@ -196,16 +196,16 @@ func (g *gatherer) newCorrelations(e *bundle) (*correlations, error) {
 	return c, nil
 }
 
-// Term is a column in a linear combination.
+// Term is a column with its weight in a linear combination.
 type Term struct {
 	Name string `json:"name"`
-	// Weight is in the units of the two columns, and null if the columns are ranks. Standardized is in standard
-	// deviations.
+	// Weight is in the units of the two columns, and null if the columns are ranks. Standardized is the same weight for
+	// columns in units of their standard deviations.
 	Weight       stream.Number `json:"weight"`
 	Standardized stream.Number `json:"standardized"`
 }
 
-func (c *correlations) term(j, i int, weight float64) Term {
+func (c *correlations) newTerm(j, i int, weight float64) Term {
 	own := weight * c.std[j] / c.std[i]
 	if c.isRank {
 		own = math.NaN()
@@ -213,8 +213,8 @@ func (c *correlations) term(j, i int, weight float64) Term {
 	return Term{Name: c.Names[i], Weight: stream.Number(own), Standardized: stream.Number(weight)}
 }
 
-// constantTerm returns the constant term of a linear combination for column j. It returns 0 if the term is only a
-// rounding error: its square is within the share rounding of the column's variance.
+// constantTerm returns the constant term of a linear combination that gives column j. It returns 0 if the term is only
+// a rounding error, i.e. if its square is at most rounding times the variance of column j.
 func (c *correlations) constantTerm(j int, terms []Term, rounding float64) stream.Number {
 	sum := c.mean[j]
 	for _, t := range terms {
@@ -226,27 +226,27 @@ func (c *correlations) constantTerm(j int, terms []Term, rounding float64) strea
 	return stream.Number(sum)
 }
 
-// LinearCombination is a column that other columns determine, as far as float64 can show.
+// LinearCombination is a column that a linear combination of other columns equals, as far as float64 can show.
 type LinearCombination struct {
 	Name     string        `json:"name"`
 	Constant stream.Number `json:"constant"`
 	Terms    []Term        `json:"terms"`
-	Left     stream.Number `json:"left"`      // share of the column's variance that is not explained
+	Left     stream.Number `json:"left"`      // share of the column's variance that the terms do not explain
 	Bound    stream.Number `json:"tolerance"` // the largest value of Left that counts as rounding error
 }
 
-func (c *correlations) linearCombination(from alike.Combination) LinearCombination {
+func (c *correlations) newLinearCombination(from alike.Combination) LinearCombination {
 	out := LinearCombination{Name: c.Names[from.Column], Left: stream.Number(max(from.Residual, 0)), Bound: stream.Number(from.Bound), Terms: []Term{}}
 	for _, t := range from.Terms {
-		out.Terms = append(out.Terms, c.term(from.Column, t.Column, t.Weight))
+		out.Terms = append(out.Terms, c.newTerm(from.Column, t.Column, t.Weight))
 	}
 	out.Constant = c.constantTerm(from.Column, out.Terms, from.Bound)
 	return out
 }
 
-// describeCopy expresses column n, a copy, as a linear function of the first column of its group.
-func (c *correlations) describeCopy(first int, n alike.Near) Copy {
-	t := c.term(n.Column, first, n.Correlation)
+// newCopy expresses n, a copy of column first, as a linear function of column first.
+func (c *correlations) newCopy(first int, n alike.Near) Copy {
+	t := c.newTerm(n.Column, first, n.Correlation)
 	rounding := c.RoundingBound(n.Column, []int{first}, []float64{n.Correlation})
 	return Copy{Name: c.Names[n.Column], Weight: t.Weight, Constant: c.constantTerm(n.Column, []Term{t}, rounding)}
 }
@@ -258,8 +258,8 @@ type Copy struct {
 	Constant stream.Number `json:"constant"`
 }
 
-// vifNumber converts a VIF for JSON, and reports whether it is infinite: then the other columns determine the
-// column.
+// vifNumber converts a variance inflation factor (VIF) for JSON. determined reports whether it is infinite, because the
+// other columns determine the column.
 func vifNumber(vif float64) (v stream.Number, determined bool) {
 	return stream.Number(vif), math.IsInf(vif, 1)
 }

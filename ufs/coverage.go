@@ -7,35 +7,35 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// coverage collects the rows of input files that statistics files cover together. Every step except one sort is
-// linear in the numbers of files and row ranges, so that 10,000 parts of 100,000 files need hardly any time.
+// coverage collects which rows of the input files a list of statistics files covers. Apart from one sort, the time is
+// linear in the number of files and row ranges, so that 10,000 parts of 100,000 files need hardly any time.
 type coverage struct {
-	// If pathsDiffer is set, files with different paths are different files. That is right for parts of one plan,
-	// which names each file once: a copy of a file under another path has rows of its own.
+	// If pathsDiffer is set, files with different paths count as different files, even if their contents are equal.
+	// That is right for parts of one plan: it names each file once, and a copy under another path is other data.
 	pathsDiffer bool
 	files       []stream.Input // in the order in which they first appear
-	index       map[fileID]int // of files
-	runs        []stretch
+	index       map[fileID]int // index into files
+	stretches   []stretch
 }
 
-// fileID identifies a file wherever it is stored. Copies of one file that were read in the same run have different
-// numbers. A stream whose digest is not known has no ID.
+// fileID identifies a file, wherever it is stored. If one run read several copies of a file, the copies differ in the
+// field copy.
 type fileID struct {
 	path        string // empty if files are identified by their contents only
 	fingerprint string
-	copy        int
+	copy        int // number of the copy among equal files of a run
 }
 
-// stretch is a run of consecutive rows of one file. The statistics file number source covers them.
+// stretch is a range of consecutive rows of one input file that one statistics file covers.
 type stretch struct {
-	file     int // index into coverage.files
-	from, to int64
-	source   int
+	file      int // index into coverage.files
+	from, to  int64
+	statsFile int // number of the statistics file
 }
 
-// add records that statistics file number source covers the given row ranges, which are sorted. The rows of all
-// inputs are numbered consecutively.
-func (c *coverage) add(source int, inputs []stream.Input, ranges []stream.Range) {
+// addRanges records that statistics file number statsFile covers the given row ranges of inputs. The ranges are sorted,
+// and their rows are numbered consecutively over all inputs.
+func (c *coverage) addRanges(statsFile int, inputs []stream.Input, ranges []stream.Range) {
 	if c.index == nil {
 		c.index = make(map[fileID]int)
 	}
@@ -62,30 +62,30 @@ func (c *coverage) add(source int, inputs []stream.Input, ranges []stream.Range)
 			if from >= to {
 				break
 			}
-			c.runs = append(c.runs, stretch{file, from - start, to - start, source})
+			c.stretches = append(c.stretches, stretch{file, from - start, to - start, statsFile})
 		}
 		start = end
 	}
 }
 
 // overlap is a pair of stretches that share rows.
-type overlap struct{ first, second stretch } // ordered by the number of the statistics file
+type overlap struct{ first, second stretch } // first has the smaller number of its statistics file
 
-// firstOverlap returns the overlap that is found first if the statistics files are read in order; nil if there is
-// no overlap.
+// firstOverlap returns the overlap that one would find first when reading the statistics files in order, or nil if
+// there is no overlap.
 func (c *coverage) firstOverlap() *overlap {
-	slices.SortFunc(c.runs, func(a, b stretch) int {
-		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.from, b.from), cmp.Compare(a.source, b.source))
+	slices.SortFunc(c.stretches, func(a, b stretch) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.from, b.from), cmp.Compare(a.statsFile, b.statsFile))
 	})
 	var found *overlap
 	longest := stretch{file: -1}
-	for _, r := range c.runs {
+	for _, r := range c.stretches {
 		if r.file == longest.file && r.from < longest.to {
 			o := &overlap{longest, r}
-			if o.first.source > o.second.source {
+			if o.first.statsFile > o.second.statsFile {
 				o.first, o.second = o.second, o.first
 			}
-			if found == nil || cmp.Or(cmp.Compare(o.second.source, found.second.source), cmp.Compare(o.first.source, found.first.source)) < 0 {
+			if found == nil || cmp.Or(cmp.Compare(o.second.statsFile, found.second.statsFile), cmp.Compare(o.first.statsFile, found.first.statsFile)) < 0 {
 				found = o
 			}
 		}
@@ -107,14 +107,14 @@ func (c *coverage) coveredRanges() []stream.Range {
 		starts[i] = rows
 		rows += f.Rows
 	}
-	ranges := make([]stream.Range, len(c.runs))
-	for i, r := range c.runs {
+	ranges := make([]stream.Range, len(c.stretches))
+	for i, r := range c.stretches {
 		ranges[i] = stream.Range{From: starts[r.file] + r.from, To: starts[r.file] + r.to}
 	}
 	return joinRanges(ranges)
 }
 
-// joinRanges sorts disjoint ranges and joins adjacent ranges.
+// joinRanges sorts ranges, which must not overlap, and joins adjacent ranges.
 func joinRanges(ranges []stream.Range) []stream.Range {
 	slices.SortFunc(ranges, func(a, b stream.Range) int { return cmp.Compare(a.From, b.From) })
 	var out []stream.Range

@@ -18,16 +18,16 @@ type Difference struct {
 	Schema   string    `json:"schema"`
 	Old      Side      `json:"old"`
 	New      Side      `json:"new"`
-	Both     int       `json:"both"`     // features in both
-	Came     []Change  `json:"came"`     // sorted by rank in the new selection
-	Went     []Change  `json:"went"`     // sorted by rank in the old selection
-	Moved    []Move    `json:"moved"`    // in both at different ranks; sorted by the new rank
+	Both     int       `json:"both"`     // number of features in both selections
+	Came     []Change  `json:"came"`     // features only in the new selection, sorted by rank
+	Went     []Change  `json:"went"`     // features only in the old selection, sorted by rank
+	Moved    []Move    `json:"moved"`    // features in both selections at different ranks, sorted by the new rank
 	Settings []Setting `json:"settings"` // options with different values
 	Data     DataShift `json:"data"`
 }
 
-// DataShift lists the changes in the data from one selection to the other. Its columns are features or left-out
-// columns of the selections; the lists are empty unless both selections have reports on their features.
+// DataShift lists the differences between the data of the old and the new selection. Its columns are features or
+// left-out columns of the selections. The lists are empty unless both selections have reports on their features.
 type DataShift struct {
 	SameInputs bool     `json:"same_inputs"` // both selections name the same files, with the same contents
 	Rows       int64    `json:"rows_more"`   // number of used rows in the new selection minus the old number
@@ -45,16 +45,16 @@ type Side struct {
 	Error    stream.Number `json:"error"` // error of the whole selection on its own data
 }
 
-// Change is a feature of only one of the selections, with the report of the other selection on it.
+// Change is a feature of only one of the two selections, with the report of the other selection on this feature.
 type Change struct {
 	Name      string        `json:"name"`
 	Rank      int           `json:"rank"`
-	Explained stream.Number `json:"explained"`         // share that the other selection explains; the smallest of a group
+	Explained stream.Number `json:"explained"`         // share that the other selection explains; of a group: the least
 	Nearest   string        `json:"nearest,omitempty"` // the nearest feature of the other selection
 	Why       string        `json:"why,omitempty"`     // reason for its absence from the other selection
 }
 
-// Move is a feature of both selections at two ranks.
+// Move is a feature that has different ranks in the two selections.
 type Move struct {
 	Name string `json:"name"`
 	Old  int    `json:"old_rank"`
@@ -72,8 +72,8 @@ type Setting struct {
 func Diff(before, after *stream.Selection) *Difference {
 	d := &Difference{
 		Schema: DifferenceSchema, Old: newSide(before), New: newSide(after),
-		Came: onlyIn(after, before, absencePhrases{"not in the old data", "takes the place of"}), Went: onlyIn(before, after, absencePhrases{"gone from the data", "replaced by"}), Moved: []Move{}, Settings: changedSettings(before, after),
-		Data: dataShift(before, after),
+		Came: changesOnlyIn(after, before, absencePhrases{"not in the old data", "takes the place of"}), Went: changesOnlyIn(before, after, absencePhrases{"gone from the data", "replaced by"}), Moved: []Move{}, Settings: changedSettings(before, after),
+		Data: newDataShift(before, after),
 	}
 	ranks := make(map[string]int)
 	for _, f := range before.Selected {
@@ -99,7 +99,7 @@ func newSide(s *stream.Selection) Side {
 	return side
 }
 
-func dataShift(before, after *stream.Selection) DataShift {
+func newDataShift(before, after *stream.Selection) DataShift {
 	d := DataShift{Rows: after.RowsUsed - before.RowsUsed, Features: after.Features - before.Features, New: []string{}, Gone: []string{}}
 	contents := func(s *stream.Selection) (list []string) {
 		for _, in := range s.Inputs {
@@ -139,8 +139,8 @@ func dataShift(before, after *stream.Selection) DataShift {
 // absencePhrases holds phrases that explain the absence of a feature.
 type absencePhrases struct{ absent, substitute string }
 
-// replacement describes the other selection's feature that is nearest to c. inBoth reports whether both selections
-// contain that feature.
+// replacement describes how the other selection makes up for the absence of c, by naming its feature nearest to c.
+// inBoth means that both selections contain that nearest feature.
 func (r absencePhrases) replacement(c Change, inBoth bool) string {
 	if c.Nearest == "" {
 		return ""
@@ -155,7 +155,7 @@ func (r absencePhrases) replacement(c Change, inBoth bool) string {
 	return why
 }
 
-func onlyIn(s, other *stream.Selection, words absencePhrases) []Change {
+func changesOnlyIn(s, other *stream.Selection, words absencePhrases) []Change {
 	chosen, own := make(map[string]bool), make(map[string]bool)
 	groupOf := make(map[string]string) // the group of each feature that was chosen in a group
 	for _, f := range other.Selected {
@@ -184,7 +184,7 @@ func onlyIn(s, other *stream.Selection, words absencePhrases) []Change {
 		c := Change{Name: f.Name, Rank: f.Rank, Explained: stream.Number(math.NaN()), Why: why[first]}
 		if report, known := reports[first]; known {
 			c.Explained, c.Nearest = report.Explained, report.Nearest
-			for _, name := range f.Features() { // for a group report the feature with the smallest share
+			for _, name := range f.Features() { // a group gets the smallest share of its features
 				c.Explained = min(c.Explained, reports[name].Explained)
 			}
 			if c.Why = words.replacement(c, own[c.Nearest]); c.Why == "" && groupOf[first] != "" {

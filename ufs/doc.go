@@ -13,10 +13,10 @@
 //  2. gather.go opens the input, plans its memory (memory.go) and makes the passes that fill a profile,
 //     a Gram matrix with a sample of rows, or an anchor graph (graph.go). Each pass saves checkpoints
 //     (checkpoint.go, checkpoint_pass.go); statistics files (statsfile.go) replace passes;
-//  3. if no method is named, recommend.go looks at the sample and settles the method and its scale;
-//  4. select.go makes the method's evidence from these (evidence.go) and asks it to rank;
+//  3. if the request does not name a method, recommend.go chooses method and scale from the sample;
+//  4. select.go makes the method's evidence from the statistics (evidence.go) and lets the method rank;
 //  5. writeup.go writes the ranking up as a stream.Selection.
 //
-// While a run lasts, the Go runtime has the limits of its request (GOMAXPROCS, the memory limit, the pace of the
-// collector). A process has only one set of these limits. If runs overlap, the run that starts last sets them.
+// During a run, the settings of the Go runtime follow its request (GOMAXPROCS, the memory limit, the pace of the
+// collector). A process has only one set of these settings. If runs overlap, the run that starts last sets them.
 package ufs

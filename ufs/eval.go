@@ -23,21 +23,21 @@ type EvalRequest struct {
 	Stdin      io.Reader
 	Selections []NamedSelection
 
-	K       []int  // sizes of the rankings' prefixes to judge; default: all selected features
+	K       []int  // the first k features of each ranking are judged, for each k in K; default: all features
 	Label   string // the class column; without a label the rows are not clustered
 	Sparse  string // as in Request; default: as the selections record
 	Missing string // as in Request; default: as the selections record
-	Where   string // condition as in Request for the rows that judge, whatever rows the selections were made from
-	Sample  int64  // number of rows in the random sample that judges, default 10,000; negative means all rows
+	Where   string // condition as in Request for the rows used to judge, whatever rows the selections were made from
+	Sample  int64  // number of rows in the random sample used to judge, default 10,000; negative means all rows
 
-	Protocol       string   // greedy (20 runs, each the best of 10 restarts; default) or sfufs (30 runs of one start)
-	Runs, Restarts int      // replace the numbers of the protocol
-	Clusters       int      // default: the number of classes
+	Protocol       string   // greedy (default: 20 runs, each the best of 10 starts) or sfufs (30 runs of one start)
+	Runs, Restarts int      // replace the protocol's numbers of runs and starts; 0 keeps them
+	Clusters       int      // number of clusters; default: the number of classes
 	Scale          string   // default: none for k-means, the selections' recorded scale for the reconstruction error
 	Spherical      bool     // k-means on the directions of the rows
-	Baselines      []string // any of all, random and variance, or none; default: all three
-	// Resamples is the number of repeated selections from random samples of half the rows: default 5 without a
-	// label and 0 with a label; a negative number means 0.
+	Baselines      []string // any of "all", "random" and "variance", or "none"; default: all three
+	// Resamples is the number of times that each selection is repeated on a random half of the rows. The default is 5
+	// without a label and 0 with a label. A negative number means 0.
 	Resamples int
 	Methods   []method.Spec // methods that may have made the selections; nil means methods.All()
 
@@ -45,16 +45,16 @@ type EvalRequest struct {
 	Threads   int
 	Memory    int64
 	Output    string
-	Version   *int64 // as in Request, like the next two fields
+	Version   *int64 // as in Request; so are the next two fields
 	AsOf      time.Time
 	Anonymous bool
 	Allow     []string            // see Request
 	Texts     chunkio.TextOptions // replaces the text options of the selections
 
-	TempDir    string // as in Request, like the next fields
+	TempDir    string // as in Request; so is MaxScratch
 	MaxScratch int64
-	// Checkpoint is a folder that saves each selection from a sample when it is finished. A resumed run judges the
-	// given selections again. Call Forget when the result is safe.
+	// Checkpoint is a folder in which each finished selection from a sample is saved. A resumed run judges the given
+	// selections again. Call Forget when the result is safe.
 	Checkpoint      string
 	CheckpointEvery time.Duration
 	longRun         time.Duration // replaced in tests, as in Request
@@ -80,10 +80,10 @@ const (
 	defaultResamples  = 5
 )
 
-// Eval judges selections. It clusters the rows by k-means on the selected features only and compares the clusters
-// with the classes of the label; the baselines are all features, random features, and the features of largest
-// variance. It reports the share that the selections leave unexplained (reconstruction error), the similarity of
-// their features (redundancy), and the agreement of selections from different samples of the rows (stability).
+// Eval judges selections, and compares them with baselines: all features, random features, and the features of largest
+// variance. It clusters the rows by k-means on the selected features only, and compares the clusters with the classes
+// of the label. It also reports the share that a selection leaves unexplained (reconstruction error), the similarity of
+// its features (redundancy), and the agreement of selections from different samples of the rows (stability).
 func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	begin := time.Now()
 	e := &evaluator{EvalRequest: o, request: Request{
@@ -189,7 +189,7 @@ func (e *evaluator) checkRequest(ctx context.Context) error {
 }
 
 func (e *evaluator) settleSampling() error {
-	passing := e.request.isPassingStream()
+	passing := e.request.isSinglePassStream()
 	switch {
 	case e.Resamples == 1:
 		return stream.Usagef("{resamples} %d: want 2 or more to compare, or 0", e.Resamples)

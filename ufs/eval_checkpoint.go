@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	foundState      = "found"      // name of the state that holds the repeated selections, and of its only mark
-	runFolderPrefix = "selection-" // begins the names of the folders of single runs
+	foundState      = "found"      // name of the saved state with the repeated selections, and of the only mark in it
+	runFolderPrefix = "selection-" // begins the name of the checkpoint's subfolder for one run of a selection
 )
 
-// reselections holds the selections repeated so far: for each judged selection one from every sample, in the order
-// of the samples. A checkpoint saves each of them when it is finished. The selection that is being made has its own
-// checkpoint in a subfolder.
+// reselections holds the repeated selections that are finished: Of[i] lists the repetitions of judged selection i in
+// the order of the samples. A checkpoint saves each repetition when it is finished. The repetition that is being made
+// has its own checkpoint in a subfolder.
 type reselections struct {
 	folder *resume.Folder // nil without a checkpoint; then states is nil too
 	states *resume.Run
@@ -43,8 +43,8 @@ func (e *evaluator) openNamedCheckpoint() (err error) {
 	return err
 }
 
-// openAutoCheckpoint opens the checkpoint next to the output if repeating selections is predicted to be slow, or if
-// an earlier run left a checkpoint.
+// openAutoCheckpoint opens a checkpoint next to the output if the repeated selections are predicted to be slow, or if
+// an earlier run left such a checkpoint.
 func (e *evaluator) openAutoCheckpoint() error {
 	path := e.request.checkpointFolder()
 	if e.folder != nil || path == "" {
@@ -64,8 +64,8 @@ func (e *evaluator) openAutoCheckpoint() error {
 	return err
 }
 
-// openReselections returns the selections that an earlier attempt at this run saved, or an empty list. half is the
-// number of rows in a sample.
+// openReselections returns the repeated selections that an earlier attempt at the same run saved, or empty lists. half
+// is the number of rows in a sample.
 func (e *evaluator) openReselections(ctx context.Context, half int64) (*reselections, error) {
 	if err := e.openAutoCheckpoint(); err != nil {
 		return nil, err
@@ -85,15 +85,15 @@ func (e *evaluator) openReselections(ctx context.Context, half int64) (*reselect
 	if err != nil {
 		return nil, err
 	}
-	if state == nil { // existing subfolders belong to another run; saving now marks later subfolders as this run's
-		return again, errors.Join(again.forgetRunFolders(), again.save(ctx))
+	if state == nil { // any subfolders belong to another run; saving makes later subfolders belong to this run
+		return again, errors.Join(again.forgetRunFolders(), again.saveSelections(ctx))
 	}
 	defer state.Close()
 	if err := json.Unmarshal([]byte(state.Marks[foundState]), &again.Of); err != nil || len(again.Of) != len(e.Selections) {
 		return nil, resume.ErrDamaged(state.Path, stream.Errorf("it does not hold what was selected from %s", plural(len(e.Selections), "selection")))
 	}
 	if e.Say != nil {
-		e.Say(stream.Textf("going on from %s: of %s from samples %d are made", again.folder.Path(), plural(len(e.Selections)*e.Resamples, "selection"), again.countFound()))
+		e.Say(stream.Textf("continuing from %s: of %s from samples %d are made", again.folder.Path(), plural(len(e.Selections)*e.Resamples, "selection"), again.countFound()))
 	}
 	return again, nil
 }
@@ -125,11 +125,11 @@ func (a *reselections) runFolder(i int, name string) string {
 	return filepath.Join(a.folder.Path(), fmt.Sprintf("%s%d-%s", runFolderPrefix, i+1, name))
 }
 
-// add records the selections found for selection i, and removes the checkpoint of the run that found them.
-func (a *reselections) add(ctx context.Context, i int, folder string, found ...reselection) error {
+// addSelections appends found to the repetitions of selection i, and removes folder, the checkpoint of their run.
+func (a *reselections) addSelections(ctx context.Context, i int, folder string, found ...reselection) error {
 	a.Of[i] = append(a.Of[i], found...)
 	if a.states.Due() {
-		if err := a.save(ctx); err != nil {
+		if err := a.saveSelections(ctx); err != nil {
 			return err
 		}
 	}
@@ -150,7 +150,7 @@ func (a *reselections) forgetRunFolders() error {
 	return err
 }
 
-func (a *reselections) save(ctx context.Context) error {
+func (a *reselections) saveSelections(ctx context.Context) error {
 	text, err := json.Marshal(a.Of)
 	if err != nil {
 		return err
@@ -158,14 +158,14 @@ func (a *reselections) save(ctx context.Context) error {
 	return a.states.Save(ctx, foundState, map[string]string{foundState: string(text)})
 }
 
-// saveInterrupted saves the selections found so far when a run ends early, and names the folder in the error. If
-// there are no selections, it removes the folder.
+// saveInterrupted saves the finished repetitions if Eval ends early with err, and returns an error that names the
+// folder. If there is nothing to resume, it removes the folder.
 func (a *reselections) saveInterrupted(ctx context.Context, err error) error {
 	_, isInterrupted := errors.AsType[*Interrupted](err)
 	if !isInterrupted && a.countFound() == 0 {
 		return errors.Join(err, a.folder.Forget())
 	}
-	if saveErr := a.save(ctx); saveErr != nil {
+	if saveErr := a.saveSelections(ctx); saveErr != nil {
 		return errors.Join(err, saveErr)
 	}
 	if a.folder == nil || ctx.Err() == nil {

@@ -26,7 +26,7 @@ func TestEvalGoesOn(t *testing.T) {
 	want := must.Get(Eval(t.Context(), o))(t)
 	o.Checkpoint, o.CheckpointEvery = state, 1
 	o.Say = func(text stream.Text) {
-		if s := text.String(); strings.Contains(s, "going on from "+state+":") && !strings.HasSuffix(s, " 0 are made") {
+		if s := text.String(); strings.Contains(s, "continuing from "+state+":") && !strings.HasSuffix(s, " 0 are made") {
 			said++
 		}
 	}

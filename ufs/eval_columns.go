@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// chooseColumns determines the columns of the table: all features from which the selections were made, or only the
-// selected features if that is sufficient.
+// chooseColumns determines the columns of the table. These are all features from which the selections were made, or
+// only the selected features if the other features are not needed.
 func (e *evaluator) chooseColumns(ds *chunkio.Dataset) error {
 	e.hasAllFeatures = e.Label == "" || len(e.Baselines) > 0
 	wanted, listed := make(map[string]string), true // wanted maps each needed column to a selection that contains it
@@ -53,7 +53,7 @@ func (e *evaluator) checkPresence(ds *chunkio.Dataset, wanted map[string]string,
 		why[l.Name] = " (" + l.Why + ")"
 	}
 	var names []string
-	for _, name := range missing[:min(len(missing), fewNames)] {
+	for _, name := range missing[:min(len(missing), maxNamesInError)] {
 		text := fmt.Sprintf("%q", name)
 		if why[name] != "" {
 			text += why[name]
@@ -68,8 +68,8 @@ func (e *evaluator) checkPresence(ds *chunkio.Dataset, wanted map[string]string,
 	return stream.Usagef("the input lacks %s of %s: %s", plural(len(missing), "feature"), wanted[missing[0]], strings.Join(names, ", "))
 }
 
-// fewNames is the number of names that an error lists.
-const fewNames = 5
+// maxNamesInError is the number of names that an error lists.
+const maxNamesInError = 5
 
 func (e *evaluator) unjudgedColumns(ds *chunkio.Dataset) []stream.LeftOut {
 	var out []stream.LeftOut

@@ -18,21 +18,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ranking is a selection or a baseline that is judged at every k.
+// ranking is a selection or a baseline, which is judged at every number k of features.
 type ranking struct {
 	name, method string
 	orders       [][]int         // orders of the table's columns, best first: one order for all runs, or one for each run
 	selection    *NamedSelection // nil for a baseline
-	error        []float64
-	redundancy   []float64
+	error        []float64       // reconstruction error of the first 1, 2, … features
+	redundancy   []float64       // redundancy of the first 1, 2, … features
 }
 
-// maxRandomSets is the number of random sets whose errors and redundancies are averaged. The sets differ little,
-// and each needs as much time as the selection itself.
+// maxRandomSets is the largest number of random feature sets over which errors and redundancies are averaged. The sets
+// differ little, and each set needs as much time to judge as a selection.
 const maxRandomSets = 5
 
-// judgeRankings computes the results of the rankings. Meanwhile it scales the values of the table in place, first
-// for clustering, then for reconstruction, and then for correlation.
+// judgeRankings computes the results of all rankings. It scales the values of the table in place, first for clustering,
+// then for reconstruction, and then for correlation.
 func (e *evaluator) judgeRankings(ctx context.Context) error {
 	begin := time.Now()
 	defer func() {
@@ -44,12 +44,12 @@ func (e *evaluator) judgeRankings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if e.clusterScale != gram.ScaleNone { // unscaled constant columns stay as they are
+	if e.clusterScale != gram.ScaleNone { // without a scale, the table stays unchanged
 		if _, err := e.table.ScaleColumns(e.clusterScale, e.columns); err != nil {
 			return e.blameInput(err)
 		}
 	}
-	var scores [][]cluster.Scores // by result
+	var scores [][]cluster.Scores // for each result, the scores of its runs
 	if e.Label != "" {
 		if scores, err = e.clusterRankings(ctx, rankings); err != nil {
 			return e.blameInput(err)
@@ -128,7 +128,7 @@ func baselineScores(ctx context.Context, v *method.Evidence, name string) ([]flo
 	return r.Scores, nil
 }
 
-// topIndices lists the indices of the k largest scores, ties in column order.
+// topIndices lists the indices of the k largest scores in descending order. Equal scores are in column order.
 func topIndices(scores []float64, k int) []int {
 	order := make([]int, len(scores))
 	for j := range order {
@@ -197,18 +197,18 @@ func (e *evaluator) measureRankings(ctx context.Context, team *kernel.Team, rank
 				return err
 			}
 			if e.hasAllFeatures {
-				addScaled(r.error, judge.ReconstructionError(team, e.table.Matrix(), order), len(sets))
+				addDivided(r.error, judge.ReconstructionError(team, e.table.Matrix(), order), len(sets))
 			} else {
-				addScaled(r.error, []float64{math.NaN()}, 1)
+				addDivided(r.error, []float64{math.NaN()}, 1)
 			}
-			addScaled(r.redundancy, judge.RedundancyCurve(team, e.table.GatherColumns(order)), len(sets))
+			addDivided(r.redundancy, judge.RedundancyCurve(team, e.table.GatherColumns(order)), len(sets))
 		}
 	}
 	return nil
 }
 
-// addScaled adds x/n to sum; the last value of x is repeated if x is shorter.
-func addScaled(sum, x []float64, n int) {
+// addDivided adds x/n to sum. If x is shorter than sum, the last value of x is repeated.
+func addDivided(sum, x []float64, n int) {
 	for i := range sum {
 		sum[i] += x[min(i, len(x)-1)] / float64(n)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// planReading divides the memory between the table, reading, and the steps that follow. It returns the share of
-// reading.
+// planReading divides the memory between the table of sampled rows, reading, and the later steps. It returns the bytes
+// for reading.
 func (e *evaluator) planReading(ds *chunkio.Dataset) (reading int64, err error) {
 	rows := ds.Rows()
 	if rows < 0 { // for a stream the table uses the memory that reading leaves free
@@ -30,11 +30,11 @@ func (e *evaluator) planReading(ds *chunkio.Dataset) (reading int64, err error) 
 	return ds.MemoryFor(e.request.Memory - programBytes - table), nil
 }
 
-// usualClusters is the number of clusters for which memory is planned until the classes are counted.
-const usualClusters = 64
+// assumedClusters is the number of clusters for which memory is planned until the classes are counted.
+const assumedClusters = 64
 
-// planTable determines how many k-means runs fit in memory together with a table of n rows. It returns the size of
-// the table in bytes.
+// planTable sets e.workers to the number of k-means runs that fit into memory at the same time, together with a table
+// of n rows. It returns the size of the table in bytes.
 func (e *evaluator) planTable(ds *chunkio.Dataset, n int) (table int64, err error) {
 	d, k := len(e.columns), slices.Max(e.counts)
 	maxFeatures := k
@@ -42,9 +42,9 @@ func (e *evaluator) planTable(ds *chunkio.Dataset, n int) (table int64, err erro
 		maxFeatures = d
 	}
 	need := func(n, workers int) int64 { // memory without the table
-		measure := max(judge.ReconstructionBytes(n, d, k), 8*int64(n)*int64(k)+judge.RedundancyBytes(max(k, min(d, maxPaired)))+8*int64(d), ds.MinMemory())
+		measure := max(judge.ReconstructionBytes(n, d, k), 8*int64(n)*int64(k)+judge.RedundancyBytes(max(k, min(d, maxCorrelatedPairwise)))+8*int64(d), ds.MinMemory())
 		if e.Label != "" {
-			measure = max(measure, judge.TrialsBytes(n, maxFeatures, k, max(e.Clusters, usualClusters), workers))
+			measure = max(measure, judge.TrialsBytes(n, maxFeatures, k, max(e.Clusters, assumedClusters), workers))
 		}
 		return programBytes + measure
 	}
@@ -65,7 +65,7 @@ func (e *evaluator) planTable(ds *chunkio.Dataset, n int) (table int64, err erro
 
 func (e *evaluator) errTooManyRows(refusal error, fittingRows int) error {
 	var fewer, selectedOnly stream.Text
-	if fittingRows >= max(e.Clusters, usualClusters) {
+	if fittingRows >= max(e.Clusters, assumedClusters) {
 		fewer = stream.Textf("; or judge by fewer rows, {sample} %d", fittingRows)
 	}
 	switch {
@@ -77,8 +77,8 @@ func (e *evaluator) errTooManyRows(refusal error, fittingRows int) error {
 	return stream.Errorf("%w%v%v", refusal, fewer, selectedOnly)
 }
 
-// largerRefusal returns the memory error with the larger limit. It compares err, which comes from judging, with the
-// error that selecting again will give.
+// largerRefusal returns the one of two memory errors that requires more memory. One is err, which comes from judging.
+// The other is the memory error that the repeated selections would give. rows is the number of rows; -1 if unknown.
 func (e *evaluator) largerRefusal(ctx context.Context, rows int64, err error) error {
 	var judging, reselecting *stream.MemoryError
 	if rows < 0 || !errors.As(err, &judging) {
@@ -90,8 +90,8 @@ func (e *evaluator) largerRefusal(ctx context.Context, rows int64, err error) er
 	return err
 }
 
-// restateForLimit turns a memory error about a share of the limit into one about the limit itself. For a stream,
-// planReading reserves a quarter of the limit for reading, or the least memory that reading needs.
+// restateForLimit turns a memory error about a share of the limit into a memory error about the whole limit. Reading a
+// stream gets a quarter of the limit or, if that does not suffice, the least memory that it needs: see planReading.
 func (e *evaluator) restateForLimit(ds *chunkio.Dataset, err error) error {
 	var m *stream.MemoryError
 	if ds.Rows() >= 0 || !errors.As(err, &m) || !m.OfMemory() {

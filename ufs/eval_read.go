@@ -111,8 +111,8 @@ func (e *evaluator) openInput(ctx context.Context, opt chunkio.Options) (*chunki
 	return ds, nil
 }
 
-// fewRows is the smallest average number of rows in a class for a label to count as a class column.
-const fewRows = 2
+// minRowsPerClass is the smallest average number of rows per class with which a column is accepted as a label.
+const minRowsPerClass = 2
 
 func (e *evaluator) countClasses(names []string) error {
 	path := inputPaths(e.inputs)[0]
@@ -146,9 +146,9 @@ func (e *evaluator) countClasses(names []string) error {
 	}
 	if e.Clusters == 0 {
 		e.Clusters = len(e.classes)
-		// Clustering into very many clusters would need hours and give no information. ORL has 10 rows in each
-		// class.
-		if e.usedRows > 2*fewRows && len(e.classes)*fewRows > e.usedRows {
+		// Clustering into very many clusters would take hours and would not give information. For comparison, data set
+		// ORL has 10 rows in each class.
+		if e.usedRows > 2*minRowsPerClass && len(e.classes)*minRowsPerClass > e.usedRows {
 			return stream.Usagef("{label} %s has %s classes in %s rows, so it seems to be no class; if it is one, say how many {clusters} to make",
 				e.Label, comma(int64(len(e.classes))), comma(int64(e.usedRows)))
 		}

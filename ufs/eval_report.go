@@ -24,13 +24,14 @@ func (r *evalResult) setScores(runs []cluster.Scores) {
 	r.runs = judge.PickScore(runs, func(s cluster.Scores) float64 { return s.NMISqrt })
 }
 
-// maxPaired is the largest number of features of which every pair is correlated, for the redundancy of all
-// features. All pairs of a million features with 200 rows need 200 TFLOP; all pairs of 20,000 features need 0.08
-// TFLOP. A random 20,000 of the features give the mean |ρ| to about 0.001: half the spread of |ρ| between features,
-// about 0.1, divided by the square root of 20,000.
-const maxPaired = 20_000
+// maxCorrelatedPairwise is the largest number of features for which the redundancy of all features uses every pair.
+// With more features, the pairs of a random 20,000 features are used. All pairs of a million features with 200 rows
+// would need 200·10¹² operations, all pairs of 20,000 features need 0.08·10¹². The random features give the mean
+// correlation |ρ| to about 0.001: half the spread of |ρ| over features, about 0.1, divided by √20,000.
+const maxCorrelatedPairwise = 20_000
 
-// assembleResults lists the results, first for all features and then for each k. It overwrites the table.
+// assembleResults fills e.results, first with the result of all features and then with the results of the rankings for
+// each k. It overwrites the table.
 func (e *evaluator) assembleResults(team *kernel.Team, rankings []*ranking, scores [][]cluster.Scores) {
 	next := func(r *evalResult) {
 		if len(scores) > 0 {
@@ -40,9 +41,9 @@ func (e *evaluator) assembleResults(team *kernel.Team, rankings []*ranking, scor
 	}
 	var all *evalResult
 	if slices.Contains(e.Baselines, judge.All) {
-		redundancy, isSampled := judge.MeanCorrelation(team, e.table.Matrix(), maxPaired, e.request.Seed)
+		redundancy, isSampled := judge.MeanCorrelation(team, e.table.Matrix(), maxCorrelatedPairwise, e.request.Seed)
 		if isSampled {
-			e.warnings = append(e.warnings, stream.Textf("the redundancy of all %s features is that of %s of them, drawn by {seed}", comma(int64(len(e.columns))), comma(maxPaired)))
+			e.warnings = append(e.warnings, stream.Textf("the redundancy of all %s features is that of %s of them, drawn by {seed}", comma(int64(len(e.columns))), comma(maxCorrelatedPairwise)))
 		}
 		all = &evalResult{Evaluated: stream.Evaluated{Name: judge.All, Method: judge.All, K: len(e.columns), Redundancy: stream.Number(redundancy)}}
 		next(all)

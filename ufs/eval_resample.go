@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// predictResamples checks, before anything is read, that the repeated selections will fit into memory, and
-// estimates their duration. rows is the number of rows of the input.
+// predictResamples checks, before the rows are read, that the repeated selections will fit into memory, and estimates
+// their duration. rows is the number of rows of the input.
 func (e *evaluator) predictResamples(ctx context.Context, rows int64) error {
 	if e.Resamples == 0 {
 		return nil
@@ -26,7 +26,7 @@ func (e *evaluator) predictResamples(ctx context.Context, rows int64) error {
 	for i := range e.Selections {
 		s := &e.Selections[i]
 		if err := e.predictResample(ctx, s, rows); err != nil {
-			return e.errUnstable(ctx, s, err)
+			return e.errSelectingAgain(ctx, s, err)
 		}
 	}
 	return nil
@@ -62,15 +62,15 @@ func (e *evaluator) predictResample(ctx context.Context, s *NamedSelection, rows
 	return nil
 }
 
-func (e *evaluator) errUnstable(ctx context.Context, s *NamedSelection, err error) error {
+func (e *evaluator) errSelectingAgain(ctx context.Context, s *NamedSelection, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
 	return stream.Errorf("stability of %s, selecting again from half as many rows: %w; {resamples} 0 does without", s.Path, err)
 }
 
-// resampleSelections repeats each selection, with its recorded request, on random samples. Each sample has half of
-// the rows that judge. It reports the agreement of the repeated selections at every k.
+// resampleSelections repeats each selection, with its recorded request, on random samples of the input. A sample has
+// half as many rows as the table. It reports how far the repeated selections agree at every k.
 func (e *evaluator) resampleSelections(ctx context.Context) error {
 	if e.Resamples == 0 {
 		return nil
@@ -90,14 +90,14 @@ func (e *evaluator) resampleSelections(ctx context.Context) error {
 			index[c.Name] = j
 		}
 		if err := e.selectAgain(ctx, made, i, half); err != nil {
-			return made.saveInterrupted(ctx, e.errUnstable(ctx, s, err))
+			return made.saveInterrupted(ctx, e.errSelectingAgain(ctx, s, err))
 		}
 		orders, features := make([][]int, e.Resamples), 0
 		for r, c := range made.Of[i] {
 			features = max(features, c.Features)
 			for _, name := range c.Names {
 				j, known := index[name]
-				if !known { // a feature that was constant or absent in the whole input
+				if !known { // the columns of s lack this feature
 					j = len(index)
 					index[name] = j
 				}
@@ -117,7 +117,7 @@ func (e *evaluator) resampleSelections(ctx context.Context) error {
 			r.Stability = &stream.Stability{Resamples: st.Resamples, Jaccard: stream.Number(st.Jaccard), Nogueira: stream.Number(st.Nogueira)}
 		}
 	}
-	return made.save(ctx) // the result is not written yet
+	return made.saveSelections(ctx) // the result is not written yet
 }
 
 // reselection is a selection repeated on a sample of the rows.
@@ -126,8 +126,9 @@ type reselection struct {
 	Features int
 }
 
-// selectAgain repeats selection i on e.Resamples samples, each of half rows. If the method can use sums of hash
-// shards and they fit into memory, one selection's passes suffice. Otherwise selectAgain reads every sample.
+// selectAgain repeats selection i on e.Resamples samples, and half is the number of rows of each. If the method can
+// select from sums of the statistics of hash shards, and these statistics fit into memory, the rows are read only once.
+// Otherwise selectAgain reads the rows of every sample.
 func (e *evaluator) selectAgain(ctx context.Context, made *reselections, i int, half int64) error {
 	s := &e.Selections[i]
 	if len(made.Of[i]) == 0 {
@@ -135,7 +136,7 @@ func (e *evaluator) selectAgain(ctx context.Context, made *reselections, i int, 
 		chosen, err := e.selectFromShards(ctx, s, half, folder)
 		switch {
 		case chosen != nil:
-			return made.add(ctx, i, folder, chosen...)
+			return made.addSelections(ctx, i, folder, chosen...)
 		case err != nil && !errors.As(err, new(*stream.MemoryError)):
 			return err
 		}
@@ -155,15 +156,16 @@ func (e *evaluator) selectAgain(ctx context.Context, made *reselections, i int, 
 			c.Names = append(c.Names, f.Features()...)
 		}
 		e.timing.Solve += out.Timing.Solve
-		if err := made.add(ctx, i, folder, c); err != nil {
+		if err := made.addSelections(ctx, i, folder, c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// selectFromShards repeats selection s with hash shards of one sample of the rows. The shards are gathered once,
-// with the given checkpoint. It returns nil if the method's statistics are not sums.
+// selectFromShards repeats selection s on combinations of hash shards of one sample of the rows. It gathers the
+// statistics of the shards once, and saves their progress in the folder checkpoint. It returns nil if the method's
+// statistics are not sums.
 func (e *evaluator) selectFromShards(ctx context.Context, s *NamedSelection, half int64, checkpoint string) ([]reselection, error) {
 	q, err := e.resampleRequest(s, half, judge.RunSeed(e.request.Seed, 0))
 	if err != nil {
@@ -254,7 +256,7 @@ func (e *evaluator) resampleRequest(s *NamedSelection, rows int64, seed uint64) 
 	if e.sparse != "" {
 		q.Sparse = e.sparse
 	}
-	if m, err := strconv.ParseInt(q.Options.Text("anchors"), 10, 64); err == nil { // at most all rows
+	if m, err := strconv.ParseInt(q.Options.Text("anchors"), 10, 64); err == nil { // no more anchors than rows
 		q.Options["anchors"] = min(m, rows)
 	}
 	return q, nil

@@ -20,29 +20,29 @@ import (
 type evaluator struct {
 	EvalRequest
 	request Request        // the limits of the run
-	folder  *resume.Folder // of the checkpoint; nil without one
+	folder  *resume.Folder // folder of the checkpoint; nil without a checkpoint
 
-	// Determined before anything is read.
+	// These fields are determined before the rows are read.
 	counts       []int // numbers of features to judge
 	policyName   string
 	sparse       string
 	clusterScale gram.Scale // the rows are clustered in this scale
 	errorScale   gram.Scale // reconstruction errors are in this scale
 
-	// Filled in while reading.
-	rows           int64 // of the input
+	// These fields are filled in while the rows are read and afterwards.
+	rows           int64 // number of rows of the input
 	inputs         []stream.Input
-	columns        []stream.Column // of the table: all features, or only the selected ones
+	columns        []stream.Column // columns of the table: all features, or only the selected features
 	index          map[string]int  // index of a column in the table
 	hasAllFeatures bool            // the table contains all features
 	table          *judge.Table
-	resampleTime   time.Duration // predicted duration of selecting again
+	resampleTime   time.Duration // predicted duration of the repeated selections
 	minReading     int64         // least memory with which a stream can be read
 	workers        int           // number of k-means runs that fit into memory at the same time
-	usedRows       int
-	unlabelled     int64
+	usedRows       int           // number of rows in the table
+	unlabelled     int64         // number of rows without a label
 	classes        []string
-	classRows      []int64
+	classRows      []int64 // number of rows of each class
 	results        []evalResult
 	warnings       []stream.Text
 	timing         stream.Timing
@@ -70,7 +70,7 @@ func (e *evaluator) settleSelections(ctx context.Context) error {
 		if err := atomicfile.CheckNotInput(ctx, e.Output, s.Path); err != nil {
 			return err
 		}
-		s.Path = place.DisplayName(s.Path) // from here on the name for messages
+		s.Path = place.DisplayName(s.Path) // from here on, s.Path is only a name for messages
 		taken := slices.ContainsFunc(e.Selections[:i], func(other NamedSelection) bool { return other.Name == s.Name })
 		if taken || slices.Contains(judge.Baselines(), s.Name) {
 			return stream.Usagef("{selection} %s: the name %s is taken; give it another: {selection} NAME=%[1]s", s.Path, s.Name)
@@ -79,7 +79,7 @@ func (e *evaluator) settleSelections(ctx context.Context) error {
 	if err := e.settleCounts(); err != nil {
 		return err
 	}
-	if err := e.takeRecordedColumns(); err != nil {
+	if err := e.useRecordedColumnOptions(); err != nil {
 		return err
 	}
 	return e.settleOptions()
@@ -140,8 +140,8 @@ func (s *NamedSelection) splitGroups() error {
 	return nil
 }
 
-// checkAndSortRanks checks the lists of s, and sorts its ranking by rank: the file may have been edited or sorted,
-// and K selects the first features.
+// checkAndSortRanks checks the lists of s, and sorts its features by rank, because the file may have been edited, and
+// numbers k refer to the first k features.
 func checkAndSortRanks(s NamedSelection) error {
 	slices.SortStableFunc(s.Selected, func(a, b stream.Selected) int { return a.Rank - b.Rank })
 	for i, f := range s.Selected {
@@ -223,7 +223,7 @@ func (e *evaluator) settleOptions() error {
 	return nil
 }
 
-// missingPolicy returns the missing policy for reading, and the values that fill missing entries later.
+// missingPolicy returns the policy for missing entries while reading, and the values that replace these entries later.
 func (e *evaluator) missingPolicy() (stream.MissingPolicy, gram.Fill) {
 	q := Request{Missing: e.policyName, Sparse: e.sparse}
 	fill := q.missingFill()

@@ -16,35 +16,35 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// trial is a run that is ready to select. It holds the method's evidence (the statistics or rows from which it
-// selects) and the data for the report on the features.
+// trial is a run whose data are ready for the method. It holds the method's evidence, i.e. the statistics or rows from
+// which the method selects, and the data for the report on the features.
 type trial struct {
 	*gatherer
 	*method.Evidence
 	bundle    *bundle
 	selection *stream.Selection
 
-	// These describe the features and are parallel to Evidence.Columns.
-	index     []int // index into the bundle's columns
+	// These slices have one value for each of Evidence.Columns.
+	index     []int // the feature's index in bundle.columns
 	mean, std []float64
-	filled    []int64
+	filled    []int64 // number of filled missing entries
 
 	explainGram     *gram.Matrix // the Gram matrix that explains a ranking, or nil
-	explainFeatures []int        // the features of explainGram; nil for all
+	explainFeatures []int        // the features of explainGram; nil means all features
 	scratch         *scratch.Space
 
 	candidates *candidates
 }
 
-// newTrial makes the method's evidence from e, which must not be used afterwards, and records the participating
-// features in s.
+// newTrial makes the method's evidence from the statistics e, which must not be used afterwards. It records in s which
+// features take part.
 func (g *gatherer) newTrial(e *bundle, s *stream.Selection) (*trial, error) {
 	t, err := g.newUnboundTrial(e, s)
 	if err != nil {
 		return nil, err
 	}
 	s.Features = len(t.Columns)
-	if err := t.bindChoice(s.LeftOut, true); err != nil {
+	if err := t.setCandidates(s.LeftOut, true); err != nil {
 		return nil, errors.Join(err, t.close(s))
 	}
 	if t.reportsSizes && t.Budget > 0 && t.HasCosts() {
@@ -61,14 +61,15 @@ func (g *gatherer) newTrial(e *bundle, s *stream.Selection) (*trial, error) {
 	return t, nil
 }
 
-func (t *trial) bindChoice(leftOut []stream.LeftOut, strict bool) (err error) {
+func (t *trial) setCandidates(leftOut []stream.LeftOut, strict bool) (err error) {
 	if t.candidates, err = t.newCandidates(t.Columns, leftOut, strict); err == nil {
 		t.Choice, t.Keep = t.candidates.Choice, t.candidates.keep
 	}
 	return err
 }
 
-// newUnboundTrial is newTrial without settling the number of features and the constraints on the choice.
+// newUnboundTrial does the work of newTrial, except that it does not determine the number of features to choose and the
+// constraints on the choice.
 func (g *gatherer) newUnboundTrial(e *bundle, s *stream.Selection) (*trial, error) {
 	t := &trial{gatherer: g, bundle: e, selection: s, Evidence: &method.Evidence{
 		Variance: g.Variance, MinGain: g.MinGain, Scale: g.scale, Fill: g.missingFill(), Missing: g.missingPolicy() == stream.MissingKeep,
@@ -79,15 +80,15 @@ func (g *gatherer) newUnboundTrial(e *bundle, s *stream.Selection) (*trial, erro
 	var err error
 	switch {
 	case g.From == method.FromGraph:
-		err = t.takeGraph()
+		err = t.setGraphEvidence()
 	case g.From == method.FromRows:
-		err = t.takeRows()
+		err = t.setRowEvidence()
 	case e.sketch != nil:
-		err = t.takeSketch()
+		err = t.useSketch()
 	case e.moments != nil || e.factor != nil:
-		err = t.takeGram()
+		err = t.setGramEvidence()
 	default:
-		err = t.takeProfile()
+		err = t.setProfileEvidence()
 	}
 	if err != nil {
 		return nil, err
@@ -97,7 +98,7 @@ func (g *gatherer) newUnboundTrial(e *bundle, s *stream.Selection) (*trial, erro
 }
 
 func (t *trial) setFeatures(index []int, mean, std []float64, filled []int64, leftOut []stream.LeftOut, warnings []string) {
-	if raw := t.bundle.rawProfile; raw != nil { // reports describe the values, not their scores
+	if raw := t.bundle.rawProfile; raw != nil { // scale rank: reports describe the values, not their normal scores
 		mean, std, filled = make([]float64, len(index)), make([]float64, len(index)), make([]int64, len(index))
 		for k, j := range index {
 			mean[k], std[k] = raw.Spread(j, t.Fill)
@@ -110,7 +111,7 @@ func (t *trial) setFeatures(index []int, mean, std []float64, filled []int64, le
 	for _, j := range index {
 		t.Columns = append(t.Columns, t.bundle.columns[j])
 	}
-	for _, l := range leftOut { // except columns that the user has already left out
+	for _, l := range leftOut { // columns in bundle.leftOut were recorded earlier
 		if !slices.ContainsFunc(t.bundle.leftOut, func(own stream.LeftOut) bool { return own.Name == l.Name }) {
 			t.selection.LeftOut = append(t.selection.LeftOut, l)
 		}
@@ -118,7 +119,7 @@ func (t *trial) setFeatures(index []int, mean, std []float64, filled []int64, le
 	t.selection.Warnings = append(t.selection.Warnings, warnings...)
 }
 
-func (t *trial) takeGram() error {
+func (t *trial) setGramEvidence() error {
 	m, err := t.bundle.finishGram(gram.FinishOptions{Scale: t.scale, Fill: t.Fill, Centred: t.Takes.Sample})
 	if err != nil {
 		return err
@@ -139,12 +140,12 @@ func (t *trial) takeGram() error {
 	t.setFeatures(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
 	if t.Takes.Sample {
 		t.explainGram = &t.Gram.Matrix
-		takeSurvey(t)
+		setSurvey(t)
 	}
 	return nil
 }
 
-func takeSurvey(t *trial) {
+func setSurvey(t *trial) {
 	s := t.bundle.survey
 	t.Survey = &method.Survey{Norm: s.Norm, Floor: s.Floor, Power: s.Power, Warnings: s.Warnings}
 	for _, j := range t.index {
@@ -152,9 +153,9 @@ func takeSurvey(t *trial) {
 	}
 }
 
-// takeProfile makes the evidence of methods that use only a profile, and of methods that read the rows again
+// setProfileEvidence makes the evidence for methods that use only a profile, and for methods that read the rows again
 // instead of using the Gram matrix.
-func (t *trial) takeProfile() error {
+func (t *trial) setProfileEvidence() error {
 	std, err := gram.NewStandardizer(t.bundle.profile, t.bundle.columns, t.scale, t.Fill)
 	if err != nil {
 		return err
@@ -166,7 +167,7 @@ func (t *trial) takeProfile() error {
 	t.setFeatures(std.Columns, std.Mean, std.Std, std.Filled, std.LeftOut, std.Warnings)
 	switch {
 	case t.Takes.Sample:
-		takeSurvey(t)
+		setSurvey(t)
 		thin := t.bundle.thinColumns
 		t.Survey.Squares, t.Survey.Column = thin.Squares, thin.Column
 	case t.From == method.FromGram:
@@ -175,8 +176,9 @@ func (t *trial) takeProfile() error {
 	return nil
 }
 
-func (t *trial) takeGraph() error {
-	// The graph applies the scaling for its distances itself, and XᵀLX does not depend on shifts of the columns.
+func (t *trial) setGraphEvidence() error {
+	// Centring suffices: the graph itself scales the columns for its distances, and XᵀLX does not depend on shifts of
+	// columns (L is the Laplacian of the graph).
 	m, err := t.bundle.finishGram(gram.FinishOptions{Scale: gram.ScaleCenter, Fill: t.Fill, Plain: true})
 	if err != nil {
 		return err
@@ -204,7 +206,7 @@ func (t *trial) takeGraph() error {
 	}
 	if g.G.Absent() {
 		t.explainGram, t.Source, t.Memory = nil, t.bundle.source, t.bundle.plan.Solver
-		if g.Columns != nil { // the plan did not contain the size of the columns
+		if g.Columns != nil { // the plan had only an estimate of the bytes of g.Columns
 			t.Memory += t.bundle.plan.thinColumnBytes - g.Columns.Bytes()
 		}
 	}
@@ -213,8 +215,8 @@ func (t *trial) takeGraph() error {
 	return nil
 }
 
-// rowStandardizer makes the standardizer that computes X̃, the features of m after they are centred and multiplied
-// by scale.
+// rowStandardizer makes the standardizer that turns rows of the input into rows of X̃, whose columns are the features
+// of m, centred and multiplied by scale.
 func (t *trial) rowStandardizer(m *gram.Gram, scale []float64) (*gram.Standardizer, error) {
 	std, err := gram.NewStandardizer(t.bundle.profile, gram.Plain(t.bundle.columns), gram.ScaleCenter, t.Fill)
 	if err != nil {
@@ -229,7 +231,7 @@ func (t *trial) rowStandardizer(m *gram.Gram, scale []float64) (*gram.Standardiz
 	return std, nil
 }
 
-func (t *trial) takeRows() error {
+func (t *trial) setRowEvidence() error {
 	e := t.bundle
 	std, err := gram.NewStandardizer(e.profile, e.columns, t.scale, t.Fill)
 	if err != nil {
@@ -246,17 +248,17 @@ func (t *trial) takeRows() error {
 	if t.Gram, err = t.scaledGram(std); err != nil {
 		return err
 	}
-	if t.Gram != nil && len(e.columns) <= maxExplained {
+	if t.Gram != nil && len(e.columns) <= maxExplainedFeatures {
 		t.explainGram = &t.Gram.Matrix
 	} else {
-		t.note("%d features are too many to say what the selection explains: that takes a Gram matrix, up to %d", len(t.Columns), maxExplained)
+		t.note("%d features are too many to compute the explained share: that takes a Gram matrix, up to %d", len(t.Columns), maxExplainedFeatures)
 	}
 	t.Source, t.Memory, t.Scratch = t.rowSource(e.source), e.plan.Solver-e.plan.packingBytes, stream.InMemory{}
 	t.Release = e.source.Close
 	return nil
 }
 
-// useEveryColumn makes every column a feature. The columns that std leaves out are constant.
+// useEveryColumn makes every column a feature, even constant columns, which are the columns that std leaves out.
 func (t *trial) useEveryColumn(std *gram.Standardizer) {
 	p := t.bundle.profile
 	d := len(p.Columns)
@@ -289,8 +291,8 @@ func (t *trial) warnSampled() {
 	t.warn("a seeded sample of %s of %s rows "+used+"; "+more, comma(n), comma(t.selection.Rows))
 }
 
-// scaledGram returns the Gram matrix of the columns of std, centred and scaled. It returns nil if no Gram matrix
-// was gathered.
+// scaledGram returns the Gram matrix of the columns that std keeps, centred and scaled as std does. It returns nil if a
+// Gram matrix was not gathered.
 func (t *trial) scaledGram(std *gram.Standardizer) (*gram.Gram, error) {
 	e := t.bundle
 	if e.moments == nil {
@@ -306,7 +308,7 @@ func (t *trial) scaledGram(std *gram.Standardizer) (*gram.Gram, error) {
 	}
 	m.Keep(keep)
 	d := len(std.Columns)
-	if m.D != d { // the squares of some column overflow, but only before scaling
+	if m.D != d { // the squares of a column overflow because the column is not scaled yet
 		return nil, nil
 	}
 	for i, f := range std.Factor {
@@ -331,8 +333,8 @@ func (t *trial) warn(format string, args ...any) {
 	t.selection.Warnings = append(t.selection.Warnings, stream.Textf(format, args...).Spell(t.Spelling))
 }
 
-// solve calls iterate, shows the method's passes and iterations, and converts its errors. settings is the number of
-// settings that the method solves.
+// solve calls iterate, which runs the method, shows the progress of the method's passes and iterations, and converts
+// the error of iterate. settings is the number of settings for which the method runs.
 func (t *trial) solve(ctx context.Context, settings int, iterate func(context.Context) error) error {
 	before := t.passes
 	p := Progress{What: "selecting", Pass: before, Passes: t.leastPasses, Most: t.mostPasses, Rows: -1}
@@ -358,7 +360,7 @@ func (t *trial) solve(ctx context.Context, settings int, iterate func(context.Co
 	t.Iteration = func(int, float64) {
 		mu.Lock()
 		defer mu.Unlock()
-		if done++; t.Source != nil && !reading { // count its rows like the rows of a pass, to show the progress of the run
+		if done++; t.Source != nil && !reading { // iterations over rows in memory count as passes in the progress
 			p.Rows = t.Rows * int64(most)
 			t.Meter.Rows.Add(t.Rows)
 		}

@@ -17,23 +17,23 @@ import (
 // ExplainSchema names the version of the JSON form of Explanation.
 const ExplainSchema = "ufs-stream/explain/v1"
 
-// ExplainRequest names columns of a selection to explain. If Inputs or Stats are given, they are the data, and the
-// explanation has Relations. The options that affect the data come from the selection. Only Inputs, Stats and the
-// limits of the run come from the request.
+// ExplainRequest names columns of a selection to explain. If Inputs or Stats are given, Explain also reads these data
+// and reports Relations. Of the embedded Request it uses only Inputs, Stats and the limits of the run. All options that
+// affect the data come from the selection.
 type ExplainRequest struct {
 	Request
 	Selection *stream.Selection
 	Names     []string // columns of the selection; the name of an input column means all features made from it
 }
 
-// Explanation gives the reasons why columns were kept or not, and their relations to the other columns. It is
-// plain data.
+// Explanation explains for some columns why the selection kept them or did not, and describes their relations to other
+// columns. It is plain data.
 type Explanation struct {
 	Schema   string            `json:"schema"`
 	Version  string            `json:"version"`
 	Method   string            `json:"method"`
 	K        int               `json:"k"`     // number of chosen features, including features in groups
-	Scale    string            `json:"scale"` // of the selection's scores and explained shares
+	Scale    string            `json:"scale"` // scale of the selection's scores and explained shares
 	Columns  []ExplainedColumn `json:"columns"`
 	More     string            `json:"more,omitempty"`         // advice on how to get the missing parts
 	Data     *ExplainedData    `json:"correlations,omitempty"` // nil without data
@@ -43,7 +43,7 @@ type Explanation struct {
 	Transfer *stream.Transfer  `json:"transfer,omitempty"`
 }
 
-// ExplainedData describes the data of the correlations.
+// ExplainedData describes the data from which correlations were computed.
 type ExplainedData struct {
 	Rows     int64          `json:"rows"`
 	RowsUsed int64          `json:"rows_used"`
@@ -62,19 +62,19 @@ const (
 	StateUnknown = "not in the selection"
 )
 
-// ExplainedColumn describes one column. First it gives the selection's record of the column, and then the column's
-// relations in the data.
+// ExplainedColumn describes one column: the selection's record of the column, and the column's relations to other
+// columns in the data.
 type ExplainedColumn struct {
 	Name  string         `json:"name"`
 	State string         `json:"state"`
-	Why   string         `json:"why,omitempty"` // the reason why it was left out
+	Why   string         `json:"why,omitempty"` // the reason why the column was left out
 	Rank  int            `json:"rank,omitempty"`
 	Score *stream.Number `json:"score,omitempty"`
-	// Added is the share of the data's sum of squares that this feature explains in addition to the features before
-	// it. It is nil if the selection does not record it.
+	// Added is the share of the data's sum of squares that this feature explains in addition to the features ranked
+	// before it. It is nil if the selection does not record this share.
 	Added     *stream.Number `json:"added,omitempty"`
-	Explained *stream.Number `json:"explained,omitempty"`        // share of its sum of squares that the selection explains
-	Nearest   string         `json:"nearest_selected,omitempty"` // as recorded in the selection
+	Explained *stream.Number `json:"explained,omitempty"`        // explained share of the column's sum of squares
+	Nearest   string         `json:"nearest_selected,omitempty"` // nearest selected feature, as recorded
 	// StandsFor lists the dropped features whose nearest chosen feature is this feature, sorted by their explained
 	// share in descending order.
 	StandsFor []StandsFor `json:"stands_for,omitempty"`
@@ -87,20 +87,20 @@ type StandsFor struct {
 	Explained stream.Number `json:"explained"`
 }
 
-// Relations describes the relations of a column to other columns, all centred.
+// Relations describes the relations of a column to other columns. All columns are centred first.
 type Relations struct {
 	Mean stream.Number `json:"mean"`
 	Std  stream.Number `json:"std"`
-	// R2 is the share of the column's variance that the chosen features explain, not counting the column itself.
-	// The residual has the standard deviation Residual.
+	// R2 is the share of the column's variance that a linear regression on the chosen features, without the column
+	// itself, explains. Residual is the standard deviation of the regression's residual.
 	R2       stream.Number `json:"r2"`
 	Exact    bool          `json:"exact,omitempty"` // the residual is only a rounding error
 	Residual stream.Number `json:"residual_std"`
 	Constant stream.Number `json:"constant"`
-	Terms    []Term        `json:"weights"` // the largest standardized weight first
-	Nearest  []NearColumn  `json:"nearest"` // nearest of all features, sorted by the absolute correlation
-	// VIF is 1/(1 − R²) of the regression of the column on all other features, null if they determine the column.
-	// For a chosen feature, VIFSelected is the VIF of the regression on the other chosen features.
+	Terms    []Term        `json:"weights"` // weights of the regression, the largest standardized weight first
+	Nearest  []NearColumn  `json:"nearest"` // the features with the largest absolute correlation, in descending order
+	// VIF is the variance inflation factor 1/(1 − R²), with R² from the regression on all other features. It is null if
+	// they determine the column. VIFSelected is the VIF of a chosen feature among the chosen features.
 	VIF              stream.Number       `json:"vif"`
 	Determined       bool                `json:"determined,omitempty"`
 	VIFSelected      *stream.Number      `json:"vif_selected,omitempty"`
@@ -115,11 +115,11 @@ type NearColumn struct {
 	Selected    bool          `json:"selected,omitempty"`
 }
 
-// nearestShown is the number of near features that an explanation lists.
+// nearestShown is the number of features that Relations.Nearest lists.
 const nearestShown = 5
 
-// Explain explains columns of a selection. It uses the selection alone or, with Inputs or Stats, also the
-// correlations of all its features, which cost as much as Redundancy. It has the errors of Select.
+// Explain explains columns of a selection from the selection alone. With Inputs or Stats it also uses the correlations
+// of all features, which cost as much as in Redundancy. It returns the same kinds of errors as Select.
 func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 	s := o.Selection
 	switch {
@@ -150,7 +150,7 @@ func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 		return x.explainColumns(o.Names, c)
 	})
 	if a := (*chunkio.AmbiguousError)(nil); errors.As(err, &a) && q.Stats == "" {
-		return nil, a.OfSelection(place.DisplayName(q.Inputs[0])) // the name comes from the selection, not from an option
+		return nil, a.OfSelection(place.DisplayName(q.Inputs[0])) // the name is from the selection, not from an option
 	}
 	if err != nil {
 		return nil, err
@@ -163,10 +163,10 @@ func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 type explainer struct {
 	selection *stream.Selection
 	out       *Explanation
-	chosen    map[string]int // index of each chosen feature in Selected
-	reports   map[string]stream.ColumnReport
-	leftOut   map[string]string
-	standsFor map[string][]StandsFor
+	chosen    map[string]int                 // index of each chosen feature in Selected
+	reports   map[string]stream.ColumnReport // by column
+	leftOut   map[string]string              // reason by column
+	standsFor map[string][]StandsFor         // by chosen feature
 }
 
 func (x *explainer) indexSelection() {
@@ -263,8 +263,8 @@ func (x *explainer) resolveName(name string, c *correlations) ([]ExplainedColumn
 	return nil, stream.Usagef("the selection knows no column %q%s", name, suggest.DidYouMean(name, known))
 }
 
-// recordedColumn returns the selection's record of a column. The selection may have recorded the column under the
-// name of its block.
+// recordedColumn returns the selection's record of the column called name. If the selection has no record of this name,
+// the record under the name of the column's block is used.
 func (x *explainer) recordedColumn(name, block string) ExplainedColumn {
 	own := ExplainedColumn{Name: name, State: StateDropped}
 	known := name

@@ -10,8 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// relations computes the relations of the columns to each other and to the chosen features, from the embedded
-// correlations.
+// relations computes from correlations the relations of columns to each other and to the chosen features.
 type relations struct {
 	*correlations
 	dependence *alike.Dependence
@@ -59,7 +58,7 @@ func (r *relations) columnRelations(j int) *Relations {
 		Residual: stream.Number(r.std[j] * math.Sqrt(1-e.R2)), Terms: []Term{}, Nearest: []NearColumn{}, Combinations: []LinearCombination{},
 	}
 	for k, i := range regression.Basis {
-		out.Terms = append(out.Terms, r.term(j, i, e.Weights[k]))
+		out.Terms = append(out.Terms, r.newTerm(j, i, e.Weights[k]))
 	}
 	out.Constant = r.constantTerm(j, out.Terms, r.RoundingBound(j, regression.Basis, e.Weights))
 	slices.SortStableFunc(out.Terms, func(a, b Term) int {
@@ -77,8 +76,8 @@ func (r *relations) columnRelations(j int) *Relations {
 	return out
 }
 
-// addCombinations adds to out the copies and linear combinations that contain column j, or the first column of
-// which j is a copy.
+// addCombinations adds to out the copies and linear combinations that contain column j. If j is a copy, it also adds
+// the combinations that contain the original, the first column of the group of copies.
 func (r *relations) addCombinations(j int, out *Relations) {
 	first := j
 	for _, group := range r.dependence.Copies {
@@ -87,17 +86,17 @@ func (r *relations) addCombinations(j int, out *Relations) {
 				continue
 			}
 			first = group.Column
-			copied := r.describeCopy(group.Column, n)
+			copied := r.newCopy(group.Column, n)
 			bound := r.RoundingBound(n.Column, []int{group.Column}, []float64{n.Correlation})
 			out.Combinations = append(out.Combinations, LinearCombination{
-				Name: copied.Name, Constant: copied.Constant, Terms: []Term{r.term(n.Column, group.Column, n.Correlation)},
+				Name: copied.Name, Constant: copied.Constant, Terms: []Term{r.newTerm(n.Column, group.Column, n.Correlation)},
 				Left: stream.Number(1 - n.Correlation*n.Correlation), Bound: stream.Number(bound),
 			})
 		}
 	}
 	for _, found := range r.dependence.Combinations {
 		if found.HasColumn(first) {
-			out.Combinations = append(out.Combinations, r.linearCombination(found))
+			out.Combinations = append(out.Combinations, r.newLinearCombination(found))
 		}
 	}
 	out.LongCombinations = out.Determined && len(out.Combinations) == 0

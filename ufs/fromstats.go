@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// gatherFromStats reads the statistics file in place of the input, and refuses options that it cannot serve.
+// gatherFromStats reads the statistics file in place of the input. It refuses options that need other statistics.
 func (r *run) gatherFromStats(ctx context.Context) (*bundle, error) {
 	file, err := r.openStats(ctx, r.Stats)
 	if err != nil {
@@ -23,16 +23,16 @@ func (r *run) gatherFromStats(ctx context.Context) (*bundle, error) {
 	return r.gatherFromFile(file)
 }
 
-// gatherFromFile is gatherFromStats for an open file. If finding the number of features needs more memory than
-// available, it uses the default number.
+// gatherFromFile does the work of gatherFromStats for an open file. If there is not enough memory to find the number of
+// features to choose, the run chooses the default number.
 func (r *run) gatherFromFile(file *chunkio.StatsReader) (*bundle, error) {
-	e, err := r.gatherAtSize(file)
+	e, err := r.gatherFromFileOnce(file)
 	var short *stream.MemoryError
 	if !r.autoSize || !errors.As(err, &short) || !short.OfMemory() {
 		return e, err
 	}
 	restore := r.useDefaultSize(memorySizeReason(short.Need))
-	e, retryErr := r.gatherAtSize(file)
+	e, retryErr := r.gatherFromFileOnce(file)
 	if retryErr != nil {
 		restore()
 		return nil, retryErr
@@ -41,8 +41,8 @@ func (r *run) gatherFromFile(file *chunkio.StatsReader) (*bundle, error) {
 	return e, nil
 }
 
-func (r *run) gatherAtSize(file *chunkio.StatsReader) (*bundle, error) {
-	r.Stats = file.Path() // from here on the name for messages
+func (r *run) gatherFromFileOnce(file *chunkio.StatsReader) (*bundle, error) {
+	r.Stats = file.Path() // from here on, r.Stats is only a name for messages
 	seen, err := readStats(file, method.FromProfile, gram.Options{}, 0)
 	if err == nil {
 		err = seen.readPositions(file)
@@ -87,13 +87,13 @@ func (r *run) gatherAtSize(file *chunkio.StatsReader) (*bundle, error) {
 		return nil, err
 	}
 	d := len(seen.columns)
-	sizes := r.alwaysSizes(d) && (r.From == method.FromGram || r.From == method.FromGraph && seen.kind == kindGraph)
+	sizes := r.alwaysRunsSizeRules(d) && (r.From == method.FromGram || r.From == method.FromGraph && seen.kind == kindGraph)
 	if more := max(cost.Bytes, r.sizeBytes(d, 0)); r.reportsSizes && programBytes+gram.Bytes(d, 0)+8*int64(m)*int64(m+d)+more <= r.Memory {
 		cost.Bytes, sizes = more, true
 	}
 	opt := gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-cost.Bytes, 1)}
 	from := r.From
-	if from == method.FromProfile && seen.isRanked() { // the file's profile is of values, its moments are of scores
+	if from == method.FromProfile && seen.isRanked() { // only the moments in the file are of normal scores
 		from = method.FromGram
 	}
 	e, err := readStats(file, from, opt, r.Stability)
@@ -128,7 +128,7 @@ func (r *run) gatherAtSize(file *chunkio.StatsReader) (*bundle, error) {
 
 func readKeptSample(r *run, e *bundle, file *chunkio.StatsReader, limit int64, shape method.Shape) error {
 	if e.options[optionDecay] != "" {
-		return stream.Usagef("of the rows that {decay} has made count less %s keeps no sample, which method %s looks at", r.Stats, r.Name)
+		return stream.Usagef("{decay} has weighted the rows of %s, so it keeps no sample of them, and method %s needs one", r.Stats, r.Name)
 	}
 	if !file.Has(sampleSection) {
 		return stream.Usagef("%s keeps no sample of the rows, and method %s needs one; scan again without {method}, or with {method} %[2]s", r.Stats, r.Name)
@@ -137,7 +137,7 @@ func readKeptSample(r *run, e *bundle, file *chunkio.StatsReader, limit int64, s
 		return err
 	}
 	if seed := e.sample.Seed(); r.original.Seed != 0 && r.original.Seed != seed {
-		r.fallback = nil // the seed was chosen for this method
+		r.fallback = nil // the user's seed is for this method, not for the fallback
 		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", r.original.Seed, r.Stats, seed)
 	}
 	if kept := e.sample.Len(); r.GraphRows > kept && int64(kept) < e.profile.Rows {
@@ -180,8 +180,8 @@ func (r *run) settleShards(file *chunkio.StatsReader) error {
 	return nil
 }
 
-// gapWarnings warns if the file at path covers only some rows of its inputs, or only some shards of its plan. The
-// file does not list the inputs of missing shards.
+// gapWarnings warns if the file at path covers only some rows of its inputs, or only some shards of its plan. Missing
+// shards need their own warning, because the file does not list the inputs of these shards.
 func (e *bundle) gapWarnings(path string) []stream.Text {
 	if p := e.part; p != nil && !p.Complete() {
 		missing := p.Missing()
@@ -237,19 +237,20 @@ func (r *run) checkRecorded(e *bundle) error {
 		return stream.Usagef("{on-error} is for reading files; %s is read whole or not at all", r.Stats)
 	}
 	if r.From == method.FromRows {
-		return r.settleFileSample(e)
+		return r.adoptSampleOptions(e)
 	}
 	return r.settleMissing(e)
 }
 
-// settleMissing settles the missing policy. Policies that keep missing entries can be exchanged later. The other
-// policies acted when the file was made. If no value is missing, all policies give the same statistics.
+// settleMissing determines the policy for missing entries. If the statistics were gathered with a policy that keeps
+// missing entries, a run can use any such policy. Otherwise it must use the recorded policy, unless no value is
+// missing.
 func (r *run) settleMissing(e *bundle) error {
 	recorded, requested := e.options["missing"], r.original.Missing
 	if requested == "" {
 		r.Missing = recorded
 		if !slices.Contains(MissingPolicies(), recorded) {
-			return chunkio.DamagedStats(r.Stats, "it records the missing policy %q, which is none", recorded)
+			return chunkio.DamagedStats(r.Stats, "it records the unknown missing policy %q", recorded)
 		}
 		return nil
 	}
@@ -307,8 +308,8 @@ func (e *bundle) hasMissing() bool {
 	return len(e.useless) > 0 || slices.ContainsFunc(e.profile.Columns, func(c gram.ColumnProfile) bool { return c.Missing.Total() > 0 })
 }
 
-// restrictColumns marks the columns that Columns and Exclude keep. It refuses a restriction if rows were dropped,
-// because rows dropped for a missing value in an excluded column are lost.
+// restrictColumns marks the columns that remain after the options Columns and Exclude. It refuses these options if the
+// scan dropped rows, because a row may have been dropped for a missing value in a column that is now excluded.
 func (r *run) restrictColumns(e *bundle) error {
 	if len(r.Columns)+len(r.Exclude) == 0 {
 		return nil

@@ -17,14 +17,14 @@ type gatherer struct {
 	*run
 	gatherKind      method.From // the kind of evidence to gather
 	plan            func(*chunkio.Dataset) (Budget, error)
-	scannedShard    shard // the part of the rows whose statistics are gathered
-	takesSample     bool  // a profile also samples rows, for anchors
-	takesHistograms bool  // moments also take histograms
-	takesRanks      bool  // a profile also takes histograms for ranks
+	scannedShard    shard // the part of the rows that is scanned
+	takesSample     bool  // profile passes also sample rows, for anchors
+	takesHistograms bool  // passes for moments also fill histograms
+	takesRanks      bool  // profile passes also fill histograms for ranks
 
 	states      *resume.Run // saved states of the passes, for resuming; nil without a checkpoint
-	inputs      []string    // of the request, or those left after bad files were skipped
-	names       []string    // of inputs in errors, once they are known to be files
+	inputs      []string    // inputs of the request, without skipped bad files
+	names       []string    // names of inputs for errors
 	passes      int         // number of passes made so far
 	leastPasses int         // least number of passes expected in total
 	mostPasses  int         // greatest number of passes expected in total
@@ -32,14 +32,14 @@ type gatherer struct {
 
 // gather reads the input once or twice, depending on the missing policy:
 //
-//   - mean, zero: one pass; the statistics fill missing entries in the end.
+//   - mean, zero: one pass. The statistics fill missing entries at the end.
 //   - error, drop-row: one pass if nothing is missing, which is tried first
-//     unless the metadata promise missing values. Otherwise columns that are useless however
+//     unless the metadata show missing values. Otherwise columns that are useless however
 //     they are filled (no value, constant, overflow) must neither fail nor drop rows: a
-//     profile pass over the whole input finds them, and the last pass does without.
+//     profile pass over the whole input finds these columns, and the last pass leaves them out.
 //
-// With SkipBad, gather leaves out a file that turns out to be bad, and starts again without it, because the rows
-// already added cannot be subtracted. An unreachable store does not make its files bad.
+// With SkipBad, gather starts again without a file that turns out to be bad, because the file's rows that were already
+// added cannot be subtracted. Files in a store that cannot be reached do not count as bad.
 func (g *gatherer) gather(ctx context.Context) (*bundle, error) {
 	g.inputs, g.names = g.Inputs, g.Inputs
 	var skipped []stream.Text
@@ -66,7 +66,7 @@ func (g *gatherer) gather(ctx context.Context) (*bundle, error) {
 func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 	opt := g.readOptions()
 	policy := opt.Missing
-	// Columns of a grid cannot be left out, so the policy alone decides about missing values.
+	// A method with Takes.Cells gets every column, so the policy alone decides about missing values.
 	cells := g.gatherKind == method.FromRows && g.Takes.Cells
 	triesOnce := policy == stream.MissingDropRow && opt.Sparse == "" && !cells
 	if triesOnce {
@@ -84,7 +84,7 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 		e.input = ds
 	}()
 	recordHeader(&g.Request, ds)
-	if ds.Replayable() && ds.Table() == nil && g.Plan == "" { // the files of a table without the table would be bare files
+	if ds.Replayable() && ds.Table() == nil && g.Plan == "" { // the files of a table must be read through the table
 		g.inputs, g.names = ds.Paths(), inputPaths(ds.Inputs())
 	}
 	if err := ds.NotInput(ctx, g.Output); err != nil {
@@ -96,7 +96,7 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 	}
 	p.opt.Memory = p.plan.Reading
 	p.plan.enforce(policy == stream.MissingKeep)
-	if p.plan.Kept > 0 { // for the passes of the method
+	if p.plan.Kept > 0 { // memory is planned for data that passes of the method use again
 		p.opt.Keep = chunkio.NewKeep(p.plan.Kept)
 	}
 	if p.rowRange, p.firstRow, err = g.rowsToGather(ds); err != nil {
@@ -134,7 +134,7 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 		profileFirst = true
 	case policy == stream.MissingKeep || opt.Sparse != "" || cells:
 	case g.shard.Of > 0 && promisesMissing(ds):
-		return nil, g.errNeedsRound(stream.ErrMissing)
+		return nil, g.errNeedsProfileRound(stream.ErrMissing)
 	case !promisesMissing(ds):
 		g.expectPasses(1, p.plan)
 		e, err := p.accumulateStats(ctx, ds, nil)
@@ -142,10 +142,10 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 			return e, err
 		}
 		if !ds.Replayable() {
-			return nil, errReadOnce(err)
+			return nil, errStreamReadOnce(err)
 		}
 		if g.shard.Of > 0 {
-			return nil, g.errNeedsRound(err)
+			return nil, g.errNeedsProfileRound(err)
 		}
 		profileFirst = true
 	default:
@@ -163,7 +163,7 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 	return p.accumulateStats(ctx, ds, nil)
 }
 
-func errReadOnce(err error) error {
+func errStreamReadOnce(err error) error {
 	var place *stream.DataError
 	if !errors.As(err, &place) {
 		return err
@@ -173,8 +173,8 @@ func errReadOnce(err error) error {
 	return &restated
 }
 
-// uselessWithMissing lists the columns with missing entries that cannot be features. Useless columns without
-// missing entries are left out at the end.
+// uselessWithMissing lists the columns with missing entries that cannot be features. Columns without missing entries
+// that cannot be features are not listed, because they can be left out after the passes.
 func (r *run) uselessWithMissing(profile *gram.Profile, cols []stream.Column) []stream.LeftOut {
 	at := make(map[string]int, len(cols))
 	for j, c := range cols {
@@ -189,15 +189,15 @@ func (r *run) uselessWithMissing(profile *gram.Profile, cols []stream.Column) []
 	})
 }
 
-// matchingLeftOut lists the columns that the profile of the whole input leaves out. It first checks that the
-// profile has the columns of ds.
+// matchingLeftOut lists the columns of ds that cannot be features according to g.wholeProfile, a profile of the whole
+// input. It returns an error if the profile does not have the columns of ds.
 func (g *gatherer) matchingLeftOut(ds *chunkio.Dataset) ([]stream.LeftOut, error) {
 	whole := g.wholeProfile
 	left := slices.DeleteFunc(slices.Clone(ds.Columns()), func(c stream.Column) bool {
 		return slices.ContainsFunc(whole.useless, func(l stream.LeftOut) bool { return l.Name == c.Name })
 	})
 	if err := checkSameColumns(whole.columns, left); err != nil {
-		return nil, stream.Usagef("{profile} is of other columns: %v", err)
+		return nil, stream.Usagef("{profile} has other columns: %v", err)
 	}
 	return g.profileLeftOut(), nil
 }
@@ -207,7 +207,7 @@ func (g *gatherer) profileLeftOut() []stream.LeftOut {
 	switch {
 	case whole == nil:
 		return nil
-	case whole.options["missing"] == missingDropRow: // the profile lacks the dropped rows, which showed the missing values
+	case whole.options["missing"] == missingDropRow: // dropped rows with missing values are not in the profile
 		return whole.useless
 	}
 	return g.uselessWithMissing(whole.profile, whole.columns)

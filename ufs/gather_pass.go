@@ -19,35 +19,35 @@ type pass struct {
 	opt         chunkio.Options
 	plan        Budget
 	rowRange    stream.Range
-	firstRow    int64 // global position of the first row of the inputs
+	firstRow    int64 // global number of the first row of the inputs
 	anchorCount int   // number of anchors, once they are placed
 
-	// These belong to scale rank and are set once the ranks are known.
+	// These fields are used with scale rank, and are set when the ranks are known.
 	rawProfile *gram.Profile
 	ranks      *gram.Histograms
 	scores     *gram.Scores
 	sample     *anchor.Sampler // sample of the values, for anchors
 
-	facts *hygiene.Facts // of all rows, if an earlier pass has counted them; or nil
+	facts *hygiene.Facts // facts of all rows from an earlier pass, or nil
 
-	factorRows *gram.Rows // rows of a factor, if the pass that drew the anchors' rows kept them
+	factorRows *gram.Rows // rows of a factor, if the pass that drew rows for anchors has kept them
 }
 
-// findUseless makes a profile pass over the whole input; others is the number of later passes. It returns the
-// columns with missing entries that cannot be features, however they are filled, and the suspicious columns to
-// leave out.
-func (p *pass) findUseless(ctx context.Context, ds *chunkio.Dataset, others int) ([]stream.LeftOut, error) {
+// findUseless makes a profile pass over the whole input. laterPasses is the number of passes that will follow it.
+// findUseless returns the columns to leave out: columns with missing entries that cannot be features, however the
+// entries are filled, and suspicious columns.
+func (p *pass) findUseless(ctx context.Context, ds *chunkio.Dataset, laterPasses int) ([]stream.LeftOut, error) {
 	opt := p.opt
 	opt.Missing, opt.LeaveOut = stream.MissingKeep, nil
 	ds, err := ds.With(opt)
 	if err != nil {
 		return nil, err
 	}
-	p.gatherer.expectPasses(1+others, p.plan)
+	p.gatherer.expectPasses(1+laterPasses, p.plan)
 	return p.profileUseless(ctx, ds)
 }
 
-// accumulateStats makes the pass that fills the statistics. graph is an empty graph, or nil.
+// accumulateStats makes the pass that fills the statistics. graph is an empty anchor graph to fill, or nil.
 func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *anchor.Statistics) (*bundle, error) {
 	ds, err := ds.With(p.opt)
 	if err != nil {
@@ -59,7 +59,7 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 	g := p.gatherer
 	room.EnsureFree(p.plan.Statistics) // earlier passes left garbage in the memory that the statistics need
 	e := &bundle{columns: ds.Columns(), useless: p.opt.LeaveOut, source: p.readableRows(ds), plan: p.plan, rawProfile: p.rawProfile}
-	if e.facts, e.hasAllFacts = p.facts, p.facts != nil; !e.hasAllFacts && p.scores == nil { // scores contain only ranks
+	if e.facts, e.hasAllFacts = p.facts, p.facts != nil; !e.hasAllFacts && p.scores == nil { // scores hide the values
 		e.facts = g.newFacts(len(e.columns))
 	}
 	fold := stream.FoldOptions{Range: p.rowRange}
@@ -131,8 +131,8 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 	return e, nil
 }
 
-// needsProfileOnly reports whether this pass fills only a profile and the sections that go with it: later passes
-// gather the other statistics.
+// needsProfileOnly reports whether this pass fills a profile, but neither moments nor a factor. This is so if the
+// method does not need them, if it reads the rows again, or if a sketch replaces them.
 func (p *pass) needsProfileOnly() bool {
 	switch p.gatherer.gatherKind {
 	case method.FromProfile:
@@ -143,10 +143,10 @@ func (p *pass) needsProfileOnly() bool {
 	return p.plan.OutOfCore || p.plan.Sketch > 0
 }
 
-// prepareGram makes the empty statistics of a Gram pass. graph is an empty graph, or nil.
+// prepareGram adds to e the empty statistics for a pass that gathers a Gram matrix. graph is an empty graph, or nil.
 func (p *pass) prepareGram(ds *chunkio.Dataset, e *bundle, graph *anchor.Statistics) (err error) {
 	d, opt := len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.statisticsRoom(), Busy: &p.gatherer.Meter.Busy}
-	if p.gatherer.takesHistograms && p.scores == nil { // scores have the same distribution for all data
+	if p.gatherer.takesHistograms && p.scores == nil { // histograms of normal scores would not depend on the data
 		e.histograms = gram.NewHistograms(d, p.opt.Threads)
 	}
 	if p.plan.Factor > 0 {

@@ -19,46 +19,45 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// bundle holds the statistics that passes over the input gathered, or that a statistics file holds.
+// bundle holds statistics, gathered by passes over the input or read from a statistics file, and describes their data.
 type bundle struct {
-	kind          string          // of a statistics file
-	path          string          // of the statistics file, for messages
+	kind          string          // kind of the statistics file
+	path          string          // path of the statistics file, for messages
 	digest        string          // of the statistics file; it identifies a round of scans
 	columns       []stream.Column // features, including constant ones
 	positionCount int             // number of positions in the input; 0 if the columns' positions are unknown
 	profile       *gram.Profile
 	moments       *gram.Moments       // nil if only a profile was requested
-	factor        *gram.Rows          // instead of moments, if the Gram matrix will be a factor
-	sketch        *gram.Sketch        // with a profile, to estimate the Gram matrix
-	graph         *anchor.Statistics  // with moments or a sketch, for the graph methods
-	weights       *gram.Sketch        // with sketch and graph: sketch of the rows' weights on the anchors
-	shardStats    *shardStats         // of hash shards; in addition to moments, or in their place while rows arrive; or nil
-	sample        *anchor.Sampler     // with a profile, to choose anchors from, or with moments, to survey
-	survey        *survey.Survey      // of the sample, once the survey is made
-	thinColumns   *survey.ThinColumns // of the sample, instead of moments
-	rowSample     *rowsample.Sample   // with a profile, for methods that iterate over rows
-	histograms    *gram.Histograms    // with moments, of a scan; nil if a file has none
-	rawProfile    *gram.Profile       // under scale rank: of the values of all ranked rows, while profile is of scores
-	ranks         *gram.Histograms    // with a profile, to compute ranks from
-	facts         *hygiene.Facts      // with any statistics of the same rows; nil in files of earlier versions
+	factor        *gram.Rows          // used instead of moments if the Gram matrix will be a factor
+	sketch        *gram.Sketch        // used with a profile to estimate the Gram matrix
+	graph         *anchor.Statistics  // used with moments or a sketch for graph methods
+	weights       *gram.Sketch        // used with sketch and graph: sketch of the rows' weights on the anchors
+	shardStats    *shardStats         // statistics of hash shards, or nil; while rows are added, they replace moments
+	sample        *anchor.Sampler     // sample of rows: with a profile to choose anchors, with moments to survey
+	survey        *survey.Survey      // survey of the sample, if it is already made
+	thinColumns   *survey.ThinColumns // columns of the sample, used instead of moments
+	rowSample     *rowsample.Sample   // used with a profile for methods that iterate over rows
+	histograms    *gram.Histograms    // used with moments of a scan; nil if a file lacks them
+	rawProfile    *gram.Profile       // under scale rank: profile of the values, because profile is of their scores
+	ranks         *gram.Histograms    // used with a profile to compute ranks
+	facts         *hygiene.Facts      // facts of the same rows; nil in files of earlier versions
 	hasAllFacts   bool                // facts already covers all rows, from an earlier pass
 	leftOut       []stream.LeftOut    // columns that are not features
 	useless       []stream.LeftOut    // the columns among leftOut that a profile pass found useless
-	table         *stream.Table       // of the inputs; nil for bare files
-	part          *stream.Part        // the shards of a plan that are covered; nil without a plan
-	inputs        []stream.Input      // all files, including those outside the covered rows; a shard lists its own
-	covered       []stream.Range      // rows of the inputs that the statistics cover
+	table         *stream.Table       // table to which the inputs belong; nil for bare files
+	part          *stream.Part        // shards of a plan that the statistics cover; nil without a plan
+	inputs        []stream.Input      // all files, covered or not; a shard lists only its own files
+	covered       []stream.Range      // row ranges of inputs that the statistics cover
 	options       map[string]string   // the options that shaped the statistics
 	warnings      []stream.Text
-	takesPart     []bool // columns that take part; nil for all
+	takesPart     []bool // which columns the selection may use; nil means all
 	passes        int
-	source        rowInput  // prepared for further passes; nil if there are only statistics without rows
-	input         io.Closer // the input that source reads, possibly in scratch files; nil if there are only statistics
+	source        rowInput  // rows for further passes; nil if only the statistics are available
+	input         io.Closer // the input that source reads; nil if only the statistics are available
 	plan          Budget
 }
 
-// close ends the passes over the rows, removes the scratch files that they were read from, and releases the
-// input, whose footers take memory.
+// close ends the reading of rows. It removes scratch files with rows, and releases the input, whose footers use memory.
 func (e *bundle) close() error {
 	var errs [2]error
 	if e.source != nil {
@@ -83,7 +82,7 @@ func (e *bundle) adders() []stream.Adder {
 	default:
 		adders = append(adders, e.profile)
 	}
-	if e.graph != nil && e.factor == nil { // a factor gets its rows later
+	if e.graph != nil && e.factor == nil { // with a factor, the graph gets the rows later
 		adders = append(adders, e.graph)
 	}
 	if e.histograms != nil {
@@ -138,8 +137,8 @@ func (e *bundle) readPositions(r *chunkio.StatsReader) error {
 	return nil
 }
 
-// withoutPositions returns the list for a header. The positions are in a section, which programs of earlier
-// versions skip.
+// withoutPositions returns a copy of list without positions, for the header of a statistics file. The positions are in
+// a section of the file, which programs of earlier versions skip.
 func withoutPositions(list []stream.LeftOut) []stream.LeftOut {
 	bare := slices.Clone(list)
 	for i := range bare {
@@ -169,15 +168,15 @@ func noteFilled(r *run, list []stream.ColumnReport) {
 	}
 }
 
-// filledRemark returns a remark on filled missing values. It is empty if no value is filled, or if the policy was
-// chosen by the user or by a plan.
+// filledRemark returns a remark on filled missing values for the user. It is empty if values are not filled, or if the
+// user or a plan chose the policy for missing values.
 func filledRemark(r *run, list []stream.ColumnReport) string {
 	planned := r.planHeader != nil && r.planHeader.Options["missing"] != ""
 	text := describeFilled(r, list)
 	switch {
 	case r.original.Missing != "" || planned:
 		return ""
-	case text != "" && (r.Stats == "" || r.From == method.FromRows): // otherwise the rows are not available
+	case text != "" && (r.Stats == "" || r.From == method.FromRows): // otherwise it is too late to choose policy error
 		text += stream.Textf("; {missing} error refuses them").Spell(r.Spelling)
 	}
 	return text
@@ -192,8 +191,8 @@ func describeFilled(r *run, list []stream.ColumnReport) string {
 	var places []string
 	var infinite, others int64
 	shown := len(list)
-	if shown > namedSuspects+1 {
-		shown = namedSuspects
+	if shown > maxSuspectsInWarning+1 {
+		shown = maxSuspectsInWarning
 	}
 	for i, c := range list {
 		if infinite += c.Infs; i < shown {
@@ -212,8 +211,8 @@ func describeFilled(r *run, list []stream.ColumnReport) string {
 	return subject + " are filled by their column's mean: " + strings.Join(places, ", ")
 }
 
-// listFilled lists the features of e with missing values. Columns that cannot be features are left out before any
-// policy acts.
+// listFilled lists the features of e with missing values. Columns that cannot be features are not listed, because they
+// are left out before their values are filled.
 func listFilled(r *run, e *bundle) (list []stream.ColumnReport) {
 	profile := cmp.Or(e.rawProfile, e.profile)
 	useless := make(map[string]bool)
@@ -228,7 +227,8 @@ func listFilled(r *run, e *bundle) (list []stream.ColumnReport) {
 	return list
 }
 
-// listPromisedMissing is like listFilled, but uses only the metadata of dense input.
+// listPromisedMissing lists the features of ds that have missing values according to the metadata. For sparse input the
+// list is empty.
 func listPromisedMissing(r *run, ds *chunkio.Dataset) (list []stream.ColumnReport) {
 	for f := range ds.Fields() {
 		if r.Sparse == "" && f.Used && f.Nulls > 0 && f.Nulls < ds.Rows() {
@@ -240,7 +240,8 @@ func listPromisedMissing(r *run, ds *chunkio.Dataset) (list []stream.ColumnRepor
 
 func isDroppedWarning(warning string) bool { return strings.HasSuffix(warning, droppedRowsSuffix) }
 
-// finishGram makes the Gram matrix from e, whose statistics it overwrites. The result lacks the matrix if e does.
+// finishGram makes the Gram matrix from the statistics of e, which it overwrites. If e has only a profile, the result
+// has no matrix.
 func (e *bundle) finishGram(opt gram.FinishOptions) (*gram.Gram, error) {
 	switch {
 	case e.factor != nil:

@@ -15,9 +15,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Graph methods gather in two passes. A profile pass over the whole input also draws rows, which become the
-// anchors; a second pass gathers the graph together with the Gram matrix. Distances need the scaling, which needs
-// the profile first.
+// For graph methods two passes gather the statistics. The first pass fills a profile of the whole input, and draws the
+// rows from which the anchors are made. The second pass gathers the graph together with the Gram matrix. Two passes are
+// necessary because distances depend on the scaling of the columns, which depends on the profile.
 
 func (p *pass) gatherGraph(ctx context.Context, ds *chunkio.Dataset) (*bundle, error) {
 	d, err := p.drawAnchorRows(ctx, ds)
@@ -36,13 +36,13 @@ func (p *pass) gatherGraph(ctx context.Context, ds *chunkio.Dataset) (*bundle, e
 	return e, withPlace(err, input)
 }
 
-// anchorData is the result of the profile pass: the data that anchors are made from.
+// anchorData is the result of the profile pass, from which the anchors are made.
 type anchorData struct {
 	columns []stream.Column
 	profile *gram.Profile
 	sample  *anchor.Sampler
-	rows    *gram.Rows   // all rows instead of a sample, if the Gram matrix will be a factor
-	order   anchor.Drawn // the drawing order of the rows
+	rows    *gram.Rows   // if the Gram matrix will be a factor: all rows, which replace the sample
+	order   anchor.Drawn // the order in which rows are drawn as anchors
 }
 
 func (d *anchorData) drawnRows() anchor.Drawn {
@@ -52,8 +52,8 @@ func (d *anchorData) drawnRows() anchor.Drawn {
 	return d.sample
 }
 
-// drawAnchorRows makes the profile pass, or uses the profile of a scan instead, and determines how the next pass
-// reads.
+// drawAnchorRows makes the profile pass, or uses the profile of a scan instead. It also sets the options with which the
+// next pass reads.
 func (p *pass) drawAnchorRows(ctx context.Context, ds *chunkio.Dataset) (*anchorData, error) {
 	p.opt.Missing = p.gatherer.missingPolicy()
 	if p.scores != nil {
@@ -72,9 +72,10 @@ func (p *pass) drawAnchorRows(ctx context.Context, ds *chunkio.Dataset) (*anchor
 	return d, err
 }
 
-// readWithoutUseless makes a pass that another pass follows. Columns that are useless however they are filled must
-// neither cause an error nor drop rows. It first reads as if no value were missing, unless the metadata announce
-// missing values. If a value is missing, it reads again without the columns that a profile finds useless.
+// readWithoutUseless calls read, which makes a pass. Missing values in useless columns, which cannot be features
+// however they are filled, must neither cause an error nor drop rows. Unless the metadata announce missing values, the
+// first attempt assumes that no value is missing. If one is missing, a profile pass finds the useless columns, and read
+// is called again without them.
 func (p *pass) readWithoutUseless(ctx context.Context, ds *chunkio.Dataset, read func() error) error {
 	policy := p.opt.Missing
 	if (policy == stream.MissingKeep || p.opt.Sparse != "") && !p.gatherer.excludesSuspects() {
@@ -113,13 +114,13 @@ func (p *pass) profileAndSample(ctx context.Context, ds *chunkio.Dataset) (*anch
 		return &anchorData{columns: ds.Columns(), profile: &rows.Profile, rows: rows, order: anchor.DrawnOf(rows, most, p.gatherer.Seed)}, nil
 	}
 	d := &anchorData{columns: ds.Columns(), profile: gram.NewProfile(len(ds.Columns()))}
-	d.sample = p.gatherer.newAnchorSampler(p.gatherer.expectedAnchors(ds.Rows()), len(d.columns), p.plan, noBound)
+	d.sample = p.gatherer.newAnchorSampler(p.gatherer.expectedAnchors(ds.Rows()), len(d.columns), p.plan, noHashBound)
 	body := []chunkio.Section{{Name: profileSection, Body: d.profile}, {Name: sampleSection, Body: d.sample}}
 	return d, p.makePass(ctx, ds, passSetup{name: anchorsPass, title: "profile", opt: p.opt, sections: body, alwaysSave: true}, d.profile, d.sample)
 }
 
-// newAnchorSampler makes a sampler that keeps enough rows for m anchors in d columns. bound returns a hash that
-// will not be exceeded by the given number of rows.
+// newAnchorSampler makes a sampler that keeps enough rows of d columns to make m anchors. It keeps the rows of smallest
+// hash. For a number of rows to keep, bound returns an upper bound on their hashes, or 0 for no bound.
 func (r *run) newAnchorSampler(m, d int, plan Budget, bound func(rows int) uint64) *anchor.Sampler {
 	rows := r.anchorSampleRows(m, d)
 	return anchor.NewSampler(d, anchor.SamplerOptions{
@@ -138,13 +139,13 @@ func newRowSample(p *pass, ds *chunkio.Dataset) *anchor.Sampler {
 	})
 }
 
-// optionGraphRows is the option in a checkpoint for the number of rows that methods survey.
+// optionGraphRows is the option under which the number of sampled rows for a survey is recorded.
 const optionGraphRows = "graph-rows"
 
 func surveyRows(r *run, d int) int { return cmp.Or(r.GraphRows, method.SurveyRows(d)) }
 
-// surveyBytes returns the memory of the sample of rows that a method on the Gram matrix surveys. It is 0 if the
-// method surveys no sample, or if the Gram matrix is a factor of rank rows, because these include the sample.
+// surveyBytes returns the memory of the sample of rows for a survey. It is 0 if the method does not use a sample. It is
+// also 0 if rank is not 0: the Gram matrix is then a factor of rank rows, and the sample is a part of these rows.
 func surveyBytes(r *run, ds *chunkio.Dataset, rank int) int64 {
 	d := len(ds.Columns())
 	rows := limitRows(surveyRows(r, d), ds)
@@ -157,8 +158,8 @@ func surveyBytes(r *run, ds *chunkio.Dataset, rank int) int64 {
 	return anchor.SamplerBytes(rows, d)
 }
 
-// kmeansSampleBytes bounds the bytes of the rows that k-means uses. It does not depend on the memory limit, because
-// the limit must not change the result.
+// kmeansSampleBytes bounds the memory of the sampled rows that k-means clusters. It does not depend on the memory
+// limit, because the limit must not change the result.
 const kmeansSampleBytes = 256 << 20
 
 func (r *run) anchorSampleRows(m, d int) int {
@@ -175,7 +176,7 @@ func (r *run) expectedAnchors(rows int64) int {
 		return r.anchorRows
 	}
 	m, err := anchor.Count(r.Anchors.Count, rows, r.Anchors.Neighbors)
-	if err != nil { // the profile will report the error; until then plan for the maximum
+	if err != nil { // the pass for the profile will report the error; until then plan for the maximum
 		return r.maxAnchors()
 	}
 	return m

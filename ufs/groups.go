@@ -23,14 +23,14 @@ import (
 
 // grouping assigns columns to groups. The zero value makes no groups.
 type grouping struct {
-	text          string // as a selection records it: the option itself, or the contents of its file as JSON
-	path          string // of the file
+	text          string // as recorded in a selection: the value of the option, or the contents of its file as JSON
+	path          string // path of the file; empty without a file
 	groupByColumn map[string]string
 	columnOrder   []string // columns in the order of the file
 	groupName     func(column string) string
 }
 
-// The values of Request.Groups that are not names of files.
+// Beginnings and special values of Request.Groups. Other values are names of files or contents of such files.
 const (
 	groupsPrefix = "prefix:"
 	groupsRegex  = "regex:"
@@ -72,13 +72,13 @@ func (q *Request) readGroups(ctx context.Context) (*grouping, error) {
 	return g, nil
 }
 
-// readGroupFile reads the file of groups, or its contents as JSON, which a selection has recorded.
+// readGroupFile reads the file that Request.Groups names, or the contents of such a file as a selection recorded them.
 func (q *Request) readGroupFile(ctx context.Context, g *grouping) error {
-	name, text, err := q.readOptionFile(ctx, "groups", q.Groups, stream.Textf("{groups} wants a file, prefix:SEP, regex:RE or lists"))
+	name, text, err := q.readOptionFile(ctx, "groups", q.Groups, stream.Textf("{groups} needs a file, prefix:SEP, regex:RE or lists"))
 	if err != nil {
 		return err
 	}
-	if name != inlineName {
+	if name != recordedJSONName {
 		g.path = name
 	}
 	g.groupByColumn = make(map[string]string)
@@ -107,7 +107,7 @@ func (q *Request) readGroupFile(ctx context.Context, g *grouping) error {
 			}
 		}
 	} else {
-		rows, err := readPairs(name, text, "group")
+		rows, err := readCSVPairs(name, text, "group")
 		if err != nil {
 			return err
 		}
@@ -126,13 +126,13 @@ func (q *Request) readGroupFile(ctx context.Context, g *grouping) error {
 	return err
 }
 
-// inlineName is the name of recorded JSON in errors.
-const inlineName = "the recorded JSON"
+// recordedJSONName replaces the name of a file in errors about recorded JSON.
+const recordedJSONName = "the recorded JSON"
 
 func (q *Request) readOptionFile(ctx context.Context, option, value string, remedy stream.Text) (name string, text []byte, err error) {
 	from := q.documentOptions()
 	if isJSON([]byte(value)) {
-		return inlineName, []byte(value), q.errForLimit(checkPairsMemory(ctx, inlineName, []byte(value), from.Memory))
+		return recordedJSONName, []byte(value), q.errForLimit(checkPairsMemory(ctx, recordedJSONName, []byte(value), from.Memory))
 	}
 	if _, err := os.Stat(value); errors.Is(err, os.ErrNotExist) && !place.IsURL(value) {
 		kinds := []string{groupsPrefix, groupsRegex, groupsLists}
@@ -150,7 +150,7 @@ func (q *Request) readOptionFile(ctx context.Context, option, value string, reme
 }
 
 func checkPairsMemory(ctx context.Context, path string, text []byte, memory int64) error {
-	const line = 96 // bytes of memory per CSV line, whose fields are in a list of their own
+	const line = 96 // bytes of memory for a parsed CSV line
 	parsed := line * int64(bytes.Count(text, []byte{'\n'}))
 	if isJSON(text) {
 		size, err := jsonsize.DecodedBytes(ctx, text, reflect.TypeFor[map[string][]string]())
@@ -169,8 +169,8 @@ func checkPairsMemory(ctx context.Context, path string, text []byte, memory int6
 
 func isJSON(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
 
-// readPairs reads CSV lines of two fields. It skips the first line if the second field of that line is heading.
-func readPairs(name string, text []byte, heading string) ([][]string, error) {
+// readCSVPairs reads CSV lines of two fields. It skips the first line if the second field of that line is heading.
+func readCSVPairs(name string, text []byte, heading string) ([][]string, error) {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.FieldsPerRecord, r.TrimLeadingSpace = 2, true
 	rows, err := r.ReadAll()
@@ -183,9 +183,9 @@ func readPairs(name string, text []byte, heading string) ([][]string, error) {
 	return rows, nil
 }
 
-// pricing holds the costs of columns and groups. The zero value makes each cost 1.
+// pricing holds the given costs of columns and groups. With the zero value each column costs 1.
 type pricing struct {
-	text  string // as recorded: JSON
+	text  string // JSON, as recorded in a selection
 	path  string
 	costs map[string]float64
 }
@@ -195,11 +195,11 @@ func readCosts(ctx context.Context, q *Request) (*pricing, error) {
 	if q.Costs == "" {
 		return p, nil
 	}
-	name, text, err := q.readOptionFile(ctx, "costs", q.Costs, stream.Textf("{costs} wants a file of CSV lines name,cost, or JSON"))
+	name, text, err := q.readOptionFile(ctx, "costs", q.Costs, stream.Textf("{costs} needs a file of CSV lines name,cost, or JSON"))
 	if err != nil {
 		return nil, err
 	}
-	if name != inlineName {
+	if name != recordedJSONName {
 		p.path = name
 	}
 	p.costs = make(map[string]float64)
@@ -208,7 +208,7 @@ func readCosts(ctx context.Context, q *Request) (*pricing, error) {
 			return nil, stream.Dataf(name, `want JSON as {"name": cost, …}: %w`, stream.PlainJSON(err))
 		}
 	} else {
-		rows, err := readPairs(name, text, "cost")
+		rows, err := readCSVPairs(name, text, "cost")
 		if err != nil {
 			return nil, err
 		}
@@ -225,7 +225,7 @@ func readCosts(ctx context.Context, q *Request) (*pricing, error) {
 	}
 	for _, owner := range sortedKeys(p.costs) {
 		if cost := p.costs[owner]; !(cost > 0 && cost <= maxCost) {
-			return nil, stream.Dataf(name, "the cost of %s is %v; want a number above 0, and {keep} for what is there anyway", owner, cost)
+			return nil, stream.Dataf(name, "the cost of %s is %v; want a number above 0, and {keep} for columns that you have anyway", owner, cost)
 		}
 	}
 	recorded, err := json.Marshal(p.costs)
@@ -236,8 +236,8 @@ func readCosts(ctx context.Context, q *Request) (*pricing, error) {
 // maxCost bounds a cost, so that sums of costs do not overflow.
 const maxCost = 1e100
 
-// bindingOption returns an option of q that constrains the choice and that a method with these capabilities does
-// not support. It returns "" if there is none.
+// bindingOption returns the name of an option of q that constrains the choice and is not supported by a method with the
+// given capabilities. It returns "" if the method supports all options of q.
 func (q *Request) bindingOption(takes method.Takes) string {
 	switch {
 	case !takes.Turns:
@@ -259,7 +259,7 @@ func (r *run) settleChoice(ctx context.Context) (err error) {
 	case q.GroupMost < 0:
 		return stream.Usagef("{group-most} %d: want 1 or more", q.GroupMost)
 	case q.GroupMost > 0 && q.Groups == "":
-		return stream.Usagef("{group-most} bounds what is chosen of each group; say which groups there are with {groups}")
+		return stream.Usagef("{group-most} limits the choice from each group; define the groups with {groups}")
 	case !(q.Budget >= 0 && q.Budget <= maxCost):
 		return stream.Usagef("{budget} %v: want a number above 0", q.Budget)
 	}
@@ -273,7 +273,8 @@ func (r *run) settleChoice(ctx context.Context) (err error) {
 	return err
 }
 
-// recordChoice records the constraints on the choice, so that it can be repeated without their files.
+// recordChoice records the constraints on the choice in o, so that a run can be repeated without the files of groups
+// and costs.
 func (r *run) recordChoice(o map[string]any) {
 	for option, text := range map[string]string{
 		"groups": r.grouping.text, "groups-file": r.grouping.path, "costs": r.pricing.text, "costs-file": r.pricing.path, "forbid": joinNames(r.Forbid),

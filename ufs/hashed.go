@@ -11,16 +11,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// shardStats holds the statistics of each hash shard of the rows. Sums of some shards are half-samples, and the sum
-// of all shards is the whole.
+// shardStats holds the statistics of each hash shard. A hash of each row determines its shard. The sum of the
+// statistics of half the shards is the statistics of a random half of the rows.
 type shardStats struct {
 	moments  []*gram.Moments
-	graphs   []*anchor.Statistics // with moments, for the graph methods; else nil
-	splitter *halves.Splitter     // while rows arrive
+	graphs   []*anchor.Statistics // in addition to moments for graph methods; else nil
+	splitter *halves.Splitter     // used while rows are added
 }
 
-// newShardStats makes empty statistics. Together with one more set for their sum they hold at most opt.Limit bytes.
-// graph is an empty graph, or nil.
+// newShardStats makes empty statistics for each shard. Together with the statistics of their sum they use at most
+// opt.Limit bytes. graph is an empty anchor graph, or nil for methods that need none.
 func newShardStats(shards, d int, opt gram.Options, graph *anchor.Statistics) (*shardStats, error) {
 	opt.Limit = gram.ShareOf(opt.Limit, d, shards+1)
 	h := &shardStats{}
@@ -58,7 +58,7 @@ type shardAdder struct {
 
 func (a shardAdder) Add(c *stream.Chunk) error {
 	if err := a.stats.moments[a.shard].Add(c); err != nil {
-		return a.stats.errAllShards(err, c.Cols)
+		return a.stats.errMemoryOfAllShards(err, c.Cols)
 	}
 	if a.stats.graphs != nil {
 		return a.stats.graphs[a.shard].Add(c)
@@ -66,7 +66,7 @@ func (a shardAdder) Add(c *stream.Chunk) error {
 	return nil
 }
 
-func (h *shardStats) errAllShards(err error, d int) error {
+func (h *shardStats) errMemoryOfAllShards(err error, d int) error {
 	var m *stream.MemoryError
 	if !errors.As(err, &m) || !m.OfMemory() {
 		return err
@@ -81,7 +81,7 @@ func (h *shardStats) sumShards(shards []int) (*gram.Moments, *anchor.Statistics,
 	moments := h.moments[0].Another()
 	for _, i := range shards {
 		if err := moments.Merge(h.moments[i]); err != nil {
-			return nil, nil, h.errAllShards(err, len(moments.Columns))
+			return nil, nil, h.errMemoryOfAllShards(err, len(moments.Columns))
 		}
 	}
 	if h.graphs == nil {
@@ -107,8 +107,8 @@ func (h *shardStats) allShards() []int {
 	return list
 }
 
-// finishShards adds up the hash shards to the statistics of e, once all rows have arrived. e.profile must have been
-// made from the rows in input order.
+// finishShards makes the statistics of e from the sum of all hash shards, after all rows were added. e.profile must
+// have been filled before, from the rows in the order of the input.
 func (e *bundle) finishShards() error {
 	if err := e.shardStats.splitter.Flush(); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (h *shardStats) merge(o *shardStats) error {
 	}
 	for i, m := range h.moments {
 		if err := m.Merge(o.moments[i]); err != nil {
-			return h.errAllShards(err, len(m.Columns))
+			return h.errMemoryOfAllShards(err, len(m.Columns))
 		}
 	}
 	for i, g := range h.graphs {
@@ -140,7 +140,7 @@ func (h *shardStats) merge(o *shardStats) error {
 	return nil
 }
 
-// momentsBytes bounds the bytes of the moments of h after merging o, which may be nil.
+// momentsBytes bounds the bytes of the moments of h after o is merged into h. If o is nil, nothing is merged.
 func (h *shardStats) momentsBytes(o *shardStats) (n int64) {
 	for i, m := range h.moments {
 		if o != nil && i < len(o.moments) {
@@ -172,14 +172,14 @@ func (h *shardStats) setLimit(limit int64) {
 	}
 }
 
-// hashedMagic begins the binary form, which contains "ufshash1", the number of shards, whether there are graphs (0
-// or 1), then the moments and the graphs of all shards in their own forms.
-const hashedMagic = "ufshash1"
+// shardStatsMagic begins the binary form of shardStats. After it come the number of shards, a word that is 1 if there
+// are graphs and else 0, and the moments and graphs of all shards in their own binary forms.
+const shardStatsMagic = "ufshash1"
 
 // WriteTo implements io.WriterTo.
 func (h *shardStats) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
-	e.Word(words.MagicWord(hashedMagic))
+	e.Word(words.MagicWord(shardStatsMagic))
 	e.Int(int64(len(h.moments)))
 	graphs := int64(0)
 	if h.graphs != nil {
@@ -198,8 +198,8 @@ func (h *shardStats) WriteTo(w io.Writer) (int64, error) {
 	return n, err
 }
 
-func (h *shardStats) states() []state {
-	var list []state
+func (h *shardStats) states() []storableState {
+	var list []storableState
 	for _, m := range h.moments {
 		list = append(list, m)
 	}
@@ -209,11 +209,11 @@ func (h *shardStats) states() []state {
 	return list
 }
 
-// ReadFrom reads the output of WriteTo for the same number of shards, and skips graphs if h has none. After an
-// error h must not be used.
+// ReadFrom reads the output of WriteTo. h must have the same number of shards. If h does not have graphs, ReadFrom
+// skips the graphs. After an error h must not be used.
 func (h *shardStats) ReadFrom(r io.Reader) (int64, error) {
 	d := words.NewReader(r)
-	d.Magic(hashedMagic, "statistics of hash shards")
+	d.Magic(shardStatsMagic, "statistics of hash shards")
 	d.Expect(2)
 	shards := int(d.Count("number of hash shards", halves.MostShards))
 	graphs := d.Count("whether there are graphs", 1) == 1
@@ -235,7 +235,7 @@ func (h *shardStats) ReadFrom(r io.Reader) (int64, error) {
 		n += more
 	}
 	if err != nil && len(h.moments) > 0 {
-		err = h.errAllShards(err, len(h.moments[0].Columns))
+		err = h.errMemoryOfAllShards(err, len(h.moments[0].Columns))
 	}
 	return n, err
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Columns that should not be features, such as identifiers, are recognised from counts (hygiene.Facts) that every
-// pass gathers with its statistics. Methods on the Gram matrix or a profile leave them out of the gathered
-// statistics. Distances of a graph and methods over rows need the decision earlier. For them a profile pass over
-// the whole input decides.
+// Suspicious columns, such as identifiers, should not be features. They are recognised from counts (hygiene.Facts) that
+// every pass gathers with its statistics. For methods on the Gram matrix or a profile, suspicious columns are removed
+// from the gathered statistics. Graph methods and methods over rows need to know these columns before the statistics
+// are gathered, so a profile pass over the whole input finds them first.
 
-// warnMissing is the share of missing values above which a column gets a warning.
-const warnMissing = 0.5
+// missingShareToWarn is the share of missing values above which a column gets a warning.
+const missingShareToWarn = 0.5
 
 func (q *Request) excludesSuspects() bool { return q.AutoExclude || q.MaxMissing > 0 }
 
@@ -38,8 +38,8 @@ func (r *run) checkExclusion() error {
 	return nil
 }
 
-// refuseExclusion refuses AutoExclude for statistics. Statistics keep all columns, together with the counts that
-// identify suspicious columns.
+// refuseExclusion refuses AutoExclude and MaxMissing for commands that make statistics. Statistics keep all columns,
+// and the counts with which a later selection can find suspicious columns.
 func (q *Request) refuseExclusion(verb string) error {
 	if q.excludesSuspects() {
 		return stream.Usagef("{auto-exclude} and {max-missing}: a %s keeps all columns, and what tells which to leave out; ask it of select with {stats}", verb)
@@ -49,18 +49,18 @@ func (q *Request) refuseExclusion(verb string) error {
 
 func (r *run) newFacts(d int) *hygiene.Facts { return hygiene.New(d, r.Threads, r.readsLabel()) }
 
-// readsLabel reports whether the label is read, if it can be a class. The rows that a scan keeps do not contain the
-// label. For them the counts over all rows reveal leaks.
+// readsLabel reports whether passes read the label to find features that leak it. The sampled rows that a scan keeps do
+// not contain the label, so leaks are found from the counts over all rows.
 func (r *run) readsLabel() bool { return r.Label != "" && r.Sparse == "" }
 
 func (q *Request) maxMissingShare() float64 {
 	if q.MaxMissing > 0 {
 		return q.MaxMissing
 	}
-	return warnMissing
+	return missingShareToWarn
 }
 
-func (q *Request) leavesOut(s hygiene.Suspect) bool {
+func (q *Request) leavesOutSuspect(s hygiene.Suspect) bool {
 	return q.AutoExclude || q.MaxMissing > 0 && s.Kind == hygiene.Sparse
 }
 
@@ -69,15 +69,15 @@ func (r *run) suspectsToLeaveOut(p *gram.Profile, f *hygiene.Facts, cols []strea
 		return nil
 	}
 	for _, s := range f.FindSuspects(p, nil, r.maxMissingShare()) {
-		if r.leavesOut(s) && !isIntended(s, cols) {
+		if r.leavesOutSuspect(s) && !isMadeFromTimes(s, cols) {
 			out = append(out, cols[s.Column].LeftOut(suspectReason(s, cols, r.Label)))
 		}
 	}
 	return out
 }
 
-// isIntended reports whether a suspicious column was made on purpose: times as numbers.
-func isIntended(s hygiene.Suspect, cols []stream.Column) bool {
+// isMadeFromTimes reports whether a suspicious column was made on purpose, by converting times to numbers.
+func isMadeFromTimes(s hygiene.Suspect, cols []stream.Column) bool {
 	return (s.Kind == hygiene.Time || s.Kind == hygiene.ID) && cols[s.Column].Block != ""
 }
 
@@ -97,7 +97,7 @@ func suspectReason(s hygiene.Suspect, cols []stream.Column, label string) string
 
 func (r *run) handleSuspects(e *bundle, s *stream.Selection) error {
 	profile, raw := e.profile, e.rawProfile
-	if raw != nil { // the histograms and profile of values, not of scores
+	if raw != nil { // use the profile of the values, not of their normal scores
 		profile = raw
 	}
 	label := r.Label
@@ -106,11 +106,11 @@ func (r *run) handleSuspects(e *bundle, s *stream.Selection) error {
 	}
 	var warned []hygiene.Suspect
 	for _, one := range e.facts.FindSuspects(profile, e.takesPart, r.maxMissingShare()) {
-		if isIntended(one, e.columns) {
+		if isMadeFromTimes(one, e.columns) {
 			continue
 		}
 		left := e.columns[one.Column].LeftOut(suspectReason(one, e.columns, label))
-		if !r.leavesOut(one) || e.graph != nil || r.From == method.FromRows {
+		if !r.leavesOutSuspect(one) || e.graph != nil || r.From == method.FromRows {
 			warned = append(warned, one)
 			s.Suspects = append(s.Suspects, left)
 			continue
@@ -123,7 +123,7 @@ func (r *run) handleSuspects(e *bundle, s *stream.Selection) error {
 	}
 	s.Warnings = append(s.Warnings, spellAll(suspectWarnings(warned, e.columns, label), r.Spelling)...)
 	if r.AutoExclude && e.facts == nil {
-		s.Warnings = append(s.Warnings, stream.Textf("{auto-exclude}: %s was made by an earlier version, which cannot tell copies, leaks, times and identifiers that do not rise; scan again", r.Stats).Spell(r.Spelling))
+		s.Warnings = append(s.Warnings, stream.Textf("{auto-exclude}: %s was made by an earlier version, which cannot recognise copies, leaks, times and identifiers that do not rise; scan again", r.Stats).Spell(r.Spelling))
 	}
 	return nil
 }
@@ -150,14 +150,14 @@ func suspectWarnings(list []hygiene.Suspect, cols []stream.Column, label string)
 	return texts
 }
 
-// namedSuspects is the number of suspicious columns of each kind that a warning names. The selection lists all of
-// them.
-const namedSuspects = 4
+// maxSuspectsInWarning bounds the suspicious columns that the warning about one kind names. The selection lists all
+// suspicious columns.
+const maxSuspectsInWarning = 4
 
 func suspectWarning(kind hygiene.Kind, list []hygiene.Suspect, cols []stream.Column, label string) stream.Text {
 	var names []string
 	for i, s := range list {
-		if i == namedSuspects && len(list) > namedSuspects+1 {
+		if i == maxSuspectsInWarning && len(list) > maxSuspectsInWarning+1 {
 			names = append(names, fmt.Sprintf("and %d more", len(list)-i))
 			break
 		}
@@ -187,7 +187,7 @@ func suspectWarning(kind hygiene.Kind, list []hygiene.Suspect, cols []stream.Col
 	remedy := stream.Textf("{auto-exclude} leaves %s out", pronoun(isOne))
 	switch {
 	case kind == hygiene.Sparse:
-		remedy = stream.Textf("{max-missing} %v leaves %s out", warnMissing, pronoun(isOne))
+		remedy = stream.Textf("{max-missing} %v leaves %s out", missingShareToWarn, pronoun(isOne))
 	case isOne:
 		remedy = stream.Textf("{exclude} %s or {auto-exclude} leaves it out", cols[list[0].Column].Name)
 	}
@@ -217,16 +217,16 @@ func sentinelWarnings(e *bundle, ds *chunkio.Dataset) []stream.Text {
 		return nil
 	}
 	slices.Sort(values)
-	finding := "1 column has a number again and again that is far outside all others"
+	finding := "1 column has a repeated number that is far outside all others"
 	if len(names) > 1 {
-		finding = comma(int64(len(names))) + " columns have a number again and again that is far outside all others"
+		finding = comma(int64(len(names))) + " columns have a repeated number that is far outside all others"
 	}
-	if len(names) > namedSuspects+1 {
-		names = append(names[:namedSuspects:namedSuspects], fmt.Sprintf("and %d more", len(names)-namedSuspects))
+	if len(names) > maxSuspectsInWarning+1 {
+		names = append(names[:maxSuspectsInWarning:maxSuspectsInWarning], fmt.Sprintf("and %d more", len(names)-maxSuspectsInWarning))
 	}
 	const offered = 8
 	values = values[:min(len(values), offered)]
-	return []stream.Text{stream.Textf("%s: %s; if it stands for a missing value, give {null-values} %s, and {missing} has its say", finding, strings.Join(names, ", "), ds.Guesses().NullsWith(values...))}
+	return []stream.Text{stream.Textf("%s: %s; if it stands for a missing value, give {null-values} %s, and {missing} applies", finding, strings.Join(names, ", "), ds.Guesses().NullsWith(values...))}
 }
 
 func (e *bundle) readFacts(r *chunkio.StatsReader) error {
@@ -237,8 +237,8 @@ func (e *bundle) readFacts(r *chunkio.StatsReader) error {
 	return readSection(r, factsSection, e.facts)
 }
 
-// profileUseless makes a profile pass over the whole input without statistics. It returns the columns with missing
-// entries that cannot be features, and the suspicious columns to leave out.
+// profileUseless makes a profile pass over the whole input, only to find columns to leave out: columns with missing
+// entries that cannot be features, and suspicious columns.
 func (p *pass) profileUseless(ctx context.Context, ds *chunkio.Dataset) ([]stream.LeftOut, error) {
 	profile := gram.NewProfile(len(ds.Columns()))
 	adders, body := []stream.Adder{profile}, []chunkio.Section{{Name: profileSection, Body: profile}}

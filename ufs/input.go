@@ -16,8 +16,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// statisticsShape lists the settings that shape statistics, by option: for the header of a statistics file, and
-// to compare with a checkpoint.
+// statisticsShape returns the values of all options that affect statistics. They are recorded in the header of a
+// statistics file, and compared with the values in a checkpoint.
 func (q *Request) statisticsShape() map[string]string {
 	s := map[string]string{"missing": q.Missing}
 	for option, value := range map[string]string{
@@ -29,7 +29,7 @@ func (q *Request) statisticsShape() map[string]string {
 		}
 	}
 	q.addColumnShape(s)
-	if q.Scale == scaleRank { // other scales can be chosen afterwards
+	if q.Scale == scaleRank { // other scales do not affect statistics
 		s["scale"] = scaleRank
 	}
 	if q.SampleRows > 0 {
@@ -46,8 +46,8 @@ func (q *Request) statisticsShape() map[string]string {
 	return s
 }
 
-// joinNames writes a list in the form of an option. Names are separated by commas, and names with commas or quotes
-// are quoted as in CSV. A list of one empty name becomes a pair of quotes, so that it differs from an empty list.
+// joinNames writes names as the value of an option. Names are separated by commas, and a name with a comma or quotes is
+// quoted as in CSV. A list of one empty name becomes a pair of quotes, which differs from the text of an empty list.
 func joinNames(names []string) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
@@ -60,13 +60,13 @@ func joinNames(names []string) string {
 	return list
 }
 
-// maxNames bounds the number of names in an option, far above any real use. Each name needs 80 bytes in addition to
-// its text. A selection file of 60 MB can contain 30 million names, and these took 2.4 GB.
+// maxNames bounds the number of names in an option, far above any real use. Each name needs 80 bytes of memory in
+// addition to its text. Without a bound, 30 million names in a selection file of 60 MB used 2.4 GB.
 const maxNames = 1_000_000
 
-// splitNames reads the output of joinNames. A comma separates two names if the number of quotes before the comma is
-// even. encoding/csv would change names, because it reads a carriage return with a newline as a newline alone, and
-// ends at a newline outside quotes. Commas within quotes count towards [maxNames] too.
+// splitNames reads the output of joinNames. A comma separates two names if the number of quotes before it is even. The
+// limit [maxNames] also counts commas within quotes. Package encoding/csv is not used, because it would change names:
+// it turns a carriage return and newline into a newline, and ends at a newline outside quotes.
 func splitNames(list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
@@ -81,7 +81,7 @@ func splitNames(list string) ([]string, error) {
 			quoted = quoted != (list[end] == '"')
 			continue
 		}
-		name, whole := unquote(list[from:end])
+		name, whole := unquoteField(list[from:end])
 		if !whole {
 			return nil, fmt.Errorf("a name with a comma or quotes stands in quotes, and has its own twice: %s", list[from:end])
 		}
@@ -90,8 +90,8 @@ func splitNames(list string) ([]string, error) {
 	return names, nil
 }
 
-// unquote returns the text of a CSV field, and whether its quotes are well-formed.
-func unquote(field string) (string, bool) {
+// unquoteField returns the text of a CSV field without its quotes, and whether the quotes are well-formed.
+func unquoteField(field string) (string, bool) {
 	inner := field
 	if len(field) > 1 && field[0] == '"' && field[len(field)-1] == '"' {
 		inner = field[1 : len(field)-1]
@@ -114,8 +114,8 @@ func openDataset(ctx context.Context, inputs []string, opt chunkio.Options) (*ch
 
 func promisesMissing(ds *chunkio.Dataset) bool { return ds.WithNulls() > 0 }
 
-// matchFeatures returns the positions of the features that match the patterns of an option, in the order of the
-// patterns; a pattern without a match is a usage error.
+// matchFeatures returns the indices in cols of the features that the patterns of an option match, in the order of the
+// patterns. A pattern without a match is a usage error.
 func matchFeatures(option string, patterns []string, cols []stream.Column, leftOut []stream.LeftOut) ([]int, error) {
 	var found []int
 	taken := make([]bool, len(cols))
@@ -184,13 +184,13 @@ func plural(n int, noun string) string {
 
 func comma(n int64) string { return humanize.Comma(n) }
 
-// refuseInputAsOutput refuses an Output that is one of the files named in the request, or one of others. Files in
-// the request's folders, globs and lists are compared later, when they are found ([chunkio.Dataset.NotInput]).
-func refuseInputAsOutput(ctx context.Context, q *Request, others ...string) error {
+// refuseInputAsOutput refuses an Output that is also an input: one of the files that q names, or one of moreInputs.
+// Files in the folders, globs and lists of q are compared later, when they are found ([chunkio.Dataset.NotInput]).
+func refuseInputAsOutput(ctx context.Context, q *Request, moreInputs ...string) error {
 	if q.Output == "" {
 		return nil
 	}
-	return atomicfile.CheckNotInput(ctx, q.Output, append(namedFiles(q), others...)...)
+	return atomicfile.CheckNotInput(ctx, q.Output, append(namedFiles(q), moreInputs...)...)
 }
 
 func namedFiles(q *Request) []string {

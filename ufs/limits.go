@@ -12,47 +12,47 @@ import (
 )
 
 const (
-	// outsideHeap is kept free for resident memory that the Go runtime does not count against its own limit: the
-	// pages of the program itself. Measured on amd64 with mnist10k, sampled every 3 ms: the program's own pages
-	// (RssFile) need up to 26 MiB, 5 MiB more than before the program contained clients of object stores. The rest
-	// is a margin, because the runtime may exceed its limit for a moment. In five runs on a busy machine the peaks
-	// at the smallest limit stayed 7 MB below it. With 24 MiB the peak of one run in five was 3 MB above the limit.
-	outsideHeap = 30 << 20
-	// programBytes is the memory that the plan keeps free for everything outside it: the program, the runtime,
-	// and garbage between two collections.
-	programBytes = 48 << 20 // 2 MiB for hygiene.Facts; profileColumnBytes has their bytes for each column
+	// nonHeapBytes is kept free for the pages of the program itself, which the Go runtime does not count against its
+	// memory limit. On amd64 with mnist10k, sampled every 3 ms, these pages (RssFile) used up to 26 MiB, of which 5 MiB
+	// are for clients of object stores. The rest is a margin, because the runtime may exceed its limit for a moment. In
+	// five runs with the smallest possible limit on a busy machine, the peaks stayed 7 MB below the limit. With 24 MiB
+	// in place of 30 MiB, the peak of one run in five was 3 MB above the limit.
+	nonHeapBytes = 30 << 20
+	// programBytes is the memory that is kept free for everything that is not planned: the program, the runtime, and
+	// garbage between two collections.
+	programBytes = 48 << 20 // 2 MiB are for hygiene.Facts, whose memory per column is in profileColumnBytes
 	// collectPercent makes the collector run when the heap reaches 1.5 times the live heap instead of twice. The
 	// live heap consists of few large buffers, which are cheap to scan.
 	collectPercent = 50
-	// maxThreads is far above any real use. The Go runtime would need minutes to set up a million threads.
+	// maxThreads is a limit far above any real use. The Go runtime would need minutes to set up a million threads.
 	maxThreads = 1024
-	// ownRuntime is the memory of the Go runtime, including its heap, in a program that has just started. It is a
-	// part of programBytes. ufs-stream needs 10 MiB before it reads a file.
-	ownRuntime = 12 << 20
+	// runtimeBytes is the memory of the Go runtime, including its heap, in a program that has just started (10 MiB in
+	// the command ufs-stream). It is a part of programBytes.
+	runtimeBytes = 12 << 20
 )
 
 // process holds the settings of the Go runtime that active runs change. The whole process shares them. The first
 // run to begin saves the earlier settings, and the last run to end restores them.
 var process struct {
 	sync.Mutex
-	runs, bounds  int // active
-	threads, pace int
-	memory, held  int64 // the limit to restore, and the result of memoryBeforeRun
-	setUp         sync.Once
-	linearAlgebra error
+	runs, bounds  int       // numbers of active runs and of active calls of Bound
+	threads, pace int       // values of GOMAXPROCS and GOGC to restore
+	memory, held  int64     // the memory limit to restore, and the result of memoryBeforeRun
+	setUp         sync.Once // calls linalg.UseKernels
+	linearAlgebra error     // the error of linalg.UseKernels
 
 	collected  time.Time     // time of the last collection in memoryBeforeRun
-	collecting time.Duration // and its duration
-	last       int64         // and the memory after it
+	collecting time.Duration // duration of that collection
+	last       int64         // result of that call of memoryBeforeRun
 }
 
-// Bound keeps the process within memory bytes from now on, like an active run, until restore is called. It is for a
-// program that must also keep its limit before and after the run, when it reads selections and writes results. A
-// selection from 20,000 columns has 4.6 MiB of JSON; when partgreedy wrote it, the process reached 217 MiB with a
-// limit of 210 MiB.
+// Bound keeps the process within memory bytes until restore is called, as an active run does. It is for a program that
+// must also respect the limit before and after a run, when it reads selections and writes results. Without Bound, a
+// process with a limit of 210 MiB used 217 MiB when it wrote a selection by partgreedy from 20,000 columns (4.6 MiB of
+// JSON).
 //
-// Memory that the process already holds when Bound is called is not counted. Memory that it allocates later is
-// counted, also before a run begins.
+// Memory that the process holds when Bound is called is not counted. Memory that the process allocates later is
+// counted, even before a run begins.
 func Bound(memory int64) (restore func()) {
 	process.Lock()
 	defer process.Unlock()
@@ -70,10 +70,10 @@ func Bound(memory int64) (restore func()) {
 	}
 }
 
-func heapLimit(memory int64) int64 { return max(memory-outsideHeap, 1<<20) }
+func heapLimit(memory int64) int64 { return max(memory-nonHeapBytes, 1<<20) }
 
-// applyLimits sets the limits of the request in the Go runtime until end is called, and makes gonum's LAPACK use
-// our kernels.
+// applyLimits sets the limits of the request in the Go runtime until end is called. It also makes gonum's LAPACK use
+// the kernels of this module.
 func (q *Request) applyLimits(ctx context.Context) (end func(), err error) {
 	if err := refuseInputAsOutput(ctx, q); err != nil {
 		return nil, err
@@ -113,18 +113,18 @@ func (q *Request) applyLimits(ctx context.Context) (end func(), err error) {
 // that has just started. This memory is added to the limit of the run, because the runtime has one limit for both.
 // Otherwise the collector would run permanently in a process that holds as much memory as the run may use.
 //
-// Garbage is not counted, because memoryBeforeRun first runs a collection. Collections use at most a fiftieth of
-// the time: in the command's tests, a process that holds much memory and makes thousands of small runs, they had
-// used most of it. Between two collections the result of the last one is used.
+// Garbage is not counted, because memoryBeforeRun first collects it. These collections use at most a fiftieth of the
+// time. If the last collection is too recent, memoryBeforeRun returns the result of its last call again. Without this
+// rule, collections used most of the time in a process that held much memory and made thousands of small runs.
 func memoryBeforeRun() int64 {
-	if room.UsedBytes() <= ownRuntime {
+	if room.UsedBytes() <= runtimeBytes {
 		return 0
 	}
 	if begin := time.Now(); begin.Sub(process.collected) >= 50*process.collecting {
 		runtime.GC()
 		process.collected = time.Now()
 		process.collecting = process.collected.Sub(begin)
-		process.last = room.UsedBytes() - ownRuntime
+		process.last = room.UsedBytes() - runtimeBytes
 	}
 	return max(process.last, 0)
 }

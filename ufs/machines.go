@@ -15,32 +15,32 @@ import (
 type Machines struct {
 	Counts []int  // numbers of machines, each at least 1
 	Cores  int    // cores of a machine; 0 means the number of cores of this machine
-	Rates  string // NAME=VALUE,… replace measured or assumed rates; see docs/scale.md
+	Rates  string // rates that replace measured or assumed rates, as NAME=VALUE,…; see docs/scale.md
 }
 
-// MachinesPoint is the estimate for one number of machines. Times are seconds.
+// MachinesPoint is the estimate of a job's duration on one number of machines. Times are in seconds.
 type MachinesPoint struct {
 	Machines int     `json:"machines"`
 	Plan     float64 `json:"plan_s"`  // reading footers, before the scan
-	Scan     float64 `json:"scan_s"`  // all rounds, from the start of a machine until its part is written
+	Scan     float64 `json:"scan_s"`  // all rounds, each from the start of a machine until its part is written
 	Merge    float64 `json:"merge_s"` // all rounds
 	Select   float64 `json:"select_s"`
 	Total    float64 `json:"total_s"`       // from the first command to the selection
-	Speedup  float64 `json:"speedup"`       // over one machine
-	Hours    float64 `json:"machine_hours"` // paid hours, without machines that idle while others merge
-	Levels   int     `json:"merge_levels"`  // 0 if nothing is merged
+	Speedup  float64 `json:"speedup"`       // ratio to the duration on one machine
+	Hours    float64 `json:"machine_hours"` // paid machine-hours; machines that idle while others merge are not paid
+	Levels   int     `json:"merge_levels"`  // levels of the tree of merges; 0 if parts are not merged
 	Parts    float64 `json:"parts_bytes"`   // total size of the parts of all rounds
 	Bound    string  `json:"bound"`         // the part of the job that takes most of the time
 }
 
-// Rate is a number on which the estimate is based.
+// Rate is a number on which an estimate is based, such as the throughput of a disk.
 type Rate struct {
 	Name   string  `json:"name"`
 	Value  float64 `json:"value"`
 	Unit   string  `json:"unit"`
 	Source string  `json:"source"` // measured, assumed or given
-	About  string  `json:"about"`
-	Text   string  `json:"text"` // value and unit for people
+	About  string  `json:"about"`  // description
+	Text   string  `json:"text"`   // value and unit for people
 }
 
 // MachinesForecast is an estimate of the duration of a job of plan, scan, merge and select on many machines.
@@ -48,16 +48,16 @@ type Rate struct {
 type MachinesForecast struct {
 	Estimate bool            `json:"estimate"` // always true: the job was not run
 	Cores    int             `json:"cores"`
-	Rounds   int             `json:"rounds"` // of scan and merge
+	Rounds   int             `json:"rounds"` // rounds of scan and merge
 	Groups   int             `json:"row_groups"`
 	Points   []MachinesPoint `json:"points"`
-	Knee     MachinesPoint   `json:"knee"` // beyond it, doubling the machines saves less than a tenth
+	Knee     MachinesPoint   `json:"knee"` // from here on, doubling the machines saves less than a tenth of the time
 	Rates    []Rate          `json:"rates"`
 	Warnings []string        `json:"warnings"`
 }
 
-// OnMachines fills in f.Machines. Its times are based on rates. A few rates were measured. The rates of networks
-// and schedulers are assumed unless m gives them.
+// OnMachines fills in f.Machines. The estimated times follow from rates. Some rates were measured. The rates of
+// networks and schedulers are assumptions, unless m gives them.
 func (f *Forecast) OnMachines(m Machines) error {
 	rates, err := scalemodel.DefaultRates().WithOverrides(m.Rates)
 	if err != nil {
@@ -65,7 +65,7 @@ func (f *Forecast) OnMachines(m Machines) error {
 	}
 	switch {
 	case len(m.Counts) == 0:
-		return stream.Usagef("{rates} and {cores} are of the machines of {machines}; add {machines} 1,10,100")
+		return stream.Usagef("{rates} and {cores} describe the machines of {machines}; add {machines} 1,10,100")
 	case slices.Min(m.Counts) < 1:
 		return stream.Usagef("{machines}: want numbers from 1 on, as 1,10,100")
 	case m.Cores < 0:

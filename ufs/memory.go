@@ -15,11 +15,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// profileColumnBytes is the memory of a profile and its report for one column.
+// profileColumnBytes is the memory that one column needs in a profile and in the report.
 const profileColumnBytes = 512
 
-// Budget is the plan of a run's memory, in bytes. It is made before the run from the footers, and the parts of the
-// run stay within it. Results never depend on it.
+// Budget is the plan of a run's memory, in bytes. It is made from the footers before the run, and each part of the run
+// stays within its share. Results do not depend on the budget. G is the Gram matrix.
 type Budget struct {
 	Limit      int64 `json:"limit_bytes"`
 	Program    int64 `json:"program_bytes"`
@@ -27,32 +27,32 @@ type Budget struct {
 	Statistics int64 `json:"statistics_bytes"`
 	Anchors    int64 `json:"anchors_bytes"` // the anchor graph's part of the statistics
 	Solver     int64 `json:"solver_bytes"`
-	Kept       int64 `json:"kept_bytes"`                      // decoded data that a pass keeps for the next ones, at most
-	KeptGroups int   `json:"kept_row_groups"`                 // row groups that fit into Kept, whatever values they have
+	Kept       int64 `json:"kept_bytes"`                      // upper bound on decoded data kept for later passes
+	KeptGroups int   `json:"kept_row_groups"`                 // number of row groups that surely fit into Kept
 	Groups     int   `json:"row_groups"`                      // total number of row groups
 	Slack      int64 `json:"slack_bytes"`                     // for garbage while Kept is held
-	Peak       int64 `json:"peak_bytes"`                      // of the parts that are in memory at the same time
+	Peak       int64 `json:"peak_bytes"`                      // sum of the parts that are in memory at the same time
 	Smallest   int64 `json:"smallest_bytes"`                  // the smallest limit that works
-	InMemory   int64 `json:"smallest_in_memory_bytes"`        // the smallest limit that needs no further passes
-	AutoK      int64 `json:"smallest_auto_k_bytes,omitempty"` // the smallest limit for finding K; 0 if K is set
+	InMemory   int64 `json:"smallest_in_memory_bytes"`        // the smallest limit that needs no additional passes
+	AutoK      int64 `json:"smallest_auto_k_bytes,omitempty"` // the smallest limit for finding K; 0 if K is given
 	Sketch     int64 `json:"sketch_rows"`                     // rows of the sketch that estimates G; 0 if G is exact
 	Factor     int64 `json:"factor_rows"`                     // rows of G as a factor; 0 if G is full or not made
-	OutOfCore  bool  `json:"out_of_core"`                     // passes over the rows replace G, or rows are in scratch files
+	OutOfCore  bool  `json:"out_of_core"`                     // further passes replace G, or rows are in scratch files
 
 	scratch          int64 // bytes in scratch files
-	rewrittenScratch int64 // the part of scratch that each iteration rewrites: a checkpoint keeps it twice
+	rewrittenScratch int64 // the part of scratch that each iteration rewrites; a checkpoint keeps this part twice
 	freedStatistics  int64 // statistics that are freed before the solver begins
-	judgesAtOnce     bool  // memory suffices to judge the anchors' graph and the graph of a permuted copy at once
+	judgesAtOnce     bool  // memory suffices to judge the anchors' graph and its permuted copy at the same time
 	hasSizeRules     bool  // memory suffices for the rules that find the number of features
-	spoolBytes       int64 // scratch for row groups of objects that do not fit into Reading
-	iterations       int   // greatest number for one setting; 0 if the method does not iterate
-	parallelSettings int   // settings of a path that are solved at a time
-	gathersMoments   bool  // FromRows: moments are gathered before the rows are read
-	packingBytes     int64 // part of the solver's memory for a block of drawn rows
+	spoolBytes       int64 // scratch bytes for row groups of objects that do not fit into Reading
+	iterations       int   // greatest number of iterations for one setting; 0 if the method does not iterate
+	parallelSettings int   // number of settings of a path that are solved in parallel
+	gathersMoments   bool  // a method over rows: moments are gathered before the iterations
+	packingBytes     int64 // the part of Solver for packing drawn rows into a block
 	sideStatistics   int64 // part of the statistics' memory for histograms and similar tables
-	thinColumnBytes  int64 // planned memory of the graph's C stored by columns; 0 if it is a matrix
+	thinColumnBytes  int64 // planned bytes of the graph's matrix C if only its nonzero entries are stored; else 0
 
-	judgingStatistics int64         // memory of the statistics with judgesAtOnce, before they are gathered
+	judgingStatistics int64         // memory for making and judging anchors if judgesAtOnce is set
 	methodPasses      method.Passes // passes over the input after the statistics are made
 }
 
@@ -92,39 +92,39 @@ func (r *run) planMethod(ds *chunkio.Dataset) (Budget, error) {
 		return r.planPass(ds, profileColumnBytes*int64(d)+r.rankBytes(ds, d), cost.Bytes)
 	}
 	if r.sketchRows > 0 {
-		return r.planSketched(ds, shape)
+		return r.planSketchedMethod(ds, shape)
 	}
 	if usesSampleGramOnly(r, ds) {
 		if r.AutoK || r.MinGain > 0 {
-			return Budget{}, stream.Usagef("{k} auto and {min-gain} rest on the Gram matrix, and of so many sparse columns method %s makes only that of a sample of the rows; give a number", r.Name)
+			return Budget{}, stream.Usagef("{k} auto and {min-gain} need the Gram matrix, and for this many sparse columns method %s makes it only from a sample of the rows; give a number", r.Name)
 		}
 		return r.planOutOfCore(ds, shape)
 	}
 	in, err := r.planBestForm(ds, func(rank int) (Budget, error) { return r.planGram(ds, shape, rank) })
-	if r.Takes.Sample { // the rows on which the choice is based do not depend on the limit
+	if r.Takes.Sample { // the choice is based on sampled rows, whatever the limit
 		return in, err
 	}
 	return r.chooseInOrOutOfCore(ds, in, err, func() (Budget, error) { return r.planOutOfCore(ds, shape) })
 }
 
-// savingDivisor sets the least saving for going out of core if a factor is the better form of the Gram matrix:
-// 1/savingDivisor of the memory, a quarter. A factor needs little more memory than the profile and the blocks that
-// further passes also need. For 200 rows of 10⁶ features, going out of core would need 2.8 GiB instead of 2.9, and
-// 9,000 passes instead of one.
+// savingDivisor applies if the Gram matrix is cheaper as a factor than in full: the run goes out of core only if that
+// saves at least 1/savingDivisor of the memory. Often it saves little, because a factor needs little more memory than
+// the profile and the blocks that additional passes also need. For 200 rows of 10⁶ features, a run out of core would
+// need 2.8 GiB instead of 2.9 GiB, and 9,000 passes instead of one.
 const savingDivisor = 4
 
-// chooseInOrOutOfCore returns plan in or, if in does not fit, the result of planOut, which plans without a Gram
-// matrix.
+// chooseInOrOutOfCore chooses between the given plan in, with a Gram matrix, and a plan made by planOut, without this
+// matrix. It prefers plan in if it fits into memory, unless rereading the rows is better. err is the error of plan in.
 func (r *run) chooseInOrOutOfCore(ds *chunkio.Dataset, in Budget, err error, planOut func() (Budget, error)) (Budget, error) {
-	// Half-samples are sums of matrices, and without a matrix neither pairwise statistics nor the rules for the
-	// number of features are available.
+	// Without a Gram matrix there are no half-samples, which are sums of matrices, no pairwise statistics, and no rules
+	// for the number of features.
 	if !ds.Replayable() || r.Stability > 0 || r.AutoK || r.Missing == missingPairwise {
 		return in, err
 	}
 	out, outErr := planOut()
 	pays := r.gramForms(ds)[0] == 0 || out.Smallest <= in.Smallest-in.Smallest/savingDivisor
 	switch {
-	case errors.As(outErr, new(*stream.UsageError)): // its settings are only possible in memory
+	case errors.As(outErr, new(*stream.UsageError)): // the settings of the method are only possible in memory
 		return in, err
 	case !pays:
 		return in, err
@@ -134,7 +134,7 @@ func (r *run) chooseInOrOutOfCore(ds *chunkio.Dataset, in Budget, err error, pla
 	case err == nil:
 		in.Smallest = min(in.Smallest, out.Smallest)
 		return in, nil
-	case in.Smallest < out.Smallest: // then neither plan fits
+	case in.Smallest < out.Smallest: // both plans do not fit
 		return in, err
 	}
 	out.InMemory = in.Smallest
@@ -182,7 +182,7 @@ func (r *run) errTooLargeScan(ds *chunkio.Dataset, b Budget, err error) error {
 
 func (r *run) withSizeRules(ds *chunkio.Dataset, b Budget, cost method.Cost, rank int) Budget {
 	d := len(ds.Columns())
-	if b.hasSizeRules = r.alwaysSizes(d); !r.reportsSizes || b.hasSizeRules {
+	if b.hasSizeRules = r.alwaysRunsSizeRules(d); !r.reportsSizes || b.hasSizeRules {
 		return b
 	}
 	rules := r.sizeBytes(d, rank)
@@ -212,8 +212,8 @@ func limitRows(rows int, ds *chunkio.Dataset) int {
 	return rows
 }
 
-// planPass plans one pass that fills the given number of bytes of statistics, followed by a solver. Reading and the
-// solver are not in memory at the same time.
+// planPass plans one pass that fills statistics, and a solver after it. statistics and solver are their bytes of
+// memory. Reading and the solver are not in memory at the same time.
 func (r *run) planPass(ds *chunkio.Dataset, statistics, solver int64) (Budget, error) {
 	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: statistics, Solver: solver}
 	b.Smallest = b.Program + statistics + max(ds.MinMemory(), solver)
@@ -231,15 +231,15 @@ func (b Budget) refusal() error {
 	return &stream.MemoryError{What: "this run", Need: b.Smallest, Limit: b.Limit}
 }
 
-// reopenedBytes is the memory for reopening an input that exceeds the limit, only to plan. It equals programBytes,
-// so that a refusal needs at most twice the memory of any run. It suffices for 20,000 columns of Parquet in a few
-// row groups, or for the names of 250,000 list elements.
+// reopenedBytes is the memory for opening an input a second time. This is done if the first opening exceeded the limit,
+// to plan how much memory the run would need. reopenedBytes equals programBytes: a refusal needs at most twice the
+// memory of any run. It suffices for 20,000 Parquet columns in few row groups, or the names of 250,000 list elements.
 const reopenedBytes = programBytes
 
 // errLeastMemory turns a memory error of opening the input into the memory error of the whole plan, which names the
-// smallest sufficient limit. To make the plan, it opens the input with reopenedBytes. If the input does not fit
-// there either, or already had as much memory, only a lower bound is known: the need in its error. Opening without
-// a limit took 740 MB under a limit of 128 MiB.
+// smallest sufficient limit. To make the plan, it opens the input again with reopenedBytes of memory. If that does not
+// suffice, or if the first opening had as much memory, the error names only a lower bound of the limit. Opening without
+// a limit is not an option: once it used 740 MB under a limit of 128 MiB.
 func (r *run) errLeastMemory(ctx context.Context, inputs []string, opt chunkio.Options, plan func(*chunkio.Dataset) (Budget, error), err error) error {
 	if !errors.As(err, new(*stream.MemoryError)) {
 		return err
@@ -251,8 +251,8 @@ func (r *run) errLeastMemory(ctx context.Context, inputs []string, opt chunkio.O
 	return r.errOfPlan(ctx, inputs, opt, plan, err)
 }
 
-// errOfPlan opens the input and returns the memory error of its plan. If the plan fits, errOfPlan returns err,
-// restated in terms of the whole limit.
+// errOfPlan opens the input and returns the memory error of its plan. If the plan fits into memory, errOfPlan returns
+// err, restated in terms of the whole limit.
 func (r *run) errOfPlan(ctx context.Context, inputs []string, opt chunkio.Options, plan func(*chunkio.Dataset) (Budget, error), err error) error {
 	ds, openErr := openDataset(ctx, inputs, opt)
 	switch {
@@ -281,9 +281,8 @@ func (q *Request) errLowerBound(err error) error {
 	return err
 }
 
-// enforce makes the Go runtime keep to the planned peak rather than to the whole limit, so that garbage does not
-// fill the memory that the plan left free. If statistics may outgrow the plan, the runtime keeps to the limit
-// itself.
+// enforce sets the memory limit of the Go runtime to the planned peak, so that garbage does not fill the memory that
+// the plan left free. If mayGrow is true, statistics may need more memory than planned, and the limit stays as it is.
 func (b Budget) enforce(mayGrow bool) {
 	if !mayGrow {
 		process.Lock()
@@ -292,14 +291,14 @@ func (b Budget) enforce(mayGrow bool) {
 	}
 }
 
-// statisticsRoom returns the memory to which the statistics may grow. They may outgrow the plan because footers do
-// not show every missing value, and columns with missing values need more memory.
+// statisticsRoom returns the memory that the statistics may use. They may use more than planned, because columns with
+// missing values need more memory, and footers do not show every missing value.
 func (b Budget) statisticsRoom() int64 {
 	return b.Limit - b.Program - b.Anchors - b.sideStatistics - max(b.Reading, b.Solver)
 }
 
-// errForLimit restates a part's memory error in terms of the whole limit. It occurs if the footers did not show
-// the number of columns with missing values.
+// errForLimit restates a memory error about one part of the budget in terms of the whole limit. Such an error occurs if
+// the footers did not show how many columns have missing values.
 func (b Budget) errForLimit(err error) error {
 	var m *stream.MemoryError
 	if !errors.As(err, &m) || !m.OfMemory() {
@@ -310,7 +309,7 @@ func (b Budget) errForLimit(err error) error {
 	return &whole
 }
 
-// errForLimit restates a memory error of reading, about its share of the limit, in terms of the whole limit.
+// errForLimit restates a memory error about the share of reading in terms of the whole limit.
 func (q *Request) errForLimit(err error) error {
 	var m *stream.MemoryError
 	if !errors.As(err, &m) || !m.OfMemory() {

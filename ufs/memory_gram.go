@@ -20,7 +20,7 @@ func (r *run) planGram(ds *chunkio.Dataset, shape method.Shape, rank int) (Budge
 	if err != nil {
 		return Budget{}, err
 	}
-	if r.Missing == missingPairwise { // the matrix is repaired before the method gets it
+	if r.Missing == missingPairwise { // before the method runs, the pairwise matrix is made semidefinite
 		cost.Bytes = max(cost.Bytes, linalg.ClipBytes(d))
 	}
 	sideBytes := r.splitterBytes(d) + r.rankBytes(ds, d) + surveyBytes(r, ds, rank)
@@ -32,10 +32,9 @@ func (r *run) planGram(ds *chunkio.Dataset, shape method.Shape, rank int) (Budge
 	return b, err
 }
 
-// gramForms lists the forms of the Gram matrix for the shape of ds, the cheaper form first. 0 means the full
-// matrix, and another number means a factor with that number of rows. A factor is cheaper if there are at least two
-// features per row: reading then needs no arithmetic instead of nd² operations, and the method needs no more
-// operations than with the full matrix.
+// gramForms lists the possible forms of the Gram matrix for n rows of d features, the cheaper form first. 0 means the
+// full matrix, and another number means a factor with that number of rows. A factor is cheaper if d ≥ 2n: gathering it
+// needs no arithmetic, but the full matrix needs nd² operations, and the method is not slower with the factor.
 func (r *run) gramForms(ds *chunkio.Dataset) []int {
 	n, d := r.factorRows(ds), int64(len(ds.Columns()))
 	switch {
@@ -47,8 +46,8 @@ func (r *run) gramForms(ds *chunkio.Dataset) []int {
 	return []int{0, int(n)}
 }
 
-// planBestForm plans with the Gram matrix in the form that is cheaper for the shape of ds. If that form does not
-// fit into memory, it plans with the other form.
+// planBestForm plans with the cheaper form of the Gram matrix for ds (gramForms). If that form does not fit into
+// memory, it plans with the other form.
 func (r *run) planBestForm(ds *chunkio.Dataset, plan func(rank int) (Budget, error)) (Budget, error) {
 	forms := r.gramForms(ds)
 	best, err := plan(forms[0])
@@ -67,8 +66,8 @@ func (r *run) planBestForm(ds *chunkio.Dataset, plan func(rank int) (Budget, err
 	return other, otherErr
 }
 
-// factorRows returns the largest number of rows that a factor of the Gram matrix may have. It returns 0 if the
-// matrix may not be a factor, or if the number is unknown.
+// factorRows returns the largest number of rows that a factor of the Gram matrix may have. It returns 0 if the matrix
+// cannot be a factor, or if the number of rows is unknown.
 func (r *run) factorRows(ds *chunkio.Dataset) int64 {
 	if !r.Takes.Factor || r.fallback != nil && !r.fallback.Takes.Factor || r.Stability > 0 || r.Missing == missingPairwise || r.Stats != "" {
 		return 0
@@ -80,15 +79,15 @@ func (r *run) factorRows(ds *chunkio.Dataset) int64 {
 	return max(n, 0)
 }
 
-// gramBytes returns the memory of the Gram statistics. With hash shards it includes one more set for their sum.
+// gramBytes returns the memory of the moments. With hash shards it includes the moments of their sum.
 func (r *run) gramBytes(ds *chunkio.Dataset) int64 {
 	return gram.SharedBytes(len(ds.Columns()), r.expectedMissing(ds), r.Stability+1)
 }
 
-// hasNarrowRows reports whether the rows of a factor are kept as float32: the types of the columns allow it, no
-// step changes the numbers, and the method accepts float32. Methods on a Gram matrix do. Methods on a graph that do
-// not declare ByPanels need float64: they rotate the rows in place, or multiply them too often to widen them each
-// time.
+// hasNarrowRows reports whether the rows of a factor are kept as float32. This requires that the columns' types fit
+// into float32, that ranks do not replace the values, and that the method accepts float32. Methods on a Gram matrix
+// accept it. Methods on a graph need float64 unless they declare ByPanels, because they rotate the rows in place, or
+// use them too often to convert them each time.
 func (r *run) hasNarrowRows(ds *chunkio.Dataset) bool {
 	isTaken := r.From == method.FromGram
 	if panels, ok := r.Solver.(method.ByPanels); ok {
@@ -104,12 +103,12 @@ func (r *run) gramFormBytes(ds *chunkio.Dataset, rank int) int64 {
 	return r.gramBytes(ds)
 }
 
-// gramCost returns the memory that a method, and later the judging of its choice, needs in addition to the
-// statistics.
+// gramCost returns the cost of a method. Its memory, which comes on top of the statistics, also suffices to judge the
+// choice later.
 func (r *run) gramCost(shape method.Shape) (method.Cost, error) {
 	cost, err := r.Solver.Cost(shape)
 	d := len(shape.Columns)
-	if r.AutoK || r.From != method.FromProfile && r.alwaysSizes(d) {
+	if r.AutoK || r.From != method.FromProfile && r.alwaysRunsSizeRules(d) {
 		cost.Bytes = max(cost.Bytes, r.sizeBytes(d, shape.Rank))
 	}
 	cost.Bytes = max(cost.Bytes, subset.CurveBytes(d, min(shape.K, subset.MaxAppraised(d))))
@@ -119,7 +118,7 @@ func (r *run) gramCost(shape method.Shape) (method.Cost, error) {
 	if r.Takes.Sample { // other methods may overwrite the matrix, and do not compute explained shares themselves
 		cost.Bytes = max(cost.Bytes, judge.ExplainBytes(d, shape.K, shape.Rank))
 	}
-	if err == nil && r.fallback != nil { // the fallback may select from the same moments
+	if err == nil && r.fallback != nil { // the fallback method may select from the same moments
 		var other method.Cost
 		other, err = r.fallback.gramCost(shape)
 		cost.Bytes = max(cost.Bytes, other.Bytes)
@@ -127,8 +126,8 @@ func (r *run) gramCost(shape method.Shape) (method.Cost, error) {
 	return cost, err
 }
 
-// planOutOfCore plans a method on the Gram matrix without that matrix. Reading and the solver are in memory at the
-// same time.
+// planOutOfCore plans a method on the Gram matrix that reads the rows again instead of using the matrix. Reading and
+// the solver are in memory at the same time.
 func (r *run) planOutOfCore(ds *chunkio.Dataset, shape method.Shape) (Budget, error) {
 	shape.OutOfCore = true
 	cost, err := r.Solver.Cost(shape)
@@ -140,9 +139,9 @@ func (r *run) planOutOfCore(ds *chunkio.Dataset, shape method.Shape) (Budget, er
 	if b.Smallest > b.Limit {
 		return b, b.refusal()
 	}
-	// Reading gets a quarter of the memory, unless the solver then has too little memory to save passes. Selecting
-	// 50 features of basehock within 130 MiB took 22 passes with a quarter for reading, and 18 passes with the
-	// least memory for reading.
+	// Reading gets a quarter of the memory, or less if the solver needs fewer passes with more memory. Selecting 50
+	// features of basehock within 130 MiB took 22 passes with a quarter for reading, and 18 with the least memory for
+	// reading.
 	room, least := b.Limit-b.Program-b.Statistics, cost.Least
 	for _, reading := range []int64{b.Limit / 4, b.Limit / 8, 0} {
 		b.Reading = ds.MemoryFor(min(max(reading, ds.MinMemory()), room-least))
@@ -156,8 +155,8 @@ func (r *run) planOutOfCore(ds *chunkio.Dataset, shape method.Shape) (Budget, er
 	return b, err
 }
 
-// expectedMissing returns the number of features for which the statistics will need memory for missing values, as
-// far as the metadata show.
+// expectedMissing returns the number of features with missing values according to the metadata. For each of these
+// features the statistics need more memory.
 func (r *run) expectedMissing(ds *chunkio.Dataset) int {
 	if r.missingPolicy() != stream.MissingKeep {
 		return 0

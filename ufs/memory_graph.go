@@ -12,17 +12,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/method"
 )
 
-// planGraph plans the two passes of the graph methods: a profile with a sample of rows, from which the anchors
-// come, and then the statistics. solve is the shape for the cost of the solver that follows, or nil if no solver
-// follows. rank is the number of rows if the Gram matrix is a factor, and 0 if it is full. outOfCore means that
-// there is no Gram matrix, so that reading and the solver are in memory at the same time.
+// planGraph plans the two passes of a graph method. The first pass fills a profile and draws rows for the anchors, and
+// the second pass fills the statistics. solve describes the input for the solver that follows, or is nil without a
+// solver. rank is the number of rows if the Gram matrix is a factor, and 0 if it is full. outOfCore means that there is
+// no Gram matrix, so that reading and the solver are in memory at the same time.
 func (r *run) planGraph(ds *chunkio.Dataset, solve *method.Shape, rank int, outOfCore bool) (Budget, error) {
 	d, total := len(ds.Columns()), ds.Rows()
 	f := &r.Anchors
 	if r.SampleRows > 0 {
 		total = min(total, r.SampleRows)
 	}
-	if r.wholeProfile != nil { // then ds may be only a part of the input
+	if r.wholeProfile != nil { // in this case ds may be only a part of the input
 		total = r.wholeProfile.profile.Seen
 	}
 	if f.File == "" {
@@ -35,7 +35,7 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve *method.Shape, rank int, outO
 	if rank > 0 {
 		anchors = anchor.LaterBytes(m, d, rank, f.Neighbors)
 	}
-	anchors += r.sampleBytes // the sample is kept for another attempt
+	anchors += r.sampleBytes // the profile keeps its sample in case this attempt fails and another follows
 	rows := int(min(int64(r.anchorSampleRows(m, d)), total))
 	placing, judging := r.placingBytes(m, d, rank, rows)
 	var cost method.Cost
@@ -55,7 +55,7 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve *method.Shape, rank int, outO
 		}
 	}
 	ranks := r.rankBytes(ds, d)
-	if placing += ranks; ranks > 0 { // the sample, and its copy mapped to scores
+	if placing += ranks; ranks > 0 { // the sample is in memory twice: with values and with normal scores
 		placing += anchor.SamplerBytes(rows, d)
 		spread += anchor.SamplerBytes(rows, d)
 	}
@@ -82,7 +82,7 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve *method.Shape, rank int, outO
 	if rank > 0 {
 		factorBytes = r.gramFormBytes(ds, rank)
 		gathering = max(placing+factorBytes, gathering)
-		freed = gathering - factorBytes - 8*int64(m)*int64(m) // points and the judging of them: the solver reuses their memory
+		freed = gathering - factorBytes - 8*int64(m)*int64(m) // memory for anchors and judging, which the solver reuses
 		if !r.Takes.NoCross {
 			freed -= 8 * int64(m) * int64(d)
 		}
@@ -97,14 +97,14 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve *method.Shape, rank int, outO
 	return b, err
 }
 
-// placingBytes returns the peak memory of placing m anchors from the given number of sampled rows, including the
-// sample of an earlier attempt. It also returns the part for judging the anchors' own graph. rank is as in
-// planGraph.
+// placingBytes returns placing, the peak memory of making m anchors from the given number of sampled rows, including
+// the memory of the sample of an earlier attempt. It also returns judging, the part of it that is for judging the graph
+// of the anchors. rank is the same number as in planGraph.
 func (r *run) placingBytes(m, d, rank, rows int) (placing, judging int64) {
 	f, points, sample := &r.Anchors, 8*int64(m)*int64(d), anchor.SamplerBytes(rows, d)
-	// While anchors are placed, the sample and its rows as points are in memory.
+	// While the anchors are made, the sampled rows are in memory twice: as the sample and as points.
 	placing = sample + 2*8*int64(rows)*int64(d)
-	if rank > 0 { // the rows of the factor are the sample, and remain in memory
+	if rank > 0 { // the sample consists of the rows of the factor, which remain in memory
 		if sample, placing = 0, 0; f.KMeans() {
 			placing = 8 * int64(rows) * int64(d)
 		}
@@ -112,15 +112,16 @@ func (r *run) placingBytes(m, d, rank, rows int) (placing, judging int64) {
 	if f.File == "" && f.KMeans() {
 		placing += cluster.Bytes(rows, d, m, 1)
 	}
-	// The anchors' own graph is in memory before the statistics, together with the sample and the anchors.
+	// The graph of the anchors is in memory before the statistics, together with the sample and the anchors.
 	judging = trust.GraphBytes(m, d, f.Neighbors, r.Threads)
 	both := profileColumnBytes*int64(d) + points
 	return r.sampleBytes + both + max(placing, sample+judging), judging
 }
 
-// planGraphOutOfCore plans a graph method without the Gram matrix. statistics is the memory of the passes before
-// the method. C, S and the profile remain in memory after these passes. thin is the memory of C stored by columns,
-// or 0 if C is a full matrix.
+// planGraphOutOfCore plans a graph method without the Gram matrix. statistics is the memory of the passes before the
+// method. After these passes the profile and the graph's matrices C (m×d) and S (m×m) remain in memory. thin is the
+// memory of C if only its entries other than 0 are stored, or 0 if C is a full matrix. anchors is the memory of the
+// anchors.
 func (r *run) planGraphOutOfCore(ds *chunkio.Dataset, shape method.Shape, m int, anchors, thin, statistics int64) (Budget, error) {
 	d := len(ds.Columns())
 	stays := profileColumnBytes*int64(d) + 8*int64(m)*int64(m) + cmp.Or(thin, 8*int64(m)*int64(d))

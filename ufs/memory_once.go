@@ -9,34 +9,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A pass keeps its decoded data in memory for the next pass if another pass is certain. It uses only memory that
-// reading, statistics and solver do not need.
+// If it is certain that another pass follows, a pass keeps its decoded data in memory for that pass. It uses only
+// memory that reading, the statistics and the solver do not need.
 
-// keptMargin is memory that stays free when data are kept. Otherwise the kept data would fill all free memory, and
-// the collector would more often exceed its limit for a moment. Without the margin, one of five runs that selected
-// from E-MNIST within 160 MiB used 0.8 MiB too much.
+// keptMargin is memory that stays free when data are kept. If the kept data filled all free memory, the collector would
+// more often exceed its limit for a moment. Without the margin, one of five runs that selected from E-MNIST within 160
+// MiB used 0.8 MiB too much.
 const keptMargin = 16 << 20
 
-// keptSlack is memory for garbage, so that the collector runs less often while data are kept. Within 512 MiB the
-// collector ran 39 times instead of 89, and a run of 15 s became 1.0 s faster.
+// keptSlack is memory that stays free for garbage, so that the collector runs less often while data are kept. It made a
+// run of 15 s within 512 MiB 1.0 s faster: the collector ran 39 times instead of 89.
 const keptSlack = 32 << 20
 
-// withKept returns plan b extended by kept data for passes over ds. They fill the memory that reading, the
-// statistics and another others bytes leave free.
-func (b Budget) withKept(ds *chunkio.Dataset, others int64) Budget {
-	used := b.Program + b.Statistics + b.Reading + others
+// withKept returns plan b with memory for data of ds that passes keep. It is the memory that reading, the statistics
+// and a solver of the given number of bytes leave free.
+func (b Budget) withKept(ds *chunkio.Dataset, solver int64) Budget {
+	used := b.Program + b.Statistics + b.Reading + solver
 	if b.KeptGroups, b.Groups, b.Kept = ds.Keeps(b.Reading, b.Limit-used-keptMargin-keptSlack); b.Kept > 0 {
 		b.Slack = keptSlack
 	}
-	if b.judgingStatistics > 0 && b.Program+b.judgingStatistics+max(b.Reading+others+b.Kept+b.Slack+keptMargin, b.Solver-b.freedStatistics) <= b.Limit {
+	if b.judgingStatistics > 0 && b.Program+b.judgingStatistics+max(b.Reading+solver+b.Kept+b.Slack+keptMargin, b.Solver-b.freedStatistics) <= b.Limit {
 		b.judgesAtOnce, b.Statistics = true, max(b.Statistics, b.judgingStatistics)
 	}
-	b.Peak = max(b.Peak, b.Program+b.Statistics+max(b.Reading+others+b.Kept+b.Slack, b.Solver-b.freedStatistics))
+	b.Peak = max(b.Peak, b.Program+b.Statistics+max(b.Reading+solver+b.Kept+b.Slack, b.Solver-b.freedStatistics))
 	return b
 }
 
-// keepDecoded makes the passes up to the statistics pass keep their decoded data. Methods over rows continue to
-// read later, so their plan already includes kept data.
+// keepDecoded makes all passes up to the statistics pass keep their decoded data. For methods over rows, which also
+// read later, the plan already includes kept data.
 func (p *pass) keepDecoded(ds *chunkio.Dataset) {
 	if p.gatherer.gatherKind == method.FromRows {
 		return
@@ -46,8 +46,8 @@ func (p *pass) keepDecoded(ds *chunkio.Dataset) {
 	p.opt.Keep = chunkio.NewKeep(p.plan.Kept)
 }
 
-// settleKept ends the keeping of data; later passes use the kept data. If the profile of an earlier pass shows
-// missing values that the footers did not show, the statistics need more memory than planned.
+// settleKept ends the keeping of data. Later passes only use the kept data. It reduces the kept data if the profile of
+// an earlier pass shows missing values that the footers did not show, because the statistics then need more memory.
 func (p *pass) settleKept(ds *chunkio.Dataset, profile *gram.Profile) {
 	if p.opt.Keep == nil {
 		return

@@ -9,13 +9,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxExplained bounds the number of features of a Gram matrix that is made only to explain a selection. Up to this
-// number the matrix costs less time than the iterations, and at most 32 MiB. Only the number of features decides,
-// so that a memory limit never changes a result.
-const maxExplained = 2048
+// maxExplainedFeatures bounds the number of features of a Gram matrix that is made only to explain a selection. Such a
+// matrix costs less time than the iterations, and at most 32 MiB. Whether it is made depends only on the number of
+// features, so that a memory limit never changes a result.
+const maxExplainedFeatures = 2048
 
-// rowInput is the input of methods that iterate over rows: a *chunkio.Dataset, or the rows that a statistics
-// file keeps.
+// rowInput is the input of a method that iterates over rows: a *chunkio.Dataset, or the sampled rows in a statistics
+// file.
 type rowInput interface {
 	stream.Source
 	MinMemory() int64
@@ -25,10 +25,9 @@ type rowInput interface {
 	Close() error
 }
 
-// planRows plans the methods that iterate over rows: with everything in memory if it fits, or else with passes or
-// scratch files. It checks the disk space for scratch files. Reading for the statistics and explaining the
-// selection do not happen during the iterations; reading the rows does. missing is the known number of columns with
-// missing values.
+// planRows plans a method that iterates over rows: in memory if the rows fit, or else with passes over the input or
+// with scratch files, for which it checks the disk space. During the iterations rows may be read, but statistics are
+// not gathered and the selection is not explained. missing is the known number of columns with missing values.
 func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, error) {
 	d := len(shape.Columns)
 	source := r.rowSource(ds)
@@ -40,11 +39,11 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 	if err != nil {
 		return Budget{}, err
 	}
-	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: profileColumnBytes * int64(d), parallelSettings: 1, gathersMoments: d <= maxExplained || whole.Gram}
+	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: profileColumnBytes * int64(d), parallelSettings: 1, gathersMoments: d <= maxExplainedFeatures || whole.Gram}
 	if p, ok := source.(*packedSource); ok {
 		b.packingBytes = p.blockBytes()
 	}
-	var nonOverlapping int64 // memory of steps that overlap neither with reading nor with the rows in memory
+	var nonOverlapping int64 // memory of a step during which neither reading nor the solver uses memory
 	if b.gathersMoments {
 		b.Statistics = max(b.Statistics, gram.Bytes(d, missing))
 		nonOverlapping = judge.ExplainBytes(d, shape.K, 0)
@@ -60,7 +59,7 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 	case b.Smallest > b.Limit:
 		return b, b.refusal()
 	default:
-		// Reading gets a quarter of the memory, unless the solver then has too little memory to save passes.
+		// Reading gets a quarter of the memory, or less if the solver needs fewer passes with more memory.
 		room := b.Limit - b.Program - b.Statistics - b.packingBytes
 		for _, reading := range []int64{room / 4, room / 8, 0} {
 			shape.Memory = min(room-max(reading, ds.MinMemory()), whole.Bytes-1)
@@ -88,8 +87,8 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 	b.Reading = ds.MemoryFor(b.Limit - b.Program - b.Statistics - b.Solver)
 	b.spoolBytes = ds.ScratchFor(b.Reading)
 	b.Peak = b.Program + b.Statistics + max(b.Reading+b.Solver, nonOverlapping)
-	// The statistics may outgrow the plan while rows are kept, so rows are kept only if no moments are gathered or
-	// the policy does not keep missing values.
+	// A pass keeps its rows in memory for the next pass only if the statistics cannot need more memory than planned.
+	// They can if moments are gathered and missing values are kept: columns with missing values need more.
 	if input, ok := ds.(*chunkio.Dataset); ok && b.methodPasses.Least > 0 && (!b.gathersMoments || r.missingPolicy() != stream.MissingKeep) {
 		b = b.withKept(input, b.Solver)
 	}
@@ -124,8 +123,8 @@ func (q *Request) scratchOptions() scratch.Options {
 	return scratch.Options{Dir: q.TempDir, Limit: q.MaxScratch, Ledger: q.ledger}
 }
 
-// rowSource returns the source that a method over rows reads. It is ds or, if the method's sums depend on blocks,
-// the rows drawn from ds in full blocks.
+// rowSource returns the source that a method over rows reads. This is ds, except if rows are drawn for a method with
+// Takes.Cells. Then it is the drawn rows packed into full blocks, because sums of such a method depend on the blocks.
 func (r *run) rowSource(ds stream.Source) stream.Source {
 	if n := r.drawnRows(); n > 0 && n < ds.Rows() && r.Takes.Cells {
 		return &packedSource{ds, n}

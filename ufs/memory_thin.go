@@ -10,32 +10,31 @@ import (
 )
 
 const (
-	// commonColumns is the number of columns with a centre other than 0 for which the plan reserves memory, per
-	// entry of a row. Absent entries of such a column have a coordinate. Such a column has entries in at least a
-	// seventeenth of the rows, because otherwise its mean would be below a quarter of its standard deviation. So
-	// there may be 17 such columns per entry; for words there is a tenth of that.
-	commonColumns = 4
-	// minThinColumns is the number of columns from which it is cheaper to store only the nonzero entries of a
-	// graph's anchors.
+	// offCentreColumnsPerEntry is the number of columns with a centre other than 0 for which memory is planned, per
+	// entry of a row. In such a column, absent entries differ from the centre and must be stored too. The column has
+	// entries in at least 1/17 of the rows, because otherwise its mean would be below a quarter of its standard
+	// deviation. So there are at most 17 such columns per entry of a row. Counts of words have a tenth of that.
+	offCentreColumnsPerEntry = 4
+	// minThinColumns is the number of columns from which it is cheaper to store only nonzero entries of the anchors.
 	minThinColumns = 1024
-	// unfactoredColumns is the number of columns from which sparse rows do not become a factor. A factor stores
-	// full rows: a row of 16,000 columns needs 64 times the memory of 100 entries of 20 bytes, and 20,000 × 100,000
-	// values need 16 GB. Small matrices are exempt, because a factor or a full matrix allows more reports. For
-	// 5,000 rows of 20,000 columns with 500 entries a row, greedy took 48 s of CPU time with a factor, and 2.3 s
-	// without.
-	unfactoredColumns = 16_000
-	largeMatrixBytes  = 256 << 20
+	// minUnfactoredColumns is the number of columns from which the Gram matrix of sparse rows is not a factor. A factor
+	// stores full rows: a row of 16,000 values needs 64 times the memory of a row of 100 entries of 20 bytes, and
+	// 20,000 rows of 100,000 values need 16 GB. Matrices up to largeMatrixBytes are exempt, because more can be
+	// reported with a factor or a full matrix. For 5,000 rows of 20,000 columns with 500 entries a row, greedy took 48
+	// s of CPU time with a factor, and 2.3 s without.
+	minUnfactoredColumns = 16_000
+	largeMatrixBytes     = 256 << 20
 )
 
-// isRereadingBetter reports whether rereading the rows is better than making a Gram matrix of order d. The matrix
-// is full or, for n > 0, a factor of n rows. Graph methods give the same reports either way, so rereading is better
-// from fewer columns on. For 20,000 rows of 10,000 columns with 50 entries a row, graphgreedy took 27 s of CPU time
-// and 2.4 GB with the matrix, and 5.3 s and 0.4 GB without.
+// isRereadingBetter reports whether rereading sparse rows is better than making a Gram matrix of d columns. n is the
+// number of rows if the matrix is a factor, and 0 if it is full. Graph methods report the same in both cases, so for
+// them rereading is better from a smaller d on. For 20,000 rows of 10,000 columns with 50 entries a row, graphgreedy
+// took 27 s of CPU time and 2.4 GB with the matrix, and 5.3 s and 0.4 GB without.
 func (r *run) isRereadingBetter(n int64, d int) bool {
 	if n == 0 {
 		n = int64(d)
 	}
-	return r.Sparse != "" && 8*n*int64(d) >= largeMatrixBytes && (d >= unfactoredColumns || r.From == method.FromGraph && r.isThinGraph(d))
+	return r.Sparse != "" && 8*n*int64(d) >= largeMatrixBytes && (d >= minUnfactoredColumns || r.From == method.FromGraph && r.isThinGraph(d))
 }
 
 func usesSampleGramOnly(r *run, ds *chunkio.Dataset) bool {
@@ -47,17 +46,17 @@ func usesSampleGramOnly(r *run, ds *chunkio.Dataset) bool {
 	return r.Takes.Sample && r.Stability == 0 && r.isRereadingBetter(n, d)
 }
 
-// isThinGraph reports whether a graph without the Gram matrix, of sparse rows of d columns, stores its anchors
-// and C by their entries.
+// isThinGraph reports whether the graph of sparse rows of d columns is thin, i.e. stores its anchors and its matrix C
+// by their entries if the run does not make a Gram matrix.
 func (r *run) isThinGraph(d int) bool {
 	return r.Sparse != "" && d >= minThinColumns && r.Anchors.File == "" && !r.Anchors.KMeans() && r.wholeProfile == nil && r.scale != gram.ScaleRank
 }
 
 func (r *run) planThinGraph(ds *chunkio.Dataset, shape method.Shape, m int, rows int64) (Budget, error) {
 	d, k := len(ds.Columns()), r.Anchors.Neighbors
-	// If rows have more entries, the graph uses more memory than planned, as far as the limit allows.
+	// If the rows have more entries than expected here, the graph may use the rest of the limit.
 	entries, sampled := ds.RowEntries()*rows, ds.RowEntries()*int64(m)
-	coordinates := min((1+commonColumns)*sampled, int64(m)*int64(d))
+	coordinates := min((1+offCentreColumnsPerEntry)*sampled, int64(m)*int64(d))
 	statistics := anchor.ThinBytes(m, d, k, r.Threads, coordinates, entries)
 	sampler := profileColumnBytes*int64(d) + anchor.EntriesBytes(m, sampled)
 	// Lists of anchors are reallocated with a quarter more capacity.
@@ -66,8 +65,8 @@ func (r *run) planThinGraph(ds *chunkio.Dataset, shape method.Shape, m int, rows
 	return r.planGraphOutOfCore(ds, shape, m, statistics, c, max(placing, profileColumnBytes*int64(d)+statistics))
 }
 
-// checkThinFits fails if judging the anchors needs more memory than is left. The number of entries of the anchors
-// was not known when the plan was made.
+// checkThinFits returns an error if judging the anchors needs more memory than is left. This cannot be checked earlier,
+// because the plan does not know the number of entries of the anchors.
 func (r *run) checkThinFits(b Budget, a *anchor.Anchors) error {
 	need := trust.ThinGraphBytes(a.M, a.D, r.Anchors.Neighbors, r.Threads, int64(len(a.Thin.Index)))
 	if room := b.thinRoom(a.D) - anchor.EntriesBytes(a.M, int64(len(a.Thin.Index))); need > room {

@@ -16,15 +16,15 @@ type MergeRequest struct {
 	// Files may be files, globs or folders, also in object stores. A folder means all *.ufs files in it. Parts of a
 	// plan are added in the order of their shards, other files in the given order.
 	Files []string
-	// Window keeps only the newest Window files: the last ones by base name (for a URL that of its key), and by
-	// path if those are equal, in byte order. The others are not opened. 0 means all.
+	// Window is the number of newest files to merge. Older files are not opened. 0 means all files. Files are ordered
+	// by base name, and by path if base names are equal, in byte order. The last file is the newest.
 	Window int
-	// Decay is the γ in (0, 1] that multiplies the weight of rows for every newer file: the rows of the newest file
-	// have weight 1, the rows of the file before have weight γ, and so on. 0 means that all rows have weight 1. One
-	// of the files may be a total that was merged with the same Decay. It counts as older than the other files,
-	// whatever its name, so that yesterday's total and today's file give today's total.
+	// Decay is a factor γ in (0, 1]. Rows of the newest file have weight 1, rows of the file before it weight γ, rows
+	// of the next older file weight γ², and so on. 0 means that all rows have weight 1. One of the files may be a total
+	// that was merged with the same Decay. It counts as the oldest file, whatever its name, so that yesterday's total
+	// and today's file give today's total.
 	Decay   float64
-	Partial bool   // some shards of a plan may be missing; the result records which are present
+	Partial bool   // accept that shards of a plan are missing; the result records which shards it contains
 	Output  string // the merged statistics file
 	Threads int    // default: one per core
 	Memory  int64  // peak resident memory in bytes, default 2 GiB
@@ -34,7 +34,7 @@ type MergeRequest struct {
 
 	Anonymous bool           // use no credentials for object stores, and sign no request for Files
 	Meter     *stream.Meter  // counts added rows and bytes fetched from object stores
-	Progress  func(Progress) // receives the progress first of the headers and then of the files; nil: no progress is shown
+	Progress  func(Progress) // receives the progress first of the headers and then of the files; may be nil
 
 	maxHeader int // bytes; 0 means [chunkio.MaxStatsHeader]; replaced in tests
 }
@@ -43,20 +43,20 @@ type MergeRequest struct {
 type Gathered struct {
 	Features int
 	Inputs   int
-	Rows     int64 // covered
+	Rows     int64 // number of rows that the statistics cover
 	RowsUsed int64
 	Warnings []string
-	Merged   int              // statistics files that were merged; 0 for a scan
-	Outside  []string         // the files outside the window, oldest first
-	Transfer *stream.Transfer // of the inputs; nil if nothing was fetched
+	Merged   int              // number of merged statistics files; 0 for a scan
+	Outside  []string         // files that Window left out, oldest first
+	Transfer *stream.Transfer // bytes fetched for the inputs; nil if they are local
 	Path     string           // of the statistics file, for messages
-	There    bool             // the file existed already, so no data were scanned
+	There    bool             // the file existed already, so data were not scanned
 }
 
-// Merge adds statistics files of parts of the data into one: the result equals that of one Scan over all the data.
-// It refuses files with different columns or options, and files that cover the same rows. For parts of a plan every
-// shard must be present exactly once. With Window or Decay the result equals one Scan of the newest files, in which
-// older rows have smaller weights. The file records both options, and selections from it show them.
+// Merge adds up statistics files of parts of the data. The result equals the result of one Scan over all the data.
+// Merge refuses files with different columns or options, and files that cover the same rows. Of a plan, every shard
+// must be present exactly once. With Window the result is as from a Scan of the newest files, and with Decay as from a
+// Scan in which older rows have smaller weights. The result records both options, and selections from it show them.
 //
 // The headers are checked first, before any statistics are read. The files are then added up in a tree, a few
 // at a time, in memory that does not grow with their number.
@@ -125,8 +125,8 @@ func (e *bundle) summary(say stream.Spelling, t *stream.Transfer) *Gathered {
 	}
 }
 
-// expandFiles lists the files. An earlier output in one of the folders or globs is skipped; the output named as
-// a file is refused, except with Decay, which lets a total grow every day.
+// expandFiles lists the files to merge. In folders and globs it skips the file at Output. If a file is named and is
+// also the Output, it returns an error, except with Decay, because then the total of yesterday may be replaced.
 func (m *merger) expandFiles(ctx context.Context) ([]string, error) {
 	var paths []string
 	for _, arg := range m.Files {
@@ -156,25 +156,25 @@ type merger struct {
 	request *Request
 
 	files          []mergedFile // in the order in which they are added
-	kind           string       // of all files
+	kind           string       // kind of all files
 	header         chunkio.StatsHeader
 	coverage       coverage
 	warnings       warningCollector
 	hasDroppedRows bool  // some of the files report dropped rows
-	bookkeeping    int64 // bytes of all data that grow with the number of files
+	bookkeeping    int64 // bytes of the data whose size grows with the number of files
 
-	firstBundle *bundle // header of the file that determines the column order; its positions are read later
+	firstBundle *bundle // header of the file that determines the order of columns
 	firstPath   string
 }
 
 func (m *merger) headerBundle() *bundle {
 	e := newBundle(m.header)
-	e.kind, e.inputs, e.covered, e.warnings = m.kind, m.coverage.files, m.coverage.coveredRanges(), m.warnings.list()
+	e.kind, e.inputs, e.covered, e.warnings = m.kind, m.coverage.files, m.coverage.coveredRanges(), m.warnings.allTexts()
 	return e
 }
 
 func (m *merger) sumFiles(ctx context.Context) (*bundle, error) {
-	t, err := newTree(m)
+	t, err := newSumTree(m)
 	if err != nil {
 		return nil, err
 	}
@@ -186,10 +186,10 @@ func (m *merger) sumFiles(ctx context.Context) (*bundle, error) {
 	whole := m.headerBundle()
 	e.kind, e.columns, e.leftOut, e.useless, e.table, e.part = whole.kind, whole.columns, whole.leftOut, whole.useless, whole.table, whole.part
 	e.inputs, e.covered, e.options, e.warnings = whole.inputs, whole.covered, whole.options, whole.warnings
-	e.takePositions(m.firstBundle)
+	e.copyPositions(m.firstBundle)
 	if m.hasDroppedRows && e.profile.Seen > e.profile.Rows {
 		e.warnings = append(e.warnings, e.droppedWarning())
 	}
-	m.recordMerge(e)
+	m.recordMergeOptions(e)
 	return e, nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// addStates merges the states of o into e. Their headers are already known to match, so only the states themselves
-// can disagree.
+// addStates merges the statistics of o into e. The headers of their files were already compared, so only the statistics
+// themselves can differ in shape.
 func (e *bundle) addStates(o *bundle) error {
 	if err := addSample(e, o); err != nil {
 		return err
@@ -18,14 +18,14 @@ func (e *bundle) addStates(o *bundle) error {
 			return err
 		}
 	} else {
-		e.histograms = nil // if one part lacks them, so does the whole
+		e.histograms = nil // a sum has histograms only if both parts have them
 	}
 	if e.facts != nil && o.facts != nil {
 		if err := e.facts.Merge(o.facts); err != nil {
 			return err
 		}
 	} else {
-		e.facts = nil // if one part lacks them, so does the whole
+		e.facts = nil // a sum has facts only if both parts have them
 	}
 	if e.sketch != nil {
 		if err := e.sketch.Merge(o.sketch); err != nil {
@@ -48,7 +48,7 @@ func (e *bundle) addStates(o *bundle) error {
 			return err
 		}
 	} else {
-		e.shardStats = nil // if one part lacks them, so does the whole
+		e.shardStats = nil // a sum has shard statistics only if both parts have them
 	}
 	switch {
 	case e.graph != nil:
@@ -70,7 +70,7 @@ func addSample(e, o *bundle) error {
 	case e.sample != nil && o.sample != nil:
 		return e.sample.Merge(o.sample)
 	case e.moments != nil:
-		e.sample = nil // if one part lacks one, so does the whole
+		e.sample = nil // a sum has a sample only if both parts have samples
 	case e.sample != o.sample:
 		return stream.Usagef("only one of them has a sample of rows; make both with {profile-only} and the same options")
 	}
@@ -132,7 +132,7 @@ func firstOptionDifference(a, b map[string]string) stream.Text {
 	both := make(map[string]string, len(a)+len(b))
 	maps.Copy(both, a)
 	maps.Copy(both, b)
-	// A profile without rows has no policy for missing values of rows.
+	// Compare optionSampleRows first: a file without sampled rows also lacks the policy for their missing values.
 	for _, option := range append([]string{optionSampleRows}, sortedKeys(both)...) {
 		if a[option] != b[option] {
 			x, y := a[option], b[option]

@@ -8,13 +8,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Columns of merged files are matched by name, by the same rule as for one read of all the data. Numeric types of
-// different widths may form one column. It is an error if a column is a feature in one file and not in another. The
-// sum has the column order of the file whose first input has the lowest path, as in one read of all the data,
-// whatever the order of the files.
+// The columns of merged files are matched by name, by the same rules as when all data are read at once. Numeric types
+// of different widths can be matched. It is an error if a column is a feature in one file and not in another. The sum,
+// i.e. the result of the merge, has the column order of the file whose first input has the lowest path, whatever the
+// order of the files.
 
-// matchColumns finds the features of header a in header b: a's feature j is b's feature order[j]; order is nil if
-// the orders are equal. An error names a column that is missing in a or b.
+// matchColumns finds the features of header a in header b. Feature j of a is feature order[j] of b. order is nil if
+// both headers have the same order. An error names a column that is missing in a or b.
 func matchColumns(a, b chunkio.StatsHeader) (order []int, err error) {
 	if slices.Equal(a.Columns, b.Columns) {
 		return nil, nil
@@ -49,7 +49,7 @@ func matchColumns(a, b chunkio.StatsHeader) (order []int, err error) {
 func errLacksColumn(which string, c stream.Column, h chunkio.StatsHeader) error {
 	for _, l := range h.Decided {
 		if l.Name == c.Name {
-			return stream.Usagef("their columns differ: %q is useless in the %s (%s), and each part left out what is useless in it: make one profile of all parts (scan {profile-only}, merge) and scan them with {profile}", c.Name, which, l.Why)
+			return stream.Usagef("their columns differ: %q is useless in the %s (%s), and each part left out its own useless columns: make one profile of all parts (scan {profile-only}, merge) and scan them with {profile}", c.Name, which, l.Why)
 		}
 	}
 	for _, l := range h.LeftOut {
@@ -58,24 +58,25 @@ func errLacksColumn(which string, c stream.Column, h chunkio.StatsHeader) error 
 		}
 	}
 	if c.Block != "" || chunkio.IsIndicator(c.Name) {
-		return stream.Usagef("their columns differ: the %s has no %q, which is made of what the data hold; scan all data in shards ({shard}) or by a plan, which know all of it", which, c.Name)
+		return stream.Usagef("their columns differ: the %s has no %q, which is made from values of the data; scan all data in shards ({shard}) or by a plan, which know all of it", which, c.Name)
 	}
-	return stream.Usagef("their columns differ: the %s has no %q, and products with what was not there cannot be added afterwards; scan the data again with {union-by-name}, all of it in shards ({shard}) or by a plan, which know all columns", which, c.Name)
+	return stream.Usagef("their columns differ: the %s has no %q, and products with a missing column cannot be added afterwards; scan the data again with {union-by-name}, all of it in shards ({shard}) or by a plan, which know all columns", which, c.Name)
 }
 
-// sumColumns describes the columns of a sum, from the headers read so far.
+// sumColumns collects the columns of the sum from the headers read so far. The header that is read first is the
+// compared header, to which all other headers are matched.
 type sumColumns struct {
-	types            []stream.Column     // of the file that all others are compared with, with types that hold all values
+	types            []stream.Column     // columns of the compared header, with types that suit all files
 	first            chunkio.StatsHeader // header of the file that determines the column order
-	firstPath        string              // of that file
-	order            []int               // index in first of each compared column
-	leftOut, decided leftOutCollector
+	firstPath        string              // path of that file
+	order            []int               // index in first of each column of the compared header
+	leftOut, decided leftOutCollector    // StatsHeader.LeftOut and StatsHeader.Decided of all files
 }
 
-// addHeader adds the columns of a file's header, whose column order[j] is the compared file's column j, and
-// returns the bytes held for it.
+// addHeader adds the columns of header h. Column order[j] of h is column j of the compared header. It returns the bytes
+// of memory that it holds for h.
 func (s *sumColumns) addHeader(path string, h chunkio.StatsHeader, order []int) (bytes int64) {
-	bytes = s.leftOut.add(h.LeftOut) + s.decided.add(h.Decided)
+	bytes = s.leftOut.addColumns(h.LeftOut) + s.decided.addColumns(h.Decided)
 	if s.types == nil {
 		s.types, s.first, s.firstPath = h.Columns, h, path
 		return bytes
@@ -100,8 +101,8 @@ func orderedIndex(order []int, j int) int {
 	return order[j]
 }
 
-// settleColumns sets the columns of the sum. It converts the column order of every file, which is relative to the
-// compared file, into an order relative to the sum.
+// settleColumns sets the columns of the sum. The column orders of the files, which refer to the columns of the compared
+// header, are converted to refer to the columns of the sum.
 func (m *merger) settleColumns(s *sumColumns) {
 	m.firstBundle, m.firstPath = newBundle(s.first), s.firstPath
 	m.header.LeftOut, m.header.Decided = s.leftOut.list(s.first.LeftOut), s.decided.list(s.first.Decided)
@@ -112,33 +113,34 @@ func (m *merger) settleColumns(s *sumColumns) {
 	if s.order == nil {
 		return
 	}
-	known := make(map[*int][]int) // key: the earlier order, possibly nil, because many files share one order
+	known := make(map[*int][]int) // new order by the address of the old order, because many files share one order
 	for i := range m.files {
 		f := &m.files[i]
 		var key *int
-		if f.order != nil {
-			key = &f.order[0]
+		if f.columnOrder != nil {
+			key = &f.columnOrder[0]
 		}
 		order, ok := known[key]
 		if !ok {
 			order = make([]int, len(s.types))
 			same := true
 			for j := range s.types {
-				order[orderedIndex(s.order, j)] = orderedIndex(f.order, j)
-				same = same && orderedIndex(s.order, j) == orderedIndex(f.order, j)
+				order[orderedIndex(s.order, j)] = orderedIndex(f.columnOrder, j)
+				same = same && orderedIndex(s.order, j) == orderedIndex(f.columnOrder, j)
 			}
 			if same {
 				order = nil
 			}
 			known[key] = order
 		}
-		f.order = order
+		f.columnOrder = order
 	}
 }
 
-// leftOutCollector collects the columns that are not features in some merged file. Each name occurs as often as in
-// the file that repeats it most. If the reasons differ, the result is the reason of a shared name, which Select
-// refuses, or else the first reason in alphabetical order. So the result does not depend on the order of the files.
+// leftOutCollector collects the columns that are not features in some merged file. Each name occurs as often as in the
+// file that repeats it most. If files give different reasons for a name, the collected reason is that columns share the
+// name, which Select refuses, or else the first reason in alphabetical order. So the result does not depend on the
+// order of the files.
 type leftOutCollector struct {
 	columns  map[string]leftOutEntry
 	previous []stream.LeftOut // list of the previous file, because most files have the same list
@@ -149,7 +151,7 @@ type leftOutEntry struct {
 	times int
 }
 
-func (l *leftOutCollector) add(columns []stream.LeftOut) (bytes int64) {
+func (l *leftOutCollector) addColumns(columns []stream.LeftOut) (bytes int64) {
 	if slices.Equal(l.previous, columns) {
 		return 0
 	}
@@ -172,7 +174,7 @@ func (l *leftOutCollector) add(columns []stream.LeftOut) (bytes int64) {
 	return bytes
 }
 
-// list lists the columns of one file in its order, then the columns of other files, by name.
+// list lists the collected columns: first the columns in first, in their order, and then all other columns by name.
 func (l *leftOutCollector) list(first []stream.LeftOut) (all []stream.LeftOut) {
 	others := maps.Clone(l.columns)
 	take := func(name string) {
@@ -191,10 +193,9 @@ func (l *leftOutCollector) list(first []stream.LeftOut) (all []stream.LeftOut) {
 	return all
 }
 
-// takePositions copies the columns' positions from first, the file that determines the column order. One read of
-// all inputs also uses the order of the first input. Columns that are left out only in other files have no
-// position.
-func (e *bundle) takePositions(first *bundle) {
+// copyPositions copies the columns' positions from first, the file that determines the column order, because a read of
+// all inputs also uses the positions in the first input. Columns that are left out only in other files get no position.
+func (e *bundle) copyPositions(first *bundle) {
 	e.positionCount = first.positionCount
 	for j, c := range first.columns {
 		e.columns[j].Position = c.Position
@@ -211,8 +212,7 @@ func (e *bundle) takePositions(first *bundle) {
 	}
 }
 
-// reorderColumns puts the columns of e into the order of the sum. Column j of the sum is column order[j] of the
-// file.
+// reorderColumns puts the columns of e into the order of the sum. Column j of the sum is column order[j] of e.
 func (e *bundle) reorderColumns(order []int) {
 	if order == nil {
 		return

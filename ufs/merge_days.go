@@ -10,14 +10,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The options of a merge that a merged file records, and selections from it show.
+// The names of the options of a merge that a merged file records, and that selections from this file report.
 const (
 	optionWindow = "window"
 	optionDecay  = "decay"
 )
 
-// orderByDay sorts the files, the oldest first, if a window or a decay makes the order matter, and returns the
-// files outside the window.
+// orderByDay sorts the files by name, the oldest day first, if {window} or {decay} makes their order matter. It returns
+// the files within the window, and the display names of the older files.
 func (m *merger) orderByDay(files []string) (days, outside []string) {
 	if m.Window == 0 && m.Decay == 0 {
 		return files, nil
@@ -36,8 +36,7 @@ func (m *merger) orderByDay(files []string) (days, outside []string) {
 	return days[n:], outside
 }
 
-// checkAddable refuses a file that cannot be added to the files before it, by its record; first stands for all
-// of them.
+// checkAddable refuses the file f if its kind or its recorded options do not allow adding it to first, the first file.
 func (m *merger) checkAddable(first, f *mergedFile, isFirst bool) error {
 	if err := checkKind(f.name, f.kind); err != nil {
 		return err
@@ -55,14 +54,14 @@ func (m *merger) checkAddable(first, f *mergedFile, isFirst bool) error {
 	case m.Window > 0:
 		return stream.Usagef("%s is a decayed total already, of days that {window} cannot tell apart; merge the files of the days", f.name)
 	case recorded != m.Decay:
-		return stream.Usagef("{decay} %v: %s was merged with {decay} %s; go on with that, or merge the files of the days", m.Decay, f.name, f.decay)
-	case !isFirst: // the first total goes first
+		return stream.Usagef("{decay} %v: %s was merged with {decay} %s; continue with that, or merge the files of the days", m.Decay, f.name, f.decay)
+	case !isFirst: // {decay} can continue a total only if it is the first file
 		return stream.Usagef("%s and %s are both decayed totals, and {decay} goes on from one; add them without {decay} first, which takes their newest days for the same", first.name, f.name)
 	}
 	return nil
 }
 
-// checkTotals refuses to add a decayed total to other files without a {decay}.
+// checkTotals, for a merge without {decay}, refuses to add two files whose recorded values of {decay} differ.
 func checkTotals(first, f *mergedFile) error {
 	if first.decay == f.decay {
 		return nil
@@ -79,7 +78,7 @@ func (m *merger) discountByAge(e *bundle, files int) error {
 	if m.Decay == 0 {
 		return nil
 	}
-	// A weight that underflows to 0 is refused like the smallest positive one.
+	// An underflow becomes the smallest positive number, so that Discount reports rows without weight.
 	gamma := max(math.Pow(m.Decay, float64(files)), math.SmallestNonzeroFloat64)
 	if err := e.discount(gamma); err != nil {
 		return stream.Usagef("{decay}: %v; {window} keeps the newest files only", err)
@@ -108,7 +107,7 @@ func (e *bundle) discount(gamma float64) error {
 	return nil
 }
 
-func (m *merger) recordMerge(e *bundle) {
+func (m *merger) recordMergeOptions(e *bundle) {
 	if e.options == nil {
 		e.options = make(map[string]string)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// firstShard returns the first shard of the plan in f. It returns 0 if f does not belong to a plan or contains all
-// shards, because f is then like any other statistics file.
+// firstShard returns the number of the first shard in f, if f is a part of a plan. It returns 0 if f does not belong to
+// a plan or contains all shards of one, because f is then like any other statistics file.
 func (f *mergedFile) firstShard() int {
 	if f.part == nil || f.part.Complete() || len(f.part.Shards) == 0 {
 		return 0
@@ -19,9 +19,9 @@ func (f *mergedFile) firstShard() int {
 	return f.part.Shards[0].From
 }
 
-func (m *merger) checkParts() error {
+func (m *merger) checkPlanParts() error {
 	at := slices.IndexFunc(m.files, func(f mergedFile) bool { return f.firstShard() > 0 })
-	if at < 0 { // the files are totals, from plans or not
+	if at < 0 { // no file is an incomplete part of a plan
 		if len(m.files) > 1 {
 			m.header.Part = nil
 		}
@@ -76,7 +76,7 @@ func checkSamePlan(first, f *mergedFile) error {
 	return stream.Usagef("%s and %s were scanned with two profiles: merge the parts of one round", first.name, f.name)
 }
 
-// fileShards is a range of shards, and the file that holds it.
+// fileShards is a range of shards, and the file that contains them.
 type fileShards struct {
 	stream.ShardRange
 	file *mergedFile
@@ -87,7 +87,7 @@ func joinShards(shards []fileShards) ([]stream.ShardRange, error) {
 	var united []stream.ShardRange
 	for i, s := range shards {
 		switch n := len(united); {
-		case n > 0 && s.From <= united[n-1].To: // shards[i-1] ends there: none before it reaches further
+		case n > 0 && s.From <= united[n-1].To: // no earlier range ends after shards[i-1]
 			both := stream.ShardRange{From: s.From, To: min(s.To, shards[i-1].To)}
 			return nil, stream.Usagef("%s and %s both hold shard %v: give one of them", shards[i-1].file.name, s.file.name, both)
 		case n > 0 && united[n-1].To+1 == s.From:
@@ -99,8 +99,8 @@ func joinShards(shards []fileShards) ([]stream.ShardRange, error) {
 	return united, nil
 }
 
-// errMissingShards lists the missing shards, with the command that makes them. It is about data, not usage: the
-// same request is right once the shards are made.
+// errMissingShards returns an error that lists the missing shards and gives the command that scans them. It is a
+// DataError, not a UsageError: the same request succeeds once these shards are scanned.
 func (m *merger) errMissingShards(whole *stream.Part, first *mergedFile) error {
 	missing := whole.Missing()
 	folder := parentFolder(first.name)
@@ -126,7 +126,7 @@ func isOrAre(shards []stream.ShardRange) string {
 	return "are"
 }
 
-// parentFolder is the folder of a file or object, for people, with a trailing slash.
+// parentFolder returns the folder of a file or object, with a trailing slash, for messages.
 func parentFolder(name string) string {
 	if !place.IsURL(name) {
 		return filepath.Dir(name) + string(filepath.Separator)
@@ -134,7 +134,7 @@ func parentFolder(name string) string {
 	return place.ParentFolder(name)
 }
 
-func (m *merger) checkWhole() error {
+func (m *merger) checkWholeCoverage() error {
 	p := m.header.Part
 	if p == nil || p.Whole == nil || !p.Complete() || len(m.files) == 1 {
 		return nil
@@ -143,7 +143,7 @@ func (m *merger) checkWhole() error {
 	for _, in := range m.coverage.files {
 		rows += in.Rows
 	}
-	for _, r := range m.coverage.runs {
+	for _, r := range m.coverage.stretches {
 		coveredRows += r.to - r.from
 	}
 	if want := p.Whole; rows != want.Rows || coveredRows != want.Rows || len(m.coverage.files) > want.Files {

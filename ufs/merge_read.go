@@ -11,32 +11,32 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxDownloads is the number of files in object stores that are downloaded to temporary files at a time: one
-// connection transfers about 50 to 100 MB/s.
+// maxDownloads is the largest number of files in object stores that are downloaded to temporary files at the same time.
+// One connection transfers about 50 to 100 MB/s.
 const maxDownloads = 8
 
-// readerBytes is the memory for reading one more file at a time: blocks of its sections, packed and not, and
-// their decoder. One file for each thread is read ahead while another is added, because unpacking takes most:
-// of the processor time of merging 400 parts of 1,000 columns zstd had 28 % in a profile, adding 17 %, fresh
-// memory 12 %, and decoding words 5 % before it went in runs. Files are not verified as a whole before they are
-// read, which would read each twice: the checksum of a section holds before its state is added
-// (chunkio.OpenStatsAs).
+// readerBytes is the additional memory for each file that is read at the same time: compressed and decompressed blocks
+// of its sections, and their decoder. Up to one file for each thread is read ahead while another is added, because
+// decompression is the largest cost. In a profile of merging 400 parts of 1,000 columns, zstd used 28 % of the
+// processor time, adding 17 %, new memory 12 %, and decoding words one by one, as was then done, 5 %. Files are not
+// verified as a whole before they are read, because that would read each file twice: the checksum of a section is
+// verified before its state is added (chunkio.OpenStatsAs).
 const readerBytes = 4 << 20
 
-// partsReader reads the files of a merge in order, ahead of the additions as far as memory allows. It is used
-// by one goroutine.
+// partsReader reads the files of a merge in order. It reads as many files in advance as memory allows. Only one
+// goroutine may use it.
 type partsReader struct {
 	tree         *sumTree
-	started      int                 // files whose reading was started
-	queue        []*partRead         // reads that were started and not used yet, in order
-	files        map[int]*openedFile // open, or being opened
-	largestState int64               // state so far: the next one will hardly exceed it
+	started      int                 // number of files whose reading was started
+	queue        []*fileRead         // reads that were started and whose results were not used yet, in order
+	files        map[int]*openedFile // by index: files that are open or being opened
+	largestState int64               // bytes of the largest state so far
 }
 
-// partRead is a file being read.
-type partRead struct {
-	index  int
-	limit  int64 // bound on the memory of the state
+// fileRead is the reading of one file, in a goroutine of its own.
+type fileRead struct {
+	index  int   // of the file in merger.files
+	limit  int64 // upper bound on the bytes of the state
 	cancel context.CancelFunc
 	done   chan struct{} // closed once sum and err are set
 	sum    *partialSum
@@ -50,38 +50,38 @@ type openedFile struct {
 	err  error
 }
 
-// next returns the state of the next file. Its memory is part of used from here on.
-func (r *partsReader) next(ctx context.Context) (*partialSum, error) {
+// nextSum returns the statistics of the next file. From then on, their memory is included in sumTree.usedBytes.
+func (r *partsReader) nextSum(ctx context.Context) (*partialSum, error) {
 	t := r.tree
 	if len(r.queue) == 0 {
 		limit := r.expectedBytes()
 		if err := t.makeRoom(limit); err != nil {
 			return nil, err
 		}
-		r.startNext(ctx, limit)
+		r.startNextRead(ctx, limit)
 	}
 	read := r.queue[0]
 	<-read.done
-	if short := (*stream.MemoryError)(nil); errors.As(read.err, &short) && read.limit < t.share {
-		// This state is larger than all before it, so it is read again on its own.
-		for r.abandonLast() {
+	if short := (*stream.MemoryError)(nil); errors.As(read.err, &short) && read.limit < t.stateShare {
+		// This state is larger than expected. It is read again while no other file is read.
+		for r.abandonLastRead() {
 		}
-		if err := t.makeRoom(t.share); err != nil {
+		if err := t.makeRoom(t.stateShare); err != nil {
 			return nil, err
 		}
-		r.startNext(ctx, t.share)
+		r.startNextRead(ctx, t.stateShare)
 		read = r.queue[0]
 		<-read.done
 	}
 	r.queue = r.queue[1:]
 	read.cancel()
-	t.used -= read.limit
+	t.usedBytes -= read.limit
 	r.closeFile(read.index)
 	if read.err != nil {
 		return nil, t.errMergeMemory(read.err, 0)
 	}
 	s := read.sum
-	t.used += s.bytes
+	t.usedBytes += s.bytes
 	r.largestState = max(r.largestState, s.bytes)
 	t.sampleSize = max(t.sampleSize, t.merger.sampleBytes(s.bundle))
 	if s.bundle.moments != nil {
@@ -103,36 +103,36 @@ func (r *partsReader) next(ctx context.Context) (*partialSum, error) {
 	return s, nil
 }
 
-// expectedBytes returns an estimate that the next state will hardly exceed: a quarter more than the largest state
-// so far.
+// expectedBytes returns an upper estimate of the memory of the next state: a quarter more than the largest state so
+// far, but at most sumTree.stateShare. Before the first state was read, it returns stateShare.
 func (r *partsReader) expectedBytes() int64 {
 	if r.largestState == 0 {
-		return r.tree.share
+		return r.tree.stateShare
 	}
-	return min(r.largestState+r.largestState/4, r.tree.share)
+	return min(r.largestState+r.largestState/4, r.tree.stateShare)
 }
 
 func (r *partsReader) readAhead(ctx context.Context) {
 	limit, spare := r.expectedBytes(), int64(0)
 	if statesAtOnce(r.tree.merger.kind) > 2 {
-		spare = r.largestState // for the copy of a sum while the next state is added
+		spare = r.largestState // for the copy of a sum that is made while the next state is added to it
 	}
-	for len(r.queue) < r.tree.merger.request.Threads && r.started < len(r.tree.merger.files) && r.tree.used+spare+limit+readerBytes*int64(len(r.queue)+1) <= r.tree.room {
-		r.startNext(ctx, limit)
+	for len(r.queue) < r.tree.merger.request.Threads && r.started < len(r.tree.merger.files) && r.tree.usedBytes+spare+limit+readerBytes*int64(len(r.queue)+1) <= r.tree.stateRoom {
+		r.startNextRead(ctx, limit)
 	}
 }
 
-func (r *partsReader) startNext(ctx context.Context, limit int64) {
+func (r *partsReader) startNextRead(ctx context.Context, limit int64) {
 	for i := r.started; i < min(r.started+maxDownloads, len(r.tree.merger.files)); i++ {
 		if i == r.started || place.IsURL(r.tree.merger.files[i].path) {
 			r.openFile(ctx, i)
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	read := &partRead{index: r.started, limit: limit, cancel: cancel, done: make(chan struct{})}
+	read := &fileRead{index: r.started, limit: limit, cancel: cancel, done: make(chan struct{})}
 	file := r.files[r.started]
 	r.queue = append(r.queue, read)
-	r.tree.used += limit
+	r.tree.usedBytes += limit
 	r.started++
 	go func() {
 		defer close(read.done)
@@ -150,7 +150,7 @@ func (r *partsReader) openFile(ctx context.Context, i int) {
 	o := &openedFile{done: make(chan struct{})}
 	r.files[i] = o
 	f := &r.tree.merger.files[i]
-	head := chunkio.StatsHead{Header: r.tree.merger.header, Check: f.check}
+	head := chunkio.StatsHead{Header: r.tree.merger.header, Check: f.headerChecksum}
 	go func() {
 		defer close(o.done)
 		o.file, o.err = chunkio.OpenStatsAs(ctx, f.path, head, r.tree.merger.request.documentOptions())
@@ -165,9 +165,9 @@ func (r *partsReader) closeFile(i int) {
 	}
 }
 
-// abandonLast abandons the last file that was started, for its memory: it will be read again. It reports
-// whether there was one.
-func (r *partsReader) abandonLast() bool {
+// abandonLastRead cancels the read that was started last, to free its memory. The file will be read again later. The
+// result is false if there was no read to cancel.
+func (r *partsReader) abandonLastRead() bool {
 	n := len(r.queue) - 1
 	if n < 0 {
 		return false
@@ -175,13 +175,13 @@ func (r *partsReader) abandonLast() bool {
 	read := r.queue[n]
 	read.cancel()
 	<-read.done
-	r.tree.used -= read.limit
+	r.tree.usedBytes -= read.limit
 	r.queue, r.started = r.queue[:n], r.started-1
 	return true
 }
 
 func (r *partsReader) close() {
-	for r.abandonLast() {
+	for r.abandonLastRead() {
 	}
 	for i := range r.files {
 		r.closeFile(i)
@@ -227,7 +227,7 @@ func (t *sumTree) readSum(ctx context.Context, file *chunkio.StatsReader, i int,
 	if err != nil {
 		return nil, err
 	}
-	e.reorderColumns(m.files[i].order)
+	e.reorderColumns(m.files[i].columnOrder)
 	s := &partialSum{bundle: e, files: 1, name: m.files[i].name}
 	s.present = stateSet{moments: e.moments != nil, graph: e.graph != nil, sketch: e.sketch != nil, weights: e.weights != nil, sample: e.sample != nil, rowSample: e.rowSample != nil, histograms: e.histograms != nil, rawProfile: e.rawProfile != nil, ranks: e.ranks != nil, facts: e.facts != nil}
 	if e.shardStats != nil {

@@ -16,60 +16,60 @@ import (
 
 const (
 	// headersAtOnce is the number of headers in object stores that are requested at a time: each needs one or two
-	// requests of about 20 ms, so 10,000 headers need half a minute.
+	// requests of about 20 ms, so 10,000 headers need about half a minute.
 	headersAtOnce = 8
-	// The bookkeeping memory of a file, an input and a range: in a header as it is read, in the coverage of all
-	// files, and in the JSON of the sum's header.
+	// The bookkeeping memory for a file, for an input and for a range of rows. Each is stored in a header as it is read,
+	// in the coverage of all files, and in the JSON text of the header of the sum.
 	fileBytes, inputBytes, rangeBytes = 512, 1 << 10, 128
-	nameBytes                         = 256 // a column that is left out: in a map and a list, and in that JSON
+	nameBytes                         = 256 // for a column that is left out: in a map, in a list, and in that JSON text
 )
 
-// mergedFile is the header of a file, without the parts that all files have in common.
+// mergedFile holds the parts of the header of a file that may differ between the files of a merge.
 type mergedFile struct {
-	path       string
-	name       string // for people
-	check      uint64 // of the header
-	kind       string
-	decay      string // option; the other options are the same in all files
-	window     string
-	part       *stream.Part
-	table      *stream.Table
-	inputs     []stream.Input
-	ranges     []stream.Range
-	rows       int64 // covered by ranges
-	order      []int // of its columns: the sum's column j is f's order[j]; nil if it changes nothing
-	warnings   []string
-	difference error // difference from the file that was read first
+	path           string
+	name           string // display name of path
+	headerChecksum uint64 // checksum of the header
+	kind           string
+	decay          string // option {decay}; the options without a field here are equal in all files
+	window         string // option {window}
+	part           *stream.Part
+	table          *stream.Table
+	inputs         []stream.Input
+	ranges         []stream.Range
+	rows           int64 // number of rows in ranges
+	columnOrder    []int // column j of the sum is column columnOrder[j] of this file; nil if all columns agree
+	warnings       []string
+	difference     error // how the header differs from the header that was read first; nil if the files can be added
 }
 
-// readHeaders reads the headers of all files, puts the files in the order in which they are added, and refuses
-// files that cannot be added up. No statistics are read for this.
+// readHeaders reads the headers of all files, sorts the files into the order of their addition, and refuses files that
+// cannot be added up. It reads no statistics.
 func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 	var first chunkio.StatsHeader
 	var columns sumColumns
-	lowest := 0 // the file whose header becomes the sum's
+	lowest := 0 // index of the file whose header becomes the header of the sum
 	for i, head := range m.fetchHeaders(ctx, paths) {
 		if head.err != nil {
 			return head.err
 		}
 		h := head.Header
 		f := mergedFile{
-			path: paths[i], name: place.DisplayName(paths[i]), check: head.Check, kind: h.Kind, decay: h.Options[optionDecay], window: h.Options[optionWindow],
+			path: paths[i], name: place.DisplayName(paths[i]), headerChecksum: head.Check, kind: h.Kind, decay: h.Options[optionDecay], window: h.Options[optionWindow],
 			part: h.Part, table: h.Table, inputs: h.Inputs, ranges: h.Ranges, rows: countRows(h.Ranges), warnings: h.Warnings,
 		}
-		if m.Decay > 0 { // recorded in the sum at the end; a total differs in it from a day's file
+		if m.Decay > 0 { // recordMergeOptions records {decay}; decayed totals and files of days differ in it
 			delete(h.Options, optionDecay)
 		}
 		if i == 0 {
 			first, m.header = h, h
 		} else {
 			first.Options, h.Options = agreeOnMissing(first.Options, h.Options)
-			if f.order, f.difference = compareHeaders(first, h); f.order != nil {
-				f.order = m.shareOrder(f.order)
+			if f.columnOrder, f.difference = compareHeaders(first, h); f.columnOrder != nil {
+				f.columnOrder = m.shareOrder(f.columnOrder)
 			}
 		}
 		if f.difference == nil && h.Kind == first.Kind {
-			m.bookkeeping += columns.addHeader(f.path, h, f.order)
+			m.bookkeeping += columns.addHeader(f.path, h, f.columnOrder)
 		}
 		m.files = append(m.files, f)
 		if i > 0 && m.goesBefore(&f, &m.files[lowest]) {
@@ -79,8 +79,8 @@ func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 		for _, w := range h.Warnings {
 			m.bookkeeping += int64(len(w)) + rangeBytes
 		}
-		// A smaller excess is refused later, when statistics are read. The estimate assumes that the remaining
-		// files are like the files read so far.
+		// This check finds only a large excess; a smaller one is refused later, when statistics are read. The estimate
+		// assumes that the remaining files are like the files read so far.
 		if m.bookkeeping > max(m.request.Memory-programBytes, programBytes) {
 			need := programBytes + m.bookkeeping/int64(i+1)*int64(len(paths))
 			return &stream.MemoryError{What: "merging these files", Need: max(need, programBytes+m.bookkeeping), Limit: m.request.Memory}
@@ -99,7 +99,7 @@ func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 	}
 	m.kind = m.files[0].kind
 	m.settleColumns(&columns)
-	if err := m.checkParts(); err != nil {
+	if err := m.checkPlanParts(); err != nil {
 		return err
 	}
 	if err := m.addCoverage(); err != nil {
@@ -108,10 +108,9 @@ func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 	return m.checkHeaderSize()
 }
 
-// checkHeaderSize refuses a sum whose header would be too long, which writing would discover only after adding
-// up.
+// checkHeaderSize refuses a merge whose sum would have too long a header. Otherwise writing the sum would fail.
 func (m *merger) checkHeaderSize() error {
-	const added = 1 << 10 // by the decay, the window and the count of dropped rows
+	const added = 1 << 10 // bytes that {decay}, {window} and the count of dropped rows may add
 	h := m.headerBundle().statsHeader(nil)
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -125,12 +124,12 @@ func (m *merger) checkHeaderSize() error {
 	return nil
 }
 
-// shareOrder returns the equal order of the file before this one, to save memory.
+// shareOrder returns the column order of the previous file if it is equal to order, to save memory, or else order.
 func (m *merger) shareOrder(order []int) []int {
-	if n := len(m.files); n > 0 && order != nil && slices.Equal(m.files[n-1].order, order) {
-		return m.files[n-1].order
+	if n := len(m.files); n > 0 && order != nil && slices.Equal(m.files[n-1].columnOrder, order) {
+		return m.files[n-1].columnOrder
 	}
-	m.bookkeeping += 2 * 8 * int64(len(order)) // settleColumns makes another of this length
+	m.bookkeeping += 2 * 8 * int64(len(order)) // settleColumns makes a second slice of this length
 	return order
 }
 
@@ -140,7 +139,7 @@ type headerResult struct {
 	err error
 }
 
-// fetchHeaders reads headers, a few ahead, in order.
+// fetchHeaders yields the headers of the files in order, and reads a few headers in advance.
 func (m *merger) fetchHeaders(ctx context.Context, paths []string) iter.Seq2[int, headerResult] {
 	return func(yield func(int, headerResult) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -150,7 +149,7 @@ func (m *merger) fetchHeaders(ctx context.Context, paths []string) iter.Seq2[int
 		}
 		reads := make([]chan headerResult, len(paths))
 		started := 0
-		var firstHead *chunkio.StatsHead // the first header: equal columns of later ones are shared
+		var firstHead *chunkio.StatsHead // the first header: later headers share its columns if theirs are equal
 		from := m.request.documentOptions()
 		defer func() {
 			cancel()
@@ -161,7 +160,7 @@ func (m *merger) fetchHeaders(ctx context.Context, paths []string) iter.Seq2[int
 			}
 		}()
 		for i := range paths {
-			if i == 1 { // the first header's memory settles how many are read at a time, and the memory of each
+			if i == 1 { // the memory for the first header determines the number of parallel reads and the memory of each
 				width = int(max(min(int64(width), from.Memory/(2*max(firstHead.Took, 1))), 1))
 				from.Memory /= int64(width)
 			}
@@ -170,7 +169,7 @@ func (m *merger) fetchHeaders(ctx context.Context, paths []string) iter.Seq2[int
 				reads[started] = r
 				go func() {
 					head, err := chunkio.ReadStatsHead(ctx, path, shared, from)
-					r <- headerResult{head, m.errForAllMemory(err)}
+					r <- headerResult{head, m.scaleMemoryError(err)}
 				}()
 			}
 			head := <-reads[i]
@@ -185,7 +184,7 @@ func (m *merger) fetchHeaders(ctx context.Context, paths []string) iter.Seq2[int
 	}
 }
 
-func (m *merger) errForAllMemory(err error) error {
+func (m *merger) scaleMemoryError(err error) error {
 	short, ok := errors.AsType[*stream.MemoryError](err)
 	if !ok || !short.OfMemory() {
 		return err
@@ -195,8 +194,8 @@ func (m *merger) errForAllMemory(err error) error {
 	return m.request.errForLimit(&whole)
 }
 
-// compareHeaders describes the difference that prevents adding two files, or else returns the column order of
-// matchColumns.
+// compareHeaders returns an error with the difference that prevents adding two files. If there is no such difference,
+// it returns the order of the columns of b, as matchColumns does.
 func compareHeaders(a, b chunkio.StatsHeader) (order []int, err error) {
 	if a.Kind != b.Kind {
 		return nil, nil // checkAddable reports it
@@ -207,8 +206,9 @@ func compareHeaders(a, b chunkio.StatsHeader) (order []int, err error) {
 	return order, compareOptions(a, b, order)
 }
 
-// agreeOnMissing gives two files one missing policy if one was scanned under error, which was the default once, so
-// that it has no missing values, and the other keeps its missing values.
+// agreeOnMissing returns the options of two files, with equal missing policies if one file was scanned under the policy
+// error and the other under a policy that keeps missing values. A file scanned under error has no missing values, so
+// the policy of the other file can replace it. In earlier versions error was the default.
 func agreeOnMissing(a, b map[string]string) (map[string]string, map[string]string) {
 	const missing = "missing"
 	adopt := func(own, other map[string]string) map[string]string {
@@ -225,7 +225,7 @@ func compareOptions(a, b chunkio.StatsHeader, order []int) error {
 	if order != nil && a.Kind != kindGram && a.Kind != kindProfile {
 		return stream.Usagef("their columns differ in order, and the anchors of a graph know one: scan both with one {profile}, which settles the order")
 	}
-	// Parts may have several formats, and columns of equal names are the same however the names were found.
+	// Parts may have different formats: columns with equal names are the same, with or without a header.
 	withoutHeader := func(options map[string]string) map[string]string {
 		options = maps.Clone(options)
 		delete(options, optionHeader)
@@ -240,7 +240,7 @@ func compareOptions(a, b chunkio.StatsHeader, order []int) error {
 	return nil
 }
 
-// goesBefore reports whether f must be added before g, the first file so far, and so before all files.
+// goesBefore reports whether f must be added before g, which so far is the first file in the order of addition.
 func (m *merger) goesBefore(f, g *mergedFile) bool {
 	if a, b := f.firstShard(), g.firstShard(); a > 0 && b > 0 {
 		return a < b
@@ -250,8 +250,8 @@ func (m *merger) goesBefore(f, g *mergedFile) bool {
 
 func (m *merger) putsTotalFirst() bool { return m.Decay > 0 && m.Window == 0 }
 
-// orderFiles puts the files in the order in which they are added: parts by their shards, so that the same parts
-// give the same bits in whatever order they are named.
+// orderFiles sorts the files into the order of their addition. Parts of a plan are sorted by their shards, so that the
+// sum has the same bits in whatever order the user names them. A decayed total, with index lowest, comes first.
 func (m *merger) orderFiles(lowest int) {
 	switch {
 	case !slices.ContainsFunc(m.files, func(f mergedFile) bool { return f.firstShard() == 0 }):
@@ -268,25 +268,25 @@ func (m *merger) addCoverage() error {
 	}
 	for i := range m.files {
 		f := &m.files[i]
-		m.coverage.add(i, f.inputs, f.ranges)
+		m.coverage.addRanges(i, f.inputs, f.ranges)
 		for _, w := range f.warnings {
-			if isDroppedWarning(w) { // each file counts its own rows: the sum counts all
+			if isDroppedWarning(w) { // this counts the dropped rows of one file: the warning of the sum counts all
 				m.hasDroppedRows = true
 				continue
 			}
 			m.warnings.add(stream.PlainText(w))
 		}
 		if t := m.header.Table; t != nil && (f.table == nil || *f.table != *t) {
-			m.header.Table = nil // no single version has all inputs
+			m.header.Table = nil // the inputs belong to different versions of the table
 		}
 		f.inputs, f.ranges, f.warnings, f.table = nil, nil, nil, nil
 	}
 	if o := m.coverage.firstOverlap(); o != nil {
 		from, to, path := o.sharedRows(&m.coverage)
-		return stream.Errorf("cannot merge %s with %s: %w", m.files[o.first.source].name, m.files[o.second.source].name,
+		return stream.Errorf("cannot merge %s with %s: %w", m.files[o.first.statsFile].name, m.files[o.second.statsFile].name,
 			stream.Usagef("both cover rows %d to %d of %s", from, to, path))
 	}
-	return m.checkWhole()
+	return m.checkWholeCoverage()
 }
 
 // maxWarnings is the number of different warnings that a sum of many files keeps.
@@ -314,7 +314,7 @@ func (w *warningCollector) add(text stream.Text) {
 	w.texts = append(w.texts, text)
 }
 
-func (w *warningCollector) list() []stream.Text {
+func (w *warningCollector) allTexts() []stream.Text {
 	if w.omitted == 0 {
 		return w.texts
 	}

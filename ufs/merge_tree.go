@@ -16,49 +16,49 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// fanIn is the number of sums of one level of the tree that are added to one sum of the next level. Every number
-// passes through at most fanIn-1 additions at a level, 4·15 for 10,000 files, instead of 9,999 in a sequential sum:
-// rounding grows with the depth. It is a constant, so that no bit depends on memory or threads, and up to fanIn
-// files are added one after another. With a fanIn of 8, more sums would wait; with 64, every number would pass
-// through more additions.
+// fanIn is the number of sums of one level of the tree that are added up to one sum of the next level. At each level, a
+// number passes through at most fanIn-1 additions: for 10,000 files at most 4·15 in all, instead of 9,999 in a
+// sequential sum. Rounding errors grow with this number of additions. fanIn is a constant, so that no bit of the result
+// depends on memory or threads. Up to fanIn files are added one after another. With a fanIn of 8, more sums would wait;
+// with 64, a number would pass through more additions.
 const fanIn = 16
 
-// sumTree adds up files as they arrive. Sums of fanIn files wait until there are fanIn of them, and so do sums of
-// sums: for N files log(N)/log(fanIn) sums wait, in memory, or in scratch files if memory does not suffice.
+// sumTree adds up files as they are read. At each level, a sum waits until fanIn sums of the level below were added to
+// it: for N files about log(N)/log(fanIn) sums wait. They are in memory or, if that does not suffice, in scratch files.
 type sumTree struct {
 	merger     *merger
 	reader     *partsReader
 	scratch    *scratch.Space
-	room       int64         // bytes for all states
-	share      int64         // part of room for one state: two always fit
-	used       int64         // part of room taken by present states and those being read
-	waiting    []*partialSum // waiting sums by level; nil if none waits
+	stateRoom  int64         // bytes for all states together
+	stateShare int64         // bytes for one state: stateRoom suffices for at least two
+	usedBytes  int64         // bytes of stateRoom that states in memory and states being read occupy
+	waiting    []*partialSum // the waiting sum of each level; nil if none waits
 	graphSize  int64         // bytes of a graph and of the graphs of its hash shards, without moments
-	shards     int           // as the files record them
-	sampleSize int64         // bound on the bytes of row samples in the end, as far as known
+	shards     int           // number of hash shards that the files record
+	sampleSize int64         // upper bound, as far as known, on the bytes of the row samples in the final sum
 }
 
-// partialSum is the sum of some files, which follow one another.
+// partialSum is the sum of consecutive files.
 type partialSum struct {
-	bundle  *bundle         // nil while it is stored
-	stored  *scratch.Stored // nil while it is in memory
-	bytes   int64           // memory of the bundle
-	files   int
-	parts   int      // sums of the level below
-	name    string   // of the first file
-	present stateSet // states in the bundle
+	bundle    *bundle         // nil while it is stored
+	stored    *scratch.Stored // nil while it is in memory
+	bytes     int64           // memory of the bundle
+	files     int
+	partCount int      // number of sums of the level below that were added up
+	name      string   // display name of the first file
+	present   stateSet // states in the bundle
 }
 
 // stateSet lists the states in a sum.
 type stateSet struct {
 	moments, graph, sketch, weights, sample, rowSample, histograms, rawProfile, ranks, facts bool
-	shards                                                                                   int // kept apart; 0 for none
+	shards                                                                                   int // number of hash shards; 0 for none
 }
 
-func newTree(m *merger) (*sumTree, error) {
-	t := &sumTree{merger: m, room: m.request.Memory - programBytes - m.bookkeeping}
+func newSumTree(m *merger) (*sumTree, error) {
+	t := &sumTree{merger: m, stateRoom: m.request.Memory - programBytes - m.bookkeeping}
 	if m.kind != kindProfile {
-		t.shards, _ = strconv.Atoi(m.header.Options[optionStability]) // reading checks it
+		t.shards, _ = strconv.Atoi(m.header.Options[optionStability]) // reading the files checks this option
 	}
 	if m.kind == kindGraph || m.kind == kindSketchedGraph {
 		var err error
@@ -66,7 +66,7 @@ func newTree(m *merger) (*sumTree, error) {
 			return nil, err
 		}
 	}
-	t.share = max(t.room/statesAtOnce(m.kind), 1)
+	t.stateShare = max(t.stateRoom/statesAtOnce(m.kind), 1)
 	t.sampleSize = m.sampleBytes(nil)
 	t.scratch = scratch.New(scratch.Options{
 		Dir: m.request.TempDir, Limit: m.request.MaxScratch, Ledger: m.request.ledger, Remedy: stream.Textf("free some space, choose another {temp-dir}, or raise {memory-limit}"),
@@ -75,9 +75,9 @@ func newTree(m *merger) (*sumTree, error) {
 	return t, nil
 }
 
-// statesAtOnce is the number of states of a kind that are in memory while two are merged.
+// statesAtOnce returns the number of states that are in memory at once while two files of this kind are merged.
 func statesAtOnce(kind string) int64 {
-	if kind == kindProfile { // merging samples copies rows
+	if kind == kindProfile { // merging two samples copies rows
 		return 3
 	}
 	return 2
@@ -93,13 +93,13 @@ func (t *sumTree) sumAll(ctx context.Context) (*bundle, error) {
 	defer t.reader.close()
 	defer cancel()
 	for _, f := range t.merger.files {
-		next, err := t.reader.next(ctx)
+		next, err := t.reader.nextSum(ctx)
 		if err != nil {
 			return nil, err
 		}
 		t.merger.request.Meter.Rows.Add(f.rows)
 		for level := 0; next != nil; level++ {
-			if next, err = t.addAtLevel(ctx, level, next); err != nil {
+			if next, err = t.addSumAtLevel(ctx, level, next); err != nil {
 				return nil, err
 			}
 		}
@@ -112,42 +112,42 @@ func (t *sumTree) sumAll(ctx context.Context) (*bundle, error) {
 		case whole == nil:
 			whole = s
 		default:
-			if err := t.addInto(ctx, s, whole); err != nil {
+			if err := t.addSum(ctx, s, whole); err != nil {
 				return nil, err
 			}
 			whole = s
 		}
 	}
-	if err := t.load(whole); err != nil {
+	if err := t.loadSum(whole); err != nil {
 		return nil, err
 	}
 	return whole.bundle, nil
 }
 
-// addAtLevel adds a sum of the level below to the one that waits at level, and returns the latter once it is
-// full.
-func (t *sumTree) addAtLevel(ctx context.Context, level int, next *partialSum) (full *partialSum, err error) {
+// addSumAtLevel adds next, a sum of the level below, to the sum that waits at level. If no sum waits there, next itself
+// waits. A sum of fanIn parts no longer waits and is returned; otherwise the result is nil.
+func (t *sumTree) addSumAtLevel(ctx context.Context, level int, next *partialSum) (full *partialSum, err error) {
 	if level == len(t.waiting) {
 		t.waiting = append(t.waiting, nil)
 	}
 	s := t.waiting[level]
 	if s == nil {
-		next.parts = 1
+		next.partCount = 1
 		t.waiting[level] = next
 		return nil, nil
 	}
-	if err := t.addInto(ctx, s, next); err != nil {
+	if err := t.addSum(ctx, s, next); err != nil {
 		return nil, err
 	}
-	if s.parts++; s.parts < fanIn {
+	if s.partCount++; s.partCount < fanIn {
 		return nil, nil
 	}
 	t.waiting[level] = nil
 	return s, nil
 }
 
-// addInto adds next, whose files follow the files of s, to s, and frees next's memory.
-func (t *sumTree) addInto(ctx context.Context, s, next *partialSum) error {
+// addSum adds next to s, and frees the memory of next. The files of next follow the files of s.
+func (t *sumTree) addSum(ctx context.Context, s, next *partialSum) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (t *sumTree) addInto(ctx context.Context, s, next *partialSum) error {
 				return err
 			}
 		}
-		if err := t.load(each); err != nil {
+		if err := t.loadSum(each); err != nil {
 			return err
 		}
 	}
@@ -185,38 +185,39 @@ func (t *sumTree) addInto(ctx context.Context, s, next *partialSum) error {
 	}
 	if s.present.histograms != next.present.histograms {
 		s.present.histograms = false
-		t.merger.warnings.add(stream.Textf("a part was scanned by an earlier version, without histograms, so the whole has none either: scan it again where check is to say how far columns moved"))
+		t.merger.warnings.add(stream.Textf("a part was scanned by an earlier version, without histograms, so the whole has none either: scan it again if check is to show how far columns moved"))
 	}
 	if s.present.shards != next.present.shards {
 		s.present.shards = 0
-		t.merger.warnings.add(stream.Textf("a part was merged by an earlier version, which drops the hash shards, so the whole has none either: merge the parts again where {stability} is wanted"))
+		t.merger.warnings.add(stream.Textf("a part was merged by an earlier version, which drops the hash shards, so the whole has none either: merge the parts again if {stability} is wanted"))
 	}
 	if after, err = s.bundle.mergedBytes(nil, t.merger.request.Threads); err != nil {
 		return err
 	}
-	t.used += after - s.bytes - next.bytes
+	t.usedBytes += after - s.bytes - next.bytes
 	s.bytes, s.files, next.bundle = after, s.files+next.files, nil
 	return nil
 }
 
-// makeRoom frees this many bytes: it stores waiting sums, the highest first, because they wait longest, and
-// then abandons files that were read ahead. It leaves the sums in use.
+// makeRoom frees memory until the given number of bytes fits into stateRoom. It stores waiting sums in scratch files,
+// the highest level first, because sums wait longest there. If that does not suffice, it abandons files that are read
+// in advance. It does not store the sums inUse.
 func (t *sumTree) makeRoom(bytes int64, inUse ...*partialSum) error {
-	for level := len(t.waiting) - 1; t.used+bytes > t.room && level >= 0; level-- {
+	for level := len(t.waiting) - 1; t.usedBytes+bytes > t.stateRoom && level >= 0; level-- {
 		s := t.waiting[level]
 		if s == nil || s.bundle == nil || slices.Contains(inUse, s) {
 			continue
 		}
-		if err := t.store(s); err != nil {
+		if err := t.storeSum(s); err != nil {
 			return err
 		}
 	}
-	for t.used+bytes > t.room && t.reader.abandonLast() {
+	for t.usedBytes+bytes > t.stateRoom && t.reader.abandonLastRead() {
 	}
 	return nil
 }
 
-func (t *sumTree) store(s *partialSum) (err error) {
+func (t *sumTree) storeSum(s *partialSum) (err error) {
 	var states []io.WriterTo
 	for _, state := range s.bundle.storedStates(s.present) {
 		states = append(states, state)
@@ -225,11 +226,11 @@ func (t *sumTree) store(s *partialSum) (err error) {
 		return err
 	}
 	s.bundle = nil
-	t.used -= s.bytes
+	t.usedBytes -= s.bytes
 	return nil
 }
 
-func (t *sumTree) load(s *partialSum) (err error) {
+func (t *sumTree) loadSum(s *partialSum) (err error) {
 	if s.bundle != nil {
 		return nil
 	}
@@ -287,21 +288,21 @@ func (t *sumTree) load(s *partialSum) (err error) {
 	if err := s.stored.Load(states...); err != nil {
 		return err
 	}
-	s.stored.Close() // read for the last time
+	s.stored.Close() // the stored copy is not read again
 	s.bundle, s.stored = e, nil
-	t.used += s.bytes
+	t.usedBytes += s.bytes
 	return nil
 }
 
-// state is a part of a bundle that can be stored.
-type state interface {
+// storableState is a part of a bundle that can be written to a scratch file and read back.
+type storableState interface {
 	io.WriterTo
 	io.ReaderFrom
 }
 
-func (e *bundle) storedStates(has stateSet) (list []state) {
+func (e *bundle) storedStates(has stateSet) (list []storableState) {
 	if has.moments {
-		list = append(list, e.moments) // the profile among them
+		list = append(list, e.moments) // they contain the profile
 	} else {
 		list = append(list, e.profile)
 	}
@@ -338,8 +339,8 @@ func (e *bundle) storedStates(has stateSet) (list []state) {
 	return list
 }
 
-// sideBytes is the memory of a state without its moments and graph, or its sample, which get the rest of its
-// share. Only some files may have histograms, so room is always kept for them.
+// sideBytes returns the memory of the small parts of a state, such as its profile and histograms. The rest of the
+// state's share is for its moments and graph, or for its sample. Histograms are included even if some files lack them.
 func (t *sumTree) sideBytes() int64 {
 	return t.sideBytesWithoutFacts() + hygiene.FactsBytes(len(t.merger.header.Columns), t.merger.header.Options["label"] != "")
 }
@@ -361,10 +362,10 @@ func (t *sumTree) sideBytesWithoutFacts() int64 {
 	return gram.HistogramsBytes(d)
 }
 
-// stateLimit returns the memory for the moments of a sum, or for the moments of each of its hash shards, or for its
-// sample.
+// stateLimit returns the memory limit, in bytes, for the moments of a sum, for the moments of each of its hash shards,
+// or for its sample.
 func (t *sumTree) stateLimit() int64 {
-	room := t.share - t.sideBytes() - t.graphSize
+	room := t.stateShare - t.sideBytes() - t.graphSize
 	if t.shards > 0 {
 		room = gram.ShareOf(room, len(t.merger.header.Columns), t.shards+1)
 	}
@@ -377,8 +378,8 @@ func (t *sumTree) errMergeMemory(err error, extra int64) error {
 		return err
 	}
 	n := statesAtOnce(t.merger.kind)
-	need := max(short.Need, t.sampleSize)                                                 // parts keep less than their sum does
-	if d := len(t.merger.header.Columns); t.shards > 0 && short.Limit <= t.stateLimit() { // the limit of one shard's moments
+	need := max(short.Need, t.sampleSize)                                                 // the sum may have a larger sample
+	if d := len(t.merger.header.Columns); t.shards > 0 && short.Limit <= t.stateLimit() { // Limit is for one hash shard
 		need = gram.WholeOf(need, d, t.shards+1)
 	}
 	return &stream.MemoryError{

@@ -7,11 +7,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// packedSource yields the rows drawn from a source in full blocks: the blocks of the source contain few drawn rows
-// if the sample is small.
+// packedSource yields the rows that a sample draws from a source, packed into full blocks. In the blocks of the source
+// itself only a few rows are drawn if the sample is small.
 type packedSource struct {
 	source stream.Source
-	rows   int64 // drawn
+	rows   int64 // number of drawn rows
 }
 
 func (p *packedSource) Columns() []stream.Column { return p.source.Columns() }
@@ -26,7 +26,7 @@ func (p *packedSource) blockBytes() int64 {
 	return 8 * int64(p.blockRows()) * int64(len(p.Columns())+1)
 }
 
-// Chunks implements stream.Source, for all rows.
+// Chunks implements stream.Source. The range r must be that of all rows.
 func (p *packedSource) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		h, d := p.blockRows(), len(p.Columns())
@@ -60,7 +60,7 @@ func (p *packedSource) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*st
 	}
 }
 
-// copyRows appends n rows of c to out, which is dense.
+// copyRows appends n rows of c, beginning with row at, to out. The chunk c may be sparse; out is dense.
 func (p *packedSource) copyRows(out, c *stream.Chunk, at, n int) {
 	filled := len(out.Positions)
 	for i := range n {

@@ -11,13 +11,13 @@ import (
 
 // Paths is the result of Path. Either Curve or Grid is set.
 type Paths struct {
-	Curve *stream.Curve // of the error over k
-	Grid  *stream.Grid  // of settings
+	Curve *stream.Curve // the error for each number of features k
+	Grid  *stream.Grid  // the selection for each setting of the method
 }
 
-// Path solves many settings after gathering once. A method whose options have several values solves every setting
-// of their grid. A method whose selections are nested gives the error over k. It has the errors of Select; Paths
-// also accompany a *stream.UnconvergedError.
+// Path solves many settings after gathering statistics once. For a method whose options have several values, it solves
+// every combination of these values. For a method whose selections are nested, it returns the error for each k. Its
+// errors are the errors of Select; a *stream.UnconvergedError comes with Paths.
 func Path(ctx context.Context, q Request) (*Paths, error) {
 	r, err := q.newSelectionRun(ctx)
 	if err != nil {
@@ -26,7 +26,7 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 	varied, ok := r.Solver.(method.Varied)
 	switch {
 	case q.Stability != 0:
-		return nil, stream.Usagef("{stability} is of one selection; path shows many, so leave it out")
+		return nil, stream.Usagef("{stability} measures one selection; path shows many, so leave it out")
 	case ok && q.MinGain > 0:
 		return nil, stream.Usagef("path: {min-gain} is for one selection, and method %s shows a grid of them; use {k}", r.Name)
 	case ok:
@@ -52,7 +52,8 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 	return nil, stream.Usagef("path: method %s has no curve over k and no weights to vary; %s have", r.Name, list)
 }
 
-// HasCurve reports whether the path of a request is a curve over k rather than a grid.
+// HasCurve reports whether Path returns a curve over k for the request, not a grid. The result is false for a request
+// that Path refuses.
 func HasCurve(ctx context.Context, q Request) bool {
 	r, err := q.newSelectionRun(ctx)
 	if err != nil {

@@ -34,7 +34,7 @@ func (r *run) solveGrid(ctx context.Context, varied method.Varied) (*Paths, erro
 		if err == nil {
 			s.K = t.K
 			e.passes += found.Passes
-			err = t.writeUpGrid(found, out)
+			err = t.reportGrid(found, out)
 		}
 		return errors.Join(err, t.close(s))
 	})
@@ -46,9 +46,9 @@ func (r *run) solveGrid(ctx context.Context, varied method.Varied) (*Paths, erro
 	return &Paths{Grid: out}, err
 }
 
-// writeUpGrid puts the settings into out. The error is a *stream.UnconvergedError for the first setting whose
-// iteration did not converge as required.
-func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
+// reportGrid puts the settings that were found, with their selected features, into out. The error is a
+// *stream.UnconvergedError if an objective rose, or if an iteration did not converge although this is required.
+func (t *trial) reportGrid(found *method.Grid, out *stream.Grid) error {
 	s := t.selection
 	for option, value := range found.Used {
 		s.Options[option] = value
@@ -63,7 +63,7 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 	}
 	agreement := t.compareSettings(found, chosen, out)
 	if len(chosen) > 0 {
-		t.noteEstimate(pickedFeatures(chosen[max(out.Recommended, 0)]), false)
+		t.describeEstimate(pickedFeatures(chosen[max(out.Recommended, 0)]), false)
 	}
 	var first error
 	most, short := 0, 0
@@ -86,7 +86,7 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 		}
 		var selected []stream.Selected
 		for rank, p := range chosen[i] {
-			f := t.newSelected(rank+1, p)
+			f := t.newSelectedFeature(rank+1, p)
 			selected, setting.Selected = append(selected, f), append(setting.Selected, f.Name)
 			if f.Members != nil {
 				if out.Members == nil {
@@ -103,13 +103,13 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 		at := set.Name.Spell(t.Spelling)
 		switch {
 		case r.Rose != nil:
-			t.warn("the objective rose at %s, which it must not: do not trust that setting", at)
+			t.warn("the objective rose at %s, although it must fall: do not trust that setting", at)
 			first = &stream.UnconvergedError{What: "the objective rose at " + at}
 		case t.RequireConverged && r.Unsettled && first == nil:
 			first = &stream.UnconvergedError{What: "not converged at " + at}
 		}
 	}
-	if t.AutoK { // K counts features until groups are chosen
+	if t.AutoK { // t.K counted features, because groups were not chosen yet
 		s.K = most
 	}
 	if short > 0 {
@@ -118,9 +118,9 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 	return first
 }
 
-// compareSettings recommends a setting, and returns each setting's agreement with its neighbours on the chosen
-// features, or on the chosen groups if there are groups. A budget may give one setting more of them than
-// another.
+// compareSettings recommends a setting in out. It returns the agreement of each setting with its neighbours in the
+// grid: of the chosen features, or of the chosen groups if there are groups. Under a budget, the settings may
+// choose different numbers of features or groups.
 func (t *trial) compareSettings(found *method.Grid, chosen [][]pick, out *stream.Grid) []float64 {
 	g := &agree.Grid{Width: found.Width, K: []int{t.K}}
 	for i, set := range found.Settings {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// peakMemory is the process's peak resident memory in bytes, or 0 if the kernel does not report it. VmHWM
-// counts the same as a memory limit: resident pages of any kind.
+// peakMemory returns the peak resident memory of the process in bytes, or 0 if the kernel does not report it. VmHWM
+// counts resident pages of any kind, as a memory limit does.
 func peakMemory() int64 {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {

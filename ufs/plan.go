@@ -15,41 +15,41 @@ import (
 type Forecast struct {
 	Method   string `json:"method"`
 	Why      string `json:"why,omitempty"`   // the reason for this method, if the request names none
-	K        int    `json:"k"`               // at most
-	AutoK    bool   `json:"k_auto"`          // the data will settle the number of features, up to K
-	WhyK     string `json:"why_k,omitempty"` // as in Selection
+	K        int    `json:"k"`               // the largest number of features to select
+	AutoK    bool   `json:"k_auto"`          // the data will determine the number of features, up to K
+	WhyK     string `json:"why_k,omitempty"` // why K is the default; see Selection.WhyK
 	Scale    string `json:"scale"`
-	Features int    `json:"features"` // before constant columns are left out
-	// Candidates is the number of groups and ungrouped features that can be chosen, which K counts; 0 if only K
-	// constrains the choice of features.
+	Features int    `json:"features"` // including constant columns
+	// Candidates is the number of groups and ungrouped features that can be chosen, which K counts. It is 0 if nothing
+	// but K constrains the choice of features.
 	Candidates int      `json:"candidates,omitempty"`
-	Rows       int64    `json:"rows"` // -1 unknown
+	Rows       int64    `json:"rows"` // -1 if unknown
 	Files      int      `json:"files"`
 	Passes     Passes   `json:"passes"`
-	Bytes      int64    `json:"bytes"` // of the input; a pass reads only the columns it needs
+	Bytes      int64    `json:"bytes"` // of the input; a pass reads only the columns that it needs
 	Memory     Budget   `json:"memory"`
 	Scratch    int64    `json:"scratch_bytes"`
 	Warnings   []string `json:"warnings"`
-	// OnRows means that the method iterates over rows, which are in scratch files if they do not fit into
-	// memory; other methods make more passes then.
+	// OnRows means that the method iterates over rows. For such a method, rows that do not fit into memory are kept in
+	// scratch files. For all other methods, the input is read again.
 	OnRows bool `json:"-"`
-	// Machines is the result of OnMachines; nil before it is called.
+	// Machines is the result of OnMachines, or nil before OnMachines is called.
 	Machines *MachinesForecast `json:"machines,omitempty"`
 
 	job scalemodel.Job
 }
 
-// scaleOfSample represents a scale that a sample of the rows will determine.
+// scaleOfSample is the value of Forecast.Scale if a sample of the rows will determine the scale.
 const scaleOfSample = "auto"
 
-// Passes is the range of the number of passes over the input, and the reason for it.
+// Passes is the least and the largest number of passes over the input, and the reason for them.
 type Passes struct {
 	Least int    `json:"least"`
 	Most  int    `json:"most"`
 	Why   string `json:"why"`
 }
 
-// Plan describes the steps and cost of Select. It reads footers only. Its errors are the errors that Select would
+// Plan describes the steps and cost of Select, and reads nothing but footers. It returns the errors that Select would
 // return before it reads more than footers.
 func Plan(ctx context.Context, q Request) (*Forecast, error) {
 	r, err := q.newSelectionRun(ctx)
@@ -98,7 +98,7 @@ func (r *run) forecastRun(ctx context.Context) (*Forecast, error) {
 	if r.From != method.FromRows && r.gatherPasses(ds, b).Least > 1 {
 		b = b.withKept(ds, 0)
 	}
-	if rowsBytes, least := ds.RowsMemory(); rowsBytes > 0 { // before all passes
+	if rowsBytes, least := ds.RowsMemory(); rowsBytes > 0 { // memory that opening used to convert files of rows
 		b.Peak, b.Smallest = max(b.Peak, b.Program+rowsBytes), max(b.Smallest, b.Program+least)
 		b.InMemory = max(b.InMemory, b.Smallest)
 	}
@@ -140,18 +140,18 @@ func (r *run) expectedPasses(ds *chunkio.Dataset, b Budget) method.Passes {
 	return p
 }
 
-// gatherPasses returns the range of the number of times that gathering reads the input. The number may depend on
-// missing values that are found only while reading.
+// gatherPasses returns the least and the largest number of times that gathering reads the input. The number may depend
+// on missing values that are found only while reading.
 func (r *run) gatherPasses(ds *chunkio.Dataset, b Budget) method.Passes {
 	keepsMissing := r.missingPolicy() == stream.MissingKeep
 	if r.scale == gram.ScaleRank {
 		return r.rankPasses(ds)
 	}
 	if r.excludesSuspects() && b.Factor == 0 && r.From == method.FromGraph {
-		return method.Passes{Least: 3, Most: 3, Why: stream.Textf("a profile that finds what to leave out, one that draws the anchors, then the statistics")}
+		return method.Passes{Least: 3, Most: 3, Why: stream.Textf("a profile that finds the columns to leave out, one that draws the anchors, then the statistics")}
 	}
 	if r.excludesSuspects() && (r.From == method.FromGraph || r.From == method.FromRows) {
-		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile that finds what to leave out, then the statistics")}
+		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile that finds the columns to leave out, then the statistics")}
 	}
 	switch graph := r.From == method.FromGraph && b.Factor == 0; {
 	case graph && (keepsMissing || r.Sparse != ""):
@@ -163,7 +163,7 @@ func (r *run) gatherPasses(ds *chunkio.Dataset, b Budget) method.Passes {
 	case !ds.Replayable() || r.Sparse != "" || r.Takes.Cells:
 		return method.Passes{Least: 1, Most: 1, Why: stream.Textf("one pass")}
 	case keepsMissing:
-		return method.Passes{Least: 1, Most: 1, Why: stream.Textf("one pass; the statistics fill what is missing")}
+		return method.Passes{Least: 1, Most: 1, Why: stream.Textf("one pass; the statistics fill missing values")}
 	case promisesMissing(ds):
 		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile of the columns, because values are missing, then the statistics")}
 	}

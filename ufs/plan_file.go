@@ -21,23 +21,23 @@ type Planned struct {
 	Path     string `json:"path"`
 	ID       string `json:"id"`
 	Files    int    `json:"files"`
-	Groups   int    `json:"row_groups"` // no shard can be smaller than a row group
+	Groups   int    `json:"row_groups"` // number of row groups; a shard consists of whole row groups
 	Rows     int64  `json:"rows"`
 	Bytes    int64  `json:"bytes"`  // of the files
-	Weight   int64  `json:"weight"` // bytes of the row groups to read, divided equally among shards
+	Weight   int64  `json:"weight"` // bytes of the row groups to read, which shards share equally
 	Features int    `json:"features"`
-	// Profile is the reason for a first round of profiles; empty if one round of Scan suffices.
+	// Profile is the reason why a first round of profiles is needed. It is empty if one round of Scan suffices.
 	Profile string `json:"profile,omitempty"`
-	// KeepRows is set for a method that iterates over rows: the round of profiles is the only one, and keeps
-	// this many rows (ScanRequest.KeepRows), from which Select draws.
+	// KeepRows is set for a method that iterates over rows. Such a method needs only the round of profiles. The profiles
+	// keep this many rows (ScanRequest.KeepRows), from which Select draws.
 	KeepRows int      `json:"keep_rows,omitempty"`
-	Smallest int64    `json:"smallest_bytes"` // memory limit for scanning a shard
+	Smallest int64    `json:"smallest_bytes"` // the smallest memory limit for scanning a shard
 	Warnings []string `json:"warnings"`
 }
 
-// WritePlan freezes in the plan file q.Output the work of a Scan: files with their sizes and versions, row
-// groups, columns, and the options that shape statistics. It reads footers only. Many machines then Scan their
-// shards of it, each on its own.
+// WritePlan writes the plan file q.Output, which fixes the work of a Scan: files with their sizes and versions, row
+// groups, columns, and the options that shape statistics. It reads only footers. Many machines can then Scan the shards
+// of the plan independently.
 func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	if err := q.refuseExclusion("plan"); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 		return nil, err
 	}
 	if r.From == method.FromGraph && r.Missing == missingDropRow && r.Sparse == "" && promisesMissing(ds) {
-		return nil, stream.Usagef("method %s by shards cannot drop rows: the footers tell of missing values, and its anchors are drawn before all shards together know which columns these make useless; %v", r.Name, oneRoundRemedy())
+		return nil, stream.Usagef("method %s by shards cannot drop rows: the footers show missing values, and its anchors are drawn before all shards together know which columns these make useless; %v", r.Name, oneRoundRemedy())
 	}
 	b, err := r.planShard(ds)
 	if err != nil {
@@ -97,7 +97,7 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 		return nil, err
 	}
 	noteFilled(r, listPromisedMissing(r, ds))
-	_, least := ds.RowsMemory() // before all passes, of each shard
+	_, least := ds.RowsMemory() // memory for converting files of rows when a shard is opened
 	b.Smallest = max(b.Smallest, b.Program+least)
 	var keep int
 	if r.From == method.FromRows {
@@ -116,7 +116,8 @@ func (r *run) rowsToKeep(ds *chunkio.Dataset) int {
 	return int(min(cmp.Or(r.Sample, ds.Rows()), rowsample.MostRows))
 }
 
-// planShard plans the scan of a shard. It returns the plan of the round that needs the most memory.
+// planShard plans the scan of one shard. For a graph method it returns the plan of the second round, with a memory
+// limit that suffices for both rounds.
 func (r *run) planShard(ds *chunkio.Dataset) (Budget, error) {
 	shardRun := *r
 	switch r.From {
@@ -152,8 +153,8 @@ func (r *run) profileReason(ds *chunkio.Dataset) stream.Text {
 	return stream.Text{}
 }
 
-// missingWarnings warns about columns that have some missing values by the footers: if the policy refuses
-// these, only the last round would report it.
+// missingWarnings warns about columns that have missing values by the footers, if the missing policy refuses missing
+// values. Without the warning only the last round of scans would report these columns.
 func (r *run) missingWarnings(ds *chunkio.Dataset) []stream.Text {
 	if r.missingPolicy() != stream.MissingError || r.From == method.FromRows {
 		return nil
@@ -185,8 +186,8 @@ func (r *run) planOptions() map[string]string {
 	return options
 }
 
-// rootedPath returns an option's text in a form that has the same meaning on every machine: names of files become
-// absolute paths.
+// rootedPath returns the text of an option in a form that has the same meaning on every machine: names of files become
+// absolute.
 func rootedPath(option, text string) string {
 	if !namesFile(option, text) {
 		return text
@@ -202,7 +203,7 @@ func (r *run) applyPlan(ctx context.Context) error {
 	q := &r.Request
 	switch {
 	case len(q.Inputs) > 0:
-		return stream.Usagef("{plan} %s names what is read; leave INPUT out", place.DisplayName(q.Plan))
+		return stream.Usagef("{plan} %s names the files to read; leave INPUT out", place.DisplayName(q.Plan))
 	case q.Stats != "":
 		return stream.Usagef("give {plan} or {stats}, not both")
 	case q.SkipBad:
@@ -217,7 +218,7 @@ func (r *run) applyPlan(ctx context.Context) error {
 	for option, text := range h.Options {
 		settings[option] = text
 	}
-	if h.Method == "" { // made by another program, which knows files only
+	if h.Method == "" { // made by another program, which plans only files
 		q.Where = cmp.Or(q.Where, h.Options["where"])
 		return nil
 	}
@@ -237,8 +238,8 @@ func (r *run) applyPlan(ctx context.Context) error {
 	return nil
 }
 
-// checkPlannedTexts refuses options for reading text that differ from a plan with footers, which depend on
-// them.
+// checkPlannedTexts refuses options for reading text that differ from the options of the plan. It is for plans with
+// footers, which depend on these options.
 func checkPlannedTexts(r *run, planned map[string]string) error {
 	requested := map[string]string{}
 	(&Request{Texts: r.Texts}).addColumnShape(requested)
@@ -250,7 +251,8 @@ func checkPlannedTexts(r *run, planned map[string]string) error {
 	return nil
 }
 
-// fillFromPlan copies from p the options that q does not set. Scale and options of a method go with the method.
+// fillFromPlan copies from p the options that q leaves open. It copies the scale and the options of a method only if q
+// does not name another method.
 func (q *Request) fillFromPlan(p Request) {
 	q.Label = cmp.Or(q.Label, p.Label)
 	q.Weight = cmp.Or(q.Weight, p.Weight)

@@ -1,7 +1,7 @@
 package ufs
 
-// trackProgress calls makeStep for the step p, and reports its progress until makeStep returns. If it makes several
-// passes, or has other progress to show, it calls next.
+// trackProgress calls makeStep, which makes one step of the run, and reports the beginning (p) and the end of the step.
+// If the step has several passes or other progress to show, makeStep calls next.
 func (q *Request) trackProgress(p Progress, makeStep func(next func(Progress)) error) error {
 	if q.Progress == nil {
 		return makeStep(func(Progress) {})
@@ -17,7 +17,7 @@ func (q *Request) trackProgress(p Progress, makeStep func(next func(Progress)) e
 	return err
 }
 
-func (r *run) showReading(name string) (ended func(error)) {
+func (r *run) reportReading(name string) (ended func(error)) {
 	if r.Progress == nil {
 		return func(error) {}
 	}

@@ -14,20 +14,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scale rank gathers as follows. A pass over the whole input counts the values of each column in fine histograms,
-// together with a profile; every later pass reads the rows mapped to normal scores, so that moments, anchors,
-// graphs and methods over rows do not depend on the scale. Shards need a round for it: all of them are profiled
-// first.
+// Under scale rank, a first pass over the whole input makes a profile, and counts the values of each column in fine
+// histograms. Every later pass reads the rows mapped to normal scores, so that moments, anchors, graphs and methods
+// over rows do not depend on the scale. Shards therefore need two rounds: all of them are profiled first.
 
 const (
 	scaleRank = "rank"
-	// optionRanks identifies the ranks that scores were made with: statistics of scores with other ranks do not
-	// add up.
+	// optionRanks identifies the ranks that scores were made from: statistics of scores from other ranks do not add up.
 	optionRanks = "ranks"
 )
 
-// rankColumns makes the pass that counts ranks, or takes the ranks from the profile of all shards, and settles
-// how later passes read.
+// rankColumns makes the pass that counts ranks, or gets the ranks from the profile of all shards. From the ranks it
+// computes the scores that later passes read.
 func (p *pass) rankColumns(ctx context.Context, ds *chunkio.Dataset) error {
 	var err error
 	p.opt.Missing = p.gatherer.missingPolicy()
@@ -60,7 +58,7 @@ func (p *pass) countRanks(ctx context.Context, ds *chunkio.Dataset) error {
 	adders := []stream.Adder{p.rawProfile, p.ranks, p.facts}
 	body := []chunkio.Section{{Name: valuesSection, Body: p.rawProfile}, {Name: ranksSection, Body: p.ranks}, {Name: factsSection, Body: p.facts}}
 	if p.gatherer.gatherKind == method.FromGraph {
-		p.sample = p.gatherer.newAnchorSampler(p.gatherer.expectedAnchors(ds.Rows()), d, p.plan, noBound)
+		p.sample = p.gatherer.newAnchorSampler(p.gatherer.expectedAnchors(ds.Rows()), d, p.plan, noHashBound)
 		adders, body = append(adders, p.sample), append(body, chunkio.Section{Name: sampleSection, Body: p.sample})
 	}
 	p.gatherer.expectPasses(2, p.plan)
@@ -87,8 +85,9 @@ func (p *pass) ranksFromProfile(ds *chunkio.Dataset) (err error) {
 	return nil
 }
 
-// drawScoredRows replaces the drawing pass after ranks were counted or profiled by a scan: it maps the rows for
-// anchors to scores, and computes the profile of the scores from their table.
+// drawScoredRows returns the data for drawing anchors without a pass, because counting the ranks, or the scan of a
+// profile, has already drawn the rows. It maps these rows to scores, and computes the profile of the scores from the
+// table of scores.
 func (p *pass) drawScoredRows(ds *chunkio.Dataset) (d *anchorData, err error) {
 	if p.gatherer.wholeProfile != nil {
 		if d, err = p.anchorDataFromProfile(ds); err != nil {
@@ -115,7 +114,7 @@ func (p *pass) readableRows(ds *chunkio.Dataset) rowInput {
 	return scoredRows{ds, p.scores, p.gatherer.missingFill()}
 }
 
-// scoredRows are rows mapped to scores.
+// scoredRows yields rows whose values are mapped to normal scores.
 type scoredRows struct {
 	rowInput
 	scores *gram.Scores
@@ -141,13 +140,13 @@ func (s scoredRows) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*strea
 	}
 }
 
-// rankBytes returns the memory of ranks: their histograms, and the scores with a chunk of them.
+// rankBytes returns the memory for ranks: their histograms, the table of scores, and a chunk of scored rows.
 func (r *run) rankBytes(ds stream.Source, d int) int64 {
 	if r.scale != gram.ScaleRank {
 		return 0
 	}
 	rows := ds.Rows()
-	if r.wholeProfile != nil { // then ds may be only a part
+	if r.wholeProfile != nil { // ds may then be only a shard
 		rows = r.wholeProfile.profile.Seen
 	}
 	return gram.RankHistogramsBytes(d, rows, r.Threads) + gram.ScoresBytes(d, rows)
@@ -177,8 +176,8 @@ func (r *run) readProfileRanks(file *chunkio.StatsReader) error {
 	return nil
 }
 
-// isRanked reports whether the statistics were made from scores. A profile is made from the values themselves, and
-// has the ranks in an extra section.
+// isRanked reports whether the statistics were made from normal scores. A profile is made from the values themselves,
+// and has the ranks in an extra section.
 func (e *bundle) isRanked() bool {
 	return e.kind != kindProfile && e.options["scale"] == scaleRank
 }
@@ -198,8 +197,8 @@ func (r *run) settleRank(e *bundle) error {
 	return nil
 }
 
-// addRanks merges the ranks. Statistics of scores have no ranks: every part has the raw profile of all rows
-// that were ranked, as its options record.
+// addRanks merges the histograms of ranks, which only profiles have. Statistics of scores need no merging here: equal
+// options (optionRanks) mean that the scores of e and o come from the same ranks, and that rawProfile is the same.
 func (e *bundle) addRanks(o *bundle) error {
 	if (e.ranks == nil) != (o.ranks == nil) || (e.rawProfile == nil) != (o.rawProfile == nil) {
 		return stream.Usagef("only one of them was scanned with {scale} rank")

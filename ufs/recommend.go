@@ -13,12 +13,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// If a request names no method, the recommended one selects, or methods.Fallback if the recommended one cannot:
-// because of the request, of the plan of the memory, of an error on the way, or in the end because the graph of
-// the rows turns out to have no structure.
+// If a request names no method, the recommended method selects. methods.Fallback selects if the recommended method
+// cannot: because of the request, because memory does not suffice, because of an error while gathering, or because the
+// graph of the rows turns out to have no structure.
 
-// newSelectionRun settles a request that selects. If the request leaves the method open and nothing in it rules
-// out the recommended one, the run is of the recommended method, with its replacement in r.fallback.
+// newSelectionRun returns the run of a request that selects. If the request leaves the method open, and nothing in it
+// rules out the recommended method, the run uses that method, and r.fallback is the run that may replace it.
 func (q Request) newSelectionRun(ctx context.Context) (*run, error) {
 	q.keepStdin()
 	if q.Method != "" {
@@ -31,7 +31,7 @@ func (q Request) newSelectionRun(ctx context.Context) (*run, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case r.planHeader.Method == methods.Recommended: // plans that name no method record this one
+		case r.planHeader.Method == methods.Recommended: // recorded by plans that name no method
 			return addFallback(ctx, r, plain)
 		case r.planHeader.Method != "":
 			r.methodReason = stream.Textf("the one of the plan file")
@@ -49,7 +49,7 @@ func (q Request) newSelectionRun(ctx context.Context) (*run, error) {
 		r, err := plain.newRun(ctx)
 		if err == nil {
 			r.methodReason = why
-		} else if why.String() == "" { // an option of neither method
+		} else if why.String() == "" { // the request has an option that neither method has
 			err = stream.Usagef("%w; name the {method} that it is for", err)
 		}
 		return r, err
@@ -77,8 +77,8 @@ func addFallback(ctx context.Context, r *run, plain Request) (*run, error) {
 	return r, err
 }
 
-// newGatheringRun settles a request that gathers statistics. If the request names no method and nothing in it
-// rules out the recommended one, they are for that method, and the fallback can select from them too.
+// newGatheringRun returns the run of a request that gathers statistics. If the request names no method, and nothing in
+// it rules out the recommended method, the statistics are for that method; the fallback can select from them too.
 func newGatheringRun(ctx context.Context, q Request) (*run, error) {
 	q.keepStdin()
 	if q.Method != "" || q.Plan != "" {
@@ -96,8 +96,8 @@ func newGatheringRun(ctx context.Context, q Request) (*run, error) {
 	return q.newRun(ctx)
 }
 
-// recommendedSpecs finds the recommended method, nil if it is not in list, and the fallback; an empty list
-// means all methods.
+// recommendedSpecs finds the recommended method and the fallback in list; an empty list means all methods. best is nil
+// if list does not contain the recommended method.
 func recommendedSpecs(list []method.Spec) (best *method.Spec, plain method.Spec, err error) {
 	if len(list) == 0 {
 		list = methods.All()
@@ -124,11 +124,11 @@ func (q *Request) fallbackReason(best, plain method.Spec) (why stream.Text, rule
 	}
 	switch {
 	case q.Sketch != "" || q.Reads > 0:
-		return because("of what a {sketch} estimates another pass makes its scores exact")
+		return because("another pass makes the scores that a {sketch} estimates exact")
 	case q.Weight != "" && !best.Takes.Weight:
 		return because("{weight} is not for method %s", best.Name)
 	case q.MinGain != 0 && !best.Takes.MinGain:
-		return because("{min-gain} goes by what features explain, and method %s does not choose by that", best.Name)
+		return because("{min-gain} counts the share that features explain, and method %s does not choose by it", best.Name)
 	case q.bindingOption(best.Takes) != "":
 		return because("{"+q.bindingOption(best.Takes)+"} is not for method %s, which has no score of every feature", best.Name)
 	case q.Variance != 0 && !best.Takes.Variance:
@@ -137,8 +137,8 @@ func (q *Request) fallbackReason(best, plain method.Spec) (why stream.Text, rule
 	return stream.Text{}, false
 }
 
-// canFallBack reports whether an error means that the method cannot be served but another one may be. Bad data are
-// bad for all methods, and a request with options of this method needs this method.
+// canFallBack reports whether the fallback may succeed after the error of this method. It cannot for bad data, which
+// are bad for all methods, or for a request with options that only this method has.
 func (r *run) canFallBack(err error) bool {
 	for option := range r.original.Options {
 		if r.fallback.Declare().Options.Find(option) == nil {
@@ -155,8 +155,8 @@ func (r *run) fallbackRun(why error) *run {
 	return p
 }
 
-// gatherForSelection gathers for the method that then selects: the run's own, or the fallback. A statistics
-// file is opened only once.
+// gatherForSelection gathers statistics for the method of the run or, if that fails, for the fallback. The gatherer
+// that it returns belongs to the method that will select. A statistics file is opened only once for both.
 func (r *run) gatherForSelection(ctx context.Context) (*gatherer, *bundle, error) {
 	obtain := func(g *gatherer) (*bundle, error) { return g.obtainStatistics(ctx) }
 	if r.Stats != "" && r.fallback != nil {
@@ -169,10 +169,10 @@ func (r *run) gatherForSelection(ctx context.Context) (*gatherer, *bundle, error
 	}
 	g := newGatherer(r)
 	e, err := obtain(g) // a stream that can be read only once is consumed after this
-	if err == nil || r.fallback == nil || !r.canFallBack(err) || r.isPassingStream() {
+	if err == nil || r.fallback == nil || !r.canFallBack(err) || r.isSinglePassStream() {
 		return g, e, err
 	}
-	if err := g.states.RemoveStates(); err != nil { // they are of no use to the other method
+	if err := g.states.RemoveStates(); err != nil { // the states of one method are of no use to the other
 		return nil, nil, err
 	}
 	passes := g.passes
@@ -186,9 +186,9 @@ func newGatherer(r *run) *gatherer {
 	return &gatherer{run: r, gatherKind: r.From, plan: r.planSelection, takesSample: r.Takes.Sample}
 }
 
-// decideBySurvey surveys the sample of rows, if the method takes one, and settles by it the scale, if the
-// request leaves it open, and the method: without clusters beyond the effect of the covariances, the fallback
-// selects from the same statistics, whose moments allow any scale.
+// decideBySurvey surveys the sample of rows, if the method uses one. The survey determines the scale, if the request
+// leaves it open, and the method. If the sample has no more clusters than the covariances explain, the fallback selects
+// from the same statistics, because their moments allow any scale.
 func decideBySurvey(ctx context.Context, g *gatherer, e *bundle) (err error) {
 	if !g.Takes.Sample {
 		return nil
@@ -225,8 +225,8 @@ func isScaleOpen(r *run) bool {
 	return r.Takes.Sample && r.original.Scale == "" && r.scale != gram.ScaleRank && (r.planHeader == nil || r.planHeader.Options["scale"] == "")
 }
 
-// surveyedRows returns the number of rows that the request surveys. Statistics may keep more rows; then the survey
-// uses the first of them, because a smaller sample is the beginning of a larger one.
+// surveyedRows returns the number of rows that the survey uses. If statistics keep more rows than the request surveys,
+// the survey uses the first of them, because a smaller sample is the beginning of a larger one.
 func surveyedRows(r *run, drawn anchor.Drawn) int {
 	if r.GraphRows > 0 {
 		return min(r.GraphRows, drawn.Len())
@@ -234,8 +234,8 @@ func surveyedRows(r *run, drawn anchor.Drawn) int {
 	return drawn.Len()
 }
 
-// surveySample surveys the sample of rows in e, in the given scale or, if it is "", in the one that fits the
-// columns.
+// surveySample surveys the sample of rows in e under the given scale. If scale is "", the survey chooses the scale that
+// fits the columns.
 func surveySample(ctx context.Context, g *gatherer, e *bundle, scale string) (*survey.Survey, error) {
 	std, err := gram.NewStandardizer(e.profile, e.columns, gram.ScaleStandard, g.missingFill())
 	if err != nil {
@@ -280,7 +280,7 @@ func surveySample(ctx context.Context, g *gatherer, e *bundle, scale string) (*s
 	if e.moments == nil && e.factor == nil {
 		e.thinColumns = s.ThinColumnsOf(t)
 	}
-	// By gathered column, as a column that is constant in a half-sample is no feature of it.
+	// The shares are indexed by gathered column, because a half-sample may lack columns that are constant in it.
 	shares := make([]float64, len(e.columns))
 	for k, j := range std.Columns {
 		shares[j] = s.Shares[k]

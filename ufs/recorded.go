@@ -18,15 +18,15 @@ import (
 )
 
 // RecordedRequest returns the request that a selection records: the options that affect the result, without inputs,
-// limits and outputs. list holds the methods to choose from, nil meaning methods.All(). Other records of the
-// selection are ignored; the number of features selected replaces a share that was to be explained.
+// limits and outputs. list holds the methods to choose from; nil means methods.All(). K is the number of selected
+// features, even if the selection was to explain a given share. Other records of the selection are ignored.
 func RecordedRequest(s *stream.Selection, list []method.Spec) (Request, error) {
 	if s == nil {
 		return Request{}, stream.Usagef("no selection given")
 	}
 	q, err := requestFromRecord(s.Method, s.Options, list)
-	q.K, q.Seed, q.Stability = len(s.Selected), s.Seed, 0 // Stability shapes no answer
-	q.Sketch, q.Reads = "", 0                             // a judge of the selection has the matrix itself
+	q.K, q.Seed, q.Stability = len(s.Selected), s.Seed, 0 // Stability does not change the selection
+	q.Sketch, q.Reads = "", 0                             // the selection is judged by the exact Gram matrix
 	return q, err
 }
 
@@ -53,11 +53,11 @@ func requestFromRecord(name string, settings method.Settings, list []method.Spec
 		case "keep":
 			q.Keep, err = splitNames(text)
 		case "groups":
-			q.Groups, err = text, checkInline(option, text)
+			q.Groups, err = text, refuseFileName(option, text)
 		case "group-most":
 			_, err = fmt.Sscan(text, &q.GroupMost)
 		case "costs":
-			q.Costs, err = text, checkInline(option, text)
+			q.Costs, err = text, refuseFileName(option, text)
 		case "budget":
 			_, err = fmt.Sscan(text, &q.Budget)
 		case "forbid":
@@ -112,16 +112,16 @@ func requestFromRecord(name string, settings method.Settings, list []method.Spec
 // memory.
 const maxOptionBytes = 16 << 20
 
-// isKindOf reports whether the text of an option is one of the kinds, or begins with one that ends with a
-// colon.
+// isKindOf reports whether the text of an option equals one of the kinds, or begins with one that ends with a colon.
 func isKindOf(text string, kinds ...string) bool {
 	return slices.ContainsFunc(kinds, func(kind string) bool {
 		return text == kind || strings.HasSuffix(kind, ":") && strings.HasPrefix(text, kind)
 	})
 }
 
-// namesFile reports whether the text of an option is the name of a file: for groups and costs if it is neither
-// JSON nor of a kind, for anchors always, for a tree if it is of no kind, whatever its ending.
+// namesFile reports whether the text of an option names a file. Text for groups names a file if it is neither JSON nor
+// of a kind such as prefix:. Text for costs names a file if it is not JSON, and text for a tree if it is of no kind,
+// whatever its ending. Text for anchors always names a file.
 func namesFile(option, text string) bool {
 	switch option {
 	case "groups", "costs":
@@ -129,16 +129,16 @@ func namesFile(option, text string) bool {
 	case "anchors-file":
 		return text != ""
 	case "tree":
-		return text != "" && !isKindOf(text, groupsPrefix, "image", "correlation") // its prefix: is the same
+		return text != "" && !isKindOf(text, groupsPrefix, "image", "correlation") // trees use prefix: too
 	}
 	return false
 }
 
-// checkInline refuses a recorded option that names a file: a record holds groups and costs themselves, so a
+// refuseFileName refuses a recorded option that names a file. A record contains the groups and costs themselves, so a
 // file name in their place is an attempt to have that file opened.
-func checkInline(option, text string) error {
+func refuseFileName(option, text string) error {
 	if namesFile(option, text) {
-		return stream.Errorf("it names the file %s in place of what that holds, and is not read", place.DisplayName(text))
+		return stream.Errorf("it names the file %s instead of its contents, and is not read", place.DisplayName(text))
 	}
 	return nil
 }
@@ -158,12 +158,12 @@ func resolveFiles(options method.Settings, resolve func(name string) (string, er
 	return nil
 }
 
-// smallDocumentBytes is the size of a document that fits into the program's own share of the memory: most
-// selections and headers of statistics.
+// smallDocumentBytes is the size of a document that fits into the memory that is reserved for the program itself. Most
+// selections and headers of statistics are smaller.
 const smallDocumentBytes = 4 << 20
 
-// Within calls read with the memory that limit leaves for reading. It restates a memory error of read in terms of
-// limit; a limit of 0 means no limit.
+// Within calls read with the number of bytes that remain for reading under the memory limit of the process. A memory
+// error of read is restated in terms of limit. If limit is 0, there is no limit, and room is 0.
 func Within(limit int64, read func(room int64) error) error {
 	if limit == 0 {
 		return read(0)
@@ -180,7 +180,7 @@ func ReadSelection(ctx context.Context, path string, opt chunkio.FetchOptions) (
 	return all[0], nil
 }
 
-// ReadSelections is ReadSelection for several files, which are held in memory together.
+// ReadSelections reads several selections like ReadSelection. opt.Memory bounds them together.
 func ReadSelections(ctx context.Context, paths []string, opt chunkio.FetchOptions) (all []*stream.Selection, err error) {
 	err = Within(opt.Memory, func(room int64) error {
 		opt.Memory = room

@@ -13,7 +13,7 @@ const RedundancySchema = "ufs-stream/redundancy/v1"
 const (
 	// DefaultThreshold is the absolute correlation above which two columns are alike.
 	DefaultThreshold = 0.95
-	// DefaultProportion is the least share of each of a cluster's columns that its component explains.
+	// DefaultProportion is the least share of each column's variance that the component of its cluster must explain.
 	DefaultProportion = alike.DefaultProportion
 )
 
@@ -23,20 +23,20 @@ type RedundancyRequest struct {
 	Request
 	// Threshold is the absolute correlation that no pair of kept columns exceeds: default DefaultThreshold.
 	Threshold float64
-	// A cluster is divided if its second eigenvalue is above MaxEigen, default 1, or if its component explains
-	// less than Proportion, default 0.7, of one of its columns.
+	// A cluster is divided if its second eigenvalue is above MaxEigen (default 1), or if its first principal component
+	// explains less than Proportion (default 0.7) of one of its columns.
 	MaxEigen, Proportion float64
 }
 
-// Redundant lists columns that are alike. It is plain data. Clusters, and columns in them, are sorted by size
-// or nearness, everything else by name; no answer depends on the order of the columns.
+// Redundant lists columns that are alike. It is plain data. Clusters are sorted by size, columns in a cluster by their
+// nearness to its component, and everything else by name. No answer depends on the order of the columns.
 type Redundant struct {
 	Schema   string `json:"schema"`
 	Version  string `json:"version"`
 	Rows     int64  `json:"rows"`
 	RowsUsed int64  `json:"rows_used"`
 	Features int    `json:"features"`
-	Rank     int    `json:"rank"`  // features that are neither copies nor combinations of others
+	Rank     int    `json:"rank"`  // number of features that are neither copies nor combinations of other features
 	Scale    string `json:"scale"` // "rank" if correlations are of normal scores
 	Missing  string `json:"missing"`
 
@@ -51,7 +51,7 @@ type Redundant struct {
 	Dropped      []AlikeDrop         `json:"dropped"`
 	Duplicates   []Duplicates        `json:"duplicates"`
 	Combinations []LinearCombination `json:"combinations"`
-	// Longer is the number of further combinations, of more than 20 terms, which are too long to list.
+	// Longer is the number of further combinations that are not listed, because they have more than 20 terms.
 	Longer int `json:"longer_combinations"`
 
 	LeftOut  []stream.LeftOut `json:"left_out"`
@@ -67,7 +67,7 @@ type Redundant struct {
 type AlikeCluster struct {
 	Cluster        int           `json:"cluster"` // from 1
 	Representative string        `json:"representative"`
-	Explained      stream.Number `json:"explained"` // share of the columns' variance, each 1
+	Explained      stream.Number `json:"explained"` // share of the variance, each column having 1
 	Second         stream.Number `json:"second_eigenvalue"`
 	Columns        []AlikeColumn `json:"columns"` // the representative first
 }
@@ -75,29 +75,30 @@ type AlikeCluster struct {
 // AlikeColumn is a column of a cluster.
 type AlikeColumn struct {
 	Name   string        `json:"name"`
-	R2Own  stream.Number `json:"r2_own"`  // squared correlation with its cluster's component
-	R2Next stream.Number `json:"r2_next"` // the largest squared correlation with another cluster's component
-	Next   int           `json:"next,omitempty"`
-	Ratio  stream.Number `json:"ratio"` // (1 − R2Own)/(1 − R2Next): the representative has the smallest
-	VIF    stream.Number `json:"vif"`   // 1/(1 − R² on all others); null if these determine it
+	R2Own  stream.Number `json:"r2_own"`         // squared correlation with its cluster's component
+	R2Next stream.Number `json:"r2_next"`        // the largest squared correlation with another cluster's component
+	Next   int           `json:"next,omitempty"` // number of that other cluster
+	Ratio  stream.Number `json:"ratio"`          // (1 − R2Own)/(1 − R2Next): the representative has the smallest
+	VIF    stream.Number `json:"vif"`            // 1/(1 − R²), R² by all other columns; null if they determine it
 	Exact  bool          `json:"determined,omitempty"`
 }
 
-// AlikeDrop is a column left out in favour of a kept one.
+// AlikeDrop is a dropped column; the kept column For replaces it.
 type AlikeDrop struct {
 	Name        string        `json:"name"`
 	For         string        `json:"for"`
 	Correlation stream.Number `json:"correlation"`
 }
 
-// Duplicates are copies of a column.
+// Duplicates lists the copies of a column.
 type Duplicates struct {
 	Name   string `json:"name"`
 	Copies []Copy `json:"copies"`
 }
 
-// Redundancy finds columns of the input, or of its statistics, that are alike: see package alike for the
-// mathematics. It holds the correlations of all pairs, 8·d² bytes, and as much again. It has the errors of Select.
+// Redundancy finds columns of the input, or of its statistics, that are alike: see package alike for the mathematics.
+// For d columns it needs 8·d² bytes of memory for the correlations of all pairs, and as much again for computing. It
+// returns the same kinds of errors as Select.
 func Redundancy(ctx context.Context, o RedundancyRequest) (*Redundant, error) {
 	switch {
 	case o.Threshold != 0 && !(o.Threshold > 0 && o.Threshold < 1):
@@ -156,12 +157,12 @@ func (c *correlations) fillRedundancy(ctx context.Context, options alike.Cluster
 	for _, group := range dependence.Copies {
 		d := Duplicates{Name: c.Names[group.Column]}
 		for _, n := range group.Of {
-			d.Copies = append(d.Copies, c.describeCopy(group.Column, n))
+			d.Copies = append(d.Copies, c.newCopy(group.Column, n))
 		}
 		out.Duplicates = append(out.Duplicates, d)
 	}
 	for _, found := range dependence.Combinations {
-		out.Combinations = append(out.Combinations, c.linearCombination(found))
+		out.Combinations = append(out.Combinations, c.newLinearCombination(found))
 	}
 	out.Longer = dependence.Longer
 	return nil

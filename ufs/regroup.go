@@ -8,10 +8,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// rankCandidates makes a ranking of candidates from a method's scores of features, if the method knows no
-// constraints on the choice. A group's score is the norm √Σs² of its features' scores if higher is better, else
-// their mean. Kept candidates come first, then the best that may be chosen and fit the budget: a score is no
-// gain, so costs do not divide it.
+// rankCandidates makes a ranking of candidates (groups and ungrouped features) from the scores of features by a method
+// that does not support constraints on the choice. The score of a group is the norm √Σs² of the scores s of its
+// features if a higher score is better, or else their mean. Kept candidates come first, then the best candidates that
+// may be chosen and fit the budget. Scores are not gains, so they are not divided by costs.
 func (t *trial) rankCandidates(r *method.Ranking) *method.Ranking {
 	c := t.candidates
 	if t.Takes.Choice || t.Takes.Turns || !c.isConstrained && len(c.keep) == 0 || r.Scores == nil {
@@ -62,9 +62,10 @@ func (t *trial) rankCandidates(r *method.Ranking) *method.Ranking {
 }
 
 const (
-	// tieShare: scores within this share of each other are equal, and the first in column order wins.
+	// tieShare is the largest relative difference of scores that count as equal. Of equal scores, the first in column
+	// order wins.
 	tieShare = 1e-9
-	// budgetShare is the share by which costs may exceed a budget: their rounding.
+	// budgetShare is the share by which the sum of costs may exceed a budget because of rounding.
 	budgetShare = 1e-12
 )
 
@@ -122,10 +123,11 @@ func pickedFeatures(list []pick) (features []int) {
 	return features
 }
 
-// enoughPicks returns as many picks as reach the number of features that {k} auto recommends, for a method that
-// scores features: the rules count features, and groups have several.
+// enoughPicks returns the first picks of list that together have the number of features that {k} auto recommends. It is
+// for groups and methods that score features, because the rules for this number count features, and a group has
+// several. In all other cases it returns list.
 func (t *trial) enoughPicks(r *method.Ranking, list []pick) []pick {
-	if !t.AutoK || t.Blocks == nil || r.Error != nil { // the method has chosen the number itself, and reports the errors
+	if !t.AutoK || t.Blocks == nil || r.Error != nil { // with r.Error the method has chosen the number itself
 		return list
 	}
 	features := 0
@@ -138,7 +140,7 @@ func (t *trial) enoughPicks(r *method.Ranking, list []pick) []pick {
 	return list
 }
 
-func (t *trial) newSelected(rank int, p pick) stream.Selected {
+func (t *trial) newSelectedFeature(rank int, p pick) stream.Selected {
 	c, i := t.candidates, p.candidate
 	members := c.members(i)
 	f := stream.Selected{Rank: rank, Name: c.name(i), Column: t.Columns[members[0]].Position, Error: stream.Number(math.NaN())}

@@ -17,7 +17,7 @@ func (p *pass) anchorDataFromProfile(ds *chunkio.Dataset) (*anchorData, error) {
 	}
 	d := &anchorData{profile: &gram.Profile{Rows: whole.profile.Rows, Seen: whole.profile.Seen, Weight: whole.profile.Weight}, sample: whole.sample}
 	wanted := make([]bool, len(whole.columns))
-	holes := whole.profile.Rows != whole.profile.Seen && whole.options["where"] == "" // with {where} Seen also counts rows that it excludes
+	holes := whole.profile.Rows != whole.profile.Seen && whole.options["where"] == "" // {where} excludes rows that Seen counts
 	for j, col := range whole.columns {
 		if slices.ContainsFunc(p.opt.LeaveOut, func(l stream.LeftOut) bool { return l.Name == col.Name }) {
 			continue
@@ -27,7 +27,7 @@ func (p *pass) anchorDataFromProfile(ds *chunkio.Dataset) (*anchorData, error) {
 		d.profile.Columns = append(d.profile.Columns, whole.profile.Columns[j])
 		holes = holes || whole.profile.Columns[j].Missing.Total() > 0
 	}
-	// Dropped rows must neither scale nor be anchors, and kept rows must.
+	// Rows that the policy drops must affect neither the scaling nor the anchors; all other rows must affect both.
 	if drop := p.opt.Missing == stream.MissingDropRow; holes && drop != (whole.options["missing"] == missingDropRow) {
 		return nil, stream.Usagef("{missing} %s: {profile} was made under another policy, so of other rows; make it with {profile-only} {method} %s {missing} %[1]s",
 			r.Missing, r.Name)
@@ -44,8 +44,8 @@ func (p *pass) anchorDataFromProfile(ds *chunkio.Dataset) (*anchorData, error) {
 	return d, r.reuseSample(d, wanted)
 }
 
-// reuseSample reduces the sample of a scan's profile to the rows that a profile pass over the wanted columns
-// would draw now.
+// reuseSample reduces the sample of a scanned profile to the rows that a profile pass over the wanted columns would
+// draw now.
 func (r *run) reuseSample(d *anchorData, wanted []bool) error {
 	remedy := stream.Textf("{profile-only} {method} %s", r.Name)
 	if d.sample == nil {
@@ -66,7 +66,7 @@ func (r *run) reuseSample(d *anchorData, wanted []bool) error {
 		}
 		return d.sample.Short(d.profile.Rows)
 	}
-	// A copy, as another attempt may follow. Merging keeps the smaller number of rows.
+	// Copy the sample, because another attempt may need all of it. Merge keeps the smaller limit on rows.
 	all := d.sample
 	d.sample = anchor.NewSampler(len(wanted), anchor.SamplerOptions{Rows: rows, Seed: r.Seed})
 	err := d.sample.Merge(all)

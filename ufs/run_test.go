@@ -21,22 +21,22 @@ func TestJoin(t *testing.T) {
 	a, aRows := []stream.Input{file("a", "1", 10), file("b", "2", 20)}, []stream.Range{{From: 5, To: 15}}
 	b, bRows := []stream.Input{file("c", "3", 7), file("elsewhere/b", "2", 20)}, []stream.Range{{From: 0, To: 7}, {From: 12, To: 27}}
 	var c coverage
-	c.add(0, a, aRows)
-	c.add(1, b, bRows)
+	c.addRanges(0, a, aRows)
+	c.addRanges(1, b, bRows)
 	// a rows 5 to 9, b rows 0 to 4 and 5 to 19, c whole; in the order a, b, c.
 	if o, got := c.firstOverlap(), c.coveredRanges(); o != nil || !slices.Equal(got, []stream.Range{{From: 5, To: 37}}) || len(c.files) != 3 {
 		t.Errorf("covered %v of %v, %v twice", got, c.files, o)
 	}
-	c.add(2, b, bRows)
-	if o := c.firstOverlap(); o == nil || o.first.source != 1 || o.second.source != 2 {
+	c.addRanges(2, b, bRows)
+	if o := c.firstOverlap(); o == nil || o.first.statsFile != 1 || o.second.statsFile != 2 {
 		t.Errorf("the same rows were joined twice: %v", o)
 	}
 	copies := []stream.Input{file("x", "1", 10), file("copy of x", "1", 10)}
 	var within, apart coverage
-	within.add(0, copies, []stream.Range{{From: 0, To: 20}})
+	within.addRanges(0, copies, []stream.Range{{From: 0, To: 20}})
 	apart.pathsDiffer = true
-	apart.add(0, copies[:1], []stream.Range{{From: 0, To: 10}})
-	apart.add(1, copies[1:], []stream.Range{{From: 0, To: 10}})
+	apart.addRanges(0, copies[:1], []stream.Range{{From: 0, To: 10}})
+	apart.addRanges(1, copies[1:], []stream.Range{{From: 0, To: 10}})
 	if len(within.files) != 2 || within.firstOverlap() != nil || len(apart.files) != 2 || apart.firstOverlap() != nil {
 		t.Errorf("copies read in one run, or as parts of one plan, are two files: %v, %v", within.files, apart.files)
 	}

@@ -18,19 +18,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Methods that iterate over rows select from the rows that a statistics file keeps as from the data itself: the
-// same passes, over the same blocks, in the same order. Only the file is read.
+// Methods that iterate over rows can select from the sample of rows in a statistics file. They then make the same
+// passes over the same blocks, in the same order, as over the data itself. Only the file is read.
 
-// sampleGatherer gathers from the rows that a statistics file keeps.
+// sampleGatherer gathers statistics from the sample of rows in a statistics file.
 type sampleGatherer struct {
 	*gatherer
 	file         *chunkio.StatsReader
 	sampleSource *rowsample.Source
-	fileBundle   *bundle // the file's statistics, of all rows
+	fileBundle   *bundle // statistics in the file, of all rows
 	opt          rowsample.Options
 }
 
-// keptRowSource is the source that passes read. Closing it closes the file.
+// keptRowSource is the source of the sampled rows that passes read. Closing it closes the statistics file.
 type keptRowSource struct {
 	*rowsample.Source
 	file *chunkio.StatsReader
@@ -38,8 +38,8 @@ type keptRowSource struct {
 
 func (k keptRowSource) Close() error { return k.file.Close() }
 
-// gatherFromSample gathers from the rows that the statistics file keeps, which stays open as the source of the
-// result.
+// gatherFromSample gathers statistics from the sample of rows in the statistics file. The file stays open, because it
+// is the source of the result.
 func (g *gatherer) gatherFromSample(ctx context.Context) (e *bundle, err error) {
 	file, err := g.openStats(ctx, g.Stats)
 	if err != nil {
@@ -50,7 +50,7 @@ func (g *gatherer) gatherFromSample(ctx context.Context) (e *bundle, err error) 
 			file.Close()
 		}
 	}()
-	g.Stats = file.Path() // from here on for people
+	g.Stats = file.Path() // from here on Stats is only a name in messages
 	s := &sampleGatherer{gatherer: g, file: file}
 	if s.fileBundle, err = readStats(file, method.FromProfile, gram.Options{}, 0); err == nil {
 		err = s.fileBundle.readPositions(file)
@@ -68,7 +68,7 @@ func (g *gatherer) gatherFromSample(ctx context.Context) (e *bundle, err error) 
 	if err := g.checkRecorded(s.fileBundle); err != nil {
 		return nil, err
 	}
-	if err := s.settleDraw(); err != nil {
+	if err := s.settleSampleOptions(); err != nil {
 		return nil, err
 	}
 	if err := g.restrictColumns(s.fileBundle); err != nil {
@@ -86,13 +86,13 @@ func (r *run) errNoKeptRows(kind string) error {
 		r.Name, r.Stats, method.DefaultSample, others)
 }
 
-// settleFileSample takes over the options that the file's rows were drawn with, and refuses a request for other
-// ones. Any missing policy can be requested: none has acted.
-func (r *run) settleFileSample(e *bundle) (err error) {
+// adoptSampleOptions copies the options that the rows of the file were drawn with to the request. A request may set any
+// missing policy, because no policy has acted on these rows.
+func (r *run) adoptSampleOptions(e *bundle) (err error) {
 	if recorded := e.options[optionSampleMissing]; r.original.Missing == "" {
 		r.Missing = recorded
 		if !slices.Contains(MissingPolicies(), recorded) {
-			return chunkio.DamagedStats(r.Stats, "it records the missing policy %q, which is none", recorded)
+			return chunkio.DamagedStats(r.Stats, "it records the unknown missing policy %q", recorded)
 		}
 	}
 	if rows := e.options["rows"]; rows != "" {
@@ -103,13 +103,13 @@ func (r *run) settleFileSample(e *bundle) (err error) {
 	return nil
 }
 
-func (s *sampleGatherer) settleDraw() error {
+func (s *sampleGatherer) settleSampleOptions() error {
 	seed, keptRows, limit := s.sampleSource.Seed(), s.sampleSource.RowCount(), s.sampleSource.RequestedRows()
 	if s.original.Seed != 0 && s.original.Seed != seed {
 		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", s.original.Seed, s.Stats, seed)
 	}
 	s.Seed = seed
-	all := keptRows >= s.fileBundle.profile.Rows // then there are no others to draw from
+	all := keptRows >= s.fileBundle.profile.Rows // the file keeps all rows
 	switch {
 	case !s.IsGiven("sample"):
 		s.Sample = limit
@@ -135,7 +135,7 @@ func (s *sampleGatherer) settleDraw() error {
 	return nil
 }
 
-// gatherSample makes the passes that gatherer.gather makes over data.
+// gatherSample makes the same passes over the sample as gatherer.gather makes over data.
 func (s *sampleGatherer) gatherSample(ctx context.Context) (*bundle, error) {
 	whole := s.fileBundle
 	missing := 0
@@ -165,7 +165,7 @@ func (s *sampleGatherer) gatherSample(ctx context.Context) (*bundle, error) {
 		if !errors.Is(err, stream.ErrMissing) {
 			return e, err
 		}
-		// Columns that are useless however they are filled must neither fail nor drop rows.
+		// Columns that are useless however their missing values are filled must neither cause an error nor drop rows.
 		if useless, err = s.findUseless(ctx, plan); err != nil {
 			return nil, err
 		}
@@ -175,8 +175,8 @@ func (s *sampleGatherer) gatherSample(ctx context.Context) (*bundle, error) {
 	return s.accumulateSample(ctx, plan, useless)
 }
 
-// planSample plans selecting from the rows. The sample has at most as many columns with missing values as the
-// whole.
+// planSample plans the memory of selecting from the rows. missing is the number of columns with missing values in all
+// rows; in the sample there are at most as many.
 func (s *sampleGatherer) planSample(rows *rowsample.Source, missing int) (Budget, error) {
 	shape := method.Shape{
 		Columns: s.opt.Columns, LeftOut: s.fileBundle.leftOut, Rows: rows.Rows(), Threads: s.Threads,

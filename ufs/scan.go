@@ -15,27 +15,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ScanRequest describes the statistics to gather into the file Request.Output. For a plan (Request.Plan) it may
-// be the folder for the parts of all shards.
+// ScanRequest describes the statistics to gather into the file Request.Output. With a plan (Request.Plan), Output may
+// also be the folder for the parts of all shards.
 type ScanRequest struct {
 	Request
-	// Shard "I/N" scans only that part of the rows, in whole row groups, about equal parts. With "auto" the
-	// scheduler that runs this process gives I and N in the environment, with "auto/N" only I: Slurm,
-	// Kubernetes, AWS Batch and Cloud Run are known.
+	// Shard "I/N" scans only part I of N about equal parts of the input, which consist of whole row groups. With "auto"
+	// the scheduler that runs this process gives I and N in environment variables; with "auto/N" it gives only I. The
+	// known schedulers are Slurm, Kubernetes, AWS Batch and Cloud Run.
 	Shard       string
-	ProfileOnly bool // only mean, spread and missing values of each column
-	// KeepRows also keeps a seeded sample of this many rows, for methods that iterate over rows: the rows that
-	// Select would draw (option sample). It goes with ProfileOnly.
+	ProfileOnly bool // gather only mean, spread and missing values of each column
+	// KeepRows is the number of rows of a seeded sample that a profile also keeps, for methods that iterate over rows.
+	// They are the rows that Select would draw (option sample). KeepRows requires ProfileOnly.
 	KeepRows int64
-	// Profile is a profile of all parts. It decides which columns are left out, alike in every part, and holds
-	// the scaling and the anchors of a graph.
+	// Profile is a statistics file with a profile of all parts. It determines the columns to leave out, so that these
+	// are the same in every part, and contains the scaling and the anchors of a graph.
 	Profile string
 }
 
-// Scan gathers mergeable statistics of the input, or of a shard of it, into a file: the profile, the Gram
-// matrix and the histograms, a sample of rows if the method surveys one, as the default does, and the anchor
-// graph if the method needs one. Any scale, k and method of the Gram matrix can be used with it later
-// (Request.Stats).
+// Scan gathers mergeable statistics of the input, or of a shard, into a file: the profile, the Gram matrix and the
+// histograms. The file also has a sample of rows if the method surveys one, as the default method does, and the anchor
+// graph if the method needs one. Later selections from the file (Request.Stats) may use any scale, k and method of the
+// Gram matrix.
 func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	r, piece, err := q.newScanRun(ctx)
 	if err != nil {
@@ -52,8 +52,8 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	if err := r.openCheckpoint(); err != nil {
 		return nil, err
 	}
-	defer func() { err = r.checkpoint.close(ctx, err) }()
-	if q.Profile == "" { // the profile has them
+	defer func() { err = r.checkpoint.closeFolder(ctx, err) }()
+	if q.Profile == "" { // a given profile contains the categories
 		if err := r.findCategories(ctx); err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 		}
 	}
 	if r.planHeader != nil {
-		if there, err := r.findPart(ctx, r.Output, g.gatherKind); there != nil || err != nil {
+		if there, err := r.findFinishedPart(ctx, r.Output, g.gatherKind); there != nil || err != nil {
 			return there, err
 		}
 	}
@@ -81,7 +81,7 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 		return nil, err
 	}
 	defer e.close()
-	if !q.ProfileOnly { // a profile fills nothing
+	if !q.ProfileOnly { // a profile does not fill missing values
 		noteFilled(r, listFilled(r, e))
 	}
 	if r.wholeProfile != nil && r.planHeader == nil {
@@ -170,8 +170,9 @@ func (r *run) newScanGatherer(profileOnly bool, piece shard) *gatherer {
 	case profileOnly:
 		g.gatherKind, g.takesSample = method.FromProfile, r.samplesAnchors()
 		g.takesRanks = r.scale == gram.ScaleRank
-		// A profile shows where the policy will act, so the policy must not act in it. But scaling and anchors
-		// come from the rows that it keeps. For sparse rows zero and drop-row act as they are read.
+		// A profile counts the values on which the missing policy will act, so the policy must not act yet. There are two
+		// exceptions. The scaling and the anchors of a graph come from the rows that drop-row keeps. For sparse rows,
+		// zero and drop-row act while the rows are read.
 		acts := (r.From == method.FromGraph || r.Sparse != "") && r.Missing == missingDropRow || r.Sparse != "" && r.Missing == missingZero
 		if !acts {
 			r.Missing = missingMean
@@ -185,8 +186,8 @@ func (r *run) newScanGatherer(profileOnly bool, piece shard) *gatherer {
 	return g
 }
 
-// coverageWarnings warns if the profile in file name lacks some of its own inputs, or some of the inputs
-// scanned with it.
+// coverageWarnings warns if the profile e, from the file called name, lacks some of its own inputs, or some of the
+// inputs that were scanned with it.
 func (e *bundle) coverageWarnings(scanned []stream.Input, name string) []stream.Text {
 	warnings := e.gapWarnings(name)
 	for _, in := range scanned {
@@ -197,8 +198,8 @@ func (e *bundle) coverageWarnings(scanned []stream.Input, name string) []stream.
 	return warnings
 }
 
-// readProfile reads the profile at path, with its sample of rows if sample is set; plan gives the need of the
-// whole run if that does not fit.
+// readProfile reads the profile in the file path, and its sample of rows if sample is set. If the sample does not fit
+// into memory, the error states the memory for the whole run, which plan computes.
 func (r *run) readProfile(ctx context.Context, path string, sample bool, plan func(*chunkio.Dataset) (Budget, error)) error {
 	file, err := r.openStats(ctx, path)
 	if err != nil {

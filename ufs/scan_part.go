@@ -15,8 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// prepareShardScan prepares the scan of a shard of a plan: only the plan shapes statistics, so that all parts
-// fit together.
+// prepareShardScan prepares the scan of shard s of a plan. It refuses options that differ from the plan, because all
+// parts must have statistics of the same shape.
 func (r *run) prepareShardScan(q ScanRequest, s shard) error {
 	if s.count == 0 {
 		s = shard{1, 1}
@@ -44,7 +44,7 @@ func (r *run) prepareShardScan(q ScanRequest, s shard) error {
 	return nil
 }
 
-// requestedShape lists the settings in the request itself that shape statistics, by option.
+// requestedShape lists, by option, the settings that shape statistics and that the request itself contains.
 func (q *Request) requestedShape() map[string]string {
 	s := q.statisticsShape()
 	if q.Missing == "" {
@@ -72,7 +72,8 @@ func (r *run) errFrozenOption(option, requested, recorded string) error {
 	return stream.Usagef("%v %s: %s was made %v, and its parts must be alike; leave the option out, or make another plan", stream.Option(option), requested, place.DisplayName(r.Plan), with)
 }
 
-// partPath is the path of a shard's part: if output is a folder, a file in it whose name sorts by shard.
+// partPath returns the path of the part of this shard. If output is a folder, the part is a file in it. The names of
+// these files sort by shard number.
 func (r *run) partPath(output string) (string, error) {
 	if !place.IsFolder(output) {
 		return output, nil
@@ -80,7 +81,7 @@ func (r *run) partPath(output string) (string, error) {
 	if !place.IsURL(output) {
 		local, err := place.LocalPath(output)
 		if err == nil {
-			err = os.MkdirAll(filepath.Clean(local), 0o777) // Clean: a/../b/ is to make b only
+			err = os.MkdirAll(filepath.Clean(local), 0o777) // Clean, so that a/../b/ makes only b
 		}
 		if err != nil {
 			return "", &stream.OutputError{Path: output, Err: err, Remedy: stream.Textf("choose another {o} folder")}
@@ -94,9 +95,9 @@ func partName(s chunkio.Shard) string {
 	return fmt.Sprintf("part-%0*d-of-%0*d.ufs", digits, s.Number, digits, s.Of)
 }
 
-// findPart looks for the finished part at path: of this plan, shard and round, and of the kind that gathering
-// from makes. Another file there is an error.
-func (r *run) findPart(ctx context.Context, path string, from method.From) (*Gathered, error) {
+// findFinishedPart looks for a finished part at path. It must belong to this plan, shard and round, and must have the
+// statistics that methods of kind from need. Any other file at path is an error.
+func (r *run) findFinishedPart(ctx context.Context, path string, from method.From) (*Gathered, error) {
 	h, found, err := chunkio.FindStatsHeader(ctx, path, r.documentOptions())
 	if err != nil || !found {
 		return nil, r.errForLimit(err)
@@ -110,9 +111,9 @@ func (r *run) findPart(ctx context.Context, path string, from method.From) (*Gat
 	var other stream.Text
 	switch p := h.Part; {
 	case p == nil:
-		other = stream.Textf("is of no plan")
+		other = stream.Textf("belongs to no plan")
 	case p.Plan != r.planHeader.ID:
-		other = stream.Textf("is of another plan, %s", p.Plan)
+		other = stream.Textf("belongs to another plan, %s", p.Plan)
 	case p.Of != r.shard.Of || !slices.Equal(p.Shards, []stream.ShardRange{{From: r.shard.Number, To: r.shard.Number}}):
 		other = stream.Textf("has shard %s of %d", stream.ShardList(p.Shards), p.Of)
 	case h.Kind != kind:
@@ -137,23 +138,24 @@ func (r *run) roundID() string {
 	return r.wholeProfile.digest
 }
 
-// errNeedsRound is the error that shards cannot know by themselves which columns missing values make useless.
-func (g *gatherer) errNeedsRound(err error) error {
+// errNeedsProfileRound returns the error for a shard that cannot find out by itself which columns are useless because
+// of missing values. If err names a place in the data, the new error names it too.
+func (g *gatherer) errNeedsProfileRound(err error) error {
 	remedy := stream.Textf("make a profile of all shards first (scan {profile-only}, merge) and scan with {profile}, or plan with {missing} mean or zero")
 	if g.gatherKind == method.FromProfile {
 		remedy = oneRoundRemedy()
 	}
 	var at *stream.DataError
 	if !errors.As(err, &at) {
-		return stream.Usagef("the footers tell of missing values, and a shard cannot know which columns these make useless; %v", remedy)
+		return stream.Usagef("the footers show missing values, and a shard cannot know which columns these make useless; %v", remedy)
 	}
 	restated := *at
 	restated.Remedy = remedy
 	return &restated
 }
 
-// oneRoundRemedy is for graph methods, whose profiles draw anchors from the rows that are kept: no earlier
-// round shows which columns would drop rows.
+// oneRoundRemedy returns advice for graph methods. Their profiles draw anchors from the rows that are kept, so no
+// earlier round shows which columns would cause rows to be dropped.
 func oneRoundRemedy() stream.Text {
 	return stream.Textf("plan with {missing} mean or zero, leave out all columns with missing values by {exclude}, or select on one machine")
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A profile may keep a sample of rows, so that methods that iterate over rows can select from it: the rows that
-// Select would draw from the data. The sample of rows that anchors are taken from is another one: a missing
-// policy has acted on it.
+// A profile may keep a sample of rows, so that methods that iterate over rows can select from it. These are the rows
+// that Select would draw from the data. The sample of rows for anchors is another one, because a missing policy has
+// acted on it.
 
-// The records of a statistics file about its sample of rows.
+// The names of the options that a statistics file records about its sample of rows.
 const (
 	optionSampleRows = "sample-rows"
-	// The missing policy requested for the scan. It acts when methods select from the rows: the profile in the
-	// file has seen all of them.
+	// optionSampleMissing is the missing policy requested for the scan. It acts when methods select from the sample; the
+	// profile in the file is of all rows.
 	optionSampleMissing = "sample-missing"
 )
 
-// settleKeptRows settles the number of rows that a scan keeps. It refuses options that allow no sample, and
-// methods over rows without one.
+// settleKeptRows sets the number of rows that a scan keeps. It refuses options that do not allow a sample of rows, and
+// a method that iterates over rows if no sample is requested.
 func (r *run) settleKeptRows(q ScanRequest) error {
 	isOverRows := r.From == method.FromRows
 	switch {
@@ -34,12 +34,12 @@ func (r *run) settleKeptRows(q ScanRequest) error {
 	case q.KeepRows == 0 && !isOverRows:
 		return nil
 	case q.KeepRows == 0:
-		return stream.Usagef("scan: method %s iterates over rows, which no statistics stand for; keep a sample of them: scan INPUT… {profile-only} {sample-rows} %d {method} %[1]s, or use select INPUT… {method} %[1]s",
+		return stream.Usagef("scan: method %s iterates over rows, which statistics cannot replace; keep a sample of them: scan INPUT… {profile-only} {sample-rows} %d {method} %[1]s, or use select INPUT… {method} %[1]s",
 			r.Name, method.DefaultSample)
 	case !q.ProfileOnly:
-		return stream.Usagef("{sample-rows} goes with {profile-only}: rows are kept beside a profile, before {missing} acts on them; scan twice where Gram statistics are wanted too")
-	case isOverRows && r.original.Options["sample"] != nil: // an option in a plan is for select
-		return stream.Usagef("{sample} says how many rows select draws; a scan keeps {sample-rows} of them, from which select can draw fewer")
+		return stream.Usagef("{sample-rows} goes with {profile-only}: rows are kept with a profile, before {missing} acts on them; scan twice if you want Gram statistics too")
+	case isOverRows && r.original.Options["sample"] != nil: // a plan may have the option, for select
+		return stream.Usagef("{sample} sets how many rows select draws; a scan keeps {sample-rows} of them, from which select can draw fewer")
 	case r.Weight != "":
 		return stream.Usagef("{sample-rows} keeps rows for methods that take no {weight}; leave one of them out")
 	case r.Missing == missingDropRow && r.Sparse != "":
@@ -57,23 +57,24 @@ func (r *run) settleKeptRows(q ScanRequest) error {
 func (p *pass) newKeptSample(ds *chunkio.Dataset) *rowsample.Sample {
 	g := p.gatherer
 	starts := slices.Clone(ds.Cuts())
-	slices.Sort(starts) // in a shard the end comes second
+	slices.Sort(starts) // in a shard, the boundaries of row groups are not in order
 	return new(rowsample.New(len(ds.Columns()), anchor.SamplerOptions{
 		Rows: g.keepRows, Seed: g.Seed, Limit: p.plan.Limit - p.plan.Program - p.plan.Reading,
 		Starts: starts, Bound: p.hashBound(ds)(g.keepRows),
 	}))
 }
 
-// hashBound is the bound on hashes under which a shard keeps rows for a sample of the whole. If rows may be
-// dropped, the number left in the whole is unknown, and there is no bound.
+// hashBound returns a function. For a number of rows to sample from the whole input, this function returns an upper
+// bound on the hashes of these rows, or 0 for no bound. A shard keeps only rows below it. If rows may be dropped,
+// there is no bound, because the number of rows left in the whole is unknown.
 func (p *pass) hashBound(ds *chunkio.Dataset) func(rows int) uint64 {
 	if shards := max(p.gatherer.scannedShard.count, p.gatherer.shard.Of); shards < 2 || p.gatherer.Where != "" || p.gatherer.Weight != "" || p.opt.Missing == stream.MissingDropRow {
-		return noBound
+		return noHashBound
 	}
 	return func(rows int) uint64 { return anchor.HashBound(rows, ds.Rows()) }
 }
 
-func noBound(int) uint64 { return 0 }
+func noHashBound(int) uint64 { return 0 }
 
 func (r *run) sampleRowsText() string {
 	if r.keepRows == 0 {
@@ -99,11 +100,11 @@ func (r *run) addSampleShape(s map[string]string) {
 	s[optionSampleMissing] = r.keptRowsMissing
 }
 
-// checkSameInputs warns if files keep rows of different inputs, whose positions may coincide, and refuses
-// sketches of such inputs: rows of the same position would always be added with the same sign.
+// checkSameInputs warns if files keep rows of different inputs, because the positions of these rows may coincide. It
+// refuses sketches of different inputs, because rows with equal positions would always be added with the same sign.
 func (m *merger) checkSameInputs() error {
 	keepsRows, isSketch := m.header.Options[optionSampleRows] != "", (m.kind == kindSketch || m.kind == kindSketchedGraph)
-	if !keepsRows && !isSketch || m.header.Part != nil { // shards of a plan are numbered alike
+	if !keepsRows && !isSketch || m.header.Part != nil { // all shards of a plan number rows in the same way
 		return nil
 	}
 	for i := range m.files {
@@ -132,11 +133,11 @@ func (e *bundle) addRowSamples(o *bundle) error {
 	return e.rowSample.Merge(*o.rowSample)
 }
 
-// sampleBytes bounds the memory of the row samples in the sum, by the header and by e, one of the files, if it
-// is not nil. Dropped rows are counted as well.
+// sampleBytes returns an upper bound on the memory of the row samples in the sum. It uses the header and, if e is not
+// nil, the statistics e of one file. It counts dropped rows too.
 func (m *merger) sampleBytes(e *bundle) (bytes int64) {
 	var coveredRows int64
-	for _, r := range m.coverage.runs {
+	for _, r := range m.coverage.stretches {
 		coveredRows += r.to - r.from
 	}
 	d := len(m.header.Columns)

@@ -13,11 +13,11 @@ import (
 
 // Select selects features.
 //
-// The kind of the error suggests the remedy: a *stream.UsageError for a request that cannot be right, a
-// *stream.DataError for bad data, with its place, a *stream.MemoryError for a limit too small, with the
-// smallest that works, a *stream.OutputError if a checkpoint or scratch cannot be written, a
-// *stream.UnconvergedError (which comes with the Selection), an *Interrupted if ctx ended a run with a
-// checkpoint, or ctx's own.
+// The kind of the error suggests the remedy. It is a *stream.UsageError for a request that cannot be right; a
+// *stream.DataError for bad data, with their place; a *stream.MemoryError for a limit that is too small, with the
+// smallest limit that works; a *stream.OutputError if a checkpoint or a scratch file cannot be written; a
+// *stream.UnconvergedError, which comes with the Selection; an *Interrupted if ctx ended a run with a checkpoint; or
+// the error of ctx itself.
 func Select(ctx context.Context, q Request) (*stream.Selection, error) {
 	r, err := q.newSelectionRun(ctx)
 	if err != nil {
@@ -43,8 +43,8 @@ func (r *run) selectFeatures(ctx context.Context) (*stream.Selection, error) {
 	})
 }
 
-// selectFromAllRows selects from all rows. It uses the statistics up, and releases them at the end. It returns
-// the indices of the feature columns in e, and the names of those to be kept.
+// selectFromAllRows selects features by the statistics of all rows, which it uses up and releases. It returns the
+// indices of the feature columns in e, and the names of the candidates that the request keeps.
 func (g *gatherer) selectFromAllRows(ctx context.Context, e *bundle, s *stream.Selection) (index []int, keep []string, err error) {
 	t, err := g.newTrial(e, s)
 	if err != nil {
@@ -54,13 +54,13 @@ func (g *gatherer) selectFromAllRows(ctx context.Context, e *bundle, s *stream.S
 		keep = append(keep, t.candidates.name(i))
 	}
 	if err = t.recommendSize(ctx); err == nil {
-		err = t.rankAndWriteUp(ctx)
+		err = t.selectByMethod(ctx)
 	}
 	return t.index, keep, errors.Join(err, t.close(s))
 }
 
-// runSelection gathers, calls solve with the statistics, and accounts for the run. The selection accompanies an
-// error only if that is a *stream.UnconvergedError.
+// runSelection gathers statistics, calls solve with them, and records the time, memory and transfers of the run. It
+// returns a selection together with an error only if the error is a *stream.UnconvergedError.
 func (r *run) runSelection(ctx context.Context, solve func(*gatherer, *bundle, *stream.Selection) error) (s *stream.Selection, err error) {
 	begin := time.Now()
 	end, err := r.applyLimits(ctx)
@@ -72,7 +72,7 @@ func (r *run) runSelection(ctx context.Context, solve func(*gatherer, *bundle, *
 		return nil, err
 	}
 	checkpoint := r.checkpoint
-	defer func() { err = checkpoint.close(ctx, err) }()
+	defer func() { err = checkpoint.closeFolder(ctx, err) }()
 	if err := r.findCategories(ctx); err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (r *run) runSelection(ctx context.Context, solve func(*gatherer, *bundle, *
 	}
 	r = g.run
 	var spooled int64
-	if e.source != nil && r.From != method.FromRows && !e.plan.OutOfCore { // not read again
+	if e.source != nil && r.From != method.FromRows && !e.plan.OutOfCore { // the input is not read again
 		spooled = e.source.SpoolBytes()
 		if err := e.close(); err != nil {
 			return nil, err
@@ -153,12 +153,13 @@ func (g *gatherer) obtainStatistics(ctx context.Context) (*bundle, error) {
 	return g.gather(ctx)
 }
 
-// recordedOptions lists every setting that shapes the answer; the method's own come with its ranking.
+// recordedOptions lists every setting that shapes the answer, except the options of the method, which its ranking
+// records.
 func (r *run) recordedOptions(e *bundle) map[string]any {
 	o := make(map[string]any)
-	graph := []string{"neighbors", "anchors", "anchor-method", "anchors-file"} // in addition to scale
+	graph := []string{"neighbors", "anchors", "anchor-method", "anchors-file"} // options of a graph in addition to scale
 	for option, value := range e.options {
-		// The seed has a place of its own, and a graph in the file does not concern other methods.
+		// The seed has a field of its own, and options of a graph in the file do not concern other methods.
 		if option != "seed" && option != optionSampleRows && option != optionSampleMissing && option != optionRanks && (r.From == method.FromGraph || !slices.Contains(graph, option)) {
 			o[option] = value
 		}
@@ -169,7 +170,7 @@ func (r *run) recordedOptions(e *bundle) map[string]any {
 			o["passes"] = r.Reads
 		}
 	}
-	if delete(o, optionStability); r.Stability > 0 { // statistics may have shards that nobody asked for
+	if delete(o, optionStability); r.Stability > 0 { // the file may have shards that this request does not use
 		o[optionStability] = r.Stability
 	}
 	for option, globs := range map[string][]string{"columns": r.Columns, "exclude": r.Exclude, "keep": r.Keep} {

@@ -20,38 +20,38 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// run is a request whose defaults are filled in, and the state of its execution.
+// run is a request with its defaults filled in, and the state of its execution.
 type run struct {
 	Request
 	*method.Bound // the method and its settings
 	scale         gram.Scale
 	original      Request // the request before defaults were filled in: a statistics file must agree with it
 
-	checkpoint *checkpoint // the run saves its progress here; nil for nowhere
+	checkpoint *checkpoint // saves the progress of the run; nil if it is not saved
 
-	manySettings    bool           // path: several settings, in place of one selection
-	skipsTrust      bool           // the choice need not be compared with chance
-	reportsSizes    bool           // path: report the rules' number of features, if memory allows
-	autoSize        bool           // AutoK was not requested: it holds as long as nothing prevents it
-	sizeReason      stream.Text    // why the default number is taken, if the request names none
-	wholeProfile    *bundle        // the statistics of the whole input ({profile}); or nil
-	sampleBytes     int64          // of the rows sampled in wholeProfile
+	manySettings    bool           // path solves several settings instead of one selection
+	skipsTrust      bool           // the choice is not compared with chance
+	reportsSizes    bool           // path reports the number of features that the rules recommend, if memory allows
+	autoSize        bool           // AutoK is only the default: it is unset if something prevents it
+	sizeReason      stream.Text    // why DefaultK is used, if the request does not set the number of features
+	wholeProfile    *bundle        // the profile of the whole input ({profile}); or nil
+	sampleBytes     int64          // memory of the sample of rows in wholeProfile
 	anchorRows      int            // number of rows in the file of anchors
-	anchorInputs    []stream.Input // the file of anchors
-	sketchRows      int            // of the sketch that estimates the Gram matrix; 0 if the matrix is exact
+	anchorInputs    []stream.Input // the file of anchors, as an input
+	sketchRows      int            // number of rows of the sketch for the Gram matrix; 0 if the matrix is exact
 	keepRows        int            // number of rows that a scan keeps for methods that iterate over rows
 	keptRowsMissing string         // the missing policy that will act on the kept rows
 
-	selects bool // the method is to select, which may take several passes
+	selects bool // the run selects features, for which it may need several passes
 
-	methodReason stream.Text // why this method runs, if the request named none
-	fallback     *run        // run of methods.Fallback, if the request names no method and this is the recommended one's
+	methodReason stream.Text // why this method is used, if the request names none
+	fallback     *run        // the run of methods.Fallback that may replace this run of methods.Recommended; or nil
 
-	grouping *grouping // of the columns
-	pricing  *pricing
+	grouping *grouping // groups of the columns
+	pricing  *pricing  // costs of the columns and groups
 
 	planHeader *chunkio.PlanHeader // of Plan; nil without a plan
-	shard      chunkio.Shard       // the shard of the plan that is read; zero for all of it
+	shard      chunkio.Shard       // the shard of the plan to read; zero for the whole plan
 }
 
 // ScaleNames lists the values of Request.Scale.
@@ -90,8 +90,8 @@ func (q *Request) fillLimits() error {
 	return nil
 }
 
-// keepStdin lets all runs made from the request open standard input. When the first of them ends, it releases
-// the scratch file of standard input, unless the caller keeps it.
+// keepStdin lets all runs that are made from the request open standard input. Unless the caller keeps the scratch file
+// of standard input, the first of these runs to end releases it.
 func (q *Request) keepStdin() {
 	if _, isKept := q.Stdin.(*chunkio.Stdin); !isKept {
 		q.stdin = chunkio.NewStdin(q.Stdin)
@@ -129,11 +129,11 @@ func (q *Request) refuseStats(ctx context.Context, remedy string) error {
 	return nil
 }
 
-// newRun checks everything that needs no input, except whether inputs are statistics. If no method is named, it
-// gathers the Gram matrix, and methods.Fallback selects; newSelectionRun finds a better method.
+// newRun makes the run of a request, and checks the request as far as possible without reading the data. It refuses
+// statistics files as inputs. If no method is named, methods.Fallback is used; newSelectionRun finds a better one.
 func (q Request) newRun(ctx context.Context) (*run, error) { return q.newRunFor(ctx, true) }
 
-// newRunFor is newRun; selects means that the method is to select, which may take several passes.
+// newRunFor does the work of newRun. selects means that the run selects features, for which it may need several passes.
 func (q Request) newRunFor(ctx context.Context, selects bool) (*run, error) {
 	r := &run{Request: q, original: q, selects: selects}
 	if q.Plan != "" {
@@ -200,7 +200,7 @@ func (q Request) newRunFor(ctx context.Context, selects bool) (*run, error) {
 	if err := r.settleScale(); err != nil {
 		return nil, err
 	}
-	if reason := r.rereadReason(); reason != "" && r.isPassingStream() {
+	if reason := r.rereadReason(); reason != "" && r.isSinglePassStream() {
 		return nil, stream.Usagef(reason+" reads the input more than once, and a stream of Arrow IPC passes once; name a {temp-dir} to keep it in, or save it to a file first; {method} %s without such options reads once", methods.Fallback)
 	}
 	return r, nil
@@ -215,8 +215,8 @@ func checkTempFolder(dir string) error {
 	return nil
 }
 
-// checkLocalOptions refuses URLs as options of methods, which know local files only. Anchors are read like the
-// input.
+// checkLocalOptions refuses URLs as options of methods, because methods read only local files. The file of anchors is
+// an exception: it is read like the input.
 func checkLocalOptions(options method.Settings) error {
 	for _, option := range sortedKeys(options) {
 		if text := options.Text(option); option != "anchors-file" && (place.IsURL(text) || strings.HasPrefix(text, "file://")) {
@@ -275,14 +275,14 @@ func (r *run) settleScale() (err error) {
 	return nil
 }
 
-// missingPolicy is the source's treatment of missing entries: the statistics fill them, so that mean and zero
-// both read NaN.
+// missingPolicy returns the policy that the source applies to missing entries. Under mean, pairwise and (for dense
+// rows) zero, the source reads NaN, and the statistics fill these entries.
 func (q *Request) missingPolicy() stream.MissingPolicy {
 	switch q.Missing {
 	case missingDropRow:
 		return stream.MissingDropRow
 	case missingZero:
-		if q.Sparse != "" { // absent entries are 0
+		if q.Sparse != "" { // in sparse rows, absent entries are 0
 			return stream.MissingZero
 		}
 		return stream.MissingKeep
@@ -302,8 +302,8 @@ func (q *Request) missingFill() gram.Fill {
 	return gram.FillMean
 }
 
-// drawnRows is the number of rows to read, 0 for all: a quick try and a method's own sample draw the same rows,
-// so that the smaller of the two counts.
+// drawnRows returns the number of rows to read; 0 means all. A quick try ({rows}) and the sample of a method are drawn
+// in the same way, and the smaller sample is part of the larger one, so the smaller number counts.
 func (r *run) drawnRows() int64 {
 	if r.Bound == nil || r.SampleRows == 0 || r.Sample == 0 {
 		if r.Bound == nil {
@@ -314,8 +314,8 @@ func (r *run) drawnRows() int64 {
 	return min(r.SampleRows, r.Sample)
 }
 
-// rereadReason names the option that reads the input more than once; "" for none. Values that turn out to be
-// missing may require that too.
+// rereadReason names the option because of which the input is read more than once, or returns "". Missing values that
+// are found while reading may be another reason.
 func (r *run) rereadReason() string {
 	switch {
 	case r.SampleRows > 0:
@@ -332,16 +332,15 @@ func (r *run) rereadReason() string {
 	return ""
 }
 
-// mayReread reports whether a stream of Arrow IPC on standard input is kept for another pass. Rows with missing
-// values are dropped in a second pass, which a stream without them does not need: it is kept for that if there
-// is a folder.
+// mayReread reports whether a stream of Arrow IPC on standard input is kept for another pass. Dropping rows needs a
+// second pass only if values are missing; for this possibility the stream is kept only if {temp-dir} names a folder.
 func (r *run) mayReread() bool {
 	return r.rereadReason() != "" || r.TempDir != "" && r.missingPolicy() == stream.MissingDropRow
 }
 
-// isPassingStream reports whether the input is a stream of Arrow IPC on standard input without a folder to keep
-// it in.
-func (q *Request) isPassingStream() bool {
+// isSinglePassStream reports whether the input is a stream of Arrow IPC on standard input that can be read only once,
+// because there is no folder to keep it in.
+func (q *Request) isSinglePassStream() bool {
 	if q.TempDir != "" || !slices.Contains(q.Inputs, "-") {
 		return false
 	}
@@ -349,11 +348,11 @@ func (q *Request) isPassingStream() bool {
 	return ok && in.Stream()
 }
 
-// readOptions are the options for reading that follow from the request; reading may use the whole memory limit
+// readOptions returns the options for reading that follow from the request. Reading may use the whole memory limit
 // until the plan gives it a share.
 func (r *run) readOptions() chunkio.Options {
 	var order []string
-	if r.wholeProfile != nil { // its statistics are by column
+	if r.wholeProfile != nil { // read the columns in the order of this profile
 		order = columnNames(r.wholeProfile.columns)
 	}
 	opt := chunkio.Options{
@@ -362,7 +361,7 @@ func (r *run) readOptions() chunkio.Options {
 		Missing: r.missingPolicy(), Sample: r.drawnRows(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
 		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Allow: r.Allow, Meter: r.Meter, Stdin: r.Stdin, Again: r.mayReread(), Spool: r.scratchOptions(),
-		Note: r.Note, TakingIn: r.showReading,
+		Note: r.Note, TakingIn: r.reportReading,
 		Target: r.readsLabel(), Numbers: r.Keep,
 		TableVersion: r.Version, TableAsOf: r.AsOf, Plan: r.Plan, Shard: r.shard,
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// shard is part number of count parts, counted from 1; the zero value is the whole.
+// shard is part number of count about equal parts of the input; number begins at 1. The zero value is the whole input.
 type shard struct{ number, count int }
 
 func parseShard(s string) (shard, error) {

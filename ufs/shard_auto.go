@@ -9,12 +9,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// shardAuto names the shard that a scheduler numbers: alone, or as auto/N.
+// shardAuto, alone or as auto/N, means the shard whose number a scheduler gives.
 const shardAuto = "auto"
 
-// readShard reads "I/N"; empty is the whole. For "auto" the number and the count come from the scheduler, by
-// lookup ([os.LookupEnv]), and for "auto/N" only the number: that is right also if only the failed elements run
-// again. Nothing else is looked up.
+// readShard parses the option {shard}. "I/N" gives number and count, and an empty text means the whole input. For
+// "auto", readShard looks number and count up in the environment variables of a scheduler by lookup ([os.LookupEnv]).
+// For "auto/N" it looks up only the number, which is also right if only the failed elements of a job run again. It
+// looks up no other variables.
 func readShard(text string, lookup func(string) (string, bool)) (shard, error) {
 	switch rest, isAuto := strings.CutPrefix(text, shardAuto); {
 	case isAuto && rest == "":
@@ -29,20 +30,20 @@ func readShard(text string, lookup func(string) (string, bool)) (shard, error) {
 	return parseShard(text)
 }
 
-// scheduler describes the variables by which an engine numbers many alike processes.
+// scheduler describes the environment variables in which a scheduler numbers the processes of a job.
 type scheduler struct {
 	name   string
 	index  string // the variable that numbers the processes
-	count  string // the variable with their count; empty if the engine has another way
-	remedy string // remedy if the count is missing; empty if the engine always sets it
+	count  string // the variable with their count; empty for Slurm: see shardFromSlurm
+	remedy string // remedy if the count is missing; empty if the scheduler always sets it
 }
 
-// schedulers lists the known schedulers. All but Slurm, whose arrays are any set of numbers, count from 0
-// without gaps.
+// schedulers lists the known schedulers. All but Slurm, whose arrays can be any set of numbers, count from 0 without
+// gaps.
 func schedulers() []scheduler {
 	return []scheduler{
 		{name: "Slurm", index: "SLURM_ARRAY_TASK_ID"},
-		{name: "Kubernetes", index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", remedy: "Kubernetes does not tell: set it in the manifest to the job's completions"},
+		{name: "Kubernetes", index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", remedy: "Kubernetes does not report it: set it in the manifest to the job's completions"},
 		{name: "AWS Batch", index: "AWS_BATCH_JOB_ARRAY_INDEX", count: "AWS_BATCH_JOB_ARRAY_SIZE"},
 		{name: "Cloud Run", index: "CLOUD_RUN_TASK_INDEX", count: "CLOUD_RUN_TASK_COUNT"},
 	}
@@ -64,14 +65,14 @@ func (v environmentLookup) number(name string) (int, error) {
 	return n, nil
 }
 
-// parseDigits reads a number of digits only. Atoi would also accept a sign.
+// parseDigits parses a number that consists only of digits. Atoi would also accept a sign.
 func parseDigits(s string) (int, bool) {
 	n, err := strconv.Atoi(s)
 	return n, err == nil && !strings.ContainsAny(s, "+-")
 }
 
-// shardFromEnvironment returns the shard whose number is in the environment. It is one of count shards or, if count
-// is 0, of the number of shards in the environment.
+// shardFromEnvironment returns the shard whose number is in the environment. If count is 0, the number of shards is in
+// the environment too.
 func shardFromEnvironment(lookup environmentLookup, count int) (shard, error) {
 	known := schedulers()
 	var names []string
@@ -113,13 +114,13 @@ func shardFromEnvironment(lookup environmentLookup, count int) (shard, error) {
 	return shard{index + 1, count}, nil
 }
 
-// shardFromSlurm returns the shard of an element of a Slurm array. Without a count the array must be 0-7 or 1-8:
-// rows of a gap would be missing from the result. With one the elements may be any of 1 to count, for example only
-// failed ones that run again (array 3,7). They cannot be counted from 0: whether 3 and 7 were counted from 0 or
-// from 1 cannot be seen.
+// shardFromSlurm returns the shard of element id of a Slurm array. If count is 0, the array must be 0-(N-1) or 1-N,
+// because the result would lack the rows of a gap. Otherwise the elements may be any numbers from 1 to count, for
+// example only the failed elements that run again (array 3,7). They must count from 1, because 3 and 7 do not show
+// whether counting began at 0 or at 1.
 func shardFromSlurm(lookup environmentLookup, id, count int) (shard, error) {
 	if count > 0 {
-		// An array of 0-7 shows by its least number, so that all elements fail alike, not only one of eight.
+		// An array that counts from 0 is refused. Each element sees the array's least number, so that all of them fail.
 		if id == 0 || lookup.get("SLURM_ARRAY_TASK_MIN") == "0" {
 			return shard{}, stream.Usagef("{shard} auto/%d takes Slurm's elements as counted from 1, and this array begins at 0; submit it as array=1-%[1]d, or as array=0-%d with {shard} auto", count, count-1)
 		}
@@ -147,7 +148,7 @@ func shardFromSlurm(lookup environmentLookup, id, count int) (shard, error) {
 		if s := lookup.get("SLURM_ARRAY_TASK_STEP"); s != "" && s != "1" {
 			step = ", in steps of " + s
 		}
-		return shard{}, stream.Usagef("{shard} auto: the Slurm array has %d elements from %d to %d%s, which does not tell how many shards there are; give {shard} auto/N with the number of all shards, and array=1-N for all of them",
+		return shard{}, stream.Usagef("{shard} auto: the Slurm array has %d elements from %d to %d%s, which does not give the number of shards; give {shard} auto/N with the number of all shards, and array=1-N for all of them",
 			count, from, to, step)
 	}
 	if id < from || id > to {

@@ -63,7 +63,7 @@ func TestShardOf(t *testing.T) {
 		{"auto", slurm(0, 0, 7, 8, 1), shard{1, 8}, ""},
 		{"auto", slurm(7, 0, 7, 8, 1), shard{8, 8}, ""},
 		{"auto", slurm(1, 1, 1, 1, 1), shard{1, 1}, ""},
-		{"auto", slurm(3, 3, 7, 2, 1), shard{}, "2 elements from 3 to 7, which does not tell how many shards there are; give shard auto/N"},
+		{"auto", slurm(3, 3, 7, 2, 1), shard{}, "2 elements from 3 to 7, which does not give the number of shards; give shard auto/N"},
 		{"auto", slurm(1, 1, 7, 2, 1), shard{}, "auto/N"},
 		{"auto", slurm(3, 3, 3, 1, 1), shard{}, "auto/N"},
 		{"auto", slurm(1, 1, 7, 4, 2), shard{}, "in steps of 2"},
@@ -80,7 +80,7 @@ func TestShardOf(t *testing.T) {
 		{"auto/8", slurm(0, 0, 7, 8, 1), shard{}, "submit it as array=1-8, or as array=0-7 with shard auto"},
 		{"auto/8", slurm(7, 0, 7, 8, 1), shard{}, "begins at 0"}, // all elements alike
 
-		{"auto", kubernetes, shard{}, "JOB_COMPLETIONS, the number of shards, is not (Kubernetes does not tell"},
+		{"auto", kubernetes, shard{}, "JOB_COMPLETIONS, the number of shards, is not (Kubernetes does not report it"},
 		{"auto", kubernetes + "JOB_COMPLETIONS=3", shard{3, 3}, ""},
 		{"auto", kubernetes + "JOB_COMPLETIONS=2", shard{}, "JOB_COMPLETION_INDEX is 2, and Kubernetes counts 2 shards from 0 to 1"},
 		{"auto", kubernetes + "JOB_COMPLETIONS=many", shard{}, `JOB_COMPLETIONS is "many"`},

@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// settleSize settles the number of features if the request names none: as many as {k} auto takes, unless
-// something prevents that.
+// settleSize settles the number of features if the request does not: it sets AutoK, or uses the default number if the
+// method has no exact Gram matrix.
 func (r *run) settleSize() {
 	if r.fallback != nil {
 		r.fallback.settleSize()
@@ -37,14 +37,14 @@ func sketchSizeReason() stream.Text {
 
 func (r *run) setDefaultSize(why stream.Text) {
 	r.AutoK, r.autoSize = false, false
-	r.sizeReason = stream.Textf("the default, as nothing tells how many features are worth keeping: %v", why)
+	r.sizeReason = stream.Textf("the default, because the number of features worth keeping is unknown: %v", why)
 }
 
-// planSelection plans selecting from ds. If the number of features is open, and finding the number worth
-// keeping takes more memory than there is, it becomes the default.
+// planSelection plans the memory of selecting from ds. If the number of features is open, and finding the number worth
+// keeping needs more memory than the limit, the default number is used.
 func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	if r.autoSize && usesSampleGramOnly(r, ds) {
-		r.useDefaultSize(stream.Textf("that rests on the Gram matrix, and of so many sparse columns method %s makes only that of a sample of the rows; path with {method} %s on fewer columns recommends a number", r.Name, methods.Fallback))
+		r.useDefaultSize(stream.Textf("that needs the Gram matrix, and for this many sparse columns method %s makes it only from a sample of the rows; path with {method} %s on fewer columns recommends a number", r.Name, methods.Fallback))
 	}
 	if !r.autoSize {
 		return r.planMethod(ds)
@@ -55,7 +55,7 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	}
 	restore := r.useDefaultSize(memorySizeReason(auto.Smallest))
 	b, defaultErr := r.planMethod(ds)
-	if err == nil { // limits that work for fewer features work too
+	if err == nil { // a limit that suffices only for the default number works too
 		restore()
 		auto.AutoK = auto.Smallest
 		auto.Smallest, auto.InMemory = min(auto.Smallest, b.Smallest), min(auto.InMemory, b.InMemory)
@@ -70,7 +70,7 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	return b, nil
 }
 
-// useDefaultSize is setDefaultSize for the run and its fallback; restore undoes it.
+// useDefaultSize calls setDefaultSize for the run and its fallback. The function restore undoes this.
 func (r *run) useDefaultSize(why stream.Text) (restore func()) {
 	p := r.fallback
 	r.setDefaultSize(why)
@@ -88,24 +88,24 @@ func memorySizeReason(need int64) stream.Text {
 	return stream.Textf("that takes more memory than there is, and {memory-limit} %dMiB is enough", (need+1<<20-1)>>20)
 }
 
-// cheapSize is the number of columns up to which the rules for the number of features run even if the number is
-// given. On one core they take 0.03 s for 320 columns (the eigenvalues come from a dense solver), 0.3 s for 400,
-// 0.9 s for 784 and 9 s for 3,000 columns.
-const cheapSize = 320
+// cheapColumnCount is the number of columns up to which the rules for the number of features run even if the request
+// gives this number. On one core they take 0.03 s for 320 columns (with a dense solver for the eigenvalues), 0.3 s for
+// 400, 0.9 s for 784 and 9 s for 3,000 columns.
+const cheapColumnCount = 320
 
-// alwaysSizes reports whether the plan in memory has room for the rules even if a number is given, so that the
-// selection's report on it does not depend on the limit.
-func (r *run) alwaysSizes(d int) bool {
-	return d <= cheapSize && !r.manySettings && !r.skipsTrust && r.sketchRows == 0
+// alwaysRunsSizeRules reports whether the rules for the number of features run for d columns even if the request gives
+// this number. The plan always includes their memory then, so that the report does not depend on the memory limit.
+func (r *run) alwaysRunsSizeRules(d int) bool {
+	return d <= cheapColumnCount && !r.manySettings && !r.skipsTrust && r.sketchRows == 0
 }
 
-// recommendSize finds the number of features worth keeping, if requested or cheap, and takes it as the number
-// of the selection for {k} auto. It runs before the method, which may use its evidence up.
+// recommendSize finds the number of features worth keeping, if it is requested or cheap to find. For {k} auto this is
+// the number of features to select. It runs before the method, because the method may use up its evidence.
 func (t *trial) recommendSize(ctx context.Context) error {
 	switch {
 	case t.AutoK || t.bundle.plan.hasSizeRules:
-	case t.reportsSizes && t.bundle.sketch == nil: // an estimate has no rules
-		t.note("what the rules say of the number of features takes more memory than there is; {memory-limit} raises it")
+	case t.reportsSizes && t.bundle.sketch == nil: // the rules do not apply to an estimate
+		t.note("the rules for the number of features need more memory than there is; a higher {memory-limit} allows them")
 		return nil
 	default:
 		return nil
@@ -119,7 +119,7 @@ func (t *trial) recommendSize(ctx context.Context) error {
 		size, err = subset.RecommendSize(ctx, g)
 		return err
 	}
-	if g.D <= cheapSize { // there is nothing to wait for
+	if g.D <= cheapColumnCount { // too short to show progress
 		if err := choose(nil); err != nil {
 			return err
 		}
@@ -136,8 +136,9 @@ func (t *trial) recommendSize(ctx context.Context) error {
 	return nil
 }
 
-// stopsAtShare reports whether {k} auto takes groups until they explain the share that the rules' features
-// explain, and at most as many: the rules count features, and groups have several.
+// stopsAtShare reports whether {k} auto chooses groups until they explain as large a share as the recommended features.
+// It chooses at most as many groups as features are recommended, because the rules count features, and a group has
+// several.
 func (t *trial) stopsAtShare() bool {
 	return t.Blocks != nil && t.Takes.Variance && t.columnOffsets() == nil
 }
@@ -146,8 +147,8 @@ func (t *trial) maxAutoCandidates(size *stream.Size) int {
 	return min(max(size.Recommended, len(t.Keep)), t.candidates.choosable)
 }
 
-// recordGroupCount records the number of groups that {k} auto takes, for a path by the shares that its groups
-// explain.
+// recordGroupCount records the number of groups that {k} auto chooses. For a path it derives this number from the
+// shares that the groups of the path explain.
 func (t *trial) recordGroupCount() {
 	size, selected := t.selection.Size, t.selection.Selected
 	if size == nil || t.Blocks == nil {
@@ -180,7 +181,7 @@ func (t *trial) centredGram() *subset.Gram {
 	}
 	g := &subset.Gram{Matrix: &t.Gram.Matrix, Rows: t.Gram.Rows, Threads: t.Threads}
 	if mean := t.columnOffsets(); mean != nil {
-		// Only rounding remains of a nearly constant column: it counts as constant.
+		// Centring a nearly constant column leaves only rounding errors: the column counts as constant.
 		constant := make([]bool, g.D)
 		for i, m := range mean {
 			diagonal := g.At(i, i)
@@ -208,8 +209,8 @@ func (t *trial) centredGram() *subset.Gram {
 	return g
 }
 
-// columnOffsets returns the offsets of the Gram matrix's columns from centred columns; nil if the columns are
-// centred.
+// columnOffsets returns the means of the columns from which the Gram matrix was made. It returns nil if they are all 0,
+// because the columns are centred.
 func (t *trial) columnOffsets() []float64 {
 	if slices.ContainsFunc(t.Gram.Offset, func(m float64) bool { return m != 0 }) {
 		return t.Gram.Offset
@@ -217,8 +218,8 @@ func (t *trial) columnOffsets() []float64 {
 	return nil
 }
 
-// sizeBytes returns the memory of recommendSize in addition to the Gram matrix, in full or as a factor of rank
-// rows.
+// sizeBytes returns the memory of recommendSize for d columns in addition to the Gram matrix. The matrix is full if
+// rank is 0, or else a factor of rank rows.
 func (r *run) sizeBytes(d, rank int) int64 {
 	bytes := subset.SizeBytes(d, rank)
 	// These scales need a centred copy.

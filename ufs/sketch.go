@@ -15,19 +15,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// If neither the Gram matrix nor the rows fit, a method may select from an estimate: a sketch of the rows,
-// which is gathered with a profile in one pass, and adds up over shards as moments do. Methods read the rows
-// again for exact values.
+// If neither the Gram matrix nor the rows fit into memory, a method may select from an estimate of the matrix. The
+// estimate comes from a sketch of the rows (gram.Sketch): fewer rows, each a sum of input rows with random signs. One
+// pass gathers the sketch and a profile. Sketches of shards add up, as moments do. Methods read the rows again for
+// exact values.
 
-// optionSketch is the number of rows of a sketch, as a statistics file records it.
+// optionSketch is the option in which a statistics file records the number of rows of its sketch.
 const optionSketch = "sketch"
 
 const (
 	sketchAuto = "auto"
-	// autoSketchRows rows estimate correlations to about 1/√2048 = 2.2 %. The number does not follow from the
-	// memory limit, which never changes a result.
+	// autoSketchRows is the number of rows of a sketch for {sketch} auto. It estimates correlations to about 1/√2048 =
+	// 2.2 %. It does not depend on the memory limit, because the limit never changes a result.
 	autoSketchRows = 2048
-	// defaultReads: one for the sketch, one for exact scores.
+	// defaultReads is the default of Request.Reads: one pass for the sketch, one for exact scores.
 	defaultReads = 2
 )
 
@@ -48,13 +49,13 @@ func (r *run) settleSketch() error {
 	case r.AutoK:
 		return stream.Usagef("{k} auto rests on the exact Gram matrix; give a number, or leave {sketch} out")
 	case r.MinGain > 0:
-		return stream.Usagef("{min-gain} wants exact shares, and {sketch} estimates them on the way; use {k}")
+		return stream.Usagef("{min-gain} needs exact shares, but {sketch} estimates them during the choice; use {k}")
 	case r.Variance > 0:
-		return stream.Usagef("{variance} wants an exact share, and {sketch} estimates it on the way; use {k}")
+		return stream.Usagef("{variance} needs an exact share, but {sketch} estimates it during the choice; use {k}")
 	}
 	switch {
 	case r.From == method.FromGraph:
-	case r.Stats == "" && r.isPassingStream():
+	case r.Stats == "" && r.isSinglePassStream():
 		r.Reads = cmp.Or(r.Reads, 1)
 	case r.Stats == "":
 		r.Reads = cmp.Or(r.Reads, defaultReads)
@@ -63,7 +64,7 @@ func (r *run) settleSketch() error {
 	default:
 		r.Reads = 1
 	}
-	if r.Sketch == "" && r.Stats != "" { // the file has the number
+	if r.Sketch == "" && r.Stats != "" { // the file records the number of rows
 		return nil
 	}
 	var err error
@@ -95,7 +96,7 @@ func (r *run) sketchBytes(ds *chunkio.Dataset) int64 {
 	return profileColumnBytes*int64(d) + gram.SketchBytes(d, r.expectedMissing(ds), r.sketchRows) + r.rankBytes(ds, d)
 }
 
-func (r *run) planSketched(ds *chunkio.Dataset, shape method.Shape) (Budget, error) {
+func (r *run) planSketchedMethod(ds *chunkio.Dataset, shape method.Shape) (Budget, error) {
 	shape.Sketch, shape.Reads = r.sketchRows, r.Reads
 	cost, err := r.Solver.Cost(shape)
 	if err != nil {
@@ -117,13 +118,13 @@ func (r *run) planSketched(ds *chunkio.Dataset, shape method.Shape) (Budget, err
 	return b, nil
 }
 
-// estimateRank is the largest number of rows of the factor that a sketch of this many rows and the graph of m
-// anchors estimate.
-func estimateRank(rows, m int) int { return rows - gram.SketchHeld(rows) + m }
+// estimateFactorRank returns the largest number of rows of the factor of an estimated Gram matrix. The estimate is made
+// from a sketch of this many rows and the graph of m anchors.
+func estimateFactorRank(rows, m int) int { return rows - gram.SketchHeld(rows) + m }
 
-// planGraphSketched plans a graph method on an estimate of the Gram matrix. graph is the memory of the graph of
-// m anchors while it is gathered, placing the memory of placing them before. Sketches and graph become the estimate
-// before the solver begins.
+// planGraphSketched plans the memory of a graph method on an estimate of the Gram matrix. graph is the memory of the
+// graph of m anchors while it is gathered; placing is the memory of placing the anchors before that. If solve is set,
+// sketches and graph are turned into the estimate before the solver begins.
 func (r *run) planGraphSketched(ds *chunkio.Dataset, m int, graph, placing int64, cost method.Cost, solve bool) (Budget, error) {
 	d := len(ds.Columns())
 	sketches := profileColumnBytes*int64(d) + gram.SketchBytes(d, r.expectedMissing(ds), r.sketchRows) + gram.SketchBytes(m, 0, r.sketchRows)
@@ -140,8 +141,8 @@ func (r *run) planGraphSketched(ds *chunkio.Dataset, m int, graph, placing int64
 	return b, err
 }
 
-// errWithSketchAdvice adds to the refusal of plan in, for memory, the need of an estimate by a sketch, if that
-// is less.
+// errWithSketchAdvice adds advice to err, the memory error of the plan in. The advice names the memory that suffices if
+// a sketch estimates the Gram matrix, provided that this is less.
 func (r *run) errWithSketchAdvice(ds *chunkio.Dataset, shape *method.Shape, in Budget, err error) error {
 	var short *stream.MemoryError
 	if !errors.As(err, &short) || !r.Takes.Sketch || r.Stability > 0 || r.AutoK || r.Variance > 0 || r.MinGain > 0 {
@@ -163,7 +164,7 @@ func (g *gatherer) newWeightSketch(m int) *gram.Sketch {
 }
 
 func (g *gatherer) newSketch(d int, b Budget) *gram.Sketch {
-	if g.gatherKind == method.FromGraph { // takes all memory that the plan leaves
+	if g.gatherKind == method.FromGraph { // the sketch may use all memory that the plan leaves
 		free := max(b.Limit-b.Program-b.Statistics-max(b.Reading, b.Solver-b.freedStatistics), 0)
 		return gram.NewSketch(d, gram.SketchOptions{Rows: g.sketchRows, Seed: g.Seed, Threads: g.Threads, Limit: gram.SketchBytes(d, 0, g.sketchRows) + free})
 	}
@@ -219,8 +220,8 @@ func (e *bundle) readSketchedGraph(file *chunkio.StatsReader, threads int) error
 	return readSection(file, weightsSection, e.weights)
 }
 
-// gatherSketchedGraph is gatherFromFile for a graph method on an estimate of the Gram matrix. seen has the
-// profile.
+// gatherSketchedGraph does the work of gatherFromFile for a graph method on an estimate of the Gram matrix. The bundle
+// seen contains the profile of the file.
 func (r *run) gatherSketchedGraph(file *chunkio.StatsReader, seen *bundle, shape method.Shape) (*bundle, error) {
 	rows, err := r.settleFileSketch(seen)
 	if err != nil {
@@ -264,7 +265,8 @@ func (r *run) gatherSketchedGraph(file *chunkio.StatsReader, seen *bundle, shape
 	return seen, nil
 }
 
-// gatherSketch is gatherFromFile for a method on an estimate of the Gram matrix. seen has the profile.
+// gatherSketch does the work of gatherFromFile for a method on an estimate of the Gram matrix. The bundle seen contains
+// the profile of the file.
 func (r *run) gatherSketch(file *chunkio.StatsReader, seen *bundle, shape method.Shape) (*bundle, error) {
 	rows, err := r.settleFileSketch(seen)
 	if err != nil {
@@ -290,8 +292,9 @@ func (r *run) gatherSketch(file *chunkio.StatsReader, seen *bundle, shape method
 	return seen, r.restrictColumns(seen)
 }
 
-// takeSketch makes the evidence of an estimate of the Gram matrix, with the rows if they may be read again.
-func (t *trial) takeSketch() error {
+// useSketch estimates the Gram matrix from the sketch, and puts it into the evidence for the method. The evidence
+// includes the rows if the method may read them again.
+func (t *trial) useSketch() error {
 	m, err := t.bundle.sketch.Finish(t.bundle.profile, t.bundle.columns, gram.FinishOptions{Scale: t.scale, Fill: t.Fill})
 	if err != nil {
 		return err
@@ -311,9 +314,9 @@ func (t *trial) takeSketch() error {
 	return nil
 }
 
-// noteEstimate warns which parts of a graph method's choice rest on a sketch, and describes the estimate: nil
-// if everything is exact. explained means that the selection's errors rest on the estimate.
-func (t *trial) noteEstimate(chosen []int, explained bool) *stream.Estimate {
+// describeEstimate warns which parts of the choice of a graph method rest on a sketch. It returns a description of the
+// estimate, or nil if everything is exact. explained means that the errors of the selection rest on the estimate too.
+func (t *trial) describeEstimate(chosen []int, explained bool) *stream.Estimate {
 	if t.Graph == nil || t.Graph.Held == nil {
 		return nil
 	}
@@ -333,15 +336,15 @@ func (t *trial) noteEstimate(chosen []int, explained bool) *stream.Estimate {
 			e.HeldError = append(e.HeldError, stream.Number(v))
 		}
 		if n := len(e.HeldError); n > 0 {
-			left = "; rows held back from it say that " + formatPercent(float64(e.HeldError[n-1])) + " of the sum of squares is left, and not " + formatPercent(float64(t.selection.Selected[n-1].Error))
+			left = "; on rows kept out of it " + formatPercent(float64(e.HeldError[n-1])) + " of the sum of squares is left, not " + formatPercent(float64(t.selection.Selected[n-1].Error))
 		}
 	}
-	t.warn("what the graph says of the features, and their variances, are exact; how else they go together is estimated by a sketch of %d rows, which puts their cosines off%s: %s%s", e.SketchRows, deviation, basis, left)
+	t.warn("the scores from the graph and the variances are exact; other correlations of the features are estimated by a sketch of %d rows, which puts their cosines off%s: %s%s", e.SketchRows, deviation, basis, left)
 	return e
 }
 
 func (r *run) estimateCost(shape method.Shape, m int) (method.Cost, error) {
-	shape.Rank = estimateRank(r.sketchRows, m)
+	shape.Rank = estimateFactorRank(r.sketchRows, m)
 	cost, err := r.graphCost(shape, m)
 	cost.Bytes = max(cost.Bytes, anchor.HeldBytes(m, shape.K, r.sketchRows))
 	return cost, err

@@ -161,7 +161,7 @@ func TestSketchRefuses(t *testing.T) {
 		"no halves of the rows":                    func(q *Request) { q.Stability = 4 },
 		"missing pairwise":                         func(q *Request) { q.Missing = "pairwise" },
 		"k auto rests":                             func(q *Request) { q.K, q.AutoK = 0, true },
-		"variance wants an exact share":            func(q *Request) { q.K, q.Variance = 0, 0.9 },
+		"variance needs an exact share":            func(q *Request) { q.K, q.Variance = 0, 0.9 },
 		"refine swap works on":                     func(q *Request) { q.Options = method.Settings{"refine": "swap"} },
 		"has no rows to read again":                func(q *Request) { q.Inputs, q.Stats, q.Reads = nil, file, 2 },
 		"has a sketch of 128 rows":                 func(q *Request) { q.Inputs, q.Stats, q.Sketch = nil, file, "256" },

@@ -11,10 +11,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// AnyShards asks for stability by the default number of hash shards, or with Stats by as many as there are.
+// AnyShards is the value of Request.Stability for the default number of hash shards or, with Stats, for the number of
+// shards in the file.
 const AnyShards = -1
 
-// optionStability is the number of hash shards that a statistics file records.
+// optionStability is the option in which a statistics file records the number of its hash shards.
 const optionStability = "stability"
 
 func (r *run) settleStability() error {
@@ -32,7 +33,7 @@ func (r *run) settleStability() error {
 	return halves.CheckShards(r.Stability)
 }
 
-// hashSeed returns the seed of the hash shards; 0 without hash shards.
+// hashSeed returns the seed of the hash shards, or 0 if there are none.
 func (r *run) hashSeed() uint64 {
 	if r.Stability == 0 {
 		return 0
@@ -43,12 +44,13 @@ func (r *run) hashSeed() uint64 {
 // halfChoice is the method's choice from a half-sample.
 type halfChoice struct {
 	order    []int // columns of the bundle, best first
-	features int
-	rose     bool // the objective rose, although it must fall
+	features int   // number of columns that can be features in the half-sample
+	rose     bool  // the objective rose, although it must fall
 }
 
-// selectHalves asks the method for k features (unless a share is to be explained) of half-samples, each given
-// by its shards. The features named by keep are chosen from the start, if they vary in the half.
+// selectHalves selects by the method from half-samples: k features or, if a share is to be explained, as many as
+// explain it. Each element of sets lists the hash shards of a half-sample. The features named by keep are chosen from
+// the start, if they vary in the half-sample.
 func (g *gatherer) selectHalves(ctx context.Context, e *bundle, sets [][]int, k int, keep []string, leftOut []stream.LeftOut) ([]halfChoice, error) {
 	out := make([]halfChoice, len(sets))
 	p := Progress{What: "selecting from half-samples", Pass: e.passes, Passes: g.leastPasses, Most: g.mostPasses, Rows: -1}
@@ -86,9 +88,9 @@ func (g *gatherer) selectHalf(ctx context.Context, e *bundle, set []int, k int, 
 	if err != nil {
 		return halfChoice{}, err
 	}
-	// Columns that are constant in the half are no features of it.
 	t.MinGain = 0 // a half chooses as many features as the whole
-	if err := t.bindChoice(leftOut, false); err != nil {
+	// Unknown names are ignored: a column that is constant in the half-sample is not a feature of it.
+	if err := t.setCandidates(leftOut, false); err != nil {
 		return halfChoice{}, err
 	}
 	if t.K = min(k, t.candidates.choosable); g.Variance > 0 {
@@ -101,11 +103,11 @@ func (g *gatherer) selectHalf(ctx context.Context, e *bundle, set []int, k int, 
 		}
 	}
 	t.candidates.keep = t.Keep
-	bound, err := methods.Bind(g.Methods, g.Name, g.Request.Options) // a method is used for one run
+	bound, err := methods.Bind(g.Methods, g.Name, g.Request.Options) // a bound method can be used only once
 	if err != nil {
 		return halfChoice{}, err
 	}
-	r, err := t.askMethod(ctx, bound.Solver)
+	r, err := t.rankByMethod(ctx, bound.Solver)
 	if err != nil {
 		return halfChoice{}, err
 	}
@@ -133,7 +135,7 @@ func (g *gatherer) recordAgreement(ctx context.Context, e *bundle, s *stream.Sel
 	sets, times, rose := make([][]int, len(chosen)), make([]int, len(index)), 0
 	for i, h := range chosen {
 		for _, column := range h.order {
-			if j, known := slices.BinarySearch(index, column); known { // varies in a half, so in the whole
+			if j, known := slices.BinarySearch(index, column); known { // it varies in a half, so in the whole
 				sets[i] = append(sets[i], j)
 				times[j]++
 			}

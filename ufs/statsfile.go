@@ -15,14 +15,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The sections of a statistics file. Every file has the profile, files of kind "gram" the moments too, and of
-// kind "graph" the anchor graph as well; files of kind "sketch" have a sketch of the rows, of kind
-// "graph-sketch" the graph and a sketch of the rows' weights on its anchors too. Files of kind "gram" have a
-// sample of rows too if a method surveys one. A profile may have such a sample for anchors, and one of rows for
-// methods that iterate over them, which is drawn before rows are dropped and knows row groups and kinds of
-// missing values. Files of scan and merge have histograms in addition to moments, files of earlier versions
-// have none; programs of earlier versions skip that section. Statistics of hash shards accompany those of the
-// whole, which is their sum, for half-samples.
+// The names of the sections of a statistics file, and the kinds of such files. Every file has the profile. Files of
+// kind "gram" also have the moments, and files of kind "graph" the moments and the anchor graph. Files of kind "sketch"
+// have a sketch of the rows. Files of kind "graph-sketch" have the graph, and sketches of the rows and of their weights
+// on the anchors. Files of kind "gram" have a sample of rows too if a method surveys one. A profile may have such a
+// sample for anchors, and another of rows for methods that iterate over rows; the latter is drawn before rows are
+// dropped, and records row groups and kinds of missing values. Files of scan and merge have histograms in addition to
+// moments. Files of earlier versions have none, and programs of earlier versions skip that section. Statistics of hash
+// shards, whose sum is the statistics of the whole, are for half-samples.
 const (
 	profileSection    = "profile"
 	sampleSection     = "sample"
@@ -30,15 +30,15 @@ const (
 	momentsSection    = "moments"
 	graphSection      = "graph"
 	histogramsSection = "histograms"
-	valuesSection     = "values" // of a checkpoint under scale rank: the profile of the values themselves
+	valuesSection     = "values" // in a checkpoint under scale rank: the profile of the values themselves
 	ranksSection      = "ranks"  // with a profile: histograms for ranks
 	sketchSection     = "sketch"
 	weightsSection    = "sketch-weights"
 	shardsSection     = "hash-shards"
-	waitingSection    = "waiting" // of a checkpoint
+	waitingSection    = "waiting" // of a checkpoint: rows that are not yet in the statistics of their hash shards
 	keptSection       = "kept"    // of a checkpoint: the rows of a factor
-	factsSection      = "facts"   // with any of these
-	// with any of these, except in files of earlier versions: the columns' positions in the input
+	factsSection      = "facts"   // in files of all kinds: see hygiene.Facts
+	// in files of all kinds, except files of earlier versions: the positions of the columns in the input
 	positionsSection = "positions"
 
 	kindGraph   = "graph"
@@ -88,9 +88,9 @@ func (e *bundle) sections() []chunkio.Section {
 	return s
 }
 
-// checkpointSections lists the sections of a checkpoint: the profile too, if nothing else holds it.
+// checkpointSections lists the sections of a checkpoint. The profile is one of them if no other section contains it.
 func (e *bundle) checkpointSections() []chunkio.Section {
-	if e.factor != nil { // it has the profile, and rows that the graph takes later
+	if e.factor != nil { // the factor contains the profile, and rows that are added to the graph later
 		withoutGraph := *e
 		withoutGraph.graph = nil
 		return append(withoutGraph.sections(), chunkio.Section{Name: keptSection, Body: e.factor})
@@ -102,8 +102,8 @@ func (e *bundle) checkpointSections() []chunkio.Section {
 	return s
 }
 
-// writeStats writes e as a statistics file. Its warnings keep the spelling of the gatherer: to a reader they
-// are plain text.
+// writeStats writes e as a statistics file. Its warnings keep the spelling of option names that the gatherer uses,
+// because a reader of the file gets plain text.
 func (e *bundle) writeStats(ctx context.Context, path string, say stream.Spelling) error {
 	profile := e.profile
 	if e.rawProfile != nil { // the moments have the profile of the scores
@@ -134,13 +134,13 @@ func (e *bundle) statsHeader(say stream.Spelling) chunkio.StatsHeader {
 	return h
 }
 
-// openStats opens a statistics file for several reads: a file in an object store is downloaded only once.
+// openStats opens a statistics file that is read several times: a file in an object store is downloaded only once.
 func (q *Request) openStats(ctx context.Context, path string) (*chunkio.StatsReader, error) {
 	file, err := chunkio.OpenStats(ctx, path, q.documentOptions())
 	return file, q.errForLimit(err)
 }
 
-// FetchOptions are the options for fetching documents of the request, such as a selection.
+// FetchOptions returns the options for fetching documents of the request, such as a selection.
 func (q *Request) FetchOptions() chunkio.FetchOptions {
 	return chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter, Memory: q.Memory, Temp: q.scratchOptions()}
 }
@@ -171,9 +171,9 @@ func newBundle(h chunkio.StatsHeader) *bundle {
 	}
 }
 
-// readStats reads the statistics for n from a file; missing ones are an error; the sample of rows is left to
-// readSample. opt bounds all of it together. shards is the number of hash shards whose statistics are read as
-// well, or 0.
+// readStats reads from a file the statistics for methods of kind n; it is an error if the file lacks them. It does not
+// read the sample of rows: see readSample. opt.Limit bounds the bytes of all statistics together. If shards is not 0,
+// the statistics of this many hash shards are read as well.
 func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards int) (*bundle, error) {
 	if err := checkKind(r.Path(), r.Header.Kind); err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards i
 	case n == method.FromGram && (h.Kind == kindSketch || h.Kind == kindSketchedGraph):
 		return nil, stream.Usagef("%s holds a sketch of the rows, which other methods select from; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
 	case n == method.FromGram && h.Kind == kindProfile:
-		return nil, stream.Usagef("%s holds a profile only, which cannot tell how columns belong together; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
+		return nil, stream.Usagef("%s holds a profile only, which does not show how columns belong together; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
 	case n == method.FromGraph && h.Kind != kindGraph:
 		return nil, stream.Usagef("%s holds no anchor graph; make one: ufs-stream scan INPUT… {method} METHOD {o} FILE.ufs, with the method that selects", path)
 	case n != method.FromProfile && e.isRanked():
@@ -226,8 +226,8 @@ func (e *bundle) readMoments(r *chunkio.StatsReader, opt gram.Options, shards in
 	return err
 }
 
-// readShardStats reads the statistics of the hash shards; opt.Limit is for their moments and the moments of the
-// whole, graph for the graphs.
+// readShardStats reads the statistics of the hash shards. opt.Limit bounds the memory of the moments of all shards and
+// of the whole together; graph bounds the memory of their graphs.
 func (e *bundle) readShardStats(r *chunkio.StatsReader, opt gram.Options, graph int64, shards int) (err error) {
 	if shards == 0 {
 		return nil
@@ -307,8 +307,8 @@ func (e *bundle) readSample(r *chunkio.StatsReader, limit int64) error {
 	return readSection(r, sampleSection, e.sample)
 }
 
-// readRows reads the rows that a profile keeps for methods that iterate over them, if any, within limit bytes
-// together with its other sample.
+// readRows reads the rows that a profile keeps for methods that iterate over rows, if the file has them. limit bounds
+// the bytes of these rows and of the other sample together.
 func (e *bundle) readRows(r *chunkio.StatsReader, limit int64) error {
 	if !r.Has(rowsSection) {
 		return nil
@@ -336,7 +336,7 @@ func (e *bundle) readRanks(r *chunkio.StatsReader, threads int) error {
 	return readSection(r, ranksSection, e.ranks)
 }
 
-// readSection reads a section to its very end, where its checksum is verified.
+// readSection reads a section to its very end, because its checksum is verified only there.
 func readSection(r *chunkio.StatsReader, name string, to io.ReaderFrom) error {
 	body, err := r.SectionReader(name)
 	if err != nil {

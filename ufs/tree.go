@@ -25,9 +25,9 @@ type FeatureTree struct {
 // Encode writes the tree as JSON.
 func (t *FeatureTree) Encode(w io.Writer) error { return t.tree.Encode(w, t.Features) }
 
-// Tree makes the tree over the input's features that Request.Options ask for ("tree"), for the first method
-// that takes one, or the Request's. A tree by the features' names reads footers only, one by their correlations
-// makes a pass.
+// Tree makes a tree of groups over the features of the input. Option "tree" in Request.Options describes the tree. The
+// method is Request.Method or, if that is empty, the first method with such an option. For a tree by the names of
+// features, Tree reads only footers; for a tree by their correlations it makes a pass.
 func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 	if q.Method == "" {
 		if q.Methods == nil {
@@ -47,7 +47,7 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Sample = 0 // a sample is for a method's iterations
+	r.Sample = 0 // only the iterations of a method use a sample
 	grouped, ok := r.Solver.(method.Grouped)
 	if !ok {
 		return nil, stream.Usagef("tree: method %s has no tree over features", r.Name)
@@ -99,7 +99,7 @@ func (r *run) readFeatureNames(ctx context.Context, e *method.Evidence) ([]strea
 func (r *run) gatherTreeGram(ctx context.Context, e *method.Evidence) ([]stream.Text, error) {
 	plan := func(ds *chunkio.Dataset) (Budget, error) {
 		d := len(ds.Columns())
-		// The distances between columns replace the Gram matrix; clusters are a few numbers a column.
+		// The distances between columns replace the Gram matrix; clustering needs a few numbers for each column.
 		return r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), profileColumnBytes*int64(d))
 	}
 	found, err := (&gatherer{run: r, gatherKind: method.FromGram, plan: plan}).gather(ctx)

@@ -11,9 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// comparesWithChance reports whether the run compares its choice with chance: for methods whose criterion is
-// the share of the data that the features explain, on a Gram matrix. The share means nothing for a choice with
-// another aim, such as the embedding of the rows.
+// comparesWithChance reports whether the run compares its choice with chance. It does so for methods on a Gram matrix
+// that aim at explaining a large share of the data. For a choice with another aim, such as the embedding of the rows,
+// this share means nothing.
 func (r *run) comparesWithChance() bool {
 	return r.From == method.FromGram && r.Takes.Reconstructs && !r.manySettings && !r.skipsTrust
 }
@@ -31,8 +31,8 @@ func recordAlignment(t *trial, chance *stream.Chance) {
 	}
 }
 
-func (t *trial) trustChoice(ctx context.Context, order []int) error {
-	// Random features are no measure of a choice that is constrained by groups, costs or forbidden features.
+func (t *trial) recordChoiceTrust(ctx context.Context, order []int) error {
+	// A choice that is constrained by groups, costs or forbidden features cannot be compared with random features.
 	if !t.comparesWithChance() || t.candidates.isConstrained || t.Gram == nil || t.Gram.Held != nil {
 		return nil
 	}
@@ -84,9 +84,9 @@ func (t *trial) trustChoice(ctx context.Context, order []int) error {
 	return nil
 }
 
-// warnWorse warns about a choice by a method with another aim than reconstruction, if random features explain
-// more of all columns. names gives the names of the matrix's columns, chosen indexes them.
-func (t *trial) warnWorse(ctx context.Context, names func(int) string, chosen []int) error {
+// warnIfWorse warns if random features explain more of all columns than the choice of a method that does not aim at
+// this share. names(i) is the name of column i of the matrix explainGram, and chosen contains indices of its columns.
+func (t *trial) warnIfWorse(ctx context.Context, names func(int) string, chosen []int) error {
 	if t.Takes.Reconstructs || t.manySettings || t.skipsTrust || t.bundle.sketch != nil {
 		return nil
 	}
@@ -102,10 +102,10 @@ func (t *trial) warnWorse(ctx context.Context, names func(int) string, chosen []
 	if found.K < len(chosen) {
 		these = "the first " + plural(found.K, "chosen feature")
 	}
-	t.warn("%s explain %s of the sum of squares of all, and as many random ones %s (%s to %s): method %s chooses for something else; where features are to stand in for the table choose {method} %s",
+	t.warn("%s explain %s of the sum of squares of all, and as many random ones %s (%s to %s): method %s chooses by another criterion; if the features are to represent the table, choose {method} %s",
 		these, formatPercent(found.Value), formatPercent(found.Random), formatPercent(found.Least), formatPercent(found.Best), t.Name, methods.Fallback)
 	return nil
 }
 
-// formatPercent is a share for people, in percent with one decimal.
+// formatPercent returns a share in percent, with one decimal, for messages.
 func formatPercent(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }

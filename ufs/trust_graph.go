@@ -8,14 +8,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// recordSampleTrust records the evidence in a sample of the rows for dependence and clusters, if the run
-// surveyed one, and warns if there is none that the method could use.
+// recordSampleTrust records the evidence for dependent columns and for clusters in the sample of rows, if the run
+// surveyed one. It warns if the columns are independent, or if a method that needs clusters finds none.
 func recordSampleTrust(g *gatherer, e *bundle, s *stream.Selection) {
 	if e.survey == nil {
 		return
 	}
 	compare := func(t survey.Test, measure string) *stream.Chance {
-		if t.Chance == 0 { // a single column, too few rows, or sparse ones, which nothing is compared with
+		if t.Chance == 0 { // no comparison: a single column, too few rows, or sparse rows
 			return nil
 		}
 		return &stream.Chance{Measure: measure, Value: stream.Number(t.Value), Chance: stream.Number(t.Chance), Trusted: t.Trusted}
@@ -44,8 +44,8 @@ func recordSampleTrust(g *gatherer, e *bundle, s *stream.Selection) {
 	}
 }
 
-// recordGraphTrust records the trust in e's graph in s, also after the graph was used up, and warns if there is
-// none.
+// recordGraphTrust records in s how far the graph in e can be trusted, even if it is already used up, and warns if it
+// cannot.
 func (g *gatherer) recordGraphTrust(e *bundle, s *stream.Selection) {
 	if e.graph == nil || g.From != method.FromGraph || e.graph.Trust() == (anchor.Trust{}) {
 		return
@@ -58,7 +58,7 @@ func (g *gatherer) recordGraphTrust(e *bundle, s *stream.Selection) {
 		Measure: stream.Textf("alignment of %d chosen features with the graph of the rows, against a copy with permuted columns", t.Features).Spell(nil),
 		Value:   stream.Number(t.Value), Chance: stream.Number(t.Chance), Trusted: t.IsTrusted(),
 	}
-	trustFew := s.K <= t.Few && t.HasStructure() // no more features are chosen
+	trustFew := s.K <= t.Few && t.HasStructure() // the graph can be trusted for t.Few features, and no more are chosen
 	chance.Trusted = chance.Trusted || trustFew
 	if !t.HasStructure() || trustFew {
 		chance.Measure = stream.Textf("alignment of %d chosen features with the graph of the rows, against a copy with permuted columns", t.Few).Spell(nil)
@@ -71,7 +71,7 @@ func (g *gatherer) recordGraphTrust(e *bundle, s *stream.Selection) {
 	switch {
 	case chance.Trusted:
 	case t.HasStructure():
-		warn("few rows for so many columns: on their graph %d features reach an alignment of %.2f, and %.2f on that of a copy with permuted columns; trust the first %d (%.2f against %.2f), and no order behind them, or choose {method} %s",
+		warn("few rows for so many columns: on their graph %d features reach an alignment of %.2f, and %.2f on that of a copy with permuted columns; trust the first %d (%.2f against %.2f), but not the order after them, or choose {method} %s",
 			t.Features, t.Value, t.Chance, t.Few, t.FewValue, t.FewChance, methods.Fallback)
 	default:
 		warn("the graph of the rows shows no more structure than that of a copy with permuted columns (alignment %.2f against %.2f): do not trust the choice; choose {method} %s", t.FewValue, t.FewChance, methods.Fallback)

@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// appraiseChoice compares the gains of the chosen features with noise, if the Gram matrix of their columns is
-// still there and exact. Groups are not compared: noise has none.
+// appraiseChoice compares the gains of the chosen features with the gains of noise, if the Gram matrix of their columns
+// is still in memory and exact. It does not compare groups, because noise has no groups.
 func (t *trial) appraiseChoice(order []int) {
 	if t.skipsTrust || t.manySettings || t.Blocks != nil || len(order) == 0 || len(order) > subset.MaxAppraised(len(t.Columns)) {
 		return
@@ -29,8 +29,8 @@ func (t *trial) appraiseChoice(order []int) {
 	t.selection.Worth = subset.Appraise(c)
 }
 
-// cutAtMinGain keeps the picks up to the last that adds the share {min-gain} to the explained variance of the
-// centred columns, for methods that do not stop by themselves.
+// cutAtMinGain keeps the picks up to the last one that adds at least the share {min-gain} to the explained variance of
+// the centred columns. It is for methods that do not stop by themselves.
 func (t *trial) cutAtMinGain(picks []pick) ([]pick, error) {
 	c := subset.NewCurve(t.explainGram, len(pickedFeatures(picks)), t.Threads)
 	least, most, keep, at := t.MinGain*c.Total, 0.0, 0, 0
@@ -51,15 +51,15 @@ func (t *trial) cutAtMinGain(picks []pick) ([]pick, error) {
 	return picks[:keep], nil
 }
 
-// recordGreedyError records the error of greedy's choice of as many features, if the choice is another and the
-// plan has memory for it: that of the rules for the number of features.
+// recordGreedyError records the error of the greedy choice of as many features, if the selection is not this choice. It
+// does so only if the plan has memory for the rules for the number of features, because it needs as much.
 func recordGreedyError(ctx context.Context, t *trial, order []int) error {
 	isGreedy := t.Name == methods.Fallback && !t.candidates.isConstrained && t.Blocks == nil
 	if isGreedy || t.explainGram == nil || t.explainFeatures != nil || !t.bundle.plan.hasSizeRules && !t.AutoK || len(order) == 0 || len(order) > subset.MaxFeatures(t.explainGram.D) {
 		return nil
 	}
 	keep := t.Keep[:min(len(t.Keep), len(order))]
-	if t.Blocks != nil { // it holds groups, and greedy's choice is of single features
+	if t.Blocks != nil { // t.Keep holds groups, but the greedy choice is of single features
 		keep = nil
 	}
 	fresh, err := judge.ChooseGreedily(ctx, t.explainGram, len(order), keep, t.Threads)

@@ -12,23 +12,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func (t *trial) rankAndWriteUp(ctx context.Context) error {
+func (t *trial) selectByMethod(ctx context.Context) error {
 	if err := t.openPassCheckpoint(ctx); err != nil {
 		return err
 	}
 	var r *method.Ranking
 	err := t.solve(ctx, 1, func(ctx context.Context) (err error) {
-		r, err = t.askMethod(ctx, t.Solver)
+		r, err = t.rankByMethod(ctx, t.Solver)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	t.bundle.passes += r.Passes
-	return t.writeUp(ctx, r)
+	return t.reportRanking(ctx, r)
 }
 
-func (t *trial) askMethod(ctx context.Context, solver method.Method) (*method.Ranking, error) {
+func (t *trial) rankByMethod(ctx context.Context, solver method.Method) (*method.Ranking, error) {
 	r, err := solver.Select(ctx, t.methodEvidence())
 	if err == nil {
 		err = t.checkRanking(r)
@@ -39,8 +39,8 @@ func (t *trial) askMethod(ctx context.Context, solver method.Method) (*method.Ra
 	return t.rankCandidates(r), nil
 }
 
-// methodEvidence is the evidence for the method: one that does not know groups chooses as many features as the
-// largest groups have.
+// methodEvidence returns the evidence for the method. A method that does not support groups has to choose more
+// features: as many as the K largest groups have.
 func (t *trial) methodEvidence() *method.Evidence {
 	e := *t.Evidence
 	if !t.Takes.Choice && e.Blocks != nil {
@@ -56,9 +56,9 @@ func (t *trial) checkRanking(r *method.Ranking) error {
 	return nil
 }
 
-// writeUp puts the ranking into the selection. The error is a *stream.UnconvergedError if the iteration did not
-// converge as required.
-func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
+// reportRanking puts the ranking into the selection. The error is a *stream.UnconvergedError if the objective rose, or
+// if the iteration did not converge although this is required.
+func (t *trial) reportRanking(ctx context.Context, r *method.Ranking) error {
 	s := t.selection
 	if s.K = t.K; s.K == 0 {
 		s.K = countCandidates(r)
@@ -78,7 +78,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 	}
 	order := pickedFeatures(picks)
 	for i, p := range picks {
-		f := t.newSelected(i+1, p)
+		f := t.newSelectedFeature(i+1, p)
 		if r.Turns != nil {
 			f.Score = stream.Number(r.Turns[i])
 		} else {
@@ -109,10 +109,10 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 	}
 	t.recordGroupCount()
 	t.recordCorrelations(order)
-	estimate := t.noteEstimate(order, r.Error == nil)
+	estimate := t.describeEstimate(order, r.Error == nil)
 	maps.Copy(s.Options, r.Used)
 	s.Trace, s.Iterations, s.Converged = r.Trace, len(r.Trace), !r.Unsettled
-	if len(r.Objective) == len(r.Error)+1 { // one initially and one after each chosen feature
+	if len(r.Objective) == len(r.Error)+1 { // the objective before the first feature, and after each feature
 		r.Objective = r.Objective[:min(len(picks)+1, len(r.Objective))]
 	}
 	for _, v := range r.Objective {
@@ -128,7 +128,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 	}
 	t.appraiseChoice(order)
 	recordAlignment(t, r.Chance)
-	if err := t.trustChoice(ctx, order); err != nil {
+	if err := t.recordChoiceTrust(ctx, order); err != nil {
 		return err
 	}
 	return t.reportConvergence(r)
@@ -142,7 +142,7 @@ func (t *trial) reportConvergence(r *method.Ranking) error {
 	switch rose := r.Rose; {
 	case rose != nil:
 		t.selection.Converged = false
-		t.warn("the objective rose in iteration %d, from %v to %v, which it must not: do not trust the result", rose.Iteration, rose.From, rose.To)
+		t.warn("the objective rose in iteration %d, from %v to %v, although it must fall: do not trust the result", rose.Iteration, rose.From, rose.To)
 		return &stream.UnconvergedError{What: fmt.Sprintf("the objective rose in iteration %d", rose.Iteration)}
 	case r.Unsettled && t.RequireConverged:
 		return &stream.UnconvergedError{What: problem}
@@ -164,7 +164,7 @@ func (t *trial) explainChoice(ctx context.Context, r *method.Ranking, picks []pi
 	if t.explainGram == nil {
 		return nil
 	}
-	// If the matrix is of only some of the features, the others are constant, and explain nothing.
+	// If the matrix lacks some of the features, these are constant and explain nothing.
 	featureIndex := t.explainFeatures
 	if featureIndex == nil {
 		featureIndex = make([]int, len(t.Columns))
@@ -187,13 +187,13 @@ func (t *trial) explainChoice(ctx context.Context, r *method.Ranking, picks []pi
 	if err != nil {
 		return err
 	}
-	if err := t.warnWorse(ctx, func(k int) string { return t.Columns[featureIndex[k]].Name }, chosen); err != nil {
+	if err := t.warnIfWorse(ctx, func(k int) string { return t.Columns[featureIndex[k]].Name }, chosen); err != nil {
 		return err
 	}
 	for i, rank := range ranks {
 		s.Selected[rank].Error = stream.Number(x.Error[i])
 	}
-	for i := ranks[len(ranks)-1] + 1; i < len(s.Selected); i++ { // constant ones explain nothing more
+	for i := ranks[len(ranks)-1] + 1; i < len(s.Selected); i++ { // constant features explain nothing more
 		s.Selected[i].Error = s.Selected[i-1].Error
 	}
 	for k, j := range featureIndex {

@@ -1,11 +1,11 @@
-// Command bareread decodes every column of Parquet files through arrow v15's own column
-// readers and discards the values. That is the least cost of reading them with that library.
-// `bench scale` and `bench speed` run it in turn with ufs-stream, as the yardstick.
+// Command bareread decodes every column of Parquet files through arrow v15's own column readers and discards the
+// values. So its time is the least that reading the files with that library can take. `bench scale` and `bench speed`
+// run it in turn with ufs-stream, to compare their times.
 //
 //	bareread THREADS FILE…
 //
-// Its folder begins with _, so that ./... does not include it: only chunkio may import arrow, and
-// this program is not part of the product. BenchmarkDecode in chunkio reads in the same way.
+// The name of its folder begins with _, so that ./... does not include it. Only chunkio may import arrow, and this
+// program is not part of the product. BenchmarkDecode in chunkio reads in the same way.
 package main
 
 import (
@@ -33,8 +33,8 @@ func main() {
 	fmt.Println(values)
 }
 
-// run reads the files, and the Parquet files below the folders, one after the other. The threads
-// share the columns of each row group.
+// run reads the files, and the Parquet files in the folders, one after the other. The threads share the columns of each
+// row group.
 func run(args []string) (values int64, err error) {
 	if len(args) < 2 {
 		return 0, errors.New("usage: bareread THREADS FILE…")
@@ -43,7 +43,7 @@ func run(args []string) (values int64, err error) {
 	if err != nil || threads < 1 {
 		return 0, fmt.Errorf("%q is no number of threads", args[0])
 	}
-	runtime.GOMAXPROCS(threads) // as ufs-stream's --threads does, which also limits the garbage collector
+	runtime.GOMAXPROCS(threads) // as with --threads of ufs-stream, this also limits the garbage collector
 	files, err := parquetFiles(args[1:])
 	if err != nil {
 		return 0, err
@@ -88,7 +88,7 @@ func readFile(path string, workers []worker) error {
 		for w := range workers {
 			work.Go(func() {
 				for i := w; i < group.NumColumns() && workers[w].err == nil; i += len(workers) {
-					workers[w].err = workers[w].column(group.Column(i))
+					workers[w].err = workers[w].readColumn(group.Column(i))
 				}
 			})
 		}
@@ -102,7 +102,7 @@ func readFile(path string, workers []worker) error {
 	return nil
 }
 
-// worker holds the buffers of a thread, which it reuses for every column.
+// worker holds the buffers of a thread, which are used again for every column.
 type worker struct {
 	bools   []bool
 	ints    []int32
@@ -115,23 +115,23 @@ type worker struct {
 	err     error
 }
 
-func (w *worker) column(c file.ColumnChunkReader, err error) error {
+func (w *worker) readColumn(c file.ColumnChunkReader, err error) error {
 	if err != nil {
 		return err
 	}
 	switch r := c.(type) {
 	case *file.BooleanColumnChunkReader:
-		return drain(w, r, &w.bools)
+		return readValues(w, r, &w.bools)
 	case *file.Int32ColumnChunkReader:
-		return drain(w, r, &w.ints)
+		return readValues(w, r, &w.ints)
 	case *file.Int64ColumnChunkReader:
-		return drain(w, r, &w.longs)
+		return readValues(w, r, &w.longs)
 	case *file.Float32ColumnChunkReader:
-		return drain(w, r, &w.floats)
+		return readValues(w, r, &w.floats)
 	case *file.Float64ColumnChunkReader:
-		return drain(w, r, &w.doubles)
+		return readValues(w, r, &w.doubles)
 	case *file.ByteArrayColumnChunkReader:
-		return drain(w, r, &w.bytes)
+		return readValues(w, r, &w.bytes)
 	}
 	return fmt.Errorf("a column of %T", c)
 }
@@ -142,7 +142,7 @@ type typedReader[T any] interface {
 	Err() error
 }
 
-func drain[T any](w *worker, r typedReader[T], buf *[]T) error {
+func readValues[T any](w *worker, r typedReader[T], buf *[]T) error {
 	const batch = 16384 // the library is fastest with batches of 8,192 values or more
 	if *buf == nil {
 		*buf = make([]T, batch)

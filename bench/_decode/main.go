@@ -1,11 +1,9 @@
-// Command decode decodes every column of its input as ufs-stream does, in one pass of package
-// chunkio, and discards the values. That is the cost of reading before any statistics.
-// `bench speed` runs it in turn with the bare reading of bench/_bareread.
+// Command decode decodes every column of its input in one pass of package chunkio, as ufs-stream does, and discards the
+// values. This is the cost of reading without any statistics. `bench speed` runs it in turn with bench/_bareread.
 //
 //	decode THREADS PATH…
 //
-// It prints the number of values. It leaves out columns that do not contain numbers, as ufs-stream
-// does.
+// It prints the number of values. Like ufs-stream, it leaves out columns that do not contain numbers.
 package main
 
 import (

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allocateFile reserves the space at once, so that a full disk is reported before the work begins.
+// allocateFile reserves total bytes on the disk for f at once, so that a full disk is reported before the work begins.
 func allocateFile(f *os.File, total int64) error {
 	err := unix.Fallocate(int(f.Fd()), 0, 0, total)
-	for errors.Is(err, unix.EINTR) { // a signal, which the runtime sends to itself too
+	for errors.Is(err, unix.EINTR) { // interrupted by a signal, which may come from the Go runtime itself
 		err = unix.Fallocate(int(f.Fd()), 0, 0, total)
 	}
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
@@ -19,7 +19,7 @@ func allocateFile(f *os.File, total int64) error {
 	return err
 }
 
-// freeSpace returns the bytes that are free in dir.
+// freeSpace returns the bytes that are free in dir, and false if they are unknown.
 func freeSpace(dir string) (int64, bool) {
 	var s unix.Statfs_t
 	if unix.Statfs(dir, &s) != nil {

@@ -16,18 +16,18 @@ import (
 // errDamaged reports that a record differs from the one that was written.
 var errDamaged = errors.New("the checksum is wrong: the disk or the memory is at fault, or another program wrote there")
 
-// file is one file of records. Record i is at offset i·record. Its checksum is in memory, so that a block that the disk
-// lost or did not write is noticed too.
+// file is one file of records. Record i is at offset i·recordBytes, or at its second place (see Kept). Its checksum is
+// in memory, so that a block that the disk lost or did not write is noticed too.
 type file struct {
-	space     *Space
-	name      string
-	disk      disk
-	total     int64
-	diskBytes int64 // on disk: twice the total if a kept file has its second places
-	record    int
-	count     int
-	checksums []uint64      // of records, by the last writer
-	places    *recordPlaces // of the records of a kept file; nil: each has one
+	space       *Space
+	name        string
+	disk        disk
+	total       int64
+	diskBytes   int64         // size on disk: twice the total if a kept file uses its second places
+	recordBytes int           // bytes of a record; the last record may be shorter
+	count       int           // number of records
+	checksums   []uint64      // of records as they were last written
+	places      *recordPlaces // of the records of a kept file; nil if a record has only one place
 
 	mu   sync.Mutex
 	idle [][]byte
@@ -50,10 +50,10 @@ func (f *file) Close() error {
 }
 
 func (f *file) recordSize(i int) int {
-	return int(min(int64(f.record), f.total-int64(i)*int64(f.record)))
+	return int(min(int64(f.recordBytes), f.total-int64(i)*int64(f.recordBytes)))
 }
 
-// takeBuffers returns n buffers aligned to 8 bytes, used ones if there are any.
+// takeBuffers returns n buffers aligned to 8 bytes, if possible idle ones.
 func (f *file) takeBuffers(n int) [][]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,7 +69,7 @@ func (f *file) takeBuffers(n int) [][]byte {
 func (f *file) returnBuffers(buffers [][]byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.idle) == 0 { // else a concurrent pass has returned its own
+	if len(f.idle) == 0 { // else a concurrent pass has returned its buffers already
 		f.idle = buffers
 	}
 }
@@ -99,7 +99,7 @@ func (f *file) readRecord(i int, buf []byte) error {
 }
 
 func (f *file) recordOffset(i int) int64 {
-	at := int64(i) * int64(f.record)
+	at := int64(i) * int64(f.recordBytes)
 	if f.places != nil && f.places.current[i] == secondPlace {
 		at += f.total
 	}

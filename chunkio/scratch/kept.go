@@ -15,9 +15,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Kept is a file with a name, which outlives the process. Each of its records has two places in it, one total apart.
-// A write goes to the place that the last settled state does not use, so that this state stays intact, whenever the
-// process ends: a checkpoint costs no copy. The second places take room from the first write to one of them on.
+// Kept is a file with a name, which outlives the process. Each record has two places in the file, whose offsets differ
+// by the total size of all records. A write goes to the place that the last settled state does not use. So this state
+// stays intact, whenever the process ends, and a checkpoint needs no copy. The second places use space on the disk once
+// one of them has been written.
 type Kept struct{ *file }
 
 // State describes the valid bytes of a kept file: the place of each record, and its checksum.
@@ -28,22 +29,22 @@ type State struct {
 
 const (
 	firstPlace, secondPlace = 0, 1
-	noPlace                 = 2 // the settled state has no such record
+	noPlace                 = 2 // the settled state does not contain the record
 )
 
 // recordPlaces are the places of the records of a kept file.
 type recordPlaces struct {
 	path             string
-	current, settled []byte
+	current, settled []byte // by record: its place now, and its place in the settled state
 	sync             func() error
 	grow             func(total int64) error
 }
 
 func (p *recordPlaces) errDamagedFile(err error) error {
-	return &stream.DataError{Path: p.path, RowGroup: -1, Row: -1, Err: err, Remedy: stream.PlainText("remove this file of the checkpoint, and run again: what it held is made anew")}
+	return &stream.DataError{Path: p.path, RowGroup: -1, Row: -1, Err: err, Remedy: stream.PlainText("remove this file of the checkpoint, and run again: its contents are computed again")}
 }
 
-// chooseFreePlace selects for record i, which will be written, the place that the settled state does not use.
+// chooseFreePlace selects for record i, which is to be written, the place that the settled state does not use.
 func (f *file) chooseFreePlace(i int) error {
 	p := f.places
 	if p == nil || p.settled[i] == noPlace {
@@ -67,8 +68,9 @@ func (f *file) chooseFreePlace(i int) error {
 	return nil
 }
 
-// Keep makes a scratch file called file in an open folder, or opens the existing one in the given state. The error is a
-// *stream.DataError if the existing file is not a scratch file. name is for messages.
+// Keep makes a scratch file of total bytes, with records of record bytes, if state is nil. Otherwise it opens the
+// existing file, whose contents state describes. in is the open folder of the file, file is its name there, and name is
+// its name in messages. The error is a *stream.DataError if the existing file does not match state.
 func (s *Space) Keep(in *os.Root, file, name string, total int64, record int, state *State) (*Kept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +99,7 @@ func (s *Space) Keep(in *os.Root, file, name string, total int64, record int, st
 		slices.Max(state.Places) > secondPlace || slices.Max(state.Places) == secondPlace && size < 2*total {
 		delete(s.files, f)
 		s.countBytes(-f.diskBytes)
-		return nil, errors.Join(f.places.errDamagedFile(stream.Errorf("%s: its %d bytes are not what the checkpoint says", name, size)), d.Close())
+		return nil, errors.Join(f.places.errDamagedFile(stream.Errorf("%s: its %d bytes do not match the checkpoint", name, size)), d.Close())
 	}
 	copy(f.places.current, state.Places)
 	copy(f.checksums, state.Sums)
@@ -105,7 +107,8 @@ func (s *Space) Keep(in *os.Root, file, name string, total int64, record int, st
 	return k, nil
 }
 
-// openNamed opens the file, or creates it anew. Only this user may read it, because it contains rows.
+// openNamed opens a file. If anew is set, it creates the file or discards its contents. Only this user may read it,
+// because it contains rows.
 func openNamed(in *os.Root, file string, total int64, anew bool) (f *os.File, size int64, err error) {
 	f, err = ownfile.Open(in, file, os.O_RDWR)
 	if anew && errors.Is(err, fs.ErrNotExist) {
@@ -138,8 +141,8 @@ func (k *Kept) State() (State, error) {
 	return State{slices.Clone(k.places.current), slices.Clone(k.checksums)}, nil
 }
 
-// Settle declares that a checkpoint names the state that State returned last: from here on its records are not
-// overwritten.
+// Settle declares that a checkpoint refers to the state that State returned last. From then on the records of this
+// state are not overwritten.
 func (k *Kept) Settle() { copy(k.places.settled, k.places.current) }
 
 // Path returns the file's path.

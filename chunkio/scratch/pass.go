@@ -6,11 +6,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pass is a run over the records. Buffers travel
+// pass is one iteration over the records of a file. Buffers circulate:
 //
 //	free ─▶ reader ─▶ ready ─▶ the caller ─▶ dirty ─▶ writer ─▶ free
 //
-// without the reader if records are only written, and without the writer if they are only read.
+// There is no reader if records are only written, and no writer if they are only read.
 type pass struct {
 	f       *file
 	mode    stream.ScratchMode
@@ -20,8 +20,8 @@ type pass struct {
 
 	all   [][]byte
 	free  chan []byte
-	ready chan record
-	dirty chan record
+	ready chan passRecord
+	dirty chan passRecord
 	stop  chan struct{}
 	work  sync.WaitGroup
 
@@ -29,7 +29,8 @@ type pass struct {
 	writeErr error // the writer's first error
 }
 
-type record struct {
+// passRecord is a record in a buffer, or the error of reading it.
+type passRecord struct {
 	index int
 	buf   []byte // as long as the record
 	err   error
@@ -39,7 +40,7 @@ type record struct {
 func (f *file) Pass(mode stream.ScratchMode) stream.ScratchPass {
 	n := Buffers(mode)
 	p := &pass{f: f, mode: mode, all: f.takeBuffers(n),
-		free: make(chan []byte, n), ready: make(chan record, n), dirty: make(chan record, n), stop: make(chan struct{})}
+		free: make(chan []byte, n), ready: make(chan passRecord, n), dirty: make(chan passRecord, n), stop: make(chan struct{})}
 	for _, b := range p.all {
 		p.free <- b
 	}
@@ -58,7 +59,7 @@ func (p *pass) readAhead() {
 		case <-p.stop:
 			return
 		case b := <-p.free:
-			r := record{index: i, buf: b[:p.f.recordSize(i)]}
+			r := passRecord{index: i, buf: b[:p.f.recordSize(i)]}
 			r.err = p.f.readRecord(i, r.buf)
 			p.ready <- r
 			if r.err != nil {
@@ -87,14 +88,15 @@ func (p *pass) writeError() error {
 	return p.writeErr
 }
 
-// releaseCurrent passes on the record that the caller has used.
+// releaseCurrent takes the current record back from the caller. It passes the record to the writer, or frees its buffer
+// if there is no writer.
 func (p *pass) releaseCurrent() {
 	switch {
 	case p.current == nil:
 	case p.mode == stream.ScratchRead:
 		p.free <- p.current[:cap(p.current)]
 	default:
-		p.dirty <- record{index: p.next - 1, buf: p.current}
+		p.dirty <- passRecord{index: p.next - 1, buf: p.current}
 	}
 	p.current = nil
 }
@@ -132,7 +134,7 @@ func (p *pass) Close() error {
 	close(p.dirty)
 	p.work.Wait()
 	p.f.returnBuffers(p.all)
-	if p.err == nil { // otherwise Next has returned it; callers join the two
+	if p.err == nil { // otherwise Next has returned the error; callers join the errors of Next and Close
 		return p.writeErr
 	}
 	return nil

@@ -13,11 +13,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Options choose the files' folder and their total size.
+// Options choose the folder of the files and limit their total size.
 type Options struct {
 	Dir   string // "" means the system's temporary folder
-	Limit int64  // bytes in all; 0 means no bound
-	// Ledger counts the other bytes that Limit applies to; nil counts the files of one Space alone.
+	Limit int64  // largest total size of the files in bytes; 0 means no limit
+	// Ledger counts the files of all Spaces that share Limit. If it is nil, Limit applies to one Space alone.
 	Ledger *Ledger
 	There  int64 // bytes of files in Dir that Keep will open again, which need no new room
 	// Remedy is the remedy for a full disk; the default is for methods that iterate over rows.
@@ -30,7 +30,7 @@ type Ledger struct {
 	used int64
 }
 
-// addBytes counts bytes more, or fewer, and returns the sum.
+// addBytes adds bytes, which may be negative, and returns the sum.
 func (l *Ledger) addBytes(bytes int64) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -38,12 +38,12 @@ func (l *Ledger) addBytes(bytes int64) int64 {
 	return l.used
 }
 
-// Space is a [stream.Scratch] of files. If the system allows it, a file has no name once it is open, so nothing is
-// left over, however a run ends. Its methods may be called from several goroutines.
+// Space is a [stream.Scratch] of files. If the system allows it, a file has no name once it is open, so no file is left
+// over, however a run ends. Its methods may be called from several goroutines.
 type Space struct {
 	opt      Options
 	makeDisk func(dir string, total int64) (disk, error) // replaced in tests
-	faults   *faults.Disk                                // asked before a file is made, and a record read or written
+	faults   *faults.Disk                                // called before a file is made and a record is read or written
 
 	mu            sync.Mutex
 	used, maxUsed int64
@@ -68,7 +68,7 @@ func New(opt Options) *Space {
 	return &Space{opt: opt, makeDisk: openDisk, files: make(map[*file]struct{})}
 }
 
-// Under lets the context of a test break the disk beneath s: see package faults.
+// Under makes s fail as the context of a test demands: see package faults.
 func (s *Space) Under(ctx context.Context) *Space {
 	s.faults = faults.DiskOf(ctx)
 	return s
@@ -109,8 +109,8 @@ func (s *Space) checkLimit(purpose string, more int64) error {
 	return nil
 }
 
-// Grow counts bytes of a file in the folder that is not made by this Space, if the limit allows them. purpose names the
-// file. Shrink subtracts the bytes again.
+// Grow counts more bytes of a file that this Space did not make, or returns an error if the limit does not allow them.
+// purpose describes the file in this error. Shrink subtracts the bytes again.
 func (s *Space) Grow(purpose string, more int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,13 +170,13 @@ func (s *Space) newFile(name string, total int64, record int) (*file, error) {
 
 func (s *Space) addFile(name string, d disk, total int64, record int) *file {
 	count := (total + int64(record) - 1) / int64(record)
-	f := &file{space: s, name: name, disk: d, total: total, diskBytes: total, record: record, count: int(count), checksums: make([]uint64, count)}
+	f := &file{space: s, name: name, disk: d, total: total, diskBytes: total, recordBytes: record, count: int(count), checksums: make([]uint64, count)}
 	s.files[f] = struct{}{}
 	s.countBytes(total)
 	return f
 }
 
-// countBytes counts bytes more, or fewer, as used.
+// countBytes adds a number of bytes, which may be negative, to the bytes in use.
 func (s *Space) countBytes(more int64) {
 	s.opt.Ledger.addBytes(more)
 	s.used += more

@@ -7,11 +7,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// storedRecord is the length of the records in which states are stored: two or three of them are in memory while a
-// file is written or read, and shorter ones are slower on a disk.
+// storedRecord is the length of the records in which states are stored: two or three of them are in memory while a file
+// is written or read, and a disk is slower with shorter records.
 const storedRecord = 256 << 10
 
-// Stored is a file of consecutive states in their binary forms. While it waits it holds 8 bytes of memory for each of
+// Stored is a file of consecutive states in their binary forms. Until Load it holds only 8 bytes of memory for each of
 // its records.
 type Stored struct {
 	file *file
@@ -20,7 +20,7 @@ type Stored struct {
 }
 
 // Store writes states to a file. A first run writes nothing and only measures their length, so that the space can be
-// reserved in the file system at once. Close frees it.
+// reserved in the file system at once. Stored.Close frees the space.
 func (s *Space) Store(name string, states ...io.WriterTo) (stored *Stored, err error) {
 	var size int64
 	for _, state := range states {
@@ -55,7 +55,7 @@ func (s *Space) Store(name string, states ...io.WriterTo) (stored *Stored, err e
 	return t, nil
 }
 
-// Load reads the states back, bit by bit; it may be called again.
+// Load reads the states back with exactly the same contents. It may be called again.
 func (t *Stored) Load(states ...io.ReaderFrom) (err error) {
 	from := &passReader{pass: t.file.Pass(stream.ScratchRead), bytesLeft: t.size}
 	defer func() {

@@ -102,7 +102,7 @@ func convert(ctx context.Context, from, label string, columns int, to string) er
 	return os.WriteFile(to, out, 0o600)
 }
 
-// headBytes is the length of a .npy file's header, where it is short.
+// headBytes is the length of the header of a .npy file, if the header is short.
 const headBytes = 128
 
 // load reads what convert wrote.

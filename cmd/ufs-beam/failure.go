@@ -11,13 +11,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// isPermanent reports whether an error remains after any retry. A full disk (1) may concern a single machine, and a
-// busy store (75) recovers. After these errors the runner retries a few times, perhaps on another machine.
+// isPermanent reports whether repeating a step cannot help, given the exit code of its error. A full disk (1) may
+// concern only one machine, and a busy store (75) recovers. After such errors the runner repeats the step, perhaps on
+// another machine.
 func isPermanent(code int) bool {
 	return code == exit.Usage || code == exit.Data || code == exit.Memory
 }
 
-// flagOf spells an option of package ufs as a flag. The output, -o of ufs-stream, is a part file here.
+// flagOf returns the flag for an option of package ufs. For -o, the output of a scan or merge, it returns --parts,
+// because this output is a part file.
 func flagOf(option string) string {
 	if option == "o" {
 		return "--parts"
@@ -25,13 +27,14 @@ func flagOf(option string) string {
 	return program.FlagOf(option)
 }
 
-// errorLine returns the message in one line, with options spelled as flags: runners split their logs into lines.
+// errorLine returns the message of an error with options spelled as flags. It is one line, because runners split logs
+// into lines.
 func errorLine(err error) string {
 	return strings.Join(strings.Fields(stream.Spell(err, flagOf)), " ")
 }
 
-// failure is an error of a worker. Only its text, embedded in the runner's, reaches the program that submitted the
-// job: so the text contains the exit code.
+// failure is an error of a worker. Only its text, as a part of the runner's error, reaches the program that submitted
+// the job. Therefore the text contains the exit code.
 type failure struct {
 	code int
 	text string
@@ -46,7 +49,7 @@ func (f *failure) ExitsWith() int { return f.code }
 
 var failureText = regexp.MustCompile(`ufs-beam failed with exit code (\d+): (.*)`)
 
-// findFailure finds a worker's error in the text of a runner's error. It returns nil if there is none.
+// findFailure finds the error of a worker in the text of the runner's error, or returns nil.
 func findFailure(runner error) *failure {
 	match := failureText.FindStringSubmatch(runner.Error())
 	if match == nil {

@@ -11,23 +11,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// job holds the settings that a worker needs. It travels in the pipeline as part of its steps, because the worker's
-// own flags are Beam's.
+// job holds the settings that a worker needs. They are passed as part of the pipeline, because a worker only has Beam's
+// flags.
 type job struct {
 	Plan   string // the plan file: absolute, or a URL
 	Shards int
 	Parts  string   // folder of the part files: absolute, or a URL
 	Output string   // absolute, or a URL
-	Allow  []string // prefixes of places that the plan may name: absolute, or URLs
+	Allow  []string // prefixes of places that the plan may refer to: absolute paths, or URLs
 
 	Threads    int
 	Memory     int64
 	TempDir    string
 	MaxScratch int64
-	SampleRows int64 // rows to keep, for methods that iterate over rows
+	SampleRows int64 // number of rows to store in a profile, for methods that iterate over rows
 }
 
-// A round is one pass of all shards over their rows. Its name is also the folder of its parts.
+// A round is one pass of all shards over their rows. The name of the round is also the folder of its part files.
 type round string
 
 const (
@@ -36,7 +36,7 @@ const (
 	profiledRound   round = "profiled"   // statistics, given a profile of all shards
 )
 
-// String returns the name of the result of a round.
+// String returns the name of the result of a round, for messages.
 func (r round) String() string {
 	if r == profileRound {
 		return "profile"
@@ -66,7 +66,7 @@ func (j *job) validate() error {
 	return nil
 }
 
-// makePathsAbsolute makes local paths absolute: each worker has its own working directory.
+// makePathsAbsolute makes local paths absolute, because each worker has its own working directory.
 func (j *job) makePathsAbsolute() error {
 	for _, path := range []*string{&j.Plan, &j.Parts, &j.Output} {
 		if place.IsURL(*path) {
@@ -88,8 +88,8 @@ func (j *job) makePathsAbsolute() error {
 	return nil
 }
 
-// partName is the file of one shard's part. Each round has its own folder, so that its parts can also be merged by
-// hand.
+// partName returns the file name of one shard's part. Each round has a folder of its own, so that its parts can also be
+// merged by hand.
 func (j *job) partName(r round, shard int) string {
 	return place.JoinBelow(j.Parts, string(r)+"/"+numberedName("part", shard, j.Shards))
 }
@@ -98,7 +98,8 @@ func (j *job) groupName(r round, group int) string {
 	return place.JoinBelow(j.Parts, string(r)+"/groups/"+numberedName("group", group, j.groupCount()))
 }
 
-// numberedName returns a file name that sorts by number. Part files have the same names as in the verb scan.
+// numberedName returns a file name with leading zeros, so that names are sorted by number. The verb scan of ufs-stream
+// gives part files the same names.
 func numberedName(what string, n, of int) string {
 	digits := max(5, len(fmt.Sprint(of)))
 	return fmt.Sprintf("%s-%0*d-of-%0*d.ufs", what, digits, n, digits, of)
@@ -106,17 +107,17 @@ func numberedName(what string, n, of int) string {
 
 func (j *job) profileName() string { return place.JoinBelow(j.Parts, string(profileRound)+".ufs") }
 
-// groupWidth is the number of parts that the first level merges into one file: about the square root of all, so that
-// both levels merge about as many. It depends only on the number of shards. So the order of additions, and with it
-// every bit of the result, does not depend on the runner.
+// groupWidth returns the number of parts that the first level merges into one file. It is about the square root of the
+// number of all parts, so that both levels merge about equally many files. It depends only on the number of shards. So
+// the order of additions, and every bit of the result, is the same on any runner.
 func (j *job) groupWidth() int { return int(math.Ceil(math.Sqrt(float64(j.Shards)))) }
 
 func (j *job) groupCount() int { return (j.Shards + j.groupWidth() - 1) / j.groupWidth() }
 
-// groupOf returns the group of a shard; both count from 1.
+// groupOf returns the number of the group of a shard. Both numbers count from 1.
 func (j *job) groupOf(shard int) int { return (shard-1)/j.groupWidth() + 1 }
 
-// groupSize is the number of shards in a group. The last group may be smaller.
+// groupSize returns the number of shards in a group. The last group may be smaller than the others.
 func (j *job) groupSize(group int) int { return min(j.groupWidth(), j.Shards-(group-1)*j.groupWidth()) }
 
 // makeParentFolder makes the folder of a local file. Stores have no folders.

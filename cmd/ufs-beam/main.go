@@ -28,8 +28,8 @@ func main() {
 	os.Exit(code)
 }
 
-// run runs the whole program and returns the exit code. As a worker it does not return. Beam reads its settings from
-// the flags of the process, so a process can call run only once.
+// run runs the whole program and returns the exit code. In a worker it does not return. Beam reads its settings from
+// the flags of the process, so run can be called only once in a process.
 func run(ctx context.Context, args []string, out, errw io.Writer) int {
 	var s settings
 	err := s.parseArgs(args, errw)
@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 	}
 	if err == nil {
 		dieWithParent()
-		beam.Init() // a worker works inside this call
+		beam.Init() // in a worker this call does all the work and does not return
 		err = s.submitJob(ctx, out)
 	}
 	if err == nil {
@@ -101,7 +101,7 @@ func (s *settings) chooseWorkerBinary() error {
 	return err
 }
 
-// runsOnPrism reports whether the runner is Beam's own, which runs inside this program unless an endpoint is given.
+// runsOnPrism reports whether the runner is prism, Beam's own. It runs inside this program unless an endpoint is given.
 func (s *settings) runsOnPrism() bool {
 	runner := strings.ToLower(flag.Lookup("runner").Value.String())
 	return runner == "" || runner == "prism" || runner == "prismrunner"

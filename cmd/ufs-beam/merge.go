@@ -12,20 +12,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// groupFn keys a part by the number of its group.
+// groupFn is the step that finds the group of a part.
 type groupFn struct{ Job job }
 
-// ProcessElement returns the group of the piece, and the piece.
+// ProcessElement returns the number of the group of a piece, and the piece.
 func (f *groupFn) ProcessElement(p Piece) (int, Piece) { return f.Job.groupOf(p.Number), p }
 
-// groupMergeFn is the first level: it merges the parts of a group.
+// groupMergeFn is the step that merges the parts of a group, the first level of merging.
 type groupMergeFn struct {
 	Job   job
 	Round round
 }
 
-// ProcessElement merges the parts of one group. It passes faults of its shards on to the last level, which reports
-// the faults of all groups.
+// ProcessElement merges the parts of one group. If some of these parts have faults, it passes the faults to the last
+// level, which reports the faults of all groups together.
 func (f *groupMergeFn) ProcessElement(ctx context.Context, group int, parts func(*Piece) bool) (Piece, error) {
 	merged := Piece{Number: group, Name: f.Job.groupName(f.Round, group)}
 	first := (group-1)*f.Job.groupWidth() + 1
@@ -36,15 +36,15 @@ func (f *groupMergeFn) ProcessElement(ctx context.Context, group int, parts func
 	return merged, f.Job.mergeFiles(ctx, files, merged.Name, true)
 }
 
-// lastMergeFn is the second level: it merges the groups.
+// lastMergeFn is the step that merges the files of all groups, the second level of merging.
 type lastMergeFn struct {
 	Job    job
 	Round  round
 	Output string
 }
 
-// ProcessElement merges the files of all groups and returns the name of the result. A fault of any shard fails the
-// job here.
+// ProcessElement merges the files of all groups and returns the name of the result. If any shard had a fault, this step
+// and the job fail.
 func (f *lastMergeFn) ProcessElement(ctx context.Context, _ int, groups func(*Piece) bool) (string, error) {
 	all := Piece{Name: f.Output}
 	files, err := collectNames(&all, groups, 1, f.Job.groupCount())
@@ -57,8 +57,8 @@ func (f *lastMergeFn) ProcessElement(ctx context.Context, _ int, groups func(*Pi
 	return f.Output, f.Job.mergeFiles(ctx, files, f.Output, false)
 }
 
-// collectNames returns the names of the pieces first, first+1 and so on. This order makes the sum the same on every
-// runner. It adds the pieces' faults to whole.
+// collectNames returns the names of count pieces, with the numbers first, first+1 and so on. They are in the order of
+// the numbers, so that merging gives the same sums on every runner. It adds the faults of the pieces to whole.
 func collectNames(whole *Piece, pieces func(*Piece) bool, first, count int) ([]string, error) {
 	var all []Piece
 	for p := (Piece{}); pieces(&p); p = (Piece{}) {

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dieWithParent makes a worker end together with the program that started it. Beam's pool of workers stops a worker
-// by killing its boot program, and the worker of the Go SDK would then stay for at least an hour, with all its
-// memory.
+// dieWithParent makes a worker end together with the program that started it. Beam's pool of workers stops a worker by
+// killing only the program that started it. The worker of the Go SDK would then run on for at least an hour, with all
+// its memory.
 func dieWithParent() {
 	if worker := flag.Lookup("worker"); worker == nil || worker.Value.String() != "true" {
 		return

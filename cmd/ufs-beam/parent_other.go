@@ -2,5 +2,5 @@
 
 package main
 
-// dieWithParent does nothing: workers run on Linux.
+// dieWithParent does nothing, because workers run on Linux.
 func dieWithParent() {}

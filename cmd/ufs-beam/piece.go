@@ -5,19 +5,20 @@ import (
 	"strings"
 )
 
-// Piece travels from step to step: the name of a part file, or of a merged file. A piece that can never be made
-// travels too, with the reason in Failed. As an error of its step it would make the runner scan the shard again, four
-// times on Dataflow, before the job fails.
+// Piece is passed from step to step. It is the name of a part file or of a merged file. If the file cannot be made, the
+// piece contains the reason in Failed. If the step returned an error instead, the runner would repeat it (Dataflow four
+// times) before the job fails.
 type Piece struct {
 	Number int // of the shard, or of the group
 	Name   string
 
-	Code   int      // exit code of the first of Failed; 0 if the file exists
-	Failed []string // the first few faults, with their places
-	More   int      // number of further faults
+	Code   int      // exit code of the first fault; 0 if the file exists
+	Failed []string // the first few faults, each with its shard
+	More   int      // number of other faults
 }
 
-// maxFaultsShown bounds the faults that a job reports in full: if one cause affects all shards, a few suffice.
+// maxFaultsShown is the largest number of faults that a job reports in full. If all shards have the same fault, a few
+// are enough.
 const maxFaultsShown = 5
 
 func (p *Piece) takeFaults(o Piece) {

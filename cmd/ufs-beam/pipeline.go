@@ -7,7 +7,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 )
 
-// Workers find the steps by their names, so both sides register them before anything else.
+// Workers find the steps by their names, so all processes register them before anything else.
 func init() {
 	register.DoFn2x0[int, func(int)](&numberFn{})
 	register.DoFn2x2[context.Context, int, Piece, error](&scanFn{})
@@ -28,7 +28,7 @@ func (j job) buildPipeline(rounds []round) *beam.Pipeline {
 		if len(rounds) > 1 && r == profileRound {
 			output = j.profileName()
 		}
-		// A reshuffle keeps the runner from putting all shards into one bundle, on one machine.
+		// A reshuffle keeps the runner from processing all shards in one bundle on one machine.
 		shards := beam.Reshuffle(s, beam.ParDo(s, &numberFn{}, beam.Create(s, j.Shards)))
 		var parts beam.PCollection
 		if r == profiledRound {

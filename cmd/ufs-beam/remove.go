@@ -14,11 +14,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxRemovals is the number of objects removed at the same time: a store needs about 50 ms for each, and there may
-// be 10,000.
+// maxRemovals is the number of objects that are removed at the same time. A store needs about 50 ms for each, and there
+// may be 10,000.
 const maxRemovals = 16
 
-// removeParts removes, by name, the files that the job made besides its output. Other files in the folders stay.
+// removeParts removes all files that the job made except its output. It does not remove other files in the folders.
 func (j *job) removeParts(ctx context.Context, rounds []round) error {
 	client := store.New(store.Options{})
 	var mu sync.Mutex

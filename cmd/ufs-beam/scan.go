@@ -12,17 +12,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// numberFn makes the shard numbers from their count, so that the pipeline for 10,000 shards is as small as for one.
+// numberFn is the step that lists the shard numbers. The pipeline contains only their count, so it is always small.
 type numberFn struct{}
 
-// ProcessElement emits 1 to n.
+// ProcessElement emits the numbers 1 to n.
 func (*numberFn) ProcessElement(n int, emit func(int)) {
 	for shard := range n {
 		emit(shard + 1)
 	}
 }
 
-// scanFn scans shards without a profile: in the profile round, or if no profile is needed.
+// scanFn is the step that scans shards without a profile, in the profile round or if the method needs no profile.
 type scanFn struct {
 	Job   job
 	Round round
@@ -33,10 +33,10 @@ func (f *scanFn) ProcessElement(ctx context.Context, shard int) (Piece, error) {
 	return f.Job.scanShard(ctx, f.Round, shard, "")
 }
 
-// profiledScanFn scans shards with the profile of all shards.
+// profiledScanFn is the step that scans shards with the help of the profile of all shards.
 type profiledScanFn struct{ Job job }
 
-// ProcessElement scans one shard into its part file; profile is the side input.
+// ProcessElement scans one shard into its part file. profile is the file of the profile, passed as a side input.
 func (f *profiledScanFn) ProcessElement(ctx context.Context, shard int, profile string) (Piece, error) {
 	return f.Job.scanShard(ctx, profiledRound, shard, profile)
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// settings are the program's own flags.
+// settings are the values of the program's own flags.
 type settings struct {
 	job          job
 	profileRound bool
 	keepParts    bool
 }
 
-// parseArgs reads the program's own flags, and the flags that packages of Beam have declared. A worker gets only
-// Beam's flags.
+// parseArgs parses the program's own flags, and the flags that packages of Beam have declared. The command line of a
+// worker has only Beam's flags.
 func (s *settings) parseArgs(args []string, errw io.Writer) error {
 	own := flag.NewFlagSet("ufs-beam", flag.ContinueOnError)
 	own.SetOutput(errw)

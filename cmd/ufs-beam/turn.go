@@ -2,9 +2,9 @@ package main
 
 import "context"
 
-// turnToken lets one scan or merge run at a time in a worker process, whatever number of bundles the runner assigns
-// to it. The limits of memory and threads belong to the Go runtime, hence to the process (see package ufs), and one
-// scan uses all permitted cores. It belongs to the process like those limits, so it is a package variable.
+// turnToken lets one scan or merge at a time run in a worker process, even if the runner assigns several bundles to the
+// process. One scan uses all permitted cores, and the limits of memory and threads apply to the whole process (see
+// package ufs). For the same reason this is a package variable.
 var turnToken = make(chan struct{}, 1)
 
 func runInTurn[T any](ctx context.Context, work func() (T, error)) (done T, err error) {

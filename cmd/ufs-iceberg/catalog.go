@@ -23,7 +23,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Variables with the secrets of REST catalogs, which must not appear on a command line.
+// Environment variables that contain the secrets of REST catalogs, which must not appear on a command line.
 const (
 	tokenVariable      = "ICEBERG_REST_TOKEN"
 	credentialVariable = "ICEBERG_REST_CREDENTIAL"
@@ -66,7 +66,7 @@ func openTable(ctx context.Context, q request) (*table.Table, *lake, error) {
 	if err != nil {
 		return nil, nil, errCatalog(at, q, err)
 	}
-	if l.scope == nil { // Glue reads the table's own location, which sets the scope
+	if l.scope == nil { // with Glue, loading the table has opened its location, which sets the scope
 		own, err := parseLocation(t.Metadata().Location())
 		if err == nil {
 			err = l.adoptBucket(own)
@@ -84,7 +84,7 @@ func openTable(ctx context.Context, q request) (*table.Table, *lake, error) {
 	return table.New(named, t.Metadata(), t.MetadataLocation(), func(context.Context) (icebergio.IO, error) { return l, nil }, nil), l, nil
 }
 
-// loadWithRetries loads a table, and retries if the catalog is down or busy.
+// loadWithRetries loads a table. If the catalog is down or busy, it tries again after a pause.
 func loadWithRetries(ctx context.Context, props iceberg.Properties, named table.Identifier) (t *table.Table, err error) {
 	for try := range len(retryPauses) + 1 {
 		if t, err = loadTable(ctx, props, named); err == nil || !isTemporary(err) || try == len(retryPauses) {
@@ -99,8 +99,8 @@ func loadWithRetries(ctx context.Context, props iceberg.Properties, named table.
 	return t, err
 }
 
-// checkStoreServer refuses a server for the table's files that only the catalog names: that server would receive the
-// user's signatures. Servers of Amazon and Google are accepted.
+// checkStoreServer returns an error if the catalog names a server for the table's files that the user did not name.
+// This server would receive requests signed with the user's credentials. Servers of Amazon and Google are accepted.
 func (l *lake) checkStoreServer(ctx context.Context, at string, t *table.Table) error {
 	if _, err := t.FS(ctx); err != nil { // records the catalog's settings
 		return asDataError(at, "the files of "+l.table+" cannot be opened", err)
@@ -124,7 +124,7 @@ var (
 	vendorEndpoint  = regexp.MustCompile(`^https://([a-z0-9-]+\.)*(amazonaws\.com(\.cn)?|storage\.googleapis\.com)/?$`)
 )
 
-// retryPauses lists the pauses before each retry of a request to a catalog that is down or busy.
+// retryPauses has the pauses before each repetition of a request to a catalog that is down or busy.
 var retryPauses = [...]time.Duration{500 * time.Millisecond, 2 * time.Second}
 
 func loadTable(ctx context.Context, props iceberg.Properties, named table.Identifier) (*table.Table, error) {

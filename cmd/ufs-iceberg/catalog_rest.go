@@ -16,8 +16,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// catalogTransport sends requests only to the catalog servers that the user named. The library signs each request
-// anew, even if a redirect or the catalog's configuration sends it elsewhere.
+// catalogTransport sends requests only to the catalog servers that the user named. It is needed because the library
+// signs each request again, even if a redirect or the catalog's configuration sends it to another server.
 type catalogTransport struct {
 	http.RoundTripper
 	servers []*url.URL

@@ -12,10 +12,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Iceberg identifies a column of a file by its id, ufs-stream by its name. Only the footers hold both reliably:
-// manifests are merged under newer schemas, and old schemas disappear from the metadata.
+// Iceberg identifies the columns of a file by their ids, and ufs-stream by their names. Only the footer of a file
+// contains its ids and names reliably: merged manifests have newer schemas, and old schemas are removed from the
+// metadata.
 
-// columns describes the table's columns in one file.
+// columns describes how one file differs from the table in its columns.
 type columns struct {
 	lacking []lackingColumn
 	widths  map[int]parquet.Type // physical types of numbers, by column id
@@ -24,17 +25,17 @@ type columns struct {
 // lackingColumn is a column of the table that a file does not have.
 type lackingColumn struct {
 	id   int
-	name string // with the names of the structs around it
+	name string // with the names of the structs that contain it
 }
 
-// matcher finds the table's columns in a file.
+// matcher finds the columns of the table in a file.
 type matcher struct {
 	columns
-	path string // of the file, redacted
+	path string // path of the file, without secrets
 }
 
-// matchColumns compares a file's columns with the table's. It refuses a file if one of the two programs would mistake
-// a column for another.
+// matchColumns compares the columns of a file with the columns of the table. It returns an error if Iceberg and
+// ufs-stream would read different columns of the file for the same column of the table.
 func matchColumns(path string, table *iceberg.Schema, mapping iceberg.NameMapping, root *schema.GroupNode) (columns, error) {
 	m := matcher{columns{widths: make(map[int]parquet.Type)}, path}
 	identified := false
@@ -94,7 +95,7 @@ func (m *matcher) matchGroup(prefix string, fields []iceberg.NestedField, mappin
 	return nil
 }
 
-// matchNested descends into a struct, or records the width of a number.
+// matchNested compares the fields of a struct, or records the width of a number.
 func (m *matcher) matchNested(prefix string, f iceberg.NestedField, mapping []iceberg.MappedField, n schema.Node) error {
 	switch t := f.Type.(type) {
 	case *iceberg.StructType:
@@ -138,8 +139,8 @@ func mappedFields(mapping []iceberg.MappedField, name string) []iceberg.MappedFi
 	return []iceberg.MappedField{}
 }
 
-// commonColumns checks that all files of a plan have the same columns. A column that no file has is returned in
-// absent, unless it is a partition key with a value in every file: then it is returned in keys.
+// commonColumns checks that all files of a plan have the same columns. It returns the columns that no file has: in keys
+// if they are partition keys with a value in every file, otherwise in absent.
 func commonColumns(files []*dataFile) (keys []lackingColumn, absent []string, err error) {
 	lacking := make(map[lackingColumn]int)
 	var order []lackingColumn
@@ -198,7 +199,7 @@ func checkWidths(files []*dataFile) error {
 	return nil
 }
 
-// partitionText writes a partition value as ufs-stream reads it.
+// partitionText returns a partition value as text, in the form that ufs-stream reads.
 func partitionText(t iceberg.Type, value any) (string, error) {
 	if value == nil {
 		return nullKey, nil

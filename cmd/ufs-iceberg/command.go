@@ -15,15 +15,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// request holds the arguments of a run.
+// request holds the values of the arguments and flags.
 type request struct {
 	table      string // a folder, a metadata file, or namespace.table
 	catalog    string // empty for hadoop
 	uri        string
 	warehouse  string
-	store      string // URL parameters of objects
+	store      string // URL parameters to add to the names of objects
 	properties []string
-	allow      []string // further places that the table's metadata may name
+	allow      []string // further places that the table's metadata may refer to
 
 	snapshot    int64 // 0 for none
 	asOf        timeFlag
@@ -32,7 +32,7 @@ type request struct {
 	output      string
 }
 
-// Kinds of catalogs.
+// The kinds of catalogs.
 const (
 	hadoopCatalog = "hadoop"
 	restCatalog   = "rest"
@@ -142,7 +142,7 @@ func (q *request) validate(snapshotGiven bool) error {
 	return faults.Err("")
 }
 
-// timeFlag is a flag with a time as its value.
+// timeFlag is a flag whose value is a time.
 type timeFlag time.Time
 
 // String implements pflag.Value.

@@ -16,16 +16,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// deleteFile is a delete file, and the data files that it may apply to.
+// deleteFile is a delete file, with the data files that it may apply to.
 type deleteFile struct {
 	iceberg.DataFile
 	kind         string
 	targets      []string // paths of the data files
-	listsTargets bool     // only the delete file itself names its data files, not the manifest
+	listsTargets bool     // the data files are named in the delete file itself, not in the manifest
 }
 
-// refuseDeletes refuses delete files that apply to the files of a plan. Delete files may exist without applying, if
-// their data files are no longer live, for instance after a compaction.
+// refuseDeletes returns an error if delete files apply to the files of a plan. Delete files may remain in a table
+// although their data files are no longer live, for instance after a compaction. Such delete files are ignored.
 func refuseDeletes(ctx context.Context, l *lake, tasks []table.FileScanTask, name string) error {
 	deletions, err := listDeletes(ctx, l, tasks)
 	if err != nil {
@@ -80,15 +80,15 @@ func countNoun(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-// listDeletes lists the delete files of the tasks in order. It reads files of position deletes for the names of their
-// data files: the manifest has only bounds of these names.
+// listDeletes lists the delete files of the tasks in order. It reads files of position deletes to find the names of
+// their data files, because the manifest only has lower and upper bounds of these names.
 func listDeletes(ctx context.Context, l *lake, tasks []table.FileScanTask) ([]*deleteFile, error) {
 	var all []*deleteFile
 	known := make(map[string]*deleteFile)
 	for _, t := range tasks {
 		add := func(files []iceberg.DataFile, kind string) {
 			for _, f := range files {
-				// One file may contain the vectors of many files.
+				// One file may contain the deletion vectors of many data files.
 				key := f.FilePath()
 				if kind == deletionVectors && f.ContentOffset() != nil {
 					key += fmt.Sprintf("#%d", *f.ContentOffset())
@@ -99,7 +99,7 @@ func listDeletes(ctx context.Context, l *lake, tasks []table.FileScanTask) ([]*d
 					known[key] = d
 					all = append(all, d)
 				}
-				if n := len(d.targets); n == 0 || d.targets[n-1] != t.File.FilePath() { // a task may be a piece of a file
+				if n := len(d.targets); n == 0 || d.targets[n-1] != t.File.FilePath() { // several tasks may be pieces of one data file
 					d.targets = append(d.targets, t.File.FilePath())
 				}
 			}
@@ -118,7 +118,7 @@ func listDeletes(ctx context.Context, l *lake, tasks []table.FileScanTask) ([]*d
 	return all, g.Wait()
 }
 
-// narrowTargets keeps only the data files that the file of position deletes names.
+// narrowTargets keeps only the targets that are named in the file of position deletes.
 func (d *deleteFile) narrowTargets(ctx context.Context, l *lake) error {
 	named := make(map[string]bool)
 	err := recoverParquetPanics(func() error { return readPaths(ctx, l, d.FilePath(), named) })

@@ -19,8 +19,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Names of metadata files. Without a catalog, v7 replaces v6. A catalog's names do not show for sure which is the
-// newest; only the catalog knows.
+// Patterns of the names of metadata files. If there is no catalog, the file with the highest version is the newest, as
+// v7 after v6. With a catalog only the catalog knows for certain which file is the newest.
 var (
 	versionedName = regexp.MustCompile(`^v(\d+)(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
 	uuidName      = regexp.MustCompile(`^(\d{5,})-[0-9a-fA-F-]{36}(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
@@ -38,7 +38,7 @@ func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		at = loc.String() // with its parameters in a fixed order
+		at = loc.String() // a URL with its parameters in a fixed order
 	} else {
 		if at, err = place.LocalPath(at); err != nil {
 			return nil, nil, err
@@ -57,7 +57,7 @@ func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 		return nil, nil, err
 	}
 	name := at
-	if place.IsURL(at) { // iceberg-go detects compression by the name
+	if place.IsURL(at) { // iceberg-go detects compression by the name of the file
 		loc, err := store.Parse(at)
 		name = loc.WithoutParameters().String()
 		if again, refused := l.resolvePlace(name); err != nil || refused != nil || again != at {
@@ -115,8 +115,8 @@ func (l *lake) newestMetadata(folder string) (string, error) {
 	case len(hadoop) > 1:
 		return "", ambiguous(fmt.Sprintf("%s and %s have the same number", hadoop[0], hadoop[1]))
 	}
-	// There may be newer metadata than the hint, if a writer has not updated it yet. A hint beyond all metadata belongs
-	// to another table, or the metadata are lost.
+	// If a writer has not updated the hint yet, there may be newer metadata than the hint names. If the hint names a
+	// later version than all metadata, it belongs to another table, or metadata were lost.
 	if slices.Contains(names, "version-hint.text") {
 		text, err := l.readResolved(place.JoinBelow(below, "version-hint.text"))
 		if err != nil {
@@ -130,7 +130,7 @@ func (l *lake) newestMetadata(folder string) (string, error) {
 	return place.JoinBelow(below, hadoop[0]), nil
 }
 
-// asDataError makes a data error, unless err already has a kind of its own.
+// asDataError converts err to a data error, unless it already is a typed error.
 func asDataError(at, what string, err error) error {
 	var (
 		data   *stream.DataError

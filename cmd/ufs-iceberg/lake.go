@@ -19,26 +19,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// lake opens the files of a table for iceberg-go. It reads objects by the same client as ufs-stream.
+// lake opens the files of a table for iceberg-go. It reads objects with the same client as ufs-stream.
 type lake struct {
 	ctx               context.Context
 	client            *store.Client
-	table             string       // its name, for errors
-	userParameters    string       // the user's for objects of a catalog: endpoint=…&region=…
-	catalogParameters string       // the catalog's, which are not used
-	allow             []string     // places that the user allows
-	scope             *place.Scope // places that the metadata may name; nil until the table's place is known
+	table             string       // name of the table, for errors
+	userParameters    string       // parameters of the user for the objects of a catalog: endpoint=…&region=…
+	catalogParameters string       // parameters of the catalog, which are not used
+	allow             []string     // places that the user allows, other than the table's folder or bucket
+	scope             *place.Scope // places that the metadata may refer to; nil until the location of the table is known
 
 	mu           sync.Mutex
-	openedPlaces []string // paths and URLs
+	openedPlaces []string // paths and URLs of the files opened so far
 }
 
 func newLake(ctx context.Context, q request) *lake {
 	return &lake{ctx: ctx, client: store.New(store.Options{}), table: tableName(q), allow: q.allow}
 }
 
-// storeParameters translates the properties of a catalog into URL parameters. It leaves out credentials: ufs-stream
-// finds its own.
+// storeParameters translates the properties of a catalog into URL parameters. It leaves out credentials, because
+// ufs-stream finds its own credentials.
 func storeParameters(props map[string]string) string {
 	var query []string
 	add := func(name string, values ...string) {
@@ -111,7 +111,7 @@ func (l *lake) openResolved(at string) (icebergio.File, error) {
 	return f, nil
 }
 
-// errUnreadable makes the error of a local file, with its path named once.
+// errUnreadable returns the error for a local file, with the path named only once.
 func errUnreadable(at string, err error) error {
 	if inner := (*fs.PathError)(nil); errors.As(err, &inner) {
 		err = inner.Err
@@ -119,13 +119,13 @@ func errUnreadable(at string, err error) error {
 	return stream.Dataf(at, "cannot be read: %w", err)
 }
 
-// Remove implements icebergio.IO. Nothing is ever removed.
+// Remove implements icebergio.IO. It always fails, because nothing is ever removed.
 func (l *lake) Remove(name string) error {
 	return &fs.PathError{Op: "remove", Path: name, Err: errors.ErrUnsupported}
 }
 
-// openObject is an open object, for one goroutine at a time. Sequential reads fetch pieces of at least pieceSize and
-// keep the last piece; ReadAt fetches only the bytes it needs.
+// openObject is an open object, for one goroutine at a time. Sequential reads fetch pieces of at least pieceSize bytes
+// and keep the last piece. ReadAt fetches only the bytes that it needs.
 type openObject struct {
 	*io.SectionReader
 	info store.Object
@@ -135,10 +135,10 @@ type openObject struct {
 	pieceStart int64
 }
 
-// pieceSize is the number of bytes fetched at once from a manifest or metadata file. Most are smaller.
+// pieceSize is the number of bytes of a manifest or metadata file that are fetched at once. Most are smaller.
 const pieceSize = 1 << 20
 
-// pieceReader reads an object by pieces.
+// pieceReader implements sequential reads of an object, one piece at a time.
 type pieceReader struct{ *openObject }
 
 func (r pieceReader) ReadAt(b []byte, at int64) (n int, err error) {
@@ -166,7 +166,7 @@ func (o *openObject) Close() error { return nil }
 // Stat implements fs.File.
 func (o *openObject) Stat() (fs.FileInfo, error) { return objectInfo{o.info}, nil }
 
-// objectInfo makes an object an fs.FileInfo.
+// objectInfo implements fs.FileInfo for an object.
 type objectInfo struct{ o store.Object }
 
 func (i objectInfo) Name() string       { return path.Base(i.o.Key) }

@@ -15,19 +15,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// location is the place of a file as a table's metadata name it: a path, a web address, or an object. It has no
-// parameters: metadata written by other programs must not choose a server or credentials.
+// location is the name of a file in a table's metadata, parsed: a path, a web address, or an object. It has no
+// parameters, because metadata written by other programs must not choose a server or credentials.
 type location struct {
-	name    string // a path, or a URL that ufs-stream reads
-	bucket  string // the URL of its bucket, if it is an object
-	account string // Azure's storage account, if the metadata name it
+	name    string // a path, or a URL in the form of ufs-stream
+	bucket  string // URL of the bucket, if it is an object
+	account string // storage account of Azure, if the metadata contain it
 }
 
-// azureHost matches the authority of Azure's names: CONTAINER@ACCOUNT.dfs.core.windows.net.
+// azureHost matches the authority in Azure's URLs: CONTAINER@ACCOUNT.dfs.core.windows.net.
 var azureHost = regexp.MustCompile(`^([a-z0-9$-]+)@([a-z0-9]+)\.(?:dfs|blob)\.[a-z0-9.-]+$`)
 
-// parseLocation reads a location literally, as its writer's file system does: % and ? are part of names, so the URL
-// is built from its parts and not parsed.
+// parseLocation parses a location in the way of the file system that wrote it: % and ? are ordinary characters of
+// names. So it does not use a parser of URLs.
 func parseLocation(text string) (location, error) {
 	scheme, rest, ok := strings.Cut(text, ":")
 	switch {
@@ -79,8 +79,8 @@ func parseFileLocation(text, rest string) (location, error) {
 	return location{name: path.Clean("/" + strings.TrimLeft(rest, "/"))}, nil
 }
 
-// resolvePlace returns the path or URL by which ufs-stream opens a file that a table's metadata name. It refuses a
-// file outside the table's own folder or bucket, unless the user allows it.
+// resolvePlace returns the path or URL with which ufs-stream opens a file that a table's metadata name. It returns an
+// error if the file is outside the table's folder or bucket, unless the user allows its place.
 func (l *lake) resolvePlace(text string) (string, error) {
 	named, err := parseLocation(text)
 	if err != nil {
@@ -101,7 +101,7 @@ func (l *lake) resolvePlace(text string) (string, error) {
 		return "", err
 	}
 	if opened, err := l.scope.Resolve(exact.WithKey(bare.Key).String()); err == nil {
-		return opened, nil // allowed with exactly this parameter
+		return opened, nil // the user allowed the bucket of this storage account
 	}
 	opened, err := l.scope.Resolve(named.name)
 	if err != nil {
@@ -119,8 +119,8 @@ func (l *lake) resolvePlace(text string) (string, error) {
 	return opened, nil
 }
 
-// adoptBucket makes the bucket of a location the table's own. The user chose the catalog, so ufs-iceberg trusts it for
-// buckets, but not for files on this machine or for web servers.
+// adoptBucket makes the bucket of a location the bucket of the table. The user chose the catalog, so its choice of a
+// bucket is trusted, but not its choice of files on this machine or of web servers.
 func (l *lake) adoptBucket(named location) error {
 	var own []string
 	if given := named.bucket; given != "" {

@@ -1,18 +1,16 @@
-// Command ufs-iceberg turns an Iceberg table, or a snapshot of it, into a plan file that
-// ufs-stream reads: the live data files by the table's manifests, and the condition on rows.
+// Command ufs-iceberg turns an Iceberg table, or a snapshot of it, into a plan file for ufs-stream. The plan contains
+// the live data files according to the table's manifests, and the condition on rows.
 //
-//  1. catalog.go, hadoop.go: find the table's newest metadata.
-//  2. snapshot.go: find the snapshot, and its schema.
-//  3. prune.go: translate the condition into Iceberg's expressions, as far as possible, to leave out
-//     partitions and files without a matching row. The whole condition goes into the plan.
-//  4. deletes.go: refuse delete files that apply.
-//  5. columns.go: refuse files in which columns matched by id (Iceberg) and by name (ufs-stream)
-//     differ.
-//  6. plan.go: write the plan file.
+//  1. Find the newest metadata of the table (catalog.go, hadoop.go).
+//  2. Find the snapshot and its schema (snapshot.go).
+//  3. Translate the condition into Iceberg's expressions, as far as possible, to leave out partitions and files
+//     without a matching row (prune.go). The plan contains the whole condition.
+//  4. Refuse the table if delete files apply to its files (deletes.go).
+//  5. Refuse files in which Iceberg, by id, and ufs-stream, by name, would find different columns (columns.go).
+//  6. Write the plan file (plan.go).
 //
-// It is a module of its own because iceberg-go needs arrow-go v18, which cannot be linked with
-// the v15 of chunkio. Files are opened by internal/store and not by iceberg-go's own clients
-// (lake.go), so that ufs-stream can read every file that can be planned.
+// It is a module of its own because iceberg-go needs arrow-go v18, which cannot be linked together with the v15 of
+// chunkio. Files are opened by internal/store and not by iceberg-go (lake.go), so that ufs-stream can read them too.
 package main
 
 import (
@@ -37,8 +35,8 @@ func run(ctx context.Context, args []string, _ io.Reader, out, errw io.Writer) i
 	return p.Run(ctx, args)
 }
 
-// registerStores makes iceberg-go's catalogs open all files by the lake in their context, regardless of their
-// settings for stores. The library's registry is global to the process, so call this once.
+// registerStores makes iceberg-go open all files of a table by the lake in the context, regardless of the catalog's
+// settings for stores. The registry of iceberg-go is global to the process, so call this once.
 func registerStores() {
 	for _, scheme := range []string{"", "file", "s3", "s3a", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "azblob"} {
 		icebergio.Unregister(scheme)

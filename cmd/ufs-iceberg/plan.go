@@ -21,15 +21,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxReaders is the number of files read at the same time. The reads wait for the store, not for a core.
+// maxReaders is the number of files that are read at the same time. Reads wait for the store and hardly need a core.
 const maxReaders = 16
 
-// dataFile is a live data file.
+// dataFile is a live data file of the table.
 type dataFile struct {
 	iceberg.DataFile
 	columns
-	path     string // as ufs-stream opens it
-	version  string // of an object
+	path     string // path or URL with which ufs-stream opens it
+	version  string // version, if it is an object
 	names    map[int]string
 	identity map[int]any // values of the identity partitions, by column id
 }
@@ -37,7 +37,7 @@ type dataFile struct {
 // planSummary describes a finished plan.
 type planSummary struct {
 	files     int
-	liveFiles string // number of data files in the snapshot; empty if its summary lacks it
+	liveFiles string // number of data files in the snapshot; empty if the summary of the snapshot lacks it
 	bytes     int64
 	snapshot  *table.Snapshot
 	warnings  []string
@@ -160,7 +160,7 @@ func savePlan(ctx context.Context, path string, head planfile.Header, lines []pl
 	return out.Commit()
 }
 
-// listTasks lists, by path, the live data files that may have rows for the condition.
+// listTasks lists the live data files that may have rows for which the condition is true, sorted by path.
 func listTasks(ctx context.Context, t *table.Table, s *snapshot, p *pruner, name string) ([]table.FileScanTask, error) {
 	scan := s.scan
 	table.WithRowFilter(p.rowFilter())(scan)
@@ -179,14 +179,14 @@ func listTasks(ctx context.Context, t *table.Table, s *snapshot, p *pruner, name
 	return tasks, nil
 }
 
-// readFooters reads the footers of all files. If several fail, it reports the first file's error.
+// readFooters reads the footers of all files. If it fails for several files, it returns the error of the first.
 func readFooters(ctx context.Context, l *lake, t *table.Table, s *snapshot, tasks []table.FileScanTask) ([]*dataFile, error) {
 	names := make(map[int]string)
 	for _, f := range s.schema.Fields() {
 		names[f.ID] = f.Name
 	}
 	var files []*dataFile
-	for _, task := range tasks { // several tasks may be pieces of one file
+	for _, task := range tasks { // several tasks may be pieces of one data file
 		if n := len(files); n > 0 && files[n-1].FilePath() == task.File.FilePath() {
 			continue
 		}
@@ -235,7 +235,7 @@ func identityValues(meta table.Metadata, f iceberg.DataFile) map[int]any {
 	return values
 }
 
-// readFooter resolves the file's place, checks that it is the file of the manifest, and matches its columns.
+// readFooter finds the file, checks that it is the one that the manifest describes, and matches its columns.
 func (f *dataFile) readFooter(l *lake, schema *iceberg.Schema, mapping iceberg.NameMapping) (err error) {
 	shown := place.DisplayName(f.FilePath())
 	switch {

@@ -12,15 +12,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pruner derives from a condition weaker ones that Iceberg can evaluate. If such a condition is false for a partition
-// or file, no row there fulfils the original condition. It leaves out parts that Iceberg may evaluate differently.
+// pruner derives from a condition weaker conditions that Iceberg can evaluate. If a weaker condition is false for a
+// partition or file, the original condition is not true for any row in it. Parts of the condition that Iceberg may
+// evaluate differently are left out.
 type pruner struct {
 	parsed  *condition.Condition
 	columns map[string]iceberg.NestedField // columns that Iceberg may evaluate
-	texts   map[string]int                 // ids of text columns that the table is partitioned by
+	texts   map[string]int                 // ids of the text columns by which the table is partitioned
 }
 
-// newPruner parses a condition. Without a condition it returns nil. A column that the table lacks is a usage error.
+// newPruner parses a condition. It returns nil for an empty condition, and a usage error if the table lacks a column.
 func newPruner(where string, schema *iceberg.Schema, meta table.Metadata) (*pruner, error) {
 	if where == "" {
 		return nil, nil
@@ -37,8 +38,8 @@ func newPruner(where string, schema *iceberg.Schema, meta table.Metadata) (*prun
 		_, text := f.Type.(iceberg.StringType)
 		switch {
 		case !primitive || !hasFixedType(f, meta.Schemas()):
-		// iceberg-go 0.7.0 takes the bound "" in the summary of a manifest for a missing one, and skips the manifest
-		// with its live files. So Iceberg does not evaluate text partitions.
+		// iceberg-go 0.7.0 confuses the bound "" in the summary of a manifest with a missing bound, and skips the
+		// manifest with its live files. So ufs-iceberg evaluates text partitions itself.
 		case text && isPartitionSource(f.ID, meta.PartitionSpecs()):
 			p.texts[f.Name] = f.ID
 		default:
@@ -60,8 +61,8 @@ func isPartitionSource(id int, specs []iceberg.PartitionSpec) bool {
 	return slices.ContainsFunc(specs, func(s iceberg.PartitionSpec) bool { return len(s.FieldsBySourceID(id)) > 0 })
 }
 
-// hasFixedType reports whether a column had the same type in all schemas that the table remembers. Constants are read
-// by a column's type, and files written before a change have another type.
+// hasFixedType reports whether a column has the same type in all schemas in the table's metadata. Constants are
+// converted to the present type of a column, and files written before a change have another type.
 func hasFixedType(f iceberg.NestedField, history []*iceberg.Schema) bool {
 	for _, s := range history {
 		if was, ok := s.FindTypeByID(f.ID); ok && !was.Equals(f.Type) {
@@ -81,9 +82,10 @@ func (p *pruner) rowFilter() iceberg.BooleanExpression {
 	return iceberg.AlwaysTrue{}
 }
 
-// implication returns an expression that a node implies, or nil for none. A part of an and may be left out, but no
-// part of an or. Under not, only is null and booleans have one: negating an implied expression does not give an
-// implied one, and not holds for NaN, which Iceberg's bounds ignore.
+// implication returns an expression that is true if the node is true, or nil if there is none. An operand of AND can be
+// left out, but no operand of OR. Under NOT there is such an expression only for IS NULL and for booleans. For other
+// operands it would be wrong to negate their own expression: the negation of an implied expression is not implied, and
+// NOT is true for NaN, which Iceberg's bounds ignore.
 func (p *pruner) implication(n *condition.Node) iceberg.BooleanExpression {
 	switch n.Op {
 	case condition.IsLeaf:
@@ -112,7 +114,7 @@ func (p *pruner) implication(n *condition.Node) iceberg.BooleanExpression {
 	return joined
 }
 
-// negatedImplication returns an expression implied by the negation of a comparison, or nil for none.
+// negatedImplication returns an expression that is true if a comparison is false, or nil if there is none.
 func (p *pruner) negatedImplication(l *condition.Leaf) iceberg.BooleanExpression {
 	f, ok := p.columns[l.Column]
 	if !ok {
@@ -128,7 +130,7 @@ func (p *pruner) negatedImplication(l *condition.Leaf) iceberg.BooleanExpression
 	return nil
 }
 
-// comparisonFilter returns an expression implied by a comparison, or nil for none.
+// comparisonFilter returns an expression that is true if a comparison is true, or nil if there is none.
 func (p *pruner) comparisonFilter(l *condition.Leaf) iceberg.BooleanExpression {
 	f, ok := p.columns[l.Column]
 	if !ok {
@@ -154,7 +156,8 @@ func (p *pruner) comparisonFilter(l *condition.Leaf) iceberg.BooleanExpression {
 	return either
 }
 
-// predicate returns a condition on a value, implied by the test against a constant in the span.
+// predicate returns an expression about the column that at refers to. It is true for every value that passes the test
+// with the constant of which s is the span.
 func (s span) predicate(at iceberg.Reference, test condition.Test) iceberg.BooleanExpression {
 	one := s.low.Equals(s.high)
 	switch {

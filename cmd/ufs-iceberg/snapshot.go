@@ -14,14 +14,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// snapshot is the snapshot of a table to be planned.
+// snapshot is the snapshot of a table for which a plan is made.
 type snapshot struct {
 	*table.Snapshot
-	schema *iceberg.Schema // the schema that its readers see
+	schema *iceberg.Schema // the schema that readers of this snapshot use
 	scan   *table.Scan     // without a filter
 }
 
-// chooseSnapshot finds the snapshot of a request. name is the table's, for errors.
+// chooseSnapshot finds the snapshot of a request. name is the name of the table, for errors.
 func chooseSnapshot(t *table.Table, name string, q request) (*snapshot, error) {
 	const workers = 16 // manifests read at the same time: they wait for the store, not for a core
 	options := []table.ScanOption{table.WithMaxConcurrency(workers)}
@@ -83,7 +83,7 @@ func checkRef(t *table.Table, name, ref string, kind table.RefType) error {
 	return stream.Usagef("%v %s: %s has no %s of this name%s (there are: %s)", stream.Option(kind), ref, name, kind, suggest.DidYouMean(ref, known), list)
 }
 
-// lastSnapshots ends an error about an unknown snapshot: it lists the newest ones, newest first.
+// lastSnapshots returns a list of the newest snapshots, newest first, for an error about an unknown snapshot.
 func lastSnapshots(t *table.Table) string {
 	const shown = 5
 	all := slices.Clone(t.Metadata().Snapshots())

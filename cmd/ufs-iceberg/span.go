@@ -12,15 +12,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/condition"
 )
 
-// span is a range of a column's values that contains a constant, both ends included: one value, or the two neighbours
-// of a constant between values. It is wider if a file may store a value with another precision than the column's
-// type.
+// span is a range of column values around a constant, both ends included. It is one value if the column can have the
+// constant as a value, otherwise the two neighbouring values. It is wider if files may store values with another
+// precision than the type of the column.
 type span struct{ low, high iceberg.Literal }
 
 func pointSpan(l iceberg.Literal) (span, bool) { return span{l, l}, true }
 
-// constantSpan returns the span of a constant in a column. It returns false if the constant has another type, or if
-// Iceberg may understand it differently.
+// constantSpan returns the span of a constant for a column of type t. It returns false if the type of the constant
+// differs, or if Iceberg may interpret it differently.
 func constantSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 	switch t := t.(type) {
 	case iceberg.BooleanType:
@@ -82,7 +82,7 @@ func parseNumber(c *condition.Constant) (*big.Rat, bool) {
 	return nil, false
 }
 
-// gridNeighbours returns the multiples of 10^-scale around a number, in that unit.
+// gridNeighbours returns the nearest multiples of 10^-scale below and above a number, in units of 10^-scale.
 func gridNeighbours(c *condition.Constant, scale int) (low, high *big.Int, ok bool) {
 	x, ok := parseNumber(c)
 	if !ok || scale < 0 {
@@ -97,8 +97,8 @@ func gridNeighbours(c *condition.Constant, scale int) (low, high *big.Int, ok bo
 	return low, new(big.Int).Add(low, big.NewInt(1)), true
 }
 
-// floatSpan returns the span of a number among floats. ufs-stream compares with the nearest float of the file's
-// width, and a column of 64 bits may have files of 32 bits, written before it was widened.
+// floatSpan returns the span of a number among floats. ufs-stream compares with the nearest float of the width that the
+// file has. A column of 64 bits may have files of 32 bits, which were written before the column was widened.
 func floatSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 	x, ok := parseNumber(c)
 	if !ok {
@@ -115,8 +115,8 @@ func floatSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 	return span{iceberg.Float64Literal(min(wide, float64(narrow))), iceberg.Float64Literal(max(wide, float64(narrow)))}, true
 }
 
-// timeSpan returns the span of a time in microseconds since 1970, one wider on each side: a file may hold
-// nanoseconds, and its bounds in the manifest are truncated.
+// timeSpan returns the span of a time, in microseconds since 1970. It is one microsecond wider on each side, because a
+// file may contain nanoseconds, and its bounds in the manifest are truncated.
 func timeSpan(at time.Time) (span, bool) {
 	if year := at.UTC().Year(); year < 1 || year > 9999 {
 		return span{}, false

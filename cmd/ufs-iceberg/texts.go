@@ -6,8 +6,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/condition"
 )
 
-// mayMatch reports whether a file may have a row for the condition, by its text partitions (pruner.texts). identity
-// holds the file's values of identity partitions, by column id.
+// mayMatch reports whether a file may have a row for which the condition is true, judged by its text partitions
+// (pruner.texts). identity contains the file's values of identity partitions, by column id.
 func (p *pruner) mayMatch(identity map[int]any) bool {
 	if p == nil || len(p.texts) == 0 {
 		return true
@@ -16,8 +16,8 @@ func (p *pruner) mayMatch(identity map[int]any) bool {
 	return mayBeTrue
 }
 
-// possibleOutcomes returns whether a node may be true and may be false for rows of a file. Both are false if a null
-// makes it unknown for all rows.
+// possibleOutcomes reports whether a node may be true, and whether it may be false, for rows of a file. Both are false
+// if a null makes the node unknown for all rows.
 func (p *pruner) possibleOutcomes(n *condition.Node, identity map[int]any) (mayBeTrue, mayBeFalse bool) {
 	switch n.Op {
 	case condition.IsLeaf:
@@ -41,7 +41,7 @@ func (p *pruner) possibleOutcomes(n *condition.Node, identity map[int]any) (mayB
 	return mayBeTrue, mayBeFalse
 }
 
-// leafOutcomes is possibleOutcomes for a comparison.
+// leafOutcomes reports the same as possibleOutcomes, for a comparison.
 func (p *pruner) leafOutcomes(l *condition.Leaf, identity map[int]any) (mayBeTrue, mayBeFalse bool) {
 	value, known := identity[p.texts[l.Column]]
 	text, isText := value.(string)

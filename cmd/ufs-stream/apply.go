@@ -89,10 +89,10 @@ a list of names. They read only the footers of the input.
 	return cmd
 }
 
-// formatsOfApply lists the data formats, and the recipe formats, whose texts read the data in other tools.
+// formatsOfApply lists the formats of data, and the recipe formats: texts by which other tools read the data.
 func formatsOfApply() []string { return append(chunkio.FormatNames(), recipe.Formats()...) }
 
-// formatOfApply returns the requested format. Without one, the output's ending may name a recipe format.
+// formatOfApply returns the format of --format. If it is not given, the ending of the output may name a recipe format.
 func formatOfApply(a ufs.ApplyRequest) string {
 	if end := strings.TrimPrefix(place.Ext(a.Output), "."); a.Format == "" && isRecipeFormat(end) {
 		return end
@@ -130,11 +130,12 @@ func (c *cli) runApply(cmd *cobra.Command, selection string, a ufs.ApplyRequest,
 		return err
 	}
 	reportReplaced()
-	c.noteTransfer(a.Meter.Transfer())
+	c.printTransferIfVerbose(a.Meter.Transfer())
 	return c.reportWritten(a.Output, done)
 }
 
-// reportWritten prints a summary of the output. After a resume it adds how much an interrupted run had finished.
+// reportWritten prints a summary of the output. If the run was resumed, it adds how much the interrupted run had
+// finished.
 func (c *cli) reportWritten(output string, done chunkio.ApplyReport) error {
 	warnings := make([]string, len(done.Warnings))
 	for i, w := range done.Warnings {
@@ -144,21 +145,21 @@ func (c *cli) reportWritten(output string, done chunkio.ApplyReport) error {
 	r := done.Resumed
 	switch {
 	case r.Rows > 0:
-		c.say("continued an interrupted run that had finished %s of %s rows", humanize.Comma(r.Rows), humanize.Comma(done.Rows))
+		c.printRemark("continued an interrupted run that had finished %s of %s rows", humanize.Comma(r.Rows), humanize.Comma(done.Rows))
 	case r != (chunkio.Resumed{}):
-		c.say("continued an interrupted run that had finished %s of %s", humanize.Comma(int64(r.Whole)), countNoun(done.Files, "file"))
+		c.printRemark("continued an interrupted run that had finished %s of %s", humanize.Comma(int64(r.Whole)), countNoun(done.Files, "file"))
 	}
 	if r.Outdated > 0 {
-		c.say("written again because the input or the columns changed: %s", countNoun(r.Outdated, "file"))
+		c.printRemark("written again because the input or the columns changed: %s", countNoun(r.Outdated, "file"))
 	}
 	if r.Altered > 0 {
-		c.say("written again because of a change or removal since: %s", countNoun(r.Altered, "file"))
+		c.printRemark("written again because of a change or removal since: %s", countNoun(r.Altered, "file"))
 	}
 	return c.printResult("%s: %s, %s rows, %s, %s\n", place.DisplayName(output), countNoun(done.Files, "file"), humanize.Comma(done.Rows),
 		countNoun(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))
 }
 
-// writeApplyRecipe writes a text (a query, Python or YAML) that reads the selected columns. It does not write data.
+// writeApplyRecipe writes a recipe (a query, Python or YAML) that reads the selected columns. It does not write data.
 func (c *cli) writeApplyRecipe(ctx context.Context, a ufs.ApplyRequest, h recipeFlags) error {
 	if err := h.checkInputs(a.Format, a.Inputs); err != nil {
 		return err

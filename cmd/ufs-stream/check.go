@@ -95,7 +95,7 @@ func (c *cli) runCheck(cmd *cobra.Command, o *checkFlags) error {
 	}
 	stale := err
 	c.warn(v.Warnings)
-	// The verdict is written even if it is "select again".
+	// The verdict is written in any case, also if it is "select again".
 	err = c.writeOutput(cmd.Context(), o.output.path, func(w io.Writer) error {
 		if o.output.format == "json" {
 			return writeJSON(w, v)

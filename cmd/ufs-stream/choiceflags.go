@@ -6,7 +6,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// checkChoiceFlags refuses an explicit 0 for a flag whose zero value means that it was not given.
+// checkChoiceFlags returns an error if the user has set --budget or --group-most to 0. The request cannot show this,
+// because in it 0 means that the flag was not given.
 func (f *requestFlags) checkChoiceFlags(isSet func(string) bool) error {
 	switch q := &f.req; {
 	case isSet("budget") && q.Budget == 0:

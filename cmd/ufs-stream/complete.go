@@ -63,13 +63,13 @@ func registerCompletions(cmd *cobra.Command) {
 }
 
 const (
-	// completionTimeout bounds how long completion may read footers while the shell waits.
+	// completionTimeout is the longest time for which completion may read footers while the shell waits.
 	completionTimeout = 2 * time.Second
 	maxCompletions    = 1000
 )
 
-// plainTypeName returns the type name if it has only plain words and brackets, else "". A file may contain any text as
-// the time zone of a type.
+// plainTypeName returns the name of a type if it consists of plain words and brackets, otherwise "". The time zone in
+// the name of a type comes from a file and may be any text.
 func plainTypeName(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(" []()<>", r) })
 	if slices.ContainsFunc(words, func(word string) bool { return !shell.IsPlain(word) }) {
@@ -78,9 +78,9 @@ func plainTypeName(name string) string {
 	return name
 }
 
-// columnCompletion completes column names from the inputs typed so far, or from --stats. If the input cannot be read,
-// it offers no names. It offers only names without special characters, because bash inserts the common prefix of
-// several names unquoted, and evaluates the line at the next completion.
+// columnCompletion completes column names from the inputs typed so far, or from the file of --stats. If the input
+// cannot be read, it suggests no names. It only suggests names without special characters, because bash inserts the
+// common beginning of several names without quotes, and evaluates the line at the next completion.
 func columnCompletion(several bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		directive := cobra.ShellCompDirectiveNoFileComp
@@ -98,7 +98,7 @@ func columnCompletion(several bool) cobra.CompletionFunc {
 			return nil, directive
 		}
 		ctx := cmd.Context()
-		if ctx == nil { // cobra completes without a context
+		if ctx == nil { // cobra calls completions without a context
 			ctx = context.Background()
 		}
 		ctx, cancel := context.WithTimeout(ctx, completionTimeout)

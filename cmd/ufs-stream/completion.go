@@ -50,11 +50,11 @@ _ and, after the first character, . : / @ % + = - . Type other names yourself, i
 	}
 }
 
-// unquotedArgs is a line of cobra's script for fish. It removes the quotes from the typed words, and the script then
-// evaluates them. So a file named (touch x).csv would run touch, even though fish had completed and quoted the name.
+// unquotedArgs is a line of cobra's script for fish. It removes the quotes from the typed words, which the script then
+// evaluates. So if a file is named (touch x).csv, the script would run touch, although fish had quoted it.
 const unquotedArgs = "    set -l args (commandline -opc)\n"
 
-// quotedArgs replaces unquotedArgs: it quotes every word except plain words, home folders and variables.
+// quotedArgs is used instead of unquotedArgs. It quotes every word except plain words, home folders and variables.
 const quotedArgs = `    set -l args
     for arg in (commandline -opc)
         string match -qr '^[\w.:/@%+,=~$-]+$' -- $arg; or set arg (string escape -- $arg)
@@ -62,8 +62,8 @@ const quotedArgs = `    set -l args
     end
 `
 
-// writeFishCompletion writes cobra's script with quotedArgs in place of unquotedArgs, so that no typed word is
-// evaluated.
+// writeFishCompletion writes cobra's script for fish with quotedArgs instead of unquotedArgs, so that it does not
+// evaluate typed words.
 func writeFishCompletion(root *cobra.Command, w io.Writer) error {
 	var script bytes.Buffer
 	if err := root.GenFishCompletion(&script, true); err != nil {

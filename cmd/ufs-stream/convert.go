@@ -38,7 +38,7 @@ below INPUT, and how an interrupted or killed run is continued.
 				return err
 			}
 			reportReplaced()
-			c.noteTransfer(v.Meter.Transfer())
+			c.printTransferIfVerbose(v.Meter.Transfer())
 			return c.reportWritten(v.Output, done)
 		},
 	}

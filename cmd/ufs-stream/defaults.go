@@ -20,8 +20,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The default of a flag comes from the environment, or else from the file that --config names. Both accept the same
-// values as the flag.
+// The default of a flag is the value of an environment variable, or else a value in the file that --config names. Both
+// have the same form as the value of the flag.
 
 // variablePrefix begins the names of all variables: UFS_STREAM_MEMORY_LIMIT is the default of --memory-limit.
 const variablePrefix = "UFS_STREAM_"
@@ -30,23 +30,24 @@ func variableName(flag string) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// cannotHaveDefault reports whether a default for the flag makes no sense. UFS_STREAM_VERSION, for instance, would be
-// ambiguous.
+// cannotHaveDefault reports whether the flag cannot have a default. For instance, UFS_STREAM_VERSION would be
+// ambiguous, because verbs have different flags --version.
 func cannotHaveDefault(flag string) bool {
 	return flag == "help" || flag == "version" || flag == "config"
 }
 
-// isOtherVariable reports whether a variable is not the default of a flag: other code or tests read it.
+// isOtherVariable reports whether a variable with our prefix is not the default of a flag, but read by other code or
+// tests.
 func isOtherVariable(name string) bool {
 	return name == variablePrefix+"KERNEL" || name == variablePrefix+"CONFIG" || strings.HasPrefix(name, variablePrefix+"TEST_")
 }
 
-// flagDefault is the default of a flag, and the variable or line that contains it.
+// flagDefault is the default of a flag, with its source: the name of the variable, or the line of the file.
 type flagDefault struct {
 	flag, value, source string
 }
 
-// applyDefaultsToVerbs makes every verb below root apply its defaults before it checks its arguments.
+// applyDefaultsToVerbs changes every verb below root so that it applies its defaults before it checks its arguments.
 func (c *cli) applyDefaultsToVerbs(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		check := cmd.Args
@@ -65,7 +66,7 @@ func (c *cli) applyDefaultsToVerbs(root *cobra.Command) {
 		}
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			err := runVerb(cmd, args)
-			// Name the defaults in a late usage error too, because they are not on the command line.
+			// A usage error may be due to a default. Name the defaults, because they are not on the command line.
 			if errors.As(err, new(*stream.UsageError)) && len(c.defaultsTaken) > 0 {
 				err = stream.Usagef("%w; not from the command line but from defaults: %s", err, strings.Join(c.defaultsTaken, ", "))
 			}
@@ -90,7 +91,7 @@ func (c *cli) applyDefaults(cmd *cobra.Command) error {
 	}
 	for _, s := range list {
 		f := cmd.Flags().Lookup(s.flag)
-		if f == nil || f.Changed { // the flag belongs to another verb, or a source of higher priority has set it
+		if f == nil || f.Changed { // the verb does not have the flag, or a source of higher priority has set it
 			continue
 		}
 		if err := cmd.Flags().Set(s.flag, s.value); err != nil {
@@ -105,12 +106,12 @@ func (c *cli) applyDefaults(cmd *cobra.Command) error {
 	}
 	c.warn(warnings)
 	for _, s := range c.defaultsTaken {
-		c.sayIfVerbose("%s", s)
+		c.printRemarkIfVerbose("%s", s)
 	}
 	return nil
 }
 
-// knownFlagNames returns the flags of all verbs, except those that cannot have a default.
+// knownFlagNames returns the names of the flags of all verbs, except the flags that cannot have a default.
 func knownFlagNames(root *cobra.Command) (names []string) {
 	add := func(f *pflag.Flag) {
 		if !cannotHaveDefault(f.Name) && !slices.Contains(names, f.Name) {
@@ -124,7 +125,7 @@ func knownFlagNames(root *cobra.Command) (names []string) {
 	return names
 }
 
-// defaultsFromEnvironment finds defaults in variables, and warns about variables with our prefix that match no flag.
+// defaultsFromEnvironment finds defaults in variables. It warns about variables with our prefix that match no flag.
 func defaultsFromEnvironment(variables, known []string) (list []flagDefault, warnings []string) {
 	flags := make(map[string]string, len(known))
 	var names []string
@@ -145,8 +146,8 @@ func defaultsFromEnvironment(variables, known []string) (list []flagDefault, war
 	return list, warnings
 }
 
-// defaultsFromConfig reads defaults from a file. A line has a flag, a colon or =, and the value, with or without
-// quotes. Comments begin with #.
+// defaultsFromConfig reads defaults from a file. A line contains the name of a flag, a colon or =, and the value, with
+// or without quotes. Comments begin with #.
 func defaultsFromConfig(ctx context.Context, path string, known []string) ([]flagDefault, error) {
 	f, err := localfile.Open(ctx, path)
 	if err != nil {

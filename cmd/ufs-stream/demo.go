@@ -84,7 +84,7 @@ func (c *cli) runDemo(ctx context.Context, q ufs.Request, keep string) error {
 	if err != nil {
 		return err
 	}
-	c.noteRun(s.Passes, s.Timing, s.Memory)
+	c.printRunCosts(s.Passes, s.Timing, s.Memory)
 	c.warn(s.Warnings)
 	c.printSelection(p, s)
 	return c.judgeDemo(table, answer, s)
@@ -134,7 +134,7 @@ func (c *cli) makeTelemetryLake(ctx context.Context, made planted.Telemetry, dir
 		return stream.Usagef("--keep %s: want a local folder", place.DisplayName(dir))
 	}
 	err := os.MkdirAll(dir, 0o700)
-	var root *os.Root // a root refuses symbolic links that others may have put in place of the folders
+	var root *os.Root // unlike a path, a root does not follow symbolic links that others may have put in place of the folders
 	if err == nil {
 		root, err = os.OpenRoot(dir)
 	}
@@ -153,7 +153,7 @@ func (c *cli) makeTelemetryLake(ctx context.Context, made planted.Telemetry, dir
 			table = append(table, chunkio.TableColumn{Name: column.Name, Values: column.Values})
 		}
 		columns = len(table)
-		if err := writePart(ctx, c, root, filepath.FromSlash(folder), rows, table); err != nil {
+		if err := writeLakeFile(ctx, c, root, filepath.FromSlash(folder), rows, table); err != nil {
 			return err
 		}
 	}
@@ -161,7 +161,7 @@ func (c *cli) makeTelemetryLake(ctx context.Context, made planted.Telemetry, dir
 		countNoun(len(made.Folders()), "file"), countNoun(columns, "column"), countNoun(len(made.Factors()), "factor"))
 }
 
-func writePart(ctx context.Context, c *cli, lake *os.Root, folder string, rows int, table []chunkio.TableColumn) error {
+func writeLakeFile(ctx context.Context, c *cli, lake *os.Root, folder string, rows int, table []chunkio.TableColumn) error {
 	err := lake.MkdirAll(folder, 0o700)
 	var in *os.Root
 	if err == nil {

@@ -13,16 +13,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// detailsFlag is the destination of the reports on all features: all (the JSON), none, a Parquet file, or auto.
+// detailsFlag determines how the reports on all features are written: all (in the JSON), none, to a Parquet file, or
+// auto.
 type detailsFlag struct{ target string }
 
 const (
 	detailsAuto = "auto"
 	detailsAll  = "all"
 	detailsNone = "none"
-	// maxFeaturesInJSON bounds the number of reports in the JSON with --details auto. This number of reports has 5 MB.
+	// maxFeaturesInJSON is the largest number of reports that --details auto writes to the JSON. They need 5 MB.
 	maxFeaturesInJSON = 20_000
-	// maxLeftOutInJSON bounds the list of columns left out in the JSON, if the reports are not in the JSON.
+	// maxLeftOutInJSON is the largest number of left-out columns in the JSON, if the reports are not in the JSON.
 	maxLeftOutInJSON = 1000
 )
 
@@ -38,8 +39,8 @@ func (d *detailsFlag) checkTarget() error {
 	return stream.Usagef("--details %q: want auto, all, none or a FILE.parquet", d.target)
 }
 
-// moveReports writes the reports to their own file if the flag names one. It removes from s the reports that its JSON
-// will not contain.
+// moveReports writes the reports to a Parquet file if the flag names one. It removes from s the reports that the JSON
+// of s omits.
 func (d *detailsFlag) moveReports(ctx context.Context, c *cli, s *stream.Selection, format string) error {
 	if d.target == detailsAll || d.target == detailsAuto && len(s.Columns) <= maxFeaturesInJSON {
 		return nil
@@ -49,7 +50,7 @@ func (d *detailsFlag) moveReports(ctx context.Context, c *cli, s *stream.Selecti
 			return err
 		}
 	} else if d.target == detailsAuto && format == "json" {
-		c.say("the JSON has no reports on the %s features; --details all adds them, --details FILE.parquet writes them to a file", humanize.Comma(int64(len(s.Columns))))
+		c.printRemark("the JSON has no reports on the %s features; --details all adds them, --details FILE.parquet writes them to a file", humanize.Comma(int64(len(s.Columns))))
 	}
 	if format != "json" {
 		return nil

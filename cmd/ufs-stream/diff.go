@@ -56,13 +56,13 @@ func (c *cli) runDiff(ctx context.Context, args []string, o *diffFlags) error {
 	if err := atomicfile.CheckNotInput(ctx, o.output.path, args...); err != nil {
 		return err
 	}
-	boundMemory(c, int64(o.memory))
+	limitMemory(c, int64(o.memory))
 	from := chunkio.FetchOptions{Anonymous: o.req.Anonymous, Meter: new(stream.Meter), Memory: int64(o.memory)}
 	sides, err := ufs.ReadSelections(ctx, args, from)
 	if err != nil {
 		return err
 	}
-	c.noteTransfer(from.Meter.Transfer())
+	c.printTransferIfVerbose(from.Meter.Transfer())
 	d := ufs.Diff(sides[0], sides[1])
 	return c.writeOutput(ctx, o.output.path, func(w io.Writer) error {
 		if o.output.format == "json" {

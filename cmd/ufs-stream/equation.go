@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// equationText writes a combination as total = a + 2·b − c + 3. A combination of ranks, which have no units, is in
-// standard deviations.
+// equationText writes a linear combination in the form total = a + 2·b − c + 3. If the columns were replaced by ranks,
+// which have no units, the weights are in standard deviations.
 func equationText(l ufs.LinearCombination) string {
 	var b strings.Builder
 	b.WriteString(screen.QuoteName(l.Name) + " =")

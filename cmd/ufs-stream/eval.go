@@ -131,11 +131,11 @@ func (c *cli) runEval(cmd *cobra.Command, args []string, o *evalFlags) error {
 	if err := c.writeOutput(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderEvaluation(w, r, o.output.format) }); err != nil {
 		return err
 	}
-	c.noteRun(0, r.Timing, r.Memory)
+	c.printRunCosts(0, r.Timing, r.Memory)
 	return e.Forget()
 }
 
-// readNamedSelections reads the files of --selection, given as SEL.json or NAME=SEL.json.
+// readNamedSelections reads the files of --selection. An argument has the form SEL.json or NAME=SEL.json.
 func readNamedSelections(ctx context.Context, args []string, output string, opt chunkio.FetchOptions) ([]ufs.NamedSelection, error) {
 	var list []ufs.NamedSelection
 	var paths []string

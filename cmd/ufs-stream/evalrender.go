@@ -21,7 +21,7 @@ func (c *cli) renderEvaluation(w io.Writer, e *stream.Evaluation, format string)
 	return renderPage(w, func(w *screen.Page) { printEvaluation(w, e) })
 }
 
-// writeEvaluationCSV writes one line per result, in full precision. Absent values are empty.
+// writeEvaluationCSV writes one line for each result, with all digits. Missing values are empty.
 func (c *cli) writeEvaluationCSV(w io.Writer, e *stream.Evaluation) error {
 	head := []string{"name", "method", "k"}
 	for _, score := range new(stream.Evaluated).ClusterScores() {

@@ -62,7 +62,7 @@ func TestEvalGoesOn(t *testing.T) {
 	args = append(args, "--checkpoint", state, "--checkpoint-every", "1ns")
 	interruptMidway(t, 10, 3, args...)
 	r := invoke(args...)
-	if r.code != exit.Done || r.out != want || !strings.Contains(r.err, "going on from "+state) {
+	if r.code != exit.Done || r.out != want || !strings.Contains(r.err, "continuing from "+state) {
 		t.Errorf("exit code %d, said %s\n%s\nuninterrupted\n%s", r.code, r.err, r.out, want)
 	}
 	if left, err := os.ReadDir(state); err == nil && len(left) > 0 {

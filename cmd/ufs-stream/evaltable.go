@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// printEvaluation prints a block for each k. The last line of each block is that of all features.
+// printEvaluation prints a block for each number of features k. The last line of each block is for all features.
 func printEvaluation(w *screen.Page, r *stream.Evaluation) {
 	printEvaluationHeader(w, r)
 	var all *stream.Evaluated
@@ -117,7 +117,7 @@ func printEvaluationBlock(w *screen.Page, r *stream.Evaluation, block []*stream.
 				row = append(row, spreadPercent(score.Spread))
 			}
 			p := ""
-			if t.PBest != nil && (star == "" || *t.PBest < 1) { // the best result has no p-value
+			if t.PBest != nil && (star == "" || *t.PBest < 1) { // PBest is 1 for the best result, which is not compared with itself
 				p = pValueText(*t.PBest)
 			}
 			row = append(row, p)

@@ -86,7 +86,7 @@ func (c *cli) runExplain(cmd *cobra.Command, args []string, o *explainFlags) err
 		return err
 	}
 	if x.Data != nil {
-		c.noteRun(x.Data.Passes, x.Timing, x.Memory)
+		c.printRunCosts(x.Data.Passes, x.Timing, x.Memory)
 	}
 	c.warn(x.Warnings)
 	return c.writeOutput(ctx, o.output.path, func(w io.Writer) error {
@@ -97,7 +97,8 @@ func (c *cli) runExplain(cmd *cobra.Command, args []string, o *explainFlags) err
 	})
 }
 
-// splitColumnsAndInputs separates the arguments that name columns of the selection from those that name input files.
+// splitColumnsAndInputs separates the arguments that are names of columns of the selection from the names of input
+// files.
 func splitColumnsAndInputs(s *stream.Selection, args []string) (columns, inputs []string) {
 	known := make(map[string]bool)
 	for _, f := range s.Selected {
@@ -111,8 +112,9 @@ func splitColumnsAndInputs(s *stream.Selection, args []string) (columns, inputs 
 	}
 	for _, arg := range args {
 		_, err := os.Stat(arg)
+		// An argument with brackets but without the ending of a file is a column name, such as emb[3].
 		input := err == nil || arg == "-" || place.IsURL(arg) || strings.HasPrefix(arg, "@") ||
-			strings.ContainsAny(arg, "*?[") && place.Ext(arg) != "" // without a file name ending it is a column name with brackets, such as emb[3]
+			strings.ContainsAny(arg, "*?[") && place.Ext(arg) != ""
 		if known[arg] || !input {
 			columns = append(columns, arg)
 		} else {
@@ -132,8 +134,8 @@ func (c *cli) printExplanation(w *screen.Page, x *ufs.Explanation) {
 	}
 	w.Printf("\n")
 	for _, col := range x.Columns {
-		w.Printf("\n%s: %s\n", screen.QuoteName(col.Name), columnOutcome(col))
-		c.printStandsFor(w, col)
+		w.Printf("\n%s: %s\n", screen.QuoteName(col.Name), columnOutcomeText(col))
+		c.printRepresentedColumns(w, col)
 		if col.Relations == nil {
 			continue
 		}
@@ -145,8 +147,8 @@ func (c *cli) printExplanation(w *screen.Page, x *ufs.Explanation) {
 	printTransfer(w, x.Transfer)
 }
 
-// columnOutcome describes whether a column was kept, dropped or left out, and why.
-func columnOutcome(col ufs.ExplainedColumn) string {
+// columnOutcomeText describes whether a column was kept, dropped or left out, and why.
+func columnOutcomeText(col ufs.ExplainedColumn) string {
 	switch col.State {
 	case ufs.StateKept:
 		text := fmt.Sprintf("kept, rank %d, score %s", col.Rank, roundedNumber(*col.Score))
@@ -169,7 +171,7 @@ func columnOutcome(col ufs.ExplainedColumn) string {
 	return col.State
 }
 
-func (c *cli) printStandsFor(w *screen.Page, col ufs.ExplainedColumn) {
+func (c *cli) printRepresentedColumns(w *screen.Page, col ufs.ExplainedColumn) {
 	if col.State != ufs.StateKept {
 		return
 	}
@@ -184,10 +186,10 @@ func (c *cli) printStandsFor(w *screen.Page, col ufs.ExplainedColumn) {
 	w.Printf("  stands for %s: %s%s\n", countNoun(len(col.StandsFor), "dropped column"), strings.Join(names, ", "), andMoreText(len(col.StandsFor)-len(names)))
 }
 
-// maxNamesInLine bounds the names listed in one line without -v.
+// maxNamesInLine is the largest number of names listed in a line without -v.
 const maxNamesInLine = 5
 
-// shownIndices returns the indices of the entries of a list of n that one line shows.
+// shownIndices returns the indices of the entries, in a list of n, that one line shows.
 func (c *cli) shownIndices(n int) []int {
 	if !c.verbose {
 		n = min(n, maxNamesInLine)
@@ -206,8 +208,7 @@ func andMoreText(n int) string {
 	return fmt.Sprintf(" and %s more", humanize.Comma(int64(n)))
 }
 
-// printRelations prints how a column relates to the other columns: R², VIF, exact combinations, weights, nearest
-// columns.
+// printRelations prints how a column is related to other columns: R², VIF, combinations, weights, nearest columns.
 func (c *cli) printRelations(w *screen.Page, col ufs.ExplainedColumn) {
 	r := col.Relations
 	explaining := "the chosen features"

@@ -62,7 +62,7 @@ func (f *requestFlags) requireInputs(cmd *cobra.Command, args []string) error {
 	return program.AtLeastOne("INPUT")(cmd, args)
 }
 
-// addLakeFlags adds the flags for table versions, allowed places, text formats and object stores.
+// addLakeFlags adds the flags for versions of tables, places that may be read, formats of texts, and object stores.
 func (f *requestFlags) addLakeFlags(fs *pflag.FlagSet) {
 	f.version = -1
 	fs.Int64Var(&f.version, "version", -1, "version `N` of the Delta table (default: the newest)")
@@ -101,8 +101,8 @@ func (f *requestFlags) addLimitFlags(fs *pflag.FlagSet) {
 	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB; never changes a method's selection. Without --method, too little memory for the recommended one means greedy. Without -k, too little to find how many are worth keeping means 50. The output reports this")
 }
 
-// addMethodFlags adds the flags for the method, the number of features and the scale, and one flag for each option
-// that a method declares.
+// addMethodFlags adds the flags for the method, the number of features and the scale. It also adds a flag for each
+// option that a method declares.
 func (f *requestFlags) addMethodFlags(fs *pflag.FlagSet) {
 	all := methods.All()
 	methodsThat := func(takes func(method.Takes) bool) string {
@@ -146,7 +146,7 @@ func (f *requestFlags) addCheckpointFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&f.req.CheckpointEvery, "checkpoint-every", 30*time.Second, "shortest time between saves; they take no more than 2 % of the run")
 }
 
-// buildRequest checks the flags and builds the request from them. The result will be written to output.
+// buildRequest checks the flags and builds the request from them. output is the path of the verb's result.
 func (f *requestFlags) buildRequest(c *cli, cmd *cobra.Command, inputs []string, output string) (ufs.Request, error) {
 	q, isSet := f.req, cmd.Flags().Changed
 	switch {
@@ -185,18 +185,18 @@ func (f *requestFlags) buildRequest(c *cli, cmd *cobra.Command, inputs []string,
 		q.Version = &f.version
 	}
 	q.Texts.Header = f.header.value
-	if cmd.Flags().Changed("null-values") && len(q.Texts.Nulls) == 0 { // then only an empty field is missing
+	if cmd.Flags().Changed("null-values") && len(q.Texts.Nulls) == 0 { // an empty list means that only an empty field is missing
 		q.Texts.Nulls = []string{""}
 	}
 	q.SkipBad = f.onError.value == "skip-file"
 	q.Memory, q.MaxScratch = int64(f.memory), int64(f.scratch)
-	boundMemory(c, q.Memory)
+	limitMemory(c, q.Memory)
 	q.Meter = new(stream.Meter)
-	q.Progress, q.Note, q.Say, q.Spelling = c.progressReporter(q.Meter), c.sayTextIfVerbose, func(t stream.Text) { c.say("%s", t.Spell(program.FlagOf)) }, program.FlagOf
+	q.Progress, q.Note, q.Say, q.Spelling = c.progressReporter(q.Meter), c.printTextIfVerbose, func(t stream.Text) { c.printRemark("%s", t.Spell(program.FlagOf)) }, program.FlagOf
 	return q, nil
 }
 
-// defaultScalesText lists the default scale of each method, the most common scale first.
+// defaultScalesText lists the default scale of each method. The scale that most methods have comes first.
 func defaultScalesText(all []method.Spec) string {
 	var scales []string
 	methodsOf := make(map[string][]string)
@@ -218,7 +218,7 @@ func defaultScalesText(all []method.Spec) string {
 	return text
 }
 
-// optionFlag is the flag of a method option. Several methods may have an option of that name.
+// optionFlag is the flag of a method option. Several methods may have an option with the same name.
 type optionFlag struct {
 	option   *method.Option // as declared by the first method that has it
 	settings method.Settings
@@ -258,7 +258,7 @@ func addOptionFlags(fs *pflag.FlagSet, settings method.Settings, all []method.Sp
 	}
 }
 
-// optionUsage is a usage text of an option, and the methods that have this text.
+// optionUsage is a help text of an option, with the methods that use this text for the option.
 type optionUsage struct {
 	methods []string
 	text    string
@@ -281,7 +281,7 @@ func (f *optionFlag) Set(s string) error {
 
 func (f *optionFlag) Type() string { return f.option.Type }
 
-// featureCountFlag is -k: the number of features to select, or auto. It sets K and AutoK of the request.
+// featureCountFlag is -k: the number of features to select, or auto. It sets K and AutoK of a request.
 type featureCountFlag ufs.Request
 
 func (n *featureCountFlag) String() string {
@@ -302,7 +302,7 @@ func (n *featureCountFlag) Set(s string) error {
 
 func (n *featureCountFlag) Type() string { return "number" }
 
-// countListFlag is a flag of one or more whole numbers above 0, separated by commas.
+// countListFlag is a flag whose value is one or more whole numbers above 0, separated by commas.
 type countListFlag []int
 
 func (n *countListFlag) Type() string { return "NUMBERS" }
@@ -325,7 +325,8 @@ func (n *countListFlag) Set(s string) error {
 	return nil
 }
 
-// shardCountFlag is a number of hash shards. If the flag has no value, the number is not fixed.
+// shardCountFlag is the flag --stability, a number of hash shards. Without a value the flag means the number in the
+// statistics, or else the default.
 type shardCountFlag int
 
 const anyShards = "auto"
@@ -353,8 +354,8 @@ func (n *shardCountFlag) Set(s string) error {
 	return nil
 }
 
-// strayNumber returns an input that is a number and not the name of a file. If a user writes --stability 8, pflag
-// treats the 8 as an input, because the value of the flag is optional.
+// strayNumber returns the first input that is a number and not the name of a file. If a user writes --stability 8,
+// pflag treats the 8 as an input, because the value of this flag is optional.
 func strayNumber(inputs []string) string {
 	for _, in := range inputs {
 		if _, err := strconv.Atoi(in); err == nil {
@@ -388,8 +389,8 @@ func (c *choiceFlag) Set(s string) error {
 
 func (c *choiceFlag) Type() string { return "name" }
 
-// boundMemory sets the memory limit of the process until the command ends.
-func boundMemory(c *cli, limit int64) {
+// limitMemory sets the memory limit of the process until the command ends.
+func limitMemory(c *cli, limit int64) {
 	c.restoreMemory()
 	c.restoreMemory = ufs.Bound(limit)
 }

@@ -161,7 +161,7 @@ func TestSentinels(t *testing.T) {
 		out := filepath.Join(dir, "s.json")
 		must(t, append([]string{"select", empty}, append(args, out)...)...)
 		want := scoresOf(selectionIn(t, out))
-		warning := fmt.Sprintf("1 column has a number again and again that is far outside all others: t (%s, in 5.0 %% of the rows); if it stands for a missing value, give --null-values %s", value, value)
+		warning := fmt.Sprintf("1 column has a repeated number that is far outside all others: t (%s, in 5.0 %% of the rows); if it stands for a missing value, give --null-values %s", value, value)
 		for _, file := range []string{csv, parquet, ndjson} {
 			for _, verb := range []string{"select", "scan"} {
 				a := []string{verb, file, "--missing", "mean", "-o", filepath.Join(dir, "x.json")}

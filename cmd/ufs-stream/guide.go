@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods"
 )
 
-// newGuide returns the help topic about methods, which quotes the methods' own descriptions.
+// newGuide returns the help topic about methods. It contains the descriptions that the methods themselves provide.
 func newGuide() *cobra.Command {
 	return &cobra.Command{
 		Use:   "methods",
@@ -19,7 +19,7 @@ func newGuide() *cobra.Command {
 	}
 }
 
-// methodKind is a section of the guide: methods that work from the same statistics.
+// methodKind is a section of the guide, for the methods that use the same statistics.
 type methodKind struct {
 	from  method.From
 	title string

@@ -18,7 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// recipeFlags choose how a query is written.
+// recipeFlags choose the SQL dialect of a query, and the table that it selects from.
 type recipeFlags struct{ dialect, table string }
 
 func (h *recipeFlags) addFlags(fs *pflag.FlagSet) {
@@ -26,7 +26,7 @@ func (h *recipeFlags) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&h.table, "from", "", "for --format sql: select FROM `TABLE`, copied as it is (default: duckdb reads the files themselves; in other dialects fill it in)")
 }
 
-// checkFormat refuses the flags if format is not sql. It also refuses unknown dialects.
+// checkFormat returns an error if one of these flags is given and the format is not sql, or if the dialect is unknown.
 func (h *recipeFlags) checkFormat(fs *pflag.FlagSet, format string) error {
 	for _, flag := range []string{"dialect", "from"} {
 		if fs.Changed(flag) && format != "sql" {
@@ -36,7 +36,7 @@ func (h *recipeFlags) checkFormat(fs *pflag.FlagSet, format string) error {
 	return recipe.CheckDialect(h.dialect)
 }
 
-// isRecipeFormat reports whether a format is a text for other tools (sql, py, yaml), not data.
+// isRecipeFormat reports whether a format is a recipe for other tools (sql, py, yaml), not a format of data.
 func isRecipeFormat(format string) bool { return slices.Contains(recipe.Formats(), format) }
 
 // readsFiles reports whether the format is a query that names the files to read.
@@ -44,7 +44,7 @@ func (h *recipeFlags) readsFiles(format string) bool {
 	return recipe.ReadsFiles(format, h.dialect, h.table)
 }
 
-// checkInputs refuses, before any work, inputs whose names show that a query cannot read them.
+// checkInputs returns an error if the names of inputs show that a query cannot read them. It is called before the run.
 func (h *recipeFlags) checkInputs(format string, inputs []string) error {
 	if !h.readsFiles(format) {
 		return nil
@@ -59,7 +59,7 @@ func (h *recipeFlags) checkInputs(format string, inputs []string) error {
 		switch {
 		case in == "-":
 			form = recipe.StandardInput
-		case !known || place.IsFolder(in): // its name does not show the format
+		case !known || place.IsFolder(in): // the name does not show the format
 			form = "Parquet"
 		}
 		if err := recipe.CheckDuckDB(in, form, ""); err != nil {
@@ -69,8 +69,8 @@ func (h *recipeFlags) checkInputs(format string, inputs []string) error {
 	return nil
 }
 
-// newRecipe describes a selection for other tools. at has the locations of its columns. inputs are the arguments that
-// named the files, or empty.
+// newRecipe returns the recipe of a selection. at has the locations of the columns. inputs are the arguments that named
+// files.
 func (h *recipeFlags) newRecipe(s *stream.Selection, at *chunkio.Located, inputs []string) (*recipe.Recipe, error) {
 	r := &recipe.Recipe{Selection: s, Dialect: h.dialect, Table: h.table, Batches: at.Batches}
 	for _, c := range at.Columns {
@@ -79,16 +79,17 @@ func (h *recipeFlags) newRecipe(s *stream.Selection, at *chunkio.Located, inputs
 		}
 		r.Columns = append(r.Columns, recipe.Column{Name: c.Name, Path: c.Path, Element: c.Element, Key: c.Key})
 	}
-	if at.Table == nil { // the files of a table belong to one version; a glob would also match files of other versions
+	if at.Table == nil { // the files of a table belong to one version, and a glob could also match files of other versions
 		r.Glob = duckdbGlob(inputs, at.Files)
 		r.Sources, r.Form, r.Hive = sourcesAndForm(inputs, at.Files)
 	}
 	return r, nil
 }
 
-// locateColumns finds where the columns of a new selection lie. A query that reads the files (reads) needs their full
-// location. For other formats the names suffice, unless they are ambiguous: a dot may belong to a name or to a
-// struct, and brackets to a list. Statistics (q.Stats) name their input, which is read only if --allow permits it.
+// locateColumns finds the locations of the columns of a new selection. If reads is true, the recipe is a query that
+// reads the files, and needs the full locations. For other formats the names suffice unless they are ambiguous: a dot
+// may be part of a name or separate a struct from its field, and brackets may denote an item of a list. Statistics
+// (q.Stats) contain the names of their inputs, which are read only if --allow permits this.
 func locateColumns(ctx context.Context, s *stream.Selection, q *ufs.Request, reads bool) (*chunkio.Located, error) {
 	at := &chunkio.Located{Table: s.Table}
 	for _, in := range s.Inputs {
@@ -132,7 +133,7 @@ func locateColumns(ctx context.Context, s *stream.Selection, q *ufs.Request, rea
 	return nil, fault
 }
 
-// recordedInputs returns the files, or the table, that a selection was made from, as arguments.
+// recordedInputs returns arguments for the inputs that a selection was made from: its files, or its table.
 func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
 	var list []string
 	switch {
@@ -159,7 +160,7 @@ func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
 				return nil, err
 			}
 		}
-		if list[i] = input; strings.HasPrefix(input, "@") { // @ is part of the name, not the sign of a list
+		if list[i] = input; strings.HasPrefix(input, "@") { // a leading @ of a file name would mean a list of files
 			list[i] = "./" + input
 		}
 		if s.Table != nil {
@@ -173,14 +174,14 @@ func (c *cli) writeRecipe(ctx context.Context, path, format string, r *recipe.Re
 	return c.writeOutput(ctx, path, func(w io.Writer) error { return r.Write(w, format) })
 }
 
-// sourcesAndForm returns the files as DuckDB and Python accept them. It does not expand folders and globs among the
-// inputs.
+// sourcesAndForm returns the inputs in the form that DuckDB and Python accept, and their format. hive means that
+// folders have names of the form key=value. It does not expand folders and globs among the inputs.
 func sourcesAndForm(inputs, files []string) (list []string, form recipe.Form, hive bool) {
 	if len(files) == 0 {
 		return nil, "", false
 	}
 	for i, f := range files {
-		fileForm := formByName(f)
+		fileForm := formOfFileName(f)
 		if i == 0 {
 			form = fileForm
 		}
@@ -199,13 +200,14 @@ func sourcesAndForm(inputs, files []string) (list []string, form recipe.Form, hi
 	}
 	if list == nil {
 		for _, f := range files {
-			list = append(list, plainSource(f))
+			list = append(list, sourceForTools(f))
 		}
 	}
 	return list, form, hive
 }
 
-// sourceOfArgument returns an argument as one source, and false if it must be expanded into files.
+// sourceOfArgument returns an argument in the form that DuckDB and Python accept. It returns false if the argument must
+// be expanded into files.
 func sourceOfArgument(in string, form recipe.Form) (string, bool) {
 	if place.IsURL(in) || strings.HasPrefix(in, "@") {
 		return "", false
@@ -223,8 +225,8 @@ func sourceOfArgument(in string, form recipe.Form) (string, bool) {
 	return local, !strings.ContainsAny(local, `{[\`)
 }
 
-// duckdbGlob returns a glob for DuckDB if the input is one folder or glob of Parquet files. It returns empty if the
-// glob would also match files that ufs-stream did not read, because the query must not read them either.
+// duckdbGlob returns a glob for DuckDB if the only input is a folder or glob of Parquet files. It returns "" if the
+// glob would also match files that ufs-stream did not read, because the query must not read these either.
 func duckdbGlob(inputs, files []string) string {
 	if len(inputs) != 1 {
 		return ""
@@ -240,7 +242,7 @@ func duckdbGlob(inputs, files []string) string {
 			switch {
 			case err != nil:
 				return err
-			case entry.Type()&fs.ModeSymlink != 0: // DuckDB may or may not follow it
+			case entry.Type()&fs.ModeSymlink != 0: // DuckDB may or may not follow a symbolic link
 				return fs.ErrInvalid
 			case !entry.IsDir() && strings.HasSuffix(path, ".parquet"):
 				found = append(found, path)
@@ -257,14 +259,14 @@ func duckdbGlob(inputs, files []string) string {
 	return glob
 }
 
-func plainSource(file string) string {
+func sourceForTools(file string) string {
 	if place.IsURL(file) {
 		return urlForTools(file)
 	}
 	return escapeGlob(file)
 }
 
-// urlForTools rewrites a URL for other tools: without our query, and with az:// for Azure.
+// urlForTools returns a URL in the form that other tools accept: without our query, and with az:// for Azure.
 func urlForTools(url string) string {
 	if !place.IsURL(url) || strings.HasPrefix(url, "http") {
 		return place.DisplayName(url)
@@ -280,9 +282,9 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
 }
 
-// formByName guesses a file's format from its ending. It is empty for standard input and for formats that recipes do
-// not have. Any other ending, or none, counts as Parquet.
-func formByName(file string) recipe.Form {
+// formOfFileName guesses the format of a file from the ending of its name. It returns "" for standard input and for
+// formats that recipes do not have. Files with unknown endings are considered Parquet.
+func formOfFileName(file string) recipe.Form {
 	base := strings.ToLower(place.Base(file))
 	for _, packed := range []string{".gz", ".zst"} {
 		base = strings.TrimSuffix(base, packed)
@@ -302,7 +304,7 @@ func formByName(file string) recipe.Form {
 	return recipe.Parquet
 }
 
-// isHivePath reports whether a folder of the path has the form key=value of a partition.
+// isHivePath reports whether a folder in the path has the form key=value, as partitions have.
 func isHivePath(file string) bool {
 	folders := strings.Split(file, "/")
 	return slices.ContainsFunc(folders[:len(folders)-1], func(f string) bool { return strings.Index(f, "=") > 0 })

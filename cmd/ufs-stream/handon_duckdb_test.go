@@ -241,7 +241,7 @@ func TestQueriesOfInputsThatDuckDBDoesNotRead(t *testing.T) {
 		}
 	}
 	ends(t, exit.Usage, "write the chosen features dense with apply", "select", at("x.svm"), "-k", "1", "--format", "sql")
-	ends(t, exit.Usage, "s3://b/k.parquet?endpoint=http://127.0.0.1:1 is read with endpoint, which a query cannot tell DuckDB; copy it", "select", "s3://b/k.parquet?endpoint=http://127.0.0.1:1", "-k", "1", "--format", "sql")
+	ends(t, exit.Usage, "s3://b/k.parquet?endpoint=http://127.0.0.1:1 is read with endpoint, which a query cannot pass to DuckDB; copy it", "select", "s3://b/k.parquet?endpoint=http://127.0.0.1:1", "-k", "1", "--format", "sql")
 	for _, flags := range [][]string{{"select", "-", "-k", "1"}, {"apply", "-", "--selection", at("sel.json")}} {
 		ends(t, exit.Usage, "a query cannot read standard input; save it to a file", append(flags, "--format", "sql")...)
 	}

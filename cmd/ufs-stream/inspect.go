@@ -162,7 +162,7 @@ func rangeEndText(n *stream.Number) string {
 	if n == nil {
 		return ""
 	}
-	// Write whole numbers in full: the range of an identifier as 1e+12 would be useless.
+	// Write all digits of whole numbers, because the range of an identifier would be useless as 1e+12.
 	if x := float64(*n); x == math.Trunc(x) && math.Abs(x) < 1<<53 {
 		return strconv.FormatFloat(x, 'f', -1, 64)
 	}

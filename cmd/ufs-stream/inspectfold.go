@@ -11,11 +11,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// maxUnfoldedColumns bounds the lines for people: above it, columns of the same type and use share a line.
+// maxUnfoldedColumns is the largest number of columns that are listed one by one for people. If there are more, all
+// columns of the same type and use share a line.
 const maxUnfoldedColumns = 1000
 
-// foldColumns merges all columns of the same type and use into one entry. Its name is that of the first and the last
-// column, its counts are sums, and its range covers all of them. Entries keep the order of their first columns.
+// foldColumns merges all columns of the same type and use into one entry. Its name consists of the first and the last
+// name, its counts are sums, and its range covers all ranges. Entries are in the order of their first columns.
 func foldColumns(columns []ufs.InspectedColumn) []ufs.InspectedColumn {
 	type kind struct {
 		typ, why string
@@ -59,8 +60,7 @@ func foldColumns(columns []ufs.InspectedColumn) []ufs.InspectedColumn {
 	return folded
 }
 
-// sumIfKnown returns a + b as a new number, so that the inspection's own stays unchanged, or nil if either is
-// unknown.
+// sumIfKnown returns a + b, or nil if one of them is unknown. The result is a new number.
 func sumIfKnown(a, b *int64) *int64 {
 	if a == nil || b == nil {
 		return nil
@@ -69,7 +69,8 @@ func sumIfKnown(a, b *int64) *int64 {
 	return &sum
 }
 
-// outerEnd returns the outer one of two ends of ranges. An end is nil if the column has no entries.
+// outerEnd compares the ends of two ranges and returns the end that is further out: beyond reports whether its first
+// argument is further out than its second. nil is the end of a range without values.
 func outerEnd(a, b *stream.Number, beyond func(a, b stream.Number) bool) *stream.Number {
 	if a == nil || b != nil && beyond(*b, *a) {
 		return b

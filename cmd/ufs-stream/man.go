@@ -15,8 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// newMan returns the verb that writes the manual pages, for packages. It writes roff directly, because cobra's writer
-// converts from Markdown and would link three more modules.
+// newMan returns the verb that writes manual pages, for distribution packages. It writes roff directly, because cobra's
+// writer converts from Markdown and would link three more modules.
 func newMan(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",
@@ -48,8 +48,7 @@ func newMan(c *cli) *cobra.Command {
 
 func manPageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// writeManPage writes the page of a verb, or of the program, in roff. It has no date, so that builds are
-// reproducible.
+// writeManPage writes the page of a verb, or of the program, in roff. It has no date, so that builds are reproducible.
 func writeManPage(w io.Writer, cmd *cobra.Command) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %q 1 \"\" %q\n", strings.ToUpper(manPageName(cmd)), "ufs-stream "+versionText())

@@ -61,10 +61,10 @@ may also be the output.
 			reportReplaced()
 			c.warn(sum.Warnings)
 			for _, path := range sum.Outside {
-				c.sayIfVerbose("outside the window of %d: %s", m.Window, path)
+				c.printRemarkIfVerbose("outside the window of %d: %s", m.Window, path)
 			}
-			c.noteTransfer(sum.Transfer)
-			c.sayIfVerbose("merged %s: %s, %s rows", countNoun(sum.Merged, "statistics file"), countNoun(sum.Inputs, "input"), humanize.Comma(sum.Rows))
+			c.printTransferIfVerbose(sum.Transfer)
+			c.printRemarkIfVerbose("merged %s: %s, %s rows", countNoun(sum.Merged, "statistics file"), countNoun(sum.Inputs, "input"), humanize.Comma(sum.Rows))
 			return nil
 		},
 	}

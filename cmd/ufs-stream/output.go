@@ -33,8 +33,8 @@ func (f *outputFlags) addFlags(fs *pflag.FlagSet, formats ...string) {
 	fs.StringVarP(&f.path, "output", "o", "", "write the result to `FILE`, or an object (s3://, gs://, azblob://), at once and whole (default: standard output)")
 }
 
-// resolveFormat determines the format, which must be one of formats, and checks before the work begins that the
-// output can be written.
+// resolveFormat determines the format of the output, which must be one of formats. It also checks that the output can
+// be written, before the work begins.
 func (f *outputFlags) resolveFormat(ctx context.Context, formats ...string) error {
 	if f.format == "" {
 		f.format = "table"
@@ -62,8 +62,9 @@ func (c *cli) writeOutput(ctx context.Context, path string, render func(io.Write
 	return err
 }
 
-// replacementReport looks for a file at an output's path and returns a function that reports its replacement. It does
-// not report objects, because their stores keep versions and a check would cost a request.
+// replacementReport checks whether an output's path is an existing file. It returns a function to call after writing,
+// which then reports that the file was replaced. Objects are not reported, because stores keep versions and a check
+// would cost a request.
 func (c *cli) replacementReport(path string) (report func()) {
 	local, err := place.LocalPath(path)
 	if err != nil || path == "" || path == "-" || place.IsURL(path) {
@@ -74,12 +75,12 @@ func (c *cli) replacementReport(path string) (report func()) {
 		return func() {}
 	}
 	return func() {
-		c.say("replaced %s, %s of %s", local, humanize.IBytes(uint64(fi.Size())), fi.ModTime().Format("2006-01-02 15:04"))
+		c.printRemark("replaced %s, %s of %s", local, humanize.IBytes(uint64(fi.Size())), fi.ModTime().Format("2006-01-02 15:04"))
 	}
 }
 
-// renderTo calls render with the output at path. A file or object appears whole or not at all. The path may also be a
-// device or pipe, or "" or "-" for standard output.
+// renderTo calls render with a writer for the output at path. A file or object is written as a whole or not at all. The
+// path may also be a device or pipe, or "" or "-" for standard output.
 func (c *cli) renderTo(ctx context.Context, path string, render func(io.Writer) error) error {
 	if path == "" || path == "-" {
 		if err := render(c.out); err != nil {
@@ -93,7 +94,7 @@ func (c *cli) renderTo(ctx context.Context, path string, render func(io.Writer) 
 	return renderToFile(ctx, path, render)
 }
 
-// renderToFile renders to a path that the user has not given. So it refuses a pipe or device.
+// renderToFile calls render with a writer for a file whose name the program has chosen. It refuses pipes and devices.
 func renderToFile(ctx context.Context, path string, render func(io.Writer) error) error {
 	f, err := atomicfile.Create(ctx, path)
 	if err != nil {
@@ -134,7 +135,7 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// renderPage calls show with a page on w, and returns the page's first write error.
+// renderPage calls show with a page on w, and returns the first write error of the page.
 func renderPage(w io.Writer, show func(*screen.Page)) error {
 	p := screen.NewPage(w)
 	show(p)
@@ -145,8 +146,8 @@ func (c *cli) printResult(format string, args ...any) error {
 	return renderPage(c.out, func(p *screen.Page) { p.Printf(format, args...) })
 }
 
-// writeCSV writes head and rows as RFC 4180 CSV. Programs read it, so names stay unchanged: an apostrophe before a
-// name that a spreadsheet takes for a formula would change the name. writeCSV warns about such names instead.
+// writeCSV writes head and rows as CSV (RFC 4180). A spreadsheet may treat some names as formulas. An apostrophe before
+// such a name would prevent this, but programs that read the CSV would get another name. So it only prints a warning.
 func (c *cli) writeCSV(w io.Writer, head []string, rows [][]string) error {
 	to := csv.NewWriter(w)
 	if err := to.Write(head); err != nil {

@@ -69,11 +69,11 @@ func (c *cli) runPath(cmd *cobra.Command, args []string, o *selectFlags) error {
 	render := func(w io.Writer) error { return c.renderCurve(w, p.Curve, o.output.format) }
 	if g := p.Grid; g != nil {
 		warnings = g.Warnings
-		c.noteRun(g.Passes, g.Timing, g.Memory)
+		c.printRunCosts(g.Passes, g.Timing, g.Memory)
 		render = func(w io.Writer) error { return c.renderGrid(w, g, o.output.format) }
 	} else {
 		warnings = p.Curve.Warnings
-		c.noteRun(p.Curve.Passes, p.Curve.Timing, p.Curve.Memory)
+		c.printRunCosts(p.Curve.Passes, p.Curve.Timing, p.Curve.Memory)
 	}
 	c.warn(warnings)
 	if err := c.writeOutput(cmd.Context(), o.output.path, render); err != nil {
@@ -151,7 +151,7 @@ func printCurve(w *screen.Page, p *stream.Curve, groups, priced bool) {
 	printTransfer(w, p.Transfer)
 }
 
-// printSizeRules prints how many features each rule would keep, and the recommended number.
+// printSizeRules prints how many features each rule recommends, and the number that is finally recommended.
 func printSizeRules(w *screen.Page, s *stream.Size, groups bool) {
 	if s == nil {
 		return
@@ -178,5 +178,5 @@ func printSizeRules(w *screen.Page, s *stream.Size, groups bool) {
 	default:
 		w.Printf("\nrecommended: more than these; of single features %d would be worth keeping: %s\n", s.Recommended, s.Why)
 	}
-	w.Printf("%s\n", gainBeyondSize(s, false))
+	w.Printf("%s\n", gainBeyondSizeText(s, false))
 }

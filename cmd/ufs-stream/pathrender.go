@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// secondWeightFlag returns the flag of the second weight that g varies, next to alpha.
+// secondWeightFlag returns the flag of the weight that g varies in addition to alpha, or "".
 func secondWeightFlag(g *stream.Grid) string {
 	for _, t := range g.Settings {
 		if t.Beta != nil {
@@ -89,7 +89,7 @@ func printGrid(w *screen.Page, g *stream.Grid) {
 	printTransfer(w, g.Transfer)
 }
 
-// settingFlags returns the flags that select setting t in the verb select.
+// settingFlags returns the flags with which the verb select uses the setting t.
 func settingFlags(t stream.GridSetting) string {
 	if t.Flags != "" {
 		return t.Flags

@@ -101,13 +101,13 @@ func (c *cli) writePlan(ctx context.Context, q ufs.Request) error {
 	}
 	reportReplaced()
 	c.warn(p.Warnings)
-	c.say("%s: plan %s of %s, %s, %s rows, %s to read; --memory-limit %dMiB is enough for a shard", p.Path, p.ID,
+	c.printRemark("%s: plan %s of %s, %s, %s rows, %s to read; --memory-limit %dMiB is enough for a shard", p.Path, p.ID,
 		countNoun(p.Files, "file"), countNoun(p.Groups, "row group"), humanize.Comma(p.Rows), humanize.IBytes(uint64(p.Weight)), roundUpToMiB(p.Smallest))
 	switch {
 	case p.KeepRows > 0:
-		c.say("one round of profiles suffices (scan --profile-only --sample-rows %d, merge, select --stats): %s", p.KeepRows, p.Profile)
+		c.printRemark("one round of profiles suffices (scan --profile-only --sample-rows %d, merge, select --stats): %s", p.KeepRows, p.Profile)
 	case p.Profile != "":
-		c.say("a round of profiles comes first (scan --profile-only, merge, scan --profile): %s", p.Profile)
+		c.printRemark("a round of profiles comes first (scan --profile-only, merge, scan --profile): %s", p.Profile)
 	}
 	return nil
 }

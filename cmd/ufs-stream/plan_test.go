@@ -236,7 +236,7 @@ func TestPlanSmallestOutOfCore(t *testing.T) {
 		ends(t, exit.Memory, "", append([]string{"select"}, append(flags, fmt.Sprint(in.Smallest-1))...)...)
 		// Every line of the progress says how many passes are to come.
 		for line := range strings.Lines(r.err) {
-			var s snapshot
+			var s passSnapshot
 			if strings.HasPrefix(line, "warning:") {
 				continue
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// machinesFlags are the flags by which plan estimates the time on many machines.
+// machinesFlags are the flags of plan for an estimate of the time on many machines.
 type machinesFlags struct{ ufs.Machines }
 
 func (m *machinesFlags) addFlags(fs *pflag.FlagSet) {
@@ -79,7 +79,7 @@ func printMachines(w *screen.Page, m *ufs.MachinesForecast) {
 	}
 }
 
-// durationText writes a time in the largest unit that gives 2 or more.
+// durationText writes a time in the largest unit in which it is at least 2.
 func durationText(seconds float64) string {
 	for _, unit := range []struct {
 		seconds float64

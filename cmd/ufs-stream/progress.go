@@ -19,24 +19,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// snapshot is the state of a pass at one moment, and one line of --progress json.
-type snapshot struct {
+// passSnapshot is the state of a pass at one moment. With --progress json it is written as a line.
+type passSnapshot struct {
 	Event   string  `json:"event"` // "progress", or "pass" at the end of the last pass
 	What    string  `json:"what"`
 	Pass    int     `json:"pass"`
-	Passes  int     `json:"passes"` // lower bound; 0 if unknown
+	Passes  int     `json:"passes"` // least number of passes; 0 if unknown
 	Most    int     `json:"passes_most"`
 	Rows    int64   `json:"rows"`
-	Total   int64   `json:"rows_total"` // -1 if unknown, and after all rows are read until the pass ends
+	Total   int64   `json:"rows_total"` // -1 if unknown, and when all rows are read but the pass has not ended
 	Bytes   int64   `json:"bytes"`
 	Elapsed float64 `json:"elapsed_s"`
 	Rate    float64 `json:"rows_per_s"`
-	ETA     float64 `json:"eta_s"` // of the pass; -1 if unknown
+	ETA     float64 `json:"eta_s"` // remaining seconds of the pass; -1 if unknown
 
 	*stream.Transfer // of the pass; nil if nothing was fetched
 }
 
-func (s snapshot) progressLine() string {
+func (s passSnapshot) progressLine() string {
 	passCount, eta := "", ""
 	if s.Passes > 0 {
 		passCount = fmt.Sprintf(" of %d", s.Passes)
@@ -55,14 +55,14 @@ func (s snapshot) progressLine() string {
 		humanize.Comma(s.Rows), humanize.IBytes(uint64(s.Bytes)), humanize.Comma(int64(s.Rate)), remote, eta)
 }
 
-// progressPrinter shows snapshots every interval until close.
+// progressPrinter shows a snapshot at every interval until it is closed.
 type progressPrinter interface {
 	interval() time.Duration
-	show(snapshot)
+	show(passSnapshot)
 	close()
 }
 
-// passClock holds the current pass, and the state of the meter at the start of the pass.
+// passClock holds the current pass, and the counts of the meter at the start of this pass.
 type passClock struct {
 	mu          sync.Mutex
 	pass        ufs.Progress
@@ -72,7 +72,7 @@ type passClock struct {
 	fetched     *stream.Transfer
 }
 
-// setPhase starts another pass, or updates the description of the current one.
+// setPhase starts another pass, or updates the description of the current pass.
 func (t *passClock) setPhase(p ufs.Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,15 +84,15 @@ func (t *passClock) setPhase(p ufs.Progress) {
 	t.rows, t.bytes, t.fetched = t.meter.Rows.Load(), t.meter.Bytes.Load(), t.meter.Transfer()
 }
 
-func (t *passClock) takeSnapshot(event string) snapshot {
+func (t *passClock) takeSnapshot(event string) passSnapshot {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := snapshot{
+	s := passSnapshot{
 		Event: event, What: t.pass.What, Pass: t.pass.Pass, Passes: t.pass.Passes, Most: t.pass.Most, Total: t.pass.Rows, ETA: -1,
 		Rows: t.meter.Rows.Load() - t.rows, Bytes: t.meter.Bytes.Load() - t.bytes, Elapsed: time.Since(t.begin).Seconds(),
 		Transfer: t.meter.Transfer().Since(t.fetched),
 	}
-	if s.Passes > 0 { // the estimate may be too low
+	if s.Passes > 0 { // the estimated number may be too low
 		s.Passes = max(s.Passes, s.Pass)
 		s.Most = max(s.Most, s.Passes)
 	}
@@ -100,7 +100,7 @@ func (t *passClock) takeSnapshot(event string) snapshot {
 		s.Rate = float64(s.Rows) / s.Elapsed
 	}
 	switch {
-	case event == "progress" && s.Total > 0 && s.Rows >= s.Total: // all rows are read, and the pass still works on them
+	case event == "progress" && s.Total > 0 && s.Rows >= s.Total: // all rows are read, and the pass still processes some of them
 		s.What += ": finishing"
 		s.Total = -1
 	case s.Rate > 0 && s.Total >= s.Rows:
@@ -109,8 +109,9 @@ func (t *passClock) takeSnapshot(event string) snapshot {
 	return s
 }
 
-// progressReporter returns a function that shows the progress of a run as read from the meter. It shows a phase from
-// its first report until the report with Done, and ends all its goroutines before that call returns.
+// progressReporter returns a function that receives the phases of a run and shows its progress, which it reads from the
+// meter. A phase is shown from its first report until its report with Done. The call with Done ends all goroutines
+// before it returns.
 func (c *cli) progressReporter(m *stream.Meter) func(ufs.Progress) {
 	var show progressPrinter
 	var clock *passClock
@@ -141,7 +142,7 @@ func (c *cli) progressReporter(m *stream.Meter) func(ufs.Progress) {
 	}
 }
 
-// refreshPrinter shows the clock at every interval until done is closed.
+// refreshPrinter shows a snapshot of the clock at every interval until done is closed.
 func refreshPrinter(show progressPrinter, clock *passClock, done <-chan struct{}, ended func()) {
 	defer ended()
 	tick := time.NewTicker(show.interval())
@@ -156,7 +157,7 @@ func refreshPrinter(show progressPrinter, clock *passClock, done <-chan struct{}
 	}
 }
 
-// newPrinter returns the printer chosen by --progress, -q and the terminal, or nil for none.
+// newPrinter returns the printer for --progress, -q and the terminal, or nil if progress is not shown.
 func (c *cli) newPrinter(p ufs.Progress) progressPrinter {
 	mode := c.progress.value
 	if mode == "auto" {
@@ -184,21 +185,21 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// jsonPrinter writes one JSON object per line, for programs.
+// jsonPrinter writes one JSON object per line, to be read by programs.
 type jsonPrinter struct{ enc *json.Encoder }
 
 func (p jsonPrinter) interval() time.Duration { return 500 * time.Millisecond }
 func (p jsonPrinter) close()                  {}
 
 // show ignores write errors, because a run must continue if nobody reads its progress.
-func (p jsonPrinter) show(s snapshot) { _ = p.enc.Encode(s) }
+func (p jsonPrinter) show(s passSnapshot) { _ = p.enc.Encode(s) }
 
 // linePrinter writes a plain line at every interval, for terminals without animation.
 type linePrinter struct{ w *screen.Page }
 
 func (p linePrinter) interval() time.Duration { return 10 * time.Second }
 func (p linePrinter) close()                  {}
-func (p linePrinter) show(s snapshot)         { p.w.Printf("%s\n", s.progressLine()) }
+func (p linePrinter) show(s passSnapshot)     { p.w.Printf("%s\n", s.progressLine()) }
 
 // barPrinter is an animated bar.
 type barPrinter struct {
@@ -207,7 +208,7 @@ type barPrinter struct {
 	text      *lineText
 }
 
-// lineText is the text in the bar. The printer sets it, and the goroutine of the bar draws it.
+// lineText is the text in the bar. The printer sets it, and the goroutine that draws the bar reads it.
 type lineText struct {
 	mu    sync.Mutex
 	s     string
@@ -227,7 +228,7 @@ func (t *lineText) drawText(decor.Statistics) string {
 }
 
 func newBarPrinter(w io.Writer, p ufs.Progress) barPrinter {
-	text := &lineText{total: max(p.Rows, 0), s: snapshot{Pass: p.Pass, Passes: p.Passes, Most: p.Most, What: p.What, ETA: -1}.progressLine()}
+	text := &lineText{total: max(p.Rows, 0), s: passSnapshot{Pass: p.Pass, Passes: p.Passes, Most: p.Most, What: p.What, ETA: -1}.progressLine()}
 	all := mpb.New(mpb.WithOutput(w), mpb.WithWidth(24), mpb.WithAutoRefresh())
 	bar := all.AddBar(max(p.Rows, 0),
 		mpb.BarRemoveOnComplete(),
@@ -238,7 +239,7 @@ func newBarPrinter(w io.Writer, p ufs.Progress) barPrinter {
 
 func (p barPrinter) interval() time.Duration { return 200 * time.Millisecond }
 
-func (p barPrinter) show(s snapshot) {
+func (p barPrinter) show(s passSnapshot) {
 	s.What, _, _ = strings.Cut(s.What, ",") // the rest would leave no room for the bar
 	p.text.setText(s.progressLine())
 	if s.Total > 0 {
@@ -248,7 +249,7 @@ func (p barPrinter) show(s snapshot) {
 	p.bar.SetCurrent(min(s.Rows, maxBarPercent*p.text.total/100))
 }
 
-// maxBarPercent is the longest bar shown: at the end of a pass the bar is removed.
+// maxBarPercent is the most that a bar shows. It is below 100, because the bar is removed when the pass ends.
 const maxBarPercent = 99
 
 // close removes the bar from the terminal and waits for its goroutines.

@@ -77,7 +77,7 @@ func (c *cli) runRedundancy(cmd *cobra.Command, args []string, o *redundancyFlag
 	if err != nil {
 		return err
 	}
-	c.noteRun(found.Passes, found.Timing, found.Memory)
+	c.printRunCosts(found.Passes, found.Timing, found.Memory)
 	c.warn(found.Warnings)
 	return c.writeOutput(cmd.Context(), o.output.path, func(w io.Writer) error {
 		switch o.output.format {
@@ -90,7 +90,7 @@ func (c *cli) runRedundancy(cmd *cobra.Command, args []string, o *redundancyFlag
 	})
 }
 
-// writeRedundancyCSV writes one row per column, cluster by cluster.
+// writeRedundancyCSV writes one row for each column, grouped by cluster.
 func (c *cli) writeRedundancyCSV(w io.Writer, r *ufs.Redundant) error {
 	drops, copies := make(map[string]ufs.AlikeDrop), make(map[string]string)
 	for _, d := range r.Dropped {
@@ -210,7 +210,7 @@ func (c *cli) printCombinations(w *screen.Page, r *ufs.Redundant) {
 	}
 }
 
-// shownFootIndices returns the indices of the entries that a list of n at the foot of the output shows.
+// shownFootIndices returns the indices of the entries, in a list of n, that the foot of the output shows.
 func (c *cli) shownFootIndices(n int) []int {
 	if c.verbose {
 		return c.shownIndices(n)

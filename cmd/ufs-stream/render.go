@@ -21,7 +21,7 @@ func selectionFormats() []string {
 	return append([]string{"table", "json", "csv", "parquet", "names"}, recipe.Formats()...)
 }
 
-// renderSelection writes s in a format. Parquet has the same columns as CSV.
+// renderSelection writes s in the given format. Parquet has the same columns as CSV.
 func (c *cli) renderSelection(w io.Writer, s *stream.Selection, format string) error {
 	switch format {
 	case "json":
@@ -103,7 +103,7 @@ func writeSelectionParquet(w io.Writer, s *stream.Selection) error {
 	return chunkio.WriteTable(w, n, columns...)
 }
 
-// exactDecimal returns the shortest decimal that reads back the same, or empty if n is NaN or infinite.
+// exactDecimal returns the shortest decimal number that is read back as n, or "" if n is NaN or infinite.
 func exactDecimal(n stream.Number) string {
 	x := float64(n)
 	if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -112,7 +112,7 @@ func exactDecimal(n stream.Number) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// roundedNumber writes five digits, or "-" if n is NaN or infinite.
+// roundedNumber returns n with five digits, or "-" if n is NaN or infinite.
 func roundedNumber(n stream.Number) string {
 	x := float64(n)
 	if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -128,15 +128,15 @@ func percentText(share float64) string {
 	return fmt.Sprintf("%.2f%%", 100*share)
 }
 
-// printSelection prints the ranking, then the features that were dropped or left out, and why. The longest lists need
-// -v.
+// printSelection prints the ranking, and then the features that were dropped or left out with the reasons. The longest
+// lists are printed only with -v.
 func (c *cli) printSelection(w *screen.Page, s *stream.Selection) {
 	used := humanize.Comma(s.RowsUsed) + " rows"
 	if s.RowsUsed != s.Rows {
 		used = fmt.Sprintf("%s of %s rows", humanize.Comma(s.RowsUsed), humanize.Comma(s.Rows))
 	}
 	w.Printf("%s: %s of %s features from %s (scale %v, seed %d)\n",
-		s.Method, chosenText(s), humanize.Comma(int64(s.Features)), used, s.Options["scale"], s.Seed)
+		s.Method, chosenCountText(s), humanize.Comma(int64(s.Features)), used, s.Options["scale"], s.Seed)
 	if s.Why != "" {
 		w.Printf("method %s: %s\n", s.Method, s.Why)
 	}
@@ -204,7 +204,7 @@ func (c *cli) printSelection(w *screen.Page, s *stream.Selection) {
 	printTransfer(w, s.Transfer)
 }
 
-// printGapToBest compares the error of the selection with the least error that as many directions can have.
+// printGapToBest compares the error of the k selected features with the least error that any k directions can have.
 func printGapToBest(w *screen.Page, s *stream.Selection) {
 	k := len(s.Selected)
 	if k == 0 || s.Selected[k-1].Least == nil {
@@ -218,8 +218,8 @@ func printGapToBest(w *screen.Page, s *stream.Selection) {
 	w.Printf("\n%d %s %s, the best %[1]d %[4]s would leave %[5]s\n", k, one[0], percentText(float64(last.Error)), one[1], percentText(float64(*last.Least)))
 }
 
-// selectionFrequency returns the share of half-samples whose selection has f. For a group this is the frequency of
-// its first feature.
+// selectionFrequency returns the share of the half-samples whose selection contains f. For a group this is the share
+// for its first feature.
 func selectionFrequency(s *stream.Selection, f stream.Selected) stream.Number {
 	name := f.Features()[0]
 	i := slices.IndexFunc(s.Columns, func(c stream.ColumnReport) bool { return c.Name == name })
@@ -240,7 +240,7 @@ func printAgreement(w *screen.Page, a *stream.Agreement) {
 		float64(a.Index), float64(a.Low), float64(a.High), halves)
 }
 
-// printTrust prints how far the graph of the rows can be trusted, and whether a sample of the rows shows clusters.
+// printTrust prints how far the graph of the rows can be trusted, and whether a sample of the rows has clusters.
 func printTrust(w *screen.Page, t *stream.Trust) {
 	if t == nil {
 		return
@@ -264,11 +264,11 @@ func printTrust(w *screen.Page, t *stream.Trust) {
 	line("rows: %s ("+measure+" %.2f, and %.2f without clusters)", "clusters beyond what covariances explain", "no clusters beyond what covariances explain", t.Clusters)
 }
 
-// maxListLines bounds the lists at the foot of a table without -v.
+// maxListLines is the largest number of lines of a list after the table without -v.
 const maxListLines = 10
 
-// printDropped prints the features that were not selected because the selected ones explain them, the best explained
-// first.
+// printDropped prints the features that were not selected because the selected features explain them. The best
+// explained feature comes first.
 func (c *cli) printDropped(w *screen.Page, s *stream.Selection) {
 	selected := make(map[string]bool, len(s.Selected))
 	for _, f := range s.Selected {
@@ -307,7 +307,7 @@ func (c *cli) printDropped(w *screen.Page, s *stream.Selection) {
 	}
 }
 
-// printLeftOut prints the columns that are not features. Columns with the same name and reason share a line.
+// printLeftOut prints the columns that cannot be features. Columns with the same name and reason share a line.
 func (c *cli) printLeftOut(w *screen.Page, left []stream.LeftOut) {
 	if len(left) == 0 {
 		return
@@ -316,7 +316,7 @@ func (c *cli) printLeftOut(w *screen.Page, left []stream.LeftOut) {
 	counts := map[stream.LeftOut]int{}
 	var lines []stream.LeftOut
 	for _, l := range stream.BySeverity(left) {
-		l.Column = stream.Position{} // ignore the position: columns may share a name
+		l.Column = stream.Position{} // columns with the same name share an entry, whatever their positions
 		if counts[l]++; counts[l] == 1 {
 			lines = append(lines, l)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// inputNames returns the input columns that a selection needs, each once.
+// inputNames returns the names of the input columns that a selection needs. Each name occurs once.
 func inputNames(s *stream.Selection) (names []string) {
 	taken := make(map[string]bool)
 	for _, f := range s.Selected {
@@ -21,7 +21,7 @@ func inputNames(s *stream.Selection) (names []string) {
 	return names
 }
 
-func chosenText(s *stream.Selection) string {
+func chosenCountText(s *stream.Selection) string {
 	if !s.HasGroups() {
 		return strconv.Itoa(len(s.Selected))
 	}

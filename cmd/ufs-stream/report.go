@@ -68,7 +68,7 @@ func (c *cli) runReport(ctx context.Context, args []string, o *reportOptions) er
 		return err
 	}
 	p := report.Page{Version: versionText(), Spelling: program.FlagOf}
-	boundMemory(c, int64(o.memory))
+	limitMemory(c, int64(o.memory))
 	err := ufs.Within(int64(o.memory), func(room int64) (err error) {
 		p.Documents, err = readDocuments(ctx, args, room)
 		return err
@@ -85,7 +85,8 @@ func (c *cli) runReport(ctx context.Context, args []string, o *reportOptions) er
 	return c.writeOutput(ctx, o.out, p.WriteHTML)
 }
 
-// readDocuments reads result files or objects. Together they may need up to room bytes of memory.
+// readDocuments reads results from files or from object stores. Together they may use room bytes of memory; 0 means
+// no limit.
 func readDocuments(ctx context.Context, paths []string, room int64) (all []report.Document, err error) {
 	remedy := stream.Textf("make one with: ufs-stream select … -o SEL.json")
 	heldBytes := int64(0)
@@ -145,7 +146,7 @@ func (c *cli) writeFigures(ctx context.Context, p report.Page, o *reportOptions,
 			c.warn([]string{"there is nothing to draw in these files"})
 			continue
 		}
-		c.sayIfVerbose("%s: %s", place.DisplayName(dir), countNoun(len(list), "chart"))
+		c.printRemarkIfVerbose("%s: %s", place.DisplayName(dir), countNoun(len(list), "chart"))
 	}
 	return nil
 }

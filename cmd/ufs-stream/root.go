@@ -17,7 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// cli holds the state that the verbs share: streams, arguments and output settings.
+// cli holds the state that all verbs share: streams, arguments and settings of the output.
 type cli struct {
 	in            io.Reader
 	out           *program.Writer // results
@@ -31,15 +31,15 @@ type cli struct {
 	restoreMemory func()   // removes the memory limit of the process
 }
 
-// run runs the whole program and returns the exit code. Only one goroutine can continue after it returns: a read that
-// waits for standard input (stdin.go).
+// run runs the whole program and returns the exit code. After it returns, at most one of its goroutines may still
+// exist: a read from standard input that waits for data (stdin.go).
 func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
 	if isTerminal(out) {
 		out = screen.NewWriter(out)
 	}
 	c := &cli{in: interruptibleReader(ctx, in), out: program.NewWriter(out, "standard output"), errPage: screen.NewPage(errw), terminal: errw, args: args, restoreMemory: func() {}}
 	defer func() { c.restoreMemory() }()
-	return program.Program{Root: newRoot(c), Out: c.out, Err: c.errPage, Resume: c.sayHowToResume}.Run(ctx, args)
+	return program.Program{Root: newRoot(c), Out: c.out, Err: c.errPage, Resume: c.printHowToResume}.Run(ctx, args)
 }
 
 func newRoot(c *cli) *cobra.Command {
@@ -81,13 +81,13 @@ Exit codes:
 		newApply(c), newConvert(c), newEval(c), newExplain(c), newRedundancy(c), newDiff(c), newCheck(c), newTree(c), newReport(c), newDemo(c), newCompletion(c), newVersion(c), newGuide(), newMan(c),
 	)
 	if len(c.args) > 0 && (c.args[0] == cobra.ShellCompRequestCmd || c.args[0] == cobra.ShellCompNoDescRequestCmd) {
-		registerCompletions(root) // only for completion: cobra keeps the functions, and with them root, until the process ends
+		registerCompletions(root) // cobra keeps these functions, and with them root, until the process ends; so register them only for completion
 	}
 	c.applyDefaultsToVerbs(root)
 	return root
 }
 
-// warn writes warnings to standard error, unless -q. Without -v it writes only the first few.
+// warn writes warnings to standard error, but not with -q. Without -v it writes only the first few warnings.
 func (c *cli) warn(warnings []string) {
 	if c.quiet {
 		return
@@ -101,23 +101,25 @@ func (c *cli) warn(warnings []string) {
 	}
 }
 
-// say writes a remark to standard error, unless -q.
-func (c *cli) say(format string, args ...any) {
+// printRemark writes a remark to standard error, but not with -q.
+func (c *cli) printRemark(format string, args ...any) {
 	if !c.quiet {
 		c.errPage.Printf(format+"\n", args...)
 	}
 }
 
-func (c *cli) sayIfVerbose(format string, args ...any) {
+func (c *cli) printRemarkIfVerbose(format string, args ...any) {
 	if c.verbose && !c.quiet {
 		c.errPage.Printf(format+"\n", args...)
 	}
 }
 
-func (c *cli) sayTextIfVerbose(t stream.Text) { c.sayIfVerbose("%s", t.Spell(program.FlagOf)) }
+func (c *cli) printTextIfVerbose(t stream.Text) {
+	c.printRemarkIfVerbose("%s", t.Spell(program.FlagOf))
+}
 
-// sayHowToResume prints the command that continues an interrupted run from its saved progress.
-func (c *cli) sayHowToResume(err error) {
+// printHowToResume prints the command that continues an interrupted run from its saved progress.
+func (c *cli) printHowToResume(err error) {
 	var saved *ufs.Interrupted
 	switch {
 	case !errors.As(err, &saved):
@@ -132,8 +134,8 @@ func (c *cli) sayHowToResume(err error) {
 	}
 }
 
-// redactArgs hides the secrets in arguments, and reports whether there were any. Terminals are logged, and URLs may
-// hold signatures and passwords.
+// redactArgs replaces the secrets in arguments, and reports whether there were any. This is needed because terminals
+// are logged, and URLs may contain signatures and passwords.
 func redactArgs(args []string) (shown []string, hidden bool) {
 	for _, arg := range args {
 		shown = append(shown, screen.Redact(arg))
@@ -141,7 +143,7 @@ func redactArgs(args []string) (shown []string, hidden bool) {
 	return shown, !slices.Equal(args, shown)
 }
 
-// countNoun writes "1 file", "2 files".
+// countNoun writes a number with a noun, such as "1 file" or "2 files".
 func countNoun(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

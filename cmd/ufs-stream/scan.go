@@ -53,13 +53,13 @@ parts are not scanned again. So after a failure simply run the command again:
 				return err
 			}
 			c.warn(done.Warnings)
-			c.noteTransfer(done.Transfer)
+			c.printTransferIfVerbose(done.Transfer)
 			if done.There {
-				c.say("%s is there already: %s rows", done.Path, humanize.Comma(done.Rows))
+				c.printRemark("%s is there already: %s rows", done.Path, humanize.Comma(done.Rows))
 				return nil
 			}
 			reportReplaced()
-			c.sayIfVerbose("%s: %d features, %s rows", done.Path, done.Features, humanize.Comma(done.RowsUsed))
+			c.printRemarkIfVerbose("%s: %d features, %s rows", done.Path, done.Features, humanize.Comma(done.RowsUsed))
 			return nil
 		},
 	}

@@ -18,11 +18,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// selectFlags are the flags of select. path, plan and inspect use them too.
+// selectFlags are the flags of the verb select. The verbs path, plan and inspect use them too.
 type selectFlags struct {
 	requestFlags
 	output outputFlags
-	recipe recipeFlags // only of select
+	recipe recipeFlags // only used by select
 }
 
 func (o *selectFlags) addFlags(cmd *cobra.Command, formats ...string) {
@@ -141,12 +141,12 @@ func (c *cli) runSelect(cmd *cobra.Command, args []string, o *selectFlags, d *de
 		return err
 	}
 	unconverged := err
-	c.noteRun(s.Passes, s.Timing, s.Memory)
+	c.printRunCosts(s.Passes, s.Timing, s.Memory)
 	c.warn(s.Warnings)
 	if err := d.moveReports(cmd.Context(), c, s, o.output.format); err != nil {
 		return err
 	}
-	// The result is written even if the iteration has not converged.
+	// If the iteration has not converged, the result is written all the same.
 	if isRecipeFormat(o.output.format) {
 		err = c.writeSelectionRecipe(cmd.Context(), s, o, &q, args)
 	} else {
@@ -156,7 +156,7 @@ func (c *cli) runSelect(cmd *cobra.Command, args []string, o *selectFlags, d *de
 		return err
 	}
 	if line := worthSentence(s); line != "" && c.progress.value != "json" && (o.output.format != "table" || o.output.path != "") {
-		c.say("%s", line)
+		c.printRemark("%s", line)
 	}
 	if err := ufs.Forget(q); err != nil {
 		return err
@@ -176,8 +176,8 @@ func (c *cli) writeSelectionRecipe(ctx context.Context, s *stream.Selection, o *
 	return c.writeRecipe(ctx, o.output.path, o.output.format, r)
 }
 
-// checkFlagsAgainstStats refuses a flag that was set to its default while the statistics file records another value:
-// the request cannot distinguish it from a flag left out.
+// checkFlagsAgainstStats returns an error if a flag is set to its default value while the statistics file contains
+// another value. The request alone would not show whether the flag was set.
 func checkFlagsAgainstStats(cmd *cobra.Command, q ufs.Request) error {
 	isSet := cmd.Flags().Changed
 	unsetFlags := map[string]bool{"weight": q.Weight == "", "sparse": q.Sparse == "", "where": q.Where == "", "rows": q.SampleRows == 0}
@@ -202,9 +202,9 @@ func checkFlagsAgainstStats(cmd *cobra.Command, q ufs.Request) error {
 	return nil
 }
 
-// noteRun reports passes, time, memory and how long the threads were busy with each part, with -v. Zeros are left
-// out.
-func (c *cli) noteRun(passes int, t stream.Timing, m stream.Memory) {
+// printRunCosts prints, with -v, the number of passes, the time, the memory and the busy time of the threads in each
+// part of the work. Zeros are left out.
+func (c *cli) printRunCosts(passes int, t stream.Timing, m stream.Memory) {
 	count := ""
 	switch passes {
 	case 0:
@@ -213,7 +213,7 @@ func (c *cli) noteRun(passes int, t stream.Timing, m stream.Memory) {
 	default:
 		count = humanize.Comma(int64(passes)) + " passes, "
 	}
-	c.sayIfVerbose("%s%.2f s, peak memory %s of %s", count, t.Wall, humanize.IBytes(uint64(m.PeakRSS)), humanize.IBytes(uint64(m.Limit)))
+	c.printRemarkIfVerbose("%s%.2f s, peak memory %s of %s", count, t.Wall, humanize.IBytes(uint64(m.PeakRSS)), humanize.IBytes(uint64(m.Limit)))
 	var busy []string
 	for _, part := range []struct {
 		name    string
@@ -227,6 +227,6 @@ func (c *cli) noteRun(passes int, t stream.Timing, m stream.Memory) {
 		}
 	}
 	if busy != nil {
-		c.sayIfVerbose("busy, over all threads: %s", strings.Join(busy, ", "))
+		c.printRemarkIfVerbose("busy, over all threads: %s", strings.Join(busy, ", "))
 	}
 }

@@ -242,7 +242,7 @@ func TestProgressJSON(t *testing.T) {
 }
 
 // lastProgress decodes all lines of --progress json and returns the last.
-func lastProgress(t *testing.T, lines string) (last snapshot) {
+func lastProgress(t *testing.T, lines string) (last passSnapshot) {
 	t.Helper()
 	for line := range strings.SplitSeq(strings.TrimSpace(lines), "\n") {
 		if err := json.Unmarshal([]byte(line), &last); err != nil {

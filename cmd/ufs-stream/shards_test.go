@@ -234,11 +234,11 @@ func TestPartsAreNotMadeTwice(t *testing.T) {
 	whole := read(t, part)
 	cut := write(t, filepath.Join(dir, "cut.ufs"), whole[:len(whole)-1])
 	checkAll(t, []outcome{
-		{"scan --plan " + other + " --shard 2/3 -o " + dir, exit.Usage, "is of another plan"},
+		{"scan --plan " + other + " --shard 2/3 -o " + dir, exit.Usage, "belongs to another plan"},
 		{"scan --plan " + plan + " --shard 2/4 -o " + part, exit.Usage, "has shard 2 of 3"},
 		{"scan --plan " + plan + " --shard 3/3 -o " + part, exit.Usage, "has shard 2 of 3"},
 		{"scan --plan " + plan + " --shard 2/3 --profile-only -o " + dir, exit.Usage, "is of kind gram, not profile"},
-		{"scan --plan " + plan + " --shard 2/3 -o " + plain, exit.Usage, "is of no plan"},
+		{"scan --plan " + plan + " --shard 2/3 -o " + plain, exit.Usage, "belongs to no plan"},
 		{"scan --plan " + plan + " --shard 2/3 -o " + text, exit.Data, "not a statistics file"},
 		{"scan --plan " + plan + " --shard 2/3 -o " + cut, exit.Data, "the file ends early"},
 	}, dir, plan, other)

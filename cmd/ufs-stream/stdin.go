@@ -6,9 +6,9 @@ import (
 	"io/fs"
 )
 
-// interruptibleReader returns a reader of r whose reads end with ctx. A read from a pipe with a silent writer cannot
-// be interrupted, so each read runs in its own goroutine. A read that still waits when ctx ends keeps waiting until
-// the process exits: it is the one goroutine that [run] may leave behind.
+// interruptibleReader returns a reader of r whose reads end with ctx. A read from a pipe cannot be interrupted while
+// the writer is silent. So each read runs in a goroutine of its own. If such a read still waits when ctx ends, its
+// goroutine remains until the process exits. It is the goroutine that [run] may leave.
 func interruptibleReader(ctx context.Context, r io.Reader) io.Reader {
 	type result struct {
 		n   int
@@ -16,7 +16,7 @@ func interruptibleReader(ctx context.Context, r io.Reader) io.Reader {
 	}
 	var (
 		buf  []byte // 64 KiB, the capacity of a pipe
-		rest []byte // bytes read, but not returned yet
+		rest []byte // bytes that were read but not returned yet
 	)
 	read := readerFunc(func(p []byte) (int, error) {
 		if len(rest) == 0 {
@@ -47,7 +47,7 @@ func interruptibleReader(ctx context.Context, r io.Reader) io.Reader {
 	return read
 }
 
-// fileReader is a reader of a file that can also be identified by Stat.
+// fileReader is a reader of a file. Its Stat allows others to identify the file.
 type fileReader struct {
 	readerFunc
 	stat func() (fs.FileInfo, error)
@@ -55,7 +55,7 @@ type fileReader struct {
 
 func (f fileReader) Stat() (fs.FileInfo, error) { return f.stat() }
 
-// readerFunc makes a function an io.Reader.
+// readerFunc is a function that implements io.Reader.
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

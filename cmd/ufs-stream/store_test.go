@@ -222,11 +222,11 @@ func TestTransferIsShown(t *testing.T) {
 	if strings.Contains(local, "transfer") {
 		t.Error("a local run records a transfer")
 	}
-	line := snapshot{Transfer: &stream.Transfer{Fetched: 2048, Requests: 1300, Retries: 1}, ETA: -1}.progressLine()
+	line := passSnapshot{Transfer: &stream.Transfer{Fetched: 2048, Requests: 1300, Retries: 1}, ETA: -1}.progressLine()
 	if !strings.Contains(line, "fetched 2.0 KiB in 1,300 requests, 1 of them sent again") {
 		t.Errorf("the progress line is %q", line)
 	}
-	if line := (snapshot{ETA: -1}).progressLine(); strings.Contains(line, "fetched") {
+	if line := (passSnapshot{ETA: -1}).progressLine(); strings.Contains(line, "fetched") {
 		t.Errorf("the progress line of a local run is %q", line)
 	}
 }

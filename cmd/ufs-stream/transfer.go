@@ -24,7 +24,7 @@ func requestCount(n int64) string {
 	return humanize.Comma(n) + " requests"
 }
 
-// printTransfer prints the traffic with object stores as the last line, if there was any.
+// printTransfer prints the amount of data transferred from object stores, if there was any.
 func printTransfer(w *screen.Page, t *stream.Transfer) {
 	if t == nil {
 		return
@@ -32,8 +32,8 @@ func printTransfer(w *screen.Page, t *stream.Transfer) {
 	w.Printf("\n%s from object stores\n", transferText(*t))
 }
 
-func (c *cli) noteTransfer(t *stream.Transfer) {
+func (c *cli) printTransferIfVerbose(t *stream.Transfer) {
 	if t != nil {
-		c.sayIfVerbose("%s from object stores", transferText(*t))
+		c.printRemarkIfVerbose("%s from object stores", transferText(*t))
 	}
 }

@@ -33,7 +33,7 @@ footers. correlation makes a pass over the data (of a sample: --rows).
 				return err
 			}
 			c.warn(t.Warnings)
-			c.sayIfVerbose("%d groups, %d levels, %d features", t.Groups, t.Depth, len(t.Features))
+			c.printRemarkIfVerbose("%d groups, %d levels, %d features", t.Groups, t.Depth, len(t.Features))
 			return c.writeOutput(cmd.Context(), out, t.Encode)
 		},
 	}

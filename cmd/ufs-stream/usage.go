@@ -13,14 +13,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods"
 )
 
-// flagGroup is a section of the help of a verb with many flags.
+// flagGroup is a section in the help of a verb that has many flags.
 type flagGroup struct {
 	title string
 	flags []string
 }
 
-// flagGroups lists the sections of the help in order, with their flags. Sections for the method options that are not
-// listed here follow, by the kind of method.
+// flagGroups lists the sections of the help in order, with their flags. Sections for method options that are not listed
+// here come after these, one for each kind of method.
 func flagGroups() []flagGroup {
 	return []flagGroup{
 		{"Everyday", []string{"k", "label", "columns", "exclude", "missing", "method", "scale", "output", "format"}},
@@ -35,10 +35,10 @@ func flagGroups() []flagGroup {
 	}
 }
 
-// ungroupedTitle is the section of flags without a group. A test requires it to be empty.
+// ungroupedTitle is the title of the section for flags without a group. A test checks that this section is empty.
 const ungroupedTitle = "More"
 
-// groupFlags returns the flags of a verb by section, each section in the order of flagGroups.
+// groupFlags returns the flags of a verb by section. In a section the flags are in the order of flagGroups.
 func groupFlags(cmd *cobra.Command) (groups []flagGroup) {
 	placed := map[string]bool{"help": true}
 	own := func(name string) bool {
@@ -71,8 +71,8 @@ func groupFlags(cmd *cobra.Command) (groups []flagGroup) {
 	return slices.DeleteFunc(groups, func(g flagGroup) bool { return len(g.flags) == 0 })
 }
 
-// optionFamily returns the section of a method option: 0 for methods on the Gram matrix, 1 on the graph, 2 on rows, 3
-// for several kinds.
+// optionFamily returns the number of the section for a method option: 0 for options of methods on the Gram matrix, 1
+// for methods on the graph, 2 for methods on rows, and 3 for options of several kinds of methods.
 func optionFamily(option string) int {
 	family := -1
 	for _, s := range methods.Knowing(methods.All(), option) {
@@ -85,10 +85,10 @@ func optionFamily(option string) int {
 	return max(family, 0)
 }
 
-// helpWidth is the width of flag descriptions in the help, in characters.
+// helpWidth is the number of characters in a line of a flag's description in the help.
 const helpWidth = 110
 
-// showFlagsInGroups makes the help of a verb show its flags in sections.
+// showFlagsInGroups changes the help of a verb so that it shows the flags in sections.
 func showFlagsInGroups(cmd *cobra.Command) {
 	cmd.Annotations = map[string]string{groupsAnnotation: ""}
 	cmd.SetUsageFunc(func(cmd *cobra.Command) error {

@@ -30,8 +30,7 @@ func newVersion(c *cli) *cobra.Command {
 	return cmd
 }
 
-// addVersionFlag adds --version to the program itself. On select and other verbs --version is the version of a Delta
-// table.
+// addVersionFlag adds --version to the root command. On other verbs --version is the version of a Delta table.
 func addVersionFlag(root *cobra.Command, c *cli) {
 	show := root.Flags().Bool("version", false, "print the version, as the verb does")
 	help := root.RunE
@@ -44,11 +43,11 @@ func addVersionFlag(root *cobra.Command, c *cli) {
 	}
 }
 
-// buildInfo describes the source and the platform of this program.
+// buildInfo describes the source from which this program was built, and its platform.
 type buildInfo struct {
 	Version string `json:"version"`
-	Commit  string `json:"commit"`   // empty if Go recorded none
-	Date    string `json:"date"`     // of the commit
+	Commit  string `json:"commit"`   // empty if Go did not record the commit
+	Date    string `json:"date"`     // date of the commit
 	Changed bool   `json:"modified"` // the source was changed after the commit
 	Go      string `json:"go"`
 	OS      string `json:"os"`
@@ -78,7 +77,7 @@ func versionLine() string {
 	return fmt.Sprintf("ufs-stream %s (%s, %s/%s)", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// versionText returns the release, followed by the commit if Go recorded one.
+// versionText returns the release, followed by the commit if Go recorded it.
 func versionText() string {
 	b := currentBuild()
 	text := b.Version

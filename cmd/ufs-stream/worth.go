@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// worthSentence states how much the selection explains, and after how many features a further feature adds no more
-// than noise. It is empty if this is unknown.
+// worthSentence describes how much the selection explains, and from which number of features on a further feature adds
+// no more than noise. It returns "" if this is unknown.
 func worthSentence(s *stream.Selection) string {
 	k := len(s.Selected)
 	if k == 0 {
@@ -31,21 +31,21 @@ func worthSentence(s *stream.Selection) string {
 	}
 	groups := s.HasGroups()
 	subject := countNoun(k, "feature")
-	if groups { // each of which has several features
+	if groups { // a group has several features, so state both numbers
 		subject, verb = fmt.Sprintf("the %d chosen, %s together,", k, countNoun(s.SelectedFeatures(), "feature")), "explain"
 	}
 	line := fmt.Sprintf("%s %s %s of the %s", subject, verb, percentText(float64(explained)), quantity)
 	auto := s.Size != nil && s.Options["k"] == "auto"
 	switch w := s.Worth; {
 	case auto && groups:
-		line += "; single features: " + gainBeyondSize(s.Size, false)
-	case auto && s.Size.Recommended < k: // --keep asks for more features
+		line += "; single features: " + gainBeyondSizeText(s.Size, false)
+	case auto && s.Size.Recommended < k: // --keep requires more features
 	case auto:
-		line += "; " + gainBeyondSize(s.Size, s.Method == "greedy" && w != nil && math.Abs(float64(w.Explained-s.Size.Explained)) < 1e-9)
+		line += "; " + gainBeyondSizeText(s.Size, s.Method == "greedy" && w != nil && math.Abs(float64(w.Explained-s.Size.Explained)) < 1e-9)
 	case w == nil:
 	case s.Size.Keeps(w, k):
 	case w.Faint > 0:
-		line += "; " + faintFeatures(w, k)
+		line += "; " + faintFeaturesText(w, k)
 	case k > 1 && !isNoBetterThanChance(s):
 		line += ", each more than noise would"
 	}
@@ -69,9 +69,9 @@ func autoSizeText(s *stream.Selection) string {
 	return fmt.Sprintf("%d: %s", s.Size.Recommended, s.Size.Why)
 }
 
-// gainBeyondSize describes how much features beyond the recommended number add. own is true if the text is about the
-// features that greedy selected, to which the rules apply.
-func gainBeyondSize(z *stream.Size, own bool) string {
+// gainBeyondSizeText describes how much is added by features beyond the recommended number. The rules for this number
+// examine the features that greedy selects. own means that greedy made the selection. Otherwise the text names greedy.
+func gainBeyondSizeText(z *stream.Size, own bool) string {
 	next := humanize.Ordinal(z.Recommended + 1)
 	from := fmt.Sprintf("from the %s on each", next)
 	if !own {
@@ -83,13 +83,13 @@ func gainBeyondSize(z *stream.Size, own bool) string {
 	case math.IsNaN(float64(z.Next)):
 		return fmt.Sprintf("greedy's first %d explain %s, and more were not looked at", z.Recommended, percentText(float64(z.Explained)))
 	case z.Next > z.Noise:
-		return fmt.Sprintf("%s adds less than %s, where noise adds up to %s", from, percentAbove(z.Next), percentAbove(z.Noise))
+		return fmt.Sprintf("%s adds less than %s, where noise adds up to %s", from, percentRoundedUp(z.Next), percentRoundedUp(z.Noise))
 	}
-	return fmt.Sprintf("%s adds less than %s, no more than noise does (up to %s)", from, percentAbove(z.Next), percentAbove(z.Noise))
+	return fmt.Sprintf("%s adds less than %s, no more than noise does (up to %s)", from, percentRoundedUp(z.Next), percentRoundedUp(z.Noise))
 }
 
-// faintFeatures describes which of k features add no more than noise.
-func faintFeatures(w *stream.Worth, k int) string {
+// faintFeaturesText describes which of k features add no more than noise.
+func faintFeaturesText(w *stream.Worth, k int) string {
 	which, verb, each := fmt.Sprintf("%d of these", w.Faint), "add", "each "
 	switch {
 	case w.Faint == k:
@@ -103,11 +103,11 @@ func faintFeatures(w *stream.Worth, k int) string {
 	if w.Faint == 1 {
 		verb, each = "adds", ""
 	}
-	return fmt.Sprintf("%s %s no more than noise (%sless than %s, and noise up to %s)", which, verb, each, percentAbove(w.Most), percentAbove(w.Noise))
+	return fmt.Sprintf("%s %s no more than noise (%sless than %s, and noise up to %s)", which, verb, each, percentRoundedUp(w.Most), percentRoundedUp(w.Noise))
 }
 
-// percentAbove rounds a share up to two digits and writes it in percent.
-func percentAbove(n stream.Number) string {
+// percentRoundedUp rounds a share up to the next number with two digits, and writes it in percent.
+func percentRoundedUp(n stream.Number) string {
 	x := 100 * max(float64(n), 0)
 	step := math.Pow(10, max(math.Floor(math.Log10(x))-1, -3))
 	text := strconv.FormatFloat((math.Floor(x/step)+1)*step, 'g', 3, 64)

@@ -36,7 +36,7 @@ func TestSaysWhatToKeep(t *testing.T) {
 	}
 	s := selection(t, in, "--method", "greedy")
 	want := fmt.Sprintf("12 features explain %s of the variance; from the 13th on each adds less than %s, no more than noise does (up to %s)",
-		percentText(1-float64(s.Selected[11].Error)), percentAbove(s.Size.Next), percentAbove(s.Size.Noise))
+		percentText(1-float64(s.Selected[11].Error)), percentRoundedUp(s.Size.Next), percentRoundedUp(s.Size.Noise))
 	if got := last(out); got != want {
 		t.Errorf("select ends with\n%s\nwant\n%s", got, want)
 	}
@@ -49,7 +49,7 @@ func TestSaysWhatToKeep(t *testing.T) {
 	}
 	w := selection(t, in, "--method", "greedy", "-k", "20")
 	want = fmt.Sprintf("20 features explain %s of the variance; of these, the last 8 add no more than noise (each less than %s, and noise up to %s); -k auto keeps 12",
-		percentText(1-float64(w.Selected[19].Error)), percentAbove(w.Worth.Most), percentAbove(w.Worth.Noise))
+		percentText(1-float64(w.Selected[19].Error)), percentRoundedUp(w.Worth.Most), percentRoundedUp(w.Worth.Noise))
 	if got := last(must(t, "select", in, "--method", "greedy", "-k", "20")); got != want {
 		t.Errorf("select -k 20 ends with\n%s\nwant\n%s", got, want)
 	}
@@ -78,7 +78,7 @@ func TestSaysWhyFifty(t *testing.T) {
 	in, _ := plant(t, 1000, 1)
 	for _, verb := range []string{"select", "plan"} {
 		out := must(t, verb, in, "--method", "variance")
-		if !strings.Contains(out, "the default, as nothing tells how many features are worth keeping") || !strings.Contains(out, "path with --method greedy recommends a number") {
+		if !strings.Contains(out, "the default, because the number of features worth keeping is unknown") || !strings.Contains(out, "path with --method greedy recommends a number") {
 			t.Errorf("%s says\n%s", verb, out)
 		}
 	}
@@ -129,14 +129,14 @@ func TestUpTo(t *testing.T) {
 		share stream.Number
 		want  string
 	}{{0.00384, "0.39%"}, {0.0038, "0.39%"}, {0.0111, "1.2%"}, {0.123, "13%"}, {0, "0.001%"}, {1e-9, "0.001%"}, {0.0000123, "0.002%"}, {0.00399, "0.4%"}, {0.999, "100%"}} {
-		if got := percentAbove(c.share); got != c.want {
+		if got := percentRoundedUp(c.share); got != c.want {
 			t.Errorf("%v: %s, want %s", c.share, got, c.want)
 		}
 	}
 	var above float64
 	for x := 1e-5; x < 1; x *= 1.07 {
-		if _, err := fmt.Sscanf(percentAbove(stream.Number(x)), "%g%%", &above); err != nil || !(above > 100*x) || above > 111*x+0.001 && !math.Signbit(x) {
-			t.Errorf("%v is said to be below %s", x, percentAbove(stream.Number(x)))
+		if _, err := fmt.Sscanf(percentRoundedUp(stream.Number(x)), "%g%%", &above); err != nil || !(above > 100*x) || above > 111*x+0.001 && !math.Signbit(x) {
+			t.Errorf("%v is said to be below %s", x, percentRoundedUp(stream.Number(x)))
 		}
 	}
 }

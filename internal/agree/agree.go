@@ -7,9 +7,9 @@ import (
 	"math"
 )
 
-// Setting is the ranking of one setting.
+// Setting is a point of the grid, i.e. one choice of the weights, with the ranking that it gives.
 type Setting struct {
-	Order []int // features or groups, best first; possibly not all of them, if the choice is bounded
+	Order []int // features or groups, best first; possibly not all of them, if the number to choose is bounded
 	Sound bool  // the setting may be recommended
 	Apart bool  // the setting is neither compared nor recommended
 }
@@ -21,11 +21,11 @@ type Grid struct {
 	Settings []Setting
 }
 
-// stableLink is the agreement above which two neighbours are considered the same selection. With k = 50 and this
-// agreement they differ in five or six features.
+// stableLink is the agreement above which the selections of two neighbours are considered the same. Selections of 50
+// features with this agreement differ in five or six features.
 const stableLink = 0.8
 
-// Jaccard returns |A∩B|/|A∪B| for the first k features of two rankings, or for all if a ranking has fewer.
+// Jaccard returns |A∩B|/|A∪B| for the first k features of two rankings. If a ranking has fewer features, all are used.
 func Jaccard(a, b []int, k int) float64 {
 	a, b = a[:min(k, len(a))], b[:min(k, len(b))]
 	in := make(map[int]bool, len(a))
@@ -41,7 +41,7 @@ func Jaccard(a, b []int, k int) float64 {
 	return float64(both) / float64(len(a)+len(b)-both)
 }
 
-// neighbours returns the settings one step away in the grid that are compared with setting at.
+// neighbours returns the settings that are one step away from setting at in the grid and are compared with it.
 func (g *Grid) neighbours(at int) []int {
 	var list []int
 	add := func(other int) {
@@ -64,7 +64,8 @@ func (g *Grid) neighbours(at int) []int {
 	return list
 }
 
-// AgreementByK returns, for each setting and K, the mean Jaccard index with its neighbours, or NaN without neighbours.
+// AgreementByK returns, for each setting and each K, the mean Jaccard index of the setting with its neighbours. It is
+// NaN if the setting has no neighbours.
 func (g *Grid) AgreementByK() [][]float64 {
 	out := make([][]float64, len(g.Settings))
 	for at := range out {
@@ -80,7 +81,7 @@ func (g *Grid) AgreementByK() [][]float64 {
 	return out
 }
 
-// linkStrength returns the agreement of two settings, which is the mean Jaccard index over all K.
+// linkStrength returns the agreement of the settings a and b: their mean Jaccard index over all K.
 func (g *Grid) linkStrength(a, b int) float64 {
 	var sum float64
 	for _, k := range g.K {
@@ -89,17 +90,18 @@ func (g *Grid) linkStrength(a, b int) float64 {
 	return sum / float64(len(g.K))
 }
 
-// RecommendSetting returns the setting in the middle of the stable region, or -1 for none, and the reason:
+// RecommendSetting returns the index of the setting in the middle of the stable region, or -1 if there is no such
+// setting, and the reason. It is determined as follows:
 //
-//  1. only sound settings take part;
-//  2. neighbours are linked if they agree to 0.8 (see linkStrength), or, if no two do, as well as the best two;
-//  3. a region is a set of settings connected by links; the stable one is the largest, of
-//     equally large regions the one with the highest mean link, then the first;
-//  4. its middle is the member with the least sum of squared distances, in steps of the
-//     grid, to all members; of several the first.
+//  1. Only sound settings are considered.
+//  2. Two neighbours are linked if their agreement is at least 0.8 (see linkStrength). If no two neighbours agree as
+//     well as this, the neighbours with the best agreement are linked.
+//  3. A region is a set of settings connected by links. The stable region is the largest region. If several regions are
+//     equally large, it is the region with the highest mean agreement, then the first.
+//  4. Its middle is the first member with the least sum of squared distances to all members, in steps of the grid.
 //
-// A stable region need not be good: if a weight has hardly any effect yet, or determines the whole selection,
-// neighbours also agree well.
+// A stable region need not be good. Neighbours also agree well if a weight is so small that it has hardly any effect,
+// or so large that it determines the whole selection.
 func (g *Grid) RecommendSetting() (at int, why string) {
 	count := 0
 	for i := range g.Settings {
@@ -146,7 +148,8 @@ func (g *Grid) RecommendSetting() (at int, why string) {
 
 func (g *Grid) mayRecommend(at int) bool { return g.Settings[at].Sound && !g.Settings[at].Apart }
 
-// connectedRegion returns the settings connected with at, and the mean strength of their links.
+// connectedRegion returns the settings that links of at least the strength least connect with setting at, and the mean
+// strength of these links.
 func (g *Grid) connectedRegion(at int, least float64, seen []bool) (members []int, mean float64) {
 	members = []int{at}
 	seen[at] = true

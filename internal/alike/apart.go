@@ -2,26 +2,26 @@ package alike
 
 import "math"
 
-// UncorrelatedChoice is a choice of columns in which no two columns have an absolute correlation above a threshold.
+// UncorrelatedChoice is a choice of columns of which no two have an absolute correlation above a threshold.
 type UncorrelatedChoice struct {
 	Kept    []int // ascending
 	Dropped []Drop
 }
 
-// Drop is a column that was left out because its correlation with the kept column For is too large.
+// Drop is a column that was dropped because its correlation with the kept column For is above the threshold.
 type Drop struct {
 	Column, For int
 	Correlation float64
 }
 
-// ChooseUncorrelated keeps columns so that no two kept columns have an absolute correlation above the threshold, and
-// every dropped column has one above it with a kept column. The kept columns are a maximal independent set of the graph
-// of pairs above the threshold. It repeatedly keeps the undecided column with the most undecided neighbours, the first by
-// name if several are equal, and drops these neighbours. Drop.For is the kept column with the largest absolute
-// correlation to the dropped one. ChooseUncorrelated costs O(d²).
+// ChooseUncorrelated chooses columns so that no two kept columns have an absolute correlation above the threshold, and
+// every dropped column has one above it with a kept column. So the kept columns are a maximal independent set of the
+// graph that joins pairs above the threshold. Again and again it keeps the undecided column with the most undecided
+// neighbours, or of several such columns the first by name, and drops these neighbours. Drop.For is the kept column
+// whose correlation with the dropped column is largest. ChooseUncorrelated costs O(d²).
 //
-// In contrast, caret's findCorrelation examines the pairs in column order and drops the column with the larger mean
-// correlation. It may drop columns that are not near a kept column.
+// In contrast, findCorrelation of the R package caret examines the pairs in column order and drops the column with the
+// larger mean correlation. It may drop columns that are not correlated with a kept column above the threshold.
 func (m *Matrix) ChooseUncorrelated(threshold float64) UncorrelatedChoice {
 	above := func(r float64) bool { return math.Abs(r) > threshold }
 	degree, state := make([]int, m.D), make([]byte, m.D)

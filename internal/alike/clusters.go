@@ -10,17 +10,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
-// ClusterOptions sets the conditions for dividing a cluster. A zero field means its default.
+// ClusterOptions sets the limits beyond which a cluster is divided. A zero field means its default.
 type ClusterOptions struct {
-	// MaxEigen bounds a cluster's second eigenvalue: default 1, the eigenvalue of one further uncorrelated column.
+	// MaxEigen is the largest second eigenvalue of a cluster. The default is 1, the eigenvalue of a single column.
 	MaxEigen float64
-	// Proportion is the least share of each column's variance that the cluster's component must explain: default
-	// DefaultProportion.
+	// Proportion is the least share of each column's variance that the component of its cluster must explain. The
+	// default is DefaultProportion.
 	Proportion float64
 }
 
-// Defaults of ClusterOptions. The second eigenvalue of two columns is 1 − |r| ≤ 1, so that MaxEigen never divides a
-// pair. The component explains the share (1 + |r|)/2 of each column of a pair.
+// Defaults of ClusterOptions. The second eigenvalue of a cluster of two columns with correlation r is 1 − |r| ≤ 1, so
+// that the default of MaxEigen never divides it. Its component explains the share (1 + |r|)/2 of each column.
 const (
 	DefaultMaxEigen   = 1
 	DefaultProportion = 0.7
@@ -33,38 +33,38 @@ func (o ClusterOptions) WithDefaults() ClusterOptions {
 
 // Cluster is a group of columns with its component, the first principal component of their correlations.
 type Cluster struct {
-	Members        []Member // in the order of R2Own, the representative first
+	Members        []Member // by descending R2Own, but the representative first
 	Representative int      // the column with the smallest ratio
 	Explained      float64  // share of the variance of the columns that the component explains
-	Second         float64  // second eigenvalue
+	Second         float64  // second eigenvalue of the correlations of the columns
 }
 
 // Member is a column of a cluster.
 type Member struct {
 	Column int
 	R2Own  float64 // squared correlation with its own component
-	R2Next float64 // largest squared correlation with another cluster's component
+	R2Next float64 // largest squared correlation with the component of another cluster
 	Next   int     // the cluster of R2Next; -1 if there is no other
 	Ratio  float64 // (1 − R2Own)/(1 − R2Next); +Inf if another component equals the column
 }
 
-// clusterRounds is the largest number of rounds of moving columns between clusters, like VARCLUS's MAXITER.
+// clusterRounds is the largest number of rounds in which columns are moved between clusters, like VARCLUS's MAXITER.
 const clusterRounds = 10
 
-// FindClusters divides the columns by a variant of VARCLUS. A cluster whose second eigenvalue is above MaxEigen, or
-// whose component explains less than Proportion of one of its columns, is divided by its first two components, rotated
-// by the quartimax criterion. Each column is assigned to the component with the larger absolute correlation, and is
-// then moved to the new cluster with the nearest component until no column moves. When all clusters are final, columns
-// are moved to the nearest component among all clusters, changed clusters are divided again if necessary, and two
-// clusters are merged if their union need not be divided.
+// FindClusters divides the columns into clusters by a variant of VARCLUS. It divides a cluster whose second eigenvalue
+// is above MaxEigen, or whose component explains less than Proportion of one of its columns. The first two components
+// of the cluster are rotated by the quartimax criterion. Each column is assigned to the component with the larger
+// absolute correlation. Then columns are moved to the new cluster with the nearer component until no column moves. When
+// no cluster need be divided, columns are moved to the nearest component of all clusters, changed clusters are divided
+// again if necessary, and two clusters are merged if their union need not be divided.
 //
-// VARCLUS bounds the second eigenvalue or the mean share; with both bounds a column of noise may enter a large cluster.
-// VARCLUS also moves columns among all clusters after each division, tries to move them one by one, and divides the
-// cluster of the largest second eigenvalue first. Here each cluster is divided independently, so that the order does
-// not matter, and columns are not moved by trial.
+// VARCLUS limits either the second eigenvalue or the mean explained share. With only these limits a column of noise may
+// enter a large cluster. VARCLUS also moves columns among all clusters after each division, tries to move single
+// columns, and divides the cluster with the largest second eigenvalue first. Here each cluster is divided
+// independently, so that the order does not matter, and columns are not moved by trial.
 //
-// For a cluster of m columns a division costs 2m² flops for each of about 50 to 500 vectors. FindClusters allocates one
-// d×d matrix.
+// Dividing a cluster of m columns multiplies its m×m matrix of correlations by about 50 to 500 vectors, each of which
+// costs 2m² flops. FindClusters allocates one d×d matrix.
 func (m *Matrix) FindClusters(ctx context.Context, opt ClusterOptions) ([]Cluster, error) {
 	if m.D == 0 {
 		return nil, nil
@@ -96,7 +96,7 @@ type clusterer struct {
 	done []finishedCluster
 }
 
-// finishedCluster holds the columns of a cluster, ascending, and its first component.
+// finishedCluster is a cluster that need not be divided: its columns, ascending, and its first component.
 type finishedCluster struct {
 	columns []int
 	vector  []float64
@@ -104,9 +104,9 @@ type finishedCluster struct {
 	second  float64
 }
 
-// isCohesive reports whether the cluster need not be divided. For a column whose entry in the eigenvector is v, the
-// component explains λ₁v² of the variance.
-func (d *clusterer) isCohesive(c components, size int) bool {
+// isCohesive reports whether a cluster of size columns with the leading components c need not be divided. The first
+// component explains λ₁v² of a column's variance, λ₁ being its eigenvalue and v the column's entry in its eigenvector.
+func (d *clusterer) isCohesive(c eigenpairs, size int) bool {
 	return size == 1 || c.values[1] <= d.MaxEigen*(1+tieMargin) &&
 		!slices.ContainsFunc(c.vectors[0], func(v float64) bool { return c.values[0]*v*v < d.Proportion*(1-tieMargin) })
 }
@@ -135,7 +135,7 @@ func (d *clusterer) divideAll(ctx context.Context, open [][]int) error {
 	return nil
 }
 
-// splitCluster returns the two parts of a cluster. If it adds the cluster to done, it returns no parts.
+// splitCluster returns the two parts of a cluster. A cluster that need not be divided is added to done instead.
 func (d *clusterer) splitCluster(columns []int) ([][]int, error) {
 	a, c, isKept, err := d.keepIfCohesive(columns)
 	if err != nil || isKept {
@@ -152,8 +152,9 @@ func (d *clusterer) splitCluster(columns []int) ([][]int, error) {
 	return parts[:], nil
 }
 
-// keepIfCohesive adds the cluster to done if it need not be divided. The correlations a are stored in d.room.
-func (d *clusterer) keepIfCohesive(columns []int) (a kernel.Matrix[float64], c components, isKept bool, err error) {
+// keepIfCohesive adds the cluster to done if it need not be divided. It returns the correlations a of its columns,
+// which use the memory d.room, and its leading components c.
+func (d *clusterer) keepIfCohesive(columns []int) (a kernel.Matrix[float64], c eigenpairs, isKept bool, err error) {
 	a = d.gatherCorrelations(d.room, columns)
 	all := identityOrder(len(columns))
 	if c, err = leadingComponents(d.team, a, all, nil, divisionGoal()); err != nil || !d.isCohesive(c, len(columns)) {
@@ -171,10 +172,10 @@ func (d *clusterer) keepIfCohesive(columns []int) (a kernel.Matrix[float64], c c
 	return a, c, true, nil
 }
 
-// splitByQuartimax rotates the first two eigenvectors by raw quartimax. It returns, for each column, the side whose
-// component has the larger correlation with it, and the rotated vectors. Quartimax maximizes Σ(x⁴ + y⁴) over the rows
-// (x, y) of the vectors. With u = x² − y² and v = 2xy the angle is ¼·atan2(2Σuv, Σ(u² − v²)).
-func splitByQuartimax(c components) (side []int, vectors [2][]float64) {
+// splitByQuartimax rotates the first two eigenvectors by raw quartimax, which maximizes Σ(x⁴ + y⁴) over the rows (x, y)
+// of the vectors. With u = x² − y² and v = 2xy the angle is ¼·atan2(2Σuv, Σ(u² − v²)). It returns the rotated vectors,
+// and for each column the side, i.e. the number of the component that has the larger correlation with it.
+func splitByQuartimax(c eigenpairs) (side []int, vectors [2][]float64) {
 	var uv, squares float64
 	for i, x := range c.vectors[0] {
 		y := c.vectors[1][i]
@@ -182,8 +183,8 @@ func splitByQuartimax(c components) (side []int, vectors [2][]float64) {
 		uv, squares = uv+2*u*v, squares+u*u-v*v
 	}
 	sin, cos := math.Sincos(math.Atan2(uv, squares) / 4)
-	// first and second are the variances of the components cos·s₁ + sin·s₂ and −sin·s₁ + cos·s₂. The covariances of the
-	// components with column i are λ₁x·cos + λ₂y·sin and −λ₁x·sin + λ₂y·cos.
+	// s₁ and s₂ are the components of the cluster. first and second are the variances of the rotated components cos·s₁
+	// + sin·s₂ and −sin·s₁ + cos·s₂. Their covariances with column i are λ₁x·cos + λ₂y·sin and −λ₁x·sin + λ₂y·cos.
 	p, q := c.values[0], max(c.values[1], 0)
 	first, second := p*cos*cos+q*sin*sin, p*sin*sin+q*cos*cos
 	side = make([]int, len(c.vectors[0]))
@@ -198,8 +199,8 @@ func splitByQuartimax(c components) (side []int, vectors [2][]float64) {
 	return side, vectors
 }
 
-// reassignSides moves columns between the two sides until each is on the side of the nearest component. Neither side
-// becomes empty. The vectors last approximate the components.
+// reassignSides moves columns between the two sides until each column is on the side of the nearer component. Neither
+// side becomes empty. The search for the components of the two sides begins at the vectors last.
 func (d *clusterer) reassignSides(a kernel.Matrix[float64], side []int, last [2][]float64) error {
 	n := len(side)
 	split := func() (in [2][]int) {
@@ -209,7 +210,7 @@ func (d *clusterer) reassignSides(a kernel.Matrix[float64], side []int, last [2]
 		return in
 	}
 	in := split()
-	for s := range in { // if one side has all columns, the column that has least in common with the others is moved
+	for s := range in { // if one side has all columns, move the column that has least in common with the rest
 		if len(in[s]) == n {
 			c, err := leadingComponents(d.team, a, in[s], nil, finalGoal())
 			if err != nil {
@@ -264,6 +265,6 @@ func (d *clusterer) reassignSides(a kernel.Matrix[float64], side []int, last [2]
 	return nil
 }
 
-// tieMargin is the relative margin by which a number must exceed another to be considered larger. It is above rounding
-// errors, so that ties have no effect.
+// tieMargin is the relative margin by which a number must exceed another number to be considered larger. It is larger
+// than rounding errors, so that these do not decide between equal numbers.
 const tieMargin = 1e-9

@@ -195,7 +195,7 @@ func TestClustersOfTheTwin(t *testing.T) {
 // TestClustersAreTheFactors: each group of columns of a factor is a cluster, also where the search for components is no
 // longer that of all eigenpairs; columns of noise are alone.
 func TestClustersAreTheFactors(t *testing.T) {
-	for _, sizes := range [][]int{{9, 8, 7, 5, 4, 3}, {mostDenseOrder, mostDenseOrder + 1, 30, 20}, {150, 2}} {
+	for _, sizes := range [][]int{{9, 8, 7, 5, 4, 3}, {maxDenseOrder, maxDenseOrder + 1, 30, 20}, {150, 2}} {
 		for seed := range uint64(3) {
 			m := factors(seed, 400, sizes, 0.3, 12).matrix(1)
 			got := must.Get(m.FindClusters(context.Background(), ClusterOptions{}))(t)

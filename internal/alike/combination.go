@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// combinationOfBasis expresses column j by the columns of the basis, except columns whose weights are rounding errors.
+// combinationOfBasis expresses column j by the columns of the basis, without columns whose weights are rounding errors.
 func (m *Matrix) combinationOfBasis(j int, basis []int, weights, inverse []float64, residual float64) Combination {
 	c := Combination{Column: j, Residual: residual, Bound: m.RoundingBound(j, basis, weights)}
 	var terms []int
@@ -27,7 +27,7 @@ func (m *Matrix) combinationOfBasis(j int, basis []int, weights, inverse []float
 	return c
 }
 
-// fitCombination fits column j by exactly the columns terms. The second result reports whether they determine column j.
+// fitCombination expresses column j by exactly the columns terms. The second result is true if they determine it.
 func (m *Matrix) fitCombination(j int, terms []int) (Combination, bool) {
 	if len(terms) > MostTerms {
 		return Combination{}, false
@@ -46,15 +46,15 @@ func (m *Matrix) fitCombination(j int, terms []int) (Combination, bool) {
 	return c, c.Residual <= c.Bound
 }
 
-// mostShortTerms bounds the number of columns of a forward selection.
-const mostShortTerms = 6
+// maxShortTerms is the largest number of columns that the forward selection in shortenCombination adds.
+const maxShortTerms = 6
 
-// shorteningScratch is scratch space for shortenCombination, D numbers in each slice. Allocating it for each of 19,500
-// columns of 20,000 would give the garbage collector 21 GB.
+// shorteningScratch is scratch space for shortenCombination. Each slice has D numbers. It is reused, because in a table
+// of 20,000 columns, 19,500 of them combinations, new scratch space for each combination would be 21 GB of garbage.
 type shorteningScratch struct {
-	unexplained []float64                 // of each column: the variance that the taken columns do not explain
-	covariance  []float64                 // covariance of each column with the residual of the target column
-	rows        [mostShortTerms][]float64 // rows of Cholesky's factor of the taken columns, over all columns
+	unexplained []float64                // of each column: the variance that the taken columns do not explain
+	covariance  []float64                // covariance of each column with the residual of the target column
+	rows        [maxShortTerms][]float64 // rows of Cholesky's factor of the taken columns, over all columns
 }
 
 func (m *Matrix) newShorteningScratch() *shorteningScratch {
@@ -65,9 +65,9 @@ func (m *Matrix) newShorteningScratch() *shorteningScratch {
 	return s
 }
 
-// shortenCombination searches all columns except copies for a combination of fewer terms for the same column. It is a
-// forward selection: each step adds the column that explains most of the residual. pruneTerms removes unnecessary
-// terms.
+// shortenCombination searches all columns except copies for a combination that determines the same column with fewer
+// terms. Each step of its forward selection adds the column that explains most of the residual. Afterwards pruneTerms
+// removes unnecessary terms.
 func (m *Matrix) shortenCombination(c Combination, copied []bool, s *shorteningScratch) (best Combination, found bool) {
 	j, termCount := c.Column, len(c.Terms)
 	if termCount < 3 {
@@ -79,7 +79,7 @@ func (m *Matrix) shortenCombination(c Combination, copied []bool, s *shorteningS
 	}
 	copy(covariance, m.row(j))
 	var chosen []int
-	for len(chosen) < min(termCount-1, mostShortTerms) {
+	for len(chosen) < min(termCount-1, maxShortTerms) {
 		at, gain := -1, 0.0
 		for i, r := range covariance {
 			if i == j || copied[i] || unexplained[i] <= 16*m.roundingBound(2*m.lever[i]) || slices.Contains(chosen, i) {
@@ -133,9 +133,9 @@ func (m *Matrix) pruneTerms(c Combination) Combination {
 	return c
 }
 
-// solveForLargest solves the combination for the column of the largest weight, because that column is the total rather
-// than a part. If weights are equal, it solves for the first column by name. It sorts the terms by weight, then by
-// name.
+// solveForLargest solves the combination for the column with the largest weight, because this column is usually the
+// total of the others. If weights are equal, it solves for the first column by name. It sorts the terms by weight, and
+// terms of equal weight by name.
 func (c Combination) solveForLargest() Combination {
 	all := append([]Term{{c.Column, -1}}, c.Terms...)
 	slices.SortFunc(all, func(a, b Term) int { return cmp.Compare(a.Column, b.Column) })

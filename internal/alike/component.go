@@ -10,44 +10,45 @@ import (
 )
 
 const (
-	// mostDenseOrder is the largest number of columns for which computing all eigenpairs is as fast as a search.
-	mostDenseOrder = 64
-	// searchBlock is the number of vectors that are added to the space at a time, and searchSpace the largest number of
-	// vectors in it. After that the search restarts from the best 2·searchBlock vectors.
+	// maxDenseOrder is the largest number of columns for which computing all eigenpairs is as fast as a search.
+	maxDenseOrder = 64
+	// searchBlock is the number of vectors that are added to the search space at a time. searchSpace is the largest
+	// number of vectors in it. When it is full, the search restarts from the best 2·searchBlock vectors.
 	searchBlock = 4
 	searchSpace = 48
 )
 
 type searchGoal struct {
 	count     int
-	tol       float64 // largest accepted residual of an eigenpair divided by the largest eigenvalue; the error of the eigenvalue is at best its square
-	spaceSize int     // largest number of vectors in the space
+	tol       float64 // largest accepted residual of an eigenpair divided by the largest eigenvalue; the error of the eigenvalue is at best the square of this
+	spaceSize int     // largest number of vectors in the search space
 	rounds    int     // largest number of restarts
 }
 
-// The goals of the three searches. finalGoal is for the component of a finished cluster. divisionGoal is for the two
+// The goals of three searches. finalGoal is for the component of a finished cluster. divisionGoal is for the two
 // components that determine whether and how a cluster is divided. sortingGoal is for a component by which columns are
-// sorted during a division; it starts from a near vector. The rounds must be bounded, because eigenvalues of noise are
-// very close to each other: no division by their vectors is better than another.
+// moved during a division; its search starts from a near vector. The number of rounds must be limited, because the
+// eigenvalues of noise are very close to each other. With such eigenvalues no vectors lead to a better division than
+// others.
 func finalGoal() searchGoal    { return searchGoal{1, 1e-9, searchSpace, 30} }
 func divisionGoal() searchGoal { return searchGoal{2, 1e-4, searchSpace, 30} }
 func sortingGoal() searchGoal  { return searchGoal{1, 1e-3, 4 * searchBlock, 4} }
 
-type components struct {
+type eigenpairs struct {
 	values  []float64
-	vectors [][]float64 // of length 1; the entry largest in absolute value is positive
+	vectors [][]float64 // of length 1; the sign makes the entry with the largest absolute value positive
 }
 
-// leadingComponents finds the largest eigenpairs of the submatrix of a with the rows and columns of the ascending list
-// in. It is a block Lanczos process with full orthogonalization and restarts, which costs 2m² flops a vector for a
-// matrix a of m×m. It begins with the vectors start, which have len(in) entries.
-func leadingComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, start [][]float64, to searchGoal) (components, error) {
+// leadingComponents finds the largest eigenpairs of a submatrix of a. The ascending list in contains the numbers of its
+// rows and columns. It is a block Lanczos process with full orthogonalization and restarts. Each vector of the search
+// costs 2m² flops if a is m×m. The search begins with the vectors start, which have len(in) entries.
+func leadingComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, start [][]float64, to searchGoal) (eigenpairs, error) {
 	n := len(in)
 	count := min(to.count, n)
-	if n <= mostDenseOrder {
+	if n <= maxDenseOrder {
 		return denseComponents(team, a, in, count)
 	}
-	s := &search{team: team, a: a, listed: in, n: n}
+	s := &krylovSearch{team: team, a: a, listed: in, n: n}
 	for _, v := range start {
 		s.pending = append(s.pending, slices.Clone(v))
 	}
@@ -68,7 +69,7 @@ func leadingComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, st
 		}
 		found, residual, err := s.ritzPairs(min(2*searchBlock, len(s.q)))
 		if err != nil {
-			return components{}, err
+			return eigenpairs{}, err
 		}
 		if slices.Max(residual[:count]) <= to.tol*found.values[0] || round == to.rounds {
 			found.values, found.vectors = found.values[:count], found.vectors[:count]
@@ -78,7 +79,7 @@ func leadingComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, st
 	}
 }
 
-func denseComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, count int) (components, error) {
+func denseComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, count int) (eigenpairs, error) {
 	n := len(in)
 	submatrix := make([]float64, n*n)
 	for i, from := range in {
@@ -89,9 +90,9 @@ func denseComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, coun
 	}
 	values, err := linalg.SymmetricEigen(team, kernel.RowMajor(submatrix, n, n, n))
 	if err != nil {
-		return components{}, err
+		return eigenpairs{}, err
 	}
-	var c components
+	var c eigenpairs
 	for k := range count {
 		at := n - 1 - k
 		v := make([]float64, n)
@@ -103,7 +104,7 @@ func denseComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, coun
 	return c.orientSigns(), nil
 }
 
-func (c components) orientSigns() components {
+func (c eigenpairs) orientSigns() eigenpairs {
 	for _, v := range c.vectors {
 		largest := 0.0
 		for _, x := range v {
@@ -120,8 +121,9 @@ func (c components) orientSigns() components {
 	return c
 }
 
-// search is a Krylov space of vectors with n entries, q, and the products aq of these vectors with the matrix.
-type search struct {
+// krylovSearch is the state of a search: a Krylov space of vectors q with n entries, and their products aq with the
+// matrix.
+type krylovSearch struct {
 	team    *kernel.Team
 	a       kernel.Matrix[float64]
 	listed  []int
@@ -131,9 +133,9 @@ type search struct {
 	room    []float64
 }
 
-// joinPending orthogonalizes the pending vectors twice against the space and adds the vectors that do not become 0. It
-// multiplies them by the matrix in one product, and returns their indices in the space.
-func (s *search) joinPending() (newest []int) {
+// joinPending orthogonalizes the pending vectors twice against the space, adds the vectors that do not become 0, and
+// computes their products with the matrix at once. It returns their indices in the space.
+func (s *krylovSearch) joinPending() (newest []int) {
 	from := len(s.q)
 	for _, v := range s.pending {
 		before := math.Sqrt(kernel.Dot(v, v))
@@ -156,7 +158,7 @@ func (s *search) joinPending() (newest []int) {
 	return newest
 }
 
-func (s *search) multiplyNewVectors(from int) {
+func (s *krylovSearch) multiplyNewVectors(from int) {
 	k, m := len(s.q)-from, s.a.Rows
 	if k == 0 {
 		return
@@ -181,9 +183,9 @@ func (s *search) multiplyNewVectors(from int) {
 	}
 }
 
-// ritzPairs finds the eigenpairs of the matrix within the space, and reduces the space to as many best pairs as
-// is keep.
-func (s *search) ritzPairs(keep int) (found components, residual []float64, err error) {
+// ritzPairs finds the approximate eigenpairs of the matrix within the space. Afterwards the space contains only the
+// vectors of the keep largest pairs.
+func (s *krylovSearch) ritzPairs(keep int) (found eigenpairs, residual []float64, err error) {
 	size := len(s.q)
 	h := make([]float64, size*size)
 	for i := range size {

@@ -11,20 +11,20 @@ import (
 )
 
 // MostTerms is the largest number of other columns in a listed combination. Longer combinations are not useful to
-// people. They occur, for example, if there are fewer rows than columns, so that each is a combination of all
-// the others.
+// people. They occur, for example, if there are fewer rows than columns, because each column then is a combination of
+// all the others.
 const MostTerms = 20
 
 // Dependence lists the columns that are determined by other columns.
 type Dependence struct {
-	Rank         int           // rank of R: the number of columns without copies and combinations of other columns
+	Rank         int           // rank of R: the number of columns left if copies and combinations of other columns are removed
 	VIF          []float64     // 1/(1 − R² on all other columns); +Inf if the other columns determine the column
 	Copies       []Copies      // in order of name
-	Combinations []Combination // of columns without copies; short ones first
-	Longer       int           // number of further combinations, of more than MostTerms terms
+	Combinations []Combination // combinations with few terms come first; copies occur in none
+	Longer       int           // number of combinations with more than MostTerms terms, which are not listed
 }
 
-// Copies lists the columns whose correlation with Column is ±1 up to rounding. Column is the first of them by name.
+// Copies lists columns whose correlation with Column is ±1 up to rounding. Column is the first of these by name.
 type Copies struct {
 	Column int
 	Of     []Near
@@ -38,37 +38,37 @@ type Combination struct {
 	Bound    float64 // if Residual is below Bound, it is rounding error
 }
 
-// Term is a column with its weight.
+// Term is a column of a combination with its weight.
 type Term struct {
 	Column int
 	Weight float64
 }
 
-// FindDependence finds copies, combinations and the variance inflation of each column.
+// FindDependence finds copies, exact combinations, and the variance inflation of each column.
 //
-// Copies are found first, by pairs; the first column of each set represents all of them. Then Cholesky's factor UᵀU of
-// the other columns, with the largest pivot first, gives a basis B: the columns whose pivots are above rounding error.
-// The last pivots are tested with the weights of their columns. The weights of each other column j on B are U_BB⁻¹U_Bj,
-// and
+// Copies are found first, by comparing pairs. The first column of each set of copies represents the set. Then
+// Cholesky's factor UᵀU of the representatives, taken by largest pivot, gives a basis B: the columns whose pivots are
+// above rounding error. Small pivots are tested once more, because large weights increase the rounding error (see
+// isPivotRounding). Every column j outside B has the weights U_BB⁻¹U_Bj, and
 //
 //	wᵢ²/Pᵢᵢ,  P = R_BB⁻¹,
 //
-// is the increase of the residual share without column i of B. If the increase is rounding error, the column is removed
-// and the weights of the others are fitted again. A forward selection among all columns then searches for fewer terms.
-// The VIF of a column of B that occurs in no combination is Pᵢᵢ.
+// is the increase of the residual share if column i of B is left out. If the increase is rounding error, column i is
+// left out and the other weights are fitted again. A forward selection among all columns then searches for a
+// combination with fewer terms. A column of B that occurs in no combination has the VIF Pᵢᵢ.
 //
-// It costs d³ flops, nearly all of them in matrix products, and d²·t² on one core for combinations of t terms.
+// It costs d³ flops, nearly all in matrix products. For combinations of t terms it also costs d²·t² flops on one core.
 func (m *Matrix) FindDependence() (*Dependence, error) {
 	out := &Dependence{VIF: make([]float64, m.D)}
 	rest, copied := m.findCopies(out)
-	listed := make(map[string]bool) // combinations, by their columns
+	listed := make(map[string]bool) // the combinations found so far, by their columns
 	n := len(rest)
 	u := m.gatherCorrelations(room.MakeSlice[float64](n*n), rest)
 	pivots, rank, err := linalg.FactorPivoted(u, m.eps)
 	if err != nil {
 		return nil, err
 	}
-	order := make([]int, n) // columns by pivot
+	order := make([]int, n) // columns in the order of their pivots
 	for k, p := range pivots {
 		order[k] = rest[p]
 	}
@@ -93,7 +93,7 @@ func (m *Matrix) FindDependence() (*Dependence, error) {
 	for i := range inverse {
 		row := u.Data[i*n+i:][:rank-i]
 		inverse[i] = kernel.Dot(row, row)
-		if j := order[i]; 1/inverse[i] <= m.roundingBound(2*m.lever[j]) { // the residual is less than the residual of a copy
+		if j := order[i]; 1/inverse[i] <= m.roundingBound(2*m.lever[j]) { // a copy would leave as much
 			out.VIF[j] = math.Inf(1)
 		} else if out.VIF[j] == 0 {
 			out.VIF[j] = inverse[i]
@@ -121,7 +121,7 @@ func (m *Matrix) FindDependence() (*Dependence, error) {
 	return out, nil
 }
 
-// isPivotRounding reports whether pivot k of the factor is rounding error if the columns before it are in the basis.
+// isPivotRounding reports whether pivot k of the factor u is rounding error if all columns before it are in the basis.
 func (m *Matrix) isPivotRounding(u kernel.Matrix[float64], order []int, k int) bool {
 	pivot := u.Data[k*u.RowStride+k]
 	residual := pivot * pivot
@@ -148,7 +148,7 @@ func (m *Matrix) gatherCorrelations(room []float64, list []int) kernel.Matrix[fl
 }
 
 // findCopies returns the columns that are not copies of an earlier column, and for each column whether it is a copy. It
-// adds Copies to out.
+// adds the copies to out.
 func (m *Matrix) findCopies(out *Dependence) (rest []int, copied []bool) {
 	copied = make([]bool, m.D)
 	for i := range m.D {

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Matrix is the correlation matrix of D columns in the order of their names.
+// Matrix is the correlation matrix of D columns, sorted by name.
 type Matrix struct {
 	D      int
 	Names  []string
@@ -16,8 +16,8 @@ type Matrix struct {
 	R      []float64 // D×D row-major, both triangles; 1 on the diagonal
 
 	team  *kernel.Team
-	eps   float64   // ε
-	lever []float64 // a
+	eps   float64   // ε of the package documentation
+	lever []float64 // aⱼ of the package documentation, see Data.Lever
 }
 
 // Data is a Gram matrix of centred columns.
@@ -25,12 +25,12 @@ type Data struct {
 	Names []string  // distinct
 	Gram  []float64 // d×d row-major, both triangles; New overwrites it. No column may be constant
 	Rows  int64     // number of rows in the sums
-	// Lever is the norm of each column minus its pilot, over the norm of the column minus its mean, at least 1. Nil
-	// means 1.
+	// Lever is, for each column, the norm of the column minus its pilot divided by the norm of the column minus its
+	// mean, at least 1. Nil means 1 for all columns.
 	Lever []float64
 }
 
-// New overwrites the Gram matrix with the correlation matrix in O(d²) operations. It allocates O(d) numbers.
+// New turns the Gram matrix into the correlation matrix, in place and in O(d²) operations. It allocates O(d) numbers.
 func New(team *kernel.Team, data Data) *Matrix {
 	d := len(data.Names)
 	m := &Matrix{D: d, R: data.Gram, team: team, Source: make([]int, d)}
@@ -53,7 +53,7 @@ func New(team *kernel.Team, data Data) *Matrix {
 	kernel.Each(team.Threads(), d, func(i int) {
 		row := m.R[i*d:][:d]
 		for j, v := range row {
-			// The result has the same bits if i and j are exchanged.
+			// Dividing by the larger root first gives the same bits if i and j are exchanged.
 			row[j] = min(max(v/max(root[i], root[j])/min(root[i], root[j]), -1), 1)
 		}
 		row[i] = 1
@@ -91,8 +91,8 @@ func permuteSymmetric(a []float64, order []int) {
 	}
 }
 
-// RoundingBound bounds the rounding error of the share of column j that a combination of other columns leaves. Weights
-// are in standard deviations.
+// RoundingBound returns an upper bound of the rounding error of the share of the variance of column j that a
+// combination of the columns others leaves unexplained. Weights are in standard deviations.
 func (m *Matrix) RoundingBound(j int, others []int, weights []float64) float64 {
 	return m.roundingBound(m.leverSum(j, others, weights))
 }
@@ -107,14 +107,14 @@ func (m *Matrix) leverSum(j int, others []int, weights []float64) float64 {
 
 func (m *Matrix) roundingBound(spread float64) float64 { return m.eps * spread * spread }
 
-// Near is a column with its correlation with another column.
+// Near is a column together with its correlation with another column.
 type Near struct {
 	Column      int
 	Correlation float64
 }
 
-// NearestColumns returns the count columns with the largest absolute correlation with column j, nearest first. Columns
-// with equal correlations are sorted by name. It costs O(d log d).
+// NearestColumns returns the count columns whose absolute correlation with column j is largest, in descending order.
+// Columns with equal correlations are sorted by name. It costs O(d log d).
 func (m *Matrix) NearestColumns(j, count int) []Near {
 	list := make([]Near, 0, m.D)
 	for i, r := range m.row(j) {
@@ -128,8 +128,8 @@ func (m *Matrix) NearestColumns(j, count int) []Near {
 	return list[:min(count, len(list))]
 }
 
-// MemoryBytes bounds the memory of the methods in addition to the Gram matrix of d columns: a further d×d matrix, the
-// search for components, and lists.
+// MemoryBytes returns an upper bound of the memory that New and the methods of a Matrix need besides the Gram matrix of
+// d columns. It includes a second d×d matrix, the search for components, and lists.
 func MemoryBytes(d int) int64 {
 	n := int64(d)
 	return 8*n*n + componentBytes(d) + 512*n + kernel.TeamBytes(d, d)

@@ -6,23 +6,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Regression explains columns by chosen columns.
+// Regression explains columns of a Matrix by linear combinations of chosen columns.
 type Regression struct {
-	Basis     []int // the chosen columns, in order, without combinations of earlier ones
-	Redundant []int // the chosen columns that are combinations of earlier ones
+	Basis     []int // the chosen columns, in order, except the Redundant ones
+	Redundant []int // the chosen columns that are combinations of chosen columns before them
 
 	m *Matrix
 	l [][]float64 // rows of L, Cholesky's factor of R_SS = L·Lᵀ
 }
 
-// Explanation explains one column by the basis.
+// Explanation is the explanation of one column by the basis of a Regression.
 type Explanation struct {
 	Weights []float64 // weights of the basis columns, in standard deviations
 	R2      float64   // explained share of the column's variance
-	Exact   bool      // the residual is rounding error; R2 is then 1, and weights that are rounding errors are 0
+	Exact   bool      // the residual is rounding error; then R2 is 1, and weights within rounding error are 0
 }
 
-// RegressOn factors the correlations of the chosen columns, in k³/3 flops for k columns.
+// RegressOn factors the matrix of the correlations of the k chosen columns, which costs k³/3 flops.
 func (m *Matrix) RegressOn(chosen []int) *Regression {
 	r := &Regression{m: m}
 	for _, j := range chosen {
@@ -54,7 +54,7 @@ func (r *Regression) solveBackward(x []float64) []float64 {
 	return w
 }
 
-// ExplainColumn explains column j, which is not in the basis, by the k columns of the basis, in 2k² flops.
+// ExplainColumn explains column j, which must not be in the basis, by the k columns of the basis, in 2k² flops.
 func (r *Regression) ExplainColumn(j int) Explanation {
 	x := r.solveForward(j)
 	e := Explanation{Weights: r.solveBackward(x)}

@@ -9,14 +9,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// nearestTwo has a column's squared correlations with its own component and with the nearest other component.
+// nearestTwo holds a column's squared correlations with its own and with the nearest other component.
 type nearestTwo struct {
 	own, next   float64
 	nextCluster int // -1 if there is no other
 }
 
-// nearestComponents finds the nearest components of all columns. It costs 2d² flops, as each column is in one
-// component.
+// nearestComponents returns the nearestTwo of every column. It costs 2d² flops, as every column is in one cluster.
 func (d *clusterer) nearestComponents() []nearestTwo {
 	clusterOf, weight := make([]int, d.D), make([]float64, d.D)
 	for k, p := range d.done {
@@ -48,8 +47,8 @@ func (d *clusterer) nearestComponents() []nearestTwo {
 	return list
 }
 
-// moveToNearest moves columns each to the nearest of all components, divides changed clusters if necessary, and reports
-// whether any column moved.
+// moveToNearest moves each column to the cluster with the nearest component, divides changed clusters if necessary, and
+// reports whether any column moved.
 func (d *clusterer) moveToNearest(ctx context.Context) (moved bool, err error) {
 	for range clusterRounds {
 		if err := ctx.Err(); err != nil {
@@ -91,8 +90,8 @@ func (d *clusterer) moveToNearest(ctx context.Context) (moved bool, err error) {
 	return moved, nil
 }
 
-// mergeClusters merges pairs of clusters whose union need not be divided. Pairs with the most correlated components are
-// merged first.
+// mergeClusters merges pairs of clusters whose union need not be divided, and reports whether it merged any. It begins
+// with the pairs whose components are most correlated.
 func (d *clusterer) mergeClusters(ctx context.Context) (merged bool, err error) {
 	type pair struct {
 		a, b  int
@@ -158,7 +157,7 @@ func sortedKeys(m map[int]float64) []int {
 	return keys
 }
 
-// sortedClusters returns the largest clusters first, and clusters of equal size in the order of their representatives.
+// sortedClusters returns the clusters, the largest first. Clusters of equal size are sorted by their representatives.
 func (d *clusterer) sortedClusters() []Cluster {
 	near := d.nearestComponents()
 	clusters := make([]Cluster, len(d.done))

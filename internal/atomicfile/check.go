@@ -8,14 +8,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/place"
 )
 
-// CheckWritable fails early if the file or object at path could not be written in the end, and removes temporaries
-// that killed runs have left for it. Standard output ("" and "-") and devices can be written.
+// CheckWritable reports early that the file or object at path could not be written in the end. It also removes
+// temporary files that killed runs have left for this file. Standard output ("" and "-") and devices count as writable.
 func CheckWritable(ctx context.Context, path string) error {
 	if path == "" || path == "-" || IsDevice(path) {
 		return nil
 	}
 	if place.IsURL(path) {
-		return canUpload(ctx, path)
+		return checkUpload(ctx, path)
 	}
 	f, err := Create(ctx, path)
 	if err != nil {
@@ -24,8 +24,8 @@ func CheckWritable(ctx context.Context, path string) error {
 	return f.Close()
 }
 
-// IsDevice reports whether path is a device or a pipe such as /dev/null: it is written in place, as no file can
-// replace it.
+// IsDevice reports whether path is a device, such as /dev/null, or a pipe. Output is written to the device itself,
+// because no file can replace a device.
 func IsDevice(path string) bool {
 	path, err := place.LocalPath(path)
 	if err != nil || place.IsURL(path) {

@@ -13,22 +13,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Dir is a folder that appears at its place whole or not at all. A folder in a store cannot appear at once: see
-// objectDir.
+// Dir builds a folder that appears at its place complete or not at all. In a store that is impossible: see objectDir.
 type Dir struct {
 	path       string
-	parent     *os.Root // the folder that will contain it
-	name, temp string   // its final name there, and the one until Commit
+	parent     *os.Root // the folder that will contain the new one
+	name, temp string   // final name in parent, and temporary name until Commit
 	folder     *os.Root // the temporary folder
 	lock       *os.File
-	finished   *finishedList // of ResumeDir; else nil
-	remarks    []string      // of ResumeDir: other users' files in its way
-	objects    *objectDir    // of a folder in a store, which uses no other field but path and closed
+	finished   *finishedList // set by ResumeDir; else nil
+	remarks    []string      // warnings of ResumeDir about files of other users, see Remarks
+	objects    *objectDir    // set for a folder in a store; then only path and closed are used besides
 	closed     bool
 }
 
-// CreateDir begins to build the folder at path, which must not exist or be empty. Create the files below it,
-// then Commit. Errors are *stream.OutputError, or *stream.UsageError if no output can have this URL.
+// CreateDir begins to build the folder at path, which must not exist or must be empty. Create the files in it, then
+// call Commit. Errors are *stream.OutputError, or *stream.UsageError if the URL cannot be that of an output.
 func CreateDir(ctx context.Context, path string) (*Dir, error) {
 	if place.IsURL(path) {
 		return newStoreDir(createObjectDir(ctx, path))
@@ -51,21 +50,21 @@ func newStoreDir(o *objectDir, err error) (*Dir, error) {
 	return &Dir{path: o.location.PublicName(), objects: o}, nil
 }
 
-// createTempDir makes a temporary folder of name, in which others have no rights until Commit. It closes in if
-// that fails.
+// createTempDir makes the temporary folder for the final folder called name. Other users have no rights in it until
+// Commit. On error it closes the folder in.
 func createTempDir(in *os.Root, name, path string) (*Dir, error) {
 	sweepTemps(in, name)
 	d := &Dir{path: path, parent: in, name: name}
 	var err error
 	d.lock, d.temp, err = makeTemp(in, name, path, func(temp string) (lock *os.File, err error) {
 		if d.folder != nil {
-			d.folder.Close() // another run has it
+			d.folder.Close() // the folder of the attempt before, which another run now uses
 		}
 		if err := in.Mkdir(temp, 0o700); err != nil {
 			return nil, err
 		}
 		if d.folder, err = in.OpenRoot(temp); err != nil {
-			return nil, fs.ErrExist // another run swept it away
+			return nil, fs.ErrExist // another run has removed the folder
 		}
 		return d.folder.Open(".")
 	})
@@ -93,7 +92,7 @@ func emptyFolderPath(path string) (string, error) {
 	return path, nil
 }
 
-// Path returns the temporary folder to build in, empty for a folder in a store.
+// Path returns the temporary folder in which the files are built; it is empty for a folder in a store.
 func (d *Dir) Path() string {
 	if d.objects != nil {
 		return ""
@@ -101,12 +100,12 @@ func (d *Dir) Path() string {
 	return filepath.Join(filepath.Dir(d.path), d.temp)
 }
 
-// Remarks returns warnings about files of other users at the places of an interrupted run's folder.
+// Remarks returns warnings about files of other users in the way of the folder of an interrupted run.
 func (d *Dir) Remarks() []string { return d.remarks }
 
-// Create begins to write the file at rel below the folder; slashes separate its parts. Commit the file before
-// the folder. Create refuses a name that could lead out of the folder, and one that the file system takes for
-// another file of the folder, as file systems do that ignore case.
+// Create begins to write the file rel in the folder; slashes separate the parts of rel. Commit the file before the
+// folder. Create refuses a name that could lead out of the folder. It also refuses a name that the file system takes
+// for the name of another file of the folder, as file systems do that ignore case.
 func (d *Dir) Create(ctx context.Context, rel string) (*File, error) {
 	if err := place.CheckName(rel); err != nil {
 		return nil, &stream.OutputError{Path: d.path, Err: err, Remedy: stream.PlainText("rename the input, or write one file")}
@@ -132,14 +131,13 @@ func (d *Dir) Create(ctx context.Context, rel string) (*File, error) {
 	return createInFolder(ctx, in, filepath.Base(rel), shown, 0o666)
 }
 
-// Commit makes everything in the folder durable and renames it to its place; in a store it marks the folder as
-// whole.
+// Commit makes the folder durable and renames it to its place. In a store it marks the folder as complete.
 func (d *Dir) Commit(ctx context.Context) error {
 	if d.closed {
 		return &stream.OutputError{Path: d.path, Err: fs.ErrClosed}
 	}
 	if d.objects != nil {
-		err := d.objects.markWhole(ctx)
+		err := d.objects.putWholeMark(ctx)
 		d.closed = err == nil
 		return err
 	}
@@ -147,14 +145,14 @@ func (d *Dir) Commit(ctx context.Context) error {
 	if err == nil {
 		err = syncTree(d.folder, ".")
 	}
-	if err == nil && d.finished != nil { // as late as possible: until then a killed run can be resumed
+	if err == nil && d.finished != nil { // as late as possible, because a killed run can be resumed until then
 		err = errors.Join(d.finished.file.Close(), d.folder.Remove(finishedName), syncDir(d.folder, "."))
 	}
 	if err == nil {
 		err = d.copyRights()
 	}
 	if err == nil {
-		// Rename does not replace a folder; Remove takes only an empty one.
+		// Rename does not replace a folder. Remove fails if the folder is not empty.
 		if err = d.parent.Remove(d.name); errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
@@ -170,7 +168,7 @@ func (d *Dir) Commit(ctx context.Context) error {
 		err = d.parent.Rename(d.temp, d.name)
 	}
 	if err != nil {
-		_ = d.Abort(ctx) // a local folder leaves nothing worth reporting
+		_ = d.Abort(ctx) // for a local folder there is nothing to report
 		return &stream.OutputError{Path: d.path, Err: err, Remedy: RemedyFor(err)}
 	}
 	d.closed = true
@@ -182,12 +180,12 @@ func (d *Dir) Commit(ctx context.Context) error {
 	return nil
 }
 
-// copyRights gives the folder the mode of the empty one that it replaces, or of any new folder.
+// copyRights gives the folder the mode of the empty folder that it replaces, or else the mode of any new folder.
 func (d *Dir) copyRights() error {
 	if existing, err := d.parent.Lstat(d.name); err == nil && ownfile.CheckFolder(existing) == nil {
 		return ownfile.CopyMode(d.lock, existing)
 	}
-	const probe = ".ufs-mode" // has the rights left by the umask and the access lists of the parent folder
+	const probe = ".ufs-mode" // a folder whose rights the umask and the access lists of the parent folder determine
 	if err := d.folder.Mkdir(probe, 0o777); err != nil {
 		return err
 	}
@@ -198,8 +196,8 @@ func (d *Dir) copyRights() error {
 	return errors.Join(err, d.folder.Remove(probe))
 }
 
-// Abort removes the files built so far; after a successful Commit it does nothing. The error names the objects
-// left in a store. It works after ctx has ended as well.
+// Abort removes the files built so far; after a successful Commit it does nothing. Its error names the objects that
+// remain in a store. Abort also works after ctx has ended.
 func (d *Dir) Abort(ctx context.Context) error {
 	if d.closed {
 		return nil
@@ -215,9 +213,9 @@ func (d *Dir) Abort(ctx context.Context) error {
 	if closeBeforeRename {
 		d.lock.Close()
 		d.folder.Close()
-		_ = d.parent.RemoveAll(d.temp) // if a Commit had closed its handles
+		_ = d.parent.RemoveAll(d.temp) // a failed Commit may have closed the handles
 	}
-	_ = d.parent.Remove(d.temp) // if that fails, it stays
+	_ = d.parent.Remove(d.temp) // if this fails, the folder stays
 	d.closeHandles()
 	return nil
 }

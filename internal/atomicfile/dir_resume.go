@@ -16,15 +16,14 @@ import (
 
 const finishedName = ".ufs-finished"
 
-// ResumeDir is CreateDir for a folder whose finished files a later run keeps: it continues the folder at path
-// that the last run left if it was killed or called LeaveForResume, and removes the files that are not wanted.
-// RecordFile records that a file is whole, and CheckFinished reports whether it already is. Slashes separate the
-// parts of their names.
+// ResumeDir is CreateDir for a folder that a later run can continue. If the last run that built the folder at path was
+// killed or called LeaveForResume, ResumeDir keeps its finished files, and removes the files that are not wanted.
+// RecordFile records that a file is complete; CheckFinished reports whether a file already is. Slashes separate the
+// parts of the names of files.
 //
-// A local folder that another run is building is refused; on a file system without locks each run begins anew.
-// An unfinished folder in a store is taken over, from any machine, because a store cannot show whether its run
-// lives or was killed. A living run that is superseded in this way fails at its next RecordFile, Commit or Abort,
-// and changes nothing.
+// ResumeDir refuses a local folder that another run is building; on a file system without locks every run begins anew.
+// It takes over an unfinished folder in a store, from any machine, because a store cannot show whether the run of the
+// folder is alive. If that run is alive, its next RecordFile, Commit or Abort fails, and changes nothing.
 func ResumeDir(ctx context.Context, path string, wanted func(rel string) bool) (*Dir, error) {
 	if place.IsURL(path) {
 		return newStoreDir(resumeObjectDir(ctx, path, wanted))
@@ -38,7 +37,7 @@ func ResumeDir(ctx context.Context, path string, wanted func(rel string) bool) (
 		return nil, err
 	}
 	if err := d.keepOnlyFinished(wanted); err != nil {
-		_ = d.Abort(ctx) // a local folder leaves nothing worth reporting
+		_ = d.Abort(ctx) // for a local folder there is nothing to report
 		return nil, &stream.OutputError{Path: path, Err: err, Remedy: RemedyFor(err)}
 	}
 	return d, nil
@@ -81,7 +80,7 @@ func openOrCreateTempDir(path string) (d *Dir, err error) {
 			return nil, err
 		}
 	} else {
-		sweepTemps(in, name) // left by older runs
+		sweepTemps(in, name) // removes temporaries of older runs
 	}
 	d.remarks = remarks
 	return d, nil
@@ -96,7 +95,7 @@ func openLeftoverDir(in *os.Root, temp string) (*os.Root, error) {
 	if err == nil && ownfile.OthersRights(info)&0o022 != 0 {
 		err = errors.New("other users can write there")
 	}
-	if err == nil && !isTemp(folder) {
+	if err == nil && !isTempFolder(folder) {
 		err = errors.New("no run of this program made it")
 	}
 	if err != nil {
@@ -113,8 +112,8 @@ func (d *Dir) keepOnlyFinished(wanted func(rel string) bool) (err error) {
 	return d.removeUnfinished(".", wanted)
 }
 
-// removeUnfinished removes the files in a folder that are not finished or not wanted, and folders that become
-// empty: a file may be created there.
+// removeUnfinished removes the files in a folder that are unfinished or not wanted. It also removes folders that become
+// empty, because a new file may have the name of such a folder.
 func (d *Dir) removeUnfinished(folder string, wanted func(rel string) bool) error {
 	entries, err := readDir(d.folder, folder)
 	if err != nil {
@@ -139,19 +138,19 @@ func (d *Dir) removeUnfinished(folder string, wanted func(rel string) bool) erro
 	return nil
 }
 
-// Fate classifies a file that an earlier run may have finished.
+// Fate is the state of a file that an earlier run may have finished.
 type Fate int
 
-// These are the fates of a file.
+// A Fate is a result of CheckFinished.
 const (
 	Unfinished Fate = iota
-	Outdated        // finished, but by another recipe
-	Altered         // finished, but changed or removed since
+	Outdated        // finished, but not by the recipe of this run
+	Altered         // finished, but later changed or removed
 	Whole           // finished and unchanged
 )
 
-// CheckFinished reports whether the file at rel already exists as recipe makes it. All bytes of a local file that is
-// Whole were read; an object has the size and the version of its upload.
+// CheckFinished reports whether the file rel already exists as a run with this recipe would write it. For a local file
+// with fate Whole, all bytes were read; for an object with this fate, size and version match its upload.
 func (d *Dir) CheckFinished(ctx context.Context, rel, recipe string) (f FinishedFile, fate Fate, err error) {
 	var same func() bool
 	switch {
@@ -173,8 +172,8 @@ func (d *Dir) CheckFinished(ctx context.Context, rel, recipe string) (f Finished
 	return f, Whole, nil
 }
 
-// RecordFile records that the file at rel, which was committed, is whole. In a store the record follows some seconds
-// later.
+// RecordFile records that the file rel, which was committed, is complete. In a store the record is saved only some
+// seconds later.
 func (d *Dir) RecordFile(ctx context.Context, rel string, file *File, recipe string, rows int64) error {
 	f := FinishedFile{Place: rel, Recipe: recipe, Rows: rows, Bytes: file.written, Sum: file.sum.Sum64(), Version: file.uploadedObject.Version}
 	switch {
@@ -189,7 +188,7 @@ func (d *Dir) RecordFile(ctx context.Context, rel string, file *File, recipe str
 	return nil
 }
 
-// HeldBytes bounds the Dir's memory when files at these places are whole.
+// HeldBytes returns an upper bound of the memory for the Dir's records once the files at these places are complete.
 func (d *Dir) HeldBytes(places iter.Seq[string]) (n int64) {
 	switch {
 	case d.objects != nil:
@@ -203,9 +202,9 @@ func (d *Dir) HeldBytes(places iter.Seq[string]) (n int64) {
 	return n
 }
 
-// LeaveForResume ends the building of the folder so that the next ResumeDir continues it, and returns the folder in
-// which it waits. It does nothing, and ok is false, if no file is finished or nobody could continue. It works
-// after ctx has ended as well.
+// LeaveForResume stops building the folder, so that the next ResumeDir can continue it. It returns the temporary folder
+// that remains. If no file is finished, or a later run could not continue the folder, it does nothing and returns
+// false. It also works after ctx has ended.
 func (d *Dir) LeaveForResume(ctx context.Context) (temp string, ok bool) {
 	if d.closed {
 		return "", false
@@ -217,7 +216,7 @@ func (d *Dir) LeaveForResume(ctx context.Context) (temp string, ok bool) {
 	if d.finished == nil || len(d.finished.byPlace) == 0 {
 		return "", false
 	}
-	if f, busy, _ := lockStale(d.parent, d.temp, true); !busy { // the file system has no locks
+	if f, busy, _ := lockStale(d.parent, d.temp, true); !busy { // this run has no lock, because the file system has none
 		if f != nil {
 			f.Close()
 		}

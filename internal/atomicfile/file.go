@@ -19,34 +19,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// File is a file that appears at its place whole or not at all: bytes go to a hidden temporary in the same
-// folder, locked while its process lives, which Commit renames. The bytes of an object in a store go to a
-// Spool, which Commit uploads. Not safe for concurrent use.
+// File writes a file that appears at its place complete or not at all. Bytes are written to a hidden temporary file in
+// the same folder, which is locked while its process is alive and which Commit renames. The bytes of an object in a
+// store are written to a Spool, which Commit uploads. A File is not safe for concurrent use.
 type File struct {
-	path           string   // the place to appear at, for people
-	parent         *os.Root // the folder that will contain it
-	name           string   // its final name there
-	temp           string   // its name there until Commit
+	path           string   // final place, for messages
+	parent         *os.Root // the folder of the final place
+	name           string   // final name in parent
+	temp           string   // name in parent until Commit
 	file           *os.File
-	replaced       fs.FileInfo  // the file to be replaced, whose mode is copied; else nil
-	spool          *Spool       // instead of temp, for an object; its file is also in field file
+	replaced       fs.FileInfo  // the file to be replaced if its mode is copied; else nil
+	spool          *Spool       // for an object, used instead of temp; field file is its file
 	upload         func() error // uploads the spool
-	uploadedObject store.Object // as uploaded
-	dir            *Dir         // contains temp, for ResumeFile; else nil
-	markCount      int          // marks so far
-	refused        Fate         // of the first mark that ResumeFile did not take
+	uploadedObject store.Object // the object after its upload
+	dir            *Dir         // set by ResumeFile: contains temp; else nil
+	markCount      int          // number of marks so far
+	refusalFate    Fate         // fate of the first mark that ResumeFile did not keep
 	buffer         *bufio.Writer
 	disk           *faults.Disk
 	written        int64 // bytes in the file, without those in the buffer
 	sum            *xxhash.Digest
-	err            error // first failure; every later call returns it
+	err            error // first error, which every later call returns
 	advice         stream.Text
 	closed         bool
 }
 
-// Create begins to write the file or object at path, and removes the temporaries that killed runs have left for
-// a file. An upload ends with ctx. Errors are *stream.OutputError, or *stream.UsageError if no output can have
-// this URL.
+// Create begins to write the file or object at path. It removes temporary files that killed runs have left for a local
+// file. An upload ends with ctx. Errors are *stream.OutputError, or *stream.UsageError if the URL cannot be that of an
+// output.
 func Create(ctx context.Context, path string) (*File, error) {
 	if place.IsURL(path) {
 		l, err := parseObjectURL(path)
@@ -58,7 +58,7 @@ func Create(ctx context.Context, path string) (*File, error) {
 	return createLocal(ctx, path, 0o666)
 }
 
-// CreatePrivate is Create for a file that no other user may read. An object's readers are up to its bucket.
+// CreatePrivate is Create for a file that no other user may read. The bucket of an object determines who may read it.
 func CreatePrivate(ctx context.Context, path string) (*File, error) {
 	if place.IsURL(path) {
 		return Create(ctx, path)
@@ -66,7 +66,7 @@ func CreatePrivate(ctx context.Context, path string) (*File, error) {
 	return createLocal(ctx, path, 0o600)
 }
 
-// CreateIn is CreatePrivate for the file called name in an open folder; errors call it shown.
+// CreateIn is CreatePrivate for the file called name in an open folder. In errors the file has the name shown.
 func CreateIn(ctx context.Context, folder *os.Root, name, shown string) (*File, error) {
 	in, err := folder.OpenRoot(".")
 	if err != nil {
@@ -76,7 +76,8 @@ func CreateIn(ctx context.Context, folder *os.Root, name, shown string) (*File, 
 	return createInFolder(ctx, in, name, shown, 0o600)
 }
 
-// createLocal makes a file with the rights perm, reduced by the umask and the mode of the file to be replaced.
+// createLocal begins to write a local file with the rights perm, reduced by the umask and the mode of the file to be
+// replaced.
 func createLocal(ctx context.Context, path string, perm fs.FileMode) (*File, error) {
 	path, err := place.LocalPath(path)
 	if err != nil {
@@ -91,7 +92,7 @@ func createLocal(ctx context.Context, path string, perm fs.FileMode) (*File, err
 	}
 	sweepTemps(in, name)
 	var replaced fs.FileInfo
-	if perm != 0o600 { // a private file takes no mode over
+	if perm != 0o600 { // a private file must not get the mode of the replaced file
 		replaced = replacedFile(in, name)
 	}
 	if replaced != nil {
@@ -112,8 +113,8 @@ func replacedFile(in *os.Root, name string) fs.FileInfo {
 	return nil
 }
 
-// copyReplacedMode gives the file the mode of the file that it replaces. If that file belongs to another user, its
-// mode can only remove rights that a new file would have.
+// copyReplacedMode gives the file the mode of the file that it replaces. If that file belongs to another user, its mode
+// can only remove rights, not add them.
 func (a *File) copyReplacedMode() error {
 	switch {
 	case a.replaced == nil:
@@ -131,7 +132,8 @@ func (a *File) copyReplacedMode() error {
 	return nil
 }
 
-// createInFolder makes a file called name in a folder, which the file closes in the end; errors call it shown.
+// createInFolder begins to write the file called name in the folder in, which the File closes in the end. In errors the
+// file has the name shown.
 func createInFolder(ctx context.Context, in *os.Root, name, shown string, perm fs.FileMode) (a *File, err error) {
 	a = &File{path: shown, parent: in, name: name, disk: faults.DiskOf(ctx)}
 	a.file, a.temp, err = makeTemp(in, name, shown, func(temp string) (*os.File, error) {
@@ -153,13 +155,13 @@ func checkFilePath(path string) error {
 }
 
 func (a *File) resetBuffer() {
-	a.buffer, a.sum = bufio.NewWriterSize((*atomicSink)(a), 1<<16), xxhash.New()
+	a.buffer, a.sum = bufio.NewWriterSize((*hashingSink)(a), 1<<16), xxhash.New()
 }
 
-// atomicSink counts and hashes the bytes that the buffer passes on to the file.
-type atomicSink File
+// hashingSink counts and hashes the bytes that leave the buffer of a File, and writes them to its temporary file.
+type hashingSink File
 
-func (s *atomicSink) Write(p []byte) (int, error) {
+func (s *hashingSink) Write(p []byte) (int, error) {
 	if err := s.disk.CheckChange(s.path, "write"); err != nil {
 		return 0, err
 	}
@@ -169,7 +171,7 @@ func (s *atomicSink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Write implements io.Writer, buffered. After an error every call returns that error.
+// Write implements io.Writer with a buffer. After an error every call returns that error.
 func (a *File) Write(p []byte) (int, error) {
 	if a.err != nil {
 		return 0, a.err
@@ -181,7 +183,7 @@ func (a *File) Write(p []byte) (int, error) {
 	return n, a.recordError(err)
 }
 
-// Restart empties the file to write it anew.
+// Restart empties the file, so that it can be written anew.
 func (a *File) Restart() error {
 	if a.err != nil {
 		return a.err
@@ -198,7 +200,7 @@ func (a *File) Restart() error {
 // SetRemedy replaces the remedy in errors of writing the file. The default remedy is to name another place.
 func (a *File) SetRemedy(remedy stream.Text) { a.advice = remedy }
 
-// Path returns the file's final place, as people may see it.
+// Path returns the final place of the file, for messages.
 func (a *File) Path() string { return a.path }
 
 // Reader reads the bytes that were written to a File.
@@ -207,7 +209,7 @@ type Reader interface {
 	io.ReaderAt
 }
 
-// spoolReader reads a spool, which has no name to reopen it by.
+// spoolReader reads a spool. A spool has no name by which it could be opened again.
 type spoolReader struct{ *io.SectionReader }
 
 func (spoolReader) Close() error { return nil }
@@ -230,8 +232,8 @@ func (a *File) Reopen() (Reader, error) {
 	return f, nil
 }
 
-// Commit makes the file durable, or uploads it, and so puts it at its place, replacing the file there. If it
-// fails, or a write had failed, nothing remains.
+// Commit makes the file durable, or uploads the object, and so puts it at its place. It replaces an existing file
+// there. If Commit or an earlier write fails, nothing remains.
 func (a *File) Commit() error {
 	if a.err == nil && a.closed {
 		return &stream.OutputError{Path: a.path, Err: fs.ErrClosed}
@@ -254,7 +256,7 @@ func (a *File) Commit() error {
 	}
 	a.closed = true
 	_ = a.recordError(syncDir(a.parent, "."))
-	a.file.Close() // synced above: Close has nothing left to fail at
+	a.file.Close() // cannot lose data, because all data are synced
 	a.closeFolder()
 	return a.err
 }
@@ -276,7 +278,7 @@ func (a *File) moveIntoPlace() error {
 	return a.parent.Rename(a.temp, a.name)
 }
 
-// commitObject uploads the spool. The store's own errors name their place.
+// commitObject uploads the spool. Errors of the store already name the object.
 func (a *File) commitObject() error {
 	if a.err == nil {
 		_ = a.recordError(a.buffer.Flush())
@@ -284,11 +286,11 @@ func (a *File) commitObject() error {
 	if a.err == nil {
 		a.err = a.upload()
 	}
-	a.Abort() // only the spool, which is no longer needed
+	a.Abort() // removes only the spool, which is no longer needed
 	return a.err
 }
 
-// Abort removes the temporary; after Commit it does nothing.
+// Abort removes the temporary file. After Commit it does nothing.
 func (a *File) Abort() {
 	if a.closed {
 		return
@@ -301,21 +303,21 @@ func (a *File) Abort() {
 	if closeBeforeRename {
 		a.file.Close()
 	}
-	_ = a.parent.Remove(a.temp) // before the lock is given up; if this fails, it stays
+	_ = a.parent.Remove(a.temp) // while the file is still locked; if this fails, the file stays
 	a.file.Close()
 	a.closeFolder()
 }
 
-// closeFolder removes the folder that contained temp, but not the folder of the final file.
+// closeFolder closes the folder of the final file. If ResumeFile made the file, it removes the temporary folder too.
 func (a *File) closeFolder() {
 	if a.dir != nil {
-		_ = a.dir.Abort(context.Background()) // a local folder leaves nothing worth reporting
+		_ = a.dir.Abort(context.Background()) // for a local folder there is nothing to report
 		return
 	}
 	a.parent.Close()
 }
 
-// Close is Abort, so that `defer f.Close()` cleans up if Commit is never reached.
+// Close is Abort, so that `defer f.Close()` removes the temporary file if Commit is never called.
 func (a *File) Close() error {
 	a.Abort()
 	return nil

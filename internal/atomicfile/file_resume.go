@@ -14,13 +14,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// growingName is the name of a file while it is written, in a temporary folder next to its place.
+// growingName is the name of an unfinished file in the temporary folder next to its place.
 const growingName = ".ufs-output"
 
-// ResumeFile is Create for a file that a later run can continue after the last of its Marks: it opens the file
-// of a run that was killed or has called Leave, and returns its marks in order. It keeps the longest beginning
-// that ends at a mark, has the bytes that were written, and whose marks are all wanted. It refuses a file that
-// another run is writing. An object in a store, and a file on a file system without locks, begins anew.
+// ResumeFile is Create for a file that a later run can continue after one of its marks (RecordMark). If an earlier run
+// was killed or has called LeaveForResume, ResumeFile opens its unfinished file. It keeps the longest beginning that
+// ends at a mark, has unchanged bytes, and has only wanted marks; it returns these marks in order. It refuses a file
+// that another run is writing. It always begins anew for an object in a store, and on a file system without locks.
 func ResumeFile(ctx context.Context, path string, wanted func(FinishedFile) bool) (*File, []FinishedFile, error) {
 	if place.IsURL(path) {
 		f, err := Create(ctx, path)
@@ -56,7 +56,8 @@ func ResumeFile(ctx context.Context, path string, wanted func(FinishedFile) bool
 	return a, marks, nil
 }
 
-// WaitingError is the error if ctx ended before ResumeFile had read the old file, which still waits unchanged at Temp.
+// WaitingError reports that ctx ended before ResumeFile had read the unfinished file. The file stays in the temporary
+// folder Temp.
 type WaitingError struct {
 	Temp string
 	Err  error
@@ -65,7 +66,7 @@ type WaitingError struct {
 func (e *WaitingError) Error() string { return e.Err.Error() }
 func (e *WaitingError) Unwrap() error { return e.Err }
 
-// readValidMarks opens the file after its last valid mark, and invalidates the marks after that.
+// readValidMarks opens the unfinished file, seeks to its last valid mark, and invalidates all later marks.
 func (a *File) readValidMarks(ctx context.Context, wanted func(FinishedFile) bool) (marks []FinishedFile, err error) {
 	if a.dir.finished, err = openFinished(a.dir.folder); err != nil {
 		return nil, err
@@ -74,28 +75,27 @@ func (a *File) readValidMarks(ctx context.Context, wanted func(FinishedFile) boo
 		return nil, err
 	}
 	a.resetBuffer()
-	sum := xxhash.New() // of all bytes read; a.sum is the one up to the last valid mark
+	sum := xxhash.New() // of all bytes read, while a.sum is of the bytes up to the last valid mark
 	for {
 		m, ok := a.dir.finished.byPlace[strconv.Itoa(len(marks))]
 		if !ok || m.Bytes < a.written {
 			break
 		}
 		if !wanted(m) {
-			a.refused = Outdated
+			a.refusalFate = Outdated
 			break
 		}
 		if _, err := io.Copy(sum, contextReader{ctx, io.LimitReader(a.file, m.Bytes-a.written)}); err != nil {
 			return nil, err
 		}
 		if sum.Sum64() != m.Sum {
-			a.refused = Altered
+			a.refusalFate = Altered
 			break
 		}
 		*a.sum = *sum
 		marks, a.written = append(marks, m), m.Bytes
 	}
-	// A mark that is invalid now must stay so the next time, after other marks: its checksum covers the bytes
-	// since the mark before it.
+	// A mark that is invalid now must not become valid in a later run, in which new marks precede it.
 	for k := len(marks); ; k++ {
 		m, ok := a.dir.finished.byPlace[strconv.Itoa(k)]
 		if !ok {
@@ -109,7 +109,7 @@ func (a *File) readValidMarks(ctx context.Context, wanted func(FinishedFile) boo
 		}
 	}
 	for at, m := range a.dir.finished.byPlace {
-		m.Detail = nil // it may be long
+		m.Detail = nil // to save memory
 		a.dir.finished.byPlace[at] = m
 	}
 	if err := a.file.Truncate(a.written); err != nil {
@@ -120,7 +120,7 @@ func (a *File) readValidMarks(ctx context.Context, wanted func(FinishedFile) boo
 	return marks, err
 }
 
-// contextReader reads until a context ends.
+// contextReader reads from r until ctx ends.
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader
@@ -133,8 +133,8 @@ func (u contextReader) Read(p []byte) (int, error) {
 	return u.r.Read(p)
 }
 
-// RecordMark records that a later run can continue after the bytes written so far; recipe names everything that
-// shapes them, and detail is for the run that continues. It does nothing for a file of Create.
+// RecordMark records a mark: a later run can continue after the bytes written so far. recipe identifies everything that
+// determines these bytes; detail is any data that the later run needs. After Create, RecordMark does nothing.
 func (a *File) RecordMark(recipe string, rows int64, detail []byte) error {
 	if a.dir == nil || a.err != nil {
 		return a.err
@@ -149,7 +149,7 @@ func (a *File) RecordMark(recipe string, rows int64, detail []byte) error {
 	return a.recordError(err)
 }
 
-// Remarks returns the remarks of the folder in which the file grows, if any.
+// Remarks returns the remarks about the temporary folder of the file, if it has one.
 func (a *File) Remarks() []string {
 	if a.dir == nil {
 		return nil
@@ -157,15 +157,15 @@ func (a *File) Remarks() []string {
 	return a.dir.remarks
 }
 
-// RefusalFate returns why ResumeFile did not keep more of the old file: Outdated if a mark was not wanted, Altered
-// if its bytes had changed, otherwise Unfinished.
-func (a *File) RefusalFate() Fate { return a.refused }
+// RefusalFate returns the reason why ResumeFile did not keep more of the unfinished file: Outdated if a mark was not
+// wanted, Altered if bytes before a mark had changed, otherwise Unfinished.
+func (a *File) RefusalFate() Fate { return a.refusalFate }
 
 // IsResumable reports whether RecordMark has an effect.
 func (a *File) IsResumable() bool { return a.dir != nil }
 
-// LeaveForResume ends the writing of the file so that the next ResumeFile continues it, and returns the folder in which
-// it waits. It does nothing, and ok is false, if nothing is marked or nobody could continue.
+// LeaveForResume stops writing the file, so that the next ResumeFile can continue it. It returns the temporary folder
+// that remains. If there is no mark, or a later run could not continue the file, it does nothing and returns false.
 func (a *File) LeaveForResume(ctx context.Context) (temp string, ok bool) {
 	if a.closed || a.dir == nil || a.markCount == 0 {
 		return "", false

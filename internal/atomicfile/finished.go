@@ -16,16 +16,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/place"
 )
 
-// FinishedFile describes a file of a folder that is whole, or the beginning of a file up to a mark.
+// FinishedFile describes a complete file of a folder, or the beginning of a file up to a mark.
 type FinishedFile struct {
-	Place  string `json:"place"`  // path below the folder; of a beginning its number
-	Recipe string `json:"recipe"` // names everything that shapes its bytes
+	Place  string `json:"place"`  // path below the folder; for the beginning of a file, the number of its mark
+	Recipe string `json:"recipe"` // identifies everything that determines the file's bytes
 	Rows   int64  `json:"rows"`
 	Bytes  int64  `json:"bytes"`
 	Sum    uint64 `json:"sum"`              // xxhash of its bytes
-	Detail []byte `json:"detail,omitempty"` // of a beginning, for the run that continues
+	Detail []byte `json:"detail,omitempty"` // data of a mark for the run that continues
 
-	Version string `json:"version,omitempty"` // of an object, from its store
+	Version string `json:"version,omitempty"` // version of an object, as its store reports it
 }
 
 func (f FinishedFile) matchesFile(ctx context.Context, folder *os.Root, rel string) bool {
@@ -48,9 +48,9 @@ func (f FinishedFile) matchesFile(ctx context.Context, folder *os.Root, rel stri
 	return false
 }
 
-// finishedList lists the whole files of a folder, one a line, in a file that exists while the folder is built.
-// A line is appended after its file is safe on disk, and begins with a checksum of itself: a line torn by a
-// dying run or its disk is ignored, and its file is made again.
+// finishedList lists the complete files of a folder in a file, one per line. This file exists while the folder is
+// built. A line is appended after its file is safe on disk, and begins with a checksum of the line. A line that was
+// written only in part is ignored, and its file is made again.
 type finishedList struct {
 	file    *os.File
 	byPlace map[string]FinishedFile // by FinishedFile.Place
@@ -61,8 +61,8 @@ func openFinished(folder *os.Root) (*finishedList, error) {
 	if err != nil {
 		return nil, err
 	}
-	byPlace, torn, err := readFinished(file) // leaves the file at its end, to append lines
-	if err == nil && torn {                  // the next line must not follow it
+	byPlace, torn, err := readFinished(file) // afterwards the position in file is its end, for appending
+	if err == nil && torn {                  // end the incomplete last line
 		_, err = file.WriteString("\n")
 	}
 	if err != nil {
@@ -88,7 +88,8 @@ func readFinished(r io.Reader) (byPlace map[string]FinishedFile, torn bool, err 
 	}
 }
 
-// parseFinished parses a line. ok is false for a place outside the folder, which runs never write.
+// parseFinished parses a line. ok is false if the line is damaged, or its place is outside the folder, which runs never
+// write.
 func parseFinished(line []byte) (f FinishedFile, ok bool) {
 	sum, text, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
 	if string(sum) != fmt.Sprintf("%016x", xxhash.Sum64(text)) {
@@ -107,7 +108,7 @@ func (l *finishedList) appendLine(f FinishedFile) error {
 	if err == nil {
 		_, err = l.file.Write(line)
 	}
-	if f.Detail = nil; err == nil { // it may be long
+	if f.Detail = nil; err == nil { // without Detail, to save memory
 		l.byPlace[f.Place] = f
 	}
 	return err

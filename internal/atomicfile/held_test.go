@@ -47,7 +47,7 @@ func TestHeldBytes(t *testing.T) {
 	}
 	first := folder()
 	makeAll(first)
-	left := must.Get(first.list.encodeText())(t)
+	left := must.Get(first.list.encodeList())(t)
 	taken := func() *objectDir {
 		o, found := folder(), folder()
 		makeAll(found) // the listing shows them
@@ -80,7 +80,7 @@ func TestHeldBytes(t *testing.T) {
 			if got := len(d.objects.list.byPlace); got != n {
 				t.Errorf("%s: %d files are listed, of %d", name, got, n)
 			}
-			text, sorted = must.Get(d.objects.list.encodeText())(t), slices.Sorted(maps.Keys(d.objects.list.byPlace))
+			text, sorted = must.Get(d.objects.list.encodeList())(t), slices.Sorted(maps.Keys(d.objects.list.byPlace))
 		}
 		got := heap() - before + int64(cap(text)) // which, while it grows, is there twice
 		if most := d.HeldBytes(places); got > most || got < most/2 {

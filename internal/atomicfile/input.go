@@ -15,18 +15,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// CheckNotInput refuses an output that would replace one of its inputs, even under another name, with a
-// *stream.UsageError. Local files are compared by identity and objects by URL; if two URLs may lead to one
-// object in two ways, such as two names of a server, the object's version decides.
+// CheckNotInput refuses, with a *stream.UsageError, an output that would replace one of the inputs, even under another
+// name. Local files are compared by identity, and objects by URL. If different URLs may name the same object, for
+// example by two names of a server, the versions of the objects are compared.
 func CheckNotInput(ctx context.Context, path string, inputs ...string) error {
 	onlyPath := func(yield func(string) bool) { yield(path) }
 	if place.IsURL(path) {
-		return noObjectIsInput(ctx, path, onlyPath, inputs)
+		return checkObjectsNotInput(ctx, path, onlyPath, inputs)
 	}
 	return checkLocalNotInput(onlyPath, inputs)
 }
 
-// CheckNoneIsInput is CheckNotInput for the files of these names below a folder.
+// CheckNoneIsInput is CheckNotInput for several outputs, the files with the given names below a folder.
 func CheckNoneIsInput(ctx context.Context, folder string, names iter.Seq[string], inputs []string) error {
 	paths := func(yield func(string) bool) {
 		for name := range names {
@@ -36,7 +36,7 @@ func CheckNoneIsInput(ctx context.Context, folder string, names iter.Seq[string]
 		}
 	}
 	if place.IsURL(folder) {
-		return noObjectIsInput(ctx, folder, paths, inputs)
+		return checkObjectsNotInput(ctx, folder, paths, inputs)
 	}
 	if local, err := place.LocalPath(folder); err == nil {
 		if _, err := os.Stat(local); errors.Is(err, fs.ErrNotExist) {
@@ -51,7 +51,7 @@ func ErrReplacesInput(path string) error {
 	return stream.Usagef("{o} %s: the output would replace the input", place.DisplayName(path))
 }
 
-// checkLocalNotInput is CheckNotInput for local files. Most outputs do not exist yet; then it examines no input.
+// checkLocalNotInput is CheckNotInput for local outputs. If no output exists yet, as is usual, it examines no input.
 func checkLocalNotInput(paths iter.Seq[string], inputs []string) error {
 	var existing []os.FileInfo
 	var names []string
@@ -83,11 +83,11 @@ func checkLocalNotInput(paths iter.Seq[string], inputs []string) error {
 	return nil
 }
 
-// noObjectIsInput is CheckNotInput for objects at or below folder. There may be a million inputs, whose URLs take a
-// while to parse: it parses only URLs that share a key with an output.
-func noObjectIsInput(ctx context.Context, folder string, urls iter.Seq[string], inputs []string) error {
+// checkObjectsNotInput is CheckNotInput for objects at or below folder. Parsing the URLs of a million inputs would take
+// long, so it parses only the URLs that may have the key of an output.
+func checkObjectsNotInput(ctx context.Context, folder string, urls iter.Seq[string], inputs []string) error {
 	near := slices.DeleteFunc(slices.Clone(inputs), func(in string) bool {
-		below := func(key string) bool { return strings.HasPrefix(key, bareKey(folder)) }
+		below := func(key string) bool { return strings.HasPrefix(key, keyOfURL(folder)) }
 		return !place.IsURL(in) || !slices.ContainsFunc(possibleKeys(in), below)
 	})
 	if len(near) == 0 {
@@ -95,7 +95,7 @@ func noObjectIsInput(ctx context.Context, folder string, urls iter.Seq[string], 
 	}
 	outputs := map[string][]string{}
 	for u := range urls {
-		outputs[bareKey(u)] = append(outputs[bareKey(u)], u)
+		outputs[keyOfURL(u)] = append(outputs[keyOfURL(u)], u)
 	}
 	w := objectComparer{client: store.New(store.Options{}), folder: folder}
 	for _, in := range near {
@@ -114,24 +114,24 @@ func noObjectIsInput(ctx context.Context, folder string, urls iter.Seq[string], 
 	return nil
 }
 
-func bareKey(u string) string {
+func keyOfURL(u string) string {
 	_, rest, _ := strings.Cut(u, "://")
 	rest, _, _ = strings.Cut(rest, "?")
 	_, key, _ := strings.Cut(rest, "/")
 	return key
 }
 
-// objectComparer decides whether two URLs name one object.
+// objectComparer decides whether two URLs name the same object.
 type objectComparer struct {
 	client             *store.Client
-	folder             string // of the outputs, or the one output
-	hasListed, isEmpty bool   // whether folder was listed, and whether it contains no objects
+	folder             string // the folder of the outputs, or the only output
+	hasListed, isEmpty bool   // folder was listed; it contains no objects
 }
 
-// possibleKeys returns the store keys that a URL may mean: a web address may be that of a store, with the
-// bucket, or more, before the key.
+// possibleKeys returns the keys in a store that a URL may mean. A web address may lead to a store; its path then begins
+// with the bucket, or with more, before the key.
 func possibleKeys(in string) []string {
-	key := bareKey(in)
+	key := keyOfURL(in)
 	if scheme, _, _ := strings.Cut(in, "://"); scheme != "https" && scheme != "http" {
 		return []string{key}
 	}
@@ -166,7 +166,7 @@ func (w *objectComparer) sameObject(ctx context.Context, out, in string) (bool, 
 		}
 		w.hasListed, w.isEmpty = true, true
 		for _, err := range w.client.List(ctx, location) {
-			w.isEmpty = errors.Is(err, store.ErrNotExist) // after any other error both objects are examined
+			w.isEmpty = errors.Is(err, store.ErrNotExist) // after any other error, the objects are compared
 			break
 		}
 	}
@@ -182,6 +182,6 @@ func (w *objectComparer) sameObject(ctx context.Context, out, in string) (bool, 
 			return false, asOutputError(x.PublicName(), err)
 		}
 	}
-	// A web server gives no generation of an object, which is its version for gs://.
+	// The version of an object in gs:// is its generation, which a web server does not report.
 	return seen[0].Size == seen[1].Size && (seen[0].Version == seen[1].Version || x.Scheme == "gs" && y.IsWeb()), nil
 }

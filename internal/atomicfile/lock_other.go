@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// Windows does not rename open files.
+// closeBeforeRename is true because Windows does not rename open files.
 const closeBeforeRename = true
 
-// Without flock the weaker rule is age: a temporary untouched for a day is taken for stale.
+// staleAge is used instead of locks, which this package does not use on these systems: a temporary file that was not
+// changed for a day is considered left by a killed run.
 const staleAge = 24 * time.Hour
 
 func lockTemp(*os.File) error { return nil }
@@ -23,5 +24,5 @@ func removeStale(in *os.Root, temp string, isDir bool) {
 	}
 }
 
-// syncDir does nothing: folders cannot be synced here.
+// syncDir does nothing, because folders cannot be synced here.
 func syncDir(*os.Root, string) error { return nil }

@@ -11,12 +11,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/ownfile"
 )
 
-// The temporary is renamed while still locked, so that no other run can take it for stale.
+// closeBeforeRename is false: the temporary file is renamed while it is locked, so that no other run takes it for the
+// file of a killed run.
 const closeBeforeRename = false
 
-// lockTemp locks a temporary (file or folder) until it is closed or its process ends.
-// On file systems without locks it is left unlocked; then no run can take the lock and
-// remove it either, so stale temporaries stay there.
+// lockTemp locks a temporary file or folder until it is closed or its process ends. On file systems without locks it
+// does nothing. On these, no run can lock the files of killed runs in order to remove them, so they stay.
 func lockTemp(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -25,8 +25,9 @@ func lockTemp(f *os.File) error {
 	return nil
 }
 
-// lockStale opens and locks the temporary of that name if its process has died; busy reports that it lives. On
-// file systems without locks it returns neither; nor for temporaries of other users, with an error.
+// lockStale opens and locks the temporary file or folder called temp if its process has died. busy reports that its
+// process is alive. On file systems without locks, f is nil and busy is false. For a temporary of another user, it
+// returns an error.
 func lockStale(in *os.Root, temp string, isDir bool) (f *os.File, busy bool, err error) {
 	if isDir {
 		var folder *os.Root
@@ -35,7 +36,7 @@ func lockStale(in *os.Root, temp string, isDir bool) (f *os.File, busy bool, err
 			folder.Close()
 		}
 	} else {
-		f, err = ownfile.Open(in, temp, os.O_RDWR) // NFS gives exclusive locks only to writers, and folders open read-only
+		f, err = ownfile.Open(in, temp, os.O_RDWR) // NFS gives exclusive locks only on files opened for writing
 	}
 	if err != nil {
 		return nil, false, err
@@ -60,7 +61,7 @@ func syncDir(in *os.Root, name string) error {
 		return err
 	}
 	defer f.Close()
-	// Some network file systems refuse to sync a folder; the rename is then as durable as it gets.
+	// Some network file systems refuse to sync a folder. The rename is then as durable as possible.
 	if err := f.Sync(); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOTSUP) {
 		return err
 	}

@@ -29,9 +29,9 @@ func parseObjectURL(path string) (store.Location, error) {
 	return l, err
 }
 
-// createObject begins to write the object at l: its bytes wait in a spool, because an upload needs the size,
-// and all bytes again for another try. It calls uploading, if not nil, when the object may begin to exist, and
-// uploaded when it does.
+// createObject begins to write the object at l. Its bytes are collected in a spool, because an upload must announce
+// their number, and needs all bytes again if it is repeated. uploading is called before the upload, and uploaded after
+// it; both may be nil.
 func createObject(ctx context.Context, client *store.Client, l store.Location, uploading func(), uploaded func(store.Object)) (*File, error) {
 	a := &File{path: l.PublicName()}
 	spool, err := newUploadSpool(a.path)
@@ -67,7 +67,7 @@ func spoolRemedy() stream.Text {
 	return stream.Textf("free some space in %s, or set TMPDIR to another folder", os.TempDir())
 }
 
-func canUpload(ctx context.Context, path string) error {
+func checkUpload(ctx context.Context, path string) error {
 	l, err := parseObjectURL(path)
 	if err != nil {
 		return err

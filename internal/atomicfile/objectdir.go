@@ -17,34 +17,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// wholeMark is the empty object that completes a folder: its files appear one by one, and readers that need all
-// of them wait for this one, as with Spark's writers. Readers skip names that begin with _. A folder without it
-// belongs to a run that was killed.
+// wholeMark is an empty object whose presence means that a folder is complete. The files of the folder appear one by
+// one, so readers that need all files wait for this object, as Spark's readers do. Readers skip names that begin with
+// _. A folder without this object belongs to a run that is unfinished or was killed.
 const wholeMark = "_SUCCESS"
 
 const (
-	// The deletion of a failed run's objects stops after this time without a success: the user has pressed
-	// Ctrl-C, or the store is ill.
+	// removePatience is the time after which the deletion of the objects of a failed run stops if no deletion succeeds:
+	// the user has pressed Ctrl-C, or the store does not work.
 	removePatience  = 10 * time.Second
-	parallelDeletes = 16 // one by one, a thousand at 50 ms would take a minute
+	parallelDeletes = 16 // number of deletions at a time; one by one, a thousand of 50 ms each would take a minute
 )
 
-// objectDir is a folder in a store: keys with a common prefix. Each file exists as soon as it is committed,
-// because a store cannot rename, and is deleted if the run fails.
+// objectDir builds a folder in a store, i.e. objects whose keys have a common prefix. Each file exists as soon as it is
+// committed, because a store cannot rename, and is deleted if the run fails.
 type objectDir struct {
 	client        *store.Client
-	location      store.Location           // the key ends in /, unless it is empty: the whole bucket
-	objects       map[string]createdObject // by key: those to be deleted if the run fails
-	doubtful      []store.Location         // uploads under way or failed, usually none
-	list          *objectList              // of ResumeDir; else nil
-	foreignWriter bool                     // another run writes here: nothing is deleted
+	location      store.Location           // its key ends in a slash, or is empty if the folder is the whole bucket
+	objects       map[string]createdObject // by key: the objects to delete if the run fails
+	doubtful      []store.Location         // objects whose upload has begun or failed; usually none
+	list          *objectList              // set by ResumeDir; else nil
+	foreignWriter bool                     // another run writes to this folder, so nothing is deleted
 }
 
-// createdObject is kept small, as a folder may have a hundred thousand.
+// createdObject describes an object that was uploaded. It is small, because a folder may have a hundred thousand.
 type createdObject struct {
 	size      int64
 	version   string // from its store; may be empty
-	unchanged bool   // whether the last listing showed it as it was made
+	unchanged bool   // the last listing showed the object as it was uploaded
 }
 
 func newObjectDir(path string) (*objectDir, error) {
@@ -89,7 +89,7 @@ func createObjectDir(ctx context.Context, path string) (*objectDir, error) {
 
 func (o *objectDir) errNotEmpty(found store.Object) error {
 	return &stream.OutputError{Path: o.location.PublicName(), Err: stream.Errorf("the folder is not empty: %s lies in it", found.PublicName()),
-		Remedy: stream.PlainText("name a new folder, or delete that one (without " + wholeMark + " it is of a run that was killed)")}
+		Remedy: stream.PlainText("name a new folder, or delete that one (without " + wholeMark + " it was left by a killed run)")}
 }
 
 func asOutputError(name string, err error) error {
@@ -108,7 +108,7 @@ func (o *objectDir) createFile(ctx context.Context, rel string) (*File, error) {
 	})
 }
 
-func (o *objectDir) markWhole(ctx context.Context) error {
+func (o *objectDir) putWholeMark(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -124,9 +124,9 @@ func (o *objectDir) markWhole(ctx context.Context) error {
 	return nil
 }
 
-// removeUploads deletes the uploaded objects, also if the run was interrupted. A failed upload may exist all
-// the same if only its answer was lost; a failure to delete it is not reported, as nothing else indicates that
-// it exists.
+// removeUploads deletes the uploaded objects, even after an interruption. A failed upload may have made its object
+// nevertheless, if only the store's answer was lost. A failure to delete such an object is not reported, because
+// nothing else shows that it exists.
 func (o *objectDir) removeUploads(ctx context.Context) error {
 	if o.foreignWriter {
 		return nil
@@ -149,17 +149,17 @@ func (o *objectDir) removeUploads(ctx context.Context) error {
 	if first == nil {
 		return nil
 	}
-	if o.list != nil { // the list is put before the first file and stays as long as one does
+	if o.list != nil { // the list exists before the first file, and as long as any file
 		left = append(left, o.location.Key+listName)
 	}
-	if ctx.Err() != nil { // our own cancellation: it must not pass for the run's
+	if ctx.Err() != nil { // removePatience ended ctx, not the run
 		first = silentStoreError{}
 	}
 	return o.errNotDeleted(left, first)
 }
 
-// deleteAll deletes the objects with these keys and the doubtful ones, and returns the keys that are left and
-// the error of the first. It calls progress after each deletion.
+// deleteAll deletes the objects with these keys and the doubtful objects. It returns the keys that could not be
+// deleted, and the first error. It calls progress after each deletion.
 func (o *objectDir) deleteAll(ctx context.Context, keys []string, progress func()) (left []string, first error) {
 	failed := make([]error, len(keys))
 	var g errgroup.Group
@@ -192,7 +192,7 @@ func (o *objectDir) deleteAll(ctx context.Context, keys []string, progress func(
 
 func (o *objectDir) errNotDeleted(keys []string, err error) error {
 	if data := (*stream.DataError)(nil); errors.As(err, &data) {
-		err = data.Err // its object is named below
+		err = data.Err // the objects are named below
 	}
 	var left []string
 	for _, key := range keys {
@@ -203,14 +203,14 @@ func (o *objectDir) errNotDeleted(keys []string, err error) error {
 	if n := len(left) - few; n > 0 {
 		names = fmt.Sprintf("%s and %d more", names, n)
 	}
-	remedy := stream.PlainText("run the same command again, which goes on with it, or delete it")
-	if o.list == nil { // a folder that is not empty is also refused when the store answers again
+	remedy := stream.PlainText("run the same command again to continue, or delete it")
+	if o.list == nil { // not a temporary error, because a second run refuses a folder that is not empty
 		err, remedy = errors.New(err.Error()), stream.PlainText("delete it")
 	}
 	return &stream.OutputError{Path: o.location.PublicName(), Err: stream.Errorf("the run failed, and its uploads could not be deleted: %s: %w", names, err), Remedy: remedy}
 }
 
-// silentStoreError is the error for a store that does not answer deletions.
+// silentStoreError is the error of a store that does not respond to deletions.
 type silentStoreError struct{}
 
 func (silentStoreError) Error() string {

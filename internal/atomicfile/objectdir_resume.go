@@ -15,19 +15,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// resumeObjectDir takes over the folder of an earlier run; it changes nothing in a folder that cannot be taken
-// over.
+// resumeObjectDir takes over the folder of an earlier run. If that is impossible, it changes nothing in the folder.
 func resumeObjectDir(ctx context.Context, name string, wanted func(rel string) bool) (*objectDir, error) {
 	o, err := newObjectDir(name)
 	if err != nil {
 		return nil, err
 	}
 	o.list = newObjectList(claim.New(o.client, o.locationOf(listName), listTitle))
-	unwanted, err := o.listWanted(ctx, wanted)
+	unwanted, err := o.recordWanted(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.saveList(ctx); err != nil { // also tests whether the folder can be written
+	if err := o.saveList(ctx); err != nil { // this also tests whether the folder can be written
 		return nil, err
 	}
 	if left, err := o.deleteAll(ctx, unwanted, func() {}); left != nil {
@@ -36,10 +35,9 @@ func resumeObjectDir(ctx context.Context, name string, wanted func(rel string) b
 	return o, nil
 }
 
-// listWanted records the wanted objects in the folder, and returns the keys of an earlier run's files that are
-// not wanted.
-func (o *objectDir) listWanted(ctx context.Context, wanted func(rel string) bool) (unwanted []string, err error) {
-	var recorded map[string]FinishedFile // nil until an object is found; then the list decides whose it is
+// recordWanted records the wanted objects of the folder in o. It returns the keys of unwanted files of an earlier run.
+func (o *objectDir) recordWanted(ctx context.Context, wanted func(rel string) bool) (unwanted []string, err error) {
+	var recorded map[string]FinishedFile // read at the first object; shows which objects an earlier run made
 	for found, err := range o.listObjects(ctx) {
 		if err == nil && recorded == nil {
 			recorded, err = o.readList(ctx, found)
@@ -51,14 +49,14 @@ func (o *objectDir) listWanted(ctx context.Context, wanted func(rel string) bool
 		_, finished := recorded[rel]
 		switch {
 		case rel == listName:
-		case rel == wholeMark: // its run was killed before it removed the list
+		case rel == wholeMark: // the folder is complete: its run was killed before it removed the list
 			return nil, o.errNotEmpty(found)
 		case wanted(rel):
 			o.objects[found.Key] = createdObject{size: found.Size, version: found.Version}
 		case finished:
 			unwanted = append(unwanted, found.Key)
 		default:
-			return nil, &stream.OutputError{Path: o.location.PublicName(), Err: stream.Errorf("a run that was broken off has left the folder, and %s is none of its files", found.PublicName()),
+			return nil, &stream.OutputError{Path: o.location.PublicName(), Err: stream.Errorf("an interrupted run left the folder, and %s is not one of its files", found.PublicName()),
 				Remedy: stream.PlainText("delete that object, or name a new folder")}
 		}
 	}
@@ -66,8 +64,8 @@ func (o *objectDir) listWanted(ctx context.Context, wanted func(rel string) bool
 	return unwanted, nil
 }
 
-// adoptFinished copies the records whose objects were found. Deleting the others from the map would not free
-// their memory.
+// adoptFinished copies the records whose objects were found to a new map. Deleting the other records from the old map
+// would not free their memory.
 func (o *objectDir) adoptFinished(recorded map[string]FinishedFile) {
 	for rel, f := range recorded {
 		if _, found := o.objects[o.location.Key+rel]; found {
@@ -89,8 +87,8 @@ func (o *objectDir) matchesFinished(ctx context.Context, f FinishedFile) bool {
 	return same && err == nil
 }
 
-// isUnchanged reports whether an object exists as it was uploaded. It requests the object itself: in some
-// stores a listing lags, or shows another tag for encrypted objects.
+// isUnchanged reports whether an object still exists as it was uploaded. It requests the object itself, because in some
+// stores a listing is out of date, or shows another version for encrypted objects.
 func (o *objectDir) isUnchanged(ctx context.Context, l store.Location, was createdObject) (bool, error) {
 	now, err := o.client.Stat(ctx, l)
 	if errors.Is(err, store.ErrNotExist) {
@@ -110,15 +108,16 @@ func (o *objectDir) leaveForResume(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removePatience)
 	defer cancel()
 	if err := o.saveList(ctx); err != nil {
-		return !o.foreignWriter && o.list.savedCount > 0 // files missing from that list are made again
+		return !o.foreignWriter && o.list.savedCount > 0 // a later run makes the files that the saved list lacks
 	}
-	_, _ = o.deleteAll(ctx, nil, func() {}) // the doubtful objects may include the mark, which must not stay
+	_, _ = o.deleteAll(ctx, nil, func() {}) // wholeMark may be one of the doubtful objects, and must not stay
 	return true
 }
 
-// checkContents makes sure that the folder belongs to this run and contains the objects that this run has made
-// or taken over, and nothing else that readers would read. A superseded run may have written in the meantime:
-// it learns so only when it saves its list, and never from a store without conditional writes.
+// checkContents checks that the folder belongs to this run, and that it contains exactly the objects that this run has
+// made or taken over, apart from names that readers skip. The check is needed because a run that was superseded may
+// have written since. A superseded run notices that it was superseded only when it saves its list, and never if the
+// store has no conditional writes.
 func (o *objectDir) checkContents(ctx context.Context) error {
 	if o.list == nil {
 		return nil
@@ -126,7 +125,7 @@ func (o *objectDir) checkContents(ctx context.Context) error {
 	if err := o.saveList(ctx); err != nil {
 		return err
 	}
-	for key, was := range o.objects { // forget an earlier listing
+	for key, was := range o.objects { // discard the results of an earlier listing
 		was.unchanged = false
 		o.objects[key] = was
 	}
@@ -143,16 +142,16 @@ func (o *objectDir) checkContents(ctx context.Context) error {
 			return o.errForeignWrite("another program has written %s in the meantime", found.Location, "delete that object")
 		}
 	}
-	return o.checkUnlisted(ctx)
+	return o.checkUnlistedObjects(ctx)
 }
 
-// parallelChecks objects are requested at once: one by one, a hundred thousand that a store lists with another
-// tag would take hours at 50 ms.
+// parallelChecks is the number of objects that are requested at the same time. One by one, a hundred thousand objects
+// that a listing shows with another version would take hours, at 50 ms each.
 const parallelChecks = 16
 
-// checkUnlisted requests the objects that the listing lacks or shows with another version. Its error is for the
-// first changed object in key order.
-func (o *objectDir) checkUnlisted(ctx context.Context) error {
+// checkUnlistedObjects requests the objects that the listing lacks or shows with another version. If objects have
+// changed, the error names the first of them in the order of keys.
+func (o *objectDir) checkUnlistedObjects(ctx context.Context) error {
 	keys := slices.Sorted(maps.Keys(o.objects))
 	keys = slices.DeleteFunc(keys, func(key string) bool { return o.objects[key].unchanged })
 	for chunk := range slices.Chunk(keys, parallelChecks) {

@@ -14,34 +14,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// listName is the object that lists the whole files of a folder while it is built. Readers skip names that
-// begin with _.
+// listName is the object that lists the complete files of a folder while it is built. Readers skip names that begin
+// with _.
 const listName = "_ufs_finished"
 
 const listTitle = "These files are whole. The command that was broken off goes on with them. Written by run"
 
 const (
-	// The list is saved this often: a kill loses the work of these seconds. GCS allows one write of an object
-	// per second.
+	// saveInterval is the time between saves of the list. If the run is killed, the files since the last save are made
+	// again. GCS allows one write of an object per second.
 	saveInterval = 2 * time.Second
-	// Saving may take 1/saveTimeShare of the time. A list of a few kilobytes takes 20 to 50 ms; one of a
-	// hundred thousand files has 30 MB.
+	// saveTimeShare bounds the time for saving the list to 1/saveTimeShare of the run. Saving a list of a few kilobytes
+	// takes 20 to 50 ms; a list of a hundred thousand files has 30 MB.
 	saveTimeShare = 50
 )
 
-// objectList lists the whole files of a folder in a store. The folder belongs to the run that saved it last.
+// objectList lists the complete files of a folder in a store. The folder belongs to the run that saved the list last.
 type objectList struct {
 	claim      *claim.Object
-	byPlace    map[string]FinishedFile // by FinishedFile.Place, with slashes: of this run and of earlier runs
+	byPlace    map[string]FinishedFile // by FinishedFile.Place: files of this run and of earlier runs
 	savedCount int                     // number of files in the last saved list
-	nextSave   time.Time               // time of the next save, at the earliest
+	nextSave   time.Time               // earliest time of the next save
 }
 
 func newObjectList(object *claim.Object) *objectList {
 	return &objectList{claim: object, byPlace: map[string]FinishedFile{}}
 }
 
-func (l *objectList) encodeText() ([]byte, error) {
+func (l *objectList) encodeList() ([]byte, error) {
 	text := l.claim.TitleLine()
 	for _, place := range slices.Sorted(maps.Keys(l.byPlace)) {
 		line, err := l.byPlace[place].encodeLine()
@@ -82,7 +82,7 @@ func (o *objectDir) saveList(ctx context.Context) error {
 		return nil
 	}
 	began := time.Now()
-	text, err := o.list.encodeText()
+	text, err := o.list.encodeList()
 	if err == nil {
 		err = o.list.claim.Write(ctx, text)
 	}
@@ -111,13 +111,13 @@ func (o *objectDir) checkOwner(ctx context.Context) error {
 
 func (o *objectDir) errSuperseded() error {
 	o.foreignWriter = true
-	return &stream.OutputError{Path: o.location.PublicName(), Err: errors.New("another run is building it, so this one has stopped and left what is there"),
+	return &stream.OutputError{Path: o.location.PublicName(), Err: errors.New("another run is building it, so this one stopped and left its files alone"),
 		Remedy: stream.PlainText("wait until that has ended, or name another output")}
 }
 
-// removeList removes the list of a whole folder. A run that is killed before this leaves both the list and the
-// mark: readers skip the list, and the mark shows the next run that the folder is complete. If the list were
-// removed before the mark is put, nobody could resume the folder. A failure to remove it is therefore ignored.
+// removeList removes the list of a complete folder. It must be called after wholeMark is uploaded, because a folder
+// without both cannot be resumed. A run that is killed in between leaves a folder with both: readers skip the list, and
+// wholeMark shows the next run that the folder is complete. So a failure to remove the list is ignored.
 func (o *objectDir) removeList(ctx context.Context) {
 	if o.list == nil {
 		return
@@ -128,15 +128,16 @@ func (o *objectDir) removeList(ctx context.Context) {
 }
 
 const (
-	// Memory of a file in addition to its name: objectFileBytes for a created object (an entry of a half-filled
-	// map, a version, its sorted key) and for its line of about 300 bytes while the text moves to a buffer of
-	// 1¼ its size; finishedFileBytes for a record of a whole file, with recipe and version.
+	// objectFileBytes and finishedFileBytes are the memory of a file in addition to its name. objectFileBytes is for a
+	// created object (an entry of a half-filled map, its version and its sorted key) and for its line of the list, of
+	// about 300 bytes. While the list is copied to a larger buffer, this line is in memory 2¼ times. finishedFileBytes
+	// is for the record of a complete file, with recipe and version.
 	objectFileBytes   = 210 + 9*300/4
 	finishedFileBytes = 400
 )
 
-// heldBytes is HeldBytes of a folder in a store. It counts a list entry for each file, whole already or not: a
-// limit that suffices for a first run suffices to resume it.
+// heldBytes is HeldBytes for a folder in a store. It counts a record for each file, even if the file is not complete
+// yet, so that a memory limit that suffices for a first run also suffices to resume it.
 func (o *objectDir) heldBytes(places iter.Seq[string]) (n int64) {
 	for rel := range places {
 		n += objectFileBytes + int64(len(o.location.Key)+5*len(rel))

@@ -6,15 +6,15 @@ import (
 	"path/filepath"
 )
 
-// Spool is a temporary file for reading and writing. If the system can remove open files, it has no name and
-// vanishes with the process; elsewhere Close removes it, and the next run sweeps the spools of killed runs.
+// Spool is a temporary file for reading and writing. If the system can remove open files, the spool has no name, and
+// disappears with the process. On other systems Close removes it, and the next run removes the spools of killed runs.
 type Spool struct {
 	*os.File
 	folder *os.Root // nil if the file has no name
 	name   string
 }
 
-// NewSpool makes an empty Spool in the folder dir; its name, while it has one, begins with stem. Errors are
+// NewSpool makes an empty Spool in the folder dir. If the spool has a name, the name begins with stem. Errors are
 // *stream.OutputError.
 func NewSpool(dir, stem string) (*Spool, error) {
 	path := filepath.Join(dir, stem)
@@ -36,7 +36,7 @@ func NewSpool(dir, stem string) (*Spool, error) {
 	return &Spool{f, in, temp}, nil
 }
 
-// Close frees the space.
+// Close closes the spool and frees its space.
 func (s *Spool) Close() error {
 	err := s.File.Close()
 	if s.folder != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// RemedyFor returns advice about a failed write.
+// RemedyFor returns advice for an error of writing a file.
 func RemedyFor(err error) stream.Text {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -31,12 +31,13 @@ func RemedyFor(err error) stream.Text {
 
 const (
 	tempSuffix = ".ufs-tmp"
-	// Most file systems allow 255 bytes in a name. The rest is for the process id and the suffix.
+	// maxTempStem is the largest length, in bytes, of the beginning of the final name that a temporary name contains.
+	// Most file systems allow names of 255 bytes, and the process id and the suffix follow this part.
 	maxTempStem = 200
 )
 
-// openParent opens the folder of path and returns the file's name in it. All operations go through the open
-// folder, so that a folder that others put in its place is not written to.
+// openParent opens the folder of path, and returns the name of the file in it. All later operations go through the open
+// folder, so that a folder that somebody puts in its place is not written to.
 func openParent(path string) (in *os.Root, name string, err error) {
 	dir, name := filepath.Split(filepath.Clean(path))
 	if dir == "" {
@@ -55,8 +56,8 @@ func openParent(path string) (in *os.Root, name string, err error) {
 
 func tempStem(name string) string { return "." + name[:min(len(name), maxTempStem)] + "." }
 
-// makeTemp makes and locks a temporary for name, which create opens; errors name path. Another run may sweep it
-// away between its creation and its lock; then another name is tried.
+// makeTemp makes and locks a temporary file or folder for the final name name. The function create makes and opens it.
+// Errors name path. If another run removes the temporary before it is locked, makeTemp tries another name.
 func makeTemp(in *os.Root, name, path string, create func(temp string) (*os.File, error)) (f *os.File, temp string, err error) {
 	for range 100 {
 		temp = fmt.Sprintf("%s%d-%08x%s", tempStem(name), os.Getpid(), rand.Uint32(), tempSuffix)
@@ -69,7 +70,7 @@ func makeTemp(in *os.Root, name, path string, create func(temp string) (*os.File
 		if err = lockTemp(f); err == nil && isStillNamed(f, in, temp) {
 			return f, temp, nil
 		}
-		f.Close() // another run has it, and removes or resumes it
+		f.Close() // another run has locked it, to remove or resume it
 		err = errors.Join(err, errors.New("its temporary file cannot be locked"))
 	}
 	return nil, "", &stream.OutputError{Path: path, Err: err, Remedy: stream.PlainText("choose another place")}
@@ -84,8 +85,8 @@ func isStillNamed(f *os.File, in *os.Root, name string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// sweepTemps removes the temporaries of name whose process has died. It ignores other users' temporaries and
-// failures to remove.
+// sweepTemps removes the temporary files and folders for name whose process has died. It ignores temporaries of other
+// users, and failures to remove.
 func sweepTemps(in *os.Root, name string) {
 	for temp, isDir := range tempEntries(in, name) {
 		removeStale(in, temp, isDir)
@@ -95,7 +96,7 @@ func sweepTemps(in *os.Root, name string) {
 func tempEntries(in *os.Root, name string) iter.Seq2[string, bool] {
 	return func(yield func(temp string, isDir bool) bool) {
 		stem := tempStem(name)
-		entries, _ := readDir(in, ".") // without the right to list the folder nothing is swept
+		entries, _ := readDir(in, ".") // if the folder may not be listed, nothing is removed
 		for _, e := range entries {
 			n := e.Name()
 			if !strings.HasPrefix(n, stem) || !strings.HasSuffix(n, tempSuffix) || !isTempTag(n[len(stem):len(n)-len(tempSuffix)]) {
@@ -119,9 +120,9 @@ func readDir(in *os.Root, name string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// isTemp distinguishes a real temporary folder of this user from another folder that somebody has given such a
-// name: others have no rights in it, or it contains a list of finished files, as older releases made it.
-func isTemp(folder *os.Root) bool {
+// isTempFolder reports whether a folder with a temporary name really was made as a temporary folder. In such a folder
+// other users have no rights, or it contains a list of finished files, if an older release made it.
+func isTempFolder(folder *os.Root) bool {
 	info, err := folder.Stat(".")
 	if err == nil && ownfile.OthersRights(info) == 0 {
 		return true
@@ -136,7 +137,7 @@ func removeTemp(in *os.Root, temp string, isDir bool) {
 		if err != nil {
 			return
 		}
-		if isTemp(folder) {
+		if isTempFolder(folder) {
 			removeContents(folder)
 		}
 		folder.Close()
@@ -151,8 +152,8 @@ func removeContents(folder *os.Root) {
 	}
 }
 
-// isTempTag reports whether s is "PID-RANDOM", so that the temporaries of "a" are not mistaken for those of
-// "a.b".
+// isTempTag reports whether s has the form "PID-RANDOM". So temporary files for "a.b" are not mistaken for temporary
+// files for "a".
 func isTempTag(s string) bool {
 	var pid int
 	var random uint32

@@ -1,6 +1,6 @@
 // Package browsertest opens pages in a headless Chromium, for tests. A [Tab] evaluates JavaScript and records
-// everything that a clean page must not do: console messages, exceptions, violations of its policy, dialogs, and
-// loads of other files.
+// everything that a clean page must not cause: console messages, exceptions, violations of the page's security policy,
+// dialogs, and loads of other files.
 package browsertest
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Tab is a tab of a browser that ends with the test.
+// Tab is a tab of a browser. The browser ends together with the test.
 type Tab struct {
 	Context context.Context // for chromedp's calls
 	t       *testing.T
@@ -54,7 +54,7 @@ func New(t *testing.T) *Tab {
 	t.Cleanup(stop)
 	ctx, closeTab := chromedp.NewContext(ctx)
 	t.Cleanup(func() {
-		// Wait until Chromium has ended, so that the profile's folder can be removed.
+		// Wait until Chromium has ended, because only then its profile folder can be removed.
 		if err := chromedp.Cancel(ctx); err != nil {
 			t.Logf("closing the browser: %v", err)
 		}
@@ -64,7 +64,7 @@ func New(t *testing.T) *Tab {
 	if err := chromedp.Listen(ctx, b.recordEvent); err != nil {
 		t.Fatal(err)
 	}
-	// From here on a timeout ends the test if a page hangs. Starting Chromium has no timeout.
+	// The timeout begins only here, so that it does not include the start of Chromium. A page that hangs ends the test.
 	limited, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(cancel)
 	b.Context = limited
@@ -130,7 +130,7 @@ func (b *Tab) FaultsSoFar() []string {
 	return slices.Clone(b.faults)
 }
 
-// CheckClean fails the test if there was a fault, or if the page loaded anything except the opened pages.
+// CheckClean fails the test if a fault was recorded, or if a page loaded anything except the pages passed to Open.
 func (b *Tab) CheckClean() {
 	b.t.Helper()
 	faults := b.FaultsSoFar()

@@ -22,7 +22,7 @@ type Node struct {
 // Connective is the logical operator that joins the nodes below a node.
 type Connective uint8
 
-// IsLeaf marks a node that is a comparison; the other constants are logical operators.
+// IsLeaf marks a node that is a comparison. The other constants are logical operators.
 const (
 	IsLeaf Connective = iota
 	And
@@ -30,14 +30,14 @@ const (
 	Not // of exactly one node
 )
 
-// Leaf is one comparison. A negative comparison (!=, not in, is not null) is stored as the positive comparison below
-// a Not node. This gives the right result for NaN and null too.
+// Leaf is one comparison. A negative comparison (!=, not in, is not null) is stored as the positive comparison below a
+// Not node. This also gives the right result for NaN and null.
 type Leaf struct {
 	Column    string
-	At        int // position of the column's name, in characters
+	At        int // position of the column's name in the condition, in characters
 	Test      Test
 	Constants []Constant // one or more for Equal, none for IsNull, one for all other tests
-	Bare      bool       // the condition has the column alone, which means column == true
+	Bare      bool       // the condition contains the column alone, which means column == true
 }
 
 // Test is the relation that a comparison tests.
@@ -53,13 +53,13 @@ const (
 	IsNull
 )
 
-// swappedTest maps each test to the same test with its sides swapped. It is needed if the constant is on the left.
+// swappedTest maps each test to the test with exchanged sides, such as < to >, for a constant on the left.
 var swappedTest = [...]Test{Less: Greater, LessEqual: GreaterEqual, Greater: Less, GreaterEqual: LessEqual, Equal: Equal}
 
 // Constant is a number, a text or a truth value of a condition.
 type Constant struct {
 	At     int
-	Text   string   // as written in the condition; for a text, its value
+	Text   string   // as written in the condition, or the value of a text
 	Number *big.Rat // value of a number
 	Truth  bool     // value of a truth value
 	Kind   ConstantKind

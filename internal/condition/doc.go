@@ -1,10 +1,10 @@
-// Package condition reads conditions on rows, such as
+// Package condition parses conditions on rows, such as
 //
 //	day >= "2026-01-01" and site in ("a", "b") and not (x < 3 or flag)
 //
-// into a tree. chunkio evaluates the tree over rows and their statistics, and cmd/ufs-iceberg translates it for the
-// statistics in a table's log. [Parse] first rewrites the SQL forms (=, <>, AND, IN (…), IS NULL, 'text') token by
-// token (tokens.go). The parser of expr-lang/expr then makes a syntax tree, which is converted to comparisons of one
-// column with constants, joined by and, or and not (parse.go, operands.go). Only the parser of expr is used: no expr
-// program is compiled or run.
+// into a tree. chunkio evaluates the tree over rows and their statistics. cmd/ufs-iceberg translates it for the
+// statistics in a table's log. [Parse] first replaces the SQL forms (=, <>, AND, IN (…), IS NULL, 'text'), one token at
+// a time (tokens.go). The parser of the module expr-lang/expr then builds a syntax tree. This tree is converted to
+// comparisons of one column with constants, joined by and, or and not (parse.go, operands.go). The compiler and the
+// interpreter of expr are not used.
 package condition

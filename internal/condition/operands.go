@@ -30,7 +30,7 @@ func isColumn(n syntax) bool {
 	return false
 }
 
-// columnName returns the column's name that an expression of the form x, a.b, emb[3] or col("any name") denotes.
+// columnName returns the name of the column that an expression denotes: x, a.b, emb[3] or col("any name").
 func (p *condParser) columnName(n syntax) (string, error) {
 	t := p.tokenOf(n)
 	switch n := n.(type) {
@@ -66,7 +66,7 @@ func (p *condParser) columnName(n syntax) (string, error) {
 				return p.tokenOf(name).value, nil
 			}
 		}
-		return "", p.errAt(t.at, `col wants one name in quotes, as in col("unit price") > 3`)
+		return "", p.errAt(t.at, `col needs one name in quotes, as in col("unit price") > 3`)
 	case *ast.BinaryNode:
 		if strings.Contains(operators, n.Operator) {
 			return "", p.errAt(t.at, noArithmetic)
@@ -111,13 +111,13 @@ func (p *condParser) parseConstant(n syntax) (Constant, error) {
 		return c, nil
 	}
 	if isColumn(n) {
-		return Constant{}, p.errAt(t.at, "a constant is expected here; a text wants quotes")
+		return Constant{}, p.errAt(t.at, "a constant is expected here; write a text in quotes")
 	}
 	return Constant{}, p.errAt(t.at, "a constant is expected here")
 }
 
-// unquotedDateStart returns the start of the date without quotes that contains the character with index at, or -1.
-// Otherwise the error would be about arithmetic or the syntax of numbers, which would mislead the author.
+// unquotedDateStart returns the start of the unquoted date that contains character at, or -1 if there is none. Without
+// this check the error would be about arithmetic or the syntax of numbers, which would mislead the author.
 func (p *condParser) unquotedDateStart(at int) int {
 	for _, found := range unquotedDate.FindAllStringIndex(p.text, -1) {
 		from, to := utf8.RuneCountInString(p.text[:found[0]]), utf8.RuneCountInString(p.text[:found[1]])
@@ -131,7 +131,7 @@ func (p *condParser) unquotedDateStart(at int) int {
 // unquotedDate matches a date, or a date with a time.
 var unquotedDate = regexp.MustCompile(`\b\d{4}-\d{1,2}-\d{1,2}(T[\d:.]+)?\b`)
 
-// ParseNumber returns the exact value of a decimal number, or of an integer in base 2, 8 or 16.
+// ParseNumber returns the exact value of a decimal number or of an integer in base 2, 8 or 16.
 func ParseNumber(s string) (*big.Rat, error) {
 	const longest, largestExponent = 400, 400
 	plain := strings.ReplaceAll(s, "_", "")

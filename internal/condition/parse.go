@@ -13,13 +13,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxText bounds the length of a condition's text.
+// maxText is the largest length of a condition's text in bytes.
 const maxText = 1 << 20
 
-// example is the end of each error message of Parse.
+// example is the end of every error message of Parse.
 const example = `a condition compares columns with constants, as in: day >= "2026-01-01" and site in ("a", "b") and not (x < 3)`
 
-// These are the operators of arithmetic, and the error for them.
+// The arithmetic operators, which a condition must not contain, and the error message about them.
 const (
 	operators    = "+-**/%^.."
 	noArithmetic = "conditions cannot contain arithmetic"
@@ -33,12 +33,12 @@ type condParser struct {
 	text        string
 	runes       []rune
 	tokens      []token
-	tokenStarts map[int]int // maps the start of a token's placeholder in the parsed text to the token's index
+	tokenStarts map[int]int // by the position of a token's placeholder in the text passed to expr: the token's index
 	leaves      []Leaf
 }
 
-// Parse parses a condition. For a condition that it does not understand it returns a *stream.UsageError with the
-// position of the fault, counted in characters.
+// Parse parses a condition. If it does not understand the condition, it returns a *stream.UsageError with the position
+// of the fault, counted in characters.
 func Parse(text string) (*Condition, error) {
 	p := &condParser{text: text, runes: []rune(text)}
 	switch {
@@ -107,7 +107,7 @@ func (p *condParser) tokenOf(n syntax) token {
 	return token{}
 }
 
-// errAt returns a *stream.UsageError about the character with index at, counted from 0.
+// errAt returns a *stream.UsageError that points at character at of the condition, counted from 0.
 func (p *condParser) errAt(at int, format string, args ...any) error {
 	const shown = 16
 	what := fmt.Sprintf(format, args...)
@@ -185,7 +185,7 @@ func (p *condParser) convertBinary(n *ast.BinaryNode) (*Node, error) {
 			op = Or
 		}
 		return p.flattenConnective(op, n)
-	case "&&": // the rewriter replaces && by "and", so this one is from expr, for chains
+	case "&&": // made by expr for a chain of comparisons; a && of the text was replaced by "and"
 		return nil, p.errAtNode(n, "comparisons cannot be chained; write 1 < x and x < 5 for 1 < x < 5")
 	case "in":
 		return p.convertMembership(n)
@@ -277,7 +277,7 @@ func (p *condParser) convertMembership(n *ast.BinaryNode) (*Node, error) {
 	list, ok := n.Right.(*ast.ArrayNode)
 	switch {
 	case !ok:
-		return nil, p.errAtNode(n.Right, `in wants a list of constants, as in: site in ("a", "b")`)
+		return nil, p.errAtNode(n.Right, `in needs a list of constants, as in: site in ("a", "b")`)
 	case len(list.Nodes) == 0:
 		return nil, p.errAtNode(list, "the list is empty")
 	}

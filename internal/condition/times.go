@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// These are the layouts that a constant may have for each class of times.
+// The layouts that a constant may have: for dates, times of day, times without a zone, times with a zone, and any time.
 var (
 	dateLayouts  = []string{"2006-01-02"}
 	clockLayouts = []string{"15:04:05.999999999", "15:04"}
@@ -21,7 +21,7 @@ func ParseDate(s string) (time.Time, bool) { return parseTime(s, dateLayouts) }
 // ParseClock parses a time of day. The result is that time on 1970-01-01.
 func ParseClock(s string) (time.Time, bool) {
 	at, ok := parseTime(s, clockLayouts)
-	return at.AddDate(1970, 0, 0), ok // Go parses a time of day with the year 0
+	return at.AddDate(1970, 0, 0), ok // time.Parse places a time of day in the year 0
 }
 
 // ParseLocal parses a date with a time, or a date alone, without a time zone.
@@ -30,7 +30,7 @@ func ParseLocal(s string) (time.Time, bool) { return parseTime(s, localLayouts) 
 // ParseUTC parses a date with a time, or a date alone. A time without a time zone is in UTC.
 func ParseUTC(s string) (time.Time, bool) { return parseTime(s, anyLayouts) }
 
-// HasZone reports whether s is a date and time with a time zone.
+// HasZone reports whether s is a date and time that states its time zone.
 func HasZone(s string) bool {
 	_, zoned := parseTime(s, zonedLayouts)
 	return zoned

@@ -16,7 +16,7 @@ type token struct {
 	value       string // without the quotes if it is a text
 	at          int    // position of its first character in the condition, from 0
 	end         int
-	placeholder string // the text that the parser receives instead
+	placeholder string // the text that expr's parser receives instead
 }
 
 // maxDepth bounds the nesting of parentheses and nots, because the parser is recursive.
@@ -41,7 +41,7 @@ func (p *condParser) tokenize() ([]token, error) {
 				before.value, before.end = "!=", t.end
 				continue
 			case before.kind == lexer.String && t.kind == lexer.String && p.runes[before.at] == '\'' && p.runes[t.at] == '\'':
-				before.value, before.end = before.value+"'"+t.value, t.end // SQL's 'it''s'
+				before.value, before.end = before.value+"'"+t.value, t.end // two adjacent texts are SQL's 'it''s'
 				continue
 			}
 		}
@@ -54,7 +54,7 @@ func (p *condParser) tokenize() ([]token, error) {
 	return tokens, nil
 }
 
-// rewriter turns the tokens of a condition into tokens that expr can parse.
+// rewriter converts the tokens of a condition to tokens that expr can parse.
 type rewriter struct {
 	*condParser
 	in, out []token
@@ -65,12 +65,13 @@ type rewriter struct {
 // frame describes an open bracket.
 type frame struct {
 	closing string // the bracket that closes it
-	nots    int    // number of parentheses inserted after a not; they are closed after the comparison
+	nots    int    // number of open parentheses inserted after nots; the end of the comparison closes them
 }
 
-// rewriteTokens replaces each token by expr's spelling of it. It adds parentheses around the operand of not: in expr
-// not binds more tightly than comparisons, but less tightly in SQL and Python. Placeholders replace names, numbers and
-// texts, so that names cannot be keywords and numbers keep all digits; their positions identify the tokens.
+// rewriteTokens replaces each token by the form that expr understands. It adds parentheses around the operand of not:
+// not binds more tightly than a comparison in expr, but less tightly in SQL and Python. It replaces names, numbers and
+// texts by placeholders, so that names cannot be keywords and numbers keep all digits. The position of a placeholder
+// identifies its token.
 func (p *condParser) rewriteTokens(tokens []token) ([]token, error) {
 	r := rewriter{condParser: p, in: tokens, frames: []frame{{}}}
 	for i := 0; i < len(tokens); {
@@ -88,7 +89,7 @@ func (r *rewriter) rewriteToken(i int) (used int, err error) {
 	word := r.keywordAt(i)
 	switch {
 	case t.kind == lexer.EOF:
-		r.endComparison()
+		r.closeNots()
 		return 1, nil
 	case t.kind == lexer.String:
 		r.appendToken(t, `""`)
@@ -117,10 +118,10 @@ func (r *rewriter) rewriteToken(i int) (used int, err error) {
 		r.appendToken(t, "!=")
 		return 2, nil
 	case word == "and" || t.value == "&&":
-		r.endComparison()
+		r.closeNots()
 		r.appendToken(t, "and")
 	case word == "or" || t.value == "||":
-		r.endComparison()
+		r.closeNots()
 		r.appendToken(t, "or")
 	case isNil(word):
 		r.appendToken(t, "nil")
@@ -134,7 +135,7 @@ func (r *rewriter) rewriteToken(i int) (used int, err error) {
 		return 1, r.rewriteBracket(t)
 	default:
 		if t.value == "," {
-			r.endComparison()
+			r.closeNots()
 		}
 		r.appendToken(t, t.value)
 	}
@@ -156,10 +157,10 @@ func (r *rewriter) rewriteBracket(t token) error {
 		r.appendToken(t, t.value)
 		return r.openBracket(t, closing)
 	}
-	r.endComparison()
+	r.closeNots()
 	closing := t.value
 	if last := len(r.frames) - 1; last > 0 {
-		if closing == ")" { // it may close the list of in (…), which became [ ]
+		if closing == ")" { // if it closes the list of in (…), the list now has [ ]
 			closing = r.frames[last].closing
 		}
 		r.frames = r.frames[:last]
@@ -181,8 +182,8 @@ func (r *rewriter) errTooDeep(t token) error {
 	return r.errAt(t.at, "it is nested more than %d deep", maxDepth)
 }
 
-// endComparison closes the parentheses that were inserted after nots.
-func (r *rewriter) endComparison() {
+// closeNots closes, after a comparison, the parentheses that were inserted after the nots before it.
+func (r *rewriter) closeNots() {
 	f := &r.frames[len(r.frames)-1]
 	for ; f.nots > 0; f.nots-- {
 		last := r.out[len(r.out)-1]
@@ -199,7 +200,7 @@ func (r *rewriter) appendToken(t token, write string) {
 // keywords are the words with a special meaning in a condition, in upper or lower case.
 var keywords = []string{"and", "or", "not", "in", "is", "null", "nil", "true", "false"}
 
-// exprWords are the words that are operators for expr's lexer but ordinary names in a condition.
+// exprWords are words that are operators for expr's lexer but may be ordinary names in a condition.
 var exprWords = []string{"let", "if", "else", "matches", "contains", "startsWith", "endsWith"}
 
 // keywordAt returns token i in lower case if it is a keyword, and unchanged if it is one of the exprWords. For any

@@ -1,5 +1,5 @@
-// Package duckdb runs queries in DuckDB, so that files can be read by a program other than ufs-stream. A Node process
-// with the npm package @duckdb/node-api answers one query after another.
+// Package duckdb runs queries in DuckDB, to read files by a program other than ufs-stream. It starts a Node process
+// with the npm package @duckdb/node-api, which answers one query after another.
 package duckdb
 
 import (
@@ -16,7 +16,7 @@ import (
 //go:embed session.cjs
 var sessionScript string
 
-// Package and Version are the npm package that sessions need, and its version.
+// Package is the name of the npm package that sessions need, and Version its version.
 const (
 	Package = "@duckdb/node-api"
 	Version = "1.5.6-r.1"
@@ -34,11 +34,10 @@ type Session struct {
 	command *exec.Cmd
 	in      io.WriteCloser
 	out     *json.Decoder
-	stderr  bytes.Buffer // complete once the process has ended
+	stderr  bytes.Buffer // output on standard error; complete once the process has ended
 }
 
-// StartSession starts a session in the folder dir. module is the folder of the npm package. The session
-// ends with ctx.
+// StartSession starts a session in the folder dir. module is the folder of the npm package. The process ends with ctx.
 func StartSession(ctx context.Context, module, dir string) (*Session, error) {
 	s := &Session{command: exec.CommandContext(ctx, "node", "-e", sessionScript, module)}
 	s.command.Dir, s.command.Stderr = dir, &s.stderr
@@ -66,8 +65,8 @@ func (s *Session) Query(statements string) (*Result, error) {
 	return r, err
 }
 
-// QueryBatches runs a query with a result of any size, and passes its rows to take in batches. After an error the
-// session is unusable. If DuckDB refuses the query, there is no error, and Result.Error has the reason.
+// QueryBatches runs a query with a result of any size, and passes its rows to take, a batch at a time. If DuckDB
+// refuses the query, the error is nil and Result.Error contains the reason. After other errors the session is unusable.
 func (s *Session) QueryBatches(statements string, take func(batch [][]*string)) (*Result, error) {
 	if err := json.NewEncoder(s.in).Encode(statements); err != nil {
 		return nil, s.errEnded(err)
@@ -91,7 +90,7 @@ func (s *Session) QueryBatches(statements string, take func(batch [][]*string)) 
 	}
 }
 
-// errEnded waits for the process to end and returns its exit status and error output.
+// errEnded waits for the process to end. It adds the exit status and the error output of the process to err.
 func (s *Session) errEnded(err error) error {
 	s.in.Close()
 	if failed := s.command.Wait(); failed != nil {

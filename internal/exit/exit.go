@@ -15,15 +15,15 @@ const (
 	Usage       = 2  // the request is wrong for any data
 	Data        = 3  // bad data or schema, missing or unreadable input
 	Memory      = 4  // a memory limit cannot be met
-	Unconverged = 5  // an objective rose that must fall, or --require-converged was not met; the result is written
+	Unconverged = 5  // an objective rose instead of falling, or --require-converged was not met; the result is written
 	Stale       = 6  // a selection no longer fits the data, so select again; the result is written
 	Undecided   = 7  // it cannot be decided whether a selection still fits the data; the result is written
 	TryAgain    = 75 // a store or the network is down or busy: the same command may succeed later
 	Interrupted = 130
 )
 
-// Table lists the codes, one per line, for people and for the retry rules of a scheduler. A retry may succeed after 75,
-// 130 and deaths by a signal, after 1 perhaps on another machine, and never after any other code.
+// Table lists the codes, one per line, for people and for the retry rules of a scheduler. Repeating a command may help
+// after 75, 130 and deaths by a signal. After 1 it may help on another machine, otherwise never.
 const Table = `  0    done
   1    the output cannot be written, or an internal fault
   2    usage: the request cannot be right
@@ -35,9 +35,9 @@ const Table = `  0    done
   75   a store or the network is down or busy: try again
   130  interrupted (SIGINT, SIGTERM)`
 
-// CodeOf maps an error to its exit code. An interruption comes first, because it causes other errors. A temporary error
-// comes before inputs and outputs, either of which it may have made unreachable. A failed output comes before the
-// data that the output was made from. Other errors may choose a code by a method ExitsWith, as in bench.
+// CodeOf maps an error to its exit code. If several codes apply, an interruption comes first, because it causes other
+// errors. A temporary error comes next, because it may have made inputs and outputs unreachable. An error of the output
+// comes before an error of the data. Other error types, as in bench, may choose a code by a method ExitsWith.
 func CodeOf(err error) int {
 	var (
 		output      *stream.OutputError

@@ -1,5 +1,5 @@
-// Package forged makes hostile statistics files for tests: the contents are changed, and all checksums
-// corrected, as a forger would do.
+// Package forged makes hostile statistics files for tests. It changes the contents of a valid file and then corrects
+// all checksums, as a forger would do.
 package forged
 
 import (
@@ -25,8 +25,8 @@ type Section struct {
 	Body []byte
 }
 
-// The format is that of chunkio.WriteStatsTo, with a reader and a writer of our own, because those there accept
-// and write valid files only.
+// Parts of the format of statistics files, which chunkio.WriteStatsTo defines. This package has a reader and a writer
+// of its own, because chunkio accepts and writes only valid files.
 const (
 	magic   = "ufsstats\x01\x00\x00\x00"
 	section = 1
@@ -92,7 +92,7 @@ func (f *File) Bytes() []byte {
 
 func encodeLength(b []byte) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(len(b))) }
 
-// byteReader reads bytes from the front; after an error there are none.
+// byteReader removes bytes from the beginning of left and returns them. After an error it returns no more bytes.
 type byteReader struct {
 	left []byte
 	err  error

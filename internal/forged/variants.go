@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Variants yields files that differ from f in one thing, with a description.
+// Variants yields files that each differ from f in one thing, with a description of the difference.
 func (f *File) Variants() iter.Seq2[string, *File] {
 	return func(yield func(string, *File) bool) {
 		for what, header := range headerVariants(f.Header) {
@@ -74,7 +74,8 @@ func headerVariants(text []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// emitVariants changes the parts of a tree one after the other, and back; it stops if emit returns false.
+// emitVariants changes one part of a tree of decoded JSON after the other. It calls emit with a description after each
+// change, and then undoes the change. It stops if emit returns false.
 func emitVariants(tree any, place string, emit func(what string) bool) bool {
 	each := func(path string, value any, set func(any)) bool {
 		path = place + "." + path
@@ -128,8 +129,8 @@ func emitVariants(tree any, place string, emit func(what string) bool) bool {
 	return true
 }
 
-// sectionVariants yields variants of a section, each with a description: it has another length, or one of its
-// words another value. Of many words it changes the first and some of the others.
+// sectionVariants yields variants of a section, each with a description. A variant has another length, or another value
+// in one word. If there are many words, only the first and some of the others are changed.
 func sectionVariants(body []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for what, other := range map[string][]byte{

@@ -7,12 +7,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
-// magic is the beginning of the binary form; its last character is the version.
+// magic is the beginning of the binary form. Its last character is the version.
 const magic = "ufswait1"
 
-// The binary form of a Splitter contains the waiting rows, in 8-byte little-endian words: "ufswait1", columns, shards,
-// then for each shard its number of rows and whether they have weights. If there are rows, the positions, the weights,
-// the missing entries of each column, and the values by columns follow. The shards' statistics are stored elsewhere.
+// The binary form of a Splitter contains only its waiting rows, because the shards' statistics are stored elsewhere. It
+// consists of 8-byte little-endian words: "ufswait1", the numbers of columns and of shards, and for each shard its
+// number of rows and whether these have weights. If a shard has rows, their positions and weights, the number of
+// missing entries of each column, and the values by columns follow.
 
 // WriteTo writes the binary form. It implements io.WriterTo.
 func (s *Splitter) WriteTo(w io.Writer) (int64, error) {
@@ -48,8 +49,8 @@ func (s *Splitter) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// ReadFrom replaces the waiting rows by the rows that WriteTo wrote for the same numbers of columns and shards. It
-// reads only the bytes that WriteTo wrote. If it fails, s is unchanged.
+// ReadFrom replaces the waiting rows by the rows that WriteTo of a Splitter with equally many columns and shards wrote.
+// It reads no further than the end of this form. If it fails, s is unchanged.
 func (s *Splitter) ReadFrom(r io.Reader) (int64, error) {
 	return words.Replace(s, r, s.decodeRows)
 }

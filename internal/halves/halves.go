@@ -9,12 +9,13 @@ import (
 )
 
 const (
-	// DefaultShards is the default number of shards, which have 35 pairs of halves.
+	// DefaultShards is the default number of shards. It gives 35 pairs of complementary halves.
 	DefaultShards = 8
-	// LeastShards and MostShards bound the number of shards. Two shards have one pair of halves, whose agreement is hardly
-	// a measure. More than 32 have no benefit, because only some dozens of halves are used, and each shard costs a matrix.
+	// LeastShards is the least number of shards. Two shards would have only one pair of halves, which hardly measures
+	// stability.
 	LeastShards = 4
-	// MostShards is the upper bound, see LeastShards.
+	// MostShards is the largest number of shards. More shards have no benefit, because only some dozens of halves are
+	// used, and each shard costs a matrix.
 	MostShards = 32
 	// MostSelected is the largest number of halves from which features are selected. With 20 halves the standard error of
 	// a selection frequency is at most 0.11.
@@ -29,21 +30,21 @@ func CheckShards(shards int) error {
 	return nil
 }
 
-// salt makes the shards independent of all other hashes of positions with the same seed, such as the hashes of samples
-// of rows, which contain the rows with the lowest hashes.
-const salt = 0x73686172_64732031 // "shards 1"
+// shardSalt is hashed together with the seed. So the shard of a row is independent of other hashes of its position with
+// the same seed, such as the hashes by which a sample is drawn.
+const shardSalt = 0x73686172_64732031 // "shards 1"
 
-// ShardOf returns the shard of the row at a global position, from 0 to shards-1.
+// ShardOf returns the shard, from 0 to shards-1, of the row with the given global position.
 func ShardOf(seed uint64, position int64, shards int) int {
-	high, _ := bits.Mul64(splitmix.Hash(splitmix.Hash(seed, salt), uint64(position)), uint64(shards))
+	high, _ := bits.Mul64(splitmix.Hash(splitmix.Hash(seed, shardSalt), uint64(position)), uint64(shards))
 	return int(high)
 }
 
-// ChooseHalves draws distinct halves of the shards, at most as many as the parameter most, each as an ascending list of
-// its shards. A half is followed by its complement, except the last half if the number is odd.
-func ChooseHalves(shards, most int, seed uint64) [][]int {
-	r := rand.New(rand.NewPCG(seed, salt))
-	want := min((most+1)/2, PairCount(shards))
+// ChooseHalves draws at most limit distinct halves of the shards. A half is given as an ascending list of shards. Each
+// half is followed by its complement, except a last half if the number is odd.
+func ChooseHalves(shards, limit int, seed uint64) [][]int {
+	r := rand.New(rand.NewPCG(seed, shardSalt))
+	want := min((limit+1)/2, PairCount(shards))
 	all := uint32(1)<<shards - 1 // correct also for 32 shards
 	seen := make(map[uint32]bool, want)
 	var chosen [][]int
@@ -52,7 +53,7 @@ func ChooseHalves(shards, most int, seed uint64) [][]int {
 		for _, h := range r.Perm(shards)[:shards/2] {
 			half |= 1 << h
 		}
-		pair := half // identify the pair by its half with shard 0
+		pair := half // a half and its complement are one pair, identified by the half with shard 0
 		if half&1 == 0 {
 			pair = all &^ half
 		}
@@ -61,26 +62,26 @@ func ChooseHalves(shards, most int, seed uint64) [][]int {
 			chosen = append(chosen, membersOfSet(half, shards), membersOfSet(all&^half, shards))
 		}
 	}
-	return chosen[:min(most, len(chosen))]
+	return chosen[:min(limit, len(chosen))]
 }
 
 // PairCount returns the number of ways to divide the shards into two halves.
 func PairCount(shards int) int { return subsetCount(shards, shards/2) / 2 }
 
-// Samples describes samples of the rows that consist of whole shards.
+// Samples describes samples of rows, each of which consists of whole shards.
 type Samples struct {
 	Shards int   // number of shards into which Rows are divided
 	Each   int   // number of shards in a sample
-	Rows   int64 // number of rows to read, at most all rows of the table
+	Rows   int64 // number of rows of all shards together, at most the rows of the table
 }
 
-// FitSamples finds the Samples for count samples of size rows each with as few common rows as possible. The table has
-// rows rows, which must be at least twice size. ok is false if no number of shards allows count samples.
+// FitSamples returns Samples that permit count samples of size rows each, with as few rows in common as possible. The
+// table has rows rows, which must be at least twice size. ok is false if no number of shards permits count samples.
 func FitSamples(count int, size, rows int64) (best Samples, ok bool) {
 	for shards := LeastShards; shards <= min(max(DefaultShards, count), MostShards); shards++ {
 		for each := 1; each <= shards/2; each++ {
 			s := Samples{Shards: shards, Each: each, Rows: size * int64(shards) / int64(each)}
-			// With equal overlap, more shards allow more different samples.
+			// If two numbers of shards give equally large overlaps, more shards permit more different samples.
 			if s.Rows <= rows && subsetCount(shards, each) >= count && s.Rows >= best.Rows {
 				best, ok = s, true
 			}
@@ -89,12 +90,12 @@ func FitSamples(count int, size, rows int64) (best Samples, ok bool) {
 	return best, ok
 }
 
-// DrawShards returns the shards of count different samples.
+// DrawShards draws count different samples, and returns the shards of each.
 func (s Samples) DrawShards(count int, seed uint64) [][]int {
 	if 2*s.Each == s.Shards {
 		return ChooseHalves(s.Shards, count, seed)
 	}
-	r := rand.New(rand.NewPCG(seed, salt))
+	r := rand.New(rand.NewPCG(seed, shardSalt))
 	seen := make(map[uint32]bool, count)
 	var samples [][]int
 	for len(samples) < min(count, subsetCount(s.Shards, s.Each)) {

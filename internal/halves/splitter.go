@@ -8,24 +8,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// stripRows is the height of the chunks passed to a shard, except its last chunk. It is the height of the strips of
-// gram.Moments. A block with 4,096 columns has 64 rows of each of 8 shards, and a product of so few rows would read and
-// write G four times as often.
+// stripRows is the number of rows in a chunk passed to a shard, except in its last chunk. It is the number of rows that
+// gram.Moments processes at a time. Without waiting, a block of a table with 4,096 columns has only 64 rows for each of
+// 8 shards. Adding the products of so few rows at a time would read and write the Gram matrix four times as often.
 const stripRows = 256
 
-// Splitter passes each row to the statistics of its shard. Dense rows wait until a strip of their shard is full, so
-// that the sums and strips of a shard depend only on the order of its rows, and not on the division into chunks. Sparse
-// rows do not wait.
+// Splitter passes each row to the statistics of its shard. Dense rows wait until their shard has stripRows rows. So the
+// sums of a shard depend only on the order of its rows, and not on the division into chunks. Sparse rows do not wait.
 type Splitter struct {
 	d, threads int
 	seed       uint64
 	shards     []shard
-	slot       []int32 // scratch space: slot of each row of a run of rows in the strip of its shard
-	owner      []uint8 // scratch space: shard of each row of a run of rows
+	slot       []int32 // scratch space: index of each of some consecutive rows among the waiting rows of its shard
+	owner      []uint8 // scratch space: shard of each of these rows
 	err        error
 }
 
-// shard holds the waiting rows of a shard, column-major with stripRows rows a column.
+// shard holds the waiting rows of a shard: stripRows values for each column, column after column.
 type shard struct {
 	adder    stream.Adder
 	rows     int
@@ -36,12 +35,12 @@ type shard struct {
 	weighted bool
 }
 
-// SplitterBytes bounds the memory of a Splitter with d columns.
+// SplitterBytes returns an upper bound of the memory of a Splitter with d columns.
 func SplitterBytes(d, shards int) int64 {
 	return int64(shards)*(stripRows*(8*int64(d)+16)+32*int64(d)) + 64<<10
 }
 
-// New returns a Splitter that divides chunks of d columns among the statistics of the shards.
+// New returns a Splitter for chunks of d columns. It passes the rows of shard s to the statistics to[s].
 func New(d, threads int, seed uint64, to []stream.Adder) *Splitter {
 	s := &Splitter{d: d, threads: threads, seed: seed, shards: make([]shard, len(to)), slot: make([]int32, stripRows), owner: make([]uint8, stripRows)}
 	for h := range s.shards {
@@ -50,8 +49,8 @@ func New(d, threads int, seed uint64, to []stream.Adder) *Splitter {
 	return s
 }
 
-// Add passes on the rows of c. If the statistics of a shard fail, Add and every later call fail too, because other
-// shards may have rows that this shard lacks.
+// Add adds the rows of c to the shards. If the statistics of a shard fail, Add and every later call fail too, because
+// other shards may already have rows of c.
 func (s *Splitter) Add(c *stream.Chunk) error {
 	if s.err != nil {
 		return s.err
@@ -74,7 +73,7 @@ func (s *Splitter) Add(c *stream.Chunk) error {
 	return nil
 }
 
-// Flush passes on all waiting rows.
+// Flush passes all waiting rows to the statistics of their shards.
 func (s *Splitter) Flush() error {
 	if s.err == nil {
 		s.err = s.flushShards(1)
@@ -82,8 +81,8 @@ func (s *Splitter) Flush() error {
 	return s.err
 }
 
-// assignShards finds the shards of the rows of c with index from and above, for as many rows as fit into all strips,
-// and returns their number.
+// assignShards determines the shards of the rows of c, beginning with row from. It stops before a row whose shard would
+// exceed stripRows waiting rows, and returns the number of assigned rows.
 func (s *Splitter) assignShards(c *stream.Chunk, from int) int {
 	n := min(stripRows, c.Rows-from)
 	for i := range n {
@@ -107,7 +106,7 @@ func (s *Splitter) assignShards(c *stream.Chunk, from int) int {
 }
 
 func (s *Splitter) copyRows(c *stream.Chunk, from, n int) {
-	const columns = 16 // columns of a task
+	const columns = 16 // number of columns in a parallel task
 	kernel.Each(s.threads, (s.d+columns-1)/columns, func(task int) {
 		var data [MostShards][]float64
 		for j := task * columns; j < min(s.d, (task+1)*columns); j++ {
@@ -145,7 +144,7 @@ func (s *Splitter) flushShards(rows int) error {
 	return nil
 }
 
-// stripChunk returns the waiting rows. Missing entries of any kind in the file are NaN.
+// stripChunk returns the waiting rows as a chunk. All kinds of missing entries have become NaN.
 func (t *shard) stripChunk(d int) *stream.Chunk {
 	c := &stream.Chunk{Start: t.position[0], Block: t.rows, Rows: t.rows, Cols: d, Data: t.data, Stride: stripRows, Positions: t.position[:t.rows]}
 	if t.weighted {
@@ -195,8 +194,8 @@ func (s *Splitter) addSparse(c *stream.Chunk) error {
 	return nil
 }
 
-// countMissing adds the missing entries [from, to) of c to the counts of a part, which it allocates for the first
-// entry. Missing entries of any kind in the file are counted as NaN.
+// countMissing adds the numbers of missing entries in the rows [from, to) of c to counts. It allocates counts when it
+// finds the first missing entry. All kinds of missing entries are counted as NaN.
 func countMissing(counts []stream.MissingCount, c *stream.Chunk, from, to int) []stream.MissingCount {
 	for e := from; e < to; e++ {
 		if x := c.Sparse.Value[e]; x != x {

@@ -1,6 +1,6 @@
 package hygiene
 
-// unitSet is a set of the time units in which all values of a column lie in the years 1990 to 2049.
+// unitSet is a set of time units: the units in which all values of a column are times in the years 1990 to 2049.
 type unitSet uint8
 
 const (
@@ -8,7 +8,7 @@ const (
 	allUnits unitSet = 1<<5 - 1
 )
 
-// timeUnits are units of time counted from 1970, and dates written as 20260131.
+// timeUnits lists units of time counted from 1970, and dates written as 20260131, with their range from 1990 to 2049.
 var timeUnits = [...]struct {
 	name     string
 	from, to float64
@@ -32,7 +32,7 @@ func (c unitSet) unitName() string {
 	return ""
 }
 
-// possibleUnits removes the units in which some value is not a time.
+// possibleUnits returns the units of possible in which all values are times.
 func possibleUnits(values []float64, possible unitSet) unitSet {
 	for _, x := range values {
 		if x != x {

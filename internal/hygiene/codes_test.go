@@ -44,7 +44,7 @@ func TestCodesTellWhatNumbersDo(t *testing.T) {
 // TestCodesOfWideTables: where there are too many columns for sums by class, columns that tell two classes are
 // those whose η² says so, and of more classes there is no other one among them.
 func TestCodesOfWideTables(t *testing.T) {
-	const n, d = 120, mostCells/2 + 1
+	const n, d = 120, maxCells/2 + 1
 	for _, classes := range []int{2, 3} {
 		r := rand.New(rand.NewPCG(4, uint64(classes)))
 		tab := &table{label: make([]float64, n)}
@@ -56,7 +56,7 @@ func TestCodesOfWideTables(t *testing.T) {
 			tab.add(fmt.Sprint(j), func(i int) float64 { return tab.label[i] + noise*r.NormFloat64() })
 		}
 		l := tab.coded().gather(t, 0, n, 50).facts.label
-		if !l.many {
+		if !l.tooManyClasses {
 			t.Fatal("classes have sums")
 		}
 		told := 0

@@ -8,13 +8,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A copy has the same value in every row. Copies are found by the sum over the rows of a hash of position and value,
-// modulo 2⁶⁴. It is equal for copies and does not depend on the order of rows, chunks and shards. The sums of two
-// different columns are equal by chance once in 2⁶⁴ cases. (Merged parts with the same row numbers use the same keys,
-// but only columns that exchange values between rows of the same number would be considered copies.) A column whose
-// hash differs from all others has no copy, whatever rows follow, and is no longer hashed.
+// Copies are columns that have the same value in every row. They are found by a sum over the rows: a hash of position
+// and value, modulo 2⁶⁴. The sum is equal for copies, and does not depend on the order of rows, chunks and shards. The
+// sums of two different columns are equal by chance once in 2⁶⁴ cases. If merged parts have the same row numbers,
+// columns that exchange values between rows of the same number would also be considered copies. A column whose sum
+// differs from all other sums cannot become a copy by later rows, and is no longer hashed.
 
-// hashValue hashes a value in the row with a given key. The hash of 0 is 0, so that absent entries cost nothing.
+// hashValue hashes the value x of the row with the given key. The hash of 0 is 0, so that absent entries cost nothing.
 func hashValue(key uint64, x float64) uint64 {
 	switch {
 	case x == 0: // also -0
@@ -26,7 +26,8 @@ func hashValue(key uint64, x float64) uint64 {
 	return hi ^ lo
 }
 
-// firstRows is the number of rows of the first chunk that are hashed first. They distinguish most columns.
+// firstRows is the number of rows of the first chunk that are hashed before its other rows. These rows show that most
+// columns are unique, so that the other rows of these columns need no hashes.
 const firstRows = 64
 
 func (f *Facts) addHashes(c *stream.Chunk) {
@@ -68,7 +69,7 @@ func (f *Facts) markUniqueHashes() {
 	}
 }
 
-// originalColumns maps each column to the first wanted column of which it is a copy, or to itself.
+// originalColumns maps each column to the first wanted column with the same values, which may be the column itself.
 func (f *Facts) originalColumns(wanted []bool) []int {
 	first := make(map[uint64]int)
 	original := make([]int, len(f.columns))

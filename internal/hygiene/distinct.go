@@ -7,10 +7,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
-// distinctSketch holds the k distinct values of a column with the smallest hashes, and their counts. They are a uniform
-// sample of the distinct values, the same for any order of the rows (bottom-k: Cohen and Kaplan, Summarizing data using
-// bottom-k sketches, PODC 2007). If no value repeats, all counts are 1. Otherwise k divided by the sum of the counts
-// estimates the ratio of distinct values to values.
+// distinctSketch holds the k distinct values of a column with the smallest hashes, and how often each occurs. These are
+// a uniform sample of the distinct values, which does not depend on the order of the rows (bottom-k: Cohen and Kaplan,
+// Summarizing data using bottom-k sketches, PODC 2007). If no value repeats, all counts are 1. If values repeat, k
+// divided by the sum of the counts estimates the share of distinct values.
 type distinctSketch struct {
 	seen  int64 // number of observed values
 	hash  []uint64
@@ -18,15 +18,15 @@ type distinctSketch struct {
 }
 
 const (
-	// sketchSize is k. For a column in which one value in 20 is repeated, the error of the estimate is a hundredth.
+	// sketchSize is k. If one value in 20 of a column is repeated, the error of the estimated share is 0.01.
 	sketchSize  = 256
 	sketchBytes = 12 * sketchSize
-	// mostSketched is the largest number of columns with a sketch. If a table has more columns of rarely repeated whole
-	// numbers, these are measurements.
-	mostSketched = 256
-	// fewRows is the number of rows that is enough to find that most columns repeat their values. A column in which fewer
-	// than half of the values are distinct is not an identifier.
-	fewRows = 64
+	// maxSketched is the largest number of columns with a sketch. If a table has more columns of rarely repeated whole
+	// numbers, the numbers are measurements and not identifiers.
+	maxSketched = 256
+	// decisiveRows is the number of rows after which most columns are found to repeat their values. A column in which
+	// fewer than half of the values are distinct is not an identifier.
+	decisiveRows = 64
 )
 
 func (s *distinctSketch) addValue(x float64) {
@@ -44,7 +44,7 @@ func (s *distinctSketch) addValue(x float64) {
 	s.insertHash(at, h, 1)
 }
 
-// insertHash inserts the hash h at an index, and drops the last hash if the sketch is full.
+// insertHash inserts the hash h at the index at, and drops the last hash if the sketch is full.
 func (s *distinctSketch) insertHash(at int, h uint64, count uint32) {
 	if s.hash == nil {
 		s.hash, s.count = make([]uint64, 0, sketchSize), make([]uint32, 0, sketchSize)
@@ -72,8 +72,8 @@ func (s *distinctSketch) clone() *distinctSketch {
 	return &distinctSketch{s.seen, slices.Clone(s.hash), slices.Clone(s.count)}
 }
 
-// distinctShare returns the number of distinct values divided by the number of values. It is estimated if there are
-// more than k distinct values, and exactly 1 if no sampled value repeats.
+// distinctShare returns the number of distinct values divided by the number of values. If there are more than k
+// distinct values, it is an estimate. It is exactly 1 if no sampled value repeats.
 func (s *distinctSketch) distinctShare() float64 {
 	var sum int64
 	for _, n := range s.count {
@@ -85,7 +85,7 @@ func (s *distinctSketch) distinctShare() float64 {
 	return float64(len(s.hash)) / float64(sum)
 }
 
-// addDistinct samples the values of a column that may be an identifier, or finds that it is not an identifier.
+// addDistinct adds the values of a column to its sketch, or finds that the column is not an identifier.
 func (f *Facts) addDistinct(col *column, values []float64) {
 	if col.distinct == nil {
 		switch classifyRepeats(values) {
@@ -95,7 +95,7 @@ func (f *Facts) addDistinct(col *column, values []float64) {
 		case noneObserved:
 			return
 		}
-		if f.candidates == mostSketched {
+		if f.candidates == maxSketched {
 			f.ruleOutAllIDs()
 			return
 		}
@@ -115,7 +115,7 @@ func (f *Facts) addDistinct(col *column, values []float64) {
 			}
 		}
 	}
-	if col.distinct.seen >= fewRows && col.distinct.mostlyRepeats() {
+	if col.distinct.seen >= decisiveRows && col.distinct.mostlyRepeats() {
 		col.ruleOutID(f)
 	}
 }
@@ -125,12 +125,12 @@ func (s *distinctSketch) mostlyRepeats() bool { return s.distinctShare() < 0.5 }
 
 const (
 	noneObserved = iota
-	manyRepeat   // or a value is not a whole number
+	manyRepeat   // many values repeat, or a value is not a whole number
 	fewRepeat
 )
 
 func classifyRepeats(values []float64) int {
-	var room [fewRows]float64
+	var room [decisiveRows]float64
 	first := room[:0]
 	for _, x := range values {
 		if x != x {
@@ -139,18 +139,18 @@ func classifyRepeats(values []float64) int {
 		if !isWhole(x) {
 			return manyRepeat
 		}
-		if first = append(first, x); len(first) == fewRows {
+		if first = append(first, x); len(first) == decisiveRows {
 			break
 		}
 	}
 	if len(first) == 0 {
 		return noneObserved
 	}
-	if len(first) < fewRows {
+	if len(first) < decisiveRows {
 		return fewRepeat
 	}
 	slices.Sort(first)
-	if len(slices.Compact(first)) < fewRows/2 {
+	if len(slices.Compact(first)) < decisiveRows/2 {
 		return manyRepeat
 	}
 	return fewRepeat

@@ -53,7 +53,7 @@ func TestSketchIsTheLeastHashes(t *testing.T) {
 // TestManyIdentifiersAreMeasurements: in one read as in parts.
 func TestManyIdentifiersAreMeasurements(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
-	for _, d := range []int{mostSketched, mostSketched + 1} {
+	for _, d := range []int{maxSketched, maxSketched + 1} {
 		tab := &table{label: make([]float64, 200)}
 		for j := range d {
 			tab.add(fmt.Sprint(j), func(int) float64 { return float64(r.Uint32()) })
@@ -63,7 +63,7 @@ func TestManyIdentifiersAreMeasurements(t *testing.T) {
 			if parts == 2 {
 				g.merge(t, tab.gather(t, 100, 200, 100))
 			}
-			if got, want := len(g.facts.FindSuspects(g.profile, nil, 0.5)), d; (got == want) != (d == mostSketched) || got != want && got != 0 {
+			if got, want := len(g.facts.FindSuspects(g.profile, nil, 0.5)), d; (got == want) != (d == maxSketched) || got != want && got != 0 {
 				t.Errorf("%d columns, %d parts: %d suspects", d, parts, got)
 			}
 		}

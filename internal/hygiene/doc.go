@@ -1,10 +1,9 @@
-// Package hygiene finds columns that should not be features, from mergeable statistics of one pass: identifiers, times
-// as numbers, copies of other columns, and columns that nearly determine a label.
+// Package hygiene finds columns that should not be features: identifiers, times stored as numbers, copies of other
+// columns, and columns that nearly determine a label. It uses mergeable statistics of one pass over the rows:
 //
-//  1. [Facts] take the rows in the same pass as a gram.Profile, one chunk at a time, and add up over chunks and
-//     shards in any order.
-//  2. [Facts.FindSuspects] lists the suspicious columns with the reasons, from the facts and the profile.
+//  1. [Facts] add up the statistics of chunks and shards, in any order, in the same pass as a gram.Profile.
+//  2. [Facts.FindSuspects] lists the suspicious columns with the reasons, from the Facts and the profile.
 //
-// After the first rows nearly every column costs nothing, because an early repeated value shows that it is not an
+// After the first rows nearly every column costs nothing. An early repeated value shows that a column is not an
 // identifier, and a unique hash shows that it is not a copy.
 package hygiene

@@ -8,26 +8,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
-// The binary form, in 8-byte little-endian words:
+// The binary form consists of 8-byte little-endian words:
 //
-//	"ufsfact1", d, rows, crowded, whether there is a label
-//	d times: hash, isUnique + 2·isNotID + 4·units + 128 with ends, number of sketch hashes plus 1, or 0 without a sketch;
-//	         of a sketch: values seen, then hashes (ascending) and counts in turn; of ends: values seen, and of the
-//	         lower end and of the upper one, negated: counts of its value and of the next value, and the two values
-//	of a label: 1 if it has too many classes + 2 if values are codes of texts (chunkio.Options.Target),
-//	         number of classes, the value of each; d times n, pilots of x and y, Σw, Σwx, Σwy, Σwxx, Σwyy, Σwxy about
-//	         the pilots; for each class d times n, Σw, Σwx, min, max
+//	"ufsfact1", d, rows, whether there are too many candidates for identifiers, whether there is a label
+//	for each of d columns: hash; isUnique + 2·isNotID + 4·units, and 128 more if ends follow;
+//	    number of sketch hashes plus 1, or 0 without a sketch;
+//	    the sketch: number of values seen, then each hash (ascending) with its count;
+//	    the ends: number of values seen; for the lower end, and for the upper end with negated values:
+//	    counts of the extreme value and of the next value, and these two values
+//	for a label: 1 if it has too many classes + 2 if values are codes of texts (chunkio.Options.Target);
+//	    number of classes, the value of each; for each column n, pilots of x and y,
+//	    Σw, Σwx, Σwy, Σwxx, Σwyy, Σwxy about the pilots; for each class and column n, Σw, Σwx, min, max
 const magic = "ufsfact1"
 
 const (
-	mostColumns = 1 << 31
-	withEnds    = 4 * (int64(allUnits) + 1)
+	maxColumns = 1 << 31
+	withEnds   = 4 * (int64(allUnits) + 1)
 )
 
 // WriteTo writes the binary form of f. It implements io.WriterTo.
 //
-// The set of copies that were ruled out while rows were added depends on the chunks and on interruptions of the run.
-// Therefore WriteTo first rules out all copies that it can, and writes the hash 0 for columns without a copy.
+// While rows are added, columns are found to have no copy at moments that depend on the chunks and on interruptions of
+// the run. So that the bytes do not depend on these, WriteTo first finds all columns without a copy, and writes the
+// hash 0 for them.
 func (f *Facts) WriteTo(w io.Writer) (int64, error) {
 	f.markUniqueHashes()
 	e := words.NewWriter(w)
@@ -39,7 +42,7 @@ func (f *Facts) WriteTo(w io.Writer) (int64, error) {
 	for j := range f.columns {
 		c := &f.columns[j]
 		hash := c.hash
-		if c.isUnique { // its hash covers only the rows that were needed to rule out copies
+		if c.isUnique { // its hash covers only the rows before it was found to be unique
 			hash = 0
 		}
 		e.Word(hash)
@@ -73,7 +76,7 @@ func flagWord(b bool) int64 {
 }
 
 func (l *label) encodeLabel(e *words.Writer) {
-	e.Int(flagWord(l.many) + 2*flagWord(l.codes))
+	e.Int(flagWord(l.tooManyClasses) + 2*flagWord(l.codes))
 	e.Int(int64(len(l.values)))
 	e.Floats(l.values)
 	for j := range l.pairs {
@@ -89,14 +92,14 @@ func (l *label) encodeLabel(e *words.Writer) {
 	}
 }
 
-// ReadFrom replaces f by the facts that WriteTo wrote. It reads only the bytes that WriteTo wrote. The number of
-// columns must agree. If it fails, f is unchanged.
+// ReadFrom replaces f by the facts that WriteTo wrote for the same number of columns. It reads no further than the end
+// of these. If it fails, f is unchanged.
 func (f *Facts) ReadFrom(r io.Reader) (int64, error) { return words.Replace(f, r, f.decodeFacts) }
 
 func (f *Facts) decodeFacts(r *words.Reader) *Facts {
 	r.Magic(magic, "facts about columns")
 	r.Expect(4)
-	d := r.Count("number of columns", mostColumns)
+	d := r.Count("number of columns", maxColumns)
 	if d != int64(len(f.columns)) {
 		r.Fail("%d columns, want %d", d, len(f.columns))
 	}
@@ -111,17 +114,17 @@ func (f *Facts) decodeFacts(r *words.Reader) *Facts {
 			got.candidates++
 			c.distinct = decodeSketch(r, n-1)
 		}
-		if c.distinct != nil && (c.isNotID || got.tooManyIDs) || got.candidates > mostSketched {
+		if c.distinct != nil && (c.isNotID || got.tooManyIDs) || got.candidates > maxSketched {
 			r.Fail("an unexpected sketch")
 		}
 		if flags&withEnds != 0 && r.Err() == nil {
-			if j >= mostEndColumns {
+			if j >= maxEndColumns {
 				r.Fail("unexpected ends")
 			}
 			if got.ends == nil {
-				got.ends = make([]columnEnds, min(d, mostEndColumns))
+				got.ends = make([]columnEnds, min(d, maxEndColumns))
 			}
-			got.ends[j%mostEndColumns] = decodeEnds(r)
+			got.ends[j%maxEndColumns] = decodeEnds(r)
 		}
 		got.columns = append(got.columns, c)
 	}
@@ -151,9 +154,9 @@ func decodeLabel(r *words.Reader, d int) *label {
 	l := newLabel(d, 0)
 	r.Expect(2)
 	flags := r.Count("flags", 3)
-	l.many, l.codes = flags&1 == 1, flags&2 == 2
-	n := r.Count("classes", mostClasses)
-	if l.many && n > 0 || n*int64(d) > mostCells {
+	l.tooManyClasses, l.codes = flags&1 == 1, flags&2 == 2
+	n := r.Count("classes", maxClasses)
+	if l.tooManyClasses && n > 0 || n*int64(d) > maxCells {
 		r.Fail("%d classes have sums", n)
 	}
 	if r.Err() != nil {
@@ -177,9 +180,9 @@ func decodeLabel(r *words.Reader, d int) *label {
 	}
 	r.Expect(5 * n * int64(d))
 	for k := int64(0); k < n && r.Err() == nil; k++ {
-		cells := make([]cell, d)
+		cells := make([]classSums, d)
 		for j := range cells {
-			cells[j] = cell{r.Count("rows", words.MostRows), r.Float(), r.Float(), r.Float(), r.Float()}
+			cells[j] = classSums{r.Count("rows", words.MostRows), r.Float(), r.Float(), r.Float(), r.Float()}
 		}
 		l.classes = append(l.classes, cells)
 	}

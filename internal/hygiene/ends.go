@@ -10,25 +10,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// A sentinel is a number that represents a missing value, such as -999. It is a repeated value at an end of a column,
-// far from all other values. It is recognized by the two extreme values at each end and their counts, in the first rows
-// and in a sample of the other rows. With all rows of E-MNIST this needed a fifth of the time of the pass.
+// A sentinel is a number that represents a missing value, such as -999. It is a repeated value at an end of a column's
+// range, far from all other values. It is recognized by the two extreme values at each end and their counts. Only the
+// first rows and a sample of the other rows are used: with all rows of E-MNIST this needed a fifth of the time of the
+// pass.
 
 const (
-	// The first firstEndRows rows are sampled. Of the other rows one run of endRunRows consecutive rows in 256 is sampled,
-	// chosen by a hash. Sampling single rows, each in its own cache line, was as slow as using all rows.
+	// The first firstEndRows rows are used. Of the other rows, a hash selects one of 256 runs of endRunRows consecutive
+	// rows. Sampling single rows, each in its own cache line, was as slow as using all rows.
 	firstEndRows = 1 << 14
 	endRunRows   = 128
-	// mostEndColumns is the number of columns that are examined. Each of them needs 72 bytes.
-	mostEndColumns = 1 << 14
-	endsBytes      = 72
-	// A sentinel's distance from the other values must exceed sentinelGap times the range of those values. For numbers
-	// that can hardly be measurements, fillGap times is enough.
+	// maxEndColumns is the largest number of columns that are examined. Each of these needs endsBytes of memory.
+	maxEndColumns = 1 << 14
+	endsBytes     = 72
+	// The distance of a sentinel from the other values must exceed sentinelGap times the range of these values. For a
+	// number that is hardly a measurement (see isFill), fillGap times is enough.
 	sentinelGap = 5
 	fillGap     = 1
-	// leastInner is the least number of values between the ends that distinguishes measurements with a sentinel from
-	// codes.
-	leastInner = 4
+	// minInner is the least number of values between the two extreme values. With fewer values a column may contain
+	// codes instead of measurements with a sentinel.
+	minInner = 4
 )
 
 type columnEnds struct {
@@ -78,7 +79,7 @@ func (e *columnEnds) addValue(x float64) {
 
 func (f *Facts) addEnds(c *stream.Chunk) {
 	if f.ends == nil {
-		f.ends = make([]columnEnds, min(len(f.columns), mostEndColumns))
+		f.ends = make([]columnEnds, min(len(f.columns), maxEndColumns))
 	}
 	f.sampledRows = f.sampledRows[:0]
 	for i := range c.Rows {
@@ -110,10 +111,10 @@ func (f *Facts) mergeEnds(o *Facts) {
 type Sentinel struct {
 	Column int
 	Value  float64
-	Share  float64 // share of the sampled values
+	Share  float64 // share of the sampled values that equal it
 }
 
-// FindSentinels lists the sentinels of the wanted columns; nil means all.
+// FindSentinels lists the sentinels of the wanted columns. If wanted is nil, all columns are examined.
 func (f *Facts) FindSentinels(wanted []bool) (list []Sentinel) {
 	if f == nil {
 		return nil
@@ -135,11 +136,11 @@ func (f *Facts) FindSentinels(wanted []bool) (list []Sentinel) {
 }
 
 func (e *columnEnds) findSentinels() (low, high bool) {
-	if e.low.nextTimes == 0 || e.seen-e.low.valueTimes-e.high.valueTimes < leastInner {
+	if e.low.nextTimes == 0 || e.seen-e.low.valueTimes-e.high.valueTimes < minInner {
 		return false, false
 	}
-	// Both ends may have a sentinel. So their distances are compared first with the range of the values between both ends,
-	// and then with the range of all values except the one end.
+	// Both ends may have a sentinel. So the distance of each end is first compared with the range of the values between
+	// the ends. If only one end is far, its distance is then compared with the range of all other values.
 	inner := -e.high.next - e.low.next
 	low, high = e.low.isFar(inner), e.high.isFar(inner)
 	if low != high {
@@ -152,8 +153,8 @@ func (e *columnEnds) findSentinels() (low, high bool) {
 	return low && between > 0, high && between > 0
 }
 
-// isFar reports whether the end is a repeated number, whose distance from the others is large compared with their
-// range.
+// isFar reports whether the extreme value is repeated, and whether its distance from the next value is large compared
+// with others, the range of the other values.
 func (e *extremeValue) isFar(others float64) bool {
 	factor := float64(sentinelGap)
 	if isFill(e.value) {
@@ -162,7 +163,7 @@ func (e *extremeValue) isFar(others float64) bool {
 	return e.valueTimes > 1 && e.value != 0 && others > 0 && e.next-e.value > factor*others
 }
 
-// isFill reports whether a number has only the digit 9 or is the limit of an integer type.
+// isFill reports whether a number has only the digit 9 or is the limit of an integer type, and so hardly a measurement.
 func isFill(x float64) bool {
 	x = math.Abs(x)
 	switch x {

@@ -8,20 +8,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Facts holds statistics of the columns of a table that can be merged and that moments do not provide.
+// Facts holds mergeable statistics of the columns of a table, in addition to their moments.
 //
-// A column needs 24 bytes. Each of the first mostEndColumns columns needs 72 more, and each column 72 more if there is
-// a label. In addition Facts needs at most 2 MiB: 3 KiB for each of mostSketched columns that may be identifiers, and
-// 40 bytes for each of mostCells sums by class. Labels that are texts are stored as codes. If there are more than
-// mostClasses classes, or more than mostCells sums, sums by class are not stored.
+// A column needs 24 bytes. Each of the first maxEndColumns columns needs 72 bytes more. If there is a label, each
+// column needs another 72 bytes. In addition Facts needs at most 2 MiB: 3 KiB for each of up to maxSketched columns
+// that may be identifiers, and 40 bytes for each of up to maxCells sums by class. Labels that are texts are stored as
+// codes. If there are more than maxClasses classes, or more than maxCells sums, sums by class are not stored.
 type Facts struct {
 	rows    int64
 	columns []column
-	ends    []columnEnds // ends of the first columns; nil before the first rows
+	ends    []columnEnds // extreme values of the first columns; nil until rows are added
 	label   *label       // nil if there is no label
 
 	candidates int  // number of columns with a sketch
-	tooManyIDs bool // there were more than mostSketched candidates, which are therefore measurements and not identifiers
+	tooManyIDs bool // more than maxSketched columns could be identifiers; all are considered measurements
 
 	adds        int      // number of chunks added; copies are ruled out after 1, 2, 4, 8, … chunks
 	keys        []uint64 // keys of the rows of the current chunk
@@ -36,8 +36,8 @@ type column struct {
 	distinct *distinctSketch // sketch of its distinct values, as long as it may be an identifier
 }
 
-// New returns facts of d columns without rows. If labelled is true, they also use the targets of the chunks. The number
-// of threads, 0 for all cores, does not change the result.
+// New returns the Facts of d columns without rows. If labelled is true, it also uses the targets of the chunks as the
+// label. The number of threads (0 for all cores) does not change the result.
 func New(d, threads int, labelled bool) *Facts {
 	f := &Facts{columns: make([]column, d)}
 	for j := range f.columns {
@@ -49,16 +49,16 @@ func New(d, threads int, labelled bool) *Facts {
 	return f
 }
 
-// FactsBytes bounds the memory of facts of d columns.
+// FactsBytes returns an upper bound of the memory of the Facts of d columns.
 func FactsBytes(d int, labelled bool) int64 {
-	n := 24*int64(d) + endsBytes*int64(min(d, mostEndColumns)) + sketchBytes*int64(min(d, mostSketched))
+	n := 24*int64(d) + endsBytes*int64(min(d, maxEndColumns)) + sketchBytes*int64(min(d, maxSketched))
 	if labelled {
-		n += 72*int64(d) + 40*min(mostCells, mostClasses*int64(d))
+		n += 72*int64(d) + 40*min(maxCells, maxClasses*int64(d))
 	}
 	return n
 }
 
-// Bytes bounds the memory of f.
+// Bytes returns an upper bound of the memory of f.
 func (f *Facts) Bytes() int64 { return FactsBytes(len(f.columns), f.label != nil) }
 
 // Add adds the rows of c. It fails, with f unchanged, if c has a different number of columns.
@@ -90,7 +90,7 @@ func (f *Facts) Add(c *stream.Chunk) error {
 	return nil
 }
 
-// addSparse adds sparse rows. In these only copies are searched for, not identifiers, times or leaks.
+// addSparse adds sparse rows. Sparse rows are examined only for copies, not for identifiers, times or leaks.
 func (f *Facts) addSparse(c *stream.Chunk) {
 	for j := range f.columns {
 		f.columns[j].ruleOutID(f)
@@ -118,8 +118,8 @@ func (f *Facts) addValues(c *stream.Chunk) {
 	}
 }
 
-// Merge adds the facts of o, which is unchanged. If it fails, f is unchanged too. Facts without rows have no effect. If
-// one label consists of numbers and the other of codes, the facts about the label are dropped.
+// Merge adds the facts of o, which does not change, to f. If it fails, f does not change either. If o has no rows,
+// nothing is added. If one label consists of numbers and the other of codes, the facts about the label are dropped.
 func (f *Facts) Merge(o *Facts) error {
 	if len(f.columns) != len(o.columns) {
 		return fmt.Errorf("hygiene: cannot merge %d columns with %d", len(f.columns), len(o.columns))
@@ -136,7 +136,7 @@ func (f *Facts) Merge(o *Facts) error {
 		switch {
 		case b.isNotID || a.isNotID || f.tooManyIDs:
 			a.ruleOutID(f)
-		case b.distinct == nil: // there is no observed value
+		case b.distinct == nil: // the column has no observed value in the rows of o
 		case a.distinct == nil:
 			f.candidates++
 			a.distinct = b.distinct.clone()
@@ -144,7 +144,7 @@ func (f *Facts) Merge(o *Facts) error {
 			a.distinct.mergeSketch(b.distinct)
 		}
 	}
-	if f.candidates > mostSketched {
+	if f.candidates > maxSketched {
 		f.ruleOutAllIDs()
 	}
 	switch {
@@ -159,8 +159,8 @@ func (f *Facts) Merge(o *Facts) error {
 	return nil
 }
 
-// TakeLabel replaces the facts of f about the label by those in o, because the rows of f were read without the label.
-// Column k of f is column index[k] of o, which may be nil.
+// TakeLabel replaces the facts of f about the label by the facts of o. It is needed if the rows of f were read without
+// the label. Column k of f is column index[k] of o. o may be nil.
 func (f *Facts) TakeLabel(o *Facts, index []int) {
 	if f.label = nil; o != nil && o.label != nil {
 		f.label = o.label.selectColumns(index)

@@ -12,63 +12,64 @@ import (
 )
 
 const (
-	// mostClasses is the largest number of classes with sums of their own, and mostCells the largest number of sums over
-	// all columns. A label with more classes or sums is evaluated as a number, if it is a number.
-	mostClasses = 100
-	mostCells   = 1 << 15
+	// maxClasses is the largest number of classes with sums of their own, and maxCells the largest number of such sums
+	// over all columns. If a label needs more, only the correlation of its values with the columns is computed.
+	maxClasses = 100
+	maxCells   = 1 << 15
 )
 
-// label relates the columns to a label. If there are few classes, every column has sums by class. They give the share
-// of its variance between classes (η²), and show whether thresholds separate the classes. For any number of classes
-// there are the products for a correlation. If the label is not a number, its values are codes
-// (stream.Chunk.TargetCodes), and its texts are not stored. If there are too many classes, only the correlation with
-// their codes remains. Its square is η² for two classes and at most η² for more, so that no column is suspected
-// wrongly, but columns that determine more than two classes are not found.
+// label holds sums that relate the columns to a label. If there are few classes, every column has sums by class. These
+// give η², the share of its variance between the classes, and show whether thresholds separate the classes. In any case
+// there are the sums for a correlation. If the label is a text, codes represent its values (stream.Chunk.TargetCodes),
+// and the texts are not stored. If there are too many classes, only the correlation with the codes remains. Its square
+// is η² for two classes and at most η² for more. So no column is suspected wrongly, but columns that determine more
+// than two classes are not found.
 type label struct {
-	threads int
-	codes   bool      // the values of the label are codes
-	values  []float64 // values of the classes; nil if there are too many classes
-	classes [][]cell  // by class and column; nil if there are too many classes
-	many    bool      // there are too many classes
-	pairs   []pair    // by column
+	threads        int
+	codes          bool          // the values of the label are codes
+	values         []float64     // values of the classes; nil if there are too many classes
+	classes        [][]classSums // by class, then by column; nil if there are too many classes
+	tooManyClasses bool          // there are too many classes
+	pairs          []labelSums   // by column
 
 	rows []labelledRow // sampled rows of the current chunk
 }
 
-// labelledRow is a sampled row: its index in the chunk, its weight, label and class.
+// labelledRow is a sampled row: its index in the chunk, its class and weight, and its label y.
 type labelledRow struct {
 	row, class int
 	weight, y  float64
 }
 
 const (
-	// The first firstLabelled positions are all used. Later positions are used with probability 1/labelSampling, by a hash
-	// of the position, and with the weight labelSampling, so that the rows are the same for any chunks and shards.
-	// rowsPerLine rows, one cache line, are sampled together. Using all rows of 70,000×784 pixels needed 0.26 s in
-	// addition to 0.36 s for reading and profiling, and the sampled rows 0.03 s.
+	// The first firstLabelled positions are all used. Of the later positions a hash selects one in labelSampling, and
+	// their rows get the weight labelSampling. So the selected rows do not depend on chunks and shards. rowsPerLine
+	// rows, whose values share a cache line, are selected together. For 70,000×784 pixels the sampled rows needed 0.03
+	// s and all rows 0.26 s, in addition to 0.36 s for reading and profiling.
 	firstLabelled = 2048
 	labelSampling = 64
 	rowsPerLine   = 8
 )
 
-// cell holds sums over the observed rows of one class for one column.
-type cell struct {
+// classSums holds sums over the observed rows of one class for one column.
+type classSums struct {
 	n                   int64
-	weight, sum, lo, hi float64 // sum of x minus the pilot of the column's pair
+	weight, sum, lo, hi float64 // sum is Σw·(x − px), px being of the column's labelSums; lo and hi: extreme x
 }
 
-// pair holds sums over the rows that have both a column's value x and the label y, each minus a pilot.
-type pair struct {
+// labelSums holds sums over the rows that have both a value x of a column and a label y. The pilots px and py are
+// subtracted from x and y, which reduces rounding errors.
+type labelSums struct {
 	n                                     int64
 	px, py, weight, sx, sy, sxx, syy, sxy float64
 }
 
-func newLabel(d, threads int) *label { return &label{threads: threads, pairs: make([]pair, d)} }
+func newLabel(d, threads int) *label { return &label{threads: threads, pairs: make([]labelSums, d)} }
 
 func (l *label) clone() *label {
 	o := *l
 	o.values, o.pairs, o.rows = slices.Clone(l.values), slices.Clone(l.pairs), nil
-	o.classes = make([][]cell, len(l.classes))
+	o.classes = make([][]classSums, len(l.classes))
 	for k := range l.classes {
 		o.classes[k] = slices.Clone(l.classes[k])
 	}
@@ -76,12 +77,12 @@ func (l *label) clone() *label {
 }
 
 func (l *label) selectColumns(index []int) *label {
-	o := &label{threads: l.threads, codes: l.codes, values: slices.Clone(l.values), many: l.many}
+	o := &label{threads: l.threads, codes: l.codes, values: slices.Clone(l.values), tooManyClasses: l.tooManyClasses}
 	for _, j := range index {
 		o.pairs = append(o.pairs, l.pairs[j])
 	}
 	for _, cells := range l.classes {
-		var some []cell
+		var some []classSums
 		for _, j := range index {
 			some = append(some, cells[j])
 		}
@@ -90,21 +91,21 @@ func (l *label) selectColumns(index []int) *label {
 	return o
 }
 
-// classNumber returns the index of the class of a value. A new class gets the next index. It is -1 if there are
-// too many classes.
+// classNumber returns the index of the class with the value y, adding a new class if necessary. It returns -1 if there
+// are too many classes.
 func (l *label) classNumber(y float64) int {
-	if l.many {
+	if l.tooManyClasses {
 		return -1
 	}
 	if at := slices.Index(l.values, y); at >= 0 {
 		return at
 	}
 	d := len(l.pairs)
-	if n := len(l.values) + 1; n > mostClasses || n*d > mostCells {
-		l.many, l.values, l.classes = true, nil, nil
+	if n := len(l.values) + 1; n > maxClasses || n*d > maxCells {
+		l.tooManyClasses, l.values, l.classes = true, nil, nil
 		return -1
 	}
-	l.values, l.classes = append(l.values, y), append(l.classes, make([]cell, d))
+	l.values, l.classes = append(l.values, y), append(l.classes, make([]classSums, d))
 	return len(l.values) - 1
 }
 
@@ -133,7 +134,7 @@ func (l *label) addChunk(c *stream.Chunk) {
 }
 
 func (l *label) addColumn(j int, values []float64) {
-	p := l.pairs[j] // a copy remains in registers
+	p := l.pairs[j] // a local copy stays in registers during the loop
 	for i := range l.rows {
 		r := &l.rows[i]
 		x := values[r.row]
@@ -153,7 +154,7 @@ func (l *label) addColumn(j int, values []float64) {
 			p.sxx += w * x0 * x0
 			p.sxy += w * x0 * y0
 		}
-		if l.many {
+		if l.tooManyClasses {
 			continue
 		}
 		e := &l.classes[r.class][j]
@@ -177,14 +178,14 @@ func (l *label) mergeLabel(o *label) {
 	for j := range l.pairs {
 		shift[j] = l.pairs[j].mergePair(&o.pairs[j])
 	}
-	if o.many {
-		l.many, l.values, l.classes = true, nil, nil
+	if o.tooManyClasses {
+		l.tooManyClasses, l.values, l.classes = true, nil, nil
 	}
 	number := make([]int, len(o.values))
 	for k, y := range o.values {
 		number[k] = l.classNumber(y)
 	}
-	if l.many {
+	if l.tooManyClasses {
 		return
 	}
 	for k, cells := range o.classes {
@@ -204,8 +205,8 @@ func (l *label) mergeLabel(o *label) {
 	}
 }
 
-// mergePair adds the sums of o, and returns the pilot of x in o minus the pilot of x in p.
-func (p *pair) mergePair(o *pair) float64 {
+// mergePair adds the sums of o to p, and returns the pilot of x in o minus the pilot of x in p.
+func (p *labelSums) mergePair(o *labelSums) float64 {
 	if o.n == 0 {
 		return 0
 	}
@@ -224,26 +225,27 @@ func (p *pair) mergePair(o *pair) float64 {
 }
 
 const (
-	// leastLabelled is the number of rows needed to judge a column by the label, and leastOfClass the number needed of
-	// every class.
-	leastLabelled = 50
-	leastOfClass  = 5
-	// leakShare is the share of a column's variance that the classes, or the label, must explain to be a leak.
+	// minLabelled is the least number of rows for which the relation of a column to the label is examined, and
+	// minOfClass the least number of rows of every class.
+	minLabelled = 50
+	minOfClass  = 5
+	// leakShare is the share of a column's variance that the classes, or the label itself, must explain for the column
+	// to be a leak.
 	leakShare = 0.95
 )
 
-// describeLeak describes how column j nearly determines the label. The text is empty if it does not.
+// describeLeak describes how column j nearly determines the label. It returns "" if it does not.
 func (l *label) describeLeak(j int) string {
 	p := &l.pairs[j]
 	n := p.weight
-	if p.n < leastLabelled {
+	if p.n < minLabelled {
 		return ""
 	}
 	total := p.sxx - p.sx*p.sx/n
 	if !(total > 0x1p-40*p.sxx) {
 		return ""
 	}
-	if l.many {
+	if l.tooManyClasses {
 		if y := p.syy - p.sy*p.sy/n; y > 0x1p-40*p.syy {
 			xy := p.sxy - p.sx*p.sy/n
 			r := xy / math.Sqrt(total) / math.Sqrt(y)
@@ -257,7 +259,7 @@ func (l *label) describeLeak(j int) string {
 		}
 		return ""
 	}
-	var cells []cell
+	var cells []classSums
 	var between float64
 	least := p.n
 	for _, class := range l.classes {
@@ -269,10 +271,10 @@ func (l *label) describeLeak(j int) string {
 		}
 	}
 	classes := float64(len(cells))
-	if len(cells) < 2 || float64(p.n) < leastOfClass*classes {
+	if len(cells) < 2 || float64(p.n) < minOfClass*classes {
 		return ""
 	}
-	if least >= leastOfClass && areDisjoint(cells) {
+	if least >= minOfClass && haveDisjointRanges(cells) {
 		return "thresholds separate its classes"
 	}
 	// The share is η² minus its expectation by chance, which is Kelley's ε².
@@ -286,8 +288,8 @@ func formatPercent(share float64) string {
 	return strconv.FormatFloat(100*min(share, 1), 'f', 1, 64) + " %"
 }
 
-func areDisjoint(cells []cell) bool {
-	slices.SortFunc(cells, func(a, b cell) int { return cmp.Compare(a.lo, b.lo) })
+func haveDisjointRanges(cells []classSums) bool {
+	slices.SortFunc(cells, func(a, b classSums) int { return cmp.Compare(a.lo, b.lo) })
 	for k := 1; k < len(cells); k++ {
 		if cells[k].lo <= cells[k-1].hi {
 			return false

@@ -176,7 +176,7 @@ func tellsTheSame(t *testing.T, tab *table) {
 // pilots. Up to 2,048 rows all count.
 func TestLabelIsThatOfTheRows(t *testing.T) {
 	const n = 2000
-	for trial, classes := range []int{2, 5, mostClasses, mostClasses + 1, 700, 2, 5, mostClasses, mostClasses + 1, 700} {
+	for trial, classes := range []int{2, 5, maxClasses, maxClasses + 1, 700, 2, 5, maxClasses, maxClasses + 1, 700} {
 		tab := lake(n, classes, 5)
 		if trial >= 5 {
 			tab = tab.coded()
@@ -192,11 +192,11 @@ func TestLabelIsThatOfTheRows(t *testing.T) {
 			r := c.spread(c.xy, c.x, c.y) / math.Sqrt(c.spread(c.xx, c.x, c.x)*c.spread(c.yy, c.y, c.y))
 			got := g.facts.label.describeLeak(j)
 			want := eta >= leakShare
-			if classes > mostClasses {
+			if classes > maxClasses {
 				want = r*r >= leakShare
 			}
 			// Few rows of a class, and ranges apart, are other tests'.
-			if apart := got == "thresholds separate its classes"; !apart && c.n >= leastOfClass*found && want != (got != "") {
+			if apart := got == "thresholds separate its classes"; !apart && c.n >= minOfClass*found && want != (got != "") {
 				t.Errorf("%d classes, %s: %q, η² %v, r %v", classes, tab.names[j], got, eta, r)
 			}
 		}
@@ -231,7 +231,7 @@ func (c *corr) spread(xy, x, y float64) float64 { return xy - x*y/c.n }
 
 // TestFactsAreReadAsTheyWereWritten, and go on from there.
 func TestFactsAreReadAsTheyWereWritten(t *testing.T) {
-	for _, tab := range []*table{lake(900, 2, 6), lake(900, mostClasses+1, 6), lake(900, 2, 6).coded(), lake(900, mostClasses+1, 6).coded()} {
+	for _, tab := range []*table{lake(900, 2, 6), lake(900, maxClasses+1, 6), lake(900, 2, 6).coded(), lake(900, maxClasses+1, 6).coded()} {
 		var form, again bytes.Buffer
 		half := tab.gather(t, 0, 450, 90)
 		must.Get(half.facts.WriteTo(&form))(t)

@@ -1,5 +1,5 @@
-// Package jsonsize counts the memory of decoding a JSON document before it is decoded: 200 MB of one array of
-// short texts took 2 GB.
+// Package jsonsize computes how much memory decoding a JSON document would need, before it is decoded. For example,
+// decoding 200 MB of one array of short texts used 2 GB.
 package jsonsize
 
 import (
@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	allocationOverhead = 16 // of a separate value, in addition to its bytes
-	mapEntryOverhead   = 64 // of a map, in addition to its key and value
+	allocationOverhead = 16 // bytes for each allocated value, in addition to the value itself
+	mapEntryOverhead   = 64 // bytes for each entry of a map, in addition to its key and value
 )
 
-// allocatedBytes returns the memory of a text: the allocator's sizes are up to an eighth apart.
+// allocatedBytes returns the memory of a text of the given length. Go rounds sizes up, by up to an eighth.
 func allocatedBytes(bytes int) int64 { return int64(bytes) + int64(bytes)/8 + allocationOverhead }
 
-// DecodedBytes returns a bound on the memory that encoding/json uses to decode text into a value of a type, without the
-// text. It uses hardly any memory itself. It fails if text is not JSON, or if ctx ends.
+// DecodedBytes returns an upper bound of the memory that encoding/json uses to decode text into a value of type into,
+// not counting the text. DecodedBytes itself uses hardly any memory. It fails if text is not JSON, or if ctx ends.
 func DecodedBytes(ctx context.Context, text []byte, into reflect.Type) (int64, error) {
-	c := counter{values: newDecoder(text), fields: map[reflect.Type]map[string]reflect.Type{}}
+	c := memoryCounter{values: newDecoder(text), fields: map[reflect.Type]map[string]reflect.Type{}}
 	err := c.countValue(ctx, into)
 	return c.bytes, err
 }
 
-// CountElements counts the elements of an array; anything else has 0.
+// CountElements returns the number of elements if text is an array, otherwise 0.
 func CountElements(ctx context.Context, text []byte) (n int, err error) {
 	d := newDecoder(text)
 	if d.PeekKind() != '[' {
@@ -49,26 +49,26 @@ func CountElements(ctx context.Context, text []byte) (n int, err error) {
 	return n, nil
 }
 
-// checkEvery is the number of values between checks of the context.
+// checkEvery is the number of values after which the context is checked again.
 const checkEvery = 1 << 12
 
-// newDecoder accepts everything that encoding/json does. It reads a bytes.Buffer without copying.
+// newDecoder returns a decoder that accepts everything that encoding/json accepts. It reads text without copying it.
 func newDecoder(text []byte) *jsontext.Decoder {
 	return jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// counter walks over a document.
-type counter struct {
+// memoryCounter adds up the memory for the values of a document.
+type memoryCounter struct {
 	values     *jsontext.Decoder
 	fields     map[reflect.Type]map[string]reflect.Type // of structs, by name
-	valueCount int                                      // values
+	valueCount int                                      // number of values so far
 	bytes      int64
 }
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// countValue counts the next value as one of type t; its owner has counted the space for it.
-func (c *counter) countValue(ctx context.Context, t reflect.Type) error {
+// countValue adds the memory of the next value, decoded as type t. The space for t itself is counted by the caller.
+func (c *memoryCounter) countValue(ctx context.Context, t reflect.Type) error {
 	if c.valueCount++; c.valueCount%checkEvery == 0 && ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -85,7 +85,7 @@ func (c *counter) countValue(ctx context.Context, t reflect.Type) error {
 	case kind == '"':
 		raw, err := c.values.ReadValue()
 		if c.bytes += allocatedBytes(len(raw)); !utf8.Valid(raw) {
-			c.bytes += allocatedBytes(2 * len(raw)) // each wrong byte becomes three
+			c.bytes += allocatedBytes(2 * len(raw)) // twice, because each invalid byte of UTF-8 becomes three bytes
 		}
 		return err
 	case kind == '[' && t.Kind() == reflect.Slice:
@@ -100,13 +100,14 @@ func (c *counter) countValue(ctx context.Context, t reflect.Type) error {
 	case kind == '{' && t.Kind() == reflect.Interface:
 		return c.countMapEntries(ctx, t)
 	case t.Kind() == reflect.Interface:
-		c.bytes += allocationOverhead // a number
+		c.bytes += allocationOverhead // a number decoded into an interface
 	}
 	return c.values.SkipValue()
 }
 
-// countElements counts the elements of an array: the slice grows by a quarter, with a copy.
-func (c *counter) countElements(ctx context.Context, t reflect.Type) error {
+// countElements adds the memory of an array, decoded into a slice. The slice grows by a quarter at a time. Each time it
+// is copied to a new slice, and the old one is garbage.
+func (c *memoryCounter) countElements(ctx context.Context, t reflect.Type) error {
 	if _, err := c.values.ReadToken(); err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (c *counter) countElements(ctx context.Context, t reflect.Type) error {
 	return err
 }
 
-func (c *counter) countMapEntries(ctx context.Context, t reflect.Type) error {
+func (c *memoryCounter) countMapEntries(ctx context.Context, t reflect.Type) error {
 	c.bytes += mapEntryOverhead
 	return c.eachMember(func(name []byte) error {
 		c.bytes += mapEntryOverhead + int64(len(name)) + 2*int64(t.Size())
@@ -129,7 +130,7 @@ func (c *counter) countMapEntries(ctx context.Context, t reflect.Type) error {
 	})
 }
 
-func (c *counter) countStructFields(ctx context.Context, t reflect.Type) error {
+func (c *memoryCounter) countStructFields(ctx context.Context, t reflect.Type) error {
 	return c.eachMember(func(name []byte) error {
 		if field := c.fieldType(t, name); field != nil {
 			return c.countValue(ctx, field)
@@ -138,8 +139,8 @@ func (c *counter) countStructFields(ctx context.Context, t reflect.Type) error {
 	})
 }
 
-// eachMember calls visit for each member of an object; visit must read the value.
-func (c *counter) eachMember(visit func(name []byte) error) error {
+// eachMember calls visit with the name of each member of an object. visit must read the value.
+func (c *memoryCounter) eachMember(visit func(name []byte) error) error {
 	if _, err := c.values.ReadToken(); err != nil {
 		return err
 	}
@@ -156,9 +157,9 @@ func (c *counter) eachMember(visit func(name []byte) error) error {
 	return err
 }
 
-// fieldType returns the type of the field of t for a quoted name, or nil if t does not have such a field. As in
-// encoding/json, upper and lower case are equal.
-func (c *counter) fieldType(t reflect.Type, quoted []byte) reflect.Type {
+// fieldType returns the type of the field of t with a quoted name, or nil if t does not have such a field. As in
+// encoding/json, it ignores upper and lower case.
+func (c *memoryCounter) fieldType(t reflect.Type, quoted []byte) reflect.Type {
 	fields, cached := c.fields[t]
 	if !cached {
 		fields = fieldTypes(t)
@@ -179,8 +180,8 @@ func (c *counter) fieldType(t reflect.Type, quoted []byte) reflect.Type {
 	return nil
 }
 
-// fieldTypes returns the types of the fields that encoding/json finds in a struct: of fields with the same
-// name, the outermost.
+// fieldTypes returns the types of the fields that encoding/json uses in a struct. If an embedded struct has a field of
+// the same name, the outer field is used.
 func fieldTypes(t reflect.Type) map[string]reflect.Type {
 	fields, depth := map[string]reflect.Type{}, map[string]int{}
 	for _, f := range reflect.VisibleFields(t) {

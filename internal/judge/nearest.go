@@ -9,15 +9,15 @@ import (
 const (
 	// nearestRows is the number of rows whose distances to all rows are computed at a time.
 	nearestRows = 256
-	// nearestTie is the share of two rows' squared lengths below which a difference of squared distances is considered
-	// rounding error. It is the error of an inner product of some thousand numbers.
+	// nearestTie is a share of the squared lengths of the rows. If two squared distances differ by less, the difference
+	// is considered rounding error. An inner product of some thousand numbers has such an error.
 	nearestTie = 1e-12
 )
 
-// NearestAccuracy returns the leave-one-out accuracy of the nearest neighbour. This is the mean over the rows of x,
-// n×k, of the chance that the nearest other row has the same class, if one of several equally near rows is drawn at
-// random. Equal rows are common if columns are few and discrete, and files are often sorted by class, so that using the
-// first of these rows would measure the order. The result is NaN for fewer than two rows.
+// NearestAccuracy returns the leave-one-out accuracy of the nearest neighbour. This is the share of the rows of x,
+// n×k, whose nearest other row has the same class. If several rows are equally near, the row counts by their share
+// with the same class. Equal rows are common if columns are few and discrete. Using the first of these rows would
+// measure the order of the file, which is often sorted by class. The result is NaN for fewer than two rows.
 //
 // It costs 2·n²·k flops in kernel.Gemm, and needs a copy of x and nearestRows·n numbers.
 func NearestAccuracy(team *kernel.Team, x kernel.Matrix[float64], classes []int32) float64 {
@@ -25,7 +25,7 @@ func NearestAccuracy(team *kernel.Team, x kernel.Matrix[float64], classes []int3
 	if n < 2 {
 		return math.NaN()
 	}
-	// After the first row is subtracted, squares in columns with large means do not cancel. Whole numbers remain exact.
+	// Subtract the first row, so that the squares of columns with large means do not cancel. Integers remain exact.
 	data := make([]float64, n*k)
 	kernel.Each(team.Threads(), k, func(j int) {
 		from, to := x.Data[j*x.ColStride:][:n], data[j*n:][:n]
@@ -53,7 +53,7 @@ func NearestAccuracy(team *kernel.Team, x kernel.Matrix[float64], classes []int3
 	return sum(right) / float64(n)
 }
 
-// shareOfNearest returns the share of rows with the class of row i among the rows nearest to it, without row i itself.
+// shareOfNearest returns the share of rows with the class of row i among the other rows that are nearest to row i.
 func shareOfNearest(products, squares []float64, classes []int32, i int) float64 {
 	nearest := math.Inf(1)
 	for j, p := range products {

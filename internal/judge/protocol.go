@@ -10,10 +10,10 @@ const (
 // Baselines lists the names of the baselines of a selection.
 func Baselines() []string { return []string{All, Random, Variance} }
 
-// Protocol sets the number of runs of k-means.
+// Protocol sets how often k-means is run to judge a selection.
 type Protocol struct {
 	Name           string
-	Runs, Restarts int // the result of a run is its best restart
+	Runs, Restarts int // each run uses the best of its restarts
 }
 
 // Protocols returns the protocols, which are named after papers. The first is the default.

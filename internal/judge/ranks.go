@@ -11,9 +11,10 @@ import (
 // Ranks compares k treatments over N blocks by their ranks within each block.
 type Ranks struct {
 	Blocks int
-	Mean   []float64 // k: mean rank; 1 is the best rank
-	// Chi is Friedman's statistic, and P its chance if all treatments are equally good. F and FP are the less conservative
-	// statistic and chance of Iman and Davenport. NaN for fewer than two treatments or blocks.
+	Mean   []float64 // mean rank of each of the k treatments; 1 is the best rank
+	// Chi is Friedman's statistic, and P the probability of such a value if all treatments are equally good. F and FP
+	// are the less conservative statistic and probability of Iman and Davenport. All are NaN for fewer than two
+	// treatments or blocks.
 	Chi, P float64
 	F, FP  float64
 	// Critical is the least difference of the mean ranks of two treatments that is significant at the level of 5 %
@@ -21,9 +22,9 @@ type Ranks struct {
 	Critical float64
 }
 
-// FriedmanTest ranks the treatments of every block by scores[block][treatment], the largest score first. Equal scores
-// get the mean of their ranks. NaN represents a failed treatment and is ranked last. Demšar recommends these tests:
-// Statistical comparisons of classifiers over multiple data sets, JMLR 7 (2006), section 3.2.2.
+// FriedmanTest ranks the treatments of each block by scores[block][treatment]; the largest score has rank 1. Equal
+// scores get the mean of their ranks. NaN represents a failed treatment and is ranked last. The tests are recommended
+// by Demšar, Statistical comparisons of classifiers over multiple data sets, JMLR 7 (2006), section 3.2.2.
 func FriedmanTest(scores [][]float64) Ranks {
 	r := Ranks{Blocks: len(scores), Chi: math.NaN(), P: math.NaN(), F: math.NaN(), FP: math.NaN(), Critical: math.NaN()}
 	if len(scores) == 0 {
@@ -76,8 +77,9 @@ func tiedRanks(scores []float64) []float64 {
 	return ranks
 }
 
-// studentizedRange is the quantile 1 − significance of the range of k independent standard normal numbers, the
-// studentized range for infinite degrees of freedom. Published tables end at about 20 treatments, and a bench has more.
+// studentizedRange returns the value that the range of k independent standard normal numbers exceeds with probability
+// significance. This is the studentized range for infinite degrees of freedom. Published tables end at about 20
+// treatments, and the benchmarks compare more.
 func studentizedRange(k int) float64 {
 	low, high := 0.0, 20.0 // 20 standard deviations are enough for any k that fits into memory
 	for range 60 {
@@ -90,9 +92,9 @@ func studentizedRange(k int) float64 {
 	return (low + high) / 2
 }
 
-// chanceOfRangeBelow returns the chance that the range of k standard normal numbers is below q, which is k·∫φ(z)·(Φ(z)
-// − Φ(z−q))^(k−1) dz. With this step the trapezoidal rule is exact to rounding, because the integrand is smooth and
-// becomes 0 at both ends.
+// chanceOfRangeBelow returns the probability that the range of k standard normal numbers is below q. It is
+// k·∫φ(z)·(Φ(z) − Φ(z−q))^(k−1) dz. The trapezoidal rule with this step is exact to rounding, because the integrand
+// is smooth and becomes 0 at both ends.
 func chanceOfRangeBelow(q float64, k int) float64 {
 	const step, end = 1.0 / 32, 10.0
 	below := func(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
@@ -103,8 +105,8 @@ func chanceOfRangeBelow(q float64, k int) float64 {
 	return float64(k) * step * sum / math.Sqrt(2*math.Pi)
 }
 
-// IndistinguishableSets lists the maximal sets of treatments whose mean ranks differ by less than Critical. Each set is
-// given by its first and last position, both included, in the order of the mean ranks.
+// IndistinguishableSets lists the maximal sets of treatments whose mean ranks differ by less than Critical. Treatments
+// are sorted by mean rank, and each set is given by its first and last position in this order, both included.
 func (r Ranks) IndistinguishableSets() (sets [][2]int) {
 	means := slices.Sorted(slices.Values(r.Mean))
 	last := 0

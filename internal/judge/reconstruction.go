@@ -7,22 +7,23 @@ import (
 )
 
 const (
-	// dependentShare is the share of a column's sum of squares below which its residual after earlier columns is
-	// considered rounding error. It is the limit of package greedy, so that both skip the same columns.
+	// dependentShare is a share of a column's sum of squares. If the columns chosen before leave less of a column, its
+	// residual is considered rounding error. Package greedy uses the same limit, so that both skip the same columns.
 	dependentShare = 1e-8
-	// stripColumns is the number of selected columns that are reduced by earlier columns in one product.
+	// stripColumns is the number of selected columns that form a strip. One matrix product subtracts the part of a
+	// strip that the columns before it explain.
 	stripColumns = 64
 )
 
-// ReconstructionError returns ‖X − P_S X‖²/‖X‖², F(S)/F(∅) of the greedy paper, for every prefix S of the ranking
-// chosen. It is the residual of X, n×d column-major, when its columns are reconstructed from the first 1, 2, … chosen
-// columns. It equals the error that package greedy computes for a selection from the same rows. Chosen columns that
-// earlier columns explain (duplicates, zeros) add nothing. A matrix of zeros has error 0. If sums of squares exceed
+// ReconstructionError returns ‖X − P_S X‖²/‖X‖², which is F(S)/F(∅) of the greedy paper, for S being the first 1, 2,
+// … chosen columns. It is the share of X, n×d column-major, that remains when all columns are reconstructed from S.
+// It equals the error that package greedy computes for a selection from the same rows. A chosen column that earlier
+// columns explain (a duplicate, zeros) does not change it. A matrix of zeros has error 0. If sums of squares exceed
 // float64, the error is NaN.
 //
-// The rows of V, an orthonormal basis of S times X, are computed by elimination from the k×d product X_SᵀX: V_r =
-// (x_rᵀX − Σ_{s<r} V_s[r]·V_s)/√pivot. It costs 2·n·k·d + k²·d flops, most in kernel.Gemm, and needs k·d numbers, not
-// d².
+// The rows V_r of V = QᵀX, with an orthonormal basis Q of S, are computed by elimination from the k×d product X_SᵀX:
+// V_r = (x_rᵀX − Σ_{s<r} V_s[r]·V_s)/√pivot. It costs 2·n·k·d + k²·d flops, most in kernel.Gemm, and needs k·d
+// numbers, not d².
 func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []int) []float64 {
 	k, d := len(chosen), x.Cols
 	residuals := make([]float64, d) // residual of each column's sum of squares
@@ -37,7 +38,7 @@ func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []i
 	for from := 0; from < k; from += stripColumns {
 		to := min(from+stripColumns, k)
 		if from > 0 {
-			// Subtract the part explained by earlier rows: V_sᵀ of the strip's columns times V_s.
+			// Subtract the part that earlier rows V_s of V explain: V_sᵀ, for the strip's columns only, times V_s.
 			part := make([]float64, from*(to-from))
 			for s := range from {
 				for r := from; r < to; r++ {
@@ -90,7 +91,7 @@ func sum(x []float64) (s float64) {
 	return s
 }
 
-// ReconstructionBytes bounds the memory of [ReconstructionError] for k of d columns of n rows.
+// ReconstructionBytes returns an upper bound of the memory of [ReconstructionError] for k of d columns of n rows.
 func ReconstructionBytes(n, d, k int) int64 {
 	n64, d64, k64 := int64(n), int64(d), int64(k)
 	return 8*(n64*k64+k64*d64+stripColumns*k64+2*d64+k64) + kernel.TeamBytes(k, d)

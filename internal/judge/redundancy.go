@@ -11,10 +11,10 @@ import (
 // blockColumns is the number of columns that are correlated with all earlier columns at a time.
 const blockColumns = 256
 
-// RedundancyCurve returns, for every prefix of the columns of x, n×k, the mean of |ρ| over its pairs of columns, with
-// Pearson's correlation ρ: 0 for uncorrelated columns, 1 for copies (Zhao, Wang, Liu 2010; they divide the sum over
-// pairs by twice their number, and assume positive correlations). Pairs with a constant column are not used. If there
-// is no pair, the mean is NaN.
+// RedundancyCurve returns, for every prefix of the columns of x, n×k, the mean of |ρ| over all pairs of these
+// columns. ρ is Pearson's correlation: |ρ| is 0 for uncorrelated columns and 1 for copies. Pairs with a constant
+// column are not used. If there is no pair, the mean is NaN. (Zhao, Wang, Liu 2010 divide the sum over pairs by twice
+// their number, and assume positive correlations.)
 //
 // It overwrites the columns of x, column-major, with their normalized deviations from the mean. It costs n·k² flops in
 // kernel.Gemm, and needs blockColumns·k numbers.
@@ -44,27 +44,27 @@ func RedundancyCurve(team *kernel.Team, x kernel.Matrix[float64]) []float64 {
 	return curve
 }
 
-// MeanCorrelation returns the mean of |ρ| over all pairs of the columns of x, as in [RedundancyCurve], in n·k² flops.
-// If the number of columns exceeds the limit most, it is the mean over a seeded sample of that size, and sampled is
-// true. It overwrites x.
-func MeanCorrelation(team *kernel.Team, x kernel.Matrix[float64], most int, seed uint64) (mean float64, sampled bool) {
-	if sampled = x.Cols > most; sampled {
-		some := rand.New(rand.NewPCG(seed, overallStream)).Perm(x.Cols)[:most]
+// MeanCorrelation returns the mean of |ρ| over all pairs of the columns of x, as [RedundancyCurve] does. If there are
+// more than limit columns, it uses a seeded sample of limit columns, and sampled is true. It overwrites x. It costs
+// n·k² flops for k columns.
+func MeanCorrelation(team *kernel.Team, x kernel.Matrix[float64], limit int, seed uint64) (mean float64, sampled bool) {
+	if sampled = x.Cols > limit; sampled {
+		some := rand.New(rand.NewPCG(seed, overallStream)).Perm(x.Cols)[:limit]
 		slices.Sort(some)
 		for to, from := range some { // columns are only moved towards the front
 			copy(x.Data[to*x.ColStride:][:x.Rows], x.Data[from*x.ColStride:][:x.Rows])
 		}
-		x = x.Sub(0, 0, x.Rows, most)
+		x = x.Sub(0, 0, x.Rows, limit)
 	}
 	curve := RedundancyCurve(team, x)
 	return curve[len(curve)-1], sampled
 }
 
-// overallStream makes these random numbers independent of the streams of the runs.
+// overallStream selects random numbers for MeanCorrelation that are independent of the random numbers of the runs.
 const overallStream = 0x616c6c
 
-// normalizeDirection centres col and scales it to length 1. If the spread of the column is rounding error, it clears
-// the column and returns false.
+// normalizeDirection centres col and scales it to length 1. If the deviations from the mean are only rounding errors,
+// it sets the column to 0 and returns false.
 func normalizeDirection(col []float64) bool {
 	largest := 0.0
 	for _, v := range col {
@@ -101,7 +101,7 @@ func normalizeDirection(col []float64) bool {
 	return true
 }
 
-// RedundancyBytes bounds the memory of [RedundancyCurve] for k columns.
+// RedundancyBytes returns an upper bound of the memory of [RedundancyCurve] for k columns.
 func RedundancyBytes(k int) int64 {
 	return 8*int64(min(blockColumns, k)+2)*int64(k) + kernel.TeamBytes(min(blockColumns, k), k)
 }

@@ -8,19 +8,19 @@ type Stability struct {
 	// Jaccard is the mean over pairs of selections of |A∩B|/|A∪B|. It is 1 if all selections are the same. It grows with
 	// the selected share of the features, even for random selections.
 	Jaccard float64
-	// Nogueira is corrected for chance: it is 1 if all selections are the same, and about 0 for random selections of the
-	// same sizes (Nogueira, Sechidis, Brown 2018, definition 4). It is 1 − mean_f(s_f²)/((k̄/d)(1−k̄/d)), s_f² being the
-	// unbiased variance of the indicator of feature f, and k̄ the mean size. NaN if each selection is empty or has all
-	// features.
+	// Nogueira is corrected for chance: it is 1 if all selections are the same, and about 0 for random selections of
+	// the same sizes (Nogueira, Sechidis, Brown 2018, definition 4). It is 1 − mean_f(s_f²)/((k̄/d)(1−k̄/d)), s_f²
+	// being the unbiased variance of the indicator of feature f, and k̄ the mean size of a selection. It is NaN if
+	// all selections are empty or all have every feature.
 	Nogueira float64
-	// Low and High bound Nogueira's 95 % confidence interval, computed from the variance of section 4.3 of the paper, eq.
-	// (5) and theorem 7, which assumes independent selections. Selections from half-samples that share rows vary less, and
-	// their interval is too short. NaN if Nogueira is NaN.
+	// Low and High are the ends of the 95 % confidence interval of Nogueira, by the variance of section 4.3 of the
+	// paper, eq. (5) and theorem 7. It assumes independent selections. Selections from half-samples that share rows
+	// vary less, so that the interval is too short for these. Low and High are NaN if Nogueira is.
 	Low, High float64
 }
 
-// MeasureStability compares selections, each of distinct features 0 … d-1. With fewer than two selections all measures
-// are NaN. It costs O(m²·k) for m selections of k features.
+// MeasureStability compares the m selections of sets, each with distinct features 0 … d-1. With fewer than two
+// selections all measures are NaN. It costs O(m²·k) for selections of k features.
 func MeasureStability(sets [][]int, d int) Stability {
 	m := len(sets)
 	s := Stability{Resamples: m, Jaccard: math.NaN(), Nogueira: math.NaN(), Low: math.NaN(), High: math.NaN()}
@@ -51,7 +51,7 @@ func MeasureStability(sets [][]int, d int) Stability {
 			if union := len(a) + len(b) - both; union > 0 {
 				shares += float64(both) / float64(union)
 			} else {
-				shares++ // two empty selections are equal
+				shares++ // the share of two empty selections counts as 1
 			}
 		}
 		for _, f := range a {
@@ -75,9 +75,8 @@ func MeasureStability(sets [][]int, d int) Stability {
 
 const normal95 = 1.959963984540054
 
-// nogueiraVariance estimates the variance of Nogueira's measure over other selections of the same kind, from the
-// contribution of each selection: with k̄ = Σ_f p_f the mean size, k_i the size of selection i, z_if the indicator of
-// feature f in it, and Φ Nogueira's measure,
+// nogueiraVariance estimates the variance of Nogueira's measure Φ from the contributions Φ_i of the selections. With
+// z_if being 1 if selection i contains feature f, p_f the mean of z_if, k_i the size of selection i and k̄ = Σ_f p_f:
 //
 //	Φ_i = [ Σ_f z_if·p_f/d − k_i·k̄/d² + Φ/2·(2k̄k_i/d² − k_i/d − k̄/d + 1) ] / (k̄/d·(1−k̄/d))
 //	v = 4/m²·Σ_i (Φ_i − mean of Φ_i)²

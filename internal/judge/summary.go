@@ -6,19 +6,19 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Summary is the mean of some runs and their standard deviation.
+// Summary is the mean and the standard deviation of the results of several runs.
 type Summary struct {
-	Mean, Std float64 // divisor Runs-1; Std is NaN for fewer than two runs, and Mean for no runs
+	Mean, Std float64 // Std has the divisor Runs-1; it is NaN for fewer than two runs, and Mean is NaN for no runs
 	Runs      int
 }
 
-// Summarize returns the mean and standard deviation of the runs x.
+// Summarize returns the mean and standard deviation of the results x.
 func Summarize(x []float64) Summary {
 	s := Summary{Mean: math.NaN(), Std: math.NaN(), Runs: len(x)}
 	if len(x) == 0 {
 		return s
 	}
-	// The first value is subtracted, so that equal values have a spread of exactly 0.
+	// The first value is subtracted from all values, so that equal values have a standard deviation of exactly 0.
 	sum := 0.0
 	for _, v := range x {
 		sum += v - x[0]
@@ -34,15 +34,16 @@ func Summarize(x []float64) Summary {
 	return s
 }
 
-// Test is a two-sided t-test for equality of two means.
+// Test is the result of a two-sided t-test for equality of two means.
 type Test struct {
 	T, Freedom float64 // the statistic and its degrees of freedom
-	P          float64 // the chance of a |T| at least this large if the means are equal
+	P          float64 // the probability of a |T| at least this large if the means are equal
 }
 
-// WelchTest tests whether a and b, of unknown and perhaps unequal variances, have equal means: Welch, "The
-// generalization of Student's problem when several different population variances are involved", Biometrika 34 (1947).
-// If neither a nor b varies, P is 1 or 0. With fewer than two values on a side all results are NaN.
+// WelchTest tests whether the samples a and b come from distributions with equal means. Their variances are unknown
+// and may differ: Welch, "The generalization of Student's problem when several different population variances are
+// involved", Biometrika 34 (1947). If neither sample varies, P is 1 for equal means, otherwise 0. If a sample has
+// fewer than two values, all results are NaN.
 func WelchTest(a, b []float64) Test {
 	if len(a) < 2 || len(b) < 2 {
 		return Test{math.NaN(), math.NaN(), math.NaN()}
@@ -59,7 +60,7 @@ func WelchTest(a, b []float64) Test {
 		return t
 	}
 	t := Test{T: gap / math.Sqrt(ea+eb)}
-	// Use shares of the sum, so that squares of tiny errors do not underflow.
+	// The squared errors are divided by their sum, so that squares of tiny errors do not underflow.
 	u, v := ea/(ea+eb), eb/(ea+eb)
 	t.Freedom = 1 / (u*u/float64(len(a)-1) + v*v/float64(len(b)-1))
 	// 2·P(T > |t|) as an incomplete beta function is precise even if the result is tiny.

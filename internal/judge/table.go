@@ -9,11 +9,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Table holds the rows for judging selections, in memory, by columns. It is a stream.Adder. [Table.FillMissing] and
-// [Table.ScaleColumns] change its values in place for clustering and reconstruction.
+// Table holds the rows that are used to judge selections, in memory, column by column. It is a stream.Adder.
+// [Table.FillMissing] and [Table.ScaleColumns] change its values in place to prepare clustering and reconstruction.
 type Table struct {
 	Rows       int
-	Classes    []int32 // class of each row, if chunks have classes
+	Classes    []int32 // class of each row; nil if the chunks have no classes
 	Unlabelled int64   // number of rows left out because they have no class
 
 	data    []float64 // column j starts at j·stride
@@ -21,10 +21,10 @@ type Table struct {
 	stride  int
 	cols    int
 	workers int
-	limit   int64 // bytes
+	limit   int64 // largest memory in bytes
 }
 
-// AllRows names the work in the MemoryError of a table that cannot grow.
+// AllRows describes the work in the MemoryError for a table that would exceed its memory limit.
 const AllRows = "judging all rows at once"
 
 // NewTable returns an empty table with the given number of columns and space for the given number of rows. If more rows
@@ -39,7 +39,7 @@ func TableBytes(n, d int) int64 { return 8*int64(n)*int64(d) + 4*int64(n) + 24*i
 // Bytes returns the size of t, including unused space.
 func (t *Table) Bytes() int64 { return TableBytes(t.stride, t.cols) }
 
-// Add copies the rows of c that have a class, or all rows if c has no classes.
+// Add copies the rows of c to the table. If c has classes, rows without a class are left out.
 func (t *Table) Add(c *stream.Chunk) error {
 	if c.Cols != t.cols {
 		return fmt.Errorf("judge: chunk of %d columns, want %d", c.Cols, t.cols)
@@ -85,7 +85,7 @@ func (t *Table) growRows(rows int) error {
 		return nil
 	}
 	height := max(rows, t.stride*3/2)
-	// The old and the new memory exist at the same time.
+	// While the rows are copied, the old and the new table exist at the same time.
 	if need := TableBytes(height, t.cols) + TableBytes(t.stride, t.cols); need > t.limit {
 		return &stream.MemoryError{What: AllRows, Need: need, Limit: t.limit}
 	}
@@ -111,7 +111,7 @@ func (t *Table) GatherColumns(columns []int) kernel.Matrix[float64] {
 	return kernel.ColMajor(data, t.Rows, len(columns), t.Rows)
 }
 
-// Profile returns the profile of the current values.
+// Profile returns the statistics of the current values.
 func (t *Table) Profile() *gram.Profile {
 	p := gram.NewProfile(t.cols)
 	c := &stream.Chunk{Block: t.Rows, Rows: t.Rows, Cols: t.cols, Data: t.data, Stride: t.stride, Missing: t.missing}
@@ -121,8 +121,8 @@ func (t *Table) Profile() *gram.Profile {
 	return p
 }
 
-// FillMissing replaces every missing entry by the mean of its column's observed entries, or by 0. A column without a finite
-// mean is filled with 0.
+// FillMissing replaces every missing entry by the mean of its column's observed entries, or by 0, depending on fill.
+// If the mean is not finite, 0 is used.
 func (t *Table) FillMissing(fill gram.Fill) {
 	p := t.Profile()
 	kernel.Each(t.workers, t.cols, func(j int) {
@@ -143,8 +143,8 @@ func (t *Table) FillMissing(fill gram.Fill) {
 	clear(t.missing)
 }
 
-// ScaleColumns scales the columns by the statistics of the table. Columns that cannot be features (constant,
-// overflowing) become 0 and are returned, because a selection also leaves them out.
+// ScaleColumns scales the columns by the statistics of the table. It returns the columns that cannot be features
+// (constant or overflowing), and sets them to 0, because a selection also leaves them out.
 func (t *Table) ScaleColumns(scale gram.Scale, cols []stream.Column) ([]stream.LeftOut, error) {
 	s, err := gram.NewStandardizer(t.Profile(), cols, scale, gram.FillMean)
 	if err != nil {

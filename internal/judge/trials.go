@@ -9,21 +9,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
-// TrialOptions sets how many times and how the rows are clustered.
+// TrialOptions sets how the rows are clustered, and how often.
 type TrialOptions struct {
 	Runs      int // number of independent clusterings; default 1
-	Restarts  int // number of restarts of each run, of which the one with the lowest inertia is used; default 1
+	Restarts  int // number of restarts of each run; the one with the lowest inertia is used; default 1
 	Clusters  int
-	Spherical bool // rows are directions, see cluster.Options
+	Spherical bool // cluster rows by direction, see cluster.Options
 	Seed      uint64
 	Threads   int    // 0 means GOMAXPROCS
-	Done      func() // called after every run, from several goroutines; nil does nothing
+	Done      func() // called after every run, from several goroutines; nil calls nothing
 }
 
-// RunTrials clusters the rows Runs times with different seeds and scores each clustering against the classes of the
-// rows. columns returns the n×k matrix of one run, and is called from several goroutines. For most selections it
-// returns the same matrix in all runs, for random selections it does not. Runs are parallel, because they never wait
-// for each other, unlike the restarts of one run. The errors are as in cluster.KMeans.
+// RunTrials clusters the rows opt.Runs times with different seeds, and scores each clustering against the classes of
+// the rows. columns returns the n×k matrix to cluster in a run, and is called from several goroutines. Only random
+// selections have a different matrix in every run. The runs, not the restarts of one run, are parallel, because runs
+// never wait for each other. The errors are as in cluster.KMeans.
 func RunTrials(ctx context.Context, classes []int32, columns func(run int) kernel.Matrix[float64], opt TrialOptions) ([]cluster.Scores, error) {
 	runs, workers := max(opt.Runs, 1), opt.Threads
 	if workers <= 0 {
@@ -55,15 +55,15 @@ func RunTrials(ctx context.Context, classes []int32, columns func(run int) kerne
 	return scores, nil
 }
 
-// RunSeed returns the seed of a run. Runs of neighbouring seeds have different seeds.
+// RunSeed returns the seed of the run with the given number. It also differs for neighbouring values of seed.
 func RunSeed(seed uint64, run int) uint64 {
 	return splitmix.Hash(seed, uint64(run))
 }
 
-// Grades holds the summaries of the scores of several runs.
+// Grades holds a summary over several runs for each kind of score.
 type Grades struct{ ACC, NMISqrt, NMIMax, Purity, ARI Summary }
 
-// SummarizeScores summarizes the scores of runs.
+// SummarizeScores returns the mean and standard deviation of every kind of score over the runs.
 func SummarizeScores(scores []cluster.Scores) Grades {
 	summary := func(score func(cluster.Scores) float64) Summary { return Summarize(PickScore(scores, score)) }
 	return Grades{
@@ -75,7 +75,7 @@ func SummarizeScores(scores []cluster.Scores) Grades {
 	}
 }
 
-// PickScore returns one of the scores of every run.
+// PickScore returns the kind of score that the function score picks, for every run.
 func PickScore(scores []cluster.Scores, score func(cluster.Scores) float64) []float64 {
 	x := make([]float64, len(scores))
 	for i, s := range scores {
@@ -84,9 +84,9 @@ func PickScore(scores []cluster.Scores, score func(cluster.Scores) float64) []fl
 	return x
 }
 
-// TrialsBytes bounds the memory of [RunTrials] in addition to the rows, at most n×d. For each worker it includes the
-// columns of its run (n×k, if they differ between runs) and the memory of k-means, and once more for garbage
-// that is not yet collected.
+// TrialsBytes returns an upper bound of the memory that [RunTrials] needs in addition to the n×d rows. Every worker
+// needs the n×k matrix that the function columns returns for its run, unless all runs share one, and the memory of
+// k-means. The memory of one more worker is added for garbage that is not yet collected.
 func TrialsBytes(n, d, k, clusters, workers int) int64 {
 	return int64(workers+1) * (8*int64(n)*int64(k) + cluster.Bytes(n, d, clusters, 1))
 }

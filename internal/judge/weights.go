@@ -5,14 +5,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// Weights reconstructs all columns of some data from chosen columns with the least squared error: X̂ = X_S·W, W =
-// (X_SᵀX_S)⁻¹X_SᵀX.
+// Weights reconstruct all columns of some data X from chosen columns S with the least squared error: X̂ = X_S·W, with
+// W = (X_SᵀX_S)⁻¹X_SᵀX.
 type Weights struct {
 	w kernel.Matrix[float64] // k×d row-major
 }
 
-// NewWeights computes weights from the d×d Gram matrix of the data and the k chosen columns, in 2k²d flops. No chosen
-// column may be a combination of the others (use the order of ExplainChoice without its Redundant).
+// NewWeights computes weights from sym, the d×d Gram matrix of the data, and the k chosen columns, in 2k²d flops. No
+// chosen column may be a combination of the others: use the order of ExplainChoice without its Redundant.
 func NewWeights(team *kernel.Team, sym []float64, d int, chosen []int) (*Weights, error) {
 	k := len(chosen)
 	chosenGram, w := make([]float64, k*k), make([]float64, k*d)
@@ -31,19 +31,20 @@ func NewWeights(team *kernel.Team, sym []float64, d int, chosen []int) (*Weights
 	return &Weights{out}, nil
 }
 
-// WeightsBytes bounds the memory of Weights for k of d columns, including making or applying them.
+// WeightsBytes returns an upper bound of the memory of Weights for k of d columns, including NewWeights and
+// UnexplainedShare.
 func WeightsBytes(d, k int) int64 {
 	return 8*(3*int64(k)*int64(d)+2*int64(k)*int64(k)) + kernel.TeamBytes(k, d)
 }
 
-// UnexplainedShare returns the residual of the weights on other data, as a share of the sum of squares of these data:
+// UnexplainedShare returns the share of other data X′ that remains when X′ is reconstructed with the weights:
 //
 //	tr(G′ − 2·WᵀG′_S + WᵀG′_SS·W) / tr(G′)
 //
-// sym is G′, the d×d Gram matrix of the other data. chosen has the index in G′ of every chosen column. For each column
-// of G′, from has the index of that column in the data of the weights. -1 means that the column is absent. An absent
-// chosen column is replaced by 0, its mean in centred data, and a column without weights remains unexplained. On the
-// data of the weights the share equals the error of [ExplainChoice], on other data at least that. It costs 2k²d flops.
+// sym is G′ = X′ᵀX′, d×d. chosen contains the index in G′ of every chosen column. from contains, for each column of G′,
+// its index in the data X of the weights. The index -1 means that the column is absent. An absent chosen column is
+// replaced by 0, its mean in centred data, and a column without weights remains unexplained. On the data of the weights
+// the share equals the error of [ExplainChoice], on other data it is at least that error. It costs 2k²d flops.
 func (w *Weights) UnexplainedShare(team *kernel.Team, sym []float64, d int, chosen, from []int) float64 {
 	k, columns := len(chosen), w.w.Cols
 	chosenGram := make([]float64, k*k) // G′_SS, 0 for an absent column
@@ -68,7 +69,7 @@ func (w *Weights) UnexplainedShare(team *kernel.Team, sym []float64, d int, chos
 				}
 			}
 		}
-		left += max(rest, 0) // rest is a sum of squares
+		left += max(rest, 0) // without rounding errors it is a sum of squares, so at least 0
 	}
 	if total == 0 {
 		return 0

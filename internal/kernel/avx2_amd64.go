@@ -4,27 +4,27 @@
 
 package kernel
 
-// mulF64AVX2 is micro.mul for 4×12 tiles.
+// mulF64AVX2 implements micro.mul for 4×12 tiles.
 //
 //go:noescape
 func mulF64AVX2(k int, alpha float64, a *float64, b *float64, c *float64, ldc int)
 
-// mulF32AVX2 is micro.mul for 4×24 tiles.
+// mulF32AVX2 implements micro.mul for 4×24 tiles.
 //
 //go:noescape
 func mulF32AVX2(k int, alpha float32, a *float32, b *float32, c *float32, ldc int)
 
-// thinAVX2 is micro.thin for 4×12 tiles.
+// thinAVX2 implements micro.thin for 4×12 tiles.
 //
 //go:noescape
 func thinAVX2(k int, alpha float64, a *float64, rows int, columns int, b *float64, c *float64, ldc int)
 
-// transposeF64AVX2 is micro.transpose.
+// transposeF64AVX2 implements micro.transpose.
 //
 //go:noescape
 func transposeF64AVX2(k int, src *float64, stride int, dst *float64, width int)
 
-// transposeF32AVX2 is micro.transpose.
+// transposeF32AVX2 implements micro.transpose.
 //
 //go:noescape
 func transposeF32AVX2(k int, src *float32, stride int, dst *float32, width int)
@@ -39,142 +39,142 @@ func copyAVX2(k int, src *byte, stride int, dst *byte, units int)
 //go:noescape
 func dotAVX2(blocks int, x *float64, y *float64, sums *[16]float64)
 
-// squaresAVX2 is isa.squares.
+// squaresAVX2 implements isa.squaredDistances.
 //
 //go:noescape
 func squaresAVX2(blocks int, x *float64, y *float64, z *float64, nextY *float64, nextZ *float64) (xy float64, xz float64)
 
-// gatherAVX2 is isa.gather; columns and width are at least 1.
+// gatherAVX2 implements isa.gatherRows; columns and width are at least 1.
 //
 //go:noescape
 func gatherAVX2(columns int, starts *int32, rows *int32, weights *float64, x *float64, ldx int, width int, c *float64, ldc int)
 
-// narrowAVX2 is isa.narrow.
+// narrowAVX2 implements isa.narrowRows.
 //
 //go:noescape
 func narrowAVX2(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, raw *float64, long int, squares *[4]float64)
 
-// belowAVX2 is isa.below; it reads up to 15 elements beyond n.
+// belowAVX2 implements isa.firstNotAbove; it reads up to 15 elements beyond n.
 //
 //go:noescape
 func belowAVX2(c *float32, slack *float32, norm float32, limit float32, from int, n int) int
 
-// lowestAVX2 is isa.lowest; n is a multiple of 8.
+// lowestAVX2 implements isa.lowestBounds; n is a multiple of 8.
 //
 //go:noescape
 func lowestAVX2(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[16]float32, lowers *float32, groups int)
 
-// rotateAVX2 is isa.rotate; n is at least 1.
+// rotateAVX2 implements isa.rotate; n is at least 1.
 //
 //go:noescape
 func rotateAVX2(n int, c *float64, s *float64, panel *float64, step int)
 
-// shiftAVX2 is isa.shift.
+// shiftAVX2 implements isa.shiftColumn.
 //
 //go:noescape
 func shiftAVX2(blocks int, dst *float64, x *float64, by float64, next *float64, ends *[8]float64)
 
-// standardizeAVX2 is isa.standardize.
+// standardizeAVX2 implements isa.standardize.
 //
 //go:noescape
 func standardizeAVX2(blocks int, dst *float64, x *float64, shift float64, factor float64, missing float64, next *float64)
 
-// lookupAVX2 is isa.lookup.
+// lookupAVX2 implements isa.lookup.
 //
 //go:noescape
 func lookupAVX2(groups int, packed *byte, width int, how *[17]uint64, table *float64, size int, dst *float64) int
 
-// finiteAVX2 is isa.finite; blocks is at least 1.
+// finiteAVX2 implements isa.allFinite; blocks is at least 1.
 //
 //go:noescape
 func finiteAVX2(blocks int, x *float64) bool
 
-// mulIntsAVX2 is integers.mul; pairs is at least 1.
+// mulIntsAVX2 implements integerCode.mul; pairs is at least 1.
 //
 //go:noescape
 func mulIntsAVX2(pairs int, a *int16, b *int16, c *float64, ldc int)
 
-// wholesAVX2 is integers.wholes; blocks is at least 1.
+// wholesAVX2 implements integerCode.toInt16; blocks is at least 1.
 //
 //go:noescape
 func wholesAVX2(blocks int, src *float64, dst *int16) (least int16, most int16, ok bool)
 
-// fetchAVX2 is integers.fetch; lines is at least 1.
+// fetchAVX2 implements integerCode.prefetch; lines is at least 1.
 //
 //go:noescape
 func fetchAVX2(lines int, x *float64)
 
-// mulBytesAVX2 is coarseCode.mul; quads is at least 1.
+// mulBytesAVX2 implements coarseCode.mul; quads is at least 1.
 //
 //go:noescape
 func mulBytesAVX2(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)
 
-// dotsAVX2 is coarseCode.dots; blocks and count are at least 1.
+// dotsAVX2 implements coarseCode.dotProducts; blocks and count are at least 1.
 //
 //go:noescape
 func dotsAVX2(blocks int, x *byte, y *byte, stride int, which *int32, count int, sums *int32)
 
-// mulIntsAVXVNNI is integers.mul; pairs is at least 1.
+// mulIntsAVXVNNI implements integerCode.mul; pairs is at least 1.
 //
 //go:noescape
 func mulIntsAVXVNNI(pairs int, a *int16, b *int16, c *float64, ldc int)
 
-// mulBytesAVXVNNI is coarseCode.mul; quads is at least 1.
+// mulBytesAVXVNNI implements coarseCode.mul; quads is at least 1.
 //
 //go:noescape
 func mulBytesAVXVNNI(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)
 
-// dotsAVXVNNI is coarseCode.dots; blocks and count are at least 1.
+// dotsAVXVNNI implements coarseCode.dotProducts; blocks and count are at least 1.
 //
 //go:noescape
 func dotsAVXVNNI(blocks int, x *byte, y *byte, stride int, which *int32, count int, sums *int32)
 
-// flipAVX2 is coarseCode.flip; n is at least 1.
+// flipAVX2 implements coarseCode.flipSigns; n is at least 1.
 //
 //go:noescape
 func flipAVX2(n int, x *float32, signs *uint32)
 
-// mixAVX2 is coarseCode.mix.
+// mixAVX2 implements coarseCode.mixDimensions.
 //
 //go:noescape
 func mixAVX2(n int, h int, radix int, x *float32, by float32)
 
-// widestAVX2 is coarseCode.widest; n is at least 1.
+// widestAVX2 implements coarseCode.largestMagnitudes; n is at least 1.
 //
 //go:noescape
 func widestAVX2(n int, x *float32, most *[8]float32)
 
-// quantiseAVX2 is coarseCode.quantise; quads is at least 1.
+// quantiseAVX2 implements coarseCode.quantise; quads is at least 1.
 //
 //go:noescape
 func quantiseAVX2(quads int, x *float32, inverse *[8]float32, step *[8]float32, dst *byte, rest *[8]float32, squares *[8]float32, sums *[8]int32)
 
-// wholeRangeAVX2 is isa.wholeRange; blocks is at least 1.
+// wholeRangeAVX2 implements isa.wholeRange; blocks is at least 1.
 //
 //go:noescape
 func wholeRangeAVX2(blocks int, x *float64) (least int32, most int32, ok bool)
 
-// lowBytesAVX2 is isa.lowBytes; blocks is at least 1.
+// lowBytesAVX2 implements isa.toLowBytes; blocks is at least 1.
 //
 //go:noescape
 func lowBytesAVX2(blocks int, src *float64, dst *byte)
 
-// ofBytesAVX2 is isa.ofBytes; blocks is at least 1.
+// ofBytesAVX2 implements isa.fromBytes; blocks is at least 1.
 //
 //go:noescape
 func ofBytesAVX2(blocks int, src *byte, dst *float64)
 
-// allSinglesAVX2 is isa.allSingles; blocks is at least 1.
+// allSinglesAVX2 implements isa.allSingles; blocks is at least 1.
 //
 //go:noescape
 func allSinglesAVX2(blocks int, x *float64) bool
 
-// singlesAVX2 is isa.singles; blocks is at least 1.
+// singlesAVX2 implements isa.toSingles; blocks is at least 1.
 //
 //go:noescape
 func singlesAVX2(blocks int, src *float64, dst *float32)
 
-// ofSinglesAVX2 is isa.ofSingles; blocks is at least 1.
+// ofSinglesAVX2 implements isa.fromSingles; blocks is at least 1.
 //
 //go:noescape
 func ofSinglesAVX2(blocks int, src *float32, dst *float64)

@@ -4,62 +4,62 @@
 
 package kernel
 
-// mulF64AVX512 is micro.mul for 8×24 tiles.
+// mulF64AVX512 implements micro.mul for 8×24 tiles.
 //
 //go:noescape
 func mulF64AVX512(k int, alpha float64, a *float64, b *float64, c *float64, ldc int)
 
-// mulF32AVX512 is micro.mul for 8×48 tiles.
+// mulF32AVX512 implements micro.mul for 8×48 tiles.
 //
 //go:noescape
 func mulF32AVX512(k int, alpha float32, a *float32, b *float32, c *float32, ldc int)
 
-// thinAVX512 is micro.thin for 8×16 tiles.
+// thinAVX512 implements micro.thin for 8×16 tiles.
 //
 //go:noescape
 func thinAVX512(k int, alpha float64, a *float64, rows int, columns int, b *float64, c *float64, ldc int)
 
-// lowestAVX512 is isa.lowest; n is 48.
+// lowestAVX512 implements isa.lowestBounds; n is 48.
 //
 //go:noescape
 func lowestAVX512(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[16]float32, lowers *float32, groups int)
 
-// withinAVX512 is isa.within; n is a multiple of 48.
+// withinAVX512 implements isa.findWithin; n is a multiple of 48.
 //
 //go:noescape
 func withinAVX512(n int, c *float32, slack *float32, lowers *float32, room float32, limit float32, found *[784]int32) int
 
-// rotateAVX512 is isa.rotate; n is at least 1.
+// rotateAVX512 implements isa.rotate; n is at least 1.
 //
 //go:noescape
 func rotateAVX512(n int, c *float64, s *float64, panel *float64, step int)
 
-// mulIntsAVX512 is integers.mul; pairs is at least 1.
+// mulIntsAVX512 implements integerCode.mul; pairs is at least 1.
 //
 //go:noescape
 func mulIntsAVX512(pairs int, a *int16, b *int16, c *float64, ldc int)
 
-// mulIntsVNNI is integers.mul; pairs is at least 1.
+// mulIntsVNNI implements integerCode.mul; pairs is at least 1.
 //
 //go:noescape
 func mulIntsVNNI(pairs int, a *int16, b *int16, c *float64, ldc int)
 
-// mulBytesAVX512 is coarseCode.mul; quads is at least 1.
+// mulBytesAVX512 implements coarseCode.mul; quads is at least 1.
 //
 //go:noescape
 func mulBytesAVX512(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)
 
-// dotsAVX512 is coarseCode.dots; blocks and count are at least 1.
+// dotsAVX512 implements coarseCode.dotProducts; blocks and count are at least 1.
 //
 //go:noescape
 func dotsAVX512(blocks int, x *byte, y *byte, stride int, which *int32, count int, sums *int32)
 
-// mulBytesVNNI is coarseCode.mul; quads is at least 1.
+// mulBytesVNNI implements coarseCode.mul; quads is at least 1.
 //
 //go:noescape
 func mulBytesVNNI(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)
 
-// dotsVNNI is coarseCode.dots; blocks and count are at least 1.
+// dotsVNNI implements coarseCode.dotProducts; blocks and count are at least 1.
 //
 //go:noescape
 func dotsVNNI(blocks int, x *byte, y *byte, stride int, which *int32, count int, sums *int32)

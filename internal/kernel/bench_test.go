@@ -39,7 +39,7 @@ func benchGemm[T Float](b *testing.B) {
 func BenchmarkBeside(b *testing.B) {
 	const n, d = 512, 896
 	x, g := filled[float64](n*d), make([]float64, d*d)
-	for _, p := range paths {
+	for _, p := range availableSets {
 		b.Run(fmt.Sprintf("Syrk/f64/n=%d/d=%d/path=%s", n, d, p.name), func(b *testing.B) {
 			t := newTeam(1, p)
 			steady(b, n*d*d, func() { Syrk(t, 1, RowMajor(x, d, n, n), RowMajor(g, d, d, d)) })
@@ -48,7 +48,7 @@ func BenchmarkBeside(b *testing.B) {
 	b.Run(fmt.Sprintf("Syrk/f64/n=%d/d=%d/path=gonum", n, d), func(b *testing.B) {
 		steady(b, n*d*d, func() { gonum.Implementation{}.Dsyrk(blas.Upper, blas.NoTrans, d, n, 1, x, n, 1, g, d) })
 	})
-	for _, p := range paths {
+	for _, p := range availableSets {
 		b.Run(fmt.Sprintf("Gemm/f64/n=%d/d=%d/m=%d/path=%s", n, d, d, p.name), func(b *testing.B) {
 			t := newTeam(1, p)
 			steady(b, 2*n*d*d, func() { Gemm(t, 1, RowMajor(x, d, n, n), ColMajor(x, n, d, n), RowMajor(g, d, d, d)) })

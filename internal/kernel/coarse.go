@@ -7,40 +7,40 @@ import (
 	"slices"
 )
 
-// coarse screens rows in 8-bit numbers. Four of them are multiplied in the time of one float32.
+// coarseScreen screens rows in 8-bit numbers, see [Nearest]. Four of these are multiplied in the time of one float32.
 //
-// A point x is rotated by an orthogonal matrix R that spreads each coordinate over all dimensions: random signs, then
-// Hadamard matrices on the first and on the last dimensions. Then Rx ≈ s·q with a step s and whole numbers q of at most
-// 127, for columns of any scale. The error δ = Rx − s·q is known. For an anchor y likewise Ry ≈ t·p and ε = Ry − t·p,
-// and
+// A point x is rotated by an orthogonal matrix R that spreads each coordinate over all dimensions. R consists of random
+// signs, a Hadamard matrix on the first dimensions, and one on the last dimensions. Then Rx ≈ s·q with a step s and
+// integers q of at most 127, for columns of any scale. The error δ = Rx − s·q is known. For an anchor y likewise Ry ≈
+// t·p with the error ε = Ry − t·p, and
 //
 //	|xᵀy − s·t·qᵀp| = |δᵀRy + s·qᵀε| ≤ ‖δ‖·‖y‖ + (‖x‖ + ‖δ‖)·‖ε‖.
 //
-// ‖δ‖ is about 0.0075·‖x‖. In a search for the 6 nearest of 2,000 anchors, 9 anchors remain on standardized E-MNIST, in
-// which single pixels at the border are a hundred standard deviations large, and 8.7 on unscaled images. The remaining
-// anchors are compared in float64, so that the result has the same bits as without this screening.
+// ‖δ‖ is about 0.0075·‖x‖. In searches for the 6 nearest of 2,000 anchors, bytes left 9 anchors for a row on
+// standardized E-MNIST, in which single pixels at the border are a hundred standard deviations large, and 8.7 on
+// unscaled images. These are then compared in float64, so that the result has the same bits as without screening.
 //
 // (Spreading by signs and Hadamard matrices: Ailon and Chazelle, SIAM J. Comput. 39, 2009.)
-type coarse struct {
+type coarseScreen struct {
 	code   *coarseCode
 	window int      // the order of the Hadamard matrices
 	signs  []uint32 // for each dimension, a sign bit or 0
 
-	codedAnchors         // of d dimensions, rounded up to whole quads; not packed with a lead
+	codedAnchors         // the anchors in d dimensions, rounded up to a multiple of 4; not packed with a lead
 	loss         float64 // ρ, see prepareCoarse
 
-	left, tried, seen int // numbers of anchors left, of anchors that a lead compared in all dimensions, and of rows counted
+	left, tried, seen int // numbers of anchors not excluded, of anchors that a lead compared in all dimensions, and of rows
 
 	rows         int         // number of rows searched so far
 	lead         *leadScreen // nil if there is none
-	leadRejected bool        // a lead was tried or judged and must not be used
+	leadRejected bool        // a lead was tried or rated, and must not be used
 }
 
-// codedAnchors are points in 8-bit numbers, for the columns of tiles.
+// codedAnchors contains points in 8-bit numbers, packed as the columns of tiles. A quad is 4 consecutive dimensions.
 type codedAnchors struct {
-	dims   int       // whole quads
+	dims   int       // a multiple of 4
 	packed []byte    // numbers plus code.offset, in panels of nr anchors, quad by quad
-	factor []float32 // of each point, for coarseCode.mul
+	factor []float32 // for each point, see coarseCode.mul
 }
 
 func newCodedAnchors(count, dims int) codedAnchors {
@@ -57,7 +57,7 @@ func (a *codedAnchors) packLane(code *coarseCode, j int, factor float32, numbers
 	}
 }
 
-// codedRows are rows in 8-bit numbers, for the rows of tiles.
+// codedRows contains rows in 8-bit numbers, packed as the rows of tiles.
 type codedRows struct {
 	numbers []byte // rows×dims in panels, quad by quad
 	steps   [][lanes]float32
@@ -82,70 +82,72 @@ func (r *codedRows) mulPanel(code *coarseCode, a *codedAnchors, p, j int, half, 
 		&half[j], &a.factor[j], &c[0], ldc)
 }
 
-func takeLane(to, numbers []byte, i int) {
+func copyLane(to, numbers []byte, i int) {
 	for k := 0; k+4 <= len(to); k += 4 {
 		binary.NativeEndian.PutUint32(to[k:], binary.NativeEndian.Uint32(numbers[k*lanes+4*i:]))
 	}
 }
 
-// coarseCode is the code of an instruction set. A panel contains [lanes] rows, one dimension after the other.
+// coarseCode contains an instruction set's functions for bytes. A panel contains [lanes] rows, one dimension after
+// another.
 type coarseCode struct {
-	nr   int // number of anchors in a tile
-	most int // largest magnitude of a row's numbers
+	nr        int // number of anchors in a tile
+	maxNumber int // largest magnitude of a row's numbers
 	// offset is added to the anchors' numbers: 128 if the second factor of mul is unsigned, 0 if it is signed.
 	offset byte
-	// mul sets the lanes×nr tile c (rows ldc apart) to half − factor·(step·(A·B − shift)). A·B is an exact sum of
-	// 4·quads products of numbers of a row and numbers of an anchor, plus offset. half and factor have an element for
-	// each column, step and shift for each lane. Nil means that float32 is as fast.
+	// mul sets the lanes×nr tile c (rows ldc apart) to half − factor·(step·(A·B − shift)). A·B is an exact sum of 4·quads
+	// products of a row's number and an anchor's number plus offset. half and factor have an element for each anchor, step
+	// and shift for each row. Nil means that float32 is as fast.
 	mul func(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
-	// flip changes the sign of dimension l if signs[l] is 1<<31.
-	flip func(n int, x *float32, signs *uint32)
-	// mix multiplies, in a panel of n dimensions, each set of radix dimensions with distance h by the Hadamard matrix
-	// of order radix (2, 4 or 8) and the factor by.
-	mix func(n, h, radix int, x *float32, by float32)
-	// widest returns the largest magnitude of each lane.
-	widest func(n int, x *float32, most *[lanes]float32)
-	// quantise writes q = x·inverse, rounded to whole numbers, to dst as bytes, with four dimensions of each lane side
-	// by side. It writes each lane's sums of (x − step·q)², q² and q to rest, squares and sums.
+	// flipSigns changes the sign of dimension l of a panel of n dimensions if signs[l] is 1<<31.
+	flipSigns func(n int, x *float32, signs *uint32)
+	// mixDimensions multiplies each set of radix dimensions, h apart, of a panel of n dimensions by the Hadamard matrix of
+	// order radix (2, 4 or 8), and by the factor `by`.
+	mixDimensions func(n, h, radix int, x *float32, by float32)
+	// largestMagnitudes writes the largest magnitude in each lane (i.e. row) of a panel of n dimensions to largest.
+	largestMagnitudes func(n int, x *float32, largest *[lanes]float32)
+	// quantise writes q = x·inverse, rounded to integers, to dst as bytes. Four dimensions of a lane are consecutive
+	// bytes. It writes each lane's sums of (x − step·q)², q² and q to rest, squares and sums.
 	quantise func(quads int, x *float32, inverse, step *[lanes]float32, dst *byte, rest, squares *[lanes]float32, sums *[lanes]int32)
-	// dots sets sums[k], for k below count, to the scalar product of dotsBlock·blocks numbers of a row, from x on, and
-	// of an anchor, plus offset, from y[which[k]·stride] on.
-	dots func(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32)
+	// dotProducts sets sums[k], for k below count, to the scalar product of a row's numbers, at x, and the numbers plus
+	// offset of an anchor, at y[which[k]·stride]. Both have dotsBlock·blocks numbers.
+	dotProducts func(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32)
 }
 
 const (
-	// lanes is the number of rows that are rotated together, and the number of rows of a tile.
+	// lanes is the number of rows in a panel, which are rotated together, and the number of rows of a tile.
 	lanes = 8
-	// With fewer than coarseDims dimensions or coarsePoints anchors, rotation costs more time than bytes save. With more
-	// than mostCoarseDims dimensions, sums would not fit into an int32.
-	coarseDims, coarsePoints, mostCoarseDims = 64, 128, 1 << 15
-	// anchorMost is the largest magnitude of an anchor's numbers. Plus 128, they fit into an unsigned byte.
-	anchorMost = 127
-	// coarseBytes bounds the float32 distances that a worker holds at a time. 256 KiB to 2 MiB are equally fast with
-	// a level-2 cache of 2 MiB; with one of 1 MiB (Zen 4), 1 MiB makes E-MNIST's search a tenth slower.
+	// With fewer than minCoarseDims dimensions or minCoarseAnchors anchors, rotation costs more time than bytes save. With
+	// more than maxCoarseDims dimensions, sums would not fit into an int32.
+	minCoarseDims, minCoarseAnchors, maxCoarseDims = 64, 128, 1 << 15
+	// maxAnchorNumber is the largest magnitude of an anchor's numbers. After adding 128 they fit into an unsigned byte.
+	maxAnchorNumber = 127
+	// coarseBytes bounds the float32 values that a worker keeps at a time. With a level-2 cache of 2 MiB, 256 KiB to 2 MiB
+	// are equally fast. With one of 1 MiB (Zen 4), a bound of 1 MiB makes searches on E-MNIST a tenth slower.
 	coarseBytes = 1 << 19
-	// leastLength is the length below which a point's numbers are all 0: float32 would be subnormal.
-	leastLength = 0x1p-40
-	// coarseShare is the share of the anchors, without the nearest, up to which bytes are faster than float32 if they
-	// do not exclude these anchors. Bytes save 0.6 of the cost of screening an anchor. An anchor compared in float64
-	// costs as much as 24 screened anchors, because it is not in the level-2 cache.
-	coarseShare = 0.6 / 24
-	// coarseTrial is the number of rows after which judgeScreening decides.
-	coarseTrial = 64
+	// minCodedLength is the length below which all numbers of a point are set to 0, because float32 would be subnormal.
+	minCodedLength = 0x1p-40
+	// maxKeptShare is the largest share of farther anchors that bytes may fail to exclude and still be faster than
+	// float32. Bytes save 0.6 of the cost of screening an anchor. An anchor compared in float64 costs as much as screening
+	// 24 anchors, because it is not in the level-2 cache.
+	maxKeptShare = 0.6 / 24
+	// rowsBeforeJudging is the number of rows after which judgeScreening first decides.
+	rowsBeforeJudging = 64
 )
 
 // prepareCoarse prepares screening in bytes. norms are the squared lengths of the anchors.
 //
-// Rotation in float32 has an error of η·‖x‖. With u = 2⁻²⁴, η is a unit u for each of the log₂(window) sums and two
-// units for the factor, in each of two windows, and one unit for rounding x. An anchor's ρ is ‖ε‖/‖y‖. For the usual ρ,
-// and a slack that is ‖y‖, or more if ρ is larger, the bound of [coarse] is (‖δ‖(1 + ρ) + ‖x‖ρ)·slack.
+// Rotation in float32 has an error of at most η·‖x‖. With u = 2⁻²⁴, each of two windows contributes to η a unit u for
+// each of log₂(window) sums, and two units for the factor. Rounding x contributes one more unit. ρ is a ‖ε‖/‖y‖ that
+// most anchors do not exceed. With slack = ‖y‖, or more for others, [coarseScreen]'s bound is (‖δ‖(1 + ρ) +
+// ‖x‖ρ)·slack.
 func (n *Nearest) prepareCoarse(norms []float64) {
 	const unit = 0x1p-24
-	c := &coarse{code: &n.team.isa.coarse}
+	c := &coarseScreen{code: &n.team.isa.coarse}
 	nr := c.code.nr
-	n.wide, n.tall = panelCount(n.m, nr)*nr, lanes
+	n.paddedAnchors, n.panelRows = panelCount(n.m, nr)*nr, lanes
 	n.resetBounds()
-	c.codedAnchors = newCodedAnchors(n.wide, panelCount(n.d, 4)*4)
+	c.codedAnchors = newCodedAnchors(n.paddedAnchors, panelCount(n.d, 4)*4)
 	c.window = 1 << (mathbits.Len(uint(c.dims)) - 1)
 	c.signs = make([]uint32, c.dims)
 	random := bitSource(1)
@@ -157,7 +159,7 @@ func (n *Nearest) prepareCoarse(norms []float64) {
 	var l laneScales
 	n.coarse = c
 	for first := 0; first < n.m; first += lanes {
-		n.turnAnchors(first, norms, panel, numbers, &l)
+		n.encodeAnchors(first, norms, panel, numbers, &l)
 		for i := range min(lanes, n.m-first) {
 			j := first + i
 			c.packLane(c.code, j, l.step[i], numbers, i)
@@ -174,7 +176,7 @@ func (n *Nearest) prepareCoarse(norms []float64) {
 	}
 }
 
-// usualLoss returns a loss, as a share of a point's length, that is larger than the loss of most points.
+// usualLoss returns a bound that most of the losses do not exceed. A loss is an error as a share of a point's length.
 func usualLoss(losses []float64) float64 { return max(1.25*median(losses), 0x1p-24) }
 
 func median[T Float](values []T) T { return slices.Sorted(slices.Values(values))[len(values)/2] }
@@ -187,7 +189,7 @@ func (b *bitSource) nextBit() uint64 {
 	return uint64(*b >> 63)
 }
 
-func (n *Nearest) turnAnchors(first int, norms []float64, panel []float32, numbers []byte, l *laneScales) {
+func (n *Nearest) encodeAnchors(first int, norms []float64, panel []float32, numbers []byte, l *laneScales) {
 	clear(panel)
 	var sq [lanes]float64
 	for i := range min(lanes, n.m-first) {
@@ -196,7 +198,7 @@ func (n *Nearest) turnAnchors(first int, norms []float64, panel []float32, numbe
 		}
 		sq[i] = norms[first+i] * n.scale * n.scale
 	}
-	n.coarse.turnAndQuantise(panel, &sq, anchorMost, numbers, l)
+	n.coarse.rotateAndQuantise(panel, &sq, maxAnchorNumber, numbers, l)
 }
 
 type laneScales struct {
@@ -205,30 +207,32 @@ type laneScales struct {
 	lost                         [lanes]float64 // upper bounds on ‖δ‖
 }
 
-func (c *coarse) turnAndQuantise(panel []float32, sq *[lanes]float64, most int, numbers []byte, l *laneScales) {
-	c.code.flip(c.dims, &panel[0], &c.signs[0])
+func (c *coarseScreen) rotateAndQuantise(panel []float32, sq *[lanes]float64, maxNumber int, numbers []byte, l *laneScales) {
+	c.code.flipSigns(c.dims, &panel[0], &c.signs[0])
 	c.mixDimensions(panel[:c.window*lanes])
 	if c.dims > c.window {
 		c.mixDimensions(panel[(c.dims-c.window)*lanes:])
 	}
-	c.quantisePanel(c.dims, panel, sq, most, numbers, l)
+	c.quantisePanel(c.dims, panel, sq, maxNumber, numbers, l)
 	for i := range l.lost {
 		if l.step[i] > 0 {
-			l.lost[i] += c.turningError() * math.Sqrt(sq[i])
+			l.lost[i] += c.rotationError() * math.Sqrt(sq[i])
 		}
 	}
 }
 
-// turningError returns a bound on the error of rotating a point of length 1.
-func (c *coarse) turningError() float64 { return float64(2*mathbits.Len(uint(c.window))+2) * 0x1p-24 }
+// rotationError returns a bound on the rounding error of rotating a point of length 1.
+func (c *coarseScreen) rotationError() float64 {
+	return float64(2*mathbits.Len(uint(c.window))+2) * 0x1p-24
+}
 
-func (c *coarse) quantisePanel(dims int, panel []float32, sq *[lanes]float64, most int, numbers []byte, l *laneScales) {
-	c.code.widest(dims, &panel[0], &l.step)
+func (c *coarseScreen) quantisePanel(dims int, panel []float32, sq *[lanes]float64, maxNumber int, numbers []byte, l *laneScales) {
+	c.code.largestMagnitudes(dims, &panel[0], &l.step)
 	for i, top := range l.step {
 		l.inverse[i], l.step[i] = 0, 0
-		if sq[i] >= leastLength*leastLength && top > 0 { // false for NaN
-			l.step[i] = top / float32(most)
-			l.inverse[i] = float32(most) / top
+		if sq[i] >= minCodedLength*minCodedLength && top > 0 { // false for NaN
+			l.step[i] = top / float32(maxNumber)
+			l.inverse[i] = float32(maxNumber) / top
 		}
 	}
 	c.code.quantise(dims/4, &panel[0], &l.inverse, &l.step, &numbers[0], &l.rest, &l.squares, &l.sums)
@@ -242,23 +246,23 @@ func (c *coarse) quantisePanel(dims int, panel []float32, sq *[lanes]float64, mo
 	}
 }
 
-func (c *coarse) mixDimensions(panel []float32) {
+func (c *coarseScreen) mixDimensions(panel []float32) {
 	n := len(panel) / lanes
 	factor := float32(1 / math.Sqrt(float64(n)))
 	for h := 1; h < n; {
 		radix := min(8, n/h)
 		if h*radix < n {
-			c.code.mix(n, h, radix, &panel[0], 1)
+			c.code.mixDimensions(n, h, radix, &panel[0], 1)
 		} else {
-			c.code.mix(n, h, radix, &panel[0], factor)
+			c.code.mixDimensions(n, h, radix, &panel[0], factor)
 		}
 		h *= radix
 	}
 }
 
-// coarseRows sets s.half to half of the squared distances minus ‖x‖²/2, and s.loose to the factor of slack in the error
-// bound. It is the factor of prepareCoarse plus 10 units of ‖x‖, for the rounding of mul and of comparisons.
-func (n *Nearest) coarseRows(s *nearestScratch, x Matrix[float64]) {
+// screenRowsInBytes sets s.half to half of the squared distances minus ‖x‖²/2, and s.loose to the factor of slack in
+// the error bound: the factor in prepareCoarse plus 10·u·‖x‖, for the rounding of mul and of comparisons.
+func (n *Nearest) screenRowsInBytes(s *nearestScratch, x Matrix[float64]) {
 	c, l := n.coarse, &s.lanes
 	high := panelCount(x.Rows, lanes)
 	for p := range high {
@@ -270,7 +274,7 @@ func (n *Nearest) coarseRows(s *nearestScratch, x Matrix[float64]) {
 		for i := range lanes {
 			sq[i] = s.norms[p*lanes+i] * s.norms[p*lanes+i]
 		}
-		c.turnAndQuantise(panel, &sq, c.code.most, s.panelNumbers(p, c.dims), l)
+		c.rotateAndQuantise(panel, &sq, c.code.maxNumber, s.panelNumbers(p, c.dims), l)
 		s.storeScales(c.code, p, l)
 		for i, norm := range s.norms[p*lanes:][:lanes] {
 			s.loose[p*lanes+i] = float32((l.lost[i]*(1+c.loss) + norm*(c.loss+10*0x1p-24)) * (1 + 0x1p-20))
@@ -283,15 +287,15 @@ func (n *Nearest) coarseRows(s *nearestScratch, x Matrix[float64]) {
 	if f := c.lead; f != nil {
 		rows, anchors, slack, loose = &s.lead.codedRows, &f.codedAnchors, f.slack, s.lead.loose
 	}
-	for j := 0; j < n.wide; j += c.code.nr {
+	for j := 0; j < n.paddedAnchors; j += c.code.nr {
 		for p := range high {
-			rows.mulPanel(c.code, anchors, p, j, n.half, s.half[p*lanes*n.wide+j:], n.wide)
+			rows.mulPanel(c.code, anchors, p, j, n.halfLengths, s.half[p*lanes*n.paddedAnchors+j:], n.paddedAnchors)
 		}
-		n.takeLowestBounds(s, high*lanes, j+c.code.nr, slack, loose)
+		n.updateLowestBounds(s, high*lanes, j+c.code.nr, slack, loose)
 	}
 }
 
-// judgeScreening returns to float32 for all further rows if bytes exclude too few anchors. After leadAfter rows it
+// judgeScreening makes further rows use float32 if bytes exclude too few anchors. After rowsBeforeLead rows it also
 // decides whether to use a lead.
 func (n *Nearest) judgeScreening() {
 	c := n.coarse
@@ -300,11 +304,11 @@ func (n *Nearest) judgeScreening() {
 		c.left, c.tried, c.seen = c.left+s.left, c.tried+s.tried, c.seen+s.seen
 		s.left, s.tried, s.seen = 0, 0, 0
 	}
-	if c.seen < coarseTrial {
+	if c.seen < rowsBeforeJudging {
 		return
 	}
 	left, tried := float64(c.left)/float64(c.seen), float64(c.tried)/float64(c.seen)
-	if over := left - float64(n.count); over > coarseShare*float64(n.m) {
+	if over := left - float64(n.count); over > maxKeptShare*float64(n.m) {
 		n.coarse = nil
 		n.prepareScreen(n.squaredLengths())
 		return
@@ -317,8 +321,8 @@ func (n *Nearest) judgeScreening() {
 			n.prepareCoarse(n.squaredLengths())
 			n.coarse.leadRejected = true
 		}
-	case !c.leadRejected && c.rows >= leadAfter:
-		if c.lead = n.takeLead(mostLead(n.m, n.d), leadLeast); c.lead != nil {
+	case !c.leadRejected && c.rows >= rowsBeforeLead:
+		if c.lead = n.newLeadScreen(affordableCoordinates(n.m, n.d), minLeadShare); c.lead != nil {
 			c.packed = nil
 		}
 		c.leadRejected = c.lead == nil

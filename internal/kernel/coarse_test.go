@@ -42,10 +42,12 @@ func TestCoarseMul(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 1))
 		for _, quads := range []int{1, 2, 3, 33} {
 			for _, number := range []func() (int, int){
-				func() (int, int) { return r.IntN(2*u.most+1) - u.most, r.IntN(2*anchorMost+1) - anchorMost },
-				func() (int, int) { return u.most, anchorMost },
-				func() (int, int) { return -u.most, anchorMost },
-				func() (int, int) { return u.most, -anchorMost },
+				func() (int, int) {
+					return r.IntN(2*u.maxNumber+1) - u.maxNumber, r.IntN(2*maxAnchorNumber+1) - maxAnchorNumber
+				},
+				func() (int, int) { return u.maxNumber, maxAnchorNumber },
+				func() (int, int) { return -u.maxNumber, maxAnchorNumber },
+				func() (int, int) { return u.maxNumber, -maxAnchorNumber },
 			} {
 				a, b := make([]byte, 4*lanes*quads), make([]byte, 4*u.nr*quads)
 				for i := range a {
@@ -94,7 +96,7 @@ func TestCoarseTurns(t *testing.T) {
 	onBytePaths(t, func(t *testing.T, p *isa) {
 		r := rand.New(rand.NewPCG(2, 2))
 		for _, d := range []int{64, 67, 100, 127, 128, 129, 255, 256, 300, 512, 790, 1025} {
-			y := clustered(r, coarsePoints, d, 1)
+			y := clustered(r, minCoarseAnchors, d, 1)
 			n := NewNearest(newTeam(1, p), y, 3)
 			turn := func(code *coarseCode) (panel []float32, numbers []byte, l laneScales, sq [lanes]float64) {
 				c := *n.coarse
@@ -106,7 +108,7 @@ func TestCoarseTurns(t *testing.T) {
 						sq[i] += float64(float32(v)) * float64(float32(v))
 					}
 				}
-				c.turnAndQuantise(panel, &sq, 64, numbers, &l)
+				c.rotateAndQuantise(panel, &sq, 64, numbers, &l)
 				return panel, numbers, l, sq
 			}
 			panel, numbers, l, sq := turn(&p.coarse)
@@ -149,7 +151,7 @@ func TestCoarseBound(t *testing.T) {
 			}
 			s := &n.scratch[0]
 			for i := range m {
-				n.coarseRows(s, y.Sub(i, 0, 1, d))
+				n.screenRowsInBytes(s, y.Sub(i, 0, 1, d))
 				norm, loose := s.norms[0], float64(s.loose[0])
 				for j := range m {
 					lower := 2*(float64(s.half[j])-loose*float64(n.slack[j])) + norm*norm

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-var coarseGo = coarseCode{nr: 4, most: 127, offset: 128, mul: mulBytesGo, flip: flipGo, mix: mixGo, widest: widestGo, quantise: quantiseGo, dots: dotsGo}
+var coarseGo = coarseCode{nr: 4, maxNumber: 127, offset: 128, mul: mulBytesGo, flipSigns: flipSignsGo, mixDimensions: mixDimensionsGo, largestMagnitudes: largestMagnitudesGo, quantise: quantiseGo, dotProducts: dotProductsGo}
 
 func mulBytesGo(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int) {
 	const nr = 4
@@ -28,7 +28,7 @@ func mulBytesGo(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32
 	}
 }
 
-func flipGo(n int, x *float32, signs *uint32) {
+func flipSignsGo(n int, x *float32, signs *uint32) {
 	xs := unsafe.Slice((*uint32)(unsafe.Pointer(x)), lanes*n)
 	for l, sign := range unsafe.Slice(signs, n) {
 		for i := range lanes {
@@ -37,7 +37,7 @@ func flipGo(n int, x *float32, signs *uint32) {
 	}
 }
 
-func mixGo(n, h, radix int, x *float32, by float32) {
+func mixDimensionsGo(n, h, radix int, x *float32, by float32) {
 	xs := unsafe.Slice(x, lanes*n)
 	for step := h; step < h*radix; step *= 2 {
 		for l := range n {
@@ -55,11 +55,11 @@ func mixGo(n, h, radix int, x *float32, by float32) {
 	}
 }
 
-func widestGo(n int, x *float32, most *[lanes]float32) {
-	*most = [lanes]float32{}
+func largestMagnitudesGo(n int, x *float32, largest *[lanes]float32) {
+	*largest = [lanes]float32{}
 	for k, v := range unsafe.Slice(x, lanes*n) {
-		if v = max(v, -v); v > most[k%lanes] {
-			most[k%lanes] = v
+		if v = max(v, -v); v > largest[k%lanes] {
+			largest[k%lanes] = v
 		}
 	}
 }
@@ -81,7 +81,7 @@ func quantiseGo(quads int, x *float32, inverse, step *[lanes]float32, dst *byte,
 	}
 }
 
-func dotsGo(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32) {
+func dotProductsGo(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32) {
 	size := dotsBlock * blocks
 	xs, to := unsafe.Slice((*int8)(unsafe.Pointer(x)), size), unsafe.Slice(sums, count)
 	for k, j := range unsafe.Slice(which, count) {

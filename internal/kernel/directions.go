@@ -2,26 +2,26 @@ package kernel
 
 import "math"
 
-// leadingDirections returns at most most − leadSpare directions that contain leadShare of the anchors' variance, in any
-// order and of about equal length. If they contain less than the share least, it returns an empty matrix. It uses block
-// power iteration, which need not be exact, because the bounds hold for any directions. norms are the anchors' squared
-// lengths.
-func (n *Nearest) leadingDirections(norms []float64, most int, least float64) Matrix[float64] {
+// leadingDirections returns at most maxCount − spareCoordinates directions that contain leadShare of the anchors'
+// variance, in any order and of about equal length. If they contain less than the share minShare of it, it returns an
+// empty matrix. Block power iteration is exact enough, because the bounds hold for any directions. norms are the
+// anchors' squared lengths.
+func (n *Nearest) leadingDirections(norms []float64, maxCount int, minShare float64) Matrix[float64] {
 	none := Matrix[float64]{}
-	if most -= leadSpare; most <= 0 {
+	if maxCount -= spareCoordinates; maxCount <= 0 {
 		return none
 	}
 	m, d := n.m, n.d
 	points := RowMajor(n.points, m, d, n.padded)
-	z := RowMajor(make([]float64, most*d), most, d, d)
-	y := RowMajor(make([]float64, m*most), m, most, most)
+	z := RowMajor(make([]float64, maxCount*d), maxCount, d, d)
+	y := RowMajor(make([]float64, m*maxCount), m, maxCount, maxCount)
 	random := bitSource(1)
 	signs := func(to []float64) {
 		for i := range to {
 			to[i] = 2*float64(random.nextBit()) - 1
 		}
 	}
-	off := make([]float64, most)
+	off := make([]float64, maxCount)
 	var count int
 	along := func() { // Y = (points − center)·Zᵀ
 		clear(y.Data)
@@ -30,7 +30,7 @@ func (n *Nearest) leadingDirections(norms []float64, most int, least float64) Ma
 			off[k] = Dot(n.center, z.Data[k*d:][:d])
 		}
 		for i := range m {
-			Axpy(-1, off, y.Data[i*most:][:most])
+			Axpy(-1, off, y.Data[i*maxCount:][:maxCount])
 		}
 	}
 	signs(z.Data)
@@ -38,7 +38,7 @@ func (n *Nearest) leadingDirections(norms []float64, most int, least float64) Ma
 		along()
 		clear(off)
 		for i := range m {
-			Axpy(1, y.Data[i*most:][:most], off)
+			Axpy(1, y.Data[i*maxCount:][:maxCount], off)
 		}
 		clear(z.Data)
 		Gemm(n.team, 1, y.Trans(), points, z)
@@ -55,17 +55,17 @@ func (n *Nearest) leadingDirections(norms []float64, most int, least float64) Ma
 	}
 	for k := range count {
 		for i := range m {
-			captured += y.Data[i*most+k] * y.Data[i*most+k]
+			captured += y.Data[i*maxCount+k] * y.Data[i*maxCount+k]
 		}
-		if captured >= leadShare*total && (k+1+leadSpare)%leadStep == 0 {
+		if captured >= leadShare*total && (k+1+spareCoordinates)%coordinateStep == 0 {
 			count = k + 1
 			break
 		}
 	}
-	if !(captured >= least*total) { // also if it is NaN
+	if !(captured >= minShare*total) { // also if it is NaN
 		return none
 	}
-	// The first directions contain most of the variance. Mixing makes all coordinates similar in size, as bytes need.
+	// The first directions contain most of the variance. Mixing them makes coordinates similar in size, as bytes need.
 	mixed := RowMajor(make([]float64, count*d), count, d, d)
 	rotation := RowMajor(make([]float64, count*count), count, count, count)
 	signs(rotation.Data)
@@ -77,7 +77,7 @@ func (n *Nearest) leadingDirections(norms []float64, most int, least float64) Ma
 // rows that depend linearly on others, and returns the number of rows left.
 func (n *Nearest) orthonormalizeRows(z Matrix[float64]) int {
 	const block = 32
-	// dependent is the share of a row's length below which the rest after projection counts as rounding.
+	// dependent is the share of a row's length below which its remainder after projection counts as rounding.
 	const dependent = 1e-8
 	row := func(k int) []float64 { return z.Data[k*z.RowStride:][:z.Cols] }
 	lengths := make([]float64, z.Rows)

@@ -6,35 +6,36 @@ import (
 	"unsafe"
 )
 
-// MostWhole is the largest magnitude of whole numbers if [SyrkWhole] sums 256 products at a time. A sum of 256 products
-// of two such numbers fits into an int32, so it is exact.
+// MostWhole is the largest magnitude of integers for which [SyrkWhole] can sum 256 products at a time: a sum of 256
+// products of two such integers fits into an int32, and is therefore exact.
 const MostWhole = 2896
 
-// MostWholeOf returns the largest magnitude of whole numbers for sums of k products, k ≤ [DeepestWhole].
+// MostWholeOf returns the largest magnitude of integers for which every sum of k products fits into an int32. k must be
+// at most [DeepestWhole].
 func MostWholeOf(k int) int { return int(math.Sqrt(math.MaxInt32 / float64(k))) }
 
-// DeepestWhole is the largest number of products that [SyrkWhole] sums as integers. For 3,000 rows, sums of 1,024
-// products took three quarters of the time of sums of 256.
+// DeepestWhole is the largest number of products that [SyrkWhole] sums as integers before it adds the sum to a float64.
+// For 3,000 rows, sums of 1,024 products took three quarters of the time of sums of 256.
 const DeepestWhole = 4 * depth
 
-// integers is the code that multiplies whole numbers. A packed panel contains one pair of numbers, 2k and 2k+1, of each
-// of its mr or nr rows, and then the next pairs.
-type integers struct {
+// integerCode contains the code of an instruction set that multiplies integers. A packed panel contains a pair of
+// integers, 2k and 2k+1, for each of its mr or nr rows, and then the next pair of each row.
+type integerCode struct {
 	mr, nr int
-	// mul adds A·B to the mr×nr tile c (rows ldc apart). a is packed pairs×mr, and b is packed pairs×nr. Sums of pairs
-	// are exact; their addition to c is rounded once. Nil means that floating point is as fast.
+	// mul adds A·B to the mr×nr tile c (rows ldc apart). a is packed pairs×mr, and b is packed pairs×nr. The integer sums
+	// are exact. Only their addition to c is rounded. Nil means that floating point is as fast.
 	mul func(pairs int, a, b *int16, c *float64, ldc int)
-	// wholes writes blocks·16 numbers as int16. least is the smallest number or 0, most the largest or 0. ok is false
-	// if a number is not whole. A number outside the range of int16 is written as the nearest int16.
-	wholes func(blocks int, src *float64, dst *int16) (least, most int16, ok bool)
-	// fetch, if not nil, prefetches the given number of cache lines, the first of which contains x.
-	fetch func(lines int, x *float64)
+	// toInt16 writes blocks·16 numbers as int16. least is the smallest of 0 and the numbers, most the largest. ok is false
+	// if a number is not an integer. A number outside the range of int16 is written as the nearest int16.
+	toInt16 func(blocks int, src *float64, dst *int16) (least, most int16, ok bool)
+	// prefetch, if not nil, prefetches the given number of cache lines, the first of which contains x.
+	prefetch func(lines int, x *float64)
 }
 
-// ToWholes writes src as int16 to dst, which must be as long. It reports whether all are whole numbers of at most
-// [MostWhole] in magnitude, and whether all are 0. If a number is not whole, dst is undefined.
+// ToWholes writes src as int16 to dst, which must be as long. whole reports whether all are integers of at most
+// [MostWhole] in magnitude, and zero whether all are 0. If a number is not an integer, dst is undefined.
 func ToWholes(src []float64, dst []int16) (whole, zero bool) {
-	w := &best.whole
+	w := &best.integer
 	if w.mul == nil {
 		return false, false
 	}
@@ -42,7 +43,7 @@ func ToWholes(src []float64, dst []int16) (whole, zero bool) {
 	dst = dst[:len(src)]
 	blocks := len(src) / 16
 	if blocks > 0 {
-		least, most, ok := w.wholes(blocks, &src[0], &dst[0])
+		least, most, ok := w.toInt16(blocks, &src[0], &dst[0])
 		if !ok || least < -MostWhole || most > MostWhole {
 			return false, false
 		}
@@ -58,17 +59,17 @@ func ToWholes(src []float64, dst []int16) (whole, zero bool) {
 	return true, zero
 }
 
-// HasWholes reports whether [SyrkWhole] is faster than [Syrk] here.
-func HasWholes() bool { return best.whole.mul != nil }
+// HasWholes reports whether [SyrkWhole] is faster than [Syrk] with the instruction set in use.
+func HasWholes() bool { return best.integer.mul != nil }
 
-// mostInts is the largest integers.nr.
-const mostInts = 48
+// maxIntegerColumns is the largest nr in an integerCode, i.e. the largest number of columns of a tile.
+const maxIntegerColumns = 48
 
 // SyrkWhole adds A·Aᵀ to the upper triangle of the row-major matrix C. The result has the bits of [Syrk] with alpha 1
-// for the same numbers in float64. A is n×k row-major with rows lda apart. Its numbers are at most [MostWholeOf] k,
-// which [ToWholes] ensures for k ≤ 256. Row i of A belongs to row and column at[i] of C; at is ascending, and nil means
-// i. It costs k·n² operations on integers: 256 rows of 896 columns take 0.31 of the time of float64 with VNNI, 0.46
-// with AVX-512BW, and 0.36 with AVX2. NEON was not measured.
+// for the same numbers in float64. A is n×k row-major with rows lda apart. Its entries are at most MostWholeOf(k),
+// which [ToWholes] ensures for k ≤ 256. Row i of A belongs to row and column at[i] of C. at is ascending, and nil means
+// at[i] = i. SyrkWhole costs k·n² operations on integers. For 256 rows of 896 columns it took 0.31 of the time of
+// float64 with VNNI, 0.46 with AVX-512BW, and 0.36 with AVX2. NEON was not measured.
 //
 // lda must be even. If k is odd, each row of A must be followed by a 0.
 func SyrkWhole(t *Team, a []int16, n, k, lda int, at []int, c Matrix[float64]) {
@@ -82,10 +83,10 @@ func SyrkWhole(t *Team, a []int16, n, k, lda int, at []int, c Matrix[float64]) {
 	p.n, p.pairs, p.at, p.c = n, (k+1)/2, at, c
 	p.a = RowMajor(unsafe.Slice((*float32)(unsafe.Pointer(&a[0])), len(a)/2), n, p.pairs, lda/2)
 	workers := t.workers
-	if n*n*k < 4*t.leastShared {
+	if n*n*k < 4*t.minSharedSize {
 		workers = 1
 	}
-	w := &t.isa.whole
+	w := &t.isa.integer
 	if size := panelCount(n, w.mr) * w.mr * p.pairs; len(p.packedA) < size {
 		p.packedA = alignedSlice[float32](size)
 	}
@@ -102,8 +103,8 @@ func SyrkWhole(t *Team, a []int16, n, k, lda int, at []int, c Matrix[float64]) {
 // WholeBytes bounds the memory of a team of at most 64 workers for SyrkWhole of n rows.
 func WholeBytes(n int) int64 { return 2*2*depth*int64(n+48) + 64*8*8*48 }
 
-// wholeProduct contains the arguments of the current SyrkWhole, and scratch kept between calls. A pair of int16 is
-// moved as a float32 with the same bits.
+// wholeProduct contains the arguments of the current SyrkWhole, and scratch memory kept between calls. Packing moves a
+// pair of int16 as one float32 with the same bits.
 type wholeProduct struct {
 	team     *Team
 	n, pairs int
@@ -116,10 +117,10 @@ type wholeProduct struct {
 	body             func(worker int)
 }
 
-func (p *wholeProduct) initFor(t *Team) { p.team, p.body = t, p.runWorker }
+func (p *wholeProduct) initForTeam(t *Team) { p.team, p.body = t, p.runWorker }
 
 func (p *wholeProduct) runWorker(worker int) {
-	s, w, u := p.team.joinSteps(), &p.team.isa.whole, &p.team.isa.f32
+	s, w, u := p.team.joinSteps(), &p.team.isa.integer, &p.team.isa.f32
 	panelsA, panelsB := panelCount(p.n, w.mr), panelCount(p.n, w.nr)
 	for task, ok := s.nextTask(panelsA + panelsB); ok; task, ok = s.nextTask(panelsA + panelsB) {
 		dst, width, first := p.packedB, w.nr, task*w.nr
@@ -131,17 +132,17 @@ func (p *wholeProduct) runWorker(worker int) {
 	rows := taskRows / w.mr * w.mr
 	high := panelCount(p.n, rows)
 	for task, ok := s.nextTask(high * panelsB); ok; task, ok = s.nextTask(high * panelsB) {
-		j := (panelsB - 1 - task/high) * w.nr // the costliest first
+		j := (panelsB - 1 - task/high) * w.nr // the last panel first, because it costs the most
 		p.multiplyTiles(worker, task%high*rows, min((task%high+1)*rows, p.n), j)
 	}
 }
 
 func (p *wholeProduct) multiplyTiles(worker, i0, i1, j int) {
-	w := &p.team.isa.whole
+	w := &p.team.isa.integer
 	edge := p.edges[worker*w.mr*w.nr:][:w.mr*w.nr]
 	wide := min(w.nr, p.n-j)
 	b := (*int16)(unsafe.Pointer(&p.packedB[j*p.pairs]))
-	var ends [mostInts]int // ends of the runs of columns, from j on, that are consecutive in C
+	var ends [maxIntegerColumns]int // the columns from j on form runs of columns that are consecutive in C: ends of these runs
 	runs := ends[:0]
 	for l := 1; l <= wide; l++ {
 		if l == wide || p.targetRow(j+l) != p.targetRow(j+l-1)+1 {
@@ -149,7 +150,7 @@ func (p *wholeProduct) multiplyTiles(worker, i0, i1, j int) {
 		}
 	}
 	lines := 0 // cache lines of a row of C that the panel's columns occupy, or 0 if the columns are far apart
-	if span := p.targetRow(j+wide-1) - p.targetRow(j) + 1; w.fetch != nil && span <= 4*w.nr {
+	if span := p.targetRow(j+wide-1) - p.targetRow(j) + 1; w.prefetch != nil && span <= 4*w.nr {
 		lines = panelCount(span+7, 8)
 	}
 	for i := i0; i < i1; i += w.mr {
@@ -158,7 +159,7 @@ func (p *wholeProduct) multiplyTiles(worker, i0, i1, j int) {
 		}
 		high := min(w.mr, p.n-i)
 		a := (*int16)(unsafe.Pointer(&p.packedA[i*p.pairs]))
-		if high == w.mr && wide == w.nr && i+high-1 <= j && p.areConsecutive(i, high) && p.areConsecutive(j, wide) {
+		if high == w.mr && wide == w.nr && i+high-1 <= j && p.areTargetRowsConsecutive(i, high) && p.areTargetRowsConsecutive(j, wide) {
 			w.mul(p.pairs, a, b, &p.c.Data[p.targetRow(i)*p.c.RowStride+p.targetRow(j)], p.c.RowStride)
 			continue
 		}
@@ -166,7 +167,7 @@ func (p *wholeProduct) multiplyTiles(worker, i0, i1, j int) {
 		// which are exact. Meanwhile the rows of C are fetched from farther caches.
 		if lines > 0 {
 			for q := range high {
-				w.fetch(lines, &p.c.Data[p.targetRow(i+q)*p.c.RowStride+p.targetRow(j)])
+				w.prefetch(lines, &p.c.Data[p.targetRow(i+q)*p.c.RowStride+p.targetRow(j)])
 			}
 		}
 		clear(edge)
@@ -195,6 +196,6 @@ func (p *wholeProduct) targetRow(i int) int {
 	return p.at[i]
 }
 
-func (p *wholeProduct) areConsecutive(i, n int) bool {
+func (p *wholeProduct) areTargetRowsConsecutive(i, n int) bool {
 	return p.at == nil || p.at[i+n-1]-p.at[i] == n-1
 }

@@ -11,7 +11,7 @@ import (
 func TestSyrkWhole(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 2))
 	asBest(t, func(t *testing.T) {
-		if best.whole.mul == nil {
+		if best.integer.mul == nil {
 			return
 		}
 		for _, k := range []int{1, 2, 3, 16, 17, 255, 256, 257, 1023, DeepestWhole} {
@@ -74,7 +74,7 @@ func TestSyrkWhole(t *testing.T) {
 // Wholes takes whole numbers up to its limit and nothing else, wherever it stands.
 func TestWholes(t *testing.T) {
 	asBest(t, func(t *testing.T) {
-		if best.whole.mul == nil {
+		if best.integer.mul == nil {
 			return
 		}
 		for _, n := range []int{1, 15, 16, 17, 64, 100} {
@@ -131,8 +131,8 @@ func BenchmarkSyrkWhole(b *testing.B) {
 		x[i] = float64(i % 251)
 	}
 	c := RowMajor(make([]float64, n*n), n, n, n)
-	for _, path := range paths {
-		if path.whole.mul == nil {
+	for _, path := range availableSets {
+		if path.integer.mul == nil {
 			continue
 		}
 		team := newTeam(1, path)

@@ -2,95 +2,95 @@ package kernel
 
 import "math"
 
-// leadScreen screens anchors by their products along few directions, before the screening in all dimensions.
+// leadScreen excludes most anchors of a [Nearest] by products in few dimensions, before screening in all dimensions.
 //
-// The rows of P are nearly orthonormal and span the anchors' leading directions. For most anchors y and most rows x,
-// the remainder outside their span is small. Let ξ̄ = s·q be the bytes of a rotated row (see [coarse]), ξ̄ + δ the row
-// itself, and η a rotated anchor. P consists of bytes too, so that w = Pξ̄ is exact, and K = PPᵀ differs from I by at
-// most ε < ½. With v = (2 − K)Pη, which is near K⁻¹Pη, and ζ = η − Pᵀv,
+// The rows of P are nearly orthonormal, and span directions that contain most of the anchors' variance. For most
+// anchors and rows, the remainder outside the span is small. Let ξ̄ = s·q be the bytes of a rotated row times their
+// step (see [coarseScreen]), ξ = ξ̄ + δ the row itself, and η a rotated anchor. P consists of bytes too, so that w =
+// Pξ̄ is exact. K = PPᵀ differs from I by at most ε < ½. With v = (2 − K)Pη, which is near K⁻¹Pη, and ζ = η − Pᵀv,
 //
 //	ξᵀη = wᵀv + ξ̄ᵀζ + δᵀη,   ξ̄ᵀζ ≤ β·γ + ‖ξ̄‖·‖Pη − Kv‖/√(1 − ε),
 //
-// with γ = ‖ζ‖ and β² = ‖ξ̄‖² − ‖w‖²/(1 + ε), a bound on the squared length of ξ̄ outside the rows of P. w is extended
-// by four coordinates β/2, and v by four coordinates γ/2. Up to the small last term their product is an upper bound on
-// ξ̄ᵀη, so a product of few coordinates gives lower bounds on the anchors' distances. It is computed in bytes too, with
-// a known error, as in [coarse]. Anchors with a low bound are then compared in all dimensions by dots. The first few of
-// these anchors determine the limit for all.
+// with γ = ‖ζ‖ and β² = ‖ξ̄‖² − ‖w‖²/(1 + ε), a bound on the squared length of ξ̄ outside the span. w is extended by
+// four coordinates β/2, and v by four coordinates γ/2. The product of the extended w and v, plus the small last term,
+// is an upper bound on ξ̄ᵀη. So a product of few coordinates gives a lower bound on a distance. It is computed in
+// bytes, with a known error, as in [coarseScreen]. Anchors with a low bound are then compared in all dimensions by
+// coarseCode.dotProducts. The comparison of the first few anchors gives the limit that excludes most others.
 //
-// On standardized E-MNIST, 188 of 900 directions contain 93 % of the variance of 2,000 anchors. In a search for the 6
-// nearest, 91 anchors are compared in all dimensions. It takes a fifth less time with VNNI, and a third less without.
+// On standardized E-MNIST, 188 of 900 directions contain 93 % of the variance of 2,000 anchors. A search for the 6
+// nearest compares 91 anchors in all dimensions. A lead saved a fifth of the time with VNNI, and a third without.
 type leadScreen struct {
-	codedAnchors             // the anchors' v, directions and spare dimensions
-	slack          []float32 // wide numbers, like Nearest.slack
-	loss           float64   // like coarse.loss
+	codedAnchors             // the anchors' v and spare coordinates
+	slack          []float32 // for each anchor, as Nearest.slack
+	loss           float64   // relative error of the anchors' bytes, as coarseScreen.loss
 	medianSlack    float64
 	onePlusEpsilon float64 // 1 + ε
 
 	negatedP codedAnchors // −P, each row stored like an anchor
-	zeros    []float32    // dims
+	zeros    []float32    // dims zeros
 
 	anchorNumbers []byte // m×stride: the anchors' numbers in all dimensions, with code.offset
-	stride        int    // coarse.dims rounded up to whole blocks of dots
+	stride        int    // coarseScreen.dims rounded up to whole blocks of dotProducts
 }
 
 // leadScratch is the scratch of one worker.
 type leadScratch struct {
-	codedRows            // w
+	codedRows            // w of the rows, and spare coordinates
 	rowNumbers []byte    // rows×stride: the rows' numbers in all dimensions
 	loose      []float32 // rows: as nearestScratch.loose
-	projected  []float32 // lanes×dims: w of a panel
+	projected  []float32 // lanes×dims: w of the rows of a panel
 	lanes      laneScales
 	first      []int32 // the anchors that are compared first
 	sums       [foundGroups * group]int32
 }
 
 const (
-	// dotsBlock is the number of bytes that dots multiplies at a time.
+	// dotsBlock is the number of bytes that dotProducts multiplies at a time.
 	dotsBlock = 64
-	// leadStep divides the number of coordinates, so that they fill whole tiles on every instruction set.
-	leadStep = 48
-	// leadSpare is the number of coordinates for the remainder outside the directions.
-	leadSpare = 4
-	// leadMost bounds the number of coordinates.
-	leadMost = 6 * leadStep
+	// coordinateStep divides the number of coordinates, so that these fill whole tiles on every instruction set.
+	coordinateStep = 48
+	// spareCoordinates is the number of coordinates for the remainder outside the directions.
+	spareCoordinates = 4
+	// maxLeadCoordinates is the largest number of coordinates.
+	maxLeadCoordinates = 6 * coordinateStep
 	// leadShare is the share of the anchors' variance that directions should contain. If they contain less than
-	// leadLeast, they are not used. With a leadShare of 0.85 to 0.95 (144 to 240 coordinates, 150 to 64 anchors
-	// compared), searches on E-MNIST take the same time within a tenth.
-	leadShare, leadLeast = 0.92, 0.75
-	// leadAfter is the number of rows after which directions are computed. This costs as much as they save on 20,000
-	// rows.
-	leadAfter = 1 << 14
-	// leadFirst is the number of anchors compared first in addition to the number of nearest. With 2, 134 instead of 91
-	// anchors are compared in all.
-	leadFirst = 6
-	// leadDot is the cost of comparing an anchor by dots, in units of a screened anchor: its bytes are not in the
-	// level-2 cache, and are used for one row only. leadRow is the further cost of a row, measured on E-MNIST.
-	leadDot, leadRow = 5, 200
+	// minLeadShare, they are not used. Searches on E-MNIST with a leadShare of 0.85 to 0.95 differed by less than a tenth
+	// in time (144 to 240 coordinates, and 150 to 64 anchors compared in all dimensions).
+	leadShare, minLeadShare = 0.92, 0.75
+	// rowsBeforeLead is the number of rows after which directions are computed. Computing them takes as long as they save
+	// on 20,000 rows.
+	rowsBeforeLead = 1 << 14
+	// extraFirstAnchors plus the number of nearest anchors is the number of anchors that are compared first. If
+	// extraFirstAnchors is 2, 134 instead of 91 anchors are compared in total.
+	extraFirstAnchors = 6
+	// byteComparisonCost is the cost of comparing an anchor in all dimensions, relative to screening it: the bytes
+	// compared are not in the level-2 cache, and serve one row only. leadRowCost is the further cost of a row (E-MNIST).
+	byteComparisonCost, leadRowCost = 5, 200
 )
 
-// leadCost returns the cost of a row with a lead, in units of an anchor screened in all dimensions. tried is the number
-// of anchors compared by dots.
+// leadCost returns the cost of a row with a lead of size coordinates, in units of the cost of screening an anchor in
+// all d dimensions. tried is the number of anchors compared in all dimensions.
 func leadCost(m, d, size int, tried float64) float64 {
-	return float64(size)*(1+float64(m)/float64(d)) + leadDot*tried + leadRow
+	return float64(size)*(1+float64(m)/float64(d)) + byteComparisonCost*tried + leadRowCost
 }
 
-// mostLead returns the number of coordinates for which leadCost, before any comparison by dots, is half the cost of
+// affordableCoordinates returns the number of coordinates for which leadCost with tried = 0 is half the cost of
 // screening all anchors without a lead. It returns 0 if there are too few anchors.
-func mostLead(m, d int) int {
-	if m <= 2*leadRow {
+func affordableCoordinates(m, d int) int {
+	if m <= 2*leadRowCost {
 		return 0
 	}
-	return min((m-2*leadRow)*d/(2*(m+d)), leadMost) / leadStep * leadStep
+	return min((m-2*leadRowCost)*d/(2*(m+d)), maxLeadCoordinates) / coordinateStep * coordinateStep
 }
 
-// leadBytes bounds the memory of a lead, also while it is made. It includes scratch for the given number of rows for
-// each worker, and the team's scratch for products.
+// leadBytes bounds the memory of a lead, also during its construction. It includes each worker's scratch memory for the
+// given number of rows, and the team's scratch memory for products.
 func leadBytes(workers, m, d, rows int) int64 {
-	size := int64(mostLead(m, d))
+	size := int64(affordableCoordinates(m, d))
 	if size == 0 {
 		return 0
 	}
-	wide, dims, stride := int64(m+leadStep), int64(d+4), int64(d+4+dotsBlock)
+	wide, dims, stride := int64(m+coordinateStep), int64(d+4), int64(d+4+dotsBlock)
 	coded := int64(m)*stride + (size+12)*wide + size*(dims+8)
 	directions := 8 * size * (2*dims + int64(m) + size)
 	anchors := 8*size*(dims+3*size) + 8*leadBatch*(dims+3*size) + 5*lanes*(dims+size) + 24*wide
@@ -98,16 +98,16 @@ func leadBytes(workers, m, d, rows int) int64 {
 	return coded + max(directions, anchors) + int64(workers)*worker + TeamBytes(m, d)
 }
 
-// takeLead makes a lead with up to most coordinates. It returns nil if its directions contain less than the share least
-// of the variance.
-func (n *Nearest) takeLead(most int, least float64) *leadScreen {
+// newLeadScreen returns a lead with up to maxCoordinates coordinates. It returns nil if its directions contain less
+// than the share minShare of the anchors' variance.
+func (n *Nearest) newLeadScreen(maxCoordinates int, minShare float64) *leadScreen {
 	c, norms := n.coarse, n.squaredLengths()
-	basis := n.leadingDirections(norms, most, least)
+	basis := n.leadingDirections(norms, maxCoordinates, minShare)
 	if basis.Rows == 0 {
 		return nil
 	}
-	size := panelCount(basis.Rows+leadSpare, leadStep) * leadStep
-	f := &leadScreen{codedAnchors: newCodedAnchors(n.wide, size), negatedP: newCodedAnchors(size, c.dims), zeros: make([]float32, size),
+	size := panelCount(basis.Rows+spareCoordinates, coordinateStep) * coordinateStep
+	f := &leadScreen{codedAnchors: newCodedAnchors(n.paddedAnchors, size), negatedP: newCodedAnchors(size, c.dims), zeros: make([]float32, size),
 		stride: panelCount(c.dims, dotsBlock) * dotsBlock}
 	p := RowMajor(make([]float64, size*c.dims), size, c.dims, c.dims)
 	panel, numbers, line := alignedSlice[float32](lanes*c.dims), make([]byte, lanes*c.dims), make([]byte, c.dims)
@@ -121,10 +121,10 @@ func (n *Nearest) takeLead(most int, least float64) *leadScreen {
 			}
 			sq[i] = 1
 		}
-		c.turnAndQuantise(panel, &sq, anchorMost, numbers, &l)
+		c.rotateAndQuantise(panel, &sq, maxAnchorNumber, numbers, &l)
 		for i := range lanes {
 			f.negatedP.packLane(c.code, first+i, -l.step[i], numbers, i)
-			takeLane(line, numbers, i)
+			copyLane(line, numbers, i)
 			for k, v := range line {
 				p.Data[(first+i)*c.dims+k] = float64(l.step[i]) * float64(int8(v))
 			}
@@ -148,18 +148,19 @@ func (n *Nearest) takeLead(most int, least float64) *leadScreen {
 		return nil
 	}
 	f.onePlusEpsilon = 1 + epsilon
-	n.prepareLead(f, norms, p, gram, math.Sqrt(1-epsilon))
+	n.encodeLeadAnchors(f, norms, p, gram, math.Sqrt(1-epsilon))
 	return f
 }
 
 // leadBatch is the number of anchors whose coordinates are computed at a time.
 const leadBatch = 64
 
-// prepareLead computes the bytes of the anchors for the directions in the rows of p. norms are the anchors' squared
-// lengths. gram is p·pᵀ; its eigenvalues must be at least least².
-func (n *Nearest) prepareLead(f *leadScreen, norms []float64, p, gram Matrix[float64], least float64) {
+// encodeLeadAnchors computes the bytes of the anchors for the directions in the rows of p. norms are the anchors'
+// squared lengths. gram is p·pᵀ. Its eigenvalues must be at least minSingular², i.e. no singular value of p is below
+// minSingular.
+func (n *Nearest) encodeLeadAnchors(f *leadScreen, norms []float64, p, gram Matrix[float64], minSingular float64) {
 	c, size := n.coarse, f.dims
-	f.slack, f.anchorNumbers = make([]float32, n.wide+readBeyond), make([]byte, n.m*f.stride)
+	f.slack, f.anchorNumbers = make([]float32, n.paddedAnchors+readBeyond), make([]byte, n.m*f.stride)
 	losses, lengths := make([]float64, n.m), make([]float64, n.m)
 	turned := RowMajor(make([]float64, leadBatch*c.dims), leadBatch, c.dims, c.dims)
 	batch := func() Matrix[float64] { return RowMajor(make([]float64, leadBatch*size), leadBatch, size, size) }
@@ -170,10 +171,10 @@ func (n *Nearest) prepareLead(f *leadScreen, norms []float64, p, gram Matrix[flo
 	for from := 0; from < n.m; from += leadBatch {
 		in := min(leadBatch, n.m-from)
 		for first := from; first < from+in; first += lanes {
-			n.turnAnchors(first, norms, panel, numbers, &l)
+			n.encodeAnchors(first, norms, panel, numbers, &l)
 			for i := range min(lanes, n.m-first) {
 				to := f.anchorNumbers[(first+i)*f.stride:][:c.dims]
-				takeLane(to, numbers, i)
+				copyLane(to, numbers, i)
 				at := turned.Data[(first-from+i)*c.dims:][:c.dims]
 				for k := range at {
 					at[k] = float64(panel[k*lanes+i])
@@ -199,15 +200,15 @@ func (n *Nearest) prepareLead(f *leadScreen, norms []float64, p, gram Matrix[flo
 				uj, vj, rj := u.Data[at:][:size], v.Data[at:][:size], r.Data[at:][:size]
 				length := math.Sqrt(norms[j]) * n.scale
 				own := Dot(row, row)
-				left := math.Sqrt(max(0, own-Dot(uj, vj)-Dot(vj, rj))+1e-12*own) + c.turningError()*length
-				outside[i] = (math.Sqrt(Dot(rj, rj)) + 2*c.turningError()*length) / least
+				left := math.Sqrt(max(0, own-Dot(uj, vj)-Dot(vj, rj))+1e-12*own) + c.rotationError()*length
+				outside[i] = (math.Sqrt(Dot(rj, rj)) + 2*c.rotationError()*length) / minSingular
 				for k, w := range vj {
 					codes[k*lanes+i] = float32(w)
 				}
-				sq[i] = Dot(vj, vj) + writeSpare(codes, size, i, left)
+				sq[i] = Dot(vj, vj) + writeSpareCoordinates(codes, size, i, left)
 				lengths[j] = max(length, math.Sqrt(sq[i]))
 			}
-			c.quantisePanel(size, codes, &sq, anchorMost, code, &l)
+			c.quantisePanel(size, codes, &sq, maxAnchorNumber, code, &l)
 			for i := range min(lanes, n.m-first) {
 				j := first + i
 				f.packLane(c.code, j, l.step[i], code, i)
@@ -224,17 +225,18 @@ func (n *Nearest) prepareLead(f *leadScreen, norms []float64, p, gram Matrix[flo
 	f.medianSlack = float64(median(f.slack[:n.m]))
 }
 
-// writeSpare writes left to the spare coordinates of lane i in such a way that the product of two lanes is at least the
-// product of their values left. It returns the sum of the squares of these coordinates.
-func writeSpare(panel []float32, size, i int, left float64) float64 {
-	part := float32Above(left / math.Sqrt(leadSpare) * (1 + 0x1p-22))
-	for k := size - leadSpare; k < size; k++ {
+// writeSpareCoordinates writes the length left outside the directions to the spare coordinates of lane i. The scalar
+// product of the spare coordinates of two lanes is at least the product of the lengths. It returns the sum of the
+// squares of the spare coordinates.
+func writeSpareCoordinates(panel []float32, size, i int, length float64) float64 {
+	part := float32Above(length / math.Sqrt(spareCoordinates) * (1 + 0x1p-22))
+	for k := size - spareCoordinates; k < size; k++ {
 		panel[k*lanes+i] = part
 	}
-	return leadSpare * float64(part) * float64(part)
+	return spareCoordinates * float64(part) * float64(part)
 }
 
-func (s *leadScratch) reserveFor(n *Nearest, f *leadScreen) {
+func (s *leadScratch) reserveMemory(n *Nearest, f *leadScreen) {
 	if len(s.rowNumbers) >= n.rows*f.stride {
 		return
 	}
@@ -242,7 +244,7 @@ func (s *leadScratch) reserveFor(n *Nearest, f *leadScreen) {
 		projected: alignedSlice[float32](lanes * f.dims), first: make([]int32, 0, n.m)}
 }
 
-// projectPanel computes w and the bounds for the rows of panel p, whose numbers and scales are in s.
+// projectPanel computes w, and a row's part of the bounds, for panel p of the rows whose bytes and scales are in s.
 func (n *Nearest) projectPanel(s *nearestScratch, p int) {
 	c, f, at := n.coarse, n.coarse.lead, p*lanes
 	turned, l := &s.lanes, &s.lead.lanes
@@ -252,7 +254,7 @@ func (n *Nearest) projectPanel(s *nearestScratch, p int) {
 	panel, numbers := s.panels[:lanes*f.dims], s.panelNumbers(p, c.dims)
 	var sq, lengths [lanes]float64
 	for i := range lanes {
-		takeLane(s.lead.rowNumbers[(at+i)*f.stride:][:c.dims], numbers, i)
+		copyLane(s.lead.rowNumbers[(at+i)*f.stride:][:c.dims], numbers, i)
 		var w [4]float64
 		row := s.lead.projected[i*f.dims:][:f.dims]
 		for k := 0; k+4 <= len(row); k += 4 {
@@ -266,9 +268,9 @@ func (n *Nearest) projectPanel(s *nearestScratch, p int) {
 		}
 		length, along := c.squaredLengthBound(turned.step[i], turned.squares[i]), w[0]+w[1]+w[2]+w[3]
 		lengths[i] = math.Sqrt(length)
-		sq[i] = along + writeSpare(panel, f.dims, i, math.Sqrt(max(0, length-along*(1-0x1p-20)/f.onePlusEpsilon)))
+		sq[i] = along + writeSpareCoordinates(panel, f.dims, i, math.Sqrt(max(0, length-along*(1-0x1p-20)/f.onePlusEpsilon)))
 	}
-	c.quantisePanel(f.dims, panel, &sq, c.code.most, s.lead.panelNumbers(p, f.dims), l)
+	c.quantisePanel(f.dims, panel, &sq, c.code.maxNumber, s.lead.panelNumbers(p, f.dims), l)
 	s.lead.storeScales(c.code, p, l)
 	for i := range lanes {
 		lost := turned.lost[i] + l.lost[i]
@@ -277,7 +279,7 @@ func (n *Nearest) projectPanel(s *nearestScratch, p int) {
 	}
 }
 
-func (c *coarse) squaredLengthBound(step, squares float32) float64 {
+func (c *coarseScreen) squaredLengthBound(step, squares float32) float64 {
 	return float64(step) * float64(step) * float64(squares) * (1 + float64(c.dims+8)*0x1p-24)
 }
 
@@ -285,15 +287,15 @@ func (n *Nearest) excludeWithLead(s *nearestScratch, i int) {
 	f, loose := n.coarse.lead, s.lead.loose[i]
 	margin, limit := n.settlingMargin(s.norms[i]), math.MaxFloat64
 	s.candidates, s.uppers, s.lead.first = s.candidates[:0], s.uppers[:0], s.lead.first[:0]
-	start := lowestOf(&s.least[i], min(n.count+leadFirst, upperSets)) - float32(2*f.medianSlack)*loose
+	start := lowestOf(&s.lowestUppers[i], min(n.count+extraFirstAnchors, upperSets)) - float32(2*f.medianSlack)*loose
 	for g := 0; g < n.groups; g += foundGroups {
-		found := n.lowBounds(s, i, g, f.slack, loose, start)
+		found := n.anchorsBelowLimit(s, i, g, f.slack, loose, start)
 		s.lead.first = append(s.lead.first, found...)
 		limit = n.compareBytes(s, i, found, limit, margin)
 	}
 	first := s.lead.first
 	for g := 0; g < n.groups; g += foundGroups {
-		found := n.lowBounds(s, i, g, f.slack, loose, float32Above(limit))
+		found := n.anchorsBelowLimit(s, i, g, f.slack, loose, float32Above(limit))
 		others := found[:0]
 		for _, j := range found {
 			for len(first) > 0 && first[0] < j {
@@ -308,18 +310,18 @@ func (n *Nearest) excludeWithLead(s *nearestScratch, i int) {
 	s.sortCandidates(limit)
 }
 
-// compareBytes compares row i with the listed anchors by their numbers in all dimensions. Anchors that are not excluded
-// become candidates. It returns the new limit of the bounds.
+// compareBytes compares row i with the listed anchors by their bytes in all dimensions. Anchors that are not excluded
+// become candidates. It returns the new limit for lower bounds.
 func (n *Nearest) compareBytes(s *nearestScratch, i int, which []int32, limit, margin float64) float64 {
 	if len(which) == 0 {
 		return limit
 	}
 	c, f, loose := n.coarse, n.coarse.lead, float64(s.loose[i])
 	s.tried += len(which)
-	c.code.dots(f.stride/dotsBlock, &s.lead.rowNumbers[i*f.stride], &f.anchorNumbers[0], f.stride, &which[0], len(which), &s.lead.sums[0])
+	c.code.dotProducts(f.stride/dotsBlock, &s.lead.rowNumbers[i*f.stride], &f.anchorNumbers[0], f.stride, &which[0], len(which), &s.lead.sums[0])
 	step, shift := s.steps[i/lanes][i%lanes], s.shifts[i/lanes][i%lanes]
 	for k, j := range which {
-		half := n.half[j] - float32(c.factor[j]*float32(step*float32(s.lead.sums[k]-shift)))
+		half := n.halfLengths[j] - float32(c.factor[j]*float32(step*float32(s.lead.sums[k]-shift)))
 		limit = n.considerAnchor(s, j, half, loose, limit, margin)
 	}
 	return limit

@@ -18,15 +18,15 @@ func TestDots(t *testing.T) {
 					stride := size + beyond
 					x, y := make([]byte, size), make([]byte, anchors*stride)
 					for i := range x {
-						x[i] = byte(int8(r.IntN(2*u.most+1) - u.most))
+						x[i] = byte(int8(r.IntN(2*u.maxNumber+1) - u.maxNumber))
 						if extreme {
-							x[i] = byte(int8(u.most))
+							x[i] = byte(int8(u.maxNumber))
 						}
 					}
 					for i := range y {
-						y[i] = byte(int8(r.IntN(2*anchorMost+1)-anchorMost)) + u.offset
+						y[i] = byte(int8(r.IntN(2*maxAnchorNumber+1)-maxAnchorNumber)) + u.offset
 						if extreme {
-							y[i] = byte(int8(anchorMost)) + u.offset
+							y[i] = byte(int8(maxAnchorNumber)) + u.offset
 						}
 					}
 					which, sums := make([]int32, count), make([]int32, count+1)
@@ -34,7 +34,7 @@ func TestDots(t *testing.T) {
 						which[k] = r.Int32N(anchors)
 					}
 					sums[count] = 77
-					u.dots(blocks, &x[0], &y[0], stride, &which[0], count, &sums[0])
+					u.dotProducts(blocks, &x[0], &y[0], stride, &which[0], count, &sums[0])
 					for k, j := range which {
 						want := int32(0)
 						for l, v := range x {
@@ -89,7 +89,7 @@ func TestLeadBound(t *testing.T) {
 			}
 			n := NewNearest(newTeam(1, p), y, 6)
 			n.coarse.leadRejected = true
-			n.coarse.lead = n.takeLead(leadStep, 0)
+			n.coarse.lead = n.newLeadScreen(coordinateStep, 0)
 			f := n.coarse.lead
 			if f == nil {
 				t.Fatalf("%d dimensions, rank %d: no lead", c.d, c.rank)
@@ -97,7 +97,7 @@ func TestLeadBound(t *testing.T) {
 			n.SearchTo(make([]int32, m*6), make([]float64, m*6), y.Sub(0, 0, 1, c.d))
 			s := &n.scratch[0]
 			for i := range m {
-				n.coarseRows(s, y.Sub(i, 0, 1, c.d))
+				n.screenRowsInBytes(s, y.Sub(i, 0, 1, c.d))
 				norm, loose := s.norms[0], float64(s.lead.loose[0])
 				for j := range m {
 					lower := 2*(float64(s.half[j])-loose*float64(f.slack[j])) + norm*norm
@@ -106,7 +106,7 @@ func TestLeadBound(t *testing.T) {
 					if lower > is+1e-13*(norm*norm+1) {
 						t.Fatalf("%d dimensions, rank %d, %d to %d: at least %g, is %g", c.d, c.rank, i, j, lower, is)
 					}
-					if c.rank < leadStep && i > 2 && j > 2 && lower < is-4*c.lose*max(norm*norm, 1) {
+					if c.rank < coordinateStep && i > 2 && j > 2 && lower < is-4*c.lose*max(norm*norm, 1) {
 						t.Fatalf("%d dimensions, rank %d, %d to %d: at least %g of %g, of length %g", c.d, c.rank, i, j, lower, is, norm)
 					}
 				}
@@ -142,7 +142,7 @@ func TestLeadServes(t *testing.T) {
 		if n.coarse == nil || n.coarse.lead != nil {
 			t.Fatal("a lead from the beginning")
 		}
-		n.coarse.rows = leadAfter
+		n.coarse.rows = rowsBeforeLead
 		search(x)
 		if n.coarse.lead == nil {
 			t.Fatal("no lead")
@@ -159,7 +159,7 @@ func TestLeadServes(t *testing.T) {
 		if n.coarse == nil || n.coarse.lead != nil {
 			t.Fatal("a lead that excludes next to nothing stays")
 		}
-		n.coarse.rows = leadAfter
+		n.coarse.rows = rowsBeforeLead
 		search(x)
 		if n.coarse.lead != nil {
 			t.Error("a lead that was dropped comes back")

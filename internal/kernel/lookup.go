@@ -2,15 +2,15 @@ package kernel
 
 import "encoding/binary"
 
-// Lookup writes table[v] to dst for the numbers v in packed, from position bit on. Each number has width ≤ 32 bits, the
+// Lookup writes table[v] to dst for the integers v in packed, starting at position bit. Each v has width ≤ 32 bits, the
 // least significant first, as Parquet packs the indices of a dictionary. Lookup returns how many values it wrote. This
-// is less than the length of dst only if the next number is not an index of table, or if packed ends. All instruction
-// sets give the same values. AVX2 takes a quarter to a third of the time of plain Go.
+// is less than len(dst) only if the next integer is not an index of table, or if packed ends. All instruction sets give
+// the same values. AVX2 takes a quarter to a third of the time of plain Go.
 func Lookup(dst, table []float64, packed []byte, bit, width int) (written int) {
 	if best.lookup == nil || width == 0 || len(table) == 0 {
 		return lookupGo(dst, table, packed, bit, width)
 	}
-	for bit&7 != 0 && written < len(dst) { // up to 7 numbers, until 8 at a time begin with a byte
+	for bit&7 != 0 && written < len(dst) { // up to 7 integers, until a group of 8 starts at a byte
 		if lookupGo(dst[written:written+1], table, packed, bit, width) == 0 {
 			return written
 		}
@@ -26,15 +26,15 @@ func Lookup(dst, table []float64, packed []byte, bit, width int) (written int) {
 		groups = min(groups, fit/width+1)
 	}
 	if groups > 0 {
-		n := best.lookup(groups, &rest[0], width, &spreads[width], &table[0], len(table), &dst[written])
+		n := best.lookup(groups, &rest[0], width, &lookupPatterns[width], &table[0], len(table), &dst[written])
 		written += 8 * n
 		bit += 8 * n * width
 	}
 	return written + lookupGo(dst[written:], table, packed, bit, width)
 }
 
-// lookupGo processes as many numbers at a time as one load of 8 bytes contains. Up to 7 bits may belong to the previous
-// number, so 57 bits can be used, or all 64 if each number is one byte.
+// lookupGo loads 8 bytes at a time and looks up all integers that are complete in them. Up to 7 of the bits belong to
+// the previous integer, so 57 bits can be used, or all 64 if each integer is one byte.
 func lookupGo(dst, table []float64, packed []byte, bit, width int) (written int) {
 	mask, atOnce := uint64(1)<<width-1, 8
 	if width > 8 || width == 8 && bit&7 != 0 {
@@ -69,10 +69,10 @@ func lookupGo(dst, table []float64, packed []byte, bit, width int) (written int)
 	return written
 }
 
-// spreads describes, for each width, how the bytes of 8 numbers become 8 words. The first four numbers come from the
-// first 16 bytes, the last four from the 16 bytes that start at byte width/2. The first 8 words of an entry select the
-// bytes of each word, the next 8 are the bits by which each word is shifted, and the last is the mask of a number.
-var spreads = func() (s [33][17]uint64) {
+// lookupPatterns describes, for each width, how the bytes of 8 packed integers become 8 words. The first four integers
+// come from the first 16 bytes, the last four from the 16 bytes that start at byte width/2. Elements 0 to 7 of an array
+// select the bytes of each word. Elements 8 to 15 are the bits by which each word is shifted. Element 16 is a mask.
+var lookupPatterns = func() (s [33][17]uint64) {
 	for width := range s {
 		s[width][16] = 1<<width - 1
 		for i := range 8 {
@@ -96,8 +96,8 @@ var spreads = func() (s [33][17]uint64) {
 // AllFinite reports whether x has neither NaN nor ±Inf.
 func AllFinite(x []float64) bool {
 	whole := 0
-	if best.finite != nil && len(x) >= 16 {
-		if !best.finite(len(x)/16, &x[0]) {
+	if best.allFinite != nil && len(x) >= 16 {
+		if !best.allFinite(len(x)/16, &x[0]) {
 			return false
 		}
 		whole = len(x) / 16 * 16
@@ -105,8 +105,8 @@ func AllFinite(x []float64) bool {
 	return finiteGo(x[whole:])
 }
 
-// finiteGo works without branches. v−v is 0 for finite v and NaN otherwise, so the sum is 0 if all are finite. Four
-// independent sums use the adders fully.
+// finiteGo has no branches. v−v is 0 for finite v and NaN otherwise, so the sum of all v−v is 0 if all are finite. Four
+// independent sums keep several adders of the processor busy.
 func finiteGo(x []float64) bool {
 	var a, b, c, d float64
 	for ; len(x) >= 4; x = x[4:] {

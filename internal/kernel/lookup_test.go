@@ -125,7 +125,7 @@ func BenchmarkLookup(b *testing.B) {
 			numbers[i] = uint32(r.IntN(len(table)))
 		}
 		packed := pack(r, numbers, 0, width, 0)
-		for _, p := range paths {
+		for _, p := range availableSets {
 			b.Run(fmt.Sprintf("width=%d/path=%s", width, p.name), func(b *testing.B) {
 				before := best
 				best = p

@@ -2,7 +2,7 @@ package kernel
 
 import "fmt"
 
-// Float is the element type of a product.
+// Float constrains the element type of matrices and products.
 type Float interface{ float32 | float64 }
 
 // Matrix is a view of a rows×cols matrix in a slice: element (i, j) is Data[i*RowStride+j*ColStride]. Packing can read
@@ -36,7 +36,7 @@ func (m Matrix[T]) Sub(i, j, rows, cols int) Matrix[T] {
 	return Matrix[T]{m.Data[i*m.RowStride+j*m.ColStride:], rows, cols, m.RowStride, m.ColStride}
 }
 
-// Copy copies src to dst, which must have the same shape. Both may have any layout.
+// Copy copies src to dst, which must have the same shape. Each may have any layout.
 func Copy[T Float](dst, src Matrix[T]) {
 	if src.Cols == 0 {
 		return
@@ -61,7 +61,7 @@ func (m Matrix[T]) checkBounds(name string) {
 	if m.Rows == 0 || m.Cols == 0 {
 		return
 	}
-	// Compare quotients first, because a sum of large strides could overflow and pass the check.
+	// Compare quotients first: the sum of products of large strides could overflow, and pass the check by mistake.
 	last := len(m.Data) - 1
 	exceeds := func(count, stride int) bool { return stride > 0 && count-1 > last/stride }
 	if last < 0 || exceeds(m.Rows, m.RowStride) || exceeds(m.Cols, m.ColStride) || (m.Rows-1)*m.RowStride+(m.Cols-1)*m.ColStride > last {

@@ -2,8 +2,8 @@ package kernel
 
 import "math"
 
-// WholeRange returns the smallest and the largest value of x if all are whole numbers that an int32 represents to the
-// bit, so not -0. It reads x up to the first value that is not such a number. x must not be empty.
+// WholeRange returns the smallest and the largest value of x if all values are integers that an int32 represents to the
+// bit, which excludes -0. Otherwise ok is false, and it stops at the first other value. x must not be empty.
 func WholeRange(x []float64) (least, most int32, ok bool) {
 	least, most = math.MaxInt32, math.MinInt32
 	if blocks := len(x) / 16; best.wholeRange != nil && blocks > 0 {
@@ -22,12 +22,12 @@ func WholeRange(x []float64) (least, most int32, ok bool) {
 	return least, most, true
 }
 
-// ToLowBytes writes the lowest byte of each number of src to dst, which must be as long. The numbers must be whole and
+// ToLowBytes writes the lowest byte of each number of src to dst, which must be as long. The numbers must be integers
 // in the range of int32.
 func ToLowBytes(src []float64, dst []byte) {
 	dst = dst[:len(src)]
-	if blocks := len(src) / 16; best.lowBytes != nil && blocks > 0 {
-		best.lowBytes(blocks, &src[0], &dst[0])
+	if blocks := len(src) / 16; best.toLowBytes != nil && blocks > 0 {
+		best.toLowBytes(blocks, &src[0], &dst[0])
 		src, dst = src[16*blocks:], dst[16*blocks:]
 	}
 	for i, v := range src {
@@ -35,11 +35,11 @@ func ToLowBytes(src []float64, dst []byte) {
 	}
 }
 
-// FromBytes writes src as float64 to dst, which is as long.
+// FromBytes writes src as float64 to dst, which must be as long.
 func FromBytes(src []byte, dst []float64) {
 	dst = dst[:len(src)]
-	if blocks := len(src) / 16; best.ofBytes != nil && blocks > 0 {
-		best.ofBytes(blocks, &src[0], &dst[0])
+	if blocks := len(src) / 16; best.fromBytes != nil && blocks > 0 {
+		best.fromBytes(blocks, &src[0], &dst[0])
 		src, dst = src[16*blocks:], dst[16*blocks:]
 	}
 	for i, v := range src {
@@ -47,8 +47,8 @@ func FromBytes(src []byte, dst []float64) {
 	}
 }
 
-// AllSingles reports whether a float32 represents each value of x to the bit, and none is NaN. It reads x up to the
-// first value for which this is false.
+// AllSingles reports whether each value of x is equal to a float32 to the bit, and not NaN. It stops at the first other
+// value.
 func AllSingles(x []float64) bool {
 	if blocks := len(x) / 16; best.allSingles != nil && blocks > 0 {
 		if !best.allSingles(blocks, &x[0]) {
@@ -57,18 +57,18 @@ func AllSingles(x []float64) bool {
 		x = x[16*blocks:]
 	}
 	for _, v := range x {
-		if float64(float32(v)) != v { // true for NaN, false for -0, which stays -0
+		if float64(float32(v)) != v { // true for NaN; false for -0, which float32 represents
 			return false
 		}
 	}
 	return true
 }
 
-// ToSingles writes src, none of which is NaN, as float32 to dst, which is as long.
+// ToSingles writes src as float32 to dst, which must be as long. src must not contain NaN.
 func ToSingles(src []float64, dst []float32) {
 	dst = dst[:len(src)]
-	if blocks := len(src) / 16; best.singles != nil && blocks > 0 {
-		best.singles(blocks, &src[0], &dst[0])
+	if blocks := len(src) / 16; best.toSingles != nil && blocks > 0 {
+		best.toSingles(blocks, &src[0], &dst[0])
 		src, dst = src[16*blocks:], dst[16*blocks:]
 	}
 	for i, v := range src {
@@ -76,11 +76,11 @@ func ToSingles(src []float64, dst []float32) {
 	}
 }
 
-// FromSingles writes src as float64 to dst, which is as long. NaN stays NaN.
+// FromSingles writes src as float64 to dst, which must be as long. NaN stays NaN.
 func FromSingles(src []float32, dst []float64) {
 	dst = dst[:len(src)]
-	if blocks := len(src) / 16; best.ofSingles != nil && blocks > 0 {
-		best.ofSingles(blocks, &src[0], &dst[0])
+	if blocks := len(src) / 16; best.fromSingles != nil && blocks > 0 {
+		best.fromSingles(blocks, &src[0], &dst[0])
 		src, dst = src[16*blocks:], dst[16*blocks:]
 	}
 	for i, v := range src {

@@ -134,7 +134,7 @@ func BenchmarkNarrow(b *testing.B) {
 	}
 	before := best
 	defer func() { best = before }()
-	for _, path := range paths {
+	for _, path := range availableSets {
 		best = path
 		for name, do := range map[string]func(){"range": func() { WholeRange(x) }, "bytes": func() { ToLowBytes(x, dst) },
 			"all": func() { AllSingles(x) }, "singles": func() { ToSingles(x, singles) }, "ofsingles": func() { FromSingles(singles, x) }} {

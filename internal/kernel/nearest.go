@@ -11,37 +11,37 @@ import (
 //	‖x − y‖² = Σ_i (x_i − y_i)².
 //
 // Anchors are first screened in float32: the micro-kernel of [Gemm] computes ‖y‖²/2 − xᵀy about the anchors' mean, for
-// a few rows and all anchors at a time, so that the n×m values stay in cache and are never stored. Every value has a
-// bound on its error. Anchors that the bounds do not exclude are compared in float64. The result is therefore equal to
-// that of a search by float64 distances, to the last bit and on every instruction set. If distances are equal, the
-// lower index comes first; NaN counts as +Inf.
+// a few rows x and all anchors y at a time, so that these values stay in cache. Every value has a bound on its error.
+// Anchors that the bounds do not exclude are compared in float64. The result is therefore equal to that of a search by
+// float64 distances, to the last bit and on every instruction set. If distances are equal, the lower index comes first.
+// NaN counts as +Inf.
 //
-// Many anchors in many dimensions are screened in bytes instead (coarse.go), unless this excludes too few anchors.
-// After many rows, a screening along the anchors' leading directions may be added before it (lead.go). The result has
-// the same bits with each of them.
+// If there are many anchors and dimensions, screening uses bytes instead (coarse.go), unless bytes exclude too few
+// anchors. After many rows, a screening along few directions may be added before that (lead.go). The result has the
+// same bits in all cases.
 //
-// A Nearest uses its team's workers and serves one caller at a time.
+// A Nearest uses its team's workers. Only one goroutine may call it at a time.
 type Nearest struct {
 	team        *Team
 	m, d, count int
 
-	points       []float64 // m×padded, each anchor's d coordinates and zeros
-	padded       int       // d rounded up to whole blocks of squares
-	center       []float64 // d: the anchors' mean
-	scale        float64   // power of 2 that makes the longest centred anchor about 1 long
-	isUnscreened bool      // all anchors are compared in float64: the longest anchor is too long, too short or NaN
-	packed       []float32 // centred and scaled anchors, m×d in panels of nr, depth by depth; nil with coarse
-	productError float64   // bound on the error of a product in float32, over ‖x‖‖y‖
-	coarse       *coarse   // nil if float32 is faster
-	tall         int       // number of rows of a panel
-	wide         int       // m rounded up to whole panels
-	groups       int       // number of groups that cover wide; the last may be shorter
-	half         []float32 // wide: ‖y‖²/2 minus its possible error; +Inf from m on
-	slack        []float32 // wide: about ‖y‖; the lower bound of a row is half − xᵀy − loose·slack
-	boundGap     []float64 // m: upper bound minus lower bound minus 2·loose·slack
-	widestGap    float64   // the largest boundGap
+	points        []float64     // m×padded: the d coordinates of each anchor, and zeros
+	padded        int           // d rounded up to whole blocks of squaredDistances
+	center        []float64     // d: the anchors' mean
+	scale         float64       // power of 2 that makes the longest centred anchor about 1 long
+	isUnscreened  bool          // all anchors are compared in float64: the longest one is too long, too short or NaN
+	packed        []float32     // centred and scaled anchors in panels of nr, one dimension after the other; nil with coarse
+	productError  float64       // bound on the error of a float32 product xᵀy, divided by ‖x‖‖y‖
+	coarse        *coarseScreen // nil if float32 is faster
+	panelRows     int           // number of rows of a panel
+	paddedAnchors int           // m rounded up to whole panels of anchors
+	groups        int           // number of groups of anchors, see group
+	halfLengths   []float32     // paddedAnchors: ‖y‖²/2 minus its possible error; +Inf from m on
+	slack         []float32     // paddedAnchors: about ‖y‖; a lower bound is half − xᵀy − loose·slack
+	boundGap      []float64     // for each of m anchors: upper bound − lower bound − 2·loose·slack
+	widestGap     float64       // the largest boundGap
 
-	rows    int // number of rows of a task
+	rows    int // number of rows that a worker processes at a time
 	scratch []nearestScratch
 	body    func(worker int)
 
@@ -51,21 +51,21 @@ type Nearest struct {
 	distance []float64
 }
 
-// nearestScratch is the scratch of one worker.
+// nearestScratch is the scratch memory of one worker.
 type nearestScratch struct {
-	panels    []float32 // rows×d in panels, depth by depth; one panel of coarse.dims with coarse
-	norms     []float64 // rows: ‖x‖² of the rows in panels, later ‖x‖
-	loose     []float32 // rows: the row's factor in a bound
-	half      []float32 // rows×wide: half ‖y‖² − xᵀy
-	least     [][upperSets]float32
-	lower     []float32 // rows×groups, as isa.lowest returns them
-	raw       []float64 // rows×padded: unchanged rows, and zeros
-	codedRows           // in all dimensions
-	lanes     laneScales
-	lead      leadScratch
-	found     foundAnchors
+	panels       []float32 // rows in float32 panels, one dimension after the other; with coarse one panel of coarseScreen.dims
+	norms        []float64 // rows: ‖x‖² of the rows in panels, later ‖x‖
+	loose        []float32 // for each row, the factor of slack in the error bound
+	half         []float32 // rows×paddedAnchors: ‖y‖²/2 − xᵀy
+	lowestUppers [][upperSets]float32
+	lowestLowers []float32 // rows×groups, lowest lower bound in each group, see isa.lowestBounds
+	raw          []float64 // rows×padded: unchanged rows, and zeros
+	codedRows              // bytes of the rows in all dimensions
+	lanes        laneScales
+	lead         leadScratch
+	found        foundAnchors
 
-	left, tried, seen int // as in coarse
+	left, tried, seen int // counts of this worker, see coarse
 
 	candidates []candidate
 	uppers     []float64   // the lowest upper bounds so far, at most count
@@ -75,7 +75,7 @@ type nearestScratch struct {
 // candidate is an anchor that screening has not excluded.
 type candidate struct {
 	index int32
-	lower float64 // bound on ‖y‖²/2 − xᵀy
+	lower float64 // lower bound on ‖y‖²/2 − xᵀy
 }
 
 type neighbour struct {
@@ -88,16 +88,16 @@ func (a neighbour) isNearer(b neighbour) bool {
 }
 
 const (
-	// nearestBytes bounds the float32 distances that a worker keeps at a time, so that they fit
-	// into a level-2 cache. 0.5, 1 and 2 MiB gave 126, 137 and 141 GFLOP/s for 2,048 anchors of
-	// 896 dimensions, because more rows share one reading of the anchors from memory.
+	// nearestBytes bounds the float32 values that a worker keeps at a time, so that they fit into a level-2 cache. With
+	// 0.5, 1 and 2 MiB, searches among 2,048 anchors of 896 dimensions reached 126, 137 and 141 GFLOP/s: with more memory,
+	// more rows share one reading of the anchors.
 	nearestBytes = 2 << 20
-	// squaresBlock is the number of terms that squares sums at a time.
+	// squaresBlock is the number of terms that squaredDistances sums at a time.
 	squaresBlock = 8
 )
 
-// NewNearest prepares an m×d matrix of points, in any layout, for searches of the count nearest,
-// 0 < count ≤ m. It costs O(m·d) operations and uses [NearestBytes] of memory.
+// NewNearest prepares an m×d matrix of points, in any layout, for searches of the count nearest points to each row, 0 <
+// count ≤ m. It costs O(m·d) operations and uses [NearestBytes] of memory.
 func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 	m, d := points.Rows, points.Cols
 	if points.checkBounds("points"); count < 1 || count > m {
@@ -105,14 +105,14 @@ func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 	}
 	n := &Nearest{team: t, m: m, d: d, count: count,
 		padded: panelCount(d, squaresBlock) * squaresBlock, center: make([]float64, d)}
-	n.body = n.searchTasks
+	n.body = n.searchRowRanges
 	n.points = make([]float64, m*n.padded)
 	Copy(RowMajor(n.points, m, d, n.padded), points)
 	for i := range m {
 		Axpy(1/float64(m), n.points[i*n.padded:][:d], n.center)
 	}
 	norms := n.squaredLengths()
-	if t.isa.coarse.mul != nil && !n.isUnscreened && m >= coarsePoints && d >= coarseDims && d <= mostCoarseDims && count <= m/8 {
+	if t.isa.coarse.mul != nil && !n.isUnscreened && m >= minCoarseAnchors && d >= minCoarseDims && d <= maxCoarseDims && count <= m/8 {
 		n.prepareCoarse(norms)
 	} else {
 		n.prepareScreen(norms)
@@ -120,14 +120,14 @@ func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 	return n
 }
 
-// Rebuild is NewNearest with the scratch of n. n must not be used afterwards. Without it, a search with many dimensions
-// and few points at a time allocated 17 MB of scratch for each part, which the garbage collector freed too late.
+// Rebuild prepares points like NewNearest, but reuses the scratch memory of n, which must not be used afterwards.
+// Without it, searches with many dimensions and few points allocated 17 MB each, which was freed too late.
 func (n *Nearest) Rebuild(points Matrix[float64], count int) *Nearest {
 	team, d, scratch := n.team, n.d, n.scratch
 	if n.coarse != nil {
-		scratch = nil // it is for few rows, or has another shape
+		scratch = nil // the scratch is too small, or has another shape
 	}
-	*n = Nearest{} // its points are freed before the new ones are made
+	*n = Nearest{} // free the old points before new ones are allocated
 	next := NewNearest(team, points, count)
 	if next.coarse == nil && next.d == d {
 		next.scratch = scratch
@@ -135,28 +135,28 @@ func (n *Nearest) Rebuild(points Matrix[float64], count int) *Nearest {
 	return next
 }
 
-// NearestBytes bounds the memory of a Nearest of m points in d dimensions, with its scratch on the given workers.
+// NearestBytes bounds the memory of a Nearest of m points in d dimensions, with scratch for the given workers.
 func NearestBytes(workers, m, d int) int64 {
 	const widest = 48
 	wide := int64(m + widest)
-	rows := min(max(min(nearestBytes/4/wide, int64(mostRows(d))), 8), maxNearestRows) + 8
+	rows := min(max(min(nearestBytes/4/wide, int64(maxTaskRows(d))), 8), maxNearestRows) + 8
 	worker := 5*rows*int64(d+lanes) + 4*(rows*wide+readBeyond) + 8*rows*int64(d+squaresBlock) + (128+4*(wide/group+1))*rows + 16*wide
 	return 8*int64(m)*int64(d+squaresBlock) + 4*wide*int64(d) + 24*wide + 64*int64(d) + int64(workers)*worker + leadBytes(workers, m, d, int(rows))
 }
 
 const (
-	// maxNearestRows bounds the number of rows of a task if there are few anchors.
+	// maxNearestRows bounds the number of rows that a worker processes at a time if there are few anchors.
 	maxNearestRows = 256
-	// unpackedBytes bounds the memory for the rows of a task if there are many dimensions: a worker stores each row
-	// twice, unchanged and packed.
+	// unpackedBytes bounds the memory for the rows that a worker processes at a time if there are many dimensions. A
+	// worker stores each row twice, unchanged and packed.
 	unpackedBytes = 32 << 20
 )
 
-func mostRows(d int) int { return unpackedBytes / 13 / max(d, 1) }
+func maxTaskRows(d int) int { return unpackedBytes / 13 / max(d, 1) }
 
 // SearchTo writes the indices of the count anchors nearest to each row of x, nearest first, to index, and their squared
-// distances to distance (both rows×count). x is rows×d; column-major is fastest. It costs 2·rows·d·m operations on
-// bytes or float32, and the float64 distances of the anchors that the screening does not exclude.
+// distances to distance (both rows×count). x is rows×d; column-major is fastest. SearchTo costs 2·rows·d·m operations
+// on bytes or float32. It also computes the float64 distances of anchors that screening does not exclude.
 func (n *Nearest) SearchTo(index []int32, distance []float64, x Matrix[float64]) {
 	x.checkBounds("x")
 	if x.Cols != n.d || len(index) < x.Rows*n.count || len(distance) < x.Rows*n.count {
@@ -170,13 +170,13 @@ func (n *Nearest) SearchTo(index []int32, distance []float64, x Matrix[float64])
 	if n.coarse != nil {
 		bytes = coarseBytes
 	}
-	share := panelCount(panelCount(x.Rows, workers), n.tall) * n.tall
-	n.rows = min(max(min(bytes/4/n.wide, mostRows(n.d))/n.tall*n.tall, n.tall), maxNearestRows, share)
+	share := panelCount(panelCount(x.Rows, workers), n.panelRows) * n.panelRows
+	n.rows = min(max(min(bytes/4/n.paddedAnchors, maxTaskRows(n.d))/n.panelRows*n.panelRows, n.panelRows), maxNearestRows, share)
 	for len(n.scratch) < workers {
 		n.scratch = append(n.scratch, nearestScratch{})
 	}
 	for w := range workers {
-		n.scratch[w].reserveFor(n)
+		n.scratch[w].reserveMemory(n)
 	}
 	n.team.runTogether(workers, n.body)
 	if n.coarse != nil {
@@ -185,45 +185,45 @@ func (n *Nearest) SearchTo(index []int32, distance []float64, x Matrix[float64])
 	n.x, n.index, n.distance = Matrix[float64]{}, nil, nil
 }
 
-func (s *nearestScratch) reserveFor(n *Nearest) {
+func (s *nearestScratch) reserveMemory(n *Nearest) {
 	if c := n.coarse; c != nil && len(s.numbers) < n.rows*c.dims {
 		s.panels, s.codedRows = alignedSlice[float32](lanes*c.dims), newCodedRows(n.rows, c.dims)
 	}
 	if n.coarse != nil && n.coarse.lead != nil {
-		s.lead.reserveFor(n, n.coarse.lead)
+		s.lead.reserveMemory(n, n.coarse.lead)
 	}
 	if n.coarse == nil && len(s.panels) < n.rows*n.d {
 		s.panels = alignedSlice[float32](n.rows * n.d)
 	}
-	if len(s.half) < n.rows*n.wide+readBeyond {
-		s.half = alignedSlice[float32](n.rows*n.wide + readBeyond)
+	if len(s.half) < n.rows*n.paddedAnchors+readBeyond {
+		s.half = alignedSlice[float32](n.rows*n.paddedAnchors + readBeyond)
 	}
-	if len(s.lower) < n.rows*n.groups {
-		s.lower = make([]float32, n.rows*n.groups)
+	if len(s.lowestLowers) < n.rows*n.groups {
+		s.lowestLowers = make([]float32, n.rows*n.groups)
 	}
 	if len(s.norms) >= n.rows {
 		return
 	}
-	s.norms, s.loose, s.least = make([]float64, n.rows), make([]float32, n.rows), make([][upperSets]float32, n.rows)
+	s.norms, s.loose, s.lowestUppers = make([]float64, n.rows), make([]float32, n.rows), make([][upperSets]float32, n.rows)
 	s.raw = make([]float64, n.rows*n.padded)
 	s.candidates = make([]candidate, 0, n.m)
 	s.uppers = make([]float64, 0, n.count)
 	s.nearest = make([]neighbour, 0, n.count+1)
 }
 
-func (n *Nearest) searchTasks(worker int) {
+func (n *Nearest) searchRowRanges(worker int) {
 	s, steps, tasks := &n.scratch[worker], n.team.joinSteps(), panelCount(n.x.Rows, n.rows)
 	for task, ok := steps.nextTask(tasks); ok; task, ok = steps.nextTask(tasks) {
 		from := task * n.rows
 		rows := min(n.rows, n.x.Rows-from)
 		x := n.x.Sub(from, 0, rows, n.d)
-		for i := range s.least {
-			s.least[i] = noUppers
+		for i := range s.lowestUppers {
+			s.lowestUppers[i] = noUppers
 		}
 		if n.coarse != nil {
-			n.coarseRows(s, x)
+			n.screenRowsInBytes(s, x)
 		} else {
-			n.screenRows(s, x)
+			n.screenRowsInFloat32(s, x)
 		}
 		for i := range rows {
 			n.findNearest(s, i, s.raw[i*n.padded:][:n.padded])
@@ -253,26 +253,26 @@ func (n *Nearest) findNearest(s *nearestScratch, i int, x []float64) {
 	}
 	limit, last := math.Inf(1), len(s.candidates)-1
 	for k := 0; k <= last && !(s.candidates[k].lower > limit); k += 2 {
-		n.compareTwo(s, x, k, min(k+1, last), min(k+2, last), min(k+3, last))
+		n.compareTwoCandidates(s, x, k, min(k+1, last), min(k+2, last), min(k+3, last))
 		if len(s.nearest) == n.count {
 			limit = n.candidateLimit(s, s.norms[i])
 		}
 	}
 }
 
-// compareTwo inserts two candidates, or one if i = j, and prefetches the next two.
-func (n *Nearest) compareTwo(s *nearestScratch, x []float64, i, j, nextI, nextJ int) {
+// compareTwoCandidates inserts candidates i and j by their distances, and prefetches candidates nextI and nextJ.
+func (n *Nearest) compareTwoCandidates(s *nearestScratch, x []float64, i, j, nextI, nextJ int) {
 	c := s.candidates
 	a, b := c[i].index, c[j].index
-	da, db := n.team.isa.squares(n.padded/squaresBlock, x, n.paddedPoint(a), n.paddedPoint(b), n.paddedPoint(c[nextI].index), n.paddedPoint(c[nextJ].index))
+	da, db := n.team.isa.squaredDistances(n.padded/squaresBlock, x, n.paddedPoint(a), n.paddedPoint(b), n.paddedPoint(c[nextI].index), n.paddedPoint(c[nextJ].index))
 	s.insertNeighbour(da, a, n.count)
 	if j != i {
 		s.insertNeighbour(db, b, n.count)
 	}
 }
 
-// candidateLimit returns a limit for lower bounds. An anchor with a lower bound above it is farther away than the last
-// of the nearest so far, by more than the rounding of the distances (see settlingMargin) and of the row's length.
+// candidateLimit returns a limit for lower bounds. An anchor with a lower bound above the limit is farther away than
+// the last of the nearest so far. It allows for the rounding of distances (see settlingMargin) and of the row's length.
 func (n *Nearest) candidateLimit(s *nearestScratch, norm float64) float64 {
 	epsilon := (float64(n.padded/squaresBlock)+8)*0x1p-53 + float64(n.d+8)*0x1p-52
 	return (s.nearest[n.count-1].distance*n.scale*n.scale-norm*norm)/2 + 2*epsilon*(norm*norm+1)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// allDistances is the definition: every distance in float64, as isa.squares sums it. The race detector need not
+// allDistances is the definition: every distance in float64, as isa.squaredDistances sums. The race detector need not
 // see a twin, which has no goroutine.
 //
 //go:norace
@@ -70,7 +70,7 @@ func checkNeighbours(t *testing.T, team *Team, x, points Matrix[float64], count 
 	search("first")
 	within()
 	if n.coarse != nil {
-		if n.coarse.lead = n.takeLead(leadStep, 0); n.coarse.lead != nil {
+		if n.coarse.lead = n.newLeadScreen(coordinateStep, 0); n.coarse.lead != nil {
 			n.coarse.packed, n.coarse.leadRejected = nil, true
 			search("with a lead")
 		}
@@ -106,7 +106,7 @@ func TestNearestAgain(t *testing.T) {
 		for _, team := range teams(p) {
 			x := newGuarded[float64](r, 70, 40, true)
 			var n *Nearest
-			for part, m := range []int{coarsePoints - 1, coarsePoints - 1, 5} {
+			for part, m := range []int{minCoarseAnchors - 1, minCoarseAnchors - 1, 5} {
 				points := newGuarded[float64](r, m, 40, false)
 				if part == 0 {
 					n = NewNearest(team, points.Matrix, 3)
@@ -127,7 +127,7 @@ func TestNearestAgain(t *testing.T) {
 func nearestSize(n *Nearest) int64 {
 	coded := func(a codedAnchors) int { return cap(a.packed) + 4*cap(a.factor) }
 	rows := func(r codedRows) int { return cap(r.numbers) + 4*lanes*(cap(r.steps)+cap(r.shifts)) }
-	size := 8*(cap(n.points)+cap(n.center)+cap(n.boundGap)) + 4*(cap(n.packed)+cap(n.half)+cap(n.slack))
+	size := 8*(cap(n.points)+cap(n.center)+cap(n.boundGap)) + 4*(cap(n.packed)+cap(n.halfLengths)+cap(n.slack))
 	if c := n.coarse; c != nil {
 		size += coded(c.codedAnchors) + 4*cap(c.signs)
 		if f := c.lead; f != nil {
@@ -135,7 +135,7 @@ func nearestSize(n *Nearest) int64 {
 		}
 	}
 	for _, s := range n.scratch {
-		size += 4*(cap(s.panels)+cap(s.half)+cap(s.loose)+upperSets*cap(s.least)+cap(s.lower)) + 8*(cap(s.norms)+cap(s.raw)+cap(s.uppers)) + 16*(cap(s.candidates)+cap(s.nearest)) +
+		size += 4*(cap(s.panels)+cap(s.half)+cap(s.loose)+upperSets*cap(s.lowestUppers)+cap(s.lowestLowers)) + 8*(cap(s.norms)+cap(s.raw)+cap(s.uppers)) + 16*(cap(s.candidates)+cap(s.nearest)) +
 			rows(s.codedRows) + rows(s.lead.codedRows) + cap(s.lead.rowNumbers) + 4*(cap(s.lead.loose)+cap(s.lead.projected)+cap(s.lead.first)+len(s.lead.sums))
 	}
 	return int64(size)
@@ -166,14 +166,14 @@ func TestNearest(t *testing.T) {
 			// Sizes that are screened in bytes.
 			for i, m := range crossing(3 * 48)[2:] {
 				for k, d := range slices.Concat(crossing(64)[3:], crossing(128), []int{70, 200}) {
-					if layout++; m >= coarsePoints && d >= coarseDims && (i+k+turn)%2 == 0 { // the other team has the others
+					if layout++; m >= minCoarseAnchors && d >= minCoarseDims && (i+k+turn)%2 == 0 { // the other team has the others
 						x, points := newGuarded[float64](r, 1+7*i, d, layout&1 != 0), newGuarded[float64](r, m, d, layout&2 != 0)
 						checkNearest(t, team, x.Matrix, points.Matrix, 1+layout%7)
 					}
 				}
 			}
 		}
-		// So many anchors that a task has the fewest rows, and more sought than isa.lowest serves.
+		// So many anchors that a task has the fewest rows, and more sought than isa.lowestBounds serves.
 		x, points := newGuarded[float64](r, 20, 3, true), newGuarded[float64](r, nearestBytes/4/8+3, 3, false)
 		few, among := newGuarded[float64](r, 30, 5, true), newGuarded[float64](r, 100, 5, false)
 		// Rows so long that a task has fewer of them.
@@ -257,7 +257,7 @@ func TestNearestHardCases(t *testing.T) {
 					teams = teams[1:2]
 				}
 				for _, team := range teams {
-					for _, size := range [][2]int{{120, 30}, {coarsePoints + 3, coarseDims + 7}} {
+					for _, size := range [][2]int{{120, 30}, {minCoarseAnchors + 3, minCoarseDims + 7}} {
 						x, y := newGuarded[float64](r, rows, size[1], true), newGuarded[float64](r, size[0], size[1], false)
 						change(x.Matrix, y.Matrix)
 						checkNearest(t, team, x.Matrix, y.Matrix, count)

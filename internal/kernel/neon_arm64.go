@@ -2,119 +2,119 @@
 
 package kernel
 
-// mulF64NEON is micro.mul for 4×12 tiles.
+// mulF64NEON implements micro.mul for 4×12 tiles.
 //
 //go:noescape
 func mulF64NEON(k int, alpha float64, a, b, c *float64, ldc int)
 
-// mulF32NEON is micro.mul for 4×24 tiles.
+// mulF32NEON implements micro.mul for 4×24 tiles.
 //
 //go:noescape
 func mulF32NEON(k int, alpha float32, a, b, c *float32, ldc int)
 
-// transposeF64NEON is micro.transpose.
+// transposeF64NEON implements micro.transpose.
 //
 //go:noescape
 func transposeF64NEON(k int, src *float64, stride int, dst *float64, width int)
 
-// transposeF32NEON is micro.transpose.
+// transposeF32NEON implements micro.transpose.
 //
 //go:noescape
 func transposeF32NEON(k int, src *float32, stride int, dst *float32, width int)
 
-// copyNEON is micro.copy.
+// copyNEON implements micro.copy.
 //
 //go:noescape
 func copyNEON(k int, src *byte, stride int, dst *byte, units int)
 
-// dotNEON is isa.dot for vectors of 16·blocks + rest elements.
+// dotNEON implements isa.dot for vectors of 16·blocks + rest elements.
 //
 //go:noescape
 func dotNEON(blocks int, x, y *float64, rest int) float64
 
-// squaresNEON is isa.squares.
+// squaresNEON implements isa.squaredDistances.
 //
 //go:noescape
 func squaresNEON(blocks int, x, y, z, nextY, nextZ *float64) (xy, xz float64)
 
-// gatherNEON is isa.gather; columns and width are at least 1.
+// gatherNEON implements isa.gatherRows; columns and width are at least 1.
 //
 //go:noescape
 func gatherNEON(columns int, starts, rows *int32, weights, x *float64, ldx, width int, c *float64, ldc int)
 
-// narrowNEON is isa.narrow.
+// narrowNEON implements isa.narrowRows.
 //
 //go:noescape
 func narrowNEON(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, raw *float64, long int, squares *[4]float64)
 
-// lowestNEON is isa.lowest; n is a multiple of 8.
+// lowestNEON implements isa.lowestBounds; n is a multiple of 8.
 //
 //go:noescape
 func lowestNEON(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[16]float32, lowers *float32, groups int)
 
-// belowNEON is isa.below; it reads up to 15 elements beyond n.
+// belowNEON implements isa.firstNotAbove; it reads up to 15 elements beyond n.
 //
 //go:noescape
 func belowNEON(c, slack *float32, norm, limit float32, from, n int) int
 
-// shiftNEON is isa.shift.
+// shiftNEON implements isa.shiftColumn.
 //
 //go:noescape
 func shiftNEON(blocks int, dst, x *float64, by float64, next *float64, ends *[8]float64)
 
-// standardizeNEON is isa.standardize.
+// standardizeNEON implements isa.standardize.
 //
 //go:noescape
 func standardizeNEON(blocks int, dst, x *float64, shift, factor, missing float64, next *float64)
 
-// rotateNEON is isa.rotate; n is at least 1.
+// rotateNEON implements isa.rotate; n is at least 1.
 //
 //go:noescape
 func rotateNEON(n int, c, s, panel *float64, step int)
 
-// mulIntsNEON is integers.mul for 4×16 tiles; pairs is at least 1.
+// mulIntsNEON implements integerCode.mul for 4×16 tiles; pairs is at least 1.
 //
 //go:noescape
 func mulIntsNEON(pairs int, a, b *int16, c *float64, ldc int)
 
-// mulIntsDot is integers.mul for 4×8 tiles; pairs is at least 1. It needs dot products.
+// mulIntsDot implements integerCode.mul for 4×8 tiles; pairs is at least 1. It needs dot products.
 //
 //go:noescape
 func mulIntsDot(pairs int, a, b *int16, c *float64, ldc int)
 
-// wholesNEON is integers.wholes; blocks is at least 1.
+// wholesNEON implements integerCode.toInt16; blocks is at least 1.
 //
 //go:noescape
 func wholesNEON(blocks int, src *float64, dst *int16) (least, most int16, ok bool)
 
-// mulBytesDot is coarseCode.mul for 8 anchors, of signed bytes; quads is at least 1. It needs
+// mulBytesDot implements coarseCode.mul for 8 anchors, of signed bytes; quads is at least 1. It needs
 // dot products, which the first version of NEON did not have.
 //
 //go:noescape
 func mulBytesDot(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
 
-// dotsDot is coarseCode.dots, of signed bytes; blocks and count are at least 1. It needs
+// dotsDot implements coarseCode.dotProducts, of signed bytes; blocks and count are at least 1. It needs
 // the dot products of bytes.
 //
 //go:noescape
 func dotsDot(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32)
 
-// flipNEON is coarseCode.flip; n is at least 1.
+// flipNEON implements coarseCode.flipSigns; n is at least 1.
 //
 //go:noescape
 func flipNEON(n int, x *float32, signs *uint32)
 
-// mixNEON is coarseCode.mix.
+// mixNEON implements coarseCode.mixDimensions.
 //
 //go:noescape
 func mixNEON(n, h, radix int, x *float32, by float32)
 
-// widestNEON is coarseCode.widest; n is at least 1.
+// widestNEON implements coarseCode.largestMagnitudes; n is at least 1.
 //
 //go:noescape
 func widestNEON(n int, x *float32, most *[lanes]float32)
 
-// quantiseNEON is coarseCode.quantise; quads is at least 1.
+// quantiseNEON implements coarseCode.quantise; quads is at least 1.
 //
 //go:noescape
 func quantiseNEON(quads int, x *float32, inverse, step *[lanes]float32, dst *byte, rest, squares *[lanes]float32, sums *[lanes]int32)

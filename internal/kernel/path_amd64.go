@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// machinePaths returns the instruction sets of the processor. For AVX-512 it requires the foundation, and BW for whole
-// numbers. x/sys/cpu has checked that the operating system saves the registers.
-func machinePaths() []*isa {
+// machineInstructionSets returns the instruction sets that the processor supports. AVX-512 here requires the extensions
+// F and, for integers, BW. x/sys/cpu has checked that the operating system saves the registers.
+func machineInstructionSets() []*isa {
 	var found []*isa
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		if cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW {
@@ -27,52 +27,52 @@ func machinePaths() []*isa {
 	return found
 }
 
-// Tiles are 8×3 and 4×3 vectors. Of the shapes whose sums fit the 32 and 16 registers and
-// whose panels are multiples of 4, these load the fewest bytes for a multiplication.
+// Tiles have 8×3 vectors for AVX-512 and 4×3 vectors for AVX2, whose sums fit into 32 and 16 registers. Of the shapes
+// that fit and have panels of multiples of 4, these load the fewest bytes for a multiplication.
 var avx512 = isa{
 	name: "avx512",
 	f64:  micro[float64]{mr: 8, nr: 24, mul: mulF64AVX512, transpose: transposeF64AVX2, copy: copyAVX2, thin: thinAVX512, thinCols: 16},
 	f32:  micro[float32]{mr: 8, nr: 48, mul: mulF32AVX512, transpose: transposeF32AVX2, copy: copyAVX2},
 
-	whole:  integers{mr: 8, nr: 48, mul: mulIntsAVX512, wholes: wholesAVX2, fetch: fetchAVX2},
-	coarse: coarseAVX2(48, coarseMost, mulBytesAVX512, dotsAVX512),
+	integer: integerCode{mr: 8, nr: 48, mul: mulIntsAVX512, toInt16: wholesAVX2, prefetch: fetchAVX2},
+	coarse:  newCoarseCodeAVX2(48, maxRowNumber, mulBytesAVX512, dotsAVX512),
 
-	dot: dotFMA, axpy: axpyFMA, gather: gatherAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX512, within: withinAVX512, shift: shiftAVX2, standardize: standardizeAVX2, lookup: lookupAVX2, finite: finiteAVX2,
-	wholeRange: wholeRangeAVX2, lowBytes: lowBytesAVX2, ofBytes: ofBytesAVX2, allSingles: allSinglesAVX2, singles: singlesAVX2, ofSingles: ofSinglesAVX2, rotate: rotateAVX512,
+	dot: dotFMA, axpy: axpyFMA, gatherRows: gatherAVX2, squaredDistances: squaredDistancesVector, narrowRows: narrowAVX2, firstNotAbove: firstNotAboveVector, lowestBounds: lowestAVX512, findWithin: withinAVX512, shiftColumn: shiftAVX2, standardize: standardizeAVX2, lookup: lookupAVX2, allFinite: finiteAVX2,
+	wholeRange: wholeRangeAVX2, toLowBytes: lowBytesAVX2, fromBytes: ofBytesAVX2, allSingles: allSinglesAVX2, toSingles: singlesAVX2, fromSingles: ofSinglesAVX2, rotate: rotateAVX512,
 }
 
-// coarseMost is the largest magnitude of a row's numbers if pairs of products must fit an int16: 2·255·64.
-const coarseMost = 64
+// maxRowNumber is the largest magnitude of a row's numbers for which a sum of two products, 2·255·64, fits an int16.
+const maxRowNumber = 64
 
-func coarseAVX2(nr, most int, mul bytesMul, dots bytesDots) coarseCode {
-	return coarseCode{nr: nr, most: most, offset: 128, mul: mul, flip: flipAVX2, mix: mixAVX2, widest: widestAVX2, quantise: quantiseAVX2, dots: dots}
+func newCoarseCodeAVX2(nr, most int, mul byteTileProduct, dots byteDotProducts) coarseCode {
+	return coarseCode{nr: nr, maxNumber: most, offset: 128, mul: mul, flipSigns: flipAVX2, mixDimensions: mixAVX2, largestMagnitudes: widestAVX2, quantise: quantiseAVX2, dotProducts: dots}
 }
 
-// avx512VNNI multiplies whole numbers by VPDPWSSD, and bytes by VPDPBUSD.
+// avx512VNNI multiplies integers by the instruction VPDPWSSD, and bytes by VPDPBUSD.
 var avx512VNNI = withVNNI(avx512, "avx512vnni", mulIntsVNNI, mulBytesVNNI, dotsVNNI)
 
-// avxVNNI uses the same instructions on 32 bytes.
+// avxVNNI uses the same instructions as avx512VNNI, on registers of 32 bytes.
 var avxVNNI = withVNNI(avx2, "avxvnni", mulIntsAVXVNNI, mulBytesAVXVNNI, dotsAVXVNNI)
 
-func withVNNI(i isa, name string, ints func(pairs int, a, b *int16, c *float64, ldc int), bytes bytesMul, dots bytesDots) isa {
-	i.name, i.whole.mul, i.coarse.mul, i.coarse.dots, i.coarse.most = name, ints, bytes, dots, 127
+func withVNNI(i isa, name string, ints func(pairs int, a, b *int16, c *float64, ldc int), bytes byteTileProduct, dots byteDotProducts) isa {
+	i.name, i.integer.mul, i.coarse.mul, i.coarse.dotProducts, i.coarse.maxNumber = name, ints, bytes, dots, 127
 	return i
 }
 
-type bytesMul = func(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
+type byteTileProduct = func(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
 
-type bytesDots = func(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32)
+type byteDotProducts = func(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32)
 
 var avx2 = isa{
 	name: "avx2",
 	f64:  micro[float64]{mr: 4, nr: 12, mul: mulF64AVX2, transpose: transposeF64AVX2, copy: copyAVX2, thin: thinAVX2, thinCols: 12},
 	f32:  micro[float32]{mr: 4, nr: 24, mul: mulF32AVX2, transpose: transposeF32AVX2, copy: copyAVX2},
 
-	whole:  integers{mr: 4, nr: 16, mul: mulIntsAVX2, wholes: wholesAVX2, fetch: fetchAVX2},
-	coarse: coarseAVX2(8, coarseMost, mulBytesAVX2, dotsAVX2),
+	integer: integerCode{mr: 4, nr: 16, mul: mulIntsAVX2, toInt16: wholesAVX2, prefetch: fetchAVX2},
+	coarse:  newCoarseCodeAVX2(8, maxRowNumber, mulBytesAVX2, dotsAVX2),
 
-	dot: dotFMA, axpy: axpyFMA, gather: gatherAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, lookup: lookupAVX2, finite: finiteAVX2,
-	wholeRange: wholeRangeAVX2, lowBytes: lowBytesAVX2, ofBytes: ofBytesAVX2, allSingles: allSinglesAVX2, singles: singlesAVX2, ofSingles: ofSinglesAVX2, rotate: rotateAVX2,
+	dot: dotFMA, axpy: axpyFMA, gatherRows: gatherAVX2, squaredDistances: squaredDistancesVector, narrowRows: narrowAVX2, firstNotAbove: firstNotAboveVector, lowestBounds: lowestAVX2, shiftColumn: shiftAVX2, standardize: standardizeAVX2, lookup: lookupAVX2, allFinite: finiteAVX2,
+	wholeRange: wholeRangeAVX2, toLowBytes: lowBytesAVX2, fromBytes: ofBytesAVX2, allSingles: allSinglesAVX2, toSingles: singlesAVX2, fromSingles: ofSinglesAVX2, rotate: rotateAVX2,
 }
 
 func dotFMA(x, y []float64) float64 {
@@ -101,13 +101,13 @@ func axpyFMA(alpha float64, x, y []float64) {
 	}
 }
 
-func squaresVector(blocks int, x, y, z, nextY, nextZ []float64) (xy, xz float64) {
+func squaredDistancesVector(blocks int, x, y, z, nextY, nextZ []float64) (xy, xz float64) {
 	if blocks == 0 {
 		return 0, 0
 	}
 	return squaresAVX2(blocks, &x[0], &y[0], &z[0], &nextY[0], &nextZ[0])
 }
 
-func belowVector(c, slack []float32, norm, limit float32, from, n int) int {
+func firstNotAboveVector(c, slack []float32, norm, limit float32, from, n int) int {
 	return belowAVX2(&c[0], &slack[0], norm, limit, from, n)
 }

@@ -4,9 +4,9 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// machinePaths returns the instruction sets of the processor. Every arm64 processor has NEON, but not all have dot
-// products of bytes.
-func machinePaths() []*isa {
+// machineInstructionSets returns the instruction sets that the processor supports. Every arm64 processor has NEON, but
+// not every one has the instructions for dot products of bytes.
+func machineInstructionSets() []*isa {
 	if cpu.ARM64.HasASIMDDP {
 		return []*isa{&neonDot, &neon}
 	}
@@ -20,18 +20,18 @@ var neon = isa{
 	f64:  micro[float64]{mr: 4, nr: 12, mul: mulF64NEON, transpose: transposeF64NEON, copy: copyNEON},
 	f32:  micro[float32]{mr: 4, nr: 24, mul: mulF32NEON, transpose: transposeF32NEON, copy: copyNEON},
 
-	whole: integers{mr: 4, nr: 16, mul: mulIntsNEON, wholes: wholesNEON},
+	integer: integerCode{mr: 4, nr: 16, mul: mulIntsNEON, toInt16: wholesNEON},
 
-	dot: dotVector, axpy: axpyFMA, gather: gatherNEON, squares: squaresVector, narrow: narrowNEON, below: belowVector, lowest: lowestNEON, shift: shiftNEON, standardize: standardizeNEON, rotate: rotateNEON,
+	dot: dotVector, axpy: axpyFMA, gatherRows: gatherNEON, squaredDistances: squaredDistancesVector, narrowRows: narrowNEON, firstNotAbove: firstNotAboveVector, lowestBounds: lowestNEON, shiftColumn: shiftNEON, standardize: standardizeNEON, rotate: rotateNEON,
 }
 
-// neonDot multiplies bytes by SDOT, and whole numbers as two bytes. Without SDOT anchors are screened in float32.
-var neonDot = withDot(neon)
+// neonDot multiplies bytes by the instruction SDOT, and integers as two bytes each. Without SDOT float32 is used.
+var neonDot = withByteDots(neon)
 
-func withDot(i isa) isa {
+func withByteDots(i isa) isa {
 	i.name = "neondot"
-	i.whole.nr, i.whole.mul = 8, mulIntsDot
-	i.coarse = coarseCode{nr: 8, most: 127, mul: mulBytesDot, flip: flipNEON, mix: mixNEON, widest: widestNEON, quantise: quantiseNEON, dots: dotsDot}
+	i.integer.nr, i.integer.mul = 8, mulIntsDot
+	i.coarse = coarseCode{nr: 8, maxNumber: 127, mul: mulBytesDot, flipSigns: flipNEON, mixDimensions: mixNEON, largestMagnitudes: widestNEON, quantise: quantiseNEON, dotProducts: dotsDot}
 	return i
 }
 
@@ -51,13 +51,13 @@ func axpyFMA(alpha float64, x, y []float64) {
 	}
 }
 
-func squaresVector(blocks int, x, y, z, nextY, nextZ []float64) (xy, xz float64) {
+func squaredDistancesVector(blocks int, x, y, z, nextY, nextZ []float64) (xy, xz float64) {
 	if blocks == 0 {
 		return 0, 0
 	}
 	return squaresNEON(blocks, &x[0], &y[0], &z[0], &nextY[0], &nextZ[0])
 }
 
-func belowVector(c, slack []float32, norm, limit float32, from, n int) int {
+func firstNotAboveVector(c, slack []float32, norm, limit float32, from, n int) int {
 	return belowNEON(&c[0], &slack[0], norm, limit, from, n)
 }

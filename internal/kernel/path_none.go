@@ -2,4 +2,4 @@
 
 package kernel
 
-func machinePaths() []*isa { return nil }
+func machineInstructionSets() []*isa { return nil }

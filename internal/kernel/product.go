@@ -5,48 +5,48 @@ import (
 	"unsafe"
 )
 
-// These constants determine the blocking, which is as in BLIS. C is computed in super-blocks. For each super-block,
-// depth columns of A and rows of B at a time are packed into panels as high or wide as a tile of the micro-kernel.
-// The micro-kernel then adds one tile after the other.
+// These constants divide a product into blocks, as in BLIS. C is divided into super-blocks. For each super-block, depth
+// columns of A and rows of B at a time are packed into panels. A panel is as high or wide as a tile, i.e. the block of
+// C to which the micro-kernel adds in one call.
 const (
 	// depth is the number of terms that are summed in registers before they are added to C. Rounding depends only on
-	// this constant, so it is the same for all types and instruction sets. A panel of 24 float64 or 48 float32 then
+	// depth, which is therefore the same for all types and instruction sets. A panel of 24 float64 or 48 float32 by depth
 	// has 48 KiB.
 	depth = 256
-	// superBlock bounds the sides of a super-block of C. Panels of 1,056 × 256 float64 are
-	// 2 MiB, shared by all workers. Packing them costs 2·superBlock·depth moves for
-	// superBlock²·depth multiplications. It is a multiple of the width of every panel.
+	// superBlock bounds the sides of a super-block of C. A packed panel set of 1,056 × 256 float64 takes 2 MiB, shared by
+	// all workers. Packing moves 2·superBlock·depth numbers for superBlock²·depth multiplications. superBlock is a
+	// multiple of the width of every panel.
 	superBlock = 22 * 48
-	// taskRows and taskCols bound a worker's task within a super-block: its 128 packed
-	// rows of A (256 KiB) stay in the level-2 cache while the panels of B pass by.
+	// taskRows and taskCols bound the part of a super-block that a worker multiplies at a time. Its 128 packed rows of A
+	// (256 KiB) stay in the level-2 cache while the panels of B are read.
 	taskRows, taskCols = 128, 384
-	// leastShared is the number of multiplications below which one worker is as fast as two, because starting and
+	// minSharedSize is the number of multiplications below which one worker is as fast as two, because starting and
 	// joining a goroutine takes 5 to 20 µs.
-	leastShared = 1 << 20
+	minSharedSize = 1 << 20
 )
 
-// micro is one micro-kernel and its packing: the code of an instruction set.
+// micro contains the micro-kernel and the packing functions of an instruction set.
 type micro[T Float] struct {
 	mr, nr int
-	// mul adds alpha·A·B to the mr×nr tile c (rows ldc apart); a is packed k×mr, b is packed k×nr.
-	// Every element becomes fma(alpha, s, c), s being the chain of k fused (in Go: separately rounded)
-	// multiply-adds, in order, from 0.
+	// mul adds alpha·A·B to the mr×nr tile c (rows ldc apart). a is packed k×mr, and b is packed k×nr. Every element c
+	// becomes fma(alpha, s, c), s being the sum of k products in order, from 0. Each addition is a fused multiply-add; in
+	// Go product and sum are rounded separately.
 	mul func(k int, alpha T, a, b, c *T, ldc int)
 	// transpose writes dst[l*width+i] = src[i*stride+l] for i < 4, l < k; k is a
 	// multiple of 4. Nil means plain Go.
 	transpose func(k int, src *T, stride int, dst *T, width int)
-	// copy copies k runs of 16·units consecutive bytes, stride bytes apart, to consecutive places. The code is the same
-	// for both types. Nil means plain Go.
+	// copy copies k runs of 16·units consecutive bytes, stride bytes apart, into one run. It serves both element types.
+	// Nil means plain Go.
 	copy func(k int, src *byte, stride int, dst *byte, units int)
-	// thin is mul for tiles of mr×thinCols and an A that is not packed. rows and columns are the strides of A's
-	// elements; b is packed k×thinCols. Nil means that A is always packed.
+	// thin does the same as mul for tiles of mr×thinCols, with an A that is not packed. rows and columns are the strides
+	// of A's elements. b is packed k×thinCols. Nil means that A is always packed.
 	thin     func(k int, alpha T, a *T, rows, columns int, b, c *T, ldc int)
 	thinCols int
 }
 
-// Gemm adds alpha·A·B to C. A is m×k, B is k×n and C is m×n, all in any layout (pass transposed views as
-// needed). It costs 2·m·n·k flops, and the packing of min(k, 256) columns of A and rows of B at a time,
-// see [Team].
+// Gemm adds alpha·A·B to C. A is m×k, B is k×n and C is m×n, all in any layout (for a transposed matrix, pass a
+// transposed view). Gemm costs 2·m·n·k flops. It also packs min(k, 256) columns of A and rows of B at a time, see
+// [Team].
 //
 // The bits of an element of C depend only on its old value, its row of A, its column of B and k. They do not
 // depend on the team, nor on the position and neighbours of the row and column.
@@ -54,7 +54,7 @@ func Gemm[T Float](t *Team, alpha T, a, b, c Matrix[T]) {
 	if a.Rows != c.Rows || a.Cols != b.Rows || b.Cols != c.Cols {
 		panic(fmt.Sprintf("kernel: Gemm of %d×%d and %d×%d into %d×%d", a.Rows, a.Cols, b.Rows, b.Cols, c.Rows, c.Cols))
 	}
-	p := productsOf[T](t)
+	p := floatProductOf[T](t)
 	if few := min(c.Rows, c.Cols) <= p.thinCols && max(c.Rows, c.Cols) >= p.mr; few && c.Rows < c.Cols || !few && c.ColStride != 1 {
 		a, b, c = b.Trans(), a.Trans(), c.Trans()
 	}
@@ -68,19 +68,19 @@ func Syrk[T Float](t *Team, alpha T, a, c Matrix[T]) {
 	if a.Rows != c.Rows || c.Rows != c.Cols {
 		panic(fmt.Sprintf("kernel: Syrk of %d×%d into %d×%d", a.Rows, a.Cols, c.Rows, c.Cols))
 	}
-	productsOf[T](t).addProduct(alpha, a, a.Trans(), c, true)
+	floatProductOf[T](t).addProduct(alpha, a, a.Trans(), c, true)
 }
 
-func productsOf[T Float](t *Team) *products[T] {
+func floatProductOf[T Float](t *Team) *floatProduct[T] {
 	var p any = &t.f64
-	if _, ok := p.(*products[T]); !ok {
+	if _, ok := p.(*floatProduct[T]); !ok {
 		p = &t.f32
 	}
-	return p.(*products[T])
+	return p.(*floatProduct[T])
 }
 
-// products contains the arguments of the current product, and scratch kept between products.
-type products[T Float] struct {
+// floatProduct contains the arguments of the current product, and scratch memory kept between products.
+type floatProduct[T Float] struct {
 	team *Team
 	*micro[T]
 
@@ -89,19 +89,19 @@ type products[T Float] struct {
 	upperOnly bool
 	isThin    bool // C has at most thinCols columns
 
-	taskRows, taskCols int // the constants of these names, rounded to whole panels
+	taskRows, taskCols int // the constants taskRows and taskCols, rounded to whole panels
 
 	packedA, packedB []T
 	edges            []T // mr·nr for each worker: a copy of a tile that crosses an edge of C
 	body             func(worker int)
 }
 
-func (p *products[T]) initFor(t *Team, m *micro[T]) {
+func (p *floatProduct[T]) initForTeam(t *Team, m *micro[T]) {
 	p.team, p.micro, p.body = t, m, p.runWorker
 	p.taskRows, p.taskCols = taskRows/m.mr*m.mr, taskCols/m.nr*m.nr
 }
 
-func (p *products[T]) addProduct(alpha T, a, b, c Matrix[T], upper bool) {
+func (p *floatProduct[T]) addProduct(alpha T, a, b, c Matrix[T], upper bool) {
 	a.checkBounds("A")
 	b.checkBounds("B")
 	c.checkBounds("C")
@@ -114,7 +114,7 @@ func (p *products[T]) addProduct(alpha T, a, b, c Matrix[T], upper bool) {
 		panic("kernel: C is neither row- nor column-major")
 	}
 	workers := p.team.workers
-	if c.Rows*c.Cols*a.Cols < p.team.leastShared {
+	if c.Rows*c.Cols*a.Cols < p.team.minSharedSize {
 		workers = 1
 	}
 	p.reservePanels(workers)
@@ -122,7 +122,7 @@ func (p *products[T]) addProduct(alpha T, a, b, c Matrix[T], upper bool) {
 	p.a, p.b, p.c = Matrix[T]{}, Matrix[T]{}, Matrix[T]{} // let the collector free them
 }
 
-func (p *products[T]) reservePanels(workers int) {
+func (p *floatProduct[T]) reservePanels(workers int) {
 	k := min(depth, p.a.Cols)
 	inA, inB := panelCount(min(superBlock, p.c.Rows), p.mr)*p.mr*k, panelCount(min(superBlock, p.c.Cols), p.nr)*p.nr*k
 	if p.isThin {
@@ -139,18 +139,18 @@ func (p *products[T]) reservePanels(workers int) {
 	}
 }
 
-// block represents the product C[i:i+m, j:j+n] += A[i:i+m, l:l+k] · B[l:l+k, j:j+n].
-type block struct{ i, m, j, n, l, k int }
+// productBlock describes the product C[i:i+m, j:j+n] += A[i:i+m, l:l+k] · B[l:l+k, j:j+n].
+type productBlock struct{ i, m, j, n, l, k int }
 
 // runWorker does one worker's part of a product. All workers go through the same blocks, and share the tasks of packing
 // and multiplying each block.
-func (p *products[T]) runWorker(worker int) {
+func (p *floatProduct[T]) runWorker(worker int) {
 	s := p.team.joinSteps()
 	if p.isThin {
-		p.workThin(worker, &s)
+		p.runThinWorker(worker, &s)
 		return
 	}
-	high, wide := evenSide(p.c.Rows), evenSide(p.c.Cols)
+	high, wide := superBlockSide(p.c.Rows), superBlockSide(p.c.Cols)
 	for j := 0; j < p.c.Cols; j += wide {
 		n, rows := min(wide, p.c.Cols-j), p.c.Rows
 		if p.upperOnly {
@@ -158,7 +158,7 @@ func (p *products[T]) runWorker(worker int) {
 		}
 		for l := 0; l < p.a.Cols; l += depth {
 			for i := 0; i < rows; i += high {
-				b := block{i, min(high, rows-i), j, n, l, min(depth, p.a.Cols-l)}
+				b := productBlock{i, min(high, rows-i), j, n, l, min(depth, p.a.Cols-l)}
 				panelsA, panelsB := panelCount(b.m, p.mr), panelCount(n, p.nr)
 				if i > 0 { // B stays packed
 					panelsB = 0
@@ -180,19 +180,19 @@ func (p *products[T]) runWorker(worker int) {
 	}
 }
 
-func (p *products[T]) packA(b block, at int) {
+func (p *floatProduct[T]) packA(b productBlock, at int) {
 	a := p.a.Sub(b.i+at, b.l, min(p.mr, b.m-at), b.k)
 	p.packPanel(p.packedA[at*b.k:][:p.mr*b.k], p.mr, a)
 }
 
-func (p *products[T]) packB(b block, at int) {
+func (p *floatProduct[T]) packB(b productBlock, at int) {
 	bt := p.b.Sub(b.l, b.j+at, b.k, min(p.nr, b.n-at)).Trans()
 	p.packPanel(p.packedB[at*b.k:][:p.nr*b.k], p.nr, bt)
 }
 
-// evenSide returns the side of the super-blocks that cover n. There are as few of them as superBlock allows, of nearly
-// equal size and of whole panels.
-func evenSide(n int) int {
+// superBlockSide returns the side of the super-blocks that cover n rows or columns. It chooses as few super-blocks as
+// possible, of nearly equal size and of whole panels.
+func superBlockSide(n int) int {
 	const whole = 48 // a multiple of every panel's width
 	return panelCount(panelCount(n, panelCount(n, superBlock)), whole) * whole
 }
@@ -200,7 +200,7 @@ func evenSide(n int) int {
 // panelCount returns the number of pieces of the given size that cover n.
 func panelCount(n, size int) int { return (n + size - 1) / size }
 
-// packPanel writes the rows of src, at most width, as one panel: dst[l*width+i] = src[i, l]. Missing rows become 0.
+// packPanel writes the rows of src, at most width, as a panel: dst[l*width+i] = src[i, l]. Missing rows become 0.
 func (u *micro[T]) packPanel(dst []T, width int, src Matrix[T]) {
 	rows, k := src.Rows, src.Cols
 	if rows < width {
@@ -240,9 +240,9 @@ func (u *micro[T]) packPanel(dst []T, width int, src Matrix[T]) {
 	}
 }
 
-// multiplyBlock adds the products of one task, which are the elements of the block from (i0, j0) on. It multiplies
-// all panels of A by one panel of B before it continues with the next panel of B.
-func (p *products[T]) multiplyBlock(worker int, blk block, i0, j0 int) {
+// multiplyBlock multiplies the part of a block that starts at (i0, j0). It multiplies all panels of A by one panel of B
+// before it continues with the next panel of B.
+func (p *floatProduct[T]) multiplyBlock(worker int, blk productBlock, i0, j0 int) {
 	i1, j1 := min(i0+p.taskRows, blk.m), min(j0+p.taskCols, blk.n)
 	edge := p.edges[worker*p.mr*p.nr:][:p.mr*p.nr]
 	for j := j0; j < j1; j += p.nr {
@@ -260,7 +260,7 @@ func (p *products[T]) multiplyBlock(worker int, blk block, i0, j0 int) {
 				p.mul(blk.k, p.alpha, &p.packedA[i*blk.k], b, &c[0], p.c.RowStride)
 				continue
 			}
-			// The tile crosses an edge or the diagonal: work on a copy, by the same code.
+			// The tile crosses an edge or the diagonal: compute a copy of it by the same code.
 			for q := range h {
 				copy(edge[q*p.nr:][:w], c[q*p.c.RowStride:])
 			}
@@ -276,13 +276,14 @@ func (p *products[T]) multiplyBlock(worker int, blk block, i0, j0 int) {
 	}
 }
 
-// thinDepths·depth rows of B are packed at a time for a thin product. They fit into a level-2 cache together with some
-// rows of A of the same length.
+// thinDepths·depth rows of B are packed at a time for a product with few columns. They fit into a level-2 cache
+// together with some rows of A of the same length.
 const thinDepths = 4
 
-// workThin is runWorker for a C of few columns. Packing A for few columns would take as long as multiplying it. cpufs,
-// which multiplies 10,000×784 by 784×10 a thousand times, spent a third of its time on that.
-func (p *products[T]) workThin(worker int, s *steps) {
+// runThinWorker does one worker's part of a product whose C has few columns. It does not pack A, as packing would take
+// as long as multiplying. cpufs multiplies 10,000×784 by 784×10 a thousand times, and spent a third of that time
+// packing.
+func (p *floatProduct[T]) runThinWorker(worker int, s *stepPosition) {
 	n := p.c.Cols
 	edge := p.edges[worker*p.mr*p.nr:][:p.mr*p.thinCols]
 	for l := 0; l < p.a.Cols; l += thinDepths * depth {
@@ -298,8 +299,8 @@ func (p *products[T]) workThin(worker int, s *steps) {
 			for i := task * p.taskRows; i < min((task+1)*p.taskRows, p.c.Rows); i += p.mr {
 				first := min(i, p.c.Rows-p.mr) // the last tile repeats rows of the previous tile, which are not stored
 				c, stride, own := edge, p.thinCols, first+p.mr-i
-				// Copy by columns, because there are few. With an index for each element, products with 10 rows took
-				// a seventh longer.
+				// Copy column by column, because there are few columns. Computing an index for each element made products with 10
+				// rows a seventh slower.
 				tile, there := RowMajor(edge[(i-first)*p.thinCols:], own, n, p.thinCols).Trans(), p.c.Sub(i, 0, own, n).Trans()
 				direct := own == p.mr && n == p.thinCols && p.c.ColStride == 1
 				if direct {
@@ -319,13 +320,13 @@ func (p *products[T]) workThin(worker int, s *steps) {
 	}
 }
 
-// ThinColumns returns the number of columns or rows of C up to which [Gemm] of float64 does not pack the larger factor.
-// A row-major C with exactly this number of columns is the fastest. 0 means that Gemm always packs.
+// ThinColumns returns the largest number of columns or rows of C for which [Gemm] of float64 does not pack the larger
+// factor. A row-major C with exactly this number of columns is the fastest. 0 means that Gemm always packs.
 func ThinColumns() int { return best.f64.thinCols }
 
 // TeamBytes bounds the memory of a team of at most 64 workers after products of float64 into m×n matrices: packed
-// panels, and a tile for each worker (1.5 KiB for each worker above 64). float32 needs as much again; see also
-// [SparseBytes].
+// panels, and a tile for each worker. Each worker above 64 needs 1.5 KiB more. float32 needs the same amount in
+// addition. For sparse products see [SparseBytes].
 func TeamBytes(m, n int) int64 {
 	return 8 * int64(depth*(min(superBlock, m+48)+min(superBlock, n+48))+64*8*24)
 }

@@ -99,7 +99,7 @@ func TestTeamMemory(t *testing.T) {
 				continue
 			}
 			team, x, g := NewTeam(workers), make([]float64, d*300), make([]float64, d*d)
-			team.leastShared = 0
+			team.minSharedSize = 0
 			run := func() { Syrk(team, 1, RowMajor(x, d, 300, 300), RowMajor(g, d, d, d)) }
 			if n := testing.AllocsPerRun(3, run); n != 0 {
 				t.Errorf("d = %d, %d workers: %g allocations a product", d, workers, n)

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 // onPaths runs a test on every instruction set of the machine, the forced one alone
 // if there is one.
 func onPaths(t *testing.T, test func(t *testing.T, p *isa)) {
-	for _, p := range paths {
+	for _, p := range availableSets {
 		if os.Getenv(PathVariable) == "" || p == best {
 			t.Run(p.name, func(t *testing.T) { test(t, p) })
 		}
@@ -125,7 +125,7 @@ func sameBits[T Float](a, b []T) bool {
 //
 //nolint:unconvert // the conversion of a product keeps the compiler from fusing it
 func fma[T Float](p *isa, a, b, c T) T {
-	if p == &goPath {
+	if p == &plainGo {
 		return T(a*b) + c
 	}
 	if unsafe.Sizeof(c) == 8 {
@@ -176,7 +176,7 @@ func teams(p *isa) []*Team {
 	var all []*Team
 	for _, workers := range []int{1, 2, 8} {
 		t := newTeam(workers, p)
-		t.leastShared = 0
+		t.minSharedSize = 0
 		all = append(all, t)
 	}
 	return all
@@ -287,9 +287,9 @@ func FuzzGemm(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, m, n, k uint16, layout uint8, syrk bool) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		m, n, k = m%150, n%150, k%(2*depth+10)
-		for _, p := range paths {
+		for _, p := range availableSets {
 			team := newTeam(1+int(seed%3), p)
-			team.leastShared = 0
+			team.minSharedSize = 0
 			alpha := r.NormFloat64()
 			if syrk {
 				checkSyrk[float64](t, p, []*Team{team}, r, int(m), int(k), int(layout), alpha)

@@ -5,10 +5,10 @@ import "unsafe"
 // RotateWidth is the number of columns of the panel of [RotateRows].
 const RotateWidth = 32
 
-// RotateRows applies plane rotations to the rows of a row-major panel of [RotateWidth] columns. The i-th rotation
-// changes x, in row first ± i, and y, in the next row, to c[i]·x + s[i]·y and c[i]·y − s[i]·x. The next rotation uses
-// the result. Row numbers rise, or fall if back is set. It costs 6 flops for each rotation and column, and reads each
-// row once.
+// RotateRows applies plane rotations to neighbouring rows of a row-major panel of [RotateWidth] columns. Rotation i
+// replaces x, in row first + i, and y, in the next row, by c[i]·x + s[i]·y and c[i]·y − s[i]·x. The next rotation uses
+// the result. If back is set, rows are visited in descending order: first − i. RotateRows costs 6 flops for each
+// rotation and column, and reads each row once.
 func RotateRows(c, s, panel []float64, first int, back bool) {
 	if len(c) == 0 {
 		return
@@ -21,7 +21,7 @@ func RotateRows(c, s, panel []float64, first int, back bool) {
 	best.rotate(len(c), &c[0], &s[0], &panel[first*RotateWidth], step)
 }
 
-// rotateGo is isa.rotate for eight columns at a time. Their operations are independent, so the processor overlaps them.
+// rotateGo implements isa.rotate for eight columns at a time. Their operations are independent, and overlap.
 func rotateGo(n int, c, s, panel *float64, step int) {
 	cs, ss := unsafe.Slice(c, n), unsafe.Slice(s, n)
 	at := func(row, column int) *[8]float64 {

@@ -17,8 +17,8 @@ func (n *Nearest) squaredLengths() []float64 {
 		}
 		longest = max(longest, norms[i]) // NaN if any norm is NaN
 	}
-	// Outside this range squares of screened rows (up to 2⁶⁰ times as long) or of small differences overflow or
-	// vanish in float64. If all anchors are equal, screening is useless.
+	// If longest is outside this range, squares of screened rows (up to 2⁶⁰ times as long) or of small differences
+	// overflow or vanish in float64. If all anchors are equal, screening cannot exclude any.
 	n.isUnscreened = !(longest >= 0x1p-900 && longest <= 0x1p800) // or NaN
 	n.scale = 1
 	if !n.isUnscreened {
@@ -35,26 +35,26 @@ func (n *Nearest) squaredLengths() []float64 {
 //
 //	g·‖x‖‖y‖ + h·‖y‖²/2,  g = (min(d, depth) + c + 5)·u,  h = (c + 5)·u,
 //
-// The 5 counts two roundings of coordinates, one of ‖y‖²/2, one of the comparison, and one unit for terms of second
-// order, whose sum is below a unit while d < 2²⁰. The rounding of subnormal float32 is absolute: d·2⁻¹²⁰ for ‖x‖ ≤ 1.
-// For longer x it is negligible in settlingMargin, which grows with ‖x‖².
+// The 5 counts two roundings of coordinates, one of ‖y‖²/2, one of the comparison, and one unit for all terms of second
+// order, whose sum is below a unit for d < 2²⁰. The rounding of subnormal float32 numbers adds at most d·2⁻¹²⁰ for ‖x‖
+// ≤ 1. For longer x it is negligible compared with settlingMargin, which grows with ‖x‖².
 func (n *Nearest) prepareScreen(norms []float64) {
 	u := &n.team.isa.f32
 	const unit = 0x1p-24
 	chains := float64(panelCount(n.d, depth))
 	n.productError = (float64(min(n.d, depth)) + chains + 5) * unit
 	h := (chains + 5) * unit
-	n.wide, n.tall = panelCount(n.m, u.nr)*u.nr, u.mr
+	n.paddedAnchors, n.panelRows = panelCount(n.m, u.nr)*u.nr, u.mr
 	n.resetBounds()
 	for i, sq := range norms {
 		sq *= n.scale * n.scale
 		n.setBound(i, sq, h*sq/2+float64(n.d)*0x1p-120, math.Sqrt(sq))
 	}
-	n.packed = alignedSlice[float32](n.wide * n.d)
+	n.packed = alignedSlice[float32](n.paddedAnchors * n.d)
 	for l := 0; l < n.d; l += depth {
 		k := min(depth, n.d-l)
 		for i := range n.m {
-			to := n.packed[l*n.wide+i/u.nr*u.nr*k+i%u.nr:]
+			to := n.packed[l*n.paddedAnchors+i/u.nr*u.nr*k+i%u.nr:]
 			for q, y := range n.points[i*n.padded+l:][:k] {
 				to[q*u.nr] = float32((y - n.center[l+q]) * n.scale)
 			}
@@ -62,46 +62,46 @@ func (n *Nearest) prepareScreen(norms []float64) {
 	}
 }
 
-// resetBounds allocates the parts of the bounds that belong to anchors. After the last anchor they are infinite.
+// resetBounds allocates the parts of the bounds that belong to anchors. The bounds of padding anchors are infinite.
 func (n *Nearest) resetBounds() {
-	n.half, n.slack, n.boundGap = make([]float32, n.wide+readBeyond), make([]float32, n.wide+readBeyond), make([]float64, n.m)
-	n.widestGap, n.groups = 0, panelCount(n.wide, group)
-	for i := range n.half {
-		n.half[i] = float32(math.Inf(1))
+	n.halfLengths, n.slack, n.boundGap = make([]float32, n.paddedAnchors+readBeyond), make([]float32, n.paddedAnchors+readBeyond), make([]float64, n.m)
+	n.widestGap, n.groups = 0, panelCount(n.paddedAnchors, group)
+	for i := range n.halfLengths {
+		n.halfLengths[i] = float32(math.Inf(1))
 	}
 }
 
-// setBound sets the bounds of anchor j, whose squared length is sq. add is the largest possible error of sq/2.
+// setBound sets the bounds of anchor j, whose squared length is sq. add is the largest error of the computed sq/2.
 func (n *Nearest) setBound(j int, sq, add, slack float64) {
-	n.half[j] = float32(sq/2 - add)
+	n.halfLengths[j] = float32(sq/2 - add)
 	n.slack[j] = float32(slack * (1 + 0x1p-20))
 	n.boundGap[j] = 2 * add
 	n.widestGap = max(n.widestGap, n.boundGap[j])
 }
 
 const (
-	// group is the number of anchors that share a lowest lower bound. It is a multiple of the width of all tiles.
+	// group is the number of anchors with one common lowest lower bound. It is a multiple of the width of all tiles.
 	group = 48
-	// upperSets is the number of sets of anchors that each have one lowest upper bound.
+	// upperSets is the number of sets of anchors for which screening keeps one lowest upper bound each, for each row.
 	upperSets = 16
 )
 
 const (
-	// foundGroups is the number of groups that isa.findAnchors searches.
+	// foundGroups is the number of groups that isa.findAnchors searches in one call.
 	foundGroups = 16
-	// foundBeyond is the number of elements that isa.findAnchors may write after its results.
-	foundBeyond = 16
+	// foundPadding is the number of elements after its results that isa.findAnchors may overwrite.
+	foundPadding = 16
 )
 
-// foundAnchors holds the anchors found by isa.findAnchors, counted from the first of its groups.
-type foundAnchors = [foundGroups*group + foundBeyond]int32
+// foundAnchors holds the anchors found by isa.findAnchors. Anchor 0 is the first of the searched groups.
+type foundAnchors = [foundGroups*group + foundPadding]int32
 
-// findAnchors writes the indices j of all anchors among n, in up to foundGroups groups, for which c[j] − room·slack[j]
-// > limit is false, in ascending order. It skips groups whose lowest such bound is above the limit. It returns the
-// number of anchors found. It may read readBeyond elements after n.
+// findAnchors searches n anchors, in up to foundGroups groups. It writes to found, in ascending order, each index j for
+// which c[j] − room·slack[j] > limit is false. It skips groups whose lowest bound, in lowers, is above the limit. It
+// returns the number of indices. It may read readBeyond elements after n.
 func (p *isa) findAnchors(n int, c, slack, lowers []float32, room, limit float32, found *foundAnchors) int {
-	if p.within != nil {
-		return p.within(n, &c[0], &slack[0], &lowers[0], room, limit, found)
+	if p.findWithin != nil {
+		return p.findWithin(n, &c[0], &slack[0], &lowers[0], room, limit, found)
 	}
 	count := 0
 	for from := 0; from < n; from += group {
@@ -109,7 +109,7 @@ func (p *isa) findAnchors(n int, c, slack, lowers []float32, room, limit float32
 			continue
 		}
 		end := min(from+group, n)
-		for j := p.below(c, slack, room, limit, from, end); j < end; j = p.below(c, slack, room, limit, j+1, end) {
+		for j := p.firstNotAbove(c, slack, room, limit, from, end); j < end; j = p.firstNotAbove(c, slack, room, limit, j+1, end) {
 			found[count] = int32(j)
 			count++
 		}
@@ -125,13 +125,13 @@ var noUppers = func() (none [upperSets]float32) {
 	return none
 }()
 
-// readBeyond is the number of elements that isa.below may read after its last element.
+// readBeyond is the number of elements that isa.firstNotAbove may read after its last element.
 const readBeyond = 16
 
-// narrowRows packs rows, centred and scaled, as float32 panels of at most deep dimensions. It also computes their
-// norms, which are 0 for the padding rows of a panel, and copies the original rows to raw.
+// narrowRows centres and scales rows, and packs them as float32 panels of at most deep dimensions. It also computes
+// their squared norms, which are 0 for the padding rows of a panel, and copies the original rows to raw.
 func (n *Nearest) narrowRows(packed []float32, raw, norms []float64, x Matrix[float64], deep int) {
-	mr := n.tall
+	mr := n.panelRows
 	high := panelCount(x.Rows, mr) * mr
 	if x.Rows < high {
 		clear(packed[:high*n.d])
@@ -157,10 +157,10 @@ func (n *Nearest) narrowRows(packed []float32, raw, norms []float64, x Matrix[fl
 
 func (n *Nearest) packPanel(panel []float32, raw, norms []float64, x Matrix[float64], l int) {
 	p := n.team.isa
-	mr, i := n.tall, 0
-	if p.narrow != nil && x.RowStride == 1 {
+	mr, i := n.panelRows, 0
+	if p.narrowRows != nil && x.RowStride == 1 {
 		for ; i+4 <= x.Rows; i += 4 {
-			p.narrow(x.Cols, &x.Data[i], x.ColStride, &n.center[l], n.scale, &panel[i], mr,
+			p.narrowRows(x.Cols, &x.Data[i], x.ColStride, &n.center[l], n.scale, &panel[i], mr,
 				&raw[i*n.padded], n.padded, (*[4]float64)(norms[i:]))
 		}
 	}
@@ -175,79 +175,79 @@ func (n *Nearest) packPanel(panel []float32, raw, norms []float64, x Matrix[floa
 	}
 }
 
-func (n *Nearest) screenRows(s *nearestScratch, x Matrix[float64]) {
+func (n *Nearest) screenRowsInFloat32(s *nearestScratch, x Matrix[float64]) {
 	u := &n.team.isa.f32
 	high := panelCount(x.Rows, u.mr) * u.mr
 	n.narrowRows(s.panels, s.raw, s.norms, x, depth)
 	for i := range high {
 		s.loose[i] = float32(n.productError * s.norms[i] * (1 + 0x1p-20))
-		copy(s.half[i*n.wide:][:n.wide], n.half)
+		copy(s.half[i*n.paddedAnchors:][:n.paddedAnchors], n.halfLengths)
 	}
 	for l := 0; l < n.d; l += depth {
 		k := min(depth, n.d-l)
-		for j := 0; j < n.wide; j += u.nr {
+		for j := 0; j < n.paddedAnchors; j += u.nr {
 			for i := 0; i < high; i += u.mr {
-				u.mul(k, -1, &s.panels[l*high+i*k], &n.packed[l*n.wide+j*k], &s.half[i*n.wide+j], n.wide)
+				u.mul(k, -1, &s.panels[l*high+i*k], &n.packed[l*n.paddedAnchors+j*k], &s.half[i*n.paddedAnchors+j], n.paddedAnchors)
 			}
 			if l+k == n.d {
-				n.takeLowestBounds(s, high, j+u.nr, n.slack, s.loose)
+				n.updateLowestBounds(s, high, j+u.nr, n.slack, s.loose)
 			}
 		}
 	}
 }
 
-// takeLowestBounds computes the lowest bounds of the rows over a group of anchors as soon as end completes the group or
-// all anchors, because the group's tiles are in cache then.
-func (n *Nearest) takeLowestBounds(s *nearestScratch, rows, end int, slack, loose []float32) {
-	if end%group != 0 && end != n.wide {
+// updateLowestBounds computes the lowest bounds of the rows over a group of anchors. It does so as soon as anchor end
+// completes the group, or all anchors, because the tiles of the group are in cache then.
+func (n *Nearest) updateLowestBounds(s *nearestScratch, rows, end int, slack, loose []float32) {
+	if end%group != 0 && end != n.paddedAnchors {
 		return
 	}
 	g := (end - 1) / group
 	from := g * group
-	n.team.isa.lowest(rows, &s.half[from], n.wide, &slack[from], end-from, &loose[0], &s.least[0], &s.lower[g], n.groups)
+	n.team.isa.lowestBounds(rows, &s.half[from], n.paddedAnchors, &slack[from], end-from, &loose[0], &s.lowestUppers[0], &s.lowestLowers[g], n.groups)
 }
 
-// excludeAnchors sets s.candidates to the anchors that may be among the nearest of row i, ordered by their lower
-// bounds. It excludes an anchor if count other anchors have an upper bound below its lower bound, by more than the
-// margin.
+// excludeAnchors sets s.candidates to the anchors that may be among the count nearest of row i, ordered by their lower
+// bounds. It excludes an anchor if count other anchors have an upper bound that is below the anchor's lower bound by
+// more than the margin.
 func (n *Nearest) excludeAnchors(s *nearestScratch, i int) {
-	loose, half, margin := float64(s.loose[i]), s.half[i*n.wide:], n.settlingMargin(s.norms[i])
+	loose, half, margin := float64(s.loose[i]), s.half[i*n.paddedAnchors:], n.settlingMargin(s.norms[i])
 	limit := math.MaxFloat64
 	if n.count <= upperSets {
-		// Each set has one lowest upper bound, so count anchors have an upper bound of at most the count-th lowest. With
-		// this initial limit, 14 of 2,000 anchors become candidates in bytes, and 8 in float32.
-		limit = float64(lowestOf(&s.least[i], n.count)) + n.widestGap + margin
+		// Each set has one lowest upper bound, so at least count anchors have an upper bound of at most the count-th lowest.
+		// With this initial limit, 14 of 2,000 anchors become candidates if screened in bytes, and 8 if screened in float32.
+		limit = float64(lowestOf(&s.lowestUppers[i], n.count)) + n.widestGap + margin
 	}
 	s.candidates, s.uppers = s.candidates[:0], s.uppers[:0]
 	for g := 0; g < n.groups; g += foundGroups {
-		for _, j := range n.lowBounds(s, i, g, n.slack, s.loose[i], float32Above(limit)) {
+		for _, j := range n.anchorsBelowLimit(s, i, g, n.slack, s.loose[i], float32Above(limit)) {
 			limit = n.considerAnchor(s, j, half[j], loose, limit, margin)
 		}
 	}
 	s.sortCandidates(limit)
 }
 
-// lowBounds finds the anchors of foundGroups groups from g on, or of all that are left, whose lower bounds for row i
-// are not above the limit. The next call overwrites them.
-func (n *Nearest) lowBounds(s *nearestScratch, i, g int, slack []float32, loose, limit float32) []int32 {
+// anchorsBelowLimit returns the anchors whose lower bounds for row i are not above the limit. It searches the
+// foundGroups groups from group g on, or the remaining ones. The next call overwrites the result.
+func (n *Nearest) anchorsBelowLimit(s *nearestScratch, i, g int, slack []float32, loose, limit float32) []int32 {
 	from := g * group
-	found := s.found[:n.team.isa.findAnchors(min(foundGroups*group, n.wide-from), s.half[i*n.wide+from:], slack[from:],
-		s.lower[i*n.groups+g:], loose, limit, &s.found)]
+	found := s.found[:n.team.isa.findAnchors(min(foundGroups*group, n.paddedAnchors-from), s.half[i*n.paddedAnchors+from:], slack[from:],
+		s.lowestLowers[i*n.groups+g:], loose, limit, &s.found)]
 	for k := range found {
 		found[k] += int32(from)
 	}
 	return found
 }
 
-// settlingMargin returns a bound on the rounding of float64 distances for a row of the given length. It is
-// 2ε(‖x‖² + ‖y‖²) on the scale of half distances, ε being the relative error of a distance, with ‖y‖ ≤ 1.
+// settlingMargin returns a bound on the rounding of float64 distances for a row of the given length. For anchors with
+// ‖y‖ ≤ 1 it is 2ε(‖x‖² + ‖y‖²), relative to half distances, ε being the relative error of a distance.
 func (n *Nearest) settlingMargin(norm float64) float64 {
 	norm *= 1 + 0x1p-20
 	epsilon := (float64(n.padded/squaresBlock) + 8) * 0x1p-53
 	return 2 * epsilon * (norm*norm + 1)
 }
 
-// considerAnchor makes anchor j a candidate, if its lower bound is not above the limit, and returns the new limit.
+// considerAnchor makes anchor j a candidate unless its lower bound is above the limit, and returns the new limit.
 func (n *Nearest) considerAnchor(s *nearestScratch, j int32, half float32, loose, limit, margin float64) float64 {
 	room := loose * float64(n.slack[j])
 	lower := float64(half) - room
@@ -261,10 +261,10 @@ func (n *Nearest) considerAnchor(s *nearestScratch, j int32, half float32, loose
 	return limit
 }
 
-// sortCandidates drops the candidates above the limit, and sorts the remaining ones by their lower bounds. The
-// distances of the first candidates then exclude some of the others.
+// sortCandidates drops the candidates above the limit, and sorts the remaining ones by their lower bounds. Distances of
+// the first candidates can then exclude later candidates.
 func (s *nearestScratch) sortCandidates(limit float64) {
-	// Inserting a candidate costs at most as many moves as there are candidates already.
+	// Inserting one candidate moves at most all earlier candidates, so insertion is fast for few.
 	const few = 32
 	sorted := s.candidates[:0]
 	for _, c := range s.candidates {
@@ -286,10 +286,10 @@ func (s *nearestScratch) sortCandidates(limit float64) {
 	s.candidates = sorted
 }
 
-// lowestOf returns the count-th lowest value of all. No value may be NaN. It has no branch that could be mispredicted;
-// sorting would take five times as long.
+// lowestOf returns the count-th lowest of all values. No value may be NaN. It has no branch that the processor could
+// mispredict; sorting would take five times as long.
 func lowestOf(all *[upperSets]float32, count int) float32 {
-	var low [upperSets]int32 // the bits of the lowest so far, flipped to the order of the numbers
+	var low [upperSets]int32 // the lowest values so far, as int32 with the order of the numbers
 	for i := range low {
 		low[i] = math.MaxInt32
 	}
@@ -304,7 +304,7 @@ func lowestOf(all *[upperSets]float32, count int) float32 {
 	return math.Float32frombits(uint32(bits ^ bits>>31&math.MaxInt32))
 }
 
-// float32Above returns the least float32 that is not below v.
+// float32Above returns the smallest float32 that is at least v.
 func float32Above(v float64) float32 {
 	f := float32(min(v, math.MaxFloat32))
 	if float64(f) < v {
@@ -313,7 +313,8 @@ func float32Above(v float64) float32 {
 	return f
 }
 
-// insertUpper inserts upper into the ordered list of the count lowest upper bounds. It returns false if it is too high.
+// insertUpper inserts upper into the ordered list of the count lowest upper bounds. The result is false if it is too
+// high.
 func (s *nearestScratch) insertUpper(upper float64, count int) bool {
 	at := len(s.uppers)
 	if at < count {

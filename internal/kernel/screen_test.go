@@ -19,7 +19,7 @@ func TestBelow(t *testing.T) {
 				}
 				check := func(want int) {
 					t.Helper()
-					if got := p.below(c, slack, 2, 1, from, n); got != want {
+					if got := p.firstNotAbove(c, slack, 2, 1, from, n); got != want {
 						t.Fatalf("%d to %d: %d, want %d", from, n, got, want)
 					}
 				}
@@ -57,7 +57,7 @@ func TestLowest(t *testing.T) {
 				}
 				lowers := make([]float32, rows*groups)
 				wantUppers, wantLowers := slices.Clone(uppers), slices.Clone(lowers)
-				lowestGo(rows, &c.Data[0], c.RowStride, &slack.Data[0], n, &loose[0], &wantUppers[0], &wantLowers[0], groups)
+				lowestBoundsGo(rows, &c.Data[0], c.RowStride, &slack.Data[0], n, &loose[0], &wantUppers[0], &wantLowers[0], groups)
 				for i := range rows {
 					low := float32(math.MaxFloat32)
 					for j := range n {
@@ -67,7 +67,7 @@ func TestLowest(t *testing.T) {
 						t.Fatalf("%d anchors, row %d: %v, want %v", n, i, wantLowers[i*groups], low)
 					}
 				}
-				p.lowest(rows, &c.Data[0], c.RowStride, &slack.Data[0], n, &loose[0], &uppers[0], &lowers[0], groups)
+				p.lowestBounds(rows, &c.Data[0], c.RowStride, &slack.Data[0], n, &loose[0], &uppers[0], &lowers[0], groups)
 				if !slices.Equal(uppers, wantUppers) || !slices.Equal(lowers, wantLowers) {
 					t.Fatalf("%d anchors, %d rows: %v and %v, want %v and %v", n, rows, uppers, lowers, wantUppers, wantLowers)
 				}
@@ -136,7 +136,7 @@ func TestSortCandidates(t *testing.T) {
 // Every path copies and narrows 4 rows to the bit, adds their squares, and writes nothing else.
 func TestNarrow(t *testing.T) {
 	onPaths(t, func(t *testing.T, p *isa) {
-		if p.narrow == nil {
+		if p.narrowRows == nil {
 			t.Skip("this path has none")
 		}
 		r := rand.New(rand.NewPCG(19, 2))
@@ -156,7 +156,7 @@ func TestNarrow(t *testing.T) {
 					want[i] += v * v
 				}
 			}
-			p.narrow(k, &x.Data[0], x.ColStride, &shift.Data[0], scale, &dst[0], width, &raw[0], long, &squares)
+			p.narrowRows(k, &x.Data[0], x.ColStride, &shift.Data[0], scale, &dst[0], width, &raw[0], long, &squares)
 			if !slices.Equal(dst, wantDst) || !slices.Equal(raw, wantRaw) {
 				t.Fatalf("%d columns: other rows", k)
 			}
@@ -178,8 +178,8 @@ func TestSquares(t *testing.T) {
 			for i := range v {
 				v[i] = newGuarded[float64](r, squaresBlock*blocks, 1, true).Data
 			}
-			xy, xz := p.squares(blocks, v[0], v[1], v[2], v[1], v[2])
-			if wantY, wantZ := squaresGo(blocks, v[0], v[1], v[2], nil, nil); xy != wantY || xz != wantZ {
+			xy, xz := p.squaredDistances(blocks, v[0], v[1], v[2], v[1], v[2])
+			if wantY, wantZ := squaredDistancesGo(blocks, v[0], v[1], v[2], nil, nil); xy != wantY || xz != wantZ {
 				t.Fatalf("%d blocks: %v and %v, want %v and %v", blocks, xy, xz, wantY, wantZ)
 			}
 		}

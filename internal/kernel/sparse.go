@@ -39,33 +39,33 @@ func SparseGemm(t *Team, z Sparse, x, c Matrix[float64]) {
 }
 
 const (
-	// stripColumns is the number of columns of C that a worker computes at a time. Their sums fit into registers, and
-	// the rows that are added (512 KB) into a level-2 cache.
+	// stripColumns is the number of columns of C that a worker computes at a time. Their sums fit into registers. The rows
+	// of X that are added (512 KB) fit into a level-2 cache.
 	stripColumns = 32
-	// stripRows is the number of rows that are sorted by their columns of Z at a time. A row of C is then read and
-	// written once for all of them.
+	// stripRows is the number of rows of Z whose entries are sorted by column at a time. A row of C is then read and
+	// written only once for all of them.
 	stripRows = 2048
 )
 
-// SparseBytes returns the scratch memory of SparseGemm for the given numbers of workers, of rows in a call, of columns
-// m of Z, and of entries in a row.
+// SparseBytes returns the scratch memory of SparseGemm for the given numbers of workers and of rows in a call, if Z has
+// m columns and count entries in each row.
 func SparseBytes(workers, rows, m, count int) int64 {
 	n := int64(min(rows, stripRows))
 	return int64(workers)*8*stripColumns*n + 12*n*int64(count) + 4*int64(m+1)
 }
 
-// sparseProduct contains the arguments of the current SparseGemm, and its scratch: stripColumns×stripRows per worker.
+// sparseProduct contains the arguments of the current SparseGemm, and scratch, stripColumns×stripRows per worker.
 type sparseProduct struct {
 	team    *Team
 	x, c    Matrix[float64]
-	starts  []int32 // index of the first entry of each column of Z, and at last the number of all entries
+	starts  []int32 // index of the first entry of each column of Z; the last element is the number of all entries
 	rowOf   []int32 // row of each entry; entries are sorted by column, then by row
 	weights []float64
 	rows    []float64
 	body    func(worker int)
 }
 
-func (p *sparseProduct) initFor(t *Team) { p.team, p.body = t, p.runWorker }
+func (p *sparseProduct) initForTeam(t *Team) { p.team, p.body = t, p.runWorker }
 
 func (p *sparseProduct) addProduct(z Sparse, x, c Matrix[float64]) {
 	t, entries := p.team, z.Rows*z.Count
@@ -83,7 +83,7 @@ func (p *sparseProduct) addProduct(z Sparse, x, c Matrix[float64]) {
 	end := int32(0)
 	for j, n := range starts {
 		end += n
-		starts[j] = end // the column's end, until its entries are placed from the last to the first
+		starts[j] = end // the end of column j; becomes its start while entries are placed from the last to the first
 	}
 	for e := entries - 1; e >= 0; e-- {
 		j := z.Index[e]
@@ -92,7 +92,7 @@ func (p *sparseProduct) addProduct(z Sparse, x, c Matrix[float64]) {
 	}
 	p.x, p.c = x, c
 	workers := min(t.workers, panelCount(x.Cols, stripColumns))
-	if entries*x.Cols < t.leastShared {
+	if entries*x.Cols < t.minSharedSize {
 		workers = 1
 	}
 	if n := workers * stripColumns * x.Rows; len(p.rows) < n {
@@ -109,7 +109,7 @@ func (p *sparseProduct) runWorker(worker int) {
 		j := task * stripColumns
 		w := min(stripColumns, p.x.Cols-j)
 		p.team.isa.f64.packPanel(rows[:w*n], w, p.x.Sub(0, j, n, w).Trans())
-		p.team.isa.gather(p.c.Rows, &p.starts[0], &p.rowOf[0], &p.weights[0], &rows[0], w, w, &p.c.Data[j], p.c.RowStride)
+		p.team.isa.gatherRows(p.c.Rows, &p.starts[0], &p.rowOf[0], &p.weights[0], &rows[0], w, w, &p.c.Data[j], p.c.RowStride)
 	}
 }
 
@@ -136,7 +136,7 @@ func (a *Compressed) EndRow() {
 }
 
 // AddProduct adds A·X to C. X and C are row-major. It costs 2·w flops for each entry if X has w columns. The terms of
-// an element are added one by one in the order of the entries, for any number of workers.
+// an element of C are added one by one in the order of the entries, so its bits do not depend on the number of workers.
 func (a Compressed) AddProduct(workers int, x, c Matrix[float64]) {
 	x.checkBounds("X")
 	c.checkBounds("C")
@@ -152,7 +152,7 @@ func (a Compressed) AddProduct(workers int, x, c Matrix[float64]) {
 		i, j := task%high*rows, task/high*stripColumns
 		high, e := min(rows, a.Rows-i), a.Starts[i]
 		if a.Starts[i+high] > e {
-			best.gather(high, &a.Starts[i], &a.Index[e], &a.Value[e], &x.Data[j], x.RowStride, min(stripColumns, x.Cols-j),
+			best.gatherRows(high, &a.Starts[i], &a.Index[e], &a.Value[e], &x.Data[j], x.RowStride, min(stripColumns, x.Cols-j),
 				&c.Data[i*c.RowStride+j], c.RowStride)
 		}
 	})
@@ -167,7 +167,7 @@ func (a *Compressed) Row(i int) (columns []int32, values []float64) {
 // Reset removes all rows, and keeps the memory for new rows.
 func (a *Compressed) Reset() { a.Rows, a.Index, a.Value = 0, a.Index[:0], a.Value[:0] }
 
-// TransposedCopy returns Aᵀ stored by rows. The entries of each row are in the order of the rows of A.
+// TransposedCopy returns Aᵀ stored by rows. A row of Aᵀ lists its entries in the order of the rows of A.
 func (a *Compressed) TransposedCopy() Compressed {
 	t := Compressed{Rows: a.Cols, Cols: a.Rows, Starts: make([]int32, a.Cols+1), Index: make([]int32, len(a.Index)), Value: make([]float64, len(a.Value))}
 	for _, j := range a.Index {

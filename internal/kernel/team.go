@@ -8,27 +8,27 @@ import (
 	"unsafe"
 )
 
-// Team computes products. It has a number of workers and packing scratch that they share. The scratch is kept from call
-// to call, so that further calls of the same size do not allocate memory. No goroutine outlives a call. A Team serves
-// one caller at a time. Results do not depend on the number of workers, not even in the last bit.
+// Team computes products by several workers, which share its packing scratch. The scratch is kept from call to call, so
+// that further calls of the same size do not allocate memory. No goroutine outlives a call. Only one goroutine may use
+// a Team at a time. Results do not depend on the number of workers, not even in the last bit.
 type Team struct {
-	workers     int
-	leastShared int // number of multiplications from which on workers share a product
-	isa         *isa
-	f64         products[float64]
-	f32         products[float32]
-	sparse      sparseProduct
-	whole       wholeProduct
+	workers       int
+	minSharedSize int // number of multiplications above which workers share a product
+	isa           *isa
+	f64           floatProduct[float64]
+	f32           floatProduct[float32]
+	sparse        sparseProduct
+	whole         wholeProduct
 
-	// These fields describe the current call. Every worker runs body, and does tasks of its steps.
+	// These fields describe the current call. Every worker runs body, and does tasks of its steps, see stepPosition.
 	body    func(worker int)
-	ids     atomic.Int64
+	ids     atomic.Int64 // number of helpers started so far
 	tickets atomic.Int64 // number of tickets given out so far, over all steps
 	done    atomic.Int64 // number of finished tasks, over all steps
 	wait    sync.WaitGroup
-	run     func() // t.helpRun, bound once: `go t.run()` allocates nothing
+	run     func() // t.runAsHelper as a value made once, so that `go t.run()` does not allocate
 
-	busy atomic.Int64 // nanoseconds of all workers in all calls
+	busy atomic.Int64 // busy time of all workers in all calls, in nanoseconds
 }
 
 // NewTeam returns a team with the given number of workers; 0 means GOMAXPROCS. From its first product on it uses
@@ -39,20 +39,20 @@ func newTeam(workers int, path *isa) *Team {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	t := &Team{workers: workers, leastShared: leastShared, isa: path}
-	t.run = t.helpRun
-	t.f64.initFor(t, &path.f64)
-	t.f32.initFor(t, &path.f32)
-	t.sparse.initFor(t)
-	t.whole.initFor(t)
+	t := &Team{workers: workers, minSharedSize: minSharedSize, isa: path}
+	t.run = t.runAsHelper
+	t.f64.initForTeam(t, &path.f64)
+	t.f32.initForTeam(t, &path.f32)
+	t.sparse.initForTeam(t)
+	t.whole.initForTeam(t)
 	return t
 }
 
 // Threads returns the number of workers the team was made with.
 func (t *Team) Threads() int { return t.workers }
 
-// BusyTime returns the sum of the times that the workers have been busy in all calls so far. Busy waiting for each
-// other is included.
+// BusyTime returns the sum of the times that the workers have been busy in all calls so far. It includes the time in
+// which they wait for each other in a loop.
 func (t *Team) BusyTime() time.Duration { return time.Duration(t.busy.Load()) }
 
 // runTogether calls body(worker) on the given number of goroutines, numbered from 0, and returns after all calls have
@@ -71,7 +71,7 @@ func (t *Team) runTogether(workers int, body func(worker int)) {
 	t.body = nil
 }
 
-func (t *Team) helpRun() {
+func (t *Team) runAsHelper() {
 	t.runBody(int(t.ids.Add(1)))
 	t.wait.Done()
 }
@@ -82,21 +82,21 @@ func (t *Team) runBody(worker int) {
 	t.busy.Add(int64(time.Since(start)))
 }
 
-// steps is the position of a worker in a call. Every worker goes through the same steps, each with a number of tasks,
-// and does the tasks for which it has tickets. A step starts when all tasks of earlier steps are done. Workers do not
-// wait for a worker that has no ticket or has not started.
-type steps struct {
+// stepPosition is a worker's position in a call. Every worker goes through the same steps, each with a number of tasks.
+// The tasks of all steps have consecutive tickets, and a worker does the tasks whose tickets it drew. A step starts
+// when all tasks of earlier steps are done. Nobody waits for a worker that has not drawn a ticket or has not started.
+type stepPosition struct {
 	team   *Team
 	first  int64 // the step's first ticket
 	ticket int64 // the worker's next ticket
-	busy   bool  // the ticket's task is running
+	busy   bool  // the task of the last ticket is running
 }
 
-func (t *Team) joinSteps() steps { return steps{team: t, ticket: t.tickets.Add(1) - 1} }
+func (t *Team) joinSteps() stepPosition { return stepPosition{team: t, ticket: t.tickets.Add(1) - 1} }
 
-// nextTask returns the worker's next task of the current step, which has n tasks. It returns false if no task is left;
-// the next call is then for the next step.
-func (s *steps) nextTask(n int) (int, bool) {
+// nextTask returns the worker's next task of the current step, which has n tasks. If no task is left, it returns false,
+// and the next call belongs to the next step.
+func (s *stepPosition) nextTask(n int) (int, bool) {
 	t := s.team
 	if s.busy {
 		t.done.Add(1)

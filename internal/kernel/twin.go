@@ -5,20 +5,20 @@ import (
 	"unsafe"
 )
 
-// goPath is plain Go. It specifies the assembly, and is used on processors without assembly. It rounds each product and
-// each sum; assembly fuses the two.
-var goPath = isa{
+// plainGo is the instruction set of plain Go. It defines the results that assembly must give, and is used on processors
+// without assembly. It rounds each product and each sum; assembly fuses the two.
+var plainGo = isa{
 	name: "go",
 	f64:  micro[float64]{mr: 4, nr: 4, mul: mulGo[float64]},
 	f32:  micro[float32]{mr: 4, nr: 4, mul: mulGo[float32]},
 
-	whole:  integers{mr: 4, nr: 4, mul: mulIntsGo, wholes: wholesGo},
-	coarse: coarseGo,
+	integer: integerCode{mr: 4, nr: 4, mul: mulIntsGo, toInt16: toInt16Go},
+	coarse:  coarseGo,
 
-	dot: dotGo, axpy: axpyGo, gather: gatherGo, squares: squaresGo, below: belowGo, lowest: lowestGo, rotate: rotateGo,
+	dot: dotGo, axpy: axpyGo, gatherRows: gatherRowsGo, squaredDistances: squaredDistancesGo, firstNotAbove: firstNotAboveGo, lowestBounds: lowestBoundsGo, rotate: rotateGo,
 }
 
-// mulGo is micro.mul for 4×4 tiles. The conversions keep the compiler from fusing products and sums.
+// mulGo implements micro.mul for 4×4 tiles. The conversions prevent the compiler from fusing products and sums.
 //
 //nolint:unconvert // it takes conversions of a type parameter for idle ones
 func mulGo[T Float](k int, alpha T, a, b, c *T, ldc int) {
@@ -71,7 +71,7 @@ func axpyGo(alpha float64, x, y []float64) {
 	}
 }
 
-func gatherGo(columns int, starts, rows *int32, weights, x *float64, ldx, width int, c *float64, ldc int) {
+func gatherRowsGo(columns int, starts, rows *int32, weights, x *float64, ldx, width int, c *float64, ldc int) {
 	from := unsafe.Slice(starts, columns+1)
 	first := from[0]
 	row, weight := unsafe.Slice(rows, from[columns]-first), unsafe.Slice(weights, from[columns]-first)
@@ -83,11 +83,11 @@ func gatherGo(columns int, starts, rows *int32, weights, x *float64, ldx, width 
 	}
 }
 
-func squaresGo(blocks int, x, y, z, _, _ []float64) (xy, xz float64) {
-	return squareGo(blocks, x, y), squareGo(blocks, x, z)
+func squaredDistancesGo(blocks int, x, y, z, _, _ []float64) (xy, xz float64) {
+	return squaredDistanceGo(blocks, x, y), squaredDistanceGo(blocks, x, z)
 }
 
-func squareGo(blocks int, x, y []float64) float64 {
+func squaredDistanceGo(blocks int, x, y []float64) float64 {
 	var s0, s1, s2, s3, s4, s5, s6, s7 float64
 	for range blocks {
 		a, b := x[:8], y[:8]
@@ -106,7 +106,7 @@ func squareGo(blocks int, x, y []float64) float64 {
 	return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
 }
 
-func lowestGo(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[upperSets]float32, lowers *float32, groups int) {
+func lowestBoundsGo(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[upperSets]float32, lowers *float32, groups int) {
 	cs, slacks, rooms := unsafe.Slice(c, (rows-1)*ldc+n), unsafe.Slice(slack, n), unsafe.Slice(loose, rows)
 	least, lowest := unsafe.Slice(uppers, rows), unsafe.Slice(lowers, (rows-1)*groups+1)
 	for i, room := range rooms {
@@ -120,7 +120,7 @@ func lowestGo(rows int, c *float32, ldc int, slack *float32, n int, loose *float
 	}
 }
 
-func belowGo(c, slack []float32, norm, limit float32, from, n int) int {
+func firstNotAboveGo(c, slack []float32, norm, limit float32, from, n int) int {
 	for j := from; j < n; j++ {
 		if !(c[j]-float32(norm*slack[j]) > limit) {
 			return j
@@ -129,7 +129,7 @@ func belowGo(c, slack []float32, norm, limit float32, from, n int) int {
 	return n
 }
 
-// mulIntsGo is integers.mul for 4×4 tiles.
+// mulIntsGo implements integerCode.mul for 4×4 tiles.
 func mulIntsGo(pairs int, a, b *int16, c *float64, ldc int) {
 	as, bs := unsafe.Slice(a, 8*pairs), unsafe.Slice(b, 8*pairs)
 	cs := unsafe.Slice(c, 3*ldc+4)
@@ -151,10 +151,10 @@ func mulIntsGo(pairs int, a, b *int16, c *float64, ldc int) {
 	}
 }
 
-func wholesGo(blocks int, src *float64, dst *int16) (least, most int16, ok bool) {
+func toInt16Go(blocks int, src *float64, dst *int16) (least, most int16, ok bool) {
 	to := unsafe.Slice(dst, 16*blocks)
 	for i, x := range unsafe.Slice(src, 16*blocks) {
-		whole := int16(max(-32768, min(x, 32767))) // NaN is converted to a number, and differs from it
+		whole := int16(max(-32768, min(x, 32767))) // NaN becomes some number, which then differs from NaN
 		if float64(whole) != x {
 			return 0, 0, false
 		}

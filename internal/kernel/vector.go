@@ -33,33 +33,33 @@ func MirrorUpper(workers int, a Matrix[float64]) {
 	})
 }
 
-// columnEnds saves an allocation in each ShiftColumn, a third of its time: arguments of a function variable escape.
+// columnEnds saves an allocation in each ShiftColumn, a third of its time: arguments of isa.shiftColumn escape.
 var columnEnds = sync.Pool{New: func() any { return new([8]float64) }}
 
-// ShiftColumn writes x − by to dst. It returns the smallest value of lo and x, and the largest value of hi and x,
-// without NaN. next is a column that the caller will pass soon, for prefetching, or x again.
+// ShiftColumn writes x − by to dst. It returns the smallest value of lo and x, and the largest value of hi and x, both
+// ignoring NaN. next is a column that the caller will pass soon, which is prefetched, or x again.
 func ShiftColumn(dst, x []float64, by, lo, hi float64, next []float64) (least, most float64) {
 	dst = dst[:len(x)]
 	whole := 0
-	if best.shift != nil && len(x) >= 16 && len(next) >= len(x) {
+	if best.shiftColumn != nil && len(x) >= 16 && len(next) >= len(x) {
 		ends := columnEnds.Get().(*[8]float64)
 		*ends = [8]float64{lo, lo, lo, lo, hi, hi, hi, hi}
-		best.shift(len(x)/16, &dst[0], &x[0], by, &next[0], ends)
+		best.shiftColumn(len(x)/16, &dst[0], &x[0], by, &next[0], ends)
 		for i := range 4 {
-			lo, hi = lesser(lo, ends[i]), greater(hi, ends[4+i])
+			lo, hi = smallerOf(lo, ends[i]), largerOf(hi, ends[4+i])
 		}
 		columnEnds.Put(ends)
 		whole = len(x) / 16 * 16
 	}
 	for i, v := range x[whole:] {
 		dst[whole+i] = v - by
-		lo, hi = lesser(lo, v), greater(hi, v)
+		lo, hi = smallerOf(lo, v), largerOf(hi, v)
 	}
 	return lo, hi
 }
 
-// Standardize writes (x − shift)·factor to dst, and missing for each NaN in x. dst may be x. next is a column that
-// the caller will pass soon, for prefetching, or x again.
+// Standardize writes (x − shift)·factor to dst, and missing for each NaN in x. dst may be x. next is a column that the
+// caller will pass soon, which is prefetched, or x again.
 func Standardize(dst, x []float64, shift, factor, missing float64, next []float64) {
 	dst = dst[:len(x)]
 	whole := 0
@@ -76,15 +76,15 @@ func Standardize(dst, x []float64, shift, factor, missing float64, next []float6
 	}
 }
 
-// lesser returns v if v < lo, otherwise lo. If lo comes from earlier rows, the processor can predict the branch.
-func lesser(lo, v float64) float64 {
+// smallerOf returns v if v < lo, otherwise lo. If lo is the minimum of many rows, the processor can predict the branch.
+func smallerOf(lo, v float64) float64 {
 	if v < lo {
 		return v
 	}
 	return lo
 }
 
-func greater(hi, v float64) float64 {
+func largerOf(hi, v float64) float64 {
 	if v > hi {
 		return v
 	}

@@ -10,11 +10,11 @@ import (
 	"go.uber.org/goleak"
 )
 
-// leakTimeout is how long goroutines may need to end on a busy machine.
+// leakTimeout is the longest time to wait for goroutines to end. It is enough even on a busy machine.
 const leakTimeout = 30 * time.Second
 
-// CheckGoroutines returns a function that compares the running goroutines with those at the time of this call. It
-// fails the test, and names the goroutine, if a new one is running:
+// CheckGoroutines returns a function to call at the end of a test. It fails the test, and names the goroutine, if a
+// goroutine is running that did not run at the time of this call:
 //
 //	defer leaktest.CheckGoroutines(t)()
 func CheckGoroutines(t testing.TB) func() {

@@ -120,7 +120,7 @@ func BenchmarkPencil(b *testing.B) {
 	for i := range n {
 		h.Data[i*n+i] = math.Sqrt(r.Float64())
 	}
-	a := NewPencil(team, inMemory(u), d, n, 1/math.Sqrt(n), squaresOf(u), func() []float64 { return dual.Data }, 1e-3)
+	a := NewPencil(team, memoryColumns(u), d, n, 1/math.Sqrt(n), squaresOf(u), func() []float64 { return dual.Data }, 1e-3)
 	must.Do(b, a.SetSmooth(0.5, h))
 	diagonal := make([]float64, d)
 	for i := range diagonal {

@@ -13,10 +13,10 @@ import (
 
 // UseKernels makes gonum's blas64 and blas32, and with them lapack64 and mat, use the products of package kernel in the
 // whole process, with the given number of workers (0 means GOMAXPROCS). It replaces GEMM and SYRK, and in float64 also
-// TRSM, SYR2K, GEMV and SYMV. Small products, and arguments on which gonum panics, are still passed to gonum.
-// Goroutines may call products concurrently; each product uses a team of its own.
+// TRSM, SYR2K, GEMV and SYMV. Small products still run in gonum, and so do invalid arguments, for which gonum panics.
+// Goroutines may call products concurrently. Each product uses its own team of workers.
 //
-// Only a main function should call it. The error comes from [kernel.InstructionSet]; gonum's BLAS is then unchanged.
+// Only a main function should call UseKernels. If [kernel.InstructionSet] fails, gonum's BLAS is left unchanged.
 func UseKernels(workers int) error {
 	if _, err := kernel.InstructionSet(); err != nil {
 		return err
@@ -38,18 +38,18 @@ var (
 	_ blas.Float32 = (*backend)(nil)
 )
 
-// workspace contains the team of one product. It serves one caller at a time. After a panic a workspace is not returned
-// to the pool, because its workers may still be running.
+// workspace contains the team and the scratch memory of one product. Only one product uses it at a time. After a panic
+// it is not returned to the pool, because its workers may still be running.
 type workspace struct {
 	team *kernel.Team
-	f64  [tile * tile]float64
-	f32  [tile * tile]float32
+	f64  [tileOrder * tileOrder]float64
+	f32  [tileOrder * tileOrder]float32
 	x, y []float64 // copies of vectors
 }
 
-// tile is the order of the diagonal blocks of a triangle. These blocks are computed in full, which costs n·tile
-// multiplications for each term in addition to the necessary n²/2.
-const tile = 64
+// tileOrder is the order of the diagonal blocks into which one triangle of a symmetric product is divided. These blocks
+// are computed in full. For k terms in each sum, this costs about n·k·tileOrder/2 multiplications more than n²·k/2.
+const tileOrder = 64
 
 func newBackend(workers int) *backend {
 	b := &backend{}
@@ -64,8 +64,8 @@ func isSmallProduct(m, n, k int) bool {
 	return min(m, n, k) <= 0 || float64(m)*float64(n)*float64(k) < smallProduct
 }
 
-// checkedView returns op(A) as a row-major rows×cols matrix, op being given by t, and reports whether BLAS allows the
-// arguments. If it does not, the caller passes the arguments to gonum, whose panic names the fault.
+// checkedView returns op(A), the matrix A or its transpose depending on t, as a view with the given rows and columns.
+// It reports whether BLAS allows the arguments. If not, the caller passes them to gonum, whose panic names the fault.
 func checkedView[T kernel.Float](t blas.Transpose, rows, cols int, data []T, ld int) (kernel.Matrix[T], bool) {
 	m := kernel.RowMajor(data, rows, cols, ld)
 	switch t {
@@ -79,7 +79,7 @@ func checkedView[T kernel.Float](t blas.Transpose, rows, cols int, data []T, ld 
 	return m, ld >= max(1, cols) && len(data) >= ld*(rows-1)+cols
 }
 
-// scaleRowRanges multiplies columns from(i) to to(i) of each row i by beta. If beta is 0, NaN becomes 0 too.
+// scaleRowRanges multiplies the entries from(i) ≤ j < to(i) of each row i of C by beta. A beta of 0 also clears NaN.
 func scaleRowRanges[T kernel.Float](beta T, c kernel.Matrix[T], from, to func(i int) int) {
 	if beta == 1 {
 		return
@@ -100,7 +100,7 @@ func constantColumn(j int) func(int) int { return func(int) int { return j } }
 func diagonalColumn(i int) int           { return i }
 func pastDiagonal(i int) int             { return i + 1 }
 
-func isTriangle(ul blas.Uplo) bool { return ul == blas.Upper || ul == blas.Lower }
+func isUpperOrLower(ul blas.Uplo) bool { return ul == blas.Upper || ul == blas.Lower }
 
 func scaleTriangle[T kernel.Float](beta T, ul blas.Uplo, c kernel.Matrix[T]) {
 	if ul == blas.Upper {
@@ -132,7 +132,7 @@ func tryGemm[T kernel.Float](b *backend, tA, tB blas.Transpose, m, n, k int, alp
 func trySyrk[T kernel.Float](b *backend, ul blas.Uplo, tA blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int) bool {
 	va, okA := checkedView(tA, n, k, a, lda)
 	vc, okC := checkedView(blas.NoTrans, n, n, c, ldc)
-	if n <= 0 || k < 0 || !isTriangle(ul) || !okA || !okC {
+	if n <= 0 || k < 0 || !isUpperOrLower(ul) || !okA || !okC {
 		return false
 	}
 	if beta == 0 {
@@ -159,11 +159,11 @@ func trySyrk[T kernel.Float](b *backend, ul blas.Uplo, tA blas.Transpose, n, k i
 	return true
 }
 
-// addTriangle adds a symmetric product to one triangle of the block c, which starts at (at, at). The function add adds
-// the block of the product that begins at (i, j) to its argument.
+// addTriangle adds a symmetric product to one triangle of c, the diagonal block from row and column `at` of a larger
+// matrix. add(c, i, j) adds the block of the product that starts in row i and column j to c.
 func addTriangle[T kernel.Float](d *workspace, ul blas.Uplo, c kernel.Matrix[T], at int, add func(c kernel.Matrix[T], i, j int)) {
 	n := c.Rows
-	if n > tile {
+	if n > tileOrder {
 		h := halfOrder(n)
 		addTriangle(d, ul, c.Sub(0, 0, h, h), at, add)
 		if ul == blas.Upper {
@@ -176,11 +176,11 @@ func addTriangle[T kernel.Float](d *workspace, ul blas.Uplo, c kernel.Matrix[T],
 	}
 	var p any = &d.f64
 	var full []T
-	if f, ok := p.(*[tile * tile]T); ok {
+	if f, ok := p.(*[tileOrder * tileOrder]T); ok {
 		full = f[:n*n]
 	} else {
 		p = &d.f32
-		full = p.(*[tile * tile]T)[:n*n]
+		full = p.(*[tileOrder * tileOrder]T)[:n*n]
 	}
 	clear(full)
 	add(kernel.RowMajor(full, n, n, n), at, at)
@@ -203,7 +203,7 @@ func (b *backend) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []f
 	}
 }
 
-// Sgemm is Dgemm in float32.
+// Sgemm does the same as Dgemm in float32.
 func (b *backend) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, bb []float32, ldb int, beta float32, c []float32, ldc int) {
 	if !tryGemm(b, tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
 		b.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc)
@@ -217,7 +217,7 @@ func (b *backend) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64
 	}
 }
 
-// Ssyrk is Dsyrk in float32.
+// Ssyrk does the same as Dsyrk in float32.
 func (b *backend) Ssyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32, c []float32, ldc int) {
 	if !trySyrk(b, ul, tA, n, k, alpha, a, lda, beta, c, ldc) {
 		b.Implementation.Ssyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
@@ -229,7 +229,7 @@ func (b *backend) Dsyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float6
 	va, okA := checkedView(tA, n, k, a, lda)
 	vb, okB := checkedView(tA, n, k, bb, ldb)
 	vc, okC := checkedView(blas.NoTrans, n, n, c, ldc)
-	if isSmallProduct(n, n, k) || !isTriangle(ul) || !okA || !okB || !okC {
+	if isSmallProduct(n, n, k) || !isUpperOrLower(ul) || !okA || !okB || !okC {
 		b.Implementation.Dsyr2k(ul, tA, n, k, alpha, a, lda, bb, ldb, beta, c, ldc)
 		return
 	}
@@ -255,7 +255,7 @@ func (b *backend) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, diag blas.
 	vb, okB := checkedView(blas.NoTrans, m, n, bb, ldb)
 	okSide := s == blas.Left || s == blas.Right
 	okDiag := diag == blas.Unit || diag == blas.NonUnit
-	if isSmallProduct(order, order, others) || !okSide || !isTriangle(ul) || !okDiag || !okA || !okB {
+	if isSmallProduct(order, order, others) || !okSide || !isUpperOrLower(ul) || !okDiag || !okA || !okB {
 		b.Implementation.Dtrsm(s, ul, tA, diag, m, n, alpha, a, lda, bb, ldb)
 		return
 	}

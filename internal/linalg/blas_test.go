@@ -129,7 +129,7 @@ type rankCall[T kernel.Float] func(b blas.Float64, s blas.Float32, ul blas.Uplo,
 func testRank[T kernel.Float](t *testing.T, call rankCall[T]) {
 	ours := newBackend(2)
 	rnd := rand.New(rand.NewPCG(2, 2))
-	for _, s := range [][2]int{{0, 5}, {5, 0}, {1, 1}, {1, 9000}, {20, 19}, {20, 20}, {tile - 1, 5}, {tile, 30}, {tile + 1, 30}, {2*tile + 5, 70}, {300, 3}} {
+	for _, s := range [][2]int{{0, 5}, {5, 0}, {1, 1}, {1, 9000}, {20, 19}, {20, 20}, {tileOrder - 1, 5}, {tileOrder, 30}, {tileOrder + 1, 30}, {2*tileOrder + 5, 70}, {300, 3}} {
 		n, k := s[0], s[1]
 		for _, tA := range transposes {
 			rows, cols := shape(tA, n, k)
@@ -227,7 +227,7 @@ func TestVectorProducts(t *testing.T) {
 func TestTrsm(t *testing.T) {
 	ours := newBackend(2)
 	rnd := rand.New(rand.NewPCG(3, 3))
-	for _, s := range [][2]int{{0, 5}, {5, 0}, {1, 1}, {9, 200}, {200, 9}, {20, 20}, {33, 65}, {65, 33}, {100, 101}, {1, 9000}, {9000, 1}, {8, wideColumns + 1}} {
+	for _, s := range [][2]int{{0, 5}, {5, 0}, {1, 1}, {9, 200}, {200, 9}, {20, 20}, {33, 65}, {65, 33}, {100, 101}, {1, 9000}, {9000, 1}, {8, columnsPerTask + 1}} {
 		m, n := s[0], s[1]
 		for _, side := range []blas.Side{blas.Left, blas.Right} {
 			order := m

@@ -9,12 +9,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
-// ErrNotPositiveDefinite is wrapped by the error of [Cholesky.Factor], which names the pivot, if a matrix does not have
-// a Cholesky factor to working precision.
+// ErrNotPositiveDefinite means that a matrix does not have a Cholesky factor to working precision. The error of
+// [Cholesky.Factor] wraps it and names the pivot.
 var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
 
-// Cholesky is the factorization A = UᵀU of a symmetric positive definite n×n matrix. The zero value contains the factor
-// of the 0×0 matrix. A Cholesky keeps 8·n² bytes, which the next Factor of the same or a smaller order reuses.
+// Cholesky contains the factor U of a symmetric positive definite n×n matrix A = UᵀU. The zero value contains the
+// factor of the 0×0 matrix. A Cholesky keeps 8·n² bytes, which the next Factor of the same or a smaller order reuses.
 type Cholesky struct {
 	u    kernel.Matrix[float64] // n×n row-major, upper triangle
 	data []float64
@@ -52,8 +52,8 @@ func (c *Cholesky) SolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
 	solveUpper(team, c.u, false, dst)
 }
 
-// HalfSolveTo is SolveTo for U⁻ᵀ·B. With L = Uᵀ, the equation L⁻¹AL⁻ᵀ = I turns a generalized eigenproblem into an
-// ordinary one.
+// HalfSolveTo writes U⁻ᵀ·B to dst, with the rules of SolveTo. Applied to both sides of a matrix C it yields U⁻ᵀCU⁻¹.
+// This turns the generalized eigenproblem Cx = λAx into an ordinary one.
 func (c *Cholesky) HalfSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
 	if b.Rows != c.u.Rows || dst.Rows != b.Rows || dst.Cols != b.Cols {
 		panic(fmt.Sprintf("linalg: Cholesky solve of order %d for %d×%d into %d×%d",
@@ -63,8 +63,8 @@ func (c *Cholesky) HalfSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64])
 	solveTrans(team, c.u, false, dst)
 }
 
-// BackSolveTo is SolveTo for U⁻¹·B, the second half of a solution. It turns eigenvectors of the ordinary eigenproblem
-// into eigenvectors of the generalized one.
+// BackSolveTo writes U⁻¹·B to dst, with the rules of SolveTo. It turns eigenvectors of the ordinary eigenproblem, see
+// HalfSolveTo, into eigenvectors of the generalized one.
 func (c *Cholesky) BackSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
 	if b.Rows != c.u.Rows || dst.Rows != b.Rows || dst.Cols != b.Cols {
 		panic(fmt.Sprintf("linalg: Cholesky solve of order %d for %d×%d into %d×%d",
@@ -74,11 +74,11 @@ func (c *Cholesky) BackSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64])
 	solveUpper(team, c.u, false, dst)
 }
 
-// CholeskyBytes returns the memory of a [Cholesky] of order n, without the team's panels.
+// CholeskyBytes returns the memory of a [Cholesky] of order n, without the scratch memory of its team.
 func CholeskyBytes(n int) int64 { return 8 * int64(n) * int64(n) }
 
 func copyUpper(threads int, dst, a kernel.Matrix[float64]) {
-	const run = 64 // rows
+	const run = 64 // number of rows that a worker copies at a time
 	kernel.Each(threads, (dst.Rows+run-1)/run, func(t int) {
 		for i := t * run; i < min((t+1)*run, dst.Rows); i++ {
 			row := dst.Data[i*dst.RowStride:][:dst.Cols]
@@ -93,16 +93,16 @@ func copyUpper(threads int, dst, a kernel.Matrix[float64]) {
 	})
 }
 
-// unblockedOrder is the order up to which factorUpper uses plain loops. They need about 10 µs.
+// unblockedOrder is the order up to which factorUpper uses plain loops. At this order they need about 10 µs.
 const unblockedOrder = 32
 
-// factorUpper overwrites the upper triangle of the row-major A by the U of A = UᵀU. It returns the index and value of
-// the first pivot that is not positive and finite, or the index -1. It halves the matrix recursively (Gustavson 1997),
-// so that most updates are products with enough terms for the kernel.
+// factorUpper overwrites the upper triangle of the row-major matrix A by the factor U of A = UᵀU. It returns the index
+// and the value of the first pivot that is not positive and finite, or −1 as the index if there is none. It halves the
+// matrix recursively (Gustavson 1997), so that most of the work consists of products large enough for kernel.Gemm.
 func factorUpper(team *kernel.Team, a kernel.Matrix[float64]) (at int, pivot float64) {
 	n := a.Rows
 	if n <= unblockedOrder {
-		return factorLeaf(a)
+		return factorUnblocked(a)
 	}
 	h := halfOrder(n)
 	a11, a12, a22 := a.Sub(0, 0, h, h), a.Sub(0, h, h, n-h), a.Sub(h, h, n-h, n-h)
@@ -117,7 +117,7 @@ func factorUpper(team *kernel.Team, a kernel.Matrix[float64]) (at int, pivot flo
 	return at, pivot
 }
 
-func factorLeaf(a kernel.Matrix[float64]) (at int, pivot float64) {
+func factorUnblocked(a kernel.Matrix[float64]) (at int, pivot float64) {
 	n := a.Rows
 	for k := range n {
 		row := a.Data[k*a.RowStride:][:n]

@@ -74,8 +74,8 @@ func positive(n int, rnd *rand.Rand) []float64 {
 func TestCholeskySolves(t *testing.T) {
 	var c Cholesky // one for all: an order must not depend on the one before
 	for _, n := range orders {
-		for _, m := range []int{0, 1, 5, 33, wideColumns + 1} {
-			if m > wideColumns && n > 33 {
+		for _, m := range []int{0, 1, 5, 33, columnsPerTask + 1} {
+			if m > columnsPerTask && n > 33 {
 				continue
 			}
 			for name, layout := range layouts {
@@ -176,7 +176,7 @@ func TestCholeskyNamesThePivot(t *testing.T) {
 // Half a solve of I is L⁻¹, lower triangular: L⁻¹AL⁻ᵀ = I, to an error that grows with
 // the condition, here below 10.
 func TestCholeskyHalfSolve(t *testing.T) {
-	for _, n := range []int{1, 2, leaf, leaf + 1, 2*leaf + 5} {
+	for _, n := range []int{1, 2, leafOrder, leafOrder + 1, 2*leafOrder + 5} {
 		team := kernel.NewTeam(2)
 		r := rand.New(rand.NewPCG(uint64(n), 7))
 		a, x := make([]float64, n*n), make([]float64, n*n)

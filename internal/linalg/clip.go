@@ -10,22 +10,22 @@ import (
 type ClipReport struct {
 	Count int     // number of negative eigenvalues
 	Least float64 // the smallest negative eigenvalue, or 0 if Count is 0
-	Share float64 // the sum of the magnitudes of the negative eigenvalues, as a share of the trace
+	Share float64 // sum of the magnitudes of the negative eigenvalues, divided by the trace
 }
 
-// clipShare is the share of the largest absolute row sum that counts as rounding: an eigenvalue above −clipShare times
-// that sum counts as 0. Positive semidefinite matrices of low rank have eigenvalues of −1e-15 times that sum.
+// clipShare multiplies the largest absolute row sum of a matrix. Eigenvalues above −clipShare times that sum count as
+// 0, because by rounding a positive semidefinite matrix of low rank can get eigenvalues of about −1e-15 times that sum.
 const clipShare = 1e-12
 
-// clipFirstPairs is the number of eigenpairs computed first. While all computed eigenvalues are negative, four times
-// as many pairs as before are computed.
+// clipFirstPairs is the number of smallest eigenpairs that ClipNegative computes first. As long as all computed
+// eigenvalues are negative, it computes four times as many.
 const clipFirstPairs = 8
 
-// ClipNegative replaces the symmetric n×n matrix A, stored in full, by the nearest positive semidefinite matrix in
+// ClipNegative replaces the symmetric n×n matrix A, stored in full, by the positive semidefinite matrix nearest to A in
 // Frobenius' norm: its negative eigenvalues become 0 (Higham, Computing a nearest symmetric positive semidefinite
-// matrix, Linear Algebra and its Applications 103, 1988). It computes a Cholesky factor and, if an eigenvalue is
-// negative, the negative eigenpairs. Wrong shapes cause a panic. The error wraps [ErrNotFinite] or [ErrNoConvergence];
-// A is then unchanged.
+// matrix, Linear Algebra and its Applications 103, 1988). It tries a Cholesky factorization first. If that fails, it
+// computes the negative eigenpairs. Wrong shapes cause a panic. If it returns an error, A is unchanged, and the error
+// wraps [ErrNotFinite] or [ErrNoConvergence].
 func ClipNegative(team *kernel.Team, a kernel.Matrix[float64]) (ClipReport, error) {
 	n := a.Rows
 	norm, trace := 0.0, 0.0
@@ -65,7 +65,7 @@ func ClipNegative(team *kernel.Team, a kernel.Matrix[float64]) (ClipReport, erro
 		return c, nil
 	}
 	c.Least = found.Values[0]
-	v := kernel.RowMajor(make([]float64, n*c.Count), n, c.Count, c.Count) // √−λ·v
+	v := kernel.RowMajor(make([]float64, n*c.Count), n, c.Count, c.Count) // columns √−λ·v of the negative eigenpairs
 	for j := range c.Count {
 		root := math.Sqrt(-found.Values[j])
 		for i := range n {
@@ -89,8 +89,8 @@ func hasCholeskyFactor(team *kernel.Team, a kernel.Matrix[float64], shift float6
 	return at < 0
 }
 
-// ClipBytes bounds the memory of [ClipNegative] without the matrix of order n. It includes the solver, and two copies
-// of the eigenvectors found so far, with which the next search starts.
+// ClipBytes bounds the memory of [ClipNegative] for a matrix of order n, without the matrix itself. The bound includes
+// the solver, and two copies of the eigenvectors found so far, from which the next search starts.
 func ClipBytes(n int) int64 {
 	return SmallestBytes(n, n, EigenOptions{}) + 2*8*int64(n)*int64(n) + kernel.TeamBytes(n, n)
 }

@@ -1,6 +1,6 @@
-// Package linalg solves the matrix problems of the selectors at the speed of package kernel: the smallest eigenpairs
-// and positive definite systems for dense symmetric matrices, and the polar factor of tall matrices. It also makes
-// gonum's LAPACK, which solves all other problems, use the products of kernel.
+// Package linalg solves the matrix problems of the selectors with the fast products of package kernel. It finds the
+// smallest eigenpairs of dense symmetric matrices, solves positive definite systems, and computes the polar factor of
+// tall matrices. It also makes gonum's LAPACK, which solves all other problems, use the products of kernel.
 //
 //	Smallest       the l smallest eigenpairs of a sequence of symmetric matrices: block
 //	               Davidson, started from the pairs of the previous matrix, with a Cholesky

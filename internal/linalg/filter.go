@@ -7,47 +7,47 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Filter provides a cheap product, for example a sparse one, with the matrix whose smallest eigenpairs a [Smallest]
-// finds. A polynomial of the matrix then improves the vectors without a factorization:
+// Filter is an optional shortcut for a [Smallest]: a cheap product, for example a sparse one, with the matrix A whose
+// smallest eigenpairs are wanted. Polynomials of A then improve the vectors x without a factorization:
 //
 //	x ← T_k((A − ½(c + b)I)/½(b − c))·x
 //
-// T_k is Chebyshev's polynomial. It is at most 1 on the unwanted part [c, b] of the spectrum and, of all polynomials,
-// grows fastest outside (Zhou, Saad, Tiago and Chelikowsky, J. Comput. Phys. 219, 2006). c is the largest Ritz value
-// of the block. Pairs are accepted and proved in the same way as without a filter.
+// T_k is Chebyshev's polynomial of degree k. Its values are at most 1 in magnitude on the interval [c, b], which
+// contains the unwanted eigenvalues, and grow fastest outside of it (Zhou, Saad, Tiago and Chelikowsky, J. Comput.
+// Phys. 219, 2006). c is the largest Ritz value of the block. Pairs are proved as without a filter.
 type Filter struct {
-	// Product sets dst to A·x. Both are n×w, row-major without gaps. The bits of dst must not depend on the team.
+	// Product sets dst to A·x, both n×w and row-major without gaps. The bits of dst must not depend on the team.
 	Product func(dst, x kernel.Matrix[float64])
-	Top     float64 // b, which no eigenvalue of A exceeds
+	Top     float64 // b, an upper bound on the eigenvalues of A
 }
 
 const (
-	// rawGrowth bounds the ratio of the growths of two vectors of a block, because all vectors turn towards the one that
-	// grows fastest. Vectors with small residuals are separate already, so the bound rises as the residuals shrink. At
-	// mostGrowth, its maximum, rounding mixes at most a ten-thousandth of one vector into another.
-	rawGrowth, mostGrowth = 1e4, 1e12
-	// mostDegree bounds the number of products in a filter if the wanted values are hardly separate from the others.
-	mostDegree = 300
-	// leastHalfWidth is the share of b below which half of the width of the unwanted part counts as rounding.
-	leastHalfWidth = 1e-10
+	// baseGrowth bounds how much more a filter amplifies the first vector of a block than the last one, because all
+	// vectors turn towards the one that is amplified most. Vectors with small residuals are separate already, so the bound
+	// rises as the residuals shrink, up to maxGrowth, at which rounding mixes at most 0.0001 of one vector into another.
+	baseGrowth, maxGrowth = 1e4, 1e12
+	// maxDegree bounds the degree of a filter, i.e. its number of products, if wanted and unwanted eigenvalues are close.
+	maxDegree = 300
+	// minHalfWidth is the smallest half width (b − c)/2, as a share of b, that does not count as rounding.
+	minHalfWidth = 1e-10
 	// filterRows is the number of rows of a block that a worker processes at a time. The columns of a block are padded to
-	// a multiple of filterColumns, the width for which products are optimized.
+	// a multiple of filterColumns, because products are fastest for such widths.
 	filterRows, filterColumns = 256, 32
 )
 
-// filterSpace replaces the search space by the span of the filtered Ritz vectors. It fails if the largest Ritz value is
-// at the top of the spectrum.
+// filterSpace replaces the search space by the span of the filtered Ritz vectors. It returns false if the largest Ritz
+// value is too near the upper bound b.
 func (s *Smallest) filterSpace() bool {
 	f, n, p := s.opt.Filter, s.n, s.p
 	least, cut := math.Ldexp(s.theta[0], s.exp), math.Ldexp(s.theta[p-1], s.exp)
 	center, half := (cut+f.Top)/2, (f.Top-cut)/2
-	if !(half > leastHalfWidth*math.Abs(f.Top)) {
+	if !(half > minHalfWidth*math.Abs(f.Top)) {
 		return false
 	}
-	growth := min(rawGrowth*s.norm/slices.Max(s.rnorm[:s.l]), mostGrowth)
-	degree := mostDegree
+	growth := min(baseGrowth*s.norm/slices.Max(s.rnorm[:s.l]), maxGrowth)
+	degree := maxDegree
 	if x := (center - least) / half; x > 1 {
-		degree = int(min(max(math.Acosh(growth)/math.Acosh(x), 1), mostDegree))
+		degree = int(min(max(math.Acosh(growth)/math.Acosh(x), 1), maxDegree))
 	}
 	wide := (p + filterColumns - 1) / filterColumns * filterColumns
 	if s.filterBlocks[0].Data == nil {

@@ -2,21 +2,22 @@ package linalg
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// matrixForm is a representation of a symmetric matrix A with the operations that [Smallest] needs. Vectors are rows.
+// matrixForm is a way to store a symmetric matrix A, with the operations that [Smallest] needs. Vectors are rows.
 type matrixForm interface {
 	// addProduct adds X·A to Y.
 	addProduct(y, x kernel.Matrix[float64])
-	// factorShifted factors B = A − σI + VᵀV for the following calls, and reports whether B is positive definite.
+	// factorShifted factors B = A − σI + VᵀV for the other methods. It reports whether B is positive definite.
 	factorShifted(sigma float64, v kernel.Matrix[float64]) bool
 	// solveRows overwrites the rows of X with X·B⁻¹.
 	solveRows(x kernel.Matrix[float64])
-	// inverseGram writes V·B⁻¹·Vᵀ to the upper triangle of g; V is the argument of factorShifted, and may be
+	// inverseGram writes V·B⁻¹·Vᵀ to the upper triangle of g. v must be the V of the last factorShifted, and may be
 	// overwritten.
 	inverseGram(g, v kernel.Matrix[float64])
-	// completeVectors computes the redundant last numbers of each row from its first numbers. A form may represent a
-	// vector by more numbers than the vector has coordinates.
+	// completeVectors computes the redundant numbers at the end of each row from the numbers before them. A form has these
+	// if it uses more numbers for a vector than the vector has coordinates.
 	completeVectors(x kernel.Matrix[float64])
-	// measureResiduals replaces the rows of r by equivalent residuals and writes their lengths to lengths.
+	// measureResiduals writes the lengths of the residuals in r to lengths. It may replace a row by another that
+	// represents the same residual.
 	measureResiduals(r kernel.Matrix[float64], lengths []float64)
 }
 
@@ -24,7 +25,7 @@ type matrixForm interface {
 type fullMatrix struct {
 	n    int
 	team *kernel.Team
-	a    []float64 // scaled; both triangles, n×n
+	a    []float64 // A, scaled by a power of 2; both triangles, n×n
 	u    []float64 // the factor U of B = UᵀU; also the scratch of the dense solver
 }
 
@@ -60,10 +61,10 @@ func (f *fullMatrix) inverseGram(g, v kernel.Matrix[float64]) {
 
 func (f *fullMatrix) completeVectors(kernel.Matrix[float64]) {}
 func (f *fullMatrix) measureResiduals(r kernel.Matrix[float64], lengths []float64) {
-	rowLengths(r, lengths)
+	writeRowLengths(r, lengths)
 }
 
-func rowLengths(r kernel.Matrix[float64], lengths []float64) {
+func writeRowLengths(r kernel.Matrix[float64], lengths []float64) {
 	for i := range r.Rows {
 		lengths[i] = norm2(r.Data[i*r.RowStride:][:r.Cols])
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// solveByIteration finds the pairs in a growing space, or returns false.
+// solveByIteration finds the l smallest pairs in a growing search space, see [Smallest]. It returns false if it fails.
 func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 	s.resetSpace()
 	s.startSpace(warm)
@@ -29,8 +29,8 @@ func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 			best = math.Inf(1)
 			s.m = 0
 			if ok {
-				// An eigenvector was missed. It is orthogonal to the current vectors, so that they cannot lead to it:
-				// start again with other random vectors.
+				// An eigenvector was missed. It is orthogonal to all current vectors, so no iteration from these can find it. Start
+				// again with other random vectors.
 				s.hasFactor, s.isDeflated = false, false
 				s.startSpace(kernel.Matrix[float64]{})
 			} else {
@@ -75,11 +75,11 @@ func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 }
 
 // mixingResidual is the residual, relative to ‖A‖, below which vectors of a repeated eigenvalue mix. The error of a
-// Ritz value is the square of the residual. Residuals below √2⁻⁵³ therefore do not change the value, and good vectors
-// are combined with new bad ones. If residuals then stop falling, one step of inverse iteration cleans the vectors.
+// Ritz value is about the square of the residual. A residual below √2⁻⁵³ thus means an exact value, and the Ritz method
+// may mix good vectors with bad new ones. If residuals then stop falling, an inverse iteration cleans vectors.
 const mixingResidual = 1e-7
 
-// preconditionRows copies the first rows of b to w and, if a matrix is factored, multiplies them by its inverse.
+// preconditionRows copies the given number of rows from b to w, times the inverse of the factored matrix, if any.
 func (s *Smallest) preconditionRows(b []float64, rows int) {
 	copy(s.w, b[:rows*s.n])
 	if w := kernel.RowMajor(s.w, rows, s.n, s.n); s.hasFactor {

@@ -13,20 +13,21 @@ import (
 )
 
 const (
-	// leadingBlock is the number of vectors added to the space at a time. It is large enough for fast products.
+	// leadingBlock is the number of vectors added to the search space at a time, large enough for fast products.
 	leadingBlock = 16
-	// leadingTol is the largest share by which a tail may change if the space grows by another quarter.
+	// leadingTol is the largest relative change of a tail that is accepted when the search space has grown by a quarter.
 	leadingTol = 1e-3
 )
 
-// TailBounds returns lower bounds on the variance of a positive semi-definite n×n matrix A that remains after the best
-// i directions, i = 1 … k. It bounds Σ_{j>i} λ_j, the λ_j being the eigenvalues in descending order and trace tr A.
-// product must add Y·A, for a few rows Y, to its first argument. The search begins with the rows of start, any number.
+// TailBounds returns lower bounds on the tails of the spectrum of a positive semidefinite n×n matrix A. Tail i, for i =
+// 1 … k, is Σ_{j>i} λ_j with the eigenvalues λ_j in descending order: the variance outside the best i directions. trace
+// is tr A. product must add Y·A, for a few rows Y, to dst. The search begins with the rows of start.
 //
-// It is a block Lanczos process with full orthogonalization (Golub and Underwood 1977). The sum of the k largest Ritz
-// values rises towards the sum of the λ_j as the space grows. Once a quarter more vectors raise that sum by less than
-// 0.1 % of the tail, the result is the tail minus that rise. The rises shrink faster than geometrically, so the result
-// is below the true tail; this was measured, not proved. The result is nil if [MostTailVectors] do not suffice.
+// The method is block Lanczos with full orthogonalization (Golub and Underwood 1977). As the search space grows, the
+// sum of the i largest Ritz values rises towards the sum of the λ_j. TailBounds stops when a quarter more vectors
+// raised each sum by less than 0.1 % of its tail. Bound i is trace minus the sum minus the last rise of that sum. The
+// rises shrink faster than geometrically, so the result is below the true tail (measured, not proved). If
+// [MostTailVectors] do not suffice, the result is nil.
 //
 // It costs the product of about 2k to 4k vectors with A, 8·n·(3k)² flops for their orthogonality, and
 // 4/3·(3k)³ flops for Ritz values. The bits do not depend on the team.
@@ -40,10 +41,10 @@ func TailBounds(team *kernel.Team, n, k int, trace float64, start kernel.Matrix[
 	kernel.Copy(kernel.RowMajor(s.w, rows, n, n), start.Sub(0, 0, rows, n))
 	rows = s.orthonormalizeTwice(rows)
 	var last []float64
-	next := min(room, 2*k+leadingBlock) // dimension at which the values are checked
+	next := min(room, 2*k+leadingBlock) // dimension of the space at which the Ritz values are computed next
 	for {
 		if rows = min(rows, room-s.m); rows == 0 && s.m < room {
-			// The space is invariant; the rest of the spectrum lies outside.
+			// The space is invariant: products with A do not lead out of it. Continue with random vectors.
 			for i := range s.w {
 				s.w[i] = s.rand.NormFloat64()
 			}
@@ -91,7 +92,7 @@ func (s *Smallest) orthonormalizeTwice(rows int) int {
 	return s.orthonormalizeRows(rows, 0.25)
 }
 
-// ritzValues returns the eigenvalues of an m×m matrix in descending order. h contains its lower triangle.
+// ritzValues returns the eigenvalues, in descending order, of a symmetric m×m matrix whose lower triangle is in h.
 func ritzValues(h []float64, ld, m int) []float64 {
 	a := make([]float64, m*m)
 	for i := range m {
@@ -110,7 +111,8 @@ func ritzValues(h []float64, ld, m int) []float64 {
 	return values
 }
 
-// stableTails returns the tails after 1 … k values, each minus its fall since last, and whether all falls are small.
+// stableTails returns the tails after 1 … k values, each minus its fall since the last call, and whether all falls are
+// small.
 func stableTails(values, last []float64, k int, trace float64) (tails []float64, ok bool) {
 	if values == nil {
 		return nil, false

@@ -13,8 +13,8 @@ const smallVector = 24
 
 func isForwardVector(n int, x []float64, inc int) bool { return inc > 0 && len(x) > (n-1)*inc }
 
-// scaledCopy returns factor times the n elements of x, written to dst if it is large enough. In LAPACK x is mostly a
-// column of a matrix. If factor is 0, NaN becomes 0 too.
+// scaledCopy returns a contiguous copy of the n elements of x, multiplied by factor. It uses the memory of dst if that
+// is large enough. In LAPACK x is mostly a column of a matrix. If factor is 0, all results are 0, also for NaN.
 func scaledCopy(dst []float64, n int, factor float64, x []float64, inc int) []float64 {
 	dst = slices.Grow(dst[:0], n)[:n]
 	if factor == 0 {
@@ -61,7 +61,7 @@ func (b *backend) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64,
 // Dsymv computes y = alpha·A·x + beta·y for a symmetric A given by one triangle. It reads each row of A once.
 func (b *backend) Dsymv(ul blas.Uplo, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64, y []float64, incY int) {
 	_, ok := checkedView(blas.NoTrans, n, n, a, lda)
-	if n <= smallVector || !ok || !isTriangle(ul) || !isForwardVector(n, x, incX) || !isForwardVector(n, y, incY) || alpha == 0 {
+	if n <= smallVector || !ok || !isUpperOrLower(ul) || !isForwardVector(n, x, incX) || !isForwardVector(n, y, incY) || alpha == 0 {
 		b.Implementation.Dsymv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}

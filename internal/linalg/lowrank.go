@@ -12,24 +12,25 @@ import (
 //
 //	A = D + UᵀTU,
 //
-// U is n×d with orthogonal rows. With a metric M = ρI + UᵀU, U may have any rows, and a LowRank represents the pencil
-// Aw = λMw, see [NewPencil].
+// U is n×d with orthogonal rows. A LowRank can also represent the pencil Aw = λMw with a metric M = ρI + UᵀU, see
+// [NewPencil]. The rows of U need not be orthogonal then.
 //
-// A [Smallest] factors F = A − σM + VᵀV. F has the same form: a diagonal E = D − σρI, and the rows of U and V with a
-// middle S = diag(T − σI, I). With W = Σ uuᵀ/E Woodbury's identity is
+// A [Smallest] factors F = A − σM + VᵀV. F has the same form as A: a diagonal E = D − σρI, and the rows of U and V with
+// the matrix S = diag(T − σI, I) between them. Without a metric ρ is 1, and S = diag(T, I). Let W be Σ uuᵀ/E over the
+// columns u of U and V together. Woodbury's identity is
 //
 //	F⁻¹ = E⁻¹ − E⁻¹UᵀZUE⁻¹,  Z = (S⁻¹ + W)⁻¹,
 //
-// which must not be a difference of large terms. The eigenvectors of T therefore split S = S₊ − S₋. S₊ = HᵀH is added
-// to E and gives Z₊ = Hᵀ(I + HWHᵀ)⁻¹H. S₋ = YΣYᵀ, which has few directions Y, is subtracted:
+// which must not be computed as a difference of large terms. Therefore S is split by the eigenvectors of T into
+// positive and negative parts, S = S₊ − S₋. Adding S₊ = HᵀH to E gives Z₊ = Hᵀ(I + HWHᵀ)⁻¹H. S₋ = YΣYᵀ is subtracted:
 //
 //	Z = Z₊ − XᵀN⁻¹X,  X = Yᵀ(I − WZ₊),  N = Σ⁻¹ − Yᵀ(W − WZ₊W)Y,
 //
-// If E is positive, F is positive definite if N is. For the few features whose E is not positive or nearly 0, systems
-// are solved by their Schur complement E_N + U_NᵀZU_N instead of E.
+// If E is positive, F is positive definite exactly if N is. A few features may have an E that is not positive or nearly
+// 0. For these features, called N, systems are solved by the Schur complement E_N + U_NᵀZU_N instead of E.
 //
-// A product costs 4nd flops for each vector. With a metric a product does not use U, but a residual costs 4nd flops. A
-// factor costs n²d flops. A product with its inverse costs 4nd, or 6nd with a metric, unless it has to be refined.
+// A product costs 4nd flops for each vector. With a metric a product does not read U, but a residual costs 4nd flops.
+// Computing a factor costs n²d flops. A product with F⁻¹ costs 4nd, or 6nd with a metric, or more if refined.
 type LowRank struct {
 	team   *kernel.Team
 	d, n   int
@@ -39,12 +40,12 @@ type LowRank struct {
 	metric bool
 
 	lambda        []float64              // Λ, without a metric
-	squares       []float64              // ‖u‖², with a metric
+	squares       []float64              // squared length of each column u, with a metric
 	peakCache     []float64              // the largest entry of each column u, with a metric; nil until needed
 	uu            kernel.Matrix[float64] // UUᵀ with an error of at most uuError, with a metric
 	uuError       sumError
-	metricFactor  Cholesky               // of ρI + UUᵀ, with a metric; empty until needed
-	exactGram     func() []float64       // returns UUᵀ/scale² without loss
+	metricFactor  Cholesky               // factor of ρI + UUᵀ, with a metric; empty until needed
+	exactGram     func() []float64       // returns UUᵀ/scale² without rounding the columns, see NewPencil
 	middle        kernel.Matrix[float64] // T
 	share         float64                // T = share·(I − HᵀH), with a metric
 	smooth        kernel.Matrix[float64] // H, m×n, with a metric
@@ -54,63 +55,66 @@ type LowRank struct {
 	plainTop      float64                // top for the matrix without the metric
 	diag          []float64              // D
 	reduction     *reducedPencil
-	norm          float64 // negative until it is known
+	norm          float64 // lower bound on the norm; negative until computed
 
 	// The following fields describe the F that was factored last.
-	sigma                 float64
-	e                     []float64
-	v                     kernel.Matrix[float64] // V in the coordinates of A
+	sigma                 float64                // σ
+	e                     []float64              // E
+	v                     kernel.Matrix[float64] // V; with a metric, the vectors b that its rows represent
 	gramUV, middleInverse kernel.Matrix[float64] // W and Z
 	nearFeatures          []int                  // N, the features whose E is not positive or nearly 0, ascending
 	un, zn                kernel.Matrix[float64] // U_Nᵀ and U_NᵀZ, |N|×(n + rows of V)
 	schur                 Cholesky
 }
 
-// NewLowRank returns the matrix whose U is scale times the transpose of the d×n matrix u, which it keeps. The rows of U
-// must be orthogonal, and lambda must contain the squares of their lengths.
+// NewLowRank returns a LowRank without a metric. Its U is scale times the transpose of the d×n matrix u, which it
+// keeps. The rows of U must be orthogonal, and lambda must contain the squares of their lengths.
 func NewLowRank(team *kernel.Team, u kernel.Matrix[float64], scale float64, lambda []float64) *LowRank {
-	return &LowRank{team: team, d: u.Rows, n: u.Cols, u: inMemory(u), scale: scale, rho: 1, lambda: lambda}
+	return &LowRank{team: team, d: u.Rows, n: u.Cols, u: memoryColumns(u), scale: scale, rho: 1, lambda: lambda}
 }
 
 // Columns gives access to the d columns of a matrix with n rows. A column consists of n consecutive numbers.
 type Columns interface {
-	// Panels calls f for consecutive panels of all columns. A panel has count columns, the first with index `from`;
-	// columns contains them one after the other, and is valid until f returns.
+	// Panels divides the columns into panels of consecutive columns and calls f for each panel in order. A panel has count
+	// columns, the first with index `from`. columns contains them one after the other, and is valid until f returns.
 	Panels(threads int, f func(from, count int, columns []float64))
-	// Some returns count columns from column `from` on, one after the other. The slice is a view, or room filled.
+	// Some returns count columns from column `from` on, one after the other, as a view of the matrix or a copy in room.
 	Some(room []float64, from, count int) []float64
 }
 
-// inMemory stores the columns as the contiguous rows of a matrix.
-type inMemory kernel.Matrix[float64]
+// memoryColumns stores the columns as the contiguous rows of a matrix.
+type memoryColumns kernel.Matrix[float64]
 
-func (m inMemory) Panels(_ int, f func(from, count int, columns []float64)) { f(0, m.Rows, m.Data) }
-func (m inMemory) Some(_ []float64, from, count int) []float64 {
+func (m memoryColumns) Panels(_ int, f func(from, count int, columns []float64)) {
+	f(0, m.Rows, m.Data)
+}
+func (m memoryColumns) Some(_ []float64, from, count int) []float64 {
 	return m.Data[from*m.RowStride:][:count*m.Cols]
 }
 
-// eachPanel calls f for panels of U's columns. The columns are the rows of u, and not yet scaled.
+// eachPanel calls f for panels of U's columns, which are not yet multiplied by scale. The columns are the rows of u.
 func (a *LowRank) eachPanel(f func(from int, u kernel.Matrix[float64])) {
 	a.u.Panels(a.team.Threads(), func(from, count int, columns []float64) {
 		f(from, kernel.RowMajor(columns, count, a.n, a.n))
 	})
 }
 
-// LowRankBytes bounds the memory of a LowRank of n rows and d columns, without U and UUᵀ, while it works on the given
-// number of vectors: several matrices of order n + vectors, most of them for a factor, and six blocks of vectors. A
-// pencil's reduction is released before a factor is made, and is larger than a factor only for few rows.
+// LowRankBytes bounds the memory of a LowRank of n rows and d columns, without U and UUᵀ, while it processes the given
+// number of vectors. The bound includes several matrices of order n + vectors, mostly for a factor, and six blocks of
+// vectors. A pencil releases its reduction before it computes a factor. The reduction is larger only for few rows.
 func LowRankBytes(n, d, vectors int) int64 {
 	size := int64(n + vectors)
 	squares := max(13*size*size, 10*size*size+int64(2*kernel.DeepestWhole+stretchCount(n, vectors)*stretchBlock)*int64(n))
-	return 8*(squares+2*mostNear*size+6*int64(vectors)*int64(d)+5*int64(d)+lowRankBlock*int64(n)) + CholeskyBytes(mostNear)
+	return 8*(squares+2*maxNearFeatures*size+6*int64(vectors)*int64(d)+5*int64(d)+lowRankBlock*int64(n)) + CholeskyBytes(maxNearFeatures)
 }
 
 const (
 	// lowRankBlock is the number of features that are scaled at a time.
 	lowRankBlock = 256
-	// nearShare is the share of the largest E up to which an E counts as nearly 0; mostNear bounds their number.
-	nearShare = 1e-4
-	mostNear  = 1024
+	// nearShare is the share of the largest E up to which an E counts as nearly 0. maxNearFeatures limits the number of
+	// these E.
+	nearShare       = 1e-4
+	maxNearFeatures = 1024
 )
 
 // Length returns the order of the matrix that a [Smallest] sees: d, or d + n with a metric.
@@ -121,7 +125,7 @@ func (a *LowRank) Length() int {
 	return a.d
 }
 
-// SetMiddle sets T of a matrix without a metric, and keeps t. T is n×n, symmetric and positive semidefinite. SetMiddle
+// SetMiddle sets T of a LowRank without a metric, and keeps t. T is n×n, symmetric and positive semidefinite. SetMiddle
 // computes all eigenpairs of T.
 func (a *LowRank) SetMiddle(t kernel.Matrix[float64]) error {
 	a.middle, a.tau = t, nil
@@ -187,8 +191,8 @@ func (a *LowRank) SetDiagonal(d []float64) {
 	a.norm = -1
 }
 
-// Norm returns a lower bound on the norm of the matrix that is too small by a small factor at most. Without a metric it
-// is the largest norm among the columns with the largest entries of D.
+// Norm returns a lower bound on the norm of the matrix, which is less than the norm only by a small factor. Without a
+// metric it is top or, if greater, the length of one of the four columns of A with the largest entries of D.
 func (a *LowRank) Norm() float64 {
 	if a.norm >= 0 {
 		return a.norm
@@ -218,13 +222,13 @@ func (a *LowRank) Norm() float64 {
 	return norm
 }
 
-// TopEigenvalue returns a lower bound on the largest eigenvalue for D = 0.
+// TopEigenvalue returns a lower bound on the largest eigenvalue that the matrix or pencil would have if D were 0.
 func (a *LowRank) TopEigenvalue() float64 { return a.top }
 
-// TopWithoutMetric returns a lower bound on the largest eigenvalue for D = 0 and no metric.
+// TopWithoutMetric returns a lower bound on the largest eigenvalue of UᵀTU, i.e. without D and without the metric.
 func (a *LowRank) TopWithoutMetric() float64 { return a.plainTop }
 
-// Trace returns Σ xUᵀTUxᵀ over the rows x of X, or, with a metric, over the vectors w that the rows represent.
+// Trace returns Σ xUᵀTUxᵀ over the rows x of X. With a metric, x is replaced by the vector w that the row represents.
 func (a *LowRank) Trace(x kernel.Matrix[float64]) float64 {
 	var down kernel.Matrix[float64]
 	if a.metric {
@@ -255,15 +259,15 @@ func (a *LowRank) ToFull() kernel.Matrix[float64] {
 // TimesUTransposed returns the k×n matrix X·Uᵀ for a k×d matrix X.
 func (a *LowRank) TimesUTransposed(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	y := kernel.RowMajor(make([]float64, x.Rows*a.n), x.Rows, a.n, a.n)
-	a.addDown(1, x, y)
+	a.addTimesUTransposed(1, x, y)
 	return y
 }
 
 // thinRows is the number of vectors multiplied by U at a time. It is so small that kernel.Gemm does not pack U. With
-// 50,000 features and 500 rows, 28 vectors took 54 ms for X·Uᵀ at once and 35 ms in two halves; Y·U took 35 and 21 ms.
+// 50,000 features, 500 rows and 28 vectors at once or in two halves, X·Uᵀ took 54 and 35 ms, Y·U 35 and 21.
 const thinRows = 16
 
-func (a *LowRank) addDown(factor float64, x, y kernel.Matrix[float64]) {
+func (a *LowRank) addTimesUTransposed(factor float64, x, y kernel.Matrix[float64]) {
 	a.eachPanel(func(from int, u kernel.Matrix[float64]) {
 		for i := 0; i < x.Rows; i += thinRows {
 			h := min(thinRows, x.Rows-i)
@@ -272,7 +276,7 @@ func (a *LowRank) addDown(factor float64, x, y kernel.Matrix[float64]) {
 	})
 }
 
-func (a *LowRank) addUp(factor float64, y, x kernel.Matrix[float64]) {
+func (a *LowRank) addTimesU(factor float64, y, x kernel.Matrix[float64]) {
 	a.eachPanel(func(from int, u kernel.Matrix[float64]) {
 		for i := 0; i < x.Rows; i += thinRows {
 			h := min(thinRows, x.Rows-i)
@@ -316,7 +320,7 @@ func (a *LowRank) addProduct(y, x kernel.Matrix[float64]) {
 		a.addPencilProduct(y, x)
 		return
 	}
-	a.addUp(1, a.newProduct(a.TimesUTransposed(x), a.middle), y)
+	a.addTimesU(1, a.newProduct(a.TimesUTransposed(x), a.middle), y)
 	for i := range x.Rows {
 		to, row := y.Data[i*y.RowStride:][:a.d], x.Data[i*x.RowStride:]
 		for j, v := range a.diag {
@@ -331,13 +335,13 @@ func multiplyElements(dst, x, w []float64) {
 	}
 }
 
-// Between returns C·UUᵀ·C for a symmetric n×n matrix C. [LowRank.QuadraticForms] of the result are the squared lengths
-// of the columns of UᵀCU, one for each feature.
+// Between returns C·UUᵀ·C for a symmetric n×n matrix C. [LowRank.QuadraticForms] of that result returns the squared
+// length of each column of UᵀCU, i.e. one number for each feature.
 func (a *LowRank) Between(c kernel.Matrix[float64]) kernel.Matrix[float64] {
 	return a.newProduct(weightColumns(copyRows(c), a.lambda), c)
 }
 
-// QuadraticForms returns uᵀCu of every feature u for a symmetric n×n matrix C. It costs 2n²d flops.
+// QuadraticForms returns uᵀCu for the column u of every feature and a symmetric n×n matrix C. It costs 2n²d flops.
 func (a *LowRank) QuadraticForms(c kernel.Matrix[float64]) []float64 {
 	out := make([]float64, a.d)
 	times := make([]float64, lowRankBlock*a.n)

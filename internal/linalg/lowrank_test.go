@@ -41,7 +41,7 @@ func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.R
 		}
 		dual := kernel.RowMajor(make([]float64, n*n), n, n, n)
 		kernel.Gemm(team, 1, u.Trans(), u, dual)
-		a = NewPencil(team, inMemory(u), d, n, scale, squaresOf(u), func() []float64 { return dual.Data }, rho)
+		a = NewPencil(team, memoryColumns(u), d, n, scale, squaresOf(u), func() []float64 { return dual.Data }, rho)
 		must.Do(t, a.SetSmooth(smoothOf(t, team, middle)))
 		middle = a.middle // to the last digit, which F without a D multiplies
 	} else {

@@ -8,21 +8,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// NewPencil returns the LowRank with the metric M = ρI + UᵀU, ρ > 0. U is scale times the matrix of the d columns u,
-// which have n numbers each and are kept. The eigenvectors w of the pencil, Aw = λMw, are scaled to wᵀMw = 1.
+// NewPencil returns a LowRank for the pencil Aw = λMw with the metric M = ρI + UᵀU, ρ > 0. U is scale times the n×d
+// matrix of the columns in u, which it keeps. The eigenvectors w of the pencil are scaled to wᵀMw = 1.
 //
-// A vector w is represented by the d + n numbers x = (√ρ·w, Uw). The scalar product of the representations x and y of w
-// and v is the metric's, xᵀy = wᵀMv. With the projection P on such vectors the matrix is PĜP for a block diagonal Ĝ,
+// A vector w is represented by the d + n numbers x = (√ρ·w, Uw). The scalar product of two representations is that of
+// the metric: xᵀy = wᵀMv if y represents v. Let P be the projection on the space of all representations. The matrix
+// that a [Smallest] sees is PĜP with a block diagonal
 //
 //	Ĝ = D/ρ ⊕ T,  xᵀĜy = wᵀAv,
 //
-// so that products are cheap, and U is needed only to make vectors. Products with Ĝ, and residuals, are right up to the
-// part that P removes: a row (b₁, b₂) of d + n numbers represents b = √ρ·b₁ + Uᵀb₂, because its product with each x is
-// bᵀw. With M^(−1/2)AM^(−1/2) instead, a product read U twice as often, and to keep the digits of the roots the rows
-// had to be made orthogonal, which cost 3n²d flops.
+// so that products are cheap, and U is needed only to compute representations. Products with Ĝ, and residuals, may
+// differ from the exact ones by a vector that P removes. A row (b₁, b₂) of d + n numbers represents b = √ρ·b₁ + Uᵀb₂,
+// because its scalar product with the representation of any w is bᵀw. The alternative, the matrix M^(−1/2)AM^(−1/2),
+// had two disadvantages: a product read U twice as often, and the roots of M were exact only for orthogonal rows (3n²d
+// flops).
 //
-// squares are the squared lengths of the d columns u. UUᵀ is computed as a rough sum, in n²d flops. dual must return
-// Σ uuᵀ without loss; it is called only if a search in all coordinates needs it, which is rare (see [reducedPencil]).
+// squares are the squared lengths of the d columns in u. NewPencil computes UUᵀ approximately in n²d flops. dual must
+// return Σ uuᵀ over the columns without approximation. It is called only in rare cases (see [reducedPencil]).
 func NewPencil(team *kernel.Team, u Columns, d, n int, scale float64, squares []float64, dual func() []float64, rho float64) *LowRank {
 	a := &LowRank{team: team, d: d, n: n, u: u, scale: scale, rho: rho, metric: true, exactGram: dual, squares: make([]float64, d)}
 	for i, v := range squares {
@@ -30,12 +32,12 @@ func NewPencil(team *kernel.Team, u Columns, d, n int, scale float64, squares []
 	}
 	a.uu = kernel.RowMajor(make([]float64, n*n), n, n, n)
 	ones := slices.Repeat([]float64{1}, d)
-	a.uuError = a.addRough(a.uu, 1, a.allFeatures(), ones, a.weightedTrace(ones)/float64(n))
+	a.uuError = a.addRoughSum(a.uu, 1, a.allFeatures(), ones, a.weightedTrace(ones)/float64(n))
 	kernel.MirrorUpper(team.Threads(), a.uu)
 	return a
 }
 
-// prepareMetric factors ρI + UUᵀ at its first call. The factor is needed for lengths in the norm of M⁻¹.
+// prepareMetric factors ρI + UUᵀ in its first call. The factor is needed to compute lengths in the norm of M⁻¹.
 func (a *LowRank) prepareMetric() error {
 	if a.metricFactor.Order() > 0 {
 		return nil
@@ -53,8 +55,8 @@ func (a *LowRank) prepareMetric() error {
 	return nil
 }
 
-// SetSmooth sets T = share·(I − HᵀH) of a pencil, which must be positive semidefinite. It keeps the m×n matrix H, and
-// costs n²m flops.
+// SetSmooth sets T = share·(I − HᵀH) of a pencil. T must be positive semidefinite. SetSmooth keeps the m×n matrix H,
+// and costs n²m flops.
 func (a *LowRank) SetSmooth(share float64, h kernel.Matrix[float64]) error {
 	if i, _ := firstNotFinite(h); i >= 0 || share-share != 0 {
 		return fmt.Errorf("middle of the matrix: %w", ErrNotFinite)
@@ -66,11 +68,11 @@ func (a *LowRank) SetSmooth(share float64, h kernel.Matrix[float64]) error {
 	for i := range a.n {
 		a.middle.Data[i*a.n+i] += share
 	}
-	a.top, a.plainTop = a.topEigenvalues()
+	a.top, a.plainTop = a.topPencilEigenvalues()
 	return nil
 }
 
-// Vectors returns the vectors w of the eigenvectors x. Each column x has d + n numbers, each row w has d.
+// Vectors returns the vectors w for representations x, see [NewPencil]. A column x has d + n numbers, a row w has d.
 func (a *LowRank) Vectors(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	w := kernel.RowMajor(make([]float64, x.Cols*a.d), x.Cols, a.d, a.d)
 	kernel.Copy(w, x.Sub(0, 0, a.d, x.Cols).Trans())
@@ -80,7 +82,7 @@ func (a *LowRank) Vectors(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	return w
 }
 
-// completeVectors implements matrixForm: it computes Uw.
+// completeVectors implements matrixForm. It computes Uw, the last n numbers of each row.
 func (a *LowRank) completeVectors(x kernel.Matrix[float64]) {
 	if !a.metric {
 		return
@@ -89,10 +91,10 @@ func (a *LowRank) completeVectors(x kernel.Matrix[float64]) {
 	for i := range x.Rows {
 		clear(down.Data[i*down.RowStride:][:a.n])
 	}
-	a.addDown(1/math.Sqrt(a.rho), x.Sub(0, 0, x.Rows, a.d), down)
+	a.addTimesUTransposed(1/math.Sqrt(a.rho), x.Sub(0, 0, x.Rows, a.d), down)
 }
 
-// rightHandSides returns the vectors b that the rows represent, in new memory.
+// rightHandSides returns the vectors b that the rows of x represent, in new memory, see [NewPencil].
 func (a *LowRank) rightHandSides(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	b := copyRows(x.Sub(0, 0, x.Rows, a.d))
 	if !a.metric {
@@ -101,16 +103,16 @@ func (a *LowRank) rightHandSides(x kernel.Matrix[float64]) kernel.Matrix[float64
 	scaleRows(b, math.Sqrt(a.rho))
 	rest := copyRows(x.Sub(0, a.d, x.Rows, a.n))
 	if maxAbs(rest.Data) > 0 {
-		a.addUp(1, rest, b)
+		a.addTimesU(1, rest, b)
 	}
 	return b
 }
 
-// measureResiduals implements matrixForm. The equivalent residual is (b/√ρ, 0), which also represents b. Its length
-// follows from M⁻¹ = (I − Uᵀ(ρI + UUᵀ)⁻¹U)/ρ.
+// measureResiduals implements matrixForm. If a row represents b, the equivalent row is (b/√ρ, 0). Its length in the
+// norm of M⁻¹ follows from M⁻¹ = (I − Uᵀ(ρI + UUᵀ)⁻¹U)/ρ.
 func (a *LowRank) measureResiduals(r kernel.Matrix[float64], lengths []float64) {
 	if !a.metric {
-		rowLengths(r, lengths)
+		writeRowLengths(r, lengths)
 		return
 	}
 	b := a.rightHandSides(r)
@@ -127,9 +129,9 @@ func (a *LowRank) measureResiduals(r kernel.Matrix[float64], lengths []float64) 
 	}
 }
 
-// refineSolutions corrects rough solutions w by their z, for which z = S·Uw and z_V = Vw must hold. The residual y of
-// these equations represents the right-hand side Uᵀy_U + Vᵀy_V of a correction. z has a relative error of about
-// 2⁻⁵³·|SW|, and w, which is multiplied by SW again, the square of that: a correction gains one factor of 2⁻⁵³·|SW|.
+// refineSolutions corrects rough solutions w of Fw = b and their z. Exact solutions satisfy z = S·Uw and z_V = Vw. For
+// a rough solution, the sides differ by some y, and the correction of w is the solution for the right-hand side Uᵀy_U +
+// Vᵀy_V. The relative error of z is about 2⁻⁵³·|SW|, and each correction multiplies the error of w by that number.
 func (a *LowRank) refineSolutions(w, z kernel.Matrix[float64]) {
 	size, k := a.n+a.v.Rows, w.Rows
 	largest := 0.0
@@ -155,9 +157,9 @@ func (a *LowRank) refineSolutions(w, z kernel.Matrix[float64]) {
 	}
 }
 
-// leastShift is the least distance of a shift from a pencil's spectrum, as a share of T's largest eigenvalue. If D is
-// negligible, E is ρ times that distance.
-const leastShift = 1e-4
+// minShiftDistance is the smallest distance of a shift from the spectrum of a pencil, as a share of T's largest
+// eigenvalue. If D is negligible, the entries of E are ρ times that distance.
+const minShiftDistance = 1e-4
 
 func (a *LowRank) addPencilProduct(y, x kernel.Matrix[float64]) {
 	for i := range x.Rows {
@@ -169,8 +171,8 @@ func (a *LowRank) addPencilProduct(y, x kernel.Matrix[float64]) {
 	kernel.Gemm(a.team, 1, x.Sub(0, a.d, x.Rows, a.n), a.middle, y.Sub(0, a.d, x.Rows, a.n))
 }
 
-// diagonalLowerBound returns a lower bound on the norm that follows from D alone: for any n + 1 features there is a w
-// with Uw = 0, to which T does not contribute.
+// diagonalLowerBound returns a lower bound on the norm that follows from D alone. It uses that for any n + 1 features
+// there is a w with Uw = 0, to which T does not contribute.
 func (a *LowRank) diagonalLowerBound() float64 {
 	if a.d <= a.n {
 		return 0
@@ -180,8 +182,8 @@ func (a *LowRank) diagonalLowerBound() float64 {
 	return sorted[a.d-a.n-1] / a.rho
 }
 
-// roundingScale returns the size of the terms of a residual that are rounded. Uw has an error of about 2⁻⁵³·|U|·|w|.
-// For features of length 1, |U|² ≤ d and |w| ≤ 1/√ρ. Tolerances are 16√d·2⁻⁵³ times the result.
+// roundingScale returns the size of the terms whose rounding limits the precision of a residual. Uw has an error of
+// about 2⁻⁵³·|U|·|w|. For features of length 1, |U|² ≤ d and |w| ≤ 1/√ρ. Tolerances are 16√d·2⁻⁵³ times the result.
 func (a *LowRank) roundingScale() float64 {
 	if !a.metric {
 		return a.Norm()
@@ -189,9 +191,9 @@ func (a *LowRank) roundingScale() float64 {
 	return max(a.Norm(), a.top/(4*math.Sqrt(a.rho)))
 }
 
-// topEigenvalues returns lower bounds on the largest eigenvalue for D = 0, with and without the metric. It uses power
-// iteration with w = Uᵀy and z = Uw = UUᵀy.
-func (a *LowRank) topEigenvalues() (top, plain float64) {
+// topPencilEigenvalues returns lower bounds on the largest eigenvalue for D = 0: top with the metric, and plain without
+// it. It uses power iteration with w = Uᵀy and z = Uw = UUᵀy.
+func (a *LowRank) topPencilEigenvalues() (top, plain float64) {
 	const steps, columns = 20, 8
 	z := kernel.RowMajor(make([]float64, columns*a.n), columns, a.n, a.n)
 	for i := range z.Data {
@@ -217,7 +219,7 @@ func (a *LowRank) topEigenvalues() (top, plain float64) {
 	return top, plain
 }
 
-// solveInFull finds the eigenpairs of a pencil by the factor of M, with d×d matrices.
+// solveInFull finds the eigenpairs of a pencil with d×d matrices, by a Cholesky factor of the metric M.
 func (a *LowRank) solveInFull(l int, opt EigenOptions) (Eigen, error) {
 	d := a.d
 	square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, d*d), d, d, d) }
@@ -225,7 +227,7 @@ func (a *LowRank) solveInFull(l int, opt EigenOptions) (Eigen, error) {
 	u := kernel.RowMajor(make([]float64, d*a.n), d, a.n, a.n)
 	a.eachPanel(func(from int, some kernel.Matrix[float64]) { copy(u.Data[from*a.n:], some.Data[:some.Rows*a.n]) })
 	kernel.Gemm(a.team, a.scale*a.scale, u, u.Trans(), metric)
-	a.addUp(1, a.newProduct(scaledRowCopy(u, a.scale), a.middle), full)
+	a.addTimesU(1, a.newProduct(scaledRowCopy(u, a.scale), a.middle), full)
 	for i := range d {
 		metric.Data[i*d+i] += a.rho
 		full.Data[i*d+i] += a.diag[i]

@@ -11,9 +11,9 @@ import (
 )
 
 // FactorPivoted overwrites the upper triangle of the row-major, positive semidefinite n×n matrix A by the factor U of
-// PᵀAP = UᵀU. It uses LAPACK's DPSTRF: the largest pivot comes first, and it stops at the first pivot of at most tol.
-// Column k of U belongs to column pivots[k] of A. The first rank rows are U, over all columns; the rows below contain
-// garbage. It costs n·rank² flops and needs A and 3n numbers. The error wraps [ErrNotFinite].
+// PᵀAP = UᵀU, P being a permutation. It uses LAPACK's DPSTRF, which always chooses the largest pivot and stops when
+// that is at most tol. Column k of U belongs to column pivots[k] of A. Only the first rank rows belong to U; the rows
+// below contain garbage. The cost is n·rank² flops and memory for 3n numbers. The error wraps [ErrNotFinite].
 func FactorPivoted(a kernel.Matrix[float64], tol float64) (pivots []int, rank int, err error) {
 	n := a.Rows
 	if i, _ := firstNotFinite(a); i >= 0 {
@@ -38,14 +38,14 @@ func FactorPivoted(a kernel.Matrix[float64], tol float64) (pivots []int, rank in
 func SolveUpper(team *kernel.Team, u, b kernel.Matrix[float64]) { solveUpper(team, u, false, b) }
 
 // InvertUpper overwrites the row-major, upper triangular n×n matrix U by its inverse. It neither reads nor writes
-// entries below the diagonal. With
+// entries below the diagonal. By the formula
 //
 //	U = (U₁ B; 0 U₂),  U⁻¹ = (U₁⁻¹ −U₁⁻¹BU₂⁻¹; 0 U₂⁻¹)
 //
 // nearly all of the n³/3 flops are spent in products.
 func InvertUpper(team *kernel.Team, u kernel.Matrix[float64]) {
 	n := u.Rows
-	if n <= leaf {
+	if n <= leafOrder {
 		invertLeaf(u)
 		return
 	}
@@ -68,7 +68,7 @@ func invertLeaf(u kernel.Matrix[float64]) {
 	at := func(i, j int) *float64 { return &u.Data[i*u.RowStride+j] }
 	for j := range n {
 		*at(j, j) = 1 / *at(j, j)
-		for i := range j { // the entries above the diagonal, columns 0 to j−1 being inverted already
+		for i := range j { // entries above the diagonal; columns 0 to j−1 are inverted already
 			s := 0.0
 			for k := i; k < j; k++ {
 				s += *at(i, k) * *at(k, j)

@@ -65,7 +65,7 @@ func TestPivotedEdges(t *testing.T) {
 // TestInvertUpper: U times its inverse is the identity, around the lengths where the recursion splits, and
 // the lower triangle stays.
 func TestInvertUpper(t *testing.T) {
-	for _, n := range []int{0, 1, 2, leaf - 1, leaf, leaf + 1, 2*leaf + 3, 65, 130} {
+	for _, n := range []int{0, 1, 2, leafOrder - 1, leafOrder, leafOrder + 1, 2*leafOrder + 3, 65, 130} {
 		r := rand.New(rand.NewPCG(uint64(n), 3))
 		data := make([]float64, n*n)
 		for i := range n {

@@ -19,29 +19,28 @@ var ErrTooFewRows = errors.New("fewer rows than columns")
 // Polar computes the orthonormal polar factor P = U·Vᵀ of a tall n×l matrix A = U·Σ·Vᵀ. It needs the rows of A twice,
 // in chunks. Of all matrices with orthonormal columns, P is the nearest to A and has the largest Tr(PᵀA).
 //
-//	Add(chunk)          pass 1, for every chunk: keeps the R of its QR factorization
-//	Factor()            the QR factorization of the stacked R's, and the SVD of the last R
-//	RowsTo(k, P, chunk) pass 2, for any chunk in any order: computes its rows of P
+//	Add(chunk)          pass 1, for every chunk: computes its QR factorization and keeps R
+//	Factor()            the QR factorization of the stacked R's, and the SVD of the resulting R
+//	RowsTo(k, P, chunk) pass 2, for the chunks in any order: computes the rows of P for chunk k
 //
-// This is TSQR (Demmel et al. 2012) with a tree of two levels. It neither squares A nor solves
-// equations: the rows of P are products of the orthogonal factors of Householder's method, so
-// that PᵀP = I to rounding for any A, also a singular one. P is the factor of A + E with
-// ‖E‖ ≤ c·l·2⁻⁵³·‖A‖. Its error is therefore ‖E‖/σ_l to first order, and no method can give
-// a smaller one (Chaitin-Chatelin and Gratton 2000).
+// This is TSQR (Demmel et al. 2012) with a tree of two levels. It neither squares A nor solves equations. The rows of P
+// are products of the orthogonal factors of Householder's method. Therefore PᵀP = I to rounding for any A, also a
+// singular one. P is the exact factor of A + E with ‖E‖ ≤ c·l·2⁻⁵³·‖A‖ for a small constant c. The error of P is
+// therefore ‖E‖/σ_l to first order, and no method can give a smaller one (Chaitin-Chatelin and Gratton 2000).
 //
-// If A has a rank r < l, to working precision, the factor is not unique. P·V is then determined for the r right
-// singular vectors of A's row space. For the other l − r it is completed by orthonormal vectors that depend on the
-// division into chunks. [Polar.Rank] returns r.
+// If A has a rank r < l to working precision, the factor is not unique. P·V is then determined only for the r right
+// singular vectors of A's row space. The other l − r columns of P·V are orthonormal vectors that depend on the division
+// into chunks. [Polar.Rank] returns r.
 //
-// Another division into chunks gives the same determined part of P to rounding. For a chunk of
-// h rows, Polar keeps min(h, l)·l values until the end (see [PolarBytes]): not more than the
-// chunk itself, and 800 bytes for 8,192 rows of l = 10.
+// The determined part of P does not depend on the division into chunks, up to rounding. For a chunk of h rows, Polar
+// keeps min(h, l)·l values until the end (see [PolarBytes]). These are at most as many as the chunk has, and take 800
+// bytes for a chunk of 8,192 rows with l = 10.
 type Polar struct {
 	l, rows    int
 	chunkRows  []int     // number of rows of each chunk
 	chunkStart []int     // row of r at which the R of each chunk starts
-	r          []float64 // the stacked R's, min(h, l)×l each; after Factor, the factors that RowsTo needs
-	sigma      []float64 // nil until Factor
+	r          []float64 // the stacked R's, min(h, l)×l each; after Factor the matrices for RowsTo
+	sigma      []float64 // singular values of A; nil until Factor
 }
 
 // NewPolar returns a Polar for l columns, without rows.
@@ -52,15 +51,15 @@ func NewPolar(l int) *Polar {
 	return &Polar{l: l}
 }
 
-// PolarBytes bounds the memory of a [Polar] of l columns after the given number of chunks of at most h rows: the
-// factors of the chunks, of which Factor and the growing slice need a second copy, and the scratch of one chunk.
+// PolarBytes bounds the memory of a [Polar] of l columns after the given number of chunks of at most h rows. It
+// includes the factors of the chunks, a second copy for Factor or a growing slice, and the scratch of one chunk.
 func PolarBytes(l, chunks, h int) int64 {
 	factorRows := int64(chunks) * int64(min(h, l))
 	return 8 * (2*factorRows*int64(l) + factorRows + 2*int64(chunks) + int64(h+4*l)*int64(l))
 }
 
-// Add adds the next chunk, an h×l matrix. It costs 2·h·l² flops. The error wraps
-// [ErrNotFinite] and names the row in the whole matrix; p is then unchanged.
+// Add adds the next chunk, an h×l matrix, in 2·h·l² flops. If it returns an error, p is unchanged. The error wraps
+// [ErrNotFinite] and names the row in the whole matrix.
 func (p *Polar) Add(chunk kernel.Matrix[float64]) error {
 	if chunk.Cols != p.l || p.sigma != nil {
 		panic(fmt.Sprintf("linalg: chunk of %d columns for a polar factor of %d, factored %t",
@@ -80,8 +79,8 @@ func (p *Polar) Add(chunk kernel.Matrix[float64]) error {
 	return nil
 }
 
-// Factor ends pass 1. It costs 6·l³ flops for each chunk. The error wraps [ErrTooFewRows] or,
-// if the length of a column overflows, [ErrNotFinite], or it is [ErrNoConvergence].
+// Factor ends pass 1. It costs 6·l³ flops for each chunk. It returns [ErrNoConvergence], or an error that wraps
+// [ErrTooFewRows] or, if the length of a column overflows, [ErrNotFinite].
 func (p *Polar) Factor() error {
 	l := p.l
 	if p.sigma != nil {
@@ -100,7 +99,7 @@ func (p *Polar) Factor() error {
 	if at, _ := firstNotFinite(kernel.RowMajor(r, l, l, l)); at >= 0 {
 		return fmt.Errorf("polar factor: length of a column: %w", ErrNotFinite)
 	}
-	u, sigma, vt, ok := svd(r, l)
+	u, sigma, vt, ok := computeSVD(r, l)
 	if !ok {
 		return ErrNoConvergence
 	}
@@ -127,8 +126,8 @@ func (p *Polar) RowsTo(k int, dst, chunk kernel.Matrix[float64]) {
 // SingularValues returns the singular values of A in descending order. It may be called after Factor.
 func (p *Polar) SingularValues() []float64 { return slices.Clone(p.sigma) }
 
-// Rank returns the number of singular values above l·2⁻⁵⁰·σ_1: smaller ones may come from the rounding of A's entries
-// (√l·2⁻⁵³·σ_1) and of the factorization (a few times as much).
+// Rank returns the number of singular values above l·2⁻⁵⁰·σ_1, σ_1 being the largest one. Smaller values may come from
+// the rounding of A's entries (√l·2⁻⁵³·σ_1) and of the factorization (a few times as much).
 func (p *Polar) Rank() int {
 	rank := 0
 	for _, s := range p.sigma {
@@ -139,7 +138,7 @@ func (p *Polar) Rank() int {
 	return rank
 }
 
-func svd(a []float64, n int) (u, sigma, vt []float64, ok bool) {
+func computeSVD(a []float64, n int) (u, sigma, vt []float64, ok bool) {
 	g := func() blas64.General {
 		return blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	}
@@ -152,10 +151,9 @@ func svd(a []float64, n int) (u, sigma, vt []float64, ok bool) {
 	return gu.Data, sigma, gv.Data, ok
 }
 
-// reflections is the QR factorization of an h×l matrix by Householder's reflections
-// I − tau·v·vᵀ (Golub and Van Loan, Algorithm 5.2.1), columns contiguous: v below the
-// diagonal, R on and above. Columns are long enough for vector loops. LAPACK in row order
-// would loop over rows of about ten values.
+// reflections contains the QR factorization of an h×l matrix by Householder's reflections I − tau·v·vᵀ (Golub and Van
+// Loan, Algorithm 5.2.1). cols holds the columns one after the other: the v's below the diagonal, R on and above it.
+// Columns are long enough for vector loops. LAPACK's row order would loop over rows of about ten values.
 type reflections struct {
 	h, l int
 	cols []float64
@@ -176,14 +174,14 @@ func newReflections(a kernel.Matrix[float64]) *reflections {
 }
 
 // makeReflection finds the reflection that maps x to a multiple of the first unit vector, and returns its tau. It
-// overwrites x[0] by that multiple, and the rest of x by the rest of v; v[0] is 1.
+// overwrites x[0] by the factor of that multiple, and x[1:] by v[1:]. v[0] is 1.
 func makeReflection(x []float64) (tau float64) {
 	tail := blas64.Vector{N: len(x) - 1, Inc: 1, Data: x[1:]}
 	below := blas64.Nrm2(tail)
 	if below == 0 {
 		return 0
 	}
-	// As in LAPACK's DLARFG the new value has the sign that avoids cancellation.
+	// Like LAPACK's DLARFG, give beta the sign that avoids cancellation.
 	beta := -math.Copysign(math.Hypot(x[0], below), x[0])
 	tau = (beta - x[0]) / beta
 	scale := x[0] - beta
@@ -215,8 +213,8 @@ func (q *reflections) appendR(r []float64) []float64 {
 	return r
 }
 
-// mulTo writes Q·B to the h×c matrix dst. B is min(h, l)×c, and Q consists of the first
-// min(h, l) columns of the product of the reflections.
+// mulTo writes Q·B to the h×c matrix dst. B is min(h, l)×c, and Q consists of the first min(h, l) columns of the
+// product of the reflections.
 func (q *reflections) mulTo(dst, b kernel.Matrix[float64]) {
 	y := make([]float64, q.h)
 	for j := range b.Cols {

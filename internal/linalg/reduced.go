@@ -7,73 +7,75 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// reducedPencil is a pencil reduced to n×n numbers. With z = Uw and
+// reducedPencil finds the lowest pairs of a pencil (see [NewPencil]) by a problem with n×n matrices. With z = Uw and
 //
 //	W(λ) = U(D − λρI)⁻¹Uᵀ,
 //
-// Aw = λMw, that is (D − λρI)w + Uᵀ(T − λI)Uw = 0, means
+// the equation Aw = λMw, that is (D − λρI)w + Uᵀ(T − λI)Uw = 0, is equivalent to
 //
 //	w = (D − λρI)⁻¹Uᵀy,  y = (λI − T)z,  N(λ)z = (W(λ)⁻¹ + T − λI)z = 0,
 //
-// If D is above λρ, the pencil has as many eigenvalues below a λ as N(λ) has negative eigenvalues. If features
-// outnumber rows by far, W hardly depends on λ, because ρ is about 0.001 and D₁ about 10. So the lowest pairs of K =
-// W⁻¹ + T, for a W with weights near 1/(D − λρ), are nearly the wanted pairs. From the z and θ of a pair,
+// If all entries of D exceed λρ, the number of negative eigenvalues of N(λ) is the number of the pencil's eigenvalues
+// below λ. If features outnumber rows by far, W hardly depends on λ, because ρ is about 0.001 and the smallest entry of
+// D about 10. With fixed weights near 1/(D − λρ) in W, the lowest pairs of K = W⁻¹ + T are nearly the wanted ones. From
+// z and θ,
 //
 //	y ← y + W⁻¹u,  (K − θI)u = −g,  g = y + (T − θI)z,
 //
-// in the complement of the z found, gives a better y. One reading of U then makes w from y and z from w, and the next
-// pairs are found by the Rayleigh-Ritz method in the span of these w. Each reading gains as many digits as the weights
-// have right. g bounds the residual: ‖Uᵀg‖ ≤ ‖g‖ in the norm of M⁻¹.
+// with u orthogonal to the z's found, gives a better y. One reading of U then computes w from y and z from w. The
+// Rayleigh-Ritz method in the span of these w finds the next pairs. The more exact the weights are, the more digits
+// each reading gains. g bounds the residual: ‖Uᵀg‖ ≤ ‖g‖ in the norm of M⁻¹.
 //
-// The weights are computed from the previous D, except for features whose weight changed by much: of 13 updates of
-// sfufs for 500 × 50,000 the last seven changed W by 7 to 0.3 %, nine tenths of that in 3,000 features. Moreover, W is
-// a sum of rounded numbers, see [LowRank.addRough]. [reducedPencil.proveComplete] explains why the pairs are right
-// nevertheless.
+// W is reused for the next D, after correcting it for the features whose weights changed much. In a run of sfufs for
+// 500 × 50,000, each of the last seven of 13 updates of D changed W by 0.3 to 7 %, and 3,000 features caused nine
+// tenths of that change. Moreover, W is a sum of rounded numbers, see [LowRank.addRoughSum]. Why the pairs are right
+// nevertheless is explained at [reducedPencil.proveComplete].
 //
-// With W = LLᵀ, X = I + LᵀTL and Y = LᵀL describe K completely: K⁻¹ = LX⁻¹Lᵀ, and K − μI has as many negative
-// eigenvalues as X − μY. A reading costs 4nd flops for each vector, W at most n²d, and the rest about 2n³ + n²m.
+// With W = LLᵀ, the matrices X = I + LᵀTL and Y = LᵀL describe K: K⁻¹ = LX⁻¹Lᵀ, and K − μI has as many negative
+// eigenvalues as X − μY. In flops, a reading costs 4nd for each vector, computing W at most n²d, and the rest about 2n³
+// + n²m for the m rows of H.
 type reducedPencil struct {
 	*LowRank
 	l, p int
 
-	weights     []float64              // the weights of W; nil until W is computed
-	w           kernel.Matrix[float64] // W, upper triangle
-	madeWeights []float64              // the weights at the time when W was last computed from all features
-	wError      sumError               // the error of W at that time
-	influence   []float64              // influence of each feature on the wanted pairs, see recordInfluence
-	root        Cholesky               // the factor Lᵀ of W
-	x, y        kernel.Matrix[float64] // X and Y, upper triangles
-	chol        Cholesky               // the factor of X
-	kInverse    kernel.Matrix[float64] // K⁻¹
-	singleRoom  [3][]float32           // float32 scratch for K⁻¹
-	readers     chan *panelReader      // nil until needed
-	lastTheta   float64                // θ_l of the previous matrix; gap is the share by which θ_{l+1} was above it
-	gap         float64
+	weights        []float64              // weight of each feature in W; nil until W is computed
+	w              kernel.Matrix[float64] // W, upper triangle
+	roughWeights   []float64              // for each feature, the largest weight with which an approximate sum added it to W
+	wError         sumError               // error bound of W
+	influence      []float64              // influence of each feature on the wanted pairs, see recordInfluence
+	root           Cholesky               // the factor Lᵀ of W
+	x, y           kernel.Matrix[float64] // X and Y, upper triangles
+	chol           Cholesky               // the factor of X
+	kInverse       kernel.Matrix[float64] // K⁻¹
+	float32Scratch [3][]float32           // float32 scratch for K⁻¹
+	readers        chan *panelReader      // scratch of the workers that read U; nil until needed
+	lastTheta      float64                // θ_l of the previous matrix
+	gap            float64                // (θ_{l+1} − θ_l)/θ_l of the previous matrix
 }
 
 const (
-	// leastRatio·λρ is a bound that each entry of D must exceed.
-	leastRatio = 2
-	// mostReadings bounds the readings of U for a matrix.
-	mostReadings = 12
-	// leastError and mostError are the limits of the error allowed for W, which is an eighth of the gap after the last
-	// value, as a share of W's trace. A weight may exceed the one in W by the same share. A reading leaves that share
-	// of the error of the pairs, and the proof loses as much.
-	leastError, mostError = 1e-3, 0.03
-	// influenceFactor multiplies the error of W in the directions of the wanted pairs. With a factor of 1, a reading
-	// left up to two thirds of the error when a few features that dominate all pairs had changed.
+	// minRatio is the smallest ratio of an entry of D to λρ for which a pencil is reduced.
+	minRatio = 2
+	// maxReadings bounds the number of readings of U for one matrix.
+	maxReadings = 12
+	// minError and maxError are the limits of the error allowed for W, as a share of W's trace. Between them, the
+	// allowed error is an eighth of the gap after θ_l. A weight may exceed the one in W by the same share. A reading
+	// multiplies the error of the pairs by about that share, and the proof becomes weaker by that share.
+	minError, maxError = 1e-3, 0.03
+	// influenceFactor multiplies the error of W in the directions of the wanted pairs. With a factor of 1, one reading
+	// reduced the error only by a third after a change of a few features that dominate all pairs.
 	influenceFactor = 8
-	// exactRidge is large enough for W to have a factor if its rows are linearly dependent, as centred rows are.
+	// exactRidge is the ridge that gives W a Cholesky factor if the rows are linearly dependent, as centred rows are.
 	exactRidge = 1e-12
-	// singleRidge is larger than the error of computing W in float32. Each entry is summed over 256 products at a
-	// time, and added to a float64 sum after singleSum features.
-	singleRidge = 4e-6
-	singleSum   = 4 * singleBlock
+	// float32Ridge is larger than the error of computing W in float32. Each entry of W is summed over 256 products at a
+	// time in float32, and is added to a float64 sum after float32SumFeatures features.
+	float32Ridge       = 4e-6
+	float32SumFeatures = 4 * float32Block
 )
 
-// reducedTo finds the pairs of a pencil with n×n matrices. It returns false if D is too small compared with λρ, if
-// there are too few rows for the number of pairs, or if it does not succeed.
-func (s *Smallest) reducedTo(a *LowRank, warm kernel.Matrix[float64]) (Eigen, bool) {
+// solveReduced finds the lowest pairs of a pencil with n×n matrices. It returns false if D is too small compared with
+// λρ, if there are too few rows for the number of pairs, or if it does not converge.
+func (s *Smallest) solveReduced(a *LowRank, warm kernel.Matrix[float64]) (Eigen, bool) {
 	least, most := slices.Min(a.diag), slices.Max(a.diag)
 	if 2*s.p > a.n || !(least > 0) {
 		return Eigen{}, false
@@ -89,20 +91,20 @@ func (s *Smallest) reducedTo(a *LowRank, warm kernel.Matrix[float64]) (Eigen, bo
 		warm = warm.Sub(a.d, 0, a.n, warm.Cols)
 	}
 	even := warm.Cols == 0 && least == most
-	if even && !r.weighEvenly() || !even && !r.makeWeights(false) || !r.makeFactors() {
+	if even && !r.computeEvenW() || !even && !r.computeW(false) || !r.factorW() {
 		return Eigen{}, false
 	}
-	z, theta, ok := r.lowestVectors(warm)
-	if even && ok && theta[s.l-1]*a.rho > leastError*least { // now scale W for that λ, which is cheap
-		if r.lastTheta = theta[s.l-1]; !r.weighEvenly() || !r.makeFactors() {
+	z, theta, ok := r.lowestPairsOfK(warm)
+	if even && ok && theta[s.l-1]*a.rho > minError*least { // recompute W for that λ, which is cheap if D is constant
+		if r.lastTheta = theta[s.l-1]; !r.computeEvenW() || !r.factorW() {
 			return Eigen{}, false
 		}
-		z, theta, ok = r.lowestVectors(z.Trans())
+		z, theta, ok = r.lowestPairsOfK(z.Trans())
 	}
 	if !ok {
 		return Eigen{}, false
 	}
-	b, ok := r.pencilPairs(s, z, theta)
+	b, ok := r.findPencilPairs(s, z, theta)
 	if !ok {
 		return Eigen{}, false
 	}
@@ -110,15 +112,15 @@ func (s *Smallest) reducedTo(a *LowRank, warm kernel.Matrix[float64]) (Eigen, bo
 	r.gap = b.theta[min(s.l, s.p-1)]/r.lastTheta - 1
 	r.recordInfluence(b)
 	if !r.proveComplete(s, b) {
-		if r.weights = nil; !r.makeWeights(true) || !r.makeFactors() || !r.proveComplete(s, b) {
+		if r.weights = nil; !r.computeW(true) || !r.factorW() || !r.proveComplete(s, b) {
 			return Eigen{}, false
 		}
 	}
 	return r.eigenFromPairs(s, b), true
 }
 
-// makeFactors computes X, Y, their factors and K⁻¹ from W.
-func (r *reducedPencil) makeFactors() bool {
+// factorW computes Y, X and K⁻¹ from W, and the Cholesky factors of W and X. The result is false if W or X has none.
+func (r *reducedPencil) factorW() bool {
 	n, m, ridge := r.n, r.smooth.Rows, r.ridgeFor(r.weights)
 	copyUpper(r.team.Threads(), r.y, r.w)
 	for i := range n {
@@ -128,15 +130,15 @@ func (r *reducedPencil) makeFactors() bool {
 		return false
 	}
 	u := r.root.u
-	r.eachRow(func(_ int, _, y []float64) { clear(y) })
+	r.eachRowOfXY(func(_ int, _, y []float64) { clear(y) })
 	uh := kernel.RowMajor(make([]float64, n*m), n, m, m)
-	for k := 0; k < n; k += strip { // the rows of U start at the diagonal
-		h := min(strip, n-k)
+	for k := 0; k < n; k += stripColumns { // the rows of U start at the diagonal
+		h := min(stripColumns, n-k)
 		some := u.Sub(0, k, k+h, h)
 		kernel.Syrk(r.team, 1, some, r.y.Sub(0, 0, k+h, k+h))
 		kernel.Gemm(r.team, 1, some, r.smooth.Sub(0, k, m, h).Trans(), uh.Sub(0, 0, k+h, m))
 	}
-	r.eachRow(func(i int, x, y []float64) {
+	r.eachRowOfXY(func(i int, x, y []float64) {
 		for j, v := range y[i:] {
 			x[i+j] = r.share * v
 		}
@@ -146,21 +148,21 @@ func (r *reducedPencil) makeFactors() bool {
 	if r.chol.Factor(r.team, r.x) != nil {
 		return false
 	}
-	r.makeInverse()
+	r.computeKInverse()
 	return true
 }
 
-// makeInverse computes K⁻¹ = SᵀS with S = V⁻ᵀLᵀ and X = VᵀV. It uses float32, whose rounding is smaller than the error
-// of W. A product with K⁻¹ takes a sixth of the time of products with L and solves with V, and dozens of products are
-// needed to find some pairs.
-func (r *reducedPencil) makeInverse() {
+// computeKInverse computes K⁻¹ = SᵀS with S = V⁻ᵀLᵀ, V being the factor of X = VᵀV. It uses float32, whose rounding is
+// smaller than the error of W. Finding the pairs needs dozens of products with K⁻¹. Such a product takes a sixth of the
+// time of the alternative, two products with L and two solves with V.
+func (r *reducedPencil) computeKInverse() {
 	n, v, team := r.n, r.chol.u, r.team
 	var square [3]kernel.Matrix[float32]
 	for i := range square {
-		if r.singleRoom[i] == nil {
-			r.singleRoom[i] = make([]float32, n*n)
+		if r.float32Scratch[i] == nil {
+			r.float32Scratch[i] = make([]float32, n*n)
 		}
-		square[i] = kernel.RowMajor(r.singleRoom[i], n, n, n)
+		square[i] = kernel.RowMajor(r.float32Scratch[i], n, n, n)
 	}
 	s, right, product := square[0], square[1], square[2]
 	kernel.Each(team.Threads(), n, func(i int) {
@@ -170,8 +172,8 @@ func (r *reducedPencil) makeInverse() {
 			s.Data[i*n+j], right.Data[i*n+j] = float32(r.root.u.Data[i*n+j]), float32(v.Data[i*n+j])
 		}
 	})
-	for k := 0; k < n; k += solveStrip {
-		h := min(solveStrip, n-k)
+	for k := 0; k < n; k += solveStripRows {
+		h := min(solveStripRows, n-k)
 		below := s.Sub(k, 0, h, n)
 		kernel.Gemm(team, -1, right.Sub(0, k, k, h).Trans(), s.Sub(0, 0, k, n), below)
 		own := kernel.RowMajor(make([]float64, h*h), h, h, h)
@@ -179,7 +181,7 @@ func (r *reducedPencil) makeInverse() {
 			own.Data[i*h+i] = 1
 		}
 		solveTrans(team, v.Sub(k, k, h, h), false, own)
-		inverse, solved := newSingle(h, h), newSingle(h, n)
+		inverse, solved := newFloat32Matrix(h, h), newFloat32Matrix(h, n)
 		for i, x := range own.Data {
 			inverse.Data[i] = float32(x)
 		}
@@ -195,7 +197,7 @@ func (r *reducedPencil) makeInverse() {
 	kernel.MirrorUpper(team.Threads(), r.kInverse)
 }
 
-func newSingle(rows, cols int) kernel.Matrix[float32] {
+func newFloat32Matrix(rows, cols int) kernel.Matrix[float32] {
 	return kernel.RowMajor(make([]float32, rows*cols), rows, cols, cols)
 }
 
@@ -206,24 +208,24 @@ func maxDiagonal(x kernel.Matrix[float64]) (top float64) {
 	return top
 }
 
-func (r *reducedPencil) eachRow(visit func(i int, x, y []float64)) {
+func (r *reducedPencil) eachRowOfXY(visit func(i int, x, y []float64)) {
 	kernel.Each(r.team.Threads(), r.n, func(i int) { visit(i, r.x.Data[i*r.n:(i+1)*r.n], r.y.Data[i*r.n:(i+1)*r.n]) })
 }
 
-// strip is the number of columns of a triangle multiplied at a time, so that most of its zeros are skipped. solveStrip
-// rows are solved for at a time, as many as products sum in registers: with 3,000 rows, solving 256 rows at a time took
-// three quarters of the time of 128 rows.
-const strip, solveStrip = 128, 256
+// stripColumns is the number of columns of a triangle that are multiplied at a time, so that most of the triangle's
+// zeros are skipped. solveStripRows is the number of rows that are solved at a time. Products sum the same number of
+// terms in registers. With 3,000 rows, solving 256 rows at a time took three quarters of the time of 128 rows.
+const stripColumns, solveStripRows = 128, 256
 
-func (r *reducedPencil) inverseTimes(alpha float64, x, y kernel.Matrix[float64]) {
-	r.addThinProduct(alpha, x, r.kInverse.Trans(), y)
+func (r *reducedPencil) addInverseProduct(alpha float64, x, y kernel.Matrix[float64]) {
+	r.addFewRowsProduct(alpha, x, r.kInverse.Trans(), y)
 }
 
-func (r *reducedPencil) addThinProduct(alpha float64, x, c, y kernel.Matrix[float64]) {
-	addThin(r.team, alpha, x, c, y)
+func (r *reducedPencil) addFewRowsProduct(alpha float64, x, c, y kernel.Matrix[float64]) {
+	addProductInBlocks(r.team, alpha, x, c, y)
 }
 
-func addThin(team *kernel.Team, alpha float64, x, c, y kernel.Matrix[float64]) {
+func addProductInBlocks(team *kernel.Team, alpha float64, x, c, y kernel.Matrix[float64]) {
 	for i := 0; i < x.Rows; i += thinRows {
 		h := min(thinRows, x.Rows-i)
 		kernel.Gemm(team, alpha, x.Sub(i, 0, h, x.Cols), c, y.Sub(i, 0, h, y.Cols))
@@ -233,10 +235,10 @@ func addThin(team *kernel.Team, alpha float64, x, c, y kernel.Matrix[float64]) {
 // negatedInverse is −K⁻¹ as a matrixForm that supports only products.
 type negatedInverse struct{ pencil *reducedPencil }
 
-func (f negatedInverse) addProduct(y, x kernel.Matrix[float64]) { f.pencil.inverseTimes(-1, x, y) }
+func (f negatedInverse) addProduct(y, x kernel.Matrix[float64]) { f.pencil.addInverseProduct(-1, x, y) }
 func (f negatedInverse) completeVectors(kernel.Matrix[float64]) {}
 func (f negatedInverse) measureResiduals(r kernel.Matrix[float64], lengths []float64) {
-	rowLengths(r, lengths)
+	writeRowLengths(r, lengths)
 }
 func (f negatedInverse) factorShifted(float64, kernel.Matrix[float64]) bool { return false }
 func (f negatedInverse) solveRows(kernel.Matrix[float64])                   { panic("linalg: no factor") }
@@ -244,7 +246,7 @@ func (f negatedInverse) inverseGram(kernel.Matrix[float64], kernel.Matrix[float6
 	panic("linalg: no factor")
 }
 
-func (r *reducedPencil) lowestVectors(warm kernel.Matrix[float64]) (z kernel.Matrix[float64], theta []float64, ok bool) {
+func (r *reducedPencil) lowestPairsOfK(warm kernel.Matrix[float64]) (z kernel.Matrix[float64], theta []float64, ok bool) {
 	n, p := r.n, r.p
 	z, theta = kernel.RowMajor(make([]float64, p*n), p, n, n), make([]float64, p)
 	if n <= 8*p { // a search would span the whole space
@@ -252,7 +254,7 @@ func (r *reducedPencil) lowestVectors(warm kernel.Matrix[float64]) (z kernel.Mat
 		for i := range n {
 			unit.Data[i*n+i] = 1
 		}
-		r.inverseTimes(-1, unit, all)
+		r.addInverseProduct(-1, unit, all)
 		values := make([]float64, n)
 		if !symmetricEigen(r.team.Threads(), all.Data, n, values) {
 			return z, theta, false
@@ -274,11 +276,11 @@ func (r *reducedPencil) lowestVectors(warm kernel.Matrix[float64]) (z kernel.Mat
 	return z, theta, true
 }
 
-// lowestShare is the largest allowed residual of K's lowest vectors, as a share of their values.
+// lowestShare is the largest accepted ratio of the residual of a lowest pair of K to its eigenvalue.
 const lowestShare = 1e-6
 
-// runKrylov iterates until the residuals of the first l Ritz pairs of a form are at most share times their values. It
-// uses neither a factor nor a proof.
+// runKrylov extends the search space until the residual of each of the first l Ritz pairs is at most share times its
+// value. It uses neither a factor nor a proof.
 func (s *Smallest) runKrylov(warm kernel.Matrix[float64], share float64) bool {
 	s.resetSpace()
 	s.startSpace(warm)
@@ -308,10 +310,10 @@ func (s *Smallest) runKrylov(warm kernel.Matrix[float64], share float64) bool {
 
 // proveComplete reports whether the pairs found include all eigenvalues below θ_l.
 //
-// If W is at least W(μ), K is at most as large as with W(μ), so that K − μI has at least as many negative eigenvalues.
-// (1 + η)W is at least W(μ) if η is the largest share by which a weight of W(μ) exceeds the one in W. If its X − μY is
-// positive definite after k pairs are lifted, at most k values are below μ = θ_k. k is the number of Ritz values before
-// the widest gap. The bounds of the Ritz values after the l-th must show that their eigenvalues are at least θ_l.
+// W(μ) is W with the exact weights for μ. If W is at least W(μ), K is at most K with W(μ), so that K − μI has at least
+// as many negative eigenvalues. (1 + η)W is at least W(μ) if η is the largest share by which a weight of W(μ) exceeds
+// the one in W. Lift the first k pairs above μ = θ_k. If X − μY of (1 + η)W is then positive definite, at most k values
+// are below μ. k ≥ l has the widest gap θ_{k+1} − θ_k, the lower bounds of values l+1 to k being at least θ_l.
 func (r *reducedPencil) proveComplete(s *Smallest, b pencilRitz) bool {
 	n, k := r.n, r.l
 	for i := r.l; i < r.p-1 && b.theta[i]-b.bounds[i] >= b.theta[r.l-1]-4*s.tolerance()*s.norm; i++ {
@@ -324,14 +326,14 @@ func (r *reducedPencil) proveComplete(s *Smallest, b pencilRitz) bool {
 		eta = max(eta, 1/((v-mu*r.rho)*r.weights[i])-1)
 	}
 	eta = (1+eta)/(1-r.wError.relative) - 1
-	r.eachRow(func(i int, x, y []float64) {
+	r.eachRowOfXY(func(i int, x, y []float64) {
 		for j, v := range y[i:] {
 			x[i+j] = (1 + eta) * (x[i+j] - mu*v)
 		}
 		x[i] -= eta
 	})
 	lifted := kernel.RowMajor(make([]float64, k*n), k, n, n)
-	r.addThinProduct(2*math.Sqrt(mu), b.z.Sub(0, 0, k, n), r.root.u.Trans(), lifted)
+	r.addFewRowsProduct(2*math.Sqrt(mu), b.z.Sub(0, 0, k, n), r.root.u.Trans(), lifted)
 	kernel.Syrk(r.team, 1, lifted.Trans(), r.x)
 	ok := r.chol.Factor(r.team, r.x) == nil
 	return ok

@@ -8,18 +8,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-func (r *reducedPencil) pencilPairs(s *Smallest, z kernel.Matrix[float64], theta []float64) (b pencilRitz, ok bool) {
+func (r *reducedPencil) findPencilPairs(s *Smallest, z kernel.Matrix[float64], theta []float64) (b pencilRitz, ok bool) {
 	y := r.yFromZ(z, theta)
 	least := slices.Min(r.diag)
-	for range mostReadings {
-		if !(least > leastRatio*theta[r.p-1]*r.rho) {
+	for range maxReadings {
+		if !(least > minRatio*theta[r.p-1]*r.rho) {
 			return b, false
 		}
 		if b, ok = r.ritzPairs(y, theta); !ok {
 			return b, false
 		}
 		theta = b.theta
-		limit := max(turnTolerance*(theta[min(r.l, r.p-1)]-theta[r.l-1]), s.tolerance()*max(r.top, theta[r.l-1]))
+		limit := max(pairTolerance*(theta[min(r.l, r.p-1)]-theta[r.l-1]), s.tolerance()*max(r.top, theta[r.l-1]))
 		if slices.Max(b.bounds[:r.l]) <= limit {
 			return b, true
 		}
@@ -33,20 +33,20 @@ func (r *reducedPencil) pencilPairs(s *Smallest, z kernel.Matrix[float64], theta
 }
 
 const (
-	// stretchBlock is the number of features that a worker reads at a time. For 3,000 rows in float32, 100 to 256
-	// features took two thirds of the time of 24 or 1,024 features, and of panels shared by all workers.
-	stretchBlock  = 128
-	mostStretches = 32
+	// stretchBlock is the number of features that a worker reads at a time. For 3,000 rows in float32, blocks of 100 to
+	// 256 features took two thirds of the time of blocks of 24 or 1,024, and of panels shared by all workers.
+	stretchBlock = 128
+	maxStretches = 32
 )
 
-// turnTolerance is the largest allowed residual of the pairs, as a share of the gap after them. It bounds the angle
+// pairTolerance is the largest residual of accepted pairs, as a share of the gap θ_{l+1} − θ_l. It bounds the angle
 // between a computed vector and the exact one.
-const turnTolerance = 1e-7
+const pairTolerance = 1e-7
 
 // yFromZ returns y = (θI − T)z for the rows z.
 func (r *reducedPencil) yFromZ(z kernel.Matrix[float64], theta []float64) kernel.Matrix[float64] {
 	y := kernel.RowMajor(make([]float64, len(z.Data)), z.Rows, r.n, r.n)
-	r.addThinProduct(-1, z, r.middle, y)
+	r.addFewRowsProduct(-1, z, r.middle, y)
 	for i, v := range theta {
 		kernel.Axpy(v, z.Data[i*r.n:(i+1)*r.n], y.Data[i*r.n:(i+1)*r.n])
 	}
@@ -58,7 +58,7 @@ type pencilRitz struct {
 	theta  []float64
 	w      kernel.Matrix[float64] // p×d, scaled to wᵀMw = 1
 	z, y   kernel.Matrix[float64] // p×n
-	g      kernel.Matrix[float64] // y + (T − θI)z, p×n
+	g      kernel.Matrix[float64] // residuals y + (T − θI)z, p×n
 	bounds []float64              // upper bounds on the residuals, in the norm of M⁻¹
 }
 
@@ -66,10 +66,10 @@ type pencilRitz struct {
 func (r *reducedPencil) ritzPairs(y kernel.Matrix[float64], theta []float64) (b pencilRitz, ok bool) {
 	n, d, p := r.n, r.d, y.Rows
 	w, z := kernel.RowMajor(make([]float64, p*d), p, d, d), kernel.RowMajor(make([]float64, p*n), p, n, n)
-	r.downAndUp(y, theta, w, z)
+	r.computeWAndZ(y, theta, w, z)
 	square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, p*p), p, p, p) }
 	zt := kernel.RowMajor(make([]float64, p*n), p, n, n)
-	r.addThinProduct(1, z, r.middle, zt)
+	r.addFewRowsProduct(1, z, r.middle, zt)
 	ww, metric, full := square(), square(), square()
 	r.writeGrams(w, ww, full)
 	for i, v := range ww.Data {
@@ -107,10 +107,10 @@ func (r *reducedPencil) ritzPairs(y kernel.Matrix[float64], theta []float64) (b 
 	return b, true
 }
 
-// downAndUp writes (D − θρ)⁻¹Uᵀy to w and Uw to z, both of which must be 0 before. It divides the features into
-// stretches of consecutive features, each with one worker and its own sum. It multiplies as many vectors at a time,
-// padded with 0, as a product can use without a copy.
-func (r *reducedPencil) downAndUp(y kernel.Matrix[float64], theta []float64, w, z kernel.Matrix[float64]) {
+// computeWAndZ writes (D − θρ)⁻¹Uᵀy to w and Uw to z, both of which must be 0 before. It divides the features into
+// stretches of consecutive features. One worker reads a stretch, and adds to a sum for this stretch alone. The vectors,
+// padded with 0, are multiplied in groups of the largest size for which a product does not copy U.
+func (r *reducedPencil) computeWAndZ(y kernel.Matrix[float64], theta []float64, w, z kernel.Matrix[float64]) {
 	n, d, p := r.n, r.d, y.Rows
 	count := stretchCount(n, p)
 	size := (d + count - 1) / count
@@ -124,7 +124,7 @@ func (r *reducedPencil) downAndUp(y kernel.Matrix[float64], theta []float64, w, 
 			r.readers <- &panelReader{kernel.NewTeam(1), make([]float64, stretchBlock*n), make([]float64, stretchBlock*few)}
 		}
 	}
-	sums := make([][]float64, count) // n×few numbers for each group
+	sums := make([][]float64, count) // z of each stretch: n×few numbers for each group of vectors
 	kernel.Each(cap(r.readers), count, func(t int) {
 		reader := <-r.readers
 		defer func() { r.readers <- reader }()
@@ -162,11 +162,11 @@ type panelReader struct {
 	room, products []float64
 }
 
-// stretchCount returns the number of stretches of features that are read in parallel. It is so small that their sums
-// are at most n² numbers.
-func stretchCount(n, vectors int) int { return max(min(mostStretches, n/(2*vectors)), 1) }
+// stretchCount returns the number of stretches of consecutive features that are read in parallel. It is so small that
+// the sums of all stretches are at most n² numbers.
+func stretchCount(n, vectors int) int { return max(min(maxStretches, n/(2*vectors)), 1) }
 
-// writeGrams writes wwᵀ to plain and wDwᵀ to heavy. Each row of w is a task of its own, because rows are few and long.
+// writeGrams writes wwᵀ to plain and wDwᵀ to heavy. A worker computes whole rows, because w's rows are few and long.
 func (r *reducedPencil) writeGrams(w, plain, heavy kernel.Matrix[float64]) {
 	p, d := w.Rows, w.Cols
 	kernel.Each(r.team.Threads(), p, func(i int) {
@@ -190,8 +190,8 @@ func symmetrize(x kernel.Matrix[float64]) {
 	}
 }
 
-// solveCorrections returns the correction u of every pair: (K − θI)u = −g in the complement of the z. Conjugate
-// gradients solve (I − θK⁻¹)u = −K⁻¹g there. g lies in the complement already, because it belongs to a Ritz pair.
+// solveCorrections returns the correction u of every pair. u solves (K − θI)u = −g, restricted to vectors orthogonal to
+// all z. In their space conjugate gradients solve (I − θK⁻¹)u = −K⁻¹g; g lies in it because the pairs are Ritz pairs.
 func (r *reducedPencil) solveCorrections(b pencilRitz) (kernel.Matrix[float64], bool) {
 	n, p, g := r.n, r.p, b.g
 	rows := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, p*n), p, n, n) }
@@ -201,12 +201,12 @@ func (r *reducedPencil) solveCorrections(b pencilRitz) (kernel.Matrix[float64], 
 	if c.Factor(r.team, products) != nil {
 		return apart, false
 	}
-	c.HalfSolveTo(r.team, apart, b.z) // orthonormal
+	c.HalfSolveTo(r.team, apart, b.z) // orthonormal basis of the z
 	project := func(x kernel.Matrix[float64]) {
 		kernel.Gemm(r.team, -1, r.newProduct(x, apart.Trans()), apart, x)
 	}
 	u, left := rows(), rows()
-	r.inverseTimes(-1, g, left)
+	r.addInverseProduct(-1, g, left)
 	project(left)
 	along := copyRows(left)
 	square, first := make([]float64, p), make([]float64, p)
@@ -218,9 +218,9 @@ func (r *reducedPencil) solveCorrections(b pencilRitz) (kernel.Matrix[float64], 
 	for range gradientSteps {
 		times := copyRows(along)
 		minus := rows()
-		r.inverseTimes(1, along, minus)
+		r.addInverseProduct(1, along, minus)
 		for i, v := range b.theta {
-			v = min(v, b.theta[r.l-1]) // above θ_l the matrix need not be positive in the complement: clamp the guards' values
+			v = min(v, b.theta[r.l-1]) // the matrix may be indefinite for values above θ_l: use at most θ_l for the guards
 			kernel.Axpy(-v, minus.Data[i*n:(i+1)*n], times.Data[i*n:(i+1)*n])
 		}
 		project(times)
@@ -254,5 +254,5 @@ func (r *reducedPencil) solveCorrections(b pencilRitz) (kernel.Matrix[float64], 
 
 const (
 	gradientSteps = 80   // largest number of steps of conjugate gradients
-	solvedShare   = 1e-5 // share of the first residual at which they stop
+	solvedShare   = 1e-5 // residual at which a pair's conjugate gradients stop, as a share of the first residual
 )

@@ -49,7 +49,7 @@ func TestReducedIsThePencil(t *testing.T) {
 			want := must.Get(NewSmallest(a.team, d, l, EigenOptions{}).Solve(ordinary(t, whole, metric), kernel.Matrix[float64]{}))(t)
 			a.SetDiagonal(diagonal)
 			s.norm = a.roundingScale()
-			e, ok := s.reducedTo(a, warm)
+			e, ok := s.solveReduced(a, warm)
 			if !ok {
 				t.Fatalf("%v, matrix %d: not found", c, step)
 			}
@@ -75,9 +75,9 @@ func TestReducedIsThePencil(t *testing.T) {
 			a.reduction = nil
 			other := NewSmallest(a.team, a.Length(), l, EigenOptions{})
 			other.norm = s.norm
-			first, ok := other.reducedTo(a, kernel.Matrix[float64]{})
+			first, ok := other.solveReduced(a, kernel.Matrix[float64]{})
 			a.team, a.reduction = team, held
-			if again, ok2 := s.reducedTo(a, kernel.Matrix[float64]{}); !ok || !ok2 || !slices.Equal(first.Basis.Data, again.Basis.Data) {
+			if again, ok2 := s.solveReduced(a, kernel.Matrix[float64]{}); !ok || !ok2 || !slices.Equal(first.Basis.Data, again.Basis.Data) {
 				t.Errorf("%v, matrix %d: workers or earlier matrices change bits", c, step)
 			}
 			must.Get(s.SolveForm(a, warm))(t)
@@ -93,7 +93,7 @@ func TestReducedMissesNothing(t *testing.T) {
 		a, _, _ := lowRankCase(t, n, d, 1e-3, func(i int, _ *rand.Rand) float64 { return 0.5 + float64(i%7) })
 		s := NewSmallest(a.team, a.Length(), l, EigenOptions{})
 		s.norm = a.roundingScale()
-		e, ok := s.reducedTo(a, kernel.Matrix[float64]{})
+		e, ok := s.solveReduced(a, kernel.Matrix[float64]{})
 		if !ok {
 			t.Fatalf("%v: not found", c)
 		}
@@ -115,7 +115,7 @@ func TestReducedMissesNothing(t *testing.T) {
 			}
 			b.z = kernel.RowMajor(b.z.Data, len(b.theta), n, n)
 			r.p = len(b.theta)
-			if !r.makeFactors() {
+			if !r.factorW() {
 				t.Fatal("no factors")
 			}
 			if proved := r.proveComplete(s, b); proved != (missing < 0) {
@@ -145,24 +145,24 @@ func TestReducedWrong(t *testing.T) {
 		}
 		for _, unit := range []float64{1e-200, 1, 1e200} {
 			for _, gap := range []float64{0, 0.1, 10} {
-				a := NewPencil(team, inMemory(u), d, n, 0.5, squaresOf(u), nil, 1e-3)
+				a := NewPencil(team, memoryColumns(u), d, n, 0.5, squaresOf(u), nil, 1e-3)
 				square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, n*n), n, n, n) }
 				r := &reducedPencil{LowRank: a, w: square(), gap: gap, influence: make([]float64, d)}
 				diagonal := slices.Repeat([]float64{unit}, d)
 				a.SetDiagonal(diagonal)
 				for step := range 5 {
-					if step == 0 && !r.weighEvenly() || step > 0 && !r.makeWeights(false) {
+					if step == 0 && !r.computeEvenW() || step > 0 && !r.computeW(false) {
 						t.Fatal("no W")
 					}
-					wholes, _ := a.splitBySize(a.allFeatures(), r.weights, a.roundingUnit(roughTurn, r.wantedSize(r.weights)))
+					wholes, _ := a.splitBySize(a.allFeatures(), r.weights, a.roundingUnit(roughError, r.minWantedValue(r.weights)))
 					for _, list := range wholes {
 						whole += len(list)
 					}
-					if r.wError.relative > roughTurn {
+					if r.wError.relative > roughError {
 						mended++
 					}
 					exact := square()
-					a.addProducts(exact, r.weights)
+					a.addOuterProducts(exact, r.weights)
 					top := maxDiagonal(exact)
 					// W + ridge − (1 − turn)·exact is positive definite.
 					left := copyRows(r.w)
@@ -176,7 +176,7 @@ func TestReducedWrong(t *testing.T) {
 					if err := chol.Factor(team, left); err != nil {
 						t.Errorf("%v, D of %g, gap %g, step %d: W is less than is said: %v", c, unit, gap, step, err)
 					}
-					if most := (mostError + 1e-5) * top; r.wError.relative > mostError || r.ridgeFor(r.weights) > most {
+					if most := (maxError + 1e-5) * top; r.wError.relative > maxError || r.ridgeFor(r.weights) > most {
 						t.Errorf("%v, D of %g, gap %g, step %d: %g and %g may be wrong", c, unit, gap, step, r.wError.relative, r.ridgeFor(r.weights)/top)
 					}
 					for i := range diagonal {
@@ -219,7 +219,7 @@ func TestReducedDeclines(t *testing.T) {
 		})
 		s := NewSmallest(a.team, a.Length(), c.l, EigenOptions{})
 		s.norm = a.roundingScale()
-		if _, ok := s.reducedTo(a, kernel.Matrix[float64]{}); ok {
+		if _, ok := s.solveReduced(a, kernel.Matrix[float64]{}); ok {
 			t.Errorf("%s: not declined", name)
 		}
 	}

@@ -8,56 +8,56 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// weighEvenly computes W = UUᵀ/(D − σρ) if all entries of D are equal.
-func (r *reducedPencil) weighEvenly() bool {
+// computeEvenW computes W = UUᵀ/(D − θρ) if all entries of D are equal, θ being lastTheta.
+func (r *reducedPencil) computeEvenW() bool {
 	left := r.diag[0] - r.lastTheta*r.rho
-	if !(left > leastRatio*r.lastTheta*r.rho) {
+	if !(left > minRatio*r.lastTheta*r.rho) {
 		return false
 	}
 	for i, v := range r.uu.Data {
 		r.w.Data[i] = v / left
 	}
 	r.weights = slices.Repeat([]float64{1 / left}, r.d)
-	r.madeWeights, r.wError = r.weights, sumError{r.uuError.relative, r.uuError.ridge / left}
+	r.roughWeights, r.wError = r.weights, sumError{r.uuError.relative, r.uuError.ridge / left}
 	return true
 }
 
-// makeWeights computes W with weights near 1/(D − σρ). If exact is set, it uses exactly these weights, without loss.
-func (r *reducedPencil) makeWeights(exact bool) bool {
+// computeW computes W with weights near 1/(D − θρ), θ being lastTheta. If exact is set, W is exact.
+func (r *reducedPencil) computeW(exact bool) bool {
 	sigma := r.lastTheta * r.rho
 	weights := make([]float64, r.d)
 	for i, v := range r.diag {
-		if !(v > leastRatio*sigma) {
+		if !(v > minRatio*sigma) {
 			return false
 		}
 		weights[i] = 1 / (v - sigma)
 	}
 	if exact {
-		r.weights, r.madeWeights, r.wError = weights, weights, sumError{}
+		r.weights, r.roughWeights, r.wError = weights, weights, sumError{}
 		clear(r.w.Data)
-		r.addProducts(r.w, weights)
+		r.addOuterProducts(r.w, weights)
 		r.wError.ridge = exactRidge * maxDiagonal(r.w)
 		return true
 	}
-	if r.weights == nil || !r.updateWeights(weights) {
-		r.weights, r.madeWeights = weights, weights
+	if r.weights == nil || !r.updateW(weights) {
+		r.weights, r.roughWeights = weights, weights
 		clear(r.w.Data)
-		r.wError = r.addRough(r.w, 1, r.allFeatures(), weights, r.wantedSize(weights))
+		r.wError = r.addRoughSum(r.w, 1, r.allFeatures(), weights, r.minWantedValue(weights))
 	}
 	return true
 }
 
-// updateWeights corrects W for the weights that have changed much. It returns false if W should be computed anew
-// instead. It multiplies in whole numbers if the error of W may grow by two more errors of roughTurn.
-func (r *reducedPencil) updateWeights(weights []float64) bool {
+// updateW corrects W for the features whose weights have changed much. It returns false if W should be computed anew
+// instead. It corrects for long lists by addRoughSum if the error of W may grow by the errors of two such sums.
+func (r *reducedPencil) updateW(weights []float64) bool {
 	more, less := r.changedFeatures(weights)
-	now, made := slices.Clone(r.weights), slices.Clone(r.madeWeights)
+	now, made := slices.Clone(r.weights), slices.Clone(r.roughWeights)
 	for _, j := range slices.Concat(more, less) {
 		now[j] = weights[j]
 		made[j] = max(made[j], now[j])
 	}
-	size, stale := r.wantedSize(now), r.allowedError()
-	again := sumError{r.wError.relative + 2*roughTurn, r.wError.ridge + 2*roughTurn*size}
+	size, stale := r.minWantedValue(now), r.allowedError()
+	again := sumError{r.wError.relative + 2*roughError, r.wError.ridge + 2*roughError*size}
 	rough := kernel.HasWholes() && again.relative <= stale && largestShrink(made, now)*again.ridge <= stale*size
 	if most := r.d / 4 * 3; len(more)+len(less) > most || !rough && (kernel.HasWholes() && len(more)+len(less) > r.d/2 || r.ridgeFor(now) > stale*size) {
 		return false
@@ -68,30 +68,30 @@ func (r *reducedPencil) updateWeights(weights []float64) bool {
 			change[j] = math.Abs(now[j] - r.weights[j])
 		}
 		if rough && len(list) > r.d/roughShare {
-			w := r.addRough(r.w, sign, list, change, size)
+			w := r.addRoughSum(r.w, sign, list, change, size)
 			r.wError.relative += w.relative
 			r.wError.ridge += w.ridge
-			r.madeWeights = made
+			r.roughWeights = made
 			continue
 		}
-		r.addSingles(r.w, sign, list, change)
+		r.addFeaturesInFloat32(r.w, sign, list, change)
 	}
 	r.weights = now
-	r.wError.ridge = max(r.wError.ridge, singleRidge*maxDiagonal(r.w))
+	r.wError.ridge = max(r.wError.ridge, float32Ridge*maxDiagonal(r.w))
 	return true
 }
 
-// wantedSize returns a lower bound on zᵀWz for the wanted z: zᵀWz ≥ 1/zᵀW⁻¹z ≥ 1/θ for the previous θ. The result is
-// at most W's mean eigenvalue.
-func (r *reducedPencil) wantedSize(weights []float64) float64 {
+// minWantedValue returns a lower bound on zᵀWz for the unit vectors z of the wanted pairs. It uses zᵀWz ≥ 1/zᵀW⁻¹z ≥
+// 1/θ with the previous θ. The result is at most W's mean eigenvalue.
+func (r *reducedPencil) minWantedValue(weights []float64) float64 {
 	return min(r.weightedTrace(weights)/float64(r.n), 1/r.lastTheta)
 }
 
-// ridgeFor returns the ridge that makes W an upper bound of its exact sum Q_now, up to the relative error. If the
-// weights are lower than when W was computed or updated, the sum Q of that time is at most κ·Q_now. Its relative error
-// then holds for Q_now too, because it is relative/κ of Q with κ times the ridge.
+// ridgeFor returns the ridge for which W, with these weights, satisfies the inequality of sumError. A weight may have
+// fallen since it was added, by a factor of at most κ. The exact sum Q of that time is then at most κ times the present
+// one. The relative error of W therefore holds for the present sum too, if the ridge is multiplied by κ.
 func (r *reducedPencil) ridgeFor(weights []float64) float64 {
-	return largestShrink(r.madeWeights, weights) * r.wError.ridge
+	return largestShrink(r.roughWeights, weights) * r.wError.ridge
 }
 
 // largestShrink returns κ, the largest factor by which a weight fell, or 1 if none fell.
@@ -103,11 +103,11 @@ func largestShrink(before, now []float64) float64 {
 	return most
 }
 
-// allowedError returns the error that W may have, as a share of W.
-func (r *reducedPencil) allowedError() float64 { return min(max(r.gap/8, leastError), mostError) }
+// allowedError returns the error that W may have, as a share of W's trace.
+func (r *reducedPencil) allowedError() float64 { return min(max(r.gap/8, minError), maxError) }
 
-// recordInfluence stores the mean over the pairs of (uᵀy)²/yᵀWy for each feature u. This is a measure of how much the
-// feature's weight changes W in the wanted directions. An entry of w is the feature's weight in W times uᵀy.
+// recordInfluence stores, for each feature u, the mean of (uᵀy)²/yᵀWy over the wanted pairs. It measures how much the
+// feature's weight changes W in the wanted directions. Entries of w are the feature's weight in W times uᵀy.
 func (r *reducedPencil) recordInfluence(b pencilRitz) {
 	r.influence = make([]float64, r.d)
 	for i := range r.l {
@@ -122,8 +122,8 @@ func (r *reducedPencil) recordInfluence(b pencilRitz) {
 	}
 }
 
-// changedFeatures returns two ascending lists of features whose weights in W should change: to a higher weight, and
-// to a lower weight.
+// changedFeatures returns two ascending lists of features whose weights in W should change: more lists features whose
+// weight rises, and less the features whose weight falls.
 func (r *reducedPencil) changedFeatures(weights []float64) (more, less []int) {
 	stale, sum := r.allowedError(), r.weightedTrace(weights)
 	change, order := make([]float64, r.d), make([]int, r.d)
@@ -150,30 +150,30 @@ func (r *reducedPencil) changedFeatures(weights []float64) (more, less []int) {
 	return more, less
 }
 
-// sumError bounds the error of a computed sum Q̃ of the exact Q = Σ w·uuᵀ: (1 − relative)Q ≤ Q̃ + ridge·I.
+// sumError bounds the error of an approximate sum Q̃ for the exact sum Q = Σ w·uuᵀ: (1 − relative)Q ≤ Q̃ + ridge·I.
 type sumError struct{ relative, ridge float64 }
 
-// roughTurn is the error of addRough, as a share of the added sum and of size. For a list shorter than 1/roughShare of
-// all features, the time saved is not worth that error.
+// roughError is the relative error of a sum added by addRoughSum, and its ridge as a share of that function's argument
+// size. For lists of less than 1/roughShare of all features, the time saved is not worth that error.
 const (
-	roughTurn  = leastError / 2
+	roughError = minError / 2
 	roughShare = 8
 )
 
-// addRough adds sign·Σ w·uuᵀ over the listed features to the upper triangle of c. Its error is about roughTurn times
-// that sum plus roughTurn times size.
+// addRoughSum adds sign·Σ w·uuᵀ over the listed features approximately to the upper triangle of c, and returns the
+// error bound. The relative error is roughError, and the ridge is about roughError·size.
 //
-// The rows a = √w·u of most features are rounded at random to multiples of a unit. This changes A to A + E, and the
-// entries of E are independent errors of mean 0. With A = VS for an orthonormal V,
+// The rows a = √w·u of most features are rounded at random to multiples of a unit. This changes the matrix A of these
+// rows to A + E. The entries of E are independent errors of mean 0. With A = VS for an orthonormal V,
 //
 //	|xᵀAEᵀx| ≤ ‖Sx‖·‖VᵀE‖·‖x‖,  ‖VᵀE‖ ≤ ½unit·(2√n + 8)
 //
-// with a probability of 1 − e⁻³² (the norm of a random n×n matrix). Hence (1 − turn)AᵀA ≤ (A + E)ᵀ(A + E) +
-// ‖VᵀE‖²/turn, turn being the relative error. A subtracted sum is at most (1 + turn)AᵀA + ‖VᵀE‖²/turn + EᵀE, with the
-// bound of a random matrix of k rows for the last term. Whole numbers of 12 bits are multiplied in two thirds of the
-// time of float32, and whole numbers of 11 bits in half of it. Features with larger entries are summed in float32.
-func (a *LowRank) addRough(c kernel.Matrix[float64], sign float64, list []int, weights []float64, size float64) (r sumError) {
-	r.relative = roughTurn
+// with a probability of 1 − e⁻³², by the norm of a random n×n matrix. Hence (1 − turn)AᵀA ≤ (A + E)ᵀ(A + E) +
+// ‖VᵀE‖²/turn, turn being the relative error. A subtracted sum is at most (1 + turn)AᵀA + ‖VᵀE‖²/turn + EᵀE. The last
+// term is bounded as the norm of a random matrix of k rows, k being the list's length. Integers of 12 bits are
+// multiplied in two thirds of the time of float32, and of 11 bits in half of it. Larger entries are summed in float32.
+func (a *LowRank) addRoughSum(c kernel.Matrix[float64], sign float64, list []int, weights []float64, size float64) (r sumError) {
+	r.relative = roughError
 	unit := a.roundingUnit(r.relative, size)
 	loss := unit * (math.Sqrt(float64(a.n)) + 4)
 	r.ridge = loss * loss / r.relative
@@ -186,18 +186,18 @@ func (a *LowRank) addRough(c kernel.Matrix[float64], sign float64, list []int, w
 		wholes, singles, r = nil, list, sumError{}
 	}
 	if len(wholes) > 0 {
-		a.scaleUpper(c, sign/unit/unit)
+		a.scaleUpperTriangle(c, sign/unit/unit)
 		for i, list := range wholes {
-			a.addWholes(c, list, weights, unit, wholeBlocks[i])
+			a.addFeaturesInIntegers(c, list, weights, unit, integerBlockSizes[i])
 		}
-		a.scaleUpper(c, sign*unit*unit)
+		a.scaleUpperTriangle(c, sign*unit*unit)
 	}
-	a.addSingles(c, sign, singles, weights)
-	r.ridge += singleRidge * maxDiagonal(c)
+	a.addFeaturesInFloat32(c, sign, singles, weights)
+	r.ridge += float32Ridge * maxDiagonal(c)
 	return r
 }
 
-func (a *LowRank) scaleUpper(c kernel.Matrix[float64], factor float64) {
+func (a *LowRank) scaleUpperTriangle(c kernel.Matrix[float64], factor float64) {
 	kernel.Each(a.team.Threads(), a.n, func(i int) {
 		for j := i; j < a.n; j++ {
 			c.Data[i*a.n+j] *= factor
@@ -205,22 +205,22 @@ func (a *LowRank) scaleUpper(c kernel.Matrix[float64], factor float64) {
 	})
 }
 
-// roundingUnit returns the unit of rounding for which the ridge is turn·size.
+// roundingUnit returns the unit for which addRoughSum has the relative error turn and the ridge turn·size.
 func (a *LowRank) roundingUnit(turn, size float64) float64 {
 	return turn * math.Sqrt(size) / (math.Sqrt(float64(a.n)) + 4)
 }
 
-// splitBySize groups the listed features by the first entry of wholeBlocks whose limit their √w·u, in multiples of
-// unit, do not exceed. singles are the features that exceed all limits.
+// splitBySize groups the listed features by the largest block size in integerBlockSizes for which the entries of √w·u,
+// as multiples of unit, are small enough. singles lists the features whose entries are too large for every block size.
 func (a *LowRank) splitBySize(list []int, weights []float64, unit float64) (wholes [][]int, singles []int) {
-	wholes = make([][]int, len(wholeBlocks))
+	wholes = make([][]int, len(integerBlockSizes))
 	peaks := a.peakEntries()
 	for _, j := range list {
 		at := 0
-		for at < len(wholeBlocks) && !(math.Sqrt(weights[j])*peaks[j] <= unit*float64(kernel.MostWholeOf(wholeBlocks[at])-1)) {
+		for at < len(integerBlockSizes) && !(math.Sqrt(weights[j])*peaks[j] <= unit*float64(kernel.MostWholeOf(integerBlockSizes[at])-1)) {
 			at++
 		}
-		if at == len(wholeBlocks) {
+		if at == len(integerBlockSizes) {
 			singles = append(singles, j)
 			continue
 		}
@@ -236,7 +236,7 @@ func (a *LowRank) weightedTrace(weights []float64) (sum float64) {
 	return sum
 }
 
-func (a *LowRank) addSingles(c kernel.Matrix[float64], sign float64, list []int, weights []float64) {
+func (a *LowRank) addFeaturesInFloat32(c kernel.Matrix[float64], sign float64, list []int, weights []float64) {
 	largest := 0.0
 	for _, j := range list {
 		largest = max(largest, weights[j]*a.squares[j])
@@ -245,8 +245,8 @@ func (a *LowRank) addSingles(c kernel.Matrix[float64], sign float64, list []int,
 		return
 	}
 	_, exp := math.Frexp(largest)
-	n, unit := a.n, math.Ldexp(1, exp&^1) // an even power of two near largest, because the range of float32 is small
-	sum, rows := kernel.RowMajor(make([]float32, n*n), n, n, n), make([]float32, min(singleBlock, len(list))*n)
+	n, unit := a.n, math.Ldexp(1, exp&^1) // even power of 2 near largest; keeps numbers inside the range of float32
+	sum, rows := kernel.RowMajor(make([]float32, n*n), n, n, n), make([]float32, min(float32Block, len(list))*n)
 	pending := 0
 	flush := func() {
 		kernel.Each(a.team.Threads(), n, func(i int) {
@@ -257,7 +257,7 @@ func (a *LowRank) addSingles(c kernel.Matrix[float64], sign float64, list []int,
 		})
 		pending = 0
 	}
-	for some := range slices.Chunk(list, singleBlock) {
+	for some := range slices.Chunk(list, float32Block) {
 		a.eachGroup(some, func(at int, features []int) {
 			room := make([]float64, n)
 			for i, j := range features {
@@ -268,16 +268,17 @@ func (a *LowRank) addSingles(c kernel.Matrix[float64], sign float64, list []int,
 			}
 		})
 		kernel.Syrk(a.team, 1, kernel.RowMajor(rows, len(some), n, n).Trans(), sum)
-		if pending += len(some); pending >= singleSum {
+		if pending += len(some); pending >= float32SumFeatures {
 			flush()
 		}
 	}
 	flush()
 }
 
-// addWholes adds Σ w·uuᵀ/unit² over the listed features to the upper triangle of c. It rounds entries at random to
-// multiples of unit. It multiplies together features at a time, so the multiples must be below MostWholeOf(together).
-func (a *LowRank) addWholes(c kernel.Matrix[float64], list []int, weights []float64, unit float64, together int) {
+// addFeaturesInIntegers adds Σ w·uuᵀ/unit² over the listed features to the upper triangle of c. It rounds √w·u at
+// random to multiples of unit. It multiplies `together` features at a time, and allows multiples below
+// MostWholeOf(together).
+func (a *LowRank) addFeaturesInIntegers(c kernel.Matrix[float64], list []int, weights []float64, unit float64, together int) {
 	n := a.n
 	block := make([]int16, n*min(together, len(list)+1))
 	for some := range slices.Chunk(list, together) {
@@ -304,17 +305,17 @@ func (a *LowRank) addWholes(c kernel.Matrix[float64], list []int, weights []floa
 }
 
 const (
-	// singleBlock is the number of features multiplied in float32 at a time.
-	singleBlock = 1024
-	// groupFeatures is the number of features in a task.
+	// float32Block is the number of features multiplied in float32 at a time.
+	float32Block = 1024
+	// groupFeatures is the number of features that a worker prepares at a time.
 	groupFeatures = 16
 )
 
-// wholeBlocks are the numbers of features whose products are summed at a time in integer arithmetic. Larger entries
-// need smaller blocks, so that the sums fit into an int32.
-var wholeBlocks = [...]int{kernel.DeepestWhole, kernel.DeepestWhole / 2, kernel.DeepestWhole / 4}
+// integerBlockSizes are the numbers of features whose products are summed at a time in integer arithmetic. Larger
+// entries need smaller blocks, so that the sums fit into an int32.
+var integerBlockSizes = [...]int{kernel.DeepestWhole, kernel.DeepestWhole / 2, kernel.DeepestWhole / 4}
 
-// eachGroup calls visit in parallel for groups of a few listed features. at is the index in list of a group's first.
+// eachGroup calls visit in parallel for groups of a few listed features. list[at] is a group's first feature.
 func (a *LowRank) eachGroup(list []int, visit func(at int, features []int)) {
 	kernel.Each(a.team.Threads(), (len(list)+groupFeatures-1)/groupFeatures, func(task int) {
 		visit(task*groupFeatures, list[task*groupFeatures:min((task+1)*groupFeatures, len(list))])

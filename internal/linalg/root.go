@@ -7,15 +7,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// rootBlock is the number of rows of a root computed between two products that subtract them from the matrix.
+// rootBlock is the number of rows of a root that are computed before one product subtracts them all from the matrix.
 const rootBlock = 32
 
 // PivotedRoot returns a row-major r×n matrix U with UᵀU = A for a positive semidefinite n×n matrix A. A is row-major
-// with both triangles, and is overwritten. The method is Cholesky's factorization with the largest pivot first, of
-// equal pivots the first, but without exchanging columns. It ends at the first pivot of at most n·2⁻⁵² times the
-// largest, which is rounding. So r is the rank of A to rounding, and all entries of the remainder of A are below that
-// limit. pivots are the columns of the r pivots in order. A row of U is 0 in the pivot columns of earlier rows. It
-// costs 2rn² flops. The error wraps [ErrNotFinite].
+// with both triangles, and is overwritten. The method is Cholesky's factorization with the largest pivot first, but
+// without exchanging columns. Of equal pivots it chooses the first. It stops at a pivot of at most n·2⁻⁵² times the
+// largest diagonal entry, which counts as rounding. So r is the rank of A to rounding, and the entries of A − UᵀU are
+// at most that limit. pivots lists the columns of the r pivots in the order of the rows of U. A row of U is 0 in the
+// pivot columns of earlier rows. PivotedRoot costs 2rn² flops. The error wraps [ErrNotFinite].
 func PivotedRoot(team *kernel.Team, a kernel.Matrix[float64]) (root kernel.Matrix[float64], pivots []int, err error) {
 	n := a.Rows
 	left, taken := make([]float64, n), make([]bool, n)
@@ -68,5 +68,5 @@ func PivotedRoot(team *kernel.Team, a kernel.Matrix[float64]) (root kernel.Matri
 	}
 }
 
-// RootBytes bounds the memory of [PivotedRoot] without the matrix. It includes the result, which grows by copying.
+// RootBytes bounds the memory of [PivotedRoot] without the matrix. It includes copies of the growing result.
 func RootBytes(n int) int64 { return 8 * (9*int64(n)*int64(n)/4 + 2*int64(n)) }

@@ -6,9 +6,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
-// roundAtRandom writes factor·src, rounded to whole numbers, to dst, which has the same length. It rounds up with the
-// fraction, to 2⁻¹⁶, as the probability, so that rounding errors are independent and 0 on average. The same seed gives
-// the same numbers. All numbers must be at most 2¹⁴ in magnitude.
+// roundAtRandom writes factor·src, rounded to integers, to dst, which has the same length. The probability of rounding
+// a number up is its fraction, to a precision of 2⁻¹⁶, so that the rounding errors are independent and 0 on average.
+// The same seed gives the same results. The numbers must be at most 2¹⁴ in magnitude.
 //
 // (Stochastic rounding: Croci et al., Royal Society Open Science 9, 2022.)
 func roundAtRandom(dst []int16, src []float64, factor float64, seed uint64) {
@@ -16,7 +16,7 @@ func roundAtRandom(dst []int16, src []float64, factor float64, seed uint64) {
 		offset = 1 << 15 // makes all numbers positive, so that conversion rounds towards −∞
 		one    = 0x3ff0_0000_8000_0000
 	)
-	// round adds the fraction (b + ½)/2¹⁶ of 16 random bits b. A float64 of 1 plus that fraction gives it.
+	// round adds (b + ½)/2¹⁶, with 16 random bits b, and rounds down. It makes that fraction from a float64 in [1, 2).
 	round := func(x float64, bits uint64) int16 {
 		return int16(int32(factor*x+(math.Float64frombits(bits<<48>>12|one)+(offset-1))) - offset)
 	}

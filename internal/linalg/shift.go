@@ -7,26 +7,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// preconditioner contains the shifted factor of a [Smallest], and the results of earlier factorizations.
+// preconditioner describes the shifted matrix that a [Smallest] has factored, and counts earlier attempts.
 type preconditioner struct {
-	hasFactor          bool // u holds the factor of A − sigma·I or of a deflated matrix
+	hasFactor          bool // the matrixForm holds the factor of A − sigma·I or of a deflated matrix
 	isDeflated         bool // the factor belongs to a deflated matrix
 	sigma              float64
 	counts             []eigenCount
 	factorTries        int // number of factorizations tried
-	stepsWithoutFactor int // number of steps that remain to be made without a factor
+	stepsWithoutFactor int // number of steps to make without a factor from now on
 	failedDeflations   int // number of deflated matrices that did not have a factor
 	failedProofs       int // number of proofs that failed
 }
 
-// eigenCount records that the number of A's eigenvalues less than nu is at most the field below.
+// eigenCount records that at most `below` eigenvalues of A are less than nu.
 type eigenCount struct {
 	nu    float64
 	below int
 }
 
 // proveComplete reports whether the l pairs found are proved to be the smallest, see [Smallest]. It uses an earlier
-// count of eigenvalues, or deflates only these l pairs.
+// count of eigenvalues, or else factors a matrix in which these l pairs are deflated.
 func (s *Smallest) proveComplete() bool {
 	mu := s.theta[s.l-1] - 4*s.tolerance()*s.norm
 	residual := norm2(s.rnorm[:s.l])
@@ -45,22 +45,22 @@ func (s *Smallest) proveComplete() bool {
 	return s.hasFactor
 }
 
-// factorDeflated factors B = A + V·T·Vᵀ − μI, V being the first Ritz vectors, as many as rows. It returns false if B
-// does not have a factor. It leaves the rows of √T·Vᵀ in w.
+// factorDeflated factors B = A + t·V·Vᵀ − μI. V consists of the first Ritz vectors, their number being rows. The result
+// is false if B does not have a Cholesky factor. factorDeflated leaves the rows of √t·Vᵀ in w.
 func (s *Smallest) factorDeflated(mu float64, rows int) bool {
 	root := math.Sqrt(s.deflationWeight())
 	for i, v := range s.x[:rows*s.n] {
 		s.w[i] = root * v
 	}
-	return s.factorWithRows(mu, rows)
+	return s.factorDeflatedByRows(mu, rows)
 }
 
-// deflationWeight returns the t of T = t·I. With it a deflated eigenvalue becomes μ + ‖A‖ or a little more. This is far
-// from the boundary, and not so large that digits are lost in the addition.
+// deflationWeight returns the factor t of factorDeflated. It moves a deflated eigenvalue to μ + ‖A‖ or a little more.
+// This is far from μ, but not so large that digits are lost in the addition.
 func (s *Smallest) deflationWeight() float64 { return s.norm + s.theta[s.l-1] - s.theta[0] }
 
-// deflateAndCount deflates all p Ritz vectors at μ = θ_l and counts the eigenvalues below μ. It returns false if B does
-// not have a factor.
+// deflateAndCount deflates all p Ritz vectors at μ = θ_l, see factorDeflated, and counts the eigenvalues of A below μ.
+// It returns false if the deflated matrix does not have a Cholesky factor.
 func (s *Smallest) deflateAndCount() bool {
 	mu := s.theta[s.l-1]
 	if s.hasFactor = s.factorDeflated(mu, s.p); !s.hasFactor {
@@ -73,8 +73,8 @@ func (s *Smallest) deflateAndCount() bool {
 	if !symmetricEigen(s.team.Threads(), g, p, values) {
 		return true
 	}
-	// An eigenvalue of A below μ − η·t gives an eigenvalue of G above 1 + η. This η is a
-	// few times the rounding of G.
+	// An eigenvalue of A below μ − η·t corresponds to an eigenvalue of G above 1 + η. This η is a few times the rounding
+	// error of G.
 	eta := s.tolerance() / 8
 	c := eigenCount{nu: mu - eta*s.deflationWeight()}
 	for _, v := range values {
@@ -86,27 +86,27 @@ func (s *Smallest) deflateAndCount() bool {
 	return true
 }
 
-func (s *Smallest) factorWithRows(sigma float64, rows int) bool {
+func (s *Smallest) factorDeflatedByRows(sigma float64, rows int) bool {
 	s.factorTries++
 	return s.form.factorShifted(sigma, kernel.RowMajor(s.w, rows, s.n, s.n))
 }
 
 func (s *Smallest) tryShift(sigma float64) bool {
-	s.hasFactor = s.factorWithRows(sigma, 0)
+	s.hasFactor = s.factorDeflatedByRows(sigma, 0)
 	s.sigma = sigma
 	return s.hasFactor
 }
 
-// chooseShift factors A − σI for a σ below the spectrum. Its distance from the spectrum is about the spread of the
-// wanted values. With a greater distance the values would be almost equal after inversion; a smaller one gains little
-// and may fail.
+// chooseShift factors A − σI for a shift σ below the spectrum. The distance of σ from the spectrum is about the spread
+// of the wanted eigenvalues. With a greater distance the inverted values would be almost equal. A smaller distance
+// gains little, and the factorization may fail.
 //
-// Without a start the Ritz values are meaningless at first. Most matrices here are positive semi-definite, so the first
-// trial is just below 0. If it fails, some steps without a factor, which are a block Lanczos process for A itself, find
-// the lower end of the spectrum.
+// Without start vectors from a similar matrix, the Ritz values are meaningless at first. Most matrices here are
+// positive semidefinite, so the first shift tried is just below 0. If that fails, a few steps without a factor find the
+// lower end of the spectrum. These steps are a block Lanczos process for A itself.
 func (s *Smallest) chooseShift(step int, warm bool) {
 	if !s.hasFactor && step == 0 && !warm {
-		if s.tryShift(-s.leastDistance()) {
+		if s.tryShift(-s.smallestShiftDistance()) {
 			return
 		}
 		s.stepsWithoutFactor = 4
@@ -125,7 +125,7 @@ func (s *Smallest) chooseShift(step int, warm bool) {
 		s.stepsWithoutFactor--
 		return
 	}
-	near := max(s.leastDistance(), s.rnorm[0], (s.theta[s.l-1]-s.theta[0])/4)
+	near := max(s.smallestShiftDistance(), s.rnorm[0], (s.theta[s.l-1]-s.theta[0])/4)
 	if !s.hasFactor {
 		s.tryLowerShifts(near, math.Inf(1))
 		return
@@ -138,11 +138,13 @@ func (s *Smallest) chooseShift(step int, warm bool) {
 	}
 }
 
-// leastDistance returns the smallest distance of a shift from the spectrum for which it does not depend on rounding
-// whether the shifted matrix has a factor.
-func (s *Smallest) leastDistance() float64 { return max(32*s.tolerance()*s.norm, s.shiftMargin) }
+// smallestShiftDistance returns the smallest distance of a shift from the spectrum at which rounding does not prevent a
+// factor.
+func (s *Smallest) smallestShiftDistance() float64 {
+	return max(32*s.tolerance()*s.norm, s.shiftMargin)
+}
 
-// maxFactors bounds the factorizations spent on better shifts.
+// maxFactors is the number of factorizations after which no better shift is tried.
 const maxFactors = 8
 
 func (s *Smallest) tryLowerShifts(distance, end float64) bool {

@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	// ErrNotFinite is wrapped by errors about a NaN or an infinity in a matrix, which name its position.
+	// ErrNotFinite is wrapped by errors about a NaN or an infinity in a matrix. Such an error names the position.
 	ErrNotFinite = errors.New("not a finite number")
 	// ErrNoConvergence is returned if LAPACK's own iterations do not converge. No finite matrix is known for which
 	// they fail.
@@ -20,9 +20,9 @@ var (
 // EigenOptions contains options of [Smallest]. A field that is 0 selects the default.
 type EigenOptions struct {
 	// Guard is the number of vectors iterated in addition to the l wanted ones, by default l/4 and at least 4. The gap
-	// after the last guard determines the speed of convergence. More guards save few steps and make each more costly.
+	// after the last guard determines the speed of convergence. More guards save few steps and make each step more costly.
 	Guard int
-	// Steps is the number of extensions of the subspace after which the dense solver takes over: by default 60.
+	// Steps is the number of extensions of the search space after which the dense solver is used instead, by default 60.
 	Steps int
 	// Filter is a cheap product with the matrix, or nil if there is none.
 	Filter *Filter
@@ -42,25 +42,24 @@ func (o EigenOptions) withDefaults(l int) EigenOptions {
 type Eigen struct {
 	Values  []float64              // l, ascending
 	Vectors kernel.Matrix[float64] // n×l, column i belongs to Values[i]; orthonormal
-	// Basis is n×w, w ≥ l. It contains the vectors and then the guards, which have converged less.
-	// It is the best start for a similar matrix. Vectors is a view of it.
+	// Basis is an n×w matrix with w ≥ l. Its first l columns are Vectors, a view of it. The other columns are the guards,
+	// which have converged less. Basis is the best start for a similar matrix.
 	Basis kernel.Matrix[float64]
-	// Residual is the largest ‖Av−λv‖/‖A‖ of all pairs. The largest norm of a column is used for
-	// ‖A‖, of which it is a lower bound.
+	// Residual is the largest ‖Av−λv‖/‖A‖ of all pairs. ‖A‖ is replaced by a lower bound, the largest norm of a column.
 	Residual float64
 	Steps    int  // number of extensions of the subspace
 	Factors  int  // number of Cholesky factorizations, failed ones included
-	Dense    bool // whether the dense solver found them
+	Dense    bool // whether the pairs come from the dense solver
 }
 
 // Smallest finds the l algebraically smallest eigenpairs of a sequence of symmetric n×n matrices. It
 // reuses its memory from one matrix to the next.
 //
 // The method is block Davidson with a shifted Cholesky factor as preconditioner. For a fixed shift this is
-// shift-and-invert block Lanczos with full orthogonalization. For an orthonormal basis Q of the space, QᵀAQ gives the
-// Ritz pairs (θ, x). (A − σI)⁻¹ times their residuals r = Ax − θx, for a σ below the spectrum, is added to Q. If A has
-// a [Filter], it is used first, as long as it halves the residuals. A pair is accepted if ‖r‖ ≤ tol·‖A‖ with tol =
-// √n·2⁻⁴⁹, a few times the rounding. For this test, A times the final, orthonormal vectors is computed again.
+// shift-and-invert block Lanczos with full orthogonalization. The search space has an orthonormal basis Q, and QᵀAQ
+// gives its Ritz pairs (θ, x). A step multiplies their residuals r = Ax − θx by (A − σI)⁻¹, for a σ below the spectrum,
+// and adds the results to Q. If A has a [Filter], it is used first, as long as it halves the residuals. A pair is
+// accepted if ‖r‖ ≤ tol·‖A‖ with tol = √n·2⁻⁴⁹, a few times the rounding error. For this test A·x is computed anew.
 //
 // An iteration alone cannot prove that it has not missed a pair. A Cholesky factor can:
 //
@@ -70,15 +69,15 @@ type Eigen struct {
 // accepted vectors, R their n×l residuals and μ = θ_l − 4·tol·‖A‖, then by Weyl's theorem λ_i, the
 // i-th smallest eigenvalue, lies between θ_i − 4·tol·‖A‖ − ‖R‖ and θ_i.
 //
-// With a near start the proof does not need another factor. If V contains all l+Guard Ritz vectors of the start, and μ
-// is their θ_l, B is the preconditioner of the steps. By Sylvester's law of inertia A has as many eigenvalues below μ
-// as t·Vᵀ·B⁻¹·V has above 1, for any V. Each accepted θ_i has an eigenvalue within ‖R‖. So if the number of accepted
-// θ_i below μ is equal to that count, all eigenvalues below μ have been found.
+// With a near start the proof does not need another factor. Let V contain all l+Guard Ritz vectors of the start, and
+// let μ be their θ_l. B is then also the preconditioner of the steps. By Sylvester's law of inertia A has as many
+// eigenvalues below μ as t·Vᵀ·B⁻¹·V has above 1, for any V. Near each accepted θ_i, within ‖R‖, there is an eigenvalue.
+// So if the number of accepted θ_i below μ is equal to that count, all eigenvalues below μ have been found.
 //
-// The proof holds up to the rounding of factor and products: about √n·2⁻⁵³·‖A‖ in practice, at worst n times as much.
-// Of eigenvalues closer together than 4·tol·‖A‖, also around the l-th, any may have been chosen, and the vectors are
-// as well determined as the gaps allow. LAPACK's dense solver is used if three proofs fail or the steps run out, and
-// also if n is below 100 or below four times l+Guard.
+// The proof holds up to the rounding of factor and products, which is about √n·2⁻⁵³·‖A‖ in practice, and at worst n
+// times as much. If eigenvalues are closer together than 4·tol·‖A‖, any of them may be chosen, also around the l-th.
+// The vectors are as well determined as the gaps allow. LAPACK's dense solver is used if three proofs fail or the steps
+// run out, and also if n is below 100 or below four times l+Guard.
 //
 // It costs a Cholesky factor (n³/3 flops) for each shift and each B, and 4·n²·p flops for each of
 // about 5 to 20 steps. With a near start one factor suffices, otherwise mostly two or three.
@@ -92,11 +91,11 @@ type Smallest struct {
 
 	form       matrixForm
 	fullMatrix // memory for a matrix that is stored in full
-	// norm is a lower bound on the norm of the scaled matrix, bound an upper bound on its eigenvalues' magnitudes.
+	// norm is a lower bound on the norm of the scaled matrix. No eigenvalue exceeds bound in magnitude.
 	norm, bound  float64
 	shiftMargin  float64                   // the least distance of a shift from the spectrum
 	exp          int                       // A is 2^exp times the scaled matrix
-	filterBlocks [3]kernel.Matrix[float64] // scratch of a filter, n×p and padding
+	filterBlocks [3]kernel.Matrix[float64] // scratch memory of a filter, n×p and padding
 
 	searchSpace
 	preconditioner
@@ -112,22 +111,22 @@ func NewSmallest(team *kernel.Team, n, l int, opt EigenOptions) *Smallest {
 	return &Smallest{n: n, l: l, p: min(n, l+opt.Guard), opt: opt, team: team}
 }
 
-// SmallestBytes bounds the memory of a [Smallest] and its Solve without the team's panels: two matrices, the basis
-// and its product with A, and several blocks of vectors, also of a filter.
+// SmallestBytes bounds the memory of a [Smallest] during Solve, without the scratch memory of its team. It includes two
+// matrices, the basis and its product with A, and several blocks of vectors, also for a filter.
 func SmallestBytes(n, l int, opt EigenOptions) int64 {
 	return SmallestFormBytes(n, l, opt) + 16*int64(n)*int64(n) + 24*filterColumns*int64(n) + SymmetricEigenBytes(n)
 }
 
-// SmallestFormBytes is SmallestBytes for a matrix that is not stored in full, without that matrix.
+// SmallestFormBytes is the same bound for a matrix that is not stored in full. It does not include that matrix.
 func SmallestFormBytes(n, l int, opt EigenOptions) int64 {
 	p := int64(min(n, l+opt.withDefaults(l).Guard))
 	size, m := int64(n), int64(basisRows(n, int(p)))
 	return 8 * ((2*m+11*p)*size + 4*m*m + 64*(size+m))
 }
 
-// Solve returns the l smallest eigenpairs of the n×n matrix A, of which it reads the upper triangle. The columns of the
-// n×w matrix warm, for any w, are the start, usually the Basis of a similar matrix. Their order and length do not
-// matter. The error wraps [ErrNotFinite] or [ErrNoConvergence].
+// Solve returns the l smallest eigenpairs of the n×n matrix A, of which it reads the upper triangle. The iteration
+// starts from the columns of warm, an n×w matrix for any w, usually the Basis of a similar matrix. Their order and
+// length do not matter. The error wraps [ErrNotFinite] or [ErrNoConvergence].
 func (s *Smallest) Solve(a, warm kernel.Matrix[float64]) (Eigen, error) {
 	if a.Rows != s.n || a.Cols != s.n || (warm.Cols > 0 && warm.Rows != s.n) {
 		panic(fmt.Sprintf("linalg: eigenpairs of order %d from %d×%d, started from %d×%d",
@@ -146,7 +145,7 @@ func (s *Smallest) Solve(a, warm kernel.Matrix[float64]) (Eigen, error) {
 func (s *Smallest) solveLoaded(warm kernel.Matrix[float64]) (e Eigen, err error) {
 	switch {
 	case s.norm == 0:
-		e = s.eigenOfZero()
+		e = s.eigenOfZeroMatrix()
 	case s.n < smallOrder || s.p*4 > s.n:
 		e, err = s.solveDense()
 	default:
@@ -166,15 +165,15 @@ func (s *Smallest) solveLoaded(warm kernel.Matrix[float64]) (e Eigen, err error)
 	for i := range e.Values {
 		e.Values[i] = math.Ldexp(e.Values[i], s.exp)
 	}
-	orientColumns(e.Basis)
+	fixColumnSigns(e.Basis)
 	return e, nil
 }
 
-// mostDense is the order up to which a low-rank matrix is stored in full if the iterations fail.
-const mostDense = 2048
+// maxDenseOrder is the order up to which a low-rank matrix is stored in full if the iterations fail.
+const maxDenseOrder = 2048
 
-// SolveForm returns the l smallest eigenpairs of a low-rank matrix. The matrix is stored in full if the number of
-// wanted pairs requires the dense solver, or if the iterations fail. If its order is above 2,048, this is not possible,
+// SolveForm returns the l smallest eigenpairs of a low-rank matrix. It stores the matrix in full if the number of
+// wanted pairs requires the dense solver, or if the iterations fail. If the order is above 2,048, it does not do so,
 // and the error wraps [ErrNoConvergence].
 func (s *Smallest) SolveForm(a *LowRank, warm kernel.Matrix[float64]) (Eigen, error) {
 	if a.Length() != s.n || (warm.Cols > 0 && warm.Rows != s.n) {
@@ -191,7 +190,7 @@ func (s *Smallest) SolveForm(a *LowRank, warm kernel.Matrix[float64]) (Eigen, er
 	if s.norm-s.norm != 0 {
 		return Eigen{}, fmt.Errorf("matrix: %w", ErrNotFinite)
 	}
-	if s.norm == 0 { // any vectors are the answer
+	if s.norm == 0 { // A is 0: any vectors are eigenvectors
 		s.resetSpace()
 		s.norm = 1
 		s.startSpace(kernel.Matrix[float64]{})
@@ -202,14 +201,14 @@ func (s *Smallest) SolveForm(a *LowRank, warm kernel.Matrix[float64]) (Eigen, er
 	}
 	s.bound = s.norm // all eigenvalues are at least 0
 	if a.metric {
-		s.shiftMargin = leastShift * a.top
+		s.shiftMargin = minShiftDistance * a.top
 	}
 	if a.metric && (warm.Cols == 0 || a.reduction != nil) {
-		if e, ok := s.reducedTo(a, warm); ok {
-			orientColumns(e.Basis)
+		if e, ok := s.solveReduced(a, warm); ok {
+			fixColumnSigns(e.Basis)
 			return e, nil
 		}
-		a.reduction = nil // until the next cold start
+		a.reduction = nil // release the reduction; the next call without warm makes a new one
 	}
 	if a.metric {
 		if err := a.prepareMetric(); err != nil {
@@ -218,12 +217,12 @@ func (s *Smallest) SolveForm(a *LowRank, warm kernel.Matrix[float64]) (Eigen, er
 	}
 	e, ok := s.solveByIteration(warm)
 	switch {
-	case !ok && a.d <= mostDense:
+	case !ok && a.d <= maxDenseOrder:
 		return s.solveInFull(a, warm)
 	case !ok:
 		return Eigen{}, fmt.Errorf("%d eigenpairs of a matrix of order %d after %d steps: %w", s.l, a.d, e.Steps, ErrNoConvergence)
 	}
-	orientColumns(e.Basis)
+	fixColumnSigns(e.Basis)
 	return e, nil
 }
 
@@ -234,7 +233,7 @@ func (s *Smallest) solveInFull(a *LowRank, warm kernel.Matrix[float64]) (Eigen, 
 	return s.Solve(a.ToFull(), warm)
 }
 
-// smallOrder is the order below which the dense solver is as fast as the iteration. At 100 it takes 2 ms.
+// smallOrder is the order below which the dense solver is as fast as the iteration. At order 100 it takes 2 ms.
 const smallOrder = 100
 
 // tolerance returns the bound on the residual of an accepted pair, relative to ‖A‖.
@@ -310,7 +309,7 @@ func firstNotFinite(m kernel.Matrix[float64]) (i, j int) {
 	return -1, -1
 }
 
-func (s *Smallest) eigenOfZero() Eigen {
+func (s *Smallest) eigenOfZeroMatrix() Eigen {
 	e := s.newEigen(s.p)
 	for i := range s.p {
 		e.Basis.Data[i*s.p+i] = 1
@@ -349,7 +348,7 @@ func (s *Smallest) solveDense() (Eigen, error) {
 	return e, nil
 }
 
-func orientColumns(m kernel.Matrix[float64]) {
+func fixColumnSigns(m kernel.Matrix[float64]) {
 	for j := range m.Cols {
 		var largest float64
 		for i := range m.Rows {

@@ -10,10 +10,10 @@ import (
 // searchSpace is the search space of a [Smallest]. Vectors are contiguous rows here.
 type searchSpace struct {
 	m     int       // dimension
-	q, aq []float64 // orthonormal basis, and its product with A; basisRows×n
+	q, aq []float64 // orthonormal basis Q, and its product with A; basisRows×n
 	h     []float64 // QᵀAQ, both triangles, basisRows×basisRows
 
-	// y and theta are all m Ritz pairs in the basis q; x, ax and r belong to the first p.
+	// y and theta are the Ritz vectors, in the basis q, and Ritz values of all m pairs. x, ax and r belong to the first p.
 	y        []float64
 	theta    []float64
 	x, ax, r []float64 // p×n: vectors, A times the vectors, residuals
@@ -23,8 +23,8 @@ type searchSpace struct {
 	rand *rand.Rand
 }
 
-// basisRows returns the dimension at which the space is reduced. A large space is costly, because its eigenproblem
-// takes m³ scalar operations; a reduction costs some steps of convergence.
+// basisRows returns the dimension at which the search space is reduced. A large space is costly, because its
+// eigenproblem takes m³ scalar operations for dimension m. But a reduction costs some steps of convergence.
 func basisRows(n, p int) int { return min(n, 6*p) }
 
 func (s *Smallest) resetSpace() {
@@ -65,12 +65,12 @@ func (s *Smallest) extendRandomly(rows int) int {
 	return s.extendSpace(rows)
 }
 
-// extendSpace adds the span of the first rows of w to the space, and returns the number of added dimensions. It drops
-// rows that lie in the space already.
+// extendSpace adds the span of the given number of first rows of w to the space, and returns the number of added
+// dimensions. It drops rows that lie in the space already.
 func (s *Smallest) extendSpace(rows int) int {
 	n, ld := s.n, basisRows(s.n, s.p)
-	// The first pass leaves an error of 2⁻⁵³ times the condition of the projected rows, which is at most 10⁵. The
-	// second pass leaves an error of 2⁻⁵³. A row that shrinks in the second pass was only rounding.
+	// After the first pass, rows deviate from orthogonality by 2⁻⁵³ times the condition of the projected rows, which is at
+	// most 10⁵. After the second pass they deviate by 2⁻⁵³. A row that the second pass shortens consisted of rounding.
 	rows = s.orthonormalizeRows(rows, 1e-10)
 	rows = s.orthonormalizeRows(rows, 0.25)
 	rows = min(rows, ld-s.m)
@@ -106,7 +106,7 @@ func (s *Smallest) orthonormalizeRows(rows int, drop float64) int {
 	for i := range rows {
 		row := s.w[i*n:][:n]
 		if scale := maxAbs(row); scale > 0 && scale <= math.MaxFloat64 {
-			// A solve near the spectrum can return vectors of any length; scaling keeps squares from overflowing.
+			// A solve near the spectrum can return vectors of any length. Scaling prevents an overflow of their squares.
 			for j := range row {
 				row[j] /= scale
 			}
@@ -150,8 +150,8 @@ func (s *Smallest) orthonormalizeRows(rows int, drop float64) int {
 	return rank
 }
 
-// pivotedFactor factors the small symmetric matrix g, of which it reads the upper triangle, as PᵀUᵀUP. The largest
-// pivot comes first, and it stops at the first pivot below drop.
+// pivotedFactor factors the small symmetric matrix g, of which it reads the upper triangle, as PᵀUᵀUP with a
+// permutation P. It chooses the largest pivot first, and stops at the first pivot below drop. order lists the columns.
 func pivotedFactor(g kernel.Matrix[float64], drop float64) (order []int, u kernel.Matrix[float64]) {
 	n := g.Rows
 	kernel.MirrorUpper(1, g)

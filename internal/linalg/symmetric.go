@@ -15,10 +15,10 @@ import (
 // eigenvalues to values. The squares of entries must neither overflow nor vanish. It reports whether the iterations
 // converged; no finite matrix is known for which they do not. The bits do not depend on workers.
 //
-// LAPACK's DSYTRD makes the matrix tridiagonal, and implicit QL iterations make it diagonal (Dubrulle,
-// Martin and Wilkinson 1968, as in LAPACK's DSTEQR). This needs about 1.7·n sweeps of rotations, and 5·n³
-// flops for the vectors. It takes three quarters of the time of gonum's DSYEV, which applies each rotation
-// to two columns of all rows. Here many sweeps are applied to a panel of rows, which is a copy in cache.
+// LAPACK's DSYTRD makes the matrix tridiagonal, and implicit QL iterations make it diagonal (Dubrulle, Martin and
+// Wilkinson 1968, as in LAPACK's DSTEQR). This needs about 1.7·n sweeps, each of up to n rotations, and 5·n³ flops for
+// the vectors. It takes three quarters of the time of gonum's DSYEV, which applies each rotation to two columns of all
+// rows. Here many sweeps are applied to one panel, a copy of some rows that stays in cache, before the next panel.
 func symmetricEigen(workers int, a []float64, n int, values []float64) bool {
 	if n < 2 {
 		if n == 1 {
@@ -26,7 +26,7 @@ func symmetricEigen(workers int, a []float64, n int, values []float64) bool {
 		}
 		return true
 	}
-	q := ql{d: values[:n], e: make([]float64, n-1), n: n, vectors: a}
+	q := qlSolver{d: values[:n], e: make([]float64, n-1), n: n, vectors: a}
 	var impl lapack.Implementation
 	tau, size := make([]float64, n-1), [1]float64{}
 	impl.Dsytrd(blas.Upper, n, a, n, q.d, q.e, tau, size[:], -1)
@@ -35,24 +35,24 @@ func symmetricEigen(workers int, a []float64, n int, values []float64) bool {
 	impl.Dorgtr(blas.Upper, n, a, n, tau, size[:], -1)
 	work = make([]float64, int(size[0]))
 	impl.Dorgtr(blas.Upper, n, a, n, tau, work, len(work))
-	q.panels = make(chan []float64, max(1, min(workers, mostPanels, (n+kernel.RotateWidth-1)/kernel.RotateWidth)))
+	q.panels = make(chan []float64, max(1, min(workers, maxPanels, (n+kernel.RotateWidth-1)/kernel.RotateWidth)))
 	for range cap(q.panels) {
 		q.panels <- make([]float64, n*kernel.RotateWidth)
 	}
 	return q.solveBlocks()
 }
 
-// SymmetricEigenBytes bounds the memory of SymmetricEigen without the team's panels.
+// SymmetricEigenBytes bounds the memory of SymmetricEigen for order n, without the matrix and the team's scratch.
 func SymmetricEigenBytes(n int) int64 {
-	return 8 * (70*int64(n) + 3*mostRotations + mostPanels*kernel.RotateWidth*int64(n))
+	return 8 * (70*int64(n) + 3*maxRotations + maxPanels*kernel.RotateWidth*int64(n))
 }
 
-// mostPanels bounds the memory, and thereby also the number of workers that rotate.
-const mostPanels = 4
+// maxPanels bounds the number of panels in memory, and thereby also the number of workers that rotate.
+const maxPanels = 4
 
-// ql diagonalizes the tridiagonal matrix with diagonal d and off-diagonal e by rotations, and applies
+// qlSolver diagonalizes the tridiagonal matrix with diagonal d and off-diagonal e by rotations, and applies
 // the rotations to the rows of vectors.
-type ql struct {
+type qlSolver struct {
 	d, e    []float64
 	n       int
 	vectors []float64      // n×n
@@ -62,22 +62,22 @@ type ql struct {
 	sweeps []sweep
 }
 
-// sweep describes n rotations of neighbouring rows of a panel, from row first on. A row is a column of the vectors.
+// sweep describes n rotations of neighbouring rows of a panel from row first on. Row i is a part of eigenvector i.
 type sweep struct {
 	first, n int
-	back     bool
+	backward bool
 }
 
-// mostRotations is the number of rotations collected before they are applied. With a panel they fit into the
-// second-level cache.
-const mostRotations = 1 << 15
+// maxRotations is the number of rotations collected before they are applied to the vectors. This many rotations and
+// one panel fit into the second-level cache.
+const maxRotations = 1 << 15
 
-// solveBlocks diagonalizes the blocks between zeros of the off-diagonal. It reverses a block whose last entry is
-// smaller than its first, because graded matrices converge from the small end.
-func (q *ql) solveBlocks() bool {
+// solveBlocks splits the matrix at zeros of the off-diagonal and diagonalizes each block. It reverses a block whose
+// last diagonal entry is smaller than its first, because graded matrices converge from the small end.
+func (q *qlSolver) solveBlocks() bool {
 	for lo := 0; lo < q.n; {
 		hi := lo
-		for hi < q.n-1 && !q.isNegligible(hi) {
+		for hi < q.n-1 && !q.isOffDiagonalNegligible(hi) {
 			hi++
 		}
 		turned := math.Abs(q.d[hi]) < math.Abs(q.d[lo])
@@ -97,20 +97,21 @@ func (q *ql) solveBlocks() bool {
 	return true
 }
 
-func (q *ql) isNegligible(i int) bool {
+func (q *qlSolver) isOffDiagonalNegligible(i int) bool {
 	const epsilon, least = 0x1p-53, 0x1p-1022
 	e := math.Abs(q.e[i])
 	return e*e <= epsilon*math.Abs(q.d[i])*(epsilon*math.Abs(q.d[i+1]))+least
 }
 
-// diagonalizeBlock diagonalizes the block from lo to hi. It uses Wilkinson's shift, a rotation by that shift, and
-// rotations that chase the entry next to the off-diagonal which the first rotation makes.
-func (q *ql) diagonalizeBlock(lo, hi int, turned bool) bool {
+// diagonalizeBlock diagonalizes the rows lo to hi, which are reversed if turned is set. Each sweep begins with a
+// rotation by Wilkinson's shift, which makes an entry next to the off-diagonal nonzero. Further rotations move that
+// entry through the block until it vanishes.
+func (q *qlSolver) diagonalizeBlock(lo, hi int, turned bool) bool {
 	d, e := q.d, q.e
 	tries := 30 * (hi - lo + 1)
 	for l := lo; l < hi; {
 		m := l
-		for m < hi && !q.isNegligible(m) {
+		for m < hi && !q.isOffDiagonalNegligible(m) {
 			m++
 		}
 		if m == l {
@@ -159,10 +160,10 @@ func planeRotation(g, f float64) (c, s, r float64) {
 	return g / r, f / r, r
 }
 
-// beginSweep records a sweep of n rotations from row m downwards. If there is not enough room, it first applies the
-// collected rotations.
-func (q *ql) beginSweep(m, n, lo, hi int, turned bool) {
-	if len(q.c)+n > mostRotations {
+// beginSweep records a sweep of n rotations that starts at row m and goes up or down the rows. If there is not enough
+// room for them, it applies the collected rotations first.
+func (q *qlSolver) beginSweep(m, n, lo, hi int, turned bool) {
+	if len(q.c)+n > maxRotations {
 		q.applyRotations(nil)
 	}
 	if turned {
@@ -171,7 +172,7 @@ func (q *ql) beginSweep(m, n, lo, hi int, turned bool) {
 	q.sweeps = append(q.sweeps, sweep{m, n, !turned})
 }
 
-func (q *ql) sortValues() {
+func (q *qlSolver) sortValues() {
 	order := make([]int, q.n)
 	for i := range order {
 		order[i] = i
@@ -185,8 +186,8 @@ func (q *ql) sortValues() {
 	copy(q.d, sorted)
 }
 
-// applyRotations applies the collected rotations to the vectors. If order is not nil, it also permutes their columns.
-func (q *ql) applyRotations(order []int) {
+// applyRotations applies the collected rotations to the vectors. If order is not nil, it also sorts the vectors by it.
+func (q *qlSolver) applyRotations(order []int) {
 	const width = kernel.RotateWidth
 	n := q.n
 	kernel.Each(cap(q.panels), (n+width-1)/width, func(t int) {
@@ -200,7 +201,7 @@ func (q *ql) applyRotations(order []int) {
 		}
 		from := 0
 		for _, w := range q.sweeps {
-			kernel.RotateRows(q.c[from:from+w.n], q.s[from:from+w.n], panel, w.first, w.back)
+			kernel.RotateRows(q.c[from:from+w.n], q.s[from:from+w.n], panel, w.first, w.backward)
 			from += w.n
 		}
 		for i := range rows {

@@ -2,30 +2,31 @@ package linalg
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// A triangle is passed as a view U that is upper triangular; a lower triangle L is passed
-// as Lᵀ. Elements below the diagonal of the view are neither read nor written. Two solves
-// then cover all sixteen cases of BLAS's xTRSM: B ← U⁻ᵀ·B goes down the rows of B, and
-// B ← U⁻¹·B goes up. A triangle on the right of B is passed as one on the left of Bᵀ.
+// The functions below receive a triangle as a view U that is upper triangular; a lower triangle L is passed as its
+// transpose Lᵀ. They neither read nor write elements below the diagonal of the view. Two solves then cover all sixteen
+// cases of BLAS's xTRSM: B ← U⁻ᵀ·B starts at the first row of B, and B ← U⁻¹·B at the last row. A triangle that
+// multiplies B from the right is passed together with Bᵀ.
 
 const (
-	// leaf is the order at which recursion ends in plain loops. In a solve with n rows the loops do leaf/n of the
-	// flops in scalar arithmetic. For products of fewer than leaf terms, packing would cost more than it saves.
-	leaf = 8
-	// wideColumns is the number of columns of a leaf that a worker processes at a time, in about 20 µs.
-	wideColumns = 1024
+	// leafOrder is the order at which the recursion ends in plain loops. In a solve with n rows, these scalar loops do
+	// leafOrder/n of all flops. For products of fewer than leafOrder terms, packing would cost more than it saves.
+	leafOrder = 8
+	// columnsPerTask is the number of columns of a leaf that a worker solves at a time, in about 20 µs.
+	columnsPerTask = 1024
 )
 
-// halfOrder returns the size of the first of two parts of n > leaf rows, a multiple of leaf near n/2.
-func halfOrder(n int) int { return (n/2 + leaf - 1) / leaf * leaf }
+// halfOrder returns the size of the first part of n > leafOrder rows, a multiple of leafOrder near n/2.
+func halfOrder(n int) int { return (n/2 + leafOrder - 1) / leafOrder * leafOrder }
 
-// solveTrans overwrites the n×m matrix B, row- or column-major, with U⁻ᵀ·B. It costs n²·m flops.
+// solveTrans overwrites the n×m matrix B, row- or column-major, by U⁻ᵀ·B in n²·m flops. If unit is set, U's diagonal is
+// 1.
 func solveTrans(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
 	n, m := b.Rows, b.Cols
 	if n == 0 || m == 0 {
 		return
 	}
-	if n <= leaf {
-		eachColumns(team, b, func(b kernel.Matrix[float64]) { solveTransLeaf(u, unit, b) })
+	if n <= leafOrder {
+		eachColumnBlock(team, b, func(b kernel.Matrix[float64]) { solveTransLeaf(u, unit, b) })
 		return
 	}
 	h := halfOrder(n)
@@ -34,14 +35,15 @@ func solveTrans(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel
 	solveTrans(team, u.Sub(h, h, n-h, n-h), unit, b.Sub(h, 0, n-h, m))
 }
 
-// solveUpper overwrites the n×m matrix B, row- or column-major, with U⁻¹·B. It costs n²·m flops.
+// solveUpper overwrites the n×m matrix B, row- or column-major, by U⁻¹·B in n²·m flops. If unit is set, U's diagonal is
+// 1.
 func solveUpper(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
 	n, m := b.Rows, b.Cols
 	if n == 0 || m == 0 {
 		return
 	}
-	if n <= leaf {
-		eachColumns(team, b, func(b kernel.Matrix[float64]) { solveUpperLeaf(u, unit, b) })
+	if n <= leafOrder {
+		eachColumnBlock(team, b, func(b kernel.Matrix[float64]) { solveUpperLeaf(u, unit, b) })
 		return
 	}
 	h := halfOrder(n)
@@ -50,44 +52,44 @@ func solveUpper(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel
 	solveUpper(team, u.Sub(0, 0, h, h), unit, b.Sub(0, 0, h, m))
 }
 
-func eachColumns(team *kernel.Team, b kernel.Matrix[float64], fn func(b kernel.Matrix[float64])) {
-	if b.Cols <= wideColumns {
+func eachColumnBlock(team *kernel.Team, b kernel.Matrix[float64], fn func(b kernel.Matrix[float64])) {
+	if b.Cols <= columnsPerTask {
 		fn(b)
 		return
 	}
-	kernel.Each(team.Threads(), (b.Cols+wideColumns-1)/wideColumns, func(i int) {
-		fn(b.Sub(0, i*wideColumns, b.Rows, min(wideColumns, b.Cols-i*wideColumns)))
+	kernel.Each(team.Threads(), (b.Cols+columnsPerTask-1)/columnsPerTask, func(i int) {
+		fn(b.Sub(0, i*columnsPerTask, b.Rows, min(columnsPerTask, b.Cols-i*columnsPerTask)))
 	})
 }
 
-// triangle contains the U of a leaf in row order.
-type triangle [leaf * leaf]float64
+// leafTriangle contains the factor U of a leaf, row by row.
+type leafTriangle [leafOrder * leafOrder]float64
 
-func (t *triangle) loadLeaf(u kernel.Matrix[float64], unit bool) {
+func (t *leafTriangle) loadLeaf(u kernel.Matrix[float64], unit bool) {
 	for i := range u.Rows {
-		t[i*leaf+i] = 1
+		t[i*leafOrder+i] = 1
 		if !unit {
-			t[i*leaf+i] = u.Data[i*(u.RowStride+u.ColStride)]
+			t[i*leafOrder+i] = u.Data[i*(u.RowStride+u.ColStride)]
 		}
 		for j := i + 1; j < u.Cols; j++ {
-			t[i*leaf+j] = u.Data[i*u.RowStride+j*u.ColStride]
+			t[i*leafOrder+j] = u.Data[i*u.RowStride+j*u.ColStride]
 		}
 	}
 }
 
 func solveTransLeaf(u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
-	var t triangle
+	var t leafTriangle
 	t.loadLeaf(u, unit)
 	rs, cs := b.RowStride, b.ColStride
-	if b.Rows != leaf {
+	if b.Rows != leafOrder {
 		for j := range b.Cols {
 			x := b.Data[j*cs:]
 			for i := range b.Rows {
 				s := x[i*rs]
 				for k := range i {
-					s -= t[k*leaf+i] * x[k*rs]
+					s -= t[k*leafOrder+i] * x[k*rs]
 				}
-				x[i*rs] = s / t[i*leaf+i]
+				x[i*rs] = s / t[i*leafOrder+i]
 			}
 		}
 		return
@@ -108,18 +110,18 @@ func solveTransLeaf(u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64
 }
 
 func solveUpperLeaf(u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
-	var t triangle
+	var t leafTriangle
 	t.loadLeaf(u, unit)
 	rs, cs := b.RowStride, b.ColStride
-	if b.Rows != leaf {
+	if b.Rows != leafOrder {
 		for j := range b.Cols {
 			x := b.Data[j*cs:]
 			for i := b.Rows - 1; i >= 0; i-- {
 				s := x[i*rs]
 				for k := i + 1; k < b.Rows; k++ {
-					s -= t[i*leaf+k] * x[k*rs]
+					s -= t[i*leafOrder+k] * x[k*rs]
 				}
-				x[i*rs] = s / t[i*leaf+i]
+				x[i*rs] = s / t[i*leafOrder+i]
 			}
 		}
 		return

@@ -21,7 +21,7 @@ func (a *LowRank) factorShifted(sigma float64, v kernel.Matrix[float64]) bool {
 	}
 	k := v.Rows
 	size := a.n + k
-	if negative > size { // the rows have too few dimensions to lift all negative entries
+	if negative > size { // n + k rows cannot make all negative entries positive
 		return false
 	}
 	for share := nearShare; ; share /= 10 {
@@ -31,7 +31,7 @@ func (a *LowRank) factorShifted(sigma float64, v kernel.Matrix[float64]) bool {
 				a.nearFeatures = append(a.nearFeatures, i)
 			}
 		}
-		if len(a.nearFeatures) <= max(mostNear, negative) {
+		if len(a.nearFeatures) <= max(maxNearFeatures, negative) {
 			break
 		}
 		if share < 1e-15 {
@@ -64,7 +64,8 @@ func (a *LowRank) factorShifted(sigma float64, v kernel.Matrix[float64]) bool {
 	return a.schur.Factor(a.team, complement) == nil
 }
 
-// invertMiddle computes Z. It reports whether F is positive definite apart from the near features.
+// invertMiddle computes Z, which [LowRank] defines, as it does F. It reports whether F without the rows and columns of
+// a.nearFeatures is positive definite.
 func (a *LowRank) invertMiddle(sigma float64, k int) bool {
 	size := a.n + k
 	if !a.metric {
@@ -130,12 +131,12 @@ func (a *LowRank) invertMiddle(sigma float64, k int) bool {
 	return true
 }
 
-// weightedGram returns the W of U and V, which is Σ uuᵀ/E over the features that are not near.
+// weightedGram returns W, which is Σ uuᵀ/E over all features that are not near, for the stacked rows of U and V.
 func (a *LowRank) weightedGram(k int) kernel.Matrix[float64] {
 	size := a.n + k
 	w := kernel.RowMajor(make([]float64, size*size), size, size, size)
 	weights := a.inverseE()
-	a.addProducts(w.Sub(0, 0, a.n, a.n), weights)
+	a.addOuterProducts(w.Sub(0, 0, a.n, a.n), weights)
 	if k > 0 {
 		scaled := copyRows(a.v)
 		for t := range k {
@@ -153,8 +154,8 @@ func (a *LowRank) weightedGram(k int) kernel.Matrix[float64] {
 	return w
 }
 
-// addProducts adds the upper triangle of Σ w·uuᵀ to c, for weights w ≥ 0 of the features.
-func (a *LowRank) addProducts(c kernel.Matrix[float64], weights []float64) {
+// addOuterProducts adds the upper triangle of Σ w·uuᵀ to c, for weights w ≥ 0 of the features.
+func (a *LowRank) addOuterProducts(c kernel.Matrix[float64], weights []float64) {
 	rows := make([]float64, lowRankBlock*a.n)
 	a.eachPanel(func(first int, u kernel.Matrix[float64]) {
 		for from := 0; from < u.Rows; from += lowRankBlock {
@@ -172,12 +173,12 @@ func (a *LowRank) addProducts(c kernel.Matrix[float64], weights []float64) {
 	})
 }
 
-// solveRows implements matrixForm. It needs one product with Uᵀ and one with U, and refines the solutions of a pencil.
+// solveRows implements matrixForm. It multiplies once by Uᵀ and once by U, and refines the solutions of a pencil.
 func (a *LowRank) solveRows(x kernel.Matrix[float64]) {
 	b := a.rightHandSides(x)
 	c := kernel.RowMajor(make([]float64, x.Rows*(a.n+a.v.Rows)), x.Rows, a.n+a.v.Rows, a.n+a.v.Rows)
 	scaled := a.dividedByE(b)
-	a.addDown(1, scaled, c.Sub(0, 0, x.Rows, a.n))
+	a.addTimesUTransposed(1, scaled, c.Sub(0, 0, x.Rows, a.n))
 	kernel.Gemm(a.team, 1, scaled, a.v.Trans(), c.Sub(0, a.n, x.Rows, a.v.Rows))
 	z := a.solveDual(b, c, kernel.Matrix[float64]{})
 	if a.metric {
@@ -211,15 +212,15 @@ func (a *LowRank) inverseE() []float64 {
 	return inverse
 }
 
-// solveDual overwrites the rows b of d numbers by F⁻¹b. It needs c, the products of U and V with E⁻¹b, which it
-// overwrites. It returns z:
+// solveDual overwrites the rows b of d numbers by F⁻¹b. c must contain the products of U and V with E⁻¹b, and is
+// overwritten. The result z is the one in
 //
 //	F⁻¹b = E⁻¹(b − Uᵀz − Vᵀz_V),  z = Z(UE⁻¹b + U_N x_N).
 //
-// If y is given, b must be 0 and represents Uᵀy_U + Vᵀy_V, and c is Wy.
+// If y is given, the right-hand side is Uᵀy_U + Vᵀy_V instead. b must then be 0, and c must be Wy.
 func (a *LowRank) solveDual(b, c, y kernel.Matrix[float64]) (z kernel.Matrix[float64]) {
 	k, q, kv := b.Rows, len(a.nearFeatures), a.v.Rows
-	apart := kernel.RowMajor(make([]float64, q*k), q, k, k) // b_N, then x_N
+	apart := kernel.RowMajor(make([]float64, q*k), q, k, k) // b_N, then x_N: the right-hand side and the solution for the near features
 	if q > 0 {
 		for t, j := range a.nearFeatures {
 			for i := range k {
@@ -237,7 +238,7 @@ func (a *LowRank) solveDual(b, c, y kernel.Matrix[float64]) (z kernel.Matrix[flo
 	for i, v := range y.Data {
 		z.Data[i] -= v
 	}
-	a.addUp(-1, z.Sub(0, 0, k, a.n), b)
+	a.addTimesU(-1, z.Sub(0, 0, k, a.n), b)
 	kernel.Gemm(a.team, -1, z.Sub(0, a.n, k, kv), a.v, b)
 	inverse := a.inverseE()
 	for i := range k {
@@ -250,7 +251,7 @@ func (a *LowRank) solveDual(b, c, y kernel.Matrix[float64]) (z kernel.Matrix[flo
 	return z
 }
 
-// inverseGram implements matrixForm. It finds the products of U and V with V in W.
+// inverseGram implements matrixForm. It uses that W already contains the products of U and V with V.
 func (a *LowRank) inverseGram(g, _ kernel.Matrix[float64]) {
 	solved := copyRows(a.v)
 	z := a.solveDual(solved, copyRows(a.gramUV.Sub(a.n, 0, a.v.Rows, a.gramUV.Cols)), kernel.Matrix[float64]{})
@@ -260,7 +261,7 @@ func (a *LowRank) inverseGram(g, _ kernel.Matrix[float64]) {
 	kernel.Gemm(a.team, 1, a.v, solved.Trans(), g)
 }
 
-// DiagonalInverse returns the diagonal of (A + τI)⁻¹, τ > 0, for D = 0 without a metric. It costs 2n²d flops.
+// DiagonalInverse returns the diagonal of (A + τI)⁻¹, τ > 0, for D = 0 and without a metric. It costs 2n²d flops.
 func (a *LowRank) DiagonalInverse(tau float64) ([]float64, error) {
 	if a.metric {
 		return nil, errors.New("linalg: no diagonal under a metric")

@@ -1,7 +1,7 @@
-// Package localfile opens local files that people name, of any kind. Opening a pipe ends with the context:
-// open(2) of a pipe without a writer does not return, and neither Ctrl-C nor a deadline would end it. Files
-// without an end, such as /dev/zero, or without bytes, such as a folder, are refused. Errors omit the path: the
-// caller knows the purpose of the file.
+// Package localfile opens regular files and pipes that people name, and devices for writing. Opening a pipe ends with
+// the context, because open(2) of a pipe without a writer does not return, and neither Ctrl-C nor a deadline would end
+// it. Files without an end, such as /dev/zero, or without bytes, such as a folder, are refused. Errors omit the path,
+// which callers add.
 package localfile
 
 import (
@@ -20,7 +20,7 @@ import (
 // File is a regular file, or a pipe whose reads and writes end with the context.
 type File struct {
 	*os.File
-	ctx          context.Context //nolint:containedctx // for reading: io.Reader has none
+	ctx          context.Context //nolint:containedctx // for Read, which has no parameter for a context
 	disk         *faults.Disk
 	stopWatching func() bool
 }
@@ -44,8 +44,8 @@ func Open(ctx context.Context, path string) (*File, error) {
 	return &File{File: f, ctx: ctx, disk: faults.DiskOf(ctx), stopWatching: func() bool { return true }}, nil
 }
 
-// OpenOwn opens the regular file called name in an open folder for reading, through no link and only if it is
-// this user's own.
+// OpenOwn opens a regular file in an open folder for reading. It follows no link, and opens only a file that belongs to
+// this user.
 func OpenOwn(ctx context.Context, folder *os.Root, name string) (*File, error) {
 	f, err := ownfile.Open(folder, name, os.O_RDONLY)
 	if err != nil {
@@ -60,7 +60,7 @@ func OpenDevice(ctx context.Context, path string) (*File, error) {
 	return f, stripPathError(err)
 }
 
-// ReadAll returns the contents of a regular file, which may be read again.
+// ReadAll returns the contents of a regular file. Pipes are refused, because they cannot be read twice.
 func ReadAll(path string) ([]byte, error) {
 	info, err := os.Stat(path) // before opening: opening a pipe waits for its writer
 	if err == nil {
@@ -89,7 +89,7 @@ func checkRegular(info fs.FileInfo) error {
 	return errors.New("is not a regular file")
 }
 
-// openPipe opens a pipe in a goroutine of its own, which ends before openPipe does.
+// openPipe opens a pipe in a goroutine, which has ended when openPipe returns.
 func openPipe(ctx context.Context, path string, mode int) (*File, error) {
 	type result struct {
 		f   *os.File
@@ -104,7 +104,8 @@ func openPipe(ctx context.Context, path string, mode int) (*File, error) {
 	select {
 	case r = <-done:
 	case <-ctx.Done():
-		// Opening the other end for a moment ends the wait of open(2), which may begin only now.
+		// Opening the other end for a moment makes the waiting open(2) return. If open(2) begins only now, it must be
+		// repeated.
 		for r.f == nil && r.err == nil {
 			openOtherEnd(path, mode)
 			select {
@@ -121,7 +122,7 @@ func openPipe(ctx context.Context, path string, mode int) (*File, error) {
 		return nil, r.err
 	}
 	f := &File{File: r.f, ctx: ctx, disk: faults.DiskOf(ctx)}
-	f.stopWatching = context.AfterFunc(ctx, func() { _ = r.f.SetDeadline(time.Unix(1, 0)) }) // devices have no deadlines, and do not wait
+	f.stopWatching = context.AfterFunc(ctx, func() { _ = r.f.SetDeadline(time.Unix(1, 0)) }) // fails for devices, whose calls do not wait
 	return f, nil
 }
 
@@ -163,7 +164,7 @@ func (f *File) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.
 // WriteTo implements io.WriterTo.
 func (f *File) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, struct{ io.Reader }{f}) }
 
-// asContextError returns the context's error if that ended a read or write.
+// asContextError returns the error of the context if the context ended a read or write, or else err.
 func (f *File) asContextError(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) && f.ctx.Err() != nil {
 		return f.ctx.Err()

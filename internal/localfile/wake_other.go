@@ -2,5 +2,5 @@
 
 package localfile
 
-// openOtherEnd does nothing: opening does not wait here.
+// openOtherEnd does nothing, because opening does not wait on these systems.
 func openOtherEnd(string, int) {}

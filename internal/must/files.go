@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Files reads all files below dir, by their relative paths.
+// Files returns a map with the contents of all files below dir. The keys are the paths relative to dir.
 func Files(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files, root := map[string]string{}, os.DirFS(dir)

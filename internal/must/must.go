@@ -11,7 +11,7 @@ func Do(t testing.TB, err error) {
 	}
 }
 
-// Get returns a call's value to a test, and ends the test if the call failed:
+// Get returns the value of a call for use in a test. It ends the test if the call failed:
 //
 //	file := must.Get(os.Open(path))(t)
 func Get[T any](value T, err error) func(testing.TB) T {

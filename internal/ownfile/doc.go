@@ -1,8 +1,8 @@
-// Package ownfile opens files under names that this program makes up, in folders where other users may write:
-// temporaries, checkpoints, lists of finished files. Anybody may have put a file there first. So no link is
-// followed, no pipe is waited for, and a file or folder is used only if it belongs to the user of the process
-// and the file has no second name. The checks apply to the opened file, because another file may take the name
-// at any time.
+// Package ownfile opens files whose names this program makes up, in folders in which other users may write:
+// temporaries, checkpoints, lists of finished files. Another user may have put a file there first. So links are not
+// followed, opening does not wait for pipes, and a file or folder is used only if it belongs to the user of the
+// process. A file must not have a second name. The checks apply to the opened file, because another file may get the
+// name at any time.
 //
-// Systems without Unix owners, such as Windows, have only the checks of links.
+// On systems without Unix owners, such as Windows, only links are checked.
 package ownfile

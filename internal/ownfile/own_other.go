@@ -9,13 +9,13 @@ import (
 
 const doNotWait = 0
 
-// IsOurs cannot determine the owner: the system's own access lists decide, which files inherit from their
-// folder.
+// IsOurs returns true, because it cannot determine the owner. Files are protected by the access lists of the system
+// instead, which they inherit from their folder.
 func IsOurs(fs.FileInfo) bool { return true }
 
 func hasOtherNames(fs.FileInfo) bool { return false }
 
-// OthersRights returns none: modes here only show whether a file is read-only.
+// OthersRights returns no rights: on these systems a mode only shows whether a file is read-only.
 func OthersRights(fs.FileInfo) fs.FileMode { return 0 }
 
 // CopyMode does nothing.

@@ -25,8 +25,8 @@ func hasOtherNames(info fs.FileInfo) bool {
 // OthersRights returns the bits of the mode that give rights to other users.
 func OthersRights(info fs.FileInfo) fs.FileMode { return info.Mode() & 0o077 }
 
-// CopyMode gives f the mode and the group of the file that it replaces. If this user may not set that group,
-// f's own group gets no more rights than everybody.
+// CopyMode gives f the mode and the group of the file that it replaces. If this user may not set that group, the group
+// of f gets no rights that other users do not have.
 func CopyMode(f *os.File, replaced fs.FileInfo) error {
 	now, err := f.Stat()
 	if err != nil {

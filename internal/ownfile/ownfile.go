@@ -9,15 +9,15 @@ import (
 // ErrForeign matches errors for an existing file or folder that must not be used.
 var ErrForeign = errors.New("it is not this user's own")
 
-// foreignError is such an error, with its reason.
+// foreignError is an error that matches ErrForeign; its text is the reason.
 type foreignError string
 
 func (e foreignError) Error() string { return string(e) }
 
 func (foreignError) Is(target error) bool { return target == ErrForeign } //nolint:errorlint // a sentinel
 
-// Open opens the regular file called name. It creates nothing, and flag must not truncate the file, because its
-// checks come after opening.
+// Open opens the regular file called name in a folder. It does not create a file. flag must not truncate the file,
+// because the checks follow the opening.
 func Open(in *os.Root, name string, flag int) (*os.File, error) {
 	listed, err := in.Lstat(name)
 	if err != nil {
@@ -35,7 +35,7 @@ func Open(in *os.Root, name string, flag int) (*os.File, error) {
 		err = errors.Join(checkSame(listed, opened), checkFile(opened))
 	}
 	for look := 0; err == nil && look < 3; look++ {
-		err = checkAgain(in, name, opened)
+		err = recheckName(in, name, opened)
 	}
 	if err != nil {
 		f.Close()
@@ -44,11 +44,11 @@ func Open(in *os.Root, name string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// checkAgain checks that name still is the file opened, after all renames in the folder that were under way.
-// Linux lowers the link count of a file replaced by a rename before the name leads elsewhere: until then a
-// second name of another file looks like its only one, at every look. Reading the folder waits for its renames.
-func checkAgain(in *os.Root, name string, opened fs.FileInfo) error {
-	if folder, err := in.Open("."); err == nil { // else nobody may read it, and the looks must suffice
+// recheckName checks that name is still the name of the opened file, after renames in progress have ended. If a rename
+// replaces a file, Linux lowers the link count of this file before the name leads to the new file. Until then, a file
+// with a second name seems to have only one, however often it is examined. Reading the folder waits for renames.
+func recheckName(in *os.Root, name string, opened fs.FileInfo) error {
+	if folder, err := in.Open("."); err == nil { // if the folder cannot be read, the check by Lstat below must suffice
 		_, _ = folder.Readdirnames(1)
 		folder.Close()
 	}
@@ -59,7 +59,7 @@ func checkAgain(in *os.Root, name string, opened fs.FileInfo) error {
 	return errors.Join(checkSame(listed, opened), checkFile(listed))
 }
 
-// CreateNew creates a new file called name, for reading and writing, and replaces anything that has that name.
+// CreateNew creates a file called name for reading and writing. It first removes anything that has this name.
 func CreateNew(in *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	if err := in.RemoveAll(name); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func CreateNew(in *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	return in.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
 
-// OpenOrCreate is Open for reading and writing, or CreateNew if there is no usable file.
+// OpenOrCreate opens a file for reading and writing like Open, or creates it like CreateNew if there is no usable file.
 func OpenOrCreate(in *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	f, err := Open(in, name, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrForeign) {
@@ -76,7 +76,7 @@ func OpenOrCreate(in *os.Root, name string, perm fs.FileMode) (*os.File, error) 
 	return f, err
 }
 
-// OpenFolder opens the folder called name. [OthersRights] has the rights of others in it.
+// OpenFolder opens the folder called name. The caller checks the rights of other users with [OthersRights].
 func OpenFolder(in *os.Root, name string) (*os.Root, error) {
 	listed, err := in.Lstat(name)
 	if err != nil {
@@ -100,7 +100,7 @@ func OpenFolder(in *os.Root, name string) (*os.Root, error) {
 	return folder, nil
 }
 
-// CheckFolder returns an error if this is not a folder of this user.
+// CheckFolder returns an error if info does not describe a folder of this user.
 func CheckFolder(info fs.FileInfo) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -113,8 +113,8 @@ func CheckFolder(info fs.FileInfo) error {
 	return nil
 }
 
-// checkFile returns an error if this is not a regular file of this user alone. A second name of a file may be
-// the owner's own, if somebody else has made the first by a link.
+// checkFile returns an error if info does not describe a regular file of this user with a single name. A second name is
+// refused, because somebody else may have made it by a hard link to another file of this user.
 func checkFile(info fs.FileInfo) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -129,7 +129,7 @@ func checkFile(info fs.FileInfo) error {
 	return nil
 }
 
-// StatFile returns the description of the file called name, or the error of Open for it, without opening it.
+// StatFile returns the description of the file called name without opening it, or the error that Open would return.
 func StatFile(in *os.Root, name string) (fs.FileInfo, error) {
 	info, err := in.Lstat(name)
 	if err != nil {
@@ -138,7 +138,7 @@ func StatFile(in *os.Root, name string) (fs.FileInfo, error) {
 	return info, checkFile(info)
 }
 
-// checkSame returns an error if the name led to another file a moment before.
+// checkSame returns an error if before and now describe different files, because in between another file got the name.
 func checkSame(before, now fs.FileInfo) error {
 	if !os.SameFile(before, now) {
 		return foreignError("it was replaced while it was opened")

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// FollowLinks resolves parts .. of a path if links make them lead elsewhere than their text. After a link to a
-// folder, .. is the real parent of that folder; joining paths would drop such parts textually and so read other
-// files.
+// FollowLinks resolves the parts .. of a local path if one of them follows a link to a folder. There .. means the real
+// parent of the link's target. Joining paths would remove the link and the .. from the text, and so name other files.
 func FollowLinks(arg string) string {
 	local, err := LocalPath(arg)
 	if err != nil || IsURL(arg) {

@@ -8,23 +8,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// CheckName refuses a name that is not a place below a folder, in this system's folders or in a store: an
-// output of that name could appear elsewhere. Slashes separate the parts of a name. A backslash separates parts
-// on some systems and not on others, so no name may have one.
+// CheckName refuses a name that could lead out of the folder of an output, on this system or in a store. Slashes
+// separate the parts of a name. A name must not contain a backslash, because this separates parts on some systems only.
 func CheckName(name string) error {
 	switch {
 	case name == "." || strings.ContainsAny(name, "\\\x00"):
 	case path.Clean(name) != name || !filepath.IsLocal(filepath.FromSlash(name)):
-	case filepath.Separator == '\\' && hasShortened(name):
+	case filepath.Separator == '\\' && hasShortenedPart(name):
 	default:
 		return nil
 	}
 	return stream.Errorf("%q cannot name a file in a folder", name)
 }
 
-// hasShortened reports whether Windows would read a part of the name as another one: it drops dots and spaces
-// at the end.
-func hasShortened(name string) bool {
+// hasShortenedPart reports whether Windows would shorten a part of the name, by removing dots and spaces at its end.
+func hasShortenedPart(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		if strings.TrimRight(part, ". ") != part {
 			return true

@@ -18,7 +18,7 @@ func TestCheckName(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]bool{"a.": true, "a /x": true, ".. /x": true, "a.b/c d": false, ".x": false} {
-		if got := hasShortened(name); got != want {
+		if got := hasShortenedPart(name); got != want {
 			t.Errorf("%q is shortened: %v, want %v", name, got, want)
 		}
 	}

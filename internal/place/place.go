@@ -1,4 +1,5 @@
-// Package place interprets arguments that name files: local paths, file:// URLs of them, and objects of stores.
+// Package place interprets arguments that name files: local paths, file:// URLs of these, and URLs of objects in
+// stores.
 package place
 
 import (
@@ -15,11 +16,11 @@ import (
 
 const fileScheme = "file://"
 
-// IsURL reports whether arg names an object of a store; file:// URLs are local paths.
+// IsURL reports whether arg is the URL of an object in a store. A file:// URL counts as a local path.
 func IsURL(arg string) bool { return store.IsURL(arg) }
 
-// LocalPath returns the path that a file:// URL names; anything else is returned unchanged. A URL of another
-// machine's file is a *stream.UsageError.
+// LocalPath returns the path that a file:// URL names, or any other argument unchanged. The URL of a file on another
+// machine is a *stream.UsageError.
 func LocalPath(arg string) (string, error) {
 	rest, ok := strings.CutPrefix(arg, fileScheme)
 	if !ok {
@@ -38,7 +39,8 @@ func LocalPath(arg string) (string, error) {
 	return filepath.FromSlash(plain), nil
 }
 
-// AbsolutePath makes arg independent of the working directory: local paths become absolute, URLs of stores stay.
+// AbsolutePath makes arg independent of the working directory. It makes local paths absolute, and does not change URLs
+// of stores.
 func AbsolutePath(arg string) (string, error) {
 	if IsURL(arg) {
 		return arg, nil
@@ -50,7 +52,8 @@ func AbsolutePath(arg string) (string, error) {
 	return filepath.Abs(local)
 }
 
-// WithoutParameters is AbsolutePath without the parameters of a store, which a plan records once for all files.
+// WithoutParameters returns arg like AbsolutePath, but without the parameters of a store. A plan records these once,
+// not for each file.
 func WithoutParameters(arg string) (string, error) {
 	if !IsURL(arg) {
 		return AbsolutePath(arg)
@@ -59,10 +62,10 @@ func WithoutParameters(arg string) (string, error) {
 	return l.WithoutParameters().String(), err
 }
 
-// DisplayName returns arg as people and files may see it, without secrets, even if it is a URL of no store.
+// DisplayName returns arg in a form for messages and files: without secrets, even for a URL of an unknown kind.
 func DisplayName(arg string) string {
 	if !IsURL(arg) {
-		if !strings.Contains(arg, "://") { // a path: files repeat it so that it can be found again
+		if !strings.Contains(arg, "://") { // a local path, which is shown in full
 			return arg
 		}
 		return screen.Redact(arg)
@@ -86,7 +89,7 @@ func keyOrPath(arg string) (k string, slashed bool) {
 	return l.Key, true
 }
 
-// Ext returns the ending of the file's or object's own name.
+// Ext returns the ending of the name of a file or object, without its folder and parameters.
 func Ext(arg string) string {
 	if k, slashed := keyOrPath(arg); slashed {
 		return path.Ext(k)
@@ -94,7 +97,7 @@ func Ext(arg string) string {
 	return filepath.Ext(DisplayName(arg))
 }
 
-// Base returns the last part of the file's or object's own name.
+// Base returns the last part of the path of a file, or of the key of an object.
 func Base(arg string) string {
 	if k, slashed := keyOrPath(arg); slashed {
 		return path.Base(k)
@@ -102,7 +105,7 @@ func Base(arg string) string {
 	return filepath.Base(DisplayName(arg))
 }
 
-// WithExt returns arg with another ending, as advice for people.
+// WithExt returns arg with another ending, for advice in messages.
 func WithExt(arg, ending string) string {
 	if IsURL(arg) {
 		l, err := store.Parse(arg)
@@ -114,7 +117,7 @@ func WithExt(arg, ending string) string {
 	return strings.TrimSuffix(arg, filepath.Ext(arg)) + ending
 }
 
-// JoinBelow joins rel, which has the system's separators, to the folder arg.
+// JoinBelow returns the path of the file rel below the folder arg. The parts of rel are separated as on this system.
 func JoinBelow(arg, rel string) string {
 	if !IsURL(arg) {
 		if local, err := LocalPath(arg); err == nil {
@@ -124,13 +127,13 @@ func JoinBelow(arg, rel string) string {
 	}
 	l, err := store.Parse(arg)
 	if err != nil {
-		return arg // opening it will report the fault
+		return arg // when arg is opened, the error will be reported
 	}
 	return l.WithKey(FolderPrefix(l.Key) + filepath.ToSlash(rel)).String()
 }
 
-// ParentFolder returns the folder of the object at the URL arg, as people may see it: its key ends with a slash; a
-// query, which may contain slashes too, follows it.
+// ParentFolder returns the folder of the object at the URL arg, for messages. The key of the folder ends with a slash;
+// a query may follow it.
 func ParentFolder(arg string) string {
 	l, err := store.Parse(arg)
 	if err != nil {
@@ -140,8 +143,7 @@ func ParentFolder(arg string) string {
 	return l.WithKey(dir).PublicName()
 }
 
-// IsFolder reports whether arg names a folder: its path or key ends with a slash, or it is a
-// local folder that exists.
+// IsFolder reports whether arg names a folder: its path or key ends with a slash, or it is an existing local folder.
 func IsFolder(arg string) bool {
 	if !IsURL(arg) {
 		local, err := LocalPath(arg)
@@ -155,7 +157,7 @@ func IsFolder(arg string) bool {
 	return err == nil && (l.Key == "" || strings.HasSuffix(l.Key, "/"))
 }
 
-// FolderPrefix returns the prefix of the keys below the folder named key.
+// FolderPrefix returns the prefix that all keys below the folder named key have.
 func FolderPrefix(key string) string {
 	if key == "" || strings.HasSuffix(key, "/") {
 		return key
@@ -163,9 +165,9 @@ func FolderPrefix(key string) string {
 	return key + "/"
 }
 
-// RelativePath returns the path of arg relative to a folder, with slashes; ok is false if arg lies elsewhere. A local
-// arg need not exist: links on the way to it are followed, but not a link at its own place, which would be
-// replaced.
+// RelativePath returns the path of arg relative to folder, with slashes; ok is false if arg is not below folder. A
+// local arg need not exist. Links among its folders are followed. If arg itself is a link, it is not followed, because
+// an output would replace this link.
 func RelativePath(folder, arg string) (rel string, ok bool) {
 	switch {
 	case IsURL(folder) != IsURL(arg):
@@ -208,7 +210,7 @@ func RelativePath(folder, arg string) (rel string, ok bool) {
 	return "", false
 }
 
-// splitLast splits off the last part of a path. A part .. stays, because its target depends on links.
+// splitLast splits a path before its last part. It does not resolve a part .., whose target depends on links.
 func splitLast(arg string) (dir, last string) {
 	for len(arg) > 1 && os.IsPathSeparator(arg[len(arg)-1]) {
 		arg = arg[:len(arg)-1]
@@ -220,8 +222,8 @@ func splitLast(arg string) (dir, last string) {
 	return dir, last
 }
 
-// IsSameObject reports whether two URLs name one object, as far as they show: if one of them leaves the endpoint to the
-// environment, they count as the same.
+// IsSameObject reports whether two URLs name the same object, as far as their texts show. If a URL contains no
+// endpoint, the environment determines it; such a URL matches any endpoint.
 func IsSameObject(a, b string) bool {
 	if !IsURL(a) || !IsURL(b) {
 		return false
@@ -244,8 +246,8 @@ func endpointParameter(l store.Location) string {
 	return strings.TrimSuffix(values.Get("endpoint"), "/")
 }
 
-// ParameterNames names the settings besides the address that decide how a URL is opened: the parameters of a store,
-// or "a query" of a web address, which may be a signature.
+// ParameterNames returns the names of the parameters in the URL of an object in a store. For a web address with a
+// query, it returns the words "a query", because the query itself may be a signature.
 func ParameterNames(arg string) []string {
 	l, err := store.Parse(arg)
 	switch {

@@ -14,19 +14,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scope holds the places that an external file (a list, a plan, the log of a table) may name: its own place,
-// which is opened with the parameters and credentials that opened the file itself, and places that the user
-// allows. The parameters of a store (endpoint, profile, account, …) decide who receives the user's credentials,
-// so a file never chooses them.
+// Scope contains the places that an external file (a list, a plan, the log of a table) may name. These are, first, the
+// external file's own places, which are opened with the same parameters and credentials as this file, and second, the
+// places that the user allows. The parameters of a store (endpoint, profile, account, …) decide who receives the
+// credentials of the user, so an external file never chooses them.
 type Scope struct {
-	file          string   // the external file, as people may see it
-	folders       []string // absolute and clean
+	file          string   // display name of the external file
+	folders       []string // local folders in the scope, as clean absolute paths
 	roots         []store.Location
-	recordedRoots []store.Location // with parameters that the user has to repeat: see AddRecorded
+	recordedRoots []store.Location // roots whose parameters the user has to repeat: see AddRecorded
 }
 
-// OwnPlaces returns the own places of a file, for NewScope: its folder and the working directory, or its bucket
-// or host.
+// OwnPlaces returns the places that an external file may name in any case, for NewScope. For a local file these are its
+// folder and the working directory, for a URL the URL itself, which represents its whole bucket or host.
 func OwnPlaces(file string) []string {
 	if IsURL(file) {
 		return []string{file}
@@ -37,7 +37,7 @@ func OwnPlaces(file string) []string {
 	return []string{filepath.Dir(file), "."}
 }
 
-// TopFolder returns the folder directly below the root that contains a local folder.
+// TopFolder returns the folder that is directly below the root and contains the given local folder.
 func TopFolder(folder string) string {
 	full, err := filepath.Abs(folder)
 	if err != nil {
@@ -49,10 +49,10 @@ func TopFolder(folder string) string {
 	return full
 }
 
-// NewScope returns the scope of a file. own are its own places: a folder covers everything below it, and a URL
-// its whole bucket or host. allowed are prefixes from the user: a local file or folder, or a URL with the
-// parameters to use. Of a glob the fixed beginning counts, and of delta:// its table, so that any input can be
-// a prefix. A prefix that is no place is a *stream.UsageError.
+// NewScope returns the scope of an external file. own lists the file's own places: a folder means everything below it,
+// and a URL its whole bucket or host. allowed lists prefixes from the user: local folders or files, or URLs with the
+// parameters to use. A glob allows its fixed beginning, and a delta:// URL the folder of the table. So any input of a
+// command can also be in allowed. A prefix that is not a place is a *stream.UsageError.
 func NewScope(file string, own, allowed []string) (*Scope, error) {
 	s := &Scope{file: file}
 	for _, arg := range own {
@@ -68,7 +68,7 @@ func NewScope(file string, own, allowed []string) (*Scope, error) {
 	return s, nil
 }
 
-// addPrefix adds a prefix; if whole, the entire bucket or host of a URL.
+// addPrefix adds the prefix arg to the scope. If whole is set, it adds the entire bucket or host of a URL.
 func (s *Scope) addPrefix(arg string, whole bool) error {
 	if !IsURL(arg) {
 		if scheme, _, ok := strings.Cut(arg, "://"); arg == "" || ok && scheme != "file" {
@@ -93,8 +93,8 @@ func (s *Scope) addPrefix(arg string, whole bool) error {
 	return err
 }
 
-// Resolve returns the path or URL that opens the file, folder or glob called name. Outside the scope it returns
-// a *stream.DataError with the flag that allows it.
+// Resolve returns the path or URL for opening the file, folder or glob called name. If name is outside the scope, the
+// error is a *stream.DataError with the option that allows the name.
 func (s *Scope) Resolve(name string) (string, error) {
 	if !IsURL(name) {
 		return s.resolveLocal(name)
@@ -133,14 +133,14 @@ func (s *Scope) resolveLocal(name string) (string, error) {
 		return "", stream.Dataf(s.file, "it names %s: %v", name, err)
 	}
 	if local, err := LocalPath(name); err == nil && slices.Contains(strings.Split(filepath.ToSlash(local), "/"), "..") {
-		name = full // the system would follow a link before it goes up
+		name = full // because .. after a link means the parent of the link's target
 	}
 	for _, folder := range s.folders {
 		if isBelow(folder, full) {
 			return name, nil
 		}
 	}
-	for _, folder := range s.folders { // another route, through links; links on other machines are not followed
+	for _, folder := range s.folders { // name may lead into a folder through links
 		if filepath.VolumeName(folder) != filepath.VolumeName(full) {
 			continue
 		}
@@ -149,7 +149,7 @@ func (s *Scope) resolveLocal(name string) (string, error) {
 		}
 	}
 	allow := filepath.Dir(full)
-	if allow == filepath.Dir(allow) { // never all files
+	if allow == filepath.Dir(allow) { // never advise to allow all files
 		allow = full
 	}
 	e := stream.Dataf(s.file, "it names %s, which is not in its own place", name)
@@ -162,10 +162,10 @@ func isBelow(folder, full string) bool {
 	return ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(folder, string(filepath.Separator)))
 }
 
-// AddRecorded adds the roots that a plan records (see CommonRoots): local folders, and buckets unless their
-// parameters choose the server or the credentials. Such buckets, web servers and the root of all files count
-// only if the user allows them; the refusal of a bucket repeats its parameters. A plan on a web server may be
-// anybody's, and none of its roots counts.
+// AddRecorded adds the roots that a plan records (see CommonRoots): local folders, and buckets whose parameters do not
+// choose the server or the credentials. All other buckets, web servers and the root of all files are usable only if the
+// user allows them; the error for such a bucket names its parameters. Roots of a plan on a web server are ignored,
+// because anybody may have written the plan.
 func (s *Scope) AddRecorded(plan string, roots []string) {
 	if l, err := store.Parse(plan); err == nil && l.IsWeb() {
 		return
@@ -189,9 +189,9 @@ func (s *Scope) AddRecorded(plan string, roots []string) {
 	}
 }
 
-// CommonRoots returns few places that together contain all the paths and URLs: the bucket or host of each URL, with
-// its parameters, and for the absolute local paths, for each folder directly below the root, the innermost
-// common folder.
+// CommonRoots returns a few places that together contain all paths and URLs: for each URL its bucket or host, with its
+// parameters. Absolute local paths are divided by the folder directly below the root; for all paths below the same such
+// folder it returns the innermost folder that contains them.
 func CommonRoots(names iter.Seq[string]) []string {
 	var roots []string
 	folders := map[string]string{} // by top folder
@@ -219,8 +219,8 @@ func CommonRoots(names iter.Seq[string]) []string {
 	return append(roots, slices.Sorted(maps.Values(folders))...)
 }
 
-// ResolveLine returns the name that a line of the list means. A relative path starts from the working directory if
-// the list is local, and from the list's own folder if it is in a store or on a server.
+// ResolveLine returns the path or URL of the file that a line of the list names. A relative path begins at the working
+// directory if the list is local, and at the folder of the list if that is in a store or on a server.
 func ResolveLine(list, line string) string {
 	if !IsURL(list) || IsURL(line) || strings.Contains(line, "://") || filepath.IsAbs(line) {
 		return line
@@ -233,5 +233,5 @@ func ResolveLine(list, line string) string {
 	if strings.HasSuffix(line, "/") {
 		joined = FolderPrefix(joined)
 	}
-	return l.WithKey(joined).PublicName() // the query of a list on a server signs the list alone
+	return l.WithKey(joined).PublicName() // without the query of a list on a server, which signs only the list
 }

@@ -8,24 +8,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// azureHost ends the host names of storage accounts, after blob. or dfs.
+// azureHost is the end of the host names of Azure's storage accounts, as in ACCOUNT.blob.core.windows.net or
+// ACCOUNT.dfs.core.windows.net.
 const azureHost = ".core.windows.net"
 
-// storeSchemes maps the URL schemes of Hadoop's file systems and others to stores.
+// storeSchemes maps the URL schemes that Hadoop and other programs use to the schemes of stores.
 var storeSchemes = map[string]string{
 	"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "azblob": "azblob", "az": "azblob", "azure": "azblob",
 	"abfs": "azblob", "abfss": "azblob", "wasb": "azblob", "wasbs": "azblob",
 }
 
-// ResolveURI is Resolve for an absolute URI or path as in logs of tables, percent-encoded: s3a://BUCKET/KEY,
-// abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/KEY, file:/PATH, /PATH. The scope is checked for the place
-// that it means here.
+// ResolveURI is Resolve for an absolute, percent-encoded URI or path as in the logs of tables: s3a://BUCKET/KEY,
+// abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/KEY, file:/PATH, /PATH. It first translates the URI into a place of
+// this program, and then checks the scope.
 func (s *Scope) ResolveURI(uri string) (string, error) {
 	if rest, isFile := strings.CutPrefix(uri, "file:"); isFile || strings.HasPrefix(uri, "/") {
 		return s.resolveEncodedPath(strings.TrimPrefix(rest, "//localhost/"))
 	}
 	scheme, rest, ok := strings.Cut(uri, "://")
-	if ok && (scheme == "http" || scheme == "https") { // a web address, which its server decodes
+	if ok && (scheme == "http" || scheme == "https") { // a web address stays encoded; its server decodes it
 		return s.Resolve(uri)
 	}
 	storeScheme := storeSchemes[strings.ToLower(scheme)]
@@ -56,8 +57,8 @@ func (s *Scope) resolveEncodedPath(path string) (string, error) {
 	return LocalPath(name)
 }
 
-// resolveAccount is Resolve for a place in the storage account of a host: other accounts may have containers of
-// the same name.
+// resolveAccount is Resolve for a location in the storage account that host names. It also checks the account, because
+// other accounts may have containers of the same name.
 func (s *Scope) resolveAccount(location store.Location, host string) (string, error) {
 	account, domain, _ := strings.Cut(host, ".")
 	query := "?storage_account=" + url.QueryEscape(account)

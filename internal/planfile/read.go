@@ -23,24 +23,24 @@ type Reader struct {
 	filesRead int
 }
 
-// Open is OpenWithin without bounds.
+// Open is OpenWithin without a context and a memory limit.
 func Open(in io.Reader) (*Reader, error) { return OpenWithin(context.Background(), in, 0) }
 
-// OpenWithin reads the header of a plan. Next returns the files; only at the very end is the ID verified.
-// Reading ends with ctx, and with a *stream.MemoryError if the header or a file would take more than memory,
-// which counts as 8 MiB at least; 0 means no bound. 75 MB of one list of a header took 1.6 GB.
+// OpenWithin reads the header of a plan. Next then returns the files, and verifies the ID at the very end. Reading ends
+// with ctx, or with a *stream.MemoryError if the header or a file would need more than memory bytes; 0 means no limit,
+// and a limit below 8 MiB means 8 MiB. Without a limit, a header with a list of 75 MB needed 1.6 GB.
 func OpenWithin(ctx context.Context, in io.Reader, memory int64) (*Reader, error) {
 	if memory > 0 {
 		memory = max(memory, minMemory)
 	}
 	text := &boundedText{ctx: ctx, in: in, memory: memory, readLimit: memory / headerShare}
 	r := &Reader{in: json.NewDecoder(text), text: text}
-	// Fields of a newer program that nobody here knows must not be ignored.
+	// A field that a newer program wrote and this program does not know must not be ignored.
 	r.in.DisallowUnknownFields()
 	if err := r.expectDelimiter(json.Delim('{')); err != nil {
 		return nil, err
 	}
-	// The header's fields come before the files; as an object of their own they decode by the struct's tags.
+	// The fields of the header precede the files. They are collected into an object, which is decoded into Header.
 	fields := map[string]json.RawMessage{}
 	for {
 		key, err := r.in.Token()
@@ -82,7 +82,7 @@ func (r *Reader) decodeHeader(fields map[string]json.RawMessage) error {
 	}
 	if memory := r.text.memory; memory > 0 {
 		size, err := jsonsize.DecodedBytes(r.text.ctx, whole, reflect.TypeFor[Header]())
-		if need := 4*int64(len(whole)) + size; need > memory { // its fields, their whole text, and the copies of decoder and digest
+		if need := 4*int64(len(whole)) + size; need > memory { // the text exists four times: fields, whole, decoder, digest
 			return r.text.errTooLong(need)
 		}
 		if ctxErr := r.text.ctx.Err(); err != nil && ctxErr != nil {
@@ -98,7 +98,7 @@ func (r *Reader) decodeHeader(fields map[string]json.RawMessage) error {
 	return err
 }
 
-// Next returns the next file, and io.EOF after the last one, once the plan is verified.
+// Next returns the next file. After the last file it verifies the plan and returns io.EOF.
 func (r *Reader) Next() (File, error) {
 	if !r.in.More() {
 		return File{}, r.checkEnd()
@@ -144,7 +144,8 @@ func (r *Reader) expectDelimiter(want json.Delim) error {
 	return nil
 }
 
-// explainJSONError describes an early end, and a file that is not JSON, such as statistics.
+// explainJSONError turns an error of reading JSON into a message for an early end, for a lack of memory, or for a file
+// that is not JSON.
 func explainJSONError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("it ends too early: it was cut off")
@@ -160,17 +161,17 @@ func explainJSONError(err error) error {
 	return plain
 }
 
-// The text of a header, or of a file, may take 1/headerShare or 1/fileShare of the memory: parsed it takes up
-// to 20 times as much, and one file is stored at a time.
+// The text of the header may use 1/headerShare of the memory, and the text of one file 1/fileShare. A decoded text
+// needs up to 20 times as much memory. Only one file is in memory at a time.
 const (
 	minMemory   = 8 << 20
 	headerShare = 8
 	fileShare   = 64
 )
 
-// boundedText reads a plan while ctx lasts and up to a position.
+// boundedText reads the text of a plan. It fails when ctx has ended, and at the position readLimit.
 type boundedText struct {
-	ctx                  context.Context //nolint:containedctx // for reading: io.Reader has none
+	ctx                  context.Context //nolint:containedctx // for Read, which has no parameter for a context
 	in                   io.Reader
 	memory               int64 // 0 means no bound
 	bytesRead, readLimit int64 // bytes
@@ -183,7 +184,7 @@ func (t *boundedText) Read(p []byte) (int, error) {
 	}
 	if t.memory > 0 {
 		if t.bytesRead >= t.readLimit {
-			return 0, t.errTooLong(2 * t.memory) // the text continues for an unknown length
+			return 0, t.errTooLong(2 * t.memory) // the rest is not read, so the need is not known
 		}
 		p = p[:min(int64(len(p)), t.readLimit-t.bytesRead)]
 	}

@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// Write writes a plan and returns its ID. It goes through the files twice, first for the ID, which precedes
-// them; it stores one at a time. Names that JSON cannot hold, because they are not UTF-8, are an error.
+// Write writes a plan and returns its ID. It iterates over files twice, first for the ID, which precedes them. Only one
+// file is in memory at a time. Names that are not UTF-8 are an error, because JSON cannot represent them.
 func Write(w io.Writer, h Header, files iter.Seq2[File, error]) (id string, err error) {
 	h.Schema, h.ID = Schema, ""
 	if err := checkTexts(h); err != nil {
@@ -58,7 +58,7 @@ func Write(w io.Writer, h Header, files iter.Seq2[File, error]) (id string, err 
 	return h.ID, b.Flush()
 }
 
-// planID returns the digest of the header without ID, and of every file.
+// planID returns the digest of the header (without its ID) and of every file.
 func planID(h Header, files iter.Seq2[File, error]) (string, error) {
 	d, err := newDigester(h)
 	if err != nil {
@@ -80,8 +80,8 @@ func planID(h Header, files iter.Seq2[File, error]) (string, error) {
 	return d.shortHex(), nil
 }
 
-// checkTexts makes sure that a header survives JSON: names, also of columns, may not be UTF-8, and JSON would
-// replace them.
+// checkTexts refuses a header with text that is not UTF-8, because JSON would replace it. Names of files and columns
+// may contain any bytes.
 func checkTexts(h Header) error {
 	texts := []string{h.Method, h.Version}
 	for option, text := range h.Options {
@@ -111,7 +111,7 @@ func errNotUTF8(text string) error {
 	return fmt.Errorf("%q is no UTF-8, so that a plan cannot name it; rename it", text)
 }
 
-// digester computes an ID, file by file.
+// digester computes the ID of a plan, file by file.
 type digester struct{ sum hash.Hash }
 
 func newDigester(h Header) (*digester, error) {
@@ -133,7 +133,7 @@ func (d *digester) addFile(f File) error {
 	return err
 }
 
-// shortHex is short enough for people to compare: 80 bits.
+// shortHex returns the first 80 bits of the digest, short enough for people to compare.
 func (d *digester) shortHex() string { return fmt.Sprintf("%x", d.sum.Sum(nil)[:10]) }
 
 func headLine(h Header) ([]byte, error) {
@@ -144,7 +144,7 @@ func headLine(h Header) ([]byte, error) {
 	return bytes.TrimSuffix(line, []byte("}")), nil
 }
 
-// marshalLine keeps paths and conditions readable: it does not escape < and &.
+// marshalLine returns v as JSON in one line. It does not escape < and &, so that paths and conditions stay readable.
 func marshalLine(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -2,8 +2,9 @@ package planted
 
 import "github.com/ufs-stream/ufs-stream/internal/splitmix"
 
-// Series numbers. The numbers of the factors come first, then the table's own random choices, then one series for the
-// noise of each column.
+// Each series of random numbers has a number. Series below orderSeries are for the factors, one for each. The series
+// from orderSeries on are for choices about the whole table, and the series from firstSeries on for the noise of the
+// columns, one for each.
 const (
 	orderSeries = 1<<32 + iota
 	offsetSeries
@@ -13,10 +14,10 @@ const (
 	firstSeries = 1 << 33
 )
 
-// Series is an endless sequence of random numbers with random access: each number is a hash of seed, series and index.
+// Series is an endless sequence of random numbers. Each number is a hash of seed, series and index.
 type Series uint64
 
-// NewSeries returns series number n of a seed.
+// NewSeries returns the series with number n for a seed.
 func NewSeries(seed, n uint64) Series { return Series(splitmix.Hash(seed, n)) }
 
 // Bits returns the 64 random bits with the given index.

@@ -10,11 +10,12 @@ import (
 // Options sets the shape of a Table. Zero fields mean their defaults.
 type Options struct {
 	Rows    int64 // default 20,000
-	Factors int   // default 6, or the number that fills half of Columns
-	// Columns is the total number of columns; the others are noise. Default 0: the sum of the other fields.
+	Factors int   // number of hidden factors; default 6, or the number whose columns fill half of Columns
+	// Columns is the total number of columns. Columns besides groups, mixtures and constants are noise. If it is 0
+	// (default), Noise sets their number.
 	Columns  int
 	Noise    int   // number of columns of noise; default twice the factors; not together with Columns
-	Constant int   // number of constant columns; default 2, or fewer if Columns leaves no room
+	Constant int   // number of constant columns; number of constant columns; default 2, or fewer if Columns is small
 	GroupRow int64 // number of rows of a row group, see Table.Cuts; default 4,096
 	// Classes is the number of classes of rows (Table.Class) on which the factors depend, a power of two; default 0: none.
 	Classes int
@@ -44,7 +45,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// informativeColumns returns the number of columns that depend on f factors: groups and mixtures.
+// informativeColumns returns the number of columns that depend on one of f factors: groups and mixtures.
 func informativeColumns(f int) int { return f*(f+5)/2 + f/2 }
 
 // Validate reports every fault of the options in one *stream.UsageError.
@@ -63,7 +64,7 @@ func (o Options) Validate() error {
 	if o.Classes == 1 || bits.OnesCount(uint(o.Classes)) > 1 {
 		faults.Addf("%d classes: want a power of two from 2 on, so that the factors stay uncorrelated", o.Classes)
 	} else if f := o.withDefaults().Factors; faults == nil && o.Classes > 2*f {
-		// The bits of a class are Walsh functions 1, 2, 4, …, classes/2.
+		// Factors must determine the class: its bits are the Walsh functions 1, 2, 4, …, classes/2.
 		faults.Addf("%d classes need %d factors to tell them apart, and there are %d", o.Classes, o.Classes/2, f)
 	}
 	return faults.Err("planted table: ")

@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Part is a source of some rows of another source, as a file of a table is. The rows keep their positions.
+// Part is a source of some consecutive rows of another source, like one file of a table. The rows keep their positions.
 type Part struct {
 	stream.Source
 	Range stream.Range
@@ -16,7 +16,7 @@ type Part struct {
 // Rows implements stream.Source.
 func (p Part) Rows() int64 { return p.Range.To - p.Range.From }
 
-// Chunks implements stream.Source; it always returns all rows of the range.
+// Chunks implements stream.Source. It always returns all rows of the part.
 func (p Part) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return p.Source.Chunks(ctx, p.Range)
 }

@@ -1,22 +1,26 @@
-// Package planted generates a table with a known right selection: a few hidden factors, each with a group of redundant
-// columns, and also mixtures, noise and constants. The columns have meaningless names and random order.
+// Package planted generates a table with a known right selection. The table has a few hidden factors and, for each
+// factor, a group of redundant columns. It also has mixtures, noise and constants. Names and order of the columns are
+// meaningless.
 //
-//  1. Factor f is an independent random series. Its group has Factors+2-f columns (the first the most, the last 3),
-//     each the factor with a little noise of its own, in units of its own.
-//  2. For factors 1 and 2, 3 and 4, … there is one mixture of both with more noise.
+//  1. Factor f is an independent random series. Its group has Factors+2-f columns, so that the first group is the
+//     largest and the last has 3 columns. Each column of a group is the factor plus a little noise, in a unit of its
+//     own.
+//  2. For factors 1 and 2, 3 and 4, … one column is a mixture of both factors, with more noise.
 //  3. The other columns are independent noise of low variance, or constant.
 //
-// On standardized columns greedy selection scores a column by the sum of its squared correlations with all columns.
-// This is about the size of its group, and about 1 for noise. For a mixture it is 0.37 of both its groups plus 1; when
-// one of its groups is covered, its noise keeps it below the other group. So greedy selects one column of each group,
-// largest group first, before any other column, if there are enough rows (about 500) for chance correlations to be
-// negligible.
+// On standardized columns greedy selection scores a column by the sum of its squared correlations with all columns. For
+// a column of a group this is about the size of the group, and for noise about 1. For a mixture it is 0.37 times the
+// sizes of both groups plus 1. Once a column of one of these groups is selected, the mixture's score is below the score
+// of the other group's columns, because the mixture has noise. So greedy selects one column of each group, the largest
+// group first, before any other column. This needs enough rows (about 500) for chance correlations to be negligible.
 //
-// With C classes, each of the first C-1 factors is 0.89 of a Walsh function of the row's class, ±1, and 0.45 of its own
-// series: the classes are clusters, 4 deviations apart in every factor in which they differ (half of the factors). The
-// factors remain uncorrelated, so that the right selection is the same.
+// With C classes, the first C-1 factors depend on the class of the row. Each of them is 0.89 times a Walsh function of
+// the class, which is ±1, plus 0.45 times its own series. So the classes are clusters. Any two classes differ in half
+// of these factors, by 4 standard deviations of the own series in each. The factors remain uncorrelated, and the right
+// selection is the same.
 //
-// Every value is a hash of seed, series and row. Any block can be generated independently, and nothing is stored.
+// Every value is a hash of seed, series and row. So any block of rows can be generated independently; nothing is
+// stored.
 package planted
 
 import (
@@ -31,14 +35,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Table is a planted table. It implements stream.Source, may be read any number of times and from several goroutines.
+// Table is a planted table. It implements stream.Source, and several goroutines may read it any number of times.
 type Table struct {
 	opt     Options
 	columns []column
 	names   []stream.Column
 }
 
-// column is offset + scale·(factors·weight + noise·own series).
+// column has the values offset + scale·(weight·sum of its factors + noise·its own series).
 type column struct {
 	factors       []int
 	weight, noise float64
@@ -47,17 +51,18 @@ type column struct {
 }
 
 const (
-	copyNoise    = 0.1 // noise of a group's column, whose squared correlation with the other columns of the group is 0.98
-	mixtureNoise = 0.6 // noise of a mixture, whose squared correlation with either factor is 0.37
+	copyNoise    = 0.1 // noise of a group's column; then the squared correlation of two columns of a group is 0.98
+	mixtureNoise = 0.6 // noise of a mixture; then its squared correlation with each of its two factors is 0.37
 )
 
-// Weights of the two terms of a factor that depends on the classes: √0.8 and √0.2, for a variance of 1.
+// Weights of the Walsh function and of the own series in a factor that depends on the classes: √0.8 and √0.2, for a
+// variance of 1.
 const (
 	classShare = 0.8944271909999159
 	ownShare   = 0.4472135954999579
 )
 
-// New returns the table described by opt, which must be valid. It allocates memory for O(columns) numbers.
+// New returns the table described by opt, which must be valid. It allocates O(columns) numbers.
 func New(opt Options) *Table {
 	if err := opt.Validate(); err != nil {
 		panic(err)
@@ -77,7 +82,7 @@ func New(opt Options) *Table {
 	for range t.opt.Constant {
 		t.addColumn(column{})
 	}
-	// Shuffle (Fisher, Yates) so that neither order nor name reveals a column's role.
+	// Shuffle (Fisher, Yates), so that neither position nor name reveals a column's role.
 	order := t.seedSeries(orderSeries)
 	for i := len(t.columns) - 1; i > 0; i-- {
 		j := order.Bits(int64(i)) % uint64(i+1)
@@ -91,7 +96,8 @@ func New(opt Options) *Table {
 	return t
 }
 
-// addColumn adds c with its own series and unit: an offset within ±10 and a scale from 1/4 to 4, positive or negative.
+// addColumn adds c with a series of its own and a random unit: an offset with standard deviation 10 and a scale from
+// 1/4 to 4, positive or negative.
 func (t *Table) addColumn(c column) {
 	i := int64(len(t.columns))
 	c.series = firstSeries + uint64(i)
@@ -111,8 +117,8 @@ type Answer struct {
 	Constant []int
 }
 
-// Answer returns the hidden roles of the columns. A selection of len(Groups) columns is right if it has a column of
-// every group.
+// Answer returns the hidden roles of the columns. A selection of len(Groups) columns is right if it contains a column
+// of every group.
 func (t *Table) Answer() Answer {
 	a := Answer{Groups: make([][]int, t.opt.Factors)}
 	for j, c := range t.columns {
@@ -130,7 +136,7 @@ func (t *Table) Answer() Answer {
 	return a
 }
 
-// CoveredGroups returns the number of groups that have at least one of the columns.
+// CoveredGroups returns the number of groups that have at least one column in columns.
 func (a Answer) CoveredGroups(columns []int) int {
 	found := 0
 	for _, g := range a.Groups {
@@ -156,7 +162,7 @@ func (t *Table) Cuts() []int64 {
 	return append(cuts, t.opt.Rows)
 }
 
-// Chunks implements stream.Source. Blocks start at row-group starts, as in files; the two ends of r may be any rows.
+// Chunks implements stream.Source. Blocks begin at row groups, as in files. r may begin and end at any row.
 func (t *Table) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	if r.All() {
 		r.To = t.opt.Rows
@@ -193,7 +199,7 @@ func (t *Table) makeChunk(from, to int64, data []float64) *stream.Chunk {
 	return c
 }
 
-// FillColumn writes rows from, from+1, … of column j to out. Calls may run concurrently.
+// FillColumn writes len(out) values of column j, beginning with the row from, to out. Several goroutines may call it.
 func (t *Table) FillColumn(j int, from int64, out []float64) {
 	col := &t.columns[j]
 	clear(out)
@@ -221,8 +227,8 @@ func (t *Table) addFactor(f int, weight float64, from int64, out []float64) {
 	}
 	for i := range out {
 		row := from + int64(i)
-		// Walsh function f+1 of the class is the sign of a parity. The values of any two Walsh functions, and of their
-		// product, sum to 0 over the classes.
+		// The Walsh function f+1 of the class is the sign of a parity. Each Walsh function, and the product of any two,
+		// sums to 0 over the classes.
 		sign := float64(1 - 2*(bits.OnesCount(uint(t.Class(row)&(f+1)))&1))
 		out[i] += float64(weight * (float64(classShare*sign) + float64(ownShare*own.Normal(row))))
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
-// Telemetry generates a table like a table in a data lake: readings, with nulls, of sensors that repeat a few hidden
-// factors, in Hive folders site=…/day=…. Some columns are not measurements: ids, a time, constants, a copy, a sum, and
-// a score that reveals a label.
+// Telemetry generates a table as in a data lake, in Hive folders site=…/day=…. It has readings of sensors, some of them
+// null. The sensors measure a few hidden factors repeatedly. Some columns are not measurements: ids, a time, constants,
+// a copy, a sum, and a score that reveals a label.
 //
-//  1. Factor f, one for each of [Telemetry.Factors], is a standard normal series; its 3 to 8 sensors are the factor
-//     with a little noise of their own, in units of their own. The first has most sensors.
+//  1. There is one factor for each of [Telemetry.Factors], a standard normal series. Each of its 3 to 8 sensors is the
+//     factor plus a little noise, in a unit of its own. The first factor has most sensors.
 //  2. The columns diag_01 to diag_40 are independent noise.
 //  3. One reading in 100 is null.
 //
@@ -26,8 +26,8 @@ type Telemetry struct {
 	Seed uint64 // default 1
 }
 
-// TelemetryColumn is a column of a file. Values is a []int64, []float64 (NaN for null), []string or []time.Time,
-// with one element a row.
+// TelemetryColumn is a column of a file. Values is a []int64, []float64 (NaN for null), []string or []time.Time with
+// one element for each row.
 type TelemetryColumn struct {
 	Name   string
 	Values any
@@ -46,7 +46,7 @@ func (Telemetry) SensorCount(f int) int { return 8 - f*6/12 }
 
 const telemetryNoise = 40 // number of columns diag_…
 
-// Folders returns the files' folders, in the order of their rows.
+// Folders returns the folders of the files, in the order of their rows. Each folder has one file.
 func (Telemetry) Folders() (list []string) {
 	for _, site := range []string{"north", "south"} {
 		for day := range 4 {
@@ -56,7 +56,7 @@ func (Telemetry) Folders() (list []string) {
 	return list
 }
 
-// MakeFile generates the file in folder i of Folders, 8 bytes a value.
+// MakeFile generates the file in folder number i of Folders. It needs 8 bytes of memory for each value.
 func (t Telemetry) MakeFile(i int) []TelemetryColumn {
 	files := int64(len(t.Folders()))
 	rows := cmp.Or(t.Rows, 20000)
@@ -64,7 +64,7 @@ func (t Telemetry) MakeFile(i int) []TelemetryColumn {
 	b := telemetryFile{seed: cmp.Or(t.Seed, 1), from: from, rows: int(to - from)}
 
 	b.addIntegers("event_id", func(at int64) int64 { return 1_000_000 + at })
-	// 48 bits of a bijective hash, which are unique but not ordered.
+	// 48 bits of a bijective hash are practically unique identifiers in random order.
 	b.addIntegers("customer_id", func(at int64) int64 { return int64(splitmix.Mix(uint64(at)+b.seed) >> 16) })
 	begin := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	times := make([]time.Time, b.rows)

@@ -1,4 +1,4 @@
-// Package positions reads and writes the section of a statistics file with the columns' positions in the input.
+// Package positions reads and writes a section of a statistics file: the positions that the columns have in the input.
 package positions
 
 import (
@@ -8,23 +8,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Record has the positions of the columns in a header, in its order.
+// Record has the positions of the columns of a statistics file, in the order of its header.
 type Record struct {
 	Total   int // number of positions in the input
 	Columns []stream.Position
 	LeftOut []stream.Position
 }
 
-// New returns an empty record with these numbers of columns, for ReadFrom.
+// New returns an empty record for ReadFrom, with the given numbers of columns and of columns left out.
 func New(columns, leftOut int) *Record {
 	return &Record{Columns: make([]stream.Position, columns), LeftOut: make([]stream.Position, leftOut)}
 }
 
-// The binary form, 8-byte little-endian words: "ufsposn1", positions of the input, d, for each column its
-// position + 1 or 0 if it is unknown, number of columns that are left out, and the same of each.
+// The binary form consists of 8-byte little-endian words: "ufsposn1", the number of positions in the input, the number
+// of columns, for each column its position + 1 (0 if the position is unknown), the number of columns that were left
+// out, and for each of these the same.
 const magic = "ufsposn1"
 
-const mostPositions = 1 << 31
+const maxPositions = 1 << 31
 
 // WriteTo writes the binary form of r. It implements io.WriterTo.
 func (r *Record) WriteTo(w io.Writer) (int64, error) {
@@ -41,8 +42,8 @@ func (r *Record) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// ReadFrom replaces r by a record of WriteTo and reads no further. The numbers of columns must agree. r is
-// unchanged on error.
+// ReadFrom replaces r by the record that WriteTo wrote for the same numbers of columns. It reads no further than the
+// end of the record. If it fails, r is unchanged.
 func (r *Record) ReadFrom(from io.Reader) (int64, error) {
 	return words.Replace(r, from, r.decodeRecord)
 }
@@ -51,10 +52,10 @@ func (r *Record) decodeRecord(from *words.Reader) *Record {
 	from.Magic(magic, "positions of columns")
 	got := New(len(r.Columns), len(r.LeftOut))
 	from.Expect(1)
-	got.Total = int(from.Count("number of positions", mostPositions))
+	got.Total = int(from.Count("number of positions", maxPositions))
 	for _, list := range [][]stream.Position{got.Columns, got.LeftOut} {
 		from.Expect(1)
-		if n := from.Count("number of columns", mostPositions); n != int64(len(list)) {
+		if n := from.Count("number of columns", maxPositions); n != int64(len(list)) {
 			from.Fail("positions of %d columns, not of %d", n, len(list))
 		}
 		if from.Err() != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// MakeGroup makes cmd a command that only has subcommands. Without a subcommand it shows its help, and it refuses an
-// unknown one. Errors call a subcommand by the noun given here.
+// MakeGroup makes cmd a command that only has subcommands. Without a subcommand it shows its help, and an unknown one
+// is an error. In error messages a subcommand is called by the given noun, such as "verb".
 func MakeGroup(cmd *cobra.Command, what string) {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -25,7 +25,7 @@ func MakeGroup(cmd *cobra.Command, what string) {
 	}
 }
 
-// newHelpCommand returns cobra's help verb, changed so that an unknown verb is an error.
+// newHelpCommand returns cobra's help command, changed so that an unknown verb is an error.
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [verb]",
@@ -44,7 +44,7 @@ func newHelpCommand() *cobra.Command {
 	}
 }
 
-// AtLeastOne requires one argument or more. Errors call an argument by the noun given here.
+// AtLeastOne requires one argument or more. Error messages call an argument by the given noun, such as "file".
 func AtLeastOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -65,7 +65,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 // UsageLine returns the syntax of cmd, for error messages.
 func UsageLine(cmd *cobra.Command) string { return "usage: " + cmd.UseLine() }
 
-// DidYouMean returns a suggestion for the end of an error about an unknown name, or empty if no known name is near.
+// DidYouMean returns a suggestion to add to an error about an unknown name. It returns "" if no known name is similar.
 func DidYouMean(name string, known []string) string {
 	if near := suggest.NearestName(name, known); near != "" {
 		return "; did you mean " + near + "?"
@@ -73,7 +73,7 @@ func DidYouMean(name string, known []string) string {
 	return ""
 }
 
-// nearestOrHelp suggests a near name, or else the help with the full list.
+// nearestOrHelp suggests a similar known name, or else the help, which lists all names.
 func nearestOrHelp(cmd *cobra.Command, name string, known []string) string {
 	if near := DidYouMean(name, known); near != "" {
 		return near

@@ -33,7 +33,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return stream.Usagef("%s%s", err, list)
 }
 
-// ExpectedValue describes the values that a flag accepts, given the error of setting it to another value.
+// ExpectedValue describes the values that a flag accepts. err is the error of setting the flag to another value.
 func ExpectedValue(err error) string {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
@@ -42,8 +42,8 @@ func ExpectedValue(err error) string {
 	return err.Error()
 }
 
-// expectedValue describes the values that a flag accepts. The errors of our own flag types describe them, but
-// pflag's errors only quote its parser.
+// expectedValue describes the values that a flag accepts. If the flag has a type of this project, the error contains a
+// description. For the types of pflag it only has the text of the parser.
 func expectedValue(invalid *pflag.InvalidValueError) string {
 	switch invalid.GetFlag().Value.Type() {
 	case "bool":
@@ -62,7 +62,7 @@ func expectedValue(invalid *pflag.InvalidValueError) string {
 	return errors.Unwrap(invalid).Error()
 }
 
-// Bytes is a flag whose value is a number of bytes, such as "512MiB", "4GB" or "1000000".
+// Bytes is a flag value for a number of bytes, such as "512MiB", "4GB" or "1000000".
 type Bytes int64
 
 // String implements pflag.Value.
@@ -91,8 +91,8 @@ func (b *Bytes) Set(s string) error {
 // Type implements pflag.Value.
 func (b *Bytes) Type() string { return "size" }
 
-// Moment is a flag whose value is a time, such as "2026-01-31" or "2026-01-31T08:00:00+01:00". The default zone is UTC,
-// and the default time of day is midnight.
+// Moment is a flag value for a time, such as "2026-01-31" or "2026-01-31T08:00:00+01:00". The default zone is UTC, and
+// the default time of day is midnight.
 type Moment time.Time
 
 // String implements pflag.Value.

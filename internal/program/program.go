@@ -18,8 +18,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Main runs the process: it calls run with the arguments and streams of the process and
-// ends with its exit code. The first interrupt ends the context, a second one ends the process.
+// Main calls run with the arguments and streams of the process, and ends the process with the exit code that run
+// returns. The first interrupt ends the context, a second one ends the process.
 func Main(run func(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
@@ -36,8 +36,8 @@ type Program struct {
 	Root *cobra.Command
 	Out  *Writer   // results
 	Err  io.Writer // everything else
-	// Resume, if not nil, prints to Err how to continue the run after an error: an interruption, or a memory limit that
-	// was too low.
+	// Resume, if not nil, is called after an interruption, or after a memory limit that was too low. It must print to
+	// Err how the user can continue the run.
 	Resume func(err error)
 }
 
@@ -64,7 +64,7 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 		err = p.Out.Err()
 	}
 	if err != nil && ctx.Err() != nil {
-		// Errors that an interruption causes are not worth printing.
+		// Other errors are usually caused by the interruption and not worth printing.
 		err = errors.Join(ctx.Err(), err)
 		fmt.Fprintf(p.Err, "%s: interrupted\n", p.Root.Name())
 		if p.Resume != nil {
@@ -82,8 +82,8 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 	return exit.CodeOf(err)
 }
 
-// reportError prints err with options spelled as flags of cmd. If cmd has no flag for the folder of scratch files, it
-// names the environment variable.
+// reportError prints err with options spelled as flags of cmd. If cmd has no flag for the folder of scratch files, the
+// name of the environment variable is printed instead.
 func (p Program) reportError(cmd *cobra.Command, err error) {
 	spell := func(option string) string {
 		if option == "temp-dir" && cmd != nil && cmd.Flag(option) == nil {
@@ -94,10 +94,10 @@ func (p Program) reportError(cmd *cobra.Command, err error) {
 	screen.NewPage(p.Err).Printf("%s: %s\n", p.Root.Name(), stream.Spell(err, spell))
 }
 
-// tempVariable is the environment variable of the folder for temporary files, as package os reads it.
+// tempVariable is the environment variable from which package os reads the folder for temporary files.
 var tempVariable = map[bool]string{true: "TMP", false: "TMPDIR"}[runtime.GOOS == "windows"]
 
-// FlagOf spells an option as its flag.
+// FlagOf returns the flag for an option, with one dash for a single letter, otherwise two.
 func FlagOf(option string) string {
 	if len(option) == 1 {
 		return "-" + option

@@ -13,10 +13,10 @@ type Writer struct {
 	err  error
 }
 
-// NewWriter returns a Writer to w. Its errors name w by name.
+// NewWriter returns a Writer to w. In errors w has the given name.
 func NewWriter(w io.Writer, name string) *Writer { return &Writer{w: w, name: name} }
 
-// Write implements io.Writer; after an error it writes nothing and returns that error.
+// Write implements io.Writer. After an error it writes nothing and returns the same error.
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.err != nil {
 		return 0, w.err

@@ -12,15 +12,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// StandardInput is the format of an input from standard input.
+// StandardInput is the name of the format of standard input in CheckDuckDB.
 const StandardInput = "standard input"
 
-// CheckDuckDB refuses a file that DuckDB cannot read by itself or with the arguments of a query. file is the name of
-// the file, format the plain name of its format, and packing its compression: gz, zst or bz2.
+// CheckDuckDB returns an error if DuckDB cannot read a file, whatever arguments a query passes to its reader. file is
+// the file's name, format the name of its format without compression, and packing its compression: gz, zst or bz2.
 func CheckDuckDB(file, format, packing string) error {
 	switch parameters := place.ParameterNames(file); {
 	case len(parameters) > 0:
-		return stream.Usagef("{format} sql: %s is read with %s, which a query cannot tell DuckDB; copy it to a local file, or select FROM a table that has it with {from} TABLE", place.DisplayName(file), strings.Join(parameters, ", "))
+		return stream.Usagef("{format} sql: %s is read with %s, which a query cannot pass to DuckDB; copy it to a local file, or select FROM a table that has it with {from} TABLE", place.DisplayName(file), strings.Join(parameters, ", "))
 	case format == StandardInput:
 		return stream.Usagef("{format} sql: a query cannot read standard input; save it to a file, or select FROM a table that has it with {from} TABLE")
 	case format == "libsvm":
@@ -50,8 +50,8 @@ func (r *Recipe) checkDuckDB() error {
 	return nil
 }
 
-// duckDBQuery returns a query that reads the files themselves. It has one SELECT for each batch of files that are read
-// in the same way, joined by UNION ALL.
+// duckDBQuery returns a query that reads the files themselves. Files that are read in the same way form a batch. The
+// query has one SELECT for each batch, joined by UNION ALL.
 func (r *Recipe) duckDBQuery() (string, error) {
 	if err := r.checkDuckDB(); err != nil {
 		return "", err
@@ -71,8 +71,8 @@ func (r *Recipe) duckDBQuery() (string, error) {
 	return r.extensionComment() + strings.Join(parts, "\nUNION ALL\n") + ";\n", nil
 }
 
-// extensionComment returns an SQL comment if DuckDB needs more than the query. Files in stores need an extension and a
-// DuckDB secret with credentials.
+// extensionComment returns an SQL comment about the extension and the DuckDB secret with credentials that a query on
+// files in stores needs. It returns "" if the query needs nothing else.
 func (r *Recipe) extensionComment() string {
 	for _, b := range r.Batches {
 		scheme, _, isURL := strings.Cut(duckDBURL(b.Files[0]), "://")
@@ -89,7 +89,7 @@ func (r *Recipe) extensionComment() string {
 	return ""
 }
 
-// duckDBURL returns a URL as DuckDB writes it. Azure's URLs begin with az://.
+// duckDBURL returns the URL in the form that DuckDB accepts: Azure's URLs begin with az://.
 func duckDBURL(file string) string {
 	if rest, ok := strings.CutPrefix(file, "azblob://"); ok {
 		return "az://" + rest
@@ -99,7 +99,7 @@ func duckDBURL(file string) string {
 
 var quoteDuckDB = identifierQuoter(`"`)
 
-// duckDBTypes are the SQL types to which texts are cast.
+// duckDBTypes maps types of columns to the SQL types to which texts are cast.
 var duckDBTypes = map[string]string{
 	"bool": "BOOLEAN", "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT", "uint64": "UBIGINT", "float": "FLOAT", "double": "DOUBLE",
 	"date": "DATE", "timestamp": "TIMESTAMP", "instant": "TIMESTAMPTZ",
@@ -126,7 +126,8 @@ func duckDBColumn(b chunkio.Batch, c Column, v chunkio.Value) string {
 	return castExpression(text, v.Type)
 }
 
-// castExpression returns the expression that casts a text to a type. DuckDB needs seconds in a time with a zone.
+// castExpression returns the expression that casts a text to a type. A time with a zone is first completed to include
+// seconds, because DuckDB requires these.
 func castExpression(text, typ string) string {
 	if typ == "instant" {
 		text = fmt.Sprintf(`regexp_replace(%s, '^(.{16})(Z|[+-])', '\1:00\2')`, text)
@@ -137,8 +138,8 @@ func castExpression(text, typ string) string {
 	return text
 }
 
-// jsonValue returns the expression for the text at the first of these paths that a row has. An object or array is
-// considered missing.
+// jsonValue returns the SQL expression for a text in a row of NDJSON: the text at the first of the given paths that
+// exists in the row. Objects and arrays count as missing.
 func jsonValue(paths [][]chunkio.TextStep) string {
 	values := make([]string, len(paths))
 	for i, p := range paths {
@@ -153,7 +154,7 @@ func jsonValue(paths [][]chunkio.TextStep) string {
 	return "coalesce(" + strings.Join(values, ", ") + ")"
 }
 
-// jsonPath writes steps as a JSONPath, or as a JSON pointer if a JSONPath cannot contain one of the names.
+// jsonPath writes steps as a JSONPath. It writes a JSON pointer instead if a JSONPath cannot contain one of the names.
 func jsonPath(steps []chunkio.TextStep) string {
 	path, pointer, plain := "$", "", true
 	for _, s := range steps {
@@ -180,7 +181,7 @@ func (r *Recipe) duckDBFiles(b chunkio.Batch) string {
 		arguments = ", hive_partitioning = true, hive_types_autocast = false"
 	case b.Hive:
 		arguments = ", hive_partitioning = true"
-	case slices.ContainsFunc(b.Files, func(f string) bool { return strings.Contains(f, "=") }): // otherwise DuckDB would consider these columns
+	case slices.ContainsFunc(b.Files, func(f string) bool { return strings.Contains(f, "=") }): // not columns
 		arguments = ", hive_partitioning = false"
 	}
 	if packing, ok := map[string]string{"gz": "gzip", "zst": "zstd"}[b.Packing]; ok {
@@ -198,7 +199,7 @@ func (r *Recipe) duckDBFiles(b chunkio.Batch) string {
 	return fmt.Sprintf("read_parquet(%s%s)", files, arguments)
 }
 
-// duckDBFileList returns the glob that matches exactly the files of a batch, or a list of them.
+// duckDBFileList returns a glob if one matches exactly the files of the batch, otherwise a list of the files.
 func (r *Recipe) duckDBFileList(b chunkio.Batch) string {
 	if r.Glob != "" && len(r.Batches) == 1 {
 		return duckDBString(r.Glob)
@@ -216,7 +217,7 @@ func (r *Recipe) duckDBFileList(b chunkio.Batch) string {
 	return "[\n  " + strings.Join(list, ",\n  ") + "\n]"
 }
 
-// escapeGlob returns a glob that matches only path. DuckDB replaces ~ by the home folder.
+// escapeGlob returns a glob that matches only path. It protects a ~, which DuckDB would expand.
 func escapeGlob(path string) string {
 	path = strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
 	if strings.HasPrefix(path, "~") {
@@ -225,8 +226,8 @@ func escapeGlob(path string) string {
 	return path
 }
 
-// duckDBCSVRows returns an expression that reads CSV with all fields as texts, because a text column may contain the
-// values that mean missing in other columns.
+// duckDBCSVRows returns an expression that reads all fields of CSV as texts, because a value such as NA may be a text
+// in one column and mean a missing value in another.
 func (r *Recipe) duckDBCSVRows(b chunkio.Batch, files, arguments string) string {
 	t := b.Text
 	fields := make([]string, len(t.Names))
@@ -251,7 +252,7 @@ func (r *Recipe) duckDBCSVRows(b chunkio.Batch, files, arguments string) string 
 		separator = `E'\t'`
 	}
 	single := len(t.Names) == 1
-	if single { // quotes distinguish a row with an empty field from an empty line
+	if single { // quotes then distinguish a row with an empty field from an empty line
 		arguments += ", allow_quoted_nulls = false"
 	}
 	rows := fmt.Sprintf("read_csv(%s, auto_detect = false, header = %t, delim = %s, quote = '\"', escape = '\"'%s,\n  columns = {%s})",
@@ -262,7 +263,7 @@ func (r *Recipe) duckDBCSVRows(b chunkio.Batch, files, arguments string) string 
 	return r.selectRows(b, rows)
 }
 
-// selectRows returns a query that selects from rows of texts, with null for missing values.
+// selectRows returns a query that casts the texts of rows to the columns' types, with null for missing values.
 func (r *Recipe) selectRows(b chunkio.Batch, rows string) string {
 	var fit, list []string
 	for k, c := range r.Columns {
@@ -291,7 +292,7 @@ func (r *Recipe) selectRows(b chunkio.Batch, rows string) string {
 
 func trimExpression(text string) string { return fmt.Sprintf(`trim(%s, E' \t')`, text) }
 
-// nullIfMissing returns the expression value, or null if text means a missing value.
+// nullIfMissing returns an SQL expression: null if text means a missing value, otherwise value.
 func nullIfMissing(value, text string, layout *chunkio.TextLayout) string {
 	if len(layout.Nulls) == 0 {
 		return value

@@ -14,7 +14,7 @@ func (r *Recipe) pythonText() string {
 	}
 	b.WriteString("]\n")
 	form := map[Form]string{Parquet: "parquet", CSV: "csv", NDJSON: "json", Arrow: "ipc"}[r.Form]
-	if form == "" || len(r.Sources) == 0 || !pythonReads(r.Sources) {
+	if form == "" || len(r.Sources) == 0 || !canPyarrowOpen(r.Sources) {
 		return b.String()
 	}
 	globs := slices.ContainsFunc(r.Sources, func(s string) bool { return strings.ContainsAny(s, "*?[") })
@@ -52,8 +52,9 @@ func (r *Recipe) pythonText() string {
 	return b.String()
 }
 
-// pythonReads reports whether pyarrow can open the sources by name: local files, or one object of a store it supports.
-func pythonReads(sources []string) bool {
+// canPyarrowOpen reports whether pyarrow can open the sources by their names. This is so for local files, and for a single
+// object in a store that pyarrow supports.
+func canPyarrowOpen(sources []string) bool {
 	if !slices.ContainsFunc(sources, func(s string) bool { return strings.Contains(s, "://") }) {
 		return true
 	}

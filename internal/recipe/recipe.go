@@ -1,4 +1,4 @@
-// Package recipe writes a selection for other tools: as an SQL query, as lines of Python, or as YAML. Names may contain
+// Package recipe writes a selection for other tools, as an SQL query, as lines of Python, or as YAML. Names may contain
 // any characters, and are quoted as each language requires.
 package recipe
 
@@ -17,18 +17,18 @@ import (
 type Recipe struct {
 	Selection *stream.Selection
 	Columns   []Column
-	Sources   []string        // inputs as Python names them; empty if it cannot name them
+	Sources   []string        // inputs as Python names them; empty if Python cannot open them
 	Form      Form            // format of Sources
 	Hive      bool            // the folders of Sources are partitions, key=value
-	Batches   []chunkio.Batch // inputs for DuckDB, whose Values are parallel to Columns
-	Glob      string          // pattern for DuckDB that matches exactly the files; may be empty
-	Table     string          // table to select from, instead of files, as the user wrote it
+	Batches   []chunkio.Batch // inputs as DuckDB reads them; the Values of a batch correspond to Columns, one by one
+	Glob      string          // glob for DuckDB that matches exactly the input files, or "" if there is none
+	Table     string          // table to select from instead of files, as the user wrote it
 	Dialect   string          // SQL dialect: one of [Dialects]
 }
 
 // Column is one chosen column.
 type Column struct {
-	Name string // flattened, as in the result
+	Name string // name in the result, which joins the names of structs
 	// Path is the input column's name, followed by names of fields inside its structs.
 	Path    []string
 	Element int  // index in the list at Path, from 0; -1 for the value itself
@@ -48,7 +48,7 @@ const (
 	Arrow   Form = "arrow"
 )
 
-// ReadsFiles reports whether a recipe of this format, dialect and table is a query that reads files itself.
+// ReadsFiles reports whether the recipe is an SQL query that reads files, and not a table that the user names.
 func ReadsFiles(format, dialect, table string) bool {
 	return format == "sql" && dialect == Dialects()[0] && table == ""
 }
@@ -90,10 +90,10 @@ func (r *Recipe) yamlText() string {
 	return b.String()
 }
 
-// quoteString quotes a string for Go, Python and YAML, which share all escapes that Go uses.
+// quoteString quotes a string. The result is valid in Go, Python and YAML, which share all escapes that Go uses.
 func quoteString(s string) string { return strconv.Quote(s) }
 
-// describeChoice returns "the 3 columns that ufs-stream chose from 600 features, …".
+// describeChoice returns a line such as "the 3 columns that ufs-stream chose from 600 features, …".
 func (r *Recipe) describeChoice() string {
 	columns := "columns"
 	if len(r.Columns) == 1 {

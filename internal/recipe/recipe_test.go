@@ -83,7 +83,7 @@ func TestFilesInStores(t *testing.T) {
 		"gs://b/k.parquet":                           "(TYPE gcs, …)\n|FROM read_parquet('gs://b/k.parquet');\n",
 		"azblob://c/k.parquet":                       "-- DuckDB reads az:// with its extension azure, and the credentials of a secret: CREATE SECRET (TYPE azure, …)\n|FROM read_parquet('az://c/k.parquet');\n",
 		"https://h.example/k.parquet":                "-- DuckDB reads it with its extension httpfs\n|FROM read_parquet('https://h.example/k.parquet');\n",
-		"s3://b/k.parquet?endpoint=http://127.0.0.1": "s3://b/k.parquet?endpoint=http://127.0.0.1 is read with endpoint, which a query cannot tell DuckDB",
+		"s3://b/k.parquet?endpoint=http://127.0.0.1": "s3://b/k.parquet?endpoint=http://127.0.0.1 is read with endpoint, which a query cannot pass to DuckDB",
 		"https://h.example/k.parquet?sig=abc":        "https://h.example/k.parquet is read with a query",
 	} {
 		r := &Recipe{

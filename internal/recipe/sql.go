@@ -13,7 +13,7 @@ import (
 // Dialects lists the SQL dialects of queries, the default first.
 func Dialects() []string { return []string{"duckdb", "spark", "bigquery"} }
 
-// CheckDialect refuses an unknown dialect.
+// CheckDialect returns an error if name is not one of [Dialects].
 func CheckDialect(name string) error {
 	if !slices.Contains(Dialects(), name) {
 		return stream.Usagef("{dialect} %s: want %s%s", name, strings.Join(Dialects(), ", "), suggest.DidYouMean(name, Dialects()))
@@ -21,7 +21,7 @@ func CheckDialect(name string) error {
 	return nil
 }
 
-// tablePlaceholder represents a table that the user has to name.
+// tablePlaceholder is the name in a query that the user has to replace by the name of a table.
 const tablePlaceholder = "input"
 
 func (r *Recipe) sqlQuery() (string, error) {
@@ -66,8 +66,8 @@ func (r *Recipe) sqlQuery() (string, error) {
 	return b.String(), nil
 }
 
-// checkNames refuses chosen columns with names that SQL cannot express: an empty name, or a name that differs from
-// another name only in case, which SQL ignores.
+// checkNames returns an error if SQL cannot express the name of a chosen column: it is empty, or differs from another
+// name only in upper and lower case, which SQL ignores.
 func (r *Recipe) checkNames() error {
 	for _, c := range r.Columns {
 		if c.Name == "" || slices.Contains(c.Path, "") {
@@ -105,10 +105,10 @@ func identifierQuoter(quote string) func(string) string {
 	return func(name string) string { return quote + strings.ReplaceAll(name, quote, quote+quote) + quote }
 }
 
-// DuckDB returns the column as a DuckDB expression.
+// DuckDB returns the DuckDB expression for the column.
 func (c Column) DuckDB() string { return duckDBValue(c, identifierQuoter(`"`)) }
 
-// duckDBValue returns a column's expression in DuckDB, whose lists begin at 1. A field of a struct is accessed by a
+// duckDBValue returns the DuckDB expression for a column. Lists begin at 1. A field of a struct is accessed by a
 // function, because "a"."b" may also mean column b of a table a.
 func duckDBValue(c Column, quote func(string) string) string {
 	text := quote(c.Path[0])
@@ -121,7 +121,7 @@ func duckDBValue(c Column, quote func(string) string) string {
 	return text
 }
 
-// duckDBString quotes a string for DuckDB, which has no escapes in strings.
+// duckDBString quotes a string for DuckDB, which doubles quotes and has no other escapes.
 func duckDBString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func sparkValue(c Column, quote func(string) string) string {
@@ -148,12 +148,12 @@ func dottedPath(c Column, quote func(string) string) string {
 	return strings.Join(parts, ".")
 }
 
-// bigQueryIdentifier quotes a name for BigQuery, with the escapes of its strings.
+// bigQueryIdentifier quotes a name for BigQuery, with the same escapes as in BigQuery's strings.
 func bigQueryIdentifier(name string) string {
 	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`", "\n", `\n`, "\r", `\r`).Replace(name) + "`"
 }
 
-// bigQueryName returns a unique name for a result column. BigQuery allows only letters, digits and _.
+// bigQueryName returns a name for a result column that is not in taken. BigQuery allows only letters, digits and _.
 func bigQueryName(name string, taken map[string]bool) string {
 	clean := strings.TrimRight(strings.Map(func(r rune) rune {
 		if r == '_' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {

@@ -13,49 +13,48 @@ import (
 )
 
 const (
-	// Suffix ends the names of all files that a run saves in its folder: Forget removes these and nothing else,
-	// as the user's own files may be in the folder too.
+	// Suffix ends the names of all files that a run saves in its folder. Forget removes only such files, because the
+	// folder may also contain files of the user.
 	Suffix = ".ufs-state"
 
 	lockName = "lock" + Suffix
 
-	// DefaultEvery is the time between saves.
+	// DefaultEvery is the default of Options.Every.
 	DefaultEvery = 30 * time.Second
-	// intervalPerSaveCost bounds the cost of saving: the time between saves is at least 50 times that of the
-	// last.
+	// intervalPerSaveCost bounds the cost of saving: after a save, 50 times its duration must pass before the next.
 	intervalPerSaveCost = 50
 )
 
-// Options of a checkpoint folder.
+// Options are the options for a checkpoint folder.
 type Options struct {
-	Every time.Duration // minimum between saves; 0 means DefaultEvery; if it is negative, every chance to save is used, for tests
-	// Implicit marks a folder that the user has not named: states of another run in it are removed, and if it
-	// cannot be written the run continues without it. Remarks report both.
+	Every time.Duration // least time between saves; 0 means DefaultEvery; negative, in tests: a save is always due
+	// Implicit marks a folder that the user has not named. States of another run in it are removed, and if it cannot be
+	// written, the run continues without checkpoints. A remark reports each of these.
 	Implicit bool
-	Note     func(stream.Text) // takes remarks; nil drops them
+	Note     func(stream.Text) // receives remarks; nil drops them
 }
 
-// Folder is the checkpoint folder of a run, locked against other runs until Close or Forget. Not safe for
+// Folder is the checkpoint folder of a run. It is locked against other runs until Close or Forget. It is not safe for
 // concurrent use.
 type Folder struct {
 	path           string
-	dir            *os.Root // the folder: all its files are opened below it
+	dir            *os.Root // the open folder, through which all its files are opened
 	opt            Options
 	lock           *lock
-	createdByOpen  bool // then Forget removes it
+	createdByOpen  bool // Open has made the folder, so Forget may remove it
 	savingDisabled bool // an implicit folder could not be written
 
-	hasOwnStates bool   // states of this very run
+	hasOwnStates bool   // the folder has states of this very run
 	runs         []*Run // the parts of the run
 
 	now      func() time.Time
-	lastSave time.Time     // or Open, if nothing was saved
+	lastSave time.Time     // time of the last save, or of Open if nothing was saved
 	saveCost time.Duration // time that the last save took
 }
 
-// Open makes the folder if it does not exist, for this user alone, and locks it. It fails with a
-// *stream.UsageError if another run has locked it, and with a *stream.OutputError if it cannot be made, or
-// others could read or write the states.
+// Open locks the folder at path, and makes it for this user alone if it does not exist. It fails with a
+// *stream.UsageError if another run has locked the folder. It fails with a *stream.OutputError if the folder cannot be
+// made, or if other users could read or write the states.
 func Open(path string, opt Options) (*Folder, error) {
 	f := &Folder{path: path, opt: opt, now: time.Now}
 	if f.opt.Every == 0 {
@@ -92,7 +91,7 @@ func (f *Folder) Path() string {
 	return f.path
 }
 
-// HoldsStates reports whether the folder has states of this very run to continue from.
+// HoldsStates reports whether the folder contains states of this very run, from which it can continue.
 func (f *Folder) HoldsStates() bool { return f != nil && f.hasOwnStates }
 
 func (f *Folder) addRemark(format string, args ...any) {
@@ -112,7 +111,7 @@ func (f *Folder) recordSave(begin time.Time) {
 	f.saveCost = f.lastSave.Sub(begin)
 }
 
-// Sync writes the logged states to disk: call it if a run ends before its result is complete.
+// Sync writes the logged states to disk. It must be called if a run ends before its result is complete.
 func (f *Folder) Sync() error {
 	if f == nil || f.lock == nil || f.savingDisabled {
 		return nil
@@ -125,7 +124,7 @@ func (f *Folder) Sync() error {
 	return nil
 }
 
-// Close unlocks the folder for other runs and leaves its states. It may be called again.
+// Close unlocks the folder for other runs and keeps its states. If it is called again, it does nothing.
 func (f *Folder) Close() error {
 	if f == nil || f.lock == nil {
 		return nil
@@ -141,13 +140,13 @@ func (f *Folder) Close() error {
 	}
 	err := errors.Join(l.release(), f.dir.Close())
 	if empty && f.createdByOpen {
-		_ = os.Remove(f.path) // fails if others have put files in it
+		_ = os.Remove(f.path) // fails if the folder contains files of others
 	}
 	return err
 }
 
-// Forget removes the folder's states and unlocks it. It also removes the folder if nothing else is in it and a
-// run of this program made it.
+// Forget removes the states of the folder and unlocks it. It also removes the folder if a run of this program made it
+// and it contains nothing else.
 func (f *Folder) Forget() error {
 	if f == nil || f.lock == nil {
 		return nil
@@ -162,7 +161,7 @@ func (f *Folder) removeStates() (failed error) {
 	for _, r := range f.runs {
 		r.closeLog()
 	}
-	for _, name := range f.matchingNames(func(name string) bool { return isState(name) || isDebris(name) }) {
+	for _, name := range f.matchingNames(func(name string) bool { return isState(name) || isUnfinishedState(name) }) {
 		if err := f.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) && failed == nil {
 			failed = &stream.OutputError{Path: filepath.Join(f.path, name), Err: stripPathError(err), Remedy: atomicfile.RemedyFor(err)}
 		}
@@ -170,8 +169,8 @@ func (f *Folder) removeStates() (failed error) {
 	return failed
 }
 
-// disableSaving continues without an implicit folder that could not be written, and frees its space, because the
-// disk may be full and the result needs space.
+// disableSaving lets the run continue without checkpoints after an implicit folder could not be written. It removes the
+// states, because the disk may be full and the result needs space.
 func (f *Folder) disableSaving(why error) {
 	f.savingDisabled = true
 	f.addRemark("the run no longer saves checkpoints: %v", why)
@@ -180,8 +179,8 @@ func (f *Folder) disableSaving(why error) {
 	}
 }
 
-// Forget removes the states in the folder at path once the run's result is safe. It removes nothing if the
-// folder does not exist or another run has locked it by now.
+// Forget removes the states in the folder at path. Call it once the result of the run is safe. It removes nothing if
+// the folder does not exist, or if another run has locked it in the meantime.
 func Forget(path string, opt Options) error {
 	if path == "" {
 		return nil
@@ -191,7 +190,7 @@ func Forget(path string, opt Options) error {
 	}
 	f, err := Open(path, opt)
 	if err != nil {
-		if errors.As(err, new(*stream.UsageError)) || opt.Implicit { // nothing of this user's was saved there
+		if errors.As(err, new(*stream.UsageError)) || opt.Implicit { // the run has saved nothing there
 			return nil
 		}
 		return err
@@ -218,7 +217,7 @@ func (f *Folder) matchingNames(wanted func(name string) bool) (names []string) {
 
 func isState(name string) bool { return strings.HasSuffix(name, Suffix) && name != lockName }
 
-// isDebris reports whether this is the file of a state that a killed run was writing.
-func isDebris(name string) bool {
+// isUnfinishedState reports whether name is the name of an incomplete state, left by a run that was killed meanwhile.
+func isUnfinishedState(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.Contains(name, Suffix+".")
 }

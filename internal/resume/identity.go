@@ -10,13 +10,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Identity contains everything that determines a state. A run continues only from states with an equal Identity.
+// Identity contains everything that determines the states of a run, which continues only from states of equal Identity.
 type Identity struct {
 	What    string            `json:"what"` // the kind of states, in the plural: "statistics of a Gram matrix"
 	Inputs  []stream.Input    `json:"inputs,omitempty"`
 	Columns []stream.Column   `json:"columns,omitempty"`
 	Options map[string]string `json:"options,omitempty"` // by option name
-	// Facts contain everything else that determines the state, under plain words such as "instruction set".
+	// Facts contains everything else that determines the states, by names for messages such as "instruction set".
 	Facts map[string]string `json:"facts,omitempty"`
 }
 
@@ -29,7 +29,8 @@ func (i *Identity) sha256Hex() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// firstDifference describes the first difference from the saved run, or returns the zero Text.
+// firstDifference describes the first difference between i and the identity of the saved run. It returns the zero Text
+// if they do not differ.
 func (i *Identity) firstDifference(saved *Identity) stream.Text {
 	if i.What != saved.What {
 		return stream.Textf("it holds %s, not %s", saved.What, i.What)

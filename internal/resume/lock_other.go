@@ -4,7 +4,7 @@ package resume
 
 import "os"
 
-// lock does nothing: this system has no locks that end with their process.
+// lock does nothing, because this system has no locks that end with their process.
 type lock struct{}
 
 func takeLock(*os.Root) (*lock, error) { return new(lock), nil }

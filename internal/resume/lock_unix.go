@@ -14,11 +14,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/ownfile"
 )
 
-// lock is a file that is locked while its process lives.
+// lock is a file that this process has locked until it ends.
 type lock struct{ f *os.File }
 
-// takeLock makes and locks the lock file of a folder. On file systems without locks nothing keeps two runs
-// apart.
+// takeLock makes and locks the lock file of a folder. On file systems without locks, two runs may use the same folder.
 func takeLock(in *os.Root) (*lock, error) {
 	for {
 		f, err := openLock(in)
@@ -33,7 +32,7 @@ func takeLock(in *os.Root) (*lock, error) {
 		if mine, err := f.Stat(); err == nil {
 			if current, err := in.Lstat(lockName); err == nil && os.SameFile(mine, current) {
 				if f.Truncate(0) == nil {
-					fmt.Fprintf(f, "%d\n", os.Getpid()) // only for the message of a second run
+					fmt.Fprintf(f, "%d\n", os.Getpid()) // only for the error message of another run
 				}
 				return &lock{f}, nil
 			}

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lock is a file that nobody else can open while its process lives.
+// lock is a file that no other process can open until this process ends.
 type lock struct{ handle windows.Handle }
 
-// takeLock makes and opens the lock file of a folder for this process alone. The system removes it when it is
-// closed, also after a kill.
+// takeLock makes the lock file of a folder, and opens it for this process alone. The system removes the file when it is
+// closed, even if the process is killed.
 func takeLock(in *os.Root) (*lock, error) {
 	path := filepath.Join(in.Name(), lockName)
 	name, err := windows.UTF16PtrFromString(path)

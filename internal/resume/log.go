@@ -19,21 +19,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// log is a file of states that are appended and never replaced, such as the results of finished passes. A state
-// survives a kill as soon as it is written, and reaches the disk with the next sync, which is delayed: passes
-// of a fraction of a second would wait for the disk as long as they take. So states are written unpacked (2 ms
-// for 4 MiB; packed and synced, 60). All numbers are little-endian:
+// stateLog is a file to which states are appended, such as the results of finished passes. A state in it is never
+// replaced. It survives a kill of the process as soon as it is written, and reaches the disk with the next sync. Syncs
+// are delayed, because a pass of a fraction of a second would wait for the disk as long as the pass itself takes. For
+// the same reason states are not compressed: writing 4 MiB takes 2 ms, and 60 ms if it is compressed and synced. All
+// numbers are little-endian:
 //
-//	magic "ufslog 1", digest of the run (64 bytes)
-//	a state: length of its head uint32, of its numbers in bytes uint64, head (JSON), numbers,
+//	magic "ufslog 1", digest of the Identity of the run (64 bytes)
+//	for each state: length of its head uint32, length of its numbers in bytes uint64, head (JSON), numbers,
 //	         xxhash64 of all of this
 //
-// A state that is cut off or fails its checksum ends the log: it and the states after it are computed again.
-type log struct {
+// The log is read up to the first state that is cut off or does not match its checksum. This state and all states after
+// it are computed again.
+type stateLog struct {
 	file   *os.File
 	states map[string]loggedState
-	end    int64 // after the last state
-	synced int64 // everything before this offset is on the disk
+	end    int64 // offset after the last state
+	synced int64 // offset up to which everything is on the disk
 }
 
 type loggedState struct {
@@ -44,10 +46,10 @@ type loggedState struct {
 type logHead struct {
 	Name    string            `json:"name"`
 	Marks   map[string]string `json:"marks,omitempty"`
-	Lengths []int             `json:"lengths"` // numbers in each slice
+	Lengths []int             `json:"lengths"` // lengths of the slices of numbers
 }
 
-// matchesBytes reports whether slices of these lengths have the given number of bytes in all.
+// matchesBytes reports whether slices with the lengths in h together have the given number of bytes.
 func (h *logHead) matchesBytes(bytes int64) bool {
 	for _, n := range h.Lengths {
 		if n < 0 || int64(n) > bytes/8 {
@@ -61,11 +63,11 @@ func (h *logHead) matchesBytes(bytes int64) bool {
 const (
 	logMagic     = "ufslog 1"
 	logPrefix    = 4 + 8
-	maxHeadBytes = 1 << 20 // of a JSON head
+	maxHeadBytes = 1 << 20 // largest length of a JSON head
 	logStateName = "log"
 )
 
-func (r *Run) openLog() (*log, error) {
+func (r *Run) openLog() (*stateLog, error) {
 	if r.log != nil {
 		return r.log, nil
 	}
@@ -77,7 +79,7 @@ func (r *Run) openLog() (*log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &log{file: file, states: make(map[string]loggedState)}
+	l := &stateLog{file: file, states: make(map[string]loggedState)}
 	if err := l.readStates(r.digest); err != nil {
 		file.Close()
 		return nil, err
@@ -95,7 +97,7 @@ func (r *Run) openLog() (*log, error) {
 	return l, nil
 }
 
-func (l *log) readStates(digest string) error {
+func (l *stateLog) readStates(digest string) error {
 	from := bufio.NewReaderSize(l.file, 1<<18)
 	head := make([]byte, len(logMagic)+len(digest))
 	if _, err := io.ReadFull(from, head); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -123,7 +125,7 @@ func (l *log) readStates(digest string) error {
 
 var errStateDamaged = errors.New("it is not as it was written")
 
-// readLoggedState reads a state at offset at, and skips its numbers.
+// readLoggedState reads the state at the offset at, but skips its numbers.
 func readLoggedState(from io.Reader, at int64) (state loggedState, size int64, err error) {
 	sum := xxhash.New()
 	both := io.TeeReader(from, sum)
@@ -159,11 +161,11 @@ func readLoggedState(from io.Reader, at int64) (state loggedState, size int64, e
 	return state, logPrefix + head + body + 8, nil
 }
 
-// appendState writes a state after the last one. If that fails, the log is unchanged.
-func (l *log) appendState(digest string, head logHead, numbers [][]float64) (err error) {
+// appendState writes a state after the last one. On error the log is unchanged.
+func (l *stateLog) appendState(digest string, head logHead, numbers [][]float64) (err error) {
 	defer func() {
 		if err != nil {
-			_ = l.file.Truncate(l.end) // a rest that cannot be cut off fails its checksum
+			_ = l.file.Truncate(l.end) // if this fails, readers recognize the incomplete state by its checksum
 		}
 	}()
 	at := l.end
@@ -192,7 +194,7 @@ func (l *log) appendState(digest string, head logHead, numbers [][]float64) (err
 		return err
 	}
 	for _, x := range numbers {
-		if _, err := vector(x).WriteTo(to); err != nil {
+		if _, err := rawFloats(x).WriteTo(to); err != nil {
 			return err
 		}
 	}
@@ -208,7 +210,7 @@ func (l *log) appendState(digest string, head logHead, numbers [][]float64) (err
 	return nil
 }
 
-func (l *log) syncToDisk() error {
+func (l *stateLog) syncToDisk() error {
 	if l == nil || l.synced == l.end {
 		return nil
 	}
@@ -238,7 +240,7 @@ func (n Numbers) Append(ctx context.Context, name string, marks map[string]strin
 	}
 	err := n.saveIdentity(context.WithoutCancel(ctx))
 	if err == nil {
-		var l *log
+		var l *stateLog
 		if l, err = n.openLog(); err == nil {
 			err = l.appendState(n.digest, head, numbers)
 		}
@@ -279,19 +281,19 @@ func (n Numbers) loadFromLog(name string, numbers [][]float64) (marks map[string
 		total += 8 * int64(len(x))
 	}
 	if !slices.Equal(lengths, state.head.Lengths) {
-		return nil, false, ErrDamaged(l.file.Name(), stream.Errorf("%s has %d numbers where %d are wanted", name, state.head.Lengths, lengths))
+		return nil, false, ErrDamaged(l.file.Name(), stream.Errorf("%s has %d numbers instead of %d", name, state.head.Lengths, lengths))
 	}
 	from := bufio.NewReaderSize(io.NewSectionReader(l.file, state.numbersOffset, total), 1<<16)
 	for _, x := range numbers {
-		if _, err := vector(x).ReadFrom(from); err != nil {
+		if _, err := rawFloats(x).ReadFrom(from); err != nil {
 			return nil, false, ErrDamaged(l.file.Name(), err)
 		}
 	}
 	return state.head.Marks, true, nil
 }
 
-// asSaveError turns an error of saving into a checkpoint error. For an implicit folder it disables saving and
-// returns nil.
+// asSaveError turns an error of saving into an error about the checkpoint. For an implicit folder it disables saving
+// and returns nil.
 func (r *Run) asSaveError(err error) error {
 	if r.folder.opt.Implicit {
 		r.isIdentified, r.hasStates = false, false

@@ -25,16 +25,16 @@ func FuzzLog(f *testing.F) {
 	f.Add([]byte(`[]`), make([]byte, 7), make([]byte, 40))
 	digest := strings.Repeat("0", 64)
 	path := filepath.Join(f.TempDir(), "states.log")
-	read := func(t *testing.T, file *os.File) *log {
+	read := func(t *testing.T, file *os.File) *stateLog {
 		must.Get(file.Seek(0, 0))(t)
-		l := &log{file: file, states: map[string]loggedState{}}
+		l := &stateLog{file: file, states: map[string]loggedState{}}
 		must.Do(t, l.readStates(digest))
 		return l
 	}
 	f.Fuzz(func(t *testing.T, head, body, behind []byte) {
 		file := must.Get(os.Create(path))(t)
 		defer file.Close()
-		sound := &log{file: file, states: map[string]loggedState{}}
+		sound := &stateLog{file: file, states: map[string]loggedState{}}
 		must.Do(t, sound.appendState(digest, logHead{Name: "first", Lengths: []int{2}}, [][]float64{{1, 2}}))
 		state := binary.LittleEndian.AppendUint32(nil, uint32(len(head)))
 		state = binary.LittleEndian.AppendUint64(state, uint64(len(body)))
@@ -74,7 +74,7 @@ func FuzzStages(f *testing.F) {
 		f.Add(mark)
 	}
 	f.Fuzz(func(t *testing.T, mark string) {
-		files, err := parseFiles(mark)
+		files, err := parseFileMarks(mark)
 		if err != nil {
 			return
 		}

@@ -10,14 +10,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Numbers stores slices of float64 in the states of a Run, bit by bit: a [stream.Checkpoint].
+// Numbers stores slices of float64, bit by bit, in the states of a Run. It implements [stream.Checkpoint].
 type Numbers struct{ *Run }
 
 // Save implements stream.Checkpoint.
 func (n Numbers) Save(ctx context.Context, name string, marks map[string]string, numbers ...[]float64) error {
 	sections := make([]chunkio.Section, len(numbers))
 	for i, x := range numbers {
-		sections[i] = chunkio.Section{Name: strconv.Itoa(i), Body: vector(x)}
+		sections[i] = chunkio.Section{Name: strconv.Itoa(i), Body: rawFloats(x)}
 	}
 	return n.Run.Save(ctx, name, marks, sections...)
 }
@@ -33,7 +33,7 @@ func (n Numbers) Load(ctx context.Context, name string, numbers ...[]float64) (m
 	}
 	defer s.Close()
 	for i, x := range numbers {
-		if err := s.Read(strconv.Itoa(i), vector(x)); err != nil {
+		if err := s.Read(strconv.Itoa(i), rawFloats(x)); err != nil {
 			return nil, false, err
 		}
 	}
@@ -43,20 +43,20 @@ func (n Numbers) Load(ctx context.Context, name string, numbers ...[]float64) (m
 	return s.Marks, true, nil
 }
 
-// vector encodes its numbers as little-endian bytes, without their count.
-type vector []float64
+// rawFloats writes and reads numbers as little-endian bytes, without a count of the numbers.
+type rawFloats []float64
 
 // WriteTo implements io.WriterTo.
-func (v vector) WriteTo(w io.Writer) (int64, error) {
+func (v rawFloats) WriteTo(w io.Writer) (int64, error) {
 	to := &countingWriter{w: w}
-	err := putRaw(to, v)
+	err := writeRawNumbers(to, v)
 	return to.n, err
 }
 
-// ReadFrom implements io.ReaderFrom: it fills v.
-func (v vector) ReadFrom(r io.Reader) (int64, error) {
+// ReadFrom implements io.ReaderFrom. It reads len(v) numbers.
+func (v rawFloats) ReadFrom(r io.Reader) (int64, error) {
 	from := &countingReader{r: r}
-	err := getRaw(from, v)
+	err := readRawNumbers(from, v)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = stream.Errorf("a run of numbers ends early")
 	}

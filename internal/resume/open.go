@@ -11,8 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// openRoot makes and opens the folder. States contain rows of the input, and a run trusts them: the folder must
-// belong to this user, and nobody else may be able to write in it or have put usable files in it.
+// openRoot opens the folder, and makes it if it does not exist. States contain rows of the input, which other users
+// must not read, and a run trusts the states it finds. So the folder must belong to this user, and no other user may be
+// able to write in it or may have put usable files in it.
 func (f *Folder) openRoot() (err error) {
 	f.path = filepath.Clean(f.path)
 	parent, name := filepath.Dir(f.path), filepath.Base(f.path)
@@ -25,7 +26,7 @@ func (f *Folder) openRoot() (err error) {
 	case !errors.Is(err, fs.ErrExist):
 		return f.errUnusable(f.path, stripPathError(err))
 	}
-	if f.opt.Implicit { // a link there was not made by the user for this run
+	if f.opt.Implicit { // a link with this name was not made for this run, so it is not followed
 		f.dir, err = openImplicitFolder(parent, name)
 	} else {
 		f.dir, err = openNamedFolder(f.path)
@@ -43,7 +44,7 @@ func (f *Folder) openRoot() (err error) {
 	return nil
 }
 
-// openImplicitFolder opens a folder that the user did not name.
+// openImplicitFolder opens a folder that the user did not name. It does not follow a link.
 func openImplicitFolder(parent, name string) (*os.Root, error) {
 	in, err := os.OpenRoot(parent)
 	if err != nil {
@@ -53,7 +54,7 @@ func openImplicitFolder(parent, name string) (*os.Root, error) {
 	return ownfile.OpenFolder(in, name)
 }
 
-// openNamedFolder opens the folder at path, also through links.
+// openNamedFolder opens the folder at path, and follows links.
 func openNamedFolder(path string) (*os.Root, error) {
 	info, err := os.Stat(path) // before opening: opening a pipe waits for its writer
 	if err != nil {
@@ -76,18 +77,18 @@ func openNamedFolder(path string) (*os.Root, error) {
 	return root, nil
 }
 
-// excludeOtherUsers removes the rights of other users to the states, and to the folder if it holds nothing
-// else. It refuses a folder that others can write in and that holds other files too, and one with a state that
-// is not this user's.
+// excludeOtherUsers removes the rights of other users on the states, and on the folder if it contains nothing else. It
+// refuses a folder with other files in which other users can write, and a folder with a state that does not belong to
+// this user.
 func (f *Folder) excludeOtherUsers() error {
 	onlyOurs := true
 	for _, name := range f.matchingNames(func(string) bool { return true }) {
-		if !isState(name) && !isDebris(name) && name != lockName {
+		if !isState(name) && !isUnfinishedState(name) && name != lockName {
 			onlyOurs = false
 			continue
 		}
 		info, err := ownfile.StatFile(f.dir, name)
-		if err == nil && ownfile.OthersRights(info) != 0 { // an older release made it
+		if err == nil && ownfile.OthersRights(info) != 0 { // an older release gave others these rights
 			err = f.dir.Chmod(name, 0o600)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

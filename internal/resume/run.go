@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	containerKind = "checkpoint" // of a StatsHeader
+	containerKind = "checkpoint" // value of StatsHeader.Kind
 	identityEntry = "identity"
 	digestEntry   = "digest"
 	markPrefix    = "mark "
@@ -25,18 +25,19 @@ const (
 // Run holds the states of one part of a run, such as the gathering of its statistics, in a folder.
 type Run struct {
 	folder       *Folder
-	part         string // begins the names of its files
+	part         string // beginning of the names of its files
 	id           Identity
 	digest       string
 	hasStates    bool // the folder has states of this very run
 	isIdentified bool // the folder has the identity file of this run
 
-	log *log // for Numbers; nil until it is opened
+	log *stateLog // states of Numbers; nil until it is opened
 }
 
-// OpenRun opens the states of the part of a run that id describes. Its file names begin with part, which has
-// letters only. For states of another run the error is a *stream.UsageError that names a difference; in an implicit
-// folder they are removed, with a remark. For damaged states the error is a *stream.DataError.
+// OpenRun opens the states of the part of a run that id describes. The names of its files begin with part, which
+// consists of letters. If the folder has states of another run, the error is a *stream.UsageError that names a
+// difference; in an implicit folder such states are removed, with a remark. If states are damaged, the error is a
+// *stream.DataError.
 func (f *Folder) OpenRun(ctx context.Context, part string, id Identity) (*Run, error) {
 	r, why, err := f.openRun(ctx, part, id)
 	if r == nil || why.Format == "" {
@@ -49,8 +50,8 @@ func (f *Folder) OpenRun(ctx context.Context, part string, id Identity) (*Run, e
 	return nil, f.errOtherRun(why)
 }
 
-// OpenOwnRun is OpenRun, but refuses the states of another run in every folder. It is for a folder that other runs may
-// use later, so that the states may belong to them.
+// OpenOwnRun is OpenRun, but it also refuses states of another run in an implicit folder. Use it to open a folder again
+// that another run may have used in the meantime, because then the states belong to that run.
 func (f *Folder) OpenOwnRun(ctx context.Context, part string, id Identity) (*Run, error) {
 	r, why, err := f.openRun(ctx, part, id)
 	if r == nil || why.Format == "" {
@@ -63,7 +64,7 @@ func (f *Folder) errOtherRun(why stream.Text) error {
 	return stream.Usagef("%s is the checkpoint of another run: %v; finish that run, remove the folder, or name another {checkpoint}", f.path, why)
 }
 
-// openRun is OpenRun without a decision on the states of another run. why describes their difference.
+// openRun is OpenRun, but it leaves states of another run to the caller; why describes how that run differs.
 func (f *Folder) openRun(ctx context.Context, part string, id Identity) (r *Run, why stream.Text, err error) {
 	if f == nil {
 		return nil, why, nil
@@ -76,7 +77,7 @@ func (f *Folder) openRun(ctx context.Context, part string, id Identity) (r *Run,
 	f.runs = append(f.runs, r)
 	path := r.filePath(identityEntry)
 	if _, err := f.dir.Lstat(r.fileName(identityEntry)); errors.Is(err, fs.ErrNotExist) {
-		return r, why, r.RemoveStates() // states without an identity
+		return r, why, r.RemoveStates() // states without an identity are useless
 	}
 	h, err := chunkio.ReadStatsHeader(ctx, path, f.fetchOptions())
 	if err != nil {
@@ -101,7 +102,7 @@ func (f *Folder) openRun(ctx context.Context, part string, id Identity) (r *Run,
 	return r, why, nil
 }
 
-// ErrDamaged returns an error for an unusable state at path. Its remedy is to remove the state.
+// ErrDamaged returns an error for a state at path that cannot be used. The error advises removing this state.
 func ErrDamaged(path string, err error) error {
 	dataErr := stream.Dataf(path, "%w", err)
 	if inner := (*stream.DataError)(nil); errors.As(err, &inner) {
@@ -139,15 +140,15 @@ func (f *Folder) removeFile(name string) error {
 	return nil
 }
 
-// Due reports whether it is time to save: Options.Every, and fifty times the duration of the last save, have passed
-// since that save.
+// Due reports whether it is time to save: since the last save, Options.Every and 50 times the duration of that save
+// have passed.
 func (r *Run) Due() bool { return r != nil && !r.folder.savingDisabled && r.folder.isSaveDue() }
 
 // HasStates reports whether the folder has states of this very run.
 func (r *Run) HasStates() bool { return r != nil && r.hasStates }
 
-// Save replaces a state atomically. The marks are small facts in addition to the sections. It fails with a
-// *stream.OutputError; for an implicit folder it disables saving instead.
+// Save replaces a state atomically. marks are short texts by name, which are saved together with the sections. Save
+// fails with a *stream.OutputError, but for an implicit folder it disables saving instead.
 func (r *Run) Save(ctx context.Context, name string, marks map[string]string, sections ...chunkio.Section) error {
 	if r == nil || r.folder.savingDisabled {
 		return nil
@@ -162,7 +163,7 @@ func (r *Run) Save(ctx context.Context, name string, marks map[string]string, se
 	return nil
 }
 
-// saveState saves a state, also after an interruption, when saving is most important.
+// saveState saves a state. It saves even if ctx has ended: after an interruption the state is needed most.
 func (r *Run) saveState(ctx context.Context, name string, marks map[string]string, sections []chunkio.Section) error {
 	if err := r.saveIdentity(ctx); err != nil {
 		return err
@@ -174,7 +175,7 @@ func (r *Run) saveState(ctx context.Context, name string, marks map[string]strin
 	return r.writeState(ctx, name, h, sections...)
 }
 
-// writeState writes a state atomically, readable by this user alone.
+// writeState writes a state atomically; only this user can read it.
 func (r *Run) writeState(ctx context.Context, name string, h chunkio.StatsHeader, sections ...chunkio.Section) error {
 	f, err := atomicfile.CreateIn(ctx, r.folder.dir, r.fileName(name), r.filePath(name))
 	if err != nil {
@@ -187,7 +188,7 @@ func (r *Run) writeState(ctx context.Context, name string, h chunkio.StatsHeader
 	return f.Commit()
 }
 
-// saveIdentity stores the run's identity in the folder, before its first state.
+// saveIdentity stores the identity of the run in the folder. It must be called before the first state is written.
 func (r *Run) saveIdentity(ctx context.Context) error {
 	if r.isIdentified {
 		return nil
@@ -207,7 +208,7 @@ func (r *Run) saveIdentity(ctx context.Context) error {
 	return nil
 }
 
-// Drop removes a state, if it exists.
+// Drop removes the state called name, if it exists.
 func (r *Run) Drop(name string) error {
 	if r == nil {
 		return nil
@@ -222,7 +223,7 @@ type State struct {
 	file  *chunkio.StatsReader
 }
 
-// Load opens a state and verifies its checksums; it returns nil if there is none.
+// Load opens the state called name and verifies its checksums. It returns nil if there is no such state.
 func (r *Run) Load(ctx context.Context, name string) (*State, error) {
 	if r == nil || !r.isIdentified || r.folder.savingDisabled {
 		return nil, nil
@@ -250,7 +251,7 @@ func (r *Run) Load(ctx context.Context, name string) (*State, error) {
 	return s, nil
 }
 
-// HasState reports whether there is a state of that name.
+// HasState reports whether there is a state called name.
 func (r *Run) HasState(name string) bool {
 	if r == nil || !r.isIdentified {
 		return false
@@ -270,7 +271,7 @@ func (r *Run) CountStates(prefix string) int {
 // Close closes the state's file.
 func (s *State) Close() error { return s.file.Close() }
 
-// HasSection reports whether there is a section of that name.
+// HasSection reports whether the state has a section of that name.
 func (s *State) HasSection(section string) bool { return s.file.Has(section) }
 
 // Read reads a section to its end.
@@ -280,7 +281,7 @@ func (s *State) Read(section string, to io.ReaderFrom) error {
 		return ErrDamaged(s.Path, err)
 	}
 	if _, err := to.ReadFrom(body); errors.As(err, new(*stream.UsageError)) || errors.As(err, new(*stream.MemoryError)) {
-		return stream.Errorf("%s: %w", s.Path, err) // not damaged
+		return stream.Errorf("%s: %w", s.Path, err) // the state is not damaged
 	} else if err != nil {
 		return ErrDamaged(s.Path, err)
 	}

@@ -11,15 +11,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// stageFile is a scratch file of a stage: either a file in the folder or memory, which is copied to such a file
-// when the stage is saved.
+// stageFile is a scratch file of a stage. It is either a file in the folder, or it is in memory and is copied to such a
+// file when the stage is saved.
 type stageFile struct {
 	stream.ScratchFile // the file in the folder, or memory
 	stage              *stage
 	mark               fileMark
 	inMemory           bool
-	diskFile           *scratch.Kept // nil for memory that was not saved yet
-	inSavedState       bool          // the saved state lists it
+	diskFile           *scratch.Kept // the file in the folder; nil for memory that was not saved yet
+	inSavedState       bool          // the last saved state of the stage lists the file
 }
 
 // Make implements [stream.Stage].
@@ -49,7 +49,7 @@ func (st *stage) Make(name string, total int64, record int) (stream.ScratchFile,
 			return nil, err
 		}
 		if state != nil {
-			if err := f.fillMemory(state); err != nil {
+			if err := f.loadIntoMemory(state); err != nil {
 				return nil, errors.Join(err, f.Close())
 			}
 		}
@@ -83,14 +83,15 @@ func (f *stageFile) forEachRecord(mode stream.ScratchMode, visit func(i int, rec
 	return nil
 }
 
-func (f *stageFile) fillMemory(state *scratch.State) (err error) {
+func (f *stageFile) loadIntoMemory(state *scratch.State) (err error) {
 	if f.diskFile, err = f.stage.stages.memoryCopies.Keep(f.stage.stages.run.folder.dir, f.mark.File, f.mark.Name, f.mark.Bytes, f.mark.Record, state); err != nil {
 		return err
 	}
 	return f.forEachRecord(stream.ScratchWrite, f.diskFile.Read)
 }
 
-// durableState makes the file's contents durable, and returns their places.
+// durableState writes the contents of the file to the disk, and returns, for each record, which of the record's two
+// places is valid.
 func (f *stageFile) durableState() (s scratch.State, err error) {
 	if f.inMemory {
 		if f.diskFile == nil {
@@ -111,7 +112,7 @@ func (f *stageFile) setInSavedState(holds bool) {
 	}
 }
 
-// Close implements [stream.ScratchFile]; it removes a file that no state lists.
+// Close implements [stream.ScratchFile]. It removes the file from the folder if no saved state lists it.
 func (f *stageFile) Close() error {
 	st := f.stage
 	st.files = slices.DeleteFunc(st.files, func(o *stageFile) bool { return o == f })

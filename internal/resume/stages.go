@@ -19,26 +19,27 @@ import (
 // dataSuffix ends the names of the scratch files of stages.
 const dataSuffix = ".data" + Suffix
 
-// assumedDiskSpeed, in bytes per second, serves until the first save. That writes all files, and in a run of a
-// minute would take more than its share: 480 MB on a virtual disk took 4 % of 13 s of CPU time.
+// assumedDiskSpeed, in bytes per second, is used to estimate the duration of the first save, which writes all files.
+// Without the estimate, saving would take too large a part of a short run: a first save of 480 MB to a virtual disk
+// took 4 % of the CPU time of 13 s.
 const assumedDiskSpeed = 200e6
 
-// maxStepWait is the duration of the longest step that an interrupted run still finishes.
+// An interrupted run still finishes its current step if steps take at most maxStepWait.
 const maxStepWait = 5 * time.Second
 
-// Stages are the stages of a run in its folder: [stream.Stages]. A stage may be used from one goroutine,
-// several stages concurrently.
+// Stages are the stages of a run, whose states are in its folder. They implement [stream.Stages]. One stage may be used
+// by one goroutine only; several stages may be used concurrently.
 type Stages struct {
 	mu           sync.Mutex
 	run          *Run
 	onResume     func(step int)
-	memoryCopies *scratch.Space  // files with copies of memory
-	interrupted  <-chan struct{} // closed on an interruption; nil for never
-	lastStepTime atomic.Int64    // nanoseconds that the last step took; 0: none has ended
+	memoryCopies *scratch.Space  // makes the files to which scratch in memory is copied
+	interrupted  <-chan struct{} // closed at an interruption; nil without DelayCancel
+	lastStepTime atomic.Int64    // duration of the last step in nanoseconds; 0 before a step has ended
 }
 
-// OpenStages opens the stages of the run, and removes the scratch files that killed runs have left there. onResume,
-// which may be nil, is called for each stage that resumes, with its last step.
+// OpenStages opens the stages of the run, and removes scratch files that killed runs have left in the folder. onResume,
+// if not nil, is called for each stage that continues from a saved state, with the last step in this state.
 func (r *Run) OpenStages(ctx context.Context, onResume func(step int)) (*Stages, error) {
 	named := make(map[string]bool)
 	all := r.folder.stateNames(r.part + ".")
@@ -51,7 +52,7 @@ func (r *Run) OpenStages(ctx context.Context, onResume func(step int)) (*Stages,
 		if err != nil {
 			return nil, ErrDamaged(path, err)
 		}
-		files, err := parseFiles(h.Options[markPrefix+filesMark])
+		files, err := parseFileMarks(h.Options[markPrefix+filesMark])
 		if err != nil {
 			return nil, ErrDamaged(path, err)
 		}
@@ -69,8 +70,8 @@ func (r *Run) OpenStages(ctx context.Context, onResume func(step int)) (*Stages,
 	return &Stages{run: r, onResume: onResume, memoryCopies: scratch.New(scratch.Options{Dir: r.folder.path})}, nil
 }
 
-// DelayCancel returns a context that ends after ctx: if steps are short, it ends once the current step has been
-// saved. Call it before any stage begins.
+// DelayCancel returns a context that ends when ctx ends. If steps are short, it ends later, when the current step has
+// been saved. Call DelayCancel before any stage begins.
 func (s *Stages) DelayCancel(ctx context.Context) (context.Context, context.CancelFunc) {
 	s.interrupted = ctx.Done()
 	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -96,8 +97,8 @@ func (s *Stages) DelayCancel(ctx context.Context) (context.Context, context.Canc
 	}
 }
 
-// ScratchBytes returns the size of the stages' scratch files in the folder at path: a run that continues from them
-// needs no other space for them.
+// ScratchBytes returns the size of the scratch files of stages in the folder at path. A run that continues from these
+// files needs no other space for them.
 func ScratchBytes(path string) (total int64) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -111,7 +112,7 @@ func ScratchBytes(path string) (total int64) {
 	return total
 }
 
-// Stage implements [stream.Stages]. The name consists of letters and digits.
+// Stage implements [stream.Stages]. The name must consist of letters and digits.
 func (s *Stages) Stage(name string, space stream.Scratch) stream.Stage {
 	now := s.run.folder.now()
 	return &stage{Scratch: space, stages: s, name: name, beginTime: now, lastSave: now, lastStep: now}
@@ -122,13 +123,13 @@ type stage struct {
 	stages         *Stages
 	name           string
 	steps          int        // steps made so far
-	loadedFiles    []fileMark // files of the loaded state, until the stage makes them
-	isResumed      bool       // it continues from a state
-	hasSavedState  bool       // the folder has a state of it
+	loadedFiles    []fileMark // files of the loaded state that Make has not opened yet
+	isResumed      bool       // the stage continues from a state
+	hasSavedState  bool       // the folder has a state of this stage
 	nextFileNumber int        // for the name of the next file
 	files          []*stageFile
 
-	beginTime, lastSave, lastStep time.Time     // lastStep: end of the last step
+	beginTime, lastSave, lastStep time.Time     // lastSave and lastStep: ends of the last save and step
 	saveCost                      time.Duration // time that the last save took
 }
 
@@ -151,7 +152,7 @@ type fileMark struct {
 	state scratch.State
 }
 
-func parseFiles(mark string) (files []fileMark, err error) {
+func parseFileMarks(mark string) (files []fileMark, err error) {
 	if mark == "" {
 		return nil, nil
 	}
@@ -201,7 +202,7 @@ func (st *stage) Save(ctx context.Context, step int, values ...any) error {
 	return nil
 }
 
-// End implements [stream.Stage]. A stage that took less time than the interval between saves is not saved.
+// End implements [stream.Stage]. If the stage took less time than the interval between saves, it is not saved.
 func (st *stage) End(ctx context.Context, values ...any) error {
 	if !st.hasSavedState && !st.isSaveDue(st.stages.run.folder.now()) {
 		return nil
@@ -239,15 +240,15 @@ func (st *stage) writeState(ctx context.Context, ended bool, list []any) error {
 		return err
 	}
 	marks[filesMark] = string(text)
-	var places values
+	var places stageValues
 	for i := range files {
 		places = append(places, files[i].state.Places, files[i].state.Sums)
 	}
-	return st.stages.replaceState(ctx, st, marks, ended, values(list), places)
+	return st.stages.replaceState(ctx, st, marks, ended, stageValues(list), places)
 }
 
-// disableSaving returns err. For an implicit folder it stops saving and returns nil instead. Open scratch files
-// lose their names there, but stay usable.
+// disableSaving returns err as an error about the checkpoint. For an implicit folder it stops saving and returns nil
+// instead. The open scratch files in the folder then lose their names, but can still be used.
 func (s *Stages) disableSaving(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -260,8 +261,8 @@ func (s *Stages) disableSaving(err error) error {
 	return nil
 }
 
-// replaceState writes a state that lists the stage's files, unless the stage has ended.
-func (s *Stages) replaceState(ctx context.Context, st *stage, marks map[string]string, ended bool, list, places values) error {
+// replaceState writes the state of a stage. The state lists the files of the stage, unless the stage has ended.
+func (s *Stages) replaceState(ctx context.Context, st *stage, marks map[string]string, ended bool, list, places stageValues) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	marks[stepsMark] = formatSteps(st.steps)
@@ -285,7 +286,7 @@ func (st *stage) Load(ctx context.Context, list ...any) (stream.Progress, error)
 		return stream.StageNew, err
 	}
 	defer s.Close()
-	if st.loadedFiles, err = parseFiles(s.Marks[filesMark]); err != nil {
+	if st.loadedFiles, err = parseFileMarks(s.Marks[filesMark]); err != nil {
 		return stream.StageNew, ErrDamaged(s.Path, err)
 	}
 	for _, f := range st.loadedFiles {
@@ -298,10 +299,10 @@ func (st *stage) Load(ctx context.Context, list ...any) (stream.Progress, error)
 	if st.steps, err = parseSteps(s.Marks[stepsMark]); err != nil {
 		return stream.StageNew, ErrDamaged(s.Path, err)
 	}
-	if err := s.Read(valuesSection, values(list)); err != nil {
+	if err := s.Read(valuesSection, stageValues(list)); err != nil {
 		return stream.StageNew, err
 	}
-	var places values
+	var places stageValues
 	for i := range st.loadedFiles {
 		f := &st.loadedFiles[i]
 		places = append(places, &f.state.Places, &f.state.Sums)

@@ -197,7 +197,7 @@ func TestValues(t *testing.T) {
 		small []int32
 		wide  []int
 	}
-	list := func(a *all) values { return values{&a.yes, &a.n, &a.x, a.fixed, &a.vary, &a.small, &a.wide} }
+	list := func(a *all) stageValues { return stageValues{&a.yes, &a.n, &a.x, a.fixed, &a.vary, &a.small, &a.wide} }
 	want := all{true, -7, math.Copysign(0, -1), []float64{math.Inf(1), 5e-324}, make([]float64, 2*valuesBuffer+1), []int32{-1, 1 << 30}, []int{1 << 40}}
 	want.vary[valuesBuffer] = 3
 	var b strings.Builder

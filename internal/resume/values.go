@@ -9,40 +9,40 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// values are the variables of a [stream.Stage] in addition to its files, little-endian, each after its count of
-// numbers.
-type values []any
+// stageValues are the variables that a [stream.Stage] saves in addition to its files. They are stored little-endian,
+// each preceded by its number of elements.
+type stageValues []any
 
-const valuesBuffer = 4096 // numbers
+const valuesBuffer = 4096 // in numbers
 
 // WriteTo implements io.WriterTo.
-func (v values) WriteTo(w io.Writer) (int64, error) {
+func (v stageValues) WriteTo(w io.Writer) (int64, error) {
 	to := &countingWriter{w: w}
 	for _, x := range v {
 		var err error
 		switch x := x.(type) {
 		case *bool:
-			err = putNumbers(to, []bool{*x})
+			err = writeNumbers(to, []bool{*x})
 		case *int:
-			err = putNumbers(to, []int64{int64(*x)})
+			err = writeNumbers(to, []int64{int64(*x)})
 		case *float64:
-			err = putNumbers(to, []float64{*x})
+			err = writeNumbers(to, []float64{*x})
 		case []byte:
-			err = putNumbers(to, x)
+			err = writeNumbers(to, x)
 		case []uint64:
-			err = putNumbers(to, x)
+			err = writeNumbers(to, x)
 		case []float64:
-			err = putNumbers(to, x)
+			err = writeNumbers(to, x)
 		case *[]float64:
-			err = putNumbers(to, *x)
+			err = writeNumbers(to, *x)
 		case *[]int32:
-			err = putNumbers(to, *x)
+			err = writeNumbers(to, *x)
 		case *[]int:
 			wide := make([]int64, len(*x))
 			for i, n := range *x {
 				wide[i] = int64(n)
 			}
-			err = putNumbers(to, wide)
+			err = writeNumbers(to, wide)
 		default:
 			panic(fmt.Sprintf("resume: no value of a stage can be a %T", x))
 		}
@@ -53,33 +53,33 @@ func (v values) WriteTo(w io.Writer) (int64, error) {
 	return to.n, nil
 }
 
-// ReadFrom implements io.ReaderFrom: values of fixed length must be as long as they were.
-func (v values) ReadFrom(r io.Reader) (int64, error) {
+// ReadFrom implements io.ReaderFrom. A slice that is not passed by a pointer must have the saved length.
+func (v stageValues) ReadFrom(r io.Reader) (int64, error) {
 	from := &countingReader{r: r}
 	for _, x := range v {
 		var err error
 		switch x := x.(type) {
 		case *bool:
-			err = getOne(from, x)
+			err = readScalar(from, x)
 		case *int:
 			var n int64
-			err = getOne(from, &n)
+			err = readScalar(from, &n)
 			*x = int(n)
 		case *float64:
-			err = getOne(from, x)
+			err = readScalar(from, x)
 		case []float64:
-			err = getFixed(from, x)
+			err = readFixedNumbers(from, x)
 		case *[]byte:
-			*x, err = getNumbers[byte](from)
+			*x, err = readNumbers[byte](from)
 		case *[]uint64:
-			*x, err = getNumbers[uint64](from)
+			*x, err = readNumbers[uint64](from)
 		case *[]float64:
-			*x, err = getNumbers[float64](from)
+			*x, err = readNumbers[float64](from)
 		case *[]int32:
-			*x, err = getNumbers[int32](from)
+			*x, err = readNumbers[int32](from)
 		case *[]int:
 			var wide []int64
-			if wide, err = getNumbers[int64](from); err == nil {
+			if wide, err = readNumbers[int64](from); err == nil {
 				*x = make([]int, len(wide))
 				for i, n := range wide {
 					(*x)[i] = int(n)
@@ -98,15 +98,15 @@ func (v values) ReadFrom(r io.Reader) (int64, error) {
 	return from.n, nil
 }
 
-func putNumbers[T any](w io.Writer, x []T) error {
+func writeNumbers[T any](w io.Writer, x []T) error {
 	if err := binary.Write(w, binary.LittleEndian, uint64(len(x))); err != nil {
 		return err
 	}
-	return putRaw(w, x)
+	return writeRawNumbers(w, x)
 }
 
-// putRaw writes numbers without their count, through a buffer.
-func putRaw[T any](w io.Writer, x []T) error {
+// writeRawNumbers writes numbers without their count, in blocks of valuesBuffer numbers.
+func writeRawNumbers[T any](w io.Writer, x []T) error {
 	var buf []byte
 	for len(x) > 0 {
 		n := min(len(x), valuesBuffer)
@@ -122,7 +122,7 @@ func putRaw[T any](w io.Writer, x []T) error {
 	return nil
 }
 
-func getRaw[T any](r io.Reader, x []T) error {
+func readRawNumbers[T any](r io.Reader, x []T) error {
 	buf := make([]byte, binary.Size(x[:min(len(x), valuesBuffer)]))
 	for len(x) > 0 {
 		chunk := x[:min(len(x), valuesBuffer)]
@@ -138,8 +138,8 @@ func getRaw[T any](r io.Reader, x []T) error {
 	return nil
 }
 
-// getNumbers allocates memory as it reads, because a damaged length may be huge.
-func getNumbers[T any](r io.Reader) (x []T, err error) {
+// readNumbers reads numbers after their count. It allocates memory block by block, because a damaged count may be huge.
+func readNumbers[T any](r io.Reader) (x []T, err error) {
 	var left uint64
 	if err := binary.Read(r, binary.LittleEndian, &left); err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func getNumbers[T any](r io.Reader) (x []T, err error) {
 	return x, nil
 }
 
-func getFixed[T any](r io.Reader, x []T) error {
+func readFixedNumbers[T any](r io.Reader, x []T) error {
 	var n uint64
 	if err := binary.Read(r, binary.LittleEndian, &n); err != nil {
 		return err
@@ -164,12 +164,12 @@ func getFixed[T any](r io.Reader, x []T) error {
 	if n != uint64(len(x)) {
 		return stream.Errorf("it has %d numbers instead of %d", n, len(x))
 	}
-	return getRaw(r, x)
+	return readRawNumbers(r, x)
 }
 
-func getOne[T any](r io.Reader, x *T) error {
+func readScalar[T any](r io.Reader, x *T) error {
 	one := make([]T, 1)
-	err := getFixed(r, one)
+	err := readFixedNumbers(r, one)
 	*x = one[0]
 	return err
 }

@@ -1,16 +1,16 @@
 // Package ridge solves the weighted least squares problem that row-sparse regressions solve repeatedly.
 //
-// For a target Y of n rows and c columns the d×c matrix W that minimizes ‖XW − Y‖² + w·Tr(WᵀR⁻²W), with a weight w and
-// a diagonal matrix R, is, with G = XᵀX,
+// The problem is: for X of n rows and d columns, a target Y of n rows and c columns, a weight w and a diagonal matrix
+// R, find the d×c matrix W that minimizes ‖XW − Y‖² + w·Tr(WᵀR⁻²W). With G = XᵀX its solution is
 //
 //	W = (G + wR⁻²)⁻¹XᵀY = R·P⁻¹·R·XᵀY,   P = RGR + wI,
 //
-// which is finite even if R has a 0: in that case W has a row of zeros. If G is given as a factor, which is X itself, W
-// is
+// which is finite even if R has a 0: in that case W has a row of zeros. If G is given by a factor, which is X itself,
+// the solution is computed as
 //
 //	W = R·(XR)ᵀ·K⁻¹·Y,   K = XR(XR)ᵀ + wI,
 //
-// with a matrix of order n instead of d. Both give the same W, because (XR)ᵀK = P(XR)ᵀ.
+// with a matrix of order n instead of d. Both formulas give the same W, because (XR)ᵀK = P(XR)ᵀ.
 package ridge
 
 import (
@@ -19,13 +19,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// Solver solves the problem for one G, which is in full or a factor.
+// Solver solves the problem for one G. G is a full matrix or is given by a factor.
 type Solver struct {
 	team *kernel.Team
 	g    *gram.Matrix
 
-	// Results of the last SetWeights: P of a full G or K of a factor, which the caller may then use as scratch space, its
-	// Cholesky factor, and its trace, which bounds its largest eigenvalue.
+	// Results of the last SetWeights. P is the matrix P for a full G, or K for a factor; the caller may overwrite it.
+	// Chol is its Cholesky factor. Trace is its trace, which is an upper bound of its largest eigenvalue.
 	P     kernel.Matrix[float64]
 	Chol  linalg.Cholesky
 	Trace float64
@@ -36,10 +36,10 @@ type Solver struct {
 // Target is the target of a regression.
 type Target struct {
 	XY []float64              // XᵀY, d×c row-major
-	Y  kernel.Matrix[float64] // Y, n×c; unused if G is in full
+	Y  kernel.Matrix[float64] // Y, n×c; unused if G is given in full
 }
 
-// New returns a Solver of G, which it keeps.
+// New returns a Solver for the matrix g. It does not copy g, so g must not change.
 func New(team *kernel.Team, g *gram.Matrix) *Solver {
 	n := g.D
 	if g.IsFactor() {
@@ -48,8 +48,8 @@ func New(team *kernel.Team, g *gram.Matrix) *Solver {
 	return &Solver{team: team, g: g, P: kernel.RowMajor(make([]float64, n*n), n, n, n)}
 }
 
-// SolverBytes bounds the memory of a Solver for d features and c columns, including the W it returns; if G is a factor,
-// rank is its rank, otherwise 0.
+// SolverBytes returns an upper bound of the memory of a Solver for d features and c columns, including the W that it
+// returns. If G is given by a factor, rank is its number of rows, otherwise 0.
 func SolverBytes(d, rank, c int) int64 {
 	order, block := d, 0
 	if rank > 0 {
@@ -61,8 +61,9 @@ func SolverBytes(d, rank, c int) int64 {
 // blockFeatures is the number of features that are scaled at a time.
 const blockFeatures = 256
 
-// SetWeights sets R, d numbers of at least 0, which it keeps, and w. It costs d³/3 flops, or n²d for a factor. If w is
-// so small compared with G that it is lost to rounding, the error wraps [linalg.ErrNotPositiveDefinite].
+// SetWeights sets the diagonal of R to root, which contains d numbers of at least 0, and w to weight. It keeps root
+// without copying it. It costs d³/3 flops, or n²d if G is given by a factor. If w is so small compared with G that it
+// is lost to rounding, the error wraps [linalg.ErrNotPositiveDefinite].
 func (s *Solver) SetWeights(root []float64, weight float64) error {
 	s.root = root
 	if s.g.IsFactor() {
@@ -109,8 +110,7 @@ func (s *Solver) fillRowProducts() {
 	})
 }
 
-// Solve returns W for a target of c columns, d×c row-major, and Tr(WᵀR⁻²W). The trace omits rows of W whose entry of
-// R is 0.
+// Solve returns W for a target of c columns, d×c row-major, and Tr(WᵀR⁻²W). The trace omits rows of W for which R is 0.
 func (s *Solver) Solve(to Target, c int) (w []float64, penalty float64) {
 	d := s.g.D
 	w = make([]float64, d*c)
@@ -124,12 +124,12 @@ func (s *Solver) Solve(to Target, c int) (w []float64, penalty float64) {
 		s.multiplyByRoot(w, to.XY, c)
 		s.Chol.SolveTo(s.team, m, m) // P⁻¹RXᵀY
 	}
-	penalty = kernel.Dot(w, w) // W is R times this vector
+	penalty = kernel.Dot(w, w) // w is not yet W, which is R times w
 	s.multiplyByRoot(w, w, c)
 	return w, penalty
 }
 
-// AddXTransposed adds XᵀY to the d×c matrix xy; G must be a factor.
+// AddXTransposed adds XᵀY to the d×c matrix xy. G must be given by a factor.
 func (s *Solver) AddXTransposed(y, xy kernel.Matrix[float64]) {
 	r := s.g.Rank
 	s.g.Panels(s.team.Threads(), func(from, count int, features []float64) {

@@ -7,11 +7,13 @@ import (
 	"runtime/metrics"
 )
 
-// minBytes is the smallest allocation that EnsureFree checks. Every limit has a margin for smaller ones.
+// minBytes is the smallest allocation that EnsureFree checks. The margin of every limit is enough for smaller
+// allocations.
 const minBytes = 1 << 20
 
-// EnsureFree runs the garbage collector now if the given bytes would exceed the memory limit together with the garbage.
-// A collection lasts milliseconds for a heap of few large buffers. Otherwise the call lasts microseconds.
+// EnsureFree runs the garbage collector if an allocation of the given size, added to the memory in use and the garbage,
+// would exceed the memory limit. A collection lasts milliseconds if the heap has few large buffers. A call without a
+// collection lasts microseconds.
 func EnsureFree(bytes int64) {
 	if bytes >= minBytes && UsedBytes()+bytes > debug.SetMemoryLimit(-1) {
 		runtime.GC()
@@ -24,8 +26,8 @@ func MakeSlice[T any](n int) []T {
 	return make([]T, n)
 }
 
-// UsedBytes returns the bytes that the runtime counts against its limit. They include garbage, but not free pages: a
-// large allocation uses these, or makes the runtime return them to the system.
+// UsedBytes returns the bytes that the runtime counts against its limit. They include garbage. They do not include free
+// pages, because a large allocation uses free pages or makes the runtime return them to the system.
 func UsedBytes() int64 {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/total:bytes"},

@@ -5,11 +5,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// EntryBytes is the size in scratch of an entry of B: its value and the index of its column.
+// EntryBytes is the size of an entry of B in a scratch file: its value and the index of its column.
 const EntryBytes = 8 + 4
 
-// AnchoredGraph stores an n×m matrix of the anchor graph L = I − BBᵀ in scratch: first Z, later B = ZΔ^(−1/2). A row
-// has Count entries. A record holds the values of a block of rows, followed by the indices of their columns.
+// AnchoredGraph stores the sparse n×m matrix of the anchor graph L = I − BBᵀ in a scratch file: first Z, later B =
+// ZΔ^(−1/2). A row has Count entries. For each block of rows there is one record, with the values of the entries
+// followed by the indices of their columns.
 type AnchoredGraph struct {
 	M, Count int
 	File     stream.ScratchFile
@@ -28,21 +29,22 @@ func NewAnchored(scratch stream.Scratch, m, count int, n int64, block int) (*Anc
 	return &AnchoredGraph{M: m, Count: count, File: f, Delta: make([]float64, m)}, err
 }
 
-// ViewRows returns the h rows of a block as a view of its record.
+// ViewRows returns the h rows of a block as a view of their record.
 func (g *AnchoredGraph) ViewRows(record []byte, h int) kernel.Sparse {
 	entries := h * g.Count
 	return kernel.Sparse{Rows: h, Cols: g.M, Count: g.Count,
 		Value: ViewNumbers[float64](record[:8*entries]), Index: ViewNumbers[int32](record[8*entries:])[:entries]}
 }
 
-// SetAnchors sets the m×d matrix of anchors, and the function that computes a row's weights from its squared distances.
-// Callers pass anchor.Weights: this package cannot import it, because the tests of package anchor import greedy.
+// SetAnchors sets the m×d matrix of anchors, and the function that computes the weights of a row on its nearest anchors
+// from its squared distances to them. Callers pass anchor.Weights. This package cannot import it, because the tests of
+// package anchor import greedy.
 func (g *AnchoredGraph) SetAnchors(team *kernel.Team, points kernel.Matrix[float64], weights func(weight, square []float64) bool) {
 	g.nearest, g.weights = kernel.NewNearest(team, points, g.Count+1), weights
 }
 
-// WeighRows computes how much each row of a block weighs on its nearest anchors. It writes these weights to z, the
-// block's rows of Z, and adds them to Δ.
+// WeighRows computes the weights of each row of the block x on its nearest anchors. It writes them to z, the rows of Z,
+// and adds them to Δ.
 func (g *AnchoredGraph) WeighRows(z kernel.Sparse, x kernel.Matrix[float64]) error {
 	k := g.Count
 	g.index, g.distance = Resize(g.index, z.Rows*(k+1)), Resize(g.distance, z.Rows*(k+1))
@@ -57,14 +59,14 @@ func (g *AnchoredGraph) WeighRows(z kernel.Sparse, x kernel.Matrix[float64]) err
 	return nil
 }
 
-// Add adds the weights of a block to Δ.
+// Add adds the weights z, rows of Z, to the column sums Δ.
 func (g *AnchoredGraph) Add(z kernel.Sparse) {
 	for e, j := range z.Index {
 		g.Delta[j] += z.Value[e]
 	}
 }
 
-// AddProduct adds alpha·B·S to x. B is h×m, S is m×c and x is h×c; S and x are row-major.
+// AddProduct adds alpha·B·S to x. B is h×m, S is m×c and x is h×c. S and x are row-major.
 func AddProduct(workers int, alpha float64, b kernel.Sparse, s, x []float64, c int) {
 	EachRun(workers, b.Rows, func(_, from, to int) {
 		for i := from; i < to; i++ {

@@ -7,9 +7,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ReadDense reads all n rows of d features into a row-major matrix. For each chunk, put must write the scaled rows to
-// dst, column by column with a stride of ld. ReadDense uses at most DenseBytes of memory. It fails if the source does
-// not have n rows.
+// ReadDense reads all n rows of d features into a row-major matrix. For each chunk it calls put, which must write the
+// scaled rows of the chunk to dst, column by column with a stride of ld. ReadDense uses at most DenseBytes of memory.
+// It fails if the source does not have n rows.
 func (s *Source) ReadDense(ctx context.Context, workers, n, d int, put func(dst []float64, ld int, c *stream.Chunk)) (kernel.Matrix[float64], error) {
 	x := kernel.RowMajor(make([]float64, n*d), n, d, d)
 	var columns []float64
@@ -26,7 +26,7 @@ func (s *Source) ReadDense(ctx context.Context, workers, n, d int, put func(dst 
 		put(columns, h, c)
 		to := x.Data[first*d:]
 		EachRun(workers, h, func(_, from, until int) {
-			const wide = 64 // columns at a time: their cache lines for a run of rows fit into the first-level cache
+			const wide = 64 // columns at a time; their cache lines for some rows fit into the first-level cache
 			for left := 0; left < d; left += wide {
 				for i := from; i < until; i++ {
 					for j := left; j < min(d, left+wide); j++ {
@@ -44,12 +44,12 @@ func (s *Source) ReadDense(ctx context.Context, workers, n, d int, put func(dst 
 	return x, err
 }
 
-// DenseBytes bounds the memory of [Source.ReadDense]: all rows, and the columns of one chunk.
+// DenseBytes returns an upper bound of the memory of [Source.ReadDense]: all rows, and the columns of one chunk.
 func DenseBytes(n int64, d int) int64 {
 	return 8*n*int64(d) + 8*min(n, int64(stream.BlockRows(d)))*int64(d)
 }
 
-// PassInMemory returns the pass over rows in memory that [FindNearest] needs.
+// PassInMemory returns a PassFunc over rows that are in memory, for [FindNearest].
 func PassInMemory(x kernel.Matrix[float64]) PassFunc {
 	return func(ctx context.Context, _ string, visit func(int, kernel.Matrix[float64]) error) error {
 		const block = 1024 // rows between two checks of the context

@@ -4,16 +4,17 @@ import (
 	"slices"
 )
 
-// Graph is a sparse symmetric n×n matrix A. Row i consists of entries Start[i] to Start[i+1] of Index (its columns,
-// ascending) and of Value. The Laplacian is L = I − A.
+// Graph is a sparse symmetric n×n matrix A. Entries Start[i] to Start[i+1] of Value are the values in row i, and the
+// same entries of Index their columns, ascending. The Laplacian of the graph is L = I − A.
 type Graph struct {
 	Start []int
 	Index []int32
 	Value []float64
 }
 
-// JoinNeighbours returns the graph that connects two rows if one is among the nearest of the other. near lists the same
-// number of neighbours for each of the n rows. The values of the graph are squared distances.
+// JoinNeighbours returns the graph that connects two rows if one of them is among the nearest rows of the other. near
+// contains the neighbours of row 0, then of row 1 and so on, equally many for each of the n rows. The values of the
+// graph are squared distances.
 func JoinNeighbours(near []Neighbour, n int) *Graph {
 	k := len(near) / max(n, 1)
 	g := &Graph{Start: make([]int, n+1)}
@@ -47,7 +48,7 @@ func JoinNeighbours(near []Neighbour, n int) *Graph {
 	return g
 }
 
-// MapValues replaces the value v of every entry (i, j) by to(i, j, v), row by row.
+// MapValues replaces the value v of every entry (i, j) by to(i, j, v), row after row.
 func (g *Graph) MapValues(to func(i, j int, v float64) float64) {
 	for i := range len(g.Start) - 1 {
 		for e := g.Start[i]; e < g.Start[i+1]; e++ {
@@ -56,7 +57,7 @@ func (g *Graph) MapValues(to func(i, j int, v float64) float64) {
 	}
 }
 
-// LaplacianTo writes rows [first, first+h) of L·X to dst. X is n×c and dst is h×c, both row-major.
+// LaplacianTo writes rows first to first+h of the product L·X to dst. X is n×c and dst is h×c, both row-major.
 func (g *Graph) LaplacianTo(workers int, dst, x []float64, first, h, c int) {
 	EachRun(workers, h, func(_, from, to int) {
 		for i := from; i < to; i++ {

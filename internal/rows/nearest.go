@@ -8,44 +8,45 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Neighbour is one of the nearest rows of a row.
+// Neighbour is one of the rows that are nearest to a row.
 type Neighbour struct {
 	Index  int32
 	Square float64 // squared distance
 }
 
 const (
-	// leastPoints is the number of rows that [FindNearest] can gather at a time in [LeastBytes].
-	leastPoints = 1024
-	// widePoints is the number of rows gathered at a time if rows are long.
+	// minPoints is the number of rows that [FindNearest] copies to memory at a time if it has [LeastBytes] of memory.
+	minPoints = 1024
+	// widePoints is the number of rows copied at a time if there are at least twice as many features as rows.
 	widePoints = 64
 	// NeighbourBytes is the memory of [FindNearest] and [JoinNeighbours] for each neighbour of a row: two lists, two
 	// directed edges, and two entries of the graph.
 	NeighbourBytes = 2*16 + 2*16 + 2*12
 )
 
-// PointBytes returns the memory of a gathered row of d features: the row itself, and copies of it in kernel.Nearest
+// PointBytes returns the memory of a gathered row of d features: the row itself, and the copies of it in kernel.Nearest
 // in float64 and in float32.
 func PointBytes(d int) int64 { return 20*int64(d) + 128 }
 
-// LeastBytes returns the least memory that [FindNearest] should have. With less memory it works too, but makes too
-// many passes.
-func LeastBytes(d int) int64 { return leastPoints * PointBytes(d) }
+// LeastBytes returns the least memory that [FindNearest] should have. It also works with less memory, but then makes
+// too many passes.
+func LeastBytes(d int) int64 { return minPoints * PointBytes(d) }
 
-// PartBytes returns the memory that [FindNearest] should have if the n rows are in memory already. It is enough to
-// gather all rows at once or, if features outnumber rows, a part of them: parts then need no pass over a source.
-func PartBytes(n int64, d int) int64 { return partPoints(n, d) * PointBytes(d) }
+// PartBytes returns the memory that [FindNearest] should have if the n rows are already in memory. With it FindNearest
+// gathers all rows at once or, if there are at least twice as many features as rows, widePoints rows at a time. Then it
+// makes more passes, which are cheap over rows in memory.
+func PartBytes(n int64, d int) int64 { return pointsPerPart(n, d) * PointBytes(d) }
 
-func partPoints(n int64, d int) int64 {
+func pointsPerPart(n int64, d int) int64 {
 	if 2*n <= int64(d) {
 		n = min(n, widePoints)
 	}
 	return n
 }
 
-// SearchBytes bounds the memory of [FindNearest] for the k nearest of n rows, its room of PartBytes included.
+// SearchBytes returns an upper bound of the memory of [FindNearest] for the k nearest of n rows, including PartBytes.
 func SearchBytes(n int64, d, k, workers int) int64 {
-	points := partPoints(n, d)
+	points := pointsPerPart(n, d)
 	total := 8*points*int64(d) + kernel.NearestBytes(workers, int(points), d) + kernel.TeamBytes(1024, int(points)) + n*int64(k+1)*NeighbourBytes
 	if points < n {
 		total += PartBytes(n, d) // the previous part may not be garbage-collected yet
@@ -53,16 +54,17 @@ func SearchBytes(n int64, d, k, workers int) int64 {
 	return total
 }
 
-// PassFunc makes a pass over n×d rows. For one block after the other it calls visit with the number of rows before the
-// block and the h×d matrix of its rows (column-major is fastest), which is valid until the next call.
+// PassFunc makes a pass over n×d rows. Messages describe the pass by the given text. For each block of rows the
+// function calls visit with the number of rows before the block and the h×d matrix of the rows in the block. The matrix
+// may be row-major or column-major, which is faster, and is valid until the next call.
 type PassFunc func(ctx context.Context, what string, visit func(first int, x kernel.Matrix[float64]) error) error
 
-// FindNearest finds the k < n rows nearest to each row, without the row itself. If two distances are equal, the earlier
-// row comes first. It gathers a part of the rows, as many as fit into room bytes, and compares all rows with them; this
-// needs two passes for each part. The result does not depend on the division into parts, because kernel.Nearest
+// FindNearest finds the k < n rows nearest to each row, not counting the row itself. If two distances are equal, the
+// earlier row comes first. It gathers a part of the rows, as many as fit into room bytes, and compares all rows with
+// them. Each part needs two passes. The result does not depend on the division into parts, because kernel.Nearest
 // computes the distances. It costs 2·n²·d flops in float32.
 func FindNearest(ctx context.Context, team *kernel.Team, n, d, k int, room int64, pass PassFunc) ([]Neighbour, error) {
-	best := make([]Neighbour, n*(k+1)) // up to k+1 for each row, because one may be the row itself
+	best := make([]Neighbour, n*(k+1)) // k+1 for each row, because one of its nearest rows may be itself
 	counts := make([]int, n)
 	partRows := int(max(room/PointBytes(d), 1))
 	var near *kernel.Nearest
@@ -126,8 +128,9 @@ func gatherRows(ctx context.Context, from, to, d int, pass PassFunc) (kernel.Mat
 	})
 }
 
-// insertNeighbour inserts o into the ascending list of the nearest, which has count entries, and returns the new count.
-// If distances are equal, the earlier row stays in the list, because later parts have higher indices.
+// insertNeighbour inserts o into the ascending list of the nearest rows, which has count entries, and returns the new
+// count. If distances are equal, the row that is already in the list stays, because rows of later parts have higher
+// indices.
 func insertNeighbour(list []Neighbour, count int, o Neighbour) int {
 	at := count
 	for at > 0 && list[at-1].Square > o.Square {

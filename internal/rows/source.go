@@ -1,12 +1,12 @@
-// Package rows serves methods that iterate over rows: it reads a source repeatedly, stores a scratch record for
-// every block of rows, and builds the graphs that connect rows.
+// Package rows helps methods that iterate over rows. It reads a source repeatedly, stores data for every block of rows,
+// and builds the graphs that connect rows.
 //
 //  1. A [Source] is read in passes, which deliver the same blocks every time.
-//  2. Data of rows is stored in scratch files, with a record for each block; [EachBlock] and a
-//     [Walk] go through several files in step.
-//  3. [FindNearest] finds the nearest rows of each row, and [JoinNeighbours] makes a [Graph] of
-//     them; [AnchoredGraph] is the graph of rows that share anchors, L = I − BBᵀ with
-//     B = ZΔ^(−1/2), eq. (2.6) and (2.13) of SFUFS.
+//  2. Scratch files have one record for each block of rows. [EachBlock] and a [Walk] read or write several files
+//     together, block by block.
+//  3. [FindNearest] finds the nearest rows of each row, and [JoinNeighbours] makes a [Graph] of these.
+//     [AnchoredGraph] is the graph of rows that share anchors, L = I − BBᵀ with B = ZΔ^(−1/2), eq. (2.6) and
+//     (2.13) of the paper of SFUFS.
 package rows
 
 import (
@@ -24,7 +24,7 @@ type Source struct {
 	OnPass func(pass int, what string)
 	Passes int // number of passes begun
 
-	// The blocks that have rows are known after the first pass.
+	// The blocks that have rows are known after the first pass:
 	First       []int // number of rows before each block
 	Height      []int // number of rows of each block
 	N           int   // number of all rows
@@ -35,20 +35,20 @@ type adderFunc func(*stream.Chunk) error
 
 func (f adderFunc) Add(c *stream.Chunk) error { return f(c) }
 
-// Mark is a position between two blocks of a pass.
+// Mark is a position in a pass: between two blocks, or at the beginning or end.
 type Mark struct {
-	Next   int64 // position of the next row; 0 is the beginning
+	Next   int64 // position of the next row; 0 at the beginning
 	Number int   // number of blocks with rows before it
 }
 
-// Pass calls visit for every block that has rows. Blocks are numbered from 0. Pass fails if the blocks differ from
-// the blocks of the first pass.
+// Pass calls visit for every block that has rows, numbered from 0. It fails if the blocks differ from the blocks of the
+// first pass.
 func (s *Source) Pass(ctx context.Context, what string, visit func(number int, c *stream.Chunk) error) error {
 	return s.PassFrom(ctx, what, Mark{}, visit, nil)
 }
 
-// PassFrom is Pass for the blocks that follow a mark of another pass. If after is not nil, PassFrom calls it after
-// every block, with the mark there. A first pass that does not start at the beginning does not record the blocks.
+// PassFrom works as Pass, but begins at a mark of another pass. If after is not nil, PassFrom calls it after every
+// block with the mark at this position. A first pass from a later mark does not set First, Height and N.
 func (s *Source) PassFrom(ctx context.Context, what string, from Mark, visit func(number int, c *stream.Chunk) error, after func(Mark) error) error {
 	s.Passes++
 	if s.OnPass != nil {
@@ -82,7 +82,7 @@ func (s *Source) PassFrom(ctx context.Context, what string, from Mark, visit fun
 	return err
 }
 
-// ErrRowsChanged is the error for rows that differ from an earlier pass.
+// ErrRowsChanged returns the error for rows that differ from the rows of an earlier pass.
 func ErrRowsChanged() error {
 	return stream.Dataf("", "the rows differ from an earlier pass: the input must not change during a run")
 }
@@ -95,8 +95,8 @@ func RefuseWeights(c *stream.Chunk) error {
 	return stream.Usagef("{weight}: this method has no row weights; leave it out, or choose {method} greedy")
 }
 
-// RunRows is the number of consecutive rows that a worker processes at a time: a run. The sums of runs are added in
-// the order of the runs, so that rounding does not depend on the number of workers.
+// RunRows is the number of consecutive rows, called a run, that a worker processes at a time. The sums of runs are
+// added in the order of the runs, so that rounding does not depend on the number of workers.
 const RunRows = 128
 
 // EachRun divides n rows into runs of RunRows consecutive rows and calls visit, on several workers, for each run.
@@ -104,7 +104,8 @@ func EachRun(workers, n int, visit func(run, from, to int)) {
 	kernel.Each(workers, (n+RunRows-1)/RunRows, func(t int) { visit(t, t*RunRows, min(n, (t+1)*RunRows)) })
 }
 
-// Resize returns a slice of n values. It uses the memory of s if the capacity of s is sufficient.
+// Resize returns a slice of n values, which the caller must set. If the capacity of s suffices, the memory of s is
+// used.
 func Resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return room.MakeSlice[T](n)

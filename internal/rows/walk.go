@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Walk goes through several scratch files in step. Every file has a record for each block of rows; a nil pass yields
-// nil records.
+// Walk reads or writes several scratch files together, one block of rows at a time. Every file has a record for each
+// block. A nil pass yields nil records.
 type Walk []stream.ScratchPass
 
 // ReadPass starts a pass that reads the records of f. It returns nil if f is nil.
@@ -28,7 +28,8 @@ func beginPass(f stream.ScratchFile, mode stream.ScratchMode) stream.ScratchPass
 	return f.Pass(mode)
 }
 
-// Next stores the records of the next block in records. They are valid until the following call of Next or Close.
+// Next sets records[i] to the record of the next block in file i. The records are valid until the next call of Next or
+// Close.
 func (w Walk) Next(records [][]byte) (err error) {
 	for i, p := range w {
 		if p == nil {
@@ -41,7 +42,7 @@ func (w Walk) Next(records [][]byte) (err error) {
 	return nil
 }
 
-// Close ends the walk. It returns err joined with the errors of writing.
+// Close ends the passes. It returns err joined with the errors of closing, such as errors of writing.
 func (w Walk) Close(err error) error {
 	for _, p := range w {
 		if p != nil {
@@ -51,7 +52,7 @@ func (w Walk) Close(err error) error {
 	return err
 }
 
-// EachBlock calls visit with the records of every block, and then ends the passes.
+// EachBlock calls visit with the records of every block in the files of the passes, and then ends the passes.
 func EachBlock(ctx context.Context, blocks int, visit func(block int, records [][]byte) error, passes ...stream.ScratchPass) (err error) {
 	w, records := Walk(passes), make([][]byte, len(passes))
 	defer func() { err = w.Close(err) }()
@@ -69,7 +70,7 @@ func EachBlock(ctx context.Context, blocks int, visit func(block int, records []
 	return nil
 }
 
-// CloseFiles closes files and skips nil ones.
+// CloseFiles closes the files that are not nil.
 func CloseFiles(files ...stream.ScratchFile) (err error) {
 	for _, f := range files {
 		if f != nil {
@@ -79,8 +80,8 @@ func CloseFiles(files ...stream.ScratchFile) (err error) {
 	return err
 }
 
-// ViewNumbers returns a view of a record's bytes as numbers. Records never leave the process, so their byte order is
-// the machine's. Records are aligned to 8 bytes.
+// ViewNumbers returns the bytes of a record as numbers, without copying them. The byte order is the machine's, because
+// records never leave the process. Records are aligned to 8 bytes.
 func ViewNumbers[T uint8 | int16 | int32 | float32 | float64](record []byte) []T {
 	var zero T
 	if len(record) == 0 {

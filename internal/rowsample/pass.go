@@ -11,9 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Chunks implements stream.Source. Its blocks are the table's blocks under the same options that contain drawn rows;
-// the height of each block extends to the start of the next block. Merged tables with overlapping row numbers may put
-// more rows into a block than its height. Such a block is divided.
+// Chunks implements stream.Source. It delivers the blocks that the table itself would have under the same options, but
+// only their drawn rows. Blocks without drawn rows are left out. The height of a block extends to the start of the next
+// block. If merged tables have overlapping row numbers, a block may have more rows than its height, and is divided.
 func (s *Source) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		p := &pass{Source: s, counts: make([]stream.MissingCount, len(s.Options.Columns))}
@@ -24,20 +24,20 @@ func (s *Source) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.C
 	}
 }
 
-// errStopped ends a pass whose reader stopped early.
+// errStopped ends a pass when its caller needs no further blocks.
 var errStopped = errors.New("stopped")
 
-// pass is one pass over the sample, with the current block.
+// pass is the state of a pass over the sample, including the current block.
 type pass struct {
 	*Source
 	yield func(*stream.Chunk) bool
 
 	chunk      stream.Chunk
-	data       []float64 // dense rows by columns, mostInBlock rows for each column
+	data       []float64 // dense rows by columns, with space for maxInBlock rows in each column
 	csr        stream.CSR
-	rows       int // number of rows of the block, including dropped rows
+	rows       int // number of rows of the block, including rows dropped by the policy
 	counts     []stream.MissingCount
-	hasMissing bool // some count is not 0
+	hasMissing bool // the block has a missing entry
 }
 
 func (p *pass) readRows(ctx context.Context, r stream.Range) error {
@@ -75,7 +75,7 @@ func (p *pass) readRows(ctx context.Context, r stream.Range) error {
 			return err
 		}
 	}
-	// The checksum of the section is verified at its end.
+	// The checksum is verified when the end of the section is read.
 	var one [1]byte
 	if _, err := io.ReadFull(in, one[:]); !errors.Is(err, io.EOF) {
 		return p.errDamaged(errors.Join(err, errors.New("there are data after the last row of the sample")))
@@ -118,11 +118,11 @@ func (p *pass) addRow(values []float64, position int64) error {
 		return nil
 	}
 	if p.data == nil {
-		p.data = make([]float64, p.mostInBlock*len(p.Index))
+		p.data = make([]float64, p.maxInBlock*len(p.Index))
 	}
 	at := len(p.chunk.Positions) - 1
 	for k, j := range p.Index {
-		p.data[k*p.mostInBlock+at] = values[j]
+		p.data[k*p.maxInBlock+at] = values[j]
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (p *pass) errMissingAt(column int, position int64, x float64) error {
 	}
 }
 
-// deliverBlock yields the block, which ends at next, the start of the next block.
+// deliverBlock yields the current block. next is the position at which the next block starts.
 func (p *pass) deliverBlock(ctx context.Context, next int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (p *pass) deliverBlock(ctx context.Context, next int64) error {
 	case c.Rows == 0:
 		c.Data, c.Stride = []float64{}, 0
 	default:
-		c.Data, c.Stride = p.data[:(d-1)*p.mostInBlock+c.Rows], p.mostInBlock
+		c.Data, c.Stride = p.data[:(d-1)*p.maxInBlock+c.Rows], p.maxInBlock
 	}
 	if !p.yield(c) {
 		return errStopped

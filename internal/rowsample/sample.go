@@ -9,34 +9,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// MostRows bounds the number of rows of a sample.
+// MostRows is the largest number of rows of a sample.
 const MostRows = 1 << 24
 
 const (
-	mostColumns = 1 << 24
-	magic       = "ufsrows1"
+	maxColumns = 1 << 24
+	magic      = "ufsrows1"
 )
 
-// Sample holds the rows of lowest hash and the starts of their row groups. Unlike the sample for anchors, it is written
-// in the order of the table and records the kinds of missing entries.
+// Sample holds the rows with the lowest hashes and, for each of them, the start of its row group. Unlike the sample for
+// anchors, a Sample is written in the order of the table and records the kinds of missing entries.
 type Sample struct{ *anchor.Sampler }
 
 // New returns an empty sample of d columns.
 func New(d int, opt anchor.SamplerOptions) Sample { return Sample{anchor.NewSampler(d, opt)} }
 
-// SampleBytes bounds the memory of a Sample, also while it is written.
+// SampleBytes returns an upper bound of the memory of a Sample, including the memory for writing it.
 func SampleBytes(rows, d int) int64 {
 	b := anchor.SamplerBytes(rows, d)
 	if b == math.MaxInt64 {
 		return b
 	}
-	return b + 64*int64(rows) // the heads of the rows in a second order
+	return b + 64*int64(rows) // the numbers of the rows in the order of the table
 }
 
-// Merge makes s the sample of the rows of both; see [anchor.Sampler.Merge].
+// Merge replaces s by the sample of the rows of both parts, see [anchor.Sampler.Merge].
 func (s Sample) Merge(o Sample) error { return s.Sampler.Merge(o.Sampler) }
 
-// MergedBytes returns [SampleBytes] of s after o is merged into it, if o is not nil.
+// MergedBytes returns the [SampleBytes] that s will have after o is merged into it. o may be nil.
 func (s Sample) MergedBytes(o *Sample) int64 {
 	rows := s.Len()
 	if o != nil {
@@ -45,9 +45,10 @@ func (s Sample) MergedBytes(o *Sample) int64 {
 	return SampleBytes(rows, s.Columns())
 }
 
-// The binary form consists of 8-byte little-endian words. Equal samples have equal bytes. The words are: "ufsrows1", d,
-// seed, rows to keep, rows n, the n positions in order, the n starts of their row groups, and n times d values. The
-// bits of a NaN determine its kind (see stream.MissingValue).
+// The binary form consists of 8-byte little-endian words, and equal samples have equal bytes. The words are:
+// "ufsrows1", d, the seed, the number of rows to keep, the number of rows n, the n positions in order, the n starts of
+// their row groups, and n times d values. The bits of a NaN determine the kind of the missing entry (see
+// stream.MissingValue).
 
 // WriteTo implements io.WriterTo.
 func (s Sample) WriteTo(w io.Writer) (int64, error) {
@@ -89,11 +90,12 @@ type sampleHead struct {
 	positions, starts []int64
 }
 
-// readHead reads the head. fits returns an error if the sample is too large. It allocates only as data are read.
+// readHead reads the head. It calls fits, which must return an error if there is too little memory for the sample. It
+// allocates memory only as data are read, so that a damaged head cannot exhaust the memory.
 func readHead(r *words.Reader, fits func(rows, d int) error) (h sampleHead) {
 	r.Magic(magic, "sample of rows")
 	r.Expect(4)
-	h.d = int(r.Count("number of columns", mostColumns))
+	h.d = int(r.Count("number of columns", maxColumns))
 	h.seed = r.Word()
 	h.keep = int(r.Count("rows to keep", MostRows))
 	n := int(r.Count("rows", int64(h.keep)))
@@ -111,7 +113,7 @@ func readHead(r *words.Reader, fits func(rows, d int) error) (h sampleHead) {
 			if r.Err() != nil {
 				return nil
 			}
-			v := r.Count(what, math.MaxInt64-1) // the position after a row must also be a valid number
+			v := r.Count(what, math.MaxInt64-1) // position + 1 must also be a valid number
 			check(i, v)
 			list = append(list, v)
 		}
@@ -143,8 +145,8 @@ func (h *sampleHead) readRow(r *words.Reader, row []float64) {
 	}
 }
 
-// ReadFrom replaces s by the sample that WriteTo wrote, with its seed and number of rows to keep. It keeps the other
-// options of s, and reads only the bytes that WriteTo wrote. If there is too little memory, it fails with a
+// ReadFrom replaces s by the sample that WriteTo wrote, including its seed and number of rows to keep. It keeps the
+// other options of s, and reads no further than the end of the sample. If there is too little memory, it fails with a
 // *stream.MemoryError before it reads any row. If it fails, s is unchanged.
 func (s *Sample) ReadFrom(from io.Reader) (int64, error) {
 	return words.Replace(s, from, s.decodeSample)

@@ -10,28 +10,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Source reads a written sample as a stream.Source. Each pass reads from the start. The Source stores the positions of
-// the rows, and during a pass one block.
+// Source reads a written sample as a stream.Source. Each pass reads the file from the start. The Source keeps the
+// positions of the rows in memory, and during a pass one block.
 type Source struct {
 	openSample func() (io.Reader, error)
 	head       sampleHead
 	Options
-	isDrawn     []bool // for each stored row: whether to deliver it
-	mostInBlock int    // largest number of drawn rows in a block
+	isDrawn    []bool // for each stored row, whether it is delivered
+	maxInBlock int    // largest number of drawn rows in a block
 }
 
-// Options selects the delivered part of a sample.
+// Options selects the columns and rows of a sample that are delivered.
 type Options struct {
 	Columns []stream.Column      // columns to deliver
 	Index   []int                // their indices among the columns of the sample
-	Draw    int64                // number of rows to deliver, those with the lowest hashes; 0 means all
+	Draw    int64                // number of rows to deliver, which have the lowest hashes; 0 means all
 	Rows    int64                // number of rows of the whole table
 	Missing stream.MissingPolicy // policy for the drawn rows
 	Sparse  bool                 // deliver sparse rows, in which entries of 0 are absent
 	Path    string               // path of the file, for errors
 }
 
-// OpenSource reads the positions of a sample of d columns. open returns a reader at the beginning of the sample.
+// OpenSource reads the positions of the rows in a sample of d columns. open must return a reader at the beginning of
+// the sample.
 func OpenSource(d int, open func() (io.Reader, error)) (*Source, error) {
 	s := &Source{openSample: open}
 	in, err := open()
@@ -48,7 +49,7 @@ func OpenSource(d int, open func() (io.Reader, error)) (*Source, error) {
 // RowCount returns the number of rows in the sample.
 func (s *Source) RowCount() int64 { return int64(len(s.head.positions)) }
 
-// RequestedRows returns the number of rows that was requested for the sample.
+// RequestedRows returns the number of rows that was requested when the sample was drawn.
 func (s *Source) RequestedRows() int64 { return int64(s.head.keep) }
 
 // Seed returns the seed with which rows were drawn.
@@ -67,7 +68,7 @@ func (s *Source) WithOptions(opt Options) *Source {
 			run, last = 0, b
 		}
 		run++
-		t.mostInBlock = max(t.mostInBlock, run)
+		t.maxInBlock = max(t.maxInBlock, run)
 	}
 	return t
 }
@@ -95,8 +96,8 @@ func (s *Source) markLowestHashes() []bool {
 
 func (s *Source) blockHeight() int { return stream.BlockRows(len(s.Options.Columns)) }
 
-// blockStart returns the position at which the block of row i starts in the table. The columns determine the height of
-// blocks, and every row group starts a new block.
+// blockStart returns the position at which the block with row i starts in the table. The height of a block depends on
+// the number of columns, and every row group starts a new block.
 func (s *Source) blockStart(i int) int64 {
 	h := int64(s.blockHeight())
 	start := s.head.starts[i]
@@ -108,7 +109,7 @@ func (s *Source) Columns() []stream.Column { return s.Options.Columns }
 
 // Rows implements stream.Source. It returns the number of rows of the whole table.
 func (s *Source) Rows() int64 {
-	if n := len(s.head.positions); n > 0 { // positions may exceed Rows if parts of the table are absent
+	if n := len(s.head.positions); n > 0 { // if parts of the table are missing, positions may exceed Options.Rows
 		return max(s.Options.Rows, s.head.positions[n-1]+1)
 	}
 	return s.Options.Rows
@@ -121,13 +122,13 @@ func (s *Source) Cuts() []int64 {
 	return append(slices.Compact(cuts), s.Rows())
 }
 
-// sectionBytes is the memory for decompressing a section. Measured: 5 MiB.
+// sectionBytes is the memory for decompressing the sample, a section of a statistics file. 5 MiB were measured.
 const sectionBytes = 6 << 20
 
 // MinMemory returns the memory of a pass, including the positions.
 func (s *Source) MinMemory() int64 {
 	n, d := int64(len(s.head.positions)), int64(len(s.Options.Columns))
-	return sectionBytes + 5*8*n + 8*int64(s.head.d) + int64(s.mostInBlock)*(8*d+8) + 24*d
+	return sectionBytes + 5*8*n + 8*int64(s.head.d) + int64(s.maxInBlock)*(8*d+8) + 24*d
 }
 
 // MemoryFor returns MinMemory, because more memory has no benefit.

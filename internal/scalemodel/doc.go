@@ -1,5 +1,5 @@
 // Package scalemodel estimates the time of a job on N machines, and the N above which more machines hardly help. It
-// only computes with rates that were measured or are marked as assumed. It does not read data or use a cluster.
+// only computes, with rates that are marked as measured or as assumed. It does not read data or use a cluster.
 //
 // For n rows of d features in F files of G row groups, B bytes, on N machines of c cores:
 //
@@ -15,9 +15,10 @@
 //	plan         = ⌈F/16⌉·latency + G·d·footer
 //	total(N)     = plan + Σ over rounds (scan + merge) + select
 //
-// A single machine does not plan, merge or upload anything. The time of scanning falls with N until every row group has
-// its own machine. The time of merging grows with N, or √N. The other times are constant. So the time has a minimum,
-// and at a smaller N a knee: the last N up to which each doubling saved at least a tenth.
+// A single machine does not plan, merge or upload anything. If N grows, the time of scanning falls until every row
+// group has its own machine. The time of merging grows with N, or √N. The other times are constant. So the total time
+// has a minimum at some N. At a smaller N it has a knee: the last N up to which each doubling of N saved at least a
+// tenth of the time.
 //
 // The model ignores that machines may differ in speed or fail, that jobs may wait for machines, and that c cores may
 // scan less than c times as fast as one core.

@@ -6,34 +6,34 @@ import "math"
 type Point struct {
 	Machines int
 	Plan     float64 // time to read footers, at the beginning
-	Scan     float64 // time of all rounds, from the start of a machine to its part
-	Merge    float64 // time of all rounds
+	Scan     float64 // time of scanning in all rounds, from the start of a machine until its part is stored
+	Merge    float64 // time of merging in all rounds
 	Select   float64
 	Total    float64 // time from the first command to the selection
-	Speedup  float64 // factor compared with one machine
-	Hours    float64 // paid machine hours, without waiting for merges
+	Speedup  float64 // total time of one machine divided by Total
+	Hours    float64 // hours to pay for, summed over the machines, without their waits for merges
 	Levels   int     // levels of merging; 0 if nothing is merged
 	Parts    float64 // total bytes of the parts of all rounds
-	Bound    string  // the part of the work that takes most of the time
+	Bound    string  // the work that needs most of the time, one of the constants below
 }
 
-// Values of Point.Bound.
+// The values of Point.Bound.
 const (
 	BoundCompute = "computing"
 	BoundRead    = "reading"
 	BoundMerge   = "merging"
 	BoundPlan    = "planning"
-	BoundFixed   = "starting" // also opening files, uploading parts, selecting
+	BoundFixed   = "starting" // starting machines, opening files, uploading parts and selecting
 )
 
-// EstimateTime applies the model to a number of machines, 1 or more.
+// EstimateTime applies the model to a job on the given number of machines, 1 or more.
 func EstimateTime(j Job, r Rates, machines int) Point {
-	p := estimateTimes(j, r, machines)
-	p.Speedup = estimateTimes(j, r, 1).Total / p.Total
+	p := estimateWithoutSpeedup(j, r, machines)
+	p.Speedup = estimateWithoutSpeedup(j, r, 1).Total / p.Total
 	return p
 }
 
-func estimateTimes(j Job, r Rates, machines int) Point {
+func estimateWithoutSpeedup(j Job, r Rates, machines int) Point {
 	p := Point{Machines: machines}
 	alone := machines <= 1
 	groups := float64(max(j.Groups, 1))
@@ -91,15 +91,16 @@ func estimateTimes(j Job, r Rates, machines int) Point {
 	return p
 }
 
-// footersAhead is the number of footers that a plan requests at a time (chunkio).
+// footersAhead is the number of footers that package chunkio requests at a time to make a plan.
 const footersAhead = 16
 
-// To read a part from a store, merge requests its header, its version and its bytes, which are partRequests requests.
-// While one part is added, requestsAhead requests are in progress.
+// partRequests is the number of requests for a part in a store: for its header, its version and its bytes. While one
+// part is added, requestsAhead requests for further parts are in progress.
 const partRequests, requestsAhead = 3, 8
 
-// mergeTime returns the time to merge n parts of part bytes each. They are merged one after the other, or in about √n
-// groups that are merged in parallel and whose results are then merged.
+// mergeTime returns the time to merge n parts of part bytes each. With one level, one machine merges the parts one
+// after the other. With two levels, about √n machines first merge a group of parts each, in parallel, and then one
+// machine merges their results. The faster way is used.
 func mergeTime(r Rates, n, part float64) (seconds float64, levels int) {
 	each := max(r.rateValue(partTime)+part/r.rateValue(mergeRate), part/r.rateValue(machineRate), partRequests*r.rateValue(latencyTime)/requestsAhead)
 	around := r.rateValue(startTime) + part/r.rateValue(machineRate)
@@ -112,13 +113,13 @@ func mergeTime(r Rates, n, part float64) (seconds float64, levels int) {
 	return one, 1
 }
 
-// FindKnee returns the largest number of machines up to which each doubling saves at least a tenth of the time, on
-// average since the previous such number. It tries 1, 2, 4, … machines and one machine for each row group. More
-// machines would be paid for but hardly used.
+// FindKnee returns the estimate for the largest number of machines that are worth paying for. Up to this number, each
+// doubling of the machines saves at least a tenth of the time; if one doubling saves less, the average over it and the
+// next doublings counts. It tries 1, 2, 4, … machines and one machine for each row group.
 func FindKnee(j Job, r Rates) Point {
-	knee := estimateTimes(j, r, 1)
+	knee := estimateWithoutSpeedup(j, r, 1)
 	for n := 2; knee.Machines < j.Groups && n < 2*j.Groups; n *= 2 {
-		p := estimateTimes(j, r, min(n, j.Groups))
+		p := estimateWithoutSpeedup(j, r, min(n, j.Groups))
 		if p.Total <= knee.Total*math.Pow(0.9, math.Log2(float64(p.Machines)/float64(knee.Machines))) {
 			knee = p
 		}

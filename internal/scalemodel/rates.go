@@ -23,7 +23,7 @@ const (
 	Seconds         Unit = "s"
 )
 
-// Rate is one number of the model.
+// Rate is one measured or assumed number of the model.
 type Rate struct {
 	Name   string
 	Value  float64
@@ -32,11 +32,11 @@ type Rate struct {
 	About  string
 }
 
-// Sources of the value of a rate.
+// The possible sources of the value of a rate.
 const (
-	Measured = "measured" // on the machine that builds the project
-	Assumed  = "assumed"  // a round number for a rate that differs from site to site
-	Given    = "given"    // by the user
+	Measured = "measured" // measured on the machine that builds the project
+	Assumed  = "assumed"  // a round number, because the rate differs from site to site
+	Given    = "given"    // given by the user
 )
 
 // Names of the rates.
@@ -51,33 +51,34 @@ const (
 type Rates []Rate
 
 // DefaultRates returns rates measured on the project's build machine, and round numbers for rates that depend on the
-// site. Measured: 2 cores of an Intel Xeon (AVX-512, a virtual machine at a load of 15 to 25 by other work), so times
-// are user and system seconds of one core (/usr/bin/time -f '%U %S', the least of 2 or 3 runs), which a busy machine
-// lengthens a little, and not wall time. Files by `bench gen planted`: 400,000 rows of 100 columns (a) and 40,000 of
-// 1,000 (b), 40 million doubles each, 309 and 320 MB.
+// site. The machine has 2 cores of an Intel Xeon with AVX-512. It is a virtual machine, and other work caused a load of
+// 15 to 25. So the times are user plus system seconds on one core (/usr/bin/time -f '%U %S', the shortest of 2 or 3
+// runs), not wall time. They are a little longer than on an idle machine. `bench gen planted` made the files: (a)
+// 400,000 rows of 100 columns, 309 MB, and (b) 40,000 rows of 1,000 columns, 320 MB. Each has 40 million doubles.
 func DefaultRates() Rates {
 	return Rates{
-		// scan --threads 1: (a) 0.66 s, (b) 1.37 s, including 0.02 s to start. With t = v/scan + v·d/gram, v = 40e6:
-		// scan 70e6, which is 560 MB/s of doubles and, as values count and not bytes, 21 MB/s of E-MNIST's packed
-		// pixels; gram 51e9.
+		// scan --threads 1 needs 0.66 s for (a) and 1.37 s for (b), including 0.02 s to start. With t = v/scan +
+		// v·d/gram and v = 40e6, scan is 70e6 and gram 51e9. The time depends on the number of values, not of bytes:
+		// 70e6 values/s are 560 MB/s of doubles, but only 21 MB/s of the packed pixels of E-MNIST.
 		{scanRate, 70e6, ValuesPerSecond, Measured, "decoding, moments and histograms"},
-		// scan --profile-only: (a) 0.36 s, (b) 0.41 s; E-MNIST's 567 million pixels 4.6 s.
+		// scan --profile-only needs 0.36 s for (a), 0.41 s for (b), and 4.6 s for the 567 million pixels of E-MNIST.
 		{profileRate, 110e6, ValuesPerSecond, Measured, "decoding and moments of each column"},
 		{gramRate, 50e9, FlopsPerSecond, Measured, "G, rows·d² of them"},
-		// scan --method sfufs --profile P.ufs: (a) 3.68 s with 2,000 anchors, (b) 3.29 s with
-		// 1,000. Without the Gram matrix's share 53e9 and 42e9.
+		// scan --method sfufs --profile P.ufs needs 3.68 s for (a) with 2,000 anchors, and 3.29 s for (b) with 1,000.
+		// Without the time for the Gram matrix, the distances take so long that they have 53e9 and 42e9 flop/s.
 		{anchorRate, 45e9, FlopsPerSecond, Measured, "distances to anchors, 2·rows·d·anchors of them"},
-		// merge of 64 parts of 1,000 columns (4.2 MB each) 1.30 s, of one 0.04 s; of 128 parts of
-		// 100 columns (65 KB) 0.57 s, of one 0.01 s: 20 and 4.4 ms a part, on one core.
+		// merge of 64 parts of 1,000 columns (4.2 MB each) needs 1.30 s, of one part 0.04 s. For 128 parts of 100
+		// columns (65 KB) it needs 0.57 s, for one 0.01 s. So each part needs 20 ms with 1,000 columns and 4.4 ms with
+		// 100, on one core.
 		{mergeRate, 265e6, BytesPerSecond, Measured, "adding up parts"},
 		{partTime, 0.004, Seconds, Measured, "a part, whatever its size"},
-		// plan of 64 files of 1,000 columns and one row group 0.34 s, of E-MNIST (9 files of 901
-		// columns and 9 row groups) 0.19 s: 5 and 2.3 µs.
+		// plan needs 0.34 s for 64 files of 1,000 columns and one row group, and 0.19 s for E-MNIST (9 files of 901
+		// columns and 9 row groups). This is 5 and 2.3 µs for each column of a row group.
 		{footerTime, 4e-6, Seconds, Measured, "reading one column of one row group in a footer"},
 		{startTime, 10, Seconds, Assumed, "until a scheduler has started a machine's work, each round"},
 		{latencyTime, 0.05, Seconds, Assumed, "a request to the store; a plan asks for 16 footers at a time, a scan opens files one after another"},
 		{machineRate, 250e6, BytesPerSecond, Assumed, "between the store and one machine"},
-		// S3 accepts 5,500 requests a second below one prefix. With 8 MB each this is 44 GB/s.
+		// S3 accepts 5,500 requests a second below one prefix. If each request reads 8 MB, these are 44 GB/s.
 		{storeRate, 40e9, BytesPerSecond, Assumed, "between the store and all machines"},
 	}
 }
@@ -91,9 +92,8 @@ func (r Rates) rateValue(name string) float64 {
 	panic("scalemodel: no rate " + name) // names are constants of this package
 }
 
-// WithOverrides returns r with some rates replaced by the values in a text of the user:
-// "start=60s,store-bandwidth=5GB". Rates in bytes are written as sizes per second, times as durations, and all other
-// rates as plain numbers.
+// WithOverrides returns r with some rates replaced. The user's text has the form "start=60s,store-bandwidth=5GB". Rates
+// in bytes are written as sizes per second, times as durations, and all other rates as plain numbers.
 func (r Rates) WithOverrides(text string) (Rates, error) {
 	r = slices.Clone(r)
 	if text == "" {
@@ -118,7 +118,7 @@ func (r Rates) WithOverrides(text string) (Rates, error) {
 	return r, nil
 }
 
-// parseValue accepts 0 for times, but not for speeds.
+// parseValue parses a rate with the unit u. It accepts 0 for times, but not for speeds.
 func (u Unit) parseValue(text string) (float64, error) {
 	switch u {
 	case Seconds:

@@ -9,7 +9,7 @@ import (
 )
 
 // Page writes text for people to a terminal or a file. It keeps its first error, so that callers need not check every
-// call. Several goroutines may use it.
+// call. Several goroutines may use it at the same time.
 type Page struct {
 	mu  sync.Mutex
 	w   io.Writer
@@ -26,14 +26,14 @@ func (p *Page) Err() error {
 	return p.err
 }
 
-// Printf works as fmt.Printf. Only the format can break a line: arguments are escaped by [EscapeText].
+// Printf works like fmt.Printf, but escapes the arguments by [EscapeText]. So only the format can break a line.
 func (p *Page) Printf(format string, args ...any) {
 	if false {
-		_ = fmt.Sprintf(format, args...) // lets go vet check the formats of callers
+		_ = fmt.Sprintf(format, args...) // never executed; makes go vet check the formats of callers
 	}
 	values := make([]any, len(args))
 	for i, a := range args {
-		if _, number := a.(int); number { // may also be the width of another argument
+		if _, number := a.(int); number { // an int is not escaped, because it may be the width of another argument
 			values[i] = a
 		} else {
 			values[i] = escapedArg{a}
@@ -42,7 +42,7 @@ func (p *Page) Printf(format string, args ...any) {
 	p.writeText(fmt.Sprintf(format, values...))
 }
 
-// Write implements io.Writer for text with line breaks, such as a help text, which it keeps.
+// Write implements io.Writer for text with line breaks, such as a help text. It escapes by [EscapeLines].
 func (p *Page) Write(b []byte) (int, error) {
 	p.writeText(EscapeLines(string(b)))
 	return len(b), p.Err()
@@ -64,11 +64,11 @@ func (v escapedArg) Format(to fmt.State, verb rune) {
 	_, _ = io.WriteString(to, EscapeText(fmt.Sprintf(fmt.FormatString(to, verb), v.arg))) // a State does not fail
 }
 
-// longCell is the largest number of characters shown in a cell. A name may be longer than any screen, and would make
-// every row of its table equally long.
-const longCell = 240
+// maxCellLength is the largest number of characters shown in a cell. A name may be longer than a line of any screen.
+// Without a limit it would make its column equally wide in every row of the table.
+const maxCellLength = 240
 
-// Table writes rows aligned in columns; a column whose head begins with ">" is right-aligned. [CutMiddle] cuts long
+// Table writes rows aligned in columns. A column whose head begins with ">" is right-aligned. [CutMiddle] shortens long
 // cells.
 func (p *Page) Table(head []string, rows [][]string) {
 	right := make([]bool, len(head))
@@ -102,11 +102,11 @@ func (p *Page) Table(head []string, rows [][]string) {
 	p.writeText(b.String())
 }
 
-// CutMiddle removes the middle of s if it is longer than a cell of a Table may be.
+// CutMiddle removes the middle of s if s is too long for a cell of a Table.
 func CutMiddle(s string) string {
-	if len(s) <= longCell || utf8.RuneCountInString(s) <= longCell {
+	if len(s) <= maxCellLength || utf8.RuneCountInString(s) <= maxCellLength {
 		return s
 	}
 	runes := []rune(s)
-	return string(runes[:longCell/2]) + "…" + string(runes[len(runes)-longCell/2+1:])
+	return string(runes[:maxCellLength/2]) + "…" + string(runes[len(runes)-maxCellLength/2+1:])
 }

@@ -13,26 +13,26 @@ var (
 	// urlStart matches the start of a URL of any scheme, in plain text, in JSON, or percent-encoded once or several times.
 	urlStart  = regexp.MustCompile(urlStartPattern)
 	nestedURL = regexp.MustCompile(`^` + urlStartPattern)
-	// secretParameter matches parameters that are always secret, even if the text before them does not look like a URL.
+	// secretParameter matches parameters that are always secret, even in a text that does not look like a URL.
 	secretParameter = regexp.MustCompile(`(?i)((?:[?&;]|\\u0026|%(?:25)*26|%(?:25)*3f)(?:sig|signature|x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|` +
 		`awsaccesskeyid|googleaccessid|key-pair-id|policy|sas|token|[a-z]+[_-]token|secret|password|passwd|pwd|api[_-]?key|accountkey|sharedaccesssignature)` +
 		`(?:=|%(?:25)*3d))((?:[^&\s"\\]|\\[^"\s])+)`)
-	// hostPattern matches the host of a URL, with or without a port, which may be the word PORT, as in advice.
+	// hostPattern matches the host of a URL, with or without a port. The port may be the word PORT, as in help texts.
 	hostPattern = regexp.MustCompile(`^(?:\[[0-9A-Fa-f:.%]*\]|[^:\[\]@\\"]*)(?::(?:[0-9]*|PORT))?$`)
-	// queryStart matches the start of the parameters of a bucket's URL. Keys and patterns of keys may also contain a ?.
+	// queryStart matches the start of the parameters of a bucket's URL. Another ? is part of the key.
 	queryStart = regexp.MustCompile(`\?[A-Za-z][A-Za-z0-9_.-]*=`)
-	// parameterName matches names of parameters that may be shown.
+	// parameterName matches names of parameters that may be shown, because they cannot be secrets.
 	parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,40}$`)
-	// parameterValue matches possible values of the stores' own parameters.
+	// parameterValue matches values that may be shown if the parameter is a known parameter of a store.
 	parameterValue = regexp.MustCompile(`^[A-Za-z0-9_.:/\[\]%~-]*$`)
 )
 
-// closingCharacters may follow a URL in a text, and are not a part of the URL.
+// closingCharacters are characters that may follow a URL in a text without being a part of it.
 const closingCharacters = `"'\:;,.!?)]}>`
 
-// Redact removes possible secrets from the URLs in a text: names and passwords, queries and fragments. URLs may have
-// any scheme and spelling. Parameters of bucket URLs that locate the store remain, and so does Azure's container. An
-// invalid address is removed as a whole.
+// Redact removes possible secrets from the URLs in a text: user names, passwords, queries and fragments. URLs may have
+// any scheme, and may be percent-encoded. Parameters of bucket URLs that locate the store remain, and so does the name
+// of Azure's container. An invalid address is removed as a whole.
 func Redact(text string) string {
 	if !strings.ContainsAny(text, ":%?&;") {
 		return text
@@ -52,7 +52,7 @@ func Redact(text string) string {
 		end := at[1] + urlEnd(rest[at[1]:])
 		b.WriteString(rest[:at[0]])
 		if server, more, ok := strings.Cut(rest[at[1]:end], "&"); ok && strings.HasSuffix(rest[:at[0]], "endpoint=") && hostPattern.MatchString(server) {
-			parameters := strings.TrimRight(more, closingCharacters) // parameters of a store follow its endpoint
+			parameters := strings.TrimRight(more, closingCharacters) // parameters of the bucket follow its endpoint
 			b.WriteString(rest[at[0]:at[1]] + server + redactParameters("&"+parameters) + more[len(parameters):])
 		} else {
 			b.WriteString(redactURL(rest[at[0]:end], rest[at[2]:at[3]], rest[at[1]:end]))
@@ -66,7 +66,8 @@ func Redact(text string) string {
 	})
 }
 
-// urlEnd returns the end of a URL in a text: at a space, or at a quote before punctuation or the end of the text.
+// urlEnd returns the index at which a URL at the start of s ends: at a space, or at a quote that punctuation or the end
+// of the text follows.
 func urlEnd(s string) int {
 	for i, r := range s {
 		if unicode.IsSpace(r) {
@@ -82,19 +83,19 @@ func urlEnd(s string) int {
 	return len(s)
 }
 
-// redactURL redacts a URL with the given scheme; whole is the URL, rest the text after the slashes.
+// redactURL removes the secrets from a URL with the given scheme. whole is the URL, rest the text after ://.
 func redactURL(whole, scheme, rest string) string {
 	bare := strings.TrimRight(rest, closingCharacters)
 	tail := rest[len(bare):]
 	head := strings.TrimSuffix(whole, rest)
 	if strings.Contains(head, "%") {
-		if plain := decodePercent(rest); plain != redactRest(scheme, plain) || strings.ContainsAny(plain, "?#") {
+		if plain := decodePercent(rest); plain != redactAfterScheme(scheme, plain) || strings.ContainsAny(plain, "?#") {
 			return scheme + "://…" + tail
 		}
 		return whole
 	}
 	plain := strings.ReplaceAll(bare, `\/`, "/")
-	if shown := redactRest(scheme, plain); shown != plain {
+	if shown := redactAfterScheme(scheme, plain); shown != plain {
 		return scheme + "://" + shown + tail
 	}
 	return whole
@@ -118,7 +119,7 @@ func hexDigit(c byte) byte {
 	return c&^0x20 - 'A' + 10
 }
 
-func redactRest(scheme, rest string) string {
+func redactAfterScheme(scheme, rest string) string {
 	scheme = strings.ToLower(scheme)
 	bucket := slices.Contains([]string{"s3", "gs", "azblob"}, scheme)
 	pattern := bucket || scheme == "file" || scheme == "delta" // schemes in whose URLs ? may represent a character
@@ -147,7 +148,7 @@ func redactRest(scheme, rest string) string {
 	return authority + path
 }
 
-// redactParameters removes the values of parameters that are not known to be public from the query of a bucket's URL.
+// redactParameters removes the values of all parameters in the query of a bucket's URL that are not known to be public.
 func redactParameters(text string) string {
 	var b strings.Builder
 	for text != "" {

@@ -1,7 +1,7 @@
 // Package screen writes text for people to a terminal. Names of columns, files and classes may contain any characters:
-// a line break that forges a line, an escape that moves the cursor, a mark that reverses the direction of the following
-// text. [EscapeText] shows such characters as in a Go string, \n, \x1b, \u202e, and removes possible secrets from URLs.
-// A [Page] applies it to every argument, so that callers need not:
+// for example a line break that forges a line, an escape that moves the cursor, or a mark that reverses the direction
+// of the following text. [EscapeText] shows such characters in the notation of Go strings, such as \n, \x1b and \u202e,
+// and removes possible secrets from URLs. A [Page] escapes every argument in this way, so that callers need not:
 //
 //	p := screen.NewPage(os.Stdout)
 //	p.Printf("%s: %d rows\n", name, rows)
@@ -16,15 +16,16 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeText returns s as one line that is safe to show on a terminal, without possible secrets (see [Redact]). A
-// backslash is not escaped, because of Windows paths. The text is for reading, and cannot always be converted back.
+// EscapeText returns s as one line that is safe to show on a terminal, without possible secrets (see [Redact]).
+// Backslashes are not escaped, because they are common in Windows paths. So the result is for people, and cannot always
+// be converted back.
 func EscapeText(s string) string { return escapeText(s, false) }
 
 // EscapeLines escapes as [EscapeText] does, but keeps line breaks.
 func EscapeLines(s string) string { return escapeText(s, true) }
 
-// QuoteName returns the name of a column for a list of names. A name that is empty, or begins or ends with a space, is
-// put in quotes, because these would otherwise not be visible.
+// QuoteName returns the name of a column for a list of names. It puts a name in quotes if the name is empty or begins
+// or ends with a space, because this would otherwise not be visible.
 func QuoteName(s string) string {
 	if s == "" || strings.TrimSpace(s) != s {
 		return `"` + s + `"`
@@ -72,7 +73,8 @@ func isPlain(s string, lines bool) bool {
 }
 
 // isVisible reports whether a character is shown unescaped. Letters, marks, digits, signs and spaces of every script
-// are shown. Control and invisible characters are escaped: marks of direction, joiners, byte order marks, unassigned.
+// are shown. Control characters and invisible characters are escaped, such as marks of direction, joiners, byte order
+// marks and unassigned characters.
 func isVisible(r rune, lines bool) bool {
 	return r >= ' ' && r < 0x7f || lines && r == '\n' || r > 0x7f && (unicode.IsPrint(r) || unicode.Is(unicode.Zs, r))
 }

@@ -6,10 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Writer makes output that is not meant for a terminal, such as CSV, safe to show on a terminal, as [EscapeLines] does.
+// Writer escapes output that is meant for programs, such as CSV, as [EscapeLines] does, so that it is safe on a
+// terminal.
 type Writer struct {
 	w    io.Writer
-	part []byte // incomplete last character
+	part []byte // beginning of a character whose other bytes have not been written yet
 }
 
 // NewWriter returns a Writer to w.

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Quote writes words for a POSIX shell. It quotes words with special characters, such as the & of a URL's query, and
-// escapes invisible ones, such as a line break.
+// Quote writes words as a command for a POSIX shell. It quotes words with special characters, such as the & of a URL's
+// query, and escapes invisible characters, such as a line break.
 func Quote(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -24,9 +24,10 @@ func Quote(words ...string) string {
 	return strings.Join(quoted, " ")
 }
 
-// IsPlain reports whether bash, zsh, fish and PowerShell all take the word literally without quotes. Visible letters
-// of all scripts are plain. Other characters outside ASCII are not plain, because PowerShell reads curly quotes and
-// long dashes as ASCII ones. A word that begins like an option, a home folder or a variable is not plain either.
+// IsPlain reports whether bash, zsh, fish and PowerShell all use the word unchanged without quotes. Visible letters of
+// all scripts are plain. Other characters outside ASCII are not, because PowerShell treats curly quotes and long dashes
+// like quotes and dashes of ASCII. The first character must be a letter, a digit or _, because words that begin with -,
+// ~ or $ may mean options, home folders or variables.
 func IsPlain(word string) bool {
 	for i, r := range word {
 		switch {
@@ -42,7 +43,8 @@ func IsPlain(word string) bool {
 	return word != ""
 }
 
-// isHidden reports whether a terminal executes a character or does not show it. Text copied from it lacks these.
+// isHidden reports whether a terminal obeys or ignores a character instead of showing it. Copied text lacks such
+// characters.
 func isHidden(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }
 
 // escapeHidden writes w in quotes $'…' (POSIX 2024, bash, zsh, ksh, busybox), with hidden characters as octal bytes.

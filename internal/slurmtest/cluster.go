@@ -17,13 +17,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// daemonTimeout is how long a daemon may need to answer or to end. Usually it needs a second, but many times that on a
-// busy machine.
+// daemonTimeout is the longest time to wait until a daemon answers or ends. A daemon usually needs a second for this,
+// but more on a busy machine.
 const daemonTimeout = time.Minute
 
 // Cluster is a running Slurm.
 type Cluster struct {
-	// Env holds the environment variables with which a process uses this cluster, as "NAME=value".
+	// Env contains the environment variables that a process needs to use this cluster, as "NAME=value".
 	Env []string
 
 	t       testing.TB
@@ -36,7 +36,7 @@ type Cluster struct {
 func StartCluster(t testing.TB, cpus int) *Cluster {
 	t.Helper()
 	programs := findPrograms(t, "munged", "slurmctld", "slurmd", "sinfo", "sbatch", "scancel", "squeue")
-	// Not t.TempDir: the path of a Unix socket has at most 107 bytes.
+	// t.TempDir is not used, because the path of a Unix socket may have at most 107 bytes.
 	dir := must.Get(os.MkdirTemp("", "slurm"))(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	for _, name := range []string{"state", "spool"} {
@@ -50,7 +50,7 @@ func StartCluster(t testing.TB, cpus int) *Cluster {
 	key := make([]byte, 1024)
 	_, _ = rand.Read(key) // never fails
 	must.Do(t, os.WriteFile(at("munge.key"), key, 0o600))
-	// --force: the folder is private to its user, but munged wants it to be accessible to everyone.
+	// --force is needed because only the user has access to the folder, and munged requires access for everyone.
 	c.startDaemon(programs["munged"], "--foreground", "--force", "--key-file="+at("munge.key"), "--socket="+at("munge.socket"),
 		"--pid-file="+at("munge.pid"), "--log-file="+at("munge.log"), "--seed-file="+at("munge.seed"))
 	c.waitUntil("munged listens", func() bool { _, err := os.Stat(at("munge.socket")); return err == nil })
@@ -60,7 +60,7 @@ func StartCluster(t testing.TB, cpus int) *Cluster {
 	return c
 }
 
-// findPrograms finds the paths of programs, also in /usr/sbin. It skips the test if one is missing.
+// findPrograms returns the paths of programs, searching also in /usr/sbin. It skips the test if a program is missing.
 func findPrograms(t testing.TB, names ...string) map[string]string {
 	t.Helper()
 	paths := map[string]string{}
@@ -89,7 +89,7 @@ func (c *Cluster) runCommand(name string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// waitUntil waits until isSo returns true. It fails the test if a daemon ends, or after a timeout.
+// waitUntil waits until isSo returns true. It fails the test if a daemon ends, or if daemonTimeout has passed.
 func (c *Cluster) waitUntil(what string, isSo func() bool) {
 	c.t.Helper()
 	for begin := time.Now(); time.Since(begin) < daemonTimeout; time.Sleep(20 * time.Millisecond) {
@@ -119,15 +119,15 @@ func (c *Cluster) stopAll() {
 			if err != nil || left == "" {
 				break
 			}
-			_, _ = c.runCommand("scancel", strings.Fields(left)...) // fails for jobs that have just ended
+			_, _ = c.runCommand("scancel", strings.Fields(left)...) // it fails for jobs that have just ended
 		}
 	}
 	for i := len(c.daemons) - 1; i >= 0; i-- {
-		c.daemons[i].stop()
+		c.daemons[i].stopDaemon()
 	}
 }
 
-// DaemonLogs returns the end of each daemon's output, for the message of a failing test.
+// DaemonLogs returns the end of the output of each daemon, for the message of a failing test.
 func (c *Cluster) DaemonLogs() string {
 	var b strings.Builder
 	for _, d := range c.daemons {

@@ -10,13 +10,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// configTemplate is a slurm.conf for one node, this machine, without systemd, cgroups, accounting
-// and other services that a test lacks. The node claims more CPUs and memory than the machine
-// has (config_overrides), so that array tasks run side by side on two cores.
+// configTemplate is a slurm.conf for one node, which is this machine, without systemd, cgroups, accounting and other
+// services that are missing in a test. The node claims more CPUs and memory than the machine has (config_overrides), so
+// that several array tasks run at the same time on two cores.
 //
-// A requeued job waits one second longer than its old credential is valid, so that this credential
-// cannot start the job. Slurm's shortest validity is five seconds. Other waits are short, but timeouts
-// of messages and of batch scripts that start are longer, because a busy machine may delay them.
+// A requeued job waits one second longer than its old credential is valid, so that the old credential cannot start it.
+// The shortest validity of a credential that Slurm allows is five seconds. All other waits are short, except the
+// timeouts for messages and for starting batch scripts, because a busy machine may delay these.
 var configTemplate = template.Must(template.New("slurm.conf").Parse(`ClusterName=test
 SlurmctldHost={{.Host}}(127.0.0.1)
 SlurmctldPort={{.ControllerPort}}
@@ -55,7 +55,7 @@ const nodeName = "one"
 
 func writeConfig(t testing.TB, path, dir string, cpus, controllerPort, nodePort int) {
 	t.Helper()
-	host, _, _ := strings.Cut(must.Get(os.Hostname())(t), ".") // slurmctld uses this form of its own name
+	host, _, _ := strings.Cut(must.Get(os.Hostname())(t), ".") // slurmctld shortens the name of its machine in this way
 	f := must.Get(os.Create(path))(t)
 	must.Do(t, configTemplate.Execute(f, map[string]any{
 		"Host": host, "Node": nodeName, "Dir": dir, "CPUs": cpus, "User": must.Get(user.Current())(t).Username,

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// daemon is a process in the foreground whose output goes to a file.
+// daemon is a daemon's process, which runs in the foreground and writes its output to the file log.
 type daemon struct {
 	cmd  *exec.Cmd
 	log  string
@@ -29,7 +29,7 @@ func (c *Cluster) startDaemon(program string, args ...string) {
 	c.daemons = append(c.daemons, d)
 }
 
-func (d *daemon) stop() {
+func (d *daemon) stopDaemon() {
 	_ = d.cmd.Process.Signal(syscall.SIGTERM) // an error means that it has already ended
 	select {
 	case <-d.done:

@@ -1,3 +1,3 @@
-// Package spectral embeds the rows of an anchor graph by the leading eigenvectors of its
-// affinity, from the graph's m×m matrix alone.
+// Package spectral embeds the rows of an anchor graph by the leading eigenvectors of its affinity matrix. It computes
+// these from the graph's m×m matrix S alone, m being the number of anchors.
 package spectral

@@ -11,35 +11,35 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// Embedding contains the c leading eigenpairs of S = BᵀB, and so of the affinity A = BBᵀ, without the constant vector.
+// Embedding contains the c leading eigenpairs of S = BᵀB, and of the affinity A = BBᵀ, without the constant vector.
 type Embedding struct {
 	Values     []float64              // λ, descending, at most 1
-	Vectors    kernel.Matrix[float64] // c×m, one of length 1 a row; its u on the data's rows is Bv/√λ
-	Components int                    // connected components of the graph
+	Vectors    kernel.Matrix[float64] // c×m: eigenvectors v of S as rows of length 1; on data rows u = Bv/√λ
+	Components int                    // number of connected components of the graph
 	Narrow     int                    // number of eigenvectors that EmbedWide left out
-	AllNarrow  bool                   // EmbedWide left out none, as all are narrow
+	AllNarrow  bool                   // EmbedWide left out no eigenvector, because all are narrow
 	Warnings   []string
 }
 
-// noEigenvalue is the size below which an eigenvalue of S counts as rounding. The eigenvalues are at most 1.
-const noEigenvalue = 1e-10
+// minEigenvalue is the size below which an eigenvalue of S counts as 0. The eigenvalues of S are at most 1.
+const minEigenvalue = 1e-10
 
 // tieTolerance is the relative difference up to which two eigenvalues count as equal.
 const tieTolerance = 1e-9
 
-// Embed returns c eigenpairs, fewer if S has no more of positive eigenvalue.
+// Embed returns c eigenpairs of the graph, or fewer if S has fewer positive eigenvalues.
 //
-// A graph of q connected components has the eigenvalue 1 q times, and its eigenvectors have no unique basis. We take
-// the constant and q−1 contrasts, in the order of the components' sizes: the t-th separates the t-th component from
-// all larger ones.
+// A graph of q connected components has the eigenvalue 1 q times, and its eigenvectors do not have a unique basis.
+// Embed uses the constant vector, which is not returned, and q−1 contrasts. Components are ordered by size. Contrast t
+// separates component t from all larger ones.
 //
 // It computes the eigenpairs of an m×m matrix, and uses [EmbedBytes] of memory.
 func Embed(team *kernel.Team, g *anchor.Graph, c int) (*Embedding, error) {
-	return embedOver(team, g, c, 0)
+	return embedWithoutNarrow(team, g, c, 0)
 }
 
-// embedOver is Embed without the contrasts that are large on fewer rows than given.
-func embedOver(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding, error) {
+// embedWithoutNarrow does the same as Embed, but leaves out contrasts that are large on fewer than `rows` rows.
+func embedWithoutNarrow(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding, error) {
 	parts := graphComponents(g)
 	e := &Embedding{Components: len(parts)}
 	vectors := componentContrasts(g, parts)
@@ -55,8 +55,8 @@ func embedOver(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedd
 	for range vectors {
 		e.Values = append(e.Values, 1)
 	}
-	// The smallest eigenpairs of I − S without the known eigenvalue 1 of S, and one pair more, to see whether the
-	// last eigenvalue repeats.
+	// Find the smallest eigenpairs of I − S, after moving the eigenvalue 1 of S out of the way. Find one pair more, to see
+	// whether the last eigenvalue repeats.
 	if wanted := min(c-len(vectors)+1, g.M); wanted > 1 {
 		n := deflatedLaplacian(g, parts)
 		opt := linalg.EigenOptions{Filter: sparseFilter(team, g, parts)}
@@ -67,7 +67,7 @@ func embedOver(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedd
 		ties := 0
 		for i, value := range found.Values {
 			sigma := 1 - value
-			if sigma < noEigenvalue {
+			if sigma < minEigenvalue {
 				break
 			}
 			if i > 0 && e.Values[len(e.Values)-1]-sigma < tieTolerance {
@@ -97,14 +97,14 @@ func (e *Embedding) addWarning(format string, args ...any) {
 	e.Warnings = append(e.Warnings, fmt.Sprintf(format, args...))
 }
 
-// component is a connected component of the anchors that rows use.
+// component is a connected component of the graph. It contains only anchors that rows use.
 type component struct {
 	anchors []int
-	rows    float64 // ΣΔ: a row's anchors are all in one part, and its weights sum to 1
+	rows    float64 // ΣΔ, because a row has all its anchors in one component, and weights that sum to 1
 }
 
-// graphComponents returns the components by falling number of rows, equal ones by their first anchor. Anchors are
-// connected if a row uses both: S is then not 0 there. Costs O(m²).
+// graphComponents returns the components by descending number of rows, equal ones in the order of their first anchors.
+// Two anchors are connected if a row uses both, so that their entry of S is not 0. It costs O(m²).
 func graphComponents(g *anchor.Graph) []component {
 	var parts []component
 	seen := make([]bool, g.M)
@@ -127,13 +127,13 @@ func graphComponents(g *anchor.Graph) []component {
 		parts = append(parts, p)
 	}
 	slices.SortStableFunc(parts, func(a, b component) int {
-		return cmp.Compare(math.Round(b.rows), math.Round(a.rows)) // whole numbers up to rounding
+		return cmp.Compare(math.Round(b.rows), math.Round(a.rows)) // integers up to rounding
 	})
 	return parts
 }
 
-// componentContrasts returns unit vectors that span, with √Δ, the eigenspace of S for the eigenvalue 1, as [Embed]
-// explains: component t against all before it.
+// componentContrasts returns unit vectors that, together with √Δ, span the eigenspace of S for the eigenvalue 1. Vector
+// t − 1 separates component t from all components before it, see [Embed].
 func componentContrasts(g *anchor.Graph, parts []component) (vectors [][]float64) {
 	before := 0.0
 	for t, p := range parts {
@@ -155,8 +155,8 @@ func componentContrasts(g *anchor.Graph, parts []component) (vectors [][]float64
 	return vectors
 }
 
-// deflatedLaplacian returns I − S + Σ vvᵀ over the components, v being √Δ on the component, with length 1: the
-// eigenvectors of eigenvalue 1 become the last.
+// deflatedLaplacian returns I − S + Σ vvᵀ with one v for each component: √Δ on the component, scaled to length 1. This
+// makes the eigenvectors of S for the eigenvalue 1 the last ones.
 func deflatedLaplacian(g *anchor.Graph, parts []component) kernel.Matrix[float64] {
 	m := g.M
 	n := kernel.RowMajor(make([]float64, m*m), m, m, m)
@@ -176,8 +176,8 @@ func deflatedLaplacian(g *anchor.Graph, parts []component) kernel.Matrix[float64
 	return n
 }
 
-// EmbedBytes bounds the memory of Embed for c eigenpairs of m anchors, its result included.
+// EmbedBytes bounds the memory of Embed for c eigenpairs of m anchors, including the result.
 func EmbedBytes(m, c int) int64 {
 	c = min(c, m)
-	return 8*int64(m)*(int64(m)+int64(c)) + sparseBytes(m) + linalg.SmallestBytes(m, min(c+1, m), linalg.EigenOptions{})
+	return 8*int64(m)*(int64(m)+int64(c)) + sparseFilterBytes(m) + linalg.SmallestBytes(m, min(c+1, m), linalg.EigenOptions{})
 }

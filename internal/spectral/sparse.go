@@ -8,13 +8,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// sparseShare is the largest share of nonzero entries with which S counts as sparse. 2,000 anchors of 900 dimensions
-// with 5 neighbours have 0.009.
+// sparseShare is the largest share of nonzero entries for which S is treated as sparse. For 2,000 anchors in 900
+// dimensions with 5 neighbours for each row, the share is 0.009.
 const sparseShare = 1. / 16
 
-func sparseBytes(m int) int64 { return int64(1.25*12*sparseShare*float64(m)*float64(m)) + 60*int64(m) }
+func sparseFilterBytes(m int) int64 {
+	return int64(1.25*12*sparseShare*float64(m)*float64(m)) + 60*int64(m)
+}
 
-// sparseFilter returns the product with deflatedLaplacian's matrix, by the nonzero entries of S, or nil if S is dense.
+// sparseFilter returns the product with deflatedLaplacian's matrix by the nonzero entries of S, or nil if S is dense.
 func sparseFilter(team *kernel.Team, g *anchor.Graph, parts []component) *linalg.Filter {
 	m := g.M
 	entries := 0
@@ -26,7 +28,7 @@ func sparseFilter(team *kernel.Team, g *anchor.Graph, parts []component) *linalg
 	if float64(entries) > sparseShare*float64(len(g.S)) {
 		return nil
 	}
-	// A = (I − S) + Vᵀ·V, a row of V for each component.
+	// A = (I − S) + Vᵀ·V, V having one row for each component. own is I − S, known is V and turned is Vᵀ.
 	own, known, turned := kernel.Compressed{Cols: m}, kernel.Compressed{Cols: m}, kernel.Compressed{Cols: len(parts)}
 	for a := range m {
 		own.AddEntry(a, 1)

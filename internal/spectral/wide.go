@@ -7,21 +7,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// EmbedWide is [Embed] without the eigenvectors that are large on fewer rows than given. A few rows that hardly touch
-// the others have an eigenvalue near 1 of their own. Its eigenvector separates them from all other rows, which shows an
-// outlier and not a structure of the data.
+// EmbedWide does the same as [Embed] without eigenvectors that are large on fewer than `rows` rows. If a few rows are
+// nearly isolated, they have an eigenvalue near 1. Its eigenvector only separates them from all other rows, and shows
+// outliers instead of a structure of the data.
 //
-// Unconnected parts that are too small do not count among the c, any other narrow eigenvector does, so that the depth
-// of the spectrum stays as requested. If no eigenvector is wide (noise in many dimensions, in which a row has hardly
-// a neighbour but itself), EmbedWide returns Embed's result, and AllNarrow.
+// Contrasts of components that are too small do not count among the c eigenvectors. Any other narrow eigenvector does
+// count, so that the search does not go deeper into the spectrum. In noise of many dimensions, a row has hardly any
+// neighbour but itself, and perhaps all eigenvectors are narrow. EmbedWide then returns Embed's result and sets
+// AllNarrow.
 func EmbedWide(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding, error) {
-	e, err := embedOver(team, g, c, rows)
+	e, err := embedWithoutNarrow(team, g, c, rows)
 	if err != nil {
 		return nil, err
 	}
 	wide := e.wideIndices(g, rows)
 	if len(wide) == 0 {
-		if e.Narrow > 0 { // components that embedOver left out
+		if e.Narrow > 0 { // embedWithoutNarrow left out contrasts
 			if e, err = Embed(team, g, c); err != nil {
 				return nil, err
 			}
@@ -44,7 +45,7 @@ func (e *Embedding) wideIndices(g *anchor.Graph, rows float64) (wide []int) {
 }
 
 func (e *Embedding) keepPairs(m int, indices []int) {
-	for to, from := range indices { // never to a higher index
+	for to, from := range indices { // to ≤ from, so no pair is overwritten before it is moved
 		e.Values[to] = e.Values[from]
 		copy(e.Vectors.Data[to*m:][:m], e.Vectors.Data[from*m:])
 	}
@@ -52,10 +53,10 @@ func (e *Embedding) keepPairs(m int, indices []int) {
 	e.Vectors = kernel.RowMajor(e.Vectors.Data[:len(indices)*m], len(indices), m, m)
 }
 
-// RowsOfVector returns the number of rows that the eigenvector v of S lives on. For u = Bv/√λ, of length 1, it is
-// 1/Σᵢuᵢ⁴: the number of rows with u ≠ 0 if u is constant on these. The rows are gone, so we take 1/Σₐvₐ⁴/Δₐ. Rows of
-// Z sum to 1, and so do columns of ZΔ⁻¹: u is an average of v/√(Δλ), and this is one of u/λ, so that by Jensen's
-// inequality the two differ by a factor of λ² at most.
+// RowsOfVector returns the number of rows on which the eigenvector v of S is large. For u = Bv/√λ, of length 1, the
+// measure is 1/Σᵢuᵢ⁴, which is the number of rows with u ≠ 0 if u is constant there. As u is not stored, the measure is
+// replaced by 1/Σₐvₐ⁴/Δₐ over the anchors a. Rows of Z sum to 1, and so do columns of ZΔ⁻¹. So u is an average of
+// v/√(Δλ), and v/√(Δλ) is an average of u/λ. By Jensen's inequality the measures differ by a factor of at most λ².
 func RowsOfVector(g *anchor.Graph, v []float64) float64 {
 	sum := 0.0
 	for a, x := range v {

@@ -9,8 +9,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 )
 
-// azure is the dialect of Azure's blob storage. At most one of key, sas and token is set; if none is, requests are
-// not signed.
+// azure is the dialect of Azure's blob storage, with the credentials of one account. At most one of key, sas and token
+// is set. If none is set, requests are unsigned.
 type azure struct {
 	endpoint *url.URL // of the account
 	account  string
@@ -44,12 +44,12 @@ func (a *azure) rangeRequest(o Object, from, to int64) request {
 	return request{method: http.MethodGet, url: a.keyURL(o.Location, o.Key, nil), header: rangeHeader(o, from, to)}
 }
 
-func (a *azure) listRequest(l Location, after string, most int) request {
-	query := pageQuery(url.Values{"restype": {"container"}, "comp": {"list"}}, l, "marker", after, "maxresults", most)
+func (a *azure) listRequest(l Location, after string, maxKeys int) request {
+	query := pageQuery(url.Values{"restype": {"container"}, "comp": {"list"}}, l, "marker", after, "maxresults", maxKeys)
 	return request{method: http.MethodGet, url: a.keyURL(l, "", query)}
 }
 
-func (*azure) mostKeys() int { return 5000 }
+func (*azure) maxPageKeys() int { return 5000 }
 
 // azureEntry is a blob as a listing describes it.
 type azureEntry struct {
@@ -139,8 +139,8 @@ func (a *azure) deleteRequest(l Location) request {
 	return request{method: http.MethodDelete, url: a.keyURL(l, l.Key, nil)}
 }
 
-// tryUpload looks up the container. A SAS or an identity that may write, but not look up the container, cannot be
-// distinguished from one without any permission; then only the upload itself shows whether it may write.
+// tryUpload looks up the container. If the credentials only permit writing, Azure gives the same answer as for
+// credentials without any permission. In this case only the upload itself shows whether it is permitted.
 func (a *azure) tryUpload(ctx context.Context, c *Client, l Location) error {
 	r := request{method: http.MethodGet, url: a.keyURL(l, "", url.Values{"restype": {"container"}})}
 	err := c.sendWithRetries(ctx, a, r, nil)
@@ -150,7 +150,7 @@ func (a *azure) tryUpload(ctx context.Context, c *Client, l Location) error {
 	return err
 }
 
-// blockList is the document that turns uploaded blocks into a blob.
+// blockList is the XML document whose upload turns the listed blocks into a blob.
 type blockList struct {
 	XMLName xml.Name `xml:"BlockList"`
 	Latest  []string

@@ -14,15 +14,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-const whereAzure = "Azure: looked for in AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN, AZURE_STORAGE_CONNECTION_STRING, the variables of a service principal, the machine's identity and the sign-in of az login"
+const searchedByAzure = "Azure: looked for in AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN, AZURE_STORAGE_CONNECTION_STRING, the variables of a service principal, the machine's identity and the sign-in of az login"
 
-// These are the account of local emulators and its public key.
+// The account name that local emulators of Azure accept, and its key, which is publicly known.
 const (
 	emulatorAccount = "devstoreaccount1"
 	emulatorKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 )
 
-// azureSettings are the settings of an account from the URL and the environment.
+// azureSettings are the name, endpoint and credentials of an account, from the URL and the environment.
 type azureSettings struct{ account, key, sas, endpoint string }
 
 func openAzure(ctx context.Context, l Location) (*azure, error) {
@@ -48,7 +48,7 @@ func openAzure(ctx context.Context, l Location) (*azure, error) {
 		}
 	default:
 		if a.token, err = azidentity.NewDefaultAzureCredential(nil); err != nil {
-			return nil, errNoCredentials(whereAzure, err)
+			return nil, errNoCredentials(searchedByAzure, err)
 		}
 	}
 	return a, ctx.Err()
@@ -56,8 +56,8 @@ func openAzure(ctx context.Context, l Location) (*azure, error) {
 
 var accountName = regexp.MustCompile(`^[A-Za-z0-9-]{1,63}$`)
 
-// findAzure collects the settings. The connection string overrides single variables, and the URL overrides both. A key
-// is used only for the account to which it belongs.
+// findAzure collects the settings. The variable with the connection string overrides the other variables of the
+// environment, and the URL overrides all variables. A key is used only for the account to which it belongs.
 func findAzure(l Location) (azureSettings, error) {
 	env := azureSettings{account: os.Getenv("AZURE_STORAGE_ACCOUNT"), key: os.Getenv("AZURE_STORAGE_KEY"), sas: os.Getenv("AZURE_STORAGE_SAS_TOKEN")}
 	protocol, domain := os.Getenv("AZURE_STORAGE_PROTOCOL"), os.Getenv("AZURE_STORAGE_DOMAIN")
@@ -92,8 +92,8 @@ func findAzure(l Location) (azureSettings, error) {
 	return s, nil
 }
 
-// AzureAccount returns the storage account of an azblob:// location, which its parameters or the environment name. It
-// returns "" if neither names it.
+// AzureAccount returns the storage account of an azblob:// location, from its parameters or from the environment. It
+// returns "" if neither of these contains it.
 func (l Location) AzureAccount() string {
 	s, err := findAzure(l)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 )
 
-// azureVersion is the version of the store's interface that requests use. It is old enough for every emulator, and
-// supports blocks of 4000 MiB.
+// azureVersion is the version of Azure's interface that requests use. Every emulator supports this version, and it
+// permits blocks of up to 4000 MiB in an upload.
 const azureVersion = "2021-08-06"
 
 func (a *azure) signRequest(ctx context.Context, r *http.Request, _ *section) error {
@@ -38,19 +38,19 @@ func (a *azure) signRequest(ctx context.Context, r *http.Request, _ *section) er
 		if err := checkEncrypted(r.URL); err != nil {
 			return err
 		}
-		// Azure has one scope for all of storage. The identity's roles determine its permissions, so a token cannot be
-		// limited to reading.
+		// Azure has one scope for all of storage, so a token cannot be limited to reading. The roles of the identity
+		// determine its permissions.
 		token, err := a.token.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{"https://storage.azure.com/.default"}})
 		if err != nil {
-			return errNoCredentials(whereAzure, err)
+			return errNoCredentials(searchedByAzure, err)
 		}
 		r.Header.Set("Authorization", "Bearer "+token.Token)
 	}
 	return nil
 }
 
-// stringToSign returns the StringToSign of a Shared Key: the method, some headers in a fixed order, the store's own
-// headers and the resource.
+// stringToSign returns the text (StringToSign) that a Shared Key signs: the method, some headers in a fixed order,
+// the headers of Azure and the resource.
 func (a *azure) stringToSign(r *http.Request) string {
 	lines := []string{r.Method}
 	for _, name := range []string{"Content-Encoding", "Content-Language", "Content-Length", "Content-MD5", "Content-Type", "Date",

@@ -12,12 +12,12 @@ import (
 	"net/url"
 )
 
-// azureTransfer is an upload in blocks. The blocks stay invisible until a list of them is put.
+// azureTransfer is an upload in blocks. The blocks stay invisible until a list of them is uploaded.
 type azureTransfer struct {
 	*azure
 	c      *Client
 	l      Location
-	prefix string // of the names of its blocks, because others may upload the same object at the same time
+	prefix string // of the names of this upload's blocks; another upload of the same object uses another prefix
 	blocks []string
 }
 
@@ -33,7 +33,7 @@ func (a *azure) beginTransfer(_ context.Context, c *Client, l Location, size, pa
 	return t, nil
 }
 
-func (t *azureTransfer) atOnce() int { return inFlight }
+func (t *azureTransfer) partsAtOnce() int { return maxPartsInFlight }
 
 func (t *azureTransfer) sendPart(ctx context.Context, i int, body *section) error {
 	query := url.Values{"comp": {"block"}, "blockid": {t.blocks[i]}}
@@ -54,9 +54,9 @@ func (t *azureTransfer) blockListRequest(blocks []string) request {
 	}
 }
 
-// abortUpload removes the blocks. Azure has no request for that; blocks are removed when a list without them is put. If
-// the blob does not exist, abortUpload puts an empty blob and deletes it. An existing blob is not changed, and the
-// store removes the blocks after a week.
+// abortUpload removes the blocks. Azure does not have a request for this, but removes the blocks of a blob when a
+// list without them is uploaded. If the blob does not exist, abortUpload uploads an empty list, which creates an
+// empty blob, and deletes the blob. If the blob exists, it is not changed, and Azure removes the blocks after a week.
 func (t *azureTransfer) abortUpload(ctx context.Context) error {
 	r := t.blockListRequest(nil)
 	r.header["If-None-Match"] = "*"

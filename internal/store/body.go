@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// sendingBody is the body of a request that is being sent. Each read resets the watchdog.
+// sendingBody is the body of a request that is being sent. Each read restarts the timer of the watchdog.
 type sendingBody struct {
 	body io.Reader
 	dog  *watchdog
@@ -18,7 +18,7 @@ type sendingBody struct {
 	sourceErr error // error of reading the source, not of the network
 }
 
-func newSending(body *section, dog *watchdog) *sendingBody {
+func newSendingBody(body *section, dog *watchdog) *sendingBody {
 	if body == nil {
 		return &sendingBody{dog: dog}
 	}
@@ -46,8 +46,7 @@ func (s *sendingBody) sourceError() error {
 	return s.sourceErr
 }
 
-// stopReading keeps net/http from reading the body after the request has ended. Otherwise it may still send the rest of
-// a body after the answer has arrived.
+// stopReading keeps net/http from reading more of the body, which net/http might do even after the answer has arrived.
 func (s *sendingBody) stopReading() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,8 +54,8 @@ func (s *sendingBody) stopReading() {
 }
 
 // giveUp cancels a request. If only a part of the body was sent, the rest is not sent, so that the store cannot accept
-// it. If the whole body was sent, the store may accept it at any moment. giveUp then waits for the answer, so that the
-// store receives later requests only after it.
+// the request. If the whole body was sent, the store may accept it at any moment. In this case giveUp first waits for
+// the answer, but no longer than wait, so that the store receives later requests after this one.
 func (s *sendingBody) giveUp(wait time.Duration, cancel func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,11 +67,12 @@ func (s *sendingBody) giveUp(wait time.Duration, cancel func()) {
 	time.AfterFunc(wait, cancel)
 }
 
-// watchedBody is the body of an answer. Its errors are io.EOF, *lostRequest or the error of the context.
+// watchedBody is the body of an answer, whose reads restart the timer of the watchdog. Its errors are io.EOF,
+// *lostRequest or the error of the outer context.
 type watchedBody struct {
 	io.ReadCloser
 	dog          *watchdog
-	outer, inner context.Context // inner is for this request only
+	outer, inner context.Context // inner is the context of this request only
 }
 
 func (w *watchedBody) Read(b []byte) (int, error) {
@@ -84,21 +84,21 @@ func (w *watchedBody) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// drainAndClose reads up to 16 KiB that may be left, so that the connection can be used again.
+// drainAndClose closes the body. It first reads up to 16 KiB of unread bytes, so that the connection can be used again.
 func (w *watchedBody) drainAndClose() {
 	_, _ = io.CopyN(io.Discard, w, 16<<10)
 	w.Close()
 }
 
-// answerBytes is larger than any answer about one object or one upload.
-const answerBytes = 1 << 20
+// maxAnswerBytes is the limit for answers about one object or one upload. No store sends answers as large as this.
+const maxAnswerBytes = 1 << 20
 
 // errTooLarge is the error for an answer that is larger than the answers of any store.
 func errTooLarge() error {
 	return faultf("check that the endpoint is the store's", "the store's answer is larger than such an answer can be")
 }
 
-// boundedReader reads up to a number of bytes, and fails if there are more.
+// boundedReader reads at most left further bytes from its Reader. It fails if the Reader then has more bytes.
 type boundedReader struct {
 	io.Reader
 	left int64

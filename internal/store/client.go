@@ -9,17 +9,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Client sends requests to stores. It finds credentials and makes connections when they are first needed. Several
+// Client sends requests to stores. It finds credentials and opens connections when they are first needed. Several
 // goroutines may call its methods at the same time.
 type Client struct {
 	opt      Options
 	stores   *http.Client // does not follow redirects, because requests are signed for their address
 	web      *http.Client // follows redirects
 	patience patience
-	part     int64 // size of an upload's parts in bytes; huge objects have larger parts
+	part     int64 // least size of an upload's parts in bytes; huge objects have larger parts
 	keys     int   // largest number of keys in a page of a listing; 0 for as many as the store sends
 
-	gate     chan struct{} // holds one token: its holder may use accounts
+	gate     chan struct{} // has space for one value; the goroutine that put a value into it may use accounts
 	accounts map[string]dialect
 }
 
@@ -39,15 +39,15 @@ func New(opt Options) *Client {
 // dialect builds and signs the requests to one kind of store, and reads the answers.
 type dialect interface {
 	headRequest(l Location) request
-	readObject(l Location, answer *http.Response) (Object, error) // from headRequest's answer
+	readObject(l Location, answer *http.Response) (Object, error) // reads the answer to headRequest
 	rangeRequest(o Object, from, to int64) request                // the bytes [from, to)
-	versionOf(h http.Header) string                               // of any answer's object
+	versionOf(h http.Header) string                               // the object's version from the header of an answer
 	signRequest(ctx context.Context, r *http.Request, body *section) error
 	explainRefusal(l Location, r *refusal) error // translates a refusal into an error with a remedy
 }
 
-// dialectOf returns the dialect of the store of l. It makes one dialect for all locations with the same parameters,
-// because they have the same credentials.
+// dialectOf returns the dialect for the store of l. Locations with the same parameters share one dialect, because
+// they have the same credentials.
 func (c *Client) dialectOf(ctx context.Context, l Location) (dialect, error) {
 	if c.opt.Anonymous && !l.IsWeb() {
 		l.query = withAnonymous(l.query)

@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// fault is an error with its remedy. Callers add the object's name later.
+// fault is an error with a remedy for the user. Callers add the name of the object for which it happened.
 type fault struct {
 	err    error
 	remedy stream.Text
@@ -22,7 +22,7 @@ type fault struct {
 func (f *fault) Error() string { return f.err.Error() }
 func (f *fault) Unwrap() error { return f.err }
 
-// faultf makes a fault; remedy may name options as a Text does.
+// faultf returns a fault. The remedy may contain names of options, in the notation of stream.Text.
 func faultf(remedy, format string, args ...any) error {
 	return &fault{stream.Errorf(format, args...), stream.Textf(remedy)}
 }
@@ -51,8 +51,9 @@ func isTemporary(err error) bool {
 	return false
 }
 
-// networkError translates an error of net/http. If outer has ended, it returns outer's error; if inner has ended, the
-// cause of its end. Otherwise it returns the original error without the address that net/http adds.
+// networkError translates an error of net/http in a request. If the user's context outer has ended, it returns the
+// error of outer. If only inner, the context of the request, has ended, it returns the cause for which inner was
+// cancelled. Otherwise it returns err without the address that net/http adds.
 func networkError(outer, inner context.Context, err error) error {
 	if outer.Err() != nil {
 		return outer.Err()
@@ -89,7 +90,7 @@ func networkError(outer, inner context.Context, err error) error {
 	return &lostRequest{err}
 }
 
-// rewordedError is an error with another text.
+// rewordedError wraps an error and shows another text instead of the error's own.
 type rewordedError struct {
 	text string
 	err  error
@@ -103,10 +104,10 @@ var urlInText = regexp.MustCompile(`"?[A-Za-z][A-Za-z0-9+.-]*://\S+|"?/?\S*\?\S+
 // withoutURLs removes addresses from a text, because they may contain signatures.
 func withoutURLs(s string) string { return urlInText.ReplaceAllString(s, "(an address)") }
 
-// unavailableError marks an error that is about the store, not about one of its objects.
+// unavailableError marks an error that concerns the whole store, not one of its objects.
 type unavailableError struct {
 	error
-	isTemporary bool // the error may disappear by itself
+	isTemporary bool // the store may become available again by itself
 }
 
 func (u *unavailableError) Unwrap() error { return u.error }
@@ -115,14 +116,14 @@ func (u *unavailableError) Is(target error) bool {
 	return target == ErrUnavailable || u.isTemporary && target == stream.ErrTemporary //nolint:errorlint // errors.Is unwraps by itself
 }
 
-// markStoreError marks err if the store itself cannot be used, either temporarily or with these permissions.
+// markStoreError marks err as an unavailableError if the store is unavailable or denies access.
 func markStoreError(err error) error {
 	var r *refusal
 	var stays *permanentError
 	switch {
 	case isTemporary(err):
 		return &unavailableError{err, true}
-	case errors.Is(err, stream.ErrTemporary): // of a provider of credentials
+	case errors.Is(err, stream.ErrTemporary): // a provider of credentials is down or busy
 		return err
 	case errors.As(err, &stays), errors.As(err, &r) && r.isDenied():
 		return &unavailableError{err, false}
@@ -146,7 +147,7 @@ func outputError(ctx context.Context, l Location, err error) error {
 	return &stream.OutputError{Path: l.PublicName(), Err: markStoreError(err), Remedy: remedy}
 }
 
-// unpackError extracts the remedy of an error. whole reports that callers must receive the error unchanged.
+// unpackError separates an error from its remedy. If whole is true, callers must return inner as it is.
 func unpackError(ctx context.Context, err error) (remedy stream.Text, whole bool, inner error) {
 	var usage *stream.UsageError
 	var f *fault

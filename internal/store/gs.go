@@ -13,10 +13,11 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// gs is the dialect of Google Cloud Storage: its JSON interface.
+// gs is the dialect of Google Cloud Storage. It uses the JSON interface.
 type gs struct {
 	endpoint *url.URL
-	// Tokens for reading and for writing requests; if nil, requests are not signed.
+	// readTokens provide the tokens for requests that only read, and writeTokens for all others. If nil, requests are
+	// unsigned.
 	readTokens, writeTokens oauth2.TokenSource
 }
 
@@ -54,9 +55,9 @@ func (g *gs) readObject(l Location, answer *http.Response) (Object, error) {
 	return entry.toObject(l)
 }
 
-// decodeJSON reads an answer about one object. If the answer breaks off, it returns the error of the network.
+// decodeJSON decodes an answer about one object. If the answer breaks off, it returns the error of the network.
 func decodeJSON(r io.Reader, into any) error {
-	body := &errorRecorder{Reader: &boundedReader{r, answerBytes}}
+	body := &errorRecorder{Reader: &boundedReader{r, maxAnswerBytes}}
 	if err := json.NewDecoder(body).Decode(into); err != nil {
 		if body.err != nil {
 			return body.err
@@ -78,8 +79,8 @@ func (g *gs) rangeRequest(o Object, from, to int64) request {
 	return request{method: http.MethodGet, url: g.objectURL(o.Location, query), header: header}
 }
 
-// signRequest adds a token. A token that may write is fetched only for requests that write, so that nobody can change
-// objects with a stolen reading token.
+// signRequest adds a token to a request. Requests that only read get a token without the permission to write. Somebody
+// who steals this token cannot change objects.
 func (g *gs) signRequest(_ context.Context, r *http.Request, _ *section) error {
 	tokens := g.writeTokens
 	if r.Method == http.MethodGet {
@@ -93,13 +94,13 @@ func (g *gs) signRequest(_ context.Context, r *http.Request, _ *section) error {
 	}
 	token, err := tokens.Token()
 	if err != nil {
-		return errNoCredentials(whereGS, err)
+		return errNoCredentials(searchedByGS, err)
 	}
 	token.SetAuthHeader(r)
 	return nil
 }
 
-// checkEncrypted returns an error if a token would be sent through a network without encryption.
+// checkEncrypted returns an error if a token sent to u would pass through a network without encryption.
 func checkEncrypted(u *url.URL) error {
 	if u.Scheme == "https" || isLoopback(u.Hostname()) {
 		return nil
@@ -107,12 +108,12 @@ func checkEncrypted(u *url.URL) error {
 	return faultf("use an endpoint with https://, or {anonymous} or anonymous=true in the URL", "credentials are not sent to an endpoint without encryption")
 }
 
-func (g *gs) listRequest(l Location, after string, most int) request {
-	query := pageQuery(url.Values{"fields": {"items(name,size,generation,updated),nextPageToken"}}, l, "pageToken", after, "maxResults", most)
+func (g *gs) listRequest(l Location, after string, maxKeys int) request {
+	query := pageQuery(url.Values{"fields": {"items(name,size,generation,updated),nextPageToken"}}, l, "pageToken", after, "maxResults", maxKeys)
 	return request{method: http.MethodGet, url: g.bucketAddress(l, "/o", query)}
 }
 
-func (*gs) mostKeys() int { return 1000 }
+func (*gs) maxPageKeys() int { return 1000 }
 
 func (*gs) readPage(p *page, l Location) (after string, err error) {
 	d := json.NewDecoder(p)
@@ -121,7 +122,7 @@ func (*gs) readPage(p *page, l Location) (after string, err error) {
 		case "nextPageToken":
 			return d.Decode(&after)
 		case "items":
-			return eachWithin(d, '[', func() error {
+			return eachElement(d, '[', func() error {
 				var entry gsEntry
 				if err := d.Decode(&entry); err != nil {
 					return err
@@ -139,7 +140,7 @@ func (*gs) readPage(p *page, l Location) (after string, err error) {
 }
 
 func eachMember(d *json.Decoder, read func(name string) error) error {
-	return eachWithin(d, '{', func() error {
+	return eachElement(d, '{', func() error {
 		token, err := d.Token()
 		if err != nil {
 			return err
@@ -149,8 +150,8 @@ func eachMember(d *json.Decoder, read func(name string) error) error {
 	})
 }
 
-// eachWithin calls read for each element of an array or object.
-func eachWithin(d *json.Decoder, begin json.Delim, read func() error) error {
+// eachElement calls read for each element of the array or object that begins with the delimiter begin.
+func eachElement(d *json.Decoder, begin json.Delim, read func() error) error {
 	token, err := d.Token()
 	if err != nil {
 		return err
@@ -170,8 +171,8 @@ func eachWithin(d *json.Decoder, begin json.Delim, read func() error) error {
 	return err
 }
 
-// bucketRequest returns a request that looks up the bucket. It is needed because GCS gives the same answer for a
-// missing bucket and a missing object.
+// bucketRequest returns a request that looks up the bucket. It is needed because the answer of GCS does not
+// distinguish a missing bucket from a missing object.
 func (g *gs) bucketRequest(l Location) request {
 	return request{method: http.MethodGet, url: g.bucketAddress(l, "", url.Values{"fields": {"name"}})}
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-const whereGS = "Google: looked for in the file that GOOGLE_APPLICATION_CREDENTIALS names, where gcloud auth application-default login writes them, and on the machine that gives them out"
+const searchedByGS = "Google: looked for in the file that GOOGLE_APPLICATION_CREDENTIALS names, where gcloud auth application-default login writes them, and on the machine that gives them out"
 
-// openGS finds the endpoint and the credentials in the same places as Google's own libraries.
+// openGS determines the endpoint and finds credentials in the same places as Google's own libraries.
 func openGS(ctx context.Context, l Location) (*gs, error) {
 	g := &gs{endpoint: &url.URL{Scheme: "https", Host: "storage.googleapis.com"}}
 	endpoint, emulator := l.query.Get("endpoint"), os.Getenv("STORAGE_EMULATOR_HOST")
@@ -35,8 +35,8 @@ func openGS(ctx context.Context, l Location) (*gs, error) {
 	if l.isAnonymous() || emulator != "" && l.query.Get("endpoint") == "" {
 		return g, nil
 	}
-	// Check here, with a time limit, whether this machine gives out credentials: the search below has no limit, and
-	// reuses this answer.
+	// Check with a time limit whether this machine provides credentials. The search for credentials below has no time
+	// limit, and uses the answer of this check.
 	if os.Getenv("GOOGLE_APPLICATION_CREDENTIALS") == "" {
 		asking, cancel := context.WithTimeout(ctx, 2*time.Second)
 		metadata.OnGCEWithContext(asking)
@@ -46,11 +46,11 @@ func openGS(ctx context.Context, l Location) (*gs, error) {
 		return nil, ctx.Err()
 	}
 	for scope, tokens := range map[string]*oauth2.TokenSource{"devstorage.read_only": &g.readTokens, "devstorage.read_write": &g.writeTokens} {
-		// Tokens are fetched when they are first needed, with this context, which does not end. A sign-in of gcloud keeps
-		// the scopes with which it was made, and ignores the scope here.
+		// Tokens are fetched when they are first needed, with a context that does not end. If the user signed in with
+		// gcloud, the scope passed here is ignored: tokens have the scopes chosen at the sign-in.
 		found, err := google.FindDefaultCredentials(context.WithoutCancel(ctx), "https://www.googleapis.com/auth/"+scope)
 		if err != nil {
-			return nil, errNoCredentials(whereGS, err)
+			return nil, errNoCredentials(searchedByGS, err)
 		}
 		*tokens = found.TokenSource
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// statusClientClosed is the status of an upload that the client has cancelled.
+// statusClientClosed is GCS's status for an upload that the client has cancelled.
 const statusClientClosed = 499
 
 func (g *gs) uploadAddress(l Location, kind string) *url.URL {
@@ -46,8 +46,8 @@ func (g *gs) deleteRequest(l Location) request {
 	return request{method: http.MethodDelete, url: g.objectURL(l, nil)}
 }
 
-// gsTransfer is a resumable session. Its parts are sent one after the other. The last part completes the object, so it
-// is kept for finishRequest.
+// gsTransfer is a resumable upload session. Its parts are sent one after the other. Sending the last part completes the
+// object, so sendPart keeps the last part until finishRequest is called.
 type gsTransfer struct {
 	*gs
 	c          *Client
@@ -66,7 +66,7 @@ func (g *gs) beginTransfer(ctx context.Context, c *Client, l Location, size, par
 		if err != nil || session.Path == "" {
 			return faultf("check that the endpoint is the store's", "the store began no upload")
 		}
-		// The session belongs to the endpoint, whichever name the server gives itself.
+		// Send to the given endpoint, even if the server names another host in the session's address.
 		session.Scheme, session.Host, session.User = g.endpoint.Scheme, g.endpoint.Host, nil
 		t.session = session
 		return nil
@@ -84,10 +84,10 @@ func (g *gs) tryUpload(ctx context.Context, c *Client, l Location) error {
 	return t.abortUpload(begun)
 }
 
-func (t *gsTransfer) atOnce() int { return 1 }
+func (t *gsTransfer) partsAtOnce() int { return 1 }
 
-// sendPart sends a part. The store may keep only the beginning of a part. If bytes that it has already are sent again,
-// it ignores them.
+// sendPart sends part i. GCS may store only the beginning of a part, and the rest is then sent again. If bytes that
+// are already stored are sent again, GCS ignores them.
 func (t *gsTransfer) sendPart(ctx context.Context, i int, body *section) error {
 	at := int64(i) * t.part
 	if at+body.Size() == t.size {
@@ -113,7 +113,8 @@ func (t *gsTransfer) sendPart(ctx context.Context, i int, body *section) error {
 	return nil
 }
 
-// chunkRequest sends bytes from an offset. It is not signed: the session's address is its permission.
+// chunkRequest returns a request that sends body, beginning at offset at of the object. The request is not signed,
+// because everybody who knows the session's address has the permission.
 func (t *gsTransfer) chunkRequest(at int64, body *section) request {
 	return request{method: http.MethodPut, url: t.session, body: body, isUnsigned: true, answerWait: abortTime / 2, header: map[string]string{
 		"Content-Range": fmt.Sprintf("bytes %d-%d/%d", at, at+body.Size()-1, t.size),

@@ -12,8 +12,8 @@ import (
 // web is the dialect of any web server, used without credentials.
 type web struct{}
 
-// pageURL keeps escapes in the path and escapes the other special bytes. The query is sent unchanged: changing it may
-// break its signature.
+// pageURL returns the URL of l. In the path it keeps existing escapes and escapes other special bytes. It does not
+// change the query, which may contain a signature that a change would invalidate.
 func (web) pageURL(l Location) *url.URL {
 	base := &url.URL{Scheme: l.Scheme, Host: l.Bucket}
 	var path strings.Builder
@@ -32,7 +32,7 @@ func (web) pageURL(l Location) *url.URL {
 	return u
 }
 
-// escapeControls escapes the bytes that a request's first line must not have.
+// escapeControls escapes the bytes that must not occur in the first line of an HTTP request.
 func escapeControls(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -45,7 +45,7 @@ func escapeControls(s string) string {
 	return b.String()
 }
 
-// identityHeader keeps servers from compressing, because ranges count the bytes of the uncompressed file.
+// identityHeader asks servers not to compress, because ranges count the bytes of the uncompressed file.
 var identityHeader = [2]string{"Accept-Encoding", "identity"}
 
 func (w web) headRequest(l Location) request {
@@ -64,8 +64,8 @@ func (web) versionOf(h http.Header) string {
 	return cmp.Or(quotedTag(h.Get("ETag")), modifiedVersion(h.Get("Last-Modified")))
 }
 
-// modifiedVersion returns the version of an object without a tag. It is compared only here and not by servers, because
-// conditional requests are not exact about dates.
+// modifiedVersion returns the version of an object without an entity tag. date is its Last-Modified header. It is never
+// sent to servers as a condition, because they compare dates inexactly.
 func modifiedVersion(date string) string {
 	if date == "" {
 		return ""

@@ -12,33 +12,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// lister is a dialect whose store can be listed.
+// lister is a dialect whose store can list its objects.
 type lister interface {
-	// mostKeys is the largest number of keys in a page of the store.
-	mostKeys() int
-	// listRequest returns the request for the page after the cursor after, with at most most keys.
-	listRequest(l Location, after string, most int) request
-	// readPage reads an answer to listRequest, entry by entry. after is the next cursor, empty on the last page.
+	// maxPageKeys returns the largest number of keys that the store sends in a page.
+	maxPageKeys() int
+	// listRequest returns the request for the page after the cursor after, with at most maxKeys keys.
+	listRequest(l Location, after string, maxKeys int) request
+	// readPage reads the answer to listRequest, entry by entry. It returns the cursor of the next page, or "" after
+	// the last page.
 	readPage(p *page, l Location) (after string, err error)
 }
 
-// page is a page that is being read. Its limit of bytes grows with each entry read, so that an endless answer is
-// neither stored nor read to its end.
+// page is a page of a listing while it is read. The limit of its bytes grows by entryBytes with each entry, so that an
+// answer that never ends is refused.
 type page struct {
 	errorRecorder
 	bytes   *boundedReader
-	most    int // largest number of entries
+	maxKeys int // largest number of entries
 	objects []Object
 }
 
-func newPage(body io.Reader, most int) *page {
-	bytes := &boundedReader{body, 8 * entryBytes} // for the text around the entries, and read-ahead
-	return &page{errorRecorder{Reader: bytes}, bytes, most, nil}
+func newPage(body io.Reader, maxKeys int) *page {
+	bytes := &boundedReader{body, 8 * entryBytes} // for the text around the entries, and for bytes read ahead
+	return &page{errorRecorder{Reader: bytes}, bytes, maxKeys, nil}
 }
 
 func (p *page) addObject(o Object) error {
 	switch {
-	case len(p.objects) >= p.most || len(o.Key) > longestKey:
+	case len(p.objects) >= p.maxKeys || len(o.Key) > maxKeyBytes:
 		return errTooLarge()
 	case o.Size < 0:
 		return errNoSize()
@@ -48,28 +49,29 @@ func (p *page) addObject(o Object) error {
 	return nil
 }
 
-// longestKey bounds the bytes of a key, also percent-encoded: keys have up to 1 KiB, or 1,024 characters in Azure.
-const longestKey = 4 << 10
+// maxKeyBytes is the largest length of a key in a listing, even percent-encoded. Keys have up to 1 KiB or 1,024
+// characters.
+const maxKeyBytes = 4 << 10
 
-// entryBytes bounds the bytes of an entry in a page: the key, with each character escaped, and the store's further
-// fields.
+// entryBytes is the largest length of an entry in a page. An entry consists of the key, with each character escaped,
+// and the other fields that the store sends.
 const entryBytes = 8 << 10
 
-// pageQuery adds to the query of a listing the prefix, l's key, the page to follow, and the page's size; cursor and
-// limit are the store's words for the last two.
-func pageQuery(query url.Values, l Location, cursor, after, limit string, most int) url.Values {
+// pageQuery adds three parameters to the query of a listing: the prefix (the key of l), the cursor after, and the
+// size of the page. cursor and limit are the names of the last two parameters in the store's interface.
+func pageQuery(query url.Values, l Location, cursor, after, limit string, maxKeys int) url.Values {
 	if l.Key != "" {
 		query.Set("prefix", l.Key)
 	}
 	if after != "" {
 		query.Set(cursor, after)
 	}
-	query.Set(limit, strconv.Itoa(most))
+	query.Set(limit, strconv.Itoa(maxKeys))
 	return query
 }
 
-// List yields the objects whose keys begin with l's key, in byte order of their keys, as the pages arrive.
-// It stores one page at a time. For https://, which cannot be listed, the error is a *stream.UsageError.
+// List yields the objects whose keys begin with the key of l, in byte order of their keys. It stores one page at a
+// time. An https:// location cannot be listed: for it the error is a *stream.UsageError.
 func (c *Client) List(ctx context.Context, l Location) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		d, err := c.dialectOf(ctx, l)
@@ -102,12 +104,12 @@ func (c *Client) List(ctx context.Context, l Location) iter.Seq2[Object, error] 
 }
 
 func (c *Client) fetchPage(ctx context.Context, d dialect, store lister, l Location, after string) (objects []Object, next string, err error) {
-	most := store.mostKeys()
+	maxKeys := store.maxPageKeys()
 	if c.keys > 0 {
-		most = min(most, c.keys)
+		maxKeys = min(maxKeys, c.keys)
 	}
-	err = c.sendWithRetries(ctx, d, store.listRequest(l, after, most), func(resp *http.Response) (err error) {
-		p := newPage(resp.Body, most)
+	err = c.sendWithRetries(ctx, d, store.listRequest(l, after, maxKeys), func(resp *http.Response) (err error) {
+		p := newPage(resp.Body, maxKeys)
 		next, err = store.readPage(p, l)
 		objects = p.objects
 		var f *fault
@@ -122,7 +124,7 @@ func (c *Client) fetchPage(ctx context.Context, d dialect, store lister, l Locat
 	return objects, next, err
 }
 
-// errorRecorder records the error of a reader, because a decoder may hide it in its own error.
+// errorRecorder records the error of a reader, because a decoder may return another error instead of it.
 type errorRecorder struct {
 	io.Reader
 	err error

@@ -128,9 +128,9 @@ func TestHugePages(t *testing.T) {
 		"Google name":      {&gs{}, endless{begin: `{"`, piece: `a`}, 1 << 20},
 		"Google one token": {&gs{}, endless{begin: `{"nextPageToken":"`, piece: `a`}, 1 << 20},
 	} {
-		p := newPage(&test.answer, test.lister.mostKeys())
+		p := newPage(&test.answer, test.lister.maxPageKeys())
 		_, err := test.lister.readPage(p, Location{})
-		if err == nil || len(p.objects) > test.lister.mostKeys() || test.answer.sent > test.most {
+		if err == nil || len(p.objects) > test.lister.maxPageKeys() || test.answer.sent > test.most {
 			t.Errorf("%s: %d objects of %d bytes, want an error within %d: %v", name, len(p.objects), test.answer.sent, test.most, err)
 		}
 	}
@@ -191,7 +191,7 @@ func TestLargestPages(t *testing.T) {
 	} {
 		var text strings.Builder
 		text.WriteString(test.begin)
-		n := test.lister.mostKeys()
+		n := test.lister.maxPageKeys()
 		if name == "Google" {
 			n--
 		}
@@ -199,9 +199,9 @@ func TestLargestPages(t *testing.T) {
 			fmt.Fprintf(&text, test.entry, test.escape(fmt.Sprintf("%s%05d", key, i)))
 		}
 		text.WriteString(test.end)
-		p := newPage(strings.NewReader(text.String()), test.lister.mostKeys())
+		p := newPage(strings.NewReader(text.String()), test.lister.maxPageKeys())
 		after, err := test.lister.readPage(p, Location{})
-		if err != nil || after != "" || len(p.objects) != test.lister.mostKeys() || p.objects[len(p.objects)-1].Key != fmt.Sprintf("%s%05d", key, n-1) {
+		if err != nil || after != "" || len(p.objects) != test.lister.maxPageKeys() || p.objects[len(p.objects)-1].Key != fmt.Sprintf("%s%05d", key, n-1) {
 			t.Errorf("%s: %d objects of %d bytes: %v", name, len(p.objects), text.Len(), err)
 		}
 	}
@@ -219,13 +219,13 @@ func FuzzPage(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, l := range []lister{&s3{}, &azure{}, &gs{}} {
-			p := newPage(strings.NewReader(text), l.mostKeys())
+			p := newPage(strings.NewReader(text), l.maxPageKeys())
 			_, err := l.readPage(p, Location{Scheme: "s3", Bucket: "b"})
 			if err == nil && len(p.objects)*8 > len(text) {
 				t.Errorf("%T: %d objects of %q", l, len(p.objects), text)
 			}
 			for _, o := range p.objects {
-				if o.Size < 0 || len(o.Key) > longestKey {
+				if o.Size < 0 || len(o.Key) > maxKeyBytes {
 					t.Errorf("%T: %+v of %q", l, o, text)
 				}
 			}

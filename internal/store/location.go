@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// Location is a place in a store: an object, or a prefix of keys.
+// Location is the address of an object, or of a prefix of keys, in an object store or on a web server:
 //
 //	s3://BUCKET/KEY?endpoint=http://127.0.0.1:7070&use_path_style=true&region=us-east-1&profile=P
 //	gs://BUCKET/KEY?endpoint=…
 //	azblob://CONTAINER/KEY?storage_account=A&endpoint=… (or domain=…&protocol=https)
 //	https://HOST/PATH?ANYTHING (http:// too)
 //
-// and anonymous=true with each of the first three. A key may contain any character. A ? begins the query only if the
-// name of a parameter and = follow it, so that globs can contain ?. Of several such ? the last one begins the query, so
-// that String can write every key. The text after the ? of https:// is for the server and may be secret; PublicName
-// omits it.
+// The first three may also have anonymous=true. A key may contain any character. A ? begins the query only if the name
+// of a parameter and = follow. So a key that is a pattern can contain ?. If several ? precede a parameter, the last of
+// them begins the query. If the key itself ends like a query, String adds a query to the URL. The text after the ? of
+// https:// is passed to the server unchanged and may be secret. PublicName omits it.
 type Location struct {
-	Scheme, Bucket, Key string // of https: the host, and the path without its first /
+	Scheme, Bucket, Key string // for https: Bucket is the host, and Key the path without its first /
 	query               url.Values
 	raw                 string // query of https, unchanged
 }
 
-// IsURL reports whether an argument names an object store, and not a local path or file://.
+// IsURL reports whether an argument names an object in a store, and not a local path or file://.
 func IsURL(arg string) bool {
 	scheme, _, ok := strings.Cut(arg, "://")
 	switch scheme {
@@ -40,8 +40,8 @@ func (l Location) WithKey(key string) Location {
 	return l
 }
 
-// OpenBelow returns named, a location from an untrusted file, with the parameters of the root l. ok is false if named
-// is not in the same bucket or host, at or below the root's key, or if its own parameters differ from the root's.
+// OpenBelow checks the location named, which an untrusted file contains, and returns it with the parameters of l. ok is
+// false if named is not in the bucket or host of l, not at or below the key of l, or has other parameters than l.
 func (l Location) OpenBelow(named Location) (opened Location, ok bool) {
 	own, root := named.ParameterNames(), strings.TrimSuffix(l.Key, "/")
 	switch {
@@ -57,8 +57,8 @@ func (l Location) OpenBelow(named Location) (opened Location, ok bool) {
 	return l, true
 }
 
-// hasDotPart reports whether a part of the key is . or .., also if it is percent-encoded: a server that resolves such
-// parts would leave the folder.
+// hasDotPart reports whether a part of the key is . or .., percent-encoded or not. If a server resolves such parts, the
+// key leads out of the folder in which it seems to be.
 func hasDotPart(key string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(key, func(r rune) bool { return r == '/' || r == '\\' }), func(part string) bool {
 		if plain, err := url.PathUnescape(part); err == nil {
@@ -75,14 +75,14 @@ func (l Location) WithoutParameters() Location {
 	return l
 }
 
-// ParameterNames returns the names of the parameters, sorted, without a parameter that changes nothing.
+// ParameterNames returns the sorted names of the parameters, without the parameters that have no effect.
 func (l Location) ParameterNames() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(l.query)), func(name string) bool {
 		return name == "anonymous" && !l.isAnonymous()
 	})
 }
 
-// String returns the URL that Parse reads back.
+// String returns the URL of the location. Parse returns an equal location from it.
 func (l Location) String() string {
 	s := l.Scheme + "://" + l.Bucket + "/" + l.Key
 	switch {
@@ -93,20 +93,20 @@ func (l Location) String() string {
 	case len(l.query) > 0:
 		return s + "?" + l.encodedParameters()
 	case parameterStart(l.Key) >= 0:
-		// The end of the key looks like a query; a query that changes nothing is added after it.
+		// The end of the key looks like a query. A query without effect is appended, so that Parse takes only this one.
 		return s + "?anonymous=false"
 	}
 	return s
 }
 
-// PublicName returns the URL as people and files may see it. It is String, without the query of https://.
+// PublicName returns the URL for messages and files: String without the query of https://, which may be secret.
 func (l Location) PublicName() string {
 	l.raw = ""
 	return l.String()
 }
 
-// GlobPrefix reports whether the key is a pattern, and returns the part of it before the first folder with a wildcard,
-// the prefix of a listing.
+// GlobPrefix reports whether the key is a pattern with wildcards. prefix is the part of the key before the first folder
+// or file name with a wildcard: all matching keys begin with it.
 func (l Location) GlobPrefix() (prefix string, is bool) {
 	at := strings.IndexAny(l.Key, "*?[{")
 	if at < 0 {
@@ -115,8 +115,8 @@ func (l Location) GlobPrefix() (prefix string, is bool) {
 	return l.Key[:strings.LastIndexByte(l.Key[:at], '/')+1], true
 }
 
-// IsWeb reports whether l is an address of a web server, which can be neither listed nor written, and not of an object
-// store.
+// IsWeb reports whether l is an address of a web server, which can be neither listed nor written, and not an address
+// in an object store.
 func (l Location) IsWeb() bool { return l.Scheme == "https" || l.Scheme == "http" }
 
 func (l Location) isAnonymous() bool { return l.query.Get("anonymous") == "true" }
@@ -134,7 +134,7 @@ func (l Location) encodedParameters() string {
 	return b.String()
 }
 
-// percentEncode encodes all bytes but letters, digits, -._~ and the bytes in keep.
+// percentEncode encodes all bytes except letters, digits, -._~ and the bytes in keep.
 func percentEncode(s, keep string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

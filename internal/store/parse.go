@@ -25,7 +25,7 @@ func parametersOf(scheme string) []string {
 var (
 	parameterMark = regexp.MustCompile(`\?([A-Za-z][A-Za-z0-9_.-]*)=`)
 	// foreignName matches parameters of other programs, and names of secrets, which nobody should write into a URL.
-	// Such a name after ? is refused; it is not treated as part of the key.
+	// Parse refuses such a name after ?, and does not treat it as part of the key.
 	foreignName = regexp.MustCompile(`(?i)key|secret|token|password|credential|signature|^sig$|^sv$|^se$|^x-|awssdk|https|tls|ssl|path_?style|hostname|sse|kms|accelerate|fips|dualstack|rate_limiter|universe|localemu|cdn|access_id|version`)
 	bucketName  = regexp.MustCompile(`^[A-Za-z0-9$][A-Za-z0-9._-]*$`)
 )
@@ -57,7 +57,7 @@ func Parse(arg string) (Location, error) {
 	return l, err
 }
 
-// parameterStart returns the position of the last ? in s that is followed by the name of a parameter and =, or -1.
+// parameterStart returns the position of the last ? in s after which the name of a parameter and = follow, or -1.
 func parameterStart(s string) int {
 	all := parameterMark.FindAllStringIndex(s, -1)
 	if len(all) == 0 {
@@ -66,8 +66,8 @@ func parameterStart(s string) int {
 	return all[len(all)-1][0]
 }
 
-// cutQuery separates the query from the bucket and key. Text that begins with an unknown name is part of the key,
-// unless a later name is known or the first resembles a known or a foreign one.
+// cutQuery separates the query from the bucket and key. Text after ? whose first name is not a known parameter is part
+// of the key. If a later name is known, or the first resembles a known or foreign name, it returns an error.
 func cutQuery(scheme, s string) (path, query string, err error) {
 	at := parameterStart(s)
 	if at < 0 {
@@ -133,7 +133,7 @@ func parseParameters(scheme, query string) (url.Values, error) {
 	return values, nil
 }
 
-// parseEndpoint reads the address of a server. Its error repeats nothing of the address.
+// parseEndpoint parses the address of a server. Its errors do not repeat the address, which may contain secrets.
 func parseEndpoint(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !validHost(u.Host) ||

@@ -11,25 +11,26 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// noneOfAWS is the AWS SDK's error on a machine that does not provide credentials.
-const noneOfAWS = "no EC2 IMDS role found"
+// noAWSProviderText is a part of the error text of the AWS SDK on a machine that does not provide credentials.
+const noAWSProviderText = "no EC2 IMDS role found"
 
-// errNoCredentials returns an error that names the searched places, and the fault of the credentials found.
+// errNoCredentials returns an error about missing credentials. The arguments are the places that were searched, and the
+// error of the search.
 func errNoCredentials(where string, err error) error {
 	if isProviderBusy(err) {
 		return &unavailableError{faultf("trying again later may help; if it does not, check the service that gives out the credentials, or read public data without them: {anonymous}, or anonymous=true in the URL",
 			"%s gives out no credentials at the moment: %s", where, providerText(err)), true}
 	}
 	const remedy = "set them, or read public data without them: {anonymous}, or anonymous=true in the URL"
-	if strings.Contains(err.Error(), noneOfAWS) {
+	if strings.Contains(err.Error(), noAWSProviderText) {
 		return faultf(remedy, "no credentials of %s", where)
 	}
 	return faultf(remedy, "no credentials of %s: %s", where, providerText(err))
 }
 
-// isProviderBusy reports whether the provider of credentials is down or busy, as when ten thousand machines send
-// requests at the beginning of a job. If the address for a cloud's machines does not answer, this is not a machine of
-// that cloud.
+// isProviderBusy reports whether the provider of credentials is down or busy, for example because ten thousand machines
+// send requests at the beginning of a job. The result is false if nothing answers at the address at which a cloud
+// provides credentials to its machines: then this is not a machine of that cloud.
 func isProviderBusy(err error) bool {
 	status := 0
 	var aws interface{ HTTPStatusCode() int }
@@ -46,7 +47,7 @@ func isProviderBusy(err error) bool {
 		status = machine.Code
 	case errors.As(err, &azure) && azure.RawResponse != nil:
 		status = azure.RawResponse.StatusCode
-	case !strings.Contains(err.Error(), noneOfAWS) && errors.As(err, &sending):
+	case !strings.Contains(err.Error(), noAWSProviderText) && errors.As(err, &sending):
 		var l *lostRequest
 		return errors.As(networkError(context.Background(), context.Background(), err), &l)
 	}

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Read fills b with the object's bytes from offset at, with one ranged GET of exactly that version. If the body of the
-// answer ends early, the rest is requested again, within the limit of retries.
+// Read fills b with the bytes of the object from offset at on, by one ranged GET of exactly the version of o. If the
+// answer breaks off, it requests the missing bytes again, within the limit of retries.
 func (c *Client) Read(ctx context.Context, o Object, b []byte, at int64) error {
 	to := at + int64(len(b))
 	if at < 0 || to < at || to > o.Size {
@@ -23,14 +23,14 @@ func (c *Client) Read(ctx context.Context, o Object, b []byte, at int64) error {
 	})
 }
 
-// Piece is a destination for bytes of an object.
+// Piece is a range of an object, at offset At, and the memory To into which its bytes are read.
 type Piece struct {
 	At int64
 	To []byte
 }
 
-// ReadPieces fills pieces, which must be in order, with one ranged GET of that version, from the start of the first
-// piece to the end of the last. It drops the bytes between them.
+// ReadPieces fills the pieces, which must be sorted by offset, by one ranged GET of exactly the version of o. The
+// requested range extends from the start of the first piece to the end of the last. Bytes between pieces are dropped.
 func (c *Client) ReadPieces(ctx context.Context, o Object, pieces []Piece) error {
 	if len(pieces) == 0 {
 		return nil
@@ -38,7 +38,7 @@ func (c *Client) ReadPieces(ctx context.Context, o Object, pieces []Piece) error
 	at, to := pieces[0].At, pieces[0].At
 	for _, p := range pieces {
 		if p.At < to || p.At > o.Size-int64(len(p.To)) || at < 0 {
-			return dataError(ctx, o.Location, fmt.Errorf("%d bytes at %d are asked for of %d, behind those to %d", len(p.To), p.At, o.Size, to))
+			return dataError(ctx, o.Location, fmt.Errorf("%d bytes at %d were requested of %d, after the bytes up to %d", len(p.To), p.At, o.Size, to))
 		}
 		to = p.At + int64(len(p.To))
 	}
@@ -62,7 +62,7 @@ func (c *Client) ReadPieces(ctx context.Context, o Object, pieces []Piece) error
 	})
 }
 
-// Download copies the whole object to w, in order, resuming if a body ends early.
+// Download copies the whole object to w, in order. If an answer breaks off, it requests the missing bytes again.
 func (c *Client) Download(ctx context.Context, o Object, w io.Writer) error {
 	buf := make([]byte, 128<<10)
 	return c.fetchRange(ctx, o, 0, o.Size, func(body io.Reader) (n int64, err error) {
@@ -81,15 +81,15 @@ func (c *Client) Download(ctx context.Context, o Object, w io.Writer) error {
 	})
 }
 
-// writeError is an error of a download's destination, not of the store.
+// writeError is an error of the writer to which a download is copied, not an error of the store.
 type writeError struct{ error }
 
-// leastProgress is the number of bytes after which an answer that breaks off restarts the count of tries. A server that
-// sends only a few bytes each time is given up.
-const leastProgress = 64 << 10
+// minProgress is a number of bytes. If an answer breaks off after at least this many bytes, the count of tries
+// restarts. So a server that sends only a few bytes in each answer is given up after some tries.
+const minProgress = 64 << 10
 
-// fetchRange reads the bytes [from, to) from as many answers as it needs. take reads a body, which is limited to the
-// missing bytes, and returns the number of bytes read and the body's error.
+// fetchRange reads the bytes [from, to), in several answers if answers break off. For each answer it calls take with a
+// body that ends after the missing bytes. take must return the number of bytes that it read and the error of the body.
 func (c *Client) fetchRange(ctx context.Context, o Object, from, to int64, take func(io.Reader) (int64, error)) error {
 	if err := ctx.Err(); err != nil || from == to {
 		return err
@@ -107,7 +107,7 @@ func (c *Client) fetchRange(ctx context.Context, o Object, from, to int64, take 
 				return err
 			}
 			n, err := take(body)
-			if from += n; n >= leastProgress {
+			if from += n; n >= minProgress {
 				t.restartCount()
 			}
 			if from < to && (err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
@@ -132,7 +132,7 @@ func (c *Client) fetchRange(ctx context.Context, o Object, from, to int64, take 
 	return nil
 }
 
-// distinguishRemoved replaces ErrChanged by ErrNotExist if the object does not exist any more. Some stores give the
+// distinguishRemoved replaces ErrChanged by ErrNotExist if the object does not exist any more. Some stores send the
 // same answer in both cases.
 func (c *Client) distinguishRemoved(ctx context.Context, d dialect, l Location, err error) error {
 	if errors.Is(err, ErrChanged) {
@@ -143,19 +143,21 @@ func (c *Client) distinguishRemoved(ctx context.Context, d dialect, l Location, 
 	return err
 }
 
-// tolerantRangeRequest requests a range. It also accepts the answers about an object that has changed.
+// tolerantRangeRequest returns a request for a range. Its accepted statuses include the statuses of answers about an
+// object that has changed.
 func tolerantRangeRequest(d dialect, o Object, from, to int64) request {
 	r := d.rangeRequest(o, from, to)
 	r.okStatuses = []int{http.StatusOK, http.StatusPartialContent, http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable}
 	return r
 }
 
-// mostSkipped is the number of unwanted bytes that are read to reach the wanted ones after them, from a server that
-// sends whole files only: about as many as arrive in the time of a request.
-const mostSkipped = 1 << 20
+// maxSkipped is the number of bytes before the requested range that are read and dropped if a server sends the whole
+// file. About as many bytes arrive in the time of one further request.
+const maxSkipped = 1 << 20
 
-// checkedRange checks that an answer has the version of o and the range, and returns the range. Bytes of earlier
-// answers, done, may be skipped in addition to mostSkipped.
+// checkedRange checks that an answer has the version of o and the bytes [from, to), and returns a reader of these
+// bytes. If a server sends the whole file, the bytes before from are skipped, at most maxSkipped bytes. In addition it
+// may skip done bytes, the number that earlier answers delivered.
 func checkedRange(d dialect, o Object, resp *http.Response, from, to, done int64) (io.Reader, error) {
 	if v := d.versionOf(resp.Header); resp.StatusCode == http.StatusPreconditionFailed ||
 		resp.StatusCode < 300 && v != "" && o.Version != "" && v != o.Version {
@@ -164,12 +166,12 @@ func checkedRange(d dialect, o Object, resp *http.Response, from, to, done int64
 	first, last, total, ok := contentRange(resp.Header)
 	switch {
 	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
-		return nil, errChanged() // the range lies within the former version of the object
+		return nil, errChanged() // the range exists in the version of o, so the object was replaced
 	case resp.StatusCode == http.StatusOK:
 		if resp.ContentLength >= 0 && resp.ContentLength != o.Size {
 			return nil, errChanged()
 		}
-		if from > mostSkipped+done {
+		if from > maxSkipped+done {
 			return nil, faultf("download the file and read it from there", "the server sends whole files only, not the requested parts")
 		}
 		if _, err := io.CopyN(io.Discard, resp.Body, from); err != nil {

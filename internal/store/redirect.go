@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// maxRedirects is the number of redirects of one request that are followed.
+// maxRedirects is the largest number of redirects that are followed for one request.
 const maxRedirects = 10
 
-// reach is the part of the network from which an address can be reached.
+// reach is the set of machines that can reach a network address.
 type reach int
 
 const (
 	public         reach = iota
-	privateNetwork       // from within an organisation
-	sameLink             // from machines on the same cable; clouds give out credentials at such addresses
+	privateNetwork       // reached from within an organisation
+	sameLink             // reached from machines on the same cable; at such addresses clouds provide credentials
 	sameMachine
 )
 
@@ -31,8 +31,8 @@ func (r reach) String() string {
 	return [...]string{"a public address", "an address of a private network", "a link-local address, where clouds give out credentials", "an address of this machine"}[r]
 }
 
-// reaches lists the blocks of addresses that netip.Addr does not classify.
-var reaches = []struct {
+// reachBlocks lists the blocks of addresses whose reach netip.Addr does not report.
+var reachBlocks = []struct {
 	block netip.Prefix
 	reach reach
 }{
@@ -46,8 +46,8 @@ var reaches = []struct {
 	{netip.MustParsePrefix("ff00::/8"), privateNetwork},
 }
 
-// embeddings lists blocks of IPv6 whose addresses contain an IPv4 address, and the byte at which it begins.
-var embeddings = []struct {
+// embeddedIPv4 lists blocks of IPv6 addresses that contain an IPv4 address, with the position of its first byte.
+var embeddedIPv4 = []struct {
 	block netip.Prefix
 	at    int
 }{
@@ -64,13 +64,13 @@ func reachOf(a netip.Addr) reach {
 	case a.IsPrivate():
 		return privateNetwork
 	}
-	for _, e := range embeddings {
+	for _, e := range embeddedIPv4 {
 		if e.block.Contains(a) {
 			b := a.As16()
 			return reachOf(netip.AddrFrom4([4]byte(b[e.at:])))
 		}
 	}
-	for _, known := range reaches {
+	for _, known := range reachBlocks {
 		if known.block.Contains(a) {
 			return known.reach
 		}
@@ -78,7 +78,7 @@ func reachOf(a netip.Addr) reach {
 	return public
 }
 
-// reachOfHost returns the reach that the name of a host implies. It is for hosts whose address a proxy looks up.
+// reachOfHost returns the reach that a host's name suggests. It is used if a proxy looks up the address of the host.
 func reachOfHost(host string) reach {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -96,28 +96,28 @@ func reachOfHost(host string) reach {
 	return public
 }
 
-// errRedirectReach refuses a redirect to an address that the first server may not send us to.
+// errRedirectReach returns the error for a redirect to host, which has the reach is, if such a redirect is not allowed.
 func errRedirectReach(host string, is reach) error {
-	return &permanentError{faultf("give that address itself if it is meant", "the server redirects to %q, %s, and was not asked for at one", host, is)}
+	return &permanentError{faultf("give that address itself if it is meant", "the server redirects to %q, %s; the given address is not such an address", host, is)}
 }
 
-// redirectingTransport sends requests that may be redirected. The first request is sent to the address that the user
-// gave. The target of a redirect is checked when the connection is made, by its IP address, so that a name cannot hide
-// the address. It must be public, or have the same reach as the first address.
+// redirectingTransport sends requests that may be redirected. The first request goes to the address that the user
+// gave. The target of a redirect must be public, or have the same reach as the first address. It is checked by its IP
+// address when the connection is made, so that a name cannot hide the address.
 type redirectingTransport struct {
 	first http.RoundTripper
-	next  [sameMachine + 1]http.RoundTripper // by the reach of the first address; each has connections of its own
+	next  [sameMachine + 1]http.RoundTripper // one transport for each reach of the first address, with connections of its own
 }
 
-// reachKey is the context's key of the *reach of a request's first address.
+// reachKey is the key of a context value, a *reach, that holds the reach of a request's first address.
 type reachKey struct{}
 
 func withReach(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), reachKey{}, new(reach)))
 }
 
-// RoundTrip implements http.RoundTripper. If a request goes through a proxy, the proxy looks up the address; then only
-// the name of the host is checked.
+// RoundTrip implements http.RoundTripper. If a request goes through a proxy, the proxy looks up the address. In this
+// case only the name of the host is checked.
 func (f *redirectingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	first, ok := r.Context().Value(reachKey{}).(*reach)
 	if !ok {
@@ -156,12 +156,12 @@ func newTransport(dialer *net.Dialer, security *tls.Config) *http.Transport {
 		MaxIdleConns:           128,
 		MaxIdleConnsPerHost:    32,
 		IdleConnTimeout:        60 * time.Second,
-		DisableCompression:     true, // a range is of the bytes as they are stored
+		DisableCompression:     true, // ranges count the bytes as they are stored
 		MaxResponseHeaderBytes: 256 << 10,
 	}
 }
 
-// setTransports sets how the client reaches servers. Tests have their own names of hosts, and certificates.
+// setTransports sets the transports of the client. Tests pass their own host names and certificates.
 func (c *Client) setTransports(dialer net.Dialer, security *tls.Config) {
 	transport := newTransport(&dialer, security)
 	f := &redirectingTransport{first: transport}
@@ -186,10 +186,10 @@ func (c *Client) setTransports(dialer net.Dialer, security *tls.Config) {
 	}
 }
 
-// checkRedirect follows redirects of web servers. It removes the Referer, because the first address may contain a
-// signature, and does not follow a redirect from an encrypted to an unencrypted address. Without encryption anyone on
-// the path could redirect requests anywhere, so only redirects to the same host are followed. Requests to stores are
-// signed for one address and are not redirected.
+// checkRedirect decides whether a redirect of a web server is followed. It removes the Referer, because the first
+// address may contain a signature. It does not follow a redirect from an encrypted to an unencrypted address. An
+// unencrypted redirect is followed only to the same host, because anybody between the machines could have forged it.
+// Requests to object stores are signed for one address and are not redirected.
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) > maxRedirects:

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// refusal is an answer with a status that the request does not accept.
+// refusal is the error for an answer of a store with a status other than the accepted ones.
 type refusal struct {
 	status        int
-	code, message string // as the store sent them, or empty
+	code, message string // the store's code and text of the error; empty if it sent none
 	header        http.Header
 	retryAfter    time.Duration // delay that the store asks for before a retry
 }
@@ -57,7 +57,7 @@ func (r *refusal) isDenied() bool {
 	return strings.HasPrefix(r.code, "Expired") // ExpiredToken of S3, with status 400
 }
 
-// readRefusal reads a store's error in XML (S3, Azure) or JSON (GCS).
+// readRefusal reads the error in an answer, which is XML (S3, Azure) or JSON (GCS).
 func readRefusal(req *http.Request, resp *http.Response) error {
 	r := &refusal{status: resp.StatusCode, header: resp.Header}
 	if seconds, err := strconv.ParseFloat(resp.Header.Get("Retry-After"), 64); err == nil && seconds > 0 {
@@ -98,15 +98,15 @@ func readRefusal(req *http.Request, resp *http.Response) error {
 
 var codeOfStore = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,60}$`)
 
-// withoutSecrets removes secrets of the request from a server's text, which may repeat them: the parts of signatures
-// and tokens, and the values of the query.
+// withoutSecrets removes secrets of the request from a text of the server, which may repeat them. The secrets are the
+// parts of signatures and tokens, and the values of the query.
 func withoutSecrets(req *http.Request, s string) string {
 	var secrets []string
 	for _, name := range []string{"Authorization", "X-Amz-Security-Token"} {
 		fields := strings.FieldsFunc(req.Header.Get(name), func(r rune) bool { return strings.ContainsRune(" ,=", r) })
 		secrets = append(secrets, fields...)
 		for _, field := range fields {
-			// An access key comes before a slash; a region, being short, may be shown.
+			// The part before a slash may be an access key. Shorter parts, such as regions, are not secret.
 			if id, _, ok := strings.Cut(field, "/"); ok && len(id) >= 16 {
 				secrets = append(secrets, id)
 			}

@@ -7,13 +7,14 @@ import (
 	"slices"
 )
 
-// Replace puts content at l if the stored object has the version before or, if before is empty, if there is no object.
-// Otherwise the error wraps ErrChanged. This can also happen if the content was stored and the answer was lost; the
-// caller can compare the stored content.
+// Replace uploads content to l if the stored object still has the version before. If before is empty, there must be no
+// object. Otherwise the error wraps ErrChanged. If the content was stored but the answer was lost, a repeated request
+// may also fail with this error. The caller can distinguish these cases by comparing the stored content.
 //
-// AWS, GCS and Azure check the condition, and so do MinIO, R2 and others that speak S3. If a store refuses conditions,
-// the request is sent without a condition. A store that does not know conditions ignores them. In both cases the last
-// writer wins, and nobody receives an error. MinIO before August 2025 does the same for an object that was deleted.
+// AWS, GCS, Azure, MinIO, R2 and other stores with the interface of S3 check the condition. Some stores refuse
+// conditions; then the request is repeated without its condition. Other stores ignore conditions. In both cases the
+// last writer replaces the object, and nobody receives an error. MinIO before August 2025 ignores the condition for an
+// object that was deleted.
 func (c *Client) Replace(ctx context.Context, l Location, content []byte, before string) (o Object, err error) {
 	d, w, err := c.writerOf(ctx, l)
 	if err == nil {
@@ -32,8 +33,8 @@ func (c *Client) Replace(ctx context.Context, l Location, content []byte, before
 	return o, outputError(ctx, l, err)
 }
 
-// failsCondition reports whether the condition of a put does not hold. AWS answers 404 if the object was deleted, and
-// old MinIO answers 304 if it exists.
+// failsCondition reports whether a conditional upload was refused because its condition is not met. This includes the
+// answers 404, by which AWS reports a deleted object, and 304, by which old versions of MinIO report an existing one.
 func (r *refusal) failsCondition() bool {
 	return r.status == http.StatusPreconditionFailed || r.status == http.StatusNotModified ||
 		slices.Contains([]string{"NoSuchKey", "ConditionalRequestConflict", "BlobNotFound", "BlobAlreadyExists"}, r.code)

@@ -25,13 +25,14 @@ type request struct {
 	answerWait time.Duration
 }
 
-// section is the body of a request. Only its ReadAt is called, so that tries do not disturb each other.
+// section is the body of a request. Only ReadAt of it is called, which has no position, so that several tries can read
+// the same section independently.
 type section = io.SectionReader
 
 func newSection(r io.ReaderAt, from, n int64) *section { return io.NewSectionReader(r, from, n) }
 
-// addressOf appends an escaped path. Requests name objects by paths that are escaped byte for byte: url.URL keeps
-// them.
+// addressOf appends an escaped path to the path of base. Names of objects are escaped byte for byte, and url.URL
+// keeps these escapes.
 func addressOf(base *url.URL, escaped string, query url.Values) *url.URL {
 	u := *base
 	u.RawPath = u.EscapedPath() + escaped
@@ -51,8 +52,8 @@ func (r request) acceptsStatus(status int) bool {
 	return status >= 200 && status < 300
 }
 
-// sendOnce sends a request once and passes an accepted answer to use, which reads its body. For other answers the error
-// is a *refusal, and for faults of the network a *lostRequest.
+// sendOnce sends a request once. If the status of the answer is accepted, it calls use, which reads the body. For
+// other statuses the error is a *refusal, and for faults of the network a *lostRequest.
 func (c *Client) sendOnce(ctx context.Context, d dialect, r request, use func(*http.Response) error) error {
 	wait := c.patience.stall
 	if r.isSlow {
@@ -66,7 +67,7 @@ func (c *Client) sendOnce(ctx context.Context, d dialect, r request, use func(*h
 	defer cancel(nil)
 	dog := &watchdog{wait: wait, timer: time.AfterFunc(wait, func() { cancel(&lostRequest{fmt.Errorf("no byte was sent or received for %v", wait)}) })}
 	defer dog.timer.Stop()
-	sent := newSending(r.body, dog)
+	sent := newSendingBody(r.body, dog)
 	defer sent.stopReading()
 	if r.answerWait > 0 {
 		defer context.AfterFunc(ctx, func() { sent.giveUp(r.answerWait, func() { cancel(nil) }) })()
@@ -80,7 +81,7 @@ func (c *Client) sendOnce(ctx context.Context, d dialect, r request, use func(*h
 		if err := d.signRequest(inner, req, r.body); err != nil {
 			return err
 		}
-		dog.resetTimer() // do not count the time for finding credentials and hashing the body
+		dog.resetTimer() // the time for finding credentials and hashing the body does not count
 	}
 	client := c.stores
 	if r.followsRedirects {

@@ -13,9 +13,9 @@ import (
 
 // patience contains the limits of retries. Tests use smaller limits.
 type patience struct {
-	first, longest time.Duration // waits between tries: doubling from the first to the longest
+	first, longest time.Duration // waits between tries: first is doubled after each try, up to longest
 	tries          int           // largest number of tries without progress
-	bound          time.Duration // waits end at most this long after the first failure
+	bound          time.Duration // no wait ends later than this after the first failure
 	stall          time.Duration // time without a byte after which a request is given up
 }
 
@@ -24,20 +24,21 @@ var usualPatience = patience{
 	tries: 10, bound: 30 * time.Second, stall: 30 * time.Second,
 }
 
-// tries counts the tries of one request.
+// tries counts the tries of one request, and decides whether another try is made.
 type tries struct {
 	patience
 	meter *stream.Meter
 	done  int
-	since time.Time // of the first failure
+	since time.Time // time of the first failure since the count restarted
 }
 
 func (c *Client) newTries() *tries { return &tries{patience: c.patience, meter: c.opt.Meter} }
 
 func (t *tries) restartCount() { t.done = 0 }
 
-// waitToRetry waits until it is time to try again and returns nil, or returns the error to report. The wait varies by a
-// quarter, so that many requests that failed at the same time are not repeated at the same time.
+// waitToRetry waits until the request should be tried again, and returns nil. If the request should not be tried again
+// after the error err, it returns the error to report. The wait varies at random by a quarter, so that requests that
+// failed together are not repeated together.
 func (t *tries) waitToRetry(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -73,8 +74,8 @@ func (t *tries) waitToRetry(ctx context.Context, err error) error {
 	return nil
 }
 
-// sendWithRetries sends a request until use has read an accepted answer. use may be nil; it is called again for every
-// try.
+// sendWithRetries sends a request until it gets an accepted answer and use has read it without an error. use may be
+// called in several tries. If use is nil, the answer is not read.
 func (c *Client) sendWithRetries(ctx context.Context, d dialect, r request, use func(*http.Response) error) error {
 	if use == nil {
 		use = func(*http.Response) error { return nil }
@@ -91,7 +92,7 @@ func (c *Client) sendWithRetries(ctx context.Context, d dialect, r request, use 
 	}
 }
 
-// exhaustedError is the last error after all tries.
+// exhaustedError reports the last error after all tries have failed.
 type exhaustedError struct {
 	tries int
 	over  time.Duration

@@ -17,7 +17,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
-// s3 is the dialect of Amazon's store and its compatible stores.
+// s3 is the dialect of Amazon S3 and of stores with the same interface.
 type s3 struct {
 	endpoint    *url.URL
 	byPath      bool // the bucket's name is in the path and not in the host
@@ -28,7 +28,7 @@ type s3 struct {
 
 // keyURL returns the URL of a key or, if key is empty, of the bucket.
 func (s *s3) keyURL(l Location, key string, query url.Values) *url.URL {
-	// A bucket with dots has no valid certificate: *.s3.amazonaws.com covers one label only.
+	// The host cannot contain a bucket's name with dots: certificates cover one label only.
 	if s.byPath || strings.Contains(l.Bucket, ".") {
 		return addressOf(s.endpoint, "/"+percentEncode(l.Bucket, "")+"/"+percentEncode(key, "/"), query)
 	}
@@ -48,13 +48,13 @@ func (s *s3) readObject(l Location, answer *http.Response) (Object, error) {
 	return Object{Location: l, Size: answer.ContentLength, Version: s.versionOf(answer.Header)}, nil
 }
 
-// versionOf returns the entity tag or, if there is no tag, the time of the last change. Gateways to file systems do not
-// have a tag for files that were not written through them.
+// versionOf returns the entity tag or, if there is no tag, the time of the last change. Gateways to file systems send
+// no tag for files that were not written through them.
 func (s *s3) versionOf(h http.Header) string {
 	return cmp.Or(quotedTag(h.Get("ETag")), modifiedVersion(h.Get("Last-Modified")))
 }
 
-// quotedTag puts an entity tag in quotes, which some listings leave out.
+// quotedTag returns an entity tag with quotes around it, because some listings contain tags without quotes.
 func quotedTag(s string) string {
 	if s == "" || strings.HasPrefix(s, "W/") {
 		return s
@@ -66,8 +66,8 @@ func (s *s3) rangeRequest(o Object, from, to int64) request {
 	return request{method: http.MethodGet, url: s.keyURL(o.Location, o.Key, nil), header: rangeHeader(o, from, to)}
 }
 
-// rangeHeader returns the header for a range. It adds the condition that the version is unchanged, unless the tag is
-// weak, because servers do not accept conditions on weak tags.
+// rangeHeader returns the header of a request for the bytes [from, to). It adds the condition that the version is
+// unchanged, unless the tag is weak, because servers do not accept conditions on weak tags.
 func rangeHeader(o Object, from, to int64) map[string]string {
 	h := map[string]string{"Range": fmt.Sprintf("bytes=%d-%d", from, to-1)}
 	if strings.HasPrefix(o.Version, `"`) {
@@ -78,9 +78,9 @@ func rangeHeader(o Object, from, to int64) map[string]string {
 
 const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// signRequest signs a request. It also signs the body if the connection does not protect it. A signature is valid only
-// for this request, so that a stolen signature for reading cannot write. S3 does not have narrower credentials, except
-// by STS, which needs a role that the user may not have.
+// signRequest signs a request. If the connection is not encrypted, it also signs the body. A signature is valid only
+// for one request, so that a signature stolen from a request that reads cannot be used to write. S3 cannot restrict
+// credentials to reading, except by its service STS, which needs a role that the user may not have.
 func (s *s3) signRequest(ctx context.Context, r *http.Request, body *section) error {
 	if s.credentials == nil {
 		return nil
@@ -107,12 +107,12 @@ func (s *s3) signRequest(ctx context.Context, r *http.Request, body *section) er
 	return nil
 }
 
-func (s *s3) listRequest(l Location, after string, most int) request {
-	query := pageQuery(url.Values{"list-type": {"2"}, "encoding-type": {"url"}}, l, "continuation-token", after, "max-keys", most)
+func (s *s3) listRequest(l Location, after string, maxKeys int) request {
+	query := pageQuery(url.Values{"list-type": {"2"}, "encoding-type": {"url"}}, l, "continuation-token", after, "max-keys", maxKeys)
 	return request{method: http.MethodGet, url: s.keyURL(l, "", query)}
 }
 
-func (*s3) mostKeys() int { return 1000 }
+func (*s3) maxPageKeys() int { return 1000 }
 
 func (*s3) readPage(p *page, l Location) (after string, err error) {
 	var encoding string
@@ -157,7 +157,7 @@ func (*s3) readPage(p *page, l Location) (after string, err error) {
 	return after, nil
 }
 
-// decodeChildren reads one whole document with the given root: child reads each of the root's elements.
+// decodeChildren decodes an XML document with the given root element. It calls child for each element in the root.
 func decodeChildren(r io.Reader, root string, child func(*xml.Decoder, *xml.StartElement) error) error {
 	d := xml.NewDecoder(r)
 	for {
@@ -174,7 +174,7 @@ func decodeChildren(r io.Reader, root string, child func(*xml.Decoder, *xml.Star
 	}
 }
 
-// eachChild calls child for each element within the current one, up to its end.
+// eachChild calls child for each element within the current element, up to the end of the current element.
 func eachChild(d *xml.Decoder, child func(*xml.StartElement) error) error {
 	for {
 		token, err := d.Token()

@@ -16,8 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// openS3 finds the endpoint, the region and the credentials: in the URL's parameters first, then in the places of the
-// AWS SDK.
+// openS3 finds the endpoint, the region and the credentials. Parameters of the URL override settings of the AWS SDK.
 func openS3(ctx context.Context, l Location) (*s3, error) {
 	s := &s3{region: l.query.Get("region"), signer: v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })}
 	endpoint := l.query.Get("endpoint")
@@ -69,8 +68,8 @@ func loadAWS(ctx context.Context, l Location) (aws.Config, error) {
 	return configured, nil
 }
 
-// endpointOf returns S3's endpoint of the environment or the profile, S3's own before the endpoint of all services.
-// The SDK does this inside its client of S3.
+// endpointOf returns the endpoint that the environment or the profile sets. An endpoint that is set for S3 overrides an
+// endpoint that is set for all services. The SDK does the same only in its client for S3, which is not used here.
 func endpointOf(ctx context.Context, configured aws.Config) string {
 	for _, source := range configured.ConfigSources {
 		if s, ok := source.(interface {

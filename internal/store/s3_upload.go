@@ -26,7 +26,7 @@ func (s *s3) deleteRequest(l Location) request {
 	return request{method: http.MethodDelete, url: s.keyURL(l, l.Key, nil)}
 }
 
-// withPrecondition sets the condition that S3 and Azure know. A version that is not a tag cannot be a condition.
+// withPrecondition adds the condition in the form of S3 and Azure. Only an entity tag can be a condition, not a time.
 func (s *s3) withPrecondition(r request, before string) request { return withCondition(r, before) }
 
 func withCondition(r request, before string) request {
@@ -43,7 +43,7 @@ func withCondition(r request, before string) request {
 	return r
 }
 
-// storedVersion returns the tag in the header, or in the answer to the end of an upload in parts.
+// storedVersion returns the tag in the header or, at the end of an upload in parts, in the body of the answer.
 func (s *s3) storedVersion(h http.Header, body []byte) string {
 	var ended struct{ ETag string }
 	if h.Get("ETag") == "" && xml.Unmarshal(body, &ended) == nil {
@@ -58,7 +58,7 @@ type s3Transfer struct {
 	l  Location
 	id string
 
-	sent  atomic.Bool // a part was sent, whole or not
+	sent  atomic.Bool // sending a part has begun, so the store may have parts
 	mu    sync.Mutex
 	parts []s3Part
 }
@@ -75,7 +75,7 @@ func (s *s3) beginTransfer(ctx context.Context, c *Client, l Location, _, _ int6
 	}
 	r := request{method: http.MethodPost, url: s.keyURL(l, l.Key, url.Values{"uploads": {""}})}
 	err := c.sendWithRetries(ctx, s, r, func(resp *http.Response) error {
-		body := &errorRecorder{Reader: &boundedReader{resp.Body, answerBytes}}
+		body := &errorRecorder{Reader: &boundedReader{resp.Body, maxAnswerBytes}}
 		if err := xml.NewDecoder(body).Decode(&begun); err != nil || begun.UploadId == "" {
 			if body.err != nil {
 				return body.err
@@ -100,7 +100,7 @@ func (s *s3) tryUpload(ctx context.Context, c *Client, l Location) error {
 	return t.abortUpload(begun)
 }
 
-func (t *s3Transfer) atOnce() int { return inFlight }
+func (t *s3Transfer) partsAtOnce() int { return maxPartsInFlight }
 
 func (t *s3Transfer) sendPart(ctx context.Context, i int, body *section) error {
 	t.sent.Store(true)
@@ -133,8 +133,8 @@ func (t *s3Transfer) finishRequest() request {
 	}
 }
 
-// abortUpload removes the parts. A part whose answer was lost may still be written meanwhile. S3 therefore requires
-// clients to check that no part is left, and to abort again.
+// abortUpload removes the parts. A part whose answer was lost may still be written meanwhile. Therefore S3 requires
+// clients to check after the request whether parts are left, and then to repeat it.
 func (t *s3Transfer) abortUpload(ctx context.Context) error {
 	r := request{method: http.MethodDelete, url: t.keyURL(t.l, t.l.Key, url.Values{"uploadId": {t.id}})}
 	for wait := 50 * time.Millisecond; ; wait *= 2 {
@@ -153,14 +153,15 @@ func (t *s3Transfer) abortUpload(ctx context.Context) error {
 	}
 }
 
-// isListed reports whether the upload still exists, as far as the permissions allow to find out.
+// isListed reports whether the upload still exists. Without the permission to list the parts it returns false.
 func (t *s3Transfer) isListed(ctx context.Context) bool {
 	r := request{method: http.MethodGet, url: t.keyURL(t.l, t.l.Key, url.Values{"uploadId": {t.id}})}
 	return refusalOf(t.c.sendWithRetries(ctx, t.s3, r, nil)) == nil
 }
 
-// readFinalAnswer reads the answer to the last request of an upload. S3 sends status 200 before it knows the outcome.
-// GCS may have kept only a part of the last bytes, and ignores that part when they are sent again.
+// readFinalAnswer reads the answer to the last request of an upload. S3 sends status 200 before it knows whether the
+// upload succeeds, so only the body shows whether it succeeded. GCS may have stored only a part of the last bytes; the
+// request is then repeated, and GCS ignores the bytes that it already has.
 func readFinalAnswer(resp *http.Response) (body []byte, err error) {
 	if resp.StatusCode == http.StatusPermanentRedirect {
 		return nil, &lostRequest{errors.New("the store kept only a part of the data")}

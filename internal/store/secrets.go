@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// processOutput matches the output of a program that AWS_PROFILE names. If the output is malformed, the SDK's error
-// contains it, with the secret.
+// processOutput matches the part of an AWS SDK error that repeats the output of a credentials program set by
+// AWS_PROFILE. The SDK repeats the output only if it is malformed, and the output contains the secret.
 var processOutput = regexp.MustCompile(`(?s)process output: .*, error:`)
 
 var secretVariable = regexp.MustCompile(`(?i)secret|key|token|password|sas|credential|connection`)
 
-// providerText returns the text of an error from a provider of credentials, without secrets of the environment,
-// without addresses, and shortened to a sentence or two.
+// providerText returns the text of an error from a provider of credentials, shortened to a sentence or two. It leaves
+// out addresses and the secrets in the environment.
 func providerText(err error) string {
 	s := processOutput.ReplaceAllString(withoutURLs(err.Error()), "process output:")
 	for _, variable := range os.Environ() {

@@ -23,7 +23,7 @@ func (c *Client) Stat(ctx context.Context, l Location) (Object, error) {
 	return o, nil
 }
 
-// statObject is Stat without the translation of errors for callers.
+// statObject does the work of Stat, without translating errors for callers.
 func (c *Client) statObject(ctx context.Context, d dialect, l Location) (o Object, err error) {
 	r := d.headRequest(l)
 	err = c.sendWithRetries(ctx, d, r, func(resp *http.Response) (err error) {
@@ -36,8 +36,8 @@ func (c *Client) statObject(ctx context.Context, d dialect, l Location) (o Objec
 	return o, c.explainError(ctx, d, l, err)
 }
 
-// needsBody reports whether a GET may reveal more than the answer to a HEAD, which does not have a body. With S3 it
-// reveals the reason of a refusal; some web servers do not allow HEAD at all.
+// needsBody reports whether a GET may give more information than no, the refusal of a HEAD request, whose answer has no
+// body. With S3 the body contains the reason of the refusal. Some web servers do not allow HEAD at all.
 func needsBody(l Location, no *refusal) bool {
 	if l.IsWeb() {
 		return no.status == http.StatusForbidden || no.status == http.StatusMethodNotAllowed || no.status == http.StatusNotImplemented
@@ -70,8 +70,8 @@ func errNoSize() error {
 	return faultf("download the file and read it from there", "the server does not report the file's length")
 }
 
-// contentRange parses "bytes 0-9/100", "bytes 0-9/*" and "bytes */100". The range is [from, to).
-// total is -1 for *.
+// contentRange parses the header Content-Range: "bytes 0-9/100", "bytes 0-9/*" or "bytes */100". The range is [from,
+// to), and total is -1 for *.
 func contentRange(h http.Header) (from, to, total int64, ok bool) {
 	unit, rest, _ := strings.Cut(h.Get("Content-Range"), " ")
 	span, size, found := strings.Cut(rest, "/")

@@ -9,14 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// countingTransport counts requests, also redirected ones, and the bytes of answers' bodies.
+// countingTransport counts requests, including redirected ones, and the bytes in the bodies of answers.
 type countingTransport struct {
 	http.RoundTripper
 	meter *stream.Meter
 }
 
 func (t *countingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	// net/http sends a request again by itself, on another connection, if an idle one turns out to be closed.
+	// If an idle connection turns out to be closed, net/http sends the request again by itself. The trace counts these
+	// requests, too.
 	var sent atomic.Int64
 	trace := &httptrace.ClientTrace{WroteHeaders: func() {
 		if sent.Add(1) > 1 {

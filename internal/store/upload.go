@@ -12,34 +12,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// writer is a dialect whose store can be written.
+// writer is a dialect whose store accepts uploads.
 type writer interface {
-	putRequest(l Location, body *section) request      // the whole object at once
-	withPrecondition(r request, before string) request // a put on condition that before is stored, or no object if it is empty
+	putRequest(l Location, body *section) request      // uploads the whole object at once
+	withPrecondition(r request, before string) request // adds the condition that the stored version is before; "" means no object
 	deleteRequest(l Location) request
-	// storedVersion returns the version in the answer to a put or to the end of a transfer, or "".
+	// storedVersion returns the version in the answer to putRequest or to the last request of a transfer, or "".
 	storedVersion(h http.Header, body []byte) string
-	// beginTransfer begins an upload of size bytes in parts.
+	// beginTransfer begins an upload of size bytes in parts of part bytes.
 	beginTransfer(ctx context.Context, c *Client, l Location, size, part int64) (transfer, error)
 	tryUpload(ctx context.Context, c *Client, l Location) error
 }
 
-// transfer is an upload in parts. The object becomes visible only when finishRequest is answered.
+// transfer is an upload in parts. The object becomes visible only when the store has accepted finishRequest.
 type transfer interface {
-	atOnce() int                                              // number of parts that may be sent at the same time
-	sendPart(ctx context.Context, i int, body *section) error // part i, counted from 0
+	partsAtOnce() int                                         // number of parts that may be sent at the same time
+	sendPart(ctx context.Context, i int, body *section) error // sends part i, counted from 0
 	finishRequest() request
 	abortUpload(ctx context.Context) error
 }
 
 const (
-	maxParts = 9000 // S3 allows 10,000, Azure 50,000
-	inFlight = 4    // number of parts sent at once; more are hardly faster on one network interface
-	// abortTime is the time that a cancelled upload may use to remove its traces.
+	maxParts         = 9000 // S3 allows 10,000, Azure 50,000
+	maxPartsInFlight = 4    // number of parts sent at once; more are hardly faster on one network interface
+	// abortTime is the time that a cancelled upload may spend on removing its parts from the store.
 	abortTime = 10 * time.Second
 )
 
-// writerOf finds the dialect of l and checks that it can be written.
+// writerOf returns the dialect of l, and fails if objects of l's store cannot be written.
 func (c *Client) writerOf(ctx context.Context, l Location) (dialect, writer, error) {
 	d, err := c.dialectOf(ctx, l)
 	if err != nil {
@@ -49,14 +49,14 @@ func (c *Client) writerOf(ctx context.Context, l Location) (dialect, writer, err
 	if !ok {
 		return nil, nil, stream.Usagef("%s: %s:// is only read: write to s3://, gs://, azblob:// or a local file", l.PublicName(), l.Scheme)
 	}
-	if l.Key == "" { // a store would understand a request to create or delete the bucket
+	if l.Key == "" { // without a key the store would create or delete the bucket
 		return nil, nil, stream.Usagef("%s names a bucket and no object in it", l.PublicName())
 	}
 	return d, w, nil
 }
 
-// CanUpload fails if an upload to l would fail for lack of credentials, bucket or permission. It checks this as far as
-// possible without leaving anything in the store.
+// CanUpload returns an error if an upload to l would fail because credentials, the bucket or a permission are
+// missing. It checks as much as it can without leaving anything in the store.
 func (c *Client) CanUpload(ctx context.Context, l Location) error {
 	d, w, err := c.writerOf(ctx, l)
 	if err == nil {
@@ -65,7 +65,7 @@ func (c *Client) CanUpload(ctx context.Context, l Location) error {
 	return outputError(ctx, l, err)
 }
 
-// Upload puts size bytes of r at l. If it returns no error, the whole object is stored, otherwise the former object.
+// Upload stores size bytes of r as the object at l. If it fails, the former object is kept.
 func (c *Client) Upload(ctx context.Context, l Location, r io.ReaderAt, size int64) (o Object, err error) {
 	d, w, err := c.writerOf(ctx, l)
 	if err == nil && size <= c.part {
@@ -81,7 +81,7 @@ func (c *Client) Upload(ctx context.Context, l Location, r io.ReaderAt, size int
 
 func (c *Client) sendPut(ctx context.Context, d dialect, w writer, r request, l Location) (Object, error) {
 	o := Object{Location: l, Size: r.body.Size()}
-	// If the upload is cancelled and the object then deleted, the store must not store it after that.
+	// If the upload is cancelled and the object is then deleted, the upload must not store the object after this.
 	r.answerWait = abortTime / 4
 	err := c.sendWithRetries(ctx, d, r, func(resp *http.Response) error {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // without the body the version is not known
@@ -107,7 +107,8 @@ func (c *Client) Delete(ctx context.Context, l Location) error {
 }
 
 func (c *Client) uploadParts(ctx context.Context, d dialect, w writer, l Location, r io.ReaderAt, size int64) (o Object, err error) {
-	// If the beginning were cancelled, an upload with an unknown name could remain; give it a moment to end.
+	// If the request that begins the upload were cancelled, an upload of unknown name could remain in the store. So
+	// this request gets some time to end.
 	begun, done := lingeringContext(ctx, abortTime/2)
 	part := max(c.part, (size+maxParts-1)/maxParts)
 	part = (part + 1<<18 - 1) >> 18 << 18 // GCS requires multiples of 256 KiB
@@ -123,12 +124,12 @@ func (c *Client) uploadParts(ctx context.Context, d dialect, w writer, l Locatio
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
 		defer cancel()
 		if left := t.abortUpload(last); left != nil {
-			// Not wrapped: the first failure decides whether another try is worthwhile.
+			// left is not wrapped: only the first error determines whether the run should be repeated.
 			err = errors.Join(err, stream.Errorf("also, its parts could not be removed from the store: %v", left))
 		}
 	}()
 	g, inner := errgroup.WithContext(ctx)
-	g.SetLimit(t.atOnce())
+	g.SetLimit(t.partsAtOnce())
 	for i, at := 0, int64(0); at < size; i, at = i+1, at+part {
 		if inner.Err() != nil {
 			break
@@ -144,9 +145,10 @@ func (c *Client) uploadParts(ctx context.Context, d dialect, w writer, l Locatio
 	return c.finishUpload(ctx, d, w, l, t, size)
 }
 
-// finishUpload turns the parts into an object. If the answer is lost, the object may exist nevertheless; then it has
-// the right size and another version than before. S3's version depends on the content, so it does not change if the
-// content is the same; then the answer to the second try shows that the upload has ended.
+// finishUpload completes the object from its parts. If the answer is lost, the object may have been stored
+// nevertheless. This is so if the object has the right size and another version than before. But a version of S3
+// depends only on the content, so it is the same if the content is the same. In this case a second try is refused with
+// 404, which shows that the first has ended the upload.
 func (c *Client) finishUpload(ctx context.Context, d dialect, w writer, l Location, t transfer, size int64) (Object, error) {
 	o := Object{Location: l, Size: size}
 	before, err := c.statObject(ctx, d, l)
@@ -164,7 +166,7 @@ func (c *Client) finishUpload(ctx context.Context, d dialect, w writer, l Locati
 			return o, nil
 		}
 		denial := refusalOf(err)
-		over := tries.done > 0 && denial != nil && denial.status == http.StatusNotFound // the upload is gone, so it has ended
+		over := tries.done > 0 && denial != nil && denial.status == http.StatusNotFound // an earlier try has ended the upload
 		if isTemporary(err) || over {
 			now, missing := c.statObject(ctx, d, l)
 			if missing == nil && now.Size == size && (over || now.Version != "" && now.Version != before.Version) {
@@ -177,7 +179,8 @@ func (c *Client) finishUpload(ctx context.Context, d dialect, w writer, l Locati
 	}
 }
 
-// lingeringContext returns a context that ends a while after its parent.
+// lingeringContext returns a context that ends later than its parent, by the time while, so that parts can still be
+// removed from the store.
 func lingeringContext(parent context.Context, while time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
 	stop := context.AfterFunc(parent, func() { time.AfterFunc(while, cancel) })

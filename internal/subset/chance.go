@@ -15,70 +15,75 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
-// Choice is a choice of columns that reconstruct all columns of a matrix, with the Gram matrix of all columns.
+// Choice is a choice of columns of a matrix X that reconstruct all of its columns, together with the Gram matrix of X.
 type Choice struct {
-	*gram.Matrix // only read
+	*gram.Matrix // G; it is only read
 	Rows         int64
-	Chosen       []int // in order; the first Keep columns were given
+	Chosen       []int // in the order of their choice; the user gave the first Keep columns
 	Keep         int
-	// Mean and Weight describe how far the columns are from centred. Permuting entries does not change the part
-	// Weight·Mean·Meanᵀ of G. A nil Mean means that the columns are centred.
+	// If the columns are not centred, Mean contains their means and Weight the sum of the row weights: G includes the
+	// part Weight·Mean·Meanᵀ, which does not change if the entries of a column are permuted. A nil Mean means that the
+	// columns are centred.
 	Mean   []float64
 	Weight float64
-	// Keys identify columns independently of their order, so that permuting the columns permutes the draws. If Keys is
-	// nil, column numbers are used.
+	// Keys identify columns independently of their order, so that the random draws do not depend on the order. If
+	// Keys is nil, column numbers are used.
 	Keys    []uint64
 	Seed    uint64
 	Threads int
 }
 
-// Chance compares the share of ‖X‖² that a choice explains with the shares that chance explains.
+// Chance compares the share of ‖X‖² that a choice explains with the shares that choices explain by chance.
 type Chance struct {
 	K               int     // number of chosen columns that are compared, which are the first K
 	Value           float64 // share that these columns explain
 	Random, Spread  float64 // mean and standard deviation over random columns
-	Least, Best     float64 // the least and the largest share over random columns
+	Least, Best     float64 // least and largest share over random columns
 	Draws           int     // number of random choices, or of all possible choices
 	Beaten          float64 // share of these choices that explain less
-	Permuted        float64 // mean share of greedy's choices of permuted columns
+	Permuted        float64 // mean share that greedy's choices of permuted columns explain
 	PermutedSpread  float64 // standard deviation of these shares
-	Better, Related bool    // better than random columns; better than greedy's choices of permuted columns
+	Better, Related bool    // Better: than random columns; Related: better than greedy's choices of permuted columns
 	Worse           bool    // worse than nearly all random choices
 }
 
 const (
-	// mostSubsets is the largest number of possible choices for which all of them are compared instead of random choices.
-	mostSubsets = 5000
-	// mostDraws random subsets are drawn. If a subset costs more than cheapWork/mostDraws flops, fewer are drawn, but at
-	// least fewestDraws as long as a subset costs no more than mostWork/fewestDraws.
-	mostDraws, fewestDraws = 100, 20
-	cheapWork, mostWork    = 4e8, 2e9
-	// manyCopies of permuted columns are drawn for up to maxColumnsManyCopies columns, and fewCopies for up to
-	// maxColumnsDrawn: 5 draws of 1024 columns cost 6 GFLOP and 16 MiB. For more, the distribution is approximated.
+	// maxSubsets is the largest number of possible choices for which all of them are compared. If there are more
+	// possible choices, random ones are drawn.
+	maxSubsets = 5000
+	// maxDraws is the number of random choices drawn. Fewer are drawn if all of them would cost more than cheapWork
+	// flops. But at least minDraws are drawn unless these would cost more than maxWork flops.
+	maxDraws, minDraws = 100, 20
+	cheapWork, maxWork = 4e8, 2e9
+	// If there are at most maxColumnsManyCopies columns, manyCopies permuted copies are drawn, and fewCopies if there
+	// are at most maxColumnsDrawn: 5 copies of 1024 columns cost 6 GFLOP and 16 MiB. For more columns the distribution
+	// is approximated.
 	manyCopies, maxColumnsManyCopies = 19, 320
 	fewCopies, maxColumnsDrawn       = 5, 1024
 )
 
-// comparedCount returns the number of chosen columns to compare. At random, half of the columns or of the dimensions
-// explain too much for a comparison. The approximation for many columns holds for the first quarter of the dimensions.
+// comparedCount returns the number of chosen columns that are compared. It is at most half of the columns and half of
+// the dimensions, because more random columns explain too much for a comparison. For many columns it is at most a
+// quarter of the dimensions, because the approximation used for many columns is valid only up to this number.
 func (c *Choice) comparedCount() int {
 	k := min(len(c.Chosen), max(1, c.D/2), max(1, int(c.Rows-1)/2))
 	if c.D > maxColumnsDrawn {
-		k = min(k, max(1, int(c.Rows-1)/4), int(math.Sqrt(mostWork/float64(c.D))))
+		k = min(k, max(1, int(c.Rows-1)/4), int(math.Sqrt(maxWork/float64(c.D))))
 	}
 	return k
 }
 
 const (
-	// minColumns is the least number of columns for a comparison. If there are fewer, any few columns explain the others.
+	// minColumns is the least number of columns for a comparison. If there are fewer, any few explain the rest.
 	minColumns = 6
-	// saturatedShare is the share above which random columns also explain nearly everything.
+	// saturatedShare is the explained share above which a comparison is meaningless: random columns explain as much.
 	saturatedShare = 0.99
 )
 
-// Compare compares the choice with chance. It returns nil if there is nothing to choose or to explain, and if there are
-// too few features, or features that explain too much, to compare. It costs d·k² flops for each of up to 100 random
-// choices and, up to 1024 columns, 2d³/3 + 2kd² for each of 5 to 19 permuted copies. It needs [CompareBytes] of memory.
+// Compare compares the choice with chance. It returns nil if no column is chosen or X is 0, and if a comparison is
+// meaningless because there are too few columns or because the columns explain too much. It costs d·k² flops for each
+// of up to 100 random choices. For up to 1024 columns it also costs 2d³/3 + 2kd² flops for each of 5 to 19 permuted
+// copies. It needs [CompareBytes] of memory.
 func Compare(ctx context.Context, c Choice) (*Chance, error) {
 	k := c.comparedCount()
 	if k == 0 || k >= c.D || c.Rows < 3 || k < c.Keep {
@@ -91,26 +96,27 @@ func Compare(ctx context.Context, c Choice) (*Chance, error) {
 	return out, c.comparePermuted(ctx, out)
 }
 
-// CompareRandom compares the choice only with random choices. It returns nil as [Compare] does, and also if G is a
-// factor and the products of its rows with each other would need too much time. It needs [CurveBytes] of memory.
+// CompareRandom compares the choice only with random choices. It returns nil in the same cases as [Compare], and also
+// if G is given by a factor and computing the products of the factor's rows would take too long. It needs
+// [CurveBytes] of memory.
 func CompareRandom(ctx context.Context, c Choice) (*Chance, error) {
 	k := c.comparedCount()
-	if k == 0 || k >= c.D || c.Rows < 3 || c.IsFactor() && float64(c.Rank)*float64(c.Rank)*float64(c.D) > mostWork {
+	if k == 0 || k >= c.D || c.Rows < 3 || c.IsFactor() && float64(c.Rank)*float64(c.Rank)*float64(c.D) > maxWork {
 		return nil, ctx.Err()
 	}
 	return c.compareRandom(ctx, k)
 }
 
-// compareRandom compares the first k chosen columns with random choices of k columns, or with all choices.
+// compareRandom compares the first k chosen columns with random choices of k columns, or with all possible choices.
 func (c *Choice) compareRandom(ctx context.Context, k int) (*Chance, error) {
 	out := &Chance{K: k, Value: ExplainedShare(c.Matrix, c.Chosen[:k], c.Threads), Least: 1}
 	if c.D < minColumns || out.Value >= saturatedShare {
 		return nil, ctx.Err()
 	}
 	work := float64(k) * float64(k) * float64(c.D)
-	out.Draws = max(3, int(min(fewestDraws, mostWork/work)), int(min(mostDraws, cheapWork/work)))
+	out.Draws = max(3, int(min(minDraws, maxWork/work)), int(min(maxDraws, cheapWork/work)))
 	all := countSubsets(c.D, k)
-	if all <= mostSubsets && float64(all)*work <= mostWork {
+	if all <= maxSubsets && float64(all)*work <= maxWork {
 		out.Draws = all
 	}
 	shares := make([]float64, out.Draws)
@@ -134,16 +140,16 @@ func (c *Choice) compareRandom(ctx context.Context, k int) (*Chance, error) {
 	}
 	out.Random, out.Spread = meanAndDeviation(shares)
 	out.Better = out.Beaten >= 1-significance
-	out.Worse = out.Beaten <= significance/2 && (out.Draws >= mostDraws || out.Value < out.Random-2*out.Spread)
+	out.Worse = out.Beaten <= significance/2 && (out.Draws >= maxDraws || out.Value < out.Random-2*out.Spread)
 	return out, nil
 }
 
-// countSubsets counts the choices of k of d columns, up to [mostSubsets] + 1.
+// countSubsets returns the number of subsets of k of d columns, or [maxSubsets] + 1 if there are more.
 func countSubsets(d, k int) int {
-	return int(min(math.Round(combin.GeneralizedBinomial(float64(d), float64(k))), mostSubsets+1))
+	return int(min(math.Round(combin.GeneralizedBinomial(float64(d), float64(k))), maxSubsets+1))
 }
 
-// CompareBytes returns the memory of [Compare] in addition to G, for k chosen columns.
+// CompareBytes returns the memory that [Compare] needs in addition to G, for k chosen columns of d.
 func CompareBytes(d, k int) int64 {
 	b := CurveBytes(d, k) + 8*4*int64(d)
 	if d <= maxColumnsDrawn {
@@ -159,7 +165,7 @@ func (c *Choice) columnKey(i int) uint64 {
 	return c.Keys[i]
 }
 
-// randomColumns returns the r-th random choice of k columns: the columns with the smallest hashes.
+// randomColumns returns random choice number r of k columns: the k columns with the smallest hashes.
 func (c *Choice) randomColumns(r uint64, k int) []int {
 	order, hash := make([]int, c.D), make([]uint64, c.D)
 	for i := range order {
@@ -169,11 +175,11 @@ func (c *Choice) randomColumns(r uint64, k int) []int {
 	return order[:k]
 }
 
-// comparePermuted runs greedy on copies with permuted columns, and compares the choice with the results. Greedy's
-// choice of unrelated columns is also better than a random choice. Only a larger advantage than that is counted.
+// comparePermuted runs greedy on copies with permuted columns, and compares the choice with the results. The
+// comparison is needed because greedy's choice is better than a random choice even if the columns are unrelated.
 func (c *Choice) comparePermuted(ctx context.Context, out *Chance) error {
 	squares, keys := make([]float64, c.D), make([]uint64, c.D)
-	offset := 0.0 // part of the total that the means explain in any copy
+	offset := 0.0 // part of ‖X‖² that the column means explain in every permuted copy
 	for i := range squares {
 		keys[i], squares[i] = c.columnKey(i), c.At(i, i)
 		if c.Mean != nil {
@@ -187,7 +193,8 @@ func (c *Choice) comparePermuted(ctx context.Context, out *Chance) error {
 	if err != nil {
 		return err
 	}
-	// On average, k random columns of a copy explain themselves, and k dimensions of the other columns.
+	// On average, k random columns of a permuted copy explain themselves and, of the other columns, the part that lies
+	// in their k dimensions.
 	ownShare := float64(out.K) / float64(c.D)
 	random := (offset + total*(ownShare+(1-ownShare)*float64(out.K)/float64(dims))) / (offset + total)
 	correlated := c.hasCorrelations(squares)
@@ -197,18 +204,20 @@ func (c *Choice) comparePermuted(ctx context.Context, out *Chance) error {
 }
 
 const (
-	// maxPairedColumns bounds the number of columns of a factor to correlate, because their products must be computed.
+	// maxPairedColumns is the largest number of columns that are correlated if G is given by a factor, whose products
+	// must be computed first.
 	maxPairedColumns = 512
-	// maxSpreadFactor bounds the spread of squared correlations, in multiples of the spread between unrelated normal
-	// columns. Among 100 unrelated columns the factor was up to 3 for flags set in 1 to 10 of 100 rows, 2 to 6 for
-	// log-normal values (σ = 1.5), and 1 to 5 for Student's t with 3 degrees of freedom. Related pairs cause a larger
-	// spread, which would raise the threshold so far that these pairs no longer count as significant.
+	// maxSpreadFactor is the largest spread of squared correlations that is used, in multiples of their spread
+	// between unrelated normal columns. Among 100 unrelated columns the multiple was up to 3 for flags set in 1 to 10
+	// of 100 rows, 2 to 6 for log-normal values (σ = 1.5), and 1 to 5 for Student's t with 3 degrees of freedom.
+	// Related pairs cause a larger spread. Without the limit they would raise the threshold so far that they are no
+	// longer significant.
 	maxSpreadFactor = 6
 )
 
-// hasCorrelations reports whether the squared correlations of the columns are larger on average than between permuted
-// columns, whose mean 1/(n−1) is exact for any columns. The spread is the observed spread, because rarely set flags and
-// heavy-tailed values have large correlations by chance, unlike draws of normal columns.
+// hasCorrelations reports whether the squared correlations of the columns are on average larger than the squared
+// correlations of permuted columns. These have exactly the mean 1/(n−1). The test uses the observed spread, because
+// rarely set flags and heavy-tailed values have larger correlations by chance than normal columns.
 func (c *Choice) hasCorrelations(squares []float64) bool {
 	columns := make([]int, c.D)
 	for i := range columns {
@@ -234,14 +243,15 @@ func (c *Choice) hasCorrelations(squares []float64) bool {
 	return mean > chance+2*deviation/math.Sqrt(n)
 }
 
-// permutedMaximum returns a bound of the share that greedy explains of permuted copies, in at least 19 of 20 cases.
+// permutedMaximum returns an upper bound of the share that greedy explains of permuted copies. The bound is exceeded by
+// chance in 1 of 20 cases.
 func (c *Choice) permutedMaximum(ctx context.Context, out *Chance, squares []float64, keys []uint64, offset float64) (float64, error) {
 	dims := int(c.Rows - 1)
 	if c.D > maxColumnsDrawn {
-		n, total := newNull(squares, float64(dims)), sum(squares)
+		n, total := newNullModel(squares, float64(dims)), sum(squares)
 		explained := n.greedyExplained(out.K)
 		out.Permuted = (offset + explained) / (offset + total)
-		// The approximation has an error of some percent of the excess over random columns.
+		// The error of the approximation is a few percent of the excess over random columns.
 		ownSquares := float64(out.K) * total / float64(c.D)
 		out.PermutedSpread = 0.05 * max(explained-ownSquares, 0) / (offset + total)
 		return out.Permuted + 3*out.PermutedSpread, nil
@@ -272,21 +282,21 @@ func (c *Choice) permutedMaximum(ctx context.Context, out *Chance, squares []flo
 	if len(shares) >= manyCopies {
 		return slices.Max(shares), nil
 	}
-	// The mean and the deviation of few copies are only rough estimates. With 5 copies, a value of the same distribution
-	// exceeds three deviations once in 40 cases.
+	// The mean and the deviation of few copies are only rough estimates. With 5 copies, another value of the same
+	// distribution exceeds the mean by more than three deviations once in 40 cases.
 	return out.Permuted + 3*out.PermutedSpread, nil
 }
 
 // greedyExplained returns the sum of the gains of greedy's first k columns if columns are unrelated. The gain of each
-// turn is the median of the gain in [nullModel.exceedProbability]. A turn costs about 20 Gamma functions for each group
-// of columns of one length.
+// column is estimated by its median in the distribution of [nullModel.exceedProbability]. For each of the k columns it
+// computes about 20 Gamma functions for each group of columns of about the same length.
 func (n *nullModel) greedyExplained(k int) (explained float64) {
 	gain := 0.0
 	for t := range k {
-		u := n.turnAfter(t)
+		u := n.modelAfter(t)
 		want := float64(t) + 0.7 // the median of a Gamma variable of shape t+1
 		lo, hi := 0.0, n.squares[0]*u.leftShare+u.sum
-		if t > 0 { // the gain is close to the gain of the previous turn
+		if t > 0 { // the gain is close to the gain of the column before
 			lo, hi = 0.9*gain, 1.1*gain
 			for u.expectedAbove(lo) < want && lo > 0 {
 				lo -= 0.1 * gain

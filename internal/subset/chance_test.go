@@ -68,7 +68,7 @@ func TestReachedTwin(t *testing.T) {
 			shares = append(shares, 1-order.Error[size.k-1])
 		}
 		want, _ := meanAndDeviation(shares)
-		got := newNull(squares, float64(size.dims)).greedyExplained(size.k) / float64(size.d)
+		got := newNullModel(squares, float64(size.dims)).greedyExplained(size.k) / float64(size.d)
 		own := float64(size.k) / float64(size.d)
 		atRandom := own + (1-own)*float64(size.k)/float64(size.dims)
 		if math.Abs(got-want) > 0.2*(want-atRandom) {

@@ -8,25 +8,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// dependentShare is the share of a column's sum of squares below which its residual is considered rounding error, so
-// that the column explains nothing more. It is the same bound as in greedy.
+// dependentShare is a share of a column's sum of squares. If less than this share remains, the residual is considered
+// rounding error, and the column explains nothing more. Package greedy uses the same bound.
 const dependentShare = 1e-8
 
-// constantShare is the share of a column's sum of squares below which the centred rest is considered rounding error.
+// constantShare is a share of a column's sum of squares. If less than this share remains after centring, the rest is
+// considered rounding error.
 const constantShare = 1e-10
 
-// Curve is the variance explained by columns that are taken in order, one after the other. Slices parallel to the order
-// have one entry for each column taken.
+// Curve holds the variance explained by columns that are taken one after the other. Slices have one entry for each
+// column taken, in the order of taking.
 type Curve struct {
 	Total float64   // ‖X‖²: the trace of G
-	Pivot []float64 // each column's residual square when it was taken; 0 if this is rounding error
-	Left  []float64 // ‖X − P_S X‖² after each column
+	Pivot []float64 // residual sum of squares of each column when it was taken; 0 if it is rounding error
+	Left  []float64 // residual ‖X − P_S X‖² after each column, S being the columns taken so far
 
 	// State while columns are taken.
 	gram            *gram.Matrix
-	columnBuffer    []float64 // a column of a factor's G
+	columnBuffer    []float64 // one column of G, if G is given by a factor
 	d, capacity     int
-	factor          []float64 // d×capacity, row-major: G ≈ LLᵀ, L lower in the order's rows
+	factor          []float64 // L of G ≈ LLᵀ, d×capacity, row-major; lower triangular if rows are in the order of taking
 	residualSquares []float64 // d: residual square of each column
 	squares         []float64 // d: the diagonal of G
 	isTaken         []bool    // d
@@ -35,17 +36,17 @@ type Curve struct {
 	threads         int
 }
 
-// NewCurve begins a curve of columns of G, at most the given number, and only reads G. It needs [CurveBytes] of memory.
-func NewCurve(g *gram.Matrix, most, threads int) *Curve { return newCurve(g, most, threads, nil, 0) }
+// NewCurve begins a curve of at most limit columns. It only reads G. It needs [CurveBytes] of memory.
+func NewCurve(g *gram.Matrix, limit, threads int) *Curve { return newCurve(g, limit, threads, nil, 0) }
 
-// newCurve begins the curve of the centred columns, whose Gram matrix is G − weight·mean·meanᵀ. A nearly constant
-// column leaves only rounding errors after centring, and is considered constant.
-func newCurve(g *gram.Matrix, most, threads int, mean []float64, weight float64) *Curve {
+// newCurve begins the curve of the centred columns, whose Gram matrix is G − weight·mean·meanᵀ. If only rounding
+// errors are left of a column after centring, the column is considered constant.
+func newCurve(g *gram.Matrix, limit, threads int, mean []float64, weight float64) *Curve {
 	d := g.D
-	if g.Check() != nil || most < 0 || most > d {
-		panic(fmt.Sprintf("subset: a curve of %d of %d columns: %v", most, d, g.Check()))
+	if g.Check() != nil || limit < 0 || limit > d {
+		panic(fmt.Sprintf("subset: a curve of %d of %d columns: %v", limit, d, g.Check()))
 	}
-	c := &Curve{gram: g, d: d, capacity: most, threads: threads, factor: make([]float64, d*most), residualSquares: make([]float64, d), isTaken: make([]bool, d), mean: mean, weight: weight}
+	c := &Curve{gram: g, d: d, capacity: limit, threads: threads, factor: make([]float64, d*limit), residualSquares: make([]float64, d), isTaken: make([]bool, d), mean: mean, weight: weight}
 	if g.IsFactor() {
 		c.columnBuffer = make([]float64, d)
 	}
@@ -61,18 +62,18 @@ func newCurve(g *gram.Matrix, most, threads int, mean []float64, weight float64)
 	return c
 }
 
-// CurveBytes returns the memory of a [Curve] of k of d columns.
+// CurveBytes returns the memory of a [Curve] of at most k of d columns.
 func CurveBytes(d, k int) int64 { return 8 * (int64(d)*int64(k) + 4*int64(d) + 2*int64(k)) }
 
-// taskColumns is the number of columns in a parallel task. It is fixed, and no sum crosses tasks.
+// taskColumns is the number of columns in a parallel task. It is fixed, so that sums do not depend on threads.
 const taskColumns = 256
 
-// TakeColumn adds column p to the curve: a step of Cholesky's factorization with p as pivot, which costs 2·d·k flops
-// for the k-th column,
+// TakeColumn adds column p to the curve. This is a step of Cholesky's factorization with p as pivot, and costs 2·d·k
+// flops for the k-th column:
 //
 //	ℓᵢ = (Gᵢₚ − Σ_t Lᵢₜ Lₚₜ) / √gₚ,  g ← g − ℓ∘ℓ
 //
-// with g the residual squares of the columns.
+// g contains the residual squares of the columns, and ℓ becomes the next column of L.
 func (c *Curve) TakeColumn(p int) {
 	t, pivot := len(c.Pivot), c.residualSquares[p]
 	c.isTaken[p] = true
@@ -85,7 +86,7 @@ func (c *Curve) TakeColumn(p int) {
 	pivotRow, column := c.factor[p*c.capacity:][:t], c.gram.Row(c.threads, c.columnBuffer, p)
 	kernel.Each(c.threads, (c.d+taskColumns-1)/taskColumns, func(b int) {
 		for i := b * taskColumns; i < min(c.d, (b+1)*taskColumns); i++ {
-			if i == p { // this row is read by all tasks
+			if i == p { // all tasks read row p, so none may change it
 				continue
 			}
 			row, entry := c.factor[i*c.capacity:][:t+1], column[i]
@@ -113,8 +114,8 @@ func (c *Curve) ExplainedShare() float64 {
 	}
 }
 
-// ExplainedShare returns the share of the trace of G that its chosen columns explain. It costs d·k² flops, and needs
-// [CurveBytes] of memory. For a factor of r rows it costs r·k² + r²·k flops, if its dual exists already.
+// ExplainedShare returns the share of the trace of G that the chosen columns explain. It costs d·k² flops, and needs
+// [CurveBytes] of memory. If G is given by a factor of r rows whose dual exists already, it costs r·k² + r²·k flops.
 func ExplainedShare(g *gram.Matrix, chosen []int, threads int) float64 {
 	if g.IsFactor() {
 		return explainedByDual(g, chosen, threads)
@@ -126,7 +127,8 @@ func ExplainedShare(g *gram.Matrix, chosen []int, threads int) float64 {
 	return c.ExplainedShare()
 }
 
-// explainedByDual computes Σ qᵀRRᵀq/tr(RRᵀ) for an orthonormal basis q of the chosen columns of R.
+// explainedByDual computes Σ qᵀRRᵀq/tr(RRᵀ) for a factor R, over an orthonormal basis of vectors q of its chosen
+// columns.
 func explainedByDual(g *gram.Matrix, chosen []int, threads int) float64 {
 	r := g.Rank
 	dual := g.Dual(threads)

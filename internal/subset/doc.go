@@ -1,19 +1,19 @@
-// Package subset judges subsets of the columns of a matrix X, n×d, using only its Gram matrix G = XᵀX: how many columns
-// are worth choosing, and whether a choice is better than chance.
+// Package subset judges subsets of the columns of a matrix X, n×d, using only its Gram matrix G = XᵀX. It determines
+// how many columns are worth choosing, and whether a choice is better than chance. It has four parts:
 //
-//  1. A [Curve] walks through columns in order: it has the reduction of the residual
-//     ‖X − P_S X‖² by each column, and the residual of each column.
-//  2. [RecommendSize] applies four rules for the number of columns, and recommends one: the gap of G's eigenvalues, the elbow
+//  1. A [Curve] takes columns one after the other. It records by how much each column reduces the residual
+//     ‖X − P_S X‖² of the columns S taken so far, and the residual of every other column.
+//  2. [RecommendSize] recommends a number of columns. It applies four rules: the gap of G's eigenvalues, the elbow
 //     of the curve, parallel analysis, and the Bayesian information criterion of the model of Sood and Hastie.
-//  3. [Appraise] decides for every chosen column whether it adds more than noise at its turn.
-//  4. [Compare] compares the share that a choice explains with random choices of as many columns,
-//     and with the choices of the same method from unrelated columns.
+//  3. [Appraise] decides for every chosen column whether it added more than noise when it was chosen.
+//  4. [Compare] compares the share that a choice explains with the shares of random choices of as many columns, and of
+//     greedy's choices from unrelated columns.
 //
-// The null hypothesis is that columns are permuted: X with the entries of each column permuted independently. This does
-// not change the lengths of columns. Their directions become independent of each other and uniform in the n−1
-// dimensions that centring leaves, so that the squared cosine of two columns is Beta(1/2, (n−2)/2), exactly so for
-// normal columns. Its mean 1/(n−1) is exact for any columns. So the distribution of G of a permuted copy does not
-// depend on the rows. It is a Wishart matrix, drawn by Bartlett's decomposition.
+// The null hypothesis is that the entries of each column are permuted independently. Permuting does not change the
+// lengths of columns. Their directions become independent of each other and uniform in the n−1 dimensions that are
+// left after centring. So the squared cosine of two columns has the distribution Beta(1/2, (n−2)/2), exactly for
+// normal columns and approximately for other columns. Its mean 1/(n−1) is exact for any columns. G of a permuted copy
+// is therefore a Wishart matrix, which can be drawn by Bartlett's decomposition without the rows.
 //
 // References: Horn, A rationale and test for the number of factors in factor analysis, Psychometrika 1965, for parallel
 // analysis; Dobriban and Owen, Deterministic parallel analysis, JRSS B 2019, for repeating it on residuals; Sood and

@@ -8,20 +8,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// mostEigenvalues bounds the number of leading eigenvalues among which a gap is searched.
-const mostEigenvalues = 64
+// maxEigenvalues is the number of leading eigenvalues among which the largest gap is searched.
+const maxEigenvalues = 64
 
-// leadingEigenvalues returns the count largest eigenvalues of G, descending. For a factor it computes them from the
-// factor's dual, and returns at most as many as the factor has rows. During the call the matrix has the opposite sign,
-// which saves a copy. It needs linalg.SmallestBytes of memory.
+// leadingEigenvalues returns the count largest eigenvalues of G, descending. If G is given by a factor, it computes
+// them from the factor's dual, and returns at most as many as the factor has rows. During the call the sign of the
+// matrix is reversed in place, so that no copy is needed: the largest eigenvalues of G are the smallest of −G, negated.
+// The call needs linalg.SmallestBytes of memory.
 func leadingEigenvalues(g *gram.Matrix, count, threads int) ([]float64, error) {
 	team := kernel.NewTeam(threads)
 	sym, n := g.Sym, g.D
 	if g.IsFactor() {
 		sym, n = g.Dual(threads), g.Rank
 	}
-	negate(sym, threads)
-	defer negate(sym, threads)
+	negateAll(sym, threads)
+	defer negateAll(sym, threads)
 	found, err := linalg.NewSmallest(team, n, min(count, n), linalg.EigenOptions{}).
 		Solve(kernel.RowMajor(sym, n, n, n), kernel.Matrix[float64]{})
 	if err != nil {
@@ -33,7 +34,7 @@ func leadingEigenvalues(g *gram.Matrix, count, threads int) ([]float64, error) {
 	return found.Values, nil
 }
 
-func negate(x []float64, threads int) {
+func negateAll(x []float64, threads int) {
 	const size = 1 << 16
 	kernel.Each(threads, (len(x)+size-1)/size, func(b int) {
 		part := x[b*size : min(len(x), (b+1)*size)]
@@ -43,8 +44,8 @@ func negate(x []float64, threads int) {
 	})
 }
 
-// largestGap returns the k of the largest ratio λ_k/λ_{k+1}, and that ratio, among the eigenvalues above edge. Smaller
-// eigenvalues are noise. k is 0 if no eigenvalue is above edge.
+// largestGap returns the k for which the ratio λ_k/λ_{k+1} is largest, and that ratio. It considers only λ_k above
+// edge, because smaller eigenvalues are noise. k is 0 if no eigenvalue is above edge.
 func largestGap(values []float64, edge float64) (k int, ratio float64) {
 	for i := 0; i+1 < len(values) && values[i] > edge; i++ {
 		if r := values[i] / max(values[i+1], values[0]*dependentShare); r > ratio {
@@ -54,9 +55,9 @@ func largestGap(values []float64, edge float64) (k int, ratio float64) {
 	return k, ratio
 }
 
-// noiseEdge returns the largest eigenvalue of G for unrelated columns with these sums of squares in a space of
-// dims dimensions: the right end of the law of Marchenko and Pastur for columns of unequal variances
-// (Silverstein and Choi 1995),
+// noiseEdge returns the largest eigenvalue of G if the columns are unrelated, have the given sums of squares gⱼ, and
+// lie in a space of dims dimensions. This is the right end of the law of Marchenko and Pastur for columns of unequal
+// variances (Silverstein and Choi 1995),
 //
 //	min over z > max g of z + (z/dims)·Σ gⱼ/(z − gⱼ)
 //
@@ -76,7 +77,7 @@ func noiseEdge(squares []float64, dims float64) float64 {
 		}
 		return z + z/dims*s
 	}
-	// The function is convex in z. Search by golden section over log(z/top − 1).
+	// The function of z is convex. Its minimum is found by golden-section search over log(z/top − 1).
 	const golden = 0.6180339887498949
 	lo, hi := -30.0, math.Log(1e3*(1+float64(len(squares))/dims))
 	z := func(u float64) float64 { return top * (1 + math.Exp(u)) }

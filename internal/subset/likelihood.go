@@ -2,21 +2,21 @@ package subset
 
 import "math"
 
-// informationCriterion returns the Bayesian information criterion of the model of Sood and Hastie (their Gaussian PCSS
-// model) with the columns S of a curve as the subset, |S| = k:
+// informationCriterion returns the Bayesian information criterion of the model of Sood and Hastie (their Gaussian
+// PCSS model). The subset S is the first k columns of a curve, and R the remaining columns:
 //
 //	x_S ~ N(μ, C),  x_R = μ_R + W(x_S − μ_S) + ε,  ε ~ N(0, D),  D diagonal
 //
-// Its maximum likelihood has Ĉ = Σ_SS, Ŵ = Σ_RS Σ_SS⁻¹ and D̂ = diag(Σ_RR·S), so that
+// With the covariance Σ = G/n, the maximum likelihood has Ĉ = Σ_SS, Ŵ = Σ_RS Σ_SS⁻¹ and D̂ = diag(Σ_RR·S), so that
 //
-//	−2 log L = n·(log det Σ_SS + Σ_{j∉S} log Σ_jj·S + d·(1 + log 2π)),  Σ = G/n
+//	−2 log L = n·(log det Σ_SS + Σ_{j∉S} log Σ_jj·S + d·(1 + log 2π))
 //
-// and k(k+1)/2 + (d−k)(k+1) parameters in addition to the means, whose number does not depend on k. log det Σ_SS is the
-// sum of the logarithms of the curve's pivots. We omit terms that do not depend on k.
+// The model has k(k+1)/2 + (d−k)(k+1) parameters in addition to the means, whose number does not depend on k. log det
+// Σ_SS is the sum of the logarithms of the curve's pivots. Terms that do not depend on k are omitted.
 //
-// The paper chooses k by testing the model against an unrestricted covariance, which needs n > d. We use the same
-// likelihood and the same number of parameters in Schwarz's criterion, which also has a result if n ≤ d. Their subset
-// has the largest likelihood, our subset is greedy's.
+// The paper chooses k by testing the model against an unrestricted covariance, which needs n > d. Schwarz's criterion
+// uses the same likelihood and the same number of parameters, and also has a result if n ≤ d. The paper's subset has
+// the largest likelihood, but here the subset is greedy's choice.
 func informationCriterion(rows float64, d, k int, logPivots, logLeft float64) float64 {
 	parameters := float64(k)*float64(k+1)/2 + float64(d-k)*float64(k+1)
 	return rows*(logPivots+logLeft) + math.Log(rows)*parameters

@@ -6,31 +6,31 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// nullModel is the distribution of the sum of squares that a column explains if columns of given lengths are unrelated.
+// nullModel is the distribution of the sum of squares fᵢ that column i explains if columns are unrelated.
 //
-// Column i explains itself and, of every other column j, the share cos²ᵢⱼ:
+// A column explains itself and, of every other column j, the share cos²ᵢⱼ:
 //
 //	fᵢ/gᵢ = gᵢ + Σ_{j≠i} gⱼ·cos²ᵢⱼ
 //
-// For a given column i, the cosines are independent. We approximate their sum by a Gamma variable of equal mean and
-// variance.
+// For a given column i, the cosines are independent. Their weighted sum is approximated by a Gamma variable of equal
+// moments.
 type nullModel struct {
 	squares []float64 // gⱼ = ‖xⱼ‖², largest first
 	groups  []group   // the same squares, grouped by length
 	dims    float64
 }
 
-// group is a number of columns of about the same length.
+// group represents count columns of about the same length, each with the sum of squares square.
 type group struct{ square, count float64 }
 
-// Columns whose squares differ by less than alikeTolerance form a group; if there are more than mostGroups,
-// neighbouring groups are joined, with their mean square.
+// Columns whose squares differ by less than alikeTolerance form a group. If there are more than maxGroups groups,
+// neighbouring groups are joined and get their mean square.
 const (
 	alikeTolerance = 1e-6
-	mostGroups     = 512
+	maxGroups      = 512
 )
 
-func newNull(squares []float64, dims float64) *nullModel {
+func newNullModel(squares []float64, dims float64) *nullModel {
 	n := &nullModel{squares: slices.Clone(squares), dims: dims}
 	slices.Sort(n.squares)
 	slices.Reverse(n.squares)
@@ -45,42 +45,41 @@ func newNull(squares []float64, dims float64) *nullModel {
 			n.groups = append(n.groups, group{sum(n.squares[i:j]) / float64(j-i), float64(j - i)})
 			i = j
 		}
-		if len(n.groups) <= mostGroups {
+		if len(n.groups) <= maxGroups {
 			return n
 		}
 		least *= 2
 	}
 }
 
-// turn is the model after the t longest columns are taken. Each of them uses one dimension, and the share of every
-// other column that lies in this dimension.
-type turn struct {
+// depletedModel is the nullModel after the t longest columns are taken. Each taken column removes one dimension, and so
+// the part of every other column in this dimension.
+type depletedModel struct {
 	groups               []group
-	leftShare            float64 // share of each column's square that is left
-	sum, sum2            float64 // sum of the remaining squares, and sum of the squares of these
+	leftShare            float64 // share of the square of each column that remains
+	sum, sumOfSquares    float64 // sum of the remaining squares, and sum of their squares
 	cosMean, cosVariance float64 // mean and variance of cos²
 }
 
-func (n *nullModel) turnAfter(t int) *turn {
+func (n *nullModel) modelAfter(t int) *depletedModel {
 	dims := max(n.dims-float64(t), 1)
-	u := &turn{groups: n.groups, leftShare: max(1-float64(t)/n.dims, 0), cosMean: 1 / dims, cosVariance: 2 * (dims - 1) / (dims * dims * (dims + 2))}
+	u := &depletedModel{groups: n.groups, leftShare: max(1-float64(t)/n.dims, 0), cosMean: 1 / dims, cosVariance: 2 * (dims - 1) / (dims * dims * (dims + 2))}
 	for _, g := range n.squares[min(t, len(n.squares)):] {
 		g *= u.leftShare
 		u.sum += g
-		u.sum2 += g * g
+		u.sumOfSquares += g * g
 	}
 	return u
 }
 
-// expectedAbove returns the expected number of columns that explain more than x by themselves, including those that
-// have been taken.
-func (u *turn) expectedAbove(x float64) (count float64) {
+// expectedAbove returns the expected number of columns that each explain more than x, including taken columns.
+func (u *depletedModel) expectedAbove(x float64) (count float64) {
 	for _, alike := range u.groups {
 		g := alike.square * u.leftShare
 		if g <= 0 {
 			continue
 		}
-		mean, variance := max(u.sum-g, 0)*u.cosMean, max(u.sum2-g*g, 0)*u.cosVariance
+		mean, variance := max(u.sum-g, 0)*u.cosMean, max(u.sumOfSquares-g*g, 0)*u.cosVariance
 		switch y := x - g; {
 		case y <= 0:
 			count += alike.count
@@ -93,11 +92,11 @@ func (u *turn) expectedAbove(x float64) (count float64) {
 	return count
 }
 
-// exceedProbability returns the probability that greedy's gain exceeds x at the turn after t columns, which is the
-// probability that the (t+1)-th largest of the columns' gains exceeds x. The number of larger gains is approximated by
-// a Poisson variable.
+// exceedProbability returns the probability that greedy's gain exceeds x after t columns are taken. This is the
+// probability that the (t+1)-th largest of the columns' gains exceeds x. The number of gains above x is approximated
+// by a Poisson variable.
 func (n *nullModel) exceedProbability(x float64, t int) float64 {
-	if rate := n.turnAfter(t).expectedAbove(x); rate > 0 {
+	if rate := n.modelAfter(t).expectedAbove(x); rate > 0 {
 		return mathext.GammaIncReg(float64(t+1), rate) // P(Poisson(rate) ≥ t+1)
 	}
 	return 0

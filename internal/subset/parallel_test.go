@@ -40,7 +40,7 @@ func TestParallelTwin(t *testing.T) {
 				g := gramOf(shuffled(x, random))
 				order := must.Get(greedy.Select(t.Context(), gram.Full(g, s.d), greedy.Options{K: turns}))(t).Order
 				c := NewCurve(gram.Full(g, s.d), turns, 1)
-				lengths := newNull(c.squares, float64(s.n-1))
+				lengths := newNullModel(c.squares, float64(s.n-1))
 				before := c.Total
 				for turn, p := range order {
 					c.TakeColumn(p)

@@ -25,26 +25,26 @@ type Gram struct {
 func (g *Gram) centredDims() int { return int(max(g.Rows-1, 1)) }
 
 const (
-	// significance is the probability that parallel analysis accepts a column if all columns are unrelated.
+	// significance is the probability that parallel analysis accepts a column although all columns are unrelated.
 	significance = 0.05
-	// minExamined and maxExamined bound the number of features to examine. It is at least the usual 50 and at most 500,
-	// and otherwise a quarter of all features.
+	// minExamined and maxExamined bound the number of features to examine. The number is a quarter of all features,
+	// but at least the usual 50 and at most 500.
 	minExamined, maxExamined = 50, 500
 )
 
-// MaxFeatures returns the largest number of features that the rules examine, for d features.
+// MaxFeatures returns the number of features that the rules examine at most, if there are d features.
 func MaxFeatures(d int) int { return min(d, max(minExamined, min(d/4, maxExamined))) }
 
-// SizeBytes returns the memory of [RecommendSize] in addition to G. rank is the number of rows of a factor,
-// otherwise 0.
+// SizeBytes returns the memory that [RecommendSize] needs in addition to G. If G is given by a factor, rank is the
+// number of the factor's rows, otherwise 0.
 func SizeBytes(d, rank int) int64 {
 	k := MaxFeatures(d)
 	// The curve is used after greedy, whose memory may be freed late by the garbage collector.
 	if rank > 0 {
 		k = min(k, rank)
-		return greedy.FactorBytes(d, k, rank, rank) + CurveBytes(d, k) + 8*4*int64(d) + linalg.SmallestBytes(rank, min(rank, mostEigenvalues+1), linalg.EigenOptions{})
+		return greedy.FactorBytes(d, k, rank, rank) + CurveBytes(d, k) + 8*4*int64(d) + linalg.SmallestBytes(rank, min(rank, maxEigenvalues+1), linalg.EigenOptions{})
 	}
-	return greedy.Bytes(d, k, 0) + CurveBytes(d, k) + 8*4*int64(d) + 8*2*int64(k) + linalg.SmallestBytes(d, min(d, mostEigenvalues+1), linalg.EigenOptions{}) + kernel.TeamBytes(d, d)
+	return greedy.Bytes(d, k, 0) + CurveBytes(d, k) + 8*4*int64(d) + 8*2*int64(k) + linalg.SmallestBytes(d, min(d, maxEigenvalues+1), linalg.EigenOptions{}) + kernel.TeamBytes(d, d)
 }
 
 // sizeSearch collects the results of the rules.
@@ -57,15 +57,15 @@ type sizeSearch struct {
 	stream.Size
 	parallel   int // result of parallel analysis
 	allBetter  bool
-	abstaining map[string]bool // rules without enough data to decide, which agree with no other rule
+	abstaining map[string]bool // names of rules that have too few data to decide; they agree with no other rule
 }
 
-// RecommendSize recommends a number of features in greedy's order. G changes its sign during the call. It costs the
-// eigenvalues of G, 2·d²·k flops for greedy and d·k² flops for the curve, with k = [MaxFeatures](d). It needs
-// [SizeBytes] of memory.
+// RecommendSize recommends a number of features, which are taken in greedy's order. During the call the sign of G is
+// reversed in place. It costs the eigenvalues of G, 2·d²·k flops for greedy and d·k² flops for the curve, with k =
+// [MaxFeatures](d). It needs [SizeBytes] of memory.
 func RecommendSize(ctx context.Context, g *Gram) (*stream.Size, error) {
 	s := &sizeSearch{gram: g, maxSize: MaxFeatures(g.D), abstaining: make(map[string]bool)}
-	// Beyond the rank there is no residual to judge by.
+	// Once the chosen columns span all dimensions, there is no residual by which a size could be judged.
 	s.maxSize = min(s.maxSize, g.centredDims())
 	order, err := greedy.Select(ctx, g.Matrix, greedy.Options{K: s.maxSize, Threads: g.Threads})
 	if err != nil {
@@ -87,8 +87,8 @@ func RecommendSize(ctx context.Context, g *Gram) (*stream.Size, error) {
 
 func (s *sizeSearch) addRule(r stream.SizeRule) { s.Rules = append(s.Rules, r) }
 
-// halfDims bounds the sizes for criteria that use the residual. As k approaches the rank, the residual becomes 0, and
-// likelihoods grow without bound.
+// halfDims returns the largest size that the criteria based on the residual examine. As the size approaches the rank,
+// the residual becomes 0, and likelihoods grow without bound.
 func (s *sizeSearch) halfDims() int { return min(s.maxSize, s.gram.centredDims()/2) }
 
 // walkCurve takes greedy's features one after the other and tests each of them by parallel analysis. It returns the
@@ -97,7 +97,7 @@ func (s *sizeSearch) walkCurve(order []int) stream.SizeRule {
 	d, rows := s.gram.D, float64(s.gram.Rows)
 	c := NewCurve(s.gram.Matrix, len(order), s.gram.Threads)
 	s.curve, s.order = c, order
-	lengths := newNull(c.squares, float64(s.gram.centredDims()))
+	lengths := newNullModel(c.squares, float64(s.gram.centredDims()))
 	s.null = lengths
 	pivots, best, bestAt, rose := 0.0, informationCriterion(rows, d, 0, 0, c.sumLogResiduals(rows)), 0, false
 	none := best
@@ -134,8 +134,8 @@ func (s *sizeSearch) walkCurve(order []int) stream.SizeRule {
 	return rule
 }
 
-// sumLogResiduals returns Σ log(gⱼ/n) over the columns that are not taken. A residual below the share that is rounding
-// error is replaced by this share.
+// sumLogResiduals returns Σ log(gⱼ/rows) over the columns j that are not taken, gⱼ being the residual sum of squares.
+// A residual so small that it is rounding error is replaced by the bound of rounding error.
 func (c *Curve) sumLogResiduals(rows float64) float64 {
 	s := 0.0
 	for j, g := range c.residualSquares {
@@ -148,7 +148,7 @@ func (c *Curve) sumLogResiduals(rows float64) float64 {
 
 func (s *sizeSearch) addGapRule() error {
 	rule := stream.SizeRule{Name: "eigenvalue gap", Why: "there are too few eigenvalues"}
-	if count := min(s.halfDims()+1, s.gram.D, mostEigenvalues+1); count > 1 {
+	if count := min(s.halfDims()+1, s.gram.D, maxEigenvalues+1); count > 1 {
 		values, err := leadingEigenvalues(s.gram.Matrix, count, s.gram.Threads)
 		if err != nil {
 			return fmt.Errorf("eigenvalues of the Gram matrix: %w", err)
@@ -156,7 +156,7 @@ func (s *sizeSearch) addGapRule() error {
 		var ratio float64
 		chance := noiseEdge(s.curve.squares, float64(s.gram.centredDims()))
 		if rule.K, ratio = largestGap(values, chance); rule.K == 0 {
-			rule.Why = fmt.Sprintf("the largest eigenvalue, %.3g of the total, is within what chance makes it, %.3g", values[0]/s.curve.Total, chance/s.curve.Total)
+			rule.Why = fmt.Sprintf("the largest eigenvalue, %.3g of the total, is no larger than by chance, %.3g", values[0]/s.curve.Total, chance/s.curve.Total)
 		} else {
 			rule.Why = fmt.Sprintf("eigenvalue %d is %.3g times the next: the largest ratio above noise", rule.K, ratio)
 		}
@@ -195,10 +195,11 @@ func (s *sizeSearch) parallelRule() stream.SizeRule {
 	return rule
 }
 
-// setRecommendation recommends the smallest number on which two rules agree, otherwise the number of parallel analysis.
-// On 96 generated sets with known answers (TestRulesKnown) this is right 82 times, the gap 79, parallel analysis 78,
-// the information criterion 70, the elbow 28 times. It is right or up to a third too large 89, 79, 88, 89 and 48 times.
-// The gap counts directions. On real sets, with steadily falling eigenvalues, it gives 1 or 2.
+// setRecommendation recommends the smallest number on which two rules agree, or else the result of parallel analysis.
+// On 96 generated sets with known answers (TestRulesKnown) this recommendation is right 82 times, the gap 79, parallel
+// analysis 78, the information criterion 70 and the elbow 28 times. The numbers of times at which they are right or up
+// to a third too large are 89, 79, 88, 89 and 48, in the same order. The gap counts directions, not columns. On real
+// sets, whose eigenvalues fall steadily, it recommends 1 or 2.
 func (s *sizeSearch) setRecommendation() {
 	k, agreed := s.parallel, []string(nil)
 	for _, a := range s.Rules {
@@ -220,7 +221,7 @@ func (s *sizeSearch) setRecommendation() {
 	s.setExplained()
 	defer func() {
 		if lone > 0 {
-			s.Why += fmt.Sprintf("; and %d like no other, which vary as much as most: nothing else stands for them", lone)
+			s.Why += fmt.Sprintf("; and %d like no other, which vary as much as most: no other feature represents them", lone)
 		}
 	}()
 	switch {
@@ -229,22 +230,23 @@ func (s *sizeSearch) setRecommendation() {
 	case agreed != nil:
 		s.Why = strings.Join(agreed[:len(agreed)-1], ", ") + " and " + agreed[len(agreed)-1] + " agree"
 	case s.allBetter:
-		s.Why = fmt.Sprintf("at least so many explain more than chance would; more than %d were not looked at", k)
+		s.Why = fmt.Sprintf("at least this number explains more than chance would; more than %d were not examined", k)
 	default:
-		s.Why = "so many features explain more than chance would, by parallel analysis; no two rules agree"
+		s.Why = "this number of features explains more than chance would, by parallel analysis; no two rules agree"
 	}
 }
 
 const (
-	// loneShare is the least share of a lone column's square that the columns before it leave.
+	// loneShare is the least share of a lone column's square that the columns taken before it leave unexplained.
 	loneShare = 0.9
-	// mostLone is the largest share of lone columns among all: if there are more, they are noise.
-	mostLone = 1.0 / 3
+	// maxLone is the largest share of lone columns among all columns. If there are more, they are noise.
+	maxLone = 1.0 / 3
 )
 
-// countLone counts the lone columns after greedy's first k columns. A lone column resembles no other column, and only
-// seems to be noise because the best of permuted columns would explain equally much. Lone columns are counted only if
-// they are few among related columns, not more than k, and vary at least as much as half of the columns.
+// countLone counts the lone columns after greedy's first k columns. A lone column resembles no other column. Parallel
+// analysis does not accept it, because the best of permuted columns would explain equally much. Lone columns are
+// counted only if they are few compared with all columns, not more than k, and vary at least as much as half of the
+// columns.
 func (s *sizeSearch) countLone(k int) int {
 	first, dims := NewCurve(s.gram.Matrix, k, s.gram.Threads), float64(s.gram.centredDims())
 	for _, p := range s.order[:k] {
@@ -259,7 +261,7 @@ func (s *sizeSearch) countLone(k int) int {
 			found++
 		}
 	}
-	if found == 0 || found > k || float64(found) > mostLone*float64(s.gram.D) || k+found > len(s.order) {
+	if found == 0 || found > k || float64(found) > maxLone*float64(s.gram.D) || k+found > len(s.order) {
 		return 0
 	}
 	varying := slices.DeleteFunc(slices.Clone(first.squares), func(v float64) bool { return v <= 0 })
@@ -279,7 +281,7 @@ func (s *sizeSearch) setExplained() {
 		return
 	}
 	s.Explained = stream.Number(1 - s.curve.Left[k-1]/s.curve.Total)
-	if k == len(s.curve.Left) { // no feature was examined after the recommended ones
+	if k == len(s.curve.Left) { // no feature was examined after the recommended features
 		return
 	}
 	s.Next, s.Noise = 0, stream.Number(s.null.noiseGain(k)/s.curve.Total)

@@ -9,15 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// drawPermutedGram draws the Gram matrix of a copy of columns whose entries are permuted independently in each column.
-// Their sums of squares do not change; their directions are independent and uniform in dims dimensions. The keys order
-// columns with equal sums of squares, so that permuting the columns permutes the draw. It costs 2d³/3 flops and
-// needs [permutedBytes] of memory.
+// drawPermutedGram draws the Gram matrix of columns with the given sums of squares whose entries are permuted
+// independently. The directions of such columns are independent and uniform in dims dimensions. The keys order
+// columns with equal sums of squares, so that the draw does not depend on the order of the columns. It costs 2d³/3
+// flops and needs [permutedBytes] of memory.
 //
-// Bartlett's method is used: G = LLᵀ, L being lower triangular with normal numbers below the diagonal. The numbers on
-// the diagonal are square roots of χ² with dims, dims−1, … degrees of freedom. If there are fewer dimensions than
-// columns, the rows after the first dims rows consist of normal numbers. Each row of L is scaled to the length of
-// its column.
+// Bartlett's method is used: G = LLᵀ with a lower triangular L. Its entries below the diagonal are normal numbers.
+// The entries on the diagonal are square roots of χ² with dims, dims−1, … degrees of freedom. If there are fewer
+// dimensions than columns, all entries of the rows after the first dims rows are normal numbers. Each row of L is
+// scaled to the length of its column.
 func drawPermutedGram(team *kernel.Team, squares []float64, keys []uint64, dims int, random *rand.Rand) []float64 {
 	d := len(squares)
 	order := make([]int, d)
@@ -50,7 +50,7 @@ func drawPermutedGram(team *kernel.Team, squares []float64, keys []uint64, dims 
 	g := kernel.RowMajor(sorted, d, d, d)
 	for from := 0; from < d; from += taskColumns {
 		to := min(from+taskColumns, d)
-		inner := min(to, width) // the rest of these rows is 0
+		inner := min(to, width) // the later entries in these rows of L are 0
 		kernel.Gemm(team, 1, l.Sub(0, 0, to, inner), l.Sub(from, 0, to-from, inner).Trans(), g.Sub(0, from, to, to-from))
 	}
 	kernel.MirrorUpper(team.Threads(), g)
@@ -62,7 +62,7 @@ func drawPermutedGram(team *kernel.Team, squares []float64, keys []uint64, dims 
 	return sorted
 }
 
-// restoreOrder moves the columns of the symmetric matrix back. Column i of the result is column position[i] of sorted.
+// restoreOrder returns the symmetric matrix in the original order. Its column i is column position[i] of sorted.
 func restoreOrder(sorted []float64, position []int) {
 	d := len(position)
 	row := make([]float64, d)
@@ -94,8 +94,8 @@ func permutedBytes(d int) int64 {
 	return 8*(2*int64(d)*int64(d)+8*int64(d)) + kernel.TeamBytes(d, d)
 }
 
-// drawChiSquared draws a number from χ² with at least 1 degree of freedom: Marsaglia and Tsang, A simple method for
-// generating gamma variables, 2000.
+// drawChiSquared draws a number from the χ² distribution with at least 1 degree of freedom (Marsaglia and Tsang, A
+// simple method for generating gamma variables, 2000).
 func drawChiSquared(random *rand.Rand, degrees float64) float64 {
 	shape, boost := degrees/2, 1.0
 	if shape < 1 {

@@ -8,19 +8,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Appraise compares each chosen column with noise. It decides whether the column adds, at its turn, more than the best
-// of permuted columns with equally many columns taken, as in parallel analysis. Given columns (Keep) are considered
-// wanted. All shares are shares of the variance, the sum of squares of the centred columns.
+// Appraise decides for every chosen column whether it added more than noise when it was chosen: more than the best of
+// permuted columns adds to equally many columns, as in parallel analysis. Columns that the user gave (Keep) are never
+// called noise. All shares are shares of the variance, which is the sum of squares of the centred columns.
 //
-// It costs d·k² flops and, for each column that adds no more than noise, about 20 Gamma functions for each group of
-// columns of one length. It needs [CurveBytes] of memory.
+// It costs d·k² flops. For each column that adds no more than noise it also computes about 20 Gamma functions for each
+// group of columns of about the same length. It needs [CurveBytes] of memory.
 func Appraise(c Choice) *stream.Worth {
 	curve := newCurve(c.Matrix, len(c.Chosen), c.Threads, c.Mean, c.Weight)
 	for _, p := range c.Chosen {
 		curve.TakeColumn(p)
 	}
 	dims := float64(max(c.Rows-1, 1))
-	lengths := newNull(curve.squares, dims)
+	lengths := newNullModel(curve.squares, dims)
 	w := &stream.Worth{Explained: stream.Number(curve.ExplainedShare()), Most: stream.Number(math.NaN()), Noise: stream.Number(math.NaN())}
 	for t := c.Keep; t < len(c.Chosen); t++ {
 		gain := curve.Gain(t)
@@ -38,13 +38,13 @@ func Appraise(c Choice) *stream.Worth {
 	return w
 }
 
-// MaxAppraised returns the largest choice of d columns to spend the time of [Appraise] on: up to [MaxFeatures], or up
-// to 1 GFLOP.
+// MaxAppraised returns the number of columns, out of d, up to which a choice is appraised by default: [MaxFeatures],
+// or more if [Appraise] costs at most 1 GFLOP.
 func MaxAppraised(d int) int {
 	return min(d, max(MaxFeatures(d), int(math.Sqrt(1e9/float64(max(d, 1))))))
 }
 
-// Gain returns the reduction of ‖X − P_S X‖² by column t of the order, counted from 0.
+// Gain returns by how much the column taken as number t, counted from 0, reduced ‖X − P_S X‖².
 func (c *Curve) Gain(t int) float64 {
 	if t == 0 {
 		return c.Total - c.Left[0]
@@ -52,16 +52,15 @@ func (c *Curve) Gain(t int) float64 {
 	return c.Left[t-1] - c.Left[t]
 }
 
-// noiseGain returns the gain of noise after t columns are taken. Greedy's gain on permuted columns is larger with
-// probability 5 %.
+// noiseGain returns the gain that the best permuted column exceeds with probability 5 % after t columns are taken.
 func (n *nullModel) noiseGain(t int) float64 {
-	u := n.turnAfter(t)
+	u := n.modelAfter(t)
 	rate := mathext.GammaIncRegInv(float64(t+1), significance) // P(Poisson(rate) ≥ t+1) = 5 %
 	return u.levelWithCount(rate, 0, n.squares[0]*u.leftShare+u.sum)
 }
 
 // levelWithCount returns the x between the bounds lo and hi for which [turn.expectedAbove] is count.
-func (u *turn) levelWithCount(count, lo, hi float64) float64 {
+func (u *depletedModel) levelWithCount(count, lo, hi float64) float64 {
 	for hi-lo > 1e-4*hi {
 		if middle := (lo + hi) / 2; u.expectedAbove(middle) > count {
 			lo = middle

@@ -49,7 +49,7 @@ func TestNoiseTwin(t *testing.T) {
 				x.Apply(func(_, j int, v float64) float64 { return v * float64(1+j%7) }, x)
 			}
 			random := rand.New(rand.NewPCG(7, 7))
-			lengths := newNull(NewCurve(gram.Full(gramOf(x), s.d), 0, 1).squares, float64(s.n-1))
+			lengths := newNullModel(NewCurve(gram.Full(gramOf(x), s.d), 0, 1).squares, float64(s.n-1))
 			var noise [turns]float64
 			for turn := range noise {
 				noise[turn] = lengths.noiseGain(turn)
@@ -89,7 +89,7 @@ func TestAppraiseTwin(t *testing.T) {
 		order := must.Get(greedy.Select(t.Context(), gram.Full(gramOf(x), s.d), greedy.Options{K: 12}))(t).Order
 		for _, chosen := range [][]int{order, random.Perm(s.d)[:12], {2, 3}, {5}} {
 			list, total := gains(x, chosen)
-			lengths := newNull(NewCurve(gram.Full(gramOf(x), s.d), 0, 1).squares, float64(s.n-1))
+			lengths := newNullModel(NewCurve(gram.Full(gramOf(x), s.d), 0, 1).squares, float64(s.n-1))
 			explained, faint, last, most := 0.0, 0, 0, math.NaN()
 			for turn, gain := range list {
 				explained += gain / total

@@ -1,4 +1,4 @@
-// Package suggest finds the known name that an unknown one probably meant.
+// Package suggest finds the known name that a misspelt name probably means.
 package suggest
 
 import (
@@ -7,15 +7,16 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// NearestName returns the first of the known names with the smallest edit distance to name, ignoring case. For n
-// letters the distance may be (n+1)/3, rounded down, so that two swapped letters of five are found. If no name is that
-// near, it returns "". It computes at most one edit distance per name.
+// NearestName returns the known name with the smallest edit distance to name, ignoring case. If there are several, it
+// returns the first. For a name of n letters the distance may be at most (n+1)/3, rounded down. So in a name of five
+// letters two letters may be swapped. If no known name is that similar, it returns "". It computes at most one edit
+// distance for each known name.
 func NearestName(name string, among []string) string {
 	wanted := strings.ToLower(name)
 	letters := len([]rune(name))
 	best, bestDistance := "", min(max(1, (letters+1)/3), letters-1)+1
 	for _, candidate := range among {
-		// The distance is at least the difference in length, so skip names of very different lengths.
+		// The distance is at least the difference in length, so skip names with very different lengths.
 		if diff := len(candidate) - len(name); diff >= 4*bestDistance || -diff >= 4*bestDistance {
 			continue
 		}
@@ -26,7 +27,7 @@ func NearestName(name string, among []string) string {
 	return best
 }
 
-// DidYouMean returns a suggestion for the end of an error about an unknown name, or empty if no name is near.
+// DidYouMean returns a suggestion to add to an error about an unknown name. It returns "" if no known name is similar.
 func DidYouMean(name string, among []string) string {
 	if s := NearestName(name, among); s != "" {
 		return "; did you mean " + s + "?"

@@ -16,7 +16,7 @@ func TestBytes(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	value := func(i, j int) float64 { return r.NormFloat64() + float64(i%4*(j%3)) }
 	for name, table := range map[string]*Table{
-		"tall": columnsOf(500, 200, value), "more than are judged": columnsOf(mostJudged+400, 150, value), "square": columnsOf(300, 300, value), "wide": columnsOf(80, 6000, value), "wider": columnsOf(40, 20000, value),
+		"tall": columnsOf(500, 200, value), "more than are judged": columnsOf(maxTestAnchors+400, 150, value), "square": columnsOf(300, 300, value), "wide": columnsOf(80, 6000, value), "wider": columnsOf(40, 20000, value),
 		"words": makeThin(makeWords(600)),
 	} {
 		for _, threads := range []int{1, 2} {

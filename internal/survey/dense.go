@@ -9,14 +9,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// mostJudged is the number of anchors used for the tests, and for the weights of the columns in the graph of all
-// anchors. Eigenvectors need most of the time. If the graphs of data and surrogates had all anchors, they would need
-// three quarters of it.
-const mostJudged = 1000
+// maxTestAnchors is the number of anchors used for the tests and for the weights of the columns. Only the final graph
+// has all anchors. A survey spends most of its time on eigenvectors. If the graphs for the tests, of the data and of
+// the surrogates, also had all anchors, three quarters of the time would be spent on them.
+const maxTestAnchors = 1000
 
 func (l *surveyRun) surveyDense(ctx context.Context) error {
 	all := l.m
-	l.m = min(all, mostJudged)
+	l.m = min(all, maxTestAnchors)
 	deviations, sum := correlateColumns(l.team, l.scaledPoints(nil), l.m, l.table.Cols)
 	l.judgeDependence(deviations, sum)
 	used := l.leaveNoiseOut(deviations)
@@ -42,7 +42,7 @@ func (l *surveyRun) surveyDense(ctx context.Context) error {
 	if _, c, err = l.diffuseGraph(ctx, rows, d); err != nil {
 		return err
 	}
-	if l.m = all; all > mostJudged {
+	if l.m = all; all > maxTestAnchors {
 		x = l.scaledPoints(used)
 	}
 	l.weighColumns(x, d, b, c)
@@ -54,8 +54,8 @@ func (l *surveyRun) surveyDense(ctx context.Context) error {
 	return nil
 }
 
-// scaledPoints returns the anchors, evenly spread over the sample, with the listed columns (nil means all), centred by
-// the means of all rows and scaled.
+// scaledPoints returns the values of the anchors, i.e. of rows evenly spread over the sample, in the listed columns
+// (nil means all columns). The values are centred by the means of all rows, and scaled.
 func (l *surveyRun) scaledPoints(columns []int) []float64 {
 	factor, t := l.scaleFactors(l.table), l.table
 	if columns == nil {
@@ -76,8 +76,8 @@ func (l *surveyRun) scaledPoints(columns []int) []float64 {
 	return x
 }
 
-// leaveNoiseOut records the columns of noise, and returns the other columns. If fewer than two columns are left, it
-// returns all columns that vary.
+// leaveNoiseOut records which columns are noise, and returns the other columns. If fewer than two columns are left,
+// it returns all columns that vary.
 func (l *surveyRun) leaveNoiseOut(deviations []float64) []int {
 	used, noise, varying := []int{}, []int{}, []int{}
 	for j, z := range deviations {
@@ -129,9 +129,9 @@ func (l *surveyRun) adoptGraph(k *spectral.Diffusion, columns []int, shares []fl
 	l.Norm, l.Warnings = k.Norm, k.Warnings
 }
 
-// weighColumns multiplies every column by the root of (b − c)/(1 − c) plus chanceShare, at most 1. (b − c)/(1 − c) is
-// the share, explained by clusters, of the rest that the surrogate leaves. If the columns have hardly more than the
-// surrogate, all weights are similar.
+// weighColumns multiplies column i by √((wᵢ + chanceShare)/(w + chanceShare)), w being the largest wᵢ = (bᵢ − cᵢ)/(1 −
+// cᵢ), which is at least 0. bᵢ is the share of the column that the graph of the data explains, and cᵢ the share that
+// the surrogate's graph explains. wᵢ is the part due to clusters. If all wᵢ are tiny, the weights are similar.
 func (l *surveyRun) weighColumns(x []float64, d int, b, c []float64) {
 	weight, largest := make([]float64, d), 0.0
 	for j := range weight {

@@ -1,26 +1,26 @@
-// Package survey examines a seeded sample of rows and the moments of all rows. For the default method it determines the
-// scale, the graph, and whether there are clusters at all.
+// Package survey examines a seeded sample of rows and the moments of all rows. For the default method it determines
+// the scale and the graph, and decides whether the rows have clusters at all. It proceeds in five steps:
 //
-//  1. The columns' unit. If the ranges of most pairs of columns are disjoint, or one column has most of all
-//     variance, units differ and every column counts alike (scale standard). Numbers that are mostly 0 are
-//     counts: rows are compared by their cosine (scale none). Otherwise columns share a unit, and columns of
-//     large variance count for more (scale pareto).
-//  2. Columns of noise stay out of the graph: their squared correlations with all others sum to no more
-//     than by chance, the level of which is exact (see chanceDistribution).
-//  3. The rows of the sample that serve as anchors make a graph among themselves (package anchor), whose diffusion
-//     kernel K (package spectral) gives every column its share bᵢ = xᵢᵀKxᵢ/xᵢᵀxᵢ.
-//  4. The same is done with a surrogate, W·X with W of independent normals: rows with the covariance of the data and
-//     without clusters. The excess of the data over it is not due to factors. Without an excess there are no clusters
-//     that a choice could follow, and greedy is used, which finds the factors; also if units differ and columns are
-//     few (see fewColumns).
-//  5. With an excess, the surrogate's columns adopt the values of the data's, and give the part cᵢ of the share bᵢ that
-//     is due to distributions and covariance. Every column is multiplied by about the root of (bᵢ − cᵢ)/(1 − cᵢ), and
-//     the graph is made again: this removes from the distances directions of large variance without clusters, which a
-//     graph of equally weighted columns follows.
+//  1. The unit of the columns. If the ranges of most pairs of columns are disjoint, or if one column has most of the
+//     variance, the columns have different units, and all get the same variance (scale standard). Numbers that are
+//     mostly 0 are considered counts: rows are compared by their cosine (scale none). Otherwise the columns share a
+//     unit, and columns of large variance count for more (scale pareto).
+//  2. Noise. A column is left out of the graph if the sum of its squared correlations with all other columns is no
+//     larger than by chance. The level of chance is computed exactly (see chanceDistribution).
+//  3. The graph. Some rows of the sample, the anchors, are the nodes of a graph (package anchor). Its diffusion
+//     kernel K (package spectral) gives every column i its share bᵢ = xᵢᵀKxᵢ/xᵢᵀxᵢ.
+//  4. The test for clusters. A surrogate W·X, with a matrix W of independent normal numbers, has rows with the
+//     covariance of the data and without clusters. If its graph explains as much as the graph of the data, factors
+//     explain the data, and greedy is recommended, because it finds factors. Greedy is also recommended if the units
+//     differ and the columns are few (see fewColumns).
+//  5. The weights. If the data exceed the surrogate, the surrogate's columns get the values of the data's columns. Its
+//     graph then gives cᵢ, the part of bᵢ that is due to distributions and covariance. Every column is multiplied by
+//     about the root of (bᵢ − cᵢ)/(1 − cᵢ), and the graph is made again. This reduces the influence of directions
+//     of large variance without clusters on the distances.
 //
-// Package align chooses by aᵢ = bᵢ·Gᵢᵢ, with G of all rows: the sample gives the shares, which are means over rows, and
-// the moments give all other quantities.
+// Package align then ranks columns by aᵢ = bᵢ·Gᵢᵢ. The shares bᵢ are means over rows, so the sample is enough for
+// them. The moments of all rows give G and all other quantities.
 //
-// For m anchors and d columns it costs about 8·m²·d flops and the leading eigenpairs of four m×m matrices: with 1,000
-// anchors of 784 columns 0.6 to 0.9 s of one processor.
+// For m anchors and d columns this costs about 8·m²·d flops and the leading eigenpairs of four m×m matrices. With
+// 1,000 anchors of 784 columns one processor needs 0.6 to 0.9 s.
 package survey

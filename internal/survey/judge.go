@@ -8,12 +8,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// dependenceDeviations is the least significant excess over chance of the squared correlations of all pairs, in
-// standard deviations.
+// dependenceDeviations is the least excess of the sum of squared correlations over its chance value that is
+// significant, in standard deviations.
 const dependenceDeviations = 5
 
-// judgeDependence compares the mean squared correlation of two columns with its expectation for independent columns,
-// 1/(m−1). For d independent columns the sum over pairs is d(d−1)/(m−1) with a deviation of 2√(d(d−1))/m.
+// judgeDependence compares the mean squared correlation of two columns with 1/(m−1), its expectation for independent
+// columns. For d independent columns the sum over all pairs is d(d−1)/(m−1), with a standard deviation of 2√(d(d−1))/m.
 func (l *surveyRun) judgeDependence(deviations []float64, sum float64) {
 	d := 0.0
 	for _, z := range deviations {
@@ -29,21 +29,22 @@ func (l *surveyRun) judgeDependence(deviations []float64, sum float64) {
 	l.Dependence = Test{Value: sum / pairs, Chance: chance / pairs, Trusted: sum-chance > dependenceDeviations*2*math.Sqrt(pairs)/m}
 }
 
-// judgeClusters compares the graph with the surrogate's graph, by the sum of the leading eigenvalues and by the mean of
-// the columns' shares, b and c. Clusters raise one or both of these. If only shares are significant, the test
-// reports the shares.
+// judgeClusters compares the graph of the data with the surrogate's graph. value is the sum of the leading eigenvalues
+// of the data's graph, and b the shares of the columns that this graph explains. chance and c are the same for the
+// surrogate's graph. Clusters raise the sum, the mean share, or both. If only the mean share is significant, Clusters
+// holds the mean shares.
 func (s *Survey) judgeClusters(value, chance float64, b, c []float64) {
-	s.Clusters = Test{Value: value, Chance: chance, Trusted: value > chance+leastExcess}
-	if shares := (Test{Value: meanOf(b), Chance: meanOf(c), Trusted: true}); !s.Clusters.Trusted && shares.Value > shares.Chance+leastShareExcess {
+	s.Clusters = Test{Value: value, Chance: chance, Trusted: value > chance+minExcess}
+	if shares := (Test{Value: meanOf(b), Chance: meanOf(c), Trusted: true}); !s.Clusters.Trusted && shares.Value > shares.Chance+minShareExcess {
 		s.Clusters, s.ByShares = shares, true
 	}
 }
 
-// fewColumns is the number of columns below which columns in different units are chosen by greedy. With fewer columns a
-// choice of a twentieth has one or two columns, each of which has to represent many columns in other units.
-// Reconstruction measures this, and the graph does not. On ten such sets with labels and 4 to 34 columns (dermatology,
-// glass, iris, pima, shuttle, vehicle, vowel, wdbc, wine, zoo) greedy is 6 points of NMI above alignment. On seven sets
-// whose columns share a unit it is 9 points below.
+// fewColumns is the number of columns below which greedy is used if the columns have different units. If a twentieth of
+// so few columns is chosen, one or two columns have to represent many columns in other units. Greedy measures how well
+// the chosen columns represent the others, and the graph does not. On ten such sets with labels and 4 to 34 columns
+// (dermatology, glass, iris, pima, shuttle, vehicle, vowel, wdbc, wine, zoo) the NMI of greedy is 6 points above that
+// of alignment. On seven sets whose columns share a unit it is 9 points below.
 const fewColumns = 40
 
 func (s *Survey) decideMethod(t *Table) {
@@ -75,7 +76,7 @@ func meanOf(list []float64) (sum float64) {
 	return sum / float64(max(len(list), 1))
 }
 
-// CentredSquares returns the means of the columns of m×d points, and the squared lengths of the centred columns.
+// CentredSquares returns the mean of every column of the m×d points x, and the squared length of the centred column.
 func CentredSquares(team *kernel.Team, x []float64, m, d int) (means, squares []float64) {
 	means, squares = make([]float64, d), make([]float64, d)
 	eachColumnBlock(team, d, func(from, to int) {

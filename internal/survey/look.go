@@ -15,28 +15,31 @@ import (
 const (
 	// DefaultAnchors is the default number of rows in the graph.
 	DefaultAnchors = 1000
-	// maxVariance keeps squares within float64.
+	// maxVariance is the largest variance of a usable column. Its square is still a finite float64.
 	maxVariance = 1e150
-	// leadingCount is the number of leading eigenvalues that are summed for the test of clusters.
+	// leadingCount is the number of leading eigenvalues whose sum is used to test for clusters.
 	leadingCount = 10
-	// leastExcess is the least excess, over the surrogate, of the sum of the leading eigenvalues that indicates clusters,
-	// and leastShareExcess is the least excess of the mean of the columns' shares. Over 30 surveys of tables of factors (3
-	// to 40, with 1,000 anchors) the excess of the sum was 0.01 with a deviation of 0.03, and 0.057 at most. On 36 sets
-	// with labels it is above 0.08, except on two (waveform_noise, wdbc). The eigenvalues alone do not detect the clusters
-	// of lakes whose factors follow them. The excess of their shares is 0.1, and never 0.03 for lakes without clusters.
-	leastExcess      = 0.08
-	leastShareExcess = 0.06
-	// noveltyFloor excludes a second sensor of the same factor with a correlation ρ of 0.91 or more, which keeps the share
-	// 1 − ρ⁴. See package align.
+	// minExcess is the least excess of the sum of the leading eigenvalues over the surrogate's sum that indicates
+	// clusters. minShareExcess is the least excess of the mean share of a column. Over 30 surveys of tables of 3 to
+	// 40 factors, with 1,000 anchors, the excess of the sum was 0.01 on average, with a standard deviation of 0.03,
+	// and 0.057 at most. On 36 sets with labels it is above 0.08, except on two (waveform_noise, wdbc). Eigenvalues
+	// alone do not detect the clusters of tables (lakes) whose factors follow the clusters: there the excess of the
+	// mean share is 0.1. For lakes without clusters it is below 0.03.
+	minExcess      = 0.08
+	minShareExcess = 0.06
+	// noveltyFloor is the novelty, 1 − ρ⁴, that a column must keep for it to be chosen (see package align). It
+	// excludes a second sensor of the same factor if their correlation ρ is 0.91 or more.
 	noveltyFloor = 0.3
-	// countsPower is the exponent for counts, whose clusters each have many correlated words. On three sets of texts the
-	// NMI at 2 and 5 % of the features is 28 and 34 with 0.7, 27 and 29 with 0.5, and 13 with 0.9. Variance has 17 and 22.
+	// countsPower is the exponent of align.Choose for counts. Every cluster of counts has many correlated words. On
+	// three sets of texts the NMI at 2 % and 5 % of the features is 28 and 34 with exponent 0.7, and 27 and 29 with
+	// 0.5. With 0.9 it is 13 in both cases. Choosing by variance gives 17 and 22.
 	countsPower = 0.7
-	// chanceShare is the typical difference of shares between two surrogates of 1,000 rows.
+	// chanceShare is the typical difference between the shares that the graphs of two surrogates, of 1,000 rows,
+	// explain of the same column.
 	chanceShare = 0.05
 )
 
-// ExamineTable surveys a table. It fails if the scale is unknown, the shape of the table is inconsistent, or ctx ends.
+// ExamineTable surveys a table. It fails if opt.Scale is unknown, the shape of the table is inconsistent, or ctx ends.
 func ExamineTable(ctx context.Context, t *Table, opt Options) (*Survey, error) {
 	if len(t.Columns) != t.Cols || t.Thin == nil && len(t.Values) != t.Rows*t.Cols || t.Thin != nil && len(t.Thin.RowPtr) != t.Rows+1 {
 		return nil, fmt.Errorf("survey: a table of %d×%d has %d columns and %d values", t.Rows, t.Cols, len(t.Columns), len(t.Values))

@@ -6,20 +6,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// noiseDeviations returns the least excess over chance, in standard deviations, of the sum of a column's squared
-// correlations with which the column is used in the graph of m rows. With many rows it is 4. With this value exactly
-// the 20 informative columns of madelon's 500 columns are used, and of 400 generated columns the 10 informative
-// columns. Few rows have less information: over eight sets of 63 to 249 rows and thousands of genes alignment is best
-// with 2 (NMI 56.1; 55.4 with 1 and 3, 51.2 with 4, 53.9 if no column is left out).
+// noiseDeviations returns the threshold of noise for a graph of m rows. A column is used if the sum of its squared
+// correlations exceeds its chance value by at least this number of standard deviations. With many rows the threshold is
+// 4. Exactly this value separates the 20 informative columns of madelon from its other 480 columns, and 10 informative
+// generated columns from 390 others. Few rows contain less information: over eight sets of 63 to 249 rows and thousands
+// of genes alignment is best with 2 (NMI 56.1). The NMI is 55.4 with a threshold of 1 or 3, 51.2 with 4, and 53.9 if no
+// column is left out.
 func noiseDeviations(m int) float64 { return min(max(math.Sqrt(float64(m))/8, 2), 4) }
 
-// correlateColumns returns, for every column of the m×d points, the sum of its squared correlations with all other
-// columns, in standard deviations from chance, and the sum over all pairs. It standardizes the columns of the points in
-// place. It costs 2md·min(m, d) + 2·min(m, d)³ flops.
+// correlateColumns adds up, for every column of the m×d points, its squared correlations with all other columns. It
+// returns these sums as deviations from chance, in standard deviations, and the total over all pairs. It standardizes
+// the columns of x in place. It costs 2md·min(m, d) + 2·min(m, d)³ flops.
 //
-// By chance the column is a direction u drawn uniformly from the p = m−1 dimensions of centred columns, while the other
-// columns are fixed. If zₖ are the other columns, of length 1, their matrix M = Σ zₖzₖᵀ has the mean eigenvalue
-// tr(M)/p, which is the mean of uᵀMu, see [chanceDistribution].
+// The chance value of a column is defined as follows: the column is a direction u drawn uniformly from the p = m−1
+// dimensions of centred columns, and the other columns zₖ, of length 1, are fixed. With M = Σ zₖzₖᵀ the sum is uᵀMu.
+// Its mean is tr(M)/p, the mean eigenvalue of M. See [chanceDistribution].
 func correlateColumns(team *kernel.Team, x []float64, m, d int) (deviations []float64, sum float64) {
 	varies := standardizeColumns(team, x, m, d)
 	count := 0.0
@@ -35,7 +36,7 @@ func correlateColumns(team *kernel.Team, x []float64, m, d int) (deviations []fl
 			deviations[j] = math.Inf(-1)
 			continue
 		}
-		ownSum := max(sums[j]-1, 0) // without the column itself; the traces below also exclude it
+		ownSum := max(sums[j]-1, 0) // without the column itself; and so do the traces below
 		sum += ownSum
 		others := newChanceDistribution(float64(m-1), count-1, max(squares-1-2*ownSum, 0), max(cubes-1-3*ownSum, 0))
 		deviations[j] = others.deviationOf(ownSum)
@@ -74,7 +75,7 @@ func columnPowers(team *kernel.Team, x []float64, m, d int) (sums []float64, squ
 	return sums, squares, cubes
 }
 
-// panelColumns is the number of columns of a product that are in memory at a time.
+// panelColumns is the number of columns of a product with XXᵀ that columnPowers keeps in memory at a time.
 const panelColumns = 1024
 
 func squareAndCubeTraces(team *kernel.Team, a kernel.Matrix[float64]) (squares, cubes float64) {
@@ -83,10 +84,10 @@ func squareAndCubeTraces(team *kernel.Team, a kernel.Matrix[float64]) (squares, 
 	return kernel.Dot(a.Data, a.Data), kernel.Dot(a.Data, square)
 }
 
-// chanceDistribution is the distribution of uᵀMu for a uniform direction u in p dimensions. Its mean is t₁/p, and with
-// A = M − (t₁/p)·I its variance is 2tr(A²)/(p(p+2)) and its third central moment 8tr(A³)/(p(p+2)(p+4)). If columns are
-// correlated, few directions dominate and its tail is long. Therefore we use the shifted gamma distribution with these
-// three moments.
+// chanceDistribution is the distribution of uᵀMu for a uniform direction u in p dimensions. With t₁ = tr(M) and A = M
+// − (t₁/p)·I, its mean is t₁/p, its variance 2tr(A²)/(p(p+2)) and its third central moment 8tr(A³)/(p(p+2)(p+4)). If
+// columns are correlated, few directions dominate M, and the distribution has a long tail. Therefore it is
+// approximated by the shifted gamma distribution with these three moments.
 type chanceDistribution struct{ mean, deviate, shape float64 }
 
 func newChanceDistribution(p, trace, squares, cubes float64) chanceDistribution {
@@ -100,24 +101,25 @@ func newChanceDistribution(p, trace, squares, cubes float64) chanceDistribution 
 	return c
 }
 
-// deviationOf converts a value to standard deviations: the number of deviations above which a normal distribution has
-// the same tail, by the cube root of a gamma (Wilson and Hilferty, The distribution of chi-square, PNAS 1931).
+// deviationOf converts a value to the standard score of a normal distribution that is exceeded with the same
+// probability. It uses the approximation of a gamma variable by its cube root (Wilson and Hilferty, The distribution
+// of chi-square, PNAS 1931).
 func (c chanceDistribution) deviationOf(value float64) float64 {
 	z := (value - c.mean) / c.deviate
 	switch {
-	case c.deviate == 0: // no other column, or no other direction
+	case c.deviate == 0: // the distribution is a point: there is no other column or no other direction
 		return 0
-	case c.shape == 0 || c.shape > mostShape:
+	case c.shape == 0 || c.shape > maxShape:
 		return z
 	}
 	v := 2 / (9 * c.shape)
 	return (math.Cbrt(max(1+z*math.Sqrt(2/c.shape), 0)) - (1 - v)) / math.Sqrt(v)
 }
 
-// mostShape is the largest shape for which the gamma distribution is used. Above it, it is practically normal.
-const mostShape = 1e9
+// maxShape is the largest shape for which the gamma distribution is used. With a larger shape it is practically normal.
+const maxShape = 1e9
 
-// standardizeColumns centres columns, scales them to length 1, and reports which columns vary.
+// standardizeColumns centres the columns, scales them to length 1, and reports for each column whether it varies.
 func standardizeColumns(team *kernel.Team, x []float64, m, d int) []bool {
 	varies := make([]bool, d)
 	eachColumnBlock(team, d, func(from, to int) {
@@ -152,7 +154,7 @@ func standardizeColumns(team *kernel.Team, x []float64, m, d int) []bool {
 // constantShare is the variance, as a share of the squared mean, below which a column is considered constant.
 const constantShare = 1e-24
 
-// blockColumns is the number of columns of a task.
+// blockColumns is the number of columns in a parallel task.
 const blockColumns = 256
 
 func eachColumnBlock(team *kernel.Team, d int, visit func(from, to int)) {

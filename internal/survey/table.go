@@ -6,12 +6,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Table is a seeded sample of rows in the order of the table, with statistics of all its rows.
+// Table is a seeded sample of the rows of a table, in their order, with statistics of all its rows.
 type Table struct {
 	Rows, Cols int
 	Values     []float64   // Rows×Cols row-major, in the input's units, missing entries filled by the column's mean
-	Thin       *stream.CSR // instead of Values, if rows are sparse
-	Columns    []Column    // one for each of Cols columns
+	Thin       *stream.CSR // the rows, if they are sparse; Values is then nil
+	Columns    []Column    // Cols columns
 }
 
 // Column holds the moments and the profile of a column over all rows.
@@ -27,58 +27,60 @@ func (c *Column) isUsable() bool { return c.Std > 0 && c.Std*c.Std <= maxVarianc
 type Options struct {
 	Scale     string  // the name of a gram.Scale given by the user; "" decides automatically
 	Diffusion float64 // number of steps of diffusion; 0 means spectral.DefaultDiffusion
-	Neighbors int     // number of anchors that have weights in a row; 0 means anchor.DefaultNeighbors
-	Anchors   int     // number of rows of the sample in the graph; 0 means DefaultAnchors
+	Neighbors int     // number of anchors with nonzero weights in a row; 0 means anchor.DefaultNeighbors
+	Anchors   int     // number of rows of the sample that are nodes of the graph; 0 means DefaultAnchors
 	Seed      uint64
-	Threads   int   // 0 means GOMAXPROCS; the answer does not depend on it
+	Threads   int   // 0 means GOMAXPROCS; the result does not depend on it
 	Limit     int64 // largest size of a graph in bytes; 0 means no bound
 }
 
 // Unit describes whether the columns have the same unit.
 type Unit int
 
-// Kinds of units.
+// The possible units of the columns.
 const (
 	Shared    Unit = iota // one unit, such as pixels or expression levels
 	Differing             // different units
 	Counts                // numbers that are mostly 0, such as counts of words
 )
 
-// Test compares a statistic of the data with its value, Chance, for copies of the data without the tested property.
-// Chance is 0 if there was no test, as for counts, or for too few rows or columns.
+// Test is a test for a property. Value is a statistic of the data, and Chance the same statistic of copies of the
+// data without the property. Chance is 0 if there was no test, as for counts, or for too few rows or columns.
 type Test struct {
 	Value, Chance float64
 	Trusted       bool
 }
 
-// Survey is the result for a table. Unless described otherwise, slices have a number for each column.
+// Survey is the result for a table. Slices have one number for each column, unless described otherwise.
 type Survey struct {
 	Scale  gram.Scale
 	Cosine bool // the graph compares rows by their cosine
 	Unit   Unit
 	Why    stream.Text // reason for Scale, for people
-	// Greedy recommends reconstruction (package greedy) with scale standard, because there are no clusters beyond factors
-	// that alignment could follow, or too few columns. WhyGreedy is the reason, for people.
+	// Greedy recommends the method of package greedy with scale standard, because there are no clusters beyond
+	// factors that alignment could follow, or too few columns. WhyGreedy is the reason, for people.
 	Greedy    bool
 	WhyGreedy stream.Text
 	Noise     []int // columns left out of the graph
 
-	// Shares are bᵢ = xᵢᵀKxᵢ/xᵢᵀxᵢ of scaled columns, from 0 to 1; 0 for constant columns and for noise.
+	// Shares[i] is the share bᵢ = xᵢᵀKxᵢ/xᵢᵀxᵢ of the scaled column xᵢ that the graph explains, from 0 to 1. It is 0
+	// for constant columns and for noise.
 	Shares []float64
-	// Norm is ‖K‖ (Frobenius), for the alignment Σaᵢ/(D·Norm) with aᵢ = Shares[i]·Gᵢᵢ and Gᵢᵢ of all rows.
+	// Norm is ‖K‖ (Frobenius). The alignment of a choice of D columns is Σaᵢ/(D·Norm), with aᵢ = Shares[i]·Gᵢᵢ and G
+	// of all rows.
 	Norm float64
 
 	Dependence Test    // Value is the mean squared correlation of two columns
-	Clusters   Test    // tests for clusters beyond factors: the leading eigenvalues of the graph and of the surrogate's graph
-	ByShares   bool    // Clusters instead compares the mean share of a column that the graph explains
+	Clusters   Test    // test for clusters beyond factors: the sums of the leading eigenvalues of both graphs
+	ByShares   bool    // Clusters contains the mean shares of a column instead of sums of eigenvalues
 	Floor      float64 // the novelty floor for align.Choose; 0 means no floor
 	Power      float64 // the exponent for align.Choose; 0 means its default
 	Warnings   []stream.Text
 
-	isUnjudged bool // Dependence and Clusters are unknown, and clusters are assumed
+	isUnjudged bool // Dependence and Clusters were not tested, and clusters are assumed
 }
 
-// ThinColumnsOf returns XᵀX by columns for a sparse table that is scaled as in the survey.
+// ThinColumnsOf returns the columns of XᵀX for a sparse table, scaled as in the survey.
 func (s *Survey) ThinColumnsOf(t *Table) *ThinColumns {
 	factor, rows := s.scaleFactors(t), kernel.Compressed{Cols: t.Cols}
 	for i := range t.Rows {

@@ -2,10 +2,11 @@ package survey
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// ThinColumns computes XᵀX of sparse rows with centred columns, one column at a time; it never stores the whole matrix.
-// The cost of a column is the number of entries in the rows that have an entry in it, plus d.
+// ThinColumns computes columns of the d×d matrix XᵀX, X being sparse rows with centred columns. It computes one column
+// at a time and never stores the whole matrix. Column j costs d operations, and one for each entry of each row that has
+// an entry in column j.
 type ThinColumns struct {
-	Squares        []float64 // d: the diagonal
+	Squares        []float64 // the diagonal of XᵀX, d numbers
 	rows, byColumn kernel.Compressed
 	mean, column   []float64
 }
@@ -28,10 +29,11 @@ func NewThinColumns(rows kernel.Compressed) *ThinColumns {
 	return c
 }
 
-// ThinColumnsBytes returns the memory of ThinColumns without the rows.
+// ThinColumnsBytes returns the memory of a ThinColumns, without its rows, which have the given number of entries.
 func ThinColumnsBytes(d int, entries int64) int64 { return 12*entries + 40*int64(d) }
 
-// Column returns column j of XᵀX, valid until the next call. For n rows it is Σxxᵀ − n·meanᵢmeanⱼ.
+// Column returns column j of XᵀX, valid until the next call. Entry i is Σxᵢxⱼ − n·meanᵢmeanⱼ, the sum being over n
+// rows.
 func (c *ThinColumns) Column(j int) []float64 {
 	for k, v := range c.mean {
 		c.column[k] = -float64(c.rows.Rows) * c.mean[j] * v

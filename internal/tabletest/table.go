@@ -1,4 +1,4 @@
-// Package tabletest has a small table in memory for the tests of statistics over chunks.
+// Package tabletest has a small table in memory, to test statistics that are computed from chunks.
 package tabletest
 
 import (
@@ -13,15 +13,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Table has columns of equal length; NaN is a missing entry. It is a stream.Source.
+// Table has columns of equal length. NaN represents a missing entry. Table is a stream.Source.
 type Table struct {
-	Names  []string // of the columns; nil: c0, c1, …
+	Names  []string // names of the columns; nil means c0, c1, …
 	Cols   [][]float64
 	Weight []float64 // weights of the rows; nil if rows have no weights
 	Sparse bool      // chunks are sparse
 }
 
-// MapEntries returns the table with each entry x in row i of column j replaced by f(i, j, x).
+// MapEntries returns a copy of the table in which f(i, j, x) replaces the entry x in row i and column j.
 func (t Table) MapEntries(f func(i, j int, x float64) float64) Table {
 	t.Cols = slices.Clone(t.Cols)
 	for j, col := range t.Cols {
@@ -33,7 +33,7 @@ func (t Table) MapEntries(f func(i, j int, x float64) float64) Table {
 	return t
 }
 
-// PermuteColumns returns the table with column j moved to position order[j].
+// PermuteColumns returns a copy of the table in which column j is at position order[j].
 func (t Table) PermuteColumns(order []int) Table {
 	from, names := t.Cols, t.Names
 	t.Cols = make([][]float64, len(from))
@@ -80,7 +80,7 @@ func (t Table) Chunks(context.Context, stream.Range) iter.Seq2[*stream.Chunk, er
 }
 
 // Chunk returns the rows [from, to). In a dense chunk there is a NaN before and after each column, so that code that
-// reads a row too many finds a missing entry.
+// reads one row too many finds a missing entry.
 func (t Table) Chunk(from, to int) *stream.Chunk {
 	n := to - from
 	c := &stream.Chunk{Start: int64(from), Block: n, Rows: n, Cols: len(t.Cols)}
@@ -118,7 +118,7 @@ func (t Table) Chunk(from, to int) *stream.Chunk {
 	return c
 }
 
-// AddRows adds the rows [from, to) to a, in chunks of height rows.
+// AddRows adds the rows [from, to) to a, in chunks of height rows each.
 func (t Table) AddRows(tb testing.TB, a stream.Adder, from, to, height int) {
 	tb.Helper()
 	for ; from < to; from += height {

@@ -1,5 +1,5 @@
-// Package testtool finds the programs that tests need, or installs them into the user's cache, in the versions that
-// the tests name.
+// Package testtool finds the programs that tests need. It installs a missing program into the user's cache, in the
+// version that the test requires.
 package testtool
 
 import (
@@ -13,20 +13,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// Environment variables that name the user's real folders, for a test that changes HOME.
+// Environment variables that contain the user's real folders, for a test that changes HOME.
 const (
 	homeVariable  = "UFS_STREAM_TEST_HOME"
 	cacheVariable = "UFS_STREAM_TEST_CACHE"
 )
 
-// CacheEnvironment returns environment variables by which a test finds the programs even if it changes HOME.
+// CacheEnvironment returns environment variables with which a test finds the programs even if it changes HOME.
 func CacheEnvironment(t testing.TB) map[string]string {
 	return map[string]string{cacheVariable: cacheDir(t), homeVariable: userHome()}
 }
 
 func userHome() string { return cmp.Or(os.Getenv(homeVariable), os.Getenv("HOME")) }
 
-// GoProgram returns the path of a program in the user's cache. If it is missing, Go builds it from a Go module.
+// GoProgram returns the path of a program in the user's cache. If it is missing, it is built from a Go module.
 func GoProgram(t testing.TB, name, module, version string) string {
 	t.Helper()
 	return installOnce(t, name, version, name, func(dir string) *exec.Cmd {
@@ -36,7 +36,7 @@ func GoProgram(t testing.TB, name, module, version string) string {
 	})
 }
 
-// NodeProgram returns the path of a program in the user's cache. If it is missing, Node installs its npm package.
+// NodeProgram returns the path of a program in the user's cache. If it is missing, its npm package is installed.
 func NodeProgram(t testing.TB, name, module, version string) string {
 	t.Helper()
 	return installNodePackage(t, module, version, filepath.Join("node_modules", ".bin", name))
@@ -62,8 +62,8 @@ func installNodePackage(t testing.TB, module, version, path string) string {
 	})
 }
 
-// installOnce returns the path of a program in the cache folder of its name and version. If it is missing, the
-// command that install returns installs it into the given folder.
+// installOnce returns the path of a program in the cache folder of its name and version. If the program is missing, it
+// runs the command that install returns, which must install the program into the folder dir.
 func installOnce(t testing.TB, name, version, program string, install func(dir string) *exec.Cmd) string {
 	t.Helper()
 	cache := cacheDir(t)
@@ -72,7 +72,7 @@ func installOnce(t testing.TB, name, version, program string, install func(dir s
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}
-	// The tests of several packages begin at the same time: one test installs the program, and the other tests wait.
+	// Tests of several packages may need the program at the same time. One of these installs it, and the others wait.
 	lock := must.Get(os.Create(folder + ".lock"))(t)
 	defer lock.Close()
 	must.Do(t, lockFile(lock))
@@ -88,7 +88,7 @@ func installOnce(t testing.TB, name, version, program string, install func(dir s
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 	}
 	if err := os.Rename(own, folder); err != nil {
-		if _, missing := os.Stat(path); missing != nil { // else another process was faster, as locks are missing
+		if _, missing := os.Stat(path); missing != nil { // otherwise another process was faster, on a system without locks
 			t.Fatal(err)
 		}
 	}

@@ -10,26 +10,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/survey"
 )
 
-// blockColumns is the number of columns of a task. A row of a block is a page of memory.
+// blockColumns is the number of columns in a parallel task. In a row they need 4 KiB, a page of memory.
 const blockColumns = 512
 
-func (p *points) eachBlock(visit func(from, to int)) {
+func (p *points) eachColumnBlock(visit func(from, to int)) {
 	kernel.Each(p.team.Threads(), (p.d+blockColumns-1)/blockColumns, func(b int) { visit(b*blockColumns, min((b+1)*blockColumns, p.d)) })
 }
 
-// centredProducts computes XᵀX of the centred points, a few columns at a time; it never stores the whole matrix.
+// centredProducts computes columns of XᵀX for the centred points X, a few at a time. It never stores the whole matrix.
 type centredProducts struct {
 	*points
 	mean, squares          []float64              // d
 	computed               []int                  // indices of the columns of XᵀX in products
-	pointColumns, products kernel.Matrix[float64] // for each computed column: the points' column, of length m, and the column of XᵀX, of length d
+	pointColumns, products kernel.Matrix[float64] // pointColumns has the computed columns of X, of length m, and products the same columns of XᵀX, of length d
 }
 
-// aheadColumns is the number of columns that are computed at a time. Later requests are often among them, and one pass
-// over the points computes all of them. For 500 points in 50,000 dimensions this pass needs most of the time.
+// aheadColumns is the number of columns of XᵀX that are computed in one pass over the points. Of the other columns in
+// the pass, some are often requested later. For 500 points in 50,000 dimensions such a pass needs most of the time.
 const aheadColumns = 8
 
-func (p *points) newProducts() *centredProducts {
+func (p *points) newCentredProducts() *centredProducts {
 	c := &centredProducts{
 		points:       p,
 		pointColumns: kernel.RowMajor(make([]float64, aheadColumns*p.m), aheadColumns, p.m, p.m),
@@ -39,15 +39,15 @@ func (p *points) newProducts() *centredProducts {
 	return c
 }
 
-// productColumn returns column j of XᵀX, valid until the next call. The other columns need not be centred, because the
-// entries of column j sum to 0.
+// productColumn returns column j of XᵀX, valid until the next call. Only column j of the points is centred before. As
+// its entries then sum to 0, the means of the other columns have no effect on the products.
 func (c *centredProducts) productColumn(j int) []float64 {
 	c.computeAhead(j, nil)
 	return c.products.Data[slices.Index(c.computed, j)*c.d:][:c.d]
 }
 
-// computeAhead computes column j and some of the columns that are likely to be requested next. If column j is already
-// computed, it does nothing.
+// computeAhead computes column j of XᵀX, and with it some of the columns that are likely to be requested next. If
+// column j is already computed, it does nothing.
 func (c *centredProducts) computeAhead(j int, likely []int) {
 	if slices.Contains(c.computed, j) {
 		return
@@ -63,12 +63,12 @@ func (c *centredProducts) computeAhead(j int, likely []int) {
 	kernel.Gemm(c.team, 1, c.pointColumns.Sub(0, 0, n, c.m), kernel.RowMajor(c.x, c.m, c.d, c.d), c.products.Sub(0, 0, n, c.d))
 }
 
-// permutedCopy returns a copy of the points in which every column is permuted independently.
+// permutedCopy returns a copy of the points in which the values of every column are permuted independently.
 func (p *points) permutedCopy() *points {
 	q := *p
 	q.x = room.MakeSlice[float64](len(p.x))
 	seeds := p.columnSeeds()
-	p.eachBlock(func(from, to int) {
+	p.eachColumnBlock(func(from, to int) {
 		rows := make([]int, p.m)
 		for j := from; j < to; j++ {
 			writePermutation(rows, seeds[j])
@@ -80,10 +80,10 @@ func (p *points) permutedCopy() *points {
 	return &q
 }
 
-// permuteInPlace permutes every column of the points, and returns a function that undoes the permutation.
+// permuteInPlace permutes the values of every column of the points, and returns a function that undoes this.
 func (p *points) permuteInPlace() (undo func()) {
 	seeds := p.columnSeeds()
-	p.eachBlock(func(from, to int) {
+	p.eachColumnBlock(func(from, to int) {
 		rows, column := make([]int, p.m), make([]float64, p.m)
 		for j := from; j < to; j++ {
 			writePermutation(rows, seeds[j])
@@ -96,7 +96,7 @@ func (p *points) permuteInPlace() (undo func()) {
 		}
 	})
 	return func() {
-		p.eachBlock(func(from, to int) {
+		p.eachColumnBlock(func(from, to int) {
 			rows, column := make([]int, p.m), make([]float64, p.m)
 			for j := from; j < to; j++ {
 				writePermutation(rows, seeds[j])
@@ -112,10 +112,10 @@ func (p *points) permuteInPlace() (undo func()) {
 }
 
 // columnSeeds returns a seed for each column. It is a hash of the column's values, so that the order of the columns has
-// no effect. The hash of equal columns includes a count, because their permutations must differ.
+// no effect. Equal columns get different seeds, by including a count, because they must be permuted differently.
 func (p *points) columnSeeds() []uint64 {
 	seeds := make([]uint64, p.d)
-	p.eachBlock(func(from, to int) {
+	p.eachColumnBlock(func(from, to int) {
 		for i := range p.m {
 			for j, v := range p.x[i*p.d+from:][:to-from] {
 				seeds[from+j] = splitmix.Mix(seeds[from+j] ^ math.Float64bits(v))

@@ -27,11 +27,11 @@ func TestPermuteInPlace(t *testing.T) {
 func TestColumnsAhead(t *testing.T) {
 	p := spreadAnchors(table(3, 40, 700, 3, 9))
 	p.team = kernel.NewTeam(2)
-	ahead := p.newProducts()
+	ahead := p.newCentredProducts()
 	for _, likely := range [][]int{nil, {8}, {699, 0, 8, 513, 512, 6, 7}, {1, 2, 3, 4, 5, 6, 9, 10, 11}} {
 		ahead.computeAhead(511, likely)
 		for _, j := range append(slices.Clone(likely), 511, 333) {
-			if !slices.Equal(ahead.productColumn(j), p.newProducts().productColumn(j)) {
+			if !slices.Equal(ahead.productColumn(j), p.newCentredProducts().productColumn(j)) {
 				t.Errorf("after %v, column %d is another", likely, j)
 			}
 		}

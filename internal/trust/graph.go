@@ -11,18 +11,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// CompareGraph compares the anchors' graph, in which each row has the given number of neighbors, with the graph of a
-// permuted copy. Large anchors are temporarily permuted in place. In addition to the anchors it needs GraphBytes. If
-// atOnce is true, it computes both graphs in parallel with half of the threads each, and needs twice that memory. With
-// two threads this needs two thirds of the time, because the computation of eigenvectors cannot fully use two threads.
-// The result depends only on the anchors, not on the threads or the order of the columns.
+// CompareGraph compares the alignment with the anchors' graph, in which each row has the given number of neighbors,
+// with the alignment of a permuted copy. If a copy of the anchors would need too much memory, the anchors themselves
+// are permuted, and restored before the return. It needs GraphBytes of memory in addition to the anchors. If atOnce is
+// true, it computes both graphs in parallel, each with half of the threads, and needs twice as much memory. With two
+// threads this reduces the time by a third, because computing eigenvectors cannot fully use two threads. The result
+// depends only on the anchors, not on the threads or the order of the columns.
 func CompareGraph(ctx context.Context, a *anchor.Anchors, neighbors, threads int, atOnce bool) (anchor.Trust, error) {
 	workers, each := 1, kernel.NewTeam(threads).Threads()
-	m := min(a.M, mostPoints)
+	m := min(a.M, maxPoints)
 	if atOnce && each > 1 && !isLarge(m, a.D) {
 		workers, each = 2, (each+1)/2
 	}
-	t := anchor.Trust{Few: fewFeatures(a.D), Features: chosenCount(m, a.D)}
+	t := anchor.Trust{Few: fewFeatureCount(a.D), Features: chosenCount(m, a.D)}
 	judge := alignmentFunc(a, neighbors)
 	var alignments [2][]float64
 	var errs [2]error
@@ -38,7 +39,8 @@ func CompareGraph(ctx context.Context, a *anchor.Anchors, neighbors, threads int
 	return t, nil
 }
 
-// alignmentFunc returns a function that computes the alignment of k features of the anchors, or of their permuted copy.
+// alignmentFunc returns a function that chooses k features and computes their alignment, for the anchors or a permuted
+// copy.
 func alignmentFunc(a *anchor.Anchors, neighbors int) func(ctx context.Context, team *kernel.Team, permuted bool, k int) ([]float64, error) {
 	if a.Thin != nil {
 		p := spreadThinAnchors(a)
@@ -66,22 +68,23 @@ func alignmentFunc(a *anchor.Anchors, neighbors int) func(ctx context.Context, t
 }
 
 const (
-	selectedShare = 0.05 // typical share of the features that people select
-	mostFew       = 10
-	// mostPoints bounds the cost if there are more anchors, which happens only if users request them. With 1,000 points a
-	// selection needs a fifth to a third less time. But on BASEHOCK, which has 1,993 rows, the alignment is then between
-	// 0.46 and 0.78, depending on the seed that orders the rows, and so does the verdict. With all rows it is 0.70.
-	mostPoints = 2000
+	selectedShare  = 0.05 // typical share of the features that people select
+	maxFewFeatures = 10
+	// maxPoints is the largest number of anchors used, even if users request more. A limit of 1,000 would make a
+	// selection a fifth to a third faster. But on BASEHOCK, which has 1,993 rows, the alignment would then be between
+	// 0.46 and 0.78, depending on the seed that orders the rows, and the verdict would vary too. With all rows it is
+	// 0.70.
+	maxPoints = 2000
 )
 
-// isLarge reports whether a copy of the points would need too much memory.
+// isLarge reports whether a copy of m points in d dimensions would need too much memory.
 func isLarge(m, d int) bool { return m*d >= 1<<24 }
 
 func (p *points) isLarge() bool { return isLarge(p.m, p.d) }
 
-// spreadAnchors returns the anchors, or, if there are more than mostPoints, mostPoints evenly spread anchors.
+// spreadAnchors returns the anchors. If there are more than maxPoints, it returns maxPoints evenly spread anchors.
 func spreadAnchors(a *anchor.Anchors) *points {
-	p := &points{m: min(a.M, mostPoints), d: a.D, x: a.Points}
+	p := &points{m: min(a.M, maxPoints), d: a.D, x: a.Points}
 	if p.m < a.M {
 		p.x = make([]float64, 0, p.m*p.d)
 		for i := range p.m {
@@ -91,33 +94,34 @@ func spreadAnchors(a *anchor.Anchors) *points {
 	return p
 }
 
-// fewFeatures returns the number of features whose choice best distinguishes structure from chance. With hundreds of
-// features and few rows, a random table follows the graph equally well. The number is at most half of the features,
-// because choosing all of them is not a choice.
-func fewFeatures(d int) int { return min(mostFew, (d+1)/2) }
+// fewFeatureCount returns the number of features whose choice best distinguishes structure from chance. If rows are few,
+// even hundreds of features chosen from random columns follow the graph as well as a choice from the data does. The
+// number is at most half of the features, because a choice of nearly all features shows nothing.
+func fewFeatureCount(d int) int { return min(maxFewFeatures, (d+1)/2) }
 
-// mostFeatures bounds the number of chosen features, and mostWork their cost: each feature needs a column of XᵀX, 2md
-// flops. Of thousands of columns people select at most hundreds. The sets used to measure the verdict do not have more.
+// maxFeatures is the largest number of chosen features, and maxWork the largest cost in flops. Each chosen feature
+// needs a column of XᵀX, which costs 2md flops. Of thousands of columns people select at most hundreds, and the sets on
+// which the verdict was measured do not have more.
 const (
-	mostFeatures = 300
-	mostWork     = 2.5e9
+	maxFeatures = 300
+	maxWork     = 2.5e9
 )
 
 func chosenCount(m, d int) int {
-	most := min(mostFeatures, int(mostWork/float64(m)/float64(d)))
-	return max(min(int(math.Round(selectedShare*float64(d))), most), fewFeatures(d))
+	most := min(maxFeatures, int(maxWork/float64(m)/float64(d)))
+	return max(min(int(math.Round(selectedShare*float64(d))), most), fewFeatureCount(d))
 }
 
-// GraphBytes bounds the memory of CompareGraph for m anchors of d features, in addition to the anchors.
+// GraphBytes returns an upper bound of the memory of CompareGraph in addition to the anchors, m of d features.
 func GraphBytes(m, d, neighbors, threads int) int64 {
 	var copied int64
-	if !isLarge(min(m, mostPoints), d) {
-		copied += 8 * int64(min(m, mostPoints)) * int64(d)
+	if !isLarge(min(m, maxPoints), d) {
+		copied += 8 * int64(min(m, maxPoints)) * int64(d)
 	}
-	if m > mostPoints {
-		copied += 8 * int64(mostPoints) * int64(d)
+	if m > maxPoints {
+		copied += 8 * int64(maxPoints) * int64(d)
 	}
-	m = min(m, mostPoints)
+	m = min(m, maxPoints)
 	return copied + anchor.AmongBytes(m, d, neighbors, threads) + max(spectral.DiffusionBytes(m, d), align.ChooseBytes(d, chosenCount(m, d), false)+24*int64(d)) + 8*aheadColumns*int64(m+d) + 24*int64(d)
 }
 
@@ -134,13 +138,13 @@ func (p *points) alignFeatures(ctx context.Context, k int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := p.newProducts()
-	return graphAlignment(ctx, p.team, g, align.Problem{Squares: c.squares, Column: c.productColumn, Ahead: c.computeAhead}, k)
+	c := p.newCentredProducts()
+	return selectByAlignment(ctx, p.team, g, align.Problem{Squares: c.squares, Column: c.productColumn, Ahead: c.computeAhead}, k)
 }
 
-// graphAlignment chooses k features greedily and returns the alignment of the first 1, 2, … k of them with the graph.
-// The caller sets problem.Squares, the diagonal of XᵀX, and problem.Column.
-func graphAlignment(ctx context.Context, team *kernel.Team, g *anchor.Graph, problem align.Problem, k int) ([]float64, error) {
+// selectByAlignment chooses k features greedily. It returns the alignment with the graph of the first 1, 2, … k of
+// these. The caller sets problem.Squares, the diagonal of XᵀX, and problem.Column.
+func selectByAlignment(ctx context.Context, team *kernel.Team, g *anchor.Graph, problem align.Problem, k int) ([]float64, error) {
 	diffusion, err := spectral.Diffuse(team, g, spectral.DefaultDiffusion)
 	if err != nil {
 		return nil, err

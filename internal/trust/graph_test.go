@@ -121,7 +121,7 @@ func TestPermutedAndColumn(t *testing.T) {
 		}
 		return x
 	}
-	c := p.newProducts()
+	c := p.newCentredProducts()
 	got := c.productColumn(5)
 	own := centred(5)
 	for j := range p.d {
@@ -138,12 +138,12 @@ func TestPermutedAndColumn(t *testing.T) {
 
 // More points than are looked at are spread evenly, in order.
 func TestSome(t *testing.T) {
-	a := &anchor.Anchors{M: mostPoints + 500, D: 1, Points: make([]float64, mostPoints+500)}
+	a := &anchor.Anchors{M: maxPoints + 500, D: 1, Points: make([]float64, maxPoints+500)}
 	for i := range a.Points {
 		a.Points[i] = float64(i)
 	}
 	p := spreadAnchors(a)
-	if p.m != mostPoints || len(p.x) != mostPoints || p.x[0] != 0 || p.x[mostPoints-1] != float64(a.M-2) || !slices.IsSorted(p.x) {
+	if p.m != maxPoints || len(p.x) != maxPoints || p.x[0] != 0 || p.x[maxPoints-1] != float64(a.M-2) || !slices.IsSorted(p.x) {
 		t.Errorf("%d points, from %v to %v", p.m, p.x[0], p.x[len(p.x)-1])
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// thinPoints are points given by their nonzero coordinates. Every operation has a cost proportional to the number.
+// thinPoints are sparse points. The cost of every operation is proportional to the number of their nonzero coordinates.
 type thinPoints struct {
 	kernel.Compressed
 	neighbors int
@@ -22,7 +22,7 @@ type thinPoints struct {
 
 func spreadThinAnchors(a *anchor.Anchors) *thinPoints {
 	p := &thinPoints{Compressed: kernel.Compressed{Cols: a.D}}
-	m := min(a.M, mostPoints)
+	m := min(a.M, maxPoints)
 	for i := range m {
 		from, to := a.Thin.RowPtr[i*a.M/m], a.Thin.RowPtr[i*a.M/m+1]
 		p.Index, p.Value = append(p.Index, a.Thin.Index[from:to]...), append(p.Value, a.Thin.Value[from:to]...)
@@ -41,7 +41,7 @@ func (p *thinPoints) alignFeatures(ctx context.Context, k int) ([]float64, error
 		return nil, err
 	}
 	c := survey.NewThinColumns(p.Compressed)
-	return graphAlignment(ctx, p.team, g, align.Problem{Squares: c.Squares, Column: c.Column}, k)
+	return selectByAlignment(ctx, p.team, g, align.Problem{Squares: c.Squares, Column: c.Column}, k)
 }
 
 func (p *thinPoints) permutedCopy() *thinPoints {
@@ -78,7 +78,7 @@ func (p *thinPoints) permutedCopy() *thinPoints {
 				e++
 			}
 		}
-		for ; e < len(at); e++ { // these permuted values are stored zeros
+		for ; e < len(at); e++ { // the remaining stored entries get the value 0
 			at[e], value[e] = int32(m-1), 0
 		}
 		clear(column)
@@ -86,7 +86,8 @@ func (p *thinPoints) permutedCopy() *thinPoints {
 	return &thinPoints{Compressed: byColumn.TransposedCopy(), neighbors: p.neighbors, team: p.team}
 }
 
-// eachColumn calls visit for every column with entries, with scratch space of m zeros, which visit must reset to zero.
+// eachColumn calls visit for every column that has entries. It passes a slice of m zeros as scratch space, which visit
+// must set to 0 again.
 func (p *thinPoints) eachColumn(visit func(j int, column []float64), own *kernel.Compressed) {
 	kernel.Each(p.team.Threads(), (p.Cols+blockColumns-1)/blockColumns, func(b int) {
 		column := make([]float64, p.Rows)
@@ -98,10 +99,10 @@ func (p *thinPoints) eachColumn(visit func(j int, column []float64), own *kernel
 	})
 }
 
-// ThinGraphBytes bounds the memory of CompareGraph for m sparse anchors of d features with the given total number of
-// coordinates, in addition to the anchors.
+// ThinGraphBytes returns an upper bound of the memory of CompareGraph for m sparse anchors of d features, in addition
+// to the anchors. coordinates is the total number of their nonzero coordinates.
 func ThinGraphBytes(m, d, neighbors, threads int, coordinates int64) int64 {
-	m = min(m, mostPoints)
+	m = min(m, maxPoints)
 	return 6*12*coordinates + anchor.AmongThinBytes(m, d, neighbors, threads, coordinates) +
 		max(spectral.ThinDiffusionBytes(m, d), align.ChooseBytes(d, chosenCount(m, d), false)) + 80*int64(d) + 16*int64(m)*int64(threads)
 }

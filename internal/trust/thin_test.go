@@ -94,7 +94,7 @@ func TestThinPermutedAndColumn(t *testing.T) {
 	if !slices.Equal(full(&thin.Compressed), a.Points) {
 		t.Error("the points have changed")
 	}
-	c, want := survey.NewThinColumns(thin.Compressed), p.newProducts()
+	c, want := survey.NewThinColumns(thin.Compressed), p.newCentredProducts()
 	for _, j := range []int{0, 3, 4, blockColumns, a.D - 1} {
 		got := slices.Clone(c.Column(j))
 		for k, v := range want.productColumn(j) {
@@ -108,11 +108,11 @@ func TestThinPermutedAndColumn(t *testing.T) {
 
 // Of more points than are looked at the same are taken.
 func TestSomeThin(t *testing.T) {
-	a := &anchor.Anchors{M: mostPoints + 500, D: 2}
+	a := &anchor.Anchors{M: maxPoints + 500, D: 2}
 	for i := range a.M {
 		a.Points = append(a.Points, float64(1+i), 0)
 	}
-	if got, want := spreadThinAnchors(thinOf(a)), spreadAnchors(a); got.Rows != mostPoints || !slices.Equal(full(&got.Compressed), want.x) {
+	if got, want := spreadThinAnchors(thinOf(a)), spreadAnchors(a); got.Rows != maxPoints || !slices.Equal(full(&got.Compressed), want.x) {
 		t.Errorf("%d other points", got.Rows)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // What is written is read back, across the edge of a piece; NaN has one form.
 func TestRoundTrip(t *testing.T) {
-	for _, n := range []int{0, 1, wordsPerPiece - 1, wordsPerPiece, wordsPerPiece + 1, 2*wordsPerPiece + 5} {
+	for _, n := range []int{0, 1, wordsPerBuffer - 1, wordsPerBuffer, wordsPerBuffer + 1, 2*wordsPerBuffer + 5} {
 		values := make([]float64, n)
 		for i := range values {
 			values[i] = float64(i) / 3

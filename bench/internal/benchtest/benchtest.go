@@ -1,5 +1,4 @@
-// Package benchtest runs the bench in tests, builds the programs that it measures, and reads and checks its
-// output.
+// Package benchtest runs the bench in tests, builds the programs that it measures, and checks its output.
 package benchtest
 
 import (
@@ -20,13 +19,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// BuildOnce builds ufs-stream, once for all tests of a package; Main removes it.
+// BuildOnce builds ufs-stream, once for all tests of a package. Main removes it.
 var BuildOnce = sync.OnceValues(func() (_ *workshop.Workshop, err error) {
 	builtHere, err = workshop.New(context.Background(), "")
 	return builtHere, err
 })
 
-// BuildReadersOnce builds ufs-stream and the programs that only read (bareread, decode).
+// BuildReadersOnce builds ufs-stream and the programs bareread and decode, which only read.
 var BuildReadersOnce = sync.OnceValues(func() (*workshop.Workshop, error) {
 	shop, err := BuildOnce()
 	if err != nil {
@@ -49,7 +48,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Program is the bench with some of its verbs.
+// Program is a bench that has only these verbs.
 type Program []cli.Verb
 
 // Run runs the bench in this process.
@@ -67,7 +66,7 @@ func (p Program) Generate(ctx context.Context, args []string) error {
 	return ctx.Err()
 }
 
-// MakePlanted makes planted data at path; more are additional flags of gen.
+// MakePlanted makes planted data in a file at path. more has additional flags of gen.
 func (p Program) MakePlanted(t *testing.T, path string, rows, columns int, more ...string) {
 	t.Helper()
 	args := []string{"gen", "planted", "--rows", strconv.Itoa(rows), "--seed", "1", "-o", path, "-q", "--type", "float", "--columns", strconv.Itoa(columns)}
@@ -76,7 +75,8 @@ func (p Program) MakePlanted(t *testing.T, path string, rows, columns int, more 
 	}
 }
 
-// CheckRefusal runs the program. It requires the given exit code, and the given words on standard error.
+// CheckRefusal runs the program and checks that it exits with code want, and that its error output contains the given
+// text.
 func (p Program) CheckRefusal(t *testing.T, want int, say string, args ...string) {
 	t.Helper()
 	if code, _, said := p.Run(t.Context(), args...); code != want || !strings.Contains(said, say) {
@@ -118,7 +118,7 @@ func ReadTable(t *testing.T, path string, opt chunkio.Options) (names []string, 
 	return names, columns
 }
 
-// CheckTables requires as many cells in every row of a table as in its head.
+// CheckTables checks that every row of the Markdown tables in text has as many cells as the head of the table.
 func CheckTables(t *testing.T, text string) {
 	t.Helper()
 	cells := 0
@@ -135,8 +135,8 @@ func CheckTables(t *testing.T, text string) {
 	}
 }
 
-// CheckNoScratch requires that no scratch folder of bench remains in the system's folder for temporary files, which
-// the test has set.
+// CheckNoScratch checks that the bench has left no scratch folder in the system's temporary folder. Before, the test
+// must set $TMPDIR to a folder of its own.
 func CheckNoScratch(t *testing.T) {
 	t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "ufs-stream-bench-*")); len(left) != 0 {
@@ -144,7 +144,7 @@ func CheckNoScratch(t *testing.T) {
 	}
 }
 
-// CancelAt calls Cancel when a write begins with Word.
+// CancelAt is a writer that calls Cancel when a write begins with Word.
 type CancelAt struct {
 	Word   string
 	Cancel func()

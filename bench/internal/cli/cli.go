@@ -1,4 +1,4 @@
-// Package cli is shared by the verbs of the bench: the root command, output and the parsing of numbers.
+// Package cli has the parts that all verbs of the bench use: the root command, the outputs and the parsing of numbers.
 package cli
 
 import (
@@ -24,7 +24,7 @@ type Shared struct {
 	args  []string
 }
 
-// Verb makes a verb of the bench.
+// Verb returns the command of a verb of the bench.
 type Verb func(*Shared) *cobra.Command
 
 // Run runs the bench with some verbs and returns the exit code.
@@ -42,7 +42,7 @@ func Run(ctx context.Context, args []string, out, errw io.Writer, verbs ...Verb)
 	return program.Program{Root: root, Out: c.Out, Err: errw}.Run(ctx, args)
 }
 
-// CommandLine returns the command line that reproduces the results.
+// CommandLine returns the shell command that reproduces the results.
 func (c *Shared) CommandLine() string {
 	return shell.Quote(append([]string{"go", "run", "./bench"}, c.args...)...)
 }
@@ -55,7 +55,8 @@ func (c *Shared) RemarksWriter() io.Writer {
 	return c.Err
 }
 
-// WholeNumbers parses whole numbers such as 1000 and 1e4.
+// WholeNumbers parses the values of a flag as whole numbers such as 1000 and 1e4. It sorts them and removes
+// repetitions.
 func WholeNumbers(flag string, words []string) ([]int64, error) {
 	var numbers []int64
 	for _, w := range words {

@@ -13,16 +13,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// comparison has the result of comparing a file's values with the values that DuckDB reads from it.
+// comparison is the result of comparing the values that ufs-stream reads from a file with the values that DuckDB reads.
 type comparison struct {
-	comparedLeaves []string // names of the leaves that were compared
+	comparedLeaves []string // names of the leaves (columns or fields) that were compared
 	valueCount     int      // number of values of these leaves
 	differences    []string // one sentence for each leaf that differs, or for the whole file
 	notComparable  []string // leaves that DuckDB does not read as numbers, or cannot represent, with reasons
-	refusal        string   // DuckDB's error, if it cannot read the file or a leaf
+	refusal        string   // DuckDB's error if it cannot read the file or one of the leaves
 }
 
-// recordRefusal stores the error if DuckDB refused the file. It returns any other error, which is an interruption.
+// recordRefusal stores the error if DuckDB refused the file. It returns any other error, such as an interruption.
 func (c *comparison) recordRefusal(err error) error {
 	var text refusal
 	if errors.As(err, &text) {
@@ -32,8 +32,8 @@ func (c *comparison) recordRefusal(err error) error {
 	return err
 }
 
-// compareLeaves compares every leaf that ufs-stream read from the file at path with the values that DuckDB reads
-// from a Parquet file, which is the same file or its copy.
+// compareLeaves compares every leaf that ufs-stream read from the file at path with the values that DuckDB reads from
+// the file at parquet: the same file if it is Parquet, otherwise a copy of it in this format.
 func (o *duckReader) compareLeaves(ctx context.Context, path, parquet string, r *reading) (c comparison, err error) {
 	if len(r.leaves) == 0 {
 		return c, c.recordRefusal(o.readAllValues(ctx, parquet))
@@ -47,7 +47,7 @@ func (o *duckReader) compareLeaves(ctx context.Context, path, parquet string, r 
 		return c, nil
 	}
 	if parquet != path {
-		for i := range places { // convert writes the fields of structs of other formats as columns
+		for i := range places { // for other formats, convert has written the fields of structs as columns
 			places[i].Path = []string{strings.Join(places[i].Path, ".")}
 		}
 	}
@@ -56,7 +56,7 @@ func (o *duckReader) compareLeaves(ctx context.Context, path, parquet string, r 
 		return c, c.recordRefusal(err)
 	}
 	err = o.comparePairs(ctx, parquet, r.rows, pairs, &c)
-	if errors.As(err, new(refusal)) && len(pairs) > 1 { // perhaps DuckDB refuses only one of the leaves
+	if errors.As(err, new(refusal)) && len(pairs) > 1 { // perhaps DuckDB refuses only one of the leaves, so try these one by one
 		for i := range pairs {
 			if err = c.recordRefusal(o.comparePairs(ctx, parquet, r.rows, pairs[i:i+1], &c)); err != nil {
 				break
@@ -105,14 +105,14 @@ func (o *duckReader) comparePairs(ctx context.Context, path string, rows int64, 
 	return nil
 }
 
-// pair is a leaf and its expression for DuckDB.
+// pair is a leaf, together with the expression by which DuckDB reads it.
 type pair struct {
 	*leaf
 	duckExpression
 }
 
-// makePairs returns the leaves that DuckDB represents as exactly as ufs-stream. It records the other leaves as not
-// comparable.
+// makePairs returns a pair for each leaf whose values DuckDB represents as exactly as ufs-stream does. Other leaves are
+// recorded as not comparable.
 func (o *duckReader) makePairs(ctx context.Context, path string, r *reading, places []recipe.Column, c *comparison) (pairs []pair, err error) {
 	names, _, err := o.describeColumns(ctx, "FROM "+tableOf(path))
 	if err != nil {
@@ -161,7 +161,7 @@ func (o *duckReader) makePairs(ctx context.Context, path string, r *reading, pla
 type leafDifference struct {
 	count  int
 	first  string
-	beyond int // values that DuckDB cannot hold
+	beyond int // number of values that DuckDB cannot represent
 }
 
 func (f *leafDifference) checkValue(row int, ours float64, t duckExpression, cell *string) {
@@ -187,7 +187,8 @@ func (f *leafDifference) checkValue(row int, ours float64, t duckExpression, cel
 	f.first = fmt.Sprintf("row %d: %s, to DuckDB %s", row, formatValue(ours), theirText)
 }
 
-// formatValue writes a value so that parsing gives the same bits. For a missing value it writes the kind.
+// formatValue writes a value with enough digits for a parser to recover the same bits. For a missing value it returns
+// its kind: null or inf.
 func formatValue(x float64) string {
 	switch math.Float64bits(x) {
 	case stream.NullBits:
@@ -198,8 +199,8 @@ func formatValue(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// compareCopy compares the rows of a copy of a Parquet file with the rows of the file, in order and in all types.
-// In the copy, columns from the keys in the path follow the columns of the file.
+// compareCopy compares each row of a Parquet file, in columns of all types, with the row of the same number in a copy.
+// The copy may have additional columns at the end, from the keys in the path.
 func (o *duckReader) compareCopy(ctx context.Context, path, copied string) (c comparison, err error) {
 	names, _, err := o.describeColumns(ctx, "FROM "+tableOf(path))
 	if err != nil {

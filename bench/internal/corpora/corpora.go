@@ -62,7 +62,7 @@ fault, where it has hung, and where a value differs. DuckDB is an npm package:
 	return cmd
 }
 
-// run holds the state of one run of corpora over all suites.
+// run holds the state of a run of the verb over all suites. A suite is a folder of files.
 type run struct {
 	*flags
 	shop     *workshop.Workshop
@@ -71,14 +71,14 @@ type run struct {
 	findings []finding
 }
 
-// finding has the results for a file.
+// finding contains the results for one file.
 type finding struct {
 	file
 	reading, copying attempt
-	read             *reading   // nil if it was not read
-	comparison       comparison // of the leaves; for formats other than Parquet DuckDB reads the copy
-	copyComparison   comparison // of the copy of a Parquet file
-	askedDuckDB      bool       // DuckDB read the file itself, because it is Parquet
+	read             *reading   // nil if ufs-stream could not read the file
+	comparison       comparison // comparison of the leaves; for formats other than Parquet DuckDB reads the copy
+	copyComparison   comparison // comparison of the copy, if the file is Parquet
+	askedDuckDB      bool       // DuckDB has read the file itself, because it is Parquet
 }
 
 func (o *flags) runCorpora(ctx context.Context, out io.Writer) error {
@@ -169,7 +169,8 @@ func (r *run) examineFile(ctx context.Context, f file) (found finding, err error
 	return found, err
 }
 
-// reasonToDistrust explains why DuckDB reads a file wrongly without an error. It is empty if DuckDB reads it right.
+// reasonToDistrust explains why DuckDB reads the file with this name wrongly, without an error. It returns "" if no
+// such fault of DuckDB is known.
 func reasonToDistrust(name string) string {
 	if path.Base(name) == "ARROW-17100.parquet" {
 		return "its pages say that they are not compressed, and are: DuckDB takes the compressed bytes for values (row 0 of col1 is 20, not 1)"
@@ -181,8 +182,8 @@ func (f *finding) allDifferences() []string {
 	return append(f.comparison.differences, f.copyComparison.differences...)
 }
 
-// worstOutcome returns the worse outcome of reading and copying the file. A refusal to copy a readable file does
-// not count.
+// worstOutcome returns the worse outcome of reading and copying the file. If the file can be read but copying is
+// refused, this does not count.
 func (f *finding) worstOutcome() outcome {
 	for _, worst := range []outcome{hung, failed} {
 		if f.reading.outcome == worst || f.copying.outcome == worst {

@@ -13,9 +13,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// duckReader reads files by DuckDB in a session. It starts a new session after a file has crashed DuckDB.
+// duckReader reads files with a DuckDB process that it keeps running. If a file crashes DuckDB, it starts a new
+// process.
 type duckReader struct {
-	module  string // the folder of its npm package
+	module  string // the folder of DuckDB's npm package
 	giveUp  time.Duration
 	session *duckdb.Session
 	cancel  context.CancelFunc
@@ -24,16 +25,17 @@ type duckReader struct {
 // quotedPath matches a file's path in DuckDB's messages.
 var quotedPath = regexp.MustCompile(`"(/|[A-Za-z]:)[^"]*"`)
 
-// refusal is an error message of DuckDB, or a sentence on how its process ended.
+// refusal is an error message of DuckDB, or a sentence about how its process ended.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// runStatements runs statements. It returns a refusal if DuckDB reports an error, crashes or hangs.
+// runStatements runs statements and passes the rows to take. If DuckDB reports an error, crashes or hangs, it returns a
+// refusal.
 func (o *duckReader) runStatements(ctx context.Context, statements string, take func(batch [][]*string)) error {
 	if o.session == nil {
-		// DuckDB must not install or load extensions: it reads only formats that it supports itself. It must not use
-		// a cache of another file with the same name.
+		// DuckDB must only read formats that it supports itself, so it must not install or load extensions. It must not
+		// use cached data of another file with the same name.
 		const settings = `SET autoinstall_known_extensions = false; SET autoload_known_extensions = false;
 			SET enable_external_file_cache = false; SET memory_limit = '2GB'; SET TimeZone = 'UTC'`
 		within, end := context.WithCancel(ctx)
@@ -66,7 +68,7 @@ func (o *duckReader) runStatements(ctx context.Context, statements string, take 
 	return nil
 }
 
-// queryRows returns the rows of a small result, null as "".
+// queryRows returns the rows of a small result. Null is returned as "".
 func (o *duckReader) queryRows(ctx context.Context, statements string) (rows [][]string, err error) {
 	err = o.runStatements(ctx, statements, func(batch [][]*string) {
 		for _, row := range batch {
@@ -90,27 +92,27 @@ func (o *duckReader) endSession() {
 	}
 }
 
-// tableOf returns a Parquet file as a table of DuckDB, without columns from its path.
+// tableOf returns the DuckDB expression for a Parquet file as a table. The table has no columns from keys in the path.
 func tableOf(path string) string {
 	return fmt.Sprintf("read_parquet(%s, hive_partitioning = false)", quoteString(path))
 }
 
 func quoteString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// readAllValues makes DuckDB read every value of a file. It converts them to text, for which the file has no
-// statistics.
+// readAllValues makes DuckDB read every value of a file. The query converts the values to text. Otherwise DuckDB could
+// find the maximum of a column in the statistics of the file, without reading the values.
 func (o *duckReader) readAllValues(ctx context.Context, path string) error {
 	_, err := o.queryRows(ctx, "SELECT max(COLUMNS(*)::VARCHAR) FROM "+tableOf(path))
 	return err
 }
 
-// duckExpression describes how to read a leaf in DuckDB. DuckDB evaluates the SQL expression to a text for each value:
-// the digits of a number, which has to be multiplied by 10^exponent. parseValue rounds it to float64 once.
+// duckExpression describes how to read a leaf in DuckDB. For each value DuckDB evaluates expression to a number,
+// written as text. The value is this number times 10^exponent, which parseValue rounds to float64.
 type duckExpression struct {
 	expression string
 	exponent   int
-	low, high  float64 // for times: outside this range DuckDB's values overflow and cannot be compared
-	tolerance  float64 // for times: DuckDB may truncate by this much
+	low, high  float64 // for times: range of the values that DuckDB can represent without overflow
+	tolerance  float64 // for times: largest error of DuckDB's value, which may be truncated
 }
 
 func newDuckExpression(expression, typ string) (t duckExpression, ok bool) {
@@ -138,7 +140,7 @@ func newDuckExpression(expression, typ string) (t duckExpression, ok bool) {
 	return duckExpression{}, false
 }
 
-// parseValue parses DuckDB's text of a value, and marks missing values as ufs-stream does.
+// parseValue parses DuckDB's text of a value. Missing values are marked in the same way as by ufs-stream.
 func (t duckExpression) parseValue(text *string) (float64, error) {
 	if text == nil {
 		return math.Float64frombits(stream.NullBits), nil

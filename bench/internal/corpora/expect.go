@@ -16,25 +16,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// expectation is the expected result of reading a file. Values must agree in every bit, error messages only in
-// their kind and column.
+// expectation is the expected result of reading a file. A test compares every bit of the values, but only the kind and
+// the column of an error.
 type expectation struct {
 	File    string         `json:"file"` // suite and name
 	Outcome outcome        `json:"outcome"`
 	Code    int            `json:"code,omitempty"`   // exit code of a refusal
-	Column  string         `json:"column,omitempty"` // named by a refusal
+	Column  string         `json:"column,omitempty"` // column that the refusal names
 	Rows    int64          `json:"rows,omitempty"`
 	Leaves  []expectedLeaf `json:"leaves,omitempty"`
 	LeftOut []string       `json:"left_out,omitempty"` // names of columns
 }
 
-// expectedLeaf is the expected content of a feature: its first few values, for people, and a digest of all values.
+// expectedLeaf is the expected content of a leaf: its first few values, for people, and a digest of all values.
 type expectedLeaf struct {
 	Name   string   `json:"name"`
 	Type   string   `json:"type"`
 	First  []string `json:"first"`
 	Digest string   `json:"digest"`
-	Judge  string   `json:"judge,omitempty"` // the other reader that gave the same values, if any
+	Judge  string   `json:"judge,omitempty"` // other reader that gave the same values, if any
 }
 
 func expectFile(ctx context.Context, f file) expectation {
@@ -71,7 +71,7 @@ func expectLeaf(l leaf) expectedLeaf {
 	return expectedLeaf{Name: l.Name, Type: l.Type, First: words[:min(len(words), shown)], Digest: hex.EncodeToString(sum[:8])}
 }
 
-// Values of expectedLeaf.Judge: DuckDB read the same values from the file itself, or from a copy in Parquet.
+// The values of Judge: DuckDB has read the same values from the file itself, or from a copy in Parquet.
 const (
 	judgeFile = "DuckDB"
 	judgeCopy = "DuckDB, of the copy"

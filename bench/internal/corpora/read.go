@@ -9,24 +9,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// reading has the content of a file as ufs-stream reads it.
+// reading is the content of a file as ufs-stream reads it.
 type reading struct {
 	rows    int64
 	leaves  []leaf // the features, in order
 	leftOut []stream.LeftOut
 }
 
-// leaf is a feature with all its values. A missing value is a NaN that encodes its kind; see [stream.MissingValue].
+// leaf is a feature with all its values. A missing value is a NaN that encodes its kind, see [stream.MissingValue].
 type leaf struct {
 	stream.Column
 	values []float64
 }
 
-// readOptions returns options by which every leaf that can be a feature becomes one. A date or time becomes one
-// number: the positions in the day, the week and the year derive from it.
+// readOptions returns options with which every leaf that can be a feature is read as one feature. A date or time is one
+// number. Its positions in the day, the week and the year are not needed, because they derive from this number.
 func readOptions() chunkio.Options { return chunkio.Options{Missing: stream.MissingKeep, Times: true} }
 
-// readFile reads the features of a file. It leaves out a column that cannot be decoded, as inspect does.
+// readFile reads the features of a file. A column that cannot be decoded is left out, as by the verb inspect.
 func readFile(ctx context.Context, path string) (*reading, error) {
 	src, err := chunkio.Open(ctx, []string{path}, readOptions())
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 )
 
-// outcome classifies how a run of ufs-stream on a file ended.
+// outcome is the way in which a run of ufs-stream on a file ended.
 type outcome string
 
 const (
 	wasRead outcome = "read"
-	refused outcome = "refused" // with an error that names the fault of the file, or the thing that does not exist
-	failed  outcome = "error"   // a panic, a signal, an internal fault, or words of Go's runtime
-	hung    outcome = "hang"    // the deadline ended it
+	refused outcome = "refused" // with an error that names the fault of the file, or a thing that does not exist
+	failed  outcome = "error"   // a panic, a signal, an internal fault, or an error message of Go's runtime
+	hung    outcome = "hang"    // the deadline ended the run
 )
 
 // attempt is one run of ufs-stream on a file.
@@ -28,10 +28,10 @@ type attempt struct {
 	message string // without the program's name and the file's path
 }
 
-// goRuntimeWords matches words of Go's runtime and packages, which messages to users must not contain.
+// goRuntimeWords matches words in messages of Go's runtime and packages, which must not reach users.
 var goRuntimeWords = regexp.MustCompile(`panic: |fatal error: |runtime error|internal fault|goroutine \d|nil pointer|slice bounds|interface conversion|reflect[.:]|strconv\.|0xc000`)
 
-// tryVerb runs a verb of ufs-stream on a file. It fails only if interrupted.
+// tryVerb runs a verb of ufs-stream on a file. It returns an error only if the bench is interrupted.
 func (r *run) tryVerb(ctx context.Context, f file, verb string, flags ...string) (attempt, error) {
 	within, cancel := context.WithTimeout(ctx, r.giveUp)
 	defer cancel()
@@ -60,7 +60,7 @@ func classifyFailure(code int, said, path string) attempt {
 	a.message = strings.ReplaceAll(a.message, path, "FILE")
 	switch {
 	case goRuntimeWords.MatchString(said):
-		if !goRuntimeWords.MatchString(a.message) { // the last line belongs to a stack trace: find the line with the error
+		if !goRuntimeWords.MatchString(a.message) { // the last line is part of a stack trace; find the line with the error
 			at := goRuntimeWords.FindStringIndex(said)[0]
 			a.message, _, _ = strings.Cut(said[strings.LastIndexByte(said[:at], '\n')+1:], "\n")
 		}
@@ -73,8 +73,8 @@ func classifyFailure(code int, said, path string) attempt {
 	return a
 }
 
-// tryFile reads all features of a file with ufs-stream, and copies all columns to the file copied. The copy exists
-// only if copying succeeded.
+// tryFile reads all features of a file with ufs-stream, and copies all columns to the file copied. If copying fails,
+// that file does not exist.
 func (r *run) tryFile(ctx context.Context, f file, copied string) (reading, copying attempt, err error) {
 	if reading, err = r.tryVerb(ctx, f, "inspect", "--scan", "--times", "--format", "csv"); err != nil {
 		return reading, copying, err

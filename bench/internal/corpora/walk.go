@@ -14,22 +14,22 @@ import (
 
 // file is one file of a suite.
 type file struct {
-	suite string // the folder's own name
+	suite string // name of the folder
 	name  string // path relative to the suite's folder, with slashes
 	path  string
 }
 
-// endings lists the file name endings of data files, in ufs-stream's formats and in the suites.
+// endings lists the endings of data files that ufs-stream may be able to read, including endings used only in the
+// suites.
 var endings = []string{
 	".parquet", ".parq", ".arrow", ".arrow_file", ".arrows", ".stream", ".feather", ".ipc", ".avro", ".npy",
 	".csv", ".tsv", ".jsonl", ".ndjson", ".svm", ".libsvm",
 }
 
-// magics lists the first bytes that identify a format, for files with other endings.
+// magics lists the first bytes of formats, to recognize files with other endings.
 var magics = []string{"PAR1", "PARE", "ARROW1", "\xff\xff\xff\xff", "\x93NUMPY", "Obj\x01"}
 
-// listFiles lists, in the order of their names, the files of a folder whose endings or first bytes identify a data
-// file.
+// listFiles lists the files below a folder that have one of the endings or first bytes of data files, sorted by name.
 func listFiles(folder string) ([]file, error) {
 	root, err := filepath.Abs(folder)
 	if err != nil {
@@ -57,7 +57,7 @@ func listFiles(folder string) ([]file, error) {
 	return files, err
 }
 
-// endsWith reports whether a path has one of the endings. It ignores case, and the ending of a compression.
+// endsWith reports whether a path has one of the endings. It ignores case, and an ending for compression, such as .gz.
 func endsWith(path string, endings ...string) bool {
 	lower := strings.ToLower(path)
 	for _, compressed := range []string{".gz", ".zst", ".bz2"} {

@@ -150,11 +150,11 @@ func (r *run) writeListSection(w io.Writer, title string, lines func(*finding) [
 	}
 }
 
-// quotedOrNumber matches quoted text and numbers, the parts that differ between messages of the same kind.
+// quotedOrNumber matches quoted texts and numbers. Messages of the same kind differ only in these.
 var quotedOrNumber = regexp.MustCompile(`"[^"]*"|\b\d+(\.\d+)?\b`)
 
-// writeGroupSection writes a section with a row for each kind of line: the number of such lines, the number of files
-// that have them, and the first of these files.
+// writeGroupSection writes a section with a row for each kind of line. A row contains the number of such lines, the
+// number of files that have them, and the first of these files.
 func (r *run) writeGroupSection(w io.Writer, title, what string, lines func(*finding) []string) {
 	type kind struct {
 		line, first  string

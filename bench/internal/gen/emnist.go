@@ -50,7 +50,7 @@ so that what is fast for whole numbers does not apply.`,
 }
 
 func writeEMNIST(ctx context.Context, c *cli.Shared, from, path, label string, fractions bool, threads int) error {
-	// The label is one more column of whole numbers, so that each row keeps its label.
+	// Read the label as one more feature, so that it stays in its row.
 	src, err := chunkio.Open(ctx, []string{from}, chunkio.Options{Columns: []string{"px_*", label}, Threads: threads, Memory: 256 << 20})
 	var usage *stream.UsageError
 	if errors.As(err, &usage) { // the error names --columns, which is not a flag of gen
@@ -71,7 +71,7 @@ func writeEMNIST(ctx context.Context, c *cli.Shared, from, path, label string, f
 				return err
 			}
 			if fractions {
-				s.makeFractions()
+				s.useFractions()
 			}
 			parts = append(parts, outputPart{fmt.Sprintf("%d_dy%+d_dx%+d.parquet", len(parts)+1, dy, dx), s})
 		}
@@ -86,17 +86,17 @@ func writeEMNIST(ctx context.Context, c *cli.Shared, from, path, label string, f
 	return err
 }
 
-// shiftedImages is a source of images that are moved within a frame, which is one pixel wider on every side.
-// The last column is the label.
+// shiftedImages is a source of the images of another source, moved within a frame that is one pixel larger on every
+// side. The last column is the label.
 type shiftedImages struct {
 	stream.Source
 	columns       []stream.Column
-	sourceColumns []int // for each column the column of the source, or -1 for a pixel of the frame, whose value is 0
+	sourceColumns []int // column of the source; -1 if the moved image does not cover the pixel, whose value is 0
 
 	fractions bool // a pixel p becomes (p + 1/2) / 255
 }
 
-// newShiftedImages finds the pixels of src by their names. The pixel at (r, c) moves to (r+1+dy, c+1+dx).
+// newShiftedImages finds the pixels of src by their names, and moves the pixel at (r, c) to (r+1+dy, c+1+dx).
 func newShiftedImages(src stream.Source, label string, dy, dx int) (*shiftedImages, error) {
 	columnAt := make(map[[2]int]int)
 	typ, labelColumn := "", -1
@@ -137,7 +137,7 @@ func newShiftedImages(src stream.Source, label string, dy, dx int) (*shiftedImag
 	return s, nil
 }
 
-func (s *shiftedImages) makeFractions() {
+func (s *shiftedImages) useFractions() {
 	s.fractions = true
 	for j := range s.columns[:len(s.columns)-1] {
 		s.columns[j].Type = "double"

@@ -37,20 +37,20 @@ What grows with a file is its footer; --files bounds it.`,
 	return cmd
 }
 
-// options are the flags that all kinds except emnist share.
+// options are the flags that all kinds of tables except emnist have.
 type options struct {
 	path    string
 	rows    int64
 	seed    uint64
 	typ     string
 	files   int
-	group   int // rows of a row group; 0: groupRows decides
+	group   int // rows of a row group; 0 means the result of groupRows
 	nulls   float64
 	threads int
 	answer  string
 }
 
-// addFlags declares the flags. types lists the types that the values of this kind can have, the default first.
+// addFlags declares the flags. types lists the types that the values of this kind of table can have, the default first.
 func (o *options) addFlags(fs *pflag.FlagSet, types ...string) {
 	fs.StringVarP(&o.path, "output", "o", "", "write `PATH`: a Parquet file, or with --files a new folder")
 	fs.Int64Var(&o.rows, "rows", 10000, "rows")
@@ -62,7 +62,7 @@ func (o *options) addFlags(fs *pflag.FlagSet, types ...string) {
 	fs.StringVar(&o.answer, "answer", "", "write what is known about the columns as JSON to `FILE` (default: PATH with the ending .json)")
 }
 
-func (o *options) addNulls(fs *pflag.FlagSet) {
+func (o *options) addNullsFlag(fs *pflag.FlagSet) {
 	fs.Float64Var(&o.nulls, "nulls", 0, "share of the values to leave out")
 }
 
@@ -100,8 +100,8 @@ func (o *options) checkFlags(types ...string) error {
 
 func (o options) rowsPerFile() int64 { return (o.rows-1)/int64(max(o.files, 1)) + 1 }
 
-// generateTable writes the table src, and the answer next to it. Both files appear only when they are complete, the
-// answer a moment after the table. A failed run leaves neither of them.
+// generateTable writes the table src, and its answer to another file. Each of the files appears only when it is
+// complete, and the answer after the table. A failed run leaves neither.
 func generateTable(ctx context.Context, c *cli.Shared, o options, src stream.Source, w chunkio.WriteOptions, answer any) error {
 	answerFile, err := atomicfile.Create(ctx, o.answer)
 	if err != nil {
@@ -146,11 +146,12 @@ func generateTable(ctx context.Context, c *cli.Shared, o options, src stream.Sou
 	return answerFile.Commit()
 }
 
-// listRows is the number of rows in a row group of lists: package chunkio documents the cost of taller ones.
+// listRows is the number of rows in a row group of lists. Package chunkio documents that taller row groups cost more.
 const listRows = 512
 
-// maxColumnChunks bounds the number of column chunks in one file, and so its footer. The writer holds the footer in
-// memory and reads it back at the end. This needs 1.6 KB per column chunk (measured at 10,000 columns): 0.8 GB.
+// maxColumnChunks is the largest number of column chunks in one file, which determines the size of the footer. The
+// writer keeps the footer in memory and reads it back at the end. A column chunk needs 1.6 KB of memory (measured at
+// 10,000 columns), so the largest footer needs 0.8 GB.
 const maxColumnChunks = 500000
 
 func checkFooter(o options, features int, w chunkio.WriteOptions) error {
@@ -169,7 +170,7 @@ func checkFooter(o options, features int, w chunkio.WriteOptions) error {
 		humanize.Comma(o.rowsPerFile()), humanize.Comma(int64(features)), (o.rows-1)/most+1)
 }
 
-// outputPart is one file to write, in a folder. A part without a name is the output itself.
+// outputPart is one file to write. If it has a name, it is written in a folder, otherwise it is the output itself.
 type outputPart struct {
 	name   string
 	source stream.Source

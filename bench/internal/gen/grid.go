@@ -15,24 +15,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// grid makes images. Every class has a pattern of a few strokes. Every row shows the pattern of its class, shifted
-// by up to shift pixels, with a random brightness and noise. Pixels are whole numbers from 0 to 255.
+// grid makes images. Every class has a pattern, which consists of a few strokes. Every row shows the pattern of its
+// class, moved by up to shift pixels, with a random brightness and noise. Pixels are whole numbers from 0 to 255.
 type grid struct {
 	height, width, classes int
 	shift                  int
 	columns                []stream.Column
-	patterns               [][]float64 // by class: brightness 0 to 1, with a margin of shift around the frame
+	patterns               [][]float64 // for each class, brightness from 0 to 1, with a margin of shift pixels around the frame
 	rows                   planted.Series
 	seed                   uint64
 }
 
 const (
-	gridStrokes       = 3       // strokes per class
-	gridNoise         = 12      // standard deviation
-	gridRows          = 0       // the series of the rows
-	gridStroke        = 1       // the series of the strokes
-	gridPixel         = 1 << 33 // the series of the noise of the first pixel; the next series are for the other pixels
-	minInformativeGap = 0.1     // between the mean images of two classes, as a share of the full brightness
+	gridStrokes       = 3       // number of strokes of a class
+	gridNoise         = 12      // standard deviation of a pixel
+	gridRows          = 0       // which random series is used for the rows
+	gridStroke        = 1       // which series is used for the strokes
+	gridPixel         = 1 << 33 // the series for the noise of the first pixel; the next series are for the other pixels
+	minInformativeGap = 0.1     // least difference between the mean images of two classes, as a share of full brightness, at an informative pixel
 )
 
 func newGrid(height, width, classes int, seed uint64) *grid {
@@ -52,7 +52,7 @@ func newGrid(height, width, classes int, seed uint64) *grid {
 	for range classes {
 		pattern := make([]float64, (height+2*g.shift)*(width+2*g.shift))
 		for range gridStrokes {
-			// The ends lie in the middle 60 %, so that the pixels at the border have no information.
+			// Strokes end in the middle 60 %, so that the pixels at the border have no information.
 			s := stroke{
 				y0: uniform(0.2, 0.8) * float64(height), x0: uniform(0.2, 0.8) * float64(width),
 				y1: uniform(0.2, 0.8) * float64(height), x1: uniform(0.2, 0.8) * float64(width),
@@ -69,8 +69,8 @@ func newGrid(height, width, classes int, seed uint64) *grid {
 	return g
 }
 
-// stroke is a line with soft sides. Its brightness is (1 - (distance/reach)²)², and 0 beyond reach. A
-// polynomial gives the same bits on every machine.
+// stroke is a line with soft sides. At a distance from the line its brightness is (1 - (distance/reach)²)², and 0
+// beyond reach. A polynomial gives the same bits on every machine.
 type stroke struct{ y0, x0, y1, x1, reach float64 }
 
 func (s stroke) brightnessAt(y, x float64) float64 {
@@ -110,16 +110,16 @@ func (g *grid) classAndBits(row int64) (class int, bits uint64) {
 	return int(bits >> 32 % uint64(g.classes)), bits
 }
 
-// gridAnswer sorts the pixels by their information about the classes.
+// gridAnswer lists the pixels by their information about the classes.
 type gridAnswer struct {
 	answer
 	Shape       string   `json:"shape"`
-	Informative []string `json:"informative"` // the mean images of two classes differ by a tenth or more
-	Weak        []string `json:"weak"`        // they differ by less
-	Background  []string `json:"background"`  // noise only: no pattern ever reaches them
+	Informative []string `json:"informative"` // the mean images of two classes differ by at least minInformativeGap
+	Weak        []string `json:"weak"`        // the mean images differ by less
+	Background  []string `json:"background"`  // noise only, because no pattern reaches these pixels
 }
 
-// describeColumns classifies every pixel by the mean images of the classes over all shifts.
+// describeColumns classifies every pixel by the mean images of the classes, over all possible shifts.
 func (g *grid) describeColumns(o options) gridAnswer {
 	a := gridAnswer{
 		answer: o.commonAnswer("grid", len(g.columns), g.classes), Shape: fmt.Sprintf("%dx%d", g.height, g.width),
@@ -179,14 +179,14 @@ func gridCommand(c *cli.Shared) *cobra.Command {
 		},
 	}
 	o.addFlags(cmd.Flags(), types...)
-	o.addNulls(cmd.Flags())
+	o.addNullsFlag(cmd.Flags())
 	cmd.Flags().StringVar(&shape, "shape", "28x28", "`RxC` pixels")
 	cmd.Flags().IntVar(&classes, "classes", 10, "number of classes")
 	return cmd
 }
 
-// parseShape reads "28x30". A side below 8 leaves no room for strokes, and patterns of more than a million
-// pixels are not worth their memory.
+// parseShape parses a shape such as "28x30". It returns an error if a side is below 8, which leaves no room for
+// strokes, or if there are more than a million pixels, because their patterns would need too much memory.
 func parseShape(s string) (height, width int, err error) {
 	r, c, _ := strings.Cut(s, "x")
 	height, errR := strconv.Atoi(r)

@@ -37,8 +37,8 @@ const LabelName = "label"
 // plantedAnswer lists the columns by their roles, which package planted explains.
 type plantedAnswer struct {
 	answer
-	Groups [][]string `json:"groups"` // the redundant columns of each factor; a right selection has one of each group
-	// The first ClassGroups groups follow the label.
+	Groups [][]string `json:"groups"` // redundant columns of each factor; a right selection has one column of each group
+	// The factors of the first ClassGroups groups depend on the class in the label column.
 	ClassGroups int      `json:"class_groups,omitempty"`
 	Mixtures    []string `json:"mixtures"`
 	Noise       []string `json:"noise"`
@@ -92,7 +92,7 @@ thousands of columns the footer alone takes gigabytes.`,
 	}
 	fs := cmd.Flags()
 	o.addFlags(fs, types...)
-	o.addNulls(fs)
+	o.addNullsFlag(fs)
 	fs.IntVar(&p.Columns, "columns", 100, "columns, the label not counted")
 	fs.IntVar(&p.Factors, "factors", 0, "hidden factors (default: as many as fill half of the columns)")
 	fs.StringVar(&list, "list", "", "write the features as one column `NAME` of lists")
@@ -101,8 +101,8 @@ thousands of columns the footer alone takes gigabytes.`,
 	return cmd
 }
 
-// newPlanted makes a table. Unless --classes is given, the number of classes is the smallest power of two above the
-// number of factors, at most 16, so that every factor can depend on the class.
+// newPlanted makes a planted table. If --classes is not given, the number of classes is the smallest power of two above
+// the number of factors, but at most 16, so that every factor can depend on the class.
 func newPlanted(p planted.Options, label bool) (*planted.Table, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Filler makes the values of any column in any rows. Several goroutines may call it at once.
+// Filler makes the values of any column in any rows. Several goroutines may call it at the same time.
 type Filler interface {
 	Columns() []stream.Column
 	FillColumn(j int, from int64, out []float64)
@@ -33,11 +33,11 @@ type filledTable struct {
 	threads int
 }
 
-// NewTable returns a source of the first rows of a Filler, without missing values.
+// NewTable returns a source of the given number of rows of a Filler, without missing values.
 func NewTable(f Filler, rows int64) stream.Source { return filledTable{Filler: f, rows: rows} }
 
-// nullSeries is the number of the first of the random series that decide which values are missing. Each column has
-// one such series. Package planted uses other numbers.
+// nullSeries is the number of the random series that determines which values of column 0 are missing. Each next column
+// uses the next series. Package planted uses series with other numbers.
 const nullSeries = 1 << 40
 
 // Rows implements stream.Source.
@@ -80,7 +80,9 @@ func (s filledTable) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stre
 	}
 }
 
-// leaveOut replaces a value by NaN if the 53-bit number of the column's null series in that row is below limit.
+// leaveOut replaces some values of column j by NaN and returns their number. out has the values of consecutive rows, of
+// which from is the first. The value of a row is replaced if the random number of 53 bits that the null series of the
+// column has for the row is below limit.
 func (s filledTable) leaveOut(j int, from int64, out []float64, limit uint64) (count int64) {
 	chance := planted.NewSeries(s.seed, nullSeries+uint64(j))
 	for i := range out {
@@ -92,9 +94,9 @@ func (s filledTable) leaveOut(j int, from int64, out []float64, limit uint64) (c
 	return count
 }
 
-// groupRows returns the number of rows in a row group for a file with the given rows and d columns. A row group has
-// whole blocks, at most 64 MiB as float64, and at most 65,536 rows. It may grow up to 256 MiB as long as the footer
-// would have more than half of maxColumnChunks. The writer holds one row group and the footer in memory.
+// groupRows returns the number of rows in a row group, for a file of the given rows and d columns. A row group consists
+// of whole blocks, with at most 64 MiB as float64 and at most 65,536 rows. If the footer would have more than half of
+// maxColumnChunks, a row group may have up to 256 MiB. The writer keeps one row group and the footer in memory.
 func groupRows(d int, rows int64) int {
 	block := stream.BlockRows(d)
 	height := max(64<<20/(8*d*block), 1) * block
@@ -124,8 +126,8 @@ func (s countingSource) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*s
 	}
 }
 
-// withProgress runs work. Every ten seconds it prints how many rows have been read from the sources that work
-// wrapped by count. Its goroutine ends before it returns.
+// withProgress calls work, which passes its sources through count. Every ten seconds it prints how many of total rows
+// have been read from these sources. Its goroutine ends before it returns.
 func withProgress(c *cli.Shared, total int64, work func(count func(stream.Source) stream.Source) error) error {
 	var rows atomic.Int64
 	count := func(s stream.Source) stream.Source { return countingSource{s, &rows} }

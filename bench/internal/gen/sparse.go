@@ -18,27 +18,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// wordCountRows makes rows of word counts. Words follow Zipf's law: the word of rank r occurs 1/(r+1) times as often as
-// the word of rank 0. The class of a row is its topic. Three words in ten are drawn from the words of this topic, and
-// the other seven from all words.
+// wordCountRows makes rows of word counts. The frequencies of words follow Zipf's law: the word of rank r is 1/(r+1)
+// times as frequent as the word of rank 0. The class of a row is its topic. Three in ten words of a row are drawn from
+// the words of its topic, and the others from all words.
 //
-// Topic t of T has the words of the ranks T·(2m+1)+t for m = 0, 1, …. So half of all words have a topic, and the
-// T most common words have none. The ranks are scattered over the columns.
+// With T topics, topic t has the words of the ranks T·(2m+1)+t for m = 0, 1, …. So half of all words belong to a topic,
+// but the T most frequent words do not. The order of the columns is random.
 type wordCountRows struct {
-	n            int64 // rows
+	n            int64 // number of rows
 	topics       int
-	length       int // mean number of words in a row; a row has from half to one and a half times this
+	length       int // mean number of words in a row; a row has between half and one and a half times as many
 	threads      int
 	columns      []stream.Column
 	columnOfRank []int32
-	allWords     []float64 // cumulated frequencies of the ranks
-	ownWords     []float64 // cumulated frequencies of a topic's words, by m
+	allWords     []float64 // cumulative frequencies of the ranks
+	ownWords     []float64 // cumulative frequencies of a topic's words, by m
 	rows         planted.Series
 }
 
 const (
-	textRows   = 0  // the series of the rows
-	textOrder  = 1  // the series of the columns' order
+	textRows   = 0  // which random series is used for the rows
+	textOrder  = 1  // which series determines the order of the columns
 	topicWords = 77 // number of words out of 256 that are drawn from the words of the topic
 )
 
@@ -66,7 +66,7 @@ func (s *wordCountRows) rankOfWord(topic, m int) int { return s.topics*(2*m+1) +
 
 func (s *wordCountRows) classOfRow(row int64) int { return int(s.rows.Bits(row) % uint64(s.topics)) }
 
-// appendWords appends the words of a row, with repetitions, in the order of their columns.
+// appendWords appends the columns of the words of a row, ascending. A repeated word occurs several times.
 func (s *wordCountRows) appendWords(row int64, words []int32) []int32 {
 	topic, series := s.classOfRow(row), planted.Series(s.rows.Bits(row))
 	from := len(words)
@@ -86,7 +86,7 @@ func (s *wordCountRows) appendWords(row int64, words []int32) []int32 {
 	return words
 }
 
-// drawRank returns the first index whose cumulated frequency exceeds u times the sum of all frequencies.
+// drawRank returns the first index at which the cumulative frequency exceeds u times the sum of all frequencies.
 func drawRank(cumulated []float64, u float64) int {
 	last := len(cumulated) - 1
 	x := u * cumulated[last]
@@ -119,7 +119,7 @@ func (s *wordCountRows) Rows() int64 { return s.n }
 // Cuts implements stream.Source.
 func (s *wordCountRows) Cuts() []int64 { return []int64{0, s.n} }
 
-// textBlock is the number of rows in a block. With 100 words in a row a block needs 2 MB.
+// textBlock is the number of rows in a block. A block needs 2 MB if a row has 100 words.
 const textBlock = 2048
 
 // Chunks implements stream.Source. The range r may begin and end at any row. Every thread makes one block at a time.
@@ -150,10 +150,10 @@ func (s *wordCountRows) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*s
 	}
 }
 
-// sparseAnswer lists the words of each topic, the commonest first.
+// sparseAnswer lists the words of each topic, the most frequent first.
 type sparseAnswer struct {
 	answer
-	Read   string     `json:"sparse"` // value for the flag --sparse of ufs-stream when it reads the table
+	Read   string     `json:"sparse"` // value of the flag --sparse with which ufs-stream reads the table
 	Topics [][]string `json:"topics"`
 }
 

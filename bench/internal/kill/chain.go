@@ -17,28 +17,28 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 )
 
-// point has the results for one kind of run.
-type point struct {
+// jobResult has the results for one job.
+type jobResult struct {
 	name      string
-	aloneCost workshop.Cost // cost of the run without a kill
+	aloneCost workshop.Cost // cost of a run that is not killed
 	kills     int
-	runs      int           // finished runs, each after some kills
-	cpu       time.Duration // of all processes of these runs
+	runs      int           // number of finished runs, each after some kills
+	cpu       time.Duration // processor time of all processes of these runs
 	faults    []string
 }
 
-func (p point) String() string {
+func (p jobResult) String() string {
 	return fmt.Sprintf("%s: %d kills of %d runs of %.1f s, %.2f of a run again for a kill, %d faults", p.name, p.kills, p.runs, p.aloneCost.Wall.Seconds(), p.repeatedShare(), len(p.faults))
 }
 
-// repeatedShare returns the work that is repeated after a kill, as a share of the work of one run. It is measured
-// in processor time, which other programs on the machine affect less than elapsed time.
-func (p point) repeatedShare() float64 {
+// repeatedShare returns how much work is repeated after a kill, as a share of the work of one run. Work is measured in
+// processor time, because other programs on the machine affect it less than elapsed time.
+func (p jobResult) repeatedShare() float64 {
 	return (p.cpu - time.Duration(p.runs)*p.aloneCost.CPU).Seconds() / float64(max(p.kills, 1)) / p.aloneCost.CPU.Seconds()
 }
 
-func (o *options) killRepeatedly(ctx context.Context, j job) (point, error) {
-	p := point{name: j.name}
+func (o *options) killRepeatedly(ctx context.Context, j job) (jobResult, error) {
+	p := jobResult{name: j.name}
 	state := j.out + ".state"
 	args := slices.Concat([]string{j.verb}, j.args, []string{"-o", j.out, "--progress", "off"})
 	if !j.folder {
@@ -69,8 +69,8 @@ func (o *options) killRepeatedly(ctx context.Context, j job) (point, error) {
 			if ended != nil {
 				p.kills++
 			}
-			// An output folder that exists is complete, even if the run was killed before it could report success. The
-			// same command would refuse to write there again, as it does after a successful run.
+			// If an output folder exists, it is complete, even if the run was killed before it could report success.
+			// Repeating the command would then fail, as it does after a successful run.
 			done = ended == nil || j.folder && pathExists(j.out)
 			if failed := (*failure)(nil); errors.As(ended, &failed) {
 				p.faults = append(p.faults, fmt.Sprintf("started again after kill %d it failed: %s", p.kills-1, failed))
@@ -94,10 +94,11 @@ type failure struct{ said string }
 
 func (f *failure) Error() string { return f.said }
 
-// errKilled is the error of a run that was killed.
+// errKilled is the error of a run that the bench has killed.
 var errKilled = errors.New("killed")
 
-// runAndKill runs the program and kills it after the time moment. ended is nil if the program had finished before.
+// runAndKill starts the program and kills it after the duration moment, if it still runs. ended is nil if the program
+// has ended successfully, and errKilled if it was killed.
 func (o *options) runAndKill(ctx context.Context, args []string, moment time.Duration) (cpu time.Duration, ended, err error) {
 	cmd := exec.CommandContext(ctx, o.shop.Program, args...)
 	var said bytes.Buffer
@@ -153,8 +154,8 @@ func withoutTiming(b []byte) ([]byte, error) {
 	return json.Marshal(sel)
 }
 
-// describeDifference compares the files of the output at path out with the expected files. It returns "" if they
-// agree. A missing output is a difference only if the run is done.
+// describeDifference compares the files of the output at path out with the expected files. It returns "" if they agree.
+// If the run is not done, the output may also be missing.
 func describeDifference(out string, want map[string]string, done bool) string {
 	got, err := readOutput(out)
 	switch {

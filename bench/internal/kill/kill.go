@@ -89,7 +89,7 @@ func (o *options) runKill(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	o.random = rand.New(rand.NewPCG(o.seed, 1))
-	var points []point
+	var points []jobResult
 	for _, j := range jobs {
 		if !strings.Contains(j.name, o.only) {
 			continue

@@ -8,25 +8,25 @@ import (
 	"strconv"
 )
 
-// job is one kind of long run.
+// job is one kind of long run of ufs-stream.
 type job struct {
 	name string
 	verb string
 	args []string // without -o and --checkpoint
 	out  string   // path of the output
-	// folder is true if the output is a folder, which keeps its finished files even without a checkpoint
+	// folder is true if the output is a folder. Finished files remain in it even without a checkpoint.
 	folder bool
 }
 
-// table has the size of a generated table, which several runs read.
-type table struct {
+// tableSize is the size of a generated table, which several jobs read.
+type tableSize struct {
 	rows, columns, files int
 }
 
-// makeJobs makes the data of the runs, and lists the runs. More rows make all runs longer.
+// makeJobs makes the data of the jobs in the folder dir, and returns the jobs. A larger --share makes all runs longer.
 func (o *options) makeJobs(ctx context.Context, dir string) ([]job, error) {
 	at := func(name string) string { return filepath.Join(dir, name) }
-	generated := func(name string, t table) (string, error) {
+	generated := func(name string, t tableSize) (string, error) {
 		args := []string{"gen", "planted", "--label", "--rows", strconv.Itoa(int(float64(t.rows) * o.share)), "--columns", strconv.Itoa(t.columns), "-q", "-o", at(name)}
 		if t.files > 0 {
 			args = append(args, "--files", strconv.Itoa(t.files))
@@ -36,11 +36,11 @@ func (o *options) makeJobs(ctx context.Context, dir string) ([]job, error) {
 		}
 		return at(name), o.generate(ctx, args)
 	}
-	long, err := generated("long", table{rows: 400_000, columns: 200, files: 8})
+	long, err := generated("long", tableSize{rows: 400_000, columns: 200, files: 8})
 	if err != nil {
 		return nil, err
 	}
-	wide, err := generated("wide", table{rows: 40_000, columns: 1500, files: 8})
+	wide, err := generated("wide", tableSize{rows: 40_000, columns: 1500, files: 8})
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 )
 
-// writeResults writes kill.md, and the table to out. It returns an error if a run had a fault.
-func (o *options) writeResults(ctx context.Context, out io.Writer, points []point, host, version string) error {
+// writeResults writes the results to kill.md, and the table also to out. It returns an error if a run had a fault.
+func (o *options) writeResults(ctx context.Context, out io.Writer, points []jobResult, host, version string) error {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "# Killed at random moments\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", o.command, host, version)
 	fmt.Fprintf(&text, "- each run is killed (kill -9) at moments drawn evenly from the time that it takes alone, started again by the same\n"+

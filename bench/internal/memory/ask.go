@@ -17,39 +17,42 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 )
 
-// point has the results of a run.
-type point struct {
+// runResult has the results of one run on one table.
+type runResult struct {
 	table, run    string
-	limit         int64 // in bytes: the limit that the program named, multiplied by --times; 0 if the run has none
-	limitsNamed   int   // number of limits that the program named
-	plannedPeak   int64 // peak that plan predicts at that limit; 0 if plan does not support the run
+	limit         int64 // limit of the run in bytes: the limit that the program named, times --times; 0 if the run has no limit
+	limitsNamed   int   // how many times the program named a limit
+	plannedPeak   int64 // peak that the verb plan predicts for this limit; 0 if plan does not support the run
 	peak          int64 // measured peak
 	wallTime      time.Duration
 	notDoneReason string // why the run was not done; empty if it was done
 }
 
-func (p point) String() string {
+func (p runResult) String() string {
 	if p.notDoneReason != "" {
 		return fmt.Sprintf("%s: %s: %s", p.table, p.run, p.notDoneReason)
 	}
 	return fmt.Sprintf("%s: %s: %s of %s MiB, %s", p.table, p.run, formatMebibytes(p.peak), formatMebibytes(p.limit), p.wallTime.Round(time.Second/10))
 }
 
-func (p point) isOverLimit() bool { return p.notDoneReason == "" && p.limit > 0 && p.peak > p.limit }
+func (p runResult) isOverLimit() bool {
+	return p.notDoneReason == "" && p.limit > 0 && p.peak > p.limit
+}
 
-// hasFailed reports whether the run failed. A run that was done, refused as unsuitable for the data or given up has
+// hasFailed reports whether the run failed. A run that was given up, or refused because it does not suit the data, has
 // not failed.
-func (p point) hasFailed() bool { return strings.HasPrefix(p.notDoneReason, "failed") }
+func (p runResult) hasFailed() bool { return strings.HasPrefix(p.notDoneReason, "failed") }
 
-// maxLimitsNamed bounds how often a run is started again with the limit that it named. One refusal should be enough.
-// But a run that first reads a selection or statistics may then need more, and refuse again.
+// maxLimitsNamed is the largest number of times that a run is started again with a limit that it has named. Usually one
+// is enough. But a run may first read a selection or statistics, then need more memory, and name another limit.
 const maxLimitsNamed = 10
 
 var namedLimit = regexp.MustCompile(`raise it: --memory-limit (\d+)MiB`)
 
-// findLimit runs a job with the smallest limit that the program itself names, multiplied by --times.
-func (o *options) findLimit(ctx context.Context, shop *workshop.Workshop, s *shape, j job, dir string) (point, error) {
-	p := point{table: s.name, run: j.name}
+// findLimit finds the smallest limit that the program itself names for a job, and runs the job with --times times this
+// limit.
+func (o *options) findLimit(ctx context.Context, shop *workshop.Workshop, s *shape, j job, dir string) (runResult, error) {
+	p := runResult{table: s.name, run: j.name}
 	for _, file := range j.needs {
 		if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
 			p.notDoneReason = "left out: the run that makes " + file + " was not done"
@@ -81,7 +84,7 @@ func (o *options) findLimit(ctx context.Context, shop *workshop.Workshop, s *sha
 		if err == nil {
 			if o.times > 1 && j.limited && !raised {
 				raised, p.limit = true, int64(o.times*float64(p.limit))
-				p.limitsNamed-- // the program did not refuse; it runs again with the raised limit
+				p.limitsNamed-- // the program did not refuse this limit; it runs again with a larger one
 				continue
 			}
 			p.peak, p.wallTime = took.Peak, took.Wall
@@ -166,7 +169,7 @@ func firstSelectedName(path string) (string, error) {
 	return sel.Features[0].Name, nil
 }
 
-// errorLine returns the program's error from a child's output, or the last line.
+// errorLine returns the program's error from the output of a child process, or else the last line.
 func errorLine(said string) string {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	for _, line := range lines {

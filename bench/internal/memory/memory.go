@@ -23,7 +23,7 @@ type options struct {
 	files     []string // Parquet files in addition to the generated tables
 	label     string   // label column of the files
 	share     float64
-	times     float64  // the limit of a run, in multiples of the smallest
+	times     float64  // factor by which the smallest limit is multiplied
 	tables    []string // names of the generated tables to use
 	runFilter string
 	giveUp    time.Duration
@@ -115,7 +115,7 @@ func (o *options) runMemory(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer shop.Close()
-	var points []point
+	var points []runResult
 	for i := range tables {
 		s := &tables[i]
 		dir := shop.Path(fmt.Sprintf("table-%d", i))
@@ -139,11 +139,11 @@ func (o *options) runMemory(ctx context.Context, out io.Writer) error {
 	return o.writeResults(ctx, out, points, host.String(), shop.Version)
 }
 
-func (o *options) measureTable(ctx context.Context, shop *workshop.Workshop, s *shape, dir string) ([]point, error) {
-	var points []point
+func (o *options) measureTable(ctx context.Context, shop *workshop.Workshop, s *shape, dir string) ([]runResult, error) {
+	var points []runResult
 	list := listJobs(s, o.label, dir)
 	for _, j := range list {
-		if o.runFilter != "" && !strings.Contains(j.name, o.runFilter) && !isNeeded(list, j, o.runFilter) {
+		if o.runFilter != "" && !strings.Contains(j.name, o.runFilter) && !makesNeededFile(list, j, o.runFilter) {
 			continue
 		}
 		p, err := o.findLimit(ctx, shop, s, j, dir)
@@ -156,7 +156,7 @@ func (o *options) measureTable(ctx context.Context, shop *workshop.Workshop, s *
 	return points, nil
 }
 
-func isNeeded(list []job, j job, only string) bool {
+func makesNeededFile(list []job, j job, only string) bool {
 	return slices.ContainsFunc(list, func(other job) bool {
 		return strings.Contains(other.name, only) && slices.ContainsFunc(other.needs, func(file string) bool {
 			return slices.ContainsFunc(j.args, func(arg string) bool { return filepath.Base(arg) == file && !slices.Contains(j.needs, file) })

@@ -7,14 +7,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods"
 )
 
-// job is one run of the program on one table.
+// job is a run of the program on a table.
 type job struct {
 	verb    string
 	name    string // its row in the table: the verb, with its method or another distinction
 	args    []string
-	output  string // ending of the file for -o
+	output  string // ending of the output file
 	needs   []string
-	limited bool // whether the verb has the flag --memory-limit
+	limited bool // the verb has the flag --memory-limit
 }
 
 // Files that earlier runs write and later runs read.
@@ -25,7 +25,7 @@ const (
 	secondPart    = "part-2.ufs"
 )
 
-// listJobs lists the runs on a table. Folder dir contains the files that earlier runs write for later ones.
+// listJobs lists the jobs on a table. The folder dir is for files that earlier jobs write and later jobs read.
 func listJobs(s *shape, label, dir string) []job {
 	in, data := s.inputArgs(), s.labelledArgs(label)
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -74,5 +74,5 @@ func listJobs(s *shape, label, dir string) []job {
 	return list
 }
 
-// firstName is a placeholder in arguments for the name of the first column that the selection chose.
+// firstName is a placeholder in the arguments. It is replaced by the name of the first selected column.
 const firstName = "FIRST"

@@ -11,8 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 )
 
-// writeResults writes memory.md, and the table to out. It returns an error if a run exceeded its limit or failed.
-func (o *options) writeResults(ctx context.Context, out io.Writer, points []point, host, version string) error {
+// writeResults writes the results to memory.md, and the table also to out. It fails if a run failed or exceeded its
+// limit.
+func (o *options) writeResults(ctx context.Context, out io.Writer, points []runResult, host, version string) error {
 	var text bytes.Buffer
 	o.writeMarkdown(&text, points, host, version)
 	path := filepath.Join(o.folder, "memory.md")
@@ -37,7 +38,7 @@ func (o *options) writeResults(ctx context.Context, out io.Writer, points []poin
 	return nil
 }
 
-func (o *options) writeMarkdown(w io.Writer, points []point, host, version string) {
+func (o *options) writeMarkdown(w io.Writer, points []runResult, host, version string) {
 	times := ""
 	if o.times > 1 {
 		times = fmt.Sprintf(", times %v", o.times)
@@ -58,7 +59,7 @@ func (o *options) writeMarkdown(w io.Writer, points []point, host, version strin
 	}
 }
 
-func (p point) tableCells() []string {
+func (p runResult) tableCells() []string {
 	if p.notDoneReason != "" {
 		return []string{p.run + ": " + p.notDoneReason, results.NoFigure, fmt.Sprint(p.limitsNamed), results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure}
 	}

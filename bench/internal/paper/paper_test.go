@@ -93,7 +93,7 @@ func TestPaperTablesAreConsistent(t *testing.T) {
 		for _, f := range table.references {
 			set := table.findSet(f.set)
 			m := slices.IndexFunc(table.methods, func(m contender) bool { return m.title == f.method })
-			if m < 0 || !slices.ContainsFunc(set.counts, func(k int) bool { return table.methods[m].featuresOn(set, k) == f.count }) {
+			if m < 0 || !slices.ContainsFunc(set.counts, func(k int) bool { return table.methods[m].featureCountOn(set, k) == f.count }) {
 				t.Errorf("%s: no row for %+v", table.name, f)
 			}
 			if !slices.ContainsFunc(table.measures, func(m measure) bool { return m.title == f.measure }) || sourceNotes()[f.source] == "" {

@@ -33,7 +33,7 @@ type selectionTime struct {
 	cost   workshop.Cost
 }
 
-// outcome has the results of a table.
+// outcome has the results for a table.
 type outcome struct {
 	table table
 	rows  []row
@@ -51,8 +51,8 @@ func (o *options) fillTable(ctx context.Context, w *workshop.Workshop, t table) 
 	return out, nil
 }
 
-// fillSet makes the selections of a dataset and runs eval once for each number of features. So eval compares all
-// methods on the same rows, with t-tests. The first eval also clusters with all features.
+// fillSet makes the selections of a dataset, and runs eval once for each number of features. So eval compares all
+// methods on the same rows, with t-tests. The first eval also clusters the rows by all features.
 func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, set dataset, out *outcome) error {
 	for _, m := range t.methods {
 		if err := o.selectAll(ctx, w, set, m, out); err != nil {
@@ -93,14 +93,14 @@ func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, se
 			if err != nil {
 				return err
 			}
-			out.rows = append(out.rows, row{set, m, m.featuresOn(set, k), r})
+			out.rows = append(out.rows, row{set, m, m.featureCountOn(set, k), r})
 		}
 	}
 	return nil
 }
 
-// selectAll makes the selections of one method on a dataset. One selection with the largest number of features is
-// enough, because it begins with the smaller selections. If the ranking depends on the number, it makes one for each.
+// selectAll makes the selections of one method on a dataset. Usually it makes one selection with the largest number of
+// features, because this begins with the smaller selections. If the ranking depends on the number, it makes several.
 func (o *options) selectAll(ctx context.Context, w *workshop.Workshop, set dataset, m contender, out *outcome) error {
 	if m.baseline {
 		return nil
@@ -139,7 +139,7 @@ func (m contender) selectionFile(set dataset, k int) string {
 	return fmt.Sprintf("%s-%s-%d.json", fileName(set.title), fileName(m.title), k)
 }
 
-func (m contender) featuresOn(set dataset, k int) int {
+func (m contender) featureCountOn(set dataset, k int) int {
 	if m.title == allFeatures {
 		return set.features
 	}
@@ -183,7 +183,7 @@ func (o *options) commonFlags() []string {
 	return []string{"--seed", strconv.FormatUint(o.seed, 10), "--threads", strconv.Itoa(o.threads)}
 }
 
-// fileName makes a title suitable for command lines and file names.
+// fileName returns a title in a form that is suitable for command lines and file names.
 func fileName(title string) string {
 	return strings.NewReplacer(" ", "-", "(", "", ")", "").Replace(title)
 }

@@ -1,21 +1,21 @@
 package paper
 
-// table describes one table of a paper on which ufs-stream is based: methods, datasets, and figures to compare
-// with. For a new method add a line to methods, for a new figure a line to references.
+// table describes a table of a paper on which ufs-stream is based: the methods, the datasets, and the figures to
+// compare with. For a new method add a line to methods, for a new figure a line to references.
 type table struct {
-	name             string // its name for --tables
+	name             string // name of the table in --tables
 	title            string
 	about            string // text that explains the experiment
-	protocol         string // eval's --protocol
+	protocol         string // protocol of eval
 	measures         []measure
 	sets             []dataset
 	methods          []contender
-	references       []figure // scores in per cent
-	referenceSeconds []figure // running times
-	emnist           bool     // whether the table also uses the dataset of --emnist
+	references       []figure // scores to compare with, in per cent
+	referenceSeconds []figure // running times to compare with, in seconds
+	emnist           bool     // the table also uses the dataset of --emnist
 }
 
-// measure is one score of a clustering.
+// measure is one of the scores of a clustering: its title, and its field in the results of eval.
 type measure struct{ title, field string }
 
 // dataset is a file and the numbers of features to select from it.
@@ -26,19 +26,19 @@ type dataset struct {
 	counts      []int
 }
 
-// contender is one way to choose features.
+// contender is a way to choose features, such as a method.
 type contender struct {
 	title           string
 	baseline        bool     // a baseline that eval computes without a selection, under this title
-	rankingPerCount bool     // the ranking depends on k, so that select must run for every k
-	takesClasses    bool     // --clusters is set to the number of classes, as in the method's paper
+	rankingPerCount bool     // the ranking depends on the number of features, so that select must run for every number
+	takesClasses    bool     // --clusters is set to the number of classes, as in the paper of the method
 	flags           []string // flags of select
 }
 
 // allFeatures names the baseline that uses all features.
 const allFeatures = "all"
 
-// figure is a number to compare with, in per cent or seconds, and its source.
+// figure is a number from another source to compare with, in per cent or seconds.
 type figure struct {
 	set, method, measure string
 	count                int
@@ -46,12 +46,12 @@ type figure struct {
 	source               source
 }
 
-// source identifies who measured a figure. The papers' own tables were not available.
+// source identifies who measured a figure. The papers' own scores were not available, only some of their running times.
 type source string
 
 const (
 	independent source = "a" // an independent implementation of the paper
-	trial       source = "b" // an experiment before this program existed, rounded to whole points
+	trial       source = "b" // an experiment before this program existed; rounded to whole points
 	printed     source = "c" // printed by the paper
 )
 
@@ -146,8 +146,8 @@ func sfufsTable() table {
 	}
 }
 
-// eufsTable has datasets of the papers on EUFS and HUFS. The papers' figures are in the text and not in the table,
-// because they are the best over all numbers of features and over a grid of settings, tuned by the labels.
+// eufsTable has datasets of the papers on EUFS and HUFS. The figures of these papers are mentioned in the text but not
+// compared, because they are the best over all numbers of features and over a grid of settings, chosen by the labels.
 func eufsTable() table {
 	return table{
 		name:  "eufs",
@@ -205,7 +205,7 @@ func cpufsTable() table {
 	}
 }
 
-// emnistName is the dataset for which the papers print running times: 630,000 rows of 900 pixels.
+// emnistName is the dataset for which the papers print running times. It has 630,000 rows of 900 pixels.
 const emnistName = "E-MNIST"
 
 func emnistSeconds() []figure {
@@ -216,8 +216,8 @@ func emnistSeconds() []figure {
 	}
 }
 
-// EMNISTSeconds returns the running time of a method on E-MNIST that the SFUFS paper prints, measured on the authors'
-// machine. It returns false if the paper prints none.
+// EMNISTSeconds returns the running time of a method on E-MNIST, as printed in the SFUFS paper and measured on its
+// authors' machine. It returns false if the paper has no time for the method.
 func EMNISTSeconds(method string) (float64, bool) {
 	f, ok := findFigure(emnistSeconds(), emnistName, method, "", 0)
 	return f.value, ok

@@ -12,10 +12,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 )
 
-// maxUnmarked is the largest difference, in points, that is not marked with farMark.
+// maxUnmarked is the largest difference, in points, that farMark does not mark.
 const maxUnmarked = 3
 
-// testedField is the measure that eval's t-test compares.
+// testedField is the score whose means eval compares by t-tests.
 const testedField = "nmi_sqrt"
 
 func (o *options) writeTables(w io.Writer, host workshop.Machine, version string, outcomes []outcome) {
@@ -38,7 +38,7 @@ func (o *options) writeTables(w io.Writer, host workshop.Machine, version string
 	}
 }
 
-// farMark marks a difference above maxUnmarked.
+// farMark marks a difference larger than maxUnmarked.
 const farMark = "✗"
 
 func (t outcome) writeTable(w io.Writer) {
@@ -70,7 +70,7 @@ func (t outcome) writeTable(w io.Writer) {
 				continue
 			}
 			compared++
-			// Both figures are rounded as printed, so that the difference is that of the printed figures.
+			// Round our figure first, so that the difference agrees with the figures as they are written.
 			difference := math.Round(1000*mean)/10 - reference.value
 			if math.Abs(difference) > maxUnmarked+1e-9 {
 				off, farCount = farMark, farCount+1

@@ -96,8 +96,8 @@ func (o *options) validate() (err error) {
 		return err
 	}
 	switch {
-	case len(o.rowCounts) == 0 || o.rowCounts[0] < leastRows:
-		return stream.Usagef("peers: --rows: want numbers from %d on", leastRows)
+	case len(o.rowCounts) == 0 || o.rowCounts[0] < minRows:
+		return stream.Usagef("peers: --rows: want numbers from %d on", minRows)
 	case o.k < 0 || o.count < 1 || o.runs < 1 || o.threads < 1:
 		return stream.Usagef("peers: -k %d, --count %d, --runs %d, --threads %d: want numbers from 1 on", o.k, o.count, o.runs, o.threads)
 	case len(o.files) == 0 && o.label != gen.LabelName:
@@ -124,8 +124,8 @@ func (o *options) validate() (err error) {
 	return nil
 }
 
-// leastRows is the least number of rows that every method accepts.
-const leastRows = 20
+// minRows is the least number of rows that every method accepts.
+const minRows = 20
 
 func (o *options) runPeers(ctx context.Context, out io.Writer) error {
 	if slices.Equal(o.methods, []string{"list"}) {
@@ -161,7 +161,7 @@ func (o *options) runPeers(ctx context.Context, out io.Writer) error {
 	return r.writeResults(ctx, out)
 }
 
-// makeTables generates the datasets that are measured if no FILE is given.
+// makeTables generates the tables that are measured if no files are given.
 func (r *run) makeTables(ctx context.Context) ([]string, error) {
 	rows := fmt.Sprint(slices.Max(r.rowCounts))
 	var tables []string

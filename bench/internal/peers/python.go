@@ -17,9 +17,9 @@ import (
 //go:embed peers.py
 var pythonScript []byte
 
-// peer is a selector: a method of ufs-stream, or a function of the script.
+// peer is a method to compare: a method of ufs-stream, or a function of the Python script.
 type peer struct {
-	library string // its name in the results
+	library string // name of its library in the results
 	method  string
 	about   string
 }
@@ -28,7 +28,7 @@ const (
 	ourLibrary     = "ufs-stream"
 	sklearnLibrary = "scikit-learn"
 	denseLibrary   = "scikit-feature-like"
-	startMethod    = "start" // only reads the data
+	startMethod    = "start" // only starts and reads the data
 )
 
 func allPeers() []peer {
@@ -58,7 +58,7 @@ func allPeerNames() []string {
 	return names
 }
 
-// findPython writes the script into the workshop, and checks that Python has the libraries that it imports.
+// findPython writes the script to the workshop, and checks that Python can import the libraries that the script needs.
 func (r *run) findPython(ctx context.Context) error {
 	const remedy = "install scikit-learn, by apt-get install python3-sklearn or pip install scikit-learn, or name a Python that has it: --python FILE"
 	path, err := exec.LookPath(r.python)
@@ -80,15 +80,15 @@ func (r *run) findPython(ctx context.Context) error {
 	return nil
 }
 
-// pythonChoice is the script's output.
+// pythonChoice is the output of the script.
 type pythonChoice struct {
 	Chosen []int           `json:"chosen"`
 	Scores []stream.Number `json:"scores"` // null for a feature that cannot be ranked
 	Peak   int64           `json:"peak"`
 }
 
-// runPython selects by a method of the script. The peak is the one that the script itself reports, if its system
-// measures it, because the system's figure for a child also includes memory of this process.
+// runPython selects by a method of the script. If the script reports its own peak memory, this is used, because the
+// system's figure for a child process also includes memory of this process.
 func (r *run) runPython(ctx context.Context, method string, rows *sampledRows, k int) (pythonChoice, workshop.Cost, error) {
 	out, took, err := workshop.RunChild(ctx, r.python, r.script, method, rows.npy, "-k", strconv.Itoa(k),
 		"--clusters", strconv.Itoa(rows.classes), "--scale", r.peerScale, "--threads", strconv.Itoa(r.threads), "--seed", strconv.FormatUint(r.seed, 10),

@@ -13,17 +13,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// sampledRows has the files with a sample of a table's rows, for ufs-stream and for Python.
+// sampledRows is a sample of a table's rows, in a file for ufs-stream and in a file for Python.
 type sampledRows struct {
-	names   []string // of the features
+	names   []string // names of the features
 	rows    int64
 	classes int
-	parquet string // path, with the label
-	npy     string // path, without the label
+	parquet string // path of the file with the label
+	npy     string // path of the file without the label
 }
 
-// sampleRows writes a random sample of n rows of a table, as Parquet and as .npy. Memory does not grow with n, except
-// for one number per row.
+// sampleRows writes a random sample of n rows of a table, as Parquet and as .npy. Its memory grows with n only by one
+// number per row.
 func (r *run) sampleRows(ctx context.Context, path string, n int64) (*sampledRows, error) {
 	opt := chunkio.Options{Label: r.label, Classes: true, Seed: r.seed, Threads: r.threads}
 	all, err := chunkio.Open(ctx, []string{path}, opt)
@@ -47,7 +47,7 @@ func (r *run) sampleRows(ctx context.Context, path string, n int64) (*sampledRow
 	for _, c := range ds.Columns() {
 		p.names = append(p.names, c.Name)
 	}
-	if len(p.names) < 4 || rows < leastRows {
+	if len(p.names) < 4 || rows < minRows {
 		return nil, stream.Dataf(path, "%d rows of %d features are too few to choose from", rows, len(p.names))
 	}
 	classOf, err := p.writeNPY(ctx, ds)
@@ -73,7 +73,8 @@ func (r *run) sampleRows(ctx context.Context, path string, n int64) (*sampledRow
 	})
 }
 
-// writeNPY writes the rows of src as one float64 array, row by row. It returns the class of each row by its number.
+// writeNPY writes the rows of src as one array of float64, row by row. It returns the class of each row by the position
+// of the row in the table.
 func (p *sampledRows) writeNPY(ctx context.Context, src stream.Source) (map[int64]int32, error) {
 	f, err := os.Create(p.npy)
 	if err != nil {
@@ -117,7 +118,7 @@ func (p *sampledRows) writeRows(ctx context.Context, src stream.Source, out *buf
 	return classOf, nil
 }
 
-// writeHead writes the header of the array. It has 128 bytes, because NumPy's format requires a multiple of 64.
+// writeHead writes the header of the array. It has 128 bytes, because the format .npy requires a multiple of 64.
 func (p *sampledRows) writeHead(out *bufio.Writer) error {
 	head := fmt.Sprintf("%-*s\n", 128-11, fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", p.rows, len(p.names)))
 	if _, err := out.WriteString("\x93NUMPY\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(len(head)))) + head); err != nil {

@@ -24,12 +24,12 @@ type run struct {
 	host     workshop.Machine
 	shop     *workshop.Workshop
 	script   string
-	versions string // of Python and its libraries
-	points   []point
+	versions string // versions of Python and its libraries
+	points   []peerResult
 }
 
-// point has the results of a peer on some rows of a table.
-type point struct {
+// peerResult has the results of a peer on a sample of a table.
+type peerResult struct {
 	table            string
 	rows             int64
 	features, k      int
@@ -70,7 +70,7 @@ func (r *run) measureTable(ctx context.Context, path string) error {
 		first := len(r.points)
 		for _, p := range allPeers() {
 			if len(r.methods) == 0 || slices.Contains(r.methods, p.fullName()) {
-				r.points = append(r.points, point{table: table, rows: rows.rows, features: len(rows.names), k: k, peer: p,
+				r.points = append(r.points, peerResult{table: table, rows: rows.rows, features: len(rows.names), k: k, peer: p,
 					nmi: math.NaN(), nmiStd: math.NaN(), acc: math.NaN(), explained: math.NaN(), noChoiceReason: ended[p.fullName()]})
 			}
 		}
@@ -90,8 +90,8 @@ func (r *run) measureTable(ctx context.Context, path string) error {
 	return nil
 }
 
-// takeTurns runs every peer once in each of --count turns, so that noise affects all peers alike.
-func (r *run) takeTurns(ctx context.Context, points []point, rows *sampledRows) error {
+// takeTurns runs every peer once in each of --count turns. So changes in the machine's speed affect all alike.
+func (r *run) takeTurns(ctx context.Context, points []peerResult, rows *sampledRows) error {
 	for range r.count {
 		for i := range points {
 			p := &points[i]
@@ -114,7 +114,7 @@ func (r *run) takeTurns(ctx context.Context, points []point, rows *sampledRows) 
 	return nil
 }
 
-func (r *run) selectFeatures(ctx context.Context, p *point, rows *sampledRows) (workshop.Cost, error) {
+func (r *run) selectFeatures(ctx context.Context, p *peerResult, rows *sampledRows) (workshop.Cost, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.giveUp)
 	defer cancel()
 	p.chosen = nil
@@ -146,8 +146,8 @@ func (r *run) selectFeatures(ctx context.Context, p *point, rows *sampledRows) (
 	return took, nil
 }
 
-// reasonToEnd explains the failure of a selection if only this peer has to stop; it is empty for a real fault.
-// The cpu time distinguishes a slow method from a machine that was busy with other programs.
+// reasonToEnd explains the failure of a selection after which this peer is no longer measured. It returns "" if the
+// whole run has to stop. By the cpu time it distinguishes a slow method from a busy machine.
 func (r *run) reasonToEnd(ctx context.Context, took workshop.Cost, err error) string {
 	var failed *workshop.ChildError
 	switch {
@@ -161,9 +161,9 @@ func (r *run) reasonToEnd(ctx context.Context, took workshop.Cost, err error) st
 	return ""
 }
 
-// scoreChoices scores the choices of all peers on the same rows by ufs-stream eval: by k-means on the chosen and on
-// all features, and by the reconstruction of the standardized features.
-func (r *run) scoreChoices(ctx context.Context, points []point, rows *sampledRows) error {
+// scoreChoices scores the choices of all peers on the same rows by ufs-stream eval. The scores are from k-means on the
+// chosen features and on all features, and from the reconstruction of the standardized features.
+func (r *run) scoreChoices(ctx context.Context, points []peerResult, rows *sampledRows) error {
 	args := []string{rows.parquet, "--label", r.label, "--baselines", judge.All, "--runs", strconv.Itoa(r.runs), "--restarts", "1",
 		"--sample", "0", "--seed", strconv.FormatUint(r.seed, 10), "--threads", strconv.Itoa(r.threads)}
 	count := 0
@@ -195,7 +195,7 @@ func (r *run) scoreChoices(ctx context.Context, points []point, rows *sampledRow
 			}
 			continue
 		}
-		i := slices.IndexFunc(points, func(p point) bool { return p.peer.fullName() == e.Name })
+		i := slices.IndexFunc(points, func(p peerResult) bool { return p.peer.fullName() == e.Name })
 		if i < 0 {
 			return fmt.Errorf("eval judged %s, which was not asked for", e.Name)
 		}
@@ -206,8 +206,8 @@ func (r *run) scoreChoices(ctx context.Context, points []point, rows *sampledRow
 	return nil
 }
 
-// writeChoice writes the parts of a selection that eval needs.
-func writeChoice(path string, p point, rows *sampledRows) error {
+// writeChoice writes a selection file with the parts that eval needs.
+func writeChoice(path string, p peerResult, rows *sampledRows) error {
 	s := stream.Selection{Schema: stream.SelectionSchema, Method: p.peer.fullName(), K: p.k, Rows: rows.rows, RowsUsed: rows.rows, Features: len(rows.names),
 		Options: map[string]any{"scale": "standard", "missing": "error"}}
 	for i, name := range p.chosen {

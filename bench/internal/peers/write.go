@@ -47,7 +47,7 @@ func (r *run) writeMarkdown(w io.Writer) {
 		"  (± standard deviation) of %d single starts; explained: share of the sum of squares of all standardized columns in %%. Both\n"+
 		"  by `ufs-stream eval` for all\n\n", r.runs)
 	for _, p := range allPeers() {
-		if slices.ContainsFunc(r.points, func(x point) bool { return x.peer.fullName() == p.fullName() }) {
+		if slices.ContainsFunc(r.points, func(x peerResult) bool { return x.peer.fullName() == p.fullName() }) {
 			fmt.Fprintf(w, "- %s %s: %s\n", p.library, p.method, p.about)
 		}
 	}
@@ -63,7 +63,7 @@ func (r *run) writeMarkdown(w io.Writer) {
 	}
 }
 
-func (p point) tableCells() []string {
+func (p peerResult) tableCells() []string {
 	cells := []string{p.peer.library, p.peer.method, humanize.Comma(p.rows)}
 	if p.noChoiceReason != "" {
 		return append(cells, p.noChoiceReason, results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure)
@@ -79,9 +79,9 @@ func (p point) tableCells() []string {
 
 func toMebibytes(n int64) float64 { return float64(n) / (1 << 20) }
 
-// medianTurn returns the cost of the turn with the median wall time (the shorter of two middle ones), but with the
-// largest peak of all turns.
-func (p point) medianTurn() workshop.Cost {
+// medianTurn returns the cost of the turn with the median wall time, but with the largest peak of all turns. If the
+// number of turns is even, it uses the shorter of the two middle ones.
+func (p peerResult) medianTurn() workshop.Cost {
 	turns := slices.SortedFunc(slices.Values(p.turns), func(a, b workshop.Cost) int { return int(a.Wall - b.Wall) })
 	took := turns[(len(turns)-1)/2]
 	for _, t := range turns {
@@ -90,8 +90,8 @@ func (p point) medianTurn() workshop.Cost {
 	return took
 }
 
-// summarySentences returns two sentences about the largest number of rows of a table: the costs, and the best choices.
-// The result is empty if only ufs-stream or only Python was measured.
+// summarySentences returns two sentences about the largest sample of a table: one about the costs, and one about the
+// best choices. It returns nothing if only ufs-stream or only Python was measured.
 func (r *run) summarySentences(table string) []string {
 	maxRows, all := int64(0), math.NaN()
 	for _, p := range r.points {
@@ -101,7 +101,7 @@ func (r *run) summarySentences(table string) []string {
 	}
 	var sentences, costs, best []string
 	for _, library := range []string{sklearnLibrary, denseLibrary, ourLibrary} {
-		var done []point
+		var done []peerResult
 		tried := 0
 		for _, p := range r.points {
 			if p.table == table && p.rows == maxRows && p.peer.library == library {
@@ -125,10 +125,10 @@ func (r *run) summarySentences(table string) []string {
 		}
 		costs = append(costs, fmt.Sprintf("%s finished %d of %d in %s–%s s and %.0f–%.0f MiB", library, len(done), tried,
 			results.FormatSeconds(slices.Min(wall).Seconds()), results.FormatSeconds(slices.Max(wall).Seconds()), toMebibytes(slices.Min(peaks)), toMebibytes(slices.Max(peaks))))
-		top := func(value func(point) float64) point {
-			return slices.MaxFunc(done, func(a, b point) int { return int(math.Copysign(1, value(a)-value(b))) })
+		top := func(value func(peerResult) float64) peerResult {
+			return slices.MaxFunc(done, func(a, b peerResult) int { return int(math.Copysign(1, value(a)-value(b))) })
 		}
-		nmi, explained := top(func(p point) float64 { return p.nmi }), top(func(p point) float64 { return p.explained })
+		nmi, explained := top(func(p peerResult) float64 { return p.nmi }), top(func(p peerResult) float64 { return p.explained })
 		best = append(best, fmt.Sprintf("%s's best NMI × 100 is %s (%s) and best share explained %s %% (%s)",
 			library, results.FormatPoints(nmi.nmi), nmi.peer.method, results.FormatPoints(explained.explained), explained.peer.method))
 	}

@@ -25,7 +25,7 @@ func (r *run) selectFeatures(ctx context.Context, s dataset, v variant, path str
 	}
 	sel, err := ufs.Select(ctx, q)
 	if unconverged := (*stream.UnconvergedError)(nil); sel != nil && errors.As(err, &unconverged) {
-		err = nil // the selection exists although its iteration did not converge
+		err = nil // the iteration did not converge, but there is a selection
 	}
 	if err == nil {
 		err = v.checkSelection(sel)
@@ -36,8 +36,8 @@ func (r *run) selectFeatures(ctx context.Context, s dataset, v variant, path str
 	return sel, err
 }
 
-// checkSelection refuses a selection made by another method or scale than the variant names: the tables show results
-// under that name. Only the default variant may run as any method.
+// checkSelection returns an error if a selection was made by another method or scale than the name of the variant
+// promises. Only the default variant may use any method.
 func (v variant) checkSelection(sel *stream.Selection) error {
 	if v.method != "" && sel.Method != v.method || v.scale != "" && sel.Options["scale"] != v.scale {
 		return fmt.Errorf("%s ran in the place of %s", methodAndScale(sel), v.name)
@@ -49,8 +49,8 @@ func methodAndScale(sel *stream.Selection) string {
 	return fmt.Sprintf("%s, %v", sel.Method, sel.Options["scale"])
 }
 
-// selectFromHalves selects from each half of the rows and returns the chosen features by number. It returns nil if
-// the method refuses a half.
+// selectFromHalves selects from each half of the rows and returns the indices of the chosen features. It returns nil if
+// a half is refused.
 func (r *run) selectFromHalves(ctx context.Context, s dataset, v variant, k int, halves []string) ([][]int, error) {
 	if k == 0 {
 		return nil, nil
@@ -74,14 +74,13 @@ func (r *run) selectFromHalves(ctx context.Context, s dataset, v variant, k int,
 	return orders, nil
 }
 
-// findPerCountVariants runs the variants on a small table to find those for which every number of features needs a
-// run.
+// findPerCountVariants finds, on a small table, the variants that need a run for every number of features.
 func (r *run) findPerCountVariants(ctx context.Context) ([]bool, error) {
 	s, err := probeKind().writeSet(ctx, r.scratch)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.describeSet(ctx, &s); err != nil {
+	if err := r.inspectSet(ctx, &s); err != nil {
 		return nil, err
 	}
 	out := make([]bool, len(r.variants))

@@ -10,37 +10,37 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// finding has the scores of a variant's choices on a set.
+// finding has the choices of a variant on a set, and their scores.
 type finding struct {
 	Set         string       `json:"set"`
 	Fingerprint string       `json:"fingerprint"` // fingerprint of the set's file
 	Variant     string       `json:"variant"`
-	Settled     string       `json:"settled"` // all settings that affect the choice
-	Judged      string       `json:"judged"`  // all settings that affect the scores
-	Sources     string       `json:"sources"` // digest of the method's sources
-	Limits      string       `json:"limits"`  // of time and memory
+	Settled     string       `json:"settled"` // settings that affect the choices
+	Judged      string       `json:"judged"`  // settings that affect the scores
+	Sources     string       `json:"sources"` // digest of the source files of the method
+	Limits      string       `json:"limits"`  // limits of time and memory
 	Choices     []choiceMade `json:"choices"`
 }
 
-// choiceMade has the scores of a choice of one number of features. Scores are between 0 and 1. They are absent if the
-// method refused the choice, or the set has no label.
+// choiceMade has the scores of a choice of one number of features. Scores are between 0 and 1. They are missing if the
+// method refused, or if the set has no label.
 type choiceMade struct {
-	Percent   float64        `json:"percent"` // 0 if the method decides the number itself
+	Percent   float64        `json:"percent"` // share of the features; 0 if the method decides the number itself
 	K         int            `json:"k"`
-	Chosen    int            `json:"chosen"`        // less than K if the method ranks fewer features
-	Ran       string         `json:"ran,omitempty"` // method and scale
-	scores                   // computed from the columns as they are in the file
+	Chosen    int            `json:"chosen"`        // number of chosen features, less than K if the method ranks fewer
+	Ran       string         `json:"ran,omitempty"` // method and scale that were used
+	scores                   // computed from the columns as stored in the file
 	Standard  *scores        `json:"standardized,omitempty"` // computed from the standardized columns
 	Cosine    *scores        `json:"cosine,omitempty"`       // computed from rows divided by their length
 	Error     stream.Number  `json:"error"`                  // error of reconstructing all standardized columns
 	Stability *stream.Number `json:"stability,omitempty"`    // Nogueira's, over half-samples
-	Covered   *stream.Number `json:"covered,omitempty"`      // number of groups of a generated set's answer with a chosen column
+	Covered   *stream.Number `json:"covered,omitempty"`      // number of groups in the answer of a generated set that have a chosen column
 	Seconds   float64        `json:"seconds"`
 	Refusal   string         `json:"refusal,omitempty"`
 }
 
 // rankedScores returns the scores by which variants are ranked. For text these are the cosine scores, because the
-// length of a row depends on the length of the document. Otherwise they are the scores of the columns in the file.
+// length of a row depends on that of the document. Otherwise they are the scores of the columns in the file.
 func (c choiceMade) rankedScores(kind string) scores {
 	switch {
 	case kind != kindText:
@@ -51,26 +51,26 @@ func (c choiceMade) rankedScores(kind string) scores {
 	return *c.Cosine
 }
 
-// shareFound returns the number of covered groups as a share of the largest number that the choice could cover.
+// shareFound returns the number of covered groups divided by the largest number of groups that the choice could cover.
 func (c choiceMade) shareFound(s dataset) float64 {
 	return numberOrNaN(c.Covered) / float64(max(min(len(s.answer), c.Chosen), 1))
 }
 
-// identityKey identifies a finding. Findings with equal keys are equal except for times, unless a choice was refused
-// because of the limits of time and memory.
+// identityKey returns texts that identify a finding. Findings with equal keys differ only in times, unless a choice was
+// refused because of the limits of time and memory.
 func (f finding) identityKey() [6]string {
 	return [6]string{f.Set, f.Fingerprint, f.Variant, f.Settled, f.Judged, f.Sources}
 }
 
-// findingsFile is a file of JSON lines. It appends findings one by one, so that an interruption does not lose any of
-// the finished ones. The caller must close it.
+// findingsFile is a file of JSON lines, one for each finding. Each finding is appended as soon as it is finished, so
+// that an interruption does not lose it. The caller must close the file.
 type findingsFile struct {
 	path string
 	file *os.File
 	list map[[6]string]finding
 }
 
-// openFindings reads the file, if it exists. It ignores a line that a full disk or a loss of power has cut off.
+// openFindings reads the file if it exists. It ignores an incomplete line, which a full disk can cause.
 func openFindings(path string) (*findingsFile, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, &stream.OutputError{Path: path, Err: err}
@@ -98,8 +98,8 @@ func openFindings(path string) (*findingsFile, error) {
 	return f, nil
 }
 
-// findUsable looks up a finding. A finding with a refused choice is not usable under other limits, because the choice
-// may then succeed.
+// findUsable looks up a finding. If a choice was refused under other limits of time or memory, the stored finding is
+// not usable, because the choice may succeed now.
 func (f *findingsFile) findUsable(want finding) (finding, bool) {
 	stored, ok := f.list[want.identityKey()]
 	refused := slices.ContainsFunc(stored.Choices, func(c choiceMade) bool { return c.Refusal != "" })

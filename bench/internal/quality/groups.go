@@ -25,11 +25,11 @@ const (
 	kindLakes     = "lakes"
 )
 
-// kindOrder is the order of the kinds in result tables. Other kinds, from a file of kinds, come last.
+// kindOrder is the order of the kinds in result tables. Kinds that only a file of kinds names come last.
 var kindOrder = []string{kindPictures, kindText, kindSensors, kindTables, kindGenes, kindOther, kindGenerated, kindLakes}
 
-// knownKinds maps globs of lower-case names of datasets to kinds. It has the datasets that the project tests with, and
-// other common ones.
+// knownKinds maps kinds to globs of lower-case names of datasets. It has the datasets that the project is tested with,
+// and other common datasets.
 var knownKinds = map[string]string{
 	kindPictures: "coil20 coil100 orl* usps mnist* emnist* fashion* yale* umist jaffe msra25 warp* pix* pie* binalpha semeion optdigits pendigits gisette",
 	kindText:     "basehock* pcmac relathe 20news* newsgroups* reuters* bbc* citeseer cora webkb articles tdt2* classic* wikipedia* k1b re0 re1 tr??",
@@ -63,8 +63,8 @@ func readKinds(path string) (map[string]string, error) {
 	return kinds, nil
 }
 
-// kindOf returns the kind of a dataset according to the file of kinds or to its name. It returns pictures if the
-// columns are pixels.
+// kindOf returns the kind of a dataset, from the file of kinds or by its name. If the columns are pixels, the kind is
+// pictures.
 func (o *options) kindOf(name string, columns []stream.Column) string {
 	if kind, ok := o.namedKinds[name]; ok {
 		return kind
@@ -82,7 +82,7 @@ func (o *options) kindOf(name string, columns []stream.Column) string {
 	return kindOther
 }
 
-// isPublic reports whether the datasets of a kind are real data, not generated.
+// isPublic reports whether the datasets of a kind are real data and not generated.
 func isPublic(kind string) bool { return kind != kindGenerated && kind != kindLakes }
 
 func kindsOf(sets []dataset) (kinds []string) {
@@ -99,8 +99,9 @@ func kindsOf(sets []dataset) (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-// holdOut marks half of the public datasets of every kind as held out. It orders them by hashes of seed and name, so
-// that a new dataset changes little. Of the kinds with an odd number, every second one holds out the larger half.
+// holdOut marks half of the public datasets of every kind as held out. The datasets are sorted by hashes of seed and
+// name, so that a new dataset changes little. If a kind has an odd number of datasets, the larger half is held out for
+// every second such kind.
 func holdOut(sets []dataset, seed uint64) {
 	larger := false
 	for _, kind := range kindsOf(sets) {

@@ -11,9 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// writeHalves writes random halves of a dataset's rows, for selections whose agreement is measured, and returns their
-// paths. The halves come in complementary pairs: no row is in both halves of a pair, so that two choices do not agree
-// only because of common rows.
+// writeHalves writes random halves of a dataset's rows and returns their paths. The agreement of selections from these
+// halves is measured. The two halves of a pair have no rows in common, because common rows alone could make choices
+// agree.
 func (o *options) writeHalves(ctx context.Context, s dataset, scratch string) ([]string, error) {
 	opt := chunkio.Options{Label: s.label, Missing: stream.MissingKeep, Seed: o.seed, Threads: o.threads}
 	rows := s.rows
@@ -43,13 +43,13 @@ func (o *options) writeHalves(ctx context.Context, s dataset, scratch string) ([
 	return paths, nil
 }
 
-// filteredRows is a source of the rows of another source whose numbers wantsRow accepts, in the same order.
+// filteredRows is a source of those rows of another source whose row numbers wantsRow accepts, in the same order.
 type filteredRows struct {
 	stream.Source
 	wantsRow func(row int) bool
 }
 
-// Rows implements stream.Source: the number is unknown before reading.
+// Rows implements stream.Source. It returns -1, because the number of rows is unknown before reading.
 func (s filteredRows) Rows() int64 { return -1 }
 
 // Cuts implements stream.Source.

@@ -13,16 +13,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// scoringRows is a random sample of a dataset's rows, by which all choices are scored: as in the file, and
-// standardized.
+// scoringRows is a random sample of a dataset's rows for scoring all choices, as in the file and standardized.
 type scoringRows struct {
 	file, standard *judge.Table
 	columns        []stream.Column
-	varying        []int // columns that can be features: not constant, and with finite squares
+	varying        []int // columns that can be features: they vary and have finite squares
 	clusters       int   // number of classes in the sample; 0 without a label
 }
 
-// scores compares the clusters and the nearest neighbours of the rows with their classes.
+// scores are computed by comparing the clusters and the nearest neighbours of the rows with their classes.
 type scores struct {
 	NMI *stream.Spread `json:"nmi,omitempty"`
 	ACC *stream.Spread `json:"acc,omitempty"`
@@ -66,8 +65,8 @@ func (o *options) readScoringRows(ctx context.Context, s dataset) (*scoringRows,
 	return j, nil
 }
 
-// columnOrders returns the chosen columns, best first. This is the order of the selection, or for random features a
-// different order for every run of k-means.
+// columnOrders returns lists of the chosen columns, best first. There is only one list, except for random features,
+// which have another list for every run of k-means.
 func (j *scoringRows) columnOrders(o *options, v variant, sel *stream.Selection) [][]int {
 	switch v.baseline {
 	case judge.All:
@@ -92,16 +91,16 @@ func (j *scoringRows) columnOrders(o *options, v variant, sel *stream.Selection)
 	return [][]int{order}
 }
 
-// fewOrders is the number of random choices over which all scores are averaged except those from k-means.
-const fewOrders = 5
+// averagedOrders is the number of random choices over which the scores that do not come from k-means are averaged.
+const averagedOrders = 5
 
-// judgeChoices scores each choice by the first c.K features of each order. It uses k-means and nearest neighbours on
-// these columns, first as they are in the file, then standardized, then with every row divided by its length. It also
-// computes the error of reconstructing all standardized columns. The baseline of all features uses all columns in
-// every choice, and has no error.
+// judgeChoices scores each choice by the first K features of each order, with the K of the choice. It applies k-means
+// and nearest neighbours to these columns: as stored in the file, standardized, and with every row divided by its
+// length. It also computes the error of reconstructing all standardized columns. The baseline of all features always
+// uses all columns, and has no error.
 func (j *scoringRows) judgeChoices(ctx context.Context, o *options, s dataset, v variant, orders [][]int, choices []choiceMade) error {
 	team := kernel.NewTeam(o.threads)
-	few := orders[:min(len(orders), fewOrders)]
+	few := orders[:min(len(orders), averagedOrders)]
 	allFeatures := v.baseline == judge.All
 	errors := make([]float64, len(orders[0]))
 	for _, order := range few {
@@ -166,7 +165,7 @@ func (j *scoringRows) scoreByClasses(ctx context.Context, o *options, orders [][
 		grades := judge.SummarizeScores(trials)
 		version.to.NMI, version.to.ACC = spread(grades.NMISqrt), spread(grades.ACC)
 		var right []float64
-		for _, x := range tables[:min(len(tables), fewOrders)] {
+		for _, x := range tables[:min(len(tables), averagedOrders)] {
 			right = append(right, judge.NearestAccuracy(kernel.NewTeam(o.threads), x, j.file.Classes))
 		}
 		accuracy := stream.Number(judge.Summarize(right).Mean)
@@ -175,8 +174,8 @@ func (j *scoringRows) scoreByClasses(ctx context.Context, o *options, orders [][
 	return nil
 }
 
-// divideRows divides every row by its length, in place, so that distances depend on cosines only. It does not change
-// a row of zeros, such as a text without any of the words.
+// divideRows divides every row by its length, in place, so that distances depend only on cosines. A row of zeros, such
+// as a text without known words, does not change.
 func divideRows(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	lengths := make([]float64, x.Rows)
 	for k := range x.Cols {

@@ -22,7 +22,7 @@ func preparedTable(t *testing.T, rows string) (*options, preparedSet) {
 	must.Do(t, bench.Generate(t.Context(), []string{"gen", "planted", "-q", "-o", path, "--rows", rows, "--columns", "40", "--label", "--nulls", "0.02"}))
 	o := &options{seed: 3, seeds: 4, rows: 1000, evalRows: 200, timeout: time.Minute, memory: 2 << 30, threads: 2}
 	s := preparedSet{dataset: dataset{name: "a", path: path}}
-	must.Do(t, o.describeSet(t.Context(), &s.dataset))
+	must.Do(t, o.inspectSet(t.Context(), &s.dataset))
 	s.rows = must.Get(o.readScoringRows(t.Context(), s.dataset))(t)
 	return o, s
 }
@@ -99,7 +99,7 @@ func TestVariantsRun(t *testing.T) {
 	o := &options{seed: 1, rows: 1000, timeout: time.Minute, memory: 2 << 30, threads: 2}
 	r := &run{options: o, scratch: t.TempDir()}
 	probe := must.Get(probeKind().writeSet(t.Context(), r.scratch))(t)
-	must.Do(t, o.describeSet(t.Context(), &probe))
+	must.Do(t, o.inspectSet(t.Context(), &probe))
 	for _, v := range allVariants() {
 		if v.baseline != "" {
 			continue

@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 )
 
-// madeKinds lists the generated sets. Each tests one ability of a method.
+// madeKinds lists the generated sets. Each set tests one ability of a method.
 func madeKinds() []madeKind {
 	return []madeKind{
 		{name: "made-planted", about: "factors that follow the classes, each in redundant columns, among mixtures and noise in units of their own",
@@ -31,8 +31,8 @@ func madeKinds() []madeKind {
 	}
 }
 
-// probeKind returns a small table for finding out how methods behave. Its columns are pixels, because some methods
-// accept only pixels.
+// probeKind returns a small table on which findPerCountVariants runs the variants. Its columns are pixels, because some
+// methods accept only pixels.
 func probeKind() madeKind {
 	return madeKind{name: "probe", rows: 200, make: func() classedFiller {
 		const width = 8
@@ -94,7 +94,7 @@ func copiesTable() classedFiller {
 	return t.shuffleAndName()
 }
 
-// fewColumnsTable makes a table with a few columns that depend on the class, and columns of noise.
+// fewColumnsTable makes a table with few columns that depend on the class, and with columns of noise.
 func fewColumnsTable(seed uint64, columns, noise, classes int, share float64) *madeTable {
 	t := &madeTable{seed: seed, classes: classes}
 	for f := range columns {
@@ -125,7 +125,7 @@ func fewAmongFactorsTable() classedFiller {
 	return t.shuffleAndName()
 }
 
-// wideTable makes images of 60 × 40 pixels: smooth waves of light over all pixels, and 9 patches of 9 × 9 pixels that
+// wideTable makes images of 60 × 40 pixels. Smooth waves of light extend over all pixels, and 9 patches of 9 × 9 pixels
 // depend on the class.
 func wideTable() classedFiller {
 	const height, width, waves, patches, side = 60, 40, 5, 9, 9
@@ -155,8 +155,8 @@ func wideTable() classedFiller {
 	return t.shuffleAndName()
 }
 
-// wordCountsTable makes word counts with frequencies by Zipf's law. The words of a topic are six times as frequent in
-// the class of that topic, so that each of them indicates the class.
+// wordCountsTable makes word counts whose frequencies follow Zipf's law. Each topic belongs to a class, in which its
+// words are six times as frequent, so that they indicate the class.
 func wordCountsTable() classedFiller {
 	t := &madeTable{seed: 7, classes: 5}
 	for j := range 1200 {

@@ -10,8 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// lakeKinds returns generated tables of sensors that measure the same few factors. A method does not choose shares of
-// the columns, but as many columns as there are factors, and once as many as it decides itself.
+// lakeKinds returns generated tables of sensors, several of which measure the same factor. A method chooses as many
+// columns as there are factors, instead of a share of the columns, and in another run as many columns as it decides
+// itself.
 func lakeKinds() (kinds []madeKind) {
 	const rows = 2000
 	for _, factors := range []int{3, 12, 40} {
@@ -40,8 +41,10 @@ func lakeKinds() (kinds []madeKind) {
 			make:  func() classedFiller { return telemetrySet() }})
 }
 
-// makeLake makes sensors with a correlation of 0.95. If clusters is set, each factor depends on 4 classes. They explain
-// a share of its variance such that the classes are equally far apart for any number of factors.
+// makeLake makes sensors such that sensors of the same factor have a correlation of 0.95. If apart is set, the sensors
+// differ in unit and mean. If clusters is set, each factor depends on the class of a row, one of 4. The classes explain
+// a share of its variance that falls with the number of factors, so that the distances between classes do not depend on
+// this number.
 func makeLake(factors int, apart, clusters bool) *madeTable {
 	t := &madeTable{seed: uint64(100 + factors), classes: 4}
 	for f := range factors {
@@ -82,7 +85,7 @@ func (k *storedTable) Class(int64) int { return 0 }
 
 func (k *storedTable) answerGroups() [][]string { return k.groups }
 
-// telemetrySet makes package planted's telemetry with only the columns of real numbers, without ids, times and modes.
+// telemetrySet returns the telemetry of package planted, with only the columns of real numbers.
 func telemetrySet() *storedTable {
 	// The first two columns are missing in most rows, and the last one reveals the label.
 	excluded := []string{"alarm_code", "lab_sample", "churn_score_prev_model"}
@@ -102,7 +105,7 @@ func telemetrySet() *storedTable {
 		}
 	}
 	for _, factor := range source.Factors() {
-		var showing []string // includes the copy of a sensor and the sum of two sensors
+		var showing []string // columns that show the factor: also the copy of a sensor, and the sum of two sensors
 		for _, c := range k.names {
 			if strings.HasPrefix(c.Name, factor+"_") || factor == "pump_flow" && c.Name == "flow_total" {
 				showing = append(showing, c.Name)

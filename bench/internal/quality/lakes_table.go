@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 )
 
-// writeLakes writes how many factors of the lakes are covered, and the explained share: for as many columns as there
-// are factors, and for as many as a variant decides itself.
+// writeLakes writes how many factors of the lakes are covered, and the explained share. It does so for as many columns
+// as there are factors, and for as many columns as a variant decides itself.
 func (r *run) writeLakes(w io.Writer, sets []dataset) {
 	lakes := slices.DeleteFunc(slices.Clone(sets), func(s dataset) bool { return !s.lake })
 	if len(lakes) == 0 {
@@ -64,8 +64,9 @@ func (c choiceMade) lakeCell(s dataset) string {
 	return fmt.Sprintf("%.3g/%d%s, %s", numberOrNaN(c.Covered), len(s.answer), count, results.FormatPoints(1-float64(c.Error)))
 }
 
-// listLakeDemands returns sentences about the two demands on the default for lakes. If it decides the number of columns
-// itself, they must cover every factor, and explain nearly as much as greedy with as many columns as factors.
+// listLakeDemands returns sentences about the two demands on the default for lakes. If the default decides the number
+// of columns, its columns must cover every factor, and must explain nearly as much as greedy with one column for each
+// factor.
 func (r *run) listLakeDemands(lakes []dataset) (lines []string) {
 	defaultIndex := slices.IndexFunc(r.variants, func(v variant) bool { return v.name == defaultVariant })
 	greedy := slices.IndexFunc(r.variants, func(v variant) bool { return v.name == "greedy" })

@@ -25,18 +25,19 @@ type madeTable struct {
 	order   []int // column j of the table is columns[order[j]]
 }
 
-// madeFactor is a hidden factor: √share times a number of the row's class, plus √(1 − share) times a number of the row.
-// Both numbers have variance 1. If split is set, the number of the class is 1 or −1, according to whether class and
-// split have an even or odd number of bits in common. Of 4 classes two have 1 and two have −1.
+// madeFactor is a hidden factor: √share times a number that depends on the row's class, plus √(1 − share) times a
+// number that depends on the row. Both numbers have variance 1. If split is set, the number of a class is 1 or −1,
+// depending on whether class and split have an even or odd number of common bits. Of 4 classes two have the number 1.
 type madeFactor struct {
 	share float64
 	split int
 }
 
-// madeColumn is offset + unit·(Σ weight·factor + noise·(a series of the column)). If chance is set, it is the number of
-// successes in three trials, with the probability of the row's class. If flag is set, it is 1 with probability flag.
+// madeColumn is a column with the values offset + unit·(Σ weight·factor + noise·its own series). If chance is set, a
+// value is the number of successes in three trials with the probability that chance has for the row's class. If flag is
+// set, a value is 1 with probability flag.
 type madeColumn struct {
-	group        int // number of its group of redundant columns in the answer; 0 if it is not in the answer
+	group        int // number of its group of redundant columns in the answer; 0 if it does not belong to the answer
 	terms        []madeTerm
 	noise        float64
 	offset, unit float64 // a unit of 0 means 1
@@ -49,7 +50,7 @@ type madeTerm struct {
 	weight float64
 }
 
-// Numbers of the random series of madeTable. They differ from the numbers in package planted.
+// Arguments of newSeries, each for another random series of madeTable. Package planted uses other numbers.
 const (
 	madeClass = 1<<41 + iota
 	madeOrder
@@ -142,12 +143,12 @@ type madeKind struct {
 	name     string
 	about    string
 	rows     int64
-	unranked bool // the set has no structure, so that all choices are equal, or is a lake without classes
+	unranked bool // choices are not ranked: the set has no structure, so that all are equal, or is a lake without classes
 	lake     bool
 	make     func() classedFiller
 }
 
-// classedFiller is a gen.Filler whose rows have classes. Its answer may be nil.
+// classedFiller is a gen.Filler whose rows have classes. answerGroups may return nil.
 type classedFiller interface {
 	gen.Filler
 	Class(row int64) int

@@ -84,7 +84,7 @@ func TestHalvesAreComplementary(t *testing.T) {
 	for _, most := range []int64{1000, 100} {
 		o := &options{seed: 3, halves: 4, rows: most}
 		s := dataset{name: "a", path: path}
-		must.Do(t, o.describeSet(t.Context(), &s))
+		must.Do(t, o.inspectSet(t.Context(), &s))
 		paths := must.Get(o.writeHalves(t.Context(), s, t.TempDir()))(t)
 		if len(paths) != 4 {
 			t.Fatalf("%d halves", len(paths))

@@ -43,9 +43,9 @@ type options struct {
 	progress  io.Writer
 	command   string // the command line, for the results
 
-	percents   []float64         // shares, parsed
-	variants   []variant         // the variants named in methods
-	namedKinds map[string]string // kinds of sets, from the file of kinds
+	percents   []float64         // the values of shares
+	variants   []variant         // the variants that methods names
+	namedKinds map[string]string // kinds of datasets, read from the file of kinds
 }
 
 // New returns the command quality.
@@ -72,7 +72,7 @@ written anew from these lines.
   go run ./bench quality --methods list`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.progress, o.command, o.folders = c.RemarksWriter(), c.CommandLine(), args
-			return o.runVerb(cmd.Context(), c.Out)
+			return o.runQuality(cmd.Context(), c.Out)
 		},
 	}
 	f := cmd.Flags()
@@ -133,7 +133,7 @@ func (o *options) validate() error {
 	return o.chooseVariants()
 }
 
-func (o *options) runVerb(ctx context.Context, out io.Writer) error {
+func (o *options) runQuality(ctx context.Context, out io.Writer) error {
 	if slices.Equal(o.methods, []string{"list"}) {
 		for _, v := range allVariants() {
 			fmt.Fprintln(out, v.name)

@@ -31,13 +31,14 @@ type cell struct {
 	finding finding
 }
 
-// scoreSettings describes all settings on which the scores of a given choice depend.
+// scoreSettings returns a text of all settings on which the scores of a given choice depend.
 func (r *run) scoreSettings() string {
 	return fmt.Sprintf("percent=%v seeds=%d halves=%d rows=%d eval-rows=%d seed=%d protocol=%d",
 		r.percents, r.seeds, r.halves, r.rows, r.evalRows, r.seed, protocolVersion)
 }
 
-// protocolVersion must be increased when a change gives equal choices other scores. Older findings are then ignored.
+// protocolVersion must be increased when a change of this program changes the scores of equal choices. Older findings
+// are then ignored.
 const protocolVersion = 3
 
 func (r *run) limitsText() string {
@@ -84,19 +85,19 @@ func (r *run) fillFindings(ctx context.Context, sets []dataset) error {
 	return nil
 }
 
-// preparedSet is a dataset with data that are made once and used for all variants.
+// preparedSet is a dataset with data derived from it, which are made once and used for all variants.
 type preparedSet struct {
 	dataset
 	rows   *scoringRows
 	halves []string // paths
 }
 
-// progressText describes a finding for the waiting user. It omits the scores of a held-out dataset.
+// progressText describes a finding for the user, who sees it during the run. It omits the scores of a held-out dataset.
 func (f finding) progressText(s dataset) string {
 	if s.heldOut {
 		return "held out"
 	}
-	score := func(c choiceMade) float64 { return spreadMean(c.rankedScores(s.kind).NMI) }
+	score := func(c choiceMade) float64 { return meanOrNaN(c.rankedScores(s.kind).NMI) }
 	title := "NMI"
 	if s.label == "" {
 		title, score = "explained", func(c choiceMade) float64 { return 1 - float64(c.Error) }
@@ -107,15 +108,15 @@ func (f finding) progressText(s dataset) string {
 	return title
 }
 
-// findChoices makes the choices of v on s and scores them. It fails only if interrupted. If the method refuses, the
-// refusal is recorded in the finding.
+// findChoices makes the choices of v on s and scores them. It returns an error only if interrupted. If the method
+// refuses a choice, the refusal is recorded in it.
 func (r *run) findChoices(ctx context.Context, s preparedSet, v variant, perCount bool) ([]choiceMade, error) {
 	counts := s.featureCounts(r.percents)
 	var choices []choiceMade
 	for i, k := range counts {
 		choices = append(choices, choiceMade{Percent: r.percents[i], K: k, Error: stream.Number(math.NaN())})
 	}
-	groups := [][]int{make([]int, len(counts))} // positions of counts that one run can serve
+	groups := [][]int{make([]int, len(counts))} // positions of the counts that one run can serve
 	for i := range counts {
 		groups[0][i] = i
 	}
@@ -140,7 +141,7 @@ func (r *run) findChoices(ctx context.Context, s preparedSet, v variant, perCoun
 		if err == nil {
 			continue
 		}
-		// If time or memory is not enough for few features, it is not enough for more.
+		// If time or memory is not enough for few features, it is not enough for more features either.
 		hopeless := errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*stream.MemoryError))
 		for _, other := range groups[number:] {
 			for _, i := range other {
@@ -166,12 +167,12 @@ func (r *run) refusalText(err error) string {
 }
 
 // stableShare is the largest share of the features, in per cent, for which stability is measured. The time of greedy
-// methods is proportional to k, so that selections from halves at 20 % would need most of the time of a run.
+// methods is proportional to k. With 20 %, selections from halves would need most of the time of a run.
 const stableShare = 10
 
-// findGroupChoices selects once for several choices, from all rows and from the halves. It selects as many features as
-// the last choice has, or lets the method decide the number if that is 0. The other choices are the beginnings of this
-// selection. It scores all choices.
+// findGroupChoices makes one selection for several choices, from all rows and from each half, and scores all choices.
+// It selects as many features as the last choice has. If this number is 0, the method decides it. The other choices are
+// the beginnings of this selection.
 func (r *run) findGroupChoices(ctx context.Context, s preparedSet, v variant, choices []choiceMade) error {
 	last := &choices[len(choices)-1]
 	var sel *stream.Selection

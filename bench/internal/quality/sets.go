@@ -16,26 +16,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// dataset is a table to choose features of.
+// dataset is a table from which features are chosen.
 type dataset struct {
 	name, path  string
 	kind        string
 	label       string // empty for lakes without classes
 	made        bool   // generated
-	lake        bool   // generated, and as many features are chosen as there are factors
+	lake        bool   // generated, with as many chosen features as there are factors
 	heldOut     bool
-	unranked    bool // there is no structure to find, so that ranks would be random
+	unranked    bool // variants are not ranked, because the table has no structure and ranks would be random
 	rows        int64
 	features    int
 	fingerprint string
-	answer      [][]string // of a generated set: groups of features of the same factor; a right choice has one of each
+	answer      [][]string // only for a generated table: groups of features of the same factor; a right choice has one of each group
 }
 
-// missingPolicy is the treatment of missing values in selections and scores.
+// missingPolicy is the policy for missing values in selections and scores.
 const missingPolicy = "mean"
 
-// findSets lists the Parquet files of the folders that have a label column, sorted by name. Generated datasets, which
-// it writes into the scratch folder, follow.
+// findSets lists the Parquet files of the folders that have a label column, sorted by name. It adds the generated
+// datasets, which it writes to the folder scratch.
 func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, error) {
 	var sets []dataset
 	for _, folder := range o.folders {
@@ -45,11 +45,11 @@ func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, erro
 		}
 		for _, e := range entries {
 			name, ok := strings.CutSuffix(e.Name(), ".parquet")
-			if !ok || e.IsDir() || !o.isWanted(name) {
+			if !ok || e.IsDir() || !o.isRequestedSet(name) {
 				continue
 			}
 			s := dataset{name: name, path: filepath.Join(folder, e.Name())}
-			if fault := o.describeSet(ctx, &s); fault != nil {
+			if fault := o.inspectSet(ctx, &s); fault != nil {
 				if ctx.Err() != nil {
 					return nil, ctx.Err()
 				}
@@ -61,12 +61,12 @@ func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, erro
 	}
 	if o.generated {
 		for _, k := range slices.Concat(madeKinds(), lakeKinds()) {
-			if !o.isWanted(k.name) {
+			if !o.isRequestedSet(k.name) {
 				continue
 			}
 			s, err := k.writeSet(ctx, scratch)
 			if err == nil {
-				err = o.describeSet(ctx, &s)
+				err = o.inspectSet(ctx, &s)
 			}
 			if err != nil {
 				return nil, err
@@ -85,7 +85,7 @@ func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, erro
 	return sets, nil
 }
 
-func (o *options) isWanted(name string) bool {
+func (o *options) isRequestedSet(name string) bool {
 	matches := func(glob string) bool {
 		ok, err := filepath.Match(glob, name)
 		return ok && err == nil
@@ -93,7 +93,7 @@ func (o *options) isWanted(name string) bool {
 	return (len(o.sets) == 0 || slices.ContainsFunc(o.sets, matches)) && !slices.ContainsFunc(o.skip, matches)
 }
 
-func (o *options) describeSet(ctx context.Context, s *dataset) error {
+func (o *options) inspectSet(ctx context.Context, s *dataset) error {
 	candidates := []string{"label", "class"}
 	switch {
 	case s.lake && s.unranked:
@@ -148,8 +148,8 @@ func (s dataset) featureCounts(percents []float64) []int {
 	return list
 }
 
-// countCovered counts the groups of the answer that have a chosen feature. A factor counts once, even if several of
-// its sensors are chosen.
+// countCovered returns the number of groups of the answer that contain a chosen feature. A factor counts once, even if
+// several of its sensors are chosen.
 func (s dataset) countCovered(chosen []string) (hit int) {
 	for _, group := range s.answer {
 		if slices.ContainsFunc(group, func(name string) bool { return slices.Contains(chosen, name) }) {

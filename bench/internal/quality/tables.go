@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// score is one of the scores of a choice on a set. Larger is better.
+// score identifies one of the scores of a choice on a set. Larger scores are better.
 type score int
 
 const (
@@ -24,31 +24,31 @@ const (
 	scoreCount
 )
 
-// table compares the variants at one share of the features, or over all shares.
+// table compares the variants for one share of the features, or over all shares.
 type table struct {
-	title   string      // "5 % of the features"
-	file    string      // "5", "all"
-	sets    []dataset   // the ranked ones
+	title   string      // such as "5 % of the features"
+	file    string      // part of file names, such as "5" or "all"
+	sets    []dataset   // the sets on which variants are ranked
 	kinds   []string    // kinds of the sets
-	rows    []tableRow  // by mean rank; the baseline of all features, which has no rank, comes last
+	rows    []tableRow  // sorted by mean rank; the baseline of all features comes last and has no rank
 	ranks   judge.Ranks // ranks of the ranked variants, in the order of rows
 	refused int
 }
 
-// tableRow is a variant in a table. It has one score for each of the table's sets, in their order. NaN means that
-// there is no score.
+// tableRow is the row of a variant in a table. For each kind of score it has one score for each set of the table, in
+// order. NaN represents a missing score.
 type tableRow struct {
 	variant       string
 	ranked        bool
 	rank          float64 // mean rank
 	scores        [scoreCount][]float64
-	seconds       float64 // sum over sets
+	seconds       float64 // total time over the sets
 	refused       int
-	gap, gapError float64 // mean difference of NMI to the first row, and its standard error
+	gap, gapError float64 // mean difference of the NMI from the first row, and its standard error
 }
 
-// makeTables compares the variants at every share, and over all shares. It does so for the sets that are not held out,
-// and then for the held-out sets, if any.
+// makeTables makes a table for every share, and one over all shares. It does so for the sets that are not held out, and
+// then for the held-out sets, if there are any.
 func (r *run) makeTables(sets []dataset) (list []table) {
 	all := make([]int, len(r.percents))
 	for i := range all {
@@ -81,8 +81,9 @@ func (r *run) makeTables(sets []dataset) (list []table) {
 	return list
 }
 
-// tabulateShares compares the means over some shares, given as positions in percents. Several shares of one set form
-// one block, because they are not independent, and Friedman's test requires independent blocks.
+// tabulateShares compares the variants by their means over some shares, which are given as positions in percents. The
+// scores of a set for several shares are averaged, because Friedman's test requires independent blocks, and these
+// scores are not independent.
 func (r *run) tabulateShares(title, file string, sets []dataset, shares []int) table {
 	t := table{title: title, file: file, sets: sets, kinds: kindsOf(sets)}
 	for _, v := range r.variants {
@@ -90,20 +91,20 @@ func (r *run) tabulateShares(title, file string, sets []dataset, shares []int) t
 		for _, s := range sets {
 			c := r.findingOf(s, v)
 			addScore := func(to score, x float64) { row.scores[to] = append(row.scores[to], x) }
-			nmi := c.meanScore(shares, func(c choiceMade) float64 { return spreadMean(c.rankedScores(s.kind).NMI) })
+			nmi := c.meanScore(shares, func(c choiceMade) float64 { return meanOrNaN(c.rankedScores(s.kind).NMI) })
 			if math.IsNaN(nmi) {
 				row.refused++
 			}
 			addScore(scoreNMI, nmi)
-			addScore(scoreFile, c.meanScore(shares, func(c choiceMade) float64 { return spreadMean(c.NMI) }))
+			addScore(scoreFile, c.meanScore(shares, func(c choiceMade) float64 { return meanOrNaN(c.NMI) }))
 			addScore(scoreStandard, c.meanScore(shares, func(c choiceMade) float64 {
 				if c.Standard == nil {
 					return math.NaN()
 				}
-				return spreadMean(c.Standard.NMI)
+				return meanOrNaN(c.Standard.NMI)
 			}))
 			addScore(scoreKNN, c.meanScore(shares, func(c choiceMade) float64 { return numberOrNaN(c.rankedScores(s.kind).KNN) }))
-			addScore(scoreACC, c.meanScore(shares, func(c choiceMade) float64 { return spreadMean(c.rankedScores(s.kind).ACC) }))
+			addScore(scoreACC, c.meanScore(shares, func(c choiceMade) float64 { return meanOrNaN(c.rankedScores(s.kind).ACC) }))
 			addScore(scoreExplained, c.meanScore(shares, func(c choiceMade) float64 { return 1 - float64(c.Error) }))
 			addScore(scoreStability, c.meanOfKnown(shares, func(c choiceMade) float64 { return numberOrNaN(c.Stability) }))
 			addScore(scoreFound, c.meanOfKnown(shares, func(c choiceMade) float64 { return c.shareFound(s) }))
@@ -149,7 +150,7 @@ func (t *table) rankRows() {
 	}
 }
 
-// meanOver averages a row's scores over the sets of the wanted kinds. It ignores missing scores.
+// meanOver returns the mean of a row's scores over the sets whose kinds are wanted. It ignores missing scores.
 func (t table) meanOver(row tableRow, of score, wanted func(kind string) bool) float64 {
 	var list []float64
 	for i, x := range row.scores[of] {
@@ -176,7 +177,8 @@ func (r *run) findingOf(s dataset, v variant) finding {
 	return r.cells[i].finding
 }
 
-// meanOfKnown averages a score over the shares that have it. Stability and covered groups are not known for all shares.
+// meanOfKnown returns the mean of a score over the shares that have it. Stability and covered groups are not known for
+// all.
 func (f finding) meanOfKnown(shares []int, score func(choiceMade) float64) float64 {
 	var list []float64
 	for _, i := range shares {
@@ -187,7 +189,7 @@ func (f finding) meanOfKnown(shares []int, score func(choiceMade) float64) float
 	return judge.Summarize(list).Mean
 }
 
-// meanScore averages a score over some of the shares. It returns NaN if one of them has no score.
+// meanScore returns the mean of a score over some shares, or NaN if a share has no such score.
 func (f finding) meanScore(shares []int, score func(choiceMade) float64) float64 {
 	sum := 0.0
 	for _, i := range shares {
@@ -196,7 +198,7 @@ func (f finding) meanScore(shares []int, score func(choiceMade) float64) float64
 	return sum / float64(len(shares))
 }
 
-func spreadMean(s *stream.Spread) float64 {
+func meanOrNaN(s *stream.Spread) float64 {
 	if s == nil {
 		return math.NaN()
 	}

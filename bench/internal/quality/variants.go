@@ -24,14 +24,14 @@ type variant struct {
 	method   string
 	scale    string // "" means the method's own default
 	settings method.Settings
-	// needsRunPerCount is true if a choice of few features is not the beginning of a choice of many, so that every
-	// number of features needs its own run. findPerCountVariants detects most of these variants.
+	// needsRunPerCount is true if every number of features needs a run, because a choice of few features is not the
+	// beginning of a choice of many. findPerCountVariants detects most of these variants.
 	needsRunPerCount bool
-	baseline         string // a baseline of ufs.Eval: all or random
+	baseline         string // the baseline of ufs.Eval that it represents: all or random
 }
 
-// namedVariants returns the variants that are measured in addition to every method with its defaults. A variant whose
-// method or option does not exist is left out, so that a line may be added here before its option is merged.
+// namedVariants returns the variants that are measured in addition to every method with its defaults. If the method or
+// option of a variant does not exist, the variant is left out. So a line may be added here before its option is merged.
 func namedVariants() []variant {
 	set := func(pairs ...string) method.Settings {
 		s := make(method.Settings)
@@ -63,7 +63,7 @@ func allVariants() []variant {
 	for _, s := range all {
 		v := variant{name: s.Name, method: s.Name, needsRunPerCount: s.Name == "mcfs"}
 		if s.Name == ufs.RandomBaseline {
-			v.baseline = judge.Random // the baseline has different features in every run, and the method makes one choice
+			v.baseline = judge.Random // the baseline draws other features in every run, the method only once
 		}
 		list = append(list, v)
 	}
@@ -75,7 +75,7 @@ func allVariants() []variant {
 	return list
 }
 
-// defaultVariant is ufs-stream's own choice of the method, as for a user who does not choose one.
+// defaultVariant is a run without --method, in which ufs-stream chooses the method.
 const defaultVariant = "default"
 
 func variantExists(all []method.Spec, v variant) bool {
@@ -107,7 +107,7 @@ func (o *options) chooseVariants() error {
 	return nil
 }
 
-// settingsText describes all settings of v. Variants with equal texts make equal choices.
+// settingsText returns a text of all settings of v. Variants with equal texts make equal choices.
 func (v variant) settingsText() string {
 	parts := []string{"method=" + v.method}
 	if v.scale != "" {
@@ -122,8 +122,8 @@ func (v variant) settingsText() string {
 	return strings.Join(parts, " ")
 }
 
-// sourcesDigest returns a digest of the source files of v's method: its own package, without tests. Outside the
-// project's folder it returns the release.
+// sourcesDigest returns a digest of the source files of the package of v's method, without tests. Outside the project's
+// folder it returns the release.
 func (v variant) sourcesDigest() string {
 	if v.name == defaultVariant {
 		return filesDigest("align/*.go", "greedy/*.go", "internal/rowsample/*.go", "internal/spectral/*.go", "internal/survey/*.go", "internal/trust/*.go", "anchor/trust.go",
@@ -140,8 +140,8 @@ func (v variant) sourcesDigest() string {
 	return filesDigest(strings.TrimPrefix(t.PkgPath(), modulePath) + "/*.go")
 }
 
-// filesDigest hashes the files of some patterns below the working folder, without tests; it returns the release
-// if there are none.
+// filesDigest returns a digest of the files that match the patterns below the working folder, without tests. It returns
+// the release if no file matches.
 func filesDigest(patterns ...string) string {
 	h, found := sha256.New(), false
 	for _, pattern := range patterns {

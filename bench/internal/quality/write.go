@@ -17,8 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// writeResults writes all results except the JSON lines: the tables for people, the scores for programs and the
-// plots.
+// writeResults writes the tables for people, the scores for programs and the plots. The JSON lines are written earlier.
 func (r *run) writeResults(ctx context.Context, host workshop.Machine, sets []dataset) error {
 	tables := r.makeTables(sets)
 	for _, t := range tables {
@@ -51,7 +50,7 @@ func (r *run) writeResults(ctx context.Context, host workshop.Machine, sets []da
 	return nil
 }
 
-// rankPlot draws the mean ranks; ok is false if there is nothing to compare.
+// rankPlot returns a plot of the mean ranks. ok is false if there is nothing to compare.
 func (t table) rankPlot() (report.RankPlot, bool) {
 	p := report.RankPlot{Title: fmt.Sprintf("Mean rank by NMI over %d sets, %s", len(t.sets), t.title), Critical: t.ranks.Critical, Alike: t.ranks.IndistinguishableSets()}
 	for _, row := range t.rows {
@@ -95,7 +94,7 @@ func (r *run) writeCSV(w io.Writer) error {
 				if other == nil {
 					other = new(scores)
 				}
-				line = append(line, cell(spreadMean(other.NMI)), cell(numberOrNaN(other.KNN)))
+				line = append(line, cell(meanOrNaN(other.NMI)), cell(numberOrNaN(other.KNN)))
 			}
 			rows = append(rows, append(line, cell(numberOrNaN(f.Covered))))
 		}

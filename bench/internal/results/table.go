@@ -1,5 +1,5 @@
-// Package results writes the results of the bench: tables in Markdown, figures in them, and files that appear
-// whole or not at all.
+// Package results writes the results of the bench: Markdown tables, the numbers in their cells, and files that are
+// written as a whole or not at all.
 package results
 
 import (
@@ -10,10 +10,11 @@ import (
 	"strings"
 )
 
-// NoFigure is the content of a cell without a figure.
+// NoFigure is the content of a cell for which there is no number.
 const NoFigure = "–"
 
-// TableHead begins a table. The first textColumns columns are text, aligned to the left; the others are numbers.
+// TableHead writes the first two lines of a Markdown table: the titles, and the rule below. The first textColumns
+// columns contain text and are left-aligned, the others contain numbers.
 func TableHead(w io.Writer, titles []string, textColumns int) {
 	fmt.Fprintln(w)
 	TableRow(w, titles)
@@ -24,7 +25,7 @@ func TableHead(w io.Writer, titles []string, textColumns int) {
 	TableRow(w, rule)
 }
 
-// TableRow writes a row of a table.
+// TableRow writes a row of a Markdown table.
 func TableRow(w io.Writer, cells []string) {
 	escaped := make([]string, len(cells))
 	for i, c := range cells {
@@ -33,7 +34,7 @@ func TableRow(w io.Writer, cells []string) {
 	fmt.Fprintf(w, "| %s |\n", strings.Join(escaped, " | "))
 }
 
-// FormatSeconds writes a time with about three significant digits and no exponent.
+// FormatSeconds formats a time in seconds with about three significant digits and no exponent.
 func FormatSeconds(s float64) string {
 	switch {
 	case s >= 100:
@@ -46,7 +47,7 @@ func FormatSeconds(s float64) string {
 	return fmt.Sprintf("%.3f", s)
 }
 
-// FormatPoints formats a share between 0 and 1 in hundredths.
+// FormatPoints formats a share between 0 and 1 in per cent.
 func FormatPoints(share float64) string {
 	if math.IsNaN(share) {
 		return NoFigure

@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 )
 
-// writeConfig begins a file in Go's benchmark format (golang.org/design/14313-benchmark-format). benchstat compares
-// only results whose keys agree. So only properties that must agree are keys, and all others are remarks.
+// writeConfig writes the head of a file in Go's benchmark format (golang.org/design/14313-benchmark-format). benchstat
+// compares only results with equal keys. So only properties that must be equal are keys, and all others are remarks.
 func writeConfig(w io.Writer, host workshop.Machine, version, command string) {
 	fmt.Fprintf(w, "# %s\n# %s\n# machine: %s\n", command, version, host)
 	fmt.Fprintf(w, "# Read is the yardstick: every column through arrow v15's own column readers (bench/_bareread),\n"+
@@ -36,22 +36,22 @@ func (p point) benchmarkName() string {
 	if p.data != "" {
 		fmt.Fprintf(&b, "/data=%s", p.data)
 	}
-	if p.isSelect() {
+	if p.runsSelect() {
 		fmt.Fprintf(&b, "/method=%s", p.method)
 	}
 	fmt.Fprintf(&b, "/rows=%s/cols=%s/threads=%d-%d", shortNumber(p.size.rows), shortNumber(int64(p.size.columns)), p.threads, p.threads)
 	return b.String()
 }
 
-// writeTurn writes a line for one process. benchstat computes median and spread from the lines.
-func writeTurn(w io.Writer, p point, t turn) {
+// writeTurn writes a line for one process. benchstat computes the median and the spread from these lines.
+func writeTurn(w io.Writer, p point, t turnResult) {
 	wall := t.cost.Wall
 	fmt.Fprintf(w, "%s 1 %d ns/op %.6g rows/s %d peak-B %d cpu-ns/op", p.benchmarkName(),
 		wall.Nanoseconds(), float64(p.size.rows)/wall.Seconds(), t.cost.Peak, t.cost.CPU.Nanoseconds())
-	if p.method != bareReading && t.read > 0 { // 0 if the bare reading was given up
-		fmt.Fprintf(w, " %.4g x-read", timesReading(t))
+	if p.method != bareReading && t.read > 0 { // 0 if bareread was given up
+		fmt.Fprintf(w, " %.4g x-read", multipleOfReadTime(t))
 	}
-	if p.isSelect() {
+	if p.runsSelect() {
 		fmt.Fprintf(w, " %.0f read-ns/op %.0f accumulate-ns/op %.0f solve-ns/op", 1e9*t.timing.Read, 1e9*t.timing.Accumulate, 1e9*t.timing.Solve)
 	}
 	fmt.Fprintln(w)

@@ -15,15 +15,15 @@ type generatedData struct {
 	name       string               // name of the data in the results; empty for planted data
 	genFlags   func(size) []string  // flags of gen in addition to rows, seed and output
 	readFlags  func(size) []string  // flags of select for reading it; may be nil
-	valueBytes func(s size) float64 // size of the values, before compression
+	valueBytes func(s size) float64 // size of the values in bytes before compression
 }
 
-// denseBytes is the size of 4-byte values.
+// denseBytes returns the size of a dense table whose values have 4 bytes.
 func denseBytes(s size) float64 { return 4 * float64(s.rows) * float64(s.columns) }
 
-// listColumns is the number of features from which on planted data are stored as a single column of lists. A footer
-// needs about 1 KB per column. In a file of 200 rows and a million columns the footer would be larger than the data,
-// and bareread would measure the footer.
+// listColumns is the number of features from which on planted data are stored as a single column of lists. In a file
+// with a million columns and 200 rows the footer would be larger than the data, because it needs about 1 KB for each
+// column, and bareread would measure the footer.
 const listColumns = 100_000
 
 var plantedData = generatedData{
@@ -37,7 +37,8 @@ var plantedData = generatedData{
 	},
 }
 
-// Sparse rows have sparseWords words on average; minSparseColumns is 4 for each of gen's 10 topics.
+// Sparse rows have sparseWords words on average. minSparseColumns, their least number of columns, is 4 for each of 10
+// topics.
 const sparseWords, minSparseColumns = 50, 40
 
 const sparseName = "sparse"
@@ -53,15 +54,15 @@ var sparseData = generatedData{
 	valueBytes: func(s size) float64 { return 8 * sparseWords * float64(s.rows) }, // an index and a value
 }
 
-// genArgs returns the arguments of the bench that make the data of a size.
+// genArgs returns the arguments of the bench for making the data in a given size.
 func (m generatedData) genArgs(path string, s size, seed uint64) []string {
 	return append(
 		[]string{"gen", m.kind, "--rows", strconv.FormatInt(s.rows, 10), "--seed", strconv.FormatUint(seed, 10), "-o", path, "-q"},
 		m.genFlags(s)...)
 }
 
-// splitSizes returns all sizes (pairs of rows and columns) with at most limit bytes, the smallest first, and the sizes
-// with more.
+// splitSizes combines all numbers of rows and columns to sizes. It returns the sizes with at most limit bytes, the
+// smallest first, and the larger sizes.
 func (m generatedData) splitSizes(rows, columns []int64, limit int64) (fitting, tooLarge []size) {
 	for _, r := range rows {
 		for _, c := range columns {

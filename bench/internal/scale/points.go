@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Names used in place of a method for points that run another program: bareread, decode and DuckDB.
+// Names in place of a method, for points at which another program runs: bareread, decode or DuckDB.
 const (
 	bareReading = "read"
 	decoding    = "decode"
@@ -31,8 +31,7 @@ func (s size) String() string {
 	return fmt.Sprintf("%s rows × %s columns", humanize.Comma(s.rows), humanize.Comma(int64(s.columns)))
 }
 
-// point is a combination to measure: a method on some data with a number of threads. In every turn one process runs
-// for each point.
+// point is a combination of method, data and number of threads to measure. Each turn runs one process for each point.
 type point struct {
 	data    string // empty for planted data, which the size describes
 	size    size
@@ -40,28 +39,28 @@ type point struct {
 	threads int
 }
 
-func (p point) isSelect() bool {
+func (p point) runsSelect() bool {
 	return p.method != bareReading && p.method != decoding && p.method != duckDBSum
 }
 
-// turn has the measurements of one process.
-type turn struct {
+// turnResult has the measurements of a point in one turn.
+type turnResult struct {
 	cost   workshop.Cost
 	timing stream.Timing
-	read   time.Duration // time of the bare reading in the same turn
+	read   time.Duration // time of bareread in the same turn
 }
 
-// measuredPoint is a point with its turns in order.
+// measuredPoint is a point with its measurements, one for each turn.
 type measuredPoint struct {
 	point
-	turns   []turn
-	stopped bool // no more turns are measured
+	turns   []turnResult
+	stopped bool // it is not measured in further turns
 }
 
-// spread is the median, the least and the largest value of some turns.
+// spread has the median, the least and the largest value over the turns of a point.
 type spread struct{ median, low, high float64 }
 
-func (m measuredPoint) spreadOf(value func(turn) float64) spread {
+func (m measuredPoint) spreadOf(value func(turnResult) float64) spread {
 	x := make([]float64, len(m.turns))
 	for i, t := range m.turns {
 		x[i] = value(t)
@@ -75,12 +74,12 @@ func (s spread) formatCell(value func(float64) string) string {
 	return fmt.Sprintf("%s (%s–%s)", value(s.median), value(s.low), value(s.high))
 }
 
-func wallSeconds(t turn) float64 { return t.cost.Wall.Seconds() }
-func peakMemory(t turn) float64  { return float64(t.cost.Peak) }
+func wallSeconds(t turnResult) float64 { return t.cost.Wall.Seconds() }
+func peakMemory(t turnResult) float64  { return float64(t.cost.Peak) }
 
-// timesReading returns the time as a multiple of bareread's time in the same turn, with as many threads. It returns
-// +Inf if bareread was not measured.
-func timesReading(t turn) float64 { return t.cost.Wall.Seconds() / t.read.Seconds() }
+// multipleOfReadTime returns the wall time of t as a multiple of the time that bareread needed in the same turn, with
+// as many threads. It returns +Inf if bareread was not measured.
+func multipleOfReadTime(t turnResult) float64 { return t.cost.Wall.Seconds() / t.read.Seconds() }
 
 func defaultThreadCounts() (counts []string) {
 	cores := runtime.NumCPU()
@@ -90,7 +89,7 @@ func defaultThreadCounts() (counts []string) {
 	return append(counts, strconv.Itoa(cores))
 }
 
-// shortNumber writes a round number as a power of ten, for names: 1e6, but 9298.
+// shortNumber returns a number for use in names. Round numbers are written as powers of ten: 1e6, but 9298.
 func shortNumber(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	head := strings.TrimRight(digits, "0")

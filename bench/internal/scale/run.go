@@ -23,11 +23,11 @@ type scaleRun struct {
 	*options
 	host    workshop.Machine
 	shop    *workshop.Workshop
-	out     io.Writer    // receives the benchmark lines as they come
+	out     io.Writer    // receives each benchmark line as soon as it is measured
 	lines   bytes.Buffer // all benchmark lines
-	readers []string     // programs measured before the methods: bareReading, perhaps decoding and duckDBSum
+	readers []string     // programs that run before the methods: bareReading, perhaps decoding and duckDBSum
 	results []measuredPoint
-	skipped []string // sentences on omitted measurements, with reasons
+	skipped []string // sentences about measurements that were omitted, with reasons
 }
 
 func (r *scaleRun) measureGenerated(ctx context.Context, m generatedData, rows []int64) error {
@@ -43,8 +43,8 @@ func (r *scaleRun) measureGenerated(ctx context.Context, m generatedData, rows [
 	return nil
 }
 
-// measureSize measures on the data in --dir if they exist. Otherwise it makes the data, and removes them afterwards.
-// With --keep it removes them only if they are incomplete.
+// measureSize measures on data of one size. It uses the data in --dir if they exist. Otherwise it makes the data, and
+// removes them afterwards. With --keep it removes them only if they are incomplete.
 func (r *scaleRun) measureSize(ctx context.Context, m generatedData, s size) error {
 	dir := r.dir
 	if dir == "" {
@@ -76,8 +76,8 @@ func (r *scaleRun) measureSize(ctx context.Context, m generatedData, s size) err
 }
 
 // measureDataset measures on one dataset in turns. In each turn it runs, for every number of threads, the readers and
-// then every method, so that changes in the machine's speed affect all of them alike. Before the first turn it runs
-// bareread without counting it, to bring the file into memory if it fits. flags are flags of select for this data.
+// then every method, so that changes in the machine's speed affect all of them alike. Before the first turn bareread
+// reads the files once, so that they are in memory if they fit. flags are flags of select for this data.
 func (r *scaleRun) measureDataset(ctx context.Context, data string, s size, inputs, flags []string) error {
 	if _, err := r.runReader(ctx, r.shop.Bare, 1, inputs); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (r *scaleRun) measureDataset(ctx context.Context, data string, s size, inpu
 	}
 	for n := range r.count {
 		r.printRemark("%s%s: turn %d of %d", strings.TrimPrefix(data+": ", ": "), s, n+1, r.count)
-		var read time.Duration // time of the latest bare reading, with as many threads
+		var read time.Duration // time of the latest run of bareread, with as many threads
 		for i := range points {
 			p := &points[i]
 			if p.stopped {
@@ -121,7 +121,7 @@ func (r *scaleRun) measureDataset(ctx context.Context, data string, s size, inpu
 	return nil
 }
 
-// reasonToSkip explains a failed turn if only its point has to be omitted. It is empty for a real fault.
+// reasonToSkip explains a failure after which only this point is omitted. It returns "" if the whole run has to stop.
 func (r *scaleRun) reasonToSkip(ctx context.Context, err error) string {
 	var failed *workshop.ChildError
 	switch {
@@ -136,7 +136,7 @@ func (r *scaleRun) reasonToSkip(ctx context.Context, err error) string {
 	return ""
 }
 
-func (r *scaleRun) runTurn(ctx context.Context, p point, inputs, flags []string) (turn, error) {
+func (r *scaleRun) runTurn(ctx context.Context, p point, inputs, flags []string) (turnResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.giveUp)
 	defer cancel()
 	switch p.method {
@@ -146,15 +146,15 @@ func (r *scaleRun) runTurn(ctx context.Context, p point, inputs, flags []string)
 		return r.runReader(ctx, r.shop.Decode, p.threads, inputs)
 	case duckDBSum:
 		_, took, err := workshop.RunChild(ctx, r.duckDB, duckDBArgs(sumStatements(p.threads, inputs, r.label))...)
-		return turn{cost: took}, err
+		return turnResult{cost: took}, err
 	}
 	sel, took, err := r.shop.RunSelect(ctx, slices.Concat(inputs, flags, r.selectFlags(p.method), []string{"--threads", strconv.Itoa(p.threads)})...)
-	return turn{cost: took, timing: sel.Timing}, err
+	return turnResult{cost: took, timing: sel.Timing}, err
 }
 
-func (r *scaleRun) runReader(ctx context.Context, program string, threads int, inputs []string) (turn, error) {
+func (r *scaleRun) runReader(ctx context.Context, program string, threads int, inputs []string) (turnResult, error) {
 	_, took, err := workshop.RunChild(ctx, program, append([]string{strconv.Itoa(threads)}, inputs...)...)
-	return turn{cost: took}, err
+	return turnResult{cost: took}, err
 }
 
 func (o *options) selectFlags(method string) []string {

@@ -37,8 +37,8 @@ type options struct {
 	seed                   uint64
 	progress               io.Writer
 
-	rowCounts, columnCounts, threadCounts []int64                                        // rows, columns and threads, parsed
-	sparseCounts                          []int64                                        // sparse, parsed
+	rowCounts, columnCounts, threadCounts []int64                                        // the values of rows, columns and threads
+	sparseCounts                          []int64                                        // the values of sparse
 	methodFlags                           map[string][]string                            // additional flags of select, by method
 	generate                              func(ctx context.Context, args []string) error // runs gen; workshop.StartSelf except in tests
 	command                               string                                         // the command line, for the results
@@ -78,8 +78,7 @@ process in Go's benchmark format, as it comes; the folder --results gets them al
 	return cmd
 }
 
-// addFlags declares the flags that scale and speed share. If the two commands have different defaults, the current
-// value of o is the default.
+// addFlags declares the flags that scale and speed have in common. The current values of o are their defaults.
 func (o *options) addFlags(f *pflag.FlagSet) {
 	o.maxBytes = 4 << 30
 	f.StringSliceVar(&o.rows, "rows", o.rows, "numbers of rows, `N`,…")
@@ -140,8 +139,8 @@ func (o *options) validate() (err error) {
 	return nil
 }
 
-// dataName returns the name of the first path of --data, without its ending and without blanks, which would end
-// a benchmark's name.
+// dataName returns the name of the first path of --data, without its ending. Blanks, which would end a benchmark's
+// name, are removed.
 func (o *options) dataName() string {
 	name := strings.TrimSuffix(filepath.Base(o.data[0]), filepath.Ext(o.data[0]))
 	return strings.Join(strings.Fields(name), "-")
@@ -170,7 +169,7 @@ func (o *options) runScale(ctx context.Context, out io.Writer) error {
 	return r.writeResults(ctx)
 }
 
-// openWorkshop makes a workshop, which the caller closes, and writes the head of the benchmark lines.
+// openWorkshop makes a workshop, which the caller must close, and writes the head of the benchmark lines.
 func (o *options) openWorkshop(ctx context.Context, out io.Writer) (*scaleRun, error) {
 	host, err := workshop.ThisMachine()
 	if err != nil {

@@ -18,8 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Settings of EUFS: a sample of the size that is select's default, and enough iterations to measure all steps in a
-// short turn.
+// Settings of EUFS. The sample has the default size of select. The iterations suffice to measure all steps.
 const eufsSample, eufsIterations, eufsClusters = 10_000, 5, 10
 
 // speedRun holds the state of one run of speed.
@@ -72,7 +71,7 @@ comes; the folder --results gets them all (NAME.txt, for benchstat) and a summar
 }
 
 func (o *options) runSpeed(ctx context.Context, out io.Writer) error {
-	o.onceAbove = o.giveUp // so every method is measured in all turns
+	o.onceAbove = o.giveUp // never measure a method only once
 	if err := o.validate(); err != nil {
 		return err
 	}
@@ -120,13 +119,14 @@ func (o *options) runSpeed(ctx context.Context, out io.Writer) error {
 	return r.writeLinesAndSummary(ctx, text.Bytes())
 }
 
-// imageData generates images with pixels from 0 to 255, whole numbers as in E-MNIST.
+// imageData generates images, whose pixels are whole numbers from 0 to 255 as in E-MNIST.
 var imageData = generatedData{
 	kind: "grid", name: "images", valueBytes: denseBytes,
 	genFlags: func(s size) []string { return []string{"--shape", imageShape(s.columns)} },
 }
 
-// imageShape returns the image shape nearest to a square with this number of pixels, or empty if gen grid has none.
+// imageShape returns the shape of images with the given number of pixels that is nearest to a square. It returns "" if
+// gen grid does not support any.
 func imageShape(pixels int) string {
 	for height := 1000; height >= 8; height-- {
 		if width := pixels / height; width >= height && width <= 1000 && width*height == pixels {
@@ -137,7 +137,7 @@ func imageShape(pixels int) string {
 }
 
 // countOperations returns the number of additions and multiplications in the large matrix products of a method, as
-// documented in bench/doc.go. It is 0 for variance, which has none, and for methods that are not listed there.
+// defined in bench/doc.go. It is 0 for variance, which has no such products, and for methods that are not listed there.
 func countOperations(method string, s size, anchors int) float64 {
 	n, d, m := float64(s.rows), float64(s.columns), float64(anchors)
 	switch method {

@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 )
 
-// findDuckDB adds DuckDB's sum to the measurements, if --duckdb names a program that exists; otherwise it
-// reports that and omits it.
+// findDuckDB adds DuckDB's sum to the measurements if --duckdb names a program that exists. Otherwise it reports that
+// the sum is omitted.
 func (r *speedRun) findDuckDB(ctx context.Context) error {
 	if r.duckDB == "" {
 		return nil
@@ -33,8 +33,8 @@ func (r *speedRun) findDuckDB(ctx context.Context) error {
 
 func duckDBArgs(statements string) []string { return []string{"-csv", "-noheader", "-c", statements} }
 
-// sumStatements are the statements that sum every column of Parquet files and folders except the label, which
-// may be text.
+// sumStatements returns SQL statements that sum every column of Parquet files and folders except the label, which may
+// be text.
 func sumStatements(threads int, inputs []string, label string) string {
 	var files []string
 	for _, path := range inputs {

@@ -11,33 +11,33 @@ import (
 )
 
 const (
-	// Each rate is measured for 0.2 s in time slices. The fastest slice counts, because other programs slow single
-	// slices down. A slice has about five products. It is so short that some slices run undisturbed even on a busy
-	// machine.
+	// Each rate is measured in peakSlices slices of the time peakSlice, 0.2 s in total. The fastest slice counts,
+	// because other programs slow down single slices. A slice is long enough for about five products, and so short that
+	// some slices run undisturbed even on a busy machine.
 	peakSlices, peakSlice = 40, 5 * time.Millisecond
-	// A product has peakSide × peakSide entries, each a sum of peakTerms terms. Operands, panels and sum of a float64
-	// product need 3.5 MB, which fits in caches. On a busy machine, rates for sides from 192 to 960 differed only by
-	// noise, except that SyrkWhole was 15 % slower at 192 because of the tiles on the diagonal.
+	// A product has peakSide × peakSide entries, each of which is a sum of peakTerms terms. The operands, copies and
+	// sums of a float64 product need 3.5 MB, which fits in caches. On a busy machine the rates for sides from 192 to
+	// 960 differed only by noise, except that SyrkWhole was 15 % slower at 192 because of the blocks on the diagonal.
 	peakSide, peakTerms = 384, 256
 )
 
-// peakRates has the joint rates of some threads, in operations per second.
+// peakRates has the rates of some threads together, in operations per second.
 type peakRates struct {
 	double, single float64 // multiplications and additions of float64 and float32
-	whole          float64 // multiplications and additions of whole numbers; 0 if the kernel uses float64 for them
+	whole          float64 // multiplications and additions of whole numbers; 0 if the kernel multiplies these as float64
 }
 
-// measurePeak lets every thread multiply its own blocks, so that threads do not wait for each other.
+// measurePeak measures peakRates. Every thread multiplies its own matrices, so that no thread waits.
 func measurePeak(threads int) peakRates {
 	const full = 2 * peakSide * peakSide * peakTerms
-	p := peakRates{double: operationRate(threads, full, floatProduct[float64]), single: operationRate(threads, full, floatProduct[float32])}
-	if wholeProduct() != nil {
-		p.whole = operationRate(threads, full/2, wholeProduct)
+	p := peakRates{double: operationRate(threads, full, newFloatProduct[float64]), single: operationRate(threads, full, newFloatProduct[float32])}
+	if newWholeProduct() != nil {
+		p.whole = operationRate(threads, full/2, newWholeProduct)
 	}
 	return p
 }
 
-func floatProduct[T kernel.Float]() func() {
+func newFloatProduct[T kernel.Float]() func() {
 	team := kernel.NewTeam(1)
 	x := make([]T, peakSide*peakTerms)
 	for i := range x {
@@ -48,9 +48,9 @@ func floatProduct[T kernel.Float]() func() {
 	return func() { kernel.Gemm(team, 1, a, a.Trans(), c) }
 }
 
-// wholeProduct returns a function that multiplies whole numbers, and computes only half of the symmetric result. It
-// returns nil if the kernel does not support whole numbers.
-func wholeProduct() func() {
+// newWholeProduct returns a function that multiplies matrices of whole numbers and computes only half of the symmetric
+// result. It returns nil if the kernel does not support whole numbers.
+func newWholeProduct() func() {
 	team := kernel.NewTeam(1)
 	x, whole := make([]float64, peakSide*peakTerms), make([]int16, peakSide*peakTerms)
 	for i := range x {
@@ -63,7 +63,7 @@ func wholeProduct() func() {
 	return func() { kernel.SyrkWhole(team, whole, peakSide, peakTerms, peakTerms, nil, c) }
 }
 
-// operationRate returns the operations per second of threads that each repeat a product made by prepare.
+// operationRate returns the operations per second of threads that each repeat a product. prepare makes the product.
 func operationRate(threads int, operations float64, prepare func() func()) (best float64) {
 	products := make([]func(), threads)
 	for i := range products {

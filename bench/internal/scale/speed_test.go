@@ -192,7 +192,7 @@ func TestOperations(t *testing.T) {
 // Of three turns of 2, 4 and 1 seconds the median is 2; 3e9 operations in it are 1.5e9 a
 // second.
 func TestSpeedCells(t *testing.T) {
-	m := measuredPoint{point: point{"images", size{1000, 64}, "greedy", 2}, turns: []turn{
+	m := measuredPoint{point: point{"images", size{1000, 64}, "greedy", 2}, turns: []turnResult{
 		{cost: workshop.Cost{Wall: 2 * time.Second, CPU: 3 * time.Second}, read: time.Second},
 		{cost: workshop.Cost{Wall: 4 * time.Second, CPU: 3 * time.Second}, read: time.Second},
 		{cost: workshop.Cost{Wall: time.Second, CPU: 3 * time.Second}, read: 4 * time.Second},
@@ -210,7 +210,7 @@ func TestSpeedCells(t *testing.T) {
 			"images 1e3 64 greedy 2 2.00 (1.00–4.00) 2.00 (0.25–4.00) 3.00 3.00 1.50 25.0 % 12.5 % –"},
 		{"not counted", func(*measuredPoint) {}, peakRates{6e9, 12e9, 1e9}, 0,
 			"images 1e3 64 greedy 2 2.00 (1.00–4.00) 2.00 (0.25–4.00) 3.00 – – – – –"},
-		{"without a reading", func(m *measuredPoint) { m.turns = []turn{{cost: workshop.Cost{Wall: time.Second}}} }, peakRates{6e9, 12e9, 1e9}, 3e9,
+		{"without a reading", func(m *measuredPoint) { m.turns = []turnResult{{cost: workshop.Cost{Wall: time.Second}}} }, peakRates{6e9, 12e9, 1e9}, 3e9,
 			"images 1e3 64 greedy 2 1.00 (1.00–1.00) – 0.000 3.00 3.00 50.0 % 25.0 % 300.0 %"},
 	} {
 		changed := m

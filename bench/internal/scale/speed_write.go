@@ -38,15 +38,15 @@ func (r *speedRun) writeSpeedSummary(w io.Writer) {
 }
 
 func (m measuredPoint) speedCells(p peakRates, operations float64) []string {
-	perSecond := m.spreadOf(func(t turn) float64 { return operations / t.cost.Wall.Seconds() }).median
+	perSecond := m.spreadOf(func(t turnResult) float64 { return operations / t.cost.Wall.Seconds() }).median
 	times := results.NoFigure
-	if x := m.spreadOf(timesReading); m.method != bareReading && !math.IsInf(x.high, 1) {
+	if x := m.spreadOf(multipleOfReadTime); m.method != bareReading && !math.IsInf(x.high, 1) {
 		times = x.formatCell(func(v float64) string { return fmt.Sprintf("%.2f", v) })
 	}
 	return []string{
 		m.data, shortNumber(m.size.rows), shortNumber(int64(m.size.columns)), m.displayName(), fmt.Sprint(m.threads),
 		m.spreadOf(wallSeconds).formatCell(results.FormatSeconds), times,
-		results.FormatSeconds(m.spreadOf(func(t turn) float64 { return t.cost.CPU.Seconds() }).median),
+		results.FormatSeconds(m.spreadOf(func(t turnResult) float64 { return t.cost.CPU.Seconds() }).median),
 		formatGiga(operations), formatGiga(perSecond), formatShare(perSecond, p.double), formatShare(perSecond, p.single), formatShare(perSecond, p.whole),
 	}
 }

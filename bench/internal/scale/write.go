@@ -66,22 +66,22 @@ func (r *scaleRun) writeSkipped(w io.Writer) {
 
 func (m measuredPoint) summaryCells() []string {
 	wall := m.spreadOf(wallSeconds)
-	median := func(value func(turn) float64) string { return results.FormatSeconds(m.spreadOf(value).median) }
+	median := func(value func(turnResult) float64) string { return results.FormatSeconds(m.spreadOf(value).median) }
 	times, read, accumulate, solve := results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure
 	if m.method != bareReading {
-		if x := m.spreadOf(timesReading).median; !math.IsInf(x, 1) {
+		if x := m.spreadOf(multipleOfReadTime).median; !math.IsInf(x, 1) {
 			times = fmt.Sprintf("%.2f", x)
 		}
-		read = median(func(t turn) float64 { return t.timing.Read })
-		accumulate = median(func(t turn) float64 { return t.timing.Accumulate })
-		solve = median(func(t turn) float64 { return t.timing.Solve })
+		read = median(func(t turnResult) float64 { return t.timing.Read })
+		accumulate = median(func(t turnResult) float64 { return t.timing.Accumulate })
+		solve = median(func(t turnResult) float64 { return t.timing.Solve })
 	}
 	return []string{
 		wall.formatCell(results.FormatSeconds),
 		times,
 		humanize.SIWithDigits(float64(m.size.rows)/wall.median, 1, ""),
 		read, accumulate, solve,
-		median(func(t turn) float64 { return t.cost.CPU.Seconds() }),
+		median(func(t turnResult) float64 { return t.cost.CPU.Seconds() }),
 		m.spreadOf(peakMemory).formatCell(func(bytes float64) string { return fmt.Sprintf("%.0f", bytes/(1<<20)) }),
 	}
 }

@@ -1,4 +1,4 @@
-// Package workshop runs the programs that the bench measures, each as a child process, and returns their costs:
+// Package workshop runs the programs that the bench measures, each as a child process, and measures their costs:
 //
 //  1. New makes a scratch folder and builds ufs-stream into it, or uses an existing binary.
 //     BuildBare and BuildDecode add the programs that only read (bench/_bareread, bench/_decode).

@@ -12,17 +12,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Machine describes the machine of the measurements.
+// Machine describes the machine on which the measurements are made.
 type Machine struct {
 	CPU    string
 	Cores  int
 	Memory uint64 // bytes; 0 if unknown
 	Go     string
-	Kernel string // the instruction set of the products
+	Kernel string // instruction set that the matrix products use
 	Load   string // load average of the last minute; empty if unknown
 }
 
-// ThisMachine describes this machine at this moment.
+// ThisMachine returns the description of this machine, including its present load.
 func ThisMachine() (Machine, error) {
 	path, err := kernel.InstructionSet()
 	load, _ := os.ReadFile("/proc/loadavg")
@@ -49,7 +49,8 @@ func (m Machine) String() string {
 	return text
 }
 
-// procValue returns the value of the first line "key : value" of file.
+// procValue returns the value in the first line of file that has the form "key : value". If there is no such line, it
+// returns the argument named otherwise.
 func procValue(file, key, otherwise string) string {
 	text, _ := os.ReadFile(file)
 	for line := range strings.Lines(string(text)) {

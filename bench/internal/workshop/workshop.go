@@ -17,15 +17,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The import paths of the programs that are measured. paper, scale and speed start the same program as a user does, so
-// no part of its pipeline is written again here.
+// Import paths of the programs that are measured. The bench starts the same ufs-stream as a user does, so no part of
+// its work is written again here.
 const (
 	mainProgram   = "github.com/ufs-stream/ufs-stream/cmd/ufs-stream"
 	bareProgram   = "github.com/ufs-stream/ufs-stream/bench/_bareread"
 	decodeProgram = "github.com/ufs-stream/ufs-stream/bench/_decode"
 )
 
-// killAfter is the time that an interrupted child may take to clean up.
+// killAfter is the time after which an interrupted child process is killed, if it has not ended by itself.
 const killAfter = 10 * time.Second
 
 // Cost is the time and the memory of a child process.
@@ -35,18 +35,18 @@ type Cost struct {
 	Peak int64         // peak resident memory in bytes; 0 if the system does not report it
 }
 
-// ChildError is the failure of a child, with its command, so that it can be run again by hand, and its standard
-// error.
+// ChildError is the failure of a child process. It contains the command, to be repeated by hand, and its output.
 type ChildError struct {
 	command  string
-	Code     int    // its exit code; -1 if it has none
-	Stderr   string // its standard error
-	TimedOut bool   // its deadline ended it
+	Code     int    // exit code of the child; -1 if there is none
+	Stderr   string // standard error of the child
+	TimedOut bool   // the child exceeded its deadline
 	err      error
 }
 
-// ExitsWith returns the child's exit code if ufs-stream refused its arguments, because they come from the flags of the
-// bench. Package exit calls it.
+// ExitsWith returns the exit code with which the bench ends after this failure. If the child refused its arguments,
+// data or memory limit, which come from the flags of the bench, it is the code of the child. Package exit calls this
+// method.
 func (e *ChildError) ExitsWith() int {
 	if e.Code >= exit.Usage && e.Code <= exit.Memory {
 		return e.Code
@@ -64,8 +64,8 @@ func (e *ChildError) Error() string {
 
 func (e *ChildError) Unwrap() error { return e.err }
 
-// RunChild runs a program to its end and returns its output and its cost. When ctx ends the child is interrupted,
-// and killed if it does not stop.
+// RunChild runs a program to its end and returns its output and its cost. When ctx ends, the child is interrupted, and
+// later killed if it has not ended.
 func RunChild(ctx context.Context, binary string, args ...string) ([]byte, Cost, error) {
 	cmd := exec.CommandContext(ctx, binary, args...)
 	var out, said bytes.Buffer
@@ -113,7 +113,7 @@ type Workshop struct {
 	Dir     string
 	Program string // ufs-stream
 	Version string // output of its verb version, and the commit if it was built here
-	Bare    string // bareread, the yardstick; empty until BuildBare
+	Bare    string // bareread; empty until BuildBare
 	Decode  string // decode; empty until BuildDecode
 }
 
@@ -149,7 +149,7 @@ func (w *Workshop) prepareProgram(ctx context.Context, binary string) (err error
 }
 
 // commitHere returns the commit of the current folder, for the version of a program built from it. Go does not record
-// the commit if GOFLAGS has -buildvcs=false. The result is empty without git.
+// the commit if GOFLAGS has -buildvcs=false. It returns "" without git.
 func commitHere(ctx context.Context) string {
 	out, _, err := RunChild(ctx, "git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
 	if err != nil {
@@ -182,7 +182,8 @@ func (w *Workshop) Close() { os.RemoveAll(w.Dir) }
 // Path returns the path of a file in the scratch folder.
 func (w *Workshop) Path(name string) string { return filepath.Join(w.Dir, name) }
 
-// goBuild builds pkg. This works only in the project's folder. The error states this, and adds alternative.
+// goBuild builds the program pkg as the file to. It works only in the project's folder. Its error states this, and ends
+// with alternative, which is further advice to the user.
 func goBuild(ctx context.Context, pkg, to, alternative string) error {
 	_, _, err := RunChild(ctx, "go", "build", "-o", to, pkg)
 	if err != nil && ctx.Err() == nil {
@@ -204,8 +205,8 @@ func (w *Workshop) RunJSON(ctx context.Context, result any, verb string, args ..
 	return took, nil
 }
 
-// RunSelect runs select. Before exec a child shares the memory of this process, and Linux counts that memory in the
-// child's peak. If it hides the child's own peak, RunSelect returns the peak that select reports.
+// RunSelect runs select. On Linux the peak of a child includes memory that it shared with this process before exec. If
+// this hides the child's own peak, RunSelect uses the peak that select itself reports.
 func (w *Workshop) RunSelect(ctx context.Context, args ...string) (*stream.Selection, Cost, error) {
 	sel := new(stream.Selection)
 	took, err := w.RunJSON(ctx, sel, "select", args...)

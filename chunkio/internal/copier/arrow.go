@@ -12,15 +12,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// arrowView is a leaf column of a record batch. Row i contains value i of the array, unless an enclosing struct is
-// null.
+// arrowView is a leaf column of a record batch. The value of row i is value i of the array, unless an enclosing struct
+// is null.
 type arrowView struct {
 	arrow.Array
 	structs  []arrow.Array
-	skipBits []uint64 // rows that are not written: see Target.Skip
+	skipBits []uint64 // one bit for each row that is not written: see Target.Skip
 }
 
-func newView(r arrow.Record, path []int, skip []uint64) arrowView {
+func newArrowView(r arrow.Record, path []int, skip []uint64) arrowView {
 	v := arrowView{Array: r.Column(path[0]), skipBits: skip}
 	for _, i := range path[1:] {
 		s := v.Array.(*array.Struct)
@@ -39,7 +39,7 @@ func (v arrowView) isNull(i int) bool {
 	return isNullAt(v.Array, i)
 }
 
-// isNullAt reports whether value i is null. It also checks the values of dictionaries and runs, which may be null.
+// isNullAt reports whether value i of a is null. For dictionaries and runs, it also checks the value to which i refers.
 func isNullAt(a arrow.Array, i int) bool {
 	switch a := a.(type) {
 	case *array.Null:
@@ -52,13 +52,13 @@ func isNullAt(a arrow.Array, i int) bool {
 	return a.IsNull(i)
 }
 
-// arrowBatch collects rows that are to be written: the indices of values in their array, and the levels.
+// arrowBatch collects rows to be written: the indices of their values in the array, and their levels.
 type arrowBatch struct {
 	places   []int
 	def, rep []int16
 }
 
-func (v arrowView) writeFlat(ctx context.Context, c *writer.Chunk) error {
+func (v arrowView) writeFlatColumn(ctx context.Context, c *writer.Chunk) error {
 	return v.eachBatch(ctx, c, v.Array, func(b *arrowBatch, row int) error {
 		if v.isNull(row) {
 			return b.addNull(c)
@@ -68,7 +68,7 @@ func (v arrowView) writeFlat(ctx context.Context, c *writer.Chunk) error {
 	})
 }
 
-// writeElement writes element e of every list to a flat column.
+// writeElement writes the element with index e of every list to a flat column.
 func (v arrowView) writeElement(ctx context.Context, c *writer.Chunk, e int) error {
 	list, ok := v.Array.(array.ListLike)
 	if !ok {
@@ -86,7 +86,7 @@ func (v arrowView) writeElement(ctx context.Context, c *writer.Chunk, e int) err
 	})
 }
 
-func (v arrowView) writeNested(ctx context.Context, c *writer.Chunk, nullable []bool) error {
+func (v arrowView) writeNestedColumn(ctx context.Context, c *writer.Chunk, nullable []bool) error {
 	return v.eachBatch(ctx, c, v.Array, func(b *arrowBatch, row int) error {
 		level, null, err := v.definitionLevel(row, nullable)
 		switch {
@@ -101,8 +101,8 @@ func (v arrowView) writeNested(ctx context.Context, c *writer.Chunk, nullable []
 	})
 }
 
-// definitionLevel returns the number of optional structs, including the optional value, that are present in a row. null
-// is true if one of them, or a required struct or value, is null.
+// definitionLevel returns the number of optional structs that are present in a row, plus 1 if the value is optional and
+// present. null reports whether any of the structs, or the value, is null.
 func (v arrowView) definitionLevel(row int, nullable []bool) (level int16, null bool, err error) {
 	for i, optional := range nullable {
 		if i < len(v.structs) {
@@ -122,14 +122,14 @@ func (v arrowView) definitionLevel(row int, nullable []bool) (level int16, null 
 	return level, false, nil
 }
 
-func (v arrowView) writeLists(ctx context.Context, c *writer.Chunk, nullable []bool) error {
+func (v arrowView) writeListColumn(ctx context.Context, c *writer.Chunk, nullable []bool) error {
 	list, ok := v.Array.(array.ListLike)
 	if !ok {
 		return fmt.Errorf("%v is no list", v.DataType())
 	}
 	values := list.ListValues()
-	// From the highest level down: element, null element, empty list. If elements are required, there is no level for
-	// null elements.
+	// Definition levels from the highest down: element, null element, empty list, null list. If elements are required,
+	// there is no level for null elements.
 	full := c.Descr().MaxDefinitionLevel()
 	elements := c.Descr().SchemaNode().RepetitionType() == parquet.Repetitions.Optional
 	return v.eachBatch(ctx, c, values, func(b *arrowBatch, row int) error {
@@ -193,7 +193,7 @@ func (v arrowView) eachBatch(ctx context.Context, c *writer.Chunk, values arrow.
 		if !c.Optional() {
 			def = nil
 		}
-		if err := writeArrow(c, values, b.places, def, b.rep); err != nil {
+		if err := writeArrowValues(c, values, b.places, def, b.rep); err != nil {
 			return err
 		}
 		b = arrowBatch{b.places[:0], b.def[:0], b.rep[:0]}

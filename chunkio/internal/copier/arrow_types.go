@@ -10,29 +10,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// arrowMapping is the Parquet type as which the values of an Arrow type are written.
+// arrowMapping is the Parquet type to which an Arrow type is mapped.
 type arrowMapping struct {
 	physical parquet.Type
 	logical  schema.LogicalType
 	size     int  // length of fixed-length byte arrays, else -1
-	dict     bool // a dictionary probably saves space
+	dict     bool // whether a dictionary probably saves space
 }
 
 func (m arrowMapping) newNode(name string, required bool) (*schema.PrimitiveNode, error) {
 	return schema.NewPrimitiveNodeLogical(name, writer.Repetition(required), m.logical, m.physical, m.size, -1)
 }
 
-// mapArrow returns the Parquet type that holds every value of t: the same type if Parquet supports it. Seconds become
-// milliseconds, because Parquet does not support seconds.
-func mapArrow(t arrow.DataType) (arrowMapping, error) {
+// mapArrowType returns a Parquet type that can represent every value of t. This is the same type if Parquet supports
+// it. Times in seconds become milliseconds, because Parquet does not support seconds.
+func mapArrowType(t arrow.DataType) (arrowMapping, error) {
 	none := schema.NoLogicalType{}
 	switch t := t.(type) {
 	case *arrow.DictionaryType:
-		m, err := mapArrow(t.ValueType)
+		m, err := mapArrowType(t.ValueType)
 		m.dict = true
 		return m, err
 	case *arrow.RunEndEncodedType:
-		m, err := mapArrow(t.Encoded())
+		m, err := mapArrowType(t.Encoded())
 		m.dict = true
 		return m, err
 	case *arrow.BooleanType:
@@ -75,12 +75,12 @@ func mapArrow(t arrow.DataType) (arrowMapping, error) {
 	case *arrow.NullType:
 		return arrowMapping{parquet.Types.Int32, schema.NullLogicalType{}, -1, false}, nil
 	case arrow.ExtensionType:
-		return mapArrow(t.StorageType())
+		return mapArrowType(t.StorageType())
 	}
 	return arrowMapping{}, fmt.Errorf("the Arrow type %v cannot be written to Parquet", t)
 }
 
-// mapDecimal maps decimals of up to 18 digits to integers, as most writers do.
+// mapDecimal maps decimals of up to 18 digits to Parquet integers, as most writers do.
 func mapDecimal(precision, scale int32, size int) (arrowMapping, error) {
 	if precision < 1 || scale < 0 || scale > precision {
 		return arrowMapping{}, fmt.Errorf("decimal(%d,%d) cannot be written to Parquet", precision, scale)

@@ -11,17 +11,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-func writeArrow(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) error {
+func writeArrowValues(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) error {
 	if len(rep) == 0 {
 		rep = nil
 	}
 	switch a := a.(type) {
 	case *array.Dictionary:
-		return writeArrow(c, a.Dictionary(), mapIndices(at, a.GetValueIndex), def, rep)
+		return writeArrowValues(c, a.Dictionary(), mapIndices(at, a.GetValueIndex), def, rep)
 	case *array.RunEndEncoded:
-		return writeArrow(c, a.Values(), mapIndices(at, a.GetPhysicalIndex), def, rep)
+		return writeArrowValues(c, a.Values(), mapIndices(at, a.GetPhysicalIndex), def, rep)
 	case array.ExtensionArray:
-		return writeArrow(c, a.Storage(), at, def, rep)
+		return writeArrowValues(c, a.Storage(), at, def, rep)
 	case *array.Null:
 		return writer.Put(c, []int32{}, def, rep)
 	case *array.Boolean:
@@ -50,7 +50,7 @@ func writeArrow(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) erro
 		return putValues(c, a.Value, at, def, rep)
 	case *array.FixedSizeBinary:
 		return putValues(c, func(i int) parquet.FixedLenByteArray { return a.Value(i) }, at, def, rep)
-	case interface{ Value(int) string }: // text and binary, with offsets of both sizes and as views
+	case interface{ Value(int) string }: // text and binary: with 32-bit or 64-bit offsets, or as views
 		return putValues(c, func(i int) parquet.ByteArray { return parquet.ByteArray(a.Value(i)) }, at, def, rep)
 	case interface{ Value(int) []byte }:
 		return putValues(c, func(i int) parquet.ByteArray { return a.Value(i) }, at, def, rep)
@@ -78,7 +78,7 @@ func mapIndices(at []int, place func(int) int) []int {
 	return places
 }
 
-// putValues writes value(at[0]), value(at[1]), ….
+// putValues writes value(at[0]), value(at[1]), … and the levels.
 func putValues[T any](c *writer.Chunk, value func(int) T, at []int, def, rep []int16) error {
 	values := make([]T, len(at))
 	for i, k := range at {
@@ -121,8 +121,8 @@ func writeTimes(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) erro
 	return fmt.Errorf("the Arrow type %v cannot be written to Parquet", a.DataType())
 }
 
-// writeDecimals writes decimals; up to 18 digits they are written as integers, see mapDecimal. big(i) returns the
-// unscaled value i in big-endian two's complement.
+// writeDecimals writes decimals; up to 18 digits they become integers, see mapDecimal. big(i) must return the unscaled
+// value i in big-endian two's complement.
 func writeDecimals(c *writer.Chunk, precision int32, at []int, def, rep []int16, big func(int) []byte) error {
 	if precision > 18 {
 		return putValues(c, func(i int) parquet.FixedLenByteArray { return big(i) }, at, def, rep)

@@ -16,21 +16,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// ipcSource copies columns of an Arrow IPC file. Package ipc has checked the file. The library reads it one record
-// batch at a time, because texts and dates require the library.
+// ipcSource copies columns of an Arrow IPC file. Package ipc has checked the file. The Arrow library reads it one
+// record batch at a time, because package ipc does not read all types as values.
 type ipcSource struct {
 	*ownipc.File
 	leafAt        func(leaf int) int
 	reader        *ipc.FileReader
-	leaf          []ipcLeaf    // in the order of the leaves of the file
+	leaf          []ipcLeaf    // leaves of the file, in order
 	record        arrow.Record // the last batch that was read
-	batch         int          // number of this batch
-	topLevelSpans func() map[string]span
+	batch         int          // number of the batch in record
+	topLevelSpans func() map[string]leafSpan
 }
 
-// ipcLeaf is a leaf column of an Arrow schema: a top-level field or a field inside structs.
+// ipcLeaf is a leaf column of an Arrow schema: a top-level field, or a field within structs.
 type ipcLeaf struct {
-	path     []int // field numbers from the top level down
+	path     []int // field numbers, from the top level to the leaf
 	typ      arrow.DataType
 	nullable []bool // whether the enclosing structs (from the top level down) and the field may be null
 }
@@ -39,7 +39,7 @@ func (l ipcLeaf) mayBeNull() bool { return slices.Contains(l.nullable, true) }
 
 func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int, heldBytes int64) (*ipcSource, error) {
 	s := &ipcSource{File: opened, leafAt: leafAt, batch: -1}
-	s.topLevelSpans = sync.OnceValue(func() map[string]span {
+	s.topLevelSpans = sync.OnceValue(func() map[string]leafSpan {
 		return findSpans(len(s.leaf), func(leaf int) string { return s.reader.Schema().Field(s.leaf[leaf].path[0]).Name })
 	})
 	in, err := opened.OpenForLibrary(heldBytes)
@@ -62,7 +62,7 @@ func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int, heldBytes int6
 	return s, err
 }
 
-// HeldBytes returns the memory of the library's schema and of the file.
+// HeldBytes returns the memory that the file and the library's schema hold.
 func (s *ipcSource) HeldBytes() int64 { return s.File.HeldBytes() + s.LibraryBytes() }
 
 func (s *ipcSource) addLeaves(f arrow.Field, path []int, nullable []bool) {
@@ -76,8 +76,8 @@ func (s *ipcSource) addLeaves(f arrow.Field, path []int, nullable []bool) {
 	s.leaf = append(s.leaf, ipcLeaf{path, f.Type, nullable})
 }
 
-// columnLeaves returns the indices of the leaves of an output column: a single leaf, or all leaves of a top-level
-// field. It returns no leaf if the field is absent.
+// columnLeaves returns the indices of the leaves of an output column: one leaf, or all leaves of a top-level field. If
+// the field is absent, it returns none.
 func (s *ipcSource) columnLeaves(c Column) (leaves []int) {
 	if c.Kind != FromField {
 		return []int{s.leafAt(c.Leaf)}
@@ -117,8 +117,8 @@ func (s *ipcSource) Field(c Column) (Field, error) {
 	return Field{Node: node, Dict: []bool{m.dict}}, err
 }
 
-// wholeField builds the output field of a top-level field with everything in it. The field may contain structs and
-// lists, but not lists of structs or lists.
+// wholeField builds the output field for a whole top-level field. The field may contain structs and lists, but not
+// lists of structs or of lists.
 func (s *ipcSource) wholeField(f arrow.Field, leaves []int) (Field, error) {
 	optional := writer.Repetition(!f.Nullable)
 	if t, ok := f.Type.(*arrow.StructType); ok && t.NumFields() > 0 {
@@ -136,7 +136,7 @@ func (s *ipcSource) wholeField(f arrow.Field, leaves []int) (Field, error) {
 	}
 	name, typ, required := f.Name, f.Type, !f.Nullable
 	elem, isList := elementField(f.Type)
-	if isList { // mapArrow returns an error for other nested types
+	if isList { // mapArrowType returns an error for other nested types
 		name, typ, required = "element", elem.Type, !elem.Nullable
 	}
 	m, err := s.mapType(leaves[0], typ)
@@ -152,7 +152,7 @@ func (s *ipcSource) wholeField(f arrow.Field, leaves []int) (Field, error) {
 }
 
 func (s *ipcSource) mapType(leaf int, typ arrow.DataType) (arrowMapping, error) {
-	m, err := mapArrow(typ)
+	m, err := mapArrowType(typ)
 	if precision, scale, small := s.SmallDecimal(leaf); small && err == nil {
 		physical := m.physical
 		m, err = mapDecimal(int32(precision), int32(scale), -1)
@@ -179,7 +179,7 @@ func (s *ipcSource) Need(g int, c Column) int64 {
 	return int64(len(s.columnLeaves(c))) * (OpenColumnBytes + bytesPerRow*s.GroupRows()[g])
 }
 
-// Scratch implements Source: the library holds a record batch as a whole.
+// Scratch implements Source. The library always holds a whole record batch.
 func (s *ipcSource) Scratch(g int, _ []Column, _ int) (int64, error) { return s.BatchBytes(g) }
 
 // Tasks implements Source: one task per output column.
@@ -212,17 +212,17 @@ func (s *ipcSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, e
 func (s *ipcSource) copyColumn(ctx context.Context, c Target) error {
 	for i, leaf := range s.columnLeaves(c.Column) {
 		l, chunk := s.leaf[leaf], c.Chunks[i]
-		v := newView(s.record, l.path, c.Skip)
+		v := newArrowView(s.record, l.path, c.Skip)
 		var err error
 		switch _, isList := elementField(l.typ); {
 		case c.Kind == FromField && isList:
-			err = v.writeLists(ctx, chunk, l.nullable)
+			err = v.writeListColumn(ctx, chunk, l.nullable)
 		case c.Kind == FromField:
-			err = v.writeNested(ctx, chunk, l.nullable)
+			err = v.writeNestedColumn(ctx, chunk, l.nullable)
 		case c.Element >= 0:
 			err = v.writeElement(ctx, chunk, c.Element)
 		default:
-			err = v.writeFlat(ctx, chunk)
+			err = v.writeFlatColumn(ctx, chunk)
 		}
 		if err != nil {
 			return err

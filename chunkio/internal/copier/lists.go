@@ -7,26 +7,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// listSplitter turns elements of a list column into flat columns: output column t contains the element with index
-// t.element of every row, or null if the list of the row is too short.
+// listSplitter splits a list column into flat columns. Output column t has, for every row, the element with index
+// t.element, or null if the row's list is too short.
 type listSplitter[T any] struct {
 	columns []splitColumn[T]
-	// columnOf maps the index of an element to its index in columns plus one.
+	// columnOf[e] is the index in columns of the output column for element e, plus 1; 0 if there is no such column.
 	columnOf []int
-	// A level below elementLevel means that the row's list is null or empty; max means that the element is not null.
+	// If the level is below elementLevel, the row's list is null or empty. If it is max, the element is not null.
 	elementLevel, max int16
 	rowsBegun         int // number of rows begun in the current batch
-	element           int
+	element           int // index of the current element in its list
 }
 
-// splitColumn collects one output column. def contains an entry for every finished row.
+// splitColumn collects the values of one output column. def has a level for every finished row.
 type splitColumn[T any] struct {
 	to     *writer.Chunk
 	values []T
 	def    []int16
 }
 
-func newListSplitter[T any](d *schema.Column, to []target) *listSplitter[T] {
+func newListSplitter[T any](d *schema.Column, to []copyTarget) *listSplitter[T] {
 	s := &listSplitter[T]{max: d.MaxDefinitionLevel(), elementLevel: d.MaxDefinitionLevel()}
 	for n := d.SchemaNode(); n != nil && n.RepetitionType() != parquet.Repetitions.Repeated; n = n.Parent() {
 		if n.RepetitionType() == parquet.Repetitions.Optional {
@@ -46,7 +46,7 @@ func newListSplitter[T any](d *schema.Column, to []target) *listSplitter[T] {
 	return s
 }
 
-// addLevels adds the next levels of the list column, and the values of the entries whose level is max.
+// addLevels adds the next levels of the list column, with the values of the entries whose level is max.
 func (s *listSplitter[T]) addLevels(values []T, def, rep []int16) error {
 	if len(s.columns) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (s *listSplitter[T]) addLevels(values []T, def, rep []int16) error {
 					return err
 				}
 			}
-			s.addMissing()
+			s.addMissingElements()
 			s.rowsBegun++
 			s.element = 0
 		} else {
@@ -82,7 +82,7 @@ func (s *listSplitter[T]) addLevels(values []T, def, rep []int16) error {
 	return nil
 }
 
-func (s *listSplitter[T]) addMissing() {
+func (s *listSplitter[T]) addMissingElements() {
 	for i := range s.columns {
 		for c := &s.columns[i]; len(c.def) < s.rowsBegun; {
 			c.def = append(c.def, 0)
@@ -91,7 +91,7 @@ func (s *listSplitter[T]) addMissing() {
 }
 
 func (s *listSplitter[T]) writeColumns() error {
-	s.addMissing()
+	s.addMissingElements()
 	for i := range s.columns {
 		c := &s.columns[i]
 		if err := writer.Put(c.to, c.values, c.def, nil); err != nil {
@@ -103,7 +103,7 @@ func (s *listSplitter[T]) writeColumns() error {
 	return nil
 }
 
-func (s *listSplitter[T]) writeRest() error {
+func (s *listSplitter[T]) writeLastRows() error {
 	if len(s.columns) == 0 || s.rowsBegun == 0 {
 		return nil
 	}

@@ -15,20 +15,20 @@ import (
 type parquetSource struct {
 	*pq.File
 	leafAt        func(leaf int) int
-	topLevelSpans func() map[string]span
+	topLevelSpans func() map[string]leafSpan
 }
 
 func newParquetSource(f *pq.File, leafAt func(leaf int) int) *parquetSource {
-	return &parquetSource{f, leafAt, sync.OnceValue(func() map[string]span {
+	return &parquetSource{f, leafAt, sync.OnceValue(func() map[string]leafSpan {
 		return findSpans(f.Schema().NumColumns(), func(col int) string { return f.Schema().ColumnRoot(col).Name() })
 	})}
 }
 
-// Field implements Source. A flat column is OPTIONAL if the leaf or any enclosing group is OPTIONAL. A column of list
-// elements is always OPTIONAL.
+// Field implements Source. A flat column is OPTIONAL if the leaf or an enclosing group is. A column of list elements is
+// always OPTIONAL.
 func (s *parquetSource) Field(c Column) (Field, error) {
 	if c.Kind == FromField {
-		n, err := s.topLevel(c.Name)
+		n, err := s.topLevelNode(c.Name)
 		if err != nil {
 			return Field{}, err
 		}
@@ -37,19 +37,19 @@ func (s *parquetSource) Field(c Column) (Field, error) {
 			return Field{}, err
 		}
 		var dict []bool
-		for _, col := range s.columnsOf(c) {
+		for _, col := range s.physicalColumns(c) {
 			dict = append(dict, s.hasDictionary(col))
 		}
 		return Field{clone, dict, s.Annotations(n, c.Name)}, nil
 	}
-	col := s.columnsOf(c)[0]
+	col := s.physicalColumns(c)[0]
 	d := s.columnSchema(col)
 	required := d.MaxDefinitionLevel() == 0 && c.Element < 0
 	n, err := FlatNode(d.SchemaNode().(*schema.PrimitiveNode), c.Name, required)
 	return Field{n, []bool{s.hasDictionary(col)}, s.Annotations(d.SchemaNode(), c.Name)}, err
 }
 
-func (s *parquetSource) topLevel(name string) (found schema.Node, err error) {
+func (s *parquetSource) topLevelNode(name string) (found schema.Node, err error) {
 	at, ok := s.topLevelSpans()[name]
 	if !ok {
 		return nil, errNotTopLevel(name)
@@ -60,7 +60,7 @@ func (s *parquetSource) topLevel(name string) (found schema.Node, err error) {
 	return found, nil
 }
 
-func (s *parquetSource) columnsOf(c Column) []int {
+func (s *parquetSource) physicalColumns(c Column) []int {
 	if c.Kind != FromField {
 		return []int{s.PhysicalIndex(s.leafAt(c.Leaf))}
 	}
@@ -69,8 +69,8 @@ func (s *parquetSource) columnsOf(c Column) []int {
 
 func (s *parquetSource) columnSchema(col int) *schema.Column { return s.Schema().Column(col) }
 
-// hasDictionary reports whether a dictionary saved space for the writer of the input: the first row group has a
-// dictionary, and did not fall back to plain pages.
+// hasDictionary reports whether a dictionary saved space when the input was written. This is assumed if the first row
+// group has a dictionary, and its writer did not change to plain pages.
 func (s *parquetSource) hasDictionary(col int) bool {
 	for g, rows := range s.GroupRows() {
 		if rows == 0 {
@@ -84,15 +84,15 @@ func (s *parquetSource) hasDictionary(col int) bool {
 // Need implements Source.
 func (s *parquetSource) Need(g int, c Column) int64 {
 	var total int64
-	for _, col := range s.columnsOf(c) {
+	for _, col := range s.physicalColumns(c) {
 		info := s.Chunk(g, col)
 		encoded, page := info.Size, min(info.Uncompressed, 1<<20)
 		if c.Element >= 0 {
 			width := int64(max(1, s.Leaves()[s.leafAt(c.Leaf)].Width))
 			encoded, page = encoded/width, page/width
 		}
-		// Encoded pages grow by doubling. In v15, the encoder, its levels, its compressed page and its dictionary each
-		// take about as much memory as a page.
+		// Encoded pages grow by doubling. In v15 of the library, the encoder, its levels, its compressed page and its
+		// dictionary each need about the memory of a page.
 		total += OpenColumnBytes + 2*encoded + 6*page
 	}
 	return total
@@ -102,7 +102,7 @@ func (s *parquetSource) Need(g int, c Column) int64 {
 func (s *parquetSource) Extents(g int, columns []Column) (extents []format.Extent) {
 	for _, c := range columns {
 		if c.Kind == FromLeaf || c.Kind == FromField || c.Kind == FromNumbers {
-			for _, col := range s.columnsOf(c) {
+			for _, col := range s.physicalColumns(c) {
 				extents = append(extents, s.Extent(g, col))
 			}
 		}
@@ -117,7 +117,7 @@ func (s *parquetSource) Scratch(g int, columns []Column, workers int) (int64, er
 		if c.Kind == FromSparse || c.Kind == FromPartition || c.Kind == Absent {
 			continue
 		}
-		for _, col := range s.columnsOf(c) {
+		for _, col := range s.physicalColumns(c) {
 			largest = max(largest, s.ScratchBytes(g, col))
 		}
 	}
@@ -126,16 +126,16 @@ func (s *parquetSource) Scratch(g int, columns []Column, workers int) (int64, er
 
 // Tasks implements Source: one task per physical column.
 func (s *parquetSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, error) {
-	byColumn := map[int][]target{}
+	byColumn := map[int][]copyTarget{}
 	var order []int
 	names := map[int]string{}
 	for _, c := range targets {
-		for k, col := range s.columnsOf(c.Column) {
+		for k, col := range s.physicalColumns(c.Column) {
 			if byColumn[col] == nil {
 				order = append(order, col)
 				names[col] = c.Name
 			}
-			byColumn[col] = append(byColumn[col], target{c.Chunks[k], c.Element, c.Kind == FromField, c.Skip})
+			byColumn[col] = append(byColumn[col], copyTarget{c.Chunks[k], c.Element, c.Kind == FromField, c.Skip})
 		}
 	}
 	var tasks []Task
@@ -152,9 +152,9 @@ func (s *parquetSource) Tasks(_ context.Context, g int, targets []Target) ([]Tas
 	return tasks, nil
 }
 
-// batchSize returns the number of values to copy at a time. It is smaller for long values, and not much larger than the
-// number of values in the chunk. With full batches for 900,000 chunks of one value each, batches took three quarters of
-// the memory that convert allocated.
+// batchSize returns the number of values to copy at a time. It is smaller for long values, and at most the number of
+// values in the chunk, but at least 16. For 900,000 chunks of one value each, full batches were three quarters of the
+// memory that convert allocated.
 func (s *parquetSource) batchSize(g, col int) int {
 	info, batch := s.Chunk(g, col), int64(copyBatch)
 	if s.columnSchema(col).PhysicalType() == parquet.Types.ByteArray && info.Values > 0 {

@@ -21,21 +21,20 @@ type Source interface {
 	format.File
 	// Field returns the output field of a column, which is a leaf or a whole field.
 	Field(c Column) (Field, error)
-	// Tasks lists the tasks that write these columns of row group g to the chunks of targets. The tasks may run in any
-	// order and concurrently.
+	// Tasks lists the tasks that copy columns of row group g to the chunks of targets. Tasks may run concurrently.
 	Tasks(ctx context.Context, g int, targets []Target) ([]Task, error)
 	// Need bounds the bytes that column c of row group g holds while it is open. Scratch bounds the additional memory
-	// that copying from row group g with this number of workers needs.
+	// for copying columns of row group g with this number of workers.
 	Need(g int, c Column) int64
 	Scratch(g int, columns []Column, workers int) (int64, error)
-	// Input returns the input of the file. Extents returns the byte ranges of the file that are read to copy these
-	// columns of row group g.
+	// Input returns the input of the file. Extents returns the byte ranges that are read to copy columns of row group
+	// g.
 	Input() format.Input
 	Extents(g int, columns []Column) []format.Extent
 }
 
-// Open returns a Source that owns the opened file. leafAt maps a leaf of the dataset to its index in the file, and
-// heldBytes is the memory already in use.
+// Open returns a Source that owns the opened file. leafAt maps the index of a leaf in the dataset to its index in the
+// file. heldBytes is the memory already in use.
 func Open(opened format.File, leafAt func(leaf int) int, heldBytes int64) (Source, error) {
 	switch f := opened.(type) {
 	case *pq.File:
@@ -51,18 +50,18 @@ func Open(opened format.File, leafAt func(leaf int) int, heldBytes int64) (Sourc
 // Field describes the schema of one output column.
 type Field struct {
 	Node        schema.Node
-	Dict        []bool         // by leaf: try a dictionary
+	Dict        []bool         // for each leaf: whether to try a dictionary
 	Annotations pq.Annotations // logical types that the node cannot represent
 }
 
 // Target is an output column of the row group that is being written.
 type Target struct {
 	Column
-	Chunks []*writer.Chunk // by leaf
-	Skip   []uint64        // if its bit is set, a row of the group is not written; nil: all rows are written
+	Chunks []*writer.Chunk // for each leaf: the column chunk to which it is written
+	Skip   []uint64        // bit i is set if row i of the group is not written; nil if all rows are written
 }
 
-// SkipsRow reports whether a row of the group is not written.
+// SkipsRow reports whether the row of the group is not written. skip is Target.Skip.
 func SkipsRow(skip []uint64, row int) bool { return skip != nil && skip[row/64]>>(row%64)&1 != 0 }
 
 // Task copies a part of one row group. Column is the name used in errors.
@@ -74,14 +73,14 @@ type Task struct {
 // Kind is the kind of source from which an output column is copied.
 type Kind int
 
-// Kinds of sources of output columns.
+// Kinds of sources of an output column.
 const (
-	FromLeaf      Kind = iota // a leaf, or one element of a list leaf
+	FromLeaf      Kind = iota // a leaf, or one element of a leaf with lists
 	FromField                 // a whole top-level field with all its leaves
 	FromSparse                // one feature of sparse rows
 	FromPartition             // a partition key
-	Absent                    // no source: the file lacks the column, and all its rows are null
-	FromNumbers               // like FromLeaf, for numbers that are written as a wider type
+	Absent                    // the file lacks the column; all its rows are null
+	FromNumbers               // like FromLeaf, but written as a wider number type
 )
 
 // Column is one top-level column of the output.
@@ -89,34 +88,33 @@ type Column struct {
 	Name    string
 	Kind    Kind
 	Leaf    int // index of the leaf in the dataset, for FromLeaf
-	Element int // index in a list leaf or in sparse rows; -1 for the leaf itself
+	Element int // index of an element in the lists of the leaf, or of a feature of sparse rows; -1 for the leaf itself
 	Part    int // index of the partition key, for FromPartition
 }
 
-// OpenColumnBytes is the memory of a column while it is written, without its pages: v15's writer (measured: 6 KiB, or
-// 13 KiB with a dictionary) and a batch of copyBatch values and levels (up to 24 + 4 bytes each).
+// OpenColumnBytes is the memory of a column while it is written, without its pages. It includes v15's writer (measured:
+// 6 KiB, or 13 KiB with a dictionary), and a batch of copyBatch values and levels (up to 24 + 4 bytes each).
 const OpenColumnBytes = 128 << 10
 
-// span is the range of a top-level field's leaves. If several fields have the same name, it extends from the leaves of
-// the first to the leaves of the last of these fields.
-type span struct{ from, to int }
+// leafSpan is the range of the leaves of a top-level field. If several fields have the same name, it extends from the
+// first leaf of the first field to the last leaf of the last one.
+type leafSpan struct{ from, to int }
 
-// findSpans returns the range of leaves of every top-level field, by name. Searching for each field separately would
-// take hours for 500,000 lists.
-func findSpans(leaves int, top func(leaf int) string) map[string]span {
-	spans := map[string]span{}
+// findSpans returns the span of every top-level field, by name. Separate searches for 500,000 lists would take hours.
+func findSpans(leaves int, top func(leaf int) string) map[string]leafSpan {
+	spans := map[string]leafSpan{}
 	for i := range leaves {
 		name := top(i)
 		at, known := spans[name]
 		if !known {
 			at.from = i
 		}
-		spans[name] = span{at.from, i + 1}
+		spans[name] = leafSpan{at.from, i + 1}
 	}
 	return spans
 }
 
-func (s span) leafNumbers() []int {
+func (s leafSpan) leafNumbers() []int {
 	numbers := make([]int, 0, s.to-s.from)
 	for i := s.from; i < s.to; i++ {
 		numbers = append(numbers, i)
@@ -129,7 +127,7 @@ func FlatNode(n *schema.PrimitiveNode, name string, required bool) (*schema.Prim
 	return schema.NewPrimitiveNodeLogical(name, writer.Repetition(required), n.LogicalType(), n.PhysicalType(), n.TypeLength(), -1)
 }
 
-// cloneNode copies a node and all nodes below it. A node contains its parent, so it can be in one schema only.
+// cloneNode copies a node and all nodes below it. A node refers to its parent, so it can belong to one schema only.
 func cloneNode(n schema.Node) (schema.Node, error) {
 	if p, ok := n.(*schema.PrimitiveNode); ok {
 		return schema.NewPrimitiveNodeLogical(p.Name(), p.RepetitionType(), p.LogicalType(), p.PhysicalType(), p.TypeLength(), p.FieldID())

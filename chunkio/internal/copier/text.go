@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// textSource copies the labels of libsvm text, which are its only flat column.
+// textSource copies the labels of libsvm text. They are the only flat column of such a file.
 type textSource struct{ *svm.File }
 
 var labelNumber = writer.NumberOf("double")

@@ -12,26 +12,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// copyBatch is the number of values that are copied at a time. It is large enough for the cost of calls to be
-// negligible, and small enough for the scratch (24 B per value and the strings) to stay in the cache.
+// copyBatch is the number of values that are copied at a time. It is large enough to make the cost of calls negligible.
+// It is small enough for the buffers (24 B per value and the strings) to stay in the cache.
 const copyBatch = 4096
 
-// target is the destination of a copied column.
-type target struct {
+// copyTarget is the destination of a copied column.
+type copyTarget struct {
 	chunk *writer.Chunk
-	// element is the index of the list element that is written to the output column, or -1.
+	// element is the index of the list element that is written to the output column, or -1 to write whole values.
 	element int
-	// keepsLevels means that the output column is nested like the input, so that the levels are kept unchanged.
+	// keepsLevels reports that the output column is nested like the input, so that levels are copied unchanged.
 	// Otherwise the output column is flat, and null if the leaf of the input or one of its groups is null.
 	keepsLevels bool
-	skip        []uint64 // skipped rows of the row group, the same for all targets: see Target.Skip
+	skip        []uint64 // see Target.Skip; the same for all targets
 }
 
-// copyChunk copies the whole column chunk of r to every target without changing a bit: values are never converted, so
-// uint8, decimals, NaN payloads and nulls stay the same. It reads the chunk only once, even for many elements of a
-// list. values is the number of entries according to the footer, including nulls. batch is the number of values copied
-// at a time. Byte arrays of r must stay valid, because the writer's statistics refer to them.
-func copyChunk(ctx context.Context, r pqfile.ColumnChunkReader, to []target, values int64, batch int) error {
+// copyChunk copies a whole column chunk from r to every target. Values are never converted, so uint8, decimals, NaN
+// payloads and nulls stay the same to the last bit. It reads the chunk only once, even for many elements of a list.
+// values is the number of entries, including nulls, according to the footer. batch is the number of values copied at a
+// time. Byte arrays of r must stay valid, because the writer's statistics refer to them.
+func copyChunk(ctx context.Context, r pqfile.ColumnChunkReader, to []copyTarget, values int64, batch int) error {
 	return format.Guard(func() error {
 		d := r.Descriptor()
 		switch r := r.(type) {
@@ -56,7 +56,7 @@ func copyChunk(ctx context.Context, r pqfile.ColumnChunkReader, to []target, val
 	})
 }
 
-func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.Column, to []target, total int64, batch int) error {
+func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.Column, to []copyTarget, total int64, batch int) error {
 	values := make([]T, batch)
 	var def, rep []int16
 	if d.MaxDefinitionLevel() > 0 {
@@ -89,7 +89,7 @@ func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.
 		for _, t := range to {
 			switch {
 			case t.element >= 0:
-				continue // split copies all elements at once
+				continue // the list splitter copies all elements
 			case t.keepsLevels:
 				err = writer.Put(t.chunk, v, def, rep)
 			default:
@@ -109,33 +109,33 @@ func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.
 	if total != 0 {
 		return fmt.Errorf("the column chunk has %d values less than the footer says", total)
 	}
-	return split.writeRest()
+	return split.writeLastRows()
 }
 
-// flatLevels writes the definition levels of a flat column to dst: 1 if a value is present. It returns nil for a
-// REQUIRED column.
-func flatLevels(c *writer.Chunk, dst, def []int16, present int16) []int16 {
+// flatLevels writes the definition levels of a flat column to dst: 1 for entries whose level in def is valueLevel, else
+// 0. It returns nil for a REQUIRED column.
+func flatLevels(c *writer.Chunk, dst, def []int16, valueLevel int16) []int16 {
 	if !c.Optional() {
 		return nil
 	}
 	for i := range dst {
 		dst[i] = 0
-		if def == nil || def[i] == present {
+		if def == nil || def[i] == valueLevel {
 			dst[i] = 1
 		}
 	}
 	return dst
 }
 
-// rowFilter removes skipped rows from the batches of a column, a row may continue in the next batch.
+// rowFilter removes skipped rows from the batches of a column. A row may extend over several batches.
 type rowFilter[T any] struct {
 	skip       []uint64
 	valueLevel int16 // definition level of a value
 	row        int   // current row
 }
 
-// keepRows moves the values and levels to be kept to the beginning of a batch. It returns them and the number of
-// levels.
+// keepRows moves the values and levels of rows that are written to the beginning of a batch, and returns them and the
+// number of levels.
 func (k *rowFilter[T]) keepRows(values []T, def, rep []int16) ([]T, []int16, []int16, int64) {
 	n := max(len(def), len(rep))
 	if def == nil { // a required column contains one value per row

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// action is one line of a commit or of a JSON checkpoint, reduced to the fields that determine the live files. Unknown
-// fields and actions are skipped, as the protocol requires.
+// action is one line of a commit or of a JSON checkpoint, reduced to the fields that determine the live files. Fields
+// and actions that are not known are skipped, as the protocol requires.
 type action struct {
 	Add                *fileAction
 	Remove             *fileAction
@@ -30,7 +30,7 @@ type deletionVector struct {
 	Offset         *int64
 }
 
-// uniqueID distinguishes the deletion vectors of one file; it is "" if there is no vector.
+// uniqueID identifies the deletion vector among the vectors of one file. It returns "" if d is nil.
 func (d *deletionVector) uniqueID() string {
 	switch {
 	case d == nil:

@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// commitsAhead is the number of commits that are read ahead while one is replayed: an object store takes about 30 ms
+// commitsAhead is the number of commits that are read ahead while one is replayed. An object store needs about 30 ms
 // for each request, and a log may have thousands of commits after its last checkpoint. Only commits of at most
-// maxAheadFile bytes are read ahead; a longer commit uses the whole bandwidth by itself.
+// maxAheadFile bytes are read ahead. Reading a longer commit uses the whole bandwidth by itself.
 const (
 	commitsAhead = 8
 	maxAheadFile = 256 << 10
 )
 
-// commitQueue opens commits in order, and reads the following commits ahead.
+// commitQueue opens commits in order, and starts to read the next commits in the background.
 type commitQueue struct {
 	*table
 	commits     []commit
@@ -49,7 +49,7 @@ func (q *commitQueue) openCommit(ctx context.Context, i int) (r io.Reader, relea
 	return bytes.NewReader(got.content), release, q.checkSize(f, int64(len(got.content)))
 }
 
-// startReading begins to read commit i if there is memory that is not needed for other purposes soon.
+// startReading starts to read commit i in the background, if enough memory remains for other purposes.
 func (q *commitQueue) startReading(ctx context.Context, i int) {
 	f := q.commits[i].logFile()
 	if f.size > maxAheadFile || f.size > q.budget.limit/2-q.budget.used || q.budget.reserve(f.size, q.name) != nil {

@@ -2,7 +2,7 @@ package delta
 
 import "github.com/ufs-stream/ufs-stream/stream"
 
-// budget counts bytes against a limit.
+// budget counts the bytes in use against a limit.
 type budget struct{ used, limit int64 }
 
 func (b *budget) reserve(n int64, table string) error {
@@ -15,7 +15,7 @@ func (b *budget) reserve(n int64, table string) error {
 
 func (b *budget) release(n int64) { b.used -= n }
 
-// errOverLimit reports that n more bytes exceed the limit. The memory that later parts of the log need is not known.
+// errOverLimit reports that n more bytes exceed the limit. Later parts of the log may need still more memory.
 func (b *budget) errOverLimit(n int64, table string) error {
 	return &stream.MemoryError{What: "the log of " + table + " (read up to here)", Need: b.used + n, Limit: b.limit}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// readCheckpoint applies all actions of a checkpoint to the state. Removed files in it are skipped, because its added
-// files do not include them.
-func (t *table) readCheckpoint(ctx context.Context, c *checkpoint, s *state) error {
+// readCheckpoint applies all actions of a checkpoint to the state. It skips remove actions, because a checkpoint's
+// added files do not include removed files.
+func (t *table) readCheckpoint(ctx context.Context, c *checkpoint, s *replayState) error {
 	r := checkpointReader{table: t, state: s, version: c.version}
 	for _, part := range c.parts {
 		read := r.readParquet
@@ -24,7 +24,7 @@ func (t *table) readCheckpoint(ctx context.Context, c *checkpoint, s *state) err
 			return t.adviseWithoutCheckpoint(c, err)
 		}
 	}
-	// Only a V2 checkpoint has sidecars. A sidecar has no sidecars.
+	// Only V2 checkpoints have sidecars, i.e. files that continue the checkpoint. A sidecar has no sidecars.
 	for _, f := range r.sidecars {
 		if err := r.readParquet(ctx, f); err != nil {
 			return t.adviseWithoutCheckpoint(c, err)
@@ -35,10 +35,10 @@ func (t *table) readCheckpoint(ctx context.Context, c *checkpoint, s *state) err
 
 func (t *table) adviseWithoutCheckpoint(c *checkpoint, err error) error {
 	e, ok := errors.AsType[*stream.DataError](err)
-	if _, fault := errors.AsType[faultError](err); !ok || fault {
+	if _, fault := errors.AsType[folderError](err); !ok || fault {
 		return err
 	}
-	// A missing file may have been cleaned up, together with parts of the table, after the log was listed.
+	// If a file is missing, it may have been cleaned up with parts of the table after the log was listed.
 	retry := ""
 	if errors.Is(err, fs.ErrNotExist) {
 		retry = "read the table again; if that fails here too, "
@@ -50,8 +50,8 @@ func (t *table) adviseWithoutCheckpoint(c *checkpoint, err error) error {
 	return e
 }
 
-// isCompleteWithout reports whether the version of checkpoint c can be reconstructed without c: from an older
-// checkpoint, or from the empty table, and commits.
+// isCompleteWithout reports whether the version of checkpoint c can also be built without c: from an older checkpoint
+// or the empty table, and the commits after it.
 func (t *table) isCompleteWithout(c *checkpoint) bool {
 	from := int64(0)
 	for _, older := range t.checkpoints {
@@ -70,10 +70,10 @@ func (t *table) isCompleteWithout(c *checkpoint) bool {
 // checkpointReader reads the files of one checkpoint.
 type checkpointReader struct {
 	*table
-	state    *state
+	state    *replayState
 	version  int64
 	sidecars []logFile
-	values   []pair
+	values   []partitionValue
 }
 
 func (r *checkpointReader) readJSON(ctx context.Context, f logFile) error {
@@ -100,8 +100,8 @@ func (r *checkpointReader) checkVersion(version int64) error {
 	return nil
 }
 
-// addSidecar records a file that continues the checkpoint. All sidecars are in one folder, whatever path the checkpoint
-// states.
+// addSidecar records a sidecar of the checkpoint. All sidecars are in one folder, so only the last part of the stated
+// path is used.
 func (r *checkpointReader) addSidecar(raw string, size int64) error {
 	name, err := url.PathUnescape(raw)
 	if err != nil || path.Base(name) == "." || path.Base(name) == "/" {

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// watchedInput records failed reads, which do not mean that the file is damaged.
+// watchedInput records reads that failed, which do not mean that the file is damaged.
 type watchedInput struct {
 	format.Input
 	err error
@@ -38,8 +38,8 @@ func (r *checkpointReader) readParquet(ctx context.Context, f logFile) error {
 	return err
 }
 
-// actionsPerByte is greater than the number of actions per byte of any real file: each action has its own path, size
-// and time.
+// actionsPerByte is larger than the number of actions per byte in any real file, as each action has a path, size and
+// time.
 const actionsPerByte = 64
 
 func (r *checkpointReader) readColumns(ctx context.Context, f logFile, in format.Input) error {
@@ -77,7 +77,7 @@ func (r *checkpointReader) readRowGroup(ctx context.Context, file *pq.File, g in
 	need := int64(0)
 	for _, i := range at {
 		if i >= 0 {
-			need += columnBytes(file, g, i)
+			need += cursorBytes(file, g, i)
 		}
 	}
 	if err := r.budget.reserve(need, r.name); err != nil {
@@ -106,11 +106,11 @@ func (r *checkpointReader) readRowGroup(ctx context.Context, file *pq.File, g in
 	})
 }
 
-// columnBytes estimates the memory of a cursor: the bytes of the chunk that are read at once; the current and the
-// previous page; the state of the codec; a batch; and a slice header for each text of a dictionary, assuming that
-// compression reduces it to no less than an eighth. The batch may still use texts of the previous page. The length of a
-// page is not known before it is read, so the size of the chunk is used.
-func columnBytes(file *pq.File, g, i int) int64 {
+// cursorBytes estimates the memory of a cursor. It adds up the bytes of the chunk that are read at once, the current
+// and the previous page, the state of the codec, and a batch, which may still use texts of the previous page. The texts
+// of a dictionary need a slice header each, assuming that compression reduced them to no less than an eighth. The
+// length of a page is unknown before it is read, so the size of the chunk is used.
+func cursorBytes(file *pq.File, g, i int) int64 {
 	const readAtOnce, codec, header = 8 << 20, 1 << 20, 24
 	c := file.Chunk(g, i)
 	n := min(c.Size, readAtOnce) + 2*c.Uncompressed + codec + batchEntries*2*header
@@ -175,7 +175,7 @@ func (r *checkpointReader) applyAdd(row *rowReader) (err error) {
 	if n, ok := row.scalarCell(addRows); ok {
 		rows = n.number
 	} else if stats, ok := row.scalarCell(addStats); ok {
-		rows = parseStatsRows(stats.text)
+		rows = parseRowCount(stats.text)
 	}
 	var vector *deletionVector
 	if kind, ok := row.scalarCell(vectorType); ok {

@@ -10,8 +10,8 @@ import (
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
-// Columns of a checkpoint that are read. Groups within lists and maps may have any name. A column in a list or map is
-// therefore found by the beginning of its path and, in a map, by the end of its path.
+// Columns of a checkpoint that are read. The groups inside lists and maps may have any name. A column in a list or map
+// is therefore found by the beginning of its path, and in a map also by the end of its path.
 const (
 	addPath = iota
 	addSize
@@ -35,8 +35,9 @@ const (
 	columnCount
 )
 
-// columnNames returns the paths of the columns. If a path ends with a dot, a list or map follows: the second text is
-// then the end of the path, key or value.
+// columnNames returns one or two texts for each column. One text is the whole path of the column. If it ends with a
+// dot, it is the path of a list or map that contains the column. For a map, the second text is the end of the column's
+// path, which shows whether it has the keys or the values.
 func columnNames() [columnCount][2]string {
 	return [columnCount][2]string{
 		addPath: {"add.path"}, addSize: {"add.size"}, addStats: {"add.stats"}, addRows: {"add.stats_parsed.numRecords"},
@@ -49,8 +50,8 @@ func columnNames() [columnCount][2]string {
 	}
 }
 
-// findColumns returns the indices of the physical columns in a checkpoint's schema; -1 for an absent column. If files
-// is set, it also finds the columns of added files.
+// findColumns returns the index of each column among the physical columns of a checkpoint, or -1 for an absent column.
+// It finds the columns of added files only if files is set.
 func findColumns(s *schema.Schema, files bool) (at [columnCount]int, err error) {
 	for c, name := range columnNames() {
 		at[c] = -1
@@ -82,7 +83,7 @@ func findColumns(s *schema.Schema, files bool) (at [columnCount]int, err error) 
 	return at, checkShapes(s, at)
 }
 
-// checkShapes verifies that the columns that must be lists are lists, and that no other column is.
+// checkShapes verifies which columns are lists, which contain texts, and that maps have both keys and values.
 func checkShapes(s *schema.Schema, at [columnCount]int) error {
 	repeated := []int{addKeys, addValues, metaPartitions, metaKeys, metaValues, protocolFeatures}
 	for c, i := range at {
@@ -90,7 +91,7 @@ func checkShapes(s *schema.Schema, at [columnCount]int) error {
 			continue
 		}
 		if d := s.Column(i); (d.MaxRepetitionLevel() > 0) != slices.Contains(repeated, c) {
-			return fmt.Errorf("column %s is a list, or is none, other than in checkpoints", d.Path())
+			return fmt.Errorf("column %s differs from checkpoints in whether it is a list", d.Path())
 		}
 		text := !slices.Contains([]int{addSize, addRows, vectorOffset, protocolVersion, sidecarSize, checkpointVersion}, c)
 		if isText := s.Column(i).PhysicalType().String() == "BYTE_ARRAY"; isText != text {
@@ -107,8 +108,8 @@ func checkShapes(s *schema.Schema, at [columnCount]int) error {
 
 // rowReader reads the rows of one row group of a checkpoint.
 type rowReader struct {
-	cursors [columnCount]*cursor // nil if the file does not have the column
-	cells   [columnCount][]cell  // cells of the current row
+	cursors [columnCount]*columnCursor // nil if the file does not have the column
+	cells   [columnCount][]cell        // cells of the current row
 }
 
 // openRows opens the columns of row group g. The caller must call close.
@@ -177,8 +178,8 @@ func (r *rowReader) listTexts(c int) (elements []string, err error) {
 	return elements, nil
 }
 
-// mapPairs returns the entries of the map in columns keys and values, which must have the same number of entries.
-func (r *rowReader) mapPairs(keys, values int, into []pair) ([]pair, error) {
+// mapPairs appends the entries of a map to into. keys and values are its two columns, of equal length.
+func (r *rowReader) mapPairs(keys, values int, into []partitionValue) ([]partitionValue, error) {
 	into = into[:0]
 	if r.cursors[keys] == nil {
 		return into, nil
@@ -190,7 +191,7 @@ func (r *rowReader) mapPairs(keys, values int, into []pair) ([]pair, error) {
 	for i, key := range r.cells[keys] {
 		value := r.cells[values][i]
 		if (key.def >= k.levels.element) != (value.def >= v.levels.element) {
-			return nil, fmt.Errorf("columns %s and %s differ in whether a map is there", k.path, v.path)
+			return nil, fmt.Errorf("columns %s and %s differ in whether a map is present", k.path, v.path)
 		}
 		if key.def < k.levels.element { // the map is null or empty
 			continue
@@ -198,7 +199,7 @@ func (r *rowReader) mapPairs(keys, values int, into []pair) ([]pair, error) {
 		if key.def < k.levels.max {
 			return nil, fmt.Errorf("column %s has a null key", k.path)
 		}
-		p := pair{name: string(key.text)}
+		p := partitionValue{name: string(key.text)}
 		if value.def == v.levels.max {
 			text := string(value.text)
 			p.value = &text

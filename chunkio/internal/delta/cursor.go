@@ -11,33 +11,32 @@ import (
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
-// cell is one entry of a column: its definition level, and its value if this level is the largest of the column.
+// cell is one entry of a column: its definition level, and its value if this is the column's largest level.
 type cell struct {
 	def    int16
 	text   []byte // value of a byte array; valid while the cursor is open
 	number int64  // value of an integer
 }
 
-// cursor reads a column chunk of a checkpoint row by row. Each row is an action. The cursors of all columns advance
-// together.
-type cursor struct {
+// columnCursor reads a column chunk of a checkpoint row by row. Each row is an action. All cursors advance together.
+type columnCursor struct {
 	path     string
 	levels   columnLevels
-	unloaded int64 // entries that have not been loaded yet, according to the footer
+	unloaded int64 // number of entries that have not been loaded yet, according to the footer
 	load     func() (entries int64, err error)
-	value    func(i int) cell // returns loaded value i, not counting nulls
+	value    func(i int) cell // returns value i of the loaded values, which do not include nulls
 
 	def, rep         []int16 // levels of the loaded entries
-	at, entries      int
-	next, valueCount int // index of the next value, and number of loaded values
+	at, entries      int     // index of the next entry, and number of loaded entries
+	next, valueCount int     // index of the next value, and number of loaded values
 	done             func()
 }
 
-// columnLevels contains the lowest definition levels at which parts of a column exist.
+// columnLevels has the lowest definition levels at which parts of a column are present.
 type columnLevels struct {
 	max      int16
-	group    int16 // the action, which is the top-level group
-	element  int16 // an element of the list or map; 0: the column has no list
+	group    int16 // level of the action, which is a top-level group
+	element  int16 // level of an element of the list or map; 0 if the column has neither
 	repeated bool
 }
 
@@ -69,13 +68,13 @@ func findLevels(s *schema.Schema, column int) (l columnLevels) {
 	return l
 }
 
-// batchEntries is the number of entries loaded at a time.
+// batchEntries is the number of entries that a cursor loads at a time.
 const batchEntries = 512
 
-// openCursor opens column i of row group g. The caller must call done.
-func openCursor(f *pq.File, g, i int) (*cursor, error) {
+// openCursor opens the column chunk of physical column i in row group g. The caller must call done.
+func openCursor(f *pq.File, g, i int) (*columnCursor, error) {
 	s := f.Schema()
-	c := &cursor{path: s.Column(i).Path(), levels: findLevels(s, i), unloaded: f.Chunk(g, i).Values}
+	c := &columnCursor{path: s.Column(i).Path(), levels: findLevels(s, i), unloaded: f.Chunk(g, i).Values}
 	if s.Column(i).MaxRepetitionLevel() > 1 {
 		return nil, fmt.Errorf("column %s has lists of lists, where checkpoints have none", c.path)
 	}
@@ -87,11 +86,11 @@ func openCursor(f *pq.File, g, i int) (*cursor, error) {
 	c.def, c.rep = make([]int16, batchEntries), make([]int16, batchEntries)
 	switch r := reader.(type) {
 	case *pqfile.ByteArrayColumnChunkReader:
-		setLoader(c, r, func(v parquet.ByteArray) cell { return cell{text: v} })
+		setBatchLoader(c, r, func(v parquet.ByteArray) cell { return cell{text: v} })
 	case *pqfile.Int32ColumnChunkReader:
-		setLoader(c, r, func(v int32) cell { return cell{number: int64(v)} })
+		setBatchLoader(c, r, func(v int32) cell { return cell{number: int64(v)} })
 	case *pqfile.Int64ColumnChunkReader:
-		setLoader(c, r, func(v int64) cell { return cell{number: v} })
+		setBatchLoader(c, r, func(v int64) cell { return cell{number: v} })
 	default:
 		done()
 		return nil, fmt.Errorf("column %s holds %v, where checkpoints have a text or a whole number", c.path, reader.Type())
@@ -99,7 +98,7 @@ func openCursor(f *pq.File, g, i int) (*cursor, error) {
 	return c, nil
 }
 
-func setLoader[T any](c *cursor, r pq.TypedReader[T], convert func(T) cell) {
+func setBatchLoader[T any](c *columnCursor, r pq.TypedReader[T], convert func(T) cell) {
 	values := make([]T, batchEntries)
 	c.load = func() (int64, error) {
 		var def, rep []int16
@@ -119,7 +118,7 @@ func setLoader[T any](c *cursor, r pq.TypedReader[T], convert func(T) cell) {
 	c.value = func(i int) cell { return convert(values[i]) }
 }
 
-func (c *cursor) loadIfEmpty() (bool, error) {
+func (c *columnCursor) loadIfEmpty() (bool, error) {
 	if c.at < c.entries {
 		return true, nil
 	}
@@ -138,7 +137,7 @@ func (c *cursor) loadIfEmpty() (bool, error) {
 	return true, nil
 }
 
-func (c *cursor) nextCell() (cell, error) {
+func (c *columnCursor) nextCell() (cell, error) {
 	def := c.levels.max
 	if def > 0 {
 		def = c.def[c.at]
@@ -156,8 +155,9 @@ func (c *cursor) nextCell() (cell, error) {
 	return v, nil
 }
 
-// nextRow returns the entries of the next row: a single entry, or the elements of a list. There is at least one entry.
-func (c *cursor) nextRow(into []cell) ([]cell, error) {
+// nextRow appends the entries of the next row to into: the elements of a list, or a single entry. There is at least
+// one.
+func (c *columnCursor) nextRow(into []cell) ([]cell, error) {
 	into = into[:0]
 	for {
 		more, err := c.loadIfEmpty()

@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Folder is the folder of a table. File names are relative to the table's root and use slashes. ReadFile may be called
-// from several goroutines at the same time.
+// Folder gives access to the folder of a table. File names are relative to the table's root and use slashes. ReadFile
+// may be called from several goroutines at the same time.
 type Folder interface {
 	// List yields the files whose names begin with prefix, in byte order.
 	List(ctx context.Context, prefix string) iter.Seq2[Entry, error]
@@ -29,10 +29,10 @@ type Entry struct {
 	Modified time.Time
 }
 
-// Options of Read; the zero value reads the newest version.
+// Options of Read. The zero value reads the newest version.
 type Options struct {
 	Version *int64    // the version to read; nil for the newest
-	AsOf    time.Time // read the version that was the newest at this time; the zero time means the present
+	AsOf    time.Time // if set, read the version that was the newest at this time
 	Memory  int64     // limit on the bytes that Read holds; 0 for 1 GiB
 }
 
@@ -52,22 +52,21 @@ type Snapshot struct {
 	Files      []File    // the live files, in byte order of their paths
 }
 
-// File is a live data file.
+// File is a live data file, i.e. one that the version of the table contains.
 type File struct {
-	// Path is relative to the table's root, without URL-encoding, or it is an absolute URI or path exactly as in the
-	// log.
+	// Path is relative to the table's root, without URL-encoding. An absolute URI or path is exactly as in the log.
 	Path string
 	Size int64
-	// Values are the values of the partition columns, in the order of the columns; nil is null. Files of the same
+	// Values has the value of each partition column, in the order of the columns, with nil for null. Files of the same
 	// partition share the slice.
 	Values []*string
 	Rows   int64 // number of rows according to the file's statistics; -1 if unknown
 }
 
-// Read reads the log of the table in folder. name is the table's name in messages.
+// Read reads the log of the table in folder. Messages call the table name.
 //
-// An error is a *stream.UsageError for a version or time that does not exist, a *stream.MemoryError, or a
-// *stream.DataError in all other cases, which contains the file of the log.
+// The error is a *stream.UsageError for a version or time that does not exist, a *stream.MemoryError, or in all other
+// cases a *stream.DataError that names the file of the log.
 func Read(ctx context.Context, folder Folder, name string, opt Options) (*Snapshot, error) {
 	opt = opt.withDefaults()
 	if opt.Version != nil && !opt.AsOf.IsZero() {

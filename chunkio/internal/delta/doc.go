@@ -1,24 +1,24 @@
-// Package delta reads the transaction log of a Delta Lake table and finds the live files, in steps:
+// Package delta reads the transaction log of a Delta Lake table and finds the live files, in four steps:
 //
-//  1. listing: the names in _delta_log show the commits and checkpoints (listing.go), and so the versions that can be
-//     reconstructed (segment.go);
-//  2. version: the newest, the requested one, or the newest at a time (times.go);
-//  3. replay: the newest checkpoint that is not too new (checkpoint.go, by its Parquet columns, columns.go and
-//     cursor.go) is read, and then the commits after it, line by line (lines.go). The result is the live files
-//     (state.go);
-//  4. protocol: features that the table's files need and this package lacks are refused by name (protocol.go).
+//  1. List: the names in _delta_log show the commits and checkpoints (listing.go), and so the versions that can be
+//     reconstructed (segment.go).
+//  2. Choose the version: the newest, the requested one, or the newest at a given time (times.go).
+//  3. Replay: read the newest checkpoint that is not newer than the version (checkpoint.go), by its Parquet columns
+//     (columns.go, cursor.go), and then the commits after it, line by line (lines.go). The result is the live files
+//     (state.go).
+//  4. Check the protocol: refuse tables that need a feature which this package lacks, and name it (protocol.go).
 //
-// It follows the reading side of https://github.com/delta-io/delta/blob/master/PROTOCOL.md. It does not read
-// _last_checkpoint. Other readers use that file to avoid listing the folder. This package lists the folder in any case,
-// so an absent, stale or wrong file has no effect.
+// It follows the rules for readers in https://github.com/delta-io/delta/blob/master/PROTOCOL.md. It does not read
+// _last_checkpoint, with which other readers avoid listing the folder. This package lists the folder in any case, so an
+// absent, stale or wrong _last_checkpoint has no effect.
 //
 // # Memory
 //
-// During the replay, Read holds a string and at most 256 bytes for every live file, and 56 bytes afterwards. It holds
-// every distinct set of partition values once, 96 bytes per commit of the log, and 384 bytes per file of a checkpoint.
-// It reads one line of the log at a time, or the pages of one row group's columns, and up to eight short commits ahead.
-// All this memory is counted against Options.Memory. Removed files are dropped, so commits that remove as many files as
-// they add need no additional memory.
+// During the replay, Read holds a string and at most 256 bytes for every live file; afterwards, it holds the string and
+// 56 bytes. It holds every distinct set of partition values once, 96 bytes per commit of the log, and 384 bytes per
+// file of a checkpoint. It reads one line of the log at a time, or the pages of one row group's columns, and up to
+// eight short commits ahead. All this memory is counted against Options.Memory. Removed files are dropped, so commits
+// that remove as many files as they add need no additional memory.
 //
 //	snapshot, err := delta.Read(ctx, folder, "s3://bucket/table", delta.Options{})
 //	if err != nil {

@@ -94,9 +94,9 @@ func TestGaps(t *testing.T) {
 		says    []string
 	}{
 		{"no start", 0, 1, -1, -1, []string{"begins with version 1", "restore the log"}},
-		{"gap", 4, 0, -1, -1, []string{"version 9 cannot be told", "one from 0 to 3"}},
-		{"gap behind a checkpoint", 4, 0, 7, 2, []string{"version 7 cannot be told", "one from 2 to 3"}},
-		{"gap before a checkpoint", 4, 0, 5, 7, []string{"version 5 cannot be told", "one from 0 to 3 or one from 7 on"}},
+		{"gap", 4, 0, -1, -1, []string{"version 9 cannot be determined", "one from 0 to 3"}},
+		{"gap behind a checkpoint", 4, 0, 7, 2, []string{"version 7 cannot be determined", "one from 2 to 3"}},
+		{"gap before a checkpoint", 4, 0, 5, 7, []string{"version 5 cannot be determined", "one from 0 to 3 or one from 7 on"}},
 	} {
 		m := newFolder()
 		h.write(m, c.from, h.rng)

@@ -15,7 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxWholeFile is the largest file that is read at once: most commits have a few kB, and one request is faster than
+// maxWholeFile is the largest file that is read at once. Most commits have a few kB, and one request is faster than
 // two. Longer files are read in parts.
 const maxWholeFile = 4 << 20
 
@@ -23,12 +23,11 @@ const maxWholeFile = 4 << 20
 // of columns, and add actions with statistics of all these columns.
 const maxLine = 64 << 20
 
-// lineCopies is the memory used while a line is read, as a multiple of its length: the buffer, which doubles, and the
-// parsed action with its strings.
+// lineCopies is the memory for reading a line, as a multiple of the length of the line: the buffer, which doubles, and
+// the parsed action with its strings.
 const lineCopies = 4
 
-// openFile opens a file of the log so that it can be read from its start. If release is not nil, it frees the memory of
-// the file.
+// openFile opens a file of the log for reading from its start. release, if not nil, frees the file's memory.
 func (t *table) openFile(ctx context.Context, f logFile) (r io.Reader, release func(), err error) {
 	if f.size <= maxWholeFile {
 		if err := t.budget.reserve(f.size, t.name); err != nil {
@@ -48,8 +47,8 @@ func (t *table) openFile(ctx context.Context, f logFile) (r io.Reader, release f
 	return io.NewSectionReader(in, 0, in.Size()), func() { in.Close() }, t.checkSize(f, in.Size())
 }
 
-// checkSize returns an error for a file whose size differs from the listed size. Files of a log never change, and a
-// file that is cut off between two lines would otherwise be accepted as complete.
+// checkSize returns an error if the size of an opened file differs from its size in the listing. Files of a log never
+// change. If a file was cut off between two lines, only its size shows this.
 func (t *table) checkSize(f logFile, size int64) error {
 	if size != f.size {
 		return t.errDamaged(f.name, "has %d bytes where the log says %d: it is cut off or was written over", size, f.size)
@@ -57,10 +56,10 @@ func (t *table) checkSize(f logFile, size int64) error {
 	return nil
 }
 
-// faultError marks an error of the folder, which does not show anything about the contents of the file.
-type faultError struct{ error }
+// folderError wraps an error of the folder, so that it is not treated as a fault in the content of the file.
+type folderError struct{ error }
 
-func (e faultError) Unwrap() error { return e.error }
+func (e folderError) Unwrap() error { return e.error }
 
 func (t *table) errUnreadable(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +68,7 @@ func (t *table) errUnreadable(name string, err error) error {
 		return e
 	}
 	if _, placed := errors.AsType[*stream.DataError](err); !placed {
-		err = faultError{err}
+		err = folderError{err}
 	}
 	return format.PlaceError(t.filePath(name), -1, "", err)
 }
@@ -83,7 +82,7 @@ func (t *table) errDamaged(name, text string, args ...any) error {
 	return e
 }
 
-// readActions reads the actions of a JSON file of the log in order. The line number is added to errors of visit.
+// readActions passes the actions of a JSON file of the log to visit, in order. It adds the line number to errors.
 func (t *table) readActions(ctx context.Context, f logFile, visit func(a *action) error) error {
 	r, release, err := t.openFile(ctx, f)
 	if release != nil {
@@ -95,7 +94,7 @@ func (t *table) readActions(ctx context.Context, f logFile, visit func(a *action
 	return t.parseActions(ctx, r, f, visit)
 }
 
-// parseActions reads the actions of an opened JSON file of the log.
+// parseActions does the same as readActions for an opened file.
 func (t *table) parseActions(ctx context.Context, r io.Reader, f logFile, visit func(a *action) error) error {
 	n := 0
 	return t.scanLines(r, f, func(line []byte) error {

@@ -14,25 +14,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// logFolder is the folder of a table's log, and sidecarFolder the folder of the parts of V2 checkpoints.
+// logFolder is the folder of a table's log. sidecarFolder is the folder of sidecars, further files of V2 checkpoints.
 const (
 	logFolder     = "_delta_log/"
 	sidecarFolder = logFolder + "_sidecars/"
 )
 
-// table describes the log of one table: its folder and the result of listing this folder.
+// table represents the log of one table: its folder, and the commits and checkpoints that were listed in it.
 type table struct {
 	folder Folder
 	name   string // for messages
 	budget budget
 
 	commits     []commit     // in order of their versions
-	checkpoints []checkpoint // complete checkpoints, in order of their versions; for one version, the preferred checkpoint last
-	// oldest and newest are the first and the last version that can be reconstructed, if there are no gaps.
+	checkpoints []checkpoint // complete checkpoints, by version; of several for one version, the preferred one is last
+	// oldest and newest are the first and the last version that can be built, if no commit between them is missing.
 	oldest, newest int64
 }
 
-// commit is a log file with the changes that lead from the previous version to this one.
+// commit is the log file of one version, with the changes from the previous version.
 type commit struct {
 	version, size int64
 	modified      time.Time
@@ -42,7 +42,7 @@ func (c commit) logFile() logFile { return logFile{commitName(c.version), c.size
 
 func commitName(version int64) string { return fmt.Sprintf("%s%020d.json", logFolder, version) }
 
-// logFile contains the name and the size of a file of the log, as they were listed.
+// logFile has the name and the size of a file of the log, as in the listing.
 type logFile struct {
 	name string
 	size int64
@@ -50,15 +50,15 @@ type logFile struct {
 
 func (t *table) filePath(name string) string { return t.name + "/" + name }
 
-// Memory per listed file: for a commit, doubled by the growth of the slice, or for a file of a checkpoint with its name
-// and its entries in two maps.
+// Bytes of memory per listed file: for a commit in a slice that may be half empty, and for a file of a checkpoint with
+// its name and its entries in two maps.
 const (
 	commitBytes         = 96
 	checkpointFileBytes = 384
 )
 
 func (t *table) listLog(ctx context.Context) error {
-	found := make(map[partKey]*partsFound)
+	found := make(map[partKey]*checkpointParts)
 	for e, err := range t.folder.List(ctx, logFolder) {
 		if err != nil {
 			return format.PlaceError(t.filePath(logFolder), -1, "", err)
@@ -79,11 +79,11 @@ func (t *table) listLog(ctx context.Context) error {
 			t.commits = append(t.commits, commit{n.version, e.Size, e.Modified.Truncate(time.Millisecond)})
 			continue
 		}
-		// Writers that were killed leave checkpoints of 0 bytes, which the reference implementation skips too.
+		// Writers that were killed leave checkpoints of 0 bytes. The reference implementation skips these too.
 		if e.Size > 0 {
 			p := found[n.partKey]
 			if p == nil {
-				p = &partsFound{modified: e.Modified.Truncate(time.Millisecond), files: map[int]logFile{}}
+				p = &checkpointParts{modified: e.Modified.Truncate(time.Millisecond), files: map[int]logFile{}}
 				found[n.partKey] = p
 			}
 			p.files[n.part] = logFile{e.Name, e.Size}
@@ -126,8 +126,7 @@ func (t *table) findVersionRange() error {
 	return nil
 }
 
-// Kinds of files in a log. The kinds of checkpoints are in the order of preference, for checkpoints of the same
-// version.
+// Kinds of files in a log. For checkpoints of the same version, later kinds are preferred.
 const (
 	noLogFile = iota
 	commitFile
@@ -137,27 +136,27 @@ const (
 	classic
 )
 
-// partKey identifies a checkpoint: it is the same for all parts of one checkpoint.
+// partKey identifies a checkpoint. All files of one checkpoint have the same partKey.
 type partKey struct {
 	version int64
-	kind    int
+	kind    int    // one of the kinds of files
 	parts   int    // number of parts
 	uuid    string // for V2 checkpoints that have a UUID in their name
 }
 
-type partsFound struct {
+type checkpointParts struct {
 	modified time.Time
 	files    map[int]logFile
 }
 
-// parsedName contains the information in the name of a log file.
+// parsedName is the information in the name of a log file.
 type parsedName struct {
 	partKey
 	part int // part number, starting at 1
 }
 
-// parseName parses the name of a log file. Names of other files (checksums, compactions, staged commits, anything else)
-// get kind noLogFile.
+// parseName parses the name of a log file. Other files (checksums, compactions, staged commits and anything else) have
+// the kind noLogFile.
 func parseName(name string) parsedName {
 	words := strings.Split(name, ".")
 	version, ok := parseDigits(words[0], 20)

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// readPath converts the path of a file in the log, which is a URI, to the path in File and to a key. All spellings of a
-// path have the same key.
-func readPath(raw string) (path, key string, err error) {
+// parsePath converts the path of a file from the log, which is a URI, to File.Path and to a key. All spellings of the
+// same path have the same key.
+func parsePath(raw string) (path, key string, err error) {
 	decoded, err := url.PathUnescape(raw)
 	switch {
 	case err != nil:
@@ -23,7 +23,7 @@ func readPath(raw string) (path, key string, err error) {
 		if slices.Contains(strings.Split(decoded, "/"), "..") {
 			return "", "", fmt.Errorf("names a file %q, which may lie outside the table", raw)
 		}
-		if IsAbsolute(decoded) { // this colon was encoded as a part of a name, such as a:b
+		if IsAbsolute(decoded) { // the colon is part of a name, such as a:b
 			return "./" + decoded, decoded, nil
 		}
 		return decoded, decoded, nil

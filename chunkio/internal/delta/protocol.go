@@ -11,12 +11,12 @@ import (
 // columnMappingKey is the name of the table property that sets the mode of column mapping.
 const columnMappingKey = "delta.columnMapping.mode"
 
-// columnMapping is the only table feature that reader version 2 adds.
+// columnMapping is the only table feature that reader version 2 has in addition to version 1.
 const columnMapping = "columnMapping"
 
-// isIgnorableFeature reports whether tables with the feature can be read as if they did not have it. Other features may
-// change the contents of data files (variantType) or the location of the log (catalogManaged), and future features are
-// unknown.
+// isIgnorableFeature reports whether tables with this feature can be read as if they did not have it. All other
+// features are refused. They may change the contents of data files (variantType) or the location of the log
+// (catalogManaged), or are not known yet.
 func isIgnorableFeature(name string) bool {
 	switch name {
 	case "timestampNtz", // one more type, which the data files declare themselves
@@ -30,7 +30,7 @@ func isIgnorableFeature(name string) bool {
 	return false
 }
 
-func (t *table) checkSupport(s *state) error {
+func (t *table) checkSupport(s *replayState) error {
 	errMissing := func(action string) error {
 		e := stream.Dataf(t.filePath(logFolder), "has no %s action, which every table begins with", action)
 		e.Remedy = stream.Textf("restore the log from a copy")

@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-func (t *table) replaySegment(ctx context.Context, part segment, s *state) error {
+func (t *table) replaySegment(ctx context.Context, part segment, s *replayState) error {
 	if part.base != nil {
 		s.beginVersion(part.base.version)
 		if err := t.readCheckpoint(ctx, part.base, s); err != nil {
@@ -35,16 +35,16 @@ func (t *table) replaySegment(ctx context.Context, part segment, s *state) error
 	return nil
 }
 
-func (t *table) applyAction(a *action, s *state) error {
+func (t *table) applyAction(a *action, s *replayState) error {
 	if f := a.Add; f != nil {
 		if f.Path == nil || f.Size == nil {
 			return errors.New("adds a file without its path or size")
 		}
-		values := make([]pair, 0, len(f.PartitionValues))
+		values := make([]partitionValue, 0, len(f.PartitionValues))
 		for name, value := range f.PartitionValues {
-			values = append(values, pair{name, value})
+			values = append(values, partitionValue{name, value})
 		}
-		if err := s.addFile(t.name, *f.Path, f.DeletionVector.uniqueID(), *f.Size, statsRows(f.Stats), values); err != nil {
+		if err := s.addFile(t.name, *f.Path, f.DeletionVector.uniqueID(), *f.Size, statsRowCount(f.Stats), values); err != nil {
 			return err
 		}
 	}
@@ -65,19 +65,20 @@ func (t *table) applyAction(a *action, s *state) error {
 	return nil
 }
 
-// statsRows returns numRecords from the statistics of a commit, which are a JSON document in a JSON string. It returns
-// -1 if the number is unknown. Statistics are optional, so damaged statistics are treated as absent.
-func statsRows(stats json.RawMessage) int64 {
+// statsRowCount returns numRecords from the statistics of an add action in a commit, which are a JSON document in a
+// JSON string. It returns -1 if the number is unknown. Statistics are optional, so damaged statistics are treated as
+// absent.
+func statsRowCount(stats json.RawMessage) int64 {
 	var text string
 	if len(stats) == 0 || json.Unmarshal(stats, &text) != nil {
 		return -1
 	}
-	return parseStatsRows([]byte(text))
+	return parseRowCount([]byte(text))
 }
 
-// parseStatsRows returns numRecords from statistics, or -1 if the number is unknown. Spark writes numRecords first:
-// finding it there avoids parsing the smallest and largest values of all columns.
-func parseStatsRows(stats []byte) int64 {
+// parseRowCount returns numRecords from statistics, or -1 if the number is unknown. Spark writes numRecords first. If
+// it is there, the smallest and largest values of all columns need not be parsed.
+func parseRowCount(stats []byte) int64 {
 	if rest, ok := bytes.CutPrefix(stats, []byte(`{"numRecords":`)); ok {
 		rows, n := int64(0), 0
 		for n < len(rest) && n < 18 && '0' <= rest[n] && rest[n] <= '9' {

@@ -12,11 +12,12 @@ import (
 // Schema contains the columns of a table, or the fields of a struct in it.
 type Schema struct {
 	Fields []Field
-	index  map[string]int // by name in lower case, because no two names differ only by case
+	index  map[string]int // position of each field by its name in lower case; names never differ only by case
 }
 
-// Field is a column of a table, or a field of a struct in it. A field of a primitive type has a Type, named as in data
-// files; a struct has a Struct, and a list has an Element. Fields of other types, such as maps, have none of these.
+// Field is a column of a table, or a field of a struct in it. A field of a primitive type has a Type, which is the name
+// of the type in data files. A struct has a Struct, and a list has an Element. Fields of other types, such as maps,
+// have none of these.
 type Field struct {
 	Name    string
 	Type    string
@@ -24,12 +25,12 @@ type Field struct {
 	Element *Field
 }
 
-// schemaBytes is an upper bound on the memory used per byte of a schema's text while it is parsed. For 100,000 columns
-// 8 bytes were measured.
+// schemaBytes bounds the memory for parsing a schema, as a multiple of its length in bytes. For 100,000 columns we
+// measured a multiple of 8.
 const schemaBytes = 16
 
-// tableSchema returns the schema of the table. It returns nil if the log does not contain one. The protocol forbids
-// this, but other tools write short logs without a schema; the columns are then taken from the data files.
+// tableSchema returns the schema of the table, or nil if the log does not contain one. The protocol forbids logs
+// without a schema, but some tools write such logs. The columns are then taken from the data files.
 func (t *table) tableSchema(m *metaData) (*Schema, error) {
 	if m.SchemaString == "" || m.SchemaString == "{}" {
 		return nil, nil
@@ -93,8 +94,8 @@ var typeNames = map[string]string{
 	"string": "string", "binary": "binary", "date": "date", "timestamp": "timestamp", "timestamp_ntz": "timestamp_ntz",
 }
 
-// ColumnType returns the type that the schema declares for the column of a data file with this path; for a list this is
-// list<…>. ok is false if the schema lacks the column. An empty type means that it cannot be compared.
+// ColumnType returns the type that the schema declares for the column with this path in a data file. For a list this is
+// list<…>. ok is false if the schema lacks the column. An empty type means that types cannot be compared.
 func (s *Schema) ColumnType(path []string) (typ string, ok bool) {
 	var at *Field
 	for _, name := range path {
@@ -126,8 +127,8 @@ func (s *Schema) ColumnIndex(name string) int {
 	return len(s.Fields)
 }
 
-// Widens reports whether values of a data file's type are valid for the table's type. The types may be equal, or the
-// protocol must allow a table to widen the file's type to the table's type.
+// Widens reports whether a table whose schema has the type table may contain data files with the type file. This is so
+// if the types are equal, or if the protocol allows a table to widen one type to the other.
 // https://github.com/delta-io/delta/blob/master/PROTOCOL.md#type-widening
 func Widens(file, table string) bool {
 	inFile, fileIsList := strings.CutPrefix(file, "list<")

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// checkpoint is a complete checkpoint: one file, or all the parts of a checkpoint in several files.
+// checkpoint is a complete checkpoint, which consists of one file or of several parts.
 type checkpoint struct {
 	version  int64
 	kind     int
@@ -18,8 +18,8 @@ type checkpoint struct {
 	modified time.Time
 }
 
-// compareCheckpoints orders checkpoints by version. Checkpoints of one version have the same contents; the preferred
-// one is last.
+// compareCheckpoints orders checkpoints by version. Checkpoints of the same version have the same contents. Of these,
+// the preferred one is last.
 func compareCheckpoints(a, b checkpoint) int {
 	return cmp.Or(cmp.Compare(a.version, b.version), cmp.Compare(a.kind, b.kind), strings.Compare(a.parts[0].name, b.parts[0].name))
 }
@@ -45,15 +45,15 @@ func (t *table) findSegment(version int64) (segment, error) {
 		if i < int64(len(s.commits)) && s.commits[i].version == from+i {
 			continue
 		}
-		e := stream.Dataf(t.filePath(commitName(from+i)), "is missing, and version %d cannot be told without it", version)
+		e := stream.Dataf(t.filePath(commitName(from+i)), "is missing, and version %d cannot be determined without it", version)
 		e.Remedy = stream.Textf("restore the file from a copy, or set {version} to %s", t.suggestVersions(from, from+i))
 		return segment{}, e
 	}
 	return s, nil
 }
 
-// suggestVersions returns the versions that do not need a missing commit: the versions before it, and the versions from
-// the next checkpoint on.
+// suggestVersions describes the versions that can be read although the commit `missing` is absent: the versions before
+// it, and the versions from the next checkpoint on.
 func (t *table) suggestVersions(from, missing int64) string {
 	var names []string
 	if first := max(from-1, t.oldest); first < missing {
@@ -71,7 +71,7 @@ func (t *table) suggestVersions(from, missing int64) string {
 	return strings.Join(names, " or ")
 }
 
-// baseCheckpoint returns the newest checkpoint that is not newer than this version, or nil.
+// baseCheckpoint returns the newest checkpoint that is not newer than the version, or nil if there is none.
 func (t *table) baseCheckpoint(version int64) *checkpoint {
 	n, _ := slices.BinarySearchFunc(t.checkpoints, version+1, func(c checkpoint, v int64) int { return cmp.Compare(c.version, v) })
 	if n == 0 {

@@ -8,10 +8,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// state is the state of a table during its replay.
-type state struct {
+// replayState is the state of a table while its log is replayed.
+type replayState struct {
 	budget     *budget
-	wantsFiles bool // files are replayed too, not only metadata and protocol
+	wantsFiles bool // whether to replay files, and not only metadata and protocol
 
 	meta     *metaData
 	protocol *protocol
@@ -33,9 +33,9 @@ type liveFile struct {
 	hasVector bool // the file has a deletion vector
 }
 
-// Memory of the parts of the state, in bytes. A live file takes 80 bytes and a string header of 16 bytes in a map that
-// is between 7/8 and 7/16 full, and 56 bytes in the resulting list of files. A partition takes its struct, a map entry
-// and 32 bytes per value.
+// Memory of the parts of the state, in bytes. A live file needs 80 bytes and a string header of 16 bytes, in a map that
+// is between 7/8 and 7/16 full. It needs 56 bytes in the resulting list of files. A partition needs its struct, a map
+// entry and 32 bytes per value.
 const (
 	fileBytes      = 256
 	removedBytes   = 64
@@ -43,16 +43,16 @@ const (
 	valueBytes     = 64
 )
 
-func newState(b *budget, all bool) *state {
-	return &state{budget: b, wantsFiles: all, liveFiles: map[string]liveFile{}, partitions: map[string]*partition{}, removed: map[string]struct{}{}}
+func newState(b *budget, withFiles bool) *replayState {
+	return &replayState{budget: b, wantsFiles: withFiles, liveFiles: map[string]liveFile{}, partitions: map[string]*partition{}, removed: map[string]struct{}{}}
 }
 
-func (s *state) beginVersion(version int64) {
+func (s *replayState) beginVersion(version int64) {
 	for key := range s.removed {
 		s.budget.release(removedBytes + int64(len(key)))
 	}
-	// Clearing a map costs time proportional to its largest size: a large map is replaced, so that one commit that
-	// removes millions of files does not slow down all later commits.
+	// Clearing a map takes time proportional to its largest size. Therefore a large map is replaced, so that one commit
+	// that removes millions of files does not slow down all later commits.
 	if len(s.removed) > 1024 {
 		s.removed = map[string]struct{}{}
 	}
@@ -67,11 +67,11 @@ func fileKey(key, vector string) string {
 	return key + "\x00" + vector // a path does not contain zero bytes
 }
 
-func (s *state) addFile(table, raw, vector string, size, rows int64, values []pair) error {
+func (s *replayState) addFile(table, raw, vector string, size, rows int64, values []partitionValue) error {
 	if !s.wantsFiles {
 		return nil
 	}
-	path, key, err := readPath(raw)
+	path, key, err := parsePath(raw)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (s *state) addFile(table, raw, vector string, size, rows int64, values []pa
 	return nil
 }
 
-func (s *state) liveFileBytes(key string, f liveFile) int64 {
+func (s *replayState) liveFileBytes(key string, f liveFile) int64 {
 	n := int64(fileBytes + len(key))
 	if f.path != key {
 		n += int64(len(f.path))
@@ -113,13 +113,13 @@ func (s *state) liveFileBytes(key string, f liveFile) int64 {
 	return n
 }
 
-// removeFile applies the removal of a file. The file need not be live: checkpoints and commits may mention files that
-// were removed long ago.
-func (s *state) removeFile(table, raw, vector string) error {
+// removeFile applies the removal of a file, which need not be live: checkpoints and commits may mention files that were
+// removed long ago.
+func (s *replayState) removeFile(table, raw, vector string) error {
 	if !s.wantsFiles {
 		return nil
 	}
-	_, key, err := readPath(raw)
+	_, key, err := parsePath(raw)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func errAddedAndRemoved(raw string) error {
 }
 
 // liveFiles returns the live files of a replayed state. It clears the state to free its memory.
-func (t *table) liveFiles(s *state) ([]File, error) {
+func (t *table) liveFiles(s *replayState) ([]File, error) {
 	files := make([]File, 0, len(s.liveFiles))
 	values := make(map[*partition][]*string, len(s.partitions))
 	var vector string

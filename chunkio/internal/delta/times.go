@@ -10,15 +10,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Table properties of in-commit timestamps.
+// Table properties about in-commit timestamps, i.e. commit times that are stored in the commits themselves.
 const (
 	inCommitKey     = "delta.enableInCommitTimestamps"
 	inCommitVersion = "delta.inCommitTimestampEnablementVersion"
 	inCommitTime    = "delta.inCommitTimestampEnablementTimestamp"
 )
 
-// inCommitStart returns the first version whose commit contains its time, and the time of that version. ok is false if
-// the commits do not contain their times.
+// inCommitStart returns the first version whose commit contains its time, and this time. ok is false if commits do not
+// contain times.
 func (m *metaData) inCommitStart() (version int64, at time.Time, ok bool) {
 	if enabled, err := strconv.ParseBool(m.Configuration[inCommitKey]); err != nil || !enabled {
 		return 0, at, false
@@ -26,14 +26,14 @@ func (m *metaData) inCommitStart() (version int64, at time.Time, ok bool) {
 	v, err := strconv.ParseInt(m.Configuration[inCommitVersion], 10, 64)
 	ms, err2 := strconv.ParseInt(m.Configuration[inCommitTime], 10, 64)
 	if err != nil || err2 != nil {
-		return 0, at, true // since the first version
+		return 0, at, true // the commits of all versions contain their times
 	}
 	return v, time.UnixMilli(ms), true
 }
 
-// fileTimes returns the commits before version `to` with the modification times of their files. Each time is made at
-// least one millisecond later than the previous one: Spark corrects clocks that were set back, and equal times of
-// copied files, in this way.
+// fileTimes returns the commits before version `to` with the modification times of their files. A time that is not
+// later than the previous one is replaced by the previous time plus one millisecond. Spark does the same. This corrects
+// clocks that were set back, and the equal times of copied files.
 func (t *table) fileTimes(to int64) (commits []commit) {
 	for _, c := range t.commits {
 		if c.version < t.oldest || c.version >= to {
@@ -47,8 +47,8 @@ func (t *table) fileTimes(to int64) (commits []commit) {
 	return commits
 }
 
-// versionTime returns the commit time of a version. If its commit was cleaned up after a checkpoint, the checkpoint's
-// time is used.
+// versionTime returns the commit time of a version. If the commit's file was cleaned up, it returns the time of the
+// version's checkpoint.
 func (t *table) versionTime(ctx context.Context, version int64, m *metaData) (time.Time, error) {
 	c, ok := t.findCommit(version)
 	if !ok {
@@ -61,7 +61,7 @@ func (t *table) versionTime(ctx context.Context, version int64, m *metaData) (ti
 	return times[len(times)-1].modified, nil
 }
 
-// versionAsOf returns the newest version that existed at this time.
+// versionAsOf returns the newest version that existed at the time `at`.
 func (t *table) versionAsOf(ctx context.Context, at time.Time) (int64, error) {
 	// The table's newest metadata determines whether commits contain their time.
 	part, err := t.findSegment(t.newest)
@@ -97,7 +97,7 @@ func (t *table) versionAsOf(ctx context.Context, at time.Time) (int64, error) {
 	return times[n-1].version, nil
 }
 
-// inCommitVersionAsOf implements versionAsOf for commits that contain their times, starting at version from. The
+// inCommitVersionAsOf does the same as versionAsOf for commits that contain their times, starting at version from. The
 // protocol requires that these times increase, so a binary search reads only a few commits.
 func (t *table) inCommitVersionAsOf(ctx context.Context, at time.Time, from int64) (int64, error) {
 	var commits []commit
@@ -116,7 +116,7 @@ func (t *table) inCommitVersionAsOf(ctx context.Context, at time.Time, from int6
 	if first.After(at) {
 		return 0, t.errTooEarly(at, commits[0].version, first)
 	}
-	lo, hi := 0, len(commits) // the time of commits[lo] is not after at, the time of commits[hi] is
+	lo, hi := 0, len(commits) // commits[lo] is at or before the time `at`, commits[hi] is after it
 	for hi-lo > 1 {
 		mid := (lo + hi) / 2
 		then, err := t.readInCommitTime(ctx, commits[mid])
@@ -139,7 +139,7 @@ func (t *table) errTooEarly(at time.Time, version int64, first time.Time) error 
 }
 
 func (t *table) errNoTimes() error {
-	return stream.Usagef("%s has no commits that tell their times, only checkpoints; set {version} (%d to %d) in place of {as-of}", t.name, t.oldest, t.newest)
+	return stream.Usagef("%s has no commits that record their times, only checkpoints; set {version} (%d to %d) in place of {as-of}", t.name, t.oldest, t.newest)
 }
 
 var errFound = errors.New("found")

@@ -1,4 +1,4 @@
-// Package export writes a flat Parquet file that package writer has written as an Arrow IPC file or as CSV: record
+// Package export converts a flat Parquet file, which package writer has written, to an Arrow IPC file or to CSV: record
 // batch by record batch, with all columns open at once and little of each in memory.
 package export
 

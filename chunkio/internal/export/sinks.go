@@ -31,7 +31,7 @@ func (t *Table) NewArrowSink(w io.Writer) (Sink, error) {
 func (t *Table) NewCSVSink(w io.Writer) (Sink, error) {
 	c := &csvSink{w: w}
 	for i, col := range t.columns {
-		write, err := textWriter(col)
+		write, err := newTextWriter(col)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +51,7 @@ type csvSink struct {
 	writers []func(b []byte, a arrow.Array, i int) (out []byte, isText bool)
 }
 
-// bytesPerWrite is the number of buffered bytes from which on the lines are written.
+// bytesPerWrite: the buffered lines are written when they have more than this number of bytes.
 const bytesPerWrite = 64 << 10
 
 func (c *csvSink) Write(r arrow.Record) error {
@@ -106,7 +106,7 @@ func (c *csvSink) writeLines(threshold int) error {
 	return err
 }
 
-func textWriter(c column) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
+func newTextWriter(c column) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
 	number := func(write func([]byte, arrow.Array, int) []byte) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
 		return func(b []byte, a arrow.Array, i int) ([]byte, bool) { return write(b, a, i), false }, nil
 	}
@@ -133,15 +133,15 @@ func textWriter(c column) (func([]byte, arrow.Array, int) ([]byte, bool), error)
 		})
 	case *arrow.TimestampType:
 		return number(func(b []byte, a arrow.Array, i int) []byte {
-			return text.AppendTime(b, int64(a.(*array.Timestamp).Value(i)), perSecond(t.Unit), t.TimeZone != "")
+			return text.AppendTime(b, int64(a.(*array.Timestamp).Value(i)), unitsPerSecond(t.Unit), t.TimeZone != "")
 		})
 	case *arrow.Time32Type:
 		return number(func(b []byte, a arrow.Array, i int) []byte {
-			return text.AppendClock(b, int64(a.(*array.Time32).Value(i)), perSecond(t.Unit))
+			return text.AppendClock(b, int64(a.(*array.Time32).Value(i)), unitsPerSecond(t.Unit))
 		})
 	case *arrow.Time64Type:
 		return number(func(b []byte, a arrow.Array, i int) []byte {
-			return text.AppendClock(b, int64(a.(*array.Time64).Value(i)), perSecond(t.Unit))
+			return text.AppendClock(b, int64(a.(*array.Time64).Value(i)), unitsPerSecond(t.Unit))
 		})
 	case *arrow.Decimal128Type:
 		return number(func(b []byte, a arrow.Array, i int) []byte {
@@ -178,7 +178,7 @@ func appendFloat(b []byte, x float64, bits int) []byte {
 	return text.AppendFloat(b, x, bits)
 }
 
-func perSecond(u arrow.TimeUnit) int64 {
+func unitsPerSecond(u arrow.TimeUnit) int64 {
 	switch u {
 	case arrow.Millisecond:
 		return 1e3

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// CommonType decides whether columns of types a and b in two files can be treated as one column: equal types agree, and
-// so do numbers and booleans of any width, and lists of them. The returned type can hold every value of both types if a
-// type of at most 64 bits can; otherwise it is double, because values are delivered as float64 in any case. It does not
-// depend on the order of a and b or of the files. Text, times and nested types agree only with themselves.
+// CommonType returns the common type of a column that has type a in one file and b in another. If the types do not
+// agree, it cannot be treated as one column, and ok is false. Equal types agree, and so do numbers and booleans of any
+// width, and lists of numbers or booleans. The common type can hold every value of both types if a type of at most 64
+// bits can. Otherwise it is double, because values are delivered as float64 in any case. The order of a and b does not
+// matter. Text, times and nested types agree only with themselves.
 func CommonType(a, b string) (typ string, ok bool) {
 	if a == b {
 		return a, true
@@ -27,24 +28,25 @@ func CommonType(a, b string) (typ string, ok bool) {
 	if !okX || !okY {
 		return "", false
 	}
-	return p.commonNumber(q).String(), true
+	return p.commonType(q).String(), true
 }
 
-// IsNumber reports whether float64 values can be written as the type, or the type is a list of such numbers.
+// IsNumber reports whether float64 values can be converted to the type, or the type is a list of such numbers. Decimals
+// do not count.
 func IsNumber(typ string) bool {
 	_, ok := parseNumberType(strings.TrimSuffix(strings.TrimPrefix(typ, "list<"), ">"))
 	return ok && !strings.Contains(typ, "decimal(")
 }
 
-// SameText reports whether equal values of two types that agree are written as equal texts by DecodeTexts, as it is
-// necessary for classes. It is false for booleans, and for decimals, whose trailing zeros are written.
+// SameText reports whether equal values of two types that agree are written as equal texts by DecodeTexts, as classes
+// require. If the types differ, it is false for booleans, and for decimals, whose texts have trailing zeros.
 func SameText(a, b string) bool {
 	hasOwnText := func(typ string) bool { return typ == "bool" || strings.HasPrefix(typ, "decimal(") }
 	return a == b || !hasOwnText(a) && !hasOwnText(b)
 }
 
-// number describes a numeric type: whether it has a sign and an exponent, and how many bits its digits have.
-type number struct {
+// numericType describes a numeric type: whether it has a sign and an exponent, and how many bits its digits have.
+type numericType struct {
 	signed, float bool
 	digits        int
 }
@@ -55,37 +57,37 @@ var floats = []struct {
 	digits int
 }{{"float16", 11}, {"float", 24}, {"double", 53}}
 
-func parseNumberType(typ string) (n number, ok bool) {
+func parseNumberType(typ string) (n numericType, ok bool) {
 	for _, f := range floats {
 		if typ == f.name {
-			return number{signed: true, float: true, digits: f.digits}, true
+			return numericType{signed: true, float: true, digits: f.digits}, true
 		}
 	}
 	if strings.HasPrefix(typ, "decimal(") { // no other type represents decimals exactly
-		return number{signed: true, float: true, digits: 53}, true
+		return numericType{signed: true, float: true, digits: 53}, true
 	}
 	for bits := 8; bits <= 64; bits *= 2 {
 		switch typ {
 		case fmt.Sprintf("int%d", bits):
-			return number{signed: true, digits: bits - 1}, true
+			return numericType{signed: true, digits: bits - 1}, true
 		case fmt.Sprintf("uint%d", bits):
-			return number{digits: bits}, true
+			return numericType{digits: bits}, true
 		}
 	}
-	return number{digits: 1}, typ == "bool"
+	return numericType{digits: 1}, typ == "bool"
 }
 
-// commonNumber returns a type that has the sign, the digits and the exponent of both types. For a whole number and a
+// commonType returns a type that has the sign, the digits and the exponent of both types. For a whole number and a
 // float it returns double.
-func (n number) commonNumber(o number) number {
+func (n numericType) commonType(o numericType) numericType {
 	if n.float != o.float {
-		return number{signed: true, float: true, digits: 53}
+		return numericType{signed: true, float: true, digits: 53}
 	}
-	return number{signed: n.signed || o.signed, float: n.float, digits: max(n.digits, o.digits)}
+	return numericType{signed: n.signed || o.signed, float: n.float, digits: max(n.digits, o.digits)}
 }
 
 // String returns the smallest type that can hold the numbers of n, or double.
-func (n number) String() string {
+func (n numericType) String() string {
 	if n.float {
 		for _, f := range floats {
 			if n.digits <= f.digits {

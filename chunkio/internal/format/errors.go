@@ -69,8 +69,8 @@ func PlaceError(path string, group int, column string, err error) error {
 	return &place
 }
 
-// ErrUnevenList is the error of a row whose list differs in length from the first rows, because of which the column was
-// read as a vector. The remedy is RemedyLeaveOut.
+// ErrUnevenList returns the error of a row whose list does not have width elements. All lists in the first rows have
+// this length, so the column is read as a vector. The remedy is RemedyLeaveOut.
 func ErrUnevenList(list string, width int) error {
 	return fmt.Errorf("%s where the rows before have %d, so that it is no vector", list, width)
 }

@@ -130,8 +130,8 @@ func (e *ReadError) Unwrap() error { return e.err }
 // with the same names, in any order.
 type Leaf struct {
 	Name string // flattened: "x", "a.b" for struct fields; a list has its column's name
-	// Path contains the names of the column and of the fields inside its structs that lead to the leaf. It is nil for a
-	// column itself, whose name may contain dots too.
+	// Path contains the names of the column and of the fields inside its structs that lead to the leaf. It is nil if
+	// the leaf is a whole column, whose name may contain dots too.
 	Path []string
 	Type string // the file's own type, for reports and for comparing schemas: "uint8", "decimal(10,2)", "list<float>"
 	// Why is the reason why the leaf cannot be a feature ("text", "timestamp", "lists of varying length", "encoding
@@ -149,8 +149,8 @@ type Leaf struct {
 	// rows can be read from such a map. For other maps, NoEntries is the reason why they cannot be used.
 	Entries, NoEntries string
 	TextKeys           bool
-	// Before and After are the numbers of columns of the input directly before and after the leaf that are not leaves,
-	// because no column of this program can hold their values.
+	// Before and After count the columns of the input that are directly before and after the leaf and have no leaf of
+	// their own, because no column of this program can hold their values.
 	Before, After int
 	// Nulls is the number of missing entries according to the metadata, or -1 if unknown. MaybeNaN is set for float
 	// types, whose values may be NaN.
@@ -223,9 +223,9 @@ type Group interface {
 	DecodeLists(ctx context.Context, l int, from, to int64, dst *Lists) error
 	// DecodeKeys reads the keys of a map with Entries in the same way as DecodeLists.
 	DecodeKeys(ctx context.Context, l int, from, to int64, dst *Lists) error
-	// DecodeTexts reads rows [from, to) of leaf l, whose NoClass is empty, as text: it calls emit for some rows at a
-	// time, in order, with ids, the index of each row's text in values, or -1 for a null. Both arguments are valid
-	// until emit returns.
+	// DecodeTexts reads rows [from, to) of leaf l, whose NoClass is empty, as text. It calls emit several times, each
+	// time for the next few rows. ids contains the index of each row's text in values, or -1 for a null. Both arguments
+	// are valid until emit returns.
 	DecodeTexts(ctx context.Context, l int, from, to int64, emit func(ids []int32, values *text.List) error) error
 	Close()
 }
@@ -234,7 +234,7 @@ type Group interface {
 type Lists struct {
 	Ptr    []int
 	Values []float64
-	Null   []bool
+	Null   []bool // by row: the list is null
 }
 
 // Null is the float64 that represents a null, so that nulls and NaNs can be counted separately.

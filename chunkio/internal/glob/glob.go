@@ -21,7 +21,8 @@ const (
 	maxDoubleStars  = 4
 )
 
-// PatternFault returns the reason why a pattern cannot be matched, or "". valid reports whether it is well-formed.
+// PatternFault returns the reason why a pattern cannot be matched, or "". The caller has checked whether the pattern is
+// well-formed: valid is the result.
 func PatternFault(pattern string, valid bool) string {
 	alternatives, nested := countAlternatives(pattern)
 	switch {

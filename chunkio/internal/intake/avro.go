@@ -107,13 +107,13 @@ func readLong(from io.Reader) (int64, error) {
 			return 0, err
 		}
 		if x |= uint64(b[0]&0x7F) << shift; b[0] < 0x80 {
-			return unzigzag(x), nil
+			return decodeZigzag(x), nil
 		}
 	}
 	return 0, errors.New("a number of more than 64 bits")
 }
 
-func unzigzag(x uint64) int64 { return int64(x>>1) ^ -int64(x&1) }
+func decodeZigzag(x uint64) int64 { return int64(x>>1) ^ -int64(x&1) }
 
 func (r *avroReader) readBytes() ([]byte, error) {
 	n, err := readLong(r.from)
@@ -218,7 +218,7 @@ func (r *avroReader) parsePiece(p piece, columns []Column, b *batch) error {
 	if err != nil {
 		return r.placeError(p.line, err)
 	}
-	// A row takes at least one byte, unless all its fields are empty records or nulls. A short block could claim very
+	// A row has at least one byte, unless all its fields are empty records or nulls. A short block could claim very
 	// many rows.
 	if p.rows > max(len(data), 1) || p.rows*len(columns) > 1<<20 && p.rows*len(columns) > 2*len(data) {
 		return r.placeError(p.line, fmt.Errorf("a block of %d rows in %d bytes", p.rows, len(data)))
@@ -236,7 +236,7 @@ func (r *avroReader) parsePiece(p piece, columns []Column, b *batch) error {
 		}
 	}
 	if len(v.rest) > 0 {
-		return r.placeError(p.line, fmt.Errorf("%d bytes behind the last row of a block", len(v.rest)))
+		return r.placeError(p.line, fmt.Errorf("%d bytes after the last row of a block", len(v.rest)))
 	}
 	b.rows = p.rows
 	return nil

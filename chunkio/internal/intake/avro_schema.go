@@ -168,7 +168,8 @@ func wholeNumber(x any) int {
 	return int(max(min(i, 1<<30), -1))
 }
 
-// addUseOfType copies a type for one use of it, as the column (or the prefix of the columns) with this name.
+// addUseOfType copies a type for one of its uses in the schema. The use becomes a column called name, or several
+// columns whose names begin with name.
 func (s *avroSchema) addUseOfType(n *avroNode, name string, depth int) (*avroNode, error) {
 	if s.nodeCount++; s.nodeCount > maxNodes || depth > 64 {
 		return nil, errors.New("the schema has too many columns, or is nested too deep")
@@ -178,7 +179,7 @@ func (s *avroSchema) addUseOfType(n *avroNode, name string, depth int) (*avroNod
 	switch n.typ {
 	case "record":
 		if n.isOpen { // a type that contains itself is left out: its values are skipped
-			s.leaveOut(name, "a type that contains itself")
+			s.leaveOutColumn(name, "a type that contains itself")
 			return n, nil
 		}
 		n.isOpen = true
@@ -202,14 +203,14 @@ func (s *avroSchema) addUseOfType(n *avroNode, name string, depth int) (*avroNod
 		return s.addUseOfUnion(&at, name, depth)
 	}
 	if at.kind = at.columnKind(); at.kind == Unknown && n.typ != "null" {
-		s.leaveOut(name, at.whyNoColumn())
+		s.leaveOutColumn(name, at.whyNoColumn())
 		return &at, nil
 	}
 	at.column = s.addColumn(name, at.kind)
 	return &at, nil
 }
 
-func (s *avroSchema) leaveOut(name, why string) {
+func (s *avroSchema) leaveOutColumn(name, why string) {
 	s.leftOut, s.columnsBefore = append(s.leftOut, stream.LeftOut{Name: name, Why: why}), append(s.columnsBefore, len(s.columns))
 }
 
@@ -218,7 +219,8 @@ func (s *avroSchema) addColumn(name string, k Kind) int {
 	return len(s.columns) - 1
 }
 
-// addUseOfUnion copies a union for one use: either one type that may be null, or several types that share one column.
+// addUseOfUnion copies a union for one use of its named type. The union is one type that may be null, or several types
+// that share one column; it is left out if no column can contain all of them.
 func (s *avroSchema) addUseOfUnion(at *avroNode, name string, depth int) (*avroNode, error) {
 	branches := at.fields
 	at.fields = make([]*avroNode, len(branches))
@@ -248,7 +250,7 @@ func (s *avroSchema) addUseOfUnion(at *avroNode, name string, depth int) (*avroN
 	}
 	column := -1
 	if mixed || only > 0 && kind == Unknown {
-		s.leaveOut(name, "a union of types that no column holds")
+		s.leaveOutColumn(name, "a union of types that no column holds")
 	} else {
 		column = s.addColumn(name, kind)
 	}

@@ -168,7 +168,7 @@ func TestAvroRefuses(t *testing.T) {
 		{"Obj", "end early"}, {"Obj\x01", "end early"}, {avroFile("{", "null"), "no JSON"}, {avroFile(`"int"`, "null"), "not records"},
 		{avroFile(one, "lzma"), "codec"}, {avroFile(`{"type":"record","name":"R","fields":[{"name":"a","type":"R"}]}`, "null"), `column "a": the input has no column that can be read: a type that contains itself`},
 		{avroFile(`{"type":"record","name":"R","fields":[{"name":"a","type":"X"}]}`, "null"), `no type "X"`},
-		{avroFile(one, "null", avroBlock{2, []byte{2}}), "block"}, {avroFile(one, "null", avroBlock{1, []byte{2, 2}}), "behind the last row"},
+		{avroFile(one, "null", avroBlock{2, []byte{2}}), "block"}, {avroFile(one, "null", avroBlock{1, []byte{2, 2}}), "after the last row"},
 		{avroFile(one, "null", avroBlock{1 << 40, []byte{2, 2}}), "block of"}, {avroFile(one, "null", avroBlock{1, []byte{2}})[:120], "end early"},
 		{avroFile(one, "snappy", avroBlock{1, []byte{2}}) + "x", "end early"},
 		{avroFile(`{"type":"record","name":"R","fields":[]}`, "null"), "no column"},

@@ -12,7 +12,7 @@ import (
 
 // avroDecoder decodes the values of rows into a batch.
 type avroDecoder struct {
-	rest    []byte
+	rest    []byte // bytes of the block that are still to be decoded
 	batch   *batch
 	columns []Column
 	row     int
@@ -31,7 +31,7 @@ func (v *avroDecoder) readLong() (int64, error) {
 		return 0, errAvroEnd
 	}
 	v.rest = v.rest[n:]
-	return unzigzag(x), nil
+	return decodeZigzag(x), nil
 }
 
 func (v *avroDecoder) takeBytes(n int64) ([]byte, error) {
@@ -188,7 +188,7 @@ func (v *avroDecoder) skipItems(n *avroNode) error {
 			continue
 		}
 		if n.typ == "array" && count > int64(len(v.rest)) {
-			return errAvroEnd // this also refuses items that take no bytes, which writers do not produce
+			return errAvroEnd // this also refuses items of zero bytes, which writers do not produce
 		}
 		for ; count > 0; count-- {
 			if n.typ == "map" {

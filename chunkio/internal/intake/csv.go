@@ -17,9 +17,9 @@ import (
 // csvReader reads CSV according to RFC 4180, with one of the separators.
 type csvReader struct {
 	cutter
-	comma   rune
-	layout  *Layout
-	columns []Column
+	separator rune
+	layout    *Layout
+	columns   []Column
 	// dataLine is the line number of the first row if the first row is data, and 0 if it contains names.
 	dataLine   int64
 	nulls      nullSpellings
@@ -37,7 +37,7 @@ var byteOrderMark = []byte("\xEF\xBB\xBF")
 
 // newCSV reads the header and infers the types of the columns from the sample.
 func newCSV(c cutter, tabs bool, opt Options) (*csvReader, error) {
-	r := &csvReader{cutter: c, nulls: newSpellings(opt.Nulls), layout: opt.newLayout(true)}
+	r := &csvReader{cutter: c, nulls: newNullSpellings(opt.Nulls), layout: opt.newLayout(true)}
 	r.quotes = true
 	first, err := r.peekSample(64 << 10)
 	if err != nil {
@@ -57,12 +57,12 @@ func newCSV(c cutter, tabs bool, opt Options) (*csvReader, error) {
 		e.Remedy = stream.PlainText(`make them line feeds first, as tr '\r' '\n' does`)
 		return nil, e
 	}
-	r.comma = '\t'
+	r.separator = '\t'
 	if !tabs {
-		r.comma = guessSeparator(first.data)
+		r.separator = guessSeparator(first.data)
 	}
-	r.layout.Separator = r.comma
-	in := r.newReader(first.data)
+	r.layout.Separator = r.separator
+	in := r.newRecordReader(first.data)
 	header, err := in.Read()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, r.placeError(err, r.line)
@@ -139,14 +139,14 @@ func guessSeparator(text []byte) rune {
 	return rune(best)
 }
 
-func (r *csvReader) newReader(data []byte) *csv.Reader {
+func (r *csvReader) newRecordReader(data []byte) *csv.Reader {
 	in := csv.NewReader(bufio.NewReaderSize(bytes.NewReader(data), 32<<10))
-	in.Comma, in.FieldsPerRecord, in.ReuseRecord = r.comma, -1, true
+	in.Comma, in.FieldsPerRecord, in.ReuseRecord = r.separator, -1, true
 	return in
 }
 
 func (r *csvReader) eachRecord(p piece, f func(line int64, record []string) error) error {
-	in := r.newReader(p.data)
+	in := r.newRecordReader(p.data)
 	for {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
@@ -158,7 +158,7 @@ func (r *csvReader) eachRecord(p piece, f func(line int64, record []string) erro
 		line, _ := in.FieldPos(0)
 		at := p.line + int64(line) - 1
 		if len(record) != len(r.columns) {
-			e := stream.Dataf(r.name, "line %d has %s, not %d as the lines before it", at, fieldCount(len(record)), len(r.columns))
+			e := stream.Dataf(r.name, "line %d has %s, not %d as the lines before it", at, fieldCountPhrase(len(record)), len(r.columns))
 			e.Remedy = stream.PlainText("quote fields that contain the separator, give every row all fields, and remove lines above the header, as comments and titles")
 			return e
 		}
@@ -168,7 +168,7 @@ func (r *csvReader) eachRecord(p piece, f func(line int64, record []string) erro
 	}
 }
 
-func fieldCount(n int) string {
+func fieldCountPhrase(n int) string {
 	if n == 1 {
 		return "1 field"
 	}
@@ -206,8 +206,8 @@ func (r *csvReader) observePiece(p piece, o *columnObserver) error {
 				o.nullsFound = addNullSpelling(o.nullsFound, s)
 			} else {
 				before := c.Kind
-				if c.addValue(kindOf(s), s, line); c.Kind == Text {
-					o.turnText(j, before, line, s)
+				if c.addValue(kindOfField(s), s, line); c.Kind == Text {
+					o.recordTurnToText(j, before, line, s)
 				}
 			}
 		}
@@ -245,7 +245,7 @@ func (r *csvReader) parsePiece(p piece, columns []Column, b *batch) error {
 }
 
 func (r *csvReader) describeTable() Table {
-	name := map[rune]string{',': "commas", '\t': "tabs", ';': "semicolons", '|': "bars"}[r.comma]
+	name := map[rune]string{',': "commas", '\t': "tabs", ';': "semicolons", '|': "bars"}[r.separator]
 	return Table{Format: "CSV, separated by " + name, Columns: r.columns, Sample: r.sampleRows, Notes: r.notes, Doubts: r.doubts, Spelled: r.nullsFound,
 		Layout: r.layout}
 }

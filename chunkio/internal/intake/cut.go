@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// piece is a run of consecutive whole rows.
+// piece contains the bytes of some consecutive whole rows.
 type piece struct {
 	data []byte
 	line int64 // number of its first line, or of its first row in formats without lines
@@ -33,8 +33,8 @@ type cutter struct {
 	atEnd bool   // the input has been read to its end
 }
 
-// maxCells limits the number of cells of a batch to the largest number in CSV, whose cells take at least two bytes
-// each. A line of JSON may have values for few of very many columns.
+// maxCells limits the number of cells of a batch. A batch of CSV cannot exceed it, because its cells have at least two
+// bytes each. A batch of JSON could, because a line may have values for few of very many columns.
 func (c *cutter) maxCells() int { return c.goal / 2 }
 
 // maxNames limits the total number of bytes of the columns' names. The names may be longer than the text, because the
@@ -67,10 +67,11 @@ func (c *cutter) errReadFailed(err error) error {
 		return place
 	}
 	lines := c.line + int64(bytes.Count(c.buf, []byte{'\n'}))
-	return stream.Dataf(c.name, "behind line %d: %w", lines-1, err)
+	return stream.Dataf(c.name, "after line %d: %w", lines-1, err)
 }
 
-// findEnd finds the end of the whole rows that fit into goal bytes. At least one row counts as fitting.
+// findEnd returns the length and the number of the whole rows at the beginning of buf that fit into goal bytes. The
+// first row is included even if it is longer.
 func (c *cutter) findEnd(goal int) (end, rows int, err error) {
 	for want := goal; ; want *= 2 {
 		if err := c.fillBuffer(want); err != nil {
@@ -113,13 +114,13 @@ func (c *cutter) scanRows(goal int) (end, rows int) {
 	return end, rows
 }
 
-// peekSample returns the whole rows in the first goal bytes, approximately, without cutting them off.
+// peekSample returns the whole rows in about the first goal bytes. The next piece begins with them again.
 func (c *cutter) peekSample(goal int) (piece, error) {
 	end, rows, err := c.findEnd(goal)
 	return piece{data: c.buf[:end], line: c.line, rows: rows}, err
 }
 
-func (c *cutter) skip(n int) {
+func (c *cutter) skipBytes(n int) {
 	c.line += int64(bytes.Count(c.buf[:n], []byte{'\n'}))
 	c.buf = c.buf[:copy(c.buf, c.buf[n:])]
 }
@@ -134,7 +135,7 @@ func (c *cutter) nextPiece(room []byte) (piece, error) {
 		return piece{}, io.EOF
 	}
 	p := piece{data: append(room[:0], c.buf[:end]...), line: c.line, rows: rows}
-	c.skip(end)
+	c.skipBytes(end)
 	return p, nil
 }
 
@@ -159,7 +160,7 @@ func (m *misfit) Error() string {
 	}
 	switch {
 	case m.typeRequested:
-		return fmt.Sprintf("%q is not %s, which is asked for", value, m.kind)
+		return fmt.Sprintf("%q is not %s, the requested type", value, m.kind)
 	case m.losesSpelling:
 		return fmt.Sprintf("%q is spelled otherwise than the values before it, which changes the type of the column", value)
 	}

@@ -16,7 +16,7 @@ import (
 // Format is a file format that stores tables as rows.
 type Format uint8
 
-// The formats. None means that a file does not have one of these formats.
+// None means that a file has none of the other formats.
 const (
 	None Format = iota
 	CSV
@@ -26,7 +26,7 @@ const (
 	Avro
 )
 
-// Endings are the name endings of files of rows, before a possible ending in Packings.
+// Endings are the name endings of files of rows. A name may have a further ending in Packings.
 var Endings = []string{".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".npy", ".avro"}
 
 // Packings are the name endings of compressed files.

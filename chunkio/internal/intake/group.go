@@ -17,7 +17,7 @@ import (
 // maxGroupText limits the text of a row group: a group ends early when it reaches this number of bytes.
 const maxGroupText = 32 << 20
 
-// gatherer joins batches into row groups and writes these.
+// gatherer joins batches into row groups and writes the row groups.
 type gatherer struct {
 	columns        []Column
 	leaves         []leaf // leaves of the columns in the file
@@ -49,7 +49,7 @@ const (
 // leaf is a leaf column of the file to be written: a column of the table, or the keys or the values of a map.
 type leaf struct {
 	column int
-	values bool
+	values bool // the leaf contains the values of a map
 }
 
 func newGatherer(out Output, columns []Column, opt Options, bytes int64) (*gatherer, error) {
@@ -63,7 +63,7 @@ func newGatherer(out Output, columns []Column, opt Options, bytes int64) (*gathe
 			dict, leaves = append(dict, false), append(leaves, leaf{column: j, values: true})
 		}
 	}
-	g := &gatherer{columns: columns, leaves: leaves, height: groupRows(len(columns)), opt: opt, nulls: newSpellings(opt.Nulls), workers: opt.affordableWorkers(len(columns)), inputBytes: bytes}
+	g := &gatherer{columns: columns, leaves: leaves, height: groupRows(len(columns)), opt: opt, nulls: newNullSpellings(opt.Nulls), workers: opt.affordableWorkers(len(columns)), inputBytes: bytes}
 	g.slots = make(chan struct{}, g.workers)
 	var err error
 	g.file, err = writer.New(out, fields, dict)
@@ -155,7 +155,7 @@ func (g *gatherer) writeGroup(ctx context.Context) error {
 	if err := g.reserveGroup(); err != nil {
 		return err
 	}
-	room.EnsureFree(encodingBytes) // the previous row group left as much garbage
+	room.EnsureFree(encodingBytes) // the previous row group has left garbage of this size
 	group := g.file.Group(int64(g.rows))
 	for lo := 0; lo < len(g.leaves); lo += columnsAtOnce {
 		if err := ctx.Err(); err != nil {

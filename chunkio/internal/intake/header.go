@@ -12,7 +12,7 @@ import (
 // Header describes how the first rows of the CSV files of one input are read. The first file decides this for all
 // files.
 type Header struct {
-	From  string   // name of the file that decided; empty before
+	From  string   // name of the file that decided; empty before a file has decided
 	Named bool     // the first rows contain names
 	Names []string // names in that file, if Named is set
 }
@@ -79,7 +79,7 @@ func (r *csvReader) readFirstRow(first []string, line int64, end int, opt Option
 	}
 	if named {
 		names := slices.Clone(first)
-		r.skip(end)
+		r.skipBytes(end)
 		return r.nameColumns(names)
 	}
 	r.dataLine = line

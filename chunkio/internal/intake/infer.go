@@ -22,9 +22,9 @@ func trimBlanks(s string) string {
 	return s
 }
 
-// kindOf returns the narrowest kind that can hold a field. The field must not be a missing value and must have no
+// kindOfField returns the narrowest kind that can hold a field. The field must not be a missing value and must have no
 // blanks around it.
-func kindOf(s string) Kind {
+func kindOfField(s string) Kind {
 	if k := kindOfWhole(s); k != Unknown {
 		return k
 	}

@@ -27,13 +27,13 @@ type judgement struct {
 func (r *csvReader) judgeFirstRow(first []string, end int) (judgement, error) {
 	fields, judgedColumns := len(first), min(len(first), maxJudged)
 	first = slices.Clone(first[:judgedColumns])
-	goal := max(64<<10, min(8*end, max(sampleBytes, 2*end))) // for wide rows, the sample must contain a few rows too
+	goal := max(64<<10, min(8*end, max(sampleBytes, 2*end))) // a sample of wide rows must be longer
 	p, err := r.peekSample(goal)
 	if err != nil {
 		return judgement{}, err
 	}
 	b := newRowsBelow(first, &r.nulls)
-	in := r.newReader(p.data[min(end, len(p.data)):])
+	in := r.newRecordReader(p.data[min(end, len(p.data)):])
 	for record, readErr := in.Read(); readErr == nil; record, readErr = in.Read() { // a later read reports the error
 		if len(record) == fields {
 			b.addRow(record[:judgedColumns])
@@ -42,31 +42,31 @@ func (r *csvReader) judgeFirstRow(first []string, end int) (judgement, error) {
 	return b.judgeNames(), nil
 }
 
-// class is the class of a field when the first row is judged.
-type class uint8
+// fieldClass is the class of a field when the first row is judged.
+type fieldClass uint8
 
 const (
-	absent class = iota // missing, or hardly a name or a value, such as a question mark
-	number
-	timestamp
-	boolean
-	word
-	classes
+	absentField fieldClass = iota // missing, or hardly a name or a value, such as a question mark
+	numberField
+	timeField
+	boolField
+	wordField
+	classCount
 )
 
-func classOf(s string, nulls *nullSpellings) (class, Kind) {
+func fieldClassOf(s string, nulls *nullSpellings) (fieldClass, Kind) {
 	if s = trimBlanks(s); nulls.isNull(s) || s == `\N` || s == "NaT" || isPunctuation(s) {
-		return absent, Unknown
+		return absentField, Unknown
 	}
-	switch k := kindOf(s); {
+	switch k := kindOfField(s); {
 	case k.isWhole() || k == Float:
-		return number, k
+		return numberField, k
 	case k == Bool:
-		return boolean, k
-	case k != Text || formOfNumber(s) != "": // 12 % is as improbable as a name as a date is
-		return timestamp, k
+		return boolField, k
+	case k != Text || formOfNumber(s) != "": // as a name, 12 % is as improbable as a date
+		return timeField, k
 	}
-	return word, Text
+	return wordField, Text
 }
 
 func isPunctuation(s string) bool {
@@ -75,11 +75,11 @@ func isPunctuation(s string) bool {
 
 // rowsBelow summarizes the rows below the first one.
 type rowsBelow struct {
-	first   []string
+	first   []string // fields of the first row
 	nulls   *nullSpellings
-	class   []class
+	class   []fieldClass // of the fields of the first row
 	kind    []Kind
-	value   []float64
+	value   []float64 // numbers in the first row
 	columns []columnBelow
 	// allWords is set if the first row has several fields and all of them are words.
 	allWords      bool
@@ -91,7 +91,7 @@ type rowsBelow struct {
 
 // columnBelow summarizes the fields of one column below the first row.
 type columnBelow struct {
-	classCounts  [classes]int
+	classCounts  [classCount]int
 	whole        int
 	min, max     float64
 	last         float64 // last number of the column
@@ -103,12 +103,12 @@ type columnBelow struct {
 }
 
 func newRowsBelow(first []string, nulls *nullSpellings) *rowsBelow {
-	b := &rowsBelow{first: first, nulls: nulls, columns: make([]columnBelow, len(first)), class: make([]class, len(first)), kind: make([]Kind, len(first)), value: make([]float64, len(first))}
+	b := &rowsBelow{first: first, nulls: nulls, columns: make([]columnBelow, len(first)), class: make([]fieldClass, len(first)), kind: make([]Kind, len(first)), value: make([]float64, len(first))}
 	for j, s := range first {
-		b.class[j], b.kind[j] = classOf(s, nulls)
+		b.class[j], b.kind[j] = fieldClassOf(s, nulls)
 		b.value[j], _ = parseFloat(trimBlanks(s))
 	}
-	b.allWords = len(first) > 1 && !slices.ContainsFunc(b.class, func(c class) bool { return c != word })
+	b.allWords = len(first) > 1 && !slices.ContainsFunc(b.class, func(c fieldClass) bool { return c != wordField })
 	return b
 }
 
@@ -133,22 +133,22 @@ func (b *rowsBelow) addRow(record []string) {
 }
 
 func (c *columnBelow) addField(s, first string, nulls *nullSpellings) {
-	kind, k := classOf(s, nulls)
-	if kind != absent && s == first {
+	kind, k := fieldClassOf(s, nulls)
+	if kind != absentField && s == first {
 		c.repeatsFirst++
 	}
 	switch c.classCounts[kind]++; kind {
-	case number:
+	case numberField:
 		x, _ := parseFloat(trimBlanks(s))
 		if k.isWhole() {
 			c.whole++
 		}
-		if c.classCounts[number] == 1 {
+		if c.classCounts[numberField] == 1 {
 			c.min, c.max, c.last = x, x, x
 		}
 		c.totalStep += math.Abs(x - c.last)
 		c.min, c.max, c.last = min(c.min, x), max(c.max, x), x
-	case word:
+	case wordField:
 		if c.words == nil {
 			c.words, c.shape = map[string]int{}, shapeOf(s)
 		}
@@ -197,7 +197,7 @@ func (b *rowsBelow) followSteps(value func(j int) (float64, bool)) (rising, even
 	n, last, step := 0, 0.0, 0.0
 	even = true
 	for j, c := range b.class {
-		if c != number {
+		if c != numberField {
 			continue
 		}
 		x, ok := value(j)
@@ -218,9 +218,9 @@ func (b *rowsBelow) judgeNames() judgement {
 	words, numbers := 0, 0
 	for _, c := range b.class {
 		switch c {
-		case word:
+		case wordField:
 			words++
-		case number, timestamp:
+		case numberField, timeField:
 			numbers++
 		}
 	}
@@ -228,26 +228,26 @@ func (b *rowsBelow) judgeNames() judgement {
 		return judgement{isNames: true, isSure: true}
 	}
 	names := 1.0
-	named := [classes]float64{word: 0.95, number: 0.1, timestamp: 0.1, boolean: 0.005} // frequency of each class among names
+	named := [classCount]float64{wordField: 0.95, numberField: 0.1, timeField: 0.1, boolField: 0.005} // frequency of each class among names
 	rising, even := b.followSteps(func(j int) (float64, bool) { return b.value[j], true })
 	steps := b.stepScore(rising, even, numbers)
 	if words == 0 {
 		names = -1.5 + steps + b.countingScore()
-		named[number], named[timestamp] = 1, 1
+		named[numberField], named[timeField] = 1, 1
 	} else if steps > 1 {
 		names += steps
-		named[number] = 0.6
+		named[numberField] = 0.6
 	}
 	ofNumbers, typedColumns, inside := 0.0, 0, false
 	for j, c := range b.class {
 		switch score := b.columns[j].nameScore(c, b.kind[j], b.first[j], b.value[j], named[c]); c {
-		case absent:
-		case number:
+		case absentField:
+		case numberField:
 			ofNumbers += score
 			inside = inside || b.value[j] >= b.columns[j].min && b.value[j] <= b.columns[j].max
 		default:
 			names += score
-			if below := &b.columns[j]; c == word && below.classCounts[word] < below.classCounts[number]+below.classCounts[timestamp]+below.classCounts[boolean] {
+			if below := &b.columns[j]; c == wordField && below.classCounts[wordField] < below.classCounts[numberField]+below.classCounts[timeField]+below.classCounts[boolField] {
 				typedColumns++
 			}
 			inside = inside || b.columns[j].repeatsFirst > 0
@@ -265,7 +265,7 @@ func (b *rowsBelow) judgeNames() judgement {
 	}
 	sure := math.Abs(names) > sureHeader
 	if names > 0 { // if all names are numbers, the row may always be data
-		if typedColumns == 0 { // if no column of values is below a word, names need more evidence
+		if typedColumns == 0 { // if no word is above a column of values, names need more evidence
 			sure = sure && names > 2*sureHeader && numbers == 0
 		}
 		return judgement{isNames: true, isSure: sure && words > 0}
@@ -273,7 +273,8 @@ func (b *rowsBelow) judgeNames() judgement {
 	return judgement{isSure: sure && inside && !even && typedColumns == 0}
 }
 
-// countingScore returns the score for names if the first row numbers the columns from 0, as pandas does, or from 1.
+// countingScore returns the score for names if the fields of the first row are 0, 1, 2, …, as pandas writes, or 1, 2,
+// 3, …
 func (b *rowsBelow) countingScore() float64 {
 	for from, names := range []float64{2, 1} {
 		counts := len(b.first) > 1+from
@@ -312,21 +313,21 @@ func (b *rowsBelow) stepScore(rising, even bool, n int) (names float64) {
 	return names
 }
 
-// nameScore returns the score for a field being the name of its column, with named = the frequency of its class among
-// names.
-func (c *columnBelow) nameScore(kind class, k Kind, field string, x, named float64) (names float64) {
-	n := c.classCounts[number] + c.classCounts[timestamp] + c.classCounts[boolean] + c.classCounts[word]
+// nameScore returns the score in favour of a field being the name of its column. kind is the class of the field, k the
+// kind of its value, and x its value if it is a number. named is the frequency of the class among names.
+func (c *columnBelow) nameScore(kind fieldClass, k Kind, field string, x, named float64) (names float64) {
+	n := c.classCounts[numberField] + c.classCounts[timeField] + c.classCounts[boolField] + c.classCounts[wordField]
 	names = clampTo(math.Log(named*float64(n+1)/(float64(c.classCounts[kind])+0.5)), 4)
 	switch {
-	case kind == number && c.classCounts[number] > 0:
+	case kind == numberField && c.classCounts[numberField] > 0:
 		return names + c.rangeScore(k, x)
-	case c.repeatsFirst > 0 && kind == word:
-		return names + clampTo(math.Log(0.03*float64(c.classCounts[word]+2)/float64(c.classCounts[word]+1-c.singleWords())), 3.5)
-	case kind != word || c.classCounts[word] == 0:
+	case c.repeatsFirst > 0 && kind == wordField:
+		return names + clampTo(math.Log(0.03*float64(c.classCounts[wordField]+2)/float64(c.classCounts[wordField]+1-c.singleWords())), 3.5)
+	case kind != wordField || c.classCounts[wordField] == 0:
 		return names
 	}
-	names += clampTo(math.Log(0.98*float64(c.classCounts[word]+2)/float64(c.singleWords()+1)), 3)
-	if !c.shapesVary && c.classCounts[word] > 2 && strings.Trim(c.shape, "a") != "" {
+	names += clampTo(math.Log(0.98*float64(c.classCounts[wordField]+2)/float64(c.singleWords()+1)), 3)
+	if !c.shapesVary && c.classCounts[wordField] > 2 && strings.Trim(c.shape, "a") != "" {
 		if shapeOf(field) == c.shape {
 			return names - 1.5
 		}
@@ -347,7 +348,7 @@ func (c *columnBelow) singleWords() (n int) {
 }
 
 func (c *columnBelow) rangeScore(k Kind, x float64) (names float64) {
-	n := float64(c.classCounts[number])
+	n := float64(c.classCounts[numberField])
 	whole := (float64(c.whole) + 0.5) / (n + 1)
 	switch gap := max(c.min-x, x-c.max); {
 	case gap <= 0:
@@ -366,4 +367,4 @@ func (c *columnBelow) rangeScore(k Kind, x float64) (names float64) {
 	return names + min(max(math.Log(0.3/(1-whole)), -0.4), 2)
 }
 
-func clampTo(x, most float64) float64 { return max(min(x, most), -most) }
+func clampTo(x, limit float64) float64 { return max(min(x, limit), -limit) }

@@ -25,7 +25,7 @@ type Layout struct {
 
 // newLayout describes a text (CSV if isCSV is set) as far as the options determine it.
 func (o Options) newLayout(isCSV bool) *Layout {
-	l, nulls := new(Layout), newSpellings(o.Nulls)
+	l, nulls := new(Layout), newNullSpellings(o.Nulls)
 	if nulls.replacesUsual || isCSV || len(o.Types) > 0 { // in NDJSON, a string is compared with the spellings only if a type is requested
 		l.Nulls, l.Numbers, l.TextNulls = nulls.list, nulls.numbers, nulls.replacesUsual
 	}

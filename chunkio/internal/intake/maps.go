@@ -64,11 +64,12 @@ func (m *memberCounts) keysAreData() bool {
 	case m.keys >= manyKeys && m.memberTotal*smallShare <= cells:
 		return true
 	}
-	return 5*m.keys >= 6*m.keysTwoDoublingsAgo // while the number of objects at least doubled
+	return 5*m.keys >= 6*m.keysTwoDoublingsAgo // since then, the number of objects has at least doubled
 }
 
-// objectName returns the name of the object that contains a member; it is empty for a row. ok is false for an element
-// of an array.
+// objectName returns the name of the object that contains the member with the given name. The object's name is the
+// beginning of this name, with the length within, and is empty for a member of a row. ok is false for an element of an
+// array.
 func objectName(name []byte, within int) (object []byte, ok bool) {
 	return name[:within], within == 0 || name[within] == '.'
 }
@@ -130,7 +131,7 @@ func (t *Table) HasColumnsOf(object string) bool {
 	}) && !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Kind == Map && c.Name == object })
 }
 
-func mapColumns(columns []Column) map[string]int {
+func mapColumnIndices(columns []Column) map[string]int {
 	maps := map[string]int{}
 	for j, c := range columns {
 		if c.Kind == Map {
@@ -147,7 +148,7 @@ func (b *batch) addEntry(at int, key []byte, value float64, null bool) error {
 	}
 	start, n := b.cells[at]>>32, b.cells[at]&0xFFFFFFFF
 	if start+n != cell(len(b.text)) {
-		return errors.New("the object is there twice")
+		return errors.New("the object occurs twice")
 	}
 	b.text = append(binary.AppendUvarint(b.text, uint64(len(key))), key...)
 	if null {
@@ -227,7 +228,7 @@ func mapDoubts(columns []Column, mapped func(object string) bool) (doubts []stre
 // unusable as features.
 func OnlyMap(in Input) (name string) {
 	opt := Options{Memory: 1 << 30}
-	err := withRows(in, opt, func(r rowReader, _ hash.Hash64) error {
+	err := withRowReader(in, opt, func(r rowReader, _ hash.Hash64) error {
 		name = onlyMap(r.describeTable().Columns)
 		return nil
 	})

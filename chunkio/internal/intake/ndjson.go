@@ -29,11 +29,11 @@ type ndjsonReader struct {
 	maps    map[string]int  // by object: index of its map column
 }
 
-// maxColumns bounds the columns: the keys of an object with more members should be values.
+// maxColumns limits the number of columns. An object with more keys should be written with its keys as values.
 const maxColumns = 1 << 20
 
 func newNDJSON(c cutter, opt Options) (*ndjsonReader, error) {
-	r := &ndjsonReader{cutter: c, nulls: newSpellings(opt.Nulls), layout: opt.newLayout(false)}
+	r := &ndjsonReader{cutter: c, nulls: newNullSpellings(opt.Nulls), layout: opt.newLayout(false)}
 	first, err := r.peekSample(sampleBytes)
 	if err != nil {
 		return nil, err
@@ -52,8 +52,8 @@ func newNDJSON(c cutter, opt Options) (*ndjsonReader, error) {
 }
 
 // memberFunc is called with every value of an object. name is the name of its column, and within is the length of the
-// part of the name that denotes the enclosing object or array. value is the unquoted text of a string (quoted is set),
-// or JSON.
+// part of the name that denotes the enclosing object or array. If quoted is set, value is the unquoted text of a
+// string. Otherwise it is JSON.
 type memberFunc func(name []byte, within int, value []byte, quoted bool) error
 
 func (r *ndjsonReader) eachObject(p piece, row func(line int64) error, f memberFunc) error {
@@ -72,7 +72,7 @@ func (r *ndjsonReader) eachObject(p piece, row func(line int64) error, f memberF
 			}
 			return r.placeError(p, line, d, err)
 		}
-		// Blanks before the value are not skipped yet.
+		// The decoder has not yet skipped the blanks before the value.
 		blank := p.data[at:][:len(p.data[at:])-len(bytes.TrimLeft(p.data[at:], " \t\r\n"))]
 		line += int64(bytes.Count(blank, []byte{'\n'}))
 		counted += int64(len(blank))
@@ -271,7 +271,7 @@ func markParents(name string, mark func(parent string)) {
 func (r *ndjsonReader) parsePiece(p piece, columns []Column, b *batch) error {
 	b.resetRows(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
 	r.once.Do(func() { // once per output file
-		r.index, r.parents, r.maps = newObserver(columns).index, map[string]bool{}, mapColumns(columns)
+		r.index, r.parents, r.maps = newObserver(columns).index, map[string]bool{}, mapColumnIndices(columns)
 		for _, c := range columns {
 			markParents(c.Name, func(parent string) { r.parents[parent] = true })
 		}
@@ -304,7 +304,7 @@ func (r *ndjsonReader) parsePiece(p piece, columns []Column, b *batch) error {
 		}
 		next = j + 1
 		if last[j] == started {
-			return fmt.Errorf("the member %q is there twice", name)
+			return fmt.Errorf("the member %q occurs twice", name)
 		}
 		last[j] = started
 		c, at := &columns[j], j*b.stride+started-1

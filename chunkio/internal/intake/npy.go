@@ -50,7 +50,7 @@ func newNPY(c cutter, at io.ReaderAt, opt Options) (*npyReader, error) {
 	return r, r.nameColumns(opt, c)
 }
 
-func (r *npyReader) readHeader(most int) error {
+func (r *npyReader) readHeader(maxBytes int) error {
 	start := make([]byte, len(npyMagic)+2)
 	if _, err := io.ReadFull(r.from, start); err != nil {
 		return errors.New("the header ends early")
@@ -71,7 +71,7 @@ func (r *npyReader) readHeader(most int) error {
 		return errors.New("the header ends early")
 	}
 	length := binary.LittleEndian.Uint32(append(bytes.Clone(size), 0, 0)[:4])
-	if int64(length) > int64(most) {
+	if int64(length) > int64(maxBytes) {
 		return fmt.Errorf("a header of %d bytes", length)
 	}
 	text := make([]byte, length)
@@ -155,7 +155,7 @@ func (r *npyReader) nextPiece(room []byte) (piece, error) {
 // errReadFailed returns an error that contains the number of the row in which the data end early.
 func (r *npyReader) errReadFailed(err error, row int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		e := stream.Dataf(r.name, "the data end in row %d of the %d that the header tells: is the file cut off?", row, r.head.rows)
+		e := stream.Dataf(r.name, "the data end in row %d of the %d that the header declares: is the file cut off?", row, r.head.rows)
 		return e
 	}
 	return stream.Dataf(r.name, "row %d: %w", row, err)
@@ -165,7 +165,7 @@ func (r *npyReader) errNoText(row int64, column string, typ byte) error {
 	e := stream.Dataf(r.name, "the text is not UTF-8")
 	e.Remedy = stream.PlainText("save the texts that numpy.char.decode makes of it, of 'latin1' or 'cp1252' most likely")
 	if typ == 'U' {
-		e = stream.Dataf(r.name, "the text has a character that is none of Unicode")
+		e = stream.Dataf(r.name, "the text has a character that is not in Unicode")
 		e.Remedy = stream.PlainText("write the array again with numpy.save: the file is damaged, or its texts are")
 	}
 	e.Row, e.Column = row, column

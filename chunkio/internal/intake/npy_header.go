@@ -42,7 +42,7 @@ type unreadArray struct{ what, saveExpression string }
 
 func (u *unreadArray) Error() string { return u.what }
 
-func unreadType(name string, typ byte) *unreadArray {
+func newUnreadArray(name string, typ byte) *unreadArray {
 	u := &unreadArray{fmt.Sprintf("values of type %q cannot be read: want numbers, booleans or texts", name), "the numbers in it, as a.astype('float64')"}
 	switch typ {
 	case 'M':
@@ -175,7 +175,7 @@ func parseNPY(text string) (h npyHeader, err error) {
 	}
 	if len(dims) == 1 {
 		h.fortran = false // with one column both orders are the same
-	} else if err := h.setWidth(dims[1]); err != nil {
+	} else if err := h.setRowWidth(dims[1]); err != nil {
 		return h, err
 	}
 	if h.size > 1<<30 || h.size > 0 && h.rows > math.MaxInt64/h.size-1<<20 {
@@ -267,7 +267,7 @@ func (h *npyHeader) readFields(fields []any) error {
 	return nil
 }
 
-func (h *npyHeader) setWidth(d int64) error {
+func (h *npyHeader) setRowWidth(d int64) error {
 	if len(h.fields) != 1 || h.fields[0].name != "x" || h.fields[0].isList {
 		return &unreadArray{"a structured type in two dimensions: want one row of fields for each element", "a.reshape(-1)"}
 	}
@@ -282,7 +282,7 @@ func (h *npyHeader) setWidth(d int64) error {
 
 func parseType(s string) (f npyField, err error) {
 	if len(s) < 2 {
-		return f, unreadType(s, 0)
+		return f, newUnreadArray(s, 0)
 	}
 	order, typ := s[0], s[1]
 	digits := s[2:]
@@ -292,7 +292,7 @@ func parseType(s string) (f npyField, err error) {
 	if typ == 'M' || typ == 'm' { // the unit follows in brackets
 		digits, _, _ = strings.Cut(digits, "[")
 	}
-	refused := unreadType(s, typ)
+	refused := newUnreadArray(s, typ)
 	size, err := strconv.ParseUint(digits, 10, 31)
 	if err != nil {
 		return f, refused

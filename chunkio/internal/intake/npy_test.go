@@ -99,8 +99,8 @@ func TestNPYTextsOfOtherEncodings(t *testing.T) {
 	good := row("\xC3\xA9\x00", "\xE9\x00\x00\x00")
 	wants(t, NPY, npy(head, []byte(good+good)), Options{}, "n double: 1|1", "s string: é|é", "u string: é|é")
 	for _, x := range [][3]string{
-		{"\xE9aa", "a\x00\x00\x00", "not UTF-8"}, {"aaa", "\x00\xD8\x00\x00", "none of Unicode"}, {"aaa", "\x00\x00\x11\x00", "none of Unicode"},
-		{"aaa", "a\x00\x00\xFF", "none of Unicode"},
+		{"\xE9aa", "a\x00\x00\x00", "not UTF-8"}, {"aaa", "\x00\xD8\x00\x00", "not in Unicode"}, {"aaa", "\x00\x00\x11\x00", "not in Unicode"},
+		{"aaa", "a\x00\x00\xFF", "not in Unicode"},
 	} {
 		_, _, err := taken(NPY, []byte(npy(head, []byte(good+row(x[0], x[1])))), Options{})
 		column := map[bool]string{true: "s", false: "u"}[x[2] == "not UTF-8"]

@@ -23,7 +23,7 @@ type nullSpellings struct {
 	numbers       []float64 // values of the spellings that are numbers; they are missing in any notation: -999 and -999.00
 }
 
-func newSpellings(list []string) nullSpellings {
+func newNullSpellings(list []string) nullSpellings {
 	n := nullSpellings{replacesUsual: list != nil, list: usualSpellings, texts: make(map[string]bool, len(list))}
 	if n.replacesUsual {
 		n.list = []string{""}

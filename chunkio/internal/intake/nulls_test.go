@@ -55,7 +55,7 @@ func TestReasonsOfText(t *testing.T) {
 		{"a\n1\nNaT\n3\n", `text (line 3: "NaT")`, "give null-values NaT"},
 		{"a\nm\n1\n2\n", `text (line 2: "m")`, "give null-values m"}, // units
 		{"a,b\n1,2\n3,4\nTotal,6\n", `text (line 4: "Total")`, "give null-values Total"},
-		{"a,b\nm,s\n1,2\n3,4\n", `text (line 2: "m")`, `in: 2 columns (a, b) are text only because of line 2 (m, s); if that is no row, but of names, units or totals, remove it; if it has missing values, give null-values m,s`},
+		{"a,b\nm,s\n1,2\n3,4\n", `text (line 2: "m")`, `in: 2 columns (a, b) are text only because of line 2 (m, s); if that line has names, units or totals, remove it; if it has missing values, give null-values m,s`},
 		{"a,b\n1,2\n3,4\na,b\n5,6\n7,8\n", `text (line 4: "a")`, `2 columns (a, b) are text only because of line 4 (a, b)`},
 		{"a,b\n1,?\n?,4\n5,6\n7,8\n", `text (line 3: "?")`, `in: 2 columns (a, b) are text only because of "?" (line 3); if that stands for a missing value, give null-values ?`},
 		{"a\n1\n2\n<3\n4\n>9\n", `text (line 4: "<3")`, `column "a" is text, as not all of its values are numbers (line 4: "<3")`},

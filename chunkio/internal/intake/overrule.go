@@ -73,7 +73,7 @@ func (o typeRequest) matchesColumn(column string) bool {
 	return glob.NamesColumn(o.pattern, column)
 }
 
-// CheckMatches refuses types requested for columns that are not among these.
+// CheckMatches refuses requested types that do not match any of the columns.
 func (t TextOptions) CheckMatches(columns []string) error {
 	list, err := t.typeRequests()
 	if err != nil {
@@ -103,8 +103,8 @@ func (o Options) withRequestedType(c Column) (Column, bool) {
 	return c, false
 }
 
-// settleColumn decides the type of a column when it is written: the requested type if there is one; text if its numbers
-// are identifiers and were not requested by name; else the narrowest kind that holds its values.
+// settleColumn decides the type of a column when it is written. It is the requested type if there is one, or text if
+// the numbers are identifiers and were not requested by name. Otherwise it is the narrowest kind that holds the values.
 func (o Options) settleColumn(c Column) Column {
 	if c.Kind == Map {
 		return c

@@ -103,7 +103,7 @@ func countRecords(lines []byte, whole bool) (rows int, alike bool) {
 			if s = trimBlanks(s); nulls.isNull(s) {
 				continue
 			}
-			if k := kindOf(s); k.isWhole() || k == Float {
+			if k := kindOfField(s); k.isWhole() || k == Float {
 				numbers[j]++
 			} else {
 				texts[j]++

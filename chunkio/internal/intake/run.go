@@ -49,7 +49,7 @@ type columnObserver struct {
 }
 
 func newObserver(columns []Column) *columnObserver {
-	o := &columnObserver{columns: slices.Clone(columns), index: make(map[string]int, len(columns)), objects: map[string]*memberCounts{}, maps: mapColumns(columns)}
+	o := &columnObserver{columns: slices.Clone(columns), index: make(map[string]int, len(columns)), objects: map[string]*memberCounts{}, maps: mapColumnIndices(columns)}
 	o.places = make([]jsonPlace, len(columns))
 	for j, c := range columns {
 		o.index[c.Name] = j
@@ -99,7 +99,7 @@ func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, erro
 	case mismatch.typeRequested && mismatch.kind != Local: // times may still turn out to have zones
 		return nil, mismatch.errAtLine(in.Name, stream.Textf("correct the value, or give the column another type with {types}"))
 	case in.Once:
-		return nil, mismatch.errAtLine(in.Name, stream.Textf("save it to a file first: types are looked for in all of it then; or give the column's type with {types}%v", mismatch.nullValueRemedy()))
+		return nil, mismatch.errAtLine(in.Name, stream.Textf("save it to a file first: its types are then found from all rows; or give the column's type with {types}%v", mismatch.nullValueRemedy()))
 	}
 	wider, turned, err := observeAll(ctx, in, columns, opt)
 	if err != nil {
@@ -138,7 +138,7 @@ func (m *misfit) errAtLine(path string, remedy stream.Text) error {
 // become text only if the options allow this.
 func observeAll(ctx context.Context, in Input, sample []Column, opt Options) (wider []Column, turned map[int]turningValue, err error) {
 	seen := newObserver(sample)
-	err = withRows(in, opt, func(r rowReader, _ hash.Hash64) error {
+	err = withRowReader(in, opt, func(r rowReader, _ hash.Hash64) error {
 		for n := 0; ; n++ {
 			p, err := r.nextPiece(nil)
 			if errors.Is(err, io.EOF) {
@@ -176,7 +176,7 @@ func observeAll(ctx context.Context, in Input, sample []Column, opt Options) (wi
 	return seen.columns, seen.turnedToText, err
 }
 
-func withRows(in Input, opt Options, f func(rowReader, hash.Hash64) error) error {
+func withRowReader(in Input, opt Options, f func(rowReader, hash.Hash64) error) error {
 	from, err := in.Open()
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func withRows(in Input, opt Options, f func(rowReader, hash.Hash64) error) error
 // writeOnce reads the input once and writes it with the given columns, or with the columns of the sample if columns is
 // nil. It returns the columns used.
 func writeOnce(ctx context.Context, in Input, out Output, columns []Column, opt Options) (t *Table, used []Column, err error) {
-	err = withRows(in, opt, func(r rowReader, digest hash.Hash64) error {
+	err = withRowReader(in, opt, func(r rowReader, digest hash.Hash64) error {
 		about := r.describeTable()
 		t = &about
 		if columns == nil {
@@ -288,7 +288,7 @@ func (o Options) leastMemory(d, groups int) int64 {
 }
 
 // checkMemory returns an error if this number of row groups does not fit in the memory even with one worker. The error
-// requests memory for `ahead` row groups if these are more.
+// requests memory for `ahead` row groups if `ahead` is greater than `groups`.
 func (o Options) checkMemory(d, groups, ahead int) error {
 	if o.neededMemory(d, 1, groups) <= o.Memory {
 		return nil

@@ -164,6 +164,6 @@ func (c *Column) changesKind(s string) bool {
 	if spellingMarks(s)&c.watchedMarks == 0 {
 		return false
 	}
-	k := kindOf(s)
+	k := kindOfField(s)
 	return k.isWhole() || k == Float
 }

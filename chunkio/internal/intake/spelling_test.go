@@ -232,11 +232,11 @@ func TestTypesAskedFor(t *testing.T) {
 	}
 	late := "zip\n" + strings.Repeat("10115\n", 200_000) + "K1A\n"
 	for text, c := range map[string]struct{ types, says string }{
-		"zip\n00037\n1.5\n":           {"zip=int", `line 3: "1.5" is not a whole number, which is asked for`},
-		"zip\n00037\nK1A\n":           {"zip=float", `line 3: "K1A" is not a number, which is asked for`},
-		"zip\n2026-01-31\n2026-1-1\n": {"zip=date", `line 3: "2026-1-1" is not a date, which is asked for`},
-		"zip\n10:00\n":                {"zip=time", `line 2: "10:00" is not a time, which is asked for`},
-		"zip\nyes\n":                  {"zip=bool", `line 2: "yes" is not true or false, which is asked for`},
+		"zip\n00037\n1.5\n":           {"zip=int", `line 3: "1.5" is not a whole number, the requested type`},
+		"zip\n00037\nK1A\n":           {"zip=float", `line 3: "K1A" is not a number, the requested type`},
+		"zip\n2026-01-31\n2026-1-1\n": {"zip=date", `line 3: "2026-1-1" is not a date, the requested type`},
+		"zip\n10:00\n":                {"zip=time", `line 2: "10:00" is not a time, the requested type`},
+		"zip\nyes\n":                  {"zip=bool", `line 2: "yes" is not true or false, the requested type`},
 		late:                          {"zip=int", "line 200002"},
 	} {
 		_, _, err := taken(CSV, []byte(text), as([]string{c.types}))
@@ -280,7 +280,7 @@ func FuzzSpelling(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		marks, kind := spellingMarks(s), kindOf(s)
+		marks, kind := spellingMarks(s), kindOfField(s)
 		if s != trimBlanks(s) || !kind.isWhole() && kind != Float {
 			return // no number, whose marks nobody asks for
 		}

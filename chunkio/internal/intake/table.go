@@ -9,9 +9,9 @@ import (
 // Kind is the type of a column.
 type Kind uint8
 
-// The kinds, from Unknown, which holds no value, to the kinds that hold every value.
+// Unknown is the kind of a column that has only nulls so far. A column of kind Text can hold every value except a map.
 const (
-	Unknown Kind = iota // so far only nulls
+	Unknown Kind = iota // no value so far
 	Bool
 	Count // a whole number that fits both Int and Uint
 	Int   // whole numbers of 64 bits, with a sign
@@ -105,11 +105,11 @@ type TextOptions struct {
 type Options struct {
 	TextOptions
 	// Exact reports whether whole numbers in a column must stay whole: the column is copied, or its values are compared
-	// as texts. Other columns contain general numbers, because another file of the same input may contain fractions.
-	// Nil means that no column is exact.
+	// as texts. In other columns they become float64, because another file of the same input may contain fractions. Nil
+	// means that no column is exact.
 	Exact func(column string) bool
-	// Text reports whether a column may become text if a value is not a number, because its numbers are not requested.
-	// Nil means no column.
+	// Text reports whether a column may become text if a value is not a number. It may if its numbers are not
+	// requested. Nil means no column.
 	Text func(column string) bool
 	// Asked reports whether the numbers of a column are requested by name, even if they look like identifiers. Nil
 	// means no column.
@@ -126,8 +126,8 @@ type Options struct {
 	// files. If Settled is nil, each file is judged separately.
 	Settled *Header
 
-	names int64 // total length of the names of all columns, once they are known
-	rules []typeRequest
+	names int64         // total length of the names of all columns, once they are known
+	rules []typeRequest // parsed from TextOptions
 }
 
 // cell is a value of a batch: the bits of an int64, a uint64 or a float64, or the position of a text.

@@ -10,13 +10,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// turningValue is the value because of which a column of other values has become text.
+// turningValue is the value that turned a column of another kind into text.
 type turningValue struct {
 	line  int64
 	value string
 }
 
-func (o *columnObserver) turnText(j int, before Kind, line int64, value string) {
+func (o *columnObserver) recordTurnToText(j int, before Kind, line int64, value string) {
 	if before == Unknown {
 		return
 	}
@@ -31,9 +31,9 @@ type textSummary struct {
 	first       turningValue // the first value that is not a number
 	numbers     int
 	texts       int
-	textsDiffer bool // the column contains different texts
-	form        string
-	formless    int // number of texts that do not look like a number in any form
+	textsDiffer bool   // the column contains different texts
+	form        string // form of the numbers that are written as texts; empty if there are none
+	formless    int    // number of texts that do not look like a number in any form
 }
 
 func (r *csvReader) explainTexts(p piece) error {
@@ -130,7 +130,7 @@ func (r *csvReader) doubtSingleSpellings(columns []int, seen []textSummary) {
 			for _, k := range sameLine {
 				warned[seen[k].first.value] = true
 			}
-			r.doubts = append(r.doubts, stream.Textf("%s: %s text only because of line %d (%s); if that is no row, but of names, units or totals, remove it; if it has missing values, give {null-values} %s",
+			r.doubts = append(r.doubts, stream.Textf("%s: %s text only because of line %d (%s); if that line has names, units or totals, remove it; if it has missing values, give {null-values} %s",
 				r.name, r.textColumnsPhrase(sameLine), first.line, firstFields(firstTexts(sameLine, seen)), NullsWith(r.nullsFound, firstTexts(sameLine, seen)...)))
 		case first.line == r.dataLine:
 			r.doubts = append(r.doubts, stream.Textf("%s: %s text only because of %q in the first row; if that is a name, give {header} yes, if it stands for a missing value, {null-values} %s",

@@ -17,31 +17,32 @@ import (
 )
 
 const (
-	// Only zstd --ultra (levels 20 to 22) produces larger windows.
+	// maxZstdWindow is the largest window of a zstd frame that is accepted. Only zstd --ultra exceeds it.
 	maxZstdWindow = 32 << 20
-	// An LZ4 frame is decoded in blocks of at most 4 MiB, with one block of input and one of output.
+	// lz4Scratch is the memory for decoding an LZ4 frame: an input and an output block of at most 4 MiB.
 	lz4Scratch = 9 << 20
 	codecInput = 32 << 10 // bytes of compressed input read at a time
 )
 
 var errShortBuffer = errors.New("a buffer is shorter than its array")
 
-// bodyReader reads the buffers of one message body. It is safe for concurrent use.
+// bodyReader reads the buffers of the body of one message. It is safe for concurrent use.
 type bodyReader struct {
 	r      io.ReaderAt // position 0 is the first byte of the body
 	codec  int         // plainCodec, lz4Codec or zstdCodec
 	codecs *decompressorPool
-	busy   *stream.Busy // measures reading and decoding; nil: they are not measured
+	busy   *stream.Busy // collects the time of reading and decoding; may be nil
 }
 
-// addDecodeTime adds the time since start to the time of decoding; the readers have subtracted the time of reading.
+// addDecodeTime counts the time since start as decoding. Reads during this time have already subtracted their own time
+// from the count: see bufferReader.Read.
 func (b *bodyReader) addDecodeTime(start time.Time) { b.busy.Add(stream.PartDecode, time.Since(start)) }
 
-// decompressorPool keeps idle decompressors: creating one for zstd takes as long as decoding about 10,000 values.
-// Decompressors do not start goroutines.
+// decompressorPool keeps idle decompressors for reuse, because creating one for zstd takes as long as decoding about
+// 10,000 values. Decompressors do not start goroutines.
 type decompressorPool struct{ zstd, lz4 sync.Pool }
 
-func codecScratch(codec int, n int64) int64 {
+func codecScratchBytes(codec int, n int64) int64 {
 	switch codec {
 	case lz4Codec:
 		return lz4Scratch + codecInput
@@ -51,16 +52,16 @@ func codecScratch(codec int, n int64) int64 {
 	return 0
 }
 
-// bufferReader reads a range of a buffer's uncompressed bytes.
+// bufferReader reads a range of the uncompressed bytes of one buffer.
 type bufferReader struct {
 	r       io.Reader
 	release func()
 	busy    *stream.Busy
 }
 
-// openBuffer reads bytes [from, to) of a buffer's uncompressed content. Compressed buffers are decompressed from their
-// start in constant memory.
-func (b *bodyReader) openBuffer(buf buffer, from, to int64) (*bufferReader, error) {
+// openBuffer opens bytes [from, to) of a buffer's uncompressed content. A compressed buffer is decompressed from its
+// start, in constant memory.
+func (b *bodyReader) openBuffer(buf bufferRange, from, to int64) (*bufferReader, error) {
 	if from >= to {
 		return &bufferReader{r: emptyReader{}}, nil
 	}
@@ -99,15 +100,15 @@ func (b *bodyReader) openBuffer(buf buffer, from, to int64) (*bufferReader, erro
 	return r, nil
 }
 
-// onlyReader hides all methods except Read.
+// onlyReader hides all methods of a reader except Read.
 type onlyReader struct{ io.Reader }
 
 type emptyReader struct{}
 
 func (emptyReader) Read([]byte) (int, error) { return 0, io.EOF }
 
-// Read implements io.Reader; a panic of a decompressor becomes an error. Its time is added to the time of reading and
-// subtracted from the time of the surrounding decoding.
+// Read implements io.Reader. If a decompressor panics, it returns an error. It counts its time as reading, and
+// subtracts it from the time of the decoding in progress.
 func (r *bufferReader) Read(p []byte) (n int, err error) {
 	start := time.Now()
 	defer func() {
@@ -140,7 +141,7 @@ func errDataShort(err error) error {
 	return err
 }
 
-// decompressor is a decoder and its input buffer.
+// decompressor is a decoder together with its input buffer.
 type decompressor[D io.Reader] struct {
 	decoder D
 	in      *bufio.Reader
@@ -158,7 +159,7 @@ func (c *decompressorPool) openDecoder(codec int, src io.Reader) (*bufferReader,
 	}
 	d, ok := c.zstd.Get().(*decompressor[*zstd.Decoder])
 	if !ok {
-		// Concurrency 1 decodes in the caller's goroutine.
+		// With concurrency 1 the caller's goroutine decodes.
 		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
 		if err != nil {
 			return nil, err
@@ -175,12 +176,12 @@ func (c *decompressorPool) openDecoder(codec int, src io.Reader) (*bufferReader,
 // bitReader reads consecutive bits of a buffer.
 type bitReader struct {
 	r        *bufferReader
-	usedBits int // number of bits of buf[0] that have been used; 0: buf contains no byte
+	usedBits int // number of bits of bytes[0] that have been used; 0 if there is no such byte
 	bytes    []byte
 }
 
 // openBits opens the bits [from, to) of a buffer. All of them must exist.
-func (b *bodyReader) openBits(buf buffer, from, to int64) (*bitReader, error) {
+func (b *bodyReader) openBits(buf bufferRange, from, to int64) (*bitReader, error) {
 	r, err := b.openBuffer(buf, from/8, (to+7)/8)
 	if err != nil {
 		return nil, err

@@ -8,15 +8,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// column is one leaf of a schema and the arrays from which it is read.
+// column is one leaf of a schema, with the arrays from which it is read.
 type column struct {
 	format.Leaf
 	outerStructs []*field // the enclosing structs, outermost first; if one of them is null, so is the leaf
 	ownField     *field   // the array with one value per row; nil for the entries of maps
 	listField    *field   // the list that contains its elements; nil for scalars
-	valueField   *field   // the field of its numbers; nil if they cannot be decoded
-	textField    *field   // the field of its values for DecodeTexts; nil if NoClass gives a reason
-	entries      *[2]int  // for a map from integers to numbers: indices of its keys and values, which are lists after the leaves
+	valueField   *field   // the field that contains its numbers; nil if these cannot be decoded
+	textField    *field   // the field that DecodeTexts reads; nil if NoClass gives a reason why it cannot
+	entries      *[2]int  // for a map from integers to numbers: indices of the two columns that hold its keys and its values as lists
 }
 
 func (s *schema) addColumns(f *field, name string, structs []*field) {
@@ -78,7 +78,7 @@ func (s *schema) addColumns(f *field, name string, structs []*field) {
 	s.columns = append(s.columns, c)
 }
 
-// addEntries adds the keys and values of maps as lists, after the leaves.
+// addEntries adds two list columns for each map, its keys and its values. They follow the leaves.
 func (s *schema) addEntries() {
 	s.leafCount = len(s.columns)
 	for i := range s.leafCount {
@@ -120,8 +120,8 @@ func (f *field) whyNoEntries() string {
 	return format.WhyNoEntries(types[0], types[1], reasons)
 }
 
-// numberField returns the field whose array contains the numbers of f: f itself, or the values of a run-end encoded
-// array.
+// numberField returns the field whose array contains the numbers of f. This is f itself, or its values if it is run-end
+// encoded.
 func (f *field) numberField() *field {
 	if f.kind == arrowRunEnd && f.index == nil {
 		return f.children[1]
@@ -137,9 +137,9 @@ func (f *field) isPlainNumber() bool {
 	return false
 }
 
-// describeType returns the name of a type, and the reason why its values cannot be a feature. refused means that the
-// values could be a feature in another encoding. Extension types need no special case, because the schema contains
-// their storage types.
+// describeType returns the name of a type, and the reason why its values cannot be a feature. refused means that they
+// could be a feature if the file were encoded in another way. Extension types need no special case, because the schema
+// contains their storage types.
 func (f *field) describeType(inList bool) (typ, why string, refused bool) {
 	switch f.kind {
 	case arrowBool:
@@ -203,18 +203,18 @@ func (c *column) arrayFields() []*field {
 	return list
 }
 
-// largestBatch returns a batch that is at least as large as every batch of a stream. Only the codec of the batches is
-// known beforehand. Its size does not matter much, because arrays are read in tiles and windows.
+// largestBatch returns the description of a batch that is at least as large as every batch of a stream with the given
+// codec. The sizes hardly affect the memory for decoding, because arrays are read a tile or a window at a time.
 func (s *schema) largestBatch(codec int) *batch {
-	b := &batch{codec: codec, nodes: make([]node, s.nodes)}
+	b := &batch{codec: codec, nodes: make([]arrayNode, s.nodes)}
 	for i := range b.nodes {
 		b.nodes[i].length = maxLength
 	}
 	return b
 }
 
-// addNulls adds the null count of a batch to the count of the column. The count is exact for scalars. For whole values
-// of other types it is 0 if there are no nulls, and unknown otherwise. It is also unknown if an enclosing struct has
+// addNulls adds the null count of a batch to the count of the column. For scalars the count is exact. For values of
+// other types it is 0 if there are no nulls, and otherwise unknown. It is also unknown if an enclosing struct has
 // nulls.
 func (c *column) addNulls(b *batch, dicts map[int64]*numberDictionary, texts map[int64]*textDictionary) {
 	if c.Nulls < 0 {
@@ -276,17 +276,17 @@ func (s *schema) leafList() []format.Leaf {
 	return list
 }
 
-// widthUnknown marks a list column whose length is not known yet.
+// widthUnknown is the Width of a list column whose lists have not been read yet.
 const widthUnknown = -1
 
-// findWidths determines the lengths of lists from a batch, for list columns whose length is not known yet. Later
-// batches must have the same lengths, which decoding checks. For all other list columns it checks the lists of this
-// batch too if recheck is set, or if their number of elements proves that lengths differ.
+// findWidths determines the length of the lists of each list column from a batch. Later batches must have lists of the
+// same length, which decoding checks. If a length is already known, findWidths checks the lists of this batch too, but
+// only if recheck is set, or if the number of elements proves that lengths differ.
 func (s *schema) findWidths(ctx context.Context, g *group, recheck bool) error {
 	for l := range s.columns {
 		c := &s.columns[l]
 		known := c.Width != widthUnknown
-		if !c.List || known && (c.Width == 0 || c.listField.kind == arrowFixedList || !recheck && !c.hasOtherCount(&g.batch)) {
+		if !c.List || known && (c.Width == 0 || c.listField.kind == arrowFixedList || !recheck && !c.hasWrongElementCount(&g.batch)) {
 			continue
 		}
 		width, err := g.listWidth(ctx, c)
@@ -302,9 +302,9 @@ func (s *schema) findWidths(ctx context.Context, g *group, recheck bool) error {
 	return nil
 }
 
-// hasOtherCount reports whether the number of elements in a batch differs from the number of its rows times the known
-// length of the column's lists.
-func (c *column) hasOtherCount(b *batch) bool {
+// hasWrongElementCount reports whether the number of elements in a batch is impossible for lists of the known length,
+// given the numbers of rows and nulls.
+func (c *column) hasWrongElementCount(b *batch) bool {
 	nulls := int64(0)
 	for _, f := range append(slices.Clone(c.outerStructs), c.listField) {
 		if b.nodes[f.node].nulls == unknownNulls {
@@ -325,7 +325,7 @@ func (s *schema) hasUnknownWidths() bool {
 	return false
 }
 
-// settleWidths sets the reason why lists without a common length are not features.
+// settleWidths sets the reason Why for each list column whose lists have no common length.
 func (s *schema) settleWidths() {
 	for l := range s.columns {
 		c := &s.columns[l]

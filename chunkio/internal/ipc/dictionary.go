@@ -28,9 +28,9 @@ func (s *schema) dictionaryField(dict int64) *field {
 	return nil
 }
 
-// addDictionary reads a dictionary of numbers into dicts, where it replaces or extends an older one, and returns the
-// number of values read, at most limit. Other dictionaries are skipped. Dictionaries that groups already use do not
-// change.
+// addDictionary reads a dictionary of numbers into dicts, replacing or extending an older one, and returns the number
+// of values read, which is at most limit. Dictionaries of other types are skipped. It does not change dictionaries that
+// groups already use.
 func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryBatch, body *bodyReader, limit int64) (int64, error) {
 	f := s.dictionaryField(d.id)
 	if f == nil {
@@ -65,7 +65,7 @@ func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryB
 	if g.mayBeNull(plain) {
 		all.nulls += max(d.nodes[0].nulls, 1) // 1 if the number is unknown: addNulls only checks whether it is positive
 	}
-	for n > 0 { // tile by tile, because the file may claim a false length
+	for n > 0 { // tile by tile, because a damaged file may claim a larger length than it has
 		tile := make([]float64, min(n, tileValues))
 		if err := r.readNumbers(tile); err != nil {
 			return 0, err
@@ -77,8 +77,8 @@ func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryB
 	return d.nodes[0].length, nil
 }
 
-// textDictionary is a dictionary whose values are read as text when a label needs them for the first time, and then
-// kept. It is safe for concurrent use.
+// textDictionary is a dictionary whose values are read as text when a label first needs them. They are then kept. It is
+// safe for concurrent use.
 type textDictionary struct {
 	batches []textBatch // the messages that define and extend the dictionary
 
@@ -102,7 +102,7 @@ func (s *schema) isLabelDictionary(dict int64) bool {
 	return false
 }
 
-// addTexts defines or extends a dictionary in dicts. Groups that use the old dictionary keep it.
+// addTexts defines or extends a dictionary in dicts. Groups that use an older definition keep it.
 func addTexts(dicts map[int64]*textDictionary, d *dictionaryBatch, body *bodyReader) {
 	next := &textDictionary{}
 	if old := dicts[d.id]; d.delta && old != nil {
@@ -112,7 +112,7 @@ func addTexts(dicts map[int64]*textDictionary, d *dictionaryBatch, body *bodyRea
 	dicts[d.id] = next
 }
 
-// mayHaveNulls reports whether the dictionary may contain nulls; if it has not been read, it may.
+// mayHaveNulls reports whether the dictionary may contain nulls. For a nil dictionary it returns true.
 func (d *textDictionary) mayHaveNulls() bool {
 	return d == nil || slices.ContainsFunc(d.batches, func(b textBatch) bool { return len(b.nodes) == 0 || b.nodes[0].nulls != 0 })
 }
@@ -124,7 +124,7 @@ func (d *textDictionary) messageBytes() (n int64) {
 	return n
 }
 
-// textBytes estimates the memory of the values as text.
+// textBytes estimates the memory of the dictionary's values as text.
 func (d *textDictionary) textBytes() (n int64) {
 	for _, b := range d.batches {
 		factor := int64(1)
@@ -149,8 +149,8 @@ func (d *textDictionary) loadTexts(ctx context.Context, f *field) (*text.List, e
 				return
 			}
 			g := &group{batch: b.batch, body: b.body}
-			// Once begun, a dictionary is read to its end: an interruption would affect every group.
-			d.err = g.plainTexts(context.WithoutCancel(ctx), plain, 0, b.nodes[0].length, all.AddAll)
+			// Once begun, read the dictionary to its end: an interruption would be an error for all groups that use it.
+			d.err = g.emitPlainTexts(context.WithoutCancel(ctx), plain, 0, b.nodes[0].length, all.AddAll)
 			if d.err != nil {
 				return
 			}

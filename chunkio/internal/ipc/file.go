@@ -1,6 +1,6 @@
-// Package ipc reads Arrow IPC: files (file.go, Feather version 2) and streams (stream.go). It parses the metadata
-// itself (message.go, schema.go), and decodes the buffers of a record batch tile by tile, as float64 (values.go,
-// lists.go) or as text (texts.go).
+// Package ipc reads Arrow IPC files (file.go, Feather version 2) and streams (stream.go). It parses the metadata itself
+// (message.go, schema.go). It decodes the buffers of a record batch in tiles, i.e. a few thousand values at a time, as
+// float64 (values.go, lists.go) or as text (texts.go).
 package ipc
 
 import (
@@ -36,7 +36,7 @@ type File struct {
 	footerBytes      int64 // length of the footer in bytes
 	fieldCount       int64 // number of fields of the schema, including nested fields
 	heapBytes        int64 // memory of the parsed footer
-	dictionaryValues int64 // total number of values in the dictionaries
+	dictionaryValues int64 // total number of values in the dictionaries of numbers
 	largestMeta      int64 // length of the longest metadata of a batch
 }
 
@@ -49,8 +49,8 @@ type block struct {
 	body   int64
 }
 
-// Open reads the footer, the metadata of every batch, and the dictionaries of numbers. The file uses at most memory
-// bytes for them. Closing the file closes in; if Open fails, the caller closes it.
+// Open reads the footer, the metadata of every batch, and the dictionaries of numbers. The opened file holds at most
+// memory bytes of these. Closing the file closes in. If Open fails, the caller closes in.
 func Open(in format.Input, memory int64) (*File, error) {
 	f := &File{in: in, memory: memory, dicts: map[int64]*numberDictionary{}, texts: map[int64]*textDictionary{}, codecs: &decompressorPool{}}
 	if err := f.loadMetadata(); err != nil {
@@ -72,8 +72,8 @@ func (f *File) loadMetadata() error {
 	var dicts []block
 	limit := f.in.Size() - int64(len(footer)) - int64(len(Magic)) - 4
 	err = parseFlat(func() (err error) {
-		t := flatRoot(footer)
-		// Some writers before Arrow 1.0 left the version in the footer at V1. Each message has its own version.
+		t := rootTable(footer)
+		// Some writers before Arrow 1.0 left the footer's version at V1. Each message has its own version.
 		if err := checkVersion(max(t.int16Field(0), metadataV4)); err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (f *File) loadMetadata() error {
 		}
 		f.fieldCount, f.heapBytes = int64(shape.fields), shape.heapBytes()+blockBytes*t.blockCount()
 		if need := f.heapBytes + f.footerBytes; need > f.memory {
-			return &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: need, Limit: f.memory, AtLeast: true} // parsing needs more memory
+			return &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: need, Limit: f.memory, AtLeast: true} // more memory is needed for parsing
 		}
 		if f.schema, err = parseSchema(schema, shape); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (f *File) readFooter() ([]byte, error) {
 	if size < ends {
 		return nil, errRefused("too short for an Arrow IPC file; write it again")
 	}
-	if format.IsFar(f.in) { // the end of the file is enough, and reading only the end saves a request
+	if format.IsFar(f.in) { // skip the beginning of the file: its end is enough, and this saves a request
 		copy(head, Magic)
 	} else if err := format.ReadAt(f.in, head, 0); err != nil {
 		return nil, err
@@ -136,28 +136,28 @@ func (f *File) readFooter() ([]byte, error) {
 		return nil, fmt.Errorf("a footer of %d bytes in a file of %d", n, size)
 	}
 	if n > f.memory {
-		return nil, &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: n, Limit: f.memory, AtLeast: true} // the parsed footer takes more memory
+		return nil, &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: n, Limit: f.memory, AtLeast: true} // more memory is needed for the parsed footer
 	}
 	footer := room.MakeSlice[byte](int(n))
 	return footer, format.ReadAt(f.in, footer, size-int64(len(tail))-n)
 }
 
-// blockBytes is the memory of a block and of its number of rows.
+// blockBytes is the memory of a block and of its number of rows, in a slice that may be twice as long.
 const blockBytes = int64(unsafe.Sizeof(block{})) + 2*8
 
-func (t *flat) blockCount() int64 {
+func (t *flatTable) blockCount() int64 {
 	_, dicts := t.vectorBytes(2, 24)
 	_, batches := t.vectorBytes(3, 24)
 	return int64(dicts) + int64(batches)
 }
 
 // parseBlocks reads a vector of Block structs. The messages of all blocks must end before limit.
-func parseBlocks(t *flat, field int, limit int64) ([]block, error) {
+func parseBlocks(t *flatTable, field int, limit int64) ([]block, error) {
 	raw, n := t.vectorBytes(field, 24)
 	blocks := make([]block, n)
 	for i := range blocks {
 		r := raw[24*i:]
-		b := block{littleInt64(r), int64(int32(binary.LittleEndian.Uint32(r[8:]))), littleInt64(r[16:])}
+		b := block{littleEndianInt64(r), int64(int32(binary.LittleEndian.Uint32(r[8:]))), littleEndianInt64(r[16:])}
 		if b.offset < 0 || b.meta < 8 || b.body < 0 || b.offset > limit || b.meta > limit-b.offset || b.body > limit-b.offset-b.meta {
 			return nil, fmt.Errorf("damaged metadata (block %d lies outside the file)", i)
 		}
@@ -166,9 +166,9 @@ func parseBlocks(t *flat, field int, limit int64) ([]block, error) {
 	return blocks, nil
 }
 
-// readMessage reads the metadata of a block. body is the position at which the body begins.
+// readMessage reads the metadata of a block. body is the position in the file at which the block's body begins.
 func (f *File) readMessage(b block) (m message, body int64, err error) {
-	if need := f.heapBytes + 2*b.meta; need > f.memory { // raw metadata and parsed metadata
+	if need := f.heapBytes + 2*b.meta; need > f.memory { // both the raw and the parsed metadata
 		return m, 0, &stream.MemoryError{What: "a batch's metadata in " + f.in.Name(), Need: need, Limit: f.memory}
 	}
 	meta := room.MakeSlice[byte](int(b.meta))
@@ -210,13 +210,13 @@ func (f *File) loadDictionary(b block) error {
 	return err
 }
 
-// widthCheckRows is the number of rows at the beginning of a file whose lists are checked for different lengths before
-// any list is decoded. A column with different lengths is then left out.
+// widthCheckRows is the number of rows at the beginning of a file in which lists are checked for different lengths
+// before any list is decoded. A column whose lists have different lengths there is left out.
 const widthCheckRows = 1 << 16
 
-// readBatches reads the metadata of every batch and determines the rows, nulls and widths. It reads the offsets of
-// lists in the following batches: up to the first batch that shows a width, in the first rows of the file, and if the
-// number of elements does not fit the width.
+// readBatches reads the metadata of every batch and determines the rows, nulls and lengths of lists. For the lengths it
+// reads the offsets of lists in some batches: up to the first batch that shows a length, in the first widthCheckRows
+// rows of a local file, and in batches whose number of elements does not fit the length.
 func (f *File) readBatches() error {
 	for i := range f.schema.columns {
 		f.schema.columns[i].Nulls = 0
@@ -277,7 +277,7 @@ func (f *File) openGroup(i int) (*group, error) {
 // Leaves implements format.File.
 func (f *File) Leaves() []format.Leaf { return f.schema.leafList() }
 
-// Columns returns the number of leaves.
+// Columns returns the number of leaves of the schema.
 func (f *File) Columns() int { return f.schema.leafCount }
 
 // GroupRows implements format.File.
@@ -292,20 +292,20 @@ func (f *File) FooterDigest() uint64 { return f.digest }
 // Close implements format.File.
 func (f *File) Close() error { return f.in.Close() }
 
-// HeldBytes returns the memory of the parsed schema and blocks, the dictionaries, and one open group.
+// HeldBytes returns the memory of the parsed schema and blocks, the dictionaries of numbers, and one open group.
 func (f *File) HeldBytes() int64 { return f.heapBytes + 8*f.dictionaryValues + 2*f.largestMeta }
 
 // Input returns the input of the file.
 func (f *File) Input() format.Input { return f.in }
 
-// Extent returns the byte range of batch g.
+// Extent returns the byte range of batch g in the file.
 func (f *File) Extent(g int) format.Extent {
 	b := f.blocks[g]
 	return format.Extent{At: b.offset, Size: b.meta + b.body}
 }
 
-// BatchBytes returns the memory of the whole decompressed batch g. It is computed from the lengths of its buffers,
-// which the library does not check.
+// BatchBytes returns the memory of batch g if all of it is decompressed. It uses the lengths that the batch states for
+// its buffers; the Arrow library does not check these.
 func (f *File) BatchBytes(g int) (int64, error) {
 	opened, err := f.openGroup(g)
 	if err != nil {
@@ -323,7 +323,7 @@ func (f *File) BatchBytes(g int) (int64, error) {
 		if err := format.ReadAt(opened.body.r, word[:], b.offset); err != nil {
 			return 0, err
 		}
-		if n := littleInt64(word[:]); n > 0 {
+		if n := littleEndianInt64(word[:]); n > 0 {
 			total += min(n, math.MaxInt64-total)
 		}
 	}

@@ -12,17 +12,17 @@ import (
 
 var remedyDamaged = stream.Textf("the data is damaged: write it again")
 
-// refusal is an error whose text contains the remedy.
-type refusal struct{ error }
+// refusalError is an error whose text already contains the remedy.
+type refusalError struct{ error }
 
-func errRefused(format string, args ...any) error { return refusal{fmt.Errorf(format, args...)} }
+func errRefused(format string, args ...any) error { return refusalError{fmt.Errorf(format, args...)} }
 
-// group is one record batch. It reads its buffers on demand, one tile at a time, and holds only its metadata: 16 bytes
-// per array and 16 bytes per buffer.
+// group is one record batch. It reads its buffers when they are needed, one tile at a time, and holds only the batch's
+// metadata: 16 bytes per array and 16 bytes per buffer.
 type group struct {
 	path      string
-	index     int          // index of the batch
-	firstRow  func() int64 // returns the row of the file with which the group begins
+	index     int          // number of the batch in the file or stream, or -1 for the whole file
+	firstRow  func() int64 // returns the number of rows in the batches before this one
 	schema    *schema
 	batch     batch
 	body      *bodyReader
@@ -33,15 +33,15 @@ type group struct {
 
 var _ format.Group = (*group)(nil)
 
-// checkBatch verifies that the arrays and buffers of all columns exist, so that they can be indexed, and that their
-// lengths are consistent.
+// checkBatch verifies that the batch has all arrays and buffers of the columns, so that they can be indexed, and that
+// their lengths are consistent.
 func (s *schema) checkBatch(b *batch) error {
 	if len(b.nodes) < s.nodes {
 		return fmt.Errorf("damaged metadata (%d arrays where the schema has %d)", len(b.nodes), s.nodes)
 	}
 	for _, c := range s.columns {
 		for _, f := range c.arrayFields() {
-			if n := f.bufferCount(); n > 0 && b.bufferAt(f, n-1) >= len(b.buffers) {
+			if n := f.bufferCount(); n > 0 && b.bufferIndex(f, n-1) >= len(b.buffers) {
 				return fmt.Errorf("damaged metadata (%d buffers are too few)", len(b.buffers))
 			}
 		}
@@ -64,7 +64,7 @@ func (s *schema) checkBatch(b *batch) error {
 }
 
 // mayBeNull reports whether the validity bitmap of an array must be read. It need not be read if the batch states that
-// there are no nulls, or does not state their number and has no bitmap.
+// there are no nulls, or if it neither states their number nor has a bitmap.
 func (g *group) mayBeNull(f *field) bool {
 	switch n := g.batch.nodes[f.node].nulls; {
 	case n != unknownNulls:
@@ -72,11 +72,11 @@ func (g *group) mayBeNull(f *field) bool {
 	case f.bufferCount() == 0:
 		return false
 	}
-	return g.bufferOf(f, 0).length > 0
+	return g.bufferRangeOf(f, 0).length > 0
 }
 
-func (g *group) bufferOf(f *field, i int) buffer {
-	return g.batch.buffers[g.batch.bufferAt(f, i)]
+func (g *group) bufferRangeOf(f *field, i int) bufferRange {
+	return g.batch.buffers[g.batch.bufferIndex(f, i)]
 }
 
 // Extents implements format.Ranged.
@@ -94,8 +94,8 @@ func (g *group) Extents(leaves []int) []format.Extent {
 	return all
 }
 
-// columnExtents lists the ranges of the file that contain the buffers of a column. Buffers that a damaged batch lacks
-// are reported when they are read.
+// columnExtents lists the ranges of the file that contain the buffers of a column. It skips buffers that a damaged
+// batch does not have, which are reported when they are read.
 func (g *group) columnExtents(c *column) (all []format.Extent) {
 	arrays := c.arrayFields()
 	if c.textField != nil && c.textField != c.valueField {
@@ -109,7 +109,7 @@ func (g *group) columnExtents(c *column) (all []format.Extent) {
 			buffers = 3 // the third buffer contains the bytes of the texts
 		}
 		for i := range buffers {
-			if at := g.batch.bufferAt(f, i); at < len(g.batch.buffers) {
+			if at := g.batch.bufferIndex(f, i); at < len(g.batch.buffers) {
 				b := g.batch.buffers[at]
 				all = append(all, format.Extent{At: g.bodyStart + b.offset, Size: b.length})
 			}
@@ -118,7 +118,7 @@ func (g *group) columnExtents(c *column) (all []format.Extent) {
 	return all
 }
 
-// Close does nothing: the memory of a stream's message is freed together with its group.
+// Close does nothing. For a stream, the memory of the group's message is freed with the group.
 func (g *group) Close() {}
 
 func (g *group) placeError(err error) error {
@@ -132,7 +132,7 @@ func (g *group) placeValueError(c *column, row int64, err error, remedy stream.T
 	if _, placed := errors.AsType[*stream.DataError](err); err == nil || placed || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	if errors.As(err, new(refusal)) {
+	if errors.As(err, new(refusalError)) {
 		remedy = stream.Text{}
 	}
 	e := &stream.DataError{Path: g.path, RowGroup: g.index, Row: -1, Err: err, Remedy: remedy}
@@ -184,13 +184,13 @@ func (g *group) decodeScalars(c *column, from, to int64, dst []float64) error {
 	return g.eachNull(c.outerStructs, from, to, func(i int) { dst[i] = format.Null })
 }
 
-// eachNull calls f(i) for each row from+i in [from, to) that is null in one of the arrays.
+// eachNull calls f(i) for each row from+i in [from, to) that is null in at least one of the arrays.
 func (g *group) eachNull(arrays []*field, from, to int64, f func(i int)) error {
 	for _, a := range arrays {
 		if !g.mayBeNull(a) {
 			continue
 		}
-		bits, err := g.body.openBits(g.bufferOf(a, 0), from, to)
+		bits, err := g.body.openBits(g.bufferRangeOf(a, 0), from, to)
 		if err != nil {
 			return err
 		}
@@ -215,7 +215,7 @@ func (c *column) decodeScratch(b *batch) int64 {
 		}
 		n := b.nodes[f.node].length
 		need += min(n, tileValues) * int64(bits/8+listRowBytes+16)
-		need += codecScratch(b.codec, min(n, maxZstdWindow)*int64(bits)/8) + codecScratch(b.codec, n/8)
+		need += codecScratchBytes(b.codec, min(n, maxZstdWindow)*int64(bits)/8) + codecScratchBytes(b.codec, n/8)
 	}
 	return need
 }

@@ -89,7 +89,7 @@ func allocated(f func()) int64 {
 func TestViewBuffersAreSummedOnce(t *testing.T) {
 	b := &batch{version: metadataV5, viewEnds: []int64{2, 2, 5}}
 	for views, want := range []int{7, 9, 9, 12, 12} {
-		if at := b.bufferAt(&field{arrayPlace: arrayPlace{buffer: 6, viewsBefore: views}}, 1); at != want {
+		if at := b.bufferIndex(&field{arrayPlace: arrayPlace{buffer: 6, viewsBefore: views}}, 1); at != want {
 			t.Errorf("behind %d views a buffer is at %d, want %d", views, at, want)
 		}
 	}

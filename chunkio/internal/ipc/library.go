@@ -11,9 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// OpenForLibrary returns the bytes of the file in a form that arrow v15 can read. The library does not support decimals
-// of 32 and 64 bits: they are declared as integers of the same size, see SmallDecimal. There must be memory for the
-// library's copy in addition to otherBytes.
+// OpenForLibrary returns the bytes of the file in a form that the library arrow v15 can read. The library does not
+// support decimals of 32 and 64 bits, so they are declared as integers of the same size, see SmallDecimal. otherBytes
+// is the memory that the caller holds besides f. It must fit in the memory limit together with f and the library's copy
+// of the metadata.
 func (f *File) OpenForLibrary(otherBytes int64) (io.ReaderAt, error) {
 	if need := otherBytes + f.HeldBytes() + f.LibraryBytes(); need > f.memory {
 		return nil, &stream.MemoryError{What: "the schema of " + f.in.Name(), Need: need, Limit: f.memory}
@@ -24,7 +25,7 @@ func (f *File) OpenForLibrary(otherBytes int64) (io.ReaderAt, error) {
 		return nil, err
 	}
 	err := parseFlat(func() error {
-		t := flatRoot(footer)
+		t := rootTable(footer)
 		schema, _ := t.tableField(1)
 		integersForDecimals(schema.eachTable(1))
 		return nil
@@ -32,14 +33,14 @@ func (f *File) OpenForLibrary(otherBytes int64) (io.ReaderAt, error) {
 	return &patchedInput{f.in, footer, at}, err
 }
 
-// libraryField is the memory of a field in the library and in package copier: 270 bytes were measured at 140,000
-// fields, and slices of fields grow by doubling.
+// libraryField is the memory of a field in the library and in package copier. With 140,000 fields we measured 270 bytes
+// per field, and slices of fields may be half empty.
 const libraryField = 400
 
-// LibraryBytes returns the memory of the library's schema of the file, without the footer's bytes.
+// LibraryBytes returns the memory of the library's copy of the schema, without the bytes of the footer.
 func (f *File) LibraryBytes() int64 { return libraryField*f.fieldCount + f.footerBytes }
 
-// SmallDecimal returns the precision and scale of a leaf, if its type is decimal with 32 or 64 bits.
+// SmallDecimal returns the precision and scale of a leaf. ok is false unless its type is decimal with 32 or 64 bits.
 func (f *File) SmallDecimal(leaf int) (precision, scale int, ok bool) {
 	v := f.schema.columns[leaf].valueField
 	if v == nil {
@@ -50,10 +51,10 @@ func (f *File) SmallDecimal(leaf int) (precision, scale int, ok bool) {
 }
 
 // integersForDecimals changes the types of fields, including nested ones, from small decimals to integers. The
-// flatbuffers tables of decimals and integers are similar: the integer's first field contains the number of bits, and
-// its second field states whether it is signed. These fields overwrite the decimal's precision and scale. If the table
-// lacks the scale, the integer is unsigned, but its bits are the same.
-func integersForDecimals(fields iter.Seq[flat]) {
+// flatbuffers tables of both types are similar. An integer's first field is the number of bits, and its second field
+// states whether it is signed. These values overwrite the decimal's precision and scale. If the table lacks the scale,
+// the integer is unsigned, but its bits are the same.
+func integersForDecimals(fields iter.Seq[flatTable]) {
 	for f := range fields {
 		typ, _ := f.tableField(3)
 		if f.byteField(2) == arrowDecimal && typ.Bytes != nil {

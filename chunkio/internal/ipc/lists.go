@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// listRow is one row of a list column: its elements are the elements [from, to) of the child array. A listRow takes
+// listRow is one row of a list column. Its list consists of the elements [from, to) of the child array. It has
 // listRowBytes bytes.
 type listRow struct {
 	null     bool
@@ -69,7 +69,8 @@ func (g *group) eachList(ctx context.Context, c *column, from, to int64, f func(
 	return nil
 }
 
-// openOffsets reads offsets from to to, both included; it returns nil for fixed-size lists.
+// openOffsets opens the offsets of a list array from index `from` to index `to`, both included. Nil for fixed-size
+// lists.
 func (g *group) openOffsets(list *field, from, to int64) (*numberReader, error) {
 	f := &field{kind: arrowInt, bits: 32, signed: true}
 	switch {
@@ -79,7 +80,7 @@ func (g *group) openOffsets(list *field, from, to int64) (*numberReader, error) 
 		f.bits = 64
 	}
 	size := int64(f.bits / 8)
-	bytes, err := g.body.openBuffer(g.bufferOf(list, 1), from*size, (to+1)*size)
+	bytes, err := g.body.openBuffer(g.bufferRangeOf(list, 1), from*size, (to+1)*size)
 	return &numberReader{field: f, left: to + 1 - from, bytes: bytes}, err
 }
 
@@ -100,9 +101,9 @@ func (v *listElementReader) close() {
 	}
 }
 
-// readRow reads the elements of one row into dst, which has the length of the row.
+// readRow reads the elements of one row into dst. The length of dst must be the length of the list.
 func (v *listElementReader) readRow(r listRow, dst []float64) error {
-	if err := v.skipNumbers(r.from - v.pos); err != nil { // skip elements that belong to null rows
+	if err := v.skipNumbers(r.from - v.pos); err != nil { // skip elements of null rows
 		return err
 	}
 	v.pos = r.to
@@ -187,7 +188,7 @@ func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *for
 					return err
 				}
 			}
-			for r.from < r.to { // tile by tile, because the file may claim a false length
+			for r.from < r.to { // tile by tile, because a damaged file may claim more elements than it has
 				part := listRow{from: r.from, to: min(r.to, r.from+tileValues)}
 				n := len(dst.Values)
 				dst.Values = append(dst.Values, make([]float64, part.to-part.from)...)

@@ -13,38 +13,39 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// This file parses Arrow IPC metadata directly from its flatbuffers: format/Message.fbs and format/File.fbs of Arrow
-// define the tables and the numbers of their fields. The library's own reader is not used: it loads and copies every
-// column of a batch, its dictionaries are not safe to use from several goroutines, and it panics on damaged files.
+// This file parses Arrow IPC metadata directly from flatbuffers. The files format/Message.fbs and format/File.fbs of
+// Arrow define the tables and the numbers of their fields. We do not use the Arrow library's reader: it loads and
+// copies every column of a batch, its dictionaries must not be used from several goroutines, and it panics on damaged
+// files.
 
 const continuation = 0xFFFFFFFF // first word of a message since Arrow 0.15
 
-// Kinds of message.
+// Kinds of messages, as members of the flatbuffers union MessageHeader.
 const (
 	schemaMessage     = 1
 	dictionaryMessage = 2
 	batchMessage      = 3
 )
 
-// Metadata versions that can be read: V4 (Arrow 0.8) and V5 (1.0).
+// Metadata versions V4 (since Arrow 0.8) and V5 (since 1.0), which can be read.
 const metadataV4, metadataV5 = 3, 4
 
-// Body compression.
+// Codecs with which the buffers of a body may be compressed.
 const (
 	plainCodec = -1
 	lz4Codec   = 0
 	zstdCodec  = 1
 )
 
-// maxLength bounds the length of an array, so that sizes in bits do not overflow.
+// maxLength is the largest length of an array, for which sizes in bits cannot overflow.
 const maxLength = 1 << 48
 
-// alignment is the number of bytes to a multiple of which every buffer of a body is padded.
+// alignment: every buffer of a body is padded to a multiple of this number of bytes.
 const alignment = 8
 
-// flat is a flatbuffers table whose fields are numbered from 0. Reading a damaged table panics with a runtime error, so
-// it must be done within parseFlat.
-type flat struct{ flatbuffers.Table }
+// flatTable is a flatbuffers table whose fields are numbered from 0. Reading a damaged table panics with a runtime
+// error, so tables must be read inside parseFlat.
+type flatTable struct{ flatbuffers.Table }
 
 func parseFlat(parse func() error) (err error) {
 	defer func() {
@@ -59,47 +60,47 @@ func parseFlat(parse func() error) (err error) {
 	return parse()
 }
 
-func flatRoot(b []byte) flat {
-	return flat{flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}}
+func rootTable(b []byte) flatTable {
+	return flatTable{flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}}
 }
 
 func fieldSlot(field int) flatbuffers.VOffsetT { return flatbuffers.VOffsetT(4 + 2*field) }
 
-func (t *flat) int64Field(field int) int64          { return t.GetInt64Slot(fieldSlot(field), 0) }
-func (t *flat) int32Field(field int, d int32) int32 { return t.GetInt32Slot(fieldSlot(field), d) }
-func (t *flat) int16Field(field int) int16          { return t.GetInt16Slot(fieldSlot(field), 0) }
-func (t *flat) byteField(field int) byte            { return t.GetByteSlot(fieldSlot(field), 0) }
-func (t *flat) boolField(field int) bool            { return t.GetBoolSlot(fieldSlot(field), false) }
+func (t *flatTable) int64Field(field int) int64          { return t.GetInt64Slot(fieldSlot(field), 0) }
+func (t *flatTable) int32Field(field int, d int32) int32 { return t.GetInt32Slot(fieldSlot(field), d) }
+func (t *flatTable) int16Field(field int) int16          { return t.GetInt16Slot(fieldSlot(field), 0) }
+func (t *flatTable) byteField(field int) byte            { return t.GetByteSlot(fieldSlot(field), 0) }
+func (t *flatTable) boolField(field int) bool            { return t.GetBoolSlot(fieldSlot(field), false) }
 
-func (t *flat) fieldPosition(field int) (pos flatbuffers.UOffsetT, ok bool) {
+func (t *flatTable) fieldPosition(field int) (pos flatbuffers.UOffsetT, ok bool) {
 	o := t.Offset(fieldSlot(field))
 	return t.Pos + flatbuffers.UOffsetT(o), o != 0
 }
 
-// stringLength returns the length of the string that stringField returns, without allocating the string.
-func (t *flat) stringLength(field int) int {
+// stringLength returns the length of the string in a field, without allocating the string.
+func (t *flatTable) stringLength(field int) int {
 	if pos, ok := t.fieldPosition(field); ok {
 		return len(t.ByteVector(pos))
 	}
 	return 0
 }
 
-func (t *flat) stringField(field int) string {
+func (t *flatTable) stringField(field int) string {
 	if pos, ok := t.fieldPosition(field); ok {
 		return string(t.ByteVector(pos))
 	}
 	return ""
 }
 
-func (t *flat) tableField(field int) (sub flat, ok bool) {
+func (t *flatTable) tableField(field int) (sub flatTable, ok bool) {
 	pos, ok := t.fieldPosition(field)
 	if !ok {
-		return flat{}, false
+		return flatTable{}, false
 	}
-	return flat{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(pos)}}, true
+	return flatTable{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(pos)}}, true
 }
 
-func (t *flat) vectorBytes(field, size int) (elements []byte, n int) {
+func (t *flatTable) vectorBytes(field, size int) (elements []byte, n int) {
 	o := flatbuffers.UOffsetT(t.Offset(fieldSlot(field)))
 	if o == 0 {
 		return nil, 0
@@ -108,9 +109,9 @@ func (t *flat) vectorBytes(field, size int) (elements []byte, n int) {
 	return t.Bytes[t.Vector(o):][: n*size : n*size], n
 }
 
-// eachTable iterates over the tables of a field's vector. A slice of the tables would take 32 bytes for each.
-func (t *flat) eachTable(field int) iter.Seq[flat] {
-	return func(yield func(flat) bool) {
+// eachTable iterates over the tables in the vector of a field. A slice of these tables would need 32 bytes for each.
+func (t *flatTable) eachTable(field int) iter.Seq[flatTable] {
+	return func(yield func(flatTable) bool) {
 		b, n := t.vectorBytes(field, 4)
 		if n == 0 {
 			return
@@ -118,24 +119,24 @@ func (t *flat) eachTable(field int) iter.Seq[flat] {
 		start := t.Vector(flatbuffers.UOffsetT(t.Offset(fieldSlot(field))))
 		for i := range n {
 			pos := start + flatbuffers.UOffsetT(4*i)
-			if !yield(flat{flatbuffers.Table{Bytes: t.Bytes, Pos: pos + flatbuffers.GetUOffsetT(b[4*i:])}}) {
+			if !yield(flatTable{flatbuffers.Table{Bytes: t.Bytes, Pos: pos + flatbuffers.GetUOffsetT(b[4*i:])}}) {
 				return
 			}
 		}
 	}
 }
 
-// message is the envelope of a message: its kind and the length of its body.
+// message is the metadata of a message: its kind, its header table, and the length of its body.
 type message struct {
 	version int16
 	kind    byte
-	header  flat
+	header  flatTable
 	body    int64 // length of the body in bytes
 }
 
 func parseMessage(meta []byte) (m message, err error) {
 	err = parseFlat(func() error {
-		t := flatRoot(meta)
+		t := rootTable(meta)
 		m.version, m.kind, m.body = t.int16Field(0), t.byteField(1), t.int64Field(3)
 		var ok bool
 		m.header, ok = t.tableField(2)
@@ -160,24 +161,24 @@ func checkVersion(v int16) error {
 	return nil
 }
 
-// unknownNulls is the null count of arrays whose nulls have not been counted, as Arrow JS writes it for slices.
+// unknownNulls is the null count of an array whose nulls have not been counted. Arrow JS writes it for slices.
 const unknownNulls = -1
 
-// node contains the length and the null count (or unknownNulls) of one array of a batch.
-type node struct{ length, nulls int64 }
+// arrayNode contains the length and the null count (or unknownNulls) of one array of a batch.
+type arrayNode struct{ length, nulls int64 }
 
-// buffer is a range of a batch's body.
-type buffer struct{ offset, length int64 }
+// bufferRange is a range of a batch's body.
+type bufferRange struct{ offset, length int64 }
 
-// batch describes a record batch, or the one array of a dictionary batch.
+// batch describes a record batch. It also describes a dictionary batch, which has a single array.
 type batch struct {
 	version  int16
 	rows     int64
 	body     int64 // length of the body in bytes
 	codec    int   // plainCodec, lz4Codec or zstdCodec
-	nodes    []node
-	buffers  []buffer
-	viewEnds []int64 // by view array: total number of data buffers of this view array and the view arrays before it
+	nodes    []arrayNode
+	buffers  []bufferRange
+	viewEnds []int64 // for each view array: total number of data buffers of all view arrays up to and including this one
 }
 
 func parseBatch(m message) (b batch, err error) {
@@ -214,8 +215,8 @@ func parseDictionary(m message) (d dictionaryBatch, err error) {
 	return d, err
 }
 
-// parseRecordBatch reads a RecordBatch table and checks it against the body's length.
-func parseRecordBatch(m message, t flat) (batch, error) {
+// parseRecordBatch parses a RecordBatch table, and checks its buffers against the length of the body.
+func parseRecordBatch(m message, t flatTable) (batch, error) {
 	b := batch{version: m.version, rows: t.int64Field(0), body: m.body, codec: plainCodec}
 	if c, ok := t.tableField(3); ok {
 		b.codec = int(c.byteField(0))
@@ -226,25 +227,25 @@ func parseRecordBatch(m message, t flat) (batch, error) {
 	if b.rows < 0 || b.rows > maxLength {
 		return b, fmt.Errorf("damaged metadata (%d rows)", b.rows)
 	}
-	// Null arrays and run-end encoded arrays may take no bytes per row, so a small batch could claim so high a number
-	// of rows that reading them would take days. If a batch has more rows than every implementation can read, its body
-	// must contain more words.
+	// Null arrays and run-end encoded arrays need not have any bytes per row. So a small damaged batch could claim such
+	// a number of rows that reading them would take days. If a batch has more rows than some implementations can read,
+	// its body must have a word for each further 2³¹ rows.
 	if b.rows/math.MaxInt32 > 1+m.body/alignment {
 		return b, fmt.Errorf("damaged metadata (%d rows in a body of %d bytes)", b.rows, m.body)
 	}
 	raw, n := t.vectorBytes(1, 16)
-	b.nodes = make([]node, n)
+	b.nodes = make([]arrayNode, n)
 	for i := range b.nodes {
-		b.nodes[i] = node{littleInt64(raw[16*i:]), littleInt64(raw[16*i+8:])}
+		b.nodes[i] = arrayNode{littleEndianInt64(raw[16*i:]), littleEndianInt64(raw[16*i+8:])}
 		if x := b.nodes[i]; x.length < 0 || x.nulls < unknownNulls || x.nulls > x.length || x.length > maxLength {
 			return b, fmt.Errorf("damaged metadata (%d nulls among %d values)", x.nulls, x.length)
 		}
 	}
 	raw, n = t.vectorBytes(2, 16)
-	b.buffers = make([]buffer, n)
+	b.buffers = make([]bufferRange, n)
 	end := int64(0)
 	for i := range b.buffers {
-		b.buffers[i] = buffer{littleInt64(raw[16*i:]), littleInt64(raw[16*i+8:])}
+		b.buffers[i] = bufferRange{littleEndianInt64(raw[16*i:]), littleEndianInt64(raw[16*i+8:])}
 		if x := b.buffers[i]; x.offset < 0 || x.length < 0 || x.offset > m.body || x.length > m.body-x.offset {
 			return b, fmt.Errorf("damaged metadata (bytes %d+%d of a body of %d)", x.offset, x.length, m.body)
 		}
@@ -258,7 +259,7 @@ func parseRecordBatch(m message, t flat) (batch, error) {
 	b.viewEnds = make([]int64, n)
 	views := int64(0)
 	for i := range b.viewEnds {
-		buffers := littleInt64(raw[8*i:])
+		buffers := littleEndianInt64(raw[8*i:])
 		if buffers < 0 || buffers > int64(len(b.buffers)) {
 			return b, fmt.Errorf("damaged metadata (%d buffers of a view)", buffers)
 		}
@@ -268,4 +269,4 @@ func parseRecordBatch(m message, t flat) (batch, error) {
 	return b, nil
 }
 
-func littleInt64(b []byte) int64 { return int64(binary.LittleEndian.Uint64(b)) }
+func littleEndianInt64(b []byte) int64 { return int64(binary.LittleEndian.Uint64(b)) }

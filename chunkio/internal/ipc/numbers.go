@@ -8,9 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// convertNumbers converts the len(dst) little-endian numbers in raw, which are values of an Arrow array. Integers
-// beyond 2^53 are rounded to the nearest float64, and so are decimals. It does not convert bools, which are single
-// bits.
+// convertNumbers converts len(dst) little-endian numbers of field f from raw. Integers beyond 2^53 and decimals are
+// rounded to the nearest float64. It does not convert bools, which are single bits.
 func (f *field) convertNumbers(dst []float64, raw []byte) {
 	le := binary.LittleEndian
 	switch size := f.bits / 8; {
@@ -37,7 +36,7 @@ func (f *field) convertNumbers(dst []float64, raw []byte) {
 	}
 }
 
-// convertIntegers converts integers of size bytes. T1, T2, T4 and T8 are the integer types of 1, 2, 4 and 8 bytes.
+// convertIntegers converts integers of size bytes. T1, T2, T4 and T8 are integer types of 1, 2, 4 and 8 bytes.
 func convertIntegers[T1 int8 | uint8, T2 int16 | uint16, T4 int32 | uint32, T8 int64 | uint64](dst []float64, raw []byte, size int) {
 	le := binary.LittleEndian
 	switch size {
@@ -60,8 +59,8 @@ func convertIntegers[T1 int8 | uint8, T2 int16 | uint16, T4 int32 | uint32, T8 i
 	}
 }
 
-// decimalFloat converts unscaled·10^(−scale) to the nearest float64. b contains unscaled as a little-endian two's
-// complement integer.
+// decimalFloat returns the float64 nearest to unscaled·10^(−scale). b has the integer unscaled in little-endian two's
+// complement.
 func decimalFloat(b []byte, scale int) float64 {
 	sign := byte(int8(b[len(b)-1]) >> 7) // 0 or 0xFF
 	small := true
@@ -76,7 +75,7 @@ func decimalFloat(b []byte, scale int) float64 {
 	return format.DecimalFloat(big, scale)
 }
 
-// extendSign returns the first 8 bytes of b. If b is shorter, it is extended by sign bytes.
+// extendSign returns the first 8 bytes of b. If b is shorter, it appends bytes sign.
 func extendSign(b []byte, sign byte) []byte {
 	if len(b) >= 8 {
 		return b[:8]

@@ -5,19 +5,19 @@ import (
 	"sort"
 )
 
-// runReader reads a run-end encoded array. Run i repeats value i for all positions from ends[i-1] up to, but not
-// including, ends[i].
+// runReader reads a run-end encoded array, in which a run is a repeated value. Run i repeats values[i] at the positions
+// from ends[i-1] to ends[i], not including ends[i].
 type runReader struct {
 	ends, values *numberReader
-	left         int64 // runs that have not been read yet
-	pos          int64 // position of the next value
-	end          []float64
-	value        []float64
-	current      int // index in the tile of the run that contains pos
+	left         int64     // number of runs that have not been read yet
+	pos          int64     // position of the next value
+	end          []float64 // ends of the runs in the current tile
+	value        []float64 // values of the runs in the current tile
+	current      int       // index in the tile of the run that contains pos
 }
 
-// openRuns opens a run-end encoded array at position from. The ends of its runs are read from the first run on, one
-// tile at a time.
+// openRuns opens a run-end encoded array at position from. To find it, the ends of all runs are read from the first one
+// on, a tile at a time.
 func (g *group) openRuns(f *field, from int64) (*runReader, error) {
 	n := g.batch.nodes[f.children[0].node].length
 	ends, err := g.openNumbers(f.children[0], 0, n)
@@ -35,7 +35,7 @@ func (g *group) openRuns(f *field, from int64) (*runReader, error) {
 func (r *runReader) readValues(dst []float64) error {
 	for len(dst) > 0 {
 		for r.current == len(r.end) {
-			if err := r.readRuns(); err != nil {
+			if err := r.readRunTile(); err != nil {
 				return err
 			}
 		}
@@ -52,8 +52,8 @@ func (r *runReader) readValues(dst []float64) error {
 	return nil
 }
 
-// readRuns reads the next tile of runs, and moves to the run that contains pos if it is in this tile.
-func (r *runReader) readRuns() error {
+// readRunTile reads the next tile of runs. If a run in this tile contains pos, it becomes the current run.
+func (r *runReader) readRunTile() error {
 	n := min(r.left, tileValues)
 	if n == 0 {
 		return fmt.Errorf("runs end before position %d", r.pos)
@@ -73,7 +73,7 @@ func (r *runReader) readRuns() error {
 		return err
 	}
 	for _, e := range r.end {
-		if !(e > last) { // this also detects a null
+		if !(e > last) { // also true for a null, which is NaN
 			return fmt.Errorf("run ends %.0f after %.0f", e, last)
 		}
 		last = e

@@ -13,14 +13,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// StreamMagic is the word with which streams begin since Arrow 0.15.
+// StreamMagic is the word with which each message of a stream begins since Arrow 0.15.
 const StreamMagic = "\xFF\xFF\xFF\xFF"
 
-// maxSchemaBytes limits the schema of a stream without a magic word. There, any four bytes could be a length.
+// maxSchemaBytes limits the schema of a stream without the magic word, because any first four bytes could be a length.
 const maxSchemaBytes = 1 << 20
 
-// IsStream reports whether an input that begins with head is a stream. A stream begins with the magic word. A stream
-// written by Arrow before 0.15 begins with the length of its schema, followed by the schema.
+// IsStream reports whether an input that begins with head is a stream. A stream begins with the magic word. If it was
+// written before Arrow 0.15, it begins with the length of its schema, followed by the schema.
 func IsStream(in format.Input, head string) bool {
 	if strings.HasPrefix(head, StreamMagic) {
 		return true
@@ -40,11 +40,11 @@ func IsStream(in format.Input, head string) bool {
 	return err == nil && m.kind == schemaMessage && m.body == 0
 }
 
-// headBytes is the length of the padded magic word at the beginning of a file, before its messages.
+// headBytes is the length of the magic word at the beginning of a file, including its padding.
 const headBytes = 8
 
-// OpenStream opens a stream that was saved to a file, as Open does for a file. It finds the messages one after the
-// other and builds the footer that a file would have.
+// OpenStream opens a stream that was saved to a file. It finds the messages one after the other, builds the footer that
+// an Arrow file with these messages would have, and continues as Open does.
 func OpenStream(in format.Input, memory int64) (*File, error) {
 	s := &savedStream{Input: in}
 	if err := s.indexMessages(memory); err != nil {
@@ -53,7 +53,7 @@ func OpenStream(in format.Input, memory int64) (*File, error) {
 	return Open(s, memory)
 }
 
-// savedStream presents a saved stream as a file: the magic word, the stream, the footer.
+// savedStream presents a saved stream as an Arrow file: the magic word, the stream and a footer.
 type savedStream struct {
 	format.Input
 	tail []byte // the footer, its length and the magic word
@@ -89,7 +89,7 @@ func (s *savedStream) ReadAt(p []byte, at int64) (n int, err error) {
 		case here < s.Size():
 			k = copy(p[n:], s.tail[here-end:])
 		default:
-			return n, errors.New("behind the end of the file")
+			return n, errors.New("after the end of the file")
 		}
 		n += k
 	}
@@ -100,7 +100,7 @@ func (s *savedStream) indexMessages(memory int64) error {
 	var dicts, batches []block
 	var schemaMeta []byte
 	var schemaAt uint32
-	defined := map[int64]uint64{} // by dictionary: digest of its last definition
+	defined := map[int64]uint64{} // for each dictionary: digest of its last definition
 	size := s.Input.Size()
 	for at := int64(0); ; {
 		prefix, length, err := s.readPrefix(at)
@@ -167,8 +167,8 @@ func (s *savedStream) indexMessages(memory int64) error {
 	return nil
 }
 
-// readPrefix reads the bytes before the metadata of the message at position `at`, and the length of the metadata. The
-// prefix contains the magic word since Arrow 0.15.
+// readPrefix returns the length of the metadata of the message at position `at`, and the length of the prefix that
+// states it. Since Arrow 0.15 the prefix also contains the magic word.
 func (s *savedStream) readPrefix(at int64) (prefix, length int64, err error) {
 	var word [4]byte
 	for prefix < 8 {
@@ -194,16 +194,16 @@ func (s *savedStream) messageDigest(b block) (uint64, error) {
 	return d.Sum64(), nil
 }
 
-// appendFooter appends a Footer table (format/File.fbs). Its schema is the table at position schemaAt of the flatbuffer
-// meta. meta is copied unchanged, because offsets within it are relative.
+// appendFooter appends a flatbuffer with a Footer table (format/File.fbs). Its schema is the table at position schemaAt
+// of the flatbuffer meta, which is copied unchanged, because all offsets in it are relative.
 func appendFooter(to, meta []byte, schemaAt uint32, dicts, batches []block) []byte {
 	const vtable, table = 4, 16
-	const dictsAt = table + 20 // position of the vector's length; its blocks are aligned to 8 bytes
+	const dictsAt = table + 20 // position of the length of dicts, so that the blocks after it are aligned to 8 bytes
 	batchesAt := dictsAt + 8 + 24*len(dicts)
 	schemaBase := uint32(batchesAt + 4 + 24*len(batches))
 	le := binary.LittleEndian
 	to = le.AppendUint32(to, table)
-	for _, v := range []uint16{12, 20, 4, 8, 12, 16} { // sizes of vtable and table, positions of the fields
+	for _, v := range []uint16{12, 20, 4, 8, 12, 16} { // sizes of the vtable and the table, and positions of the fields
 		to = le.AppendUint16(to, v)
 	}
 	to = le.AppendUint32(to, table-vtable)

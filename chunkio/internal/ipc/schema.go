@@ -38,7 +38,7 @@ const (
 	arrowLargeListView = 26
 )
 
-// maxNesting is Arrow's own limit; a deeper schema is damaged.
+// maxNesting is the limit of Arrow itself on nested fields. A deeper schema is considered damaged.
 const maxNesting = 64
 
 // field is one field of a schema, and the position of its array in a batch. The arrays of a batch and their buffers are
@@ -47,16 +47,16 @@ type field struct {
 	name      string
 	kind      byte
 	bits      int  // size of an integer, a float or a decimal
-	signed    bool // for an integer: it has a sign
+	signed    bool // whether an integer has a sign
 	precision int  // precision of a decimal
 	scale     int
 	width     int  // length of a fixed-size list, or bytes of a fixed-size binary
-	dense     bool // for a union: it is dense
+	dense     bool // whether a union is dense
 	children  []*field
-	index     *field // type of the indices into its dictionary; nil without a dictionary
-	dict      int64  // number of its dictionary
+	index     *field // type of the indices, if the values are in a dictionary; else nil
+	dict      int64  // number of the dictionary
 	perSecond int64  // units per second of a time or a timestamp, or of a date in milliseconds
-	utc       bool   // for a timestamp: it has a time zone
+	utc       bool   // whether a timestamp has a time zone
 
 	arrayPlace
 }
@@ -64,12 +64,12 @@ type field struct {
 // arrayPlace is the position of a field's array in a batch.
 type arrayPlace struct {
 	node         int // index among the nodes of the batch
-	buffer       int // index of its first buffer, without the additional buffers of the views and unions before it
-	viewsBefore  int // number of view arrays before it: the batch states the number of data buffers of each
+	buffer       int // index of its first buffer, not counting additional buffers of the views and unions before it
+	viewsBefore  int // number of view arrays before it; each has a number of data buffers that the batch states
 	unionsBefore int // number of unions before it: each has one additional buffer in version V4
 }
 
-// withoutIndex returns the field of the values of a dictionary. A dictionary batch consists of one array of this field.
+// withoutIndex returns the field of a dictionary's values. The only array of a dictionary batch belongs to this field.
 func (f *field) withoutIndex() *field {
 	plain := *f
 	plain.index, plain.arrayPlace = nil, arrayPlace{}
@@ -81,14 +81,14 @@ type schema struct {
 	fields    []*field // fields at the top level
 	columns   []column
 	leafCount int            // number of columns that are leaves; the keys and values of maps follow them
-	maps      map[int]*field // by column: the map from which it is read
+	maps      map[int]*field // for each such column: the map from which it is read
 	nodes     int            // number of arrays in a batch
 }
 
 // schemaShape contains the counts that determine the memory of a parsed schema.
 type schemaShape struct {
 	topFields, fields int   // number of fields at the top level, and in total
-	textBytes         int64 // bytes of the names of the columns and fields, and of the paths to them
+	textBytes         int64 // total length of the names of columns and fields, and of the paths to them
 }
 
 // heapBytes returns an upper bound on the memory of the parsed schema, including the list of its leaves.
@@ -97,9 +97,9 @@ func (s schemaShape) heapBytes() int64 {
 	return int64(each)*int64(s.fields) + s.textBytes
 }
 
-// measureSchema validates the depth of a schema and counts its parts, to reserve memory before it is parsed.
-func measureSchema(t flat) (s schemaShape, err error) {
-	budget := len(t.Bytes) / 8 // a field takes more than 8 bytes: this limits fields that share one table
+// measureSchema checks the depth of a schema and counts its parts, so that memory can be reserved before it is parsed.
+func measureSchema(t flatTable) (s schemaShape, err error) {
+	budget := len(t.Bytes) / 8 // a field has more than 8 bytes; this limits fields that share one table
 	for f := range t.eachTable(1) {
 		if err := s.addField(f, 0, 0, &budget); err != nil {
 			return s, err
@@ -109,14 +109,15 @@ func measureSchema(t flat) (s schemaShape, err error) {
 	return s, nil
 }
 
-// addField counts a field whose full name begins with prefix bytes: the names of the enclosing structs.
-func (s *schemaShape) addField(t flat, depth int, prefix int64, budget *int) error {
+// addField counts a field and its children. The names of the enclosing structs, which begin its full name, have prefix
+// bytes. budget is the number of further fields that the schema may have.
+func (s *schemaShape) addField(t flatTable, depth int, prefix int64, budget *int) error {
 	if *budget--; *budget < 0 || depth > maxNesting {
 		return errors.New("damaged metadata (a schema too deep)")
 	}
 	const (
-		allocation = 16 // overhead of a short string, besides its bytes
-		step       = 32 // for each name of a path: a string header, in a slice that grows by doubling
+		allocation = 16 // bytes of a short string in addition to its text
+		step       = 32 // for each name in a path: a string header in a slice that may be half empty
 	)
 	name := int64(t.stringLength(0))
 	s.fields++
@@ -135,7 +136,7 @@ func (s *schemaShape) addField(t flat, depth int, prefix int64, budget *int) err
 	return nil
 }
 
-func parseSchema(t flat, shape schemaShape) (*schema, error) {
+func parseSchema(t flatTable, shape schemaShape) (*schema, error) {
 	if t.int16Field(0) != 0 {
 		return nil, errRefused("big-endian data; write it again on a little-endian machine")
 	}
@@ -149,14 +150,14 @@ func parseSchema(t flat, shape schemaShape) (*schema, error) {
 	}
 	var end arrayPlace
 	for _, f := range s.fields {
-		end.layOut(f)
+		end.placeArrays(f)
 	}
 	s.nodes = end.node
 	for _, f := range s.fields {
 		s.addColumns(f, f.name, nil)
 	}
 	s.addEntries()
-	pandas, found := flat{}, false // only one value is allocated, because a hostile file may repeat the key
+	pandas, found := flatTable{}, false // allocate at most one value, because a hostile file may repeat the key
 	for pair := range t.eachTable(2) {
 		if pair.stringLength(0) == len(format.PandasKey) && pair.stringField(0) == format.PandasKey {
 			pandas, found = pair, true
@@ -173,7 +174,7 @@ func parseSchema(t flat, shape schemaShape) (*schema, error) {
 	return s, nil
 }
 
-func parseField(t flat) (*field, error) {
+func parseField(t flatTable) (*field, error) {
 	f := &field{name: t.stringField(0), kind: t.byteField(2)}
 	typ, _ := t.tableField(3)
 	if typ.Bytes == nil {
@@ -260,11 +261,11 @@ func (f *field) bufferCount() int {
 	return 2
 }
 
-// layOut assigns the current position to f and the following positions to its children, and moves past them.
-func (w *arrayPlace) layOut(f *field) {
+// placeArrays assigns the position w to f and the following positions to f's children, and advances w.
+func (w *arrayPlace) placeArrays(f *field) {
 	f.arrayPlace = *w
 	w.node++
-	if f.index != nil { // the batch contains the indices; the values are in the dictionary
+	if f.index != nil { // the array has the indices; the values are in the dictionary
 		f.index.arrayPlace = f.arrayPlace
 		w.buffer += 2
 		return
@@ -288,11 +289,11 @@ func (w *arrayPlace) layOut(f *field) {
 		w.buffer += 2
 	}
 	for _, c := range f.children {
-		w.layOut(c)
+		w.placeArrays(c)
 	}
 }
 
-func (b *batch) bufferAt(f *field, i int) int {
+func (b *batch) bufferIndex(f *field, i int) int {
 	at := f.buffer + i
 	if n := min(f.viewsBefore, len(b.viewEnds)); n > 0 {
 		at += int(b.viewEnds[n-1])

@@ -14,39 +14,39 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// StreamName is the name of the input of a stream, for messages.
+// StreamName is the name of a stream's input in messages.
 const StreamName = "standard input"
 
 var errNoEnd = errRefused("the stream ends without its end-of-stream marker: was the producer killed?")
 
-// Stream reads an Arrow IPC stream from beginning to end. It is not safe for concurrent use. Its groups are, and they
-// stay valid after the next call of Next.
+// Stream reads an Arrow IPC stream from beginning to end. It is not safe for concurrent use. Its groups are safe for
+// concurrent use, and stay valid after the next call of Next.
 type Stream struct {
 	r                *bufio.Reader
 	memory           int64
 	schema           *schema
 	heapBytes        int64 // memory of the schema
 	dicts            map[int64]*numberDictionary
-	keepTexts        bool                      // dictionaries of labels are kept
+	keepTexts        bool                      // whether to keep dictionaries of labels
 	labels           map[int64]*textDictionary // the dictionaries of labels
-	dictionaryValues int64                     // total number of values in the dictionaries
+	dictionaryValues int64                     // total number of values in the dictionaries of numbers
 	codecs           *decompressorPool
-	busy             *stream.Busy // counters of the time spent on reading and decoding batches
+	busy             *stream.Busy // time of reading and decoding batches; may be nil
 
-	batchesAhead []*group // batches read ahead: one to find the codec, more to find the lengths of lists
+	batchesAhead []*group // batches that NewStream read: one to find the codec, more to find the lengths of lists
 	codec        int      // codec of the first batch, and of all other batches that are compressed
 	batch        int      // number of batches read
-	rows         int64    // number of rows in these batches
+	rows         int64    // number of rows of these batches
 	err          error    // first failure, or io.EOF; every later call returns this error
 }
 
 // NewStream reads the schema and the first batch. It also reads further batches until the length of every list column
-// is known, which is seldom necessary. memory limits the size of a single message, and of the batches that are read
-// ahead together. Every group holds its message until it is closed. forSchema limits the size of the parsed schema. If
-// texts is set, the dictionaries that DecodeTexts needs are kept.
+// is known, which is seldom necessary. memory limits the bytes of a single message, and of all batches that NewStream
+// reads. Every group holds its message until it is closed. forSchema limits the bytes of the parsed schema. If texts is
+// set, the dictionaries that DecodeTexts needs are kept.
 func NewStream(r io.Reader, memory, forSchema int64, texts bool) (*Stream, error) {
 	s := &Stream{r: bufio.NewReaderSize(r, 1<<16), memory: memory, dicts: map[int64]*numberDictionary{}, keepTexts: texts, labels: map[int64]*textDictionary{}, codecs: &decompressorPool{}}
-	if err := s.readStart(forSchema); err != nil {
+	if err := s.readSchemaAndLengths(forSchema); err != nil {
 		return nil, placeWholeError(StreamName, err)
 	}
 	return s, nil
@@ -55,7 +55,7 @@ func NewStream(r io.Reader, memory, forSchema int64, texts bool) (*Stream, error
 // SetMemoryLimit changes the limit on the memory of a single message.
 func (s *Stream) SetMemoryLimit(memory int64) { s.memory = memory }
 
-// MeasureDecoding enables the measurement of decoding for all batches. It must be called before the first call of Next.
+// MeasureDecoding makes b count the time of decoding all batches. It must be called before the first call of Next.
 func (s *Stream) MeasureDecoding(b *stream.Busy) {
 	s.busy = b
 	for _, g := range s.batchesAhead {
@@ -63,7 +63,7 @@ func (s *Stream) MeasureDecoding(b *stream.Busy) {
 	}
 }
 
-func (s *Stream) readStart(forSchema int64) error {
+func (s *Stream) readSchemaAndLengths(forSchema int64) error {
 	m, err := s.readMessage()
 	if errors.Is(err, io.EOF) {
 		return errRefused("an empty stream: it has no schema")
@@ -114,7 +114,7 @@ func (s *Stream) readStart(forSchema int64) error {
 	return nil
 }
 
-// Leaves lists the columns; their numbers of nulls are unknown.
+// Leaves lists the columns. Their numbers of nulls are unknown.
 func (s *Stream) Leaves() []format.Leaf { return s.schema.leafList() }
 
 // HeldBytes returns the memory of the parsed schema.
@@ -141,7 +141,7 @@ func (s *Stream) Next(ctx context.Context, _ []int) (format.Group, int64, error)
 	return g, g.batch.rows, nil
 }
 
-// readBatch reads messages up to the next record batch, including dictionaries.
+// readBatch reads the next record batch, and the dictionaries before it.
 func (s *Stream) readBatch(ctx context.Context) (*group, error) {
 	for {
 		m, err := s.readMessage()
@@ -184,7 +184,7 @@ func (s *Stream) openBatch(ctx context.Context, m message) (*group, error) {
 		return nil, err
 	}
 	g.body = &bodyReader{r: bytes.NewReader(body), codec: g.batch.codec, codecs: s.codecs, busy: s.busy}
-	g.dicts, g.texts = maps.Clone(s.dicts), maps.Clone(s.labels) // copies, because a later message may replace a dictionary
+	g.dicts, g.texts = maps.Clone(s.dicts), maps.Clone(s.labels) // copies of the maps, because a later message may replace a dictionary
 	s.batch++
 	if s.rows += g.batch.rows; s.rows > maxLength {
 		return nil, fmt.Errorf("damaged metadata (%d rows)", s.rows)
@@ -220,12 +220,12 @@ func (s *Stream) readDictionary(ctx context.Context, m message) error {
 	return err
 }
 
-// maxMetadata bounds a message's metadata: a greater length means that the stream is damaged, not that the limit is too
-// low. 256 MiB can describe about three million columns.
+// maxMetadata bounds the length of a message's metadata. A greater length means that the stream is damaged, not that
+// the memory limit is too low. 256 MiB can describe about three million columns.
 const maxMetadata = 256 << 20
 
-// readMessage reads the metadata of the next message; it returns io.EOF for the end-of-stream marker. The body of the
-// message follows in the stream.
+// readMessage reads the metadata of the next message, or returns io.EOF at the end-of-stream marker. The body of the
+// message must be read next.
 func (s *Stream) readMessage() (m message, err error) {
 	var word [4]byte
 	if _, err := io.ReadFull(s.r, word[:]); err != nil {
@@ -237,7 +237,7 @@ func (s *Stream) readMessage() (m message, err error) {
 		return m, errRefused("this is an Arrow file, not a stream; give it by its path")
 	case string(word[:]) == "PAR1":
 		return m, errRefused("this is a Parquet file, not an Arrow IPC stream; give it by its path")
-	case length == continuation: // otherwise the word is the length itself, as before Arrow 0.15
+	case length == continuation: // otherwise the word is the length, as written before Arrow 0.15
 		if _, err := io.ReadFull(s.r, word[:]); err != nil {
 			return m, errStreamCut(err)
 		}
@@ -259,7 +259,7 @@ func (s *Stream) readMessage() (m message, err error) {
 	return parseMessage(meta)
 }
 
-// checkEnd verifies that nothing follows the end-of-stream marker: otherwise further data would be ignored silently.
+// checkEnd verifies that the input ends after the end-of-stream marker, so that no data are ignored silently.
 func (s *Stream) checkEnd() error {
 	switch _, err := s.r.ReadByte(); err {
 	case nil:
@@ -279,7 +279,7 @@ func (s *Stream) readBody(ctx context.Context, n int64, purpose string) ([]byte,
 	return s.readBytes(n)
 }
 
-// readStep is the number of bytes that are allocated at a time when the stream claims a length.
+// readStep is the number of bytes that are allocated at a time if the stream claims a large length.
 const readStep = 64 << 20
 
 func (s *Stream) readBytes(n int64) ([]byte, error) {
@@ -297,7 +297,7 @@ func (s *Stream) readBytes(n int64) ([]byte, error) {
 	return b, nil
 }
 
-// errStreamCut replaces io.EOF, which means here that the stream was cut off.
+// errStreamCut returns errNoEnd in place of io.EOF, for reads within the stream.
 func errStreamCut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errNoEnd

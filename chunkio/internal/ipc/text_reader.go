@@ -13,18 +13,18 @@ import (
 // textReader reads consecutive values of one array as text.
 type textReader struct {
 	field        *field
-	valid        *bitReader // validity of the values; nil if none is null
-	bits         *bitReader // values of a bool array
-	fixed        *bufferReader
+	valid        *bitReader    // validity of the values; nil if there are no nulls
+	bits         *bitReader    // values of a bool array
+	fixed        *bufferReader // values of fixed size
 	offsets      *bufferReader // offsets of texts or bytes of variable length
-	data         *bufferReader
+	data         *bufferReader // bytes of the texts
 	offsetsAhead *bufio.Reader // buffers offsets
 	dataAhead    *bufio.Reader // buffers data
 	lastOffset   int64         // the last offset that was read
 	raw          []byte
 }
 
-// textTile limits the bytes of the texts that are decoded at a time, not counting the last text.
+// textTile limits the total bytes of the texts that are decoded at a time, not counting the last text.
 const textTile = 1 << 20
 
 func (g *group) openTexts(f *field, from, to int64) (r *textReader, err error) {
@@ -42,28 +42,29 @@ func (g *group) openTexts(f *field, from, to int64) (r *textReader, err error) {
 			r.close()
 		}
 	}()
-	if nulls := g.batch.nodes[f.node].nulls; nulls > 0 || nulls == unknownNulls && g.bufferOf(f, 0).length > 0 {
-		if r.valid, err = g.body.openBits(g.bufferOf(f, 0), from, to); err != nil {
+	if nulls := g.batch.nodes[f.node].nulls; nulls > 0 || nulls == unknownNulls && g.bufferRangeOf(f, 0).length > 0 {
+		if r.valid, err = g.body.openBits(g.bufferRangeOf(f, 0), from, to); err != nil {
 			return r, err // r is not nil, so that the caller can close it
 		}
 	}
 	switch {
 	case f.kind == arrowBool:
-		r.bits, err = g.body.openBits(g.bufferOf(f, 1), from, to)
+		r.bits, err = g.body.openBits(g.bufferRangeOf(f, 1), from, to)
 	case size > 0 && to > 1<<62/size:
 		err = errShortBuffer
 	case size > 0:
-		r.fixed, err = g.body.openBuffer(g.bufferOf(f, 1), from*size, to*size)
+		r.fixed, err = g.body.openBuffer(g.bufferRangeOf(f, 1), from*size, to*size)
 	default:
-		err = g.openBytes(r, from, to)
+		err = g.openOffsetsAndBytes(r, from, to)
 	}
 	return r, err
 }
 
-// openBytes opens the offsets of values [from, to) of variable length, and the bytes to which the offsets refer.
-func (g *group) openBytes(r *textReader, from, to int64) error {
+// openOffsetsAndBytes opens the offsets of values [from, to) of variable length, and the bytes to which the offsets
+// refer.
+func (g *group) openOffsetsAndBytes(r *textReader, from, to int64) error {
 	width := r.field.offsetSize()
-	offsets := g.bufferOf(r.field, 1)
+	offsets := g.bufferRangeOf(r.field, 1)
 	end := func(at int64) (int64, error) {
 		b, err := g.body.openBuffer(offsets, at*width, (at+1)*width)
 		if err != nil {
@@ -89,7 +90,7 @@ func (g *group) openBytes(r *textReader, from, to int64) error {
 	if r.offsets, err = g.body.openBuffer(offsets, (from+1)*width, (to+1)*width); err != nil {
 		return err
 	}
-	if r.data, err = g.body.openBuffer(g.bufferOf(r.field, 2), first, last); err != nil {
+	if r.data, err = g.body.openBuffer(g.bufferRangeOf(r.field, 2), first, last); err != nil {
 		return err
 	}
 	r.offsetsAhead, r.dataAhead = bufio.NewReaderSize(r.offsets, codecInput), bufio.NewReaderSize(r.data, codecInput)
@@ -100,11 +101,11 @@ func decodeOffset(raw []byte) int64 {
 	if len(raw) == 4 {
 		return int64(int32(binary.LittleEndian.Uint32(raw)))
 	}
-	return littleInt64(raw)
+	return littleEndianInt64(raw)
 }
 
-// readTexts appends values to t and writes their numbers to ids. It reads at most len(ids) values, and fewer if they
-// are long.
+// readTexts adds values to t and writes the number that each text has in t to ids. It reads at most len(ids) values,
+// and fewer if they are long.
 func (r *textReader) readTexts(t *text.List, ids []int32) (n int, err error) {
 	switch {
 	case r.bits != nil:
@@ -139,8 +140,8 @@ func (r *textReader) readTexts(t *text.List, ids []int32) (n int, err error) {
 	return n, r.valid.eachBit(n, 0, func(i int) { ids[i] = -1 })
 }
 
-// readByteTexts implements readTexts for values of variable length. It truncates values that are too long for a class,
-// but keeps enough bytes to recognize that they are too long.
+// readByteTexts implements readTexts for values of variable length. It truncates values that are too long to be a
+// class, but keeps enough of their bytes for this to be recognized.
 func (r *textReader) readByteTexts(t *text.List, ids []int32) (int, error) {
 	r.raw = format.Resize(r.raw, int(r.field.offsetSize()))
 	for i := range ids {

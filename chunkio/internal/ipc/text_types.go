@@ -32,8 +32,8 @@ func (f *field) whyNoClass() string {
 	return why
 }
 
-// parseUnits reads the properties of a type that are only needed for texts.
-func (f *field) parseUnits(typ flat) {
+// parseUnits parses the properties of a type that only the conversion to text needs.
+func (f *field) parseUnits(typ flatTable) {
 	const millis = 1 // the default unit of some types
 	var unit int16
 	switch f.kind {
@@ -63,7 +63,7 @@ func (f *field) parseUnits(typ flat) {
 	}
 }
 
-// fixedSize returns the number of bytes of one value. It returns 0 for values of variable length and for bools.
+// fixedSize returns the number of bytes of one value, or 0 for values of variable length and for bools.
 func (f *field) fixedSize() int {
 	switch f.kind {
 	case arrowBool:

@@ -24,14 +24,14 @@ func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit fun
 	case from == to:
 		return ctx.Err()
 	case c.textField.index != nil:
-		err = g.dictionaryTexts(ctx, c, from, to, g.markNullStructs(c, from, to, emit))
+		err = g.emitDictionaryTexts(ctx, c, from, to, g.markNullStructs(c, from, to, emit))
 	default:
-		err = g.plainTexts(ctx, c.textField, from, to, g.markNullStructs(c, from, to, emit))
+		err = g.emitPlainTexts(ctx, c.textField, from, to, g.markNullStructs(c, from, to, emit))
 	}
 	return g.placeValueError(c, -1, err, remedyDamaged)
 }
 
-// markNullStructs returns a function that sets the rows inside a null struct to null and then calls emit.
+// markNullStructs returns a function that sets rows within null structs to null and then calls emit.
 func (g *group) markNullStructs(c *column, from, to int64, emit func([]int32, *text.List) error) func([]int32, *text.List) error {
 	if len(c.outerStructs) == 0 {
 		return emit
@@ -47,8 +47,8 @@ func (g *group) markNullStructs(c *column, from, to int64, emit func([]int32, *t
 	}
 }
 
-// dictionaryTexts emits the indices of the rows together with the dictionary's texts.
-func (g *group) dictionaryTexts(ctx context.Context, c *column, from, to int64, emit func([]int32, *text.List) error) error {
+// emitDictionaryTexts calls emit with the indices of the rows and the texts of the dictionary.
+func (g *group) emitDictionaryTexts(ctx context.Context, c *column, from, to int64, emit func([]int32, *text.List) error) error {
 	d := g.texts[c.textField.dict]
 	if d == nil {
 		return fmt.Errorf("dictionary %d is missing", c.textField.dict)
@@ -96,10 +96,10 @@ func (g *group) dictionaryTexts(ctx context.Context, c *column, from, to int64, 
 }
 
 func (g *group) hasBuffers(f *field, buffers int) bool {
-	return f.node < len(g.batch.nodes) && g.batch.bufferAt(f, buffers-1) < len(g.batch.buffers)
+	return f.node < len(g.batch.nodes) && g.batch.bufferIndex(f, buffers-1) < len(g.batch.buffers)
 }
 
-func (g *group) plainTexts(ctx context.Context, f *field, from, to int64, emit func([]int32, *text.List) error) error {
+func (g *group) emitPlainTexts(ctx context.Context, f *field, from, to int64, emit func([]int32, *text.List) error) error {
 	r, err := g.openTexts(f, from, to)
 	if err != nil {
 		return err
@@ -124,17 +124,16 @@ func (g *group) plainTexts(ctx context.Context, f *field, from, to int64, emit f
 	return nil
 }
 
-// textDecodeScratch returns an upper bound on the memory of DecodeTexts for a batch, not counting dictionaries. The
-// same bound applies to reading a dictionary.
+// textDecodeScratch bounds the memory of DecodeTexts for a batch without dictionaries, and of reading a dictionary.
 func (c *column) textDecodeScratch(b *batch) int64 {
 	n := b.nodes[c.textField.node].length
-	need := 2*textTile + 2*codecInput + min(n, tileValues)*64 + codecScratch(b.codec, n/8)
+	need := 2*textTile + 2*codecInput + min(n, tileValues)*64 + codecScratchBytes(b.codec, n/8)
 	if size := int64(c.textField.fixedSize()); size > 0 || c.textField.kind == arrowBool {
-		return need + codecScratch(b.codec, min(n, maxZstdWindow)*max(size, 1))
+		return need + codecScratchBytes(b.codec, min(n, maxZstdWindow)*max(size, 1))
 	}
 	bytes := int64(maxZstdWindow)
-	if at := b.bufferAt(c.textField, 2); c.textField.index == nil && at < len(b.buffers) {
-		bytes = min(bytes, 256*b.buffers[at].length) // views and compression reduce texts by at most this factor
+	if at := b.bufferIndex(c.textField, 2); c.textField.index == nil && at < len(b.buffers) {
+		bytes = min(bytes, 256*b.buffers[at].length) // views and compression shrink texts by at most this factor
 	}
-	return need + codecScratch(b.codec, min(n, maxZstdWindow)*8) + codecScratch(b.codec, bytes)
+	return need + codecScratchBytes(b.codec, min(n, maxZstdWindow)*8) + codecScratchBytes(b.codec, bytes)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// tileValues is the number of values decoded at a time: 64 KiB of float64.
+// tileValues is the number of values in a tile, i.e. the values that are decoded at a time: 64 KiB of float64.
 const tileValues = 8192
 
 // numberReader reads consecutive values of one array as float64. Nulls are read as format.Null.
@@ -16,12 +16,12 @@ type numberReader struct {
 
 	bits  *bitReader    // values of a bool array
 	bytes *bufferReader // values of all other arrays
-	valid *bitReader    // validity of the values; nil if none is null
-	dict  []float64     // if not nil, the values are indices into dict
-	runs  *runReader    // reader of a run-end encoded array; if it is set, all fields above are nil
+	valid *bitReader    // validity of the values; nil if there are no nulls
+	dict  []float64     // if set, the values are indices into dict
+	runs  *runReader    // if set, the array is run-end encoded; bits, bytes, valid and dict are then nil
 
 	raw                []byte
-	tile, decodedAhead []float64 // memory of a tile, and values in it that were decoded ahead
+	tile, decodedAhead []float64 // memory of a tile, and the values in it that have been decoded but not returned
 }
 
 // openNumbers opens the values [from, to) of field f.
@@ -53,16 +53,16 @@ func (g *group) openNumbers(f *field, from, to int64) (r *numberReader, err erro
 		}
 	}()
 	if g.mayBeNull(f) {
-		if r.valid, err = g.body.openBits(g.bufferOf(f, 0), from, to); err != nil {
+		if r.valid, err = g.body.openBits(g.bufferRangeOf(f, 0), from, to); err != nil {
 			return nil, err
 		}
 	}
 	if r.field.kind == arrowBool {
-		r.bits, err = g.body.openBits(g.bufferOf(f, 1), from, to)
+		r.bits, err = g.body.openBits(g.bufferRangeOf(f, 1), from, to)
 	} else if size := int64(r.field.bits / 8); to > 1<<62/size {
 		err = errShortBuffer
 	} else {
-		r.bytes, err = g.body.openBuffer(g.bufferOf(f, 1), from*size, to*size)
+		r.bytes, err = g.body.openBuffer(g.bufferRangeOf(f, 1), from*size, to*size)
 	}
 	return r, err
 }
@@ -81,7 +81,8 @@ func (r *numberReader) readNumbers(dst []float64) error {
 				dst = dst[direct:]
 				continue
 			}
-			// For a short request, such as one row of lists, decode a whole tile for this and the following requests.
+			// For a short request, such as one row of lists, decode a whole tile, which also serves the following
+			// requests.
 			n := min(tileValues, r.left)
 			if r.tile == nil {
 				r.tile = make([]float64, n)

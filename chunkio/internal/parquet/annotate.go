@@ -14,14 +14,14 @@ type Annotations map[string][]byte
 // AnnotationPath names a node by the field names that lead to it from the top level down.
 func AnnotationPath(path ...string) string { return strings.Join(path, "\x00") }
 
-// Annotations returns the annotations of a schema node and of all nodes below it, as they apply to a copy of the node
-// with this name at the top level. It returns nil if there are none.
+// Annotations returns the annotations of a schema node and of all nodes below it. Their paths are for another file, in
+// which a copy of the node is at the top level and has the given name. It returns nil if there are none.
 func (f *File) Annotations(n schema.Node, name string) Annotations {
 	if len(f.footer.strange) == 0 {
 		return nil
 	}
 	found := Annotations{}
-	eachPath(n, name, func(path string, n schema.Node) {
+	visitPaths(n, name, func(path string, n schema.Node) {
 		if strange := f.footer.strange[n]; strange != nil {
 			found[path] = strange.annotation
 		}
@@ -29,12 +29,12 @@ func (f *File) Annotations(n schema.Node, name string) Annotations {
 	return found
 }
 
-// eachPath calls f with a node, all nodes below it, and their paths. The path of the node itself is name.
-func eachPath(n schema.Node, name string, f func(path string, n schema.Node)) {
+// visitPaths calls f with a node, all nodes below it, and their paths. The path of the node itself is name.
+func visitPaths(n schema.Node, name string, f func(path string, n schema.Node)) {
 	f(name, n)
 	if g, ok := n.(*schema.GroupNode); ok {
 		for i := range g.NumFields() {
-			eachPath(g.Field(i), AnnotationPath(name, g.Field(i).Name()), f)
+			visitPaths(g.Field(i), AnnotationPath(name, g.Field(i).Name()), f)
 		}
 	}
 }
@@ -47,7 +47,7 @@ func (a Annotations) SharedPath(fields schema.FieldList) (path []string, found b
 	}
 	seen := map[string]bool{}
 	for _, n := range fields {
-		eachPath(n, n.Name(), func(at string, _ schema.Node) {
+		visitPaths(n, n.Name(), func(at string, _ schema.Node) {
 			if _, annotated := a[at]; annotated && seen[at] {
 				path, found = strings.Split(at, "\x00"), true
 			}
@@ -71,9 +71,9 @@ func (a Annotations) AnnotateFooter(footer []byte) ([]byte, error) {
 		}
 		var path []string
 		var left []int64 // children not read yet, of the root and of each node of the path
-		_, n := c.listHeader()
+		_, n := c.readListHeader()
 		for range n {
-			e := c.schemaElement()
+			e := c.parseSchemaElement()
 			if c.err != nil {
 				return true
 			}

@@ -29,24 +29,24 @@ func (f *File) Bounds(g, l int) (b format.Bounds) {
 	s := parseStatistics(f.footer.rawFooter, m.statistics)
 	low, high := s.low, s.high
 	if !f.hasTypeOrder(col) {
-		// If the footer does not state the order, these fields have no meaning. The older fields are in the order of
-		// signed numbers, for every type.
+		// s.low and s.high have no meaning, because the footer does not state their order. The older fields are always
+		// in the order of signed numbers.
 		low, high = s.oldLow, s.oldHigh
 		if !col.hasSignedOrder() {
 			return b
 		}
 	}
-	read := col.boundReader()
+	read := col.newBoundReader()
 	if read == nil {
 		return b
 	}
-	if low, high := read(low), read(high); !boundsCross(col, low, high) {
+	if low, high := read(low), read(high); !areBoundsCrossed(col, low, high) {
 		b.Min, b.Max = low, high
 	}
 	return b
 }
 
-func boundsCross(c *column, low, high format.Bound) bool {
+func areBoundsCrossed(c *column, low, high format.Bound) bool {
 	switch {
 	case !low.Known || !high.Known:
 		return false
@@ -57,7 +57,7 @@ func boundsCross(c *column, low, high format.Bound) bool {
 }
 
 // hasTypeOrder reports whether the footer states that the column's bounds are in the order of its type; the library
-// takes this for granted.
+// assumes this without checking.
 func (f *File) hasTypeOrder(c *column) bool {
 	return c.index < len(f.footer.hasTypeOrder) && f.footer.hasTypeOrder[c.index]
 }
@@ -76,7 +76,7 @@ func (c *column) hasSignedOrder() bool {
 	return false
 }
 
-func (c *column) boundReader() func([]byte) format.Bound {
+func (c *column) newBoundReader() func([]byte) format.Bound {
 	switch c.physical {
 	case parquet.Types.Boolean:
 		return func(raw []byte) format.Bound {
@@ -86,9 +86,9 @@ func (c *column) boundReader() func([]byte) format.Bound {
 			return numberBound(float64(raw[0] & 1))
 		}
 	case parquet.Types.Int32:
-		return c.intBound(4, func(raw []byte) int64 { return int64(int32(binary.LittleEndian.Uint32(raw))) })
+		return c.newIntBoundReader(4, func(raw []byte) int64 { return int64(int32(binary.LittleEndian.Uint32(raw))) })
 	case parquet.Types.Int64:
-		return c.intBound(8, func(raw []byte) int64 { return int64(binary.LittleEndian.Uint64(raw)) })
+		return c.newIntBoundReader(8, func(raw []byte) int64 { return int64(binary.LittleEndian.Uint64(raw)) })
 	case parquet.Types.Float:
 		return func(raw []byte) format.Bound {
 			if len(raw) != 4 {
@@ -104,15 +104,15 @@ func (c *column) boundReader() func([]byte) format.Bound {
 			return numberBound(math.Float64frombits(binary.LittleEndian.Uint64(raw)))
 		}
 	case parquet.Types.ByteArray, parquet.Types.FixedLenByteArray:
-		return c.bytesBound()
+		return c.newBytesBoundReader()
 	}
 	return nil // INT96 has no order
 }
 
-// numberBound treats NaN as unknown; zeros of both signs are equal.
+// numberBound returns x as a bound, which is unknown if x is NaN. Zeros of both signs are equal.
 func numberBound(x float64) format.Bound { return format.Bound{Known: x == x, Number: x} }
 
-func (c *column) intBound(size int, integer func([]byte) int64) func([]byte) format.Bound {
+func (c *column) newIntBoundReader(size int, integer func([]byte) int64) func([]byte) format.Bound {
 	meaning := func(v int64) format.Bound { return numberBound(float64(v)) }
 	switch t := c.desc.LogicalType().(type) {
 	case schema.DateLogicalType:
@@ -134,7 +134,7 @@ func (c *column) intBound(size int, integer func([]byte) int64) func([]byte) for
 		case asUint64:
 			meaning = func(v int64) format.Bound { return numberBound(float64(uint64(v))) }
 		case asDecimal:
-			write := intText(c)
+			write := intFormatter(c)
 			meaning = func(v int64) format.Bound {
 				return format.Bound{Known: true, Number: format.ScaledFloat(v, c.scale), Text: write(nil, v)}
 			}
@@ -148,9 +148,9 @@ func (c *column) intBound(size int, integer func([]byte) int64) func([]byte) for
 	}
 }
 
-// bytesBound returns a reader of bounds that are stored as bytes. A truncated text is still a bound.
-func (c *column) bytesBound() func([]byte) format.Bound {
-	write := bytesText(c)
+// newBytesBoundReader returns a function that parses bounds stored as bytes. A truncated text is still a bound.
+func (c *column) newBytesBoundReader() func([]byte) format.Bound {
+	write := bytesFormatter(c)
 	fixed := c.physical == parquet.Types.FixedLenByteArray
 	_, uuid := c.desc.LogicalType().(schema.UUIDLogicalType)
 	return func(raw []byte) format.Bound {

@@ -16,8 +16,8 @@ import (
 )
 
 // codec decompresses pages into memory whose size the caller has set. A page that holds more or less than it declared
-// is an error, so a decompression bomb costs nothing. The tables are kept between pages; the zero value is ready. Not
-// for concurrent use.
+// is an error, so a decompression bomb costs nothing. The tables of the decoders are kept between pages. The zero value
+// is ready for use, but not for concurrent use.
 type codec struct {
 	zstd   *zstd.Decoder
 	gzip   *gzip.Reader
@@ -25,9 +25,9 @@ type codec struct {
 	src    bytes.Reader
 }
 
-// Codecs of parquet.thrift that v15 does not name or does not decode.
+// Numbers in parquet.thrift of codecs that arrow v15 does not name or does not decode.
 const (
-	lz4Hadoop compress.Compression = 5 // Hadoop's framing; some writers left the frame out
+	lz4Hadoop compress.Compression = 5 // LZ4 blocks in Hadoop's frames; some writers left the frames out
 	lz4Raw    compress.Compression = 7
 )
 
@@ -65,7 +65,7 @@ func (c *codec) decompress(kind compress.Compression, dst, src []byte) error {
 	case lz4Raw:
 		err = lz4Decode(dst, src)
 	case lz4Hadoop:
-		if lz4Frames(dst, src) != nil {
+		if lz4DecodeFrames(dst, src) != nil {
 			err = lz4Decode(dst, src)
 		}
 	case compress.Codecs.Zstd:
@@ -117,7 +117,7 @@ func lz4Decode(dst, src []byte) error {
 	return err
 }
 
-func lz4Frames(dst, src []byte) error {
+func lz4DecodeFrames(dst, src []byte) error {
 	for len(src) > 0 {
 		if len(src) < 8 {
 			return io.ErrUnexpectedEOF
@@ -140,7 +140,7 @@ func lz4Frames(dst, src []byte) error {
 
 func (c *codec) zstdDecode(dst, src []byte) error {
 	if c.zstd == nil {
-		// One page at a time, into existing memory: no goroutines, no growth.
+		// Pages are decoded one at a time into existing memory, so zstd needs no goroutines and no growing buffers.
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecodeAllCapLimit(true))
 		if err != nil {

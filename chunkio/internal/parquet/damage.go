@@ -12,10 +12,10 @@ const (
 	remedyLeaveOut  = remedyCopyAgain + ", or leave the column out"
 )
 
-// addRemedy adds a remedy to a data error without one; errors of the input stay unchanged.
+// addRemedy adds a remedy to a data error that has none. Errors of reading the input stay unchanged.
 func addRemedy(err error, remedy string) error {
 	d, ok := errors.AsType[*stream.DataError](err)
-	if !ok || d.Remedy.Format != "" || inputError(err) != nil {
+	if !ok || d.Remedy.Format != "" || readErrorOrNil(err) != nil {
 		return err
 	}
 	advised := *d

@@ -21,7 +21,7 @@ type rowGroup struct {
 	number int
 
 	mu    sync.Mutex
-	marks map[markKey][]mark // start of each page of the leaves that were decoded in parts
+	marks map[markKey][]pageMark // for leaves of which only some rows were decoded: the starts of their pages
 }
 
 func (g *rowGroup) Close() {}
@@ -70,31 +70,31 @@ func (g *rowGroup) decodeColumn(ctx context.Context, l int, from, to int64, dst 
 			return fmt.Errorf("%d values a row asked of a column of %d: %s", len(dst), lf.Width, lf.Why)
 		}
 		width := int64(lf.Width)
-		e := g.startEntries(col, buf)
+		e := g.startEntryReader(col, buf)
 		if lf.List && e.pages.info.Values != width*g.file.rows[g.number] {
 			return g.decodeGaps(ctx, e, l, from, to, dst)
 		}
-		if err := g.seekEntries(e, l, from*width, to*width); err != nil {
+		if err := g.seekEntryReader(e, l, from*width, to*width); err != nil {
 			return err
 		}
 		if !lf.List {
 			if dst[0] == nil {
 				return nil
 			}
-			return e.read(ctx, dst[0][:to-from])
+			return e.readEntries(ctx, dst[0][:to-from])
 		}
-		return g.decodeFixed(ctx, e, lf, from, to, dst)
+		return g.decodeFixedLists(ctx, e, lf, from, to, dst)
 	})
 }
 
-func (g *rowGroup) decodeFixed(ctx context.Context, e *entryReader, lf *format.Leaf, from, to int64, dst [][]float64) error {
+func (g *rowGroup) decodeFixedLists(ctx context.Context, e *entryReader, lf *format.Leaf, from, to int64, dst [][]float64) error {
 	width := lf.Width
 	e.width = width
 	perBatch := max(1, batchValues/width)
 	table := resizeBuffer(&e.buf.table, perBatch*width)
 	for row := from; row < to; {
 		n := int(min(int64(perBatch), to-row))
-		if err := e.read(ctx, table[:n*width]); err != nil {
+		if err := e.readEntries(ctx, table[:n*width]); err != nil {
 			if uneven, ok := errors.AsType[*unevenError](err); ok {
 				return &stream.DataError{
 					RowGroup: g.number, Row: format.GroupStart(g.file, g.number) + uneven.entry/int64(width),
@@ -149,7 +149,7 @@ func (g *rowGroup) DecodeTextKeys(ctx context.Context, l int, from, to int64, nu
 		t := new(text.List)
 		encodings := g.file.footer.groups[g.number].chunks[col.index].encodings
 		col.texts, col.independentPages = t, encodings != 0 && !encodings.has(parquet.Encodings.DeltaByteArray)
-		e := g.startEntries(&col, buf)
+		e := g.startEntryReader(&col, buf)
 		row, err := g.seekRow(e, at, from)
 		if err != nil {
 			return err
@@ -184,7 +184,7 @@ func (g *rowGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *
 		if !lf.List || lf.Refused || col.kind == notNumber {
 			return fmt.Errorf("not a list of numbers: %s", lf.Why)
 		}
-		e := g.startEntries(col, buf)
+		e := g.startEntryReader(col, buf)
 		row, err := g.seekRow(e, l, from)
 		if err != nil {
 			return err
@@ -209,7 +209,7 @@ func (g *rowGroup) guardDecoding(lf *format.Leaf, from, to int64, buf *scratch, 
 		if from == to {
 			return nil
 		}
-		defer func() { buf.joined = nil }() // few columns need it
+		defer func() { buf.joined = nil }() // do not keep this memory, because few columns need it
 		start, busy := time.Now(), format.BusyOf(g.file.in)
 		buf.reading = 0
 		defer func() {
@@ -221,13 +221,13 @@ func (g *rowGroup) guardDecoding(lf *format.Leaf, from, to int64, buf *scratch, 
 	return addRemedy(g.file.placeError(err, g.number, lf.Name), remedyLeaveOut)
 }
 
-func (g *rowGroup) startEntries(col *column, buf *scratch) *entryReader {
-	buf.pages = g.file.newChunkPages(g.number, col, buf)
+func (g *rowGroup) startEntryReader(col *column, buf *scratch) *entryReader {
+	buf.pages = g.file.newChunkWalker(g.number, col, buf)
 	buf.entries = entryReader{pages: &buf.pages, col: col, buf: buf}
 	return &buf.entries
 }
 
-func (g *rowGroup) seekEntries(e *entryReader, l int, from, to int64) error {
+func (g *rowGroup) seekEntryReader(e *entryReader, l int, from, to int64) error {
 	e.pos, e.end = from, to
 	whole := from == 0 && to == e.pages.info.Values
 	if whole || e.col.hasChainedPages() || e.pages.info.Size <= readAhead { // one read covers the whole chunk, so skipping pages saves no read

@@ -15,24 +15,24 @@ import (
 // entryReader reads the entries of a column chunk in order. An entry is a value, a null, or the placeholder of a list
 // without elements.
 type entryReader struct {
-	pages    *pages
+	pages    *pageWalker
 	col      *column
 	buf      *scratch
 	values   *valueDecoder
 	width    int   // the length that all lists must have; 0 for other columns
 	pos, end int64 // position of the next entry, and end of the range
 	left     int   // entries left in the current page
-	noNulls  bool  // none of the remaining entries is null
+	noNulls  bool  // no entry of the current page is null
 	def, rep hybridReader
 
-	replaceTexts func(found []float64) // replaces indices of texts by the texts' numbers; nil for other columns
+	replaceTexts func(found []float64) // replaces the indices of texts in a text.List by other numbers; nil for numeric columns
 }
 
 // unevenError reports an entry that is not part of a whole list of the expected width.
 type unevenError struct {
-	entry     int64
-	length    int  // length of the list; -1 for a null list
-	continues bool // the list continues after the last entry read
+	entry     int64 // position of the entry in the column chunk
+	length    int   // length of the list; -1 for a null list
+	continues bool  // the list continues after the last entry read
 }
 
 func (e *unevenError) Error() string { return fmt.Sprintf("a list of %d values", e.length) }
@@ -82,7 +82,7 @@ func (e *entryReader) startPage(p *page) (err error) {
 		}
 	}
 	if !e.noNulls {
-		present, err = e.def.countValue(skip, uint32(e.col.def), uint32(e.col.def))
+		present, err = e.def.countEqual(skip, uint32(e.col.def), uint32(e.col.def))
 		if err != nil {
 			return err
 		}
@@ -90,10 +90,10 @@ func (e *entryReader) startPage(p *page) (err error) {
 	return e.values.startPage(p, present)
 }
 
-// read fills dst with the next entries; a null is format.Null. If width is set, the entries must form whole lists of
-// this width, or read fails with an *unevenError. Elements may be null. A null list is one entry, so it is accepted (as
-// a null element) only if width is 1.
-func (e *entryReader) read(ctx context.Context, dst []float64) error {
+// readEntries fills dst with the next entries; a null is format.Null. If width is set, the entries must form whole
+// lists of this width, or readEntries fails with an *unevenError. Elements may be null. A null list is one entry, so it
+// is accepted (as a null element) only if width is 1.
+func (e *entryReader) readEntries(ctx context.Context, dst []float64) error {
 	for len(dst) > 0 {
 		if err := e.nextPage(ctx); err != nil {
 			return err
@@ -185,7 +185,8 @@ func (e *entryReader) checkWidth(n int) (*unevenError, error) {
 	return nil, nil
 }
 
-// checkListsPresent looks for a null or empty list in the levels of a batch, up to the first uneven entry.
+// checkListsPresent looks for the first null or empty list in the levels of a batch. If there is one, and uneven is nil
+// or not at an earlier entry, it returns an error for this list. Otherwise it returns uneven.
 func (e *entryReader) checkListsPresent(levels []uint8, uneven *unevenError) *unevenError {
 	for i, d := range levels {
 		at := e.pos + int64(i)
@@ -239,7 +240,8 @@ func (e *entryReader) countRestOfList(ctx context.Context) (n int, whole bool) {
 	return n, true
 }
 
-// readLists appends the lists of rows [from, to) to the empty dst; row is the row of the entry before pos.
+// readLists appends the lists of rows [from, to) to the empty dst. row is the row of the entry before pos, or -1 if
+// there is no entry before it.
 func (e *entryReader) readLists(ctx context.Context, row, from, to int64, dst *format.Lists) error {
 	for e.pos < e.end {
 		if err := e.nextPage(ctx); err != nil {

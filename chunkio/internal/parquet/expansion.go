@@ -6,7 +6,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/compress"
 )
 
-// maxExpansion is the largest factor by which a codec can expand the bytes of a page. A page that claims more is
+// maxExpansion returns the largest factor by which a codec can expand the bytes of a page. A page that claims more is
 // damaged, even if the footer agrees, and no memory is allocated for it.
 func maxExpansion(c compress.Compression) int64 {
 	switch c {
@@ -24,5 +24,6 @@ func maxExpansion(c compress.Compression) int64 {
 	return 256 // LZ4: each further byte of a length adds 255 bytes
 }
 
-// expansionSlack is the number of bytes by which a page may exceed maxExpansion, for very short pages.
+// expansionSlack is the number of bytes by which the size of a page may exceed the limit from maxExpansion, which would
+// be too strict for very short pages.
 const expansionSlack = 1 << 16

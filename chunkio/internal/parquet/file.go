@@ -32,7 +32,7 @@ type File struct {
 }
 
 // Open reads and checks the footer of in, using at most memory bytes. Closing the file closes in; if Open fails, the
-// caller closes it.
+// caller must close in.
 func Open(in format.Input, memory int64) (*File, error) {
 	foot, err := readFooter(in, memory)
 	if err != nil {
@@ -59,7 +59,7 @@ func Open(in format.Input, memory int64) (*File, error) {
 			}
 		}
 		for i, at := range f.keyLeaves {
-			f.completeMap(&f.leaves[i], f.leaves[at:at+2])
+			f.completeMapLeaf(&f.leaves[i], f.leaves[at:at+2])
 		}
 		format.MarkIndex(func(yield func(*format.Leaf) bool) {
 			for i := 0; i < f.leafCount && yield(&f.leaves[i]); i++ {
@@ -161,7 +161,7 @@ func (f *File) checkGroups() error {
 				continue
 			}
 			if fault := f.checkChunk(g, i); fault != "" {
-				group.noteFault(i, "damaged footer: "+fault+"; "+remedyCopyAgain)
+				group.noteChunkFault(i, "damaged footer: "+fault+"; "+remedyCopyAgain)
 				continue
 			}
 			if err := f.surveyChunk(g, i, &doubt); err != nil {
@@ -201,19 +201,19 @@ func (f *File) checkChunk(g, i int) string {
 	return ""
 }
 
-// minPage is the length of the shortest possible header of a data page, for a page with few values.
+// minPage is the length of the shortest possible header of a data page, for a page with few values, in bytes.
 const minPage = 17
 
 // canHoldValues reports whether pages with size bytes in total can hold this number of values. Each page has a header,
-// and its 32-bit field limits the number of its values. A constant column takes hardly more bytes than the headers, so
-// no tighter limit is safe. A row group without readable columns may have as many rows as one page. Without this check
-// a false number would be decoded for days before the missing pages were noticed.
+// in which a field of 32 bits limits the number of its values. The values of a constant column take almost no bytes, so
+// no tighter limit is safe. If there are no bytes, this number of values may be as large as for one page. Without this
+// check, a false number would be decoded for days before the missing pages were noticed.
 func canHoldValues(size, values int64) bool { return values/math.MaxInt32 <= 1+size/minPage }
 
 // remedyRewrite is the remedy for a file that other programs can read.
 const remedyRewrite = "rewrite the file with parquet_version v1 and zstd"
 
-// maxWidth is the longest list whose elements become features. A few encoded bytes can claim any number of values.
+// maxWidth is the greatest length of a list whose elements become features. A few encoded bytes can claim any length.
 const maxWidth = 1 << 20
 
 func (f *File) completeLeaf(l *format.Leaf, c *column) error {
@@ -287,7 +287,7 @@ func (f *File) completeLeaf(l *format.Leaf, c *column) error {
 	return nil
 }
 
-func (f *File) completeMap(l *format.Leaf, pair []format.Leaf) {
+func (f *File) completeMapLeaf(l *format.Leaf, pair []format.Leaf) {
 	l.Scratch, l.Packed = 0, 0
 	for i, side := range pair {
 		l.Scratch = max(l.Scratch, side.Scratch)
@@ -321,12 +321,12 @@ func (f *File) Open(_ context.Context, g int, _ []int) (format.Group, error) {
 	if g < 0 || g >= len(f.rows) {
 		return nil, f.placeError(fmt.Errorf("there is no row group %d", g), -1, "")
 	}
-	return &rowGroup{file: f, number: g, marks: map[markKey][]mark{}}, nil
+	return &rowGroup{file: f, number: g, marks: map[markKey][]pageMark{}}, nil
 }
 
-// ColumnReader returns a reader of physical column i of group g, of any type, for copying. It is the library's typed
-// reader over checked pages. The returned byte arrays stay valid. Call done when finished. Use a reader in one
-// goroutine only.
+// ColumnReader returns a reader of physical column i of group g, of any type, for copying. The reader is the typed
+// reader of the library, which gets its pages only after they have been checked. The byte arrays that it returns stay
+// valid. Call done when finished. Use a reader in one goroutine only.
 //
 // The library may panic on damaged values, so run the reading within format.Guard, and check Err after every batch.
 // Batches end early only at the chunk's end or with an error: the caller compares the number of values to the footer's.
@@ -334,8 +334,8 @@ func (f *File) ColumnReader(g, i int) (reader pqfile.ColumnChunkReader, done fun
 	return f.columnReader(g, i, 0)
 }
 
-// LeanReader is a ColumnReader for reading many columns at once: it reads exactly `ahead` bytes at a time. It holds
-// these bytes and two pages.
+// LeanReader is a variant of ColumnReader for reading many columns at once: the reader reads exactly `ahead` bytes at a
+// time, and holds these bytes and two pages.
 func (f *File) LeanReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, done func(), err error) {
 	return f.columnReader(g, i, ahead)
 }
@@ -350,7 +350,7 @@ func (f *File) columnReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, d
 		return nil, nil, f.placeError(errors.New(why), g, c.desc.Path())
 	}
 	buf := f.pool.Get().(*scratch)
-	p := f.newChunkPages(g, &c, buf)
+	p := f.newChunkWalker(g, &c, buf)
 	p.freshMemory = true
 	if ahead > 0 {
 		p.win.ahead = ahead

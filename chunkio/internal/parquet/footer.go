@@ -28,7 +28,7 @@ const (
 // logical types, panics on unknown ones, and allocates ten objects for each column chunk.
 type footer struct {
 	schema       *schema.Schema
-	strange      map[schema.Node]*strangeType
+	strange      map[schema.Node]*strangeType // nodes with a type that the library cannot represent
 	rows         int64
 	hasTypeOrder []bool // by column: its bounds are in the order of its type
 	pandas       string // pandas' metadata of the columns, see format.MarkIndex
@@ -55,34 +55,34 @@ func readFooter(in format.Input, memory int64) (*footer, error) {
 	if f.heap > memory {
 		return nil, &stream.MemoryError{What: "the footer of " + in.Name(), Need: f.heap, Limit: memory}
 	}
-	if err := f.parse(shape); err != nil {
+	if err := f.parseRawFooter(shape); err != nil {
 		return nil, addRemedy(stream.Dataf(in.Name(), "damaged footer: %w", err), remedyCopyAgain)
 	}
 	return f, nil
 }
 
-func (f *footer) parse(shape footerShape) (err error) {
+func (f *footer) parseRawFooter(shape footerShape) (err error) {
 	c := compactReader{b: f.rawFooter}
 	var fields [4]int64
 	set := c.readStruct(fields[:], func(id int64, typ byte) bool {
 		switch {
 		case id == 2 && typ == thriftList:
-			elements := make([]element, 0, shape.elements)
-			_, n := c.listHeader()
+			elements := make([]schemaElement, 0, shape.elements)
+			_, n := c.readListHeader()
 			for range n {
-				elements = append(elements, c.schemaElement())
+				elements = append(elements, c.parseSchemaElement())
 			}
 			if c.err == nil {
 				f.schema, f.strange, err = parseSchema(elements)
 			}
 		case id == 4 && typ == thriftList:
-			f.groups = c.rowGroups(shape)
+			f.groups = c.parseRowGroups(shape)
 		case id == 5 && typ == thriftList:
-			f.pandas = c.keyValue(format.PandasKey)
+			f.pandas = c.findKeyValue(format.PandasKey)
 		case id == 6 && typ == thriftBinary:
 			f.v2Compressed = strings.HasPrefix(string(c.readBinary()), v2CompressedWriter)
 		case id == 7 && typ == thriftList:
-			f.hasTypeOrder = c.columnOrders()
+			f.hasTypeOrder = c.parseColumnOrders()
 		default:
 			return false
 		}
@@ -90,17 +90,17 @@ func (f *footer) parse(shape footerShape) (err error) {
 	})
 	f.rows = fields[3]
 	if set&(1<<3) == 0 {
-		c.fail(errors.New("the number of rows is missing"))
+		c.keepFirstError(errors.New("the number of rows is missing"))
 	}
 	return errors.Join(err, c.err)
 }
 
-// v2CompressedWriter begins the name of a writer whose compressed pages of version 2 claim to be uncompressed
-// (ARROW-10353): Arrow C++ before 3.0, which used this name; later versions are called parquet-cpp-arrow.
+// v2CompressedWriter is the beginning of the name of Arrow C++ before version 3.0; later versions are called
+// parquet-cpp-arrow. Compressed pages of version 2 from this writer claim to be uncompressed (ARROW-10353).
 const v2CompressedWriter = "parquet-cpp version "
 
-func (c *compactReader) keyValue(key string) (value string) {
-	elem, n := c.listHeader()
+func (c *compactReader) findKeyValue(key string) (value string) {
+	elem, n := c.readListHeader()
 	if elem != thriftStruct {
 		c.skipElements(elem, n, 1)
 		return ""
@@ -124,9 +124,9 @@ func (c *compactReader) keyValue(key string) (value string) {
 	return value
 }
 
-// columnOrders parses a list of ColumnOrder: true for each column whose bounds are in the order of its type.
-func (c *compactReader) columnOrders() (ordered []bool) {
-	elem, n := c.listHeader()
+// parseColumnOrders parses a list of ColumnOrder: true for each column whose bounds are in the order of its type.
+func (c *compactReader) parseColumnOrders() (ordered []bool) {
+	elem, n := c.readListHeader()
 	if elem != thriftStruct {
 		c.skipElements(elem, n, 1)
 		return nil
@@ -201,10 +201,9 @@ type footerShape struct {
 	paths    int64 // bytes of the paths of all leaves: the name of a group counts once for each leaf below it
 }
 
-// heapBytes estimates the heap of a parsed footer of n bytes. Measured on DuckDB's files, it is 0.6 kB per schema
-// element, and strings in proportion to the bytes; the constants are rounded up. The estimate includes the 130 bytes
-// per element that only parsing needs, so that a footer that was opened once within a limit can be opened again within
-// it.
+// heapBytes estimates the heap of a parsed footer of n bytes. For files of DuckDB, 0.6 kB per schema element were
+// measured, and strings in proportion to n; the constants are rounded up. The estimate includes the 130 bytes per
+// element that only parsing needs, so that a footer that was opened once within a limit can be opened again within it.
 func (s footerShape) heapBytes(n int) int64 {
 	return int64(unsafe.Sizeof(chunkMeta{}))*int64(s.chunks) + 100*int64(s.groups) + 1000*int64(s.elements) + pathCopies*s.paths + int64(n)
 }
@@ -212,7 +211,7 @@ func (s footerShape) heapBytes(n int) int64 {
 // pathCopies is the number of copies of a leaf's path that the library and the leaves hold.
 const pathCopies = 3
 
-func leafPathBytes(children []int64, names []int64) (bytes int64) {
+func sumPathBytes(children []int64, names []int64) (bytes int64) {
 	type group struct{ pending, prefix int64 }
 	var stack []group
 	for i, n := range children {
@@ -250,7 +249,7 @@ func measureFooter(raw []byte) (shape footerShape, err error) {
 			faults = append(faults, fmt.Errorf("there are two lists of field %d", id))
 		}
 		lists[id] = true
-		elem, n := c.listHeader()
+		elem, n := c.readListHeader()
 		if elem != thriftStruct && n > 0 {
 			faults = append(faults, fmt.Errorf("field %d has elements of type %d", id, elem))
 		}
@@ -283,7 +282,7 @@ func measureFooter(raw []byte) (shape footerShape, err error) {
 	if c.err == nil {
 		err := checkTree(children)
 		if err == nil {
-			shape.paths = leafPathBytes(children, names)
+			shape.paths = sumPathBytes(children, names)
 		}
 		faults = append(faults, err)
 	}

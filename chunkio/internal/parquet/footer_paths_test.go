@@ -15,7 +15,7 @@ func TestPathBytes(t *testing.T) {
 		{[]int64{1, 1, 1, 0}, []int64{0, 10, 100, 1}, 111},
 		{[]int64{3, 1, 0, 0, 1, 0}, []int64{0, 10, 1, 2, 20, 1}, 11 + 2 + 21},
 	} {
-		if got := leafPathBytes(c.children, c.names); got != c.want {
+		if got := sumPathBytes(c.children, c.names); got != c.want {
 			t.Errorf("children %v, names %v: %d bytes, want %d", c.children, c.names, got, c.want)
 		}
 	}

@@ -11,18 +11,20 @@ import (
 )
 
 // A gap is a row whose list is null or empty, in a column whose remaining lists all have the same length. All elements
-// of a gap are missing. A gap is one entry, so the number of entries of a row group determines its number of gaps.
+// of a gap are missing. Each gap is one entry in the column chunk, so the number of entries of a row group determines
+// its number of gaps.
 
-// gapCount computes the number of gaps of a row group whose other lists have this width (at least 2). ok is false if no
-// number of gaps is consistent with this number of entries.
-func gapCount(rows, entries int64, width int) (gaps int64, ok bool) {
+// countGaps computes the number of gaps in a row group with these numbers of rows and entries, if all lists except the
+// gaps have this width (at least 2). ok is false if no number of gaps is consistent with the number of entries.
+func countGaps(rows, entries int64, width int) (gaps int64, ok bool) {
 	missing, perGap := rows*int64(width)-entries, int64(width-1)
 	return missing / perGap, missing >= 0 && missing%perGap == 0 && missing/perGap <= rows
 }
 
 // widthExceptGaps returns the common length of all lists of a column, ignoring gaps. It returns 0 if their lengths
-// differ. It reads the length from the first page; the numbers of entries and nulls of every row group must agree with
-// it. In an object store every read is a request: there it uses only the numbers, and only if no element is null.
+// differ. It reads the length from the first page, and compares it with the numbers of entries and nulls of every row
+// group. In an object store every read is a request. So there it computes the length from these numbers alone, which is
+// only possible if no element is null.
 func (f *File) widthExceptGaps(l *format.Leaf, c *column) (int, error) {
 	first := 0 // first row group whose lists have more than one element
 	for first < len(f.rows) && f.footer.groups[first].chunks[c.index].Values <= f.rows[first] {
@@ -52,7 +54,7 @@ func (f *File) widthExceptGaps(l *format.Leaf, c *column) (int, error) {
 	found := int64(0)
 	for g, rows := range f.rows {
 		chunk := f.footer.groups[g].chunks[c.index]
-		gaps, ok := gapCount(rows, chunk.Values, int(width))
+		gaps, ok := countGaps(rows, chunk.Values, int(width))
 		if _, fault := f.footer.groups[g].chunkFaults[c.index]; fault || rows == 0 {
 			continue
 		}
@@ -67,21 +69,21 @@ func (f *File) widthExceptGaps(l *format.Leaf, c *column) (int, error) {
 	return int(width), nil
 }
 
-// firstListWidth returns the common length of the lists that end in the first page, or the length of the first list
-// that ends, and the number of gaps before that end. The length is 0 if the lengths differ or all lists are gaps.
+// firstListWidth returns the common length of the lists that end in the first page, and the number of gaps there. If no
+// list ends in that page, it reads on until a list ends. The length is 0 if the lengths differ or all lists are gaps.
 func (f *File) firstListWidth(g int, l *format.Leaf, c *column) (width, gaps int64, err error) {
 	const (
-		largest = 4 << 20 // bytes of pages that are examined
-		most    = 1 << 16 // number of entries that are examined
+		maxPageBytes = 4 << 20 // bytes of pages that are examined
+		maxEntries   = 1 << 16 // number of entries that are examined
 	)
 	group := &rowGroup{file: f, number: g}
 	err = group.withScratch(l, 0, f.rows[g], func(buf *scratch) error {
-		e := group.startEntries(c, buf)
+		e := group.startEntryReader(c, buf)
 		e.end = e.pages.info.Values
-		e.pages.info.Uncompressed = min(e.pages.info.Uncompressed, largest)
+		e.pages.info.Uncompressed = min(e.pages.info.Uncompressed, maxPageBytes)
 		e.pages.win.ahead = readAhead
 		length := int64(-1) // length of the current list; -1: no list has begun
-		for e.pos < min(e.end, most) {
+		for e.pos < min(e.end, maxEntries) {
 			if err := e.nextPage(context.Background()); err != nil {
 				return err
 			}
@@ -113,7 +115,7 @@ func (f *File) firstListWidth(g int, l *format.Leaf, c *column) (width, gaps int
 		}
 		return nil
 	})
-	return width, gaps, inputError(err)
+	return width, gaps, readErrorOrNil(err)
 }
 
 func (e *entryReader) readLevels(n int) (reps, levels []uint8, err error) {
@@ -130,7 +132,7 @@ func (e *entryReader) readLevels(n int) (reps, levels []uint8, err error) {
 	return reps, levels, nil
 }
 
-// decodeGaps decodes lists of one length, some of which are gaps, into one column for each element.
+// decodeGaps decodes lists that have the same length, except for gaps, into one column for each element.
 func (g *rowGroup) decodeGaps(ctx context.Context, e *entryReader, l int, from, to int64, dst [][]float64) error {
 	row, err := g.seekRow(e, l, from)
 	if err != nil {

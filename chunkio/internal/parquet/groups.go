@@ -17,15 +17,15 @@ type groupMeta struct {
 // chunkMeta is the footer's description of a column chunk, checked by checkChunk.
 type chunkMeta struct {
 	ChunkInfo
-	dictionary int64       // bytes between the dictionary page and the first data page; 0 without a dictionary page
+	dictionary int64       // bytes from the dictionary page to the first data page; 0 without a dictionary page
 	nulls      int64       // null count of the statistics; -1 if absent
 	statistics int         // offset of the statistics in the raw footer; 0: none
-	encodings  encodingSet // of the pages and of the levels
+	encodings  encodingSet // encodings of the values and of the levels
 	physical   parquet.Type
 	plainPages bool // the footer counts the pages by encoding, and some data page is plain
 }
 
-// encodingSet has one bit for each encoding number; the highest bit represents all larger or negative numbers.
+// encodingSet is a set of encodings with one bit for each number. The highest bit represents all other numbers.
 type encodingSet uint64
 
 const lastEncoding = 63
@@ -41,9 +41,9 @@ func (s encodingSet) has(e parquet.Encoding) bool {
 	return e >= 0 && e <= lastEncoding && s>>e&1 != 0
 }
 
-func (c *compactReader) rowGroups(shape footerShape) []groupMeta {
+func (c *compactReader) parseRowGroups(shape footerShape) []groupMeta {
 	groups, chunks := make([]groupMeta, 0, shape.groups), make([]chunkMeta, 0, shape.chunks)
-	_, n := c.listHeader()
+	_, n := c.readListHeader()
 	for range n {
 		var g groupMeta
 		var fields [4]int64
@@ -52,25 +52,25 @@ func (c *compactReader) rowGroups(shape footerShape) []groupMeta {
 			if id != 1 || typ != thriftList {
 				return false
 			}
-			elem, n := c.listHeader()
+			elem, n := c.readListHeader()
 			if elem != thriftStruct && n > 0 {
-				c.fail(fmt.Errorf("column chunks are of type %d", elem))
+				c.keepFirstError(fmt.Errorf("column chunks are of type %d", elem))
 				return true
 			}
 			for i := range n {
 				if c.err != nil {
 					return true
 				}
-				m, fault := c.columnChunk()
+				m, fault := c.parseColumnChunk()
 				if fault != "" {
-					g.noteFault(i, fault)
+					g.noteChunkFault(i, fault)
 				}
 				chunks = append(chunks, m)
 			}
 			return true
 		})
 		if set&(1<<3) == 0 {
-			c.fail(errors.New("a row group lacks its number of rows"))
+			c.keepFirstError(errors.New("a row group lacks its number of rows"))
 		}
 		g.rows, g.chunks = fields[3], chunks[first:len(chunks):len(chunks)]
 		groups = append(groups, g)
@@ -78,7 +78,7 @@ func (c *compactReader) rowGroups(shape footerShape) []groupMeta {
 	return groups
 }
 
-func (g *groupMeta) noteFault(i int, why string) {
+func (g *groupMeta) noteChunkFault(i int, why string) {
 	if g.chunkFaults == nil {
 		g.chunkFaults = map[int]string{}
 	}
@@ -88,8 +88,8 @@ func (g *groupMeta) noteFault(i int, why string) {
 	}
 }
 
-// columnChunk parses a ColumnChunk. If the chunk cannot be read, fault contains the reason.
-func (c *compactReader) columnChunk() (m chunkMeta, fault string) {
+// parseColumnChunk parses a ColumnChunk. If the chunk cannot be read, fault contains the reason.
+func (c *compactReader) parseColumnChunk() (m chunkMeta, fault string) {
 	fault = "damaged footer: the column chunk is not described; " + remedyCopyAgain
 	foreign, encrypted := "", false
 	c.readStruct(nil, func(id int64, typ byte) bool {
@@ -97,7 +97,7 @@ func (c *compactReader) columnChunk() (m chunkMeta, fault string) {
 		case id == 1 && typ == thriftBinary:
 			foreign = string(c.readBinary())
 		case id == 3 && typ == thriftStruct:
-			m, fault = c.columnMeta()
+			m, fault = c.parseColumnMeta()
 		case id == 8 && typ == thriftStruct, id == 9 && typ == thriftBinary:
 			encrypted = true
 			return false
@@ -110,7 +110,7 @@ func (c *compactReader) columnChunk() (m chunkMeta, fault string) {
 	case encrypted:
 		fault = "encrypted, which cannot be read; rewrite the file without encryption"
 	case foreign != "":
-		fault = fmt.Sprintf("the column chunk stands in another file (%s)", foreign)
+		fault = fmt.Sprintf("the column chunk is in another file (%s)", foreign)
 	}
 	if fault != "" {
 		m = chunkMeta{nulls: -1}
@@ -118,13 +118,13 @@ func (c *compactReader) columnChunk() (m chunkMeta, fault string) {
 	return m, fault
 }
 
-func (c *compactReader) columnMeta() (m chunkMeta, fault string) {
+func (c *compactReader) parseColumnMeta() (m chunkMeta, fault string) {
 	m.nulls = -1
 	var fields [12]int64
 	set := c.readStruct(fields[:], func(id int64, typ byte) bool {
 		switch {
 		case id == 2 && typ == thriftList:
-			elem, n := c.listHeader()
+			elem, n := c.readListHeader()
 			if elem != thriftI32 { // the page headers also contain the encodings
 				c.skipElements(elem, n, 1)
 				return true
@@ -139,7 +139,7 @@ func (c *compactReader) columnMeta() (m chunkMeta, fault string) {
 				m.nulls = s[3]
 			}
 		case id == 13 && typ == thriftList:
-			elem, n := c.listHeader()
+			elem, n := c.readListHeader()
 			if elem != thriftStruct {
 				c.skipElements(elem, n, 1)
 				return true

@@ -7,14 +7,14 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 )
 
-// kind is the conversion from physical values to numbers.
-type kind uint8
+// numberKind selects the conversion from the physical values of a column to numbers.
+type numberKind uint8
 
 const (
-	notNumber kind = iota
+	notNumber numberKind = iota
 	asBool
 	asSigned // 8 to 64 bits
-	asUint8  // stored as INT32, like the next two
+	asUint8  // stored as INT32, like asUint16 and asUint32
 	asUint16 //
 	asUint32 //
 	asUint64
@@ -36,9 +36,9 @@ var nonNumericTypes = map[schema.LogicalType]struct{ typ, why string }{
 	schema.NullLogicalType{}:     {"null", "always null"},
 }
 
-// numericType determines from the type of a primitive node its kind, its decimal scale, the type's name for reports,
-// and the reason if it is not numeric.
-func numericType(p *schema.PrimitiveNode) (k kind, scale int, typ, why string) {
+// numericType returns for the type of a primitive node the conversion of its values, the scale of a decimal, the name
+// of the type for reports, and the reason if the type is not numeric.
+func numericType(p *schema.PrimitiveNode) (k numberKind, scale int, typ, why string) {
 	switch t := p.LogicalType().(type) {
 	case *schema.TimeLogicalType:
 		return notNumber, 0, "time", "time of day"
@@ -57,9 +57,9 @@ func numericType(p *schema.PrimitiveNode) (k kind, scale int, typ, why string) {
 		if t.IsSigned() {
 			return asSigned, 0, name, ""
 		}
-		return map[int8]kind{8: asUint8, 16: asUint16, 32: asUint32, 64: asUint64}[t.BitWidth()], 0, "u" + name, ""
+		return map[int8]numberKind{8: asUint8, 16: asUint16, 32: asUint32, 64: asUint64}[t.BitWidth()], 0, "u" + name, ""
 	case schema.NoLogicalType, nil:
-		return plainType(p.PhysicalType())
+		return physicalNumericType(p.PhysicalType())
 	}
 	if known, ok := nonNumericTypes[p.LogicalType()]; ok {
 		return notNumber, 0, known.typ, known.why
@@ -67,7 +67,7 @@ func numericType(p *schema.PrimitiveNode) (k kind, scale int, typ, why string) {
 	return notNumber, 0, "unknown", "type unknown to this program"
 }
 
-func plainType(t parquet.Type) (kind, int, string, string) {
+func physicalNumericType(t parquet.Type) (numberKind, int, string, string) {
 	switch t {
 	case parquet.Types.Boolean:
 		return asBool, 0, "bool", ""

@@ -21,11 +21,11 @@ type column struct {
 	size         int   // bytes of one plain value; 0 for byte arrays and booleans
 	def, rep     uint8 // largest definition and repetition level
 	elementLevel uint8 // for lists: the smallest definition level of an existing element
-	kind         kind
+	kind         numberKind
 	scale        int // scale of decimals
 
 	texts            *text.List // receives values as text; nil if the values are decoded to numbers
-	independentPages bool       // no page's values depend on another page's: see hasChainedPages
+	independentPages bool       // each page can be decoded without the previous page: see hasChainedPages
 }
 
 func newColumn(s *schema.Schema, i int) column {
@@ -89,8 +89,8 @@ func encodingName(e parquet.Encoding) string {
 	return fmt.Sprintf("number %d", int(e))
 }
 
-// flattener turns a schema into leaves, in schema order. Each leaf has its column at the same index. A leaf that is
-// left out as a whole (a map, a list of lists) has the first of its physical columns there.
+// flattener turns a schema into leaves, in schema order. leaves and columns have the same indices. For a leaf that is
+// left out as a whole (a map, a list of lists), the element of columns is the first physical column of the leaf.
 type flattener struct {
 	schema     *schema.Schema
 	strange    map[schema.Node]*strangeType
@@ -118,13 +118,13 @@ func (f *flattener) visitNode(n schema.Node, name string) {
 	p, primitive := n.(*schema.PrimitiveNode)
 	switch {
 	case primitive && repeated: // a repeated field without an enclosing LIST group
-		f.addList(p, name)
+		f.addListLeaf(p, name)
 	case primitive:
-		f.addScalar(p, name)
+		f.addScalarLeaf(p, name)
 	case f.strange[n] != nil:
-		f.leaveOut(n, name, f.strange[n].typ, f.strange[n].why)
+		f.leaveOutNode(n, name, f.strange[n].typ, f.strange[n].why)
 	case repeated:
-		f.leaveOut(n, name, "list<struct>", "lists of structs")
+		f.leaveOutNode(n, name, "list<struct>", "lists of structs")
 	case isMap(n):
 		f.visitMap(n, name)
 	case isList(n):
@@ -144,34 +144,34 @@ func (f *flattener) visitNode(n schema.Node, name string) {
 // writers. The rules of the format distinguish them.
 func (f *flattener) visitList(g *schema.GroupNode, name string) {
 	if g.NumFields() != 1 || g.Field(0).RepetitionType() != parquet.Repetitions.Repeated {
-		f.leaveOut(g, name, "list", "malformed lists")
+		f.leaveOutNode(g, name, "list", "malformed lists")
 		return
 	}
 	switch r := g.Field(0).(type) {
 	case *schema.PrimitiveNode:
-		f.addList(r, name)
+		f.addListLeaf(r, name)
 	case *schema.GroupNode:
 		if r.NumFields() != 1 || r.Name() == "array" || r.Name() == g.Name()+"_tuple" {
-			f.leaveOut(g, name, "list<struct>", "lists of structs")
+			f.leaveOutNode(g, name, "list<struct>", "lists of structs")
 			return
 		}
 		switch e := r.Field(0).(type) {
 		case *schema.PrimitiveNode:
 			if e.RepetitionType() == parquet.Repetitions.Repeated {
-				f.leaveOut(g, name, "list<list>", "lists of lists")
+				f.leaveOutNode(g, name, "list<list>", "lists of lists")
 				return
 			}
-			f.addList(e, name)
+			f.addListLeaf(e, name)
 		default:
 			switch {
 			case f.strange[e] != nil:
-				f.leaveOut(g, name, "list<"+f.strange[e].typ+">", "lists of "+f.strange[e].typ)
+				f.leaveOutNode(g, name, "list<"+f.strange[e].typ+">", "lists of "+f.strange[e].typ)
 			case isMap(e):
-				f.leaveOut(g, name, "list<map>", "lists of maps")
+				f.leaveOutNode(g, name, "list<map>", "lists of maps")
 			case isList(e), e.RepetitionType() == parquet.Repetitions.Repeated:
-				f.leaveOut(g, name, "list<list>", "lists of lists")
+				f.leaveOutNode(g, name, "list<list>", "lists of lists")
 			default:
-				f.leaveOut(g, name, "list<struct>", "lists of structs")
+				f.leaveOutNode(g, name, "list<struct>", "lists of structs")
 			}
 		}
 	}
@@ -180,7 +180,7 @@ func (f *flattener) visitList(g *schema.GroupNode, name string) {
 // visitMap leaves out a map as a feature, but records its keys and values if the map can be read as sparse rows.
 func (f *flattener) visitMap(n schema.Node, name string) {
 	inner := &flattener{schema: f.schema, strange: f.strange, nextColumn: f.nextColumn}
-	f.leaveOut(n, name, "map", "maps")
+	f.leaveOutNode(n, name, "map", "maps")
 	if inner.nextColumn == f.nextColumn {
 		return
 	}
@@ -200,7 +200,7 @@ func (f *flattener) visitMap(n schema.Node, name string) {
 		if !ok || p.RepetitionType() == parquet.Repetitions.Repeated {
 			return
 		}
-		inner.addList(p, name)
+		inner.addListLeaf(p, name)
 		types[i], reasons[i] = elementType(inner.leaves[i]), inner.leaves[i].Why
 	}
 	keys := types[0]
@@ -219,7 +219,7 @@ func elementType(l format.Leaf) string {
 	return strings.TrimSuffix(strings.TrimPrefix(l.Type, "list<"), ">")
 }
 
-func (f *flattener) addScalar(p *schema.PrimitiveNode, name string) {
+func (f *flattener) addScalarLeaf(p *schema.PrimitiveNode, name string) {
 	c := newColumn(f.schema, f.nextColumn)
 	l := format.Leaf{Name: name, Width: 1, Nulls: -1}
 	c.kind, c.scale, l.Type, l.Why = numericType(p)
@@ -243,9 +243,9 @@ func (f *flattener) addScalar(p *schema.PrimitiveNode, name string) {
 	f.addColumn(l, c)
 }
 
-// addList adds a list of the primitive node e, which is itself repeated or is the only field of a repeated group.
-func (f *flattener) addList(e *schema.PrimitiveNode, name string) {
-	f.addScalar(e, name)
+// addListLeaf adds a list of the primitive node e, which is itself repeated or is the only field of a repeated group.
+func (f *flattener) addListLeaf(e *schema.PrimitiveNode, name string) {
+	f.addScalarLeaf(e, name)
 	l, c := &f.leaves[len(f.leaves)-1], &f.columns[len(f.columns)-1]
 	l.List, l.Width, l.Type = true, 0, "list<"+l.Type+">"
 	if l.Why != "" {
@@ -258,7 +258,7 @@ func (f *flattener) addList(e *schema.PrimitiveNode, name string) {
 	}
 }
 
-func (f *flattener) leaveOut(n schema.Node, name, typ, why string) {
+func (f *flattener) leaveOutNode(n schema.Node, name, typ, why string) {
 	first := f.nextColumn
 	f.nextColumn += countPrimitives(n)
 	if first < f.nextColumn {

@@ -15,7 +15,7 @@ var errRunsShort = errors.New("the runs end before the page's last value")
 // end is an error and never yields zeros.
 type hybridReader struct {
 	rest  []byte // bytes after the current run
-	width int    // bits a value, 0..32
+	width int    // bits of a value, 0..32
 
 	left   int    // values left in the current run
 	packed []byte // a bit-packed run and the bytes after it; nil in a repeated run
@@ -63,8 +63,9 @@ func (h *hybridReader) loadRun() error {
 	return nil
 }
 
-// littleEndian decodes up to 8 bytes. If a word is loaded right after its bytes were stored one by one, the load waits
-// for the stores: on E-MNIST, whose runs are short, this took a twentieth of the decoding time.
+// littleEndian decodes a number of up to 8 bytes. Copying the bytes to a buffer and loading the buffer as one word
+// would make the load wait for the copies, which took a twentieth of the decoding time of E-MNIST, whose runs are
+// short.
 func littleEndian(b []byte) (v uint64) {
 	for i, x := range b {
 		v |= uint64(x) << (8 * i)
@@ -72,8 +73,7 @@ func littleEndian(b []byte) (v uint64) {
 	return v
 }
 
-// maxBits is the number of bits of the widest number that fits in 8 bytes even if it does not begin at the first bit of
-// the first byte.
+// maxBits is the greatest number of bits of a number that fits in 8 bytes whichever bit of the first byte it begins at.
 const maxBits = 57
 
 // extractBits returns the number of the given width, in bits, that begins at bit position bit of b, least significant
@@ -105,7 +105,7 @@ func (h *hybridReader) nextPackedBatch(n int) (word uint64, count int) {
 	return word, count
 }
 
-// skip moves past n values. Its time is proportional to the number of runs, not of values.
+// skip moves past n values. The time for this is proportional to the number of runs, not to the number of values.
 func (h *hybridReader) skip(n int) error {
 	for n > 0 {
 		if err := h.loadRun(); err != nil {
@@ -119,8 +119,8 @@ func (h *hybridReader) skip(n int) error {
 	return nil
 }
 
-// countValue moves past n values and counts the occurrences of value. It returns an error for a value above limit.
-func (h *hybridReader) countValue(n int, limit, value uint32) (found int, err error) {
+// countEqual moves past n values and counts the occurrences of value. It returns an error for a value above limit.
+func (h *hybridReader) countEqual(n int, limit, value uint32) (found int, err error) {
 	for n > 0 {
 		if err := h.loadRun(); err != nil {
 			return 0, err

@@ -60,12 +60,12 @@ func TestHybrid(t *testing.T) {
 			}
 			h := hybridReader{rest: b, width: width}
 			formattest.Must(t, h.skip(skip))
-			if got, err := h.countValue(len(values)-skip, limit, wanted); err != nil || got != found {
+			if got, err := h.countEqual(len(values)-skip, limit, wanted); err != nil || got != found {
 				t.Fatalf("width %d: found %d, want %d, %v", width, got, found, err)
 			}
 			if limit > 0 {
 				h = hybridReader{rest: b, width: width}
-				if _, err := h.countValue(len(values), limit-1, wanted); err == nil {
+				if _, err := h.countEqual(len(values), limit-1, wanted); err == nil {
 					t.Fatal("a value above the limit went unnoticed")
 				}
 			}

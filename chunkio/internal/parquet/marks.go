@@ -1,11 +1,11 @@
 package parquet
 
-// mark is the start of a data page: the offset of its header, and the number of entries and rows before it. A page has
-// at least as many bytes in the file as a mark has in memory.
-type mark struct {
+// pageMark is the start of a data page: the offset of its header, and the number of entries and rows before it. Marks
+// need little memory: a page has at least as many bytes in the file as its mark has in memory.
+type pageMark struct {
 	at            int64
 	entriesBefore int64 // entries before the page
-	rowsBefore    int64 // rows that start before the page; only set if markKey.rows is
+	rowsBefore    int64 // rows that start before the page; only set if markKey.rows is true
 }
 
 // markKey identifies a list of marks by the leaf, and by whether they count rows.
@@ -16,15 +16,15 @@ type markKey struct {
 
 // pageMarks returns the marks of the pages of a leaf. The first call for a key reads the page headers of the column
 // chunk.
-func (g *rowGroup) pageMarks(key markKey, col *column, buf *scratch) ([]mark, error) {
+func (g *rowGroup) pageMarks(key markKey, col *column, buf *scratch) ([]pageMark, error) {
 	g.mu.Lock()
 	marks := g.marks[key]
 	g.mu.Unlock()
 	if marks != nil {
 		return marks, nil
 	}
-	walk := g.file.newChunkPages(g.number, col, buf)
-	marks, err := walkMarks(&walk, key.rows)
+	walk := g.file.newChunkWalker(g.number, col, buf)
+	marks, err := listPageMarks(&walk, key.rows)
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +34,8 @@ func (g *rowGroup) pageMarks(key markKey, col *column, buf *scratch) ([]mark, er
 	return marks, nil
 }
 
-// walkMarks lists the data pages of a chunk. It decompresses them only if it counts rows, for lists.
-func walkMarks(p *pages, rows bool) (marks []mark, err error) {
+// listPageMarks returns the marks of all data pages of a chunk. It decompresses pages only to count the rows of lists.
+func listPageMarks(p *pageWalker, rows bool) (marks []pageMark, err error) {
 	if !rows {
 		p.win.ahead = min(p.win.ahead, readAhead)
 	}
@@ -48,7 +48,7 @@ func walkMarks(p *pages, rows bool) (marks []mark, err error) {
 		if !more {
 			return marks, nil
 		}
-		marks = append(marks, mark{at: p.headerAt, entriesBefore: p.entriesBefore, rowsBefore: seen})
+		marks = append(marks, pageMark{at: p.headerAt, entriesBefore: p.entriesBefore, rowsBefore: seen})
 		if !rows {
 			p.skipPage()
 			continue
@@ -61,7 +61,7 @@ func walkMarks(p *pages, rows bool) (marks []mark, err error) {
 }
 
 // restrictTo restricts p to the pages marks[first:last], after loading the dictionary.
-func (p *pages) restrictTo(marks []mark, first, last int) error {
+func (p *pageWalker) restrictTo(marks []pageMark, first, last int) error {
 	end := p.win.end
 	if last < len(marks) {
 		end = marks[last].at

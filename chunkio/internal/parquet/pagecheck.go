@@ -20,13 +20,13 @@ func (p *page) checkSections(col *column, dictSize int) (err error) {
 	p.rows, p.present = n, n
 	if col.rep > 0 {
 		h := hybridReader{rest: p.rep, width: levelWidth(col.rep)}
-		if p.rows, err = h.countValue(n, uint32(col.rep), 0); err != nil {
+		if p.rows, err = h.countEqual(n, uint32(col.rep), 0); err != nil {
 			return fmt.Errorf("repetition levels: %w", err)
 		}
 	}
 	if col.def > 0 {
 		h := hybridReader{rest: p.def, width: levelWidth(col.def)}
-		if p.present, err = h.countValue(n, uint32(col.def), uint32(col.def)); err != nil {
+		if p.present, err = h.countEqual(n, uint32(col.def), uint32(col.def)); err != nil {
 			return fmt.Errorf("definition levels: %w", err)
 		}
 	}
@@ -110,7 +110,7 @@ func checkPlain(col *column, b []byte, n int) error {
 	return nil
 }
 
-// checkIndices verifies dictionary indices: one byte of width, then runs.
+// checkIndices verifies dictionary indices: one byte with the number of bits of an index, then encoded runs.
 func checkIndices(b []byte, n, dictSize int) error {
 	if dictSize < 0 {
 		return errors.New("there is no dictionary")
@@ -127,7 +127,7 @@ func checkIndices(b []byte, n, dictSize int) error {
 	if dictSize == 0 {
 		return errors.New("the dictionary is empty")
 	}
-	_, err := h.countValue(n, uint32(dictSize-1), 0)
+	_, err := h.countEqual(n, uint32(dictSize-1), 0)
 	return err
 }
 

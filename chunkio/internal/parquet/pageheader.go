@@ -29,8 +29,8 @@ type PageHeader struct {
 	Encoding           parquet.Encoding
 	DefLevels          parquet.Encoding // encodings of the levels, version 1 only
 	RepLevels          parquet.Encoding
-	nulls, rows        int  // version 2 only
-	defBytes, repBytes int  // version 2 only: length of the levels, which are never compressed
+	nulls, rows        int  // version 2 only: numbers of nulls and rows
+	defBytes, repBytes int  // version 2 only: bytes of the levels, which are never compressed
 	plain              bool // version 2 only: the values are not compressed either
 }
 

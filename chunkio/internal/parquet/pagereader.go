@@ -48,7 +48,7 @@ func (h *pageHolder) release() {
 }
 
 // valuePageReader passes the values of one page at a time to the library, without their levels, which this package
-// decodes. For the library the column is required and has no dictionary.
+// decodes. To the library, the column seems to be required and to have no dictionary.
 type valuePageReader struct {
 	pageHolder
 	values   []byte
@@ -75,9 +75,9 @@ func (v *valuePageReader) Next() bool {
 // the library returns stay valid.
 type rawPageReader struct {
 	pageHolder
-	pages          *pages
-	pageWaits      bool // pages.page is still to be passed to the library
-	dictHandedOver bool // the dictionary has been passed to the library
+	pages       *pageWalker
+	pagePending bool // pages.page is still to be passed to the library
+	dictPassed  bool // the dictionary has been passed to the library
 }
 
 func (r *rawPageReader) Next() bool {
@@ -86,12 +86,12 @@ func (r *rawPageReader) Next() bool {
 		return false
 	}
 	// loadNextPage has also loaded a dictionary that precedes the first data page.
-	if !r.dictHandedOver && r.pages.dictSize >= 0 {
-		r.dictHandedOver = true
+	if !r.dictPassed && r.pages.dictSize >= 0 {
+		r.dictPassed = true
 		r.current = pqfile.NewDictionaryPage(memory.NewBufferBytes(r.pages.dict), int32(r.pages.dictSize), parquet.Encodings.Plain)
 		return true
 	}
-	r.pageWaits = false
+	r.pagePending = false
 	if r.pages.page.hasZeroWidthIndices() {
 		r.pages.page.widenIndices()
 	}
@@ -121,7 +121,7 @@ func (p *page) widenIndices() {
 // loadNextPage loads the next page that has values, unless the current page is still to be passed. The library would
 // treat an empty page as the end.
 func (r *rawPageReader) loadNextPage() bool {
-	for !r.pageWaits {
+	for !r.pagePending {
 		more, err := r.pages.nextDataPage()
 		if err == nil && more {
 			err = r.pages.loadPage()
@@ -133,7 +133,7 @@ func (r *rawPageReader) loadNextPage() bool {
 		if !more {
 			return false
 		}
-		r.pageWaits = r.pages.page.header.Values > 0
+		r.pagePending = r.pages.page.header.Values > 0
 	}
 	return true
 }

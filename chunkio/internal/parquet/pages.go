@@ -13,11 +13,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// wholeChunk is the size of the largest column chunk that is read at once; larger chunks are read page by page. In that
-// case, readAhead is the least number of bytes read together with a page header.
+// maxWholeChunk is the size of the largest column chunk that is read at once; larger chunks are read page by page. In
+// that case, at least readAhead bytes are read together with a page header.
 const (
-	wholeChunk = 8 << 20
-	readAhead  = 64 << 10
+	maxWholeChunk = 8 << 20
+	readAhead     = 64 << 10
 )
 
 // ChunkInfo describes the position and the contents of a column chunk according to the footer.
@@ -31,11 +31,11 @@ type ChunkInfo struct {
 // window reads a range of the input through one reused buffer.
 type window struct {
 	in      format.Input
-	buf     *[]byte // backing memory, borrowed from the scratch
-	unread  []byte  // bytes from position at on, a part of *buf
-	at, end int64
-	ahead   int // least number of bytes to read at once, up to the end of the range
-	reading *time.Duration
+	buf     *[]byte        // backing memory, borrowed from the scratch
+	unread  []byte         // bytes from position at on, a part of *buf
+	at, end int64          // position in the input, and end of the range
+	ahead   int            // least number of bytes to read at once, up to the end of the range
+	reading *time.Duration // receives the time of reading
 }
 
 // peek returns the next n bytes, or fewer at the end of the range. They are valid until the next call.
@@ -80,10 +80,10 @@ type page struct {
 	values        []byte // encoded values of the present entries
 }
 
-// pages walks the pages of one column chunk in file order. Every size is checked against the chunk's own and against
-// the available bytes before memory is allocated for it. It uses the memory of the scratch, so that pages need no
-// allocation of their own.
-type pages struct {
+// pageWalker visits the pages of one column chunk in the order of the file. Every size in a page header is checked
+// against the size of the chunk and the available bytes before memory is allocated. It uses the memory of the scratch,
+// so that pages need no allocation of their own.
+type pageWalker struct {
 	info          ChunkInfo
 	col           *column
 	buf           *scratch
@@ -102,18 +102,18 @@ type pages struct {
 	page         page
 }
 
-func newPages(in format.Input, info ChunkInfo, col *column, buf *scratch) pages {
-	p := pages{info: info, col: col, buf: buf, dictSize: -1}
+func newPageWalker(in format.Input, info ChunkInfo, col *column, buf *scratch) pageWalker {
+	p := pageWalker{info: info, col: col, buf: buf, dictSize: -1}
 	p.win = window{in: in, buf: &buf.compressed, at: info.at, end: info.at + info.Size, ahead: readAhead, reading: &buf.reading}
-	if info.Size <= wholeChunk {
+	if info.Size <= maxWholeChunk {
 		p.win.ahead = int(info.Size)
 	}
 	p.win.unread = buf.stretch.chunkBytes(info)
 	return p
 }
 
-func (f *File) newChunkPages(g int, col *column, buf *scratch) pages {
-	p := newPages(f.in, f.Chunk(g, col.index), col, buf)
+func (f *File) newChunkWalker(g int, col *column, buf *scratch) pageWalker {
+	p := newPageWalker(f.in, f.Chunk(g, col.index), col, buf)
 	p.v2Compressed = f.footer.v2Compressed
 	return p
 }
@@ -124,7 +124,7 @@ const maxHeader = 16 << 20
 
 // nextDataPage moves to the header of the next data page, loading a dictionary page and skipping index pages. It
 // returns false after the last value of the chunk. The caller then calls loadPage or skipPage.
-func (p *pages) nextDataPage() (bool, error) {
+func (p *pageWalker) nextDataPage() (bool, error) {
 	for p.entriesBefore < p.info.Values {
 		if err := p.readHeader(); err != nil {
 			return false, err
@@ -146,10 +146,10 @@ func (p *pages) nextDataPage() (bool, error) {
 	return false, nil
 }
 
-// maxUncounted is the greatest length of a dictionary page header that is missing from total_compressed_size.
-const maxUncounted = 100
+// maxUncountedHeader is the greatest length of a dictionary page header that is missing from total_compressed_size.
+const maxUncountedHeader = 100
 
-func (p *pages) readHeader() error {
+func (p *pageWalker) readHeader() error {
 	p.headerAt = p.win.at
 	if p.win.at == p.win.end {
 		return fmt.Errorf("column chunk ends after %d of %d values", p.entriesBefore, p.info.Values)
@@ -167,7 +167,7 @@ func (p *pages) readHeader() error {
 			return fmt.Errorf("at offset %d: %w", p.headerAt, err)
 		}
 		p.win.advance(int64(n))
-		if p.header = h; h.Kind == DictionaryPage && n <= maxUncounted {
+		if p.header = h; h.Kind == DictionaryPage && n <= maxUncountedHeader {
 			p.uncounted = int64(n)
 		}
 		break
@@ -180,7 +180,7 @@ func (p *pages) readHeader() error {
 	if int64(p.header.Compressed) > left {
 		return fmt.Errorf("page at offset %d claims %d bytes where the column chunk has %d", p.headerAt, p.header.Compressed, left)
 	}
-	if most := int64(p.header.Compressed)*maxExpansion(p.info.codec) + expansionSlack; int64(p.header.Uncompressed) > most {
+	if maxBytes := int64(p.header.Compressed)*maxExpansion(p.info.codec) + expansionSlack; int64(p.header.Uncompressed) > maxBytes {
 		return fmt.Errorf("page at offset %d claims %d bytes of data, which %d compressed bytes cannot hold", p.headerAt, p.header.Uncompressed, p.header.Compressed)
 	}
 	if int64(p.header.Uncompressed) > p.info.Uncompressed {
@@ -190,7 +190,7 @@ func (p *pages) readHeader() error {
 	return nil
 }
 
-func (p *pages) skipPage() {
+func (p *pageWalker) skipPage() {
 	p.win.advance(int64(p.header.Compressed))
 	if p.header.Kind != DictionaryPage && p.header.Kind != indexPage {
 		p.entriesBefore += int64(p.header.Values)
@@ -198,7 +198,7 @@ func (p *pages) skipPage() {
 }
 
 // readPayload decompresses the current page into *into and moves past the page.
-func (p *pages) readPayload(into *[]byte) ([]byte, error) {
+func (p *pageWalker) readPayload(into *[]byte) ([]byte, error) {
 	h := p.header
 	packed, err := p.win.peek(h.Compressed)
 	if err != nil {
@@ -234,7 +234,7 @@ func (p *pages) readPayload(into *[]byte) ([]byte, error) {
 	return out, nil
 }
 
-func (p *pages) loadDictionary() error {
+func (p *pageWalker) loadDictionary() error {
 	if p.dictSize >= 0 {
 		return errors.New("column chunk has two dictionaries")
 	}
@@ -246,9 +246,9 @@ func (p *pages) loadDictionary() error {
 	return checkDictionary(p.col, p.header, b)
 }
 
-// loadPage decompresses the current data page into p.page and checks it. Then the library can neither read past the
-// sections of the page, nor wait for missing values, nor allocate more memory than the size of the page.
-func (p *pages) loadPage() error {
+// loadPage decompresses the current data page into p.page and checks it. After these checks the library can neither
+// read past the sections of the page, nor wait for missing values, nor allocate more memory than the size of the page.
+func (p *pageWalker) loadPage() error {
 	h := p.header
 	first := p.entriesBefore
 	raw, err := p.readPayload(&p.buf.page)

@@ -248,7 +248,7 @@ func TestChecksum(t *testing.T) {
 			Encoding: parquet.Encodings.Plain, CRC: crc32.ChecksumIEEE(body) ^ damage, HasCRC: true,
 		}
 		b := append(AppendPageHeader(nil, h), body...)
-		p := newPages(formattest.NewMemory(b), ChunkInfo{Size: int64(len(b)), Uncompressed: int64(len(b)), Values: 1}, &col, new(scratch))
+		p := newPageWalker(formattest.NewMemory(b), ChunkInfo{Size: int64(len(b)), Uncompressed: int64(len(b)), Values: 1}, &col, new(scratch))
 		if more, err := p.nextDataPage(); err != nil || !more {
 			t.Fatalf("finding the data page: found %v, error %v", more, err)
 		}
@@ -266,7 +266,7 @@ func TestClaimedPage(t *testing.T) {
 	for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd} {
 		h := PageHeader{Kind: DataPage, Uncompressed: 1 << 30, Compressed: 4000, Values: 1 << 28, Encoding: parquet.Encodings.Plain, CRC: crc32.ChecksumIEEE(make([]byte, 4000)), HasCRC: true}
 		b := append(AppendPageHeader(nil, h), make([]byte, h.Compressed)...)
-		p := newPages(formattest.NewMemory(b), ChunkInfo{Size: int64(len(b)), Uncompressed: 1 << 30, Values: 1 << 28, codec: codec}, &col, new(scratch))
+		p := newPageWalker(formattest.NewMemory(b), ChunkInfo{Size: int64(len(b)), Uncompressed: 1 << 30, Values: 1 << 28, codec: codec}, &col, new(scratch))
 		before := allocated()
 		more, err := p.nextDataPage()
 		if err == nil && more {

@@ -24,10 +24,10 @@ func (p *page) expandSharedPrefixes(size int, limit int64, buf *[]byte) error {
 	var shared, rests deltaReader
 	if n > 0 { // a page without values has not been checked
 		var err error
-		if shared, err = newDeltas(p.values, n); err != nil {
+		if shared, err = newDeltaReader(p.values, n); err != nil {
 			return err
 		}
-		if rests, err = newDeltas(p.values[shared.size:], n); err != nil {
+		if rests, err = newDeltaReader(p.values[shared.size:], n); err != nil {
 			return err
 		}
 	}
@@ -55,30 +55,30 @@ func (p *page) expandSharedPrefixes(size int, limit int64, buf *[]byte) error {
 	return nil
 }
 
-// deltaReader reads the DELTA_BINARY_PACKED integers at the start of a byte slice.
+// deltaReader reads the DELTA_BINARY_PACKED integers at the start of a byte slice: blocks of parts (miniblocks).
 type deltaReader struct {
-	c         compactReader // numbers are encoded as in Thrift
-	size      int           // total bytes of the integers
-	perMini   int
-	minis     uint64
-	firstRead bool // the first integer has been read
-	last      int64
-	least     int64  // smallest difference of the block
-	widths    []byte // widths of the remaining parts of the block
-	packed    []byte // differences of the current part, of width bits each
-	width     int
-	bit       int // start of the next difference
-	left      int // differences left in the current part
+	c             compactReader // numbers are encoded as in Thrift
+	size          int           // total bytes of the integers
+	valuesPerPart int
+	partsPerBlock uint64
+	firstRead     bool // the first integer has been read
+	last          int64
+	smallestDelta int64  // smallest difference of the block
+	widths        []byte // widths of the remaining parts of the block
+	packed        []byte // differences of the current part, of width bits each
+	width         int
+	bit           int // start of the next difference
+	left          int // differences left in the current part
 }
 
-func newDeltas(b []byte, n int) (d deltaReader, err error) {
+func newDeltaReader(b []byte, n int) (d deltaReader, err error) {
 	if d.size, err = checkDelta(b, n); err != nil {
 		return d, err
 	}
 	d.c = compactReader{b: b}
 	block, minis := d.c.readUvarint(), d.c.readUvarint()
 	d.c.readUvarint()
-	d.perMini, d.minis, d.last = int(block/minis), minis, d.c.readInteger()
+	d.valuesPerPart, d.partsPerBlock, d.last = int(block/minis), minis, d.c.readInteger()
 	return d, nil
 }
 
@@ -91,16 +91,16 @@ func (d *deltaReader) nextInteger() int64 {
 	}
 	if d.left == 0 {
 		if len(d.widths) == 0 {
-			d.least = d.c.readInteger()
-			d.widths = d.c.takeBytes(d.minis)
+			d.smallestDelta = d.c.readInteger()
+			d.widths = d.c.takeBytes(d.partsPerBlock)
 		}
 		d.width, d.widths = int(d.widths[0]), d.widths[1:]
-		d.packed, d.bit, d.left = d.c.takeBytes(uint64(d.perMini/8*d.width)), 0, d.perMini
+		d.packed, d.bit, d.left = d.c.takeBytes(uint64(d.valuesPerPart/8*d.width)), 0, d.valuesPerPart
 	}
 	if d.width > maxBits {
 		return -1
 	}
-	d.last += d.least + int64(extractBits(d.packed, d.bit, d.width))
+	d.last += d.smallestDelta + int64(extractBits(d.packed, d.bit, d.width))
 	d.bit += d.width
 	d.left--
 	return d.last

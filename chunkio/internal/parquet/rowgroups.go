@@ -18,14 +18,14 @@ func FindRowGroups(footer []byte) (at Span, err error) {
 			return false
 		}
 		at.Header = c.pos
-		elem, n := c.listHeader()
+		elem, n := c.readListHeader()
 		at.From = c.pos
 		c.skipElements(elem, n, 1)
 		at.To = c.pos
 		return true
 	})
 	if c.err == nil && at.Header == 0 {
-		c.fail(errors.New("the footer has no row groups"))
+		c.keepFirstError(errors.New("the footer has no row groups"))
 	}
 	return at, c.err
 }
@@ -38,12 +38,12 @@ func CountRowGroups(text []byte, columns int) (groups int, rows int64, err error
 		chunks, more, hasRows := c.skipRowGroup()
 		switch {
 		case !hasRows:
-			c.fail(errors.New("a row group lacks its number of rows"))
+			c.keepFirstError(errors.New("a row group lacks its number of rows"))
 		case chunks != columns:
-			c.fail(fmt.Errorf("a row group has %d columns, of %d", chunks, columns))
+			c.keepFirstError(fmt.Errorf("a row group has %d columns, of %d", chunks, columns))
 		}
 		if rows += more; more < 0 || rows < 0 {
-			c.fail(errors.New("a row group has less than no rows"))
+			c.keepFirstError(errors.New("a row group has less than no rows"))
 		}
 		groups++
 	}
@@ -58,7 +58,7 @@ func (c *compactReader) skipRowGroup() (chunks int, rows int64, hasRows bool) {
 		if id != 1 || typ != thriftList {
 			return false
 		}
-		elem, n := c.listHeader()
+		elem, n := c.readListHeader()
 		if elem == thriftStruct {
 			chunks += n
 		}

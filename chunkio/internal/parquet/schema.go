@@ -9,15 +9,15 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 )
 
-// element is a SchemaElement of the footer.
-type element struct {
+// schemaElement is a SchemaElement of the footer.
+type schemaElement struct {
 	name    string
 	fields  [10]int64 // values of the integer fields, by field number
 	set     uint64    // bit i is set if field i is present
 	logical []byte    // bytes of its LogicalType, a part of the footer; nil if absent
 }
 
-// Fields of an element.
+// Field numbers of SchemaElement in parquet.thrift.
 const (
 	fieldType       = 1
 	fieldLength     = 2 // of FIXED_LEN_BYTE_ARRAY
@@ -30,9 +30,9 @@ const (
 	fieldLogical    = 10
 )
 
-func (e *element) has(field int) bool { return e.set>>field&1 != 0 }
+func (e *schemaElement) has(field int) bool { return e.set>>field&1 != 0 }
 
-func (c *compactReader) schemaElement() (e element) {
+func (c *compactReader) parseSchemaElement() (e schemaElement) {
 	e.set = c.readStruct(e.fields[:], func(id int64, typ byte) bool {
 		switch {
 		case id == 4 && typ == thriftBinary:
@@ -49,8 +49,8 @@ func (c *compactReader) schemaElement() (e element) {
 	return e
 }
 
-// strangeType is a logical type that the library does not know or that contradicts its node. Its values are copied, but
-// not read.
+// strangeType is a logical type that the library does not know or that contradicts its node. Values of such a type are
+// copied, but not decoded.
 type strangeType struct {
 	typ, why   string // for reports
 	annotation []byte // the fields of the SchemaElement that describe the type
@@ -59,21 +59,21 @@ type strangeType struct {
 // treeBuilder builds the nodes of a schema from its elements, which are listed depth first and have been checked by
 // checkTree.
 type treeBuilder struct {
-	elements []element
+	elements []schemaElement
 	strange  map[schema.Node]*strangeType
 }
 
-func parseSchema(elements []element) (*schema.Schema, map[schema.Node]*strangeType, error) {
+func parseSchema(elements []schemaElement) (*schema.Schema, map[schema.Node]*strangeType, error) {
 	t := treeBuilder{elements: elements, strange: map[schema.Node]*strangeType{}}
 	elements[0].set &^= 1 << fieldType // the root is a group, even without columns
-	root, err := t.nextNode()
+	root, err := t.buildNextNode()
 	if err != nil {
 		return nil, nil, err
 	}
 	return schema.NewSchema(root.(*schema.GroupNode)), t.strange, nil
 }
 
-func (t *treeBuilder) nextNode() (schema.Node, error) {
+func (t *treeBuilder) buildNextNode() (schema.Node, error) {
 	e := &t.elements[0]
 	t.elements = t.elements[1:]
 	rep := parquet.Repetition(e.fields[fieldRepetition])
@@ -85,18 +85,18 @@ func (t *treeBuilder) nextNode() (schema.Node, error) {
 		id = int32(e.fields[fieldID])
 	}
 	if e.fields[fieldChildren] == 0 && e.has(fieldType) {
-		return t.leafNode(e, rep, id)
+		return t.buildLeafNode(e, rep, id)
 	}
 	fields := make(schema.FieldList, e.fields[fieldChildren])
 	for i := range fields {
 		var err error
-		if fields[i], err = t.nextNode(); err != nil {
+		if fields[i], err = t.buildNextNode(); err != nil {
 			return nil, err
 		}
 	}
-	n, err := e.groupNode(rep, fields, id)
+	n, err := e.newGroupNode(rep, fields, id)
 	if err != nil {
-		strange := e.strangeAnnotation(err)
+		strange := e.describeStrangeType(err)
 		if strange.typ != variant {
 			strange.typ = "struct<" + strange.typ + ">"
 		}
@@ -107,14 +107,14 @@ func (t *treeBuilder) nextNode() (schema.Node, error) {
 	return n, err
 }
 
-func (t *treeBuilder) leafNode(e *element, rep parquet.Repetition, id int32) (schema.Node, error) {
+func (t *treeBuilder) buildLeafNode(e *schemaElement, rep parquet.Repetition, id int32) (schema.Node, error) {
 	typ, size, err := e.physicalType()
 	var n *schema.PrimitiveNode
 	if err == nil {
-		n, err = e.primitiveNode(rep, typ, size, id)
+		n, err = e.newPrimitiveNode(rep, typ, size, id)
 	}
 	if err != nil {
-		strange := e.strangeAnnotation(err)
+		strange := e.describeStrangeType(err)
 		if n, err = schema.NewPrimitiveNode(e.name, rep, typ, id, int32(size)); err == nil {
 			t.strange[n] = strange
 		}
@@ -122,24 +122,24 @@ func (t *treeBuilder) leafNode(e *element, rep parquet.Repetition, id int32) (sc
 	return n, err
 }
 
-// physicalType returns the type of a column and the number of bytes of a value, or -1 if the type does not fix this
-// number. For an invalid type it returns byte arrays, which contradict the column chunks.
-func (e *element) physicalType() (parquet.Type, int, error) {
-	const most = 1 << 30 // a page is smaller than 2 GiB
+// physicalType returns the type of a column and the number of bytes of a value, or -1 if the type does not determine
+// this number. For an invalid type it returns the type byte array, which contradicts the column chunks, and an error.
+func (e *schemaElement) physicalType() (parquet.Type, int, error) {
+	const maxBytes = 1 << 30 // a page is smaller than 2 GiB
 	typ, n := parquet.Type(e.fields[fieldType]), e.fields[fieldLength]
 	switch {
 	case typ < parquet.Types.Boolean || typ > parquet.Types.FixedLenByteArray:
 		return parquet.Types.ByteArray, -1, fmt.Errorf("type number %d", e.fields[fieldType])
 	case typ != parquet.Types.FixedLenByteArray:
 		return typ, -1, nil
-	case n <= 0 || n > most:
+	case n <= 0 || n > maxBytes:
 		return parquet.Types.ByteArray, -1, fmt.Errorf("values of %d bytes", n)
 	}
 	return typ, int(n), nil
 }
 
-func (e *element) groupNode(rep parquet.Repetition, fields schema.FieldList, id int32) (*schema.GroupNode, error) {
-	logical, err := e.logicalAnnotation()
+func (e *schemaElement) newGroupNode(rep parquet.Repetition, fields schema.FieldList, id int32) (*schema.GroupNode, error) {
+	logical, err := e.parseAnnotation()
 	switch {
 	case err != nil:
 		return nil, err
@@ -149,8 +149,8 @@ func (e *element) groupNode(rep parquet.Repetition, fields schema.FieldList, id 
 	return schema.NewGroupNodeLogical(e.name, rep, fields, logical, id)
 }
 
-func (e *element) primitiveNode(rep parquet.Repetition, typ parquet.Type, size int, id int32) (*schema.PrimitiveNode, error) {
-	logical, err := e.logicalAnnotation()
+func (e *schemaElement) newPrimitiveNode(rep parquet.Repetition, typ parquet.Type, size int, id int32) (*schema.PrimitiveNode, error) {
+	logical, err := e.parseAnnotation()
 	switch {
 	case err != nil:
 		return nil, err
@@ -161,24 +161,24 @@ func (e *element) primitiveNode(rep parquet.Repetition, typ parquet.Type, size i
 	return schema.NewPrimitiveNodeLogical(e.name, rep, logical, typ, size, id)
 }
 
-func (e *element) logicalAnnotation() (schema.LogicalType, error) {
+func (e *schemaElement) parseAnnotation() (schema.LogicalType, error) {
 	if e.logical == nil {
 		return nil, nil
 	}
 	c := compactReader{b: e.logical}
-	return c.logicalType()
+	return c.parseLogicalType()
 }
 
-func (e *element) strangeAnnotation(err error) *strangeType {
+func (e *schemaElement) describeStrangeType(err error) *strangeType {
 	if unknown, ok := errors.AsType[unknownLogicalTypeError](err); ok {
-		return &strangeType{unknown.typeName(), unknown.Error(), e.annotationFields()}
+		return &strangeType{unknown.typeName(), unknown.Error(), e.encodeAnnotation()}
 	}
-	return &strangeType{"mistyped", "of a type that contradicts itself (" + err.Error() + ")", e.annotationFields()}
+	return &strangeType{"mistyped", "of a type that contradicts itself (" + err.Error() + ")", e.encodeAnnotation()}
 }
 
-// annotationFields encodes the fields of the element that define the meaning of its values. Their headers have the long
+// encodeAnnotation encodes the fields of the element that define the meaning of its values. Their headers have the long
 // form, so that they can follow any other field.
-func (e *element) annotationFields() (b []byte) {
+func (e *schemaElement) encodeAnnotation() (b []byte) {
 	for _, id := range []int{fieldConverted, fieldScale, fieldPrecision} {
 		if e.has(id) {
 			b = binary.AppendVarint(binary.AppendVarint(append(b, thriftI32), int64(id)), e.fields[id])
@@ -209,8 +209,8 @@ func (e unknownLogicalTypeError) Error() string {
 	return fmt.Sprintf("logical type number %d, unknown to this program", int64(e))
 }
 
-// logicalType parses a LogicalType, a union with at most one field. It returns nil if no field is set.
-func (c *compactReader) logicalType() (logical schema.LogicalType, err error) {
+// parseLogicalType parses a LogicalType, a union with at most one field. It returns nil if no field is set.
+func (c *compactReader) parseLogicalType() (logical schema.LogicalType, err error) {
 	c.readStruct(nil, func(field int64, typ byte) bool {
 		if typ != thriftStruct {
 			return false
@@ -255,7 +255,7 @@ func (c *compactReader) logicalType() (logical schema.LogicalType, err error) {
 			}
 		default:
 			var known bool
-			if logical, known = plainTypes[field]; !known {
+			if logical, known = simpleLogicalTypes[field]; !known {
 				err = unknownLogicalTypeError(field)
 			}
 			return false
@@ -272,8 +272,8 @@ func decimalType(scale, precision int64) (schema.LogicalType, error) {
 	return schema.NewDecimalLogicalType(int32(precision), int32(scale)), nil
 }
 
-// plainTypes are the logical types without parameters by their number in parquet.thrift.
-var plainTypes = map[int64]schema.LogicalType{
+// simpleLogicalTypes maps the numbers of logical types without parameters in parquet.thrift to these types.
+var simpleLogicalTypes = map[int64]schema.LogicalType{
 	1: schema.StringLogicalType{}, 2: schema.MapLogicalType{}, 3: schema.ListLogicalType{}, 4: schema.EnumLogicalType{},
 	6: schema.DateLogicalType{}, 11: schema.NullLogicalType{}, 12: schema.JSONLogicalType{}, 13: schema.BSONLogicalType{},
 	14: schema.UUIDLogicalType{}, 15: schema.Float16LogicalType{},

@@ -23,7 +23,7 @@ func splitPages(t *testing.T, file []byte) (count int) {
 	formattest.Must(t, err)
 	for g := range f.rows {
 		col, chunk := &f.columns[0], f.Chunk(g, 0)
-		p := newPages(formattest.NewMemory(file), chunk, col, new(scratch))
+		p := newPageWalker(formattest.NewMemory(file), chunk, col, new(scratch))
 		for more, err := p.nextDataPage(); more; more, err = p.nextDataPage() {
 			formattest.Must(t, err)
 			header, at := p.header, p.headerAt

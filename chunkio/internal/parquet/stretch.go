@@ -9,8 +9,8 @@ import (
 
 // maxStretch limits the number of bytes that are read together for adjacent column chunks, each of at most readAhead
 // bytes. With 100,000 columns of float32 in row groups of 256 rows, 1 KB per chunk, reading the chunks one by one took
-// a fourth of the decoding time. Reading several chunks together reduces that time, and this number of bytes stays in
-// the second-level cache. scratchBytes includes these bytes.
+// a fourth of the decoding time. Reading several chunks together reduces that time; 256 KiB fit in the second-level
+// cache. scratchBytes includes these bytes.
 const maxStretch = 256 << 10
 
 // stretch is a range of bytes of a file that covers adjacent column chunks.

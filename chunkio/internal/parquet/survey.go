@@ -12,11 +12,11 @@ import (
 
 // The footer may be wrong about a column chunk. If there is a reason to doubt it, the page headers of the chunk, and
 // the first page of lists, are checked when the file is opened. Damage found here is reported when the column is read.
-// An error of the input is reported at once, because it would hide the pages.
+// An error of reading the input is reported at once, because then the pages cannot be checked.
 
-// surveyChunk corrects the footer's description of a column chunk by its page headers if it lists no encoding, or one
-// that cannot be decoded (perhaps no page uses it), or if its size in memory is doubtful. The planned memory is then
-// the sum of the sizes of the pages; the bytes of a page limit its size.
+// surveyChunk corrects the footer's description of a column chunk by its page headers in two cases: the footer lists no
+// encoding, or one that cannot be decoded (perhaps no page uses it); or the size of the chunk in memory is doubtful.
+// Then the planned memory is the sum of the sizes of the pages. readHeader limits each size by the bytes of the page.
 func (f *File) surveyChunk(g, i int, doubt *sizeDoubt) error {
 	m, col := &f.footer.groups[g].chunks[i], newColumn(f.footer.schema, i)
 	if m.codec == compress.Codecs.Uncompressed {
@@ -28,7 +28,7 @@ func (f *File) surveyChunk(g, i int, doubt *sizeDoubt) error {
 	}
 	if m.Values > 0 && (isDoubtful || m.encodings == 0 || !col.decodesAll(m.encodings)) {
 		total, seen := int64(0), encodingSet(0)
-		damaged, err := f.pageHeaders(g, i, func(h PageHeader, bytes int64) bool {
+		damaged, err := f.visitPageHeaders(g, i, func(h PageHeader, bytes int64) bool {
 			total = min(total+bytes+int64(h.Uncompressed), maxChunk)
 			if h.Kind == DataPage || h.Kind == dataPageV2 {
 				seen.add(int64(h.Encoding))
@@ -53,22 +53,22 @@ func (f *File) surveyChunk(g, i int, doubt *sizeDoubt) error {
 	return nil
 }
 
-// pageHeaders calls see with each page header of a chunk and the number of bytes of the header, until see returns
-// false. damaged is true if a header could not be parsed; err is an error of the input.
-func (f *File) pageHeaders(g, i int, see func(h PageHeader, bytes int64) (more bool)) (damaged bool, err error) {
+// visitPageHeaders calls visit with each page header of a chunk and the length of the header in bytes, until visit
+// returns false. damaged is true if a header could not be parsed; err is an error of the input.
+func (f *File) visitPageHeaders(g, i int, visit func(h PageHeader, bytes int64) (more bool)) (damaged bool, err error) {
 	buf := f.pool.Get().(*scratch)
 	defer f.pool.Put(buf)
 	col, info := newColumn(f.footer.schema, i), f.Chunk(g, i)
 	info.Uncompressed = maxChunk
-	p := newPages(f.in, info, &col, buf)
+	p := newPageWalker(f.in, info, &col, buf)
 	if p.win.ahead = surveyReadBytes; info.Size <= readAhead {
 		p.win.ahead = int(info.Size)
 	}
 	for p.entriesBefore < info.Values {
 		if err := p.readHeader(); err != nil {
-			return true, inputError(err)
+			return true, readErrorOrNil(err)
 		}
-		if !see(p.header, p.win.at-p.headerAt) {
+		if !visit(p.header, p.win.at-p.headerAt) {
 			break
 		}
 		p.skipPage()
@@ -79,12 +79,12 @@ func (f *File) pageHeaders(g, i int, see func(h PageHeader, bytes int64) (more b
 // sizeDoubt decides whether the footer's sizes in memory can be trusted.
 type sizeDoubt struct {
 	sampled     bool // the first compressed chunk was checked
-	understates bool // its pages hold more than the footer claims: the writer of the file counts differently
+	understates bool // its pages hold more bytes than the footer claims, so other chunks may too
 }
 
 // doubtsSize reports whether the size in memory of a chunk is doubtful. Some writers store 0, or the size in the file.
-// A size may be too small, so that pages would exceed it: the first chunk shows whether this holds for all chunks. A
-// size may also be too large and would reserve unused memory: it is compared with the number of values.
+// A size may be too small for the pages: the first chunk shows whether the writer of the file made this mistake. A size
+// may also be too large, so that unused memory would be reserved: it is compared with the number of values.
 func (d *sizeDoubt) doubtsSize(f *File, g, i int, c *column) (bool, error) {
 	m := &f.footer.groups[g].chunks[i]
 	switch claim := m.Uncompressed; {
@@ -95,7 +95,7 @@ func (d *sizeDoubt) doubtsSize(f *File, g, i int, c *column) (bool, error) {
 	case !d.sampled && !format.IsFar(f.in): // in an object store, every read is a request
 		d.sampled = true
 		pageBytes := int64(0)
-		_, err := f.pageHeaders(g, i, func(h PageHeader, _ int64) bool {
+		_, err := f.visitPageHeaders(g, i, func(h PageHeader, _ int64) bool {
 			pageBytes += int64(h.Uncompressed)
 			return h.Kind == DictionaryPage || h.Kind == indexPage
 		})
@@ -110,10 +110,10 @@ func (d *sizeDoubt) doubtsSize(f *File, g, i int, c *column) (bool, error) {
 // eighth of its size.
 const maxPageGrowth = 64
 
-// plausibleMemory returns a size that few chunks exceed. A value of fixed size may occur in the dictionary and once
-// more in a page: as an index of at most 4 bytes, or as a plain value if the dictionary did not save space. It also has
-// two levels of one byte each. A dictionary may contain values that other chunks use. Chunks whose values are all equal
-// compress to almost no bytes; texts may repeat themselves too, but seldom as often.
+// plausibleMemory returns a size in memory that few chunks exceed. A value of fixed size may occur in the dictionary
+// and once more in a page: as an index of at most 4 bytes, or as a plain value if the dictionary did not save space. It
+// also has two levels of one byte each. A dictionary may contain values that other chunks use. Chunks whose values are
+// all equal compress to almost no bytes; texts may repeat themselves too, but seldom as often.
 func plausibleMemory(m *chunkMeta, c *column) int64 {
 	const ratio, slack = 64, 64 << 10
 	perValue := int64(2*max(c.size, 1) + 6)
@@ -123,7 +123,7 @@ func plausibleMemory(m *chunkMeta, c *column) int64 {
 	return ratio*m.Size + 16*slack
 }
 
-func inputError(err error) error {
+func readErrorOrNil(err error) error {
 	if _, ok := errors.AsType[*format.ReadError](err); ok {
 		return err
 	}
@@ -138,33 +138,34 @@ const surveyReadBytes = 512
 func (c *column) decodesAll(s encodingSet) bool { return c.undecodableEncoding(s) == "" }
 
 // startsUneven reports whether the length of a list in the first page of a column differs from the given one. Without
-// this check, a column whose mean length is a whole number by chance would be read as vectors. A list of another length
-// in a later page is reported as an error of its row, because finding it at this point would require all pages.
+// this check, lists of different lengths whose mean length is a whole number by chance would be read as vectors. A list
+// of another length in a later page is reported as an error of its row, because finding it at this point would require
+// all pages.
 func (f *File) startsUneven(g int, l *format.Leaf, c *column, width int) (uneven bool, err error) {
 	const (
-		largest = 4 << 20 // bytes of pages that are examined
-		most    = 1 << 16 // number of entries that are examined
+		maxPageBytes = 4 << 20 // bytes of pages that are examined
+		maxEntries   = 1 << 16 // number of entries that are examined
 	)
 	if format.IsFar(f.in) || width > maxWidth {
 		return false, nil // every read is a request, which costs as much as reading the footer
 	}
 	group := &rowGroup{file: f, number: g}
 	err = group.withScratch(l, 0, f.rows[g], func(buf *scratch) error {
-		e := group.startEntries(c, buf)
+		e := group.startEntryReader(c, buf)
 		e.width, e.end = width, e.pages.info.Values
-		e.pages.info.Uncompressed = min(e.pages.info.Uncompressed, largest)
+		e.pages.info.Uncompressed = min(e.pages.info.Uncompressed, maxPageBytes)
 		e.pages.win.ahead = readAhead
 		if err := e.nextPage(context.Background()); err != nil {
 			return err
 		}
 		dst := resizeBuffer(&buf.table, batchValues)
-		for left := min(e.left, most); left > 0; left -= batchValues {
-			err := e.read(context.Background(), dst[:min(left, batchValues)])
+		for left := min(e.left, maxEntries); left > 0; left -= batchValues {
+			err := e.readEntries(context.Background(), dst[:min(left, batchValues)])
 			if _, uneven = errors.AsType[*unevenError](err); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	return uneven, inputError(err)
+	return uneven, readErrorOrNil(err)
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// textCopies limits the size of a column chunk as text, as a multiple of its scratch memory. The worst case is an
-// integer of 4 bytes, which has up to 20 digits and two positions in lists.
+// The memory for a column chunk as text is at most textCopies times its scratch memory. The worst case is an integer of
+// 4 bytes, which becomes up to 20 digits and two positions in lists.
 const textCopies = 4
 
-// DecodeTexts implements format.Group. It decodes like Decode, but to the numbers of the values in a list of texts.
-// Thus each text of a dictionary is formatted only once.
+// DecodeTexts implements format.Group. It decodes like Decode, but formats the values as texts in a text.List and
+// passes their indices in that list to emit. Each text of a dictionary is formatted only once.
 func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
 	lf, col := &g.file.leaves[l], g.file.columns[l]
 	if why := cmp.Or(lf.NoClass, g.file.whyUndecodable(g.number, &col)); why != "" {
@@ -29,17 +29,17 @@ func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit 
 	}
 	return g.withScratch(lf, from, to, func(buf *scratch) error {
 		t := new(text.List)
-		encodings := g.file.footer.groups[g.number].chunks[col.index].encodings // few writers list none
+		encodings := g.file.footer.groups[g.number].chunks[col.index].encodings // 0 if the footer lists none
 		col.texts, col.independentPages = t, encodings != 0 && !encodings.has(parquet.Encodings.DeltaByteArray)
-		e := g.startEntries(&col, buf)
-		if err := g.seekEntries(e, l, from, to); err != nil {
+		e := g.startEntryReader(&col, buf)
+		if err := g.seekEntryReader(e, l, from, to); err != nil {
 			return err
 		}
 		numbers, ids := make([]float64, batchValues), make([]int32, batchValues)
 		for row := from; row < to; {
 			n := int(min(batchValues, to-row))
 			t.Truncate(t.Fixed)
-			if err := e.read(ctx, numbers[:n]); err != nil {
+			if err := e.readEntries(ctx, numbers[:n]); err != nil {
 				return err
 			}
 			for i, x := range numbers[:n] {
@@ -64,34 +64,35 @@ func whyNoClass(p *schema.PrimitiveNode, why string) string {
 	return ""
 }
 
-// textReader returns a function that appends the next texts to col.texts and writes their numbers to its argument.
-func textReader(reader pqfile.ColumnChunkReader, col *column, buf *scratch) func([]float64) error {
+// newTextReader returns a function that appends the next values as texts to col.texts and writes their indices to its
+// argument.
+func newTextReader(reader pqfile.ColumnChunkReader, col *column, buf *scratch) func([]float64) error {
 	t := col.texts
 	switch r := reader.(type) {
 	case *pqfile.BooleanColumnChunkReader:
-		return floatReader(r, &buf.bools, textConversion(t, strconv.AppendBool))
+		return newFloatReader(r, &buf.bools, newTextConverter(t, strconv.AppendBool))
 	case *pqfile.Int32ColumnChunkReader:
-		write := intText(col)
-		return floatReader(r, &buf.int32s, textConversion(t, func(b []byte, x int32) []byte { return write(b, int64(x)) }))
+		write := intFormatter(col)
+		return newFloatReader(r, &buf.int32s, newTextConverter(t, func(b []byte, x int32) []byte { return write(b, int64(x)) }))
 	case *pqfile.Int64ColumnChunkReader:
-		return floatReader(r, &buf.int64s, textConversion(t, intText(col)))
+		return newFloatReader(r, &buf.int64s, newTextConverter(t, intFormatter(col)))
 	case *pqfile.Int96ColumnChunkReader:
-		return floatReader(r, &buf.int96s, textConversion(t, int96Text))
+		return newFloatReader(r, &buf.int96s, newTextConverter(t, appendInt96Text))
 	case *pqfile.Float32ColumnChunkReader:
-		return floatReader(r, &buf.f32s, textConversion(t, func(b []byte, x float32) []byte { return text.AppendFloat(b, float64(x), 32) }))
+		return newFloatReader(r, &buf.f32s, newTextConverter(t, func(b []byte, x float32) []byte { return text.AppendFloat(b, float64(x), 32) }))
 	case *pqfile.Float64ColumnChunkReader:
-		return floatReader(r, &buf.f64s, textConversion(t, func(b []byte, x float64) []byte { return text.AppendFloat(b, x, 64) }))
+		return newFloatReader(r, &buf.f64s, newTextConverter(t, func(b []byte, x float64) []byte { return text.AppendFloat(b, x, 64) }))
 	case *pqfile.FixedLenByteArrayColumnChunkReader:
-		write := bytesText(col)
-		return floatReader(r, &buf.fixedBytes, textConversion(t, func(b []byte, x parquet.FixedLenByteArray) []byte { return write(b, x) }))
+		write := bytesFormatter(col)
+		return newFloatReader(r, &buf.fixedBytes, newTextConverter(t, func(b []byte, x parquet.FixedLenByteArray) []byte { return write(b, x) }))
 	case *pqfile.ByteArrayColumnChunkReader:
-		write := bytesText(col)
-		return floatReader(r, &buf.bytes, textConversion(t, func(b []byte, x parquet.ByteArray) []byte { return write(b, x) }))
+		write := bytesFormatter(col)
+		return newFloatReader(r, &buf.bytes, newTextConverter(t, func(b []byte, x parquet.ByteArray) []byte { return write(b, x) }))
 	}
 	return nil
 }
 
-func textConversion[T any](t *text.List, write func([]byte, T) []byte) func([]float64, []T) error {
+func newTextConverter[T any](t *text.List, write func([]byte, T) []byte) func([]float64, []T) error {
 	return func(dst []float64, src []T) error {
 		for i, x := range src {
 			t.Text = write(t.Text, x)
@@ -101,7 +102,7 @@ func textConversion[T any](t *text.List, write func([]byte, T) []byte) func([]fl
 	}
 }
 
-func intText(col *column) func([]byte, int64) []byte {
+func intFormatter(col *column) func([]byte, int64) []byte {
 	switch t := col.desc.LogicalType().(type) {
 	case schema.DateLogicalType:
 		return text.AppendDate
@@ -137,9 +138,9 @@ func unitsPerSecond(u schema.TimeUnitType) int64 {
 	return 1e9
 }
 
-// bytesText returns the function that formats a byte array of the column as text: decimals and UUIDs in their usual
-// notation, all other bytes unchanged.
-func bytesText(col *column) func([]byte, []byte) []byte {
+// bytesFormatter returns the function that formats a byte array of the column as text: decimals and UUIDs in their
+// usual notation, all other bytes unchanged.
+func bytesFormatter(col *column) func([]byte, []byte) []byte {
 	switch col.kind {
 	case asDecimal:
 		return func(b, x []byte) []byte { return text.AppendDecimal(b, text.BigInt(x), col.scale) }
@@ -154,8 +155,8 @@ func bytesText(col *column) func([]byte, []byte) []byte {
 	return func(b, x []byte) []byte { return append(b, x...) }
 }
 
-// int96Text formats a timestamp of old writers: the nanoseconds of the day, and a Julian day.
-func int96Text(b []byte, x parquet.Int96) []byte {
+// appendInt96Text formats a timestamp of old writers, which consists of the nanoseconds of the day and a Julian day.
+func appendInt96Text(b []byte, x parquet.Int96) []byte {
 	const epoch = 2440588 // 1970-01-01
 	nanos, day := int64(binary.LittleEndian.Uint64(x[:])), int64(int32(binary.LittleEndian.Uint32(x[8:])))
 	const dayNanos = 86400 * 1e9

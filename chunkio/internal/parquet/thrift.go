@@ -10,7 +10,7 @@ import (
 // Types of Thrift's compact protocol, as used in field and list headers.
 const (
 	thriftStop   = 0
-	thriftTrue   = 1 // in a struct, the type of a field is its boolean value; in a list, the value is a byte
+	thriftTrue   = 1 // in a struct, the type of a boolean field is its value; in a list, a boolean is a byte
 	thriftFalse  = 2
 	thriftByte   = 3
 	thriftI16    = 4
@@ -40,7 +40,7 @@ type compactReader struct {
 	err error
 }
 
-func (c *compactReader) fail(err error) {
+func (c *compactReader) keepFirstError(err error) {
 	if c.err == nil {
 		c.err = err
 	}
@@ -48,7 +48,7 @@ func (c *compactReader) fail(err error) {
 
 func (c *compactReader) readByte() byte {
 	if c.err != nil || c.pos >= len(c.b) {
-		c.fail(errShort)
+		c.keepFirstError(errShort)
 		return 0
 	}
 	c.pos++
@@ -62,9 +62,9 @@ func (c *compactReader) readUvarint() uint64 {
 	v, n := binary.Uvarint(c.b[c.pos:])
 	switch {
 	case n == 0:
-		c.fail(errShort)
+		c.keepFirstError(errShort)
 	case n < 0:
-		c.fail(errors.New("thrift number overflows 64 bits"))
+		c.keepFirstError(errors.New("thrift number overflows 64 bits"))
 	default:
 		c.pos += n
 	}
@@ -76,7 +76,7 @@ func (c *compactReader) readInteger() int64 {
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// readBinary returns a part of b, which is not nil even if it has no bytes.
+// readBinary returns the bytes of a binary value, as a part of b. The result is not nil even if it is empty.
 func (c *compactReader) readBinary() []byte {
 	return c.takeBytes(c.readUvarint())
 }
@@ -94,7 +94,7 @@ func (c *compactReader) skipBytes(n uint64) {
 		return
 	}
 	if n > uint64(len(c.b)-c.pos) {
-		c.fail(errShort)
+		c.keepFirstError(errShort)
 		return
 	}
 	c.pos += int(n)
@@ -113,7 +113,7 @@ func (c *compactReader) nextField(id *int64) (typ byte) {
 		*id = c.readInteger()
 	}
 	if *id < math.MinInt16 || *id > math.MaxInt16 {
-		c.fail(fmt.Errorf("thrift field number %d is out of range", *id))
+		c.keepFirstError(fmt.Errorf("thrift field number %d is out of range", *id))
 	}
 	if c.err != nil {
 		return thriftStop
@@ -121,20 +121,20 @@ func (c *compactReader) nextField(id *int64) (typ byte) {
 	return h & 15
 }
 
-// listHeader reads the header of a list or set: the type and the number of its elements. Each element has at least one
-// byte.
-func (c *compactReader) listHeader() (elem byte, n int) {
+// readListHeader reads the header of a list or set: the type and the number of its elements. Each element has at least
+// one byte.
+func (c *compactReader) readListHeader() (elem byte, n int) {
 	h := c.readByte()
 	count := uint64(h >> 4)
 	if count == 15 {
 		count = c.readUvarint()
 	}
-	return h & 15, c.checkCount(count)
+	return h & 15, c.checkElementCount(count)
 }
 
-func (c *compactReader) checkCount(n uint64) int {
+func (c *compactReader) checkElementCount(n uint64) int {
 	if c.err == nil && n > uint64(len(c.b)-c.pos) {
-		c.fail(fmt.Errorf("thrift container claims %d elements in %d bytes: %w", n, len(c.b)-c.pos, errShort))
+		c.keepFirstError(fmt.Errorf("thrift container claims %d elements in %d bytes: %w", n, len(c.b)-c.pos, errShort))
 	}
 	if c.err != nil {
 		return 0
@@ -142,10 +142,10 @@ func (c *compactReader) checkCount(n uint64) int {
 	return int(n)
 }
 
-// skipValue moves past one value of the given type, checking all of it.
+// skipValue moves past one value of the given type and checks all of it.
 func (c *compactReader) skipValue(typ byte, depth int) {
 	if depth > maxDepth {
-		c.fail(fmt.Errorf("thrift data is nested deeper than %d", maxDepth))
+		c.keepFirstError(fmt.Errorf("thrift data is nested deeper than %d", maxDepth))
 		return
 	}
 	switch typ {
@@ -161,7 +161,7 @@ func (c *compactReader) skipValue(typ byte, depth int) {
 	case thriftBinary:
 		c.skipBytes(c.readUvarint())
 	case thriftList, thriftSet:
-		elem, n := c.listHeader()
+		elem, n := c.readListHeader()
 		c.skipElements(elem, n, depth)
 	case thriftMap:
 		c.skipMap(depth)
@@ -174,7 +174,7 @@ func (c *compactReader) skipValue(typ byte, depth int) {
 			c.skipValue(t, depth+1)
 		}
 	default:
-		c.fail(fmt.Errorf("thrift type %d does not exist", typ))
+		c.keepFirstError(fmt.Errorf("thrift type %d does not exist", typ))
 	}
 }
 
@@ -192,7 +192,7 @@ func (c *compactReader) skipElements(elem byte, n, depth int) {
 }
 
 func (c *compactReader) skipMap(depth int) {
-	n := c.checkCount(c.readUvarint())
+	n := c.checkElementCount(c.readUvarint())
 	if n == 0 {
 		return
 	}

@@ -89,7 +89,7 @@ func FuzzCompact(f *testing.F) {
 			}
 		}
 		if shape, err := measureFooter(b); err == nil {
-			_ = (&footer{rawFooter: b}).parse(shape)
+			_ = (&footer{rawFooter: b}).parseRawFooter(shape)
 		}
 	})
 }

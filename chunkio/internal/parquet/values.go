@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// batchValues is the number of values decoded at a time: a batch stays in the first-level cache.
+// batchValues is the number of values decoded at a time: such a batch stays in the first-level cache.
 const batchValues = 2048
 
 // scratch is the memory used while decoding column chunks one after the other.
@@ -24,14 +24,14 @@ type scratch struct {
 	compressed   []byte        // compressed bytes of the window
 	stretchBytes []byte        // compressed bytes of the stretch
 	stretch      stretch       // adjacent chunks that were read together
-	page         []byte
-	dict         []byte
-	joined       []byte
-	distinct     []float64
-	levels       []uint8
-	reps         []uint8
-	floats       []float64
-	table        []float64
+	page         []byte        // current data page
+	dict         []byte        // dictionary page
+	joined       []byte        // for joinSplitBytes and expandSharedPrefixes
+	distinct     []float64     // dictionary.table
+	levels       []uint8       // definition levels of a batch
+	reps         []uint8       // repetition levels of a batch
+	floats       []float64     // memory for values that are decoded but not needed
+	table        []float64     // values of a batch of lists
 	// batches of physical values
 	bools      []bool
 	int32s     []int32
@@ -42,7 +42,7 @@ type scratch struct {
 	fixedBytes []parquet.FixedLenByteArray
 	bytes      []parquet.ByteArray
 	// the current column chunk
-	pages   pages
+	pages   pageWalker
 	entries entryReader
 	values  valueDecoder
 }
@@ -63,9 +63,9 @@ func resizeBuffer[T any](buf *[]T, n int) []T {
 	return *buf
 }
 
-// valueDecoder decodes the values of a column chunk that are not null, page by page, to float64. Levels are decoded
-// elsewhere. This package decodes dictionaries and plain numbers itself, see dictionary and plainFloats. The library
-// decodes all other values, see valuePageReader.
+// valueDecoder decodes the values of a column chunk that are not null, page by page, to float64. The entryReader
+// decodes the levels. This package decodes dictionaries and plain numbers itself, see dictionary and convertPlain. The
+// library decodes all other values, see valuePageReader.
 type valueDecoder struct {
 	col         *column
 	buf         *scratch
@@ -74,9 +74,9 @@ type valueDecoder struct {
 	usesIndices bool // the current page holds indices
 
 	numbers []byte // unread plain numbers
-	plain   bool   // the current page holds plain numbers
+	isPlain bool   // the current page holds plain numbers
 
-	libraryPages valuePageReader           // pages that library reads
+	libraryPages valuePageReader           // the pages for library
 	library      func(dst []float64) error // calls the library's decoder; nil until a page needs it
 }
 
@@ -91,7 +91,7 @@ func (v *valueDecoder) startPage(p *page, skip int) error {
 	switch {
 	case !v.usesIndices:
 		b, count, rest := skipValues(v.col, p.header.Encoding, p.values, p.present, skip)
-		if err := v.setEncoded(b, count, p.header.Encoding); err != nil {
+		if err := v.setEncodedValues(b, count, p.header.Encoding); err != nil {
 			return err
 		}
 		return v.discardValues(rest)
@@ -105,9 +105,9 @@ func (v *valueDecoder) startPage(p *page, skip int) error {
 	return v.dict.startPage(p.values, skip)
 }
 
-func (v *valueDecoder) setEncoded(b []byte, count int, e parquet.Encoding) (err error) {
-	v.plain = e == parquet.Encodings.Plain && v.col.hasPlainNumbers()
-	if v.plain {
+func (v *valueDecoder) setEncodedValues(b []byte, count int, e parquet.Encoding) (err error) {
+	v.isPlain = e == parquet.Encodings.Plain && v.col.hasPlainNumbers()
+	if v.isPlain {
 		v.numbers = b
 		return nil
 	}
@@ -122,7 +122,7 @@ func (v *valueDecoder) setEncoded(b []byte, count int, e parquet.Encoding) (err 
 
 func (v *valueDecoder) loadDictionary() error {
 	v.dict.table = resizeBuffer(&v.buf.distinct, v.dict.size)
-	err := v.setEncoded(v.dict.plain, v.dict.size, parquet.Encodings.Plain)
+	err := v.setEncodedValues(v.dict.plain, v.dict.size, parquet.Encodings.Plain)
 	if err == nil {
 		err = v.decodeValues(v.dict.table)
 	}
@@ -142,14 +142,14 @@ func (v *valueDecoder) readValues(dst []float64) error {
 
 // decodeValues fills dst with the next values, which are not dictionary indices.
 func (v *valueDecoder) decodeValues(dst []float64) error {
-	if !v.plain {
+	if !v.isPlain {
 		return v.library(dst)
 	}
 	n := len(dst) * v.col.size
 	if n > len(v.numbers) {
 		return errors.New("page ends before its last value")
 	}
-	plainFloats(v.col, dst, v.numbers[:n])
+	convertPlain(v.col, dst, v.numbers[:n])
 	v.numbers = v.numbers[n:]
 	return nil
 }
@@ -174,20 +174,20 @@ func newLibraryDecoder(col *column, from *valuePageReader, buf *scratch) (read f
 		New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) },
 	})
 	if col.texts != nil {
-		read = textReader(reader, col, buf)
+		read = newTextReader(reader, col, buf)
 	} else if col.kind != notNumber {
 		switch r := reader.(type) {
 		case *pqfile.BooleanColumnChunkReader:
-			read = floatReader(r, &buf.bools, boolFloats)
+			read = newFloatReader(r, &buf.bools, convertBools)
 		case *pqfile.Int32ColumnChunkReader:
-			read = floatReader(r, &buf.int32s, int32Floats(col))
+			read = newFloatReader(r, &buf.int32s, int32Converter(col))
 		case *pqfile.Int64ColumnChunkReader:
-			read = floatReader(r, &buf.int64s, int64Floats(col))
+			read = newFloatReader(r, &buf.int64s, int64Converter(col))
 		case *pqfile.FixedLenByteArrayColumnChunkReader:
-			read = floatReader(r, &buf.fixedBytes, fixedFloats(col))
+			read = newFloatReader(r, &buf.fixedBytes, fixedBytesConverter(col))
 		case *pqfile.ByteArrayColumnChunkReader:
-			read = floatReader(r, &buf.bytes, func(dst []float64, src []parquet.ByteArray) error {
-				return decimalFloats(dst, src, col.scale)
+			read = newFloatReader(r, &buf.bytes, func(dst []float64, src []parquet.ByteArray) error {
+				return convertDecimals(dst, src, col.scale)
 			})
 		}
 	}
@@ -197,9 +197,9 @@ func newLibraryDecoder(col *column, from *valuePageReader, buf *scratch) (read f
 	return read, nil
 }
 
-// skipValues cuts off the first skip of count encoded values as far as this is possible without decoding. left values
-// remain, and the first rest of them must be decoded and dropped.
-func skipValues(col *column, e parquet.Encoding, b []byte, count, skip int) (_ []byte, left, rest int) {
+// skipValues cuts off the first skip of count encoded values as far as this is possible without decoding. The returned
+// bytes contain the remaining values, whose number is left. The first toDiscard of these must be decoded and discarded.
+func skipValues(col *column, e parquet.Encoding, b []byte, count, skip int) (_ []byte, left, toDiscard int) {
 	switch {
 	case col.hasChainedPages():
 		return b, count, skip
@@ -225,7 +225,7 @@ func readBatch[T any](r TypedReader[T], dst []T) error {
 	return err
 }
 
-func floatReader[T any](r TypedReader[T], buf *[]T, convert func(dst []float64, src []T) error) func([]float64) error {
+func newFloatReader[T any](r TypedReader[T], buf *[]T, convert func(dst []float64, src []T) error) func([]float64) error {
 	batch := resizeBuffer(buf, batchValues)
 	return func(dst []float64) error {
 		for len(dst) > 0 {

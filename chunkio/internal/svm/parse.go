@@ -146,7 +146,7 @@ func (p *parser) parseRow() (bool, error) {
 }
 
 // noteLabels records that a row has several labels, separated by commas, or has no label and begins with its first
-// entry. Such a text has no label column. It returns false if the word is neither of these.
+// entry. Such a text has no label column. It returns false if word, the first word of the row, shows neither of these.
 func (p *parser) noteLabels(word []byte) bool {
 	found := fmt.Sprintf("%.40q", word)
 	if name, _, ok := bytes.Cut(word, []byte(":")); ok {

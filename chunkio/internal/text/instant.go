@@ -31,8 +31,8 @@ func InstantOf(units, perSecond int64) Instant {
 func InstantOfDays(days int64) Instant { return Instant{Second: days * 86400} }
 
 // ParseInstant parses the texts that AppendTime, AppendDate and AppendClock write, and the texts of 12-byte timestamps.
-// perSecond is the number of units per second of integers, which represent times out of range; it is 0 if the integers
-// are days. A Z at the end is ignored.
+// Times out of range are written as integers: perSecond is the number of their units per second, or 0 if their unit is
+// a day. A Z at the end is ignored.
 func ParseInstant(b []byte, perSecond int64) (Instant, bool) {
 	b = bytes.TrimSuffix(b, []byte("Z"))
 	switch {

@@ -14,22 +14,22 @@ import (
 // Bound is a condition in which some or all comparisons are bound to the types of their columns. It is immutable.
 type Bound struct {
 	*condition.Condition
-	checks []check // by leaf
+	checks []boundLeaf // by leaf
 }
 
-// check is a leaf of the condition, bound to the type of its column. If a constant lies between two adjacent values of
-// the type, it is replaced by the lower of these values, and < is replaced by <=.
-type check struct {
+// boundLeaf is a leaf of the condition (one comparison), bound to its column's type. If a constant lies between two
+// adjacent values of the type, it is replaced by the lower of these values, < is replaced by <=, and >= by >.
+type boundLeaf struct {
 	column     string
 	kind       Kind
 	isBound    bool
 	comparison condition.Test
 
-	numbers  []float64      // constants for columns of numbers
-	texts    []string       // constants for texts, and for decimals written as text
-	instants []text.Instant // constants for dates and times
-	rats     []*big.Rat     // constants for keys that are numbers
-	textSet  map[string]struct{}
+	numbers  []float64           // constants for columns of numbers
+	texts    []string            // constants for texts, and for decimals written as text
+	instants []text.Instant      // constants for dates and times
+	rats     []*big.Rat          // constants for keys that are numbers
+	textSet  map[string]struct{} // the texts, if there are many
 }
 
 // manyConstants is the smallest number of constants for which a set is faster than a list.
@@ -38,11 +38,11 @@ const manyConstants = 8
 // Bind binds the comparisons of all columns whose kind is known. It returns a *stream.UsageError for a constant that
 // does not fit its column.
 func Bind(c *condition.Condition, kind func(column string) (Kind, bool)) (*Bound, error) {
-	b := &Bound{Condition: c, checks: make([]check, len(c.Leaves))}
+	b := &Bound{Condition: c, checks: make([]boundLeaf, len(c.Leaves))}
 	for i := range c.Leaves {
 		l := &c.Leaves[i]
 		k, known := kind(l.Column)
-		b.checks[i] = check{column: l.Column, kind: k, isBound: known, comparison: l.Test}
+		b.checks[i] = boundLeaf{column: l.Column, kind: k, isBound: known, comparison: l.Test}
 		if known {
 			if err := b.checks[i].bindConstants(l); err != nil {
 				return nil, err
@@ -63,20 +63,20 @@ func (b *Bound) UnknownColumns() []string {
 	return names
 }
 
-func errUnfit(l *condition.Leaf, k Kind, format string, args ...any) error {
+func errUnfitComparison(l *condition.Leaf, k Kind, format string, args ...any) error {
 	return stream.Usagef("{where}: column %q, at character %d, is %v: %v", l.Column, l.At+1, k, stream.Textf(format, args...))
 }
 
-func (c *check) bindConstants(l *condition.Leaf) error {
+func (c *boundLeaf) bindConstants(l *condition.Leaf) error {
 	switch {
 	case c.kind.Class == Other:
-		return errUnfit(l, c.kind, "such columns cannot stand in a condition")
+		return errUnfitComparison(l, c.kind, "such columns cannot stand in a condition")
 	case l.Test == condition.IsNull:
 		return nil
 	case c.kind.Class == Lists:
 		return stream.Usagef("{where}: column %s holds lists; name one element, as %[1]s[0], or ask whether it is null", l.Column)
 	case l.Bare && c.kind.Class != Truth && c.kind.Class != KeyTruth:
-		return errUnfit(l, c.kind, "only a boolean column is a condition on its own; compare it with a constant")
+		return errUnfitComparison(l, c.kind, "only a boolean column is a condition on its own; compare it with a constant")
 	}
 	for i := range l.Constants {
 		if err := c.addConstant(l, &l.Constants[i]); err != nil {
@@ -95,7 +95,7 @@ func (c *check) bindConstants(l *condition.Leaf) error {
 	return nil
 }
 
-func (c *check) addConstant(l *condition.Leaf, k *condition.Constant) error {
+func (c *boundLeaf) addConstant(l *condition.Leaf, k *condition.Constant) error {
 	switch c.kind.Class {
 	case Float, Integer, Decimal, KeyNumber:
 		return c.addNumber(l, k)
@@ -103,7 +103,7 @@ func (c *check) addConstant(l *condition.Leaf, k *condition.Constant) error {
 		return c.addTruth(l, k)
 	case Text, KeyText:
 		if k.Kind != condition.Text {
-			return errUnfit(l, c.kind, "%s is no text; write it in quotes: %q", k.Text, k.Text)
+			return errUnfitComparison(l, c.kind, "%s is no text; write it in quotes: %q", k.Text, k.Text)
 		}
 		c.texts = append(c.texts, k.Text)
 		return nil
@@ -111,9 +111,9 @@ func (c *check) addConstant(l *condition.Leaf, k *condition.Constant) error {
 	return c.addInstant(l, k)
 }
 
-func (c *check) addTruth(l *condition.Leaf, k *condition.Constant) error {
+func (c *boundLeaf) addTruth(l *condition.Leaf, k *condition.Constant) error {
 	if l.Test != condition.Equal {
-		return errUnfit(l, c.kind, "true and false have no order; compare with == or !=")
+		return errUnfitComparison(l, c.kind, "true and false have no order; compare with == or !=")
 	}
 	value := k.Truth
 	switch {
@@ -123,7 +123,7 @@ func (c *check) addTruth(l *condition.Leaf, k *condition.Constant) error {
 	case k.Kind == condition.Number && k.Number.Sign() == 0, k.Kind == condition.Text && strings.EqualFold(k.Text, "false"):
 		value = false
 	default:
-		return errUnfit(l, c.kind, "%q is neither true nor false", k.Text)
+		return errUnfitComparison(l, c.kind, "%q is neither true nor false", k.Text)
 	}
 	if c.kind.Class == KeyTruth {
 		c.texts = append(c.texts, map[bool]string{true: "true", false: "false"}[value])
@@ -133,11 +133,11 @@ func (c *check) addTruth(l *condition.Leaf, k *condition.Constant) error {
 	return nil
 }
 
-func (c *check) addNumber(l *condition.Leaf, k *condition.Constant) error {
+func (c *boundLeaf) addNumber(l *condition.Leaf, k *condition.Constant) error {
 	x := k.Number
 	switch k.Kind {
 	case condition.Truth:
-		return errUnfit(l, c.kind, "%s is no number", k.Text)
+		return errUnfitComparison(l, c.kind, "%s is no number", k.Text)
 	case condition.Text:
 		var err error
 		if x, err = condition.ParseNumber(strings.TrimSpace(k.Text)); err != nil {
@@ -145,7 +145,7 @@ func (c *check) addNumber(l *condition.Leaf, k *condition.Constant) error {
 				c.numbers = append(c.numbers, end)
 				return nil
 			}
-			return errUnfit(l, c.kind, "%q is no number", k.Text)
+			return errUnfitComparison(l, c.kind, "%q is no number", k.Text)
 		}
 	}
 	switch c.kind.Class {
@@ -155,11 +155,11 @@ func (c *check) addNumber(l *condition.Leaf, k *condition.Constant) error {
 		c.numbers = append(c.numbers, nearestFloat(x, c.kind.Bits))
 	case Integer:
 		if new(big.Rat).Abs(x).Cmp(new(big.Rat).SetInt64(1<<53)) >= 0 {
-			return errUnfit(l, c.kind, "%s cannot be compared exactly; integers are compared below 2^53 = 9007199254740992", k.Text)
+			return errUnfitComparison(l, c.kind, "%s cannot be compared exactly; integers are compared below 2^53 = 9007199254740992", k.Text)
 		}
-		c.addOnGrid(x, 0)
+		c.addDecimal(x, 0)
 	case Decimal:
-		c.addOnGrid(x, max(c.kind.Scale, 0))
+		c.addDecimal(x, max(c.kind.Scale, 0))
 	}
 	return nil
 }
@@ -175,8 +175,8 @@ func parseInfinity(s string) (float64, bool) {
 	return math.Inf(sign), word == "inf" || word == "infinity"
 }
 
-// nearestFloat rounds x to a float with the given number of bits: users see the shortest decimal of a float and mean
-// this float.
+// nearestFloat rounds x to a float with the given number of bits. Users see the shortest decimal of a float, and mean
+// the float when they write this decimal.
 func nearestFloat(x *big.Rat, bits int) float64 {
 	if bits == 32 {
 		f, _ := x.Float32()
@@ -186,8 +186,8 @@ func nearestFloat(x *big.Rat, bits int) float64 {
 	return f
 }
 
-// addOnGrid adds the constant x for a column whose values are multiples of 10^-scale.
-func (c *check) addOnGrid(x *big.Rat, scale int) {
+// addDecimal adds the constant x for a column whose values are multiples of 10^-scale.
+func (c *boundLeaf) addDecimal(x *big.Rat, scale int) {
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
 	scaled := new(big.Rat).Mul(x, new(big.Rat).SetInt(power))
 	floor := new(big.Int).Div(scaled.Num(), scaled.Denom()) // Euclidean division, which rounds down here
@@ -209,10 +209,10 @@ func (c *check) addOnGrid(x *big.Rat, scale int) {
 	c.texts = append(c.texts, string(text.AppendDecimal(nil, floor, scale)))
 }
 
-func (c *check) addInstant(l *condition.Leaf, k *condition.Constant) error {
+func (c *boundLeaf) addInstant(l *condition.Leaf, k *condition.Constant) error {
 	example := map[Class]string{Date: `"2026-01-31"`, Clock: `"15:04:05"`, Timestamp: `"2026-01-31T15:04:05"`}[c.kind.Class]
 	if k.Kind != condition.Text {
-		return errUnfit(l, c.kind, "%s cannot be compared with it; write %s", k.Text, example)
+		return errUnfitComparison(l, c.kind, "%s cannot be compared with it; write %s", k.Text, example)
 	}
 	parse := condition.ParseLocal
 	switch {
@@ -223,11 +223,11 @@ func (c *check) addInstant(l *condition.Leaf, k *condition.Constant) error {
 	case c.kind.UTC:
 		parse = condition.ParseUTC
 	case condition.HasZone(k.Text):
-		return errUnfit(l, c.kind, "%q has a time zone, which its values lack; write %s", k.Text, example)
+		return errUnfitComparison(l, c.kind, "%q has a time zone, which its values lack; write %s", k.Text, example)
 	}
 	at, ok := parse(k.Text)
 	if !ok {
-		return errUnfit(l, c.kind, "%q is not written as it is; write %s", k.Text, example)
+		return errUnfitComparison(l, c.kind, "%q is not written as it is; write %s", k.Text, example)
 	}
 	c.instants = append(c.instants, text.Instant{Second: at.Unix(), Nano: int32(at.Nanosecond())})
 	return nil

@@ -8,7 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/condition"
 )
 
-// AddBounds adds the statistics of a column to the state, for the rows to which these statistics apply.
+// AddBounds restricts s, the state of some rows, to the outcomes that are possible if the column has these statistics
+// in these rows.
 func (b *Bound) AddBounds(s State, column string, stats format.Bounds) {
 	for i := range b.checks {
 		if c := &b.checks[i]; c.isBound && c.column == column && !c.kind.IsKey() {
@@ -18,7 +19,7 @@ func (b *Bound) AddBounds(s State, column string, stats format.Bounds) {
 }
 
 // possibleOutcomes returns the outcomes that the leaf may have for values with these statistics.
-func (c *check) possibleOutcomes(stats format.Bounds) Outcome {
+func (c *boundLeaf) possibleOutcomes(stats format.Bounds) Outcome {
 	someNull := stats.Nulls != 0
 	someValue := stats.Nulls < 0 || stats.Nulls < stats.Rows
 	var o Outcome
@@ -48,7 +49,7 @@ func (c *check) possibleOutcomes(stats format.Bounds) Outcome {
 
 // mayPassOrFail reports whether a value within these bounds, other than NaN, may pass the test (yes), and whether it
 // may fail (no).
-func (c *check) mayPassOrFail(stats format.Bounds) (yes, no bool) {
+func (c *boundLeaf) mayPassOrFail(stats format.Bounds) (yes, no bool) {
 	atLeast := func(b format.Bound, i, sign int, otherwise bool) bool { // sign·(b − constant) >= 0
 		return !b.Known && otherwise || b.Known && sign*c.compareBound(b, i) >= 0
 	}
@@ -76,9 +77,9 @@ func (c *check) mayPassOrFail(stats format.Bounds) (yes, no bool) {
 	return yes, no
 }
 
-func (c *check) constantCount() int { return max(len(c.numbers), len(c.texts), len(c.instants)) }
+func (c *boundLeaf) constantCount() int { return max(len(c.numbers), len(c.texts), len(c.instants)) }
 
-func (c *check) compareBound(b format.Bound, i int) int {
+func (c *boundLeaf) compareBound(b format.Bound, i int) int {
 	switch {
 	case c.numbers != nil:
 		return cmp.Compare(b.Number, c.numbers[i])

@@ -7,7 +7,7 @@ import (
 // Class determines how the values of a column are compared.
 type Class uint8
 
-// Classes of columns. The keys of a path are texts, whatever they contain.
+// Classes of columns. A key is the name in a part key=value of a file's path.
 const (
 	Other     Class = iota // cannot be used in a condition
 	Float                  // of 32 or 64 bits
@@ -21,14 +21,14 @@ const (
 	KeyNumber              // key of paths whose values are all numbers
 	KeyTruth               // key of paths whose values are all true or false
 	KeyText                // any other key of paths
-	Lists                  // lists of numbers, which may be null as a whole; Rows needs a number per list: 0, or a null
+	Lists                  // lists of numbers, tested only for null; for each list Rows needs 0, or null if it is null
 )
 
 // Kind is the type information that Bind needs about a column.
 type Kind struct {
 	Class            Class
 	Type             string // for messages: "int64"
-	Bits             int    // for Float: 32 if constants are read as 32-bit floats too
+	Bits             int    // for Float: 32 or 64; constants are rounded to floats of this size
 	Precision, Scale int    // for Decimal
 	UTC              bool   // for Timestamp
 }
@@ -51,8 +51,8 @@ func (k Kind) IsNumeric() bool {
 // IsKey reports whether the column is a key of paths, as opposed to a column of files.
 func (k Kind) IsKey() bool { return k.Class == KeyNumber || k.Class == KeyTruth || k.Class == KeyText }
 
-// ComparesLike reports whether a check that is bound for kind k also compares values of kind o. This is true for
-// integers of any size, and for equal types.
+// ComparesLike reports whether a comparison that is bound to kind k can also be applied to values of kind o. This is
+// true for integers of any size, and for equal types.
 func (k Kind) ComparesLike(o Kind) bool {
 	return k.Class == o.Class && k.Bits == o.Bits && k.Precision == o.Precision && k.Scale == o.Scale
 }

@@ -15,13 +15,13 @@ import (
 //	r.AddNumbers(…) or r.AddTexts(…) // for every column in NeededColumns(state)
 //	r.MarkSkipped(bits)
 //
-// It holds two bits a row and leaf. The zero Rows of a Bound is ready for use; it serves one goroutine.
+// It holds two bits for each row and leaf. Only one goroutine at a time may use it.
 type Rows struct {
 	*Bound
 	state State
-	n     int
-	leaf  []outcomeSets
-	memo  [][]uint8 // by leaf and by entry of the current dictionary: its outcome
+	n     int           // number of rows
+	leaf  []outcomeSets // by leaf of the condition
+	memo  [][]uint8     // by leaf and by entry of the current dictionary: its outcome
 }
 
 // outcomeSets contains the rows for which a node is true, and the rows for which it is false.
@@ -66,7 +66,7 @@ func (r *Rows) AddNumbers(column string, values []float64) {
 }
 
 // testNumbers evaluates at most 64 numbers.
-func (c *check) testNumbers(values []float64) (yes, no uint64) {
+func (c *boundLeaf) testNumbers(values []float64) (yes, no uint64) {
 	var null uint64
 	for i, x := range values {
 		if format.IsNull(x) {
@@ -127,7 +127,8 @@ func (c *check) testNumbers(values []float64) (yes, no uint64) {
 
 // AddTexts adds the values of some rows of a column whose kind is not numeric, beginning with row at. ids contains the
 // index of each row's text in values, or -1 for a null. The rows of a column must be added in order. perSecond is the
-// unit of times stored as integers, 0 for days. It returns false if a value is not a time.
+// number of units in a second if times are stored as integers, and 0 if they are days. It returns false if a value is
+// not a time.
 func (r *Rows) AddTexts(column string, perSecond int64, at int, ids []int32, values *text.List) bool {
 	for i := range r.checks {
 		c := &r.checks[i]
@@ -147,7 +148,7 @@ func (r *Rows) AddTexts(column string, perSecond int64, at int, ids []int32, val
 	return true
 }
 
-func (c *check) testTexts(l *outcomeSets, memo []uint8, perSecond int64, at int, ids []int32, values *text.List) bool {
+func (c *boundLeaf) testTexts(l *outcomeSets, memo []uint8, perSecond int64, at int, ids []int32, values *text.List) bool {
 	for k, id := range ids {
 		row := at + k
 		bit := uint64(1) << (row & 63)
@@ -187,7 +188,7 @@ func (c *check) testTexts(l *outcomeSets, memo []uint8, perSecond int64, at int,
 }
 
 // testText evaluates one value stored as text; ok is false if it should be a time but is not.
-func (c *check) testText(value []byte, perSecond int64) (passes, ok bool) {
+func (c *boundLeaf) testText(value []byte, perSecond int64) (passes, ok bool) {
 	switch {
 	case c.instants != nil:
 		at, ok := text.ParseInstant(value, perSecond)
@@ -268,5 +269,5 @@ func (r *Rows) constantSets(n *condition.Node, o Outcome) *outcomeSets {
 
 // ReadsColumn reports whether the condition compares a column of files with this name.
 func (b *Bound) ReadsColumn(column string) bool {
-	return slices.ContainsFunc(b.checks, func(c check) bool { return c.column == column && !c.kind.IsKey() })
+	return slices.ContainsFunc(b.checks, func(c boundLeaf) bool { return c.column == column && !c.kind.IsKey() })
 }

@@ -12,7 +12,7 @@ import (
 // Outcome is the set of results that a condition may have for some rows.
 type Outcome uint8
 
-// Elements of an Outcome.
+// The possible results, which are the bits of an Outcome.
 const (
 	IsTrue Outcome = 1 << iota
 	IsFalse
@@ -21,10 +21,10 @@ const (
 	anyOutcome = IsTrue | IsFalse | IsUnknown
 )
 
-// MatchesNone reports that no row can match.
+// MatchesNone reports whether no row can match.
 func (o Outcome) MatchesNone() bool { return o&IsTrue == 0 }
 
-// MatchesAll reports that every row matches.
+// MatchesAll reports whether every row matches.
 func (o Outcome) MatchesAll() bool { return o == IsTrue }
 
 func (o Outcome) isDecided() bool { return o&(o-1) == 0 }
@@ -35,14 +35,14 @@ type State []Outcome
 // NewState returns the state in which every outcome is possible.
 func (b *Bound) NewState() State { return slices.Repeat(State{anyOutcome}, len(b.checks)) }
 
-// narrowLeaf restricts the possible outcomes of a leaf to o. If none would remain, it does nothing.
+// narrowLeaf restricts the possible outcomes of a leaf to o. If no outcome would remain, it does nothing.
 func (s State) narrowLeaf(leaf int, o Outcome) {
 	if common := s[leaf] & o; common != 0 {
 		s[leaf] = common
 	}
 }
 
-// AddKey adds the value of a key of the rows' path to the state; null means that the value is null.
+// AddKey restricts s to the outcomes that are possible if a key in the path of the rows has this value, or is null.
 func (b *Bound) AddKey(s State, key, value string, null bool) {
 	for i := range b.checks {
 		if c := &b.checks[i]; c.isBound && c.column == key && c.kind.IsKey() {
@@ -51,7 +51,7 @@ func (b *Bound) AddKey(s State, key, value string, null bool) {
 	}
 }
 
-func (c *check) keyOutcome(value string, null bool) Outcome {
+func (c *boundLeaf) keyOutcome(value string, null bool) Outcome {
 	switch {
 	case c.comparison == condition.IsNull && null:
 		return IsTrue
@@ -71,7 +71,7 @@ func (c *check) keyOutcome(value string, null bool) Outcome {
 	var ok bool
 	switch c.kind.Class {
 	case KeyNumber:
-		x := keyNumber(value)
+		x := parseKeyNumber(value)
 		ok = holds(func(i int) int { return x.Cmp(c.rats[i]) }, len(c.rats))
 	case KeyTruth:
 		ok = slices.Contains(c.texts, strings.ToLower(value))
@@ -84,7 +84,7 @@ func (c *check) keyOutcome(value string, null bool) Outcome {
 	return IsFalse
 }
 
-func keyNumber(s string) *big.Rat {
+func parseKeyNumber(s string) *big.Rat {
 	if x, err := condition.ParseNumber(s); err == nil {
 		return x
 	}

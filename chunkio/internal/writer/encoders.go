@@ -12,11 +12,12 @@ const zstdWindow = 1 << 20
 
 // WorkerBytes is the additional memory of encoding one more column at the same time: 1.3 MB of zstd's hash tables, its
 // history, which is a window and a block, and 0.5 MB of blocks. With zstd's default window the history would be 16 MB:
-// with two columns at once, convert then used 62 MiB with a limit of 55 MiB, once in 150 runs.
+// in one of 150 runs of the command convert, two columns at once then needed 62 MiB of memory, more than the limit of
+// 55 MiB.
 const WorkerBytes = zstdWindow + 2<<20
 
-// encoders holds the idle encoders, which all columns share. Their number is the largest number of encoders used at the
-// same time.
+// encoders holds the idle encoders, which all columns share. It never holds more of them than were used at the same
+// time.
 type encoders struct {
 	sync.Mutex
 	idle    []*zstd.Encoder
@@ -27,8 +28,8 @@ func newEncoder() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithZeroFrames(true), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
 }
 
-// newEncoders creates one encoder immediately: its options are valid then, so that no later encoder can fail because of
-// them.
+// newEncoders creates one encoder immediately. If this succeeds, the options are valid, so no later encoder can fail
+// because of them.
 func newEncoders() (*encoders, error) {
 	first, err := newEncoder()
 	return &encoders{idle: []*zstd.Encoder{first}}, err

@@ -28,8 +28,8 @@ import (
 //	g.End()
 //	w.Finish()
 //
-// The package parquet/file of v15 encodes the values, but its file writer is not used: it drops errors of row groups,
-// and has only one page writer for all columns. Errors of the underlying writer are returned unchanged.
+// The package parquet/file of Arrow v15 encodes the values. Its file writer is not used, because it drops errors of row
+// groups, and has only one page writer for all columns. Errors of the underlying writer are returned unchanged.
 type File struct {
 	out    io.Writer
 	Offset int64 // bytes written so far
@@ -44,15 +44,15 @@ type File struct {
 	encoders    *encoders // nil: pages are not compressed
 }
 
-// New begins a file with the given columns. Several columns may have the same name, although many readers cannot
-// distinguish them, because this is needed to copy files with such columns. dict states for each leaf column whether to
-// try a dictionary.
+// New begins a file with the given columns. Several columns may have the same name, so that files with such columns can
+// be copied, although many readers cannot distinguish them. dict states for each leaf column whether to try a
+// dictionary.
 func New(out io.Writer, fields schema.FieldList, dict []bool) (*File, error) {
 	return NewAnnotated(out, fields, dict, nil)
 }
 
-// NewAnnotated is New for nodes with logical types that the library does not know. Bounds are not written for them,
-// because their order is unknown too.
+// NewAnnotated is New for columns with logical types that the Arrow library does not know, which annotations contains.
+// Bounds are not written for these columns, because the order of their values is unknown too.
 func NewAnnotated(out io.Writer, fields schema.FieldList, dict []bool, annotations pq.Annotations) (*File, error) {
 	enc, err := newEncoders()
 	if err != nil {
@@ -170,9 +170,9 @@ type Chunk struct {
 	putPageRows   int64 // number of rows in pages that PutPage has written
 }
 
-// maxPageEntries limits the entries of a page, approximately. For each entry the encoder uses 4 bytes for the
-// dictionary index, and it ends a page only by the number of encoded bytes. Equal entries take only an eighth of a byte
-// each: a file of 4 KB can contain millions of them.
+// maxPageEntries limits the entries of a page, approximately. The encoder itself ends a page only by the number of its
+// encoded bytes, although it needs 4 bytes of memory for the dictionary index of each entry. Encoded, equal entries
+// take only an eighth of a byte each: a file of 4 KB can contain millions of them.
 const maxPageEntries = 1 << 20
 
 // Finish encodes the buffered values, checks that every row has been written, and drops the encoder, because its
@@ -191,7 +191,7 @@ func (c *Chunk) Finish() error {
 // Optional reports whether the column has definition levels 0 (null) and 1.
 func (c *Chunk) Optional() bool { return c.Descr().MaxDefinitionLevel() > 0 }
 
-// typedWriter is implemented by v15's column writers; each of them writes one physical type T.
+// typedWriter is implemented by the column writers of Arrow v15, each of which writes one physical type T.
 type typedWriter[T any] interface {
 	WriteBatch(values []T, def, rep []int16) (written int64, err error)
 	FlushCurrentPage() error

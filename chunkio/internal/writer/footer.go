@@ -15,9 +15,9 @@ import (
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
-// footer holds the metadata of the row groups written so far. v15 keeps 680 to 800 bytes for each column chunk until
-// the file ends: copying a million row groups of nine columns took 12.7 GiB. In the Thrift encoding of the footer a
-// column chunk takes about 130 bytes, and a half to a fourth of this when compressed. So the metadata is kept in this
+// footer holds the metadata of the row groups written so far. Arrow v15 keeps 680 to 800 bytes for each column chunk
+// until the file ends: copying a million row groups of nine columns took 12.7 GiB. In the Thrift encoding of the footer
+// a column chunk takes about 130 bytes, and a half to a fourth of this when compressed. So the metadata is kept in this
 // form, and v15 holds only the last few row groups.
 type footer struct {
 	blocks        [][]byte // of all row groups except the pending ones: each block is a sequence of RowGroups in Thrift, compressed as an s2 stream
@@ -29,7 +29,7 @@ type footer struct {
 }
 
 // maxPendingChunks limits the number of column chunks that v15 holds, unless a single row group has more. It is large
-// enough to make the overhead of a block, which contains the schema again, comparatively small.
+// enough to make the overhead of a block, for which the schema is encoded again, comparatively small.
 const maxPendingChunks = 4096
 
 const (
@@ -149,7 +149,7 @@ func (w *File) MarkedRows() int64 { return w.markedRows }
 const maxCompression = 200
 
 // Resume makes w continue a file whose beginning is in out. w must have been begun on [io.Discard]. The beginning has
-// offset bytes and ends with a Mark. marks contains all Marks of the file.
+// offset bytes and ends at the last Mark. marks contains all Marks of the file, in order.
 func (w *File) Resume(out io.Writer, offset int64, marks [][]byte) error {
 	w.out, w.Offset = out, offset
 	for _, mark := range marks {

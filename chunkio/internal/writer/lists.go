@@ -39,7 +39,7 @@ func (c *Chunk) PutPage(plain []byte, def, rep []int16) error {
 	return nil
 }
 
-// appendLevels appends the levels, which are at most limit, as one run of packed bits, preceded by its length.
+// appendLevels appends the levels, which are at most limit, as one sequence of packed bits, preceded by its length.
 func appendLevels(to []byte, levels []int16, limit int) []byte {
 	width := bits.Len(uint(limit))
 	start := len(to)

@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// Number is a numeric Parquet type as which float64 values can be written.
+// Number is a numeric Parquet type to which float64 values can be converted when they are written.
 type Number struct {
 	Name     string
 	Physical parquet.Type
@@ -62,12 +62,12 @@ func (n Number) Node(name string, required bool) schema.Node {
 	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, Repetition(required), logical, n.Physical, -1, -1))
 }
 
-// Encode writes column x to c; The function null reports whether a value is null.
+// Encode writes the values x of a column to c. The function null reports whether a value is null.
 func (n Number) Encode(c *Chunk, x []float64, null func(float64) bool) error {
 	return n.EncodeLists(c, x, nil, null)
 }
 
-// EncodeLists is Encode for the elements of lists, none of which is empty. rep contains the repetition levels of the
+// EncodeLists is Encode for the elements x of lists that are not empty. rep contains the repetition levels of the
 // elements.
 func (n Number) EncodeLists(c *Chunk, x []float64, rep []int16, null func(float64) bool) error {
 	return format.Guard(func() error {

@@ -8,15 +8,16 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A lane of 8 is 32 bytes, also where the registers are wider: panels are the same everywhere.
+// lanes is the number of float32 or int32 in 32 bytes. Wider registers use it too, so that panels are the same
+// everywhere.
 const lanes = 8
 
-// mulBytes writes a coarseCode.mul for tiles of 8 rows and nv vectors, shaped as mul: an element is
-// four bytes of consecutive dimensions, and a sum an int32.
-func mulBytes(name string, w width, nv int, vnni bool) {
-	function("mulBytes"+name, "func(quads int, a, b *byte, step *[8]float32, shift *[8]int32, half, factor, c *float32, ldc int)", "mulBytes"+name+" is coarseCode.mul; quads is at least 1.")
+// writeMulBytes writes a coarseCode.mul for tiles of 8 rows and nv vectors, similar to writeMul. An element consists of
+// four bytes of consecutive dimensions, and a sum is an int32.
+func writeMulBytes(name string, w width, nv int, vnni bool) {
+	beginFunction("mulBytes"+name, "func(quads int, a, b *byte, step *[8]float32, shift *[8]int32, half, factor, c *float32, ldc int)", "mulBytes"+name+" implements coarseCode.mul; quads is at least 1.")
 	quads, a, b := arg("quads"), arg("a"), arg("b")
-	load, zero := w.whole()
+	load, zero := w.integerOps()
 	reg := w.registers(vnni)
 	sums := make([]vector, lanes*nv)
 	for i := range sums {
@@ -28,7 +29,7 @@ func mulBytes(name string, w width, nv int, vnni bool) {
 		bs[j] = reg()
 	}
 	spread, product, ones := reg(), reg(), reg()
-	add := byteProducts(w, vnni, ones)
+	add := newByteMultiplier(w, vnni, ones)
 	Label("quad")
 	for j := range bs {
 		load(Mem{Base: b, Disp: j * w.bytes}, bs[j])
@@ -42,7 +43,7 @@ func mulBytes(name string, w width, nv int, vnni bool) {
 	ADDQ(Imm(4*lanes), a)
 	ADDQ(U32(uint32(nv*w.bytes)), b)
 	DECQ(quads)
-	JNZ(to("quad"))
+	JNZ(labelRef("quad"))
 
 	Comment("C = half − factor·(step·(sums − shift)).")
 	step, shift, half, factor, c, ldc := arg("step"), arg("shift"), arg("half"), arg("factor"), arg("c"), arg("ldc")
@@ -71,9 +72,10 @@ func mulBytes(name string, w width, nv int, vnni bool) {
 	RET()
 }
 
-// byteProducts returns what adds the products of four bytes of x, signed, and of y, unsigned, to each sum. VPDPBUSD does;
-// without VNNI that takes VPMADDUBSW, whose pairs must fit an int16, VPMADDWD by ones, and VPADDD.
-func byteProducts(w width, vnni bool, ones vector) func(x, y, product, sum vector) {
+// newByteMultiplier returns a function that writes the code for one addition to every sum: of the products of four
+// signed bytes of x by four unsigned bytes of y. The code is VPDPBUSD with VNNI, else VPMADDUBSW (two products must fit
+// an int16), VPMADDWD by ones, and VPADDD.
+func newByteMultiplier(w width, vnni bool, ones vector) func(x, y, product, sum vector) {
 	if vnni {
 		return func(x, y, _, sum vector) { vnniProduct("VPDPBUSD", 0x50, w, x, y, sum) }
 	}
@@ -88,15 +90,16 @@ func byteProducts(w width, vnni bool, ones vector) func(x, y, product, sum vecto
 	}
 }
 
-// dots writes a coarseCode.dots: a sum of products at a time. Fetching the bytes of the next makes nothing faster.
-func dots(name string, w width, vnni bool) {
-	function("dots"+name, "func(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32)", "dots"+name+" is coarseCode.dots; blocks and count are at least 1.")
+// writeDotProducts writes a coarseCode.dotProducts, which computes one product after the other. Prefetching does not
+// make it faster.
+func writeDotProducts(name string, w width, vnni bool) {
+	beginFunction("dots"+name, "func(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32)", "dots"+name+" implements coarseCode.dotProducts; blocks and count are at least 1.")
 	blocks, x, y, stride := arg("blocks"), arg("x"), arg("y"), arg("stride")
 	which, count, out := arg("which"), arg("count"), arg("sums")
 	reg := w.registers(vnni)
 	sum, row, product, ones := reg(), reg(), reg(), reg()
-	load, zero := w.whole()
-	add := byteProducts(w, vnni, ones)
+	load, zero := w.integerOps()
+	add := newByteMultiplier(w, vnni, ones)
 	SHLQ(Imm(6), blocks)
 	Label("next")
 	at, l := GP64(), GP64()
@@ -113,7 +116,7 @@ func dots(name string, w width, vnni bool) {
 	}
 	ADDQ(Imm(64), l)
 	CMPQ(l, blocks)
-	JLT(to("block"))
+	JLT(labelRef("block"))
 	if w.bytes == 64 {
 		VEXTRACTI64X4(Imm(1), sum, row.AsY())
 		VPADDD(row.AsY(), sum.AsY(), sum.AsY())
@@ -129,24 +132,24 @@ func dots(name string, w width, vnni bool) {
 	ADDQ(Imm(4), which)
 	ADDQ(Imm(4), out)
 	DECQ(count)
-	JNZ(to("next"))
+	JNZ(labelRef("next"))
 	VZEROUPPER()
 	RET()
 }
 
-// mix writes coarseCode.mix: a pass takes each of its vectors once.
-func mix() {
-	function("mixAVX2", "func(n, h, radix int, x *float32, by float32)", "mixAVX2 is coarseCode.mix.")
+// writeMixDimensions writes coarseCode.mixDimensions. A pass reads and writes each vector once.
+func writeMixDimensions() {
+	beginFunction("mixAVX2", "func(n, h, radix int, x *float32, by float32)", "mixAVX2 implements coarseCode.mixDimensions.")
 	n, h, radix, x := arg("n"), arg("h"), arg("radix"), arg("x")
 	by := YMM()
-	VBROADCASTSS(inMemory("by"), by)
-	SHLQ(Imm(5), h) // bytes
+	VBROADCASTSS(argMemory("by"), by)
+	SHLQ(Imm(5), h) // h in bytes
 	SHLQ(Imm(5), n)
 	end := GP64()
 	LEAQ(Mem{Base: x, Index: n, Scale: 1}, end)
 	CMPQ(radix, Imm(4))
-	JEQ(to("group4"))
-	JLT(to("group2"))
+	JEQ(labelRef("group4"))
+	JLT(labelRef("group2"))
 	for _, r := range []int{8, 4, 2} {
 		group, next := fmt.Sprintf("group%d", r), fmt.Sprintf("next%d", r)
 		Label(group)
@@ -183,20 +186,20 @@ func mix() {
 		}
 		ADDQ(Imm(32), x)
 		SUBQ(Imm(32), left)
-		JNZ(to(next))
+		JNZ(labelRef(next))
 		for range r - 1 {
 			ADDQ(h, x)
 		}
 		CMPQ(x, end)
-		JLT(to(group))
+		JLT(labelRef(group))
 		VZEROUPPER()
 		RET()
 	}
 }
 
-// flip writes coarseCode.flip.
-func flip() {
-	function("flipAVX2", "func(n int, x *float32, signs *uint32)", "flipAVX2 is coarseCode.flip; n is at least 1.")
+// writeFlipSigns writes coarseCode.flipSigns.
+func writeFlipSigns() {
+	beginFunction("flipAVX2", "func(n int, x *float32, signs *uint32)", "flipAVX2 implements coarseCode.flipSigns; n is at least 1.")
 	n, x, signs := arg("n"), arg("x"), arg("signs")
 	v := YMM()
 	Label("one")
@@ -206,14 +209,14 @@ func flip() {
 	ADDQ(Imm(32), x)
 	ADDQ(Imm(4), signs)
 	DECQ(n)
-	JNZ(to("one"))
+	JNZ(labelRef("one"))
 	VZEROUPPER()
 	RET()
 }
 
-// widest writes coarseCode.widest.
-func widest() {
-	function("widestAVX2", "func(n int, x *float32, most *[8]float32)", "widestAVX2 is coarseCode.widest; n is at least 1.")
+// writeLargestMagnitudes writes coarseCode.largestMagnitudes.
+func writeLargestMagnitudes() {
+	beginFunction("widestAVX2", "func(n int, x *float32, most *[8]float32)", "widestAVX2 implements coarseCode.largestMagnitudes; n is at least 1.")
 	n, x, most := arg("n"), arg("x"), arg("most")
 	v, mask, top := YMM(), YMM(), YMM()
 	VPCMPEQD(mask, mask, mask)
@@ -224,15 +227,15 @@ func widest() {
 	VMAXPS(v, top, top)
 	ADDQ(Imm(32), x)
 	DECQ(n)
-	JNZ(to("one"))
+	JNZ(labelRef("one"))
 	VMOVUPS(top, Mem{Base: most})
 	VZEROUPPER()
 	RET()
 }
 
-// quantise writes coarseCode.quantise.
-func quantise() {
-	function("quantiseAVX2", "func(quads int, x *float32, inverse, step *[8]float32, dst *byte, rest, squares *[8]float32, sums *[8]int32)", "quantiseAVX2 is coarseCode.quantise; quads is at least 1.")
+// writeQuantise writes coarseCode.quantise.
+func writeQuantise() {
+	beginFunction("quantiseAVX2", "func(quads int, x *float32, inverse, step *[8]float32, dst *byte, rest, squares *[8]float32, sums *[8]int32)", "quantiseAVX2 implements coarseCode.quantise; quads is at least 1.")
 	quads, x, dst := arg("quads"), arg("x"), arg("dst")
 	from, rest, squares, sums := arg("inverse"), arg("rest"), arg("squares"), arg("sums")
 	inverse, step, low := YMM(), YMM(), YMM()
@@ -241,7 +244,7 @@ func quantise() {
 	VMOVUPS(Mem{Base: other}, step)
 	VPCMPEQD(low, low, low)
 	VPSRLD(Imm(24), low, low)
-	lost, total, length := four(YMM), YMM(), YMM()
+	lost, total, length := newRegisters(YMM), YMM(), YMM()
 	for _, v := range append(lost[:], length) {
 		VXORPS(v, v, v)
 	}
@@ -274,7 +277,7 @@ func quantise() {
 	SUBQ(I8(-128), x)
 	ADDQ(Imm(32), dst)
 	DECQ(quads)
-	JNZ(to("quad"))
+	JNZ(labelRef("quad"))
 	VADDPS(lost[1], lost[0], lost[0])
 	VADDPS(lost[3], lost[2], lost[2])
 	VADDPS(lost[2], lost[0], lost[0])

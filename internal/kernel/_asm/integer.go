@@ -7,14 +7,14 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// mulInts writes an integer.mul for tiles of mr rows and nv vectors, shaped as mul: an element is a pair of
-// int16 of consecutive rows, and a sum an int32. VPDPWSSD multiplies and adds both numbers of
-// a pair to the sum; without VNNI that takes VPMADDWD and VPADDD.
-func mulInts(name string, w width, mr, nv int, vnni bool) {
-	function("mulInts"+name, "func(pairs int, a, b *int16, c *float64, ldc int)", "mulInts"+name+" is integers.mul; pairs is at least 1.")
+// writeMulInts writes an integerCode.mul for tiles of mr rows and nv vectors, similar to writeMul. An element is a pair
+// of int16 of consecutive rows, and a sum is an int32. VPDPWSSD multiplies both numbers of a pair and adds the products
+// to the sum. Without VNNI this needs VPMADDWD and VPADDD.
+func writeMulInts(name string, w width, mr, nv int, vnni bool) {
+	beginFunction("mulInts"+name, "func(pairs int, a, b *int16, c *float64, ldc int)", "mulInts"+name+" implements integerCode.mul; pairs is at least 1.")
 	pairs, a, b, c, ldc := arg("pairs"), arg("a"), arg("b"), arg("c"), arg("ldc")
 	SHLQ(Imm(3), ldc)
-	load, zero := w.whole()
+	load, zero := w.integerOps()
 	add := func(m Mem, v vector) {
 		VADDPD(m, v, v)
 		VMOVUPD(v, m)
@@ -60,7 +60,7 @@ func mulInts(name string, w width, mr, nv int, vnni bool) {
 	ADDQ(Imm(uint64(4*mr)), a)
 	ADDQ(U32(uint32(nv*w.bytes)), b)
 	DECQ(pairs)
-	JNZ(to("pair"))
+	JNZ(labelRef("pair"))
 
 	Comment("C += sums.")
 	for i := range mr {
@@ -89,33 +89,33 @@ func mulInts(name string, w width, mr, nv int, vnni bool) {
 	RET()
 }
 
-// fetch writes integers.fetch.
-func fetch() {
-	function("fetchAVX2", "func(lines int, x *float64)", "fetchAVX2 is integers.fetch; lines is at least 1.")
+// writePrefetch writes integerCode.prefetch.
+func writePrefetch() {
+	beginFunction("fetchAVX2", "func(lines int, x *float64)", "fetchAVX2 implements integerCode.prefetch; lines is at least 1.")
 	lines, x := arg("lines"), arg("x")
 	Label("line")
 	PREFETCHT0(Mem{Base: x})
 	ADDQ(Imm(64), x)
 	DECQ(lines)
-	JNZ(to("line"))
+	JNZ(labelRef("line"))
 	RET()
 }
 
-// vector is a vector register, real or to be found.
+// vector is a vector register: a physical one, or a virtual one to which avo will assign a physical one.
 type vector interface {
 	Register
 	Vec
 }
 
-// whole returns what loads a vector of whole numbers, and what sets one to 0.
-func (w width) whole() (load func(m, v Op), zero func(v vector)) {
+// integerOps returns functions that write the load of a vector of integers, and the clearing of a vector.
+func (w width) integerOps() (load func(m, v Op), zero func(v vector)) {
 	if w.bytes == 64 {
 		return func(m, v Op) { VMOVDQU32(m, v) }, func(v vector) { VPXORD(v, v, v) }
 	}
 	return func(m, v Op) { VMOVDQU(m, v) }, func(v vector) { VPXOR(v, v, v) }
 }
 
-// registers names vector registers one after the other: for [vnniProduct] of 32 bytes real ones.
+// registers returns a function that returns another register each time, a physical one for [vnniProduct] of 32 bytes.
 func (w width) registers(vnni bool) func() vector {
 	if !vnni || w.bytes == 64 {
 		return func() vector { return w.reg() }
@@ -127,8 +127,8 @@ func (w width) registers(vnni bool) func() vector {
 	}
 }
 
-// vnniProduct is an instruction that avo does not know. Go's assembler knows it for 64 bytes, AVX512_VNNI; that of
-// 32 bytes, AVX-VNNI, is written in bytes: VEX.256.66.0F38.W0 opcode /r.
+// vnniProduct writes an instruction that avo does not support. Go's assembler supports only the version for 64 bytes,
+// AVX512_VNNI. The version for 32 bytes, AVX-VNNI, is therefore written in bytes: VEX.256.66.0F38.W0 opcode /r.
 func vnniProduct(name string, opcode uint64, w width, x, y, sum vector) {
 	if w.bytes == 64 {
 		Instruction(&ir.Instruction{Opcode: name, Operands: []Op{x, y, sum}, Inputs: []Op{x, y, sum}, Outputs: []Op{sum}})
@@ -143,10 +143,10 @@ func vnniProduct(name string, opcode uint64, w width, x, y, sum vector) {
 	}
 }
 
-// wholes writes integers.wholes: 16 numbers at a time become int16, and back, until one differs. What
-// saturates is beyond the limit.
-func wholes() {
-	function("wholesAVX2", "func(blocks int, src *float64, dst *int16) (least, most int16, ok bool)", "wholesAVX2 is integers.wholes; blocks is at least 1.")
+// writeToInt16 writes integerCode.toInt16. It converts 16 numbers at a time to int32 and back, until one differs. A
+// number outside the range of int16 saturates, and is then beyond the limit of ToWholes.
+func writeToInt16() {
+	beginFunction("wholesAVX2", "func(blocks int, src *float64, dst *int16) (least, most int16, ok bool)", "wholesAVX2 implements integerCode.toInt16; blocks is at least 1.")
 	blocks, src, dst := arg("blocks"), arg("src"), arg("dst")
 	low, high, bad, back, packed := YMM(), YMM(), YMM(), YMM(), YMM()
 	VPXOR(low, low, low)
@@ -171,7 +171,7 @@ func wholes() {
 	}
 	VMOVMSKPD(bad, mask)
 	TESTL(mask, mask)
-	JNZ(to("differs"))
+	JNZ(labelRef("differs"))
 	VPACKSSDW(narrow[1], narrow[0], narrow[0])
 	VPACKSSDW(narrow[3], narrow[2], narrow[2])
 	VINSERTI128(Imm(1), narrow[2], narrow[0].AsY(), packed)
@@ -182,7 +182,7 @@ func wholes() {
 	ADDQ(Imm(64), src)
 	ADDQ(Imm(32), dst)
 	DECQ(blocks)
-	JNZ(to("block"))
+	JNZ(labelRef("block"))
 	for i, v := range []VecVirtual{low, high} {
 		half, fold := XMM(), VPMINSW
 		if i == 1 {

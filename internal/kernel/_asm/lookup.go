@@ -6,14 +6,14 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// lookup writes isa.lookup. The indices of 8 numbers are compared with the table before any of
-// them is looked up.
-func lookup() {
-	function("lookupAVX2", "func(groups int, packed *byte, width int, how *[17]uint64, table *float64, size int, dst *float64) int", "lookupAVX2 is isa.lookup.")
+// writeLookup writes isa.lookup. It compares all indices of a group of 8 integers with the table's size before it looks
+// them up.
+func writeLookup() {
+	beginFunction("lookupAVX2", "func(groups int, packed *byte, width int, how *[17]uint64, table *float64, size int, dst *float64) int", "lookupAVX2 implements isa.lookup.")
 	groups, packed, width, how := arg("groups"), arg("packed"), arg("width"), arg("how")
 	table, dst := arg("table"), arg("dst")
 	size, mask, outside, other := YMM(), YMM(), YMM(), YMM()
-	VPBROADCASTQ(inMemory("size"), size)
+	VPBROADCASTQ(argMemory("size"), size)
 	VPBROADCASTQ(Mem{Base: how, Disp: 128}, mask)
 	var bytes, shift, v [2]VecVirtual
 	for i := range v {
@@ -37,11 +37,11 @@ func lookup() {
 	VPCMPGTQ(v[1], size, other)
 	VPAND(other, outside, outside)
 	VPCMPEQD(all, all, all)
-	VPTEST(all, outside) // sets the carry if all of them are
-	JCC(to("stop"))
+	VPTEST(all, outside) // sets the carry flag if all indices are below size
+	JCC(labelRef("stop"))
 	for i := range v {
 		VPCMPEQD(all, all, all)
-		VXORPD(found, found, found) // so as not to wait for the values before
+		VXORPD(found, found, found) // so that the gather does not wait for the previous values
 		VGATHERQPD(all, Mem{Base: table, Index: v[i], Scale: 8}, found)
 		VMOVUPD(found, Mem{Base: dst, Disp: 32 * i})
 	}
@@ -49,18 +49,18 @@ func lookup() {
 	ADDQ(Imm(64), dst)
 	INCQ(done)
 	CMPQ(done, groups)
-	JLT(to("group"))
+	JLT(labelRef("group"))
 	Label("stop")
 	Store(done, ReturnIndex(0))
 	VZEROUPPER()
 	RET()
 }
 
-// finite writes isa.finite: x − x is 0 for finite x, and NaN else.
-func finite() {
-	function("finiteAVX2", "func(blocks int, x *float64) bool", "finiteAVX2 is isa.finite; blocks is at least 1.")
+// writeAllFinite writes isa.allFinite. It uses that x − x is 0 for finite x, and otherwise NaN.
+func writeAllFinite() {
+	beginFunction("finiteAVX2", "func(blocks int, x *float64) bool", "finiteAVX2 implements isa.allFinite; blocks is at least 1.")
 	blocks, x := arg("blocks"), arg("x")
-	v, any := four(YMM), four(YMM)
+	v, any := newRegisters(YMM), newRegisters(YMM)
 	for _, a := range any {
 		VXORPD(a, a, a)
 	}
@@ -73,7 +73,7 @@ func finite() {
 	ADDQ(Imm(64), x)
 	ADDQ(Imm(64), x)
 	DECQ(blocks)
-	JNZ(to("block"))
+	JNZ(labelRef("block"))
 	for _, a := range any[1:] {
 		VORPD(a, any[0], any[0])
 	}

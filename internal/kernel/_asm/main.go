@@ -2,8 +2,8 @@
 //
 //	go generate ./internal/kernel
 //
-// One generator serves both element types and both vector widths: a kernel is told
-// its type, the width of its vectors and the shape of its tile.
+// One generator serves both element types and both vector widths. Arguments of a kernel's generator are the type, the
+// width of the vectors and the shape of the tile.
 package main
 
 import (
@@ -23,54 +23,54 @@ func main() {
 	ConstraintExpr("!purego")
 	switch *set {
 	case "avx2":
-		mul(f64, ymm, 4, 3)
-		mul(f32, ymm, 4, 3)
-		thin(ymm, 4, 3)
-		transpose(f64)
-		transpose(f32)
-		copyPanel()
-		dot()
-		squares()
-		gather()
-		narrow()
-		below()
-		lowest(ymm)
-		rotate(ymm)
-		shift()
-		standardize()
-		lookup()
-		finite()
-		mulInts("AVX2", ymm, 4, 2, false)
-		wholes()
-		fetch()
-		mulBytes("AVX2", ymm, 1, false)
-		dots("AVX2", ymm, false)
-		mulInts("AVXVNNI", ymm, 4, 2, true)
-		mulBytes("AVXVNNI", ymm, 1, true)
-		dots("AVXVNNI", ymm, true)
-		flip()
-		mix()
-		widest()
-		quantise()
-		wholeRange()
-		lowBytes()
-		ofBytes()
-		allSingles()
-		singles()
-		ofSingles()
+		writeMul(f64, ymm, 4, 3)
+		writeMul(f32, ymm, 4, 3)
+		writeThin(ymm, 4, 3)
+		writeTranspose(f64)
+		writeTranspose(f32)
+		writeCopyPanel()
+		writeDot()
+		writeSquaredDistances()
+		writeGatherRows()
+		writeNarrowRows()
+		writeFirstNotAbove()
+		writeLowestBounds(ymm)
+		writeRotate(ymm)
+		writeShiftColumn()
+		writeStandardize()
+		writeLookup()
+		writeAllFinite()
+		writeMulInts("AVX2", ymm, 4, 2, false)
+		writeToInt16()
+		writePrefetch()
+		writeMulBytes("AVX2", ymm, 1, false)
+		writeDotProducts("AVX2", ymm, false)
+		writeMulInts("AVXVNNI", ymm, 4, 2, true)
+		writeMulBytes("AVXVNNI", ymm, 1, true)
+		writeDotProducts("AVXVNNI", ymm, true)
+		writeFlipSigns()
+		writeMixDimensions()
+		writeLargestMagnitudes()
+		writeQuantise()
+		writeWholeRange()
+		writeToLowBytes()
+		writeFromBytes()
+		writeAllSingles()
+		writeToSingles()
+		writeFromSingles()
 	case "avx512":
-		mul(f64, zmm, 8, 3)
-		mul(f32, zmm, 8, 3)
-		thin(zmm, 8, 2)
-		lowest(zmm)
-		within()
-		rotate(zmm)
-		mulInts("AVX512", zmm, 8, 3, false)
-		mulInts("VNNI", zmm, 8, 3, true)
-		mulBytes("AVX512", zmm, 3, false)
-		dots("AVX512", zmm, false)
-		mulBytes("VNNI", zmm, 3, true)
-		dots("VNNI", zmm, true)
+		writeMul(f64, zmm, 8, 3)
+		writeMul(f32, zmm, 8, 3)
+		writeThin(zmm, 8, 2)
+		writeLowestBounds(zmm)
+		writeFindWithin()
+		writeRotate(zmm)
+		writeMulInts("AVX512", zmm, 8, 3, false)
+		writeMulInts("VNNI", zmm, 8, 3, true)
+		writeMulBytes("AVX512", zmm, 3, false)
+		writeDotProducts("AVX512", zmm, false)
+		writeMulBytes("VNNI", zmm, 3, true)
+		writeDotProducts("VNNI", zmm, true)
 	}
 	Generate()
 }
@@ -79,7 +79,7 @@ func main() {
 type elem struct {
 	name, goType   string
 	size           int
-	load           func(...Op) // the same for loads and stores
+	load           func(...Op) // also stores
 	broadcast      func(...Op)
 	fma231, fma213 func(...Op)
 }
@@ -94,7 +94,7 @@ var f32 = elem{
 	load: VMOVUPS, broadcast: VBROADCASTSS, fma231: VFMADD231PS, fma213: VFMADD213PS,
 }
 
-// width is a vector register of some width.
+// width describes the vector registers of one width.
 type width struct {
 	name  string
 	bytes int
@@ -105,11 +105,10 @@ type width struct {
 var ymm = width{"AVX2", 32, YMM, func(v VecVirtual) { VXORPS(v, v, v) }}
 var zmm = width{"AVX512", 64, ZMM, func(v VecVirtual) { VPXORD(v, v, v) }}
 
-// mul writes a micro-kernel for tiles of mr rows and nv vectors: mr·nv sums stay in
-// registers, the nv vectors of a row of B are loaded once, an element of A at a time
-// is spread over a vector.
-func mul(e elem, w width, mr, nv int) {
-	function("mul"+e.name+w.name, fmt.Sprintf("func(k int, alpha %s, a, b, c *%s, ldc int)", e.goType, e.goType), fmt.Sprintf("mul%s%s is micro.mul for %d×%d tiles.", e.name, w.name, mr, nv*w.bytes/e.size))
+// writeMul writes a micro-kernel for tiles of mr rows and nv vectors. The mr·nv vectors of sums stay in registers. The
+// nv vectors of a row of B are loaded once. One element of A at a time is broadcast to all elements of a vector.
+func writeMul(e elem, w width, mr, nv int) {
+	beginFunction("mul"+e.name+w.name, fmt.Sprintf("func(k int, alpha %s, a, b, c *%s, ldc int)", e.goType, e.goType), fmt.Sprintf("mul%s%s implements micro.mul for %d×%d tiles.", e.name, w.name, mr, nv*w.bytes/e.size))
 	k, a, b, c, ldc := arg("k"), arg("a"), arg("b"), arg("c"), arg("ldc")
 	SHLQ(U8(bits.TrailingZeros(uint(e.size))), ldc)
 
@@ -149,7 +148,7 @@ func mul(e elem, w width, mr, nv int) {
 	}
 	const unroll = 4
 	SUBQ(Imm(unroll), k)
-	JL(to("rest"))
+	JL(labelRef("rest"))
 	Label("four")
 	for u := range unroll {
 		step(u)
@@ -157,20 +156,20 @@ func mul(e elem, w width, mr, nv int) {
 	ADDQ(U32(unroll*mr*e.size), a)
 	ADDQ(U32(unroll*nv*w.bytes), b)
 	SUBQ(Imm(unroll), k)
-	JGE(to("four"))
+	JGE(labelRef("four"))
 	Label("rest")
 	ADDQ(Imm(unroll), k)
-	JZ(to("add"))
+	JZ(labelRef("add"))
 	Label("one")
 	step(0)
 	ADDQ(U32(mr*e.size), a)
 	ADDQ(U32(nv*w.bytes), b)
 	DECQ(k)
-	JNZ(to("one"))
+	JNZ(labelRef("one"))
 
 	Label("add")
 	Comment("C = alpha·sum + C, rounded once.")
-	e.broadcast(inMemory("alpha"), spread)
+	e.broadcast(argMemory("alpha"), spread)
 	for i := range mr {
 		for j := range nv {
 			s := sums[i*nv+j]
@@ -186,10 +185,10 @@ func mul(e elem, w width, mr, nv int) {
 	RET()
 }
 
-// thin writes micro.thin: like mul, with an A that lies where it is.
-func thin(w width, mr, nv int) {
+// writeThin writes micro.thin, which is similar to writeMul, but reads an A that is not packed.
+func writeThin(w width, mr, nv int) {
 	name := "thin" + w.name
-	function(name, "func(k int, alpha float64, a *float64, rows, columns int, b, c *float64, ldc int)", fmt.Sprintf("%s is micro.thin for %d×%d tiles.", name, mr, nv*w.bytes/8))
+	beginFunction(name, "func(k int, alpha float64, a *float64, rows, columns int, b, c *float64, ldc int)", fmt.Sprintf("%s implements micro.thin for %d×%d tiles.", name, mr, nv*w.bytes/8))
 	k, a, rows, columns, b, c, ldc := arg("k"), arg("a"), arg("rows"), arg("columns"), arg("b"), arg("c"), arg("ldc")
 	for _, stride := range []Register{rows, columns, ldc} {
 		SHLQ(U8(3), stride)
@@ -218,7 +217,7 @@ func thin(w width, mr, nv int) {
 		if i >= 4 {
 			base = half
 		}
-		VBROADCASTSD(fourRows(base, rows, third)[i%4], spread)
+		VBROADCASTSD(rowStarts(base, rows, third)[i%4], spread)
 		for j := range bs {
 			VFMADD231PD(spread, bs[j], sums[i*nv+j])
 		}
@@ -229,9 +228,9 @@ func thin(w width, mr, nv int) {
 	}
 	ADDQ(U32(nv*w.bytes), b)
 	DECQ(k)
-	JNZ(to("term"))
+	JNZ(labelRef("term"))
 	Comment("C = alpha·sum + C, rounded once.")
-	VBROADCASTSD(inMemory("alpha"), spread)
+	VBROADCASTSD(argMemory("alpha"), spread)
 	for i := range mr {
 		for j := range nv {
 			m := Mem{Base: c, Disp: j * w.bytes}
@@ -244,10 +243,10 @@ func thin(w width, mr, nv int) {
 	RET()
 }
 
-// transpose writes micro.transpose: 4 rows become a part of a panel, 4 (float64) or 8
-// (float32) of their elements at a time.
-func transpose(e elem) {
-	function("transpose"+e.name+"AVX2", fmt.Sprintf("func(k int, src *%s, stride int, dst *%s, width int)", e.goType, e.goType), fmt.Sprintf("transpose%sAVX2 is micro.transpose.", e.name))
+// writeTranspose writes micro.transpose. Four rows become a part of a panel; it transposes 4 (float64) or 8 (float32)
+// of their elements at a time.
+func writeTranspose(e elem) {
+	beginFunction("transpose"+e.name+"AVX2", fmt.Sprintf("func(k int, src *%s, stride int, dst *%s, width int)", e.goType, e.goType), fmt.Sprintf("transpose%sAVX2 implements micro.transpose.", e.name))
 	k, src, stride, dst, width := arg("k"), arg("src"), arg("stride"), arg("dst"), arg("width")
 	SHLQ(U8(bits.TrailingZeros(uint(e.size))), stride)
 	SHLQ(U8(bits.TrailingZeros(uint(e.size))), width)
@@ -255,19 +254,19 @@ func transpose(e elem) {
 	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, third)
 	width3 := GP64()
 	LEAQ(Mem{Base: width, Index: width, Scale: 2}, width3)
-	from, into := fourRows(src, stride, third), fourRows(dst, width, width3)
-	next := GP64() // the four rows after these, for which the next call is likely to ask
+	from, into := rowStarts(src, stride, third), rowStarts(dst, width, width3)
+	next := GP64() // the next four rows, which the next call will probably transpose
 	LEAQ(Mem{Base: src, Index: stride, Scale: 4}, next)
 	fetch := func() {
-		for _, row := range fourRows(next, stride, third) {
+		for _, row := range rowStarts(next, stride, third) {
 			PREFETCHT0(row)
 		}
 		ADDQ(Imm(32), next)
 	}
-	r, t := four(YMM), four(YMM)
+	r, t := newRegisters(YMM), newRegisters(YMM)
 	if e.size == 4 {
 		SUBQ(Imm(8), k)
-		JL(to("rest"))
+		JL(labelRef("rest"))
 		Label("eight")
 		fetch()
 		for i := range r {
@@ -284,11 +283,11 @@ func transpose(e elem) {
 		LEAQ(Mem{Base: dst, Index: width, Scale: 4}, dst)
 		ADDQ(Imm(32), src)
 		SUBQ(Imm(8), k)
-		JGE(to("eight"))
+		JGE(labelRef("eight"))
 		Label("rest")
 		ADDQ(Imm(8), k)
-		JZ(to("done"))
-		x, y := four(XMM), four(XMM)
+		JZ(labelRef("done"))
+		x, y := newRegisters(XMM), newRegisters(XMM)
 		for i := range x {
 			VMOVUPS(from[i], x[i])
 		}
@@ -310,23 +309,23 @@ func transpose(e elem) {
 		LEAQ(Mem{Base: dst, Index: width, Scale: 4}, dst)
 		ADDQ(Imm(32), src)
 		SUBQ(Imm(4), k)
-		JNZ(to("four"))
+		JNZ(labelRef("four"))
 	}
 	VZEROUPPER()
 	RET()
 }
 
-// copyPanel writes the copy of rows of a panel that lie side by side in memory, in
-// bytes and so for both types: k times `units` pieces of 16 bytes.
-func copyPanel() {
-	function("copyAVX2", "func(k int, src *byte, stride int, dst *byte, units int)", "copyAVX2 copies k runs of 16·units bytes, stride bytes apart, one after the other.")
+// writeCopyPanel writes micro.copy, for rows of a panel that are adjacent in memory. It copies bytes, and therefore
+// serves both element types: k times 16·units bytes.
+func writeCopyPanel() {
+	beginFunction("copyAVX2", "func(k int, src *byte, stride int, dst *byte, units int)", "copyAVX2 copies k runs of 16·units bytes, stride bytes apart, one after the other.")
 	k, src, stride, dst, units := arg("k"), arg("src"), arg("stride"), arg("dst"), arg("units")
 	Label("run")
 	left, from := GP64(), GP64()
 	MOVQ(units, left)
 	MOVQ(src, from)
 	SUBQ(Imm(2), left)
-	JL(to("last"))
+	JL(labelRef("last"))
 	y := YMM()
 	Label("pair")
 	VMOVUPS(Mem{Base: from}, y)
@@ -334,19 +333,19 @@ func copyPanel() {
 	ADDQ(Imm(32), from)
 	ADDQ(Imm(32), dst)
 	SUBQ(Imm(2), left)
-	JGE(to("pair"))
+	JGE(labelRef("pair"))
 	Label("last")
 	ADDQ(Imm(2), left)
-	JZ(to("next"))
+	JZ(labelRef("next"))
 	x := XMM()
 	VMOVUPS(Mem{Base: from}, x)
 	VMOVUPS(x, Mem{Base: dst})
 	ADDQ(Imm(16), dst)
 	Label("next")
-	PREFETCHT0(Mem{Base: from, Disp: 16}) // of the panel after this one
+	PREFETCHT0(Mem{Base: from, Disp: 16}) // of the next panel
 	ADDQ(stride, src)
 	DECQ(k)
-	JNZ(to("run"))
+	JNZ(labelRef("run"))
 	VZEROUPPER()
 	RET()
 }

@@ -6,9 +6,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// wholeRange writes isa.wholeRange: 16 numbers at a time become int32, and back, until a bit differs.
-func wholeRange() {
-	function("wholeRangeAVX2", "func(blocks int, x *float64) (least, most int32, ok bool)", "wholeRangeAVX2 is isa.wholeRange; blocks is at least 1.")
+// writeWholeRange writes isa.wholeRange. It converts 16 numbers at a time to int32 and back, until a bit differs.
+func writeWholeRange() {
+	beginFunction("wholeRangeAVX2", "func(blocks int, x *float64) (least, most int32, ok bool)", "wholeRangeAVX2 implements isa.wholeRange; blocks is at least 1.")
 	blocks, x := arg("blocks"), arg("x")
 	low, high, bad, back, n := XMM(), XMM(), YMM(), YMM(), XMM()
 	VCVTPD2DQY(Mem{Base: x}, low)
@@ -24,11 +24,11 @@ func wholeRange() {
 		VPMAXSD(n, high, high)
 	}
 	VPTEST(bad, bad)
-	JNZ(to("differs"))
+	JNZ(labelRef("differs"))
 	ADDQ(Imm(64), x)
 	ADDQ(Imm(64), x)
 	DECQ(blocks)
-	JNZ(to("block"))
+	JNZ(labelRef("block"))
 	for i, v := range []VecVirtual{low, high} {
 		half, fold := XMM(), VPMINSD
 		if i == 1 {
@@ -57,9 +57,9 @@ func wholeRange() {
 	RET()
 }
 
-// lowBytes writes isa.lowBytes.
-func lowBytes() {
-	function("lowBytesAVX2", "func(blocks int, src *float64, dst *byte)", "lowBytesAVX2 is isa.lowBytes; blocks is at least 1.")
+// writeToLowBytes writes isa.toLowBytes.
+func writeToLowBytes() {
+	beginFunction("lowBytesAVX2", "func(blocks int, src *float64, dst *byte)", "lowBytesAVX2 implements isa.toLowBytes; blocks is at least 1.")
 	blocks, src, dst := arg("blocks"), arg("src"), arg("dst")
 	mask := XMM()
 	VPCMPEQD(mask, mask, mask)
@@ -81,16 +81,16 @@ func lowBytes() {
 	ADDQ(Imm(64), src)
 	ADDQ(Imm(16), dst)
 	DECQ(blocks)
-	JNZ(to("block"))
+	JNZ(labelRef("block"))
 	VZEROUPPER()
 	RET()
 }
 
-// ofBytes writes isa.ofBytes.
-func ofBytes() {
-	function("ofBytesAVX2", "func(blocks int, src *byte, dst *float64)", "ofBytesAVX2 is isa.ofBytes; blocks is at least 1.")
+// writeFromBytes writes isa.fromBytes.
+func writeFromBytes() {
+	beginFunction("ofBytesAVX2", "func(blocks int, src *byte, dst *float64)", "ofBytesAVX2 implements isa.fromBytes; blocks is at least 1.")
 	blocks, src, dst := arg("blocks"), arg("src"), arg("dst")
-	n, x := four(XMM), four(YMM)
+	n, x := newRegisters(XMM), newRegisters(YMM)
 	Label("block")
 	for i := range n {
 		VPMOVZXBD(Mem{Base: src, Disp: 4 * i}, n[i])
@@ -101,14 +101,14 @@ func ofBytes() {
 	ADDQ(Imm(64), dst)
 	ADDQ(Imm(64), dst)
 	DECQ(blocks)
-	JNZ(to("block"))
+	JNZ(labelRef("block"))
 	VZEROUPPER()
 	RET()
 }
 
-// allSingles writes isa.allSingles: 16 numbers at a time become float32, and back, until a bit differs.
-func allSingles() {
-	function("allSinglesAVX2", "func(blocks int, x *float64) bool", "allSinglesAVX2 is isa.allSingles; blocks is at least 1.")
+// writeAllSingles writes isa.allSingles. It converts 16 numbers at a time to float32 and back, until a bit differs.
+func writeAllSingles() {
+	beginFunction("allSinglesAVX2", "func(blocks int, x *float64) bool", "allSinglesAVX2 implements isa.allSingles; blocks is at least 1.")
 	blocks, x := arg("blocks"), arg("x")
 	bad, back, v, n := YMM(), YMM(), YMM(), XMM()
 	ok := GP8()
@@ -125,11 +125,11 @@ func allSingles() {
 		VPOR(v, bad, bad)
 	}
 	VPTEST(bad, bad)
-	JNZ(to("differs"))
+	JNZ(labelRef("differs"))
 	ADDQ(Imm(64), x)
 	ADDQ(Imm(64), x)
 	DECQ(blocks)
-	JNZ(to("block"))
+	JNZ(labelRef("block"))
 	MOVB(Imm(1), ok)
 	Label("differs")
 	Store(ok, ReturnIndex(0))
@@ -137,9 +137,9 @@ func allSingles() {
 	RET()
 }
 
-// singles writes isa.singles.
-func singles() {
-	function("singlesAVX2", "func(blocks int, src *float64, dst *float32)", "singlesAVX2 is isa.singles; blocks is at least 1.")
+// writeToSingles writes isa.toSingles.
+func writeToSingles() {
+	beginFunction("singlesAVX2", "func(blocks int, src *float64, dst *float32)", "singlesAVX2 implements isa.toSingles; blocks is at least 1.")
 	blocks, src, dst := arg("blocks"), arg("src"), arg("dst")
 	n := XMM()
 	Label("block")
@@ -151,16 +151,16 @@ func singles() {
 	ADDQ(Imm(64), src)
 	ADDQ(Imm(64), dst)
 	DECQ(blocks)
-	JNZ(to("block"))
+	JNZ(labelRef("block"))
 	VZEROUPPER()
 	RET()
 }
 
-// ofSingles writes isa.ofSingles.
-func ofSingles() {
-	function("ofSinglesAVX2", "func(blocks int, src *float32, dst *float64)", "ofSinglesAVX2 is isa.ofSingles; blocks is at least 1.")
+// writeFromSingles writes isa.fromSingles.
+func writeFromSingles() {
+	beginFunction("ofSinglesAVX2", "func(blocks int, src *float32, dst *float64)", "ofSinglesAVX2 implements isa.fromSingles; blocks is at least 1.")
 	blocks, src, dst := arg("blocks"), arg("src"), arg("dst")
-	x := four(YMM)
+	x := newRegisters(YMM)
 	Label("block")
 	for i := range x {
 		VCVTPS2PD(Mem{Base: src, Disp: 16 * i}, x[i])
@@ -170,7 +170,7 @@ func ofSingles() {
 	ADDQ(Imm(64), dst)
 	ADDQ(Imm(64), dst)
 	DECQ(blocks)
-	JNZ(to("block"))
+	JNZ(labelRef("block"))
 	VZEROUPPER()
 	RET()
 }

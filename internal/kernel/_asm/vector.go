@@ -9,18 +9,18 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// function begins a function.
-func function(name, signature, doc string) {
+// beginFunction begins a new assembly function.
+func beginFunction(name, signature, doc string) {
 	TEXT(name, NOSPLIT, signature)
 	Doc(doc)
 	Pragma("noescape")
 }
 
-// arg loads the argument of a name.
+// arg loads the argument of the given name into a register.
 func arg(name string) Register { return Load(Param(name), GP64()) }
 
-// inMemory is where the caller left the argument of a name.
-func inMemory(name string) Mem {
+// argMemory returns the place of the argument of the given name in the caller's memory.
+func argMemory(name string) Mem {
 	p, err := Param(name).Resolve()
 	if err != nil {
 		panic(err)
@@ -28,17 +28,17 @@ func inMemory(name string) Mem {
 	return p.Addr
 }
 
-// four makes registers.
-func four(reg func() VecVirtual) [4]VecVirtual {
+// newRegisters returns four new registers.
+func newRegisters(reg func() VecVirtual) [4]VecVirtual {
 	return [4]VecVirtual{reg(), reg(), reg(), reg()}
 }
 
-// fourRows are the first elements of rows that lie step bytes apart; step3 holds 3·step.
-func fourRows(base, step, step3 Register) [4]Mem {
+// rowStarts returns the first elements of four rows, step bytes apart. step3 must contain 3·step.
+func rowStarts(base, step, step3 Register) [4]Mem {
 	return [4]Mem{{Base: base}, {Base: base, Index: step, Scale: 1}, {Base: base, Index: step, Scale: 2}, {Base: base, Index: step3, Scale: 1}}
 }
 
-// transposeDoubles transposes four vectors of float64, by way of t.
+// transposeDoubles transposes 4×4 float64 in the vectors r. It overwrites t.
 func transposeDoubles(r, t [4]VecVirtual) {
 	VUNPCKLPD(r[1], r[0], t[0]) // a0 b0 | a2 b2
 	VUNPCKHPD(r[1], r[0], t[1]) // a1 b1 | a3 b3
@@ -50,7 +50,7 @@ func transposeDoubles(r, t [4]VecVirtual) {
 	VPERM2F128(Imm(0x31), t[3], t[1], r[3])
 }
 
-// transposeSingles does it for float32, in each half of the vectors.
+// transposeSingles transposes 4×4 float32 in each half of the vectors r. It overwrites t.
 func transposeSingles(r, t [4]VecVirtual) {
 	VUNPCKLPS(r[1], r[0], t[0]) // a0 b0 a1 b1 | a4 b4 a5 b5
 	VUNPCKHPS(r[1], r[0], t[1]) // a2 b2 a3 b3
@@ -62,14 +62,14 @@ func transposeSingles(r, t [4]VecVirtual) {
 	VUNPCKHPD(t[3], t[1], r[3])
 }
 
-// label jumps are local to a function.
-func to(s string) LabelRef { return LabelRef(s) }
+// labelRef refers to a label, which is local to the function.
+func labelRef(s string) LabelRef { return LabelRef(s) }
 
-// eachBlock writes a loop over blocks of 16 numbers of x and dst: step(i) writes what becomes of the
-// i-th four of a block. It fetches as many from next on.
+// eachBlock writes a loop over blocks of 16 numbers of x and dst. step(i) writes the code for the i-th four numbers of
+// a block. The loop also prefetches blocks·16 numbers from next on.
 func eachBlock(blocks, dst, x, next Register, step func(i int)) {
 	TESTQ(blocks, blocks)
-	JZ(to("done"))
+	JZ(labelRef("done"))
 	Label("block")
 	PREFETCHT0(Mem{Base: next})
 	PREFETCHT0(Mem{Base: next, Disp: 64})
@@ -81,24 +81,25 @@ func eachBlock(blocks, dst, x, next Register, step func(i int)) {
 		ADDQ(Imm(64), p)
 	}
 	DECQ(blocks)
-	JNZ(to("block"))
+	JNZ(labelRef("block"))
 	Label("done")
 }
 
-// shift writes isa.shift. Columns of a chunk lie apart, and the processor does not foresee the next one.
-func shift() {
-	function("shiftAVX2", "func(blocks int, dst, x *float64, by float64, next *float64, ends *[8]float64)", "shiftAVX2 is isa.shift.")
+// writeShiftColumn writes isa.shiftColumn. It prefetches the next column, because columns of a chunk may be far apart,
+// and the processor cannot predict the next one.
+func writeShiftColumn() {
+	beginFunction("shiftAVX2", "func(blocks int, dst, x *float64, by float64, next *float64, ends *[8]float64)", "shiftAVX2 implements isa.shiftColumn.")
 	blocks, dst, x, next, ends := arg("blocks"), arg("dst"), arg("x"), arg("next"), arg("ends")
 	by, low, high := YMM(), YMM(), YMM()
-	VBROADCASTSD(inMemory("by"), by)
+	VBROADCASTSD(argMemory("by"), by)
 	VMOVUPD(Mem{Base: ends}, low)
 	VMOVUPD(Mem{Base: ends, Disp: 32}, high)
-	v, d := four(YMM), four(YMM)
+	v, d := newRegisters(YMM), newRegisters(YMM)
 	eachBlock(blocks, dst, x, next, func(i int) {
 		VMOVUPD(Mem{Base: x, Disp: 32 * i}, v[i])
 		VSUBPD(by, v[i], d[i])
 		VMOVUPD(d[i], Mem{Base: dst, Disp: 32 * i})
-		VMINPD(low, v[i], low) // of NaN and a number, and of equal ones, the second: low stays
+		VMINPD(low, v[i], low) // if v[i] is NaN or equal to low, the result is the second operand, low
 		VMAXPD(high, v[i], high)
 	})
 	VMOVUPD(low, Mem{Base: ends})
@@ -107,15 +108,15 @@ func shift() {
 	RET()
 }
 
-// standardize writes isa.standardize. It rounds the difference and the product, as Go does.
-func standardize() {
-	function("standardizeAVX2", "func(blocks int, dst, x *float64, shift, factor, missing float64, next *float64)", "standardizeAVX2 is isa.standardize.")
+// writeStandardize writes isa.standardize. It rounds the difference and the product, as Go does.
+func writeStandardize() {
+	beginFunction("standardizeAVX2", "func(blocks int, dst, x *float64, shift, factor, missing float64, next *float64)", "standardizeAVX2 implements isa.standardize.")
 	blocks, dst, x, next := arg("blocks"), arg("dst"), arg("x"), arg("next")
 	shift, factor, missing := YMM(), YMM(), YMM()
-	VBROADCASTSD(inMemory("shift"), shift)
-	VBROADCASTSD(inMemory("factor"), factor)
-	VBROADCASTSD(inMemory("missing"), missing)
-	v, d := four(YMM), four(YMM)
+	VBROADCASTSD(argMemory("shift"), shift)
+	VBROADCASTSD(argMemory("factor"), factor)
+	VBROADCASTSD(argMemory("missing"), missing)
+	v, d := newRegisters(YMM), newRegisters(YMM)
 	eachBlock(blocks, dst, x, next, func(i int) {
 		VMOVUPD(Mem{Base: x, Disp: 32 * i}, v[i])
 		VSUBPD(shift, v[i], d[i])
@@ -128,10 +129,10 @@ func standardize() {
 	RET()
 }
 
-// dot writes the sums of isa.dot: 16 of them, so that neither the latency of a
-// multiply-add nor the loads of a short vector wait for each other.
-func dot() {
-	function("dotAVX2", "func(blocks int, x, y *float64, sums *[16]float64)", "dotAVX2 sets sums[i] to the chain of x[16b+i]·y[16b+i] over b < blocks, fused.")
+// writeDot writes the sums of isa.dot. It has 16 sums, so that additions do not wait for each other's results, or for
+// the loads of a short vector.
+func writeDot() {
+	beginFunction("dotAVX2", "func(blocks int, x, y *float64, sums *[16]float64)", "dotAVX2 sets sums[i] to the chain of x[16b+i]·y[16b+i] over b < blocks, fused.")
 	blocks, x, y, sums := arg("blocks"), arg("x"), arg("y"), arg("sums")
 	var s, v [4]VecVirtual
 	for i := range s {
@@ -139,7 +140,7 @@ func dot() {
 		VXORPD(s[i], s[i], s[i])
 	}
 	TESTQ(blocks, blocks)
-	JZ(to("done"))
+	JZ(labelRef("done"))
 	Label("block")
 	for i := range s {
 		VMOVUPD(Mem{Base: x, Disp: 32 * i}, v[i])
@@ -150,7 +151,7 @@ func dot() {
 	ADDQ(Imm(64), y)
 	ADDQ(Imm(64), y)
 	DECQ(blocks)
-	JNZ(to("block"))
+	JNZ(labelRef("block"))
 	Label("done")
 	for i := range s {
 		VMOVUPD(s[i], Mem{Base: sums, Disp: 32 * i})
@@ -159,11 +160,11 @@ func dot() {
 	RET()
 }
 
-// squares writes isa.squares, for two y at once: the sums of one wait for each other,
-// and anchors come from far. It does not fuse, so that Go and every instruction set
-// settle neighbours with the same bits.
-func squares() {
-	function("squaresAVX2", "func(blocks int, x, y, z, nextY, nextZ *float64) (xy, xz float64)", "squaresAVX2 is isa.squares.")
+// writeSquaredDistances writes isa.squaredDistances for two anchors y and z at once. While the sums of one anchor wait
+// for earlier additions, the processor works on the other anchor, or waits for distant memory. It does not fuse
+// multiplications and additions, so that Go and every instruction set compute distances with the same bits.
+func writeSquaredDistances() {
+	beginFunction("squaresAVX2", "func(blocks int, x, y, z, nextY, nextZ *float64) (xy, xz float64)", "squaresAVX2 implements isa.squaredDistances.")
 	blocks, x, y, z := arg("blocks"), arg("x"), arg("y"), arg("z")
 	var s [4]VecVirtual
 	for i := range s {
@@ -176,7 +177,7 @@ func squares() {
 	first := GP64()
 	MOVQ(blocks, first)
 	SUBQ(Imm(ahead/64), first)
-	JLE(to("others"))
+	JLE(labelRef("others"))
 	SUBQ(first, blocks)
 	loop := func(name string, count Register, fetch [2]Mem, step func()) {
 		Label(name)
@@ -195,12 +196,12 @@ func squares() {
 		ADDQ(Imm(64), z)
 		step()
 		DECQ(count)
-		JNZ(to(name))
+		JNZ(labelRef(name))
 	}
 	loop("block", first, [2]Mem{{Base: y, Disp: ahead}, {Base: z, Disp: ahead}}, func() {})
 	Label("others")
 	TESTQ(blocks, blocks)
-	JZ(to("sum"))
+	JZ(labelRef("sum"))
 	nextY, nextZ := arg("nextY"), arg("nextZ")
 	loop("other", blocks, [2]Mem{{Base: nextY}, {Base: nextZ}}, func() {
 		ADDQ(Imm(64), nextY)
@@ -221,9 +222,9 @@ func squares() {
 	RET()
 }
 
-// gather writes isa.gather. The sums of a row of C stay in registers while the rows of X pass by.
-func gather() {
-	function("gatherAVX2", "func(columns int, starts, rows *int32, weights, x *float64, ldx, width int, c *float64, ldc int)", "gatherAVX2 is isa.gather; columns and width are at least 1.")
+// writeGatherRows writes isa.gatherRows. The sums of a row of C stay in registers while the rows of X are added.
+func writeGatherRows() {
+	beginFunction("gatherAVX2", "func(columns int, starts, rows *int32, weights, x *float64, ldx, width int, c *float64, ldc int)", "gatherAVX2 implements isa.gatherRows; columns and width are at least 1.")
 	columns, starts, rows, weights := arg("columns"), arg("starts"), arg("rows"), arg("weights")
 	ldx, c, ldc := arg("ldx"), arg("c"), arg("ldc")
 	SHLQ(Imm(3), ldx)
@@ -256,41 +257,41 @@ func gather() {
 		}
 		INCQ(e)
 		CMPQ(e, n)
-		JLT(to(name + "entry"))
+		JLT(labelRef(name + "entry"))
 		for i := range count {
 			load(reg(sums[i]), Mem{Base: to0, Disp: wide * i})
 		}
 		ADDQ(U32(uint32(wide*count)), to0)
 		ADDQ(U32(uint32(wide*count)), from)
 		SUBQ(U32(uint32(wide*count/8)), left)
-		JMP(to(next))
+		JMP(labelRef(next))
 	}
 	Label("column")
 	MOVLQSX(Mem{Base: starts, Disp: 4}, n)
 	MOVLQSX(Mem{Base: starts}, e)
 	SUBQ(e, n)
-	JZ(to("next"))
+	JZ(labelRef("next"))
 	MOVQ(c, to0)
-	LEAQ(Mem{Base: c, Index: ldc, Scale: 8}, at) // some rows of C ahead
+	LEAQ(Mem{Base: c, Index: ldc, Scale: 8}, at) // prefetches a row of C that follows later
 	for line := range 4 {
 		PREFETCHT0(Mem{Base: at, Disp: 64 * line})
 	}
-	MOVQ(inMemory("x"), from)
-	MOVQ(inMemory("width"), left)
+	MOVQ(argMemory("x"), from)
+	MOVQ(argMemory("width"), left)
 	Label("columns")
 	CMPQ(left, Imm(32))
-	JGE(to("thirtytwo"))
+	JGE(labelRef("thirtytwo"))
 	CMPQ(left, Imm(4))
-	JGE(to("four"))
+	JGE(labelRef("four"))
 	TESTQ(left, left)
-	JNZ(to("one"))
+	JNZ(labelRef("one"))
 	LEAQ(Mem{Base: rows, Index: n, Scale: 4}, rows)
 	LEAQ(Mem{Base: weights, Index: n, Scale: 8}, weights)
 	Label("next")
 	ADDQ(Imm(4), starts)
 	ADDQ(ldc, c)
 	DECQ(columns)
-	JNZ(to("column"))
+	JNZ(labelRef("column"))
 	VZEROUPPER()
 	RET()
 	part("thirtytwo", 8, "columns")
@@ -298,10 +299,10 @@ func gather() {
 	part("one", 1, "columns")
 }
 
-// rotate writes isa.rotate. Four vectors at a time pass through all rotations: a rotation waits 4
-// cycles for the one before it, and its 16 operations on four vectors take 8.
-func rotate(w width) {
-	function("rotate"+w.name, "func(n int, c, s, panel *float64, step int)", "rotate"+w.name+" is isa.rotate; n is at least 1.")
+// writeRotate writes isa.rotate. Four vectors at a time go through all rotations. A rotation waits 4 cycles for the
+// result of the previous one, and its 16 operations on four vectors take 8 cycles.
+func writeRotate(w width) {
+	beginFunction("rotate"+w.name, "func(n int, c, s, panel *float64, step int)", "rotate"+w.name+" implements isa.rotate; n is at least 1.")
 	total, cs, sn, panel, step := arg("n"), arg("c"), arg("s"), arg("panel"), arg("step")
 	SHLQ(Imm(3), step)
 	var old, carry, t [4]VecVirtual
@@ -334,7 +335,7 @@ func rotate(w width) {
 		MOVQ(next, at)
 		INCQ(k)
 		DECQ(n)
-		JNZ(to(loop))
+		JNZ(labelRef(loop))
 		for i, v := range carry {
 			VMOVUPD(v, Mem{Base: at, Disp: first + i*w.bytes})
 		}
@@ -343,10 +344,10 @@ func rotate(w width) {
 	RET()
 }
 
-// narrow writes isa.narrow: 4 rows of a column-major chunk become a part of a float32
-// panel, and rows of float64, 4 columns at a time.
-func narrow() {
-	function("narrowAVX2", "func(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, raw *float64, long int, squares *[4]float64)", "narrowAVX2 is isa.narrow.")
+// writeNarrowRows writes isa.narrowRows. It processes 4 rows of a column-major chunk, 4 columns at a time. The rows
+// become a part of a float32 panel and of the rows of float64.
+func writeNarrowRows() {
+	beginFunction("narrowAVX2", "func(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, raw *float64, long int, squares *[4]float64)", "narrowAVX2 implements isa.narrowRows.")
 	k, src, stride, shift := arg("k"), arg("src"), arg("stride"), arg("shift")
 	dst, width, raw, long := arg("dst"), arg("width"), arg("raw"), arg("long")
 	SHLQ(Imm(3), stride)
@@ -355,13 +356,13 @@ func narrow() {
 	long3 := GP64()
 	LEAQ(Mem{Base: long, Index: long, Scale: 2}, long3)
 	scale, sum, y, s, f := YMM(), YMM(), YMM(), YMM(), XMM()
-	VBROADCASTSD(inMemory("scale"), scale)
+	VBROADCASTSD(argMemory("scale"), scale)
 	squares := arg("squares")
 	VMOVUPD(Mem{Base: squares}, sum)
-	x, t := four(YMM), four(YMM)
-	rows := fourRows(raw, long, long3)
+	x, t := newRegisters(YMM), newRegisters(YMM)
+	rows := rowStarts(raw, long, long3)
 	column := func(x VecVirtual) {
-		PREFETCHT0(Mem{Base: src, Disp: 128}) // of the panels after the next
+		PREFETCHT0(Mem{Base: src, Disp: 128}) // of the panel after the next one
 		VMOVUPD(Mem{Base: src}, x)
 		VBROADCASTSD(Mem{Base: shift}, s)
 		VSUBPD(s, x, y)
@@ -374,7 +375,7 @@ func narrow() {
 		ADDQ(width, dst)
 	}
 	SUBQ(Imm(4), k)
-	JL(to("rest"))
+	JL(labelRef("rest"))
 	Label("four")
 	for _, v := range x {
 		column(v)
@@ -385,10 +386,10 @@ func narrow() {
 	}
 	ADDQ(Imm(32), raw)
 	SUBQ(Imm(4), k)
-	JGE(to("four"))
+	JGE(labelRef("four"))
 	Label("rest")
 	ADDQ(Imm(4), k)
-	JZ(to("done"))
+	JZ(labelRef("done"))
 	Label("one")
 	column(x[0])
 	high := XMM()
@@ -399,22 +400,22 @@ func narrow() {
 	VMOVHPD(high, rows[3])
 	ADDQ(Imm(8), raw)
 	DECQ(k)
-	JNZ(to("one"))
+	JNZ(labelRef("one"))
 	Label("done")
 	VMOVUPD(sum, Mem{Base: squares})
 	VZEROUPPER()
 	RET()
 }
 
-// lowest writes isa.lowest: for each row the upper bounds stay in registers, and the lower ones are
-// folded to one. Registers of 64 bytes hold the slack of a whole group, of 48 anchors.
-func lowest(w width) {
+// writeLowestBounds writes isa.lowestBounds. The upper bounds of a row stay in registers, and its lower bounds are
+// reduced to the lowest. The slack of a whole group of 48 anchors fits into registers of 64 bytes.
+func writeLowestBounds(w width) {
 	const signature = "func(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[16]float32, lowers *float32, groups int)"
-	doc := "is isa.lowest; n is a multiple of 8."
+	doc := "implements isa.lowestBounds; n is a multiple of 8."
 	if w.bytes == 64 {
-		doc = "is isa.lowest; n is 48."
+		doc = "implements isa.lowestBounds; n is 48."
 	}
-	function("lowest"+w.name, signature, fmt.Sprintf("lowest%s %s", w.name, doc))
+	beginFunction("lowest"+w.name, signature, fmt.Sprintf("lowest%s %s", w.name, doc))
 	rows, c, ldc, slack, loose := arg("rows"), arg("c"), arg("ldc"), arg("slack"), arg("loose")
 	uppers, lowers, groups := arg("uppers"), arg("lowers"), arg("groups")
 	SHLQ(Imm(2), ldc)
@@ -426,7 +427,7 @@ func lowest(w width) {
 	}
 	most := GP32()
 	MOVL(U32(math.Float32bits(math.MaxFloat32)), most)
-	// part takes a vector of anchors, whose slack is given.
+	// part writes the code for a vector of anchors, given its slack.
 	part := func(at Mem, slack Op, upper VecVirtual) {
 		VMULPS(slack, room, b)
 		VMOVUPS(at, v)
@@ -462,17 +463,17 @@ func lowest(w width) {
 		MOVQ(slack, from)
 		eight := func(i int) { part(Mem{Base: at, Disp: 32 * i}, Mem{Base: from, Disp: 32 * i}, upper[i]) }
 		SUBQ(Imm(16), left)
-		JL(to("rest"))
+		JL(labelRef("rest"))
 		Label("sixteen")
 		eight(0)
 		eight(1)
 		ADDQ(Imm(64), at)
 		ADDQ(Imm(64), from)
 		SUBQ(Imm(16), left)
-		JGE(to("sixteen"))
+		JGE(labelRef("sixteen"))
 		Label("rest")
 		ADDQ(Imm(16), left)
-		JZ(to("fold"))
+		JZ(labelRef("fold"))
 		eight(0)
 		Label("fold")
 	}
@@ -492,19 +493,19 @@ func lowest(w width) {
 	ADDQ(Imm(64), uppers)
 	ADDQ(groups, lowers)
 	DECQ(rows)
-	JNZ(to("row"))
+	JNZ(labelRef("row"))
 	VZEROUPPER()
 	RET()
 }
 
-// within writes isa.within. Groups are few that have an anchor to be found, and in these
-// few vectors: each is compressed and written whole, which takes no branch.
-func within() {
-	function("withinAVX512", "func(n int, c, slack, lowers *float32, room, limit float32, found *[784]int32) int", "withinAVX512 is isa.within; n is a multiple of 48.")
+// writeFindWithin writes isa.findWithin. Few groups contain anchors to be found, and in these groups few vectors do.
+// Each such vector is compressed and written in full, which needs no branch.
+func writeFindWithin() {
+	beginFunction("withinAVX512", "func(n int, c, slack, lowers *float32, room, limit float32, found *[784]int32) int", "withinAVX512 implements isa.findWithin; n is a multiple of 48.")
 	n, c, slack, lowers, found := arg("n"), arg("c"), arg("slack"), arg("lowers"), arg("found")
 	room, limit, low := ZMM(), ZMM(), ZMM()
-	VBROADCASTSS(inMemory("room"), room)
-	VBROADCASTSS(inMemory("limit"), limit)
+	VBROADCASTSS(argMemory("room"), room)
+	VBROADCASTSS(argMemory("limit"), limit)
 	first := GP64()
 	MOVQ(found, first)
 	iota := ZMM()
@@ -529,12 +530,12 @@ func within() {
 	KMOVW(hit, groups)
 	Label("group")
 	TESTL(groups, groups)
-	JZ(to("done"))
+	JZ(labelRef("done"))
 	BSFL(groups, g.As32())
 	LEAL(Mem{Base: groups, Disp: -1}, next.As32())
 	ANDL(next.As32(), groups)
 	LEAQ(Mem{Base: g, Index: g, Scale: 2}, g)
-	SHLQ(Imm(4), g) // its first anchor
+	SHLQ(Imm(4), g) // first anchor of the group
 	for i := range 3 {
 		index, v, b := ZMM(), ZMM(), ZMM()
 		at := GP64()
@@ -553,7 +554,7 @@ func within() {
 		POPCNTL(count, count)
 		LEAQ(Mem{Base: found, Index: count.As64(), Scale: 4}, found)
 	}
-	JMP(to("group"))
+	JMP(labelRef("group"))
 	Label("done")
 	SUBQ(first, found)
 	SHRQ(Imm(2), found)
@@ -562,18 +563,18 @@ func within() {
 	RET()
 }
 
-// below writes isa.below: 16 comparisons at a time until one holds.
-func below() {
-	function("belowAVX2", "func(c, slack *float32, norm, limit float32, from, n int) int", "belowAVX2 is isa.below; it reads up to 15 elements beyond n.")
+// writeFirstNotAbove writes isa.firstNotAbove. It makes 16 comparisons at a time until one is true.
+func writeFirstNotAbove() {
+	beginFunction("belowAVX2", "func(c, slack *float32, norm, limit float32, from, n int) int", "belowAVX2 implements isa.firstNotAbove; it reads up to 15 elements beyond n.")
 	c, slack, from, n := arg("c"), arg("slack"), arg("from"), arg("n")
 	norm, limit := YMM(), YMM()
-	VBROADCASTSS(inMemory("norm"), norm)
-	VBROADCASTSS(inMemory("limit"), limit)
+	VBROADCASTSS(argMemory("norm"), norm)
+	VBROADCASTSS(argMemory("limit"), limit)
 	v := [2]VecVirtual{YMM(), YMM()}
 	any, low, high := YMM(), GP32(), GP32()
 	Label("more")
 	CMPQ(from, n)
-	JGE(to("none"))
+	JGE(labelRef("none"))
 	for i := range v {
 		VMOVUPS(Mem{Base: c, Index: from, Scale: 4, Disp: 32 * i}, v[i])
 		s := YMM()
@@ -584,9 +585,9 @@ func below() {
 	VORPS(v[0], v[1], any)
 	VMOVMSKPS(any, low)
 	TESTL(low, low)
-	JNZ(to("found"))
+	JNZ(labelRef("found"))
 	ADDQ(Imm(16), from)
-	JMP(to("more"))
+	JMP(labelRef("more"))
 	Label("found")
 	VMOVMSKPS(v[0], low)
 	VMOVMSKPS(v[1], high)
@@ -596,7 +597,7 @@ func below() {
 	wide := low.As64()
 	ADDQ(wide, from)
 	CMPQ(from, n)
-	JLT(to("hit"))
+	JLT(labelRef("hit"))
 	Label("none")
 	MOVQ(n, from)
 	Label("hit")

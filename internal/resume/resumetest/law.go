@@ -1,4 +1,4 @@
-// Package resumetest tests that a resumed run gives the same bits, wherever it was interrupted.
+// Package resumetest tests that a resumed run gives the same bits, wherever the run was interrupted.
 package resumetest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Storage holds a run's storage, and a hook to interrupt it.
+// Storage is the storage of a run, and a function that can interrupt it.
 type Storage struct {
 	Stages  stream.Stages // nil: nothing is saved
 	Scratch stream.Scratch
@@ -26,8 +26,9 @@ type Storage struct {
 // errBrokenOff interrupts a run.
 var errBrokenOff = errors.New("broken off")
 
-// CheckResume interrupts a run in each of its passes, over the source and over scratch files, and after each save,
-// twice, and resumes it: with scratch in files, and in memory. same compares results.
+// CheckResume interrupts a run and resumes it. It calls same to compare the result with the result of an uninterrupted
+// run. It does this for an interruption in each pass over the source or over a scratch file, and after each save. The
+// resumed run is also interrupted once. It tests scratch in files and in memory.
 func CheckResume[R any](t *testing.T, run func(Storage) (R, error), same func(what string, got, want R)) {
 	t.Helper()
 	want := must.Get(run(Storage{Scratch: stream.InMemory{}, Block: func(int, int) error { return nil }}))(t)
@@ -58,12 +59,12 @@ func CheckResume[R any](t *testing.T, run func(Storage) (R, error), same func(wh
 	if pass == 1 {
 		t.Fatal("no pass could be broken off")
 	}
-	// Scratch in files resumes in memory, and the other way round.
+	// Begin with scratch files and resume with scratch in memory, and vice versa.
 	law(true, false, pass-2)
 	law(false, true, pass-2)
 }
 
-// newFolder makes a folder, in memory if the system can: thousands of saves would wait for a disk.
+// newFolder makes a folder, in memory if possible: on a disk thousands of saves would wait for it.
 func newFolder(t *testing.T) string {
 	const memory = "/dev/shm"
 	if fi, err := os.Stat(memory); err != nil || !fi.IsDir() {
@@ -74,7 +75,7 @@ func newFolder(t *testing.T) string {
 	return dir
 }
 
-// runOnce runs, interrupted in a pass, counted from 1; 0 for none.
+// runOnce runs with an interruption in the given pass, counted from 1. 0 means no interruption.
 func runOnce[R any](t *testing.T, dir string, files bool, pass int, run func(Storage) (R, error)) (result R, err error) {
 	t.Helper()
 	folder := must.Get(resume.Open(dir, resume.Options{Every: -1}))(t)
@@ -123,7 +124,7 @@ func (s breakingStage) Make(name string, total int64, record int) (stream.Scratc
 	return breakingFile{f, s.breaker}, err
 }
 
-// Save interrupts after a save, which counts as a pass.
+// Save saves, and may then interrupt the run: a save counts as a pass.
 func (s breakingStage) Save(ctx context.Context, step int, values ...any) error {
 	err := s.Stage.Save(ctx, step, values...)
 	if s.breaker.passesLeft--; s.breaker.passesLeft == 0 {
@@ -145,7 +146,7 @@ func (f breakingFile) Pass(mode stream.ScratchMode) stream.ScratchPass {
 	return &breakingPass{ScratchPass: p}
 }
 
-// breakingPass fails at its second record.
+// breakingPass is a pass that fails at its second record, as if it were interrupted.
 type breakingPass struct {
 	stream.ScratchPass
 	hasRead bool

@@ -1,4 +1,4 @@
-// Package roomtest tests that code makes room before large allocations.
+// Package roomtest tests that code collects garbage before large allocations.
 package roomtest
 
 import (
@@ -8,7 +8,7 @@ import (
 )
 
 // CheckCollects fails the test unless do collects garbage before it allocates, under a limit that requires it. do must
-// allocate the given bytes at once, and little else.
+// allocate the given number of bytes at once, and little else.
 func CheckCollects(t *testing.T, bytes int64, do func()) {
 	t.Helper()
 	if bytes < 8<<20 {
@@ -22,8 +22,9 @@ func CheckCollects(t *testing.T, bytes int64, do func()) {
 	if after.NumGC != before.NumGC {
 		t.Fatal("garbage is collected although there is room")
 	}
-	// The runtime collects by itself at 70 % of the way to the limit. That is above the present garbage, so it happens
-	// only after the next allocation. If it collects earlier, there is no garbage left, so try several times.
+	// The runtime collects by itself at 70 % of the way to the limit. This is more than the present garbage, so it
+	// happens only after the next allocation. If the runtime has collected earlier, there is no garbage; therefore try
+	// several times.
 	limit := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(limit)
 	for range 5 {

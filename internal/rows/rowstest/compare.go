@@ -25,7 +25,7 @@ func RelativeDistance(a, b []float64) float64 {
 	return off / size
 }
 
-// CheckRefusal fails the test unless err is a *stream.UsageError that names all of the faults.
+// CheckRefusal fails the test unless err is a *stream.UsageError whose text contains all of the faults.
 func CheckRefusal(t testing.TB, err error, faults ...string) {
 	t.Helper()
 	if usage := (*stream.UsageError)(nil); !errors.As(err, &usage) {

@@ -53,7 +53,7 @@ func columnSums(z [][]float64) []float64 {
 	return sums
 }
 
-// Factor returns the n×m matrix B = ZΔ^(−1/2). The column of an unused anchor is 0.
+// Factor returns the n×m matrix B = ZΔ^(−1/2), Δ being the column sums of Z. The column of an unused anchor is 0.
 func Factor(z [][]float64) [][]float64 {
 	delta, b := columnSums(z), ZeroRows(len(z), len(z[0]))
 	for i, row := range z {
@@ -66,7 +66,7 @@ func Factor(z [][]float64) [][]float64 {
 	return b
 }
 
-// Laplacian returns the n×n matrix L = I − BBᵀ.
+// Laplacian returns the n×n matrix L = I − BBᵀ for Z.
 func Laplacian(z [][]float64) [][]float64 {
 	b, l := Factor(z), ZeroRows(len(z), len(z))
 	for i := range l {
@@ -80,7 +80,7 @@ func Laplacian(z [][]float64) [][]float64 {
 	return l
 }
 
-// BuildGraph computes the graph of X (n×d) and Z (n×m) by its definition. It centres X.
+// BuildGraph computes the graph of X (n×d) and Z (n×m) by the definition. It uses the centred columns of X.
 func BuildGraph(x, z [][]float64) *anchor.Graph {
 	x, b := CentreColumns(x), Factor(z)
 	n, d, m := len(x), len(x[0]), len(z[0])
@@ -108,8 +108,8 @@ func BuildGraph(x, z [][]float64) *anchor.Graph {
 	return g
 }
 
-// Jacobi returns the eigenvalues of a symmetric matrix in ascending order, and its eigenvectors in columns. It rotates
-// until only rounding errors are left off the diagonal.
+// Jacobi returns the eigenvalues of a symmetric matrix in ascending order, and the eigenvectors as columns. It rotates
+// until the entries off the diagonal are only rounding errors.
 func Jacobi(symmetric [][]float64) (values []float64, vectors [][]float64) {
 	n := len(symmetric)
 	a, v := ZeroRows(n, n), ZeroRows(n, n)
@@ -149,7 +149,7 @@ func Jacobi(symmetric [][]float64) (values []float64, vectors [][]float64) {
 	return values, vectors
 }
 
-// FactoredGraph returns BuildGraph(x, z) with the rows themselves as the factor of G, and with Z.
+// FactoredGraph returns the graph of BuildGraph(x, z), but with G given by its factor X, and including Z.
 func FactoredGraph(x, z [][]float64) *anchor.Graph {
 	g := BuildGraph(x, z)
 	x = CentreColumns(x)

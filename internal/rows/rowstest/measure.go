@@ -16,7 +16,7 @@ func HeapBytes() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Standardizer returns a standardizer that scales a source by the source's own profile.
+// Standardizer returns a standardizer for src. It computes the profile of src, and scales by it.
 func Standardizer(t testing.TB, src stream.Source, scale gram.Scale, fill gram.Fill) *gram.Standardizer {
 	t.Helper()
 	profile := gram.NewProfile(len(src.Columns()))

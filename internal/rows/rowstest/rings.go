@@ -2,8 +2,8 @@ package rowstest
 
 import "math/rand/v2"
 
-// RingRows returns X, n rows of d features around m anchors, and Z, their weights. The anchors form a ring, and each
-// row has weights on three adjacent anchors, so that the graph is connected but not complete.
+// RingRows returns X, n rows of d features around m anchors, and Z, their n×m weights on the anchors. The anchors form
+// a ring, and each row has weights on three adjacent anchors, so that the graph is connected but not complete.
 func RingRows(seed uint64, n, m, d int) (x, z [][]float64) {
 	r := rand.New(rand.NewPCG(seed, 5))
 	anchors := ZeroRows(m, d)

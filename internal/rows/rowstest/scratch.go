@@ -2,7 +2,8 @@ package rowstest
 
 import "github.com/ufs-stream/ufs-stream/stream"
 
-// Scratch keeps scratch files in memory, and poisons every record as soon as its user may no longer read it.
+// Scratch keeps scratch files in memory. It overwrites a record with invalid numbers as soon as the user of the record
+// may no longer read it.
 type Scratch struct {
 	stream.InMemory
 	Open int // number of files that are not closed
@@ -28,7 +29,7 @@ func (f *file) Pass(mode stream.ScratchMode) stream.ScratchPass {
 	return &pass{ScratchPass: f.ScratchFile.Pass(mode), file: f, mode: mode}
 }
 
-// pass lends copies of records, and at the next call copies them back.
+// pass lends copies of records to its user. At the next call it copies them back and overwrites them.
 type pass struct {
 	stream.ScratchPass
 	file      *file
@@ -36,7 +37,7 @@ type pass struct {
 	own, lent []byte
 }
 
-func (p *pass) takeBack() {
+func (p *pass) takeBackRecord() {
 	if p.mode != stream.ScratchRead {
 		copy(p.own, p.lent)
 	}
@@ -46,7 +47,7 @@ func (p *pass) takeBack() {
 }
 
 func (p *pass) Next() ([]byte, error) {
-	p.takeBack()
+	p.takeBackRecord()
 	if next := p.file.scratch.Next; next != nil {
 		if err := next(p.file.name); err != nil {
 			return nil, err
@@ -60,4 +61,4 @@ func (p *pass) Next() ([]byte, error) {
 	return p.lent, err
 }
 
-func (p *pass) Close() error { p.takeBack(); return p.ScratchPass.Close() }
+func (p *pass) Close() error { p.takeBackRecord(); return p.ScratchPass.Close() }

@@ -1,5 +1,5 @@
-// Package rowstest has helpers for the tests of methods: a source, a scratch, fixtures, the anchor graph computed by
-// its definition, and comparisons.
+// Package rowstest has helpers for the tests of methods: a source, scratch files, fixtures, the anchor graph computed
+// by its definition, and comparisons.
 package rowstest
 
 import (
@@ -14,7 +14,7 @@ import (
 type Source struct {
 	N, D    int
 	At      func(i, j int) float64
-	Heights []int // numbers of rows of the blocks; the list is repeated
+	Heights []int // numbers of rows of the blocks; after the last the list starts again
 	Sparse  bool
 	Weight  []float64 // row weights, or nil
 	Passes  int       // number of passes begun

@@ -2,7 +2,7 @@ package rowstest
 
 import "github.com/ufs-stream/ufs-stream/internal/rows"
 
-// SparseGraph returns the graph with the given dense Laplacian.
+// SparseGraph returns the graph whose Laplacian is the given dense matrix.
 func SparseGraph(laplacian [][]float64) *rows.Graph {
 	g := &rows.Graph{Start: []int{0}}
 	for i, row := range laplacian {

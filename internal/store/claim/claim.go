@@ -1,6 +1,6 @@
-// Package claim keeps a text in an object of a store that one run at a time writes: the last writer owns the resource
-// that the object represents, and the previous owner receives an error when it writes again. There are no locks that a
-// killed run could leave.
+// Package claim stores a text in an object of a store such that only one run at a time owns it. The last run that
+// wrote the object is the owner. The previous owner receives an error when it tries to write again. There are no
+// locks that a killed run could leave.
 package claim
 
 import (
@@ -17,7 +17,7 @@ import (
 // ErrTaken is wrapped by errors about an object that another run has written.
 var ErrTaken = errors.New("another run has written the object")
 
-// Object is an object of a store and this run's view of it. Not safe for concurrent use.
+// Object is an object of a store as this run last read or wrote it. It is not safe for concurrent use.
 type Object struct {
 	client   *store.Client
 	location store.Location
@@ -25,13 +25,13 @@ type Object struct {
 	version  string // version that this run believes to be stored, or empty
 }
 
-// New returns the object at l, whose state is not yet known. The first line of its text will be title and a random
-// word that identifies the run.
+// New returns an Object for the location l, whose content is not yet known. The first line that this run writes
+// consists of title and a random word that identifies the run.
 func New(client *store.Client, l store.Location, title string) *Object {
 	return &Object{client: client, location: l, title: []byte(title + " " + rand.Text() + "\n")}
 }
 
-// Read returns the stored text without its first line, and whether there is one. The next Write replaces it.
+// Read returns the stored text without its first line, and whether an object is stored. The next Write replaces it.
 func (o *Object) Read(ctx context.Context) (text []byte, found bool, err error) {
 	all, version, err := o.loadText(ctx)
 	if errors.Is(err, store.ErrNotExist) {
@@ -46,12 +46,12 @@ func (o *Object) Read(ctx context.Context) (text []byte, found bool, err error) 
 	return text, true, nil
 }
 
-// TitleLine returns the first line that this run writes, with its line end.
+// TitleLine returns the first line that this run writes, including its line end.
 func (o *Object) TitleLine() []byte { return bytes.Clone(o.title) }
 
 const (
-	mostBytes = 256 << 20              // of a text: a million lines are 200 MB
-	pause     = 100 * time.Millisecond // before another try, if the store was busy
+	maxBytes = 256 << 20              // limit of a text: a million lines are 200 MB
+	pause    = 100 * time.Millisecond // wait before another try, if the store was busy
 )
 
 func (o *Object) loadText(ctx context.Context) (text []byte, version string, err error) {
@@ -59,8 +59,8 @@ func (o *Object) loadText(ctx context.Context) (text []byte, version string, err
 	if err != nil {
 		return nil, "", err
 	}
-	if stored.Size > mostBytes {
-		e := stream.Dataf(stored.PublicName(), "has %d bytes, which no run writes", stored.Size)
+	if stored.Size > maxBytes {
+		e := stream.Dataf(stored.PublicName(), "has %d bytes, more than any run writes", stored.Size)
 		e.Remedy = stream.PlainText("delete it")
 		return nil, "", e
 	}
@@ -69,11 +69,11 @@ func (o *Object) loadText(ctx context.Context) (text []byte, version string, err
 	return b.Bytes(), stored.Version, err
 }
 
-// Write replaces the text read or written last, at first no object, by content, which begins with the TitleLine. The
-// error is ErrTaken if another run has written or removed the object since. A write that failed may have
-// been stored nevertheless; the next one finds it and continues from it.
+// Write stores content, which must begin with the TitleLine. It replaces the text that this run read or wrote last,
+// or no object at first. The error is ErrTaken if another run has written or removed the object since. If a Write
+// failed, its content may have been stored nevertheless; the next Write detects this and continues from it.
 func (o *Object) Write(ctx context.Context, content []byte) error {
-	const tries = 3 // two answers were lost, or the store was at another request for the object
+	const tries = 3 // enough if two answers are lost, or if the store is busy with other requests for the object
 	for try := 1; ; try++ {
 		believed := o.version
 		now, err := o.client.Replace(ctx, o.location, content, believed)
@@ -87,13 +87,13 @@ func (o *Object) Write(ctx context.Context, content []byte) error {
 		text, version, unread := o.loadText(ctx)
 		gone := errors.Is(unread, store.ErrNotExist)
 		switch {
-		case gone && believed == "", unread == nil && version == believed: // the store was busy with it
+		case gone && believed == "", unread == nil && version == believed: // the store was busy with another request
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
 			case <-time.After(time.Duration(try) * pause):
 			}
-		case unread == nil && bytes.HasPrefix(text, o.title): // an answer was lost
+		case unread == nil && bytes.HasPrefix(text, o.title): // the answer to an earlier try was lost
 			if o.version = version; bytes.Equal(text, content) {
 				return nil
 			}

@@ -18,14 +18,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testtool"
 )
 
-// These are the account of the emulator and its public key.
+// The account name that the emulator accepts, and its key, which is publicly known.
 const (
 	azureAccount = "devstoreaccount1"
 	azureKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 )
 
-// Azure starts azurite, and sets the environment to an account and key that it accepts. It is a Node program: without
-// npm to install it, the test is skipped with a message.
+// Azure starts azurite, and sets the environment to an account and key that it accepts. azurite is a Node program. If
+// npm is missing and cannot install it, the test is skipped with a message.
 func Azure(t testing.TB) *Server {
 	t.Helper()
 	setVariables(t, isolatedVariables(t), azureCredentials())
@@ -55,7 +55,7 @@ func startAzure(t testing.TB) *Server {
 	return s
 }
 
-// signedPut makes a container, or a blob of content.
+// signedPut sends a signed request that creates a container, or a blob with the given content.
 func signedPut(t testing.TB, endpoint, path, query string, content []byte) {
 	t.Helper()
 	address := endpoint + "/" + azureAccount + path

@@ -10,14 +10,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testtool"
 )
 
-// IsolateEnvironment isolates a test from the machine's configuration and credentials of stores.
+// IsolateEnvironment hides the machine's configuration and credentials of stores from a test.
 func IsolateEnvironment(t testing.TB) {
 	t.Helper()
 	setVariables(t, isolatedVariables(t))
 }
 
-// RunEverywhere runs a test with each kind of store that can be written, as subtests that are parallel to each other:
-// the environment has credentials for all, and must not be changed.
+// RunEverywhere runs a test with each kind of store that can be written, in parallel subtests. The environment has
+// credentials for all of them, and must not be changed.
 func RunEverywhere(t *testing.T, test func(t *testing.T, s *Server)) {
 	t.Helper()
 	setVariables(t, isolatedVariables(t), s3Credentials(), azureCredentials())
@@ -38,8 +38,8 @@ func setVariables(t testing.TB, all ...map[string]string) {
 	}
 }
 
-// isolatedVariables returns the environment without the configuration of stores by this machine's user, so that a
-// test finds only its own.
+// isolatedVariables returns environment variables that hide the configuration of stores by this machine's user, so that
+// a test finds only its own configuration.
 func isolatedVariables(t testing.TB) map[string]string {
 	t.Helper()
 	home := t.TempDir()

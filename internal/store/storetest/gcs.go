@@ -14,8 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testtool"
 )
 
-// GCS starts fake-gcs-server, which keeps everything in memory: stopping it deletes its objects. It needs no
-// credentials.
+// GCS starts fake-gcs-server, which keeps all objects in memory, until it stops. It needs no credentials.
 func GCS(t testing.TB) *Server {
 	t.Helper()
 	setVariables(t, isolatedVariables(t))
@@ -45,8 +44,8 @@ func startGCS(t testing.TB) *Server {
 	return s
 }
 
-// mustSend sends a request that must succeed, over a connection of its own: a server closes a connection that is idle
-// for some seconds, as on a busy machine, and a request on it is then lost.
+// mustSend sends a request that must succeed, over a new connection. A server may close a connection that was idle for
+// some seconds, as on a busy machine, and a request sent on it would be lost.
 func mustSend(t testing.TB, r *http.Request) {
 	t.Helper()
 	alone := &http.Transport{DisableKeepAlives: true}

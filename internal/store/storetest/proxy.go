@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// Proxy passes requests on to a server and adds the faults of networks and busy servers. Its faults may be switched
-// while it works. It keeps the Host header, so that signatures stay valid.
+// Proxy forwards requests to a server and adds the faults of networks and busy servers. Its faults may be changed at
+// any time. It keeps the Host header, so that signatures stay valid.
 type Proxy struct {
 	URL string // http://127.0.0.1:PORT
 
 	Latency   atomic.Int64 // nanoseconds before a request is passed on
 	BusyEach  atomic.Int64 // every n-th request is answered with 503; 0 disables this
-	ResetEach atomic.Int64 // every n-th answer is not sent but the connection reset
+	ResetEach atomic.Int64 // instead of every n-th answer the connection is reset
 	CutEach   atomic.Int64 // every n-th answer's body ends halfway
 	StallEach atomic.Int64 // every n-th answer's body stops halfway, for ever
 
@@ -34,22 +34,22 @@ type Proxy struct {
 	requests atomic.Int64
 }
 
-// OnRequest sets a function to call with each request before it is passed on. If it returns an answer, that is sent in
-// place of the server's.
+// OnRequest sets a function that is called with each request before it is forwarded. If it returns an answer, the proxy
+// sends this answer and does not forward the request.
 func (p *Proxy) OnRequest(f func(*http.Request) *http.Response) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.before = f
 }
 
-// OnAnswer sets a function to call with each answer before it is sent; it may change the answer.
+// OnAnswer sets a function that is called with each answer before it is sent. It may change the answer.
 func (p *Proxy) OnAnswer(f func(*http.Request, *http.Response)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.after = f
 }
 
-// RequestCounts returns the requests so far by method, and the bytes of answers' bodies.
+// RequestCounts returns the number of requests so far by method, and the number of bytes in the bodies of answers.
 func (p *Proxy) RequestCounts() (requests map[string]int64, bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,13 +68,13 @@ func NewAnswer(status int, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{}, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body))}
 }
 
-// NewProxy starts a proxy of the server at target, http://HOST:PORT.
+// NewProxy starts a proxy for the server at target, which has the form http://HOST:PORT.
 func NewProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
 	p := &Proxy{count: map[string]int64{}}
 	transport := &http.Transport{
 		MaxIdleConnsPerHost: 64, DisableCompression: true,
-		// The server's name in the request is the proxy's: it is signed.
+		// The request contains the name of the proxy as its host, because this name is signed.
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, network, strings.TrimPrefix(target, "http://"))
 		},
@@ -89,7 +89,7 @@ func NewProxy(t testing.TB, target string) *Proxy {
 	return p
 }
 
-func isDue(fault *atomic.Int64, n int64) bool {
+func isFaultDue(fault *atomic.Int64, n int64) bool {
 	each := fault.Load()
 	return each > 0 && n%each == 0
 }
@@ -107,7 +107,7 @@ func (p *Proxy) forwardRequest(transport http.RoundTripper, w http.ResponseWrite
 			return
 		}
 	}
-	if isDue(&p.BusyEach, n) {
+	if isFaultDue(&p.BusyEach, n) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
@@ -132,7 +132,7 @@ func (p *Proxy) forwardRequest(transport http.RoundTripper, w http.ResponseWrite
 	if after != nil {
 		after(r, resp)
 	}
-	if isDue(&p.ResetEach, n) {
+	if isFaultDue(&p.ResetEach, n) {
 		resetConnection(w)
 		return
 	}
@@ -146,14 +146,14 @@ func (p *Proxy) forwardRequest(transport http.RoundTripper, w http.ResponseWrite
 
 func (p *Proxy) copyBody(w http.ResponseWriter, r *http.Request, resp *http.Response, n int64) {
 	body := io.Reader(resp.Body)
-	cut, stall := isDue(&p.CutEach, n), isDue(&p.StallEach, n)
+	cut, stall := isFaultDue(&p.CutEach, n), isFaultDue(&p.StallEach, n)
 	if (cut || stall) && resp.ContentLength > 0 && r.Method == http.MethodGet {
 		body = io.LimitReader(body, resp.ContentLength/2)
 	} else {
 		cut, stall = false, false
 	}
-	// Bytes are counted before they are sent: a receiver finds them counted.
-	_, err := io.Copy(w, io.TeeReader(body, counter{p}))
+	// Bytes are counted before they are sent, so that the count includes all bytes that a client has received.
+	_, err := io.Copy(w, io.TeeReader(body, byteCounter{p}))
 	_ = http.NewResponseController(w).Flush()
 	if stall {
 		<-r.Context().Done()
@@ -163,16 +163,16 @@ func (p *Proxy) copyBody(w http.ResponseWriter, r *http.Request, resp *http.Resp
 	}
 }
 
-type counter struct{ *Proxy }
+type byteCounter struct{ *Proxy }
 
-func (c counter) Write(b []byte) (int, error) {
+func (c byteCounter) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.bytes += int64(len(b))
 	return len(b), nil
 }
 
-// resetConnection ends a connection so that its other end gets an error, not an end of file.
+// resetConnection ends a connection in such a way that the client gets an error, not an end of file.
 func resetConnection(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// Recorder is an untrusted web server: it keeps every request as received. It is an http.Handler too, for a server
-// that a test starts in another way.
+// Recorder is an untrusted web server that records every request. It is also an http.Handler, so that a test can record
+// the requests to a server of its own.
 type Recorder struct {
 	URL string // http://127.0.0.1:PORT
 
@@ -27,7 +27,7 @@ type Recorder struct {
 	connections int
 }
 
-// NewRecorder starts a Recorder. It answers with answer, or with 404 if that is nil.
+// NewRecorder starts a Recorder. It sends the answers of the handler answer, or 404 if answer is nil.
 func NewRecorder(t testing.TB, answer http.Handler) *Recorder {
 	t.Helper()
 	r := &Recorder{answer: answer}
@@ -66,14 +66,14 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.answer.ServeHTTP(w, q)
 }
 
-// RequestTexts returns the requests so far: the first line, the host, the headers and the body.
+// RequestTexts returns the text of each request so far: the first line, the host, the headers and the body.
 func (r *Recorder) RequestTexts() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]string(nil), r.requests...)
 }
 
-// WantSilence fails the test if anybody connected.
+// WantSilence fails the test if anybody has connected to the server.
 func (r *Recorder) WantSilence(t testing.TB) {
 	t.Helper()
 	if all := r.RequestTexts(); len(all) > 0 {
@@ -86,12 +86,13 @@ func (r *Recorder) WantSilence(t testing.TB) {
 	}
 }
 
-// credentialMark matches the carriers of credentials, whatever their value: a signature has no text of the key in it.
-// X-Ms-Version and X-Ms-Date are sent without credentials too.
+// credentialMark matches headers and parameters that carry credentials, whatever their value, because a signature does
+// not contain the text of the key. X-Ms-Version and X-Ms-Date are not included, because they are also sent without
+// credentials.
 var credentialMark = regexp.MustCompile(`(?im)^(?:proxy-)?authorization:|^cookie:|^x-amz-|^x-goog-|^x-ms-(?:encryption|copy|authorization|token)|[?&](?:sig|access_token|x-amz-[a-z-]+|x-goog-[a-z-]+)=`)
 
-// WantNoCredentials fails the test if a request so far carries credentials, or contains one of the secrets, plain,
-// percent-encoded, in base64 or in hexadecimal digits.
+// WantNoCredentials fails the test if one of the requests so far carries credentials, or contains one of the secrets:
+// unchanged, percent-encoded, in base64 or in hexadecimal digits.
 func (r *Recorder) WantNoCredentials(t testing.TB, secrets ...string) {
 	t.Helper()
 	for _, q := range r.RequestTexts() {
@@ -106,15 +107,15 @@ func (r *Recorder) WantNoCredentials(t testing.TB, secrets ...string) {
 	}
 }
 
-// holdsSecret reports whether a text contains a secret in any of its encodings.
+// holdsSecret reports whether a text contains a secret, unchanged or in one of the encodings.
 func holdsSecret(text, secret string) bool {
 	if secret == "" {
 		return false
 	}
 	forms := []string{secret, hex.EncodeToString([]byte(secret))}
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		// In a longer text the secret begins at any of three places of a group; the digits at the ends, which depend
-		// on the neighbours, are left out.
+		// Base64 encodes three bytes at a time, so the encoding depends on the position of the secret in its group. The
+		// digits at both ends of the encoded secret also depend on the bytes before and after it, and are left out.
 		for before, skip := range []int{0, 2, 3} {
 			all := encoding.EncodeToString(append(make([]byte, before), secret...))
 			if whole := (before + len(secret)) / 3 * 4; whole > skip {

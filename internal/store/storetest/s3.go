@@ -12,15 +12,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testtool"
 )
 
-// S3 starts versitygw over a folder, and sets the environment to credentials that it accepts.
+// S3 starts versitygw, which serves a folder, and sets the environment to credentials that it accepts.
 func S3(t testing.TB) *Server {
 	t.Helper()
 	setVariables(t, isolatedVariables(t), s3Credentials())
 	return startS3(t)
 }
 
-// S3Apart starts versitygw and leaves the environment of the tests unchanged, so that the test may be parallel to
-// others. The second result is the environment for a process that works with the server.
+// S3Apart starts versitygw without changing the environment of the test, so that the test may run in parallel to
+// others. The second result is the environment, as "NAME=value", for a process that uses the server.
 func S3Apart(t testing.TB) (*Server, []string) {
 	t.Helper()
 	environ := os.Environ()
@@ -50,7 +50,7 @@ func startS3(t testing.TB) *Server {
 		put: func(key string, content []byte) {
 			path := filepath.Join(bucket, filepath.FromSlash(key))
 			must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
-			// Write a file and rename it into place: versitygw keeps the tag of a file that is overwritten.
+			// Write a new file and rename it, because versitygw does not update the tag of a file that is overwritten.
 			must.Do(t, os.WriteFile(filepath.Join(root, "planted"), content, 0o600))
 			must.Do(t, os.Rename(filepath.Join(root, "planted"), path))
 		},

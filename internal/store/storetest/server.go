@@ -1,5 +1,5 @@
-// Package storetest starts real servers of object stores for tests: versitygw for S3, fake-gcs-server for Google's
-// and azurite for Azure's, and a proxy that adds the faults of networks to their answers.
+// Package storetest starts real servers of object stores for tests: versitygw for S3, fake-gcs-server for Google Cloud
+// Storage and azurite for Azure. It also has a proxy that adds the faults of networks to their answers.
 package storetest
 
 import (
@@ -17,10 +17,10 @@ import (
 // Server is a running server with one empty bucket.
 type Server struct {
 	Scheme, Bucket string
-	Endpoint       string // http://127.0.0.1:PORT, for a Proxy
-	Dir            string // of S3: the folder that is the bucket; files in it are its objects
+	Endpoint       string // http://127.0.0.1:PORT, to which a Proxy can forward
+	Dir            string // only for S3: the folder that is the bucket; its files are the objects
 	Secrets        []string
-	query          string // of its URLs, with %s for the endpoint
+	query          string // query of the server's URLs, with %s for the endpoint
 
 	put     func(key string, content []byte)
 	t       testing.TB
@@ -33,12 +33,12 @@ type Server struct {
 // URL returns the URL of a key.
 func (s *Server) URL(key string) string { return s.URLAt(s.Endpoint, key) }
 
-// URLAt returns the URL of a key at another endpoint, such as a Proxy's.
+// URLAt returns the URL of a key at another endpoint, such as the endpoint of a Proxy.
 func (s *Server) URLAt(endpoint, key string) string {
 	return s.Scheme + "://" + s.Bucket + "/" + key + "?" + fmt.Sprintf(s.query, endpoint)
 }
 
-// PutObject stores an object, without the package under test. With S3 it becomes a file in Dir.
+// PutObject stores an object, without using package store. With S3 it writes a file in Dir.
 func (s *Server) PutObject(key string, content []byte) {
 	s.t.Helper()
 	s.put(key, content)
@@ -68,7 +68,7 @@ func (s *Server) Start() {
 	s.t.Fatalf("%s does not answer:\n%s", cmd.Path, s.log)
 }
 
-// Stop kills the server; its objects stay, if it keeps them on disk.
+// Stop kills the server. Its objects remain if the server keeps them on disk.
 func (s *Server) Stop() {
 	if s.running != nil {
 		_ = s.running.Process.Kill()
@@ -85,7 +85,7 @@ func launchServer(t testing.TB, s *Server) *Server {
 	return s
 }
 
-// serverLog keeps a server's last words.
+// serverLog keeps the end of a server's output.
 type serverLog struct {
 	mu  sync.Mutex
 	all bytes.Buffer

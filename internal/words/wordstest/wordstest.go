@@ -1,4 +1,4 @@
-// Package wordstest has the laws of the binary forms that package words writes.
+// Package wordstest checks the properties that all binary forms written with package words must have.
 package wordstest
 
 import (
@@ -18,7 +18,7 @@ type State interface {
 	io.ReaderFrom
 }
 
-// EncodeState returns the binary form of w.
+// EncodeState returns the bytes that w writes.
 func EncodeState(tb testing.TB, w io.WriterTo) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -28,7 +28,7 @@ func EncodeState(tb testing.TB, w io.WriterTo) []byte {
 	return b.Bytes()
 }
 
-// CheckReread checks that empty reads exactly the bytes b, though more follow, and writes the same bytes again.
+// CheckReread lets empty read b, followed by other bytes. It checks that empty reads only b, and writes b again.
 func CheckReread(tb testing.TB, b []byte, empty State) {
 	tb.Helper()
 	more := append(bytes.Clone(b), 1, 2, 3)
@@ -58,7 +58,7 @@ func CheckState(t *testing.T, full State, empty func() State) {
 	if _, err := empty().ReadFrom(iotest.ErrReader(broken)); !errors.Is(err, broken) {
 		t.Errorf("err = %v", err)
 	}
-	const piece = 64 << 10 // moved at a time by package words
+	const piece = 64 << 10 // package words reads and writes this many bytes at a time
 	for _, room := range []int{0, 1, piece - 1, piece + 1, len(b) - 1} {
 		if room >= len(b) {
 			continue
