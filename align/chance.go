@@ -13,15 +13,15 @@ import (
 const (
 	// randomChoices is the number of random choices of features with which the method's choice is compared.
 	randomChoices = 100
-	// leastBeaten is the share of random choices that a trusted choice must exceed in alignment.
+	// leastBeaten: a choice is trusted if its alignment exceeds the alignments of this share of random choices.
 	leastBeaten = 0.95
-	// mostCompared is the largest number of chosen features that are compared, as each pair costs one entry of G.
+	// mostCompared is the largest number of chosen features for which alignments are compared with chance. It is limited
+	// because each pair of chosen features costs one entry of G.
 	mostCompared = 50
 )
 
 // compareWithChance compares the alignment of the choice with the alignments of random choices. These have the same
-// number of features, and include the features that had to be kept. It returns nil if there is nothing to choose or
-// there is no Gram matrix.
+// number of features, and include the features that had to be kept. Without a choice or a Gram matrix it returns nil.
 func compareWithChance(e *method.Evidence, p Problem, order []int) *stream.Chance {
 	if e.Gram == nil {
 		return nil

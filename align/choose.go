@@ -39,7 +39,7 @@ type Tie struct {
 }
 
 const (
-	// Two gains are considered equal if their difference is below tieShare of the terms of which the gains are sums.
+	// Two gains are considered equal if their difference is below tieShare times the magnitude of their terms.
 	tieShare = 1e-9
 	// copyCosine: a feature is a multiple of another feature if their cosine is at least this. The rounding error of a
 	// cosine from G is 1e-13.
@@ -79,8 +79,8 @@ type search struct {
 
 // Choose maximises N/D^p greedily, with N = Σ_{i∈S} aᵢ and D² = Σ_{i,j∈S} Gᵢⱼ² for the chosen features S, and p = 0.9
 // by default. A turn costs one column of G and O(d). With a novelty floor it also costs O(d) for each feature chosen
-// earlier. It needs [ChooseBytes] of memory. The error is a *stream.UsageError for wrong options, the context's error,
-// or an error for an invalid problem.
+// earlier. It needs the memory given by [ChooseBytes]. The error is a *stream.UsageError for wrong options, the
+// context's error, or an error for an invalid problem.
 func Choose(ctx context.Context, p Problem, opt Options) (*Result, error) {
 	d := len(p.A)
 	if err := opt.Validate(d); err != nil {
@@ -147,8 +147,7 @@ func newSearch(p Problem, opt Options) (*search, error) {
 	return s, nil
 }
 
-// bestFeature returns the feature with the largest gain. Of several such features, it returns the first and records a
-// tie.
+// bestFeature returns the feature with the largest gain. If several tie, it returns the first and records the tie.
 func (s *search) bestFeature() int {
 	lowest := slices.Min(s.tier)
 	if lowest == tierFaint {
@@ -214,10 +213,10 @@ func (s *search) eachFeature(visit func(i int)) {
 	})
 }
 
-// computeGain computes the increase of log(N/D^p) by feature i, and the magnitude of its terms. It uses Log1p of
-// relative increases, which is precise for features that are small compared with the choice. If N is 0, there is no
-// relative increase. The gain is then log(N/D^p) itself, so that differences between gains still compare the criterion
-// relatively.
+// computeGain computes the increase of log(N/D^p) by feature i (for N, D and p see Choose), and the magnitude of its
+// terms. It uses Log1p of relative increases, which is precise for features that are small compared with the choice. If
+// N is 0, a relative increase is not defined. The gain is then the value of log(N/D^p) with feature i, so that
+// differences between gains still are differences of the criterion's logarithm.
 func (s *search) computeGain(i int) {
 	more := 2*s.r[i] + s.g[i]*s.g[i]
 	if s.n == 0 {

@@ -138,8 +138,8 @@ const (
 )
 
 // KMeans makes m anchors, the centres of m clusters of the rows of s. It clusters the rows as points of the frame, by
-// greedy k-means++ and Lloyd's iteration. In addition to s it needs 8·D bytes for each row of s, and the memory that
-// cluster.Bytes returns.
+// greedy k-means++ and Lloyd's iteration. In addition to s it needs 8·D bytes for each row of s, and the memory given
+// by cluster.Bytes.
 func KMeans(ctx context.Context, s Drawn, m int, std *gram.Standardizer, opt KMeansOptions) (*Anchors, error) {
 	n := s.Len()
 	if m > n {

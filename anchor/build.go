@@ -100,8 +100,8 @@ func (s *Statistics) toGraph(indices []int, weight float64) *Graph {
 	return graph
 }
 
-// keepFrameColumns reduces g to the columns that took part in the distances. These are all columns, unless the anchors
-// were made with another profile than the profile of g.
+// keepFrameColumns reduces g to the columns in known, which took part in the distances. These are all columns, unless
+// the anchors were made with another profile than the profile of g.
 func keepFrameColumns(g *gram.Gram, known map[int]int) {
 	if len(g.Columns) == 0 {
 		return
@@ -125,11 +125,11 @@ func checkCentred(g *gram.Gram) error {
 	return nil
 }
 
-// centreCross replaces ZᵀX, which is about the frame's centre, by C = Δ^(−1/2)(ZᵀX − Δx̄ᵀ) in the same memory. indices
-// has the index in the frame of each feature of C, in ascending order; weight is the total weight of the rows. Each row
-// of Z sums to 1, so the rows of ZᵀX add up to the sum of the points, which gives the mean x̄. x̄ is at most half a
-// deviation if the anchors' profile is of the same rows. If later rows have moved the mean farther, digits are lost as
-// in any sum about another centre.
+// centreCross replaces ZᵀX (see [Statistics]), whose rows x are about the frame's centre, by C = Δ^(−1/2)(ZᵀX − Δx̄ᵀ)
+// in the same memory. indices has the index in the frame of each feature of C, in ascending order; weight is the total
+// weight of the rows. Each row of Z sums to 1, so the rows of ZᵀX add up to the sum of the points, which gives the mean
+// x̄. x̄ is at most half a deviation if the anchors' profile is of the same rows. If later rows have moved the mean
+// farther, digits are lost as in any sum about another centre.
 func (s *Statistics) centreCross(indices []int, root []float64, weight float64) []float64 {
 	d := len(s.frame.columns)
 	mean := make([]float64, d)

@@ -9,10 +9,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
-// Columns is the m×d matrix C, stored by its columns, for sparse rows. Each row with an entry for a feature adds at
-// most K entries to the feature's column. Columns that may fill two thirds of the anchors are stored in full, and the
-// others as lists of anchors and values. Column j of C is the stored column less Mean[j]·Root: the rows are not stored
-// about their mean, but about a centre for which absent entries are 0 (see thinFrame).
+// Columns is the m×d matrix C of [Graph], stored by its columns, for sparse rows. Each row with an entry for a feature
+// adds at most K entries to the feature's column, K being the number of neighbours. Columns that may fill two thirds of
+// the anchors are stored in full, and the others as lists of anchors and values. Column j of C is the stored column
+// less Mean[j]·Root: the rows are not stored about their mean, but about a centre for which absent entries are 0 (see
+// thinFrame).
 type Columns struct {
 	M, D int
 	Mean []float64 // d
@@ -31,8 +32,8 @@ const (
 	featureBytes = 8 + 8 + 8 + 4
 	// minListNeighbors: ColumnsBytes counts the memory of lists for at least this number of neighbours. The bound then
 	// holds also for columns that are stored in full because the feature's centre is not 0. Such a feature occurs in at
-	// least a seventeenth of the n rows; otherwise its mean would be below a quarter of its deviation. So its column,
-	// of 8m ≤ 2n bytes, needs no more memory than the lists.
+	// least a seventeenth of the n rows; otherwise its mean would be below a quarter of its deviation, and its centre
+	// would be 0. So its column, of 8m ≤ 2n bytes, needs no more memory than the lists.
 	minListNeighbors = 3
 )
 
@@ -71,8 +72,8 @@ func (c *Columns) listEnd(j int) int {
 	return len(c.anchorOf)
 }
 
-// addRows adds ZᵀX of sparse rows, and returns the workers' total busy time. The terms of each sum are added in the
-// order of the rows. ok reports whether there was room for all entries.
+// addRows adds ZᵀX for the sparse rows X and their weights Z on the anchors, and returns the workers' total busy time.
+// The terms of each sum are added in the order of the rows. ok reports whether there was room for all entries.
 func (c *Columns) addRows(workers int, z kernel.Sparse, x *kernel.Compressed) (busy time.Duration, ok bool) {
 	const run = 64 // features, so that workers share no cache lines
 	full := make([]bool, workers)
@@ -247,7 +248,7 @@ func (c *Columns) AddProduct(workers int, x, y []float64) {
 }
 
 // Map calls visit for every feature j with the vector V·c, with c = column j of C. v holds V, r×m row-major. The cost
-// is 2r flops for each stored entry. The vector is valid until visit returns. Calls for a run of consecutive features
+// is 2·r flops for each stored entry. The vector is valid until visit returns. Calls for a run of consecutive features
 // are sequential; calls for different runs may be concurrent.
 func (c *Columns) Map(workers, r int, v []float64, visit func(j int, vc []float64)) {
 	transposed := make([]float64, c.M*r) // Vᵀ, so that an entry uses one row

@@ -27,9 +27,10 @@
 //
 //	H = TᵀX̃ = X̃ᵀAᵗX̃ = X̃ᵀB(BᵀB)^(t−1)BᵀX̃ = CᵀS^(t−1)C,  t ≥ 1,
 //
-// The greedy scores begin with f⁰ᵢ = ‖Tᵀxᵢ‖² = ‖H₍:,i₎‖² and g⁰ᵢ = Gᵢᵢ. Each chosen column lowers the error F(S) = ‖T −
-// P_S T‖² by its score f/g, beginning with ‖T‖² = tr(X̃ᵀA²ᵗX̃) = tr(CᵀS^(2t−1)C). So the whole curve of F needs no
-// other product. With t = 0 the method is plain greedy selection on centred data.
+// The greedy scores begin with f⁰ᵢ = ‖Tᵀxᵢ‖² = ‖H₍:,i₎‖² and g⁰ᵢ = Gᵢᵢ. Let P_S be the projection on the chosen columns
+// S. Each chosen column lowers the error F(S) = ‖T − P_S T‖² by its score f/g, beginning with ‖T‖² = tr(X̃ᵀA²ᵗX̃) =
+// tr(CᵀS^(2t−1)C). So the whole curve of F needs no other product. With t = 0 the method is plain greedy selection on
+// centred data.
 //
 // [greedy.SelectTarget]: https://pkg.go.dev/github.com/ufs-stream/ufs-stream/greedy#SelectTarget
 package anchor

@@ -80,7 +80,7 @@ func (s *Sampler) checkMergedMemory(o *Sampler) error {
 	return both.checkMemoryLimit(min(len(s.rows)+len(o.rows), s.opt.Rows, o.opt.Rows))
 }
 
-// MergedBytes returns the [SamplerBytes] that s will need after o is merged into it. o may be nil.
+// MergedBytes bounds the memory, as [SamplerBytes] does, that s will need after o is merged into it. o may be nil.
 func (s *Sampler) MergedBytes(o *Sampler) int64 {
 	rows, size := len(s.rows), s.entryBytes
 	if o != nil {

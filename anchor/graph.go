@@ -9,8 +9,8 @@ import (
 
 // Graph is the anchor graph of n rows and d scaled features, in the form of small matrices for selectors. Let X̃ be the
 // centred features, and Z the n×m weights of rows on anchors (each row sums to 1). With Δ = diag(Zᵀ1) and B =
-// ZΔ^(−1/2), the affinity of the rows is A = BBᵀ, n×n. Its Laplacian is L = I − A, because eq. 2.6 of SFUFS gives D =
-// I. The small matrices are
+// ZΔ^(−1/2), the affinity of the rows is A = BBᵀ, n×n. Its Laplacian is L = I − A, because by eq. 2.6 of SFUFS the
+// matrix of degrees is I. The small matrices are
 //
 //	G = X̃ᵀX̃   C = BᵀX̃   S = BᵀB
 //
@@ -43,9 +43,9 @@ type crossSource struct {
 	weights RowWeights
 }
 
-// AddCross adds E·C to Y, with 2kmd flops. e and y hold the row-major matrices E, k×m, and Y, k×d. If [Among] made the
-// graph from points of many features, it does not store C, which would be larger than all else. The product is then
-// computed from the n points and the means of their columns, with 2knd flops.
+// AddCross adds E·C to Y, with 2·k·m·d flops. e and y hold the row-major matrices E, k×m, and Y, k×d. If [Among] made
+// the graph from points of many features, it does not store C, which would be larger than all else. The product is then
+// computed from the n points and the means of their columns, with 2·k·n·d flops.
 func (g *Graph) AddCross(threads, k int, e, y []float64) {
 	team, from, to := kernel.NewTeam(threads), kernel.RowMajor(e, k, g.M, g.M), kernel.RowMajor(y, k, g.D, g.D)
 	if g.cross == nil {

@@ -70,11 +70,11 @@ func (g *Graph) Deviation(threads int, list []int) float64 {
 // unexplained, the remainder is rounding error.
 const exhaustedShare = 1e-12
 
-// HeldErrors returns F(S)/F(∅) after each feature of the order, with S the features so far. It measures this on the
-// known part of G and, for the rest, on the held-out rows. The weights by which the features of S explain the others
-// come from G, which does not contain the held-out rows, so the errors are not underestimated. The result is nil if G
-// is not an estimate. With k features in the order and a sketch of r rows, the cost is 2m²D + 2k(2r + m)D flops, and
-// the memory is [HeldBytes].
+// HeldErrors returns F(S)/F(∅) after each feature of the order. F(S) is the squared error of reconstructing all
+// features from S, the features so far. HeldErrors measures it on the known part of G and, for the rest, on the
+// held-out rows. The weights by which the features of S explain the others come from G, which does not contain the
+// held-out rows, so the errors are not underestimated. The result is nil if G is not an estimate. With k features in
+// the order and a sketch of r rows, the cost is 2·m²·D + 2·k·(2·r + m)·D flops. [HeldBytes] gives the memory.
 func (g *Graph) HeldErrors(threads int, order []int) []float64 {
 	if g.Held == nil {
 		return nil

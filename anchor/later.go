@@ -22,7 +22,7 @@ const (
 )
 
 // columnPanels is a function that passes all columns of n rows to visit, a panel x of consecutive columns at a time. x
-// is n×h, and its first column is column from.
+// is n×h, and its first column has the index `from`.
 type columnPanels func(visit func(from int, x kernel.Matrix[float64]))
 
 func factorPanels(g *gram.Matrix, threads int) columnPanels {
@@ -85,9 +85,9 @@ func (z RowWeights) asSparseMatrix(m int) kernel.Sparse {
 	return kernel.Sparse{Rows: z.Rows, Cols: m, Count: z.Count, Index: z.Index, Value: z.Value}
 }
 
-// findWeights computes the weights of n rows on the points, and adds them to Δ and ZᵀZ, in 2nmd flops. The rows are X +
-// 1·shiftᵀ, n×d, and points is m×d row-major. Candidates for the nearest points p of a row x are found by ‖x‖² − 2xᵀp +
-// ‖p‖². Every point that may be among the nearest, considering rounding, is then compared exactly.
+// findWeights computes the weights of n rows on the points, and adds them to Δ and ZᵀZ, in 2·n·m·d flops. The rows are
+// X + 1·shiftᵀ, n×d, and points is m×d row-major. Candidates for the nearest points p of a row x are found by ‖x‖² −
+// 2xᵀp + ‖p‖². Every point that may be among the nearest, considering rounding, is then compared exactly.
 func (s *Statistics) findWeights(rows columnPanels, n int, points kernel.Matrix[float64], shift []float64) error {
 	m, k := s.m, s.k
 	team := kernel.NewTeam(s.opt.Threads)
@@ -246,10 +246,10 @@ type candidate struct {
 	distance float64
 }
 
-// nearCandidates lists the points that may be among the count nearest ones of a row. near has the approximate squared
-// distance of each point from the row. The list allows for the rounding of float32 products of d numbers, which are
-// summed panelColumns at a time. squares is the square of the row's length plus the square of the longest point's
-// length.
+// nearCandidates lists the points that may be among the count nearest ones of a row. The parameter near has the
+// approximate squared distance of each point from the row. The list allows for the rounding of float32 products of d
+// numbers, which are summed panelColumns at a time. squares is the sum of the squared lengths of the row and of the
+// longest point.
 func nearCandidates(near []float64, squares float64, d, count int) (list []candidate) {
 	sorted := slices.Clone(near)
 	slices.Sort(sorted)

@@ -17,7 +17,7 @@ import (
 // WriteTo writes the binary form of s. It implements io.WriterTo.
 func (s *Sampler) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
-	e.Word(words.MagicWord(s.formMagic()))
+	e.Word(words.MagicWord(s.binaryFormMagic()))
 	e.Int(int64(s.d))
 	e.Word(s.opt.Seed)
 	e.Int(int64(s.opt.Rows))
@@ -37,7 +37,7 @@ func (s *Sampler) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-func (s *Sampler) formMagic() string {
+func (s *Sampler) binaryFormMagic() string {
 	if s.opt.Entries {
 		return entriesMagic
 	}
@@ -53,7 +53,7 @@ func (s *Sampler) ReadFrom(r io.Reader) (int64, error) {
 }
 
 func (s *Sampler) decodeSampler(r *words.Reader) *Sampler {
-	r.Magic(s.formMagic(), "sample of rows")
+	r.Magic(s.binaryFormMagic(), "sample of rows")
 	r.Expect(4)
 	got := &Sampler{d: int(r.Count("number of columns", maxColumns)), opt: s.opt}
 	if s.d > 0 && got.d != s.d {

@@ -27,8 +27,8 @@ import (
 // semidefinite. The columns of the first block are scaled to their known lengths, so the diagonals of G and XᵀLX are
 // exact.
 
-// SketchWeights makes s also add the weights Z of every further row to the sketch z, which has m columns. The weights
-// are added under the position of the row.
+// SketchWeights makes s also add the weights Z of every further row to the sketch z, which has m columns. In z the
+// weights have the position of the row.
 func (s *Statistics) SketchWeights(z *gram.Sketch) { s.weights = z }
 
 // addWeightsToSketch adds the current weights of the given rows of c to the sketch of the weights.
@@ -66,7 +66,8 @@ const (
 // the table's rows, except the held-out rows, and one row for each direction of the graph. z is the sketch of the
 // weights of the same rows (see [Statistics.SketchWeights]), with the same number of rows and the same seed. std
 // standardizes the rows to X̃. Both sketches are consumed. g.Held is set to the estimate of X̃ᵀ(I − P)X̃ by the
-// held-out rows. With r rows of the sketch, Estimate costs 2(r + m)mD flops. It holds EstimateBytes.
+// held-out rows. With r rows of the sketch, Estimate costs 2·(r + m)·m·D flops. It needs the memory given by
+// EstimateBytes.
 //
 // A direction of the graph is an eigenvector of S. If its eigenvalue is within the rounding of a sum of n numbers, the
 // direction is left to the sketch.

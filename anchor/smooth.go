@@ -22,9 +22,9 @@ func SmoothBytes(m, d int) int64 {
 
 // Smooth returns the target T = AᵗX̃, the centred data smoothed in t rounds on the anchor graph. H = CᵀS^(t−1)C is D×D,
 // symmetric to the last bit and stored in full; ‖T‖² = tr(CᵀS^(2t−1)C). See the package documentation. For t ≥ 1 Smooth
-// multiplies an M×D matrix t times by S, and a D×M matrix once by an M×D matrix, with 2t·m²D + 2mD² flops. For t = 0 it
-// returns H = G, in g's own memory. It panics if G is a factor: see [Graph.Smoothing]. threads = 0 means GOMAXPROCS;
-// the bits do not depend on the number of threads.
+// multiplies an M×D matrix t times by S, and a D×M matrix once by an M×D matrix, with 2·t·M²·D + 2·M·D² flops. For t =
+// 0 it returns H = G, in g's own memory. It panics if G is a factor: see [Graph.Smoothing]. threads = 0 means
+// GOMAXPROCS; the bits do not depend on the number of threads.
 func (g *Graph) Smooth(threads, t int) Target {
 	m, d := g.M, g.D
 	out := Target{Rows: d}
@@ -98,7 +98,8 @@ func symmetrize(threads, n int, a []float64) {
 	})
 }
 
-// Error returns F(S)/F(∅) after each choice, with F(S) = ‖T − P_S T‖². Each choice lowers F by its score.
+// Error returns F(S)/F(∅) after each choice, with F(S) = ‖T − P_S T‖² for the projection P_S on the chosen columns S. A
+// choice lowers F by its score.
 func (s Target) Error(score []float64) []float64 {
 	out := make([]float64, len(score))
 	remaining := s.Total

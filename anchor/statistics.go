@@ -111,7 +111,8 @@ func (s *Statistics) Another() (*Statistics, error) {
 }
 
 // SharedBytes bounds the memory of several Statistics that share their working memory (see Another). states is their
-// number. The result is states times [Bytes], but counts the working memory and the anchors only once.
+// number. The result is states times the bound given by [Bytes], but counts the working memory and the anchors only
+// once.
 func SharedBytes(m, d, neighbors, threads, states int) int64 {
 	one := Bytes(m, d, neighbors, threads)
 	if one == math.MaxInt64 || states < 1 {
@@ -187,10 +188,10 @@ func ThinBytes(m, d, neighbors, threads int, coordinates, entries int64) int64 {
 }
 
 const (
-	// blockBytes is the intended memory of one worker's share of a block of rows. In a larger block, more rows share
-	// one reading of the sums to which they are added (see kernel.SparseGemm), but the block may exceed a cache. We
-	// measured 790 features and 2,000 anchors on two workers. Adding took 0.30 of the time of the search with 256 rows
-	// per worker, 0.25 with 512 and 0.20 with 1,024.
+	// blockBytes is the intended memory of one worker's share of a block of rows. In a larger block, more rows share one
+	// reading of the sums to which they are added (see kernel.SparseGemm), but the block may exceed a cache. We measured
+	// 790 features and 2,000 anchors on two workers. With 256, 512 and 1,024 rows per worker, adding took 0.30, 0.25 and
+	// 0.20 of the time of the search.
 	blockBytes                 = 8 << 20
 	minBlockRows, maxBlockRows = 16, 1024
 	// blockPad is added to the stride of a block, so that its columns do not fall on the same lines of the cache.

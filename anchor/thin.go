@@ -168,8 +168,8 @@ func thinSearchBytes(m, d, coordinates, count, workers int) int64 {
 	return int64(coordinates)*(12+8*columnShare) + 16*int64(d) + int64(workers)*8*int64(m+count) + 8*int64(m)
 }
 
-// placeRows maps at most maxRows rows of c into the frame, beginning with row from, and returns their number.
-func (t *thinSearch) placeRows(f *thinFrame, c *stream.Chunk, from, maxRows int) int {
+// mapRowsIntoFrame maps at most maxRows rows of c into the frame, beginning with row `from`, and returns their number.
+func (t *thinSearch) mapRowsIntoFrame(f *thinFrame, c *stream.Chunk, from, maxRows int) int {
 	t.rows.Reset()
 	i := from
 	for ; i < min(from+maxRows, c.Rows) && (i == from || len(t.rows.Index) < t.blockCoordinates); i++ {
@@ -179,7 +179,7 @@ func (t *thinSearch) placeRows(f *thinFrame, c *stream.Chunk, from, maxRows int)
 	return i - from
 }
 
-// findNearest writes the count anchors nearest to row i, in the order of kernel.Nearest.To: by distance, then by index.
+// findNearest writes the count anchors nearest to row i, ordered by distance, then by index, as by kernel.Nearest.
 func (t *thinSearch) findNearest(w *thinScratch, i int, index []int32, distance []float64) {
 	at, value := t.rows.Row(i)
 	clear(w.product)
@@ -264,11 +264,11 @@ func (t *thinSearch) squaredDistance(features []int32, value []float64, j int) f
 	return sum
 }
 
-// addThinBlock adds a block of rows of c, beginning with row from, and returns the number of rows added.
+// addThinBlock adds a block of rows of c, beginning with row `from`, and returns the number of rows added.
 func (s *Statistics) addThinBlock(c *stream.Chunk, from int) (rows int, err error) {
 	w, t := s.work, s.work.thin
 	start := time.Now()
-	rows = t.placeRows(w.thinFrame, c, from, maxBlockRows)
+	rows = t.mapRowsIntoFrame(w.thinFrame, c, from, maxBlockRows)
 	s.opt.Busy.Add(stream.PartConvert, time.Since(start))
 	i, err := s.addThinRows(rows)
 	if i >= 0 {

@@ -38,7 +38,7 @@ const tieTolerance = 1e-9
 // column order decides a tie, there is one warning for it, even if it covers several ranks. Rank costs O(k·d).
 func Rank(scores []float64, cols []stream.Column, k int) (order []int, warnings []string) {
 	taken := make([]bool, len(scores))
-	warned := 0 // number of following ranks that belong to the tie of the last warning
+	warned := 0 // number of further ranks that belong to the tie for which there was a warning already
 	for len(order) < min(k, len(scores)) {
 		best := math.Inf(-1)
 		for j, x := range scores {

@@ -21,8 +21,9 @@ import (
 //	β_A = p − λw,  p = G_AA⁻¹·b_A,  w = G_AA⁻¹·s,
 //	Xᵀ(u − Xβ) = q + λa,  q = b − G_{:,A}·p,  a = G_{:,A}·w.
 //
-// Each segment, on which A and s do not change, is computed only from A, s and b, so that rounding errors do not
-// accumulate. A feature joins A when its |q + λa| reaches λ, and leaves A when its coefficient reaches 0.
+// A segment of the path is a range of λ on which A and s do not change. Each is computed only from A, s and b, not from
+// the previous segment, so that rounding errors do not accumulate. A feature joins A when its |q + λa| reaches λ, and
+// leaves A when its coefficient reaches 0.
 type lasso struct {
 	d       int
 	g       *gram.Matrix
@@ -53,11 +54,11 @@ const (
 	// dependentShare: a feature is a combination of the active features if they leave at most this share of its square
 	// as a residual, as in package greedy.
 	dependentShare = 1e-8
-	// pathEnd is the λ at which the path ends, as a share of the longest feature's length. Smaller correlations with a
-	// u of length 1 are considered rounding error.
+	// pathEnd is the λ at which the path ends, as a share of the largest norm of a feature. If u has norm 1, products of a
+	// feature and u below this number are considered rounding error.
 	pathEnd = 1e-10
-	// perturbation is the share by which u is changed to break ties. It is well above the differences between ties, and
-	// too small to affect a ranking visibly.
+	// perturbation is the change of u that breaks ties, as a share of the norm of u. It is well above the rounding errors
+	// that make tied values differ, and too small to affect a ranking visibly.
 	perturbation = 1e-7
 )
 
@@ -67,8 +68,8 @@ func newLasso(g *gram.Matrix, squares, b []float64) *lasso {
 	return l
 }
 
-// startPath resets l to the beginning of the path. If share is not 0, u is changed by about this share of its length,
-// within the span of the features. As b is still a product Xᵀu, combinations of features remain combinations.
+// startPath resets l to the beginning of the path. If share is not 0, a combination of the features, with about this
+// share of the norm of u, is added to u. So b is still a product Xᵀu, and dependences between features hold for b.
 func (l *lasso) startPath(share float64) {
 	l.lambda, l.end, l.leftFeature, l.events, l.isPerturbed = 0, 0, -1, 0, share > 0
 	l.active, l.sign, l.chol = nil, nil, nil
@@ -94,8 +95,8 @@ func (l *lasso) startPath(share float64) {
 // followPaths follows several lasso paths for the same G. Each path ends when a (k+1)-th feature would join, or at its
 // own end. If several features join at the same λ, the lowest column joins first. A combination of the active features
 // never joins while they are active, so that of equal columns only the lowest has a coefficient. A segment costs 4·d·k
-// flops, or 4rd for a factor of r rows, and a path has O(k) segments. A feature that leaves costs up to k³/3 flops
-// more. Each path needs 2d numbers.
+// flops for d features, or 4·r·d if G is a factor of r rows, and a path has O(k) segments. Each feature that leaves the
+// active set costs up to k³/3 flops more. Each path needs 2d numbers.
 //
 // All paths advance by one segment at a time, so that a factor is read once for eight of them. For 500 rows of 50,000
 // features and k = 100, computing the products of all paths together took 2 s of processor time, and computing columns
@@ -176,8 +177,8 @@ func (l *lasso) advanceSegment(k int) {
 func (l *lasso) coefficients() []float64 {
 	beta := make([]float64, l.d)
 	for i, j := range l.active {
-		// The sign of a coefficient is that of l.sign[i], except that it is 0 up to rounding if the feature has just
-		// joined.
+		// A coefficient has the sign l.sign[i]. If the feature has just joined, the coefficient is 0 up to rounding, and
+		// rounding may have given it the other sign.
 		beta[j] = l.sign[i] * max(l.sign[i]*(l.p[i]-l.lambda*l.w[i]), 0)
 	}
 	return beta
@@ -210,8 +211,8 @@ func (l *lasso) stepToEvent(k int) bool {
 	return true
 }
 
-// nextJoinEvent returns the next λ at which the correlation of an inactive feature reaches λ, and this feature. If
-// several features do so, it returns the lowest; if there is no such feature, it returns -1.
+// nextJoinEvent returns the largest λ up to l.lambda at which |xᵀ(u − Xβ)| of an inactive feature x equals λ, and this
+// feature. Of several such features it returns the lowest, and if there is none, -1.
 func (l *lasso) nextJoinEvent() (lambda float64, feature int) {
 	feature = -1
 	for j, q := range l.q {
@@ -262,7 +263,7 @@ func (l *lasso) removeFeature(i int) {
 	}
 	for at, j := range l.active {
 		l.cannotJoin[j] = true
-		// Features that are independent remain so in a subset, up to rounding.
+		// The remaining active features, a subset of independent features, are independent up to rounding.
 		if at >= i && !l.extendFactor(j, 0) {
 			panic("baseline: a subset of independent features is dependent")
 		}
@@ -270,8 +271,8 @@ func (l *lasso) removeFeature(i int) {
 	l.solveSegment()
 }
 
-// extendFactor appends feature j to the Cholesky factor of the active features that are already in it. It does not if
-// the residual of j is at most the given share of its square.
+// extendFactor appends feature j to the Cholesky factor of the active features, and returns true. If the residual of j
+// after a regression on these features is at most the given share of its sum of squares, it returns false instead.
 func (l *lasso) extendFactor(j int, share float64) bool {
 	n := len(l.chol)
 	row := make([]float64, n+1)

@@ -25,8 +25,8 @@ type ApplyOptions struct {
 	Where  string // like Options.Where: only rows that match it are written
 	Sparse string // like Options.Sparse: a selected feature such as "values[17]" becomes a dense column
 	Union  bool   // like Options.Union; a file in an output folder has only the columns of its input
-	// Times and Indicators must equal the Options of these names with which the features were selected. If a derived
-	// feature is selected, the column from which it is derived is written, once.
+	// Times and Indicators must be equal to Options.Times and Options.Indicators at the time when the features were
+	// selected. If a derived feature is selected, the column from which it is derived is written, once.
 	Times, Indicators bool
 	Categories        []Category
 	Threads           int   // columns copied at once; 0 means GOMAXPROCS
@@ -34,7 +34,7 @@ type ApplyOptions struct {
 	Meter             *stream.Meter
 
 	Maker        string        // the release of the program: output finished by another release is written again
-	markInterval time.Duration // time between the marks of one output file; 0 means maxMarkInterval
+	markInterval time.Duration // time between marks, from which a later run resumes; 0 means maxMarkInterval
 
 	TableVersion *int64 // this field and the fields below are as in Options
 	TableAsOf    time.Time
@@ -71,15 +71,15 @@ type ApplyReport struct {
 // If a run is killed, or if ctx ends or Memory is too low (with the error [Unfinished]), the finished part of the
 // output stays in a hidden folder next to out. It consists of files if out is a folder, else of row groups; an Arrow or
 // CSV file is made from its row groups when all are finished. The next Apply to out reuses every part that it would
-// write the same way, and out has the same bytes in the end. A single Arrow or CSV file starts again if Memory is
-// lower, or if Spool.Dir is set. An output that is one object in a store always starts again. If out is a folder in a
-// store, its finished files stay in it, and the object _ufs_finished lists them until the object _SUCCESS is written.
-// The next Apply, on any machine, reuses the listed files whose size and version have not changed. It takes over the
-// folder: an earlier run that is still alive ends with an error. Apply refuses a folder with an object that is neither
-// listed nor to be written.
+// write the same way, and out has the same bytes in the end. A single Arrow or CSV file starts again if Memory is lower
+// than in the interrupted run, or if Spool.Dir is set. An output that is one object in a store always starts again. If
+// out is a folder in a store, its finished files stay in it, and the object _ufs_finished lists them until the object
+// _SUCCESS is written. The next Apply, on any machine, reuses the listed files whose size and version have not changed.
+// It takes over the folder: an earlier run that is still alive ends with an error. Apply refuses the folder if it
+// contains an object that is not listed, and whose name is not the name of an output file.
 //
-// With a condition, a file that its partition keys exclude is not written. Every other file is written with its
-// matching rows only, even if no row matches.
+// If opt.Where is set, an input file gets no output file if the condition excludes it by its partition keys. The output
+// of every other input file contains only the matching rows, even if no row matches.
 //
 // Apply holds the encoded columns of one row group in memory, or a part of these columns if Memory is short. List
 // elements that are written at the same time share one reading of their list.
@@ -88,7 +88,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if err := checkNullSpellings(opt.Texts); err != nil {
 		return ApplyReport{}, err
 	}
-	access := opt.inputAccess()
+	access := opt.newInputAccess()
 	defer access.close()
 	a, err := access.newApplier(ctx, inputs, opt)
 	if err != nil {
@@ -114,7 +114,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	return a.report, nil
 }
 
-func (o ApplyOptions) inputAccess() *access {
+func (o ApplyOptions) newInputAccess() *access {
 	a := newAccess(Options{Threads: o.Threads, Note: o.Note, Meter: o.Meter, Anonymous: o.Anonymous, Allow: o.Allow, Texts: o.Texts, Memory: o.Memory, TableVersion: o.TableVersion, TableAsOf: o.TableAsOf, Spool: o.Spool, Sparse: o.Sparse, Stdin: o.Stdin})
 	a.exactIntegers, a.acceptsText = true, o.allColumns
 	return a
@@ -133,7 +133,7 @@ func (a *access) newApplier(ctx context.Context, inputs []string, opt ApplyOptio
 	if err != nil {
 		return nil, err
 	}
-	if err := filter.checkDecodable(c, sparse); err != nil {
+	if err := filter.checkColumnsDecodable(c, sparse); err != nil {
 		return nil, err
 	}
 	to := &applier{catalog: c, sparse: sparse, opt: opt, spool: scratch.New(opt.Spool), report: ApplyReport{Warnings: slices.Concat(c.warnings, a.texts.currentGuesses().Doubts)}}
@@ -189,13 +189,13 @@ type applier struct {
 	spool       *scratch.Space // stores bytes fetched from objects
 	report      ApplyReport
 	matches     *rowMatches  // the rows to write; nil for all
-	footerBytes int64        // memory for the output's schema and footer while it is written
+	footerBytes int64        // memory for the schema and the footer of the output while the output is written
 	folderBytes int64        // memory for the file names of an output folder
 	growing     *growingFile // the one output file, if a later run can resume it; else nil
 }
 
-// heldBytes returns the memory in use throughout the writing of a file: for the catalog, the names of an output folder,
-// and the state of the compressor.
+// heldBytes returns the memory in use throughout the writing of a file: for the catalog, the names of the files in an
+// output folder, and the state of the compressor.
 func (a *applier) heldBytes() int64 {
 	return a.catalog.memoryBytes() + a.folderBytes + a.opt.Form.encoderBytes()
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Convert writes the inputs with all columns to out as Parquet, like Apply. It ignores opt.Columns and opt.Also, and
-// copies columns that share a name unchanged. Structs and lists of Parquet keep their structure; the fields of other
-// structs become columns of their flattened names. Rows of libsvm text become the lists indices and values, and the
-// column label.
+// Convert writes the inputs with all columns to out as Parquet, like Apply. It ignores opt.Columns and opt.Also.
+// Columns that share a name are also copied, and keep this name. Structs and lists of Parquet keep their structure; the
+// fields of other structs become columns of their flattened names. Rows of libsvm text become the lists indices and
+// values, and the column label.
 func Convert(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	opt.allColumns, opt.Columns, opt.Also = true, nil, nil
 	if DefaultSparse(inputs) != "" {

@@ -65,7 +65,7 @@ func (a *applier) chooseColumns() ([]copier.Column, error) {
 			return nil, err
 		}
 		if !ok {
-			if !a.hasField(name) {
+			if !a.hasColumnOrField(name) {
 				return nil, stream.Usagef("{also} %s: no column has this name%s", name, suggest.DidYouMean(name, flatNames(entries)))
 			}
 			c = copier.Column{Name: name, Kind: copier.FromField, Element: -1}
@@ -81,8 +81,8 @@ func (a *applier) chooseColumns() ([]copier.Column, error) {
 	return columns, nil
 }
 
-// errAbsentColumn returns the error for a selected name that is not a column of the input. If it names an element of a
-// list whose elements are not columns, the error contains the reason.
+// errAbsentColumn returns the error for a selected name that is not a column of the input. If the name means an element
+// of a list whose elements are not columns, the error contains the reason for this.
 func (a *applier) errAbsentColumn(entries []entry, name string) error {
 	e := stream.Dataf(a.catalog.inputName(), "the selected column is not in the input%s", suggest.DidYouMean(name, flatNames(entries)))
 	if at := strings.LastIndexByte(name, '['); at > 0 {
@@ -143,7 +143,7 @@ func isNested(l format.Leaf) bool {
 	return l.List
 }
 
-func (a *applier) hasField(name string) bool {
+func (a *applier) hasColumnOrField(name string) bool {
 	for _, l := range a.catalog.leaves {
 		if l.Name == name || strings.HasPrefix(l.Name, name+".") {
 			return true

@@ -38,9 +38,9 @@ func (a *applier) outputFields(ctx context.Context, i int, columns []copier.Colu
 		}
 		switch c.Kind {
 		case copier.FromSparse:
-			fields[k] = copier.Field{Node: a.sparseNumber().Node(c.Name, false), Dict: []bool{true}} // a dictionary: most values are 0
+			fields[k] = copier.Field{Node: a.sparseNumberType().Node(c.Name, false), Dict: []bool{true}} // most values are 0
 		case copier.FromPartition:
-			fields[k] = a.partitionField(c)
+			fields[k] = a.newPartitionField(c)
 		case copier.Absent, copier.FromNumbers: // the field comes from another file or the catalog
 		default:
 			if fields[k], err = src.Field(c); err != nil {
@@ -64,7 +64,7 @@ func (a *applier) adviceToOmitColumn() stream.Text {
 }
 
 // checkSharedNames refuses fields of file i that share a name if one of them has an annotation, i.e. a logical type
-// that is stored by name: the other field would get this type too.
+// that is stored by name: all fields of this name would get this type.
 func (a *applier) checkSharedNames(i int, fields []copier.Field) error {
 	var nodes schema.FieldList
 	for _, f := range fields {
@@ -79,7 +79,7 @@ func (a *applier) checkSharedNames(i int, fields []copier.Field) error {
 	return nil
 }
 
-// mergeAnnotations collects the logical types that the fields' nodes cannot express.
+// mergeAnnotations collects the logical types of the fields that their nodes in the Parquet schema cannot express.
 func mergeAnnotations(fields []copier.Field) ownparquet.Annotations {
 	all := ownparquet.Annotations{}
 	for _, f := range fields {
@@ -138,12 +138,12 @@ func mergeNodes(a, b schema.Node) (schema.Node, error) {
 		a, b = x, optional
 	}
 	if !a.Equals(b) {
-		return nil, fmt.Errorf("its type in the file, %s, differs from %s", nodeText(b), nodeText(a))
+		return nil, fmt.Errorf("its type in the file, %s, differs from %s", describeNode(b), describeNode(a))
 	}
 	return a, nil
 }
 
-func nodeText(n schema.Node) string {
+func describeNode(n schema.Node) string {
 	if p, ok := n.(*schema.PrimitiveNode); ok {
 		return fmt.Sprintf("%v %v %v", p.RepetitionType(), p.PhysicalType(), p.LogicalType())
 	}
@@ -168,8 +168,8 @@ func (a *applier) partitionNumberType(part int) writer.Number {
 	return writer.NumberOf("int64")
 }
 
-func (a *applier) partitionField(c copier.Column) copier.Field {
-	return copier.Field{Node: columnNode(c.Name, a.partitionType(c.Part)), Dict: []bool{true}}
+func (a *applier) newPartitionField(c copier.Column) copier.Field {
+	return copier.Field{Node: newColumnNode(c.Name, a.partitionType(c.Part)), Dict: []bool{true}}
 }
 
 func (a *applier) partitionType(part int) string {
@@ -198,7 +198,7 @@ func (a *applier) writePartitionColumn(i int, c copier.Target) error {
 	}
 	def := make([]int16, rows)
 	if text == hiveNull {
-		return format.Guard(func() error { return putNulls(chunk, def, nil) })
+		return format.Guard(func() error { return putNullLevels(chunk, def, nil) })
 	}
 	if a.partitionType(c.Part) == "date" {
 		at, ok := instant.ParseInstant([]byte(text), 0)

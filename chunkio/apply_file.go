@@ -35,8 +35,9 @@ func (a *applier) openSource(ctx context.Context, i int) (copier.Source, error) 
 }
 
 // checkColumnsFit refuses an output whose schema and footer do not fit into memory because it has too many leaf
-// columns. It uses a lower bound of their size, without names and with only one row group. Without this check, the
-// schema of 140,000 columns took 315 MiB, more than the limit of 200 MiB, before the first column was copied.
+// columns. It uses a lower bound of this size, which omits the names of the columns and counts only one row group.
+// Without this check, the schema of 140,000 columns took 315 MiB, more than the limit of 200 MiB, before the first
+// column was copied.
 func (a *applier) checkColumnsFit(leaves int) error {
 	groups := int64(0)
 	if a.opt.Form == FormParquet {
@@ -55,7 +56,7 @@ func (a *applier) writeSingleFile(ctx context.Context, out string) error {
 	for i := range files {
 		files[i] = i
 		if a.catalog.rows > 0 && a.catalog.files[i].countRows() == 0 {
-			continue // the columns of a file without rows have no effect
+			continue // the columns of a file without rows do not affect the columns of the output
 		}
 		added, err := a.outputFields(ctx, i, a.columnsInFile(i, a.columns))
 		if err == nil {
@@ -72,7 +73,7 @@ func (a *applier) writeSingleFile(ctx context.Context, out string) error {
 	return a.createSingleFile(ctx, out, fields, files)
 }
 
-// createSingleFile writes all files to the one file out, from the beginning.
+// createSingleFile writes the input files, whose indices are in files, to the one file out, from the beginning.
 func (a *applier) createSingleFile(ctx context.Context, out string, fields []copier.Field, files []int) error {
 	if err := atomicfile.CheckWritable(ctx, out); err != nil { // without this check an upload would fail only at its end
 		return err
@@ -122,11 +123,11 @@ func (a *applier) writeFolderFile(ctx context.Context, dir *atomicfile.Dir, i in
 	if err != nil || len(columns) == 0 { // the file has no rows and no columns
 		return err
 	}
-	recipe, err := a.outputRecipe(i, columns)
+	recipe, err := a.digestOutput(i, columns)
 	if err != nil {
 		return err
 	}
-	if done, err := a.reuseFinished(ctx, dir, i, rel, recipe); done || err != nil {
+	if done, err := a.reuseFinishedFile(ctx, dir, i, rel, recipe); done || err != nil {
 		return err
 	}
 	fields, err := a.outputFields(ctx, i, columns)

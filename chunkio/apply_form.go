@@ -85,8 +85,9 @@ func OutputForm(out, format string) (Form, error) {
 }
 
 // writeArrowOrCSV writes an Arrow or CSV file, and returns the numbers of rows and bytes written. A row of these
-// formats needs all columns together, but columns are copied one by one. So the rows are first stored as Parquet in
-// another file, with pages small enough for the number of columns.
+// formats needs all columns together, but columns are copied one by one. Therefore the rows are first stored as Parquet
+// in another file. The more columns there are, the smaller are its pages, because reading the rows back holds pages of
+// all columns at once.
 func (a *applier) writeArrowOrCSV(ctx context.Context, out *atomicfile.File, nodes schema.FieldList, columns []copier.Column, fields []copier.Field, files []int) (written, bytes int64, err error) {
 	table, err := export.New(nodes)
 	if err != nil {
@@ -161,7 +162,7 @@ func (a *applier) openRowStore() (to io.Writer, reopen func() (localReader, erro
 	return buffered, func() (localReader, error) { return spool.File, buffered.Flush() }, end, nil
 }
 
-// storedRows reads the stored rows; its Name, used in errors, is the path of the output.
+// storedRows reads the stored rows. Errors contain its Name, so Name returns the path of the output.
 type storedRows struct {
 	atomicfile.Reader
 	name string

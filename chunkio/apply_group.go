@@ -110,7 +110,8 @@ func memoizeScratchBytes(src copier.Source, g int, columns []copier.Column) func
 }
 
 // countOpenColumns returns the number n of leading columns whose encodings fit into the remaining memory together, and
-// the number of workers to copy them. scratchOf returns the scratch memory that a given number of workers needs.
+// the number of workers to copy them. The parameter scratchOf returns the scratch memory in bytes that a given number
+// of workers needs.
 func (a *applier) countOpenColumns(src copier.Source, i, g int, columns []copier.Column, scratchOf func(workers int) (int64, error)) (n, workers int, err error) {
 	used := a.heldBytes() + src.HeldBytes() + a.matches.memoryBytes() + a.footerBytes
 	for workers = a.opt.Threads; ; workers = (workers + 1) / 2 {
@@ -118,7 +119,7 @@ func (a *applier) countOpenColumns(src copier.Source, i, g int, columns []copier
 		if err != nil {
 			return 0, 0, err
 		}
-		first := a.columnMemory(src, g, columns[0])
+		first := a.columnCopyMemory(src, g, columns[0])
 		if a.opt.Form == FormParquet { // rows for other forms are stored in plain pages, without encoders
 			scratch += int64(workers) * writer.WorkerBytes
 		}
@@ -129,7 +130,7 @@ func (a *applier) countOpenColumns(src copier.Source, i, g int, columns []copier
 			continue
 		default:
 			for _, c := range columns[1:] { // the error reports the need of the largest of the columns
-				total = max(total, used+scratch+a.columnMemory(src, g, c))
+				total = max(total, used+scratch+a.columnCopyMemory(src, g, c))
 			}
 			return 0, 0, &stream.MemoryError{
 				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].Name, a.catalog.fileName(i), g),
@@ -139,14 +140,14 @@ func (a *applier) countOpenColumns(src copier.Source, i, g int, columns []copier
 		break
 	}
 	for n = 1; n < len(columns); n++ {
-		if used += a.columnMemory(src, g, columns[n]); used > a.opt.Memory {
+		if used += a.columnCopyMemory(src, g, columns[n]); used > a.opt.Memory {
 			break
 		}
 	}
 	return n, workers, nil
 }
 
-func (a *applier) columnMemory(src copier.Source, g int, c copier.Column) int64 {
+func (a *applier) columnCopyMemory(src copier.Source, g int, c copier.Column) int64 {
 	if c.Kind == copier.FromLeaf || c.Kind == copier.FromField || c.Kind == copier.FromNumbers {
 		return src.Need(g, c)
 	}
@@ -189,7 +190,7 @@ func (a *applier) copyColumns(ctx context.Context, src copier.Source, i, g, work
 	tasks = append(tasks, more...)
 	if len(sparse) > 0 {
 		name := a.catalog.leaves[a.sparse.values].Name
-		tasks = append(tasks, copier.Task{Column: name, Run: func(ctx context.Context) error { return a.copySparse(ctx, src, i, g, sparse) }})
+		tasks = append(tasks, copier.Task{Column: name, Run: func(ctx context.Context) error { return a.copySparseFeatures(ctx, src, i, g, sparse) }})
 	}
 	if err := runCopyTasks(ctx, workers, path, g, tasks, all); err != nil {
 		return err
@@ -208,7 +209,7 @@ func runCopyTasks(ctx context.Context, workers int, path string, g int, tasks []
 	}
 	err := work.Wait()
 	if ctx.Err() != nil {
-		return ctx.Err() // after a cancellation the errors of the tasks follow from it
+		return ctx.Err() // the tasks also fail after a cancellation, but the cancellation is the cause
 	}
 	if err != nil {
 		return err

@@ -23,8 +23,8 @@ import (
 const maxMarkInterval = 5 * time.Second
 
 // As soon as the next mark has maxMarkBytes bytes, it is written without waiting for maxMarkInterval. A mark is hardly
-// longer than maxMarkBytes, unless the footer entry of one row group is. Up to markCopies copies of a mark are in
-// memory while it is written.
+// longer than maxMarkBytes, unless the footer entry of a single row group is longer. Up to markCopies copies of a mark
+// are in memory while it is written.
 const (
 	maxMarkBytes = 512 << 10
 	markCopies   = 8
@@ -36,7 +36,7 @@ const (
 type growingFile struct {
 	file         *atomicfile.File
 	recipes      []string // by input: digest of all that determines the output up to the input's last row
-	page         int64    // page size of rows stored for another form
+	page         int64    // page size in bytes of the rows that are stored for an Arrow or CSV output; 0 for Parquet
 	markInterval time.Duration
 	lastMark     time.Time // time of the last mark
 	lastWritten  fileMark  // the last row group that this run has written; Footer is not set
@@ -53,8 +53,9 @@ type fileMark struct {
 	Page        int64 // page size of stored rows: with less memory the pages may be too large to be read again
 }
 
-// resumeSingleFile writes all files to the one file out, or resumes it. The growing file becomes out itself if the form
-// is Parquet; otherwise it stores the rows as Parquet until all columns are copied.
+// resumeSingleFile writes the input files, whose indices are in files, to the one file out, or resumes an interrupted
+// run that did. The growing file becomes out itself if the form is Parquet; otherwise it stores the rows as Parquet
+// until all columns are copied.
 func (a *applier) resumeSingleFile(ctx context.Context, out string, fields []copier.Field, files []int) (err error) {
 	g, err := a.openGrowingFile(ctx, out, fields)
 	if err != nil {
@@ -80,7 +81,7 @@ func (a *applier) openGrowingFile(ctx context.Context, out string, fields []copi
 		g.markInterval = maxMarkInterval
 	}
 	var err error
-	if g.recipes, err = a.inputRecipes(ctx, fields); err != nil {
+	if g.recipes, err = a.digestInputs(ctx, fields); err != nil {
 		return nil, err
 	}
 	if a.opt.Form != FormParquet {
@@ -118,8 +119,8 @@ func (g *growingFile) isUsableMark(f atomicfile.FinishedFile) bool {
 	return json.Unmarshal(f.Detail, &m) == nil && m.File >= 0 && m.File < len(g.recipes) && m.Group >= 0 && m.Page <= g.page && f.Recipe == g.recipes[m.File]
 }
 
-// inputRecipes returns for each input a digest of everything that affects the output up to the last row of that input.
-func (a *applier) inputRecipes(ctx context.Context, fields []copier.Field) ([]string, error) {
+// digestInputs returns for each input a digest of everything that affects the output up to the last row of that input.
+func (a *applier) digestInputs(ctx context.Context, fields []copier.Field) ([]string, error) {
 	sum := sha256.New()
 	for _, f := range fields {
 		if err := ctx.Err(); err != nil {
@@ -130,7 +131,7 @@ func (a *applier) inputRecipes(ctx context.Context, fields []copier.Field) ([]st
 	}
 	recipes := make([]string, len(a.catalog.files))
 	for i := range recipes {
-		own, err := a.outputRecipe(i, a.columnsInFile(i, a.columns))
+		own, err := a.digestOutput(i, a.columnsInFile(i, a.columns))
 		if err != nil {
 			return nil, err
 		}

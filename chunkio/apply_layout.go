@@ -44,14 +44,14 @@ func (a *access) chooseLayout(ctx context.Context, inputs []string, list *fileLi
 			return outputLayout{}, err
 		}
 	}
-	roots, err := a.inputFolders(ctx, inputs, paths)
+	roots, err := a.findInputFolders(ctx, inputs, paths)
 	if err != nil {
 		return outputLayout{}, err
 	}
 	if hasFormEnding(out) && !isFolderOutput(out) || len(roots) == 0 && len(paths) == 1 {
 		return outputLayout{single: true}, list.checkOutput(out, nil)
 	}
-	if err := refuseNonFolder(out, len(roots) > 0, form); err != nil {
+	if err := refuseFileAsFolder(out, len(roots) > 0, form); err != nil {
 		return outputLayout{}, err
 	}
 	l, err := chooseFolderLayout(out, roots, paths, form)
@@ -65,8 +65,8 @@ func (a *access) chooseLayout(ctx context.Context, inputs []string, list *fileLi
 }
 
 // chooseFolderLayout chooses a path below the folder out for each of the files at paths. A file below one of the roots
-// keeps its path below that root. If there are roots, any other file keeps only its name. Without roots, all files keep
-// their paths below their innermost common folder.
+// keeps its path below that root. If there are roots, a file that is not below any root keeps only its name. Without
+// roots, all files keep their paths below their innermost common folder.
 func chooseFolderLayout(out string, roots, paths []string, form Form) (outputLayout, error) {
 	l := outputLayout{place: make(map[string]string, len(paths))}
 	common, err := commonFolders(paths)
@@ -81,7 +81,7 @@ func chooseFolderLayout(out string, roots, paths []string, form Form) (outputLay
 		}
 		base := common[isLocalTreePath(tree)]
 		if len(roots) > 0 {
-			base = baseFolder(roots, tree)
+			base = innermostRoot(roots, tree)
 		}
 		rel, _ := cutFolder(base, tree)
 		rel = withFormEnding(rel, form)
@@ -123,7 +123,7 @@ func isFolderOutput(out string) bool {
 	return err == nil && info.IsDir()
 }
 
-func refuseNonFolder(out string, ofFolder bool, form Form) error {
+func refuseFileAsFolder(out string, ofFolder bool, form Form) error {
 	local, err := place.LocalPath(out)
 	if err != nil || place.IsURL(out) {
 		return err
@@ -164,12 +164,12 @@ func treePath(p string) (string, error) {
 
 func isLocalTreePath(tree string) bool { return strings.HasPrefix(tree, "/") }
 
-// inputFolders returns the tree paths of the inputs that are directories, including inputs named in lists. A URL is a
-// directory if objects are below it and it is neither the name of an object nor a glob.
-func (a *access) inputFolders(ctx context.Context, inputs, paths []string) ([]string, error) {
+// findInputFolders returns the tree paths of the inputs that are directories, including inputs named in lists. A URL is
+// a directory if objects are below it, no object has exactly this name, and it is not a glob.
+func (a *access) findInputFolders(ctx context.Context, inputs, paths []string) ([]string, error) {
 	var roots []string
 	for _, arg := range inputs {
-		places, err := a.readListPlaces(ctx, arg)
+		places, err := a.expandListArgument(ctx, arg)
 		if err != nil {
 			return nil, err
 		}
@@ -244,7 +244,7 @@ func commonParent(folder, tree string) string {
 	}
 }
 
-func baseFolder(roots []string, tree string) string {
+func innermostRoot(roots []string, tree string) string {
 	base := ""
 	for _, root := range roots {
 		if _, below := cutFolder(root, tree); below && len(root) > len(base) {

@@ -231,7 +231,7 @@ func TestOutputLaws(t *testing.T) {
 func sameElsewhere(t *testing.T, random *rand.Rand, what string, paths, args []string, out string) {
 	t.Helper()
 	a := newAccess(Options{}.withDefaults())
-	roots := must.Get(a.inputFolders(t.Context(), args, paths))(t)
+	roots := must.Get(a.findInputFolders(t.Context(), args, paths))(t)
 	first := must.Get(chooseFolderLayout(out, roots, paths, FormParquet))(t)
 	full := make([]string, len(paths))
 	for i, p := range paths {

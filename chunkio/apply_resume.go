@@ -47,16 +47,17 @@ type Unfinished struct {
 func (e *Unfinished) Error() string { return e.Err.Error() }
 func (e *Unfinished) Unwrap() error { return e.Err }
 
-// leavesUnfinished reports whether a run that ends with err keeps its finished part for the next run. It does so after
-// an interruption, at a memory limit that the next run may raise, and if a store was not available.
+// leavesUnfinished reports whether a run that ends with err keeps its finished part for the next run. It does so if the
+// run was interrupted, if the memory limit was too low, because the next run may have a higher limit, and if a store
+// was not available.
 func leavesUnfinished(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.As(err, new(*stream.MemoryError)) || stream.Temporary(err)
 }
 
-// outputRecipe returns a digest of everything that determines the bytes of file i's output, except the other input
+// digestOutput returns a digest of everything that determines the bytes of file i's output, except the other input
 // files. A finished file with the same recipe need not be written again. The path of the output is not part of the
 // digest.
-func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
+func (a *applier) digestOutput(i int, columns []copier.Column) (string, error) {
 	type column struct {
 		Name    string
 		Kind    copier.Kind
@@ -103,7 +104,7 @@ func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
 				col.Text = a.catalog.leaves[c.Leaf].Type
 			}
 		case copier.FromSparse:
-			col.From = a.sparseNumber().Name
+			col.From = a.sparseNumberType().Name
 		case copier.FromPartition:
 			text, err := a.catalog.partitionText(i, c.Part)
 			if err != nil {
@@ -123,7 +124,7 @@ func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-func (a *applier) reuseFinished(ctx context.Context, dir *atomicfile.Dir, i int, rel, recipe string) (bool, error) {
+func (a *applier) reuseFinishedFile(ctx context.Context, dir *atomicfile.Dir, i int, rel, recipe string) (bool, error) {
 	f, fate, err := dir.CheckFinished(ctx, rel, recipe)
 	if err != nil {
 		return false, err

@@ -15,13 +15,13 @@ import (
 // sparseBatch is the number of sparse rows that are made dense at a time.
 const sparseBatch = 8192
 
-// sparseNumber returns the type of the dense columns of sparse rows: the type of the sparse values if float64
-// represents all values of that type exactly, else double.
-func (a *applier) sparseNumber() writer.Number {
-	return writer.NumberOf(elementType(a.catalog.leaves[a.sparse.values]))
+// sparseNumberType returns the type of the dense columns that are made from sparse rows: the type of the sparse values
+// if float64 represents all numbers of this type exactly, else double.
+func (a *applier) sparseNumberType() writer.Number {
+	return writer.NumberOf(listElementType(a.catalog.leaves[a.sparse.values]))
 }
 
-func elementType(l format.Leaf) string {
+func listElementType(l format.Leaf) string {
 	if l.Entries != "" {
 		return l.Entries
 	}
@@ -29,9 +29,10 @@ func elementType(l format.Leaf) string {
 	return strings.TrimSuffix(t, ">")
 }
 
-// copySparse writes features of the sparse rows of row group g as dense columns. A value is 0 if the row lacks the
-// index, and null if a list of the row or the value is null.
-func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, columns []copier.Target) error {
+// copySparseFeatures writes features of the sparse rows of row group g as dense columns. A value is 0 if the row lacks
+// the index of the feature. It is null if the row has a null in place of one of its two lists, or in place of the
+// value.
+func (a *applier) copySparseFeatures(ctx context.Context, src copier.Source, i, g int, columns []copier.Target) error {
 	f := &a.catalog.files[i]
 	indices, values := f.leafIndex(a.sparse.indices), f.leafIndex(a.sparse.values)
 	group, err := src.Open(ctx, g, []int{indices, values})
@@ -45,7 +46,7 @@ func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, c
 		at[c.Element] = k + 1
 		dense[k] = make([]float64, sparseBatch)
 	}
-	n := a.sparseNumber()
+	n := a.sparseNumberType()
 	var index, value format.Lists
 	for from, rows := int64(0), src.GroupRows()[g]; from < rows; from += sparseBatch {
 		to := min(rows, from+sparseBatch)

@@ -36,7 +36,7 @@ func sameColumn(t *testing.T, got *formattest.Leaf, name string, node *schema.Pr
 	}
 	if got.Node.PhysicalType() != node.PhysicalType() || !got.Node.LogicalType().Equals(node.LogicalType()) ||
 		node.PhysicalType() == parquet.Types.FixedLenByteArray && got.Node.TypeLength() != node.TypeLength() || got.Node.ConvertedType() != node.ConvertedType() || got.Node.RepetitionType() != rep {
-		t.Errorf("column %q has type %s, want %v %s", name, nodeText(got.Node), rep, nodeText(node))
+		t.Errorf("column %q has type %s, want %v %s", name, describeNode(got.Node), rep, describeNode(node))
 	}
 	if rows := got.RowTexts(); !slices.Equal(rows, want) {
 		for i := range want {

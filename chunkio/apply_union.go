@@ -15,8 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// columnsInFile returns a copy of the columns in which each column that file i lacks has the kind Absent. Only a union
-// allows a file to lack columns.
+// columnsInFile returns a copy of the columns. In this copy, the columns that file i lacks have the kind Absent. Only a
+// union allows a file to lack columns.
 func (a *applier) columnsInFile(i int, columns []copier.Column) []copier.Column {
 	here := make([]copier.Column, len(columns))
 	for k, c := range columns {
@@ -49,12 +49,12 @@ func (a *applier) widenColumns(src copier.Source, i int, columns []copier.Column
 func (a *applier) fillMissingFields(fields []copier.Field, columns []copier.Column) {
 	for k := range fields {
 		if c := columns[k]; fields[k].Node == nil && c.Kind != copier.FromField {
-			fields[k] = copier.Field{Node: columnNode(c.Name, elementType(a.catalog.leaves[c.Leaf])), Dict: []bool{true}}
+			fields[k] = copier.Field{Node: newColumnNode(c.Name, listElementType(a.catalog.leaves[c.Leaf])), Dict: []bool{true}}
 		}
 	}
 }
 
-func columnNode(name, typ string) schema.Node {
+func newColumnNode(name, typ string) schema.Node {
 	var logical schema.LogicalType = schema.StringLogicalType{}
 	physical := parquet.Types.ByteArray
 	switch typ {
@@ -78,7 +78,7 @@ func (a *applier) writeWidenedNumbers(ctx context.Context, src copier.Source, i,
 		return err
 	}
 	defer group.Close()
-	n := writer.NumberOf(elementType(a.catalog.leaves[c.Leaf]))
+	n := writer.NumberOf(listElementType(a.catalog.leaves[c.Leaf]))
 	batch := make([]float64, sparseBatch)
 	dst := make([][]float64, max(src.Leaves()[leaf].Width, 1))
 	for from, rows := int64(0), src.GroupRows()[g]; from < rows; from += sparseBatch {
@@ -156,14 +156,14 @@ func writeNulls(c copier.Target) error {
 		if chunk.Descr().MaxRepetitionLevel() > 0 {
 			rep = levels
 		}
-		if err := format.Guard(func() error { return putNulls(chunk, levels, rep) }); err != nil {
+		if err := format.Guard(func() error { return putNullLevels(chunk, levels, rep) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func putNulls(chunk *writer.Chunk, def, rep []int16) error {
+func putNullLevels(chunk *writer.Chunk, def, rep []int16) error {
 	switch t := chunk.Type(); t {
 	case parquet.Types.Boolean:
 		return writer.Put(chunk, []bool{}, def, rep)

@@ -14,7 +14,7 @@ import (
 type rowMatches struct {
 	source    *Dataset
 	beginPass func(from int64) // begins a pass at the row from
-	row       int64            // position of the next row
+	row       int64            // global position of the first row of the next row group
 	next      func() (*stream.Chunk, error, bool)
 	stop      func() // ends the pass; nil if no pass is under way
 }
@@ -24,7 +24,7 @@ func (a *applier) matchRows(ctx context.Context) func() {
 	if a.catalog.filter == nil {
 		return func() {}
 	}
-	const share = 4 // the condition gets this fraction of the memory, 1/share; the encoded columns need the remainder
+	const share = 4 // decoding for the condition gets 1/share of the memory; the encoded columns need the remainder
 	spool := func() *scratch.Space { return a.spool }
 	m := &rowMatches{source: newMatchDataset(a.catalog, Options{Threads: a.opt.Threads, Memory: a.opt.Memory, Meter: a.opt.Meter}, spool)}
 	m.source.opt.Memory = max(a.opt.Memory/share, m.source.MinMemory())

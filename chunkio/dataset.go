@@ -20,8 +20,8 @@ import (
 type Options struct {
 	// Columns and Exclude restrict the features by globs over the flattened names; an exact name wins over a glob, a
 	// list's own name means all its elements, and * matches / too. A pattern that matches no column is a usage error.
-	// Partition keys, and the index of a data frame that a file of pandas names, are features only if a pattern in
-	// Columns matches them.
+	// Partition keys are features only if a pattern in Columns matches them. The same holds for the index of a data
+	// frame, a column that pandas names in the metadata of a file.
 	Columns, Exclude []string
 	Label, Weight    string // columns that are never features; Weight contains the weights of the rows
 	// Sparse makes rows sparse. It names two list columns ("indices,values"), a map from integers to numbers ("map"),
@@ -29,8 +29,8 @@ type Options struct {
 	Sparse string
 	// Classes delivers the values of the Label column as Chunk.Class: integers, booleans, strings, floats, decimals,
 	// dates, times or a partition key. Null and NaN are not classes; the empty string is one. More than 65,536 classes
-	// are an error. Set Classes for Open too, not only for With: only then are whole numbers in files of rows
-	// distinguished if they are equal as float64.
+	// are an error. Set Classes for Open too, not only for With. Otherwise Open may round the whole numbers in files of
+	// rows to float64, and labels that are then equal are one class.
 	Classes bool
 	// Target delivers the values of the Label column as Chunk.Target: numbers and booleans as they are. If the label
 	// has another type that Classes accepts, each value gets a code, the upper 53 bits of the xxHash64 of its text;
@@ -38,8 +38,8 @@ type Options struct {
 	// or if its texts need much memory to decode, there are no targets, and this is not an error.
 	Target bool
 	// Where is a condition on rows, such as day >= "2026-01-01" and site in ("a", "b"). Rows for which it is not true
-	// take no part, like rows outside the sample: their values are neither counted nor complained about. Its columns
-	// may be features or not. Files excluded by their partition keys are not opened and not counted. Row groups
+	// take no part, like rows outside the sample: their values are not counted, and cause no errors. The columns in the
+	// condition need not be features. Files excluded by their partition keys are not opened and not counted. Row groups
 	// excluded by their statistics are not decoded. Rows of the opened files count in positions, in Rows and in
 	// Chunk.Block, whether they match or not. Only Open reads this option.
 	Where    string
@@ -56,13 +56,14 @@ type Options struct {
 	Times, Indicators bool
 	// Categories are columns of categories, by name, as found by [Dataset.Categories]. Each category makes a feature,
 	// "city=Paris", that is 1 in rows with that value, else 0. All features of a column are in one Block. In rows with
-	// null, or with a value that is not a category, all of them are 0. A column with a Why is left out. As for Classes,
-	// Open distinguishes all whole numbers of these columns.
+	// null, or with a value that is not a category, all of them are 0. A column with a Why is left out. Open
+	// distinguishes all whole numbers of these columns, even if they are equal as float64.
 	Categories []Category
 	// Order names the features that come first, in this order. It is used when new statistics will be added to existing
 	// ones, which have their own order. Without Order, features are in the order of the first file.
 	Order []string
-	// Sample keeps only the N rows whose global positions have the smallest seeded hash; 0 keeps all.
+	// Sample is the number of rows to keep; 0 keeps all. The kept rows are the ones whose global positions have the
+	// smallest hashes. The hash depends on Seed.
 	Sample int64
 	Seed   uint64
 
@@ -75,9 +76,9 @@ type Options struct {
 	// folder. A prefix is a local folder, or a URL with the parameters to open the files below it.
 	Allow []string
 
-	// Texts override the guesses about inputs that are text. A column of such an input that looks like an identifier
-	// is a number if Columns or Numbers contains its name. Only Open reads these two options. Numbers in Texts.Nulls
-	// mean missing values in features of every format.
+	// Texts override the guesses about inputs that are text. If the values of a column of such an input look like
+	// identifiers, they are read as numbers only if Columns or Numbers contains the name of the column. Only Open reads
+	// these two options. Numbers in Texts.Nulls mean missing values in features of every format.
 	Texts   TextOptions
 	Numbers []string
 
@@ -86,8 +87,8 @@ type Options struct {
 	// opened. Where must equal the plan's condition.
 	Plan  string
 	Shard Shard
-	// Spreads records the ranges of values from the statistics in the footers. Fields then reports features with a
-	// single value or none as not used. Only Open reads this option.
+	// Spreads records the ranges of values from the statistics in the footers. Fields then reports features that have a
+	// single value, or no value, as not used. Only Open reads this option.
 	Spreads bool
 	// ForPlan records the data that WritePlan needs.
 	ForPlan bool
@@ -165,15 +166,15 @@ type Dataset struct {
 	nulls     []float64 // numbers that mean a missing value
 	buffers   spanPool
 	classes   classTable
-	spool     func() *scratch.Space // stores row groups that do not fit into memory
+	spool     func() *scratch.Space // returns the scratch space for row groups that do not fit into memory
 	ownAccess *access               // opened by Open and closed by Close; nil in a Dataset made by With
 
 	samplerWithoutWhere func() sampler // samples all rows, ignoring Where; computed by the first pass that needs it
 }
 
 // Open reads the footers of all inputs (see the package comment), one file at a time, and matches their columns by
-// name. It fails on inputs that cannot be read or do not fit together, and on options that do not fit the inputs. Only
-// Check and Chunks fail if there are no features or no rows, so that any input can be inspected.
+// name. It fails on inputs that cannot be read or do not fit together, and on options that do not fit the inputs. If
+// there are no features or no rows, Open succeeds, so that any input can be inspected, and Check and Chunks fail.
 func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 	opt = opt.withDefaults()
 	if err := opt.validate(); err != nil {
@@ -273,7 +274,7 @@ func assembleDataset(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dat
 	if err != nil {
 		return nil, err
 	}
-	if err := c.filter.checkDecodable(c, sparse); err != nil {
+	if err := c.filter.checkColumnsDecodable(c, sparse); err != nil {
 		return nil, err
 	}
 	d := &Dataset{catalog: c, pipe: p, opt: opt, sparse: sparse, features: f, nulls: intake.NumbersAmong(opt.Texts.Nulls)}
@@ -283,7 +284,7 @@ func assembleDataset(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dat
 }
 
 // Check returns the error that Chunks would return before reading any row: a requested column cannot be decoded, or
-// there are no numeric columns or no rows.
+// there are no features, or there are no rows.
 func (d *Dataset) Check() error {
 	if d.features.refusal != nil {
 		return d.features.refusal

@@ -20,7 +20,7 @@ import (
 type access struct {
 	opt             Options
 	client          *store.Client
-	lastFooterBytes atomic.Int64 // bytes of the footer of the last opened object, an estimate for the next
+	lastFooterBytes atomic.Int64 // footer length of the last opened object, an estimate for the next one
 	tails           tailCache
 	texts           textTables
 	borrowsTexts    bool // texts belongs to a *Stdin, which closes it
@@ -55,14 +55,14 @@ func (a *access) close() error {
 type opener func(ctx context.Context, e fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error)
 
 func (a *access) openEntry(ctx context.Context, e fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
-	in, err := a.openBytes(ctx, e, memory)
+	in, err := a.openEntryBytes(ctx, e, memory)
 	if err != nil {
 		return nil, nil, err
 	}
 	return a.openInput(ctx, in, memory, meter)
 }
 
-func (a *access) openBytes(ctx context.Context, e fileEntry, memory int64) (Input, error) {
+func (a *access) openEntryBytes(ctx context.Context, e fileEntry, memory int64) (Input, error) {
 	var in Input
 	var err error
 	if store.IsURL(e.path) {
@@ -105,7 +105,7 @@ const footersAhead = 16
 // buildCatalog opens the files of the list and makes the catalog. It opens all of them again if a file turns out to
 // have identifiers in a column that is numeric in earlier files.
 func (a *access) buildCatalog(ctx context.Context, list *fileList, f *filter, opt catalogOptions) (*catalog, error) {
-	opt.union = opt.union || list.schema != nil && a.opt.Sparse == "" // a column of the table may be missing, and so null, in files that are older
+	opt.union = opt.union || list.schema != nil && a.opt.Sparse == "" // older files may lack a column, which is null
 	if err := a.opt.Texts.Check(); err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (a *access) buildCatalog(ctx context.Context, list *fileList, f *filter, op
 		c, err = a.openList(ctx, list, f, opt)
 	}
 	if err == nil {
-		err = a.texts.checkNames(a.opt.Texts)
+		err = a.texts.checkColumnNames(a.opt.Texts)
 	}
 	if err != nil {
 		return nil, a.texts.withDoubts(err)
@@ -160,9 +160,9 @@ func (a *access) openList(ctx context.Context, list *fileList, f *filter, opt ca
 		err    error
 	}
 	var queue []chan result
-	lastBytes := int64(0) // memory of the file opened last, an estimate for the next
+	lastBytes := int64(0) // memory of the file opened last, used as the estimate for the next file
 	openNext := func(_ context.Context, _ fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
-		depth := a.parallelFooters(lastBytes, memory)
+		depth := a.countParallelFooters(lastBytes, memory)
 		parse := depth > 1
 		if footer := a.lastFooterBytes.Load(); footer > 0 {
 			depth, parse = min(max(memory/8/(footer+footer/8), 1), footersAhead), false
@@ -176,7 +176,7 @@ func (a *access) openList(ctx context.Context, list *fileList, f *filter, opt ca
 			queue = append(queue, r)
 			far, text := store.IsURL(e.path), isReadAtOpening(e.path)
 			load := func() {
-				in, err := a.openBytes(within, e, memory)
+				in, err := a.openEntryBytes(within, e, memory)
 				var opened format.File
 				if err == nil && parse && !far && !text {
 					opened, in, err = a.openInput(within, in, memory, meter)
@@ -202,7 +202,7 @@ func (a *access) openList(ctx context.Context, list *fileList, f *filter, opt ca
 	}
 	c, err := openCatalog(ctx, list, f, openNext, opt)
 	cancel()
-	for _, q := range queue { // after an error, close the files opened ahead
+	for _, q := range queue { // after an error, close the files that were opened ahead and are still in the queue
 		switch r := <-q; {
 		case r.opened != nil:
 			r.opened.Close()
@@ -219,11 +219,11 @@ func (a *access) openList(ctx context.Context, list *fileList, f *filter, opt ca
 	return c, err
 }
 
-// parallelFooters returns the number of footers of local files to parse at once. lastBytes, the memory of the file
+// countParallelFooters returns the number of footers of local files to parse at once. lastBytes, the memory of the file
 // opened last, is the estimate for each. Short footers are parsed one by one. Long footers are parsed on all threads,
 // as long as they and their raw bytes need no more than half of the memory. Files of triples are read while they are
 // opened, one after the other.
-func (a *access) parallelFooters(lastBytes, memory int64) int64 {
+func (a *access) countParallelFooters(lastBytes, memory int64) int64 {
 	if lastBytes < longFooter || tripleColumns(a.opt.Sparse) != nil {
 		return 1
 	}
@@ -333,7 +333,7 @@ func readMagic(in Input) (string, error) {
 			return magic, nil
 		}
 	}
-	if far { // the object may be cut off: its beginning decides
+	if far { // the object may be incomplete, so the magic word at its beginning decides
 		return readMagic(asLocalFile{in})
 	}
 	return "", nil

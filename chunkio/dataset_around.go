@@ -13,10 +13,10 @@ import (
 
 // A listing of a folder inside a table does not show the table, so the functions below search the folders above it.
 
-// enclosingTable finds the table that the files of a folder, a path with slashes, belong to: the folder is its root,
-// one of its partitions (key=value), or the data folder of an Iceberg table. isRoot reports whether a folder is the
-// root of a table of the given kind, such as Delta. Both results are "" if there is no such table.
-func enclosingTable(folder string, isRoot func(root, kind string) bool) (kind, root string) {
+// findEnclosingTable finds the table that the files of a folder, a path with slashes, belong to: the folder is its
+// root, one of its partitions (key=value), or the data folder of an Iceberg table. isRoot reports whether a folder is
+// the root of a table of the given kind, such as Delta. Both results are "" if there is no such table.
+func findEnclosingTable(folder string, isRoot func(root, kind string) bool) (kind, root string) {
 	at := folder
 	for {
 		for _, kind := range []string{deltaTable, hudiTable} {
@@ -49,12 +49,12 @@ func isTableRootOnDisk(root, kind string) bool {
 	return false
 }
 
-func enclosingTableOnDisk(folder string) *tableError {
+func findTableAroundFolder(folder string) *tableError {
 	at := folder
 	if abs, err := filepath.Abs(folder); err == nil {
 		at = abs
 	}
-	kind, root := enclosingTable(filepath.ToSlash(at), isTableRootOnDisk)
+	kind, root := findEnclosingTable(filepath.ToSlash(at), isTableRootOnDisk)
 	if kind == "" {
 		return nil
 	}
@@ -64,11 +64,11 @@ func enclosingTableOnDisk(folder string) *tableError {
 	return &tableError{kind, root, ""}
 }
 
-// enclosingTableInStore looks for the table to which the folder named by loc's key belongs; the key may end with a
+// findTableAroundObject looks for the table to which the folder named by loc's key belongs; the key may end with a
 // slash. It sends no requests for Hudi tables, because a listing of one of their folders already shows the table. If
 // listing is not allowed, it finds no table.
-func (a *access) enclosingTableInStore(ctx context.Context, loc store.Location) *tableError {
-	kind, root := enclosingTable("/"+strings.TrimSuffix(loc.Key, "/"), func(root, kind string) bool {
+func (a *access) findTableAroundObject(ctx context.Context, loc store.Location) *tableError {
+	kind, root := findEnclosingTable("/"+strings.TrimSuffix(loc.Key, "/"), func(root, kind string) bool {
 		log := map[string]string{deltaTable: deltaLog, icebergTable: icebergLog}[kind]
 		if log == "" {
 			return false
@@ -94,7 +94,7 @@ func findTableOfEntries(list *fileList, folder store.Location, roots map[string]
 	if len(roots) == 0 {
 		return nil
 	}
-	begin, _ := splitQuery(folder)
+	begin, _ := splitURLQuery(folder)
 	for _, e := range list.entries() {
 		rel := strings.TrimPrefix(e.path, begin)
 		for at := range len(rel) + 1 {
@@ -110,7 +110,8 @@ func findTableOfEntries(list *fileList, folder store.Location, roots map[string]
 	return nil
 }
 
-// folderKeyPrefix returns the prefix of all keys in a folder, a path from the root.
+// folderKeyPrefix returns the prefix that all keys of objects in a folder have. The folder is a path from the root of
+// its bucket.
 func folderKeyPrefix(folder string) string {
 	return strings.TrimPrefix(strings.TrimSuffix(folder, "/")+"/", "/")
 }
@@ -133,7 +134,7 @@ func warnFilesInTables(paths []string) (warnings []stream.Text) {
 			continue
 		}
 		folders[folder] = true
-		if table := enclosingTableOnDisk(folder); table != nil && !tables[table.folder] {
+		if table := findTableAroundFolder(folder); table != nil && !tables[table.folder] {
 			tables[table.folder] = true
 			warnings = append(warnings, table.warningText())
 		}
@@ -147,7 +148,7 @@ func (a *access) warnObjectInTable(ctx context.Context, loc store.Location) []st
 		return nil
 	}
 	a.searchedFolders[folder.String()] = true
-	if table := a.enclosingTableInStore(ctx, folder); table != nil {
+	if table := a.findTableAroundObject(ctx, folder); table != nil {
 		return []stream.Text{table.warningText()}
 	}
 	return nil

@@ -26,7 +26,7 @@ type catalog struct {
 	list          *fileList // the paths of the files
 	rows          int64     // in all files
 	maxGroup      int64     // rows of the tallest row group
-	openBytes     int64     // the most bytes that one open file holds
+	openBytes     int64     // memory of one open file in bytes: the largest of all files
 	warnings      []stream.Text
 	open          opener
 	tails         *tailCache    // nil if no file can be in a store
@@ -48,7 +48,7 @@ type file struct {
 	order       []int32 // dataset leaf → the file's leaf, -1 if absent; nil if each has the same index
 	parquet     bool    // the file is Parquet, or was converted to it
 	digest      uint64  // digest of the footer: the file is refused if it changes before it is read
-	fingerprint uint64  // see fileFingerprint
+	fingerprint uint64  // see computeFingerprint
 	bytes       []int64 // bytes to read for each row group, if a plan will be written; else nil
 
 	rowsByContent bool            // recognized as a file of rows by its contents, not its name: opening reads it to its end
@@ -97,7 +97,7 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, op
 		var usage *stream.UsageError
 		switch {
 		case !opt.skipBad || errors.As(err, &tooLittle) || errors.Is(err, store.ErrUnavailable):
-			return nil, err // the remaining files would not be the requested input
+			return nil, err // the file must not be left out: SkipBad is not set, or the file may be good
 		case first == nil:
 			first = err
 		}
@@ -116,7 +116,7 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, op
 type catalogOptions struct {
 	memory         int64                    // limit for one open footer
 	skipBad        bool                     // leave out files that cannot be used
-	recordsBytes   bool                     // record the bytes of row groups
+	recordsBytes   bool                     // record the number of bytes to read for each row group
 	union          bool                     // a column that a file lacks is null there
 	recordsSpreads bool                     // record the ranges of the numbers of leaves
 	isUnused       func(column string) bool // reports whether a column is not used; nil if all may be used
@@ -129,10 +129,10 @@ type catalogBuilder struct {
 	union        bool
 	isUnused     func(column string) bool // see catalogOptions
 	spreads      bool
-	hasSureFile  bool               // a file with rows is certainly data, not only by a guess
-	guessFault   error              // error of the first guessed file that was passed over
-	firstFile    int                // the file that defines the columns: the first with rows
-	leafCounts   []int              // by file: number of leaves once it was added; the file lacks all later leaves
+	hasSureFile  bool               // at least one file with rows is certainly data, not only by a guess
+	guessFault   error              // first error of a file that is data only by a guess; such files are passed over
+	firstFile    int                // index of the file that defines the columns: the first file with rows
+	leafCounts   []int              // by file: leaves of the dataset once it was added; it lacks later leaves
 	index        map[leafName]int   // dataset leaf by name
 	orders       map[string][]int32 // column orders so far, so that files share them
 	keys         []string           // partition keys
@@ -141,7 +141,8 @@ type catalogBuilder struct {
 	textKeys map[string]bool // keys that are also a text column of the files
 }
 
-// addFile reads the footer of one file. After an error the catalog is unchanged.
+// addFile reads the footer of the file e, whose index in list is the parameter at. After an error the catalog is
+// unchanged.
 func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e fileEntry, memory int64) error {
 	opened, from, err := b.open(ctx, e, memory, nil)
 	if err != nil {
@@ -160,7 +161,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	before := len(b.leaves)
 	f := file{size: from.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest(), rowsByContent: isRowFile(opened) && !isReadAtOpening(path)}
 	_, f.parquet = opened.(*parquet.File)
-	if f.fingerprint, err = fileFingerprint(from, f.digest); err != nil {
+	if f.fingerprint, err = computeFingerprint(from, f.digest); err != nil {
 		return err
 	}
 	keys, parts, err := list.partitionValues(at, e.path)
@@ -202,7 +203,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	}
 	b.hasSureFile = b.hasSureFile || !guess && !empty
 	if b.spreads {
-		b.addSpreads(opened, &f)
+		b.addNumberRanges(opened, &f)
 	}
 	for i, text := range parts {
 		b.partValues[i] = append(b.partValues[i], text)

@@ -86,8 +86,8 @@ func (b *catalogBuilder) matchFile(path string, f *file, leaves []format.Leaf, n
 }
 
 // dropByGuess decides whether to drop the file f. guess is set if f counts as data only by the shape of its lines. Such
-// a file is dropped if other files certainly are data and f has less than half of their columns: it may be a list of
-// classes or of files. If f certainly is data, dropByGuess drops earlier guessed files by the same rule.
+// a file is dropped if other files certainly are data and f has less than half of their columns: such a file may be a
+// list of classes or of files. If f certainly is data, dropByGuess drops earlier guessed files by the same rule.
 func (b *catalogBuilder) dropByGuess(path string, guess bool, f *file, names []leafName) bool {
 	if b.rows == 0 || f.countRows() == 0 || b.hasSureFile != guess {
 		return false
@@ -123,7 +123,7 @@ func (b *catalogBuilder) skipGuessedFile(path string, err error) {
 
 func mayBeOneColumn(l, d format.Leaf) bool {
 	_, ok := format.CommonType(l.Type, d.Type)
-	return ok || canMixTypes(l, d) || sharesName(l, d)
+	return ok || canMixTypes(l, d) || haveSharedName(l, d)
 }
 
 // matchLeaves finds every leaf of the dataset in a further file, by name. order contains the index in the file of each
@@ -162,7 +162,7 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []
 	for at, i := range order {
 		if i < 0 && !b.union {
 			message := "this file lacks the column, %s has it"
-			if sharesName(b.leaves[at]) {
+			if haveSharedName(b.leaves[at]) {
 				message = "this file has fewer columns of this name than %s"
 			}
 			return nil, nil, withUnionRemedy(errMismatch(path, b.leaves[at].Name, message, reference))
@@ -243,7 +243,7 @@ func errMismatch(path, column, format string, args ...any) *stream.DataError {
 	return e
 }
 
-// internOrder returns the stored order that equals this order, or stores this one.
+// internOrder returns the stored column order that is equal to order. If there is none, it stores and returns order.
 func (b *catalogBuilder) internOrder(order []int32) []int32 {
 	key := make([]byte, 0, 4*len(order))
 	for _, i := range order {
@@ -303,7 +303,7 @@ func (b *catalogBuilder) mergeLeaves(path string, f *file, leaves []format.Leaf,
 		}
 		l := &leaves[here]
 		b.hasMixedTypes = b.hasMixedTypes || d.Type != l.Type
-		sharing := sharesName(*d, *l)
+		sharing := haveSharedName(*d, *l)
 		mergeTypes(path, d, l)
 		mergeTimeUnits(path, d, l)
 		if _, known := b.firstRefusal[at]; l.Refused && !known {
@@ -337,7 +337,7 @@ func (b *catalogBuilder) mergeLeaves(path string, f *file, leaves []format.Leaf,
 		d.Scratch, d.TextScratch = max(d.Scratch, l.Scratch), max(d.TextScratch, l.TextScratch)
 		d.Packed, d.PerRow = max(d.Packed, l.Packed), max(d.PerRow, l.PerRow)
 		if sharing {
-			leaveOutShared(d)
+			leaveOutSharedLeaf(d)
 		}
 	}
 }
@@ -349,6 +349,6 @@ func sumNulls(a, b int64) int64 {
 	return a + b
 }
 
-// TypesAgree returns the type of a column that has two types in two files or statistics; ok is false if it cannot be
-// one column. Numbers and booleans agree whatever their widths.
+// TypesAgree returns the common type of a column that has the types a and b in two files, or in two statistics. ok is
+// false if these cannot be types of the same column. Numbers and booleans of all widths agree.
 func TypesAgree(a, b string) (typ string, ok bool) { return format.CommonType(a, b) }

@@ -51,13 +51,13 @@ func addCategoryEntries(entries []entry, e entry, c *Category) []entry {
 
 // Categories reads the named columns, or with no names all columns of text, and lists the values of each column in all
 // rows. It skips row groups only if partition keys or statistics show that no row matches Where. A column with more
-// than limit values has a Why instead, and is not read further. The result is in the order of the names and does not
-// depend on the order of rows. No other column is read.
+// than limit values gets a Why in place of values, and is not read further. The result is in the order of the names and
+// does not depend on the order of rows. No other column is read.
 func (d *Dataset) Categories(ctx context.Context, columns []string, limit int) ([]Category, error) {
 	if d.pipe != nil {
 		return nil, stream.Usagef("{categorical} reads the columns of text first, and a stream can be read only once; save it to a file first")
 	}
-	leaves, err := d.categoryLeaves(columns)
+	leaves, err := d.findCategoryLeaves(columns)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (d *Dataset) Categories(ctx context.Context, columns []string, limit int) (
 	return found, nil
 }
 
-func (d *Dataset) categoryLeaves(columns []string) (leaves []int, err error) {
+func (d *Dataset) findCategoryLeaves(columns []string) (leaves []int, err error) {
 	var names []string
 	for i, l := range d.catalog.leaves {
 		names = append(names, l.Name)
@@ -102,7 +102,7 @@ func (d *Dataset) categoryLeaves(columns []string) (leaves []int, err error) {
 			return nil, stream.Usagef("{categorical} %s: no column has this name%s", name, suggest.DidYouMean(name, names))
 		case name == d.opt.Label || name == d.opt.Weight:
 			return nil, stream.Usagef("{categorical} %s: it is the {label} or {weight}, and so no feature", name)
-		case sharesName(d.catalog.leaves[at]):
+		case haveSharedName(d.catalog.leaves[at]):
 			return nil, errAmbiguous("categorical", name)
 		case d.catalog.leaves[at].List || d.catalog.leaves[at].NoClass != "":
 			return nil, stream.Usagef("{categorical} %s: it has no categories: it is %s", name, d.catalog.leaves[at].Type)
@@ -120,7 +120,7 @@ type categoryCount struct {
 	why         string // the reason that the column has no categories
 }
 
-var errTooMany = errors.New("too many categories")
+var errTooManyCategories = errors.New("too many categories")
 
 func (d *Dataset) countFileCategories(ctx context.Context, i, workers int, counts []*categoryCount) error {
 	f := &d.catalog.files[i]
@@ -180,13 +180,13 @@ func (c *categoryCount) countGroupValues(ctx context.Context, group format.Group
 				continue
 			}
 			if c.why = c.whyNoCategory(len(value)); c.why != "" {
-				return errTooMany
+				return errTooManyCategories
 			}
 			c.seen[string(value)] = struct{}{}
 		}
 		return nil
 	})
-	if errors.Is(err, errTooMany) {
+	if errors.Is(err, errTooManyCategories) {
 		c.seen = nil
 		return nil
 	}

@@ -28,8 +28,8 @@ type classTable struct {
 }
 
 // Classes returns the names of the classes, indexed by Chunk.Class, in the order of their first rows. The list is
-// complete once a pass has ended. It lacks classes whose rows were not delivered. Later passes use the same numbers, so
-// that they are the same for every Chunk of the Dataset.
+// complete once a pass has ended. It lacks classes whose rows were not delivered. Later passes keep these numbers, so
+// that a class has the same number in every Chunk of the Dataset.
 func (d *Dataset) Classes() []string {
 	d.classes.mutex.Lock()
 	defer d.classes.mutex.Unlock()
@@ -46,7 +46,7 @@ func (t *classTable) numberClass(name string) (int32, error) {
 type distinctValues struct {
 	index map[string]int32
 	names []string
-	bytes int
+	bytes int // total length of names
 }
 
 func (d *distinctValues) internValue(value []byte) (int32, error) {
@@ -64,7 +64,7 @@ func (d *distinctValues) internValue(value []byte) (int32, error) {
 	return i, nil
 }
 
-func labelColumnRead(c *catalog, entries []entry, name string) (*columnRead, error) {
+func newLabelRead(c *catalog, entries []entry, name string) (*columnRead, error) {
 	for _, e := range entries {
 		switch {
 		case !e.name().isMeantBy(name):

@@ -116,7 +116,7 @@ func (f storeFolder) Open(ctx context.Context, name string) (format.Input, error
 	if err != nil {
 		return nil, err
 	}
-	o.maxHeadBytes = 0 // heads need not be kept: the file is read once
+	o.maxHeadBytes = 0 // the metadata of batches need not be kept, because the file is read only once
 	return o, nil
 }
 
@@ -178,7 +178,8 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 }
 
 // locateLiveFile returns the path or URL of a file that the log of a table lists, and the query of the URL. A relative
-// path is below the root of the table. An absolute path must be allowed by the scope of the table.
+// path is below the root of the table, which is the parameter root for a local folder, or the parameter at for a folder
+// in a store. An absolute path must be allowed by the scope of the table.
 func locateLiveFile(root string, at store.Location, scope *place.Scope, file string) (name, query string, err error) {
 	if delta.IsAbsolute(file) {
 		if name, err = scope.ResolveURI(file); err != nil || !store.IsURL(name) {
@@ -187,12 +188,12 @@ func locateLiveFile(root string, at store.Location, scope *place.Scope, file str
 		if at, err = store.Parse(name); err != nil {
 			return "", "", err
 		}
-		name, query = splitQuery(at)
+		name, query = splitURLQuery(at)
 		return name, query, nil
 	}
 	file = strings.TrimPrefix(file, "./")
 	if at.Bucket != "" {
-		name, query = splitQuery(at.WithKey(at.Key + file))
+		name, query = splitURLQuery(at.WithKey(at.Key + file))
 		return name, query, nil
 	}
 	return filepath.Join(root, filepath.FromSlash(file)), "", nil
@@ -313,7 +314,7 @@ func (e fileEntry) checkAgainstLog(in Input, err error) error {
 	case e.plan != "":
 		return e.checkAgainstPlan(in, err)
 	case !e.inLog || e.version != "":
-		return err // the file is not from a log, or was opened before
+		return err // no log lists the file, or another opening has already checked it
 	case errors.Is(err, store.ErrNotExist) || errors.Is(err, fs.ErrNotExist):
 		gone := stream.Dataf(place.DisplayName(e.path), "the log of its table says that this file is live, and it is not there: it was vacuumed, expired or deleted")
 		gone.Remedy = stream.Textf("read a {version} whose files are all there, or restore the file")

@@ -49,7 +49,7 @@ func (a *access) expandInputs(ctx context.Context, args []string) (*fileList, er
 			}
 			return newLocalList(args), nil
 		}
-		places, err := a.readListPlaces(ctx, arg)
+		places, err := a.expandListArgument(ctx, arg)
 		if err != nil {
 			return nil, err
 		}
@@ -168,7 +168,7 @@ func followLinks(arg string) string {
 	return place.FollowLinks(arg)
 }
 
-func (a *access) readListPlaces(ctx context.Context, arg string) ([]string, error) {
+func (a *access) expandListArgument(ctx context.Context, arg string) ([]string, error) {
 	list, ok := listName(arg)
 	if !ok {
 		return []string{followLinks(arg)}, nil
@@ -276,7 +276,7 @@ func expandGlob(ctx context.Context, pattern string, found *searchNotes) ([]stri
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, stream.Dataf(unreadableFolder(err, base, pattern), "cannot be looked through: %w", withoutPath(err))
+		return nil, stream.Dataf(unreadablePath(err, base, pattern), "cannot be looked through: %w", withoutPath(err))
 	}
 	explicit := isHiddenName(filepath.Base(pattern))
 	var files, folders []string
@@ -310,7 +310,7 @@ func expandGlob(ctx context.Context, pattern string, found *searchNotes) ([]stri
 	return files, nil
 }
 
-func unreadableFolder(err error, base, pattern string) string {
+func unreadablePath(err error, base, pattern string) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return filepath.Join(base, filepath.FromSlash(pe.Path))
 	}

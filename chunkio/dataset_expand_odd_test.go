@@ -65,14 +65,14 @@ func TestListOfManyLines(t *testing.T) {
 	opt := Options{Memory: 32 << 20}.withDefaults()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := newAccess(opt).readListPlaces(t.Context(), "@many")
+	_, err := newAccess(opt).expandListArgument(t.Context(), "@many")
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; !isData(err) || !strings.Contains(err.Error(), "memory-limit") || took > uint64(opt.Memory) {
 		t.Errorf("a list of a million lines: %v after %d bytes, want a refusal within %d", err, took, opt.Memory)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newAccess(Options{Memory: 1 << 30}.withDefaults()).readListPlaces(ctx, "@many"); !errors.Is(err, context.Canceled) {
+	if _, err := newAccess(Options{Memory: 1 << 30}.withDefaults()).expandListArgument(ctx, "@many"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a list that is read when the context has ended: %v, want %v", err, context.Canceled)
 	}
 }

@@ -110,9 +110,9 @@ func (l *fileList) checkOutput(out string, below map[string]string) error {
 	return nil
 }
 
-// NotInput refuses an output that would replace a file of the dataset, a list that names such files, or one of others,
-// which are further files that contribute to the output. It also refuses an output that the inputs of the dataset would
-// include the next time. The error is a *stream.UsageError.
+// NotInput refuses an output that would replace a file of the dataset, a list that names such files, or a file in the
+// parameter others, which contains further files that contribute to the output. It also refuses an output that the
+// inputs of the dataset would include the next time. The error is a *stream.UsageError.
 func (d *Dataset) NotInput(ctx context.Context, out string, others ...string) error {
 	if err := atomicfile.CheckNotInput(ctx, out, append(d.catalog.list.sourcePaths(), others...)...); err != nil {
 		return err

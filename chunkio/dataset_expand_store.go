@@ -50,13 +50,13 @@ func (a *access) expandURL(ctx context.Context, arg string, found *searchNotes) 
 	return nil, err
 }
 
-// addObject appends an object. Objects must be added in byte order of their keys.
+// addObject appends an object of a store to the list. Objects must be added in byte order of their keys.
 func (l *fileList) addObject(o store.Object) {
-	name, query := splitQuery(o.Location)
+	name, query := splitURLQuery(o.Location)
 	l.appendEntry(name, query, o.Size, o.Version)
 }
 
-func splitQuery(l store.Location) (name, query string) {
+func splitURLQuery(l store.Location) (name, query string) {
 	bare := l.WithKey("").String()
 	query = bare[min(len(bare), len(l.Scheme)+len("://")+len(l.Bucket)+1):]
 	return strings.TrimSuffix(l.String(), query), query
@@ -68,7 +68,7 @@ var errNoFiles = errors.New("no data files below it (" + strings.Join(dataEnding
 func (a *access) walkStoreFolder(ctx context.Context, loc store.Location, found *searchNotes) (*fileList, error) {
 	// Only folders with these names can be parts of tables; other folders cost no request.
 	if base := path.Base(loc.Key); strings.Contains(base, "=") || base == icebergData {
-		if table := a.enclosingTableInStore(ctx, loc); table != nil && table.folder != loc.PublicName() {
+		if table := a.findTableAroundObject(ctx, loc); table != nil && table.folder != loc.PublicName() {
 			return nil, table.errInsideTable(loc.PublicName())
 		}
 	}
@@ -82,7 +82,7 @@ func (a *access) walkStoreFolder(ctx context.Context, loc store.Location, found 
 			return nil, &tableError{kind, loc.PublicName(), root}
 		}
 		if isVisible(rel) {
-			if err := p.offerObject(ctx, o); err != nil {
+			if err := p.addCandidate(ctx, o); err != nil {
 				return nil, err
 			}
 		}
@@ -139,7 +139,7 @@ func (a *access) globStoreObjects(ctx context.Context, loc store.Location, prefi
 	}
 	table := findTableOfEntries(chosen, loc.WithKey(prefix), roots)
 	if table == nil && chosen.count > 0 { // the root of the table may be above the prefix
-		table = a.enclosingTableInStore(ctx, loc.WithKey(prefix))
+		table = a.findTableAroundObject(ctx, loc.WithKey(prefix))
 	}
 	switch {
 	case files.count > 0:

@@ -16,9 +16,9 @@ import (
 type Field struct {
 	Name  string
 	Type  string
-	Nulls int64 // from the metadata; -1 if unknown
-	Used  bool  // a feature under the Dataset's options
-	Why   string
+	Nulls int64  // from the metadata; -1 if unknown
+	Used  bool   // a feature under the Dataset's options
+	Why   string // the reason that it is not a feature; "" if Used is set
 }
 
 // columnRead describes a leaf or partition column to decode, and the features that its values become.
@@ -47,9 +47,9 @@ type features struct {
 	refusal   error // why these features cannot be read; Check returns it
 }
 
-// featureBytes is the memory to name and choose one column while a Dataset is opened. Afterwards, the names held by two
-// Datasets and a run need no more than this. With 3,000,000 list elements, 124 to 208 bytes for each element were
-// allocated until the run was planned, including garbage.
+// featureBytes is the memory to name and choose one column while a Dataset is opened. Afterwards, the names that two
+// Datasets and a run hold need no more memory than this. With 3,000,000 list elements, 124 to 208 bytes for each
+// element were allocated until the run was planned, including garbage.
 const featureBytes = 200
 
 // partitionKey is the reason that a partition key is not a feature: it locates rows, and is a feature only if a pattern
@@ -62,7 +62,7 @@ const frameIndex = "the index of a data frame: to use it, name it among the colu
 
 // resolveFeatures chooses the features: leaves in the first file's order, list elements in the order of their indices,
 // partition columns last. sparse is nil for dense input. It fails on wrong usage and on a clash of names. An error that
-// only prevents reading is stored in refusal.
+// prevents only the reading of rows is stored in the field refusal of the result.
 func resolveFeatures(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 	if n := countEntries(c, opt, sparse); featureBytes*int64(n) > opt.Memory {
 		return nil, &stream.MemoryError{What: fmt.Sprintf("naming %d columns", n), Need: featureBytes * int64(n), Limit: opt.Memory}
@@ -103,15 +103,15 @@ func resolveFeatures(c *catalog, opt Options, sparse *sparseSpec) (*features, er
 		f.moveFeaturesToFront(opt.Order)
 	}
 	if opt.Weight != "" {
-		if f.weight, err = weightColumnRead(c, entries, opt.Weight); err != nil {
+		if f.weight, err = newWeightRead(c, entries, opt.Weight); err != nil {
 			return nil, err
 		}
 	}
 	if opt.Target {
-		f.target, f.usesCodes = targetColumnRead(c, entries, opt.Label)
+		f.target, f.usesCodes = newTargetRead(c, entries, opt.Label)
 	}
 	if opt.Classes {
-		if f.label, err = labelColumnRead(c, entries, opt.Label); err != nil {
+		if f.label, err = newLabelRead(c, entries, opt.Label); err != nil {
 			return nil, err
 		}
 	}
@@ -170,7 +170,7 @@ func leftOutReasons(entries []entry, opt Options, sparse *sparseSpec) ([]string,
 		case sparse != nil && e.leaf != sparse.values:
 			why[i] = "beside the sparse lists"
 		case why[i] != "": // the reason is already set
-		case e.why == SharedName: // if renamed, it would be a feature: an option that excludes it wins
+		case e.why == SharedName: // it would be a feature if renamed, so other reasons come first
 			why[i] = e.why
 		case e.leaf < 0 && len(opt.Columns) == 0:
 			why[i] = partitionKey
@@ -184,7 +184,7 @@ func leftOutReasons(entries []entry, opt Options, sparse *sparseSpec) ([]string,
 }
 
 // unselectedReasons returns for each of n columns the reason that {columns} or {exclude} leaves it out, or "". It
-// refuses a pattern in include that is the name of several columns in left.
+// refuses a pattern in the parameter include if several columns in the parameter left have this name.
 func unselectedReasons(n int, name func(int) columnName, left []stream.LeftOut, include, exclude []string) ([]string, error) {
 	why := make([]string, n)
 	if len(include)+len(exclude) == 0 {
@@ -303,7 +303,7 @@ func entryWidth(c *catalog, e entry, sparse *sparseSpec) int {
 	return c.leaves[e.leaf].Width
 }
 
-func weightColumnRead(c *catalog, entries []entry, name string) (*columnRead, error) {
+func newWeightRead(c *catalog, entries []entry, name string) (*columnRead, error) {
 	for _, e := range entries {
 		switch {
 		case e.flat != name:
@@ -322,9 +322,9 @@ func weightColumnRead(c *catalog, entries []entry, name string) (*columnRead, er
 	return nil, stream.Usagef("{weight} %s: a list is no weight; name one element, %[1]s[0]", name)
 }
 
-// targetColumnRead returns the way to decode the label as targets. codes is true if the values of the label are not
+// newTargetRead returns the way to decode the label as targets. codes is true if the values of the label are not
 // numbers, so that they get codes. The result is nil if the label can have neither targets nor classes.
-func targetColumnRead(c *catalog, entries []entry, name string) (r *columnRead, codes bool) {
+func newTargetRead(c *catalog, entries []entry, name string) (r *columnRead, codes bool) {
 	for _, e := range entries {
 		var one columnRead
 		switch {
@@ -361,7 +361,7 @@ func errUndecodable(c *catalog, e entry) error {
 	return err
 }
 
-// NoFeatures returns the error that all columns of a file are left out, with the reasons of the first ones.
+// NoFeatures returns the error that all columns of a file are left out, with the reasons for the first few columns.
 func NoFeatures(path string, leftOut []stream.LeftOut) error {
 	const shown = 5
 	var list []string

@@ -96,8 +96,8 @@ type rangeRequest struct {
 	err        error
 	pieces     []store.Piece  // the wanted extents in memory, in order
 	data       []byte         // the memory of the pieces
-	disk       *scratch.Plain // holds the bytes instead of memory, with the gaps
-	diskOffset int64          // offset on disk of the request's first byte
+	disk       *scratch.Plain // holds the bytes in place of data, including the gaps between extents
+	diskOffset int64          // offset in the scratch file of the request's first byte
 }
 
 func (p *rangeRequest) allocatePieces(wanted []format.Extent, buffer func(n int) []byte) {
@@ -278,7 +278,7 @@ func (f *fetcher) takeBuffer(n int) []byte {
 			return b[:n]
 		}
 	}
-	f.spare = nil // requests of their sizes no longer occur
+	f.spare = nil // no buffer has a suitable size: the sizes of requests have changed
 	f.mu.Unlock()
 	return make([]byte, n, n+n/8)
 }

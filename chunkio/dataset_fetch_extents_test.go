@@ -145,10 +145,10 @@ func TestFetchingHoldsNoGaps(t *testing.T) {
 	formattest.Must(t, err)
 	s.requests = 0
 	f := newFetcher(0, nil)
-	group, release, err := f.openGroup(t.Context(), file, in, 0, ds.leavesToRead())
+	group, release, err := f.openGroup(t.Context(), file, in, 0, ds.listLeavesToRead())
 	formattest.Must(t, err)
 	dst := [][]float64{make([]float64, planted.rows)}
-	for _, l := range ds.leavesToRead() {
+	for _, l := range ds.listLeavesToRead() {
 		formattest.Must(t, group.Decode(t.Context(), l, 0, int64(planted.rows), dst))
 	}
 	if s.requests != 1 {

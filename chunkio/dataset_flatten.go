@@ -19,7 +19,7 @@ type entry struct {
 	*origin
 	flat    string
 	element int // index of the element of a list, or of the derived feature; else 0
-	subject int // for an indicator: 1 + the index of the entry whose missing values it indicates; else 0
+	subject int // for an indicator: 1 + the index of the entry whose missing values it marks; for other entries 0
 }
 
 // origin contains the properties that are common to all entries made from one leaf or partition column: the elements of
@@ -33,7 +33,7 @@ type origin struct {
 	isRefused      bool        // the entries would be features, but cannot be decoded; why is the reason
 	derivation     *derivation // how the entries are derived from the leaf's texts; nil if they are not
 	width          int         // number of derived entries
-	index          bool        // the leaf is the index of a data frame
+	index          bool        // whether the leaf is the index of a data frame
 	block          string      // stream.Column.Block of derived entries: the name of their column
 	columnPosition stream.Position
 }
@@ -50,7 +50,7 @@ func (e *entry) position() stream.Position {
 func (e *entry) name() columnName {
 	n := columnName{flat: e.flat, list: e.list}
 	if e.subject > 0 {
-		n.subject = indicatorSubject(e.flat)
+		n.subject = featureOfIndicator(e.flat)
 	}
 	return n
 }
@@ -78,7 +78,7 @@ func describeFields(c *catalog, opt Options, sparse *sparseSpec) iter.Seq[Field]
 func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 	entries := make([]entry, 0, countEntries(c, opt, sparse))
 	origins := make([]origin, len(c.leaves)+len(c.parts))
-	places := make([]int, len(c.parts)) // position of each key among the columns
+	places := make([]int, len(c.parts)) // position of each partition key among the columns
 	at := 0
 	for i, l := range c.leaves {
 		for k, p := range c.parts {
@@ -88,7 +88,7 @@ func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error
 			}
 		}
 		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, isRefused: l.Refused, index: l.Index, columnPosition: leafPosition(i, at+l.Before, sparse)}
-		at += leafPositionCount(c, i, sparse)
+		at += countLeafPositions(c, i, sparse)
 		if opt.Indicators && len(intake.NumbersAmong(opt.Texts.Nulls)) > 0 {
 			origins[i].nulls = -1 // the metadata does not count numbers that mean a missing value
 		}
@@ -99,7 +99,7 @@ func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error
 				e.why = "no row has an entry"
 			}
 		}
-		if sharesName(l) {
+		if haveSharedName(l) {
 			entries = append(entries, e)
 			continue
 		}
@@ -112,7 +112,7 @@ func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error
 			entries = addTimeEntries(entries, e, parts)
 			continue
 		}
-		width := elementCount(c, i, sparse)
+		width := countElements(c, i, sparse)
 		if width == 0 {
 			entries = append(entries, e)
 			continue
@@ -180,17 +180,17 @@ func countPositions(c *catalog, sparse *sparseSpec) int {
 	}
 	n := len(c.parts)
 	for i := range c.leaves {
-		n += leafPositionCount(c, i, nil)
+		n += countLeafPositions(c, i, nil)
 	}
 	return n
 }
 
-func leafPositionCount(c *catalog, leaf int, sparse *sparseSpec) int {
+func countLeafPositions(c *catalog, leaf int, sparse *sparseSpec) int {
 	l := &c.leaves[leaf]
-	return l.Before + max(elementCount(c, leaf, sparse), 1) + l.After
+	return l.Before + max(countElements(c, leaf, sparse), 1) + l.After
 }
 
-func elementCount(c *catalog, leaf int, sparse *sparseSpec) int {
+func countElements(c *catalog, leaf int, sparse *sparseSpec) int {
 	switch l := c.leaves[leaf]; {
 	case sparse != nil && leaf == sparse.values:
 		return sparse.features
@@ -203,12 +203,12 @@ func elementCount(c *catalog, leaf int, sparse *sparseSpec) int {
 func countEntries(c *catalog, opt Options, sparse *sparseSpec) int {
 	n := len(c.leaves) + len(c.parts)
 	for i := range c.leaves {
-		n += max(elementCount(c, i, sparse)-1, 0)
+		n += max(countElements(c, i, sparse)-1, 0)
 	}
 	return n + countDerivedFeatures(c, opt, n)
 }
 
-// elementNames yields list[0], list[1], … as parts of one string, which saves memory.
+// elementNames yields list[0], list[1], … as substrings of one string: separate strings would take more memory.
 func elementNames(list string, width int) iter.Seq2[int, string] {
 	var all strings.Builder
 	all.Grow(width * (len(list) + 2 + len(strconv.Itoa(width))))
@@ -243,10 +243,10 @@ func errNameClash(c *catalog, e entry) error {
 // numberRange contains bounds of the numbers of a leaf except NaN, from the statistics of row groups.
 type numberRange struct {
 	low, high             float64
-	hasBounds, hasUnknown bool // some row groups have known bounds; some row group has unknown bounds
+	hasBounds, hasUnknown bool // at least one row group has known bounds; at least one has unknown bounds
 }
 
-func (b *catalogBuilder) addSpreads(opened format.File, f *file) {
+func (b *catalogBuilder) addNumberRanges(opened format.File, f *file) {
 	if f.countRows() == 0 {
 		return
 	}

@@ -66,7 +66,7 @@ const (
 	whyEmpty = " (empty)"
 )
 
-func (t *fileTally) addName(path, why string) {
+func (t *fileTally) countFile(path, why string) {
 	if t.count++; t.count <= maxNamed {
 		t.names = append(t.names, place.DisplayName(path)+why)
 	}
@@ -110,14 +110,14 @@ func (f *searchNotes) noteGuessedFile(ctx context.Context, path string) {
 		return
 	}
 	if _, guess, err := holdsLocalData(ctx, path); err == nil && guess {
-		f.guessedData.addName(path, "")
+		f.guessedData.countFile(path, "")
 	}
 }
 
 // addGuess records a file in a folder that is data only by a guess. It is passed over later if its columns differ too
 // much from the columns of files that certainly are data.
 func (f *searchNotes) addGuess(path string) {
-	f.guessedData.addName(path, "")
+	f.guessedData.countFile(path, "")
 	if f.guesses == nil {
 		f.guesses = map[string]bool{}
 	}
@@ -151,16 +151,16 @@ func (f *searchNotes) classifyFile(ctx context.Context, path string, entry fs.Di
 	case gone != nil && entry.Type()&fs.ModeSymlink == 0:
 		return false, stream.Dataf(path, "cannot be looked at: %w", withoutPath(gone))
 	case gone != nil:
-		f.nonData.addName(path, " (a link that leads nowhere)")
+		f.nonData.countFile(path, " (a link that leads nowhere)")
 		return false, nil //nolint:nilerr // a broken link is not data
 	case info.IsDir():
-		f.nonData.addName(path, " (a link to a folder)")
+		f.nonData.countFile(path, " (a link to a folder)")
 		return false, nil
 	case !info.Mode().IsRegular():
-		f.nonData.addName(path, " (no regular file)")
+		f.nonData.countFile(path, " (no regular file)")
 		return false, nil
 	case info.Size() == 0:
-		f.nonData.addName(path, whyEmpty)
+		f.nonData.countFile(path, whyEmpty)
 		return false, nil
 	}
 	data, guess, err := holdsLocalData(ctx, path)
@@ -168,7 +168,7 @@ func (f *searchNotes) classifyFile(ctx context.Context, path string, entry fs.Di
 	case err != nil:
 		return false, err
 	case !data:
-		f.nonData.addName(path, "")
+		f.nonData.countFile(path, "")
 	case guess:
 		f.addGuess(path)
 	}
@@ -176,7 +176,7 @@ func (f *searchNotes) classifyFile(ctx context.Context, path string, entry fs.Di
 }
 
 func walkFolder(ctx context.Context, root string, found *searchNotes) ([]string, error) {
-	if table := enclosingTableOnDisk(root); table != nil && table.folder != root {
+	if table := findTableAroundFolder(root); table != nil && table.folder != root {
 		return nil, table.errInsideTable(root)
 	}
 	from, before := root, found.nonData.count
@@ -229,10 +229,10 @@ func folderSlash(e fs.DirEntry) string {
 	return ""
 }
 
-// picker selects the objects of a listing that are data, in order. The beginnings of objects with an unknown ending are
-// read, footersAhead at a time, which costs at most one more request for each data file. If none of the first maxLooks
-// objects with some ending is data, no further object with this ending is read. So a million images stored with the
-// data cost only maxLooks requests.
+// picker selects the objects of a listing that are data, in the order of their keys. The beginnings of objects with an
+// unknown ending are read, footersAhead at a time, which costs at most one more request for each data file. If none of
+// the first maxLooks objects with the same unknown ending is data, no further object with this ending is read. So a
+// million images stored with the data cost only maxLooks requests.
 type picker struct {
 	*access
 	list        *fileList
@@ -242,7 +242,8 @@ type picker struct {
 	endings     map[string]*endingStats
 }
 
-// endingStats counts the objects with one ending whose beginnings were read, and how many of them are data.
+// endingStats contains the number of objects with one ending whose beginnings were read, and the number of these
+// objects that are data.
 type endingStats struct{ read, data int }
 
 const (
@@ -259,7 +260,7 @@ func (a *access) pickDataObjects(ctx context.Context, from *fileList, found *sea
 	for _, e := range from.entries() {
 		loc, err := store.Parse(e.path)
 		if err == nil {
-			err = p.offerObject(ctx, store.Object{Location: loc, Size: e.size, Version: e.version})
+			err = p.addCandidate(ctx, store.Object{Location: loc, Size: e.size, Version: e.version})
 		}
 		if err != nil {
 			return nil, err
@@ -268,7 +269,7 @@ func (a *access) pickDataObjects(ctx context.Context, from *fileList, found *sea
 	return p.list, p.decideWaitingObjects(ctx)
 }
 
-func (p *picker) offerObject(ctx context.Context, o store.Object) error {
+func (p *picker) addCandidate(ctx context.Context, o store.Object) error {
 	p.waiting = append(p.waiting, o)
 	if o.Size > 0 && !isDataFile(o.Key) {
 		p.unreadCount++
@@ -317,9 +318,9 @@ func (p *picker) decideWaitingObjects(ctx context.Context) error {
 		case a.data:
 			p.list.addObject(o)
 		case o.Size == 0:
-			p.notes.nonData.addName(o.String(), whyEmpty)
+			p.notes.nonData.countFile(o.String(), whyEmpty)
 		default:
-			p.notes.nonData.addName(o.String(), "")
+			p.notes.nonData.countFile(o.String(), "")
 		}
 		if a.guess {
 			p.notes.addGuess(o.String())
@@ -340,7 +341,8 @@ func nameEnding(name string) string {
 	return ending
 }
 
-// trimEnding removes the ending that nameEnding finds in a name. (In lower case, the length of the ending may differ.)
+// trimEnding removes the ending that nameEnding finds in a name. It does not use the length of the ending in lower
+// case, because this may be another length than in the name.
 func trimEnding(name string) string {
 	if nameEnding(name) == "" {
 		return name

@@ -167,7 +167,7 @@ func newPartition(key string, texts []string, typ string) partition {
 	}
 	if truth && err != nil {
 		p.isBool = true
-		p.values, known, err = parseKeyValues(texts, parseBool)
+		p.values, known, err = parseKeyValues(texts, parseBoolNumber)
 	}
 	switch {
 	case err != nil && typ != "" && typ != "string":
@@ -195,7 +195,7 @@ func parseKeyValues(texts []string, parse func(string) (float64, error)) (values
 	return values, known, nil
 }
 
-func parseBool(s string) (float64, error) {
+func parseBoolNumber(s string) (float64, error) {
 	switch strings.ToLower(s) {
 	case "true":
 		return 1, nil
@@ -216,7 +216,8 @@ func parseDecimal(s string) (float64, error) {
 }
 
 // dropKeyColumns marks the columns of a file that have the name of a partition key with noColumn: some writers store a
-// key in the files too. The values of such a column must equal the value of the key, which stays a column.
+// key in the files too. All values of such a column must be equal to the value of the key in the path. The key stays a
+// column of the dataset.
 func (b *catalogBuilder) dropKeyColumns(ctx context.Context, path string, opened format.File, names []leafName, keys, values []string, memory int64) error {
 	for i := range names {
 		k := slices.Index(keys, names[i].name)
@@ -302,7 +303,7 @@ func (c *keyColumnCheck) compareRows(ctx context.Context, g int, rows, start int
 	defer group.Close()
 	row := start
 	return group.DecodeTexts(ctx, c.leaf, 0, rows, func(ids []int32, values *text.List) error {
-		last := int32(-2) // the id of a value that equals the key
+		last := int32(-2) // id of the previous value, which equals the key; -2 before the first value
 		for _, id := range ids {
 			switch {
 			case id == last:
@@ -345,8 +346,8 @@ func equalsKey(l format.Leaf, value []byte, key string) bool {
 		y, err2 := condition.ParseNumber(key)
 		return err1 == nil && err2 == nil && x.Cmp(y) == 0
 	case where.Truth:
-		x, err1 := parseBool(string(value))
-		y, err2 := parseBool(key)
+		x, err1 := parseBoolNumber(string(value))
+		y, err2 := parseBoolNumber(key)
 		return err1 == nil && err2 == nil && x == y
 	case where.Date, where.Timestamp:
 		x, ok := text.ParseInstant(value, l.PerSecond)

@@ -58,7 +58,7 @@ func openFile(ctx context.Context, path string) (Input, error) {
 		err = errors.New("is empty (0 bytes)")
 	}
 	if err != nil {
-		_ = f.Close() // the file was only opened; the first error counts
+		_ = f.Close() // an error of Close is dropped, because nothing was written
 		return nil, stream.Dataf(path, "%w", withoutPath(err))
 	}
 	return &fileInput{f, info.Size()}, nil
@@ -76,10 +76,10 @@ func withoutPath(err error) error {
 // precedes the magic word at the end.
 const footerLengthBytes = 4
 
-// fileFingerprint distinguishes a file from others without reading it all: it returns a digest of the size, the footer,
-// and the first and last 4 KiB before the footer. For an object in a store, its ETag or generation replaces these 8
-// KiB. For standard input it returns the digest of all bytes.
-func fileFingerprint(in Input, footer uint64) (uint64, error) {
+// computeFingerprint distinguishes a file from others without reading it all: it returns a digest of the size, the
+// footer, and the first and last 4 KiB before the footer. For an object in a store, its ETag or generation replaces
+// these 8 KiB. For standard input it returns the digest of all bytes.
+func computeFingerprint(in Input, footer uint64) (uint64, error) {
 	const sampled = 4 << 10
 	switch in := in.(type) {
 	case *object:
@@ -87,7 +87,7 @@ func fileFingerprint(in Input, footer uint64) (uint64, error) {
 	case *stdinInput:
 		return in.digest, nil
 	}
-	end, err := footerStart(in)
+	end, err := readFooterStart(in)
 	if err != nil {
 		return 0, err
 	}
@@ -106,8 +106,8 @@ func fileFingerprint(in Input, footer uint64) (uint64, error) {
 	return sum.Sum64(), nil
 }
 
-// footerStart returns the offset of the footer, or the file's size if the offset is unknown.
-func footerStart(in Input) (int64, error) {
+// readFooterStart returns the offset of the footer, or the file's size if the offset is unknown.
+func readFooterStart(in Input) (int64, error) {
 	magic, err := readMagic(in)
 	if err != nil || magic == "" {
 		return in.Size(), err

@@ -27,7 +27,7 @@ type fileEntry struct {
 type fileList struct {
 	count    int
 	records  []byte
-	blocks   []int    // the start of every sixteenth record, which contains its whole path
+	blocks   []int    // offset in records of every sixteenth record, which contains its whole path
 	queries  []string // queries of the URLs, such as "?endpoint=…"
 	lastName string   // path of the last record, without its query
 
@@ -59,7 +59,7 @@ func (l *fileList) appendEntry(name, query string, size int64, version string) {
 		}
 	}
 	b := binary.AppendUvarint(l.records, uint64(shared))
-	b = appendText(b, name[shared:])
+	b = appendWithLength(b, name[shared:])
 	b = binary.AppendUvarint(b, uint64(q))
 	b = binary.AppendUvarint(b, uint64(size+1))
 	l.records = appendVersion(b, version)
@@ -85,7 +85,7 @@ func (l *fileList) emptyCopy() *fileList {
 
 func (l *fileList) isStdin() bool { return l.count == 1 && l.lastName == stdinName }
 
-func appendText(b []byte, s string) []byte {
+func appendWithLength(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
@@ -106,7 +106,7 @@ func appendVersion(b []byte, version string) []byte {
 			return append(binary.AppendUvarint(b, code), sum...)
 		}
 	}
-	return appendText(append(b, 0), version)
+	return appendWithLength(append(b, 0), version)
 }
 
 // listReader reads the records of a list.

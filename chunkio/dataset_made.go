@@ -9,18 +9,19 @@ import (
 
 // Features may be derived from a column. With Options.Times, a column of times becomes a number and its positions in
 // the day, week and year, which form one block. Options.Indicators adds a feature that indicates missing values, for
-// each feature that may have some. Derived features depend only on the footers of all files, so that shards agree.
+// each feature that may have some. Derived features depend only on the footers of all files, so that all shards of a
+// plan have the same features.
 
-// derivation describes how features are derived from the texts of a leaf. A time becomes a number and, for each of the
-// circles, two features. A text becomes one feature for each of the categories; the map contains the number of each of
-// these features.
+// derivation describes how features are derived from the texts of a leaf. A time becomes a number and, for each circle
+// (day, week or year), the sine and cosine of its position there. A text becomes one feature for each category;
+// categories contains the number of each of these features.
 type derivation struct {
 	circles    []string
 	categories map[string]int32
 }
 
-// Endings of the names of features for the position of a time in a circle. Such a position is two features, sine and
-// cosine, so that, for example, the end of a day is near its beginning.
+// Endings of the names of features for the position of a time in its day, week or year, seen as a circle. Such a
+// position becomes two features, its sine and cosine, so that, for example, the end of a day is near its beginning.
 const (
 	inDay  = ".hour"    // position of the instant in its day
 	inWeek = ".weekday" // position of the day in its week, from Monday
@@ -79,7 +80,7 @@ const indicatorPrefix = "is_missing("
 // IndicatorOf returns the name of the feature that indicates whether the named feature is missing.
 func IndicatorOf(name string) string { return indicatorPrefix + name + ")" }
 
-func indicatorSubject(name string) string { return name[len(indicatorPrefix) : len(name)-1] }
+func featureOfIndicator(name string) string { return name[len(indicatorPrefix) : len(name)-1] }
 
 // IsIndicator reports whether a name is the result of IndicatorOf.
 func IsIndicator(name string) bool {
@@ -121,7 +122,7 @@ func countDerivedFeatures(c *catalog, opt Options, columns int) int {
 }
 
 // hostFeature returns the feature whose memory receives the decoded values of an element: the element itself or else
-// its indicator. It returns -1 if neither is needed.
+// its indicator. It returns -1 if the element is not a feature and has no indicator.
 func (r *columnRead) hostFeature(element int) int {
 	if col := r.cols[element]; col >= 0 || r.missing == nil {
 		return col

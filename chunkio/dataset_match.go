@@ -91,7 +91,7 @@ func featureName(c stream.Column) columnName {
 func parseColumnName(name string) (n columnName) {
 	n.flat = name
 	if IsIndicator(name) {
-		n.subject = indicatorSubject(name)
+		n.subject = featureOfIndicator(name)
 		name = n.subject
 	}
 	if at := strings.LastIndexByte(name, '['); at > 0 && strings.HasSuffix(name, "]") {

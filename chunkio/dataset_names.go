@@ -16,7 +16,7 @@ import (
 // SharedName is the reason that a column is not a feature if other columns of its file have the same name.
 const SharedName = "its name is ambiguous, as another column has it: rename one of them"
 
-// leafName distinguishes the leaves of a file. Leaves with the same name are numbered in their order.
+// leafName distinguishes the leaves of a file. nth counts the leaves of the same name before this one.
 type leafName struct {
 	name string
 	nth  int
@@ -44,7 +44,7 @@ func nameLeaves(leaves []format.Leaf) ([]format.Leaf, []leafName) {
 			leaves, cloned = slices.Clone(leaves), true
 		}
 		if valid {
-			leaveOutShared(&leaves[i])
+			leaveOutSharedLeaf(&leaves[i])
 		} else {
 			leaveOutLeaf(&leaves[i], "its name is not UTF-8: rename it")
 		}
@@ -52,14 +52,14 @@ func nameLeaves(leaves []format.Leaf) ([]format.Leaf, []leafName) {
 	return leaves, names
 }
 
-func leaveOutShared(l *format.Leaf) { leaveOutLeaf(l, SharedName) }
+func leaveOutSharedLeaf(l *format.Leaf) { leaveOutLeaf(l, SharedName) }
 
 func leaveOutLeaf(l *format.Leaf, why string) {
 	l.Why, l.NoClass, l.Refused, l.Width, l.List = why, why, false, 0, false
 	l.Entries, l.NoEntries = "", why
 }
 
-func sharesName(leaves ...format.Leaf) bool {
+func haveSharedName(leaves ...format.Leaf) bool {
 	return slices.ContainsFunc(leaves, func(l format.Leaf) bool { return l.Why == SharedName })
 }
 

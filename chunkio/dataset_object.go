@@ -29,7 +29,7 @@ type object struct {
 	lastRead   []byte // bytes of the last separate request
 	lastReadAt int64
 
-	headBytes, maxHeadBytes int64 // bytes of all heads read so far; if they exceed the limit, none is kept
+	headBytes, maxHeadBytes int64 // bytes of all heads read so far; if they exceed maxHeadBytes, none is kept
 }
 
 // openingData contains the bytes that were read to open an object, kept for the next pass.
@@ -73,8 +73,8 @@ const firstTailBytes = 64 << 10
 // record batches, share one request.
 const leastRequest = 64 << 10
 
-// openObject opens an object and fetches its end. One request suffices if the footer is at most an eighth longer than
-// the last one.
+// openObject opens an object and fetches its end. One request suffices if its footer is at most an eighth longer than
+// the footer of the object opened before it.
 func (a *access) openObject(ctx context.Context, e fileEntry, memory int64) (*object, error) {
 	loc, err := store.Parse(e.path)
 	if err != nil {
@@ -105,7 +105,7 @@ func (a *access) openObject(ctx context.Context, e fileEntry, memory int64) (*ob
 // keepFooter drops the bytes of the tail in front of the footer, and keeps the footer for the next pass if the cache
 // has room.
 func (a *access) keepFooter(o *object) error {
-	start, err := footerStart(o)
+	start, err := readFooterStart(o)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (a *access) keepFooter(o *object) error {
 	if extra := int64(len(o.tail)) - length; extra > 0 {
 		o.tail = append([]byte(nil), o.tail[extra:]...)
 	}
-	// An object without a version may have a different footer at the next pass.
+	// If an object has no version, its footer may be another one at the next pass, so its opening data are not kept.
 	if o.object.Version == "" || !a.tails.storeOpening(o.versionEntry(), o.openingData) {
 		o.heads = nil
 	}

@@ -82,9 +82,9 @@ func TestObjectsAreFetchedInFewRequests(t *testing.T) {
 		for g := range file.GroupRows() {
 			group, err := file.Open(t.Context(), g, nil)
 			formattest.Must(t, err)
-			needed += format.TotalBytes(group.(format.Ranged).Extents(ds.leavesToRead()))
+			needed += format.TotalBytes(group.(format.Ranged).Extents(ds.listLeavesToRead()))
 		}
-		start, err := footerStart(in)
+		start, err := readFooterStart(in)
 		formattest.Must(t, err)
 		footers += in.Size() - start
 		formattest.Must(t, file.Close())

@@ -21,8 +21,9 @@ import (
 // condition selects. dataset_plan_write.go writes a plan, dataset_plan_read.go reads it, and dataset_plan_list.go reads
 // its files.
 
-// Shard is one of the Of parts into which the rows of a plan are divided: the part with this Number, counted from 1.
-// Parts consist of whole row groups and have about equal numbers of bytes. The zero value means all rows.
+// Shard is one of the parts into which the rows of a plan are divided. Of is the number of parts, and Number, counted
+// from 1, is the number of this part. Parts consist of whole row groups and have about equal numbers of bytes. The zero
+// value means all rows.
 type Shard struct{ Number, Of int }
 
 // PlanHeader contains the properties of a plan file that concern all its files.
@@ -44,8 +45,8 @@ type PlanHeader struct {
 	Warnings []string
 }
 
-// planInfo contains the data that a catalog has from a plan, apart from the catalog's files. These are the files of a
-// shard, or all files.
+// planInfo contains the data that a catalog has from a plan, apart from the catalog's files. The catalog has the files
+// of a shard, or all files of the plan.
 type planInfo struct {
 	id             string // digest of the plan
 	shard          Shard
@@ -115,7 +116,7 @@ func (c *catalog) matchesPlan(opened format.File, in Input, planned *file) (bool
 	if _, far := in.(*object); far {
 		return true, nil
 	}
-	now, err := fileFingerprint(in, planned.digest)
+	now, err := computeFingerprint(in, planned.digest)
 	return now == planned.fingerprint, err
 }
 
@@ -163,13 +164,14 @@ func readPlan(ctx context.Context, path string, opt FetchOptions, read func(*pla
 func ReadPlanHeader(ctx context.Context, path string, opt FetchOptions) (PlanHeader, error) {
 	var h PlanHeader
 	err := readPlan(ctx, path, opt, func(r *planfile.Reader) error {
-		h = publicHeader(r.Header)
+		h = toPublicHeader(r.Header)
 		return nil
 	})
 	return h, err
 }
 
-// Resolve returns the path or URL to open a file named by an option of the plan, if the plan is allowed to name it.
+// Resolve returns the path or URL of a file whose name is in an option of the plan. It fails if the plan at the path
+// plan may not name this file: see [Options].Allow, of which allowed is the value.
 func (h PlanHeader) Resolve(plan, name string, allowed []string) (string, error) {
 	scope, err := planScope(plan, h.Roots, allowed)
 	if err != nil {
@@ -178,7 +180,7 @@ func (h PlanHeader) Resolve(plan, name string, allowed []string) (string, error)
 	return scope.Resolve(name)
 }
 
-func publicHeader(h planfile.Header) PlanHeader {
+func toPublicHeader(h planfile.Header) PlanHeader {
 	return PlanHeader{
 		ID: h.ID, Version: h.Version, Method: h.Method, Options: h.Options, Roots: h.Roots, Footers: h.Footers, Table: h.Table,
 		Files: h.Count, Rows: h.Rows, Bytes: h.Bytes, Weight: h.Weight, Warnings: h.Warnings,

@@ -53,7 +53,7 @@ func readNextPlanFile(r *planfile.Reader, scope *place.Scope) (planfile.File, er
 func locatePlanFile(f planfile.File) (name string, at store.Location, err error) {
 	if store.IsURL(f.Path) {
 		if at, err = store.Parse(f.Path); err == nil {
-			name, _ = splitQuery(at)
+			name, _ = splitURLQuery(at)
 		}
 		return name, at, err
 	}

@@ -52,8 +52,8 @@ func (a *access) openPlan(ctx context.Context, f *filter) (c *catalog, list *fil
 	return c, list, err
 }
 
-// preloadRows opens the files of a plan that are read to their end when they are opened, while all the memory is
-// available for that.
+// preloadRows opens the files of a plan that opening reads to their end, such as CSV. It does so before a pass begins,
+// while all the memory is available for it.
 func (a *access) preloadRows(ctx context.Context, c *catalog) error {
 	for i := range c.files {
 		if !c.files[i].rowsByContent && !isReadAtOpening(c.fileName(i)) {
@@ -86,7 +86,7 @@ type planLoader struct {
 
 	rows, weight       int64 // rows of the files so far, and the bytes to read for them
 	maxGroupRows       int64 // rows of the tallest row group, also in other shards
-	shardFrom, shardTo int64 // rows of the shard; shardFrom is -1 before its first row group
+	shardFrom, shardTo int64 // range of the rows of the shard; shardFrom is -1 until its first row group is found
 	firstFileStart     int64 // position of the first row in the first file of the shard
 }
 
@@ -263,7 +263,7 @@ func (t *planLoader) addPartitionValues(f planfile.File) (err error) {
 		if text := f.Keys[i]; text != hiveNull {
 			parse := parseDecimal
 			if p.isBool {
-				parse = parseBool
+				parse = parseBoolNumber
 			}
 			if x, err = parse(text); err != nil {
 				return fmt.Errorf("%s: partition key %q: %w", place.DisplayName(f.Path), p.key, err)

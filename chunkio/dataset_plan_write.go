@@ -32,7 +32,7 @@ func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (Pla
 	}
 	head := planfile.Header{
 		Version: h.Version, Method: h.Method, Options: h.Options, Count: len(c.files), Rows: c.rows,
-		Footers: true, Catalog: c.planCatalog(),
+		Footers: true, Catalog: c.toPlanCatalog(),
 	}
 	if t := d.Table(); t != nil {
 		at := *t
@@ -43,7 +43,7 @@ func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (Pla
 		head.Table = &at
 	}
 	var err error
-	if head.Roots, err = c.list.planRoots(h.Options["anchors-file"]); err != nil {
+	if head.Roots, err = c.list.findPlanRoots(h.Options["anchors-file"]); err != nil {
 		return h, err
 	}
 	for _, w := range c.warnings {
@@ -70,12 +70,12 @@ func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (Pla
 	if head.ID, err = planfile.Write(out, head, c.planFiles(head.Catalog)); err != nil {
 		return h, err
 	}
-	done := publicHeader(head)
+	done := toPublicHeader(head)
 	done.Groups = h.Groups
 	return done, out.Commit()
 }
 
-func (c *catalog) planCatalog() *planfile.Catalog {
+func (c *catalog) toPlanCatalog() *planfile.Catalog {
 	p := &planfile.Catalog{First: c.inputName(), OpenBytes: c.openBytes, Far: c.hasRemote}
 	for i, l := range c.leaves {
 		p.Leaves = append(p.Leaves, leafToPlan(l, c.firstRefusal[i]))
@@ -116,7 +116,7 @@ func (c *catalog) planFiles(p *planfile.Catalog) iter.Seq2[planfile.File, error]
 			}
 			var err error
 			if out.Path, err = place.WithoutParameters(e.path); err == nil {
-				out.Keys, err = c.planKeys(i, e.path)
+				out.Keys, err = c.keyValuesForPlan(i, e.path)
 			}
 			if err != nil {
 				yield(out, err)
@@ -138,7 +138,7 @@ func (c *catalog) planFiles(p *planfile.Catalog) iter.Seq2[planfile.File, error]
 	}
 }
 
-func (l *fileList) planRoots(other string) (roots []string, err error) {
+func (l *fileList) findPlanRoots(other string) (roots []string, err error) {
 	roots = place.CommonRoots(func(yield func(string) bool) {
 		for _, e := range l.entries() {
 			var name string
@@ -154,7 +154,7 @@ func (l *fileList) planRoots(other string) (roots []string, err error) {
 	return append(roots, other), err
 }
 
-func (c *catalog) planKeys(i int, path string) ([]string, error) {
+func (c *catalog) keyValuesForPlan(i int, path string) ([]string, error) {
 	keys, values, err := c.list.partitionValues(i, path)
 	if err != nil {
 		return nil, err

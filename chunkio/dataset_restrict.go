@@ -6,12 +6,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Restrict applies the options {columns} and {exclude} to statistics with the given feature columns. left contains the
-// columns that the statistics leave out, and decided contains the columns of left that were features until the scan saw
-// their values. why contains for each feature column the reason for which the new options leave it out, or "" if it
-// stays. now contains the columns of left with their reasons under the new options. The result is the same as after a
-// new scan of the input with these options, except that statistics have no values of the columns in left. Therefore the
-// exact name of a column in left that would now be a feature is a *stream.UsageError, and a glob skips such columns.
+// Restrict applies the options {columns} and {exclude} to statistics with the given feature columns. The parameter left
+// contains the columns that the statistics leave out, and decided contains the columns in left that were features until
+// the scan saw their values. The result why contains for each feature column the reason for which the new options leave
+// it out, or "" if it stays. The result now contains the columns in left with their reasons under the new options. The
+// result is the same as after a new scan of the input with these options, except that statistics have no values of the
+// columns in left. Therefore the exact name of a column in left that would now be a feature is a *stream.UsageError,
+// and a glob skips such columns.
 func Restrict(columns []stream.Column, left, decided []stream.LeftOut, include, exclude []string) (why []string, now []stream.LeftOut, err error) {
 	d, without := len(columns), map[string]string{}
 	for _, l := range left {

@@ -35,7 +35,7 @@ func formatByName(name string) intake.Format {
 type scratchRows struct {
 	reader  io.ReaderAt
 	table   *intake.Table
-	packing string // compression of the original file
+	packing string // compression of the original file, such as gz; empty for none
 }
 
 func (t *scratchRows) openParquet(in Input, memory int64) (format.File, error) {
@@ -108,7 +108,7 @@ func (a *access) openRows(ctx context.Context, in Input, kind intake.Format, pac
 	rows := t.rows[in.Name()]
 	if rows == nil {
 		from := intake.Input{Name: in.Name(), Format: kind, Open: func() (io.ReadCloser, error) {
-			return decompress(in.Name(), sequentialReader(in), packing)
+			return newDecompressor(in.Name(), newSequentialReader(in), packing)
 		}}
 		if packing == "" {
 			from.At, from.Bytes = in, in.Size()
@@ -129,7 +129,7 @@ func (a *access) openRows(ctx context.Context, in Input, kind intake.Format, pac
 // requestBytes is the number of bytes fetched by one request from an object that contains rows.
 const requestBytes = 8 << 20
 
-func sequentialReader(in Input) io.Reader {
+func newSequentialReader(in Input) io.Reader {
 	section := io.NewSectionReader(in, 0, in.Size())
 	if format.IsFar(in) {
 		return bufio.NewReaderSize(section, requestBytes)
@@ -137,7 +137,7 @@ func sequentialReader(in Input) io.Reader {
 	return section
 }
 
-func decompress(name string, from io.Reader, packing string) (io.ReadCloser, error) {
+func newDecompressor(name string, from io.Reader, packing string) (io.ReadCloser, error) {
 	r, err := intake.Unpack(from, packing)
 	if err != nil {
 		return nil, stream.Dataf(name, "the compressed data: %w", err)
@@ -156,7 +156,7 @@ func (a *access) convertRows(ctx context.Context, from intake.Input, memory int6
 	if a.guessedFiles[from.Name] {
 		settled = &a.texts.guessedHeader
 	}
-	opt := intake.Options{TextOptions: a.opt.Texts, Settled: settled, Exact: a.keepsIntegers, Text: a.mayBeText, Asked: a.requestsNumbers, Identifier: a.texts.isIdentifier, Mapped: a.isMap, Threads: a.opt.Threads, Memory: memory}
+	opt := intake.Options{TextOptions: a.opt.Texts, Settled: settled, Exact: a.keepsIntegers, Text: a.mayBeText, Asked: a.requestsNumbers, Identifier: a.texts.isIdentifier, Mapped: a.isMapColumn, Threads: a.opt.Threads, Memory: memory}
 	write, where := a.writeToScratch, " of scratch"
 	if a.direct != nil {
 		write, where = a.direct.writeToOutput, " of Parquet"
@@ -282,9 +282,9 @@ func (a *access) requestsNumbers(column string) bool {
 	return !a.exactIntegers && (a.numberColumns[column] || a.numberColumns[list])
 }
 
-func (a *access) isMap(object string) bool {
-	names, _ := sparseNames(a.opt.Sparse)
-	return len(names) == 1 && names[0] == object || a.texts.isMap(object)
+func (a *access) isMapColumn(object string) bool {
+	names, _ := parseSparseOption(a.opt.Sparse)
+	return len(names) == 1 && names[0] == object || a.texts.isMapColumn(object)
 }
 
 // RowsMemory returns the most bytes of memory held while files of rows were converted to scratch files at opening, and

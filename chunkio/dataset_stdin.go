@@ -34,8 +34,8 @@ type Stdin struct {
 	texts *textTables  // contains the stored rows
 }
 
-// NewStdin returns a Stdin that reads r. It returns r itself if r is a *Stdin: the owner of a Stdin can set
-// Options.Stdin to it.
+// NewStdin returns a Stdin that reads r. It returns r itself if r is a *Stdin, because a caller may have set
+// Options.Stdin to a Stdin of its own.
 func NewStdin(r io.Reader) *Stdin {
 	if s, ok := r.(*Stdin); ok {
 		return s
@@ -68,7 +68,7 @@ func (s *Stdin) Close() error {
 	if s.texts == nil {
 		return nil
 	}
-	s.open, s.err = nil, errOnlyOnce()
+	s.open, s.err = nil, errStdinOnlyOnce()
 	return s.texts.closeScratch()
 }
 
@@ -77,12 +77,12 @@ func (s *Stdin) Close() error {
 func (s *Stdin) storeOrStream(ctx context.Context, a *access) (once io.Reader, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sniffOnce()
+	s.sniffFormatOnce()
 	switch {
 	case s.open != nil || s.err != nil:
 		return nil, s.err
 	case s.form.stream && !a.exactIntegers && !a.opt.Again:
-		s.err = errOnlyOnce()
+		s.err = errStdinOnlyOnce()
 		return s.form.from, nil
 	}
 	s.open, s.err = a.storeStdin(ctx, *s.form)
@@ -95,18 +95,18 @@ func (s *Stdin) storeOrStream(ctx context.Context, a *access) (once io.Reader, e
 func (s *Stdin) Stream() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sniffOnce()
+	s.sniffFormatOnce()
 	return s.form.stream
 }
 
-func (s *Stdin) sniffOnce() {
+func (s *Stdin) sniffFormatOnce() {
 	if s.form == nil {
 		s.form = new(stdinFormat)
 		*s.form, s.err = sniffStdin(s.from)
 	}
 }
 
-func errOnlyOnce() error {
+func errStdinOnlyOnce() error {
 	return stream.Usagef("standard input can be read only once, and this run needs it again; save it to a file first")
 }
 
@@ -129,7 +129,7 @@ func sniffStdin(in io.Reader) (s stdinFormat, err error) {
 		return s, err
 	}
 	if packing := intake.SniffPacking(head); packing != "" {
-		unpack, err := decompress(ipc.StreamName, s.from, packing)
+		unpack, err := newDecompressor(ipc.StreamName, s.from, packing)
 		if err != nil {
 			return s, err
 		}
@@ -174,7 +174,7 @@ func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f 
 	}
 	if c, err = openCatalog(ctx, list, f, s.open, opt); err == nil {
 		c.texts = s.texts
-		err = s.texts.checkNames(a.opt.Texts)
+		err = s.texts.checkColumnNames(a.opt.Texts)
 	}
 	return c, nil, err
 }

@@ -47,7 +47,7 @@ func SniffSparse(ctx context.Context, inputs []string) string {
 	if len(inputs) == 0 {
 		return ""
 	}
-	file := firstDataFile(inputs[0])
+	file := findFirstDataFile(inputs[0])
 	if file == "" || formatByName(file) != intake.NDJSON {
 		return ""
 	}
@@ -61,11 +61,11 @@ func SniffSparse(ctx context.Context, inputs []string) string {
 		return ""
 	}
 	return intake.OnlyMap(intake.Input{Name: in.Name(), Format: intake.NDJSON, Open: func() (io.ReadCloser, error) {
-		return decompress(in.Name(), sequentialReader(in), intake.SniffPacking([]byte(head)))
+		return newDecompressor(in.Name(), newSequentialReader(in), intake.SniffPacking([]byte(head)))
 	}})
 }
 
-func firstDataFile(input string) (first string) {
+func findFirstDataFile(input string) (first string) {
 	root, err := place.LocalPath(input)
 	if err != nil || store.IsURL(input) || input == stdinName {
 		return ""
@@ -105,7 +105,7 @@ type textTables struct {
 
 	rows          map[string]*scratchRows // files of rows, by name
 	mostHeld      int64                   // the most bytes of memory held while a file of rows was converted
-	leastMemory   int64                   // the least bytes of memory that would have sufficed to convert each of them
+	leastMemory   int64                   // the least bytes of memory that suffice to convert any file of rows
 	triples       tripleTables
 	header        intake.Header // whether the first rows of CSV files contain names or data
 	guessedHeader intake.Header // the same for files recognized as data only by the shape of their lines
@@ -172,7 +172,7 @@ func (t *textTables) rowsByName(name string) *scratchRows {
 
 func (t *textTables) isIdentifier(column string) bool { return t.rowColumns[column].isIdentifier }
 
-func (t *textTables) isMap(object string) bool { return t.rowColumns[object].isMap }
+func (t *textTables) isMapColumn(object string) bool { return t.rowColumns[object].isMap }
 
 // forgetMixedFiles forgets files that must be opened again with other column types, and reports whether there were such
 // files. A file is forgotten if it has numbers in a column that has identifiers in other files: such a column is read
@@ -200,7 +200,7 @@ func (t *textTables) forgetMixedFiles() bool {
 	return len(t.rows) < before
 }
 
-func (t *textTables) checkNames(opt TextOptions) error {
+func (t *textTables) checkColumnNames(opt TextOptions) error {
 	if opt.Recorded {
 		return nil
 	}
@@ -216,7 +216,7 @@ func (t *textTables) withDoubts(err error) error {
 	if !ok || e.Column == "" {
 		return err
 	}
-	const most = 3 // the last guesses are about the file that differs
+	const most = 3 // number of guesses added to the error: the last guesses are about the file that differs
 	doubts := t.currentGuesses().Doubts
 	for _, doubt := range doubts[max(len(doubts)-most, 0):] {
 		e.Remedy = stream.Textf("%v; %v", e.Remedy, doubt)
@@ -292,7 +292,7 @@ func (a *access) openLibsvm(ctx context.Context, in Input, memory int64) (format
 func parseLibsvm(ctx context.Context, in Input, spool *textSpool, memory int64) (*svm.Table, error) {
 	var from io.Reader = io.NewSectionReader(in, 0, in.Size())
 	if strings.HasSuffix(strings.ToLower(in.Name()), ".gz") {
-		unzip, err := decompress(in.Name(), from, "gz")
+		unzip, err := newDecompressor(in.Name(), from, "gz")
 		if err != nil {
 			return nil, err
 		}

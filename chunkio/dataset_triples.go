@@ -15,7 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func sparseNames(sparse string) (names []string, features string) {
+func parseSparseOption(sparse string) (names []string, features string) {
 	parts := strings.Split(sparse, ",")
 	if n := len(parts); n > 1 {
 		if _, err := strconv.Atoi(parts[n-1]); err == nil {
@@ -28,13 +28,13 @@ func sparseNames(sparse string) (names []string, features string) {
 // tripleColumns returns the names of the columns row, index and value in Options.Sparse, or nil if this option does not
 // name triples.
 func tripleColumns(sparse string) []string {
-	if names, _ := sparseNames(sparse); len(names) == 3 {
+	if names, _ := parseSparseOption(sparse); len(names) == 3 {
 		return names
 	}
 	return nil
 }
 
-// tripleTables continues the numbers of rows from one file of triples to the next one.
+// tripleTables contains the state with which the row numbers of a file of triples continue after the file before it.
 type tripleTables struct {
 	next int64  // number of the first row that the next file may have
 	last string // name of the previous file
@@ -70,7 +70,7 @@ func (a *access) openTriples(ctx context.Context, opened format.File, in Input, 
 				others = append(others, l.Name)
 			}
 			return nil, stream.Usagef("{sparse} %s: no column is named %s%s", a.opt.Sparse, column, suggest.DidYouMean(column, others))
-		case sharesName(leaves[i]):
+		case haveSharedName(leaves[i]):
 			return nil, errAmbiguous("sparse", column)
 		case leaves[i].Width != 1 || leaves[i].List || leaves[i].Why != "":
 			return nil, stream.Usagef("{sparse} %s: column %s is %s, not numbers; triples are three columns of numbers", a.opt.Sparse, column, leaves[i].Type)
@@ -108,7 +108,7 @@ type tripleReader struct {
 func (r *tripleReader) buildTable(ctx context.Context, f format.File) (*svm.Table, error) {
 	const rowsAtOnce = 1 << 16
 	var columns [3][]float64
-	first := int64(0) // the file's first row
+	first := int64(0) // number of the file's first row, counted in all files
 	for g, n := range f.GroupRows() {
 		if n == 0 {
 			continue

@@ -15,7 +15,7 @@ import (
 // on the statistics in footers, and finally on the rows.
 type filter struct {
 	condition *condition.Condition
-	keys      map[string]where.Kind // types of the partition keys that the condition names
+	keys      map[string]where.Kind // by name: types of the partition keys that occur in the condition
 	allKeys   []string              // all partition keys
 	bound     *where.Bound          // condition bound to the types of keys and, after the first footer is read, of columns
 	columns   []filterColumn
@@ -27,9 +27,9 @@ type filter struct {
 type filterColumn struct {
 	name    string
 	kind    where.Kind
-	leaf    int // index among the leaves of the dataset
-	element int // index in a list; -1 if the condition names the whole list
-	utc     bool
+	leaf    int  // index among the leaves of the dataset
+	element int  // index in a list; -1 if the condition names the whole list
+	utc     bool // its times are in UTC
 }
 
 func newFilter(text string) (*filter, error) {
@@ -63,7 +63,7 @@ func (f *filter) pruneFiles(list *fileList) (*fileList, error) {
 	}
 	var failed error
 	pruned := list.filterEntries(func(i int, path string) bool {
-		state, err := f.stateFromKeys(bound, list, i, path)
+		state, err := f.newStateWithKeys(bound, list, i, path)
 		if err != nil && failed == nil {
 			failed = err
 		}
@@ -89,7 +89,7 @@ type keyValues struct {
 	key                  string
 	examples             []string
 	hasMore              bool // there are more values than examples
-	allNumbers, allBools bool // all values so far are numbers, or booleans
+	allNumbers, allBools bool // all values so far are numbers; all values so far are booleans
 	hasValue             bool // at least one value is not null
 }
 
@@ -119,7 +119,7 @@ func (k *keyValues) addValue(value string) {
 		k.allNumbers = err == nil
 	}
 	if k.allBools {
-		_, err := parseBool(value)
+		_, err := parseBoolNumber(value)
 		k.allBools = err == nil
 	}
 }
@@ -163,7 +163,7 @@ func (f *filter) scanKeyValues(list *fileList) ([]*keyValues, error) {
 	return seen, nil
 }
 
-func (f *filter) stateFromKeys(b *where.Bound, list *fileList, i int, path string) (where.State, error) {
+func (f *filter) newStateWithKeys(b *where.Bound, list *fileList, i int, path string) (where.State, error) {
 	state := b.NewState()
 	if len(f.keys) == 0 {
 		return state, nil
@@ -176,7 +176,7 @@ func (f *filter) stateFromKeys(b *where.Bound, list *fileList, i int, path strin
 }
 
 func (f *filter) bindColumns(path string, leaves []format.Leaf) error {
-	f.firstPath, f.columns = path, nil // if an earlier call bound another first file, that file was left out
+	f.firstPath, f.columns = path, nil // an earlier call may have bound the condition to a file that was then left out
 	for _, name := range f.condition.Columns() {
 		if _, isKey := f.keys[name]; isKey {
 			continue
@@ -224,7 +224,7 @@ func (f *filter) groupOutcomes(list *fileList, i int, e fileEntry, opened format
 			return nil, errMismatch(place.DisplayName(e.path), c.name, "its times are in UTC here and not in %s, or the other way round", f.firstPath)
 		}
 	}
-	start, err := f.stateFromKeys(f.bound, list, i, e.path)
+	start, err := f.newStateWithKeys(f.bound, list, i, e.path)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (f *filter) addGroupStatistics(state where.State, opened format.File, group
 	return state
 }
 
-// errNoMatch returns the error of an input without a row for which the condition is true. It does not name a file.
+// errNoMatch returns the error of an input without a row for which the condition is true. The error names no file.
 func (f *filter) errNoMatch() error {
 	return stream.Dataf("", "no row is left: {where} %s is true of none", f.condition)
 }

@@ -22,7 +22,7 @@ func findFilterColumn(name string, leaves []format.Leaf, keys []string) (filterC
 			}
 		}
 		if list == name || l.Name == name {
-			if sharesName(l) {
+			if haveSharedName(l) {
 				return filterColumn{}, errAmbiguous("where", name)
 			}
 			if l.Name == name && l.List {
@@ -84,7 +84,7 @@ func listKind(l format.Leaf) where.Kind {
 	return where.Kind{Type: l.Type, Class: where.Lists}
 }
 
-func (f *filter) checkDecodable(c *catalog, sparse *sparseSpec) error {
+func (f *filter) checkColumnsDecodable(c *catalog, sparse *sparseSpec) error {
 	if f == nil {
 		return nil
 	}

@@ -17,11 +17,11 @@
 //     order while the next span is decoded.
 //
 // The prefix of a file name in this folder names its part: dataset_ is steps 1 to 3, pipeline_ is step 4, and write_,
-// apply_ (the typed copy of the verb apply) and stats_ (.ufs) write files. The package scratch below this one stores on
-// disk the rows that an iterating method cannot hold in memory (stream.Scratch). Formats are internal packages:
-// parquet, ipc and svm read through the interfaces of format, intake writes files of rows as Parquet to a scratch file,
-// text writes the values of classes, writer encodes Parquet, copier copies columns to Parquet, and export writes Arrow
-// IPC or CSV.
+// apply_ (the command apply, which copies columns with their types) and stats_ (.ufs) write files. The package scratch
+// below this one stores on disk the rows that an iterating method cannot hold in memory (stream.Scratch). Formats are
+// internal packages: parquet, ipc and svm read through the interfaces of format, intake writes files of rows as Parquet
+// to a scratch file, text writes the values of classes, writer encodes Parquet, copier copies columns to Parquet, and
+// export writes Arrow IPC or CSV.
 //
 // The first block of a row group starts at its first row, and a block has stream.BlockRows(d) rows for d columns.
 // Blocks are views into a span, a column-major buffer that is reused once its blocks have been consumed. Threads and
@@ -30,17 +30,18 @@
 // # Memory
 //
 // A pass holds at most Options.Memory bytes: the catalog, one or two open files (their parsed footers), the working
-// memory of every worker, and one or two spans. The minimum (MinMemory) is one open file, one worker and one span of
-// one block. If memory is short, a pass first uses fewer threads, then stops decoding ahead. Spans stop growing at 64
-// MiB, or at four blocks of wide rows, and nothing grows with the number of rows. Spans are kept for the next pass
-// until the Dataset is closed. The memory of Options.Keep is not included. It holds decoded columns, up to a limit of
-// its own, so that later passes need not open their row groups.
+// memory of every worker, and one or two spans. The minimum (MinMemory) is the memory of one open file, one worker and
+// one span of one block. If memory is short, a pass first uses fewer threads, then stops decoding ahead. Spans stop
+// growing at 64 MiB, or at four blocks of wide rows, and nothing grows with the number of rows. Spans are kept for the
+// next pass until the Dataset is closed. The memory of Options.Keep is not included. It holds decoded columns, up to a
+// limit of its own, so that later passes need not open their row groups.
 //
 // # Rows
 //
 // The global position of a row is the number of rows before it in all files, in order, including dropped rows. Rows
-// outside the sample (Options.Sample) and rows of weight 0 take no part: their values are neither counted nor errors.
-// If a span has several errors, the one in the lowest row, then the lowest column, is reported.
+// outside the sample (Options.Sample) and rows of weight 0 take no part: their values are not counted, and cause no
+// errors. If a span has several errors, the error in its first row with an error is reported and, among the errors in
+// that row, the error in the first column.
 //
 // # Conditions
 //

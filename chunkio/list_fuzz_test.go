@@ -32,7 +32,7 @@ func FuzzList(f *testing.F) {
 	read := func(t *testing.T, text string) (places []string, list *fileList, err error) {
 		must.Do(t, os.WriteFile("list", []byte(text), 0o600))
 		a := newAccess(Options{}.withDefaults())
-		if places, err = a.readListPlaces(t.Context(), "@list"); err != nil {
+		if places, err = a.expandListArgument(t.Context(), "@list"); err != nil {
 			return nil, nil, err
 		}
 		for _, p := range places {

@@ -65,7 +65,7 @@ type Value struct {
 // the footer.
 func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, error) {
 	opt = opt.withDefaults()
-	access := opt.inputAccess()
+	access := opt.newInputAccess()
 	defer access.close()
 	a, err := access.newApplier(ctx, inputs, opt)
 	if err != nil {
@@ -88,7 +88,7 @@ func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, e
 		out.Columns = append(out.Columns, p)
 	}
 	for i := range a.catalog.files {
-		b, err := a.fileBatch(ctx, access, i)
+		b, err := a.describeFileBatch(ctx, access, i)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func (l *Located) addBatch(b Batch) {
 	l.Batches = append(l.Batches, b)
 }
 
-func (a *applier) fileBatch(ctx context.Context, from *access, i int) (Batch, error) {
+func (a *applier) describeFileBatch(ctx context.Context, from *access, i int) (Batch, error) {
 	entry := a.catalog.list.entryAt(i)
 	path := entry.path
 	b := Batch{Files: []string{path}, Format: "Arrow", Mixed: a.catalog.hasMixedTypes || a.catalog.list.schema != nil, Values: make([]Value, len(a.columns))}
@@ -157,12 +157,12 @@ func (a *applier) fileBatch(ctx context.Context, from *access, i int) (Batch, er
 	if b.Text == nil || b.Text.Separator != 0 {
 		return b, nil
 	}
-	in, err := from.openBytes(ctx, entry, a.opt.Memory)
+	in, err := from.openEntryBytes(ctx, entry, a.opt.Memory)
 	if err != nil {
 		return b, err
 	}
 	defer in.Close()
-	text, err := decompress(in.Name(), sequentialReader(in), b.Packing)
+	text, err := newDecompressor(in.Name(), newSequentialReader(in), b.Packing)
 	if err != nil {
 		return b, err
 	}
@@ -200,7 +200,8 @@ func (c *catalog) foldersHoldKeys(i int) (bool, error) {
 }
 
 // keyValue returns the value of a partition key in file i as another program must read it, from a folder of the path or
-// as a constant. DuckDB reads the folder key=null as a null.
+// as a constant. The parameter folders is the result of foldersHoldKeys. A key with the text null is always a constant,
+// because DuckDB reads the folder key=null as a null.
 func (c *catalog) keyValue(i, part int, folders bool) (Value, error) {
 	text, err := c.partitionText(i, part)
 	if err != nil {

@@ -30,7 +30,7 @@ type pass struct {
 	addsToKeep bool          // decoded columns are added to Options.Keep
 
 	running     *sync.WaitGroup // the goroutines of the pass
-	matchedRows int64           // rows for which Options.Where is true so far; owned by the scheduler until it ends
+	matchedRows int64           // number of rows so far that match Options.Where; owned by the scheduler until it ends
 
 	// height is the number of rows of the next span. It is constant for dense rows. For sparse rows, whose size is
 	// known only after decoding, it is adapted during the pass.
@@ -43,9 +43,9 @@ type spanTask struct {
 	from, to int
 }
 
-// A task has at most as many reads (columns to decode) as have taskValues values together, so that decoded values are
-// still in the second-level cache when they are settled. It has at most taskReads reads, so that no worker waits long
-// for the last tasks of other workers. format.Batched explains why many reads at once are faster.
+// The reads of a task (columns to decode) have together at most taskValues rows, unless a single read has more. Thus
+// decoded values are still in the second-level cache when they are settled. A task has at most taskReads reads, so that
+// no worker waits long for the last tasks of other workers. format.Batched explains why many reads at once are faster.
 const (
 	taskValues = 32 << 10
 	taskReads  = 64
@@ -72,7 +72,7 @@ func (d *Dataset) runPass(ctx context.Context, r stream.Range, deliver func(*str
 			return err
 		}
 	}
-	sample, err := d.passSampler(ctx)
+	sample, err := d.findPassSampler(ctx)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (d *Dataset) runPass(ctx context.Context, r stream.Range, deliver func(*str
 		tasks:  make(chan spanTask, 2*l.workers),
 		out:    make(chan *span, l.buffers),
 		free:   make(chan *span, l.buffers),
-		files:  make(chan struct{}, l.openFiles()),
+		files:  make(chan struct{}, l.countOpenFiles()),
 		fetch:  newFetcher(l.pieceBytes, d.spool()),
 	}
 	if p.places, p.addsToKeep = d.opt.Keep.joinPass(d); p.addsToKeep {

@@ -75,10 +75,10 @@ func (a *groupOpener) nextGroup(ctx context.Context) (*openedGroup, error) {
 
 // mustOpen reports whether a row group must be opened, because it has values to decode and a row in the sample.
 func (a *groupOpener) mustOpen(g rowGroup) bool {
-	if a.d.isExcluded(g) || a.groupInKeep(g) != nil || !a.d.isUndecided(g) && !a.d.features.needsDecoding() {
+	if a.d.excludesGroup(g) || a.groupInKeep(g) != nil || !a.d.mustFilterGroup(g) && !a.d.features.needsDecoding() {
 		return false
 	}
-	if a.sample.keepsAll() {
+	if a.sample.keepsAllRows() {
 		return true
 	}
 	for row := g.start; row < g.start+g.rows; row++ {
@@ -99,7 +99,7 @@ func (a *groupOpener) opensEarly() bool {
 	return a.d.pipe == nil && !a.d.catalog.hasRemote && a.plan.buffers > 1 && a.d.catalog.openBytes >= longFooter
 }
 
-func (a *groupOpener) waitReady(ctx context.Context, g *openedGroup) error {
+func (a *groupOpener) waitUntilOpened(ctx context.Context, g *openedGroup) error {
 	if g.ref == nil && !a.beginOpen(ctx, g, true) {
 		return ctx.Err()
 	}
@@ -151,12 +151,12 @@ func (a *groupOpener) beginOpen(ctx context.Context, g *openedGroup, wait bool) 
 		}
 		if g.err == nil {
 			var leaves []int
-			for _, l := range a.d.features.leavesToDecode(a.d.sparse) {
+			for _, l := range a.d.features.listLeavesToDecode(a.d.sparse) {
 				if here := g.rowGroup.file.leafIndex(l); here >= 0 {
 					leaves = append(leaves, here)
 				}
 			}
-			if a.d.isUndecided(g.rowGroup) {
+			if a.d.mustFilterGroup(g.rowGroup) {
 				for _, c := range g.filter.columns {
 					leaves = append(leaves, c.leaf)
 				}
@@ -184,7 +184,8 @@ func (a *groupOpener) openFileAhead(ctx context.Context, index int) *openedFile 
 	return f
 }
 
-// runAhead runs do in its own goroutine if do may wait for a store or takes long; otherwise it calls do directly.
+// runAhead calls the function do in a goroutine of its own if do may wait for a store or take long. Otherwise it calls
+// do directly.
 func (a *groupOpener) runAhead(do func()) {
 	if a.d.catalog.hasRemote || a.opensEarly() {
 		a.running.Go(do)

@@ -31,7 +31,7 @@ func (s *span) applyLabels(ctx context.Context, k *labelValues) error {
 	k.memo = k.memo[:0]
 	k.isFloat = r.leaf >= 0 && slices.Contains([]string{"float16", "float", "double"}, s.d.catalog.leaves[r.leaf].Type)
 	if r.leaf < 0 {
-		return s.labelPartitionKey(k, r.part)
+		return s.setLabelsFromKey(k, r.part)
 	}
 	if s.leafInFile(r.leaf) < 0 { // the file lacks the label
 		for row := range s.class {
@@ -82,7 +82,7 @@ func (k *labelValues) numberValue(values *text.List, id int) (int32, error) {
 	return n, err
 }
 
-func (s *span) labelPartitionKey(k *labelValues, part int) error {
+func (s *span) setLabelsFromKey(k *labelValues, part int) error {
 	text, err := s.d.catalog.partitionText(s.rowGroup.fileIndex, part)
 	if err != nil {
 		return err

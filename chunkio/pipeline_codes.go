@@ -22,7 +22,7 @@ func textCode(value []byte) float64 { return float64(xxhash.Sum64(value) >> 11) 
 func (s *span) codeTargets(ctx context.Context) error {
 	r, to := s.d.features.target, s.target
 	if r.leaf < 0 {
-		return s.codePartitionKey(r.part)
+		return s.setTargetsFromKey(r.part)
 	}
 	if leaf := s.leafInFile(r.leaf); s.heldGroup == nil && leaf >= 0 {
 		var memo []float64 // by dictionary entry: its code plus 1; 0 if it is not known yet
@@ -55,7 +55,7 @@ func (s *span) codeTargets(ctx context.Context) error {
 	return nil
 }
 
-func (s *span) codePartitionKey(part int) error {
+func (s *span) setTargetsFromKey(part int) error {
 	value, err := s.d.catalog.partitionText(s.rowGroup.fileIndex, part)
 	if err != nil {
 		return err

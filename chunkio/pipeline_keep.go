@@ -57,8 +57,8 @@ func (k *Keep) HeldGroups() (groups int, bytes int64) {
 	return len(k.order), k.bytes
 }
 
-// Settle announces that the next pass is the last one: nothing more is added, and the row groups that exceed limit
-// bytes are dropped, the last ones first.
+// Settle announces that the next pass is the last one: nothing more is added. Row groups are dropped, beginning with
+// the one that was completed last, until the remaining row groups need at most limit bytes.
 func (k *Keep) Settle(limit int64) {
 	if k == nil {
 		return
@@ -90,7 +90,7 @@ func (k *Keep) joinPass(d *Dataset) (at columnPlaces, adds bool) {
 	}
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	if k.places == nil { // set only once: running passes use them
+	if k.places == nil { // only the first pass sets the indices, because running passes use them
 		k.rows, k.places = rows, map[leafElement]int{}
 		for _, r := range f.storedReads() {
 			for e := range r.cols {
@@ -133,7 +133,7 @@ func (k *Keep) joinPass(d *Dataset) (at columnPlaces, adds bool) {
 	return at, adds
 }
 
-// columnPlaces contains the indices of a pass's columns in Keep.places.
+// columnPlaces contains the indices that the columns of a pass have among the kept columns, according to Keep.places.
 type columnPlaces struct {
 	hasJoined bool
 	reads     [][]int // by read and element
@@ -141,7 +141,7 @@ type columnPlaces struct {
 	target    []int
 }
 
-func (k *columnPlaces) readPlaces(index int) []int {
+func (k *columnPlaces) placesOfRead(index int) []int {
 	if !k.hasJoined {
 		return nil
 	}
@@ -181,7 +181,7 @@ func (k *Keep) isTooWide(columns int) bool {
 	return !k.rows.catalog.hasRemote && 2*columns > len(k.places)
 }
 
-// endAdding ends the adding of row groups, and no longer counts the bytes of incomplete ones.
+// endAdding ends the adding of row groups, and subtracts the bytes of incomplete row groups.
 func (k *Keep) endAdding() {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()

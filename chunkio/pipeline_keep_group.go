@@ -99,7 +99,7 @@ func (p *keptPiece) addColumn(place int, x []float64) {
 	}
 }
 
-// spanDone counts a decoded span. The last one completes the group, unless some span has failed or did not fit.
+// spanDone counts a decoded span. The last span of the row group completes it, unless a span has failed or did not fit.
 func (p *keptPiece) spanDone(ok bool) {
 	if p == nil {
 		return
@@ -132,7 +132,7 @@ func (g *keptGroup) copyColumn(place int, from int64, dst []float64) {
 // copySkips marks in skip the rows for which Options.Where is not true, among the n rows that start at row from.
 func (g *keptGroup) copySkips(from int64, n int, skip []uint64) {
 	g.eachPiece(from, n, func(p *keptPiece, lo, hi, at int) {
-		if p.skip == nil { // then none of these rows is in the sample
+		if p.skip == nil { // the condition was not evaluated, because none of these rows is in the sample
 			return
 		}
 		for w := range (hi - lo + 63) / 64 {
@@ -142,8 +142,8 @@ func (g *keptGroup) copySkips(from int64, n int, skip []uint64) {
 }
 
 // eachPiece calls do for each piece that overlaps the n rows that start at row from. The rows [lo, hi) of the piece are
-// among these n rows, and at is the distance from row from to row lo. lo and at are multiples of 64, like the first
-// rows of spans.
+// among these n rows, and at is the index of row lo among them. Both lo and at are multiples of 64, like the first rows
+// of spans.
 func (g *keptGroup) eachPiece(from int64, n int, do func(p *keptPiece, lo, hi, at int)) {
 	for _, p := range g.pieces {
 		if lo, hi := max(from, p.from), min(from+int64(n), p.from+int64(p.rows)); lo < hi {

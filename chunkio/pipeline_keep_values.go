@@ -111,9 +111,9 @@ func (f valueForm) convertValues(x []float64) keptValues {
 	case asEqual:
 		return equalValues(x[0])
 	case asInt8:
-		return int8s(lowBytes(x))
+		return int8s(toLowBytes(x))
 	case asUint8:
-		return uint8s(lowBytes(x))
+		return uint8s(toLowBytes(x))
 	case asInt16:
 		return toWholeNumbers[int16](x)
 	case asInt32:
@@ -152,7 +152,7 @@ func toWholeNumbers[T int16 | int32](x []float64) wholeNumbers[T] {
 	return w
 }
 
-func lowBytes(x []float64) []byte {
+func toLowBytes(x []float64) []byte {
 	b := make([]byte, len(x))
 	kernel.ToLowBytes(x, b)
 	return b
@@ -170,8 +170,8 @@ func allSinglesOrNull(x []float64) bool {
 	return true
 }
 
-// keptWidth returns the largest number of bytes of a kept value of a type. nulls is set if the column may have nulls.
-// For a list, typ is the type of its elements.
+// keptWidth returns the largest number of bytes that a kept value of the type typ needs. nulls is set if the column may
+// have nulls. For a list, typ is the type of its elements.
 func keptWidth(typ string, nulls bool) int64 {
 	switch strings.TrimSuffix(strings.TrimPrefix(typ, "list<"), ">") {
 	case "bool", "int8", "uint8":

@@ -100,8 +100,8 @@ func (m *timeMemo) lookUpFeatures(l *format.Leaf, values *text.List, id int) ([]
 
 var errNoTime = errors.New("a value is no time that can be a number")
 
-// parseTime parses a time in the form of DecodeTexts. A time outside the years 0 to 9999 is written as a number in the
-// file's unit, which is accepted only if all files have the same unit.
+// parseTime parses a time in the form of DecodeTexts. DecodeTexts writes a time outside the years 0 to 9999 as a number
+// in the unit of the file. parseTime accepts such a number only if all files have the same unit.
 func parseTime(l *format.Leaf, value []byte) (text.Instant, bool) {
 	at, ok := text.ParseInstant(value, l.PerSecond)
 	if ok && l.PerSecond == 0 && l.Type != "date" && len(value) > 0 && value[len(value)-1] != 's' && !isDateOrTime(value) {
@@ -146,7 +146,7 @@ func (s *span) writeIndicators(r *columnRead, dst [][]float64) {
 		if col < 0 {
 			continue
 		}
-		to := s.columnData(col)
+		to := s.valuesOfColumn(col)
 		for i, x := range dst[e] {
 			if to[i] = 0; x-x != 0 {
 				to[i] = 1

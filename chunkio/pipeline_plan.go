@@ -33,7 +33,7 @@ type memoryPlan struct {
 	buffers    int   // spans in memory: decoded, waiting or being consumed
 	rows       int64 // rows of a span: a multiple of the block height, or the rows of the tallest row group
 	bytes      int64 // the largest memory of the whole pass
-	ahead      int   // row groups opened and fetched after the one that is cut into spans
+	ahead      int   // number of row groups that are opened and fetched ahead of the row group being cut into spans
 	pieceBytes int64 // size of a request whose bytes go to a scratch file; 0 if fetched bytes stay in memory
 }
 
@@ -45,7 +45,7 @@ type passNeeds struct {
 	scratch              int64 // working memory of one decoder, in bytes
 	openBytes            int64 // bytes of an open file
 	baseBytes            int64 // bytes of the catalog and of other data that are always held
-	files                int   // files in all
+	files                int   // number of files
 	isOneGroup           bool  // there is only one row group
 	isDense              bool  // each row has at most rowBytes; else its bytes depend on its entries
 	hasRemote            bool  // some files are objects in a store
@@ -115,17 +115,17 @@ func (d *Dataset) memoryNeeds(memory int64) passNeeds {
 		}
 		n.rowBytes += 4
 		n.baseBytes += classMemory(rows)
-		if r.leaf >= 0 { // the scheduler decodes it too
+		if r.leaf >= 0 { // the scheduler also decodes the label, while the workers decode features
 			n.baseBytes += d.catalog.leaves[r.leaf].TextScratch
 		}
 	}
-	if d.readsTexts() { // a stream's dictionaries are held as received and as text
+	if d.readsTexts() { // the dictionaries of a stream are in memory twice: as received and as text
 		n.baseBytes += batchMemory(memory) / 2
 	}
 	d.catalog.filter.addMemoryNeeds(&n, d.catalog)
-	n.rowBytes += 8 + 1 // 8 bytes for the position of the row, and 1 for two bits
+	n.rowBytes += 8 + 1 // 8 bytes for the position of the row, and 1 for its bits in skip and drop
 	if n.hasRemote = d.catalog.hasRemote; n.hasRemote {
-		for _, l := range d.leavesToRead() {
+		for _, l := range d.listLeavesToRead() {
 			n.fetchSize += d.catalog.leaves[l].Packed
 		}
 		n.fetchSize += n.fetchSize/4 + fetchGap // a reused buffer may be somewhat larger than needed
@@ -156,25 +156,25 @@ func (n passNeeds) fetchBytes(l memoryPlan) int64 {
 	case l.pieceBytes > 0:
 		return int64(l.buffers) * (l.pieceBytes + l.pieceBytes/4 + leastRequest)
 	}
-	return int64(l.openGroups()) * (n.fetchSize + leastRequest)
+	return int64(l.countOpenGroups()) * (n.fetchSize + leastRequest)
 }
 
-// openGroups returns the largest number of row groups that are open at a time. If row groups are not opened ahead, each
-// is opened when there is a span for it.
-func (l memoryPlan) openGroups() int {
+// countOpenGroups returns the largest number of row groups that are open at a time. If row groups are not opened ahead,
+// each is opened when there is a span for it.
+func (l memoryPlan) countOpenGroups() int {
 	if l.ahead == 0 {
 		return l.buffers
 	}
 	return l.ahead + 1 + l.buffers
 }
 
-// openFiles returns the number of files that a pass holds open: the one being delivered, the next one, whose footer is
-// read meanwhile, and more files if row groups are opened ahead.
-func (l memoryPlan) openFiles() int { return 2 + l.ahead }
+// countOpenFiles returns the number of files that a pass holds open: the one being delivered, the next one, whose
+// footer is read meanwhile, and more files if row groups are opened ahead.
+func (l memoryPlan) countOpenFiles() int { return 2 + l.ahead }
 
 func (n passNeeds) totalBytes(l memoryPlan) int64 {
 	blocks := (l.rows + n.height - 1) / n.height
-	files := int64(min(l.openGroups(), l.openFiles(), n.files))
+	files := int64(min(l.countOpenGroups(), l.countOpenFiles(), n.files))
 	return n.baseBytes + files*n.openBytes + int64(l.workers)*n.scratch + n.fetchBytes(l) + int64(l.buffers)*(l.rows*n.rowBytes+blocks*n.blockBytes)
 }
 

@@ -8,8 +8,8 @@ import (
 )
 
 // sampler keeps the rows of a seeded sample: the rows whose hash is at most a threshold. The hash is a bijection of the
-// position for a fixed seed, so all rows have different hashes. Thus the sample has exactly the wanted size, and only
-// the threshold is stored.
+// position for a fixed seed, so all rows have different hashes. Therefore a threshold exists for every size of the
+// sample, and only the threshold is stored.
 type sampler struct {
 	seed, threshold uint64
 }
@@ -59,7 +59,7 @@ func (s *sampleFinder) foundSampler() sampler {
 	return sampler{s.seed, s.hashes[0]}
 }
 
-func (s sampler) keepsAll() bool { return s.threshold == math.MaxUint64 }
+func (s sampler) keepsAllRows() bool { return s.threshold == math.MaxUint64 }
 
 func (s sampler) keepsRow(position int64) bool { return s.hashRow(position) <= s.threshold }
 

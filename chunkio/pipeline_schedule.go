@@ -78,7 +78,7 @@ type scheduler struct {
 func (p *pass) scheduleSpans(ctx context.Context, r stream.Range) {
 	groups := p.d.catalog.rowGroups(r)
 	if p.d.pipe != nil {
-		groups = p.d.pipe.readBatches(ctx, p.d.leavesToRead(), p.d.opt.Meter)
+		groups = p.d.pipe.readBatches(ctx, p.d.listLeavesToRead(), p.d.opt.Meter)
 	}
 	next, stop := iter.Pull2(groups)
 	defer stop()
@@ -110,7 +110,7 @@ func (s *scheduler) sendGroup(ctx context.Context, g *openedGroup) bool {
 			return false
 		}
 		to := min(from+s.height.Load(), g.rowGroup.rows)
-		sp.reset(g.rowGroup, from, to)
+		sp.resetToRows(g.rowGroup, from, to)
 		sp.heldGroup, sp.newPiece = kept, adding.beginPiece(from, int(to-from))
 		err := s.prepareSpan(ctx, g, sp)
 		if err != nil {
@@ -128,22 +128,22 @@ func (s *scheduler) sendGroup(ctx context.Context, g *openedGroup) bool {
 // before the features, because a row of weight 0 takes no part, even if its values are missing. The condition is
 // evaluated before the weights, because rows for which it is not true need no weight.
 func (s *scheduler) prepareSpan(ctx context.Context, g *openedGroup, sp *span) error {
-	if s.d.isExcluded(g.rowGroup) {
+	if s.d.excludesGroup(g.rowGroup) {
 		setAllBits(sp.skip, sp.rows)
 		return nil
 	}
 	if !sp.applySample(s.sample) {
 		return nil
 	}
-	if undecided := s.d.isUndecided(g.rowGroup); undecided || s.d.features.needsDecoding() {
+	if undecided := s.d.mustFilterGroup(g.rowGroup); undecided || s.d.features.needsDecoding() {
 		if sp.heldGroup == nil {
-			if err := s.waitReady(ctx, g); err != nil {
+			if err := s.waitUntilOpened(ctx, g); err != nil {
 				return sp.placeError(err, "")
 			}
 			sp.group, sp.groupRef = g.group, g.ref.retain()
 		}
 		if undecided {
-			if err := s.filter.markSkipped(ctx, g, sp); err != nil {
+			if err := s.filter.markSkippedRows(ctx, g, sp); err != nil {
 				return err
 			}
 		}
@@ -189,7 +189,7 @@ func (s *scheduler) sendSpan(ctx context.Context, sp *span) bool {
 // sendError delivers an error that does not belong to a row group, after all earlier spans.
 func (s *scheduler) sendError(ctx context.Context, err error) {
 	if sp := s.takeFreeSpan(ctx); sp != nil {
-		sp.reset(rowGroup{}, 0, 0)
+		sp.resetToRows(rowGroup{}, 0, 0)
 		sp.setFailure(failure{column: -1, err: err})
 		s.sendSpan(ctx, sp)
 	}
@@ -204,8 +204,8 @@ func (s *scheduler) takeFreeSpan(ctx context.Context) *span {
 	}
 }
 
-func (d *Dataset) leavesToRead() []int {
-	leaves := d.features.leavesToDecode(d.sparse)
+func (d *Dataset) listLeavesToRead() []int {
+	leaves := d.features.listLeavesToDecode(d.sparse)
 	if f := d.catalog.filter; f != nil {
 		for _, c := range f.columns {
 			leaves = append(leaves, c.leaf)
@@ -215,7 +215,7 @@ func (d *Dataset) leavesToRead() []int {
 	return slices.Compact(leaves)
 }
 
-func (f *features) leavesToDecode(sparse *sparseSpec) (leaves []int) {
+func (f *features) listLeavesToDecode(sparse *sparseSpec) (leaves []int) {
 	if sparse != nil {
 		leaves = append(leaves, sparse.indices)
 	}

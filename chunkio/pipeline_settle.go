@@ -19,7 +19,7 @@ const missingRemedy = "choose {missing} mean, zero or drop-row, or {exclude} the
 // settleColumn applies the missing-value policy to a decoded column of the span. For a block without missing values it
 // makes only one pass, over values that are still in the cache.
 func (s *span) settleColumn(col int) {
-	x := s.columnData(col)
+	x := s.valuesOfColumn(col)
 	for b := range s.blockCount() {
 		lo, hi := s.blockBounds(b)
 		if !kernel.AllFinite(x[lo:hi]) {
@@ -42,7 +42,8 @@ func (d *Dataset) replaceNullNumbers(columns [][]float64) {
 	}
 }
 
-// settleBlock applies the missing-value policy to a column of block b, whose values are x[lo:].
+// settleBlock applies the missing-value policy to a column of block b, whose values are x[lo:]: x contains the values
+// of the column up to the end of the block.
 func (s *span) settleBlock(col, b int, x []float64, lo int) {
 	var count stream.MissingCount
 	for i := lo; i < len(x); i++ {
@@ -50,11 +51,11 @@ func (s *span) settleBlock(col, b int, x []float64, lo int) {
 		if v-v == 0 || isBitSet(s.skip, i) {
 			continue
 		}
-		countMissing(&count, v)
+		countMissingValue(&count, v)
 		switch s.d.opt.Missing {
 		case stream.MissingError:
-			s.failMissing(i, col, v)
-			return // later rows of this column cannot come before this one
+			s.setMissingFailure(i, col, v)
+			return // a failure in a later row of this column cannot be the span's first
 		case stream.MissingDropRow:
 			setBit(s.drop, i)
 		case stream.MissingKeep:
@@ -68,7 +69,7 @@ func (s *span) settleBlock(col, b int, x []float64, lo int) {
 	}
 }
 
-func countMissing(count *stream.MissingCount, v float64) {
+func countMissingValue(count *stream.MissingCount, v float64) {
 	switch {
 	case format.IsNull(v):
 		count.Nulls++
@@ -91,7 +92,7 @@ func missingKind(v float64) string {
 	return "-Inf"
 }
 
-func (s *span) failMissing(row, col int, v float64) {
+func (s *span) setMissingFailure(row, col int, v float64) {
 	err := fmt.Errorf("%w: %s", stream.ErrMissing, missingKind(v))
 	s.setFailure(failure{
 		row: s.start + int64(row), column: col,
@@ -111,9 +112,9 @@ func (s *span) addMissing(b, col int, count stream.MissingCount) {
 	counts[col] = counts[col].Plus(count)
 }
 
-// applySample marks the rows outside the sample. It returns false if no row is left.
+// applySample marks the rows outside the sample. It returns false if no row of the span is in the sample.
 func (s *span) applySample(sample sampler) bool {
-	if sample.keepsAll() {
+	if sample.keepsAllRows() {
 		return true
 	}
 	found := false
@@ -190,7 +191,7 @@ func (s *span) compactBlock(b int) {
 	}
 	if len(kept) > 0 && s.d.sparse == nil {
 		for col := range s.d.features.columns {
-			compactColumn(s.columnData(col)[lo:hi], kept, lo)
+			compactColumn(s.valuesOfColumn(col)[lo:hi], kept, lo)
 		}
 	}
 	if len(s.weight) > 0 {
@@ -218,8 +219,8 @@ func isBitSet(set []uint64, i int) bool { return set[i/64]>>(i%64)&1 != 0 }
 // setBit adds i to set. Several workers may call it at once.
 func setBit(set []uint64, i int) { atomic.OrUint64(&set[i/64], 1<<(i%64)) }
 
-// countBits counts the rows of [lo, hi) that are in either set. Blocks start at whole words, because their height is
-// a multiple of 64.
+// countBits counts the rows of [lo, hi) that are in set a, in set b or in both. Blocks start at whole words, because
+// their height is a multiple of 64.
 func countBits(a []uint64, lo, hi int, b []uint64) (n int) {
 	for w := lo / 64; w < (hi+63)/64; w++ {
 		n += bits.OnesCount64(a[w] | b[w])

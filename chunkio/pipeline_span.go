@@ -12,8 +12,8 @@ import (
 )
 
 // span contains the rows [from, from+rows) of one row group, decoded into one column-major buffer. The stride of this
-// buffer is rows, so that blocks are views of it. from is a multiple of the block height. The scheduler resets a span,
-// workers fill it, and the consumer delivers its blocks. Then its buffers are reused.
+// buffer is rows, so that blocks are views of it. The field from is a multiple of the block height. The scheduler
+// resets a span, workers fill it, and the consumer delivers its blocks. Then its buffers are reused.
 type span struct {
 	*pass
 	rowGroup  rowGroup
@@ -53,7 +53,7 @@ type failure struct {
 	err    error
 }
 
-func (s *span) reset(at rowGroup, from, to int64) {
+func (s *span) resetToRows(at rowGroup, from, to int64) {
 	s.rowGroup, s.from, s.start, s.rows = at, from, at.start+from, int(to-from)
 	s.height = s.d.blockRows()
 	s.group, s.groupRef, s.heldGroup, s.newPiece = nil, nil, nil, nil
@@ -129,7 +129,7 @@ func (s *span) decodeTask(ctx context.Context, t spanTask, v *taskBuffers) {
 		for e := range reads[i].cols {
 			var dst []float64
 			if col := reads[i].hostFeature(e); col >= 0 {
-				dst = s.columnData(col)
+				dst = s.valuesOfColumn(col)
 			}
 			v.dst = append(v.dst, dst)
 		}
@@ -154,7 +154,7 @@ func (s *span) decodeTask(ctx context.Context, t spanTask, v *taskBuffers) {
 			s.failColumn(first, d.Err, s.d.features.columns[first].Name)
 			continue
 		}
-		s.completeRead(r, s.places.readPlaces(t.from+i), d.Dst)
+		s.completeRead(r, s.places.placesOfRead(t.from+i), d.Dst)
 		if r.derivation == nil && r.leaf >= 0 {
 			s.d.replaceNullNumbers(d.Dst)
 		}
@@ -168,7 +168,7 @@ func (s *span) decodeTask(ctx context.Context, t spanTask, v *taskBuffers) {
 	s.d.opt.Meter.Busy.Add(stream.PartConvert, time.Since(settling))
 }
 
-func (s *span) columnData(col int) []float64 {
+func (s *span) valuesOfColumn(col int) []float64 {
 	return s.data[col*s.rows : (col+1)*s.rows : (col+1)*s.rows]
 }
 
@@ -274,7 +274,7 @@ func (s *span) errAtRow(row int, column, remedy string, err error) error {
 
 func (s *span) failureError() error { return s.failure.err }
 
-// taskDone counts a task; the last one finishes the span.
+// taskDone counts a finished task of the span. The last task finishes the span.
 func (s *span) taskDone() {
 	if s.pending.Add(-1) == 0 {
 		s.finishSpan()

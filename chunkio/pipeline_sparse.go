@@ -25,8 +25,8 @@ const maxSparseFeatures = 1 << 24
 // opened, before the memory of a pass can be planned. For a million features 450 MB were measured.
 const sparseFeatureBytes = 450
 
-// sparseRowGuess is a number of entries of a sparse row. Memory is planned for at least as many, until the first
-// decoded block shows the real number.
+// sparseRowGuess is a number of entries of a sparse row. Memory is planned for at least this number of entries in each
+// row, until the first decoded block shows the real number.
 const sparseRowGuess = 100
 
 // sparseEntryBytes is the memory of an entry: 8 bytes in each of the two decoded lists, and 4 + 8 bytes in CSR form.
@@ -135,7 +135,7 @@ func (c *catalog) findMapLeaf(name string) (int, error) {
 	for i, l := range c.leaves {
 		switch {
 		case l.Name != name:
-		case sharesName(l):
+		case haveSharedName(l):
 			return 0, errAmbiguous("sparse", name)
 		case l.NoEntries != "":
 			return 0, stream.Usagef("{sparse}: column %s cannot be sparse rows: %s", name, l.NoEntries)
@@ -153,7 +153,7 @@ func (c *catalog) findListLeaf(name string) (int, error) {
 			names = append(names, l.Name)
 			continue
 		}
-		if sharesName(l) {
+		if haveSharedName(l) {
 			return 0, errAmbiguous("sparse", name)
 		}
 		// If metadata counts nulls, these may be the rows without entries.

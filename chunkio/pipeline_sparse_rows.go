@@ -133,11 +133,11 @@ func (s *span) settleRow(i int, r *columnRead) bool {
 			b.index = append(b.index, int32(col))
 			b.value = append(b.value, e.value)
 		case s.d.opt.Missing == stream.MissingError:
-			s.failMissing(i, col, e.value)
+			s.setMissingFailure(i, col, e.value)
 			return false
 		default:
 			var count stream.MissingCount
-			countMissing(&count, e.value)
+			countMissingValue(&count, e.value)
 			s.addMissing(i/s.height, col, count)
 			if s.d.opt.Missing == stream.MissingKeep {
 				b.index = append(b.index, int32(col))
@@ -156,8 +156,8 @@ func (s *span) settleRow(i int, r *columnRead) bool {
 }
 
 // adaptHeight sets the number of rows of the next spans so that each fills its share of the memory. It plans twice as
-// many bytes for a row as s needed, and the number of rows grows slowly, because the density of the data may change. A
-// single block that exceeds the share is an error.
+// many bytes for a row as s needed, and the number of rows grows slowly, because the density of the data may change. If
+// a single block of rows does not fit into this share, the result is an error.
 func (s *span) adaptHeight() error {
 	b := &s.sparse
 	entries := int64(max(len(b.indices.Values), len(b.values.Values), 1))

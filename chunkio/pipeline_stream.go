@@ -20,7 +20,7 @@ import (
 type pipe struct {
 	stream     *ipc.Stream
 	keepsTexts bool  // the stream keeps the texts that labels may need
-	memory     int64 // limit for the whole pass
+	memory     int64 // limit in bytes for the whole pass
 	isClaimed  atomic.Bool
 	digest     digestReader
 }
@@ -28,8 +28,8 @@ type pipe struct {
 // batchesHeld is the number of batches in memory at once: one being consumed, one being decoded, and the next one.
 const batchesHeld = 3
 
-// batchMemory bounds the memory of one batch: all batches together may use half of the memory, and the schema the other
-// half.
+// batchMemory returns the bytes that one batch may use: all batches together may use half of the memory of a pass, and
+// the schema of the stream the other half.
 func batchMemory(memory int64) int64 { return memory / (2 * batchesHeld) }
 
 // openPipe reads the stream's schema, its first batch, and further batches until the lengths of lists are known. If
@@ -67,7 +67,7 @@ func (p *pipe) leaves() []format.Leaf { return p.stream.Leaves() }
 // claimPass claims the one pass that a stream allows, within the given memory.
 func (p *pipe) claimPass(memory int64) error {
 	if p.isClaimed.Swap(true) {
-		return errOnlyOnce()
+		return errStdinOnlyOnce()
 	}
 	p.memory = memory
 	p.stream.SetMemoryLimit(batchMemory(memory))

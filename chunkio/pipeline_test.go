@@ -37,7 +37,7 @@ func naiveOf(t *table, opt Options, columns []string, sampled []bool) (delivered
 			v := t.value(name, i)
 			if v-v != 0 {
 				missing = true
-				countMissing(&out.missing[j], v)
+				countMissingValue(&out.missing[j], v)
 				if opt.Missing == stream.MissingError {
 					return out, fmt.Errorf("row %d, column %q: missing value: %s", i, name, missingKind(v))
 				}

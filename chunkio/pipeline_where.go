@@ -27,12 +27,12 @@ type groupColumn struct {
 	perSecond int64 // ticks of its times per second, in this file
 }
 
-func (d *Dataset) isExcluded(g rowGroup) bool {
+func (d *Dataset) excludesGroup(g rowGroup) bool {
 	return g.file != nil && g.file.outcomes != nil && g.file.outcomes[g.index].MatchesNone()
 }
 
-// isUndecided reports whether the condition must be evaluated on the rows of a row group.
-func (d *Dataset) isUndecided(g rowGroup) bool {
+// mustFilterGroup reports whether the condition must be evaluated on the rows of a row group.
+func (d *Dataset) mustFilterGroup(g rowGroup) bool {
 	return d.catalog.filter != nil && (g.file == nil || !g.file.outcomes[g.index].MatchesAll())
 }
 
@@ -46,7 +46,7 @@ func (c *catalog) remainingFilter(g rowGroup, opened format.File) (groupFilter, 
 	if f == nil {
 		return groupFilter{}, nil
 	}
-	state, err := f.stateFromKeys(f.bound, c.list, g.fileIndex, c.list.entryAt(g.fileIndex).path)
+	state, err := f.newStateWithKeys(f.bound, c.list, g.fileIndex, c.list.entryAt(g.fileIndex).path)
 	if err != nil {
 		return groupFilter{}, err
 	}
@@ -60,8 +60,8 @@ func (c *catalog) streamFilter() groupFilter {
 	return c.filterForState(c.filter.bound.NewState(), c.leaves, func(leaf int) int { return leaf })
 }
 
-// filterForState returns the state with the columns that it leaves undecided. leaves are the leaves of the file, and
-// leafInFile maps leaves of the dataset to them.
+// filterForState returns the parameter state with the columns of the condition that this state leaves undecided. leaves
+// are the leaves of the file, and leafInFile maps leaves of the dataset to them.
 func (c *catalog) filterForState(state where.State, leaves []format.Leaf, leafInFile func(leaf int) int) groupFilter {
 	f, undecided := c.filter, groupFilter{state: state}
 	needed := f.bound.NeededColumns(state)
@@ -128,7 +128,7 @@ func newRowFilter(d *Dataset) rowFilter {
 	return rowFilter{rows: where.NewRows(d.catalog.filter.bound)}
 }
 
-func (f *rowFilter) markSkipped(ctx context.Context, g *openedGroup, s *span) error {
+func (f *rowFilter) markSkippedRows(ctx context.Context, g *openedGroup, s *span) error {
 	if s.heldGroup != nil {
 		s.heldGroup.copySkips(s.from, s.rows, s.skip)
 		return nil
@@ -208,8 +208,8 @@ type sampleKey struct {
 	n    int64
 }
 
-// passSampler returns the sampler of a pass. With a condition, it samples only the matching rows.
-func (d *Dataset) passSampler(ctx context.Context) (sampler, error) {
+// findPassSampler returns the sampler of a pass. With a condition, it samples only the matching rows.
+func (d *Dataset) findPassSampler(ctx context.Context) (sampler, error) {
 	f := d.catalog.filter
 	if f == nil || d.opt.Sample == 0 {
 		return d.samplerWithoutWhere(), nil

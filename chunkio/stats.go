@@ -35,12 +35,12 @@ const (
 	statsBlock = 1 << 20
 	// A block that zstd cannot compress grows by zstd's framing, which is 3 bytes per 128 KiB and a header.
 	maxPackedBlock = statsBlock + statsBlock/256 + 1024
-	// MaxStatsHeader is the longest header in bytes: 256 MiB of JSON describe about three million columns.
+	// MaxStatsHeader is the greatest length of a header in bytes: 256 MiB of JSON describe about three million columns.
 	MaxStatsHeader = 256 << 20
 
-	// Float64 Gram matrices of real-valued data shrink to 0.91 of their size at best, matrices of pixels to 0.42, of
-	// word counts to 0.02. The fastest level compresses nearly as far as the slowest, on one core at 90 to 960 MB/s
-	// instead of 7 to 70.
+	// Float64 Gram matrices of real-valued data shrink to 0.91 of their size at best, Gram matrices of pixels to 0.42,
+	// of word counts to 0.02. The output of the fastest level is hardly longer than the output of the slowest level. On
+	// one core the fastest level compresses 90 to 960 MB/s, the slowest 7 to 70 MB/s.
 	statsLevel = zstd.SpeedFastest
 )
 
@@ -148,7 +148,7 @@ type blockWriter struct {
 func (b *blockWriter) Write(p []byte) (n int, err error) {
 	for len(p) > 0 && b.err == nil {
 		k := min(len(p), statsBlock-len(b.raw))
-		if need := len(b.raw) + k; need > cap(b.raw) { // most sections are far smaller than a block
+		if need := len(b.raw) + k; need > cap(b.raw) { // grow step by step: most sections are far shorter than a block
 			b.raw = append(make([]byte, 0, min(max(need, 2*cap(b.raw)), statsBlock)), b.raw...)
 		}
 		b.raw = append(b.raw, p[:k]...)

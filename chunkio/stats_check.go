@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// checkCounts refuses a header with impossible counts, because users of the header rely on its counts. A checksum
-// detects damage, but not a header that no program could have written.
+// checkCounts refuses a header with an impossible number of rows or bytes, range of rows or set of shards, because
+// users of the header rely on these. A checksum detects damage, but not a header that no program could have written.
 func (h *StatsHeader) checkCounts() error {
 	if h.Part != nil {
 		if err := h.Part.Check(); err != nil {
@@ -32,7 +32,7 @@ func (h *StatsHeader) checkCounts() error {
 	return nil
 }
 
-func checkColumns(columns []stream.Column) error {
+func checkStatsColumns(columns []stream.Column) error {
 	seen := make(map[string]bool, len(columns))
 	for _, c := range columns {
 		if seen[c.Name] {

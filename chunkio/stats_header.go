@@ -25,7 +25,8 @@ func ReadStatsHeader(ctx context.Context, path string, opt FetchOptions) (StatsH
 	return h.Header, err
 }
 
-// StatsHead is a header that was read without the rest of its container. OpenStatsAs opens the container later.
+// StatsHead is the header of a statistics container whose remaining bytes have not been read. OpenStatsAs opens this
+// container later.
 type StatsHead struct {
 	Header StatsHeader
 	Check  uint64 // digest of the header's bytes
@@ -41,7 +42,7 @@ type rawLists struct{ columns, leftOut, decided []byte }
 // nil, the new header shares with it the lists of columns that are equal in both. This saves time: decoding 1,000
 // columns takes 1 ms, and comparing their bytes takes much less.
 func ReadStatsHead(ctx context.Context, path string, like *StatsHead, opt FetchOptions) (StatsHead, error) {
-	file, size, err := openBeginning(ctx, path, opt)
+	file, size, err := openFileBeginning(ctx, path, opt)
 	if err != nil {
 		return StatsHead{}, errFetch(path, err, stream.Textf("check the path and its permissions"))
 	}
@@ -82,7 +83,7 @@ func (s *StatsReader) decodeHeader(ctx context.Context, text []byte) error {
 	if like == nil {
 		like = new(StatsHead)
 	}
-	columns, err1 := decodeList(ctx, s, &s.lists.columns, like.lists.columns, like.Header.Columns, checkColumns)
+	columns, err1 := decodeList(ctx, s, &s.lists.columns, like.lists.columns, like.Header.Columns, checkStatsColumns)
 	leftOut, err2 := decodeList(ctx, s, &s.lists.leftOut, like.lists.leftOut, like.Header.LeftOut, nil)
 	decided, err3 := decodeList(ctx, s, &s.lists.decided, like.lists.decided, like.Header.Decided, nil)
 	warnings, err4 := decodeList[string](ctx, s, (*[]byte)(&h.Warnings), nil, nil, nil)
@@ -104,8 +105,9 @@ func limitWarnings(all []string) []string {
 	return append(stream.WarningsBySeverity(all)[:mostWarnings-1:mostWarnings-1], fmt.Sprintf("and %d more warnings", len(all)-mostWarnings+1))
 }
 
-// decodeList decodes and checks the list whose bytes are *written. If they are equal to the bytes as, from which the
-// list like was decoded, it returns like, and sets *written to as.
+// decodeList decodes and checks the list whose bytes are *written. The parameter like is a list that was decoded
+// before, from the bytes in the parameter as. If *written has the same bytes, decodeList returns like and sets *written
+// to as, so that equal lists share memory.
 func decodeList[T any](ctx context.Context, s *StatsReader, written *[]byte, as []byte, like []T, check func([]T) error) (list []T, err error) {
 	switch {
 	case len(*written) == 0:
@@ -152,7 +154,7 @@ type readerAtCloser interface {
 	io.Closer
 }
 
-func openBeginning(ctx context.Context, path string, opt FetchOptions) (readerAtCloser, int64, error) {
+func openFileBeginning(ctx context.Context, path string, opt FetchOptions) (readerAtCloser, int64, error) {
 	if !place.IsURL(path) {
 		f, err := Fetch(ctx, path, opt)
 		if err != nil {

@@ -33,7 +33,7 @@ type StatsReader struct {
 	like        *StatsHead // a header that may have the same lists; nil if there is none
 	memory      int64      // limit for the header; 0 means no limit
 	heldBytes   int64      // bytes of memory held so far by the decoded header
-	tookBytes   int64      // most bytes used to read the header
+	tookBytes   int64      // the most bytes of memory used to read the header
 	lists       rawLists
 	sections    []statsExtent
 }
@@ -41,7 +41,7 @@ type StatsReader struct {
 // statsExtent is the position of a section's blocks in a container.
 type statsExtent struct {
 	name             string
-	offset, size     int64  // of the blocks with their lengths, without the end mark
+	offset, size     int64  // of the compressed blocks with the length before each, without the 0 after the last block
 	length, checksum uint64 // of the uncompressed bytes
 }
 
@@ -315,7 +315,8 @@ func (s *StatsReader) findSections(ctx context.Context, size int64) error {
 	if err := s.readHeader(ctx, c); err != nil {
 		return err
 	}
-	// After the header nearly all bytes are skipped, so bytes are neither buffered nor added to a checksum.
+	// Nearly all bytes after the header are skipped. Therefore the file is read without a buffer, and no checksum is
+	// computed.
 	at := size - c.bytesLeft
 	skip := &statsCursor{r: io.NewSectionReader(s.file, at, c.bytesLeft), bytesLeft: c.bytesLeft}
 	for {

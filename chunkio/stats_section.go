@@ -65,11 +65,11 @@ func (r *sectionReader) readBlock() ([]byte, error) {
 		return nil, r.errSection(err)
 	}
 	n := binary.LittleEndian.Uint32(length[:])
-	if n > maxPackedBlock { // impossible in a verified file, so the file has changed
+	if n > maxPackedBlock { // a verified file has no such block, so the file was changed after its verification
 		return nil, r.errSection(errors.New("the file has changed"))
 	}
 	if int(n) > cap(r.packed) {
-		r.packed = make([]byte, n) // most sections are one block, far smaller than the largest
+		r.packed = make([]byte, n) // not maxPackedBlock: most sections are one short block
 	}
 	r.packed = r.packed[:n]
 	if _, err := io.ReadFull(r.r, r.packed); err != nil {

@@ -179,8 +179,8 @@ func (o FetchOptions) readWithin(path string, r io.Reader) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// ReadWhole passes the contents of the file or object at path to read. If it cannot be opened the error is a
-// *stream.DataError with the remedy; an error of read is returned unchanged.
+// ReadWhole passes the contents of the file or object at path to read. If the file cannot be opened, the error is a
+// *stream.DataError with the remedy. An error of the function read is returned unchanged.
 func ReadWhole(ctx context.Context, path string, opt FetchOptions, remedy stream.Text, read func(io.Reader) error) error {
 	f, err := Fetch(ctx, path, opt)
 	if err != nil {

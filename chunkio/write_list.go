@@ -66,7 +66,8 @@ func (l *listWriter) addChunk(c *stream.Chunk) error {
 	return nil
 }
 
-// flushGroup writes the collected rows as one row group. It encodes one row at a time, to keep the levels short.
+// flushGroup writes the collected rows as one row group. It encodes one row at a time, so that only one row's
+// definition and repetition levels are in memory.
 func (l *listWriter) flushGroup() error {
 	rows := len(l.positions)
 	if rows == 0 {

@@ -66,7 +66,7 @@ func (o WriteOptions) withDefaults(d int) WriteOptions {
 
 // WriteParquet writes all rows of src to the file or object at path, which appears only once it is complete. It has
 // zstd compression, data pages v1, statistics, and one column for each feature. Sparse chunks are written dense, unless
-// WriteOptions.Sparse is set. Weights are not written. Memory holds one row group as float64.
+// WriteOptions.Sparse is set. Weights are not written. One row group is in memory at a time, as float64.
 func WriteParquet(ctx context.Context, path string, src stream.Source, opt WriteOptions) error {
 	out, err := atomicfile.Create(ctx, path)
 	if err != nil {
@@ -103,7 +103,8 @@ func writeSource(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 		}
 		n := writer.NumberOf(typ)
 		t.types = append(t.types, n)
-		// Small integers repeat. Floats seldom do, and hashing them costs more than a dictionary saves.
+		// Columns of integers get a dictionary, because their values often repeat. Floats seldom repeat, and hashing
+		// them costs more than a dictionary saves.
 		dict = append(dict, n.Bits > 0)
 		fields = append(fields, n.Node(c.Name, opt.Required))
 	}
@@ -155,7 +156,7 @@ func writeChunks(ctx context.Context, src stream.Source, add func(*stream.Chunk)
 type tableWriter struct {
 	w     *writer.File
 	opt   WriteOptions
-	d     int
+	d     int // number of features
 	types []writer.Number
 	// data is column-major, with RowGroupRows values a column. positions are the global positions of its rows.
 	data      []float64
@@ -173,7 +174,7 @@ func (t *tableWriter) addChunk(c *stream.Chunk) error {
 			t.positions = append(t.positions, c.Position(i))
 		}
 		for j := range t.d {
-			dst := t.columnData(j)[at : at+n]
+			dst := t.valuesOfColumn(j)[at : at+n]
 			if c.Sparse == nil {
 				copy(dst, c.Col(j)[from:])
 			} else {
@@ -183,7 +184,7 @@ func (t *tableWriter) addChunk(c *stream.Chunk) error {
 		if s := c.Sparse; s != nil {
 			for i := range n {
 				for e := s.RowPtr[from+i]; e < s.RowPtr[from+i+1]; e++ {
-					t.columnData(int(s.Index[e]))[at+i] = s.Value[e]
+					t.valuesOfColumn(int(s.Index[e]))[at+i] = s.Value[e]
 				}
 			}
 		}
@@ -197,7 +198,7 @@ func (t *tableWriter) addChunk(c *stream.Chunk) error {
 	return nil
 }
 
-func (t *tableWriter) columnData(j int) []float64 {
+func (t *tableWriter) valuesOfColumn(j int) []float64 {
 	h := t.opt.RowGroupRows
 	return t.data[j*h : (j+1)*h]
 }
@@ -238,7 +239,7 @@ func (t *tableWriter) encodeColumn(c *writer.Chunk, j int) error {
 	if j == t.d {
 		err = t.opt.writeLabels(c, t.positions)
 	} else {
-		err = t.types[j].Encode(c, t.columnData(j)[:len(t.positions)], math.IsNaN)
+		err = t.types[j].Encode(c, t.valuesOfColumn(j)[:len(t.positions)], math.IsNaN)
 	}
 	var bad *writer.ValueError
 	if errors.As(err, &bad) {

@@ -80,7 +80,8 @@ func writeSparse(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 	case opt.labelValue != nil:
 		fields = append(fields, writer.NumberOf("double").Node(opt.LabelName, false))
 	}
-	// Values that are counts repeat too. If values do not repeat, the encoder soon gives up the dictionary.
+	// Values get a dictionary even if they are floats, because they are often counts, which repeat. If values do not
+	// repeat, the encoder soon gives up the dictionary.
 	if s.w, err = beginTable(out, fields, []bool{true, true, true}); err != nil {
 		return 0, 0, err
 	}

@@ -21,7 +21,8 @@ type TableColumn struct {
 	Values any
 }
 
-// WriteTable writes a table that is in memory as Parquet with one row group. It is meant for small tables of results.
+// WriteTable writes a table from memory to w, as Parquet with one row group. rows is the number of values in each
+// column. It is meant for small tables of results.
 func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 	var fields schema.FieldList
 	writes := make([]func(*writer.Chunk) error, len(columns))

@@ -2,13 +2,13 @@ package cluster
 
 import "math"
 
-// pairByGain pairs rows with columns of gain so that the sum of the paired gains is largest. It returns each row's
+// pairRowsByGain pairs rows with columns of gain so that the sum of the paired gains is largest. It returns each row's
 // column, or -1 for rows without a partner. All rows of gain have the same length.
 //
 // It is the Hungarian method with potentials. For each row in turn it finds a shortest augmenting path, by Dijkstra's
 // search over the columns by reduced cost. The cost is O(min² · max), with min and max the smaller and the larger side
 // of gain. Gains are whole numbers, so all results are exact.
-func pairByGain(gain [][]float64) []int {
+func pairRowsByGain(gain [][]float64) []int {
 	rows, cols := len(gain), len(gain[0])
 	at := func(i, j int) float64 { return -gain[i][j] }
 	flipped := rows > cols

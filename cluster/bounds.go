@@ -11,9 +11,9 @@ import "math"
 //
 // The path of a centre is the sum of its moves so far. An upper bound is stored minus the path of its centre at the
 // time when it was computed, and a lower bound plus this path. When the bound is read, the current path brings it up to
-// date. All bounds are in the store's scale. They are rounded to the safe side by a share of 2⁻²⁰ to 2⁻²², which is
-// more than the rounding of float32, and far more than the rounding of exact distances. So if a row's bounds separate
-// its centre from the other centres, the row is in the same cluster as in Lloyd's iteration.
+// date. All bounds are distances multiplied by the store's scale. They are rounded to the safe side by a share of 2⁻²⁰
+// to 2⁻²², which is more than the rounding of float32, and far more than the rounding of exact distances. So if a row's
+// bounds separate its centre from the other centres, the row is in the same cluster as in Lloyd's iteration.
 //
 // bounds holds 8 bytes for each row and 4 more for each group of centres.
 type bounds struct {

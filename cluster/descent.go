@@ -183,7 +183,7 @@ func (d *descent) labelsBeforeMoves() []int32 {
 	return labels
 }
 
-// nextCenters does the same as [Pass.nextCenters]. If a cluster is empty, it makes a real pass.
+// nextCenters does the same as [Pass.nextCenters]. If a cluster is empty, it makes a [Pass] over all rows.
 func (d *descent) nextCenters(opt Options) (matrix, bool, int, error) {
 	for _, n := range d.sizes {
 		if n == 0 {

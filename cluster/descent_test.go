@@ -58,7 +58,7 @@ func TestStoreChangesNothing(t *testing.T) {
 					continue // ending early does not depend on the rows
 				}
 				opt := Options{Clusters: shape.c, Seed: 7, Threads: 1 + at%3, Tol: tolerance}
-				if !descentPays(opt.Clusters, x.Cols) {
+				if !isDescentFaster(opt.Clusters, x.Cols) {
 					t.Fatalf("%+v is left to passes", shape)
 				}
 				got := must.Get(KMeans(t.Context(), Matrix(x), opt))(t)

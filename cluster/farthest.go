@@ -25,7 +25,7 @@ type farthestRows struct {
 	rows  []farRow
 }
 
-func (f *farthestRows) offerRow(x matrix, i int, cluster int32, distance float64) {
+func (f *farthestRows) offerFarRow(x matrix, i int, cluster int32, distance float64) {
 	if distance == 0 || (len(f.rows) == f.limit && distance <= f.rows[f.limit-1].distance) {
 		return
 	}

@@ -16,9 +16,9 @@ type Result struct {
 	Labels  []int32 // n; nil from Refine
 	Sizes   []int64 // number of rows of each cluster; 0 only if there are fewer distinct rows, or if iterations ran out
 	Inertia float64
-	// Trace is the inertia at the start and after each move of the centres. It can rise only by rounding. KMeans
-	// computes all entries except the last from sums, with an error of about 10⁻¹² of the first inertia, or more if
-	// values are far larger than their differences.
+	// Trace is the inertia at the start and after each move of the centres. It can rise only by rounding. KMeans computes
+	// all entries except the last from the sums and sizes of the clusters, with an error of about 10⁻¹² of the first
+	// inertia, or more if values are far larger than their differences.
 	Trace     []float64
 	Converged bool // the iteration ended before MaxIter
 	Restart   int  // number of the best restart, counted from 0
@@ -29,8 +29,9 @@ type Result struct {
 //
 // Choosing c first centres costs 2 + ⌊ln c⌋ searches of all rows, each with 2·n·c·k flops in float32, and the first
 // move of the centres costs one more search. Each later move costs 2·c·k flops for every row that may have changed its
-// cluster (see bounds). For mnist10k and 10 clusters, a move searched a quarter of the rows, on average over 38 moves. KMeans is
-// fastest for integers and for float32 values of similar magnitude: their sums do not round, and so can be updated.
+// cluster (see bounds). For mnist10k and 10 clusters, a move searched a quarter of the rows, on average over 38 moves.
+// KMeans is fastest for integers and for float32 values of similar magnitude: their sums do not round, and so can be
+// updated.
 //
 // In addition to the rows, KMeans holds 4·k + 8 bytes a row, which all restarts share, and about 100 + 4·min(c, 64)
 // bytes a row for each of the min(Restarts, Threads) restarts in progress. With more than 64 clusters in fewer than 256
@@ -68,7 +69,7 @@ func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
 			}
 		}
 		run := func(r int, _ *Result) (*Result, error) { return plainRestart(ctx, team, x, t, workers, opt, r) }
-		if t != nil && descentPays(opt.Clusters, x.Cols) {
+		if t != nil && isDescentFaster(opt.Clusters, x.Cols) {
 			var d *descent
 			run = func(r int, best *Result) (*Result, error) {
 				centers, err := seedCenters(ctx, team, x, nil, t, workers, opt.Clusters, rand.NewPCG(opt.Seed, uint64(r)))

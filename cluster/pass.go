@@ -40,8 +40,8 @@ type Pass struct {
 }
 
 const (
-	// blockValues bounds the number of values that a worker first searches and then adds up. They fill half of a
-	// level-2 cache, so that adding does not read main memory again.
+	// blockValues bounds the number of values of the rows for which a worker first searches the nearest centres, and which
+	// it then adds up. They fill half of a level-2 cache, so that adding does not read main memory again.
 	blockValues  = 1 << 17
 	minBlockRows = 64
 	maxBlockRows = 1 << 12
@@ -125,7 +125,7 @@ func (p *Pass) addBlock(index []int32, x matrix) error {
 		}
 		p.Sizes[cluster]++
 		p.Inertia += d
-		p.far.offerRow(x, i, cluster, d)
+		p.far.offerFarRow(x, i, cluster, d)
 	}
 	c, k := p.centers.Rows, p.centers.Cols
 	kernel.SparseGemm(p.team, kernel.Sparse{Rows: x.Rows, Cols: c, Count: 1, Index: index, Value: p.ones},

@@ -49,7 +49,7 @@ func Compare[C, L comparable](clusters []C, labels []L) (Scores, error) {
 		t.b[j]++
 	}
 	s := Scores{ACC: t.countMatchedRows() / t.n, Purity: t.countMajorityRows() / t.n, ARI: t.adjustedRand()}
-	s.NMISqrt, s.NMIMax = t.mutualInformation()
+	s.NMISqrt, s.NMIMax = t.normalizedInformation()
 	return s, nil
 }
 
@@ -88,7 +88,7 @@ func (t contingencyTable) countMajorityRows() (sum float64) {
 }
 
 func (t contingencyTable) countMatchedRows() (sum float64) {
-	for i, j := range pairByGain(t.cells) {
+	for i, j := range pairRowsByGain(t.cells) {
 		if j >= 0 {
 			sum += t.cells[i][j]
 		}
@@ -96,7 +96,7 @@ func (t contingencyTable) countMatchedRows() (sum float64) {
 	return sum
 }
 
-func (t contingencyTable) mutualInformation() (sqrt, largest float64) {
+func (t contingencyTable) normalizedInformation() (sqrt, largest float64) {
 	ha, hb := t.entropy(t.a), t.entropy(t.b)
 	if len(t.a) == 1 && len(t.b) == 1 {
 		return 1, 1

@@ -135,7 +135,7 @@ func TestAssignIsOptimal(t *testing.T) {
 		}
 		got, pairs := 0.0, 0
 		taken := make(map[int]bool)
-		for i, j := range pairByGain(gain) {
+		for i, j := range pairRowsByGain(gain) {
 			if j >= 0 {
 				got += gain[i][j]
 				pairs++

@@ -10,8 +10,8 @@ import (
 // screen holds a set of centres, prepared for screening the rows of a store in float32. Unlike [kernel.Nearest] it
 // keeps the float32 values, which the bounds need, and can search any set of rows.
 //
-// Let u = 2⁻²⁴, y a centre and x a row, both about the store's shift and scaled. The float32 value of ‖y‖²/2 − xᵀy is
-// wrong by at most
+// Let u = 2⁻²⁴, y a centre and x a row, both shifted and scaled like the rows in [store].narrow. The float32 value of
+// ‖y‖²/2 − xᵀy is wrong by at most
 //
 //	g·‖x‖‖y‖ + h·‖y‖²/2,  g = (min(k, 256) + b + 12)·u,  h = (b + 12)·u,
 //

@@ -45,14 +45,14 @@ func seedBytes(n, k, c int) int64 {
 
 // seedCenters returns c rows of x as centres, or an error that wraps ErrOverflow, ErrNoDirection or the context's
 // error. If there are fewer than c distinct rows, some centres are equal. Every centre costs trialCount(c) searches of
-// all rows, in total 2·n·k·c·trialCount(c) flops. The memory is seedBytes. A store of x and its workers, which may be
-// nil, make it faster and do not affect the result.
+// all rows, in total 2·n·k·c·trialCount(c) flops. It needs the memory given by seedBytes. A store of x and its workers,
+// which may be nil, make it faster and do not affect the result.
 func seedCenters(ctx context.Context, team *kernel.Team, x matrix, unit *rowNormalizer, st *store, workers []*worker, c int, random *rand.PCG) (matrix, error) {
 	n, k := x.Rows, x.Cols
 	s := &seeder{team: team, x: x, unit: unit, store: st, workers: workers, rand: random,
 		centers: kernel.RowMajor(make([]float64, c*k), c, k, k),
 		squares: make([]float64, n), sums: make([]float64, n)}
-	if err := s.drawFirst(); err != nil {
+	if err := s.drawFirstCenter(); err != nil {
 		return s.centers, err
 	}
 	if c > 1 {
@@ -66,7 +66,7 @@ func seedCenters(ctx context.Context, team *kernel.Team, x matrix, unit *rowNorm
 		if err := ctx.Err(); err != nil {
 			return s.centers, err
 		}
-		if err := s.drawNext(); err != nil {
+		if err := s.drawNextCenter(); err != nil {
 			return s.centers, err
 		}
 	}
@@ -84,8 +84,8 @@ func (s *seeder) copyRowToPoint(points matrix, j, i int) {
 	kernel.Copy(points.Sub(j, 0, 1, s.x.Cols), row)
 }
 
-// drawFirst draws the first centre, in spherical mode from the nonzero rows.
-func (s *seeder) drawFirst() error {
+// drawFirstCenter draws the first centre, in spherical mode from the nonzero rows.
+func (s *seeder) drawFirstCenter() error {
 	for i := range s.squares {
 		s.squares[i] = math.Inf(1)
 		s.sums[i] = float64(i + 1)
@@ -107,7 +107,7 @@ func (s *seeder) drawFirst() error {
 	s.copyRowToPoint(s.centers, 0, s.drawRow())
 	s.centerCount = 1
 	s.lowerSquares(s.centers.Sub(0, 0, 1, s.x.Cols), [][]float64{s.squares})
-	return s.updateSums()
+	return s.updateSquareSums()
 }
 
 func (s *seeder) isZeroRow(i int) bool {
@@ -135,7 +135,7 @@ func (s *seeder) drawRow() int {
 	return i
 }
 
-func (s *seeder) drawNext() error {
+func (s *seeder) drawNextCenter() error {
 	for t := range s.lowered {
 		s.copyRowToPoint(s.trials, t, s.drawRow())
 	}
@@ -153,10 +153,10 @@ func (s *seeder) drawNext() error {
 	kernel.Copy(s.centers.Sub(s.centerCount, 0, 1, s.x.Cols), s.trials.Sub(best, 0, 1, s.x.Cols))
 	s.squares, s.lowered[best] = s.lowered[best], s.squares
 	s.centerCount++
-	return s.updateSums()
+	return s.updateSquareSums()
 }
 
-func (s *seeder) updateSums() error {
+func (s *seeder) updateSquareSums() error {
 	total := 0.0
 	for i, square := range s.squares {
 		total += square

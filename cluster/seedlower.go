@@ -2,8 +2,8 @@ package cluster
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// lowerSquares writes to lowered[t] the D² of every row, for the centres so far and point t as a further centre. The
-// bits are the same as from [kernel.Nearest], with and without a store.
+// lowerSquares writes to lowered[t] the D² (see [seeder]) of every row, for the centres so far and point t as a further
+// centre. The bits are the same as from [kernel.Nearest], with and without a store.
 func (s *seeder) lowerSquares(points matrix, lowered [][]float64) {
 	switch {
 	case s.store == nil:
@@ -11,7 +11,7 @@ func (s *seeder) lowerSquares(points matrix, lowered [][]float64) {
 	case s.centerCount == 1 && points.Rows == 1: // nothing can be screened for the first centre
 		s.store.distancesTo(len(s.workers), points, func(int) int { return 0 }, lowered[0])
 	default:
-		s.lowerScreened(points, lowered)
+		s.lowerSquaresByScreening(points, lowered)
 	}
 }
 
@@ -35,9 +35,9 @@ func (s *seeder) lowerAllSquares(points matrix, lowered [][]float64) {
 	}
 }
 
-// lowerScreened does the same as lowerAllSquares, by means of a store. It computes only distances that may be below the
-// row's current D².
-func (s *seeder) lowerScreened(points matrix, lowered [][]float64) {
+// lowerSquaresByScreening does the same as lowerAllSquares, by means of a store. It computes only distances that may be
+// below the row's current D².
+func (s *seeder) lowerSquaresByScreening(points matrix, lowered [][]float64) {
 	t, sc := s.store, newScreen(s.store, points)
 	tasks := (t.n + batchRows - 1) / batchRows
 	shareTasks(s.workers, tasks, func(w *worker, task int) {

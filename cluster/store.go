@@ -34,19 +34,19 @@ type store struct {
 }
 
 const (
-	// Rows with values outside these limits are left to [Pass], because squares must neither overflow nor vanish.
+	// If the largest magnitude is outside these limits, there is no store, because squares could overflow or vanish.
 	largestValue, smallestValue = 0x1p400, 0x1p-400
-	// farOut: if the squared length of the mean is more than this multiple of the variance, rows are screened about
-	// their mean, because the bounds on rounding grow with the lengths of rows.
+	// farOut: if the squared length of the rows' mean is more than this multiple of their variance, the mean is subtracted
+	// from the rows for screening, because the bounds on rounding grow with the lengths of rows.
 	farOut = 32
 	// storeCols is the number of columns in a task, so that row-major rows are read by whole cache lines.
 	storeCols = 16
 )
 
-// descentPays reports whether a descent needs less CPU time than passes for c centres in k columns. We measured the
+// isDescentFaster reports whether a descent needs less CPU time than passes for c centres in k columns. We measured the
 // ratio of both times. On noise, the worst case, it was 0.3 to 0.95 for up to 60 centres. For 200 to 500 centres it was
 // 0.9 to 1.3 in 16 or 100 columns, and 0.7 to 0.9 in 800. For a move of 500 centres of mnist10k it was 0.4.
-func descentPays(c, k int) bool { return c <= maxGroups || k >= 256 }
+func isDescentFaster(c, k int) bool { return c <= maxGroups || k >= 256 }
 
 // newStore returns a store of x, or nil if all rows are 0, or too long or too short for screening. All values must be
 // finite. It reads x three times.
@@ -129,8 +129,8 @@ func (t *store) surveyColumns(from int, largest, squares []float64) {
 	}
 }
 
-// fillNarrowCopy copies up to stripe rows to the narrow copy. It reports whether the copy lost any digits, and whether
-// sums may round.
+// fillNarrowCopy copies up to stripe rows, beginning with row `from`, to the narrow copy. It reports whether the copy
+// lost any digits, and whether sums may round.
 func (t *store) fillNarrowCopy(from int, magic []float64) (lossy, rounded bool) {
 	rows := min(stripe, t.n-from)
 	back := 1 / t.scale

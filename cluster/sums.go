@@ -31,12 +31,12 @@ func (d *descent) applyMoves() bool {
 		})
 	default:
 		clear(d.sums)
-		d.addAllRows()
+		d.addAllRowsToSums()
 	}
 	return changed
 }
 
-// moveColumns moves some columns of a row from the sum of one cluster to the sum of another, without rounding.
+// moveColumns moves columns [from, to) of a row from the sum of one cluster to the sum of another, without rounding.
 func (d *descent) moveColumns(m clusterMove, from, to int) {
 	t, k := d.store, d.store.k
 	in := d.sums[int(m.to)*k:][from:to]
@@ -71,7 +71,7 @@ func (d *descent) moveColumns(m clusterMove, from, to int) {
 	}
 }
 
-func (d *descent) addAllRows() {
+func (d *descent) addAllRowsToSums() {
 	c, k := d.centers.Rows, d.store.k
 	ones := make([]float64, min(blockRows(d.team, k), d.store.n))
 	for i := range ones {

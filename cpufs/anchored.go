@@ -12,14 +12,16 @@ import (
 
 // anchorGraph is the anchor graph, with L = I − BBᵀ. A row of LF or LC needs sums over all rows: LF = F − B·S_F and LC
 // = C − B·S_C with S_F = BᵀF and S_C = BᵀC, m×c. But the contribution of these sums to a row is sparse. So an iteration
-// makes one pass, which computes for each row (small letters)
+// makes one pass. For each row, with its rows x, f, c, q' and b of X, F, C, Q' and B and the other symbols of the
+// package comment, it computes
 //
 //	f = max(0, (α·xW + ηc − ½ν(c − b·S_C))/(α + η))
 //	q' = 2x(A⊙B) + (2η − ν)f     of the next iteration
 //
-// and the sums P = XᵀF, XᵀQ' and S_F. The other steps read only the state: q = q' + ν·b·S_F and the triangular factor R
-// of Q, then c from q, S_C, and XᵀC from XᵀQ = XᵀQ' + ν(BᵀX)ᵀS_F. The next A and B are known before the pass, because
-// they follow from XᵀC. The state is one n×c array, which contains q' and c in turn.
+// and the sums P = XᵀF, XᵀQ' and S_F. The other steps read only the state, not X. First they compute the rows q = q' +
+// ν·b·S_F of Q and the triangular factor of Q, then the rows c from q, and S_C. XᵀC follows from XᵀQ = XᵀQ' +
+// ν(BᵀX)ᵀS_F. The next A and B follow from XᵀC, so they are known before the pass. The state is one n×c array, which
+// contains q' and c in turn.
 type anchorGraph struct {
 	s           *solver
 	weights     *rows.AnchoredGraph
@@ -57,8 +59,8 @@ func (g *anchorGraph) stageValues() []any { return []any{g.bx, g.sf, g.xq} }
 
 func stateBytesPerRow(clusters, count int) int { return 8*clusters + rows.EntryBytes*count }
 
-// recordRows returns the number of rows of a record if no block has more than height rows. It is even, so that all
-// records are aligned to 8 bytes.
+// recordRows returns the number of rows for which a record has room, if no block has more than height rows. It is even,
+// so that all records are aligned to 8 bytes.
 func recordRows(height int) int { return height + height%2 }
 
 func (g *anchorGraph) closeFiles() error {
@@ -73,7 +75,7 @@ func (g *anchorGraph) viewBlock(number int, records [][]byte) ([]float64, kernel
 	return rows.ViewNumbers[float64](records[0])[:h*g.s.c], g.weights.ViewRows(records[1], h)
 }
 
-// addClusterRows stores rows of C, and computes the weights of these rows on the anchors.
+// addClusterRows stores c, the rows of C of block b, and computes the weights of the block's rows on the anchors.
 func (g *anchorGraph) addClusterRows(b *rowBlock, c []float64) error {
 	if g.clusterPass == nil {
 		g.clusterPass = rows.Walk{rows.WritePass(g.stateFile), rows.WritePass(g.weights.File)}
@@ -232,7 +234,7 @@ func (g *anchorGraph) computeC(ctx context.Context) error {
 	var q []float64
 	err = g.eachBlock(ctx, func(number int, own []float64, weights kernel.Sparse) error {
 		q = append(q[:0], own...)
-		polar.rowsTo(number, own, q, root)
+		polar.writeRowsOfC(number, own, q, root)
 		g.addAnchorSums(weights, own, g.sc)
 		return nil
 	}, rows.ModifyPass(g.stateFile), rows.ReadPass(g.weights.File))

@@ -8,7 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// uvDescent makes the steps of U and V. Its rates are the last accepted step lengths.
+// uvDescent has the numbers that are kept between gradient steps of U and V. rates are the last accepted lengths of a
+// step, in units of the gradient.
 type uvDescent struct {
 	rates     [2]float64 // rates of U and V; 0 before the first step
 	gradientW []float64  // derivative of φ by W, d×c
@@ -21,8 +22,8 @@ func newUVDescent(m *model) *uvDescent {
 }
 
 const (
-	// The slope of φ predicts by how much a step lowers φ. A step that gains less than minGainShare of that is too long
-	// (Armijo).
+	// The gradient of φ predicts by how much a step lowers φ. A step that lowers φ by less than minGainShare of the
+	// prediction is too long (Armijo).
 	minGainShare = 1e-4
 	// maxHalvings is the largest number of halvings of the rate. After these, a step is below the rounding of U.
 	maxHalvings = 60
@@ -41,14 +42,14 @@ func (s *solver) takeGradientSteps(ctx context.Context) error {
 	return nil
 }
 
-// moveFactor moves U (mode 0) or V (mode 1) against the gradient of
+// moveFactor makes a step of U (mode 0) or V (mode 1) against the gradient of
 //
 //	φ = α‖XW − F‖² + β‖W‖₂,₁
 //
 // The search starts from twice the last accepted rate, which is halved until φ falls enough. The fall of φ is computed
-// from the step alone, as α(2⟨GW − P, ΔW⟩ + ⟨ΔW, GΔW⟩) and the change of each row's norm. A difference of two values
-// of φ would drown in rounding near the end. Without projection all terms are halved when the step is halved, so that
-// one product with G serves all trials. With projection each trial needs one product.
+// from the step alone, as α(2⟨GW − P, ΔW⟩ + ⟨ΔW, GΔW⟩) and the change of each row's norm. Near the end, a difference of
+// two values of φ would be only rounding error. Without projection ΔW is proportional to the rate, so that one product
+// GΔW serves all trials. With projection each trial needs a product of its own.
 func (s *solver) moveFactor(ctx context.Context, mode int) error {
 	m, o, t := &s.model, &s.opt, s.descent
 	target := m.u
@@ -65,7 +66,7 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 		for i, g := range grad {
 			move[i] = -g
 		}
-		if err := s.proposeMove(ctx, mode, move); err != nil {
+		if err := s.computeMoveProducts(ctx, mode, move); err != nil {
 			return err
 		}
 		// The quadratic model of φ has its minimum at this rate.
@@ -82,7 +83,7 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 					move[i] = max(target[i]-rate*g, 0) - target[i]
 				}
 			}
-			if err := s.proposeMove(ctx, mode, move); err != nil {
+			if err := s.computeMoveProducts(ctx, mode, move); err != nil {
 				return err
 			}
 		} else {
@@ -110,8 +111,9 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 	return nil // at a minimum, to rounding
 }
 
-// factorGradient returns ∂φ/∂U or ∂φ/∂V. With R = 2α(GW − P) + β·(rows of W divided by their lengths), entry (k, h) of
-// ∂φ/∂U is the sum of R_(h·n₂+g, k)·V_(k, g) over g. The formula for ∂φ/∂V is likewise.
+// factorGradient returns ∂φ/∂U or ∂φ/∂V. Let R = 2α(GW − P) + β·(W with each row divided by its norm). Then entry (k,
+// h) of ∂φ/∂U is the sum of R_(h·n₂+g, k)·V_(k, g) over the columns g of the grid. In ∂φ/∂V, U takes the place of V,
+// and the sum is over the rows h of the grid.
 func (s *solver) factorGradient(mode int) []float64 {
 	m, o, r := &s.model, &s.opt, s.descent.gradientW
 	c := m.c
@@ -139,7 +141,8 @@ func (s *solver) factorGradient(mode int) []float64 {
 	return grad
 }
 
-func (s *solver) proposeMove(ctx context.Context, mode int, move []float64) error {
+// computeMoveProducts computes ΔW and GΔW for a move of U (mode 0) or V (mode 1), for objectiveChange.
+func (s *solver) computeMoveProducts(ctx context.Context, mode int, move []float64) error {
 	m, t := &s.model, s.descent
 	if mode == 0 {
 		m.composeW(t.dw, move, m.v)

@@ -16,8 +16,7 @@
 //	U, V   gradient steps in turn (Options.Steps of each) with backtracking, from G = XᵀX
 //	       and P = XᵀF; projected onto U, V ≥ 0 for CPUFSnn (section 4.6)
 //
-// The objective cannot rise, except by rounding. Its terms over rows follow from ‖X‖², XᵀC, G, P and sums computed in
-// the passes.
+// The objective cannot rise, except by rounding. Its terms over rows follow from ‖X‖², XᵀC, G, P and sums over rows.
 //
 // # Passes
 //

@@ -37,9 +37,10 @@ func ParseShape(s string) ([]int, error) {
 // pixelName matches px_R_C, with row R and column C counted from 0.
 var pixelName = regexp.MustCompile(`^px_([0-9]{1,6})_([0-9]{1,6})$`)
 
-// NewGrid places features. If all names have the form px_R_C, the names decide, for any order of the columns, and a
-// shape must agree with them. Otherwise the columns are in the order of the cells of the shape. A nil shape means that
-// none is given. The error is a *stream.UsageError that names a cell that is missing or occurs twice.
+// NewGrid places features. If all names have the form px_R_C, features are placed by their names, in any order of the
+// columns, and a shape that is given must agree with the names. Otherwise the columns are in the order of the cells of
+// the shape. A nil shape means that none is given. The error is a *stream.UsageError that names a cell that is missing
+// or occurs twice.
 func NewGrid(names []string, shape []int) (Grid, error) {
 	if len(names) == 0 {
 		return Grid{}, stream.Usagef("there are no features to lay out in a grid")
@@ -81,7 +82,8 @@ func pixelPlaces(names []string) (at [][2]int) {
 	return at
 }
 
-// gridFromNames places pixels. If shape is nil, it uses the smallest shape that has room for all pixels.
+// gridFromNames places pixels, at[j] being row and column of feature j. If shape is nil, it uses the smallest shape
+// that has room for all pixels.
 func gridFromNames(names []string, at [][2]int, shape []int) (Grid, error) {
 	own := []int{0, 0}
 	for _, p := range at {

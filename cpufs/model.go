@@ -65,9 +65,10 @@ func (m *model) composeW(dst, u, v []float64) {
 	}
 }
 
-// nextAB returns the A that minimizes ‖X − C(A⊙B)ᵀ‖² over nonnegative matrices, and then the B for this A. With CᵀC = I
-// the components separate, and column k of A is column k of X₍₁₎(C⊙B) divided by ‖b_k‖², cut at 0 (X₍₁₎ is the tensor
-// unfolded by the rows of the grid). If b_k = 0, any a_k is a minimum, and a_k stays unchanged.
+// nextAB returns the A ≥ 0 that minimizes ‖X − C(A⊙B)ᵀ‖² for the current B, and then the B ≥ 0 that minimizes it for
+// this A. As CᵀC = I, each column is a separate problem: column a_k of A is column k of X₍₁₎(C⊙B) divided by the
+// squared norm of column b_k of B, with negative entries set to 0. X₍₁₎ is the tensor X unfolded by the rows of the
+// grid. If b_k = 0, any a_k is a minimum, and a_k stays unchanged.
 func (m *model) nextAB() (a, b []float64) {
 	c := m.c
 	a, b = make([]float64, len(m.a)), make([]float64, len(m.b))
@@ -88,7 +89,8 @@ func (m *model) nextAB() (a, b []float64) {
 	return a, b
 }
 
-// divideColumns divides columns by their squared norm and cuts them at 0; columns with norm 0 keep their old values.
+// divideColumns divides column k of x by norm[k], which is a squared norm, and sets negative entries to 0. If norm[k]
+// is 0, the column is copied from old.
 func divideColumns(x, old, norm []float64) {
 	for i := range x {
 		if d := norm[i%len(norm)]; d > 0 {

@@ -106,21 +106,21 @@ func (g *neighbourGraph) computeC(ctx context.Context) error {
 	if err := polar.factorQ(); err != nil {
 		return err
 	}
-	root := make([]float64, c*c) // rowsTo fills it, but it is not used, because XᵀC is summed up from C
+	root := make([]float64, c*c) // writeRowsOfC fills it, but it is not used, because XᵀC is summed up from C
 	for number := range s.rows.Height {
 		own := g.blockRows(g.c, number)
 		s.y = append(s.y[:0], own...)
-		polar.rowsTo(number, own, s.y, root)
+		polar.writeRowsOfC(number, own, s.y, root)
 	}
 	return nil
 }
 
-// heatGraph joins rows by edges of weight w = exp(−‖x−y‖²/σ²), and normalizes the weights: A = D^(−1/2)·W·D^(−1/2), D
-// being the diagonal matrix of the row sums of W.
+// heatGraph joins near rows x and y by edges of weight w = exp(−‖x−y‖²/σ²), and normalizes the matrix W of the weights:
+// A = D^(−1/2)·W·D^(−1/2), D being the diagonal matrix of the row sums of W.
 //
 // With values in [0, 1] and the paper's σ = 1, the distances ‖x−y‖² of pictures are a few tens, and w is 10⁻¹⁰ or less.
-// A does not change if all squared distances of a row shift by the same amount. So it is computed from logarithms of w,
-// which keeps the edges of pictures of any size.
+// A number added to all squared distances of a row would cancel in A. So A is computed from logarithms of w, which do
+// not underflow, and pictures of any size keep their edges.
 func heatGraph(near []rows.Neighbour, n int, sigma float64) *rows.Graph {
 	g := rows.JoinNeighbours(near, n)
 	g.MapValues(func(_, _ int, square float64) float64 { return -square / sigma / sigma })

@@ -36,7 +36,8 @@ const (
 	defaultNeighbors = 5
 	defaultSigma     = 1
 	defaultMemory    = 1 << 30
-	// maxKNNRows bounds the n²·d work of finding neighbours: 20,000 rows of 784 pixels are 0.3 TFLOP.
+	// maxKNNRows is the largest number n of rows for which nearest neighbours are found, at the cost of n²·d flops: 0.3
+	// TFLOP for 20,000 rows of 784 pixels.
 	maxKNNRows = 20000
 )
 
@@ -80,8 +81,7 @@ type Options struct {
 	Stages stream.Stages
 
 	Meter *stream.Meter // counts all passes; nil counts nothing
-	// Pass is called as each pass over the source begins, with its number, counted from 1, and its purpose. It may be
-	// nil.
+	// Pass is called as each pass over the source begins, with its number, counted from 1, and its purpose. It may be nil.
 	Pass func(pass int, what string)
 	// Progress is called after each iteration. It may be nil.
 	Progress func(iteration int, objective float64)
@@ -135,7 +135,7 @@ func (o Options) Validate() error {
 	return faults.Err("")
 }
 
-// Weights within these bounds keep the squares in the objective finite and η(C−F) above rounding.
+// With weights between these bounds, squares in the objective stay finite, and rounding does not erase the term η(C−F).
 const minWeight, maxWeight = 1e-12, 1e12
 
 // WithDefaults fills in the zero fields of valid options for a number of rows.

@@ -18,7 +18,7 @@ type Plan struct {
 	GramNoRoom    bool      // G does not fit, though it would have saved time
 	RowsInMemory  bool      // the source is read once
 	StateInMemory bool      // the state is in memory; otherwise it is in scratch
-	Bytes         int64     // bound on the memory in addition to the source's chunks
+	Bytes         int64     // upper bound of the memory, in bytes, in addition to the source's chunks
 	Least         int64     // the smallest Options.Memory that works
 	Scratch       int64     // bytes of scratch space
 	Rewritten     int64     // the part of Scratch that each iteration rewrites; if Options.Stages save it, it exists twice
@@ -27,7 +27,7 @@ type Plan struct {
 	// projected steps needs one more pass for each trial.
 	IterationPasses int
 
-	room      int64 // memory left for finding nearest neighbours
+	room      int64 // bytes of memory left for finding nearest neighbours
 	neighbors int   // number of neighbours of a row in either graph
 }
 
@@ -35,9 +35,9 @@ type Plan struct {
 // because memory decides how often the source is read. The options must be valid. The error is a *stream.MemoryError,
 // or a *stream.UsageError if the number of rows of the source is not known.
 //
-// Memory is used first for the needs of every run. Then it is used for G, if G pays: G costs d² flops a row once and
-// 2d²c a product, against 4·n·d·c for a product through the rows, so it does not pay if d > 2n. Then it is used for
-// the state, and then for the rows.
+// Memory is used first for the needs of every run. Then it is used for G, if that saves time. Computing G costs d²
+// flops for each row, and a product with G costs 2d²c flops, while a product through the n rows costs 4·n·d·c. So G
+// saves no time if d > 2n. Then memory is used for the state of the rows, and then for the rows themselves.
 func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	n := src.Rows()
 	if n < 0 {
@@ -121,8 +121,8 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	return p, nil
 }
 
-// baseBytes returns the memory that every run needs, for a block and its products, the d×c matrices, the sample of the
-// start, and BᵀX.
+// baseBytes returns the memory that every run needs: for a block and its products, d×c matrices, the start's sample and
+// BᵀX.
 func (o Options) baseBytes(src stream.Source, d, anchors int) int64 {
 	c := int64(o.Clusters)
 	most, blocks := blockHeights(src, d)
@@ -132,8 +132,7 @@ func (o Options) baseBytes(src stream.Source, d, anchors int) int64 {
 	bytes += int64(o.Threads) * 8 * 4 * h * c             // procrustes
 	bytes += 8 * (18*wide*c + 2*c*c)                      // model, uvDescent, rowSums
 	bytes += kernel.TeamBytes(max(d, most), max(d, most)) // products
-	// These bytes are for the sample of the start, first as drawn (the sampler is then freed) and then scaled, and for
-	// its clusters.
+	// These bytes are for the sample of the start, as drawn (the sampler is then freed) and scaled, and for its clusters.
 	sample := sampleRowCount(d, o.Clusters, anchors)
 	bytes += anchor.SamplerBytes(sample, d) + 8*int64(sample)*(wide+4)
 	bytes += int64(o.Threads+1) * kernel.NearestBytes(1, o.Clusters, d+1)

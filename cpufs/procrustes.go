@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// procrustes computes C = Q(QᵀQ)^(−1/2), which is the C with CᵀC = I that maximizes Tr(CᵀQ), from a Q that is added
-// block by block.
+// procrustes computes C = Q(QᵀQ)^(−1/2), which is the C with CᵀC = I that maximizes Tr(CᵀQ). It receives Q block by
+// block.
 type procrustes struct {
 	s     *solver
 	polar *linalg.Polar
@@ -52,9 +52,9 @@ func (p *procrustes) factorQ() error {
 	return nil
 }
 
-// rowsTo writes the rows of C of a block to dst, from the same rows q of Q. It adds the block's share of QᵀC =
-// (QᵀQ)^(1/2) to root, c×c.
-func (p *procrustes) rowsTo(number int, dst, q, root []float64) {
+// writeRowsOfC writes the rows of C of a block to dst, from the same rows q of Q. It adds the product of these rows,
+// which is a term of QᵀC = (QᵀQ)^(1/2), to root, c×c.
+func (p *procrustes) writeRowsOfC(number int, dst, q, root []float64) {
 	c := p.s.c
 	h := len(q) / c
 	rows := pieceRows(h, c)
@@ -66,9 +66,8 @@ func (p *procrustes) rowsTo(number int, dst, q, root []float64) {
 }
 
 // maxCondition is the largest condition number of Q at which XᵀC is computed as XᵀQ·(QᵀQ)^(−1/2). The error of this
-// product is 2⁻⁵³ times the condition number. For a larger one, a pass that sums XᵀC over the rows of C is worth its
-// time. With η = 10⁵ the condition number is about the root of the quotient of the largest and the smallest cluster
-// size.
+// product is 2⁻⁵³ times the condition number. For a larger condition number, a further pass sums XᵀC over the rows of
+// C. With η = 10⁵ the condition number is about the root of the quotient of the largest and the smallest cluster size.
 const maxCondition = 1e3
 
 func (s *solver) divideByRoot(dst, m, root []float64) error {

@@ -12,8 +12,8 @@ import (
 type Result struct {
 	Order  []int     // all features, by falling score; features with equal scores by column, constant features last
 	Scores []float64 // ‖w‖ of each feature; 0 for constant ones
-	// Nonzero is the number of scores above 0. In CPUFSnn most scores are exactly 0, and the ranking of these features
-	// has no meaning.
+	// Nonzero is the number of scores above 0. In CPUFSnn most scores are exactly 0, and the order of these features has
+	// no meaning.
 	Nonzero  int
 	Constant []int // features that do not vary, ascending
 

@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scaling turns the source's values into (x − Min)/Range, column by column of the source. If a Range is 0, all values
-// become 0: a constant pixel stays in the grid. If Min and Range are nil, values stay unchanged.
+// Scaling turns the source's values into (x − Min)/Range, column by column of the source. If the Range of a column is
+// 0, all its values become 0. So a constant pixel keeps its cell. If Min and Range are nil, values stay unchanged.
 type Scaling struct {
 	Min, Range []float64
 	// Fill replaces missing entries, before scaling. If it is nil, missing entries are an error.
@@ -33,8 +33,8 @@ func (s *Scaling) columnScale(j int) (lo, span, fill float64) {
 	return
 }
 
-// MinMax returns the paper's scaling to [0, 1], from the profile of all rows. Missing entries become the mean of the
-// column, or 0, which the range then includes.
+// MinMax returns the paper's scaling to [0, 1], from the profile of all rows. Missing entries are replaced by the mean
+// of the column or by 0, as fill determines. In the second case the range includes 0.
 func MinMax(p *gram.Profile, fill gram.Fill) *Scaling {
 	d := len(p.Columns)
 	s := &Scaling{Min: make([]float64, d), Range: make([]float64, d), Fill: make([]float64, d)}

@@ -13,9 +13,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Select ranks the features of a source that lie on a grid. It holds at most opt.Memory in addition to the source's
-// chunks, see [Options.Plan]. The answer is the same to the last bit for any number of workers, and for any memory in
-// which G fits. Without G it is the same to rounding.
+// Select ranks the features of a source that lie on a grid. It uses at most opt.Memory bytes in addition to the
+// source's chunks, see [Options.Plan]. The answer is the same to the last bit for any number of workers, and for any
+// memory in which G fits. Without G it is the same to rounding.
 //
 // The error is a *stream.UsageError, a *stream.DataError for values that the model cannot use, a *stream.MemoryError,
 // or an error of the source. A rising objective is not an error, see Result.
@@ -149,14 +149,13 @@ func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
 }
 
 // roundingShare bounds the error of the objective as a share of the sum of its absolute terms. Sums over the rows are
-// chains of 256 terms and then a chain of their sums, sums over W have d·c terms, XᵀC has an error from the condition
-// of Q, and C is orthonormal up to 8c units of rounding.
+// sums of 256 terms each, which are then added up. Sums over W have d·c terms. XᵀC has an error in proportion to the
+// condition number of Q. C is orthonormal up to 8c units of rounding.
 func (s *solver) roundingShare() float64 {
 	n, c := float64(s.rows.N), float64(s.c)
 	return 0x1p-53 * (256 + n/256 + float64(len(s.rows.Height)) + float64(s.d)*c + 8*c + min(s.conditionOfQ, maxCondition))
 }
 
-// prepareStart does everything before the first iteration.
 func (s *solver) prepareStart(ctx context.Context, plan Plan) error {
 	sample := anchor.NewSampler(s.d, anchor.SamplerOptions{
 		Rows: sampleRowCount(s.d, s.c, plan.Anchors), Seed: s.opt.Seed, Limit: math.MaxInt64}) // counted in Plan
@@ -215,8 +214,8 @@ func (s *solver) makeGraph(ctx context.Context, plan Plan, x kernel.Matrix[float
 	return nil
 }
 
-// anchorPoints returns the anchors. They are the rows given in the options, the first rows of the sample, or the
-// centres of its clusters.
+// anchorPoints returns the anchors. They are given by an option, or are the first rows of the sample or the centres of
+// its clusters.
 func (s *solver) anchorPoints(ctx context.Context, plan Plan, x kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
 	m := plan.Anchors
 	switch {

@@ -34,10 +34,10 @@ type rowGraph interface {
 	// endClusterPass ends that pass.
 	addClusterRows(b *rowBlock, c []float64) error
 	endClusterPass(err error) error
-	// startIteration scales the columns of C, finds the sums with F = C, and prepares the first iteration. A, B, XᵀC
-	// and P are known.
+	// startIteration multiplies the columns of C by the entries of scale, computes the rowSums for F = C, and prepares the
+	// first iteration. A, B, XᵀC and P are known already.
 	startIteration(ctx context.Context, scale []float64) error
-	// updateCF finds C and F for new A and B. It sets XᵀC, P, the sums and GW.
+	// updateCF computes C and F for the new A and B of the model, and then XᵀC, P, the rowSums and GW.
 	updateCF(ctx context.Context) error
 	// stageValues returns the state of an iteration without the files: see stream.Stage.
 	stageValues() []any
@@ -58,7 +58,7 @@ func (s *solver) addTransposed(b *rowBlock, y, sum []float64, w int) {
 	kernel.Gemm(s.team, 1, b.x.Trans(), kernel.RowMajor(y, b.x.Rows, w, w), kernel.RowMajor(sum, s.d, w, w))
 }
 
-// multiplyByG writes G·M to dst, both d×c. It uses G if that is in memory, and otherwise makes a pass.
+// multiplyByG writes the product of G and the d×c matrix m to dst. Without G in memory, it makes a pass.
 func (s *solver) multiplyByG(ctx context.Context, dst, m []float64) error {
 	clear(dst)
 	c := s.c
@@ -110,7 +110,8 @@ func (s *solver) computeF(f, h, cRows, lc []float64) rowSums {
 	})
 }
 
-// sumOverRuns calls visit for runs of consecutive rows, n rows in total, and returns the sum of all t in order.
+// sumOverRuns divides n rows into runs of consecutive rows, calls visit with each run [from, to), which adds its sums
+// to t, and returns the sum of all t, added up in order.
 func (s *solver) sumOverRuns(n int, visit func(t *rowSums, from, to int)) (total rowSums) {
 	runs := make([]rowSums, (n+rows.RunRows-1)/rows.RunRows)
 	rows.EachRun(s.opt.Threads, n, func(run, from, to int) { visit(&runs[run], from, to) })
@@ -129,8 +130,7 @@ func (s *solver) startRowSums(c, lc []float64) rowSums {
 	})
 }
 
-// productCount returns the number of n×c matrices by which a pass multiplies Xᵀ: F, one other matrix, and without G
-// also XW.
+// productCount returns the number of n×c matrices by which a pass multiplies Xᵀ: F, another one, and without G also XW.
 func (s *solver) productCount() int {
 	if s.g == nil {
 		return 3
@@ -138,8 +138,8 @@ func (s *solver) productCount() int {
 	return 2
 }
 
-// splitSums splits the sums of a pass (see productCount) into P, the sums of the other matrix, and GW. If G is in
-// memory, GW is computed from it.
+// splitSums splits sum, the products of a pass (see productCount), into P, the product with the other matrix, which it
+// writes to other, and GW. If G is in memory, GW is computed as G·W.
 func (s *solver) splitSums(ctx context.Context, sum, other []float64) error {
 	c, wide := s.c, s.productCount()*s.c
 	copyColumns(s.p, sum, 0, c, wide)

@@ -44,8 +44,8 @@ func (s *solver) startCenters(ctx context.Context, x kernel.Matrix[float64]) (ke
 	return kernel.Matrix[float64](r.Centers), nil
 }
 
-// assignRows passes C, the indicator of the clusters, to the graph. It returns the factors that scale the columns of
-// C, which are one divided by the roots of the cluster sizes. XᵀC is then known, and so is P, because F = C.
+// assignRows passes C, the indicator of the clusters, to the graph. It returns the factors that scale the columns of C:
+// one divided by the root of each cluster's size. Afterwards XᵀC is known, and so is P, because F = C.
 func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64]) (scale []float64, err error) {
 	c, given := s.c, s.opt.givenStart
 	scale = slices.Repeat([]float64{1}, c)

@@ -26,7 +26,7 @@ func problemOf(t testing.TB, x, u, v *mat.Dense, g *graph, height int) *Problem 
 	}, rows.WritePass(tab.file)))
 	s := Setup{Clusters: k, Threads: 2}.withDefaults(int64(n))
 	p := &Problem{t: tab, setup: s, start: &startSource{layout: tab.layout, u: u.RawMatrix().Data}, graph: g}
-	must.Do(t, p.fitV(t.Context()))
+	must.Do(t, p.computeFirstV(t.Context()))
 	if v != nil {
 		p.v = v.RawMatrix().Data
 	}

@@ -58,7 +58,8 @@ func (p *laplacianMultiplier) graphFile() stream.ScratchFile {
 	return p.anchorFile()
 }
 
-// gatherBlock adds the rows a of block b of U or Z to the gathered matrix f. Block 0 starts a new matrix.
+// gatherBlock adds the rows a, which are block b of U or Z, to the gathered matrix number f. rec is the record of B for
+// the block, if there are anchors. Block 0 starts a new matrix.
 func (p *laplacianMultiplier) gatherBlock(f laplacianArgument, b int, rec []byte, a []float64) {
 	if p.neighbours != nil {
 		copy(p.gathered[f][b*p.block*p.k:], a)
@@ -71,8 +72,8 @@ func (p *laplacianMultiplier) gatherBlock(f laplacianArgument, b int, rec []byte
 	kernel.SparseGemm(p.team, z, kernel.RowMajor(a, z.Rows, p.k, p.k), kernel.RowMajor(p.gathered[f], z.Cols, p.k, p.k))
 }
 
-// laplacianTo writes rows of L·U or L·Z, beginning with row `from` of block b. a has the same rows of U or Z. Calls may
-// run at the same time.
+// laplacianTo writes rows of L·U or L·Z to dst, beginning with row `from` of block b. a has the same rows of U or Z.
+// Several calls may run at the same time.
 func (p *laplacianMultiplier) laplacianTo(dst []float64, f laplacianArgument, b int, rec []byte, from int, a []float64) {
 	h := len(a) / p.k
 	if p.neighbours != nil {
@@ -85,7 +86,7 @@ func (p *laplacianMultiplier) laplacianTo(dst []float64, f laplacianArgument, b 
 	rows.AddProduct(1, -1, z, p.gathered[f], dst, p.k)
 }
 
-// laplacianTraces turns Tr(UᵀU) and Tr(ZᵀU) into Tr(UᵀLU) and Tr(ZᵀLU).
+// laplacianTraces returns Tr(UᵀLU) and Tr(ZᵀLU). uu and zu are Tr(UᵀU) and Tr(ZᵀU); all of U and Z must be gathered.
 func (p *laplacianMultiplier) laplacianTraces(uu, zu float64) (ulu, zlu float64) {
 	u, z := p.gathered[argumentU], p.gathered[argumentZ]
 	if p.anchored != nil {

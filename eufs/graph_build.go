@@ -45,9 +45,9 @@ func newNeighbourGraph(ctx context.Context, t *table, team *kernel.Team, count i
 	return &graph{neighbours: g}, nil
 }
 
-// newAnchorGraph builds the anchor graph. The anchors are m rows of a seeded sample, or the centres of its clusters. A
-// pass over X computes Z, the weights of the rows on the anchors, and a pass over Z divides its columns by the roots of
-// their sums Δ. The graph owns a file, even after an error.
+// newAnchorGraph builds the anchor graph. The m anchors are rows of a seeded sample, or the centres of its clusters. A
+// pass over X computes Z, the weights of each row on its nearest anchors, and a pass over Z divides each column by the
+// root of the column's sum, which is an entry of Δ. The graph owns a file, even after an error.
 func newAnchorGraph(ctx context.Context, t *table, team *kernel.Team, s Setup, sample rowSample, m int) (*graph, error) {
 	points := sample.firstRows(m)
 	if s.AnchorKMeans {

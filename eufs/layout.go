@@ -3,12 +3,12 @@ package eufs
 import "github.com/ufs-stream/ufs-stream/internal/rows"
 
 const (
-	// laneCount is the number of accumulators of sums over rows. Each accumulator gets the same rows for any number of
-	// workers, and the accumulators are added up in order at the end, so that the bits do not depend on the workers. A
-	// pass keeps at most this number of workers busy.
+	// laneCount is the number of accumulators of sums over rows. Each accumulator adds up the same rows for any number of
+	// workers, and at the end the accumulators are added up in order. So the bits of a sum do not depend on the number of
+	// workers. A pass uses at most laneCount workers.
 	laneCount = 16
-	// stripBytes bounds the bytes of a strip of rows in float64. Pass A has four such matrices for each worker, which
-	// together fit a level-2 cache of 2 MiB.
+	// stripBytes is the largest number of bytes of a strip of rows as float64. Pass A has four matrices of this size for
+	// each worker, which together fit in a level-2 cache of 2 MiB.
 	stripBytes                 = 384 << 10
 	minStripRows, maxStripRows = 8, 256
 	stripsPerLane              = 2

@@ -79,8 +79,8 @@ func (m *configuredMethod) checkGraph(isSet func(string) bool) error {
 
 // chosenWeights returns α and β, or their defaults. For the row sparsity, half of α_max did better than a tenth of it
 // in 13 of 16 comparisons (COIL20, warpPIE10P; both methods; 50 and 200 features; this μ₀ and 1; NMI) and in all
-// comparisons on Prostate-GE. Without a graph or tree, the weight of this missing part is 0, so that there is no
-// warning about it.
+// comparisons on Prostate-GE. Without a graph (EUFS) or tree (HUFS), the weight of the missing term is 0, and no
+// warning mentions it.
 func (m *configuredMethod) chosenWeights() (alpha, beta method.Weights) {
 	sparsity := method.Weight{Value: 0.5, Share: true}
 	switch {
@@ -107,10 +107,10 @@ func (m *configuredMethod) solveOptions(threads int) Options {
 	return Options{Method: m.kind, Mu: m.mu, MaxIter: m.stopping.Most, Tol: m.stopping.Tol, Float32: m.state == "float32", Threads: threads}
 }
 
-// initialMu returns μ₀ for two weights: the user's value, or else 1, raised until the first step does not wipe out the
-// start and the iterates are not ill-conditioned. The mean NMI on COIL20 (200 features, three seeds) with this μ₀, with
-// 1 and with 2 was 76.5, 76.3 and 75.3 for EUFS, and 75.5, 77.3 and 76.5 for HUFS, which is equal within noise. With
-// this μ₀ the iteration also converges.
+// initialMu returns μ₀, the first μ, for the weights α and β. It is the user's value. If the user gave none, it is 1,
+// or more if with 1 the first step would set V to 0 or the iterates would be ill-conditioned. The mean NMI on COIL20
+// (200 features, three seeds) with this μ₀, with 1 and with 2 was 76.5, 76.3 and 75.3 for EUFS, and 75.5, 77.3 and 76.5
+// for HUFS, and these differences are within noise. With this μ₀ the iteration also converges.
 func (m *configuredMethod) initialMu(alpha, beta float64) float64 {
 	switch {
 	case m.mu > 0:
@@ -162,8 +162,8 @@ func (m *configuredMethod) Cost(s method.Shape) (method.Cost, error) {
 	return c, nil
 }
 
-// valueBytes bounds the bytes of a value in the copy of the rows. Means that fill missing values fit no narrow type,
-// and for floats it is not known beforehand whether any value is missing.
+// valueBytes returns the largest number of bytes of a value in the copy of the rows. A mean that fills a missing value
+// needs 8 bytes, and for columns of floats it is not known beforehand whether a value is missing.
 func (m *configuredMethod) valueBytes(s method.Shape) int {
 	filled := s.FillMean && (s.HasNulls || slices.ContainsFunc(s.Columns, func(c stream.Column) bool {
 		return ValueBytes([]stream.Column{c}, false) > 2
@@ -266,8 +266,8 @@ func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (r *m
 }
 
 // countFlat counts the chosen features that hardly vary: their standard deviation is less than a tenth of a mean that
-// the scaling does not remove. Such a column is nearly constant, hence nearly a combination of the columns of U, and
-// may score high.
+// the scaling does not remove. Such a column is nearly constant. A constant column is a combination of the columns of
+// U, so it may score high without separating clusters.
 func countFlat(e *method.Evidence, chosen []int) (n int) {
 	if e.Scale != gram.ScaleNone && e.Scale != gram.ScaleUnit {
 		return 0

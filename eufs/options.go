@@ -25,8 +25,8 @@ type Weight = method.Weight
 // which have no default: their zero means 0.
 type Options struct {
 	Method Method
-	// Alpha weighs the row sparsity in EUFS, and the tree in HUFS. Beta weighs the graph in EUFS, and the row sparsity
-	// in HUFS. These are the papers' letters.
+	// Alpha is the weight of the row sparsity in EUFS, and of the tree in HUFS. Beta is the weight of the graph in EUFS,
+	// and of the row sparsity in HUFS. These are the papers' letters.
 	Alpha, Beta Weight
 	Tree        *Tree // HUFS only; nil is a tree without groups
 

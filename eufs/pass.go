@@ -16,13 +16,13 @@ const (
 	sumE                   // Σ ‖e‖
 )
 
-// passInitialState writes the state of the rows: Z = U, Y₁ = 0. The first pass A writes M.
-func (s *solver) passInitialState(ctx context.Context) error {
+// writeInitialState writes the state of the rows: Z = U, Y₁ = 0. The first pass A writes M.
+func (s *solver) writeInitialState(ctx context.Context) error {
 	t := s.t
 	return rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
 		h := t.rowsOfBlock(b)
 		st := t.viewState(rec[0], h)
-		s.p.start.rowsTo(st.u, b, rec[1], 0, h)
+		s.p.start.writeStartRows(st.u, b, rec[1], 0, h)
 		copy(st.z, st.u)
 		clear(st.y)
 		clear(st.v)
@@ -41,8 +41,8 @@ func (s *solver) passInitialState(ctx context.Context) error {
 //	q = x + r·m − (1+r)·p   m = w + p   e = q − w        q is X − UVᵀ + Y₂/μ
 //	K += mᵀu
 //
-// E, Q and Y₂ are never stored: M = X − E + Y₂/μ, and Y₂ = μ_old·(M − UVᵀ). The pass also sums the rows of X − UVᵀ
-// for the objective of the previous iteration. It returns Σ‖e‖.
+// E, the matrix Q of the rows q, and Y₂ are never stored: M = X − E + Y₂/μ, and Y₂ = μ_old·(M − UVᵀ). The pass also
+// sums the rows of X − UVᵀ for the objective of the previous iteration. It returns Σ‖e‖.
 func (s *solver) passA(ctx context.Context, first bool) (float64, error) {
 	t := s.t
 	s.k.clearAll()
@@ -169,7 +169,7 @@ func rowResiduals(x, p, m, old []float64, s float64) (square, splitSquare float6
 	return square + square1, splitSquare + splitSquare1
 }
 
-// loadStrip returns rows [from, from+h) of M as float64: a part of the record, or a copy if M is kept in float32.
+// loadStrip returns rows [from, from+h) of M as float64. It is a part of rec, or a copy if M is kept in float32.
 func (s *solver) loadStrip(w *passWorker, rec []byte, from, h int, first bool) []float64 {
 	d := s.t.d
 	var m []float64
@@ -189,7 +189,7 @@ func (s *solver) loadStrip(w *passWorker, rec []byte, from, h int, first bool) [
 	return m
 }
 
-// storeStrip writes a float32 copy back to the record, and rounds the copy in the same way.
+// storeStrip rounds the strip m of M to float32 and writes it to the record, if M is kept in float32.
 func (s *solver) storeStrip(m []float64, rec []byte, from int) {
 	if !s.opt.Float32 {
 		return

@@ -9,7 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// passB goes over M and the state, stores N in the state and passes the rows of N to the polar factor:
+// passB goes over M and the state. It stores N in the state, and passes the rows of N to the polar decomposition. Row n
+// of N is
 //
 //	n = y₁/μ + z − (β/μ)·(L·Z) + mV      eq. (31) mended; HUFS has no graph
 func (s *solver) passB(ctx context.Context) error {
@@ -39,8 +40,8 @@ func (s *solver) passB(ctx context.Context) error {
 // graphTerms has the terms that the graph adds to the objective, eq. (13), and to its split form, eq. (14).
 type graphTerms struct{ objective, split float64 }
 
-// passU goes over the state. It replaces U by the polar factor of N, keeps the previous U, and adds μ(Z − U) to Y₁. In
-// HUFS it first sets Z = max(U − Y₁/μ, 0).
+// passU goes over the state. It replaces U by the polar factor of N, stores the previous U in place of N, and adds μ(Z
+// − U) to Y₁. In HUFS it first sets Z = max(U − Y₁/μ, 0).
 func (s *solver) passU(ctx context.Context, step *Step) (graphTerms, error) {
 	t := s.t
 	var zu, uu, cross float64
@@ -73,7 +74,7 @@ func (s *solver) passU(ctx context.Context, step *Step) (graphTerms, error) {
 	return graphTerms{s.beta * ulu, s.beta * zlu}, nil
 }
 
-func (s *solver) passFinalResiduals(ctx context.Context) error {
+func (s *solver) computeFinalResiduals(ctx context.Context) error {
 	t := s.t
 	s.k.clearAll()
 	return rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {

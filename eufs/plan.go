@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Need bounds the memory and the scratch space of Prepare and Solve, without the source's own chunks.
+// Need is an upper bound of the memory and the scratch space of Prepare and Solve, without the source's own chunks.
 type Need struct {
 	Memory  int64 // bytes, including the scratch if that is a stream.InMemory
 	Scratch int64 // bytes in files
@@ -19,8 +19,9 @@ type Need struct {
 	Rewritten int64
 }
 
-// ValueBytes bounds the bytes of a value in the copy of X by the types that the columns declare. It returns 1 for
-// bytes, and 8 for unknown types, or if missing entries are filled by means. The copy may turn out narrower.
+// ValueBytes returns the largest number of bytes of a value in the copy of X, from the types that the columns declare.
+// It returns 1 for columns of bytes, and 8 for unknown types. If filled is true, missing entries are replaced by means,
+// and it returns 8. The copy may need less.
 func ValueBytes(cols []stream.Column, filled bool) int {
 	e := asUint8
 	for _, c := range cols {
@@ -73,8 +74,8 @@ type memoryParts struct {
 	scratchPerRow   int64 // bytes of scratch for each row
 	rewrittenPerRow int64 // the part of scratchPerRow that each iteration writes
 	buffersPerRow   int64 // bytes of buffers for each row of a block, if scratch is in files
-	prepare, solve  int64 // bytes held while one of the two runs
-	lasting         int64 // bytes held through both
+	prepare, solve  int64 // bytes held only during Prepare, and only during Solve
+	lasting         int64 // bytes held during both
 }
 
 func (s Setup) memoryCosts(l layout, valueBytes int, opt Options) (c memoryParts) {

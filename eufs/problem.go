@@ -15,8 +15,8 @@ import (
 // Problem holds loaded rows, their graph, and the start, which do not depend on the penalties. Several calls of Solve
 // may run at the same time.
 type Problem struct {
-	// AlphaMax is max_j ‖Σ_i (x_ij/‖x_i‖)·u_i‖, about √(n/d). With this weight of the row sparsity or more, V becomes 0
-	// and stays 0.
+	// AlphaMax is max_j ‖Σ_i (x_ij/‖x_i‖)·u_i‖, about √(n/d). If the row sparsity has this weight or more, V becomes 0 and
+	// stays 0.
 	AlphaMax float64
 
 	t           *table
@@ -67,8 +67,8 @@ func (p *Problem) loadOrPrepare(ctx context.Context, stage stream.Stage, src str
 	return stage.Save(ctx, 0, p.snapshot().stageValues()...)
 }
 
-// ownScratch returns the least scratch space for the problem's own files: it counts one byte a value, though X may need
-// a wider type. Callers that know the options of the later run reserve all of [Needs] first.
+// ownScratch returns the least scratch space, in bytes, for the problem's own files. It counts one byte for each value
+// of X, although X may need a wider type. Callers that know the options of the later run reserve all of [Needs] first.
 func (s Setup) ownScratch(std *gram.Standardizer) int64 {
 	c := s.memoryCosts(newLayout(std.Rows, len(std.Columns), s.Clusters, s.blockRows), 1, Options{})
 	return std.Rows * c.scratchPerRow
@@ -100,11 +100,11 @@ func (p *Problem) makeStartAndGraph(ctx context.Context, s Setup) (err error) {
 	if err != nil {
 		return err
 	}
-	return p.fitV(ctx)
+	return p.computeFirstV(ctx)
 }
 
-// fitV computes V = XᵀU and AlphaMax in a pass over X.
-func (p *Problem) fitV(ctx context.Context) error {
+// computeFirstV computes V = XᵀU and AlphaMax in a pass over X.
+func (p *Problem) computeFirstV(ctx context.Context) error {
 	t := p.t
 	v, along := newLaneSums(t.layout), newLaneSums(t.layout)
 	pool := newWorkerPool(p.setup.Threads, t.layout)
@@ -112,7 +112,7 @@ func (p *Problem) fitV(ctx context.Context) error {
 		pool.eachStrip(t.rowsOfBlock(b), func(w *passWorker, lane, from, h int) {
 			t.rowsTo(w.x, rec[0], from, h)
 			x, u := kernel.RowMajor(w.x, h, t.d, t.d), kernel.RowMajor(w.lu, h, t.k, t.k)
-			p.start.rowsTo(w.lu, b, rec[1], from, h)
+			p.start.writeStartRows(w.lu, b, rec[1], from, h)
 			kernel.Gemm(w.team, 1, x.Trans(), u, v.laneMatrix(lane))
 			for i := range h {
 				row := w.x[i*t.d:][:t.d]

@@ -34,7 +34,6 @@ type Result struct {
 	Warnings    []stream.Text // warnings; a failure to converge is not among them
 }
 
-// resultWarnings lists reasons to distrust a result.
 func (s *solver) resultWarnings(r *Result) []stream.Text {
 	var out []stream.Text
 	warn := func(format string, args ...any) { out = append(out, stream.Textf(format, args...)) }

@@ -50,8 +50,7 @@ type Setup struct {
 	Scratch stream.Scratch
 	// Stages save the progress of a run, so that a later run resumes from it; nil saves nothing.
 	Stages stream.Stages
-	// Reread reads the source again in every iteration. Otherwise a copy of X is kept in scratch, in the narrowest
-	// exact type.
+	// Reread reads the source again in every iteration. Otherwise scratch has a copy of X in the narrowest exact type.
 	Reread bool
 
 	Seed    uint64

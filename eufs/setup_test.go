@@ -47,7 +47,7 @@ func firstU(t *testing.T, p *Problem) *mat.Dense {
 	var u []float64
 	must.Do(t, rows.EachBlock(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
 		own := make([]float64, p.t.rowsOfBlock(b)*p.t.k)
-		p.start.rowsTo(own, b, rec[0], 0, p.t.rowsOfBlock(b))
+		p.start.writeStartRows(own, b, rec[0], 0, p.t.rowsOfBlock(b))
 		u = append(u, own...)
 		return nil
 	}, rows.ReadPass(p.start.labelFile())))

@@ -105,7 +105,7 @@ func (s *solver) iterateToEnd(ctx context.Context) error {
 		return err
 	}
 	if progress == stream.StageNew {
-		if err := s.passInitialState(ctx); err != nil {
+		if err := s.writeInitialState(ctx); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (s *solver) iterateToEnd(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.passFinalResiduals(ctx); err != nil {
+	if err := s.computeFinalResiduals(ctx); err != nil {
 		return err
 	}
 	s.completeLastStep()
@@ -154,8 +154,8 @@ func (s *solver) runIteration(ctx context.Context, i int) error {
 }
 
 // hasConverged reports whether the relative change of eq. (14) was at most Tol in each of the last five iterations. One
-// iteration is not enough, because the value rises and falls, and hardly changes when it turns. The change is also 0 as
-// long as V is wiped out and E has not moved.
+// iteration is not enough, because the value of eq. (14) rises and falls, and hardly changes near its extremes. The
+// change is also 0 as long as V is 0 and E has not changed.
 func (s *solver) hasConverged() bool {
 	const iterations = 5
 	if len(s.trace) <= iterations || s.opt.Tol < 0 {

@@ -36,7 +36,7 @@ func (f *blockReader) newPass(ctx context.Context) *sourcePass {
 	f.t.passes.Add(1)
 	p := &sourcePass{blockReader: f}
 	p.next, p.stop = iter.Pull2(f.src.Chunks(ctx, stream.Range{}))
-	p.rec = make([]byte, f.t.block*f.t.d*f.t.element.byteSize()) // large, hence aligned
+	p.rec = make([]byte, f.t.block*f.t.d*f.t.element.byteSize()) // large allocations are aligned
 	return p
 }
 
@@ -119,7 +119,7 @@ func storeRows[T storedNumber](p *sourcePass, record []byte, at, count int) bool
 			if x != x {
 				x = p.std.Fill[k]
 			}
-			// The bound comes first: a conversion out of range has an undefined result.
+			// Compare first: converting a number outside the range of T has an undefined result.
 			if !(x >= lowest && x <= highest) || float64(T(x)) != x {
 				off.Store(true)
 				return

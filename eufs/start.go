@@ -28,8 +28,8 @@ func sampleSize(n int64, d, k, m int) int {
 	return int(min(n, int64(max(most, rowsPerCluster*k, m))))
 }
 
-// rowSample is m rows in the order of the table, m×d column-major, as k-means prefers. The rows numbered order[:i] are
-// a random sample of i rows.
+// rowSample has m rows in the order of the table, m×d column-major, as k-means prefers. For any i, the rows with the
+// numbers order[:i] are a random sample of i rows.
 type rowSample struct {
 	x     kernel.Matrix[float64]
 	order []int
@@ -71,8 +71,8 @@ func (s rowSample) firstRows(count int) kernel.Matrix[float64] {
 	return out
 }
 
-// drawPositions draws m of n row positions, and returns the place of each in a random order. It uses Floyd's algorithm
-// and then a shuffle, in our own code, because the library's may change.
+// drawPositions draws m of n row positions. It returns a map from each of them to its index in a random order of the m
+// positions. It uses Floyd's algorithm and then a shuffle, in our own code, because the library's may change.
 func drawPositions(n int64, m int, seed uint64) map[int64]int {
 	random := rand.NewPCG(seed, 0x6575667364726177)
 	place := make(map[int64]int, m)
@@ -116,7 +116,7 @@ func (s *startSource) makeFile(scratch stream.Scratch) (err error) {
 	return err
 }
 
-func (s *startSource) rowsTo(dst []float64, b int, rec []byte, from, h int) {
+func (s *startSource) writeStartRows(dst []float64, b int, rec []byte, from, h int) {
 	k := s.k
 	if s.u != nil {
 		copy(dst[:h*k], s.u[(b*s.block+from)*k:])

@@ -129,7 +129,7 @@ func (t *table) rowsTo(dst []float64, record []byte, from, h int) {
 	elements[t.element].rowsTo(t, dst, record, from, h)
 }
 
-// rowsTo uses the arithmetic of gram.Standardizer.To, so that X has the same bits.
+// rowsTo uses the arithmetic of gram.Standardizer.To, so that its X has the same bits as there.
 func rowsTo[T storedNumber](t *table, dst []float64, record []byte, from, h int) {
 	d, src := t.d, rows.ViewNumbers[T](record)[from*t.d:]
 	shift, factor := t.shift[:d], t.factor[:d]

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// levelShare: each level of a correlation tree has a quarter of the groups of the next finer level, as in a
-	// quad-tree. The whole dendrogram would hold d²/2 entries if it is a chain.
+	// levelShare: each level of a correlation tree has a quarter as many groups as the next finer level, as in a
+	// quad-tree. If all merges were levels, a tree in which each merge adds one feature would have d²/2 entries.
 	levelShare = 4
 )
 
@@ -68,8 +68,8 @@ func CorrelationTree(sym []float64, d int) (*Tree, error) {
 	return root, nil
 }
 
-// CorrelationEntries bounds [Tree.Entries] of the CorrelationTree of d features: each level has every feature at most
-// once.
+// CorrelationEntries returns an upper bound of [Tree.Entries] of the CorrelationTree of d features: the number of its
+// levels times d, because a level has every feature at most once.
 func CorrelationEntries(d int) int {
 	levels := 1 // the root
 	for want := d / levelShare; want > 1; want /= levelShare {
@@ -102,10 +102,11 @@ type clusterMerge struct {
 	height float64
 }
 
-// averageLinkage merges clusters until only one is left. Apart from the order, it merges the same pairs as if the pair
-// with the least average distance were always merged first. It follows nearest neighbours until two clusters are each
-// other's nearest; such a pair may be merged at once, whichever others are merged before. dist is overwritten. At equal
-// distances the previous cluster of the chain wins, and then the lower feature.
+// averageLinkage merges clusters until only one is left. Apart from the order of merges, it merges the same pairs as if
+// the pair with the least average distance were always merged first. It follows a chain of nearest neighbours until two
+// clusters are each other's nearest. Such a pair may be merged at once, because merges of other clusters bring no
+// cluster nearer to either of the two. dist, d×d, is overwritten. Among clusters at equal distance, the nearest is the
+// previous cluster of the chain, or else the cluster with the lowest feature.
 func averageLinkage(dist []float64, d int) []clusterMerge {
 	size := make([]float64, d)
 	alive := make([]int, 0, d) // clusters, named by their lowest feature

@@ -82,11 +82,11 @@ func ReadTree(r io.Reader, names, leftOut []string) (*Tree, error) {
 
 type treeReader struct{ number map[string]int } // feature number of each name; -1: left out
 
-// maxTreeDepth is the largest depth of a tree that is read. It is far beyond any use, and far below the limit of
-// recursion.
+// maxTreeDepth is the largest depth of a tree that is read. It is far beyond any use, and below the recursion limit.
 const maxTreeDepth = 10_000
 
-// checkNode checks a node and converts it to a Tree. within has the features of its parent, and is nil for the root.
+// checkNode checks a node and converts it to a Tree. within has the names of its parent's features, and is nil for the
+// root. place describes the node in errors.
 func (v *treeReader) checkNode(n *jsonNode, within map[string]bool, place string, depth int) (*Tree, error) {
 	fail := func(format string, args ...any) (*Tree, error) {
 		return nil, stream.Usagef("{tree}: %s: %s", place, fmt.Sprintf(format, args...))

@@ -74,7 +74,8 @@ func newTreeState(tree *Tree, v []float64, d, k int) *treeState {
 	return s
 }
 
-// averageGroups computes eq. (4.17) without the threshold: row j of V plus P + Y₃/μ of its groups, over 1 + |H_j|.
+// averageGroups computes eq. (4.17) without the threshold. It adds to row j of V the entries for feature j of P + Y₃/μ,
+// in all groups that contain j, and divides the sum by 1 + |H_j|, |H_j| being the number of these groups.
 func (s *treeState) averageGroups(v []float64, mu float64) {
 	for i, g := range s.groups {
 		for a, j := range g {
@@ -91,7 +92,7 @@ func (s *treeState) averageGroups(v []float64, mu float64) {
 }
 
 // updateGroups updates P by shrinking the groups of MV − Y₃/μ, and then Y₃. The norm of a group is the sum of the norms
-// of its columns, Σ_c ‖v_G^c‖. The results are the sums of these norms for V and for P; residual becomes ‖P − MV‖.
+// of its columns, Σ_c ‖v_G^c‖. The results are the sums of the norms of V and of P. residual becomes ‖P − MV‖.
 func (s *treeState) updateGroups(v []float64, alpha, mu float64, residual *float64) (ofV, ofP float64) {
 	k, gaps := s.k, 0.0
 	for i, g := range s.groups {

@@ -2,7 +2,7 @@ package eufs
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// passWorker has the memory that a worker needs for a strip of h rows: four matrices of h×d, and lu of h×k.
+// passWorker has a worker's memory for a strip of h rows: four h×d matrices, and lu, h×k, for rows of L·U or L·Z.
 type passWorker struct {
 	team      *kernel.Team
 	x, p, old []float64
@@ -26,8 +26,7 @@ func newWorkerPool(workers int, l layout) *workerPool {
 	return p
 }
 
-// eachStrip calls visit for the strips of a block of h rows. The strips of a lane are visited in order, and the lanes
-// in parallel.
+// eachStrip calls visit for the strips of a block of h rows. Strips of a lane are visited in order, lanes in parallel.
 func (p *workerPool) eachStrip(h int, visit func(w *passWorker, lane, from, h int)) {
 	kernel.Each(p.workers, (h+p.laneRows-1)/p.laneRows, func(lane int) {
 		w := <-p.free

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// radiusSamples is the number of sampled features. Their distances to their k-th nearest neighbours bound the smallest
-// such distance from above.
+// radiusSamples is the number of sampled features. The smallest distance of a sampled feature to its k-th nearest
+// feature is an upper bound of the smallest such distance of all features.
 const radiusSamples = 64
 
 // runCrowdedTurns runs the first turns, in which k is so large that no feature has k neighbours in the graph. It
@@ -72,8 +72,9 @@ func (e *elimination) runCrowdedTurns(ctx context.Context) error {
 const censusSteps = 4
 
 // findDensest finds, for each k in numbers, the features with the smallest distance λ₂ to their k-th nearest feature.
-// The distances of a few features give an upper bound of the smallest distance. A pass over all pairs counts, for each
-// feature, the pairs within this bound. Only features with at least k such pairs, about d/64 features, are examined.
+// The distances of a few sampled features give an upper bound of the smallest distance. A pass over all pairs counts,
+// for each feature, the features within this bound. Only the about d/64 features with a count of at least k are
+// examined.
 func (s *similarity) findDensest(ctx context.Context, numbers []int) error {
 	var some []int32
 	for x := range min(radiusSamples, s.d) {
@@ -219,7 +220,7 @@ func (e *elimination) findRadii(ctx context.Context, list []rankedFeature) error
 	})
 }
 
-// takeTurn keeps a feature, discards its k nearest features, and returns these k+1 features in column order.
+// takeTurn keeps feature c, discards its k nearest open features, and returns these k+1 features in column order.
 func (e *elimination) takeTurn(ctx context.Context, c rankedFeature) (closed []int32, err error) {
 	var near []rankedFeature
 	err = e.visitRows(ctx, []int32{c.feature}, func(_ int, row []float64) {

@@ -21,8 +21,8 @@ type elimination struct {
 	turns      []float64 // of each feature of order: λ₂ to its k-th nearest feature when it was kept, in units of G
 }
 
-// runElimination runs the turns for a first k; k = 0 keeps all features. If want > 0, it ends as soon as isDecided
-// returns true.
+// runElimination runs the turns for a first k; k = 0 keeps all features. If want > 0, it ends once isDecided returns
+// true.
 func (s *similarity) runElimination(ctx context.Context, k, want int) (*elimination, error) {
 	e := &elimination{similarity: s, k: min(k, s.d-1), want: want, open: slices.Repeat([]bool{true}, s.d), openCount: s.d, openWithin: make([]int32, s.d)}
 	if e.k < 1 || e.isDecided() {
@@ -40,7 +40,7 @@ func (s *similarity) runElimination(ctx context.Context, k, want int) (*eliminat
 	return e, e.runGraphTurns(ctx)
 }
 
-// isDecided reports whether the turns so far determine if at least want features will be kept.
+// isDecided reports whether the turns so far determine that at least e.want features will be kept, or that fewer will.
 func (e *elimination) isDecided() bool {
 	return e.want > 0 && (len(e.order) >= e.want || len(e.order)+e.openCount < e.want)
 }
@@ -71,8 +71,8 @@ func (e *elimination) readyFeatures() (list []rankedFeature) {
 	return list
 }
 
-// runGraphTurns runs the turns with a graph that contains all pairs of open features within ε. In the list of ready
-// features, a feature keeps its position until its turn, or stops being ready.
+// runGraphTurns runs the turns with a graph that contains all pairs of open features within ε. A feature in the list of
+// ready features keeps its position until its turn, unless it ceases to be ready.
 func (e *elimination) runGraphTurns(ctx context.Context) error {
 	end := make([]int32, e.d) // end of each feature's neighbours within ε, in near
 	copy(end, e.graph.from)

@@ -14,8 +14,8 @@ type edge struct {
 	i, j  int32
 }
 
-// neighbourGraph contains all pairs of some features whose λ₂ is at most some bound. It lists each feature's
-// neighbours, nearest first.
+// neighbourGraph contains all pairs in a set of features whose λ₂ (see the package comment) is at most a bound. It
+// lists each feature's neighbours, nearest first.
 type neighbourGraph struct {
 	capacity int     // largest number of edges
 	edges    []edge  // by λ₂, then i, then j
@@ -23,14 +23,12 @@ type neighbourGraph struct {
 	near     []int32 // by λ₂, then column
 }
 
-// pairCapacity returns the largest number of pairs in the graph of d features: 128 per feature, or 2²¹ (48 MiB) if that
-// is more.
+// pairCapacity returns the largest number of pairs in the graph of d features: 128·d, or 2²¹ (48 MiB) if that is more.
 func pairCapacity(d int) int { return min(d*(d-1)/2, max(128*d, 1<<21)) }
 
 func (g *neighbourGraph) neighbours(i int32) []int32 { return g.near[g.from[i]:g.from[i+1]] }
 
-// linkNeighbours sorts the edges and lists each feature's neighbours. Of neighbours with equal λ₂, the lower-numbered
-// come first.
+// linkNeighbours sorts the edges and lists each feature's neighbours. Neighbours with equal λ₂ are in column order.
 func (g *neighbourGraph) linkNeighbours(d int) {
 	slices.SortFunc(g.edges, func(a, b edge) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j))
@@ -72,8 +70,8 @@ func (g *neighbourGraph) leastRadius(d, k int) float64 {
 	return math.Inf(1)
 }
 
-// dropFartherHalf drops edges with the largest λ₂: about half of all edges, or another share if many edges have an
-// equal λ₂. All edges whose λ₂ is at most the returned value remain.
+// dropFartherHalf drops the edges with the largest λ₂: about half of all edges, or another share if many edges have an
+// equal λ₂. It returns a bound: the edges whose λ₂ is at most this bound remain.
 func (g *neighbourGraph) dropFartherHalf() float64 {
 	var some []float64
 	for e := 0; e < len(g.edges); e += len(g.edges)/4096 + 1 {

@@ -16,14 +16,14 @@ type rankedFeature struct {
 }
 
 const (
-	// nearSteps is the number of neighbours of two features that are compared in the graph, at the cost of a product
-	// each.
+	// nearSteps is the largest number of neighbours of two tied features that are compared, each at the cost of a product.
 	nearSteps = 16
 	// headSize is the number of nearest features stored for a feature that ties with another in nearSteps neighbours.
 	headSize = 64
 )
 
-// distanceHead has the smallest λ₂ of a feature to other features, ascending, and a digest of all λ₂ to other features.
+// distanceHead describes the list of all λ₂ of a feature to other features, ascending: its smallest values, and a
+// digest of the whole list.
 type distanceHead struct {
 	nearest []float64
 	digest  *[sha256.Size]byte

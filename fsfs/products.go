@@ -25,10 +25,10 @@ type block struct {
 
 func (b *block) row(x int) []float64 { return b.cov[x*b.stride:][:len(b.cols)] }
 
-// visitProducts computes the covariances of the features in rows with the features in cols, and calls visit for each
-// block of covariances. If cols is nil, it uses rows in its place, and computes only one block of each symmetric pair
-// of blocks. An entry costs 2r flops for a factor of r rows. An entry has the same bits in any block and for either
-// order of the two features, as [kernel.Gemm] guarantees.
+// visitProducts computes the covariances of the features listed in rows with the features listed in cols, and calls
+// visit for each block of covariances. If cols is nil, it uses rows in its place, and computes only one block of each
+// symmetric pair of blocks. An entry costs 2r flops for a factor of r rows. An entry has the same bits in any block and
+// for either order of the two features, as [kernel.Gemm] guarantees.
 func (s *similarity) visitProducts(ctx context.Context, rows, cols []int32, visit func(*block)) error {
 	square := cols == nil
 	if square {

@@ -43,10 +43,11 @@ func Bytes(d, rank int) int64 {
 	return (16+2*4)*edges + blocks + 8*rowsTogether*int64(d) + (8*headSize+256)*int64(d)
 }
 
-// Select chooses among d features by the Gram matrix of their centred columns, which it does not modify. It needs
-// [Bytes] of memory. With a factor of n rows, it costs n·d² flops for the products and a test of all pairs. Each first
-// k that it tries then costs a search of the graph of the nearest pairs. If a first k is too large for that graph,
-// pairs are searched again, at up to about 2n·d² flops. The error is a *stream.UsageError or the context's error.
+// Select chooses among d features by the Gram matrix of their centred columns, which it does not modify. It needs the
+// memory given by [Bytes]. With a factor of n rows, it costs n·d² flops for the covariances and a test of all pairs.
+// Then Select tries several first k, each of which costs a search of the graph of the nearest pairs. If a first k is
+// too large for that graph, pairs are searched again, at up to about 2n·d² flops. The error is a *stream.UsageError or
+// the context's error.
 func Select(ctx context.Context, m *gram.Matrix, opt Options) (*Result, error) {
 	if err := opt.Validate(m.D); err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func Select(ctx context.Context, m *gram.Matrix, opt Options) (*Result, error) {
 	return selectWithCapacity(ctx, m, opt, pairCapacity(m.D))
 }
 
-// selectWithCapacity selects as Select does, with a graph of at most pairs edges. The result is the same for any limit.
+// selectWithCapacity selects as Select does, with a graph of at most `pairs` edges, which do not affect the result.
 func selectWithCapacity(ctx context.Context, m *gram.Matrix, opt Options, pairs int) (*Result, error) {
 	s, err := newSimilarity(ctx, opt.Threads, m, pairs)
 	if err != nil {

@@ -70,11 +70,12 @@ func compressionIndex(a, b, cov float64) float64 {
 	return size * max(a*b-cov*cov, 0) / largest
 }
 
-// slack exceeds the rounding error of λ₂, relative to the smaller variance.
+// slack is an upper bound of the rounding error of λ₂, as a share of the smaller of the two variances.
 const slack = 1e-13
 
-// setThresholds writes a threshold for each listed feature to dst. Two features can have λ₂ ≤ t only if the product of
-// their thresholds is at most cov². For t below both variances, λ₂ ≤ t is equivalent to (v_x − t)(v_y − t) ≤ cov².
+// setThresholds writes a threshold for each listed feature to dst. Two features with covariance cov can have λ₂ ≤ t
+// only if the product of their thresholds is at most cov². For t below both variances, λ₂ ≤ t is equivalent to (v_x −
+// t)(v_y − t) ≤ cov².
 func (s *similarity) setThresholds(dst []float64, list []int32, t float64) {
 	for x, i := range list {
 		// Subnormal products have no relative precision.

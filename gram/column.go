@@ -39,8 +39,9 @@ func (p *Profile) newLeftOut(cols []stream.Column, j int, why string) stream.Lef
 }
 
 const (
-	// minCentredShare is the share of the sum of squares about the pilot below which the centred sum of squares counts as
-	// rounding error. A column falls below it only if the pilot's row has almost no weight and lies far from other rows.
+	// minCentredShare is the share of the sum of squares about the pilot (see [Profile]) below which the centred sum of
+	// squares counts as rounding error. A column falls below it only if the pilot's row has almost no weight and lies far
+	// from other rows.
 	minCentredShare = 64 * 0x1p-52
 	// minSquares is the smallest sum of squares whose terms keep all their digits. Below it, squares fall into the
 	// subnormal range.
@@ -100,8 +101,8 @@ type filledColumn struct {
 	max       float64
 }
 
-// describeFilled describes column j after filling, or returns the reason why the column cannot be a feature.
-func (p *Profile) describeFilled(j int, fill Fill) (filledColumn, string) {
+// describeFilledColumn describes column j after filling, or returns the reason why the column cannot be a feature.
+func (p *Profile) describeFilledColumn(j int, fill Fill) (filledColumn, string) {
 	c := &p.Columns[j]
 	if why := c.whyUnusable(p.Rows); why != "" {
 		return filledColumn{}, why

@@ -8,7 +8,7 @@ const minWeight = 1e-100
 
 // Discount multiplies the weight of every row by γ in (0, 1], in O(d). Counts of rows and entries are unchanged. If
 // rows of age 0 are merged after each Discount, the result is the profile of all rows with the weights γ^age, up to
-// rounding. If γ is out of range or leaves almost no weight, Discount fails, and p is unchanged.
+// rounding. If γ is not in (0, 1] or leaves almost no weight, Discount fails, and p is unchanged.
 func (p *Profile) Discount(gamma float64) error {
 	if err := p.checkDiscount(gamma); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (m *Moments) Discount(gamma float64) error {
 	return nil
 }
 
-// Discount multiplies every weight in h by γ in (0, 1]. If γ is out of range, it fails, and h is unchanged.
+// Discount multiplies every weight in h by γ in (0, 1]. If γ is not in this range, Discount fails, and h is unchanged.
 func (h *Histograms) Discount(gamma float64) error {
 	if !(gamma > 0 && gamma <= 1) {
 		return fmt.Errorf("gram: a discount of %v: want more than 0 and up to 1", gamma)

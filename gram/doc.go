@@ -5,11 +5,11 @@
 //     The identity that removes the pilot is exact, and subtracts numbers of the size of
 //     the column's spread, not of its mean.
 //  2. Missing entries (NaN) enter as the pilot. Columns with missing entries also keep
-//     sums with the indicator of missing, which make any later fill value exact.
+//     sums with an indicator of these entries, from which any later filling follows exactly.
 //  3. States add up: Merge moves one state's sums to the other's pilots. A state can
 //     be written, read back and continued without a change in any bit.
 //  4. Finish fills, leaves out the columns that cannot be features, scales, and
-//     mirrors, in the memory of the sums.
+//     copies the upper triangle to the lower one, in the memory of the sums.
 //
 // Histograms for ranks, which have more bins, give [Scores]. These map values to normal scores of their ranks
 // ([ScaleRank]). From ordinary [Histograms] of two tables follows how far a column's values moved from one to the

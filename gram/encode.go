@@ -16,7 +16,9 @@ const (
 	sketchMagic  = "ufssket1"
 )
 
-// These are the binary forms, in 8-byte little-endian words. Equal states have equal bytes. dm is a number of columns.
+// These are the binary forms, in 8-byte little-endian words. Equal states have equal bytes. d is the number of columns,
+// dm the number of columns with missing entries, s the pilot of a column, and r the number of rows of a sketch. See
+// [Moments] for G̃, A and N.
 //
 //	Profile  "ufsprof1", d, rows, seen, Σw, then d times: pilot, Σw, Σw(x-s), Σw(x-s)²,
 //	         min, max, observed, nulls, NaNs, Infs, rising (0 or 1)

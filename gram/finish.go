@@ -57,8 +57,8 @@ type Gram struct {
 
 	// Root is √w of each row of a factor; nil for rows without weights.
 	Root []float64
-	// If the matrix is an estimate by a [Sketch], Held is a factor made from held-out rows, which rate models fitted to
-	// the matrix. If the matrix is exact, Held is nil.
+	// If the matrix is an estimate by a [Sketch], Held is a factor made from the sketch's held-out rows, on which models
+	// fitted to the matrix are tested. If the matrix is exact, Held is nil.
 	Held *Matrix
 
 	LeftOut  []stream.LeftOut
@@ -67,8 +67,9 @@ type Gram struct {
 	Warnings []string
 }
 
-// Finish turns m into the Gram matrix of the filled and scaled columns, in place and in O(d²). With u = fill value -
-// pilot, the filled values y = x̃ + m·u about the pilot and b = Σ w y,
+// Finish turns m into the Gram matrix of the filled and scaled columns, in place and in O(d²). See [Moments] for x̃, m,
+// G̃, A and N. With u = fill value - pilot, the filled values y = x̃ + m·u about the pilot, b = Σ w y, and a scale's
+// shift and factor f,
 //
 //	Yᵢⱼ = G̃ᵢⱼ + uⱼAⱼᵢ + uᵢAᵢⱼ + uᵢuⱼNᵢⱼ            filled
 //	Cᵢⱼ = Yᵢⱼ - bᵢbⱼ/Σw                            centred

@@ -71,7 +71,7 @@ func (h *Histograms) addSorted(c *stream.Chunk) {
 	})
 }
 
-// fillBySorting fills an empty histogram from a column, at the histogram's shift. It returns keys, a buffer, for reuse.
+// fillBySorting fills an empty histogram from a column, at the histogram's shift. It returns the buffer keys for reuse.
 func (c *histogram) fillBySorting(col []float64, keys []uint64) []uint64 {
 	for _, x := range col {
 		switch key := binKey(math.Float64bits(x), c.shift); key {

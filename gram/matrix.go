@@ -23,7 +23,7 @@ type Matrix struct {
 
 	narrow *narrowFactor // the factor as float32, instead of R
 
-	dual     []float64
+	dual     []float64 // RRᵀ, see Dual
 	makeDual sync.Once
 
 	rotation []float64 // product of the arguments of all Rotate calls, r×r; nil before the first call
@@ -67,7 +67,7 @@ func (m *Matrix) floatFactor() kernel.Matrix[float64] {
 	return kernel.RowMajor(m.R, m.D, m.Rank, m.Rank)
 }
 
-// At returns Gᵢⱼ. For a factor it costs 2r flops.
+// At returns Gᵢⱼ. For a factor of r rows it costs 2·r flops.
 func (m *Matrix) At(i, j int) float64 {
 	if !m.IsFactor() {
 		return m.Sym[i*m.D+j]
@@ -99,7 +99,7 @@ func (m *Matrix) Diagonal(workers int) []float64 {
 	return diag
 }
 
-// ColumnTo writes column j of G to dst. For a factor it costs 2rD flops.
+// ColumnTo writes column j of G to dst. For a factor of r rows it costs 2·r·D flops.
 func (m *Matrix) ColumnTo(workers int, dst []float64, j int) {
 	if !m.IsFactor() {
 		copy(dst, m.Sym[j*m.D:][:m.D])
@@ -109,10 +109,10 @@ func (m *Matrix) ColumnTo(workers int, dst []float64, j int) {
 	m.AddUp(workers, m.Feature(make([]float64, m.Rank), j), dst)
 }
 
-// AddUp adds Rᵀz to y, for r numbers z and D numbers y, with 2rD flops. It panics if G is stored in full.
+// AddUp adds Rᵀz to y, for r numbers z and D numbers y, with 2·r·D flops. It panics if G is stored in full.
 func (m *Matrix) AddUp(workers int, z, y []float64) {
 	if m.narrow != nil {
-		m.addFewRows(kernel.NewTeam(workers).Threads(), 1, z, y)
+		m.addProductOfFewRows(kernel.NewTeam(workers).Threads(), 1, z, y)
 		return
 	}
 	kernel.Gemv(workers, m.D, m.Rank, m.floatFactor().Data, m.Rank, z, y)
@@ -122,11 +122,11 @@ func (m *Matrix) AddUp(workers int, z, y []float64) {
 // then does not pack R. If Z has more than a few times this number of rows, packing is worth its time.
 const unpackedRows = 16
 
-// AddUps adds Z·R to Y, for row-major k×r numbers Z and k×D numbers Y, in 2krD flops. It panics if G is stored in full.
+// AddUps adds Z·R to Y in 2·k·r·D flops, for row-major k×r numbers Z and k×D numbers Y. It panics if G is not a factor.
 func (m *Matrix) AddUps(threads, k int, z, y []float64) {
 	team := kernel.NewTeam(threads)
 	if m.narrow != nil && k <= maxDirectRows {
-		m.addFewRows(team.Threads(), k, z, y)
+		m.addProductOfFewRows(team.Threads(), k, z, y)
 		return
 	}
 	together := k
@@ -141,7 +141,8 @@ func (m *Matrix) AddUps(threads, k int, z, y []float64) {
 	})
 }
 
-// Row returns column j of G. If G is stored in full, it is a view, else written to room, of D numbers.
+// Row returns column j of G. If G is stored in full, the result is a view. Otherwise it is written to room, which must
+// have D numbers.
 func (m *Matrix) Row(workers int, room []float64, j int) []float64 {
 	if !m.IsFactor() {
 		return m.Sym[j*m.D:][:m.D]
@@ -151,7 +152,7 @@ func (m *Matrix) Row(workers int, room []float64, j int) []float64 {
 }
 
 // ColumnsTo writes the listed columns of G to the rows of dst, len(list)×D. For a factor this is one product, which
-// costs 2rD flops for each column.
+// costs 2·r·D flops for each column.
 func (m *Matrix) ColumnsTo(threads int, dst []float64, list []int) {
 	if !m.IsFactor() {
 		for i, j := range list {
@@ -167,8 +168,8 @@ func (m *Matrix) ColumnsTo(threads int, dst []float64, list []int) {
 	m.AddUps(threads, len(list), some, dst)
 }
 
-// AddProduct adds X·G to Y, both of k rows of D numbers. It costs 2kD² flops if G is stored in full. For a factor it
-// costs 4krD flops, and needs k·r numbers of scratch memory.
+// AddProduct adds X·G to Y, both of k rows of D numbers. It costs 2·k·D² flops if G is stored in full. For a factor it
+// costs 4·k·r·D flops, and needs k·r numbers of scratch memory.
 func (m *Matrix) AddProduct(threads, k int, x, y []float64) {
 	team, to, from := kernel.NewTeam(threads), kernel.RowMajor(y, k, m.D, m.D), kernel.RowMajor(x, k, m.D, m.D)
 	if !m.IsFactor() {
@@ -183,7 +184,7 @@ func (m *Matrix) AddProduct(threads, k int, x, y []float64) {
 }
 
 // Dual returns RRᵀ, r×r row-major with both triangles. Its eigenvalues other than 0 are the eigenvalues of G. Dual
-// computes it once, in r²D flops, and keeps it, so the result must not be changed. Dual panics if G is stored in full.
+// computes it once, in r²·D flops, and keeps it, so the result must not be changed. Dual panics if G is stored in full.
 func (m *Matrix) Dual(threads int) []float64 {
 	m.makeDual.Do(func() {
 		dual := kernel.RowMajor(make([]float64, m.Rank*m.Rank), m.Rank, m.Rank, m.Rank)
@@ -196,7 +197,7 @@ func (m *Matrix) Dual(threads int) []float64 {
 }
 
 // Rotate replaces a factor R by VᵀR in place, for an orthogonal V, r×r row-major. G stays the same up to rounding. It
-// costs 2r²D flops. No other method may be running. Rotate panics if the factor is stored as float32.
+// costs 2·r²·D flops. No other method may be running. Rotate panics if the factor is stored as float32.
 func (m *Matrix) Rotate(threads int, v []float64) {
 	const block = 512 // features
 	team, turn := kernel.NewTeam(threads), kernel.RowMajor(v, m.Rank, m.Rank, m.Rank)

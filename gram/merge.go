@@ -7,7 +7,8 @@ import (
 )
 
 // Merge adds the moments of o, whose rows follow the rows of m, in O(d²). m keeps its pilots, and exact identities
-// convert the sums of o to these pilots. With the pilots' difference t, x̃' = x̃ + t for observed entries, so
+// convert the sums of o to these pilots. See [Moments] for x̃, m, G̃ and A. With the pilots' difference t, x̃' = x̃ + t
+// for observed entries, so
 //
 //	G̃'ᵢⱼ = G̃ᵢⱼ + tⱼ·Sᵢⱼ + tᵢ·Sⱼᵢ + tᵢtⱼ·Oᵢⱼ   S = Σ w x̃ᵢ oⱼ, O = Σ w oᵢ oⱼ, o = 1 - m
 //	A'ₖᵢ = Aₖᵢ + tᵢ·Σ w mₖ oᵢ
@@ -28,7 +29,7 @@ func (m *Moments) Merge(o *Moments) error {
 	return m.Profile.Merge(&o.Profile)
 }
 
-// MergedBytes returns the [Bytes] that m will need after merging o. If o is nil, it returns the Bytes of m.
+// MergedBytes bounds the memory, as computed by [Bytes], that m will need after merging o, or needs now if o is nil.
 func (m *Moments) MergedBytes(o *Moments) int64 {
 	missing := len(m.missing)
 	if o != nil {

@@ -30,8 +30,8 @@ func (m *Moments) newMissingColumns(c *stream.Chunk) []int {
 	return holes
 }
 
-// allocateMissing allocates memory for missing entries in the given columns, and for packing if the rows are dense. If
-// the limit is too low, it fails, and m is unchanged.
+// allocateMissing allocates memory for missing entries in the columns `holes`, and for packing if pack is set, i.e. if
+// the rows are dense. If the limit is too low, it fails, and m is unchanged.
 func (m *Moments) allocateMissing(holes []int, pack bool) error {
 	d := len(m.Columns)
 	missing := slices.Clone(m.missing)
@@ -93,7 +93,7 @@ func (m *Moments) insertMissingColumns(missing []int) {
 	m.missing, m.cross, m.bothMissing = missing, cross, both
 }
 
-// crossAt returns Σ w m_k x̃_j, the entry of A for missing entries of column k and values of column j.
+// crossAt returns Σ w m_k x̃_j, the entry of A (see [Moments]) for missing entries of column k and values of column j.
 func (m *Moments) crossAt(k, j int) float64 {
 	if s := m.slot[k]; s >= 0 {
 		return m.cross[s*len(m.Columns)+j]
@@ -101,7 +101,7 @@ func (m *Moments) crossAt(k, j int) float64 {
 	return 0
 }
 
-// bothMissingAt returns Σ w m_i m_j, the entry of N for columns i and j.
+// bothMissingAt returns Σ w m_i m_j, the entry of [Moments]' matrix N for columns i and j.
 func (m *Moments) bothMissingAt(i, j int) float64 {
 	s, t := m.slot[i], m.slot[j]
 	if s < 0 || t < 0 {

@@ -63,8 +63,8 @@ const bufferBytes = 256 << 10
 //
 //	8·d² + 2·8·(missing·d + missing²) + 8·256·(d + missing) + 512·d + 256 KiB
 //
-// In addition, the packed panels of the products and the integers of whole.go need memory (the latter 2.3 KiB·d). The
-// second term counts A and N twice, because they grow by copying.
+// In addition, the packed panels of the products and the integers of whole.go need memory; the integers need 2.3 KiB
+// for each of d columns. The second term counts A and N twice, because they grow by copying.
 func Bytes(d, missing int) int64 {
 	if d > maxColumns {
 		return math.MaxInt64
@@ -73,8 +73,8 @@ func Bytes(d, missing int) int64 {
 	return 8*n*n + 16*(k*n+k*k) + 8*stripRows*(n+k) + columnBytes*n + kernel.TeamBytes(d, d) + wholeNumbersBytes(d) + bufferBytes
 }
 
-// SharedBytes bounds the memory of several Moments that share their scratch, see Another. Their number is `states`. It
-// is the sum of their [Bytes], with the scratch counted only once.
+// SharedBytes bounds the memory of several Moments that share their scratch, see Another. Their number is `states`. The
+// result is the sum of the bounds given by [Bytes], with the scratch counted only once.
 func SharedBytes(d, missing, states int) int64 {
 	one := Bytes(d, missing)
 	if one == math.MaxInt64 || states < 1 {
@@ -145,7 +145,7 @@ func (m *Moments) Add(c *stream.Chunk) error {
 			observed = m.addMissingEntries(c)
 		}
 		m.opt.Busy.Add(stream.PartConvert, time.Since(start))
-		m.opt.Busy.Add(stream.PartGram, m.addOuter(c, observed))
+		m.opt.Busy.Add(stream.PartGram, m.addOuterProducts(c, observed))
 		return nil
 	}
 	for from := 0; from < c.Rows; from += stripRows {
@@ -161,7 +161,7 @@ func (m *Moments) addStrip(s *strip, holes bool) {
 	d := len(m.Columns)
 	packing := eachColumn(m.opt.Threads, d, func(j int) {
 		m.addColumn(s, j, m.packed[j*stripRows:][:s.rows])
-		m.storeIfSmall(j, m.packed[j*stripRows:][:s.rows])
+		m.storeColumnIfSmall(j, m.packed[j*stripRows:][:s.rows])
 		if k := m.slot[j]; holes && k >= 0 {
 			s.writeMissing(m.holes[k*stripRows:][:s.rows], j)
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // narrowFactor is a factor R stored by features as the float32 values x of the input. It also contains the numbers that
-// convert a value to an entry of A:
+// convert a value to an entry a of R, i.e. of the weighted, scaled matrix:
 //
 //	a = √w·((x − shift)·factor − offset)
 //
@@ -101,7 +101,7 @@ func panelFeatures(r int) int {
 func PanelBytes(r int) int64 { return 8 * int64(panelFeatures(r)) * int64(r) }
 
 // Panels calls f for panels of consecutive features. A call receives n features, the first with index `from`, with r
-// numbers each, which are valid until f returns. A factor of float64 is one panel. Panels panics if G is in full.
+// numbers each, which are valid until f returns. A factor of float64 is one panel. It panics if G is stored in full.
 func (m *Matrix) Panels(threads int, f func(from, n int, features []float64)) {
 	m.eachPanel(threads, func(from int, rows kernel.Matrix[float64]) { f(from, rows.Rows, rows.Data) })
 }
@@ -135,8 +135,8 @@ func (m *Matrix) FeaturesTo(threads int, dst []float64, from, n int) {
 	})
 }
 
-// addFewRows does the same as AddUps for a float32 factor and a Z of few rows.
-func (m *Matrix) addFewRows(threads, k int, z, y []float64) {
+// addProductOfFewRows does the same as AddUps for a float32 factor and a Z of few rows.
+func (m *Matrix) addProductOfFewRows(threads, k int, z, y []float64) {
 	const shares = 8 // number of tasks for each thread: many, so that no thread works much longer than the others
 	size := (m.D + threads*shares - 1) / (threads * shares)
 	kernel.Each(threads, (m.D+size-1)/size, func(task int) {
@@ -150,7 +150,8 @@ func (m *Matrix) addFewRows(threads, k int, z, y []float64) {
 	})
 }
 
-// Feature returns column j of R. For a factor of float64 it is a view, else written to room, of r numbers.
+// Feature returns column j of R. For a factor of float64 the result is a view. Otherwise it is written to room, which
+// must have r numbers.
 func (m *Matrix) Feature(room []float64, j int) []float64 {
 	return m.Some(room, j, 1)
 }

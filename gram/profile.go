@@ -10,9 +10,9 @@ import (
 )
 
 // Profile contains the mergeable O(d) statistics of a table, for scaling and for finding the usable columns. Sums are
-// about a pilot, so that a mean of 1e8 costs no digits. The centred sum of squares is the sum of squares about the
-// pilot minus n·(mean-pilot)². As the pilot is one of the column's n values, the subtracted number is at most n times,
-// and usually about 2 times, the result.
+// of the differences of a column's n values from its pilot, usually its first value, so that a mean of 1e8 costs no
+// digits. The centred sum of squares is the sum of squares about the pilot minus n·(mean-pilot)². As the pilot is one
+// of these values, the subtracted number is at most n times, and usually about 2 times, the result.
 type Profile struct {
 	Rows    int64   // rows used
 	Seen    int64   // rows read, including dropped ones
@@ -173,7 +173,7 @@ func (c *ColumnProfile) mergeColumn(o *ColumnProfile) {
 // Spread returns mean and standard deviation (with divisor Σw) of column j after filling, even if the column cannot be
 // a feature. A result that float64 cannot represent is infinite or NaN.
 func (p *Profile) Spread(j int, fill Fill) (mean, std float64) {
-	f, why := p.describeFilled(j, fill)
+	f, why := p.describeFilledColumn(j, fill)
 	if why == "" {
 		return f.mean, math.Sqrt(f.centred / p.Weight)
 	}

@@ -12,7 +12,7 @@ type Shift struct {
 	// distribution has not moved, and one above 0.25 that it has (Siddiqi, "Credit Risk Scorecards", Wiley 2006). Value is
 	// NaN if a table has no rows.
 	Value  float64
-	Groups int
+	Groups int // number of groups of values
 }
 
 const (

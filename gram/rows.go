@@ -12,7 +12,8 @@ import (
 )
 
 // Rows contains a profile and the rows themselves, for a Gram matrix stored as a factor. As with [Moments], one pass
-// suffices for any scaling and filling. Rows needs [RowsBytes] of memory, which is little if features outnumber rows.
+// suffices for any scaling and filling. It needs the memory given by [RowsBytes], which is little if features outnumber
+// rows.
 type Rows struct {
 	Profile
 	threads      int
@@ -24,8 +25,9 @@ type Rows struct {
 	positions    []int64   // global position of each row
 }
 
-// NewRows returns empty Rows of d columns, with memory for the given number of rows. narrow promises that all values
-// are exact as float32, and stores them as float32. The R of the resulting matrix is then nil, see [Matrix].
+// NewRows returns empty Rows of d columns, with memory for the given number of rows. If narrow is set, the caller
+// promises that all values are exact as float32, and they are stored as float32. The R of the resulting matrix is then
+// nil, see [Matrix].
 func NewRows(d int, rows int64, threads int, narrow bool) *Rows {
 	r := &Rows{Profile: *NewProfile(d), threads: threads, capacity: int(rows)}
 	if narrow {
@@ -129,10 +131,10 @@ func (r *Rows) Entries(dst []float64, j int, rows []int) {
 	}
 }
 
-// Finish turns r into the Gram matrix of the filled and scaled columns as a factor, in place and in O(nD). The rows of
-// its R are the rows of A, each times √w, like the rows of [Standardizer.To]. Afterwards only r's Profile may be used,
-// even after an error. cols must be the columns of the profile. If there are no rows, or no usable column, Finish fails
-// with a *stream.DataError. FillPairwise is an error.
+// Finish turns r into the Gram matrix of the filled and scaled columns as a factor, in place and in O(n·D) for n rows.
+// The rows of its R are the rows of A, each times √w, like the rows of [Standardizer.To]. Afterwards only r's Profile
+// may be used, even after an error. cols must be the columns of the profile. If there are no rows, or no usable column,
+// Finish fails with a *stream.DataError. It also fails for FillPairwise.
 func (r *Rows) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	if opt.Fill == FillPairwise {
 		return nil, fmt.Errorf("gram: a factor has no pairwise products")

@@ -63,11 +63,13 @@ func NewScores(h *Histograms, p *Profile) (*Scores, error) {
 }
 
 // A bin is steep if its weight is more than steepShare times the weight of all bins beyond it, towards the tail's end.
-// Linear scores in such a bin would be wrong by about 0.01, and by 2e-3 in the last of 1,399 bins of uniform values.
+// Scores interpolated linearly in such a bin would be wrong by about 0.01, and by 2e-3 in the last of 1,399 bins of
+// uniform values.
 const steepShare = 0.125
 
 // A bin is treated as one value if its weight is at least atomRatio times the weight of its heavier neighbour. If a
-// density changes this fast from bin to bin, bins have almost no rows, and both treatments are right.
+// density changes this fast from bin to bin, bins have almost no rows, and treating the bin as one value or as a range
+// makes no difference.
 const atomRatio = 4
 
 func newScoreColumn(c *histogram, unit float64) scoreColumn {
@@ -95,7 +97,7 @@ func newScoreColumn(c *histogram, unit float64) scoreColumn {
 		}
 		s.keys[i] = b.key
 		edge := min(unit, b.count) / 2
-		if c.shift == 0 || b.count > atomRatio*max(c.neighbourCount(i, -1), c.neighbourCount(i, 1)) {
+		if c.shift == 0 || b.count > atomRatio*max(c.neighbourWeight(i, -1), c.neighbourWeight(i, 1)) {
 			edge = b.count / 2
 		}
 		s.low[i] = score(below + edge)
@@ -112,8 +114,8 @@ func newScoreColumn(c *histogram, unit float64) scoreColumn {
 	return s
 }
 
-// neighbourCount returns the weight of the bin next to bin i, at i+step, or 0 if there is no such bin.
-func (c *histogram) neighbourCount(i, step int) float64 {
+// neighbourWeight returns the weight of the bin next to bin i, at i+step, or 0 if there is no such bin.
+func (c *histogram) neighbourWeight(i, step int) float64 {
 	at := i + step
 	if at < 0 || at >= len(c.bins) || c.bins[at].key != c.bins[i].key+uint64(step) {
 		return 0

@@ -12,7 +12,7 @@ import (
 )
 
 // Sketch is a count sketch S·X of a table X (Clarkson and Woodruff 2013; Charikar, Chen and Farach-Colton 2002). Every
-// row of X is added with a random sign to one of the r rows of the sketch, a few thousand. (SX)ᵀ(SX) estimates XᵀX
+// row of X is added with a random sign to one of the r rows of the sketch; r is a few thousand. (SX)ᵀ(SX) estimates XᵀX
 // without bias, and the standard deviation of an entry is about ‖xᵢ‖‖xⱼ‖/√r. As with [Moments], one pass suffices for
 // any scaling and filling.
 //

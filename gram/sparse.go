@@ -115,9 +115,9 @@ func rowWeight(c *stream.Chunk, i int) float64 {
 	return c.Weight[i]
 }
 
-// addOuter adds w·x·xᵀ for every row of c, given the rows' observed entries. A worker computes some rows of G, and adds
-// the rows of the chunk in order, so every sum has a fixed order. The result is the workers' total busy time.
-func (m *Moments) addOuter(c *stream.Chunk, rows *stream.CSR) time.Duration {
+// addOuterProducts adds w·x·xᵀ for every row of c, given the rows' observed entries. A worker computes some rows of G,
+// and adds the rows of the chunk in order, so every sum has a fixed order. The result is the workers' total busy time.
+func (m *Moments) addOuterProducts(c *stream.Chunk, rows *stream.CSR) time.Duration {
 	const block = 32
 	d := len(m.Columns)
 	return kernel.Each(m.opt.Threads, (d+block-1)/block, func(t int) {

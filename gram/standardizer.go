@@ -42,7 +42,7 @@ func NewStandardizer(p *Profile, cols []stream.Column, scale Scale, fill Fill) (
 		return nil, stream.Dataf("", "no rows to select from (%d seen, all dropped)", p.Seen)
 	}
 	for j := range p.Columns {
-		f, why := p.describeFilled(j, fill)
+		f, why := p.describeFilledColumn(j, fill)
 		var shift, factor, c float64
 		if why == "" {
 			shift, factor, c, why = f.shiftAndFactor(scale, p.Weight)
@@ -86,7 +86,7 @@ func (s *Standardizer) To(dst []float64, ld int, c *stream.Chunk) {
 		panic("gram: Standardizer.To: chunk of other columns")
 	}
 	if c.Sparse != nil {
-		s.scatterRaw(dst, ld, c)
+		s.scatterRawEntries(dst, ld, c)
 	}
 	s.standardizeTo(dst, ld, c, 0, len(s.Columns))
 }
@@ -101,7 +101,7 @@ func (s *Standardizer) Some(dst []float64, ld int, c *stream.Chunk, from, to int
 }
 
 // standardizeTo computes A from the raw entries of a dense chunk. For a sparse chunk it uses the entries that
-// scatterRaw wrote to dst.
+// scatterRawEntries wrote to dst.
 func (s *Standardizer) standardizeTo(dst []float64, ld int, c *stream.Chunk, from, to int) {
 	var root []float64 // √w
 	for _, w := range c.Weight {
@@ -120,7 +120,7 @@ func (s *Standardizer) standardizeTo(dst []float64, ld int, c *stream.Chunk, fro
 	}
 }
 
-func (s *Standardizer) scatterRaw(dst []float64, ld int, c *stream.Chunk) {
+func (s *Standardizer) scatterRawEntries(dst []float64, ld int, c *stream.Chunk) {
 	keptIndex := make([]int, s.all) // for each column, 1 + its position among the kept columns, or 0
 	for k, j := range s.Columns {
 		keptIndex[j] = k + 1

@@ -31,8 +31,8 @@ func wholeNumbersBytes(d int) int64 {
 	return (2*stripRows+10+8*maxOtherColumns)*n + 8*maxOtherColumns*stripRows + kernel.WholeBytes(d)
 }
 
-// storeIfSmall stores column j of the strip if it is small. Several goroutines may call it for different columns.
-func (w *wholeNumbers) storeIfSmall(j int, x []float64) {
+// storeColumnIfSmall stores column j of the strip if it is small. Several goroutines may call it for different columns.
+func (w *wholeNumbers) storeColumnIfSmall(j int, x []float64) {
 	to := w.numbers[j*stripRows:][:stripRows]
 	w.isSmall[j], w.isZero[j] = kernel.ToWholes(x, to[:len(x)])
 	if len(x) < stripRows {
@@ -75,13 +75,13 @@ func (w *wholeNumbers) addSquares(team *kernel.Team, xt, g kernel.Matrix[float64
 		}
 	}
 	for others := w.index[n:]; len(others) > 0; others = others[min(maxOtherColumns, len(others)):] {
-		w.addNotSmall(team, others[:min(maxOtherColumns, len(others))], xt, g)
+		w.addProductsOfOthers(team, others[:min(maxOtherColumns, len(others))], xt, g)
 	}
 }
 
-// addNotSmall adds the products of the listed columns, which are not small, with all columns. If both columns of a
-// product are listed, the first of these adds it.
-func (w *wholeNumbers) addNotSmall(team *kernel.Team, others []int, xt, g kernel.Matrix[float64]) {
+// addProductsOfOthers adds the products of the listed columns, which are not small, with all columns. The product of
+// two listed columns is added only once, with the first of these columns.
+func (w *wholeNumbers) addProductsOfOthers(team *kernel.Team, others []int, xt, g kernel.Matrix[float64]) {
 	d, k := xt.Rows, xt.Cols
 	rows, product := kernel.RowMajor(w.rows, len(others), k, k), kernel.RowMajor(w.product, len(others), d, d)
 	for i, j := range others {

@@ -17,14 +17,15 @@ import (
 //
 //	tr(E_gg⁺ (ΓᵀΓ)_gg),
 //
-// which is fᵢ/gᵢ if the block has one feature i. It is the squared norm of Γ_g L⁻ᵀ, with the Cholesky factorization
-// E_gg = LLᵀ. The next pivot of the factorization is the feature that has kept the largest share of its initial g.
-// Features with a share of at most exhaustedShare are skipped, as in the choice of single features. Once g is chosen,
-// ΥᵀΩ is subtracted from Γ and ΩᵀΩ from E, with Υ = L⁻¹Γ_gᵀ and Ω = L⁻¹E_g, E_g being the rows of E in g.
+// which is its gain. For a block of one feature i it is the score fᵢ/gᵢ of the criterion. In general it is the squared
+// norm of Γ_g L⁻ᵀ, with the Cholesky factorization E_gg = LLᵀ. The next pivot of the factorization is the feature whose
+// diagonal entry of E is the largest share of its initial value. Features with a share of at most exhaustedShare are
+// skipped, as in the choice of single features. Once block g is chosen, ΥᵀΩ is subtracted from Γ and ΩᵀΩ from E, with Υ
+// = L⁻¹Γ_gᵀ and Ω = L⁻¹E_g, E_g being the rows of E in g.
 //
 // Γ is stored in full, c×d, and updated in place. The gains are computed from Γ itself, not by a recursion like that of
-// f (criterion.go), and need no recomputation. With blocks of b features, a turn costs bcd flops for the gains and 2bcd
-// for the update of Γ. If G is not in memory, passes compute its columns (blocks_stream.go).
+// f (criterion.go), and need no recomputation. With blocks of b features, a turn costs b·c·d flops for the gains and
+// 2·b·c·d for the update of Γ. If G is not in memory, passes compute its columns (blocks_stream.go).
 type blockEngine struct {
 	*gramEngine
 	source         gramSource
@@ -39,13 +40,12 @@ type blockEngine struct {
 
 // gramSource supplies columns and blocks of G, in the engine's units.
 type gramSource interface {
-	// blockGramsTo writes G_gg below its diagonal into the n×n matrix to[i], for each block i with n features g.
+	// For each listed block i, with n features g, blockGramsTo writes G_gg below its diagonal to the n×n matrix to[i].
 	blockGramsTo(ctx context.Context, list []method.Block, to [][]float64) error
 	// gramColumns returns the columns of G that belong to the features. likely(room) lists up to room features whose
 	// columns may be needed next, the likeliest first.
 	gramColumns(ctx context.Context, features []int, likely func(room int) []int) ([][]float64, error)
-	// restartWithout starts another layer without the excluded features. If excluded is nil, it starts the first layer
-	// anew.
+	// restartWithout starts another layer without the excluded features. If excluded is nil, it restarts the first.
 	restartWithout(ctx context.Context, excluded []bool) (*gramEngine, error)
 	scoreUnit() float64
 }
@@ -65,7 +65,7 @@ func (b *blockEngine) fillResiduals(ctx context.Context) error {
 	b.gamma = kernel.RowMajor(b.gamma.Data[:b.d*c], b.d, c, c)
 	for from := 0; from < b.d; from += residualColumns {
 		n := min(residualColumns, b.d-from)
-		b.target.rowsTo(b.team, b.gamma.Sub(from, 0, n, c), b.hUnit, nil, from)
+		b.target.writeColumns(b.team, b.gamma.Sub(from, 0, n, c), b.hUnit, nil, from)
 	}
 	for i, block := range b.blockList {
 		b.residualBlocks[i] = make([]float64, len(block.Members)*len(block.Members))
@@ -150,7 +150,7 @@ func (b *blockEngine) computeGains(mayChoose func(block int) bool) {
 	}
 }
 
-// blockPart is a range of the rows of Γ_g of one block.
+// blockPart is the range [from, to) of the rows of Γ_g, for one block g.
 type blockPart struct{ block, from, to int }
 
 const (
@@ -248,8 +248,9 @@ func (b *blockEngine) gammaRow(p int) []float64 {
 	return b.gamma.Data[p*b.gamma.RowStride:][:b.gamma.Cols]
 }
 
-// takeBlock adds block i to S. It records in r the features of the block, each with the amount by which it reduces the
-// residual target: first the pivots, then the features that the pivots explain. For likely, see gramSource.
+// takeBlock adds block i to the chosen features and returns its gain. It records in r the features of the block, each
+// with the amount by which it reduces the squared norm of the residual target: first the pivots, then the features that
+// the pivots explain. For likely, see gramSource.
 func (b *blockEngine) takeBlock(ctx context.Context, i int, isFirstLayer bool, r *resultRecorder, likely func(room int) []int) (score float64, err error) {
 	c, pivots := b.targetHeight(), b.factors[i].pivots
 	columns, err := b.source.gramColumns(ctx, pivots, likely)
@@ -316,8 +317,8 @@ func (b *blockEngine) takeBlock(ctx context.Context, i int, isFirstLayer bool, r
 	return score, nil
 }
 
-// deflateBlocks subtracts ΩᵀΩ from E_gg of the remaining blocks; Ω has the ω of the chosen block as rows. The diagonals
-// of E_gg, which are in g, are already up to date.
+// deflateBlocks subtracts ΩᵀΩ from E_gg of the blocks that are not chosen. The rows of Ω are the vectors ω of the
+// pivots of the chosen block. The diagonals of E_gg, which are in g, are already up to date.
 func (b *blockEngine) deflateBlocks(omega kernel.Matrix[float64]) {
 	kernel.Each(b.workers, len(b.blockList), func(i int) {
 		members, e := b.blockList[i].Members, b.residualBlocks[i]

@@ -151,8 +151,8 @@ func (s *blockRun) chooseBlockLayer(ctx context.Context) (endReason, error) {
 	return notEnded, nil
 }
 
-// bestBlock returns the block with the largest gain, or gain per cost. Blocks whose values are within tieShare of the
-// largest are tied: first is the lowest of them in order, and ties has the others.
+// bestBlock returns the block with the largest gain, or gain per cost. Blocks whose gain is within tieShare of the
+// largest are tied: the result first is the tied block with the lowest number, and ties has the other tied blocks.
 func (s *blockRun) bestBlock() (first int, ties []int, end endReason) {
 	best := 0.0
 	for i := range s.blockList {
@@ -213,8 +213,8 @@ func (s *blockRun) chooseBlock(ctx context.Context, i int) error {
 	return nil
 }
 
-// nextLikelyFeatures lists at most room features: the pivots of the blocks with the largest gains, or gains per cost,
-// without block i.
+// nextLikelyFeatures lists at most `room` features that may be chosen after block i: the pivots of the other blocks, in
+// order of falling gain, or gain per cost.
 func (s *blockRun) nextLikelyFeatures(i, room int) (features []int) {
 	values := make([]float64, len(s.blockList))
 	for j := range values {
@@ -272,7 +272,7 @@ func singleFeatureOptions(opt Options) Options {
 	return opt
 }
 
-func blockNumbers(features []int, list []method.Block) []int {
+func blocksOfFeatures(features []int, list []method.Block) []int {
 	at := make(map[int]int, len(list))
 	for i, b := range list {
 		at[b.Members[0]] = i

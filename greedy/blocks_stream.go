@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// passBlockSource is the gramSource if the target is in memory but G is not. One pass computes G_gg of all blocks g.
-// Other passes compute columns of G for the chosen block and for the blocks that are likely to be chosen next.
+// passBlockSource supplies entries of G if the target is in memory but G is not. One pass computes G_gg of all blocks
+// g. Other passes compute columns of G for the chosen block and for the blocks that are likely to be chosen next.
 type passBlockSource struct {
 	*streamEngine
 	columnRoom  int               // capacity of columnCache
@@ -21,7 +21,7 @@ type passBlockSource struct {
 
 // selectBlocks chooses blocks by passes over the rows, for a target in memory. There is memory for `room` columns of G,
 // but the cache holds at most half as many: a pass computes its columns in one array, and each column is then copied,
-// so that it can be freed alone.
+// so that its memory can be freed independently of the other columns.
 func (s *streamEngine) selectBlocks(ctx context.Context, room int, opt Options) (*Result, error) {
 	return selectBlocks(ctx, s.target, &passBlockSource{streamEngine: s, columnRoom: room / 2, columnCache: make(map[int][]float64)}, opt)
 }
@@ -134,8 +134,8 @@ func (s *sparseBlock) columnProduct(p, q int) (sum float64) {
 // blocks, and the second time also one for the criterion.
 const maxBlockStartPasses = 3
 
-// streamedBlocksBytes is blocksBytes for a choice by passes over the rows of the data; `rows` counts the rows of the
-// target.
+// streamedBlocksBytes returns the memory given by blocksBytes, and the memory that a choice by passes over the rows of
+// the data needs in addition. The parameter rows is the number of rows of the target.
 func streamedBlocksBytes(d, rows, largest, threads int) int64 {
 	if largest == 0 {
 		return 0

@@ -146,9 +146,9 @@ func (s *streamEngine) deflateFetched(pending, oldCount int) {
 	})
 }
 
-// placeCandidates gives each wanted feature one of the last slots. It uses free slots first, and then the slots of the
-// candidates with the lowest upper bounds that are not in keep. If the features in keep fill all slots, the last
-// features of wanted get no slot. It returns the number of features placed.
+// placeCandidates gives each wanted feature one of the last slots. It uses free slots first, and then the slots of
+// candidates that are not in the map keep, beginning with the lowest upper bound of the score. If the features in keep
+// fill all slots, the last features of wanted get no slot. It returns the number of features placed.
 func (s *streamEngine) placeCandidates(wanted []int, keep map[int]bool) int {
 	var slots []int
 	for k, q := range s.slotFeature {

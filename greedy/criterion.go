@@ -6,22 +6,22 @@ const (
 	// A feature is exhausted, and no longer chosen, once its sum of squares g is at most exhaustedShare of its initial
 	// value. Its g is then a difference of numbers 1e8 times as large, and f/g would compare rounding errors.
 	exhaustedShare = 1e-8
-	// targetNoiseShare is the share of f⁰, the initial f, up to which f counts as rounding error unless H = G. On ORL
-	// with one group of features, f/f⁰ falls steadily to 1e-24 and then stays between 1e-24 and 1e-27. For H = G no
-	// such test is needed, because fᵢ ≥ gᵢ².
+	// targetNoiseShare is the share of f⁰, the initial f, up to which f counts as rounding error unless H = G. On ORL with
+	// one group of features, f/f⁰ falls steadily to 1e-24 and then stays between 1e-24 and 1e-27. For H = G this test is
+	// not needed: as fᵢ ≥ gᵢ², f is not noise before the feature is exhausted.
 	targetNoiseShare = 1e-24
 	// unitRoundoff is the unit roundoff of float64.
 	unitRoundoff = 0x1p-53
 )
 
-// criterion holds f and g of Theorem 2 for every feature, and for each fᵢ a bound of the rounding error of its
-// recursion (see guard.go). All numbers are in the scaled units of the engine.
+// criterion holds f and g of Theorem 2 (see the package comment) for every feature, and for each fᵢ a bound of the
+// rounding error of its recursion (see guard.go). All numbers are in the scaled units of the engine.
 type criterion struct {
 	featureCount   int
 	f, g           []float64 // fᵢ = ‖γᵢ‖² for column γᵢ of the residual target; gᵢ = ‖residual of feature i‖²
 	f0, g0         []float64 // f and g at the start
 	errBound       []float64 // upper bound of |fᵢ − exact fᵢ|
-	targetNorm     []float64 // ‖H₍:,i₎‖; if H = G, only over the rows of features not yet chosen
+	targetNorm     []float64 // ‖H₍:,i₎‖; if H = G, without the rows of chosen features
 	upsilonSquares float64   // Σ ‖υ_r‖² over the choices r so far, over the same rows as targetNorm
 	isSelf         bool      // H = G
 	chosen         []bool    // in this layer or an earlier one
@@ -57,10 +57,10 @@ func newCriterion(f0, g0 []float64, self bool, excluded []bool) *criterion {
 // choiceStep has the vectors by which the choice of feature p changes f and g (see applyStep).
 type choiceStep struct {
 	omega  []float64 // ω = δ/√δ_p, 0 at the chosen columns
-	h      []float64 // h = ERᵀυ: the product of each column of the residual target with υ
+	h      []float64 // h = Eᵀυ: the product of each column of the residual target with υ
 	score  float64   // ‖υ‖² = f_p/g_p
 	column []float64 // G₍:,p₎ in the engine's units
-	// The rounding error of hᵢ is at most hErr.reach·targetNorm[i] + hErr.norm·√g⁰ᵢ.
+	// The rounding error of h[i] is at most hErr.reach·targetNorm[i] + hErr.norm·√g0[i], see criterion.
 	hErr struct{ reach, norm float64 }
 }
 
@@ -87,7 +87,7 @@ func (c *criterion) applyStep(p int, s *choiceStep) {
 	c.turn++
 }
 
-// retireFeature sets the residual of p to zero. It is zero by definition, but rounding may have left a small number.
+// retireFeature marks p as chosen and sets its f and g to 0, as they are by definition, apart from rounding errors.
 func (c *criterion) retireFeature(p int) {
 	c.f[p], c.g[p], c.errBound[p] = 0, 0, 0
 	c.chosen[p], c.alive[p] = true, false
@@ -111,6 +111,5 @@ func (c *criterion) remainingError() float64 {
 
 // roundingBound bounds the relative rounding error of a sum of n products by the length of a random walk of n
 // roundings. The error hardly ever exceeds this bound (Higham and Mary 2019: λ√n·u holds with probability 1 −
-// 2·exp(−λ²/2); here λ = 6). With the worst-case bound n·u the guard would recompute far more often, always
-// needlessly.
+// 2·exp(−λ²/2); here λ = 6). With the worst-case bound n·u the guard would recompute far more often, always needlessly.
 func roundingBound(n int) float64 { return unitRoundoff * (8 + 6*math.Sqrt(float64(n))) }

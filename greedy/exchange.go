@@ -13,8 +13,8 @@ import (
 // actual gain uses δ and γ computed afresh, so a difference reveals drift in f, g and w_a.
 const gainTolerance = 1e-6
 
-// tryExchange replaces feature a of S by feature p, or changes nothing if the gain differs from the expected gain or is
-// not positive, or if p is exhausted. For the notation, see exchanger.
+// tryExchange replaces the feature at place a of S by feature p and returns true. If the gain differs from the expected
+// gain or is not positive, or if p is exhausted, it changes nothing and returns false. For the notation, see exchanger.
 //
 // When a leaves, the rows of the remaining features b change as follows, with r = P_ab/P_aa:
 //

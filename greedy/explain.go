@@ -12,9 +12,9 @@ import (
 )
 
 // Explain computes how much of all d features the chosen features explain, in their order. The result is the same as
-// from [Select] with the chosen features as Keep, but without Scores. As the order is given, the criterion is not
-// needed. The cost is kd + k²d flops for G in full. A factor of r rows, which is read once for 32 features, costs 2krd
-// flops more. For memory, see [ExplainBytes].
+// from [Select] with the chosen features as Keep, but without Scores. As the order is given, the criterion of the
+// choice is not computed. The cost is kd + k²d flops for k chosen features and G in full. If G is a factor of r rows,
+// its columns cost 2krd flops more, and it is read once for every 32 chosen features. For memory, see [ExplainBytes].
 func Explain(ctx context.Context, g *gram.Matrix, chosen []int, threads int) (*Result, error) {
 	opt := Options{K: len(chosen), Keep: chosen, Threads: threads}
 	if err := opt.Validate(g.D); err != nil {

@@ -2,8 +2,9 @@ package greedy
 
 import "github.com/ufs-stream/ufs-stream/method"
 
-// choiceFilter excludes candidates from the choice: forbidden features, and the members of sets from which enough
-// features are chosen. Excluded features stay in the data to be explained. A nil *choiceFilter excludes no candidate.
+// choiceFilter excludes candidates, i.e. features or blocks, from the choice: forbidden ones, and the members of sets
+// from which the largest allowed number is chosen already. Excluded features stay in the data to be explained. A nil
+// *choiceFilter excludes no candidate.
 type choiceFilter struct {
 	isExcluded   []bool      // by candidate: cannot be chosen any more
 	setOf        []int       // set of each candidate; -1 if it is in no set

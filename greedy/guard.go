@@ -6,7 +6,8 @@ import (
 	"sort"
 )
 
-// tieShare is the relative difference within which scores count as equal. Among equal scores the lowest column wins.
+// tieShare is the relative difference within which scores count as equal. Among columns with equal scores the one with
+// the lowest number is chosen.
 const tieShare = 1e-9
 
 // endReason is the reason why a layer ended.
@@ -18,13 +19,13 @@ const (
 	targetReached           // f of all live features is rounding noise
 )
 
-// chooseFeature finds the live feature with the largest exact score f/g. The inexact f of the recursion only rule
-// features out. A feature is a contender if the upper end of its interval [f−err, f+err]/g reaches the highest lower
-// end of all intervals, to within a tie. The f of contenders are recomputed exactly until the choice is certain. So the
-// drift of f costs time but changes nothing. On COIL20 it was 5e-7 after 1,000 turns and 1e-4 near full rank, and on
-// TOX-171 f became negative.
+// chooseFeature finds the live feature with the largest exact score f/g. Inexact values of f, which the recursion
+// gives, are used only to rule features out. A feature is a contender if the upper end of its interval [f−err, f+err]/g
+// reaches the highest lower end of all intervals, to within a tie. The values f of contenders are recomputed exactly
+// until the choice is certain. So the drift, i.e. the rounding error of f in the recursion, costs time but does not
+// change the choice. On COIL20 it was 5e-7 after 1,000 turns and 1e-4 near full rank. On TOX-171 f became negative.
 //
-// It returns the lowest of the columns tied for the best score, and the other columns of the tie.
+// It returns the lowest of the columns tied for the best score, the other tied columns, and why the layer ends, if so.
 func (c *criterion) chooseFeature(ctx context.Context, e selectionEngine) (p int, ties []int, end endReason, err error) {
 	for {
 		contenders, inexact := c.contenders()

@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// layerEnd is the reason why a layer ended, and the number of features chosen by then.
+// layerEnd is the reason why a layer ended, and the number of features that were chosen in this and all earlier layers.
 type layerEnd struct {
 	reason endReason
 	chosen int

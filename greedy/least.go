@@ -12,8 +12,7 @@ import (
 )
 
 const (
-	// boundShare is the largest k/d for which leastErrors computes its bound. For a larger share, the bound would cost
-	// more than greedy itself.
+	// boundShare is the largest k/d for which leastErrors computes its bound. Beyond it, the bound costs more than greedy.
 	boundShare = 0.125
 	// fewFeatures is the largest d for which the bound is computed at any k/d, because it is cheap.
 	fewFeatures = 256
@@ -47,10 +46,11 @@ func isBoundAffordable(d, k int) bool {
 const boundStartRows = 16
 
 // leastErrors returns a lower bound of the error after each choice. The bound after j choices is the least error that
-// any j directions can leave, features or not: the sum of all but the j largest eigenvalues of TᵀT, over their trace. T
-// is the target in which errors are measured. For Algorithm 2 it is X, because its errors count all features, not the
-// sums. The bounds do not exceed greedyErrors. product adds Y·TᵀT to its first argument. The result is nil if
-// isBoundAffordable returns false, or if the eigenvalues fall too slowly to be found in a few times k products.
+// any j directions can leave, be they features or not: the sum of all but the j largest eigenvalues of TᵀT, divided by
+// the sum of all. T is the matrix whose reconstruction errors are measured, and trace is ‖T‖². For Algorithm 2 it is
+// the data X and not the sums of groups, because the errors of its result are of X. A bound above its entry of
+// greedyErrors is lowered to that entry. product adds y·TᵀT to dst. The result is nil if isBoundAffordable returns
+// false, or if the eigenvalues fall too slowly to be found in a few times k products.
 func leastErrors(team *kernel.Team, g *gram.Matrix, order []int, greedyErrors []float64, trace float64, product func(dst, y kernel.Matrix[float64])) []float64 {
 	d := g.D
 	if !isBoundAffordable(d, len(order)) || !(trace > 0 && trace <= math.MaxFloat64) {
@@ -134,8 +134,7 @@ func leastAnchorErrors(team *kernel.Team, g *anchor.Graph, t *graphTarget, r *Re
 	return tailEigenvalueErrors(team, n, r.Order, r.Error, t.totalSquares, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, small, dst) })
 }
 
-// leastOrthonormalErrors returns leastErrors for a target of l orthonormal columns: k directions leave at least l−k of
-// its squared norm l.
+// leastOrthonormalErrors returns leastErrors for l orthonormal columns: k directions leave l−k of their square l.
 func leastOrthonormalErrors(l int, greedyErrors []float64) []float64 {
 	least := make([]float64, len(greedyErrors))
 	for i := range least {

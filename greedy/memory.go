@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// rowsPerTask and colsPerTask cut products into tasks of a few microseconds or more. They are fixed, so that sums
-	// do not depend on the number of workers.
+	// A matrix product is cut into tasks of rowsPerTask rows or colsPerTask columns, which take a few microseconds or
+	// more. These numbers are fixed, so that sums do not depend on the number of workers.
 	rowsPerTask = 16
 	colsPerTask = 512
 )
@@ -34,8 +34,8 @@ type gramEngine struct {
 	workers int
 	team    *kernel.Team
 
-	omegas        [][]float64 // ω_r of each choice
-	upsilons      [][]float64 // υ_r of each choice; the same slices as omegas if H = G in full
+	omegas        [][]float64 // ω_r of each choice r, see stepFrom
+	upsilons      [][]float64 // υ_r of each choice r, see stepFrom; the same slices as omegas if H = G in full
 	scaledUpsilon []float64   // υ in units in which its products with the unscaled H stay in range
 	coef          []float64   // υ_rᵀυ for each earlier choice r
 	step          choiceStep
@@ -47,13 +47,13 @@ type gramEngine struct {
 const (
 	// residualColumns is the number of columns of the residual target that are computed together.
 	residualColumns = 128
-	// upsilonsPerPanel is the number of υ_r that one matrix product projects out of these columns.
+	// upsilonsPerPanel is the number of vectors υ_r that one matrix product projects out of these columns.
 	upsilonsPerPanel = 32
 )
 
-// newGramEngine checks G and H and computes f⁰. g0 is the diagonal of G. If G is nil, g0 is in the engine's units, and
-// takeFeature must not be called. The cost is about c·d operations for c rows of H, or c²·d if H has a root L (see
-// target).
+// newGramEngine checks that G and H are finite and computes f⁰, the initial f of the criterion. g0 is the diagonal of
+// G. If G is nil, g0 is in the engine's units, and takeFeature must not be called. The cost is about c·d operations for
+// c rows of H, or c²·d if H has a root L (see target).
 func newGramEngine(g *gram.Matrix, g0 []float64, t *target, workers int) (*gramEngine, error) {
 	d := len(g0)
 	m := &gramEngine{d: d, gram: g, target: t, workers: workers, team: kernel.NewTeam(workers)}
@@ -78,8 +78,8 @@ func newGramEngine(g *gram.Matrix, g0 []float64, t *target, workers int) (*gramE
 	return m, m.startLayer(scaled, nil)
 }
 
-// startLayer computes f⁰ of a layer without the excluded features. It uses the slice g0, which is in the engine's
-// units, without a copy.
+// startLayer computes f⁰, the initial f of the criterion, for a layer without the excluded features. It keeps the slice
+// g0, the diagonal of G in the engine's units, without a copy.
 func (m *gramEngine) startLayer(g0 []float64, excluded []bool) error {
 	f0 := make([]float64, m.d)
 	if need := min(residualColumns, m.d) * m.target.height; len(m.targetColumns) < need {
@@ -89,7 +89,7 @@ func (m *gramEngine) startLayer(g0 []float64, excluded []bool) error {
 	for from := 0; from < m.d; from += residualColumns {
 		n := min(residualColumns, m.d-from)
 		rows := m.targetColumnScratch(n)
-		m.target.rowsTo(m.team, rows, m.hUnit, nil, from)
+		m.target.writeColumns(m.team, rows, m.hUnit, nil, from)
 		kernel.Each(m.workers, n, func(i int) {
 			if row := rows.Data[i*m.target.height:][:m.target.height]; excluded == nil || !excluded[from+i] {
 				f0[from+i] = kernel.Dot(row, row)
@@ -137,7 +137,7 @@ func unitScale(x []float64) float64 {
 		}
 	}
 	_, e := math.Frexp(largest)
-	// 2^1022 is the largest power of 4. If it does not bring the largest value to 1/2, that value stays smaller.
+	// 2^1022 is the largest power of 4. If it does not scale `largest` to 1/2, the scaled value is smaller.
 	return math.Ldexp(1, max(min(-(e&^1), 1022), -1022))
 }
 
@@ -168,7 +168,7 @@ func (m *gramEngine) scoreUnit() float64 { return m.gUnit / m.hUnit / m.hUnit }
 
 func (m *gramEngine) targetColumn(i int) []float64 {
 	dst := make([]float64, m.target.height)
-	m.target.rowsTo(m.team, kernel.RowMajor(dst, 1, len(dst), len(dst)), m.hUnit, []int{i}, 0)
+	m.target.writeColumns(m.team, kernel.RowMajor(dst, 1, len(dst), len(dst)), m.hUnit, []int{i}, 0)
 	return dst
 }
 
@@ -195,20 +195,20 @@ func (m *gramEngine) takeFeature(_ context.Context, p int) (*choiceStep, error) 
 	}
 	delta := append([]float64(nil), column...)
 	m.deflateVector(delta, m.omegas, p)
-	// Chosen columns have no residual. Rounding would leave one of their own magnitude, which may be far larger than
-	// the other residuals.
+	// Chosen columns have no residual. Rounding would leave one that may be far larger than other residuals.
 	m.clearChosen(delta)
 	return m.stepFrom(p, column, delta, upsilon, times), nil
 }
 
-// upsilonAndProduct returns υ of p and Hᵀυ for a factored H = G. These do not depend on δ, so the factor R of G is read
-// only once to compute them and the column of G, which is written to column.
+// upsilonAndProduct returns the vector υ of feature p (see stepFrom) and Hᵀυ, for a factored H = G. It also writes
+// column p of G to the parameter column. Neither υ nor Hᵀυ depends on δ. So the factor R of G is read only once, to
+// compute both Hᵀυ and the column.
 func (m *gramEngine) upsilonAndProduct(p int, column []float64) (upsilon, times []float64) {
 	upsilon = m.residualTargetColumn(p)
 	half, r := math.Sqrt(m.hUnit), m.gram.Rank
 	pair := make([]float64, 2*r)
 	floats.ScaleTo(pair[:r], m.gUnit, m.gram.Feature(pair, p))
-	m.target.rootTransposeTo(m.workers, pair[r:], floats.ScaleTo(m.scaledUpsilon, half, upsilon))
+	m.target.rootTransposeProductTo(m.workers, pair[r:], floats.ScaleTo(m.scaledUpsilon, half, upsilon))
 	floats.Scale(half, pair[r:])
 	out := make([]float64, 2*m.d)
 	m.gram.AddUps(m.workers, 2, pair, out)
@@ -223,7 +223,8 @@ func (m *gramEngine) residualTargetColumn(p int) []float64 {
 	return upsilon
 }
 
-// stepFrom computes the step of p from its column of G and the residual δ of that column, which becomes ω:
+// stepFrom computes the step of p from its column of G and the residual δ of that column. It overwrites δ with ω. Sums
+// are over the earlier choices r:
 //
 //	δ = G₍:,p₎ − Σ ω_r ω_r[p],  ω = δ/√δ_p
 //	γ = H₍:,p₎ − Σ υ_r ω_r[p],  υ = γ/√δ_p
@@ -270,8 +271,8 @@ func (m *gramEngine) clearChosen(x []float64) {
 	}
 }
 
-// residualProductTo writes h = Hᵀυ − Σ (υ_rᵀυ) ω_r. One worker computes each element. times is Hᵀυ, or nil if it is
-// not computed yet.
+// residualProductTo writes h = Hᵀυ − Σ (υ_rᵀυ) ω_r, summed over the earlier choices r. One worker computes each
+// element. times is Hᵀυ, or nil if it is not computed yet.
 func (m *gramEngine) residualProductTo(h, upsilon, times []float64) {
 	d := m.d
 	m.coef = append(m.coef[:0], make([]float64, len(m.upsilons))...)
@@ -295,8 +296,7 @@ func (m *gramEngine) residualProductTo(h, upsilon, times []float64) {
 }
 
 func (m *gramEngine) targetProductTo(h, x []float64) {
-	// The factor √hUnit is applied before and after the product, so that neither x nor the products leave float64's
-	// range.
+	// The factor √hUnit is applied before and after the product, so that neither x nor the products leave float64's range.
 	half := math.Sqrt(m.hUnit)
 	floats.ScaleTo(m.scaledUpsilon, half, x)
 	clear(h)
@@ -310,8 +310,7 @@ func Bytes(d, k, c int) int64 {
 	numbers := int64(d) * int64(k+24)
 	height := c
 	if c > 0 {
-		// These numbers are for the target of another layer, for υ_r, and for ω_r of earlier layers, which reduce the
-		// residual of the data.
+		// For the target of another layer, for υ_r, and for ω_r of earlier layers, which reduce the data's residual.
 		numbers += int64(c)*int64(2*d+k) + int64(d)*int64(k)
 	} else {
 		height = d
@@ -323,8 +322,8 @@ func Bytes(d, k, c int) int64 {
 const workVectors = residualColumns + upsilonsPerPanel + 4
 
 // FactorBytes returns the memory that Select needs besides G, if G is a factor of `rank` rows, to choose k of d
-// features. rows is the number of rows of the target's own factor. The memory is for RRᵀ, the target's K and its root
-// (see target), the vectors of all turns, and a block of columns.
+// features. rows is the number of rows of the target's own factor U. The memory is for the dual matrix of the factor of
+// G, for the target's K and its root L (see target), for the vectors of all turns, and for a block of columns.
 func FactorBytes(d, k, rank, rows int) int64 {
 	numbers := int64(d)*int64(2*k+24) + int64(rank)*int64(rank) + int64(rows)*int64(rows) + 2*int64(rows)*int64(k)
 	return 8*(numbers+(workVectors+residualColumns)*int64(rows)) + linalg.RootBytes(rows) + kernel.TeamBytes(d, max(rank, rows)) + gram.PanelBytes(rank)

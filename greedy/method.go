@@ -150,8 +150,7 @@ func (m *dataGreedy) Cost(s method.Shape) (method.Cost, error) {
 	// The least number of passes is for f⁰ and one batch of candidates. The largest is for f⁰ and two passes for every
 	// feature. StreamPasses counts a pass for the profile, which has been made already.
 	if start, err := StreamPasses(d, s.K, c, cost.Bytes, s.Sparse); err == nil {
-		// A layer has at most as many features as there are rows; copies of features may make more layers than are
-		// counted here.
+		// A layer has at most as many features as there are rows; copies of features may make more layers than this.
 		more := 0
 		if s.Rows > 0 {
 			more = int((int64(s.K) - 1) / s.Rows)
@@ -245,7 +244,7 @@ func (r *Result) toRanking(e *method.Evidence) *method.Ranking {
 			t.Turn+1, name(order[t.Turn]), others, name(t.Columns[0])))
 	}
 	if e.Blocks != nil && r.Blocks == nil { // blocks of one feature each
-		out.Blocks = blockNumbers(r.Order, e.Blocks)
+		out.Blocks = blocksOfFeatures(r.Order, e.Blocks)
 	}
 	out.Warnings = append(out.Warnings, r.Warnings...)
 	return out

@@ -49,7 +49,7 @@ type Options struct {
 	// passes but never the answer.
 	Seed uint64
 
-	// Threads bounds the goroutines; 0 means GOMAXPROCS. The answer does not depend on it.
+	// Threads is the largest number of goroutines; 0 means GOMAXPROCS. The answer does not depend on it.
 	Threads int
 }
 
@@ -117,8 +117,7 @@ func (o Options) withDefaults(d int) Options {
 	return o
 }
 
-// DefaultPartitions is the number of groups of Algorithm 2 for d features: 1 % of
-// them, as in section 7 of the paper, at least 1.
+// DefaultPartitions returns the number of groups of Algorithm 2: 1 % of d, as in the paper's section 7, but at least 1.
 func DefaultPartitions(d int) int { return max(1, d/100) }
 
 // Partition puts d columns at random into c groups whose sizes differ by at most one: column i goes to the returned

@@ -34,14 +34,14 @@ const defaultMemory = 1 << 30
 
 // SelectStream chooses the features that Select would choose from G of the standardized rows, without ever holding G.
 // It holds d·k numbers, and uses the rest of Memory to save passes. One pass profiles the columns, and further passes
-// compute f⁰ (see StreamPasses). The other passes fetch columns of G, many at a time, for the features that a sketch
-// of the rows predicts to be chosen soon. The choice depends on neither the sketch nor Memory.
+// compute f⁰, the initial values of the criterion (see StreamPasses). The other passes fetch columns of G, many at a
+// time, for the features that a sketch of the rows predicts to be chosen soon. The choice does not depend on them.
 //
 // Sparse rows that fit into Memory are read once after the profile, and then stay in memory.
 //
-// Cost: nd² flops for f⁰, or for sparse rows 2·Σ m² over all rows, m being the number of entries of a row, and d² for
-// the squares. Each candidate costs up to 6nd more (2nd with Options.Partitioned, whose f⁰ costs 2ncd). Each turn
-// costs 2(k + candidates held)·d.
+// Cost: n·d² flops for f⁰ from n rows of d features. For sparse rows it is 2·Σ m² flops, m being the number of entries
+// of a row, and d² for the squares. Each candidate, i.e. each feature whose column is fetched, costs up to 6·n·d more.
+// With Options.Partitioned it costs 2·n·d, and f⁰ costs 2·n·c·d for c groups. Each turn costs 2(k + candidates held)·d.
 //
 // The Result numbers columns like the returned Standardizer. SelectStream fails with a *stream.UsageError for options
 // that do not fit, with a *stream.MemoryError if Memory is below StreamBytes, and with the source's errors.

@@ -10,8 +10,8 @@ import (
 )
 
 // partitionTarget returns H = BᵀX. Column j of B is the sum of the columns in group j, so row j of H is the sum of the
-// rows of G in that group. Columns of group -1 are in no group. The cost is d² operations, or rd + cr² with r rows
-// of a factor and c groups.
+// rows of G in that group. Columns of group -1 are in no group. The cost is d² operations, or rd + cr² if G is a factor
+// of r rows and there are c groups.
 func partitionTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, error) {
 	if g.IsFactor() {
 		return groupTarget(team, g, groups)

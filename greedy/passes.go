@@ -109,8 +109,8 @@ type savedPass struct {
 	reader             *reader
 	pass               *rowPass
 	name               string
-	computesSparseSums bool      // this pass computes the sums over sparse rows
-	weight             []float64 // Σ w of the sparse rows
+	computesSparseSums bool      // this pass computes reader.sum and reader.weight of sparse rows
+	weight             []float64 // one number: reader.weight, the sum of the weights of the sparse rows
 }
 
 // newSavedPass returns nil if there is no checkpoint. It also returns nil if sparse rows are or will be in memory: a
@@ -122,7 +122,8 @@ func (r *reader) newSavedPass(p *rowPass) *savedPass {
 	return &savedPass{checkpoint: r.checkpoint, reader: r, pass: p, name: strconv.Itoa(r.Passes + 1), computesSparseSums: !r.hasSparseSums, weight: []float64{r.weight}}
 }
 
-// Keys of the marks in a checkpoint: the purpose of a pass, and the position up to which it has read the rows.
+// Keys of the marks in a checkpoint: purposeMark for the purpose of a pass; nextMark and numberMark for the position up
+// to which it has read the rows.
 const (
 	purposeMark = "what"
 	nextMark    = "next"

@@ -10,19 +10,19 @@ const (
 	// that are held at a time while f⁰ is computed.
 	minBuckets, maxBuckets = 32, 512
 	minGramRows            = 16
-	// A batch, i.e. the candidates fetched by one pass, has 1/8 of the features if memory allows. Choosing 100 features
-	// of COIL20 took 26, 20 and 14 passes with 1/16, 1/8 and 1/4 of the features, when the sketch alone filled the
-	// batch, but each candidate costs 6nd flops. For large d, a batch of 256 keeps the flops of a pass far below the
-	// flops of f⁰.
+	// A batch, i.e. the candidates fetched by one pass, has 1/8 of the features if memory allows. Choosing 100 features of
+	// COIL20 took 26, 20 and 14 passes with 1/16, 1/8 and 1/4 of the features, when the sketch alone filled the batch. A
+	// larger share would save passes, but each candidate costs 6·n·d flops for n rows. For large d, a batch of 256 keeps
+	// the flops of a pass far below the flops of f⁰.
 	batchShare, minBatch, maxBatch = 8, 4, 256
 	// batchesKept is the number of batches of candidates that are held, because a candidate that was fetched too
 	// early is often needed a few batches later.
 	batchesKept = 4
 	// If all features of a dense block need more than 1/blockShare of the free memory, only stripFeatures of them are
-	// standardized at a time. Under the smallest memory limit for basehock, all features of a block needed 10 of 21
-	// free MiB: the selector made 90 passes without strips and 38 with strips. Each product standardizes the strips
+	// standardized at a time. Under the smallest memory limit for the data set basehock, all features of a block needed 10
+	// of 21 free MiB: the selector made 90 passes without strips and 38 with strips. Each product standardizes the strips
 	// again, so that with 200 MiB strips took an eighth more time and saved no pass. stripFeatures is a multiple of the
-	// number of terms that products round together, so that the bits are the same.
+	// number of terms that products round together, so that strips do not change bits.
 	stripFeatures, blockShare = 512, 4
 )
 
@@ -38,7 +38,7 @@ type streamPlan struct {
 }
 
 // StreamBytes returns the smallest StreamOptions.Memory that works for d features of which k are chosen, and c groups
-// (0 for Algorithm 1). For sparse rows, entries is their total number of entries; it is 0 for dense rows. More memory
+// (0 for Algorithm 1). For sparse rows, entries is their total number of entries; for dense rows it is 0. More memory
 // saves passes.
 func StreamBytes(d, k, c int, entries, rows int64) int64 {
 	return fixedBytes(d, k, c, entries > 0) + minWorkBytes(d, c, entries, rows)
@@ -59,9 +59,9 @@ func minSketchBytes(d, c int) int64 {
 }
 
 // StreamPasses returns the number of passes for f⁰ with the given bytes of memory, plus 1 for the profile. It is a
-// lower bound of the passes of SelectStream. Every few features chosen need two more passes: 100 features of COIL20,
-// ORL and USPS needed 15, 7 and 17 passes in all with f⁰ in one pass (Algorithm 2: 14, 5 and 12). Sparse rows may stay
-// in memory, and then one pass suffices.
+// lower bound of the passes of SelectStream. The choice itself needs two more passes for every few features: 100
+// features of COIL20, ORL and USPS needed 15, 7 and 17 passes in all with f⁰ in one pass (Algorithm 2: 14, 5 and 12).
+// Sparse rows may stay in memory, and then one pass suffices.
 func StreamPasses(d, k, c int, memory int64, sparse bool) (int, error) {
 	if sparse {
 		return 2, nil
@@ -86,7 +86,7 @@ func layerPasses(d, k, c int, memory int64, sparse bool) int {
 }
 
 // fixedBytes returns the memory that no plan can reduce: for the profile and other vectors, a standardized block, the
-// packed panels of products, ω_r, H and υ_r.
+// packed panels of matrix products, the vectors ω_r and υ_r of the turns, and the target H.
 func fixedBytes(d, k, c int, sparse bool) int64 {
 	numbers := kernel.TeamBytes(d, d)/8 + blockBytes(d, sparse)/8 + int64(d)*int64(k+48) + int64(c)*int64(d+k+stream.BlockRows(d))
 	if c > 0 {
@@ -113,9 +113,9 @@ func targetStreamBytes(d, k, height int, entries, rows int64) int64 {
 	return targetFixedBytes(d, k, height, entries > 0) + minWorkBytes(d, height, entries, rows)
 }
 
-// numbersPerCandidate returns the number of float64s that are needed for each candidate of a batch: δ, Rδ (only for
-// Algorithm 1, c = 0) and a column of a block of rows, each once for every batch held, and the vectors of one predicted
-// turn.
+// numbersPerCandidate returns the number of float64s that are needed for each candidate of a batch: δ and Rδ (see
+// streamEngine; Rδ only for Algorithm 1, c = 0) and a column of a block of rows, each once for every batch held, and
+// the vectors of one predicted turn.
 func numbersPerCandidate(d, c int) int64 {
 	columns := 2
 	if c > 0 {

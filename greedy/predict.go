@@ -10,13 +10,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// rivalsPerTurn is the number of features that become candidates in each predicted turn. The sketch does not find the
-// best one among features that nearly replace each other. Choosing 100 features of COIL20 in batches of 128 took 32,
-// 26, 24 and 20 passes with 1, 2, 4 and 8 rivals a turn, when nothing else filled a batch.
+// rivalsPerTurn is the number of features that become candidates in each predicted turn. Among features that can nearly
+// replace each other, the sketch does not reliably find the best. Choosing 100 features of COIL20 in batches of 128
+// took 32, 26, 24 and 20 passes with 1, 2, 4 and 8 rivals in each turn, if batches had no features from other sources.
 const rivalsPerTurn = 8
 
-// maxPredictedTurns is the largest number of turns that are predicted. Guesses for later turns are not worth their
-// time, 6·d·buckets flops for each turn.
+// maxPredictedTurns is the largest number of turns that are predicted. Predictions of later turns are too inaccurate to
+// be worth their cost, 6·d·buckets flops for each turn.
 const maxPredictedTurns = 64
 
 // predictor simulates future turns with the sketch. It runs the recursion of Theorem 2 from the current f and g, with
@@ -27,7 +27,7 @@ type predictor struct {
 	workers   int
 	scale     []float64 // factors that make ‖eᵢ‖² equal to the known gᵢ, eᵢ being row i of the sketch
 	f, g      []float64
-	target    *gramEngine // nil if H = G, which is then sketched too
+	target    *gramEngine // nil if H = G; products with H are then estimated by the sketch too
 	omegas    [][]float64 // ω of the simulated turns
 	upsilons  [][]float64 // υ of the simulated turns
 }
@@ -45,7 +45,7 @@ func newPredictor(from *streamEngine) *predictor {
 }
 
 // likelyFeatures lists up to n live features that are not candidates yet. They are likely to be chosen in the coming
-// turns, or to rival the chosen features. The best guess comes first.
+// turns, or to score nearly as much as the chosen features. The likeliest comes first.
 func (p *predictor) likelyFeatures(n int, isCandidate func(int) bool) []int {
 	var guesses []int
 	guessed := make(map[int]bool)
@@ -76,7 +76,7 @@ func (p *predictor) predictedLeaders(played []bool) []int {
 	})
 }
 
-// topFeatures lists the n of d features with the highest scores, best first; features with a score of 0 are left out.
+// topFeatures lists the n of d features with the highest scores, in falling order, without features with a score of 0.
 func topFeatures(n, d int, score func(int) float64) (lead []int) {
 	scores := make([]float64, 0, n+1)
 	for i := range d {
@@ -95,8 +95,7 @@ func (p *predictor) simulateTurn(i int, h []float64) {
 	d, buckets := p.criterion.featureCount, p.sketch.buckets
 	root := math.Sqrt(p.g[i])
 	omega := make([]float64, d)
-	// The contribution of the simulated turns is subtracted from the products, so that the sketch itself stays
-	// unchanged.
+	// The contribution of the simulated turns is subtracted from the products, so that the sketch itself stays unchanged.
 	kernel.Gemv(p.workers, d, buckets, p.sketch.e, buckets, p.sketch.featureSketch(i), omega)
 	for j := range omega {
 		omega[j] *= p.scale[i] * p.scale[j]
@@ -123,7 +122,7 @@ func (p *predictor) simulateTurn(i int, h []float64) {
 	}
 }
 
-// selfProductTo writes h = Rω, with R estimated by EᵀE, E being the scaled sketch.
+// selfProductTo writes h = Rω. It estimates the residual R of G by inner products of the scaled vectors of the sketch.
 func (p *predictor) selfProductTo(omega, h []float64) {
 	buckets := p.sketch.buckets
 	v := make([]float64, buckets)
@@ -143,8 +142,8 @@ func (p *predictor) selfProductTo(omega, h []float64) {
 	}
 }
 
-// simulatedUpsilon writes h = Hᵀυ less the contribution of earlier turns, and returns υ. Only the ω of the simulated
-// turns are estimates.
+// simulatedUpsilon returns υ of feature i, and writes Hᵀυ less the contribution of the real turns to h. Only the
+// vectors ω of the simulated turns are estimates.
 func (p *predictor) simulatedUpsilon(i int, root float64, h []float64) []float64 {
 	m := p.target
 	upsilon := m.targetColumn(i)

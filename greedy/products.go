@@ -5,16 +5,19 @@ import (
 )
 
 // This file computes the matrix products of a pass. Each add function adds the contribution of one block of rows to an
-// accumulator, a row-major matrix. Its unshift function removes the shift of sparse rows once, after the pass. With x′
-// = factor·x, s = factor·shift, m = Σwx′ and W = Σw,
+// accumulator, a row-major matrix. Sparse rows are added without subtracting their shift. So the unshift function with
+// the same name removes it once, after the pass. Let x be the values of a row and w its weight, and let factor and
+// shift be numbers of each feature. With x′ = factor·x, s = factor·shift, and the sums m = Σwx′ and W = Σw over the
+// rows,
 //
 //	Σ w (x′ₐ − sₐ)(x′ᵦ − sᵦ) = Σ w x′ₐx′ᵦ − sₐmᵦ − sᵦmₐ + W sₐsᵦ.
 //
-// One worker adds all terms of an accumulator row, in the order of the rows of A and independently of other rows. So
-// G₍:,p₎ has the same bits in any batch.
+// One worker adds all terms of a row of the accumulator, in the order of the rows of the data A and independently of
+// other rows of the accumulator. So G₍:,p₎ has the same bits in any batch.
 
-// addTriangle adds rows [from, to) × columns [from, d) of AᵀA to acc. The rows of acc have d−from numbers, and entries
-// below the diagonal are not written. The cost is (to−from)(d−from)·2n flops for n rows.
+// addTriangle adds rows [from, to) × columns [from, d) of AᵀA to acc, A being the standardized rows of block b. The
+// rows of acc have d−from numbers, and entries below the diagonal are not written. The cost is 2n·(to−from)·(d−from)
+// flops for a block of n rows.
 func (r *reader) addTriangle(b *rowBlock, acc []float64, from, to int) {
 	ld := r.d - from
 	if b.sparse != nil {
@@ -41,9 +44,9 @@ func (r *reader) unshiftTriangle(acc []float64, from, to int) {
 	})
 }
 
-// triangleTo computes the same as addTriangle and unshiftTriangle if all rows are in memory. It completes one row of
-// acc at a time, while that row is in a cache.
-func (r *reader) triangleTo(acc []float64, from, to int) {
+// writeTriangle writes the result of addTriangle and unshiftTriangle to acc, if all rows are in memory. It completes
+// one row of acc at a time, while that row is in a cache.
+func (r *reader) writeTriangle(acc []float64, from, to int) {
 	ld := r.d - from
 	kernel.Each(r.workers, to-from, func(i int) {
 		row := acc[i*ld : (i+1)*ld]
@@ -53,8 +56,8 @@ func (r *reader) triangleTo(acc []float64, from, to int) {
 	})
 }
 
-// addColumns adds AᵀA₍:,p₎ to row i of acc for each p = features[i]. The cost is 2nd flops a feature. scratch has
-// len(features)·rows numbers.
+// addColumns adds AᵀA₍:,p₎ to row i of acc for each feature p = features[i], A being the standardized rows of block b.
+// The cost is 2·n·d flops for each feature and n rows. scratch has len(features)·n numbers, if rows are dense.
 func (r *reader) addColumns(b *rowBlock, acc []float64, features []int, scratch []float64) {
 	if b.sparse != nil {
 		kernel.Each(r.workers, len(features), func(i int) {
@@ -75,8 +78,9 @@ func (r *reader) unshiftColumns(acc []float64, features []int) {
 	})
 }
 
-// addProducts adds Aᵀ(Avᵢ) to row i of acc for each of the count rows vᵢ of v. The cost is 4nd flops a row. scratch
-// has count·rows numbers. For sparse rows, sums[i] collects Σ w·Avᵢ.
+// addProducts adds Aᵀ(Avᵢ) to row i of acc for each of the count rows vᵢ of v, A being the standardized rows of block
+// b. The cost is 4·n·d flops for each vᵢ and n rows. scratch has room for count·n numbers. If the rows are sparse,
+// addProducts adds Σ w·Avᵢ to sums[i], for unshiftProducts.
 func (r *reader) addProducts(b *rowBlock, acc, v []float64, count int, scratch, sums []float64) {
 	if b.sparse != nil {
 		kernel.Each(r.workers, count, func(i int) {
@@ -109,8 +113,9 @@ func (r *reader) unshiftProducts(acc, sums []float64) {
 	})
 }
 
-// addGroupProducts adds BᵀA to acc. The columns of B are the sums of the columns of each group, and row j of acc
-// belongs to group j. The cost is 2ncd flops. scratch has count·rows numbers.
+// addGroupProducts adds BᵀA to acc, A being the standardized rows of block b. Column j of B is the sum of the columns
+// of A in group j, and row j of acc belongs to that group. groups has the group of each feature, or −1. The cost is
+// 2·n·c·d flops for n rows and c = count groups. scratch has room for count·n numbers.
 func (r *reader) addGroupProducts(b *rowBlock, acc []float64, groups []int, count int, scratch []float64) {
 	if b.sparse != nil {
 		b.sparse.addGroupProducts(r.workers, acc, groups, count)
@@ -143,8 +148,8 @@ func (r *reader) unshiftGroupProducts(acc []float64, groups []int, count int) {
 	})
 }
 
-// unshiftRows removes the shift from count accumulator rows. accRow returns row i, whose first entry belongs to feature
-// number first. The row belongs to a feature, or a sum of features, with shift s and sum m.
+// unshiftRows removes the shift from count rows of an accumulator. accRow returns row i, the feature `first` of the
+// row's first entry, and the shift s and the sum m = Σwx′ of the feature or group that the row belongs to.
 func (r *reader) unshiftRows(count int, accRow func(i int) (row []float64, first int, s, m float64)) {
 	if r.weight == 0 {
 		return

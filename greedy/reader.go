@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// reader delivers the n×d matrix A of the selection, block by block: the rows of a source, standardized and multiplied
-// by the root of their weight w. A itself is never stored.
+// reader supplies the n×d matrix A from which features are chosen, block by block: the rows of a source, standardized
+// and multiplied by the root of their weight w. A itself is never stored.
 type reader struct {
 	rows.Source
 	std     gram.Standardizer
@@ -21,7 +21,7 @@ type reader struct {
 	team    *kernel.Team
 
 	featureOf []int32   // source column → feature + 1; 0 if left out
-	shift     []float64 // shift of sparse rows: a = x′ − shift with x′ = factor·x
+	shift     []float64 // shift of sparse rows: a row of A is √w·(x′ − shift) with x′ = factor·x
 	// The next three fields are for sums over the sparse rows, of x′ before the shift is subtracted. They are the same
 	// in every pass, so only the first pass computes them.
 	hasSparseSums bool
@@ -46,8 +46,8 @@ type rowBlock struct {
 }
 
 // denseFeatures returns the features [from, to) of a dense block, one feature in each row. If a block is standardized
-// in strips, these are at most r.strip features, in one of two buffers; place, 0 or 1, is the number of the buffer.
-// They are then valid until the next call with the same place.
+// in strips, at most r.strip features may be asked for, and they are written to one of two buffers; the parameter
+// place, 0 or 1, is the number of the buffer. The result is then valid until the next call with the same place.
 func (r *reader) denseFeatures(b *rowBlock, from, to, place int) kernel.Matrix[float64] {
 	if b.dense != nil {
 		return kernel.RowMajor(b.dense[from*b.rows:], to-from, b.rows, b.rows)
@@ -66,7 +66,8 @@ func (r *reader) standardizeTo(dst []float64, c *stream.Chunk, from, to int) ker
 	return kernel.RowMajor(dst, to-from, c.Rows, c.Rows)
 }
 
-// eachStrip calls visit for the features of a dense block from the given feature on, one strip at a time.
+// eachStrip calls visit for the features of a dense block from feature `from` on, one strip at a time. A strip has at
+// most r.strip features, and its first is the argument at.
 func (r *reader) eachStrip(b *rowBlock, from int, visit func(at int, x kernel.Matrix[float64])) {
 	for at := from; at < r.d; at += r.strip {
 		visit(at, r.denseFeatures(b, at, min(at+r.strip, r.d), 1))
@@ -80,7 +81,8 @@ func (b *rowBlock) rowPosition(i int) int64 {
 	return b.chunk.Position(i)
 }
 
-// newReader scales std by a power of 2, which is exact, so that Σw a² of the largest feature is near 1.
+// newReader multiplies the factors of std by a power of 2, which is exact, so that the largest Σw a² of a feature is
+// near 1.
 func newReader(src stream.Source, std *gram.Standardizer, opt *StreamOptions) *reader {
 	d := len(std.Columns)
 	r := &reader{Source: rows.Source{Source: src, Meter: opt.Meter, OnPass: opt.Pass}, std: *std, d: d,

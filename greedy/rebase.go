@@ -8,11 +8,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// residualRebase keeps f of a factored H = G exact once little of the data is left. Let Q be an orthonormal basis of
-// the chosen columns of R, and E = R − QQᵀR. Then f = ‖Eᵀe‖² = eᵀEEᵀe for each column e of E. If f is computed as eᵀKe
-// with K = RRᵀ, the contribution of the chosen directions cancels, which may cost all digits if some columns are far
-// larger than other columns. So K is computed again from E, in r²d flops, each time that Σ g has fallen to a ten
-// thousandth of its value at the last computation of K.
+// residualRebase keeps f of the criterion exact if H = G is given by a factor R and little of the data is left
+// unexplained. Let Q be an orthonormal basis of the chosen columns of R, and E = R − QQᵀR. Then f = ‖Eᵀe‖² = eᵀEEᵀe for
+// each column e of E. If f is computed as eᵀKe with K = RRᵀ, the contribution of the chosen directions cancels, which
+// may cost all digits if some columns are far larger than other columns. So K is replaced by EEᵀ, in r²d flops for r
+// rows of R, whenever Σ g = ‖E‖² has fallen to a ten thousandth of its value at the last computation of K.
 //
 // A nil *residualRebase does nothing.
 type residualRebase struct {
@@ -21,8 +21,7 @@ type residualRebase struct {
 	excluded          []bool      // features of earlier layers
 }
 
-// rebaseShare is the share of remainingAtRebase at which K is computed again. With a smaller share, too many digits
-// would be lost.
+// rebaseShare is the share of remainingAtRebase at which K is computed again. A smaller one would lose digits.
 const rebaseShare = 1e-4
 
 func (b *residualRebase) addBasisVector(m *gramEngine, p int) {
@@ -42,7 +41,7 @@ func (b *residualRebase) addBasisVector(m *gramEngine, p int) {
 	b.basis = append(b.basis, q)
 }
 
-// rebaseSmallResidual replaces K by EEᵀ of the residual E if Σ g is at most rebaseShare of remainingAtRebase.
+// rebaseSmallResidual replaces K by EEᵀ, see residualRebase, if Σ g is at most rebaseShare of remainingAtRebase.
 func (b *residualRebase) rebaseSmallResidual(m *gramEngine) error {
 	if b == nil || m.remainingError() > rebaseShare*b.remainingAtRebase || len(b.basis) != len(m.omegas) {
 		return nil

@@ -11,9 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// refineSelection improves a selection by exchanges, and returns it in the order in which greedy chooses the features
-// of the improved set. It returns greedy's selection if no exchange wins, or if the gain is lost in rounding. A
-// selection that has explained everything stays unchanged.
+// refineSelection improves greedy's selection r by exchanges, and returns the improved set in the order in which greedy
+// chooses among its features. It returns r if no exchange lowers the error, if the gain is lost in rounding, or if r
+// explains the target completely.
 func (m *gramEngine) refineSelection(ctx context.Context, r *Result, opt Options) (*Result, error) {
 	r.Refined = true
 	set := slices.DeleteFunc(slices.Clone(r.Order), func(p int) bool { return slices.Contains(r.Redundant, p) })
@@ -52,8 +52,9 @@ func (m *gramEngine) refineSelection(ctx context.Context, r *Result, opt Options
 	return better, nil
 }
 
-// orderSet lets greedy choose within a set, from G and H of its columns alone. The features of first come first.
-// The result is nil if some feature adds nothing.
+// orderSet orders a set of features as greedy would choose them, if G and H had only the columns in the set. The
+// features in the parameter first are chosen first. The result is nil if a feature of the set explains nothing that
+// earlier ones leave.
 func (m *gramEngine) orderSet(ctx context.Context, set, first []int, opt Options) (*Result, error) {
 	set = slices.Clone(set)
 	slices.Sort(set) // ties go to the lowest column
@@ -65,7 +66,7 @@ func (m *gramEngine) orderSet(ctx context.Context, set, first []int, opt Options
 		}
 	}
 	rows := kernel.RowMajor(make([]float64, k*c), k, c, c)
-	m.target.rowsTo(m.team, rows, 1, set, 0)
+	m.target.writeColumns(m.team, rows, 1, set, 0)
 	inner := Options{K: k, Threads: opt.Threads}
 	for _, p := range first {
 		inner.Keep = append(inner.Keep, slices.Index(set, p))
@@ -85,9 +86,9 @@ func (m *gramEngine) orderSet(ctx context.Context, set, first []int, opt Options
 	return r, nil
 }
 
-// replayTurns builds the result of a selection that chooses the features of within in their order, with the scores that
-// greedy's turns would give. Redundant features of Keep stay in their places. It returns false if G of the features is
-// not positive definite.
+// replayTurns builds the result of a selection of the features in within.Order, in this order and with the scores in
+// within, as if greedy had chosen them among all features. Redundant features of Keep stay at their turns. It returns
+// false if the Gram matrix of the chosen features is not positive definite.
 func (m *gramEngine) replayTurns(team *kernel.Team, within, old *Result, opt Options) (*Result, bool) {
 	k, d := len(within.Order), m.d
 	sub, omega := make([]float64, k*k), kernel.RowMajor(make([]float64, k*d), k, d, d)

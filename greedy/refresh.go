@@ -23,8 +23,8 @@ func triangleRuns(d int, maxNumbers int64) [][2]int {
 
 // residualNorms computes fᵢ = Σⱼ Rᵢⱼ² with R = G − Σ ω_r ω_rᵀ for all i, reachᵢ = Σⱼ Gᵢⱼ², and the diagonal of G. The
 // sums are over the features j that are not chosen. G is computed in runs of consecutive rows of its upper triangle,
-// each as long as fits into maxNumbers float64s. If sketches is true, the pass of the first run also feeds the
-// sketch. Terms are added in the order of j for any runs, so that f has the same bits under any memory limit.
+// each as long as fits into maxNumbers float64s. If sketches is true, the pass of the first run also adds the rows to
+// the sketch. In any runs, terms are added in the order of j, so that f has the same bits under any memory limit.
 func (s *streamEngine) residualNorms(ctx context.Context, purpose string, maxNumbers int64, sketches bool) (f, reach, diag []float64, err error) {
 	d := s.rows.d
 	f, reach, diag = make([]float64, d), make([]float64, d), make([]float64, d)
@@ -62,11 +62,11 @@ func (s *streamEngine) residualNorms(ctx context.Context, purpose string, maxNum
 	return f, reach, diag, nil
 }
 
-// computeTriangle writes rows [from, to) of the upper triangle of G to acc, in a pass that may also feed the sketch,
-// or from the rows in memory. Then finish computes the outputs from these rows.
+// computeTriangle writes rows [from, to) of the upper triangle of G to acc. It makes a pass over the rows of the data,
+// which also adds them to the sketch if sketches is true, or uses rows in memory. Then finish computes the outputs.
 func (s *streamEngine) computeTriangle(ctx context.Context, purpose string, acc []float64, from, to int, sketches bool, finish func(), outputs ...[]float64) error {
 	if s.rows.inMemory && !sketches {
-		s.rows.triangleTo(acc, from, to)
+		s.rows.writeTriangle(acc, from, to)
 		finish()
 		return ctx.Err()
 	}
@@ -82,7 +82,7 @@ func (s *streamEngine) computeTriangle(ctx context.Context, purpose string, acc 
 	}, outputs: append(rest, outputs...)})
 }
 
-// addWithSketch returns add, extended to feed the sketch if sketches is true, and the sums of the sketch.
+// addWithSketch returns add, or if sketches is true a function that also adds to the sketch, and the sketch's sums.
 func (s *streamEngine) addWithSketch(sketches bool, add func(*rowBlock)) (both func(*rowBlock), sums [][]float64) {
 	if !sketches {
 		return add, nil
@@ -93,10 +93,11 @@ func (s *streamEngine) addWithSketch(sketches bool, add func(*rowBlock)) (both f
 	}, slices.Clip(s.sketch.passSums())
 }
 
-// addRowSquares adds the squares of rows [from, to) of a symmetric matrix to the sums of its rows. acc has these rows
-// from the diagonal on, so entry (i, j) counts for both i and j. Chosen features do not count, and their entries
-// become 0. Every sum adds its terms in the order of the features. Four sums are computed at a time, because each
-// addition waits for the previous one in its sum: at 100,000 features this is 2.5 times as fast as one by one.
+// addRowSquares adds the squares of the entries in rows [from, to) of a symmetric matrix to sums, which has one sum for
+// each row of the matrix. acc has rows [from, to) from the diagonal on, so entry (i, j) counts for both i and j. Chosen
+// features do not count, and their entries become 0. Every sum adds its terms in the order of the features. Four sums
+// are computed at a time, because each addition waits for the previous one in its sum: at 100,000 features this is 2.5
+// times as fast as one by one.
 func (s *streamEngine) addRowSquares(sums, acc []float64, from, to int) {
 	ld, n := s.rows.d-from, to-from
 	s.clearChosenEntries(acc, from, to)
@@ -118,7 +119,7 @@ func (s *streamEngine) addRowSquares(sums, acc []float64, from, to int) {
 	})
 	kernel.Each(s.rows.workers, taskCount(n, 4), func(task int) {
 		lo, hi := taskRange(task, 4, n)
-		for i := lo; i < hi; i++ { // up to the column from which on all four rows have entries
+		for i := lo; i < hi; i++ { // columns before the first one in which all four rows have entries
 			for _, x := range acc[i*ld+i : i*ld+min(lo+4, ld)] {
 				sums[from+i] += float64(x * x)
 			}

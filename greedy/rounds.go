@@ -25,9 +25,9 @@ func (m *graphGreedy) parseRounds() bool {
 }
 
 // bestRounds returns the number of rounds whose choice of k features is best aligned with the graph's diffusion kernel
-// ([spectral.Diffusion.Alignment]), which uses no labels. If several numbers do equally well, the smallest wins. On 11
-// sets with labels, this choice lost 2.0 points of NMI against the best number in hindsight, while 2 rounds everywhere
-// lost 3.9. It costs one selection for each candidate number.
+// ([spectral.Diffusion.Alignment]), which uses no labels. If several numbers are aligned equally well, the smallest is
+// chosen. On 11 data sets with labels, features chosen with this number scored 2.0 points of NMI less than with the
+// best number in hindsight, and with 2 rounds 3.9 points less. It costs one selection for each candidate number.
 func (m *graphGreedy) bestRounds(ctx context.Context, team *kernel.Team, e *method.Evidence) (int, error) {
 	k, err := spectral.Diffuse(team, e.Graph, spectral.DefaultDiffusion)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// runLayers makes a selection in layers of turns. It is the same for all targets and engines.
+// runLayers makes a selection in layers, each of which is a sequence of turns. It is used for all targets and engines.
 //
 // A layer ends when nothing is left to explain. If fewer than K features are chosen by then, another layer is chosen
 // among the remaining features as if the features of earlier layers were absent. Its first features are the best

@@ -14,7 +14,7 @@ import (
 type selectionEngine interface {
 	// makeExact stores the exact f of the listed features, and possibly of other features, in the criterion.
 	makeExact(ctx context.Context, features []int) error
-	// takeFeature adds feature p to S and returns its effect on the criterion, which is valid until the next call.
+	// takeFeature adds p to the chosen features and returns its effect on the criterion, valid until the next call.
 	takeFeature(ctx context.Context, p int) (*choiceStep, error)
 	// startNextLayer starts another layer. Excluded features were chosen before and do not take part: they are not
 	// candidates, and not part of a target that is made of features.
@@ -23,9 +23,9 @@ type selectionEngine interface {
 	scoreUnit() float64
 }
 
-// Select chooses features from the d×d matrix G = XᵀX of the n×d data, which it only reads. For G in full it costs
-// 2kd² + 2k²d flops and needs [Bytes] of memory. For a factor of r rows it costs r²d flops once and 6krd flops, and
-// needs [FactorBytes]. The choices are the same.
+// Select chooses features from the d×d matrix G = XᵀX of the n×d data, which it only reads. For G in full it costs 2kd²
+// + 2k²d flops and needs the memory given by [Bytes]. For a factor of r rows it costs r²d + 6krd flops, and needs the
+// memory given by [FactorBytes]. Both forms lead to the same choices.
 //
 // It fails with a *stream.UsageError for options that do not fit d, and with a *stream.DataError if G is not finite.
 func Select(ctx context.Context, g *gram.Matrix, opt Options) (*Result, error) {
@@ -50,8 +50,8 @@ func Select(ctx context.Context, g *gram.Matrix, opt Options) (*Result, error) {
 	return selectInMemory(ctx, g, t, opt, nil)
 }
 
-// SelectTarget selects like Select, for any target; opt must not be Partitioned. Algorithm 1 is the case B = X.
-// Algorithm 2 is the case in which each column of B is the sum of the columns of a group.
+// SelectTarget selects like Select, for any matrix B as target (see [Target]); opt must not be Partitioned. Algorithm 1
+// is the case B = X. Algorithm 2 is the case in which each column of B is the sum of the columns of a group.
 func SelectTarget(ctx context.Context, g *gram.Matrix, t Target, opt Options) (*Result, error) {
 	if t.Rows < 1 || len(t.H) != t.Rows*g.D {
 		return nil, fmt.Errorf("greedy: H has %d entries, want %d×%d", len(t.H), t.Rows, g.D)

@@ -9,7 +9,7 @@ import (
 )
 
 // makeExact recomputes f of the listed features, or of all live features if more than d/8 are listed, as the squared
-// norms of columns of the residual target. The cost in turn t is 2ct flops a feature.
+// norms of columns of the residual target. In turn t this costs 2·c·t flops for each feature and c rows of H.
 func (m *gramEngine) makeExact(ctx context.Context, features []int) error {
 	if 8*len(features) > m.d {
 		features = features[:0]
@@ -32,7 +32,7 @@ func (m *gramEngine) makeExact(ctx context.Context, features []int) error {
 		features = features[len(batch):]
 		c := m.targetHeight()
 		rows := m.targetColumnScratch(len(batch))
-		m.target.rowsTo(m.team, rows, m.hUnit, batch, 0)
+		m.target.writeColumns(m.team, rows, m.hUnit, batch, 0)
 		each := func(visit func(i int, column []float64)) {
 			kernel.Each(m.workers, len(batch), func(i int) {
 				column := rows.Data[i*c:][:c]
@@ -52,7 +52,7 @@ func (m *gramEngine) makeExact(ctx context.Context, features []int) error {
 	return nil
 }
 
-// deflateRows subtracts Σ υ_r ω_r[i] from the row of each listed feature i.
+// deflateRows subtracts Σ υ_r ω_r[i], summed over the choices r, from the row of each listed feature i.
 func (m *gramEngine) deflateRows(rows kernel.Matrix[float64], features []int) {
 	c, n := m.targetHeight(), len(features)
 	if len(m.upsilonPanel) == 0 {
@@ -75,8 +75,8 @@ func taskCount(n, size int) int { return (n + size - 1) / size }
 
 func taskRange(task, size, n int) (from, to int) { return task * size, min((task+1)*size, n) }
 
-// recountUpsilons removes the rows of chosen features from Σ ‖υ_r‖² if H = G. These rows no longer count, and may have
-// been most of the sum.
+// recountUpsilons removes the rows of chosen features from Σ ‖υ_r‖² if H = G. The rows of chosen features no longer
+// count in error bounds, and may have been most of the sum.
 func (m *gramEngine) recountUpsilons() {
 	if !m.target.isGram {
 		return

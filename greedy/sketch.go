@@ -18,9 +18,9 @@ import (
 type sketch struct {
 	buckets int
 	seed    uint64
-	exact   bool      // one bucket a row
+	exact   bool      // each row has its own bucket
 	e       []float64 // d×buckets, row i the sketch of feature i
-	signs   []float64 // Σ ±√w of the sparse rows, by bucket
+	signs   []float64 // by bucket: Σ ±√w of its sparse rows, with their weights w and random signs
 	bucket  []int32   // bucket of each row of one block
 	sign    []float64 // sign of each of these rows
 }
@@ -98,8 +98,9 @@ func (s *sketch) removeShift(r *reader) {
 	})
 }
 
-// projectOut removes the direction of feature p. The residual of i falls by (ωᵢ/√g_p)·residual of p, and so does its
-// sketch. The coefficients are exact, so e remains a sketch of the true residual however many features are chosen.
+// projectOut removes the direction of the chosen feature p from the sketch. (ωᵢ/√g_p) times the residual of p is
+// subtracted from the residual of each feature i, and so from its sketch. root is √g_p. The coefficients ωᵢ/√g_p are
+// exact. So e remains a sketch of the true residual however many features are chosen.
 func (s *sketch) projectOut(workers, p int, omega []float64, root float64) {
 	if s == nil {
 		return

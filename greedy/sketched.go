@@ -13,15 +13,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// SelectSketched chooses features by an estimate g of G, which is a factor made by [gram.Sketch]. If passes is 2 or
-// more, passes over the rows of src also fetch exact columns of G for candidates: the 8 best features of every turn
-// by the estimate. The selection is then the one that Select makes among the candidates, with exact scores,
-// errors and shares. Further passes follow that selection turn by turn on the sketch, and fetch the columns of the
-// features found there, until no new candidates appear. The pass that made the sketch counts as the first.
+// SelectSketched chooses features by g, an estimate of the Gram matrix G in the form of a factor made by [gram.Sketch].
+// If passes is 2 or more, passes over the rows of src also fetch exact columns of G for candidates: the 8 best features
+// of every turn by the estimate. The selection is then the one that Select makes among the candidates, with exact
+// scores, errors and shares. Further passes follow that selection turn by turn on the sketch, and fetch the columns of
+// the features found there, until no new candidates appear. The pass that made the sketch counts as the first.
 //
 // Feature numbers in opt refer to g and std; opt.Profile is not used. Result.Estimate describes the error of the
 // sketch. g.Held, the rows held out for measuring errors, is overwritten. Each pass costs as much as Select on a
-// factor, and each candidate nd flops. For memory, see [SketchedBytes].
+// factor, and each candidate 2·n·d flops for n rows of d features. For memory, see [SketchedBytes].
 //
 // It fails with a *stream.UsageError for options that do not fit, and with the source's errors.
 func SelectSketched(ctx context.Context, g *gram.Gram, src stream.Source, std *gram.Standardizer, passes int, opt StreamOptions) (*Result, error) {
@@ -76,8 +76,8 @@ func errRefineWithSketch() error {
 
 func lastElement[T any](x []T) T { return x[len(x)-1] }
 
-// SketchedBytes returns the memory that SelectSketched needs in addition to a sketch of the given rows of d features,
-// of which k are chosen in at most the given number of passes.
+// SketchedBytes returns the memory that SelectSketched needs in addition to the sketch, to choose k of d features in at
+// most the given number of passes. rows is the number of rows of the sketch.
 func SketchedBytes(d, k, rows, passes int) int64 {
 	selecting := FactorBytes(d, k, rows, rows) + int64(d)*int64(rows) // an eighth of the rows is held out
 	if passes < 2 {
@@ -88,13 +88,14 @@ func SketchedBytes(d, k, rows, passes int) int64 {
 	return selecting + 8*numbers
 }
 
-// candidateRoom returns the largest number of candidates: (rivalsPerTurn+1)·k from the first pass that fetches
-// candidates, and the same number from all later passes together.
+// candidateRoom returns the largest number of candidates for a choice of k of d features: (rivalsPerTurn+1)·k from the
+// first pass that fetches candidates, and the same number from all later passes together.
 func candidateRoom(d, k, passes int) int {
 	return min(d, (rivalsPerTurn+1)*k*min(passes-1, 2))
 }
 
-// sketchSelection has the sketch and the candidates that it has named so far.
+// sketchSelection holds the sketch and the candidates, i.e. the features that the sketch has proposed so far. Exact
+// columns of G are computed only for candidates.
 type sketchSelection struct {
 	gram          *gram.Gram
 	opt           Options
@@ -102,13 +103,14 @@ type sketchSelection struct {
 	candidates    []int  // in the order in which they were named
 	maxCandidates int    // largest length of candidates
 
-	// These have an entry for each turn of the last selectBySketch. Scores are shares of ‖A‖².
-	scores      [][]float64 // of the candidates known before that selection, parallel to candidates
+	// The next two fields have an entry for each turn of the last call of selectBySketch. Scores in them are divided by
+	// ‖A‖², the sum of squares of the data.
+	scores      [][]float64 // of the candidates known before that call, parallel to candidates
 	bestOutside []float64   // the best score of a feature that was not a candidate
 }
 
-// selectBySketch makes a selection by the sketch that begins with the given features. It adds the features with the
-// highest scores of every turn to the candidates.
+// selectBySketch makes a selection by the sketch. The features in the parameter first are chosen first. It adds the
+// features with the highest scores of every turn to the candidates.
 func (s *sketchSelection) selectBySketch(ctx context.Context, first []int) (*Result, error) {
 	opt := s.opt
 	opt.Keep = first
@@ -153,9 +155,10 @@ func (c *criterion) chosenCount() (n int) {
 	return n
 }
 
-// scoreShares returns the scores of the listed features less a bias, as shares of ‖A‖². A score is the reduction of the
-// error by a feature. If Ĝ is the estimate of G by a sketch of r rows, the expectation of ‖Ĝ₍:,i₎‖² is ‖G₍:,i₎‖²(1 +
-// 1/r) + Gᵢᵢ·tr(G)/r, which makes the scores of all features larger by about tr(R)/r, R being the residual of G.
+// scoreShares returns the scores of the listed features less the parameter bias, divided by ‖A‖², the sum of squares of
+// the data. A score is the reduction of the error by a feature. Exact scores need no bias. If Ĝ is the estimate of G by
+// a sketch of r rows, the expectation of ‖Ĝ₍:,i₎‖² is ‖G₍:,i₎‖²(1 + 1/r) + Gᵢᵢ·tr(G)/r. The last term makes the scores
+// of all features too large, by about tr(R)/r, R being the residual of G.
 func (c *criterion) scoreShares(list []int, bias float64) []float64 {
 	whole := floats.Sum(c.g0)
 	out := make([]float64, len(list))
@@ -165,7 +168,7 @@ func (c *criterion) scoreShares(list []int, bias float64) []float64 {
 	return out
 }
 
-// score returns f/g of feature i, or 0 if i cannot be chosen.
+// score returns the score f/g of feature i (see criterion), or 0 if i cannot be chosen.
 func (c *criterion) score(i int) float64 {
 	if !c.alive[i] {
 		return 0
@@ -238,9 +241,9 @@ func (s *sketchSelection) addEstimateWarnings(r *Result) {
 	}
 }
 
-// candidateEngine is the engine for a list of candidates. It holds their columns of the residual R, and updates these
-// columns every turn, so that δ = R₍:,p₎. Hence f = ‖δ‖² and h = δᵀω are exact for all candidates. Other features do
-// not take part.
+// candidateEngine is the engine for a choice among a list of candidates only. For each candidate it holds a column δ of
+// the residual R, which is G less the contribution of the chosen features, and it updates δ every turn. The numbers of
+// a candidate in the criterion, f = ‖δ‖² and h = δᵀω, are computed from δ and are thus exact. For ω, see choiceStep.
 type candidateEngine struct {
 	*criterion
 	rows    *reader
@@ -254,7 +257,8 @@ type candidateEngine struct {
 
 func (a *candidateEngine) residualColumn(i int) []float64 { return a.delta[i*a.rows.d:][:a.rows.d] }
 
-// fetchColumns reads the columns of G of new candidates; the first call also reads the diagonal of G.
+// fetchColumns makes a pass over the rows, which computes the columns of G for the new candidates at the end of list.
+// The first call also computes the diagonal of G.
 func (a *candidateEngine) fetchColumns(ctx context.Context, list []int) error {
 	d, old := a.rows.d, len(a.list)
 	fresh := list[old:]
@@ -301,7 +305,7 @@ func (a *candidateEngine) startCriterion() {
 	a.omegas, a.step.h = nil, make([]float64, d)
 }
 
-// restoreColumns turns columns of R back into columns of G = R + Σ ωωᵀ.
+// restoreColumns turns the candidates' columns of the residual R back into columns of G = R + Σ ωωᵀ.
 func (a *candidateEngine) restoreColumns() {
 	kernel.Each(a.rows.workers, len(a.list), func(i int) {
 		for _, w := range a.omegas {
@@ -348,9 +352,10 @@ func (a *candidateEngine) startNextLayer(_ context.Context, excluded []bool) (*c
 
 func (a *candidateEngine) scoreUnit() float64 { return 1 / a.rows.unit }
 
-// heldOutErrors returns F(S)/F(∅) after each feature of the order, measured on the held-out rows. The weights by which
-// the features of S explain the others come from the sketch g, which has not seen these rows, so the errors are not
-// too small. held is overwritten. The cost is 2k(r + h)d flops for r rows of the sketch and h held-out rows.
+// heldOutErrors returns, for each n, the error of reconstructing the held-out rows from the first n features in order,
+// as a share of the sum of squares of these rows. The coefficients of the reconstruction are computed from the sketch
+// g, which does not contain the held-out rows. So they are not fitted to these rows, and the errors are not too small.
+// held is overwritten. The cost is 2k(r + h)d flops for k features in order, r rows of the sketch and h held-out rows.
 func heldOutErrors(workers int, g, held *gram.Matrix, order []int) []stream.Number {
 	d, r, h := g.D, g.Rank, held.Rank
 	left := make([]float64, d)

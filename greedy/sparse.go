@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// maxSparseBlockSize is the largest number of entries plus rows of a sparse block. At this size the fixed cost of a
-	// block, O(d), is small.
+	// maxSparseBlockSize is the largest number of entries plus rows of a sparse block. The fixed cost of a block, O(d), is
+	// then small.
 	maxSparseBlockSize = 1 << 18
-	// sparseEntryBytes and sparseRowBytes are the memory of an entry and of a row in a block. An entry has a value and
-	// a feature in the order of rows, and a place and a row in the order of features. A row has an end, a weight and a
+	// sparseEntryBytes and sparseRowBytes are the memory of an entry and of a row in a block. An entry has a value and a
+	// feature in the order of rows, and a place and a row in the order of features. A row has a rowEnd, a weight and a
 	// position.
 	sparseEntryBytes = 8 + 4 + 4 + 4
 	sparseRowBytes   = 8 + 8 + 8
@@ -34,8 +34,8 @@ func sparseRowsBytes(entries, rows int64, d int) int64 {
 // sparseBlock holds the values x′ = factor·x of the present entries in the order of rows, and the indices of these
 // entries in the order of features. Features ascend within a row.
 //
-// Memory latency limits the speed at which columns of G are computed. With 20 million entries they took 1.4 times as
-// long if value, feature and row of an entry were stored together in 16 bytes.
+// Memory latency limits the speed at which columns of G are computed. With 20 million entries, computing columns took
+// 1.4 times as long if the value, feature and row of an entry were stored together in 16 bytes.
 type sparseBlock struct {
 	d        int
 	value    []float64
@@ -115,7 +115,7 @@ func (s *sparseBlock) sortByFeature() {
 	s.isSorted = true
 }
 
-// addColumn adds Σ w x′_p x′ over the rows of the block to acc.
+// addColumn adds Σ w x′_p x′ to acc, summed over the rows x′ of the block with their weights w.
 func (s *sparseBlock) addColumn(acc []float64, p int) {
 	for k := s.colPtr[p]; k < s.colPtr[p+1]; k++ {
 		i := s.entryRow[k]
@@ -127,7 +127,8 @@ func (s *sparseBlock) addColumn(acc []float64, p int) {
 	}
 }
 
-// addColumnFrom adds like addColumn, but only for the features from p on. acc starts at feature first ≤ p.
+// addColumnFrom adds the same as addColumn, but only for the features from p on. The entry of acc at 0 belongs to the
+// feature given by the parameter first, which is at most p.
 func (s *sparseBlock) addColumnFrom(acc []float64, p, first int) {
 	for k := s.colPtr[p]; k < s.colPtr[p+1]; k++ {
 		i := s.entryRow[k]
@@ -139,7 +140,8 @@ func (s *sparseBlock) addColumnFrom(acc []float64, p, first int) {
 	}
 }
 
-// addProduct adds Σ w y x′ over the rows to acc, with y = (x′ − shift)ᵀv for each row x′, and returns sum + Σ w y.
+// addProduct adds Σ w y x′ to acc, summed over the rows x′ with their weights w, with y = (x′ − shift)ᵀv for each row.
+// It returns sum + Σ w y.
 func (s *sparseBlock) addProduct(acc, v, shift []float64, sum float64) float64 {
 	fixed := kernel.Dot(shift, v)
 	for i, w := range s.weight {
@@ -160,7 +162,8 @@ func (s *sparseBlock) addProduct(acc, v, shift []float64, sum float64) float64 {
 // groupsPerTask is the number of groups whose sums a worker computes in one pass over the entries.
 const groupsPerTask = 64
 
-// addGroupProducts adds Σ w z x′ to row j of acc for each group j; z is the sum of a row's x′ in the group.
+// addGroupProducts adds Σ w z x′ to row j of acc for each group j, summed over the rows x′ with their weights w. z is
+// the sum of the entries of x′ that belong to features of the group.
 func (s *sparseBlock) addGroupProducts(workers int, acc []float64, groups []int, count int) {
 	kernel.Each(workers, taskCount(count, groupsPerTask), func(task int) {
 		lo, hi := taskRange(task, groupsPerTask, count)

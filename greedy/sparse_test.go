@@ -67,7 +67,7 @@ func sumsOf(t *testing.T, r *reader, features, groups []int, v []float64) passSu
 	sketched.removeShift(r)
 	s.sketch = sketched.e
 	if r.inMemory {
-		r.triangleTo(s.triangle, 0, d)
+		r.writeTriangle(s.triangle, 0, d)
 	}
 	for i := range d {
 		clear(s.triangle[i*d:][:i])

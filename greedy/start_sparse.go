@@ -11,8 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// meanTerm is the contribution of the means of sparse rows to G. The matrix g = Σwx′x′ᵀ has entries only for features
-// that share rows. G = g − C with C of rank 2, cᵢⱼ = sᵢmⱼ + tᵢsⱼ, for the shift s, m = Σwx′ and t = m − Σw·s. So
+// meanTerm is the contribution of the means of sparse rows to G. Let x′ be a scaled row before the shift s is
+// subtracted, and w its weight. The matrix g = Σwx′x′ᵀ has entries other than 0 only for pairs of features that occur
+// in the same row. G = g − C with C of rank 2, cᵢⱼ = sᵢmⱼ + tᵢsⱼ, m = Σwx′ and t = m − Σw·s. So
 //
 //	Σⱼ Gᵢⱼ² = Σⱼ gᵢⱼ(gᵢⱼ − 2cᵢⱼ) + Σⱼ cᵢⱼ².
 //
@@ -23,7 +24,8 @@ type meanTerm struct {
 	mm, ms, ss float64 // Σm², Σms and Σs²
 }
 
-// maxMeanRatio is the largest Σⱼ cᵢⱼ²/Gᵢᵢ² at which Σⱼ Gᵢⱼ² is computed in this way. At this ratio ten bits are lost.
+// maxMeanRatio is the largest ratio Σⱼ cᵢⱼ²/Gᵢᵢ² at which Σⱼ Gᵢⱼ² is computed by the formula at meanTerm. At this ratio
+// the subtraction loses ten bits.
 const maxMeanRatio = 1 << 10
 
 func newMeanTerm(shift, sum []float64, weight float64, chosen []bool) *meanTerm {
@@ -41,14 +43,14 @@ func newMeanTerm(shift, sum []float64, weight float64, chosen []bool) *meanTerm 
 
 func (o *meanTerm) entry(i, j int) float64 { return float64(o.s[i]*o.m[j]) + float64(o.t[i]*o.s[j]) }
 
-// rowSquares returns Σⱼ cᵢⱼ², and the sum of the absolute values of its terms.
+// rowSquares returns Σⱼ cᵢⱼ² (see meanTerm), and the sum of the absolute values of its three terms.
 func (o *meanTerm) rowSquares(i int) (sum, size float64) {
 	a, b, c := o.s[i]*o.s[i]*o.mm, 2*o.s[i]*o.t[i]*o.ms, o.t[i]*o.t[i]*o.ss
 	return float64(a) + float64(b) + float64(c), math.Abs(a) + math.Abs(b) + math.Abs(c)
 }
 
-// canStartByEntries reports whether f⁰ can be computed from the entries of sparse rows. The profile must show that the
-// means of the features are not far above their deviations.
+// canStartByEntries reports whether f⁰, the initial f of the criterion, can be computed from the entries of sparse
+// rows. The profile must show that the means of the features are not far above their deviations.
 func (s *streamEngine) canStartByEntries() bool {
 	if s.entryCount == 0 {
 		return false
@@ -70,8 +72,9 @@ func (s *streamEngine) canStartByEntries() bool {
 }
 
 // startByEntries computes the same as [streamEngine.residualNorms] before anything is chosen. It may be called if
-// canStartByEntries is true. size[i] bounds the terms of fᵢ. The terms of a feature are added in one order, which
-// depends neither on the runs nor on how the rows of g are stored.
+// canStartByEntries is true. size[i] is an upper bound of the sum of the absolute values of the terms of f[i]. The
+// terms of a feature are added in one order, which depends neither on the runs of features (see triangleRuns) nor on
+// how the rows of g are stored.
 func (s *streamEngine) startByEntries(ctx context.Context, purpose string, maxNumbers int64) (f, diag, size []float64, err error) {
 	d, r := s.rows.d, s.rows
 	f, diag, size = make([]float64, d), make([]float64, d), make([]float64, d)
@@ -165,14 +168,13 @@ const (
 	listEntriesPerFeature = 4
 	// maxListWorkers is the largest number of workers that make lists. Each has a row of d numbers.
 	maxListWorkers = 8
-	// denseShare: a row of g with more products than 1/denseShare of the features is computed as a dense row and
-	// scanned from end to end.
+	// denseShare: a row of g with more than d/denseShare products is computed as a dense row and scanned from end to end.
 	denseShare = 4
 	// listStrips is the number of strips of features to which lists are added in parallel.
 	listStrips = 64
 )
 
-// gramRow has the entries other than 0 of a row of g, from the diagonal on.
+// gramRow has the columns and values of the entries other than 0 of a row of g (see meanTerm), from the diagonal on.
 type gramRow struct {
 	at    []int32
 	value []float64
@@ -191,8 +193,7 @@ func (s *streamEngine) addInMemoryTerms(ctx context.Context, o *meanTerm, chosen
 		scratch[w] = newRowScratch(d)
 	}
 	for from := 0; from < d; {
-		// The next batch has as many features as the lists have room for, judged by the numbers of products, and at
-		// least one.
+		// The next batch has as many features as the lists have room for, by the numbers of products, and at least one.
 		to, used := from, 0
 		for products, lists = products[:0], lists[:0]; to < d; to++ {
 			n := r.sparse.productCount(to)
@@ -245,7 +246,7 @@ func (s *streamEngine) addInMemoryTerms(ctx context.Context, o *meanTerm, chosen
 	return nil
 }
 
-// productCount returns the number of products of entries in row p of g, from the diagonal on.
+// productCount returns the number of products of two entries whose sums are row p of g, from the diagonal on.
 func (s *sparseBlock) productCount(p int) (n int) {
 	for k := s.colPtr[p]; k < s.colPtr[p+1]; k++ {
 		n += s.rowEnd[s.entryRow[k]] - int(s.entryAt[k])

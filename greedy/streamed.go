@@ -14,8 +14,9 @@ import (
 //
 //	δ = R₍:,p₎ and Rδ, with R = G − Σ ω_r ω_rᵀ
 //
-// So choosing a candidate needs no pass: ω = δ/√δ_p and h = Rω = Rδ/√δ_p. A pass fetches G₍:,p₎ of new candidates, and
-// G·δ of the candidates fetched by the previous pass. Algorithm 2 needs only δ, because H fits in memory.
+// Here ω_r is the vector ω of choice r. So choosing candidate p needs no pass: ω = δ/√δ_p and h = Rω = Rδ/√δ_p. A pass
+// fetches G₍:,p₎ of new candidates, and G·δ of the candidates fetched by the previous pass. Algorithm 2 needs only δ of
+// each candidate, because h is computed from H, which fits in memory.
 type streamEngine struct {
 	*criterion
 	rows        *reader
@@ -48,8 +49,7 @@ func (s *streamEngine) scoreUnit() float64 {
 	return 1 / s.rows.unit
 }
 
-// takeFeature chooses p. It needs no pass if p is a candidate whose products are in memory, and at most two passes
-// otherwise.
+// takeFeature chooses p. It needs no pass if p is a candidate whose products are in memory, and else at most two.
 func (s *streamEngine) takeFeature(ctx context.Context, p int) (*choiceStep, error) {
 	for s.slotOf[p] < 0 || s.target == nil && !s.hasProduct[s.slotOf[p]] {
 		if err := s.fetchCandidates(ctx, []int{p}); err != nil {
@@ -86,7 +86,7 @@ func (s *streamEngine) candidateStep(slot int, root float64, column, delta []flo
 	return st
 }
 
-// updateCandidates updates the candidates from R to R′ = R − ωωᵀ:
+// updateCandidates updates the vectors of each candidate q from the residual R to R′ = R − ωωᵀ, after the choice of p:
 //
 //	δ′ = δ − ω ω[q],  R′δ′ = Rδ − h ω[q] − ω (ωᵀδ′)
 func (s *streamEngine) updateCandidates(p int, st *choiceStep) {

@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	// exchangeShare: the gain of an exchange must be at least this share of the worth of the dropped feature. The
-	// share is far above the allowed drift, and too small to matter.
+	// exchangeShare: the gain of an exchange must be at least this share of the worth of the dropped feature, i.e. of the
+	// rise of the error F without it. It is far above maxDrift, so that rounding errors cause no exchange.
 	exchangeShare = 1e-5
-	// maxDrift is the largest allowed error of U at the chosen features, at which U should be the identity. If the
-	// error is larger, everything is recomputed.
+	// maxDrift is the largest allowed rounding error of U, the matrix with the rows u_a (see exchanger), in the columns of
+	// the chosen features, which should form the identity matrix. After a larger error, everything is recomputed.
 	maxDrift = 1e-9
 	// minExchanges is the number of exchanges that are always allowed, however long they take.
 	minExchanges = 2
-	// fewNumbers: if U has fewer numbers than this, one worker is used, because waking a second worker took longer
-	// than the work.
+	// fewNumbers: if the matrix U of an exchanger has fewer numbers than this, one worker is used, because waking a second
+	// worker took longer than the work.
 	fewNumbers = 1 << 16
 )
 
-// exchanger improves a set S of features by exchanging one at a time. Each exchange is the pair of features that
-// lowers F(S) = ‖B − P_S B‖² most. With P = (G_SS)⁻¹ and E = H − H₍:,S₎PG₍S,:₎ it keeps for each a in S the following
-// rows of length d or c:
+// exchanger improves a set S of features by exchanging one at a time. Each exchange is the pair of features that lowers
+// F(S) = ‖B − P_S B‖² most, P_S being the projection onto the columns in S. With P = (G_SS)⁻¹ and E = H − H₍:,S₎PG₍S,:₎
+// it keeps for each a in S the following rows of length d or c, e_a being a unit vector:
 //
 //	u_a = G₍:,S₎Pe_a   (products of all features with r/‖r‖², r the part of feature a orthogonal to the rest of S)
 //	v_a = H₍:,S₎Pe_a   (the same products for the columns of the target)
@@ -35,8 +35,8 @@ const (
 //
 //	f′ = f + 2w_a∘u_a/P_aa + ‖v_a‖²·u_a∘u_a/P_aa²,  g′ = g + u_a∘u_a/P_aa,
 //
-// So judging all exchanges costs a few operations for each pair of features. An exchange costs one product with H and
-// a few times kd operations. All numbers are in the units of the engine.
+// So judging all exchanges costs a few operations for each pair of features. Making one costs one product with H and a
+// few times kd operations. All numbers are in the units of the engine.
 type exchanger struct {
 	*gramEngine
 	set       []int  // S
@@ -62,8 +62,8 @@ type exchangePair struct {
 	gain float64
 }
 
-// newExchanger starts from a set of features, and returns false if their columns are not independent. It reuses m,
-// which must not choose any further features.
+// newExchanger returns an exchanger that starts from a set of features, and false if their columns are not independent.
+// It changes m, which must not be used to choose further features.
 func newExchanger(m *gramEngine, set []int, keep []bool, forbid []int) (*exchanger, bool) {
 	k, d, c := len(set), m.d, m.targetHeight()
 	m.omegas, m.upsilons = nil, nil
@@ -130,14 +130,14 @@ func (x *exchanger) recomputeAll() bool {
 	chol.SolveTo(x.team, p, p)
 	v := kernel.RowMajor(x.v, k, c, c)
 	if !x.target.isGram {
-		x.target.rowsTo(x.team, v, x.hUnit, x.set, 0)
+		x.target.writeColumns(x.team, v, x.hUnit, x.set, 0)
 		chol.SolveTo(x.team, v, v)
 	}
 	clear(x.w)
 	for from := 0; from < d; from += residualColumns {
 		n := min(residualColumns, d-from)
 		rows := x.targetColumnScratch(n)
-		x.target.rowsTo(x.team, rows, x.hUnit, nil, from)
+		x.target.writeColumns(x.team, rows, x.hUnit, nil, from)
 		kernel.Gemm(x.team, -1, gs.Sub(0, from, k, n).Trans(), v, rows)
 		kernel.Each(x.workers, n, func(i int) { x.f[from+i] = kernel.Dot(x.targetColumns[i*c:(i+1)*c], x.targetColumns[i*c:(i+1)*c]) })
 		kernel.Gemm(x.team, 1, v, rows.Trans(), kernel.RowMajor(x.w, k, d, d).Sub(0, from, k, n))
@@ -159,7 +159,7 @@ func (x *exchanger) recomputeAll() bool {
 	return drift <= 1e3*maxDrift
 }
 
-// identityDrift returns the largest error of U at the chosen features, at which U should be the identity.
+// identityDrift returns the largest error of U in the columns of the chosen features, which should form the identity.
 func (x *exchanger) identityDrift() float64 {
 	most := 0.0
 	for a := range x.set {
@@ -192,10 +192,10 @@ func (x *exchanger) setEntriesOfChosen() {
 	}
 }
 
-// maxExchanges returns the number of exchanges that keeps the total time within three times the time of greedy. Time
-// is counted in multiplications that wait for memory; multiplications in matrix products are five times as fast. On
-// COIL20, ORL and Isolet there is time for about half an exchange a feature, which wins most of the possible gain,
-// because the best exchanges come first.
+// maxExchanges returns the number of exchanges that keeps the total time within three times the time of greedy. Time is
+// counted in multiplications that wait for memory; multiplications in matrix products are five times as fast. On
+// COIL20, ORL and Isolet there is time for about half as many exchanges as chosen features. They win most of the
+// possible gain, because the best exchanges come first.
 func (x *exchanger) maxExchanges() int {
 	k, d, c := float64(len(x.set)), float64(x.d), float64(x.target.fullHeight)
 	greedy := k*c*d + k*k*(d+c)/2 + 6*k*d
@@ -270,7 +270,8 @@ func (x *exchanger) bestOfAllPlaces() exchangePair {
 	return x.bestRanked()
 }
 
-// bestRanked returns the best exchange in bestByPlace. Ties go to the lowest columns.
+// bestRanked returns the best exchange in bestByPlace. Among tied exchanges it prefers the lowest added column, and
+// then the lowest dropped column.
 func (x *exchanger) bestRanked() exchangePair {
 	best := exchangePair{a: -1, p: -1}
 	for a, e := range x.bestByPlace {

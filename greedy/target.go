@@ -12,8 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Target is the matrix B to be reconstructed from the chosen columns. It is given by its products with the features, H
-// = BᵀX.
+// Target is the matrix B to be reconstructed from the chosen columns. It is given by its products H = BᵀX with X.
 type Target struct {
 	Rows int       // c, the columns of B
 	H    []float64 // c×d row-major; column i is Bᵀxᵢ
@@ -24,18 +23,18 @@ type Target struct {
 
 // target is H, c×d, in the form LU.
 //
-// If G and H are in full, L is the identity and U is H itself. If G = RᵀR is a factor, no d×d matrix is made, and LU
-// replaces H. The algorithm uses only products of columns of H: HᵀH = UᵀKU, with a small matrix K = LᵀL.
+// If G and H are full matrices, L is the identity and U is H itself. If G = RᵀR is given by its factor R, no d×d matrix
+// is made, and LU replaces H. The algorithm uses only HᵀH = UᵀKU, with a small matrix K = LᵀL.
 //
 //	H = G        U = R    K = RRᵀ                   G² = Rᵀ(RRᵀ)R
-//	H = BᵀX      U = R    K = Σ bbᵀ, b = Σ rᵢ over the features of a group (Algorithm 2)
+//	H = BᵀX      U = R    K = Σ bbᵀ over the groups, b = Σ rᵢ over the features of a group (Algorithm 2)
 //	H = CᵀS^(t−1)C    U = C    K = S^(t−1)CCᵀS^(t−1)    (graph greedy; see [anchor.Graph.Smooth])
 type target struct {
 	height     int                    // c, the number of rows of L
 	fullHeight int                    // rows of H in full, for rules that must not depend on the form
 	factor     *gram.Matrix           // factor whose R is U; nil if u is used
 	u          kernel.Matrix[float64] // Uᵀ, its rows are features
-	thin       *thinColumns           // U by its columns in place of u; else nil
+	thin       *thinColumns           // U by the entries of its columns, in place of u; else nil
 	root       kernel.Matrix[float64] // L; without a dual it is the identity
 	// pivotOrder[i] is the row of U that belongs to column i of root. Columns are in the order of pivots, so that root
 	// is 0 below its diagonal and products with several columns cost half the work.
@@ -75,8 +74,8 @@ func factoredTarget(team *kernel.Team, g *gram.Matrix) (*target, error) {
 	return t, t.startLayer(team, nil)
 }
 
-// groupTarget returns H = BᵀX for the sums of groups of features, for a factor G. Columns of group -1 are in no group.
-// H itself is computed if there are at most as many groups as rows.
+// groupTarget returns H = BᵀX if G is a factor. The columns of B are the sums of groups of features, and features of
+// group -1 are in no group. H itself is computed if there are at most as many groups as rows of the factor.
 func groupTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, error) {
 	c, r := groupCount(groups), g.Rank
 	sums := kernel.RowMajor(make([]float64, c*r), c, r, r)
@@ -95,7 +94,7 @@ func groupTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, erro
 	return t, t.startLayer(team, nil)
 }
 
-// dualMatrix returns Σ uuᵀ over the rows u of Uᵀ that are not excluded.
+// dualMatrix returns Σ uuᵀ over the rows of the parameter u that are not excluded.
 func dualMatrix(team *kernel.Team, u kernel.Matrix[float64], excluded []bool) kernel.Matrix[float64] {
 	k := kernel.RowMajor(make([]float64, u.Cols*u.Cols), u.Cols, u.Cols, u.Cols)
 	addToDualMatrix(team, k, u, excluded)
@@ -201,11 +200,11 @@ func (t *target) orderByPivotsTo(dst []float64, unit float64, u []float64) {
 	}
 }
 
-// rowsTo writes columns of unit·H to the rows of dst, n×c. If list is nil, these are consecutive columns, beginning
-// with column `from`, and otherwise the columns of the listed features.
-func (t *target) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit float64, list []int, from int) {
+// writeColumns writes columns of unit·H to the rows of dst, n×c. If list is nil, these are consecutive columns,
+// beginning with column `from`, and otherwise the columns of the listed features.
+func (t *target) writeColumns(team *kernel.Team, dst kernel.Matrix[float64], unit float64, list []int, from int) {
 	if t.thin != nil {
-		t.thin.rowsTo(team, dst, unit, list, from)
+		t.thin.writeColumns(team, dst, unit, list, from)
 		return
 	}
 	to, width := dst, t.rootWidth()
@@ -254,8 +253,8 @@ func (t *target) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit floa
 // rootRows is the number of rows of L that are multiplied at a time, without the zeros below their diagonal.
 const rootRows = 256
 
-// rootTransposeTo writes Lᵀx to z, one number for each row of U.
-func (t *target) rootTransposeTo(workers int, z, x []float64) {
+// rootTransposeProductTo writes Lᵀx to z, one number for each row of U.
+func (t *target) rootTransposeProductTo(workers int, z, x []float64) {
 	ordered := make([]float64, len(z))
 	kernel.Each(workers, taskCount(len(z), colsPerTask), func(task int) {
 		from, to := taskRange(task, colsPerTask, len(z))
@@ -272,7 +271,7 @@ func (t *target) rootTransposeTo(workers int, z, x []float64) {
 func (t *target) addTransposeProduct(workers int, h, x []float64) {
 	if t.dual != nil {
 		z := make([]float64, t.rootWidth())
-		t.rootTransposeTo(workers, z, x)
+		t.rootTransposeProductTo(workers, z, x)
 		x = z
 	}
 	switch {

@@ -10,9 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// scatterRidge is ρ, in units of the mean diagonal of G. It keeps out of W the directions in which the data hardly
-// vary, and makes the scatter matrix positive definite if features outnumber rows. Package sfufs measured its own ridge
-// and found the same number.
+// scatterRidge is the ridge ρ of scatterTarget, in units of the mean diagonal entry of G. It keeps directions in which
+// the data hardly vary out of the target, and makes the scatter matrix positive definite if features outnumber rows.
+// Package sfufs measured its own ridge and found the same number.
 const scatterRidge = 1e-3
 
 // scatterTarget is our own target T = XW, for the l directions W that are smoothest on the graph relative to their
@@ -20,9 +20,9 @@ const scatterRidge = 1e-3
 //
 //	CᵀC w = μ (G + ρ·tr(G)/d·I) w,  Wᵀ(G + …)W = I,
 //
-// the locality preserving projection (He and Niyogi, NIPS 2003) in units of the scatter. CᵀC has rank m. With UᵀU = G +
-// ρ…, the matrix in brackets, and V = U⁻ᵀCᵀ, the pairs come from the smaller of VᵀV and VVᵀ: VᵀVy = μy gives w =
-// U⁻¹Vy/√μ. Then
+// the locality preserving projection (He and Niyogi, NIPS 2003) in units of the scatter. C is the m×d matrix of the
+// anchor graph, with one row for each anchor, and CᵀC has rank m. With UᵀU = G + ρ…, the matrix in brackets, and V =
+// U⁻ᵀCᵀ, the pairs come from the smaller of VᵀV and VVᵀ: VᵀVy = μy gives w = U⁻¹Vy/√μ. Then
 //
 //	H = TᵀX̃ = WᵀG,  ‖T‖² = tr(WᵀGW) = tr(HW).
 //
@@ -84,7 +84,8 @@ func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (*graphTarget, err
 	return &graphTarget{target: t.toTarget(d), totalSquares: total}, nil
 }
 
-// scatterOfFactor returns scatterTarget for a factor R of n rows, in n²m + nm² flops and products with R.
+// scatterOfFactor computes the target of scatterTarget if G is given by a factor R of n rows. It costs n²m + nm² flops
+// and some products with R. unit is the mean diagonal entry of G.
 func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*graphTarget, error) {
 	d, m, n := g.D, g.M, g.G.Rank
 	ridged := kernel.RowMajor(make([]float64, n*n), n, n, n)
@@ -129,8 +130,8 @@ func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*
 	return &graphTarget{target: t.toTarget(d), totalSquares: kernel.Dot(kz.Data, kz.Data)}, nil
 }
 
-// minEigenvalue is the largest μ that counts as rounding. As CᵀC ≤ G, no μ is above 1. A graph without information has
-// no μ above this number.
+// minEigenvalue is the largest eigenvalue μ that counts as a rounding error. As CᵀC ≤ G, no eigenvalue is above 1. A
+// graph without information has no eigenvalue above minEigenvalue.
 const minEigenvalue = 1e-12
 
 // leadingEigenpairs returns the l largest eigenvalues μ of VᵀV for a d×m matrix V, and the eigenvectors, m×l. It

@@ -8,7 +8,7 @@ import (
 type graphTarget struct {
 	*target
 	totalSquares float64 // ‖T‖²
-	// product adds Y·TᵀT to its first argument. It is nil if q and k are used, and without rounds of smoothing.
+	// product adds y·TᵀT to dst. It is nil if q and k are used, and if there are no rounds of smoothing.
 	product func(dst, y kernel.Matrix[float64])
 	// TᵀT = CᵀQC for a C of few rows: q is m×m, and k is K = CCᵀ. Both are empty if this form is not used.
 	q, k kernel.Matrix[float64]
@@ -18,9 +18,9 @@ func (t *graphTarget) errorCurve(scores []float64) []float64 {
 	return anchor.Target{Total: t.totalSquares}.Error(scores)
 }
 
-// smoothTarget returns the data after t rounds of smoothing, T = AᵗX̃: see [anchor.Graph.Smooth]. For a factor G, the
-// target is H = CᵀPC with P = S^(t−1). Products of its columns are UᵀKU with U = C and K = P·CCᵀ·P. This costs m²d
-// flops, and no d² numbers are stored.
+// smoothTarget returns the data after t rounds of smoothing as target, T = AᵗX̃: see [anchor.Graph.Smooth], also for C
+// and S. If G is a factor, the target is H = CᵀPC with P = S^(t−1). Then HᵀH = UᵀKU with U = C and K = P·CCᵀ·P. This
+// costs m²d flops for m anchors, and no d×d matrix is stored.
 func smoothTarget(team *kernel.Team, g *anchor.Graph, t int) (*graphTarget, error) {
 	m, d := g.M, g.D
 	if g.G.Sym != nil {

@@ -8,9 +8,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// spectralTarget returns the spectral embedding of the rows as target, T = U. U has the l leading eigenvectors of the
-// affinity A = BBᵀ without the constant one, each of length 1. They separate the clusters of the graph (the targets of
-// MCFS: Cai, Zhang and He, KDD 2010). With S = BᵀB = VΣVᵀ, U = BVΣ^(−1/2), so that
+// spectralTarget returns the spectral embedding of the rows as target, T = U. The columns of U are the l leading
+// eigenvectors of the affinity matrix A = BBᵀ, each of norm 1, without the constant eigenvector. B is the n×m matrix of
+// the anchor graph, and C = BᵀX̃. They separate the clusters of the graph (the targets of MCFS: Cai, Zhang and He, KDD
+// 2010). With S = BᵀB = VΣVᵀ, U = BVΣ^(−1/2), so that
 //
 //	H = UᵀX̃ = Σ^(−1/2)VᵀC,  ‖U‖² = l.
 //

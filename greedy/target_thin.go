@@ -7,7 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// thinColumns holds U of a target as lists of entries, so that products with L cost only these entries.
+// thinColumns holds the matrix U of a target LU by lists of the entries of its columns. So a product of L and a column
+// costs one operation for each of these entries and each row of L.
 type thinColumns struct {
 	*anchor.Columns
 	rootTransposed kernel.Matrix[float64] // Lᵀ
@@ -37,7 +38,7 @@ func (t *thinColumns) setRoot(root kernel.Matrix[float64]) {
 
 func (t *thinColumns) isLongColumn(j int) bool { return t.Entries(j)*listShare > t.M }
 
-func (t *thinColumns) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit float64, list []int, from int) {
+func (t *thinColumns) writeColumns(team *kernel.Team, dst kernel.Matrix[float64], unit float64, list []int, from int) {
 	feature := func(i int) int {
 		if list != nil {
 			return list[i]
@@ -94,8 +95,8 @@ func (t *thinColumns) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit
 	}
 }
 
-// dual returns CCᵀ without the excluded features. A short column costs its number of entries squared, and a long
-// column costs m².
+// dual returns CCᵀ, C being the matrix of the columns without the excluded features. A short column costs its number of
+// entries squared, and a long column costs m².
 func (t *thinColumns) dual(team *kernel.Team, excluded []bool) kernel.Matrix[float64] {
 	m := t.M
 	k := kernel.RowMajor(make([]float64, m*m), m, m, m)

@@ -16,14 +16,14 @@
 // steps. Their weight of the row norms enters H = (XᵀX + weight·U)⁻¹.
 //
 //  1. JELSR: Y becomes the c eigenvectors of L + β(I − XHXᵀ) with the smallest eigenvalues.
-//     NDFS: F becomes F∘γF/(MF + γFFᵀF) with M = L + α(I − XHXᵀ), with columns scaled to length 1.
+//     NDFS: F becomes F∘γF/(MF + γFFᵀF) with M = L + α(I − XHXᵀ), and its columns are scaled to norm 1.
 //  2. W becomes HXᵀY in JELSR, and HXᵀF in NDFS.
 //  3. U_ii becomes 1/(2‖wᵢ‖). Repeat from step 1 until the objective hardly changes.
 //
 // # Reduction to the anchor graph
 //
-// On the anchor graph L = I − BBᵀ with B ≥ 0, n×m. The n rows enter only by G = XᵀX, C = BᵀX and S = BᵀB of the
-// [anchor.Graph]:
+// On the anchor graph L = I − BBᵀ with B ≥ 0, n×m. The n rows enter only by the [anchor.Graph]'s G = XᵀX, C = BᵀX and S
+// = BᵀB:
 //
 //   - H is d×d, and W = HXᵀY needs only XᵀY, d×c (regression.go).
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/ridge"
 )
 
-// embeddingSolver computes JELSR's Y for a given U: the c orthonormal columns with the least
+// embeddingSolver computes JELSR's Y for given U = R⁻² (see regression): the c orthonormal columns with the least
 //
 //	Tr Yᵀ(L + βI − βXHXᵀ)Y,   H = (G + αU)⁻¹ = R·P⁻¹·R.
 //
@@ -25,7 +25,8 @@ import (
 //
 // If G is a factor, with fewer rows than features, Y consists of eigenvectors of TTᵀ: see embedding_rows.go.
 //
-// Eigenvectors of the n×n matrix that TᵀT does not give have the cost 1 + β, the largest possible.
+// Other eigenvectors of L + βI − βXHXᵀ are orthogonal to the columns of T and have the cost 1 + β, the largest
+// possible.
 type embeddingSolver struct {
 	graph       *anchor.Graph
 	team        *kernel.Team
@@ -68,7 +69,7 @@ func embeddingBytes(d, m, rank, c int) int64 {
 type embeddingProducts struct {
 	ridge.Target
 	cost float64 // Tr Yᵀ(L + βI − βXHXᵀ)Y
-	// freeColumns counts the columns of Y outside the span of graph and features, which W cannot fit.
+	// freeColumns is the number of columns of Y orthogonal to all columns of B and X. XW cannot fit them.
 	freeColumns int
 	isTied      bool // another Y has the same cost
 }
@@ -79,8 +80,8 @@ const noEigenvalue = 1e-12
 // eigenTolerance is the relative difference up to which two eigenvalues are considered equal.
 const eigenTolerance = 1e-9
 
-// nextEmbedding computes Y for new row weights. It overwrites the regression's scratch space, and costs d³ + m·d² flops
-// in addition to the c eigenpairs of order m+d.
+// nextEmbedding computes Y for new row weights. It overwrites the regression's scratch space. It costs d³ + m·d² flops,
+// and the c leading eigenpairs of a matrix of order m+d.
 func (e *embeddingSolver) nextEmbedding() (*embeddingProducts, error) {
 	if e.b.Rows > 0 {
 		return e.nextEmbeddingOfRows()

@@ -6,13 +6,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// nextEmbeddingOfRows does the same as nextEmbedding, for a G that is a factor of n rows. Y are the leading
-// eigenvectors of
+// nextEmbeddingOfRows does the same as nextEmbedding if G is given by a factor X of n rows. The symbols are those at
+// embeddingSolver. The columns of Y are the leading eigenvectors of
 //
 //	TTᵀ = BBᵀ + βXHXᵀ = BBᵀ + β(I − αK⁻¹),   K = XR(XR)ᵀ + αI,
 //
-// as XHXᵀ = XR·P⁻¹·(XR)ᵀ = (K − αI)K⁻¹. It costs n³ + m·n² flops in addition to the c eigenpairs of order n. Further
-// eigenvalues are 0, as for TᵀT.
+// as XHXᵀ = XR·P⁻¹·(XR)ᵀ = (K − αI)K⁻¹. It costs n³ + m·n² flops, and the c leading eigenpairs of a matrix of order n.
 func (e *embeddingSolver) nextEmbeddingOfRows() (*embeddingProducts, error) {
 	d, n, c := e.graph.D, e.t.Rows, e.c
 	e.fillRowMatrix()

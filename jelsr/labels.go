@@ -12,18 +12,17 @@ import (
 )
 
 // startShare: in NDFS's start, the label of an anchor has one entry for each cluster. This is 1 + startShare for the
-// anchor's own cluster, and startShare for every other cluster. No entry may be 0, because the updates multiply
-// entries.
+// anchor's own cluster, and startShare for every other cluster. No entry may be 0, because updates multiply them.
 const startShare = 0.2
 
 // startRestarts is the number of k-means runs for the start. The best run is used.
 const startRestarts = 10
 
 // initialLabels returns the m×c matrix Q of NDFS's start F = BQ. It clusters the anchors by k-means, so that each
-// anchor gets a label: 1 + startShare for its own cluster, and startShare for every other cluster. The coordinates of
-// an anchor are v/√(Δλ) for each eigenpair λ, v of S: the eigenvector u = Bv/√λ of the affinity would have these
-// entries in a row that uses only this anchor. F has the weighted means of the labels of each row's anchors. If the
-// rows use fewer than opt.Clusters anchors, there are fewer clusters, with a warning.
+// anchor gets a label: 1 + startShare for its own cluster, and startShare for every other cluster. For each eigenpair
+// λ, v of S, an anchor has the coordinate v/√(Δλ), with its entries of v and Δ. This is the entry that the eigenvector
+// u = Bv/√λ of the affinity would have for a row that uses only this anchor. F has the weighted means of the labels of
+// each row's anchors. If the rows use fewer than opt.Clusters anchors, there are fewer clusters, with a warning.
 func initialLabels(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Options) (q kernel.Matrix[float64], warnings []string, err error) {
 	var used []int
 	for a, weight := range g.Delta {

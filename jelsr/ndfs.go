@@ -10,8 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/ridge"
 )
 
-// labelProblem is NDFS's problem for labels F = BQ, Q ≥ 0, given only by products with B. On the anchor graph, K = BᵀB
-// is S, and BᵀLB = S − S². With B = I (so K = I) and the Laplacian of any graph it is the paper's problem on n rows.
+// labelProblem is NDFS's problem for labels F = BQ with Q ≥ 0. It needs only products of B. On the anchor graph, K =
+// BᵀB is S, and BᵀLB = S − S². With B = I (so K = I) and the Laplacian of any graph it is the paper's problem on n
+// rows.
 type labelProblem struct {
 	team *kernel.Team
 	m, d int
@@ -71,7 +72,8 @@ type fittedLabels struct {
 	value, allowed float64   // objective, and the bound of its rounding error
 }
 
-// iterateLabels iterates from start, a matrix Q, until the objective hardly changes. It also returns the last labels.
+// iterateLabels updates Q from the matrix start on, until the objective hardly changes. It also returns the last
+// labels.
 func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[float64], opt Options) (*Result, *labelMatrix, error) {
 	reg := newRegression(p.team, p.gram, opt)
 	r := &Result{}
@@ -119,7 +121,7 @@ func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[fl
 	return r, best.labelMatrix, nil
 }
 
-// shortestStep is the smallest power of the paper's update factors with which tryStep is called.
+// shortestStep is the smallest power to which tryStep raises the factors of the paper's update.
 const shortestStep = 1.0 / 256
 
 // updateRatios returns the factors by which the paper's update multiplies Q. For labels F, half the gradient of the

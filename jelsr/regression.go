@@ -46,8 +46,8 @@ func (r *regression) setRowWeights(norm []float64) error {
 	return nil
 }
 
-// roundingBound bounds the rounding error of ‖XW − Y‖² when Solve computes it from XᵀY and the penalty. The residual of
-// the solution is about d·2⁻⁵³·‖P‖ times the length of the solution.
+// roundingBound bounds the rounding error of ‖XW − Y‖² when Solve computes it from XᵀY and the penalty. The solved
+// equations have the matrix P = RGR + weight·I, and their residual is about d·2⁻⁵³·‖P‖ times the norm of the solution.
 func (r *regression) roundingBound(penalty float64) float64 {
 	return float64(len(r.root)) * 0x1p-52 * r.Trace * penalty
 }

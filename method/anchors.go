@@ -7,7 +7,7 @@ import (
 
 // Anchors holds the options of an anchor graph.
 type Anchors struct {
-	Count     int    // number of anchors m; 0 means the default of [anchor.Count]
+	Count     int    // number m of anchors; 0 means the default, see [anchor.Count]
 	Placing   string // random (rows) or kmeans (cluster centres of sampled rows)
 	Neighbors int    // K, the number of nearest anchors that a row has weights on
 	File      string // file whose rows are the anchors; may be empty
@@ -16,7 +16,7 @@ type Anchors struct {
 // KMeans reports whether the anchors are centres of k-means clusters of sampled rows, and not rows themselves.
 func (a *Anchors) KMeans() bool { return a.Placing == "kmeans" }
 
-// Declare declares the options for the number, placing and neighbors of anchors.
+// Declare declares the options for the number of anchors, their placing, and the number of neighbors of a row.
 func (a *Anchors) Declare(o *Options) {
 	one := "want 1 or more"
 	o.Int(&a.Count, "anchors", 0, "`M` anchors (default: all rows up to 2000, else 2000)").
@@ -50,8 +50,8 @@ type Iteration struct {
 	Tol  float64 // stop if the objective's relative change is smaller; 0 means the method's own default
 }
 
-// Declare declares both options. The help contains their defaults, given as texts, and the verb for the objective's
-// change, such as "falls".
+// Declare declares the options for both fields. The help contains their defaults, given as texts, and the verb for the
+// objective's change, such as "falls".
 func (i *Iteration) Declare(o *Options, defaultMost, defaultTol, verb string) {
 	o.Int(&i.Most, "max-iter", 0, "at most `N` iterations (default "+defaultMost+")").
 		Bound(func() bool { return i.Most >= 1 }, "want 1 or more")

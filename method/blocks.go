@@ -23,8 +23,8 @@ type Choice struct {
 	// Budget bounds the total cost of the choice, including kept candidates; 0 means no bound.
 	Budget float64
 	Forbid []int // candidates that must not be chosen, but must be explained like all other candidates
-	// Most is the largest number of candidates that can be chosen from one set, or 0 without such a bound. Candidate i
-	// is in set Sets[i]. If Sets[i] is -1, the candidate is not in a set.
+	// Most is the largest number of candidates that can be chosen from the same set of candidates; 0 means no bound.
+	// Candidate i is in the set with number Sets[i], or in no set if Sets[i] is -1.
 	Most int
 	Sets []int
 }
@@ -64,8 +64,8 @@ func (c *Choice) Open(d int) int {
 	return open
 }
 
-// Single reports whether every candidate is one feature, all costs are equal and there is no budget, so that single
-// features are chosen.
+// Single reports whether single features are chosen: every candidate is one feature, all costs are equal, and there is
+// no budget.
 func (c *Choice) Single() bool {
 	return c.Budget == 0 && !slices.ContainsFunc(c.Blocks, func(b Block) bool { return len(b.Members) != 1 || b.Cost != c.Blocks[0].Cost })
 }
@@ -83,7 +83,7 @@ func (c *Choice) Largest() (n int) {
 	return n
 }
 
-// Features returns the largest number of features that k candidates can have.
+// Features returns the largest number of features that any k candidates have together.
 func (c *Choice) Features(k int) (n int) {
 	if c.Blocks == nil {
 		return k

@@ -19,12 +19,12 @@ type Shape struct {
 	Sample  int // number of sampled rows, for methods that use a sample
 
 	Sparse   bool // rows are stored as lists of entries
-	Thin     bool // rows are sparse, and the graph stores its matrix C column by column (anchor.Columns)
+	Thin     bool // rows are sparse, and the anchor graph stores its m×d matrix C by columns (anchor.Columns)
 	HasNulls bool // the metadata records missing entries
 	FillMean bool // missing entries become means
 	Drops    bool // rows with missing entries are dropped
 
-	RowEntries int64 // number of entries in a sparse row for which memory is planned
+	RowEntries int64 // number of entries that the planned memory assumes in a sparse row
 
 	// Rank is the number of rows of the factor R if the Gram matrix is given as RᵀR, or 0 if it is stored in full.
 	Rank int

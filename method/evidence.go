@@ -24,7 +24,7 @@ type Evidence struct {
 	Seed     uint64
 	Threads  int
 
-	Gram *gram.Gram // Gram matrix of the scaled columns; for FromRows methods of the centred columns, or nil
+	Gram *gram.Gram // Gram matrix of the scaled columns. For FromRows methods: that of the centred columns, or nil
 	// Reads is used only if Gram is an estimate from a sketch. It is the largest allowed number of passes over the
 	// input, including the pass for the sketch. Source is then nil if the rows are not available.
 	Reads int
@@ -48,7 +48,7 @@ type Evidence struct {
 	Release func() error
 
 	Meter *stream.Meter
-	// Pass is called at the start of each pass over Source, with its number, counted from 1.
+	// Pass is called at the start of each pass over Source, with its number, counted from 1, and its purpose.
 	Pass func(pass int, what string)
 	// Iteration is called after each iteration, possibly by another goroutine. done counts the finished iterations.
 	Iteration func(done int, objective float64)

@@ -45,7 +45,8 @@ func (o *Options) Find(name string) *Option {
 	return nil
 }
 
-// Check adds a rule about several options. The rule is evaluated when all options have their values.
+// Check adds a rule about several options. The rule is evaluated when all options have their values. The function isSet
+// reports whether an option was given.
 func (o *Options) Check(rule func(isSet func(name string) bool) error) {
 	o.checks = append(o.checks, rule)
 }
@@ -55,24 +56,24 @@ func (o *Options) addOption(opt *Option) *Option {
 	return opt
 }
 
-// Int declares an option for a whole number.
+// Int declares an option for a whole number, with the default value.
 func (o *Options) Int(target *int, name string, value int, usage string) *Option {
 	return declareOption(o, target, value, Option{Name: name, Usage: usage, Type: "int"}, strconv.Atoi, "want a whole number")
 }
 
-// Int64 declares an option for a whole number that counts rows.
+// Int64 declares an option for a whole number that counts rows, with the default value.
 func (o *Options) Int64(target *int64, name string, value int64, usage string) *Option {
 	parse := func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
 	return declareOption(o, target, value, Option{Name: name, Usage: usage, Type: "int"}, parse, "want a whole number")
 }
 
-// Float declares an option for a number.
+// Float declares an option for a number, with the default value.
 func (o *Options) Float(target *float64, name string, value float64, usage string) *Option {
 	parse := func(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 	return declareOption(o, target, value, Option{Name: name, Usage: usage, Type: "float64"}, parse, "want a number")
 }
 
-// Bool declares a switch.
+// Bool declares a switch, which is off by default.
 func (o *Options) Bool(target *bool, name, usage string) *Option {
 	return declareOption(o, target, false, Option{Name: name, Usage: usage, Type: "bool"}, strconv.ParseBool, "want true or false")
 }
@@ -128,8 +129,8 @@ func (o *Options) PlainWeights(target *Weights, name, usage, method string) *Opt
 // Parse sets the option from text. The error describes valid values.
 func (opt *Option) Parse(s string) error { return opt.parse(s) }
 
-// Bound adds a rule that refuses a value if isValid, called after the value is stored, returns false. The text want is
-// the advice to the user, such as "want 1 or more".
+// Bound adds a rule: isValid is called after a value has been stored, and if it returns false, the value is refused.
+// The text want is the advice to the user, such as "want 1 or more".
 func (opt *Option) Bound(isValid func() bool, want string) *Option {
 	return opt.Refuse(func(text string) error {
 		if isValid() {
@@ -178,8 +179,8 @@ func RefuseNumber(faults *stream.Faults, k, d int) {
 	}
 }
 
-// MostGaining returns an upper bound of the number of features chosen from d features. The first kept features are
-// given. Each further feature must add at least the given share of the variance.
+// MostGaining returns an upper bound of the number of features in a selection from d features. kept is the number of
+// features that are given. Each further feature must add at least the given share of the variance.
 func MostGaining(d, kept int, share float64) int { return int(min(float64(d), float64(kept)+1/share)) }
 
 // RefuseKept adds faults if the columns to keep are more than k, are not among the d features, or are repeated. If k is

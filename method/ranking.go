@@ -31,9 +31,9 @@ type Ranking struct {
 	Error, Explained []float64
 	Nearest          []int
 
-	// Least is a lower bound of Error: the error of the best subspace with as many dimensions as features were chosen.
-	// The subspace need not be spanned by features. Its error is the sum of the target's remaining eigenvalues. May be
-	// nil.
+	// Least is a lower bound of Error: the error of the best subspace with as many dimensions as features were chosen. The
+	// subspace need not be spanned by features. Its error is the sum of the eigenvalues of the target's Gram matrix
+	// without the largest ones, one for each dimension. May be nil.
 	Least []float64
 	// Layers is the layer of each feature of Order, from 1. If the first layer explains the target completely, a second
 	// layer is chosen to explain the residual of the data. Nil means that all features are in the first layer.
@@ -42,7 +42,7 @@ type Ranking struct {
 	// Estimate describes the use of a sketch of the rows; nil if all numbers are exact.
 	Estimate *stream.Estimate
 
-	Objective []float64          // after each iteration; if Trace is set, its objectives are used instead
+	Objective []float64          // after each iteration; if Trace is set, the objectives in Trace replace it
 	Trace     []stream.TraceStep // one step for each iteration
 	Unsettled bool               // the iteration ended before it converged
 	Rose      *Rise              // nil if the objective never rose
@@ -104,7 +104,7 @@ type Rise struct {
 type Ties []int
 
 // At returns the ranks [from, to) of the group of ties of which only a part is among the first k features. Column order
-// decides which features of this group are chosen. If there is no such group, from is equal to to.
+// decides which features of this group are chosen. If there is no such group, the range is empty.
 func (t Ties) At(k int) (from, to int) {
 	for _, n := range t {
 		if from = to; from >= k {
@@ -117,8 +117,9 @@ func (t Ties) At(k int) (from, to int) {
 	return 0, 0
 }
 
-// Rank sorts features by descending score. It forms groups of ties: the largest score that is not yet in a group, and
-// all scores for which alike returns true, form the next group. The features of a group are in column order.
+// Rank sorts features by descending score. It also divides the scores into groups of ties. The next group consists of
+// the largest score that is not yet in a group, and of all other such scores for which alike returns true. The features
+// of a group are in column order.
 func Rank(scores []float64, alike func(largest, score float64) bool) (order []int, ties Ties) {
 	order = make([]int, len(scores))
 	for i := range order {
@@ -150,7 +151,7 @@ func EqualScores(order []int, scores []float64) Ties {
 	return t
 }
 
-// Grid is the result of a path, with a ranking for every setting of a grid of weights.
+// Grid is the result of a path, with a ranking for every setting of a grid of weights of the objective.
 type Grid struct {
 	Settings []Setting      // row by row, in ascending order of the weights
 	Width    int            // number of settings in a row

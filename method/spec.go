@@ -10,7 +10,7 @@ import (
 // From is the evidence that a method uses. It determines which passes over the input are made before the method starts.
 type From int
 
-// The kinds of evidence, with the order of their memory for d columns and m anchors.
+// The kinds of evidence, with the order of magnitude of their memory for d columns and m anchors.
 const (
 	FromProfile From = iota // mean, spread and range of each column: O(d)
 	FromGram                // the Gram matrix: O(d²), or repeated passes over the rows if that does not fit
@@ -29,9 +29,9 @@ type Takes struct {
 	Weight         bool // weighted rows
 	Forbid         bool // features that must not be chosen; methods without Turns always support this
 	// Choice means that the method itself chooses among the candidates of Evidence.Choice. For a method without Choice,
-	// groups get the scores of their features.
+	// groups of features get the scores of their members.
 	Choice bool
-	// Turns means that only chosen features have a score, computed when they are chosen, so that groups have no scores.
+	// Turns means that a feature has a score only if it is chosen. Therefore groups of features have no scores.
 	Turns bool
 	// Reconstructs means that features are chosen to explain the data's sum of squares, so that the explained share
 	// shows whether the choice is better than chance. With another criterion the share would not show this.
@@ -50,8 +50,8 @@ type Takes struct {
 	Sample bool
 	// Sketch means that the method can select from an estimate of the Gram matrix computed from a sketch of the rows.
 	Sketch bool
-	// Diagonal means that a FromGraph method uses only the diagonal of the Gram matrix, which is exact in estimates
-	// too.
+	// Diagonal means that a FromGraph method uses only the diagonal of the Gram matrix. The diagonal is exact even if the
+	// matrix is an estimate.
 	Diagonal bool
 	// NoCross means that a FromGraph method does not use the graph's m×d matrix C if the Gram matrix is a factor.
 	NoCross bool
@@ -123,10 +123,10 @@ type Survey struct {
 	Shares   []float64 // for each of the d features: xᵢᵀKxᵢ/xᵢᵀxᵢ for the diffusion kernel K and the scaled, centred columns xᵢ of the sample
 	Norm     float64   // Frobenius norm of K
 	Floor    float64   // features with more than this unexplained share of variance are chosen first; 0 means no floor
-	Power    float64   // the power p in the criterion N/Dᵖ of package align; 0 means the method's default
+	Power    float64   // exponent p of the denominator in package align's criterion N/Dᵖ; 0 means the default
 	Warnings []stream.Text
-	// If there is no Gram matrix, as for many sparse columns, Squares and Column give the diagonal and the columns of
-	// the Gram matrix of the sampled rows. A column has d numbers and is valid until the next call.
+	// If there is no Gram matrix, as for many sparse columns, Squares and Column give the diagonal and the columns of the
+	// Gram matrix of the sampled rows. A column has d numbers and is valid until the next call of Column.
 	Squares []float64
 	Column  func(j int) []float64
 }

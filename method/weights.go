@@ -16,7 +16,7 @@ type Weight struct {
 	Share bool
 }
 
-// Of returns the weight as a number. A share is multiplied by its reference value, whole.
+// Of returns the weight as a number. If the weight is a share, it is multiplied by whole, its reference value.
 func (w Weight) Of(whole float64) float64 {
 	if w.Share {
 		return w.Value * whole

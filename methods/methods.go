@@ -24,8 +24,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/udfs"
 )
 
-// Recommended is the default method if it can be used: it was the best over the measured sets (bench/results). Fallback
-// is the default otherwise; it needs only the Gram matrix.
+// Recommended is the default method if it can be used: it was the best over the measured data sets (bench/results).
+// Fallback is the default otherwise; it needs only the Gram matrix.
 const (
 	Recommended = "align"
 	Fallback    = "greedy"
@@ -77,8 +77,8 @@ func Knowing(list []method.Spec, option string) []method.Spec {
 	})
 }
 
-// Bind finds a method and binds its settings. If only other methods have an option, the error is a *stream.UsageError
-// that names these methods.
+// Bind finds a method and binds its settings. If an option in settings belongs only to other methods, the error is a
+// *stream.UsageError that names these methods.
 func Bind(list []method.Spec, name string, settings method.Settings) (*method.Bound, error) {
 	spec, err := Find(list, name)
 	if err != nil {

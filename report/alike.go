@@ -24,7 +24,8 @@ type correlatedPairView struct{ A, B, R string } // two features and their corre
 // maxPairs bounds the most correlated pairs that the page names.
 const maxPairs = 5
 
-// newCorrelationsView draws the map of s. It returns nil if s does not record correlations.
+// newCorrelationsView draws the map of the correlations that s records. It returns nil if s does not record
+// correlations.
 func newCorrelationsView(s *stream.Selection) (*correlationsView, error) {
 	k := len(s.Selected)
 	if k < 2 || len(s.Correlations) != k {

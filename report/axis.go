@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// axisRange returns the range of the x or y axis. It covers everything drawn and is never empty. A linear y axis of
-// positive values begins at zero if the lowest value is then in the lower half of the axis.
+// axisRange returns the range of the x axis if x is set, else of the y axis. It covers everything drawn and is never
+// empty. A linear y axis of positive values begins at zero if the lowest value is then in the lower half of the axis.
 func (c Chart) axisRange(x bool) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	log := c.LogY

@@ -44,7 +44,7 @@ func errorChart(s *stream.Selection) *describedChart {
 // errorCurve draws the error over k, from k = 0, at which the error is 1 by definition. It marks the number of features
 // that the selection recommends, or the elbow if the selection does not recommend a number.
 func errorCurve(s *stream.Selection, x, y []float64) *describedChart {
-	what := chosenUnit(s)
+	what := chosenNoun(s)
 	if x[0] > 0 {
 		x, y = append([]float64{0}, x...), append([]float64{1}, y...)
 	}

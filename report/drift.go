@@ -65,7 +65,8 @@ func driftViews(list []pageSelection) []driftView {
 	return views
 }
 
-// inputsKey identifies the data of a selection by the fingerprints of its files, or by paths without fingerprints.
+// inputsKey identifies the data of a selection by the fingerprints and rows of its files. A path replaces a missing
+// fingerprint.
 func inputsKey(s *stream.Selection) string {
 	var b strings.Builder
 	for _, in := range s.Inputs {

@@ -52,7 +52,8 @@ func gridCellCount(g *stream.Grid) int {
 	return len(alpha) * len(second)
 }
 
-// gridWeights returns the values of α and of the second weight, ascending. For methods without α, alpha is one NaN.
+// gridWeights returns the values of α and of the second weight, ascending. For methods without α, alpha contains only
+// one NaN.
 func gridWeights(g *stream.Grid) (alpha, second []float64) {
 	for _, s := range g.Settings {
 		alpha, second = append(alpha, float64(s.Alpha)), append(second, secondWeight(s))
@@ -178,7 +179,7 @@ func agreementCurve(g *stream.Grid) *describedChart {
 	for i := range best {
 		best[i] /= float64(recommendedPairs) // NaN if there are no such pairs
 	}
-	x, what := countingNumbers(longest), gridUnit(g)+"s"
+	x, what := countingNumbers(longest), gridNoun(g)+"s"
 	c := &describedChart{slug: "agreement-over-k", label: "Line chart: how far neighbouring settings agree, over the number of " + what + ".", Chart: Chart{
 		Title: g.Method + ": agreement of neighbouring settings over k", XLabel: what + " k", YLabel: "Jaccard index", WholeX: true,
 		Series: []Series{{Name: "all neighbours, mean", X: x, Y: mean}},

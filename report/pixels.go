@@ -95,7 +95,7 @@ func (p *pixelImage) meanRange() (lo, hi float64) {
 	return lo, hi
 }
 
-// meanImage draws the means in grey, from black to white. Pixels without a feature get the colour leftOut.
+// meanImage draws the mean of each pixel in grey, from black to white. Pixels without a feature get the colour leftOut.
 func (p *pixelImage) meanImage(leftOut color.NRGBA) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, p.cols, p.rows))
 	lo, hi := p.meanRange()

@@ -8,7 +8,7 @@ import (
 )
 
 // RankPlot shows the mean ranks of several methods on an axis, the best at its left. A bar joins methods whose ranks
-// differ by less than the critical difference: Figure 1 of Demšar, Statistical comparisons of classifiers over
+// differ by less than the critical difference, as in Figure 1 of Demšar, Statistical comparisons of classifiers over
 // multiple data sets, JMLR 7 (2006).
 type RankPlot struct {
 	Title    string

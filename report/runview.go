@@ -107,10 +107,10 @@ func (v *sectionView) fillCurve(c *stream.Curve) (err error) {
 func (v *sectionView) fillGrid(g *stream.Grid) (err error) {
 	v.addRun(&stream.Selection{Method: g.Method, Version: g.Version, Seed: g.Seed, Rows: g.Rows, RowsUsed: g.RowsUsed, Features: g.Features,
 		Passes: g.Passes, Options: g.Options, Warnings: g.Warnings, Inputs: g.Inputs, Timing: g.Timing, Memory: g.Memory, Transfer: g.Transfer})
-	what := gridUnit(g) + "s"
+	what := gridNoun(g) + "s"
 	each := fmt.Sprintf("%s of %s features each", countText(int64(g.K)), countText(int64(g.Features)))
 	if g.Members != nil { // a budget may permit fewer
-		each = fmt.Sprintf("up to %s of %s features each", countNoun(g.K, gridUnit(g)), countText(int64(g.Features)))
+		each = fmt.Sprintf("up to %s of %s features each", countNoun(g.K, gridNoun(g)), countText(int64(g.Features)))
 	}
 	v.Lead = fmt.Sprintf("%s: %s, %s", g.Method, countNoun(len(g.Settings), "setting"), each)
 	v.Facts = []fact{{"Settings", countText(int64(len(g.Settings))), ""}}

@@ -129,7 +129,7 @@ func (s *svg) writeStroke(k stroke) {
 	}
 }
 
-// writeColour writes a CSS class if the SVG is for the page and the colour has one, else the colour itself.
+// writeColour writes the CSS class of the colour if the SVG is for the page and there is such a class, else the colour.
 func (s *svg) writeColour(attribute, prefix string, h hue) {
 	if class := s.classes[h]; class != "" {
 		fmt.Fprintf(&s.b, ` class="%s%s"`, prefix, class)

@@ -52,12 +52,12 @@ type sectionView struct {
 	Inputs   listView[inputView]
 	LeftOut  listView[leftOutView]
 	Mask     *maskView
-	Curves   []chartView // the error, the scores, a measure over k
+	Curves   []chartView // charts of the error, of the scores, and of measures over k
 	Ranking  *rankingView
 	Groups   *groupsView
 	Alike    *correlationsView
 	Missing  *missingView
-	Progress []chartView // convergence
+	Progress []chartView // charts of the convergence
 	Heat     *heatView
 	Eval     *evalView
 	Settings *settingsView

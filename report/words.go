@@ -51,14 +51,14 @@ func countNoun(n int, what string) string {
 	return countText(int64(n)) + " " + what
 }
 
-func chosenUnit(s *stream.Selection) string {
+func chosenNoun(s *stream.Selection) string {
 	if s.HasGroups() {
 		return "group"
 	}
 	return "feature"
 }
 
-func gridUnit(g *stream.Grid) string {
+func gridNoun(g *stream.Grid) string {
 	if g.Members != nil {
 		return "group"
 	}

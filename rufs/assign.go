@@ -14,18 +14,18 @@ const (
 	assignSteps = 200
 	// settledShare: the steps end when a step is at most this share of the first step's length.
 	settledShare = 1e-9
-	// stepLength is the length of a step in units of 1/ζ. The penalty's curvature is between 2ζ and 3ζ if GᵀG is near
-	// I. So steps of this length neither overshoot nor amplify rounding errors. With the step lengths of Barzilai and
-	// Borwein the objective fell by 0.3 % more in a round, but a difference of 1e-15 in the data became a difference of
-	// 3e-2 in G.
+	// stepLength is the length of a step in units of 1/ζ. The penalty's curvature is between 2ζ and 3ζ if GᵀG is near I.
+	// So steps of this length neither overshoot nor amplify rounding errors. With the step lengths of Barzilai and Borwein
+	// the objective fell by 0.3 % more in a round, but a difference of 1e-15 in the data became a difference of 3e-2 in G.
 	stepLength = 0.25
-	// fallShare: the objective must fall by at least this share of the fall that the gradient predicts for a step.
+	// fallShare: a step is accepted if the objective falls by at least this share of the fall that the gradient predicts.
 	fallShare = 1e-4
 )
 
 // clusterStep lowers the objective by changing G, n×c, with all entries at least 0.
 //
-// The residuals are computed without the rows of X: ‖x_i − g_iF‖² = ‖x_i‖² − 2g_i·(XFᵀ)_i + g_iFFᵀg_iᵀ.
+// For the symbols see the package comment. The norm of a residual is computed without the row x_i of X: ‖x_i − g_iF‖² =
+// ‖x_i‖² − 2g_i·(XFᵀ)_i + g_iFFᵀg_iᵀ.
 type clusterStep struct {
 	*problem
 	xf, xw []float64              // XFᵀ and XW, n×c
@@ -33,7 +33,8 @@ type clusterStep struct {
 	r, gg  []float64              // scratch space for G − AG and GᵀG − I
 }
 
-// objectiveAt returns the objective at g without the term β‖W‖₂,₁. If gradient is not nil, it receives the gradient.
+// objectiveAt returns the objective for G = g, without the term β‖W‖₂,₁. It writes the gradient to gradient, unless
+// that is nil.
 func (p *clusterStep) objectiveAt(g, gradient []float64) float64 {
 	n, c := p.n, p.c
 	total := p.sumRows(n, func(i int) float64 {

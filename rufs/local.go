@@ -8,7 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// predictor is the n×n matrix A. Row i has k weights, with which the k nearest rows predict the clusters of row i.
+// predictor is the n×n matrix A, which predicts the clusters of each row from other rows. Row i of A has k entries
+// other than 0, the weights of the k rows nearest to row i.
 type predictor struct {
 	n, k   int
 	index  []int32   // n×k
@@ -19,10 +20,11 @@ type predictor struct {
 	columnEntries []int32
 }
 
-// newPredictor computes the weights by a regression on the k nearest rows of each row, which near lists. The cluster
-// values g of rows x near row x_i are modelled as b + wᵀ(x − x_i), with the ridge penalty ρ‖w‖². Then the prediction
-// for x_i is b = 1ᵀQg/1ᵀQ1 with Q = (K + ρI)⁻¹. K has the products of the neighbours' differences from x_i, and ρ is
-// the mean square of these differences. It costs k²/2 products of rows for each row.
+// newPredictor computes the weights by a regression on the k nearest rows of each row, which near lists. Let x be a
+// neighbour of row x_i, and g the vector of a cluster's values for the k neighbours. The value for x is modelled as b +
+// wᵀ(x − x_i). b and w minimize the squared errors over the neighbours plus the penalty ρ‖w‖². Then the prediction for
+// x_i itself is b = 1ᵀQg/1ᵀQ1 with Q = (K + ρI)⁻¹. K is the k×k matrix of the inner products of the differences x −
+// x_i, and ρ is the mean square of these differences. A row costs k²/2 inner products.
 func newPredictor(workers int, x kernel.Matrix[float64], near []rows.Neighbour, k int) (*predictor, error) {
 	n, d := x.Rows, x.Cols
 	l := &predictor{n: n, k: k, index: make([]int32, n*k), weight: make([]float64, n*k), columnStart: make([]int, n+1), columnEntries: make([]int32, n*k)}
@@ -87,7 +89,7 @@ func newPredictor(workers int, x kernel.Matrix[float64], near []rows.Neighbour, 
 	return l, nil
 }
 
-// subtractPredictions writes g − Ag to dst, both n×c.
+// subtractPredictions writes g − Ag to dst, for an n×c matrix g.
 func (l *predictor) subtractPredictions(workers int, dst, g []float64, c int) {
 	rows.EachRun(workers, l.n, func(_, from, to int) {
 		for i := from; i < to; i++ {
@@ -100,7 +102,7 @@ func (l *predictor) subtractPredictions(workers int, dst, g []float64, c int) {
 	})
 }
 
-// addTransposed adds f·(r − Aᵀr) to dst, both n×c. If r is g − Ag, this adds f·Lg.
+// addTransposed adds f·(r − Aᵀr) to dst, for an n×c matrix r. If r is g − Ag, this adds f·Lg with L = (I − A)ᵀ(I − A).
 func (l *predictor) addTransposed(workers int, f float64, dst, r []float64, c int) {
 	rows.EachRun(workers, l.n, func(_, from, to int) {
 		for j := from; j < to; j++ {

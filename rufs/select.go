@@ -37,8 +37,8 @@ type problem struct {
 	squares         []float64              // ‖x_i‖²
 	neighbours      *predictor
 	g, f, w         kernel.Matrix[float64] // n×c, c×d, d×c
-	// Smoothing constants ε for the norms of rows of X, G and W. Each is 1e-8 of a row's mean square. For W it is the
-	// mean square that rows of W have if all features contribute equally.
+	// Smoothing constants ε for the norms of rows of X, G and W. Each is 1e-8 times the mean square norm of the rows. For
+	// W it is the mean square norm that rows of W have if all features contribute equally.
 	epsilonX, epsilonG, epsilonW float64
 	zeta                         float64   // weight of GᵀG = I
 	objectives                   []float64 // at the start, and after each round
@@ -61,9 +61,9 @@ func Bytes(n int64, d int, opt Options) int64 {
 	return near + max(search, regress, start, state+solve)
 }
 
-// Select ranks the features of the n×d rows of x, row-major, which it does not change. It needs [Bytes] of memory. The
-// search for neighbours costs 2·n²·d flops in float32. A round costs about n·d·min(n, d) flops, and about 40·n·c² flops
-// for products with the c clusters.
+// Select ranks the features of the n×d rows of x, row-major, which it does not change. It needs the memory given by
+// [Bytes]. The search for neighbours costs 2·n²·d flops in float32. A round costs about n·d·min(n, d) flops, and about
+// 40·n·c² flops for products with the c clusters.
 //
 // Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for rows that are all equal, the context's
 // error, or an error that wraps an error of packages cluster and linalg.
@@ -148,7 +148,7 @@ func (p *problem) startFromClusters(ctx context.Context, opt Options) error {
 	ff := kernel.RowMajor(make([]float64, p.c*p.c), p.c, p.c, p.c)
 	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), ff)
 	curvature := p.nu
-	for k := range p.c { // curvature for a row of typical length
+	for k := range p.c { // curvature of the terms other than the penalty, for a row of typical norm
 		curvature = max(curvature, ff.Data[k*p.c+k]/math.Sqrt(total/float64(p.n)))
 	}
 	p.zeta = stiffness * max(curvature, p.alpha*math.Sqrt(float64(p.n)/float64(p.c)))

@@ -17,8 +17,8 @@
 //  4. Q_ii = 0.5/√(‖wᵢ‖² + ε), eq. (3.1), ε = 1e-8; go to 3 until the objective settles;
 //  5. features in the order of falling ‖wᵢ‖ (result.go).
 //
-// The paper makes an n×d matrix in step 3 of every iteration. Here a further α or γ reads no row ([Path]). The
-// objective, smoothed by ε, cannot rise, and this is checked.
+// The paper makes an n×d matrix in step 3 of every iteration. Here [Path] solves further values of α or γ without
+// reading rows. The objective, smoothed by ε, cannot rise, and this is checked.
 //
 // # Dependences of the ranking
 //

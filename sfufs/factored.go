@@ -11,14 +11,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// factoredForm is M if features outnumber the n rows and G = RᵀR is a factor. The rows of R = X̃ are the rows of the
-// table:
+// factoredForm stores M as a product, if features outnumber the n rows of the data and G = RᵀR is given by its factor
+// R. The rows of R = X̃ are the centred rows of the data:
 //
 //	M(α) = RᵀTR,  T = αL(L + αI)⁻¹ = α/(1+α)·[I − αB(αI + N)⁻¹Bᵀ],
 //
-// by Woodbury's identity for L = I − BBᵀ and N = I − BᵀB as in matrix.go. Likewise XᵀLX = RᵀLR. M + γQ is the sum of a
-// diagonal matrix and a matrix of low rank, and so is G/u + ρI: see [linalg.LowRank]. Under WᵀW = I, i.e. without the
-// metric G/u + ρI, the rows of R must be orthogonal. So R is rotated to its principal axes, which leaves G unchanged.
+// by Woodbury's identity. B is the n×m matrix of the anchor graph, L = I − BBᵀ and N = I − BᵀB, as in matrix.go.
+// Likewise XᵀLX = RᵀLR. M + γQ is the sum of a diagonal matrix and a matrix of low rank, and so is G/u + ρI: see
+// [linalg.LowRank]. Under WᵀW = I, i.e. without the metric G/u + ρI, the rows of R must be orthogonal. So R is rotated
+// to its principal axes, which leaves G unchanged.
 type factoredForm struct {
 	d, l    int
 	team    *kernel.Team
@@ -59,7 +60,7 @@ func newFactoredForm(g *anchor.Graph, team *kernel.Team, opt Options) (*factored
 	return f, nil
 }
 
-// smoothFactor returns T as share·(I − HᵀH) with H m×n, in m²n flops.
+// smoothFactor returns the matrix T of factoredForm as share·(I − HᵀH) with H m×n, in m²n flops.
 func (f *factoredForm) smoothFactor(method Method, alpha float64) (share float64, h kernel.Matrix[float64], err error) {
 	n, m := f.b.Rows, f.b.Cols
 	if method == FUFS {

@@ -13,12 +13,12 @@ import (
 type matrixForm interface {
 	// loadMatrix computes M(α), or XᵀLX for FUFS, and returns its norms.
 	loadMatrix(ctx context.Context, method Method, alpha float64) (matrixNorms, error)
-	// minimizeCost finds the W that minimizes Tr(Wᵀ(M + γ·diag(q))W). If q is nil, it means 0. The search starts from
-	// the basis warm, if it is not empty.
+	// minimizeCost finds the W that minimizes Tr(Wᵀ(M + γ·diag(q))W). A nil q means zeros. If warm is not empty, the
+	// search starts from its columns.
 	minimizeCost(gamma float64, q []float64, warm kernel.Matrix[float64]) (*wUpdate, error)
 	// costOf returns Tr(WᵀMW).
 	costOf(u *wUpdate) float64
-	// inverseDiagonal returns the diagonal of (M + τI)⁻¹ up to a factor, under WᵀW = I.
+	// inverseDiagonal returns a multiple of the diagonal of (M + τI)⁻¹. It is called only under WᵀW = I.
 	inverseDiagonal(tau float64) ([]float64, error)
 }
 
@@ -80,7 +80,8 @@ func (s *fullForm) loadMatrix(ctx context.Context, method Method, alpha float64)
 	return k, nil
 }
 
-// roundingNoise bounds the change of Tr(WᵀMW) by the rounding of M, for W of l columns and an M of the given norm.
+// roundingNoise returns an upper bound of the error of Tr(WᵀMW) from the rounding of the d×d matrix M of the given
+// norm, W having l columns.
 func roundingNoise(l, d int, norm float64) float64 {
 	return float64(l) * math.Sqrt(float64(d)) * 0x1p-52 * norm
 }

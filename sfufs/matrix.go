@@ -26,12 +26,12 @@ import (
 //
 //	CᵀNY = Yᵀ(αI + N)NY = α·YᵀNY + (NY)ᵀ(NY).
 //
-// CᵀNY, which is used, costs one product, and the last form of it two. CᵀNY rounds no worse: ‖αY‖ + ‖NY‖ ≤ 2‖C‖. Only G
-// − CᵀC still cancels, with an error of about 2⁻⁵³‖G‖. So if the graph explains nearly all of a direction of X, the
-// cost of that direction is known only to this error.
+// The form CᵀNY is used, because it costs one product and the last form two. It is as precise as the last form, because
+// ‖αY‖ + ‖NY‖ ≤ 2‖C‖. Only G − CᵀC loses digits by cancellation, with an error of about 2⁻⁵³‖G‖. So if the graph
+// explains nearly all of a direction of X, the cost of that direction is known only to this error.
 
-// panelColumns is the number of columns of Y in memory at a time. It is wide enough for the products to run at full
-// speed, and needs 4 MB for 2,000 anchors.
+// panelColumns is the number of columns of Y in memory at a time. With so wide a panel matrix products run at full
+// speed. A panel needs 4 MB for 2,000 anchors.
 const panelColumns = 256
 
 // costMatrix computes M of a Graph for any α.
@@ -49,7 +49,8 @@ func newCostMatrix(g *anchor.Graph, team *kernel.Team) *costMatrix {
 	return &costMatrix{graph: g, team: team, c: kernel.RowMajor(g.C, g.M, g.D, g.D)}
 }
 
-// costMatrixBytes returns the memory of a costMatrix, without the Graph and the packed panels of matrix products.
+// costMatrixBytes returns the memory of a costMatrix for d features and m anchors, without the Graph and the packed
+// panels of matrix products.
 func costMatrixBytes(d, m int, method Method) int64 {
 	size := 8 * int64(d) * int64(d)
 	if method == SFUFS {
@@ -89,7 +90,7 @@ func (c *costMatrix) matrixTo(ctx context.Context, dst []float64, method Method,
 	return nil
 }
 
-// addSmoothTerm adds CᵀNY to the upper triangle of dst, and leaves the lower one undefined.
+// addSmoothTerm adds CᵀNY to the upper triangle of dst. The lower triangle is undefined afterwards.
 func (c *costMatrix) addSmoothTerm(ctx context.Context, dst []float64, alpha float64) error {
 	d, m := c.graph.D, c.graph.M
 	if c.n == nil {

@@ -110,8 +110,8 @@ func (r *Result) toRanking() *method.Ranking {
 	return out
 }
 
-// recordSettings returns the settings for the report, and the warnings about them. Settings that the user has not given
-// have their defaults.
+// recordSettings returns the settings for the report, and the warnings about them. Settings that are not given have
+// their defaults.
 func (m *configuredMethod) recordSettings(e *method.Evidence, opt Options) (map[string]any, []stream.Text) {
 	d := e.Graph.D
 	opt = opt.WithDefaults(d)

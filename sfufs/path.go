@@ -37,7 +37,8 @@ func (g Grid) validateFor(d int, opt Options) error {
 	return faults.Err("")
 }
 
-// distinctSorted returns the distinct values of x in ascending order, or the value otherwise if x is empty.
+// distinctSorted returns the distinct values of x in ascending order. If x is empty, it returns the parameter
+// otherwise.
 func distinctSorted(x []float64, otherwise float64) []float64 {
 	if len(x) == 0 {
 		return []float64{otherwise}
@@ -49,8 +50,7 @@ func distinctSorted(x []float64, otherwise float64) []float64 {
 
 // Path solves a grid of settings from one Graph, in the order of rising α, then γ. M is computed once for each α, and
 // so is W(1) under WᵀW = I. Nothing else is passed from one setting to the next, so that every Result equals the result
-// of [Select], bit for bit. It needs as much memory as Select ([Bytes]). opt has the options that the grid does not
-// vary. Errors are the same as in Select.
+// of [Select], bit for bit. Path needs the memory given by [Bytes] and fails like Select. opt has the other options.
 func Path(ctx context.Context, g *anchor.Graph, grid Grid, opt Options) ([]Setting, error) {
 	if err := grid.validateFor(g.D, opt); err != nil {
 		return nil, err

@@ -24,8 +24,8 @@ type Result struct {
 // Iterations returns the number of updates of W.
 func (r *Result) Iterations() int { return len(r.Objective) }
 
-// Norms count as equal if they differ by at most tieShare of the larger one plus tieFloor. The fixtures of an
-// independent implementation allow 1e-7, and the eigenvectors' own error in a row that γQ keeps small is about 1e-13.
+// Norms count as equal if they differ by at most tieShare of the larger one plus tieFloor. Tests compare norms with an
+// independent implementation to 1e-7. The error of the eigenvectors in a row that γQ keeps small is about 1e-13.
 const (
 	tieShare = 1e-7
 	tieFloor = 1e-12

@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// scatterReduction turns Wᵀ(G + ρI)W = I into VᵀV = I. With G + ρI = LLᵀ and X = L⁻¹, it replaces W by XᵀV and A by
-// XAXᵀ.
+// scatterReduction turns the problem of minimizing Tr(WᵀAW) under Wᵀ(G + ρI)W = I into the same problem under VᵀV = I.
+// With G + ρI = LLᵀ and X = L⁻¹, it replaces W by XᵀV, and A by XAXᵀ.
 type scatterReduction struct {
 	unit     float64                // mean diagonal of G
 	x        kernel.Matrix[float64] // X, d×d, lower triangular
@@ -16,9 +16,9 @@ type scatterReduction struct {
 	scaled   []float64              // X√Q
 }
 
-// ridge is ρ, in units of the mean diagonal of G. It keeps constant directions out of W, and G + ρI positive definite
-// if features outnumber rows or depend on each other. Between 0 and 1e-2 it hardly changes a score, but 0.1 does (on
-// Isolet, 2 % of the features gave an NMI of 32 in place of 63).
+// ridge is the weight ρ of I in G + ρI, in units of the mean diagonal entry of G. It keeps constant directions out of
+// W, and keeps G + ρI positive definite if features outnumber rows or depend on each other. Between 0 and 1e-2 it
+// hardly changes a score, but 0.1 does (on Isolet, 2 % of the features gave an NMI of 32 in place of 63).
 const ridge = 1e-3
 
 // newScatterReduction computes X from the matrix G in g. It uses s.a as scratch.
@@ -50,7 +50,8 @@ func newScatterReduction(s *fullForm, g []float64) (*scatterReduction, error) {
 	return c, nil
 }
 
-// stripColumns is the number of columns in a strip. Products with a triangle skip its zeros strip by strip.
+// stripColumns is the number of columns in a strip. A product with a triangular matrix is computed strip by strip,
+// without the rows of each strip that are 0.
 const stripColumns = 128
 
 // reduceMatrix divides s.m by unit and computes XMXᵀ from it.

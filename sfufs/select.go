@@ -14,9 +14,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Select ranks the features of g. It holds [Bytes] in addition to the Graph, which it does not modify. It costs one M
-// ([Matrix]), and one eigenproblem for each update of W; each eigenproblem except the first starts from the previous
-// solution. The result's bits do not depend on the workers.
+// Select ranks the features of g, which it does not modify. It needs the memory given by [Bytes] in addition to g. It
+// computes M once, as [Matrix] does, and solves an eigenproblem of M + γQ for each update of W. Each eigenproblem
+// except the first starts from the previous solution. The result's bits do not depend on the workers.
 //
 // Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] if all features are constant, or the
 // error of the context. They may also wrap an error of package linalg, such as [linalg.ErrNotFinite] for a Graph with
@@ -35,13 +35,14 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 	return e.solveGamma(ctx, e.opt.Gamma)
 }
 
-// Bytes bounds the memory of Select and Path for a Graph of d features and m anchors, without the Graph and the results
-// (about 24·d bytes a setting). M, the matrix of the eigenproblem, the eigensolver's two matrices, and G − CᵀC have
-// 5·d² numbers. Scatter needs three more such matrices and their scratch, or two for a while at the start. SFUFS also
-// needs 2·m² numbers for N and its factor, and two panels. The packed panels of products are added.
+// Bytes returns an upper bound of the memory of Select and Path for a Graph of d features and m anchors, without the
+// Graph and the results (about 24·d bytes for each setting). M, the matrix of the eigenproblem, the eigensolver's two
+// matrices, and G − CᵀC have 5·d² numbers. Scatter needs three more d×d matrices and their scratch, or two for a while
+// at the start. SFUFS also needs 2·m² numbers for N and its factor, and two panels. Packed panels of products are
+// added.
 //
-// If G is a factor, rank is its number of rows; otherwise it is 0. With a factor the memory is for a [linalg.LowRank]
-// and the eigensolver, for RRᵀ, B and H, and for the matrices W.
+// If G is a factor, rank is its number of rows; otherwise it is 0. With a factor R the memory is for a [linalg.LowRank]
+// and the eigensolver, for RRᵀ, the graph's B and the H of smoothFactor, and for the matrices W.
 func Bytes(d, m, rank int, opt Options) int64 {
 	opt = opt.WithDefaults(d)
 	if rank > 0 {
@@ -71,8 +72,8 @@ func Bytes(d, m, rank int, opt Options) int64 {
 type settingSolver struct {
 	opt    Options // with defaults
 	solver *solver
-	// These fields are for WᵀW = I and the current α: W(1), whether other W cost as little as W(1), and the first Q if
-	// more than l directions cost nothing.
+	// The next three fields are for WᵀW = I and the current α: W(1), the W of the first iteration; whether another W costs
+	// as little as W(1); and the first Q, if more than l directions cost nothing.
 	firstUpdateAtAlpha *wUpdate
 	isFirstAmbiguous   bool
 	startQ             []float64
@@ -97,7 +98,7 @@ func newSettingSolver(g *anchor.Graph, opt Options) (*settingSolver, error) {
 	return &settingSolver{opt: opt, solver: &solver{d: d, l: opt.Clusters, form: f}}, nil
 }
 
-// loadAlpha makes M(α) and everything else that depends on α alone.
+// loadAlpha computes M(α) and everything else that depends on α, but not on γ.
 func (e *settingSolver) loadAlpha(ctx context.Context, alpha float64) error {
 	s := e.solver
 	var err error
@@ -172,8 +173,8 @@ func (e *settingSolver) firstUpdate(gamma float64) (*wUpdate, error) {
 	return e.firstUpdateAtAlpha, nil
 }
 
-// costlessShare is the share of the mean M_ii up to which a feature counts as costless. The spread of such a feature is
-// a thousandth of the spread of an average feature.
+// costlessShare: feature i counts as costless if its diagonal entry M_ii is at most this share of the mean of all M_ii.
+// The spread of such a feature is at most a thousandth of the spread of an average feature.
 const costlessShare = 1e-6
 
 func (e *settingSolver) addWarnings(r *Result, last *wUpdate, gamma float64) {

@@ -28,9 +28,10 @@ type wUpdate struct {
 // maxNormError is the largest relative error of the row norms of W at which a ranking is meaningful.
 const maxNormError = 1e-4
 
-// isDetermined reports whether the row norms of W are known to maxNormError. By Davis and Kahan, the space of the l
-// eigenvectors rotates at most by the error of M divided by the gap after them. M is known at best to about √d·2⁻⁵² of
-// its norm. γQ does not count: it is large only on the diagonal, in rows in which W has vanished.
+// isDetermined reports whether the row norms of W are known to maxNormError. By the theorem of Davis and Kahan, the
+// space of the l eigenvectors rotates at most by the error of M divided by the gap between eigenvalues l and l+1. M is
+// known at best to about √d·2⁻⁵² of its norm. The rounding of γQ is left out, because γQ is large only in diagonal
+// entries whose row of W has vanished.
 func (u *wUpdate) isDetermined(normM float64) bool {
 	d, l := float64(len(u.norm)), float64(len(u.w)/len(u.norm))
 	return math.Sqrt(d*l)*0x1p-52*normM <= maxNormError*u.eigenvalueGap
@@ -87,10 +88,10 @@ func columnNorm(a []float64, n int) float64 {
 	return norm
 }
 
-// fillBounds sets the norms of the rows of W and the bounds of the accuracy of the eigenpairs of A. u.matrixNorm must
-// be set, and times(X) returns XA. The Rayleigh quotients of the solver's extra vectors bound the gap after the l-th
-// eigenvalue. The error of linalg.Smallest is at most 4·tol + residual, with tol = √d·2⁻⁴⁹, relative to the norm;
-// costSlack allows twice that.
+// fillBounds sets the norms of the rows of W and the bounds of the accuracy of the eigenpairs in e, which are of the
+// matrix A. u.matrixNorm must be set, and times(X) returns XA. The Rayleigh quotients of the solver's extra vectors
+// give the gap after the l-th eigenvalue. The error of linalg.Smallest is at most 4·tol + residual, with tol = √d·2⁻⁴⁹,
+// relative to the norm; costSlack allows twice that.
 func (u *wUpdate) fillBounds(e linalg.Eigen, d, l int, times func(x kernel.Matrix[float64]) kernel.Matrix[float64]) {
 	u.norm = rowNorms(u.w, d, l)
 	u.costSlack = float64(l) * 8 * math.Sqrt(float64(d)) * 0x1p-49 * u.matrixNorm

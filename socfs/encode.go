@@ -11,7 +11,8 @@ import (
 // tau is added to the diagonal of S, which is singular if an anchor is not used by any row.
 const tau = 1e-10
 
-// encoding is E = B_gA, represented by its coefficients A. L is the Cholesky factor of S + τI = LLᵀ.
+// encoding is the encoding E = B_gA of the rows, represented by its coefficients A. For the symbols see the package
+// comment. L is the Cholesky factor of S + τI = LLᵀ.
 type encoding struct {
 	team   *kernel.Team
 	m, c   int
@@ -19,7 +20,7 @@ type encoding struct {
 	chol   linalg.Cholesky
 	a, sa  kernel.Matrix[float64] // A and SA, m×c
 	f      kernel.Matrix[float64] // F, m×c
-	target kernel.Matrix[float64] // CWB, m×c: XWB, which E approximates, in terms of anchors
+	target kernel.Matrix[float64] // CWB, m×c, i.e. B_gᵀ times the matrix XWB that E approximates
 	room   kernel.Matrix[float64]
 }
 
@@ -36,8 +37,8 @@ func newEncoding(team *kernel.Team, s []float64, m, c int) (*encoding, error) {
 	return e, nil
 }
 
-// maximizeTrace sets A so that E has orthonormal columns and Tr(AᵀT) is largest, for T m×c. Then LᵀA is the polar
-// factor of L⁻¹T. It overwrites T.
+// maximizeTrace sets A to the matrix for which E has orthonormal columns and Tr(AᵀT) is largest, T being the m×c matrix
+// t. Then LᵀA is the polar factor of L⁻¹T. It overwrites t.
 func (e *encoding) maximizeTrace(t kernel.Matrix[float64]) error {
 	e.chol.HalfSolveTo(e.team, t, t)
 	p, err := polarFactor(t)
@@ -61,7 +62,7 @@ func (e *encoding) clipNegatives() {
 //	−2Tr(Aᵀ·CWB) + γ‖SA − F‖²,   ‖SA‖² = Tr(ÂᵀLᵀLÂ).
 //
 // LᵀL has the eigenvalues of S + τI, which are at most μ = 1 + τ. So Tr(Âᵀ(LᵀL − μI)Â) is concave and below its tangent
-// at the previous Â, while Tr(ÂᵀÂ) is constant. With the tangent in its place, the problem is to maximize Tr(AᵀT),
+// at the previous Â, while Tr(ÂᵀÂ) is constant. With the tangent in its place, the problem is to maximize Tr(AᵀT) with
 //
 //	T = CWB + γS(F + μA − SA).
 func (e *encoding) updateEncoding(gamma float64) error {

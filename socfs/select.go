@@ -26,10 +26,10 @@ type Result struct {
 	Warnings  []string
 }
 
-// Select ranks the features of g, which it does not modify. It needs [Bytes] of memory. A round costs a Cholesky
-// factorization of order d, or of order n if G is a factor of n rows, and about 6·m²·c flops for each update of E.
-// Errors are a *stream.UsageError for wrong options, a *stream.DataError for features that are all constant or a graph
-// without clusters, the context's error, or an error that wraps an error of package linalg.
+// Select ranks the features of g, which it does not modify. It needs the memory given by [Bytes]. A round costs a
+// Cholesky factorization of order d, or of order n if G is a factor of n rows, and about 6·m²·c flops for each update
+// of E. Errors are a *stream.UsageError for wrong options, a *stream.DataError for features that are all constant or a
+// graph without clusters, the context's error, or an error that wraps an error of package linalg.
 func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err

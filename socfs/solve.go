@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// epsilon keeps D finite if a row of W is 0. Rows of relevant features have norms of 1e-2 and more, because the
+	// epsilon keeps D finite if a row of W is 0. Rows of W for relevant features have norms of 1e-2 and more, because the
 	// columns of E have length 1, which is also the mean length of features.
 	epsilon = 1e-10
 	// leastShare replaces λ = 0. It is a share of the λ above which W = 0 would be best at the start.
 	leastShare = 1e-9
-	// inertia is the weight with which the previous B is added. It is far above rounding errors, and too small to
-	// affect a norm.
+	// inertia is the weight with which updateBasis adds the previous B. It is far above rounding errors, and too small to
+	// affect the row norms of W.
 	inertia = 1e-6
 )
 
@@ -40,7 +40,7 @@ func (s *solver) updateFeatureProducts() {
 	kernel.Gemm(s.team, 1/math.Sqrt(s.unit), kernel.RowMajor(s.g.C, s.g.M, s.d, s.d).Trans(), s.encoding.a, s.xe)
 }
 
-// largestLambda returns the smallest λ for which W = 0 is best with the first E.
+// largestLambda returns the smallest λ for which W = 0 minimizes the objective with the first E.
 func (s *solver) largestLambda() (most float64) {
 	for i := range s.d {
 		row := s.xe.Data[i*s.c:][:s.c]

@@ -16,9 +16,10 @@ import (
 // kmeansRestarts is the number of k-means runs. Clustering the anchors needs little time.
 const kmeansRestarts = 10
 
-// initialIndicators groups the anchors by k-means. The coordinates of an anchor are the means, λv/√Δ, of the graph's
-// eigenvectors over the rows of the anchor. The result is an m×c matrix with columns of length 1, which has √Δ in the
-// column of the anchor's group. It approximates B_gᵀE for an E that indicates these groups. Empty groups are omitted.
+// initialIndicators groups the anchors by k-means. The coordinates of an anchor are the means of the graph's
+// eigenvectors over the rows of the anchor: λv/√Δ for each eigenpair λ, v of S, with the anchor's entries of v and Δ.
+// The result is an m×c matrix with columns of length 1, which has √Δ in the column of the anchor's group. It
+// approximates B_gᵀE for an E that indicates these groups. Empty groups are omitted.
 func initialIndicators(ctx context.Context, team *kernel.Team, g *anchor.Graph, c int) (kernel.Matrix[float64], []string, error) {
 	none := kernel.Matrix[float64]{}
 	e, err := spectral.Embed(team, g, c)

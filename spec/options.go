@@ -25,7 +25,7 @@ func (s Score) String() string { return scoreNames[s] }
 const (
 	defaultClusters = 10
 	defaultPower    = 1
-	// largestPower is far above the powers that are useful to separate eigenvalues: 0.9³² is 0.03.
+	// largestPower is the largest allowed r. It is far above the powers that usefully separate eigenvalues: 0.9³² is 0.03.
 	largestPower = 32
 )
 

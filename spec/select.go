@@ -77,7 +77,7 @@ func selectScaled(g *anchor.Graph, opt Options, unit float64) (*Result, error) {
 // panelColumns is the number of columns of C that are multiplied by powers of N at a time.
 const panelColumns = 256
 
-// scoreQuadratic sets each feature's score to x̃ᵀγ(L)x̃.
+// scoreQuadratic sets each feature's score to x̃ᵀγ(L)x̃, x̃ being the centred feature and L the Laplacian.
 func (r *Result) scoreQuadratic(team *kernel.Team, g *anchor.Graph, squares []float64, opt Options, unit float64) {
 	r.Scores = make([]float64, g.D)
 	wide := min(panelColumns, g.D)
@@ -109,7 +109,7 @@ func (r *Result) scoreQuadratic(team *kernel.Team, g *anchor.Graph, squares []fl
 	}
 }
 
-// scoreLeading sets each feature's score to Σⱼ (γ(2) − γ(λⱼ))(x̃ᵀξⱼ)².
+// scoreLeading sets each feature's score to Σⱼ (γ(2) − γ(λⱼ))(x̃ᵀξⱼ)², summed over the leading eigenvectors ξⱼ.
 func (r *Result) scoreLeading(team *kernel.Team, g *anchor.Graph, opt Options, unit float64) error {
 	r.Scores = make([]float64, g.D)
 	e, err := spectral.Embed(team, g, opt.Clusters-1)
@@ -134,7 +134,7 @@ func (r *Result) scoreLeading(team *kernel.Team, g *anchor.Graph, opt Options, u
 
 // tieTolerance is the relative difference up to which two scores are considered equal. If a table is split differently
 // into files, its sums differ by rounding errors, which must not affect the ranking. φ₁ and φ₂ are differences of
-// shares of 1, so their errors are small compared with 1.
+// numbers between 0 and 1, so their rounding errors are small compared with 1, but not with a small score.
 const tieTolerance = 1e-12
 
 func (r *Result) rankScores() {

@@ -70,7 +70,7 @@ func (c *Chunk) Position(i int) int64 {
 	return c.Start + int64(i)
 }
 
-// CSR holds sparse rows: row i has the entries RowPtr[i]..RowPtr[i+1] of Index (strictly ascending columns) and Value
+// CSR holds sparse rows: row i has the entries [RowPtr[i], RowPtr[i+1]) of Index (strictly ascending columns) and Value
 // (finite, or NaN for a missing entry under [MissingKeep]); absent entries are 0.
 type CSR struct {
 	RowPtr []int
@@ -89,10 +89,10 @@ func (m MissingCount) Plus(o MissingCount) MissingCount {
 	return MissingCount{m.Nulls + o.Nulls, m.NaNs + o.NaNs, m.Infs + o.Infs}
 }
 
-// Bounds of the height of blocks, i.e. the number of rows in a block. Taller blocks let a narrow table be added in
-// fewer steps, and let a wide table pass fewer times over the d×d sums: a block of h rows makes h/16 multiplications
-// for every byte of the sums that it moves. Above 65,536 features, for which d×d sums exceed any memory, a block of 256
-// rows alone would exceed blockByteGoal.
+// Bounds of the height of blocks, i.e. the number of rows in a block. With taller blocks, a narrow table is added in
+// fewer steps. For a wide table of d features, the d×d sums of products are read and written less often: a block of h
+// rows needs h/16 multiplications for every byte of these sums that it reads or writes. Above 65,536 features, for
+// which d×d sums exceed any memory, a block of 256 rows alone would exceed blockByteGoal.
 const (
 	minBlockRows   = 256
 	maxBlockRows   = 8192
@@ -106,9 +106,9 @@ const (
 )
 
 // BlockRows returns the height of the blocks of a Source of d features. It is the largest power of two from 256 to 8192
-// for which a block is at most 16 MiB, or 256 if there is none. Above 65,536 features it may be less than 256, so that
-// a block is at most 128 MiB. The height depends on d alone, so sums are rounded in the same way for any number of
-// threads and any memory limit.
+// for which a block is at most 16 MiB, or 256 if no such power exists. Above 65,536 features it may be less than 256,
+// so that a block is at most 128 MiB. The height depends on d alone, so sums are rounded in the same way for any number
+// of threads and any memory limit.
 func BlockRows(d int) int {
 	h, row := maxBlockRows, max(d, 1)*bytesPerNumber
 	for h > minBlockRows && h*row > blockByteGoal || h > 1 && h*row > blockByteMost {

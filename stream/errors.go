@@ -53,7 +53,7 @@ func Dataf(path, format string, args ...any) *DataError {
 // Error formats as `path: row group 2, column "x", row 17: error; remedy`.
 func (e *DataError) Error() string { return e.Spell(nil) }
 
-// Spell returns the text of Error with options written by spelling.
+// Spell returns the text of Error, with options in the form that spelling returns.
 func (e *DataError) Spell(spelling Spelling) string {
 	var place []string
 	if e.RowGroup >= 0 {
@@ -83,13 +83,13 @@ func (e *DataError) Spell(spelling Spelling) string {
 
 func (e *DataError) Unwrap() error { return e.Err }
 
-// ErrTemporary marks errors that are not caused by data or paths: a store or the network was down or busy after
-// retries (exit code 75).
+// ErrTemporary marks errors that are not caused by data or paths: a store or the network was still down or busy after
+// all retries (exit code 75).
 var ErrTemporary = errors.New("trying again may help")
 
 // Temporary reports whether err is temporary, so that the same request may succeed later. A joined error is temporary
-// only if all of its errors are. If one of them is a failed clean-up or a full disk, for example, it remains when the
-// store is available again.
+// only if all of its errors are. If one of them is a failed clean-up or a full disk, for example, this error remains
+// when the store is available again.
 func Temporary(err error) bool {
 	for err != nil {
 		marked, ok := err.(interface{ Is(error) bool })
@@ -132,7 +132,7 @@ func (e *MemoryError) Error() string { return e.Spell(nil) }
 // OfMemory reports whether the exceeded limit is a limit on memory, not on scratch files.
 func (e *MemoryError) OfMemory() bool { return cmp.Or(e.Option, MemoryLimit) == MemoryLimit }
 
-// Spell returns the text of Error with options written by spelling.
+// Spell returns the text of Error, with options in the form that spelling returns.
 func (e *MemoryError) Spell(spelling Spelling) string {
 	needs := "needs"
 	if e.AtLeast {
@@ -162,7 +162,7 @@ type OutputError struct {
 
 func (e *OutputError) Error() string { return e.Spell(nil) }
 
-// Spell returns the text of Error with options written by spelling.
+// Spell returns the text of Error, with options in the form that spelling returns.
 func (e *OutputError) Spell(spelling Spelling) string {
 	s := "cannot write " + e.Path + ": " + Spell(e.Err, spelling)
 	if e.Remedy.Format != "" {
@@ -173,7 +173,8 @@ func (e *OutputError) Spell(spelling Spelling) string {
 
 func (e *OutputError) Unwrap() error { return e.Err }
 
-// UnconvergedError reports an iteration that did not converge (exit code 5). Its result is returned with the error.
+// UnconvergedError reports an iteration that did not converge (exit code 5). The result of the iteration is returned
+// with the error.
 type UnconvergedError struct{ What string }
 
 func (e *UnconvergedError) Error() string { return e.What }

@@ -20,8 +20,8 @@ type Chance struct {
 	Value   Number `json:"value"`   // larger is better
 	Chance  Number `json:"chance"`  // mean of the values obtained by chance
 	Spread  Number `json:"spread"`  // standard deviation of the values obtained by chance; 0 for a single draw
-	// Beats is the share of random choices whose value is lower. If there are only few possible choices, all of them
-	// are compared instead of random ones. Beats is nil if Chance does not come from random choices.
+	// Beats is the share of random choices whose value is lower. If there are only few possible choices, all of them are
+	// compared, instead of random choices. Beats is nil if Chance does not come from random choices.
 	Beats *Number `json:"beats,omitempty"`
 	// Permuted is the method's value on permuted columns, which are unrelated; nil if Chance is this value.
 	Permuted *Number `json:"permuted,omitempty"`
@@ -36,13 +36,14 @@ type Size struct {
 	// Lone counts recommended features that resemble no other column and vary as much as most columns. Each of them
 	// explains only itself, as noise does, but no other feature can replace it.
 	Lone int `json:"lone,omitempty"`
-	// Groups is the number of groups worth keeping, if groups of features are chosen, or if features are chosen by
-	// cost. It is 0 otherwise, or if the sequence of choices that was examined is too short to show it. All other
+	// Groups is the number of groups worth keeping, if groups of features are chosen, or if features are chosen by cost.
+	// It is 0 otherwise, or if the sequence of choices that was examined is too short to show this number. All other
 	// fields count single features.
 	Groups int `json:"groups,omitempty"`
 	// The rules examine the features that the method greedy chooses from the centred columns. The Recommended features
-	// explain the share Explained of the variance. Each later feature adds at most the share Next. The best of permuted
-	// columns adds at most the share Noise in 95 of 100 cases. The shares are null if no feature was examined.
+	// explain the share Explained of the variance. Each later feature adds at most the share Next. If the entries of all
+	// columns are permuted, the best column adds at most the share Noise in 95 of 100 cases. The shares are null if no
+	// feature was examined.
 	Explained Number `json:"explained"`
 	Next      Number `json:"next"`
 	Noise     Number `json:"noise"`
@@ -63,8 +64,8 @@ type Worth struct {
 	Noise Number `json:"noise"`
 }
 
-// Keeps reports whether the k chosen features may all be recommended although some are faint. They may if k is at
-// most Recommended and there are no more faint features than Lone.
+// Keeps reports whether the k chosen features may all be recommended although some are faint. They may if k is at most
+// Recommended and w counts at most Lone faint features.
 func (z *Size) Keeps(w *Worth, k int) bool {
 	return z != nil && w != nil && w.Faint > 0 && w.Faint <= z.Lone && k <= z.Recommended
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // severities lists phrases that occur in reasons and warnings about columns, in order of harm to a selection, with the
-// most harmful first. The empty list is the place of reasons without a listed phrase: after columns that are mostly
+// most harmful first. The empty list marks the rank of a reason without a listed phrase: after columns that are mostly
 // missing, and before columns that were left out because of their type or by the user.
 var severities = [][]string{
 	{"nearly determine"}, // leaks of the label

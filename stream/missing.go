@@ -23,7 +23,7 @@ func MissingValue(x float64) float64 {
 	return math.NaN()
 }
 
-// Add counts a missing entry by its kind. missed is a result of [MissingValue].
+// Add counts a missing entry by its kind. The value missed is a result of [MissingValue].
 func (m *MissingCount) Add(missed float64) {
 	switch math.Float64bits(missed) {
 	case NullBits:

@@ -43,7 +43,7 @@ type CurvePoint struct {
 	Score     Number   `json:"score"`
 	Error     Number   `json:"error"` // F(S)/F(∅), the error as a share of the error without features
 	Explained Number   `json:"explained"`
-	// Least is the lowest error possible with any K directions, which need not be features; nil if unknown.
+	// Least is the lowest error possible with any subspace of the same dimension, see [Selected]; nil if unknown.
 	Least *Number `json:"least,omitempty"`
 	// Layer is the layer of the last feature, as in [Selected].
 	Layer int `json:"layer,omitempty"`
@@ -64,8 +64,9 @@ func DecodeCurve(r io.Reader) (*Curve, error) {
 	return c, decodeJSON(r, c, &c.Schema, CurveSchema)
 }
 
-// Grid holds one selection for every pair of values of two weights. For SFUFS and FUFS, the weights are α and γ, and
-// all selections use one graph. For EUFS and HUFS, they are α and β, and the rows are loaded once.
+// Grid holds one selection for every pair of values of two weights of the method's objective. For SFUFS and FUFS, the
+// weights are α and γ, and all selections use one graph. For EUFS and HUFS, they are α and β, and the rows are loaded
+// once.
 type Grid struct {
 	Schema   string         `json:"schema"`
 	Method   string         `json:"method"`

@@ -3,7 +3,7 @@ package stream
 // Scratch stores data for each row, for methods that process their rows many times. The data are in memory ([InMemory])
 // or in files (chunkio/scratch). Both store the same bytes, so a method has the same results with both.
 type Scratch interface {
-	// Reserve checks that files of total bytes together will fit, before any memory is allocated. The error is a
+	// Reserve checks that files whose sizes add up to total bytes will fit, before any memory is allocated. The error is a
 	// *MemoryError or describes a remedy.
 	Reserve(total int64) error
 	// Make returns a file of total bytes, divided into records of the given number of bytes. The last record may be
@@ -35,7 +35,8 @@ type ScratchPass interface {
 	// bytes. In mode ScratchWrite its content is arbitrary. Next may also report that an earlier record could not be
 	// written. A call after the last record panics.
 	Next() ([]byte, error)
-	// Close ends the pass, and reports failed writes that Next did not report. Records not reached are unchanged.
+	// Close ends the pass, and reports failed writes that Next did not report. Records that the pass did not reach are
+	// unchanged.
 	Close() error
 }
 

@@ -85,10 +85,10 @@ type Estimate struct {
 	// scores, over the candidates that were nearly chosen. It is NaN if no score is exact.
 	Deviation Number `json:"score_deviation"`
 	// Outside compares features that were not candidates with the chosen features. It is the largest ratio of such a
-	// feature's estimated score to the exact score of the feature chosen at that turn. If it is above 1, the other
-	// feature may have been the better choice. It is NaN if no score is exact.
+	// feature's estimated score to the exact score of the feature chosen at the same turn. If it is above 1, the feature
+	// that was not a candidate may have been the better choice. It is NaN if no score is exact.
 	Outside Number `json:"best_outside"`
-	// HeldError is F(S)/F(∅) after each feature, estimated from the held-out rows; nil if scores are exact.
+	// HeldError is the field Error of each selected feature, estimated from the held-out rows; nil if scores are exact.
 	HeldError []Number `json:"held_error,omitempty"`
 	// CosineDeviation is the root mean square error of the estimated cosines of the chosen features, measured on the
 	// held-out rows. It is set for a method on the anchor graph. Quantities of the graph and the features' sums of
@@ -113,8 +113,8 @@ type Selected struct {
 	Columns []Position `json:"columns,omitempty"`
 	// Cost is the cost of the feature or group; nil if neither costs nor a budget were given.
 	Cost  *Number `json:"cost,omitempty"`
-	Score Number  `json:"score"` // greedy: the criterion f/g when the feature was chosen
-	Error Number  `json:"error"` // greedy: F(S)/F(∅) after this feature
+	Score Number  `json:"score"` // greedy: the criterion of package greedy at the feature's turn
+	Error Number  `json:"error"` // greedy: sum of squares left after this feature, as a share of all
 	// Least is the lowest error possible with any subspace of the same dimension, which need not be spanned by
 	// features. The optimality gap is Error − Least. Nil if unknown.
 	Least *Number `json:"least,omitempty"`

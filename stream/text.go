@@ -44,7 +44,8 @@ func (t Text) String() string { return t.Spell(nil) }
 
 var optionMark = regexp.MustCompile(`\{[a-z][a-z-]*\}`)
 
-// Spell writes the sentence. Options, also in arguments that are errors or Texts, are written by spelling.
+// Spell writes the sentence. It writes options, also in arguments that are errors or Texts, in the form that spelling
+// returns.
 func (t Text) Spell(spelling Spelling) string {
 	format := strings.ReplaceAll(t.Format, "%w", "%v")
 	format = optionMark.ReplaceAllStringFunc(format, func(mark string) string {
@@ -72,8 +73,8 @@ func (t Text) Spell(spelling Spelling) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// Spell returns the text of err on one line, with options written by spelling. Errors that name options have a Spell
-// method. The function also finds such errors inside errors that wrap them (fmt.Errorf, errors.Join).
+// Spell returns the text of err on one line, with options in the form that spelling returns. Errors that name options
+// have a Spell method. The function also finds such errors inside errors that wrap them (fmt.Errorf, errors.Join).
 func Spell(err error, spelling Spelling) string {
 	if own, ok := err.(interface{ Spell(Spelling) string }); ok {
 		return own.Spell(spelling)

@@ -16,9 +16,9 @@ const (
 	// ridgeShare is λ divided by the mean sum of squares of a feature. Even for dependent features, utilities then have
 	// half of the digits of float64.
 	ridgeShare = 1e-8
-	// tieTolerance is the relative difference up to which two utilities are considered equal. With dependent features
-	// the condition number of XᵀX + λI is 1/ridgeShare, and the relative error of utilities is about 2⁻⁵³/ridgeShare.
-	// Utilities of equal columns differed by up to 5e-7.
+	// tieTolerance is the relative difference up to which two utilities are considered equal. With dependent features the
+	// condition number of XᵀX + λI is 1/ridgeShare, and the relative error of utilities is about 2⁻⁵³/ridgeShare. In
+	// tests, utilities of equal columns differed by up to 5e-7.
 	tieTolerance = 1e-6
 	// blockFeatures is the number of features that are removed before P is updated. Larger blocks make the update a
 	// fast matrix product, but each removal costs up to blockFeatures·d.
@@ -30,8 +30,8 @@ const (
 //
 //	P' = P − p pᵀ/P_ii   W' = W − p wᵢᵀ/P_ii   p = column i of P.
 //
-// Within a block, i.e. a sequence of removals, P is unchanged, and the vectors v = p/√P_ii of the removed features are
-// stored. The current p is then a row of P − Σvvᵀ.
+// A block is a sequence of removals within which the stored P is not updated. The vectors v = p/√P_ii of the features
+// removed in the block are stored instead, so that the current p is a column of P − Σvvᵀ.
 type elimination struct {
 	team    *kernel.Team
 	g       *anchor.Graph
@@ -93,8 +93,7 @@ func (x *elimination) eliminateAll(ctx context.Context, progress func(int, float
 		if narrow {
 			x.inverse = x.full
 		}
-		// Updates of P slowly lose precision. Therefore P is recomputed from G whenever the number of features has
-		// halved.
+		// Updates of P slowly lose precision. Therefore P is recomputed from G whenever the number of features has halved.
 		if len(x.remaining) > 0 && (stuck || narrow || 2*len(x.remaining) <= x.remainingAtRecompute) {
 			if err := x.recomputeInverse(); err != nil {
 				return err
@@ -150,8 +149,8 @@ func (x *elimination) leastUsefulFeature() (at int, utility float64) {
 	return at, utilities[at]
 }
 
-// removeFeature removes the feature with index at. It returns false, and changes nothing, if its pivot P_ii consists
-// only of rounding error.
+// removeFeature removes the feature whose index among the remaining features is the parameter at. If the feature's
+// diagonal entry P_ii consists only of rounding error, it returns false and changes nothing.
 func (x *elimination) removeFeature(at int) bool {
 	n := len(x.remaining)
 	v := x.v[x.removedCount*n:][:n]

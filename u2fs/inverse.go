@@ -10,14 +10,13 @@ import (
 
 // featureInverse represents P = (XᵀX + λI)⁻¹ for the n features that remained at the start of a block of removals.
 type featureInverse interface {
-	// computeForFeatures computes P for the listed features, ascending. It returns its diagonal, and W = PXᵀU,
-	// row-major.
+	// computeForFeatures computes P for the listed features, ascending. It returns its diagonal, and W = PXᵀU, row-major.
 	computeForFeatures(features []int) (diag, w []float64, err error)
-	// writeColumn writes the column of P with index at to v.
+	// writeColumn writes a column of P to v. The parameter at is the index of the column.
 	writeColumn(v []float64, at int)
-	// keepFeatures replaces P by P − VᵀV, with a row of V for each removed feature, and reduces it to the features with
-	// the indices stay, ascending. The argument diag is the diagonal after these removals. The result is the diagonal
-	// of the reduced P.
+	// keepFeatures replaces P by P − VᵀV, V being the matrix v with a row for each removed feature. Then it reduces P to
+	// the features whose indices, ascending, are in the parameter stay. The argument diag is the diagonal of P after these
+	// removals. The result is the diagonal of the reduced P.
 	keepFeatures(v kernel.Matrix[float64], stay []int, diag []float64) ([]float64, error)
 }
 
@@ -116,8 +115,8 @@ func (f *fullInverse) keepFeatures(v kernel.Matrix[float64], stay []int, _ []flo
 //
 //	P = (I − XᵀK⁻¹X)/λ,   W = XᵀK⁻¹U,   K = XXᵀ + λI,
 //
-// so that the order of K is the number of rows. With dependent features P_ii is of the order of 1/λ, and the difference
-// loses no precision. If there were fewer features than rows, it would lose precision.
+// so that the order of K is the number of rows. With more features than rows, features are dependent and P_ii is about
+// as large as 1/λ. So the subtraction loses no precision, as it would with fewer features than rows.
 type rowInverse struct {
 	team   *kernel.Team
 	g      *gram.Matrix

@@ -45,7 +45,7 @@ func Bytes(m, d, rank int, opt Options) int64 {
 	}
 	size, c := int64(order)*int64(order), int64(opt.Clusters)
 	embed := spectral.EmbedBytes(m, opt.Clusters)
-	// P, two matrices of its size for computing and shrinking it, and the vectors of a block of removals.
+	// For P, two matrices of its size, with which it is computed and reduced, and the vectors of a block of removals.
 	eliminate := 8*3*size + linalg.CholeskyBytes(order) + 8*int64(d)*(blockFeatures+8)
 	if n := int64(rank); n > 0 { // X twice, while it is computed anew; K, its factors and a block of removals
 		eliminate += 8*n*(2*int64(d)+3*n+2*blockFeatures+int64(m)+2*c) + linalg.CholeskyBytes(rank)

@@ -13,15 +13,15 @@ import (
 // Result is a ranking of all d features.
 type Result struct {
 	Order       []int     // all features; the feature that was removed last is first
-	Utilities   []float64 // of the features in Order, at removal; for the first, the squares that it explains alone
+	Utilities   []float64 // of the features in Order, when they were removed; for the first feature, the sum of squares that it explains alone
 	Eigenvalues []float64 // of the affinity, one for each column of U, descending
 	Warnings    []string
 }
 
-// Select ranks the features of g, which it does not modify. It needs [Bytes] of memory. It costs the eigenpairs of an
-// m×m matrix, and about 4·d³ flops, or n·d² flops if G is a factor of n rows. Errors are a *stream.UsageError for wrong
-// options, a *stream.DataError for features that are all constant or a graph without clusters, the context's error, or
-// an error that wraps an error of package linalg.
+// Select ranks the features of g, which it does not modify. It needs the memory given by [Bytes]. It costs the
+// eigenpairs of an m×m matrix, and about 4·d³ flops, or n·d² flops if G is a factor of n rows. Errors are a
+// *stream.UsageError for wrong options, a *stream.DataError for features that are all constant or a graph without
+// clusters, the context's error, or an error that wraps an error of package linalg.
 func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func rowEigenvectors(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding) 
 	return liftEigenvectors(team, kernel.RowMajor(g.B(team.Threads()), g.G.Rank, g.M, g.M), e)
 }
 
-// liftEigenvectors returns AVΣ^(−1/2) for a matrix A that has a column for each anchor.
+// liftEigenvectors returns aVΣ^(−1/2), with the eigenvectors V and eigenvalues Σ in e. a has a column for each anchor.
 func liftEigenvectors(team *kernel.Team, a kernel.Matrix[float64], e *spectral.Embedding) kernel.Matrix[float64] {
 	c := len(e.Values)
 	r := kernel.RowMajor(make([]float64, a.Rows*c), a.Rows, c, c)

@@ -13,8 +13,8 @@ import (
 type scatterForm interface {
 	// largestColumnNorm returns the largest norm of a column of M.
 	largestColumnNorm() float64
-	// smallestPairs finds the eigenpairs of M + diag(q) with the smallest eigenvalues, starting from the columns of
-	// warm. It does not keep q.
+	// smallestPairs computes the eigenpairs of M + diag(q) with the smallest eigenvalues. The iteration starts from the
+	// columns of warm. q may be changed after the call.
 	smallestPairs(q []float64, warm kernel.Matrix[float64]) (linalg.Eigen, error)
 	// traceCost returns Tr(WᵀMW) for W, d×c.
 	traceCost(w kernel.Matrix[float64]) float64
@@ -22,8 +22,8 @@ type scatterForm interface {
 	inverseDiagonal(tau float64) ([]float64, error)
 }
 
-// isWide reports whether M is stored as a product of its n rows. As for factors of Gram matrices, this is the case if
-// there are at most half as many rows as features.
+// isWide reports whether M is stored as a product with the n rows of the data, for d features. As for factors of Gram
+// matrices, this is the case if n is at most half of d.
 func isWide(n int64, d int) bool { return 2*n <= int64(d) }
 
 // pairCount returns the number of eigenpairs to compute. It is one more than the number of columns of W, because the
@@ -89,8 +89,9 @@ func (f *fullForm) inverseDiagonal(tau float64) ([]float64, error) {
 	return squares, nil
 }
 
-// rowForm represents M = XᵀLX by X and L, for data with few rows. [linalg.LowRank] needs orthogonal rows. Therefore X
-// is written as VU with the principal axes V of the rows, and M as UᵀTU with T = VᵀLV.
+// rowForm represents M = XᵀLX by X and L, for data with few rows. [linalg.LowRank] needs a factor with orthogonal rows.
+// Therefore X is written as VU, V being orthogonal and the rows of U orthogonal to each other (the principal axes of
+// the data). Then M = UᵀTU with T = VᵀLV.
 type rowForm struct {
 	a   *linalg.LowRank
 	t   kernel.Matrix[float64] // T

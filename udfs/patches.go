@@ -10,8 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// patches holds the neighbourhoods (patches) of n rows, and the part of L that each patch contributes. If P_i selects
-// the rows of patch i, then L = Σ P_i·H(HX_iᵀX_iH + λI)⁻¹H·P_iᵀ, so that M = XᵀLX.
+// patches holds the neighbourhoods (patches) of n rows, and the part of L that each patch contributes. If the 0/1
+// matrix P_i selects the rows of patch i, then L = Σ P_i·H(HX_iᵀX_iH + λI)⁻¹H·P_iᵀ with the X_i, H and λ of the package
+// comment, so that M = XᵀLX.
 type patches struct {
 	size           int       // k+1: a row and its neighbours
 	member         []int32   // n×size: the rows of each patch; the patch's own row is first
@@ -22,8 +23,8 @@ type patches struct {
 	memberships     []int32
 }
 
-// newPatches makes a patch of each row of x, n×d row-major, with its k nearest rows, which near lists. A patch costs
-// (k+1)²/2 products of two rows. The bits of a patch do not depend on other patches.
+// newPatches makes a patch of each row of x, n×d row-major, and its k nearest rows, which are listed in the parameter
+// near. A patch costs (k+1)²/2 products of two rows. The bits of a patch do not depend on other patches.
 func newPatches(ctx context.Context, workers int, x kernel.Matrix[float64], near []rows.Neighbour, k int, lambda float64) (*patches, error) {
 	n, size := x.Rows, k+1
 	p := &patches{size: size, member: make([]int32, n*size), laplacianParts: make([]float64, n*size*size),
@@ -135,8 +136,7 @@ func centreSymmetricMatrix(a []float64, s int) {
 	}
 }
 
-// panelRows is the number of rows of LX in memory at a time. Sums over the rows of a panel are added up in one
-// sequence.
+// panelRows is the number of rows of LX in memory at a time. Sums over the rows of a panel are added up in order.
 const panelRows = 256
 
 // scatterMatrix returns M = XᵀLX, d×d, with both triangles. A row of LX is a sum over the patches that contain the row,

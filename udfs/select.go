@@ -64,7 +64,7 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 	return s.runUpdates(ctx, opt)
 }
 
-// newScatterForm computes M from the rows of x, which it centres.
+// newScatterForm computes M from the rows of x, which it centres in place. If wide is true, M is stored as a product.
 func newScatterForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], opt Options, wide bool) (scatterForm, error) {
 	centreColumns(x)
 	n, d := x.Rows, x.Cols

@@ -14,8 +14,8 @@ import (
 const (
 	// epsilon keeps D finite if a row of W is 0.
 	epsilon = 1e-8
-	// nullShare: a direction has practically no cost if its cost is below this share of ‖M‖. The relative error of M is
-	// about 1e-14.
+	// nullShare: a direction w has no cost, apart from rounding, if wᵀMw is below this share of ‖M‖. The relative error of
+	// M is about 1e-14.
 	nullShare = 1e-8
 	// normErrorShare is the largest relative error of W's row norms for which a ranking is meaningful.
 	normErrorShare = 1e-4
@@ -54,7 +54,7 @@ type projectionUpdate struct {
 	slack     float64 // bound of the rounding error of the objective
 }
 
-// minimizeTrace finds W for the diagonal D = diag(q).
+// minimizeTrace computes the W with WᵀW = I that minimizes Tr(Wᵀ(M + γD)W) for D = diag(q).
 func (s *solver) minimizeTrace(q []float64) (*projectionUpdate, error) {
 	d, c := s.d, s.c
 	weights := make([]float64, d)
@@ -87,8 +87,8 @@ func (s *solver) minimizeTrace(q []float64) (*projectionUpdate, error) {
 	return u, nil
 }
 
-// hasKnownNorms reports whether the row norms of W are accurate. The error of M is √d·2⁻⁵² of its norm. By Davis and
-// Kahan, it rotates the space of W by at most this error divided by the gap.
+// hasKnownNorms reports whether the row norms of W are accurate. The error of M is √d·2⁻⁵² of its norm. By the theorem
+// of Davis and Kahan, it rotates the space of W by at most this error divided by the gap u.gap.
 func (s *solver) hasKnownNorms(u *projectionUpdate) bool {
 	return math.Sqrt(float64(s.d)*float64(s.c))*0x1p-52*s.norm <= normErrorShare*u.gap
 }
@@ -111,8 +111,8 @@ func (s *solver) setMeanDiagonal(q []float64) error {
 	return nil
 }
 
-// firstUpdate finds the first W, for D = I. If more than c directions have no cost, it uses the D of setMeanDiagonal
-// instead. isMean reports whether it did.
+// firstUpdate computes the first W, with D = I. If more than c directions have no cost, it uses the D of
+// setMeanDiagonal instead, and isMean is true.
 func (s *solver) firstUpdate() (u *projectionUpdate, isMean bool, err error) {
 	q := make([]float64, s.d)
 	for i := range q {
@@ -132,8 +132,8 @@ func (s *solver) firstUpdate() (u *projectionUpdate, isMean bool, err error) {
 	return u, true, err
 }
 
-// savedState returns the values that stream.Stage must save in addition to M. u describes the W whose objective is
-// compared next, and best the previous W.
+// savedState returns the values that stream.Stage must save in addition to M. u describes the last W, whose objective
+// has not been compared yet, and best the W before it.
 func (s *solver) savedState(u, best *projectionUpdate, isMean *bool, objective *[]float64) []any {
 	w := &s.warm
 	list := []any{isMean, objective, &w.Data, &w.Rows, &w.Cols, &w.RowStride, &w.ColStride}

@@ -22,7 +22,7 @@ func TestBadAnchorsAreBlamed(t *testing.T) {
 	}
 	anchors := filepath.Join(t.TempDir(), "anchors.parquet")
 	must.Do(t, chunkio.WriteParquet(t.Context(), anchors, far, chunkio.WriteOptions{}))
-	_, err := Select(t.Context(), Request{Inputs: []string{input}, Method: "sfufs", K: 2, Options: method.Settings{"anchors-file": anchors}})
+	_, err := Select(t.Context(), Request{Input: Input{Paths: []string{input}}, Choice: Choice{Method: "sfufs", K: 2, Options: method.Settings{"anchors-file": anchors}}})
 	var bad *stream.DataError
 	if !errors.As(err, &bad) || bad.Path != anchors {
 		t.Errorf("got %v", err)

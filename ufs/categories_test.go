@@ -63,12 +63,13 @@ func (s byHand) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Ch
 func TestCategorical(t *testing.T) {
 	path := fixtures.DatasetPath(t, "messy.parquet")
 	q := ufs.Request{
-		Inputs: []string{path}, Categorical: "auto", Label: "label", Method: "greedy", K: 8, Scale: "center",
-		Columns: []string{"category", "d_clean", "u32", "emb", "geo.*", "day"},
+		Input:   ufs.Input{Paths: []string{path}},
+		Columns: ufs.Columns{Categorical: "auto", Label: "label", Names: []string{"category", "d_clean", "u32", "emb", "geo.*", "day"}},
+		Choice:  ufs.Choice{Method: "greedy", K: 8, Scale: "center"},
 	}
 	s := must.Get(ufs.Select(t.Context(), q))(t)
-	opt := chunkio.Options{Columns: q.Columns}
-	ds := must.Get(chunkio.Open(t.Context(), q.Inputs, opt))(t)
+	opt := chunkio.Options{Columns: q.Columns.Names}
+	ds := must.Get(chunkio.Open(t.Context(), q.Input.Paths, opt))(t)
 	opt.Categories = must.Get(ds.Categories(t.Context(), nil, 64))(t)
 	ds = must.Get(ds.With(opt))(t)
 	hand := byHand{ds, make([]float64, len(ds.Columns()))}
@@ -85,8 +86,8 @@ func TestCategorical(t *testing.T) {
 	made := filepath.Join(t.TempDir(), "hand.parquet")
 	must.Do(t, chunkio.WriteParquet(t.Context(), made, hand, chunkio.WriteOptions{RowGroupRows: 2048}))
 	numbers := q
-	numbers.Inputs, numbers.Categorical, numbers.Columns, numbers.Label = []string{made}, "", nil, ""
-	numbers.Groups, numbers.Costs = "regex:^(category)=", `{"category": 1}` // whole, at the price of the column
+	numbers.Input.Paths, numbers.Columns.Categorical, numbers.Columns.Names, numbers.Columns.Label = []string{made}, "", nil, ""
+	numbers.Choice.Groups, numbers.Choice.Costs = "regex:^(category)=", `{"category": 1}` // whole, at the price of the column
 	want := must.Get(ufs.Select(t.Context(), numbers))(t)
 	if !slices.Equal(picked(s), picked(want)) || len(s.Columns) != len(want.Columns) {
 		t.Errorf("%v of %d features, want %v of %d", picked(s), len(s.Columns), picked(want), len(want.Columns))
@@ -100,25 +101,25 @@ func TestCategorical(t *testing.T) {
 		t.Errorf("options %v", s.Options)
 	}
 	for what, stats := range gatheredAlike(t, q, path) {
-		from := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Method: "greedy", K: 8, Scale: "center"}))(t)
+		from := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Choice: ufs.Choice{Method: "greedy", K: 8, Scale: "center"}}))(t)
 		if !slices.Equal(picked(from), picked(s)) || from.Options["categories"] != s.Options["categories"] {
 			t.Errorf("%s: %v, want %v", what, picked(from), picked(s))
 		}
 	}
 	out := filepath.Join(t.TempDir(), "out.parquet")
-	report := must.Get(ufs.Apply(t.Context(), ufs.ApplyRequest{Inputs: []string{path}, Selection: s, Output: out}))(t)
+	report := must.Get(ufs.Apply(t.Context(), ufs.ApplyRequest{Input: ufs.Input{Paths: []string{path}}, Selection: s, Output: out}))(t)
 	if slices.ContainsFunc(report.Columns, func(c string) bool { return strings.Contains(c, "=") }) {
 		t.Errorf("applied %v", report.Columns)
 	}
-	judged := must.Get(ufs.Eval(t.Context(), ufs.EvalRequest{Inputs: []string{path}, Label: "label", Runs: 1, Restarts: 1, Selections: []ufs.NamedSelection{{Selection: s}}}))(t)
+	judged := must.Get(ufs.Eval(t.Context(), ufs.EvalRequest{Input: ufs.Input{Paths: []string{path}}, Label: "label", Runs: 1, Restarts: 1, Selections: []ufs.NamedSelection{{Selection: s}}}))(t)
 	if len(judged.Results) == 0 {
 		t.Error("not judged")
 	}
 	// Rows of a graph and its methods standardize alike.
 	graph := q
-	graph.Method, graph.Scale, graph.K = "laplacian", "", 4
+	graph.Choice.Method, graph.Choice.Scale, graph.Choice.K = "laplacian", "", 4
 	byGraph := must.Get(ufs.Select(t.Context(), graph))(t)
-	graph.Inputs, graph.Categorical, graph.Columns, graph.Scale, graph.Label = []string{made}, "", nil, "center", ""
+	graph.Input.Paths, graph.Columns.Categorical, graph.Columns.Names, graph.Choice.Scale, graph.Columns.Label = []string{made}, "", nil, "center", ""
 	if len(byGraph.Columns) != len(must.Get(ufs.Select(t.Context(), graph))(t).Columns) {
 		t.Error("a graph of other features")
 	}
@@ -129,28 +130,28 @@ func TestCategorical(t *testing.T) {
 func TestCategoricalRefusals(t *testing.T) {
 	path := fixtures.DatasetPath(t, "messy.parquet")
 	for says, q := range map[string]ufs.Request{
-		"no ranks":             {Inputs: []string{path}, Categorical: "auto", Scale: "rank"},
-		"no column has this":   {Inputs: []string{path}, Categorical: "categry"},
-		"number theirs":        {Inputs: []string{path}, Categorical: "auto", Sparse: "a,b"},
-		"as {label} or weight": {Inputs: []string{path}, Categorical: "category", Label: "category"},
+		"no ranks":             {Input: ufs.Input{Paths: []string{path}}, Columns: ufs.Columns{Categorical: "auto"}, Choice: ufs.Choice{Scale: "rank"}},
+		"no column has this":   {Input: ufs.Input{Paths: []string{path}}, Columns: ufs.Columns{Categorical: "categry"}},
+		"number theirs":        {Input: ufs.Input{Paths: []string{path}}, Columns: ufs.Columns{Categorical: "auto", Sparse: "a,b"}},
+		"as {label} or weight": {Input: ufs.Input{Paths: []string{path}}, Columns: ufs.Columns{Categorical: "category", Label: "category"}},
 	} {
 		if strings.HasPrefix(says, "as ") {
 			says = "it is the"
 		}
-		q.Method, q.Missing = "greedy", "mean"
+		q.Choice.Method, q.Columns.Missing = "greedy", "mean"
 		if _, err := ufs.Select(t.Context(), q); exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
-	plain := scan(t, ufs.ScanRequest{Request: ufs.Request{Missing: "mean"}}, path)
-	if _, err := ufs.Select(t.Context(), ufs.Request{Stats: plain, Method: "greedy", Categorical: "auto"}); exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "categorical") {
+	plain := scan(t, ufs.ScanRequest{Request: ufs.Request{Columns: ufs.Columns{Missing: "mean"}}}, path)
+	if _, err := ufs.Select(t.Context(), ufs.Request{Stats: plain, Choice: ufs.Choice{Method: "greedy"}, Columns: ufs.Columns{Categorical: "auto"}}); exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "categorical") {
 		t.Errorf("statistics without categories: %v", err)
 	}
-	s := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{path}, Missing: "mean", Method: "greedy", K: 3, Categorical: "id,category"}))(t)
+	s := must.Get(ufs.Select(t.Context(), ufs.Request{Input: ufs.Input{Paths: []string{path}}, Columns: ufs.Columns{Missing: "mean", Categorical: "id,category"}, Choice: ufs.Choice{Method: "greedy", K: 3}}))(t)
 	if !slices.ContainsFunc(s.LeftOut, func(l stream.LeftOut) bool { return l.Name == "id" && strings.Contains(l.Why, "64 distinct") }) {
 		t.Errorf("left out %v", s.LeftOut)
 	}
-	none := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{path}, Missing: "mean", Method: "greedy", K: 3, Categorical: "none"}))(t)
+	none := must.Get(ufs.Select(t.Context(), ufs.Request{Input: ufs.Input{Paths: []string{path}}, Columns: ufs.Columns{Missing: "mean", Categorical: "none"}, Choice: ufs.Choice{Method: "greedy", K: 3}}))(t)
 	if none.Options["categorical"] != nil {
 		t.Errorf("options %v", none.Options)
 	}
@@ -160,8 +161,8 @@ func TestCategoricalRefusals(t *testing.T) {
 // reason.
 func TestMadeApart(t *testing.T) {
 	path := fixtures.DatasetPath(t, "messy.parquet")
-	q := ufs.Request{Missing: "mean", MissingIndicators: true, Columns: []string{"price", "d_clean"}}
-	ds := must.Get(chunkio.Open(t.Context(), []string{path}, chunkio.Options{Columns: q.Columns, Where: "price is not null"}))(t)
+	q := ufs.Request{Columns: ufs.Columns{Missing: "mean", MissingIndicators: true, Names: []string{"price", "d_clean"}}}
+	ds := must.Get(chunkio.Open(t.Context(), []string{path}, chunkio.Options{Columns: q.Columns.Names, Where: "price is not null"}))(t)
 	whole := filepath.Join(t.TempDir(), "whole.parquet")
 	must.Do(t, chunkio.WriteParquet(t.Context(), whole, ds, chunkio.WriteOptions{Required: true}))
 	refused(t, exit.Usage, "made from values of the data", ufs.MergeRequest{}, scan(t, ufs.ScanRequest{Request: q}, path), scan(t, ufs.ScanRequest{Request: q}, whole))
@@ -171,7 +172,7 @@ func TestMadeApart(t *testing.T) {
 func TestCategoriesOfWholeNumbers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	must.Do(t, os.WriteFile(path, []byte("id,x\n9007199254740992,1\n9007199254740993,2\n9007199254740992,4\n"), 0o644))
-	s := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{path}, Method: "greedy", K: 1, Categorical: "id"}))(t)
+	s := must.Get(ufs.Select(t.Context(), ufs.Request{Input: ufs.Input{Paths: []string{path}}, Choice: ufs.Choice{Method: "greedy", K: 1}, Columns: ufs.Columns{Categorical: "id"}}))(t)
 	if text := s.Options["categories"]; text != `{"id":["9007199254740992","9007199254740993"]}` {
 		t.Errorf("categories %v", text)
 	}

@@ -18,7 +18,7 @@ func interrupted(t *testing.T, q Request) error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	q.Progress = func(p Progress) {
+	q.Hooks.Progress = func(p Progress) {
 		if strings.HasPrefix(p.What, "iteration 4") {
 			cancel()
 		}
@@ -36,9 +36,9 @@ func TestRowsGoOn(t *testing.T) {
 		"cpufs": {"clusters": 3, "max-iter": 5, "sample": 0, "graph": "anchor", "anchors": 20},
 		"rufs":  {"clusters": 3, "max-iter": 5, "sample": 200}, "udfs": {"clusters": 3, "max-iter": 30, "sample": 200, "tol": 1e-15},
 	} {
-		q := Request{Inputs: []string{few}, Method: name, K: 4, Threads: 2, Options: options}
+		q := Request{Input: Input{Paths: []string{few}}, Choice: Choice{Method: name, K: 4, Options: options}, Limits: Limits{Threads: 2}}
 		if name == "eufs" { // in scratch files only where there are more
-			q.Inputs = []string{many}
+			q.Input.Paths = []string{many}
 		}
 		want := selected(t, q)
 		plan := must.Get(Plan(t.Context(), q))(t).Memory
@@ -49,19 +49,19 @@ func TestRowsGoOn(t *testing.T) {
 			if limit > 0 && limit >= plan.InMemory {
 				continue // it has no other way
 			}
-			q.Memory = limit
+			q.Limits.Memory = limit
 			if limit > 0 && name == "cpufs" { // which reads again and again
 				want = selected(t, q)
 			}
 			var said []string
-			q.Say = func(text stream.Text) { said = append(said, text.String()) }
-			q.Checkpoint = filepath.Join(t.TempDir(), "state")
+			q.Hooks.Say = func(text stream.Text) { said = append(said, text.String()) }
+			q.Checkpoint.Folder = filepath.Join(t.TempDir(), "state")
 			saved := new(Interrupted)
-			if err := interrupted(t, q); !errors.As(err, &saved) || saved.Checkpoint != q.Checkpoint || !errors.Is(err, context.Canceled) {
+			if err := interrupted(t, q); !errors.As(err, &saved) || saved.Checkpoint != q.Checkpoint.Folder || !errors.Is(err, context.Canceled) {
 				t.Fatalf("%s in %d bytes: interrupted: %v", name, limit, err)
 			}
 			other := q
-			other.Seed = 5
+			other.Choice.Seed = 5
 			if _, err := Select(t.Context(), other); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "seed is 5, and was 1") {
 				t.Errorf("%s with another seed: %v", name, err)
 			}
@@ -75,7 +75,7 @@ func TestRowsGoOn(t *testing.T) {
 			if err := Forget(q); err != nil {
 				t.Errorf("%s: removing the checkpoint: %v", name, err)
 			}
-			if left := must.Get(os.ReadDir(q.Checkpoint))(t); len(left) > 0 {
+			if left := must.Get(os.ReadDir(q.Checkpoint.Folder))(t); len(left) > 0 {
 				t.Errorf("%s leaves %v", name, left)
 			}
 		}
@@ -85,20 +85,20 @@ func TestRowsGoOn(t *testing.T) {
 // TestRowsScratchIsCountedTwice: data that each iteration rewrites are stored twice in a run with a checkpoint,
 // and the bound on scratch covers both.
 func TestRowsScratchIsCountedTwice(t *testing.T) {
-	q := Request{Inputs: []string{faces(30_000, 24, 3).rounded().write(t)}, Method: "eufs", K: 4, Options: method.Settings{"clusters": 3, "max-iter": 2, "sample": 0}}
-	q.Memory = must.Get(Plan(t.Context(), q))(t).Memory.Smallest
+	q := Request{Input: Input{Paths: []string{faces(30_000, 24, 3).rounded().write(t)}}, Choice: Choice{Method: "eufs", K: 4, Options: method.Settings{"clusters": 3, "max-iter": 2, "sample": 0}}}
+	q.Limits.Memory = must.Get(Plan(t.Context(), q))(t).Memory.Smallest
 	plain := must.Get(Plan(t.Context(), q))(t).Scratch
-	q.Checkpoint = filepath.Join(t.TempDir(), "state")
+	q.Checkpoint.Folder = filepath.Join(t.TempDir(), "state")
 	kept := must.Get(Plan(t.Context(), q))(t).Scratch
 	if more := int64(30_000 * (8*24 + 8*(4*3+1))); kept-plain != more { // M, and the state of the rows
 		t.Errorf("%d bytes of scratch, %d with a checkpoint: %d more, want %d", plain, kept, kept-plain, more)
 	}
-	q.MaxScratch = kept - 1
+	q.Limits.MaxScratch = kept - 1
 	var limit *stream.MemoryError
 	if _, err := Select(t.Context(), q); !errors.As(err, &limit) || limit.Need != kept {
 		t.Errorf("a byte less than the plan's: %v", err)
 	}
-	q.MaxScratch = kept
+	q.Limits.MaxScratch = kept
 	if s := selected(t, q); s.Memory.Scratch > kept {
 		t.Errorf("%d bytes were taken of %d", s.Memory.Scratch, kept)
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/planning"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
 )
 
 // looked is a context that ends when it was looked at so often.
@@ -43,8 +45,8 @@ func (l *looked) Err() error {
 // of a run without interruption to the last bit, and leaves nothing in its folder that Forget does not remove.
 func TestSelectGoesOn(t *testing.T) {
 	narrow := noiseFile(t, 4000, 30, 8)
-	outOfCore := Request{Inputs: []string{noiseFile(t, 600, 600, 4)}, Method: "greedy", K: 4}
-	outOfCore.Memory = must.Get(Plan(t.Context(), outOfCore))(t).Memory.Smallest
+	outOfCore := Request{Input: Input{Paths: []string{noiseFile(t, 600, 600, 4)}}, Choice: Choice{Method: "greedy", K: 4}}
+	outOfCore.Limits.Memory = must.Get(Plan(t.Context(), outOfCore))(t).Memory.Smallest
 	if !must.Get(Plan(t.Context(), outOfCore))(t).Memory.OutOfCore {
 		t.Fatal("its matrix fits")
 	}
@@ -53,20 +55,20 @@ func TestSelectGoesOn(t *testing.T) {
 		first, step int64
 		midway      int // interruptions that something was saved by, at least
 	}{
-		"one pass":    {Request{Inputs: []string{narrow}, Method: "greedy", K: 3}, 5, 7, 2},
-		"two passes":  {Request{Inputs: []string{narrow}, Method: "graphgreedy", K: 3, Options: method.Settings{"anchors": 40}}, 5, 9, 2},
-		"ranks":       {Request{Inputs: []string{narrow}, Method: "graphgreedy", K: 3, Scale: "rank", Options: method.Settings{"anchors": 40}}, 5, 9, 2},
-		"excluded":    {Request{Inputs: []string{narrow}, Method: "graphgreedy", K: 3, AutoExclude: true, Options: method.Settings{"anchors": 40}}, 5, 9, 3},
-		"factor":      {Request{Inputs: []string{noiseFile(t, 60, 500, 3)}, Method: "greedy", K: 3}, 3, 3, 1},
+		"one pass":    {Request{Input: Input{Paths: []string{narrow}}, Choice: Choice{Method: "greedy", K: 3}}, 5, 7, 2},
+		"two passes":  {Request{Input: Input{Paths: []string{narrow}}, Choice: Choice{Method: "graphgreedy", K: 3, Options: method.Settings{"anchors": 40}}}, 5, 9, 2},
+		"ranks":       {Request{Input: Input{Paths: []string{narrow}}, Choice: Choice{Method: "graphgreedy", K: 3, Scale: "rank", Options: method.Settings{"anchors": 40}}}, 5, 9, 2},
+		"excluded":    {Request{Input: Input{Paths: []string{narrow}}, Choice: Choice{Method: "graphgreedy", K: 3, Options: method.Settings{"anchors": 40}}, Columns: Columns{AutoExclude: true}}, 5, 9, 3},
+		"factor":      {Request{Input: Input{Paths: []string{noiseFile(t, 60, 500, 3)}}, Choice: Choice{Method: "greedy", K: 3}}, 3, 3, 1},
 		"out of core": {outOfCore, 10, 10, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := answerOf(t, selected(t, c.q))
 			q := c.q
-			q.Checkpoint, q.CheckpointEvery = filepath.Join(t.TempDir(), "state"), 1
+			q.Checkpoint.Folder, q.Checkpoint.Every = filepath.Join(t.TempDir(), "state"), 1
 			said, midway := 0, 0
-			q.Say = func(text stream.Text) {
-				if strings.Contains(text.String(), "continuing from "+q.Checkpoint) {
+			q.Hooks.Say = func(text stream.Text) {
+				if strings.Contains(text.String(), "continuing from "+q.Checkpoint.Folder) {
 					said++
 				}
 			}
@@ -89,7 +91,7 @@ func TestSelectGoesOn(t *testing.T) {
 				t.Errorf("%d interruptions with something saved, %d times said to go on", midway, said)
 			}
 			must.Do(t, Forget(q))
-			if _, err := os.Stat(q.Checkpoint); err == nil && len(must.Get(os.ReadDir(q.Checkpoint))(t)) > 0 {
+			if _, err := os.Stat(q.Checkpoint.Folder); err == nil && len(must.Get(os.ReadDir(q.Checkpoint.Folder))(t)) > 0 {
 				t.Error("Forget leaves something")
 			}
 		})
@@ -103,19 +105,18 @@ func TestAutoCheckpoint(t *testing.T) {
 	file := noiseFile(t, 4000, 30, 8)
 	folder := t.TempDir()
 	var said []string
-	q := Request{Inputs: []string{file}, Method: "greedy", K: 3, Checkpoint: AutoCheckpoint, CheckpointEvery: 1, Output: filepath.Join(folder, "s.json"),
-		Say: func(text stream.Text) { said = append(said, text.String()) }}
+	q := Request{Input: Input{Paths: []string{file}}, Choice: Choice{Method: "greedy", K: 3}, Checkpoint: Checkpoint{Folder: AutoCheckpoint, Every: 1}, Output: filepath.Join(folder, "s.json"), Hooks: Hooks{Say: func(text stream.Text) { said = append(said, text.String()) }}}
 	beside := q.Output + ".checkpoint"
 	want, none := answerOf(t, selected(t, q)), q
-	none.Checkpoint, none.longRun = NoCheckpoint, 1
+	none.Checkpoint.Folder, none.Checkpoint.LongRun = NoCheckpoint, 1
 	selected(t, none)
-	none.Checkpoint, none.Output = AutoCheckpoint, "-"
+	none.Checkpoint.Folder, none.Output = AutoCheckpoint, "-"
 	selected(t, none)
 	if left := must.Get(os.ReadDir(folder))(t); len(left) > 0 || said != nil {
 		t.Fatalf("%v, said %q", left, said)
 	}
 	long := q
-	long.longRun = 1
+	long.Checkpoint.LongRun = 1
 	_, err := Select(lookedAt(t, 40), long)
 	if saved := (*Interrupted)(nil); !errors.As(err, &saved) || saved.Checkpoint != beside {
 		t.Fatalf("a run stopped halfway: %v, want an Interrupted with the checkpoint %s", err, beside)
@@ -127,8 +128,8 @@ func TestAutoCheckpoint(t *testing.T) {
 		t.Errorf("said %q", said)
 	}
 	other := q
-	other.Exclude, said = []string{"px_0_0"}, nil
-	if got, want := answerOf(t, selected(t, other)), answerOf(t, selected(t, Request{Inputs: q.Inputs, Method: "greedy", K: 3, Exclude: other.Exclude})); got != want {
+	other.Columns.Exclude, said = []string{"px_0_0"}, nil
+	if got, want := answerOf(t, selected(t, other)), answerOf(t, selected(t, Request{Input: Input{Paths: q.Input.Paths}, Choice: Choice{Method: "greedy", K: 3}, Columns: Columns{Exclude: other.Columns.Exclude}})); got != want {
 		t.Errorf("another run:\n%s, want\n%s", got, want)
 	}
 	if len(said) != 1 || !strings.Contains(said[0], "feature 1 is px_1_0, and was px_0_0") {
@@ -143,20 +144,20 @@ func TestAutoCheckpoint(t *testing.T) {
 // TestPredicted: the prediction grows with rows and passes, and a sparse table counts as its entries only.
 func TestPredicted(t *testing.T) {
 	predicted := func(q Request) float64 {
-		r := must.Get(q.newSelectionRun(t.Context()))(t)
-		ds := must.Get(openDataset(t.Context(), q.Inputs, r.readOptions()))(t)
+		r := must.Get(settled.NewSelectionRun(t.Context(), q))(t)
+		ds := must.Get(settled.OpenDataset(t.Context(), q.Input.Paths, r.ReadOptions()))(t)
 		defer ds.Close()
-		return r.predictDuration(ds, must.Get(r.planSelection(ds))(t)).Seconds()
+		return planning.PredictDuration(r, ds, must.Get(planning.PlanSelection(r, ds))(t)).Seconds()
 	}
-	small := Request{Inputs: []string{noiseFile(t, 500, 30, 8)}, Method: "greedy", K: 3}
+	small := Request{Input: Input{Paths: []string{noiseFile(t, 500, 30, 8)}}, Choice: Choice{Method: "greedy", K: 3}}
 	large, twice := small, small
-	large.Inputs, twice.Method = []string{noiseFile(t, 5000, 30, 8)}, "graphgreedy"
+	large.Input.Paths, twice.Choice.Method = []string{noiseFile(t, 5000, 30, 8)}, "graphgreedy"
 	if a, b, c := predicted(small), predicted(large), predicted(twice); !(a > 0 && b > a && c > a) {
 		t.Errorf("%g s, of ten times the rows %g s, in two passes %g s", a, b, c)
 	}
 	rows := filepath.Join(t.TempDir(), "rows.svm")
 	must.Do(t, os.WriteFile(rows, []byte(strings.Repeat("1 3:1 99999:2\n", 200_000)), 0o600))
-	if s := predicted(Request{Inputs: []string{rows}, Method: "variance", K: 3}); s > 30 {
+	if s := predicted(Request{Input: Input{Paths: []string{rows}}, Choice: Choice{Method: "variance", K: 3}}); s > 30 {
 		t.Errorf("400,000 values are predicted to take %g s", s)
 	}
 }
@@ -166,14 +167,14 @@ func TestPredictedIterations(t *testing.T) {
 	file := noiseFile(t, 1000, 30, 8)
 	predicted := func(most int) float64 {
 		t.Helper()
-		q := Request{Inputs: []string{file}, Method: "eufs", K: 3, Threads: 1, Options: method.Settings{"max-iter": most, "sample": 0}}
-		r := must.Get(q.newRun(t.Context()))(t)
-		ds := must.Get(openDataset(t.Context(), r.Inputs, r.readOptions()))(t)
+		q := Request{Input: Input{Paths: []string{file}}, Choice: Choice{Method: "eufs", K: 3, Options: method.Settings{"max-iter": most, "sample": 0}}, Limits: Limits{Threads: 1}}
+		r := must.Get(settled.NewRun(t.Context(), q))(t)
+		ds := must.Get(settled.OpenDataset(t.Context(), r.Input.Paths, r.ReadOptions()))(t)
 		defer ds.Close()
-		return r.predictDuration(ds, must.Get(r.planSelection(ds))(t)).Seconds()
+		return planning.PredictDuration(r, ds, must.Get(planning.PlanSelection(r, ds))(t)).Seconds()
 	}
 	few, many := predicted(10), predicted(1_000_010)
-	if want := 1e6 * 1000 * 30 / iteratedValuesPerSecond; math.Abs(many-few-want) > 1e-6*want {
+	if want := 1e6 * 1000 * 30 / planning.IteratedValuesPerSecond; math.Abs(many-few-want) > 1e-6*want {
 		t.Errorf("%v s for a million iterations more, want %v", many-few, want)
 	}
 }
@@ -187,7 +188,7 @@ func TestSelectOfTextGoesOn(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "y.csv")
 	must.Do(t, os.WriteFile(file, []byte(b.String()), 0o666))
-	q := Request{Inputs: []string{file}, Method: "greedy", K: 2, Missing: "mean"}
+	q := Request{Input: Input{Paths: []string{file}}, Choice: Choice{Method: "greedy", K: 2}, Columns: Columns{Missing: "mean"}}
 	for name, c := range map[string]struct {
 		texts chunkio.TextOptions
 		same  bool
@@ -198,7 +199,7 @@ func TestSelectOfTextGoesOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			begun, saved := q, false
-			begun.Checkpoint, begun.CheckpointEvery = filepath.Join(t.TempDir(), "state"), 1
+			begun.Checkpoint.Folder, begun.Checkpoint.Every = filepath.Join(t.TempDir(), "state"), 1
 			for times := int64(5); !saved; times += 3 {
 				_, err := Select(lookedAt(t, times), begun)
 				if err == nil {
@@ -207,10 +208,10 @@ func TestSelectOfTextGoesOn(t *testing.T) {
 				saved = errors.As(err, new(*Interrupted))
 			}
 			other, said := q, ""
-			other.Texts = c.texts
+			other.Input.Texts = c.texts
 			want := answerOf(t, selected(t, other))
-			other.Checkpoint, other.CheckpointEvery = begun.Checkpoint, 1
-			other.Say = func(text stream.Text) { said += text.String() }
+			other.Checkpoint.Folder, other.Checkpoint.Every = begun.Checkpoint.Folder, 1
+			other.Hooks.Say = func(text stream.Text) { said += text.String() }
 			s, err := Select(t.Context(), other)
 			switch {
 			case err != nil && c.same, err == nil && strings.Contains(said, "continuing from") != c.same:

@@ -84,7 +84,7 @@ func mixedFiles(t *testing.T, dir string) (files []string, all map[string][]floa
 
 func scan(t *testing.T, q ufs.ScanRequest, inputs ...string) string {
 	t.Helper()
-	q.Inputs, q.Output = inputs, filepath.Join(t.TempDir(), "s.ufs")
+	q.Input.Paths, q.Output = inputs, filepath.Join(t.TempDir(), "s.ufs")
 	must.Get(ufs.Scan(t.Context(), q))(t)
 	return q.Output
 }
@@ -119,14 +119,14 @@ func TestTypesOfOneColumn(t *testing.T) {
 	dir := t.TempDir()
 	files, all := mixedFiles(t, dir)
 	plain := typedFile(t, filepath.Join(t.TempDir(), "all.parquet"), all, "a:double", "b:double", "bool:double", "c:double", "d:double")
-	want := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{plain}, Method: "greedy", K: 5}))(t)
+	want := must.Get(ufs.Select(t.Context(), ufs.Request{Input: ufs.Input{Paths: []string{plain}}, Choice: ufs.Choice{Method: "greedy", K: 5}}))(t)
 	types := []stream.Column{{Name: "a", Type: "double"}, {Name: "b", Type: "double"}, {Name: "bool", Type: "int32"}, {Name: "c", Type: "double"}, {Name: "d", Type: "double"}}
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
 		var named, scans, rounds []string
 		for _, i := range order {
 			named = append(named, files[i])
 		}
-		one := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: named, Method: "greedy", K: 5}))(t)
+		one := must.Get(ufs.Select(t.Context(), ufs.Request{Input: ufs.Input{Paths: named}, Choice: ufs.Choice{Method: "greedy", K: 5}}))(t)
 		profile := scan(t, ufs.ScanRequest{ProfileOnly: true, KeepRows: 50}, named...)
 		for _, path := range named {
 			scans = append(scans, scan(t, ufs.ScanRequest{}, path))
@@ -143,7 +143,7 @@ func TestTypesOfOneColumn(t *testing.T) {
 				t.Errorf("%v %s: columns %v, want %v", order, what, columns, types)
 			}
 		}
-		from := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: sum, Method: "greedy", K: 5}))(t)
+		from := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: sum, Choice: ufs.Choice{Method: "greedy", K: 5}}))(t)
 		for what, s := range map[string]*stream.Selection{"read": one, "merged": from} {
 			if !slices.Equal(picked(s), picked(want)) {
 				t.Errorf("%v %s: %v, want %v", order, what, picked(s), picked(want))
@@ -168,7 +168,7 @@ func TestMergedOrders(t *testing.T) {
 	files, _ := mixedFiles(t, t.TempDir())
 	for what, q := range map[string]ufs.ScanRequest{
 		"profile":     {ProfileOnly: true, KeepRows: 400},
-		"hash shards": {Request: ufs.Request{Stability: 4}}, "ranks": {ProfileOnly: true, Request: ufs.Request{Scale: "rank"}},
+		"hash shards": {Request: ufs.Request{Choice: ufs.Choice{Stability: 4}}}, "ranks": {ProfileOnly: true, Request: ufs.Request{Choice: ufs.Choice{Scale: "rank"}}},
 	} {
 		var scans []string
 		for _, path := range files {
@@ -227,12 +227,12 @@ func TestTypesThatDiffer(t *testing.T) {
 	b := typedFile(t, filepath.Join(dir, "b.parquet"), randomColumns(rng, 50, "x", "y"), "y:int32", "x:float")
 	refused(t, exit.Usage, `has no "z"`, ufs.MergeRequest{}, scan(t, ufs.ScanRequest{}, a), scan(t, ufs.ScanRequest{}, b))
 	refused(t, exit.Usage, `has no "z"`, ufs.MergeRequest{}, scan(t, ufs.ScanRequest{}, b), scan(t, ufs.ScanRequest{}, a))
-	_, err := ufs.Select(t.Context(), ufs.Request{Inputs: []string{a, b}})
+	_, err := ufs.Select(t.Context(), ufs.Request{Input: ufs.Input{Paths: []string{a, b}}})
 	if exit.CodeOf(err) != exit.Data || !strings.Contains(err.Error(), `"z"`) || !strings.Contains(err.Error(), "a.parquet") || !strings.Contains(err.Error(), "b.parquet") {
 		t.Errorf("one read: %v", err)
 	}
 	graph := func(path string) string {
-		return scan(t, ufs.ScanRequest{Request: ufs.Request{Method: "laplacian", Exclude: []string{"[z]"}}}, path)
+		return scan(t, ufs.ScanRequest{Request: ufs.Request{Choice: ufs.Choice{Method: "laplacian"}, Columns: ufs.Columns{Exclude: []string{"[z]"}}}}, path)
 	}
 	c := typedFile(t, filepath.Join(dir, "c.parquet"), randomColumns(rng, 50, "x", "y", "z"), "x:double", "y:int32", "z:float")
 	d := typedFile(t, filepath.Join(dir, "d.parquet"), randomColumns(rng, 50, "x", "y", "z"), "y:int32", "z:double", "x:float")
@@ -264,10 +264,10 @@ func unionFiles(t *testing.T, dir string) (files []string, twin string) {
 func TestUnionByName(t *testing.T) {
 	files, twin := unionFiles(t, t.TempDir())
 	for _, missing := range []string{"mean", "zero", "pairwise"} {
-		q := ufs.Request{Inputs: files, UnionByName: true, Missing: missing, Label: "y", Method: "greedy", K: 3}
+		q := ufs.Request{Input: ufs.Input{Paths: files}, Columns: ufs.Columns{UnionByName: true, Missing: missing, Label: "y"}, Choice: ufs.Choice{Method: "greedy", K: 3}}
 		s := must.Get(ufs.Select(t.Context(), q))(t)
 		same := q
-		same.Inputs, same.UnionByName = []string{twin}, false
+		same.Input.Paths, same.Columns.UnionByName = []string{twin}, false
 		want := must.Get(ufs.Select(t.Context(), same))(t)
 		if !slices.Equal(picked(s), picked(want)) || s.Options["union-by-name"] != "true" {
 			t.Errorf("%s: %v, options %v, want %v", missing, picked(s), s.Options, picked(want))
@@ -287,27 +287,27 @@ func TestUnionByName(t *testing.T) {
 		if o := headerOf(t, parts).Options["union-by-name"]; o != "true" {
 			t.Errorf("%s: a plan's statistics record union-by-name %q", missing, o)
 		}
-		from := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: sum, Method: "greedy", K: 3}))(t)
+		from := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: sum, Choice: ufs.Choice{Method: "greedy", K: 3}}))(t)
 		if !slices.Equal(picked(from), picked(want)) {
 			t.Errorf("%s: from shards %v, want %v", missing, picked(from), picked(want))
 		}
-		judged := must.Get(ufs.Eval(t.Context(), ufs.EvalRequest{Inputs: files, Label: "y", Runs: 2, Selections: []ufs.NamedSelection{{Selection: s}}}))(t)
-		expected := must.Get(ufs.Eval(t.Context(), ufs.EvalRequest{Inputs: []string{twin}, Label: "y", Runs: 2, Selections: []ufs.NamedSelection{{Selection: want}}}))(t)
+		judged := must.Get(ufs.Eval(t.Context(), ufs.EvalRequest{Input: ufs.Input{Paths: files}, Label: "y", Runs: 2, Selections: []ufs.NamedSelection{{Selection: s}}}))(t)
+		expected := must.Get(ufs.Eval(t.Context(), ufs.EvalRequest{Input: ufs.Input{Paths: []string{twin}}, Label: "y", Runs: 2, Selections: []ufs.NamedSelection{{Selection: want}}}))(t)
 		if got, want := asJSON(t, judged.Results), asJSON(t, expected.Results); got != want {
 			t.Errorf("%s: judged %s, want %s", missing, got, want)
 		}
 		out := filepath.Join(t.TempDir(), "out.parquet")
-		if _, err := ufs.Apply(t.Context(), ufs.ApplyRequest{Inputs: files[:1], Selection: s, Output: out}); err == nil {
+		if _, err := ufs.Apply(t.Context(), ufs.ApplyRequest{Input: ufs.Input{Paths: files[:1]}, Selection: s, Output: out}); err == nil {
 			t.Errorf("%s: applied to files without the columns", missing)
 		}
 	}
-	q := ufs.ScanRequest{Request: ufs.Request{Missing: "mean"}}
+	q := ufs.ScanRequest{Request: ufs.Request{Columns: ufs.Columns{Missing: "mean"}}}
 	refused(t, exit.Usage, "union-by-name", ufs.MergeRequest{}, scan(t, q, files[0]), scan(t, q, files[1]))
-	_, err := ufs.Select(t.Context(), ufs.Request{Inputs: files, Missing: "mean"})
+	_, err := ufs.Select(t.Context(), ufs.Request{Input: ufs.Input{Paths: files}, Columns: ufs.Columns{Missing: "mean"}})
 	if exit.CodeOf(err) != exit.Data || !strings.Contains(err.Error(), "union-by-name") || !strings.Contains(err.Error(), "0.parquet") || !strings.Contains(err.Error(), "1.parquet") {
 		t.Errorf("without a union: %v", err)
 	}
-	_, err = ufs.Select(t.Context(), ufs.Request{Stats: scan(t, q, files[0]), UnionByName: true})
+	_, err = ufs.Select(t.Context(), ufs.Request{Stats: scan(t, q, files[0]), Columns: ufs.Columns{UnionByName: true}})
 	if exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "union-by-name") {
 		t.Errorf("statistics without a union: %v", err)
 	}
@@ -318,8 +318,9 @@ func TestUnionByName(t *testing.T) {
 func TestMadeFeatures(t *testing.T) {
 	path := fixtures.DatasetPath(t, "messy.parquet")
 	q := ufs.Request{
-		Inputs: []string{path}, Times: true, MissingIndicators: true, Missing: "mean", Label: "label", Method: "greedy", K: 12,
-		Exclude: []string{"id", "huge", "u64_big", "d_messy", "vals"},
+		Input:   ufs.Input{Paths: []string{path}},
+		Columns: ufs.Columns{Times: true, MissingIndicators: true, Missing: "mean", Label: "label", Exclude: []string{"id", "huge", "u64_big", "d_messy", "vals"}},
+		Choice:  ufs.Choice{Method: "greedy", K: 12},
 	}
 	want := must.Get(ufs.Select(t.Context(), q))(t)
 	names := make(map[string]bool)
@@ -338,31 +339,31 @@ func TestMadeFeatures(t *testing.T) {
 		t.Errorf("options %v", want.Options)
 	}
 	for what, stats := range gatheredAlike(t, q, path) {
-		s := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Method: "greedy", K: 12}))(t)
+		s := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Choice: ufs.Choice{Method: "greedy", K: 12}}))(t)
 		if !slices.Equal(picked(s), picked(want)) {
 			t.Errorf("%s: %v, want %v", what, picked(s), picked(want))
 		}
-		some := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Method: "greedy", K: 3, Exclude: []string{"ts", "price", "d_*"}}))(t)
+		some := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Choice: ufs.Choice{Method: "greedy", K: 3}, Columns: ufs.Columns{Exclude: []string{"ts", "price", "d_*"}}}))(t)
 		less := q
-		less.K, less.Exclude = 3, append([]string{"ts", "price", "d_*"}, q.Exclude...)
+		less.Choice.K, less.Columns.Exclude = 3, append([]string{"ts", "price", "d_*"}, q.Columns.Exclude...)
 		if same := must.Get(ufs.Select(t.Context(), less))(t); !slices.Equal(picked(some), picked(same)) || len(some.Columns) != len(same.Columns) {
 			t.Errorf("%s: without some %v of %d, want %v of %d", what, picked(some), len(some.Columns), picked(same), len(same.Columns))
 		}
 	}
 	out := filepath.Join(t.TempDir(), "out.parquet")
-	report := must.Get(ufs.Apply(t.Context(), ufs.ApplyRequest{Inputs: []string{path}, Selection: want, Output: out}))(t)
+	report := must.Get(ufs.Apply(t.Context(), ufs.ApplyRequest{Input: ufs.Input{Paths: []string{path}}, Selection: want, Output: out}))(t)
 	for _, c := range report.Columns {
 		if strings.Contains(c, "is_missing") || strings.Contains(c, ".hour") {
 			t.Errorf("applied %v", report.Columns)
 		}
 	}
-	judged := must.Get(ufs.Eval(t.Context(), ufs.EvalRequest{Inputs: []string{path}, Label: "label", Runs: 1, Restarts: 1, Selections: []ufs.NamedSelection{{Selection: want}}}))(t)
+	judged := must.Get(ufs.Eval(t.Context(), ufs.EvalRequest{Input: ufs.Input{Paths: []string{path}}, Label: "label", Runs: 1, Restarts: 1, Selections: []ufs.NamedSelection{{Selection: want}}}))(t)
 	if len(judged.Results) == 0 {
 		t.Error("not judged")
 	}
 	for _, missing := range []string{"error", "drop-row"} {
 		bad := q
-		bad.Missing = missing
+		bad.Columns.Missing = missing
 		if _, err := ufs.Select(t.Context(), bad); exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "mean, zero or pairwise") {
 			t.Errorf("missing %q: %v", missing, err)
 		}

@@ -24,6 +24,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/selecting"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
 )
 
 // The suite that every method passes, a new one without a line here.
@@ -36,6 +39,7 @@ func tableOf(names []string, data [][]float64) columns {
 }
 
 func (c columns) grid() string { return fmt.Sprintf("%dx%d", 2, len(c.Names)/2) }
+
 func (c columns) rename(names ...string) columns {
 	return tableOf(append(names, c.Names[len(names):]...), c.Cols)
 }
@@ -75,19 +79,19 @@ func each(t *testing.T, test func(t *testing.T, spec method.Spec, q Request)) {
 func eachOf(t *testing.T, specs []method.Spec, test func(t *testing.T, spec method.Spec, q Request)) {
 	for _, spec := range specs {
 		t.Run(spec.Name, func(t *testing.T) {
-			q := Request{Method: spec.Name, K: 4, Options: method.Settings{}}
+			q := Request{Choice: Choice{Method: spec.Name, K: 4, Options: method.Settings{}}}
 			known := spec.Declare().Options
 			for option, value := range map[string]any{"clusters": 3, "max-iter": 3, "anchors": 30, "sample": 0} {
 				if known.Find(option) == nil {
 					continue
 				}
-				q.Options[option] = value
-				if _, err := spec.Bind(q.Options); err != nil { // it goes with another option alone
-					delete(q.Options, option)
+				q.Choice.Options[option] = value
+				if _, err := spec.Bind(q.Choice.Options); err != nil { // it goes with another option alone
+					delete(q.Choice.Options, option)
 				}
 			}
 			if spec.Name == "graphgreedy" { // whose default target has no clusters
-				q.Options["target"] = "scatter"
+				q.Choice.Options["target"] = "scatter"
 			}
 			test(t, spec, q)
 		})
@@ -99,7 +103,7 @@ func selected(t *testing.T, q Request) *stream.Selection {
 	t.Helper()
 	s, err := Select(t.Context(), q)
 	if err != nil {
-		t.Fatalf("selecting with %s: %v", q.Method, err)
+		t.Fatalf("selecting with %s: %v", q.Choice.Method, err)
 	}
 	return s
 }
@@ -131,10 +135,10 @@ func same(t *testing.T, got, want string) {
 func TestThreadsChangeNoBit(t *testing.T) {
 	path := faces(700, 24, 1).write(t)
 	each(t, func(t *testing.T, _ method.Spec, q Request) {
-		q.Inputs = []string{path}
-		q.Threads = 1
+		q.Input.Paths = []string{path}
+		q.Limits.Threads = 1
 		one := answerOf(t, selected(t, q))
-		q.Threads = 8
+		q.Limits.Threads = 8
 		same(t, answerOf(t, selected(t, q)), one)
 	})
 }
@@ -151,11 +155,11 @@ func TestColumnsCanBePermuted(t *testing.T) {
 	path, other := table.write(t), turned.write(t)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
 		if spec.Declare().Options.Find("partitions") != nil {
-			q.Options["partitions"] = 24
+			q.Choice.Options["partitions"] = 24
 		}
-		q.Inputs = []string{path}
+		q.Input.Paths = []string{path}
 		want := selected(t, q)
-		q.Inputs = []string{other}
+		q.Input.Paths = []string{other}
 		got := selected(t, q)
 		for i, f := range want.Selected {
 			g := got.Selected[i]
@@ -174,7 +178,7 @@ func TestHeapStaysBelowDeclaredCost(t *testing.T) {
 		path := faces(shape[0], shape[1], 4).write(t)
 		t.Run(fmt.Sprintf("%dx%d", shape[0], shape[1]), func(t *testing.T) {
 			each(t, func(t *testing.T, _ method.Spec, q Request) {
-				q.Inputs, q.Threads = []string{path}, 2
+				q.Input.Paths, q.Limits.Threads = []string{path}, 2
 				// Small objects, stacks of goroutines and the ranking itself are in no plan.
 				slack := int64(1 << 20)
 				declared, held := heldBySelect(t, q)
@@ -195,37 +199,37 @@ func TestHeapStaysBelowDeclaredCost(t *testing.T) {
 // heldBySelect runs the method alone and returns its declared memory, and the peak growth of the heap.
 func heldBySelect(t *testing.T, q Request) (declared, held int64) {
 	t.Helper()
-	r, err := q.newRun(t.Context())
+	r, err := settled.NewRun(t.Context(), q)
 	if err != nil {
 		t.Fatalf("settling the request: %v", err)
 	}
-	g := newGatherer(r)
-	e, err := g.obtainStatistics(t.Context())
+	g := gathering.NewGatherer(r)
+	e, err := g.ObtainStatistics(t.Context())
 	if err != nil {
 		t.Fatalf("gathering: %v", err)
 	}
-	s := &stream.Selection{Options: map[string]any{}, RowsUsed: e.profile.Rows, Rows: e.profile.Rows}
-	if err := decideBySurvey(t.Context(), g, e); err != nil {
+	s := &stream.Selection{Options: map[string]any{}, RowsUsed: e.Profile.Rows, Rows: e.Profile.Rows}
+	if err := selecting.DecideBySurvey(t.Context(), g, e); err != nil {
 		t.Fatalf("looking at the sample of rows: %v", err)
 	}
-	v, err := g.newTrial(e, s)
+	v, err := selecting.NewTrial(g, e, s)
 	if err != nil {
 		t.Fatalf("making the evidence: %v", err)
 	}
-	defer v.close(s)
-	shape := method.Shape{Columns: v.Columns, Rows: v.Rows, Sample: int(v.Rows), Source: v.Source, K: v.K, Threads: r.Threads}
+	defer v.Close(s)
+	shape := method.Shape{Columns: v.Columns, Rows: v.Rows, Sample: int(v.Rows), Source: v.Source, K: v.K, Threads: r.Limits.Threads}
 	if v.Graph != nil {
 		if shape.Anchors = v.Graph.M; v.Graph.Held != nil {
 			shape.Rank = v.Graph.G.Rank
 		}
 	}
-	cost, err := r.Solver.Cost(shape)
+	cost, err := r.Bound.Solver.Cost(shape)
 	if err != nil {
 		t.Fatalf("asking for the cost: %v", err)
 	}
 	declared = cost.Bytes
 	if v.Source != nil {
-		declared += e.source.MinMemory() // its chunks
+		declared += e.Source.MinMemory() // its chunks
 	}
 	v.Memory = cost.Bytes
 	// The collector runs at every twentieth of the heap, so that garbage is little.
@@ -245,7 +249,7 @@ func heldBySelect(t *testing.T, q Request) (declared, held int64) {
 			}
 		}
 	}()
-	_, err = r.Solver.Select(t.Context(), v.Evidence)
+	_, err = r.Bound.Solver.Select(t.Context(), v.Evidence)
 	close(done)
 	<-watched
 	if err != nil {
@@ -265,17 +269,17 @@ func TestRecordSelectsAgain(t *testing.T) {
 	table := faces(400, 24, 5).rename("a,b", "*", `say "x"`, " blank", "emb[3]", "plain", "a*", "{anchors}")
 	path := table.write(t)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
-		q.Inputs = []string{path}
-		q.Seed = 7
+		q.Input.Paths = []string{path}
+		q.Choice.Seed = 7
 		cells := spec.Takes.Cells
 		if cells {
-			q.Options["shape"] = table.grid()
+			q.Choice.Options["shape"] = table.grid()
 		} else {
-			q.Columns = append([]string{"px_*"}, table.Names[:7]...)
-			q.Exclude = []string{"*", `say "x"`}
+			q.Columns.Names = append([]string{"px_*"}, table.Names[:7]...)
+			q.Columns.Exclude = []string{"*", `say "x"`}
 		}
 		if spec.Takes.Keep {
-			q.Keep = []string{"a,b", " blank"}
+			q.Choice.Keep = []string{"a,b", " blank"}
 		}
 		s := selected(t, q)
 		if want := 24 - 3; !cells && s.Features != want {
@@ -293,7 +297,7 @@ func TestRecordSelectsAgain(t *testing.T) {
 		if err != nil {
 			t.Fatalf("reading the recorded request: %v", err)
 		}
-		again.Inputs = []string{path}
+		again.Input.Paths = []string{path}
 		same(t, answerOf(t, selected(t, again)), answerOf(t, s))
 	})
 }
@@ -309,7 +313,7 @@ func TestForeignOptionsAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, spec method.Spec, _ Request) {
 		known := spec.Declare().Options
 		for option, value := range values {
-			_, err := Plan(t.Context(), Request{Inputs: []string{"x"}, Method: spec.Name, Options: method.Settings{option: value}})
+			_, err := Plan(t.Context(), Request{Input: Input{Paths: []string{"x"}}, Choice: Choice{Method: spec.Name, Options: method.Settings{option: value}}})
 			refused := errors.As(err, new(*stream.UsageError)) && strings.Contains(err.Error(), option+" is not for method "+spec.Name+" but for ")
 			if own := known.Find(option) != nil; own == refused {
 				t.Errorf("%s: own %v, and said %v", option, own, err)
@@ -323,9 +327,9 @@ func TestForeignOptionsAreRefused(t *testing.T) {
 func TestCancelInEveryPass(t *testing.T) {
 	path := faces(400, 40, 6).write(t)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
-		q.Inputs, q.TempDir = []string{path}, t.TempDir()
-		if _, iterates := q.Options["max-iter"]; iterates {
-			q.Options["max-iter"] = 2 // each is cancelled in all its steps
+		q.Input.Paths, q.Limits.TempDir = []string{path}, t.TempDir()
+		if _, iterates := q.Choice.Options["max-iter"]; iterates {
+			q.Choice.Options["max-iter"] = 2 // each is cancelled in all its steps
 		}
 		for _, outOfCore := range []bool{false, true} {
 			if outOfCore {
@@ -333,7 +337,7 @@ func TestCancelInEveryPass(t *testing.T) {
 				if err != nil {
 					t.Fatalf("planning in memory: %v", err)
 				}
-				if q.Memory = f.Memory.Smallest; f.Memory.Smallest == f.Memory.InMemory {
+				if q.Limits.Memory = f.Memory.Smallest; f.Memory.Smallest == f.Memory.InMemory {
 					continue
 				}
 			}
@@ -345,7 +349,7 @@ func TestCancelInEveryPass(t *testing.T) {
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				seen := 0
-				q.Progress = func(p Progress) {
+				q.Hooks.Progress = func(p Progress) {
 					if seen++; seen == steps+1 && !p.Done {
 						cancel()
 					}
@@ -361,7 +365,7 @@ func TestCancelInEveryPass(t *testing.T) {
 				t.Errorf("only %d steps", steps)
 			}
 			checkLeft()
-			if left, err := os.ReadDir(q.TempDir); err != nil || len(left) > 0 {
+			if left, err := os.ReadDir(q.Limits.TempDir); err != nil || len(left) > 0 {
 				t.Errorf("left behind: %v, %v", left, err)
 			}
 		}

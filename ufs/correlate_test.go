@@ -7,6 +7,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/selecting"
 )
 
 // correlation is the naive one.
@@ -38,7 +39,7 @@ func TestCorrelations(t *testing.T) {
 		path := table.write(t)
 		known := 0
 		each(t, func(t *testing.T, spec method.Spec, q Request) {
-			q.Inputs, q.Scale = []string{path}, c.scale
+			q.Input.Paths, q.Choice.Scale = []string{path}, c.scale
 			s, err := Select(t.Context(), q)
 			if errors.As(err, new(*stream.UsageError)) {
 				return // not in this scale
@@ -71,7 +72,7 @@ func TestCorrelations(t *testing.T) {
 			t.Errorf("%+v: only %d methods record correlations", c, known)
 		}
 	}
-	q := Request{Inputs: []string{faces(200, 120, 5).write(t)}, Method: "greedy", K: maxCorrelated + 1}
+	q := Request{Input: Input{Paths: []string{faces(200, 120, 5).write(t)}}, Choice: Choice{Method: "greedy", K: selecting.MaxCorrelated + 1}}
 	if selected(t, q).Correlations != nil {
 		t.Error("correlations of more features than the bound")
 	}

@@ -15,8 +15,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/ufs-stream/ufs-stream/internal/alike"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -104,10 +102,10 @@ func plainJSON(t *testing.T, v any) string {
 func TestExplainIsLeastSquares(t *testing.T) {
 	c := relatives(1)
 	path := c.write(t)
-	s := selected(t, Request{Inputs: []string{path}, Method: "greedy", K: 4})
+	s := selected(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", K: 4}})
 	chosen := namesChosen(s)
 	asked := []string{"f1", "g0", "noise", "total", chosen[0], chosen[2]}
-	x := must.Get(Explain(t.Context(), ExplainRequest{Request: Request{Inputs: []string{path}}, Selection: s, Names: asked}))(t)
+	x := must.Get(Explain(t.Context(), ExplainRequest{Request: Request{Input: Input{Paths: []string{path}}}, Selection: s, Names: asked}))(t)
 	for k, col := range x.Columns {
 		others := slices.DeleteFunc(slices.Clone(chosen), func(n string) bool { return n == col.Name })
 		if kept := len(others) < len(chosen); (col.State == StateKept) != kept || col.Name != asked[k] {
@@ -161,8 +159,8 @@ func namesChosen(s *stream.Selection) (names []string) {
 func TestExplainSaysWhatTakesPart(t *testing.T) {
 	c := relatives(2)
 	path := c.write(t)
-	s := selected(t, Request{Inputs: []string{path}, Method: "greedy", K: 3})
-	x := must.Get(Explain(t.Context(), ExplainRequest{Request: Request{Inputs: []string{path}}, Selection: s, Names: []string{"f0", "copy", "f1", "noise", "flat"}}))(t)
+	s := selected(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", K: 3}})
+	x := must.Get(Explain(t.Context(), ExplainRequest{Request: Request{Input: Input{Paths: []string{path}}}, Selection: s, Names: []string{"f0", "copy", "f1", "noise", "flat"}}))(t)
 	of := func(k int) []LinearCombination { return x.Columns[k].Relations.Combinations }
 	// The first by name stands for its copies.
 	for k := range 2 {
@@ -195,10 +193,10 @@ func TestExplainSaysWhatTakesPart(t *testing.T) {
 func TestCorrelationsFromStatistics(t *testing.T) {
 	c := relatives(3).holes(17)
 	path, stats := c.write(t), filepath.Join(t.TempDir(), "all.ufs")
-	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{path}, Missing: "mean", Output: stats}}))(t)
-	s := selected(t, Request{Inputs: []string{path}, Method: "greedy", K: 4, Missing: "mean"})
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Input: Input{Paths: []string{path}}, Columns: Columns{Missing: "mean"}, Output: stats}}))(t)
+	s := selected(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", K: 4}, Columns: Columns{Missing: "mean"}})
 	var redundant, explained string
-	for _, q := range []Request{{Inputs: []string{path}, Missing: "mean"}, {Stats: stats}, {Stats: stats, Threads: 1}, {Inputs: []string{path}, Missing: "mean", Threads: 8}} {
+	for _, q := range []Request{{Input: Input{Paths: []string{path}}, Columns: Columns{Missing: "mean"}}, {Stats: stats}, {Stats: stats, Limits: Limits{Threads: 1}}, {Input: Input{Paths: []string{path}}, Columns: Columns{Missing: "mean"}, Limits: Limits{Threads: 8}}} {
 		r := plainJSON(t, must.Get(Redundancy(t.Context(), RedundancyRequest{Request: q, Threshold: 0.8}))(t))
 		x := plainJSON(t, must.Get(Explain(t.Context(), ExplainRequest{Request: q, Selection: s, Names: []string{"f1", "total", "noise"}}))(t))
 		if redundant == "" {
@@ -213,7 +211,7 @@ func TestCorrelationsFromStatistics(t *testing.T) {
 		for _, j := range order {
 			moved.Names, moved.Cols = append(moved.Names, c.Names[j]), append(moved.Cols, c.Cols[j])
 		}
-		r := must.Get(Redundancy(t.Context(), RedundancyRequest{Request: Request{Inputs: []string{moved.write(t)}, Missing: "mean"}, Threshold: 0.8}))(t)
+		r := must.Get(Redundancy(t.Context(), RedundancyRequest{Request: Request{Input: Input{Paths: []string{moved.write(t)}}, Columns: Columns{Missing: "mean"}}, Threshold: 0.8}))(t)
 		slices.SortFunc(r.LeftOut, func(a, b stream.LeftOut) int { return strings.Compare(b.Name, a.Name) }) // which are in the order of the table
 		for i, l := range r.LeftOut {                                                                        // they have moved
 			at := stream.PositionAt(slices.Index(moved.Names, l.Name))
@@ -230,7 +228,7 @@ func TestCorrelationsFromStatistics(t *testing.T) {
 // of those kept is above the threshold.
 func TestRedundancyFindsWhatIsPlanted(t *testing.T) {
 	c := relatives(4)
-	r := must.Get(Redundancy(t.Context(), RedundancyRequest{Request: Request{Inputs: []string{c.write(t)}}}))(t)
+	r := must.Get(Redundancy(t.Context(), RedundancyRequest{Request: Request{Input: Input{Paths: []string{c.write(t)}}}}))(t)
 	if r.Features != 15 || r.Rank != 13 || len(r.Duplicates) != 1 || r.Duplicates[0].Name != "copy" || len(r.Combinations) != 1 || len(r.LeftOut) != 1 {
 		t.Errorf("%d features of rank %d, duplicates %+v, combinations %+v, left out %v", r.Features, r.Rank, r.Duplicates, r.Combinations, r.LeftOut)
 	}
@@ -274,13 +272,13 @@ func TestRedundancyFindsWhatIsPlanted(t *testing.T) {
 // the rest.
 func TestExplainWithoutData(t *testing.T) {
 	path := relatives(5).write(t)
-	s := selected(t, Request{Inputs: []string{path}, Method: "greedy", K: 4})
+	s := selected(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", K: 4}})
 	var b bytes.Buffer
 	must.Do(t, s.Encode(&b))
 	s = must.Get(stream.DecodeSelection(&b))(t)
 	asked := append(namesChosen(s), "noise", "g0", "flat")
 	alone := must.Get(Explain(t.Context(), ExplainRequest{Selection: s, Names: asked}))(t)
-	with := must.Get(Explain(t.Context(), ExplainRequest{Request: Request{Inputs: []string{path}}, Selection: s, Names: asked}))(t)
+	with := must.Get(Explain(t.Context(), ExplainRequest{Request: Request{Input: Input{Paths: []string{path}}}, Selection: s, Names: asked}))(t)
 	if alone.More == "" || alone.Data != nil || with.More != "" || with.Data == nil {
 		t.Errorf("more %q and %q", alone.More, with.More)
 	}
@@ -305,12 +303,12 @@ func TestExplainWithoutData(t *testing.T) {
 // TestExplainRefuses: nothing to explain, names that nobody knows, data without the columns.
 func TestExplainRefuses(t *testing.T) {
 	path := relatives(6).write(t)
-	s := selected(t, Request{Inputs: []string{path}, Method: "greedy", K: 3})
+	s := selected(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", K: 3}})
 	for says, o := range map[string]ExplainRequest{
 		"no selection":                {Names: []string{"f0"}},
 		"no column":                   {Selection: s},
 		`"nose"; did you mean noise?`: {Selection: s, Names: []string{"nose"}},
-		`"f_99"`:                      {Selection: s, Names: []string{"f_99"}, Request: Request{Inputs: []string{path}}},
+		`"f_99"`:                      {Selection: s, Names: []string{"f_99"}, Request: Request{Input: Input{Paths: []string{path}}}},
 	} {
 		if _, err := Explain(t.Context(), o); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), says) {
 			t.Errorf("got %v, want a usage error with %q", err, says)
@@ -322,7 +320,7 @@ func TestExplainRefuses(t *testing.T) {
 		t.Errorf("without reports: %v", err)
 	}
 	other := relatives(7).rename("x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11")
-	x := must.Get(Explain(t.Context(), ExplainRequest{Selection: s, Names: []string{"noise"}, Request: Request{Inputs: []string{other.write(t)}}}))(t)
+	x := must.Get(Explain(t.Context(), ExplainRequest{Selection: s, Names: []string{"noise"}, Request: Request{Input: Input{Paths: []string{other.write(t)}}}}))(t)
 	if len(x.Warnings) == 0 || !strings.Contains(strings.Join(x.Warnings, " "), "no feature of these data") {
 		t.Errorf("warnings %q", x.Warnings)
 	}
@@ -333,20 +331,20 @@ func TestRedundancyRefuses(t *testing.T) {
 	path := noiseFile(t, 20, 800, 1)
 	for says, o := range map[string]RedundancyRequest{"threshold": {Threshold: 1}, "max-eigen": {MaxEigen: -1}, "proportion": {Proportion: 1.5}, "INPUT": {}} {
 		if says != "INPUT" {
-			o.Inputs = []string{path}
+			o.Input.Paths = []string{path}
 		}
 		if _, err := Redundancy(t.Context(), o); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), says) {
 			t.Errorf("got %v, want a usage error with %q", err, says)
 		}
 	}
-	_, err := Redundancy(t.Context(), RedundancyRequest{Request: Request{Inputs: []string{path}, Memory: 52 << 20}})
+	_, err := Redundancy(t.Context(), RedundancyRequest{Request: Request{Input: Input{Paths: []string{path}}, Limits: Limits{Memory: 52 << 20}}})
 	var m *stream.MemoryError
 	if !errors.As(err, &m) || !strings.Contains(err.Error(), "exclude") {
 		t.Fatalf("too little memory: %v", err)
 	}
-	must.Get(Redundancy(t.Context(), RedundancyRequest{Request: Request{Inputs: []string{path}, Memory: m.Need}}))(t)
+	must.Get(Redundancy(t.Context(), RedundancyRequest{Request: Request{Input: Input{Paths: []string{path}}, Limits: Limits{Memory: m.Need}}}))(t)
 	profile := filepath.Join(t.TempDir(), "p.ufs")
-	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{path}, Output: profile}, ProfileOnly: true}))(t)
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Input: Input{Paths: []string{path}}, Output: profile}, ProfileOnly: true}))(t)
 	if _, err := Redundancy(t.Context(), RedundancyRequest{Request: Request{Stats: profile}}); !errors.As(err, new(*stream.UsageError)) {
 		t.Errorf("a profile: %v", err)
 	}
@@ -359,36 +357,10 @@ func TestCorrelationsOfRanks(t *testing.T) {
 		c.Cols[1][i] = math.Exp((v - 100) / 10)
 	}
 	path := c.write(t)
-	s := selected(t, Request{Inputs: []string{path}, Method: "greedy", K: 3, Scale: "rank"})
-	x := must.Get(Explain(t.Context(), ExplainRequest{Request: Request{Inputs: []string{path}}, Selection: s, Names: []string{"f1"}}))(t)
+	s := selected(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", K: 3, Scale: "rank"}})
+	x := must.Get(Explain(t.Context(), ExplainRequest{Request: Request{Input: Input{Paths: []string{path}}}, Selection: s, Names: []string{"f1"}}))(t)
 	r := x.Columns[0].Relations
 	if x.Data.Scale != "rank" || !r.Determined || !math.IsNaN(float64(r.Constant)) || !math.IsNaN(float64(r.Terms[0].Weight)) || math.Abs(float64(r.Nearest[0].Correlation)) < 1-1e-9 {
 		t.Errorf("%+v, scale %s", r, x.Data.Scale)
-	}
-}
-
-// TestExplainBlocks: an input's column that several were made of is explained by each of these, chosen as it is.
-func TestExplainBlocks(t *testing.T) {
-	columns := []stream.Column{{Name: "color=blue", Block: "color"}, {Name: "color=red", Block: "color"}, {Name: "n"}}
-	c := &correlations{
-		Matrix:  alike.New(kernel.NewTeam(1), alike.Data{Names: columnNames(columns), Gram: []float64{2, -1, 0.5, -1, 2, 0.25, 0.5, 0.25, 1}, Rows: 50}),
-		columns: columns, mean: make([]float64, 3), std: []float64{1, 1, 1}, index: map[string]int{"color=blue": 0, "color=red": 1, "n": 2},
-	}
-	x := &explainer{out: &Explanation{}, selection: &stream.Selection{
-		Features: 3, Selected: []stream.Selected{{Rank: 1, Name: "color", Members: []string{"color=blue", "color=red"}, Reads: []string{"color"}, Error: 0.4}},
-		Columns: []stream.ColumnReport{{Name: "color=blue", Explained: 1}, {Name: "color=red", Explained: 1}, {Name: "n", Explained: 0.5, Nearest: "color=red"}},
-	}}
-	x.indexSelection()
-	must.Do(t, x.explainColumns([]string{"color", "n"}, c))
-	if len(x.out.Columns) != 3 || len(x.out.Warnings) != 0 {
-		t.Fatalf("%+v, warnings %q", x.out.Columns, x.out.Warnings)
-	}
-	for k, col := range x.out.Columns[:2] {
-		if col.Name != columns[k].Name || col.State != StateKept || col.Rank != 1 || math.Abs(float64(*col.Added)-0.6) > 1e-15 || len(col.StandsFor) != 1 || len(col.Relations.Terms) != 1 {
-			t.Errorf("column %+v: want %s kept at rank 1, adding 0.6, with one stand-in and one term", col, columns[k].Name)
-		}
-	}
-	if n := x.out.Columns[2]; n.State != StateDropped || len(n.Relations.Terms) != 2 {
-		t.Errorf("column %+v: want it dropped, with two terms", n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 // sketched is a selection of these features, from data of others beside them.
@@ -14,7 +15,7 @@ func sketched(rows int64, contents string, chosen []string, nearest map[string]s
 		s.Selected = append(s.Selected, stream.Selected{Rank: i + 1, Name: name, Error: 0.5})
 		s.Columns = append(s.Columns, stream.ColumnReport{Name: name, Explained: 1, Nearest: name})
 	}
-	for _, name := range sortedKeys(nearest) {
+	for _, name := range request.SortedKeys(nearest) {
 		s.Columns = append(s.Columns, stream.ColumnReport{Name: name, Explained: 0.98, Nearest: nearest[name]})
 	}
 	for _, name := range leftOut {
@@ -41,7 +42,7 @@ func TestDiffSaysWhy(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, why[name], want)
 		}
 	}
-	if len(why) != 6 || d.Both != 2 || !slices.Equal(d.Moved, []Move{{"b", 2, 1}, {"e", 5, 2}}) {
+	if len(why) != 6 || d.Both != 2 || !slices.Equal(d.Moved, []Move{{Name: "b", Old: 2, New: 1}, {Name: "e", Old: 5, New: 2}}) {
 		t.Errorf("difference %+v: want 6 reasons (%d), 2 features in both, b and e moved", d, len(why))
 	}
 	if got := d.Data; got.SameInputs || got.Rows != 40 || got.Features != 0 || !slices.Equal(got.New, []string{"n", "new_flat"}) || !slices.Equal(got.Gone, []string{"c"}) {

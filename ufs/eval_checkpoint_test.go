@@ -10,6 +10,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
 )
 
 // TestEvalGoesOn: wherever eval is interrupted while it selects again, the same request resumes after the
@@ -18,14 +19,14 @@ func TestEvalGoesOn(t *testing.T) {
 	path := sensors(t)
 	var selections []NamedSelection
 	for _, method := range []string{"variance", "greedy"} { // sample by sample, and by shards of one
-		selections = append(selections, NamedSelection{Name: "by " + method, Path: method, Selection: selected(t, Request{Inputs: []string{path}, Method: method, K: 3})})
+		selections = append(selections, NamedSelection{Name: "by " + method, Path: method, Selection: selected(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: method, K: 3}})})
 	}
 	said := 0 // that a run goes on behind some
 	state := filepath.Join(t.TempDir(), "state")
-	o := EvalRequest{Inputs: []string{path}, Selections: selections, Resamples: 4, Threads: 1}
+	o := EvalRequest{Input: Input{Paths: []string{path}}, Selections: selections, Resamples: 4, Limits: Limits{Threads: 1}}
 	want := must.Get(Eval(t.Context(), o))(t)
-	o.Checkpoint, o.CheckpointEvery = state, 1
-	o.Say = func(text stream.Text) {
+	o.Checkpoint.Folder, o.Checkpoint.Every = state, 1
+	o.Hooks.Say = func(text stream.Text) {
 		if s := text.String(); strings.Contains(s, "continuing from "+state+":") && !strings.HasSuffix(s, " 0 are made") {
 			said++
 		}
@@ -69,46 +70,46 @@ func TestEvalGoesOn(t *testing.T) {
 // checkpoint of an active run.
 func TestEvalCheckpointRefuses(t *testing.T) {
 	path := sensors(t)
-	s := selected(t, Request{Inputs: []string{path}, Method: "variance", K: 3})
-	o := EvalRequest{Inputs: []string{path}, Selections: []NamedSelection{{Path: "a.json", Selection: s}}, Resamples: 2, Checkpoint: t.TempDir(), CheckpointEvery: 1}
+	s := selected(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "variance", K: 3}})
+	o := EvalRequest{Input: Input{Paths: []string{path}}, Selections: []NamedSelection{{Path: "a.json", Selection: s}}, Resamples: 2, Checkpoint: Checkpoint{Folder: t.TempDir(), Every: 1}}
 	must.Get(Eval(t.Context(), o))(t)
 	must.Get(Eval(t.Context(), o))(t) // which goes on, and finds all of it there
 	other := o
-	other.Selections = []NamedSelection{{Path: "a.json", Selection: selected(t, Request{Inputs: []string{path}, Method: "variance", K: 2})}}
+	other.Selections = []NamedSelection{{Path: "a.json", Selection: selected(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "variance", K: 2}})}}
 	longer := filepath.Join(t.TempDir(), filepath.Base(path))
 	must.Do(t, os.WriteFile(longer, must.Get(os.ReadFile(path))(t), 0o600))
 	moved := o
-	moved.Inputs = []string{longer}
+	moved.Input.Paths = []string{longer}
 	for says, o := range map[string]EvalRequest{"the content of a.json is": other, "input 1 is " + longer + ", and was " + path: moved} {
 		if _, err := Eval(t.Context(), o); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), says) {
 			t.Errorf("got %v, want %q", err, says)
 		}
 	}
 	beside := o
-	beside.Output, beside.Checkpoint, beside.longRun = filepath.Join(t.TempDir(), "e.json"), AutoCheckpoint, 0
+	beside.Output, beside.Checkpoint.Folder, beside.Checkpoint.LongRun = filepath.Join(t.TempDir(), "e.json"), AutoCheckpoint, 0
 	must.Get(Eval(t.Context(), beside))(t)
-	if _, err := os.Stat(beside.Output + checkpointSuffix); err == nil {
+	if _, err := os.Stat(beside.Output + settled.CheckpointSuffix); err == nil {
 		t.Error("a short run has a checkpoint that nobody asked for")
 	}
-	beside.longRun = 1
+	beside.Checkpoint.LongRun = 1
 	must.Get(Eval(t.Context(), beside))(t)
-	beside.longRun = 0 // which does not matter where a run has left something
+	beside.Checkpoint.LongRun = 0 // which does not matter where a run has left something
 	for i, c := range []struct {
 		s    NamedSelection
 		says string
 	}{{o.Selections[0], "2 selections from samples 2 are made"}, {other.Selections[0], "it is removed, and this run begins anew"}} {
 		var said []string
-		beside.Selections, beside.Say = []NamedSelection{c.s}, func(text stream.Text) { said = append(said, text.String()) }
+		beside.Selections, beside.Hooks.Say = []NamedSelection{c.s}, func(text stream.Text) { said = append(said, text.String()) }
 		must.Get(Eval(t.Context(), beside))(t)
 		if all := strings.Join(said, "\n"); !strings.Contains(all, c.says) {
 			t.Errorf("beside the output, run %d says %q, want %q", i, all, c.says)
 		}
 	}
 	must.Do(t, beside.Forget())
-	if _, err := os.Stat(beside.Output + checkpointSuffix); err == nil {
+	if _, err := os.Stat(beside.Output + settled.CheckpointSuffix); err == nil {
 		t.Error("the folder beside the output is left")
 	}
-	damaged := must.Get(filepath.Glob(filepath.Join(o.Checkpoint, "resamples.found*")))(t)
+	damaged := must.Get(filepath.Glob(filepath.Join(o.Checkpoint.Folder, "resamples.found*")))(t)
 	must.Do(t, os.WriteFile(damaged[0], []byte("not a state"), 0o600))
 	if _, err := Eval(t.Context(), o); !errors.As(err, new(*stream.DataError)) || !strings.Contains(err.Error(), "remove it") {
 		t.Errorf("a damaged state: %v", err)

@@ -30,7 +30,7 @@ func demoData() (dir string) {
 func ExampleSelect() {
 	data := demoData()
 	defer os.RemoveAll(data)
-	s, err := ufs.Select(context.Background(), ufs.Request{Inputs: []string{data}, K: 6})
+	s, err := ufs.Select(context.Background(), ufs.Request{Input: ufs.Input{Paths: []string{data}}, Choice: ufs.Choice{K: 6}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -52,8 +52,8 @@ func ExamplePath() {
 	data := demoData()
 	defer os.RemoveAll(data)
 	p, err := ufs.Path(context.Background(), ufs.Request{
-		Inputs: []string{data}, K: 6, Method: "sfufs",
-		Options: method.Settings{"gamma": "0.01,0.1,1"},
+		Input:  ufs.Input{Paths: []string{data}},
+		Choice: ufs.Choice{K: 6, Method: "sfufs", Options: method.Settings{"gamma": "0.01,0.1,1"}},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -77,7 +77,7 @@ func ExampleScan() {
 	ctx := context.Background()
 	at := func(name string) string { return filepath.Join(data, name+".ufs") }
 	for _, shard := range []string{"1/2", "2/2"} {
-		part := ufs.ScanRequest{Request: ufs.Request{Inputs: []string{data}, Output: at("part" + shard[:1])}, Shard: shard}
+		part := ufs.ScanRequest{Request: ufs.Request{Input: ufs.Input{Paths: []string{data}}, Output: at("part" + shard[:1])}, Shard: shard}
 		if _, err := ufs.Scan(ctx, part); err != nil {
 			fmt.Println(err)
 			return
@@ -87,7 +87,7 @@ func ExampleScan() {
 		fmt.Println(err)
 		return
 	}
-	s, err := ufs.Select(ctx, ufs.Request{Stats: at("all"), K: 3})
+	s, err := ufs.Select(ctx, ufs.Request{Stats: at("all"), Choice: ufs.Choice{K: 3}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -106,12 +106,13 @@ func ExampleRequest_progress() {
 	data := demoData()
 	defer os.RemoveAll(data)
 	_, err := ufs.Select(context.Background(), ufs.Request{
-		Inputs: []string{data}, K: 6, Method: "laplacian",
-		Progress: func(p ufs.Progress) {
+		Input:  ufs.Input{Paths: []string{data}},
+		Choice: ufs.Choice{K: 6, Method: "laplacian"},
+		Hooks: ufs.Hooks{Progress: func(p ufs.Progress) {
 			if !p.Done {
 				fmt.Printf("pass %d of %d: %s, %d rows\n", p.Pass, p.Passes, p.What, p.Rows)
 			}
-		},
+		}},
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -1,10 +1,8 @@
 package ufs
 
-// WithHeaderOf is m with a limit on the bytes of a header.
-func (m MergeRequest) WithHeaderOf(most int) MergeRequest {
-	m.maxHeader = most
-	return m
-}
+import (
+	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+)
 
 // ProgramBytes is the memory that a limit keeps free for everything that is not planned.
-const ProgramBytes = programBytes
+const ProgramBytes = budget.ProgramBytes

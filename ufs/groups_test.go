@@ -16,6 +16,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/choice"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/groups"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
 )
 
 // sensors are rows of 6 sensors of 3 readings each, and 2 columns more.
@@ -57,10 +61,10 @@ func TestGroupsAreWhole(t *testing.T) {
 	cost := map[string]float64{"s0": 3, "s1": 2, "s2": 6, "s3": 3, "s4": 3, "s5": 3, "alone": 1, "other": 0.5}
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
 		if spec.Takes.Cells {
-			q.Options["shape"] = "4x5"
+			q.Choice.Options["shape"] = "4x5"
 		}
-		q.Inputs, q.K, q.Keep, q.Forbid = []string{path}, 4, []string{"s3.r1"}, []string{"s5"}
-		q.Groups, q.Costs, q.Budget = inJSON, costs, 11
+		q.Input.Paths, q.Choice.K, q.Choice.Keep, q.Choice.Forbid = []string{path}, 4, []string{"s3.r1"}, []string{"s5"}
+		q.Choice.Groups, q.Choice.Costs, q.Choice.Budget = inJSON, costs, 11
 		if spec.Takes.Turns {
 			if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), spec.Name) {
 				t.Fatalf("error %v, want a usage error that names the method", err)
@@ -73,16 +77,16 @@ func TestGroupsAreWhole(t *testing.T) {
 			t.Errorf("selected %v: s3 is to be kept, and three fit", want.Selected)
 		}
 		for _, groups := range []string{inCSV, "prefix:.", `regex:^(s\d)\.`, `regex:^s\d`} {
-			q.Groups = groups
+			q.Choice.Groups = groups
 			if got := selected(t, q); asJSON(t, got.Selected) != asJSON(t, want.Selected) {
 				t.Errorf("groups %s: %v, want %v", groups, got.Selected, want.Selected)
 			}
 		}
 		again := must.Get(RecordedRequest(want, nil))(t)
-		if again.Groups[0] != '{' || again.Costs[0] != '{' {
-			t.Errorf("groups %s and costs %s want their files", again.Groups, again.Costs)
+		if again.Choice.Groups[0] != '{' || again.Choice.Costs[0] != '{' {
+			t.Errorf("groups %s and costs %s want their files", again.Choice.Groups, again.Choice.Costs)
 		}
-		again.Inputs, again.K = q.Inputs, 4
+		again.Input.Paths, again.Choice.K = q.Input.Paths, 4
 		if got := selected(t, again); asJSON(t, got.Selected) != asJSON(t, want.Selected) {
 			t.Errorf("as recorded: %v, want %v", got.Selected, want.Selected)
 		}
@@ -145,15 +149,15 @@ func checkGroups(t *testing.T, s *stream.Selection, cost map[string]float64, bud
 
 // TestGroupsFromStats: statistics give the selection of groups that the data do.
 func TestGroupsFromStats(t *testing.T) {
-	q := Request{Inputs: []string{sensors(t)}, Method: "greedy", Groups: "prefix:.", K: 3}
+	q := Request{Input: Input{Paths: []string{sensors(t)}}, Choice: Choice{Method: "greedy", Groups: "prefix:.", K: 3}}
 	stats := filepath.Join(t.TempDir(), "a.ufs")
-	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: q.Inputs, Output: stats}}))(t)
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Input: Input{Paths: q.Input.Paths}, Output: stats}}))(t)
 	want := selected(t, q)
-	q.Inputs, q.Stats = nil, stats
+	q.Input.Paths, q.Stats = nil, stats
 	if got := selected(t, q); asJSON(t, got.Selected) != asJSON(t, want.Selected) {
 		t.Errorf("from statistics: %v, want %v", got.Selected, want.Selected)
 	}
-	f := must.Get(Plan(t.Context(), Request{Inputs: []string{sensors(t)}, Method: "greedy", Groups: "prefix:.", K: 3, Forbid: []string{"s1"}}))(t)
+	f := must.Get(Plan(t.Context(), Request{Input: Input{Paths: []string{sensors(t)}}, Choice: Choice{Method: "greedy", Groups: "prefix:.", K: 3, Forbid: []string{"s1"}}}))(t)
 	if f.K != 3 || f.Candidates != 7 || f.Features != 20 {
 		t.Errorf("planned: %d of %d candidates, %d features; want 3 of 7, 20", f.K, f.Candidates, f.Features)
 	}
@@ -163,8 +167,8 @@ func TestGroupsFromStats(t *testing.T) {
 // a ranking as many as have that number. Reports on the other features refer to the chosen groups.
 func TestGroupsAutoK(t *testing.T) {
 	for _, name := range []string{"greedy", "laplacian"} {
-		s := selected(t, Request{Inputs: []string{sensors(t)}, Method: name, Groups: "prefix:.", AutoK: true})
-		n, most := len(featureNames(s)), len(last(s.Selected).Features())
+		s := selected(t, Request{Input: Input{Paths: []string{sensors(t)}}, Choice: Choice{Method: name, Groups: "prefix:.", AutoK: true}})
+		n, most := len(choice.FeatureNames(s)), len(last(s.Selected).Features())
 		want := s.Size.Recommended
 		enough := n >= want && n-most < want
 		if name == "greedy" {
@@ -174,7 +178,7 @@ func TestGroupsAutoK(t *testing.T) {
 		if s.K != len(s.Selected) || !enough {
 			t.Errorf("%s: %d features in %d groups, the last of %d; %d are recommended, and explain %v", name, n, len(s.Selected), most, want, s.Size.Explained)
 		}
-		again := selected(t, Request{Inputs: []string{sensors(t)}, Method: name, Groups: "prefix:.", K: s.K})
+		again := selected(t, Request{Input: Input{Paths: []string{sensors(t)}}, Choice: Choice{Method: name, Groups: "prefix:.", K: s.K}})
 		if asJSON(t, again.Columns) != asJSON(t, s.Columns) {
 			t.Errorf("%s: the reports on features are others than of -k %d", name, s.K)
 		}
@@ -196,13 +200,13 @@ func TestGroupsOfOne(t *testing.T) {
 	file := textFile(t, "ones.csv", ones)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
 		if spec.Takes.Cells {
-			q.Options["shape"] = "4x5"
+			q.Choice.Options["shape"] = "4x5"
 		}
-		if q.Inputs = []string{path}; spec.Takes.Turns {
+		if q.Input.Paths = []string{path}; spec.Takes.Turns {
 			return // refused: see TestGroupsAreWhole
 		}
 		want := selected(t, q)
-		q.Groups = file
+		q.Choice.Groups = file
 		if got := selected(t, q); asJSON(t, got.Selected) != asJSON(t, want.Selected) || asJSON(t, got.Columns) != asJSON(t, want.Columns) {
 			t.Errorf("%v, want %v", got.Selected, want.Selected)
 		}
@@ -214,9 +218,9 @@ func TestGroupMost(t *testing.T) {
 	path := sensors(t)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
 		if spec.Takes.Cells {
-			q.Options["shape"] = "4x5"
+			q.Choice.Options["shape"] = "4x5"
 		}
-		q.Inputs, q.K, q.Groups, q.GroupMost, q.Keep = []string{path}, 8, "prefix:.", 1, []string{"s0.r2"}
+		q.Input.Paths, q.Choice.K, q.Choice.Groups, q.Choice.GroupMost, q.Choice.Keep = []string{path}, 8, "prefix:.", 1, []string{"s0.r2"}
 		if spec.Takes.Turns {
 			return
 		}
@@ -240,9 +244,9 @@ func TestForbidden(t *testing.T) {
 	path := sensors(t)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
 		if spec.Takes.Cells {
-			q.Options["shape"] = "4x5"
+			q.Choice.Options["shape"] = "4x5"
 		}
-		q.Inputs, q.Forbid = []string{path}, []string{"s0.*", "alone"}
+		q.Input.Paths, q.Choice.Forbid = []string{path}, []string{"s0.*", "alone"}
 		s, err := Select(t.Context(), q)
 		if spec.Takes.Turns && !spec.Takes.Forbid {
 			if !errors.As(err, new(*stream.UsageError)) {
@@ -261,7 +265,7 @@ func TestForbidden(t *testing.T) {
 		if len(s.Selected) != 4 || len(s.Columns) != 20 {
 			t.Errorf("%d of %d features, want 4 of 20", len(s.Selected), len(s.Columns))
 		}
-		if q.K = 17; spec.From != method.FromGraph {
+		if q.Choice.K = 17; spec.From != method.FromGraph {
 			if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) {
 				t.Errorf("17 of 16: error %v, want a usage error", err)
 			}
@@ -277,38 +281,38 @@ func TestChoiceRefusals(t *testing.T) {
 		q    Request
 		want []string
 	}{
-		{"no file", Request{Groups: "nowhere.json"}, []string{"nowhere.json", "prefix:SEP"}},
-		{"near a word", Request{Groups: "list"}, []string{"did you mean lists"}},
-		{"no separator", Request{Groups: "prefix:"}, []string{"prefix:SEP"}},
-		{"no expression", Request{Groups: "regex:("}, []string{"regular expression"}},
-		{"no list", Request{Groups: "lists"}, []string{"no column is in any group"}},
-		{"separator nowhere", Request{Groups: "prefix:#"}, []string{"no column is in any group"}},
-		{"unknown column", Request{Groups: textFile(t, "g.csv", "s0.r0,a\ns0.r9,a\n")}, []string{"s0.r9", "did you mean s0.r"}},
-		{"two groups", Request{Groups: textFile(t, "g.csv", "s0.r0,a\ns0.r0,b\n")}, []string{"s0.r0", "a and b"}},
-		{"named as a column", Request{Groups: textFile(t, "g.csv", "s0.r0,alone\n")}, []string{"alone", "call it otherwise"}},
-		{"no pairs", Request{Groups: textFile(t, "g.csv", "s0.r0\n")}, []string{"g.csv", "name,group"}},
-		{"no lists in JSON", Request{Groups: textFile(t, "g.json", `{"a": "s0.r0"}`)}, []string{"g.json", `{"group"`}},
-		{"empty", Request{Groups: textFile(t, "g.csv", "name,group\n")}, []string{"g.csv", "no group"}},
-		{"most of nothing", Request{GroupMost: 2}, []string{"group-most", "groups"}},
-		{"cost of nothing", Request{Costs: textFile(t, "c.csv", "s0.r9,2\n")}, []string{"s0.r9", "did you mean"}},
-		{"no cost", Request{Costs: textFile(t, "c.csv", "s0.r0,cheap\n")}, []string{"s0.r0", "cheap"}},
-		{"free", Request{Costs: textFile(t, "c.json", `{"s0.r0": 0}`)}, []string{"s0.r0", "keep"}},
-		{"two costs", Request{Costs: textFile(t, "c.csv", "s0.r0,1\ns0.r0,2\n")}, []string{"s0.r0 has two costs"}},
-		{"budget below 0", Request{Budget: -1}, []string{"budget -1"}},
-		{"nothing so cheap", Request{Budget: 0.5}, []string{"budget 0.5", "cheapest", "costs 1"}},
-		{"must-haves beyond the budget", Request{Budget: 4, Groups: "prefix:.", Keep: []string{"s0", "s1"}}, []string{"s0, s1", "costs 6", "budget 4"}},
-		{"kept and forbidden", Request{Keep: []string{"s0.r0"}, Forbid: []string{"s0.*"}}, []string{"keep and forbid", "s0.r0"}},
-		{"forbidden with its group", Request{Keep: []string{"s0.r0"}, Forbid: []string{"s0.r1"}, Groups: "prefix:."}, []string{"keep and forbid", "s0"}},
-		{"more kept than k", Request{Keep: []string{"s0.*"}, K: 2}, []string{"3 features", "s0.r0", "k 2"}},
-		{"more kept than of a group", Request{Keep: []string{"s0.*"}, Groups: "prefix:.", GroupMost: 2}, []string{"s0", "group-most 2"}},
-		{"all forbidden", Request{Forbid: []string{"*"}}, []string{"forbid *"}},
-		{"forbidden is nowhere", Request{Forbid: []string{"s9"}}, []string{"forbid", "s9"}},
-		{"more than groups", Request{Groups: "prefix:.", K: 9, Forbid: []string{"s1"}}, []string{"k 9", "7 groups", "1 that forbid"}},
-		{"swap", Request{Groups: "prefix:.", Options: method.Settings{"refine": "swap"}}, []string{"refine swap"}},
-		{"sketch", Request{Groups: "prefix:.", Sketch: "64"}, []string{"sketch", "Gram matrix"}},
+		{"no file", Request{Choice: Choice{Groups: "nowhere.json"}}, []string{"nowhere.json", "prefix:SEP"}},
+		{"near a word", Request{Choice: Choice{Groups: "list"}}, []string{"did you mean lists"}},
+		{"no separator", Request{Choice: Choice{Groups: "prefix:"}}, []string{"prefix:SEP"}},
+		{"no expression", Request{Choice: Choice{Groups: "regex:("}}, []string{"regular expression"}},
+		{"no list", Request{Choice: Choice{Groups: "lists"}}, []string{"no column is in any group"}},
+		{"separator nowhere", Request{Choice: Choice{Groups: "prefix:#"}}, []string{"no column is in any group"}},
+		{"unknown column", Request{Choice: Choice{Groups: textFile(t, "g.csv", "s0.r0,a\ns0.r9,a\n")}}, []string{"s0.r9", "did you mean s0.r"}},
+		{"two groups", Request{Choice: Choice{Groups: textFile(t, "g.csv", "s0.r0,a\ns0.r0,b\n")}}, []string{"s0.r0", "a and b"}},
+		{"named as a column", Request{Choice: Choice{Groups: textFile(t, "g.csv", "s0.r0,alone\n")}}, []string{"alone", "call it otherwise"}},
+		{"no pairs", Request{Choice: Choice{Groups: textFile(t, "g.csv", "s0.r0\n")}}, []string{"g.csv", "name,group"}},
+		{"no lists in JSON", Request{Choice: Choice{Groups: textFile(t, "g.json", `{"a": "s0.r0"}`)}}, []string{"g.json", `{"group"`}},
+		{"empty", Request{Choice: Choice{Groups: textFile(t, "g.csv", "name,group\n")}}, []string{"g.csv", "no group"}},
+		{"most of nothing", Request{Choice: Choice{GroupMost: 2}}, []string{"group-most", "groups"}},
+		{"cost of nothing", Request{Choice: Choice{Costs: textFile(t, "c.csv", "s0.r9,2\n")}}, []string{"s0.r9", "did you mean"}},
+		{"no cost", Request{Choice: Choice{Costs: textFile(t, "c.csv", "s0.r0,cheap\n")}}, []string{"s0.r0", "cheap"}},
+		{"free", Request{Choice: Choice{Costs: textFile(t, "c.json", `{"s0.r0": 0}`)}}, []string{"s0.r0", "keep"}},
+		{"two costs", Request{Choice: Choice{Costs: textFile(t, "c.csv", "s0.r0,1\ns0.r0,2\n")}}, []string{"s0.r0 has two costs"}},
+		{"budget below 0", Request{Choice: Choice{Budget: -1}}, []string{"budget -1"}},
+		{"nothing so cheap", Request{Choice: Choice{Budget: 0.5}}, []string{"budget 0.5", "cheapest", "costs 1"}},
+		{"must-haves beyond the budget", Request{Choice: Choice{Budget: 4, Groups: "prefix:.", Keep: []string{"s0", "s1"}}}, []string{"s0, s1", "costs 6", "budget 4"}},
+		{"kept and forbidden", Request{Choice: Choice{Keep: []string{"s0.r0"}, Forbid: []string{"s0.*"}}}, []string{"keep and forbid", "s0.r0"}},
+		{"forbidden with its group", Request{Choice: Choice{Keep: []string{"s0.r0"}, Forbid: []string{"s0.r1"}, Groups: "prefix:."}}, []string{"keep and forbid", "s0"}},
+		{"more kept than k", Request{Choice: Choice{Keep: []string{"s0.*"}, K: 2}}, []string{"3 features", "s0.r0", "k 2"}},
+		{"more kept than of a group", Request{Choice: Choice{Keep: []string{"s0.*"}, Groups: "prefix:.", GroupMost: 2}}, []string{"s0", "group-most 2"}},
+		{"all forbidden", Request{Choice: Choice{Forbid: []string{"*"}}}, []string{"forbid *"}},
+		{"forbidden is nowhere", Request{Choice: Choice{Forbid: []string{"s9"}}}, []string{"forbid", "s9"}},
+		{"more than groups", Request{Choice: Choice{Groups: "prefix:.", K: 9, Forbid: []string{"s1"}}}, []string{"k 9", "7 groups", "1 that forbid"}},
+		{"swap", Request{Choice: Choice{Groups: "prefix:.", Options: method.Settings{"refine": "swap"}}}, []string{"refine swap"}},
+		{"sketch", Request{Choice: Choice{Groups: "prefix:.", Sketch: "64"}}, []string{"sketch", "Gram matrix"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.q.Inputs, c.q.Method = []string{path}, "greedy"
+			c.q.Input.Paths, c.q.Choice.Method = []string{path}, "greedy"
 			_, err := Select(t.Context(), c.q)
 			if !errors.As(err, new(*stream.UsageError)) && !errors.As(err, new(*stream.DataError)) {
 				t.Fatalf("error %v, want one of usage or data", err)
@@ -328,32 +332,32 @@ func TestBlockColumns(t *testing.T) {
 	cols := []stream.Column{
 		{Name: "color=red", Block: "color"}, {Name: "x"}, {Name: "color=blue", Block: "color"}, {Name: "size=1", Block: "size"}, {Name: "y"},
 	}
-	r := &run{Request: Request{}, grouping: new(grouping), pricing: new(pricing), Bound: new(method.Bound)}
-	c := must.Get(r.newCandidates(cols, nil, true))(t)
-	if !slices.Equal(c.names(), []string{"color", "x", "size", "y"}) || !slices.Equal(c.Blocks[0].Members, []int{0, 2}) {
-		t.Errorf("candidates %v, %v", c.names(), c.Blocks)
+	r := &settled.Run{Request: Request{}, Grouping: new(groups.Grouping), Pricing: new(groups.Pricing), Bound: new(method.Bound)}
+	c := must.Get(choice.NewCandidates(r, cols, nil, true))(t)
+	if !slices.Equal(c.Names(), []string{"color", "x", "size", "y"}) || !slices.Equal(c.Blocks[0].Members, []int{0, 2}) {
+		t.Errorf("candidates %v, %v", c.Names(), c.Blocks)
 	}
-	if reads := [][]string{c.inputNames(0), c.inputNames(1), c.inputNames(2), c.inputNames(3)}; !reflect.DeepEqual(reads, [][]string{{"color"}, nil, {"size"}, nil}) {
+	if reads := [][]string{c.InputNames(0), c.InputNames(1), c.InputNames(2), c.InputNames(3)}; !reflect.DeepEqual(reads, [][]string{{"color"}, nil, {"size"}, nil}) {
 		t.Errorf("reads %v", reads)
 	}
-	r.grouping = &grouping{groupByColumn: map[string]string{"color": "looks", "y": "looks"}, columnOrder: []string{"color", "y"}}
-	r.Groups, r.Keep = "g.csv", []string{"color=blue"}
-	r.pricing = &pricing{costs: map[string]float64{"color": 3}}
-	c = must.Get(r.newCandidates(cols, nil, true))(t)
-	if !slices.Equal(c.names(), []string{"looks", "x", "size"}) || !slices.Equal(c.Blocks[0].Members, []int{0, 2, 4}) || c.Blocks[0].Cost != 4 {
-		t.Errorf("candidates %v, %v", c.names(), c.Blocks)
+	r.Grouping = &groups.Grouping{GroupByColumn: map[string]string{"color": "looks", "y": "looks"}, ColumnOrder: []string{"color", "y"}}
+	r.Choice.Groups, r.Choice.Keep = "g.csv", []string{"color=blue"}
+	r.Pricing = &groups.Pricing{Costs: map[string]float64{"color": 3}}
+	c = must.Get(choice.NewCandidates(r, cols, nil, true))(t)
+	if !slices.Equal(c.Names(), []string{"looks", "x", "size"}) || !slices.Equal(c.Blocks[0].Members, []int{0, 2, 4}) || c.Blocks[0].Cost != 4 {
+		t.Errorf("candidates %v, %v", c.Names(), c.Blocks)
 	}
-	if !slices.Equal(c.inputNames(0), []string{"color", "y"}) || !slices.Equal(c.keep, []int{0}) {
-		t.Errorf("reads %v, keep %v", c.inputNames(0), c.keep)
+	if !slices.Equal(c.InputNames(0), []string{"color", "y"}) || !slices.Equal(c.Keep, []int{0}) {
+		t.Errorf("reads %v, keep %v", c.InputNames(0), c.Keep)
 	}
 	// The number of a time alone is called like its column, and is no feature by itself all the same.
-	alone := &run{grouping: new(grouping), pricing: new(pricing), Bound: new(method.Bound)}
-	alone.Takes.Turns, alone.Name = true, "other"
-	if _, err := alone.newCandidates([]stream.Column{{Name: "x"}, {Name: "t", Block: "t"}}, nil, true); !errors.As(err, new(*stream.UsageError)) || !strings.HasPrefix(err.Error(), "t stands for") {
+	alone := &settled.Run{Grouping: new(groups.Grouping), Pricing: new(groups.Pricing), Bound: new(method.Bound)}
+	alone.Bound.Takes.Turns, alone.Bound.Name = true, "other"
+	if _, err := choice.NewCandidates(alone, []stream.Column{{Name: "x"}, {Name: "t", Block: "t"}}, nil, true); !errors.As(err, new(*stream.UsageError)) || !strings.HasPrefix(err.Error(), "t stands for") {
 		t.Errorf("a column that is its own block: %v", err)
 	}
-	r.Takes.Turns, r.Name = true, "other"
-	if _, err := r.newCandidates(cols, nil, true); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "looks") {
+	r.Bound.Takes.Turns, r.Bound.Name = true, "other"
+	if _, err := choice.NewCandidates(r, cols, nil, true); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "looks") {
 		t.Errorf("for a method without scores: %v", err)
 	}
 }
@@ -361,17 +365,17 @@ func TestBlockColumns(t *testing.T) {
 // TestGroupsAfterwards: apply writes the members of groups; eval, check and diff go by them.
 func TestGroupsAfterwards(t *testing.T) {
 	path := sensors(t)
-	q := Request{Inputs: []string{path}, Method: "greedy", Groups: "prefix:.", K: 3}
+	q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", Groups: "prefix:.", K: 3}}
 	s := selected(t, q)
-	names := featureNames(s)
+	names := choice.FeatureNames(s)
 	out := filepath.Join(t.TempDir(), "out.parquet")
-	must.Get(Apply(t.Context(), ApplyRequest{Inputs: q.Inputs, Selection: s, Output: out}))(t)
+	must.Get(Apply(t.Context(), ApplyRequest{Input: Input{Paths: q.Input.Paths}, Selection: s, Output: out}))(t)
 	ds := must.Get(chunkio.Open(t.Context(), []string{out}, chunkio.Options{}))(t)
 	defer ds.Close()
-	if got := columnNames(ds.Columns()); !slices.Equal(got, names) {
+	if got := wording.ColumnNames(ds.Columns()); !slices.Equal(got, names) {
 		t.Errorf("applied: %v, want %v", got, names)
 	}
-	e := must.Get(Eval(t.Context(), EvalRequest{Inputs: q.Inputs, Selections: []NamedSelection{{Selection: s}}, Resamples: 2}))(t)
+	e := must.Get(Eval(t.Context(), EvalRequest{Input: Input{Paths: q.Input.Paths}, Selections: []NamedSelection{{Selection: s}}, Resamples: 2}))(t)
 	at := slices.IndexFunc(e.Results, func(r stream.Evaluated) bool { return r.Name == "selection" })
 	if r := e.Results[at]; r.K != len(names) || math.Abs(float64(r.Reconstruction-last(s.Selected).Error)) > 1e-9 || r.Stability == nil {
 		t.Errorf("eval: %+v; want %d features that leave %v", r, len(names), last(s.Selected).Error)
@@ -380,12 +384,12 @@ func TestGroupsAfterwards(t *testing.T) {
 		t.Errorf("eval changed the selection: %v", s.Selected)
 	}
 	stats := filepath.Join(t.TempDir(), "a.ufs")
-	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: q.Inputs, Output: stats}}))(t)
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Input: Input{Paths: q.Input.Paths}, Output: stats}}))(t)
 	v := must.Get(Check(t.Context(), CheckRequest{Selection: s, Stats: stats, Baseline: stats}))(t)
 	if v.K != len(names) || math.Abs(float64(v.Error-last(s.Selected).Error)) > 1e-9 || len(v.Gone) > 0 {
 		t.Errorf("check: %+v", v)
 	}
-	q.Forbid = []string{s.Selected[2].Name}
+	q.Choice.Forbid = []string{s.Selected[2].Name}
 	d := Diff(s, selected(t, q))
 	if d.Both != 2 || len(d.Went) != 1 || d.Went[0].Name != s.Selected[2].Name || !(d.Went[0].Explained > 0) {
 		t.Errorf("diff: %+v", d)

@@ -15,14 +15,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/words/wordstest"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
 )
 
 // shardsOfFile reads a statistics file with its hash shards.
-func shardsOfFile(t *testing.T, path string, from method.From) *bundle {
+func shardsOfFile(t *testing.T, path string, from method.From) *statistics.Bundle {
 	t.Helper()
 	file := must.Get(chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{}))(t)
 	defer file.Close()
-	return must.Get(readStats(file, from, gram.Options{Limit: 1 << 30}, must.Get(hashShardCount(file))(t)))(t)
+	return must.Get(statistics.ReadStats(file, from, gram.Options{Limit: 1 << 30}, must.Get(statistics.HashShardCount(file))(t)))(t)
 }
 
 // TestHashedForm: the binary form comes back bit for bit, is refused for another number of shards, and never
@@ -30,17 +31,17 @@ func shardsOfFile(t *testing.T, path string, from method.From) *bundle {
 func TestHashedForm(t *testing.T) {
 	path := stored(t, someRows{at: everyRow})
 	for name, from := range map[string]method.From{"greedy": method.FromGram, "graphgreedy": method.FromGraph} {
-		s := ScanRequest{Request: Request{Inputs: []string{path}, Stability: 4, Method: name, Output: filepath.Join(t.TempDir(), "s.ufs")}}
+		s := ScanRequest{Request: Request{Input: Input{Paths: []string{path}}, Choice: Choice{Stability: 4, Method: name}, Output: filepath.Join(t.TempDir(), "s.ufs")}}
 		must.Get(Scan(t.Context(), s))(t)
 		e := shardsOfFile(t, s.Output, from)
-		empty := func(shards int) *shardStats {
+		empty := func(shards int) *statistics.ShardStats {
 			var graph *anchor.Statistics
-			if e.graph != nil {
+			if e.Graph != nil {
 				graph = must.Get(anchor.NewStatistics(nil, anchor.Options{}))(t)
 			}
-			return must.Get(newShardStats(shards, len(e.columns), gram.Options{Limit: 1 << 30}, graph))(t)
+			return must.Get(statistics.NewShardStats(shards, len(e.Columns), gram.Options{Limit: 1 << 30}, graph))(t)
 		}
-		b := wordstest.EncodeState(t, e.shardStats)
+		b := wordstest.EncodeState(t, e.ShardStats)
 		wordstest.CheckReread(t, b, empty(4))
 		if _, err := empty(6).ReadFrom(bytes.NewReader(b)); err == nil {
 			t.Errorf("%s: 6 hash shards read 4", name)
@@ -59,23 +60,23 @@ func TestHashedLost(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
 	for i, at := range []func(int64) bool{func(i int64) bool { return i < 400 }, func(i int64) bool { return i >= 400 }} {
-		s := ScanRequest{Request: Request{Inputs: []string{stored(t, someRows{at: at})}, Stability: 4, Output: filepath.Join(dir, string(rune('a'+i))+".ufs")}}
+		s := ScanRequest{Request: Request{Input: Input{Paths: []string{stored(t, someRows{at: at})}}, Choice: Choice{Stability: 4}, Output: filepath.Join(dir, string(rune('a'+i))+".ufs")}}
 		must.Get(Scan(t.Context(), s))(t)
 		files = append(files, s.Output)
 	}
 	lost := shardsOfFile(t, files[0], method.FromGram)
-	lost.shardStats = nil
-	must.Do(t, lost.writeStats(t.Context(), files[0], nil))
+	lost.ShardStats = nil
+	must.Do(t, lost.WriteStats(t.Context(), files[0], nil))
 	for _, order := range [][]string{{files[0], files[1]}, {files[1], files[0]}} {
 		all := filepath.Join(dir, "all.ufs")
 		done := must.Get(Merge(t.Context(), MergeRequest{Files: order, Output: all}))(t)
 		if !strings.Contains(strings.Join(done.Warnings, ""), "hash shards") {
 			t.Errorf("warnings %v", done.Warnings)
 		}
-		if s := selected(t, Request{Stats: all, K: 3}); len(s.Selected) != 3 {
+		if s := selected(t, Request{Stats: all, Choice: Choice{K: 3}}); len(s.Selected) != 3 {
 			t.Errorf("selected %v", s.Selected)
 		}
-		if _, err := Select(t.Context(), Request{Stats: all, K: 3, Stability: AnyShards}); err == nil {
+		if _, err := Select(t.Context(), Request{Stats: all, Choice: Choice{K: 3, Stability: AnyShards}}); err == nil {
 			t.Error("stability without hash shards")
 		}
 	}
@@ -86,17 +87,17 @@ func TestHashedDecay(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
 	for i, at := range []func(int64) bool{func(i int64) bool { return i < 400 }, func(i int64) bool { return i >= 400 }} {
-		s := ScanRequest{Request: Request{Inputs: []string{stored(t, someRows{at: at})}, Stability: 4, Output: filepath.Join(dir, string(rune('a'+i))+".ufs")}}
+		s := ScanRequest{Request: Request{Input: Input{Paths: []string{stored(t, someRows{at: at})}}, Choice: Choice{Stability: 4}, Output: filepath.Join(dir, string(rune('a'+i))+".ufs")}}
 		must.Get(Scan(t.Context(), s))(t)
 		files = append(files, s.Output)
 	}
 	all := filepath.Join(dir, "all.ufs")
 	must.Get(Merge(t.Context(), MergeRequest{Files: files, Output: all, Decay: 0.5}))(t)
 	e := shardsOfFile(t, all, method.FromGram)
-	sum, _, err := e.shardStats.sumShards(e.shardStats.allShards())
+	sum, _, err := e.ShardStats.SumShards(e.ShardStats.AllShards())
 	must.Do(t, err)
-	if got, want := sum.Weight, 400*0.5+500; got != want || e.moments.Weight != want {
-		t.Errorf("weight %v, of the whole %v, want %v", got, e.moments.Weight, want)
+	if got, want := sum.Weight, 400*0.5+500; got != want || e.Moments.Weight != want {
+		t.Errorf("weight %v, of the whole %v, want %v", got, e.Moments.Weight, want)
 	}
 }
 
@@ -104,15 +105,15 @@ func TestHashedDecay(t *testing.T) {
 // from files of the rows of each sample; and it reads the input as often as one selection does.
 func TestEvalByShards(t *testing.T) {
 	path := stored(t, someRows{at: everyRow})
-	q := Request{Inputs: []string{path}, Method: "greedy", K: 4, Seed: 1, Missing: "mean"}
+	q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", K: 4, Seed: 1}, Columns: Columns{Missing: "mean"}}
 	s := selected(t, q)
 	const resamples = 6
 	meter := new(stream.Meter)
 	eval := func(o EvalRequest) *stream.Stability {
-		o.Inputs, o.Selections, o.Baselines, o.Resamples = []string{path}, []NamedSelection{{Selection: s}}, []string{"none"}, resamples
+		o.Input.Paths, o.Selections, o.Baselines, o.Resamples = []string{path}, []NamedSelection{{Selection: s}}, []string{"none"}, resamples
 		return must.Get(Eval(t.Context(), o))(t).Results[0].Stability
 	}
-	got := eval(EvalRequest{Meter: meter})
+	got := eval(EvalRequest{Hooks: Hooks{Meter: meter}})
 	if n := meter.Rows.Load(); n != 2*900 { // to judge by, and to gather
 		t.Errorf("%d rows were read", n)
 	}
@@ -121,7 +122,7 @@ func TestEvalByShards(t *testing.T) {
 	var sets [][]int
 	for _, set := range fit.DrawShards(resamples, seed) {
 		part := q
-		part.Inputs = []string{stored(t, someRows{at: func(i int64) bool {
+		part.Input.Paths = []string{stored(t, someRows{at: func(i int64) bool {
 			for _, h := range set {
 				if halves.ShardOf(seed, i, fit.Shards) == h {
 					return true

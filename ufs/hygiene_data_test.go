@@ -18,7 +18,7 @@ import (
 func TestNoFalseAlarms(t *testing.T) {
 	for _, name := range []string{"coil20", "isolet", "mnist10k", "orl", "usps", "prostate_ge", "basehock", "warppie10p"} {
 		path := fixtures.DatasetPath(t, name+".parquet")
-		s := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{path}, Label: "label", Method: "variance", K: 1}))(t)
+		s := must.Get(ufs.Select(t.Context(), ufs.Request{Input: ufs.Input{Paths: []string{path}}, Columns: ufs.Columns{Label: "label"}, Choice: ufs.Choice{Method: "variance", K: 1}}))(t)
 		want := copiesIn(t, path)
 		if got := reasons(s.Suspects); len(got) != len(want) {
 			t.Errorf("%s: suspects %v, want copies %v", name, got, want)

@@ -136,7 +136,7 @@ func TestSuspectsAreWarnedOf(t *testing.T) {
 	folder, suspects, plain := customerLake(t)
 	for _, method := range []string{"greedy", "variance", "laplacian", "mcfs", ""} {
 		for _, threads := range []int{1, 3} {
-			s := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{folder}, Label: "churn", Missing: "mean", Method: method, Options: quick(method), K: 3, Threads: threads}))(t)
+			s := must.Get(ufs.Select(t.Context(), ufs.Request{Input: ufs.Input{Paths: []string{folder}}, Columns: ufs.Columns{Label: "churn", Missing: "mean"}, Choice: ufs.Choice{Method: method, Options: quick(method), K: 3}, Limits: ufs.Limits{Threads: threads}}))(t)
 			suspected(t, method, s.Suspects, suspects)
 			suspected(t, method+" left out", s.LeftOut, always)
 			if s.Features != len(plain)+len(suspects) {
@@ -166,9 +166,9 @@ func TestAutoExcludeIsExcludeByName(t *testing.T) {
 	}
 	for _, method := range []string{"greedy", "variance", "laplacian", "udfs", "partgreedy"} {
 		for _, missing := range []string{"error", "drop-row", "mean"} {
-			q := ufs.Request{Inputs: []string{folder}, Label: "churn", Missing: missing, Method: method, Options: quick(method), K: 4}
+			q := ufs.Request{Input: ufs.Input{Paths: []string{folder}}, Columns: ufs.Columns{Label: "churn", Missing: missing}, Choice: ufs.Choice{Method: method, Options: quick(method), K: 4}}
 			auto, byName := q, q
-			auto.AutoExclude, byName.Exclude = true, names
+			auto.Columns.AutoExclude, byName.Columns.Exclude = true, names
 			got, want := must.Get(ufs.Select(t.Context(), auto))(t), must.Get(ufs.Select(t.Context(), byName))(t)
 			if !slices.EqualFunc(got.Selected, want.Selected, func(a, b stream.Selected) bool { return a.Name == b.Name && a.Column == b.Column }) {
 				t.Errorf("%s, %s: %v, by name %v", method, missing, got.Selected, want.Selected)
@@ -190,30 +190,30 @@ func TestAutoExcludeIsExcludeByName(t *testing.T) {
 // one read, and leave the same columns out.
 func TestSuspectsOfShards(t *testing.T) {
 	folder, suspects, _ := customerLake(t)
-	q := ufs.Request{Inputs: []string{folder}, Label: "churn", Missing: "mean"}
+	q := ufs.Request{Input: ufs.Input{Paths: []string{folder}}, Columns: ufs.Columns{Label: "churn", Missing: "mean"}}
 	plan := filepath.Join(t.TempDir(), "job.plan.json")
 	planning := q
 	planning.Output = plan
 	must.Get(ufs.WritePlan(t.Context(), planning))(t)
 	parts := scanned(t, plan, filepath.Join(t.TempDir(), "parts")+"/", 3, nil)
 	all := merged(t, ufs.MergeRequest{}, parts)
-	small := merged(t, ufs.MergeRequest{Memory: 64 << 20}, parts)
+	small := merged(t, ufs.MergeRequest{Limits: ufs.Limits{Memory: 64 << 20}}, parts)
 	var days []string
 	for part := range 4 {
 		day := ufs.ScanRequest{Request: q}
-		day.Inputs = []string{filepath.Join(folder, fmt.Sprintf("site=%d", part))}
+		day.Input.Paths = []string{filepath.Join(folder, fmt.Sprintf("site=%d", part))}
 		day.Output = filepath.Join(t.TempDir(), fmt.Sprintf("%d.ufs", part))
 		must.Get(ufs.Scan(t.Context(), day))(t)
 		days = append(days, day.Output)
 	}
 	for what, stats := range map[string]string{"shards": all, "little memory": small, "days": merged(t, ufs.MergeRequest{}, days...)} {
-		s := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Method: "greedy", K: 3}))(t)
+		s := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Choice: ufs.Choice{Method: "greedy", K: 3}}))(t)
 		suspected(t, what, s.Suspects, suspects)
 		suspected(t, what+" left out", s.LeftOut, always)
 		direct := q
-		direct.AutoExclude, direct.Method, direct.K = true, "greedy", 4
+		direct.Columns.AutoExclude, direct.Choice.Method, direct.Choice.K = true, "greedy", 4
 		want := must.Get(ufs.Select(t.Context(), direct))(t)
-		got := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Method: "greedy", K: 4, AutoExclude: true}))(t)
+		got := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Choice: ufs.Choice{Method: "greedy", K: 4}, Columns: ufs.Columns{AutoExclude: true}}))(t)
 		if !slices.EqualFunc(got.Selected, want.Selected, func(a, b stream.Selected) bool { return a.Name == b.Name && a.Column == b.Column }) {
 			t.Errorf("%s: %v, in one read %v", what, got.Selected, want.Selected)
 		}
@@ -227,7 +227,7 @@ func TestMaxMissing(t *testing.T) {
 		share float64
 		out   bool
 	}{{0.69, true}, {0.7, false}, {0.9, false}} {
-		s := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{folder}, Label: "churn", Missing: "mean", Method: "greedy", K: 3, MaxMissing: c.share}))(t)
+		s := must.Get(ufs.Select(t.Context(), ufs.Request{Input: ufs.Input{Paths: []string{folder}}, Columns: ufs.Columns{Label: "churn", Missing: "mean", MaxMissing: c.share}, Choice: ufs.Choice{Method: "greedy", K: 3}}))(t)
 		if _, out := reasons(s.LeftOut)["rare"]; out != c.out {
 			t.Errorf("above %v: left out %v", c.share, out)
 		}
@@ -238,19 +238,19 @@ func TestMaxMissing(t *testing.T) {
 			t.Errorf("above %v: suspects %v", c.share, s.Suspects)
 		}
 	}
-	q := ufs.Request{Inputs: []string{folder}, Label: "churn", Missing: "mean", Method: "greedy", K: 3, MaxMissing: 0.6, AutoExclude: true}
-	if again := must.Get(ufs.RecordedRequest(must.Get(ufs.Select(t.Context(), q))(t), nil))(t); again.MaxMissing != 0.6 || !again.AutoExclude {
+	q := ufs.Request{Input: ufs.Input{Paths: []string{folder}}, Columns: ufs.Columns{Label: "churn", Missing: "mean", MaxMissing: 0.6, AutoExclude: true}, Choice: ufs.Choice{Method: "greedy", K: 3}}
+	if again := must.Get(ufs.RecordedRequest(must.Get(ufs.Select(t.Context(), q))(t), nil))(t); again.Columns.MaxMissing != 0.6 || !again.Columns.AutoExclude {
 		t.Errorf("recorded: %+v", again)
 	}
 	for _, q := range []ufs.Request{
-		{Inputs: []string{folder}, MaxMissing: 1}, {Inputs: []string{folder}, MaxMissing: -0.1},
-		{Inputs: []string{folder}, AutoExclude: true, Missing: "mean", Columns: []string{"row", "rare"}, Method: "greedy"},
+		{Input: ufs.Input{Paths: []string{folder}}, Columns: ufs.Columns{MaxMissing: 1}}, {Input: ufs.Input{Paths: []string{folder}}, Columns: ufs.Columns{MaxMissing: -0.1}},
+		{Input: ufs.Input{Paths: []string{folder}}, Columns: ufs.Columns{AutoExclude: true, Missing: "mean", Names: []string{"row", "rare"}}, Choice: ufs.Choice{Method: "greedy"}},
 	} {
 		if _, err := ufs.Select(t.Context(), q); !isUsage(err) {
 			t.Errorf("%+v: got %v, want a usage error", q, err)
 		}
 	}
-	scan := ufs.ScanRequest{Request: ufs.Request{Inputs: []string{folder}, AutoExclude: true, Output: filepath.Join(t.TempDir(), "x.ufs")}}
+	scan := ufs.ScanRequest{Request: ufs.Request{Input: ufs.Input{Paths: []string{folder}}, Columns: ufs.Columns{AutoExclude: true}, Output: filepath.Join(t.TempDir(), "x.ufs")}}
 	if _, err := ufs.Scan(t.Context(), scan); !isUsage(err) {
 		t.Errorf("scan: %v", err)
 	}
@@ -260,15 +260,15 @@ func TestMaxMissing(t *testing.T) {
 // no part of a combination, and is named with its reason, from the data and from statistics, which hold it.
 func TestExplainLeavesOutWhatTheSelectionDid(t *testing.T) {
 	folder, suspects, plain := customerLake(t)
-	q := ufs.Request{Inputs: []string{folder}, Missing: "mean", Label: "churn", Method: "greedy", K: 4}
+	q := ufs.Request{Input: ufs.Input{Paths: []string{folder}}, Columns: ufs.Columns{Missing: "mean", Label: "churn"}, Choice: ufs.Choice{Method: "greedy", K: 4}}
 	stats := filepath.Join(t.TempDir(), "all.ufs")
 	scan := q
 	scan.Output = stats
 	must.Get(ufs.Scan(t.Context(), ufs.ScanRequest{Request: scan}))(t)
 	all := must.Get(ufs.Select(t.Context(), q))(t)
-	q.AutoExclude = true
+	q.Columns.AutoExclude = true
 	some := must.Get(ufs.Select(t.Context(), q))(t)
-	for what, from := range map[string]ufs.Request{"data": {Inputs: q.Inputs}, "statistics": {Stats: stats}} {
+	for what, from := range map[string]ufs.Request{"data": {Input: ufs.Input{Paths: q.Input.Paths}}, "statistics": {Stats: stats}} {
 		explained := func(s *stream.Selection) *ufs.Explanation {
 			return must.Get(ufs.Explain(t.Context(), ufs.ExplainRequest{Request: from, Selection: s, Names: []string{"m1", "m1_copy", "row"}}))(t)
 		}

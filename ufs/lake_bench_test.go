@@ -44,7 +44,7 @@ func BenchmarkLake(b *testing.B) {
 	var want *stream.Selection
 	run := func(input string) *stream.Meter {
 		meter := new(stream.Meter)
-		got := must.Get(ufs.Select(b.Context(), ufs.Request{Inputs: []string{input}, K: 20, Label: "label", Meter: meter}))(b)
+		got := must.Get(ufs.Select(b.Context(), ufs.Request{Input: ufs.Input{Paths: []string{input}}, Choice: ufs.Choice{K: 20}, Columns: ufs.Columns{Label: "label"}, Hooks: ufs.Hooks{Meter: meter}}))(b)
 		if want == nil {
 			want = got
 		}

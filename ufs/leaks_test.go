@@ -36,7 +36,7 @@ func answers(t *testing.T) string {
 		}
 		text := filepath.Join(dir, fmt.Sprintf("%d.csv", part))
 		must.Do(t, os.WriteFile(text, []byte(strings.Join(lines, "\n")+"\n"), 0o644))
-		must.Get(Convert(t.Context(), ConvertRequest{Inputs: []string{text}, Output: filepath.Join(folder, fmt.Sprintf("%d.parquet", part))}))(t)
+		must.Get(Convert(t.Context(), ConvertRequest{Input: Input{Paths: []string{text}}, Output: filepath.Join(folder, fmt.Sprintf("%d.parquet", part))}))(t)
 	}
 	return folder
 }
@@ -56,16 +56,16 @@ func leaks(s *stream.Selection) (names []string) {
 func TestEveryMethodWarnsOfALeak(t *testing.T) {
 	folder := answers(t)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
-		q.Inputs, q.K, q.Label = []string{folder}, 3, "answer"
+		q.Input.Paths, q.Choice.K, q.Columns.Label = []string{folder}, 3, "answer"
 		if spec.Takes.Cells {
-			q.Options["shape"] = "3x3"
+			q.Choice.Options["shape"] = "3x3"
 		}
 		with := selected(t, q)
 		if got := leaks(with); !slices.Equal(got, []string{"score"}) {
 			t.Errorf("leaks %q of %v", got, with.Suspects)
 		}
 		unlabelled := q
-		unlabelled.Label = ""
+		unlabelled.Columns.Label = ""
 		without := selected(t, unlabelled)
 		if with.Passes != without.Passes || without.Suspects != nil {
 			t.Errorf("%d passes, without the label %d, suspects %v", with.Passes, without.Passes, without.Suspects)
@@ -76,15 +76,15 @@ func TestEveryMethodWarnsOfALeak(t *testing.T) {
 		if spec.From != method.FromRows {
 			return
 		}
-		delete(q.Options, "sample") // all rows that were kept
+		delete(q.Choice.Options, "sample") // all rows that were kept
 		for _, rows := range []int64{200, 5000} {
 			kept := q
-			kept.Stats, kept.Inputs, kept.Label = keptBy(t, Request{Inputs: q.Inputs, Method: q.Method, Label: q.Label}, rows, 2, 1), nil, ""
+			kept.Stats, kept.Input.Paths, kept.Columns.Label = keptBy(t, Request{Input: Input{Paths: q.Input.Paths}, Choice: Choice{Method: q.Choice.Method}, Columns: Columns{Label: q.Columns.Label}}, rows, 2, 1), nil, ""
 			s := selected(t, kept)
 			if got := leaks(s); !slices.Equal(got, []string{"score"}) {
 				t.Errorf("%d rows kept: leaks %q of %v", rows, got, s.Suspects)
 			}
-			if kept.Exclude = []string{"m1"}; !spec.Takes.Cells {
+			if kept.Columns.Exclude = []string{"m1"}; !spec.Takes.Cells {
 				if got := leaks(selected(t, kept)); !slices.Equal(got, []string{"score"}) {
 					t.Errorf("%d rows kept of fewer columns: leaks %q", rows, got)
 				}

@@ -19,22 +19,27 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/applying"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/planning"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 // TestLimitIsBesideWhatTheCallerHolds: a run has its memory limit also in a process that already holds as much;
 // garbage of the caller is not counted, and the caller's own limit comes back.
 func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
 	const ballast, memory, peak = 96 << 20, 128 << 20, 60 << 20
-	limits := func() (request, plan int64) {
-		process.collected = time.Time{} // long ago
-		end, err := (&Request{Memory: memory, Threads: 2}).applyLimits(t.Context())
+	limits := func() (asked, plan int64) {
+		budget.Process.Collected = time.Time{} // long ago
+		end, err := budget.ApplyLimits(t.Context(), (&Request{Limits: Limits{Memory: memory, Threads: 2}}))
 		if err != nil {
 			t.Fatalf("applying the limits: %v", err)
 		}
 		defer end()
-		request = debug.SetMemoryLimit(-1)
-		Budget{Peak: peak}.enforce(false)
-		return request, debug.SetMemoryLimit(-1)
+		asked = debug.SetMemoryLimit(-1)
+		Budget{Peak: peak}.Enforce(false)
+		return asked, debug.SetMemoryLimit(-1)
 	}
 	before := debug.SetMemoryLimit(-1)
 	request, plan := limits()
@@ -55,13 +60,13 @@ func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
 		}
 	}
 	// A run that follows at once takes the figure as it was: collecting before each of many would take longer than they do.
-	process.collected, process.collecting, process.last = time.Now(), time.Hour, 5<<20
+	budget.Process.Collected, budget.Process.Collecting, budget.Process.Last = time.Now(), time.Hour, 5<<20
 	again := make([]byte, ballast)
-	if held := memoryBeforeRun(); held != 5<<20 {
+	if held := budget.MemoryBeforeRun(); held != 5<<20 {
 		t.Errorf("%d bytes held a moment after 5 MiB were", held)
 	}
 	runtime.KeepAlive(again)
-	process.collecting = 0
+	budget.Process.Collecting = 0
 	if after := debug.SetMemoryLimit(-1); after != before {
 		t.Errorf("the caller's limit was %d and is %d", before, after)
 	}
@@ -82,42 +87,42 @@ func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 	lists := row.NewArray()
 	must.Do(t, errors.Join(w.Write(array.NewRecord(schema, []arrow.Array{lists}, 1)), w.Close(), file.Close()))
 	for _, limit := range []int64{1, 128 << 20} {
-		q := Request{Inputs: []string{path}, Method: "greedy", K: 2, Memory: limit}
+		q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", K: 2}, Limits: Limits{Memory: limit}}
 		var err error
 		took := allocated(func() { _, err = Plan(t.Context(), q) })
 		short, ok := errors.AsType[*stream.MemoryError](err)
 		if !ok || !short.AtLeast || short.Need < 200*elements || short.Limit != limit || !strings.Contains(err.Error(), "needs at least") {
 			t.Errorf("in %d bytes: %v", limit, err)
 		}
-		if took > reopenedBytes {
+		if took > planning.ReopenedBytes {
 			t.Errorf("in %d bytes: %d were allocated", limit, took)
 		}
 	}
 	// With as much memory the columns are named, and the plan gives the need of the run: within the limit
 	// without a collection.
-	named := int64(programBytes + 200*elements)
+	named := int64(budget.ProgramBytes + 200*elements)
 	for what, q := range map[string]Request{
-		"plain":      {Method: "variance"},
-		"kept":       {Method: "greedy", Keep: []string{"v[1]"}, Forbid: []string{"v[[]2*"}},
-		"chosen":     {Method: "variance", Exclude: []string{"v[1]", "v[[]2*"}},
-		"in groups":  {Method: "greedy", Groups: groupsLists, GroupMost: 1},
-		"with costs": {Method: "greedy", Budget: 5},
+		"plain":      {Choice: Choice{Method: "variance"}},
+		"kept":       {Choice: Choice{Method: "greedy", Keep: []string{"v[1]"}, Forbid: []string{"v[[]2*"}}},
+		"chosen":     {Choice: Choice{Method: "variance"}, Columns: Columns{Exclude: []string{"v[1]", "v[[]2*"}}},
+		"in groups":  {Choice: Choice{Method: "greedy", Groups: request.GroupsLists, GroupMost: 1}},
+		"with costs": {Choice: Choice{Method: "greedy", Budget: 5}},
 	} {
-		q.Inputs, q.K, q.Memory = []string{path}, 2, named
+		q.Input.Paths, q.Choice.K, q.Limits.Memory = []string{path}, 2, named
 		var err error
 		took := allocated(func() { _, err = Plan(t.Context(), q) })
 		short, ok := errors.AsType[*stream.MemoryError](err)
-		if !ok || short.AtLeast || short.Need < profileColumnBytes*elements/2 {
-			t.Errorf("%s: got %v, want an exact memory error of at least %d bytes", what, err, profileColumnBytes*elements/2)
+		if !ok || short.AtLeast || short.Need < budget.ProfileColumnBytes*elements/2 {
+			t.Errorf("%s: got %v, want an exact memory error of at least %d bytes", what, err, budget.ProfileColumnBytes*elements/2)
 		}
 		if took > named {
 			t.Errorf("%s: %d bytes were allocated in %d", what, took, named)
 		}
 	}
 	// So does inspect, which prints them after that.
-	inspected := int64(programBytes+inspectedColumnBytes*elements) + 1<<10 // what is known of the file
+	inspected := int64(budget.ProgramBytes+applying.InspectedColumnBytes*elements) + 1<<10 // what is known of the file
 	took := allocated(func() {
-		q := Request{Inputs: []string{path}, Memory: inspected}
+		q := Request{Input: Input{Paths: []string{path}}, Limits: Limits{Memory: inspected}}
 		if s := must.Get(Inspect(t.Context(), q, false))(t); s.Features != elements {
 			t.Errorf("%d features", s.Features)
 		}
@@ -125,7 +130,7 @@ func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 	if took > inspected {
 		t.Errorf("inspect: %d bytes were allocated in %d", took, inspected)
 	}
-	if _, err := Inspect(t.Context(), Request{Inputs: []string{path}, Memory: inspected - 1<<10}, false); !errors.As(err, new(*stream.MemoryError)) {
+	if _, err := Inspect(t.Context(), Request{Input: Input{Paths: []string{path}}, Limits: Limits{Memory: inspected - 1<<10}}, false); !errors.As(err, new(*stream.MemoryError)) {
 		t.Errorf("inspect in 1 KiB less: %v", err)
 	}
 }
@@ -133,7 +138,7 @@ func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 // TestWideFilesKeepWithinTheLimit: an Arrow file of more fields than there is memory for is refused by every verb
 // before its schema is parsed.
 func TestWideFilesKeepWithinTheLimit(t *testing.T) {
-	const fields, limit = 100_000, programBytes + 32<<20
+	const fields, limit = 100_000, budget.ProgramBytes + 32<<20
 	all := make([]arrow.Field, fields)
 	for i := range all {
 		all[i] = arrow.Field{Name: fmt.Sprint("c", i), Type: arrow.PrimitiveTypes.Float64}
@@ -143,17 +148,17 @@ func TestWideFilesKeepWithinTheLimit(t *testing.T) {
 	file := must.Get(os.Create(path))(t)
 	w := must.Get(ipc.NewFileWriter(file, ipc.WithSchema(arrow.NewSchema(all, nil))))(t)
 	must.Do(t, errors.Join(w.Close(), file.Close()))
-	q := Request{Inputs: []string{path}, Method: "greedy", K: 2, Memory: limit}
+	q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", K: 2}, Limits: Limits{Memory: limit}}
 	for what, do := range map[string]func() error{
 		"select":  func() error { _, err := Select(t.Context(), q); return err },
 		"plan":    func() error { _, err := Plan(t.Context(), q); return err },
 		"inspect": func() error { _, err := Inspect(t.Context(), q, false); return err },
 		"convert": func() error {
-			_, err := Convert(t.Context(), ConvertRequest{Inputs: []string{path}, Output: out, Memory: limit})
+			_, err := Convert(t.Context(), ConvertRequest{Input: Input{Paths: []string{path}}, Output: out, Limits: Limits{Memory: limit}})
 			return err
 		},
 		"apply": func() error {
-			_, err := Apply(t.Context(), ApplyRequest{Inputs: []string{path}, Output: out, Memory: limit, Selection: &stream.Selection{Selected: []stream.Selected{{Rank: 1, Name: "c1"}}}})
+			_, err := Apply(t.Context(), ApplyRequest{Input: Input{Paths: []string{path}}, Output: out, Limits: Limits{Memory: limit}, Selection: &stream.Selection{Selected: []stream.Selected{{Rank: 1, Name: "c1"}}}})
 			return err
 		},
 	} {
@@ -163,7 +168,7 @@ func TestWideFilesKeepWithinTheLimit(t *testing.T) {
 		if !ok || short.Limit != limit || short.Need < 600*fields {
 			t.Errorf("%s: %v, want a need of %d bytes and more", what, err, 600*fields)
 		}
-		if took > limit-programBytes {
+		if took > limit-budget.ProgramBytes {
 			t.Errorf("%s: %d bytes were allocated", what, took)
 		}
 	}
@@ -180,10 +185,10 @@ func allocated(f func()) int64 {
 
 // TestRefusalHearsTheContext: a run that is interrupted while its refusal is made ends as interrupted.
 func TestRefusalHearsTheContext(t *testing.T) {
-	r := must.Get((&Request{Inputs: []string{noiseFile(t, 20, 3, 1)}, Method: "greedy", K: 2, Memory: 1}).newRun(t.Context()))(t)
+	r := must.Get(settled.NewRun(t.Context(), *(&Request{Input: Input{Paths: []string{noiseFile(t, 20, 3, 1)}}, Choice: Choice{Method: "greedy", K: 2}, Limits: Limits{Memory: 1}})))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := r.errLeastMemory(ctx, r.Inputs, r.readOptions(), r.planSelection, &stream.MemoryError{What: "reading", Need: 2, Limit: 1})
+	err := planning.ErrLeastMemory(ctx, r, r.Input.Paths, r.ReadOptions(), planning.PlanSelection, &stream.MemoryError{What: "reading", Need: 2, Limit: 1})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("with a cancelled context: %v, want its error", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/planning"
 )
 
 // spoiled has a missing value in every third column: within row groups whose footers tell of none,
@@ -45,7 +46,7 @@ func TestReadOnce(t *testing.T) {
 				continue // for those that the spoiled table is not for
 			}
 			q := q
-			q.Inputs, q.Missing, q.Scale, q.Threads = []string{c.path}, c.missing, c.scale, 2
+			q.Input.Paths, q.Columns.Missing, q.Choice.Scale, q.Limits.Threads = []string{c.path}, c.missing, c.scale, 2
 			f, err := Plan(t.Context(), q)
 			if errors.As(err, new(*stream.UsageError)) || spec.Takes.Cells && c.path == spoiled {
 				continue // not for this method
@@ -56,11 +57,11 @@ func TestReadOnce(t *testing.T) {
 			grows := spec.From == method.FromRows && c.missing == "mean" // the statistics, beside the rows
 			once := bytesOfAPass(t, c.path)
 			var results [3]string
-			for i, limit := range []int64{f.Memory.InMemory, f.Memory.InMemory + keptMargin + keptSlack + 100<<10, 0} {
+			for i, limit := range []int64{f.Memory.InMemory, f.Memory.InMemory + planning.KeptMargin + planning.KeptSlack + 100<<10, 0} {
 				notes := ""
-				q.Memory, q.Meter, q.Note = limit, new(stream.Meter), func(n stream.Text) { notes += n.String() + "\n" }
+				q.Limits.Memory, q.Hooks.Meter, q.Hooks.Note = limit, new(stream.Meter), func(n stream.Text) { notes += n.String() + "\n" }
 				s := selected(t, q)
-				keeps, reads := strings.Contains(notes, "keeps 8 row groups"), q.Meter.Bytes.Load()
+				keeps, reads := strings.Contains(notes, "keeps 8 row groups"), q.Hooks.Meter.Bytes.Load()
 				if i == 2 && !grows && (keeps != (s.Passes > 1) || reads != once) {
 					t.Errorf("%+v: %d passes read %d bytes, want %d: %q", c, s.Passes, reads, once, notes)
 				}
@@ -80,11 +81,11 @@ func TestReadOnce(t *testing.T) {
 // bytesOfAPass is the number of bytes that one pass over a file reads, with its footers.
 func bytesOfAPass(t *testing.T, path string) int64 {
 	t.Helper()
-	q := Request{Inputs: []string{path}, Method: "greedy", K: 4, Missing: "mean", Meter: new(stream.Meter)}
+	q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", K: 4}, Columns: Columns{Missing: "mean"}, Hooks: Hooks{Meter: new(stream.Meter)}}
 	if s := selected(t, q); s.Passes != 1 {
 		t.Fatalf("%d passes", s.Passes)
 	}
-	return q.Meter.Bytes.Load()
+	return q.Hooks.Meter.Bytes.Load()
 }
 
 // TestReadOnceFitsThePlan: whatever the limit, the plan keeps to it, keeps no more than there is, and
@@ -94,15 +95,15 @@ func TestReadOnceFitsThePlan(t *testing.T) {
 	all := int64(0)
 	for _, missing := range []string{"error", "mean"} {
 		for _, name := range []string{"sfufs", "greedy", "eufs"} {
-			q := Request{Inputs: []string{path}, Method: name, Missing: missing, Options: method.Settings{}}
+			q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: name, Options: method.Settings{}}, Columns: Columns{Missing: missing}}
 			smallest := must.Get(Plan(t.Context(), q))(t).Memory.Smallest
-			for _, more := range []int64{0, keptMargin + keptSlack, keptMargin + keptSlack + 1<<20, keptMargin + keptSlack + 8<<20, 1 << 30} {
-				q.Memory = smallest + more
+			for _, more := range []int64{0, planning.KeptMargin + planning.KeptSlack, planning.KeptMargin + planning.KeptSlack + 1<<20, planning.KeptMargin + planning.KeptSlack + 8<<20, 1 << 30} {
+				q.Limits.Memory = smallest + more
 				b := must.Get(Plan(t.Context(), q))(t).Memory
 				if b.Peak > b.Limit || b.Program+b.Statistics+max(b.Reading+b.Kept+b.Slack, b.Solver) > b.Limit {
 					t.Errorf("%s, %d more: %+v", name, more, b)
 				}
-				if name == "sfufs" && more > keptMargin+keptSlack && (b.Kept == 0 || b.KeptGroups != 0 || b.Groups != 157) { // of doubles, by their types
+				if name == "sfufs" && more > planning.KeptMargin+planning.KeptSlack && (b.Kept == 0 || b.KeptGroups != 0 || b.Groups != 157) { // of doubles, by their types
 					t.Errorf("%d more: %+v", more, b)
 				}
 				if name == "greedy" && b.Kept != 0 {
@@ -120,10 +121,10 @@ func TestReadOnceFitsThePlan(t *testing.T) {
 // TestReadOnceAcrossCheckpoints: a run that resumes from a checkpoint, and keeps the data of its own first
 // pass, selects the same as an uninterrupted one.
 func TestReadOnceAcrossCheckpoints(t *testing.T) {
-	q := Request{Inputs: []string{faces(2000, 24, 3).rounded().write(t)}, Method: "sfufs", K: 4, Threads: 2, Options: method.Settings{"clusters": 3, "anchors": 30}}
+	q := Request{Input: Input{Paths: []string{faces(2000, 24, 3).rounded().write(t)}}, Choice: Choice{Method: "sfufs", K: 4, Options: method.Settings{"clusters": 3, "anchors": 30}}, Limits: Limits{Threads: 2}}
 	want := selected(t, q)
 	for stop := range 8 {
-		q.Checkpoint, q.CheckpointEvery = t.TempDir(), 1
+		q.Checkpoint.Folder, q.Checkpoint.Every = t.TempDir(), 1
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := Select(&stopping{Context: ctx, cancel: cancel, left: int64(20 + 20*stop)}, q)
 		if err != nil && !errors.Is(err, context.Canceled) {

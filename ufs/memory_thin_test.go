@@ -15,7 +15,7 @@ func TestSparseRowsAreNoLargeFactor(t *testing.T) {
 	path := fixtures.DatasetPath(t, "basehock_sparse.parquet")
 	for _, method := range []string{"greedy", "graphgreedy"} {
 		for features, factor := range map[string]bool{"4862": true, "15999": true, "16500": true, "17000": false} { // 1,993 rows
-			f, err := Plan(t.Context(), Request{Inputs: []string{path}, Label: "label", Method: method, Sparse: "indices,values," + features, K: 5, Memory: 1 << 40})
+			f, err := Plan(t.Context(), Request{Input: Input{Paths: []string{path}}, Columns: Columns{Label: "label", Sparse: "indices,values," + features}, Choice: Choice{Method: method, K: 5}, Limits: Limits{Memory: 1 << 40}})
 			if err != nil {
 				t.Fatalf("planning %s with %s features: %v", method, features, err)
 			}
@@ -38,7 +38,7 @@ func TestSparseRowsAreNoLargeMatrix(t *testing.T) {
 		{"graphgreedy", "5000", false}, {"graphgreedy", "6000", true}, {"graphgreedy", "16000", true},
 		{"greedy", "6000", false}, {"greedy", "15999", false}, {"greedy", "16000", true},
 	} {
-		f := must.Get(Plan(t.Context(), Request{Inputs: []string{path}, Method: c.method, Sparse: "indices,values," + c.features, K: 3, Memory: 1 << 40}))(t)
+		f := must.Get(Plan(t.Context(), Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: c.method, K: 3}, Columns: Columns{Sparse: "indices,values," + c.features}, Limits: Limits{Memory: 1 << 40}}))(t)
 		if f.Memory.OutOfCore != c.again {
 			t.Errorf("%s of %s features: %+v", c.method, c.features, f.Memory)
 		}

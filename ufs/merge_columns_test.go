@@ -22,7 +22,7 @@ func TestMergeLeavesOutWhatAnyFileDoes(t *testing.T) {
 	scan := func(name, csv string) string {
 		input, output := filepath.Join(dir, name+".csv"), filepath.Join(dir, name+".ufs")
 		must.Do(t, os.WriteFile(input, []byte(csv), 0o644))
-		must.Get(ufs.Scan(t.Context(), ufs.ScanRequest{Request: ufs.Request{Inputs: []string{input}, Output: output}}))(t)
+		must.Get(ufs.Scan(t.Context(), ufs.ScanRequest{Request: ufs.Request{Input: ufs.Input{Paths: []string{input}}, Output: output}}))(t)
 		return output
 	}
 	a := scan("a", "x,y,place,twice,level\n1,2,north,a,low\n2,1,south,b,high\n5,7,west,c,low\n")
@@ -38,7 +38,7 @@ func TestMergeLeavesOutWhatAnyFileDoes(t *testing.T) {
 			t.Errorf("%q: %v are left out, want %v", files, got, want)
 		}
 		for name, why := range map[string]string{"twice": "columns twice: the name is ambiguous", "who": "who: text"} {
-			_, err := ufs.Select(t.Context(), ufs.Request{Stats: sum, K: 1, Columns: []string{name}})
+			_, err := ufs.Select(t.Context(), ufs.Request{Stats: sum, Choice: ufs.Choice{K: 1}, Columns: ufs.Columns{Names: []string{name}}})
 			if err == nil || !strings.Contains(err.Error(), why) {
 				t.Errorf("%s is asked for: %v", name, err)
 			}
@@ -59,19 +59,20 @@ func TestMergeOfManyNames(t *testing.T) {
 			}
 		}))
 	}
-	m := ufs.MergeRequest{Files: files, Output: filepath.Join(t.TempDir(), "x.ufs"), Memory: 100 << 20}
+	m := ufs.MergeRequest{Files: files, Output: filepath.Join(t.TempDir(), "x.ufs"), Limits: ufs.Limits{Memory: 100 << 20}}
 	_, err := ufs.Merge(t.Context(), m)
 	short := (*stream.MemoryError)(nil)
 	if !errors.As(err, &short) || short.What != "merging these files" {
 		t.Fatalf("merging within 100 MiB: %v, want a memory error for merging these files", err)
 	}
-	m.Memory = short.Need + 16<<20 // for the statistics
+	m.Limits.Memory = short.Need + 16<<20 // for the statistics
 	if got := must.Get(ufs.Merge(t.Context(), m))(t); got.Merged != 12 || len(headerOf(t, m.Output).LeftOut) != 12*20_000 {
 		t.Errorf("merged: %+v, want 12 files and 240,000 columns left out", got)
 	}
 	must.Do(t, os.Remove(m.Output))
 	must.Do(t, os.Truncate(files[11], must.Get(os.Stat(files[11]))(t).Size()-100)) // which only reading its statistics finds
-	_, err = ufs.Merge(t.Context(), m.WithHeaderOf(8<<20))
+	m.MaxHeader = 8 << 20
+	_, err = ufs.Merge(t.Context(), m)
 	if err == nil || !strings.Contains(err.Error(), "cannot merge 12 files: the header of the sum would have ") || !strings.Contains(err.Error(), "240000 columns that are left out") {
 		t.Errorf("merging with headers up to 8 MiB: %v, want a refusal before any statistics are read", err)
 	}

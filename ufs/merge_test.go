@@ -36,7 +36,7 @@ func job(t *testing.T, shards int, q ufs.Request, scan func(*ufs.ScanRequest)) (
 		must.Do(t, os.MkdirAll(filepath.Join(dir, "data"), 0o755))
 		must.Do(t, chunkio.WriteParquet(t.Context(), filepath.Join(dir, "data", fmt.Sprintf("%d.parquet", i)), part, chunkio.WriteOptions{RowGroupRows: 30}))
 	}
-	q.Inputs, q.Output = []string{filepath.Join(dir, "data")}, filepath.Join(dir, "job.plan.json")
+	q.Input.Paths, q.Output = []string{filepath.Join(dir, "data")}, filepath.Join(dir, "job.plan.json")
 	planned := must.Get(ufs.WritePlan(t.Context(), q))(t)
 	return planned.Path, scanned(t, planned.Path, filepath.Join(dir, "parts")+"/", shards, scan)
 }
@@ -106,7 +106,7 @@ func TestMergeParts(t *testing.T) {
 	for _, shards := range []int{1, 16, 17, 40} {
 		plan, folder := job(t, shards, ufs.Request{}, nil)
 		one := filepath.Join(t.TempDir(), "one.ufs")
-		must.Get(ufs.Scan(t.Context(), ufs.ScanRequest{Request: ufs.Request{Inputs: []string{filepath.Join(filepath.Dir(plan), "data")}, Output: one}}))(t)
+		must.Get(ufs.Scan(t.Context(), ufs.ScanRequest{Request: ufs.Request{Input: ufs.Input{Paths: []string{filepath.Join(filepath.Dir(plan), "data")}}, Output: one}}))(t)
 		all := merged(t, ufs.MergeRequest{}, folder)
 		near(t, fmt.Sprint(shards, " parts"), all, one)
 		h, want := headerOf(t, all), headerOf(t, one)
@@ -116,7 +116,7 @@ func TestMergeParts(t *testing.T) {
 		files := must.Get(filepath.Glob(folder + "*.ufs"))(t)
 		rand.New(rand.NewPCG(1, 2)).Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
 		bits := contents(t, all)
-		for _, m := range []ufs.MergeRequest{{}, {Threads: 1}, {Threads: 8, Memory: 64 << 20}} {
+		for _, m := range []ufs.MergeRequest{{}, {Limits: ufs.Limits{Threads: 1}}, {Limits: ufs.Limits{Threads: 8, Memory: 64 << 20}}} {
 			if !bytes.Equal(contents(t, merged(t, m, files...)), bits) {
 				t.Errorf("%d parts in another order, %+v: other bits", shards, m)
 			}
@@ -138,10 +138,10 @@ func TestMergeParts(t *testing.T) {
 		if l := headerOf(t, levels); !l.Part.Complete() || !slices.Equal(l.Ranges, h.Ranges) {
 			t.Errorf("two levels: %+v, ranges %v", l.Part, l.Ranges)
 		}
-		if s := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: all, K: 5}))(t); len(s.Warnings) > 0 {
+		if s := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: all, Choice: ufs.Choice{K: 5}}))(t); len(s.Warnings) > 0 {
 			t.Errorf("the whole has warnings: %v", s.Warnings)
 		}
-		s := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: merged(t, some, files[1:]...), K: 5}))(t)
+		s := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: merged(t, some, files[1:]...), Choice: ufs.Choice{K: 5}}))(t)
 		if _, number, _ := strings.Cut(filepath.Base(files[0]), "-"); !slices.ContainsFunc(s.Warnings, func(w string) bool {
 			return strings.Contains(w, strings.TrimLeft(number[:5], "0")+" is missing")
 		}) {
@@ -155,11 +155,11 @@ func TestMergeParts(t *testing.T) {
 // profiles, do not mix.
 func TestMergeRounds(t *testing.T) {
 	const shards = 20
-	q := ufs.Request{Method: "laplacian", Options: method.Settings{"anchors": 40}}
+	q := ufs.Request{Choice: ufs.Choice{Method: "laplacian", Options: method.Settings{"anchors": 40}}}
 	plan, profiles := job(t, shards, q, func(s *ufs.ScanRequest) { s.ProfileOnly = true })
 	profile := merged(t, ufs.MergeRequest{}, profiles)
 	one := filepath.Join(t.TempDir(), "profile.ufs")
-	q.Inputs, q.Output = []string{filepath.Join(filepath.Dir(plan), "data")}, one
+	q.Input.Paths, q.Output = []string{filepath.Join(filepath.Dir(plan), "data")}, one
 	must.Get(ufs.Scan(t.Context(), ufs.ScanRequest{Request: q, ProfileOnly: true}))(t)
 	if got, want := section(t, profile, "sample"), section(t, one, "sample"); !bytes.Equal(got, want) {
 		t.Error("the sample of the parts is another one")
@@ -170,10 +170,10 @@ func TestMergeRounds(t *testing.T) {
 		t.Errorf("the merged file is of kind %s and part %+v, want a complete graph of a round", h.Kind, h.Part)
 	}
 	select1 := func(q ufs.Request) []stream.Selected {
-		q.K, q.Method = 6, "laplacian"
+		q.Choice.K, q.Choice.Method = 6, "laplacian"
 		return must.Get(ufs.Select(t.Context(), q))(t).Selected
 	}
-	got, want := select1(ufs.Request{Stats: all}), select1(ufs.Request{Inputs: q.Inputs, Options: q.Options})
+	got, want := select1(ufs.Request{Stats: all}), select1(ufs.Request{Input: ufs.Input{Paths: q.Input.Paths}, Choice: ufs.Choice{Options: q.Choice.Options}})
 	for i := range want {
 		if got[i].Name != want[i].Name {
 			t.Errorf("rank %d is %s, from one machine %s", i, got[i].Name, want[i].Name)
@@ -280,7 +280,7 @@ func plainOther(t *testing.T, path string) string {
 // smallest is the smallest memory limit that merges files.
 func smallest(t *testing.T, files ...string) int64 {
 	t.Helper()
-	_, err := ufs.Merge(t.Context(), ufs.MergeRequest{Files: files, Output: filepath.Join(t.TempDir(), "x.ufs"), Memory: 1 << 20})
+	_, err := ufs.Merge(t.Context(), ufs.MergeRequest{Files: files, Output: filepath.Join(t.TempDir(), "x.ufs"), Limits: ufs.Limits{Memory: 1 << 20}})
 	var short *stream.MemoryError
 	if !errors.As(err, &short) {
 		t.Fatalf("merging within 1 MiB: %v, want a memory error", err)
@@ -295,14 +295,14 @@ func TestMergeSpills(t *testing.T) {
 	makeParts(t, dir, 300, 150)
 	limit := smallest(t, dir)
 	want := contents(t, merged(t, ufs.MergeRequest{}, dir))
-	for _, m := range []ufs.MergeRequest{{Memory: limit, TempDir: scratch}, {Memory: limit + 1<<20, Threads: 3}, {Memory: limit + 3<<20}} {
+	for _, m := range []ufs.MergeRequest{{Limits: ufs.Limits{Memory: limit, TempDir: scratch}}, {Limits: ufs.Limits{Memory: limit + 1<<20, Threads: 3}}, {Limits: ufs.Limits{Memory: limit + 3<<20}}} {
 		if !bytes.Equal(contents(t, merged(t, m, dir)), want) {
 			t.Errorf("%+v: other bits", m)
 		}
 	}
-	refused(t, exit.Memory, "max-temp-size 1MiB", ufs.MergeRequest{Memory: limit, TempDir: scratch, MaxScratch: 1000}, dir)
-	refused(t, exit.Memory, fmt.Sprintf("memory-limit %dMiB", (limit+1<<20-1)>>20), ufs.MergeRequest{Memory: limit - 1}, dir)
-	refused(t, exit.Fault, "scratch files in "+filepath.Join(scratch, "absent"), ufs.MergeRequest{Memory: limit, TempDir: filepath.Join(scratch, "absent")}, dir)
+	refused(t, exit.Memory, "max-temp-size 1MiB", ufs.MergeRequest{Limits: ufs.Limits{Memory: limit, TempDir: scratch, MaxScratch: 1000}}, dir)
+	refused(t, exit.Memory, fmt.Sprintf("memory-limit %dMiB", (limit+1<<20-1)>>20), ufs.MergeRequest{Limits: ufs.Limits{Memory: limit - 1}}, dir)
+	refused(t, exit.Fault, "scratch files in "+filepath.Join(scratch, "absent"), ufs.MergeRequest{Limits: ufs.Limits{Memory: limit, TempDir: filepath.Join(scratch, "absent")}}, dir)
 	if left := must.Get(os.ReadDir(scratch))(t); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -340,7 +340,7 @@ func TestMergeManyInBoundedMemory(t *testing.T) {
 		return want, nil
 	}})
 	all := filepath.Join(t.TempDir(), "all.ufs")
-	must.Get(ufs.Merge(ctx, ufs.MergeRequest{Files: []string{dir}, Output: all, Memory: limit}))(t)
+	must.Get(ufs.Merge(ctx, ufs.MergeRequest{Files: []string{dir}, Output: all, Limits: ufs.Limits{Memory: limit}}))(t)
 	if held := most.Load() - before; reads.Load() < 20*200 || held > limit-ufs.ProgramBytes {
 		t.Errorf("%d KiB in use, %d of the limit are for them, at most of %d reads", held>>10, (limit-ufs.ProgramBytes)>>10, reads.Load())
 	}

@@ -46,15 +46,15 @@ func TestNarrowFactorSelectsAlike(t *testing.T) {
 		for _, name := range []string{"greedy", "partgreedy"} {
 			for _, scale := range []string{"", "none", "minmax", "rank"} {
 				for _, sample := range []int64{0, 25} {
-					q := Request{Method: name, K: 12, Missing: "mean", Scale: scale, SampleRows: sample}
+					q := Request{Choice: Choice{Method: name, K: 12, Scale: scale}, Columns: Columns{Missing: "mean"}, SampleRows: sample}
 					if prefix != "" {
-						if q.Sparse = fmt.Sprint("indices,values,", len(table.Cols)); scale == "rank" {
+						if q.Columns.Sparse = fmt.Sprint("indices,values,", len(table.Cols)); scale == "rank" {
 							continue
 						}
 					}
-					q.Inputs = []string{written[prefix+"double"]}
+					q.Input.Paths = []string{written[prefix+"double"]}
 					want, planned := must.Get(Select(t.Context(), q))(t), must.Get(Plan(t.Context(), q))(t).Memory
-					q.Inputs = []string{written[prefix+"float"]}
+					q.Input.Paths = []string{written[prefix+"float"]}
 					got, narrow := must.Get(Select(t.Context(), q))(t), must.Get(Plan(t.Context(), q))(t).Memory
 					what := fmt.Sprintf("%s%s, scale %s, sample %d", prefix, name, scale, sample)
 					if less := 4 * planned.Factor * int64(len(table.Cols)); planned.Factor == 0 || scale != "rank" && planned.Statistics-narrow.Statistics != less {

@@ -22,18 +22,18 @@ func TestNoFileStaysOpen(t *testing.T) {
 	}
 	path := filepath.Join(dir, "rows.csv")
 	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
-	s := must.Get(Select(t.Context(), Request{Inputs: []string{path}, Label: "label", K: 2}))(t)
+	s := must.Get(Select(t.Context(), Request{Input: Input{Paths: []string{path}}, Columns: Columns{Label: "label"}, Choice: Choice{K: 2}}))(t)
 	each := func(do func(q Request) error) {
 		t.Helper()
 		for _, in := range []string{path, "-"} {
 			check := leaktest.CheckFiles(t)
-			must.Do(t, do(Request{Inputs: []string{in}, Stdin: strings.NewReader(text), Label: "label", K: 2}))
+			must.Do(t, do(Request{Input: Input{Paths: []string{in}, Stdin: strings.NewReader(text)}, Columns: Columns{Label: "label"}, Choice: Choice{K: 2}}))
 			check()
 		}
 	}
 	for _, method := range []string{"greedy", "sfufs", "eufs", "variance"} {
 		each(func(q Request) error {
-			q.Method = method
+			q.Choice.Method = method
 			_, err := Select(t.Context(), q)
 			return err
 		})
@@ -41,31 +41,31 @@ func TestNoFileStaysOpen(t *testing.T) {
 	each(func(q Request) error { _, err := Plan(t.Context(), q); return err })
 	each(func(q Request) error { _, err := Inspect(t.Context(), q, true); return err })
 	each(func(q Request) error {
-		q.K = 0
+		q.Choice.K = 0
 		_, err := Redundancy(t.Context(), RedundancyRequest{Request: q})
 		return err
 	})
 	each(func(q Request) error {
-		q.K, q.Output = 0, filepath.Join(dir, "s.ufs")
+		q.Choice.K, q.Output = 0, filepath.Join(dir, "s.ufs")
 		_, err := Scan(t.Context(), ScanRequest{Request: q})
 		return err
 	})
 	each(func(q Request) error {
-		_, err := Eval(t.Context(), EvalRequest{Inputs: q.Inputs, Stdin: q.Stdin, Label: "label", Selections: []NamedSelection{{Name: "s", Selection: s}}, Runs: 1})
+		_, err := Eval(t.Context(), EvalRequest{Input: Input{Paths: q.Input.Paths, Stdin: q.Input.Stdin}, Label: "label", Selections: []NamedSelection{{Name: "s", Selection: s}}, Runs: 1})
 		return err
 	})
 	each(func(q Request) error {
-		_, err := Apply(t.Context(), ApplyRequest{Inputs: q.Inputs, Stdin: q.Stdin, Selection: s, Output: filepath.Join(dir, "a.parquet")})
+		_, err := Apply(t.Context(), ApplyRequest{Input: Input{Paths: q.Input.Paths, Stdin: q.Input.Stdin}, Selection: s, Output: filepath.Join(dir, "a.parquet")})
 		return err
 	})
 
 	check := leaktest.CheckFiles(t)
-	if _, err := Select(t.Context(), Request{Inputs: []string{path}, Label: "label", K: 9}); err == nil {
+	if _, err := Select(t.Context(), Request{Input: Input{Paths: []string{path}}, Columns: Columns{Label: "label"}, Choice: Choice{K: 9}}); err == nil {
 		t.Error("more features than there are were selected")
 	}
 	kept := chunkio.NewStdin(strings.NewReader(text))
 	for range 2 {
-		must.Get(Select(t.Context(), Request{Inputs: []string{"-"}, Stdin: kept, Label: "label", K: 2}))(t)
+		must.Get(Select(t.Context(), Request{Input: Input{Paths: []string{"-"}, Stdin: kept}, Columns: Columns{Label: "label"}, Choice: Choice{K: 2}}))(t)
 	}
 	must.Do(t, kept.Close())
 	check()

@@ -14,7 +14,7 @@ import (
 func withinSmallest(t *testing.T, q Request) *stream.Selection {
 	t.Helper()
 	m := must.Get(Plan(t.Context(), q))(t).Memory
-	if q.Memory = m.Smallest; m.Smallest >= m.InMemory {
+	if q.Limits.Memory = m.Smallest; m.Smallest >= m.InMemory {
 		t.Fatalf("nothing is saved out of core: %+v", m)
 	}
 	return selected(t, q)
@@ -26,12 +26,12 @@ func TestSmallestOfEveryShape(t *testing.T) {
 	for _, rows := range []int{300, 700, 899, 900} {
 		path := noiseFile(t, rows, 900, 4)
 		for name, options := range map[string]method.Settings{"greedy": nil, "graphgreedy": {"anchors": 40}} {
-			q := Request{Inputs: []string{path}, Method: name, Options: options, K: 2}
-			q.Memory = must.Get(Plan(t.Context(), q))(t).Memory.Smallest
+			q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: name, Options: options, K: 2}}
+			q.Limits.Memory = must.Get(Plan(t.Context(), q))(t).Memory.Smallest
 			if _, err := Select(t.Context(), q); err != nil {
-				t.Errorf("%s of %d rows in %d bytes: %v", name, rows, q.Memory, err)
+				t.Errorf("%s of %d rows in %d bytes: %v", name, rows, q.Limits.Memory, err)
 			}
-			q.Memory--
+			q.Limits.Memory--
 			if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.MemoryError)) {
 				t.Errorf("%s of %d rows in a byte less: %v", name, rows, err)
 			}
@@ -64,15 +64,15 @@ func TestGroupsOutOfCore(t *testing.T) {
 	path := noiseFile(t, 1300, 1200, 1)
 	groups, costs := `regex:^px_\d_(\d*)\d$`, textFile(t, "costs.csv", "px_0_3,3\n12,4.5\n")
 	for name, options := range map[string]method.Settings{"partgreedy": nil, "graphgreedy": {"anchors": 40}} {
-		q := Request{Inputs: []string{path}, Method: name, Options: options, Groups: groups, K: 3}
+		q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: name, Options: options, Groups: groups, K: 3}}
 		alikeSelections(t, withinSmallest(t, q), selected(t, q))
-		q.Costs, q.Budget, q.K = costs, 26, 0
+		q.Choice.Costs, q.Choice.Budget, q.Choice.K = costs, 26, 0
 		alikeSelections(t, withinSmallest(t, q), selected(t, q))
 	}
-	q := Request{Inputs: []string{path}, Method: "greedy", Groups: groups, K: 3}
-	q.Memory = must.Get(Plan(t.Context(), q))(t).Memory.Smallest
+	q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", Groups: groups, K: 3}}
+	q.Limits.Memory = must.Get(Plan(t.Context(), q))(t).Memory.Smallest
 	selected(t, q)
-	q.Memory--
+	q.Limits.Memory--
 	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.MemoryError)) {
 		t.Errorf("a byte less than the plan's: %v", err)
 	}
@@ -83,7 +83,7 @@ func TestLeftOutOutOfCore(t *testing.T) {
 	c := noiseColumns(900, 800, 1)
 	c.Cols[7] = c.Cols[3]
 	for _, name := range []string{"greedy", "partgreedy"} {
-		q := Request{Inputs: []string{c.write(t)}, Method: name, K: 4, AutoExclude: true}
+		q := Request{Input: Input{Paths: []string{c.write(t)}}, Choice: Choice{Method: name, K: 4}, Columns: Columns{AutoExclude: true}}
 		want := selected(t, q)
 		if !namesLeftOut(want.LeftOut).has(c.Names[7]) {
 			t.Fatalf("left out %v", want.LeftOut)

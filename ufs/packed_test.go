@@ -10,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
 )
 
 // TestPacked: rows drawn come in full blocks, as dense as they are, one after the other.
@@ -45,7 +46,7 @@ func TestPacked(t *testing.T) {
 				want = append(append(want, float64(b.Position(i))), row...)
 			}
 		}
-		p := &packedSource{ds, c.opt.Sample}
+		p := statistics.NewPackedSource(ds, c.opt.Sample)
 		var got []float64
 		var heights []int
 		for b, err := range p.Chunks(ctx, stream.Range{}) {
@@ -64,8 +65,8 @@ func TestPacked(t *testing.T) {
 			t.Errorf("%s: rows differ", c.path)
 		}
 		for _, h := range heights[:len(heights)-1] {
-			if h != p.blockRows() {
-				t.Errorf("%s: blocks of %v rows, want %d", c.path, heights, p.blockRows())
+			if h != p.BlockRows() {
+				t.Errorf("%s: blocks of %v rows, want %d", c.path, heights, p.BlockRows())
 			}
 		}
 		if n := len(got) / (len(ds.Columns()) + 1); int64(n) != c.opt.Sample {

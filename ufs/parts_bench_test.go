@@ -31,7 +31,7 @@ func BenchmarkParts(b *testing.B) {
 		dir = b.TempDir()
 	}
 	size := makeParts(b, dir, parts, columns)
-	m := ufs.MergeRequest{Files: []string{dir + "/"}, Output: filepath.Join(b.TempDir(), "all.ufs"), Memory: int64(number("UFS_PARTS_MEMORY", 0))}
+	m := ufs.MergeRequest{Files: []string{dir + "/"}, Output: filepath.Join(b.TempDir(), "all.ufs"), Limits: ufs.Limits{Memory: int64(number("UFS_PARTS_MEMORY", 0))}}
 	start, runs := time.Now(), 0
 	for b.Loop() {
 		sum := must.Get(ufs.Merge(b.Context(), m))(b)

@@ -19,24 +19,24 @@ func TestCurveOfGroupsIsSelect(t *testing.T) {
 	costs := textFile(t, "costs.csv", "s1,2\nother,0.5\ns2.r0,4\n")
 	nested := slices.DeleteFunc(methods.All(), func(s method.Spec) bool { return !s.Takes.Nested || s.Takes.Turns })
 	eachOf(t, nested, func(t *testing.T, _ method.Spec, q Request) {
-		q.Inputs, q.Groups, q.Costs, q.K = []string{sensors(t)}, "prefix:.", costs, 0
+		q.Input.Paths, q.Choice.Groups, q.Choice.Costs, q.Choice.K = []string{sensors(t)}, "prefix:.", costs, 0
 		c := must.Get(Path(t.Context(), q))(t).Curve
 		if len(c.Points) != 8 {
 			t.Fatalf("%d points, want 6 groups and 2 features", len(c.Points))
 		}
 		for _, p := range c.Points[:4] {
-			q.K = p.K
+			q.Choice.K = p.K
 			s := selected(t, q)
 			f := last(s.Selected)
 			if p.Name != f.Name || !slices.Equal(p.Members, f.Members) || *p.Cost != *f.Cost || *p.Total != *s.Cost || p.Error != f.Error {
 				t.Errorf("point %+v, of the selection %+v, cost %v", p, f, *s.Cost)
 			}
 		}
-		q.K, q.AutoK = 0, true
+		q.Choice.K, q.Choice.AutoK = 0, true
 		if s := selected(t, q); c.Size.Groups != len(s.Selected) || s.Size.Groups != len(s.Selected) {
 			t.Errorf("%d groups are recommended, and %d by the selection; {k} auto takes %d", c.Size.Groups, s.Size.Groups, len(s.Selected))
 		}
-		q.K, q.AutoK, q.Budget = 3, false, 7
+		q.Choice.K, q.Choice.AutoK, q.Choice.Budget = 3, false, 7
 		if _, err := Path(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "budget") {
 			t.Errorf("within a budget: %v", err)
 		}
@@ -54,19 +54,19 @@ func TestGridOfGroupsIsSelect(t *testing.T) {
 		}
 	}
 	eachOf(t, varied, func(t *testing.T, spec method.Spec, q Request) {
-		q.Inputs, q.Groups, q.Costs, q.Budget, q.K = []string{sensors(t)}, "prefix:.", costs, 9, 4
+		q.Input.Paths, q.Choice.Groups, q.Choice.Costs, q.Choice.Budget, q.Choice.K = []string{sensors(t)}, "prefix:.", costs, 9, 4
 		weight := "alpha"
 		if spec.Declare().Options.Find(weight) == nil {
 			weight = "gamma"
 		}
 		values := []float64{0.01, 1, 100}
-		q.Options[weight] = "0.01,1,100"
+		q.Choice.Options[weight] = "0.01,1,100"
 		g := must.Get(Path(t.Context(), q))(t).Grid
 		if g.K != 4 || len(g.Settings) != len(values) {
 			t.Fatalf("%d settings of %d groups", len(g.Settings), g.K)
 		}
 		for i, set := range g.Settings {
-			q.Options[weight] = values[i]
+			q.Choice.Options[weight] = values[i]
 			s := selected(t, q)
 			var names []string
 			for _, f := range s.Selected {
@@ -92,13 +92,13 @@ func TestGridOfGroupsIsSelect(t *testing.T) {
 
 // TestGridOfGroupsAuto: a grid whose {k} auto takes groups counts those, not the features that the rules speak of.
 func TestGridOfGroupsAuto(t *testing.T) {
-	q := Request{Inputs: []string{sensors(t)}, Groups: "prefix:.", Method: "sfufs", Options: method.Settings{"gamma": "0.01,1"}, AutoK: true}
+	q := Request{Input: Input{Paths: []string{sensors(t)}}, Choice: Choice{Groups: "prefix:.", Method: "sfufs", Options: method.Settings{"gamma": "0.01,1"}, AutoK: true}}
 	g := must.Get(Path(t.Context(), q))(t).Grid
 	most := 0
 	for _, set := range g.Settings {
 		most = max(most, len(set.Selected))
 	}
-	q.Options["gamma"] = 1.0
+	q.Choice.Options["gamma"] = 1.0
 	s := selected(t, q)
 	if g.K != most || g.K >= s.Size.Recommended || len(g.Settings[1].Selected) != s.K {
 		t.Errorf("%d groups where the settings have %d, and the selection %d for %d features", g.K, most, s.K, s.Size.Recommended)

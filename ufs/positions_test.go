@@ -149,40 +149,40 @@ func (p placed) check(t *testing.T, what string, s *stream.Selection) {
 func TestColumnIsThePositionInTheInput(t *testing.T) {
 	p, dir := newPlaced(90, 1), t.TempDir()
 	ndjson, parquet, csv := p.ndjson(t, filepath.Join(dir, "x.ndjson")), filepath.Join(dir, "x.parquet"), p.csv(t, filepath.Join(dir, "x.csv"))
-	must.Get(ufs.Convert(t.Context(), ufs.ConvertRequest{Inputs: []string{ndjson}, Output: parquet}))(t)
+	must.Get(ufs.Convert(t.Context(), ufs.ConvertRequest{Input: ufs.Input{Paths: []string{ndjson}}, Output: parquet}))(t)
 	matrix := p.npy(t, filepath.Join(dir, "x.npy"))
 	for _, q := range []ufs.Request{
-		{}, {Label: "label"}, {Label: "g.t"}, {Exclude: []string{"a", "e[1]"}}, {Columns: []string{"e*", "b"}}, {Columns: []string{"g*", "a"}, Label: "label"},
-		{Weight: "b"}, {Where: "a > 5"}, {AutoExclude: true}, {Method: "variance"}, {Method: "laplacian"}, {Method: "eufs"}, {Scale: "rank"},
+		{}, {Columns: ufs.Columns{Label: "label"}}, {Columns: ufs.Columns{Label: "g.t"}}, {Columns: ufs.Columns{Exclude: []string{"a", "e[1]"}}}, {Columns: ufs.Columns{Names: []string{"e*", "b"}}}, {Columns: ufs.Columns{Names: []string{"g*", "a"}, Label: "label"}},
+		{Columns: ufs.Columns{Weight: "b"}}, {Input: ufs.Input{Where: "a > 5"}}, {Columns: ufs.Columns{AutoExclude: true}}, {Choice: ufs.Choice{Method: "variance"}}, {Choice: ufs.Choice{Method: "laplacian"}}, {Choice: ufs.Choice{Method: "eufs"}}, {Choice: ufs.Choice{Scale: "rank"}},
 	} {
-		if q.Method == "" {
-			q.Method = "greedy"
+		if q.Choice.Method == "" {
+			q.Choice.Method = "greedy"
 		}
-		q.K, q.Seed = 2, 1
+		q.Choice.K, q.Choice.Seed = 2, 1
 		for _, input := range []string{ndjson, parquet, csv} {
-			q.Inputs = []string{input}
+			q.Input.Paths = []string{input}
 			s, table := must.Get(ufs.Select(t.Context(), q))(t), p
-			if q.Where != "" {
+			if q.Input.Where != "" {
 				table = p.rowsWith(func(i int) bool { return p.cols[1][i] > 5 })
-			} else if q.Weight != "" { // means are weighted
+			} else if q.Columns.Weight != "" { // means are weighted
 				for j := range s.Columns {
 					s.Columns[j].Mean = stream.Number(meanOf(p.cols[slices.Index(p.names, s.Columns[j].Name)]))
 				}
 			}
-			table.check(t, fmt.Sprintf("%s, %+v", filepath.Base(input), []any{q.Method, q.Label, q.Columns, q.Exclude, q.Weight, q.Where}), s)
+			table.check(t, fmt.Sprintf("%s, %+v", filepath.Base(input), []any{q.Choice.Method, q.Columns.Label, q.Columns.Names, q.Columns.Exclude, q.Columns.Weight, q.Input.Where}), s)
 		}
 	}
 	for _, input := range []string{ndjson, parquet, csv} { // inspect lists them in this order
 		var names []string
-		for _, c := range must.Get(ufs.Inspect(t.Context(), ufs.Request{Inputs: []string{input}}, false))(t).Columns {
+		for _, c := range must.Get(ufs.Inspect(t.Context(), ufs.Request{Input: ufs.Input{Paths: []string{input}}}, false))(t).Columns {
 			names = append(names, c.Name)
 		}
 		if !slices.Equal(names, p.names) {
 			t.Errorf("inspect %s: %q, want %q", filepath.Base(input), names, p.names)
 		}
 	}
-	for _, q := range []ufs.Request{{}, {Label: "x[5]"}, {Exclude: []string{"x[0]", "x[3]"}}, {Columns: []string{"x[2]", "x[4]"}}} {
-		q.Method, q.K, q.Inputs = "greedy", 1, []string{filepath.Join(dir, "x.npy")}
+	for _, q := range []ufs.Request{{}, {Columns: ufs.Columns{Label: "x[5]"}}, {Columns: ufs.Columns{Exclude: []string{"x[0]", "x[3]"}}}, {Columns: ufs.Columns{Names: []string{"x[2]", "x[4]"}}}} {
+		q.Choice.Method, q.Choice.K, q.Input.Paths = "greedy", 1, []string{filepath.Join(dir, "x.npy")}
 		matrix.check(t, "npy", must.Get(ufs.Select(t.Context(), q))(t))
 	}
 }
@@ -251,15 +251,15 @@ func TestPositionsOfStatistics(t *testing.T) {
 		both.cols[j] = append(both.cols[j], second.cols[j]...)
 	}
 	from := func(stats string) *stream.Selection {
-		return must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Method: "greedy", K: 3}))(t)
+		return must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Choice: ufs.Choice{Method: "greedy", K: 3}}))(t)
 	}
-	request := ufs.Request{Inputs: inputs, Method: "greedy", K: 3, Label: "label"}
+	request := ufs.Request{Input: ufs.Input{Paths: inputs}, Choice: ufs.Choice{Method: "greedy", K: 3}, Columns: ufs.Columns{Label: "label"}}
 	direct := must.Get(ufs.Select(t.Context(), request))(t)
 	both.check(t, "rows", direct)
 	want := positionsIn(direct)
 	scan := func(name string, change func(*ufs.ScanRequest)) string {
 		q := ufs.ScanRequest{Request: request}
-		q.K, q.Output = 0, filepath.Join(dir, name)
+		q.Choice.K, q.Output = 0, filepath.Join(dir, name)
 		change(&q)
 		must.Get(ufs.Scan(t.Context(), q))(t)
 		return q.Output
@@ -271,14 +271,14 @@ func TestPositionsOfStatistics(t *testing.T) {
 		}
 	}
 	compare("scan", scan("all.ufs", func(*ufs.ScanRequest) {}))
-	one := scan("part1.ufs", func(q *ufs.ScanRequest) { q.Inputs = inputs[:1] })
-	two := scan("part2.ufs", func(q *ufs.ScanRequest) { q.Inputs = inputs[1:] })
+	one := scan("part1.ufs", func(q *ufs.ScanRequest) { q.Input.Paths = inputs[:1] })
+	two := scan("part2.ufs", func(q *ufs.ScanRequest) { q.Input.Paths = inputs[1:] })
 	for i, files := range [][]string{{one, two}, {two, one}} {
 		sum := filepath.Join(dir, fmt.Sprint("sum", i, ".ufs"))
 		must.Get(ufs.Merge(t.Context(), ufs.MergeRequest{Files: files, Output: sum}))(t)
 		compare("sum of files", sum)
 		three := scan(fmt.Sprint("again", i, ".ufs"), func(q *ufs.ScanRequest) {
-			q.Inputs = []string{second.csv(t, filepath.Join(dir, fmt.Sprint("3", i, ".csv")))}
+			q.Input.Paths = []string{second.csv(t, filepath.Join(dir, fmt.Sprint("3", i, ".csv")))}
 		})
 		must.Get(ufs.Merge(t.Context(), ufs.MergeRequest{Files: []string{three, sum}, Output: filepath.Join(dir, "total.ufs")}))(t)
 		total := from(filepath.Join(dir, "total.ufs"))
@@ -287,17 +287,17 @@ func TestPositionsOfStatistics(t *testing.T) {
 		}
 	}
 	profile := scan("profile.ufs", func(q *ufs.ScanRequest) { q.ProfileOnly = true })
-	if got := positionsIn(must.Get(ufs.Select(t.Context(), ufs.Request{Stats: profile, Method: "variance", K: 3}))(t)); !strings.HasPrefix(got, "11\n") {
+	if got := positionsIn(must.Get(ufs.Select(t.Context(), ufs.Request{Stats: profile, Choice: ufs.Choice{Method: "variance", K: 3}}))(t)); !strings.HasPrefix(got, "11\n") {
 		t.Errorf("of a profile:\n%s", got)
 	}
 	plan := filepath.Join(dir, "job.plan.json")
 	planned := request
-	planned.K, planned.Output = 0, plan
+	planned.Choice.K, planned.Output = 0, plan
 	must.Get(ufs.WritePlan(t.Context(), planned))(t)
 	var parts []string
 	for i := range 2 {
 		parts = append(parts, scan(fmt.Sprintf("shard%d.ufs", i), func(q *ufs.ScanRequest) {
-			q.Inputs, q.Plan, q.Shard, q.Label, q.Method = nil, plan, fmt.Sprintf("%d/2", i+1), "", ""
+			q.Input.Paths, q.Plan, q.Shard, q.Columns.Label, q.Choice.Method = nil, plan, fmt.Sprintf("%d/2", i+1), "", ""
 		}))
 	}
 	sum := filepath.Join(dir, "shards.ufs")
@@ -320,11 +320,11 @@ func TestPositionsBehindWhatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	path, plan := filepath.Join(dir, "x.npy"), filepath.Join(dir, "x.plan.json")
 	must.Do(t, os.WriteFile(path, b, 0o600))
-	q := ufs.Request{Inputs: []string{path}, Method: "greedy", K: 2}
+	q := ufs.Request{Input: ufs.Input{Paths: []string{path}}, Choice: ufs.Choice{Method: "greedy", K: 2}}
 	planned := q
-	planned.K, planned.Output = 0, plan
+	planned.Choice.K, planned.Output = 0, plan
 	must.Get(ufs.WritePlan(t.Context(), planned))(t)
-	for _, q := range []ufs.Request{q, {Plan: plan, Method: "greedy", K: 2}} {
+	for _, q := range []ufs.Request{q, {Plan: plan, Choice: ufs.Choice{Method: "greedy", K: 2}}} {
 		s, got := must.Get(ufs.Select(t.Context(), q))(t), map[string]string{}
 		for _, c := range s.Columns {
 			got[c.Name] = c.Column.String()
@@ -342,7 +342,7 @@ func TestPositionsInAUnion(t *testing.T) {
 	write := func(name, text string) { must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)) }
 	write("1.csv", "t,a,b\nx,1,7\ny,5,2\nz,2,4\n")
 	write("2.csv", "new,b,u,a\n3,1,p,9\n4,8,q,4\n9,2,r,1\n")
-	s := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{dir}, UnionByName: true, Missing: "mean", Method: "greedy", K: 3}))(t)
+	s := must.Get(ufs.Select(t.Context(), ufs.Request{Input: ufs.Input{Paths: []string{dir}}, Columns: ufs.Columns{UnionByName: true, Missing: "mean"}, Choice: ufs.Choice{Method: "greedy", K: 3}}))(t)
 	got := map[string]string{}
 	for _, c := range s.Columns {
 		got[c.Name] = c.Column.String()
@@ -368,8 +368,9 @@ func TestPositionsOfWhatIsMade(t *testing.T) {
 		fmt.Fprintf(&b, "row %d,%c,%d,2024-%02d-%02d,%d,%s\n", i, 'u'+rune(rng.IntN(3)), rng.IntN(100), 1+i%12, 1+i%28, rng.IntN(100), c)
 	}
 	q := ufs.Request{
-		Inputs: []string{writeFile(t, "x.csv", b.String())}, Method: "greedy", K: 4, Missing: "mean", Categorical: "kind", Times: true, MissingIndicators: true,
-		Groups: writeFile(t, "groups.json", `{"both": ["b", "is_missing(c)"]}`), Keep: []string{"kind", "day", "both"},
+		Input:   ufs.Input{Paths: []string{writeFile(t, "x.csv", b.String())}},
+		Choice:  ufs.Choice{Method: "greedy", K: 4, Groups: writeFile(t, "groups.json", `{"both": ["b", "is_missing(c)"]}`), Keep: []string{"kind", "day", "both"}},
+		Columns: ufs.Columns{Missing: "mean", Categorical: "kind", Times: true, MissingIndicators: true},
 	}
 	s := must.Get(ufs.Select(t.Context(), q))(t)
 	at := map[string]int{"id": 0, "kind": 1, "a": 2, "day": 3, "b": 4, "c": 5}
@@ -394,7 +395,7 @@ func TestPositionsOfWhatIsMade(t *testing.T) {
 // and none is made up: docs/vectors/tiny.ufs was written before there were any.
 func TestOldPositionsAreUnknown(t *testing.T) {
 	old := filepath.Join("..", "docs", "vectors", "tiny.ufs")
-	s := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: old, Method: "greedy", K: 2}))(t)
+	s := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: old, Choice: ufs.Choice{Method: "greedy", K: 2}}))(t)
 	for _, f := range s.Selected {
 		if _, known := f.Column.Index(); known || s.InputColumns != 0 {
 			t.Errorf("%s is at %v of %d", f.Name, f.Column, s.InputColumns)
@@ -402,7 +403,7 @@ func TestOldPositionsAreUnknown(t *testing.T) {
 	}
 	dir := t.TempDir()
 	newer := filepath.Join(dir, "newer.ufs")
-	must.Get(ufs.Scan(t.Context(), ufs.ScanRequest{Request: ufs.Request{Inputs: []string{filepath.Join("..", "docs", "vectors", "tiny.csv")}, Missing: "mean", Output: newer}}))(t)
+	must.Get(ufs.Scan(t.Context(), ufs.ScanRequest{Request: ufs.Request{Input: ufs.Input{Paths: []string{filepath.Join("..", "docs", "vectors", "tiny.csv")}}, Columns: ufs.Columns{Missing: "mean"}, Output: newer}}))(t)
 	header := must.Get(json.Marshal(must.Get(chunkio.ReadStatsHeader(t.Context(), newer, chunkio.FetchOptions{}))(t)))(t)
 	if bytes.Contains(header, []byte(`osition`)) || bytes.Contains(header, []byte(`"column"`)) { // earlier versions refuse keys that they do not know
 		t.Errorf("the header tells of positions: %s", header)
@@ -410,7 +411,7 @@ func TestOldPositionsAreUnknown(t *testing.T) {
 
 	var b bytes.Buffer
 	input := writeFile(t, "x.csv", "t,a,b,c\nx,1,5,2\ny,2,3,9\nz,9,1,1\n")
-	s = must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{input}, Method: "greedy", K: 2}))(t)
+	s = must.Get(ufs.Select(t.Context(), ufs.Request{Input: ufs.Input{Paths: []string{input}}, Choice: ufs.Choice{Method: "greedy", K: 2}}))(t)
 	must.Do(t, s.Encode(&b))
 	v1 := strings.Replace(b.String(), stream.SelectionSchema, stream.SelectionSchemaV1, 1)
 	path := filepath.Join(dir, "v1.json")

@@ -13,6 +13,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 // chance is a table of noise.
@@ -46,21 +48,21 @@ func TestMethodWithoutName(t *testing.T) {
 		method string
 		why    string
 	}{
-		"clusters":     {Request{Inputs: []string{clustered}}, methods.Recommended, "recommended"},
-		"scale":        {Request{Inputs: []string{clustered}, Scale: "none"}, methods.Recommended, "recommended"},
-		"graph option": {Request{Inputs: []string{clustered}, Options: method.Settings{"neighbors": 4}}, methods.Recommended, "recommended"},
-		"keep":         {Request{Inputs: []string{clustered}, Keep: []string{"px_1_1"}}, methods.Recommended, "recommended"},
-		"noise":        {Request{Inputs: []string{noise}}, methods.Fallback, "no clusters"},
-		"noise, scale": {Request{Inputs: []string{noise}, Scale: "none"}, methods.Fallback, "no clusters"},
-		"few rows":     {Request{Inputs: []string{few}}, methods.Fallback, "too few for a graph"},
-		"weight":       {Request{Inputs: []string{clustered}, Weight: "px_0_0"}, methods.Fallback, "weight"},
-		"variance":     {Request{Inputs: []string{clustered}, Variance: 0.9}, methods.Fallback, "variance"},
-		"memory":       {Request{Inputs: []string{clustered}, Memory: programBytes + 8<<20}, methods.Fallback, "memory-limit"},
-		"pairwise":     {Request{Inputs: []string{clustered}, Missing: missingPairwise}, methods.Recommended, "recommended"},
+		"clusters":     {Request{Input: Input{Paths: []string{clustered}}}, methods.Recommended, "recommended"},
+		"scale":        {Request{Input: Input{Paths: []string{clustered}}, Choice: Choice{Scale: "none"}}, methods.Recommended, "recommended"},
+		"graph option": {Request{Input: Input{Paths: []string{clustered}}, Choice: Choice{Options: method.Settings{"neighbors": 4}}}, methods.Recommended, "recommended"},
+		"keep":         {Request{Input: Input{Paths: []string{clustered}}, Choice: Choice{Keep: []string{"px_1_1"}}}, methods.Recommended, "recommended"},
+		"noise":        {Request{Input: Input{Paths: []string{noise}}}, methods.Fallback, "no clusters"},
+		"noise, scale": {Request{Input: Input{Paths: []string{noise}}, Choice: Choice{Scale: "none"}}, methods.Fallback, "no clusters"},
+		"few rows":     {Request{Input: Input{Paths: []string{few}}}, methods.Fallback, "too few for a graph"},
+		"weight":       {Request{Input: Input{Paths: []string{clustered}}, Columns: Columns{Weight: "px_0_0"}}, methods.Fallback, "weight"},
+		"variance":     {Request{Input: Input{Paths: []string{clustered}}, Choice: Choice{Variance: 0.9}}, methods.Fallback, "variance"},
+		"memory":       {Request{Input: Input{Paths: []string{clustered}}, Limits: Limits{Memory: budget.ProgramBytes + 8<<20}}, methods.Fallback, "memory-limit"},
+		"pairwise":     {Request{Input: Input{Paths: []string{clustered}}, Columns: Columns{Missing: request.MissingPairwise}}, methods.Recommended, "recommended"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if c.q.Variance == 0 {
-				c.q.K = 3
+			if c.q.Choice.Variance == 0 {
+				c.q.Choice.K = 3
 			}
 			s := selected(t, c.q)
 			if s.Method != c.method || !strings.Contains(s.Why, c.why) {
@@ -71,9 +73,9 @@ func TestMethodWithoutName(t *testing.T) {
 				t.Errorf("planned: method %s: %q", f.Method, f.Why)
 			}
 			if s.Method == methods.Fallback {
-				c.q.Options = nil
+				c.q.Choice.Options = nil
 			}
-			c.q.Method = s.Method
+			c.q.Choice.Method = s.Method
 			named := selected(t, c.q)
 			if same(t, choiceOf(t, s), choiceOf(t, named)); named.Why != "" {
 				t.Errorf("the method was named, and it says %q", named.Why)
@@ -95,7 +97,7 @@ func TestTrustOfCounts(t *testing.T) {
 			words.Cols[i%3*20+rng.IntN(20)][i]++
 		}
 	}
-	s := selected(t, Request{Inputs: []string{words.write(t)}, K: 3})
+	s := selected(t, Request{Input: Input{Paths: []string{words.write(t)}}, Choice: Choice{K: 3}})
 	if s.Method != methods.Recommended || !strings.Contains(s.Why, "counts") {
 		t.Fatalf("method %s: %q, want %s for counts", s.Method, s.Why, methods.Recommended)
 	}
@@ -113,7 +115,7 @@ func TestSampleGoesWithStatistics(t *testing.T) {
 			in, dir := table.write(t), t.TempDir()
 			scan := func(file, method, shard string) string {
 				path := filepath.Join(dir, file)
-				must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{in}, Method: method, Output: path}, Shard: shard}))(t)
+				must.Get(Scan(t.Context(), ScanRequest{Request: Request{Input: Input{Paths: []string{in}}, Choice: Choice{Method: method}, Output: path}, Shard: shard}))(t)
 				return path
 			}
 			merged := filepath.Join(dir, "merged.ufs")
@@ -122,9 +124,9 @@ func TestSampleGoesWithStatistics(t *testing.T) {
 				return math.Abs(float64(a.Value-b.Value)) < 1e-12 && math.Abs(float64(a.Chance-b.Chance)) < 1e-12 && a.Trusted == b.Trusted
 			}
 			for _, scale := range []string{"", "none"} {
-				want := selected(t, Request{Inputs: []string{in}, K: 3, Scale: scale})
+				want := selected(t, Request{Input: Input{Paths: []string{in}}, Choice: Choice{K: 3, Scale: scale}})
 				for _, stats := range []string{scan("named.ufs", methods.Recommended, ""), scan("unnamed.ufs", "", ""), merged} {
-					s := selected(t, Request{Stats: stats, K: 3, Scale: scale})
+					s := selected(t, Request{Stats: stats, Choice: Choice{K: 3, Scale: scale}})
 					if s.Method != want.Method || s.Why != want.Why || !alike(s.Trust.Clusters, want.Trust.Clusters) || !alike(s.Trust.Dependence, want.Trust.Dependence) ||
 						s.Options["scale"] != want.Options["scale"] || !slices.EqualFunc(s.Selected, want.Selected, func(a, b stream.Selected) bool { return a.Name == b.Name }) {
 						t.Errorf("%s, scale %q: method %s, %q, %v, %v; from the input %s, %q, %v, %v", filepath.Base(stats), scale,
@@ -132,10 +134,10 @@ func TestSampleGoesWithStatistics(t *testing.T) {
 					}
 				}
 			}
-			if s := selected(t, Request{Stats: scan("greedy.ufs", methods.Fallback, ""), K: 3}); s.Method != methods.Fallback || !strings.Contains(s.Why, "no sample") {
+			if s := selected(t, Request{Stats: scan("greedy.ufs", methods.Fallback, ""), Choice: Choice{K: 3}}); s.Method != methods.Fallback || !strings.Contains(s.Why, "no sample") {
 				t.Errorf("without a sample: method %s: %q", s.Method, s.Why)
 			}
-			named := selected(t, Request{Inputs: []string{in}, K: 3, Method: methods.Recommended})
+			named := selected(t, Request{Input: Input{Paths: []string{in}}, Choice: Choice{K: 3, Method: methods.Recommended}})
 			if warned := strings.Contains(strings.Join(named.Warnings, "\n"), "than independent ones"); warned == named.Trust.Dependence.Trusted || warned != (name == "noise") {
 				t.Errorf("dependence trusted %v, warnings %q", named.Trust.Dependence.Trusted, named.Warnings)
 			}
@@ -152,9 +154,9 @@ func TestFallbackForgets(t *testing.T) {
 			c[i] = math.Inf(1) // which the metadata do not tell of
 		}
 	}
-	q := Request{Inputs: []string{table.write(t)}, K: 3, Missing: "mean", Checkpoint: t.TempDir(), CheckpointEvery: 1}
+	q := Request{Input: Input{Paths: []string{table.write(t)}}, Choice: Choice{K: 3}, Columns: Columns{Missing: "mean"}, Checkpoint: Checkpoint{Folder: t.TempDir(), Every: 1}}
 	// As little as the matrix in full is planned with: less, and its rows would stand in for it.
-	for q.Memory = must.Get(Plan(t.Context(), q))(t).Memory.Smallest; must.Get(Plan(t.Context(), q))(t).Memory.Factor > 0; q.Memory += 1 << 16 {
+	for q.Limits.Memory = must.Get(Plan(t.Context(), q))(t).Memory.Smallest; must.Get(Plan(t.Context(), q))(t).Memory.Factor > 0; q.Limits.Memory += 1 << 16 {
 	}
 	if s := selected(t, q); s.Method != methods.Fallback || !strings.Contains(s.Why, "with missing values") || s.Passes != 2 {
 		t.Errorf("method %s after %d passes: %q", s.Method, s.Passes, s.Why)

@@ -12,6 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
 )
 
 // longSelection is a selection whose field at the key has n elements.
@@ -28,7 +30,7 @@ func longSelection(t *testing.T, key, element string, n int) string {
 // TestSelectionsAreCounted: a selection that takes more than the memory limit when it is decoded is refused before,
 // and in as much as the refusal names it is read. Several are held together.
 func TestSelectionsAreCounted(t *testing.T) {
-	const n, limit = 1 << 19, programBytes + 4<<20
+	const n, limit = 1 << 19, budget.ProgramBytes + 4<<20
 	for key, element := range map[string]string{
 		"warnings": `"abcdefg"`, "objective": `1`, "scores": `{}`, "correlations": `[1]`, "left_out": `{"name": "x"}`, "inputs": `{}`, "columns": `{"name": "x"}`, "unheard_of": `[1, {}]`,
 	} {
@@ -39,7 +41,7 @@ func TestSelectionsAreCounted(t *testing.T) {
 		if key == "unheard_of" && err == nil {
 			continue // nothing is made of it
 		}
-		if !ok || short.Limit != limit || short.Need <= limit || took > limit-programBytes+1<<20 {
+		if !ok || short.Limit != limit || short.Need <= limit || took > limit-budget.ProgramBytes+1<<20 {
 			t.Errorf("%s: %d bytes were allocated: %v", key, took, err)
 			continue
 		}
@@ -73,13 +75,13 @@ func TestSelectionHearsTheEnd(t *testing.T) {
 func TestMergeCountsHeaders(t *testing.T) {
 	dir := t.TempDir()
 	good, long := filepath.Join(dir, "a.ufs"), filepath.Join(dir, "b.ufs")
-	h := chunkio.StatsHeader{Kind: kindProfile, Version: "0", Columns: []stream.Column{{Name: "x"}}}
+	h := chunkio.StatsHeader{Kind: statistics.KindProfile, Version: "0", Columns: []stream.Column{{Name: "x"}}}
 	must.Do(t, chunkio.WriteStats(t.Context(), good, h))
 	h.Options = map[string]string{"where": strings.Repeat("x", 8<<20)}
 	must.Do(t, chunkio.WriteStats(t.Context(), long, h))
-	const limit = programBytes + 16<<20
+	const limit = budget.ProgramBytes + 16<<20
 	for _, files := range [][]string{{good, long}, {long, good}} {
-		_, err := Merge(t.Context(), MergeRequest{Files: files, Output: filepath.Join(dir, "out.ufs"), Memory: limit})
+		_, err := Merge(t.Context(), MergeRequest{Files: files, Output: filepath.Join(dir, "out.ufs"), Limits: Limits{Memory: limit}})
 		short, ok := errors.AsType[*stream.MemoryError](err)
 		if !ok || short.Limit != limit || short.Need <= limit {
 			t.Errorf("%v: got error %v, want one of the memory limit", files, err)

@@ -25,9 +25,9 @@ func TestManySelects(t *testing.T) {
 	var files int
 	checkLeft := func() {}
 	for n := 1; n <= last; n++ {
-		q := Request{Inputs: []string{path}, Method: list[n%len(list)].Name, K: 3, Threads: 2, TempDir: scratch}
+		q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: list[n%len(list)].Name, K: 3}, Limits: Limits{Threads: 2, TempDir: scratch}}
 		if _, err := Select(t.Context(), q); err != nil {
-			t.Fatalf("run %d, method %s: %v", n, q.Method, err)
+			t.Fatalf("run %d, method %s: %v", n, q.Choice.Method, err)
 		}
 		if n == first {
 			heap, files = held()

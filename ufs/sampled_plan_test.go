@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
 )
 
 // Merged shards of a plan that keep rows give the selection of the data, merged at once or in two levels; the
@@ -30,15 +31,16 @@ func TestKeptRowsOfAPlan(t *testing.T) {
 	for _, missing := range []string{"mean", "drop-row"} {
 		at := func(name string) string { return filepath.Join(dir, missing, name) }
 		q := Request{
-			Inputs: []string{dir + "/*.parquet"}, Method: "eufs", K: 4, Missing: missing, Seed: 3, Label: "px_0_2",
-			Options: method.Settings{"clusters": 3, "max-iter": 4, "sample": 300},
+			Input:   Input{Paths: []string{dir + "/*.parquet"}},
+			Choice:  Choice{Method: "eufs", K: 4, Seed: 3, Options: method.Settings{"clusters": 3, "max-iter": 4, "sample": 300}},
+			Columns: Columns{Missing: missing, Label: "px_0_2"},
 		}
 		if err := os.Mkdir(filepath.Join(dir, missing), 0o777); err != nil {
 			t.Fatalf("making the folder of {missing} %s: %v", missing, err)
 		}
 		want := chosen(t, q)
 		plan := q
-		plan.Output, plan.K = at("job.plan.json"), 0
+		plan.Output, plan.Choice.K = at("job.plan.json"), 0
 		if _, err := WritePlan(t.Context(), plan); err != nil {
 			t.Fatalf("{missing} %s: writing the plan: %v", missing, err)
 		}
@@ -75,13 +77,13 @@ func TestKeptRowsOfAPlan(t *testing.T) {
 			merge(MergeRequest{Files: parts[:3], Partial: true, Output: at("second.ufs")}),
 		}
 		for _, all := range []string{merge(MergeRequest{Files: []string{at("parts") + "/"}, Output: at("all.ufs")}), merge(MergeRequest{Files: two, Output: at("both.ufs")})} {
-			s := Request{Stats: all, Method: "eufs", K: 4, Label: "px_0_2", Options: method.Settings{"clusters": 3, "max-iter": 4}}
+			s := Request{Stats: all, Choice: Choice{Method: "eufs", K: 4, Options: method.Settings{"clusters": 3, "max-iter": 4}}, Columns: Columns{Label: "px_0_2"}}
 			same(t, chosen(t, s), want)
 			if said := selected(t, s).Warnings; strings.Contains(strings.Join(said, "\n"), "apart") {
 				t.Errorf("shards of a plan are numbered alike: %q", said)
 			}
 		}
-		some := Request{Stats: two[0], Method: "eufs", K: 4, Options: method.Settings{"clusters": 3, "max-iter": 4}}
+		some := Request{Stats: two[0], Choice: Choice{Method: "eufs", K: 4, Options: method.Settings{"clusters": 3, "max-iter": 4}}}
 		if s := selected(t, some); s.RowsUsed >= 300 || !strings.Contains(strings.Join(s.Warnings, "\n"), "2 of the 5 shards") {
 			t.Errorf("some shards: %d rows, %q", s.RowsUsed, s.Warnings)
 		}
@@ -94,7 +96,7 @@ func TestKeptRowsMergeInLittleMemory(t *testing.T) {
 	dir := t.TempDir()
 	var parts []string
 	for i := range 20 {
-		s := ScanRequest{Request: Request{Inputs: []string{path}, Output: filepath.Join(dir, fmt.Sprintf("%02d.ufs", i))}, ProfileOnly: true, KeepRows: 2000}
+		s := ScanRequest{Request: Request{Input: Input{Paths: []string{path}}, Output: filepath.Join(dir, fmt.Sprintf("%02d.ufs", i))}, ProfileOnly: true, KeepRows: 2000}
 		s.Shard = fmt.Sprintf("%d/20", i+1)
 		if _, err := Scan(t.Context(), s); err != nil {
 			t.Fatalf("scanning shard %s: %v", s.Shard, err)
@@ -102,9 +104,9 @@ func TestKeptRowsMergeInLittleMemory(t *testing.T) {
 		parts = append(parts, s.Output)
 	}
 	var files [2][]byte
-	for i, memory := range []int64{1 << 30, programBytes + 3*8<<20} {
+	for i, memory := range []int64{1 << 30, budget.ProgramBytes + 3*8<<20} {
 		out := filepath.Join(dir, fmt.Sprint("all", i))
-		if _, err := Merge(t.Context(), MergeRequest{Files: parts, Output: out, Memory: memory, Threads: 1 + 3*i}); err != nil {
+		if _, err := Merge(t.Context(), MergeRequest{Files: parts, Output: out, Limits: Limits{Memory: memory, Threads: 1 + 3*i}}); err != nil {
 			t.Fatalf("merging within %d bytes: %v", memory, err)
 		}
 		var err error
@@ -116,12 +118,12 @@ func TestKeptRowsMergeInLittleMemory(t *testing.T) {
 		t.Error("memory and threads change the sum")
 	}
 	out := filepath.Join(dir, "last")
-	_, err := Merge(t.Context(), MergeRequest{Files: parts, Output: out, Memory: programBytes + 4<<20})
+	_, err := Merge(t.Context(), MergeRequest{Files: parts, Output: out, Limits: Limits{Memory: budget.ProgramBytes + 4<<20}})
 	var tight *stream.MemoryError
 	if !errors.As(err, &tight) {
 		t.Fatalf("a sample that does not fit: %v", err)
 	}
-	if _, err := Merge(t.Context(), MergeRequest{Files: parts, Output: out, Memory: tight.Need}); err != nil {
+	if _, err := Merge(t.Context(), MergeRequest{Files: parts, Output: out, Limits: Limits{Memory: tight.Need}}); err != nil {
 		t.Errorf("with what was said to be enough: %v", err)
 	}
 }
@@ -132,7 +134,7 @@ func TestAnchorsOfBoundedShards(t *testing.T) {
 	path, dir := faces(4000, 8, 23).write(t), t.TempDir()
 	profile := func(name, shard string) string {
 		t.Helper()
-		q := Request{Inputs: []string{path}, Method: "sfufs", Options: method.Settings{"anchors": 300}, Output: filepath.Join(dir, name)}
+		q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "sfufs", Options: method.Settings{"anchors": 300}}, Output: filepath.Join(dir, name)}
 		if _, err := Scan(t.Context(), ScanRequest{Request: q, ProfileOnly: true, Shard: shard}); err != nil {
 			t.Fatalf("scanning the profile of shard %q: %v", shard, err)
 		}
@@ -147,11 +149,11 @@ func TestAnchorsOfBoundedShards(t *testing.T) {
 		t.Fatalf("merging the profiles: %v", err)
 	}
 	graph := func(profile string) (string, error) {
-		q := Request{Inputs: []string{path}, Method: "sfufs", Options: method.Settings{"anchors": 300}, Output: filepath.Join(dir, "graph.ufs")}
+		q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "sfufs", Options: method.Settings{"anchors": 300}}, Output: filepath.Join(dir, "graph.ufs")}
 		if _, err := Scan(t.Context(), ScanRequest{Request: q, Profile: profile}); err != nil {
 			return "", err
 		}
-		return strings.Join(names(selected(t, Request{Stats: q.Output, Method: "sfufs", K: 4})), " "), nil
+		return strings.Join(names(selected(t, Request{Stats: q.Output, Choice: Choice{Method: "sfufs", K: 4}})), " "), nil
 	}
 	want, err := graph(profile("whole", ""))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 // refused wants a usage error that contains all of these texts.
@@ -35,18 +36,18 @@ func TestScanRefusesToKeepRows(t *testing.T) {
 		q    ScanRequest
 		says []string
 	}{
-		{"no sample", ScanRequest{Request: Request{Method: "eufs"}}, []string{"profile-only sample-rows 10000 method eufs", "select INPUT… method eufs"}},
-		{"a profile without", ScanRequest{Request: Request{Method: "cpufs"}, ProfileOnly: true}, []string{"sample-rows 10000"}},
+		{"no sample", ScanRequest{Request: Request{Choice: Choice{Method: "eufs"}}}, []string{"profile-only sample-rows 10000 method eufs", "select INPUT… method eufs"}},
+		{"a profile without", ScanRequest{Request: Request{Choice: Choice{Method: "cpufs"}}, ProfileOnly: true}, []string{"sample-rows 10000"}},
 		{"beside Gram statistics", ScanRequest{KeepRows: 10}, []string{"profile-only"}},
-		{"of a method beside", ScanRequest{Request: Request{Method: "hufs"}, KeepRows: 10}, []string{"profile-only"}},
+		{"of a method beside", ScanRequest{Request: Request{Choice: Choice{Method: "hufs"}}, KeepRows: 10}, []string{"profile-only"}},
 		{"less than none", ScanRequest{KeepRows: -1, ProfileOnly: true}, []string{"sample-rows -1"}},
 		{"too many", ScanRequest{KeepRows: 1 << 25, ProfileOnly: true}, []string{"16777216"}},
-		{"that select draws", ScanRequest{Request: Request{Method: "eufs", Options: method.Settings{"sample": 5}}, KeepRows: 10, ProfileOnly: true}, []string{"sample-rows"}},
-		{"with weights", ScanRequest{Request: Request{Weight: "px_0_0"}, KeepRows: 10, ProfileOnly: true}, []string{"weight"}},
-		{"sparse, dropped", ScanRequest{Request: Request{Sparse: "i,v,4", Missing: "drop-row"}, KeepRows: 10, ProfileOnly: true}, []string{"missing error"}},
-		{"beside anchors of what is left", ScanRequest{Request: Request{Method: "sfufs", Missing: "drop-row"}, KeepRows: 10, ProfileOnly: true}, []string{"two profiles"}},
+		{"that select draws", ScanRequest{Request: Request{Choice: Choice{Method: "eufs", Options: method.Settings{"sample": 5}}}, KeepRows: 10, ProfileOnly: true}, []string{"sample-rows"}},
+		{"with weights", ScanRequest{Request: Request{Columns: Columns{Weight: "px_0_0"}}, KeepRows: 10, ProfileOnly: true}, []string{"weight"}},
+		{"sparse, dropped", ScanRequest{Request: Request{Columns: Columns{Sparse: "i,v,4", Missing: "drop-row"}}, KeepRows: 10, ProfileOnly: true}, []string{"missing error"}},
+		{"beside anchors of what is left", ScanRequest{Request: Request{Choice: Choice{Method: "sfufs"}, Columns: Columns{Missing: "drop-row"}}, KeepRows: 10, ProfileOnly: true}, []string{"two profiles"}},
 	} {
-		c.q.Inputs, c.q.Output = []string{path}, out
+		c.q.Input.Paths, c.q.Output = []string{path}, out
 		_, err := Scan(t.Context(), c.q)
 		refused(t, c.what, err, c.says...)
 	}
@@ -59,10 +60,10 @@ func TestScanRefusesToKeepRows(t *testing.T) {
 func TestSelectRefusesRowsThatAreNotThere(t *testing.T) {
 	table := faces(600, 8, 2)
 	path := table.write(t)
-	all := keptBy(t, Request{Inputs: []string{path}, Method: "eufs"}, 100, 2, 1)
+	all := keptBy(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "eufs"}}, 100, 2, 1)
 	eufs := func(settings method.Settings) Request {
 		settings["clusters"], settings["max-iter"] = 3, 2
-		return Request{Stats: all, Method: "eufs", K: 3, Options: settings}
+		return Request{Stats: all, Choice: Choice{Method: "eufs", K: 3, Options: settings}}
 	}
 	missed := eufs(method.Settings{})
 	for _, c := range []struct {
@@ -72,20 +73,20 @@ func TestSelectRefusesRowsThatAreNotThere(t *testing.T) {
 	}{
 		{"more than kept", eufs(method.Settings{"sample": 101}), []string{"sample 101", "keeps 100 rows", "sample-rows 101", "select INPUT…"}},
 		{"all", eufs(method.Settings{"sample": 0}), []string{"sample 0 (all 600)", "keeps 100 rows", "sample-rows 600"}},
-		{"another seed", with(missed, func(q *Request) { q.Seed = 2 }), []string{"seed 2", "seed 1"}},
-		{"another condition", with(missed, func(q *Request) { q.Where = "px_0_0 > 1" }), []string{"scan again"}},
-		{"a weight", with(missed, func(q *Request) { q.Weight = "px_0_0" }), []string{"weight is not for method eufs"}},
+		{"another seed", with(missed, func(q *Request) { q.Choice.Seed = 2 }), []string{"seed 2", "seed 1"}},
+		{"another condition", with(missed, func(q *Request) { q.Input.Where = "px_0_0 > 1" }), []string{"scan again"}},
+		{"a weight", with(missed, func(q *Request) { q.Columns.Weight = "px_0_0" }), []string{"weight is not for method eufs"}},
 		{"a quick try", with(missed, func(q *Request) { q.SampleRows = 50 }), []string{"scan again"}},
-		{"no such column", with(missed, func(q *Request) { q.Columns = []string{"x*"} }), []string{"x*"}},
+		{"no such column", with(missed, func(q *Request) { q.Columns.Names = []string{"x*"} }), []string{"x*"}},
 		{"files to skip", with(missed, func(q *Request) { q.SkipBad = true }), []string{"read whole"}},
-		{"a checkpoint", with(missed, func(q *Request) { q.Checkpoint = t.TempDir() }), []string{"checkpoint"}},
+		{"a checkpoint", with(missed, func(q *Request) { q.Checkpoint.Folder = t.TempDir() }), []string{"checkpoint"}},
 	} {
 		_, err := Select(t.Context(), c.q)
 		refused(t, c.what, err, c.says...)
 	}
 	dir := t.TempDir()
 	for name, q := range map[string]ScanRequest{"gram.ufs": {}, "profile.ufs": {ProfileOnly: true}} {
-		q.Inputs, q.Output = []string{path}, filepath.Join(dir, name)
+		q.Input.Paths, q.Output = []string{path}, filepath.Join(dir, name)
 		if _, err := Scan(t.Context(), q); err != nil {
 			t.Fatalf("scanning %s: %v", name, err)
 		}
@@ -109,17 +110,17 @@ func with(q Request, change func(*Request)) Request {
 func TestRowsOfSomeShards(t *testing.T) {
 	path := faces(4000, 8, 3).write(t)
 	part := filepath.Join(t.TempDir(), "part.ufs")
-	scan := ScanRequest{Request: Request{Inputs: []string{path}, Output: part}, ProfileOnly: true, KeepRows: 500, Shard: "1/4"}
+	scan := ScanRequest{Request: Request{Input: Input{Paths: []string{path}}, Output: part}, ProfileOnly: true, KeepRows: 500, Shard: "1/4"}
 	if _, err := Scan(t.Context(), scan); err != nil {
 		t.Fatalf("scanning the part: %v", err)
 	}
-	q := Request{Stats: part, Method: "eufs", K: 3, Options: method.Settings{"clusters": 3, "max-iter": 2}}
+	q := Request{Stats: part, Choice: Choice{Method: "eufs", K: 3, Options: method.Settings{"clusters": 3, "max-iter": 2}}}
 	s := selected(t, q)
 	// Of 773 rows below the bound about a quarter: six deviations on either side.
 	if s.RowsUsed < 193-6*13 || s.RowsUsed > 193+6*13 || !strings.Contains(strings.Join(s.Warnings, "\n"), "some shards are missing") {
 		t.Errorf("%d rows used, %q", s.RowsUsed, s.Warnings)
 	}
-	q.Options["sample"] = 400
+	q.Choice.Options["sample"] = 400
 	_, err := Select(t.Context(), q)
 	refused(t, "a sample of the whole", err, "some shards", "merge all shards")
 }
@@ -131,7 +132,7 @@ func TestRowsOfInputsScannedApart(t *testing.T) {
 	var files []string
 	for i, name := range []string{"a", "b"} {
 		files = append(files, filepath.Join(dir, name+".ufs"))
-		scan := ScanRequest{Request: Request{Inputs: []string{faces(300, 8, uint64(i)).write(t)}, Output: files[i]}, ProfileOnly: true, KeepRows: 100}
+		scan := ScanRequest{Request: Request{Input: Input{Paths: []string{faces(300, 8, uint64(i)).write(t)}}, Output: files[i]}, ProfileOnly: true, KeepRows: 100}
 		if _, err := Scan(t.Context(), scan); err != nil {
 			t.Fatalf("scanning %s: %v", name, err)
 		}
@@ -146,7 +147,7 @@ func TestRowsOfInputsScannedApart(t *testing.T) {
 		if !strings.Contains(strings.Join(done.Warnings, "\n"), "number theirs apart") {
 			t.Errorf("warnings %q", done.Warnings)
 		}
-		s := selected(t, Request{Stats: all, Method: "eufs", K: 3, Options: method.Settings{"clusters": 3, "max-iter": 2}})
+		s := selected(t, Request{Stats: all, Choice: Choice{Method: "eufs", K: 3, Options: method.Settings{"clusters": 3, "max-iter": 2}}})
 		if s.RowsUsed != 100 || s.Rows != 600 {
 			t.Errorf("%d of %d rows", s.RowsUsed, s.Rows)
 		}
@@ -158,8 +159,8 @@ func TestRowsOfInputsScannedApart(t *testing.T) {
 
 // A missing value under the policy that allows none is an error with its place, also if only kept rows show it.
 func TestMissingValuesOfKeptRows(t *testing.T) {
-	all := keptBy(t, Request{Inputs: []string{faces(300, 24, 5).holes(50).write(t)}, Method: "eufs", Missing: missingError}, 200, 2, 1)
-	_, err := Select(t.Context(), Request{Stats: all, Method: "eufs", K: 3})
+	all := keptBy(t, Request{Input: Input{Paths: []string{faces(300, 24, 5).holes(50).write(t)}}, Choice: Choice{Method: "eufs"}, Columns: Columns{Missing: request.MissingError}}, 200, 2, 1)
+	_, err := Select(t.Context(), Request{Stats: all, Choice: Choice{Method: "eufs", K: 3}})
 	var bad *stream.DataError
 	if !errors.As(err, &bad) || !errors.Is(err, stream.ErrMissing) || bad.Path != all || bad.Row < 0 || !strings.HasPrefix(bad.Column, "px_") || bad.Remedy.Format == "" {
 		t.Errorf("got %+v, want a data error that names file, row, column px_… and remedy of a missing value", err)
@@ -168,7 +169,7 @@ func TestMissingValuesOfKeptRows(t *testing.T) {
 
 // A part whose rows are damaged is an error, before anything is selected.
 func TestDamagedRows(t *testing.T) {
-	all := keptBy(t, Request{Inputs: []string{faces(300, 8, 5).write(t)}, Method: "eufs"}, 200, 1, 1)
+	all := keptBy(t, Request{Input: Input{Paths: []string{faces(300, 8, 5).write(t)}}, Choice: Choice{Method: "eufs"}}, 200, 1, 1)
 	b, err := os.ReadFile(all)
 	if err != nil {
 		t.Fatalf("reading the statistics file: %v", err)
@@ -177,14 +178,14 @@ func TestDamagedRows(t *testing.T) {
 	if err := os.WriteFile(all, b, 0o666); err != nil {
 		t.Fatalf("writing the damaged file: %v", err)
 	}
-	if _, err := Select(t.Context(), Request{Stats: all, Method: "eufs", K: 3}); !errors.As(err, new(*stream.DataError)) {
+	if _, err := Select(t.Context(), Request{Stats: all, Choice: Choice{Method: "eufs", K: 3}}); !errors.As(err, new(*stream.DataError)) {
 		t.Errorf("selecting from damaged rows: %v, want a data error", err)
 	}
 }
 
 // The header records the settings of the kept rows.
 func TestKeptRowsAreRecorded(t *testing.T) {
-	q := Request{Inputs: []string{faces(300, 8, 5).write(t)}, Method: "eufs", Missing: "mean", Seed: 4} // not the policy that a profile has
+	q := Request{Input: Input{Paths: []string{faces(300, 8, 5).write(t)}}, Choice: Choice{Method: "eufs", Seed: 4}, Columns: Columns{Missing: "mean"}} // not the policy that a profile has
 	all := keptBy(t, q, 200, 2, 1)
 	h, err := chunkio.ReadStatsHeader(t.Context(), all, chunkio.FetchOptions{})
 	if err != nil {
@@ -195,7 +196,7 @@ func TestKeptRowsAreRecorded(t *testing.T) {
 			t.Errorf("%s %q, want %q", option, h.Options[option], want)
 		}
 	}
-	seen, err := Inspect(t.Context(), Request{Inputs: []string{all}}, false)
+	seen, err := Inspect(t.Context(), Request{Input: Input{Paths: []string{all}}}, false)
 	if err != nil || seen.Options["missing"] != "mean" || seen.Options["sample-rows"] != "200" || seen.Options["sample-missing"] != "" {
 		t.Errorf("inspected: %v, %v", seen, err)
 	}

@@ -103,12 +103,12 @@ func TestKeptRowsSelectAsTheData(t *testing.T) {
 			{name: "more parts than row groups", path: full, kept: 200, shards: 9},
 			{name: "fewer rows than kept", path: full, kept: 400, sample: 150, shards: 3},
 			{name: "more rows than there are", path: full, kept: 5000, shards: 3},
-			{name: "mean", path: holed, kept: 200, shards: 3, scan: Request{Missing: "mean"}, choose: Request{Missing: "mean"}},
-			{name: "zero, said later", path: holed, kept: 200, shards: 2, choose: Request{Missing: "zero"}},
-			{name: "drop-row", path: holed, kept: 300, sample: 250, shards: 4, scan: Request{Missing: "drop-row"}, choose: Request{Missing: "drop-row"}},
-			{name: "where", path: full, kept: 200, shards: 3, scan: Request{Where: "px_0_0 > 5"}, choose: Request{Where: "px_0_0 > 5"}},
+			{name: "mean", path: holed, kept: 200, shards: 3, scan: Request{Columns: Columns{Missing: "mean"}}, choose: Request{Columns: Columns{Missing: "mean"}}},
+			{name: "zero, said later", path: holed, kept: 200, shards: 2, choose: Request{Columns: Columns{Missing: "zero"}}},
+			{name: "drop-row", path: holed, kept: 300, sample: 250, shards: 4, scan: Request{Columns: Columns{Missing: "drop-row"}}, choose: Request{Columns: Columns{Missing: "drop-row"}}},
+			{name: "where", path: full, kept: 200, shards: 3, scan: Request{Input: Input{Where: "px_0_0 > 5"}}, choose: Request{Input: Input{Where: "px_0_0 > 5"}}},
 			{name: "a quick try", path: full, kept: 200, sample: 90, shards: 1, scan: Request{SampleRows: 120}, choose: Request{SampleRows: 120}},
-			{name: "another seed", path: full, kept: 200, shards: 3, scan: Request{Seed: 9}, choose: Request{Seed: 9}},
+			{name: "another seed", path: full, kept: 200, shards: 3, scan: Request{Choice: Choice{Seed: 9}}, choose: Request{Choice: Choice{Seed: 9}}},
 		} {
 			// Which rows are kept does not depend on the method: each has half of the cases, its
 			// neighbour the others.
@@ -117,31 +117,31 @@ func TestKeptRowsSelectAsTheData(t *testing.T) {
 			}
 			t.Run(spec.Name+"/"+c.name, func(t *testing.T) {
 				scan, data := c.scan, c.choose
-				scan.Inputs, scan.Method = []string{c.path}, spec.Name
+				scan.Input.Paths, scan.Choice.Method = []string{c.path}, spec.Name
 				all := keptBy(t, scan, c.kept, c.shards, uint64(c.kept))
-				data.Method, data.K = spec.Name, 4
-				data.Options = method.Settings{"clusters": 3, "max-iter": 6, "sample": cmp.Or(c.sample, c.kept)}
+				data.Choice.Method, data.Choice.K = spec.Name, 4
+				data.Choice.Options = method.Settings{"clusters": 3, "max-iter": 6, "sample": cmp.Or(c.sample, c.kept)}
 				if spec.Takes.Cells {
-					data.Options["shape"] = whole.grid()
+					data.Choice.Options["shape"] = whole.grid()
 				}
-				data.Inputs = []string{c.path}
+				data.Input.Paths = []string{c.path}
 				want := chosen(t, data)
-				data.Inputs, data.Stats = nil, all
-				if c.scan.Missing != "" {
-					data.Missing = "" // the file records it
+				data.Input.Paths, data.Stats = nil, all
+				if c.scan.Columns.Missing != "" {
+					data.Columns.Missing = "" // the file records it
 				}
 				if c.sample == 0 {
-					delete(data.Options, "sample")
+					delete(data.Choice.Options, "sample")
 				}
 				same(t, chosen(t, data), want)
 				// With other threads and as little memory as works: state and rows are then in files.
-				data.Threads, data.Memory = 5, 1
+				data.Limits.Threads, data.Limits.Memory = 5, 1
 				var tight *stream.MemoryError
 				if _, err := Select(t.Context(), data); !errors.As(err, &tight) {
 					t.Fatalf("a byte of memory: %v", err)
 				}
-				if data.Memory = tight.Need; spec.Takes.Cells { // without G its answers are equal to rounding only
-					data.Memory += 8 * 24 * 24
+				if data.Limits.Memory = tight.Need; spec.Takes.Cells { // without G its answers are equal to rounding only
+					data.Limits.Memory += 8 * 24 * 24
 				}
 				same(t, chosen(t, data), want)
 			})
@@ -157,13 +157,12 @@ func TestKeptRowsAreCutIntoTheTablesBlocks(t *testing.T) {
 	if err := chunkio.WriteParquet(t.Context(), path, table, chunkio.WriteOptions{RowGroupRows: 2900}); err != nil {
 		t.Fatalf("writing the table: %v", err)
 	}
-	all := keptBy(t, Request{Inputs: []string{path}, Method: "eufs", Missing: "mean"}, 2000, 2, 1)
+	all := keptBy(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "eufs"}, Columns: Columns{Missing: "mean"}}, 2000, 2, 1)
 	for _, columns := range [][]string{nil, {"px_0_*"}} {
-		q := Request{Method: "eufs", K: 4, Columns: columns, Missing: "mean",
-			Options: method.Settings{"clusters": 3, "max-iter": 2, "sample": 1500, "graph": "none"}}
-		q.Inputs = []string{path}
+		q := Request{Choice: Choice{Method: "eufs", K: 4, Options: method.Settings{"clusters": 3, "max-iter": 2, "sample": 1500, "graph": "none"}}, Columns: Columns{Names: columns, Missing: "mean"}}
+		q.Input.Paths = []string{path}
 		want := chosen(t, q)
-		q.Inputs, q.Stats = nil, all
+		q.Input.Paths, q.Stats = nil, all
 		same(t, chosen(t, q), want)
 	}
 }

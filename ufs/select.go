@@ -2,14 +2,60 @@ package ufs
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"time"
 
-	"github.com/ufs-stream/ufs-stream/internal/room"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/selecting"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
+	"github.com/ufs-stream/ufs-stream/ufs/result"
 )
+
+const (
+	// AutoCheckpoint and NoCheckpoint are the special values of Checkpoint.Folder.
+	AutoCheckpoint = request.AutoCheckpoint
+	NoCheckpoint   = request.NoCheckpoint
+	// DefaultK is the number of features to select if the request names none and no rule can recommend one.
+	DefaultK = request.DefaultK
+	// AnyShards is the value of Choice.Stability for the default number of hash shards.
+	AnyShards = request.AnyShards
+	// Release is the number of the version that this source will be released as; results record it.
+	Release = request.Release
+)
+
+type (
+	// Request describes the data to read, the features to select from it, and the bounds of the run.
+	Request = request.Request
+	// Input names the data, and the places from which it may be read.
+	Input = request.Input
+	// Columns chooses the columns that become features, and how they do.
+	Columns = request.Columns
+	// Choice names the method, and the features that it may and must select.
+	Choice = request.Choice
+	// Limits bounds the resources of a run.
+	Limits = request.Limits
+	// Checkpoint keeps the progress of a long run.
+	Checkpoint = request.Checkpoint
+	// Hooks receive events of a run while it works.
+	Hooks = request.Hooks
+	// Progress describes a step of a run.
+	Progress = request.Progress
+	// Interrupted is the error of a run that was interrupted after its finished part was saved, or of an apply or
+	// convert that reached its memory limit after such a save.
+	Interrupted = request.Interrupted
+	// Paths is the result of Path.
+	Paths = result.Paths
+)
+
+// MissingPolicies lists the values of Columns.Missing, the default first.
+func MissingPolicies() []string {
+	return request.MissingPolicies()
+}
+
+// ScaleNames lists the values of Choice.Scale.
+func ScaleNames() []string {
+	return request.ScaleNames()
+}
 
 // Select selects features.
 //
@@ -19,196 +65,40 @@ import (
 // *stream.UnconvergedError, which comes with the Selection; an *Interrupted if ctx ended a run with a checkpoint; or
 // the error of ctx itself.
 func Select(ctx context.Context, q Request) (*stream.Selection, error) {
-	r, err := q.newSelectionRun(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r.settleSize()
-	return r.selectFeatures(ctx)
+	return selecting.SelectByRequest(ctx, q)
 }
 
-func (r *run) selectFeatures(ctx context.Context) (*stream.Selection, error) {
-	if err := r.Single(r.Request.Options); err != nil {
-		return nil, err
-	}
-	return r.runSelection(ctx, func(g *gatherer, e *bundle, s *stream.Selection) error {
-		index, keep, err := g.selectFromAllRows(ctx, e, s)
-		if g.Stability == 0 || err != nil && !errors.As(err, new(*stream.UnconvergedError)) {
-			return err
-		}
-		if agreeErr := g.recordAgreement(ctx, e, s, index, keep); agreeErr != nil {
-			return agreeErr
-		}
-		return err
-	})
+// Path solves many settings after gathering statistics once. For a method whose options have several values, it solves
+// every combination of these values. For a method whose selections are nested, it returns the error for each k. Its
+// errors are the errors of Select; a *stream.UnconvergedError comes with Paths.
+func Path(ctx context.Context, q Request) (*Paths, error) {
+	return selecting.SolvePath(ctx, q)
 }
 
-// selectFromAllRows selects features by the statistics of all rows, which it uses up and releases. It returns the
-// indices of the feature columns in e, and the names of the candidates that the request keeps.
-func (g *gatherer) selectFromAllRows(ctx context.Context, e *bundle, s *stream.Selection) (index []int, keep []string, err error) {
-	t, err := g.newTrial(e, s)
-	if err != nil {
-		return nil, nil, withPlace(err, e)
-	}
-	for _, i := range t.Keep {
-		keep = append(keep, t.candidates.name(i))
-	}
-	if err = t.recommendSize(ctx); err == nil {
-		err = t.selectByMethod(ctx)
-	}
-	return t.index, keep, errors.Join(err, t.close(s))
+// HasCurve reports whether Path returns a curve over k for the request, not a grid. The result is false for a request
+// that Path refuses.
+func HasCurve(ctx context.Context, q Request) bool {
+	return selecting.HasCurve(ctx, q)
 }
 
-// runSelection gathers statistics, calls solve with them, and records the time, memory and transfers of the run. It
-// returns a selection together with an error only if the error is a *stream.UnconvergedError.
-func (r *run) runSelection(ctx context.Context, solve func(*gatherer, *bundle, *stream.Selection) error) (s *stream.Selection, err error) {
-	begin := time.Now()
-	end, err := r.applyLimits(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	if err := r.openCheckpoint(); err != nil {
-		return nil, err
-	}
-	checkpoint := r.checkpoint
-	defer func() { err = checkpoint.closeFolder(ctx, err) }()
-	if err := r.findCategories(ctx); err != nil {
-		return nil, err
-	}
-	read, added, fetched := r.Meter.Decode.Load(), r.Meter.Accumulate.Load(), r.Meter.Transfer()
-	parts := r.Meter.Busy.Parts()
-	g, e, err := r.gatherForSelection(ctx)
-	if e != nil {
-		defer e.close()
-	}
-	if err != nil {
-		return nil, r.blameStats(err)
-	}
-	r = g.run
-	var spooled int64
-	if e.source != nil && r.From != method.FromRows && !e.plan.OutOfCore { // the input is not read again
-		spooled = e.source.SpoolBytes()
-		if err := e.close(); err != nil {
-			return nil, err
-		}
-	}
-	room.EnsureFree(e.plan.Solver)
-	s = &stream.Selection{
-		Version: Release, Rows: e.profile.Seen, RowsUsed: e.profile.Rows, InputColumns: e.positionCount,
-		Inputs: e.inputs, Table: e.table, Converged: true,
-		LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spellAll(e.warnings, r.Spelling)...),
-	}
-	if err := r.handleSuspects(e, s); err != nil {
-		return nil, err
-	}
-	filled := listFilled(r, e)
-	s.Filled = describeFilled(r, filled)
-	noteFilled(r, filled)
-	solving := time.Now()
-	if err := decideBySurvey(ctx, g, e); err != nil {
-		return nil, r.blameStats(err)
-	}
-	r = g.run
-	if r.methodReason.Format != "" {
-		r.note("method %s: %v", r.Name, r.methodReason)
-	}
-	s.Method, s.Why, s.Seed, s.Options = r.Name, r.methodReason.Spell(r.Spelling), r.Seed, r.recordedOptions(e)
-	g.recordGraphTrust(e, s)
-	recordSampleTrust(g, e, s)
-	err = solve(g, e, s)
-	if err != nil && !errors.As(err, new(*stream.UnconvergedError)) {
-		return nil, r.blameStats(err)
-	}
-	s.WhyK = r.sizeReason.Spell(r.Spelling)
-	s.Passes = e.passes
-	if s.Iterations == 0 {
-		s.Iterations = len(s.Selected)
-	}
-	s.Timing = stream.Timing{
-		Read:       time.Duration(r.Meter.Decode.Load() - read).Seconds(),
-		Accumulate: time.Duration(r.Meter.Accumulate.Load() - added).Seconds(),
-		Solve:      time.Since(solving).Seconds(), Wall: time.Since(begin).Seconds(),
-		Parts: r.Meter.Busy.Parts().Since(parts),
-	}
-	s.Memory.PeakRSS, s.Memory.Limit = peakMemory(), r.Memory
-	if e.source != nil {
-		spooled = e.source.SpoolBytes()
-	}
-	s.Memory.Scratch += spooled
-	s.Transfer = r.Meter.Transfer().Since(fetched)
-	return s, err
+// Forget removes the checkpoint of a request's run. Call it once the result is safe.
+func Forget(q Request) error {
+	return settled.ForgetProgress(q)
 }
 
-func (g *gatherer) obtainStatistics(ctx context.Context) (*bundle, error) {
-	if g.Stats != "" {
-		if g.From == method.FromRows {
-			return g.gatherFromSample(ctx)
-		}
-		return g.gatherFromStats(ctx)
-	}
-	if err := g.countAnchorsInFile(ctx); err != nil {
-		return nil, err
-	}
-	return g.gather(ctx)
+// Bound keeps the process within memory bytes until restore is called, as an active run does. It is for a program that
+// must also respect the limit before and after a run, when it reads selections and writes results. Without Bound, a
+// process with a limit of 210 MiB used 217 MiB when it wrote a selection by partgreedy from 20,000 columns (4.6 MiB of
+// JSON).
+//
+// Memory that the process holds when Bound is called is not counted. Memory that the process allocates later is
+// counted, even before a run begins.
+func Bound(memory int64) (restore func()) {
+	return budget.BoundMemory(memory)
 }
 
-// recordedOptions lists every setting that shapes the answer, except the options of the method, which its ranking
-// records.
-func (r *run) recordedOptions(e *bundle) map[string]any {
-	o := make(map[string]any)
-	graph := []string{"neighbors", "anchors", "anchor-method", "anchors-file"} // options of a graph in addition to scale
-	for option, value := range e.options {
-		// The seed has a field of its own, and options of a graph in the file do not concern other methods.
-		if option != "seed" && option != optionSampleRows && option != optionSampleMissing && option != optionRanks && (r.From == method.FromGraph || !slices.Contains(graph, option)) {
-			o[option] = value
-		}
-	}
-	o["missing"], o["scale"] = r.Missing, r.Scale
-	if e.sketch != nil {
-		if o[optionSketch] = e.sketch.Rows(); r.Reads > 0 {
-			o["passes"] = r.Reads
-		}
-	}
-	if delete(o, optionStability); r.Stability > 0 { // the file may have shards that this request does not use
-		o[optionStability] = r.Stability
-	}
-	for option, globs := range map[string][]string{"columns": r.Columns, "exclude": r.Exclude, "keep": r.Keep} {
-		if len(globs) > 0 {
-			o[option] = joinNames(globs)
-		}
-	}
-	if r.AutoExclude {
-		o["auto-exclude"] = true
-	}
-	if r.MaxMissing > 0 {
-		o["max-missing"] = r.MaxMissing
-	}
-	r.recordChoice(o)
-	if r.Variance > 0 {
-		o["variance"] = r.Variance
-	}
-	if r.MinGain > 0 {
-		o["min-gain"] = r.MinGain
-	}
-	if r.From == method.FromRows {
-		o["sample"] = r.Sample
-	}
-	return o
-}
-
-func withPlace(err error, e *bundle) error {
-	var bad *stream.DataError
-	if !errors.As(err, &bad) || bad.Path != "" || len(e.inputs) == 0 && e.path == "" {
-		return err
-	}
-	at := *bad
-	if e.path != "" {
-		at.Path = e.path
-		return &at
-	}
-	if at.Path = e.inputs[0].Path; len(e.inputs) > 1 {
-		at.Path += " and " + plural(len(e.inputs)-1, "file")
-	}
-	return &at
+// Within calls read with the number of bytes that remain for reading under the memory limit of the process. A memory
+// error of read is restated in terms of limit. If limit is 0, there is no limit, and room is 0.
+func Within(limit int64, read func(room int64) error) error {
+	return budget.ReadWithin(limit, read)
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/scanning"
 )
 
 // environment is a lookup that knows nothing else.
@@ -36,66 +38,66 @@ func TestShardOf(t *testing.T) {
 	)
 	for _, c := range []struct {
 		text, environment string
-		want              shard
+		want              gathering.Shard
 		says              string // of an error; empty for none
 	}{
 		// By hand: the environment is ignored.
-		{"", kubernetes + aws, shard{}, ""},
-		{"2/8", kubernetes + aws, shard{2, 8}, ""},
-		{"0/8", "", shard{}, "1 <= I <= N"},
-		{"automatic", "", shard{}, "want I/N"},
-		{"Auto", slurm(1, 1, 8, 8, 1), shard{}, "want I/N"},
+		{"", kubernetes + aws, gathering.Shard{}, ""},
+		{"2/8", kubernetes + aws, gathering.Shard{Number: 2, Count: 8}, ""},
+		{"0/8", "", gathering.Shard{}, "1 <= I <= N"},
+		{"automatic", "", gathering.Shard{}, "want I/N"},
+		{"Auto", slurm(1, 1, 8, 8, 1), gathering.Shard{}, "want I/N"},
 
-		{"auto", "", shard{}, "SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX, CLOUD_RUN_TASK_INDEX is set"},
-		{"auto", "SLURM_JOB_ID=17 SLURM_NTASKS=3", shard{}, "no scheduler"},
-		{"auto/8", "", shard{}, "no scheduler"},
-		{"auto", kubernetes + aws, shard{}, "JOB_COMPLETION_INDEX (Kubernetes) and AWS_BATCH_JOB_ARRAY_INDEX (AWS Batch) are set"},
-		{"auto/8", cloudRun + slurm(1, 1, 8, 8, 1), shard{}, "SLURM_ARRAY_TASK_ID (Slurm) and CLOUD_RUN_TASK_INDEX (Cloud Run) are set"},
-		{"auto", aws + "JOB_COMPLETION_INDEX=", shard{1, 8}, ""}, // an empty variable is none
-		{"auto/", kubernetes, shard{}, "want auto/N"},
-		{"auto/0", kubernetes, shard{}, "want auto/N"},
-		{"auto/-3", kubernetes, shard{}, "want auto/N"},
-		{"auto/+8", kubernetes, shard{}, "want auto/N"},
-		{"auto/3/8", kubernetes, shard{}, "want auto/N"},
+		{"auto", "", gathering.Shard{}, "SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX, CLOUD_RUN_TASK_INDEX is set"},
+		{"auto", "SLURM_JOB_ID=17 SLURM_NTASKS=3", gathering.Shard{}, "no scheduler"},
+		{"auto/8", "", gathering.Shard{}, "no scheduler"},
+		{"auto", kubernetes + aws, gathering.Shard{}, "JOB_COMPLETION_INDEX (Kubernetes) and AWS_BATCH_JOB_ARRAY_INDEX (AWS Batch) are set"},
+		{"auto/8", cloudRun + slurm(1, 1, 8, 8, 1), gathering.Shard{}, "SLURM_ARRAY_TASK_ID (Slurm) and CLOUD_RUN_TASK_INDEX (Cloud Run) are set"},
+		{"auto", aws + "JOB_COMPLETION_INDEX=", gathering.Shard{Number: 1, Count: 8}, ""}, // an empty variable is none
+		{"auto/", kubernetes, gathering.Shard{}, "want auto/N"},
+		{"auto/0", kubernetes, gathering.Shard{}, "want auto/N"},
+		{"auto/-3", kubernetes, gathering.Shard{}, "want auto/N"},
+		{"auto/+8", kubernetes, gathering.Shard{}, "want auto/N"},
+		{"auto/3/8", kubernetes, gathering.Shard{}, "want auto/N"},
 
-		{"auto", slurm(1, 1, 8, 8, 1), shard{1, 8}, ""},
-		{"auto", slurm(8, 1, 8, 8, 1), shard{8, 8}, ""},
-		{"auto", slurm(0, 0, 7, 8, 1), shard{1, 8}, ""},
-		{"auto", slurm(7, 0, 7, 8, 1), shard{8, 8}, ""},
-		{"auto", slurm(1, 1, 1, 1, 1), shard{1, 1}, ""},
-		{"auto", slurm(3, 3, 7, 2, 1), shard{}, "2 elements from 3 to 7, which does not give the number of shards; give shard auto/N"},
-		{"auto", slurm(1, 1, 7, 2, 1), shard{}, "auto/N"},
-		{"auto", slurm(3, 3, 3, 1, 1), shard{}, "auto/N"},
-		{"auto", slurm(1, 1, 7, 4, 2), shard{}, "in steps of 2"},
-		{"auto", slurm(9, 1, 8, 8, 1), shard{}, "SLURM_ARRAY_TASK_ID is 9"},
-		{"auto", slurm(0, 1, 8, 8, 1), shard{}, "SLURM_ARRAY_TASK_ID is 0"},
-		{"auto", "SLURM_ARRAY_TASK_ID=3", shard{}, "SLURM_ARRAY_TASK_MIN is not"},
-		{"auto", strings.Replace(slurm(1, 1, 8, 8, 1), "COUNT=8", "COUNT=8.0", 1), shard{}, `SLURM_ARRAY_TASK_COUNT is "8.0"`},
-		{"auto", strings.Replace(slurm(1, 1, 8, 8, 1), "ID=1", "ID=one", 1), shard{}, `SLURM_ARRAY_TASK_ID is "one"`},
+		{"auto", slurm(1, 1, 8, 8, 1), gathering.Shard{Number: 1, Count: 8}, ""},
+		{"auto", slurm(8, 1, 8, 8, 1), gathering.Shard{Number: 8, Count: 8}, ""},
+		{"auto", slurm(0, 0, 7, 8, 1), gathering.Shard{Number: 1, Count: 8}, ""},
+		{"auto", slurm(7, 0, 7, 8, 1), gathering.Shard{Number: 8, Count: 8}, ""},
+		{"auto", slurm(1, 1, 1, 1, 1), gathering.Shard{Number: 1, Count: 1}, ""},
+		{"auto", slurm(3, 3, 7, 2, 1), gathering.Shard{}, "2 elements from 3 to 7, which does not give the number of shards; give shard auto/N"},
+		{"auto", slurm(1, 1, 7, 2, 1), gathering.Shard{}, "auto/N"},
+		{"auto", slurm(3, 3, 3, 1, 1), gathering.Shard{}, "auto/N"},
+		{"auto", slurm(1, 1, 7, 4, 2), gathering.Shard{}, "in steps of 2"},
+		{"auto", slurm(9, 1, 8, 8, 1), gathering.Shard{}, "SLURM_ARRAY_TASK_ID is 9"},
+		{"auto", slurm(0, 1, 8, 8, 1), gathering.Shard{}, "SLURM_ARRAY_TASK_ID is 0"},
+		{"auto", "SLURM_ARRAY_TASK_ID=3", gathering.Shard{}, "SLURM_ARRAY_TASK_MIN is not"},
+		{"auto", strings.Replace(slurm(1, 1, 8, 8, 1), "COUNT=8", "COUNT=8.0", 1), gathering.Shard{}, `SLURM_ARRAY_TASK_COUNT is "8.0"`},
+		{"auto", strings.Replace(slurm(1, 1, 8, 8, 1), "ID=1", "ID=one", 1), gathering.Shard{}, `SLURM_ARRAY_TASK_ID is "one"`},
 
-		{"auto/8", slurm(3, 3, 7, 2, 4), shard{3, 8}, ""},
-		{"auto/8", slurm(8, 1, 8, 8, 1), shard{8, 8}, ""},
-		{"auto/8", "SLURM_ARRAY_TASK_ID=7", shard{7, 8}, ""},
-		{"auto/8", slurm(9, 3, 9, 2, 6), shard{}, "array=1-8"},
-		{"auto/8", slurm(0, 0, 7, 8, 1), shard{}, "submit it as array=1-8, or as array=0-7 with shard auto"},
-		{"auto/8", slurm(7, 0, 7, 8, 1), shard{}, "begins at 0"}, // all elements alike
+		{"auto/8", slurm(3, 3, 7, 2, 4), gathering.Shard{Number: 3, Count: 8}, ""},
+		{"auto/8", slurm(8, 1, 8, 8, 1), gathering.Shard{Number: 8, Count: 8}, ""},
+		{"auto/8", "SLURM_ARRAY_TASK_ID=7", gathering.Shard{Number: 7, Count: 8}, ""},
+		{"auto/8", slurm(9, 3, 9, 2, 6), gathering.Shard{}, "array=1-8"},
+		{"auto/8", slurm(0, 0, 7, 8, 1), gathering.Shard{}, "submit it as array=1-8, or as array=0-7 with shard auto"},
+		{"auto/8", slurm(7, 0, 7, 8, 1), gathering.Shard{}, "begins at 0"}, // all elements alike
 
-		{"auto", kubernetes, shard{}, "JOB_COMPLETIONS, the number of shards, is not (Kubernetes does not report it"},
-		{"auto", kubernetes + "JOB_COMPLETIONS=3", shard{3, 3}, ""},
-		{"auto", kubernetes + "JOB_COMPLETIONS=2", shard{}, "JOB_COMPLETION_INDEX is 2, and Kubernetes counts 2 shards from 0 to 1"},
-		{"auto", kubernetes + "JOB_COMPLETIONS=many", shard{}, `JOB_COMPLETIONS is "many"`},
-		{"auto", kubernetes + "JOB_COMPLETIONS=0", shard{}, "counts 0 shards"},
-		{"auto/8", kubernetes, shard{3, 8}, ""},
-		{"auto/2", kubernetes, shard{}, "JOB_COMPLETION_INDEX is 2"},
-		{"auto", "JOB_COMPLETION_INDEX=-1 JOB_COMPLETIONS=2", shard{}, `JOB_COMPLETION_INDEX is "-1"`},
+		{"auto", kubernetes, gathering.Shard{}, "JOB_COMPLETIONS, the number of shards, is not (Kubernetes does not report it"},
+		{"auto", kubernetes + "JOB_COMPLETIONS=3", gathering.Shard{Number: 3, Count: 3}, ""},
+		{"auto", kubernetes + "JOB_COMPLETIONS=2", gathering.Shard{}, "JOB_COMPLETION_INDEX is 2, and Kubernetes counts 2 shards from 0 to 1"},
+		{"auto", kubernetes + "JOB_COMPLETIONS=many", gathering.Shard{}, `JOB_COMPLETIONS is "many"`},
+		{"auto", kubernetes + "JOB_COMPLETIONS=0", gathering.Shard{}, "counts 0 shards"},
+		{"auto/8", kubernetes, gathering.Shard{Number: 3, Count: 8}, ""},
+		{"auto/2", kubernetes, gathering.Shard{}, "JOB_COMPLETION_INDEX is 2"},
+		{"auto", "JOB_COMPLETION_INDEX=-1 JOB_COMPLETIONS=2", gathering.Shard{}, `JOB_COMPLETION_INDEX is "-1"`},
 
-		{"auto", aws, shard{1, 8}, ""},
-		{"auto", "AWS_BATCH_JOB_ARRAY_INDEX=3", shard{}, "AWS Batch should set it"},
-		{"auto/10", aws, shard{1, 10}, ""},
-		{"auto", cloudRun, shard{8, 8}, ""},
-		{"auto/7", cloudRun, shard{}, "CLOUD_RUN_TASK_INDEX is 7"},
+		{"auto", aws, gathering.Shard{Number: 1, Count: 8}, ""},
+		{"auto", "AWS_BATCH_JOB_ARRAY_INDEX=3", gathering.Shard{}, "AWS Batch should set it"},
+		{"auto/10", aws, gathering.Shard{Number: 1, Count: 10}, ""},
+		{"auto", cloudRun, gathering.Shard{Number: 8, Count: 8}, ""},
+		{"auto/7", cloudRun, gathering.Shard{}, "CLOUD_RUN_TASK_INDEX is 7"},
 	} {
-		got, err := readShard(c.text, environment(c.environment))
+		got, err := scanning.ReadShard(c.text, environment(c.environment))
 		usage := (*stream.UsageError)(nil)
 		switch {
 		case c.says == "" && (err != nil || got != c.want):
@@ -119,10 +121,10 @@ func TestShardOfCoversAll(t *testing.T) {
 			},
 			"cloud run": func(i int) string { return fmt.Sprintf("CLOUD_RUN_TASK_INDEX=%d CLOUD_RUN_TASK_COUNT=%d", i, n) },
 		} {
-			seen := map[shard]bool{}
+			seen := map[gathering.Shard]bool{}
 			for i := range n {
-				s, err := readShard("auto", environment(element(i)))
-				if err != nil || s != (shard{i + 1, n}) {
+				s, err := scanning.ReadShard("auto", environment(element(i)))
+				if err != nil || s != (gathering.Shard{Number: i + 1, Count: n}) {
 					t.Fatalf("%s, element %d of %d: %v, %v", name, i, n, s, err)
 				}
 				seen[s] = true
@@ -133,7 +135,7 @@ func TestShardOfCoversAll(t *testing.T) {
 				if name == "slurm from 1" {
 					alone = slurm(i+1, i+1, i+1, 1, 1)
 				}
-				if again, err := readShard(fmt.Sprintf("auto/%d", n), environment(alone)); err != nil || again != s {
+				if again, err := scanning.ReadShard(fmt.Sprintf("auto/%d", n), environment(alone)); err != nil || again != s {
 					t.Errorf("%s, element %d of %d again: %v, %v", name, i, n, again, err)
 				}
 			}
@@ -147,7 +149,7 @@ func TestShardOfCoversAll(t *testing.T) {
 // The environment is only read for auto.
 func TestShardOfLooksOnlyWhenAsked(t *testing.T) {
 	for _, text := range []string{"", "1/2", "x", "3/2", "autos"} {
-		_, _ = readShard(text, func(name string) (string, bool) {
+		_, _ = scanning.ReadShard(text, func(name string) (string, bool) {
 			t.Errorf("%q looks for %s", text, name)
 			return "", false
 		})

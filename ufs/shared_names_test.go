@@ -20,7 +20,7 @@ const twoOfAName = "a,b,a,A\n1,2,x,3\n4,5,y,7\n6,9,,1\n"
 // file as from the input.
 func TestStatsOfSharedNames(t *testing.T) {
 	input, stats := textFile(t, "two.csv", twoOfAName), filepath.Join(t.TempDir(), "two.ufs")
-	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{input}, Output: stats}}))(t)
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Input: Input{Paths: []string{input}}, Output: stats}}))(t)
 	// leftOut has the columns at these positions of a,b,a,A.
 	leftOut := func(why string, at ...int) (list []stream.LeftOut) {
 		for _, i := range at {
@@ -29,9 +29,9 @@ func TestStatsOfSharedNames(t *testing.T) {
 		return list
 	}
 	shares := leftOut(chunkio.SharedName, 0, 2)
-	for _, from := range []Request{{Inputs: []string{input}}, {Stats: stats}} {
-		from.Method, from.K = "greedy", 1
-		for _, refused := range []func(q *Request){func(q *Request) { q.Columns = []string{"a", "b"} }, func(q *Request) { q.Label = "a" }} {
+	for _, from := range []Request{{Input: Input{Paths: []string{input}}}, {Stats: stats}} {
+		from.Choice.Method, from.Choice.K = "greedy", 1
+		for _, refused := range []func(q *Request){func(q *Request) { q.Columns.Names = []string{"a", "b"} }, func(q *Request) { q.Columns.Label = "a" }} {
 			q := from
 			refused(&q)
 			if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "a: the name is ambiguous") {
@@ -55,7 +55,7 @@ func TestStatsOfSharedNames(t *testing.T) {
 			{[]string{"*"}, []string{"a", "b"}, leftOut(chunkio.Excluded, 0, 2, 1)},
 		} {
 			q := from
-			q.Columns, q.Exclude = c.columns, c.exclude
+			q.Columns.Names, q.Columns.Exclude = c.columns, c.exclude
 			s := must.Get(Select(t.Context(), q))(t)
 			slices.SortStableFunc(s.LeftOut, func(a, b stream.LeftOut) int { return strings.Compare(a.Name, b.Name) })
 			warned := strings.Contains(strings.Join(s.Warnings, " "), "share a name")
@@ -74,19 +74,19 @@ func TestStatsRestrictedAsTheInput(t *testing.T) {
 		requests []Request
 	}{
 		{"a[0],a[0],a,b,label,c\n1,2,3,9,4,1\n4,5,6,7,8,3\n7,9,1,1,2,8\n", []Request{
-			{}, {Exclude: []string{"a"}}, {Columns: []string{"a", "b"}}, {Exclude: []string{"label"}}, {Exclude: []string{"a*", "l*"}},
-			{Exclude: []string{"b"}}, {Columns: []string{"b", "label"}}, {Exclude: []string{"none"}}, {Columns: []string{"a[0]", "b"}},
+			{}, {Columns: Columns{Exclude: []string{"a"}}}, {Columns: Columns{Names: []string{"a", "b"}}}, {Columns: Columns{Exclude: []string{"label"}}}, {Columns: Columns{Exclude: []string{"a*", "l*"}}},
+			{Columns: Columns{Exclude: []string{"b"}}}, {Columns: Columns{Names: []string{"b", "label"}}}, {Columns: Columns{Exclude: []string{"none"}}}, {Columns: Columns{Names: []string{"a[0]", "b"}}},
 		}},
 		{"t,k,b,c,y\nx,1,2,3,9\nz,1,5,3,4\nw,1,7,8,1\n", []Request{
-			{}, {Exclude: []string{"t"}}, {Exclude: []string{"t*"}}, {Exclude: []string{"k"}}, {Exclude: []string{"[ty]"}},
-			{Columns: []string{"b", "c"}}, {Columns: []string{"b", "k"}}, {Columns: []string{"*"}, Exclude: []string{"y", "t"}}, {Columns: []string{"t"}},
+			{}, {Columns: Columns{Exclude: []string{"t"}}}, {Columns: Columns{Exclude: []string{"t*"}}}, {Columns: Columns{Exclude: []string{"k"}}}, {Columns: Columns{Exclude: []string{"[ty]"}}},
+			{Columns: Columns{Names: []string{"b", "c"}}}, {Columns: Columns{Names: []string{"b", "k"}}}, {Columns: Columns{Names: []string{"*"}, Exclude: []string{"y", "t"}}}, {Columns: Columns{Names: []string{"t"}}},
 		}},
-		{"missing(x),missing(x),x,b\n1,2,3,9\n4,5,6,7\n7,9,1,1\n", []Request{{}, {Exclude: []string{"x"}}}},
+		{"missing(x),missing(x),x,b\n1,2,3,9\n4,5,6,7\n7,9,1,1\n", []Request{{}, {Columns: Columns{Exclude: []string{"x"}}}}},
 	} {
 		input, stats := textFile(t, "in.csv", c.table), filepath.Join(t.TempDir(), "in.ufs")
-		must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{input}, Output: stats}}))(t)
+		must.Get(Scan(t.Context(), ScanRequest{Request: Request{Input: Input{Paths: []string{input}}, Output: stats}}))(t)
 		said := func(q Request) string {
-			q.Method, q.K = "greedy", 1
+			q.Choice.Method, q.Choice.K = "greedy", 1
 			s, err := Select(t.Context(), q)
 			if err != nil {
 				return strings.ReplaceAll(err.Error(), stats, input)
@@ -97,9 +97,9 @@ func TestStatsRestrictedAsTheInput(t *testing.T) {
 		}
 		for _, q := range c.requests {
 			ofStats, ofInput := q, q
-			ofStats.Stats, ofInput.Inputs = stats, []string{input}
+			ofStats.Stats, ofInput.Input.Paths = stats, []string{input}
 			if got, want := said(ofStats), said(ofInput); got != want {
-				t.Errorf("columns %q, exclude %q: of statistics\n%s\nof the input\n%s", q.Columns, q.Exclude, got, want)
+				t.Errorf("columns %q, exclude %q: of statistics\n%s\nof the input\n%s", q.Columns.Names, q.Columns.Exclude, got, want)
 			}
 		}
 	}
@@ -109,25 +109,25 @@ func TestStatsRestrictedAsTheInput(t *testing.T) {
 // for none; a glob means the others.
 func TestStatsAreWithoutWhatWasLeftOut(t *testing.T) {
 	input, stats := textFile(t, "in.csv", "a,b,c\n1,2,3\n4,5,9\n6,9,1\n"), filepath.Join(t.TempDir(), "in.ufs")
-	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{input}, Exclude: []string{"a"}, Output: stats}}))(t)
-	q := Request{Stats: stats, Method: "greedy", K: 1, Columns: []string{"a", "b"}}
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Input: Input{Paths: []string{input}}, Columns: Columns{Exclude: []string{"a"}}, Output: stats}}))(t)
+	q := Request{Stats: stats, Choice: Choice{Method: "greedy", K: 1}, Columns: Columns{Names: []string{"a", "b"}}}
 	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "a: the statistics are without it, left out because: excluded; scan again with it") {
 		t.Errorf("naming an excluded column: %v, want a usage error with its reason", err)
 	}
-	q.Columns, q.Exclude = []string{"a*", "none"}, nil
+	q.Columns.Names, q.Columns.Exclude = []string{"a*", "none"}, nil
 	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "no column has this name") {
 		t.Errorf("naming a column that does not exist: %v, want a usage error", err)
 	}
-	q.Columns = []string{"a*"}
+	q.Columns.Names = []string{"a*"}
 	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.DataError)) || !strings.Contains(err.Error(), "no numeric column is left to select from (a: excluded; b: not among the columns asked for; c: ") {
 		t.Errorf("naming only excluded columns: %v, want a data error with their reasons", err)
 	}
-	q.Columns = []string{"[ab]"}
+	q.Columns.Names = []string{"[ab]"}
 	left := []stream.LeftOut{{Name: "a", Why: chunkio.Excluded, Column: stream.PositionAt(0)}, {Name: "c", Why: chunkio.NotAskedFor, Column: stream.PositionAt(2)}}
 	if s := must.Get(Select(t.Context(), q))(t); !slices.Equal(s.LeftOut, left) {
 		t.Errorf("left out %v", s.LeftOut)
 	}
-	q.Columns, q.Exclude = nil, []string{"a", "b"}
+	q.Columns.Names, q.Columns.Exclude = nil, []string{"a", "b"}
 	if s := must.Get(Select(t.Context(), q))(t); len(s.Selected) != 1 || s.Selected[0].Name != "c" {
 		t.Errorf("selected %v, want c alone", s.Selected)
 	}
@@ -137,9 +137,9 @@ func TestStatsAreWithoutWhatWasLeftOut(t *testing.T) {
 // the input.
 func TestExplainSharedNames(t *testing.T) {
 	other, two := textFile(t, "one.csv", "a,b,A\n1,2,3\n4,5,7\n6,9,1\n"), textFile(t, "two.csv", twoOfAName)
-	for _, q := range []Request{{Columns: []string{"a", "b"}, K: 1}, {Label: "a", K: 1}, {Where: "a > 0", K: 1}} {
-		q.Inputs, q.Method = []string{other}, "greedy"
-		o := ExplainRequest{Request: Request{Inputs: []string{two}}, Selection: must.Get(Select(t.Context(), q))(t), Names: []string{"b"}}
+	for _, q := range []Request{{Columns: Columns{Names: []string{"a", "b"}}, Choice: Choice{K: 1}}, {Columns: Columns{Label: "a"}, Choice: Choice{K: 1}}, {Input: Input{Where: "a > 0"}, Choice: Choice{K: 1}}} {
+		q.Input.Paths, q.Choice.Method = []string{other}, "greedy"
+		o := ExplainRequest{Request: Request{Input: Input{Paths: []string{two}}}, Selection: must.Get(Select(t.Context(), q))(t), Names: []string{"b"}}
 		_, err := Explain(t.Context(), o)
 		if e := (*stream.DataError)(nil); !errors.As(err, &e) || e.Path != two || e.Column != "a" || !strings.Contains(err.Error(), "rename them") {
 			t.Errorf("%+v: got %v, want a data error that names column a of %s", q, err, two)

@@ -38,7 +38,7 @@ func noiseColumns(n, d int, seed uint64) columns {
 func TestAutoK(t *testing.T) {
 	path := plant(t, 900)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
-		q.Inputs, q.K, q.AutoK = []string{path}, 0, true
+		q.Input.Paths, q.Choice.K, q.Choice.AutoK = []string{path}, 0, true
 		if spec.From == method.FromProfile || spec.From == method.FromRows {
 			if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), spec.Name) {
 				t.Fatalf("error %v, want a usage error that names the method", err)
@@ -49,12 +49,12 @@ func TestAutoK(t *testing.T) {
 		if got.Size == nil || got.K != got.Size.Recommended || len(got.Selected) != got.K || got.Options["k"] != "auto" {
 			t.Fatalf("%d of k %d, options %v, size %+v", len(got.Selected), got.K, got.Options, got.Size)
 		}
-		greedy := Request{Inputs: q.Inputs, Method: "greedy", Scale: got.Options["scale"].(string)}
+		greedy := Request{Input: Input{Paths: q.Input.Paths}, Choice: Choice{Method: "greedy", Scale: got.Options["scale"].(string)}}
 		size := must.Get(Path(t.Context(), greedy))(t).Curve.Size
 		if spec.From == method.FromGram && (size == nil || size.Recommended != got.K || !slices.Equal(size.Rules, got.Size.Rules)) {
 			t.Errorf("path says %+v, want %+v", size, got.Size)
 		}
-		q.K, q.AutoK = got.K, false
+		q.Choice.K, q.Choice.AutoK = got.K, false
 		want := selected(t, q) // of so few columns it has the rules too
 		delete(got.Options, "k")
 		same(t, answerOf(t, got), answerOf(t, want))
@@ -64,18 +64,18 @@ func TestAutoK(t *testing.T) {
 // TestAutoKFindsFactors: k is the number of planted factors, whatever the threads, and the
 // same from statistics of parts that were merged.
 func TestAutoKFindsFactors(t *testing.T) {
-	q := Request{Inputs: []string{plant(t, 2048)}, Method: "greedy", AutoK: true}
+	q := Request{Input: Input{Paths: []string{plant(t, 2048)}}, Choice: Choice{Method: "greedy", AutoK: true}}
 	want := selected(t, q)
 	if want.K != 6 {
 		t.Errorf("k = %d for six factors: %+v", want.K, want.Size)
 	}
 	threads := q
-	threads.Threads = 5
+	threads.Limits.Threads = 5
 	same(t, answerOf(t, selected(t, threads)), answerOf(t, want))
 	var parts []string
 	dir := t.TempDir()
 	for i := range 3 {
-		s := ScanRequest{Request: Request{Inputs: q.Inputs}, Shard: fmt.Sprintf("%d/3", i+1)}
+		s := ScanRequest{Request: Request{Input: Input{Paths: q.Input.Paths}}, Shard: fmt.Sprintf("%d/3", i+1)}
 		s.Output = filepath.Join(dir, fmt.Sprintf("%d.ufs", i))
 		must.Get(Scan(t.Context(), s))(t)
 		parts = append(parts, s.Output)
@@ -83,8 +83,8 @@ func TestAutoKFindsFactors(t *testing.T) {
 	all := filepath.Join(dir, "all.ufs")
 	must.Get(Merge(t.Context(), MergeRequest{Files: parts, Output: all}))(t)
 	for _, scale := range []string{"", "none", "minmax"} { // that are not centred, too
-		fromData, fromStats := q, Request{Stats: all, Method: "greedy", AutoK: true}
-		fromData.Scale, fromStats.Scale = scale, scale
+		fromData, fromStats := q, Request{Stats: all, Choice: Choice{Method: "greedy", AutoK: true}}
+		fromData.Choice.Scale, fromStats.Choice.Scale = scale, scale
 		a, b := selected(t, fromData), selected(t, fromStats)
 		if a.K != b.K || a.Size.Why != b.Size.Why {
 			t.Errorf("scale %q: %d from data, %d from merged statistics", scale, a.K, b.K)
@@ -100,18 +100,18 @@ func TestAutoKFindsFactors(t *testing.T) {
 // TestAutoKRefused: with another number, and if the Gram matrix does not fit.
 func TestAutoKRefused(t *testing.T) {
 	path := plant(t, 300)
-	for _, q := range []Request{{AutoK: true, K: 3}, {AutoK: true, Variance: 0.5}} {
-		q.Inputs = []string{path}
+	for _, q := range []Request{{Choice: Choice{AutoK: true, K: 3}}, {Choice: Choice{AutoK: true, Variance: 0.5}}} {
+		q.Input.Paths = []string{path}
 		if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) {
 			t.Errorf("%+v: error %v", q, err)
 		}
 	}
 	wide := noiseFile(t, 1600, 1500, 1)
-	q := Request{Inputs: []string{wide}, Method: "greedy", K: 3}
+	q := Request{Input: Input{Paths: []string{wide}}, Choice: Choice{Method: "greedy", K: 3}}
 	plan := must.Get(Plan(t.Context(), q))(t)
-	q.Memory = plan.Memory.InMemory - 1
+	q.Limits.Memory = plan.Memory.InMemory - 1
 	must.Get(Select(t.Context(), q))(t) // out of core
-	q.K, q.AutoK = 0, true
+	q.Choice.K, q.Choice.AutoK = 0, true
 	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.MemoryError)) {
 		t.Errorf("error %v, want a memory error with the limit that works", err)
 	}
@@ -135,17 +135,17 @@ func TestTrustOfChoice(t *testing.T) {
 	}
 	for _, method := range []string{"greedy", "partgreedy"} {
 		for _, scale := range []string{"standard", "none", "unit"} {
-			if trusted(Request{Inputs: []string{noise}, Method: method, Scale: scale, K: 6}) {
+			if trusted(Request{Input: Input{Paths: []string{noise}}, Choice: Choice{Method: method, Scale: scale, K: 6}}) {
 				t.Errorf("%s %s: noise is trusted", method, scale)
 			}
 		}
 	}
 	for _, k := range []int{2, 4, 6} {
-		if !trusted(Request{Inputs: []string{factors}, Method: "greedy", K: k}) {
+		if !trusted(Request{Input: Input{Paths: []string{factors}}, Choice: Choice{Method: "greedy", K: k}}) {
 			t.Errorf("%d planted features are not trusted", k)
 		}
 	}
-	if s := selected(t, Request{Inputs: []string{factors}, Method: "variance", K: 3}); s.Trust != nil && s.Trust.Choice != nil {
+	if s := selected(t, Request{Input: Input{Paths: []string{factors}}, Choice: Choice{Method: "variance", K: 3}}); s.Trust != nil && s.Trust.Choice != nil {
 		t.Errorf("variance: %+v", s.Trust.Choice)
 	}
 }

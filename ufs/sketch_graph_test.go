@@ -14,6 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
 )
 
 // eachOnGraph runs a test for every method on the graph.
@@ -26,9 +27,9 @@ func eachOnGraph(t *testing.T, test func(t *testing.T, spec method.Spec, q Reque
 func TestGraphMethodsSelectBySketch(t *testing.T) {
 	path := faces(3000, 60, 11).write(t)
 	eachOnGraph(t, func(t *testing.T, spec method.Spec, q Request) {
-		q.Inputs, q.Threads = []string{path}, 1
+		q.Input.Paths, q.Limits.Threads = []string{path}, 1
 		exact := selected(t, q)
-		q.Sketch = "256"
+		q.Choice.Sketch = "256"
 		got := selected(t, q)
 		e := got.Estimate
 		if e == nil || e.SketchRows != 192 || e.HeldRows != 64 || e.CosineDeviation == nil || got.Options["sketch"] != 256 {
@@ -46,12 +47,12 @@ func TestGraphMethodsSelectBySketch(t *testing.T) {
 			}
 		}
 		again := q
-		again.Threads, again.Memory = 4, 1
+		again.Limits.Threads, again.Limits.Memory = 4, 1
 		var tight *stream.MemoryError
 		if _, err := Select(t.Context(), again); !errors.As(err, &tight) {
 			t.Fatalf("a byte of memory: %v", err)
 		}
-		again.Memory = tight.Need
+		again.Limits.Memory = tight.Need
 		same(t, answerOf(t, selected(t, again)), answerOf(t, got))
 		f := must.Get(Plan(t.Context(), q))(t)
 		if f.Memory.Sketch != 256 || f.Passes.Least != 2 || f.Memory.Peak > f.Memory.Limit {
@@ -65,10 +66,10 @@ func weightsOf(t *testing.T, path string) string {
 	t.Helper()
 	file := must.Get(chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{}))(t)
 	defer file.Close()
-	e := must.Get(readStats(file, method.FromProfile, gram.Options{}, 0))(t)
-	must.Do(t, e.readSketchedGraph(file, 2))
+	e := must.Get(statistics.ReadStats(file, method.FromProfile, gram.Options{}, 0))(t)
+	must.Do(t, statistics.ReadSketchedGraph(e, file, 2))
 	var b strings.Builder
-	must.Get(e.weights.WriteTo(&b))(t)
+	must.Get(e.Weights.WriteTo(&b))(t)
 	return sketchOf(t, path) + b.String()
 }
 
@@ -80,14 +81,14 @@ func TestSketchedGraphsOfShardsAddUp(t *testing.T) {
 		table someRows
 	}{
 		"plain": {Request{}, someRows{at: everyRow}},
-		"holes": {Request{Missing: "mean"}, someRows{at: everyRow, holes: 11}},
+		"holes": {Request{Columns: Columns{Missing: "mean"}}, someRows{at: everyRow, holes: 11}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := c.q
-			q.Inputs, q.Method, q.Sketch, q.Seed, q.Threads = []string{stored(t, c.table)}, "sfufs", "256", 5, 2
-			q.Options = method.Settings{"anchors": 20}
+			q.Input.Paths, q.Choice.Method, q.Choice.Sketch, q.Choice.Seed, q.Limits.Threads = []string{stored(t, c.table)}, "sfufs", "256", 5, 2
+			q.Choice.Options = method.Settings{"anchors": 20}
 			profile := ScanRequest{Request: q, ProfileOnly: true}
-			profile.Sketch, profile.Output = "", filepath.Join(t.TempDir(), "profile.ufs")
+			profile.Choice.Sketch, profile.Output = "", filepath.Join(t.TempDir(), "profile.ufs")
 			must.Get(Scan(t.Context(), profile))(t)
 			scanned := func(shard string) string {
 				s := ScanRequest{Request: q, Shard: shard, Profile: profile.Output}
@@ -98,8 +99,8 @@ func TestSketchedGraphsOfShardsAddUp(t *testing.T) {
 			whole := scanned("")
 			want := weightsOf(t, whole)
 			data := q
-			data.K = 6
-			from := Request{Stats: whole, Method: "sfufs", K: 6}
+			data.Choice.K = 6
+			from := Request{Stats: whole, Choice: Choice{Method: "sfufs", K: 6}}
 			fromData, fromFile := selected(t, data), selected(t, from)
 			fromFile.Passes, fromData.Warnings = fromData.Passes, fromFile.Warnings // a scan tells of the graph too
 			sameButRounding(t, "from the file", fromFile, fromData)
@@ -109,10 +110,10 @@ func TestSketchedGraphsOfShardsAddUp(t *testing.T) {
 			}
 			mergedInAnyOrder(t, 3, parts, weightsOf, want, from, fromFile)
 			// Greedy selects from the same file, by the sketch alone.
-			if s := selected(t, Request{Stats: whole, Method: "greedy", K: 3}); s.Estimate == nil {
+			if s := selected(t, Request{Stats: whole, Choice: Choice{Method: "greedy", K: 3}}); s.Estimate == nil {
 				t.Error("greedy has no estimate")
 			}
-			grid := must.Get(Path(t.Context(), Request{Stats: whole, Method: "sfufs", K: 4, Options: method.Settings{"gamma": "0.1,1"}}))(t)
+			grid := must.Get(Path(t.Context(), Request{Stats: whole, Choice: Choice{Method: "sfufs", K: 4, Options: method.Settings{"gamma": "0.1,1"}}}))(t)
 			if len(grid.Grid.Settings) != 2 || !strings.Contains(strings.Join(grid.Grid.Warnings, " "), "a sketch of 192 rows") {
 				t.Errorf("%d settings, %q", len(grid.Grid.Settings), grid.Grid.Warnings)
 			}
@@ -123,19 +124,19 @@ func TestSketchedGraphsOfShardsAddUp(t *testing.T) {
 // If everything else is too large, the refusal names the need of an estimate, and that limit suffices.
 func TestRefusalNamesTheSketch(t *testing.T) {
 	path := faces(2500, 2500, 3).write(t)
-	q := Request{Inputs: []string{path}, Method: "sfufs", K: 3, Memory: 1, Options: method.Settings{"anchors": 20}}
+	q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "sfufs", K: 3, Options: method.Settings{"anchors": 20}}, Limits: Limits{Memory: 1}}
 	_, err := Plan(t.Context(), q)
 	var tight *stream.MemoryError
 	if !errors.As(err, &tight) || !strings.Contains(err.Error(), "or estimate the Gram matrix with sketch auto, memory-limit ") {
 		t.Fatalf("planning within 1 byte: %v, want a memory error that advises a sketch", err)
 	}
-	q.Sketch = "auto"
+	q.Choice.Sketch = "auto"
 	_, err = Plan(t.Context(), q)
 	var less *stream.MemoryError
 	if !errors.As(err, &less) || less.Need >= tight.Need || !strings.Contains(tight.Error(), fmt.Sprintf("memory-limit %dMiB", (less.Need+1<<20-1)>>20)) {
 		t.Errorf("%v; with a sketch %v", tight, err)
 	}
-	q.Reads = 2
+	q.Choice.Reads = 2
 	if _, err = Plan(t.Context(), q); err == nil || !strings.Contains(err.Error(), "passes is not for method sfufs") {
 		t.Errorf("planning sfufs with {passes}: %v, want a refusal", err)
 	}
@@ -145,7 +146,7 @@ func TestRefusalNamesTheSketch(t *testing.T) {
 func TestHeapStaysBelowDeclaredCostOfSketches(t *testing.T) {
 	path := faces(3000, 400, 4).write(t)
 	eachOnGraph(t, func(t *testing.T, _ method.Spec, q Request) {
-		q.Inputs, q.Threads, q.Sketch = []string{path}, 2, "256"
+		q.Input.Paths, q.Limits.Threads, q.Choice.Sketch = []string{path}, 2, "256"
 		declared, held := heldBySelect(t, q)
 		for try := 1; try < 4 && held > declared+1<<20; try++ { // see TestHeapStaysBelowDeclaredCost
 			_, again := heldBySelect(t, q)
@@ -162,17 +163,17 @@ func TestHeapStaysBelowDeclaredCostOfSketches(t *testing.T) {
 func TestSketchedChoicesExplainAsMuch(t *testing.T) {
 	path := faces(3000, 40, 11).write(t)
 	eachOnGraph(t, func(t *testing.T, _ method.Spec, q Request) {
-		q.Inputs, q.K = []string{path}, 8
+		q.Input.Paths, q.Choice.K = []string{path}, 8
 		left := func(s *stream.Selection) float64 {
 			var keep []string
 			for _, f := range s.Selected {
 				keep = append(keep, f.Name)
 			}
-			judged := selected(t, Request{Inputs: q.Inputs, Method: "greedy", K: len(keep), Keep: keep})
+			judged := selected(t, Request{Input: Input{Paths: q.Input.Paths}, Choice: Choice{Method: "greedy", K: len(keep), Keep: keep}})
 			return float64(judged.Selected[len(keep)-1].Error)
 		}
 		exact := left(selected(t, q))
-		q.Sketch = "256"
+		q.Choice.Sketch = "256"
 		if got := left(selected(t, q)); got > exact+0.02 {
 			t.Errorf("leaves %.4f of the sum of squares, and the exact choice %.4f", got, exact)
 		}

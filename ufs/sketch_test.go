@@ -14,6 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
 )
 
 // sketchOf is the sketch in a statistics file, byte by byte.
@@ -21,10 +23,10 @@ func sketchOf(t *testing.T, path string) string {
 	t.Helper()
 	file := must.Get(chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{}))(t)
 	defer file.Close()
-	e := must.Get(readStats(file, method.FromProfile, gram.Options{}, 0))(t)
-	must.Do(t, e.readSketch(file, gram.Options{}))
+	e := must.Get(statistics.ReadStats(file, method.FromProfile, gram.Options{}, 0))(t)
+	must.Do(t, statistics.ReadSketch(e, file, gram.Options{}))
 	var b strings.Builder
-	must.Get(e.sketch.WriteTo(&b))(t)
+	must.Get(e.Sketch.WriteTo(&b))(t)
 	return b.String()
 }
 
@@ -45,18 +47,18 @@ func TestSketchesOfShardsAddUp(t *testing.T) {
 		table someRows
 	}{
 		"plain":   {Request{}, someRows{at: everyRow}},
-		"holes":   {Request{Missing: "mean"}, someRows{at: everyRow, holes: 11}},
-		"weights": {Request{Weight: "w"}, someRows{at: everyRow, weighed: true}},
-		"where":   {Request{Where: "x003 > 0"}, someRows{at: everyRow}},
+		"holes":   {Request{Columns: Columns{Missing: "mean"}}, someRows{at: everyRow, holes: 11}},
+		"weights": {Request{Columns: Columns{Weight: "w"}}, someRows{at: everyRow, weighed: true}},
+		"where":   {Request{Input: Input{Where: "x003 > 0"}}, someRows{at: everyRow}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := c.q
-			q.Inputs, q.Method, q.Sketch, q.Seed, q.Threads = []string{stored(t, c.table)}, "greedy", "256", 5, 2
+			q.Input.Paths, q.Choice.Method, q.Choice.Sketch, q.Choice.Seed, q.Limits.Threads = []string{stored(t, c.table)}, "greedy", "256", 5, 2
 			whole := scannedTo(t, q, "")
 			want := sketchOf(t, whole)
 			data := q
-			data.Reads, data.K = 1, 6
-			from := Request{Stats: whole, Method: "greedy", K: 6}
+			data.Choice.Reads, data.Choice.K = 1, 6
+			from := Request{Stats: whole, Choice: Choice{Method: "greedy", K: 6}}
 			fromData, fromFile := selected(t, data), selected(t, from)
 			fromFile.Passes = 1
 			sameButRounding(t, "from the file", fromFile, fromData)
@@ -80,7 +82,7 @@ func mergedInAnyOrder(t *testing.T, tries int, parts []string, sketches func(t *
 	for try := range tries {
 		m := MergeRequest{Files: parts, Output: filepath.Join(t.TempDir(), "all.ufs")}
 		if try == tries-1 { // sums wait in files
-			m.Memory = leastToMerge(t, m)
+			m.Limits.Memory = leastToMerge(t, m)
 		}
 		must.Get(Merge(t.Context(), m))(t)
 		if sketches(t, m.Output) != want {
@@ -97,16 +99,16 @@ func mergedInAnyOrder(t *testing.T, tries int, parts []string, sketches func(t *
 // leastToMerge is the least memory that works: parts tell of missing values as they come.
 func leastToMerge(t *testing.T, m MergeRequest) int64 {
 	t.Helper()
-	m.Memory = 1
+	m.Limits.Memory = 1
 	for range 20 {
 		_, err := Merge(t.Context(), m)
 		var tight *stream.MemoryError
 		if err == nil {
-			return m.Memory
+			return m.Limits.Memory
 		} else if !errors.As(err, &tight) {
 			t.Fatalf("merging: %v, want a memory error", err)
 		}
-		m.Memory = tight.Need
+		m.Limits.Memory = tight.Need
 	}
 	t.Fatal("no memory is enough")
 	return 0
@@ -117,8 +119,8 @@ func TestSketchedSelection(t *testing.T) {
 	table := planted.New(planted.Options{Rows: 4000, Columns: 400})
 	path := filepath.Join(t.TempDir(), "planted.parquet")
 	must.Do(t, chunkio.WriteParquet(t.Context(), path, table, chunkio.WriteOptions{Type: "float"}))
-	exact := selected(t, Request{Inputs: []string{path}, Method: "greedy", K: 20})
-	q := Request{Inputs: []string{path}, Sketch: "4%", K: 20}
+	exact := selected(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", K: 20}})
+	q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Sketch: "4%", K: 20}}
 	got := selected(t, q)
 	if got.Method != "greedy" || got.Passes != 2 || got.Options["sketch"] != 640 || got.Options["passes"] != 2 || got.Estimate.Candidates < 20 || got.Estimate.HeldError != nil {
 		t.Fatalf("method %s, %d passes, options %v, %+v", got.Method, got.Passes, got.Options, got.Estimate)
@@ -127,17 +129,17 @@ func TestSketchedSelection(t *testing.T) {
 		t.Errorf("%g is left, exactly %g", left, best)
 	}
 	again := q
-	again.Threads, again.Memory = 5, 1
+	again.Limits.Threads, again.Limits.Memory = 5, 1
 	var tight *stream.MemoryError
 	if _, err := Select(t.Context(), again); !errors.As(err, &tight) {
 		t.Fatalf("a byte of memory: %v", err)
 	}
-	again.Memory = tight.Need
+	again.Limits.Memory = tight.Need
 	same(t, answerOf(t, selected(t, again)), answerOf(t, got))
 	// Of another file the same request, as it is recorded, is another one of its kind.
-	back := must.Get(requestFromRecord(got.Method, got.Options, nil))(t)
-	if back.Sketch != "640" || back.Reads != 2 {
-		t.Errorf("recorded as %q, %d passes", back.Sketch, back.Reads)
+	back := must.Get(settled.RequestFromRecord(got.Method, got.Options, nil))(t)
+	if back.Choice.Sketch != "640" || back.Choice.Reads != 2 {
+		t.Errorf("recorded as %q, %d passes", back.Choice.Sketch, back.Choice.Reads)
 	}
 	f := must.Get(Plan(t.Context(), q))(t)
 	if f.Memory.Sketch != 640 || f.Passes.Least != 2 || f.Memory.Peak > f.Memory.Limit {
@@ -148,25 +150,27 @@ func TestSketchedSelection(t *testing.T) {
 func TestSketchRefuses(t *testing.T) {
 	path := stored(t, someRows{at: everyRow})
 	half := stored(t, someRows{at: func(i int64) bool { return i < 450 }})
-	file := scannedTo(t, Request{Inputs: []string{path}, Sketch: "128"}, "")
-	gramFile := scannedTo(t, Request{Inputs: []string{path}}, "")
-	base := Request{Inputs: []string{path}, Method: "greedy", K: 3, Sketch: "128"}
+	file := scannedTo(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{Sketch: "128"}}, "")
+	gramFile := scannedTo(t, Request{Input: Input{Paths: []string{path}}}, "")
+	base := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", K: 3, Sketch: "128"}}
 	for says, change := range map[string]func(*Request){
-		"sketch none: want a number of rows":       func(q *Request) { q.Sketch = "none" },
-		"sketch 0.01%: want a share":               func(q *Request) { q.Sketch = "0.01%" },
-		"sketch 2000000: want":                     func(q *Request) { q.Sketch = "2000000" },
-		"passes -1: want":                          func(q *Request) { q.Reads = -1 },
-		"not for method eufs":                      func(q *Request) { q.Method = "eufs" },
-		"not for method partgreedy":                func(q *Request) { q.Method, q.Sketch, q.Reads = "partgreedy", "", 2 },
-		"no halves of the rows":                    func(q *Request) { q.Stability = 4 },
-		"missing pairwise":                         func(q *Request) { q.Missing = "pairwise" },
-		"k auto rests":                             func(q *Request) { q.K, q.AutoK = 0, true },
-		"variance needs an exact share":            func(q *Request) { q.K, q.Variance = 0, 0.9 },
-		"refine swap works on":                     func(q *Request) { q.Options = method.Settings{"refine": "swap"} },
-		"has no rows to read again":                func(q *Request) { q.Inputs, q.Stats, q.Reads = nil, file, 2 },
-		"has a sketch of 128 rows":                 func(q *Request) { q.Inputs, q.Stats, q.Sketch = nil, file, "256" },
-		"holds no sketch":                          func(q *Request) { q.Inputs, q.Stats = nil, gramFile },
-		"holds a sketch of the rows, which other ": func(q *Request) { q.Inputs, q.Stats, q.Sketch, q.Method = nil, file, "", "partgreedy" },
+		"sketch none: want a number of rows": func(q *Request) { q.Choice.Sketch = "none" },
+		"sketch 0.01%: want a share":         func(q *Request) { q.Choice.Sketch = "0.01%" },
+		"sketch 2000000: want":               func(q *Request) { q.Choice.Sketch = "2000000" },
+		"passes -1: want":                    func(q *Request) { q.Choice.Reads = -1 },
+		"not for method eufs":                func(q *Request) { q.Choice.Method = "eufs" },
+		"not for method partgreedy":          func(q *Request) { q.Choice.Method, q.Choice.Sketch, q.Choice.Reads = "partgreedy", "", 2 },
+		"no halves of the rows":              func(q *Request) { q.Choice.Stability = 4 },
+		"missing pairwise":                   func(q *Request) { q.Columns.Missing = "pairwise" },
+		"k auto rests":                       func(q *Request) { q.Choice.K, q.Choice.AutoK = 0, true },
+		"variance needs an exact share":      func(q *Request) { q.Choice.K, q.Choice.Variance = 0, 0.9 },
+		"refine swap works on":               func(q *Request) { q.Choice.Options = method.Settings{"refine": "swap"} },
+		"has no rows to read again":          func(q *Request) { q.Input.Paths, q.Stats, q.Choice.Reads = nil, file, 2 },
+		"has a sketch of 128 rows":           func(q *Request) { q.Input.Paths, q.Stats, q.Choice.Sketch = nil, file, "256" },
+		"holds no sketch":                    func(q *Request) { q.Input.Paths, q.Stats = nil, gramFile },
+		"holds a sketch of the rows, which other ": func(q *Request) {
+			q.Input.Paths, q.Stats, q.Choice.Sketch, q.Choice.Method = nil, file, "", "partgreedy"
+		},
 	} {
 		q := base
 		change(&q)
@@ -177,8 +181,8 @@ func TestSketchRefuses(t *testing.T) {
 	}
 	for says, change := range map[string]func(*ScanRequest){
 		"a profile of its own":  func(q *ScanRequest) { q.ProfileOnly = true },
-		"a sketch in a file is": func(q *ScanRequest) { q.Scale = "rank" },
-		"a scan reads once":     func(q *ScanRequest) { q.Reads = 2 },
+		"a sketch in a file is": func(q *ScanRequest) { q.Choice.Scale = "rank" },
+		"a scan reads once":     func(q *ScanRequest) { q.Choice.Reads = 2 },
 	} {
 		q := ScanRequest{Request: base}
 		q.Output = filepath.Join(t.TempDir(), "x.ufs")
@@ -188,7 +192,7 @@ func TestSketchRefuses(t *testing.T) {
 		}
 	}
 	// Rows that are numbered apart would meet with the same sign.
-	other := scannedTo(t, Request{Inputs: []string{half}, Sketch: "128"}, "")
+	other := scannedTo(t, Request{Input: Input{Paths: []string{half}}, Choice: Choice{Sketch: "128"}}, "")
 	for says, files := range map[string][]string{
 		"are sketches of other inputs": {file, other},
 		"merge those of one kind":      {file, gramFile},

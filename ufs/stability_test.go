@@ -19,6 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
 )
 
 // someRows is a source's rows at some positions, without values at every holes-th entry of its columns except
@@ -106,15 +107,15 @@ func stableCases(t *testing.T) map[string]struct {
 		q     Request
 		table someRows
 	}{
-		"greedy":        {Request{Method: "greedy", K: 5}, someRows{at: everyRow}},
-		"greedy, holes": {Request{Method: "greedy", K: 5, Missing: "mean"}, someRows{at: everyRow, holes: 11}},
-		"weights":       {Request{Method: "greedy", K: 5, Weight: "w"}, someRows{at: everyRow, weighed: true}},
-		"a share":       {Request{Method: "greedy", Variance: 0.7}, someRows{at: everyRow}},
-		"partgreedy":    {Request{Method: "partgreedy", K: 5, Keep: []string{"x007"}}, someRows{at: everyRow}},
-		"graphgreedy":   {Request{Method: "graphgreedy", K: 5, Scale: "none", Options: graph}, someRows{at: everyRow}},
-		"align":         {Request{Method: "align", K: 5, Scale: "none"}, someRows{at: everyRow}},
-		"pairwise":      {Request{Method: "greedy", K: 5, Missing: "pairwise"}, someRows{at: everyRow, holes: 11}},
-		"sfufs":         {Request{Method: "sfufs", K: 5, Scale: "none", Options: graph}, someRows{at: everyRow}},
+		"greedy":        {Request{Choice: Choice{Method: "greedy", K: 5}}, someRows{at: everyRow}},
+		"greedy, holes": {Request{Choice: Choice{Method: "greedy", K: 5}, Columns: Columns{Missing: "mean"}}, someRows{at: everyRow, holes: 11}},
+		"weights":       {Request{Choice: Choice{Method: "greedy", K: 5}, Columns: Columns{Weight: "w"}}, someRows{at: everyRow, weighed: true}},
+		"a share":       {Request{Choice: Choice{Method: "greedy", Variance: 0.7}}, someRows{at: everyRow}},
+		"partgreedy":    {Request{Choice: Choice{Method: "partgreedy", K: 5, Keep: []string{"x007"}}}, someRows{at: everyRow}},
+		"graphgreedy":   {Request{Choice: Choice{Method: "graphgreedy", K: 5, Scale: "none", Options: graph}}, someRows{at: everyRow}},
+		"align":         {Request{Choice: Choice{Method: "align", K: 5, Scale: "none"}}, someRows{at: everyRow}},
+		"pairwise":      {Request{Choice: Choice{Method: "greedy", K: 5}, Columns: Columns{Missing: "pairwise"}}, someRows{at: everyRow, holes: 11}},
+		"sfufs":         {Request{Choice: Choice{Method: "sfufs", K: 5, Scale: "none", Options: graph}}, someRows{at: everyRow}},
 	}
 }
 
@@ -130,10 +131,10 @@ func TestStabilityTwin(t *testing.T) {
 		if name == "greedy" {
 			shards = 6 // twenty
 		}
-		q.Inputs, q.Stability, q.Seed = []string{stored(t, c.table)}, shards, 3
+		q.Input.Paths, q.Choice.Stability, q.Choice.Seed = []string{stored(t, c.table)}, shards, 3
 		got := selected(t, q)
 		plain := q
-		plain.Stability = 0
+		plain.Choice.Stability = 0
 		whole := selected(t, plain)
 		sameButRounding(t, name, got, whole)
 
@@ -146,9 +147,9 @@ func TestStabilityTwin(t *testing.T) {
 		for _, half := range halves.ChooseHalves(shards, halves.MostSelected, 3) {
 			part := c.table
 			part.at = func(i int64) bool { return slices.Contains(half, halves.ShardOf(3, i, shards)) }
-			plain.Inputs = []string{stored(t, part)}
-			if plain.Variance == 0 {
-				plain.K = len(whole.Selected)
+			plain.Input.Paths = []string{stored(t, part)}
+			if plain.Choice.Variance == 0 {
+				plain.Choice.K = len(whole.Selected)
 			}
 			var set []int
 			for _, f := range selected(t, plain).Selected {
@@ -209,21 +210,21 @@ func namesOf(s *stream.Selection) string {
 func TestStabilityLaws(t *testing.T) {
 	for name, c := range stableCases(t) {
 		q := c.q
-		q.Inputs, q.Stability, q.Threads = []string{stored(t, c.table)}, 4, 1
+		q.Input.Paths, q.Choice.Stability, q.Limits.Threads = []string{stored(t, c.table)}, 4, 1
 		want := selected(t, q)
 		more := q
-		more.Threads = 3
+		more.Limits.Threads = 3
 		forecast := must.Get(Plan(t.Context(), more))(t)
-		more.Memory = forecast.Memory.Smallest
+		more.Limits.Memory = forecast.Memory.Smallest
 		if c.table.holes > 0 { // where footers do not tell how many columns have missing values
-			more.Memory += 8 << 20
+			more.Limits.Memory += 8 << 20
 		}
 		if a, b := answerOf(t, selected(t, more)), answerOf(t, want); a != b {
 			t.Errorf("%s: three threads and little memory give\n%s\nwant\n%s", name, a, b)
 		}
 		for stop := range 3 {
 			again := q
-			again.Checkpoint, again.CheckpointEvery = t.TempDir(), 1
+			again.Checkpoint.Folder, again.Checkpoint.Every = t.TempDir(), 1
 			ctx, cancel := context.WithCancel(t.Context())
 			_, err := Select(&stopping{Context: ctx, cancel: cancel, left: int64(6 + 8*stop)}, again)
 			if err != nil && !errors.Is(err, context.Canceled) {
@@ -242,10 +243,10 @@ func TestStabilityLaws(t *testing.T) {
 // TestStabilityOfGraphFile: hash shards with graphs serve the methods on their Gram matrices too.
 func TestStabilityOfGraphFile(t *testing.T) {
 	in, stats := faces(300, 24, 1).write(t), filepath.Join(t.TempDir(), "graph.ufs")
-	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{in}, Method: "align", Stability: 4, Output: stats}}))(t)
-	want := selected(t, Request{Inputs: []string{in}, Method: "greedy", K: 4, Stability: 4})
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Input: Input{Paths: []string{in}}, Choice: Choice{Method: "align", Stability: 4}, Output: stats}}))(t)
+	want := selected(t, Request{Input: Input{Paths: []string{in}}, Choice: Choice{Method: "greedy", K: 4, Stability: 4}})
 	want.Passes = 0
-	sameButRounding(t, "greedy", selected(t, Request{Stats: stats, Method: "greedy", K: 4, Stability: 4}), want)
+	sameButRounding(t, "greedy", selected(t, Request{Stats: stats, Choice: Choice{Method: "greedy", K: 4, Stability: 4}}), want)
 }
 
 // stopping is a context that ends after its error was queried left times.
@@ -277,15 +278,15 @@ func mergedHalves(t *testing.T, name string, q Request, want *stream.Selection) 
 		parts = append(parts, s.Output)
 	}
 	slices.Reverse(parts)
-	for _, memory := range []int64{0, programBytes + 3<<20} { // the less has sums wait in scratch files
+	for _, memory := range []int64{0, budget.ProgramBytes + 3<<20} { // the less has sums wait in scratch files
 		all := filepath.Join(dir, "all.ufs")
-		_, err := Merge(t.Context(), MergeRequest{Files: parts, Output: all, Memory: memory})
+		_, err := Merge(t.Context(), MergeRequest{Files: parts, Output: all, Limits: Limits{Memory: memory}})
 		var short *stream.MemoryError
 		if errors.As(err, &short) && memory > 0 {
-			_, err = Merge(t.Context(), MergeRequest{Files: parts, Output: all, Memory: short.Need})
+			_, err = Merge(t.Context(), MergeRequest{Files: parts, Output: all, Limits: Limits{Memory: short.Need}})
 		}
 		must.Do(t, err)
-		from := Request{Stats: all, Stability: AnyShards, Method: q.Method, Scale: q.Scale, K: q.K, Variance: q.Variance, Keep: q.Keep, Weight: q.Weight}
+		from := Request{Stats: all, Choice: Choice{Stability: AnyShards, Method: q.Choice.Method, Scale: q.Choice.Scale, K: q.Choice.K, Variance: q.Choice.Variance, Keep: q.Choice.Keep}, Columns: Columns{Weight: q.Columns.Weight}}
 		got := selected(t, from)
 		if a, b := namesOf(got), namesOf(want); a != b || *got.Stability != *want.Stability {
 			t.Errorf("%s: merged %s with %+v, want %s with %+v", name, a, got.Stability, b, want.Stability)
@@ -295,7 +296,7 @@ func mergedHalves(t *testing.T, name string, q Request, want *stream.Selection) 
 				t.Errorf("%s: merged: %s in %v of the halves, want %v", name, want.Columns[j].Name, *got.Columns[j].Frequency, *want.Columns[j].Frequency)
 			}
 		}
-		from.Stability = 0
+		from.Choice.Stability = 0
 		if plain := selected(t, from); plain.Stability != nil || plain.Options["stability"] != nil || namesOf(plain) != namesOf(want) {
 			t.Errorf("%s: without stability %s, %v, %v", name, namesOf(plain), plain.Stability, plain.Options)
 		}
@@ -306,19 +307,19 @@ func mergedHalves(t *testing.T, name string, q Request, want *stream.Selection) 
 func TestStabilityMemory(t *testing.T) {
 	path := stored(t, someRows{at: everyRow})
 	for _, name := range []string{"greedy", "sfufs"} {
-		q := Request{Inputs: []string{path}, Method: name, K: 3, Stability: 32, Memory: programBytes}
+		q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: name, K: 3, Stability: 32}, Limits: Limits{Memory: budget.ProgramBytes}}
 		var short *stream.MemoryError
 		if _, err := Plan(t.Context(), q); !errors.As(err, &short) {
 			t.Fatalf("%s: planning within the program's memory: %v, want a memory error", name, err)
 		}
 		without := q
-		without.Stability, without.Memory = 0, 0
+		without.Choice.Stability, without.Limits.Memory = 0, 0
 		if least := must.Get(Plan(t.Context(), without))(t).Memory.Smallest; short.Need <= least {
 			t.Errorf("%s: %d bytes, and %d without stability", name, short.Need, least)
 		}
-		q.Memory = short.Need
+		q.Limits.Memory = short.Need
 		selected(t, q)
-		q.Memory--
+		q.Limits.Memory--
 		if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.MemoryError)) {
 			t.Errorf("%s: one byte less: %v", name, err)
 		}
@@ -330,7 +331,7 @@ func TestStabilityRefused(t *testing.T) {
 	path := stored(t, someRows{at: everyRow})
 	dir := t.TempDir()
 	scan := func(file string, shards int) string {
-		s := ScanRequest{Request: Request{Inputs: []string{path}, Stability: shards, Output: filepath.Join(dir, file)}}
+		s := ScanRequest{Request: Request{Input: Input{Paths: []string{path}}, Choice: Choice{Stability: shards}, Output: filepath.Join(dir, file)}}
 		must.Get(Scan(t.Context(), s))(t)
 		return s.Output
 	}
@@ -339,13 +340,13 @@ func TestStabilityRefused(t *testing.T) {
 		q    Request
 		says string
 	}{
-		"odd":          {Request{Inputs: []string{path}, Stability: 5}, "even"},
-		"too many":     {Request{Inputs: []string{path}, Stability: 34}, "32"},
-		"over rows":    {Request{Inputs: []string{path}, Stability: 8, Method: "eufs"}, "resamples"},
-		"of a profile": {Request{Inputs: []string{path}, Stability: 8, Method: "variance"}, "variance"},
-		"none there":   {Request{Stats: without, Stability: AnyShards}, "scan again with stability"},
-		"others there": {Request{Stats: six, Stability: 4}, "6 hash shards"},
-		"of two rows":  {Request{Inputs: []string{path}, Stability: 4, SampleRows: 2, K: 1}, "leave out stability"},
+		"odd":          {Request{Input: Input{Paths: []string{path}}, Choice: Choice{Stability: 5}}, "even"},
+		"too many":     {Request{Input: Input{Paths: []string{path}}, Choice: Choice{Stability: 34}}, "32"},
+		"over rows":    {Request{Input: Input{Paths: []string{path}}, Choice: Choice{Stability: 8, Method: "eufs"}}, "resamples"},
+		"of a profile": {Request{Input: Input{Paths: []string{path}}, Choice: Choice{Stability: 8, Method: "variance"}}, "variance"},
+		"none there":   {Request{Stats: without, Choice: Choice{Stability: AnyShards}}, "scan again with stability"},
+		"others there": {Request{Stats: six, Choice: Choice{Stability: 4}}, "6 hash shards"},
+		"of two rows":  {Request{Input: Input{Paths: []string{path}}, Choice: Choice{Stability: 4, K: 1}, SampleRows: 2}, "leave out stability"},
 	} {
 		if _, err := Select(t.Context(), c.q); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", what, err, c.says)
@@ -357,7 +358,7 @@ func TestStabilityRefused(t *testing.T) {
 			t.Errorf("merging %v: %v, want a usage error about the same stability", files, err)
 		}
 	}
-	if _, err := Path(t.Context(), Request{Inputs: []string{path}, Stability: 4}); !errors.As(err, new(*stream.UsageError)) {
+	if _, err := Path(t.Context(), Request{Input: Input{Paths: []string{path}}, Choice: Choice{Stability: 4}}); !errors.As(err, new(*stream.UsageError)) {
 		t.Errorf("path: %v", err)
 	}
 }

@@ -13,9 +13,9 @@ func TestTimingParts(t *testing.T) {
 	path := faces(600, 40, 3).write(t)
 	for _, threads := range []int{1, 2} {
 		for name, graph := range map[string]bool{"greedy": false, "sfufs": true} {
-			q := Request{Inputs: []string{path}, Method: name, K: 4, Threads: threads}
+			q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: name, K: 4}, Limits: Limits{Threads: threads}}
 			if graph {
-				q.Options = method.Settings{"clusters": 3, "anchors": 30}
+				q.Choice.Options = method.Settings{"clusters": 3, "anchors": 30}
 			}
 			checkParts(t, selected(t, q).Timing, graph, float64(threads))
 		}
@@ -46,9 +46,8 @@ func checkParts(t *testing.T, timing stream.Timing, graph bool, threads float64)
 
 // TestTimingPartsOfARun: a run's parts are its own even if the meter already counted an earlier run.
 func TestTimingPartsOfARun(t *testing.T) {
-	q := Request{Inputs: []string{faces(600, 40, 3).write(t)}, K: 4, Threads: 1, Method: "sfufs", Meter: new(stream.Meter),
-		Options: method.Settings{"clusters": 3, "anchors": 30}}
+	q := Request{Input: Input{Paths: []string{faces(600, 40, 3).write(t)}}, Choice: Choice{K: 4, Method: "sfufs", Options: method.Settings{"clusters": 3, "anchors": 30}}, Limits: Limits{Threads: 1}, Hooks: Hooks{Meter: new(stream.Meter)}}
 	selected(t, q)
-	q.Method, q.Options = "greedy", nil
+	q.Choice.Method, q.Choice.Options = "greedy", nil
 	checkParts(t, selected(t, q).Timing, false, 1)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/choice"
 )
 
 // Options that make, group or leave out columns, on inputs of rows, by all the ways to a selection.
@@ -42,16 +43,16 @@ type namesLeftOut []stream.LeftOut
 // their column.
 func TestCategoriesWithoutMethod(t *testing.T) {
 	path := mixedTable(t)
-	s := selected(t, Request{Inputs: []string{path}, Categorical: "auto", K: 4})
+	s := selected(t, Request{Input: Input{Paths: []string{path}}, Columns: Columns{Categorical: "auto"}, Choice: Choice{K: 4}})
 	if s.Method != methods.Fallback || namesLeftOut(s.LeftOut).has("kind") || !slices.ContainsFunc(s.Columns, func(c stream.ColumnReport) bool { return c.Name == "kind=p" }) {
 		t.Fatalf("%s, left out %v", s.Method, s.LeftOut)
 	}
-	kept := selected(t, Request{Inputs: []string{path}, Categorical: "auto", K: 2, Keep: []string{"kind"}})
-	done := must.Get(Apply(t.Context(), ApplyRequest{Inputs: []string{path}, Selection: kept, Output: filepath.Join(t.TempDir(), "out.parquet")}))(t)
+	kept := selected(t, Request{Input: Input{Paths: []string{path}}, Columns: Columns{Categorical: "auto"}, Choice: Choice{K: 2, Keep: []string{"kind"}}})
+	done := must.Get(Apply(t.Context(), ApplyRequest{Input: Input{Paths: []string{path}}, Selection: kept, Output: filepath.Join(t.TempDir(), "out.parquet")}))(t)
 	if !slices.Equal(done.Columns, []string{"kind", kept.Selected[1].Inputs()[0]}) {
 		t.Errorf("applied %v", done.Columns)
 	}
-	alike := must.Get(Redundancy(t.Context(), RedundancyRequest{Request: Request{Inputs: []string{path}, Categorical: "auto"}}))(t)
+	alike := must.Get(Redundancy(t.Context(), RedundancyRequest{Request: Request{Input: Input{Paths: []string{path}}, Columns: Columns{Categorical: "auto"}}}))(t)
 	if namesLeftOut(alike.LeftOut).has("kind") {
 		t.Errorf("redundancy leaves out %v", alike.LeftOut)
 	}
@@ -59,7 +60,7 @@ func TestCategoriesWithoutMethod(t *testing.T) {
 
 // TestTimesAreNoSuspects: times that were asked for are not warned of, nor left out.
 func TestTimesAreNoSuspects(t *testing.T) {
-	s := selected(t, Request{Inputs: []string{mixedTable(t)}, Times: true, AutoExclude: true, Method: "greedy", K: 3, Keep: []string{"at"}})
+	s := selected(t, Request{Input: Input{Paths: []string{mixedTable(t)}}, Columns: Columns{Times: true, AutoExclude: true}, Choice: Choice{Method: "greedy", K: 3, Keep: []string{"at"}}})
 	if out := namesLeftOut(s.LeftOut); out.has("at") || !out.has("id") || s.Selected[0].Members[0] != "at" {
 		t.Errorf("left out %v, kept %v", s.LeftOut, s.Selected[0].Members)
 	}
@@ -69,14 +70,15 @@ func TestTimesAreNoSuspects(t *testing.T) {
 // alone and in a group; a single feature of it has no cost of its own.
 func TestTimesCostTheirColumn(t *testing.T) {
 	q := Request{
-		Inputs: []string{mixedTable(t)}, Times: true, Categorical: "auto", Method: "greedy", Exclude: []string{"id"}, K: 6,
-		Costs: textFile(t, "costs.csv", "at,7\nkind,3\n"),
+		Input:   Input{Paths: []string{mixedTable(t)}},
+		Columns: Columns{Times: true, Categorical: "auto", Exclude: []string{"id"}},
+		Choice:  Choice{Method: "greedy", K: 6, Costs: textFile(t, "costs.csv", "at,7\nkind,3\n")},
 	}
 	stats := filepath.Join(t.TempDir(), "a.ufs")
-	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: q.Inputs, Times: true, Categorical: "auto", Output: stats}}))(t)
-	fromStats := Request{Stats: stats, Method: q.Method, Exclude: q.Exclude, K: q.K, Costs: q.Costs}
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Input: Input{Paths: q.Input.Paths}, Columns: Columns{Times: true, Categorical: "auto"}, Output: stats}}))(t)
+	fromStats := Request{Stats: stats, Choice: Choice{Method: q.Choice.Method, K: q.Choice.K, Costs: q.Choice.Costs}, Columns: Columns{Exclude: q.Columns.Exclude}}
 	grouped := q
-	grouped.Groups, grouped.K = textFile(t, "groups.csv", "at,g\na,g\n"), 5
+	grouped.Choice.Groups, grouped.Choice.K = textFile(t, "groups.csv", "at,g\na,g\n"), 5
 	for _, c := range []struct {
 		q    Request
 		want map[string]float64
@@ -95,7 +97,7 @@ func TestTimesCostTheirColumn(t *testing.T) {
 			t.Errorf("selected %v", s.Selected)
 		}
 	}
-	q.Costs = textFile(t, "part.csv", "at.hour.sin,2\n")
+	q.Choice.Costs = textFile(t, "part.csv", "at.hour.sin,2\n")
 	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "of the column at,") {
 		t.Errorf("a cost of a part: %v", err)
 	}
@@ -104,14 +106,14 @@ func TestTimesCostTheirColumn(t *testing.T) {
 // TestPlanOfRows: a shard of a plan of CSV works within the limit that the plan names.
 func TestPlanOfRows(t *testing.T) {
 	path, dir := mixedTable(t), t.TempDir()
-	planned := must.Get(WritePlan(t.Context(), Request{Inputs: []string{path}, Output: filepath.Join(dir, "job.plan.json")}))(t)
+	planned := must.Get(WritePlan(t.Context(), Request{Input: Input{Paths: []string{path}}, Output: filepath.Join(dir, "job.plan.json")}))(t)
 	stats := filepath.Join(dir, "a.ufs")
-	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Plan: planned.Path, Output: stats, Memory: planned.Smallest}, Shard: "1/1"}))(t)
-	want := featureNames(selected(t, Request{Inputs: []string{path}, Method: "greedy", K: 3}))
-	if got := featureNames(selected(t, Request{Stats: stats, Method: "greedy", K: 3})); !slices.Equal(got, want) {
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Plan: planned.Path, Output: stats, Limits: Limits{Memory: planned.Smallest}}, Shard: "1/1"}))(t)
+	want := choice.FeatureNames(selected(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", K: 3}}))
+	if got := choice.FeatureNames(selected(t, Request{Stats: stats, Choice: Choice{Method: "greedy", K: 3}})); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	s := selected(t, Request{Stats: stats, AutoExclude: true, K: 2})
+	s := selected(t, Request{Stats: stats, Columns: Columns{AutoExclude: true}, Choice: Choice{K: 2}})
 	if s.Method != methods.Fallback || !namesLeftOut(s.LeftOut).has("id") || s.Why == "" {
 		t.Errorf("%s (%s), left out %v", s.Method, s.Why, s.LeftOut)
 	}

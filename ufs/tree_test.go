@@ -13,19 +13,19 @@ import (
 // addition to the correlations, and its stated need suffices.
 func TestTreeNeedsOneMatrix(t *testing.T) {
 	const d = 800
-	q := Request{Inputs: []string{noiseFile(t, 20, d, 1)}, Memory: 1 << 20}
+	q := Request{Input: Input{Paths: []string{noiseFile(t, 20, d, 1)}}, Limits: Limits{Memory: 1 << 20}}
 	var tree, redundancy *stream.MemoryError
 	_, err := Redundancy(t.Context(), RedundancyRequest{Request: q})
 	if !errors.As(err, &redundancy) {
 		t.Fatalf("redundancy within 1 MiB: %v", err)
 	}
-	q.Options = method.Settings{"tree": "correlation"}
+	q.Choice.Options = method.Settings{"tree": "correlation"}
 	if _, err := Tree(t.Context(), q); !errors.As(err, &tree) {
 		t.Fatalf("tree within 1 MiB: %v", err)
 	}
 	if least := redundancy.Need - tree.Need; least < 8*d*d {
 		t.Errorf("tree needs %d bytes, redundancy %d", tree.Need, redundancy.Need)
 	}
-	q.Memory = tree.Need
+	q.Limits.Memory = tree.Need
 	must.Get(Tree(t.Context(), q))(t)
 }

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/scanning"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 // FuzzWords reads values given in words: shards, sizes of sketches, lists of names.
@@ -23,18 +26,18 @@ func FuzzWords(f *testing.F) {
 		}
 		environment := map[string]string{"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_COUNT": text}
 		look := func(name string) (string, bool) { value, there := environment[name]; return value, there }
-		if s, err := readShard(text, look); !refused(err) && text != "" && (s.number < 1 || s.number > s.count) {
-			t.Errorf("shard %d of %d", s.number, s.count)
+		if s, err := scanning.ReadShard(text, look); !refused(err) && text != "" && (s.Number < 1 || s.Number > s.Count) {
+			t.Errorf("shard %d of %d", s.Number, s.Count)
 		}
-		if rows, err := parseSketchRows(text); !refused(err) && rows < 1 {
+		if rows, err := settled.ParseSketchRows(text); !refused(err) && rows < 1 {
 			t.Errorf("a sketch of %d rows", rows)
 		}
-		names, err := splitNames(text)
+		names, err := request.SplitNames(text)
 		if err != nil || len(names) == 0 {
 			return
 		}
-		if again, err := splitNames(joinNames(names)); err != nil || !slices.Equal(names, again) {
-			t.Errorf("%v: names %q are written %q and read as %q", err, names, joinNames(names), again)
+		if again, err := request.SplitNames(request.JoinNames(names)); err != nil || !slices.Equal(names, again) {
+			t.Errorf("%v: names %q are written %q and read as %q", err, names, request.JoinNames(names), again)
 		}
 	})
 }

@@ -30,8 +30,8 @@ func twelve(t *testing.T) string {
 func TestDefaultSize(t *testing.T) {
 	path := plant(t, 900)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
-		if q.Inputs, q.K = []string{path}, 0; spec.Takes.Cells {
-			q.Inputs = []string{noiseFile(t, 200, 60, 1)}
+		if q.Input.Paths, q.Choice.K = []string{path}, 0; spec.Takes.Cells {
+			q.Input.Paths = []string{noiseFile(t, 200, 60, 1)}
 		}
 		got := selected(t, q)
 		p := must.Get(Plan(t.Context(), q))(t)
@@ -44,13 +44,13 @@ func TestDefaultSize(t *testing.T) {
 			}
 			return
 		}
-		q.AutoK = true
+		q.Choice.AutoK = true
 		same(t, answerOf(t, got), answerOf(t, selected(t, q)))
 		if got.Options["k"] != "auto" || got.WhyK != "" {
 			t.Errorf("options %v, because %q", got.Options, got.WhyK)
 		}
 	})
-	if c := must.Get(Path(t.Context(), Request{Inputs: []string{path}, Method: "greedy"}))(t).Curve; len(c.Points) <= c.Size.Recommended || c.Options["k"] != nil {
+	if c := must.Get(Path(t.Context(), Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy"}}))(t).Curve; len(c.Points) <= c.Size.Recommended || c.Options["k"] != nil {
 		t.Errorf("%d points, options %v", len(c.Points), c.Options)
 	}
 }
@@ -61,37 +61,37 @@ func TestDefaultSize(t *testing.T) {
 func TestDefaultSizeMemory(t *testing.T) {
 	path := noiseFile(t, 700, 600, 1)
 	stats := t.TempDir() + "/all.ufs"
-	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{path}, Output: stats}}))(t)
-	q := Request{Inputs: []string{path}, Method: "greedy"}
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Input: Input{Paths: []string{path}}, Output: stats}}))(t)
+	q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy"}}
 	p := must.Get(Plan(t.Context(), q))(t).Memory
 	if p.AutoK <= p.Smallest {
 		t.Fatalf("telling takes %d bytes, selecting %d", p.AutoK, p.Smallest)
 	}
-	for _, q := range []Request{q, {Stats: stats, Method: "greedy"}} {
+	for _, q := range []Request{q, {Stats: stats, Choice: Choice{Method: "greedy"}}} {
 		enough := p.AutoK
 		if q.Stats != "" {
-			q.AutoK, q.Memory = true, 1
+			q.Choice.AutoK, q.Limits.Memory = true, 1
 			var short *stream.MemoryError
 			if _, err := Select(t.Context(), q); !errors.As(err, &short) {
 				t.Fatalf("selecting within 1 byte: %v, want a memory error", err)
 			}
-			enough, q.AutoK = short.Need, false
+			enough, q.Choice.AutoK = short.Need, false
 		}
-		q.Memory = enough
+		q.Limits.Memory = enough
 		if s := selected(t, q); s.Options["k"] != "auto" || s.WhyK != "" {
-			t.Errorf("%d features within %d bytes, because %q", s.K, q.Memory, s.WhyK)
+			t.Errorf("%d features within %d bytes, because %q", s.K, q.Limits.Memory, s.WhyK)
 		}
-		q.Memory--
+		q.Limits.Memory--
 		short := selected(t, q)
 		if short.K != DefaultK || short.Size != nil || short.Options["k"] != nil || !strings.Contains(short.WhyK, "memory") {
 			t.Errorf("%d features, options %v, because %q", short.K, short.Options, short.WhyK)
 		}
-		q.K = DefaultK
+		q.Choice.K = DefaultK
 		asked := selected(t, q)
 		short.WhyK = ""
 		same(t, answerOf(t, short), answerOf(t, asked))
 	}
-	q.Memory = p.Smallest - 1
+	q.Limits.Memory = p.Smallest - 1
 	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.MemoryError)) {
 		t.Errorf("error %v below the smallest limit", err)
 	}
@@ -101,8 +101,8 @@ func TestDefaultSizeMemory(t *testing.T) {
 func TestDefaultSizeSketch(t *testing.T) {
 	path := plant(t, 900)
 	stats := t.TempDir() + "/sketch.ufs"
-	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{path}, Sketch: "64", Output: stats}}))(t)
-	for _, q := range []Request{{Inputs: []string{path}, Sketch: "64"}, {Stats: stats}, {Stats: stats, Method: "greedy"}} {
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Input: Input{Paths: []string{path}}, Choice: Choice{Sketch: "64"}, Output: stats}}))(t)
+	for _, q := range []Request{{Input: Input{Paths: []string{path}}, Choice: Choice{Sketch: "64"}}, {Stats: stats}, {Stats: stats, Choice: Choice{Method: "greedy"}}} {
 		if s := selected(t, q); s.K != min(DefaultK, s.Features) || s.Size != nil || !strings.Contains(s.WhyK, "sketch") {
 			t.Errorf("%+v: %d features, because %q", q, s.K, s.WhyK)
 		}
@@ -112,7 +112,7 @@ func TestDefaultSizeSketch(t *testing.T) {
 // TestTwelveFactors: of twelve factors among noise twelve features are kept; of 20 that are asked
 // for, the last 8 are found to add no more than noise.
 func TestTwelveFactors(t *testing.T) {
-	q := Request{Inputs: []string{twelve(t)}, Method: "greedy"}
+	q := Request{Input: Input{Paths: []string{twelve(t)}}, Choice: Choice{Method: "greedy"}}
 	auto := selected(t, q)
 	if auto.K != 12 || auto.Worth == nil || auto.Worth.Faint != 0 || !(auto.Size.Next <= auto.Size.Noise) {
 		t.Fatalf("%d features, worth %+v, size %+v", auto.K, auto.Worth, auto.Size)
@@ -120,7 +120,7 @@ func TestTwelveFactors(t *testing.T) {
 	if gone := math.Abs(float64(1 - auto.Selected[11].Error - auto.Worth.Explained)); gone > 1e-9 {
 		t.Errorf("%v explained, left %v", auto.Worth.Explained, auto.Selected[11].Error)
 	}
-	q.K = 20
+	q.Choice.K = 20
 	if s := selected(t, q); s.Worth.Faint != 8 || s.Worth.Last != 8 || !(s.Worth.Most <= s.Worth.Noise) || s.Size == nil || s.Size.Recommended != 12 || s.Options["k"] != nil {
 		t.Errorf("worth %+v, size %+v, options %v", s.Worth, s.Size, s.Options)
 	}
@@ -135,22 +135,22 @@ func TestMinGain(t *testing.T) {
 		q     Request
 		exact bool // stops by itself
 	}{
-		{Request{Method: "greedy"}, true},
-		{Request{Method: "greedy", Scale: "none"}, true},
-		{Request{Method: "greedy", Keep: []string{"x003", "x150"}}, true},
-		{Request{Method: "greedy", Options: method.Settings{"refine": "swap"}}, true},
-		{Request{Method: "partgreedy"}, true},
-		{Request{Method: "graphgreedy", Options: method.Settings{"anchors": 30}}, true},
-		{Request{Method: "graphgreedy", Options: method.Settings{"anchors": 30, "target": "spectral", "clusters": 6}}, true},
-		{Request{Method: "align"}, false},
-		{Request{Method: "laplacian", Options: method.Settings{"anchors": 30}}, false},
+		{Request{Choice: Choice{Method: "greedy"}}, true},
+		{Request{Choice: Choice{Method: "greedy", Scale: "none"}}, true},
+		{Request{Choice: Choice{Method: "greedy", Keep: []string{"x003", "x150"}}}, true},
+		{Request{Choice: Choice{Method: "greedy", Options: method.Settings{"refine": "swap"}}}, true},
+		{Request{Choice: Choice{Method: "partgreedy"}}, true},
+		{Request{Choice: Choice{Method: "graphgreedy", Options: method.Settings{"anchors": 30}}}, true},
+		{Request{Choice: Choice{Method: "graphgreedy", Options: method.Settings{"anchors": 30, "target": "spectral", "clusters": 6}}}, true},
+		{Request{Choice: Choice{Method: "align"}}, false},
+		{Request{Choice: Choice{Method: "laplacian", Options: method.Settings{"anchors": 30}}}, false},
 	} {
 		q := c.q
-		q.Inputs, q.K = []string{path}, 30
+		q.Input.Paths, q.Choice.K = []string{path}, 30
 		whole := selected(t, q)
-		if q.Method == "greedy" && q.Options != nil { // the order in which greedy takes them
+		if q.Choice.Method == "greedy" && q.Choice.Options != nil { // the order in which greedy takes them
 			plain := q
-			plain.Options = nil
+			plain.Choice.Options = nil
 			whole = selected(t, plain)
 		}
 		var gains []float64
@@ -166,36 +166,36 @@ func TestMinGain(t *testing.T) {
 			switch {
 			case gain >= share:
 				cut = i + 1
-			case c.exact && i >= len(q.Keep) && cut <= i: // the first that adds less
+			case c.exact && i >= len(q.Choice.Keep) && cut <= i: // the first that adds less
 				gains = gains[:i]
 			}
 			if i >= len(gains) {
 				break
 			}
 		}
-		if cut = max(cut, len(q.Keep)); c.exact {
-			cut = max(len(gains), len(q.Keep))
+		if cut = max(cut, len(q.Choice.Keep)); c.exact {
+			cut = max(len(gains), len(q.Choice.Keep))
 		}
-		q.K = cut
+		q.Choice.K = cut
 		want := selected(t, q)
 		for _, most := range []int{0, 30} {
 			if most == 0 && !c.exact {
 				continue // the default is another number
 			}
-			q.K, q.MinGain = most, share
+			q.Choice.K, q.Choice.MinGain = most, share
 			got := selected(t, q)
 			if got.K != cut || got.Options["min-gain"] != share {
 				t.Errorf("%+v: %d features, options %v, want %d", c.q, got.K, got.Options, cut)
 			}
 			sameChoice(t, got, want)
 		}
-		if q.K = 2; len(q.Keep) == 0 {
+		if q.Choice.K = 2; len(q.Choice.Keep) == 0 {
 			if got := selected(t, q); got.K > 2 {
 				t.Errorf("%+v: %d features, at most 2", c.q, got.K)
 			}
 		}
-		q.K, q.MinGain = 0, 0.99
-		if q.Keep == nil {
+		q.Choice.K, q.Choice.MinGain = 0, 0.99
+		if q.Choice.Keep == nil {
 			if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) {
 				t.Errorf("%+v: error %v where no feature gains as much", c.q, err)
 			}
@@ -224,14 +224,14 @@ func sameChoice(t *testing.T, got, want *stream.Selection) {
 
 // TestMinGainOutOfCore: without the Gram matrix the same features are selected.
 func TestMinGainOutOfCore(t *testing.T) {
-	q := Request{Inputs: []string{noiseFile(t, 1600, 1500, 1)}, Method: "greedy", K: 8}
+	q := Request{Input: Input{Paths: []string{noiseFile(t, 1600, 1500, 1)}}, Choice: Choice{Method: "greedy", K: 8}}
 	some := selected(t, q).Selected
-	q.K, q.MinGain = 0, float64(some[4].Error-some[6].Error)/2 // between the sixth gain and the seventh
+	q.Choice.K, q.Choice.MinGain = 0, float64(some[4].Error-some[6].Error)/2 // between the sixth gain and the seventh
 	want := selected(t, q)
-	q.Memory = must.Get(Plan(t.Context(), q))(t).Memory.Smallest
+	q.Limits.Memory = must.Get(Plan(t.Context(), q))(t).Memory.Smallest
 	got := selected(t, q)
 	if got.Passes <= want.Passes || want.K < 2 || want.K > 600 {
-		t.Fatalf("%d features in %d passes, and in %d within %d bytes", want.K, want.Passes, got.Passes, q.Memory)
+		t.Fatalf("%d features in %d passes, and in %d within %d bytes", want.K, want.Passes, got.Passes, q.Limits.Memory)
 	}
 	for i, f := range got.Selected {
 		if i >= len(want.Selected) || f.Name != want.Selected[i].Name {
@@ -245,15 +245,15 @@ func TestMinGainOutOfCore(t *testing.T) {
 func TestMinGainRefused(t *testing.T) {
 	path := plant(t, 300)
 	for _, q := range []Request{
-		{MinGain: 0.1, AutoK: true}, {MinGain: 0.1, Variance: 0.5}, {MinGain: 1}, {MinGain: -0.1},
-		{MinGain: 0.1, Method: "variance"}, {MinGain: 0.1, Method: "eufs"}, {MinGain: 0.1, Method: "fsfs"}, {MinGain: 0.1, Sketch: "64"},
+		{Choice: Choice{MinGain: 0.1, AutoK: true}}, {Choice: Choice{MinGain: 0.1, Variance: 0.5}}, {Choice: Choice{MinGain: 1}}, {Choice: Choice{MinGain: -0.1}},
+		{Choice: Choice{MinGain: 0.1, Method: "variance"}}, {Choice: Choice{MinGain: 0.1, Method: "eufs"}}, {Choice: Choice{MinGain: 0.1, Method: "fsfs"}}, {Choice: Choice{MinGain: 0.1, Sketch: "64"}},
 	} {
-		q.Inputs = []string{path}
+		q.Input.Paths = []string{path}
 		if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) {
 			t.Errorf("%+v: error %v", q, err)
 		}
 	}
-	if s := selected(t, Request{Inputs: []string{path}, MinGain: 0.05}); s.Method != "greedy" || !strings.Contains(s.Why, "min-gain") {
+	if s := selected(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{MinGain: 0.05}}); s.Method != "greedy" || !strings.Contains(s.Why, "min-gain") {
 		t.Errorf("method %s: %s", s.Method, s.Why)
 	}
 }
@@ -261,16 +261,16 @@ func TestMinGainRefused(t *testing.T) {
 // TestApplyFirst: the first features by rank are written, whatever their order in the document.
 func TestApplyFirst(t *testing.T) {
 	path := plant(t, 300)
-	s := selected(t, Request{Inputs: []string{path}, Method: "greedy", K: 5})
+	s := selected(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", K: 5}})
 	want := []string{s.Selected[0].Name, s.Selected[1].Name, s.Selected[2].Name}
 	slices.Reverse(s.Selected)
 	out := t.TempDir() + "/small.parquet"
-	done := must.Get(Apply(t.Context(), ApplyRequest{Inputs: []string{path}, Selection: s, K: 3, Output: out}))(t)
+	done := must.Get(Apply(t.Context(), ApplyRequest{Input: Input{Paths: []string{path}}, Selection: s, K: 3, Output: out}))(t)
 	if !slices.Equal(done.Columns, want) {
 		t.Errorf("columns %v, want %v", done.Columns, want)
 	}
 	for _, k := range []int{6, -1} {
-		if _, err := Apply(t.Context(), ApplyRequest{Inputs: []string{path}, Selection: s, K: k, Output: out}); !errors.As(err, new(*stream.UsageError)) {
+		if _, err := Apply(t.Context(), ApplyRequest{Input: Input{Paths: []string{path}}, Selection: s, K: k, Output: out}); !errors.As(err, new(*stream.UsageError)) {
 			t.Errorf("k %d of 5 features: error %v", k, err)
 		}
 	}

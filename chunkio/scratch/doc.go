@@ -10,10 +10,10 @@
 //
 // # Cost
 //
-// A pass reads each byte once, writes it once, or both. It holds two or three records in memory ([Buffers]), which its
-// file keeps for the next pass. A file also holds 8 bytes in memory for each record. The space is reserved on the disk
-// when a file is made, if the system can do that. A kept file uses twice its size on the disk from the first write that
-// follows a settled state.
+// A pass reads each byte once, writes it once, or both. It holds the number of records in memory that [Buffers]
+// returns, two or three. Their memory is kept for the next pass over the file. A file also holds 8 bytes in memory for
+// each record. The space is reserved on the disk when a file is made, if the system can do that. A kept file uses twice
+// its size on the disk from the first write after a call of Settle.
 //
 // # Errors
 //

@@ -22,7 +22,7 @@ type file struct {
 	space       *Space
 	name        string
 	disk        disk
-	total       int64
+	total       int64         // bytes of all records
 	diskBytes   int64         // size on disk: twice the total if a kept file uses its second places
 	recordBytes int           // bytes of a record; the last record may be shorter
 	count       int           // number of records
@@ -30,7 +30,7 @@ type file struct {
 	places      *recordPlaces // of the records of a kept file; nil if a record has only one place
 
 	mu   sync.Mutex
-	idle [][]byte
+	idle [][]byte // buffers for the next pass
 }
 
 // Close implements stream.ScratchFile. A second call does nothing.
@@ -53,7 +53,7 @@ func (f *file) recordSize(i int) int {
 	return int(min(int64(f.recordBytes), f.total-int64(i)*int64(f.recordBytes)))
 }
 
-// takeBuffers returns n buffers aligned to 8 bytes, if possible idle ones.
+// takeBuffers returns n buffers aligned to 8 bytes. It reuses idle buffers if there are any.
 func (f *file) takeBuffers(n int) [][]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()

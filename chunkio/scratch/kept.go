@@ -68,9 +68,10 @@ func (f *file) chooseFreePlace(i int) error {
 	return nil
 }
 
-// Keep makes a scratch file of total bytes, with records of record bytes, if state is nil. Otherwise it opens the
-// existing file, whose contents state describes. in is the open folder of the file, file is its name there, and name is
-// its name in messages. The error is a *stream.DataError if the existing file does not match state.
+// Keep makes a scratch file of total bytes if state is nil. Otherwise it opens the existing file, whose contents state
+// describes. Each record has as many bytes as the parameter record. The parameter in is the open folder of the file,
+// file is its name there, and name is its name in messages. The error is a *stream.DataError if the existing file does
+// not match state.
 func (s *Space) Keep(in *os.Root, file, name string, total int64, record int, state *State) (*Kept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +134,7 @@ func openNamed(in *os.Root, file string, total int64, anew bool) (f *os.File, si
 	return f, total, nil
 }
 
-// State makes the contents of the file durable, and describes them. No pass may be under way.
+// State writes the contents of the file durably to the disk, and describes them. No pass may be under way.
 func (k *Kept) State() (State, error) {
 	if err := k.places.sync(); err != nil {
 		return State{}, &stream.OutputError{Path: k.places.path, Err: err, Remedy: atomicfile.RemedyFor(err)}
@@ -148,7 +149,7 @@ func (k *Kept) Settle() { copy(k.places.settled, k.places.current) }
 // Path returns the file's path.
 func (k *Kept) Path() string { return k.places.path }
 
-// Write writes record i, unless the file already holds it.
+// Write writes record i, unless record i of the file already has the same checksum.
 func (k *Kept) Write(i int, record []byte) error {
 	if k.places.settled[i] != noPlace && k.checksums[i] == xxhash.Sum64(record) {
 		return nil

@@ -14,11 +14,11 @@ import (
 type pass struct {
 	f       *file
 	mode    stream.ScratchMode
-	next    int
+	next    int // index of the record that Next returns next
 	current []byte
 	err     error
 
-	all   [][]byte
+	all   [][]byte // all buffers of the pass, for the next pass over the file
 	free  chan []byte
 	ready chan passRecord
 	dirty chan passRecord

@@ -19,8 +19,9 @@ type Options struct {
 	Limit int64  // largest total size of the files in bytes; 0 means no limit
 	// Ledger counts the files of all Spaces that share Limit. If it is nil, Limit applies to one Space alone.
 	Ledger *Ledger
-	There  int64 // bytes of files in Dir that Keep will open again, which need no new room
-	// Remedy is the remedy for a full disk; the default is for methods that iterate over rows.
+	There  int64 // bytes of existing files in Dir that Keep will open again; they need no further room
+	// Remedy is the advice in the error for a full disk. If it is empty, the advice is to free space or to choose
+	// another folder.
 	Remedy stream.Text
 }
 
@@ -30,7 +31,7 @@ type Ledger struct {
 	used int64
 }
 
-// addBytes adds bytes, which may be negative, and returns the sum.
+// addBytes adds a number of bytes, which may be negative, and returns the new total.
 func (l *Ledger) addBytes(bytes int64) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,7 +44,7 @@ func (l *Ledger) addBytes(bytes int64) int64 {
 type Space struct {
 	opt      Options
 	makeDisk func(dir string, total int64) (disk, error) // replaced in tests
-	faults   *faults.Disk                                // called before a file is made and a record is read or written
+	faults   *faults.Disk                                // failures that a test demands; nil otherwise
 
 	mu            sync.Mutex
 	used, maxUsed int64
@@ -109,8 +110,9 @@ func (s *Space) checkLimit(purpose string, more int64) error {
 	return nil
 }
 
-// Grow counts more bytes of a file that this Space did not make, or returns an error if the limit does not allow them.
-// purpose describes the file in this error. Shrink subtracts the bytes again.
+// Grow adds bytes, as many as the parameter more, to the counted size of a file that this Space did not make. It
+// returns an error if the limit does not allow them. purpose describes the file in this error. Shrink subtracts the
+// bytes again.
 func (s *Space) Grow(purpose string, more int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// storedRecord is the length of the records in which states are stored: two or three of them are in memory while a file
-// is written or read, and a disk is slower with shorter records.
+// storedRecord is the length in bytes of the records in which states are stored. Longer records would take more memory,
+// because two or three of them are in memory while a file is written or read. A disk is slower with shorter records.
 const storedRecord = 256 << 10
 
 // Stored is a file of consecutive states in their binary forms. Until Load it holds only 8 bytes of memory for each of

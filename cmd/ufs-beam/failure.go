@@ -11,9 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// isPermanent reports whether repeating a step cannot help, given the exit code of its error. A full disk (1) may
-// concern only one machine, and a busy store (75) recovers. After such errors the runner repeats the step, perhaps on
-// another machine.
+// isPermanent reports whether repeating a step cannot help, given the exit code of its error. A full disk (exit code 1)
+// may concern only one machine, and a busy store (exit code 75) recovers. After such errors the runner repeats the
+// step, perhaps on another machine.
 func isPermanent(code int) bool {
 	return code == exit.Usage || code == exit.Data || code == exit.Memory
 }

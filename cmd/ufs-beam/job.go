@@ -33,7 +33,7 @@ type round string
 const (
 	profileRound    round = "profile"
 	statisticsRound round = "statistics" // if no profile is needed
-	profiledRound   round = "profiled"   // statistics, given a profile of all shards
+	profiledRound   round = "profiled"   // statistics, computed with the help of a profile of all shards
 )
 
 // String returns the name of the result of a round, for messages.
@@ -132,5 +132,9 @@ func makeParentFolder(file string) error {
 }
 
 func (j *job) requestLimits() ufs.Request {
-	return ufs.Request{Allow: j.Allow, Threads: j.Threads, Memory: j.Memory, TempDir: j.TempDir, MaxScratch: j.MaxScratch, Spelling: flagOf}
+	return ufs.Request{
+		Input:  ufs.Input{Allow: j.Allow},
+		Limits: ufs.Limits{Threads: j.Threads, Memory: j.Memory, TempDir: j.TempDir, MaxScratch: j.MaxScratch},
+		Hooks:  ufs.Hooks{Spelling: flagOf},
+	}
 }

@@ -58,7 +58,8 @@ func (f *lastMergeFn) ProcessElement(ctx context.Context, _ int, groups func(*Pi
 }
 
 // collectNames returns the names of count pieces, with the numbers first, first+1 and so on. They are in the order of
-// the numbers, so that merging gives the same sums on every runner. It adds the faults of the pieces to whole.
+// the numbers, so that merging gives the same sums on every runner. It adds the faults of the pieces to the piece
+// whole.
 func collectNames(whole *Piece, pieces func(*Piece) bool, first, count int) ([]string, error) {
 	var all []Piece
 	for p := (Piece{}); pieces(&p); p = (Piece{}) {
@@ -85,7 +86,7 @@ func (j *job) mergeFiles(ctx context.Context, files []string, output string, par
 		if err := makeParentFolder(output); err != nil {
 			return nil, err
 		}
-		return ufs.Merge(ctx, ufs.MergeRequest{Files: files, Partial: partial, Output: output, Threads: j.Threads, Memory: j.Memory})
+		return ufs.Merge(ctx, ufs.MergeRequest{Files: files, Partial: partial, Output: output, Limits: ufs.Limits{Threads: j.Threads, Memory: j.Memory}})
 	})
 	if err != nil {
 		return &failure{exit.CodeOf(err), "merge into " + place.DisplayName(output) + ": " + errorLine(err)}

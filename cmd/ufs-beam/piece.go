@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Piece is passed from step to step. It is the name of a part file or of a merged file. If the file cannot be made, the
-// piece contains the reason in Failed. If the step returned an error instead, the runner would repeat it (Dataflow four
-// times) before the job fails.
+// Piece is passed from step to step. It contains the name of a part file or of a merged file. If the file cannot be
+// made, the piece contains the reason in Failed. If the step returned an error instead, the runner would repeat it
+// (Dataflow four times) before the job fails.
 type Piece struct {
-	Number int // of the shard, or of the group
+	Number int // number of the shard or of the group whose file this is
 	Name   string
 
 	Code   int      // exit code of the first fault; 0 if the file exists

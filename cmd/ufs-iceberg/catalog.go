@@ -102,7 +102,7 @@ func loadWithRetries(ctx context.Context, props iceberg.Properties, named table.
 // checkStoreServer returns an error if the catalog names a server for the table's files that the user did not name.
 // This server would receive requests signed with the user's credentials. Servers of Amazon and Google are accepted.
 func (l *lake) checkStoreServer(ctx context.Context, at string, t *table.Table) error {
-	if _, err := t.FS(ctx); err != nil { // records the catalog's settings
+	if _, err := t.FS(ctx); err != nil { // makes l record the catalog's settings for stores
 		return asDataError(at, "the files of "+l.table+" cannot be opened", err)
 	}
 	endpoint := endpointPattern.FindStringSubmatch(l.catalogParameters)

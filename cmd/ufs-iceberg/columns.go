@@ -16,7 +16,7 @@ import (
 // contains its ids and names reliably: merged manifests have newer schemas, and old schemas are removed from the
 // metadata.
 
-// columns describes how one file differs from the table in its columns.
+// columns describes how the columns of one file differ from the columns of the table.
 type columns struct {
 	lacking []lackingColumn
 	widths  map[int]parquet.Type // physical types of numbers, by column id
@@ -95,7 +95,8 @@ func (m *matcher) matchGroup(prefix string, fields []iceberg.NestedField, mappin
 	return nil
 }
 
-// matchNested compares the fields of a struct, or records the width of a number.
+// matchNested compares the fields of column f, if it is a struct, with the file's node n. If it is a number, it records
+// the width of n.
 func (m *matcher) matchNested(prefix string, f iceberg.NestedField, mapping []iceberg.MappedField, n schema.Node) error {
 	switch t := f.Type.(type) {
 	case *iceberg.StructType:

@@ -19,8 +19,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Patterns of the names of metadata files. If there is no catalog, the file with the highest version is the newest, as
-// v7 after v6. With a catalog only the catalog knows for certain which file is the newest.
+// Patterns of the names of metadata files. If there is no catalog, the file with the highest version is the newest: v7
+// is newer than v6. With a catalog only the catalog knows for certain which file is the newest.
 var (
 	versionedName = regexp.MustCompile(`^v(\d+)(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
 	uuidName      = regexp.MustCompile(`^(\d{5,})-[0-9a-fA-F-]{36}(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
@@ -116,7 +116,7 @@ func (l *lake) newestMetadata(folder string) (string, error) {
 		return "", ambiguous(fmt.Sprintf("%s and %s have the same number", hadoop[0], hadoop[1]))
 	}
 	// If a writer has not updated the hint yet, there may be newer metadata than the hint names. If the hint names a
-	// later version than all metadata, it belongs to another table, or metadata were lost.
+	// version higher than the versions of all metadata files, it belongs to another table, or metadata were lost.
 	if slices.Contains(names, "version-hint.text") {
 		text, err := l.readResolved(place.JoinBelow(below, "version-hint.text"))
 		if err != nil {

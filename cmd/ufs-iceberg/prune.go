@@ -84,8 +84,9 @@ func (p *pruner) rowFilter() iceberg.BooleanExpression {
 
 // implication returns an expression that is true if the node is true, or nil if there is none. An operand of AND can be
 // left out, but no operand of OR. Under NOT there is such an expression only for IS NULL and for booleans. For other
-// operands it would be wrong to negate their own expression: the negation of an implied expression is not implied, and
-// NOT is true for NaN, which Iceberg's bounds ignore.
+// operands the negation of their expression would be wrong: if a comparison implies an expression, NOT of the
+// comparison does not imply NOT of the expression. Besides, NOT of a comparison is true for NaN, which Iceberg's bounds
+// ignore.
 func (p *pruner) implication(n *condition.Node) iceberg.BooleanExpression {
 	switch n.Op {
 	case condition.IsLeaf:
@@ -156,8 +157,8 @@ func (p *pruner) comparisonFilter(l *condition.Leaf) iceberg.BooleanExpression {
 	return either
 }
 
-// predicate returns an expression about the column that at refers to. It is true for every value that passes the test
-// with the constant of which s is the span.
+// predicate returns an expression about the column that at refers to. s is the span of a constant. The expression is
+// true for every value that passes the test with this constant.
 func (s span) predicate(at iceberg.Reference, test condition.Test) iceberg.BooleanExpression {
 	one := s.low.Equals(s.high)
 	switch {

@@ -23,7 +23,7 @@ type snapshot struct {
 
 // chooseSnapshot finds the snapshot of a request. name is the name of the table, for errors.
 func chooseSnapshot(t *table.Table, name string, q request) (*snapshot, error) {
-	const workers = 16 // manifests read at the same time: they wait for the store, not for a core
+	const workers = 16 // number of manifests read at the same time; the reads wait for the store, not for a core
 	options := []table.ScanOption{table.WithMaxConcurrency(workers)}
 	ref, kind := q.branch, table.BranchRef
 	switch {

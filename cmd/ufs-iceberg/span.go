@@ -19,8 +19,8 @@ type span struct{ low, high iceberg.Literal }
 
 func pointSpan(l iceberg.Literal) (span, bool) { return span{l, l}, true }
 
-// constantSpan returns the span of a constant for a column of type t. It returns false if the type of the constant
-// differs, or if Iceberg may interpret it differently.
+// constantSpan returns the span of a constant for a column of type t. It returns false if the constant has another type
+// than the column, or if Iceberg may interpret it differently than ufs-stream.
 func constantSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 	switch t := t.(type) {
 	case iceberg.BooleanType:
@@ -57,7 +57,7 @@ func constantSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 		return floatSpan(t, c)
 	case iceberg.DateType:
 		if at, ok := condition.ParseDate(c.Text); ok && c.Kind == condition.Text {
-			return pointSpan(iceberg.DateLiteral(at.Unix() / 86400)) // midnight: nothing is cut off
+			return pointSpan(iceberg.DateLiteral(at.Unix() / 86400)) // at is midnight, so the division is exact
 		}
 	case iceberg.TimestampType:
 		if at, ok := condition.ParseLocal(c.Text); ok && c.Kind == condition.Text {
@@ -121,6 +121,6 @@ func timeSpan(at time.Time) (span, bool) {
 	if year := at.UTC().Year(); year < 1 || year > 9999 {
 		return span{}, false
 	}
-	us := at.UnixMicro() // rounds down
+	us := at.UnixMicro() // rounds down to whole microseconds
 	return span{iceberg.TimestampLiteral(us - 1), iceberg.TimestampLiteral(us + 2)}, true
 }

@@ -65,9 +65,7 @@ a list of names. They read only the footers of the input.
 			if err := h.checkFormat(cmd.Flags(), formatOfApply(a)); err != nil {
 				return err
 			}
-			a.Inputs, a.Stdin, a.Threads, a.Memory, a.Meter, a.Progress, a.Note = args, c.in, q.Threads, q.Memory, q.Meter, q.Progress, q.Note
-			a.TempDir, a.MaxScratch = q.TempDir, q.MaxScratch
-			a.Anonymous, a.Allow, a.Version, a.AsOf, a.Texts = q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts
+			a.Input, a.Limits, a.Hooks = q.Input, q.Limits, q.Hooks
 			return c.runApply(cmd, selection, a, h)
 		},
 	}
@@ -84,7 +82,7 @@ a list of names. They read only the footers of the input.
 	h.addFlags(fs)
 	fs.IntVarP(&a.K, "k", "k", 0, "only the first `N` of the selected columns, by rank (default: all)")
 	fs.Lookup("k").DefValue = "0" // the help does not show a default of 0
-	fs.StringVar(&a.Where, "where", "", whereUsage)
+	fs.StringVar(&o.req.Input.Where, "where", "", whereUsage)
 	fs.StringVar(&a.Sparse, "sparse", "", "sparse rows, as in select; written dense (default: as the selection records)")
 	return cmd
 }
@@ -105,7 +103,7 @@ func (c *cli) runApply(cmd *cobra.Command, selection string, a ufs.ApplyRequest,
 	switch {
 	case a.Format != "" && !slices.Contains(formatsOfApply(), a.Format):
 		return stream.Usagef("unknown format %q (want %s)%s", a.Format, strings.Join(formatsOfApply(), ", "), program.DidYouMean(a.Format, formatsOfApply()))
-	case isRecipeFormat(a.Format) && a.Where != "":
+	case isRecipeFormat(a.Format) && a.Input.Where != "":
 		return stream.Usagef("apply: --where chooses rows, and --format %s writes none; put the condition into the query", a.Format)
 	case selection == "":
 		return stream.Usagef("apply: no selection given; add --selection SEL.json (made by: ufs-stream select … -o SEL.json)")
@@ -117,7 +115,7 @@ func (c *cli) runApply(cmd *cobra.Command, selection string, a ufs.ApplyRequest,
 	if err := atomicfile.CheckNotInput(cmd.Context(), a.Output, selection); err != nil {
 		return err
 	}
-	q := ufs.Request{Anonymous: a.Anonymous, Meter: a.Meter, Memory: a.Memory, TempDir: a.TempDir, MaxScratch: a.MaxScratch}
+	q := ufs.Request{Input: a.Input, Limits: a.Limits, Hooks: a.Hooks}
 	if a.Selection, err = ufs.ReadSelection(cmd.Context(), selection, q.FetchOptions()); err != nil {
 		return err
 	}
@@ -130,7 +128,7 @@ func (c *cli) runApply(cmd *cobra.Command, selection string, a ufs.ApplyRequest,
 		return err
 	}
 	reportReplaced()
-	c.printTransferIfVerbose(a.Meter.Transfer())
+	c.printTransferIfVerbose(a.Hooks.Meter.Transfer())
 	return c.reportWritten(a.Output, done)
 }
 
@@ -161,7 +159,7 @@ func (c *cli) reportWritten(output string, done chunkio.ApplyReport) error {
 
 // writeApplyRecipe writes a recipe (a query, Python or YAML) that reads the selected columns. It does not write data.
 func (c *cli) writeApplyRecipe(ctx context.Context, a ufs.ApplyRequest, h recipeFlags) error {
-	if err := h.checkInputs(a.Format, a.Inputs); err != nil {
+	if err := h.checkInputs(a.Format, a.Input.Paths); err != nil {
 		return err
 	}
 	at, err := ufs.Locate(ctx, a)
@@ -171,7 +169,7 @@ func (c *cli) writeApplyRecipe(ctx context.Context, a ufs.ApplyRequest, h recipe
 	if err := atomicfile.CheckNotInput(ctx, a.Output, slices.Concat(at.Files, at.Lists)...); err != nil {
 		return err
 	}
-	r, err := h.newRecipe(a.Selection, at, a.Inputs)
+	r, err := h.newRecipe(a.Selection, at, a.Input.Paths)
 	if err != nil {
 		return err
 	}

@@ -87,8 +87,7 @@ func (c *cli) runCheck(cmd *cobra.Command, o *checkFlags) error {
 	if r.Selection, err = ufs.ReadSelection(cmd.Context(), o.selection, q.FetchOptions()); err != nil {
 		return err
 	}
-	r.Threads, r.Memory, r.Output, r.Spelling = q.Threads, q.Memory, q.Output, q.Spelling
-	r.Anonymous, r.Meter = q.Anonymous, q.Meter
+	r.Anonymous, r.Limits, r.Hooks, r.Output = q.Input.Anonymous, q.Limits, q.Hooks, q.Output
 	v, err := ufs.Check(cmd.Context(), r)
 	if v == nil {
 		return err

@@ -103,9 +103,9 @@ func columnCompletion(several bool) cobra.CompletionFunc {
 		}
 		ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 		defer cancel()
-		q := ufs.Request{Inputs: args, Stdin: strings.NewReader("")}
+		q := ufs.Request{Input: ufs.Input{Paths: args, Stdin: strings.NewReader("")}}
 		if a := cmd.Flag("anonymous"); a != nil {
-			q.Anonymous = a.Value.String() == "true"
+			q.Input.Anonymous = a.Value.String() == "true"
 		}
 		seen, err := ufs.Inspect(ctx, q, false)
 		if err != nil {

@@ -29,16 +29,14 @@ below INPUT, and how an interrupted or killed run is continued.
 			if err != nil {
 				return err
 			}
-			v.Inputs, v.Stdin, v.Threads, v.Memory, v.Meter, v.Progress, v.Note = args, c.in, q.Threads, q.Memory, q.Meter, q.Progress, q.Note
-			v.TempDir, v.MaxScratch = q.TempDir, q.MaxScratch
-			v.Anonymous, v.Allow, v.Version, v.AsOf, v.Texts = q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts
+			v.Input, v.Limits, v.Hooks = q.Input, q.Limits, q.Hooks
 			reportReplaced := c.replacementReport(v.Output)
 			done, err := ufs.Convert(cmd.Context(), v)
 			if err != nil {
 				return err
 			}
 			reportReplaced()
-			c.printTransferIfVerbose(v.Meter.Transfer())
+			c.printTransferIfVerbose(v.Hooks.Meter.Transfer())
 			return c.reportWritten(v.Output, done)
 		},
 	}
@@ -47,7 +45,7 @@ below INPUT, and how an interrupted or killed run is continued.
 	o.addScratchFlags(fs)
 	o.addLakeFlags(fs)
 	fs.StringVarP(&v.Output, "output", "o", "", "the file or folder to write, `OUT`")
-	fs.StringVar(&v.Where, "where", "", whereUsage)
+	fs.StringVar(&o.req.Input.Where, "where", "", whereUsage)
 	fs.BoolVar(&v.Union, "union-by-name", false, unionUsage)
 	return cmd
 }

@@ -40,7 +40,7 @@ docs/first-hour.md continues from there.`,
 				return err
 			}
 			if telemetry {
-				return c.makeTelemetryLake(cmd.Context(), planted.Telemetry{Seed: q.Seed}, keep)
+				return c.makeTelemetryLake(cmd.Context(), planted.Telemetry{Seed: q.Choice.Seed}, keep)
 			}
 			return c.runDemo(cmd.Context(), q, keep)
 		},
@@ -66,7 +66,7 @@ func (c *cli) runDemo(ctx context.Context, q ufs.Request, keep string) error {
 	} else if err := os.MkdirAll(dir, 0o700); err != nil {
 		return &stream.OutputError{Path: dir, Err: err, Remedy: stream.Textf("choose another --keep folder")}
 	}
-	table := planted.New(planted.Options{Seed: max(q.Seed, 1)})
+	table := planted.New(planted.Options{Seed: max(q.Choice.Seed, 1)})
 	answer := table.Answer()
 	path := filepath.Join(dir, "planted.parquet")
 	if err := chunkio.WriteParquet(ctx, path, table, chunkio.WriteOptions{RowGroupRows: 4096}); err != nil {
@@ -77,9 +77,9 @@ func (c *cli) runDemo(ctx context.Context, q ufs.Request, keep string) error {
 	p.Printf("made %s: %s rows, %s: %s hidden by redundant columns, %s, %s of noise, %s\n\n",
 		path, humanize.Comma(table.Rows()), countNoun(len(table.Columns()), "column"), countNoun(k, "factor"),
 		countNoun(len(answer.Mixtures), "mixture"), countNoun(len(answer.Noise), "column"), countNoun(len(answer.Constant), "constant"))
-	p.Printf("$ ufs-stream select %s -k %d --seed %d\n\n", path, k, max(q.Seed, 1))
+	p.Printf("$ ufs-stream select %s -k %d --seed %d\n\n", path, k, max(q.Choice.Seed, 1))
 
-	q.Inputs, q.K = []string{path}, k
+	q.Input.Paths, q.Choice.K = []string{path}, k
 	s, err := ufs.Select(ctx, q)
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func (c *cli) runDiff(ctx context.Context, args []string, o *diffFlags) error {
 		return err
 	}
 	limitMemory(c, int64(o.memory))
-	from := chunkio.FetchOptions{Anonymous: o.req.Anonymous, Meter: new(stream.Meter), Memory: int64(o.memory)}
+	from := chunkio.FetchOptions{Anonymous: o.req.Input.Anonymous, Meter: new(stream.Meter), Memory: int64(o.memory)}
 	sides, err := ufs.ReadSelections(ctx, args, from)
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ INPUT is as in select.
 	fs.BoolVar(&e.Spherical, "spherical", false, "k-means by the directions of rows: for text")
 	fs.Var(&o.missing, "missing", "nulls, NaN and infinities: error, drop-row, mean (of the rows judged; pairwise counts as mean), zero (default: as the selection records)")
 	fs.StringVar(&e.Sparse, "sparse", "", "sparse rows, as in select (default: as the selection records)")
-	fs.StringVar(&e.Where, "where", "", whereUsage)
+	fs.StringVar(&o.req.Input.Where, "where", "", whereUsage)
 	fs.Int64Var(&e.Sample, "sample", 10_000, "judge by a seeded sample of `N` rows (0: all); they are held in memory")
 	fs.StringSliceVar(&e.Baselines, "baselines", ufs.EvalBaselines(), "compare with `NAMES` of all, random (other features in every run), variance; or none")
 	fs.IntVar(&e.Resamples, "resamples", 0, "stability: select again from `N` random samples of the input, of half as many rows as are judged (default: 5 without --label, else 0)")
@@ -110,10 +110,7 @@ func (c *cli) runEval(cmd *cobra.Command, args []string, o *evalFlags) error {
 		e.Protocol = o.protocol.value
 	}
 	e.K, e.Missing = o.k, o.missing.value
-	e.Inputs, e.Stdin, e.Seed, e.Threads, e.Memory, e.Output = args, q.Stdin, q.Seed, q.Threads, q.Memory, q.Output
-	e.TempDir, e.MaxScratch, e.Checkpoint, e.CheckpointEvery = q.TempDir, q.MaxScratch, q.Checkpoint, q.CheckpointEvery
-	e.Anonymous, e.Allow, e.Version, e.AsOf, e.Texts = q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts
-	e.Meter, e.Progress, e.Note, e.Say, e.Spelling = q.Meter, q.Progress, q.Note, q.Say, q.Spelling
+	e.Input, e.Limits, e.Checkpoint, e.Hooks, e.Seed, e.Output = q.Input, q.Limits, q.Checkpoint, q.Hooks, q.Choice.Seed, q.Output
 	if err := o.output.resolveFormat(cmd.Context(), evalFormats()...); err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (c *cli) runExplain(cmd *cobra.Command, args []string, o *explainFlags) err
 		return err
 	}
 	r := ufs.ExplainRequest{Request: q, Selection: s}
-	r.Names, r.Inputs = splitColumnsAndInputs(s, args)
+	r.Names, r.Input.Paths = splitColumnsAndInputs(s, args)
 	x, err := ufs.Explain(ctx, r)
 	if err != nil {
 		return err

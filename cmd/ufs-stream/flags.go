@@ -39,16 +39,16 @@ func (f *requestFlags) addInputFlags(fs *pflag.FlagSet) {
 	f.onError = newChoiceFlag("fail", "fail", "skip-file")
 	q := &f.req
 	fs.StringVar(&q.Plan, "plan", "", "read the files that the plan file `JOB.plan.json` names, in place of INPUT; it has the options that shape statistics (see plan)")
-	fs.StringSliceVar(&q.Columns, "columns", nil, "only these columns are features (`GLOBS`: names or globs, comma-separated); partition keys and the index of a data frame are features only if named here")
-	fs.StringSliceVar(&q.Exclude, "exclude", nil, "these columns are no features (`GLOBS`: names or globs, comma-separated)")
-	fs.StringVar(&q.Label, "label", "", "the class column `COL`: never a feature")
-	fs.StringVar(&q.Weight, "weight", "", "column `COL` of row weights (>= 0): never a feature")
-	fs.StringVar(&q.Sparse, "sparse", "", "sparse rows: the list columns `INDICES,VALUES[,D]`, or a map column, MAP[,D], hold zero-based feature numbers (a map also texts) and their values, or ROW,INDEX,VALUE[,D] a value each, sorted by row; absent is 0; D is the number of features")
-	fs.StringVar(&q.Where, "where", "", whereUsage)
-	fs.BoolVar(&q.UnionByName, "union-by-name", false, unionUsage)
-	fs.StringVar(&q.Categorical, "categorical", "", "columns of categories, `COL,…`, or auto: text of at most 64 distinct values. Each category is a feature, NAME=VALUE, scaled as in multiple correspondence analysis; these columns are read once more beforehand, by plan too (default: none)")
-	fs.BoolVar(&q.Times, "times", false, "dates and times are features: a number (days, or seconds since 1970) and its positions in the day, the week and the year as sine and cosine: ts, ts.hour.sin, …")
-	fs.BoolVar(&q.MissingIndicators, "missing-indicators", false, "unless --missing is error or drop-row: for each feature with nulls another, is_missing(NAME), that is 1 where it is missing, else 0")
+	fs.StringSliceVar(&q.Columns.Names, "columns", nil, "only these columns are features (`GLOBS`: names or globs, comma-separated); partition keys and the index of a data frame are features only if named here")
+	fs.StringSliceVar(&q.Columns.Exclude, "exclude", nil, "these columns are no features (`GLOBS`: names or globs, comma-separated)")
+	fs.StringVar(&q.Columns.Label, "label", "", "the class column `COL`: never a feature")
+	fs.StringVar(&q.Columns.Weight, "weight", "", "column `COL` of row weights (>= 0): never a feature")
+	fs.StringVar(&q.Columns.Sparse, "sparse", "", "sparse rows: the list columns `INDICES,VALUES[,D]`, or a map column, MAP[,D], hold zero-based feature numbers (a map also texts) and their values, or ROW,INDEX,VALUE[,D] a value each, sorted by row; absent is 0; D is the number of features")
+	fs.StringVar(&q.Input.Where, "where", "", whereUsage)
+	fs.BoolVar(&q.Columns.UnionByName, "union-by-name", false, unionUsage)
+	fs.StringVar(&q.Columns.Categorical, "categorical", "", "columns of categories, `COL,…`, or auto: text of at most 64 distinct values. Each category is a feature, NAME=VALUE, scaled as in multiple correspondence analysis; these columns are read once more beforehand, by plan too (default: none)")
+	fs.BoolVar(&q.Columns.Times, "times", false, "dates and times are features: a number (days, or seconds since 1970) and its positions in the day, the week and the year as sine and cosine: ts, ts.hour.sin, …")
+	fs.BoolVar(&q.Columns.MissingIndicators, "missing-indicators", false, "unless --missing is error or drop-row: for each feature with nulls another, is_missing(NAME), that is 1 where it is missing, else 0")
 	fs.Var(&f.missing, "missing", "nulls, NaN and infinities: mean (fill with the column's mean over the whole input; filled values are counted if the flag is not given), error (refuse, with the place), drop-row, zero, pairwise (greedy family: each covariance over the rows that have both columns)")
 	fs.Int64Var(&q.SampleRows, "rows", 0, "quick try: only a seeded sample of `N` rows (0: all)")
 	f.addLakeFlags(fs)
@@ -67,14 +67,14 @@ func (f *requestFlags) addLakeFlags(fs *pflag.FlagSet) {
 	f.version = -1
 	fs.Int64Var(&f.version, "version", -1, "version `N` of the Delta table (default: the newest)")
 	fs.Lookup("version").DefValue = "0" // the help does not show a default of 0
-	fs.Var((*program.Moment)(&f.req.AsOf), "as-of", "the Delta table as it was at `TIME`, as 2026-01-31 or 2026-01-31T08:00:00Z (UTC)")
-	fs.StringArrayVar(&f.req.Allow, "allow", nil, "lists, plans, selections and logs of tables may also name files below `PREFIX`, a folder or a URL with its parameters, as s3://BUCKET/FOLDER/?region=… (repeatable; without it only files in their own place)")
+	fs.Var((*program.Moment)(&f.req.Input.AsOf), "as-of", "the Delta table as it was at `TIME`, as 2026-01-31 or 2026-01-31T08:00:00Z (UTC)")
+	fs.StringArrayVar(&f.req.Input.Allow, "allow", nil, "lists, plans, selections and logs of tables may also name files below `PREFIX`, a folder or a URL with its parameters, as s3://BUCKET/FOLDER/?region=… (repeatable; without it only files in their own place)")
 	f.addTextFlags(fs)
 	f.addStoreFlags(fs)
 }
 
 func (f *requestFlags) addTextFlags(fs *pflag.FlagSet) {
-	t := &f.req.Texts
+	t := &f.req.Input.Texts
 	f.header = newChoiceFlag("", "auto", "yes", "no")
 	fs.Var(&f.header, "header", "CSV: yes, the first row has the names of the columns; no, it is data; auto, decide by comparing it with the rows below (default: auto, or as the plan or selection records)")
 	fs.StringSliceVar(&t.Types, "types", nil, "CSV and NDJSON: `COL=TYPE,…` for columns whose type is not to be guessed: bool, int, float, date, time, text")
@@ -83,7 +83,7 @@ func (f *requestFlags) addTextFlags(fs *pflag.FlagSet) {
 }
 
 func (f *requestFlags) addStoreFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.req.Anonymous, "anonymous", false, "inputs in object stores are public: look for no credentials and sign no request for them")
+	fs.BoolVar(&f.req.Input.Anonymous, "anonymous", false, "inputs in object stores are public: look for no credentials and sign no request for them")
 }
 
 // defaultMemory is the default memory limit, in bytes, of all verbs.
@@ -96,7 +96,7 @@ func (f *requestFlags) addMemoryFlag(fs *pflag.FlagSet) {
 
 func (f *requestFlags) addLimitFlags(fs *pflag.FlagSet) {
 	fs.Uint64Var(&f.seed, "seed", 1, "seed `N` of everything random, from 1 on")
-	fs.IntVar(&f.req.Threads, "threads", 0, "`N` worker threads (0: one for each core); never changes the result")
+	fs.IntVar(&f.req.Limits.Threads, "threads", 0, "`N` worker threads (0: one for each core); never changes the result")
 	f.memory = defaultMemory
 	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB; never changes a method's selection. Without --method, too little memory for the recommended one means greedy. Without -k, too little to find how many are worth keeping means 50. The output reports this")
 }
@@ -109,58 +109,58 @@ func (f *requestFlags) addMethodFlags(fs *pflag.FlagSet) {
 		return strings.Join(methods.Names(slices.DeleteFunc(slices.Clone(all), func(s method.Spec) bool { return !takes(s.Takes) })), ", ")
 	}
 	q := &f.req
-	fs.StringVar(&q.Method, "method", "", fmt.Sprintf("selector: %s (default: %s, or %s if a sample of the rows shows no clusters; scan gathers for both)", strings.Join(methods.Names(all), ", "), methods.Recommended, methods.Fallback))
+	fs.StringVar(&q.Choice.Method, "method", "", fmt.Sprintf("selector: %s (default: %s, or %s if a sample of the rows shows no clusters; scan gathers for both)", strings.Join(methods.Names(all), ", "), methods.Recommended, methods.Fallback))
 	fs.VarP((*featureCountFlag)(q), "k", "k", fmt.Sprintf("select `N` features, or auto: as many as explain more than noise, for methods on a Gram matrix in memory (default: auto if possible, else %d, or all if there are fewer, and the output gives the reason; path: %[1]d)", ufs.DefaultK))
 	fs.Lookup("k").DefValue = "0" // the help does not show a default of 0
-	fs.Float64Var(&q.Variance, "variance", 0, methodsThat(func(t method.Takes) bool { return t.Variance })+": stop when this `SHARE` of the total is explained, as 0.95, in place of -k")
-	fs.Float64Var(&q.MinGain, "min-gain", 0, "stop when the next feature adds less than `SHARE` to the explained part, as 0.01; with -k N at most N ("+methodsThat(func(t method.Takes) bool { return t.MinGain })+"; other graph methods: of their first N, default "+strconv.Itoa(ufs.DefaultK)+", drop the features after the last one that adds as much)")
-	fs.StringSliceVar(&q.Keep, "keep", nil, "features or groups that are in from the start (`GLOBS`: names or globs, comma-separated)")
+	fs.Float64Var(&q.Choice.Variance, "variance", 0, methodsThat(func(t method.Takes) bool { return t.Variance })+": stop when this `SHARE` of the total is explained, as 0.95, in place of -k")
+	fs.Float64Var(&q.Choice.MinGain, "min-gain", 0, "stop when the next feature adds less than `SHARE` to the explained part, as 0.01; with -k N at most N ("+methodsThat(func(t method.Takes) bool { return t.MinGain })+"; other graph methods: of their first N, default "+strconv.Itoa(ufs.DefaultK)+", drop the features after the last one that adds as much)")
+	fs.StringSliceVar(&q.Choice.Keep, "keep", nil, "features or groups that are in from the start (`GLOBS`: names or globs, comma-separated)")
 	f.addChoiceFlags(fs)
-	fs.StringVar(&q.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, rank (normal scores of ranks, which no outlier moves; one more pass) (default: "+defaultScalesText(all)+")")
+	fs.StringVar(&q.Choice.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, rank (normal scores of ranks, which no outlier moves; one more pass) (default: "+defaultScalesText(all)+")")
 	setAllowedValues(fs, "scale", ufs.ScaleNames()...)
-	q.Options = method.Settings{}
-	addOptionFlags(fs, q.Options, all)
+	q.Choice.Options = method.Settings{}
+	addOptionFlags(fs, q.Choice.Options, all)
 }
 
 func (f *requestFlags) addStabilityFlag(fs *pflag.FlagSet) {
-	fs.Var((*shardCountFlag)(&f.req.Stability), "stability", "greedy family and graph methods: keep the statistics of `H` hash shards of the rows apart (even, 4 to 32; the flag alone: 8, or the number in --stats). Also select from half-samples, which are sums of shards, to show how often each feature is chosen and how well the choices agree. No row is read again. This takes memory for H+1 times the statistics, and time for 20 further selections from them")
+	fs.Var((*shardCountFlag)(&f.req.Choice.Stability), "stability", "greedy family and graph methods: keep the statistics of `H` hash shards of the rows apart (even, 4 to 32; the flag alone: 8, or the number in --stats). Also select from half-samples, which are sums of shards, to show how often each feature is chosen and how well the choices agree. No row is read again. This takes memory for H+1 times the statistics, and time for 20 further selections from them")
 	fs.Lookup("stability").NoOptDefVal = anyShards
 }
 
 func (f *requestFlags) addSketchFlag(fs *pflag.FlagSet) {
-	fs.StringVar(&f.req.Sketch, "sketch", "", "greedy and methods on the anchor graph, if the Gram matrix is too large: estimate it by a sketch of `ROWS` rows. ROWS may also be the error of an entry as a share (as 2%), or auto (2,048 rows). The output marks estimates")
+	fs.StringVar(&f.req.Choice.Sketch, "sketch", "", "greedy and methods on the anchor graph, if the Gram matrix is too large: estimate it by a sketch of `ROWS` rows. ROWS may also be the error of an entry as a share (as 2%), or auto (2,048 rows). The output marks estimates")
 }
 
 func (f *requestFlags) addPassesFlag(fs *pflag.FlagSet) {
-	fs.IntVar(&f.req.Reads, "passes", 0, "greedy with --sketch: read the input at most `N` times. 1 leaves estimates, 2 (default) makes the scores exact, more may find a better choice")
+	fs.IntVar(&f.req.Choice.Reads, "passes", 0, "greedy with --sketch: read the input at most `N` times. 1 leaves estimates, 2 (default) makes the scores exact, more may find a better choice")
 	fs.Lookup("passes").DefValue = "0" // the help does not show a default of 0
 }
 
 func (f *requestFlags) addScratchFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&f.req.TempDir, "temp-dir", "", "folder `DIR` for scratch files, used for CSV and other files of rows, for standard input that is read more than once (a stream of Arrow IPC only if named here), and for rows that a method iterates over, if they do not fit into memory and --checkpoint names no folder (default: the system's)")
+	fs.StringVar(&f.req.Limits.TempDir, "temp-dir", "", "folder `DIR` for scratch files, used for CSV and other files of rows, for standard input that is read more than once (a stream of Arrow IPC only if named here), and for rows that a method iterates over, if they do not fit into memory and --checkpoint names no folder (default: the system's)")
 	fs.Var(&f.scratch, "max-temp-size", "largest scratch space, including copies of objects, as 100GiB (default: no bound)")
 }
 
 func (f *requestFlags) addCheckpointFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&f.req.Checkpoint, "checkpoint", ufs.AutoCheckpoint, "save the progress of the run in `DIR` now and then, and when interrupted; the same command continues from there. auto: in OUTPUT.checkpoint next to -o, if the run is predicted to take more than ten minutes; none: nowhere")
-	fs.DurationVar(&f.req.CheckpointEvery, "checkpoint-every", 30*time.Second, "shortest time between saves; they take no more than 2 % of the run")
+	fs.StringVar(&f.req.Checkpoint.Folder, "checkpoint", ufs.AutoCheckpoint, "save the progress of the run in `DIR` now and then, and when interrupted; the same command continues from there. auto: in OUTPUT.checkpoint next to -o, if the run is predicted to take more than ten minutes; none: nowhere")
+	fs.DurationVar(&f.req.Checkpoint.Every, "checkpoint-every", 30*time.Second, "shortest time between saves; they take no more than 2 % of the run")
 }
 
 // buildRequest checks the flags and builds the request from them. output is the path of the verb's result.
 func (f *requestFlags) buildRequest(c *cli, cmd *cobra.Command, inputs []string, output string) (ufs.Request, error) {
 	q, isSet := f.req, cmd.Flags().Changed
 	switch {
-	case q.Options != nil && isSet("k") && q.K < 1 && !q.AutoK:
-		return q, stream.Usagef("-k %d: want 1 or more", q.K)
-	case isSet("variance") && !(q.Variance > 0 && q.Variance <= 1):
-		return q, stream.Usagef("--variance %v: want a share above 0 and up to 1", q.Variance)
-	case isSet("min-gain") && !(q.MinGain > 0 && q.MinGain < 1):
-		return q, stream.Usagef("--min-gain %v: want a share above 0 and below 1", q.MinGain)
-	case isSet("max-missing") && !(q.MaxMissing > 0 && q.MaxMissing < 1):
-		return q, stream.Usagef("--max-missing %v: want a share above 0 and below 1, as 0.5", q.MaxMissing)
+	case q.Choice.Options != nil && isSet("k") && q.Choice.K < 1 && !q.Choice.AutoK:
+		return q, stream.Usagef("-k %d: want 1 or more", q.Choice.K)
+	case isSet("variance") && !(q.Choice.Variance > 0 && q.Choice.Variance <= 1):
+		return q, stream.Usagef("--variance %v: want a share above 0 and up to 1", q.Choice.Variance)
+	case isSet("min-gain") && !(q.Choice.MinGain > 0 && q.Choice.MinGain < 1):
+		return q, stream.Usagef("--min-gain %v: want a share above 0 and below 1", q.Choice.MinGain)
+	case isSet("max-missing") && !(q.Columns.MaxMissing > 0 && q.Columns.MaxMissing < 1):
+		return q, stream.Usagef("--max-missing %v: want a share above 0 and below 1, as 0.5", q.Columns.MaxMissing)
 	case isSet("seed") && f.seed == 0:
 		return q, stream.Usagef("--seed 0: want a number from 1 on")
-	case q.Stability == ufs.AnyShards:
+	case q.Choice.Stability == ufs.AnyShards:
 		if n := strayNumber(inputs); n != "" {
 			return q, stream.Usagef("there is no input named %s; for a number of hash shards write --stability=8", n)
 		}
@@ -168,31 +168,31 @@ func (f *requestFlags) buildRequest(c *cli, cmd *cobra.Command, inputs []string,
 	if err := f.checkChoiceFlags(isSet); err != nil {
 		return q, err
 	}
-	q.Inputs, q.Output, q.Stdin = inputs, output, c.in
+	q.Input.Paths, q.Output, q.Input.Stdin = inputs, output, c.in
 	if !isSet("method") { // the plan may name a method
-		q.Method = ""
+		q.Choice.Method = ""
 	}
 	if isSet("missing") {
-		q.Missing = f.missing.value
+		q.Columns.Missing = f.missing.value
 	}
 	if isSet("seed") {
-		q.Seed = f.seed
+		q.Choice.Seed = f.seed
 	}
 	if isSet("version") {
 		if f.version < 0 {
 			return q, stream.Usagef("--version %d: want 0 or more", f.version)
 		}
-		q.Version = &f.version
+		q.Input.Version = &f.version
 	}
-	q.Texts.Header = f.header.value
-	if cmd.Flags().Changed("null-values") && len(q.Texts.Nulls) == 0 { // an empty list means that only an empty field is missing
-		q.Texts.Nulls = []string{""}
+	q.Input.Texts.Header = f.header.value
+	if cmd.Flags().Changed("null-values") && len(q.Input.Texts.Nulls) == 0 { // an empty list means that only an empty field is missing
+		q.Input.Texts.Nulls = []string{""}
 	}
 	q.SkipBad = f.onError.value == "skip-file"
-	q.Memory, q.MaxScratch = int64(f.memory), int64(f.scratch)
-	limitMemory(c, q.Memory)
-	q.Meter = new(stream.Meter)
-	q.Progress, q.Note, q.Say, q.Spelling = c.progressReporter(q.Meter), c.printTextIfVerbose, func(t stream.Text) { c.printRemark("%s", t.Spell(program.FlagOf)) }, program.FlagOf
+	q.Limits.Memory, q.Limits.MaxScratch = int64(f.memory), int64(f.scratch)
+	limitMemory(c, q.Limits.Memory)
+	q.Hooks.Meter = new(stream.Meter)
+	q.Hooks.Progress, q.Hooks.Note, q.Hooks.Say, q.Hooks.Spelling = c.progressReporter(q.Hooks.Meter), c.printTextIfVerbose, func(t stream.Text) { c.printRemark("%s", t.Spell(program.FlagOf)) }, program.FlagOf
 	return q, nil
 }
 
@@ -285,10 +285,10 @@ func (f *optionFlag) Type() string { return f.option.Type }
 type featureCountFlag ufs.Request
 
 func (n *featureCountFlag) String() string {
-	if n.AutoK {
+	if n.Choice.AutoK {
 		return "auto"
 	}
-	return strconv.Itoa(n.K)
+	return strconv.Itoa(n.Choice.K)
 }
 
 func (n *featureCountFlag) Set(s string) error {
@@ -296,7 +296,7 @@ func (n *featureCountFlag) Set(s string) error {
 	if err != nil && s != "auto" {
 		return errors.New("want a whole number, or auto")
 	}
-	n.K, n.AutoK = k, s == "auto"
+	n.Choice.K, n.Choice.AutoK = k, s == "auto"
 	return nil
 }
 

@@ -114,11 +114,12 @@ func locateColumns(ctx context.Context, s *stream.Selection, q *ufs.Request, rea
 	inputs, err := recordedInputs(s, q)
 	if err == nil {
 		a := ufs.ApplyRequest{
-			Inputs: inputs, Selection: s, Threads: q.Threads, Memory: q.Memory, TempDir: q.TempDir, MaxScratch: q.MaxScratch,
-			Anonymous: q.Anonymous, Allow: q.Allow,
+			Input:     ufs.Input{Paths: inputs, Anonymous: q.Input.Anonymous, Allow: q.Input.Allow},
+			Selection: s,
+			Limits:    q.Limits,
 		}
 		if s.Table != nil {
-			a.Version = &s.Table.Version
+			a.Input.Version = &s.Table.Version
 		}
 		at, err = ufs.Locate(ctx, a)
 	}
@@ -152,7 +153,7 @@ func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
 	}
 	for i, input := range list {
 		if q.Stats != "" {
-			scope, err := place.NewScope(place.DisplayName(q.Stats), place.OwnPlaces(q.Stats), q.Allow)
+			scope, err := place.NewScope(place.DisplayName(q.Stats), place.OwnPlaces(q.Stats), q.Input.Allow)
 			if err == nil {
 				input, err = scope.Resolve(input)
 			}

@@ -51,8 +51,7 @@ may also be the output.
 			case isSet("decay") && !(m.Decay > 0 && m.Decay <= 1):
 				return stream.Usagef("--decay %v: want a number above 0 and up to 1", m.Decay)
 			}
-			m.Files, m.Threads, m.Memory, m.Anonymous, m.Meter, m.Progress = args, q.Threads, q.Memory, q.Anonymous, q.Meter, q.Progress
-			m.TempDir, m.MaxScratch = q.TempDir, q.MaxScratch
+			m.Files, m.Anonymous, m.Limits, m.Hooks = args, q.Input.Anonymous, q.Limits, q.Hooks
 			reportReplaced := c.replacementReport(m.Output)
 			sum, err := ufs.Merge(cmd.Context(), m)
 			if err != nil {

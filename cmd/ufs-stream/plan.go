@@ -51,7 +51,7 @@ merge, and then scan --profile.`,
 	o.addHygieneFlags(fs)
 	o.addLimitFlags(fs)
 	o.addScratchFlags(fs)
-	fs.StringVar(&o.req.Checkpoint, "checkpoint", "", "plan for a run that keeps its scratch files in `DIR`: the output of each iteration of a method over rows is there twice")
+	fs.StringVar(&o.req.Checkpoint.Folder, "checkpoint", "", "plan for a run that keeps its scratch files in `DIR`: the output of each iteration of a method over rows is there twice")
 	m.addFlags(fs)
 	o.output.addFlags(fs, planFormats()...)
 	showFlagsInGroups(cmd)

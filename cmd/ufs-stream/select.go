@@ -180,17 +180,17 @@ func (c *cli) writeSelectionRecipe(ctx context.Context, s *stream.Selection, o *
 // another value. The request alone would not show whether the flag was set.
 func checkFlagsAgainstStats(cmd *cobra.Command, q ufs.Request) error {
 	isSet := cmd.Flags().Changed
-	unsetFlags := map[string]bool{"weight": q.Weight == "", "sparse": q.Sparse == "", "where": q.Where == "", "rows": q.SampleRows == 0}
+	unsetFlags := map[string]bool{"weight": q.Columns.Weight == "", "sparse": q.Columns.Sparse == "", "where": q.Input.Where == "", "rows": q.SampleRows == 0}
 	maps.DeleteFunc(unsetFlags, func(flag string, empty bool) bool { return !empty || !isSet(flag) })
 	switch {
-	case q.Stats == "" || len(q.Inputs) > 0 || isSet("checkpoint"):
+	case q.Stats == "" || len(q.Input.Paths) > 0 || isSet("checkpoint"):
 		return nil
 	case isSet("on-error") && !q.SkipBad:
 		return stream.Usagef("--on-error is for reading files; %s is read whole or not at all", place.DisplayName(q.Stats))
-	case len(unsetFlags) == 0 || !chunkio.IsStats(cmd.Context(), q.Stats, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}):
+	case len(unsetFlags) == 0 || !chunkio.IsStats(cmd.Context(), q.Stats, chunkio.FetchOptions{Anonymous: q.Input.Anonymous, Meter: q.Hooks.Meter}):
 		return nil
 	}
-	seen, err := ufs.Inspect(cmd.Context(), ufs.Request{Inputs: []string{q.Stats}, Anonymous: q.Anonymous, Meter: q.Meter}, false)
+	seen, err := ufs.Inspect(cmd.Context(), ufs.Request{Input: ufs.Input{Paths: []string{q.Stats}, Anonymous: q.Input.Anonymous}, Hooks: ufs.Hooks{Meter: q.Hooks.Meter}}, false)
 	if err != nil {
 		return err
 	}

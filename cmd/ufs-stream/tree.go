@@ -26,7 +26,7 @@ footers. correlation makes a pass over the data (of a sample: --rows).
 				return err
 			}
 			if tree != "" {
-				q.Options = method.Settings{"tree": tree}
+				q.Choice.Options = method.Settings{"tree": tree}
 			}
 			t, err := ufs.Tree(cmd.Context(), q)
 			if err != nil {

@@ -7,17 +7,18 @@ import (
 	"math"
 )
 
-// Setting is a point of the grid, i.e. one choice of the weights, with the ranking that it gives.
+// Setting is a point of the grid: one choice of a method's parameters, with the ranking of the features that this
+// choice gives.
 type Setting struct {
-	Order []int // features or groups, best first; possibly not all of them, if the number to choose is bounded
+	Order []int // indices of features or of groups of features, best first; it may have only the chosen ones
 	Sound bool  // the setting may be recommended
 	Apart bool  // the setting is neither compared nor recommended
 }
 
-// Grid is a grid of settings in ascending order of the weights, row by row.
+// Grid is a grid of settings, row by row. Each of the two parameters ascends along one direction of the grid.
 type Grid struct {
 	Width    int   // number of settings in a row
-	K        []int // sizes at which rankings are compared
+	K        []int // numbers of leading features by which two rankings are compared
 	Settings []Setting
 }
 
@@ -25,7 +26,8 @@ type Grid struct {
 // features with this agreement differ in five or six features.
 const stableLink = 0.8
 
-// Jaccard returns |A∩B|/|A∪B| for the first k features of two rankings. If a ranking has fewer features, all are used.
+// Jaccard returns |A∩B|/|A∪B| for the first k features of two rankings. If a ranking has fewer than k features, all of
+// its features are used.
 func Jaccard(a, b []int, k int) float64 {
 	a, b = a[:min(k, len(a))], b[:min(k, len(b))]
 	in := make(map[int]bool, len(a))
@@ -41,7 +43,8 @@ func Jaccard(a, b []int, k int) float64 {
 	return float64(both) / float64(len(a)+len(b)-both)
 }
 
-// neighbours returns the settings that are one step away from setting at in the grid and are compared with it.
+// neighbours returns the indices of the settings that are one step away, in the grid, from the setting with the index
+// at, and are compared with it.
 func (g *Grid) neighbours(at int) []int {
 	var list []int
 	add := func(other int) {
@@ -91,7 +94,7 @@ func (g *Grid) linkStrength(a, b int) float64 {
 }
 
 // RecommendSetting returns the index of the setting in the middle of the stable region, or -1 if there is no such
-// setting, and the reason. It is determined as follows:
+// setting. why is the reason, for people. The setting is determined as follows:
 //
 //  1. Only sound settings are considered.
 //  2. Two neighbours are linked if their agreement is at least 0.8 (see linkStrength). If no two neighbours agree as
@@ -129,7 +132,7 @@ func (g *Grid) RecommendSetting() (at int, why string) {
 		if !g.mayRecommend(at) || seen[at] {
 			continue
 		}
-		region, mean := g.connectedRegion(at, least, seen)
+		region, mean := g.collectRegion(at, least, seen)
 		if len(region) > len(best) || len(region) == len(best) && mean > bestLink {
 			best, bestLink = region, mean
 		}
@@ -143,14 +146,14 @@ func (g *Grid) RecommendSetting() (at int, why string) {
 		why = fmt.Sprintf("the middle of the largest region (%d of %d sound settings) in which neighbours agree to %.2f or better, %.2f on average",
 			len(best), count, least, bestLink)
 	}
-	return g.middleMember(best), why
+	return g.findMiddleMember(best), why
 }
 
 func (g *Grid) mayRecommend(at int) bool { return g.Settings[at].Sound && !g.Settings[at].Apart }
 
-// connectedRegion returns the settings that links of at least the strength least connect with setting at, and the mean
-// strength of these links.
-func (g *Grid) connectedRegion(at int, least float64, seen []bool) (members []int, mean float64) {
+// collectRegion returns the region of the setting with the index at, and the mean strength of the links in it. A link
+// needs at least the strength least. The members of the region are marked in seen.
+func (g *Grid) collectRegion(at int, least float64, seen []bool) (members []int, mean float64) {
 	members = []int{at}
 	seen[at] = true
 	var sum float64
@@ -175,7 +178,7 @@ func (g *Grid) connectedRegion(at int, least float64, seen []bool) (members []in
 	return members, sum / float64(max(links, 1))
 }
 
-func (g *Grid) middleMember(members []int) int {
+func (g *Grid) findMiddleMember(members []int) int {
 	best, least := -1, math.MaxInt
 	for _, a := range members {
 		sum := 0

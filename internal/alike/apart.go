@@ -15,10 +15,10 @@ type Drop struct {
 }
 
 // ChooseUncorrelated chooses columns so that no two kept columns have an absolute correlation above the threshold, and
-// every dropped column has one above it with a kept column. So the kept columns are a maximal independent set of the
-// graph that joins pairs above the threshold. Again and again it keeps the undecided column with the most undecided
-// neighbours, or of several such columns the first by name, and drops these neighbours. Drop.For is the kept column
-// whose correlation with the dropped column is largest. ChooseUncorrelated costs O(d²).
+// every dropped column has an absolute correlation above the threshold with a kept column. So the kept columns are a
+// maximal independent set of the graph that joins pairs above the threshold. Again and again it keeps the undecided
+// column with the most undecided neighbours, or of several such columns the first by name, and drops these neighbours.
+// Drop.For is the kept column whose correlation with the dropped column is largest. ChooseUncorrelated costs O(d²).
 //
 // In contrast, findCorrelation of the R package caret examines the pairs in column order and drops the column with the
 // larger mean correlation. It may drop columns that are not correlated with a kept column above the threshold.

@@ -19,8 +19,9 @@ type ClusterOptions struct {
 	Proportion float64
 }
 
-// Defaults of ClusterOptions. The second eigenvalue of a cluster of two columns with correlation r is 1 − |r| ≤ 1, so
-// that the default of MaxEigen never divides it. Its component explains the share (1 + |r|)/2 of each column.
+// Defaults of ClusterOptions. The second eigenvalue of a cluster of two columns with correlation r is 1 − |r| ≤ 1. So
+// the default of MaxEigen never divides such a cluster. Its component explains the share (1 + |r|)/2 of each of the two
+// columns.
 const (
 	DefaultMaxEigen   = 1
 	DefaultProportion = 0.7
@@ -44,7 +45,7 @@ type Member struct {
 	Column int
 	R2Own  float64 // squared correlation with its own component
 	R2Next float64 // largest squared correlation with the component of another cluster
-	Next   int     // the cluster of R2Next; -1 if there is no other
+	Next   int     // the cluster of R2Next; -1 if there is only one cluster
 	Ratio  float64 // (1 − R2Own)/(1 − R2Next); +Inf if another component equals the column
 }
 
@@ -70,7 +71,7 @@ func (m *Matrix) FindClusters(ctx context.Context, opt ClusterOptions) ([]Cluste
 		return nil, nil
 	}
 	d := &clusterer{Matrix: m, ClusterOptions: opt.WithDefaults(), room: room.MakeSlice[float64](m.D * m.D)}
-	if err := d.divideAll(ctx, [][]int{identityOrder(m.D)}); err != nil {
+	if err := d.divideClusters(ctx, [][]int{identityOrder(m.D)}); err != nil {
 		return nil, err
 	}
 	for range clusterRounds {
@@ -96,7 +97,8 @@ type clusterer struct {
 	done []finishedCluster
 }
 
-// finishedCluster is a cluster that need not be divided: its columns, ascending, and its first component.
+// finishedCluster is a cluster that need not be divided: its columns, ascending, and its component, given by the first
+// eigenvector of their correlations and its eigenvalue value. second is the second eigenvalue.
 type finishedCluster struct {
 	columns []int
 	vector  []float64
@@ -119,7 +121,7 @@ func identityOrder(n int) []int {
 	return list
 }
 
-func (d *clusterer) divideAll(ctx context.Context, open [][]int) error {
+func (d *clusterer) divideClusters(ctx context.Context, open [][]int) error {
 	for len(open) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -157,14 +159,14 @@ func (d *clusterer) splitCluster(columns []int) ([][]int, error) {
 func (d *clusterer) keepIfCohesive(columns []int) (a kernel.Matrix[float64], c eigenpairs, isKept bool, err error) {
 	a = d.gatherCorrelations(d.room, columns)
 	all := identityOrder(len(columns))
-	if c, err = leadingComponents(d.team, a, all, nil, divisionGoal()); err != nil || !d.isCohesive(c, len(columns)) {
+	if c, err = findLeadingComponents(d.team, a, all, nil, divisionGoal()); err != nil || !d.isCohesive(c, len(columns)) {
 		return a, c, false, err
 	}
 	p := finishedCluster{columns: columns}
 	if len(c.values) > 1 {
 		p.second = c.values[1]
 	}
-	if c, err = leadingComponents(d.team, a, all, c.vectors, finalGoal()); err != nil {
+	if c, err = findLeadingComponents(d.team, a, all, c.vectors, finalGoal()); err != nil {
 		return a, c, false, err
 	}
 	p.vector, p.value = c.vectors[0], c.values[0]
@@ -184,7 +186,8 @@ func splitByQuartimax(c eigenpairs) (side []int, vectors [2][]float64) {
 	}
 	sin, cos := math.Sincos(math.Atan2(uv, squares) / 4)
 	// s₁ and s₂ are the components of the cluster. first and second are the variances of the rotated components cos·s₁
-	// + sin·s₂ and −sin·s₁ + cos·s₂. Their covariances with column i are λ₁x·cos + λ₂y·sin and −λ₁x·sin + λ₂y·cos.
+	// + sin·s₂ and −sin·s₁ + cos·s₂. The covariances of the rotated components with column i are λ₁x·cos + λ₂y·sin and
+	// −λ₁x·sin + λ₂y·cos, λ₁ = p and λ₂ = q being the eigenvalues.
 	p, q := c.values[0], max(c.values[1], 0)
 	first, second := p*cos*cos+q*sin*sin, p*sin*sin+q*cos*cos
 	side = make([]int, len(c.vectors[0]))
@@ -200,7 +203,8 @@ func splitByQuartimax(c eigenpairs) (side []int, vectors [2][]float64) {
 }
 
 // reassignSides moves columns between the two sides until each column is on the side of the nearer component. Neither
-// side becomes empty. The search for the components of the two sides begins at the vectors last.
+// side becomes empty. a contains the correlations of the columns. The search for the components of the two sides begins
+// at the two vectors of last.
 func (d *clusterer) reassignSides(a kernel.Matrix[float64], side []int, last [2][]float64) error {
 	n := len(side)
 	split := func() (in [2][]int) {
@@ -212,7 +216,7 @@ func (d *clusterer) reassignSides(a kernel.Matrix[float64], side []int, last [2]
 	in := split()
 	for s := range in { // if one side has all columns, move the column that has least in common with the rest
 		if len(in[s]) == n {
-			c, err := leadingComponents(d.team, a, in[s], nil, finalGoal())
+			c, err := findLeadingComponents(d.team, a, in[s], nil, finalGoal())
 			if err != nil {
 				return err
 			}
@@ -233,7 +237,7 @@ func (d *clusterer) reassignSides(a kernel.Matrix[float64], side []int, last [2]
 			for i, at := range in[s] {
 				start[i] = last[s][at]
 			}
-			c, err := leadingComponents(d.team, a, in[s], [][]float64{start}, sortingGoal())
+			c, err := findLeadingComponents(d.team, a, in[s], [][]float64{start}, sortingGoal())
 			if err != nil {
 				return err
 			}

@@ -9,8 +9,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// combinationOfBasis expresses column j by the columns of the basis, without columns whose weights are rounding errors.
-func (m *Matrix) combinationOfBasis(j int, basis []int, weights, inverse []float64, residual float64) Combination {
+// expressByBasis expresses column j by the columns of the basis, without columns whose weights are rounding errors.
+// weights are w of [Matrix.FindDependence], inverse is the diagonal of P, and residual the unexplained share of column
+// j.
+func (m *Matrix) expressByBasis(j int, basis []int, weights, inverse []float64, residual float64) Combination {
 	c := Combination{Column: j, Residual: residual, Bound: m.RoundingBound(j, basis, weights)}
 	var terms []int
 	for i, w := range weights {
@@ -27,7 +29,8 @@ func (m *Matrix) combinationOfBasis(j int, basis []int, weights, inverse []float
 	return c
 }
 
-// fitCombination expresses column j by exactly the columns terms. The second result is true if they determine it.
+// fitCombination expresses column j by exactly the columns that terms lists. The second result reports whether these
+// determine column j.
 func (m *Matrix) fitCombination(j int, terms []int) (Combination, bool) {
 	if len(terms) > MostTerms {
 		return Combination{}, false
@@ -36,9 +39,9 @@ func (m *Matrix) fitCombination(j int, terms []int) (Combination, bool) {
 	if len(r.Redundant) > 0 {
 		return Combination{}, false
 	}
-	x := r.solveForward(j)
+	x := r.computeCoordinates(j)
 	c := Combination{Column: j, Residual: 1 - kernel.Dot(x, x)}
-	w := r.solveBackward(x)
+	w := r.weightsFromCoordinates(x)
 	for k, i := range terms {
 		c.Terms = append(c.Terms, Term{i, w[k]})
 	}

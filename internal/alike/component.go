@@ -13,7 +13,7 @@ const (
 	// maxDenseOrder is the largest number of columns for which computing all eigenpairs is as fast as a search.
 	maxDenseOrder = 64
 	// searchBlock is the number of vectors that are added to the search space at a time. searchSpace is the largest
-	// number of vectors in it. When it is full, the search restarts from the best 2·searchBlock vectors.
+	// number of vectors in it. When the space is full, the search restarts from the best 2·searchBlock vectors.
 	searchBlock = 4
 	searchSpace = 48
 )
@@ -27,26 +27,27 @@ type searchGoal struct {
 
 // The goals of three searches. finalGoal is for the component of a finished cluster. divisionGoal is for the two
 // components that determine whether and how a cluster is divided. sortingGoal is for a component by which columns are
-// moved during a division; its search starts from a near vector. The number of rounds must be limited, because the
-// eigenvalues of noise are very close to each other. With such eigenvalues no vectors lead to a better division than
-// others.
+// moved during a division; its search starts from a vector close to the solution. The number of rounds must be limited,
+// because the eigenvalues of noise are very close to each other. If eigenvalues are so close, no choice of vectors
+// leads to a better division than another.
 func finalGoal() searchGoal    { return searchGoal{1, 1e-9, searchSpace, 30} }
 func divisionGoal() searchGoal { return searchGoal{2, 1e-4, searchSpace, 30} }
 func sortingGoal() searchGoal  { return searchGoal{1, 1e-3, 4 * searchBlock, 4} }
 
 type eigenpairs struct {
 	values  []float64
-	vectors [][]float64 // of length 1; the sign makes the entry with the largest absolute value positive
+	vectors [][]float64 // of norm 1; the sign makes the entry with the largest absolute value positive
 }
 
-// leadingComponents finds the largest eigenpairs of a submatrix of a. The ascending list in contains the numbers of its
-// rows and columns. It is a block Lanczos process with full orthogonalization and restarts. Each vector of the search
-// costs 2m² flops if a is m×m. The search begins with the vectors start, which have len(in) entries.
-func leadingComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, start [][]float64, to searchGoal) (eigenpairs, error) {
+// findLeadingComponents finds the largest eigenpairs of a submatrix of a. The parameter in lists the rows and columns
+// of the submatrix, ascending. The search is a block Lanczos process with full orthogonalization and restarts. Each
+// vector of the search costs 2m² flops if a is m×m. The search begins with the vectors in start, which have len(in)
+// entries, and ends when it reaches the goal, which is passed as to.
+func findLeadingComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, start [][]float64, to searchGoal) (eigenpairs, error) {
 	n := len(in)
 	count := min(to.count, n)
 	if n <= maxDenseOrder {
-		return denseComponents(team, a, in, count)
+		return computeAllComponents(team, a, in, count)
 	}
 	s := &krylovSearch{team: team, a: a, listed: in, n: n}
 	for _, v := range start {
@@ -79,7 +80,7 @@ func leadingComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, st
 	}
 }
 
-func denseComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, count int) (eigenpairs, error) {
+func computeAllComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, count int) (eigenpairs, error) {
 	n := len(in)
 	submatrix := make([]float64, n*n)
 	for i, from := range in {
@@ -184,7 +185,7 @@ func (s *krylovSearch) multiplyNewVectors(from int) {
 }
 
 // ritzPairs finds the approximate eigenpairs of the matrix within the space. Afterwards the space contains only the
-// vectors of the keep largest pairs.
+// vectors of the largest pairs, whose number is keep.
 func (s *krylovSearch) ritzPairs(keep int) (found eigenpairs, residual []float64, err error) {
 	size := len(s.q)
 	h := make([]float64, size*size)
@@ -218,4 +219,4 @@ func (s *krylovSearch) ritzPairs(keep int) (found eigenpairs, residual []float64
 	return found, residual, nil
 }
 
-func componentBytes(d int) int64 { return 8 * int64(d) * (2*searchSpace + 6*searchBlock*2 + 64) }
+func componentSearchBytes(d int) int64 { return 8 * int64(d) * (2*searchSpace + 6*searchBlock*2 + 64) }

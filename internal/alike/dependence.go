@@ -17,8 +17,8 @@ const MostTerms = 20
 
 // Dependence lists the columns that are determined by other columns.
 type Dependence struct {
-	Rank         int           // rank of R: the number of columns left if copies and combinations of other columns are removed
-	VIF          []float64     // 1/(1 − R² on all other columns); +Inf if the other columns determine the column
+	Rank         int           // rank of the correlations: the number of columns without copies and combinations of others
+	VIF          []float64     // 1/(1 − R²), all other columns explaining the share R² of a column; +Inf if they determine it
 	Copies       []Copies      // in order of name
 	Combinations []Combination // combinations with few terms come first; copies occur in none
 	Longer       int           // number of combinations with more than MostTerms terms, which are not listed
@@ -46,16 +46,17 @@ type Term struct {
 
 // FindDependence finds copies, exact combinations, and the variance inflation of each column.
 //
-// Copies are found first, by comparing pairs. The first column of each set of copies represents the set. Then
-// Cholesky's factor UᵀU of the representatives, taken by largest pivot, gives a basis B: the columns whose pivots are
-// above rounding error. Small pivots are tested once more, because large weights increase the rounding error (see
-// isPivotRounding). Every column j outside B has the weights U_BB⁻¹U_Bj, and
+// Copies are found first, by comparing pairs. The first column of each set of copies represents the set. Then the
+// correlations R of the representatives are factored as UᵀU by Cholesky's method, the largest pivot first. This gives a
+// basis B: the columns whose pivots are above rounding error. Small pivots are tested once more, because large weights
+// increase the rounding error (see isPivotRounding). B expresses every column j outside B with the weights w =
+// U_BB⁻¹U_Bj, and
 //
 //	wᵢ²/Pᵢᵢ,  P = R_BB⁻¹,
 //
-// is the increase of the residual share if column i of B is left out. If the increase is rounding error, column i is
-// left out and the other weights are fitted again. A forward selection among all columns then searches for a
-// combination with fewer terms. A column of B that occurs in no combination has the VIF Pᵢᵢ.
+// is the increase of the unexplained share of column j if column i of B is left out. If the increase is rounding error,
+// column i is left out and the other weights are fitted again. A forward selection among all columns then searches for
+// a combination with fewer terms. A column of B that occurs in no combination has the VIF Pᵢᵢ.
 //
 // It costs d³ flops, nearly all in matrix products. For combinations of t terms it also costs d²·t² flops on one core.
 func (m *Matrix) FindDependence() (*Dependence, error) {
@@ -104,11 +105,11 @@ func (m *Matrix) FindDependence() (*Dependence, error) {
 		for t := range weights {
 			weights[t] = others.Data[t*n+k]
 		}
-		c := m.combinationOfBasis(order[rank+k], order[:rank], weights, inverse, residual)
-		out.markDetermined(c)
+		c := m.expressByBasis(order[rank+k], order[:rank], weights, inverse, residual)
+		out.markColumnsDetermined(c)
 		if fewer, found := m.shortenCombination(c, copied, short); found && !listed[fewer.columnsKey()] {
 			c = fewer
-			out.markDetermined(c)
+			out.markColumnsDetermined(c)
 		}
 		if len(c.Terms) > MostTerms {
 			out.Longer++
@@ -122,6 +123,7 @@ func (m *Matrix) FindDependence() (*Dependence, error) {
 }
 
 // isPivotRounding reports whether pivot k of the factor u is rounding error if all columns before it are in the basis.
+// Column t of u belongs to column order[t] of m.
 func (m *Matrix) isPivotRounding(u kernel.Matrix[float64], order []int, k int) bool {
 	pivot := u.Data[k*u.RowStride+k]
 	residual := pivot * pivot
@@ -172,7 +174,7 @@ func (m *Matrix) findCopies(out *Dependence) (rest []int, copied []bool) {
 	return rest, copied
 }
 
-func (d *Dependence) markDetermined(c Combination) {
+func (d *Dependence) markColumnsDetermined(c Combination) {
 	d.VIF[c.Column] = math.Inf(1)
 	for _, t := range c.Terms {
 		d.VIF[t.Column] = math.Inf(1)

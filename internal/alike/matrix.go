@@ -24,9 +24,9 @@ type Matrix struct {
 type Data struct {
 	Names []string  // distinct
 	Gram  []float64 // d×d row-major, both triangles; New overwrites it. No column may be constant
-	Rows  int64     // number of rows in the sums
-	// Lever is, for each column, the norm of the column minus its pilot divided by the norm of the column minus its
-	// mean, at least 1. Nil means 1 for all columns.
+	Rows  int64     // number of rows from which Gram was computed
+	// Lever is, for each column, the norm of the column minus its pilot (see the package documentation), divided by the
+	// norm of the column minus its mean. It is at least 1. Nil means 1 for all columns.
 	Lever []float64
 }
 
@@ -92,12 +92,13 @@ func permuteSymmetric(a []float64, order []int) {
 }
 
 // RoundingBound returns an upper bound of the rounding error of the share of the variance of column j that a
-// combination of the columns others leaves unexplained. Weights are in standard deviations.
+// combination of the columns others leaves unexplained. weights are the weights of the combination, in units of
+// standard deviations.
 func (m *Matrix) RoundingBound(j int, others []int, weights []float64) float64 {
-	return m.roundingBound(m.leverSum(j, others, weights))
+	return m.roundingBound(m.sumLevers(j, others, weights))
 }
 
-func (m *Matrix) leverSum(j int, others []int, weights []float64) float64 {
+func (m *Matrix) sumLevers(j int, others []int, weights []float64) float64 {
 	sum := m.lever[j]
 	for k, i := range others {
 		sum += m.lever[i] * math.Abs(weights[k])
@@ -132,5 +133,5 @@ func (m *Matrix) NearestColumns(j, count int) []Near {
 // d columns. It includes a second d×d matrix, the search for components, and lists.
 func MemoryBytes(d int) int64 {
 	n := int64(d)
-	return 8*n*n + componentBytes(d) + 512*n + kernel.TeamBytes(d, d)
+	return 8*n*n + componentSearchBytes(d) + 512*n + kernel.TeamBytes(d, d)
 }

@@ -26,9 +26,9 @@ type Explanation struct {
 func (m *Matrix) RegressOn(chosen []int) *Regression {
 	r := &Regression{m: m}
 	for _, j := range chosen {
-		row := r.solveForward(j)
+		row := r.computeCoordinates(j)
 		residual := 1 - kernel.Dot(row, row)
-		if w := r.solveBackward(row); residual <= m.RoundingBound(j, r.Basis, w) {
+		if w := r.weightsFromCoordinates(row); residual <= m.RoundingBound(j, r.Basis, w) {
 			r.Redundant = append(r.Redundant, j)
 			continue
 		}
@@ -37,7 +37,7 @@ func (m *Matrix) RegressOn(chosen []int) *Regression {
 	return r
 }
 
-func (r *Regression) solveForward(j int) []float64 {
+func (r *Regression) computeCoordinates(j int) []float64 {
 	x := make([]float64, len(r.Basis)) // L⁻¹R_Sj
 	for t, i := range r.Basis {
 		x[t] = (r.m.correlation(i, j) - kernel.Dot(r.l[t][:t], x[:t])) / r.l[t][t]
@@ -45,7 +45,7 @@ func (r *Regression) solveForward(j int) []float64 {
 	return x
 }
 
-func (r *Regression) solveBackward(x []float64) []float64 {
+func (r *Regression) weightsFromCoordinates(x []float64) []float64 {
 	w := append([]float64{}, x...) // will become L⁻ᵀx
 	for t := len(w) - 1; t >= 0; t-- {
 		w[t] /= r.l[t][t]
@@ -56,8 +56,8 @@ func (r *Regression) solveBackward(x []float64) []float64 {
 
 // ExplainColumn explains column j, which must not be in the basis, by the k columns of the basis, in 2k² flops.
 func (r *Regression) ExplainColumn(j int) Explanation {
-	x := r.solveForward(j)
-	e := Explanation{Weights: r.solveBackward(x)}
+	x := r.computeCoordinates(j)
+	e := Explanation{Weights: r.weightsFromCoordinates(x)}
 	residual := 1 - kernel.Dot(x, x)
 	bound := r.m.RoundingBound(j, r.Basis, e.Weights)
 	e.R2, e.Exact = min(max(1-residual, 0), 1), residual <= bound

@@ -12,11 +12,12 @@ import (
 // nearestTwo holds a column's squared correlations with its own and with the nearest other component.
 type nearestTwo struct {
 	own, next   float64
-	nextCluster int // -1 if there is no other
+	nextCluster int // -1 if there is no other cluster
 }
 
-// nearestComponents returns the nearestTwo of every column. It costs 2d² flops, as every column is in one cluster.
-func (d *clusterer) nearestComponents() []nearestTwo {
+// findNearestComponents returns the nearestTwo of every column. It costs 2d² flops. Every column is in exactly one
+// cluster, so each of the d² correlations is used once.
+func (d *clusterer) findNearestComponents() []nearestTwo {
 	clusterOf, weight := make([]int, d.D), make([]float64, d.D)
 	for k, p := range d.done {
 		for i, j := range p.columns {
@@ -54,7 +55,7 @@ func (d *clusterer) moveToNearest(ctx context.Context) (moved bool, err error) {
 		if err := ctx.Err(); err != nil {
 			return moved, err
 		}
-		near := d.nearestComponents()
+		near := d.findNearestComponents()
 		columns, changed := make([][]int, len(d.done)), make([]bool, len(d.done))
 		for k, p := range d.done {
 			for _, j := range p.columns {
@@ -83,7 +84,7 @@ func (d *clusterer) moveToNearest(ctx context.Context) (moved bool, err error) {
 				d.done = append(d.done, before[k])
 			}
 		}
-		if err := d.divideAll(ctx, open); err != nil {
+		if err := d.divideClusters(ctx, open); err != nil {
 			return moved, err
 		}
 	}
@@ -97,9 +98,9 @@ func (d *clusterer) mergeClusters(ctx context.Context) (merged bool, err error) 
 		a, b  int
 		share float64
 	}
-	near := d.nearestComponents()
+	near := d.findNearestComponents()
 	var pairs []pair
-	for k, p := range d.done { // pair each cluster with the cluster that is next to most of its columns (R2Next)
+	for k, p := range d.done { // pair each cluster with the cluster to which most of its columns are next (R2Next)
 		votes := make(map[int]float64)
 		for _, j := range p.columns {
 			if near[j].nextCluster >= 0 {
@@ -159,7 +160,7 @@ func sortedKeys(m map[int]float64) []int {
 
 // sortedClusters returns the clusters, the largest first. Clusters of equal size are sorted by their representatives.
 func (d *clusterer) sortedClusters() []Cluster {
-	near := d.nearestComponents()
+	near := d.findNearestComponents()
 	clusters := make([]Cluster, len(d.done))
 	for k, p := range d.done {
 		c := Cluster{Explained: p.value / float64(len(p.columns)), Second: p.second}

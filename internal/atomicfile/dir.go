@@ -22,7 +22,7 @@ type Dir struct {
 	lock       *os.File
 	finished   *finishedList // set by ResumeDir; else nil
 	remarks    []string      // warnings of ResumeDir about files of other users, see Remarks
-	objects    *objectDir    // set for a folder in a store; then only path and closed are used besides
+	objects    *objectDir    // set for a folder in a store; in this case only the fields path and closed are also used
 	closed     bool
 }
 
@@ -32,7 +32,7 @@ func CreateDir(ctx context.Context, path string) (*Dir, error) {
 	if place.IsURL(path) {
 		return newStoreDir(createObjectDir(ctx, path))
 	}
-	path, err := emptyFolderPath(path)
+	path, err := resolveEmptyFolder(path)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func newStoreDir(o *objectDir, err error) (*Dir, error) {
 }
 
 // createTempDir makes the temporary folder for the final folder called name. Other users have no rights in it until
-// Commit. On error it closes the folder in.
+// Commit. On error it closes the parent folder, which is passed as in.
 func createTempDir(in *os.Root, name, path string) (*Dir, error) {
 	sweepTemps(in, name)
 	d := &Dir{path: path, parent: in, name: name}
@@ -78,7 +78,7 @@ func createTempDir(in *os.Root, name, path string) (*Dir, error) {
 	return d, nil
 }
 
-func emptyFolderPath(path string) (string, error) {
+func resolveEmptyFolder(path string) (string, error) {
 	path, err := place.LocalPath(path)
 	if err != nil {
 		return "", err

@@ -22,13 +22,13 @@ const finishedName = ".ufs-finished"
 // parts of the names of files.
 //
 // ResumeDir refuses a local folder that another run is building; on a file system without locks every run begins anew.
-// It takes over an unfinished folder in a store, from any machine, because a store cannot show whether the run of the
-// folder is alive. If that run is alive, its next RecordFile, Commit or Abort fails, and changes nothing.
+// It takes over any unfinished folder in a store, even of a run on another machine, because a store cannot show whether
+// this run is alive. If that run is alive, its next RecordFile, Commit or Abort fails, and changes nothing.
 func ResumeDir(ctx context.Context, path string, wanted func(rel string) bool) (*Dir, error) {
 	if place.IsURL(path) {
 		return newStoreDir(resumeObjectDir(ctx, path, wanted))
 	}
-	path, err := emptyFolderPath(path)
+	path, err := resolveEmptyFolder(path)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func openOrCreateTempDir(path string) (d *Dir, err error) {
 		return nil, err
 	}
 	var remarks []string
-	for temp, isDir := range tempEntries(in, name) {
+	for temp, isDir := range listTempEntries(in, name) {
 		shown := filepath.Join(filepath.Dir(path), temp)
 		lock, busy, err := lockStale(in, temp, isDir)
 		if errors.Is(err, ownfile.ErrForeign) {
@@ -106,7 +106,7 @@ func openLeftoverDir(in *os.Root, temp string) (*os.Root, error) {
 }
 
 func (d *Dir) keepOnlyFinished(wanted func(rel string) bool) (err error) {
-	if d.finished, err = openFinished(d.folder); err != nil {
+	if d.finished, err = openFinishedList(d.folder); err != nil {
 		return err
 	}
 	return d.removeUnfinished(".", wanted)

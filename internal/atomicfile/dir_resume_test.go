@@ -100,7 +100,7 @@ func TestDamagedListOfFinished(t *testing.T) {
 	folder := must.Get(os.OpenRoot(t.TempDir()))(t)
 	defer folder.Close()
 	path := filepath.Join(folder.Name(), finishedName)
-	l := must.Get(openFinished(folder))(t)
+	l := must.Get(openFinishedList(folder))(t)
 	for i := range 3 {
 		must.Do(t, l.appendLine(FinishedFile{Place: fmt.Sprint(i), Recipe: strings.Repeat("r", i), Rows: int64(i), Bytes: 7, Sum: 1 << 63}))
 	}
@@ -109,10 +109,10 @@ func TestDamagedListOfFinished(t *testing.T) {
 	check := func(damaged []byte, least int) {
 		t.Helper()
 		must.Do(t, os.WriteFile(path, damaged, 0o600))
-		l := must.Get(openFinished(folder))(t)
+		l := must.Get(openFinishedList(folder))(t)
 		must.Do(t, l.appendLine(FinishedFile{Place: "next"}))
 		must.Do(t, l.file.Close())
-		l = must.Get(openFinished(folder))(t)
+		l = must.Get(openFinishedList(folder))(t)
 		must.Do(t, l.file.Close())
 		if _, ok := l.byPlace["next"]; !ok {
 			t.Errorf("a line behind %q is lost", damaged)

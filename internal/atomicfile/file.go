@@ -37,7 +37,7 @@ type File struct {
 	refusalFate    Fate         // fate of the first mark that ResumeFile did not keep
 	buffer         *bufio.Writer
 	disk           *faults.Disk
-	written        int64 // bytes in the file, without those in the buffer
+	written        int64 // number of bytes in the file, not counting the bytes in the buffer
 	sum            *xxhash.Digest
 	err            error // first error, which every later call returns
 	advice         stream.Text
@@ -66,7 +66,7 @@ func CreatePrivate(ctx context.Context, path string) (*File, error) {
 	return createLocal(ctx, path, 0o600)
 }
 
-// CreateIn is CreatePrivate for the file called name in an open folder. In errors the file has the name shown.
+// CreateIn is CreatePrivate for the file called name in an open folder. Errors contain shown as the name of the file.
 func CreateIn(ctx context.Context, folder *os.Root, name, shown string) (*File, error) {
 	in, err := folder.OpenRoot(".")
 	if err != nil {
@@ -93,7 +93,7 @@ func createLocal(ctx context.Context, path string, perm fs.FileMode) (*File, err
 	sweepTemps(in, name)
 	var replaced fs.FileInfo
 	if perm != 0o600 { // a private file must not get the mode of the replaced file
-		replaced = replacedFile(in, name)
+		replaced = findReplacedFile(in, name)
 	}
 	if replaced != nil {
 		perm &= replaced.Mode().Perm() | 0o600
@@ -106,7 +106,7 @@ func createLocal(ctx context.Context, path string, perm fs.FileMode) (*File, err
 	return a, nil
 }
 
-func replacedFile(in *os.Root, name string) fs.FileInfo {
+func findReplacedFile(in *os.Root, name string) fs.FileInfo {
 	if existing, err := in.Lstat(name); err == nil && existing.Mode().IsRegular() {
 		return existing
 	}
@@ -132,8 +132,8 @@ func (a *File) copyReplacedMode() error {
 	return nil
 }
 
-// createInFolder begins to write the file called name in the folder in, which the File closes in the end. In errors the
-// file has the name shown.
+// createInFolder begins to write the file called name in the open folder that is passed as in. The File closes this
+// folder in the end. Errors contain shown as the name of the file.
 func createInFolder(ctx context.Context, in *os.Root, name, shown string, perm fs.FileMode) (a *File, err error) {
 	a = &File{path: shown, parent: in, name: name, disk: faults.DiskOf(ctx)}
 	a.file, a.temp, err = makeTemp(in, name, shown, func(temp string) (*os.File, error) {

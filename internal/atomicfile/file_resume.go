@@ -38,7 +38,7 @@ func ResumeFile(ctx context.Context, path string, wanted func(FinishedFile) bool
 		return nil, nil, err
 	}
 	a := &File{path: path, parent: dir.parent, name: dir.name, temp: filepath.Join(dir.temp, growingName), dir: dir, disk: faults.DiskOf(ctx),
-		replaced: replacedFile(dir.parent, dir.name)}
+		replaced: findReplacedFile(dir.parent, dir.name)}
 	marks, err := a.readValidMarks(ctx, wanted)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -68,14 +68,14 @@ func (e *WaitingError) Unwrap() error { return e.Err }
 
 // readValidMarks opens the unfinished file, seeks to its last valid mark, and invalidates all later marks.
 func (a *File) readValidMarks(ctx context.Context, wanted func(FinishedFile) bool) (marks []FinishedFile, err error) {
-	if a.dir.finished, err = openFinished(a.dir.folder); err != nil {
+	if a.dir.finished, err = openFinishedList(a.dir.folder); err != nil {
 		return nil, err
 	}
 	if a.file, err = ownfile.OpenOrCreate(a.dir.folder, growingName, 0o666); err != nil {
 		return nil, err
 	}
 	a.resetBuffer()
-	sum := xxhash.New() // of all bytes read, while a.sum is of the bytes up to the last valid mark
+	sum := xxhash.New() // hash of all bytes read; a.sum is the hash of the bytes up to the last valid mark
 	for {
 		m, ok := a.dir.finished.byPlace[strconv.Itoa(len(marks))]
 		if !ok || m.Bytes < a.written {

@@ -56,13 +56,13 @@ type finishedList struct {
 	byPlace map[string]FinishedFile // by FinishedFile.Place
 }
 
-func openFinished(folder *os.Root) (*finishedList, error) {
+func openFinishedList(folder *os.Root) (*finishedList, error) {
 	file, err := ownfile.OpenOrCreate(folder, finishedName, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	byPlace, torn, err := readFinished(file) // afterwards the position in file is its end, for appending
-	if err == nil && torn {                  // end the incomplete last line
+	byPlace, torn, err := readFinishedList(file) // afterwards the position in file is its end, for appending
+	if err == nil && torn {                      // end the incomplete last line
 		_, err = file.WriteString("\n")
 	}
 	if err != nil {
@@ -72,7 +72,7 @@ func openFinished(folder *os.Root) (*finishedList, error) {
 	return &finishedList{file, byPlace}, nil
 }
 
-func readFinished(r io.Reader) (byPlace map[string]FinishedFile, torn bool, err error) {
+func readFinishedList(r io.Reader) (byPlace map[string]FinishedFile, torn bool, err error) {
 	byPlace = map[string]FinishedFile{}
 	for lines := bufio.NewReader(r); ; {
 		line, err := lines.ReadBytes('\n')

@@ -52,7 +52,7 @@ func TestHeldBytes(t *testing.T) {
 		o, found := folder(), folder()
 		makeAll(found) // the listing shows them
 		o.objects = found.objects
-		of, _, err := readFinished(bytes.NewReader(left))
+		of, _, err := readFinishedList(bytes.NewReader(left))
 		must.Do(t, err)
 		o.adoptFinished(of)
 		return o
@@ -64,7 +64,7 @@ func TestHeldBytes(t *testing.T) {
 		"of a store, gone on with": func() *Dir { return &Dir{objects: taken()} },
 		"of a store, outdated":     func() *Dir { o := taken(); makeAll(o); return &Dir{objects: o} },
 		"on disk": func() *Dir {
-			list := must.Get(openFinished(local))(t)
+			list := must.Get(openFinishedList(local))(t)
 			for i := range n {
 				must.Do(t, list.appendLine(finished(i)))
 			}

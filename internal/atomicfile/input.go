@@ -101,7 +101,7 @@ func checkObjectsNotInput(ctx context.Context, folder string, urls iter.Seq[stri
 	for _, in := range near {
 		for _, key := range possibleKeys(in) {
 			for _, out := range outputs[key] {
-				same, err := w.sameObject(ctx, out, in)
+				same, err := w.isSameObject(ctx, out, in)
 				if err != nil {
 					return err
 				}
@@ -147,7 +147,7 @@ func possibleKeys(in string) []string {
 	return keys
 }
 
-func (w *objectComparer) sameObject(ctx context.Context, out, in string) (bool, error) {
+func (w *objectComparer) isSameObject(ctx context.Context, out, in string) (bool, error) {
 	if place.IsSameObject(out, in) {
 		return true, nil
 	}

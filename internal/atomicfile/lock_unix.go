@@ -25,9 +25,9 @@ func lockTemp(f *os.File) error {
 	return nil
 }
 
-// lockStale opens and locks the temporary file or folder called temp if its process has died. busy reports that its
-// process is alive. On file systems without locks, f is nil and busy is false. For a temporary of another user, it
-// returns an error.
+// lockStale opens and locks the temporary file or folder called temp if the process that made it has died. busy reports
+// whether this process is alive. On file systems without locks, f is nil and busy is false. For a temporary of another
+// user, it returns an error.
 func lockStale(in *os.Root, temp string, isDir bool) (f *os.File, busy bool, err error) {
 	if isDir {
 		var folder *os.Root

@@ -124,9 +124,9 @@ func (o *objectDir) putWholeMark(ctx context.Context) error {
 	return nil
 }
 
-// removeUploads deletes the uploaded objects, even after an interruption. A failed upload may have made its object
-// nevertheless, if only the store's answer was lost. A failure to delete such an object is not reported, because
-// nothing else shows that it exists.
+// removeUploads deletes the uploaded objects, even after an interruption. If only the store's answer was lost, a failed
+// upload may have made its object nevertheless, and this object is also deleted. A failure to delete such an object is
+// not reported, because nothing else shows that it exists.
 func (o *objectDir) removeUploads(ctx context.Context) error {
 	if o.foreignWriter {
 		return nil

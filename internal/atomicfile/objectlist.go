@@ -61,7 +61,7 @@ func (o *objectDir) readList(ctx context.Context, found store.Object) (map[strin
 	if !exists {
 		return nil, o.errNotEmpty(found)
 	}
-	byPlace, _, err := readFinished(bytes.NewReader(text))
+	byPlace, _, err := readFinishedList(bytes.NewReader(text))
 	return byPlace, err
 }
 
@@ -115,9 +115,10 @@ func (o *objectDir) errSuperseded() error {
 		Remedy: stream.PlainText("wait until that has ended, or name another output")}
 }
 
-// removeList removes the list of a complete folder. It must be called after wholeMark is uploaded, because a folder
-// without both cannot be resumed. A run that is killed in between leaves a folder with both: readers skip the list, and
-// wholeMark shows the next run that the folder is complete. So a failure to remove the list is ignored.
+// removeList removes the list of a complete folder. It must be called after wholeMark is uploaded. A run that is killed
+// while the folder has neither the list nor wholeMark cannot be resumed. A run that is killed in between leaves a
+// folder with both: readers skip the list, and wholeMark shows the next run that the folder is complete. So a failure
+// to remove the list is ignored.
 func (o *objectDir) removeList(ctx context.Context) {
 	if o.list == nil {
 		return
@@ -130,8 +131,8 @@ func (o *objectDir) removeList(ctx context.Context) {
 const (
 	// objectFileBytes and finishedFileBytes are the memory of a file in addition to its name. objectFileBytes is for a
 	// created object (an entry of a half-filled map, its version and its sorted key) and for its line of the list, of
-	// about 300 bytes. While the list is copied to a larger buffer, this line is in memory 2¼ times. finishedFileBytes
-	// is for the record of a complete file, with recipe and version.
+	// about 300 bytes. When the list is copied to a larger buffer, both buffers together need 2¼ times the memory of
+	// the list. finishedFileBytes is for the record of a complete file, with recipe and version.
 	objectFileBytes   = 210 + 9*300/4
 	finishedFileBytes = 400
 )

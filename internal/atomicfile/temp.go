@@ -56,8 +56,9 @@ func openParent(path string) (in *os.Root, name string, err error) {
 
 func tempStem(name string) string { return "." + name[:min(len(name), maxTempStem)] + "." }
 
-// makeTemp makes and locks a temporary file or folder for the final name name. The function create makes and opens it.
-// Errors name path. If another run removes the temporary before it is locked, makeTemp tries another name.
+// makeTemp makes and locks a temporary file or folder, whose final name is passed as name. The function create makes
+// and opens it. Errors name path. If another run removes the temporary before it is locked, makeTemp tries another
+// name.
 func makeTemp(in *os.Root, name, path string, create func(temp string) (*os.File, error)) (f *os.File, temp string, err error) {
 	for range 100 {
 		temp = fmt.Sprintf("%s%d-%08x%s", tempStem(name), os.Getpid(), rand.Uint32(), tempSuffix)
@@ -88,12 +89,12 @@ func isStillNamed(f *os.File, in *os.Root, name string) bool {
 // sweepTemps removes the temporary files and folders for name whose process has died. It ignores temporaries of other
 // users, and failures to remove.
 func sweepTemps(in *os.Root, name string) {
-	for temp, isDir := range tempEntries(in, name) {
+	for temp, isDir := range listTempEntries(in, name) {
 		removeStale(in, temp, isDir)
 	}
 }
 
-func tempEntries(in *os.Root, name string) iter.Seq2[string, bool] {
+func listTempEntries(in *os.Root, name string) iter.Seq2[string, bool] {
 	return func(yield func(temp string, isDir bool) bool) {
 		stem := tempStem(name)
 		entries, _ := readDir(in, ".") // if the folder may not be listed, nothing is removed

@@ -64,7 +64,8 @@ func New(t *testing.T) *Tab {
 	if err := chromedp.Listen(ctx, b.recordEvent); err != nil {
 		t.Fatal(err)
 	}
-	// The timeout begins only here, so that it does not include the start of Chromium. A page that hangs ends the test.
+	// The timeout begins only here, so that it does not include the start of Chromium. If a page hangs, the timeout
+	// ends the test.
 	limited, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(cancel)
 	b.Context = limited

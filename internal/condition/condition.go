@@ -53,7 +53,8 @@ const (
 	IsNull
 )
 
-// swappedTest maps each test to the test with exchanged sides, such as < to >, for a constant on the left.
+// swappedTest maps each test to the test with exchanged sides, such as < to >. It is used if the constant is on the
+// left.
 var swappedTest = [...]Test{Less: Greater, LessEqual: GreaterEqual, Greater: Less, GreaterEqual: LessEqual, Equal: Equal}
 
 // Constant is a number, a text or a truth value of a condition.

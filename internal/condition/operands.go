@@ -116,8 +116,9 @@ func (p *condParser) parseConstant(n syntax) (Constant, error) {
 	return Constant{}, p.errAt(t.at, "a constant is expected here")
 }
 
-// unquotedDateStart returns the start of the unquoted date that contains character at, or -1 if there is none. Without
-// this check the error would be about arithmetic or the syntax of numbers, which would mislead the author.
+// unquotedDateStart returns the start of the unquoted date that contains the character with the index at, or -1 if
+// there is none. Without this check the error would be about arithmetic or the syntax of numbers, which would mislead
+// the author.
 func (p *condParser) unquotedDateStart(at int) int {
 	for _, found := range unquotedDate.FindAllStringIndex(p.text, -1) {
 		from, to := utf8.RuneCountInString(p.text[:found[0]]), utf8.RuneCountInString(p.text[:found[1]])

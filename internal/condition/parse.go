@@ -85,13 +85,13 @@ func (p *condParser) parseTokens() (syntax, error) {
 	case strings.Contains(e.Message, "maximum allowed nodes"):
 		return nil, p.errAt(0, "it has too many parts (10,000 are allowed)")
 	}
-	if t, ok := p.tokenNear(e.From); ok && e.From < b.Len()-1 && t.at < len(p.runes) { // the last character is a space
+	if t, ok := p.findTokenAtOrBefore(e.From); ok && e.From < b.Len()-1 && t.at < len(p.runes) { // the last character is a space
 		return nil, p.errAt(t.at, "this is not expected here")
 	}
 	return nil, p.errAt(len(p.runes), "something is missing")
 }
 
-func (p *condParser) tokenNear(place int) (token, bool) {
+func (p *condParser) findTokenAtOrBefore(place int) (token, bool) {
 	for ; place >= 0; place-- {
 		if i, ok := p.tokenStarts[place]; ok {
 			return p.tokens[i], true
@@ -101,13 +101,13 @@ func (p *condParser) tokenNear(place int) (token, bool) {
 }
 
 func (p *condParser) tokenOf(n syntax) token {
-	if t, ok := p.tokenNear(n.Location().From); ok {
+	if t, ok := p.findTokenAtOrBefore(n.Location().From); ok {
 		return t
 	}
 	return token{}
 }
 
-// errAt returns a *stream.UsageError that points at character at of the condition, counted from 0.
+// errAt returns a *stream.UsageError that points at the character of the condition with the index at.
 func (p *condParser) errAt(at int, format string, args ...any) error {
 	const shown = 16
 	what := fmt.Sprintf(format, args...)
@@ -145,7 +145,7 @@ func (p *condParser) convertCondition(n syntax) (*Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return notNode(inner), nil
+		return negateNode(inner), nil
 	case *ast.BinaryNode:
 		return p.convertBinary(n)
 	case *ast.IdentifierNode, *ast.MemberNode, *ast.CallNode:
@@ -170,7 +170,7 @@ func (p *condParser) errNoCondition(n syntax) error {
 	return p.errAtNode(n, "conditions cannot contain this")
 }
 
-func notNode(n *Node) *Node { return &Node{Op: Not, Args: []*Node{n}} }
+func negateNode(n *Node) *Node { return &Node{Op: Not, Args: []*Node{n}} }
 
 func (p *condParser) addLeaf(l Leaf) *Node {
 	p.leaves = append(p.leaves, l)
@@ -263,7 +263,7 @@ func (p *condParser) convertComparison(n *ast.BinaryNode) (*Node, error) {
 		l.Constants = []Constant{c}
 	}
 	if negated {
-		return notNode(p.addLeaf(l)), nil
+		return negateNode(p.addLeaf(l)), nil
 	}
 	return p.addLeaf(l), nil
 }

@@ -65,7 +65,7 @@ type rewriter struct {
 // frame describes an open bracket.
 type frame struct {
 	closing string // the bracket that closes it
-	nots    int    // number of open parentheses inserted after nots; the end of the comparison closes them
+	nots    int    // number of parentheses inserted after nots and not closed yet; the comparison's end closes them
 }
 
 // rewriteTokens replaces each token by the form that expr understands. It adds parentheses around the operand of not:

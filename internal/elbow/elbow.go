@@ -5,9 +5,9 @@ import "math"
 
 // FindElbow returns the index of the elbow of a curve, x being ascending. Both axes are first scaled to [0, 1], and a
 // rising curve is turned upside down. The elbow is the point furthest below the chord from the first point to the last
-// (Satopää et al. 2011), so that the curve changes most before this point. If several points are equally far below, the
-// first is returned. The result is -1 for fewer than three points, for NaN or infinities, and for a curve that is
-// nowhere below its chord.
+// (Satopää et al. 2011). Before this point the curve falls more steeply than the chord, and after it less steeply. If
+// several points are equally far below, the first is returned. The result is -1 for fewer than three points, for NaN or
+// infinities, and for a curve that is nowhere below its chord.
 //
 // The elbow depends on the range of x: if more points are added to a curve, it may have another elbow.
 func FindElbow(x, y []float64) int {

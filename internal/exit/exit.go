@@ -23,7 +23,7 @@ const (
 )
 
 // Table lists the codes, one per line, for people and for the retry rules of a scheduler. Repeating a command may help
-// after 75, 130 and deaths by a signal. After 1 it may help on another machine, otherwise never.
+// after 75, 130 and deaths by a signal. After 1 it may help on another machine. After all other codes it never helps.
 const Table = `  0    done
   1    the output cannot be written, or an internal fault
   2    usage: the request cannot be right

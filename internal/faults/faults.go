@@ -10,7 +10,8 @@ import "context"
 type Disk struct {
 	// Read is called before want bytes of a file are read. It returns how many of these may be read, or an error.
 	Read func(path string, want int) (allowed int, err error)
-	// Change is called before a file is changed; its second argument is "write", "sync" or "rename". It may fail.
+	// Change is called before a file is changed; its second argument is "write", "sync" or "rename". The error that it
+	// returns becomes the error of the change.
 	Change func(path, what string) error
 }
 

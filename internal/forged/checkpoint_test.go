@@ -43,10 +43,10 @@ func TestForgedCheckpoint(t *testing.T) {
 	head, body, _ := bytes.Cut(text, []byte("\n"))
 	must.Do(t, os.WriteFile(csv, append(append(head, '\n'), bytes.Repeat(body, 200)...), 0o600))
 	data := filepath.Join(dir, "rows.parquet")
-	must.Get(ufs.Convert(t.Context(), ufs.ConvertRequest{Inputs: []string{csv}, Output: data}))(t)
+	must.Get(ufs.Convert(t.Context(), ufs.ConvertRequest{Input: ufs.Input{Paths: []string{csv}}, Output: data}))(t)
 	folder := filepath.Join(dir, "state")
 	scan := func(ctx context.Context) error {
-		q := ufs.ScanRequest{Request: bounds(ufs.Request{Inputs: []string{data}, Missing: "mean", Checkpoint: folder, CheckpointEvery: 1, Output: filepath.Join(dir, "all.ufs")})}
+		q := ufs.ScanRequest{Request: bounds(ufs.Request{Input: ufs.Input{Paths: []string{data}}, Columns: ufs.Columns{Missing: "mean"}, Checkpoint: ufs.Checkpoint{Folder: folder, Every: 1}, Output: filepath.Join(dir, "all.ufs")})}
 		_, err := ufs.Scan(ctx, q)
 		return err
 	}

@@ -92,7 +92,8 @@ func (f *File) Bytes() []byte {
 
 func encodeLength(b []byte) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(len(b))) }
 
-// byteReader removes bytes from the beginning of left and returns them. After an error it returns no more bytes.
+// byteReader reads a file: it removes bytes from the beginning of left, the bytes not yet read, and returns them. After
+// an error it returns no more bytes.
 type byteReader struct {
 	left []byte
 	err  error

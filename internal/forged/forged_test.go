@@ -48,29 +48,29 @@ type kind struct {
 }
 
 func kinds() []kind {
-	mean := ufs.Request{Missing: "mean", Label: "class"}
+	mean := ufs.Request{Columns: ufs.Columns{Missing: "mean", Label: "class"}}
 	of := func(change func(*ufs.ScanRequest)) ufs.ScanRequest {
 		q := ufs.ScanRequest{Request: mean}
-		q.Options = method.Settings{}
+		q.Choice.Options = method.Settings{}
 		change(&q)
 		return q
 	}
 	graph := func(q *ufs.ScanRequest) {
-		q.Method, q.Options = "sfufs", method.Settings{"anchors": 8, "neighbors": 3}
+		q.Choice.Method, q.Choice.Options = "sfufs", method.Settings{"anchors": 8, "neighbors": 3}
 	}
 	return []kind{
 		{"gram", of(func(q *ufs.ScanRequest) {}), []string{"greedy", "fsfs", "variance", "random"}},
-		{"ranks", of(func(q *ufs.ScanRequest) { q.Scale = "rank" }), []string{"greedy", "variance"}},
-		{"pairwise", of(func(q *ufs.ScanRequest) { q.Missing = "pairwise" }), []string{"greedy"}},
-		{"hashed", of(func(q *ufs.ScanRequest) { q.Stability = 8 }), []string{"greedy"}},
+		{"ranks", of(func(q *ufs.ScanRequest) { q.Choice.Scale = "rank" }), []string{"greedy", "variance"}},
+		{"pairwise", of(func(q *ufs.ScanRequest) { q.Columns.Missing = "pairwise" }), []string{"greedy"}},
+		{"hashed", of(func(q *ufs.ScanRequest) { q.Choice.Stability = 8 }), []string{"greedy"}},
 		{"graph", of(graph), []string{"sfufs", "laplacian", "graphgreedy", "greedy"}},
-		{"hashed graph", of(func(q *ufs.ScanRequest) { graph(q); q.Stability = 8 }), []string{"sfufs"}},
-		{"sketch", of(func(q *ufs.ScanRequest) { q.Sketch = "16" }), []string{"greedy"}},
-		{"sketched graph", of(func(q *ufs.ScanRequest) { graph(q); q.Sketch = "16" }), []string{"fufs", "laplacian"}},
+		{"hashed graph", of(func(q *ufs.ScanRequest) { graph(q); q.Choice.Stability = 8 }), []string{"sfufs"}},
+		{"sketch", of(func(q *ufs.ScanRequest) { q.Choice.Sketch = "16" }), []string{"greedy"}},
+		{"sketched graph", of(func(q *ufs.ScanRequest) { graph(q); q.Choice.Sketch = "16" }), []string{"fufs", "laplacian"}},
 		{"profile", of(func(q *ufs.ScanRequest) { q.ProfileOnly = true }), []string{"variance"}},
-		{"profile of ranks", of(func(q *ufs.ScanRequest) { q.ProfileOnly = true; q.Scale = "rank" }), []string{"variance"}},
+		{"profile of ranks", of(func(q *ufs.ScanRequest) { q.ProfileOnly = true; q.Choice.Scale = "rank" }), []string{"variance"}},
 		{"sample", of(func(q *ufs.ScanRequest) { graph(q); q.ProfileOnly = true }), []string{"variance"}},
-		{"kept rows", of(func(q *ufs.ScanRequest) { q.Method = "eufs"; q.ProfileOnly = true; q.KeepRows = 40 }), []string{"eufs", "variance"}},
+		{"kept rows", of(func(q *ufs.ScanRequest) { q.Choice.Method = "eufs"; q.ProfileOnly = true; q.KeepRows = 40 }), []string{"eufs", "variance"}},
 	}
 }
 
@@ -80,7 +80,7 @@ type verb struct {
 	run  func(ctx context.Context, path string) error
 }
 
-func bounds(q ufs.Request) ufs.Request { q.Threads, q.Memory = 1, 512<<20; return q }
+func bounds(q ufs.Request) ufs.Request { q.Limits.Threads, q.Limits.Memory = 1, 512<<20; return q }
 
 // verbs returns the verbs that read a file of a kind; data is its source, sound another file of the same kind,
 // chosen a selection of it.
@@ -88,21 +88,21 @@ func (k kind) verbs(dir, data, sound string, chosen *stream.Selection) (list []v
 	out := filepath.Join(dir, "out.ufs")
 	for _, m := range k.methods {
 		list = append(list, verb{"select " + m, func(ctx context.Context, path string) error {
-			_, err := ufs.Select(ctx, bounds(ufs.Request{Stats: path, Method: m, K: 2, Stability: k.scan.Stability}))
+			_, err := ufs.Select(ctx, bounds(ufs.Request{Stats: path, Choice: ufs.Choice{Method: m, K: 2, Stability: k.scan.Choice.Stability}}))
 			return err
 		}})
 	}
 	add := func(name string, run func(context.Context, string) error) { list = append(list, verb{name, run}) }
 	add("inspect", func(ctx context.Context, path string) error {
-		_, err := ufs.Inspect(ctx, bounds(ufs.Request{Inputs: []string{path}}), false)
+		_, err := ufs.Inspect(ctx, bounds(ufs.Request{Input: ufs.Input{Paths: []string{path}}}), false)
 		return err
 	})
 	add("select", func(ctx context.Context, path string) error {
-		_, err := ufs.Select(ctx, bounds(ufs.Request{Stats: path, AutoExclude: true, Scale: k.scan.Scale}))
+		_, err := ufs.Select(ctx, bounds(ufs.Request{Stats: path, Columns: ufs.Columns{AutoExclude: true}, Choice: ufs.Choice{Scale: k.scan.Choice.Scale}}))
 		return err
 	})
 	add("path", func(ctx context.Context, path string) error {
-		_, err := ufs.Path(ctx, bounds(ufs.Request{Stats: path, Method: k.methods[0]}))
+		_, err := ufs.Path(ctx, bounds(ufs.Request{Stats: path, Choice: ufs.Choice{Method: k.methods[0]}}))
 		return err
 	})
 	for _, files := range [][]string{{"", sound}, {sound, ""}, {""}} {
@@ -115,13 +115,13 @@ func (k kind) verbs(dir, data, sound string, chosen *stream.Selection) (list []v
 				list = append(list, f)
 			}
 			defer os.Remove(out)
-			_, err := ufs.Merge(ctx, ufs.MergeRequest{Files: list, Output: out, Threads: 1, Memory: 512 << 20})
+			_, err := ufs.Merge(ctx, ufs.MergeRequest{Files: list, Output: out, Limits: ufs.Limits{Threads: 1, Memory: 512 << 20}})
 			return err
 		})
 	}
 	add("scan", func(ctx context.Context, path string) error {
 		q := k.scan
-		q.Profile, q.ProfileOnly, q.Inputs, q.Output, q.KeepRows = path, false, []string{data}, out, 0
+		q.Profile, q.ProfileOnly, q.Input.Paths, q.Output, q.KeepRows = path, false, []string{data}, out, 0
 		q.Request = bounds(q.Request)
 		defer os.Remove(out)
 		_, err := ufs.Scan(ctx, q)
@@ -136,11 +136,11 @@ func (k kind) verbs(dir, data, sound string, chosen *stream.Selection) (list []v
 		return err
 	})
 	add("check", func(ctx context.Context, path string) error {
-		_, err := ufs.Check(ctx, ufs.CheckRequest{Stats: path, Selection: chosen, Threads: 1, Memory: 512 << 20})
+		_, err := ufs.Check(ctx, ufs.CheckRequest{Stats: path, Selection: chosen, Limits: ufs.Limits{Threads: 1, Memory: 512 << 20}})
 		return err
 	})
 	add("check baseline", func(ctx context.Context, path string) error {
-		_, err := ufs.Check(ctx, ufs.CheckRequest{Stats: sound, Baseline: path, Selection: chosen, Threads: 1, Memory: 512 << 20})
+		_, err := ufs.Check(ctx, ufs.CheckRequest{Stats: sound, Baseline: path, Selection: chosen, Limits: ufs.Limits{Threads: 1, Memory: 512 << 20}})
 		return err
 	})
 	return list
@@ -203,13 +203,13 @@ func all(t testing.TB, dir string) (list []made) {
 	for _, k := range kinds() {
 		q := k.scan
 		scan := func(input, name string) string {
-			q.Inputs, q.Output = []string{input}, filepath.Join(dir, k.name+name)
+			q.Input.Paths, q.Output = []string{input}, filepath.Join(dir, k.name+name)
 			must.Get(ufs.Scan(t.Context(), q))(t)
 			return q.Output
 		}
 		path, sound := scan(data, ".ufs"), scan(other, " of other rows.ufs")
 		// Without one, a selection is of no use to the verbs that take one.
-		chosen, err := ufs.Select(t.Context(), bounds(ufs.Request{Stats: path, Method: k.methods[0], K: 2}))
+		chosen, err := ufs.Select(t.Context(), bounds(ufs.Request{Stats: path, Choice: ufs.Choice{Method: k.methods[0], K: 2}}))
 		if err != nil {
 			t.Fatalf("selecting from %s: %v", k.name, err)
 		}

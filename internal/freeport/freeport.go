@@ -11,9 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// FindPort returns a free port of 127.0.0.1, below 32768. Systems assign higher ports to outgoing connections, so that
-// a higher port may be taken again before the server listens or while it is stopped, even by a client that tries to
-// reach the server.
+// FindPort returns a free port of 127.0.0.1, below 32768. Systems assign higher ports to outgoing connections. Such a
+// connection could take a higher port before the server listens on it, or while the server is stopped.
 func FindPort(t testing.TB) int {
 	t.Helper()
 	for range 100 {

@@ -17,8 +17,8 @@ const (
 	// MostShards is the largest number of shards. More shards have no benefit, because only some dozens of halves are
 	// used, and each shard costs a matrix.
 	MostShards = 32
-	// MostSelected is the largest number of halves from which features are selected. With 20 halves the standard error of
-	// a selection frequency is at most 0.11.
+	// MostSelected is the largest number of halves from which features are selected. With 20 halves the standard error
+	// of a selection frequency is at most 0.11.
 	MostSelected = 20
 )
 
@@ -59,14 +59,14 @@ func ChooseHalves(shards, limit int, seed uint64) [][]int {
 		}
 		if !seen[pair] {
 			seen[pair] = true
-			chosen = append(chosen, membersOfSet(half, shards), membersOfSet(all&^half, shards))
+			chosen = append(chosen, listMembers(half, shards), listMembers(all&^half, shards))
 		}
 	}
 	return chosen[:min(limit, len(chosen))]
 }
 
 // PairCount returns the number of ways to divide the shards into two halves.
-func PairCount(shards int) int { return subsetCount(shards, shards/2) / 2 }
+func PairCount(shards int) int { return countSubsets(shards, shards/2) / 2 }
 
 // Samples describes samples of rows, each of which consists of whole shards.
 type Samples struct {
@@ -75,14 +75,15 @@ type Samples struct {
 	Rows   int64 // number of rows of all shards together, at most the rows of the table
 }
 
-// FitSamples returns Samples that permit count samples of size rows each, with as few rows in common as possible. The
-// table has rows rows, which must be at least twice size. ok is false if no number of shards permits count samples.
+// FitSamples returns Samples that permit count samples, each with the number of rows size, that have as few rows in
+// common as possible. rows is the number of rows of the table, at least twice size. ok is false if no number of shards
+// permits count samples.
 func FitSamples(count int, size, rows int64) (best Samples, ok bool) {
 	for shards := LeastShards; shards <= min(max(DefaultShards, count), MostShards); shards++ {
 		for each := 1; each <= shards/2; each++ {
 			s := Samples{Shards: shards, Each: each, Rows: size * int64(shards) / int64(each)}
 			// If two numbers of shards give equally large overlaps, more shards permit more different samples.
-			if s.Rows <= rows && subsetCount(shards, each) >= count && s.Rows >= best.Rows {
+			if s.Rows <= rows && countSubsets(shards, each) >= count && s.Rows >= best.Rows {
 				best, ok = s, true
 			}
 		}
@@ -98,20 +99,20 @@ func (s Samples) DrawShards(count int, seed uint64) [][]int {
 	r := rand.New(rand.NewPCG(seed, shardSalt))
 	seen := make(map[uint32]bool, count)
 	var samples [][]int
-	for len(samples) < min(count, subsetCount(s.Shards, s.Each)) {
+	for len(samples) < min(count, countSubsets(s.Shards, s.Each)) {
 		var set uint32
 		for _, h := range r.Perm(s.Shards)[:s.Each] {
 			set |= 1 << h
 		}
 		if !seen[set] {
 			seen[set] = true
-			samples = append(samples, membersOfSet(set, s.Shards))
+			samples = append(samples, listMembers(set, s.Shards))
 		}
 	}
 	return samples
 }
 
-func subsetCount(shards, some int) int {
+func countSubsets(shards, some int) int {
 	n := 1
 	for i := 1; i <= some; i++ {
 		n = n * (shards - some + i) / i
@@ -119,7 +120,7 @@ func subsetCount(shards, some int) int {
 	return n
 }
 
-func membersOfSet(set uint32, shards int) []int {
+func listMembers(set uint32, shards int) []int {
 	var list []int
 	for h := range shards {
 		if set>>h&1 == 1 {

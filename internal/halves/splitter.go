@@ -65,7 +65,7 @@ func (s *Splitter) Add(c *stream.Chunk) error {
 	for from := 0; from < c.Rows; {
 		n := s.assignShards(c, from)
 		s.copyRows(c, from, n)
-		if s.err = s.flushShards(stripRows); s.err != nil {
+		if s.err = s.flushShardsHolding(stripRows); s.err != nil {
 			return s.err
 		}
 		from += n
@@ -76,13 +76,13 @@ func (s *Splitter) Add(c *stream.Chunk) error {
 // Flush passes all waiting rows to the statistics of their shards.
 func (s *Splitter) Flush() error {
 	if s.err == nil {
-		s.err = s.flushShards(1)
+		s.err = s.flushShardsHolding(1)
 	}
 	return s.err
 }
 
-// assignShards determines the shards of the rows of c, beginning with row from. It stops before a row whose shard would
-// exceed stripRows waiting rows, and returns the number of assigned rows.
+// assignShards determines the shards of the rows of c, beginning with the row that has the index from. It stops before
+// a row whose shard would exceed stripRows waiting rows, and returns the number of assigned rows.
 func (s *Splitter) assignShards(c *stream.Chunk, from int) int {
 	n := min(stripRows, c.Rows-from)
 	for i := range n {
@@ -131,7 +131,7 @@ func (s *Splitter) copyRows(c *stream.Chunk, from, n int) {
 	})
 }
 
-func (s *Splitter) flushShards(rows int) error {
+func (s *Splitter) flushShardsHolding(rows int) error {
 	for h := range s.shards {
 		if t := &s.shards[h]; t.rows >= rows {
 			if err := t.adder.Add(t.stripChunk(s.d)); err != nil {

@@ -32,7 +32,7 @@ func (c unitSet) unitName() string {
 	return ""
 }
 
-// possibleUnits returns the units of possible in which all values are times.
+// possibleUnits returns those units of the set possible in which all values are times from 1990 to 2049.
 func possibleUnits(values []float64, possible unitSet) unitSet {
 	for _, x := range values {
 		if x != x {

@@ -10,9 +10,9 @@ import (
 
 // Copies are columns that have the same value in every row. They are found by a sum over the rows: a hash of position
 // and value, modulo 2⁶⁴. The sum is equal for copies, and does not depend on the order of rows, chunks and shards. The
-// sums of two different columns are equal by chance once in 2⁶⁴ cases. If merged parts have the same row numbers,
-// columns that exchange values between rows of the same number would also be considered copies. A column whose sum
-// differs from all other sums cannot become a copy by later rows, and is no longer hashed.
+// sums of two different columns are equal by chance once in 2⁶⁴ cases. If merged parts of a table have rows with equal
+// numbers, and two columns differ only by an exchange of values between such rows, they are also considered copies. A
+// column whose sum differs from all other sums cannot become a copy by later rows, and is no longer hashed.
 
 // hashValue hashes the value x of the row with the given key. The hash of 0 is 0, so that absent entries cost nothing.
 func hashValue(key uint64, x float64) uint64 {
@@ -26,8 +26,8 @@ func hashValue(key uint64, x float64) uint64 {
 	return hi ^ lo
 }
 
-// firstRows is the number of rows of the first chunk that are hashed before its other rows. These rows show that most
-// columns are unique, so that the other rows of these columns need no hashes.
+// firstRows is the number of rows of the first chunk that are hashed before its other rows. These few rows are enough
+// to show that most columns have no copy. The other rows of these columns are then not hashed.
 const firstRows = 64
 
 func (f *Facts) addHashes(c *stream.Chunk) {
@@ -69,7 +69,8 @@ func (f *Facts) markUniqueHashes() {
 	}
 }
 
-// originalColumns maps each column to the first wanted column with the same values, which may be the column itself.
+// originalColumns returns, for each column, the index of the first wanted column with the same values. This may be the
+// column itself.
 func (f *Facts) originalColumns(wanted []bool) []int {
 	first := make(map[uint64]int)
 	original := make([]int, len(f.columns))

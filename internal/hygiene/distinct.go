@@ -18,7 +18,8 @@ type distinctSketch struct {
 }
 
 const (
-	// sketchSize is k. If one value in 20 of a column is repeated, the error of the estimated share is 0.01.
+	// sketchSize is the number k of a distinctSketch. If one value in 20 of a column is repeated, the error of the
+	// estimated share is 0.01.
 	sketchSize  = 256
 	sketchBytes = 12 * sketchSize
 	// maxSketched is the largest number of columns with a sketch. If a table has more columns of rarely repeated whole
@@ -72,8 +73,8 @@ func (s *distinctSketch) clone() *distinctSketch {
 	return &distinctSketch{s.seen, slices.Clone(s.hash), slices.Clone(s.count)}
 }
 
-// distinctShare returns the number of distinct values divided by the number of values. If there are more than k
-// distinct values, it is an estimate. It is exactly 1 if no sampled value repeats.
+// distinctShare returns the number of distinct values of the column divided by the number of observed values. If there
+// are more than k distinct values, it is an estimate. It is exactly 1 if no sampled value repeats.
 func (s *distinctSketch) distinctShare() float64 {
 	var sum int64
 	for _, n := range s.count {
@@ -120,7 +121,7 @@ func (f *Facts) addDistinct(col *column, values []float64) {
 	}
 }
 
-// mostlyRepeats reports whether fewer than half of the values are distinct.
+// mostlyRepeats reports whether fewer than half of the column's values are distinct.
 func (s *distinctSketch) mostlyRepeats() bool { return s.distinctShare() < 0.5 }
 
 const (

@@ -4,6 +4,6 @@
 //  1. [Facts] add up the statistics of chunks and shards, in any order, in the same pass as a gram.Profile.
 //  2. [Facts.FindSuspects] lists the suspicious columns with the reasons, from the Facts and the profile.
 //
-// After the first rows nearly every column costs nothing. An early repeated value shows that a column is not an
+// After the first rows nearly no column costs any time. An early repeated value shows that a column is not an
 // identifier, and a unique hash shows that it is not a copy.
 package hygiene

@@ -20,11 +20,12 @@ const (
 	// rows. Sampling single rows, each in its own cache line, was as slow as using all rows.
 	firstEndRows = 1 << 14
 	endRunRows   = 128
-	// maxEndColumns is the largest number of columns that are examined. Each of these needs endsBytes of memory.
+	// maxEndColumns is the largest number of columns that are examined. Each of these needs the number of bytes
+	// endsBytes.
 	maxEndColumns = 1 << 14
 	endsBytes     = 72
 	// The distance of a sentinel from the other values must exceed sentinelGap times the range of these values. For a
-	// number that is hardly a measurement (see isFill), fillGap times is enough.
+	// number that is hardly a measurement (see isFill), a distance of fillGap times this range is enough.
 	sentinelGap = 5
 	fillGap     = 1
 	// minInner is the least number of values between the two extreme values. With fewer values a column may contain
@@ -37,7 +38,7 @@ type columnEnds struct {
 	low, high extremeValue // high holds negated values
 }
 
-// extremeValue holds the lowest value and the next higher value, each with its count.
+// extremeValue holds the lowest value of a column and the next higher value, each with the number of rows that have it.
 type extremeValue struct {
 	value, next           float64
 	valueTimes, nextTimes int64
@@ -77,7 +78,7 @@ func (e *columnEnds) addValue(x float64) {
 	}
 }
 
-func (f *Facts) addEnds(c *stream.Chunk) {
+func (f *Facts) addToEnds(c *stream.Chunk) {
 	if f.ends == nil {
 		f.ends = make([]columnEnds, min(len(f.columns), maxEndColumns))
 	}
@@ -153,8 +154,8 @@ func (e *columnEnds) findSentinels() (low, high bool) {
 	return low && between > 0, high && between > 0
 }
 
-// isFar reports whether the extreme value is repeated, and whether its distance from the next value is large compared
-// with others, the range of the other values.
+// isFar reports whether the extreme value occurs repeatedly, at a distance from the next value that is large compared
+// with the range of the other values. This range is passed as others.
 func (e *extremeValue) isFar(others float64) bool {
 	factor := float64(sentinelGap)
 	if isFill(e.value) {

@@ -12,8 +12,8 @@ import (
 //
 // A column needs 24 bytes. Each of the first maxEndColumns columns needs 72 bytes more. If there is a label, each
 // column needs another 72 bytes. In addition Facts needs at most 2 MiB: 3 KiB for each of up to maxSketched columns
-// that may be identifiers, and 40 bytes for each of up to maxCells sums by class. Labels that are texts are stored as
-// codes. If there are more than maxClasses classes, or more than maxCells sums, sums by class are not stored.
+// that may be identifiers, and 40 bytes for each of up to maxCells sums by class and column. Labels that are texts are
+// stored as codes. If there are more than maxClasses classes, or more than maxCells sums, sums by class are not stored.
 type Facts struct {
 	rows    int64
 	columns []column
@@ -23,7 +23,7 @@ type Facts struct {
 	candidates int  // number of columns with a sketch
 	tooManyIDs bool // more than maxSketched columns could be identifiers; all are considered measurements
 
-	adds        int      // number of chunks added; copies are ruled out after 1, 2, 4, 8, … chunks
+	adds        int      // number of chunks added; columns without a copy are searched after 1, 2, 4, 8, … chunks
 	keys        []uint64 // keys of the rows of the current chunk
 	sampledRows []int
 }
@@ -79,7 +79,7 @@ func (f *Facts) Add(c *stream.Chunk) error {
 	} else {
 		f.addHashes(c)
 		f.addValues(c)
-		f.addEnds(c)
+		f.addToEnds(c)
 		if f.label != nil {
 			f.label.addChunk(c)
 		}

@@ -19,11 +19,11 @@ const (
 )
 
 // label holds sums that relate the columns to a label. If there are few classes, every column has sums by class. These
-// give η², the share of its variance between the classes, and show whether thresholds separate the classes. In any case
-// there are the sums for a correlation. If the label is a text, codes represent its values (stream.Chunk.TargetCodes),
-// and the texts are not stored. If there are too many classes, only the correlation with the codes remains. Its square
-// is η² for two classes and at most η² for more. So no column is suspected wrongly, but columns that determine more
-// than two classes are not found.
+// give η², the share of the column's variance that is due to differences between the classes, and show whether
+// thresholds separate the classes. In any case there are the sums for a correlation. If the label is a text, codes
+// represent its values (stream.Chunk.TargetCodes), and the texts are not stored. If there are too many classes, only
+// the correlation with the codes is computed. The square of this correlation is at most η². So no column is suspected
+// wrongly, but a column that determines the classes may not be found.
 type label struct {
 	threads        int
 	codes          bool          // the values of the label are codes
@@ -42,10 +42,10 @@ type labelledRow struct {
 }
 
 const (
-	// The first firstLabelled positions are all used. Of the later positions a hash selects one in labelSampling, and
-	// their rows get the weight labelSampling. So the selected rows do not depend on chunks and shards. rowsPerLine
-	// rows, whose values share a cache line, are selected together. For 70,000×784 pixels the sampled rows needed 0.03
-	// s and all rows 0.26 s, in addition to 0.36 s for reading and profiling.
+	// All rows at the first firstLabelled positions are used. Of the rows at later positions a hash selects one in
+	// labelSampling, and gives it the weight labelSampling. So the selected rows do not depend on chunks and shards.
+	// rowsPerLine rows, whose values share a cache line, are selected together. For 70,000×784 pixels the sampled rows
+	// needed 0.03 s and all rows 0.26 s, in addition to 0.36 s for reading and profiling.
 	firstLabelled = 2048
 	labelSampling = 64
 	rowsPerLine   = 8
@@ -54,7 +54,7 @@ const (
 // classSums holds sums over the observed rows of one class for one column.
 type classSums struct {
 	n                   int64
-	weight, sum, lo, hi float64 // sum is Σw·(x − px), px being of the column's labelSums; lo and hi: extreme x
+	weight, sum, lo, hi float64 // sum is Σw·(x − px), px being the pilot in the column's labelSums; lo and hi: extreme x
 }
 
 // labelSums holds sums over the rows that have both a value x of a column and a label y. The pilots px and py are

@@ -32,9 +32,10 @@ const (
 	// the values rise. Ten values rise by chance once in 10! cases.
 	minRows   = 100
 	minRising = 10
-	// nearlyUnique is the least share of distinct values in an identifier.
+	// nearlyUnique is the least share of distinct values among all values of an identifier.
 	nearlyUnique = 0.95
-	// longNumber is the least magnitude of numbers with too many digits for measurements, which are less precise.
+	// longNumber is the least magnitude of numbers that are too long for measurements. Measurements have fewer
+	// significant digits.
 	longNumber = 1e6
 )
 
@@ -92,8 +93,9 @@ func (f *Facts) isRowCounter(j int, c *gram.ColumnProfile) bool {
 	return c.Min > timeUnits[0].to && c.Max-c.Min < 100*float64(c.Observed) && f.isIdentifier(j, c)
 }
 
-// looksUnique distinguishes an identifier from a measurement in whole numbers. Among n measurements with standard
-// deviation σ, about n²/(2·√12σ) repeat a value by chance. Identifiers repeat fewer values, or are long numbers.
+// looksUnique distinguishes an identifier from a measurement in whole numbers. Among n measurements in whole numbers
+// with standard deviation σ, about n²/(2·√12σ) repeat a value by chance. Identifiers repeat fewer values, or are long
+// numbers.
 func (s *distinctSketch) looksUnique(c *gram.ColumnProfile) bool {
 	if s == nil || s.seen < minRows {
 		return false

@@ -67,7 +67,8 @@ type memoryCounter struct {
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// countValue adds the memory of the next value, decoded as type t. The space for t itself is counted by the caller.
+// countValue adds the memory of the next value, decoded as type t. The caller counts the memory of the variable of type
+// t itself; countValue adds the memory that it refers to.
 func (c *memoryCounter) countValue(ctx context.Context, t reflect.Type) error {
 	if c.valueCount++; c.valueCount%checkEvery == 0 && ctx.Err() != nil {
 		return ctx.Err()

@@ -6,12 +6,13 @@
 //     several selections and, by [WelchTest], the selections that are not significantly worse. Table 2 of Farahat,
 //     Ghodsi, Kamel, "Efficient greedy feature selection for unsupervised learning", Knowledge and Information Systems
 //     35 (2013), is made in this way.
-//  2. [ReconstructionError] is the share of the data that the selected columns leave unexplained (F(S)/F(∅) there).
+//  2. [ReconstructionError] is the share of the data that the selected columns leave unexplained (F(S)/F(∅) in that
+//     paper).
 //  3. [RedundancyCurve] is the mean absolute correlation between the selected columns: Zhao, Wang, Liu, "Efficient
 //     spectral feature selection with minimum redundancy", AAAI 2010.
-//  4. [MeasureStability] measures how similar the selections from resampled rows are: by the pairwise Jaccard index,
-//     and corrected for chance as in Nogueira, Sechidis, Brown, "On the stability of feature selection algorithms",
-//     JMLR 18 (2018).
+//  4. [MeasureStability] measures how similar the selections from resampled rows are. One measure is the mean Jaccard
+//     index of two selections. The other is corrected for chance as in Nogueira, Sechidis, Brown, "On the stability of
+//     feature selection algorithms", JMLR 18 (2018).
 //  5. [NearestAccuracy] is the share of rows whose nearest other row has the same class.
 //  6. [ExplainChoice] and [Weights] use a Gram matrix instead of rows. They give the share that a choice leaves
 //     unexplained, with the best weights or with the weights of other data. [ChooseGreedily] returns greedy's choice.

@@ -14,10 +14,11 @@ const (
 	nearestTie = 1e-12
 )
 
-// NearestAccuracy returns the leave-one-out accuracy of the nearest neighbour. This is the share of the rows of x,
-// n×k, whose nearest other row has the same class. If several rows are equally near, the row counts by their share
-// with the same class. Equal rows are common if columns are few and discrete. Using the first of these rows would
-// measure the order of the file, which is often sorted by class. The result is NaN for fewer than two rows.
+// NearestAccuracy returns the leave-one-out accuracy of the nearest neighbour. This is the share of the rows of x, n×k,
+// whose nearest other row has the same class. If several rows are equally near to a row, the row counts as the share of
+// these that have its class. Equal rows are common if columns are few and discrete. If only the first of equally near
+// rows were used, the result would depend on the order of the file, which is often sorted by class. The result is NaN
+// for fewer than two rows.
 //
 // It costs 2·n²·k flops in kernel.Gemm, and needs a copy of x and nearestRows·n numbers.
 func NearestAccuracy(team *kernel.Team, x kernel.Matrix[float64], classes []int32) float64 {
@@ -54,6 +55,7 @@ func NearestAccuracy(team *kernel.Team, x kernel.Matrix[float64], classes []int3
 }
 
 // shareOfNearest returns the share of rows with the class of row i among the other rows that are nearest to row i.
+// products contains the inner products of row i with all rows, and squares the squared norms of all rows.
 func shareOfNearest(products, squares []float64, classes []int32, i int) float64 {
 	nearest := math.Inf(1)
 	for j, p := range products {

@@ -12,9 +12,9 @@ import (
 type Ranks struct {
 	Blocks int
 	Mean   []float64 // mean rank of each of the k treatments; 1 is the best rank
-	// Chi is Friedman's statistic, and P the probability of such a value if all treatments are equally good. F and FP
-	// are the less conservative statistic and probability of Iman and Davenport. All are NaN for fewer than two
-	// treatments or blocks.
+	// Chi is Friedman's statistic, and P the probability of a value at least as large if all treatments are equally
+	// good. F and FP are the statistic of Iman and Davenport, whose test is less conservative, and its probability. All
+	// are NaN for fewer than two treatments or blocks.
 	Chi, P float64
 	F, FP  float64
 	// Critical is the least difference of the mean ranks of two treatments that is significant at the level of 5 %
@@ -32,7 +32,7 @@ func FriedmanTest(scores [][]float64) Ranks {
 	}
 	r.Mean = make([]float64, len(scores[0]))
 	for _, block := range scores {
-		for t, rank := range tiedRanks(block) {
+		for t, rank := range rankWithTies(block) {
 			r.Mean[t] += rank / float64(len(scores))
 		}
 	}
@@ -47,7 +47,7 @@ func FriedmanTest(scores [][]float64) Ranks {
 	r.Chi = 12 * n / (k * (k + 1)) * squares
 	r.P = mathext.GammaIncRegComp((k-1)/2, r.Chi/2)
 	r.F, r.FP = math.Inf(1), 0
-	if rest := n*(k-1) - r.Chi; rest > 0 { // rest is 0 if all blocks agree
+	if rest := n*(k-1) - r.Chi; rest > 0 { // rest is 0 if all blocks rank the treatments equally
 		r.F = (n - 1) * r.Chi / rest
 		d1, d2 := k-1, (k-1)*(n-1)
 		r.FP = mathext.RegIncBeta(d2/2, d1/2, d2/(d2+d1*r.F))
@@ -56,8 +56,8 @@ func FriedmanTest(scores [][]float64) Ranks {
 	return r
 }
 
-// tiedRanks ranks the scores, the largest first. Equal scores get their mean rank.
-func tiedRanks(scores []float64) []float64 {
+// rankWithTies ranks the scores, the largest first. Equal scores get their mean rank.
+func rankWithTies(scores []float64) []float64 {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
@@ -77,9 +77,9 @@ func tiedRanks(scores []float64) []float64 {
 	return ranks
 }
 
-// studentizedRange returns the value that the range of k independent standard normal numbers exceeds with probability
-// significance. This is the studentized range for infinite degrees of freedom. Published tables end at about 20
-// treatments, and the benchmarks compare more.
+// studentizedRange returns the value that the range of k independent standard normal numbers exceeds with a probability
+// of 5 % (significance). This is the studentized range for infinite degrees of freedom. Published tables end at about
+// 20 treatments, and the benchmarks compare more.
 func studentizedRange(k int) float64 {
 	low, high := 0.0, 20.0 // 20 standard deviations are enough for any k that fits into memory
 	for range 60 {
@@ -93,8 +93,8 @@ func studentizedRange(k int) float64 {
 }
 
 // chanceOfRangeBelow returns the probability that the range of k standard normal numbers is below q. It is
-// k·∫φ(z)·(Φ(z) − Φ(z−q))^(k−1) dz. The trapezoidal rule with this step is exact to rounding, because the integrand
-// is smooth and becomes 0 at both ends.
+// k·∫φ(z)·(Φ(z) − Φ(z−q))^(k−1) dz. The integral is computed by the trapezoidal rule. It is exact to rounding, because
+// the integrand is smooth and becomes 0 at both ends.
 func chanceOfRangeBelow(q float64, k int) float64 {
 	const step, end = 1.0 / 32, 10.0
 	below := func(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }

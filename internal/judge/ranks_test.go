@@ -86,7 +86,7 @@ func TestChanceOfChance(t *testing.T) {
 // the scores change nothing, and ranks add up.
 func TestRanksAreLawful(t *testing.T) {
 	nan := math.NaN()
-	if got := tiedRanks([]float64{0.5, nan, 0.7, 0.5, nan}); !slices.Equal(got, []float64{2.5, 4.5, 1, 2.5, 4.5}) {
+	if got := rankWithTies([]float64{0.5, nan, 0.7, 0.5, nan}); !slices.Equal(got, []float64{2.5, 4.5, 1, 2.5, 4.5}) {
 		t.Errorf("ranks %v", got)
 	}
 	r := rand.New(rand.NewPCG(3, 4))

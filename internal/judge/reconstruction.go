@@ -15,15 +15,16 @@ const (
 	stripColumns = 64
 )
 
-// ReconstructionError returns ‖X − P_S X‖²/‖X‖², which is F(S)/F(∅) of the greedy paper, for S being the first 1, 2,
-// … chosen columns. It is the share of X, n×d column-major, that remains when all columns are reconstructed from S.
-// It equals the error that package greedy computes for a selection from the same rows. A chosen column that earlier
-// columns explain (a duplicate, zeros) does not change it. A matrix of zeros has error 0. If sums of squares exceed
-// float64, the error is NaN.
+// ReconstructionError returns ‖X − P_S X‖²/‖X‖², which is F(S)/F(∅) of the greedy paper, for S being the first 1, 2, …
+// chosen columns. P_S is the projection on S. The result is the share of X, n×d column-major, that remains when all
+// columns are reconstructed from S. It equals the error that package greedy computes for a selection from the same
+// rows. A chosen column that earlier columns explain (a duplicate, zeros) does not change it. A matrix of zeros has
+// error 0. If sums of squares exceed float64, the error is NaN.
 //
 // The rows V_r of V = QᵀX, with an orthonormal basis Q of S, are computed by elimination from the k×d product X_SᵀX:
-// V_r = (x_rᵀX − Σ_{s<r} V_s[r]·V_s)/√pivot. It costs 2·n·k·d + k²·d flops, most in kernel.Gemm, and needs k·d
-// numbers, not d².
+// V_r = (x_rᵀX − Σ_{s<r} V_s[r]·V_s)/√pivot. V_s[r] is the entry of V_s for chosen column r, and pivot the entry of the
+// numerator for this column. This costs 2·n·k·d + k²·d flops, most in kernel.Gemm, and needs memory for k·d numbers,
+// not d².
 func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []int) []float64 {
 	k, d := len(chosen), x.Cols
 	residuals := make([]float64, d) // residual of each column's sum of squares
@@ -33,7 +34,7 @@ func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []i
 	})
 	whole := append([]float64(nil), residuals...)
 	total := sum(residuals)
-	v := selectedProducts(team, x, chosen)
+	v := multiplySelectedColumns(team, x, chosen)
 	curve := make([]float64, k)
 	for from := 0; from < k; from += stripColumns {
 		to := min(from+stripColumns, k)
@@ -73,7 +74,7 @@ func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []i
 	return curve
 }
 
-func selectedProducts(team *kernel.Team, x kernel.Matrix[float64], chosen []int) kernel.Matrix[float64] {
+func multiplySelectedColumns(team *kernel.Team, x kernel.Matrix[float64], chosen []int) kernel.Matrix[float64] {
 	k := len(chosen)
 	selected := make([]float64, x.Rows*k)
 	for r, j := range chosen {

@@ -60,7 +60,7 @@ func MeanCorrelation(team *kernel.Team, x kernel.Matrix[float64], limit int, see
 	return curve[len(curve)-1], sampled
 }
 
-// overallStream selects random numbers for MeanCorrelation that are independent of the random numbers of the runs.
+// overallStream is the number of the random stream for MeanCorrelation. It is independent of the streams of the runs.
 const overallStream = 0x616c6c
 
 // normalizeDirection centres col and scales it to length 1. If the deviations from the mean are only rounding errors,

@@ -5,13 +5,13 @@ import "math"
 // Stability measures how similar the selections from several resamplings of the rows are.
 type Stability struct {
 	Resamples int
-	// Jaccard is the mean over pairs of selections of |A∩B|/|A∪B|. It is 1 if all selections are the same. It grows with
-	// the selected share of the features, even for random selections.
+	// Jaccard is the mean over pairs of selections of |A∩B|/|A∪B|. It is 1 if all selections are the same. It grows
+	// with the selected share of the features, even for random selections.
 	Jaccard float64
 	// Nogueira is corrected for chance: it is 1 if all selections are the same, and about 0 for random selections of
 	// the same sizes (Nogueira, Sechidis, Brown 2018, definition 4). It is 1 − mean_f(s_f²)/((k̄/d)(1−k̄/d)), s_f²
-	// being the unbiased variance of the indicator of feature f, and k̄ the mean size of a selection. It is NaN if
-	// all selections are empty or all have every feature.
+	// being the unbiased variance of the indicator of feature f, k̄ the mean size of a selection, and d the number of
+	// features. Nogueira is NaN if all selections are empty or all have every feature.
 	Nogueira float64
 	// Low and High are the ends of the 95 % confidence interval of Nogueira, by the variance of section 4.3 of the
 	// paper, eq. (5) and theorem 7. It assumes independent selections. Selections from half-samples that share rows
@@ -75,8 +75,9 @@ func MeasureStability(sets [][]int, d int) Stability {
 
 const normal95 = 1.959963984540054
 
-// nogueiraVariance estimates the variance of Nogueira's measure Φ from the contributions Φ_i of the selections. With
-// z_if being 1 if selection i contains feature f, p_f the mean of z_if, k_i the size of selection i and k̄ = Σ_f p_f:
+// nogueiraVariance estimates the variance v of Nogueira's measure Φ, computed from m selections of d features, from the
+// contributions Φ_i of the selections. With z_if being 1 if selection i contains feature f, p_f the mean of z_if, k_i
+// the size of selection i and k̄ = Σ_f p_f:
 //
 //	Φ_i = [ Σ_f z_if·p_f/d − k_i·k̄/d² + Φ/2·(2k̄k_i/d² − k_i/d − k̄/d + 1) ] / (k̄/d·(1−k̄/d))
 //	v = 4/m²·Σ_i (Φ_i − mean of Φ_i)²

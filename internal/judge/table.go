@@ -150,7 +150,7 @@ func (t *Table) ScaleColumns(scale gram.Scale, cols []stream.Column) ([]stream.L
 	if err != nil {
 		return nil, err
 	}
-	at := make([]int, t.cols) // index in s, plus 1
+	at := make([]int, t.cols) // for each column of the table, its index in the standardizer s plus 1
 	for k, j := range s.Columns {
 		at[j] = k + 1
 	}

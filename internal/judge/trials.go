@@ -55,7 +55,8 @@ func RunTrials(ctx context.Context, classes []int32, columns func(run int) kerne
 	return scores, nil
 }
 
-// RunSeed returns the seed of the run with the given number. It also differs for neighbouring values of seed.
+// RunSeed returns the seed of the run with the given number. Runs of neighbouring values of seed also have different
+// seeds.
 func RunSeed(seed uint64, run int) uint64 {
 	return splitmix.Hash(seed, uint64(run))
 }
@@ -75,7 +76,7 @@ func SummarizeScores(scores []cluster.Scores) Grades {
 	}
 }
 
-// PickScore returns the kind of score that the function score picks, for every run.
+// PickScore returns one number for every run: the kind of score that the function score picks from the run's scores.
 func PickScore(scores []cluster.Scores, score func(cluster.Scores) float64) []float64 {
 	x := make([]float64, len(scores))
 	for i, s := range scores {

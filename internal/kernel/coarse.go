@@ -47,7 +47,7 @@ func newCodedAnchors(count, dims int) codedAnchors {
 	return codedAnchors{dims, make([]byte, count*dims), make([]float32, count)}
 }
 
-func (a *codedAnchors) packLane(code *coarseCode, j int, factor float32, numbers []byte, i int) {
+func (a *codedAnchors) packAnchorFromLane(code *coarseCode, j int, factor float32, numbers []byte, i int) {
 	a.factor[j] = factor
 	to := a.packed[j/code.nr*code.nr*a.dims+j%code.nr*4:]
 	for k := 0; k < a.dims; k += 4 {
@@ -59,9 +59,9 @@ func (a *codedAnchors) packLane(code *coarseCode, j int, factor float32, numbers
 
 // codedRows contains rows in 8-bit numbers, packed as the rows of tiles.
 type codedRows struct {
-	numbers []byte // rows×dims in panels, quad by quad
-	steps   [][lanes]float32
-	shifts  [][lanes]int32
+	numbers []byte           // rows×dims in panels, quad by quad
+	steps   [][lanes]float32 // for each panel, see coarseCode.mul
+	shifts  [][lanes]int32   // for each panel, see coarseCode.mul
 }
 
 func newCodedRows(count, dims int) codedRows {
@@ -77,7 +77,7 @@ func (r *codedRows) storeScales(code *coarseCode, p int, l *laneScales) {
 	}
 }
 
-func (r *codedRows) mulPanel(code *coarseCode, a *codedAnchors, p, j int, half, c []float32, ldc int) {
+func (r *codedRows) multiplyPanel(code *coarseCode, a *codedAnchors, p, j int, half, c []float32, ldc int) {
 	code.mul(a.dims/4, &r.numbers[p*lanes*a.dims], &a.packed[j*a.dims], &r.steps[p], &r.shifts[p],
 		&half[j], &a.factor[j], &c[0], ldc)
 }
@@ -137,10 +137,10 @@ const (
 
 // prepareCoarse prepares screening in bytes. norms are the squared lengths of the anchors.
 //
-// Rotation in float32 has an error of at most η·‖x‖. With u = 2⁻²⁴, each of two windows contributes to η a unit u for
-// each of log₂(window) sums, and two units for the factor. Rounding x contributes one more unit. ρ is a ‖ε‖/‖y‖ that
-// most anchors do not exceed. With slack = ‖y‖, or more for others, [coarseScreen]'s bound is (‖δ‖(1 + ρ) +
-// ‖x‖ρ)·slack.
+// Rotation in float32 has an error of at most η·‖x‖. With u = 2⁻²⁴, each of the two Hadamard matrices contributes to η
+// a unit u for each of log₂(window) sums, and two units for the factor. Rounding x contributes one more unit. See
+// [coarseScreen] for x, y, δ and ε. ρ bounds ‖ε‖/‖y‖ for most anchors y. With slack = ‖y‖, or more for anchors that
+// exceed ρ, [coarseScreen]'s bound is (‖δ‖(1 + ρ) + ‖x‖ρ)·slack.
 func (n *Nearest) prepareCoarse(norms []float64) {
 	const unit = 0x1p-24
 	c := &coarseScreen{code: &n.team.isa.coarse}
@@ -162,7 +162,7 @@ func (n *Nearest) prepareCoarse(norms []float64) {
 		n.encodeAnchors(first, norms, panel, numbers, &l)
 		for i := range min(lanes, n.m-first) {
 			j := first + i
-			c.packLane(c.code, j, l.step[i], numbers, i)
+			c.packAnchorFromLane(c.code, j, l.step[i], numbers, i)
 			if sq := norms[j] * n.scale * n.scale; sq > 0 {
 				losses[j] = l.lost[i] / math.Sqrt(sq)
 			}
@@ -172,7 +172,7 @@ func (n *Nearest) prepareCoarse(norms []float64) {
 	for j, sq := range norms {
 		sq *= n.scale * n.scale
 		add := 4*unit*sq + float64(n.d)*0x1p-120
-		n.setBound(j, sq, add, math.Sqrt(sq)*max(1, losses[j]/c.loss))
+		n.setAnchorBounds(j, sq, add, math.Sqrt(sq)*max(1, losses[j]/c.loss))
 	}
 }
 
@@ -204,7 +204,7 @@ func (n *Nearest) encodeAnchors(first int, norms []float64, panel []float32, num
 type laneScales struct {
 	inverse, step, rest, squares [lanes]float32
 	sums                         [lanes]int32
-	lost                         [lanes]float64 // upper bounds on ‖δ‖
+	lost                         [lanes]float64 // upper bounds on ‖δ‖, see coarseScreen
 }
 
 func (c *coarseScreen) rotateAndQuantise(panel []float32, sq *[lanes]float64, maxNumber int, numbers []byte, l *laneScales) {
@@ -221,7 +221,7 @@ func (c *coarseScreen) rotateAndQuantise(panel []float32, sq *[lanes]float64, ma
 	}
 }
 
-// rotationError returns a bound on the rounding error of rotating a point of length 1.
+// rotationError returns η, a bound on the rounding error of rotating a point of length 1 in float32.
 func (c *coarseScreen) rotationError() float64 {
 	return float64(2*mathbits.Len(uint(c.window))+2) * 0x1p-24
 }
@@ -261,7 +261,7 @@ func (c *coarseScreen) mixDimensions(panel []float32) {
 }
 
 // screenRowsInBytes sets s.half to half of the squared distances minus ‖x‖²/2, and s.loose to the factor of slack in
-// the error bound: the factor in prepareCoarse plus 10·u·‖x‖, for the rounding of mul and of comparisons.
+// the error bound: the factor in prepareCoarse plus 10·u·‖x‖, u being 2⁻²⁴, for the rounding of mul and of comparisons.
 func (n *Nearest) screenRowsInBytes(s *nearestScratch, x Matrix[float64]) {
 	c, l := n.coarse, &s.lanes
 	high := panelCount(x.Rows, lanes)
@@ -289,7 +289,7 @@ func (n *Nearest) screenRowsInBytes(s *nearestScratch, x Matrix[float64]) {
 	}
 	for j := 0; j < n.paddedAnchors; j += c.code.nr {
 		for p := range high {
-			rows.mulPanel(c.code, anchors, p, j, n.halfLengths, s.half[p*lanes*n.paddedAnchors+j:], n.paddedAnchors)
+			rows.multiplyPanel(c.code, anchors, p, j, n.halfLengths, s.half[p*lanes*n.paddedAnchors+j:], n.paddedAnchors)
 		}
 		n.updateLowestBounds(s, high*lanes, j+c.code.nr, slack, loose)
 	}

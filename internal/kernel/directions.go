@@ -2,10 +2,10 @@ package kernel
 
 import "math"
 
-// leadingDirections returns at most maxCount − spareCoordinates directions that contain leadShare of the anchors'
-// variance, in any order and of about equal length. If they contain less than the share minShare of it, it returns an
-// empty matrix. Block power iteration is exact enough, because the bounds hold for any directions. norms are the
-// anchors' squared lengths.
+// leadingDirections returns at most maxCount − spareCoordinates orthonormal directions that contain leadShare of the
+// anchors' variance. Each contains about the same part of it. If they contain less than the share minShare of the
+// variance, the result is an empty matrix. Block power iteration is exact enough, because the bounds hold for any
+// directions. norms are the anchors' squared lengths.
 func (n *Nearest) leadingDirections(norms []float64, maxCount int, minShare float64) Matrix[float64] {
 	none := Matrix[float64]{}
 	if maxCount -= spareCoordinates; maxCount <= 0 {

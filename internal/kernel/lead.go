@@ -60,16 +60,16 @@ const (
 	// rowsBeforeLead is the number of rows after which directions are computed. Computing them takes as long as they save
 	// on 20,000 rows.
 	rowsBeforeLead = 1 << 14
-	// extraFirstAnchors plus the number of nearest anchors is the number of anchors that are compared first. If
-	// extraFirstAnchors is 2, 134 instead of 91 anchors are compared in total.
+	// extraFirstAnchors plus the number of nearest anchors is the number of anchors that are compared first. With 2
+	// instead of 6 of them, 134 instead of 91 anchors were compared in total for each row of E-MNIST.
 	extraFirstAnchors = 6
 	// byteComparisonCost is the cost of comparing an anchor in all dimensions, relative to screening it: the bytes
 	// compared are not in the level-2 cache, and serve one row only. leadRowCost is the further cost of a row (E-MNIST).
 	byteComparisonCost, leadRowCost = 5, 200
 )
 
-// leadCost returns the cost of a row with a lead of size coordinates, in units of the cost of screening an anchor in
-// all d dimensions. tried is the number of anchors compared in all dimensions.
+// leadCost returns the cost of a row if a lead of k coordinates is used, with k = size. A unit is the cost of screening
+// one of the m anchors in all d dimensions. tried is the number of anchors compared in all dimensions.
 func leadCost(m, d, size int, tried float64) float64 {
 	return float64(size)*(1+float64(m)/float64(d)) + byteComparisonCost*tried + leadRowCost
 }
@@ -123,7 +123,7 @@ func (n *Nearest) newLeadScreen(maxCoordinates int, minShare float64) *leadScree
 		}
 		c.rotateAndQuantise(panel, &sq, maxAnchorNumber, numbers, &l)
 		for i := range lanes {
-			f.negatedP.packLane(c.code, first+i, -l.step[i], numbers, i)
+			f.negatedP.packAnchorFromLane(c.code, first+i, -l.step[i], numbers, i)
 			copyLane(line, numbers, i)
 			for k, v := range line {
 				p.Data[(first+i)*c.dims+k] = float64(l.step[i]) * float64(int8(v))
@@ -182,7 +182,7 @@ func (n *Nearest) encodeLeadAnchors(f *leadScreen, norms []float64, p, gram Matr
 				}
 			}
 		}
-		// v = 2u − Ku, and r = u − Kv.
+		// With u = Pη, see [leadScreen] for P, η and K, v = 2u − Ku, and r = u − Kv.
 		clear(u.Data)
 		Gemm(n.team, 1, turned, p.Trans(), u)
 		for k, w := range u.Data {
@@ -211,7 +211,7 @@ func (n *Nearest) encodeLeadAnchors(f *leadScreen, norms []float64, p, gram Matr
 			c.quantisePanel(size, codes, &sq, maxAnchorNumber, code, &l)
 			for i := range min(lanes, n.m-first) {
 				j := first + i
-				f.packLane(c.code, j, l.step[i], code, i)
+				f.packAnchorFromLane(c.code, j, l.step[i], code, i)
 				if lengths[j] > 0 {
 					losses[j] = (l.lost[i] + outside[i]) / lengths[j]
 				}
@@ -225,9 +225,9 @@ func (n *Nearest) encodeLeadAnchors(f *leadScreen, norms []float64, p, gram Matr
 	f.medianSlack = float64(median(f.slack[:n.m]))
 }
 
-// writeSpareCoordinates writes the length left outside the directions to the spare coordinates of lane i. The scalar
-// product of the spare coordinates of two lanes is at least the product of the lengths. It returns the sum of the
-// squares of the spare coordinates.
+// writeSpareCoordinates writes the length of a point's part outside the directions to the spare coordinates of lane i.
+// The scalar product of the spare coordinates of two lanes is at least the product of the lengths. It returns the sum
+// of the squares of the spare coordinates.
 func writeSpareCoordinates(panel []float32, size, i int, length float64) float64 {
 	part := float32Above(length / math.Sqrt(spareCoordinates) * (1 + 0x1p-22))
 	for k := size - spareCoordinates; k < size; k++ {
@@ -249,7 +249,7 @@ func (n *Nearest) projectPanel(s *nearestScratch, p int) {
 	c, f, at := n.coarse, n.coarse.lead, p*lanes
 	turned, l := &s.lanes, &s.lead.lanes
 	for j := 0; j < f.dims; j += c.code.nr {
-		s.mulPanel(c.code, &f.negatedP, p, j, f.zeros, s.lead.projected[j:], f.dims)
+		s.multiplyPanel(c.code, &f.negatedP, p, j, f.zeros, s.lead.projected[j:], f.dims)
 	}
 	panel, numbers := s.panels[:lanes*f.dims], s.panelNumbers(p, c.dims)
 	var sq, lengths [lanes]float64
@@ -283,11 +283,11 @@ func (c *coarseScreen) squaredLengthBound(step, squares float32) float64 {
 	return float64(step) * float64(step) * float64(squares) * (1 + float64(c.dims+8)*0x1p-24)
 }
 
-func (n *Nearest) excludeWithLead(s *nearestScratch, i int) {
+func (n *Nearest) excludeAnchorsWithLead(s *nearestScratch, i int) {
 	f, loose := n.coarse.lead, s.lead.loose[i]
 	margin, limit := n.settlingMargin(s.norms[i]), math.MaxFloat64
 	s.candidates, s.uppers, s.lead.first = s.candidates[:0], s.uppers[:0], s.lead.first[:0]
-	start := lowestOf(&s.lowestUppers[i], min(n.count+extraFirstAnchors, upperSets)) - float32(2*f.medianSlack)*loose
+	start := nthLowest(&s.lowestUppers[i], min(n.count+extraFirstAnchors, upperSets)) - float32(2*f.medianSlack)*loose
 	for g := 0; g < n.groups; g += foundGroups {
 		found := n.anchorsBelowLimit(s, i, g, f.slack, loose, start)
 		s.lead.first = append(s.lead.first, found...)

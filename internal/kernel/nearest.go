@@ -97,7 +97,7 @@ const (
 )
 
 // NewNearest prepares an m×d matrix of points, in any layout, for searches of the count nearest points to each row, 0 <
-// count ≤ m. It costs O(m·d) operations and uses [NearestBytes] of memory.
+// count ≤ m. It costs O(m·d) operations, and needs the memory given by [NearestBytes].
 func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 	m, d := points.Rows, points.Cols
 	if points.checkBounds("points"); count < 1 || count > m {
@@ -245,7 +245,7 @@ func (n *Nearest) findNearest(s *nearestScratch, i int, x []float64) {
 		}
 	} else {
 		if n.coarse != nil && n.coarse.lead != nil {
-			n.excludeWithLead(s, i)
+			n.excludeAnchorsWithLead(s, i)
 		} else {
 			n.excludeAnchors(s, i)
 		}

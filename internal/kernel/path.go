@@ -44,7 +44,7 @@ type isa struct {
 	// shiftColumn does the same as [ShiftColumn] for blocks·16 elements. ends contains the smallest value so far four
 	// times, then the largest four times. It prefetches blocks·16 elements from next on. Nil means plain Go.
 	shiftColumn func(blocks int, dst, x *float64, by float64, next *float64, ends *[8]float64)
-	// standardize does as [Standardize] for blocks·16 elements, and prefetches as many from next on. Nil means plain Go.
+	// standardize is [Standardize] for blocks·16 elements. It prefetches as many elements from next. Nil means plain Go.
 	standardize func(blocks int, dst, x *float64, shift, factor, missing float64, next *float64)
 	// lookup does the same as [Lookup] for groups of 8 integers, the first at packed. It may load width/2 + 16 bytes from
 	// the start of each group. It returns the number of groups before the first group with an integer of at least size.

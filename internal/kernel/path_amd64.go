@@ -28,7 +28,7 @@ func machineInstructionSets() []*isa {
 }
 
 // Tiles have 8×3 vectors for AVX-512 and 4×3 vectors for AVX2, whose sums fit into 32 and 16 registers. Of the shapes
-// that fit and have panels of multiples of 4, these load the fewest bytes for a multiplication.
+// that fit and whose panels have a multiple of 4 rows, these load the fewest bytes for a multiplication.
 var avx512 = isa{
 	name: "avx512",
 	f64:  micro[float64]{mr: 8, nr: 24, mul: mulF64AVX512, transpose: transposeF64AVX2, copy: copyAVX2, thin: thinAVX512, thinCols: 16},
@@ -41,7 +41,8 @@ var avx512 = isa{
 	wholeRange: wholeRangeAVX2, toLowBytes: lowBytesAVX2, fromBytes: ofBytesAVX2, allSingles: allSinglesAVX2, toSingles: singlesAVX2, fromSingles: ofSinglesAVX2, rotate: rotateAVX512,
 }
 
-// maxRowNumber is the largest magnitude of a row's numbers for which a sum of two products, 2·255·64, fits an int16.
+// maxRowNumber is the largest magnitude of a row's numbers for which a sum of two products with unsigned bytes,
+// 2·255·64, fits an int16.
 const maxRowNumber = 64
 
 func newCoarseCodeAVX2(nr, most int, mul byteTileProduct, dots byteDotProducts) coarseCode {

@@ -13,8 +13,7 @@ func machineInstructionSets() []*isa {
 	return []*isa{&neon}
 }
 
-// Tiles are 4×6 vectors: 24 sums and their factors fill the 32 registers, and both panels
-// are multiples of 4.
+// Tiles are 4×6 vectors: 24 sums and their factors fill the 32 registers, and both panels have a multiple of 4 rows.
 var neon = isa{
 	name: "neon",
 	f64:  micro[float64]{mr: 4, nr: 12, mul: mulF64NEON, transpose: transposeF64NEON, copy: copyNEON},

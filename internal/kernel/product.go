@@ -277,7 +277,7 @@ func (p *floatProduct[T]) multiplyBlock(worker int, blk productBlock, i0, j0 int
 }
 
 // thinDepths·depth rows of B are packed at a time for a product with few columns. They fit into a level-2 cache
-// together with some rows of A of the same length.
+// together with the same number of columns of some rows of A.
 const thinDepths = 4
 
 // runThinWorker does one worker's part of a product whose C has few columns. It does not pack A, as packing would take

@@ -7,8 +7,8 @@ const RotateWidth = 32
 
 // RotateRows applies plane rotations to neighbouring rows of a row-major panel of [RotateWidth] columns. Rotation i
 // replaces x, in row first + i, and y, in the next row, by c[i]·x + s[i]·y and c[i]·y − s[i]·x. The next rotation uses
-// the result. If back is set, rows are visited in descending order: first − i. RotateRows costs 6 flops for each
-// rotation and column, and reads each row once.
+// the result. If back is set, rows are visited in descending order: x is then in row first − i. RotateRows costs 6
+// flops for each rotation and column, and reads each row once.
 func RotateRows(c, s, panel []float64, first int, back bool) {
 	if len(c) == 0 {
 		return

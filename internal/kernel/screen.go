@@ -30,8 +30,9 @@ func (n *Nearest) squaredLengths() []float64 {
 
 // prepareScreen packs the anchors, whose squared lengths are norms, and derives the bounds. With u = 2⁻²⁴, rounding to
 // float32 changes each coordinate by a factor of 1 ± u. A chain of k multiply-adds changes its sum by at most k·u·Σ|x_i
-// y_i| ≤ k·u·‖x‖‖y‖ (Cauchy-Schwarz). Adding the c chains of a row to ‖y‖²/2 changes the result by at most c·u times
-// the largest partial result. Hence the error of ‖y‖²/2 − xᵀy is at most
+// y_i| ≤ k·u·‖x‖‖y‖ (Cauchy-Schwarz). The products of a row and an anchor form c chains of at most depth terms. Adding
+// these to ‖y‖²/2 changes the result by at most c·u times the largest partial result. Hence the error of ‖y‖²/2 − xᵀy
+// is at most
 //
 //	g·‖x‖‖y‖ + h·‖y‖²/2,  g = (min(d, depth) + c + 5)·u,  h = (c + 5)·u,
 //
@@ -48,7 +49,7 @@ func (n *Nearest) prepareScreen(norms []float64) {
 	n.resetBounds()
 	for i, sq := range norms {
 		sq *= n.scale * n.scale
-		n.setBound(i, sq, h*sq/2+float64(n.d)*0x1p-120, math.Sqrt(sq))
+		n.setAnchorBounds(i, sq, h*sq/2+float64(n.d)*0x1p-120, math.Sqrt(sq))
 	}
 	n.packed = alignedSlice[float32](n.paddedAnchors * n.d)
 	for l := 0; l < n.d; l += depth {
@@ -71,8 +72,9 @@ func (n *Nearest) resetBounds() {
 	}
 }
 
-// setBound sets the bounds of anchor j, whose squared length is sq. add is the largest error of the computed sq/2.
-func (n *Nearest) setBound(j int, sq, add, slack float64) {
+// setAnchorBounds sets the bounds of anchor j of squared length sq. add is the largest error of the computed sq/2, and
+// slack becomes the anchor's slack.
+func (n *Nearest) setAnchorBounds(j int, sq, add, slack float64) {
 	n.halfLengths[j] = float32(sq/2 - add)
 	n.slack[j] = float32(slack * (1 + 0x1p-20))
 	n.boundGap[j] = 2 * add
@@ -80,16 +82,16 @@ func (n *Nearest) setBound(j int, sq, add, slack float64) {
 }
 
 const (
-	// group is the number of anchors with one common lowest lower bound. It is a multiple of the width of all tiles.
+	// group is the number of anchors of which only the lowest lower bound is kept, a multiple of the width of all tiles.
 	group = 48
-	// upperSets is the number of sets of anchors for which screening keeps one lowest upper bound each, for each row.
+	// upperSets is the number of sets of anchors. For each row, screening keeps only the lowest upper bound of each set.
 	upperSets = 16
 )
 
 const (
 	// foundGroups is the number of groups that isa.findAnchors searches in one call.
 	foundGroups = 16
-	// foundPadding is the number of elements after its results that isa.findAnchors may overwrite.
+	// foundPadding is the number of elements of found, after the indices, that isa.findAnchors may overwrite.
 	foundPadding = 16
 )
 
@@ -128,8 +130,8 @@ var noUppers = func() (none [upperSets]float32) {
 // readBeyond is the number of elements that isa.firstNotAbove may read after its last element.
 const readBeyond = 16
 
-// narrowRows centres and scales rows, and packs them as float32 panels of at most deep dimensions. It also computes
-// their squared norms, which are 0 for the padding rows of a panel, and copies the original rows to raw.
+// narrowRows centres and scales rows, and packs them as float32 panels of at most k dimensions each, with k = deep. It
+// also computes their squared norms, which are 0 for the padding rows of a panel, and copies the original rows to raw.
 func (n *Nearest) narrowRows(packed []float32, raw, norms []float64, x Matrix[float64], deep int) {
 	mr := n.panelRows
 	high := panelCount(x.Rows, mr) * mr
@@ -140,7 +142,7 @@ func (n *Nearest) narrowRows(packed []float32, raw, norms []float64, x Matrix[fl
 	clear(norms)
 	for l := 0; l < n.d; l += deep {
 		block, k := packed[l*high:], min(deep, n.d-l)
-		// Columns may be on different pages of memory. The addresses of a few columns fit into the translation buffer.
+		// Columns may be on different pages of memory. Few are read at a time, so that their addresses stay in a buffer.
 		const together = 32
 		for q := 0; q < k; q += together {
 			width := min(together, k-q)
@@ -196,8 +198,8 @@ func (n *Nearest) screenRowsInFloat32(s *nearestScratch, x Matrix[float64]) {
 	}
 }
 
-// updateLowestBounds computes the lowest bounds of the rows over a group of anchors. It does so as soon as anchor end
-// completes the group, or all anchors, because the tiles of the group are in cache then.
+// updateLowestBounds computes the lowest bounds of the rows over a group of anchors. It does nothing unless anchor end,
+// exclusive, completes the group or all anchors. The tiles of the group are in cache then.
 func (n *Nearest) updateLowestBounds(s *nearestScratch, rows, end int, slack, loose []float32) {
 	if end%group != 0 && end != n.paddedAnchors {
 		return
@@ -216,7 +218,7 @@ func (n *Nearest) excludeAnchors(s *nearestScratch, i int) {
 	if n.count <= upperSets {
 		// Each set has one lowest upper bound, so at least count anchors have an upper bound of at most the count-th lowest.
 		// With this initial limit, 14 of 2,000 anchors become candidates if screened in bytes, and 8 if screened in float32.
-		limit = float64(lowestOf(&s.lowestUppers[i], n.count)) + n.widestGap + margin
+		limit = float64(nthLowest(&s.lowestUppers[i], n.count)) + n.widestGap + margin
 	}
 	s.candidates, s.uppers = s.candidates[:0], s.uppers[:0]
 	for g := 0; g < n.groups; g += foundGroups {
@@ -239,8 +241,8 @@ func (n *Nearest) anchorsBelowLimit(s *nearestScratch, i, g int, slack []float32
 	return found
 }
 
-// settlingMargin returns a bound on the rounding of float64 distances for a row of the given length. For anchors with
-// ‖y‖ ≤ 1 it is 2ε(‖x‖² + ‖y‖²), relative to half distances, ε being the relative error of a distance.
+// settlingMargin bounds the rounding of halves of float64 distances from a row of the given length. For anchors with
+// ‖y‖ ≤ 1 it is 2ε(‖x‖² + 1), ε being the relative error of a distance.
 func (n *Nearest) settlingMargin(norm float64) float64 {
 	norm *= 1 + 0x1p-20
 	epsilon := (float64(n.padded/squaresBlock) + 8) * 0x1p-53
@@ -255,7 +257,7 @@ func (n *Nearest) considerAnchor(s *nearestScratch, j int32, half float32, loose
 		return limit
 	}
 	s.candidates = append(s.candidates, candidate{j, lower})
-	if upper := lower + 2*room + n.boundGap[j]; s.insertUpper(upper, n.count) && len(s.uppers) == n.count {
+	if upper := lower + 2*room + n.boundGap[j]; s.insertUpperBound(upper, n.count) && len(s.uppers) == n.count {
 		limit = min(limit, s.uppers[n.count-1]+margin)
 	}
 	return limit
@@ -286,9 +288,9 @@ func (s *nearestScratch) sortCandidates(limit float64) {
 	s.candidates = sorted
 }
 
-// lowestOf returns the count-th lowest of all values. No value may be NaN. It has no branch that the processor could
+// nthLowest returns the count-th lowest of all values. No value may be NaN. It has no branch that the processor could
 // mispredict; sorting would take five times as long.
-func lowestOf(all *[upperSets]float32, count int) float32 {
+func nthLowest(all *[upperSets]float32, count int) float32 {
 	var low [upperSets]int32 // the lowest values so far, as int32 with the order of the numbers
 	for i := range low {
 		low[i] = math.MaxInt32
@@ -313,9 +315,9 @@ func float32Above(v float64) float32 {
 	return f
 }
 
-// insertUpper inserts upper into the ordered list of the count lowest upper bounds. The result is false if it is too
-// high.
-func (s *nearestScratch) insertUpper(upper float64, count int) bool {
+// insertUpperBound inserts upper into the ordered list of the count lowest upper bounds. The result is false if the
+// list is full and upper is not below its highest bound.
+func (s *nearestScratch) insertUpperBound(upper float64, count int) bool {
 	at := len(s.uppers)
 	if at < count {
 		s.uppers = append(s.uppers, upper)

@@ -198,7 +198,7 @@ func TestLowestOf(t *testing.T) {
 		}
 		sorted := slices.Sorted(slices.Values(all[:]))
 		for count := 1; count <= len(all); count++ {
-			if got := lowestOf(&all, count); got != sorted[count-1] {
+			if got := nthLowest(&all, count); got != sorted[count-1] {
 				t.Fatalf("lowest %d of %v is %v, want %v", count, all, got, sorted[count-1])
 			}
 		}

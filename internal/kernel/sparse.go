@@ -12,8 +12,9 @@ type Sparse struct {
 }
 
 // SparseGemm adds Zᵀ·X to C. Z is n×m, X is n×d in any layout (column-major is fastest), and C is m×d row-major. It
-// costs 2·n·count·d flops, and uses [SparseBytes] of memory. The terms of an element are added one by one in the order
-// of the rows. Therefore its bits depend neither on the team nor on a division of the rows into several calls.
+// costs 2·n·count·d flops, and uses the memory given by [SparseBytes]. The terms of an element are added one by one in
+// the order of the rows. Therefore its bits depend neither on the team nor on a division of the rows into several
+// calls.
 func SparseGemm(t *Team, z Sparse, x, c Matrix[float64]) {
 	x.checkBounds("X")
 	c.checkBounds("C")
@@ -54,7 +55,8 @@ func SparseBytes(workers, rows, m, count int) int64 {
 	return int64(workers)*8*stripColumns*n + 12*n*int64(count) + 4*int64(m+1)
 }
 
-// sparseProduct contains the arguments of the current SparseGemm, and scratch, stripColumns×stripRows per worker.
+// sparseProduct contains the arguments of the current SparseGemm, and stripColumns×stripRows scratch numbers per
+// worker.
 type sparseProduct struct {
 	team    *Team
 	x, c    Matrix[float64]
@@ -126,7 +128,7 @@ func (a *Compressed) AddEntry(column int, value float64) {
 	a.Index, a.Value = append(a.Index, int32(column)), append(a.Value, value)
 }
 
-// EndRow ends the last row.
+// EndRow ends the last row. Entries added later belong to a new row.
 func (a *Compressed) EndRow() {
 	if a.Rows == 0 {
 		a.Starts = append(a.Starts[:0], 0)

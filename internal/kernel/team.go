@@ -31,8 +31,8 @@ type Team struct {
 	busy atomic.Int64 // busy time of all workers in all calls, in nanoseconds
 }
 
-// NewTeam returns a team with the given number of workers; 0 means GOMAXPROCS. From its first product on it uses
-// [TeamBytes] of memory.
+// NewTeam returns a team with the given number of workers; 0 means GOMAXPROCS. From its first product on it needs the
+// memory given by [TeamBytes].
 func NewTeam(workers int) *Team { return newTeam(workers, best) }
 
 func newTeam(workers int, path *isa) *Team {

@@ -48,7 +48,8 @@ type workspace struct {
 }
 
 // tileOrder is the order of the diagonal blocks into which one triangle of a symmetric product is divided. These blocks
-// are computed in full. For k terms in each sum, this costs about n·k·tileOrder/2 multiplications more than n²·k/2.
+// are computed in full. For a product of order n with k terms in each sum, both triangles of the blocks cost about
+// n·k·tileOrder/2 multiplications more than the n²·k/2 of one triangle.
 const tileOrder = 64
 
 func newBackend(workers int) *backend {
@@ -98,7 +99,7 @@ func scaleRowRanges[T kernel.Float](beta T, c kernel.Matrix[T], from, to func(i 
 
 func constantColumn(j int) func(int) int { return func(int) int { return j } }
 func diagonalColumn(i int) int           { return i }
-func pastDiagonal(i int) int             { return i + 1 }
+func columnPastDiagonal(i int) int       { return i + 1 }
 
 func isUpperOrLower(ul blas.Uplo) bool { return ul == blas.Upper || ul == blas.Lower }
 
@@ -106,7 +107,7 @@ func scaleTriangle[T kernel.Float](beta T, ul blas.Uplo, c kernel.Matrix[T]) {
 	if ul == blas.Upper {
 		scaleRowRanges(beta, c, diagonalColumn, constantColumn(c.Cols))
 	} else {
-		scaleRowRanges(beta, c, constantColumn(0), pastDiagonal)
+		scaleRowRanges(beta, c, constantColumn(0), columnPastDiagonal)
 	}
 }
 
@@ -159,8 +160,9 @@ func trySyrk[T kernel.Float](b *backend, ul blas.Uplo, tA blas.Transpose, n, k i
 	return true
 }
 
-// addTriangle adds a symmetric product to one triangle of c, the diagonal block from row and column `at` of a larger
-// matrix. add(c, i, j) adds the block of the product that starts in row i and column j to c.
+// addTriangle adds a symmetric product to one triangle of the square matrix c. c is the diagonal block of a larger
+// matrix C that starts in row and column `at`. add(part, i, j) must add the product to part, the block of C that starts
+// in row i and column j.
 func addTriangle[T kernel.Float](d *workspace, ul blas.Uplo, c kernel.Matrix[T], at int, add func(c kernel.Matrix[T], i, j int)) {
 	n := c.Rows
 	if n > tileOrder {

@@ -13,8 +13,9 @@ type ClipReport struct {
 	Share float64 // sum of the magnitudes of the negative eigenvalues, divided by the trace
 }
 
-// clipShare multiplies the largest absolute row sum of a matrix. Eigenvalues above −clipShare times that sum count as
-// 0, because by rounding a positive semidefinite matrix of low rank can get eigenvalues of about −1e-15 times that sum.
+// clipShare is a share of the largest sum of magnitudes in a row of the matrix. Eigenvalues above −clipShare times that
+// sum count as 0, because by rounding a positive semidefinite matrix of low rank can get eigenvalues of about −1e-15
+// times that sum.
 const clipShare = 1e-12
 
 // clipFirstPairs is the number of smallest eigenpairs that ClipNegative computes first. As long as all computed
@@ -90,7 +91,7 @@ func hasCholeskyFactor(team *kernel.Team, a kernel.Matrix[float64], shift float6
 }
 
 // ClipBytes bounds the memory of [ClipNegative] for a matrix of order n, without the matrix itself. The bound includes
-// the solver, and two copies of the eigenvectors found so far, from which the next search starts.
+// the solver [Smallest], and two copies of the eigenvectors found so far, the start of the next search.
 func ClipBytes(n int) int64 {
 	return SmallestBytes(n, n, EigenOptions{}) + 2*8*int64(n)*int64(n) + kernel.TeamBytes(n, n)
 }

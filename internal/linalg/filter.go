@@ -14,7 +14,8 @@ import (
 //
 // T_k is Chebyshev's polynomial of degree k. Its values are at most 1 in magnitude on the interval [c, b], which
 // contains the unwanted eigenvalues, and grow fastest outside of it (Zhou, Saad, Tiago and Chelikowsky, J. Comput.
-// Phys. 219, 2006). c is the largest Ritz value of the block. Pairs are proved as without a filter.
+// Phys. 219, 2006). c is the largest Ritz value of the block of vectors x. With or without a filter, [Smallest] proves
+// in the same way that its pairs are complete.
 type Filter struct {
 	// Product sets dst to A·x, both n×w and row-major without gaps. The bits of dst must not depend on the team.
 	Product func(dst, x kernel.Matrix[float64])
@@ -23,12 +24,12 @@ type Filter struct {
 
 const (
 	// baseGrowth bounds how much more a filter amplifies the first vector of a block than the last one, because all
-	// vectors turn towards the one that is amplified most. Vectors with small residuals are separate already, so the bound
+	// vectors turn towards the one that is amplified most. Vectors with small residuals turn less. The bound therefore
 	// rises as the residuals shrink, up to maxGrowth, at which rounding mixes at most 0.0001 of one vector into another.
 	baseGrowth, maxGrowth = 1e4, 1e12
 	// maxDegree bounds the degree of a filter, i.e. its number of products, if wanted and unwanted eigenvalues are close.
 	maxDegree = 300
-	// minHalfWidth is the smallest half width (b − c)/2, as a share of b, that does not count as rounding.
+	// minHalfWidth is the smallest half width (b − c)/2, see [Filter], as a share of b, that does not count as rounding.
 	minHalfWidth = 1e-10
 	// filterRows is the number of rows of a block that a worker processes at a time. The columns of a block are padded to
 	// a multiple of filterColumns, because products are fastest for such widths.
@@ -36,7 +37,7 @@ const (
 )
 
 // filterSpace replaces the search space by the span of the filtered Ritz vectors. It returns false if the largest Ritz
-// value is too near the upper bound b.
+// value is too near the upper bound [Filter.Top] of the eigenvalues.
 func (s *Smallest) filterSpace() bool {
 	f, n, p := s.opt.Filter, s.n, s.p
 	least, cut := math.Ldexp(s.theta[0], s.exp), math.Ldexp(s.theta[p-1], s.exp)

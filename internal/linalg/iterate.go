@@ -7,7 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// solveByIteration finds the l smallest pairs in a growing search space, see [Smallest]. It returns false if it fails.
+// solveByIteration finds the l smallest eigenpairs in a growing search space, which starts with the columns of warm,
+// see [Smallest]. It returns false if it does not find them.
 func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 	s.resetSpace()
 	s.startSpace(warm)
@@ -75,11 +76,13 @@ func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 }
 
 // mixingResidual is the residual, relative to ‖A‖, below which vectors of a repeated eigenvalue mix. The error of a
-// Ritz value is about the square of the residual. A residual below √2⁻⁵³ thus means an exact value, and the Ritz method
-// may mix good vectors with bad new ones. If residuals then stop falling, an inverse iteration cleans vectors.
+// Ritz value is about the square of the residual. A residual below √2⁻⁵³ thus means an exact value, so that the Ritz
+// method may mix converged vectors with bad new ones. If residuals then stop falling, the Ritz vectors, multiplied by
+// the inverse of the shifted matrix, become a new search space.
 const mixingResidual = 1e-7
 
-// preconditionRows copies the given number of rows from b to w, times the inverse of the factored matrix, if any.
+// preconditionRows writes the given number of rows of b, multiplied by the inverse of the factored matrix, to w. If no
+// matrix is factored, it only copies the rows.
 func (s *Smallest) preconditionRows(b []float64, rows int) {
 	copy(s.w, b[:rows*s.n])
 	if w := kernel.RowMajor(s.w, rows, s.n, s.n); s.hasFactor {

@@ -25,9 +25,9 @@ const (
 //
 // The method is block Lanczos with full orthogonalization (Golub and Underwood 1977). As the search space grows, the
 // sum of the i largest Ritz values rises towards the sum of the λ_j. TailBounds stops when a quarter more vectors
-// raised each sum by less than 0.1 % of its tail. Bound i is trace minus the sum minus the last rise of that sum. The
-// rises shrink faster than geometrically, so the result is below the true tail (measured, not proved). If
-// [MostTailVectors] do not suffice, the result is nil.
+// raised each sum by less than 0.1 % of its tail. Bound i is the trace minus the sum of the i largest Ritz values,
+// minus the last rise of that sum. The rises shrink faster than geometrically, so the result is below the true tail
+// (measured, not proved). If [MostTailVectors] do not suffice, the result is nil.
 //
 // It costs the product of about 2k to 4k vectors with A, 8·n·(3k)² flops for their orthogonality, and
 // 4/3·(3k)³ flops for Ritz values. The bits do not depend on the team.
@@ -111,8 +111,9 @@ func ritzValues(h []float64, ld, m int) []float64 {
 	return values
 }
 
-// stableTails returns the tails after 1 … k values, each minus its fall since the last call, and whether all falls are
-// small.
+// stableTails returns the tails after 1 … k Ritz values, see [TailBounds]. values are the present Ritz values, and last
+// the earlier ones. Each tail is lowered by the amount by which it fell from last to values. ok reports whether all
+// these amounts are small.
 func stableTails(values, last []float64, k int, trace float64) (tails []float64, ok bool) {
 	if values == nil {
 		return nil, false

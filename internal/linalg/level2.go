@@ -14,7 +14,8 @@ const smallVector = 24
 func isForwardVector(n int, x []float64, inc int) bool { return inc > 0 && len(x) > (n-1)*inc }
 
 // scaledCopy returns a contiguous copy of the n elements of x, multiplied by factor. It uses the memory of dst if that
-// is large enough. In LAPACK x is mostly a column of a matrix. If factor is 0, all results are 0, also for NaN.
+// is large enough. The elements of x are inc apart. LAPACK mostly passes a column of a row-major matrix as x, which is
+// slow to read repeatedly. If factor is 0, all results are 0, also for NaN.
 func scaledCopy(dst []float64, n int, factor float64, x []float64, inc int) []float64 {
 	dst = slices.Grow(dst[:0], n)[:n]
 	if factor == 0 {

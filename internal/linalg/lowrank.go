@@ -16,21 +16,23 @@ import (
 // [NewPencil]. The rows of U need not be orthogonal then.
 //
 // A [Smallest] factors F = A − σM + VᵀV. F has the same form as A: a diagonal E = D − σρI, and the rows of U and V with
-// the matrix S = diag(T − σI, I) between them. Without a metric ρ is 1, and S = diag(T, I). Let W be Σ uuᵀ/E over the
-// columns u of U and V together. Woodbury's identity is
+// the matrix S = diag(T − σI, I) between them. Without a metric ρ is 1, and S = diag(T, I). Let W be the sum of uuᵀ/e
+// over the columns u of U and V together, e being the column's entry of E. Woodbury's identity is
 //
 //	F⁻¹ = E⁻¹ − E⁻¹UᵀZUE⁻¹,  Z = (S⁻¹ + W)⁻¹,
 //
 // which must not be computed as a difference of large terms. Therefore S is split by the eigenvectors of T into
 // positive and negative parts, S = S₊ − S₋. Adding S₊ = HᵀH to E gives Z₊ = Hᵀ(I + HWHᵀ)⁻¹H. S₋ = YΣYᵀ is subtracted:
 //
-//	Z = Z₊ − XᵀN⁻¹X,  X = Yᵀ(I − WZ₊),  N = Σ⁻¹ − Yᵀ(W − WZ₊W)Y,
+//	Z = Z₊ − XᵀQ⁻¹X,  X = Yᵀ(I − WZ₊),  Q = Σ⁻¹ − Yᵀ(W − WZ₊W)Y,
 //
-// If E is positive, F is positive definite exactly if N is. A few features may have an E that is not positive or nearly
-// 0. For these features, called N, systems are solved by the Schur complement E_N + U_NᵀZU_N instead of E.
+// If E is positive, F is positive definite exactly if Q is. A few features may have an entry of E that is not positive
+// or nearly 0. Let N be the list of these features, E_N their part of E, and U_N their columns of U. For them, systems
+// are solved by the Schur complement E_N + U_NᵀZU_N instead of E.
 //
-// A product costs 4nd flops for each vector. With a metric a product does not read U, but a residual costs 4nd flops.
-// Computing a factor costs n²d flops. A product with F⁻¹ costs 4nd, or 6nd with a metric, or more if refined.
+// A product of A and a vector costs 4·n·d flops. With a metric this product does not read U, but a residual costs 4·n·d
+// flops. Computing a factor of F costs n²·d flops. A product of F⁻¹ and a vector costs 4·n·d flops, or 6·n·d with a
+// metric. Refining the solution costs more, see refineSolutions.
 type LowRank struct {
 	team   *kernel.Team
 	d, n   int
@@ -39,7 +41,7 @@ type LowRank struct {
 	rho    float64
 	metric bool
 
-	lambda        []float64              // Λ, without a metric
+	lambda        []float64              // squared length of each row of U, without a metric
 	squares       []float64              // squared length of each column u, with a metric
 	peakCache     []float64              // the largest entry of each column u, with a metric; nil until needed
 	uu            kernel.Matrix[float64] // UUᵀ with an error of at most uuError, with a metric
@@ -64,7 +66,7 @@ type LowRank struct {
 	gramUV, middleInverse kernel.Matrix[float64] // W and Z
 	nearFeatures          []int                  // N, the features whose E is not positive or nearly 0, ascending
 	un, zn                kernel.Matrix[float64] // U_Nᵀ and U_NᵀZ, |N|×(n + rows of V)
-	schur                 Cholesky
+	schur                 Cholesky               // factor of the Schur complement for N
 }
 
 // NewLowRank returns a LowRank without a metric. Its U is scale times the transpose of the d×n matrix u, which it
@@ -92,7 +94,8 @@ func (m memoryColumns) Some(_ []float64, from, count int) []float64 {
 	return m.Data[from*m.RowStride:][:count*m.Cols]
 }
 
-// eachPanel calls f for panels of U's columns, which are not yet multiplied by scale. The columns are the rows of u.
+// eachPanel calls f for panels of consecutive columns of U, which are not yet multiplied by scale. The rows of u are
+// these columns, the first of which has the index `from`.
 func (a *LowRank) eachPanel(f func(from int, u kernel.Matrix[float64])) {
 	a.u.Panels(a.team.Threads(), func(from, count int, columns []float64) {
 		f(from, kernel.RowMajor(columns, count, a.n, a.n))
@@ -101,7 +104,8 @@ func (a *LowRank) eachPanel(f func(from int, u kernel.Matrix[float64])) {
 
 // LowRankBytes bounds the memory of a LowRank of n rows and d columns, without U and UUᵀ, while it processes the given
 // number of vectors. The bound includes several matrices of order n + vectors, mostly for a factor, and six blocks of
-// vectors. A pencil releases its reduction before it computes a factor. The reduction is larger only for few rows.
+// vectors. A pencil releases its reduction before it computes a factor. The reduction needs more memory than a factor
+// only for few rows.
 func LowRankBytes(n, d, vectors int) int64 {
 	size := int64(n + vectors)
 	squares := max(13*size*size, 10*size*size+int64(2*kernel.DeepestWhole+stretchCount(n, vectors)*stretchBlock)*int64(n))
@@ -111,8 +115,8 @@ func LowRankBytes(n, d, vectors int) int64 {
 const (
 	// lowRankBlock is the number of features that are scaled at a time.
 	lowRankBlock = 256
-	// nearShare is the share of the largest E up to which an E counts as nearly 0. maxNearFeatures limits the number of
-	// these E.
+	// nearShare is the share of the largest entry of E, see [LowRank], up to which another entry counts as nearly 0.
+	// maxNearFeatures limits the number of such entries.
 	nearShare       = 1e-4
 	maxNearFeatures = 1024
 )
@@ -192,7 +196,8 @@ func (a *LowRank) SetDiagonal(d []float64) {
 }
 
 // Norm returns a lower bound on the norm of the matrix, which is less than the norm only by a small factor. Without a
-// metric it is top or, if greater, the length of one of the four columns of A with the largest entries of D.
+// metric it is the largest of five numbers: TopEigenvalue, and the lengths of the four columns of A with the largest
+// entries of D.
 func (a *LowRank) Norm() float64 {
 	if a.norm >= 0 {
 		return a.norm
@@ -264,7 +269,8 @@ func (a *LowRank) TimesUTransposed(x kernel.Matrix[float64]) kernel.Matrix[float
 }
 
 // thinRows is the number of vectors multiplied by U at a time. It is so small that kernel.Gemm does not pack U. With
-// 50,000 features, 500 rows and 28 vectors at once or in two halves, X·Uᵀ took 54 and 35 ms, Y·U 35 and 21.
+// 50,000 features, 500 rows and 28 vectors, X·Uᵀ took 54 ms for all vectors at once and 35 ms for two halves; Y·U took
+// 35 and 21 ms.
 const thinRows = 16
 
 func (a *LowRank) addTimesUTransposed(factor float64, x, y kernel.Matrix[float64]) {
@@ -341,7 +347,7 @@ func (a *LowRank) Between(c kernel.Matrix[float64]) kernel.Matrix[float64] {
 	return a.newProduct(weightColumns(copyRows(c), a.lambda), c)
 }
 
-// QuadraticForms returns uᵀCu for the column u of every feature and a symmetric n×n matrix C. It costs 2n²d flops.
+// QuadraticForms returns uᵀCu for the column u of every feature and a symmetric n×n matrix C. It costs 2·n²·d flops.
 func (a *LowRank) QuadraticForms(c kernel.Matrix[float64]) []float64 {
 	out := make([]float64, a.d)
 	times := make([]float64, lowRankBlock*a.n)

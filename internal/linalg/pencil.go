@@ -20,10 +20,10 @@ import (
 // so that products are cheap, and U is needed only to compute representations. Products with Ĝ, and residuals, may
 // differ from the exact ones by a vector that P removes. A row (b₁, b₂) of d + n numbers represents b = √ρ·b₁ + Uᵀb₂,
 // because its scalar product with the representation of any w is bᵀw. The alternative, the matrix M^(−1/2)AM^(−1/2),
-// had two disadvantages: a product read U twice as often, and the roots of M were exact only for orthogonal rows (3n²d
-// flops).
+// had two disadvantages: a product read U twice as often, and the roots of M were exact only after the rows of U had
+// been made orthogonal, at a cost of 3·n²·d flops.
 //
-// squares are the squared lengths of the d columns in u. NewPencil computes UUᵀ approximately in n²d flops. dual must
+// squares are the squared lengths of the d columns in u. NewPencil computes UUᵀ approximately in n²·d flops. dual must
 // return Σ uuᵀ over the columns without approximation. It is called only in rare cases (see [reducedPencil]).
 func NewPencil(team *kernel.Team, u Columns, d, n int, scale float64, squares []float64, dual func() []float64, rho float64) *LowRank {
 	a := &LowRank{team: team, d: d, n: n, u: u, scale: scale, rho: rho, metric: true, exactGram: dual, squares: make([]float64, d)}
@@ -56,7 +56,7 @@ func (a *LowRank) prepareMetric() error {
 }
 
 // SetSmooth sets T = share·(I − HᵀH) of a pencil. T must be positive semidefinite. SetSmooth keeps the m×n matrix H,
-// and costs n²m flops.
+// and costs n²·m flops.
 func (a *LowRank) SetSmooth(share float64, h kernel.Matrix[float64]) error {
 	if i, _ := firstNotFinite(h); i >= 0 || share-share != 0 {
 		return fmt.Errorf("middle of the matrix: %w", ErrNotFinite)
@@ -129,9 +129,10 @@ func (a *LowRank) measureResiduals(r kernel.Matrix[float64], lengths []float64) 
 	}
 }
 
-// refineSolutions corrects rough solutions w of Fw = b and their z. Exact solutions satisfy z = S·Uw and z_V = Vw. For
-// a rough solution, the sides differ by some y, and the correction of w is the solution for the right-hand side Uᵀy_U +
-// Vᵀy_V. The relative error of z is about 2⁻⁵³·|SW|, and each correction multiplies the error of w by that number.
+// refineSolutions corrects rough solutions w of Fw = b and their z, see [LowRank] for F, S and V, and solveDual for z.
+// Exact solutions satisfy z = S·Uw and z_V = Vw. For a rough solution, the two sides of these equations differ by some
+// y, and the correction of w is the solution for the right-hand side Uᵀy_U + Vᵀy_V. The relative error of z is about
+// 2⁻⁵³·|SW|, and each correction multiplies the error of w by that number.
 func (a *LowRank) refineSolutions(w, z kernel.Matrix[float64]) {
 	size, k := a.n+a.v.Rows, w.Rows
 	largest := 0.0
@@ -158,7 +159,7 @@ func (a *LowRank) refineSolutions(w, z kernel.Matrix[float64]) {
 }
 
 // minShiftDistance is the smallest distance of a shift from the spectrum of a pencil, as a share of T's largest
-// eigenvalue. If D is negligible, the entries of E are ρ times that distance.
+// eigenvalue. If D is negligible, the entries of [LowRank]'s diagonal E are ρ times that distance.
 const minShiftDistance = 1e-4
 
 func (a *LowRank) addPencilProduct(y, x kernel.Matrix[float64]) {
@@ -171,8 +172,8 @@ func (a *LowRank) addPencilProduct(y, x kernel.Matrix[float64]) {
 	kernel.Gemm(a.team, 1, x.Sub(0, a.d, x.Rows, a.n), a.middle, y.Sub(0, a.d, x.Rows, a.n))
 }
 
-// diagonalLowerBound returns a lower bound on the norm that follows from D alone. It uses that for any n + 1 features
-// there is a w with Uw = 0, to which T does not contribute.
+// diagonalLowerBound returns a lower bound on the norm that follows from D alone. For any n + 1 features there is a
+// vector w with Uw = 0 that is 0 at all other features. T does not contribute to wᵀAw, so wᵀAw depends on D alone.
 func (a *LowRank) diagonalLowerBound() float64 {
 	if a.d <= a.n {
 		return 0
@@ -219,7 +220,7 @@ func (a *LowRank) topPencilEigenvalues() (top, plain float64) {
 	return top, plain
 }
 
-// solveInFull finds the eigenpairs of a pencil with d×d matrices, by a Cholesky factor of the metric M.
+// solveInFull computes the eigenpairs of a pencil from full d×d matrices, by a Cholesky factor of the metric M.
 func (a *LowRank) solveInFull(l int, opt EigenOptions) (Eigen, error) {
 	d := a.d
 	square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, d*d), d, d, d) }

@@ -34,7 +34,7 @@ func FactorPivoted(a kernel.Matrix[float64], tol float64) (pivots []int, rank in
 	return pivots, rank, nil
 }
 
-// SolveUpper overwrites the row-major n×m matrix B by U⁻¹B for an upper triangular n×n matrix U. It costs n²m flops.
+// SolveUpper overwrites the row-major n×m matrix B by U⁻¹B for an upper triangular n×n matrix U. It costs n²·m flops.
 func SolveUpper(team *kernel.Team, u, b kernel.Matrix[float64]) { solveUpper(team, u, false, b) }
 
 // InvertUpper overwrites the row-major, upper triangular n×n matrix U by its inverse. It neither reads nor writes

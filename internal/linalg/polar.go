@@ -52,7 +52,8 @@ func NewPolar(l int) *Polar {
 }
 
 // PolarBytes bounds the memory of a [Polar] of l columns after the given number of chunks of at most h rows. It
-// includes the factors of the chunks, a second copy for Factor or a growing slice, and the scratch of one chunk.
+// includes the factors of the chunks, a second copy of these for Factor or for a growing slice, and the scratch memory
+// for one chunk.
 func PolarBytes(l, chunks, h int) int64 {
 	factorRows := int64(chunks) * int64(min(h, l))
 	return 8 * (2*factorRows*int64(l) + factorRows + 2*int64(chunks) + int64(h+4*l)*int64(l))

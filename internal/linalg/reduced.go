@@ -7,7 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// reducedPencil finds the lowest pairs of a pencil (see [NewPencil]) by a problem with n×n matrices. With z = Uw and
+// reducedPencil finds the lowest eigenpairs of a pencil (see [NewPencil]) by solving a problem with n×n matrices. With
+// z = Uw and
 //
 //	W(λ) = U(D − λρI)⁻¹Uᵀ,
 //
@@ -18,13 +19,13 @@ import (
 // If all entries of D exceed λρ, the number of negative eigenvalues of N(λ) is the number of the pencil's eigenvalues
 // below λ. If features outnumber rows by far, W hardly depends on λ, because ρ is about 0.001 and the smallest entry of
 // D about 10. With fixed weights near 1/(D − λρ) in W, the lowest pairs of K = W⁻¹ + T are nearly the wanted ones. From
-// z and θ,
+// an eigenvector z of K and its eigenvalue θ, the step
 //
 //	y ← y + W⁻¹u,  (K − θI)u = −g,  g = y + (T − θI)z,
 //
 // with u orthogonal to the z's found, gives a better y. One reading of U then computes w from y and z from w. The
-// Rayleigh-Ritz method in the span of these w finds the next pairs. The more exact the weights are, the more digits
-// each reading gains. g bounds the residual: ‖Uᵀg‖ ≤ ‖g‖ in the norm of M⁻¹.
+// Rayleigh-Ritz method in the span of these w finds better pairs (z, θ). The more exact the weights are, the more
+// digits each reading gains. Uᵀg is the residual of a pair. In the norm of M⁻¹ its length is at most ‖g‖.
 //
 // W is reused for the next D, after correcting it for the features whose weights changed much. In a run of sfufs for
 // 500 × 50,000, each of the last seven of 13 updates of D changed W by 0.3 to 7 %, and 3,000 features caused nine
@@ -32,8 +33,8 @@ import (
 // nevertheless is explained at [reducedPencil.proveComplete].
 //
 // With W = LLᵀ, the matrices X = I + LᵀTL and Y = LᵀL describe K: K⁻¹ = LX⁻¹Lᵀ, and K − μI has as many negative
-// eigenvalues as X − μY. In flops, a reading costs 4nd for each vector, computing W at most n²d, and the rest about 2n³
-// + n²m for the m rows of H.
+// eigenvalues as X − μY. A reading of U costs 4·n·d flops for each vector. Computing W costs at most n²·d flops, and
+// everything else about 2·n³ + n²·m flops, m being the number of rows of H.
 type reducedPencil struct {
 	*LowRank
 	l, p int
@@ -54,27 +55,30 @@ type reducedPencil struct {
 }
 
 const (
-	// minRatio is the smallest ratio of an entry of D to λρ for which a pencil is reduced.
+	// A pencil is reduced only if every entry of D is more than minRatio times λρ, see [reducedPencil].
 	minRatio = 2
 	// maxReadings bounds the number of readings of U for one matrix.
 	maxReadings = 12
-	// minError and maxError are the limits of the error allowed for W, as a share of W's trace. Between them, the
-	// allowed error is an eighth of the gap after θ_l. A weight may exceed the one in W by the same share. A reading
-	// multiplies the error of the pairs by about that share, and the proof becomes weaker by that share.
+	// minError and maxError are the limits of the error allowed for W, as a share of W's trace. Between them, the allowed
+	// error is an eighth of the gap after θ_l, as a share of θ_l. The exact weight of a feature may exceed its weight in W
+	// by the same share. A reading multiplies the error of the pairs by about that share. It also weakens the proof.
 	minError, maxError = 1e-3, 0.03
-	// influenceFactor multiplies the error of W in the directions of the wanted pairs. With a factor of 1, one reading
-	// reduced the error only by a third after a change of a few features that dominate all pairs.
+	// influenceFactor multiplies the influence of a feature on the wanted pairs, when changedFeatures rates how much a
+	// changed weight matters. If it was 1 and the weights of a few features changed that dominate all pairs, a reading of
+	// U reduced the error of the pairs only by a third.
 	influenceFactor = 8
-	// exactRidge is the ridge that gives W a Cholesky factor if the rows are linearly dependent, as centred rows are.
+	// exactRidge is a share of W's largest diagonal entry. Adding it to the diagonal gives W a Cholesky factor also if the
+	// rows are linearly dependent, as centred rows are.
 	exactRidge = 1e-12
-	// float32Ridge is larger than the error of computing W in float32. Each entry of W is summed over 256 products at a
-	// time in float32, and is added to a float64 sum after float32SumFeatures features.
+	// float32Ridge is larger than the error of computing W in float32, as a share of W's largest diagonal entry. Each
+	// entry of W is summed in float32 over 256 products at a time, and added to a float64 sum after float32SumFeatures
+	// features.
 	float32Ridge       = 4e-6
 	float32SumFeatures = 4 * float32Block
 )
 
-// solveReduced finds the lowest pairs of a pencil with n×n matrices. It returns false if D is too small compared with
-// λρ, if there are too few rows for the number of pairs, or if it does not converge.
+// solveReduced finds the lowest eigenpairs of a pencil by means of n×n matrices, see [reducedPencil]. It returns false
+// if D is too small compared with λρ, if there are too few rows for the number of pairs, or if it does not converge.
 func (s *Smallest) solveReduced(a *LowRank, warm kernel.Matrix[float64]) (Eigen, bool) {
 	least, most := slices.Min(a.diag), slices.Max(a.diag)
 	if 2*s.p > a.n || !(least > 0) {
@@ -91,12 +95,12 @@ func (s *Smallest) solveReduced(a *LowRank, warm kernel.Matrix[float64]) (Eigen,
 		warm = warm.Sub(a.d, 0, a.n, warm.Cols)
 	}
 	even := warm.Cols == 0 && least == most
-	if even && !r.computeEvenW() || !even && !r.computeW(false) || !r.factorW() {
+	if even && !r.computeWForEqualD() || !even && !r.computeW(false) || !r.factorW() {
 		return Eigen{}, false
 	}
 	z, theta, ok := r.lowestPairsOfK(warm)
 	if even && ok && theta[s.l-1]*a.rho > minError*least { // recompute W for that λ, which is cheap if D is constant
-		if r.lastTheta = theta[s.l-1]; !r.computeEvenW() || !r.factorW() {
+		if r.lastTheta = theta[s.l-1]; !r.computeWForEqualD() || !r.factorW() {
 			return Eigen{}, false
 		}
 		z, theta, ok = r.lowestPairsOfK(z.Trans())
@@ -119,7 +123,8 @@ func (s *Smallest) solveReduced(a *LowRank, warm kernel.Matrix[float64]) (Eigen,
 	return r.eigenFromPairs(s, b), true
 }
 
-// factorW computes Y, X and K⁻¹ from W, and the Cholesky factors of W and X. The result is false if W or X has none.
+// factorW computes Y, X and K⁻¹ from W, all defined at [reducedPencil], and the Cholesky factors of W and X. The result
+// is false if W or X has no such factor.
 func (r *reducedPencil) factorW() bool {
 	n, m, ridge := r.n, r.smooth.Rows, r.ridgeFor(r.weights)
 	copyUpper(r.team.Threads(), r.y, r.w)
@@ -152,9 +157,9 @@ func (r *reducedPencil) factorW() bool {
 	return true
 }
 
-// computeKInverse computes K⁻¹ = SᵀS with S = V⁻ᵀLᵀ, V being the factor of X = VᵀV. It uses float32, whose rounding is
-// smaller than the error of W. Finding the pairs needs dozens of products with K⁻¹. Such a product takes a sixth of the
-// time of the alternative, two products with L and two solves with V.
+// computeKInverse computes K⁻¹ = SᵀS with S = V⁻ᵀLᵀ, see [reducedPencil] for K, L and X. V is the factor of X = VᵀV. It
+// uses float32, whose rounding is smaller than the error of W. Finding the pairs needs dozens of products with K⁻¹.
+// Such a product takes a sixth of the time of the alternative, two products with L and two solves with V.
 func (r *reducedPencil) computeKInverse() {
 	n, v, team := r.n, r.chol.u, r.team
 	var square [3]kernel.Matrix[float32]
@@ -213,8 +218,9 @@ func (r *reducedPencil) eachRowOfXY(visit func(i int, x, y []float64)) {
 }
 
 // stripColumns is the number of columns of a triangle that are multiplied at a time, so that most of the triangle's
-// zeros are skipped. solveStripRows is the number of rows that are solved at a time. Products sum the same number of
-// terms in registers. With 3,000 rows, solving 256 rows at a time took three quarters of the time of 128 rows.
+// zeros are skipped. solveStripRows is the number of rows for which computeKInverse solves at a time, the same as the
+// number of terms that kernel.Gemm sums in registers. With 3,000 rows, solving 256 rows at a time took three quarters
+// of the time of 128 rows.
 const stripColumns, solveStripRows = 128, 256
 
 func (r *reducedPencil) addInverseProduct(alpha float64, x, y kernel.Matrix[float64]) {
@@ -313,7 +319,8 @@ func (s *Smallest) runKrylov(warm kernel.Matrix[float64], share float64) bool {
 // W(μ) is W with the exact weights for μ. If W is at least W(μ), K is at most K with W(μ), so that K − μI has at least
 // as many negative eigenvalues. (1 + η)W is at least W(μ) if η is the largest share by which a weight of W(μ) exceeds
 // the one in W. Lift the first k pairs above μ = θ_k. If X − μY of (1 + η)W is then positive definite, at most k values
-// are below μ. k ≥ l has the widest gap θ_{k+1} − θ_k, the lower bounds of values l+1 to k being at least θ_l.
+// are below μ. k is chosen to make the gap θ_{k+1} − θ_k as wide as possible. It is at least l, and the lower bounds of
+// values l+1 to k must be at least θ_l.
 func (r *reducedPencil) proveComplete(s *Smallest, b pencilRitz) bool {
 	n, k := r.n, r.l
 	for i := r.l; i < r.p-1 && b.theta[i]-b.bounds[i] >= b.theta[r.l-1]-4*s.tolerance()*s.norm; i++ {

@@ -43,7 +43,7 @@ const (
 // between a computed vector and the exact one.
 const pairTolerance = 1e-7
 
-// yFromZ returns y = (θI − T)z for the rows z.
+// yFromZ returns y = (θI − T)z for the rows z and their θ, see [reducedPencil].
 func (r *reducedPencil) yFromZ(z kernel.Matrix[float64], theta []float64) kernel.Matrix[float64] {
 	y := kernel.RowMajor(make([]float64, len(z.Data)), z.Rows, r.n, r.n)
 	r.addFewRowsProduct(-1, z, r.middle, y)
@@ -190,8 +190,9 @@ func symmetrize(x kernel.Matrix[float64]) {
 	}
 }
 
-// solveCorrections returns the correction u of every pair. u solves (K − θI)u = −g, restricted to vectors orthogonal to
-// all z. In their space conjugate gradients solve (I − θK⁻¹)u = −K⁻¹g; g lies in it because the pairs are Ritz pairs.
+// solveCorrections returns the correction u of every pair, see [reducedPencil] for K, θ, z and g. u solves (K − θI)u =
+// −g, restricted to vectors orthogonal to all z. In their space conjugate gradients solve (I − θK⁻¹)u = −K⁻¹g; g lies
+// in it because the pairs are Ritz pairs.
 func (r *reducedPencil) solveCorrections(b pencilRitz) (kernel.Matrix[float64], bool) {
 	n, p, g := r.n, r.p, b.g
 	rows := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, p*n), p, n, n) }

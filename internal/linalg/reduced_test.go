@@ -151,10 +151,10 @@ func TestReducedWrong(t *testing.T) {
 				diagonal := slices.Repeat([]float64{unit}, d)
 				a.SetDiagonal(diagonal)
 				for step := range 5 {
-					if step == 0 && !r.computeEvenW() || step > 0 && !r.computeW(false) {
+					if step == 0 && !r.computeWForEqualD() || step > 0 && !r.computeW(false) {
 						t.Fatal("no W")
 					}
-					wholes, _ := a.splitBySize(a.allFeatures(), r.weights, a.roundingUnit(roughError, r.minWantedValue(r.weights)))
+					wholes, _ := a.groupFeaturesBySize(a.allFeatures(), r.weights, a.roundingUnit(roughError, r.minWantedValue(r.weights)))
 					for _, list := range wholes {
 						whole += len(list)
 					}

@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// computeEvenW computes W = UUᵀ/(D − θρ) if all entries of D are equal, θ being lastTheta.
-func (r *reducedPencil) computeEvenW() bool {
+// computeWForEqualD computes W = UUᵀ/(D − θρ) if all entries of D are equal, θ being lastTheta.
+func (r *reducedPencil) computeWForEqualD() bool {
 	left := r.diag[0] - r.lastTheta*r.rho
 	if !(left > minRatio*r.lastTheta*r.rho) {
 		return false
@@ -22,7 +22,8 @@ func (r *reducedPencil) computeEvenW() bool {
 	return true
 }
 
-// computeW computes W with weights near 1/(D − θρ), θ being lastTheta. If exact is set, W is exact.
+// computeW computes W with weights near 1/(D − θρ), θ being lastTheta. If exact is set, the weights are exactly these
+// numbers, and W is summed in float64. It returns false if an entry of D is too small.
 func (r *reducedPencil) computeW(exact bool) bool {
 	sigma := r.lastTheta * r.rho
 	weights := make([]float64, r.d)
@@ -48,7 +49,8 @@ func (r *reducedPencil) computeW(exact bool) bool {
 }
 
 // updateW corrects W for the features whose weights have changed much. It returns false if W should be computed anew
-// instead. It corrects for long lists by addRoughSum if the error of W may grow by the errors of two such sums.
+// instead. For a long list of such features it adds the corrections by addRoughSum, provided that the allowed error of
+// W has room for the errors of two calls.
 func (r *reducedPencil) updateW(weights []float64) bool {
 	more, less := r.changedFeatures(weights)
 	now, made := slices.Clone(r.weights), slices.Clone(r.roughWeights)
@@ -81,14 +83,14 @@ func (r *reducedPencil) updateW(weights []float64) bool {
 	return true
 }
 
-// minWantedValue returns a lower bound on zᵀWz for the unit vectors z of the wanted pairs. It uses zᵀWz ≥ 1/zᵀW⁻¹z ≥
-// 1/θ with the previous θ. The result is at most W's mean eigenvalue.
+// minWantedValue returns a lower bound on zᵀWz for the unit vectors z of the wanted pairs. For such a z, zᵀWz ≥
+// 1/zᵀW⁻¹z ≥ 1/θ, in which it uses the previous θ. The result is at most W's mean eigenvalue.
 func (r *reducedPencil) minWantedValue(weights []float64) float64 {
 	return min(r.weightedTrace(weights)/float64(r.n), 1/r.lastTheta)
 }
 
 // ridgeFor returns the ridge for which W, with these weights, satisfies the inequality of sumError. A weight may have
-// fallen since it was added, by a factor of at most κ. The exact sum Q of that time is then at most κ times the present
+// fallen since it was added, by a factor of at most κ. The exact sum Q at that time is then at most κ times the present
 // one. The relative error of W therefore holds for the present sum too, if the ridge is multiplied by κ.
 func (r *reducedPencil) ridgeFor(weights []float64) float64 {
 	return largestShrink(r.roughWeights, weights) * r.wError.ridge
@@ -107,7 +109,7 @@ func largestShrink(before, now []float64) float64 {
 func (r *reducedPencil) allowedError() float64 { return min(max(r.gap/8, minError), maxError) }
 
 // recordInfluence stores, for each feature u, the mean of (uᵀy)²/yᵀWy over the wanted pairs. It measures how much the
-// feature's weight changes W in the wanted directions. Entries of w are the feature's weight in W times uᵀy.
+// feature's weight changes W in the wanted directions. The entries of b.w are the feature's weight in W times uᵀy.
 func (r *reducedPencil) recordInfluence(b pencilRitz) {
 	r.influence = make([]float64, r.d)
 	for i := range r.l {
@@ -122,8 +124,8 @@ func (r *reducedPencil) recordInfluence(b pencilRitz) {
 	}
 }
 
-// changedFeatures returns two ascending lists of features whose weights in W should change: more lists features whose
-// weight rises, and less the features whose weight falls.
+// changedFeatures returns two ascending lists of features whose weights in W should change. The result more has the
+// features whose weight rises, less the other ones.
 func (r *reducedPencil) changedFeatures(weights []float64) (more, less []int) {
 	stale, sum := r.allowedError(), r.weightedTrace(weights)
 	change, order := make([]float64, r.d), make([]int, r.d)
@@ -181,7 +183,7 @@ func (a *LowRank) addRoughSum(c kernel.Matrix[float64], sign float64, list []int
 		loss = unit / 2 * (math.Sqrt(float64(len(list))) + math.Sqrt(float64(a.n)) + 8)
 		r.ridge += loss * loss
 	}
-	wholes, singles := a.splitBySize(list, weights, unit)
+	wholes, singles := a.groupFeaturesBySize(list, weights, unit)
 	if !kernel.HasWholes() || len(singles) > len(list)/4*3 {
 		wholes, singles, r = nil, list, sumError{}
 	}
@@ -210,9 +212,10 @@ func (a *LowRank) roundingUnit(turn, size float64) float64 {
 	return turn * math.Sqrt(size) / (math.Sqrt(float64(a.n)) + 4)
 }
 
-// splitBySize groups the listed features by the largest block size in integerBlockSizes for which the entries of √w·u,
-// as multiples of unit, are small enough. singles lists the features whose entries are too large for every block size.
-func (a *LowRank) splitBySize(list []int, weights []float64, unit float64) (wholes [][]int, singles []int) {
+// groupFeaturesBySize groups the listed features by the largest block size in integerBlockSizes for which the entries
+// of √w·u, as multiples of unit, are small enough. singles lists the features whose entries are too large for every
+// block size.
+func (a *LowRank) groupFeaturesBySize(list []int, weights []float64, unit float64) (wholes [][]int, singles []int) {
 	wholes = make([][]int, len(integerBlockSizes))
 	peaks := a.peakEntries()
 	for _, j := range list {
@@ -258,7 +261,7 @@ func (a *LowRank) addFeaturesInFloat32(c kernel.Matrix[float64], sign float64, l
 		pending = 0
 	}
 	for some := range slices.Chunk(list, float32Block) {
-		a.eachGroup(some, func(at int, features []int) {
+		a.eachFeatureGroup(some, func(at int, features []int) {
 			room := make([]float64, n)
 			for i, j := range features {
 				factor, row := a.scale*math.Sqrt(weights[j]/unit), rows[(at+i)*n:][:n]
@@ -276,14 +279,14 @@ func (a *LowRank) addFeaturesInFloat32(c kernel.Matrix[float64], sign float64, l
 }
 
 // addFeaturesInIntegers adds Σ w·uuᵀ/unit² over the listed features to the upper triangle of c. It rounds √w·u at
-// random to multiples of unit. It multiplies `together` features at a time, and allows multiples below
-// MostWholeOf(together).
+// random to multiples of unit. It multiplies k features at a time, with k = together. The multiples must not exceed the
+// result of kernel.MostWholeOf(k).
 func (a *LowRank) addFeaturesInIntegers(c kernel.Matrix[float64], list []int, weights []float64, unit float64, together int) {
 	n := a.n
 	block := make([]int16, n*min(together, len(list)+1))
 	for some := range slices.Chunk(list, together) {
 		width := (len(some) + 1) &^ 1
-		a.eachGroup(some, func(at int, features []int) {
+		a.eachFeatureGroup(some, func(at int, features []int) {
 			room, numbers := make([]float64, n), make([]int16, len(features)*n)
 			for i, j := range features {
 				roundAtRandom(numbers[i*n:][:n], a.u.Some(room, j, 1), a.scale*math.Sqrt(weights[j])/unit, uint64(j))
@@ -315,8 +318,8 @@ const (
 // entries need smaller blocks, so that the sums fit into an int32.
 var integerBlockSizes = [...]int{kernel.DeepestWhole, kernel.DeepestWhole / 2, kernel.DeepestWhole / 4}
 
-// eachGroup calls visit in parallel for groups of a few listed features. list[at] is a group's first feature.
-func (a *LowRank) eachGroup(list []int, visit func(at int, features []int)) {
+// eachFeatureGroup calls visit in parallel for groups of a few listed features. list[at] is a group's first feature.
+func (a *LowRank) eachFeatureGroup(list []int, visit func(at int, features []int)) {
 	kernel.Each(a.team.Threads(), (len(list)+groupFeatures-1)/groupFeatures, func(task int) {
 		visit(task*groupFeatures, list[task*groupFeatures:min((task+1)*groupFeatures, len(list))])
 	})
@@ -325,7 +328,7 @@ func (a *LowRank) eachGroup(list []int, visit func(at int, features []int)) {
 func (a *LowRank) peakEntries() []float64 {
 	if a.peakCache == nil {
 		a.peakCache = make([]float64, a.d)
-		a.eachGroup(a.allFeatures(), func(_ int, features []int) {
+		a.eachFeatureGroup(a.allFeatures(), func(_ int, features []int) {
 			room := make([]float64, a.n)
 			for _, j := range features {
 				a.peakCache[j] = a.scale * maxAbs(a.u.Some(room, j, 1))

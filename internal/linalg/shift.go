@@ -45,8 +45,9 @@ func (s *Smallest) proveComplete() bool {
 	return s.hasFactor
 }
 
-// factorDeflated factors B = A + t·V·Vᵀ − μI. V consists of the first Ritz vectors, their number being rows. The result
-// is false if B does not have a Cholesky factor. factorDeflated leaves the rows of √t·Vᵀ in w.
+// factorDeflated factors B = A + t·V·Vᵀ − μI. V consists of the first k Ritz vectors, with k = rows, μ is mu, and t is
+// the result of deflationWeight. The result is false if B does not have a Cholesky factor. factorDeflated leaves the
+// rows of √t·Vᵀ in w.
 func (s *Smallest) factorDeflated(mu float64, rows int) bool {
 	root := math.Sqrt(s.deflationWeight())
 	for i, v := range s.x[:rows*s.n] {
@@ -73,8 +74,8 @@ func (s *Smallest) deflateAndCount() bool {
 	if !symmetricEigen(s.team.Threads(), g, p, values) {
 		return true
 	}
-	// An eigenvalue of A below μ − η·t corresponds to an eigenvalue of G above 1 + η. This η is a few times the rounding
-	// error of G.
+	// Let G be t·Vᵀ·B⁻¹·V. An eigenvalue of A below μ − η·t corresponds to an eigenvalue of G above 1 + η. This η is a few
+	// times the rounding error of G.
 	eta := s.tolerance() / 8
 	c := eigenCount{nu: mu - eta*s.deflationWeight()}
 	for _, v := range values {

@@ -69,18 +69,18 @@ type Eigen struct {
 // accepted vectors, R their n×l residuals and μ = θ_l − 4·tol·‖A‖, then by Weyl's theorem λ_i, the
 // i-th smallest eigenvalue, lies between θ_i − 4·tol·‖A‖ − ‖R‖ and θ_i.
 //
-// With a near start the proof does not need another factor. Let V contain all l+Guard Ritz vectors of the start, and
-// let μ be their θ_l. B is then also the preconditioner of the steps. By Sylvester's law of inertia A has as many
-// eigenvalues below μ as t·Vᵀ·B⁻¹·V has above 1, for any V. Near each accepted θ_i, within ‖R‖, there is an eigenvalue.
-// So if the number of accepted θ_i below μ is equal to that count, all eigenvalues below μ have been found.
+// If the start is near the result, the proof does not need another factor. Let V contain all l+Guard Ritz vectors of
+// the start, and let μ be their θ_l. B is then also the preconditioner of the steps. By Sylvester's law of inertia A
+// has as many eigenvalues below μ as t·Vᵀ·B⁻¹·V has above 1, for any V. Near each accepted θ_i, within ‖R‖, there is an
+// eigenvalue. So if the number of accepted θ_i below μ is equal to that count, all eigenvalues below μ have been found.
 //
 // The proof holds up to the rounding of factor and products, which is about √n·2⁻⁵³·‖A‖ in practice, and at worst n
 // times as much. If eigenvalues are closer together than 4·tol·‖A‖, any of them may be chosen, also around the l-th.
 // The vectors are as well determined as the gaps allow. LAPACK's dense solver is used if three proofs fail or the steps
 // run out, and also if n is below 100 or below four times l+Guard.
 //
-// It costs a Cholesky factor (n³/3 flops) for each shift and each B, and 4·n²·p flops for each of
-// about 5 to 20 steps. With a near start one factor suffices, otherwise mostly two or three.
+// It costs a Cholesky factor (n³/3 flops) for each shift and each B, and 4·n²·p flops for each of about 5 to 20 steps,
+// with p = l + Guard. If the start is near the result, one factor suffices, otherwise mostly two or three.
 //
 // The input determines the result: random starts have a fixed seed, the first entry of largest
 // magnitude of a vector is positive, and the bits do not depend on the team.
@@ -101,8 +101,8 @@ type Smallest struct {
 	preconditioner
 }
 
-// NewSmallest returns a solver for l of n eigenpairs. It panics unless 0 ≤ l ≤ n. The solver
-// uses [SmallestBytes] of memory from the first Solve on.
+// NewSmallest returns a solver for l of n eigenpairs. It panics unless 0 ≤ l ≤ n. The solver needs the memory given by
+// [SmallestBytes] from the first Solve on.
 func NewSmallest(team *kernel.Team, n, l int, opt EigenOptions) *Smallest {
 	if l < 0 || l > n {
 		panic(fmt.Sprintf("linalg: %d eigenpairs of a matrix of order %d", l, n))
@@ -112,7 +112,7 @@ func NewSmallest(team *kernel.Team, n, l int, opt EigenOptions) *Smallest {
 }
 
 // SmallestBytes bounds the memory of a [Smallest] during Solve, without the scratch memory of its team. It includes two
-// matrices, the basis and its product with A, and several blocks of vectors, also for a filter.
+// n×n matrices, the basis of the search space, that basis times A, and several blocks of vectors, also for a filter.
 func SmallestBytes(n, l int, opt EigenOptions) int64 {
 	return SmallestFormBytes(n, l, opt) + 16*int64(n)*int64(n) + 24*filterColumns*int64(n) + SymmetricEigenBytes(n)
 }
@@ -125,8 +125,8 @@ func SmallestFormBytes(n, l int, opt EigenOptions) int64 {
 }
 
 // Solve returns the l smallest eigenpairs of the n×n matrix A, of which it reads the upper triangle. The iteration
-// starts from the columns of warm, an n×w matrix for any w, usually the Basis of a similar matrix. Their order and
-// length do not matter. The error wraps [ErrNotFinite] or [ErrNoConvergence].
+// starts from the columns of warm, an n×w matrix for any w, usually the Basis of a similar matrix. The order of these
+// columns and their norms do not matter. The error wraps [ErrNotFinite] or [ErrNoConvergence].
 func (s *Smallest) Solve(a, warm kernel.Matrix[float64]) (Eigen, error) {
 	if a.Rows != s.n || a.Cols != s.n || (warm.Cols > 0 && warm.Rows != s.n) {
 		panic(fmt.Sprintf("linalg: eigenpairs of order %d from %d×%d, started from %d×%d",
@@ -139,10 +139,10 @@ func (s *Smallest) Solve(a, warm kernel.Matrix[float64]) (Eigen, error) {
 	if s.exp, err = s.loadScaled(a); err != nil {
 		return Eigen{}, err
 	}
-	return s.solveLoaded(warm)
+	return s.solveLoadedMatrix(warm)
 }
 
-func (s *Smallest) solveLoaded(warm kernel.Matrix[float64]) (e Eigen, err error) {
+func (s *Smallest) solveLoadedMatrix(warm kernel.Matrix[float64]) (e Eigen, err error) {
 	switch {
 	case s.norm == 0:
 		e = s.eigenOfZeroMatrix()
@@ -322,7 +322,7 @@ func (s *Smallest) newEigen(w int) Eigen {
 	return Eigen{Values: make([]float64, s.l), Vectors: basis.Sub(0, 0, s.n, s.l), Basis: basis}
 }
 
-// solveDense finds the pairs by symmetricEigen, in about 8·n³ flops.
+// solveDense returns l of all eigenpairs of the loaded matrix, computed by symmetricEigen in about 8·n³ flops.
 func (s *Smallest) solveDense() (Eigen, error) {
 	n := s.n
 	copy(s.u, s.a)

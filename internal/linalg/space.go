@@ -13,11 +13,12 @@ type searchSpace struct {
 	q, aq []float64 // orthonormal basis Q, and its product with A; basisRows×n
 	h     []float64 // QᵀAQ, both triangles, basisRows×basisRows
 
-	// y and theta are the Ritz vectors, in the basis q, and Ritz values of all m pairs. x, ax and r belong to the first p.
+	// y contains the coordinates of all m Ritz vectors in the basis q, and theta their Ritz values. x, ax and r belong to
+	// the first p Ritz pairs.
 	y        []float64
 	theta    []float64
 	x, ax, r []float64 // p×n: vectors, A times the vectors, residuals
-	rnorm    []float64
+	rnorm    []float64 // p: lengths of the residuals
 
 	w    []float64 // p×n: the block that is added to q next
 	rand *rand.Rand
@@ -65,8 +66,8 @@ func (s *Smallest) extendRandomly(rows int) int {
 	return s.extendSpace(rows)
 }
 
-// extendSpace adds the span of the given number of first rows of w to the space, and returns the number of added
-// dimensions. It drops rows that lie in the space already.
+// extendSpace adds the span of the first k rows of w, with k = rows, to the search space. It returns the number of
+// added dimensions. It drops rows that lie in the space already.
 func (s *Smallest) extendSpace(rows int) int {
 	n, ld := s.n, basisRows(s.n, s.p)
 	// After the first pass, rows deviate from orthogonality by 2⁻⁵³ times the condition of the projected rows, which is at
@@ -97,9 +98,9 @@ func (s *Smallest) extendSpace(rows int) int {
 	return rows
 }
 
-// orthonormalizeRows projects the first rows of w on the complement of the space and makes them orthonormal by the
-// Cholesky factor of their Gram matrix, with the largest pivot first. It leaves out rows whose pivot is below drop
-// times the square of their original length, and returns the number of remaining rows.
+// orthonormalizeRows projects the first k rows of w, with k = rows, on the complement of the space and makes them
+// orthonormal by the Cholesky factor of their Gram matrix, with the largest pivot first. It leaves out rows whose pivot
+// is below drop times the square of their original length, and returns the number of remaining rows.
 func (s *Smallest) orthonormalizeRows(rows int, drop float64) int {
 	n := s.n
 	count := 0
@@ -151,7 +152,8 @@ func (s *Smallest) orthonormalizeRows(rows int, drop float64) int {
 }
 
 // pivotedFactor factors the small symmetric matrix g, of which it reads the upper triangle, as PᵀUᵀUP with a
-// permutation P. It chooses the largest pivot first, and stops at the first pivot below drop. order lists the columns.
+// permutation P. It chooses the largest pivot first, and stops at the first pivot below drop. order lists the columns
+// of g in the order of their pivots.
 func pivotedFactor(g kernel.Matrix[float64], drop float64) (order []int, u kernel.Matrix[float64]) {
 	n := g.Rows
 	kernel.MirrorUpper(1, g)
@@ -204,8 +206,8 @@ func maxAbs(x []float64) float64 {
 	return largest
 }
 
-// solveRitz solves the eigenproblem of the space and computes the vectors of the first p Ritz pairs. It returns false
-// if the space has fewer than p dimensions, or if the solver does not converge.
+// solveRitz solves the eigenproblem of QᵀAQ, i.e. of A in the search space, and computes the vectors of the first p
+// Ritz pairs. It returns false if the space has fewer than p dimensions, or if the solver does not converge.
 func (s *Smallest) solveRitz() bool {
 	if s.m < s.p {
 		return false
@@ -217,8 +219,8 @@ func (s *Smallest) solveRitz() bool {
 	if !symmetricEigen(s.team.Threads(), s.y[:m*m], m, s.theta[:m]) {
 		return false
 	}
-	s.combineBasis(s.x, s.q, s.p)
-	s.combineBasis(s.ax, s.aq, s.p)
+	s.writeRitzCombinations(s.x, s.q, s.p)
+	s.writeRitzCombinations(s.ax, s.aq, s.p)
 	s.updateResiduals(s.p)
 	return true
 }
@@ -233,7 +235,7 @@ func (s *Smallest) updateResiduals(rows int) {
 	s.form.measureResiduals(kernel.RowMajor(s.r, rows, n, n), s.rnorm)
 }
 
-func (s *Smallest) combineBasis(dst, b []float64, rows int) {
+func (s *Smallest) writeRitzCombinations(dst, b []float64, rows int) {
 	m, n := s.m, s.n
 	clear(dst[:rows*n])
 	kernel.Gemm(s.team, 1, kernel.RowMajor(s.y, m, rows, m).Trans(), kernel.RowMajor(b, m, n, n),
@@ -244,7 +246,7 @@ func (s *Smallest) shrinkSpace(rows int) {
 	n, ld := s.n, basisRows(s.n, s.p)
 	keep := make([]float64, rows*n)
 	for _, b := range [][]float64{s.q, s.aq} {
-		s.combineBasis(keep, b, rows)
+		s.writeRitzCombinations(keep, b, rows)
 		copy(b, keep)
 	}
 	s.m = rows

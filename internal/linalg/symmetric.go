@@ -62,7 +62,8 @@ type qlSolver struct {
 	sweeps []sweep
 }
 
-// sweep describes n rotations of neighbouring rows of a panel from row first on. Row i is a part of eigenvector i.
+// sweep describes n rotations of neighbouring rows of a panel, beginning with row `first`. Row i is part of eigenvector
+// i.
 type sweep struct {
 	first, n int
 	backward bool
@@ -160,8 +161,9 @@ func planeRotation(g, f float64) (c, s, r float64) {
 	return g / r, f / r, r
 }
 
-// beginSweep records a sweep of n rotations that starts at row m and goes up or down the rows. If there is not enough
-// room for them, it applies the collected rotations first.
+// beginSweep records a sweep of n rotations in the rows lo to hi. It starts at row m and goes to lower rows. If turned
+// is set, these rows are reversed, and the sweep goes to higher rows. If there is not enough room for n more rotations,
+// beginSweep first applies the collected ones.
 func (q *qlSolver) beginSweep(m, n, lo, hi int, turned bool) {
 	if len(q.c)+n > maxRotations {
 		q.applyRotations(nil)

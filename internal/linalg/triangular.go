@@ -11,11 +11,11 @@ const (
 	// leafOrder is the order at which the recursion ends in plain loops. In a solve with n rows, these scalar loops do
 	// leafOrder/n of all flops. For products of fewer than leafOrder terms, packing would cost more than it saves.
 	leafOrder = 8
-	// columnsPerTask is the number of columns of a leaf that a worker solves at a time, in about 20 µs.
+	// columnsPerTask is the number of columns of B for which a worker solves a leaf at a time, in about 20 µs.
 	columnsPerTask = 1024
 )
 
-// halfOrder returns the size of the first part of n > leafOrder rows, a multiple of leafOrder near n/2.
+// halfOrder returns the size of the first of two parts of n > leafOrder rows, a multiple of leafOrder near n/2.
 func halfOrder(n int) int { return (n/2 + leafOrder - 1) / leafOrder * leafOrder }
 
 // solveTrans overwrites the n×m matrix B, row- or column-major, by U⁻ᵀ·B in n²·m flops. If unit is set, U's diagonal is
@@ -62,7 +62,7 @@ func eachColumnBlock(team *kernel.Team, b kernel.Matrix[float64], fn func(b kern
 	})
 }
 
-// leafTriangle contains the factor U of a leaf, row by row.
+// leafTriangle contains the triangle U of a leaf of the recursion, row by row.
 type leafTriangle [leafOrder * leafOrder]float64
 
 func (t *leafTriangle) loadLeaf(u kernel.Matrix[float64], unit bool) {

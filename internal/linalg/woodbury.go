@@ -64,8 +64,8 @@ func (a *LowRank) factorShifted(sigma float64, v kernel.Matrix[float64]) bool {
 	return a.schur.Factor(a.team, complement) == nil
 }
 
-// invertMiddle computes Z, which [LowRank] defines, as it does F. It reports whether F without the rows and columns of
-// a.nearFeatures is positive definite.
+// invertMiddle computes the matrix Z for the shift sigma and k rows of V, see [LowRank] for Z, V and F. It reports
+// whether F without the rows and columns of a.nearFeatures is positive definite.
 func (a *LowRank) invertMiddle(sigma float64, k int) bool {
 	size := a.n + k
 	if !a.metric {
@@ -131,7 +131,8 @@ func (a *LowRank) invertMiddle(sigma float64, k int) bool {
 	return true
 }
 
-// weightedGram returns W, which is Σ uuᵀ/E over all features that are not near, for the stacked rows of U and V.
+// weightedGram returns the W of [LowRank] for U and the k rows of V, summed over all features that are not in
+// a.nearFeatures.
 func (a *LowRank) weightedGram(k int) kernel.Matrix[float64] {
 	size := a.n + k
 	w := kernel.RowMajor(make([]float64, size*size), size, size, size)
@@ -213,7 +214,7 @@ func (a *LowRank) inverseE() []float64 {
 }
 
 // solveDual overwrites the rows b of d numbers by F⁻¹b. c must contain the products of U and V with E⁻¹b, and is
-// overwritten. The result z is the one in
+// overwritten. With x_N for the solution at the features N, see [LowRank], z is the vector in
 //
 //	F⁻¹b = E⁻¹(b − Uᵀz − Vᵀz_V),  z = Z(UE⁻¹b + U_N x_N).
 //
@@ -261,7 +262,7 @@ func (a *LowRank) inverseGram(g, _ kernel.Matrix[float64]) {
 	kernel.Gemm(a.team, 1, a.v, solved.Trans(), g)
 }
 
-// DiagonalInverse returns the diagonal of (A + τI)⁻¹, τ > 0, for D = 0 and without a metric. It costs 2n²d flops.
+// DiagonalInverse returns the diagonal of (A + τI)⁻¹, τ > 0, for D = 0 and without a metric. It costs 2·n²·d flops.
 func (a *LowRank) DiagonalInverse(tau float64) ([]float64, error) {
 	if a.metric {
 		return nil, errors.New("linalg: no diagonal under a metric")

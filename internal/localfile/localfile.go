@@ -104,8 +104,8 @@ func openPipe(ctx context.Context, path string, mode int) (*File, error) {
 	select {
 	case r = <-done:
 	case <-ctx.Done():
-		// Opening the other end for a moment makes the waiting open(2) return. If open(2) begins only now, it must be
-		// repeated.
+		// Opening the other end for a moment makes the waiting open(2) return. If open(2) had not begun yet, the other
+		// end must be opened again.
 		for r.f == nil && r.err == nil {
 			openOtherEnd(path, mode)
 			select {

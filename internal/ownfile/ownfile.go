@@ -45,8 +45,9 @@ func Open(in *os.Root, name string, flag int) (*os.File, error) {
 }
 
 // recheckName checks that name is still the name of the opened file, after renames in progress have ended. If a rename
-// replaces a file, Linux lowers the link count of this file before the name leads to the new file. Until then, a file
-// with a second name seems to have only one, however often it is examined. Reading the folder waits for renames.
+// replaces a file, Linux lowers the link count of this file before the name leads to the new file. In the meantime a
+// file with a second name seems to have only one, however often it is examined. Reading the folder first ends this
+// state, because it waits for renames.
 func recheckName(in *os.Root, name string, opened fs.FileInfo) error {
 	if folder, err := in.Open("."); err == nil { // if the folder cannot be read, the check by Lstat below must suffice
 		_, _ = folder.Readdirnames(1)

@@ -117,7 +117,8 @@ func WithExt(arg, ending string) string {
 	return strings.TrimSuffix(arg, filepath.Ext(arg)) + ending
 }
 
-// JoinBelow returns the path of the file rel below the folder arg. The parts of rel are separated as on this system.
+// JoinBelow returns the path of a file below the folder arg. rel is the file's path relative to the folder, with the
+// separators of this system.
 func JoinBelow(arg, rel string) string {
 	if !IsURL(arg) {
 		if local, err := LocalPath(arg); err == nil {
@@ -157,7 +158,7 @@ func IsFolder(arg string) bool {
 	return err == nil && (l.Key == "" || strings.HasSuffix(l.Key, "/"))
 }
 
-// FolderPrefix returns the prefix that all keys below the folder named key have.
+// FolderPrefix returns the prefix of all keys below the folder with the given key.
 func FolderPrefix(key string) string {
 	if key == "" || strings.HasSuffix(key, "/") {
 		return key

@@ -68,7 +68,8 @@ func NewScope(file string, own, allowed []string) (*Scope, error) {
 	return s, nil
 }
 
-// addPrefix adds the prefix arg to the scope. If whole is set, it adds the entire bucket or host of a URL.
+// addPrefix adds the prefix arg to the scope. If the parameter whole is set and arg is a URL, it adds the entire bucket
+// or host.
 func (s *Scope) addPrefix(arg string, whole bool) error {
 	if !IsURL(arg) {
 		if scheme, _, ok := strings.Cut(arg, "://"); arg == "" || ok && scheme != "file" {

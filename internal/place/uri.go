@@ -57,8 +57,8 @@ func (s *Scope) resolveEncodedPath(path string) (string, error) {
 	return LocalPath(name)
 }
 
-// resolveAccount is Resolve for a location in the storage account that host names. It also checks the account, because
-// other accounts may have containers of the same name.
+// resolveAccount is Resolve for a location in an Azure storage account, whose host name is passed as host. It also
+// checks the account, because other accounts may have containers of the same name.
 func (s *Scope) resolveAccount(location store.Location, host string) (string, error) {
 	account, domain, _ := strings.Cut(host, ".")
 	query := "?storage_account=" + url.QueryEscape(account)

@@ -40,7 +40,7 @@ type Catalog struct {
 	Partitions []Partition `json:"partitions,omitempty"`
 	Orders     [][]int32   `json:"orders,omitempty"` // orders of columns that differ from Leaves: see File.Order
 	Kinds      []Kind      `json:"kinds,omitempty"`  // types of the partition keys that the condition on rows uses
-	Texts      []string    `json:"texts,omitempty"`  // columns of CSV and NDJSON that are text, being identifiers in some file
+	Texts      []string    `json:"texts,omitempty"`  // columns of CSV and NDJSON read as text: identifiers in at least one file
 	Maps       []string    `json:"maps,omitempty"`   // columns of NDJSON whose objects are maps
 	First      string      `json:"first"`            // display name of the first file
 	OpenBytes  int64       `json:"open_bytes"`       // largest memory that one open file needs, in bytes
@@ -80,7 +80,7 @@ type Partition struct {
 	Why   string `json:"why,omitempty"`   // why it is not a feature
 	Truth bool   `json:"truth,omitempty"` // its values are true and false
 
-	Before int `json:"before,omitempty"` // number of the column that follows it, from 1; 0 if it comes last
+	Before int `json:"before,omitempty"` // number of the leaf that follows it, from 1; 0 if no leaf follows
 }
 
 // Kind is a partition key in the condition on rows, and the type of its values in comparisons: number, truth or text.
@@ -106,7 +106,7 @@ type File struct {
 	Groups      [][2]int64 `json:"groups,omitempty"`      // rows and weight (bytes to read) of each row group
 	Order       int        `json:"order,omitempty"`       // index in Catalog.Orders, from 1; 0 means the order of Catalog.Leaves
 	Outcomes    string     `json:"outcomes,omitempty"`    // of the condition on rows: a digit for each row group
-	Whole       bool       `json:"whole,omitempty"`       // opening reads the whole file; its name does not show this
+	Whole       bool       `json:"whole,omitempty"`       // opening the file reads all of it, although its name does not show this
 }
 
 // Rows returns the number of rows in the file, from its footer.

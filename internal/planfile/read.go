@@ -169,7 +169,7 @@ const (
 	fileShare   = 64
 )
 
-// boundedText reads the text of a plan. It fails when ctx has ended, and at the position readLimit.
+// boundedText reads the text of a plan. It fails when ctx has ended, and when readLimit bytes have been read.
 type boundedText struct {
 	ctx                  context.Context //nolint:containedctx // for Read, which has no parameter for a context
 	in                   io.Reader
@@ -184,7 +184,7 @@ func (t *boundedText) Read(p []byte) (int, error) {
 	}
 	if t.memory > 0 {
 		if t.bytesRead >= t.readLimit {
-			return 0, t.errTooLong(2 * t.memory) // the rest is not read, so the need is not known
+			return 0, t.errTooLong(2 * t.memory) // the rest of the text is not read, so it is not known how much memory it needs
 		}
 		p = p[:min(int64(len(p)), t.readLimit-t.bytesRead)]
 	}

@@ -23,7 +23,7 @@ func Write(w io.Writer, h Header, files iter.Seq2[File, error]) (id string, err 
 	if h.ID, err = planID(h, files); err != nil {
 		return "", err
 	}
-	head, err := headLine(h)
+	head, err := encodeHeadLine(h)
 	if err != nil {
 		return "", err
 	}
@@ -136,7 +136,7 @@ func (d *digester) addFile(f File) error {
 // shortHex returns the first 80 bits of the digest, short enough for people to compare.
 func (d *digester) shortHex() string { return fmt.Sprintf("%x", d.sum.Sum(nil)[:10]) }
 
-func headLine(h Header) ([]byte, error) {
+func encodeHeadLine(h Header) ([]byte, error) {
 	line, err := marshalLine(h)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ const (
 // Series is an endless sequence of random numbers. Each number is a hash of seed, series and index.
 type Series uint64
 
-// NewSeries returns the series with number n for a seed.
+// NewSeries returns the series with the number n among the series of a seed.
 func NewSeries(seed, n uint64) Series { return Series(splitmix.Hash(seed, n)) }
 
 // Bits returns the 64 random bits with the given index.

@@ -11,13 +11,14 @@ import (
 type Options struct {
 	Rows    int64 // default 20,000
 	Factors int   // number of hidden factors; default 6, or the number whose columns fill half of Columns
-	// Columns is the total number of columns. Columns besides groups, mixtures and constants are noise. If it is 0
-	// (default), Noise sets their number.
+	// Columns is the total number of columns. All columns other than groups, mixtures and constants are noise. If
+	// Columns is 0 (default), Noise sets the number of noise columns.
 	Columns  int
 	Noise    int   // number of columns of noise; default twice the factors; not together with Columns
-	Constant int   // number of constant columns; number of constant columns; default 2, or fewer if Columns is small
+	Constant int   // number of constant columns; default 2, or fewer if Columns is small
 	GroupRow int64 // number of rows of a row group, see Table.Cuts; default 4,096
-	// Classes is the number of classes of rows (Table.Class) on which the factors depend, a power of two; default 0: none.
+	// Classes is the number of classes of rows (Table.Class) on which the factors depend, a power of two; default 0:
+	// none.
 	Classes int
 	Seed    uint64 // default 1
 }

@@ -16,8 +16,8 @@
 //
 // With C classes, the first C-1 factors depend on the class of the row. Each of them is 0.89 times a Walsh function of
 // the class, which is ±1, plus 0.45 times its own series. So the classes are clusters. Any two classes differ in half
-// of these factors, by 4 standard deviations of the own series in each. The factors remain uncorrelated, and the right
-// selection is the same.
+// of these factors: in each of them by 4 standard deviations of the part that is the factor's own series. The factors
+// remain uncorrelated, and the right selection is the same.
 //
 // Every value is a hash of seed, series and row. So any block of rows can be generated independently; nothing is
 // stored.
@@ -199,7 +199,8 @@ func (t *Table) makeChunk(from, to int64, data []float64) *stream.Chunk {
 	return c
 }
 
-// FillColumn writes len(out) values of column j, beginning with the row from, to out. Several goroutines may call it.
+// FillColumn writes len(out) values of column j to out. The parameter from is the number of the first row. Several
+// goroutines may call it.
 func (t *Table) FillColumn(j int, from int64, out []float64) {
 	col := &t.columns[j]
 	clear(out)

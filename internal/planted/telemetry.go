@@ -64,7 +64,7 @@ func (t Telemetry) MakeFile(i int) []TelemetryColumn {
 	b := telemetryFile{seed: cmp.Or(t.Seed, 1), from: from, rows: int(to - from)}
 
 	b.addIntegers("event_id", func(at int64) int64 { return 1_000_000 + at })
-	// 48 bits of a bijective hash are practically unique identifiers in random order.
+	// 48 bits of a hash serve as identifiers. They hardly ever repeat, and are in random order.
 	b.addIntegers("customer_id", func(at int64) int64 { return int64(splitmix.Mix(uint64(at)+b.seed) >> 16) })
 	begin := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	times := make([]time.Time, b.rows)

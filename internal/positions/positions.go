@@ -15,7 +15,8 @@ type Record struct {
 	LeftOut []stream.Position
 }
 
-// New returns an empty record for ReadFrom, with the given numbers of columns and of columns left out.
+// New returns an empty record for ReadFrom. columns is the number of its columns, and leftOut the number of columns
+// that were left out of the statistics.
 func New(columns, leftOut int) *Record {
 	return &Record{Columns: make([]stream.Position, columns), LeftOut: make([]stream.Position, leftOut)}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // MakeGroup makes cmd a command that only has subcommands. Without a subcommand it shows its help, and an unknown one
-// is an error. In error messages a subcommand is called by the given noun, such as "verb".
+// is an error. Error messages use the second argument as the noun for a subcommand, such as "verb".
 func MakeGroup(cmd *cobra.Command, what string) {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -44,7 +44,7 @@ func newHelpCommand() *cobra.Command {
 	}
 }
 
-// AtLeastOne requires one argument or more. Error messages call an argument by the given noun, such as "file".
+// AtLeastOne requires one argument or more. Error messages use the given noun for an argument, such as "file".
 func AtLeastOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {

@@ -42,8 +42,8 @@ func ExpectedValue(err error) string {
 	return err.Error()
 }
 
-// expectedValue describes the values that a flag accepts. If the flag has a type of this project, the error contains a
-// description. For the types of pflag it only has the text of the parser.
+// expectedValue describes the values that a flag accepts. If the type of the flag belongs to this project, the error
+// contains a description of the values. If it belongs to pflag, the error only has the text of the parser.
 func expectedValue(invalid *pflag.InvalidValueError) string {
 	switch invalid.GetFlag().Value.Type() {
 	case "bool":

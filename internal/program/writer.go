@@ -13,7 +13,7 @@ type Writer struct {
 	err  error
 }
 
-// NewWriter returns a Writer to w. In errors w has the given name.
+// NewWriter returns a Writer to w. Errors refer to w by name.
 func NewWriter(w io.Writer, name string) *Writer { return &Writer{w: w, name: name} }
 
 // Write implements io.Writer. After an error it writes nothing and returns the same error.

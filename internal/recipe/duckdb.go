@@ -15,7 +15,7 @@ import (
 // StandardInput is the name of the format of standard input in CheckDuckDB.
 const StandardInput = "standard input"
 
-// CheckDuckDB returns an error if DuckDB cannot read a file, whatever arguments a query passes to its reader. file is
+// CheckDuckDB returns an error if DuckDB cannot read a file, not even with suitable arguments of its reader. file is
 // the file's name, format the name of its format without compression, and packing its compression: gz, zst or bz2.
 func CheckDuckDB(file, format, packing string) error {
 	switch parameters := place.ParameterNames(file); {

@@ -52,8 +52,8 @@ func (r *Recipe) pythonText() string {
 	return b.String()
 }
 
-// canPyarrowOpen reports whether pyarrow can open the sources by their names. This is so for local files, and for a single
-// object in a store that pyarrow supports.
+// canPyarrowOpen reports whether pyarrow can open the sources by their names. This is so for local files, and for a
+// single object in a store that pyarrow supports.
 func canPyarrowOpen(sources []string) bool {
 	if !slices.ContainsFunc(sources, func(s string) bool { return strings.Contains(s, "://") }) {
 		return true

@@ -28,7 +28,7 @@ type Recipe struct {
 
 // Column is one chosen column.
 type Column struct {
-	Name string // name in the result, which joins the names of structs
+	Name string // name in the result, which joins the names of the structs that contain it
 	// Path is the input column's name, followed by names of fields inside its structs.
 	Path    []string
 	Element int  // index in the list at Path, from 0; -1 for the value itself

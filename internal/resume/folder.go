@@ -134,7 +134,7 @@ func (f *Folder) Close() error {
 	for _, r := range f.runs {
 		r.closeLog()
 	}
-	empty := len(f.stateNames("")) == 0
+	empty := len(f.listStateNames("")) == 0
 	if empty { // nothing was saved: leave no trace
 		l.remove(f.dir)
 	}
@@ -161,7 +161,7 @@ func (f *Folder) removeStates() (failed error) {
 	for _, r := range f.runs {
 		r.closeLog()
 	}
-	for _, name := range f.matchingNames(func(name string) bool { return isState(name) || isUnfinishedState(name) }) {
+	for _, name := range f.listMatchingNames(func(name string) bool { return isState(name) || isUnfinishedState(name) }) {
 		if err := f.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) && failed == nil {
 			failed = &stream.OutputError{Path: filepath.Join(f.path, name), Err: stripPathError(err), Remedy: atomicfile.RemedyFor(err)}
 		}
@@ -198,11 +198,11 @@ func Forget(path string, opt Options) error {
 	return f.Forget()
 }
 
-func (f *Folder) stateNames(prefix string) []string {
-	return f.matchingNames(func(name string) bool { return isState(name) && strings.HasPrefix(name, prefix) })
+func (f *Folder) listStateNames(prefix string) []string {
+	return f.listMatchingNames(func(name string) bool { return isState(name) && strings.HasPrefix(name, prefix) })
 }
 
-func (f *Folder) matchingNames(wanted func(name string) bool) (names []string) {
+func (f *Folder) listMatchingNames(wanted func(name string) bool) (names []string) {
 	entries, err := fs.ReadDir(f.dir.FS(), ".")
 	if err != nil {
 		return nil

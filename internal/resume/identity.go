@@ -29,16 +29,16 @@ func (i *Identity) sha256Hex() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// firstDifference describes the first difference between i and the identity of the saved run. It returns the zero Text
-// if they do not differ.
-func (i *Identity) firstDifference(saved *Identity) stream.Text {
+// describeFirstDifference describes the first difference between i and the identity of the saved run. It returns the
+// zero Text if they do not differ.
+func (i *Identity) describeFirstDifference(saved *Identity) stream.Text {
 	if i.What != saved.What {
 		return stream.Textf("it holds %s, not %s", saved.What, i.What)
 	}
-	if t := inputDifference(i.Inputs, saved.Inputs); t.Format != "" {
+	if t := describeInputDifference(i.Inputs, saved.Inputs); t.Format != "" {
 		return t
 	}
-	if t := columnDifference(i.Columns, saved.Columns); t.Format != "" {
+	if t := describeColumnDifference(i.Columns, saved.Columns); t.Format != "" {
 		return t
 	}
 	for _, name := range sortedKeys(i.Options, saved.Options) {
@@ -74,7 +74,7 @@ func shortenValue(value string) string {
 	return value
 }
 
-func inputDifference(now, then []stream.Input) stream.Text {
+func describeInputDifference(now, then []stream.Input) stream.Text {
 	for k := range min(len(now), len(then)) {
 		a, b := now[k], then[k]
 		switch {
@@ -93,7 +93,7 @@ func inputDifference(now, then []stream.Input) stream.Text {
 	return stream.Text{}
 }
 
-func columnDifference(now, then []stream.Column) stream.Text {
+func describeColumnDifference(now, then []stream.Column) stream.Text {
 	for k := range min(len(now), len(then)) {
 		if now[k].Name != then[k].Name {
 			return stream.Textf("feature %d is %s, and was %s", k+1, now[k].Name, then[k].Name)

@@ -26,7 +26,7 @@ func takeLock(in *os.Root) (*lock, error) {
 		}
 		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
 			defer f.Close()
-			return nil, &busyError{lockHolderText(f)}
+			return nil, &busyError{readLockHolder(f)}
 		}
 		// The previous holder may have removed the file, and another run made a new one.
 		if mine, err := f.Stat(); err == nil {
@@ -53,7 +53,7 @@ func openLock(in *os.Root) (*os.File, error) {
 	}
 }
 
-func lockHolderText(f *os.File) string {
+func readLockHolder(f *os.File) string {
 	b := make([]byte, 32)
 	n, _ := f.ReadAt(b, 0)
 	pid := strings.TrimSpace(string(b[:n]))

@@ -21,9 +21,9 @@ import (
 
 // stateLog is a file to which states are appended, such as the results of finished passes. A state in it is never
 // replaced. It survives a kill of the process as soon as it is written, and reaches the disk with the next sync. Syncs
-// are delayed, because a pass of a fraction of a second would wait for the disk as long as the pass itself takes. For
-// the same reason states are not compressed: writing 4 MiB takes 2 ms, and 60 ms if it is compressed and synced. All
-// numbers are little-endian:
+// are delayed, because a sync after every pass could take as long as the pass, which may last only a fraction of a
+// second. To save time, states are also not compressed: writing 4 MiB takes 2 ms, and 60 ms if it is compressed and
+// synced. All numbers are little-endian:
 //
 //	magic "ufslog 1", digest of the Identity of the run (64 bytes)
 //	for each state: length of its head uint32, length of its numbers in bytes uint64, head (JSON), numbers,
@@ -125,7 +125,8 @@ func (l *stateLog) readStates(digest string) error {
 
 var errStateDamaged = errors.New("it is not as it was written")
 
-// readLoggedState reads the state at the offset at, but skips its numbers.
+// readLoggedState reads the head of the state at the offset at of the file, and skips its numbers. size is the length
+// of the whole state in bytes.
 func readLoggedState(from io.Reader, at int64) (state loggedState, size int64, err error) {
 	sum := xxhash.New()
 	both := io.TeeReader(from, sum)
@@ -292,8 +293,8 @@ func (n Numbers) loadFromLog(name string, numbers [][]float64) (marks map[string
 	return state.head.Marks, true, nil
 }
 
-// asSaveError turns an error of saving into an error about the checkpoint. For an implicit folder it disables saving
-// and returns nil.
+// asSaveError turns an error of saving into an error about the checkpoint. If the user has not named the folder
+// (Options.Implicit), it disables saving and returns nil.
 func (r *Run) asSaveError(err error) error {
 	if r.folder.opt.Implicit {
 		r.isIdentified, r.hasStates = false, false

@@ -12,8 +12,8 @@ import (
 )
 
 // openRoot opens the folder, and makes it if it does not exist. States contain rows of the input, which other users
-// must not read, and a run trusts the states it finds. So the folder must belong to this user, and no other user may be
-// able to write in it or may have put usable files in it.
+// must not read, and a run trusts the states it finds. So the folder must belong to this user, and must pass the checks
+// of excludeOtherUsers.
 func (f *Folder) openRoot() (err error) {
 	f.path = filepath.Clean(f.path)
 	parent, name := filepath.Dir(f.path), filepath.Base(f.path)
@@ -82,7 +82,7 @@ func openNamedFolder(path string) (*os.Root, error) {
 // this user.
 func (f *Folder) excludeOtherUsers() error {
 	onlyOurs := true
-	for _, name := range f.matchingNames(func(string) bool { return true }) {
+	for _, name := range f.listMatchingNames(func(string) bool { return true }) {
 		if !isState(name) && !isUnfinishedState(name) && name != lockName {
 			onlyOurs = false
 			continue

@@ -152,8 +152,8 @@ func TestUnasked(t *testing.T) {
 	must.Do(t, r.Save(t.Context(), "two", nil))
 	must.Do(t, os.MkdirAll(filepath.Join(dir, "part.one"+Suffix, "x"), 0o777)) // in the way
 	must.Do(t, r.Save(t.Context(), "one", nil))
-	if r.Due() || f.HoldsStates() || r.HasState("two") || len(f.stateNames("")) != 1 {
-		t.Errorf("given up, the folder has %q; said %q", f.stateNames(""), said)
+	if r.Due() || f.HoldsStates() || r.HasState("two") || len(f.listStateNames("")) != 1 {
+		t.Errorf("given up, the folder has %q; said %q", f.listStateNames(""), said)
 	}
 	must.Do(t, os.RemoveAll(filepath.Join(dir, "part.one"+Suffix)))
 	must.Do(t, f.Forget())

@@ -85,7 +85,7 @@ func (f *Folder) openRun(ctx context.Context, part string, id Identity) (r *Run,
 	}
 	if h.Kind == containerKind && h.Options[digestEntry] == digest {
 		r.isIdentified = true
-		r.hasStates = slices.ContainsFunc(f.stateNames(part+"."), func(file string) bool {
+		r.hasStates = slices.ContainsFunc(f.listStateNames(part+"."), func(file string) bool {
 			return file != r.fileName(identityEntry) && !strings.HasSuffix(file, dataSuffix)
 		})
 		f.hasOwnStates = f.hasOwnStates || r.hasStates
@@ -96,7 +96,7 @@ func (f *Folder) openRun(ctx context.Context, part string, id Identity) (r *Run,
 		return nil, why, ErrDamaged(path, stream.Errorf("it does not identify its run"))
 	}
 	saved.Inputs, saved.Columns = h.Inputs, h.Columns
-	if why = id.firstDifference(&saved); why.Format == "" {
+	if why = id.describeFirstDifference(&saved); why.Format == "" {
 		return nil, why, ErrDamaged(path, stream.Errorf("it describes its run in two contradictory ways"))
 	}
 	return r, why, nil
@@ -125,7 +125,7 @@ func (r *Run) RemoveStates() error {
 	}
 	r.isIdentified, r.hasStates = false, false
 	r.closeLog()
-	for _, name := range r.folder.stateNames(r.part + ".") {
+	for _, name := range r.folder.listStateNames(r.part + ".") {
 		if err := r.folder.removeFile(name); err != nil {
 			return err
 		}
@@ -265,7 +265,7 @@ func (r *Run) CountStates(prefix string) int {
 	if r == nil || !r.isIdentified {
 		return 0
 	}
-	return len(r.folder.stateNames(r.part + "." + prefix))
+	return len(r.folder.listStateNames(r.part + "." + prefix))
 }
 
 // Close closes the state's file.

@@ -35,7 +35,7 @@ func (st *stage) Make(name string, total int64, record int) (stream.ScratchFile,
 		f.mark, state = mark, &mark.state
 		f.inSavedState = true
 	} else {
-		f.mark.File = st.unusedFileName()
+		f.mark.File = st.nextUnusedFileName()
 	}
 	var err error
 	if disk, ok := st.Scratch.(*scratch.Space); ok {
@@ -58,7 +58,7 @@ func (st *stage) Make(name string, total int64, record int) (stream.ScratchFile,
 	return f, nil
 }
 
-func (st *stage) unusedFileName() string {
+func (st *stage) nextUnusedFileName() string {
 	for {
 		name := fmt.Sprintf("%s.%s.%d%s", st.stages.run.part, st.name, st.nextFileNumber, dataSuffix)
 		st.nextFileNumber++

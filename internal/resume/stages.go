@@ -19,9 +19,9 @@ import (
 // dataSuffix ends the names of the scratch files of stages.
 const dataSuffix = ".data" + Suffix
 
-// assumedDiskSpeed, in bytes per second, is used to estimate the duration of the first save, which writes all files.
-// Without the estimate, saving would take too large a part of a short run: a first save of 480 MB to a virtual disk
-// took 4 % of the CPU time of 13 s.
+// assumedDiskSpeed, in bytes per second, is used to estimate the duration of a stage's first save, which writes all
+// files. A stage that has run for a short time is not saved yet. Without the estimate, saving would take too large a
+// part of a short run: a first save of 480 MB to a virtual disk took 4 % of the CPU time of 13 s.
 const assumedDiskSpeed = 200e6
 
 // An interrupted run still finishes its current step if steps take at most maxStepWait.
@@ -42,7 +42,7 @@ type Stages struct {
 // if not nil, is called for each stage that continues from a saved state, with the last step in this state.
 func (r *Run) OpenStages(ctx context.Context, onResume func(step int)) (*Stages, error) {
 	named := make(map[string]bool)
-	all := r.folder.stateNames(r.part + ".")
+	all := r.folder.listStateNames(r.part + ".")
 	for _, name := range all {
 		if strings.HasSuffix(name, dataSuffix) || name == r.fileName(identityEntry) {
 			continue
@@ -70,8 +70,8 @@ func (r *Run) OpenStages(ctx context.Context, onResume func(step int)) (*Stages,
 	return &Stages{run: r, onResume: onResume, memoryCopies: scratch.New(scratch.Options{Dir: r.folder.path})}, nil
 }
 
-// DelayCancel returns a context that ends when ctx ends. If steps are short, it ends later, when the current step has
-// been saved. Call DelayCancel before any stage begins.
+// DelayCancel returns a context that ends when ctx ends or, if steps are short, a little later: when the current step
+// has been saved. Call DelayCancel before any stage begins.
 func (s *Stages) DelayCancel(ctx context.Context) (context.Context, context.CancelFunc) {
 	s.interrupted = ctx.Done()
 	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -130,7 +130,7 @@ type stage struct {
 	files          []*stageFile
 
 	beginTime, lastSave, lastStep time.Time     // lastSave and lastStep: ends of the last save and step
-	saveCost                      time.Duration // time that the last save took
+	saveCost                      time.Duration // duration of the last save
 }
 
 const (

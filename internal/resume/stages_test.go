@@ -130,8 +130,8 @@ func TestStageEnds(t *testing.T) {
 		t.Errorf("progress %d, value %v", progress, x)
 	}
 	// One that is over sooner than a save is due leaves nothing.
-	if err := s.Stage("y", stream.InMemory{}).End(t.Context(), &x); err != nil || len(s.run.folder.stateNames("part.y")) > 0 {
-		t.Errorf("a short stage: got error %v and states %v, want none", err, s.run.folder.stateNames("part.y"))
+	if err := s.Stage("y", stream.InMemory{}).End(t.Context(), &x); err != nil || len(s.run.folder.listStateNames("part.y")) > 0 {
+		t.Errorf("a short stage: got error %v and states %v, want none", err, s.run.folder.listStateNames("part.y"))
 	}
 }
 
@@ -238,11 +238,11 @@ func TestDelay(t *testing.T) {
 			now = now.Add(c.step)
 			must.Do(t, st.Save(inner, 1))
 		}
-		saved := len(folder.stateNames("part.x"))
+		saved := len(folder.listStateNames("part.x"))
 		cancel()
 		if c.waits {
-			if err := st.Save(inner, 2); !errors.Is(err, context.Canceled) || inner.Err() != nil || len(folder.stateNames("part.x")) != saved+1 {
-				t.Errorf("steps of %v: %v, %v, %v", c.step, err, inner.Err(), folder.stateNames("part.x"))
+			if err := st.Save(inner, 2); !errors.Is(err, context.Canceled) || inner.Err() != nil || len(folder.listStateNames("part.x")) != saved+1 {
+				t.Errorf("steps of %v: %v, %v, %v", c.step, err, inner.Err(), folder.listStateNames("part.x"))
 			}
 		} else {
 			<-inner.Done()

@@ -13,7 +13,7 @@ import (
 // each preceded by its number of elements.
 type stageValues []any
 
-const valuesBuffer = 4096 // in numbers
+const valuesBuffer = 4096 // number of float64 in a buffer
 
 // WriteTo implements io.WriterTo.
 func (v stageValues) WriteTo(w io.Writer) (int64, error) {

@@ -48,8 +48,8 @@ func New(team *kernel.Team, g *gram.Matrix) *Solver {
 	return &Solver{team: team, g: g, P: kernel.RowMajor(make([]float64, n*n), n, n, n)}
 }
 
-// SolverBytes returns an upper bound of the memory of a Solver for d features and c columns, including the W that it
-// returns. If G is given by a factor, rank is its number of rows, otherwise 0.
+// SolverBytes returns an upper bound of the memory of a Solver for d features and c columns, including the W that Solve
+// returns. If G is given by a factor, rank is the number of rows of the factor, otherwise 0.
 func SolverBytes(d, rank, c int) int64 {
 	order, block := d, 0
 	if rank > 0 {
@@ -58,12 +58,13 @@ func SolverBytes(d, rank, c int) int64 {
 	return 8*int64(order)*int64(order) + linalg.CholeskyBytes(order) + 8*int64(block)*int64(rank) + 8*int64(rank)*int64(c) + 8*int64(d)*int64(c+1)
 }
 
-// blockFeatures is the number of features that are scaled at a time.
+// blockFeatures is the number of rows of the d×n matrix (XR)ᵀ, one for each feature, that are computed at a time.
 const blockFeatures = 256
 
-// SetWeights sets the diagonal of R to root, which contains d numbers of at least 0, and w to weight. It keeps root
-// without copying it. It costs d³/3 flops, or n²d if G is given by a factor. If w is so small compared with G that it
-// is lost to rounding, the error wraps [linalg.ErrNotPositiveDefinite].
+// SetWeights sets the matrix R and the weight w of the problem. root is the diagonal of R: d numbers, none of them
+// negative. The Solver keeps root without copying it. SetWeights then factors P or, if G is given by a factor, K. This
+// costs d³/3 or n²d flops. If w is so small compared with G that it is lost to rounding, the error wraps
+// [linalg.ErrNotPositiveDefinite].
 func (s *Solver) SetWeights(root []float64, weight float64) error {
 	s.root = root
 	if s.g.IsFactor() {
@@ -80,7 +81,7 @@ func (s *Solver) SetWeights(root []float64, weight float64) error {
 	return s.Chol.Factor(s.team, s.P)
 }
 
-// fillScaledGram writes RGR to P.
+// fillScaledGram writes RGR to s.P, R being the diagonal matrix of s.root.
 func (s *Solver) fillScaledGram() {
 	d := s.g.D
 	for i, rowFactor := range s.root {
@@ -91,7 +92,8 @@ func (s *Solver) fillScaledGram() {
 	}
 }
 
-// fillRowProducts writes the upper triangle of XR(XR)ᵀ to P.
+// fillRowProducts writes the upper triangle of XR(XR)ᵀ to s.P, R being the diagonal matrix of s.root, and X the factor
+// of G.
 func (s *Solver) fillRowProducts() {
 	d, n := s.g.D, s.g.Rank
 	clear(s.P.Data)
@@ -110,7 +112,8 @@ func (s *Solver) fillRowProducts() {
 	})
 }
 
-// Solve returns W for a target of c columns, d×c row-major, and Tr(WᵀR⁻²W). The trace omits rows of W for which R is 0.
+// Solve returns the solution W, d×c row-major, for a target of c columns, and the penalty Tr(WᵀR⁻²W). The penalty omits
+// the rows of W for which the entry of R is 0.
 func (s *Solver) Solve(to Target, c int) (w []float64, penalty float64) {
 	d := s.g.D
 	w = make([]float64, d*c)
@@ -124,12 +127,12 @@ func (s *Solver) Solve(to Target, c int) (w []float64, penalty float64) {
 		s.multiplyByRoot(w, to.XY, c)
 		s.Chol.SolveTo(s.team, m, m) // P⁻¹RXᵀY
 	}
-	penalty = kernel.Dot(w, w) // w is not yet W, which is R times w
+	penalty = kernel.Dot(w, w) // here w is R⁻¹W; the next line makes it W
 	s.multiplyByRoot(w, w, c)
 	return w, penalty
 }
 
-// AddXTransposed adds XᵀY to the d×c matrix xy. G must be given by a factor.
+// AddXTransposed adds XᵀY to the d×c matrix xy, Y being the n×c matrix y. G must be given by its factor X.
 func (s *Solver) AddXTransposed(y, xy kernel.Matrix[float64]) {
 	r := s.g.Rank
 	s.g.Panels(s.team.Threads(), func(from, count int, features []float64) {
@@ -137,7 +140,8 @@ func (s *Solver) AddXTransposed(y, xy kernel.Matrix[float64]) {
 	})
 }
 
-// multiplyByRoot writes R·from to dst, both d×c; dst and from may be the same.
+// multiplyByRoot multiplies the d×c matrix from by the diagonal matrix R and writes the product to dst, which may be
+// from itself.
 func (s *Solver) multiplyByRoot(dst, from []float64, c int) {
 	for i, root := range s.root {
 		for j, v := range from[i*c:][:c] {

@@ -7,13 +7,13 @@ import (
 	"runtime/metrics"
 )
 
-// minBytes is the smallest allocation that EnsureFree checks. The margin of every limit is enough for smaller
-// allocations.
+// minBytes is the smallest allocation that EnsureFree checks. A smaller allocation may exceed the limit of the Go
+// runtime, because this limit is always some MiB lower than the memory that the process may use.
 const minBytes = 1 << 20
 
 // EnsureFree runs the garbage collector if an allocation of the given size, added to the memory in use and the garbage,
-// would exceed the memory limit. A collection lasts milliseconds if the heap has few large buffers. A call without a
-// collection lasts microseconds.
+// would exceed the memory limit of the Go runtime. A collection lasts milliseconds if the heap consists of few large
+// buffers. A call without a collection lasts microseconds.
 func EnsureFree(bytes int64) {
 	if bytes >= minBytes && UsedBytes()+bytes > debug.SetMemoryLimit(-1) {
 		runtime.GC()

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// Graph is a sparse symmetric n×n matrix A. Entries Start[i] to Start[i+1] of Value are the values in row i, and the
+// Graph is a sparse symmetric n×n matrix A. Entries Start[i] to Start[i+1]−1 of Value are the values in row i, and the
 // same entries of Index their columns, ascending. The Laplacian of the graph is L = I − A.
 type Graph struct {
 	Start []int
@@ -12,9 +12,9 @@ type Graph struct {
 	Value []float64
 }
 
-// JoinNeighbours returns the graph that connects two rows if one of them is among the nearest rows of the other. near
-// contains the neighbours of row 0, then of row 1 and so on, equally many for each of the n rows. The values of the
-// graph are squared distances.
+// JoinNeighbours returns the graph that connects two rows if one of them is among the nearest rows of the other. The
+// parameter near contains the neighbours of row 0, then of row 1 and so on, equally many for each of the n rows. The
+// values of the graph are squared distances.
 func JoinNeighbours(near []Neighbour, n int) *Graph {
 	k := len(near) / max(n, 1)
 	g := &Graph{Start: make([]int, n+1)}
@@ -57,7 +57,8 @@ func (g *Graph) MapValues(to func(i, j int, v float64) float64) {
 	}
 }
 
-// LaplacianTo writes rows first to first+h of the product L·X to dst. X is n×c and dst is h×c, both row-major.
+// LaplacianTo computes h rows of the product L·X, beginning with the row first, and writes them to dst. x contains the
+// n×c matrix X. X and the h×c matrix dst are row-major.
 func (g *Graph) LaplacianTo(workers int, dst, x []float64, first, h, c int) {
 	EachRun(workers, h, func(_, from, to int) {
 		for i := from; i < to; i++ {

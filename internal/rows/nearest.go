@@ -15,7 +15,8 @@ type Neighbour struct {
 }
 
 const (
-	// minPoints is the number of rows that [FindNearest] copies to memory at a time if it has [LeastBytes] of memory.
+	// minPoints is the number of rows that [FindNearest] copies to memory at a time if it has only the memory given by
+	// [LeastBytes].
 	minPoints = 1024
 	// widePoints is the number of rows copied at a time if there are at least twice as many features as rows.
 	widePoints = 64
@@ -44,7 +45,8 @@ func pointsPerPart(n int64, d int) int64 {
 	return n
 }
 
-// SearchBytes returns an upper bound of the memory of [FindNearest] for the k nearest of n rows, including PartBytes.
+// SearchBytes returns an upper bound of the memory of [FindNearest] for the k nearest of n rows of d features,
+// including the memory given by [PartBytes].
 func SearchBytes(n int64, d, k, workers int) int64 {
 	points := pointsPerPart(n, d)
 	total := 8*points*int64(d) + kernel.NearestBytes(workers, int(points), d) + kernel.TeamBytes(1024, int(points)) + n*int64(k+1)*NeighbourBytes
@@ -60,9 +62,9 @@ func SearchBytes(n int64, d, k, workers int) int64 {
 type PassFunc func(ctx context.Context, what string, visit func(first int, x kernel.Matrix[float64]) error) error
 
 // FindNearest finds the k < n rows nearest to each row, not counting the row itself. If two distances are equal, the
-// earlier row comes first. It gathers a part of the rows, as many as fit into room bytes, and compares all rows with
-// them. Each part needs two passes. The result does not depend on the division into parts, because kernel.Nearest
-// computes the distances. It costs 2·n²·d flops in float32.
+// earlier row comes first. It gathers a part of the rows, as many as fit into room bytes of memory, and compares all
+// rows with them. Each part needs two passes. The result does not depend on the division into parts, because
+// kernel.Nearest computes the distances. It costs 2·n²·d flops in float32.
 func FindNearest(ctx context.Context, team *kernel.Team, n, d, k int, room int64, pass PassFunc) ([]Neighbour, error) {
 	best := make([]Neighbour, n*(k+1)) // k+1 for each row, because one of its nearest rows may be itself
 	counts := make([]int, n)

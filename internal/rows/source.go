@@ -25,7 +25,7 @@ type Source struct {
 	Passes int // number of passes begun
 
 	// The blocks that have rows are known after the first pass:
-	First       []int // number of rows before each block
+	First       []int // for each block, the number of rows before it
 	Height      []int // number of rows of each block
 	N           int   // number of all rows
 	blocksKnown bool
@@ -41,8 +41,8 @@ type Mark struct {
 	Number int   // number of blocks with rows before it
 }
 
-// Pass calls visit for every block that has rows, numbered from 0. It fails if the blocks differ from the blocks of the
-// first pass.
+// Pass calls visit for every block that has rows. The parameter number counts these blocks from 0. It fails if the
+// blocks differ from the blocks of the first pass.
 func (s *Source) Pass(ctx context.Context, what string, visit func(number int, c *stream.Chunk) error) error {
 	return s.PassFrom(ctx, what, Mark{}, visit, nil)
 }

@@ -156,7 +156,7 @@ func (p *pass) errMissingAt(column int, position int64, x float64) error {
 	}
 }
 
-// deliverBlock yields the current block. next is the position at which the next block starts.
+// deliverBlock yields the current block. next is the position in the table at which the next block starts.
 func (p *pass) deliverBlock(ctx context.Context, next int64) error {
 	if err := ctx.Err(); err != nil {
 		return err

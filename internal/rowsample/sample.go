@@ -36,7 +36,8 @@ func SampleBytes(rows, d int) int64 {
 // Merge replaces s by the sample of the rows of both parts, see [anchor.Sampler.Merge].
 func (s Sample) Merge(o Sample) error { return s.Sampler.Merge(o.Sampler) }
 
-// MergedBytes returns the [SampleBytes] that s will have after o is merged into it. o may be nil.
+// MergedBytes returns an upper bound of the memory that s will need after o is merged into it (see [SampleBytes]). o
+// may be nil.
 func (s Sample) MergedBytes(o *Sample) int64 {
 	rows := s.Len()
 	if o != nil {
@@ -90,8 +91,8 @@ type sampleHead struct {
 	positions, starts []int64
 }
 
-// readHead reads the head. It calls fits, which must return an error if there is too little memory for the sample. It
-// allocates memory only as data are read, so that a damaged head cannot exhaust the memory.
+// readHead reads the head. It calls the function fits, which must return an error if there is too little memory for the
+// sample. It allocates memory only as data are read, so that a damaged head cannot exhaust the memory.
 func readHead(r *words.Reader, fits func(rows, d int) error) (h sampleHead) {
 	r.Magic(magic, "sample of rows")
 	r.Expect(4)

@@ -24,7 +24,7 @@ type Source struct {
 type Options struct {
 	Columns []stream.Column      // columns to deliver
 	Index   []int                // their indices among the columns of the sample
-	Draw    int64                // number of rows to deliver, which have the lowest hashes; 0 means all
+	Draw    int64                // number of rows to deliver; the rows with the lowest hashes are chosen; 0 means all
 	Rows    int64                // number of rows of the whole table
 	Missing stream.MissingPolicy // policy for the drawn rows
 	Sparse  bool                 // deliver sparse rows, in which entries of 0 are absent

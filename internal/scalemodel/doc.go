@@ -1,7 +1,9 @@
 // Package scalemodel estimates the time of a job on N machines, and the N above which more machines hardly help. It
 // only computes, with rates that are marked as measured or as assumed. It does not read data or use a cluster.
 //
-// For n rows of d features in F files of G row groups, B bytes, on N machines of c cores:
+// The formulas are for n rows of d features in F files of G row groups, B bytes, on N machines of c cores. profile,
+// scan, gram, anchors, merge, machine and store are speeds, and latency, footer, start and part are times (see
+// [DefaultRates]). bytes is the size of a part file.
 //
 //	cpu(profile) = n·d/profile                      decoding, and moments of each column
 //	cpu(gram)    = n·d/scan + n·d²/gram             and histograms, and G = Σxxᵀ

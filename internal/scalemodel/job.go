@@ -17,10 +17,10 @@ type Job struct {
 	Bytes    int64 // size of the stored data that a round reads, in bytes
 	Files    int
 	Groups   int    // number of row groups; a machine reads whole row groups
-	Rounds   []Kind // rounds in order; each of them is scanned by all machines and merged
+	Rounds   []Kind // the statistic of each round, in order; all machines scan the rows, then parts are merged
 	Anchors  int    // number of anchors of the graph
 	Sample   int64  // number of rows that a profile stores
-	Shards   int    // number of hash shards of the rows whose statistics are stored besides their sum; 0 for none
+	Shards   int    // number of hash shards of the rows if the statistics of each are stored too; 0 for none
 	Cores    int    // number of cores of a machine
 }
 

@@ -11,7 +11,7 @@ type Point struct {
 	Select   float64
 	Total    float64 // time from the first command to the selection
 	Speedup  float64 // total time of one machine divided by Total
-	Hours    float64 // hours to pay for, summed over the machines, without their waits for merges
+	Hours    float64 // hours of machines to pay for, without the time in which they wait for merges
 	Levels   int     // levels of merging; 0 if nothing is merged
 	Parts    float64 // total bytes of the parts of all rounds
 	Bound    string  // the work that needs most of the time, one of the constants below
@@ -98,9 +98,9 @@ const footersAhead = 16
 // part is added, requestsAhead requests for further parts are in progress.
 const partRequests, requestsAhead = 3, 8
 
-// mergeTime returns the time to merge n parts of part bytes each. With one level, one machine merges the parts one
-// after the other. With two levels, about √n machines first merge a group of parts each, in parallel, and then one
-// machine merges their results. The faster way is used.
+// mergeTime returns the time in seconds to merge n part files, each of which has the number of bytes part. With one
+// level, one machine merges the parts one after the other. With two levels, about √n machines first merge a group of
+// parts each, in parallel, and then one machine merges their results. The faster way is used.
 func mergeTime(r Rates, n, part float64) (seconds float64, levels int) {
 	each := max(r.rateValue(partTime)+part/r.rateValue(mergeRate), part/r.rateValue(machineRate), partRequests*r.rateValue(latencyTime)/requestsAhead)
 	around := r.rateValue(startTime) + part/r.rateValue(machineRate)
@@ -114,8 +114,8 @@ func mergeTime(r Rates, n, part float64) (seconds float64, levels int) {
 }
 
 // FindKnee returns the estimate for the largest number of machines that are worth paying for. Up to this number, each
-// doubling of the machines saves at least a tenth of the time; if one doubling saves less, the average over it and the
-// next doublings counts. It tries 1, 2, 4, … machines and one machine for each row group.
+// doubling of the machines saves at least a tenth of the time. If one doubling saves less, it is enough that it and the
+// next doublings save a tenth each on average. It tries 1, 2, 4, … machines and one machine for each row group.
 func FindKnee(j Job, r Rates) Point {
 	knee := estimateWithoutSpeedup(j, r, 1)
 	for n := 2; knee.Machines < j.Groups && n < 2*j.Groups; n *= 2 {

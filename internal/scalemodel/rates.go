@@ -65,7 +65,8 @@ func DefaultRates() Rates {
 		{profileRate, 110e6, ValuesPerSecond, Measured, "decoding and moments of each column"},
 		{gramRate, 50e9, FlopsPerSecond, Measured, "G, rows·d² of them"},
 		// scan --method sfufs --profile P.ufs needs 3.68 s for (a) with 2,000 anchors, and 3.29 s for (b) with 1,000.
-		// Without the time for the Gram matrix, the distances take so long that they have 53e9 and 42e9 flop/s.
+		// After subtracting the time for the Gram matrix, the distances to the anchors are computed at 53e9 and 42e9
+		// flop/s.
 		{anchorRate, 45e9, FlopsPerSecond, Measured, "distances to anchors, 2·rows·d·anchors of them"},
 		// merge of 64 parts of 1,000 columns (4.2 MB each) needs 1.30 s, of one part 0.04 s. For 128 parts of 100
 		// columns (65 KB) it needs 0.57 s, for one 0.01 s. So each part needs 20 ms with 1,000 columns and 4.4 ms with

@@ -10,7 +10,8 @@ import (
 const urlStartPattern = `(?i:([a-z][a-z0-9+.-]*)(?::|%(?:25)*3a)(?:\\*/|%(?:25)*2f){2})`
 
 var (
-	// urlStart matches the start of a URL of any scheme, in plain text, in JSON, or percent-encoded once or several times.
+	// urlStart matches the start of a URL of any scheme, in plain text, in JSON, or percent-encoded once or several
+	// times.
 	urlStart  = regexp.MustCompile(urlStartPattern)
 	nestedURL = regexp.MustCompile(`^` + urlStartPattern)
 	// secretParameter matches parameters that are always secret, even in a text that does not look like a URL.
@@ -23,7 +24,7 @@ var (
 	queryStart = regexp.MustCompile(`\?[A-Za-z][A-Za-z0-9_.-]*=`)
 	// parameterName matches names of parameters that may be shown, because they cannot be secrets.
 	parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,40}$`)
-	// parameterValue matches values that may be shown if the parameter is a known parameter of a store.
+	// parameterValue matches values of a store's known parameters that may be shown.
 	parameterValue = regexp.MustCompile(`^[A-Za-z0-9_.:/\[\]%~-]*$`)
 )
 

@@ -17,8 +17,8 @@ import (
 )
 
 // EscapeText returns s as one line that is safe to show on a terminal, without possible secrets (see [Redact]).
-// Backslashes are not escaped, because they are common in Windows paths. So the result is for people, and cannot always
-// be converted back.
+// Backslashes are not escaped, because they are common in Windows paths. So the result is for people: a program cannot
+// always recover s from it.
 func EscapeText(s string) string { return escapeText(s, false) }
 
 // EscapeLines escapes as [EscapeText] does, but keeps line breaks.

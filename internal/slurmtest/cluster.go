@@ -89,7 +89,8 @@ func (c *Cluster) runCommand(name string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// waitUntil waits until isSo returns true. It fails the test if a daemon ends, or if daemonTimeout has passed.
+// waitUntil waits until the function isSo returns true. It fails the test if a daemon ends, or if daemonTimeout has
+// passed.
 func (c *Cluster) waitUntil(what string, isSo func() bool) {
 	c.t.Helper()
 	for begin := time.Now(); time.Since(begin) < daemonTimeout; time.Sleep(20 * time.Millisecond) {

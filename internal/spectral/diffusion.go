@@ -35,11 +35,13 @@ type Diffusion struct {
 	Warnings    []stream.Text
 }
 
-// Diffuse computes a diffusion of t > 0 steps on the graph g. With S = BᵀB = VΛVᵀ, u_c = Bv_c/√λ_c and Bᵀx̃ᵢ = Cᵢ,
+// Diffuse computes a diffusion of t > 0 steps on the graph g, see [anchor.Graph] for B, C and S. With S = BᵀB = VΛVᵀ,
+// the columns x̃ᵢ of the centred features, u_c = Bv_c/√λ_c and Bᵀx̃ᵢ = Cᵢ,
 //
 //	aᵢ = Σ_c w_c·(u_cᵀx̃ᵢ)² = Σ_c w_c/λ_c·(v_cᵀCᵢ)².
 //
-// It costs the 50 leading eigenpairs of an m×m matrix and 100·m·d flops, and uses [DiffusionBytes] of memory.
+// It computes the 50 leading eigenpairs of an m×m matrix, costs 100·m·d flops more, and needs the memory given by
+// [DiffusionBytes].
 func Diffuse(team *kernel.Team, g *anchor.Graph, t float64) (*Diffusion, error) {
 	e, err := EmbedWide(team, g, maxPairs, max(minVectorRows, minVectorShare*float64(g.Rows)))
 	if err != nil {
@@ -85,8 +87,8 @@ func (k *Diffusion) addWarning(format string, args ...any) {
 	k.Warnings = append(k.Warnings, stream.Textf(format, args...))
 }
 
-// Alignment returns the centred alignment of X_SX_Sᵀ with K for the chosen features S, which is
-// Σ_{i∈S}aᵢ/(√Σ_{i,j∈S}Gᵢⱼ²·‖K‖). It is between 0 and 1, and 0 if either matrix is 0.
+// Alignment returns the centred alignment of X_SX_Sᵀ with K, X_S being the chosen features S. With the Gram matrix G,
+// it is Σ_{i∈S}aᵢ/(√Σ_{i,j∈S}Gᵢⱼ²·‖K‖). It is between 0 and 1, and 0 if either matrix is 0.
 func (k *Diffusion) Alignment(g *anchor.Graph, chosen []int) float64 {
 	sum, norm := 0.0, 0.0
 	for _, i := range chosen {

@@ -33,13 +33,13 @@ const tieTolerance = 1e-9
 // Embed uses the constant vector, which is not returned, and q−1 contrasts. Components are ordered by size. Contrast t
 // separates component t from all larger ones.
 //
-// It computes the eigenpairs of an m×m matrix, and uses [EmbedBytes] of memory.
+// It computes the eigenpairs of an m×m matrix, and uses the memory given by [EmbedBytes].
 func Embed(team *kernel.Team, g *anchor.Graph, c int) (*Embedding, error) {
-	return embedWithoutNarrow(team, g, c, 0)
+	return embedWithoutNarrowVectors(team, g, c, 0)
 }
 
-// embedWithoutNarrow does the same as Embed, but leaves out contrasts that are large on fewer than `rows` rows.
-func embedWithoutNarrow(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding, error) {
+// embedWithoutNarrowVectors does the same as Embed, but leaves out contrasts that are large on fewer than `rows` rows.
+func embedWithoutNarrowVectors(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding, error) {
 	parts := graphComponents(g)
 	e := &Embedding{Components: len(parts)}
 	vectors := componentContrasts(g, parts)
@@ -100,7 +100,7 @@ func (e *Embedding) addWarning(format string, args ...any) {
 // component is a connected component of the graph. It contains only anchors that rows use.
 type component struct {
 	anchors []int
-	rows    float64 // ΣΔ, because a row has all its anchors in one component, and weights that sum to 1
+	rows    float64 // number of rows, as the sum of [anchor.Graph]'s Δ: the weights of a row sum to 1
 }
 
 // graphComponents returns the components by descending number of rows, equal ones in the order of their first anchors.
@@ -132,8 +132,8 @@ func graphComponents(g *anchor.Graph) []component {
 	return parts
 }
 
-// componentContrasts returns unit vectors that, together with √Δ, span the eigenspace of S for the eigenvalue 1. Vector
-// t − 1 separates component t from all components before it, see [Embed].
+// componentContrasts returns unit vectors that, together with √Δ (see [anchor.Graph]), span the eigenspace of S for the
+// eigenvalue 1. Vector t − 1 separates component t from all components before it, see [Embed].
 func componentContrasts(g *anchor.Graph, parts []component) (vectors [][]float64) {
 	before := 0.0
 	for t, p := range parts {

@@ -16,13 +16,13 @@ import (
 // neighbour but itself, and perhaps all eigenvectors are narrow. EmbedWide then returns Embed's result and sets
 // AllNarrow.
 func EmbedWide(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding, error) {
-	e, err := embedWithoutNarrow(team, g, c, rows)
+	e, err := embedWithoutNarrowVectors(team, g, c, rows)
 	if err != nil {
 		return nil, err
 	}
-	wide := e.wideIndices(g, rows)
+	wide := e.indicesOfWideVectors(g, rows)
 	if len(wide) == 0 {
-		if e.Narrow > 0 { // embedWithoutNarrow left out contrasts
+		if e.Narrow > 0 { // embedWithoutNarrowVectors left out contrasts
 			if e, err = Embed(team, g, c); err != nil {
 				return nil, err
 			}
@@ -31,11 +31,11 @@ func EmbedWide(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedd
 		return e, nil
 	}
 	e.Narrow += len(e.Values) - len(wide)
-	e.keepPairs(g.M, wide)
+	e.keepEigenpairs(g.M, wide)
 	return e, nil
 }
 
-func (e *Embedding) wideIndices(g *anchor.Graph, rows float64) (wide []int) {
+func (e *Embedding) indicesOfWideVectors(g *anchor.Graph, rows float64) (wide []int) {
 	for i := range e.Values {
 		if RowsOfVector(g, e.Vectors.Data[i*g.M:][:g.M]) >= rows {
 			wide = append(wide, i)
@@ -44,7 +44,7 @@ func (e *Embedding) wideIndices(g *anchor.Graph, rows float64) (wide []int) {
 	return wide
 }
 
-func (e *Embedding) keepPairs(m int, indices []int) {
+func (e *Embedding) keepEigenpairs(m int, indices []int) {
 	for to, from := range indices { // to ≤ from, so no pair is overwritten before it is moved
 		e.Values[to] = e.Values[from]
 		copy(e.Vectors.Data[to*m:][:m], e.Vectors.Data[from*m:])
@@ -53,10 +53,11 @@ func (e *Embedding) keepPairs(m int, indices []int) {
 	e.Vectors = kernel.RowMajor(e.Vectors.Data[:len(indices)*m], len(indices), m, m)
 }
 
-// RowsOfVector returns the number of rows on which the eigenvector v of S is large. For u = Bv/√λ, of length 1, the
-// measure is 1/Σᵢuᵢ⁴, which is the number of rows with u ≠ 0 if u is constant there. As u is not stored, the measure is
-// replaced by 1/Σₐvₐ⁴/Δₐ over the anchors a. Rows of Z sum to 1, and so do columns of ZΔ⁻¹. So u is an average of
-// v/√(Δλ), and v/√(Δλ) is an average of u/λ. By Jensen's inequality the measures differ by a factor of at most λ².
+// RowsOfVector returns the number of rows on which the eigenvector v of S is large. See [anchor.Graph] for B, Z and Δ.
+// For u = Bv/√λ, of length 1, the measure is 1/Σᵢuᵢ⁴, which is the number of rows with u ≠ 0 if u is constant there. As
+// u is not stored, the measure is replaced by 1/Σₐvₐ⁴/Δₐ over the anchors a. Rows of Z sum to 1, and so do columns of
+// ZΔ⁻¹. So u is an average of v/√(Δλ), and v/√(Δλ) is an average of u/λ. By Jensen's inequality the measures differ by
+// a factor of at most λ².
 func RowsOfVector(g *anchor.Graph, v []float64) float64 {
 	sum := 0.0
 	for a, x := range v {

@@ -79,7 +79,7 @@ func (w *watchedBody) Read(b []byte) (int, error) {
 	n, err := w.ReadCloser.Read(b)
 	w.dog.resetTimer()
 	if err != nil && err != io.EOF { //nolint:errorlint // io.Reader's contract: EOF itself
-		err = networkError(w.outer, w.inner, err)
+		err = asNetworkError(w.outer, w.inner, err)
 	}
 	return n, err
 }
@@ -93,12 +93,13 @@ func (w *watchedBody) drainAndClose() {
 // maxAnswerBytes is the limit for answers about one object or one upload. No store sends answers as large as this.
 const maxAnswerBytes = 1 << 20
 
-// errTooLarge is the error for an answer that is larger than the answers of any store.
+// errTooLarge is the error for an answer that is larger than maxAnswerBytes.
 func errTooLarge() error {
 	return faultf("check that the endpoint is the store's", "the store's answer is larger than such an answer can be")
 }
 
-// boundedReader reads at most left further bytes from its Reader. It fails if the Reader then has more bytes.
+// boundedReader reads from its Reader until the number of bytes left is used up. It fails if the Reader then has more
+// bytes.
 type boundedReader struct {
 	io.Reader
 	left int64

@@ -50,7 +50,7 @@ type dialect interface {
 // they have the same credentials.
 func (c *Client) dialectOf(ctx context.Context, l Location) (dialect, error) {
 	if c.opt.Anonymous && !l.IsWeb() {
-		l.query = withAnonymous(l.query)
+		l.query = addAnonymous(l.query)
 	}
 	id := l.Scheme + "?" + l.encodedParameters()
 	select {
@@ -83,7 +83,7 @@ func (c *Client) dialectOf(ctx context.Context, l Location) (dialect, error) {
 	return d, nil
 }
 
-func withAnonymous(query map[string][]string) map[string][]string {
+func addAnonymous(query map[string][]string) map[string][]string {
 	with := map[string][]string{}
 	for name, values := range query {
 		with[name] = values

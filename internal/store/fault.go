@@ -51,10 +51,10 @@ func isTemporary(err error) bool {
 	return false
 }
 
-// networkError translates an error of net/http in a request. If the user's context outer has ended, it returns the
+// asNetworkError translates an error of net/http in a request. If the user's context outer has ended, it returns the
 // error of outer. If only inner, the context of the request, has ended, it returns the cause for which inner was
 // cancelled. Otherwise it returns err without the address that net/http adds.
-func networkError(outer, inner context.Context, err error) error {
+func asNetworkError(outer, inner context.Context, err error) error {
 	if outer.Err() != nil {
 		return outer.Err()
 	}
@@ -131,7 +131,7 @@ func markStoreError(err error) error {
 	return err
 }
 
-func dataError(ctx context.Context, l Location, err error) error {
+func asDataError(ctx context.Context, l Location, err error) error {
 	remedy, whole, err := unpackError(ctx, err)
 	if whole {
 		return err
@@ -139,7 +139,7 @@ func dataError(ctx context.Context, l Location, err error) error {
 	return &stream.DataError{Path: l.PublicName(), RowGroup: -1, Row: -1, Err: markStoreError(err), Remedy: remedy}
 }
 
-func outputError(ctx context.Context, l Location, err error) error {
+func asOutputError(ctx context.Context, l Location, err error) error {
 	remedy, whole, err := unpackError(ctx, err)
 	if whole {
 		return err

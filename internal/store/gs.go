@@ -150,7 +150,8 @@ func eachMember(d *json.Decoder, read func(name string) error) error {
 	})
 }
 
-// eachElement calls read for each element of the array or object that begins with the delimiter begin.
+// eachElement calls the function read for each element of the array or object that begins with the delimiter begin, [
+// or {.
 func eachElement(d *json.Decoder, begin json.Delim, read func() error) error {
 	token, err := d.Token()
 	if err != nil {

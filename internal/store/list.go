@@ -16,7 +16,7 @@ import (
 type lister interface {
 	// maxPageKeys returns the largest number of keys that the store sends in a page.
 	maxPageKeys() int
-	// listRequest returns the request for the page after the cursor after, with at most maxKeys keys.
+	// listRequest returns the request for the page that follows the cursor after, with at most maxKeys keys.
 	listRequest(l Location, after string, maxKeys int) request
 	// readPage reads the answer to listRequest, entry by entry. It returns the cursor of the next page, or "" after
 	// the last page.
@@ -76,7 +76,7 @@ func (c *Client) List(ctx context.Context, l Location) iter.Seq2[Object, error] 
 	return func(yield func(Object, error) bool) {
 		d, err := c.dialectOf(ctx, l)
 		if err != nil {
-			yield(Object{}, dataError(ctx, l, err))
+			yield(Object{}, asDataError(ctx, l, err))
 			return
 		}
 		store, ok := d.(lister)
@@ -90,7 +90,7 @@ func (c *Client) List(ctx context.Context, l Location) iter.Seq2[Object, error] 
 				err = faultf("", "the store's listing does not end: it names the same next page again")
 			}
 			if err != nil {
-				yield(Object{}, dataError(ctx, l, c.explainError(ctx, d, l, err)))
+				yield(Object{}, asDataError(ctx, l, c.explainError(ctx, d, l, err)))
 				return
 			}
 			for _, o := range objects {

@@ -49,7 +49,7 @@ func isProviderBusy(err error) bool {
 		status = azure.RawResponse.StatusCode
 	case !strings.Contains(err.Error(), noAWSProviderText) && errors.As(err, &sending):
 		var l *lostRequest
-		return errors.As(networkError(context.Background(), context.Background(), err), &l)
+		return errors.As(asNetworkError(context.Background(), context.Background(), err), &l)
 	}
 	no := refusal{status: status}
 	return no.isTemporary()

@@ -14,7 +14,7 @@ import (
 func (c *Client) Read(ctx context.Context, o Object, b []byte, at int64) error {
 	to := at + int64(len(b))
 	if at < 0 || to < at || to > o.Size {
-		return dataError(ctx, o.Location, fmt.Errorf("bytes %d to %d were requested of an object of %d bytes", at, to, o.Size))
+		return asDataError(ctx, o.Location, fmt.Errorf("bytes %d to %d were requested of an object of %d bytes", at, to, o.Size))
 	}
 	return c.fetchRange(ctx, o, at, to, func(body io.Reader) (int64, error) {
 		n, err := io.ReadFull(body, b)
@@ -38,7 +38,7 @@ func (c *Client) ReadPieces(ctx context.Context, o Object, pieces []Piece) error
 	at, to := pieces[0].At, pieces[0].At
 	for _, p := range pieces {
 		if p.At < to || p.At > o.Size-int64(len(p.To)) || at < 0 {
-			return dataError(ctx, o.Location, fmt.Errorf("%d bytes at %d were requested of %d, after the bytes up to %d", len(p.To), p.At, o.Size, to))
+			return asDataError(ctx, o.Location, fmt.Errorf("%d bytes at %d were requested of %d, after the bytes up to %d", len(p.To), p.At, o.Size, to))
 		}
 		to = p.At + int64(len(p.To))
 	}
@@ -88,15 +88,16 @@ type writeError struct{ error }
 // restarts. So a server that sends only a few bytes in each answer is given up after some tries.
 const minProgress = 64 << 10
 
-// fetchRange reads the bytes [from, to), in several answers if answers break off. For each answer it calls take with a
-// body that ends after the missing bytes. take must return the number of bytes that it read and the error of the body.
+// fetchRange reads the bytes [from, to), in several answers if answers break off. For each answer it calls the function
+// take with a body that ends after the missing bytes. take must return the number of bytes that it read from the body
+// and the error of the body.
 func (c *Client) fetchRange(ctx context.Context, o Object, from, to int64, take func(io.Reader) (int64, error)) error {
 	if err := ctx.Err(); err != nil || from == to {
 		return err
 	}
 	d, err := c.dialectOf(ctx, o.Location)
 	if err != nil {
-		return dataError(ctx, o.Location, err)
+		return asDataError(ctx, o.Location, err)
 	}
 	t := c.newTries()
 	begin := from
@@ -126,7 +127,7 @@ func (c *Client) fetchRange(ctx context.Context, o Object, from, to int64, take 
 			return write.error
 		}
 		if err = t.waitToRetry(ctx, err); err != nil {
-			return dataError(ctx, o.Location, c.distinguishRemoved(ctx, d, o.Location, c.explainError(ctx, d, o.Location, err)))
+			return asDataError(ctx, o.Location, c.distinguishRemoved(ctx, d, o.Location, c.explainError(ctx, d, o.Location, err)))
 		}
 	}
 	return nil
@@ -152,12 +153,12 @@ func tolerantRangeRequest(d dialect, o Object, from, to int64) request {
 }
 
 // maxSkipped is the number of bytes before the requested range that are read and dropped if a server sends the whole
-// file. About as many bytes arrive in the time of one further request.
+// file. Reading this number of bytes takes about as long as sending one further request.
 const maxSkipped = 1 << 20
 
 // checkedRange checks that an answer has the version of o and the bytes [from, to), and returns a reader of these
-// bytes. If a server sends the whole file, the bytes before from are skipped, at most maxSkipped bytes. In addition it
-// may skip done bytes, the number that earlier answers delivered.
+// bytes. If a server sends the whole file, the bytes before the position from are skipped, at most maxSkipped bytes. In
+// addition the bytes that earlier answers delivered are skipped. done is their number.
 func checkedRange(d dialect, o Object, resp *http.Response, from, to, done int64) (io.Reader, error) {
 	if v := d.versionOf(resp.Header); resp.StatusCode == http.StatusPreconditionFailed ||
 		resp.StatusCode < 300 && v != "" && o.Version != "" && v != o.Version {

@@ -41,7 +41,7 @@ var reachBlocks = []struct {
 	{netip.MustParsePrefix("100.64.0.0/10"), privateNetwork},
 	{netip.MustParsePrefix("192.0.0.0/24"), privateNetwork},
 	{netip.MustParsePrefix("198.18.0.0/15"), privateNetwork},
-	{netip.MustParsePrefix("224.0.0.0/3"), privateNetwork}, // to many machines, or reserved
+	{netip.MustParsePrefix("224.0.0.0/3"), privateNetwork}, // addresses of groups of machines, or reserved
 	{netip.MustParsePrefix("fec0::/10"), privateNetwork},
 	{netip.MustParsePrefix("ff00::/8"), privateNetwork},
 }
@@ -96,7 +96,8 @@ func reachOfHost(host string) reach {
 	return public
 }
 
-// errRedirectReach returns the error for a redirect to host, which has the reach is, if such a redirect is not allowed.
+// errRedirectReach returns the error for a redirect that is not allowed because of the reach of its target host. The
+// reach is passed as is.
 func errRedirectReach(host string, is reach) error {
 	return &permanentError{faultf("give that address itself if it is meant", "the server redirects to %q, %s; the given address is not such an address", host, is)}
 }

@@ -25,8 +25,8 @@ type request struct {
 	answerWait time.Duration
 }
 
-// section is the body of a request. Only ReadAt of it is called, which has no position, so that several tries can read
-// the same section independently.
+// section is the body of a request. Only its method ReadAt is called. ReadAt neither uses nor changes a position, so
+// several tries can read the same section independently.
 type section = io.SectionReader
 
 func newSection(r io.ReaderAt, from, n int64) *section { return io.NewSectionReader(r, from, n) }
@@ -92,7 +92,7 @@ func (c *Client) sendOnce(ctx context.Context, d dialect, r request, use func(*h
 		if failed := sent.sourceError(); failed != nil {
 			return fmt.Errorf("the data to be written cannot be read: %w", failed)
 		}
-		return networkError(ctx, inner, err)
+		return asNetworkError(ctx, inner, err)
 	}
 	body := &watchedBody{ReadCloser: resp.Body, dog: dog, outer: ctx, inner: inner}
 	resp.Body = body

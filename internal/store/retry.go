@@ -13,7 +13,7 @@ import (
 
 // patience contains the limits of retries. Tests use smaller limits.
 type patience struct {
-	first, longest time.Duration // waits between tries: first is doubled after each try, up to longest
+	first, longest time.Duration // first and longest wait between tries; the wait is doubled after each try
 	tries          int           // largest number of tries without progress
 	bound          time.Duration // no wait ends later than this after the first failure
 	stall          time.Duration // time without a byte after which a request is given up
@@ -74,8 +74,8 @@ func (t *tries) waitToRetry(ctx context.Context, err error) error {
 	return nil
 }
 
-// sendWithRetries sends a request until it gets an accepted answer and use has read it without an error. use may be
-// called in several tries. If use is nil, the answer is not read.
+// sendWithRetries sends a request until it gets an accepted answer and the function use has read it without an error.
+// It may call use in several tries. If use is nil, the answer is not read.
 func (c *Client) sendWithRetries(ctx context.Context, d dialect, r request, use func(*http.Response) error) error {
 	if use == nil {
 		use = func(*http.Response) error { return nil }

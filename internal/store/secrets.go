@@ -13,7 +13,7 @@ var processOutput = regexp.MustCompile(`(?s)process output: .*, error:`)
 var secretVariable = regexp.MustCompile(`(?i)secret|key|token|password|sas|credential|connection`)
 
 // providerText returns the text of an error from a provider of credentials, shortened to a sentence or two. It leaves
-// out addresses and the secrets in the environment.
+// out addresses, and secrets that environment variables contain.
 func providerText(err error) string {
 	s := processOutput.ReplaceAllString(withoutURLs(err.Error()), "process output:")
 	for _, variable := range os.Environ() {

@@ -10,15 +10,15 @@ import (
 // Stat looks up an object. The error wraps ErrNotExist if the object does not exist.
 func (c *Client) Stat(ctx context.Context, l Location) (Object, error) {
 	if l.Key == "" && !l.IsWeb() {
-		return Object{}, dataError(ctx, l, faultf("name an object of it", "this is a bucket: %w", ErrNotExist))
+		return Object{}, asDataError(ctx, l, faultf("name an object of it", "this is a bucket: %w", ErrNotExist))
 	}
 	d, err := c.dialectOf(ctx, l)
 	if err != nil {
-		return Object{}, dataError(ctx, l, err)
+		return Object{}, asDataError(ctx, l, err)
 	}
 	o, err := c.statObject(ctx, d, l)
 	if err != nil {
-		return Object{}, dataError(ctx, l, err)
+		return Object{}, asDataError(ctx, l, err)
 	}
 	return o, nil
 }
@@ -36,8 +36,9 @@ func (c *Client) statObject(ctx context.Context, d dialect, l Location) (o Objec
 	return o, c.explainError(ctx, d, l, err)
 }
 
-// needsBody reports whether a GET may give more information than no, the refusal of a HEAD request, whose answer has no
-// body. With S3 the body contains the reason of the refusal. Some web servers do not allow HEAD at all.
+// needsBody reports whether a GET may give more information than a HEAD request, which was refused with the error no.
+// The answer to a HEAD request has no body. With S3 the body contains the reason of the refusal. Some web servers do
+// not allow HEAD at all.
 func needsBody(l Location, no *refusal) bool {
 	if l.IsWeb() {
 		return no.status == http.StatusForbidden || no.status == http.StatusMethodNotAllowed || no.status == http.StatusNotImplemented
@@ -71,7 +72,7 @@ func errNoSize() error {
 }
 
 // contentRange parses the header Content-Range: "bytes 0-9/100", "bytes 0-9/*" or "bytes */100". The range is [from,
-// to), and total is -1 for *.
+// to). total is the size of the object, or -1 for *.
 func contentRange(h http.Header) (from, to, total int64, ok bool) {
 	unit, rest, _ := strings.Cut(h.Get("Content-Range"), " ")
 	span, size, found := strings.Cut(rest, "/")

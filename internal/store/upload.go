@@ -62,7 +62,7 @@ func (c *Client) CanUpload(ctx context.Context, l Location) error {
 	if err == nil {
 		err = c.explainError(ctx, d, l, w.tryUpload(ctx, c, l))
 	}
-	return outputError(ctx, l, err)
+	return asOutputError(ctx, l, err)
 }
 
 // Upload stores size bytes of r as the object at l. If it fails, the former object is kept.
@@ -76,7 +76,7 @@ func (c *Client) Upload(ctx context.Context, l Location, r io.ReaderAt, size int
 	if err != nil {
 		err = c.explainError(ctx, d, l, err)
 	}
-	return o, outputError(ctx, l, err)
+	return o, asOutputError(ctx, l, err)
 }
 
 func (c *Client) sendPut(ctx context.Context, d dialect, w writer, r request, l Location) (Object, error) {
@@ -103,7 +103,7 @@ func (c *Client) Delete(ctx context.Context, l Location) error {
 	if errors.Is(err, ErrNotExist) && ctx.Err() == nil {
 		return nil
 	}
-	return dataError(ctx, l, err)
+	return asDataError(ctx, l, err)
 }
 
 func (c *Client) uploadParts(ctx context.Context, d dialect, w writer, l Location, r io.ReaderAt, size int64) (o Object, err error) {
@@ -124,7 +124,8 @@ func (c *Client) uploadParts(ctx context.Context, d dialect, w writer, l Locatio
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
 		defer cancel()
 		if left := t.abortUpload(last); left != nil {
-			// left is not wrapped: only the first error determines whether the run should be repeated.
+			// The error left is not wrapped, because only the first error determines whether the run should be
+			// repeated.
 			err = errors.Join(err, stream.Errorf("also, its parts could not be removed from the store: %v", left))
 		}
 	}()
@@ -179,8 +180,8 @@ func (c *Client) finishUpload(ctx context.Context, d dialect, w writer, l Locati
 	}
 }
 
-// lingeringContext returns a context that ends later than its parent, by the time while, so that parts can still be
-// removed from the store.
+// lingeringContext returns a context that ends later than its parent, by the duration while. In this time the parts of
+// an upload can still be removed from the store.
 func lingeringContext(parent context.Context, while time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
 	stop := context.AfterFunc(parent, func() { time.AfterFunc(while, cancel) })

@@ -19,7 +19,7 @@ import (
 type Choice struct {
 	*gram.Matrix // G; it is only read
 	Rows         int64
-	Chosen       []int // in the order of their choice; the user gave the first Keep columns
+	Chosen       []int // indices of the chosen columns, in the order of their choice; the user gave the first Keep
 	Keep         int
 	// If the columns are not centred, Mean contains their means and Weight the sum of the row weights: G includes the
 	// part Weight·Mean·Meanᵀ, which does not change if the entries of a column are permuted. A nil Mean means that the
@@ -35,11 +35,11 @@ type Choice struct {
 
 // Chance compares the share of ‖X‖² that a choice explains with the shares that choices explain by chance.
 type Chance struct {
-	K               int     // number of chosen columns that are compared, which are the first K
+	K               int     // number of chosen columns that are compared: the first K
 	Value           float64 // share that these columns explain
-	Random, Spread  float64 // mean and standard deviation over random columns
-	Least, Best     float64 // least and largest share over random columns
-	Draws           int     // number of random choices, or of all possible choices
+	Random, Spread  float64 // mean and standard deviation of the share over random choices of K columns
+	Least, Best     float64 // least and largest share over random choices
+	Draws           int     // number of random choices, or of all possible choices if all were compared
 	Beaten          float64 // share of these choices that explain less
 	Permuted        float64 // mean share that greedy's choices of permuted columns explain
 	PermutedSpread  float64 // standard deviation of these shares
@@ -55,16 +55,17 @@ const (
 	// flops. But at least minDraws are drawn unless these would cost more than maxWork flops.
 	maxDraws, minDraws = 100, 20
 	cheapWork, maxWork = 4e8, 2e9
-	// If there are at most maxColumnsManyCopies columns, manyCopies permuted copies are drawn, and fewCopies if there
-	// are at most maxColumnsDrawn: 5 copies of 1024 columns cost 6 GFLOP and 16 MiB. For more columns the distribution
-	// is approximated.
+	// manyCopies permuted copies are drawn for up to maxColumnsManyCopies columns, and fewCopies for up to
+	// maxColumnsDrawn columns: 5 copies of 1024 columns cost 6 GFLOP and 16 MiB. For more columns the distribution of
+	// greedy's share over permuted copies is approximated.
 	manyCopies, maxColumnsManyCopies = 19, 320
 	fewCopies, maxColumnsDrawn       = 5, 1024
 )
 
-// comparedCount returns the number of chosen columns that are compared. It is at most half of the columns and half of
-// the dimensions, because more random columns explain too much for a comparison. For many columns it is at most a
-// quarter of the dimensions, because the approximation used for many columns is valid only up to this number.
+// comparedCount returns the number of chosen columns that are compared. It is at most half of the number of columns,
+// and at most half of the n−1 dimensions of centred columns of n rows. More random columns explain too much for a
+// comparison. For many columns it is at most a quarter of the dimensions, because the approximation used for many
+// columns is valid only up to this number.
 func (c *Choice) comparedCount() int {
 	k := min(len(c.Chosen), max(1, c.D/2), max(1, int(c.Rows-1)/2))
 	if c.D > maxColumnsDrawn {
@@ -74,7 +75,8 @@ func (c *Choice) comparedCount() int {
 }
 
 const (
-	// minColumns is the least number of columns for a comparison. If there are fewer, any few explain the rest.
+	// minColumns is the least number of columns of X for a comparison. If there are fewer, any few columns explain the
+	// others.
 	minColumns = 6
 	// saturatedShare is the explained share above which a comparison is meaningless: random columns explain as much.
 	saturatedShare = 0.99
@@ -83,7 +85,7 @@ const (
 // Compare compares the choice with chance. It returns nil if no column is chosen or X is 0, and if a comparison is
 // meaningless because there are too few columns or because the columns explain too much. It costs d·k² flops for each
 // of up to 100 random choices. For up to 1024 columns it also costs 2d³/3 + 2kd² flops for each of 5 to 19 permuted
-// copies. It needs [CompareBytes] of memory.
+// copies. It needs the memory given by [CompareBytes].
 func Compare(ctx context.Context, c Choice) (*Chance, error) {
 	k := c.comparedCount()
 	if k == 0 || k >= c.D || c.Rows < 3 || k < c.Keep {
@@ -97,8 +99,8 @@ func Compare(ctx context.Context, c Choice) (*Chance, error) {
 }
 
 // CompareRandom compares the choice only with random choices. It returns nil in the same cases as [Compare], and also
-// if G is given by a factor and computing the products of the factor's rows would take too long. It needs
-// [CurveBytes] of memory.
+// if G is given by a factor and computing the products of the factor's rows would take too long. It needs the memory
+// given by [CurveBytes].
 func CompareRandom(ctx context.Context, c Choice) (*Chance, error) {
 	k := c.comparedCount()
 	if k == 0 || k >= c.D || c.Rows < 3 || c.IsFactor() && float64(c.Rank)*float64(c.Rank)*float64(c.D) > maxWork {
@@ -153,7 +155,7 @@ func countSubsets(d, k int) int {
 func CompareBytes(d, k int) int64 {
 	b := CurveBytes(d, k) + 8*4*int64(d)
 	if d <= maxColumnsDrawn {
-		b = max(b, permutedBytes(d)+max(0, greedy.Bytes(d, k, 0)-8*int64(d)*int64(d)))
+		b = max(b, permutedGramBytes(d)+max(0, greedy.Bytes(d, k, 0)-8*int64(d)*int64(d)))
 	}
 	return b
 }
@@ -175,8 +177,9 @@ func (c *Choice) randomColumns(r uint64, k int) []int {
 	return order[:k]
 }
 
-// comparePermuted runs greedy on copies with permuted columns, and compares the choice with the results. The
-// comparison is needed because greedy's choice is better than a random choice even if the columns are unrelated.
+// comparePermuted runs greedy on copies with permuted columns, and compares the choice with the results. It completes
+// out, which compareRandom has begun. The comparison is needed because greedy's choice is better than a random choice
+// even if the columns are unrelated.
 func (c *Choice) comparePermuted(ctx context.Context, out *Chance) error {
 	squares, keys := make([]float64, c.D), make([]uint64, c.D)
 	offset := 0.0 // part of ‖X‖² that the column means explain in every permuted copy
@@ -204,8 +207,8 @@ func (c *Choice) comparePermuted(ctx context.Context, out *Chance) error {
 }
 
 const (
-	// maxPairedColumns is the largest number of columns that are correlated if G is given by a factor, whose products
-	// must be computed first.
+	// maxPairedColumns is the largest number of columns whose correlations hasCorrelations computes if G is given by a
+	// factor. In this case every entry of G costs an inner product of two columns of the factor.
 	maxPairedColumns = 512
 	// maxSpreadFactor is the largest spread of squared correlations that is used, in multiples of their spread
 	// between unrelated normal columns. Among 100 unrelated columns the multiple was up to 3 for flags set in 1 to 10
@@ -216,8 +219,8 @@ const (
 )
 
 // hasCorrelations reports whether the squared correlations of the columns are on average larger than the squared
-// correlations of permuted columns. These have exactly the mean 1/(n−1). The test uses the observed spread, because
-// rarely set flags and heavy-tailed values have larger correlations by chance than normal columns.
+// correlations of permuted columns. The latter have exactly the mean 1/(n−1) for n rows. The test uses the observed
+// spread, because rarely set flags and heavy-tailed values have larger correlations by chance than normal columns.
 func (c *Choice) hasCorrelations(squares []float64) bool {
 	columns := make([]int, c.D)
 	for i := range columns {
@@ -243,8 +246,8 @@ func (c *Choice) hasCorrelations(squares []float64) bool {
 	return mean > chance+2*deviation/math.Sqrt(n)
 }
 
-// permutedMaximum returns an upper bound of the share that greedy explains of permuted copies. The bound is exceeded by
-// chance in 1 of 20 cases.
+// permutedMaximum returns a bound of the share of ‖X‖² that greedy's choice explains in a permuted copy. A copy exceeds
+// the bound by chance in 1 of 20 cases. squares, keys and offset are as in comparePermuted.
 func (c *Choice) permutedMaximum(ctx context.Context, out *Chance, squares []float64, keys []uint64, offset float64) (float64, error) {
 	dims := int(c.Rows - 1)
 	if c.D > maxColumnsDrawn {
@@ -289,11 +292,12 @@ func (c *Choice) permutedMaximum(ctx context.Context, out *Chance, squares []flo
 
 // greedyExplained returns the sum of the gains of greedy's first k columns if columns are unrelated. The gain of each
 // column is estimated by its median in the distribution of [nullModel.exceedProbability]. For each of the k columns it
-// computes about 20 Gamma functions for each group of columns of about the same length.
+// computes about 20 Gamma functions for each group of the nullModel. The columns of a group have about equal sums of
+// squares.
 func (n *nullModel) greedyExplained(k int) (explained float64) {
 	gain := 0.0
 	for t := range k {
-		u := n.modelAfter(t)
+		u := n.modelWithoutLongest(t)
 		want := float64(t) + 0.7 // the median of a Gamma variable of shape t+1
 		lo, hi := 0.0, n.squares[0]*u.leftShare+u.sum
 		if t > 0 { // the gain is close to the gain of the column before

@@ -8,12 +8,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// dependentShare is a share of a column's sum of squares. If less than this share remains, the residual is considered
-// rounding error, and the column explains nothing more. Package greedy uses the same bound.
+// dependentShare is a share of a column's sum of squares. If the columns taken before leave less than this share
+// unexplained, the residual is considered rounding error, and taking the column explains nothing more. Package greedy
+// uses the same bound.
 const dependentShare = 1e-8
 
 // constantShare is a share of a column's sum of squares. If less than this share remains after centring, the rest is
-// considered rounding error.
+// considered rounding error, and the column constant.
 const constantShare = 1e-10
 
 // Curve holds the variance explained by columns that are taken one after the other. Slices have one entry for each
@@ -21,7 +22,7 @@ const constantShare = 1e-10
 type Curve struct {
 	Total float64   // ‖X‖²: the trace of G
 	Pivot []float64 // residual sum of squares of each column when it was taken; 0 if it is rounding error
-	Left  []float64 // residual ‖X − P_S X‖² after each column, S being the columns taken so far
+	Left  []float64 // residual ‖X − P_S X‖² after each column, P_S projecting on the columns S taken so far
 
 	// State while columns are taken.
 	gram            *gram.Matrix
@@ -31,12 +32,13 @@ type Curve struct {
 	residualSquares []float64 // d: residual square of each column
 	squares         []float64 // d: the diagonal of G
 	isTaken         []bool    // d
-	mean            []float64 // centring subtracts weight·mean·meanᵀ from G; nil if centred
+	mean            []float64 // centring subtracts weight·mean·meanᵀ from G; nil if the columns are centred already
 	weight          float64
 	threads         int
 }
 
-// NewCurve begins a curve of at most limit columns. It only reads G. It needs [CurveBytes] of memory.
+// NewCurve begins a curve of at most limit columns. It does not change the Gram matrix g. It needs the memory given by
+// [CurveBytes].
 func NewCurve(g *gram.Matrix, limit, threads int) *Curve { return newCurve(g, limit, threads, nil, 0) }
 
 // newCurve begins the curve of the centred columns, whose Gram matrix is G − weight·mean·meanᵀ. If only rounding
@@ -114,8 +116,9 @@ func (c *Curve) ExplainedShare() float64 {
 	}
 }
 
-// ExplainedShare returns the share of the trace of G that the chosen columns explain. It costs d·k² flops, and needs
-// [CurveBytes] of memory. If G is given by a factor of r rows whose dual exists already, it costs r·k² + r²·k flops.
+// ExplainedShare returns the share of the trace of G that the chosen columns explain. For k chosen columns it costs
+// d·k² flops, and needs the memory given by [CurveBytes]. If G is given by a factor of r rows, and [gram.Matrix.Dual]
+// was called before, it costs r·k² + r²·k flops.
 func ExplainedShare(g *gram.Matrix, chosen []int, threads int) float64 {
 	if g.IsFactor() {
 		return explainedByDual(g, chosen, threads)
@@ -127,8 +130,8 @@ func ExplainedShare(g *gram.Matrix, chosen []int, threads int) float64 {
 	return c.ExplainedShare()
 }
 
-// explainedByDual computes Σ qᵀRRᵀq/tr(RRᵀ) for a factor R, over an orthonormal basis of vectors q of its chosen
-// columns.
+// explainedByDual computes the share that the chosen columns explain from the dual RRᵀ of the factor R of G. The share
+// is Σ qᵀRRᵀq/tr(RRᵀ). The sum is over an orthonormal basis of vectors q of the space of R's chosen columns.
 func explainedByDual(g *gram.Matrix, chosen []int, threads int) float64 {
 	r := g.Rank
 	dual := g.Dual(threads)

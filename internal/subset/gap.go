@@ -14,7 +14,7 @@ const maxEigenvalues = 64
 // leadingEigenvalues returns the count largest eigenvalues of G, descending. If G is given by a factor, it computes
 // them from the factor's dual, and returns at most as many as the factor has rows. During the call the sign of the
 // matrix is reversed in place, so that no copy is needed: the largest eigenvalues of G are the smallest of −G, negated.
-// The call needs linalg.SmallestBytes of memory.
+// The call needs the memory given by [linalg.SmallestBytes].
 func leadingEigenvalues(g *gram.Matrix, count, threads int) ([]float64, error) {
 	team := kernel.NewTeam(threads)
 	sym, n := g.Sym, g.D
@@ -44,8 +44,9 @@ func negateAll(x []float64, threads int) {
 	})
 }
 
-// largestGap returns the k for which the ratio λ_k/λ_{k+1} is largest, and that ratio. It considers only λ_k above
-// edge, because smaller eigenvalues are noise. k is 0 if no eigenvalue is above edge.
+// largestGap returns the k for which the ratio λ_k/λ_{k+1} is largest, and that ratio. values contains the eigenvalues
+// λ_1, λ_2, …, descending. It considers only λ_k above the bound edge, because smaller eigenvalues are noise. k is 0 if
+// no eigenvalue is above the bound.
 func largestGap(values []float64, edge float64) (k int, ratio float64) {
 	for i := 0; i+1 < len(values) && values[i] > edge; i++ {
 		if r := values[i] / max(values[i+1], values[0]*dependentShare); r > ratio {

@@ -32,7 +32,7 @@ const (
 	minExamined, maxExamined = 50, 500
 )
 
-// MaxFeatures returns the number of features that the rules examine at most, if there are d features.
+// MaxFeatures returns the largest number of features, out of d, that the rules of [RecommendSize] examine.
 func MaxFeatures(d int) int { return min(d, max(minExamined, min(d/4, maxExamined))) }
 
 // SizeBytes returns the memory that [RecommendSize] needs in addition to G. If G is given by a factor, rank is the
@@ -47,7 +47,7 @@ func SizeBytes(d, rank int) int64 {
 	return greedy.Bytes(d, k, 0) + CurveBytes(d, k) + 8*4*int64(d) + 8*2*int64(k) + linalg.SmallestBytes(d, min(d, maxEigenvalues+1), linalg.EigenOptions{}) + kernel.TeamBytes(d, d)
 }
 
-// sizeSearch collects the results of the rules.
+// sizeSearch is the state of [RecommendSize], and collects the results of its rules.
 type sizeSearch struct {
 	gram    *Gram
 	maxSize int
@@ -61,8 +61,8 @@ type sizeSearch struct {
 }
 
 // RecommendSize recommends a number of features, which are taken in greedy's order. During the call the sign of G is
-// reversed in place. It costs the eigenvalues of G, 2·d²·k flops for greedy and d·k² flops for the curve, with k =
-// [MaxFeatures](d). It needs [SizeBytes] of memory.
+// reversed in place. It computes the leading eigenvalues of G. In addition it costs 2·d²·k flops for greedy and d·k²
+// flops for the curve, k being the result of [MaxFeatures]. It needs the memory given by [SizeBytes].
 func RecommendSize(ctx context.Context, g *Gram) (*stream.Size, error) {
 	s := &sizeSearch{gram: g, maxSize: MaxFeatures(g.D), abstaining: make(map[string]bool)}
 	// Once the chosen columns span all dimensions, there is no residual by which a size could be judged.
@@ -87,8 +87,8 @@ func RecommendSize(ctx context.Context, g *Gram) (*stream.Size, error) {
 
 func (s *sizeSearch) addRule(r stream.SizeRule) { s.Rules = append(s.Rules, r) }
 
-// halfDims returns the largest size that the criteria based on the residual examine. As the size approaches the rank,
-// the residual becomes 0, and likelihoods grow without bound.
+// halfDims returns the largest number of features that the eigenvalue gap and the information criterion examine. As the
+// number approaches the rank of the data, the residual becomes 0, and the likelihood grows without bound.
 func (s *sizeSearch) halfDims() int { return min(s.maxSize, s.gram.centredDims()/2) }
 
 // walkCurve takes greedy's features one after the other and tests each of them by parallel analysis. It returns the
@@ -198,8 +198,8 @@ func (s *sizeSearch) parallelRule() stream.SizeRule {
 // setRecommendation recommends the smallest number on which two rules agree, or else the result of parallel analysis.
 // On 96 generated sets with known answers (TestRulesKnown) this recommendation is right 82 times, the gap 79, parallel
 // analysis 78, the information criterion 70 and the elbow 28 times. The numbers of times at which they are right or up
-// to a third too large are 89, 79, 88, 89 and 48, in the same order. The gap counts directions, not columns. On real
-// sets, whose eigenvalues fall steadily, it recommends 1 or 2.
+// to a third too large are 89, 79, 88, 89 and 48, in the same order. The gap alone counts directions of the space, not
+// columns. On real sets, whose eigenvalues fall steadily, the gap alone recommends 1 or 2.
 func (s *sizeSearch) setRecommendation() {
 	k, agreed := s.parallel, []string(nil)
 	for _, a := range s.Rules {
@@ -218,7 +218,7 @@ func (s *sizeSearch) setRecommendation() {
 	}
 	lone := s.countLone(k)
 	s.Recommended, s.Lone = max(k+lone, 1), lone
-	s.setExplained()
+	s.setExplainedShares()
 	defer func() {
 		if lone > 0 {
 			s.Why += fmt.Sprintf("; and %d like no other, which vary as much as most: no other feature represents them", lone)
@@ -237,7 +237,8 @@ func (s *sizeSearch) setRecommendation() {
 }
 
 const (
-	// loneShare is the least share of a lone column's square that the columns taken before it leave unexplained.
+	// loneShare is the least share of a lone column's sum of squares that the columns taken before it leave unexplained
+	// (see countLone).
 	loneShare = 0.9
 	// maxLone is the largest share of lone columns among all columns. If there are more, they are noise.
 	maxLone = 1.0 / 3
@@ -275,7 +276,7 @@ func (s *sizeSearch) countLone(k int) int {
 	return found
 }
 
-func (s *sizeSearch) setExplained() {
+func (s *sizeSearch) setExplainedShares() {
 	nan, k := stream.Number(math.NaN()), s.Recommended
 	if s.Explained, s.Next, s.Noise = nan, nan, nan; s.curve.Total <= 0 || k > len(s.curve.Left) {
 		return

@@ -12,12 +12,12 @@ import (
 // drawPermutedGram draws the Gram matrix of columns with the given sums of squares whose entries are permuted
 // independently. The directions of such columns are independent and uniform in dims dimensions. The keys order
 // columns with equal sums of squares, so that the draw does not depend on the order of the columns. It costs 2d³/3
-// flops and needs [permutedBytes] of memory.
+// flops and needs the memory given by [permutedGramBytes].
 //
-// Bartlett's method is used: G = LLᵀ with a lower triangular L. Its entries below the diagonal are normal numbers.
-// The entries on the diagonal are square roots of χ² with dims, dims−1, … degrees of freedom. If there are fewer
-// dimensions than columns, all entries of the rows after the first dims rows are normal numbers. Each row of L is
-// scaled to the length of its column.
+// Bartlett's method is used: G = LLᵀ with a lower triangular L. Its entries below the diagonal are normal numbers. The
+// entries on the diagonal are square roots of χ² with dims, dims−1, … degrees of freedom. If there are fewer dimensions
+// than columns, all entries of the rows after the first dims rows are normal numbers. Each row of L is scaled to the
+// norm of its column of the data.
 func drawPermutedGram(team *kernel.Team, squares []float64, keys []uint64, dims int, random *rand.Rand) []float64 {
 	d := len(squares)
 	order := make([]int, d)
@@ -62,7 +62,8 @@ func drawPermutedGram(team *kernel.Team, squares []float64, keys []uint64, dims 
 	return sorted
 }
 
-// restoreOrder returns the symmetric matrix in the original order. Its column i is column position[i] of sorted.
+// restoreOrder brings the columns and the rows of the symmetric matrix sorted into the original order, in place. Its
+// new column i is its old column position[i].
 func restoreOrder(sorted []float64, position []int) {
 	d := len(position)
 	row := make([]float64, d)
@@ -90,7 +91,7 @@ func restoreOrder(sorted []float64, position []int) {
 	}
 }
 
-func permutedBytes(d int) int64 {
+func permutedGramBytes(d int) int64 {
 	return 8*(2*int64(d)*int64(d)+8*int64(d)) + kernel.TeamBytes(d, d)
 }
 

@@ -8,12 +8,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Appraise decides for every chosen column whether it added more than noise when it was chosen: more than the best of
-// permuted columns adds to equally many columns, as in parallel analysis. Columns that the user gave (Keep) are never
-// called noise. All shares are shares of the variance, which is the sum of squares of the centred columns.
+// Appraise decides for every chosen column whether it added more than noise when it was chosen. As in parallel
+// analysis, it compares the gain of the column with the gain of the best of permuted columns after as many columns.
+// Columns that the user gave (Keep) are never called noise. All shares are shares of the variance, which is the sum of
+// squares of the centred columns.
 //
-// It costs d·k² flops. For each column that adds no more than noise it also computes about 20 Gamma functions for each
-// group of columns of about the same length. It needs [CurveBytes] of memory.
+// It costs d·k² flops for k chosen columns. It also computes one Gamma function for each chosen column and each group
+// of columns whose sums of squares are about equal, and about 20 for the first column that adds no more than noise. It
+// needs the memory given by [CurveBytes].
 func Appraise(c Choice) *stream.Worth {
 	curve := newCurve(c.Matrix, len(c.Chosen), c.Threads, c.Mean, c.Weight)
 	for _, p := range c.Chosen {
@@ -38,13 +40,13 @@ func Appraise(c Choice) *stream.Worth {
 	return w
 }
 
-// MaxAppraised returns the number of columns, out of d, up to which a choice is appraised by default: [MaxFeatures],
-// or more if [Appraise] costs at most 1 GFLOP.
+// MaxAppraised returns the largest number of chosen columns, out of d, for which a choice is appraised by default. This
+// is the result of [MaxFeatures], or the largest number for which [Appraise] costs at most 1 GFLOP if that is larger.
 func MaxAppraised(d int) int {
 	return min(d, max(MaxFeatures(d), int(math.Sqrt(1e9/float64(max(d, 1))))))
 }
 
-// Gain returns by how much the column taken as number t, counted from 0, reduced ‖X − P_S X‖².
+// Gain returns by how much the column taken as number t, counted from 0, reduced the residual in [Curve.Left].
 func (c *Curve) Gain(t int) float64 {
 	if t == 0 {
 		return c.Total - c.Left[0]
@@ -54,12 +56,12 @@ func (c *Curve) Gain(t int) float64 {
 
 // noiseGain returns the gain that the best permuted column exceeds with probability 5 % after t columns are taken.
 func (n *nullModel) noiseGain(t int) float64 {
-	u := n.modelAfter(t)
+	u := n.modelWithoutLongest(t)
 	rate := mathext.GammaIncRegInv(float64(t+1), significance) // P(Poisson(rate) ≥ t+1) = 5 %
 	return u.levelWithCount(rate, 0, n.squares[0]*u.leftShare+u.sum)
 }
 
-// levelWithCount returns the x between the bounds lo and hi for which [turn.expectedAbove] is count.
+// levelWithCount searches the x between lo and hi for which [depletedModel.expectedAbove] returns count.
 func (u *depletedModel) levelWithCount(count, lo, hi float64) float64 {
 	for hi-lo > 1e-4*hi {
 		if middle := (lo + hi) / 2; u.expectedAbove(middle) > count {

@@ -9,8 +9,8 @@ import (
 
 // NearestName returns the known name with the smallest edit distance to name, ignoring case. If there are several, it
 // returns the first. For a name of n letters the distance may be at most (n+1)/3, rounded down. So in a name of five
-// letters two letters may be swapped. If no known name is that similar, it returns "". It computes at most one edit
-// distance for each known name.
+// letters two letters may be swapped. If the distance of every known name is larger, it returns "". It computes at most
+// one edit distance for each known name.
 func NearestName(name string, among []string) string {
 	wanted := strings.ToLower(name)
 	letters := len([]rune(name))

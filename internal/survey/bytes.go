@@ -6,11 +6,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// MemoryBytes returns an upper bound of the memory of Examine, including its result, in addition to the table of
+// MemoryBytes returns an upper bound of the memory of [ExamineTable], including its result, in addition to the table of
 // dense rows. m is the number of anchors (0 means DefaultAnchors), and neighbors the number of neighbors (0 means the
 // default).
 func MemoryBytes(rows, d, m, neighbors, threads int) int64 {
-	m, neighbors = anchorsAndNeighbors(rows, m, neighbors)
+	m, neighbors = resolveAnchorsAndNeighbors(rows, m, neighbors)
 	graph := func(m int) int64 {
 		return anchor.AmongUpToBytes(m, d, neighbors, threads) + spectral.DiffusionBytes(m, d)
 	}
@@ -31,7 +31,7 @@ func MemoryBytes(rows, d, m, neighbors, threads int) int64 {
 
 // ThinBytes returns the same bound as MemoryBytes for sparse rows, entries being the number of all their entries.
 func ThinBytes(rows, d, m, neighbors, threads int, entries int64) int64 {
-	m, neighbors = anchorsAndNeighbors(rows, m, neighbors)
+	m, neighbors = resolveAnchorsAndNeighbors(rows, m, neighbors)
 	entries *= 2 // each entry becomes two: its normalized value for the cosine, and its original value
 	// The slices of points grow by doubling, so that the old and the new slice may exist at once.
 	return 3*16*entries + anchor.AmongThinBytes(m, 2*d, neighbors, threads, entries) + spectral.ThinDiffusionBytes(m, 2*d) + 200*int64(d) + 1<<16
@@ -44,7 +44,7 @@ const maxDenseValues = 1 << 24
 // StaysThin reports whether a table of rows×d values is too large to be converted to dense rows.
 func StaysThin(rows, d int) bool { return int64(rows)*int64(d) > maxDenseValues }
 
-func anchorsAndNeighbors(rows, m, neighbors int) (int, int) {
+func resolveAnchorsAndNeighbors(rows, m, neighbors int) (int, int) {
 	if m == 0 {
 		m = DefaultAnchors
 	}

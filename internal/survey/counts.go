@@ -25,7 +25,7 @@ func (l *surveyRun) surveyCounts(ctx context.Context) error {
 	if l.Unit == Counts {
 		l.Power = countsPower
 	}
-	points := l.sparsePoints(l.scaleFactors(l.table))
+	points := l.makeSparsePoints(l.scaleFactors(l.table))
 	first, width := 0, d
 	if l.Cosine {
 		first, width = d, 2*d
@@ -41,7 +41,7 @@ func (l *surveyRun) surveyCounts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for j, v := range sparseSquares(points, l.m, width)[first:] {
+	for j, v := range sumCentredSquares(points, l.m, width)[first:] {
 		if v > 0 {
 			l.Shares[j] = min(k.A[first+j]/v, 1)
 		}
@@ -51,7 +51,7 @@ func (l *surveyRun) surveyCounts(ctx context.Context) error {
 	return nil
 }
 
-func (l *surveyRun) sparsePoints(factor []float64) *stream.CSR {
+func (l *surveyRun) makeSparsePoints(factor []float64) *stream.CSR {
 	out, largest := &stream.CSR{RowPtr: make([]int, 1, l.m+1)}, 0.0
 	for j := range l.table.Columns {
 		largest = max(largest, math.Abs(l.table.Columns[j].Min), math.Abs(l.table.Columns[j].Max))
@@ -89,7 +89,7 @@ func (l *surveyRun) eachEntry(i int, visit func(j int, v float64)) {
 	}
 }
 
-func sparseSquares(p *stream.CSR, m, d int) []float64 {
+func sumCentredSquares(p *stream.CSR, m, d int) []float64 {
 	squares, sums := make([]float64, d), make([]float64, d)
 	for e, j := range p.Index {
 		sums[j] += p.Value[e]

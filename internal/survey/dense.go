@@ -17,10 +17,10 @@ const maxTestAnchors = 1000
 func (l *surveyRun) surveyDense(ctx context.Context) error {
 	all := l.m
 	l.m = min(all, maxTestAnchors)
-	deviations, sum := correlateColumns(l.team, l.scaledPoints(nil), l.m, l.table.Cols)
+	deviations, sum := correlateColumns(l.team, l.makeScaledPoints(nil), l.m, l.table.Cols)
 	l.judgeDependence(deviations, sum)
 	used := l.leaveNoiseOut(deviations)
-	x, d := l.scaledPoints(used), len(used)
+	x, d := l.makeScaledPoints(used), len(used)
 	if d == 0 {
 		l.addWarning("no column varies")
 		return ctx.Err()
@@ -35,7 +35,7 @@ func (l *surveyRun) surveyDense(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if l.judgeClusters(leadingSum(dataKernel), leadingSum(surrogateKernel), b, c); !l.Clusters.Trusted {
+	if l.judgeClusters(sumLeadingEigenvalues(dataKernel), sumLeadingEigenvalues(surrogateKernel), b, c); !l.Clusters.Trusted {
 		return nil
 	}
 	adoptValues(l.team, rows, x, l.m, d)
@@ -43,7 +43,7 @@ func (l *surveyRun) surveyDense(ctx context.Context) error {
 		return err
 	}
 	if l.m = all; all > maxTestAnchors {
-		x = l.scaledPoints(used)
+		x = l.makeScaledPoints(used)
 	}
 	l.weighColumns(x, d, b, c)
 	weighted, b, err := l.diffuseGraph(ctx, x, d)
@@ -54,9 +54,9 @@ func (l *surveyRun) surveyDense(ctx context.Context) error {
 	return nil
 }
 
-// scaledPoints returns the values of the anchors, i.e. of rows evenly spread over the sample, in the listed columns
+// makeScaledPoints returns the values of the anchors, i.e. of rows evenly spread over the sample, in the listed columns
 // (nil means all columns). The values are centred by the means of all rows, and scaled.
-func (l *surveyRun) scaledPoints(columns []int) []float64 {
+func (l *surveyRun) makeScaledPoints(columns []int) []float64 {
 	factor, t := l.scaleFactors(l.table), l.table
 	if columns == nil {
 		columns = make([]int, t.Cols)
@@ -76,8 +76,8 @@ func (l *surveyRun) scaledPoints(columns []int) []float64 {
 	return x
 }
 
-// leaveNoiseOut records which columns are noise, and returns the other columns. If fewer than two columns are left,
-// it returns all columns that vary.
+// leaveNoiseOut records which columns are noise by their deviations, the results of correlateColumns, and returns the
+// other columns. If fewer than two columns are left, it returns all columns that vary.
 func (l *surveyRun) leaveNoiseOut(deviations []float64) []int {
 	used, noise, varying := []int{}, []int{}, []int{}
 	for j, z := range deviations {
@@ -98,8 +98,8 @@ func (l *surveyRun) leaveNoiseOut(deviations []float64) []int {
 	return used
 }
 
-// diffuseGraph computes the graph of m points in d dimensions and its diffusion kernel K. It returns K and the shares
-// xᵢᵀKxᵢ/xᵢᵀxᵢ.
+// diffuseGraph computes the graph of m points in d dimensions and its diffusion kernel K. It returns K and, for each
+// column xᵢ, the share xᵢᵀKxᵢ/xᵢᵀxᵢ that the graph explains.
 func (l *surveyRun) diffuseGraph(ctx context.Context, x []float64, d int) (*spectral.Diffusion, []float64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err

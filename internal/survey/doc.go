@@ -18,8 +18,9 @@
 //     about the root of (bᵢ − cᵢ)/(1 − cᵢ), and the graph is made again. This reduces the influence of directions
 //     of large variance without clusters on the distances.
 //
-// Package align then ranks columns by aᵢ = bᵢ·Gᵢᵢ. The shares bᵢ are means over rows, so the sample is enough for
-// them. The moments of all rows give G and all other quantities.
+// Package align then ranks columns by aᵢ = bᵢ·Gᵢᵢ, G being the Gram matrix of the scaled columns. The shares bᵢ are
+// means over rows, for which the sample is enough. G and all other quantities are computed from the moments of all
+// rows.
 //
 // For m anchors and d columns this costs about 8·m²·d flops and the leading eigenpairs of four m×m matrices. With
 // 1,000 anchors of 784 columns one processor needs 0.6 to 0.9 s.

@@ -13,7 +13,9 @@ import (
 const dependenceDeviations = 5
 
 // judgeDependence compares the mean squared correlation of two columns with 1/(m−1), its expectation for independent
-// columns. For d independent columns the sum over all pairs is d(d−1)/(m−1), with a standard deviation of 2√(d(d−1))/m.
+// columns of m rows. sum is the sum of squared correlations over all pairs, and deviations are the results of
+// correlateColumns for each column. For d independent columns the sum over all pairs is d(d−1)/(m−1), with a standard
+// deviation of 2√(d(d−1))/m.
 func (l *surveyRun) judgeDependence(deviations []float64, sum float64) {
 	d := 0.0
 	for _, z := range deviations {
@@ -62,7 +64,7 @@ func (s *Survey) decideMethod(t *Table) {
 	}
 }
 
-func leadingSum(k *spectral.Diffusion) (sum float64) {
+func sumLeadingEigenvalues(k *spectral.Diffusion) (sum float64) {
 	for _, v := range k.Eigenvalues[:min(leadingCount, len(k.Eigenvalues))] {
 		sum += v
 	}

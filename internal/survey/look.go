@@ -20,18 +20,19 @@ const (
 	// leadingCount is the number of leading eigenvalues whose sum is used to test for clusters.
 	leadingCount = 10
 	// minExcess is the least excess of the sum of the leading eigenvalues over the surrogate's sum that indicates
-	// clusters. minShareExcess is the least excess of the mean share of a column. Over 30 surveys of tables of 3 to
-	// 40 factors, with 1,000 anchors, the excess of the sum was 0.01 on average, with a standard deviation of 0.03,
-	// and 0.057 at most. On 36 sets with labels it is above 0.08, except on two (waveform_noise, wdbc). Eigenvalues
-	// alone do not detect the clusters of tables (lakes) whose factors follow the clusters: there the excess of the
-	// mean share is 0.1. For lakes without clusters it is below 0.03.
+	// clusters. minShareExcess is the least such excess of the mean share of a column that the graph explains. Over 30
+	// surveys of tables of 3 to 40 factors, with 1,000 anchors, the excess of the sum was 0.01 on average, with a
+	// standard deviation of 0.03, and 0.057 at most. On 36 sets with labels it is above 0.08, except on two
+	// (waveform_noise, wdbc). Eigenvalues alone do not detect the clusters of tables (lakes) whose factors follow the
+	// clusters: there the excess of the mean share is 0.1. For lakes without clusters it is below 0.03.
 	minExcess      = 0.08
 	minShareExcess = 0.06
-	// noveltyFloor is the novelty, 1 − ρ⁴, that a column must keep for it to be chosen (see package align). It
-	// excludes a second sensor of the same factor if their correlation ρ is 0.91 or more.
+	// noveltyFloor is the least novelty of a column that may still be chosen (see package align). A chosen column
+	// reduces the novelty of another column to 1 − ρ⁴, ρ being their correlation. So a second sensor of the same factor
+	// is excluded if ρ is 0.91 or more.
 	noveltyFloor = 0.3
-	// countsPower is the exponent of align.Choose for counts. Every cluster of counts has many correlated words. On
-	// three sets of texts the NMI at 2 % and 5 % of the features is 28 and 34 with exponent 0.7, and 27 and 29 with
+	// countsPower is the exponent that align.Choose uses for counts. Every cluster of texts has many correlated words.
+	// On three sets of texts the NMI at 2 % and 5 % of the features is 28 and 34 with exponent 0.7, and 27 and 29 with
 	// 0.5. With 0.9 it is 13 in both cases. Choosing by variance gives 17 and 22.
 	countsPower = 0.7
 	// chanceShare is the typical difference between the shares that the graphs of two surrogates, of 1,000 rows,

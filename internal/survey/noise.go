@@ -29,7 +29,7 @@ func correlateColumns(team *kernel.Team, x []float64, m, d int) (deviations []fl
 			count++
 		}
 	}
-	sums, squares, cubes := columnPowers(team, x, m, d)
+	sums, squares, cubes := computeColumnPowers(team, x, m, d)
 	deviations = make([]float64, d)
 	for j := range d {
 		if !varies[j] {
@@ -39,13 +39,13 @@ func correlateColumns(team *kernel.Team, x []float64, m, d int) (deviations []fl
 		ownSum := max(sums[j]-1, 0) // without the column itself; and so do the traces below
 		sum += ownSum
 		others := newChanceDistribution(float64(m-1), count-1, max(squares-1-2*ownSum, 0), max(cubes-1-3*ownSum, 0))
-		deviations[j] = others.deviationOf(ownSum)
+		deviations[j] = others.standardScore(ownSum)
 	}
 	return deviations, sum
 }
 
-// columnPowers returns zⱼᵀMzⱼ for the columns zⱼ of length 1, with M = Σ zₖzₖᵀ, and the traces of M² and M³.
-func columnPowers(team *kernel.Team, x []float64, m, d int) (sums []float64, squares, cubes float64) {
+// computeColumnPowers returns zⱼᵀMzⱼ for the columns zⱼ of length 1, with M = Σ zₖzₖᵀ, and the traces of M² and M³.
+func computeColumnPowers(team *kernel.Team, x []float64, m, d int) (sums []float64, squares, cubes float64) {
 	sums = make([]float64, d)
 	points := kernel.RowMajor(x, m, d, d)
 	if d <= m {
@@ -54,7 +54,7 @@ func columnPowers(team *kernel.Team, x []float64, m, d int) (sums []float64, squ
 		for j := range d {
 			sums[j] = kernel.Dot(r.Data[j*d:][:d], r.Data[j*d:][:d])
 		}
-		squares, cubes = squareAndCubeTraces(team, r)
+		squares, cubes = computePowerTraces(team, r)
 		return sums, squares, cubes
 	}
 	k := kernel.RowMajor(make([]float64, m*m), m, m, m)
@@ -71,14 +71,14 @@ func columnPowers(team *kernel.Team, x []float64, m, d int) (sums []float64, squ
 			}
 		}
 	}
-	squares, cubes = squareAndCubeTraces(team, k)
+	squares, cubes = computePowerTraces(team, k)
 	return sums, squares, cubes
 }
 
-// panelColumns is the number of columns of a product with XXᵀ that columnPowers keeps in memory at a time.
+// panelColumns is the number of columns of a product with XXᵀ that computeColumnPowers keeps in memory at a time.
 const panelColumns = 1024
 
-func squareAndCubeTraces(team *kernel.Team, a kernel.Matrix[float64]) (squares, cubes float64) {
+func computePowerTraces(team *kernel.Team, a kernel.Matrix[float64]) (squares, cubes float64) {
 	square := make([]float64, len(a.Data))
 	kernel.Gemm(team, 1, a, a, kernel.RowMajor(square, a.Rows, a.Rows, a.Rows))
 	return kernel.Dot(a.Data, a.Data), kernel.Dot(a.Data, square)
@@ -101,10 +101,10 @@ func newChanceDistribution(p, trace, squares, cubes float64) chanceDistribution 
 	return c
 }
 
-// deviationOf converts a value to the standard score of a normal distribution that is exceeded with the same
+// standardScore converts a value to the standard score of a normal distribution that is exceeded with the same
 // probability. It uses the approximation of a gamma variable by its cube root (Wilson and Hilferty, The distribution
 // of chi-square, PNAS 1931).
-func (c chanceDistribution) deviationOf(value float64) float64 {
+func (c chanceDistribution) standardScore(value float64) float64 {
 	z := (value - c.mean) / c.deviate
 	switch {
 	case c.deviate == 0: // the distribution is a point: there is no other column or no other direction

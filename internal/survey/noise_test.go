@@ -51,7 +51,7 @@ func TestCorrelationsAreTheirDefinition(t *testing.T) {
 func powersOf(x []float64, n, d int) (sums []float64, squares, cubes float64) {
 	team := kernel.NewTeam(1)
 	standardizeColumns(team, x, n, d)
-	return columnPowers(team, x, n, d)
+	return computeColumnPowers(team, x, n, d)
 }
 
 // isNear is for numbers of the size of the columns' number, from sums of as many terms.
@@ -90,7 +90,7 @@ func TestChanceIsThatOfRandomDirections(t *testing.T) {
 			}
 			mean += value / draws
 			square += value * value / draws
-			if c.deviationOf(value) > 3 {
+			if c.standardScore(value) > 3 {
 				beyond++
 			}
 		}

@@ -63,15 +63,15 @@ type Survey struct {
 	WhyGreedy stream.Text
 	Noise     []int // columns left out of the graph
 
-	// Shares[i] is the share bᵢ = xᵢᵀKxᵢ/xᵢᵀxᵢ of the scaled column xᵢ that the graph explains, from 0 to 1. It is 0
-	// for constant columns and for noise.
+	// Shares[i] is the share bᵢ = xᵢᵀKxᵢ/xᵢᵀxᵢ of the scaled column xᵢ that the graph explains, from 0 to 1. K is the
+	// diffusion kernel of the graph. The share is 0 for constant columns and for noise.
 	Shares []float64
-	// Norm is ‖K‖ (Frobenius). The alignment of a choice of D columns is Σaᵢ/(D·Norm), with aᵢ = Shares[i]·Gᵢᵢ and G
-	// of all rows.
+	// Norm is ‖K‖ (Frobenius). The alignment of a choice of D columns is Σaᵢ/(D·Norm), with aᵢ = Shares[i]·Gᵢᵢ and the
+	// Gram matrix G of all rows.
 	Norm float64
 
 	Dependence Test    // Value is the mean squared correlation of two columns
-	Clusters   Test    // test for clusters beyond factors: the sums of the leading eigenvalues of both graphs
+	Clusters   Test    // test for clusters beyond factors: sums of leading eigenvalues of the data's and the surrogate's graph
 	ByShares   bool    // Clusters contains the mean shares of a column instead of sums of eigenvalues
 	Floor      float64 // the novelty floor for align.Choose; 0 means no floor
 	Power      float64 // the exponent for align.Choose; 0 means its default

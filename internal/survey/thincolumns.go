@@ -11,7 +11,8 @@ type ThinColumns struct {
 	mean, column   []float64
 }
 
-// NewThinColumns returns the ThinColumns of rows, which it keeps and may change. It needs [ThinColumnsBytes] of memory.
+// NewThinColumns returns the ThinColumns of rows, which it keeps and may change. It needs the memory given by
+// [ThinColumnsBytes].
 func NewThinColumns(rows kernel.Compressed) *ThinColumns {
 	d := rows.Cols
 	c := &ThinColumns{rows: rows, byColumn: rows.TransposedCopy(), mean: make([]float64, d), Squares: make([]float64, d), column: make([]float64, d)}

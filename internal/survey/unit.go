@@ -11,9 +11,10 @@ import (
 
 const (
 	// minOverlap is the least median overlap of the ranges of two columns that counts as one unit (see
-	// medianOverlap). Over 52 sets the median overlap of columns with one unit is above 0.3, with two exceptions: raw
-	// intensities (tox171: 0.1, because few are large) and descriptors of several kinds (mfeat: 0.07, though scale
-	// pareto suits it better). For columns in different units (wine, wdbc, planted tables, lakes) it is below 0.01.
+	// computeMedianOverlap). Over 52 sets the median overlap of columns with one unit is above 0.3, with two
+	// exceptions: raw intensities (tox171: 0.1, because few are large) and descriptors of several kinds (mfeat: 0.07,
+	// though scale pareto suits it better). For columns in different units (wine, wdbc, planted tables, lakes) it is
+	// below 0.01.
 	minOverlap = 0.05
 	// maxVarianceShare is the largest share of the total variance that one column has if all columns have the same
 	// unit. A single column in another unit has more: an age among grades from 0 to 3 (set dermatology: 0.9), and the
@@ -22,7 +23,7 @@ const (
 	// minZeroShare is the least share of zeros in a table of counts. Words and fingerprints are 0 in at least 94 % of
 	// the entries, pixels of digits in at most 82 %.
 	minZeroShare = 0.9
-	// overlapPairs is the largest number of pairs of columns that medianOverlap examines.
+	// overlapPairs is the largest number of pairs of columns that computeMedianOverlap examines.
 	overlapPairs = 2000
 )
 
@@ -40,15 +41,15 @@ func decideUnit(t *Table) Unit {
 	switch {
 	case len(usable) < 2:
 		return Shared
-	case !negative && zeroShare(t) >= minZeroShare:
+	case !negative && computeZeroShare(t) >= minZeroShare:
 		return Counts
-	case medianOverlap(usable) < minOverlap, len(usable) > 2 && largest > maxVarianceShare*total:
+	case computeMedianOverlap(usable) < minOverlap, len(usable) > 2 && largest > maxVarianceShare*total:
 		return Differing
 	}
 	return Shared
 }
 
-func zeroShare(t *Table) float64 {
+func computeZeroShare(t *Table) float64 {
 	all := float64(t.Rows) * float64(t.Cols)
 	if t.Thin != nil {
 		return 1 - float64(len(t.Thin.Value))/all
@@ -62,10 +63,10 @@ func zeroShare(t *Table) float64 {
 	return float64(zeros) / all
 }
 
-// medianOverlap returns the median overlap of pairs of columns. The overlap is the length of the intersection of the
-// ranges, divided by the length of their union. If there are many columns, pairs are drawn by hash from the columns
+// computeMedianOverlap returns the median overlap of pairs of columns. The overlap is the length of the intersection of
+// the ranges, divided by the length of their union. If there are many columns, pairs are drawn by hash from the columns
 // sorted by range, so that the order of the columns has no effect.
-func medianOverlap(columns []*Column) float64 {
+func computeMedianOverlap(columns []*Column) float64 {
 	columns = slices.Clone(columns)
 	slices.SortFunc(columns, func(a, b *Column) int {
 		return slices.Compare([]float64{a.Min, a.Max, a.Mean, a.Std}, []float64{b.Min, b.Max, b.Mean, b.Std})

@@ -60,7 +60,7 @@ func TestOverlapOfSomePairs(t *testing.T) {
 		once, twice = append(once, c), append(twice, c, c)
 	}
 	// Overlaps have a deviation of some 0.2, and so the median of 2,000 one of 0.006; a hundredth of the pairs are of equals.
-	a, b := medianOverlap(once), medianOverlap(twice)
+	a, b := computeMedianOverlap(once), computeMedianOverlap(twice)
 	if math.Abs(a-b) > 0.025 || !(a > 0.3 && a < 0.7) {
 		t.Errorf("of all pairs %v, of 2,000 of 7,140 pairs %v", a, b)
 	}

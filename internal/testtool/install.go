@@ -88,7 +88,7 @@ func installOnce(t testing.TB, name, version, program string, install func(dir s
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 	}
 	if err := os.Rename(own, folder); err != nil {
-		if _, missing := os.Stat(path); missing != nil { // otherwise another process was faster, on a system without locks
+		if _, missing := os.Stat(path); missing != nil { // without locks, another process may have been faster
 			t.Fatal(err)
 		}
 	}

@@ -25,8 +25,9 @@ type centredProducts struct {
 	pointColumns, products kernel.Matrix[float64] // pointColumns has the computed columns of X, of length m, and products the same columns of XᵀX, of length d
 }
 
-// aheadColumns is the number of columns of XᵀX that are computed in one pass over the points. Of the other columns in
-// the pass, some are often requested later. For 500 points in 50,000 dimensions such a pass needs most of the time.
+// aheadColumns is the number of columns of XᵀX that are computed in one pass over the points: the requested column, and
+// others, some of which are often requested later. For 500 points in 50,000 dimensions these passes need most of the
+// time of a run.
 const aheadColumns = 8
 
 func (p *points) newCentredProducts() *centredProducts {

@@ -13,17 +13,17 @@ import (
 
 // CompareGraph compares the alignment with the anchors' graph, in which each row has the given number of neighbors,
 // with the alignment of a permuted copy. If a copy of the anchors would need too much memory, the anchors themselves
-// are permuted, and restored before the return. It needs GraphBytes of memory in addition to the anchors. If atOnce is
-// true, it computes both graphs in parallel, each with half of the threads, and needs twice as much memory. With two
-// threads this reduces the time by a third, because computing eigenvectors cannot fully use two threads. The result
-// depends only on the anchors, not on the threads or the order of the columns.
+// are permuted, and restored before the return. It needs the memory given by [GraphBytes] in addition to the anchors.
+// If atOnce is true, it computes both graphs in parallel, each with half of the threads, and needs twice as much
+// memory. With two threads this reduces the time by a third, because computing eigenvectors cannot fully use two
+// threads. The result depends only on the anchors, not on the threads or the order of the columns.
 func CompareGraph(ctx context.Context, a *anchor.Anchors, neighbors, threads int, atOnce bool) (anchor.Trust, error) {
 	workers, each := 1, kernel.NewTeam(threads).Threads()
 	m := min(a.M, maxPoints)
 	if atOnce && each > 1 && !isLarge(m, a.D) {
 		workers, each = 2, (each+1)/2
 	}
-	t := anchor.Trust{Few: fewFeatureCount(a.D), Features: chosenCount(m, a.D)}
+	t := anchor.Trust{Few: fewFeatureCount(a.D), Features: chooseFeatureCount(m, a.D)}
 	judge := alignmentFunc(a, neighbors)
 	var alignments [2][]float64
 	var errs [2]error
@@ -94,9 +94,9 @@ func spreadAnchors(a *anchor.Anchors) *points {
 	return p
 }
 
-// fewFeatureCount returns the number of features whose choice best distinguishes structure from chance. If rows are few,
-// even hundreds of features chosen from random columns follow the graph as well as a choice from the data does. The
-// number is at most half of the features, because a choice of nearly all features shows nothing.
+// fewFeatureCount returns the number of features, out of d, whose choice best distinguishes structure from chance. If
+// rows are few, even hundreds of features chosen from random columns follow the graph as well as a choice from the data
+// does. The number is at most half of the features, because a choice of nearly all features shows nothing.
 func fewFeatureCount(d int) int { return min(maxFewFeatures, (d+1)/2) }
 
 // maxFeatures is the largest number of chosen features, and maxWork the largest cost in flops. Each chosen feature
@@ -107,7 +107,7 @@ const (
 	maxWork     = 2.5e9
 )
 
-func chosenCount(m, d int) int {
+func chooseFeatureCount(m, d int) int {
 	most := min(maxFeatures, int(maxWork/float64(m)/float64(d)))
 	return max(min(int(math.Round(selectedShare*float64(d))), most), fewFeatureCount(d))
 }
@@ -122,7 +122,7 @@ func GraphBytes(m, d, neighbors, threads int) int64 {
 		copied += 8 * int64(maxPoints) * int64(d)
 	}
 	m = min(m, maxPoints)
-	return copied + anchor.AmongBytes(m, d, neighbors, threads) + max(spectral.DiffusionBytes(m, d), align.ChooseBytes(d, chosenCount(m, d), false)+24*int64(d)) + 8*aheadColumns*int64(m+d) + 24*int64(d)
+	return copied + anchor.AmongBytes(m, d, neighbors, threads) + max(spectral.DiffusionBytes(m, d), align.ChooseBytes(d, chooseFeatureCount(m, d), false)+24*int64(d)) + 8*aheadColumns*int64(m+d) + 24*int64(d)
 }
 
 // points holds m points in d dimensions, row-major.
@@ -142,8 +142,9 @@ func (p *points) alignFeatures(ctx context.Context, k int) ([]float64, error) {
 	return selectByAlignment(ctx, p.team, g, align.Problem{Squares: c.squares, Column: c.productColumn, Ahead: c.computeAhead}, k)
 }
 
-// selectByAlignment chooses k features greedily. It returns the alignment with the graph of the first 1, 2, … k of
-// these. The caller sets problem.Squares, the diagonal of XᵀX, and problem.Column.
+// selectByAlignment chooses k features greedily. It returns the alignments of the first 1, 2, … k of these with the
+// graph g. Before, the caller sets problem.Squares, the diagonal of XᵀX, and problem.Column, which returns a column of
+// XᵀX.
 func selectByAlignment(ctx context.Context, team *kernel.Team, g *anchor.Graph, problem align.Problem, k int) ([]float64, error) {
 	diffusion, err := spectral.Diffuse(team, g, spectral.DefaultDiffusion)
 	if err != nil {

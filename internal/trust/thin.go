@@ -13,7 +13,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// thinPoints are sparse points. The cost of every operation is proportional to the number of their nonzero coordinates.
+// thinPoints are anchors as sparse points, one in each row. The cost of every operation is proportional to the number
+// of nonzero coordinates of all points.
 type thinPoints struct {
 	kernel.Compressed
 	neighbors int
@@ -86,8 +87,8 @@ func (p *thinPoints) permutedCopy() *thinPoints {
 	return &thinPoints{Compressed: byColumn.TransposedCopy(), neighbors: p.neighbors, team: p.team}
 }
 
-// eachColumn calls visit for every column that has entries. It passes a slice of m zeros as scratch space, which visit
-// must set to 0 again.
+// eachColumn calls visit for every column that has entries in own. It passes a slice of m zeros as scratch space, which
+// visit must set to 0 again.
 func (p *thinPoints) eachColumn(visit func(j int, column []float64), own *kernel.Compressed) {
 	kernel.Each(p.team.Threads(), (p.Cols+blockColumns-1)/blockColumns, func(b int) {
 		column := make([]float64, p.Rows)
@@ -104,5 +105,5 @@ func (p *thinPoints) eachColumn(visit func(j int, column []float64), own *kernel
 func ThinGraphBytes(m, d, neighbors, threads int, coordinates int64) int64 {
 	m = min(m, maxPoints)
 	return 6*12*coordinates + anchor.AmongThinBytes(m, d, neighbors, threads, coordinates) +
-		max(spectral.ThinDiffusionBytes(m, d), align.ChooseBytes(d, chosenCount(m, d), false)) + 80*int64(d) + 16*int64(m)*int64(threads)
+		max(spectral.ThinDiffusionBytes(m, d), align.ChooseBytes(d, chooseFeatureCount(m, d), false)) + 80*int64(d) + 16*int64(m)*int64(threads)
 }

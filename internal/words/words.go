@@ -160,7 +160,7 @@ func (r *Reader) Fail(format string, args ...any) {
 // NewReader returns a Reader from r.
 func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
 
-// Stop sets the error of r to err, unless r already has an error.
+// Stop sets the error of r to err, after which every word is 0. If r already has an error, it keeps that.
 func (r *Reader) Stop(err error) {
 	if r.err == nil {
 		r.err = err

@@ -48,7 +48,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Program is a bench that has only these verbs.
+// Program is the command bench with only the listed verbs.
 type Program []cli.Verb
 
 // Run runs the bench in this process.

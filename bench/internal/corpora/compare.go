@@ -161,7 +161,7 @@ func (o *duckReader) makePairs(ctx context.Context, path string, r *reading, pla
 type leafDifference struct {
 	count  int
 	first  string
-	beyond int // number of values that DuckDB cannot represent
+	beyond int // number of the leaf's values that DuckDB cannot represent
 }
 
 func (f *leafDifference) checkValue(row int, ours float64, t duckExpression, cell *string) {
@@ -187,8 +187,8 @@ func (f *leafDifference) checkValue(row int, ours float64, t duckExpression, cel
 	f.first = fmt.Sprintf("row %d: %s, to DuckDB %s", row, formatValue(ours), theirText)
 }
 
-// formatValue writes a value with enough digits for a parser to recover the same bits. For a missing value it returns
-// its kind: null or inf.
+// formatValue writes a value with enough digits for a parser to recover the same bits. For a missing value it writes
+// the kind of the missing value: null or inf.
 func formatValue(x float64) string {
 	switch math.Float64bits(x) {
 	case stream.NullBits:

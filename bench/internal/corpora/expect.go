@@ -37,7 +37,7 @@ type expectedLeaf struct {
 	Judge  string   `json:"judge,omitempty"` // other reader that gave the same values, if any
 }
 
-func expectFile(ctx context.Context, f file) expectation {
+func makeExpectation(ctx context.Context, f file) expectation {
 	e := expectation{File: path.Join(f.suite, f.name), Outcome: wasRead}
 	r, err := readFile(ctx, f.path)
 	if err != nil {
@@ -53,7 +53,7 @@ func expectFile(ctx context.Context, f file) expectation {
 	}
 	e.Rows = r.rows
 	for _, l := range r.leaves {
-		e.Leaves = append(e.Leaves, expectLeaf(l))
+		e.Leaves = append(e.Leaves, makeExpectedLeaf(l))
 	}
 	for _, l := range r.leftOut {
 		e.LeftOut = append(e.LeftOut, l.Name)
@@ -61,7 +61,7 @@ func expectFile(ctx context.Context, f file) expectation {
 	return e
 }
 
-func expectLeaf(l leaf) expectedLeaf {
+func makeExpectedLeaf(l leaf) expectedLeaf {
 	const shown = 4
 	words := make([]string, len(l.values))
 	for i, v := range l.values {
@@ -84,7 +84,7 @@ func (r *run) encodeExpectations(ctx context.Context) ([]byte, error) {
 		if len(f.listFailures()) > 0 || len(f.allDifferences()) > 0 {
 			return nil, fmt.Errorf("corpora: nothing is to be expected while %s/%s is not read as it should be", f.suite, f.name)
 		}
-		e := expectFile(ctx, f.file)
+		e := makeExpectation(ctx, f.file)
 		for j := range e.Leaves {
 			if l := &e.Leaves[j]; slices.Contains(f.comparison.comparedLeaves, l.Name) {
 				l.Judge = judgeCopy

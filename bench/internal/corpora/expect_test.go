@@ -67,7 +67,7 @@ func TestPinned(t *testing.T) {
 			}
 			want.Leaves[i].Judge = ""
 		}
-		if got := expectFile(t.Context(), f); !reflect.DeepEqual(got, want) {
+		if got := makeExpectation(t.Context(), f); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s\ngot  %s\nwant %s\n(see testdata/corpora/README.md)", want.File, must.Get(json.Marshal(got))(t), must.Get(json.Marshal(want))(t))
 		}
 	}

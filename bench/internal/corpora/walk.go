@@ -57,7 +57,8 @@ func listFiles(folder string) ([]file, error) {
 	return files, err
 }
 
-// endsWith reports whether a path has one of the endings. It ignores case, and an ending for compression, such as .gz.
+// endsWith reports whether a path has one of the endings. It ignores upper and lower case, and a further ending for
+// compression, such as .gz.
 func endsWith(path string, endings ...string) bool {
 	lower := strings.ToLower(path)
 	for _, compressed := range []string{".gz", ".zst", ".bz2"} {

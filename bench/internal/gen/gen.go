@@ -44,7 +44,7 @@ type options struct {
 	seed    uint64
 	typ     string
 	files   int
-	group   int // rows of a row group; 0 means the result of groupRows
+	group   int // number of rows of a row group; 0 means the number that groupRows returns
 	nulls   float64
 	threads int
 	answer  string
@@ -201,7 +201,7 @@ func writeParts(ctx context.Context, c *cli.Shared, path string, features int, p
 	if err != nil {
 		return err
 	}
-	size, err := totalSize(path)
+	size, err := sumFileSizes(path)
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func writeParts(ctx context.Context, c *cli.Shared, path string, features int, p
 	return nil
 }
 
-func totalSize(path string) (size int64, err error) {
+func sumFileSizes(path string) (size int64, err error) {
 	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -21,7 +21,7 @@ type grid struct {
 	height, width, classes int
 	shift                  int
 	columns                []stream.Column
-	patterns               [][]float64 // for each class, brightness from 0 to 1, with a margin of shift pixels around the frame
+	patterns               [][]float64 // by class, brightness of each pixel from 0 to 1, with a margin of shift pixels around the image
 	rows                   planted.Series
 	seed                   uint64
 }
@@ -122,7 +122,7 @@ type gridAnswer struct {
 // describeColumns classifies every pixel by the mean images of the classes, over all possible shifts.
 func (g *grid) describeColumns(o options) gridAnswer {
 	a := gridAnswer{
-		answer: o.commonAnswer("grid", len(g.columns), g.classes), Shape: fmt.Sprintf("%dx%d", g.height, g.width),
+		answer: o.makeCommonAnswer("grid", len(g.columns), g.classes), Shape: fmt.Sprintf("%dx%d", g.height, g.width),
 		Informative: []string{}, Weak: []string{}, Background: []string{},
 	}
 	for j, col := range g.columns {

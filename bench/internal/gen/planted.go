@@ -23,7 +23,7 @@ type answer struct {
 	Classes int    `json:"classes,omitempty"`
 }
 
-func (o options) commonAnswer(kind string, columns, classes int) answer {
+func (o options) makeCommonAnswer(kind string, columns, classes int) answer {
 	a := answer{Schema: "ufs-stream/planted/v1", Kind: kind, Rows: o.rows, Columns: columns, Seed: o.seed, Classes: classes}
 	if classes > 0 {
 		a.Label = LabelName
@@ -130,7 +130,7 @@ func describePlanted(o options, t *planted.Table, list string) plantedAnswer {
 	}
 	parts := t.Answer()
 	a := plantedAnswer{
-		answer:   o.commonAnswer("planted", len(t.Columns()), t.Classes()),
+		answer:   o.makeCommonAnswer("planted", len(t.Columns()), t.Classes()),
 		Mixtures: name(parts.Mixtures), Noise: name(parts.Noise), Constant: name(parts.Constant),
 	}
 	for _, g := range parts.Groups {

@@ -80,9 +80,9 @@ func (s filledTable) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stre
 	}
 }
 
-// leaveOut replaces some values of column j by NaN and returns their number. out has the values of consecutive rows, of
-// which from is the first. The value of a row is replaced if the random number of 53 bits that the null series of the
-// column has for the row is below limit.
+// leaveOut replaces some values of column j by NaN and returns their number. out has the values of consecutive rows,
+// beginning with the row that has the number from. The null series of the column has a random number of 53 bits for
+// each row. The value is replaced if this number is below limit.
 func (s filledTable) leaveOut(j int, from int64, out []float64, limit uint64) (count int64) {
 	chance := planted.NewSeries(s.seed, nullSeries+uint64(j))
 	for i := range out {
@@ -126,8 +126,8 @@ func (s countingSource) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*s
 	}
 }
 
-// withProgress calls work, which passes its sources through count. Every ten seconds it prints how many of total rows
-// have been read from these sources. Its goroutine ends before it returns.
+// withProgress calls work with a function count, through which work passes its sources. Every ten seconds it prints how
+// many of total rows have been read from these sources. Its goroutine ends before it returns.
 func withProgress(c *cli.Shared, total int64, work func(count func(stream.Source) stream.Source) error) error {
 	var rows atomic.Int64
 	count := func(s stream.Source) stream.Source { return countingSource{s, &rows} }

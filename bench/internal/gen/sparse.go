@@ -32,7 +32,7 @@ type wordCountRows struct {
 	columns      []stream.Column
 	columnOfRank []int32
 	allWords     []float64 // cumulative frequencies of the ranks
-	ownWords     []float64 // cumulative frequencies of a topic's words, by m
+	ownWords     []float64 // cumulative frequencies of a topic's words, by their number m
 	rows         planted.Series
 }
 
@@ -86,7 +86,8 @@ func (s *wordCountRows) appendWords(row int64, words []int32) []int32 {
 	return words
 }
 
-// drawRank returns the first index at which the cumulative frequency exceeds u times the sum of all frequencies.
+// drawRank returns the first index at which the cumulative frequency exceeds u times the sum of all frequencies, for a
+// random u from 0 to 1.
 func drawRank(cumulated []float64, u float64) int {
 	last := len(cumulated) - 1
 	x := u * cumulated[last]
@@ -158,7 +159,7 @@ type sparseAnswer struct {
 }
 
 func (s *wordCountRows) describeTopics(o options) sparseAnswer {
-	a := sparseAnswer{answer: o.commonAnswer("sparse", len(s.columns), s.topics), Read: fmt.Sprintf("indices,values,%d", len(s.columns))}
+	a := sparseAnswer{answer: o.makeCommonAnswer("sparse", len(s.columns), s.topics), Read: fmt.Sprintf("indices,values,%d", len(s.columns))}
 	for t := range s.topics {
 		var words []string
 		for m := range s.ownWords {

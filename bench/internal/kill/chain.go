@@ -82,7 +82,7 @@ func (o *options) killRepeatedly(ctx context.Context, j job) (jobResult, error) 
 			}
 		}
 		p.runs++
-		if left := leftoverFiles(j.out, state); len(left) > 0 {
+		if left := listLeftoverFiles(j.out, state); len(left) > 0 {
 			p.faults = append(p.faults, fmt.Sprintf("after kill %d and the run that ended well there is still %s", p.kills, strings.Join(left, ", ")))
 		}
 	}
@@ -136,7 +136,7 @@ func readOutput(out string) (map[string]string, error) {
 		}
 		b, err := os.ReadFile(path)
 		if err == nil && filepath.Ext(path) == ".json" {
-			b, err = withoutTiming(b)
+			b, err = removeTiming(b)
 		}
 		files[strings.TrimPrefix(path, out)] = string(b)
 		return err
@@ -144,7 +144,7 @@ func readOutput(out string) (map[string]string, error) {
 	return files, err
 }
 
-func withoutTiming(b []byte) ([]byte, error) {
+func removeTiming(b []byte) ([]byte, error) {
 	var sel map[string]json.RawMessage
 	if err := json.Unmarshal(b, &sel); err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func withoutTiming(b []byte) ([]byte, error) {
 }
 
 // describeDifference compares the files of the output at path out with the expected files. It returns "" if they agree.
-// If the run is not done, the output may also be missing.
+// Unless done is set, the output may also be missing.
 func describeDifference(out string, want map[string]string, done bool) string {
 	got, err := readOutput(out)
 	switch {
@@ -174,7 +174,7 @@ func describeDifference(out string, want map[string]string, done bool) string {
 	return ""
 }
 
-func leftoverFiles(out, state string) []string {
+func listLeftoverFiles(out, state string) []string {
 	left, _ := filepath.Glob(filepath.Join(filepath.Dir(out), ".*.ufs-tmp"))
 	if entries, _ := os.ReadDir(state); len(entries) > 0 {
 		left = append(left, state)

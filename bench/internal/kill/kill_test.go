@@ -92,7 +92,7 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	must.Do(t, os.WriteFile(filepath.Join(dir, ".x.ufs-tmp"), nil, 0o666))
-	if left := leftoverFiles(out, filepath.Join(dir, "none")); len(left) != 1 {
+	if left := listLeftoverFiles(out, filepath.Join(dir, "none")); len(left) != 1 {
 		t.Errorf("%q is left, want one temporary file", left)
 	}
 }

@@ -49,7 +49,7 @@ func (o *options) makeJobs(ctx context.Context, dir string) ([]job, error) {
 	}
 	outOfCore := func(path, method string, more ...string) ([]string, error) {
 		args := label(path, slices.Concat([]string{"--method", method, "-k", "20"}, more)...)
-		limit, err := o.smallestLimit(ctx, args)
+		limit, err := o.findSmallestLimit(ctx, args)
 		return append(args, "--memory-limit", limit), err
 	}
 	greedy, err := outOfCore(wide, "greedy")
@@ -74,7 +74,7 @@ func (o *options) makeJobs(ctx context.Context, dir string) ([]job, error) {
 	}, nil
 }
 
-func (o *options) smallestLimit(ctx context.Context, args []string) (string, error) {
+func (o *options) findSmallestLimit(ctx context.Context, args []string) (string, error) {
 	var plan struct {
 		Memory struct {
 			Smallest int64 `json:"smallest_bytes"`

@@ -44,7 +44,8 @@ func (p runResult) isOverLimit() bool {
 func (p runResult) hasFailed() bool { return strings.HasPrefix(p.notDoneReason, "failed") }
 
 // maxLimitsNamed is the largest number of times that a run is started again with a limit that it has named. Usually one
-// is enough. But a run may first read a selection or statistics, then need more memory, and name another limit.
+// such limit is enough. But a run may first read a selection or statistics, find that it needs more memory, and name
+// another limit.
 const maxLimitsNamed = 10
 
 var namedLimit = regexp.MustCompile(`raise it: --memory-limit (\d+)MiB`)
@@ -70,7 +71,7 @@ func (o *options) findLimit(ctx context.Context, shop *workshop.Workshop, s *sha
 		args = append(args, "-o", out)
 	}
 	if i := slices.Index(args, firstName); i >= 0 {
-		name, err := firstSelectedName(filepath.Join(dir, selectionFile))
+		name, err := readFirstSelectedName(filepath.Join(dir, selectionFile))
 		if err != nil {
 			return p, err
 		}
@@ -88,7 +89,7 @@ func (o *options) findLimit(ctx context.Context, shop *workshop.Workshop, s *sha
 				continue
 			}
 			p.peak, p.wallTime = took.Peak, took.Wall
-			p.plannedPeak = plannedPeak(ctx, shop, j, p.limit)
+			p.plannedPeak = askPlannedPeak(ctx, shop, j, p.limit)
 			return p, nil
 		}
 		var child *workshop.ChildError
@@ -131,7 +132,7 @@ func (o *options) runOnce(ctx context.Context, program string, args []string, li
 	return took, err
 }
 
-func plannedPeak(ctx context.Context, shop *workshop.Workshop, j job, limit int64) int64 {
+func askPlannedPeak(ctx context.Context, shop *workshop.Workshop, j job, limit int64) int64 {
 	if j.verb != "select" || slices.Contains(j.args, "--stats") {
 		return 0
 	}
@@ -150,7 +151,7 @@ func plannedPeak(ctx context.Context, shop *workshop.Workshop, j job, limit int6
 	return plan.Memory.Peak
 }
 
-func firstSelectedName(path string) (string, error) {
+func readFirstSelectedName(path string) (string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return "", err

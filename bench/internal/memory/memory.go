@@ -73,7 +73,7 @@ row group of 2 GB, and a million row groups; --share makes them smaller. Results
 }
 
 func (o *options) requestedTables() ([]shape, error) {
-	all := madeShapes(o.share)
+	all := listMadeShapes(o.share)
 	if !(o.share > 0 && o.share <= 1) {
 		return nil, stream.Usagef("memory: --share %v: want a share above 0 and up to 1", o.share)
 	}

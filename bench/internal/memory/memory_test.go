@@ -75,7 +75,7 @@ func TestMemory(t *testing.T) {
 // Every made table is of its kind, and readable.
 func TestShapes(t *testing.T) {
 	bench := benchtest.Program{gen.New}
-	for _, s := range madeShapes(0.0001) {
+	for _, s := range listMadeShapes(0.0001) {
 		must.Do(t, s.makeTable(t.Context(), &options{generate: bench.Generate}, t.TempDir()))
 		if info := must.Get(os.Stat(s.path))(t); info.Size() == 0 || len(listJobs(&s, "", "")) < 20 {
 			t.Errorf("%s: %d bytes", s.name, info.Size())

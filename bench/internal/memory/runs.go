@@ -10,7 +10,7 @@ import (
 // job is a run of the program on a table.
 type job struct {
 	verb    string
-	name    string // its row in the table: the verb, with its method or another distinction
+	name    string // its name in the table of results: the verb, with the method or another distinction
 	args    []string
 	output  string // ending of the output file
 	needs   []string

@@ -19,7 +19,7 @@ type shape struct {
 	path          string
 }
 
-func madeShapes(share float64) []shape {
+func listMadeShapes(share float64) []shape {
 	part := func(n int, least int) int { return max(int(math.Round(float64(n)*share)), least) }
 	whole := part(1_000_000, 400)
 	return []shape{

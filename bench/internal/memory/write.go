@@ -47,7 +47,7 @@ func (o *options) writeMarkdown(w io.Writer, points []runResult, host, version s
 	fmt.Fprint(w, "- every run is a process. Asked with a limit of 1 MiB it refuses and names the smallest that is enough; it runs with that"+times+"\n"+
 		"- asked: how many limits it named before one was enough; planned: the peak that plan foretells at that limit; measured: the\n"+
 		"  peak resident memory of the process (ru_maxrss)\n")
-	for _, s := range madeShapes(o.share) {
+	for _, s := range listMadeShapes(o.share) {
 		fmt.Fprintf(w, "- %s: %s, %d × %d\n", s.name, s.about, s.rows, s.columns)
 	}
 	for i, p := range points {

@@ -83,13 +83,13 @@ func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, se
 			return err
 		}
 		if i == 0 {
-			out.notes = append(out.notes, clusteringNote(e, set))
+			out.notes = append(out.notes, describeClustering(e, set))
 		}
 		for _, m := range t.methods {
 			if m.title == allFeatures && i > 0 {
 				continue
 			}
-			r, err := resultOf(e, m)
+			r, err := findResult(e, m)
 			if err != nil {
 				return err
 			}
@@ -100,7 +100,8 @@ func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, se
 }
 
 // selectAll makes the selections of one method on a dataset. Usually it makes one selection with the largest number of
-// features, because this begins with the smaller selections. If the ranking depends on the number, it makes several.
+// features. The smaller selections are the beginnings of this selection. If the ranking depends on the number, it makes
+// several.
 func (o *options) selectAll(ctx context.Context, w *workshop.Workshop, set dataset, m contender, out *outcome) error {
 	if m.baseline {
 		return nil
@@ -146,7 +147,7 @@ func (m contender) featureCountOn(set dataset, k int) int {
 	return k
 }
 
-func resultOf(e stream.Evaluation, m contender) (stream.Evaluated, error) {
+func findResult(e stream.Evaluation, m contender) (stream.Evaluated, error) {
 	for _, r := range e.Results {
 		if r.Name == fileName(m.title) {
 			return r, nil
@@ -155,7 +156,7 @@ func resultOf(e stream.Evaluation, m contender) (stream.Evaluated, error) {
 	return stream.Evaluated{}, fmt.Errorf("eval gave no result for %s", m.title)
 }
 
-func clusteringNote(e stream.Evaluation, set dataset) string {
+func describeClustering(e stream.Evaluation, set dataset) string {
 	rows := fmt.Sprintf("all %s rows", humanize.Comma(e.Rows))
 	if e.Sampled {
 		rows = fmt.Sprintf("a sample of %s of %s rows", humanize.Comma(e.RowsUsed), humanize.Comma(e.Rows))

@@ -29,7 +29,7 @@ type dataset struct {
 // contender is a way to choose features, such as a method.
 type contender struct {
 	title           string
-	baseline        bool     // a baseline that eval computes without a selection, under this title
+	baseline        bool     // a baseline that eval computes without a selection file, and calls by this title
 	rankingPerCount bool     // the ranking depends on the number of features, so that select must run for every number
 	takesClasses    bool     // --clusters is set to the number of classes, as in the paper of the method
 	flags           []string // flags of select
@@ -101,7 +101,7 @@ func greedyTable() table {
 			t.references = append(t.references, figure{set, "greedy", "NMI", k, values[i], independent})
 		}
 	}
-	for set, values := range map[string][2]float64{ // all features; graphgreedy at 10 %
+	for set, values := range map[string][2]float64{ // scores of all features, and of graphgreedy's choice of 10 %
 		"ORL": {72, 76}, "COIL20": {76, 77}, "Isolet": {77, 77}, "USPS": {63, 59},
 	} {
 		counts := t.findSet(set).counts

@@ -48,7 +48,7 @@ func tableName(path string) string {
 
 func (r *run) measureTable(ctx context.Context, path string) error {
 	table := tableName(path)
-	ended := make(map[string]string) // by peer, why it is not measured any more
+	ended := make(map[string]string) // by peer, the reason why it is not measured any more
 	last := int64(0)
 	for _, n := range r.rowCounts {
 		rows, err := r.sampleRows(ctx, path, n)
@@ -147,7 +147,7 @@ func (r *run) selectFeatures(ctx context.Context, p *peerResult, rows *sampledRo
 }
 
 // reasonToEnd explains the failure of a selection after which this peer is no longer measured. It returns "" if the
-// whole run has to stop. By the cpu time it distinguishes a slow method from a busy machine.
+// whole run has to stop. The cpu time in the text distinguishes a slow method from a busy machine.
 func (r *run) reasonToEnd(ctx context.Context, took workshop.Cost, err error) string {
 	var failed *workshop.ChildError
 	switch {

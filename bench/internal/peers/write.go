@@ -59,11 +59,11 @@ func (r *run) writeMarkdown(w io.Writer) {
 			}
 			results.TableHead(w, []string{"library", "method", "rows", "wall s", "cpu s", "peak MiB", "NMI", "ACC", "explained"}, 2)
 		}
-		results.TableRow(w, p.tableCells())
+		results.TableRow(w, p.formatTableCells())
 	}
 }
 
-func (p peerResult) tableCells() []string {
+func (p peerResult) formatTableCells() []string {
 	cells := []string{p.peer.library, p.peer.method, humanize.Comma(p.rows)}
 	if p.noChoiceReason != "" {
 		return append(cells, p.noChoiceReason, results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure)
@@ -80,7 +80,7 @@ func (p peerResult) tableCells() []string {
 func toMebibytes(n int64) float64 { return float64(n) / (1 << 20) }
 
 // medianTurn returns the cost of the turn with the median wall time, but with the largest peak of all turns. If the
-// number of turns is even, it uses the shorter of the two middle ones.
+// number of turns is even, it uses the shorter of the two turns in the middle.
 func (p peerResult) medianTurn() workshop.Cost {
 	turns := slices.SortedFunc(slices.Values(p.turns), func(a, b workshop.Cost) int { return int(a.Wall - b.Wall) })
 	took := turns[(len(turns)-1)/2]

@@ -14,11 +14,13 @@ func (r *run) selectFeatures(ctx context.Context, s dataset, v variant, path str
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	q := ufs.Request{
-		Inputs: []string{path}, Method: v.method, Scale: v.scale, Options: v.settings, K: k, Missing: missingPolicy,
-		Seed: r.seed, Threads: r.threads, Memory: int64(r.memory), TempDir: r.scratch,
+		Input:   ufs.Input{Paths: []string{path}},
+		Choice:  ufs.Choice{Method: v.method, Scale: v.scale, Options: v.settings, K: k, Seed: r.seed},
+		Columns: ufs.Columns{Missing: missingPolicy},
+		Limits:  ufs.Limits{Threads: r.threads, Memory: int64(r.memory), TempDir: r.scratch},
 	}
 	if path == s.path {
-		q.Label = s.label // the halves have no labels
+		q.Columns.Label = s.label // the files with halves of the rows have no label column
 		if s.rows > r.rows {
 			q.SampleRows = r.rows
 		}

@@ -19,7 +19,7 @@ const (
 
 // listDemands returns a sentence for each demand on the default variant, with the sets that miss it.
 func (t table) listDemands() (lines []string) {
-	defaultRow, ok := t.rowOf(defaultVariant)
+	defaultRow, ok := t.findRow(defaultVariant)
 	if !ok {
 		return nil
 	}
@@ -32,12 +32,12 @@ func (t table) listDemands() (lines []string) {
 			add(gap >= -marginOfKind, "%s: %+.1f to %s, the best variant (want −%d)", kind, gap, best, marginOfKind)
 		}
 	}
-	if greedy, ok := t.rowOf("greedy"); ok {
+	if greedy, ok := t.findRow("greedy"); ok {
 		if gap := 100 * (t.meanOver(defaultRow, scoreNMI, isPublic) - t.meanOver(greedy, scoreNMI, isPublic)); !math.IsNaN(gap) {
 			add(gap >= leadOverGreedy, "all public sets: %+.1f to greedy (want %+d)", gap, leadOverGreedy)
 		}
 	}
-	if random, ok := t.rowOf(judge.Random); ok {
+	if random, ok := t.findRow(judge.Random); ok {
 		misses := t.setsBelow(defaultRow, random, marginOfRandom)
 		add(len(misses) == 0, "sets more than %d below random: %s", marginOfRandom, joinOrNone(misses))
 	}
@@ -64,7 +64,8 @@ func (t table) bestOfKind(kind string) (variant string, mean float64) {
 	return variant, mean
 }
 
-// setsBelow names the sets on which row has no score, or a score more than margin points of NMI below other's.
+// setsBelow names the sets on which row has no score, or a score that is more than margin points of NMI below the score
+// of the row other.
 func (t table) setsBelow(row, other tableRow, margin float64) (list []string) {
 	for i, s := range t.sets {
 		switch gap := 100 * (row.scores[scoreNMI][i] - other.scores[scoreNMI][i]); {

@@ -56,8 +56,8 @@ func (c choiceMade) shareFound(s dataset) float64 {
 	return numberOrNaN(c.Covered) / float64(max(min(len(s.answer), c.Chosen), 1))
 }
 
-// identityKey returns texts that identify a finding. Findings with equal keys differ only in times, unless a choice was
-// refused because of the limits of time and memory.
+// identityKey returns texts that identify a finding. Findings with equal keys have the same choices and scores, unless
+// a choice was refused because of the limits of time and memory. They may differ in measured times.
 func (f finding) identityKey() [6]string {
 	return [6]string{f.Set, f.Fingerprint, f.Variant, f.Settled, f.Judged, f.Sources}
 }

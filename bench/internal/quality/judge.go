@@ -94,10 +94,10 @@ func (j *scoringRows) columnOrders(o *options, v variant, sel *stream.Selection)
 // averagedOrders is the number of random choices over which the scores that do not come from k-means are averaged.
 const averagedOrders = 5
 
-// judgeChoices scores each choice by the first K features of each order, with the K of the choice. It applies k-means
-// and nearest neighbours to these columns: as stored in the file, standardized, and with every row divided by its
-// length. It also computes the error of reconstructing all standardized columns. The baseline of all features always
-// uses all columns, and has no error.
+// judgeChoices scores each choice: for every list of features in orders, it uses the first K, K being the number of
+// features of the choice. It applies k-means and nearest neighbours to these columns: as stored in the file,
+// standardized, and with every row divided by its length. It also computes the error of reconstructing all standardized
+// columns. The baseline of all features always uses all columns, and has no error.
 func (j *scoringRows) judgeChoices(ctx context.Context, o *options, s dataset, v variant, orders [][]int, choices []choiceMade) error {
 	team := kernel.NewTeam(o.threads)
 	few := orders[:min(len(orders), averagedOrders)]
@@ -148,7 +148,7 @@ func (j *scoringRows) scoreByClasses(ctx context.Context, o *options, orders [][
 	}{
 		{&c.scores, j.file.GatherColumns},
 		{c.Standard, j.standard.GatherColumns},
-		{c.Cosine, func(columns []int) kernel.Matrix[float64] { return divideRows(j.file.GatherColumns(columns)) }},
+		{c.Cosine, func(columns []int) kernel.Matrix[float64] { return normalizeRows(j.file.GatherColumns(columns)) }},
 	} {
 		var tables []kernel.Matrix[float64]
 		for _, order := range orders {
@@ -174,9 +174,9 @@ func (j *scoringRows) scoreByClasses(ctx context.Context, o *options, orders [][
 	return nil
 }
 
-// divideRows divides every row by its length, in place, so that distances depend only on cosines. A row of zeros, such
-// as a text without known words, does not change.
-func divideRows(x kernel.Matrix[float64]) kernel.Matrix[float64] {
+// normalizeRows divides every row by its length, in place, so that distances depend only on cosines. A row of zeros,
+// such as a text without known words, does not change.
+func normalizeRows(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	lengths := make([]float64, x.Rows)
 	for k := range x.Cols {
 		for i, v := range x.Data[k*x.ColStride:][:x.Rows] {

@@ -37,8 +37,7 @@ func TestJudgeIsEval(t *testing.T) {
 		must.Do(t, r.findGroupChoices(t.Context(), s, v, choices))
 		sel := must.Get(r.selectFeatures(t.Context(), s.dataset, v, s.path, 5))(t)
 		evaluate := func(label, scale string) []stream.Evaluated {
-			e := ufs.EvalRequest{Inputs: []string{s.path}, Label: label, Scale: scale, Selections: []ufs.NamedSelection{{Name: "greedy", Selection: sel}}, K: []int{2, 5},
-				Missing: missingPolicy, Sample: o.evalRows, Baselines: []string{"none"}, Resamples: -1, Seed: o.seed, Threads: 1}
+			e := ufs.EvalRequest{Input: ufs.Input{Paths: []string{s.path}}, Label: label, Scale: scale, Selections: []ufs.NamedSelection{{Name: "greedy", Selection: sel}}, K: []int{2, 5}, Missing: missingPolicy, Sample: o.evalRows, Baselines: []string{"none"}, Resamples: -1, Seed: o.seed, Limits: ufs.Limits{Threads: 1}}
 			if label != "" {
 				e.Runs, e.Restarts = o.seeds, 1
 			}
@@ -86,7 +85,7 @@ func TestJudgeBaselines(t *testing.T) {
 
 // TestDivideRows: rows get length 1 and keep their direction; rows of zeros stay.
 func TestDivideRows(t *testing.T) {
-	x := divideRows(kernel.ColMajor([]float64{3, 0, -1e200, 4, 0, 0}, 3, 2, 3))
+	x := normalizeRows(kernel.ColMajor([]float64{3, 0, -1e200, 4, 0, 0}, 3, 2, 3))
 	if want := []float64{0.6, 0, -1, 0.8, 0, 0}; !slices.EqualFunc(x.Data, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
 		t.Errorf("rows divided by their lengths are %v, want %v", x.Data, want)
 	}

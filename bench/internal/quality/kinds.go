@@ -15,19 +15,19 @@ func madeKinds() []madeKind {
 				return plantedSet{planted.New(planted.Options{Rows: 1000, Columns: 150, Classes: 8})}
 			}},
 		{name: "made-nuisance", about: "8 factors of the classes in 5 columns each, beside 3 directions of 4 times the variance in 15 columns each that tell nothing",
-			rows: 1000, make: nuisanceTable},
+			rows: 1000, make: makeNuisanceTable},
 		{name: "made-copies", about: "6 factors of the classes in 60, 30, 15, 8, 4 and 2 redundant columns",
-			rows: 1000, make: copiesTable},
+			rows: 1000, make: makeCopiesTable},
 		{name: "made-noise", about: "10 columns of the classes among 390 of noise of the same variance",
-			rows: 800, make: func() classedFiller { return fewColumnsTable(3, 10, 390, 5, 0.8) }},
+			rows: 800, make: func() classedFiller { return makeFewColumnsTable(3, 10, 390, 5, 0.8) }},
 		{name: "made-few", about: "clusters in 30 columns of 200; the others are mixtures of 20 factors that tell nothing",
-			rows: 800, make: fewAmongFactorsTable},
+			rows: 800, make: makeFewAmongFactorsTable},
 		{name: "made-wide", about: "130 rows of 2,400 columns: 5 smooth directions rule, as light does in faces; the classes show in patches",
-			rows: 130, make: wideTable},
+			rows: 130, make: makeWideTable},
 		{name: "made-words", about: "counts of 1,200 words, most of them 0; 5 topics have 40 words each",
-			rows: 1000, make: wordCountsTable},
+			rows: 1000, make: makeWordCountsTable},
 		{name: "made-nothing", about: "noise, and classes by chance: there is nothing to find, so that it takes no part in ranks and means",
-			rows: 500, unranked: true, make: func() classedFiller { return fewColumnsTable(8, 0, 150, 5, 0) }},
+			rows: 500, unranked: true, make: func() classedFiller { return makeFewColumnsTable(8, 0, 150, 5, 0) }},
 	}
 }
 
@@ -36,7 +36,7 @@ func madeKinds() []madeKind {
 func probeKind() madeKind {
 	return madeKind{name: "probe", rows: 200, make: func() classedFiller {
 		const width = 8
-		t := fewColumnsTable(9, 12, 36, 4, 0.7)
+		t := makeFewColumnsTable(9, 12, 36, 4, 0.7)
 		for j := range t.names {
 			t.names[j].Name = fmt.Sprintf("px_%d_%d", j/width, j%width)
 		}
@@ -70,7 +70,7 @@ func (t *madeTable) addNoiseColumns(count int) {
 	}
 }
 
-func nuisanceTable() classedFiller {
+func makeNuisanceTable() classedFiller {
 	t := &madeTable{seed: 2, classes: 8}
 	for f := range 8 {
 		t.factors = append(t.factors, madeFactor{share: 0.85})
@@ -84,7 +84,7 @@ func nuisanceTable() classedFiller {
 	return t.shuffleAndName()
 }
 
-func copiesTable() classedFiller {
+func makeCopiesTable() classedFiller {
 	t := &madeTable{seed: 4, classes: 6}
 	for f, count := range []int{60, 30, 15, 8, 4, 2} {
 		t.factors = append(t.factors, madeFactor{share: 0.85})
@@ -94,8 +94,8 @@ func copiesTable() classedFiller {
 	return t.shuffleAndName()
 }
 
-// fewColumnsTable makes a table with few columns that depend on the class, and with columns of noise.
-func fewColumnsTable(seed uint64, columns, noise, classes int, share float64) *madeTable {
+// makeFewColumnsTable makes a table with few columns that depend on the class, and with columns of noise.
+func makeFewColumnsTable(seed uint64, columns, noise, classes int, share float64) *madeTable {
 	t := &madeTable{seed: seed, classes: classes}
 	for f := range columns {
 		t.factors = append(t.factors, madeFactor{share: share})
@@ -105,7 +105,7 @@ func fewColumnsTable(seed uint64, columns, noise, classes int, share float64) *m
 	return t.shuffleAndName()
 }
 
-func fewAmongFactorsTable() classedFiller {
+func makeFewAmongFactorsTable() classedFiller {
 	t := &madeTable{seed: 5, classes: 6}
 	for f := range 30 {
 		t.factors = append(t.factors, madeFactor{share: 0.95})
@@ -125,9 +125,9 @@ func fewAmongFactorsTable() classedFiller {
 	return t.shuffleAndName()
 }
 
-// wideTable makes images of 60 × 40 pixels. Smooth waves of light extend over all pixels, and 9 patches of 9 × 9 pixels
-// depend on the class.
-func wideTable() classedFiller {
+// makeWideTable makes images of 60 × 40 pixels. Smooth waves of light extend over all pixels, and 9 patches of 9 × 9
+// pixels depend on the class.
+func makeWideTable() classedFiller {
 	const height, width, waves, patches, side = 60, 40, 5, 9, 9
 	t := &madeTable{seed: 6, classes: 10}
 	for range waves {
@@ -155,9 +155,9 @@ func wideTable() classedFiller {
 	return t.shuffleAndName()
 }
 
-// wordCountsTable makes word counts whose frequencies follow Zipf's law. Each topic belongs to a class, in which its
-// words are six times as frequent, so that they indicate the class.
-func wordCountsTable() classedFiller {
+// makeWordCountsTable makes word counts whose frequencies follow Zipf's law. Each topic belongs to a class, in which
+// its words are six times as frequent, so that they indicate the class.
+func makeWordCountsTable() classedFiller {
 	t := &madeTable{seed: 7, classes: 5}
 	for j := range 1200 {
 		common := min(0.15, 3/float64(j+10))

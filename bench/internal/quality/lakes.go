@@ -38,13 +38,13 @@ func lakeKinds() (kinds []madeKind) {
 			make: func() classedFiller { return plantedSet{planted.New(planted.Options{})} }},
 		madeKind{name: "lake-telemetry", rows: 20_000, lake: true, unranked: true,
 			about: "the measurements of demo --telemetry, without what its option --auto-exclude leaves out",
-			make:  func() classedFiller { return telemetrySet() }})
+			make:  func() classedFiller { return makeTelemetrySet() }})
 }
 
-// makeLake makes sensors such that sensors of the same factor have a correlation of 0.95. If apart is set, the sensors
-// differ in unit and mean. If clusters is set, each factor depends on the class of a row, one of 4. The classes explain
-// a share of its variance that falls with the number of factors, so that the distances between classes do not depend on
-// this number.
+// makeLake makes sensors such that sensors of the same factor have a correlation of 0.95. If the parameter apart is
+// set, the sensors differ in unit and mean. If clusters is set, each factor depends on the class of a row, of which
+// there are 4. The classes explain a share of the factor's variance that falls with the number of factors, so that the
+// distances between classes do not depend on this number.
 func makeLake(factors int, apart, clusters bool) *madeTable {
 	t := &madeTable{seed: uint64(100 + factors), classes: 4}
 	for f := range factors {
@@ -85,8 +85,8 @@ func (k *storedTable) Class(int64) int { return 0 }
 
 func (k *storedTable) answerGroups() [][]string { return k.groups }
 
-// telemetrySet returns the telemetry of package planted, with only the columns of real numbers.
-func telemetrySet() *storedTable {
+// makeTelemetrySet returns the telemetry of package planted, with only the columns of real numbers.
+func makeTelemetrySet() *storedTable {
 	// The first two columns are missing in most rows, and the last one reveals the label.
 	excluded := []string{"alarm_code", "lab_sample", "churn_score_prev_model"}
 	k, source := new(storedTable), planted.Telemetry{}

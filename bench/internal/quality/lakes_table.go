@@ -35,8 +35,8 @@ func (r *run) writeLakes(w io.Writer, sets []dataset) {
 			var cells []string
 			var covered, explained []float64
 			for _, s := range lakes {
-				c := r.lakeChoice(s, v, auto)
-				cells = append(cells, c.lakeCell(s))
+				c := r.findLakeChoice(s, v, auto)
+				cells = append(cells, c.formatLakeCell(s))
 				covered, explained = append(covered, numberOrNaN(c.Covered)/float64(len(s.answer))), append(explained, 1-float64(c.Error))
 			}
 			results.TableRow(w, append([]string{v.name, results.FormatPoints(judge.Summarize(covered).Mean), results.FormatPoints(judge.Summarize(explained).Mean)}, cells...))
@@ -45,15 +45,15 @@ func (r *run) writeLakes(w io.Writer, sets []dataset) {
 	writeList(w, r.listLakeDemands(lakes))
 }
 
-func (r *run) lakeChoice(s dataset, v variant, auto bool) choiceMade {
-	choices := r.findingOf(s, v).Choices
+func (r *run) findLakeChoice(s dataset, v variant, auto bool) choiceMade {
+	choices := r.lookUpFinding(s, v).Choices
 	if auto {
 		return choices[len(choices)-1]
 	}
 	return choices[0]
 }
 
-func (c choiceMade) lakeCell(s dataset) string {
+func (c choiceMade) formatLakeCell(s dataset) string {
 	if c.Covered == nil {
 		return results.NoFigure
 	}
@@ -75,11 +75,11 @@ func (r *run) listLakeDemands(lakes []dataset) (lines []string) {
 	}
 	var uncovered, unexplained []string
 	for _, s := range lakes {
-		c := r.lakeChoice(s, r.variants[defaultIndex], true)
+		c := r.findLakeChoice(s, r.variants[defaultIndex], true)
 		if covered := numberOrNaN(c.Covered); !(covered == float64(len(s.answer))) {
-			uncovered = append(uncovered, fmt.Sprintf("%s (%s)", s.name, c.lakeCell(s)))
+			uncovered = append(uncovered, fmt.Sprintf("%s (%s)", s.name, c.formatLakeCell(s)))
 		}
-		share, best := 1-float64(c.Error), 1-float64(r.lakeChoice(s, r.variants[greedy], false).Error)
+		share, best := 1-float64(c.Error), 1-float64(r.findLakeChoice(s, r.variants[greedy], false).Error)
 		if !(share >= shareOfExplained*best) && !math.IsNaN(best) {
 			unexplained = append(unexplained, fmt.Sprintf("%s (%s, greedy %s)", s.name, results.FormatPoints(share), results.FormatPoints(best)))
 		}

@@ -102,7 +102,7 @@ func TestLakes(t *testing.T) {
 			}
 		}
 	}
-	if n := len(telemetrySet().groups); n != 12 {
+	if n := len(makeTelemetrySet().groups); n != 12 {
 		t.Errorf("telemetry has %d factors, want 12", n)
 	}
 }
@@ -141,7 +141,7 @@ func TestLakeDemands(t *testing.T) {
 		}
 	}
 	r.cells[2].finding.Choices[0] = choiceMade{K: 3, Error: stream.Number(math.NaN()), Refusal: "no"}
-	if got := r.lakeChoice(lakes[0], r.variants[1], false).lakeCell(lakes[0]); got != "–" {
+	if got := r.findLakeChoice(lakes[0], r.variants[1], false).formatLakeCell(lakes[0]); got != "–" {
 		t.Errorf("the cell of a refusal is %q", got)
 	}
 	if got := fmt.Sprint(kindsOf([]dataset{{kind: "mine"}, {kind: kindLakes}, {kind: kindText}, {kind: kindText}})); got != "[text lakes mine]" {

@@ -37,7 +37,7 @@ type madeFactor struct {
 // value is the number of successes in three trials with the probability that chance has for the row's class. If flag is
 // set, a value is 1 with probability flag.
 type madeColumn struct {
-	group        int // number of its group of redundant columns in the answer; 0 if it does not belong to the answer
+	group        int // number of its group of redundant columns in the answer, from 1; 0 if the answer lacks it
 	terms        []madeTerm
 	noise        float64
 	offset, unit float64 // a unit of 0 means 1

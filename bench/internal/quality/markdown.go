@@ -78,7 +78,7 @@ func (r *run) writeTable(w io.Writer, t table) {
 		if !math.IsNaN(v.gap) && v.variant != t.rows[0].variant {
 			gap = fmt.Sprintf("%+.1f ± %.1f", 100*v.gap, 100*v.gapError)
 		}
-		results.TableRow(w, append([]string{v.variant, rank, results.FormatPoints(t.meanOver(v, scoreNMI, anyKind)), gap}, t.kindMeans(v, scoreNMI)...))
+		results.TableRow(w, append([]string{v.variant, rank, results.FormatPoints(t.meanOver(v, scoreNMI, anyKind)), gap}, t.formatKindMeans(v, scoreNMI)...))
 	}
 	t.writeOtherScores(w)
 	for _, part := range []struct {
@@ -88,7 +88,7 @@ func (r *run) writeTable(w io.Writer, t table) {
 		fmt.Fprintf(w, "\n%s, by kind:\n", part.title)
 		results.TableHead(w, append([]string{"variant", "public"}, t.kinds...), 1)
 		for _, v := range t.rows {
-			results.TableRow(w, append([]string{v.variant}, t.kindMeans(v, part.score)...))
+			results.TableRow(w, append([]string{v.variant}, t.formatKindMeans(v, part.score)...))
 		}
 	}
 	if len(t.sets) > 1 {
@@ -99,7 +99,7 @@ func (r *run) writeTable(w io.Writer, t table) {
 	if _, ok := t.rankPlot(); ok {
 		fmt.Fprintf(w, "\n![mean ranks](%s)\n", r.plotLink(t))
 	}
-	t.writeBySet(w)
+	t.writeScoresBySet(w)
 }
 
 func (t table) writeOtherScores(w io.Writer) {
@@ -114,7 +114,7 @@ func (t table) writeOtherScores(w io.Writer) {
 	}
 }
 
-func (t table) kindMeans(row tableRow, of score) []string {
+func (t table) formatKindMeans(row tableRow, of score) []string {
 	cells := []string{results.FormatPoints(t.meanOver(row, of, isPublic))}
 	for _, kind := range t.kinds {
 		cells = append(cells, results.FormatPoints(t.meanOver(row, of, onlyKind(kind))))
@@ -122,7 +122,7 @@ func (t table) kindMeans(row tableRow, of score) []string {
 	return cells
 }
 
-func (t table) writeBySet(w io.Writer) {
+func (t table) writeScoresBySet(w io.Writer) {
 	fmt.Fprintf(w, "\nBy set: NMI × 100, and the difference to %s, the first:\n", t.rows[0].variant)
 	head := []string{"variant"}
 	for _, s := range t.sets {

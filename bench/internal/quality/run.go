@@ -116,7 +116,7 @@ func (r *run) findChoices(ctx context.Context, s preparedSet, v variant, perCoun
 	for i, k := range counts {
 		choices = append(choices, choiceMade{Percent: r.percents[i], K: k, Error: stream.Number(math.NaN())})
 	}
-	groups := [][]int{make([]int, len(counts))} // positions of the counts that one run can serve
+	groups := [][]int{make([]int, len(counts))} // indices of the numbers of features for which one run is enough
 	for i := range counts {
 		groups[0][i] = i
 	}
@@ -141,7 +141,7 @@ func (r *run) findChoices(ctx context.Context, s preparedSet, v variant, perCoun
 		if err == nil {
 			continue
 		}
-		// If time or memory is not enough for few features, it is not enough for more features either.
+		// A choice of more features needs more time and memory than a choice of few.
 		hopeless := errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*stream.MemoryError))
 		for _, other := range groups[number:] {
 			for _, i := range other {

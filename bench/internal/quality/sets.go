@@ -135,7 +135,8 @@ func (o *options) inspectSet(ctx context.Context, s *dataset) error {
 	return nil
 }
 
-// featureCounts returns the number of features for each share, in order. For a lake it returns the number of factors.
+// featureCounts returns the number of features to choose for each percentage. For a lake this is always the number of
+// factors.
 func (s dataset) featureCounts(percents []float64) []int {
 	var list []int
 	for _, p := range percents {

@@ -44,7 +44,7 @@ type tableRow struct {
 	scores        [scoreCount][]float64
 	seconds       float64 // total time over the sets
 	refused       int
-	gap, gapError float64 // mean difference of the NMI from the first row, and its standard error
+	gap, gapError float64 // mean difference of its NMI from the NMI of the first row, and the standard error of this mean
 }
 
 // makeTables makes a table for every share, and one over all shares. It does so for the sets that are not held out, and
@@ -81,15 +81,15 @@ func (r *run) makeTables(sets []dataset) (list []table) {
 	return list
 }
 
-// tabulateShares compares the variants by their means over some shares, which are given as positions in percents. The
-// scores of a set for several shares are averaged, because Friedman's test requires independent blocks, and these
-// scores are not independent.
+// tabulateShares compares the variants by their mean scores over some shares of the features. The shares are given as
+// indices in options.percents. The scores of a set for several shares are averaged, because Friedman's test requires
+// independent blocks, and these scores are not independent.
 func (r *run) tabulateShares(title, file string, sets []dataset, shares []int) table {
 	t := table{title: title, file: file, sets: sets, kinds: kindsOf(sets)}
 	for _, v := range r.variants {
 		row := tableRow{variant: v.name, ranked: v.baseline != judge.All}
 		for _, s := range sets {
-			c := r.findingOf(s, v)
+			c := r.lookUpFinding(s, v)
 			addScore := func(to score, x float64) { row.scores[to] = append(row.scores[to], x) }
 			nmi := c.meanScore(shares, func(c choiceMade) float64 { return meanOrNaN(c.rankedScores(s.kind).NMI) })
 			if math.IsNaN(nmi) {
@@ -150,7 +150,8 @@ func (t *table) rankRows() {
 	}
 }
 
-// meanOver returns the mean of a row's scores over the sets whose kinds are wanted. It ignores missing scores.
+// meanOver returns the mean of a row's scores over the sets for whose kinds the function wanted returns true. It
+// ignores missing scores.
 func (t table) meanOver(row tableRow, of score, wanted func(kind string) bool) float64 {
 	var list []float64
 	for i, x := range row.scores[of] {
@@ -164,7 +165,7 @@ func (t table) meanOver(row tableRow, of score, wanted func(kind string) bool) f
 func anyKind(string) bool                 { return true }
 func onlyKind(k string) func(string) bool { return func(kind string) bool { return kind == k } }
 
-func (t table) rowOf(variant string) (tableRow, bool) {
+func (t table) findRow(variant string) (tableRow, bool) {
 	i := slices.IndexFunc(t.rows, func(row tableRow) bool { return row.variant == variant })
 	if i < 0 {
 		return tableRow{}, false
@@ -172,13 +173,13 @@ func (t table) rowOf(variant string) (tableRow, bool) {
 	return t.rows[i], true
 }
 
-func (r *run) findingOf(s dataset, v variant) finding {
+func (r *run) lookUpFinding(s dataset, v variant) finding {
 	i := slices.IndexFunc(r.cells, func(c cell) bool { return c.set.name == s.name && c.variant.name == v.name })
 	return r.cells[i].finding
 }
 
-// meanOfKnown returns the mean of a score over the shares that have it. Stability and covered groups are not known for
-// all.
+// meanOfKnown returns the mean of a score over the given shares for which it is known. Stability and covered groups are
+// not known for all shares.
 func (f finding) meanOfKnown(shares []int, score func(choiceMade) float64) float64 {
 	var list []float64
 	for _, i := range shares {

@@ -127,7 +127,7 @@ func (v variant) settingsText() string {
 func (v variant) sourcesDigest() string {
 	if v.name == defaultVariant {
 		return filesDigest("align/*.go", "greedy/*.go", "internal/rowsample/*.go", "internal/spectral/*.go", "internal/survey/*.go", "internal/trust/*.go", "anchor/trust.go",
-			"ufs/graph.go", "ufs/recommend.go")
+			"ufs/internal/gathering/graph.go", "ufs/internal/selecting/survey.go", "ufs/internal/settled/fallback.go")
 	}
 	spec, err := methods.Find(methods.All(), v.method)
 	if err != nil {

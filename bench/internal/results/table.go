@@ -13,8 +13,8 @@ import (
 // NoFigure is the content of a cell for which there is no number.
 const NoFigure = "–"
 
-// TableHead writes the first two lines of a Markdown table: the titles, and the rule below. The first textColumns
-// columns contain text and are left-aligned, the others contain numbers.
+// TableHead writes the first two lines of a Markdown table: the titles, and the rule below. The first columns,
+// textColumns in number, contain text and are left-aligned. The other columns contain numbers.
 func TableHead(w io.Writer, titles []string, textColumns int) {
 	fmt.Fprintln(w)
 	TableRow(w, titles)

@@ -21,9 +21,9 @@ type generatedData struct {
 // denseBytes returns the size of a dense table whose values have 4 bytes.
 func denseBytes(s size) float64 { return 4 * float64(s.rows) * float64(s.columns) }
 
-// listColumns is the number of features from which on planted data are stored as a single column of lists. In a file
-// with a million columns and 200 rows the footer would be larger than the data, because it needs about 1 KB for each
-// column, and bareread would measure the footer.
+// Planted data with at least listColumns features are stored as a single column of lists. In a file with a million
+// columns and 200 rows the footer would be larger than the data, because it needs about 1 KB for each column, and
+// bareread would measure the footer.
 const listColumns = 100_000
 
 var plantedData = generatedData{

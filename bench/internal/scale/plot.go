@@ -29,9 +29,9 @@ func (r *scaleRun) makePlots() []plot {
 	rowsLabel := func(m measuredPoint) string {
 		return fmt.Sprintf("%s, %s rows", m.displayName(), shortNumber(m.size.rows))
 	}
-	wall := func(m measuredPoint) spread { return m.spreadOf(wallSeconds) }
+	wall := func(m measuredPoint) spread { return m.computeSpread(wallSeconds) }
 	memory := func(m measuredPoint) spread {
-		s := m.spreadOf(peakMemory)
+		s := m.computeSpread(peakMemory)
 		return spread{s.median / (1 << 20), s.low / (1 << 20), s.high / (1 << 20)}
 	}
 	onThreads := fmt.Sprintf("%d threads", threads)
@@ -40,7 +40,7 @@ func (r *scaleRun) makePlots() []plot {
 		{"memory-rows", report.Chart{Title: "Peak memory over rows, " + onThreads, XLabel: "rows", YLabel: "MiB", Series: chartLines(results, columnsLabel, rowsOf, memory)}},
 		{"time-columns", report.Chart{Title: "Time over columns, " + onThreads, XLabel: "columns", YLabel: "seconds", Series: chartLines(results, rowsLabel, columnsOf, wall)}},
 		{"memory-columns", report.Chart{Title: "Peak memory over columns, " + onThreads, XLabel: "columns", YLabel: "MiB", Series: chartLines(results, rowsLabel, columnsOf, memory)}},
-		r.speedUpPlot(),
+		r.makeSpeedUpPlot(),
 	}
 	all = slices.DeleteFunc(all, func(p plot) bool { return len(p.chart.Series) == 0 })
 	for i := range all {
@@ -50,7 +50,7 @@ func (r *scaleRun) makePlots() []plot {
 	return all
 }
 
-func (r *scaleRun) speedUpPlot() plot {
+func (r *scaleRun) makeSpeedUpPlot() plot {
 	p := plot{file: "speedup-threads"}
 	if len(r.results) == 0 {
 		return p
@@ -64,7 +64,7 @@ func (r *scaleRun) speedUpPlot() plot {
 		}
 		points = append(points, m)
 		if m.threads == 1 {
-			onOneThread[m.method] = m.spreadOf(wallSeconds).median
+			onOneThread[m.method] = m.computeSpread(wallSeconds).median
 		}
 	}
 	points = slices.DeleteFunc(points, func(m measuredPoint) bool { return onOneThread[m.method] == 0 })
@@ -73,7 +73,7 @@ func (r *scaleRun) speedUpPlot() plot {
 		Series: chartLines(points, measuredPoint.displayName,
 			func(m measuredPoint) float64 { return float64(m.threads) },
 			func(m measuredPoint) spread {
-				s := m.spreadOf(wallSeconds)
+				s := m.computeSpread(wallSeconds)
 				return spread{onOneThread[m.method] / s.median, onOneThread[m.method] / s.high, onOneThread[m.method] / s.low}
 			}),
 	}

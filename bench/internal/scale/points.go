@@ -57,10 +57,10 @@ type measuredPoint struct {
 	stopped bool // it is not measured in further turns
 }
 
-// spread has the median, the least and the largest value over the turns of a point.
+// spread has the median, the least and the largest value of a measurement over the turns of a point.
 type spread struct{ median, low, high float64 }
 
-func (m measuredPoint) spreadOf(value func(turnResult) float64) spread {
+func (m measuredPoint) computeSpread(value func(turnResult) float64) spread {
 	x := make([]float64, len(m.turns))
 	for i, t := range m.turns {
 		x[i] = value(t)

@@ -37,8 +37,8 @@ type options struct {
 	seed                   uint64
 	progress               io.Writer
 
-	rowCounts, columnCounts, threadCounts []int64                                        // the values of rows, columns and threads
-	sparseCounts                          []int64                                        // the values of sparse
+	rowCounts, columnCounts, threadCounts []int64                                        // values of --rows, --columns and --threads
+	sparseCounts                          []int64                                        // values of --sparse
 	methodFlags                           map[string][]string                            // additional flags of select, by method
 	generate                              func(ctx context.Context, args []string) error // runs gen; workshop.StartSelf except in tests
 	command                               string                                         // the command line, for the results

@@ -262,7 +262,7 @@ func TestScaleWithoutYardstick(t *testing.T) {
 	m := measuredPoint{point: point{"", size{10, 10}, "greedy", 1}, turns: []turnResult{{cost: workshop.Cost{Wall: time.Second, Peak: 1}}}}
 	var out bytes.Buffer
 	writeTurn(&out, m.point, m.turns[0])
-	if cells := strings.Join(m.summaryCells(), " "); strings.Contains(out.String()+cells, "Inf") || strings.Contains(out.String(), "x-read") {
+	if cells := strings.Join(m.formatSummaryCells(), " "); strings.Contains(out.String()+cells, "Inf") || strings.Contains(out.String(), "x-read") {
 		t.Errorf("a turn without a bare reading shows a ratio: %s%s", out.String(), cells)
 	}
 }

@@ -18,7 +18,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Settings of EUFS. The sample has the default size of select. The iterations suffice to measure all steps.
+// Settings of the method EUFS. Its sample of rows has the default size of the verb select. A few iterations are enough
+// to measure all steps.
 const eufsSample, eufsIterations, eufsClusters = 10_000, 5, 10
 
 // speedRun holds the state of one run of speed.
@@ -71,7 +72,7 @@ comes; the folder --results gets them all (NAME.txt, for benchstat) and a summar
 }
 
 func (o *options) runSpeed(ctx context.Context, out io.Writer) error {
-	o.onceAbove = o.giveUp // never measure a method only once
+	o.onceAbove = o.giveUp // every method is measured in more than one turn
 	if err := o.validate(); err != nil {
 		return err
 	}

@@ -215,7 +215,7 @@ func TestSpeedCells(t *testing.T) {
 	} {
 		changed := m
 		c.change(&changed)
-		if got := strings.Join(changed.speedCells(c.peak, c.operations), " "); got != c.want {
+		if got := strings.Join(changed.formatSpeedCells(c.peak, c.operations), " "); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
 		}
 	}

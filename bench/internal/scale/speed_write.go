@@ -32,21 +32,21 @@ func (r *speedRun) writeSpeedSummary(w io.Writer) {
 	head := []string{"data", "rows", "columns", "method", "threads", "wall s", "× reading", "cpu s", "GFLOP", "GFLOP/s", "of float64", "of float32", "of whole"}
 	results.TableHead(w, head, 1)
 	for _, m := range r.results {
-		results.TableRow(w, m.speedCells(r.peaks[m.threads], countOperations(m.method, m.size, r.anchors)))
+		results.TableRow(w, m.formatSpeedCells(r.peaks[m.threads], countOperations(m.method, m.size, r.anchors)))
 	}
 	r.writeSkipped(w)
 }
 
-func (m measuredPoint) speedCells(p peakRates, operations float64) []string {
-	perSecond := m.spreadOf(func(t turnResult) float64 { return operations / t.cost.Wall.Seconds() }).median
+func (m measuredPoint) formatSpeedCells(p peakRates, operations float64) []string {
+	perSecond := m.computeSpread(func(t turnResult) float64 { return operations / t.cost.Wall.Seconds() }).median
 	times := results.NoFigure
-	if x := m.spreadOf(multipleOfReadTime); m.method != bareReading && !math.IsInf(x.high, 1) {
+	if x := m.computeSpread(multipleOfReadTime); m.method != bareReading && !math.IsInf(x.high, 1) {
 		times = x.formatCell(func(v float64) string { return fmt.Sprintf("%.2f", v) })
 	}
 	return []string{
 		m.data, shortNumber(m.size.rows), shortNumber(int64(m.size.columns)), m.displayName(), fmt.Sprint(m.threads),
-		m.spreadOf(wallSeconds).formatCell(results.FormatSeconds), times,
-		results.FormatSeconds(m.spreadOf(func(t turnResult) float64 { return t.cost.CPU.Seconds() }).median),
+		m.computeSpread(wallSeconds).formatCell(results.FormatSeconds), times,
+		results.FormatSeconds(m.computeSpread(func(t turnResult) float64 { return t.cost.CPU.Seconds() }).median),
 		formatGiga(operations), formatGiga(perSecond), formatShare(perSecond, p.double), formatShare(perSecond, p.single), formatShare(perSecond, p.whole),
 	}
 }
@@ -59,7 +59,7 @@ func formatGiga(operations float64) string {
 	return results.FormatSeconds(operations / 1e9)
 }
 
-// formatShare writes part as a percentage of whole. If one of them is 0, it writes NoFigure.
+// formatShare writes part as a percentage of whole. If part or whole is 0, it writes NoFigure.
 func formatShare(part, whole float64) string {
 	if part == 0 || whole == 0 {
 		return results.NoFigure

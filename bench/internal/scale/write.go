@@ -28,7 +28,7 @@ func (r *scaleRun) writeSummary(w io.Writer, plots []plot) {
 	results.TableHead(w, head, 0)
 	for _, m := range r.results {
 		cells := []string{shortNumber(m.size.rows), shortNumber(int64(m.size.columns)), m.displayName(), fmt.Sprint(m.threads)}
-		cells = append(cells, m.summaryCells()...)
+		cells = append(cells, m.formatSummaryCells()...)
 		if papersData {
 			cell := results.NoFigure
 			if s, ok := paper.EMNISTSeconds(m.method); ok {
@@ -64,12 +64,14 @@ func (r *scaleRun) writeSkipped(w io.Writer) {
 	}
 }
 
-func (m measuredPoint) summaryCells() []string {
-	wall := m.spreadOf(wallSeconds)
-	median := func(value func(turnResult) float64) string { return results.FormatSeconds(m.spreadOf(value).median) }
+func (m measuredPoint) formatSummaryCells() []string {
+	wall := m.computeSpread(wallSeconds)
+	median := func(value func(turnResult) float64) string {
+		return results.FormatSeconds(m.computeSpread(value).median)
+	}
 	times, read, accumulate, solve := results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure
 	if m.method != bareReading {
-		if x := m.spreadOf(multipleOfReadTime).median; !math.IsInf(x, 1) {
+		if x := m.computeSpread(multipleOfReadTime).median; !math.IsInf(x, 1) {
 			times = fmt.Sprintf("%.2f", x)
 		}
 		read = median(func(t turnResult) float64 { return t.timing.Read })
@@ -82,7 +84,7 @@ func (m measuredPoint) summaryCells() []string {
 		humanize.SIWithDigits(float64(m.size.rows)/wall.median, 1, ""),
 		read, accumulate, solve,
 		median(func(t turnResult) float64 { return t.cost.CPU.Seconds() }),
-		m.spreadOf(peakMemory).formatCell(func(bytes float64) string { return fmt.Sprintf("%.0f", bytes/(1<<20)) }),
+		m.computeSpread(peakMemory).formatCell(func(bytes float64) string { return fmt.Sprintf("%.0f", bytes/(1<<20)) }),
 	}
 }
 

@@ -182,8 +182,8 @@ func (w *Workshop) Close() { os.RemoveAll(w.Dir) }
 // Path returns the path of a file in the scratch folder.
 func (w *Workshop) Path(name string) string { return filepath.Join(w.Dir, name) }
 
-// goBuild builds the program pkg as the file to. It works only in the project's folder. Its error states this, and ends
-// with alternative, which is further advice to the user.
+// goBuild builds the program pkg as the file to. It works only in the project's folder. Its error explains this, and
+// ends with the text alternative, which is further advice to the user.
 func goBuild(ctx context.Context, pkg, to, alternative string) error {
 	_, _, err := RunChild(ctx, "go", "build", "-o", to, pkg)
 	if err != nil && ctx.Err() == nil {

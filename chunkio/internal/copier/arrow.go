@@ -102,7 +102,7 @@ func (v arrowView) writeNestedColumn(ctx context.Context, c *writer.Chunk, nulla
 }
 
 // definitionLevel returns the number of optional structs that are present in a row, plus 1 if the value is optional and
-// present. null reports whether any of the structs, or the value, is null.
+// present. nullable is as in ipcLeaf. null reports whether any of the structs, or the value, is null.
 func (v arrowView) definitionLevel(row int, nullable []bool) (level int16, null bool, err error) {
 	for i, optional := range nullable {
 		if i < len(v.structs) {

@@ -7,13 +7,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// listSplitter splits a list column into flat columns. Output column t has, for every row, the element with index
-// t.element, or null if the row's list is too short.
+// listSplitter splits a list column into flat columns. The output column of a copyTarget t has, for every row, the
+// element with index t.element, or null if the row's list is too short.
 type listSplitter[T any] struct {
 	columns []splitColumn[T]
 	// columnOf[e] is the index in columns of the output column for element e, plus 1; 0 if there is no such column.
 	columnOf []int
-	// If the level is below elementLevel, the row's list is null or empty. If it is max, the element is not null.
+	// If the definition level of an entry is below elementLevel, the row's list is null or empty. If it is max, the entry
+	// is an element that is not null.
 	elementLevel, max int16
 	rowsBegun         int // number of rows begun in the current batch
 	element           int // index of the current element in its list

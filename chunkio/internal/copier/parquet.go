@@ -69,8 +69,8 @@ func (s *parquetSource) physicalColumns(c Column) []int {
 
 func (s *parquetSource) columnSchema(col int) *schema.Column { return s.Schema().Column(col) }
 
-// hasDictionary reports whether a dictionary saved space when the input was written. This is assumed if the first row
-// group has a dictionary, and its writer did not change to plain pages.
+// hasDictionary reports whether a dictionary probably saved space when the input was written: the first row group has a
+// dictionary, and its writer did not change to plain pages.
 func (s *parquetSource) hasDictionary(col int) bool {
 	for g, rows := range s.GroupRows() {
 		if rows == 0 {

@@ -23,8 +23,8 @@ type Source interface {
 	Field(c Column) (Field, error)
 	// Tasks lists the tasks that copy columns of row group g to the chunks of targets. Tasks may run concurrently.
 	Tasks(ctx context.Context, g int, targets []Target) ([]Task, error)
-	// Need bounds the bytes that column c of row group g holds while it is open. Scratch bounds the additional memory
-	// for copying columns of row group g with this number of workers.
+	// Need returns an upper bound on the bytes that column c of row group g holds while it is open. Scratch returns an
+	// upper bound on the additional memory for copying columns of row group g with this number of workers.
 	Need(g int, c Column) int64
 	Scratch(g int, columns []Column, workers int) (int64, error)
 	// Input returns the input of the file. Extents returns the byte ranges that are read to copy columns of row group
@@ -100,7 +100,8 @@ const OpenColumnBytes = 128 << 10
 // first leaf of the first field to the last leaf of the last one.
 type leafSpan struct{ from, to int }
 
-// findSpans returns the span of every top-level field, by name. Separate searches for 500,000 lists would take hours.
+// findSpans returns the span of every top-level field, by name. top(leaf) is the name of the leaf's field. Separate
+// searches for 500,000 lists would take hours.
 func findSpans(leaves int, top func(leaf int) string) map[string]leafSpan {
 	spans := map[string]leafSpan{}
 	for i := range leaves {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// action is one line of a commit or of a JSON checkpoint, reduced to the fields that determine the live files. Fields
-// and actions that are not known are skipped, as the protocol requires.
+// action is one line of a commit or of a JSON checkpoint, reduced to the fields that determine the live files, i.e. the
+// files that a version contains. Fields and actions that are not known are skipped, as the protocol requires.
 type action struct {
 	Add                *fileAction
 	Remove             *fileAction

@@ -21,19 +21,19 @@ func (t *table) readCheckpoint(ctx context.Context, c *checkpoint, s *replayStat
 			read = r.readJSON
 		}
 		if err := read(ctx, part); err != nil {
-			return t.adviseWithoutCheckpoint(c, err)
+			return t.addCheckpointRemedy(c, err)
 		}
 	}
 	// Only V2 checkpoints have sidecars, i.e. files that continue the checkpoint. A sidecar has no sidecars.
 	for _, f := range r.sidecars {
 		if err := r.readParquet(ctx, f); err != nil {
-			return t.adviseWithoutCheckpoint(c, err)
+			return t.addCheckpointRemedy(c, err)
 		}
 	}
 	return nil
 }
 
-func (t *table) adviseWithoutCheckpoint(c *checkpoint, err error) error {
+func (t *table) addCheckpointRemedy(c *checkpoint, err error) error {
 	e, ok := errors.AsType[*stream.DataError](err)
 	if _, fault := errors.AsType[folderError](err); !ok || fault {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// watchedInput records reads that failed, which do not mean that the file is damaged.
+// watchedInput records the error of a failed read. Such an error does not mean that the file is damaged.
 type watchedInput struct {
 	format.Input
 	err error
@@ -38,8 +38,8 @@ func (r *checkpointReader) readParquet(ctx context.Context, f logFile) error {
 	return err
 }
 
-// actionsPerByte is larger than the number of actions per byte in any real file, as each action has a path, size and
-// time.
+// actionsPerByte is larger than the number of actions per byte in any real file, even if it is compressed, because each
+// action has a path, a size and a time.
 const actionsPerByte = 64
 
 func (r *checkpointReader) readColumns(ctx context.Context, f logFile, in format.Input) error {
@@ -99,17 +99,18 @@ func (r *checkpointReader) readRowGroup(ctx context.Context, file *pq.File, g in
 				err = r.applyRow(rows)
 			}
 			if err != nil {
-				return placeAtRow(format.GroupStart(file, g)+n, err)
+				return errAtRow(format.GroupStart(file, g)+n, err)
 			}
 		}
 		return nil
 	})
 }
 
-// cursorBytes estimates the memory of a cursor. It adds up the bytes of the chunk that are read at once, the current
-// and the previous page, the state of the codec, and a batch, which may still use texts of the previous page. The texts
-// of a dictionary need a slice header each, assuming that compression reduced them to no less than an eighth. The
-// length of a page is unknown before it is read, so the size of the chunk is used.
+// cursorBytes estimates the memory of a cursor for physical column i of row group g. It adds up the bytes that are read
+// at once, two pages (a batch may still use texts of the previous page), the state of the codec, and a batch. The
+// length of a page is unknown, so each page counts as the whole chunk in memory. Each text of a dictionary has at least
+// 4 bytes and also needs a slice header. The length of a dictionary in memory is unknown too: we assume at most 8 times
+// its compressed length.
 func cursorBytes(file *pq.File, g, i int) int64 {
 	const readAtOnce, codec, header = 8 << 20, 1 << 20, 24
 	c := file.Chunk(g, i)
@@ -117,7 +118,7 @@ func cursorBytes(file *pq.File, g, i int) int64 {
 	return n + header/4*min(c.Uncompressed, 8*file.DictionaryBytes(g, i))
 }
 
-func placeAtRow(row int64, err error) error {
+func errAtRow(row int64, err error) error {
 	if _, ok := errors.AsType[*stream.MemoryError](err); ok {
 		return err
 	}
@@ -128,17 +129,17 @@ func placeAtRow(row int64, err error) error {
 }
 
 func (r *checkpointReader) applyRow(row *rowReader) error {
-	if row.isAction(addPath) {
+	if row.isActionOfColumn(addPath) {
 		if err := r.applyAdd(row); err != nil {
 			return err
 		}
 	}
-	if row.isAction(metaPartitions) {
+	if row.isActionOfColumn(metaPartitions) {
 		if err := r.applyMetaData(row); err != nil {
 			return err
 		}
 	}
-	if row.isAction(protocolVersion) {
+	if row.isActionOfColumn(protocolVersion) {
 		version, ok := row.scalarCell(protocolVersion)
 		if !ok {
 			return errors.New("a protocol has no minReaderVersion")
@@ -154,7 +155,7 @@ func (r *checkpointReader) applyRow(row *rowReader) error {
 			return err
 		}
 	}
-	if row.isAction(sidecarPath) {
+	if row.isActionOfColumn(sidecarPath) {
 		name, ok := row.scalarCell(sidecarPath)
 		if !ok {
 			return errors.New("a sidecar has no path")

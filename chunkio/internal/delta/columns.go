@@ -148,7 +148,7 @@ func (r *rowReader) nextRow() (err error) {
 	return nil
 }
 
-func (r *rowReader) isAction(c int) bool {
+func (r *rowReader) isActionOfColumn(c int) bool {
 	return r.cursors[c] != nil && r.cells[c][0].def >= r.cursors[c].levels.group
 }
 
@@ -178,7 +178,8 @@ func (r *rowReader) listTexts(c int) (elements []string, err error) {
 	return elements, nil
 }
 
-// mapPairs appends the entries of a map to into. keys and values are its two columns, of equal length.
+// mapPairs appends the entries of a map to the slice into. The map consists of the columns keys and values, of equal
+// length.
 func (r *rowReader) mapPairs(keys, values int, into []partitionValue) ([]partitionValue, error) {
 	into = into[:0]
 	if r.cursors[keys] == nil {

@@ -155,8 +155,8 @@ func (c *columnCursor) nextCell() (cell, error) {
 	return v, nil
 }
 
-// nextRow appends the entries of the next row to into: the elements of a list, or a single entry. There is at least
-// one.
+// nextRow appends the entries of the next row to the slice into: the elements of a list, or a single entry. Every row
+// has at least one entry.
 func (c *columnCursor) nextRow(into []cell) ([]cell, error) {
 	into = into[:0]
 	for {

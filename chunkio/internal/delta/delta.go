@@ -63,7 +63,7 @@ type File struct {
 	Rows   int64 // number of rows according to the file's statistics; -1 if unknown
 }
 
-// Read reads the log of the table in folder. Messages call the table name.
+// Read reads the log of the table in folder. Messages use name as the name of the table.
 //
 // The error is a *stream.UsageError for a version or time that does not exist, a *stream.MemoryError, or in all other
 // cases a *stream.DataError that names the file of the log.
@@ -95,7 +95,7 @@ func Read(ctx context.Context, folder Folder, name string, opt Options) (*Snapsh
 	if snapshot.Schema, err = t.tableSchema(s.meta); err != nil {
 		return nil, err
 	}
-	if snapshot.Time, err = t.versionTime(ctx, version, s.meta); err != nil {
+	if snapshot.Time, err = t.findVersionTime(ctx, version, s.meta); err != nil {
 		return nil, err
 	}
 	snapshot.Files, err = t.liveFiles(s)
@@ -111,7 +111,7 @@ func (t *table) chooseVersion(ctx context.Context, opt Options) (int64, error) {
 		}
 		return *opt.Version, nil
 	case !opt.AsOf.IsZero():
-		return t.versionAsOf(ctx, opt.AsOf)
+		return t.findVersionAsOf(ctx, opt.AsOf)
 	}
 	return t.newest, nil
 }

@@ -106,7 +106,7 @@ func (t *table) parseActions(ctx context.Context, r io.Reader, f logFile, visit 
 		if err == nil {
 			err = visit(a)
 		}
-		return t.placeAtLine(f.name, n, err)
+		return t.errAtLine(f.name, n, err)
 	})
 }
 
@@ -157,7 +157,7 @@ func parseLine(line []byte, a *action) error {
 	return nil
 }
 
-func (t *table) placeAtLine(name string, line int, err error) error {
+func (t *table) errAtLine(name string, line int, err error) error {
 	var memory *stream.MemoryError
 	var data *stream.DataError
 	if err == nil || errors.As(err, &memory) || errors.As(err, &data) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

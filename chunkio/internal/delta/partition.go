@@ -49,7 +49,7 @@ func (s *replayState) joinPartition(table string, values []partitionValue) (*par
 	return p, nil
 }
 
-func (s *replayState) leavePartition(p *partition) {
+func (s *replayState) releasePartition(p *partition) {
 	if p.files--; p.files == 0 {
 		s.budget.release(p.cost)
 		delete(s.partitions, p.key)

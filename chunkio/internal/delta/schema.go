@@ -127,8 +127,8 @@ func (s *Schema) ColumnIndex(name string) int {
 	return len(s.Fields)
 }
 
-// Widens reports whether a table whose schema has the type table may contain data files with the type file. This is so
-// if the types are equal, or if the protocol allows a table to widen one type to the other.
+// Widens reports whether a column may have the type `file` in a data file if the schema of the table declares the type
+// `table`. This is so if the types are equal, or if the protocol allows a table to widen one type to the other.
 // https://github.com/delta-io/delta/blob/master/PROTOCOL.md#type-widening
 func Widens(file, table string) bool {
 	inFile, fileIsList := strings.CutPrefix(file, "list<")
@@ -139,7 +139,7 @@ func Widens(file, table string) bool {
 	whole := map[string]int{"int8": 3, "int16": 5, "int32": 10, "int64": 20} // number of decimal digits
 	digits, isWhole := whole[file]
 	var precision, scale, ownPrecision, ownScale int
-	isDecimal := isDecimalOf(table, &precision, &scale)
+	isDecimal := parseDecimalType(table, &precision, &scale)
 	switch {
 	case file == table || table == "":
 		return true
@@ -149,7 +149,7 @@ func Widens(file, table string) bool {
 		return digits <= whole["int32"]
 	case isWhole && isDecimal:
 		return precision-scale >= max(digits, whole["int32"])
-	case isDecimal && isDecimalOf(file, &ownPrecision, &ownScale):
+	case isDecimal && parseDecimalType(file, &ownPrecision, &ownScale):
 		return scale >= ownScale && precision-ownPrecision >= scale-ownScale
 	}
 	switch file + " " + table {
@@ -160,7 +160,7 @@ func Widens(file, table string) bool {
 	return false
 }
 
-func isDecimalOf(typ string, precision, scale *int) bool {
+func parseDecimalType(typ string, precision, scale *int) bool {
 	n, err := fmt.Sscanf(typ, "decimal(%d,%d)", precision, scale)
 	return n == 2 && err == nil
 }

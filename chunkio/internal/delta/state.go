@@ -96,7 +96,7 @@ func (s *replayState) addFile(table, raw, vector string, size, rows int64, value
 		return fmt.Errorf("adds the file %q, which the same version adds otherwise", raw)
 	case replaces:
 		s.budget.release(s.liveFileBytes(key, old))
-		s.leavePartition(old.partition)
+		s.releasePartition(old.partition)
 	}
 	if err := s.budget.reserve(s.liveFileBytes(key, f), table); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (s *replayState) removeFile(table, raw, vector string) error {
 		return errAddedAndRemoved(raw)
 	}
 	s.budget.release(s.liveFileBytes(key, f))
-	s.leavePartition(f.partition)
+	s.releasePartition(f.partition)
 	delete(s.liveFiles, key)
 	return nil
 }

@@ -47,9 +47,9 @@ func (t *table) fileTimes(to int64) (commits []commit) {
 	return commits
 }
 
-// versionTime returns the commit time of a version. If the commit's file was cleaned up, it returns the time of the
+// findVersionTime returns the commit time of a version. If the commit's file was cleaned up, it returns the time of the
 // version's checkpoint.
-func (t *table) versionTime(ctx context.Context, version int64, m *metaData) (time.Time, error) {
+func (t *table) findVersionTime(ctx context.Context, version int64, m *metaData) (time.Time, error) {
 	c, ok := t.findCommit(version)
 	if !ok {
 		return t.baseCheckpoint(version).modified, nil
@@ -61,8 +61,8 @@ func (t *table) versionTime(ctx context.Context, version int64, m *metaData) (ti
 	return times[len(times)-1].modified, nil
 }
 
-// versionAsOf returns the newest version that existed at the time `at`.
-func (t *table) versionAsOf(ctx context.Context, at time.Time) (int64, error) {
+// findVersionAsOf returns the newest version that existed at the time `at`.
+func (t *table) findVersionAsOf(ctx context.Context, at time.Time) (int64, error) {
 	// The table's newest metadata determines whether commits contain their time.
 	part, err := t.findSegment(t.newest)
 	if err != nil {
@@ -77,7 +77,7 @@ func (t *table) versionAsOf(ctx context.Context, at time.Time) (int64, error) {
 	}
 	from, since, enabled := s.meta.inCommitStart()
 	if enabled && !at.Before(since) {
-		return t.inCommitVersionAsOf(ctx, at, from)
+		return t.findInCommitVersion(ctx, at, from)
 	}
 	to := t.newest + 1
 	if enabled {
@@ -97,9 +97,9 @@ func (t *table) versionAsOf(ctx context.Context, at time.Time) (int64, error) {
 	return times[n-1].version, nil
 }
 
-// inCommitVersionAsOf does the same as versionAsOf for commits that contain their times, starting at version from. The
-// protocol requires that these times increase, so a binary search reads only a few commits.
-func (t *table) inCommitVersionAsOf(ctx context.Context, at time.Time, from int64) (int64, error) {
+// findInCommitVersion does the same as findVersionAsOf for the commits from version `from` on, which contain their
+// times. The protocol requires that these times increase, so a binary search reads only a few commits.
+func (t *table) findInCommitVersion(ctx context.Context, at time.Time, from int64) (int64, error) {
 	var commits []commit
 	for _, c := range t.commits {
 		if c.version >= max(from, t.oldest) {

@@ -180,7 +180,8 @@ type batchReader[T any] interface {
 	ReadBatch(batchSize int64, values []T, def, rep []int16) (total int64, read int, err error)
 }
 
-// readValues returns a function that reads the next n entries of a column into a builder.
+// readValues returns a function that reads the next entries of a column into a builder. Its second argument is their
+// number.
 func readValues[R batchReader[T], B array.Builder, T any](add func(B, T)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
 	return func(reader pqfile.ColumnChunkReader, n int, to array.Builder) error {
 		r, okR := reader.(R)

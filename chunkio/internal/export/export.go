@@ -62,13 +62,14 @@ func (t *Table) batchHeight() int {
 }
 
 // PageSize returns the page size that a file of this number of columns should have so that it can be read with limit
-// bytes of memory: the open pages take a quarter of the limit, if this is enough for pages of the smallest size.
+// bytes of memory: the pages that are open at the same time take a quarter of the limit, if this is enough for pages of
+// smallPage bytes.
 func PageSize(columns int, limit int64) int64 {
 	return min(max(limit/4/openPages/int64(max(columns, 1)), smallPage), largePage)
 }
 
 // memoryExceptPages returns an upper bound on the memory needed to read group g of f, without its pages. Most of it is
-// a batch: its size is about the size of its rows in the file, and its arrays have grown by doubling.
+// the memory of a batch. A batch is about as large as its rows in the file, but its arrays have grown by doubling.
 func (t *Table) memoryExceptPages(f *pq.File, g int) int64 {
 	total := f.HeldBytes() + int64(len(t.columns))*openBytes
 	for i := range t.columns {

@@ -77,8 +77,8 @@ func parseNumberType(typ string) (n numericType, ok bool) {
 	return numericType{digits: 1}, typ == "bool"
 }
 
-// commonType returns a type that has the sign, the digits and the exponent of both types. For a whole number and a
-// float it returns double.
+// commonType returns a type that has the sign, the digits and the exponent of both types. For a type of whole numbers
+// and a float type it returns double.
 func (n numericType) commonType(o numericType) numericType {
 	if n.float != o.float {
 		return numericType{signed: true, float: true, digits: 53}

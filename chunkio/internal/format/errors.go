@@ -43,9 +43,9 @@ func (e *Fault) Error() string { return e.Text }
 // Unwrap returns the runtime's error.
 func (e *Fault) Unwrap() error { return e.Cause }
 
-// PlaceError turns err into a *stream.DataError for the file at path. If err contains no row group or column, group and
-// column are added (-1 and "" if unknown). Errors that are not caused by the data (cancellation, a memory limit, wrong
-// usage) are returned unchanged.
+// PlaceError turns err into a *stream.DataError for the file at path. If err does not contain a row group or a column,
+// the parameter group or column is added (-1 or "" if unknown). Errors that are not caused by the data (cancellation, a
+// memory limit, wrong usage) are returned unchanged.
 func PlaceError(path string, group int, column string, err error) error {
 	if err == nil {
 		return nil
@@ -69,8 +69,9 @@ func PlaceError(path string, group int, column string, err error) error {
 	return &place
 }
 
-// ErrUnevenList returns the error of a row whose list does not have width elements. All lists in the first rows have
-// this length, so the column is read as a vector. The remedy is RemedyLeaveOut.
+// ErrUnevenList returns the error for a row whose list, which the text list describes, does not have width elements.
+// All lists in the first rows have width elements. Therefore the column is read as a vector. The remedy is
+// RemedyLeaveOut.
 func ErrUnevenList(list string, width int) error {
 	return fmt.Errorf("%s where the rows before have %d, so that it is no vector", list, width)
 }

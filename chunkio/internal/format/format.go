@@ -93,14 +93,14 @@ func DecodeAll(ctx context.Context, g Group, leaves []Decoding, from, to int64) 
 	}
 }
 
-// Weighed is a File that reports the number of bytes of each group.
+// Weighed is a File that reports the number of bytes of each group of rows.
 type Weighed interface {
 	File
 	GroupBytes(g int) int64
 }
 
-// ReadAt fills b from offset at. It returns an error with the offset if fewer bytes can be read: otherwise a file that
-// was truncated during the pass would be accepted as a shorter file.
+// ReadAt fills b from offset at. It returns an error with the offset if fewer bytes can be read: without this error, a
+// file that was truncated during the pass would be accepted as a shorter file.
 func ReadAt(in io.ReaderAt, b []byte, at int64) error {
 	n, err := in.ReadAt(b, at)
 	if n == len(b) {
@@ -161,7 +161,7 @@ type Leaf struct {
 	// Scratch is an upper bound on the memory, in bytes, that one decoding call uses in addition to its destination, in
 	// any group.
 	Scratch int64
-	// TextScratch is this bound for DecodeTexts, including the texts.
+	// TextScratch is the same bound as Scratch, but for a call of DecodeTexts, including the texts.
 	TextScratch int64
 	// PerSecond is the number of units per second of timestamps and times of day. UTC is set if a timestamp is in UTC;
 	// otherwise its time zone is unknown.
@@ -241,12 +241,13 @@ type Lists struct {
 var Null = math.Float64frombits(stream.NullBits)
 
 // TextKeyed is a Group that can read the keys of a map with TextKeys in the same way as DecodeLists. Each key is read
-// as the number that the callback returns for its text, which is valid during the call.
+// as the number that the function number returns for its text. The text is only valid during this call.
 type TextKeyed interface {
 	DecodeTextKeys(ctx context.Context, l int, from, to int64, number func(key []byte) float64, dst *Lists) error
 }
 
-// WhyNoEntries returns the reason why a map of these types cannot be read as sparse rows; empty if it can.
+// WhyNoEntries returns the reason why a map with these types cannot be read as sparse rows; empty if it can. whyNoValue
+// is the reason why its values are not numbers; empty if they are.
 func WhyNoEntries(key, value, whyNoValue string) string {
 	if whyNoValue == "" && (strings.HasPrefix(key, "int") || strings.HasPrefix(key, "uint")) {
 		return ""

@@ -107,7 +107,7 @@ func (l *Leaf) ElementTexts(e int) []string {
 	return rows
 }
 
-// ReadDump reads the columns of a file whose paths are in only, or all columns if only is empty.
+// ReadDump reads the columns of a file whose paths are in the list only, or all columns if this list is empty.
 func ReadDump(t *testing.T, path string, only ...string) *Dump {
 	t.Helper()
 	f, err := os.Open(path)
@@ -116,7 +116,7 @@ func ReadDump(t *testing.T, path string, only ...string) *Dump {
 	return ReadFrom(t, f, only...)
 }
 
-// ReadFrom is ReadDump for a file that is open or in memory.
+// ReadFrom does the same as ReadDump for a file that is open or in memory.
 func ReadFrom(t *testing.T, file parquet.ReaderAtSeeker, only ...string) *Dump {
 	t.Helper()
 	r, err := pqfile.NewParquetReader(file)

@@ -57,8 +57,9 @@ func (f *faultyInput) ReadAt(b []byte, at int64) (int, error) {
 	return 0, errDisk
 }
 
-// FailEveryRead calls read once for each read of a file, making a different read fail or return too few bytes each
-// time. read must return this fault each time, and no error if no read was faulty.
+// FailEveryRead calls the function read once for each ReadAt of the file. In each call of read, a different ReadAt
+// fails or, if short is set, returns too few bytes. The function must return this fault, and nil if no ReadAt was
+// faulty.
 func FailEveryRead(t *testing.T, file []byte, short bool, read func(format.Input) error) {
 	t.Helper()
 	want := errDisk
@@ -86,7 +87,7 @@ type localFile struct {
 
 func (f localFile) Size() int64 { return f.size }
 
-// OpenFile opens a file as an input, which its reader closes.
+// OpenFile opens a file as an input. The format.File that is opened from this input closes it.
 func OpenFile(t testing.TB, path string) format.Input {
 	t.Helper()
 	f, err := os.Open(path)

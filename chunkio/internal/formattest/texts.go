@@ -52,7 +52,8 @@ func TextRows(g format.Group, l int, from, to int64) (rows []string, err error) 
 	return rows, err
 }
 
-// NaiveFloat returns the shortest decimal of x, except that fmt writes the exponent by other rules.
+// NaiveFloat returns the shortest decimal of x, as fmt writes it. It corrects the numbers for which fmt uses an
+// exponent and this program does not.
 func NaiveFloat(x float64, bits int) string {
 	s := fmt.Sprint(x)
 	if bits == 32 {

@@ -136,10 +136,10 @@ func (r *avroReader) nextPiece(room []byte) (piece, error) {
 		}
 		size, err2 := readLong(r.from)
 		if err = errors.Join(err, err2); err != nil {
-			return piece{}, r.placeError(r.row, err)
+			return piece{}, r.errAtRow(r.row, err)
 		}
 		if count < 0 || size < 0 {
-			return piece{}, r.placeError(r.row, fmt.Errorf("a block of %d rows in %d bytes", count, size))
+			return piece{}, r.errAtRow(r.row, fmt.Errorf("a block of %d rows in %d bytes", count, size))
 		}
 		if size > int64(r.maxBlock) {
 			return piece{}, r.errBlockTooLarge(r.row, size)
@@ -153,7 +153,7 @@ func (r *avroReader) nextPiece(room []byte) (piece, error) {
 			err = errors.New("the block does not end with the file's mark: the file is damaged")
 		}
 		if err != nil {
-			return piece{}, r.placeError(r.row, err)
+			return piece{}, r.errAtRow(r.row, err)
 		}
 		if r.row += count; count > 0 {
 			return p, nil
@@ -162,7 +162,7 @@ func (r *avroReader) nextPiece(room []byte) (piece, error) {
 	}
 }
 
-func (r *avroReader) placeError(row int64, err error) error {
+func (r *avroReader) errAtRow(row int64, err error) error {
 	e := stream.Dataf(r.name, "%w", explainEarlyEnd(err))
 	e.Row = row
 	return e
@@ -216,19 +216,19 @@ func (r *avroReader) observePiece(piece, *columnObserver) error { return nil }
 func (r *avroReader) parsePiece(p piece, columns []Column, b *batch) error {
 	data, err := r.decompressBlock(p)
 	if err != nil {
-		return r.placeError(p.line, err)
+		return r.errAtRow(p.line, err)
 	}
 	// A row has at least one byte, unless all its fields are empty records or nulls. A short block could claim very
 	// many rows.
 	if p.rows > max(len(data), 1) || p.rows*len(columns) > 1<<20 && p.rows*len(columns) > 2*len(data) {
-		return r.placeError(p.line, fmt.Errorf("a block of %d rows in %d bytes", p.rows, len(data)))
+		return r.errAtRow(p.line, fmt.Errorf("a block of %d rows in %d bytes", p.rows, len(data)))
 	}
 	b.resetRows(len(columns), p.rows)
 	v := avroDecoder{rest: data, batch: b, columns: columns}
 	for i := range p.rows {
 		v.row = i
 		if err := v.readValue(r.schema.root); err != nil {
-			e := r.placeError(p.line+int64(i), err)
+			e := r.errAtRow(p.line+int64(i), err)
 			if place, ok := errors.AsType[*stream.DataError](e); ok && v.column >= 0 && v.column < len(columns) {
 				place.Column = columns[v.column].Name
 			}
@@ -236,7 +236,7 @@ func (r *avroReader) parsePiece(p piece, columns []Column, b *batch) error {
 		}
 	}
 	if len(v.rest) > 0 {
-		return r.placeError(p.line, fmt.Errorf("%d bytes after the last row of a block", len(v.rest)))
+		return r.errAtRow(p.line, fmt.Errorf("%d bytes after the last row of a block", len(v.rest)))
 	}
 	b.rows = p.rows
 	return nil

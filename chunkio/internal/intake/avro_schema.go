@@ -220,7 +220,7 @@ func (s *avroSchema) addColumn(name string, k Kind) int {
 }
 
 // addUseOfUnion copies a union for one use of its named type. The union is one type that may be null, or several types
-// that share one column; it is left out if no column can contain all of them.
+// that share one column; it is left out if no column can contain the values of all its types.
 func (s *avroSchema) addUseOfUnion(at *avroNode, name string, depth int) (*avroNode, error) {
 	branches := at.fields
 	at.fields = make([]*avroNode, len(branches))

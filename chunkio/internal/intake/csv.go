@@ -65,7 +65,7 @@ func newCSV(c cutter, tabs bool, opt Options) (*csvReader, error) {
 	in := r.newRecordReader(first.data)
 	header, err := in.Read()
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, r.placeError(err, r.line)
+		return nil, r.errAtLine(err, r.line)
 	}
 	if len(header) == 0 {
 		return nil, stream.Dataf(r.name, "the text has no row: want a header with the columns' names, and rows below it")
@@ -153,7 +153,7 @@ func (r *csvReader) eachRecord(p piece, f func(line int64, record []string) erro
 			return nil
 		}
 		if err != nil {
-			return r.placeError(err, p.line)
+			return r.errAtLine(err, p.line)
 		}
 		line, _ := in.FieldPos(0)
 		at := p.line + int64(line) - 1
@@ -175,9 +175,9 @@ func fieldCountPhrase(n int) string {
 	return fmt.Sprintf("%d fields", n)
 }
 
-// placeError adds the line to an error of the library. For an error of quotes it uses the line at which the row begins,
+// errAtLine adds the line to an error of the library. For an error of quotes it uses the line at which the row begins,
 // because an open quote extends over the following lines.
-func (r *csvReader) placeError(err error, first int64) error {
+func (r *csvReader) errAtLine(err error, first int64) error {
 	if e, ok := errors.AsType[*csv.ParseError](err); ok {
 		d := stream.Dataf(r.name, "line %d: %w", first+int64(e.Line)-1, e.Err)
 		if e.StartLine < e.Line {

@@ -125,7 +125,7 @@ func (c *cutter) skipBytes(n int) {
 	c.buf = c.buf[:copy(c.buf, c.buf[n:])]
 }
 
-// nextPiece cuts off the next piece and copies its data into room. It returns io.EOF at the end.
+// nextPiece cuts off the next piece and copies its data into the buffer room. It returns io.EOF at the end.
 func (c *cutter) nextPiece(room []byte) (piece, error) {
 	end, rows, err := c.findEnd(c.goal)
 	if err != nil {

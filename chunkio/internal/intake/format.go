@@ -16,7 +16,7 @@ import (
 // Format is a file format that stores tables as rows.
 type Format uint8
 
-// None means that a file has none of the other formats.
+// None means that the format of a file is not in this list.
 const (
 	None Format = iota
 	CSV

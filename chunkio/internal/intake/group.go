@@ -39,8 +39,8 @@ type gatherer struct {
 	text           []byte
 }
 
-// A table whose columns are nearly empty still has rows times columns cells. Up to emptyCells cells take seconds. A
-// table with more cells is refused if it has more than maxEmptyPerByte cells for every byte of the input.
+// A table whose columns are nearly empty still has rows times columns cells. Processing up to emptyCells cells takes
+// seconds. A table with more cells is refused if it has more than maxEmptyPerByte cells for every byte of the input.
 const (
 	emptyCells      = 1 << 26
 	maxEmptyPerByte = 250

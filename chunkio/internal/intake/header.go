@@ -59,12 +59,12 @@ func (r *csvReader) readFirstRow(first []string, line int64, end int, opt Option
 	case option == headerYes, option == headerNo:
 		named = option == headerYes
 		if opt.Recorded {
-			r.doubtHeader(first, judgement{named, guess.isSure && guess.isNames == named})
+			r.addHeaderDoubt(first, judgement{named, guess.isSure && guess.isNames == named})
 		}
 	case option != "" && option != headerAuto:
 		return stream.Usagef("{header} %s: want auto, yes or no", option)
 	case settled == nil || settled.From == "" || settled.From == r.name:
-		r.doubtHeader(first, guess)
+		r.addHeaderDoubt(first, guess)
 	default:
 		var err error
 		if named, err = r.readLikeFirstFile(first, guess, settled); err != nil {
@@ -107,7 +107,7 @@ func (r *csvReader) readLikeFirstFile(first []string, guess judgement, settled *
 	return false, e
 }
 
-func (r *csvReader) doubtHeader(first []string, guess judgement) {
+func (r *csvReader) addHeaderDoubt(first []string, guess judgement) {
 	numbered := make([]string, len(first))
 	for j := range numbered {
 		numbered[j] = "c" + strconv.Itoa(j)

@@ -15,7 +15,8 @@ import (
 // that users have; TestJudgeHeader lists the resulting judgements.
 const sureHeader = 2
 
-// maxJudged limits the number of columns that are judged: this number is sufficient, and each column takes 150 bytes.
+// maxJudged limits the number of columns that are judged. More columns are not needed for a judgement, and each takes
+// 150 bytes.
 const maxJudged = 1 << 16
 
 // judgement is the decision whether the first row contains names.

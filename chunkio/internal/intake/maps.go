@@ -48,9 +48,9 @@ func (m *memberCounts) addMember(row int64, isNew, isNumber bool) {
 }
 
 // keysAreData reports whether the keys of an object are data, so that the object becomes a map. All values must be
-// numbers, and each object must contain only a small share of all keys. In addition, either new keys keep occurring, or
-// the table with one column for each key would be almost empty. Fewer than a thousand keys are columns, because these
-// cost little.
+// numbers, and an object must contain, on average, only a small share of all keys. In addition, either new keys keep
+// occurring, or the table with one column for each key would be almost empty. Fewer than a thousand keys are columns,
+// because these cost little.
 func (m *memberCounts) keysAreData() bool {
 	const (
 		fewestKeys, fewestRows = 1000, 16
@@ -67,9 +67,9 @@ func (m *memberCounts) keysAreData() bool {
 	return 5*m.keys >= 6*m.keysTwoDoublingsAgo // since then, the number of objects has at least doubled
 }
 
-// objectName returns the name of the object that contains the member with the given name. The object's name is the
-// beginning of this name, with the length within, and is empty for a member of a row. ok is false for an element of an
-// array.
+// objectName returns the name of the object that contains the member with the given name. The object's name consists of
+// the first bytes of this name, whose number is within. It is empty for a member of a row. ok is false for an element
+// of an array.
 func objectName(name []byte, within int) (object []byte, ok bool) {
 	return name[:within], within == 0 || name[within] == '.'
 }
@@ -88,8 +88,8 @@ func mapName(object string) string {
 	return object
 }
 
-// withMaps replaces the columns of an object by one map if its keys are data, or if mapped accepts the object and all
-// its values are numbers.
+// withMaps replaces the columns of an object by one map if its keys are data, or if the function mapped returns true
+// for the object and all its values are numbers.
 func (o *columnObserver) withMaps(mapped func(object string) bool) []Column {
 	data := map[string]bool{}
 	for object, m := range o.objects {
@@ -209,8 +209,8 @@ func putMap(c *writer.Chunk, cells []cell, present []bool, arena []byte, values 
 	return flush()
 }
 
-// mapDoubts warns about objects that were guessed to be maps: they were neither requested as maps nor found as maps in
-// another file.
+// mapDoubts returns warnings about objects that were guessed to be maps: they were neither requested as maps nor found
+// as maps in another file.
 func mapDoubts(columns []Column, mapped func(object string) bool) (doubts []stream.Text) {
 	for _, c := range columns {
 		if c.Kind == Map && (mapped == nil || !mapped(c.Name)) {

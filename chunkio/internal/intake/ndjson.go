@@ -70,7 +70,7 @@ func (r *ndjsonReader) eachObject(p piece, row func(line int64) error, f memberF
 			if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 				return nil
 			}
-			return r.placeError(p, line, d, err)
+			return r.errAtLine(p, line, d, err)
 		}
 		// The decoder has not yet skipped the blanks before the value.
 		blank := p.data[at:][:len(p.data[at:])-len(bytes.TrimLeft(p.data[at:], " \t\r\n"))]
@@ -84,19 +84,19 @@ func (r *ndjsonReader) eachObject(p piece, row func(line int64) error, f memberF
 			return e
 		}
 		if err := row(line); err != nil {
-			return r.placeError(p, line, d, err)
+			return r.errAtLine(p, line, d, err)
 		}
 		var inner *misfit
 		if err := walkMembers(d, name[:0], f); errors.As(err, &inner) {
 			inner.line = line
 			return inner
 		} else if err != nil {
-			return r.placeError(p, line, d, err)
+			return r.errAtLine(p, line, d, err)
 		}
 	}
 }
 
-func (r *ndjsonReader) placeError(p piece, line int64, d *jsontext.Decoder, err error) error {
+func (r *ndjsonReader) errAtLine(p piece, line int64, d *jsontext.Decoder, err error) error {
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		line = p.line + int64(bytes.Count(p.data[:min(e.ByteOffset, int64(len(p.data)))], []byte{'\n'}))
 		if err = e.Err; errors.Is(err, io.ErrUnexpectedEOF) {

@@ -117,7 +117,7 @@ func (f *npyField) parseNumber(raw []byte) (x float64, whole int64) {
 }
 
 // parseText decodes a text that is padded with zeros. ok is false if its bytes are not UTF-8, or its characters are not
-// Unicode. Such texts are refused because different texts must stay different.
+// Unicode. Decoding would replace such bytes, and could make different texts equal.
 func (f *npyField) parseText(raw []byte) (s string, ok bool) {
 	if f.typ == 'S' {
 		s = strings.TrimRight(string(raw), "\x00")

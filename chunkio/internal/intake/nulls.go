@@ -73,8 +73,8 @@ func addNullSpelling(spelled []string, s string) []string {
 	return spelled
 }
 
-// NullsWith formats spellings of a missing value as the value of a command-line option: the spellings in present,
-// sorted, and then the spellings in more.
+// NullsWith formats spellings of a missing value as the value of a command-line option: first the list present, which
+// it sorts, and then the list more.
 func NullsWith(present []string, more ...string) string {
 	list := slices.Clone(present)
 	slices.Sort(list)
@@ -95,7 +95,7 @@ func NullsWith(present []string, more ...string) string {
 	return shell.Quote(joined)
 }
 
-// clearNumbers sets those numbers of a batch to null whose values are spellings of a missing value.
+// clearNumbers sets a number of a batch to null if its value is a spelling of a missing value.
 func (n *nullSpellings) clearNumbers(b *batch, columns []Column) {
 	if len(n.numbers) == 0 {
 		return

@@ -104,7 +104,8 @@ func (o Options) withRequestedType(c Column) (Column, bool) {
 }
 
 // settleColumn decides the type of a column when it is written. It is the requested type if there is one, or text if
-// the numbers are identifiers and were not requested by name. Otherwise it is the narrowest kind that holds the values.
+// the numbers of the column are identifiers and were not requested by name. Otherwise it is the narrowest kind that
+// holds the values.
 func (o Options) settleColumn(c Column) Column {
 	if c.Kind == Map {
 		return c

@@ -12,18 +12,18 @@ import (
 // A file whose name does not show a format is accepted as data only if its bytes prove the format. Arrays and Avro
 // files begin with magic words. Text proves little, because other files in a folder of data are mostly text as well
 // (README, LICENSE, checksums, settings). So only uniform lines are accepted: at least two lines, each a JSON object;
-// or at least two rows with the same number of fields, at least two, and one column that contains numbers below its
+// or at least two rows with the same number of fields (two or more), and one column that contains numbers below its
 // first row.
 
-// RecognizeBytes is the number of bytes at the beginning of a file that Recognize needs. RecognizeMost is this number
-// for files with long rows.
+// RecognizeBytes is the number of bytes at the beginning of a file that Recognize needs. RecognizeMost is the same
+// number for files with long rows.
 const (
 	RecognizeBytes = 16 << 10
 	RecognizeMost  = 1 << 20
 )
 
 // Recognize returns the format of a file that begins with head, and its compression. whole means that head is the whole
-// file. more means that a longer head may permit a decision.
+// file. The result more means that a longer head may permit a decision.
 func Recognize(head []byte, whole bool) (f Format, packing string, more bool) {
 	ends := whole
 	if packing = SniffPacking(head); packing != "" {
@@ -79,9 +79,9 @@ func countObjects(lines []byte) (rows int, alike bool) {
 	return rows, true
 }
 
-// countRecords counts the rows of CSV, and reports whether all have as many fields as the first and whether one column
-// consists of numbers: more than half of its values below the first row are numbers. If the head is cut off, the last
-// row may be incomplete.
+// countRecords counts the rows of CSV. It reports in alike whether all rows have as many fields as the first row and,
+// moreover, more than half of the values of some column below the first row are numbers. If the head is cut off, the
+// last row may be incomplete.
 func countRecords(lines []byte, whole bool) (rows int, alike bool) {
 	in := csv.NewReader(bytes.NewReader(lines))
 	in.Comma, in.ReuseRecord = guessSeparator(lines), true

@@ -70,7 +70,7 @@ func (o *columnObserver) columnIndex(name []byte) int {
 
 func (c *Column) addValue(k Kind, s string, line int64) {
 	if k.isWhole() || k == Float {
-		c.noteSpelling(s, line)
+		c.recordSpelling(s, line)
 	}
 	c.Kind = widerKind(c.Kind, k)
 }
@@ -113,7 +113,7 @@ func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, erro
 		return nil, mismatch.errAtLine(in.Name, stream.Textf("correct the value, or leave it empty or NA where it is missing, or read the column as text with {text}%v", mismatch.nullValueRemedy()))
 	}
 	if err == nil {
-		t.explainTurned(in.Name, columns, turned)
+		t.explainTurnedColumns(in.Name, columns, turned)
 	}
 	return t, err
 }
@@ -303,8 +303,8 @@ func (o Options) neededMemory(d, threads, groups int) int64 {
 	return cellBytes*int64(d)*int64(groupRows(d)) + footer + perText*int64(threads+4)*o.pieceBytes() + encodingBytes + int64(threads)*writer.WorkerBytes
 }
 
-// pieceBytes returns the size of a worker's piece. It is a share of the memory, so that a higher limit is never
-// insufficient if a lower one is sufficient.
+// pieceBytes returns the size of a worker's piece. It is a share of the memory limit, so that every limit above a
+// sufficient limit is sufficient too.
 func (o Options) pieceBytes() int64 { return min(max(o.Memory/2048, 64<<10), 1<<20) }
 
 // maxRowBytes returns the limit on the bytes of a row, of a block of Avro and of a header.

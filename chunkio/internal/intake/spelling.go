@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// spelling is a set of marks that describe the notation of numbers. Some marks show that a column contains identifiers,
-// whose text would be lost as a number. Other marks show that it contains measurements, for which the nearest float64
-// is adequate.
+// spelling is a set of marks that describe the notation of numbers. Some marks show that a column contains identifiers.
+// As numbers, these would lose their spelling. Other marks show that it contains measurements, for which the nearest
+// float64 is adequate.
 type spelling uint8
 
 // The marks. The first five are marks of identifiers, in the order in which they are reported.
@@ -85,7 +85,7 @@ type specimen struct {
 	line  int64
 }
 
-func (c *Column) noteSpelling(s string, line int64) {
+func (c *Column) recordSpelling(s string, line int64) {
 	marks := spellingMarks(s)
 	fresh := marks &^ c.marks
 	if fresh == 0 {

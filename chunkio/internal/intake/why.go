@@ -65,7 +65,7 @@ func (r *csvReader) explainTexts(p piece) error {
 			singles = append(singles, j)
 		}
 	}
-	r.doubtSingleSpellings(singles, seen)
+	r.addSingleSpellingDoubts(singles, seen)
 	return nil
 }
 
@@ -110,10 +110,10 @@ func (r *csvReader) explainText(j int, t *textSummary) (isSingle bool) {
 	return isSingle
 }
 
-// doubtSingleSpellings warns about columns that are text because of a single spelling. One warning covers all columns
-// with the same spelling. One warning also covers different spellings in one line, because that line is probably not a
-// row.
-func (r *csvReader) doubtSingleSpellings(columns []int, seen []textSummary) {
+// addSingleSpellingDoubts adds a warning about columns that are text because of a single spelling. One warning covers
+// all columns with the same spelling. One warning also covers different spellings in one line, because that line is
+// probably not a row.
+func (r *csvReader) addSingleSpellingDoubts(columns []int, seen []textSummary) {
 	lines := map[int64][]int{}
 	for _, j := range columns {
 		lines[seen[j].first.line] = append(lines[seen[j].first.line], j)
@@ -251,8 +251,8 @@ func formOfNumber(s string) string {
 	return ""
 }
 
-// explainTurned explains which values after the sample have turned columns into text.
-func (t *Table) explainTurned(name string, sample []Column, turned map[int]turningValue) {
+// explainTurnedColumns explains which values after the sample have turned columns into text.
+func (t *Table) explainTurnedColumns(name string, sample []Column, turned map[int]turningValue) {
 	for j, c := range t.Columns {
 		at, ok := turned[j]
 		if !ok || c.Kind != Text || j >= len(sample) || sample[j].Kind == Text {

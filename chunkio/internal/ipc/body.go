@@ -107,7 +107,7 @@ type emptyReader struct{}
 
 func (emptyReader) Read([]byte) (int, error) { return 0, io.EOF }
 
-// Read implements io.Reader. If a decompressor panics, it returns an error. It counts its time as reading, and
+// Read implements io.Reader. Read returns an error if a decompressor panics. It counts its own time as reading, and
 // subtracts it from the time of the decoding in progress.
 func (r *bufferReader) Read(p []byte) (n int, err error) {
 	start := time.Now()

@@ -213,9 +213,9 @@ func (s *schema) largestBatch(codec int) *batch {
 	return b
 }
 
-// addNulls adds the null count of a batch to the count of the column. For scalars the count is exact. For values of
-// other types it is 0 if there are no nulls, and otherwise unknown. It is also unknown if an enclosing struct has
-// nulls.
+// addNulls adds the null count of a batch to the count of the column. If the column is not a list, the count is exact.
+// For lists it is 0 if there are no nulls, and otherwise unknown. It is also unknown if an enclosing struct or a
+// dictionary may have nulls.
 func (c *column) addNulls(b *batch, dicts map[int64]*numberDictionary, texts map[int64]*textDictionary) {
 	if c.Nulls < 0 {
 		return
@@ -289,7 +289,7 @@ func (s *schema) findWidths(ctx context.Context, g *group, recheck bool) error {
 		if !c.List || known && (c.Width == 0 || c.listField.kind == arrowFixedList || !recheck && !c.hasWrongElementCount(&g.batch)) {
 			continue
 		}
-		width, err := g.listWidth(ctx, c)
+		width, err := g.readListWidth(ctx, c)
 		switch {
 		case err != nil:
 			return err

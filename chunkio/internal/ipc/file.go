@@ -50,17 +50,17 @@ type block struct {
 }
 
 // Open reads the footer, the metadata of every batch, and the dictionaries of numbers. The opened file holds at most
-// memory bytes of these. Closing the file closes in. If Open fails, the caller closes in.
+// memory bytes of these. Closing the file closes the input in. If Open fails, the caller closes the input.
 func Open(in format.Input, memory int64) (*File, error) {
 	f := &File{in: in, memory: memory, dicts: map[int64]*numberDictionary{}, texts: map[int64]*textDictionary{}, codecs: &decompressorPool{}}
 	if err := f.loadMetadata(); err != nil {
-		return nil, placeWholeError(in.Name(), err)
+		return nil, errInWholeFile(in.Name(), err)
 	}
 	return f, nil
 }
 
-func placeWholeError(path string, err error) error {
-	return (&group{path: path, index: -1}).placeError(err)
+func errInWholeFile(path string, err error) error {
+	return (&group{path: path, index: -1}).errInBatch(err)
 }
 
 func (f *File) loadMetadata() error {
@@ -151,7 +151,8 @@ func (t *flatTable) blockCount() int64 {
 	return int64(dicts) + int64(batches)
 }
 
-// parseBlocks reads a vector of Block structs. The messages of all blocks must end before limit.
+// parseBlocks reads a vector of Block structs. The messages of all blocks must end before the position limit of the
+// file.
 func parseBlocks(t *flatTable, field int, limit int64) ([]block, error) {
 	raw, n := t.vectorBytes(field, 24)
 	blocks := make([]block, n)
@@ -238,10 +239,10 @@ func (f *File) readBatches() error {
 			c.addNulls(&g.batch, f.dicts, f.texts)
 			c.Packed = max(c.Packed, format.TotalBytes(g.columnExtents(c)))
 			if c.valueField != nil {
-				c.Scratch = max(c.Scratch, c.decodeScratch(&g.batch))
+				c.Scratch = max(c.Scratch, c.decodeScratchBytes(&g.batch))
 			}
 			if c.textField != nil {
-				c.TextScratch = max(c.TextScratch, c.textDecodeScratch(&g.batch))
+				c.TextScratch = max(c.TextScratch, c.textDecodeScratchBytes(&g.batch))
 			}
 		}
 		recheck := total <= widthCheckRows && !format.IsFar(f.in)
@@ -268,7 +269,7 @@ func (f *File) openGroup(i int) (*group, error) {
 		err = f.schema.checkBatch(&g.batch)
 	}
 	if err != nil {
-		return nil, g.placeError(err)
+		return nil, g.errInBatch(err)
 	}
 	g.body, g.bodyStart = f.bodyReader(&g.batch, at), at
 	return g, nil

@@ -63,8 +63,8 @@ func (s *schema) checkBatch(b *batch) error {
 	return nil
 }
 
-// mayBeNull reports whether the validity bitmap of an array must be read. It need not be read if the batch states that
-// there are no nulls, or if it neither states their number nor has a bitmap.
+// mayBeNull reports whether the validity bitmap of an array must be read. The batch may state that there are no nulls,
+// or it may have no bitmap and an unknown number of nulls. In both cases the bitmap is not read.
 func (g *group) mayBeNull(f *field) bool {
 	switch n := g.batch.nodes[f.node].nulls; {
 	case n != unknownNulls:
@@ -121,14 +121,14 @@ func (g *group) columnExtents(c *column) (all []format.Extent) {
 // Close does nothing. For a stream, the memory of the group's message is freed with the group.
 func (g *group) Close() {}
 
-func (g *group) placeError(err error) error {
+func (g *group) errInBatch(err error) error {
 	if m := new(stream.MemoryError); errors.As(err, &m) {
 		return err
 	}
-	return g.placeValueError(nil, -1, err, remedyDamaged)
+	return g.errAtValue(nil, -1, err, remedyDamaged)
 }
 
-func (g *group) placeValueError(c *column, row int64, err error, remedy stream.Text) error {
+func (g *group) errAtValue(c *column, row int64, err error, remedy stream.Text) error {
 	if _, placed := errors.AsType[*stream.DataError](err); err == nil || placed || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -148,10 +148,10 @@ func (g *group) placeValueError(c *column, row int64, err error, remedy stream.T
 func (g *group) checkRows(ctx context.Context, l int, from, to int64) (*column, error) {
 	c := &g.schema.columns[l]
 	if c.valueField == nil {
-		return nil, g.placeValueError(c, -1, errors.New(c.Why), stream.Text{})
+		return nil, g.errAtValue(c, -1, errors.New(c.Why), stream.Text{})
 	}
 	if from < 0 || from > to || to > g.batch.rows {
-		return nil, g.placeValueError(c, -1, fmt.Errorf("rows %d to %d of %d", from, to, g.batch.rows), stream.Text{})
+		return nil, g.errAtValue(c, -1, fmt.Errorf("rows %d to %d of %d", from, to, g.batch.rows), stream.Text{})
 	}
 	return c, ctx.Err()
 }
@@ -169,7 +169,7 @@ func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float
 	if dst[0] == nil {
 		return nil
 	}
-	return g.placeValueError(c, -1, g.decodeScalars(c, from, to, dst[0][:to-from]), remedyDamaged)
+	return g.errAtValue(c, -1, g.decodeScalars(c, from, to, dst[0][:to-from]), remedyDamaged)
 }
 
 func (g *group) decodeScalars(c *column, from, to int64, dst []float64) error {
@@ -203,7 +203,7 @@ func (g *group) eachNull(arrays []*field, from, to int64, f func(i int)) error {
 	return nil
 }
 
-func (c *column) decodeScratch(b *batch) int64 {
+func (c *column) decodeScratchBytes(b *batch) int64 {
 	need := 8 * int64(max(c.Width, 0))
 	for _, f := range c.arrayFields() {
 		bits := f.bits

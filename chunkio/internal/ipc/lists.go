@@ -55,7 +55,7 @@ func (g *group) eachList(ctx context.Context, c *column, from, to int64, f func(
 				r.to = r.from + int64(c.listField.width)
 			}
 			if r.from < 0 || r.from > r.to || r.to > child {
-				return g.placeValueError(c, at+int64(i), fmt.Errorf("elements %d to %d of %d", r.from, r.to, child), remedyDamaged)
+				return g.errAtValue(c, at+int64(i), fmt.Errorf("elements %d to %d of %d", r.from, r.to, child), remedyDamaged)
 			}
 			rows[i], last = r, r.to
 		}
@@ -69,8 +69,8 @@ func (g *group) eachList(ctx context.Context, c *column, from, to int64, f func(
 	return nil
 }
 
-// openOffsets opens the offsets of a list array from index `from` to index `to`, both included. Nil for fixed-size
-// lists.
+// openOffsets opens the offsets of a list array from index `from` to index `to`, both included. It returns nil for
+// fixed-size lists.
 func (g *group) openOffsets(list *field, from, to int64) (*numberReader, error) {
 	f := &field{kind: arrowInt, bits: 32, signed: true}
 	switch {
@@ -126,7 +126,7 @@ func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst 
 				continue
 			}
 			if n := r.to - r.from; n != int64(c.Width) {
-				return g.placeValueError(c, first+int64(i), format.ErrUnevenList(fmt.Sprintf("a list of %d values", n), c.Width), format.RemedyLeaveOut(c.Name))
+				return g.errAtValue(c, first+int64(i), format.ErrUnevenList(fmt.Sprintf("a list of %d values", n), c.Width), format.RemedyLeaveOut(c.Name))
 			}
 			if values == nil {
 				if values, err = g.openElements(c, r.from); err != nil {
@@ -144,7 +144,7 @@ func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst 
 		}
 		return nil
 	})
-	return g.placeValueError(c, -1, err, remedyDamaged)
+	return g.errAtValue(c, -1, err, remedyDamaged)
 }
 
 // DecodeLists implements format.Group.
@@ -170,10 +170,10 @@ func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *for
 		return err
 	}
 	if !c.List {
-		return g.placeValueError(c, -1, errors.New("not a list"), stream.Text{})
+		return g.errAtValue(c, -1, errors.New("not a list"), stream.Text{})
 	}
 	if n := g.batch.nodes[c.listField.children[0].node].nulls; c.listField.kind == arrowMap && n > 0 {
-		return g.placeValueError(c, -1, fmt.Errorf("%d entries of maps are null", n), remedyDamaged)
+		return g.errAtValue(c, -1, fmt.Errorf("%d entries of maps are null", n), remedyDamaged)
 	}
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	var values *listElementReader
@@ -202,10 +202,10 @@ func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *for
 		}
 		return nil
 	})
-	return g.placeValueError(c, -1, err, remedyDamaged)
+	return g.errAtValue(c, -1, err, remedyDamaged)
 }
 
-func (g *group) listWidth(ctx context.Context, c *column) (int, error) {
+func (g *group) readListWidth(ctx context.Context, c *column) (int, error) {
 	width := int64(-1)
 	err := g.eachList(ctx, c, 0, g.batch.rows, func(_ int64, rows []listRow) error {
 		for _, r := range rows {
@@ -220,5 +220,5 @@ func (g *group) listWidth(ctx context.Context, c *column) (int, error) {
 		}
 		return nil
 	})
-	return int(min(width, math.MaxInt32)), g.placeValueError(c, -1, err, remedyDamaged)
+	return int(min(width, math.MaxInt32)), g.errAtValue(c, -1, err, remedyDamaged)
 }

@@ -37,7 +37,7 @@ const (
 	zstdCodec  = 1
 )
 
-// maxLength is the largest length of an array, for which sizes in bits cannot overflow.
+// maxLength is the largest length of an array that is accepted. Sizes in bits cannot overflow for such lengths.
 const maxLength = 1 << 48
 
 // alignment: every buffer of a body is padded to a multiple of this number of bytes.
@@ -227,9 +227,9 @@ func parseRecordBatch(m message, t flatTable) (batch, error) {
 	if b.rows < 0 || b.rows > maxLength {
 		return b, fmt.Errorf("damaged metadata (%d rows)", b.rows)
 	}
-	// Null arrays and run-end encoded arrays need not have any bytes per row. So a small damaged batch could claim such
-	// a number of rows that reading them would take days. If a batch has more rows than some implementations can read,
-	// its body must have a word for each further 2³¹ rows.
+	// Null arrays and run-end encoded arrays need not have any bytes per row. So a small damaged batch could claim such a
+	// number of rows that reading them would take days. If a batch has more rows than some implementations can read, its
+	// body must have a word of 8 bytes for each further 2³¹ rows.
 	if b.rows/math.MaxInt32 > 1+m.body/alignment {
 		return b, fmt.Errorf("damaged metadata (%d rows in a body of %d bytes)", b.rows, m.body)
 	}

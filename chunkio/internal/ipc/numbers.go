@@ -75,7 +75,7 @@ func decimalFloat(b []byte, scale int) float64 {
 	return format.DecimalFloat(big, scale)
 }
 
-// extendSign returns the first 8 bytes of b. If b is shorter, it appends bytes sign.
+// extendSign returns the first 8 bytes of b. If b is shorter, it appends bytes that are equal to sign.
 func extendSign(b []byte, sign byte) []byte {
 	if len(b) >= 8 {
 		return b[:8]

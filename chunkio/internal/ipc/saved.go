@@ -19,8 +19,8 @@ const StreamMagic = "\xFF\xFF\xFF\xFF"
 // maxSchemaBytes limits the schema of a stream without the magic word, because any first four bytes could be a length.
 const maxSchemaBytes = 1 << 20
 
-// IsStream reports whether an input that begins with head is a stream. A stream begins with the magic word. If it was
-// written before Arrow 0.15, it begins with the length of its schema, followed by the schema.
+// IsStream reports whether an input that begins with head is a stream. Since Arrow 0.15, a stream begins with the magic
+// word. An older stream begins with the length of its schema, followed by the schema.
 func IsStream(in format.Input, head string) bool {
 	if strings.HasPrefix(head, StreamMagic) {
 		return true
@@ -48,7 +48,7 @@ const headBytes = 8
 func OpenStream(in format.Input, memory int64) (*File, error) {
 	s := &savedStream{Input: in}
 	if err := s.indexMessages(memory); err != nil {
-		return nil, placeWholeError(in.Name(), err)
+		return nil, errInWholeFile(in.Name(), err)
 	}
 	return Open(s, memory)
 }
@@ -141,7 +141,7 @@ func (s *savedStream) indexMessages(memory int64) error {
 				return err
 			}
 			// Some writers repeat the definition of a dictionary before every batch.
-			sum, err := s.messageDigest(b)
+			sum, err := s.digestMessage(b)
 			if err != nil {
 				return err
 			}
@@ -186,7 +186,7 @@ func (s *savedStream) readPrefix(at int64) (prefix, length int64, err error) {
 	return 0, 0, fmt.Errorf("no message of a stream at byte %d", at)
 }
 
-func (s *savedStream) messageDigest(b block) (uint64, error) {
+func (s *savedStream) digestMessage(b block) (uint64, error) {
 	d := xxhash.New()
 	if _, err := io.Copy(d, io.NewSectionReader(s.Input, b.offset-headBytes, b.meta+b.body)); err != nil {
 		return 0, err

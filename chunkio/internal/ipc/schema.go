@@ -109,8 +109,8 @@ func measureSchema(t flatTable) (s schemaShape, err error) {
 	return s, nil
 }
 
-// addField counts a field and its children. The names of the enclosing structs, which begin its full name, have prefix
-// bytes. budget is the number of further fields that the schema may have.
+// addField counts a field and its children. The full name of the field begins with the names of the enclosing structs,
+// whose length is prefix. budget is the number of further fields that the schema may have.
 func (s *schemaShape) addField(t flatTable, depth int, prefix int64, budget *int) error {
 	if *budget--; *budget < 0 || depth > maxNesting {
 		return errors.New("damaged metadata (a schema too deep)")
@@ -261,7 +261,8 @@ func (f *field) bufferCount() int {
 	return 2
 }
 
-// placeArrays assigns the position w to f and the following positions to f's children, and advances w.
+// placeArrays assigns the position w to the array of f and the following positions to the arrays of its children. It
+// advances w past all of them.
 func (w *arrayPlace) placeArrays(f *field) {
 	f.arrayPlace = *w
 	w.node++

@@ -47,7 +47,7 @@ type Stream struct {
 func NewStream(r io.Reader, memory, forSchema int64, texts bool) (*Stream, error) {
 	s := &Stream{r: bufio.NewReaderSize(r, 1<<16), memory: memory, dicts: map[int64]*numberDictionary{}, keepTexts: texts, labels: map[int64]*textDictionary{}, codecs: &decompressorPool{}}
 	if err := s.readSchemaAndLengths(forSchema); err != nil {
-		return nil, placeWholeError(StreamName, err)
+		return nil, errInWholeFile(StreamName, err)
 	}
 	return s, nil
 }
@@ -106,9 +106,9 @@ func (s *Stream) readSchemaAndLengths(forSchema int64) error {
 	s.schema.settleWidths()
 	for i := range s.schema.columns {
 		c := &s.schema.columns[i]
-		c.Scratch = c.decodeScratch(s.schema.largestBatch(s.codec))
+		c.Scratch = c.decodeScratchBytes(s.schema.largestBatch(s.codec))
 		if c.textField != nil {
-			c.TextScratch = c.textDecodeScratch(s.schema.largestBatch(s.codec))
+			c.TextScratch = c.textDecodeScratchBytes(s.schema.largestBatch(s.codec))
 		}
 	}
 	return nil
@@ -133,7 +133,7 @@ func (s *Stream) Next(ctx context.Context, _ []int) (format.Group, int64, error)
 	g, err := s.readBatch(ctx)
 	if err != nil {
 		if !errors.Is(err, io.EOF) {
-			err = (&group{path: StreamName, index: s.batch}).placeError(err)
+			err = (&group{path: StreamName, index: s.batch}).errInBatch(err)
 		}
 		s.err = err
 		return nil, 0, err

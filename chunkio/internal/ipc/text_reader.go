@@ -104,8 +104,8 @@ func decodeOffset(raw []byte) int64 {
 	return littleEndianInt64(raw)
 }
 
-// readTexts adds values to t and writes the number that each text has in t to ids. It reads at most len(ids) values,
-// and fewer if they are long.
+// readTexts appends values to t, and writes the index of each value in t to ids. It reads at most len(ids) values, and
+// fewer if they are long.
 func (r *textReader) readTexts(t *text.List, ids []int32) (n int, err error) {
 	switch {
 	case r.bits != nil:

@@ -18,9 +18,9 @@ func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit fun
 	var err error
 	switch {
 	case c.textField == nil:
-		return g.placeValueError(c, -1, errors.New(c.NoClass), stream.Text{})
+		return g.errAtValue(c, -1, errors.New(c.NoClass), stream.Text{})
 	case from < 0 || from > to || to > g.batch.rows:
-		return g.placeValueError(c, -1, fmt.Errorf("rows %d to %d of %d", from, to, g.batch.rows), stream.Text{})
+		return g.errAtValue(c, -1, fmt.Errorf("rows %d to %d of %d", from, to, g.batch.rows), stream.Text{})
 	case from == to:
 		return ctx.Err()
 	case c.textField.index != nil:
@@ -28,7 +28,7 @@ func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit fun
 	default:
 		err = g.emitPlainTexts(ctx, c.textField, from, to, g.markNullStructs(c, from, to, emit))
 	}
-	return g.placeValueError(c, -1, err, remedyDamaged)
+	return g.errAtValue(c, -1, err, remedyDamaged)
 }
 
 // markNullStructs returns a function that sets rows within null structs to null and then calls emit.
@@ -124,8 +124,9 @@ func (g *group) emitPlainTexts(ctx context.Context, f *field, from, to int64, em
 	return nil
 }
 
-// textDecodeScratch bounds the memory of DecodeTexts for a batch without dictionaries, and of reading a dictionary.
-func (c *column) textDecodeScratch(b *batch) int64 {
+// textDecodeScratchBytes bounds the memory of DecodeTexts for a batch without dictionaries, and of reading a
+// dictionary.
+func (c *column) textDecodeScratchBytes(b *batch) int64 {
 	n := b.nodes[c.textField.node].length
 	need := 2*textTile + 2*codecInput + min(n, tileValues)*64 + codecScratchBytes(b.codec, n/8)
 	if size := int64(c.textField.fixedSize()); size > 0 || c.textField.kind == arrowBool {

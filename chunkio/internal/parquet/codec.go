@@ -15,9 +15,9 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// codec decompresses pages into memory whose size the caller has set. A page that holds more or less than it declared
-// is an error, so a decompression bomb costs nothing. The tables of the decoders are kept between pages. The zero value
-// is ready for use, but not for concurrent use.
+// codec decompresses pages into memory whose size the caller has set. A page that holds more or fewer bytes than it
+// declares is an error. Therefore a decompression bomb gets no memory. The tables of the decoders are kept between
+// pages. The zero value is ready for use, but not for concurrent use.
 type codec struct {
 	zstd   *zstd.Decoder
 	gzip   *gzip.Reader
@@ -25,7 +25,7 @@ type codec struct {
 	src    bytes.Reader
 }
 
-// Numbers in parquet.thrift of codecs that arrow v15 does not name or does not decode.
+// Numbers, as in parquet.thrift, of the codecs that arrow v15 does not name or does not decode.
 const (
 	lz4Hadoop compress.Compression = 5 // LZ4 blocks in Hadoop's frames; some writers left the frames out
 	lz4Raw    compress.Compression = 7

@@ -71,8 +71,8 @@ func convertPlainInts[T int32 | int64 | uint8 | uint16 | uint32 | uint64](dst []
 	}
 }
 
-// convertInts reinterprets each T as a U: unsigned types are stored in signed types, and a writer may have extended the
-// sign.
+// convertInts converts each T to a U, and then to float64. Unsigned values are stored in signed types, and a writer may
+// have extended the sign.
 func convertInts[T, U int32 | int64 | uint8 | uint16 | uint32 | uint64](dst []float64, src []T) error {
 	for i, x := range src {
 		dst[i] = float64(U(x))

@@ -134,15 +134,15 @@ func (g *rowGroup) DecodeKeys(ctx context.Context, l int, from, to int64, dst *f
 	return g.decodeLists(ctx, l, from, to, dst)
 }
 
-// DecodeTextKeys implements format.TextKeyed. It calls number once for each key of a dictionary.
+// DecodeTextKeys implements format.TextKeyed. It calls the function number once for each key of a dictionary.
 func (g *rowGroup) DecodeTextKeys(ctx context.Context, l int, from, to int64, number func(key []byte) float64, dst *format.Lists) error {
 	at, ok := g.file.keyLeaves[l]
 	if !ok || !g.file.leaves[l].TextKeys {
-		return g.file.placeError(errors.New("no map of texts"), g.number, g.file.leaves[l].Name)
+		return g.file.errInColumn(errors.New("no map of texts"), g.number, g.file.leaves[l].Name)
 	}
 	lf, col := &g.file.leaves[at], g.file.columns[at]
 	if why := g.file.whyUndecodable(g.number, &col); why != "" {
-		return g.file.placeError(errors.New(why), g.number, lf.Name)
+		return g.file.errInColumn(errors.New(why), g.number, lf.Name)
 	}
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	return g.withScratch(lf, from, to, func(buf *scratch) error {
@@ -218,7 +218,7 @@ func (g *rowGroup) guardDecoding(lf *format.Leaf, from, to int64, buf *scratch, 
 		}()
 		return f()
 	})
-	return addRemedy(g.file.placeError(err, g.number, lf.Name), remedyLeaveOut)
+	return addRemedy(g.file.errInColumn(err, g.number, lf.Name), remedyLeaveOut)
 }
 
 func (g *rowGroup) startEntryReader(col *column, buf *scratch) *entryReader {
@@ -233,7 +233,7 @@ func (g *rowGroup) seekEntryReader(e *entryReader, l int, from, to int64) error 
 	if whole || e.col.hasChainedPages() || e.pages.info.Size <= readAhead { // one read covers the whole chunk, so skipping pages saves no read
 		return nil
 	}
-	marks, err := g.pageMarks(markKey{l, false}, e.col, e.buf)
+	marks, err := g.loadPageMarks(markKey{l, false}, e.col, e.buf)
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func (e *entryReader) readFromPage(dst []float64) error {
 	var uneven *unevenError
 	if e.width > 0 {
 		var err error
-		if uneven, err = e.checkWidth(len(dst)); err != nil {
+		if uneven, err = e.checkListWidths(len(dst)); err != nil {
 			return err
 		}
 	}
@@ -161,7 +161,7 @@ func spreadValues(dst []float64, levels []uint8, def uint8, present int) {
 	}
 }
 
-func (e *entryReader) checkWidth(n int) (*unevenError, error) {
+func (e *entryReader) checkListWidths(n int) (*unevenError, error) {
 	reps := resizeBuffer(&e.buf.reps, n)
 	if err := e.rep.readLevels(reps); err != nil {
 		return nil, err
@@ -185,8 +185,8 @@ func (e *entryReader) checkWidth(n int) (*unevenError, error) {
 	return nil, nil
 }
 
-// checkListsPresent looks for the first null or empty list in the levels of a batch. If there is one, and uneven is nil
-// or not at an earlier entry, it returns an error for this list. Otherwise it returns uneven.
+// checkListsPresent looks for the first null or empty list in the levels of a batch, and returns an error for it. If
+// there is no such list, or if the error uneven is about an earlier entry, it returns uneven, which may be nil.
 func (e *entryReader) checkListsPresent(levels []uint8, uneven *unevenError) *unevenError {
 	for i, d := range levels {
 		at := e.pos + int64(i)
@@ -240,8 +240,8 @@ func (e *entryReader) countRestOfList(ctx context.Context) (n int, whole bool) {
 	return n, true
 }
 
-// readLists appends the lists of rows [from, to) to the empty dst. row is the row of the entry before pos, or -1 if
-// there is no entry before it.
+// readLists appends the lists of rows [from, to) to the empty dst. row is the row of the entry before e.pos, or -1 if
+// e.pos is the first entry.
 func (e *entryReader) readLists(ctx context.Context, row, from, to int64, dst *format.Lists) error {
 	for e.pos < e.end {
 		if err := e.nextPage(ctx); err != nil {

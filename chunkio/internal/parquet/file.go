@@ -31,8 +31,8 @@ type File struct {
 	pool      *sync.Pool  // of *scratch
 }
 
-// Open reads and checks the footer of in, using at most memory bytes. Closing the file closes in; if Open fails, the
-// caller must close in.
+// Open reads and checks the footer of the input in, using at most memory bytes. Closing the file closes the input. If
+// Open fails, the caller must close the input.
 func Open(in format.Input, memory int64) (*File, error) {
 	foot, err := readFooter(in, memory)
 	if err != nil {
@@ -54,12 +54,12 @@ func Open(in format.Input, memory int64) (*File, error) {
 			}
 		}
 		for i := range f.leaves {
-			if err := f.completeLeaf(&f.leaves[i], &f.columns[i]); err != nil {
+			if err := f.setLeafFromChunks(&f.leaves[i], &f.columns[i]); err != nil {
 				return err
 			}
 		}
 		for i, at := range f.keyLeaves {
-			f.completeMapLeaf(&f.leaves[i], f.leaves[at:at+2])
+			f.setMapLeafFromPair(&f.leaves[i], f.leaves[at:at+2])
 		}
 		format.MarkIndex(func(yield func(*format.Leaf) bool) {
 			for i := 0; i < f.leafCount && yield(&f.leaves[i]); i++ {
@@ -68,7 +68,7 @@ func Open(in format.Input, memory int64) (*File, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, addRemedy(f.placeError(err, -1, ""), remedyCopyAgain)
+		return nil, addRemedy(f.errInColumn(err, -1, ""), remedyCopyAgain)
 	}
 	return f, nil
 }
@@ -117,7 +117,7 @@ func (f *File) ScratchBytes(g, i int) int64 {
 	return scratchBytes(f.Chunk(g, i), &c)
 }
 
-func (f *File) placeError(err error, group int, column string) error {
+func (f *File) errInColumn(err error, group int, column string) error {
 	return format.PlaceError(f.in.Name(), group, column, err)
 }
 
@@ -135,8 +135,8 @@ func (f *File) UsesDictionary(g, i int) bool {
 	return !m.plainPages && (m.encodings.has(parquet.Encodings.PlainDict) || m.encodings.has(parquet.Encodings.RLEDict))
 }
 
-// checkGroups verifies the footer against itself and the file's size, and records the number of rows of each group. If
-// the footer contradicts itself about a column chunk, only this column cannot be read.
+// checkGroups verifies that the footer is consistent with itself and with the file's size, and records the number of
+// rows of each group. If the footer contradicts itself about a column chunk, only this column cannot be read.
 func (f *File) checkGroups() error {
 	var total int64
 	var doubt sizeDoubt
@@ -161,11 +161,11 @@ func (f *File) checkGroups() error {
 				continue
 			}
 			if fault := f.checkChunk(g, i); fault != "" {
-				group.noteChunkFault(i, "damaged footer: "+fault+"; "+remedyCopyAgain)
+				group.recordChunkFault(i, "damaged footer: "+fault+"; "+remedyCopyAgain)
 				continue
 			}
 			if err := f.surveyChunk(g, i, &doubt); err != nil {
-				return f.placeError(err, g, f.footer.schema.Column(i).Path())
+				return f.errInColumn(err, g, f.footer.schema.Column(i).Path())
 			}
 		}
 	}
@@ -175,8 +175,8 @@ func (f *File) checkGroups() error {
 	return nil
 }
 
-// maxChunk is the upper bound on the size of a column chunk in memory: no page can be larger than 2 GiB, and sums of a
-// few such bounds must not overflow.
+// maxChunk is the upper bound on the size of a column chunk in memory: no page can be larger than 2 GiB, and a sum of a
+// few bounds as large as maxChunk must not overflow.
 const maxChunk = 1 << 42
 
 // checkChunk returns a description of a fault of a column chunk, or "". surveyChunk checks its size in memory.
@@ -206,8 +206,8 @@ const minPage = 17
 
 // canHoldValues reports whether pages with size bytes in total can hold this number of values. Each page has a header,
 // in which a field of 32 bits limits the number of its values. The values of a constant column take almost no bytes, so
-// no tighter limit is safe. If there are no bytes, this number of values may be as large as for one page. Without this
-// check, a false number would be decoded for days before the missing pages were noticed.
+// no tighter limit is safe. The limit allows one page more than the bytes suffice for. Without this check, a false
+// number would be decoded for days before the missing pages were noticed.
 func canHoldValues(size, values int64) bool { return values/math.MaxInt32 <= 1+size/minPage }
 
 // remedyRewrite is the remedy for a file that other programs can read.
@@ -216,7 +216,7 @@ const remedyRewrite = "rewrite the file with parquet_version v1 and zstd"
 // maxWidth is the greatest length of a list whose elements become features. A few encoded bytes can claim any length.
 const maxWidth = 1 << 20
 
-func (f *File) completeLeaf(l *format.Leaf, c *column) error {
+func (f *File) setLeafFromChunks(l *format.Leaf, c *column) error {
 	if c.def == 0 {
 		l.Nulls = 0
 	}
@@ -259,7 +259,7 @@ func (f *File) completeLeaf(l *format.Leaf, c *column) error {
 	}
 	if l.List && l.Why == "" {
 		if width > 0 {
-			switch uneven, err := f.startsUneven(first, l, c, int(width)); {
+			switch uneven, err := f.firstPageHasOtherWidth(first, l, c, int(width)); {
 			case err != nil:
 				return err
 			case uneven:
@@ -267,7 +267,7 @@ func (f *File) completeLeaf(l *format.Leaf, c *column) error {
 			}
 		}
 		if width == 0 && (nulls > 0 || !known) {
-			exceptGaps, err := f.widthExceptGaps(l, c)
+			exceptGaps, err := f.findWidthExceptGaps(l, c)
 			if err != nil {
 				return err
 			}
@@ -287,7 +287,7 @@ func (f *File) completeLeaf(l *format.Leaf, c *column) error {
 	return nil
 }
 
-func (f *File) completeMapLeaf(l *format.Leaf, pair []format.Leaf) {
+func (f *File) setMapLeafFromPair(l *format.Leaf, pair []format.Leaf) {
 	l.Scratch, l.Packed = 0, 0
 	for i, side := range pair {
 		l.Scratch = max(l.Scratch, side.Scratch)
@@ -319,7 +319,7 @@ func (f *File) whyUndecodable(g int, c *column) string {
 // Open implements format.File. It does not read yet.
 func (f *File) Open(_ context.Context, g int, _ []int) (format.Group, error) {
 	if g < 0 || g >= len(f.rows) {
-		return nil, f.placeError(fmt.Errorf("there is no row group %d", g), -1, "")
+		return nil, f.errInColumn(fmt.Errorf("there is no row group %d", g), -1, "")
 	}
 	return &rowGroup{file: f, number: g, marks: map[markKey][]pageMark{}}, nil
 }
@@ -343,11 +343,11 @@ func (f *File) LeanReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, don
 func (f *File) columnReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, done func(), err error) {
 	columns := f.Schema().NumColumns()
 	if g < 0 || g >= len(f.rows) || i < 0 || i >= columns {
-		return nil, nil, f.placeError(fmt.Errorf("there is no column %d in row group %d", i, g), -1, "")
+		return nil, nil, f.errInColumn(fmt.Errorf("there is no column %d in row group %d", i, g), -1, "")
 	}
 	c := newColumn(f.Schema(), i)
 	if why := f.whyUndecodable(g, &c); why != "" {
-		return nil, nil, f.placeError(errors.New(why), g, c.desc.Path())
+		return nil, nil, f.errInColumn(errors.New(why), g, c.desc.Path())
 	}
 	buf := f.pool.Get().(*scratch)
 	p := f.newChunkWalker(g, &c, buf)

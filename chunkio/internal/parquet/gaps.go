@@ -21,11 +21,11 @@ func countGaps(rows, entries int64, width int) (gaps int64, ok bool) {
 	return missing / perGap, missing >= 0 && missing%perGap == 0 && missing/perGap <= rows
 }
 
-// widthExceptGaps returns the common length of all lists of a column, ignoring gaps. It returns 0 if their lengths
+// findWidthExceptGaps returns the common length of all lists of a column, ignoring gaps. It returns 0 if their lengths
 // differ. It reads the length from the first page, and compares it with the numbers of entries and nulls of every row
-// group. In an object store every read is a request. So there it computes the length from these numbers alone, which is
-// only possible if no element is null.
-func (f *File) widthExceptGaps(l *format.Leaf, c *column) (int, error) {
+// group. In an object store, every read is a request. For a file there, it computes the length from these numbers
+// alone. This is only possible if no element is null.
+func (f *File) findWidthExceptGaps(l *format.Leaf, c *column) (int, error) {
 	first := 0 // first row group whose lists have more than one element
 	for first < len(f.rows) && f.footer.groups[first].chunks[c.index].Values <= f.rows[first] {
 		first++
@@ -44,7 +44,7 @@ func (f *File) widthExceptGaps(l *format.Leaf, c *column) (int, error) {
 		}
 	} else {
 		var err error
-		if width, seen, err = f.firstListWidth(first, l, c); err != nil {
+		if width, seen, err = f.readFirstListWidth(first, l, c); err != nil {
 			return 0, err
 		}
 	}
@@ -69,9 +69,10 @@ func (f *File) widthExceptGaps(l *format.Leaf, c *column) (int, error) {
 	return int(width), nil
 }
 
-// firstListWidth returns the common length of the lists that end in the first page, and the number of gaps there. If no
-// list ends in that page, it reads on until a list ends. The length is 0 if the lengths differ or all lists are gaps.
-func (f *File) firstListWidth(g int, l *format.Leaf, c *column) (width, gaps int64, err error) {
+// readFirstListWidth returns the common length of the lists that end in the first page, and the number of gaps there.
+// If no list ends in that page, it reads on until a list ends. The length is 0 if the lengths differ or all lists are
+// gaps.
+func (f *File) readFirstListWidth(g int, l *format.Leaf, c *column) (width, gaps int64, err error) {
 	const (
 		maxPageBytes = 4 << 20 // bytes of pages that are examined
 		maxEntries   = 1 << 16 // number of entries that are examined
@@ -209,7 +210,7 @@ func (g *rowGroup) seekRow(e *entryReader, l int, from int64) (row int64, err er
 	if from == 0 || e.col.hasChainedPages() {
 		return -1, nil
 	}
-	marks, err := g.pageMarks(markKey{l, true}, e.col, e.buf)
+	marks, err := g.loadPageMarks(markKey{l, true}, e.col, e.buf)
 	if err != nil {
 		return 0, err
 	}

@@ -63,7 +63,7 @@ func (c *compactReader) parseRowGroups(shape footerShape) []groupMeta {
 				}
 				m, fault := c.parseColumnChunk()
 				if fault != "" {
-					g.noteChunkFault(i, fault)
+					g.recordChunkFault(i, fault)
 				}
 				chunks = append(chunks, m)
 			}
@@ -78,7 +78,7 @@ func (c *compactReader) parseRowGroups(shape footerShape) []groupMeta {
 	return groups
 }
 
-func (g *groupMeta) noteChunkFault(i int, why string) {
+func (g *groupMeta) recordChunkFault(i int, why string) {
 	if g.chunkFaults == nil {
 		g.chunkFaults = map[int]string{}
 	}

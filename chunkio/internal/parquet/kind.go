@@ -36,8 +36,8 @@ var nonNumericTypes = map[schema.LogicalType]struct{ typ, why string }{
 	schema.NullLogicalType{}:     {"null", "always null"},
 }
 
-// numericType returns for the type of a primitive node the conversion of its values, the scale of a decimal, the name
-// of the type for reports, and the reason if the type is not numeric.
+// numericType describes the type of a primitive node: the conversion k of its values to numbers, the scale if it is a
+// decimal, its name for reports, and the reason why if it is not numeric.
 func numericType(p *schema.PrimitiveNode) (k numberKind, scale int, typ, why string) {
 	switch t := p.LogicalType().(type) {
 	case *schema.TimeLogicalType:

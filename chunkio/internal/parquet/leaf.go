@@ -64,8 +64,8 @@ func (c *column) canDecode(e parquet.Encoding) bool {
 	return false
 }
 
-// undecodableEncoding returns the name of an encoding of the set that cannot be decoded, or "". The set in a footer
-// also contains the encoding of the levels, which each page header repeats.
+// undecodableEncoding returns the name of an encoding of the set that cannot be decoded, or "". It ignores RLE and
+// BitPacked, because the set in a footer also contains the encodings of levels.
 func (c *column) undecodableEncoding(s encodingSet) string {
 	for left := s; left != 0; left &= left - 1 {
 		e := parquet.Encoding(bits.TrailingZeros64(uint64(left)))

@@ -282,7 +282,7 @@ func TestRefused(t *testing.T) {
 			if c == 1 {
 				l = format.Leaf{Why: "binary"}
 			}
-			formattest.Must(t, f.completeLeaf(&l, &f.columns[c]))
+			formattest.Must(t, f.setLeafFromChunks(&l, &f.columns[c]))
 			if c == 0 && (!strings.Contains(l.Why, name) || !strings.Contains(l.Why, remedyRewrite) || !l.Refused || l.Width != 0) {
 				t.Errorf("%s: the leaf is %+v, want it refused with this reason and a remedy", name, l)
 			}

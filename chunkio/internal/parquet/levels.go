@@ -73,10 +73,10 @@ func littleEndian(b []byte) (v uint64) {
 	return v
 }
 
-// maxBits is the greatest number of bits of a number that fits in 8 bytes whichever bit of the first byte it begins at.
+// maxBits is the greatest number of bits of a number that fits in 8 bytes, even if it begins at the last bit of a byte.
 const maxBits = 57
 
-// extractBits returns the number of the given width, in bits, that begins at bit position bit of b, least significant
+// extractBits returns the number of the given width, in bits, that begins at the bit number bit of b, least significant
 // bit first.
 func extractBits(b []byte, bit, width int) uint64 {
 	var word uint64

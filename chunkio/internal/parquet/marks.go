@@ -5,7 +5,7 @@ package parquet
 type pageMark struct {
 	at            int64
 	entriesBefore int64 // entries before the page
-	rowsBefore    int64 // rows that start before the page; only set if markKey.rows is true
+	rowsBefore    int64 // rows that start before the page; set only for marks whose markKey.rows is true
 }
 
 // markKey identifies a list of marks by the leaf, and by whether they count rows.
@@ -14,9 +14,9 @@ type markKey struct {
 	rows bool
 }
 
-// pageMarks returns the marks of the pages of a leaf. The first call for a key reads the page headers of the column
+// loadPageMarks returns the marks of the pages of a leaf. The first call for a key reads the page headers of the column
 // chunk.
-func (g *rowGroup) pageMarks(key markKey, col *column, buf *scratch) ([]pageMark, error) {
+func (g *rowGroup) loadPageMarks(key markKey, col *column, buf *scratch) ([]pageMark, error) {
 	g.mu.Lock()
 	marks := g.marks[key]
 	g.mu.Unlock()
@@ -34,7 +34,8 @@ func (g *rowGroup) pageMarks(key markKey, col *column, buf *scratch) ([]pageMark
 	return marks, nil
 }
 
-// listPageMarks returns the marks of all data pages of a chunk. It decompresses pages only to count the rows of lists.
+// listPageMarks returns the marks of all data pages of a chunk. If rows is set, the marks also count rows, and all
+// pages are decompressed for this.
 func listPageMarks(p *pageWalker, rows bool) (marks []pageMark, err error) {
 	if !rows {
 		p.win.ahead = min(p.win.ahead, readAhead)
@@ -60,7 +61,7 @@ func listPageMarks(p *pageWalker, rows bool) (marks []pageMark, err error) {
 	}
 }
 
-// restrictTo restricts p to the pages marks[first:last], after loading the dictionary.
+// restrictTo restricts p to the pages with the marks marks[first:last], after loading the dictionary.
 func (p *pageWalker) restrictTo(marks []pageMark, first, last int) error {
 	end := p.win.end
 	if last < len(marks) {

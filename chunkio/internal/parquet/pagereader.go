@@ -30,7 +30,7 @@ func (h *pageHolder) Reset(parquet.BufferedReader, int64, compress.Compression, 
 	h.err = errors.New("page reader cannot be reset")
 }
 
-func (h *pageHolder) lendBuffer(b []byte) *memory.Buffer {
+func (h *pageHolder) wrapInBuffer(b []byte) *memory.Buffer {
 	if h.buffer == nil {
 		h.buffer = memory.NewBufferBytes(nil)
 	}
@@ -48,7 +48,7 @@ func (h *pageHolder) release() {
 }
 
 // valuePageReader passes the values of one page at a time to the library, without their levels, which this package
-// decodes. To the library, the column seems to be required and to have no dictionary.
+// decodes. The library gets them as pages of a required column without a dictionary.
 type valuePageReader struct {
 	pageHolder
 	values   []byte
@@ -66,13 +66,13 @@ func (v *valuePageReader) Next() bool {
 		return false
 	}
 	rle := parquet.Encodings.RLE
-	v.current = pqfile.NewDataPageV1(v.lendBuffer(v.values), int32(v.count), v.encoding, rle, rle, int32(len(v.values)))
+	v.current = pqfile.NewDataPageV1(v.wrapInBuffer(v.values), int32(v.count), v.encoding, rle, rle, int32(len(v.values)))
 	v.values, v.count = nil, 0
 	return true
 }
 
-// rawPageReader passes whole pages, including the levels, to the library in memory that is not reused: byte arrays that
-// the library returns stay valid.
+// rawPageReader passes whole pages, including the levels, to the library. It does not reuse the memory of the pages, so
+// that byte arrays that the library returns stay valid.
 type rawPageReader struct {
 	pageHolder
 	pages       *pageWalker

@@ -13,8 +13,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// maxWholeChunk is the size of the largest column chunk that is read at once; larger chunks are read page by page. In
-// that case, at least readAhead bytes are read together with a page header.
+// maxWholeChunk is the size of the largest column chunk that is read at once; larger chunks are read page by page. For
+// these, at least readAhead bytes are read together with a page header.
 const (
 	maxWholeChunk = 8 << 20
 	readAhead     = 64 << 10

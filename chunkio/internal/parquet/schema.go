@@ -190,7 +190,7 @@ func (e *schemaElement) encodeAnnotation() (b []byte) {
 	return b
 }
 
-// unknownLogicalTypeError is the number of a logical type that is not known.
+// unknownLogicalTypeError is the error for a logical type that is not known. Its value is the number of the type.
 type unknownLogicalTypeError int64
 
 const variant = "variant"
@@ -272,7 +272,7 @@ func decimalType(scale, precision int64) (schema.LogicalType, error) {
 	return schema.NewDecimalLogicalType(int32(precision), int32(scale)), nil
 }
 
-// simpleLogicalTypes maps the numbers of logical types without parameters in parquet.thrift to these types.
+// simpleLogicalTypes contains the logical types without parameters by their numbers in parquet.thrift.
 var simpleLogicalTypes = map[int64]schema.LogicalType{
 	1: schema.StringLogicalType{}, 2: schema.MapLogicalType{}, 3: schema.ListLogicalType{}, 4: schema.EnumLogicalType{},
 	6: schema.DateLogicalType{}, 11: schema.NullLogicalType{}, 12: schema.JSONLogicalType{}, 13: schema.BSONLogicalType{},

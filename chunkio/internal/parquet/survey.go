@@ -79,12 +79,13 @@ func (f *File) visitPageHeaders(g, i int, visit func(h PageHeader, bytes int64) 
 // sizeDoubt decides whether the footer's sizes in memory can be trusted.
 type sizeDoubt struct {
 	sampled     bool // the first compressed chunk was checked
-	understates bool // its pages hold more bytes than the footer claims, so other chunks may too
+	understates bool // the pages of this chunk have more bytes than the footer claims; this is likely for other chunks too
 }
 
-// doubtsSize reports whether the size in memory of a chunk is doubtful. Some writers store 0, or the size in the file.
-// A size may be too small for the pages: the first chunk shows whether the writer of the file made this mistake. A size
-// may also be too large, so that unused memory would be reserved: it is compared with the number of values.
+// doubtsSize reports whether the size in memory of a chunk is doubtful. Some writers store 0, or the size in the file,
+// in its place. Some sizes are smaller than the pages: the pages of the first compressed chunk show whether the writer
+// of the file made this mistake. A size may also be so large that unused memory would be reserved. Therefore the size
+// is compared with the number of values.
 func (d *sizeDoubt) doubtsSize(f *File, g, i int, c *column) (bool, error) {
 	m := &f.footer.groups[g].chunks[i]
 	switch claim := m.Uncompressed; {
@@ -106,14 +107,14 @@ func (d *sizeDoubt) doubtsSize(f *File, g, i int, c *column) (bool, error) {
 	return d.understates, nil
 }
 
-// maxPageGrowth is the number of bytes that the frame of a codec adds at most to an incompressible page, besides an
-// eighth of its size.
+// maxPageGrowth is an upper bound on the bytes that a codec adds to an incompressible page, in addition to an eighth of
+// its size.
 const maxPageGrowth = 64
 
 // plausibleMemory returns a size in memory that few chunks exceed. A value of fixed size may occur in the dictionary
-// and once more in a page: as an index of at most 4 bytes, or as a plain value if the dictionary did not save space. It
-// also has two levels of one byte each. A dictionary may contain values that other chunks use. Chunks whose values are
-// all equal compress to almost no bytes; texts may repeat themselves too, but seldom as often.
+// and once more in a page: as an index of at most 4 bytes, or as a plain value if the dictionary did not save space.
+// Each value also has two levels of one byte each. A dictionary may contain values that other chunks use. Chunks whose
+// values are all equal compress to almost no bytes; texts may repeat themselves too, but seldom as often.
 func plausibleMemory(m *chunkMeta, c *column) int64 {
 	const ratio, slack = 64, 64 << 10
 	perValue := int64(2*max(c.size, 1) + 6)
@@ -137,11 +138,11 @@ const surveyReadBytes = 512
 // levels.
 func (c *column) decodesAll(s encodingSet) bool { return c.undecodableEncoding(s) == "" }
 
-// startsUneven reports whether the length of a list in the first page of a column differs from the given one. Without
-// this check, lists of different lengths whose mean length is a whole number by chance would be read as vectors. A list
-// of another length in a later page is reported as an error of its row, because finding it at this point would require
-// all pages.
-func (f *File) startsUneven(g int, l *format.Leaf, c *column, width int) (uneven bool, err error) {
+// firstPageHasOtherWidth reports whether the length of a list in the first page of a column differs from the given one.
+// Without this check, lists of different lengths whose mean length is a whole number by chance would be read as
+// vectors. A list of another length in a later page is reported as an error of its row, because finding it at this
+// point would require all pages.
+func (f *File) firstPageHasOtherWidth(g int, l *format.Leaf, c *column, width int) (uneven bool, err error) {
 	const (
 		maxPageBytes = 4 << 20 // bytes of pages that are examined
 		maxEntries   = 1 << 16 // number of entries that are examined

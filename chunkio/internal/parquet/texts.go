@@ -25,7 +25,7 @@ const textCopies = 4
 func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
 	lf, col := &g.file.leaves[l], g.file.columns[l]
 	if why := cmp.Or(lf.NoClass, g.file.whyUndecodable(g.number, &col)); why != "" {
-		return g.file.placeError(errors.New(why), g.number, lf.Name)
+		return g.file.errInColumn(errors.New(why), g.number, lf.Name)
 	}
 	return g.withScratch(lf, from, to, func(buf *scratch) error {
 		t := new(text.List)

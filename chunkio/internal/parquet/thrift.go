@@ -33,7 +33,7 @@ const maxDepth = 64
 var errShort = errors.New("thrift data ends early")
 
 // compactReader reads values encoded in Thrift's compact protocol. It checks every length against the available bytes
-// and does not allocate memory. After the first error, which is kept, all reads return zero.
+// and does not allocate memory. It keeps the first error. After this error, all reads return zero.
 type compactReader struct {
 	b   []byte
 	pos int
@@ -207,8 +207,8 @@ func (c *compactReader) skipMap(depth int) {
 }
 
 // readStruct reads a struct. It writes integer and boolean fields whose number is below len(vals) to vals and sets
-// their bits in the result. It calls other for each remaining field: other consumes the value and returns true, or
-// returns false to have the value skipped. If other is nil, all remaining fields are skipped.
+// their bits in the result. It calls the function other for each remaining field. This function reads the value and
+// returns true, or returns false to have the value skipped. If it is nil, all remaining fields are skipped.
 func (c *compactReader) readStruct(vals []int64, other func(id int64, typ byte) bool) (set uint64) {
 	for id := int64(0); ; {
 		typ := c.nextField(&id)

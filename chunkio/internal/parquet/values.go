@@ -197,8 +197,9 @@ func newLibraryDecoder(col *column, from *valuePageReader, buf *scratch) (read f
 	return read, nil
 }
 
-// skipValues cuts off the first skip of count encoded values as far as this is possible without decoding. The returned
-// bytes contain the remaining values, whose number is left. The first toDiscard of these must be decoded and discarded.
+// skipValues skips the first skip values of b, which encodes count values. It cuts off as many of them as is possible
+// without decoding. The returned bytes encode the remaining values, whose number is left. The caller must decode them
+// and discard the first ones, whose number is toDiscard.
 func skipValues(col *column, e parquet.Encoding, b []byte, count, skip int) (_ []byte, left, toDiscard int) {
 	switch {
 	case col.hasChainedPages():

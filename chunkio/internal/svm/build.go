@@ -3,8 +3,8 @@ package svm
 // Builder builds a Table of rows from single entries, without labels.
 type Builder struct{ parser parser }
 
-// NewBuilder returns a Builder for a Table in the spool. Its entries have the given name. It uses about 16 MiB, and at
-// most limit bytes.
+// NewBuilder returns a Builder for a Table in the spool. The entries of the Table have the given name. The Builder uses
+// about 16 MiB, and at most limit bytes.
 func NewBuilder(name string, spool Spool, limit int64) *Builder {
 	return &Builder{parser{limit: limit, table: &Table{spool: spool, name: name}}}
 }

@@ -58,7 +58,7 @@ type File struct {
 	in format.Input
 }
 
-// Open returns a File of the table, which was read from in. Closing the file closes in.
+// Open returns a File of the table, which was read from the input in. Closing the file closes the input.
 func (t *Table) Open(in format.Input) *File { return &File{t, in} }
 
 // Input returns the input from which the text was read.

@@ -98,8 +98,8 @@ func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *for
 	})
 }
 
-// decodeEntries reads the indices or the values of the entries. place returns the offset in the spool of the entry with
-// number first, and the number of bytes of each entry.
+// decodeEntries reads the indices or the values of the entries. The function place returns the offset in the spool of
+// the index or value with number first, and the number of its bytes.
 func (g *group) decodeEntries(ctx context.Context, l int, from, to int64, dst *format.Lists, place func(e extent, rows, first int64) (at int64, size int)) error {
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	name := Entries

@@ -50,7 +50,7 @@ func Parse(ctx context.Context, path string, text io.Reader, spool Spool, limit 
 	for {
 		more, err := p.parseRow()
 		if err != nil {
-			return nil, p.placeError(err)
+			return nil, p.errAtLine(err)
 		}
 		if !more {
 			break
@@ -71,7 +71,7 @@ func Parse(ctx context.Context, path string, text io.Reader, spool Spool, limit 
 	return p.table, nil
 }
 
-func (p *parser) placeError(err error) error {
+func (p *parser) errAtLine(err error) error {
 	if errors.As(err, new(*stream.MemoryError)) {
 		return err
 	}
@@ -100,7 +100,7 @@ func (p *parser) parseRow() (bool, error) {
 	}
 	label, one := parseNumber(word)
 	if !one {
-		if !p.noteLabels(word) {
+		if !p.recordLabelFault(word) {
 			return false, fmt.Errorf("the label %q is no number", word)
 		}
 		label = math.NaN()
@@ -145,9 +145,10 @@ func (p *parser) parseRow() (bool, error) {
 	return true, nil
 }
 
-// noteLabels records that a row has several labels, separated by commas, or has no label and begins with its first
-// entry. Such a text has no label column. It returns false if word, the first word of the row, shows neither of these.
-func (p *parser) noteLabels(word []byte) bool {
+// recordLabelFault records that a row has several labels, separated by commas, or has no label and begins with its
+// first entry. Such a text has no label column. It returns false if word, the first word of the row, shows neither of
+// these.
+func (p *parser) recordLabelFault(word []byte) bool {
 	found := fmt.Sprintf("%.40q", word)
 	if name, _, ok := bytes.Cut(word, []byte(":")); ok {
 		if _, err := strconv.ParseUint(string(name), 10, 32); err != nil && string(name) != "qid" {

@@ -7,7 +7,7 @@ import (
 )
 
 // Instant is a date, a date and time, or a time of day: seconds since 1970 (or midnight) and nanoseconds, 0 to
-// 999,999,999. Thus instants can be compared even if the files of one input have different units.
+// 999,999,999. Instants can be compared even if they come from files with different units.
 type Instant struct {
 	Second int64
 	Nano   int32
@@ -31,8 +31,8 @@ func InstantOf(units, perSecond int64) Instant {
 func InstantOfDays(days int64) Instant { return Instant{Second: days * 86400} }
 
 // ParseInstant parses the texts that AppendTime, AppendDate and AppendClock write, and the texts of 12-byte timestamps.
-// Times out of range are written as integers: perSecond is the number of their units per second, or 0 if their unit is
-// a day. A Z at the end is ignored.
+// A time outside the years 0 to 9999 is written as an integer: perSecond is the number of its units per second, or 0 if
+// its unit is a day. A Z at the end is ignored. The result is false for any other text.
 func ParseInstant(b []byte, perSecond int64) (Instant, bool) {
 	b = bytes.TrimSuffix(b, []byte("Z"))
 	switch {

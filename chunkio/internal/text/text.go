@@ -40,7 +40,7 @@ func (t *List) Truncate(n int) {
 	}
 }
 
-// AddAll appends the values with these indices in another list. A negative index appends a null.
+// AddAll appends the values that have the indices ids in another list. A negative index appends a null.
 func (t *List) AddAll(ids []int32, values *List) error {
 	for _, id := range ids {
 		if id >= 0 {
@@ -133,7 +133,7 @@ func AppendDate(b []byte, days int64) []byte {
 	return time.Unix(days*86400, 0).UTC().AppendFormat(b, dateText)
 }
 
-// AppendClock appends a time of day, given in units of which a second has perSecond.
+// AppendClock appends a time of day, given as a number of units. A second has perSecond units.
 func AppendClock(b []byte, units, perSecond int64) []byte {
 	if units < 0 || units >= 86400*perSecond {
 		return strconv.AppendInt(b, units, 10)

@@ -18,7 +18,8 @@ type Bound struct {
 }
 
 // boundLeaf is a leaf of the condition (one comparison), bound to its column's type. If a constant lies between two
-// adjacent values of the type, it is replaced by the lower of these values, < is replaced by <=, and >= by >.
+// adjacent values of the type, it is replaced by the lower of these values. To keep the result the same for all values
+// of the type, < is then replaced by <=, and >= by >.
 type boundLeaf struct {
 	column     string
 	kind       Kind

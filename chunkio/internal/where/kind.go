@@ -21,7 +21,7 @@ const (
 	KeyNumber              // key of paths whose values are all numbers
 	KeyTruth               // key of paths whose values are all true or false
 	KeyText                // any other key of paths
-	Lists                  // lists of numbers, tested only for null; for each list Rows needs 0, or null if it is null
+	Lists                  // lists of numbers, tested only for null; Rows needs 0 for a list, and null for a null list
 )
 
 // Kind is the type information that Bind needs about a column.

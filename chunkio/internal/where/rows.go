@@ -125,10 +125,10 @@ func (c *boundLeaf) testNumbers(values []float64) (yes, no uint64) {
 	return yes, all &^ (yes | null) // a null is NaN, which passes no test
 }
 
-// AddTexts adds the values of some rows of a column whose kind is not numeric, beginning with row at. ids contains the
-// index of each row's text in values, or -1 for a null. The rows of a column must be added in order. perSecond is the
-// number of units in a second if times are stored as integers, and 0 if they are days. It returns false if a value is
-// not a time.
+// AddTexts adds the values of some rows of a column whose kind is not numeric, beginning with the row number at. ids
+// contains the index of each row's text in values, or -1 for a null. The rows of a column must be added in order.
+// perSecond is the number of units in a second if times are stored as integers, and 0 if they are days. It returns
+// false if a value is not a time.
 func (r *Rows) AddTexts(column string, perSecond int64, at int, ids []int32, values *text.List) bool {
 	for i := range r.checks {
 		c := &r.checks[i]
@@ -225,7 +225,7 @@ func (r *Rows) MarkSkipped(bits []uint64) {
 // occurs in the tree once.
 func (r *Rows) evaluateNode(n *condition.Node) *outcomeSets {
 	if o := r.state.nodeOutcome(n); o.isDecided() {
-		return r.constantSets(n, o)
+		return r.fillOutcomeSets(n, o)
 	}
 	switch n.Op {
 	case condition.IsLeaf:
@@ -250,7 +250,7 @@ func (r *Rows) evaluateNode(n *condition.Node) *outcomeSets {
 	return l
 }
 
-func (r *Rows) constantSets(n *condition.Node, o Outcome) *outcomeSets {
+func (r *Rows) fillOutcomeSets(n *condition.Node, o Outcome) *outcomeSets {
 	for n.Op != condition.IsLeaf {
 		n = n.Args[0]
 	}

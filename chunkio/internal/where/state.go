@@ -42,7 +42,8 @@ func (s State) narrowLeaf(leaf int, o Outcome) {
 	}
 }
 
-// AddKey restricts s to the outcomes that are possible if a key in the path of the rows has this value, or is null.
+// AddKey restricts s to the outcomes that are possible if a key in the path of the rows' file has this value or, if
+// null is set, is null.
 func (b *Bound) AddKey(s State, key, value string, null bool) {
 	for i := range b.checks {
 		if c := &b.checks[i]; c.isBound && c.column == key && c.kind.IsKey() {
@@ -108,8 +109,9 @@ func meetsTest(t condition.Test, compared int) bool {
 	return compared == 0
 }
 
-// Outcome returns the possible results of the condition for rows of the state. The leaves are considered independently,
-// so it may contain results that are impossible (x < 1 and x > 2), but it contains every possible result.
+// Outcome returns the possible results of the condition for rows of the state. It considers each leaf separately.
+// Therefore it may contain impossible results, for example that x < 1 and x > 2 is true, but it contains every possible
+// result.
 func (b *Bound) Outcome(s State) Outcome { return s.nodeOutcome(b.Root) }
 
 func (s State) nodeOutcome(n *condition.Node) Outcome {

@@ -51,8 +51,8 @@ func New(out io.Writer, fields schema.FieldList, dict []bool) (*File, error) {
 	return NewAnnotated(out, fields, dict, nil)
 }
 
-// NewAnnotated is New for columns with logical types that the Arrow library does not know, which annotations contains.
-// Bounds are not written for these columns, because the order of their values is unknown too.
+// NewAnnotated does the same as New for columns with logical types that the Arrow library does not know. These types
+// are in annotations. Bounds are not written for these columns, because the order of their values is unknown too.
 func NewAnnotated(out io.Writer, fields schema.FieldList, dict []bool, annotations pq.Annotations) (*File, error) {
 	enc, err := newEncoders()
 	if err != nil {
@@ -69,8 +69,8 @@ func NewAnnotated(out io.Writer, fields schema.FieldList, dict []bool, annotatio
 	return w, err
 }
 
-// NewPlain is New for a file that is soon read again, with all columns at the same time. Its pages are not compressed,
-// have no dictionaries, and have about `page` bytes.
+// NewPlain does the same as New for a file that is soon read again, with all columns at the same time. Its pages are
+// not compressed, do not use dictionaries, and have about `page` bytes each.
 func NewPlain(out io.Writer, fields schema.FieldList, page int64) (*File, error) {
 	return newFile(out, fields, nil, nil, parquet.WithCompression(compress.Codecs.Uncompressed), parquet.WithDataPageSize(page), parquet.WithBatchSize(max(page/64, 16)), parquet.WithStats(false))
 }
@@ -151,7 +151,7 @@ func (g *Group) Place(chunks []*Chunk) error {
 // End completes the row group.
 func (g *Group) End() error {
 	g.meta.SetNumRows(int(g.rows))
-	// The ordinal is only used for encryption and has 16 bits. A file may have more row groups.
+	// The ordinal of a row group is only used for encryption. It has 16 bits, although a file may have more row groups.
 	if err := g.meta.Finish(g.uncompressed, int16(g.w.groups)); err != nil {
 		return err
 	}

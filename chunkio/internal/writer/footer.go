@@ -60,7 +60,7 @@ func FooterBytes(columns, texts, names, groups int64) int64 {
 	return columns*columnBytes + min(columns*groups, max(columns, maxPendingChunks))*pendingBytes + groups*(columns*chunkBytes+texts*4*boundBytes+2*names)
 }
 
-// FooterBytes returns [FooterBytes] for the columns of w.
+// FooterBytes returns the bound that the function [FooterBytes] computes, for the columns of w.
 func (w *File) FooterBytes(groups int64) int64 {
 	columns, texts, names := w.countColumns()
 	return FooterBytes(columns, texts, names, groups)
@@ -144,8 +144,8 @@ func (w *File) UnmarkedBytes() int { return w.unmarkedBytes }
 // MarkedRows returns the number of rows before the last Mark.
 func (w *File) MarkedRows() int64 { return w.markedRows }
 
-// maxCompression is greater than the factor by which s2 can compress row groups, because each column chunk has a
-// different offset. A forged mark may claim any size.
+// maxCompression is greater than the factor by which s2 can compress row groups, which contain a different offset for
+// each column chunk. A mark that claims a greater factor is forged.
 const maxCompression = 200
 
 // Resume makes w continue a file whose beginning is in out. w must have been begun on [io.Discard]. The beginning has

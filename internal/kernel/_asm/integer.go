@@ -115,7 +115,7 @@ func (w width) integerOps() (load func(m, v Op), zero func(v vector)) {
 	return func(m, v Op) { VMOVDQU(m, v) }, func(v vector) { VPXOR(v, v, v) }
 }
 
-// registers returns a function that returns another register each time, a physical one for [vnniProduct] of 32 bytes.
+// registers returns a function that returns a new register each time, a physical one if [vnniProduct] needs it.
 func (w width) registers(vnni bool) func() vector {
 	if !vnni || w.bytes == 64 {
 		return func() vector { return w.reg() }

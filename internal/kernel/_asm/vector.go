@@ -407,8 +407,8 @@ func writeNarrowRows() {
 	RET()
 }
 
-// writeLowestBounds writes isa.lowestBounds. The upper bounds of a row stay in registers, and its lower bounds are
-// reduced to the lowest. The slack of a whole group of 48 anchors fits into registers of 64 bytes.
+// writeLowestBounds writes isa.lowestBounds. The upper bounds of a row stay in registers. Of its lower bounds only the
+// lowest is kept. The slack of a whole group of 48 anchors fits into registers of 64 bytes.
 func writeLowestBounds(w width) {
 	const signature = "func(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[16]float32, lowers *float32, groups int)"
 	doc := "implements isa.lowestBounds; n is a multiple of 8."

@@ -26,9 +26,9 @@ type Storage struct {
 // errBrokenOff interrupts a run.
 var errBrokenOff = errors.New("broken off")
 
-// CheckResume interrupts a run and resumes it. It calls same to compare the result with the result of an uninterrupted
-// run. It does this for an interruption in each pass over the source or over a scratch file, and after each save. The
-// resumed run is also interrupted once. It tests scratch in files and in memory.
+// CheckResume interrupts a run and resumes it. It calls the function same to compare the result with the result of an
+// uninterrupted run. It does this for an interruption in each pass over the source or over a scratch file, and after
+// each save. The resumed run is also interrupted once. It tests scratch in files and in memory.
 func CheckResume[R any](t *testing.T, run func(Storage) (R, error), same func(what string, got, want R)) {
 	t.Helper()
 	want := must.Get(run(Storage{Scratch: stream.InMemory{}, Block: func(int, int) error { return nil }}))(t)

@@ -22,9 +22,9 @@ func CheckCollects(t *testing.T, bytes int64, do func()) {
 	if after.NumGC != before.NumGC {
 		t.Fatal("garbage is collected although there is room")
 	}
-	// The runtime collects by itself at 70 % of the way to the limit. This is more than the present garbage, so it
-	// happens only after the next allocation. If the runtime has collected earlier, there is no garbage; therefore try
-	// several times.
+	// The runtime collects by itself at 70 % of the way to the limit. This is more than the present garbage, so such a
+	// collection happens only after the next allocation. If the runtime has collected earlier, EnsureFree finds no
+	// garbage; therefore try several times.
 	limit := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(limit)
 	for range 5 {

@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// RelativeDistance returns the largest difference between a and b divided by the largest value of b. It returns NaN if
-// the lengths differ.
+// RelativeDistance returns the largest absolute difference of an entry of a and the same entry of b, divided by the
+// largest absolute entry of b. It returns NaN if the lengths differ.
 func RelativeDistance(a, b []float64) float64 {
 	if len(a) != len(b) {
 		return math.NaN()

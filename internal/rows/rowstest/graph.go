@@ -43,7 +43,7 @@ func CentreColumns(x [][]float64) [][]float64 {
 	return out
 }
 
-func columnSums(z [][]float64) []float64 {
+func sumColumns(z [][]float64) []float64 {
 	sums := make([]float64, len(z[0]))
 	for _, row := range z {
 		for a, v := range row {
@@ -55,7 +55,7 @@ func columnSums(z [][]float64) []float64 {
 
 // Factor returns the n×m matrix B = ZΔ^(−1/2), Δ being the column sums of Z. The column of an unused anchor is 0.
 func Factor(z [][]float64) [][]float64 {
-	delta, b := columnSums(z), ZeroRows(len(z), len(z[0]))
+	delta, b := sumColumns(z), ZeroRows(len(z), len(z[0]))
 	for i, row := range z {
 		for a, v := range row {
 			if v > 0 {
@@ -80,12 +80,13 @@ func Laplacian(z [][]float64) [][]float64 {
 	return l
 }
 
-// BuildGraph computes the graph of X (n×d) and Z (n×m) by the definition. It uses the centred columns of X.
+// BuildGraph computes the anchor graph of the rows X (n×d), whose weights on the anchors are Z (n×m), by its
+// definition. It uses the centred columns of X.
 func BuildGraph(x, z [][]float64) *anchor.Graph {
 	x, b := CentreColumns(x), Factor(z)
 	n, d, m := len(x), len(x[0]), len(z[0])
 	sym := make([]float64, d*d)
-	g := &anchor.Graph{Rows: int64(n), M: m, D: d, Delta: columnSums(z),
+	g := &anchor.Graph{Rows: int64(n), M: m, D: d, Delta: sumColumns(z),
 		G: gram.Full(sym, d), C: make([]float64, m*d), S: make([]float64, m*m)}
 	for i, row := range x {
 		for j, v := range row {

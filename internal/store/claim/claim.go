@@ -69,9 +69,10 @@ func (o *Object) loadText(ctx context.Context) (text []byte, version string, err
 	return b.Bytes(), stored.Version, err
 }
 
-// Write stores content, which must begin with the TitleLine. It replaces the text that this run read or wrote last,
-// or no object at first. The error is ErrTaken if another run has written or removed the object since. If a Write
-// failed, its content may have been stored nevertheless; the next Write detects this and continues from it.
+// Write stores content, which must begin with the TitleLine. It replaces the text that this run read or wrote last. If
+// this run has neither read nor written the object, the object must not exist. The error is ErrTaken if another run has
+// written or removed the object since. If a Write failed, its content may have been stored nevertheless; the next Write
+// detects this and continues from it.
 func (o *Object) Write(ctx context.Context, content []byte) error {
 	const tries = 3 // enough if two answers are lost, or if the store is busy with other requests for the object
 	for try := 1; ; try++ {

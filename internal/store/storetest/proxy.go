@@ -20,11 +20,11 @@ import (
 type Proxy struct {
 	URL string // http://127.0.0.1:PORT
 
-	Latency   atomic.Int64 // nanoseconds before a request is passed on
+	Latency   atomic.Int64 // nanoseconds by which every request is delayed
 	BusyEach  atomic.Int64 // every n-th request is answered with 503; 0 disables this
 	ResetEach atomic.Int64 // instead of every n-th answer the connection is reset
-	CutEach   atomic.Int64 // every n-th answer's body ends halfway
-	StallEach atomic.Int64 // every n-th answer's body stops halfway, for ever
+	CutEach   atomic.Int64 // the connection ends halfway through the body of every n-th answer
+	StallEach atomic.Int64 // halfway through the body of every n-th answer nothing more is sent, for ever
 
 	mu       sync.Mutex
 	before   func(*http.Request) *http.Response

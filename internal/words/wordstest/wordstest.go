@@ -28,7 +28,8 @@ func EncodeState(tb testing.TB, w io.WriterTo) []byte {
 	return b.Bytes()
 }
 
-// CheckReread lets empty read b, followed by other bytes. It checks that empty reads only b, and writes b again.
+// CheckReread passes b, followed by other bytes, to ReadFrom of the state empty. It checks that this reads only b, and
+// that WriteTo then writes b again.
 func CheckReread(tb testing.TB, b []byte, empty State) {
 	tb.Helper()
 	more := append(bytes.Clone(b), 1, 2, 3)
@@ -40,8 +41,9 @@ func CheckReread(tb testing.TB, b []byte, empty State) {
 	}
 }
 
-// CheckState writes full and reads it into empty states. The same bytes must come back. Bytes that are cut short, of the
-// next version, or from a broken reader must be refused and change nothing. An error of the writer must be reported.
+// CheckState writes the state full and reads it into states that the function empty makes. The same bytes must come
+// back. Bytes that are cut short, of the next version, or from a broken reader must be refused and change nothing. An
+// error of the writer must be reported.
 func CheckState(t *testing.T, full State, empty func() State) {
 	b := EncodeState(t, full)
 	CheckReread(t, b, empty())

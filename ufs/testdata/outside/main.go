@@ -17,10 +17,10 @@ import (
 func main() {
 	all := append(methods.All(), spread.Specs()...)
 	for _, q := range []ufs.Request{
-		{Method: "spread", K: 3, Options: method.Settings{"narrowest": true}, Methods: all},
-		{K: 3, Methods: all},
+		{Choice: ufs.Choice{Method: "spread", K: 3, Options: method.Settings{"narrowest": true}, Methods: all}},
+		{Choice: ufs.Choice{K: 3, Methods: all}},
 	} {
-		q.Inputs = os.Args[1:]
+		q.Input.Paths = os.Args[1:]
 		s, err := ufs.Select(context.Background(), q)
 		if err != nil {
 			log.Fatal(err)

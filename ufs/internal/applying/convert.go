@@ -1,0 +1,74 @@
+package applying
+
+import (
+	"context"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
+)
+
+// ConvertRequest chooses the input to write as Parquet, and the output.
+type ConvertRequest struct {
+	Input  request.Input
+	Output string // a Parquet file, or a folder if the input is a folder; both may be in an object store
+	Union  bool   // like UnionByName of request.Columns
+	Limits request.Limits
+	Hooks  request.Hooks
+}
+
+// ConvertInput implements ufs.Convert.
+func ConvertInput(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error) {
+	q := request.Request{Limits: c.Limits, Hooks: c.Hooks}
+	var report chunkio.ApplyReport
+	if len(c.Input.Paths) == 0 {
+		return report, stream.Usagef("convert: no INPUT given")
+	}
+	if err := checkDataOutput("convert", c.Output); err != nil {
+		return report, err
+	}
+	if err := checkParquetOutput("convert", c.Output); err != nil {
+		return report, err
+	}
+	if err := request.FillLimits(&q); err != nil {
+		return report, err
+	}
+	if err := request.CheckTempFolder(q.Limits.TempDir); err != nil {
+		return report, err
+	}
+	end, err := budget.ApplyLimits(ctx, &q)
+	if err != nil {
+		return report, err
+	}
+	defer end()
+	err = request.TrackProgress(&q, request.Progress{What: "convert", Pass: 1, Passes: 1, Rows: -1}, func(func(request.Progress)) (err error) {
+		report, err = chunkio.Convert(ctx, c.Input.Paths, c.Output, chunkio.ApplyOptions{
+			Where: c.Input.Where, Union: c.Union, Threads: q.Limits.Threads, Memory: max(q.Limits.Memory-budget.ProgramBytes, 1), Meter: q.Hooks.Meter,
+			Anonymous: c.Input.Anonymous, Allow: c.Input.Allow, Texts: c.Input.Texts, TableVersion: c.Input.Version, TableAsOf: c.Input.AsOf,
+			Spool: request.ScratchOptions(&q), Stdin: c.Input.Stdin, Note: c.Hooks.Note, Maker: request.Release,
+		})
+		return asInterrupted(err)
+	})
+	return report, budget.ErrForLimit(&q, err)
+}
+
+func checkDataOutput(verb, output string) error {
+	switch output {
+	case "":
+		return stream.Usagef("%s: no output given; add {o} OUT", verb)
+	case "-":
+		return stream.Usagef("%s: {o} -: rows go to a file, which appears whole or not at all; name it OUT.parquet", verb)
+	}
+	return nil
+}
+
+func checkParquetOutput(verb, output string) error {
+	switch strings.ToLower(place.Ext(output)) {
+	case ".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".npy", ".avro", ".txt", ".arrow", ".feather", ".ipc", ".ufs", ".gz", ".zst", ".bz2":
+		return stream.Usagef("%s: {o} %s: OUT is Parquet; name it %s", verb, place.DisplayName(output), place.WithExt(output, ".parquet"))
+	}
+	return nil
+}

@@ -1,0 +1,2 @@
+// Package applying writes selected columns and converted tables, and inspects inputs.
+package applying

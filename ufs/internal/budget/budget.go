@@ -1,0 +1,99 @@
+package budget
+
+import (
+	"errors"
+	"runtime/debug"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// ProfileColumnBytes is the memory that one column needs in a profile and in the report.
+const ProfileColumnBytes = 512
+
+// Budget is the plan of a run's memory, in bytes. It is made from the footers before the run, and each part of the run
+// stays within its share. Results do not depend on the budget. G is the Gram matrix.
+type Budget struct {
+	Limit      int64 `json:"limit_bytes"`
+	Program    int64 `json:"program_bytes"`
+	Reading    int64 `json:"reading_bytes"`
+	Statistics int64 `json:"statistics_bytes"`
+	Anchors    int64 `json:"anchors_bytes"` // the anchor graph's part of the statistics
+	Solver     int64 `json:"solver_bytes"`
+	Kept       int64 `json:"kept_bytes"`                      // upper bound on decoded data kept for later passes
+	KeptGroups int   `json:"kept_row_groups"`                 // number of row groups that surely fit into Kept
+	Groups     int   `json:"row_groups"`                      // total number of row groups
+	Slack      int64 `json:"slack_bytes"`                     // for garbage while Kept is held
+	Peak       int64 `json:"peak_bytes"`                      // sum of the parts that are in memory at the same time
+	Smallest   int64 `json:"smallest_bytes"`                  // the smallest limit that works
+	InMemory   int64 `json:"smallest_in_memory_bytes"`        // the smallest limit that needs no additional passes
+	AutoK      int64 `json:"smallest_auto_k_bytes,omitempty"` // the smallest limit for finding K; 0 if K is given
+	Sketch     int64 `json:"sketch_rows"`                     // rows of the sketch that estimates G; 0 if G is exact
+	Factor     int64 `json:"factor_rows"`                     // rows of G as a factor; 0 if G is full or not made
+	OutOfCore  bool  `json:"out_of_core"`                     // further passes replace G, or rows are in scratch files
+
+	Scratch          int64 `json:"-"` // bytes in scratch files
+	RewrittenScratch int64 `json:"-"` // the part of scratch that each iteration rewrites; a checkpoint keeps this part twice
+	FreedStatistics  int64 `json:"-"` // statistics that are freed before the solver begins
+	JudgesAtOnce     bool  `json:"-"` // memory suffices to judge the anchors' graph and its permuted copy at the same time
+	HasSizeRules     bool  `json:"-"` // memory suffices for the rules that find the number of features
+	SpoolBytes       int64 `json:"-"` // scratch bytes for row groups of objects that do not fit into Reading
+	Iterations       int   `json:"-"` // greatest number of iterations for one setting; 0 if the method does not iterate
+	ParallelSettings int   `json:"-"` // number of settings of a path that are solved in parallel
+	GathersMoments   bool  `json:"-"` // a method over rows: moments are gathered before the iterations
+	PackingBytes     int64 `json:"-"` // the part of Solver for packing drawn rows into a block
+	SideStatistics   int64 `json:"-"` // part of the statistics' memory for histograms and similar tables
+	ThinColumnBytes  int64 `json:"-"` // planned bytes of the graph's matrix C if only its nonzero entries are stored; else 0
+
+	JudgingStatistics int64         `json:"-"` // memory for making and judging anchors if judgesAtOnce is set
+	MethodPasses      method.Passes `json:"-"` // passes over the input after the statistics are made
+}
+
+func LimitRows(rows int, ds *chunkio.Dataset) int {
+	if n := ds.Rows(); n >= 0 {
+		return int(min(int64(rows), n))
+	}
+	return rows
+}
+
+func (b Budget) Refusal() error {
+	return &stream.MemoryError{What: "this run", Need: b.Smallest, Limit: b.Limit}
+}
+
+// Enforce sets the memory limit of the Go runtime to the planned peak, so that garbage does not fill the memory that
+// the plan left free. If mayGrow is true, statistics may need more memory than planned, and the limit stays as it is.
+func (b Budget) Enforce(mayGrow bool) {
+	if !mayGrow {
+		Process.Lock()
+		defer Process.Unlock()
+		debug.SetMemoryLimit(heapLimit(b.Peak) + Process.held)
+	}
+}
+
+// StatisticsRoom returns the memory that the statistics may use. They may use more than planned, because columns with
+// missing values need more memory, and footers do not show every missing value.
+func (b Budget) StatisticsRoom() int64 {
+	return b.Limit - b.Program - b.Anchors - b.SideStatistics - max(b.Reading, b.Solver)
+}
+
+// ErrForLimit restates a memory error about one part of the budget in terms of the whole limit. Such an error occurs if
+// the footers did not show how many columns have missing values.
+func (b Budget) ErrForLimit(err error) error {
+	var m *stream.MemoryError
+	if !errors.As(err, &m) || !m.OfMemory() {
+		return err
+	}
+	whole := *m
+	whole.Need, whole.Limit = m.Need-m.Limit+b.Limit, b.Limit
+	return &whole
+}
+
+func GraphBytes(m, d, neighbors, threads, shards int) int64 {
+	return anchor.SharedBytes(m, d, neighbors, threads, shards+1)
+}
+
+func (b Budget) ThinRoom(d int) int64 {
+	return b.Limit - b.Program - b.Reading - ProfileColumnBytes*int64(d)
+}

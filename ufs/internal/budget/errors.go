@@ -1,0 +1,59 @@
+package budget
+
+import (
+	"errors"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
+)
+
+func ErrLowerBound(q *request.Request, err error) error {
+	err = ErrForLimit(q, err)
+	if m, ok := errors.AsType[*stream.MemoryError](err); ok && m.OfMemory() {
+		m.AtLeast = true
+	}
+	return err
+}
+
+// ErrForLimit restates a memory error about the share of reading in terms of the whole limit.
+func ErrForLimit(q *request.Request, err error) error {
+	var m *stream.MemoryError
+	if !errors.As(err, &m) || !m.OfMemory() {
+		return err
+	}
+	if all, ok := err.(interface{ Unwrap() []error }); ok { // keep the error of removing leftover files
+		each := all.Unwrap()
+		whole := make([]error, len(each))
+		for i, e := range each {
+			whole[i] = ErrForLimit(q, e)
+		}
+		return errors.Join(whole...)
+	}
+	whole := *m
+	whole.Need, whole.Limit = m.Need+ProgramBytes, q.Limits.Memory
+	if saved, ok := errors.AsType[*request.Interrupted](err); ok {
+		return &request.Interrupted{Checkpoint: saved.Checkpoint, Err: &whole}
+	}
+	return &whole
+}
+
+// SmallDocumentBytes is the size of a document that fits into the memory that is reserved for the program itself. Most
+// selections and headers of statistics are smaller.
+const SmallDocumentBytes = 4 << 20
+
+// ReadWithin implements ufs.Within.
+func ReadWithin(limit int64, read func(room int64) error) error {
+	if limit == 0 {
+		return read(0)
+	}
+	return ErrForLimit((&request.Request{Limits: request.Limits{Memory: limit}}), read(max(limit-ProgramBytes, SmallDocumentBytes)))
+}
+
+func DocumentOptions(q *request.Request) chunkio.FetchOptions {
+	from := q.FetchOptions()
+	if q.Limits.Memory > 0 {
+		from.Memory = max(q.Limits.Memory-ProgramBytes, SmallDocumentBytes)
+	}
+	return from
+}

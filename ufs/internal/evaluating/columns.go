@@ -1,0 +1,110 @@
+package evaluating
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
+)
+
+func useRecordedColumnOptions(e *evaluator) error {
+	for i, s := range e.Selections {
+		q := request.Request{Input: request.Input{Texts: e.Input.Texts}}
+		if err := request.SetColumnOptions(&q, s.Options); err != nil {
+			return stream.Errorf("%s: %w", s.Path, err)
+		}
+		for _, o := range request.ColumnOptions {
+			if i > 0 && *o.Field(&q) != *o.Field(&e.request) {
+				return stream.Usagef("%s and %s were made with different %v, so of different features; judge each on its own", e.Selections[0].Path, s.Path, stream.Option(o.Name))
+			}
+			*o.Field(&e.request) = *o.Field(&q)
+		}
+		if other := &e.request.Input.Texts; i > 0 && (q.Input.Texts.Header == "" || other.Header == "") { // empty without CSV files
+			q.Input.Texts.Header, q.Input.Texts.Recorded = cmp.Or(q.Input.Texts.Header, other.Header), q.Input.Texts.Recorded || other.Recorded
+			other.Header, other.Recorded = q.Input.Texts.Header, q.Input.Texts.Recorded
+		}
+		if i > 0 && !reflect.DeepEqual(q.Input.Texts, e.request.Input.Texts) {
+			return stream.Usagef("%s and %s were made with different readings of text ({header}, {types}, {text}, {null-values}); judge each on its own", e.Selections[0].Path, s.Path)
+		}
+		if i > 0 && q.Columns.Categories != e.request.Columns.Categories {
+			return stream.Usagef("%s and %s were made with different {categorical}, so of different features; judge each on its own", e.Selections[0].Path, s.Path)
+		}
+		e.request.Columns.Categorical, e.request.Columns.Categories, e.request.Input.Texts = q.Columns.Categorical, q.Columns.Categories, q.Input.Texts
+	}
+	return nil
+}
+
+// chooseColumns determines the columns of the table. These are all features from which the selections were made, or
+// only the selected features if the other features are not needed.
+func chooseColumns(e *evaluator, ds *chunkio.Dataset) error {
+	e.hasAllFeatures = e.Label == "" || len(e.Baselines) > 0
+	wanted, listed := make(map[string]string), true // wanted maps each needed column to a selection that contains it
+	for _, s := range e.Selections {
+		for _, f := range s.Selected {
+			wanted[f.Name] = s.Path
+		}
+		listed = listed && len(s.Columns) > 0
+	}
+	if e.hasAllFeatures && listed {
+		for _, s := range e.Selections {
+			for _, c := range s.Columns {
+				wanted[c.Name] = s.Path
+			}
+		}
+	}
+	e.columns, e.index = nil, make(map[string]int)
+	known := wording.ColumnNames(ds.Columns())
+	for _, c := range ds.Columns() {
+		if _, ok := wanted[c.Name]; ok || e.hasAllFeatures && !listed {
+			e.index[c.Name] = len(e.columns)
+			e.columns = append(e.columns, c)
+		}
+	}
+	return checkPresence(e, ds, wanted, known)
+}
+
+func checkPresence(e *evaluator, ds *chunkio.Dataset, wanted map[string]string, known []string) error {
+	var missing []string
+	for _, name := range request.SortedKeys(wanted) {
+		if _, ok := e.index[name]; !ok {
+			missing = append(missing, name)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	why := make(map[string]string)
+	for _, l := range ds.LeftOut() {
+		why[l.Name] = " (" + l.Why + ")"
+	}
+	var names []string
+	for _, name := range missing[:min(len(missing), wording.MaxNamesInError)] {
+		text := fmt.Sprintf("%q", name)
+		if why[name] != "" {
+			text += why[name]
+		} else if near := suggest.NearestName(name, known); near != "" {
+			text += fmt.Sprintf(" (did you mean %s?)", near)
+		}
+		names = append(names, text)
+	}
+	if n := len(missing) - len(names); n > 0 {
+		names = append(names, fmt.Sprintf("and %d more", n))
+	}
+	return stream.Usagef("the input lacks %s of %s: %s", wording.Plural(len(missing), "feature"), wanted[missing[0]], strings.Join(names, ", "))
+}
+
+func unjudgedColumns(e *evaluator, ds *chunkio.Dataset) []stream.LeftOut {
+	var out []stream.LeftOut
+	for _, c := range ds.Columns() {
+		if _, ok := e.index[c.Name]; !ok {
+			out = append(out, c.LeftOut("not judged"))
+		}
+	}
+	return out
+}

@@ -1,0 +1,228 @@
+package evaluating
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
+)
+
+// EvalRequest names selections to judge, and the rows and the protocol by which to judge them. A zero field means
+// its default.
+type EvalRequest struct {
+	Input      request.Input // its condition chooses the rows used to judge, whatever rows the selections were made from
+	Selections []NamedSelection
+
+	K       []int  // the first k features of each ranking are judged, for each k in K; default: all features
+	Label   string // the class column; without a label the rows are not clustered
+	Sparse  string // as in request.Columns; default: as the selections record
+	Missing string // as in request.Columns; default: as the selections record
+	Sample  int64  // number of rows in the random sample used to judge, default 10,000; negative means all rows
+
+	Protocol       string   // greedy (default: 20 runs, each the best of 10 starts) or sfufs (30 runs of one start)
+	Runs, Restarts int      // replace the protocol's numbers of runs and starts; 0 keeps them
+	Clusters       int      // number of clusters; default: the number of classes
+	Scale          string   // default: none for k-means, the selections' recorded scale for the reconstruction error
+	Spherical      bool     // k-means on the directions of the rows
+	Baselines      []string // any of "all", "random" and "variance", or "none"; default: all three
+	// Resamples is the number of times that each selection is repeated on a random half of the rows. The default is 5
+	// without a label and 0 with a label. A negative number means 0.
+	Resamples int
+	Methods   []method.Spec // methods that may have made the selections; nil means methods.All()
+	Seed      uint64
+
+	Output string
+	Limits request.Limits
+	// Checkpoint.Folder saves each finished selection from a sample. A resumed run judges the given selections again.
+	// Call Forget when the result is safe.
+	Checkpoint request.Checkpoint
+	Hooks      request.Hooks
+}
+
+// NamedSelection is a selection to judge. Name is the name of the selection in results. Path is the file from which
+// it was read, and appears in messages.
+type NamedSelection struct {
+	Name, Path string
+	*stream.Selection
+
+	choices int // number of groups and single features chosen, if there were groups
+}
+
+const (
+	defaultEvalSample = 10_000
+
+	defaultResamples = 5
+)
+
+// JudgeSelections implements ufs.Eval.
+func JudgeSelections(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
+	begin := time.Now()
+	e := &evaluator{EvalRequest: o, request: request.Request{
+		Input: o.Input, Columns: request.Columns{Label: o.Label}, Choice: request.Choice{Methods: o.Methods, Seed: o.Seed},
+		Limits: o.Limits, Checkpoint: o.Checkpoint, Hooks: o.Hooks, Output: o.Output,
+	}}
+	request.KeepStdin(&e.request) // the checks depend on the format of standard input
+	if err := e.checkRequest(ctx); err != nil {
+		return nil, err
+	}
+	if err := request.FillLimits(&e.request); err != nil {
+		return nil, err
+	}
+	if err := request.SettleInput(&e.request); err != nil {
+		return nil, err
+	}
+	if err := request.CheckTempFolder(e.request.Limits.TempDir); err != nil {
+		return nil, err
+	}
+	before := e.request.Hooks.Meter.Transfer()
+	end, err := budget.ApplyLimits(ctx, &e.request)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	reserved := e.selectionBytes()
+	limit := e.request.Limits.Memory
+	e.request.Limits.Memory = max(limit-reserved, 1)
+	if err := e.settleSelections(ctx); err != nil {
+		return nil, err
+	}
+	if err := openNamedCheckpoint(e); err != nil {
+		return nil, err
+	}
+	defer func() { e.folder.Close() }()
+	for _, step := range []func(context.Context) error{e.readTable, e.judgeRankings, func(ctx context.Context) error { return resampleSelections(ctx, e) }} {
+		if err := step(ctx); err != nil {
+			if short := (*stream.MemoryError)(nil); errors.As(err, &short) && short.OfMemory() {
+				short.Need, short.Limit = short.Need+reserved, limit // changed in place, to keep the text of the error
+			}
+			return nil, err
+		}
+	}
+	r := newReport(e)
+	r.Timing.Wall = time.Since(begin).Seconds()
+	r.Transfer = e.request.Hooks.Meter.Transfer().Since(before)
+	r.Memory = stream.Memory{PeakRSS: budget.PeakMemory(), Limit: limit}
+	return r, nil
+}
+
+func (e *evaluator) selectionBytes() (bytes int64) {
+	for i := range e.Selections {
+		bytes += budget.ProfileColumnBytes * int64(len(e.Selections[i].Columns))
+	}
+	return bytes
+}
+
+// checkRequest finds errors of the request that do not depend on the input, and fills in the numbers of the
+// protocol.
+func (e *evaluator) checkRequest(ctx context.Context) error {
+	if err := settled.RefuseStats(ctx, &request.Request{Input: e.Input, Hooks: e.Hooks}, "eval clusters rows, so it needs those"); err != nil {
+		return err
+	}
+	switch {
+	case len(e.Input.Paths) == 0:
+		return stream.Usagef("no INPUT given")
+	case len(e.Selections) == 0:
+		return stream.Usagef("eval: no selection given; add {selection} SEL.json, as select with {o} SEL.json makes it")
+	}
+	isSet := map[string]bool{
+		"protocol": e.Protocol != "", "runs": e.Runs != 0, "restarts": e.Restarts != 0, "clusters": e.Clusters != 0, "spherical": e.Spherical,
+	}
+	for _, option := range request.SortedKeys(isSet) {
+		if e.Label == "" && isSet[option] {
+			return stream.Usagef("%v is for k-means, whose clusters are compared with the classes: add {label} COL", stream.Option(option))
+		}
+	}
+	counts := map[string]int{"runs": e.Runs, "restarts": e.Restarts, "clusters": e.Clusters}
+	for _, option := range request.SortedKeys(counts) {
+		if n := counts[option]; n < 0 {
+			return stream.Usagef("%v %d: want 1 or more", stream.Option(option), n)
+		}
+	}
+	switch {
+	case e.Baselines == nil:
+		e.Baselines = judge.Baselines()
+	case slices.Equal(e.Baselines, []string{"none"}):
+		e.Baselines = nil
+	}
+	for _, b := range e.Baselines {
+		if all := judge.Baselines(); !slices.Contains(all, b) {
+			return stream.Usagef("unknown baseline %q (want %s, or none)%s", b, strings.Join(all, ", "), suggest.DidYouMean(b, all))
+		}
+	}
+	if e.Methods == nil {
+		e.Methods = methods.All()
+	}
+	if err := e.settleSampling(); err != nil {
+		return err
+	}
+	return e.settleProtocol()
+}
+
+func (e *evaluator) settleSampling() error {
+	passing := request.IsSinglePassStream(&e.request)
+	switch {
+	case e.Resamples == 1:
+		return stream.Usagef("{resamples} %d: want 2 or more to compare, or 0", e.Resamples)
+	case passing && (e.Resamples > 0 || e.Sample > 0):
+		return stream.Usagef("{resamples} and {sample} read the input more than once, and a stream of Arrow IPC passes once; name a {temp-dir} to keep it in, or save it to a file")
+	case passing:
+		e.Sample, e.Resamples = 0, 0
+		return nil
+	case e.Resamples == 0 && e.Label == "":
+		e.Resamples = defaultResamples
+	}
+	if e.Sample == 0 {
+		e.Sample = defaultEvalSample
+	}
+	e.Sample, e.Resamples = max(e.Sample, 0), max(e.Resamples, 0)
+	return nil
+}
+
+func (e *evaluator) settleProtocol() error {
+	var names []string
+	for i, p := range judge.Protocols() {
+		names = append(names, p.Name)
+		if p.Name != e.Protocol && (i > 0 || e.Protocol != "") {
+			continue
+		}
+		e.Protocol = p.Name
+		if e.Runs == 0 {
+			e.Runs = p.Runs
+		}
+		if e.Restarts == 0 {
+			e.Restarts = p.Restarts
+		}
+		return nil
+	}
+	return stream.Usagef("{protocol} %s: want %s%s", e.Protocol, strings.Join(names, ", "), suggest.DidYouMean(e.Protocol, names))
+}
+
+// EvalProtocols implements ufs.EvalProtocols.
+func EvalProtocols() []string {
+	var names []string
+	for _, p := range judge.Protocols() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// EvalBaselines implements ufs.EvalBaselines.
+func EvalBaselines() []string { return judge.Baselines() }
+
+// Check finds errors of the request that do not depend on the input, before any selection is read.
+func (o EvalRequest) Check(ctx context.Context) error {
+	if len(o.Selections) == 0 {
+		o.Selections = []NamedSelection{{}}
+	}
+	return (&evaluator{EvalRequest: o}).checkRequest(ctx)
+}

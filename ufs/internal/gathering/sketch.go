@@ -1,0 +1,104 @@
+package gathering
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/planning"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
+)
+
+func newWeightSketch(g *Gatherer, m int) *gram.Sketch {
+	return gram.NewSketch(m, gram.SketchOptions{Rows: g.Run.SketchRows, Seed: g.Run.Choice.Seed, Threads: g.Run.Limits.Threads})
+}
+
+func newSketch(g *Gatherer, d int, b budget.Budget) *gram.Sketch {
+	if g.GatherKind == method.FromGraph { // the sketch may use all memory that the plan leaves
+		free := max(b.Limit-b.Program-b.Statistics-max(b.Reading, b.Solver-b.FreedStatistics), 0)
+		return gram.NewSketch(d, gram.SketchOptions{Rows: g.Run.SketchRows, Seed: g.Run.Choice.Seed, Threads: g.Run.Limits.Threads, Limit: gram.SketchBytes(d, 0, g.Run.SketchRows) + free})
+	}
+	used := b.Program + budget.ProfileColumnBytes*int64(d) + max(b.Reading, b.Solver)
+	if b.OutOfCore {
+		used = b.Program + budget.ProfileColumnBytes*int64(d) + b.Reading + b.Solver
+	}
+	return gram.NewSketch(d, gram.SketchOptions{Rows: g.Run.SketchRows, Seed: g.Run.Choice.Seed, Threads: g.Run.Limits.Threads, Limit: max(b.Limit-used, 1)})
+}
+
+// gatherSketchedGraph does the work of GatherFromFile for a graph method on an estimate of the Gram matrix. The bundle
+// seen contains the profile of the file.
+func gatherSketchedGraph(r *settled.Run, file *chunkio.StatsReader, seen *statistics.Bundle, shape method.Shape) (*statistics.Bundle, error) {
+	rows, err := settled.SettleFileSketch(r, seen)
+	if err != nil {
+		return nil, err
+	}
+	d, m := len(seen.Columns), seen.AnchorCount()
+	cost, err := planning.EstimateCost(r, shape, m)
+	if err != nil {
+		return nil, err
+	}
+	graph, err := seen.GraphBytes(r.Stats, r.Limits.Threads, 0)
+	if err != nil {
+		return nil, err
+	}
+	missing := 0
+	for _, c := range seen.Profile.Columns {
+		if c.Missing.Total() > 0 {
+			missing++
+		}
+	}
+	making, stays := anchor.EstimateBytes(m, d, rows)
+	made, own := 8*int64(m)*int64(m+d), gram.SketchBytes(d, missing, rows)
+	need := budget.ProgramBytes + budget.ProfileColumnBytes*int64(d) + max(own+gram.SketchBytes(m, 0, rows)+max(graph, made+making), made+stays+cost.Bytes)
+	if need > r.Limits.Memory {
+		return nil, budget.Budget{Limit: r.Limits.Memory, Smallest: need}.Refusal()
+	}
+	if err := statistics.ReadSketch(seen, file, gram.Options{Threads: r.Limits.Threads, Limit: own}); err != nil {
+		return nil, err
+	}
+	if err := statistics.ReadSketchedGraph(seen, file, r.Limits.Threads); err != nil {
+		return nil, err
+	}
+	seen.Plan.Sketch, seen.Plan.Iterations = int64(rows), cost.Iterations
+	if err := CheckRecorded(r, seen); err != nil {
+		return nil, err
+	}
+	if err := settleGraph(r, seen); err != nil {
+		return nil, err
+	}
+	seen.Warnings = append(slices.Clone(seen.Warnings), seen.GapWarnings(r.Stats)...)
+	return seen, nil
+}
+
+// gatherSketch does the work of GatherFromFile for a method on an estimate of the Gram matrix. The bundle seen contains
+// the profile of the file.
+func gatherSketch(r *settled.Run, file *chunkio.StatsReader, seen *statistics.Bundle, shape method.Shape) (*statistics.Bundle, error) {
+	rows, err := settled.SettleFileSketch(r, seen)
+	if err != nil {
+		return nil, err
+	}
+	shape.Sketch, shape.Reads = rows, 1
+	cost, err := r.Bound.Solver.Cost(shape)
+	if err != nil {
+		return nil, err
+	}
+	err = statistics.ReadSketch(seen, file, gram.Options{Threads: r.Limits.Threads, Limit: max(r.Limits.Memory-budget.ProgramBytes-budget.ProfileColumnBytes*int64(len(seen.Columns))-cost.Bytes, 1)})
+	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
+		return nil, budget.Budget{Limit: r.Limits.Memory, Smallest: budget.ProgramBytes + budget.ProfileColumnBytes*int64(len(seen.Columns)) + cost.Bytes + m.Need}.Refusal()
+	}
+	if err != nil {
+		return nil, err
+	}
+	seen.Plan.Sketch = int64(rows)
+	if err := CheckRecorded(r, seen); err != nil {
+		return nil, err
+	}
+	seen.Warnings = append(slices.Clone(seen.Warnings), seen.GapWarnings(r.Stats)...)
+	return seen, restrictColumns(r, seen)
+}

@@ -1,0 +1,257 @@
+package relating
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/alike"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/planning"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/selecting"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
+	"github.com/ufs-stream/ufs-stream/ufs/result"
+)
+
+// FitToStats removes options from the recorded request q that cannot be applied to statistics with the given header:
+// names of columns that the statistics lack, and options for steps that only a scan makes.
+func FitToStats(q *request.Request, head *statistics.Bundle) {
+	names := wording.ColumnNames(head.Columns)
+	known := func(option string, patterns []string) []string {
+		return slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
+			_, err := chunkio.Match(option, []string{p}, names)
+			return err != nil
+		})
+	}
+	q.Columns.Names, q.Columns.Exclude = known("columns", q.Columns.Names), known("exclude", q.Columns.Exclude)
+	if !slices.Contains(names, q.Columns.Label) {
+		q.Columns.Label = ""
+	}
+	// The policies that fill missing values can be chosen after the scan. The other policies acted during the scan.
+	if kept := request.KeptMissing(); !slices.Contains(kept, q.Columns.Missing) || !slices.Contains(kept, head.Options["missing"]) {
+		q.Columns.Missing = ""
+	}
+}
+
+// correlations holds the correlations of all features, and a description of their data.
+type correlations struct {
+	*alike.Matrix
+	columns   []stream.Column // in the order of the matrix, as in Names
+	mean, std []float64
+	index     map[string]int // index of each name
+	isRank    bool           // the correlations are of normal scores, which have no meaningful units
+
+	rows, rowsUsed int64
+	scale, missing string
+	leftOut        []stream.LeftOut
+	inputs         []stream.Input
+	passes         int
+	warnings       []string
+	timing         stream.Timing
+	memory         stream.Memory
+	transfer       *stream.Transfer
+}
+
+// withCorrelations computes the correlations of the features of request q, from its inputs or from its statistics file,
+// and calls use with the correlations. Both steps stay within the limits of q. The function use needs reserved(d) bytes
+// of memory for d features.
+func withCorrelations(ctx context.Context, q request.Request, reserved func(d int) int64, use func(*correlations) error) error {
+	return withCorrelationsFor(ctx, q, nil, reserved, use)
+}
+
+// withCorrelationsFor does the work of withCorrelations. If selection is not nil, q is the request of this selection.
+// Then options that the statistics do not have are ignored, and columns that the selection left out are left out,
+// because the selection does not explain them.
+func withCorrelationsFor(ctx context.Context, q request.Request, selection *stream.Selection, reserved func(d int) int64, use func(*correlations) error) error {
+	begin := time.Now()
+	q.Choice.Method, q.Choice.Options, q.Choice.K, q.Choice.AutoK, q.Choice.Variance, q.Choice.MinGain, q.Choice.Keep = methods.Fallback, nil, 1, false, 0, 0, nil
+	if q.Choice.Scale != request.ScaleRank { // any other scale is applied after the statistics are read
+		q.Choice.Scale = ""
+	}
+	if q.Choice.Methods = nil; q.Hooks.Meter == nil {
+		q.Hooks.Meter = new(stream.Meter)
+	}
+	if err := request.FillLimits(&q); err != nil {
+		return err
+	}
+	end, err := budget.ApplyLimits(ctx, &q)
+	if err != nil {
+		return err
+	}
+	defer end()
+	fetched, parts := q.Hooks.Meter.Transfer(), q.Hooks.Meter.Busy.Parts()
+	g, e, err := gatherCorrelations(ctx, q, selection != nil, reserved)
+	if err = gathering.BlameStats(&q, err); err != nil && selection == nil { // errTooManyFeatures has no advice for a selection
+		err = errTooManyFeatures(err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := e.Close(); err != nil {
+		return err
+	}
+	if selection != nil {
+		e.LeaveOutColumns(selection.LeftOut)
+	} else {
+		settled.NoteFilled(g.Run, settled.ListFilled(g.Run, e))
+	}
+	solving := time.Now()
+	c, err := newCorrelations(g, e)
+	if err != nil {
+		return gathering.BlameStats(&q, statistics.WithPlace(err, e))
+	}
+	c.transfer = q.Hooks.Meter.Transfer().Since(fetched)
+	c.timing = stream.Timing{Wall: time.Since(begin).Seconds(), Parts: q.Hooks.Meter.Busy.Parts().Since(parts)}
+	c.memory.Limit = q.Limits.Memory
+	if err := use(c); err != nil {
+		return gathering.BlameStats(&q, err)
+	}
+	c.timing.Solve, c.timing.Wall, c.memory.PeakRSS = time.Since(solving).Seconds(), time.Since(begin).Seconds(), budget.PeakMemory()
+	return nil
+}
+
+// errTooManyFeatures adds advice to an error about too little memory for the correlations of all pairs of features.
+func errTooManyFeatures(err error) error {
+	if m := (*stream.MemoryError)(nil); errors.As(err, &m) && m.OfMemory() {
+		return stream.Errorf("%w; or ask for fewer features, {columns} or {exclude}: the correlations of all pairs are in memory", err)
+	}
+	return err
+}
+
+func gatherCorrelations(ctx context.Context, q request.Request, recorded bool, reserved func(d int) int64) (*gathering.Gatherer, *statistics.Bundle, error) {
+	if q.Stats == "" {
+		r, err := settled.NewRun(ctx, q)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := settled.FindCategories(ctx, r); err != nil {
+			return nil, nil, err
+		}
+		r.SkipsTrust = true
+		g := &gathering.Gatherer{Run: r, GatherKind: method.FromGram}
+		g.Planner = func(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error) {
+			d := len(ds.Columns())
+			solver := reserved(d)
+			if r.Columns.Missing == request.MissingPairwise {
+				solver = max(solver, linalg.ClipBytes(d))
+			}
+			more := planning.RankBytes(r, ds, d)
+			b, err := planning.PlanPass(r, ds, planning.GramBytes(r, ds)+more, solver)
+			b.SideStatistics = more
+			return b, err
+		}
+		e, err := g.ObtainStatistics(ctx)
+		return g, e, err
+	}
+	file, err := statistics.OpenStats(ctx, &q, q.Stats) // opened once for everything that is read from it
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	if err := statistics.CheckKind(file.Path(), file.Header.Kind); err != nil {
+		return nil, nil, err
+	}
+	if k := file.Header.Kind; k == statistics.KindSketch || k == statistics.KindSketchedGraph {
+		return nil, nil, stream.Usagef("%s holds a sketch of the rows, which only estimates correlations; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", file.Path())
+	}
+	if recorded {
+		FitToStats(&q, statistics.NewBundle(file.Header))
+	}
+	limit, own := q.Limits.Memory, reserved(len(file.Header.Columns))
+	q.Limits.Memory = max(limit-own, 1)
+	r, err := settled.NewRun(ctx, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.SkipsTrust = true
+	g := &gathering.Gatherer{Run: r, GatherKind: method.FromGram}
+	e, err := gathering.GatherFromFile(g.Run, file)
+	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
+		err = &stream.MemoryError{What: "this run", Need: m.Need + own, Limit: limit}
+	}
+	return g, e, err
+}
+
+func newCorrelations(g *gathering.Gatherer, e *statistics.Bundle) (*correlations, error) {
+	if g.Run.ParsedScale != gram.ScaleRank {
+		g.Run.Choice.Scale, g.Run.ParsedScale = gram.ScaleStandard.String(), gram.ScaleStandard
+	}
+	s := &stream.Selection{LeftOut: append([]stream.LeftOut{}, e.LeftOut...), Warnings: append([]string{}, wording.SpellAll(e.Warnings, g.Run.Hooks.Spelling)...)}
+	t, err := selecting.NewUnboundTrial(g, e, s)
+	if err != nil {
+		return nil, err
+	}
+	m := t.Gram
+	data := alike.Data{Names: wording.ColumnNames(t.Columns), Gram: m.Sym, Rows: m.Rows}
+	for k, j := range m.Columns {
+		distance := (m.Mean[k] - e.Profile.Columns[j].Pilot) / m.Std[k]
+		data.Lever = append(data.Lever, math.Sqrt(1+distance*distance))
+	}
+	c := &correlations{
+		Matrix: alike.New(kernel.NewTeam(g.Run.Limits.Threads), data), index: make(map[string]int), isRank: g.Run.ParsedScale == gram.ScaleRank,
+		rows: e.Profile.Seen, rowsUsed: e.Profile.Rows, scale: g.Run.Choice.Scale, missing: g.Run.Columns.Missing,
+		leftOut: s.LeftOut, inputs: e.Inputs, passes: e.Passes, warnings: s.Warnings,
+	}
+	for k, j := range c.Source {
+		c.columns = append(c.columns, t.Columns[j])
+		c.mean, c.std = append(c.mean, m.Mean[j]), append(c.std, m.Std[j])
+		c.index[c.Names[k]] = k
+	}
+	return c, nil
+}
+
+func (c *correlations) newTerm(j, i int, weight float64) result.Term {
+	own := weight * c.std[j] / c.std[i]
+	if c.isRank {
+		own = math.NaN()
+	}
+	return result.Term{Name: c.Names[i], Weight: stream.Number(own), Standardized: stream.Number(weight)}
+}
+
+// constantTerm returns the constant term of a linear combination that gives column j. It returns 0 if the term is only
+// a rounding error, i.e. if its square is at most rounding times the variance of column j.
+func (c *correlations) constantTerm(j int, terms []result.Term, rounding float64) stream.Number {
+	sum := c.mean[j]
+	for _, t := range terms {
+		sum -= float64(t.Weight) * c.mean[c.index[t.Name]]
+	}
+	if math.Abs(sum) <= math.Sqrt(rounding)*c.std[j] {
+		return 0
+	}
+	return stream.Number(sum)
+}
+
+func (c *correlations) newLinearCombination(from alike.Combination) result.LinearCombination {
+	out := result.LinearCombination{Name: c.Names[from.Column], Left: stream.Number(max(from.Residual, 0)), Bound: stream.Number(from.Bound), Terms: []result.Term{}}
+	for _, t := range from.Terms {
+		out.Terms = append(out.Terms, c.newTerm(from.Column, t.Column, t.Weight))
+	}
+	out.Constant = c.constantTerm(from.Column, out.Terms, from.Bound)
+	return out
+}
+
+// newCopy expresses n, a copy of column first, as a linear function of column first.
+func (c *correlations) newCopy(first int, n alike.Near) result.Copy {
+	t := c.newTerm(n.Column, first, n.Correlation)
+	rounding := c.RoundingBound(n.Column, []int{first}, []float64{n.Correlation})
+	return result.Copy{Name: c.Names[n.Column], Weight: t.Weight, Constant: c.constantTerm(n.Column, []result.Term{t}, rounding)}
+}
+
+// vifNumber converts a variance inflation factor (VIF) for JSON. determined reports whether it is infinite, because the
+// other columns determine the column.
+func vifNumber(vif float64) (v stream.Number, determined bool) {
+	return stream.Number(vif), math.IsInf(vif, 1)
+}

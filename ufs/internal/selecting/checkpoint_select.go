@@ -1,0 +1,62 @@
+package selecting
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/resume"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
+)
+
+func openPassCheckpoint(ctx context.Context, t *Trial) error {
+	folder := t.run.SavedState.ResumeFolder()
+	if folder == nil || t.Source == nil || t.run.Bound.From == method.FromRows {
+		return nil
+	}
+	id, err := selectionIdentity(t, "passes of method "+t.run.Bound.Name)
+	if err != nil {
+		return err
+	}
+	r, err := folder.OpenRun(ctx, "selection", id)
+	if err != nil {
+		return err
+	}
+	if n := r.CountStates("pass"); n > 0 {
+		t.run.Sayf("continuing from %s after pass %d of the selection", folder.Path(), n)
+	}
+	t.Checkpoint = resume.Numbers{Run: r}
+	return nil
+}
+
+// selectionIdentity collects all settings that affect the bits of the method's intermediate results. Memory and threads
+// are among them, because they determine how many features the method reads at a time.
+func selectionIdentity(t *Trial, what string) (resume.Identity, error) {
+	id := resume.Identity{What: what, Inputs: slices.Concat(t.bundle.Inputs, t.run.AnchorInputs), Columns: t.Columns, Options: map[string]string{
+		"method": t.run.Bound.Name, "k": strconv.Itoa(t.K), "seed": strconv.FormatUint(t.Seed, 10), "threads": strconv.Itoa(t.Threads), stream.MemoryLimit: strconv.FormatInt(t.run.Limits.Memory, 10),
+	}}
+	for option, value := range t.Selection.Options {
+		id.Options[option] = fmt.Sprint(value)
+	}
+	for option := range t.run.Request.Choice.Options {
+		id.Options[option] = t.run.Request.Choice.Options.Text(option)
+	}
+	choice, err := json.Marshal(struct {
+		Index, Keep []int
+		Choice      method.Choice
+	}{t.Index, t.Keep, t.Choice})
+	if err != nil {
+		return id, err
+	}
+	sum := sha256.Sum256(choice)
+	path, _ := kernel.InstructionSet() // ApplyLimits has already reported an invalid environment variable
+	id.Facts = map[string]string{"instruction set": path, "version": request.Release, "choice of features": hex.EncodeToString(sum[:8])}
+	return id, nil
+}

@@ -1,0 +1,88 @@
+package settled
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/resume"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
+)
+
+const (
+
+	// CheckpointSuffix ends the name of the automatic checkpoint's folder.
+	CheckpointSuffix = ".checkpoint"
+)
+
+// checkpoint holds the folder in which a run, and the run of its fallback method, save their progress.
+type checkpoint struct{ Folder *resume.Folder }
+
+func CheckpointFolder(q *request.Request) string {
+	if q.Checkpoint.Folder != request.AutoCheckpoint {
+		return request.NamedCheckpoint(q)
+	}
+	out := q.Output
+	if out == "" || out == "-" || place.IsURL(out) || atomicfile.IsDevice(out) {
+		return ""
+	}
+	local, err := place.LocalPath(out)
+	if err != nil {
+		return ""
+	}
+	return filepath.Clean(local) + CheckpointSuffix
+}
+
+func OpenCheckpoint(r *Run) error {
+	r.SavedState = new(checkpoint)
+	if r.Fallback != nil {
+		r.Fallback.SavedState = r.SavedState
+	}
+	path := request.NamedCheckpoint(&r.Request)
+	if path == "" {
+		return nil
+	}
+	if r.SkipBad {
+		return stream.Usagef("{checkpoint} does not go with {on-error} skip-file: leaving out a file changes everything saved")
+	}
+	var err error
+	r.SavedState.Folder, err = resume.Open(path, ResumeOptions(&r.Request, false))
+	return err
+}
+
+func ResumeOptions(q *request.Request, unasked bool) resume.Options {
+	return resume.Options{Every: q.Checkpoint.Every, Implicit: unasked, Note: q.Hooks.Say}
+}
+
+func (c *checkpoint) ResumeFolder() *resume.Folder {
+	if c == nil {
+		return nil
+	}
+	return c.Folder
+}
+
+// CloseFolder closes the folder and keeps it for a later run. err is the error of the run, or nil. If the run was
+// interrupted and a later run can resume from the folder, CloseFolder turns err into an *Interrupted.
+func (c *checkpoint) CloseFolder(ctx context.Context, err error) error {
+	folder := c.ResumeFolder()
+	if err != nil {
+		if syncErr := folder.Sync(); syncErr != nil {
+			err = errors.Join(err, syncErr)
+		}
+	}
+	if err != nil && ctx.Err() != nil && folder.HoldsStates() {
+		err = &request.Interrupted{Checkpoint: folder.Path(), Err: err}
+	}
+	if closeErr := folder.Close(); closeErr != nil {
+		err = errors.Join(err, closeErr)
+	}
+	return err
+}
+
+// ForgetProgress implements ufs.Forget.
+func ForgetProgress(q request.Request) error {
+	return resume.Forget(CheckpointFolder(&q), ResumeOptions(&q, q.Checkpoint.Folder == request.AutoCheckpoint))
+}

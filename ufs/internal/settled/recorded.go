@@ -1,0 +1,198 @@
+package settled
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/jsonsize"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
+)
+
+// RecordedRequest implements ufs.RecordedRequest.
+func RecordedRequest(s *stream.Selection, list []method.Spec) (request.Request, error) {
+	if s == nil {
+		return request.Request{}, stream.Usagef("no selection given")
+	}
+	q, err := RequestFromRecord(s.Method, s.Options, list)
+	q.Choice.K, q.Choice.Seed, q.Choice.Stability = len(s.Selected), s.Seed, 0 // Stability does not change the selection
+	q.Choice.Sketch, q.Choice.Reads = "", 0                                    // the selection is judged by the exact Gram matrix
+	return q, err
+}
+
+func RequestFromRecord(name string, settings method.Settings, list []method.Spec) (request.Request, error) {
+	q := request.Request{Choice: request.Choice{Method: name, Methods: list, Options: method.Settings{}}}
+	if list == nil {
+		list = methods.All()
+	}
+	spec, err := methods.Find(list, name)
+	if err != nil {
+		return q, err
+	}
+	declared := spec.Declare().Options
+	for option := range settings {
+		text := settings.Text(option)
+		if len(text) > maxOptionBytes {
+			return q, stream.Errorf("option %s has %d bytes, and none has more than %d", option, len(text), maxOptionBytes)
+		}
+		switch option {
+		case "columns":
+			q.Columns.Names, err = request.SplitNames(text)
+		case "exclude":
+			q.Columns.Exclude, err = request.SplitNames(text)
+		case "keep":
+			q.Choice.Keep, err = request.SplitNames(text)
+		case "groups":
+			q.Choice.Groups, err = text, refuseFileName(option, text)
+		case "group-most":
+			_, err = fmt.Sscan(text, &q.Choice.GroupMost)
+		case "costs":
+			q.Choice.Costs, err = text, refuseFileName(option, text)
+		case "budget":
+			_, err = fmt.Sscan(text, &q.Choice.Budget)
+		case "forbid":
+			q.Choice.Forbid, err = request.SplitNames(text)
+		case "label":
+			q.Columns.Label = text
+		case "weight":
+			q.Columns.Weight = text
+		case "sparse":
+			q.Columns.Sparse = text
+		case "where":
+			q.Input.Where = text
+		case "auto-exclude":
+			_, err = fmt.Sscan(text, &q.Columns.AutoExclude)
+		case "max-missing":
+			_, err = fmt.Sscan(text, &q.Columns.MaxMissing)
+		case "missing":
+			q.Columns.Missing = text
+		case "scale":
+			q.Choice.Scale = text
+		case "rows":
+			_, err = fmt.Sscan(text, &q.SampleRows)
+		case request.OptionStability:
+			_, err = fmt.Sscan(text, &q.Choice.Stability)
+		case request.OptionSketch:
+			q.Choice.Sketch = text
+		case "passes":
+			_, err = fmt.Sscan(text, &q.Choice.Reads)
+		case "seed":
+			_, err = fmt.Sscan(text, &q.Choice.Seed)
+		default:
+			var known bool
+			if known, err = request.SetColumnOption(&q, option, text); !known && declared.Find(option) != nil {
+				q.Choice.Options[option] = settings[option]
+			}
+		}
+		if err != nil {
+			return q, stream.Errorf("option %s: %w", option, err)
+		}
+	}
+	if q.Choice.Options["anchors-file"] != nil { // the file determines the number of anchors
+		delete(q.Choice.Options, "anchors")
+		delete(q.Choice.Options, "anchor-method")
+	}
+	if _, err := spec.Bind(q.Choice.Options); err != nil {
+		return q, stream.Errorf("option %w", err)
+	}
+	return q, nil
+}
+
+// maxOptionBytes bounds the size of a recorded option, far above real sizes. 60 MB of categories took 440 MiB of
+// memory.
+const maxOptionBytes = 16 << 20
+
+// refuseFileName refuses a recorded option that names a file. A record contains the groups and costs themselves, so a
+// file name in their place is an attempt to have that file opened.
+func refuseFileName(option, text string) error {
+	if request.NamesFile(option, text) {
+		return stream.Errorf("it names the file %s instead of its contents, and is not read", place.DisplayName(text))
+	}
+	return nil
+}
+
+func ResolveFiles(options method.Settings, resolve func(name string) (string, error)) error {
+	for option := range options {
+		text := options.Text(option)
+		if !request.NamesFile(option, text) {
+			continue
+		}
+		location, err := resolve(text)
+		if err != nil {
+			return err
+		}
+		options[option] = location
+	}
+	return nil
+}
+
+// ReadSelection implements ufs.ReadSelection.
+func ReadSelection(ctx context.Context, path string, opt chunkio.FetchOptions) (*stream.Selection, error) {
+	all, err := ReadSelections(ctx, []string{path}, opt)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// ReadSelections implements ufs.ReadSelections.
+func ReadSelections(ctx context.Context, paths []string, opt chunkio.FetchOptions) (all []*stream.Selection, err error) {
+	err = budget.ReadWithin(opt.Memory, func(room int64) error {
+		opt.Memory = room
+		heldBytes := int64(0)
+		for _, path := range paths {
+			s, took, err := readSelection(ctx, path, opt, heldBytes)
+			if err != nil {
+				return err
+			}
+			all, heldBytes = append(all, s), heldBytes+took
+		}
+		return nil
+	})
+	return all, err
+}
+
+func readSelection(ctx context.Context, path string, opt chunkio.FetchOptions, heldBytes int64) (s *stream.Selection, size int64, err error) {
+	name, room := place.DisplayName(path), opt.Memory
+	if room > 0 {
+		opt.Memory = max(room-heldBytes, 1)
+	}
+	text, err := chunkio.ReadAll(ctx, path, opt, stream.Textf("check the path of {selection}"))
+	if err == nil {
+		size, err = jsonsize.DecodedBytes(ctx, text, reflect.TypeFor[stream.Selection]())
+		if need := int64(len(text)) + size; ctx.Err() == nil && room > 0 && need > opt.Memory {
+			return nil, 0, &stream.MemoryError{What: "reading " + name, Need: heldBytes + need, Limit: room}
+		}
+		if err == nil || ctx.Err() == nil { // the decoder reports invalid JSON too
+			s, err = stream.DecodeSelection(bytes.NewBuffer(text))
+		}
+	}
+	short, isShort := errors.AsType[*stream.MemoryError](err)
+	switch {
+	case isShort:
+		whole := *short
+		whole.Need, whole.Limit = short.Need+heldBytes, room
+		return nil, 0, &whole
+	case ctx.Err() != nil:
+		return nil, 0, ctx.Err()
+	case errors.As(err, new(*stream.DataError)), errors.As(err, new(*stream.UsageError)), errors.As(err, new(*stream.OutputError)):
+		return nil, 0, err
+	case err != nil:
+		return nil, 0, errNotSelection(name, err)
+	case len(s.Selected) == 0:
+		return nil, 0, stream.Dataf(name, "the selection has no features")
+	}
+	return s, size, nil
+}
+
+func errNotSelection(name string, err error) error {
+	return &stream.DataError{Path: name, RowGroup: -1, Row: -1, Err: stream.Errorf("not a selection: %w", err), Remedy: stream.Textf("make one with select and {format} json")}
+}

@@ -1,0 +1,472 @@
+package statistics
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/halves"
+	"github.com/ufs-stream/ufs-stream/internal/hygiene"
+	"github.com/ufs-stream/ufs-stream/internal/rowsample"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
+)
+
+func readFacts(e *Bundle, r *chunkio.StatsReader) error {
+	if !r.Has(FactsSection) {
+		return nil
+	}
+	e.Facts = hygiene.New(len(e.Columns), 0, false)
+	return readSection(r, FactsSection, e.Facts)
+}
+
+func IsSelfExplanatory(err error) bool {
+	var (
+		usage       *stream.UsageError
+		data        *stream.DataError
+		memory      *stream.MemoryError
+		output      *stream.OutputError
+		unconverged *stream.UnconvergedError
+		stale       *stream.StaleError
+		undecided   *stream.UndecidedError
+	)
+	return errors.As(err, &usage) || errors.As(err, &data) || errors.As(err, &memory) || errors.As(err, &output) ||
+		errors.As(err, &unconverged) || errors.As(err, &stale) || errors.As(err, &undecided) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || stream.Temporary(err)
+}
+
+func CheckSameColumns(a, b []stream.Column) error {
+	if len(a) != len(b) {
+		return stream.Errorf("%d features against %d", len(a), len(b))
+	}
+	for j := range a {
+		if a[j].Name != b[j].Name {
+			return stream.Errorf("feature %d is %q against %q", j, a[j].Name, b[j].Name)
+		}
+	}
+	return nil
+}
+
+func (e *Bundle) RequestedOptions() map[string]string {
+	policy, keepsRows := e.Options[request.OptionSampleMissing]
+	if !keepsRows {
+		return e.Options
+	}
+	options := maps.Clone(e.Options)
+	options["missing"] = policy
+	delete(options, request.OptionSampleMissing)
+	return options
+}
+
+func WithPlace(err error, e *Bundle) error {
+	var bad *stream.DataError
+	if !errors.As(err, &bad) || bad.Path != "" || len(e.Inputs) == 0 && e.Path == "" {
+		return err
+	}
+	at := *bad
+	if e.Path != "" {
+		at.Path = e.Path
+		return &at
+	}
+	if at.Path = e.Inputs[0].Path; len(e.Inputs) > 1 {
+		at.Path += " and " + wording.Plural(len(e.Inputs)-1, "file")
+	}
+	return &at
+}
+
+func ReadSketch(e *Bundle, r *chunkio.StatsReader, opt gram.Options) error {
+	e.Sketch = gram.NewSketch(len(e.Columns), gram.SketchOptions{Threads: opt.Threads, Limit: opt.Limit})
+	return readSection(r, sketchSection, e.Sketch)
+}
+
+func (e *Bundle) SketchRowCount() int {
+	rows, err := strconv.Atoi(e.Options[request.OptionSketch])
+	if err != nil || gram.SketchRows(rows) != rows {
+		return 0
+	}
+	return rows
+}
+
+func (e *Bundle) AnchorCount() int {
+	m, err := strconv.Atoi(e.Options["anchors"])
+	if err != nil {
+		return 0
+	}
+	return max(m, 0)
+}
+
+func ReadSketchedGraph(e *Bundle, file *chunkio.StatsReader, threads int) error {
+	graphLimit, err := e.GraphBytes(file.Path(), threads, 0)
+	if err != nil {
+		return err
+	}
+	if e.Graph, err = readGraphSection(file, threads, graphLimit); err != nil {
+		return err
+	}
+	e.Weights = gram.NewSketch(e.AnchorCount(), gram.SketchOptions{Threads: threads})
+	return readSection(file, weightsSection, e.Weights)
+}
+
+// The names of the sections of a statistics file, and the kinds of such files. Every file has the profile. Files of
+// kind "gram" also have the moments, and files of kind "graph" the moments and the anchor graph. Files of kind "sketch"
+// have a sketch of the rows. Files of kind "graph-sketch" have the graph, and sketches of the rows and of their weights
+// on the anchors. Files of kind "gram" have a sample of rows too if a method surveys one. A profile may have such a
+// sample for anchors, and another of rows for methods that iterate over rows; the latter is drawn before rows are
+// dropped, and records row groups and kinds of missing values. Files of scan and merge have histograms in addition to
+// moments. Files of earlier versions have none, and programs of earlier versions skip that section. Statistics of hash
+// shards, whose sum is the statistics of the whole, are for half-samples.
+const (
+	ProfileSection = "profile"
+
+	SampleSection = "sample"
+
+	RowsSection = "rows"
+
+	momentsSection = "moments"
+
+	graphSection = "graph"
+
+	histogramsSection = "histograms"
+
+	ValuesSection = "values" // in a checkpoint under scale rank: the profile of the values themselves
+
+	RanksSection = "ranks" // with a profile: histograms for ranks
+
+	sketchSection = "sketch"
+
+	weightsSection = "sketch-weights"
+
+	shardsSection = "hash-shards"
+
+	waitingSection = "waiting" // of a checkpoint: rows that are not yet in the statistics of their hash shards
+
+	KeptSection = "kept" // of a checkpoint: the rows of a factor
+
+	FactsSection = "facts" // in files of all kinds: see hygiene.Facts
+
+	// in files of all kinds, except files of earlier versions: the positions of the columns in the input
+	positionsSection = "positions"
+
+	KindGraph = "graph"
+
+	KindGram = "gram"
+
+	KindProfile = "profile"
+
+	KindSketch = "sketch"
+
+	KindSketchedGraph = "graph-sketch"
+
+	kindCheckpoint = "checkpoint"
+)
+
+func (e *Bundle) sections() []chunkio.Section {
+	var s []chunkio.Section
+	if e.Moments != nil {
+		s = append(s, chunkio.Section{Name: momentsSection, Body: e.Moments})
+	}
+	if e.Graph != nil {
+		s = append(s, chunkio.Section{Name: graphSection, Body: e.Graph})
+	}
+	if e.Sketch != nil {
+		s = append(s, chunkio.Section{Name: sketchSection, Body: e.Sketch})
+	}
+	if e.Weights != nil {
+		s = append(s, chunkio.Section{Name: weightsSection, Body: e.Weights})
+	}
+	if e.Sample != nil {
+		s = append(s, chunkio.Section{Name: SampleSection, Body: e.Sample})
+	}
+	if e.RowSample != nil {
+		s = append(s, chunkio.Section{Name: RowsSection, Body: e.RowSample})
+	}
+	if e.Histograms != nil {
+		s = append(s, chunkio.Section{Name: histogramsSection, Body: e.Histograms})
+	}
+	if e.ShardStats != nil {
+		s = append(s, chunkio.Section{Name: shardsSection, Body: e.ShardStats})
+		if e.ShardStats.splitter != nil {
+			s = append(s, chunkio.Section{Name: waitingSection, Body: e.ShardStats.splitter}, chunkio.Section{Name: ProfileSection, Body: e.Profile})
+		}
+	}
+	if e.Ranks != nil {
+		s = append(s, chunkio.Section{Name: RanksSection, Body: e.Ranks})
+	}
+	if e.Facts != nil {
+		s = append(s, chunkio.Section{Name: FactsSection, Body: e.Facts})
+	}
+	return s
+}
+
+// CheckpointSections lists the sections of a checkpoint. The profile is one of them if no other section contains it.
+func (e *Bundle) CheckpointSections() []chunkio.Section {
+	if e.Factor != nil { // the factor contains the profile, and rows that are added to the graph later
+		withoutGraph := *e
+		withoutGraph.Graph = nil
+		return append(withoutGraph.sections(), chunkio.Section{Name: KeptSection, Body: e.Factor})
+	}
+	s := e.sections()
+	if e.Moments == nil && e.ShardStats == nil {
+		s = append(s, chunkio.Section{Name: ProfileSection, Body: e.Profile})
+	}
+	return s
+}
+
+// WriteStats writes e as a statistics file. Its warnings keep the spelling of option names that the gatherer uses,
+// because a reader of the file gets plain text.
+func (e *Bundle) WriteStats(ctx context.Context, path string, say stream.Spelling) error {
+	profile := e.Profile
+	if e.RawProfile != nil { // the moments have the profile of the scores
+		profile = e.RawProfile
+	}
+	sections := append([]chunkio.Section{{Name: ProfileSection, Body: profile}}, e.sections()...)
+	if e.PositionCount > 0 {
+		sections = append(sections, chunkio.Section{Name: positionsSection, Body: e.positionRecord()})
+	}
+	return chunkio.WriteStats(ctx, path, e.StatsHeader(say), sections...)
+}
+
+func (e *Bundle) StatsHeader(say stream.Spelling) chunkio.StatsHeader {
+	h := chunkio.StatsHeader{
+		Kind: KindProfile, Version: request.Release, Columns: e.Columns, LeftOut: withoutPositions(e.LeftOut), Decided: withoutPositions(e.Useless),
+		Options: e.Options, Table: e.Table, Part: e.Part, Inputs: e.Inputs, Ranges: e.Covered, Warnings: wording.SpellAll(e.Warnings, say),
+	}
+	switch {
+	case e.Graph != nil && e.Sketch != nil:
+		h.Kind = KindSketchedGraph
+	case e.Graph != nil:
+		h.Kind = KindGraph
+	case e.Moments != nil:
+		h.Kind = KindGram
+	case e.Sketch != nil:
+		h.Kind = KindSketch
+	}
+	return h
+}
+
+// OpenStats opens a statistics file that is read several times: a file in an object store is downloaded only once.
+func OpenStats(ctx context.Context, q *request.Request, path string) (*chunkio.StatsReader, error) {
+	file, err := chunkio.OpenStats(ctx, path, budget.DocumentOptions(q))
+	return file, budget.ErrForLimit(q, err)
+}
+
+func CheckKind(path, kind string) error {
+	switch kind {
+	case KindGraph, KindGram, KindProfile, KindSketch, KindSketchedGraph:
+		return nil
+	case kindCheckpoint:
+		return stream.Usagef("%s holds a checkpoint, not statistics to select from", path)
+	}
+	return chunkio.DamagedStats(path, "it holds %q, which is no kind of statistics", kind)
+}
+
+// NewBundle returns the bundle that the header of a statistics file describes, without statistics.
+func NewBundle(h chunkio.StatsHeader) *Bundle {
+	return &Bundle{
+		Kind: h.Kind, Columns: h.Columns, LeftOut: h.LeftOut, Useless: h.Decided, Table: h.Table, Part: h.Part, Inputs: h.Inputs,
+		Covered: h.Ranges, Options: h.Options, Warnings: stream.PlainTexts(h.Warnings),
+	}
+}
+
+// ReadStats reads from a file the statistics for methods of kind n; it is an error if the file lacks them. It does not
+// read the sample of rows: see ReadSample. opt.Limit bounds the bytes of all statistics together. If shards is not 0,
+// the statistics of this many hash shards are read as well.
+func ReadStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards int) (*Bundle, error) {
+	if err := CheckKind(r.Path(), r.Header.Kind); err != nil {
+		return nil, err
+	}
+	h, path := r.Header, r.Path()
+	if len(h.Columns) == 0 {
+		return nil, chunkio.DamagedStats(path, "it names no column")
+	}
+	e := NewBundle(h)
+	e.Path = path
+	if err := readFacts(e, r); err != nil {
+		return nil, err
+	}
+	switch {
+	case n == method.FromGram && (h.Kind == KindSketch || h.Kind == KindSketchedGraph):
+		return nil, stream.Usagef("%s holds a sketch of the rows, which other methods select from; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
+	case n == method.FromGram && h.Kind == KindProfile:
+		return nil, stream.Usagef("%s holds a profile only, which does not show how columns belong together; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
+	case n == method.FromGraph && h.Kind != KindGraph:
+		return nil, stream.Usagef("%s holds no anchor graph; make one: ufs-stream scan INPUT… {method} METHOD {o} FILE.ufs, with the method that selects", path)
+	case n != method.FromProfile && e.IsRanked():
+		e.RawProfile = gram.NewProfile(len(e.Columns))
+		if err := readSection(r, ProfileSection, e.RawProfile); err != nil {
+			return nil, err
+		}
+	case n == method.FromProfile:
+		e.Profile = gram.NewProfile(len(e.Columns))
+		return e, readSection(r, ProfileSection, e.Profile)
+	}
+	if n == method.FromGraph {
+		return e, readGraph(e, r, opt, shards)
+	}
+	if err := readMoments(e, r, opt, shards); err != nil {
+		return nil, err
+	}
+	return e, readShardStats(e, r, opt, 0, shards)
+}
+
+func readMoments(e *Bundle, r *chunkio.StatsReader, opt gram.Options, shards int) error {
+	d, own := len(e.Columns), opt
+	if shards > 0 {
+		own.Limit = gram.ShareOf(opt.Limit, d, shards+1)
+	}
+	e.Moments = gram.NewMoments(d, own)
+	e.Profile = &e.Moments.Profile
+	err := readSection(r, momentsSection, e.Moments)
+	if m := (*stream.MemoryError)(nil); shards > 0 && errors.As(err, &m) {
+		return &stream.MemoryError{What: "the statistics in " + r.Path(), Need: gram.WholeOf(m.Need, d, shards+1), Limit: opt.Limit, Option: m.Option}
+	}
+	return err
+}
+
+// readShardStats reads the statistics of the hash shards. opt.Limit bounds the memory of the moments of all shards and
+// of the whole together; graph bounds the memory of their graphs.
+func readShardStats(e *Bundle, r *chunkio.StatsReader, opt gram.Options, graph int64, shards int) (err error) {
+	if shards == 0 {
+		return nil
+	}
+	var empty *anchor.Statistics
+	if graph > 0 {
+		if empty, err = anchor.NewStatistics(nil, anchor.Options{Threads: opt.Threads, Limit: graph}); err != nil {
+			return err
+		}
+	}
+	if e.ShardStats, err = NewShardStats(shards, len(e.Columns), opt, empty); err != nil {
+		return err
+	}
+	return readSection(r, shardsSection, e.ShardStats)
+}
+
+func HashShardCount(r *chunkio.StatsReader) (int, error) {
+	if !r.Has(shardsSection) {
+		return 0, nil
+	}
+	text := r.Header.Options[request.OptionStability]
+	n, err := strconv.Atoi(text)
+	if err != nil || halves.CheckShards(n) != nil {
+		return 0, chunkio.DamagedStats(r.Path(), "%q is no number of hash shards", text)
+	}
+	return n, nil
+}
+
+func readGraph(e *Bundle, r *chunkio.StatsReader, opt gram.Options, shards int) error {
+	graphLimit, err := e.GraphBytes(r.Path(), opt.Threads, shards)
+	if err != nil {
+		return err
+	}
+	own := opt
+	own.Limit = max(opt.Limit-graphLimit, 1)
+	if err := readMoments(e, r, own, shards); err != nil {
+		var m *stream.MemoryError
+		if errors.As(err, &m) {
+			return &stream.MemoryError{What: "the statistics in " + r.Path(), Need: m.Need + graphLimit, Limit: opt.Limit, Option: m.Option}
+		}
+		return err
+	}
+	if e.Graph, err = readGraphSection(r, opt.Threads, graphLimit); err != nil {
+		return err
+	}
+	return readShardStats(e, r, own, graphLimit, shards)
+}
+
+func readGraphSection(r *chunkio.StatsReader, threads int, limit int64) (*anchor.Statistics, error) {
+	graph, err := anchor.NewStatistics(nil, anchor.Options{Threads: threads, Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	err = readSection(r, graphSection, graph)
+	// The limit follows from the header, so a graph that needs more contradicts it: no other --memory-limit helps.
+	if m, ok := errors.AsType[*stream.MemoryError](err); ok && m.Limit == limit {
+		return nil, chunkio.DamagedStats(r.Path(), "section %q: it has %s, more than the header's numbers of anchors and neighbors allow", graphSection, m.What)
+	}
+	return graph, err
+}
+
+// GraphBytes bounds the memory of the graph in a file with e's header, including the graphs of the hash shards.
+func (e *Bundle) GraphBytes(path string, workers, shards int) (int64, error) {
+	m, err1 := strconv.ParseInt(e.Options["anchors"], 10, 32)
+	k, err2 := strconv.ParseInt(e.Options["neighbors"], 10, 32)
+	if err1 != nil || err2 != nil || k < 1 || k >= m {
+		return 0, chunkio.DamagedStats(path, "a graph of %q anchors and %q neighbors of each cannot be", e.Options["anchors"], e.Options["neighbors"])
+	}
+	return budget.GraphBytes(int(m), len(e.Columns), int(k), workers, shards), nil
+}
+
+func ReadSample(e *Bundle, r *chunkio.StatsReader, limit int64) error {
+	if !r.Has(SampleSection) {
+		return nil
+	}
+	e.Sample = anchor.NewSampler(len(e.Columns), anchor.SamplerOptions{Limit: limit, Entries: e.Moments != nil && e.Options["sparse"] != ""})
+	return readSection(r, SampleSection, e.Sample)
+}
+
+// ReadRows reads the rows that a profile keeps for methods that iterate over rows, if the file has them. limit bounds
+// the bytes of these rows and of the other sample together.
+func ReadRows(e *Bundle, r *chunkio.StatsReader, limit int64) error {
+	if !r.Has(RowsSection) {
+		return nil
+	}
+	if e.Sample != nil {
+		limit = max(limit-anchor.SamplerBytes(e.Sample.Len(), len(e.Columns)), 1)
+	}
+	e.RowSample = new(rowsample.New(len(e.Columns), anchor.SamplerOptions{Limit: limit}))
+	return readSection(r, RowsSection, e.RowSample)
+}
+
+func ReadHistograms(e *Bundle, r *chunkio.StatsReader, threads int) error {
+	if !r.Has(histogramsSection) {
+		return nil
+	}
+	e.Histograms = gram.NewHistograms(len(e.Columns), threads)
+	return readSection(r, histogramsSection, e.Histograms)
+}
+
+func ReadRanks(e *Bundle, r *chunkio.StatsReader, threads int) error {
+	if !r.Has(RanksSection) {
+		return nil
+	}
+	e.Ranks = gram.NewRankHistograms(len(e.Columns), threads)
+	return readSection(r, RanksSection, e.Ranks)
+}
+
+// readSection reads a section to its very end, because its checksum is verified only there.
+func readSection(r *chunkio.StatsReader, name string, to io.ReaderFrom) error {
+	body, err := r.SectionReader(name)
+	if err != nil {
+		return err
+	}
+	if _, err := to.ReadFrom(body); err != nil {
+		return ErrBadSection(r.Path(), name, err)
+	}
+	var one [1]byte
+	switch _, err := io.ReadFull(body, one[:]); err {
+	case io.EOF:
+		return nil
+	case nil:
+		return chunkio.DamagedStats(r.Path(), "section %q is longer than its contents", name)
+	default:
+		return err
+	}
+}
+
+func ErrBadSection(path, name string, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) { // the section ends early; the file is complete
+		err = errors.New("it ends early")
+	}
+	if IsSelfExplanatory(err) {
+		return stream.Dataf(path, "section %q: %w", name, err)
+	}
+	return chunkio.DamagedStats(path, "section %q: %w", name, err)
+}

@@ -1,0 +1,2 @@
+// Package wording forms the numbers, lists and plurals in the messages of package ufs.
+package wording

@@ -1,0 +1,76 @@
+package wording
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// MaxSuspectsInWarning bounds the suspicious columns that the warning about one kind names. The selection lists all
+// suspicious columns.
+const MaxSuspectsInWarning = 4
+
+func Pronoun(isOne bool) string {
+	if isOne {
+		return "it"
+	}
+	return "them"
+}
+
+func ColumnNames(cols []stream.Column) []string {
+	names := make([]string, len(cols))
+	for j, c := range cols {
+		names[j] = c.Name
+	}
+	return names
+}
+
+func InputPaths(inputs []stream.Input) []string {
+	list := make([]string, len(inputs))
+	for i, in := range inputs {
+		list[i] = in.Path
+	}
+	return list
+}
+
+func SpellAll(texts []stream.Text, say stream.Spelling) []string {
+	list := make([]string, len(texts))
+	for i, t := range texts {
+		list[i] = t.Spell(say)
+	}
+	return list
+}
+
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func Comma(n int64) string { return humanize.Comma(n) }
+
+func FirstNames(names []string, n int) string {
+	more := ""
+	if len(names) > n {
+		more = fmt.Sprintf(" and %d more", len(names)-n)
+	}
+	return strings.Join(names[:min(len(names), n)], ", ") + more
+}
+
+// MaxNamesInError is the number of names that an error lists.
+const MaxNamesInError = 5
+
+func IsOrAre(shards []stream.ShardRange) string {
+	if len(shards) == 1 && shards[0].From == shards[0].To {
+		return "is"
+	}
+	return "are"
+}
+
+// FormatPercent returns a share in percent, with one decimal, for messages.
+func FormatPercent(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }
