@@ -36,7 +36,7 @@ type rowSelection struct {
 	seed    uint64
 }
 
-// leafElement is an element of the values of a leaf.
+// leafElement identifies element index of every value of a leaf; values that are not lists have only element 0.
 type leafElement struct{ leaf, index int }
 
 // keptKey identifies a row group by its file in the catalog and its index in the file.

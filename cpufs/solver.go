@@ -39,7 +39,8 @@ type rowGraph interface {
 	startIteration(ctx context.Context, scale []float64) error
 	// updateCF computes C and F for the new A and B of the model, and then XᵀC, P, the rowSums and GW.
 	updateCF(ctx context.Context) error
-	// stageValues returns the state of an iteration without the files: see stream.Stage.
+	// stageValues returns the part of an iteration's state that is in memory; the rest is in scratch files. It is for
+	// the values of a stream.Stage.
 	stageValues() []any
 	closeFiles() error
 }

@@ -16,9 +16,9 @@ const (
 	wordBytes, singleBytes     = 8, 4
 )
 
-// layout cuts n rows of d features and k clusters into blocks. A block is one record of each file. The rows of a block
-// are divided into laneCount lanes, and a lane into strips: the rows that a worker processes at a time. All
-// sizes depend on d alone, never on workers or memory.
+// layout divides n rows of d features into blocks. A block is one record of each scratch file. The rows of a block are
+// divided into laneCount lanes, and a lane into strips: the rows that a worker processes at a time. The numbers of rows
+// of a strip, a lane and a block depend only on d, never on workers or memory. k is the number of clusters.
 type layout struct {
 	n                   int64
 	d, k                int

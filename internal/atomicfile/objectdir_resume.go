@@ -15,7 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// resumeObjectDir takes over the folder of an earlier run. If that is impossible, it changes nothing in the folder.
+// resumeObjectDir takes over the folder of an earlier run. If that is impossible, it changes nothing in the
+// folder; an error while it deletes unwanted objects may leave some of them.
 func resumeObjectDir(ctx context.Context, name string, wanted func(rel string) bool) (*objectDir, error) {
 	o, err := newObjectDir(name)
 	if err != nil {
@@ -146,7 +147,7 @@ func (o *objectDir) checkContents(ctx context.Context) error {
 }
 
 // parallelChecks is the number of objects that are requested at the same time. One by one, a hundred thousand objects
-// that a listing shows with another version would take hours, at 50 ms each.
+// that a listing shows with another version would take more than an hour, at 50 ms each.
 const parallelChecks = 16
 
 // checkUnlistedObjects requests the objects that the listing lacks or shows with another version. If objects have

@@ -183,8 +183,9 @@ func (a *LowRank) diagonalLowerBound() float64 {
 	return sorted[a.d-a.n-1] / a.rho
 }
 
-// roundingScale returns the size of the terms whose rounding limits the precision of a residual. Uw has an error of
-// about 2⁻⁵³·|U|·|w|. For features of length 1, |U|² ≤ d and |w| ≤ 1/√ρ. Tolerances are 16√d·2⁻⁵³ times the result.
+// roundingScale returns the size s of the terms whose rounding limits the precision of a residual: its tolerance is
+// 16√d·2⁻⁵³·s. Without the metric, s is the norm of the matrix. With the metric, the error of Uw counts too. For features
+// of length 1 it is about 2⁻⁵³·√(d/ρ), because |U|² ≤ d and |w| ≤ 1/√ρ; the tolerance is at least 4·top times this.
 func (a *LowRank) roundingScale() float64 {
 	if !a.metric {
 		return a.Norm()

@@ -139,9 +139,9 @@ func (a *azure) deleteRequest(l Location) request {
 	return request{method: http.MethodDelete, url: a.keyURL(l, l.Key, nil)}
 }
 
-// tryUpload looks up the container. If the credentials only permit writing, Azure gives the same answer as for
+// checkUploadAllowed looks up the container. If the credentials only permit writing, Azure gives the same answer as for
 // credentials without any permission. In this case only the upload itself shows whether it is permitted.
-func (a *azure) tryUpload(ctx context.Context, c *Client, l Location) error {
+func (a *azure) checkUploadAllowed(ctx context.Context, c *Client, l Location) error {
 	r := request{method: http.MethodGet, url: a.keyURL(l, "", url.Values{"restype": {"container"}})}
 	err := c.sendWithRetries(ctx, a, r, nil)
 	if denial := refusalOf(err); a.key == nil && denial != nil && denial.status == http.StatusForbidden && denial.code != "AuthenticationFailed" {

@@ -74,7 +74,7 @@ func (g *gs) beginTransfer(ctx context.Context, c *Client, l Location, size, par
 	return t, err
 }
 
-func (g *gs) tryUpload(ctx context.Context, c *Client, l Location) error {
+func (g *gs) checkUploadAllowed(ctx context.Context, c *Client, l Location) error {
 	begun, done := lingeringContext(ctx, abortTime/2)
 	defer done()
 	t, err := g.beginTransfer(begun, c, l, 1, 1)

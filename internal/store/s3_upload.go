@@ -91,7 +91,7 @@ func (s *s3) beginTransfer(ctx context.Context, c *Client, l Location, _, _ int6
 	return &s3Transfer{s3: s, c: c, l: l, id: begun.UploadId}, nil
 }
 
-func (s *s3) tryUpload(ctx context.Context, c *Client, l Location) error {
+func (s *s3) checkUploadAllowed(ctx context.Context, c *Client, l Location) error {
 	begun, done := lingeringContext(ctx, abortTime/2)
 	defer done()
 	t, err := s.beginTransfer(begun, c, l, 0, 0)

@@ -21,7 +21,7 @@ type writer interface {
 	storedVersion(h http.Header, body []byte) string
 	// beginTransfer begins an upload of size bytes in parts of part bytes.
 	beginTransfer(ctx context.Context, c *Client, l Location, size, part int64) (transfer, error)
-	tryUpload(ctx context.Context, c *Client, l Location) error
+	checkUploadAllowed(ctx context.Context, c *Client, l Location) error
 }
 
 // transfer is an upload in parts. The object becomes visible only when the store has accepted finishRequest.
@@ -60,7 +60,7 @@ func (c *Client) writerOf(ctx context.Context, l Location) (dialect, writer, err
 func (c *Client) CanUpload(ctx context.Context, l Location) error {
 	d, w, err := c.writerOf(ctx, l)
 	if err == nil {
-		err = c.explainError(ctx, d, l, w.tryUpload(ctx, c, l))
+		err = c.explainError(ctx, d, l, w.checkUploadAllowed(ctx, c, l))
 	}
 	return asOutputError(ctx, l, err)
 }

@@ -193,7 +193,7 @@ type File interface {
 	GroupRows() []int64 // rows of each group, in order
 	// Open prepares group g for decoding the given leaves.
 	Open(ctx context.Context, g int, leaves []int) (Group, error)
-	// HeldBytes returns the memory of the open file (its parsed footer), without decoding.
+	// HeldBytes returns the memory of the open file, mainly its parsed footer. Memory for decoding is not included.
 	HeldBytes() int64
 	// FooterDigest returns a digest that differs if the file has changed since it was opened before.
 	FooterDigest() uint64

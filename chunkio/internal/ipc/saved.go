@@ -167,8 +167,8 @@ func (s *savedStream) indexMessages(memory int64) error {
 	return nil
 }
 
-// readPrefix returns the length of the metadata of the message at position `at`, and the length of the prefix that
-// states it. Since Arrow 0.15 the prefix also contains the magic word.
+// readPrefix reads the prefix of the message at position `at`. It returns the length of the prefix, and the length of
+// the metadata, which the prefix states. Since Arrow 0.15 the prefix begins with StreamMagic and has 8 bytes, not 4.
 func (s *savedStream) readPrefix(at int64) (prefix, length int64, err error) {
 	var word [4]byte
 	for prefix < 8 {

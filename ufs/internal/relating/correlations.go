@@ -243,10 +243,10 @@ func (c *correlations) newLinearCombination(from alike.Combination) result.Linea
 	return out
 }
 
-// newCopy expresses n, a copy of column first, as a linear function of column first.
-func (c *correlations) newCopy(first int, n alike.Near) result.Copy {
-	t := c.newTerm(n.Column, first, n.Correlation)
-	rounding := c.RoundingBound(n.Column, []int{first}, []float64{n.Correlation})
+// newCopy expresses column n.Column, a copy, as a linear function of column original.
+func (c *correlations) newCopy(original int, n alike.Near) result.Copy {
+	t := c.newTerm(n.Column, original, n.Correlation)
+	rounding := c.RoundingBound(n.Column, []int{original}, []float64{n.Correlation})
 	return result.Copy{Name: c.Names[n.Column], Weight: t.Weight, Constant: c.constantTerm(n.Column, []result.Term{t}, rounding)}
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
-func readFacts(e *Bundle, r *chunkio.StatsReader) error {
+func readColumnFacts(e *Bundle, r *chunkio.StatsReader) error {
 	if !r.Has(FactsSection) {
 		return nil
 	}
@@ -289,7 +289,7 @@ func ReadStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards i
 	}
 	e := NewBundle(h)
 	e.Path = path
-	if err := readFacts(e, r); err != nil {
+	if err := readColumnFacts(e, r); err != nil {
 		return nil, err
 	}
 	switch {
