@@ -80,7 +80,9 @@ func TestEvalCheckpointRefuses(t *testing.T) {
 	must.Do(t, os.WriteFile(longer, must.Get(os.ReadFile(path))(t), 0o600))
 	moved := o
 	moved.Input.Paths = []string{longer}
-	for says, o := range map[string]EvalRequest{"the content of a.json is": other, "input 1 is " + longer + ", and was " + path: moved} {
+	reread := o
+	reread.Input.Texts.Nulls = []string{"-999"}
+	for says, o := range map[string]EvalRequest{"null-values is -999, and was not given": reread, "the content of a.json is": other, "input 1 is " + longer + ", and was " + path: moved} {
 		if _, err := Eval(t.Context(), o); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), says) {
 			t.Errorf("got %v, want %q", err, says)
 		}

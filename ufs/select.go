@@ -57,6 +57,12 @@ func ScaleNames() []string {
 	return request.ScaleNames()
 }
 
+// ListOpenRowOptions lists the options for choosing and weighting rows that q leaves open. Statistics from which q
+// selects may have been made with other values.
+func ListOpenRowOptions(q Request) []string {
+	return request.ListOpenRowOptions(&q)
+}
+
 // Select selects features.
 //
 // The kind of the error suggests the remedy. It is a *stream.UsageError for a request that cannot be right; a

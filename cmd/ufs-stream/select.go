@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -180,8 +179,7 @@ func (c *cli) writeSelectionRecipe(ctx context.Context, s *stream.Selection, o *
 // another value. The request alone would not show whether the flag was set.
 func checkFlagsAgainstStats(cmd *cobra.Command, q ufs.Request) error {
 	isSet := cmd.Flags().Changed
-	unsetFlags := map[string]bool{"weight": q.Columns.Weight == "", "sparse": q.Columns.Sparse == "", "where": q.Input.Where == "", "rows": q.SampleRows == 0}
-	maps.DeleteFunc(unsetFlags, func(flag string, empty bool) bool { return !empty || !isSet(flag) })
+	unsetFlags := slices.DeleteFunc(ufs.ListOpenRowOptions(q), func(flag string) bool { return !isSet(flag) })
 	switch {
 	case q.Stats == "" || len(q.Input.Paths) > 0 || isSet("checkpoint"):
 		return nil
@@ -194,7 +192,7 @@ func checkFlagsAgainstStats(cmd *cobra.Command, q ufs.Request) error {
 	if err != nil {
 		return err
 	}
-	for _, flag := range slices.Sorted(maps.Keys(unsetFlags)) {
+	for _, flag := range slices.Sorted(slices.Values(unsetFlags)) {
 		if recorded := seen.Options[flag]; recorded != "" {
 			return stream.Usagef("--%s %s: %s was scanned with --%[1]s %[4]s; scan again with the --%[1]s you want", flag, cmd.Flag(flag).Value, place.DisplayName(q.Stats), recorded)
 		}

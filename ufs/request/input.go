@@ -57,11 +57,11 @@ func namedFiles(q *Request) []string {
 	for _, in := range q.Input.Paths {
 		files = append(files, strings.TrimPrefix(in, "@"))
 	}
-	options := map[string]string{"groups": q.Choice.Groups, "costs": q.Choice.Costs}
+	values := ListOptions(q, ShapesAnswer)
 	for option := range q.Choice.Options {
-		options[option] = q.Choice.Options.Text(option)
+		values[option] = q.Choice.Options.Text(option)
 	}
-	for option, text := range options {
+	for option, text := range values {
 		if NamesFile(option, text) {
 			files = append(files, text)
 		}
@@ -85,23 +85,21 @@ func NamedCheckpoint(q *Request) string {
 // FillFromPlan copies from p the options that q leaves open. It copies the scale and the options of a method only if q
 // does not name another method.
 func FillFromPlan(q *Request, p Request) {
-	q.Columns.Label = cmp.Or(q.Columns.Label, p.Columns.Label)
-	q.Columns.Weight = cmp.Or(q.Columns.Weight, p.Columns.Weight)
-	q.Columns.Sparse = cmp.Or(q.Columns.Sparse, p.Columns.Sparse)
-	q.Columns.Missing = cmp.Or(q.Columns.Missing, p.Columns.Missing)
-	q.Input.Where = cmp.Or(q.Input.Where, p.Input.Where)
-	q.Choice.Seed = cmp.Or(q.Choice.Seed, p.Choice.Seed)
-	fillColumnOptions(q, &p)
-	q.Choice.Stability = cmp.Or(q.Choice.Stability, p.Choice.Stability)
-	q.Choice.Sketch = cmp.Or(q.Choice.Sketch, p.Choice.Sketch)
-	if len(q.Columns.Names)+len(q.Columns.Exclude) == 0 {
-		q.Columns.Names, q.Columns.Exclude = p.Columns.Names, p.Columns.Exclude
+	if len(q.Columns.Names)+len(q.Columns.Exclude) > 0 {
+		p.Columns.Names, p.Columns.Exclude = nil, nil
 	}
+	switch q.Columns.Categorical {
+	case "", p.Columns.Categorical:
+		q.Columns.Categories = "" // all parts have the categories of the plan
+	default:
+		p.Columns.Categories = ""
+	}
+	FillOptions(q, &p, FrozenByPlan)
 	if q.Choice.Method != "" && q.Choice.Method != p.Choice.Method {
 		return
 	}
 	q.Choice.Method = p.Choice.Method
-	q.Choice.Scale = cmp.Or(q.Choice.Scale, p.Choice.Scale)
+	FillOptions(q, &p, FollowsMethod)
 	own := q.Choice.Options
 	q.Choice.Options = maps.Clone(p.Choice.Options)
 	maps.Copy(q.Choice.Options, own)

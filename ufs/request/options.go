@@ -1,12 +1,146 @@
 package request
 
 import (
+	"fmt"
+	"reflect"
+	"slices"
+
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
+// Role is a set of the roles that an option has in the records of runs.
+type Role uint
+
 const (
-	optionCategorical = "categorical"
+	ShapesAnswer         Role = 1 << iota // a selection records the value of the request
+	ShapesStatistics                      // statistics record it, and selections made from them
+	FrozenByPlan                          // the parts of a plan have its value
+	FollowsMethod                         // a plan has its value for the method of the plan only
+	AgreesWithStatistics                  // a request that sets it must set the value of its statistics
+	MakesFeatures                         // features are made by it, so that apply and eval take it from a selection
+	ReadsText                             // replaces a guess about files of text
+)
+
+const featureRoles = ShapesStatistics | FrozenByPlan | AgreesWithStatistics | MakesFeatures
+
+type option struct {
+	name  string
+	roles Role
+	field func(q *Request) any // pointer to the value
+}
+
+func (o option) hasRole(role Role) bool { return o.roles&role != 0 }
+
+func (o option) isOpen(q *Request) bool {
+	v := reflect.ValueOf(o.field(q)).Elem()
+	// An empty list of spellings is a value, and an empty list of names is none.
+	return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 && !o.hasRole(ReadsText)
+}
+
+func recordedValue(q *Request, o option) any {
+	v := reflect.ValueOf(o.field(q)).Elem()
+	if o.isOpen(q) || v.CanInt() && v.Int() < 0 { // AnyShards is no number yet
+		return nil
+	}
+	if names, isList := v.Interface().([]string); isList {
+		return JoinNames(names)
+	}
+	return v.Interface()
+}
+
+// RecordOptions returns, by name, the values of the options of a role that q sets. The names of a list are one text.
+func RecordOptions(q *Request, role Role) map[string]any {
+	record := make(map[string]any)
+	for _, o := range options {
+		if value := recordedValue(q, o); o.hasRole(role) && value != nil {
+			record[o.name] = value
+		}
+	}
+	return record
+}
+
+// ListOptions is RecordOptions with all values as texts.
+func ListOptions(q *Request, role Role) map[string]string {
+	list := make(map[string]string)
+	for option, value := range RecordOptions(q, role) {
+		list[option] = fmt.Sprint(value)
+	}
+	return list
+}
+
+// OptionNames lists the options of a role.
+func OptionNames(role Role) (names []string) {
+	for _, o := range options {
+		if o.hasRole(role) {
+			names = append(names, o.name)
+		}
+	}
+	return names
+}
+
+// ListOpenRowOptions implements ufs.ListOpenRowOptions.
+func ListOpenRowOptions(q *Request) (names []string) {
+	for _, o := range options {
+		if o.hasRole(AgreesWithStatistics) && !o.hasRole(MakesFeatures) && o.isOpen(q) {
+			names = append(names, o.name)
+		}
+	}
+	return names
+}
+
+// SetOption sets an option of q to a recorded text. isKnown is false if the table has no such option.
+func SetOption(q *Request, name, text string) (isKnown bool, err error) {
+	at := slices.IndexFunc(options, func(o option) bool { return o.name == name })
+	if at < 0 {
+		return false, nil
+	}
+	switch field := options[at].field(q).(type) {
+	case *string:
+		*field = text
+	case *[]string:
+		*field, err = SplitNames(text)
+		q.Input.Texts.Recorded = q.Input.Texts.Recorded || options[at].hasRole(ReadsText)
+	case *bool:
+		if *field = text == "true"; !options[at].hasRole(ShapesStatistics) { // in statistics, any other text means false
+			_, err = fmt.Sscan(text, field)
+		}
+	default:
+		_, err = fmt.Sscan(text, field)
+	}
+	return true, err
+}
+
+// FillOptions copies from p the options of a role that q leaves open.
+func FillOptions(q, p *Request, role Role) {
+	for _, o := range options {
+		if o.hasRole(role) && o.isOpen(q) && !o.isOpen(p) {
+			reflect.ValueOf(o.field(q)).Elem().Set(reflect.ValueOf(o.field(p)).Elem())
+			q.Input.Texts.Recorded = q.Input.Texts.Recorded || o.hasRole(ReadsText)
+		}
+	}
+}
+
+// FillFeatureOptions copies the options that make features from the record of a selection to q, which may have its own
+// options for reading text.
+func FillFeatureOptions(q *Request, record method.Settings) error {
+	var p Request
+	for _, name := range OptionNames(MakesFeatures) {
+		if _, ok := record[name]; !ok {
+			continue
+		}
+		if _, err := SetOption(&p, name, record.Text(name)); err != nil {
+			return stream.Errorf("the selection's {%s}: %w", name, err)
+		}
+	}
+	FillOptions(q, &p, MakesFeatures)
+	return nil
+}
+
+const (
+	OptionCategorical = "categorical"
 
 	OptionCategories = "categories" // the values found, as JSON: a list per column, or null if there are too many
 
@@ -29,8 +163,6 @@ const (
 )
 
 const OptionHeader = "header"
-
-const trueText = "true" // the recorded value of a switch that is on
 
 // RandomBaseline is the name of the baseline that draws new random features in every run.
 const RandomBaseline = judge.Random

@@ -177,6 +177,43 @@ type Hooks struct {
 	Spelling stream.Spelling   // spells the names of options in warnings; nil means their bare names
 }
 
+// options is the table of the options that statistics files, plans and selections record. The field of the request has
+// the kind of the option: text, a list of names, a number or a switch. Options that differ are reported in this order.
+var options = []option{
+	{"columns", ShapesAnswer | ShapesStatistics | FrozenByPlan, func(q *Request) any { return &q.Columns.Names }},
+	{"exclude", ShapesAnswer | ShapesStatistics | FrozenByPlan, func(q *Request) any { return &q.Columns.Exclude }},
+	{"label", ShapesStatistics | FrozenByPlan, func(q *Request) any { return &q.Columns.Label }},
+	{"missing", ShapesAnswer | ShapesStatistics | FrozenByPlan, func(q *Request) any { return &q.Columns.Missing }},
+	{"weight", ShapesStatistics | FrozenByPlan | AgreesWithStatistics, func(q *Request) any { return &q.Columns.Weight }},
+	{"sparse", ShapesStatistics | FrozenByPlan | AgreesWithStatistics, func(q *Request) any { return &q.Columns.Sparse }},
+	{"where", ShapesStatistics | FrozenByPlan | AgreesWithStatistics, func(q *Request) any { return &q.Input.Where }},
+	{"rows", ShapesStatistics | AgreesWithStatistics, func(q *Request) any { return &q.SampleRows }},
+	{"union-by-name", featureRoles, func(q *Request) any { return &q.Columns.UnionByName }},
+	{"missing-indicators", featureRoles, func(q *Request) any { return &q.Columns.MissingIndicators }},
+	{"times", featureRoles, func(q *Request) any { return &q.Columns.Times }},
+	{"types", featureRoles | ReadsText, func(q *Request) any { return &q.Input.Texts.Types }},
+	{"text", featureRoles | ReadsText, func(q *Request) any { return &q.Input.Texts.Text }},
+	{"null-values", featureRoles | ReadsText, func(q *Request) any { return &q.Input.Texts.Nulls }},
+	{OptionCategorical, featureRoles, func(q *Request) any { return &q.Columns.Categorical }},
+	{OptionHeader, featureRoles | ReadsText, func(q *Request) any { return &q.Input.Texts.Header }},
+	{OptionCategories, ShapesStatistics | FrozenByPlan | MakesFeatures, func(q *Request) any { return &q.Columns.Categories }},
+	{"scale", ShapesAnswer | ShapesStatistics | FollowsMethod, func(q *Request) any { return &q.Choice.Scale }},
+	{"seed", ShapesStatistics | FrozenByPlan, func(q *Request) any { return &q.Choice.Seed }},
+	{OptionSketch, ShapesStatistics | FrozenByPlan, func(q *Request) any { return &q.Choice.Sketch }},
+	{OptionStability, ShapesAnswer | ShapesStatistics | FrozenByPlan, func(q *Request) any { return &q.Choice.Stability }},
+	{"passes", ShapesAnswer, func(q *Request) any { return &q.Choice.Reads }},
+	{"auto-exclude", ShapesAnswer, func(q *Request) any { return &q.Columns.AutoExclude }},
+	{"max-missing", ShapesAnswer, func(q *Request) any { return &q.Columns.MaxMissing }},
+	{"keep", ShapesAnswer, func(q *Request) any { return &q.Choice.Keep }},
+	{"forbid", ShapesAnswer, func(q *Request) any { return &q.Choice.Forbid }},
+	{"groups", ShapesAnswer, func(q *Request) any { return &q.Choice.Groups }},
+	{"group-most", ShapesAnswer, func(q *Request) any { return &q.Choice.GroupMost }},
+	{"costs", ShapesAnswer, func(q *Request) any { return &q.Choice.Costs }},
+	{"budget", ShapesAnswer, func(q *Request) any { return &q.Choice.Budget }},
+	{"variance", ShapesAnswer, func(q *Request) any { return &q.Choice.Variance }},
+	{"min-gain", ShapesAnswer, func(q *Request) any { return &q.Choice.MinGain }},
+}
+
 // Progress describes a step of a run: a pass over the input, or an iteration. A phase begins with the first call of
 // Hooks.Progress, and ends with the call that has Done set.
 type Progress struct {

@@ -92,7 +92,7 @@ func (a *ApplyRequest) runWithinLimits(ctx context.Context, write func(*request.
 	if sparse == "" {
 		sparse = chunkio.DefaultSparse(a.Input.Paths)
 	}
-	if err := request.SetColumnOptions(&q, a.Selection.Options); err != nil {
+	if err := request.FillFeatureOptions(&q, a.Selection.Options); err != nil {
 		return err
 	}
 	opt := chunkio.ApplyOptions{

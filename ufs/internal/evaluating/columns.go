@@ -1,9 +1,8 @@
 package evaluating
 
 import (
-	"cmp"
 	"fmt"
-	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -16,26 +15,23 @@ import (
 func useRecordedColumnOptions(e *evaluator) error {
 	for i, s := range e.Selections {
 		q := request.Request{Input: request.Input{Texts: e.Input.Texts}}
-		if err := request.SetColumnOptions(&q, s.Options); err != nil {
+		if err := request.FillFeatureOptions(&q, s.Options); err != nil {
 			return stream.Errorf("%s: %w", s.Path, err)
 		}
-		for _, o := range request.ColumnOptions {
-			if i > 0 && *o.Field(&q) != *o.Field(&e.request) {
-				return stream.Usagef("%s and %s were made with different %v, so of different features; judge each on its own", e.Selections[0].Path, s.Path, stream.Option(o.Name))
+		known, recorded := request.ListOptions(&e.request, request.MakesFeatures), request.ListOptions(&q, request.MakesFeatures)
+		for _, option := range request.OptionNames(request.MakesFeatures) {
+			switch a, b := known[option], recorded[option]; {
+			case i == 0, a == b, option == request.OptionCategorical: // the categories themselves are compared
+			case option == request.OptionHeader && (a == "" || b == ""): // empty without CSV files
+			case slices.Contains(request.OptionNames(request.ReadsText), option):
+				return stream.Usagef("%s and %s were made with different readings of text ({header}, {types}, {text}, {null-values}); judge each on its own", e.Selections[0].Path, s.Path)
+			case option == request.OptionCategories:
+				return stream.Usagef("%s and %s were made with different {categorical}, so of different features; judge each on its own", e.Selections[0].Path, s.Path)
+			default:
+				return stream.Usagef("%s and %s were made with different %v, so of different features; judge each on its own", e.Selections[0].Path, s.Path, stream.Option(option))
 			}
-			*o.Field(&e.request) = *o.Field(&q)
 		}
-		if other := &e.request.Input.Texts; i > 0 && (q.Input.Texts.Header == "" || other.Header == "") { // empty without CSV files
-			q.Input.Texts.Header, q.Input.Texts.Recorded = cmp.Or(q.Input.Texts.Header, other.Header), q.Input.Texts.Recorded || other.Recorded
-			other.Header, other.Recorded = q.Input.Texts.Header, q.Input.Texts.Recorded
-		}
-		if i > 0 && !reflect.DeepEqual(q.Input.Texts, e.request.Input.Texts) {
-			return stream.Usagef("%s and %s were made with different readings of text ({header}, {types}, {text}, {null-values}); judge each on its own", e.Selections[0].Path, s.Path)
-		}
-		if i > 0 && q.Columns.Categories != e.request.Columns.Categories {
-			return stream.Usagef("%s and %s were made with different {categorical}, so of different features; judge each on its own", e.Selections[0].Path, s.Path)
-		}
-		e.request.Columns.Categorical, e.request.Columns.Categories, e.request.Input.Texts = q.Columns.Categorical, q.Columns.Categories, q.Input.Texts
+		request.FillOptions(&e.request, &q, request.MakesFeatures)
 	}
 	return nil
 }

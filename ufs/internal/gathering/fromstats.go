@@ -203,7 +203,7 @@ func CheckRecorded(r *settled.Run, e *statistics.Bundle) error {
 		return stream.Usagef("{label} %s: %s records no such column%s", r.Columns.Label, r.Stats, suggest.DidYouMean(r.Columns.Label, slices.Concat(leftOut, names)))
 	}
 	wanted := request.StatisticsShape(&r.Request)
-	for _, option := range append([]string{"weight", "sparse", "where", "rows"}, request.ColumnOptionNames()...) {
+	for _, option := range request.OptionNames(request.AgreesWithStatistics) {
 		if wanted[option] != "" && wanted[option] != e.Options[option] {
 			recorded := stream.PlainText("without it")
 			if e.Options[option] != "" {

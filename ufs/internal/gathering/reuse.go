@@ -36,8 +36,8 @@ func anchorDataFromProfile(p *pass, ds *chunkio.Dataset) (*anchorData, error) {
 			r.Columns.Missing, r.Bound.Name)
 	}
 	shape := request.StatisticsShape(&r.Request)
-	for _, option := range append([]string{"rows", "sparse", "where"}, request.ColumnOptionNames()...) {
-		if shape[option] != whole.Options[option] {
+	for _, option := range request.OptionNames(request.AgreesWithStatistics) {
+		if option != "weight" && shape[option] != whole.Options[option] { // anchors are drawn regardless of weights
 			return nil, stream.Usagef("%v %q, but {profile} was made with %q; make both alike", stream.Option(option), shape[option], whole.Options[option])
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/place"
@@ -51,17 +50,9 @@ func prepareShardScan(r *settled.Run, q ScanRequest, s gathering.Shard) error {
 
 // requestedShape lists, by option, the settings that shape statistics and that the request itself contains.
 func requestedShape(q *request.Request) map[string]string {
-	s := request.StatisticsShape(q)
-	if q.Columns.Missing == "" {
-		delete(s, "missing")
-	}
-	if q.Choice.Seed != 0 {
-		s["seed"] = strconv.FormatUint(q.Choice.Seed, 10)
-	}
-	for option, text := range map[string]string{"method": q.Choice.Method, "scale": q.Choice.Scale} {
-		if text != "" {
-			s[option] = text
-		}
+	s := request.ListOptions(q, request.ShapesStatistics)
+	if q.Choice.Method != "" {
+		s["method"] = q.Choice.Method
 	}
 	for option := range q.Choice.Options {
 		s[option] = q.Choice.Options.Text(option)

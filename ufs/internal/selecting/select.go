@@ -3,6 +3,7 @@ package selecting
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -151,32 +152,20 @@ func recordedOptions(r *settled.Run, e *statistics.Bundle) map[string]any {
 			o[option] = value
 		}
 	}
-	o["missing"], o["scale"] = r.Columns.Missing, r.Choice.Scale
+	delete(o, request.OptionStability) // the file may have shards that this request does not use
+	maps.Copy(o, request.RecordOptions(&r.Request, request.ShapesAnswer))
+	// Groups and costs are recorded themselves, so that a run can be repeated without their files.
+	for option, text := range map[string]string{
+		"groups": r.Grouping.Text, "groups-file": r.Grouping.Path, "costs": r.Pricing.Text, "costs-file": r.Pricing.Path,
+	} {
+		if text != "" {
+			o[option] = text
+		}
+	}
 	if e.Sketch != nil {
-		if o[request.OptionSketch] = e.Sketch.Rows(); r.Choice.Reads > 0 {
-			o["passes"] = r.Choice.Reads
-		}
-	}
-	if delete(o, request.OptionStability); r.Choice.Stability > 0 { // the file may have shards that this request does not use
-		o[request.OptionStability] = r.Choice.Stability
-	}
-	for option, globs := range map[string][]string{"columns": r.Columns.Names, "exclude": r.Columns.Exclude, "keep": r.Choice.Keep} {
-		if len(globs) > 0 {
-			o[option] = request.JoinNames(globs)
-		}
-	}
-	if r.Columns.AutoExclude {
-		o["auto-exclude"] = true
-	}
-	if r.Columns.MaxMissing > 0 {
-		o["max-missing"] = r.Columns.MaxMissing
-	}
-	settled.RecordChoice(r, o)
-	if r.Choice.Variance > 0 {
-		o["variance"] = r.Choice.Variance
-	}
-	if r.Choice.MinGain > 0 {
-		o["min-gain"] = r.Choice.MinGain
+		o[request.OptionSketch] = e.Sketch.Rows()
+	} else {
+		delete(o, "passes")
 	}
 	if r.Bound.From == method.FromRows {
 		o["sample"] = r.Bound.Sample

@@ -5,7 +5,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/groups"
-	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 func settleChoice(ctx context.Context, r *Run) (err error) {
@@ -26,22 +25,4 @@ func settleChoice(ctx context.Context, r *Run) (err error) {
 	}
 	r.Pricing, err = groups.ReadCosts(ctx, q)
 	return err
-}
-
-// RecordChoice records the constraints on the choice in o, so that a run can be repeated without the files of groups
-// and costs.
-func RecordChoice(r *Run, o map[string]any) {
-	for option, text := range map[string]string{
-		"groups": r.Grouping.Text, "groups-file": r.Grouping.Path, "costs": r.Pricing.Text, "costs-file": r.Pricing.Path, "forbid": request.JoinNames(r.Choice.Forbid),
-	} {
-		if text != "" {
-			o[option] = text
-		}
-	}
-	if r.Choice.GroupMost > 0 {
-		o["group-most"] = r.Choice.GroupMost
-	}
-	if r.Choice.Budget > 0 {
-		o["budget"] = r.Choice.Budget
-	}
 }

@@ -81,8 +81,7 @@ func (r *Run) ApplyPlan(ctx context.Context) error {
 // checkPlannedTexts refuses options for reading text that differ from the options of the plan. It is for plans with
 // footers, which depend on these options.
 func checkPlannedTexts(r *Run, planned map[string]string) error {
-	requested := map[string]string{}
-	request.AddColumnShape((&request.Request{Input: request.Input{Texts: r.Input.Texts}}), requested)
+	requested := request.ListOptions(&r.Request, request.ReadsText)
 	for _, option := range request.SortedKeys(requested) {
 		if requested[option] != planned[option] {
 			return r.ErrFrozenOption(option, requested[option], planned[option])

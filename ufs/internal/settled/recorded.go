@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -23,8 +22,9 @@ func RecordedRequest(s *stream.Selection, list []method.Spec) (request.Request, 
 		return request.Request{}, stream.Usagef("no selection given")
 	}
 	q, err := RequestFromRecord(s.Method, s.Options, list)
-	q.Choice.K, q.Choice.Seed, q.Choice.Stability = len(s.Selected), s.Seed, 0 // Stability does not change the selection
-	q.Choice.Sketch, q.Choice.Reads = "", 0                                    // the selection is judged by the exact Gram matrix
+	q.Choice.K, q.Choice.Variance, q.Choice.MinGain = len(s.Selected), 0, 0
+	q.Choice.Seed, q.Choice.Stability = s.Seed, 0 // Stability does not change the selection
+	q.Choice.Sketch, q.Choice.Reads = "", 0       // the selection is judged by the exact Gram matrix
 	return q, err
 }
 
@@ -43,54 +43,12 @@ func RequestFromRecord(name string, settings method.Settings, list []method.Spec
 		if len(text) > maxOptionBytes {
 			return q, stream.Errorf("option %s has %d bytes, and none has more than %d", option, len(text), maxOptionBytes)
 		}
-		switch option {
-		case "columns":
-			q.Columns.Names, err = request.SplitNames(text)
-		case "exclude":
-			q.Columns.Exclude, err = request.SplitNames(text)
-		case "keep":
-			q.Choice.Keep, err = request.SplitNames(text)
-		case "groups":
-			q.Choice.Groups, err = text, refuseFileName(option, text)
-		case "group-most":
-			_, err = fmt.Sscan(text, &q.Choice.GroupMost)
-		case "costs":
-			q.Choice.Costs, err = text, refuseFileName(option, text)
-		case "budget":
-			_, err = fmt.Sscan(text, &q.Choice.Budget)
-		case "forbid":
-			q.Choice.Forbid, err = request.SplitNames(text)
-		case "label":
-			q.Columns.Label = text
-		case "weight":
-			q.Columns.Weight = text
-		case "sparse":
-			q.Columns.Sparse = text
-		case "where":
-			q.Input.Where = text
-		case "auto-exclude":
-			_, err = fmt.Sscan(text, &q.Columns.AutoExclude)
-		case "max-missing":
-			_, err = fmt.Sscan(text, &q.Columns.MaxMissing)
-		case "missing":
-			q.Columns.Missing = text
-		case "scale":
-			q.Choice.Scale = text
-		case "rows":
-			_, err = fmt.Sscan(text, &q.SampleRows)
-		case request.OptionStability:
-			_, err = fmt.Sscan(text, &q.Choice.Stability)
-		case request.OptionSketch:
-			q.Choice.Sketch = text
-		case "passes":
-			_, err = fmt.Sscan(text, &q.Choice.Reads)
-		case "seed":
-			_, err = fmt.Sscan(text, &q.Choice.Seed)
-		default:
-			var known bool
-			if known, err = request.SetColumnOption(&q, option, text); !known && declared.Find(option) != nil {
-				q.Choice.Options[option] = settings[option]
-			}
+		isKnown, err := request.SetOption(&q, option, text)
+		switch {
+		case isKnown && err == nil:
+			err = refuseFileName(option, text)
+		case !isKnown && declared.Find(option) != nil:
+			q.Choice.Options[option] = settings[option]
 		}
 		if err != nil {
 			return q, stream.Errorf("option %s: %w", option, err)
