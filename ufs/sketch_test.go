@@ -24,7 +24,7 @@ func sketchOf(t *testing.T, path string) string {
 	file := must.Get(chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{}))(t)
 	defer file.Close()
 	e := must.Get(statistics.ReadStats(file, method.FromProfile, gram.Options{}, 0))(t)
-	must.Do(t, statistics.ReadSketch(e, file, gram.Options{}))
+	must.Do(t, statistics.ReadState(e, file, statistics.SketchSection, statistics.StateOptions{}))
 	var b strings.Builder
 	must.Get(e.Sketch.WriteTo(&b))(t)
 	return b.String()

@@ -34,7 +34,7 @@ func SampleBytes(rows, d int) int64 {
 }
 
 // Merge replaces s by the sample of the rows of both parts, see [anchor.Sampler.Merge].
-func (s Sample) Merge(o Sample) error { return s.Sampler.Merge(o.Sampler) }
+func (s Sample) Merge(o *Sample) error { return s.Sampler.Merge(o.Sampler) }
 
 // MergedBytes returns an upper bound of the memory that s will need after o is merged into it (see [SampleBytes]). o
 // may be nil.

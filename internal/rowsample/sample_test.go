@@ -83,7 +83,7 @@ func TestPartsAreTheWhole(t *testing.T) {
 			tab.keep(t, part, p*1000/7, (p+1)*1000/7, 64)
 			read := New(0, anchor.SamplerOptions{})
 			wordstest.CheckReread(t, wordstest.EncodeState(t, part), &read)
-			must.Do(t, all.Merge(read))
+			must.Do(t, all.Merge(&read))
 		}
 		if !bytes.Equal(want, wordstest.EncodeState(t, all)) {
 			t.Fatal("parts give another sample")
@@ -91,8 +91,8 @@ func TestPartsAreTheWhole(t *testing.T) {
 	}
 	other := newTable(1000, 5, 2, 0, 50)
 	ab, ba := tab.sample(t, 90), other.sample(t, 90)
-	must.Do(t, ab.Merge(other.sample(t, 90)))
-	must.Do(t, ba.Merge(tab.sample(t, 90)))
+	must.Do(t, ab.Merge(new(other.sample(t, 90))))
+	must.Do(t, ba.Merge(new(tab.sample(t, 90))))
 	if !bytes.Equal(wordstest.EncodeState(t, ab), wordstest.EncodeState(t, ba)) {
 		t.Error("tables numbered apart: the order of merging matters")
 	}
@@ -245,7 +245,7 @@ func TestTablesNumberedApart(t *testing.T) {
 	h := stream.BlockRows(d) // 256
 	all := New(d, anchor.SamplerOptions{Rows: n * tables, Seed: 1})
 	for seed := range uint64(tables) {
-		must.Do(t, all.Merge(newTable(n, d, seed, 0).sample(t, n*tables)))
+		must.Do(t, all.Merge(new(newTable(n, d, seed, 0).sample(t, n*tables))))
 	}
 	columns := make([]stream.Column, d)
 	index := make([]int, d)
@@ -312,7 +312,7 @@ func FuzzSample(f *testing.F) {
 		}
 		read := New(0, anchor.SamplerOptions{})
 		wordstest.CheckReread(t, again, &read)
-		must.Do(t, s.Merge(read))
+		must.Do(t, s.Merge(&read))
 		src := of(t, again)
 		if s.Columns() == 0 {
 			return

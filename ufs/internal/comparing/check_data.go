@@ -85,7 +85,7 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 	if err != nil {
 		return nil, err
 	}
-	if err := statistics.ReadHistograms(e, file, r.Limits.Threads); err != nil {
+	if err := statistics.ReadState(e, file, statistics.HistogramsSection, statistics.StateOptions{Threads: r.Limits.Threads}); err != nil {
 		return nil, err
 	}
 	s := &stream.Selection{Options: map[string]any{}, LeftOut: e.LeftOut}

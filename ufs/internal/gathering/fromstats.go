@@ -140,7 +140,7 @@ func readKeptSample(r *settled.Run, e *statistics.Bundle, file *chunkio.StatsRea
 	if !file.Has(statistics.SampleSection) {
 		return stream.Usagef("%s keeps no sample of the rows, and method %s needs one; scan again without {method}, or with {method} %[2]s", r.Stats, r.Bound.Name)
 	}
-	if err := statistics.ReadSample(e, file, limit); err != nil {
+	if err := statistics.ReadState(e, file, statistics.SampleSection, statistics.StateOptions{Limit: limit}); err != nil {
 		return err
 	}
 	if seed := e.Sample.Seed(); r.Original.Choice.Seed != 0 && r.Original.Choice.Seed != seed {

@@ -134,7 +134,7 @@ func (s scoredRows) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*strea
 }
 
 func ReadProfileRanks(r *settled.Run, file *chunkio.StatsReader) error {
-	if err := statistics.ReadRanks(r.WholeProfile, file, r.Limits.Threads); err != nil {
+	if err := statistics.ReadState(r.WholeProfile, file, statistics.RanksSection, statistics.StateOptions{Threads: r.Limits.Threads}); err != nil {
 		return err
 	}
 	if r.WholeProfile.Ranks == nil {

@@ -59,7 +59,7 @@ func gatherSketchedGraph(r *settled.Run, file *chunkio.StatsReader, seen *statis
 	if need > r.Limits.Memory {
 		return nil, budget.Budget{Limit: r.Limits.Memory, Smallest: need}.Refusal()
 	}
-	if err := statistics.ReadSketch(seen, file, gram.Options{Threads: r.Limits.Threads, Limit: own}); err != nil {
+	if err := statistics.ReadState(seen, file, statistics.SketchSection, statistics.StateOptions{Threads: r.Limits.Threads, Limit: own}); err != nil {
 		return nil, err
 	}
 	if err := statistics.ReadSketchedGraph(seen, file, r.Limits.Threads); err != nil {
@@ -88,7 +88,7 @@ func gatherSketch(r *settled.Run, file *chunkio.StatsReader, seen *statistics.Bu
 	if err != nil {
 		return nil, err
 	}
-	err = statistics.ReadSketch(seen, file, gram.Options{Threads: r.Limits.Threads, Limit: max(r.Limits.Memory-budget.ProgramBytes-budget.ProfileColumnBytes*int64(len(seen.Columns))-cost.Bytes, 1)})
+	err = statistics.ReadState(seen, file, statistics.SketchSection, statistics.StateOptions{Threads: r.Limits.Threads, Limit: max(r.Limits.Memory-budget.ProgramBytes-budget.ProfileColumnBytes*int64(len(seen.Columns))-cost.Bytes, 1)})
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		return nil, budget.Budget{Limit: r.Limits.Memory, Smallest: budget.ProgramBytes + budget.ProfileColumnBytes*int64(len(seen.Columns)) + cost.Bytes + m.Need}.Refusal()
 	}

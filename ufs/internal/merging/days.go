@@ -76,7 +76,7 @@ func (m *merger) discountByAge(e *statistics.Bundle, files int) error {
 	}
 	// An underflow becomes the smallest positive number, so that Discount reports rows without weight.
 	gamma := max(math.Pow(m.Decay, float64(files)), math.SmallestNonzeroFloat64)
-	if err := statistics.Discount(e, gamma); err != nil {
+	if err := statistics.DiscountRows(e, gamma); err != nil {
 		return stream.Usagef("{decay}: %v; {window} keeps the newest files only", err)
 	}
 	return nil

@@ -86,21 +86,7 @@ func (r *partsReader) nextSum(ctx context.Context) (*partialSum, error) {
 	t.usedBytes += s.bytes
 	r.largestState = max(r.largestState, s.bytes)
 	t.sampleSize = max(t.sampleSize, t.merger.sampleBytes(s.bundle))
-	if s.bundle.Moments != nil {
-		s.bundle.Moments.SetLimit(t.stateLimit())
-		if s.bundle.ShardStats != nil {
-			s.bundle.ShardStats.SetLimit(t.stateLimit())
-		}
-	}
-	if s.bundle.Sketch != nil {
-		s.bundle.Sketch.SetLimit(t.stateLimit())
-	}
-	if s.bundle.Sample != nil {
-		s.bundle.Sample.SetLimit(t.stateLimit())
-	}
-	if s.bundle.RowSample != nil {
-		s.bundle.RowSample.SetLimit(t.stateLimit())
-	}
+	statistics.SetLimit(s.bundle, t.stateLimit())
 	r.readAhead(ctx)
 	return s, nil
 }
@@ -202,26 +188,19 @@ func (t *sumTree) readSum(ctx context.Context, file *chunkio.StatsReader, i int,
 		return nil, err
 	}
 	e, err := statistics.ReadStats(file, from, opt, shards)
-	if err == nil && from == method.FromProfile {
-		if err = statistics.ReadSample(e, file, opt.Limit); err == nil {
-			err = statistics.ReadRows(e, file, opt.Limit)
+	own := statistics.StateOptions{Threads: opt.Threads, Limit: opt.Limit}
+	if err == nil {
+		err = statistics.ReadOptional(e, file, own)
+	}
+	if err == nil && (m.kind == statistics.KindSketch || m.kind == statistics.KindSketchedGraph) {
+		own.Limit = max(opt.Limit-t.graphSize, 1)
+		err = statistics.ReadState(e, file, statistics.SketchSection, own)
+		if short := (*stream.MemoryError)(nil); errors.As(err, &short) {
+			err = &stream.MemoryError{What: short.What, Need: short.Need + t.graphSize, Limit: opt.Limit}
 		}
-		if err == nil {
-			err = statistics.ReadRanks(e, file, opt.Threads)
-		}
-		if err == nil && (m.kind == statistics.KindSketch || m.kind == statistics.KindSketchedGraph) {
-			err = statistics.ReadSketch(e, file, gram.Options{Threads: opt.Threads, Limit: max(opt.Limit-t.graphSize, 1)})
-			if short := (*stream.MemoryError)(nil); errors.As(err, &short) {
-				err = &stream.MemoryError{What: short.What, Need: short.Need + t.graphSize, Limit: opt.Limit}
-			}
-		}
-		if err == nil && m.kind == statistics.KindSketchedGraph {
-			err = statistics.ReadSketchedGraph(e, file, opt.Threads)
-		}
-	} else if err == nil {
-		if err = statistics.ReadHistograms(e, file, opt.Threads); err == nil && from == method.FromGram {
-			err = statistics.ReadSample(e, file, opt.Limit)
-		}
+	}
+	if err == nil && m.kind == statistics.KindSketchedGraph {
+		err = statistics.ReadSketchedGraph(e, file, opt.Threads)
 	}
 	if err == nil && m.files[i].path == m.firstPath {
 		err = m.firstBundle.ReadPositions(file)
@@ -231,11 +210,7 @@ func (t *sumTree) readSum(ctx context.Context, file *chunkio.StatsReader, i int,
 	}
 	e.ReorderColumns(m.files[i].columnOrder)
 	s := &partialSum{bundle: e, files: 1, name: m.files[i].name}
-	s.present = stateSet{moments: e.Moments != nil, graph: e.Graph != nil, sketch: e.Sketch != nil, weights: e.Weights != nil, sample: e.Sample != nil, rowSample: e.RowSample != nil, histograms: e.Histograms != nil, rawProfile: e.RawProfile != nil, ranks: e.Ranks != nil, facts: e.Facts != nil}
-	if e.ShardStats != nil {
-		s.present.shards = shards
-	}
 	e.Path = s.name
-	s.bytes, err = statistics.MergedBytes(e, nil, m.request.Limits.Threads)
-	return s, err
+	s.bytes = statistics.MergedBytes(e, nil, m.request.Limits.Threads)
+	return s, nil
 }

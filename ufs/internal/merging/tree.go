@@ -7,11 +7,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/hygiene"
-	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
@@ -49,13 +47,7 @@ type partialSum struct {
 	files     int
 	partCount int      // number of sums of the level below that were added up
 	name      string   // display name of the first file
-	present   stateSet // states in the bundle
-}
-
-// stateSet lists the states in a sum.
-type stateSet struct {
-	moments, graph, sketch, weights, sample, rowSample, histograms, rawProfile, ranks, facts bool
-	shards                                                                                   int // number of hash shards; 0 for none
+	sections  []string // of the states in a stored bundle
 }
 
 func newSumTree(m *merger) (*sumTree, error) {
@@ -164,42 +156,37 @@ func (t *sumTree) addSum(ctx context.Context, s, next *partialSum) error {
 			return err
 		}
 	}
-	after, err := statistics.MergedBytes(s.bundle, next.bundle, t.merger.request.Limits.Threads)
-	if err != nil {
-		return err
-	}
-	extra := after - s.bytes
-	if s.present.sample || s.present.rowSample {
-		extra += statistics.SamplesBytes(s.bundle, new(statistics.Bundle)) // rows are copied
-	}
+	threads := t.merger.request.Limits.Threads
+	extra := statistics.MergedBytes(s.bundle, next.bundle, threads) - s.bytes
+	extra += statistics.SampleBytes(s.bundle) // rows are copied
 	if err := t.makeRoom(extra, s, next); err != nil {
 		return err
 	}
 	if err := t.merger.discountByAge(s.bundle, next.files); err != nil {
 		return err
 	}
-	if err := statistics.AddStates(s.bundle, next.bundle); err != nil {
+	lost, err := statistics.AddStates(s.bundle, next.bundle)
+	if err != nil {
 		return t.errMergeMemory(stream.Errorf("cannot merge %s with %s: %w", s.name, next.name, err), t.graphSize)
 	}
-	s.present.facts = s.present.facts && next.present.facts
-	lacking := s.present.sample != next.present.sample && t.merger.Decay == 0
-	if s.present.sample = s.bundle.Sample != nil; lacking {
-		t.merger.warnings.add(stream.Textf("a part keeps no sample of its rows, as scans by an earlier version or for another method, so the whole has none either, and without {method} method %s selects from it: scan it again", methods.Fallback))
+	for _, section := range lost {
+		t.warnOfLostState(section)
 	}
-	if s.present.histograms != next.present.histograms {
-		s.present.histograms = false
-		t.merger.warnings.add(stream.Textf("a part was scanned by an earlier version, without histograms, so the whole has none either: scan it again if check is to show how far columns moved"))
-	}
-	if s.present.shards != next.present.shards {
-		s.present.shards = 0
-		t.merger.warnings.add(stream.Textf("a part was merged by an earlier version, which drops the hash shards, so the whole has none either: merge the parts again if {stability} is wanted"))
-	}
-	if after, err = statistics.MergedBytes(s.bundle, nil, t.merger.request.Limits.Threads); err != nil {
-		return err
-	}
+	after := statistics.MergedBytes(s.bundle, nil, threads)
 	t.usedBytes += after - s.bytes - next.bytes
 	s.bytes, s.files, next.bundle = after, s.files+next.files, nil
 	return nil
+}
+
+func (t *sumTree) warnOfLostState(section string) {
+	switch {
+	case section == statistics.SampleSection && t.merger.Decay == 0: // with a decay, no sum has a sample
+		t.merger.warnings.add(stream.Textf("a part keeps no sample of its rows, as scans by an earlier version or for another method, so the whole has none either, and without {method} method %s selects from it: scan it again", methods.Fallback))
+	case section == statistics.HistogramsSection:
+		t.merger.warnings.add(stream.Textf("a part was scanned by an earlier version, without histograms, so the whole has none either: scan it again if check is to show how far columns moved"))
+	case section == statistics.ShardsSection:
+		t.merger.warnings.add(stream.Textf("a part was merged by an earlier version, which drops the hash shards, so the whole has none either: merge the parts again if {stability} is wanted"))
+	}
 }
 
 // makeRoom frees memory until the given number of bytes fits into stateRoom. It stores waiting sums in scratch files,
@@ -221,119 +208,40 @@ func (t *sumTree) makeRoom(bytes int64, inUse ...*partialSum) error {
 }
 
 func (t *sumTree) storeSum(s *partialSum) (err error) {
-	var states []io.WriterTo
-	for _, state := range storedStates(s.bundle, s.present) {
-		states = append(states, state)
+	states, sections := statistics.StatesIn(s.bundle)
+	writers := make([]io.WriterTo, len(states))
+	for i, state := range states {
+		writers[i] = state
 	}
-	if s.stored, err = t.scratch.Store("a sum of statistics", states...); err != nil {
+	if s.stored, err = t.scratch.Store("a sum of statistics", writers...); err != nil {
 		return err
 	}
-	s.bundle = nil
+	s.bundle, s.sections = nil, sections
 	t.usedBytes -= s.bytes
 	return nil
 }
 
-func (t *sumTree) loadSum(s *partialSum) (err error) {
+func (t *sumTree) loadSum(s *partialSum) error {
 	if s.bundle != nil {
 		return nil
 	}
 	e := &statistics.Bundle{Columns: t.merger.header.Columns, Options: t.merger.header.Options, Path: s.name}
-	d := len(e.Columns)
-	e.Profile = gram.NewProfile(d)
-	if s.present.moments {
-		e.Moments = gram.NewMoments(d, gram.Options{Threads: t.merger.request.Limits.Threads, Limit: t.stateLimit()})
-		e.Profile = &e.Moments.Profile
+	opt := statistics.StateOptions{Threads: t.merger.request.Limits.Threads, Limit: t.stateLimit(), GraphLimit: s.bytes, Shards: t.shards}
+	if err := statistics.MakeStates(e, s.sections, opt); err != nil {
+		return err
 	}
-	if s.present.graph {
-		if e.Graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: t.merger.request.Limits.Threads, Limit: s.bytes}); err != nil {
-			return err
-		}
+	states, _ := statistics.StatesIn(e)
+	readers := make([]io.ReaderFrom, len(states))
+	for i, state := range states {
+		readers[i] = state
 	}
-	if s.present.shards > 0 {
-		empty := e.Graph
-		if empty != nil {
-			if empty, err = anchor.NewStatistics(nil, anchor.Options{Threads: t.merger.request.Limits.Threads, Limit: s.bytes}); err != nil {
-				return err
-			}
-		}
-		if e.ShardStats, err = statistics.NewShardStats(s.present.shards, d, gram.Options{Threads: t.merger.request.Limits.Threads, Limit: gram.WholeOf(t.stateLimit(), d, s.present.shards+1)}, empty); err != nil {
-			return err
-		}
-	}
-	if s.present.sketch {
-		e.Sketch = gram.NewSketch(d, gram.SketchOptions{Threads: t.merger.request.Limits.Threads, Limit: t.stateLimit()})
-	}
-	if s.present.weights {
-		e.Weights = gram.NewSketch(e.AnchorCount(), gram.SketchOptions{Threads: t.merger.request.Limits.Threads, Limit: t.stateLimit()})
-	}
-	if s.present.sample {
-		e.Sample = anchor.NewSampler(d, anchor.SamplerOptions{Limit: t.stateLimit(), Entries: s.present.moments && e.Options["sparse"] != ""})
-	}
-	if s.present.rowSample {
-		e.RowSample = new(rowsample.New(d, anchor.SamplerOptions{Limit: t.stateLimit()}))
-	}
-	if s.present.histograms {
-		e.Histograms = gram.NewHistograms(d, t.merger.request.Limits.Threads)
-	}
-	if s.present.rawProfile {
-		e.RawProfile = gram.NewProfile(d)
-	}
-	if s.present.ranks {
-		e.Ranks = gram.NewRankHistograms(d, t.merger.request.Limits.Threads)
-	}
-	if s.present.facts {
-		e.Facts = hygiene.New(d, t.merger.request.Limits.Threads, false)
-	}
-	var states []io.ReaderFrom
-	for _, state := range storedStates(e, s.present) {
-		states = append(states, state)
-	}
-	if err := s.stored.Load(states...); err != nil {
+	if err := s.stored.Load(readers...); err != nil {
 		return err
 	}
 	s.stored.Close() // the stored copy is not read again
 	s.bundle, s.stored = e, nil
 	t.usedBytes += s.bytes
 	return nil
-}
-
-func storedStates(e *statistics.Bundle, has stateSet) (list []statistics.StorableState) {
-	if has.moments {
-		list = append(list, e.Moments) // they contain the profile
-	} else {
-		list = append(list, e.Profile)
-	}
-	if has.graph {
-		list = append(list, e.Graph)
-	}
-	if has.sketch {
-		list = append(list, e.Sketch)
-	}
-	if has.weights {
-		list = append(list, e.Weights)
-	}
-	if has.sample {
-		list = append(list, e.Sample)
-	}
-	if has.rowSample {
-		list = append(list, e.RowSample)
-	}
-	if has.histograms {
-		list = append(list, e.Histograms)
-	}
-	if has.shards > 0 {
-		list = append(list, e.ShardStats)
-	}
-	if has.rawProfile {
-		list = append(list, e.RawProfile)
-	}
-	if has.ranks {
-		list = append(list, e.Ranks)
-	}
-	if has.facts {
-		list = append(list, e.Facts)
-	}
-	return list
 }
 
 // sideBytes returns the memory of the small parts of a state, such as its profile and histograms. The rest of the

@@ -231,7 +231,7 @@ func readProfile(ctx context.Context, r *settled.Run, path string, sample bool, 
 	if !sample {
 		return nil
 	}
-	err = statistics.ReadSample(r.WholeProfile, file, max(r.Limits.Memory-budget.ProgramBytes, 1))
+	err = statistics.ReadState(r.WholeProfile, file, statistics.SampleSection, statistics.StateOptions{Limit: max(r.Limits.Memory-budget.ProgramBytes, 1)})
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		r.SampleBytes = m.Need
 		opt := r.ReadOptions()

@@ -83,37 +83,11 @@ func (e *Bundle) ReorderColumns(order []int) {
 	if order == nil {
 		return
 	}
-	if e.Moments != nil { // including the profile
-		e.Moments.Reorder(order)
-	} else {
-		e.Profile.Reorder(order)
-	}
-	if e.RawProfile != nil {
-		e.RawProfile.Reorder(order)
-	}
-	if e.Sample != nil {
-		e.Sample.Reorder(order)
-	}
-	if e.RowSample != nil {
-		e.RowSample.Reorder(order)
-	}
-	if e.Histograms != nil {
-		e.Histograms.Reorder(order)
-	}
-	if e.Ranks != nil {
-		e.Ranks.Reorder(order)
-	}
-	if e.ShardStats != nil {
-		for _, m := range e.ShardStats.Moments {
-			m.Reorder(order)
+	for _, k := range kindsIn(e) {
+		if s, ok := k.state(e).(interface{ Reorder(order []int) }); ok {
+			s.Reorder(order)
 		}
 	}
-}
-
-// StorableState is a part of a bundle that can be written to a scratch file and read back.
-type StorableState interface {
-	io.WriterTo
-	io.ReaderFrom
 }
 
 // GapWarnings warns if the file at path covers only some rows of its inputs, or only some shards of its plan. Missing
@@ -208,26 +182,10 @@ func (e *Bundle) Adders() []stream.Adder {
 	default:
 		adders = append(adders, e.Profile)
 	}
-	if e.Graph != nil && e.Factor == nil { // with a factor, the graph gets the rows later
-		adders = append(adders, e.Graph)
-	}
-	if e.Histograms != nil {
-		adders = append(adders, e.Histograms)
-	}
-	if e.Sketch != nil {
-		adders = append(adders, e.Sketch)
-	}
-	if e.Sample != nil {
-		adders = append(adders, e.Sample)
-	}
-	if e.RowSample != nil {
-		adders = append(adders, e.RowSample)
-	}
-	if e.Ranks != nil {
-		adders = append(adders, e.Ranks)
-	}
-	if e.Facts != nil && !e.HasAllFacts {
-		adders = append(adders, e.Facts)
+	for _, k := range kindsIn(e) {
+		if s, ok := k.state(e).(stream.Adder); ok && k.addsRows != nil && k.addsRows(e) {
+			adders = append(adders, s)
+		}
 	}
 	return adders
 }

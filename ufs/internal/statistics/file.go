@@ -5,28 +5,18 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"slices"
 	"strconv"
 
-	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/halves"
-	"github.com/ufs-stream/ufs-stream/internal/hygiene"
-	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
-
-func readColumnFacts(e *Bundle, r *chunkio.StatsReader) error {
-	if !r.Has(FactsSection) {
-		return nil
-	}
-	e.Facts = hygiene.New(len(e.Columns), 0, false)
-	return readSection(r, FactsSection, e.Facts)
-}
 
 func IsSelfExplanatory(err error) bool {
 	var (
@@ -82,11 +72,6 @@ func WithPlace(err error, e *Bundle) error {
 	return &at
 }
 
-func ReadSketch(e *Bundle, r *chunkio.StatsReader, opt gram.Options) error {
-	e.Sketch = gram.NewSketch(len(e.Columns), gram.SketchOptions{Threads: opt.Threads, Limit: opt.Limit})
-	return readSection(r, sketchSection, e.Sketch)
-}
-
 func (e *Bundle) SketchRowCount() int {
 	rows, err := strconv.Atoi(e.Options[request.OptionSketch])
 	if err != nil || gram.SketchRows(rows) != rows {
@@ -108,11 +93,10 @@ func ReadSketchedGraph(e *Bundle, file *chunkio.StatsReader, threads int) error 
 	if err != nil {
 		return err
 	}
-	if e.Graph, err = readGraphSection(file, threads, graphLimit); err != nil {
+	if err := readGraphSection(e, file, StateOptions{Threads: threads, GraphLimit: graphLimit}); err != nil {
 		return err
 	}
-	e.Weights = gram.NewSketch(e.AnchorCount(), gram.SketchOptions{Threads: threads})
-	return readSection(file, weightsSection, e.Weights)
+	return ReadState(e, file, weightsSection, StateOptions{Threads: threads})
 }
 
 // The names of the sections of a statistics file, and the kinds of such files. Every file has the profile. Files of
@@ -134,17 +118,17 @@ const (
 
 	graphSection = "graph"
 
-	histogramsSection = "histograms"
+	HistogramsSection = "histograms"
 
 	ValuesSection = "values" // in a checkpoint under scale rank: the profile of the values themselves
 
 	RanksSection = "ranks" // with a profile: histograms for ranks
 
-	sketchSection = "sketch"
+	SketchSection = "sketch"
 
 	weightsSection = "sketch-weights"
 
-	shardsSection = "hash-shards"
+	ShardsSection = "hash-shards"
 
 	waitingSection = "waiting" // of a checkpoint: rows that are not yet in the statistics of their hash shards
 
@@ -168,53 +152,28 @@ const (
 	kindCheckpoint = "checkpoint"
 )
 
-func (e *Bundle) sections() []chunkio.Section {
-	var s []chunkio.Section
-	if e.Moments != nil {
-		s = append(s, chunkio.Section{Name: momentsSection, Body: e.Moments})
-	}
-	if e.Graph != nil {
-		s = append(s, chunkio.Section{Name: graphSection, Body: e.Graph})
-	}
-	if e.Sketch != nil {
-		s = append(s, chunkio.Section{Name: sketchSection, Body: e.Sketch})
-	}
-	if e.Weights != nil {
-		s = append(s, chunkio.Section{Name: weightsSection, Body: e.Weights})
-	}
-	if e.Sample != nil {
-		s = append(s, chunkio.Section{Name: SampleSection, Body: e.Sample})
-	}
-	if e.RowSample != nil {
-		s = append(s, chunkio.Section{Name: RowsSection, Body: e.RowSample})
-	}
-	if e.Histograms != nil {
-		s = append(s, chunkio.Section{Name: histogramsSection, Body: e.Histograms})
-	}
-	if e.ShardStats != nil {
-		s = append(s, chunkio.Section{Name: shardsSection, Body: e.ShardStats})
-		if e.ShardStats.splitter != nil {
-			s = append(s, chunkio.Section{Name: waitingSection, Body: e.ShardStats.splitter}, chunkio.Section{Name: ProfileSection, Body: e.Profile})
+func (e *Bundle) listSections() []chunkio.Section {
+	var sections []chunkio.Section
+	for _, k := range kindsIn(e) {
+		s := k.state(e)
+		if _, isProfile := s.(*gram.Profile); !isProfile { // the first section of a file is a profile in any case
+			sections = append(sections, chunkio.Section{Name: k.section, Body: s})
 		}
 	}
-	if e.Ranks != nil {
-		s = append(s, chunkio.Section{Name: RanksSection, Body: e.Ranks})
-	}
-	if e.Facts != nil {
-		s = append(s, chunkio.Section{Name: FactsSection, Body: e.Facts})
-	}
-	return s
+	return sections
 }
 
 // CheckpointSections lists the sections of a checkpoint. The profile is one of them if no other section contains it.
 func (e *Bundle) CheckpointSections() []chunkio.Section {
+	s := e.listSections()
 	if e.Factor != nil { // the factor contains the profile, and rows that are added to the graph later
-		withoutGraph := *e
-		withoutGraph.Graph = nil
-		return append(withoutGraph.sections(), chunkio.Section{Name: KeptSection, Body: e.Factor})
+		s = slices.DeleteFunc(s, func(s chunkio.Section) bool { return s.Name == graphSection })
+		return append(s, chunkio.Section{Name: KeptSection, Body: e.Factor})
 	}
-	s := e.sections()
-	if e.Moments == nil && e.ShardStats == nil {
+	if e.ShardStats != nil {
+		s = append(s, chunkio.Section{Name: waitingSection, Body: e.ShardStats.splitter})
+	}
+	if e.Moments == nil {
 		s = append(s, chunkio.Section{Name: ProfileSection, Body: e.Profile})
 	}
 	return s
@@ -227,7 +186,7 @@ func (e *Bundle) WriteStats(ctx context.Context, path string, say stream.Spellin
 	if e.RawProfile != nil { // the moments have the profile of the scores
 		profile = e.RawProfile
 	}
-	sections := append([]chunkio.Section{{Name: ProfileSection, Body: profile}}, e.sections()...)
+	sections := append([]chunkio.Section{{Name: ProfileSection, Body: profile}}, e.listSections()...)
 	if e.PositionCount > 0 {
 		sections = append(sections, chunkio.Section{Name: positionsSection, Body: e.positionRecord()})
 	}
@@ -289,7 +248,7 @@ func ReadStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards i
 	}
 	e := NewBundle(h)
 	e.Path = path
-	if err := readColumnFacts(e, r); err != nil {
+	if err := ReadState(e, r, FactsSection, StateOptions{}); err != nil {
 		return nil, err
 	}
 	switch {
@@ -305,8 +264,7 @@ func ReadStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards i
 			return nil, err
 		}
 	case n == method.FromProfile:
-		e.Profile = gram.NewProfile(len(e.Columns))
-		return e, readSection(r, ProfileSection, e.Profile)
+		return e, ReadState(e, r, ProfileSection, StateOptions{})
 	}
 	if n == method.FromGraph {
 		return e, readGraph(e, r, opt, shards)
@@ -318,13 +276,11 @@ func ReadStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards i
 }
 
 func readMoments(e *Bundle, r *chunkio.StatsReader, opt gram.Options, shards int) error {
-	d, own := len(e.Columns), opt
+	d, own := len(e.Columns), StateOptions{Threads: opt.Threads, Limit: opt.Limit}
 	if shards > 0 {
 		own.Limit = gram.ShareOf(opt.Limit, d, shards+1)
 	}
-	e.Moments = gram.NewMoments(d, own)
-	e.Profile = &e.Moments.Profile
-	err := readSection(r, momentsSection, e.Moments)
+	err := ReadState(e, r, momentsSection, own)
 	if m := (*stream.MemoryError)(nil); shards > 0 && errors.As(err, &m) {
 		return &stream.MemoryError{What: "the statistics in " + r.Path(), Need: gram.WholeOf(m.Need, d, shards+1), Limit: opt.Limit, Option: m.Option}
 	}
@@ -332,25 +288,17 @@ func readMoments(e *Bundle, r *chunkio.StatsReader, opt gram.Options, shards int
 }
 
 // readShardStats reads the statistics of the hash shards. opt.Limit bounds the memory of the moments of all shards and
-// of the whole together; graph bounds the memory of their graphs.
-func readShardStats(e *Bundle, r *chunkio.StatsReader, opt gram.Options, graph int64, shards int) (err error) {
+// of the whole together; graphLimit bounds the memory of their graphs.
+func readShardStats(e *Bundle, r *chunkio.StatsReader, opt gram.Options, graphLimit int64, shards int) error {
 	if shards == 0 {
 		return nil
 	}
-	var empty *anchor.Statistics
-	if graph > 0 {
-		if empty, err = anchor.NewStatistics(nil, anchor.Options{Threads: opt.Threads, Limit: graph}); err != nil {
-			return err
-		}
-	}
-	if e.ShardStats, err = NewShardStats(shards, len(e.Columns), opt, empty); err != nil {
-		return err
-	}
-	return readSection(r, shardsSection, e.ShardStats)
+	share := gram.ShareOf(opt.Limit, len(e.Columns), shards+1)
+	return ReadState(e, r, ShardsSection, StateOptions{Threads: opt.Threads, Limit: share, GraphLimit: graphLimit, Shards: shards})
 }
 
 func HashShardCount(r *chunkio.StatsReader) (int, error) {
-	if !r.Has(shardsSection) {
+	if !r.Has(ShardsSection) {
 		return 0, nil
 	}
 	text := r.Header.Options[request.OptionStability]
@@ -375,23 +323,19 @@ func readGraph(e *Bundle, r *chunkio.StatsReader, opt gram.Options, shards int) 
 		}
 		return err
 	}
-	if e.Graph, err = readGraphSection(r, opt.Threads, graphLimit); err != nil {
+	if err := readGraphSection(e, r, StateOptions{Threads: opt.Threads, GraphLimit: graphLimit}); err != nil {
 		return err
 	}
 	return readShardStats(e, r, own, graphLimit, shards)
 }
 
-func readGraphSection(r *chunkio.StatsReader, threads int, limit int64) (*anchor.Statistics, error) {
-	graph, err := anchor.NewStatistics(nil, anchor.Options{Threads: threads, Limit: limit})
-	if err != nil {
-		return nil, err
-	}
-	err = readSection(r, graphSection, graph)
+func readGraphSection(e *Bundle, r *chunkio.StatsReader, opt StateOptions) error {
+	err := ReadState(e, r, graphSection, opt)
 	// The limit follows from the header, so a graph that needs more contradicts it: no other --memory-limit helps.
-	if m, ok := errors.AsType[*stream.MemoryError](err); ok && m.Limit == limit {
-		return nil, chunkio.DamagedStats(r.Path(), "section %q: it has %s, more than the header's numbers of anchors and neighbors allow", graphSection, m.What)
+	if m, ok := errors.AsType[*stream.MemoryError](err); ok && m.Limit == opt.GraphLimit {
+		return chunkio.DamagedStats(r.Path(), "section %q: it has %s, more than the header's numbers of anchors and neighbors allow", graphSection, m.What)
 	}
-	return graph, err
+	return err
 }
 
 // GraphBytes bounds the memory of the graph in a file with e's header, including the graphs of the hash shards.
@@ -404,41 +348,35 @@ func (e *Bundle) GraphBytes(path string, workers, shards int) (int64, error) {
 	return budget.GraphBytes(int(m), len(e.Columns), int(k), workers, shards), nil
 }
 
-func ReadSample(e *Bundle, r *chunkio.StatsReader, limit int64) error {
-	if !r.Has(SampleSection) {
+// ReadState reads the section of this name into a new state of e. If the section is optional and r lacks it, e gets no
+// state.
+func ReadState(e *Bundle, r *chunkio.StatsReader, section string, opt StateOptions) error {
+	k := stateKinds[slices.IndexFunc(stateKinds, func(k stateKind) bool { return k.section == section })]
+	if k.isOptional && !r.Has(section) {
 		return nil
 	}
-	e.Sample = anchor.NewSampler(len(e.Columns), anchor.SamplerOptions{Limit: limit, Entries: e.Moments != nil && e.Options["sparse"] != ""})
-	return readSection(r, SampleSection, e.Sample)
+	if err := k.makeEmpty(e, opt); err != nil {
+		return err
+	}
+	return readSection(r, section, k.state(e))
 }
 
-// ReadRows reads the rows that a profile keeps for methods that iterate over rows, if the file has them. limit bounds
-// the bytes of these rows and of the other sample together.
-func ReadRows(e *Bundle, r *chunkio.StatsReader, limit int64) error {
-	if !r.Has(RowsSection) {
-		return nil
+// ReadOptional reads the optional sections that r has and e does not. opt.Limit bounds the bytes of each state, and of
+// all samples together.
+func ReadOptional(e *Bundle, r *chunkio.StatsReader, opt StateOptions) error {
+	for _, k := range stateKinds {
+		if !k.isOptional || k.state(e) != nil {
+			continue
+		}
+		own := opt
+		if k.isSample {
+			own.Limit = max(opt.Limit-SampleBytes(e), 1)
+		}
+		if err := ReadState(e, r, k.section, own); err != nil {
+			return err
+		}
 	}
-	if e.Sample != nil {
-		limit = max(limit-anchor.SamplerBytes(e.Sample.Len(), len(e.Columns)), 1)
-	}
-	e.RowSample = new(rowsample.New(len(e.Columns), anchor.SamplerOptions{Limit: limit}))
-	return readSection(r, RowsSection, e.RowSample)
-}
-
-func ReadHistograms(e *Bundle, r *chunkio.StatsReader, threads int) error {
-	if !r.Has(histogramsSection) {
-		return nil
-	}
-	e.Histograms = gram.NewHistograms(len(e.Columns), threads)
-	return readSection(r, histogramsSection, e.Histograms)
-}
-
-func ReadRanks(e *Bundle, r *chunkio.StatsReader, threads int) error {
-	if !r.Has(RanksSection) {
-		return nil
-	}
-	e.Ranks = gram.NewRankHistograms(len(e.Columns), threads)
-	return readSection(r, RanksSection, e.Ranks)
+	return nil
 }
 
 // readSection reads a section to its very end, because its checksum is verified only there.

@@ -2,130 +2,52 @@ package statistics
 
 import (
 	"maps"
+	"slices"
 
-	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/stream"
-	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
-// AddStates merges the statistics of o into e. The headers of their files were already compared, so only the statistics
-// themselves can differ in shape.
-func AddStates(e *Bundle, o *Bundle) error {
-	if err := addSample(e, o); err != nil {
-		return err
-	}
-	if e.Histograms != nil && o.Histograms != nil {
-		if err := e.Histograms.Merge(o.Histograms); err != nil {
-			return err
+// AddStates merges the statistics of o into e. It returns the sections of the states that only one of them has, so that
+// e has them no more. The headers of their files were already compared, so only the statistics themselves can differ in
+// shape.
+func AddStates(e, o *Bundle) (lost []string, err error) {
+	mainLast := slices.Clone(mainKinds)
+	slices.Reverse(mainLast)
+	for _, k := range slices.Concat(sideKinds, mainLast) {
+		hasState := k.state(e) != nil
+		switch {
+		case hasState != (k.state(o) != nil) && k.lackInSum != nil:
+			err = k.lackInSum(e)
+			lost = append(lost, k.section)
+			k.drop(e)
+		case hasState && !k.isShared:
+			err = k.merge(e, o)
 		}
-	} else {
-		e.Histograms = nil // a sum has histograms only if both parts have them
-	}
-	if e.Facts != nil && o.Facts != nil {
-		if err := e.Facts.Merge(o.Facts); err != nil {
-			return err
-		}
-	} else {
-		e.Facts = nil // a sum has facts only if both parts have them
-	}
-	if e.Sketch != nil {
-		if err := e.Sketch.Merge(o.Sketch); err != nil {
-			return err
+		if err != nil {
+			return nil, err
 		}
 	}
-	if e.Weights != nil {
-		if err := e.Weights.Merge(o.Weights); err != nil {
-			return err
-		}
-	}
-	if err := addRowSamples(e, o); err != nil {
-		return err
-	}
-	if err := addRanks(e, o); err != nil {
-		return err
-	}
-	if e.ShardStats != nil && o.ShardStats != nil {
-		if err := e.ShardStats.merge(o.ShardStats); err != nil {
-			return err
-		}
-	} else {
-		e.ShardStats = nil // a sum has shard statistics only if both parts have them
-	}
-	switch {
-	case e.Graph != nil:
-		if err := e.Graph.Merge(o.Graph); err != nil {
-			return err
-		}
-		if e.Moments == nil {
-			return e.Profile.Merge(o.Profile)
-		}
-		return e.Moments.Merge(o.Moments)
-	case e.Moments != nil:
-		return e.Moments.Merge(o.Moments)
-	}
-	return e.Profile.Merge(o.Profile)
+	return lost, nil
 }
 
-func addSample(e, o *Bundle) error {
-	switch {
-	case e.Sample != nil && o.Sample != nil:
-		return e.Sample.Merge(o.Sample)
-	case e.Moments != nil:
-		e.Sample = nil // a sum has a sample only if both parts have samples
-	case e.Sample != o.Sample:
-		return stream.Usagef("only one of them has a sample of rows; make both with {profile-only} and the same options")
-	}
-	return nil
-}
-
-func MergedBytes(e *Bundle, o *Bundle, threads int) (int64, error) {
+// MergedBytes returns the memory of the states of e after the states of o are merged into them. o may be nil.
+func MergedBytes(e, o *Bundle, threads int) (n int64) {
 	if o == nil {
 		o = &Bundle{}
 	}
-	var n int64
-	if e.Histograms != nil {
-		n += gram.HistogramsBytes(len(e.Columns))
+	for _, k := range kindsIn(e) {
+		n += k.mergedBytes(e, o, threads)
 	}
-	if e.Facts != nil {
-		n += e.Facts.Bytes()
-	}
-	shards := 0
-	if e.ShardStats != nil {
-		shards = len(e.ShardStats.Moments)
-		n += e.ShardStats.momentsBytes(o.ShardStats)
-	}
-	if e.Ranks != nil {
-		n += gram.RankHistogramsBytes(len(e.Columns), -1, threads)
-	}
-	if e.RawProfile != nil {
-		n += budget.ProfileColumnBytes * int64(len(e.Columns))
-	}
-	if e.Moments == nil {
-		n += budget.ProfileColumnBytes * int64(len(e.Columns))
-	} else {
-		n += e.Moments.MergedBytes(o.Moments)
-	}
-	if e.Sketch != nil {
-		n += e.Sketch.MergedBytes(o.Sketch)
-	}
-	if e.Weights != nil {
-		n += e.Weights.MergedBytes(o.Weights)
-	}
-	n += SamplesBytes(e, o)
-	if e.Graph == nil {
-		return n, nil
-	}
-	graph, err := e.GraphBytes(e.Path, threads, shards)
-	return n + graph, err
+	return n
 }
 
-func SamplesBytes(e, o *Bundle) (n int64) {
-	if e.Sample != nil {
-		n += e.Sample.MergedBytes(o.Sample)
-	}
-	if e.RowSample != nil {
-		n += e.RowSample.MergedBytes(o.RowSample)
+// SampleBytes returns the memory of the samples of rows in e.
+func SampleBytes(e *Bundle) (n int64) {
+	for _, k := range kindsIn(e) {
+		if k.isSample {
+			n += k.mergedBytes(e, &Bundle{}, 0)
+		}
 	}
 	return n
 }
@@ -147,45 +69,23 @@ func FirstOptionDifference(a, b map[string]string) stream.Text {
 	return stream.PlainText("unknown")
 }
 
-func Discount(e *Bundle, gamma float64) error {
-	e.Sample = nil // its rows cannot be discounted
-	if err := e.Moments.Discount(gamma); err != nil {
-		return err
-	}
-	if e.Graph != nil {
-		if err := e.Graph.Discount(gamma); err != nil {
-			return err
+// DiscountRows multiplies the weights of the rows by gamma, and drops a sample of rows, which has none.
+func DiscountRows(e *Bundle, gamma float64) error {
+	for _, k := range kindsIn(e) {
+		if k.discount != nil {
+			if err := k.discount(e, gamma); err != nil {
+				return err
+			}
 		}
-	}
-	if e.ShardStats != nil {
-		if err := e.ShardStats.discount(gamma); err != nil {
-			return err
-		}
-	}
-	if e.Histograms != nil {
-		return e.Histograms.Discount(gamma)
 	}
 	return nil
 }
 
-// addRanks merges the histograms of ranks, which only profiles have. Statistics of scores need no merging here: equal
-// options (OptionRanks) mean that the scores of e and o come from the same ranks, and that rawProfile is the same.
-func addRanks(e *Bundle, o *Bundle) error {
-	if (e.Ranks == nil) != (o.Ranks == nil) || (e.RawProfile == nil) != (o.RawProfile == nil) {
-		return stream.Usagef("only one of them was scanned with {scale} rank")
+// SetLimit changes the limit of each state of e that has a limit of its own.
+func SetLimit(e *Bundle, limit int64) {
+	for _, k := range kindsIn(e) {
+		if k.setLimit != nil {
+			k.setLimit(e, limit)
+		}
 	}
-	if e.Ranks == nil {
-		return nil
-	}
-	return e.Ranks.Merge(o.Ranks)
-}
-
-func addRowSamples(e *Bundle, o *Bundle) error {
-	switch {
-	case (e.RowSample == nil) != (o.RowSample == nil):
-		return stream.Usagef("only one of them keeps rows; make both with the same {sample-rows}")
-	case e.RowSample == nil:
-		return nil
-	}
-	return e.RowSample.Merge(*o.RowSample)
 }

@@ -100,6 +100,13 @@ func (h *ShardStats) SumShards(shards []int) (*gram.Moments, *anchor.Statistics,
 	return moments, graph, nil
 }
 
+func (h *ShardStats) shardCount() int {
+	if h == nil {
+		return 0
+	}
+	return len(h.Moments)
+}
+
 func (h *ShardStats) AllShards() []int {
 	list := make([]int, len(h.Moments))
 	for i := range list {
@@ -124,7 +131,7 @@ func (e *Bundle) FinishShards() error {
 	return nil
 }
 
-func (h *ShardStats) merge(o *ShardStats) error {
+func (h *ShardStats) Merge(o *ShardStats) error {
 	if len(h.Moments) != len(o.Moments) {
 		return stream.Usagef("one has %d hash shards and the other %d: scan all parts with the same {stability}", len(h.Moments), len(o.Moments))
 	}
@@ -153,7 +160,7 @@ func (h *ShardStats) momentsBytes(o *ShardStats) (n int64) {
 	return n
 }
 
-func (h *ShardStats) discount(gamma float64) error {
+func (h *ShardStats) discountRows(gamma float64) error {
 	for _, m := range h.Moments {
 		if err := m.Discount(gamma); err != nil {
 			return err
@@ -167,7 +174,14 @@ func (h *ShardStats) discount(gamma float64) error {
 	return nil
 }
 
-func (h *ShardStats) SetLimit(limit int64) {
+// Reorder moves column order[j] of every shard to position j.
+func (h *ShardStats) Reorder(order []int) {
+	for _, m := range h.Moments {
+		m.Reorder(order)
+	}
+}
+
+func (h *ShardStats) setLimit(limit int64) {
 	for _, m := range h.Moments {
 		m.SetLimit(limit)
 	}
@@ -188,7 +202,7 @@ func (h *ShardStats) WriteTo(w io.Writer) (int64, error) {
 	}
 	e.Int(graphs)
 	n, err := e.Finish()
-	for _, state := range h.states() {
+	for _, state := range h.listStates() {
 		if err != nil {
 			return n, err
 		}
@@ -199,8 +213,8 @@ func (h *ShardStats) WriteTo(w io.Writer) (int64, error) {
 	return n, err
 }
 
-func (h *ShardStats) states() []StorableState {
-	var list []StorableState
+func (h *ShardStats) listStates() []State {
+	var list []State
 	for _, m := range h.Moments {
 		list = append(list, m)
 	}
@@ -222,7 +236,7 @@ func (h *ShardStats) ReadFrom(r io.Reader) (int64, error) {
 		d.Fail("%d hash shards with graphs: %v, want %d with graphs: %v", shards, graphs, len(h.Moments), h.graphs != nil)
 	}
 	n, err := int64(3*8), d.Err()
-	for _, state := range h.states() {
+	for _, state := range h.listStates() {
 		if err != nil {
 			return n, err
 		}
