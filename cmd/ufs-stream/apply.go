@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
@@ -66,7 +68,7 @@ a list of names. They read only the footers of the input.
 				return err
 			}
 			a.Input, a.Limits, a.Hooks = q.Input, q.Limits, q.Hooks
-			return c.runApply(cmd, selection, a, h)
+			return runApply(c, cmd, selection, a, h)
 		},
 	}
 	fs := cmd.Flags()
@@ -98,7 +100,7 @@ func formatOfApply(a ufs.ApplyRequest) string {
 	return a.Format
 }
 
-func (c *cli) runApply(cmd *cobra.Command, selection string, a ufs.ApplyRequest, h recipeFlags) (err error) {
+func runApply(c *cli, cmd *cobra.Command, selection string, a ufs.ApplyRequest, h recipeFlags) (err error) {
 	a.Format = formatOfApply(a)
 	switch {
 	case a.Format != "" && !slices.Contains(formatsOfApply(), a.Format):
@@ -120,7 +122,7 @@ func (c *cli) runApply(cmd *cobra.Command, selection string, a ufs.ApplyRequest,
 		return err
 	}
 	if isRecipeFormat(a.Format) {
-		return c.writeApplyRecipe(cmd.Context(), a, h)
+		return writeApplyRecipe(cmd.Context(), c, a, h)
 	}
 	reportReplaced := c.replacementReport(a.Output)
 	done, err := ufs.Apply(cmd.Context(), a)
@@ -129,12 +131,12 @@ func (c *cli) runApply(cmd *cobra.Command, selection string, a ufs.ApplyRequest,
 	}
 	reportReplaced()
 	c.printTransferIfVerbose(a.Hooks.Meter.Transfer())
-	return c.reportWritten(a.Output, done)
+	return reportWritten(c, a.Output, done)
 }
 
 // reportWritten prints a summary of the output. If the run was resumed, it adds how much the interrupted run had
 // finished.
-func (c *cli) reportWritten(output string, done chunkio.ApplyReport) error {
+func reportWritten(c *cli, output string, done chunkio.ApplyReport) error {
 	warnings := make([]string, len(done.Warnings))
 	for i, w := range done.Warnings {
 		warnings[i] = w.Spell(program.FlagOf)
@@ -145,20 +147,20 @@ func (c *cli) reportWritten(output string, done chunkio.ApplyReport) error {
 	case r.Rows > 0:
 		c.printRemark("continued an interrupted run that had finished %s of %s rows", humanize.Comma(r.Rows), humanize.Comma(done.Rows))
 	case r != (chunkio.Resumed{}):
-		c.printRemark("continued an interrupted run that had finished %s of %s", humanize.Comma(int64(r.Whole)), countNoun(done.Files, "file"))
+		c.printRemark("continued an interrupted run that had finished %s of %s", humanize.Comma(int64(r.Whole)), print.CountNoun(done.Files, "file"))
 	}
 	if r.Outdated > 0 {
-		c.printRemark("written again because the input or the columns changed: %s", countNoun(r.Outdated, "file"))
+		c.printRemark("written again because the input or the columns changed: %s", print.CountNoun(r.Outdated, "file"))
 	}
 	if r.Altered > 0 {
-		c.printRemark("written again because of a change or removal since: %s", countNoun(r.Altered, "file"))
+		c.printRemark("written again because of a change or removal since: %s", print.CountNoun(r.Altered, "file"))
 	}
-	return c.printResult("%s: %s, %s rows, %s, %s\n", place.DisplayName(output), countNoun(done.Files, "file"), humanize.Comma(done.Rows),
-		countNoun(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))
+	return c.printResult("%s: %s, %s rows, %s, %s\n", place.DisplayName(output), print.CountNoun(done.Files, "file"), humanize.Comma(done.Rows),
+		print.CountNoun(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))
 }
 
 // writeApplyRecipe writes a recipe (a query, Python or YAML) that reads the selected columns. It does not write data.
-func (c *cli) writeApplyRecipe(ctx context.Context, a ufs.ApplyRequest, h recipeFlags) error {
+func writeApplyRecipe(ctx context.Context, c *cli, a ufs.ApplyRequest, h recipeFlags) error {
 	if err := h.checkInputs(a.Format, a.Input.Paths); err != nil {
 		return err
 	}
@@ -173,5 +175,5 @@ func (c *cli) writeApplyRecipe(ctx context.Context, a ufs.ApplyRequest, h recipe
 	if err != nil {
 		return err
 	}
-	return c.writeRecipe(ctx, a.Output, a.Format, r)
+	return c.writeOutput(ctx, a.Output, func(w io.Writer) error { return r.Write(w, a.Format) })
 }

@@ -1,18 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"io"
-	"math"
-	"slices"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
-	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -50,7 +45,7 @@ unexplained. Columns that moved, became constant, disappeared or came back are a
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.runCheck(cmd, &o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runCheck(c, cmd, &o) },
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.selection, "selection", "", "the selection to check, `SEL.json`")
@@ -60,12 +55,12 @@ unexplained. Columns that moved, became constant, disappeared or came back are a
 	fs.Float64Var(&o.check.PSILimit, "psi-limit", 0, "select again if a column moved by this `INDEX`, as 0.25 (default: only warn)")
 	o.addLimitFlags(fs)
 	o.addStoreFlags(fs)
-	o.output.addFlags(fs, verdictFormats()...)
+	o.output.addFlags(fs, "table", "json")
 	return cmd
 }
 
-func (c *cli) runCheck(cmd *cobra.Command, o *checkFlags) error {
-	if err := o.output.resolveFormat(cmd.Context(), verdictFormats()...); err != nil {
+func runCheck(c *cli, cmd *cobra.Command, o *checkFlags) error {
+	if err := o.output.resolveFormat(cmd.Context()); err != nil {
 		return err
 	}
 	q, err := o.buildRequest(c, cmd, nil, o.output.path)
@@ -95,77 +90,9 @@ func (c *cli) runCheck(cmd *cobra.Command, o *checkFlags) error {
 	stale := err
 	c.warn(v.Warnings)
 	// The verdict is written in any case, also if it is "select again".
-	err = c.writeOutput(cmd.Context(), o.output.path, func(w io.Writer) error {
-		if o.output.format == "json" {
-			return writeJSON(w, v)
-		}
-		return renderPage(w, func(w *screen.Page) { c.printVerdict(w, v) })
-	})
+	err = writeResult(cmd.Context(), c, o.output, print.WriteVerdict, v)
 	if err != nil {
 		return err
 	}
 	return stale
-}
-
-func (c *cli) printVerdict(w *screen.Page, v *ufs.Verdict) {
-	w.Printf("%s of %s, scale %s, against %s rows of %s features\n\n", countNoun(v.K, "feature"), v.Method, v.Scale,
-		humanize.Comma(v.RowsUsed), humanize.Comma(int64(v.Features)))
-	rows := [][]string{
-		{"the selection, fitted to the new data", percentText(1 - float64(v.Error))},
-		{"a fresh selection of as many features", percentText(1 - float64(v.Fresh))},
-	}
-	if x := float64(v.ByOldWeights); x == x {
-		rows = append(rows, []string{"the selection by the weights of the baseline", percentText(1 - x)})
-	}
-	w.Table([]string{"explained by", ">share"}, rows)
-	w.Printf("\nlost of what a fresh one explains: %s (tolerance %s", percentText(float64(v.Lost)), percentText(float64(v.Tolerance)))
-	if x := float64(v.LostBefore); x == x {
-		data := "the data it was made from"
-		if !math.IsNaN(float64(v.ByOldWeights)) {
-			data = "the baseline"
-		}
-		w.Printf("; on %s %s", data, percentText(x))
-	}
-	w.Printf(")\n")
-	shifts := slices.Clone(v.Columns)
-	slices.SortStableFunc(shifts, func(a, b ufs.ColumnShift) int { return cmp.Compare(b.Index(), a.Index()) })
-	var moved [][]string
-	for _, col := range shifts {
-		if c.verbose || col.Moved != "" {
-			how := col.Moved
-			if col.Why != "" {
-				how += ": " + col.Why
-			}
-			moved = append(moved, []string{screen.QuoteName(col.Name), map[bool]string{true: "yes"}[col.Selected], roundedNumber(col.PSI), roundedNumber(col.Mean), roundedNumber(col.Variance), how})
-		}
-	}
-	if len(moved) > 0 {
-		shown := moved
-		if !c.verbose && len(moved) > maxListLines {
-			shown = moved[:maxListLines]
-		}
-		w.Printf("\n")
-		w.Table([]string{"column", "selected", ">index (PSI)", ">mean moved by (sd)", ">variance ratio", "moved"}, shown)
-		if n := len(moved) - len(shown); n > 0 {
-			w.Printf("and %d more; -v lists them\n", n)
-		}
-	}
-	switch {
-	case v.Again:
-		w.Printf("\nselect again:\n")
-	case len(v.Undecided) > 0:
-		w.Printf("\ncannot tell whether the selection still serves:\n")
-	case v.Lost > v.Tolerance:
-		since := v.LostSince
-		if math.IsNaN(float64(v.LostBefore)) {
-			since = v.LostOfOwn()
-		}
-		w.Printf("\nthe selection still serves: of what it explained before it lost %s\n", percentText(max(float64(since), 0)))
-	default:
-		w.Printf("\nthe selection still serves\n")
-	}
-	for _, why := range slices.Concat(v.Why, v.Undecided) {
-		w.Printf("  %s\n", why)
-	}
-	printTransfer(w, v.Transfer)
 }

@@ -20,7 +20,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/screen"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // TestMissingSelection: the message has the path once.
@@ -148,18 +147,6 @@ func TestSilentPipe(t *testing.T) {
 	}
 }
 
-// TestInterruptible: an interruptible reader gives the bytes and the error of the reader
-// beneath, whatever their number.
-func TestInterruptible(t *testing.T) {
-	for _, n := range []int{0, 1, 1<<16 - 1, 1 << 16, 1<<16 + 1, 1 << 18} {
-		text := strings.Repeat("x", n)
-		got, err := io.ReadAll(interruptibleReader(context.Background(), strings.NewReader(text)))
-		if err != nil || string(got) != text {
-			t.Errorf("%d bytes: read %d, %v", n, len(got), err)
-		}
-	}
-}
-
 // TestVerboseNote: -v tells the passes, the memory, and what the threads were busy with.
 func TestVerboseNote(t *testing.T) {
 	in, _ := plant(t, 300, 1)
@@ -243,19 +230,5 @@ func TestManyWarnings(t *testing.T) {
 		if n := strings.Count(b.String(), "\n"); n != c.shown {
 			t.Errorf("%d warnings: %d lines, want %d", c.given, n, c.shown)
 		}
-	}
-}
-
-// TestSharedNamesInOneLine: columns that are left out with one name and reason are one line, and all are counted.
-func TestSharedNamesInOneLine(t *testing.T) {
-	left := []stream.LeftOut{{Name: "a", Why: "shared"}, {Name: "t", Why: "text"}, {Name: "a", Why: "shared"}, {Name: "a", Why: "text"}}
-	for i := range 9 {
-		left = append(left, stream.LeftOut{Name: fmt.Sprint(i % 8), Why: "text"})
-	}
-	var b bytes.Buffer
-	(&cli{}).printLeftOut(screen.NewPage(&b), left)
-	want := "\nleft out (13):\n  a (2 columns): shared\n  t: text\n  a: text\n  0 (2 columns): text\n"
-	if got := b.String(); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 13 || !strings.HasSuffix(got, "  and 1 more; -v lists them\n") {
-		t.Errorf("columns left out: got\n%s\nwant it to begin with\n%s", got, want)
 	}
 }

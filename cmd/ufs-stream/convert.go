@@ -37,7 +37,7 @@ below INPUT, and how an interrupted or killed run is continued.
 			}
 			reportReplaced()
 			c.printTransferIfVerbose(v.Hooks.Meter.Transfer())
-			return c.reportWritten(v.Output, done)
+			return reportWritten(c, v.Output, done)
 		},
 	}
 	fs := cmd.Flags()

@@ -48,11 +48,11 @@ type flagDefault struct {
 }
 
 // applyDefaultsToVerbs changes every verb below root so that it applies its defaults before it checks its arguments.
-func (c *cli) applyDefaultsToVerbs(root *cobra.Command) {
+func applyDefaultsToVerbs(c *cli, root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		check := cmd.Args
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := c.applyDefaults(cmd); err != nil {
+			if err := applyDefaults(c, cmd); err != nil {
 				return err
 			}
 			if check == nil {
@@ -75,7 +75,7 @@ func (c *cli) applyDefaultsToVerbs(root *cobra.Command) {
 	}
 }
 
-func (c *cli) applyDefaults(cmd *cobra.Command) error {
+func applyDefaults(c *cli, cmd *cobra.Command) error {
 	known := knownFlagNames(cmd.Root())
 	list, warnings := defaultsFromEnvironment(os.Environ(), known)
 	config := cmd.Flag("config").Value.String()

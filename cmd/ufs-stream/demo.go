@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
@@ -40,9 +42,9 @@ docs/first-hour.md continues from there.`,
 				return err
 			}
 			if telemetry {
-				return c.makeTelemetryLake(cmd.Context(), planted.Telemetry{Seed: q.Choice.Seed}, keep)
+				return makeTelemetryLake(cmd.Context(), c, planted.Telemetry{Seed: q.Choice.Seed}, keep)
 			}
-			return c.runDemo(cmd.Context(), q, keep)
+			return runDemo(cmd.Context(), c, q, keep)
 		},
 	}
 	o.addLimitFlags(cmd.Flags())
@@ -51,7 +53,7 @@ docs/first-hour.md continues from there.`,
 	return cmd
 }
 
-func (c *cli) runDemo(ctx context.Context, q ufs.Request, keep string) error {
+func runDemo(ctx context.Context, c *cli, q ufs.Request, keep string) error {
 	dir := keep
 	if place.IsURL(dir) {
 		return stream.Usagef("--keep %s: want a local folder", place.DisplayName(dir))
@@ -75,8 +77,8 @@ func (c *cli) runDemo(ctx context.Context, q ufs.Request, keep string) error {
 	k := len(answer.Groups)
 	p := screen.NewPage(c.out)
 	p.Printf("made %s: %s rows, %s: %s hidden by redundant columns, %s, %s of noise, %s\n\n",
-		path, humanize.Comma(table.Rows()), countNoun(len(table.Columns()), "column"), countNoun(k, "factor"),
-		countNoun(len(answer.Mixtures), "mixture"), countNoun(len(answer.Noise), "column"), countNoun(len(answer.Constant), "constant"))
+		path, humanize.Comma(table.Rows()), print.CountNoun(len(table.Columns()), "column"), print.CountNoun(k, "factor"),
+		print.CountNoun(len(answer.Mixtures), "mixture"), print.CountNoun(len(answer.Noise), "column"), print.CountNoun(len(answer.Constant), "constant"))
 	p.Printf("$ ufs-stream select %s -k %d --seed %d\n\n", path, k, max(q.Choice.Seed, 1))
 
 	q.Input.Paths, q.Choice.K = []string{path}, k
@@ -84,18 +86,19 @@ func (c *cli) runDemo(ctx context.Context, q ufs.Request, keep string) error {
 	if err != nil {
 		return err
 	}
-	c.printRunCosts(s.Passes, s.Timing, s.Memory)
-	c.warn(s.Warnings)
-	c.printSelection(p, s)
-	return c.judgeDemo(table, answer, s)
+	c.reportRun(s.Passes, s.Timing, s.Memory, s.Warnings)
+	if err := print.WriteSelection(c.out, s, print.Options{Format: "table", Verbose: c.verbose}); err != nil {
+		return err
+	}
+	return judgeDemo(c.out, table, answer, s)
 }
 
-func (c *cli) judgeDemo(table *planted.Table, answer planted.Answer, s *stream.Selection) error {
+func judgeDemo(w io.Writer, table *planted.Table, answer planted.Answer, s *stream.Selection) error {
 	at := make(map[string]int)
 	for j, col := range table.Columns() {
 		at[col.Name] = j
 	}
-	p := screen.NewPage(c.out)
+	p := screen.NewPage(w)
 	var chosen []int
 	for _, f := range s.Selected {
 		chosen = append(chosen, at[f.Name])
@@ -118,7 +121,7 @@ func (c *cli) judgeDemo(table *planted.Table, answer planted.Answer, s *stream.S
 		p.Printf("factor %d (%s): %s\n", i+1, strings.Join(names, " "), outcome)
 	}
 	found := answer.CoveredGroups(chosen)
-	p.Printf("\n%d of %d factors found by %s\n", found, len(answer.Groups), countNoun(len(chosen), "feature"))
+	p.Printf("\n%d of %d factors found by %s\n", found, len(answer.Groups), print.CountNoun(len(chosen), "feature"))
 	if found < len(answer.Groups) {
 		return fmt.Errorf("the demo's selection is wrong: %d of %d factors found", found, len(answer.Groups))
 	}
@@ -126,7 +129,7 @@ func (c *cli) judgeDemo(table *planted.Table, answer planted.Answer, s *stream.S
 	return p.Err()
 }
 
-func (c *cli) makeTelemetryLake(ctx context.Context, made planted.Telemetry, dir string) error {
+func makeTelemetryLake(ctx context.Context, c *cli, made planted.Telemetry, dir string) error {
 	switch {
 	case dir == "":
 		return stream.Usagef("--telemetry makes data to look at; say where with --keep DIR")
@@ -158,7 +161,7 @@ func (c *cli) makeTelemetryLake(ctx context.Context, made planted.Telemetry, dir
 		}
 	}
 	return c.printResult("made %s: %s of %s in folders site=…/day=…; %s are hidden among them\n", dir,
-		countNoun(len(made.Folders()), "file"), countNoun(columns, "column"), countNoun(len(made.Factors()), "factor"))
+		print.CountNoun(len(made.Folders()), "file"), print.CountNoun(columns, "column"), print.CountNoun(len(made.Factors()), "factor"))
 }
 
 func writeLakeFile(ctx context.Context, c *cli, lake *os.Root, folder string, rows int, table []chunkio.TableColumn) error {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
@@ -49,7 +49,7 @@ INPUT is as in select.
   ufs-stream eval data --selection a=greedy.json --selection b=sfufs.json --label class
   ufs-stream eval data --selection sel.json                     no classes known`,
 		Args: program.AtLeastOne("INPUT"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.runEval(cmd, args, &o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runEval(c, cmd, args, &o) },
 	}
 	o.missing = newChoiceFlag("", ufs.MissingPolicies()...)
 	o.protocol = newChoiceFlag(ufs.EvalProtocols()[0], ufs.EvalProtocols()...)
@@ -73,13 +73,11 @@ INPUT is as in select.
 	o.addLimitFlags(fs)
 	o.addScratchFlags(fs)
 	o.addCheckpointFlags(fs)
-	o.output.addFlags(fs, evalFormats()...)
+	o.output.addFlags(fs, "table", "json", "csv")
 	return cmd
 }
 
-func evalFormats() []string { return []string{"table", "json", "csv"} }
-
-func (c *cli) runEval(cmd *cobra.Command, args []string, o *evalFlags) error {
+func runEval(c *cli, cmd *cobra.Command, args []string, o *evalFlags) error {
 	e, isSet := o.eval, cmd.Flags().Changed
 	q, err := o.buildRequest(c, cmd, args, o.output.path)
 	if err != nil {
@@ -111,7 +109,7 @@ func (c *cli) runEval(cmd *cobra.Command, args []string, o *evalFlags) error {
 	}
 	e.K, e.Missing = o.k, o.missing.value
 	e.Input, e.Limits, e.Checkpoint, e.Hooks, e.Seed, e.Output = q.Input, q.Limits, q.Checkpoint, q.Hooks, q.Choice.Seed, q.Output
-	if err := o.output.resolveFormat(cmd.Context(), evalFormats()...); err != nil {
+	if err := o.output.resolveFormat(cmd.Context()); err != nil {
 		return err
 	}
 	if err := e.Check(cmd.Context()); err != nil {
@@ -125,10 +123,10 @@ func (c *cli) runEval(cmd *cobra.Command, args []string, o *evalFlags) error {
 		return err
 	}
 	c.warn(r.Warnings)
-	if err := c.writeOutput(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderEvaluation(w, r, o.output.format) }); err != nil {
+	if err := writeResult(cmd.Context(), c, o.output, print.WriteEvaluation, r); err != nil {
 		return err
 	}
-	c.printRunCosts(0, r.Timing, r.Memory)
+	c.reportRun(0, r.Timing, r.Memory, nil)
 	return e.Forget()
 }
 

@@ -231,7 +231,7 @@ func TestEvalCSV(t *testing.T) {
 		t.Fatalf("%d lines, head %v", len(lines), lines[0])
 	}
 	for i, r := range e.Results {
-		if got := lines[i+1]; got[0] != r.Name || got[2] != fmt.Sprint(r.K) || got[5] != exactDecimal(r.NMISqrt.Mean) || got[17] != exactDecimal(r.Redundancy) {
+		if got := lines[i+1]; got[0] != r.Name || got[2] != fmt.Sprint(r.K) || got[5] != decimal(r.NMISqrt.Mean) || got[17] != decimal(r.Redundancy) {
 			t.Errorf("line %v of %+v", got, r)
 		}
 	}

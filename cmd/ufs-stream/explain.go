@@ -1,19 +1,15 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"os"
-	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
-	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -44,7 +40,7 @@ with the name of a column write ./NAME.
   ufs-stream explain temperature_7 --selection sel.json
   ufs-stream explain temperature_7 total --selection sel.json --stats all.ufs
   ufs-stream explain total data/*.parquet --selection sel.json --format json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.runExplain(cmd, args, &o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(c, cmd, args, &o) },
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.selection, "selection", "", "the selection `SEL.json` that the columns belong to")
@@ -53,16 +49,16 @@ with the name of a column write ./NAME.
 	hideSeed(fs)
 	o.addScratchFlags(fs)
 	o.addLakeFlags(fs)
-	o.output.addFlags(fs, verdictFormats()...)
+	o.output.addFlags(fs, "table", "json")
 	return cmd
 }
 
 // hideSeed hides --seed from the help of a verb without randomness.
 func hideSeed(fs *pflag.FlagSet) { fs.Lookup("seed").Hidden = true }
 
-func (c *cli) runExplain(cmd *cobra.Command, args []string, o *explainFlags) error {
+func runExplain(c *cli, cmd *cobra.Command, args []string, o *explainFlags) error {
 	ctx := cmd.Context()
-	if err := o.output.resolveFormat(ctx, verdictFormats()...); err != nil {
+	if err := o.output.resolveFormat(ctx); err != nil {
 		return err
 	}
 	if o.selection == "" {
@@ -85,16 +81,12 @@ func (c *cli) runExplain(cmd *cobra.Command, args []string, o *explainFlags) err
 	if err != nil {
 		return err
 	}
-	if x.Data != nil {
-		c.printRunCosts(x.Data.Passes, x.Timing, x.Memory)
+	if x.Data == nil {
+		c.warn(x.Warnings)
+	} else {
+		c.reportRun(x.Data.Passes, x.Timing, x.Memory, x.Warnings)
 	}
-	c.warn(x.Warnings)
-	return c.writeOutput(ctx, o.output.path, func(w io.Writer) error {
-		if o.output.format == "json" {
-			return writeJSON(w, x)
-		}
-		return renderPage(w, func(w *screen.Page) { c.printExplanation(w, x) })
-	})
+	return writeResult(ctx, c, o.output, print.WriteExplanation, x)
 }
 
 // splitColumnsAndInputs separates the arguments that are names of columns of the selection from the names of input
@@ -122,142 +114,4 @@ func splitColumnsAndInputs(s *stream.Selection, args []string) (columns, inputs 
 		}
 	}
 	return columns, inputs
-}
-
-func (c *cli) printExplanation(w *screen.Page, x *ufs.Explanation) {
-	w.Printf("%s of %s (scale %s)", countNoun(x.K, "feature"), x.Method, x.Scale)
-	if d := x.Data; d != nil {
-		w.Printf("; correlations of %s features over %s rows", humanize.Comma(int64(d.Features)), humanize.Comma(d.RowsUsed))
-		if d.Scale == "rank" {
-			w.Printf(", of the normal scores of their ranks")
-		}
-	}
-	w.Printf("\n")
-	for _, col := range x.Columns {
-		w.Printf("\n%s: %s\n", screen.QuoteName(col.Name), columnOutcomeText(col))
-		c.printRepresentedColumns(w, col)
-		if col.Relations == nil {
-			continue
-		}
-		c.printRelations(w, col)
-	}
-	if x.More != "" {
-		w.Printf("\n%s\n", x.More)
-	}
-	printTransfer(w, x.Transfer)
-}
-
-// columnOutcomeText describes whether a column was kept, dropped or left out, and why.
-func columnOutcomeText(col ufs.ExplainedColumn) string {
-	switch col.State {
-	case ufs.StateKept:
-		text := fmt.Sprintf("kept, rank %d, score %s", col.Rank, roundedNumber(*col.Score))
-		if col.Added != nil {
-			text += ", added " + percentText(float64(*col.Added)) + " to what is explained"
-		}
-		return text
-	case ufs.StateLeftOut:
-		return "left out: " + strings.TrimSpace(col.Why)
-	case ufs.StateDropped:
-		text := "dropped"
-		if col.Explained != nil {
-			text += ": the selection explains " + percentText(float64(*col.Explained)) + " of it"
-		}
-		if col.Nearest != "" {
-			text += ", mostly by " + screen.QuoteName(col.Nearest)
-		}
-		return text
-	}
-	return col.State
-}
-
-func (c *cli) printRepresentedColumns(w *screen.Page, col ufs.ExplainedColumn) {
-	if col.State != ufs.StateKept {
-		return
-	}
-	if len(col.StandsFor) == 0 {
-		w.Printf("  stands for no dropped column\n")
-		return
-	}
-	var names []string
-	for _, s := range c.shownIndices(len(col.StandsFor)) {
-		names = append(names, fmt.Sprintf("%s (%s)", screen.QuoteName(col.StandsFor[s].Name), percentText(float64(col.StandsFor[s].Explained))))
-	}
-	w.Printf("  stands for %s: %s%s\n", countNoun(len(col.StandsFor), "dropped column"), strings.Join(names, ", "), andMoreText(len(col.StandsFor)-len(names)))
-}
-
-// maxNamesInLine is the largest number of names listed in a line without -v.
-const maxNamesInLine = 5
-
-// shownIndices returns the indices of the entries, in a list of n, that one line shows.
-func (c *cli) shownIndices(n int) []int {
-	if !c.verbose {
-		n = min(n, maxNamesInLine)
-	}
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
-}
-
-func andMoreText(n int) string {
-	if n <= 0 {
-		return ""
-	}
-	return fmt.Sprintf(" and %s more", humanize.Comma(int64(n)))
-}
-
-// printRelations prints how a column is related to other columns: R², VIF, combinations, weights, nearest columns.
-func (c *cli) printRelations(w *screen.Page, col ufs.ExplainedColumn) {
-	r := col.Relations
-	explaining := "the chosen features"
-	if col.State == ufs.StateKept {
-		explaining = "the other chosen features"
-	}
-	exactly := ""
-	if r.Exact {
-		exactly = ", exactly"
-	}
-	w.Printf("  mean %s, standard deviation %s; %s explain R² = %s of its variance%s, and leave a standard deviation of %s\n",
-		roundedNumber(r.Mean), roundedNumber(r.Std), explaining, roundedNumber(r.R2), exactly, roundedNumber(r.Residual))
-	w.Printf("  VIF %s on all other columns", vifText(r.VIF, r.Determined))
-	if r.VIFSelected != nil {
-		w.Printf(", %s among the chosen ones", vifText(*r.VIFSelected, r.Exact))
-	}
-	w.Printf("\n")
-	for _, l := range r.Combinations {
-		w.Printf("  exactly: %s\n", equationText(l))
-	}
-	if r.LongCombinations {
-		w.Printf("  the other columns determine it together; no combination of 20 or fewer of them does\n")
-	}
-	terms := slices.DeleteFunc(slices.Clone(r.Terms), func(t ufs.Term) bool { return t.Standardized == 0 })
-	var rows [][]string
-	for _, i := range c.shownIndices(len(terms)) {
-		rows = append(rows, []string{"  " + screen.QuoteName(terms[i].Name), roundedNumber(terms[i].Weight), roundedNumber(terms[i].Standardized)})
-	}
-	if rows != nil {
-		shown := len(rows)
-		rows = append(rows, []string{"  (constant)", roundedNumber(r.Constant), ""})
-		w.Table([]string{"  explained by", ">weight", ">in standard deviations"}, rows)
-		if n := andMoreText(len(terms) - shown); n != "" {
-			w.Printf(" %s; -v shows them\n", n)
-		}
-	}
-	rows = nil
-	for _, n := range r.Nearest {
-		rows = append(rows, []string{"  " + screen.QuoteName(n.Name), roundedNumber(n.Correlation), map[bool]string{true: "yes"}[n.Selected]})
-	}
-	if rows == nil {
-		return
-	}
-	w.Table([]string{"  nearest", ">correlation", "selected"}, rows)
-}
-
-func vifText(vif stream.Number, infinite bool) string {
-	if infinite {
-		return "infinite"
-	}
-	return roundedNumber(vif)
 }

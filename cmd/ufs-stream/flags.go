@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/progress"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
@@ -53,6 +54,12 @@ func (f *requestFlags) addInputFlags(fs *pflag.FlagSet) {
 	fs.Int64Var(&q.SampleRows, "rows", 0, "quick try: only a seeded sample of `N` rows (0: all)")
 	f.addLakeFlags(fs)
 	fs.Var(&f.onError, "on-error", "a file that cannot be read: fail, or skip-file (left out with a warning; a pass under way starts again)")
+}
+
+// addHygieneFlags adds the flags that leave out columns because of their values.
+func (f *requestFlags) addHygieneFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.req.Columns.AutoExclude, "auto-exclude", false, "leave out the columns that otherwise cause a warning: identifiers, times as numbers, mostly missing ones, copies of others, and those that nearly determine --label. The output lists them, with the reason. Methods on an anchor graph or over rows then read the input once more")
+	fs.Float64Var(&f.req.Columns.MaxMissing, "max-missing", 0, "leave out columns that lack a value in more than this `SHARE` of the rows, as 0.5; without this flag, a share above 0.5 is a warning")
 }
 
 func (f *requestFlags) requireInputs(cmd *cobra.Command, args []string) error {
@@ -120,6 +127,16 @@ func (f *requestFlags) addMethodFlags(fs *pflag.FlagSet) {
 	setAllowedValues(fs, "scale", ufs.ScaleNames()...)
 	q.Choice.Options = method.Settings{}
 	addOptionFlags(fs, q.Choice.Options, all)
+}
+
+// addChoiceFlags adds the flags that restrict which features may be chosen: forbidden features, groups, costs, budget.
+func (f *requestFlags) addChoiceFlags(fs *pflag.FlagSet) {
+	q := &f.req
+	fs.StringSliceVar(&q.Choice.Forbid, "forbid", nil, "features or groups that are never chosen, but explained like others (`GLOBS`: names or globs, comma-separated; --exclude removes columns from the data too)")
+	fs.StringVar(&q.Choice.Groups, "groups", "", "choose whole groups of features, and count groups by -k: `GROUPS` is a file of JSON {\"group\": [\"column\", …]} or CSV name,group, prefix:SEP (the part of a name before SEP), regex:RE (its first group or the whole match), or lists (emb of emb[0], emb[1], …)")
+	fs.IntVar(&q.Choice.GroupMost, "group-most", 0, "with --groups: choose single features, at most `N` of each group")
+	fs.StringVar(&q.Choice.Costs, "costs", "", "costs of columns and groups: `FILE` of CSV name,cost or JSON {\"name\": cost}. A column that is not named costs 1, such a group the sum of its columns. The greedy family chooses by gain per cost; for groups of several sizes it does so without this flag too")
+	fs.Float64Var(&q.Choice.Budget, "budget", 0, "choose while the total cost stays within `X`; -k is then a further bound")
 }
 
 func (f *requestFlags) addStabilityFlag(fs *pflag.FlagSet) {
@@ -192,8 +209,24 @@ func (f *requestFlags) buildRequest(c *cli, cmd *cobra.Command, inputs []string,
 	q.Limits.Memory, q.Limits.MaxScratch = int64(f.memory), int64(f.scratch)
 	limitMemory(c, q.Limits.Memory)
 	q.Hooks.Meter = new(stream.Meter)
-	q.Hooks.Progress, q.Hooks.Note, q.Hooks.Say, q.Hooks.Spelling = c.progressReporter(q.Hooks.Meter), c.printTextIfVerbose, func(t stream.Text) { c.printRemark("%s", t.Spell(program.FlagOf)) }, program.FlagOf
+	mode := c.progress.value
+	if c.quiet {
+		mode = "off"
+	}
+	q.Hooks.Progress, q.Hooks.Note, q.Hooks.Say, q.Hooks.Spelling = progress.NewReporter(c.terminal, mode, q.Hooks.Meter), c.printTextIfVerbose, func(t stream.Text) { c.printRemark("%s", t.Spell(program.FlagOf)) }, program.FlagOf
 	return q, nil
+}
+
+// checkChoiceFlags returns an error if the user has set --budget or --group-most to 0. The request cannot show this,
+// because in it 0 means that the flag was not given.
+func (f *requestFlags) checkChoiceFlags(isSet func(string) bool) error {
+	switch q := &f.req; {
+	case isSet("budget") && q.Choice.Budget == 0:
+		return stream.Usagef("--budget 0: want a number above 0")
+	case isSet("group-most") && q.Choice.GroupMost == 0:
+		return stream.Usagef("--group-most 0: want 1 or more")
+	}
+	return nil
 }
 
 // defaultScalesText lists the default scale of each method. The scale that most methods have comes first.

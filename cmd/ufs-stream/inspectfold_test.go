@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestInspectWide: above maxUnfoldedColumns columns those of one type and use are one line of the table,
+// TestInspectWide: above 1,000 columns those of one type and use are one line of the table,
 // with the sums and ends of theirs; -v and csv still have a line for each.
 func TestInspectWide(t *testing.T) {
 	wide := func(columns int) string {
@@ -26,6 +26,7 @@ func TestInspectWide(t *testing.T) {
 	lines := func(args ...string) []string {
 		return strings.Split(strings.TrimSuffix(must(t, append([]string{"inspect"}, args...)...), "\n"), "\n")
 	}
+	const maxUnfoldedColumns = 1000
 	at, above := wide(maxUnfoldedColumns), wide(maxUnfoldedColumns+1)
 	if n := len(lines(at)); n < maxUnfoldedColumns {
 		t.Errorf("%d lines of a table of %d columns", n, maxUnfoldedColumns)

@@ -1,11 +1,170 @@
 // Command ufs-stream selects features from files that are too big for memory. It reads the files once, stores small
 // statistics of them, and ranks the features by these statistics.
 //
-// Each verb has a file in this folder. The file declares the flags of the verb (shared flags are in flags.go), calls
-// package ufs for the computation, and prints the result. The flags for method options come from the declarations of
-// the methods.
+// Each verb has a file in this folder. The file declares the flags of the verb (shared flags are in flags.go), checks
+// them, and calls package ufs for the computation and package print for the output. The flags for method options come
+// from the declarations of the methods.
 package main
 
-import "github.com/ufs-stream/ufs-stream/internal/program"
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/progress"
+	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/internal/screen"
+	"github.com/ufs-stream/ufs-stream/internal/shell"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
+)
+
+// cli holds the state that all verbs share: streams, arguments and settings of the output.
+type cli struct {
+	in            io.Reader
+	out           *program.Writer // results
+	errPage       *screen.Page    // warnings, remarks and errors
+	terminal      io.Writer       // the writer under errPage, for progress bars
+	args          []string
+	quiet         bool
+	verbose       bool
+	progress      choiceFlag
+	defaultsTaken []string // defaults from the environment or a file, redacted
+	restoreMemory func()   // removes the memory limit of the process
+}
 
 func main() { program.Main(run) }
+
+// run runs the whole program and returns the exit code. After it returns, at most one of its goroutines may still
+// exist: a read from standard input that waits for data.
+func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
+	if screen.IsTerminal(out) {
+		out = screen.NewWriter(out)
+	}
+	c := &cli{in: program.InterruptibleReader(ctx, in), out: program.NewWriter(out, "standard output"), errPage: screen.NewPage(errw), terminal: errw, args: args, restoreMemory: func() {}}
+	defer func() { c.restoreMemory() }()
+	return program.Program{Root: newRoot(c), Out: c.out, Err: c.errPage, Resume: c.printHowToResume}.Run(ctx, args)
+}
+
+func newRoot(c *cli) *cobra.Command {
+	c.progress = newChoiceFlag(progress.Modes()[0], progress.Modes()...)
+	root := &cobra.Command{
+		Use:   "ufs-stream",
+		Short: "Select features from data too big for memory",
+		Long: `ufs-stream reads Parquet, Arrow, CSV, NDJSON, NumPy or Avro files once, keeps small statistics that
+add up over files, shards and machines, and selects the features that explain the rest.
+The files may lie on disk or in object stores (s3://, gs://, azblob://, https://), in
+folders of partitions (day=2026-01-31) or Delta tables.
+
+  ufs-stream demo                                  see it work, needs nothing
+  ufs-stream select data/*.parquet -k 50           the main job
+  ufs-stream plan data/*.parquet -k 50             what that would cost
+  ufs-stream select s3://bucket/events -k 50 --where "day >= '2026-01-01'"
+  ufs-stream select data -k 50 -o sel.json && ufs-stream apply data --selection sel.json -o small.parquet
+
+ufs-stream help methods says which method when.
+
+A flag that is not given takes the value of its variable, such as UFS_STREAM_MEMORY_LIMIT for
+--memory-limit, else that of its line in --config FILE, else its default; -v shows the source.
+An existing file at an output's path is replaced, at once and whole; standard error reports it.
+URLs are shown and recorded without possible secrets: names, passwords, and all after ? and #.
+If a command is shown to continue a run, add them again.
+
+Exit codes:
+` + program.ExitCodes,
+	}
+	program.MakeGroup(root, "verb")
+	addVersionFlag(root, c)
+	pf := root.PersistentFlags()
+	pf.BoolVarP(&c.quiet, "quiet", "q", false, "no progress and no warnings on standard error")
+	pf.BoolVarP(&c.verbose, "verbose", "v", false, "print more: passes, times, memory, why features were dropped")
+	pf.String("config", "", "take defaults of flags from `FILE`, one a line, as memory-limit: 4GiB. Variables such as UFS_STREAM_MEMORY_LIMIT override them, and given flags override both")
+	pf.Var(&c.progress, "progress", "progress on standard error: auto, tty, json (one object a line), off")
+	root.AddCommand(
+		newInspect(c), newPlan(c), newScan(c), newMerge(c), newSelect(c), newPath(c),
+		newApply(c), newConvert(c), newEval(c), newExplain(c), newRedundancy(c), newDiff(c), newCheck(c), newTree(c), newReport(c), newDemo(c), newCompletion(c), newVersion(c), newGuide(), newMan(c),
+	)
+	if len(c.args) > 0 && (c.args[0] == cobra.ShellCompRequestCmd || c.args[0] == cobra.ShellCompNoDescRequestCmd) {
+		registerCompletions(root) // cobra keeps these functions, and with them root, until the process ends; so register them only for completion
+	}
+	applyDefaultsToVerbs(c, root)
+	return root
+}
+
+// maxWarnings is the largest number of warnings without -v.
+const maxWarnings = 10
+
+// warn writes warnings to standard error, but not with -q. Without -v it writes only the first few warnings.
+func (c *cli) warn(warnings []string) {
+	if c.quiet {
+		return
+	}
+	for i, w := range stream.WarningsBySeverity(warnings) {
+		if i == maxWarnings && !c.verbose && len(warnings) > maxWarnings+1 {
+			c.errPage.Printf("warning: and %d more warnings; -v shows them\n", len(warnings)-i)
+			break
+		}
+		c.errPage.Printf("warning: %s\n", w)
+	}
+}
+
+// printRemark writes a remark to standard error, but not with -q.
+func (c *cli) printRemark(format string, args ...any) {
+	if !c.quiet {
+		c.errPage.Printf(format+"\n", args...)
+	}
+}
+
+func (c *cli) printRemarkIfVerbose(format string, args ...any) {
+	if c.verbose && !c.quiet {
+		c.errPage.Printf(format+"\n", args...)
+	}
+}
+
+func (c *cli) printTextIfVerbose(t stream.Text) {
+	c.printRemarkIfVerbose("%s", t.Spell(program.FlagOf))
+}
+
+func (c *cli) printTransferIfVerbose(t *stream.Transfer) {
+	if t != nil {
+		c.printRemarkIfVerbose("%s from object stores", print.TransferText(*t))
+	}
+}
+
+// reportRun prints, with -v, the passes, the time and the memory of a run, and then its warnings.
+func (c *cli) reportRun(passes int, t stream.Timing, m stream.Memory, warnings []string) {
+	for _, line := range print.DescribeCosts(passes, t, m) {
+		c.printRemarkIfVerbose("%s", line)
+	}
+	c.warn(warnings)
+}
+
+// printHowToResume prints the command that continues an interrupted run from its saved progress.
+func (c *cli) printHowToResume(err error) {
+	var saved *ufs.Interrupted
+	switch {
+	case !errors.As(err, &saved):
+	case errors.As(err, new(*stream.MemoryError)):
+		c.errPage.Printf("finished work is kept in %s; the same command with a higher limit continues from it\n", saved.Checkpoint)
+	default:
+		args, hidden := redactArgs(c.args)
+		c.errPage.Printf("progress is saved in %s; continue with:\n  %s\n", saved.Checkpoint, shell.Quote(append([]string{os.Args[0]}, args...)...))
+		if hidden {
+			c.errPage.Printf("the URLs are shown without possible secrets: give them as before\n")
+		}
+	}
+}
+
+// redactArgs replaces the secrets in arguments, and reports whether there were any. This is needed because terminals
+// are logged, and URLs may contain signatures and passwords.
+func redactArgs(args []string) (shown []string, hidden bool) {
+	for _, arg := range args {
+		shown = append(shown, screen.Redact(arg))
+	}
+	return shown, !slices.Equal(args, shown)
+}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -310,4 +311,12 @@ func marshal(t *testing.T, v any) string {
 		t.Fatalf("encoding the value: %v", err)
 	}
 	return string(b)
+}
+
+// decimal returns n as CSV has it: with all digits, or empty if it is NaN.
+func decimal(n stream.Number) string {
+	if math.IsNaN(float64(n)) {
+		return ""
+	}
+	return strconv.FormatFloat(float64(n), 'g', -1, 64)
 }

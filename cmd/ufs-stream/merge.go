@@ -4,6 +4,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
@@ -63,7 +64,7 @@ may also be the output.
 				c.printRemarkIfVerbose("outside the window of %d: %s", m.Window, path)
 			}
 			c.printTransferIfVerbose(sum.Transfer)
-			c.printRemarkIfVerbose("merged %s: %s, %s rows", countNoun(sum.Merged, "statistics file"), countNoun(sum.Inputs, "input"), humanize.Comma(sum.Rows))
+			c.printRemarkIfVerbose("merged %s: %s, %s rows", print.CountNoun(sum.Merged, "statistics file"), print.CountNoun(sum.Inputs, "input"), humanize.Comma(sum.Rows))
 			return nil
 		},
 	}

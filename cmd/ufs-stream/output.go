@@ -1,19 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/csv"
-	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/localfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
@@ -23,39 +21,56 @@ import (
 )
 
 type outputFlags struct {
-	format string
-	path   string
+	format, path string
+	formats      []string // of the results of the verb
 }
 
 func (f *outputFlags) addFlags(fs *pflag.FlagSet, formats ...string) {
+	f.formats = formats
 	fs.StringVar(&f.format, "format", "", strings.Join(formats, ", ")+" (default: from the ending of -o, else table)")
 	setAllowedValues(fs, "format", formats...)
 	fs.StringVarP(&f.path, "output", "o", "", "write the result to `FILE`, or an object (s3://, gs://, azblob://), at once and whole (default: standard output)")
 }
 
-// resolveFormat determines the format of the output, which must be one of formats. It also checks that the output can
+// resolveFormat determines the format of the output, which must be one of the verb's. It also checks that the output can
 // be written, before the work begins.
-func (f *outputFlags) resolveFormat(ctx context.Context, formats ...string) error {
+func (f *outputFlags) resolveFormat(ctx context.Context) error {
 	if f.format == "" {
 		f.format = "table"
 		switch end := strings.TrimPrefix(place.Ext(f.path), "."); {
-		case slices.Contains(formats, end):
+		case slices.Contains(f.formats, end):
 			f.format = end
 		case end != "" && end != "txt":
 			return stream.Usagef("-o %s: the ending .%s names no format (want %s, or --format)%s",
-				place.DisplayName(f.path), end, strings.Join(formats, ", "), program.DidYouMean(end, formats))
+				place.DisplayName(f.path), end, strings.Join(f.formats, ", "), program.DidYouMean(end, f.formats))
 		}
 	}
-	if !slices.Contains(formats, f.format) {
-		return stream.Usagef("unknown format %q (want %s)%s", f.format, strings.Join(formats, ", "), program.DidYouMean(f.format, formats))
+	if !slices.Contains(f.formats, f.format) {
+		return stream.Usagef("unknown format %q (want %s)%s", f.format, strings.Join(f.formats, ", "), program.DidYouMean(f.format, f.formats))
 	}
 	return atomicfile.CheckWritable(ctx, f.path)
 }
 
-// writeOutput renders the output of a verb and reports the file that it replaced, if any.
+// writeResult writes the result of a verb by one of the printers.
+func writeResult[R any](ctx context.Context, c *cli, o outputFlags, printer func(io.Writer, R, print.Options) error, result R) error {
+	return c.writeOutput(ctx, o.path, func(w io.Writer) error {
+		return printer(w, result, print.Options{Format: o.format, Verbose: c.verbose, Warn: c.warn})
+	})
+}
+
+// writeOutput calls render with a writer for the output at path, and reports the file that it replaced, if any. A file
+// or object is written as a whole or not at all. The path may also be a device or pipe, or "" or "-" for standard output.
 func (c *cli) writeOutput(ctx context.Context, path string, render func(io.Writer) error) error {
 	reportReplaced := c.replacementReport(path)
-	err := c.renderTo(ctx, path, render)
+	var err error
+	switch {
+	case path == "" || path == "-":
+		err = cmp.Or(render(c.out), c.out.Err())
+	case atomicfile.IsDevice(path):
+		err = renderToDevice(ctx, path, render)
+	default:
+		err = renderToFile(ctx, path, render)
+	}
 	if err == nil {
 		reportReplaced()
 	}
@@ -77,21 +92,6 @@ func (c *cli) replacementReport(path string) (report func()) {
 	return func() {
 		c.printRemark("replaced %s, %s of %s", local, humanize.IBytes(uint64(fi.Size())), fi.ModTime().Format("2006-01-02 15:04"))
 	}
-}
-
-// renderTo calls render with a writer for the output at path. A file or object is written as a whole or not at all. The
-// path may also be a device or pipe, or "" or "-" for standard output.
-func (c *cli) renderTo(ctx context.Context, path string, render func(io.Writer) error) error {
-	if path == "" || path == "-" {
-		if err := render(c.out); err != nil {
-			return err
-		}
-		return c.out.Err()
-	}
-	if atomicfile.IsDevice(path) {
-		return renderToDevice(ctx, path, render)
-	}
-	return renderToFile(ctx, path, render)
 }
 
 // renderToFile calls render with a writer for a file whose name the program has chosen. It refuses pipes and devices.
@@ -127,46 +127,6 @@ func renderToDevice(ctx context.Context, path string, render func(io.Writer) err
 	return w.Err()
 }
 
-// writeJSON writes v with the same indentation as Selection.Encode.
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
-
-// renderPage calls show with a page on w, and returns the first write error of the page.
-func renderPage(w io.Writer, show func(*screen.Page)) error {
-	p := screen.NewPage(w)
-	show(p)
-	return p.Err()
-}
-
 func (c *cli) printResult(format string, args ...any) error {
-	return renderPage(c.out, func(p *screen.Page) { p.Printf(format, args...) })
-}
-
-// writeCSV writes head and rows as CSV (RFC 4180). A spreadsheet may treat some names as formulas. An apostrophe before
-// such a name would prevent this, but programs that read the CSV would get another name. So it only prints a warning.
-func (c *cli) writeCSV(w io.Writer, head []string, rows [][]string) error {
-	to := csv.NewWriter(w)
-	if err := to.Write(head); err != nil {
-		return err
-	}
-	for _, row := range rows {
-		if i := slices.IndexFunc(row, isFormula); i >= 0 {
-			c.warn([]string{fmt.Sprintf("a spreadsheet takes the name %q for a formula, and others like it; import the columns of this CSV as text", row[i])})
-			break
-		}
-	}
-	return to.WriteAll(rows)
-}
-
-// isFormula reports whether a spreadsheet may treat a cell as a formula. A number with a sign is not a formula.
-func isFormula(cell string) bool {
-	if cell == "" || !strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
-		return false
-	}
-	_, err := strconv.ParseFloat(cell, 64)
-	return err != nil
+	return print.WritePage(c.out, func(p *screen.Page) { p.Printf(format, args...) })
 }

@@ -69,7 +69,7 @@ func TestGridIsSelect(t *testing.T) {
 				name  string
 				value stream.Number
 			}{{"alpha", set.Alpha}, {"beta", beta}, {"gamma", set.Gamma}} {
-				if value := exactDecimal(w.value); value != "" {
+				if value := decimal(w.value); value != "" {
 					weights, flags = append(weights, w.name), append(flags, "--"+w.name, value)
 				}
 			}
@@ -123,7 +123,7 @@ func TestGridFormats(t *testing.T) {
 		}
 		for i, set := range g.Settings {
 			row := strings.Split(lines[i+1], ",")
-			if row[0] != exactDecimal(set.Alpha) || row[1] != exactDecimal(set.Gamma) || row[2] != exactDecimal(set.Objective) ||
+			if row[0] != decimal(set.Alpha) || row[1] != decimal(set.Gamma) || row[2] != decimal(set.Objective) ||
 				row[6] != fmt.Sprint(i == g.Recommended) || row[7] != strings.Join(set.Selected, " ") {
 				t.Errorf("%s: csv has %q of %+v", args, row, set)
 			}

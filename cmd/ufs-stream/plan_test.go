@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/progress"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
@@ -236,7 +237,7 @@ func TestPlanSmallestOutOfCore(t *testing.T) {
 		ends(t, exit.Memory, "", append([]string{"select"}, append(flags, fmt.Sprint(in.Smallest-1))...)...)
 		// Every line of the progress says how many passes are to come.
 		for line := range strings.Lines(r.err) {
-			var s passSnapshot
+			var s progress.Snapshot
 			if strings.HasPrefix(line, "warning:") {
 				continue
 			}

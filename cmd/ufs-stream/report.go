@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
@@ -43,7 +44,7 @@ prints, and can be sent as it is.
   ufs-stream report a.json b.json grid.json eval.json -o report.html
   ufs-stream report sel.json --png charts --svg charts`,
 		Args: program.AtLeastOne("SEL.json"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.runReport(cmd.Context(), args, &o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runReport(cmd.Context(), c, args, &o) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "output", "o", "", "write the page to `FILE`, at once and whole (default: standard output, or no page if --png or --svg is given)")
@@ -53,7 +54,7 @@ prints, and can be sent as it is.
 	return cmd
 }
 
-func (c *cli) runReport(ctx context.Context, args []string, o *reportOptions) error {
+func runReport(ctx context.Context, c *cli, args []string, o *reportOptions) error {
 	switch end := strings.ToLower(place.Ext(o.out)); end {
 	case "", ".html", ".htm", ".xhtml":
 	default:
@@ -76,7 +77,7 @@ func (c *cli) runReport(ctx context.Context, args []string, o *reportOptions) er
 	if err != nil {
 		return err
 	}
-	if err := c.writeFigures(ctx, p, o, args); err != nil {
+	if err := writeFigures(ctx, c, p, o, args); err != nil {
 		return err
 	}
 	if o.out == "" && (o.png != "" || o.svg != "") {
@@ -112,7 +113,7 @@ func readDocuments(ctx context.Context, paths []string, room int64) (all []repor
 	return all, nil
 }
 
-func (c *cli) writeFigures(ctx context.Context, p report.Page, o *reportOptions, inputs []string) error {
+func writeFigures(ctx context.Context, c *cli, p report.Page, o *reportOptions, inputs []string) error {
 	list := p.Figures()
 	for _, form := range []struct {
 		dir, end string
@@ -146,7 +147,7 @@ func (c *cli) writeFigures(ctx context.Context, p report.Page, o *reportOptions,
 			c.warn([]string{"there is nothing to draw in these files"})
 			continue
 		}
-		c.printRemarkIfVerbose("%s: %s", place.DisplayName(dir), countNoun(len(list), "chart"))
+		c.printRemarkIfVerbose("%s: %s", place.DisplayName(dir), print.CountNoun(len(list), "chart"))
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func TestRowsGridApart(t *testing.T) {
 	in, _ := plant(t, 300, 1)
 	g := gridOf(t, in, "--method", "eufs", "--beta", "0.1,1,100", "--mu", "2", "--max-iter", "3", "-k", "5")
 	for i, want := range []bool{true, true, false} {
-		if got := exactDecimal(g.Settings[i].Agreement) != ""; got != want {
+		if got := decimal(g.Settings[i].Agreement) != ""; got != want {
 			t.Errorf("beta %v: agreement %v", *g.Settings[i].Beta, g.Settings[i].Agreement)
 		}
 	}

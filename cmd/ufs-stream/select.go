@@ -4,14 +4,18 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/recipe"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
@@ -95,9 +99,9 @@ secret into a URL. Results (-o) can go to such places as well.
 
 Methods (help methods says which when):
 ` + methodList(),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.runSelect(cmd, args, &o, &d) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runSelect(c, cmd, args, &o, &d) },
 	}
-	o.addFlags(cmd, selectionFormats()...)
+	o.addFlags(cmd, append([]string{"table", "json", "csv", "parquet", "names"}, recipe.Formats()...)...)
 	o.addStabilityFlag(cmd.Flags())
 	o.addSketchFlag(cmd.Flags())
 	o.addPassesFlag(cmd.Flags())
@@ -115,7 +119,7 @@ func methodList() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func (c *cli) runSelect(cmd *cobra.Command, args []string, o *selectFlags, d *detailsFlag) error {
+func runSelect(c *cli, cmd *cobra.Command, args []string, o *selectFlags, d *detailsFlag) error {
 	if err := d.checkTarget(); err != nil {
 		return err
 	}
@@ -123,7 +127,7 @@ func (c *cli) runSelect(cmd *cobra.Command, args []string, o *selectFlags, d *de
 	if err != nil {
 		return err
 	}
-	if err := o.output.resolveFormat(cmd.Context(), selectionFormats()...); err != nil {
+	if err := o.output.resolveFormat(cmd.Context()); err != nil {
 		return err
 	}
 	if err := o.recipe.checkFormat(cmd.Flags(), o.output.format); err != nil {
@@ -140,21 +144,20 @@ func (c *cli) runSelect(cmd *cobra.Command, args []string, o *selectFlags, d *de
 		return err
 	}
 	unconverged := err
-	c.printRunCosts(s.Passes, s.Timing, s.Memory)
-	c.warn(s.Warnings)
+	c.reportRun(s.Passes, s.Timing, s.Memory, s.Warnings)
 	if err := d.moveReports(cmd.Context(), c, s, o.output.format); err != nil {
 		return err
 	}
 	// If the iteration has not converged, the result is written all the same.
 	if isRecipeFormat(o.output.format) {
-		err = c.writeSelectionRecipe(cmd.Context(), s, o, &q, args)
+		err = writeSelectionRecipe(cmd.Context(), c, s, o, &q, args)
 	} else {
-		err = c.writeOutput(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) })
+		err = writeResult(cmd.Context(), c, o.output, print.WriteSelection, s)
 	}
 	if err != nil {
 		return err
 	}
-	if line := worthSentence(s); line != "" && c.progress.value != "json" && (o.output.format != "table" || o.output.path != "") {
+	if line := print.WorthSentence(s); line != "" && c.progress.value != "json" && (o.output.format != "table" || o.output.path != "") {
 		c.printRemark("%s", line)
 	}
 	if err := ufs.Forget(q); err != nil {
@@ -163,7 +166,7 @@ func (c *cli) runSelect(cmd *cobra.Command, args []string, o *selectFlags, d *de
 	return unconverged
 }
 
-func (c *cli) writeSelectionRecipe(ctx context.Context, s *stream.Selection, o *selectFlags, q *ufs.Request, inputs []string) error {
+func writeSelectionRecipe(ctx context.Context, c *cli, s *stream.Selection, o *selectFlags, q *ufs.Request, inputs []string) error {
 	at, err := locateColumns(ctx, s, q, o.recipe.readsFiles(o.output.format))
 	if err != nil {
 		return err
@@ -172,7 +175,7 @@ func (c *cli) writeSelectionRecipe(ctx context.Context, s *stream.Selection, o *
 	if err != nil {
 		return err
 	}
-	return c.writeRecipe(ctx, o.output.path, o.output.format, r)
+	return c.writeOutput(ctx, o.output.path, func(w io.Writer) error { return r.Write(w, o.output.format) })
 }
 
 // checkFlagsAgainstStats returns an error if a flag is set to its default value while the statistics file contains
@@ -200,31 +203,52 @@ func checkFlagsAgainstStats(cmd *cobra.Command, q ufs.Request) error {
 	return nil
 }
 
-// printRunCosts prints, with -v, the number of passes, the time, the memory and the busy time of the threads in each
-// part of the work. Zeros are left out.
-func (c *cli) printRunCosts(passes int, t stream.Timing, m stream.Memory) {
-	count := ""
-	switch passes {
-	case 0:
-	case 1:
-		count = "1 pass, "
-	default:
-		count = humanize.Comma(int64(passes)) + " passes, "
+// detailsFlag determines how the reports on all features are written: all (in the JSON), none, to a Parquet file, or
+// auto.
+type detailsFlag struct{ target string }
+
+const (
+	detailsAuto = "auto"
+	detailsAll  = "all"
+	detailsNone = "none"
+	// maxFeaturesInJSON is the largest number of reports that --details auto writes to the JSON. They need 5 MB.
+	maxFeaturesInJSON = 20_000
+	// maxLeftOutInJSON is the largest number of left-out columns in the JSON, if the reports are not in the JSON.
+	maxLeftOutInJSON = 1000
+)
+
+func (d *detailsFlag) addFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&d.target, "details", detailsAuto, "reports and scores of all features: `all` in the JSON, none, FILE.parquet next to it, or auto: in the JSON up to "+humanize.Comma(maxFeaturesInJSON)+" features")
+}
+
+func (d *detailsFlag) checkTarget() error {
+	switch {
+	case d.target == detailsAuto, d.target == detailsAll, d.target == detailsNone, path.Ext(d.target) == ".parquet":
+		return nil
 	}
-	c.printRemarkIfVerbose("%s%.2f s, peak memory %s of %s", count, t.Wall, humanize.IBytes(uint64(m.PeakRSS)), humanize.IBytes(uint64(m.Limit)))
-	var busy []string
-	for _, part := range []struct {
-		name    string
-		seconds float64
-	}{
-		{"read", t.Parts.Read}, {"decode", t.Parts.Decode}, {"convert", t.Parts.Convert},
-		{"gram", t.Parts.Gram}, {"search", t.Parts.Search}, {"scatter", t.Parts.Scatter},
-	} {
-		if part.seconds > 0 {
-			busy = append(busy, fmt.Sprintf("%s %.2f s", part.name, part.seconds))
+	return stream.Usagef("--details %q: want auto, all, none or a FILE.parquet", d.target)
+}
+
+// moveReports writes the reports to a Parquet file if the flag names one. It removes from s the reports that the JSON
+// of s omits.
+func (d *detailsFlag) moveReports(ctx context.Context, c *cli, s *stream.Selection, format string) error {
+	if d.target == detailsAll || d.target == detailsAuto && len(s.Columns) <= maxFeaturesInJSON {
+		return nil
+	}
+	if path.Ext(d.target) == ".parquet" {
+		if err := c.writeOutput(ctx, d.target, func(w io.Writer) error { return print.WriteDetails(w, s) }); err != nil {
+			return err
 		}
+	} else if d.target == detailsAuto && format == "json" {
+		c.printRemark("the JSON has no reports on the %s features; --details all adds them, --details FILE.parquet writes them to a file", humanize.Comma(int64(len(s.Columns))))
 	}
-	if busy != nil {
-		c.printRemarkIfVerbose("busy, over all threads: %s", strings.Join(busy, ", "))
+	if format != "json" {
+		return nil
 	}
+	s.Columns, s.Scores = []stream.ColumnReport{}, nil
+	if n := len(s.LeftOut) - maxLeftOutInJSON; n > 0 {
+		s.LeftOut = s.LeftOut[:maxLeftOutInJSON]
+		s.Warnings = append(s.Warnings, print.CountNoun(n, "more column")+" left out; --details all names them")
+	}
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/progress"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/program"
@@ -242,7 +243,7 @@ func TestProgressJSON(t *testing.T) {
 }
 
 // lastProgress decodes all lines of --progress json and returns the last.
-func lastProgress(t *testing.T, lines string) (last passSnapshot) {
+func lastProgress(t *testing.T, lines string) (last progress.Snapshot) {
 	t.Helper()
 	for line := range strings.SplitSeq(strings.TrimSpace(lines), "\n") {
 		if err := json.Unmarshal([]byte(line), &last); err != nil {

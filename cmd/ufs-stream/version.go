@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -20,7 +21,7 @@ func newVersion(c *cli) *cobra.Command {
 		Args:  program.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if format.value == "json" {
-				return writeJSON(c.out, currentBuild())
+				return print.WriteJSON(c.out, currentBuild())
 			}
 			_, err := fmt.Fprintln(c.out, versionLine())
 			return err

@@ -136,8 +136,10 @@ var mayImport = map[string][]string{
 	"report":           {"stream", "internal/elbow", "internal/jsonsize"},
 	"internal/exit":    {"stream"},
 	"internal/program": {"stream", "internal/exit", "internal/screen", "internal/suggest"},
-	// What the command prints and refuses, no mathematics and no orchestration.
-	"cmd/ufs-stream": {"stream", "method", "methods", "ufs", "report", "chunkio", "internal/atomicfile", "internal/localfile", "internal/place", "internal/planted", "internal/program", "internal/recipe", "internal/screen", "internal/shell"},
+	// The command: flags, checks and what it prints, no mathematics and no orchestration.
+	"cmd/ufs-stream":                   {"stream", "method", "methods", "ufs", "report", "chunkio", "cmd/ufs-stream/internal/print", "cmd/ufs-stream/internal/progress", "internal/atomicfile", "internal/localfile", "internal/place", "internal/planted", "internal/program", "internal/recipe", "internal/screen", "internal/shell"},
+	"cmd/ufs-stream/internal/print":    {"stream", "ufs", "chunkio", "internal/screen"},
+	"cmd/ufs-stream/internal/progress": {"stream", "ufs", "cmd/ufs-stream/internal/print", "internal/screen"},
 
 	// The bench: a package for each verb, and what they build on.
 	"bench":                    {"bench/internal/*", "internal/program"},
@@ -164,7 +166,7 @@ var importers = map[string][]string{
 	"github.com/go-json-experiment/":                 {"chunkio/internal/intake", "internal/jsonsize"},
 	"github.com/expr-lang/expr/":                     {"internal/condition"},
 	"github.com/spf13/":                              {"cmd/ufs-stream", "bench/internal/cli", "bench/internal/corpora", "bench/internal/gen", "bench/internal/kill", "bench/internal/memory", "bench/internal/paper", "bench/internal/peers", "bench/internal/quality", "bench/internal/scale", "internal/program"},
-	"github.com/vbauerster/":                         {"cmd/ufs-stream"},
+	"github.com/vbauerster/":                         {"cmd/ufs-stream/internal/progress"},
 	"gonum.org/v1/gonum/":                            {"internal/linalg", "internal/judge", "internal/subset", "greedy"},
 	"golang.org/x/image/":                            {"report"},
 	"github.com/chromedp/":                           {"internal/browsertest"},

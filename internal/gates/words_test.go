@@ -41,7 +41,9 @@ func literals(t *testing.T, want func(dir string) bool, do func(at token.Positio
 func TestNoMethodIsKnownByName(t *testing.T) {
 	// variance is also the name of an option, the share to explain.
 	names := slices.DeleteFunc(methods.Names(methods.All()), func(name string) bool { return name == methods.Fallback || name == "variance" })
-	literals(t, func(dir string) bool { return dir == "ufs" || dir == "cmd/ufs-stream" }, func(at token.Position, text string) {
+	literals(t, func(dir string) bool {
+		return dir == "ufs" || dir == "cmd/ufs-stream" || dir == "cmd/ufs-stream/internal/print"
+	}, func(at token.Position, text string) {
 		if slices.Contains(names, text) {
 			t.Errorf("%v names the method %q", at, text)
 		}
@@ -52,7 +54,7 @@ func TestNoMethodIsKnownByName(t *testing.T) {
 func TestLibrariesNameNoFlags(t *testing.T) {
 	flag := regexp.MustCompile(`(^|\s)--?[a-z]`)
 	programs := []string{
-		"cmd/ufs-stream", "cmd/ufs-beam", "cmd/ufs-iceberg", "internal/program",
+		"cmd/ufs-stream", "cmd/ufs-stream/internal/print", "cmd/ufs-stream/internal/progress", "cmd/ufs-beam", "cmd/ufs-iceberg", "internal/program",
 		"bench/internal/benchtest", "bench/internal/cli", "bench/internal/corpora", "bench/internal/gen", "bench/internal/kill", "bench/internal/memory", "bench/internal/paper", "bench/internal/peers", "bench/internal/quality", "bench/internal/scale", "bench/internal/workshop",
 		"internal/store/storetest", "internal/slurmtest", "internal/testtool", "internal/duckdb", // which run other programs
 	}

@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"context"
@@ -6,10 +6,10 @@ import (
 	"io/fs"
 )
 
-// interruptibleReader returns a reader of r whose reads end with ctx. A read from a pipe cannot be interrupted while
+// InterruptibleReader returns a reader of r whose reads end with ctx. A read from a pipe cannot be interrupted while
 // the writer is silent. So each read runs in a goroutine of its own. If such a read still waits when ctx ends, its
-// goroutine remains until the process exits. It is the goroutine that [run] may leave.
-func interruptibleReader(ctx context.Context, r io.Reader) io.Reader {
+// goroutine remains until the process exits.
+func InterruptibleReader(ctx context.Context, r io.Reader) io.Reader {
 	type result struct {
 		n   int
 		err error

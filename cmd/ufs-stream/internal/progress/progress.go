@@ -1,4 +1,5 @@
-package main
+// Package progress shows the progress of a run on standard error: as an animated bar, as lines, or as JSON for programs.
+package progress
 
 import (
 	"encoding/json"
@@ -12,15 +13,15 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-	"golang.org/x/term"
 
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// passSnapshot is the state of a pass at one moment. With --progress json it is written as a line.
-type passSnapshot struct {
+// Snapshot is the state of a pass at one moment. With --progress json it is written as a line.
+type Snapshot struct {
 	Event   string  `json:"event"` // "progress", or "pass" at the end of the last pass
 	What    string  `json:"what"`
 	Pass    int     `json:"pass"`
@@ -36,7 +37,8 @@ type passSnapshot struct {
 	*stream.Transfer // of the pass; nil if nothing was fetched
 }
 
-func (s passSnapshot) progressLine() string {
+// ProgressLine describes the state in one line.
+func (s Snapshot) ProgressLine() string {
 	passCount, eta := "", ""
 	if s.Passes > 0 {
 		passCount = fmt.Sprintf(" of %d", s.Passes)
@@ -49,7 +51,7 @@ func (s passSnapshot) progressLine() string {
 	}
 	remote := ""
 	if s.Transfer != nil {
-		remote = "  " + transferText(*s.Transfer)
+		remote = "  " + print.TransferText(*s.Transfer)
 	}
 	return fmt.Sprintf("pass %d%s  %s  %s rows  %s  %s rows/s%s%s", s.Pass, passCount, s.What,
 		humanize.Comma(s.Rows), humanize.IBytes(uint64(s.Bytes)), humanize.Comma(int64(s.Rate)), remote, eta)
@@ -58,7 +60,7 @@ func (s passSnapshot) progressLine() string {
 // progressPrinter shows a snapshot at every interval until it is closed.
 type progressPrinter interface {
 	interval() time.Duration
-	show(passSnapshot)
+	show(Snapshot)
 	close()
 }
 
@@ -84,10 +86,10 @@ func (t *passClock) setPhase(p ufs.Progress) {
 	t.rows, t.bytes, t.fetched = t.meter.Rows.Load(), t.meter.Bytes.Load(), t.meter.Transfer()
 }
 
-func (t *passClock) takeSnapshot(event string) passSnapshot {
+func (t *passClock) takeSnapshot(event string) Snapshot {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := passSnapshot{
+	s := Snapshot{
 		Event: event, What: t.pass.What, Pass: t.pass.Pass, Passes: t.pass.Passes, Most: t.pass.Most, Total: t.pass.Rows, ETA: -1,
 		Rows: t.meter.Rows.Load() - t.rows, Bytes: t.meter.Bytes.Load() - t.bytes, Elapsed: time.Since(t.begin).Seconds(),
 		Transfer: t.meter.Transfer().Since(t.fetched),
@@ -109,10 +111,10 @@ func (t *passClock) takeSnapshot(event string) passSnapshot {
 	return s
 }
 
-// progressReporter returns a function that receives the phases of a run and shows its progress, which it reads from the
-// meter. A phase is shown from its first report until its report with Done. The call with Done ends all goroutines
+// NewReporter returns a function that receives the phases of a run and shows its progress on w, which it reads from the
+// meter. mode is one of [Modes]. A phase is shown from its first report until its report with Done. The call with Done ends all goroutines
 // before it returns.
-func (c *cli) progressReporter(m *stream.Meter) func(ufs.Progress) {
+func NewReporter(w io.Writer, mode string, m *stream.Meter) func(ufs.Progress) {
 	var show progressPrinter
 	var clock *passClock
 	var done chan struct{}
@@ -131,7 +133,7 @@ func (c *cli) progressReporter(m *stream.Meter) func(ufs.Progress) {
 		case clock != nil:
 			clock.setPhase(p)
 		default:
-			if show = c.newPrinter(p); show == nil {
+			if show = newPrinter(w, mode, p); show == nil {
 				return
 			}
 			clock, done = &passClock{meter: m}, make(chan struct{})
@@ -157,32 +159,29 @@ func refreshPrinter(show progressPrinter, clock *passClock, done <-chan struct{}
 	}
 }
 
-// newPrinter returns the printer for --progress, -q and the terminal, or nil if progress is not shown.
-func (c *cli) newPrinter(p ufs.Progress) progressPrinter {
-	mode := c.progress.value
+// Modes lists the ways to show progress, the default first. "auto" is a bar on a terminal, and else the same as "off".
+func Modes() []string { return []string{"auto", "tty", "json", "off"} }
+
+// newPrinter returns the printer of a mode, or nil if progress is not shown.
+func newPrinter(w io.Writer, mode string, p ufs.Progress) progressPrinter {
 	if mode == "auto" {
 		mode = "off"
-		if isTerminal(c.terminal) {
+		if screen.IsTerminal(w) {
 			mode = "lines"
 			if os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" {
 				mode = "tty"
 			}
 		}
 	}
-	switch {
-	case c.quiet || mode == "off":
+	switch mode {
+	case "off":
 		return nil
-	case mode == "json":
-		return jsonPrinter{json.NewEncoder(screen.NewPage(c.terminal))}
-	case mode == "lines":
-		return linePrinter{screen.NewPage(c.terminal)}
+	case "json":
+		return jsonPrinter{json.NewEncoder(screen.NewPage(w))}
+	case "lines":
+		return linePrinter{screen.NewPage(w)}
 	}
-	return newBarPrinter(c.terminal, p)
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	return newBarPrinter(w, p)
 }
 
 // jsonPrinter writes one JSON object per line, to be read by programs.
@@ -192,14 +191,14 @@ func (p jsonPrinter) interval() time.Duration { return 500 * time.Millisecond }
 func (p jsonPrinter) close()                  {}
 
 // show ignores write errors, because a run must continue if nobody reads its progress.
-func (p jsonPrinter) show(s passSnapshot) { _ = p.enc.Encode(s) }
+func (p jsonPrinter) show(s Snapshot) { _ = p.enc.Encode(s) }
 
 // linePrinter writes a plain line at every interval, for terminals without animation.
 type linePrinter struct{ w *screen.Page }
 
 func (p linePrinter) interval() time.Duration { return 10 * time.Second }
 func (p linePrinter) close()                  {}
-func (p linePrinter) show(s passSnapshot)     { p.w.Printf("%s\n", s.progressLine()) }
+func (p linePrinter) show(s Snapshot)         { p.w.Printf("%s\n", s.ProgressLine()) }
 
 // barPrinter is an animated bar.
 type barPrinter struct {
@@ -228,7 +227,7 @@ func (t *lineText) drawText(decor.Statistics) string {
 }
 
 func newBarPrinter(w io.Writer, p ufs.Progress) barPrinter {
-	text := &lineText{total: max(p.Rows, 0), s: passSnapshot{Pass: p.Pass, Passes: p.Passes, Most: p.Most, What: p.What, ETA: -1}.progressLine()}
+	text := &lineText{total: max(p.Rows, 0), s: Snapshot{Pass: p.Pass, Passes: p.Passes, Most: p.Most, What: p.What, ETA: -1}.ProgressLine()}
 	all := mpb.New(mpb.WithOutput(w), mpb.WithWidth(24), mpb.WithAutoRefresh())
 	bar := all.AddBar(max(p.Rows, 0),
 		mpb.BarRemoveOnComplete(),
@@ -239,9 +238,9 @@ func newBarPrinter(w io.Writer, p ufs.Progress) barPrinter {
 
 func (p barPrinter) interval() time.Duration { return 200 * time.Millisecond }
 
-func (p barPrinter) show(s passSnapshot) {
+func (p barPrinter) show(s Snapshot) {
 	s.What, _, _ = strings.Cut(s.What, ",") // the rest would leave no room for the bar
-	p.text.setText(s.progressLine())
+	p.text.setText(s.ProgressLine())
 	if s.Total > 0 {
 		p.text.total = s.Total
 		p.bar.SetTotal(s.Total, false)

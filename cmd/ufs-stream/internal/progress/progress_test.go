@@ -1,4 +1,4 @@
-package main
+package progress
 
 import (
 	"bytes"
@@ -34,5 +34,16 @@ func TestProgressIsNotDoneBefore(t *testing.T) {
 		if full := regexp.MustCompile(`\b100 ?%`).FindString(drawn.String()); full != "" || !strings.Contains(drawn.String(), "%") {
 			t.Errorf("%d of 1000 rows: the bar shows %s:\n%q", rows, full, drawn.String())
 		}
+	}
+}
+
+// TestLineHasTransfer: the line of a pass names the amount of data fetched from object stores, if there is any.
+func TestLineHasTransfer(t *testing.T) {
+	line := Snapshot{Transfer: &stream.Transfer{Fetched: 2048, Requests: 1300, Retries: 1}, ETA: -1}.ProgressLine()
+	if !strings.Contains(line, "fetched 2.0 KiB in 1,300 requests, 1 of them sent again") {
+		t.Errorf("the progress line is %q", line)
+	}
+	if line := (Snapshot{ETA: -1}).ProgressLine(); strings.Contains(line, "fetched") {
+		t.Errorf("the progress line of a local run is %q", line)
 	}
 }

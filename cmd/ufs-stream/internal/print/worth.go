@@ -1,4 +1,4 @@
-package main
+package print
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// worthSentence describes how much the selection explains, and from which number of features on a further feature adds
+// WorthSentence describes how much the selection explains, and from which number of features on a further feature adds
 // no more than noise. It returns "" if this is unknown.
-func worthSentence(s *stream.Selection) string {
+func WorthSentence(s *stream.Selection) string {
 	k := len(s.Selected)
 	if k == 0 {
 		return ""
@@ -30,11 +30,11 @@ func worthSentence(s *stream.Selection) string {
 		verb = "explains"
 	}
 	groups := s.HasGroups()
-	subject := countNoun(k, "feature")
+	subject := CountNoun(k, "feature")
 	if groups { // a group has several features, so state both numbers
-		subject, verb = fmt.Sprintf("the %d chosen, %s together,", k, countNoun(s.SelectedFeatures(), "feature")), "explain"
+		subject, verb = fmt.Sprintf("the %d chosen, %s together,", k, CountNoun(s.SelectedFeatures(), "feature")), "explain"
 	}
-	line := fmt.Sprintf("%s %s %s of the %s", subject, verb, percentText(float64(explained)), quantity)
+	line := fmt.Sprintf("%s %s %s of the %s", subject, verb, percentText(explained), quantity)
 	auto := s.Size != nil && s.Options["k"] == "auto"
 	switch w := s.Worth; {
 	case auto && groups:
@@ -75,13 +75,13 @@ func gainBeyondSizeText(z *stream.Size, own bool) string {
 	next := humanize.Ordinal(z.Recommended + 1)
 	from := fmt.Sprintf("from the %s on each", next)
 	if !own {
-		from = fmt.Sprintf("greedy's first %d explain %s, and from its %s on each", z.Recommended, percentText(float64(z.Explained)), next)
+		from = fmt.Sprintf("greedy's first %d explain %s, and from its %s on each", z.Recommended, percentText(z.Explained), next)
 	}
 	switch {
 	case math.IsNaN(float64(z.Next)) && own:
 		return "more were not looked at"
 	case math.IsNaN(float64(z.Next)):
-		return fmt.Sprintf("greedy's first %d explain %s, and more were not looked at", z.Recommended, percentText(float64(z.Explained)))
+		return fmt.Sprintf("greedy's first %d explain %s, and more were not looked at", z.Recommended, percentText(z.Explained))
 	case z.Next > z.Noise:
 		return fmt.Sprintf("%s adds less than %s, where noise adds up to %s", from, percentRoundedUp(z.Next), percentRoundedUp(z.Noise))
 	}

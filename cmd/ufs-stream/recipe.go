@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/recipe"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -95,22 +95,18 @@ func locateColumns(ctx context.Context, s *stream.Selection, q *ufs.Request, rea
 	for _, in := range s.Inputs {
 		at.Files = append(at.Files, in.Path)
 	}
-	taken, ambiguous := map[string]bool{}, ""
-	for _, f := range s.Selected {
-		for _, name := range f.Inputs() {
-			if !taken[name] {
-				at.Columns, taken[name] = append(at.Columns, chunkio.Place{Name: name, Path: []string{name}, Element: -1}), true
-			}
-			if ambiguous == "" && strings.ContainsAny(name, ".[") {
-				ambiguous = name
-			}
+	ambiguous := ""
+	for _, name := range print.InputNames(s) {
+		at.Columns = append(at.Columns, chunkio.Place{Name: name, Path: []string{name}, Element: -1})
+		if ambiguous == "" && strings.ContainsAny(name, ".[") {
+			ambiguous = name
 		}
 	}
 	if ambiguous == "" && !reads {
 		return at, nil
 	}
 	fault := stream.Dataf("the selection", "")
-	fault.Remedy = stream.Textf("use: ufs-stream apply INPUT --selection SEL.json {format} …")
+	fault.Remedy = stream.Textf("use: ufs-stream apply INPUT --selection SEL.json --format …")
 	inputs, err := recordedInputs(s, q)
 	if err == nil {
 		a := ufs.ApplyRequest{
@@ -169,10 +165,6 @@ func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
 		}
 	}
 	return list, nil
-}
-
-func (c *cli) writeRecipe(ctx context.Context, path, format string, r *recipe.Recipe) error {
-	return c.writeOutput(ctx, path, func(w io.Writer) error { return r.Write(w, format) })
 }
 
 // sourcesAndForm returns the inputs in the form that DuckDB and Python accept, and their format. hive means that

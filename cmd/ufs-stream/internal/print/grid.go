@@ -1,0 +1,91 @@
+package print
+
+import (
+	"io"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ufs-stream/ufs-stream/internal/screen"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// secondWeightFlag returns the flag of the weight that g varies in addition to alpha, or "".
+func secondWeightFlag(g *stream.Grid) string {
+	for _, t := range g.Settings {
+		if t.Beta != nil {
+			return "beta"
+		}
+	}
+	return "gamma"
+}
+
+// WriteGrid writes g as a table, JSON, CSV or Parquet.
+func WriteGrid(w io.Writer, g *stream.Grid, o Options) error {
+	return output{g.Encode, func(w *screen.Page) { printGrid(w, g) }, gridColumns(g), len(g.Settings)}.writeTo(w, o)
+}
+
+func gridColumns(g *stream.Grid) []column {
+	at := func(i int) *stream.GridSetting { return &g.Settings[i] }
+	second := secondWeightFlag(g)
+	columns := []column{
+		{name: "alpha", title: ">alpha", value: func(i int) stream.Number { return at(i).Alpha }},
+		{name: second, title: ">" + second, value: func(i int) stream.Number { _, weight := at(i).Second(); return weight }},
+		{name: "objective", title: ">objective", value: func(i int) stream.Number { return at(i).Objective }},
+		{name: "iterations", title: ">iterations", value: func(i int) int { return at(i).Iterations }},
+		{name: "converged", title: "converged", value: func(i int) bool { return at(i).Converged }},
+		{name: "agreement", title: ">agreement", value: func(i int) stream.Number { return at(i).Agreement }},
+		{name: "recommended", value: func(i int) bool { return i == g.Recommended }},
+		{
+			name: "selected", title: "first " + unitOfGrid(g),
+			value: func(i int) string { return strings.Join(at(i).Selected, " ") },
+			text: func(i int) string {
+				return strings.Join(screen.QuoteNames(at(i).Selected[:min(3, len(at(i).Selected))]), " ") + " …"
+			},
+		},
+	}
+	if len(g.Settings) > 0 && at(0).Cost != nil {
+		columns = append(columns, column{name: "cost", title: ">cost", value: func(i int) stream.Number { return *at(i).Cost }})
+	}
+	return columns
+}
+
+func unitOfGrid(g *stream.Grid) string {
+	if g.Members != nil {
+		return "groups or features"
+	}
+	return "features"
+}
+
+func printGrid(w *screen.Page, g *stream.Grid) {
+	n := len(g.Settings)
+	w.Printf("%s: %s (scale %v, %s features, %s rows, seed %d)\n", g.Method, CountNoun(n, "setting"), g.Options["scale"],
+		humanize.Comma(int64(g.Features)), humanize.Comma(g.RowsUsed), g.Seed)
+	w.Printf("agreement: of the first %d %s with those of the neighbouring settings\n\n", g.K, unitOfGrid(g))
+	printColumns(w, gridColumns(g), n)
+	if g.Recommended < 0 {
+		w.Printf("\nno setting is recommended: %s\n", g.Why)
+	} else {
+		w.Printf("\nrecommended: %s: %s\n", settingFlags(g.Settings[g.Recommended]), g.Why)
+	}
+	printTransfer(w, g.Transfer)
+}
+
+// settingFlags returns the flags with which the verb select uses the setting t.
+func settingFlags(t stream.GridSetting) string {
+	if t.Flags != "" {
+		return t.Flags
+	}
+	var at []string
+	add := func(flag string, weight stream.Number) {
+		if w := exactDecimal(weight); w != "" {
+			at = append(at, flag, w)
+		}
+	}
+	add("--alpha", t.Alpha)
+	if t.Beta != nil {
+		add("--beta", *t.Beta)
+	}
+	add("--gamma", t.Gamma)
+	return strings.Join(at, " ")
+}
