@@ -43,7 +43,7 @@ func main() { program.Main(run) }
 // run runs the whole program and returns the exit code. After it returns, at most one of its goroutines may still
 // exist: a read from standard input that waits for data.
 func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
-	if screen.IsTerminal(out) {
+	if progress.IsTerminal(out) {
 		out = screen.NewWriter(out)
 	}
 	c := &cli{in: program.InterruptibleReader(ctx, in), out: program.NewWriter(out, "standard output"), errPage: screen.NewPage(errw), terminal: errw, args: args, restoreMemory: func() {}}

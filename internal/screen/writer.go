@@ -2,18 +2,9 @@ package screen
 
 import (
 	"io"
-	"os"
 	"slices"
 	"unicode/utf8"
-
-	"golang.org/x/term"
 )
-
-// IsTerminal reports whether w is a terminal.
-func IsTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
 
 // Writer escapes output that is meant for programs, such as CSV, as [EscapeLines] does, so that it is safe on a
 // terminal.

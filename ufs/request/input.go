@@ -70,7 +70,6 @@ func namedFiles(q *Request) []string {
 }
 
 const (
-
 	// maxThreads is a limit far above any real use. The Go runtime would need minutes to set up a million threads.
 	maxThreads = 1024
 )
@@ -108,10 +107,8 @@ func FillFromPlan(q *Request, p Request) {
 // Beginnings and special values of Choice.Groups. Other values are names of files or contents of such files.
 const (
 	GroupsPrefix = "prefix:"
-
-	GroupsRegex = "regex:"
-
-	GroupsLists = "lists"
+	GroupsRegex  = "regex:"
+	GroupsLists  = "lists"
 )
 
 func IsJSON(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }

@@ -141,12 +141,9 @@ func FillFeatureOptions(q *Request, record method.Settings) error {
 
 const (
 	OptionCategorical = "categorical"
-
-	OptionCategories = "categories" // the values found, as JSON: a list per column, or null if there are too many
-
-	CategoricalAuto = "auto"
-
-	categoricalNone = "none"
+	OptionCategories  = "categories" // the values found, as JSON: a list per column, or null if there are too many
+	CategoricalAuto   = "auto"
+	categoricalNone   = "none"
 )
 
 // MaxCategories bounds the number of distinct values of a text column that becomes categories. Each value becomes a
@@ -155,11 +152,9 @@ const MaxCategories = 64
 
 // Special values of Request.Checkpoint. All other values are names of folders.
 const (
-
 	// AutoCheckpoint requests a folder next to Request.Output if the run is predicted to be long.
 	AutoCheckpoint = "auto"
-
-	NoCheckpoint = "none"
+	NoCheckpoint   = "none"
 )
 
 const OptionHeader = "header"
@@ -170,13 +165,11 @@ const RandomBaseline = judge.Random
 // The names of the options of a merge that a merged file records, and that selections from this file report.
 const (
 	OptionWindow = "window"
-
-	OptionDecay = "decay"
+	OptionDecay  = "decay"
 )
 
 const (
 	ScaleRank = "rank"
-
 	// OptionRanks identifies the ranks that scores were made from: statistics of scores from other ranks do not add up.
 	OptionRanks = "ranks"
 )
@@ -187,7 +180,6 @@ const OptionGraphRows = "graph-rows"
 // The names of the options that a statistics file records about its sample of rows.
 const (
 	OptionSampleRows = "sample-rows"
-
 	// OptionSampleMissing is the missing policy requested for the scan. It acts when methods select from the sample; the
 	// profile in the file is of all rows.
 	OptionSampleMissing = "sample-missing"

@@ -228,14 +228,10 @@ type Progress struct {
 
 // The names of the missing policies, which are the values of Columns.Missing.
 const (
-	MissingError = "error"
-
-	MissingDropRow = "drop-row"
-
-	MissingMean = "mean"
-
-	MissingZero = "zero"
-
+	MissingError    = "error"
+	MissingDropRow  = "drop-row"
+	MissingMean     = "mean"
+	MissingZero     = "zero"
 	MissingPairwise = "pairwise"
 )
 

@@ -131,18 +131,12 @@ type ColumnShift struct {
 // bounds used in credit scoring: see gram.Histograms. The average index of two samples of one distribution is
 // subtracted first.
 const (
-	MovedSome = "some"
-
-	MovedMuch = "much"
-
+	MovedSome      = "some"
+	MovedMuch      = "much"
 	BecameConstant = "constant" // the values became constant, or became another constant
-
-	Disappeared = "gone" // the column is missing, or is no longer a feature
-
-	CameBack = "back" // the column had no values, or only one, before
-
+	Disappeared    = "gone"     // the column is missing, or is no longer a feature
+	CameBack       = "back"     // the column had no values, or only one, before
 	SomeMovedIndex = 0.1
-
 	MuchMovedIndex = 0.25
 )
 

@@ -62,12 +62,9 @@ type ExplainedData struct {
 
 // The states of a column in a selection.
 const (
-	StateKept = "kept"
-
+	StateKept    = "kept"
 	StateDropped = "dropped"
-
 	StateLeftOut = "left out"
-
 	StateUnknown = "not in the selection"
 )
 

@@ -47,7 +47,7 @@ type Budget struct {
 	SideStatistics   int64 `json:"-"` // part of the statistics' memory for histograms and similar tables
 	ThinColumnBytes  int64 `json:"-"` // planned bytes of the graph's matrix C if only its nonzero entries are stored; else 0
 
-	JudgingStatistics int64         `json:"-"` // memory for making and judging anchors if judgesAtOnce is set
+	JudgingStatistics int64         `json:"-"` // memory for making and judging anchors if JudgesAtOnce is set
 	MethodPasses      method.Passes `json:"-"` // passes over the input after the statistics are made
 }
 

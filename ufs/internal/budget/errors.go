@@ -47,7 +47,7 @@ func ReadWithin(limit int64, read func(room int64) error) error {
 	if limit == 0 {
 		return read(0)
 	}
-	return ErrForLimit((&request.Request{Limits: request.Limits{Memory: limit}}), read(max(limit-ProgramBytes, SmallDocumentBytes)))
+	return ErrForLimit(&request.Request{Limits: request.Limits{Memory: limit}}, read(max(limit-ProgramBytes, SmallDocumentBytes)))
 }
 
 func DocumentOptions(q *request.Request) chunkio.FetchOptions {

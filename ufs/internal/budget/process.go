@@ -13,22 +13,18 @@ import (
 )
 
 const (
-
 	// nonHeapBytes is kept free for the pages of the program itself, which the Go runtime does not count against its
 	// memory limit. On amd64 with mnist10k, sampled every 3 ms, these pages (RssFile) used up to 26 MiB, of which 5 MiB
 	// are for clients of object stores. The rest is a margin, because the runtime may exceed its limit for a moment. In
 	// five runs with the smallest possible limit on a busy machine, the peaks stayed 7 MB below the limit. With 24 MiB
 	// in place of 30 MiB, the peak of one run in five was 3 MB above the limit.
 	nonHeapBytes = 30 << 20
-
 	// ProgramBytes is the memory that is kept free for everything that is not planned: the program, the runtime, and
 	// garbage between two collections.
 	ProgramBytes = 48 << 20 // 2 MiB are for hygiene.Facts, whose memory per column is in ProfileColumnBytes
-
 	// collectPercent makes the collector run when the heap reaches 1.5 times the live heap instead of twice. The
 	// live heap consists of few large buffers, which are cheap to scan.
 	collectPercent = 50
-
 	// runtimeBytes is the memory of the Go runtime, including its heap, in a program that has just started (10 MiB in
 	// the command ufs-stream). It is a part of ProgramBytes.
 	runtimeBytes = 12 << 20

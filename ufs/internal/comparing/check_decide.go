@@ -59,15 +59,12 @@ func isMadeFrom(s *stream.Selection, now *checkedData) bool {
 }
 
 const (
-
 	// plainSigmas is the number of standard errors from which an old correlation counts as plain. Such a correlation
 	// is lost if the correlation in the new data is less than half as large.
 	plainSigmas = 6
-
 	// representedShare is the share of a column's variance that the selection must explain for the column to count as
 	// represented.
 	representedShare = 0.5
-
 	// otherDataShare is a share of the explained variance. If a selection loses more than this share, the new data are
 	// probably unrelated to the old data, even if a fresh selection does not explain more of the new data.
 	otherDataShare = 0.5

@@ -23,8 +23,7 @@ import (
 )
 
 const (
-	foundState = "found" // name of the saved state with the repeated selections, and of the only mark in it
-
+	foundState      = "found"      // name of the saved state with the repeated selections, and of the only mark in it
 	runFolderPrefix = "selection-" // begins the name of the checkpoint's subfolder for one run of a selection
 )
 
@@ -49,7 +48,7 @@ func openNamedCheckpoint(e *evaluator) (err error) {
 	return err
 }
 
-// OpenAutoCheckpoint opens a checkpoint next to the output if the repeated selections are predicted to be slow, or if
+// openAutoCheckpoint opens a checkpoint next to the output if the repeated selections are predicted to be slow, or if
 // an earlier run left such a checkpoint.
 func openAutoCheckpoint(e *evaluator) error {
 	path := settled.CheckpointFolder(&e.request)

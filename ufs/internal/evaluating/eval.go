@@ -60,8 +60,7 @@ type NamedSelection struct {
 
 const (
 	defaultEvalSample = 10_000
-
-	defaultResamples = 5
+	defaultResamples  = 5
 )
 
 // JudgeSelections implements ufs.Eval.

@@ -225,7 +225,7 @@ func (e *evaluator) settleOptions() error {
 	return nil
 }
 
-// MissingPolicy returns the policy for missing entries while reading, and the values that replace these entries later.
+// missingPolicy returns the policy for missing entries while reading, and the values that replace these entries later.
 func (e *evaluator) missingPolicy() (stream.MissingPolicy, gram.Fill) {
 	q := request.Request{Columns: request.Columns{Missing: e.policyName, Sparse: e.sparse}}
 	fill := request.MissingFill(&q)

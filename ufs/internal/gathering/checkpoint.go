@@ -22,24 +22,18 @@ import (
 
 // The names under which passes save their states.
 const (
-	uselessPass = "useless" // finds the columns to leave out
-
-	ranksPass = "ranks"
-
-	anchorsPass = "anchors" // draws the rows from which anchors are made
-
+	uselessPass    = "useless" // finds the columns to leave out
+	ranksPass      = "ranks"
+	anchorsPass    = "anchors" // draws the rows from which anchors are made
 	statisticsPass = "statistics"
 )
 
 // The names of the marks, which are small records stored with a state.
 const (
 	optionsMark = "reading" // digest of the left-out columns and the missing policy, which may change during a run
-
-	nextRowMark = "next" // global number of the next row to add; it is the first row of a block
-
-	doneMark = "done" // whether the pass is complete
-
-	passesMark = "passes" // number of passes made so far, including this pass
+	nextRowMark = "next"    // global number of the next row to add; it is the first row of a block
+	doneMark    = "done"    // whether the pass is complete
+	passesMark  = "passes"  // number of passes made so far, including this pass
 )
 
 func openStates(ctx context.Context, p *pass, ds *chunkio.Dataset) error {

@@ -179,7 +179,7 @@ func errStreamReadOnce(err error) error {
 	return &restated
 }
 
-// matchingLeftOut lists the columns of ds that cannot be features according to g.wholeProfile, a profile of the whole
+// matchingLeftOut lists the columns of ds that cannot be features according to g.WholeProfile, a profile of the whole
 // input. It returns an error if the profile does not have the columns of ds.
 func (g *Gatherer) matchingLeftOut(ds *chunkio.Dataset) ([]stream.LeftOut, error) {
 	whole := g.Run.WholeProfile

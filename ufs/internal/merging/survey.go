@@ -22,16 +22,13 @@ import (
 )
 
 const (
-
 	// headersAtOnce is the number of headers in object stores that are requested at a time: each needs one or two
 	// requests of about 20 ms, so 10,000 headers need about half a minute.
 	headersAtOnce = 8
-
 	// The bookkeeping memory for a file, for an input and for a range of rows. Each is stored in a header as it is read,
 	// in the coverage of all files, and in the JSON text of the header of the sum.
 	fileBytes, inputBytes, rangeBytes = 512, 1 << 10, 128
-
-	nameBytes = 256 // for a column that is left out: in a map, in a list, and in that JSON text
+	nameBytes                         = 256 // for a column that is left out: in a map, in a list, and in that JSON text
 )
 
 // mergedFile holds the parts of the header of a file that may differ between the files of a merge.

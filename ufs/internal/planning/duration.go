@@ -19,10 +19,8 @@ import (
 )
 
 const (
-
 	// LongRun is the predicted duration from which AutoCheckpoint makes a checkpoint.
 	LongRun = 10 * time.Minute
-
 	// IteratedValuesPerSecond is the number of values that an iteration of eufs, hufs or cpufs processes per second on
 	// one core. On mnist10k in memory the three methods processed 180, 220 and 220 million (measured by 10 additional
 	// iterations over all rows), and on mnist70k out of core 150 million. rufs processes only 11 million, so it takes

@@ -102,7 +102,7 @@ func chooseInOrOutOfCore(r *settled.Run, ds *chunkio.Dataset, in budget.Budget, 
 	return out, outErr
 }
 
-// A planner plans the memory of a run that reads ds.
+// A Planner plans the memory of a run that reads ds.
 type Planner func(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error)
 
 func PlanScan(from method.From, sample bool) Planner {

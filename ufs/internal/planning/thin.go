@@ -12,24 +12,20 @@ import (
 )
 
 const (
-
 	// offCentreColumnsPerEntry is the number of columns with a centre other than 0 for which memory is planned, per
 	// entry of a row. In such a column, absent entries differ from the centre and must be stored too. The column has
 	// entries in at least 1/17 of the rows, because otherwise its mean would be below a quarter of its standard
 	// deviation. So there are at most 17 such columns per entry of a row. Counts of words have a tenth of that.
 	offCentreColumnsPerEntry = 4
-
 	// minThinColumns is the number of columns from which it is cheaper to store only nonzero entries of the anchors.
 	minThinColumns = 1024
-
 	// minUnfactoredColumns is the number of columns from which the Gram matrix of sparse rows is not a factor. A factor
 	// stores full rows: a row of 16,000 values needs 64 times the memory of a row of 100 entries of 20 bytes, and
 	// 20,000 rows of 100,000 values need 16 GB. Matrices up to largeMatrixBytes are exempt, because more can be
 	// reported with a factor or a full matrix. For 5,000 rows of 20,000 columns with 500 entries a row, greedy took 48
 	// s of CPU time with a factor, and 2.3 s without.
 	minUnfactoredColumns = 16_000
-
-	largeMatrixBytes = 256 << 20
+	largeMatrixBytes     = 256 << 20
 )
 
 // isRereadingBetter reports whether rereading sparse rows is better than making a Gram matrix of d columns. n is the

@@ -10,10 +10,8 @@ import (
 )
 
 const (
-
 	// DefaultThreshold is the absolute correlation above which two columns are alike.
 	DefaultThreshold = 0.95
-
 	// DefaultProportion is the least share of each column's variance that the component of its cluster must explain.
 	DefaultProportion = alike.DefaultProportion
 )

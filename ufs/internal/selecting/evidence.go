@@ -38,7 +38,7 @@ type Trial struct {
 	filled            []int64 // number of filled missing entries
 
 	ExplainGram     *gram.Matrix // the Gram matrix that explains a ranking, or nil
-	explainFeatures []int        // the features of explainGram; nil means all features
+	explainFeatures []int        // the features of ExplainGram; nil means all features
 	scratch         *scratch.Space
 
 	candidates *choice.Candidates

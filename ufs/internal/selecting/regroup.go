@@ -62,11 +62,9 @@ func rankCandidates(t *Trial, r *method.Ranking) *method.Ranking {
 }
 
 const (
-
 	// tieShare is the largest relative difference of scores that count as equal. Of equal scores, the first in column
 	// order wins.
 	tieShare = 1e-9
-
 	// budgetShare is the share by which the sum of costs may exceed a budget because of rounding.
 	budgetShare = 1e-12
 )

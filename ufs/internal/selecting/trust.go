@@ -79,7 +79,7 @@ func recordChoiceTrust(ctx context.Context, t *Trial, order []int) error {
 }
 
 // warnIfWorse warns if random features explain more of all columns than the choice of a method that does not aim at
-// this share. names(i) is the name of column i of the matrix explainGram, and chosen contains indices of its columns.
+// this share. names(i) is the name of column i of the matrix ExplainGram, and chosen contains indices of its columns.
 func warnIfWorse(ctx context.Context, t *Trial, names func(int) string, chosen []int) error {
 	if t.run.Bound.Takes.Reconstructs || t.run.ManySettings || t.run.SkipsTrust || t.bundle.Sketch != nil {
 		return nil

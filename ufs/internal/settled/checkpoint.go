@@ -13,7 +13,6 @@ import (
 )
 
 const (
-
 	// CheckpointSuffix ends the name of the automatic checkpoint's folder.
 	CheckpointSuffix = ".checkpoint"
 )

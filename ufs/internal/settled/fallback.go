@@ -18,7 +18,7 @@ import (
 // graph of the rows turns out to have no structure.
 
 // NewSelectionRun returns the run of a request that selects. If the request leaves the method open, and nothing in it
-// rules out the recommended method, the run uses that method, and r.fallback is the run that may replace it.
+// rules out the recommended method, the run uses that method, and r.Fallback is the run that may replace it.
 func NewSelectionRun(ctx context.Context, q request.Request) (*Run, error) {
 	request.KeepStdin(&q)
 	if q.Choice.Method != "" {

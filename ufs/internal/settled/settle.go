@@ -35,7 +35,7 @@ type Run struct {
 	AutoSize        bool               // AutoK is only the default: it is unset if something prevents it
 	SizeReason      stream.Text        // why DefaultK is used, if the request does not set the number of features
 	WholeProfile    *statistics.Bundle // the profile of the whole input ({profile}); or nil
-	SampleBytes     int64              // memory of the sample of rows in wholeProfile
+	SampleBytes     int64              // memory of the sample of rows in WholeProfile
 	AnchorRows      int                // number of rows in the file of anchors
 	AnchorInputs    []stream.Input     // the file of anchors, as an input
 	SketchRows      int                // number of rows of the sketch for the Gram matrix; 0 if the matrix is exact

@@ -31,11 +31,9 @@ func SettleRank(r *Run, e *statistics.Bundle) error {
 }
 
 const (
-
 	// AutoSketchRows is the number of rows of a sketch for {sketch} auto. It estimates correlations to about 1/√2048 =
 	// 2.2 %. It does not depend on the memory limit, because the limit never changes a result.
 	AutoSketchRows = 2048
-
 	// defaultReads is the default of Request.Reads: one pass for the sketch, one for exact scores.
 	defaultReads = 2
 )

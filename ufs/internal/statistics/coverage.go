@@ -10,7 +10,7 @@ import (
 // Coverage collects which rows of the input files a list of statistics files covers. Apart from one sort, the time is
 // linear in the number of files and row ranges, so that 10,000 parts of 100,000 files need hardly any time.
 type Coverage struct {
-	// If pathsDiffer is set, files with different paths count as different files, even if their contents are equal.
+	// If PathsDiffer is set, files with different paths count as different files, even if their contents are equal.
 	// That is right for parts of one plan: it names each file once, and a copy under another path is other data.
 	PathsDiffer bool
 	Files       []stream.Input // in the order in which they first appear

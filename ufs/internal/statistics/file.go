@@ -108,48 +108,28 @@ func ReadSketchedGraph(e *Bundle, file *chunkio.StatsReader, threads int) error 
 // moments. Files of earlier versions have none, and programs of earlier versions skip that section. Statistics of hash
 // shards, whose sum is the statistics of the whole, are for half-samples.
 const (
-	ProfileSection = "profile"
-
-	SampleSection = "sample"
-
-	RowsSection = "rows"
-
-	momentsSection = "moments"
-
-	graphSection = "graph"
-
+	ProfileSection    = "profile"
+	SampleSection     = "sample"
+	RowsSection       = "rows"
+	momentsSection    = "moments"
+	graphSection      = "graph"
 	HistogramsSection = "histograms"
-
-	ValuesSection = "values" // in a checkpoint under scale rank: the profile of the values themselves
-
-	RanksSection = "ranks" // with a profile: histograms for ranks
-
-	SketchSection = "sketch"
-
-	weightsSection = "sketch-weights"
-
-	ShardsSection = "hash-shards"
-
-	waitingSection = "waiting" // of a checkpoint: rows that are not yet in the statistics of their hash shards
-
-	KeptSection = "kept" // of a checkpoint: the rows of a factor
-
-	FactsSection = "facts" // in files of all kinds: see hygiene.Facts
-
+	ValuesSection     = "values" // in a checkpoint under scale rank: the profile of the values themselves
+	RanksSection      = "ranks"  // with a profile: histograms for ranks
+	SketchSection     = "sketch"
+	weightsSection    = "sketch-weights"
+	ShardsSection     = "hash-shards"
+	waitingSection    = "waiting" // of a checkpoint: rows that are not yet in the statistics of their hash shards
+	KeptSection       = "kept"    // of a checkpoint: the rows of a factor
+	FactsSection      = "facts"   // in files of all kinds: see hygiene.Facts
 	// in files of all kinds, except files of earlier versions: the positions of the columns in the input
-	positionsSection = "positions"
-
-	KindGraph = "graph"
-
-	KindGram = "gram"
-
-	KindProfile = "profile"
-
-	KindSketch = "sketch"
-
+	positionsSection  = "positions"
+	KindGraph         = "graph"
+	KindGram          = "gram"
+	KindProfile       = "profile"
+	KindSketch        = "sketch"
 	KindSketchedGraph = "graph-sketch"
-
-	kindCheckpoint = "checkpoint"
+	kindCheckpoint    = "checkpoint"
 )
 
 func (e *Bundle) listSections() []chunkio.Section {

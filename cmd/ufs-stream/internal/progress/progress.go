@@ -13,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
 
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/screen"
@@ -166,7 +167,7 @@ func Modes() []string { return []string{"auto", "tty", "json", "off"} }
 func newPrinter(w io.Writer, mode string, p ufs.Progress) progressPrinter {
 	if mode == "auto" {
 		mode = "off"
-		if screen.IsTerminal(w) {
+		if IsTerminal(w) {
 			mode = "lines"
 			if os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" {
 				mode = "tty"
@@ -255,4 +256,10 @@ const maxBarPercent = 99
 func (p barPrinter) close() {
 	p.bar.Abort(true)
 	p.container.Wait()
+}
+
+// IsTerminal reports whether w is a terminal.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
