@@ -46,6 +46,42 @@ func TestMergeLeavesOutWhatAnyFileDoes(t *testing.T) {
 	}
 }
 
+// TestMergeFindsCopiesInAnyOrder: parts whose columns are in another order are compared by name, so that a copy is found
+// as in one file, and no other column is taken for one.
+func TestMergeFindsCopiesInAnyOrder(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for part, names := range []string{"abcd", "dcba"} {
+		var text strings.Builder
+		fmt.Fprintln(&text, strings.Join(strings.Split(names, ""), ","))
+		for i := range 200 {
+			a := float64((i*7919+part*31)%997) / 3
+			values := map[rune]float64{'a': a, 'b': a, 'c': float64((i*104729)%883) / 7, 'd': float64((i*i+part)%613) / 9}
+			var line []string
+			for _, name := range names {
+				line = append(line, fmt.Sprint(values[name]))
+			}
+			fmt.Fprintln(&text, strings.Join(line, ","))
+		}
+		input, output := filepath.Join(dir, names+".csv"), filepath.Join(dir, names+".ufs")
+		must.Do(t, os.WriteFile(input, []byte(text.String()), 0o644))
+		must.Get(ufs.Scan(t.Context(), ufs.ScanRequest{Request: ufs.Request{Input: ufs.Input{Paths: []string{input}}, Output: output}}))(t)
+		files = append(files, output)
+	}
+	for _, files := range [][]string{{files[0]}, {files[0], files[1]}, {files[1], files[0]}} {
+		s := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: merged(t, ufs.MergeRequest{}, files...), Choice: ufs.Choice{K: 2, Method: "greedy"}}))(t)
+		var copies []string
+		for _, w := range s.Warnings {
+			if strings.Contains(w, "is a copy") || strings.Contains(w, "are copies") {
+				copies = append(copies, w)
+			}
+		}
+		if len(copies) != 1 || !strings.Contains(copies[0], ": b (of a)") && !strings.Contains(copies[0], ": a (of b)") {
+			t.Errorf("%d files: the warnings of copies are %q, want one, of a and b", len(files), copies)
+		}
+	}
+}
+
 // TestMergeOfManyNames: files that each leave out many columns of their own are refused as soon as the names do
 // not fit, with a limit that suffices; and before anything is added up, if no header can hold them.
 func TestMergeOfManyNames(t *testing.T) {

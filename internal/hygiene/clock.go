@@ -20,7 +20,7 @@ var timeUnits = [...]struct {
 	{"dates as YYYYMMDD", 19900101, 20500101},
 }
 
-func (c unitSet) intersect(o unitSet) unitSet { return c & o }
+func (c unitSet) intersectUnits(o unitSet) unitSet { return c & o }
 
 // unitName returns the name of the unit if exactly one unit is possible, otherwise an empty text.
 func (c unitSet) unitName() string {

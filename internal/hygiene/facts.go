@@ -110,7 +110,7 @@ func (f *Facts) addValues(c *stream.Chunk) {
 	for j := range f.columns {
 		col := &f.columns[j]
 		if col.units != noUnits {
-			col.units = col.units.intersect(possibleUnits(c.Col(j), col.units))
+			col.units = col.units.intersectUnits(possibleUnits(c.Col(j), col.units))
 		}
 		if !col.isNotID && !f.tooManyIDs {
 			f.addDistinct(col, c.Col(j))
@@ -132,7 +132,7 @@ func (f *Facts) Merge(o *Facts) error {
 		a, b := &f.columns[j], &o.columns[j]
 		a.hash += b.hash
 		a.isUnique = a.isUnique || b.isUnique
-		a.units = a.units.intersect(b.units)
+		a.units = a.units.intersectUnits(b.units)
 		switch {
 		case b.isNotID || a.isNotID || f.tooManyIDs:
 			a.ruleOutID(f)
@@ -157,6 +157,24 @@ func (f *Facts) Merge(o *Facts) error {
 		f.label.mergeLabel(o.label)
 	}
 	return nil
+}
+
+// Reorder moves column order[j] of f to position j. order must be a permutation. Of more than maxEndColumns columns, a
+// column that comes to one of the first positions from a later one has no extreme values.
+func (f *Facts) Reorder(order []int) {
+	columns, ends := make([]column, len(order)), make([]columnEnds, len(f.ends))
+	for j, from := range order {
+		columns[j] = f.columns[from]
+		if j < len(ends) && from < len(ends) {
+			ends[j] = f.ends[from]
+		}
+	}
+	if f.columns = columns; f.ends != nil {
+		f.ends = ends
+	}
+	if f.label != nil {
+		f.label = f.label.selectColumns(order)
+	}
 }
 
 // TakeLabel replaces the facts of f about the label by the facts of o. It is needed if the rows of f were read without

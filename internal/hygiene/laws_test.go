@@ -172,6 +172,25 @@ func tellsTheSame(t *testing.T, tab *table) {
 	}
 }
 
+// TestReorder: facts whose columns are moved are the facts of the moved columns, to the bit.
+func TestReorder(t *testing.T) {
+	for _, tab := range []*table{lake(3000, 3, 1), lake(3000, 3, 1).coded()} {
+		order := rand.New(rand.NewPCG(5, 5)).Perm(len(tab.cols))
+		moved := &table{label: tab.label, codes: tab.codes}
+		for _, from := range order {
+			moved.names, moved.cols = append(moved.names, tab.names[from]), append(moved.cols, tab.cols[from])
+		}
+		got, want := tab.gather(t, 0, 3000, 500).facts, moved.gather(t, 0, 3000, 500).facts
+		got.Reorder(order)
+		var a, b bytes.Buffer
+		must.Get(got.WriteTo(&a))(t)
+		must.Get(want.WriteTo(&b))(t)
+		if !bytes.Equal(a.Bytes(), b.Bytes()) {
+			t.Errorf("codes %t, order %v: the moved facts differ from the facts of the moved columns", tab.codes, order)
+		}
+	}
+}
+
 // TestLabelIsThatOfTheRows: η² and the correlation against the columns in memory, from shards about other
 // pilots. Up to 2,048 rows all count.
 func TestLabelIsThatOfTheRows(t *testing.T) {
