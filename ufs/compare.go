@@ -8,13 +8,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/result"
 )
 
+// DefaultTolerance is the share of a fresh selection's explained variance that an old selection may lose.
+const DefaultTolerance = comparing.DefaultTolerance
+
+// The versions of the JSON forms of Difference and Verdict.
 const (
-	// DefaultTolerance is the share of a fresh selection's explained variance that an old selection may lose.
-	DefaultTolerance = comparing.DefaultTolerance
-	// These name the versions of the JSON forms of Difference and Verdict.
 	DifferenceSchema = result.DifferenceSchema
 	VerdictSchema    = result.VerdictSchema
-	// These are the values of ColumnShift.Moved.
+)
+
+// The values of ColumnShift.Moved.
+const (
 	MovedSome      = result.MovedSome
 	MovedMuch      = result.MovedMuch
 	BecameConstant = result.BecameConstant

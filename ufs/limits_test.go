@@ -185,7 +185,7 @@ func allocated(f func()) int64 {
 
 // TestRefusalHearsTheContext: a run that is interrupted while its refusal is made ends as interrupted.
 func TestRefusalHearsTheContext(t *testing.T) {
-	r := must.Get(settled.NewRun(t.Context(), *(&Request{Input: Input{Paths: []string{noiseFile(t, 20, 3, 1)}}, Choice: Choice{Method: "greedy", K: 2}, Limits: Limits{Memory: 1}})))(t)
+	r := must.Get(settled.NewRun(t.Context(), Request{Input: Input{Paths: []string{noiseFile(t, 20, 3, 1)}}, Choice: Choice{Method: "greedy", K: 2}, Limits: Limits{Memory: 1}}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := planning.ErrLeastMemory(ctx, r, r.Input.Paths, r.ReadOptions(), planning.PlanSelection, &stream.MemoryError{What: "reading", Need: 2, Limit: 1})

@@ -7,16 +7,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/result"
 )
 
+// The versions of the JSON forms of Explanation and Redundant.
 const (
-	// These name the versions of the JSON forms of Explanation and Redundant.
 	ExplainSchema    = result.ExplainSchema
 	RedundancySchema = result.RedundancySchema
-	// These are the values of ExplainedColumn.State.
+)
+
+// The values of ExplainedColumn.State.
+const (
 	StateKept    = result.StateKept
 	StateDropped = result.StateDropped
 	StateLeftOut = result.StateLeftOut
 	StateUnknown = result.StateUnknown
-	// These are the defaults of RedundancyRequest.
+)
+
+// The defaults of RedundancyRequest.
+const (
 	DefaultThreshold  = relating.DefaultThreshold
 	DefaultProportion = relating.DefaultProportion
 )

@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	// AutoCheckpoint and NoCheckpoint are the special values of Checkpoint.Folder.
+	// AutoCheckpoint is the value of Checkpoint.Folder for a folder next to Output, if the run is predicted to be long.
 	AutoCheckpoint = request.AutoCheckpoint
-	NoCheckpoint   = request.NoCheckpoint
+	// NoCheckpoint is the value of Checkpoint.Folder for no folder.
+	NoCheckpoint = request.NoCheckpoint
 	// DefaultK is the number of features to select if the request names none and no rule can recommend one.
 	DefaultK = request.DefaultK
 	// AnyShards is the value of Choice.Stability for the default number of hash shards.

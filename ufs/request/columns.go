@@ -23,6 +23,7 @@ func StatisticsShape(q *Request) map[string]string {
 	return s
 }
 
+// ParseCategories returns the values of Columns.Categories by column; nil if there are none.
 func ParseCategories(q *Request) (list []chunkio.Category) {
 	var values map[string][]string
 	if q.Columns.Categories == "" || json.Unmarshal([]byte(q.Columns.Categories), &values) != nil {
@@ -52,6 +53,7 @@ func checkCategories(text string) error {
 	return nil
 }
 
+// AddColumnOptions copies to opt the options of q by which columns become features.
 func AddColumnOptions(q *Request, opt *chunkio.Options) {
 	opt.Union, opt.Times, opt.Indicators = q.Columns.UnionByName, q.Columns.Times, q.Columns.MissingIndicators
 	opt.Categories, opt.Texts = ParseCategories(q), q.Input.Texts

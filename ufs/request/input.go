@@ -25,6 +25,7 @@ import (
 // MissingShareToWarn is the share of missing values above which a column gets a warning.
 const MissingShareToWarn = 0.5
 
+// ExcludesSuspects reports whether q leaves out columns that otherwise only get a warning.
 func ExcludesSuspects(q *Request) bool { return q.Columns.AutoExclude || q.Columns.MaxMissing > 0 }
 
 // RefuseExclusion refuses AutoExclude and MaxMissing for commands that make statistics. Statistics keep all columns,
@@ -36,6 +37,7 @@ func RefuseExclusion(q *Request, verb string) error {
 	return nil
 }
 
+// MaxMissingShare returns the share of missing values above which a column is left out or gets a warning.
 func MaxMissingShare(q *Request) float64 {
 	if q.Columns.MaxMissing > 0 {
 		return q.Columns.MaxMissing
@@ -74,6 +76,7 @@ const (
 	maxThreads = 1024
 )
 
+// NamedCheckpoint returns the folder of checkpoints that q names; empty if q leaves the choice to the run or wants none.
 func NamedCheckpoint(q *Request) string {
 	if q.Checkpoint.Folder == AutoCheckpoint || q.Checkpoint.Folder == NoCheckpoint {
 		return ""
@@ -111,6 +114,7 @@ const (
 	GroupsLists  = "lists"
 )
 
+// IsJSON reports whether text can be JSON: whether it begins with a brace or bracket.
 func IsJSON(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
 
 // isKindOf reports whether the text of an option equals one of the kinds, or begins with one that ends with a colon.
@@ -135,6 +139,7 @@ func NamesFile(option, text string) bool {
 	return false
 }
 
+// FillLimits checks the limits of q and fills in their defaults, also the seed and the meter.
 func FillLimits(q *Request) error {
 	if q.Limits.Threads < 0 || q.Limits.Threads > maxThreads {
 		return stream.Usagef("{threads} %d: want 0 (one for each core) up to %d", q.Limits.Threads, maxThreads)
@@ -179,6 +184,7 @@ func ReleaseStdin(q *Request) {
 	}
 }
 
+// SettleInput checks the options of q for reading, and fills in their defaults.
 func SettleInput(q *Request) error {
 	KeepStdin(q)
 	if q.SampleRows < 0 {
@@ -217,6 +223,7 @@ func MissingPolicy(q *Request) stream.MissingPolicy {
 	return stream.MissingError
 }
 
+// MissingFill returns the values that replace missing entries under the policy of q.
 func MissingFill(q *Request) gram.Fill {
 	switch q.Columns.Missing {
 	case MissingZero:

@@ -62,4 +62,5 @@ func unquoteField(field string) (string, bool) {
 	return strings.ReplaceAll(inner, `""`, `"`), !strings.Contains(field, `"`)
 }
 
+// SortedKeys returns the keys of m in ascending order.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

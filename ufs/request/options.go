@@ -14,6 +14,7 @@ import (
 // Role is a set of the roles that an option has in the records of runs.
 type Role uint
 
+// The roles.
 const (
 	ShapesAnswer         Role = 1 << iota // a selection records the value of the request
 	ShapesStatistics                      // statistics record it, and selections made from them
@@ -139,6 +140,7 @@ func FillFeatureOptions(q *Request, record method.Settings) error {
 	return nil
 }
 
+// The names of the options about columns of categories, and a value of Columns.Categorical for no columns.
 const (
 	OptionCategorical = "categorical"
 	OptionCategories  = "categories" // the values found, as JSON: a list per column, or null if there are too many
@@ -157,6 +159,7 @@ const (
 	NoCheckpoint   = "none"
 )
 
+// OptionHeader is the option by which the first row of CSV files is a header or not.
 const OptionHeader = "header"
 
 // RandomBaseline is the name of the baseline that draws new random features in every run.
@@ -168,6 +171,7 @@ const (
 	OptionDecay  = "decay"
 )
 
+// The scale of normal scores, and the option that identifies the ranks of these scores.
 const (
 	ScaleRank = "rank"
 	// OptionRanks identifies the ranks that scores were made from: statistics of scores from other ranks do not add up.
@@ -202,9 +206,8 @@ func ScaleNames() []string {
 // OptionSketch is the option in which a statistics file records the number of rows of its sketch.
 const OptionSketch = "sketch"
 
-const (
-	SketchAuto = "auto"
-)
+// SketchAuto is the value of Choice.Sketch for the default number of rows.
+const SketchAuto = "auto"
 
 // AnyShards is the value of Choice.Stability for the default number of hash shards or, with Stats, for the number of
 // shards in the file.

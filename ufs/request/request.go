@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
+// ScratchOptions returns the options of scratch files under the limits of q.
 func ScratchOptions(q *Request) scratch.Options {
 	return scratch.Options{Dir: q.Limits.TempDir, Limit: q.Limits.MaxScratch, Ledger: q.ledger}
 }
@@ -250,6 +251,7 @@ const defaultMemory = 2 << 30
 // features all are selected.
 const DefaultK = 50
 
+// CheckTempFolder returns an error if dir is given and is not a folder.
 func CheckTempFolder(dir string) error {
 	if dir != "" {
 		if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {

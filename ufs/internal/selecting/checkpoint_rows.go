@@ -90,8 +90,8 @@ func iterationIdentity(t *Trial) resume.Identity {
 	for option, value := range t.Selection.Options {
 		id.Options[option] = fmt.Sprint(value)
 	}
-	for option := range t.run.Request.Choice.Options {
-		id.Options[option] = t.run.Request.Choice.Options.Text(option)
+	for option := range t.run.Choice.Options {
+		id.Options[option] = t.run.Choice.Options.Text(option)
 	}
 	return id
 }

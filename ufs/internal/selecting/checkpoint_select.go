@@ -45,8 +45,8 @@ func selectionIdentity(t *Trial, what string) (resume.Identity, error) {
 	for option, value := range t.Selection.Options {
 		id.Options[option] = fmt.Sprint(value)
 	}
-	for option := range t.run.Request.Choice.Options {
-		id.Options[option] = t.run.Request.Choice.Options.Text(option)
+	for option := range t.run.Choice.Options {
+		id.Options[option] = t.run.Choice.Options.Text(option)
 	}
 	choice, err := json.Marshal(struct {
 		Index, Keep []int

@@ -29,7 +29,7 @@ func SelectByRequest(ctx context.Context, q request.Request) (*stream.Selection,
 }
 
 func SelectFeatures(ctx context.Context, r *settled.Run) (*stream.Selection, error) {
-	if err := r.Bound.Single(r.Request.Choice.Options); err != nil {
+	if err := r.Bound.Single(r.Choice.Options); err != nil {
 		return nil, err
 	}
 	return RunSelection(ctx, r, func(g *gathering.Gatherer, e *statistics.Bundle, s *stream.Selection) error {

@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
-// halfChoice is the method's choice from a half-sample.
-type halfChoice struct {
+// HalfChoice is the method's choice from a half-sample.
+type HalfChoice struct {
 	Order    []int // columns of the bundle, best first
 	Features int   // number of columns that can be features in the half-sample
 	rose     bool  // the objective rose, although it must fall
@@ -24,8 +24,8 @@ type halfChoice struct {
 // SelectHalves selects by the method from half-samples: k features or, if a share is to be explained, as many as
 // explain it. Each element of sets lists the hash shards of a half-sample. The features named by keep are chosen from
 // the start, if they vary in the half-sample.
-func SelectHalves(ctx context.Context, g *gathering.Gatherer, e *statistics.Bundle, sets [][]int, k int, keep []string, leftOut []stream.LeftOut) ([]halfChoice, error) {
-	out := make([]halfChoice, len(sets))
+func SelectHalves(ctx context.Context, g *gathering.Gatherer, e *statistics.Bundle, sets [][]int, k int, keep []string, leftOut []stream.LeftOut) ([]HalfChoice, error) {
+	out := make([]HalfChoice, len(sets))
 	p := request.Progress{What: "selecting from half-samples", Pass: e.Passes, Passes: g.LeastPasses, Most: g.MostPasses, Rows: -1}
 	err := request.TrackProgress(&g.Run.Request, p, func(func(request.Progress)) error {
 		for i, set := range sets {
@@ -42,10 +42,10 @@ func SelectHalves(ctx context.Context, g *gathering.Gatherer, e *statistics.Bund
 	return out, err
 }
 
-func selectHalf(ctx context.Context, g *gathering.Gatherer, e *statistics.Bundle, set []int, k int, keep []string, leftOut []stream.LeftOut) (halfChoice, error) {
+func selectHalf(ctx context.Context, g *gathering.Gatherer, e *statistics.Bundle, set []int, k int, keep []string, leftOut []stream.LeftOut) (HalfChoice, error) {
 	moments, graph, err := e.ShardStats.SumShards(set)
 	if err != nil {
-		return halfChoice{}, e.Plan.ErrForLimit(err)
+		return HalfChoice{}, e.Plan.ErrForLimit(err)
 	}
 	own := *e
 	own.Moments, own.Graph, own.Profile, own.ShardStats = moments, graph, &moments.Profile, nil
@@ -54,17 +54,17 @@ func selectHalf(ctx context.Context, g *gathering.Gatherer, e *statistics.Bundle
 			return slices.Contains(set, halves.ShardOf(g.Run.Choice.Seed, row, len(e.ShardStats.Moments)))
 		})
 		if own.Survey, err = surveySample(ctx, g, &own, g.Run.Choice.Scale); err != nil {
-			return halfChoice{}, err
+			return HalfChoice{}, err
 		}
 	}
 	t, err := NewUnboundTrial(g, &own, &stream.Selection{Options: make(map[string]any), LeftOut: slices.Clone(leftOut)})
 	if err != nil {
-		return halfChoice{}, err
+		return HalfChoice{}, err
 	}
 	t.MinGain = 0 // a half chooses as many features as the whole
 	// Unknown names are ignored: a column that is constant in the half-sample is not a feature of it.
 	if err := t.setCandidates(leftOut, false); err != nil {
-		return halfChoice{}, err
+		return HalfChoice{}, err
 	}
 	if t.K = min(k, t.candidates.Choosable); g.Run.Choice.Variance > 0 {
 		t.K = 0
@@ -76,15 +76,15 @@ func selectHalf(ctx context.Context, g *gathering.Gatherer, e *statistics.Bundle
 		}
 	}
 	t.candidates.Keep = t.Keep
-	bound, err := methods.Bind(g.Run.Choice.Methods, g.Run.Bound.Name, g.Run.Request.Choice.Options) // a bound method can be used only once
+	bound, err := methods.Bind(g.Run.Choice.Methods, g.Run.Bound.Name, g.Run.Choice.Options) // a bound method can be used only once
 	if err != nil {
-		return halfChoice{}, err
+		return HalfChoice{}, err
 	}
 	r, err := t.rankByMethod(ctx, bound.Solver)
 	if err != nil {
-		return halfChoice{}, err
+		return HalfChoice{}, err
 	}
-	h := halfChoice{Features: len(t.Columns), rose: r.Rose != nil}
+	h := HalfChoice{Features: len(t.Columns), rose: r.Rose != nil}
 	n := countCandidates(r)
 	if t.K > 0 {
 		n = min(n, t.K)

@@ -20,8 +20,8 @@ func (r *Run) PlanOptions() map[string]string {
 	if r.Bound.From == method.FromGraph || r.Original.Choice.Scale != "" || planned {
 		options["scale"] = r.Choice.Scale
 	}
-	for option := range r.Request.Choice.Options {
-		options[option] = rootedPath(option, r.Request.Choice.Options.Text(option))
+	for option := range r.Choice.Options {
+		options[option] = rootedPath(option, r.Choice.Options.Text(option))
 	}
 	return options
 }

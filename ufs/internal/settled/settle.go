@@ -186,7 +186,7 @@ func checkMethod(q *request.Request, spec method.Spec) error {
 
 func (r *Run) settleScale() (err error) {
 	if r.Choice.Scale == "" {
-		r.Choice.Scale = r.Bound.Spec.Scale.String()
+		r.Choice.Scale = r.Bound.Scale.String()
 	}
 	if !slices.Contains(request.ScaleNames(), r.Choice.Scale) {
 		return stream.Usagef("unknown scale %q (want %s)%s", r.Choice.Scale, strings.Join(request.ScaleNames(), ", "), suggest.DidYouMean(r.Choice.Scale, request.ScaleNames()))

@@ -68,20 +68,20 @@ func (c *Coverage) AddRanges(statsFile int, inputs []stream.Input, ranges []stre
 	}
 }
 
-// overlap is a pair of stretches that share rows.
-type overlap struct{ First, Second stretch } // first has the smaller number of its statistics file
+// Overlap is a pair of stretches that share rows.
+type Overlap struct{ First, Second stretch } // first has the smaller number of its statistics file
 
 // FirstOverlap returns the overlap that one would find first when reading the statistics files in order, or nil if
 // there is no overlap.
-func (c *Coverage) FirstOverlap() *overlap {
+func (c *Coverage) FirstOverlap() *Overlap {
 	slices.SortFunc(c.Stretches, func(a, b stretch) int {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.From, b.From), cmp.Compare(a.StatsFile, b.StatsFile))
 	})
-	var found *overlap
+	var found *Overlap
 	longest := stretch{file: -1}
 	for _, r := range c.Stretches {
 		if r.file == longest.file && r.From < longest.To {
-			o := &overlap{longest, r}
+			o := &Overlap{longest, r}
 			if o.First.StatsFile > o.Second.StatsFile {
 				o.First, o.Second = o.Second, o.First
 			}
@@ -96,7 +96,7 @@ func (c *Coverage) FirstOverlap() *overlap {
 	return found
 }
 
-func (o *overlap) SharedRows(c *Coverage) (from, to int64, path string) {
+func (o *Overlap) SharedRows(c *Coverage) (from, to int64, path string) {
 	return max(o.First.From, o.Second.From), min(o.First.To, o.Second.To) - 1, c.Files[o.First.file].Path
 }
 
