@@ -71,10 +71,8 @@ func namedFiles(q *Request) []string {
 	return slices.DeleteFunc(files, func(file string) bool { return file == "" })
 }
 
-const (
-	// maxThreads is a limit far above any real use. The Go runtime would need minutes to set up a million threads.
-	maxThreads = 1024
-)
+// maxThreads is a limit far above any real use. The Go runtime would need minutes to set up a million threads.
+const maxThreads = 1024
 
 // NamedCheckpoint returns the folder of checkpoints that q names; empty if q leaves the choice to the run or wants none.
 func NamedCheckpoint(q *Request) string {
@@ -114,7 +112,7 @@ const (
 	GroupsLists  = "lists"
 )
 
-// IsJSON reports whether text can be JSON: whether it begins with a brace or bracket.
+// IsJSON reports whether text can be a JSON object, i.e. begins with a brace.
 func IsJSON(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
 
 // isKindOf reports whether the text of an option equals one of the kinds, or begins with one that ends with a colon.

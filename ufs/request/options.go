@@ -152,7 +152,7 @@ const (
 // feature, and the size of the Gram matrix grows with the square of the number of features.
 const MaxCategories = 64
 
-// Special values of Request.Checkpoint. All other values are names of folders.
+// Special values of Checkpoint.Folder. All other values are names of folders.
 const (
 	// AutoCheckpoint requests a folder next to Request.Output if the run is predicted to be long.
 	AutoCheckpoint = "auto"

@@ -66,9 +66,9 @@ func (b Budget) Refusal() error {
 // the plan left free. If mayGrow is true, statistics may need more memory than planned, and the limit stays as it is.
 func (b Budget) Enforce(mayGrow bool) {
 	if !mayGrow {
-		Process.Lock()
-		defer Process.Unlock()
-		debug.SetMemoryLimit(heapLimit(b.Peak) + Process.held)
+		process.Lock()
+		defer process.Unlock()
+		debug.SetMemoryLimit(heapLimit(b.Peak) + process.held)
 	}
 }
 

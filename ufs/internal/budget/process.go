@@ -30,34 +30,34 @@ const (
 	runtimeBytes = 12 << 20
 )
 
-// Process holds the settings of the Go runtime that active runs change. The whole process shares them. The first
+// process holds the settings of the Go runtime that active runs change. The whole process shares them. The first
 // run to begin saves the earlier settings, and the last run to end restores them.
-var Process struct {
+var process struct {
 	sync.Mutex
 	runs, bounds  int       // numbers of active runs and of active calls of Bound
 	threads, pace int       // values of GOMAXPROCS and GOGC to restore
-	memory, held  int64     // the memory limit to restore, and the result of MemoryBeforeRun
+	memory, held  int64     // the memory limit to restore, and the result of memoryBeforeRun
 	setUp         sync.Once // calls linalg.UseKernels
 	linearAlgebra error     // the error of linalg.UseKernels
 
-	Collected  time.Time     // time of the last collection in MemoryBeforeRun
-	Collecting time.Duration // duration of that collection
-	Last       int64         // result of that call of MemoryBeforeRun
+	collected  time.Time     // time of the last collection in memoryBeforeRun
+	collecting time.Duration // duration of that collection
+	last       int64         // result of that call of memoryBeforeRun
 }
 
 // BoundMemory implements ufs.Bound.
 func BoundMemory(memory int64) (restore func()) {
-	Process.Lock()
-	defer Process.Unlock()
-	Process.bounds++
-	if Process.bounds == 1 && Process.runs == 0 {
-		Process.held = MemoryBeforeRun()
+	process.Lock()
+	defer process.Unlock()
+	process.bounds++
+	if process.bounds == 1 && process.runs == 0 {
+		process.held = memoryBeforeRun()
 	}
-	limit, pace := debug.SetMemoryLimit(heapLimit(memory)+Process.held), debug.SetGCPercent(collectPercent)
+	limit, pace := debug.SetMemoryLimit(heapLimit(memory)+process.held), debug.SetGCPercent(collectPercent)
 	return func() {
-		Process.Lock()
-		defer Process.Unlock()
-		Process.bounds--
+		process.Lock()
+		defer process.Unlock()
+		process.bounds--
 		debug.SetMemoryLimit(limit)
 		debug.SetGCPercent(pace)
 	}
@@ -72,50 +72,49 @@ func ApplyLimits(ctx context.Context, q *request.Request) (end func(), err error
 		return nil, err
 	}
 	request.KeepStdin(q)
-	Process.setUp.Do(func() { Process.linearAlgebra = linalg.UseKernels(0) })
-	if Process.linearAlgebra != nil {
-		return nil, Process.linearAlgebra
+	process.setUp.Do(func() { process.linearAlgebra = linalg.UseKernels(0) })
+	if process.linearAlgebra != nil {
+		return nil, process.linearAlgebra
 	}
-	Process.Lock()
-	defer Process.Unlock()
-	if Process.runs == 0 && Process.bounds == 0 {
-		Process.held = MemoryBeforeRun()
+	process.Lock()
+	defer process.Unlock()
+	if process.runs == 0 && process.bounds == 0 {
+		process.held = memoryBeforeRun()
 	}
 	threads := runtime.GOMAXPROCS(q.Limits.Threads)
-	memory := debug.SetMemoryLimit(heapLimit(q.Limits.Memory) + Process.held)
+	memory := debug.SetMemoryLimit(heapLimit(q.Limits.Memory) + process.held)
 	pace := debug.SetGCPercent(collectPercent)
-	if Process.runs == 0 {
-		Process.threads, Process.memory, Process.pace = threads, memory, pace
+	if process.runs == 0 {
+		process.threads, process.memory, process.pace = threads, memory, pace
 	}
-	Process.runs++
+	process.runs++
 	return sync.OnceFunc(func() {
 		request.ReleaseStdin(q)
-		Process.Lock()
-		defer Process.Unlock()
-		if Process.runs--; Process.runs == 0 {
-			runtime.GOMAXPROCS(Process.threads)
-			debug.SetMemoryLimit(Process.memory)
-			debug.SetGCPercent(Process.pace)
+		process.Lock()
+		defer process.Unlock()
+		if process.runs--; process.runs == 0 {
+			runtime.GOMAXPROCS(process.threads)
+			debug.SetMemoryLimit(process.memory)
+			debug.SetGCPercent(process.pace)
 		}
 	}), nil
 }
 
-// MemoryBeforeRun returns the memory that the caller's process holds before a run, beyond the needs of a program
-// that has just started. This memory is added to the limit of the run, because the runtime has one limit for both.
-// Otherwise the collector would run permanently in a process that holds as much memory as the run may use.
-//
-// Garbage is not counted, because MemoryBeforeRun first collects it. These collections use at most a fiftieth of the
-// time. If the last collection is too recent, MemoryBeforeRun returns the result of its last call again. Without this
-// rule, collections used most of the time in a process that held much memory and made thousands of small runs.
-func MemoryBeforeRun() int64 {
+func memoryBeforeRun() int64 {
+	// The memory that the caller's process holds before a run, beyond the needs of a program that has just started, is
+	// added to the limit of the run, because the runtime has one limit for both. Otherwise the collector would run
+	// permanently in a process that holds as much memory as the run may use.
 	if room.UsedBytes() <= runtimeBytes {
 		return 0
 	}
-	if begin := time.Now(); begin.Sub(Process.Collected) >= 50*Process.Collecting {
+	// Garbage is not counted, because it is collected first. These collections use at most a fiftieth of the time: soon
+	// after the last one, its result is returned again. Without this rule, collections used most of the time in a
+	// process that held much memory and made thousands of small runs.
+	if begin := time.Now(); begin.Sub(process.collected) >= 50*process.collecting {
 		runtime.GC()
-		Process.Collected = time.Now()
-		Process.Collecting = Process.Collected.Sub(begin)
-		Process.Last = room.UsedBytes() - runtimeBytes
+		process.collected = time.Now()
+		process.collecting = process.collected.Sub(begin)
+		process.last = room.UsedBytes() - runtimeBytes
 	}
-	return max(Process.Last, 0)
+	return max(process.last, 0)
 }

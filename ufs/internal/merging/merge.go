@@ -96,6 +96,23 @@ func MergeFiles(ctx context.Context, m MergeRequest) (*result.Gathered, error) {
 	return done, nil
 }
 
+// merger holds the state of one Merge.
+type merger struct {
+	MergeRequest
+	request *request.Request
+
+	files          []mergedFile // in the order in which they are added
+	kind           string       // kind of all files
+	header         chunkio.StatsHeader
+	coverage       statistics.Coverage
+	warnings       warningCollector
+	hasDroppedRows bool  // some of the files report dropped rows
+	bookkeeping    int64 // bytes of the data whose size grows with the number of files
+
+	firstBundle *statistics.Bundle // header of the file that determines the order of columns
+	firstPath   string
+}
+
 // expandFiles lists the files to merge. In folders and globs it skips the file at Output. If a file is named and is
 // also the Output, it returns an error, except with Decay, because then the total of yesterday may be replaced.
 func (m *merger) expandFiles(ctx context.Context) ([]string, error) {
@@ -119,23 +136,6 @@ func (m *merger) expandFiles(ctx context.Context) ([]string, error) {
 		return paths, nil
 	}
 	return paths, atomicfile.CheckNotInput(ctx, m.Output, paths...)
-}
-
-// merger holds the state of one Merge.
-type merger struct {
-	MergeRequest
-	request *request.Request
-
-	files          []mergedFile // in the order in which they are added
-	kind           string       // kind of all files
-	header         chunkio.StatsHeader
-	coverage       statistics.Coverage
-	warnings       warningCollector
-	hasDroppedRows bool  // some of the files report dropped rows
-	bookkeeping    int64 // bytes of the data whose size grows with the number of files
-
-	firstBundle *statistics.Bundle // header of the file that determines the order of columns
-	firstPath   string
 }
 
 func (m *merger) headerBundle() *statistics.Bundle {

@@ -20,6 +20,44 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/result"
 )
 
+// Bundle holds statistics, gathered by passes over the input or read from a statistics file, and describes their data.
+type Bundle struct {
+	Kind          string          // kind of the statistics file
+	Path          string          // path of the statistics file, for messages
+	Digest        string          // of the statistics file; it identifies a round of scans
+	Columns       []stream.Column // features, including constant ones
+	PositionCount int             // number of positions in the input; 0 if the columns' positions are unknown
+	Profile       *gram.Profile
+	Moments       *gram.Moments       // nil if only a profile was requested
+	Factor        *gram.Rows          // used instead of moments if the Gram matrix will be a factor
+	Sketch        *gram.Sketch        // used with a profile to estimate the Gram matrix
+	Graph         *anchor.Statistics  // used with moments or a sketch for graph methods
+	Weights       *gram.Sketch        // used with sketch and graph: sketch of the rows' weights on the anchors
+	ShardStats    *ShardStats         // statistics of hash shards, or nil; while rows are added, they replace moments
+	Sample        *anchor.Sampler     // sample of rows: with a profile to choose anchors, with moments to survey
+	Survey        *survey.Survey      // survey of the sample, if it is already made
+	ThinColumns   *survey.ThinColumns // columns of the sample, used instead of moments
+	RowSample     *rowsample.Sample   // used with a profile for methods that iterate over rows
+	Histograms    *gram.Histograms    // used with moments of a scan; nil if a file lacks them
+	RawProfile    *gram.Profile       // under scale rank: profile of the values, because profile is of their scores
+	Ranks         *gram.Histograms    // used with a profile to compute ranks
+	Facts         *hygiene.Facts      // facts of the same rows; nil in files of earlier versions
+	HasAllFacts   bool                // facts already covers all rows, from an earlier pass
+	LeftOut       []stream.LeftOut    // columns that are not features
+	Useless       []stream.LeftOut    // the columns among leftOut that a profile pass found useless
+	Table         *stream.Table       // table to which the inputs belong; nil for bare files
+	Part          *stream.Part        // shards of a plan that the statistics cover; nil without a plan
+	Inputs        []stream.Input      // all files, covered or not; a shard lists only its own files
+	Covered       []stream.Range      // row ranges of inputs that the statistics cover
+	Options       map[string]string   // the options that shaped the statistics
+	Warnings      []stream.Text
+	TakesPart     []bool // which columns the selection may use; nil means all
+	Passes        int
+	Source        RowInput  // rows for further passes; nil if only the statistics are available
+	Input         io.Closer // the input that source reads; nil if only the statistics are available
+	Plan          budget.Budget
+}
+
 func (e *Bundle) DropColumn(j int) {
 	if e.TakesPart == nil {
 		e.TakesPart = slices.Repeat([]bool{true}, len(e.Columns))
@@ -117,44 +155,6 @@ func inputRows(inputs []stream.Input) (rows int64) {
 
 func (e *Bundle) HasMissing() bool {
 	return len(e.Useless) > 0 || slices.ContainsFunc(e.Profile.Columns, func(c gram.ColumnProfile) bool { return c.Missing.Total() > 0 })
-}
-
-// Bundle holds statistics, gathered by passes over the input or read from a statistics file, and describes their data.
-type Bundle struct {
-	Kind          string          // kind of the statistics file
-	Path          string          // path of the statistics file, for messages
-	Digest        string          // of the statistics file; it identifies a round of scans
-	Columns       []stream.Column // features, including constant ones
-	PositionCount int             // number of positions in the input; 0 if the columns' positions are unknown
-	Profile       *gram.Profile
-	Moments       *gram.Moments       // nil if only a profile was requested
-	Factor        *gram.Rows          // used instead of moments if the Gram matrix will be a factor
-	Sketch        *gram.Sketch        // used with a profile to estimate the Gram matrix
-	Graph         *anchor.Statistics  // used with moments or a sketch for graph methods
-	Weights       *gram.Sketch        // used with sketch and graph: sketch of the rows' weights on the anchors
-	ShardStats    *ShardStats         // statistics of hash shards, or nil; while rows are added, they replace moments
-	Sample        *anchor.Sampler     // sample of rows: with a profile to choose anchors, with moments to survey
-	Survey        *survey.Survey      // survey of the sample, if it is already made
-	ThinColumns   *survey.ThinColumns // columns of the sample, used instead of moments
-	RowSample     *rowsample.Sample   // used with a profile for methods that iterate over rows
-	Histograms    *gram.Histograms    // used with moments of a scan; nil if a file lacks them
-	RawProfile    *gram.Profile       // under scale rank: profile of the values, because profile is of their scores
-	Ranks         *gram.Histograms    // used with a profile to compute ranks
-	Facts         *hygiene.Facts      // facts of the same rows; nil in files of earlier versions
-	HasAllFacts   bool                // facts already covers all rows, from an earlier pass
-	LeftOut       []stream.LeftOut    // columns that are not features
-	Useless       []stream.LeftOut    // the columns among leftOut that a profile pass found useless
-	Table         *stream.Table       // table to which the inputs belong; nil for bare files
-	Part          *stream.Part        // shards of a plan that the statistics cover; nil without a plan
-	Inputs        []stream.Input      // all files, covered or not; a shard lists only its own files
-	Covered       []stream.Range      // row ranges of inputs that the statistics cover
-	Options       map[string]string   // the options that shaped the statistics
-	Warnings      []stream.Text
-	TakesPart     []bool // which columns the selection may use; nil means all
-	Passes        int
-	Source        RowInput  // rows for further passes; nil if only the statistics are available
-	Input         io.Closer // the input that source reads; nil if only the statistics are available
-	Plan          budget.Budget
 }
 
 // Close ends the reading of rows. It removes scratch files with rows, and releases the input, whose footers use memory.

@@ -24,12 +24,12 @@ func printVerdict(w *screen.Page, v *ufs.Verdict, o Options) {
 		{"the selection, fitted to the new data", percentText(1 - v.Error)},
 		{"a fresh selection of as many features", percentText(1 - v.Fresh)},
 	}
-	if x := v.ByOldWeights; x == x {
+	if x := v.ByOldWeights; !math.IsNaN(float64(x)) {
 		rows = append(rows, []string{"the selection by the weights of the baseline", percentText(1 - x)})
 	}
 	w.Table([]string{"explained by", ">share"}, rows)
 	w.Printf("\nlost of what a fresh one explains: %s (tolerance %s", percentText(v.Lost), percentText(v.Tolerance))
-	if x := v.LostBefore; x == x {
+	if x := v.LostBefore; !math.IsNaN(float64(x)) {
 		data := "the data it was made from"
 		if !math.IsNaN(float64(v.ByOldWeights)) {
 			data = "the baseline"
