@@ -184,7 +184,7 @@ func TestApplyGoesOnAfterChanges(t *testing.T) {
 				must.Do(t, os.Chtimes(file(in, i), time.Time{}, time.Unix(2e9, 0)))
 			}
 			opt := opt
-			c.change(t, in, filepath.Join(dir, left), &opt)
+			c.change(t, in, filepath.Join(dir, left, ".ufs-output"), &opt)
 			report := mustApply(t, []string{in}, out, opt)
 			if report.Resumed != c.want {
 				t.Errorf("%+v, want %+v", report.Resumed, c.want)

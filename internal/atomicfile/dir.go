@@ -18,7 +18,8 @@ type Dir struct {
 	path       string
 	parent     *os.Root // the folder that will contain the new one
 	name, temp string   // final name in parent, and temporary name until Commit
-	folder     *os.Root // the temporary folder
+	folder     *os.Root // the temporary folder, which holds the output and its list of finished files
+	output     *os.Root // the folder that Commit renames; nil if the output is one file, see ResumeFile
 	lock       *os.File
 	finished   *finishedList // set by ResumeDir; else nil
 	remarks    []string      // warnings of ResumeDir about files of other users, see Remarks
@@ -40,7 +41,31 @@ func CreateDir(ctx context.Context, path string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return createTempDir(in, name, path)
+	d, err := createTempDir(in, name, path)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.openOutput(ctx); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *Dir) openOutput(ctx context.Context) (err error) {
+	if d.output, err = ownfile.OpenFolder(d.folder, outputName); err == nil {
+		return nil
+	}
+	if err = d.folder.RemoveAll(outputName); err == nil { // a link, a file, or the folder of another user
+		err = d.folder.Mkdir(outputName, 0o777)
+	}
+	if err == nil {
+		d.output, err = d.folder.OpenRoot(outputName)
+	}
+	if err != nil {
+		_ = d.Abort(ctx) // for a local folder there is nothing to report
+		return &stream.OutputError{Path: d.path, Err: err, Remedy: RemedyFor(err)}
+	}
+	return nil
 }
 
 func newStoreDir(o *objectDir, err error) (*Dir, error) {
@@ -50,8 +75,7 @@ func newStoreDir(o *objectDir, err error) (*Dir, error) {
 	return &Dir{path: o.location.PublicName(), objects: o}, nil
 }
 
-// createTempDir makes the temporary folder for the final folder called name. Other users have no rights in it until
-// Commit. On error it closes the parent folder, which is passed as in.
+// createTempDir makes the temporary folder for the output called name. Other users have no rights in it. On error it closes the parent folder, which is passed as in.
 func createTempDir(in *os.Root, name, path string) (*Dir, error) {
 	sweepTemps(in, name)
 	d := &Dir{path: path, parent: in, name: name}
@@ -97,7 +121,7 @@ func (d *Dir) Path() string {
 	if d.objects != nil {
 		return ""
 	}
-	return filepath.Join(filepath.Dir(d.path), d.temp)
+	return filepath.Join(filepath.Dir(d.path), d.temp, outputName)
 }
 
 // Remarks returns warnings about files of other users in the way of the folder of an interrupted run.
@@ -114,10 +138,10 @@ func (d *Dir) Create(ctx context.Context, rel string) (*File, error) {
 		return d.objects.createFile(ctx, rel)
 	}
 	shown, folder := filepath.Join(d.path, rel), filepath.Dir(rel)
-	err := d.folder.MkdirAll(folder, 0o777)
+	err := d.output.MkdirAll(folder, 0o777)
 	var in *os.Root
 	if err == nil {
-		in, err = d.folder.OpenRoot(folder)
+		in, err = d.output.OpenRoot(folder)
 	}
 	if err != nil {
 		return nil, &stream.OutputError{Path: shown, Err: err, Remedy: RemedyFor(err)}
@@ -143,57 +167,46 @@ func (d *Dir) Commit(ctx context.Context) error {
 	}
 	err := faults.DiskOf(ctx).CheckChange(d.path, "sync")
 	if err == nil {
-		err = syncTree(d.folder, ".")
-	}
-	if err == nil && d.finished != nil { // as late as possible, because a killed run can be resumed until then
-		err = errors.Join(d.finished.file.Close(), d.folder.Remove(finishedName), syncDir(d.folder, "."))
+		err = syncTree(d.output, ".")
 	}
 	if err == nil {
-		err = d.copyRights()
-	}
-	if err == nil {
-		// Rename does not replace a folder. Remove fails if the folder is not empty.
-		if err = d.parent.Remove(d.name); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
+		err = d.replaceEmptyFolder()
 	}
 	if closeBeforeRename {
-		d.lock.Close()
-		d.folder.Close()
+		d.output.Close()
 	}
 	if err == nil {
 		err = faults.DiskOf(ctx).CheckChange(d.path, "rename")
 	}
+	if err == nil { // until this moment, a later run can continue
+		err = d.parent.Rename(filepath.Join(d.temp, outputName), d.name)
+	}
 	if err == nil {
-		err = d.parent.Rename(d.temp, d.name)
+		err = syncDir(d.parent, ".")
 	}
-	if err != nil {
-		_ = d.Abort(ctx) // for a local folder there is nothing to report
-		return &stream.OutputError{Path: d.path, Err: err, Remedy: RemedyFor(err)}
-	}
-	d.closed = true
-	err = syncDir(d.parent, ".")
-	d.closeHandles()
+	_ = d.Abort(ctx) // it removes what is left of the temporary folder; for a local folder there is nothing to report
 	if err != nil {
 		return &stream.OutputError{Path: d.path, Err: err, Remedy: RemedyFor(err)}
 	}
 	return nil
 }
 
-// copyRights gives the folder the mode of the empty folder that it replaces, or else the mode of any new folder.
-func (d *Dir) copyRights() error {
-	if existing, err := d.parent.Lstat(d.name); err == nil && ownfile.CheckFolder(existing) == nil {
-		return ownfile.CopyMode(d.lock, existing)
+// replaceEmptyFolder removes the empty folder at the place of the new one, which gets its mode.
+func (d *Dir) replaceEmptyFolder() error {
+	existing, err := d.parent.Lstat(d.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	const probe = ".ufs-mode" // a folder whose rights the umask and the access lists of the parent folder determine
-	if err := d.folder.Mkdir(probe, 0o777); err != nil {
-		return err
+	if err == nil && ownfile.CheckFolder(existing) == nil {
+		var output *os.File
+		if output, err = d.output.Open("."); err == nil {
+			err = errors.Join(ownfile.CopyMode(output, existing), output.Close())
+		}
 	}
-	fresh, err := d.folder.Lstat(probe)
 	if err == nil {
-		err = ownfile.CopyMode(d.lock, fresh)
+		err = d.parent.Remove(d.name) // it fails if the folder is not empty
 	}
-	return errors.Join(err, d.folder.Remove(probe))
+	return err
 }
 
 // Abort removes the files built so far; after a successful Commit it does nothing. Its error names the objects that
@@ -209,11 +222,13 @@ func (d *Dir) Abort(ctx context.Context) error {
 	if d.finished != nil {
 		d.finished.file.Close()
 	}
+	if d.output != nil {
+		d.output.Close()
+	}
 	removeContents(d.folder)
 	if closeBeforeRename {
 		d.lock.Close()
 		d.folder.Close()
-		_ = d.parent.RemoveAll(d.temp) // a failed Commit may have closed the handles
 	}
 	_ = d.parent.Remove(d.temp) // if this fails, the folder stays
 	d.closeHandles()
@@ -221,6 +236,9 @@ func (d *Dir) Abort(ctx context.Context) error {
 }
 
 func (d *Dir) closeHandles() {
+	if d.output != nil {
+		d.output.Close()
+	}
 	d.lock.Close()
 	d.folder.Close()
 	d.parent.Close()

@@ -14,7 +14,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-const finishedName = ".ufs-finished"
+// The names in a temporary folder: of the list of finished files, and of the unfinished file or folder.
+const (
+	finishedName = ".ufs-finished"
+	outputName   = ".ufs-output"
+)
 
 // ResumeDir is CreateDir for a folder that a later run can continue. If the last run that built the folder at path was
 // killed or called LeaveForResume, ResumeDir keeps its finished files, and removes the files that are not wanted.
@@ -34,6 +38,9 @@ func ResumeDir(ctx context.Context, path string, wanted func(rel string) bool) (
 	}
 	d, err := openOrCreateTempDir(path)
 	if err != nil {
+		return nil, err
+	}
+	if err := d.openOutput(ctx); err != nil {
 		return nil, err
 	}
 	if err := d.keepOnlyFinished(wanted); err != nil {
@@ -115,7 +122,7 @@ func (d *Dir) keepOnlyFinished(wanted func(rel string) bool) (err error) {
 // removeUnfinished removes the files in a folder that are unfinished or not wanted. It also removes folders that become
 // empty, because a new file may have the name of such a folder.
 func (d *Dir) removeUnfinished(folder string, wanted func(rel string) bool) error {
-	entries, err := readDir(d.folder, folder)
+	entries, err := readDir(d.output, folder)
 	if err != nil {
 		return err
 	}
@@ -125,13 +132,13 @@ func (d *Dir) removeUnfinished(folder string, wanted func(rel string) bool) erro
 			if err := d.removeUnfinished(rel, wanted); err != nil {
 				return err
 			}
-			_ = d.folder.Remove(rel) // Remove refuses a folder that is not empty
+			_ = d.output.Remove(rel) // Remove refuses a folder that is not empty
 			continue
 		}
-		if _, finished := d.finished.byPlace[rel]; rel == finishedName || finished && wanted(rel) {
+		if _, finished := d.finished.byPlace[rel]; finished && wanted(rel) {
 			continue
 		}
-		if err := d.folder.Remove(rel); err != nil {
+		if err := d.output.Remove(rel); err != nil {
 			return err
 		}
 	}
@@ -159,7 +166,7 @@ func (d *Dir) CheckFinished(ctx context.Context, rel, recipe string) (f Finished
 		same = func() bool { return d.objects.matchesFinished(ctx, f) }
 	case d.finished != nil:
 		f = d.finished.byPlace[rel]
-		same = func() bool { return f.matchesFile(ctx, d.folder, rel) }
+		same = func() bool { return f.matchesFile(ctx, d.output, rel) }
 	}
 	switch {
 	case f.Place == "":
@@ -225,5 +232,5 @@ func (d *Dir) LeaveForResume(ctx context.Context) (temp string, ok bool) {
 	d.closed = true
 	d.finished.file.Close()
 	d.closeHandles()
-	return d.Path(), true
+	return filepath.Join(filepath.Dir(d.path), d.temp), true
 }

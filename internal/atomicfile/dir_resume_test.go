@@ -5,6 +5,7 @@ package atomicfile
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/faults"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -67,9 +69,9 @@ func TestResumeDir(t *testing.T) {
 	must.Get(must.Get(d.Create(t.Context(), "torn"))(t).Write([]byte("x")))(t)
 	temp := leave(t, d)
 	must.Do(t, d.Abort(t.Context())) // does nothing now
-	must.Do(t, os.WriteFile(filepath.Join(temp, "b", "d"), []byte("text of b/D"), 0o600))
-	must.Do(t, os.Remove(filepath.Join(temp, "e")))
-	must.Do(t, os.WriteFile(filepath.Join(temp, "b", "foreign"), nil, 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(temp, outputName, "b", "d"), []byte("text of b/D"), 0o600))
+	must.Do(t, os.Remove(filepath.Join(temp, outputName, "e")))
+	must.Do(t, os.WriteFile(filepath.Join(temp, outputName, "b", "foreign"), nil, 0o600))
 
 	d = must.Get(ResumeDir(t.Context(), path, func(rel string) bool { return rel != "gone/x" && rel != "file" }))(t)
 	if want := []Fate{Whole, Whole, Altered, Altered, Unfinished, Unfinished}; !slices.Equal(fates(t, d, "a", "b/c", "b/d", "e", "torn", "foreign"), want) {
@@ -147,5 +149,47 @@ func TestResumeDirTwice(t *testing.T) {
 	must.Do(t, first.Commit(t.Context()))
 	if got := must.Files(t, path); len(got) != 1 {
 		t.Errorf("the first run made %q", got)
+	}
+}
+
+// A run that is killed at any step of Commit leaves a folder that the next run continues, whatever mode the new folder
+// has by then.
+func TestKilledInCommit(t *testing.T) {
+	for _, step := range []string{"sync", "rename"} {
+		for _, mode := range []fs.FileMode{0, 0o755, 0o777} {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "out")
+			if mode != 0 {
+				must.Do(t, os.Mkdir(path, 0o700))
+				must.Do(t, os.Chmod(path, mode))
+			}
+			killed := filepath.Join(t.TempDir(), "out")
+			d := must.Get(ResumeDir(t.Context(), path, all))(t)
+			build(t, d, "a", "text")
+			err := d.Commit(faults.WithDisk(t.Context(), &faults.Disk{Change: func(_, what string) error {
+				if what != step {
+					return nil
+				}
+				// The files of the killed run are moved to a folder that no run has locked.
+				from := filepath.Dir(d.Path())
+				to := filepath.Join(filepath.Dir(killed), filepath.Base(from))
+				must.Do(t, os.Mkdir(to, must.Get(os.Stat(from))(t).Mode().Perm()))
+				for _, name := range []string{finishedName, outputName} {
+					must.Do(t, os.Rename(filepath.Join(from, name), filepath.Join(to, name)))
+				}
+				return errors.New("killed")
+			}}))
+			if err == nil || !strings.Contains(err.Error(), "killed") {
+				t.Fatalf("killed at %s, Commit reports %v", step, err)
+			}
+			again := must.Get(ResumeDir(t.Context(), killed, all))(t)
+			if got := fates(t, again, "a"); !slices.Equal(got, []Fate{Whole}) || again.Remarks() != nil {
+				t.Errorf("%s, mode %v: fates %v, remarks %q", step, mode, got, again.Remarks())
+			}
+			must.Do(t, again.Commit(t.Context()))
+			if left := tempsIn(t, filepath.Dir(killed)); left != nil || must.Files(t, killed)["a"] != "text" {
+				t.Errorf("%s, mode %v: %q are left of it", step, mode, left)
+			}
+		}
 	}
 }

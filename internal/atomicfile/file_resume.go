@@ -14,9 +14,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// growingName is the name of an unfinished file in the temporary folder next to its place.
-const growingName = ".ufs-output"
-
 // ResumeFile is Create for a file that a later run can continue after one of its marks (RecordMark). If an earlier run
 // was killed or has called LeaveForResume, ResumeFile opens its unfinished file. It keeps the longest beginning that
 // ends at a mark, has unchanged bytes, and has only wanted marks; it returns these marks in order. It refuses a file
@@ -37,7 +34,7 @@ func ResumeFile(ctx context.Context, path string, wanted func(FinishedFile) bool
 	if err != nil {
 		return nil, nil, err
 	}
-	a := &File{path: path, parent: dir.parent, name: dir.name, temp: filepath.Join(dir.temp, growingName), dir: dir, disk: faults.DiskOf(ctx),
+	a := &File{path: path, parent: dir.parent, name: dir.name, temp: filepath.Join(dir.temp, outputName), dir: dir, disk: faults.DiskOf(ctx),
 		replaced: findReplacedFile(dir.parent, dir.name)}
 	marks, err := a.readValidMarks(ctx, wanted)
 	if err != nil {
@@ -71,7 +68,7 @@ func (a *File) readValidMarks(ctx context.Context, wanted func(FinishedFile) boo
 	if a.dir.finished, err = openFinishedList(a.dir.folder); err != nil {
 		return nil, err
 	}
-	if a.file, err = ownfile.OpenOrCreate(a.dir.folder, growingName, 0o666); err != nil {
+	if a.file, err = ownfile.OpenOrCreate(a.dir.folder, outputName, 0o666); err != nil {
 		return nil, err
 	}
 	a.resetBuffer()

@@ -54,7 +54,7 @@ func TestResumeFile(t *testing.T) {
 		if !ok {
 			t.Fatal("a file with marks cannot be left")
 		}
-		must.Do(t, damage.apply(filepath.Join(temp, growingName), damage.at))
+		must.Do(t, damage.apply(filepath.Join(temp, outputName), damage.at))
 		f, marks, err = ResumeFile(t.Context(), path, anyMark)
 		must.Do(t, err)
 		if len(marks) != damage.marks {
@@ -138,7 +138,7 @@ func TestResumeFileStrikesOut(t *testing.T) {
 	must.Get(f.Write([]byte("three")))(t)
 	must.Do(t, f.RecordMark("recipe", 5, nil))
 	leave(f)
-	must.Do(t, flip(filepath.Join(temp, growingName), 0))
+	must.Do(t, flip(filepath.Join(temp, outputName), 0))
 	if f, marks = resume("recipe"); len(marks) > 0 || f.RefusalFate() != Altered {
 		t.Errorf("of another beginning %d marks are taken, %v", len(marks), f.RefusalFate())
 	}

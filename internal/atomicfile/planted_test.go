@@ -37,7 +37,7 @@ func giveAway(t *testing.T, paths ...string) bool {
 func plantFolder(t *testing.T, temp string, mode fs.FileMode, plant func(at string) error) {
 	t.Helper()
 	must.Do(t, os.Mkdir(temp, 0o700))
-	for _, name := range []string{finishedName, growingName, "a", ".ufs-mode"} {
+	for _, name := range []string{finishedName, outputName, "a"} {
 		must.Do(t, plant(filepath.Join(temp, name)))
 	}
 	must.Do(t, os.Chmod(temp, mode))
@@ -169,8 +169,8 @@ func TestLinkedFolderInTemporary(t *testing.T) {
 	d := must.Get(ResumeDir(t.Context(), path, all))(t)
 	build(t, d, "a/x", "victim's")
 	temp := leave(t, d)
-	must.Do(t, os.RemoveAll(filepath.Join(temp, "a")))
-	must.Do(t, os.Symlink(own, filepath.Join(temp, "a")))
+	must.Do(t, os.RemoveAll(filepath.Join(temp, outputName, "a")))
+	must.Do(t, os.Symlink(own, filepath.Join(temp, outputName, "a")))
 
 	d = must.Get(ResumeDir(t.Context(), path, all))(t)
 	if got := fates(t, d, "a/x"); !slices.Equal(got, []Fate{Altered}) {
@@ -278,7 +278,7 @@ func TestFolderModes(t *testing.T) {
 			must.Do(t, os.Chmod(path, c.there))
 		}
 		d := must.Get(ResumeDir(t.Context(), path, all))(t)
-		if got := must.Get(os.Stat(d.Path()))(t).Mode().Perm(); got != 0o700 {
+		if got := must.Get(os.Stat(filepath.Dir(d.Path())))(t).Mode().Perm(); got != 0o700 {
 			t.Errorf("umask %03o: while it is built the mode is %v", c.mask, got)
 		}
 		build(t, d, "a/b", "x")

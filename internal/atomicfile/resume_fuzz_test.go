@@ -48,7 +48,7 @@ func FuzzResumeFile(f *testing.F) {
 		if add(line); torn {
 			list.Truncate(list.Len() - 1)
 		}
-		must.Do(t, os.WriteFile(filepath.Join(temp, growingName), content, 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(temp, outputName), content, 0o600))
 		must.Do(t, os.WriteFile(filepath.Join(temp, finishedName), list.Bytes(), 0o600))
 
 		again, marks, err := ResumeFile(t.Context(), path, func(m FinishedFile) bool { return m.Recipe == "recipe" })
