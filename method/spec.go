@@ -18,6 +18,22 @@ const (
 	FromRows                // the rows, in every iteration
 )
 
+// UsesGram reports whether the method selects from the Gram matrix of all features, or from a substitute for it.
+func (f From) UsesGram() bool { return f == FromGram || f == FromGraph }
+
+// UsesGramOnly reports whether the method selects from the Gram matrix without an anchor graph.
+func (f From) UsesGramOnly() bool { return f == FromGram }
+
+// UsesGraph reports whether the method selects from an anchor graph of the rows.
+func (f From) UsesGraph() bool { return f == FromGraph }
+
+// UsesRows reports whether the method iterates over the rows.
+func (f From) UsesRows() bool { return f == FromRows }
+
+// NeedsWholeRows reports whether a row is useful only if all its entries are known: the method measures distances
+// between rows, or iterates over them.
+func (f From) NeedsWholeRows() bool { return f.UsesGraph() || f.UsesRows() }
+
 // Takes describes which requests a method supports.
 type Takes struct {
 	Keep     bool // features that are kept from the start

@@ -144,10 +144,10 @@ func TestAutoCheckpoint(t *testing.T) {
 // TestPredicted: the prediction grows with rows and passes, and a sparse table counts as its entries only.
 func TestPredicted(t *testing.T) {
 	predicted := func(q Request) float64 {
-		r := must.Get(settled.NewSelectionRun(t.Context(), q))(t)
+		r := must.Get(settled.NewAttempts(t.Context(), q))(t)[0]
 		ds := must.Get(settled.OpenDataset(t.Context(), q.Input.Paths, r.ReadOptions()))(t)
 		defer ds.Close()
-		return planning.PredictDuration(r, ds, must.Get(planning.PlanSelection(r, ds))(t)).Seconds()
+		return planning.PredictDuration(r, ds, must.Get(planning.SelectionPlanner(nil)(r, ds))(t)).Seconds()
 	}
 	small := Request{Input: Input{Paths: []string{noiseFile(t, 500, 30, 8)}}, Choice: Choice{Method: "greedy", K: 3}}
 	large, twice := small, small
@@ -171,7 +171,7 @@ func TestPredictedIterations(t *testing.T) {
 		r := must.Get(settled.NewRun(t.Context(), q))(t)
 		ds := must.Get(settled.OpenDataset(t.Context(), r.Input.Paths, r.ReadOptions()))(t)
 		defer ds.Close()
-		return planning.PredictDuration(r, ds, must.Get(planning.PlanSelection(r, ds))(t)).Seconds()
+		return planning.PredictDuration(r, ds, must.Get(planning.SelectionPlanner(nil)(r, ds))(t)).Seconds()
 	}
 	few, many := predicted(10), predicted(1_000_010)
 	if want := 1e6 * 1000 * 30 / planning.IteratedValuesPerSecond; math.Abs(many-few-want) > 1e-6*want {

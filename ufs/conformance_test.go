@@ -203,7 +203,7 @@ func heldBySelect(t *testing.T, q Request) (declared, held int64) {
 	if err != nil {
 		t.Fatalf("settling the request: %v", err)
 	}
-	g := gathering.NewGatherer(r)
+	g := gathering.NewGatherer(settled.Attempts{r})
 	e, err := g.ObtainStatistics(t.Context())
 	if err != nil {
 		t.Fatalf("gathering: %v", err)

@@ -18,7 +18,7 @@ func TestFootersMakeRoom(t *testing.T) {
 	r := must.Get(settled.NewRun(t.Context(), Request{Input: Input{Paths: []string{noiseFile(t, 60, 20, 3)}}, Choice: Choice{Method: "greedy", K: 2}, Limits: Limits{Threads: 1}}))(t)
 	end := must.Get(budget.ApplyLimits(t.Context(), &r.Request))(t)
 	defer end()
-	g, e, err := gathering.GatherForSelection(t.Context(), r)
+	g, e, err := gathering.GatherForSelection(t.Context(), settled.Attempts{r})
 	must.Do(t, err)
 	input := weak.Make(e.Input.(*chunkio.Dataset))
 	must.Do(t, e.Close())

@@ -265,7 +265,7 @@ func TestForbidden(t *testing.T) {
 		if len(s.Selected) != 4 || len(s.Columns) != 20 {
 			t.Errorf("%d of %d features, want 4 of 20", len(s.Selected), len(s.Columns))
 		}
-		if q.Choice.K = 17; spec.From != method.FromGraph {
+		if q.Choice.K = 17; !spec.From.UsesGraph() {
 			if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) {
 				t.Errorf("17 of 16: error %v, want a usage error", err)
 			}

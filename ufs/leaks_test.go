@@ -73,7 +73,7 @@ func TestEveryMethodWarnsOfALeak(t *testing.T) {
 		if !slices.Equal(names(with), names(without)) {
 			t.Errorf("%v, without the label %v", with.Selected, without.Selected)
 		}
-		if spec.From != method.FromRows {
+		if !spec.From.UsesRows() {
 			return
 		}
 		delete(q.Choice.Options, "sample") // all rows that were kept

@@ -19,6 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/applying"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/planning"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
@@ -46,7 +47,7 @@ func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 		if !ok || !short.AtLeast || short.Need < 200*elements || short.Limit != limit || !strings.Contains(err.Error(), "needs at least") {
 			t.Errorf("in %d bytes: %v", limit, err)
 		}
-		if took > planning.ReopenedBytes {
+		if took > gathering.ReopenedBytes {
 			t.Errorf("in %d bytes: %d were allocated", limit, took)
 		}
 	}
@@ -140,7 +141,7 @@ func TestRefusalHearsTheContext(t *testing.T) {
 	r := must.Get(settled.NewRun(t.Context(), Request{Input: Input{Paths: []string{noiseFile(t, 20, 3, 1)}}, Choice: Choice{Method: "greedy", K: 2}, Limits: Limits{Memory: 1}}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := planning.ErrLeastMemory(ctx, r, r.Input.Paths, r.ReadOptions(), planning.PlanSelection, &stream.MemoryError{What: "reading", Need: 2, Limit: 1})
+	err := gathering.ErrLeastMemory(ctx, r, r.Input.Paths, r.ReadOptions(), planning.SelectionPlanner(nil), &stream.MemoryError{What: "reading", Need: 2, Limit: 1})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("with a cancelled context: %v, want its error", err)
 	}

@@ -54,7 +54,7 @@ func TestReadOnce(t *testing.T) {
 			if err != nil {
 				t.Fatalf("method %s: %v", spec.Name, err)
 			}
-			grows := spec.From == method.FromRows && c.missing == "mean" // the statistics, beside the rows
+			grows := spec.From.UsesRows() && c.missing == "mean" // the statistics, beside the rows
 			once := bytesOfAPass(t, c.path)
 			var results [3]string
 			for i, limit := range []int64{f.Memory.InMemory, f.Memory.InMemory + planning.KeptMargin + planning.KeptSlack + 100<<10, 0} {

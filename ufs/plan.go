@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
-	"github.com/ufs-stream/ufs-stream/ufs/internal/planning"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/forecasting"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/scanning"
 	"github.com/ufs-stream/ufs-stream/ufs/result"
 )
@@ -15,7 +15,7 @@ type (
 	// Passes is the least and the largest number of passes over the input, and the reason for them.
 	Passes = result.Passes
 	// Forecast describes the steps and cost of Select for a request.
-	Forecast = planning.Forecast
+	Forecast = forecasting.Forecast
 	// Machines describes the machines for which Forecast.OnMachines estimates the duration of a job.
 	Machines = result.Machines
 	// MachinesPoint is the estimate of a job's duration on one number of machines.
@@ -31,7 +31,7 @@ type (
 // Plan describes the steps and cost of Select, and reads nothing but footers. It returns the errors that Select would
 // return before it reads more than footers.
 func Plan(ctx context.Context, q Request) (*Forecast, error) {
-	return planning.ForecastSelection(ctx, q)
+	return forecasting.ForecastSelection(ctx, q)
 }
 
 // WritePlan writes the plan file q.Output, which fixes the work of a Scan: files with their sizes and versions, row

@@ -19,7 +19,7 @@ import (
 // overRows are the methods that iterate over rows.
 func overRows() (specs []method.Spec) {
 	for _, spec := range methods.All() {
-		if spec.From == method.FromRows {
+		if spec.From.UsesRows() {
 			specs = append(specs, spec)
 		}
 	}

@@ -39,7 +39,7 @@ func TestAutoK(t *testing.T) {
 	path := plant(t, 900)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
 		q.Input.Paths, q.Choice.K, q.Choice.AutoK = []string{path}, 0, true
-		if spec.From == method.FromProfile || spec.From == method.FromRows {
+		if !spec.From.UsesGram() {
 			if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), spec.Name) {
 				t.Fatalf("error %v, want a usage error that names the method", err)
 			}

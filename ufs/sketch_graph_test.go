@@ -19,7 +19,7 @@ import (
 
 // eachOnGraph runs a test for every method on the graph.
 func eachOnGraph(t *testing.T, test func(t *testing.T, spec method.Spec, q Request)) {
-	eachOf(t, slices.DeleteFunc(methods.All(), func(s method.Spec) bool { return s.From != method.FromGraph }), test)
+	eachOf(t, slices.DeleteFunc(methods.All(), func(s method.Spec) bool { return !s.From.UsesGraph() }), test)
 }
 
 // Every method on the graph selects by a sketch, in any number of threads and the least memory, the same to the

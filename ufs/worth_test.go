@@ -38,7 +38,7 @@ func TestDefaultSize(t *testing.T) {
 		if p.WhyK != got.WhyK || p.AutoK != (got.WhyK == "") || p.K < got.K {
 			t.Errorf("planned up to %d, auto %v, because %q; selected %d because %q", p.K, p.AutoK, p.WhyK, got.K, got.WhyK)
 		}
-		if spec.From == method.FromProfile || spec.From == method.FromRows {
+		if !spec.From.UsesGram() {
 			if got.K != min(DefaultK, got.Features) || got.Options["k"] != nil || !strings.Contains(got.WhyK, spec.Name) {
 				t.Errorf("%d features, options %v, because %q", got.K, got.Options, got.WhyK)
 			}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/place"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -24,12 +23,12 @@ func (s *settings) planRounds(ctx context.Context) ([]round, error) {
 		return nil, stream.Dataf(place.DisplayName(s.job.Plan), "%w", err)
 	}
 	switch {
-	case spec.From == method.FromRows:
+	case spec.From.UsesRows():
 		s.job.SampleRows = cmp.Or(s.job.SampleRows, defaultSampleRows)
 		return []round{profileRound}, nil
 	case s.job.SampleRows > 0:
 		return nil, stream.Usagef("--sample-rows is for methods that iterate over rows, and %s is for %s, which takes all of them", place.DisplayName(s.job.Plan), spec.Name)
-	case spec.From == method.FromGraph || s.profileRound:
+	case spec.From.UsesGraph() || s.profileRound:
 		return []round{profileRound, profiledRound}, nil
 	}
 	return []round{statisticsRound}, nil

@@ -7,21 +7,9 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
-
-// StatisticsShape returns the values of all options that affect statistics. They are recorded in the header of a
-// statistics file, and compared with the values in a checkpoint.
-func StatisticsShape(q *Request) map[string]string {
-	s := ListOptions(q, ShapesStatistics)
-	if q.Choice.Scale != ScaleRank { // other scales do not affect statistics
-		delete(s, "scale")
-	}
-	if q.SampleRows == 0 && q.Choice.Sketch == "" { // nothing is drawn
-		delete(s, "seed")
-	}
-	return s
-}
 
 // ParseCategories returns the values of Columns.Categories by column; nil if there are none.
 func ParseCategories(q *Request) (list []chunkio.Category) {
@@ -59,25 +47,53 @@ func AddColumnOptions(q *Request, opt *chunkio.Options) {
 	opt.Categories, opt.Texts = ParseCategories(q), q.Input.Texts
 }
 
-func checkColumnOptions(q *Request) error {
-	if q.Columns.MissingIndicators && q.Stats == "" && !slices.Contains(KeptMissing(), q.Columns.Missing) {
-		return stream.Usagef("{missing-indicators} is for missing values that are filled in, and {missing} %s leaves none; choose {missing} mean, zero or pairwise", q.Columns.Missing)
-	}
-	if q.Columns.Categorical == categoricalNone {
-		q.Columns.Categorical = ""
-	}
-	if q.Columns.Categorical != "" && q.Columns.Sparse != "" {
-		return stream.Usagef("{categorical} is for columns, and {sparse} rows number theirs")
-	}
-	if q.Columns.Categories != "" {
-		if err := checkCategories(q.Columns.Categories); err != nil {
-			return stream.Errorf("{categorical}: %w", err)
-		}
-	}
-	for _, o := range options {
-		if isOn, isSwitch := o.field(q).(*bool); isSwitch && *isOn && o.hasRole(MakesFeatures) && q.Columns.Sparse != "" {
-			return stream.Usagef("%v is for columns, and {sparse} rows number theirs", stream.Option(o.name))
-		}
+// ExcludesSuspects reports whether q leaves out columns that otherwise only get a warning.
+func ExcludesSuspects(q *Request) bool { return q.Columns.AutoExclude || q.Columns.MaxMissing > 0 }
+
+// RefuseExclusion refuses AutoExclude and MaxMissing for commands that make statistics. Statistics keep all columns,
+// and the counts with which a later selection can find suspicious columns.
+func RefuseExclusion(q *Request, verb string) error {
+	if ExcludesSuspects(q) {
+		return stream.Usagef("{auto-exclude} and {max-missing}: a %s keeps all columns, and what tells which to leave out; ask it of select with {stats}", verb)
 	}
 	return nil
+}
+
+// MaxMissingShare returns the share of missing values above which a column is left out or gets a warning.
+func MaxMissingShare(q *Request) float64 {
+	if q.Columns.MaxMissing > 0 {
+		return q.Columns.MaxMissing
+	}
+	return MissingShareToWarn
+}
+
+// MissingShareToWarn is the share of missing values above which a column gets a warning.
+const MissingShareToWarn = 0.5
+
+// MissingPolicy returns the policy that the source applies to missing entries. Under mean, pairwise and (for dense
+// rows) zero, the source reads NaN, and the statistics fill these entries.
+func MissingPolicy(q *Request) stream.MissingPolicy {
+	switch q.Columns.Missing {
+	case MissingDropRow:
+		return stream.MissingDropRow
+	case MissingZero:
+		if q.Columns.Sparse != "" { // in sparse rows, absent entries are 0
+			return stream.MissingZero
+		}
+		return stream.MissingKeep
+	case MissingMean, MissingPairwise:
+		return stream.MissingKeep
+	}
+	return stream.MissingError
+}
+
+// MissingFill returns the values that replace missing entries under the policy of q.
+func MissingFill(q *Request) gram.Fill {
+	switch q.Columns.Missing {
+	case MissingZero:
+		return gram.FillZero
+	case MissingPairwise:
+		return gram.FillPairwise
+	}
+	return gram.FillMean
 }

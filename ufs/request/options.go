@@ -1,9 +1,11 @@
 package request
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
@@ -215,3 +217,41 @@ const AnyShards = -1
 
 // OptionStability is the option in which a statistics file records the number of its hash shards.
 const OptionStability = "stability"
+
+// NamesFile reports whether the text of an option names a file. Text for groups names a file if it is neither JSON nor
+// of a kind such as prefix:. Text for costs names a file if it is not JSON, and text for a tree if it is of no kind,
+// whatever its ending. Text for anchors always names a file.
+func NamesFile(option, text string) bool {
+	switch option {
+	case "groups", "costs":
+		return text != "" && !IsJSON([]byte(text)) && (option == "costs" || !isKindOf(text, GroupsPrefix, GroupsRegex, GroupsLists))
+	case "anchors-file":
+		return text != ""
+	case "tree":
+		return text != "" && !isKindOf(text, GroupsPrefix, "image", "correlation") // trees use prefix: too
+	}
+	return false
+}
+
+// isKindOf reports whether the text of an option equals one of the kinds, or begins with one that ends with a colon.
+func isKindOf(text string, kinds ...string) bool {
+	return slices.ContainsFunc(kinds, func(kind string) bool {
+		return text == kind || strings.HasSuffix(kind, ":") && strings.HasPrefix(text, kind)
+	})
+}
+
+// IsJSON reports whether text can be a JSON object, i.e. begins with a brace.
+func IsJSON(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
+
+// StatisticsShape returns the values of all options that affect statistics. They are recorded in the header of a
+// statistics file, and compared with the values in a checkpoint.
+func StatisticsShape(q *Request) map[string]string {
+	s := ListOptions(q, ShapesStatistics)
+	if q.Choice.Scale != ScaleRank { // other scales do not affect statistics
+		delete(s, "scale")
+	}
+	if q.SampleRows == 0 && q.Choice.Sketch == "" { // nothing is drawn
+		delete(s, "seed")
+	}
+	return s
+}

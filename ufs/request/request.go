@@ -1,9 +1,7 @@
 package request
 
 import (
-	"errors"
 	"io"
-	"os"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -11,11 +9,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
-
-// ScratchOptions returns the options of scratch files under the limits of q.
-func ScratchOptions(q *Request) scratch.Options {
-	return scratch.Options{Dir: q.Limits.TempDir, Limit: q.Limits.MaxScratch, Ledger: q.ledger}
-}
 
 // Release is the number of the version that this source will be released as; results record it.
 const Release = "0.1.0"
@@ -250,18 +243,3 @@ const defaultMemory = 2 << 30
 // DefaultK is the number of features to select if the request names none and no rule can recommend one; with fewer
 // features all are selected.
 const DefaultK = 50
-
-// CheckTempFolder returns an error if dir is given and is not a folder.
-func CheckTempFolder(dir string) error {
-	if dir != "" {
-		if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
-			return &stream.OutputError{Path: dir, Err: errors.New("no such folder"), Remedy: stream.Textf("create it, or choose another {temp-dir}")}
-		}
-	}
-	return nil
-}
-
-// FetchOptions returns the options for fetching documents of the request, such as a selection.
-func (q *Request) FetchOptions() chunkio.FetchOptions {
-	return chunkio.FetchOptions{Anonymous: q.Input.Anonymous, Meter: q.Hooks.Meter, Memory: q.Limits.Memory, Temp: ScratchOptions(q)}
-}

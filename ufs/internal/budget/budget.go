@@ -2,7 +2,6 @@ package budget
 
 import (
 	"errors"
-	"runtime/debug"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -49,6 +48,7 @@ type Budget struct {
 
 	JudgingStatistics int64         `json:"-"` // memory for making and judging anchors if JudgesAtOnce is set
 	MethodPasses      method.Passes `json:"-"` // passes over the input after the statistics are made
+	DefaultSize       stream.Text   `json:"-"` // why the plan is for the default number of features, although the data may determine it; or empty
 }
 
 func LimitRows(rows int, ds *chunkio.Dataset) int {
@@ -68,7 +68,7 @@ func (b Budget) Enforce(mayGrow bool) {
 	if !mayGrow {
 		process.Lock()
 		defer process.Unlock()
-		debug.SetMemoryLimit(heapLimit(b.Peak) + process.held)
+		settingsFor(b.Peak, 0).applyAll()
 	}
 }
 

@@ -34,15 +34,32 @@ const (
 // run to begin saves the earlier settings, and the last run to end restores them.
 var process struct {
 	sync.Mutex
-	runs, bounds  int       // numbers of active runs and of active calls of Bound
-	threads, pace int       // values of GOMAXPROCS and GOGC to restore
-	memory, held  int64     // the memory limit to restore, and the result of memoryBeforeRun
-	setUp         sync.Once // calls linalg.UseKernels
-	linearAlgebra error     // the error of linalg.UseKernels
+	runs, bounds  int             // numbers of active runs and of active calls of BoundMemory
+	before        runtimeSettings // the settings to restore
+	held          int64           // the result of memoryBeforeRun
+	setUp         sync.Once       // calls linalg.UseKernels
+	linearAlgebra error           // the error of linalg.UseKernels
 
 	collected  time.Time     // time of the last collection in memoryBeforeRun
 	collecting time.Duration // duration of that collection
 	last       int64         // result of that call of memoryBeforeRun
+}
+
+// runtimeSettings are the settings of the Go runtime that depend on the limits of a run.
+type runtimeSettings struct {
+	threads int   // GOMAXPROCS; 0 leaves it as it is
+	memory  int64 // the soft limit of the heap (GOMEMLIMIT), in bytes
+	pace    int   // the growth of the heap at which the collector runs (GOGC), in percent
+}
+
+// applyAll is the only function that changes these settings. It returns the settings before.
+func (s runtimeSettings) applyAll() (before runtimeSettings) {
+	return runtimeSettings{runtime.GOMAXPROCS(s.threads), debug.SetMemoryLimit(s.memory), debug.SetGCPercent(s.pace)}
+}
+
+// settingsFor returns the settings for runs that use the given number of bytes of memory.
+func settingsFor(memory int64, threads int) runtimeSettings {
+	return runtimeSettings{threads: threads, memory: max(memory-nonHeapBytes, 1<<20) + process.held, pace: collectPercent}
 }
 
 // BoundMemory implements ufs.Bound.
@@ -53,17 +70,15 @@ func BoundMemory(memory int64) (restore func()) {
 	if process.bounds == 1 && process.runs == 0 {
 		process.held = memoryBeforeRun()
 	}
-	limit, pace := debug.SetMemoryLimit(heapLimit(memory)+process.held), debug.SetGCPercent(collectPercent)
+	before := settingsFor(memory, 0).applyAll()
+	before.threads = 0
 	return func() {
 		process.Lock()
 		defer process.Unlock()
 		process.bounds--
-		debug.SetMemoryLimit(limit)
-		debug.SetGCPercent(pace)
+		before.applyAll()
 	}
 }
-
-func heapLimit(memory int64) int64 { return max(memory-nonHeapBytes, 1<<20) }
 
 // ApplyLimits sets the limits of the request in the Go runtime until end is called. It also makes gonum's LAPACK use
 // the kernels of this module.
@@ -81,11 +96,9 @@ func ApplyLimits(ctx context.Context, q *request.Request) (end func(), err error
 	if process.runs == 0 && process.bounds == 0 {
 		process.held = memoryBeforeRun()
 	}
-	threads := runtime.GOMAXPROCS(q.Limits.Threads)
-	memory := debug.SetMemoryLimit(heapLimit(q.Limits.Memory) + process.held)
-	pace := debug.SetGCPercent(collectPercent)
+	before := settingsFor(q.Limits.Memory, q.Limits.Threads).applyAll()
 	if process.runs == 0 {
-		process.threads, process.memory, process.pace = threads, memory, pace
+		process.before = before
 	}
 	process.runs++
 	return sync.OnceFunc(func() {
@@ -93,9 +106,7 @@ func ApplyLimits(ctx context.Context, q *request.Request) (end func(), err error
 		process.Lock()
 		defer process.Unlock()
 		if process.runs--; process.runs == 0 {
-			runtime.GOMAXPROCS(process.threads)
-			debug.SetMemoryLimit(process.memory)
-			debug.SetGCPercent(process.pace)
+			process.before.applyAll()
 		}
 	}), nil
 }

@@ -251,13 +251,13 @@ func (c *Candidates) countCandidates(n int) string {
 	return wording.Plural(n, "group")
 }
 
-func AddChoiceToShape(r *settled.Run, shape *method.Shape, c *Candidates) {
-	d := len(shape.Columns)
-	shape.K = r.ExpectedK(d)
+// AddChoiceToShape adds a choice of up to k features to shape, within the constraints of c.
+func AddChoiceToShape(k int, shape *method.Shape, c *Candidates) {
+	shape.K = k
 	if !c.IsConstrained {
 		return
 	}
-	shape.K = min(c.Features(min(shape.K, c.Choosable)), d)
+	shape.K = min(c.Features(min(k, c.Choosable)), len(shape.Columns))
 	if !c.Single() {
 		shape.Blocks = c.Largest()
 	}

@@ -75,7 +75,7 @@ func CheckSelection(ctx context.Context, o CheckRequest) (*result.Verdict, error
 	if err != nil {
 		return nil, stream.Dataf("the selection", "%w", err)
 	}
-	c.isCentred = spec.From == method.FromGraph || spec.From == method.FromRows || spec.Takes.Sample
+	c.isCentred = spec.From.NeedsWholeRows() || spec.Takes.Sample
 	c.request.Choice.Groups, c.request.Choice.GroupMost, c.request.Choice.Costs, c.request.Choice.Budget, c.request.Choice.Forbid = "", 0, "", 0, nil
 	c.request.Choice.Method, c.request.Choice.Methods, c.request.Choice.Options, c.request.Choice.K, c.request.SampleRows = methods.Fallback, nil, nil, 0, 0
 	c.request.Input.Anonymous, c.request.Limits, c.request.Hooks = o.Anonymous, o.Limits, o.Hooks

@@ -77,8 +77,8 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 	if err != nil {
 		return nil, err
 	}
-	g := &gathering.Gatherer{Run: r, GatherKind: method.FromGram, Planner: planning.PlanSelection}
-	e, err := gathering.GatherFromFile(g.Run, file)
+	g := &gathering.Gatherer{Run: r, GatherKind: method.FromGram, Planner: planning.SelectionPlanner(nil)}
+	e, err := gathering.GatherFromFile(g, file)
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		return nil, &stream.MemoryError{What: "this check", Need: m.Need + reserved, Limit: limit}
 	}

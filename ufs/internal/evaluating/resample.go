@@ -10,7 +10,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/halves"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/internal/place"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/choice"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"
@@ -52,18 +51,18 @@ func predictResample(ctx context.Context, e *evaluator, s *NamedSelection, rows 
 	if err := settled.CountAnchorsInFile(ctx, r); err != nil {
 		return err
 	}
-	opt := r.ReadOptions()
+	opt, plan := r.ReadOptions(), planning.SelectionPlanner(nil)
 	ds, err := settled.OpenDataset(ctx, r.Input.Paths, opt)
 	if err != nil {
-		return planning.ErrLeastMemory(ctx, r, r.Input.Paths, opt, planning.PlanSelection, err)
+		return gathering.ErrLeastMemory(ctx, r, r.Input.Paths, opt, plan, err)
 	}
 	defer ds.Close()
-	budget, err := planning.PlanSelection(r, ds)
+	budget, err := plan(r, ds)
 	if err != nil {
 		return err
 	}
 	long := planning.PredictDuration(r, ds, budget)
-	if r.Bound.From != method.FromGram && r.Bound.From != method.FromGraph {
+	if !r.Bound.From.UsesGram() {
 		long *= time.Duration(e.Resamples)
 	}
 	e.resampleTime += long
@@ -186,12 +185,12 @@ func selectFromShards(ctx context.Context, e *evaluator, s *NamedSelection, half
 	fit, ok := halves.FitSamples(e.Resamples, half, rows)
 	q.SampleRows, q.Checkpoint.Folder = fit.Rows, checkpoint
 	r, err := settled.NewRun(ctx, q)
-	if err != nil || !ok || r.Bound.From != method.FromGram && r.Bound.From != method.FromGraph {
+	if err != nil || !ok || !r.Bound.From.UsesGram() {
 		return nil, err
 	}
 	r.Choice.Stability = fit.Shards
 	var chosen []reselection
-	selection, err := selecting.RunSelection(ctx, r, func(g *gathering.Gatherer, from *statistics.Bundle, s *stream.Selection) error {
+	selection, err := selecting.RunSelection(ctx, settled.Attempts{r}, func(g *gathering.Gatherer, from *statistics.Bundle, s *stream.Selection) error {
 		all, err := choice.NewCandidates(g.Run, from.Columns, s.LeftOut, true)
 		if err != nil {
 			return err
@@ -230,7 +229,7 @@ func selectFromSample(ctx context.Context, e *evaluator, s *NamedSelection, rows
 		return nil, err
 	}
 	r.SkipsTrust = true
-	out, err := selecting.SelectFeatures(ctx, r)
+	out, err := selecting.SelectFeatures(ctx, settled.Attempts{r})
 	if out == nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package gathering
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,13 +9,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/resume"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/planning"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
@@ -36,6 +42,33 @@ const (
 	passesMark  = "passes"  // number of passes made so far, including this pass
 )
 
+// openAutoCheckpoint opens the checkpoint's folder next to the output if the plan predicts a long run, or if an earlier
+// run left this folder.
+func openAutoCheckpoint(r *settled.Run, ds *chunkio.Dataset, b budget.Budget) error {
+	c := r.SavedState
+	if c == nil || c.Folder != nil || r.Checkpoint.Folder != request.AutoCheckpoint || !ds.Replayable() || r.SkipBad || r.Shard.Of > 0 {
+		return nil
+	}
+	path := settled.CheckpointFolder(&r.Request)
+	if path == "" {
+		return nil
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		long := planning.PredictDuration(r, ds, b)
+		if long < cmp.Or(r.Checkpoint.LongRun, planning.LongRun) {
+			return nil
+		}
+		r.Notef("this run is predicted to take %v or more: its progress is saved in %s until the result is written; {checkpoint} none does without", long.Round(time.Minute), path)
+	}
+	folder, err := resume.Open(path, settled.ResumeOptions(&r.Request, true))
+	if errors.As(err, new(*stream.OutputError)) { // the user did not request this checkpoint
+		r.Sayf("nothing is saved for an interruption: %v", err)
+		return nil
+	}
+	c.Folder = folder
+	return err
+}
+
 func openStates(ctx context.Context, p *pass, ds *chunkio.Dataset) error {
 	folder := p.gatherer.Run.SavedState.ResumeFolder()
 	if folder == nil {
@@ -48,7 +81,7 @@ func openStates(ctx context.Context, p *pass, ds *chunkio.Dataset) error {
 	if err != nil {
 		return err
 	}
-	if p.gatherer.Run.Fallback != nil { // the fallback may have replaced this run
+	if len(p.gatherer.Later) > 0 { // a later attempt may have replaced this run
 		p.gatherer.states, err = folder.OpenOwnRun(ctx, "gathering", id)
 	} else {
 		p.gatherer.states, err = folder.OpenRun(ctx, "gathering", id)
@@ -97,7 +130,7 @@ func statisticsTitle(p *pass) string {
 		return "a sketch of the rows"
 	case p.gatherer.TakesRanks:
 		return "a profile of the columns with ranks"
-	case p.needsProfileOnly():
+	case kindOf(p.gatherer.GatherKind).fillsProfile(p.plan):
 		return "a profile of the columns"
 	case p.plan.Factor > 0:
 		return "the rows themselves"

@@ -21,34 +21,34 @@ import (
 )
 
 // gatherFromStats reads the statistics file in place of the input. It refuses options that need other statistics.
-func gatherFromStats(ctx context.Context, r *settled.Run) (*statistics.Bundle, error) {
-	file, err := statistics.OpenStats(ctx, &r.Request, r.Stats)
+func gatherFromStats(ctx context.Context, g *Gatherer) (*statistics.Bundle, error) {
+	file, err := statistics.OpenStats(ctx, &g.Run.Request, g.Run.Stats)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return GatherFromFile(r, file)
+	return GatherFromFile(g, file)
 }
 
 // GatherFromFile does the work of gatherFromStats for an open file. If there is not enough memory to find the number of
 // features to choose, the run chooses the default number.
-func GatherFromFile(r *settled.Run, file *chunkio.StatsReader) (*statistics.Bundle, error) {
-	e, err := gatherFromFileOnce(r, file)
+func GatherFromFile(g *Gatherer, file *chunkio.StatsReader) (*statistics.Bundle, error) {
+	e, err := gatherFromFileOnce(g, file, false)
 	var short *stream.MemoryError
-	if !r.AutoSize || !errors.As(err, &short) || !short.OfMemory() {
+	if !g.Run.AutoSize || !errors.As(err, &short) || !short.OfMemory() {
 		return e, err
 	}
-	restore := r.UseDefaultSize(settled.MemorySizeReason(short.Need))
-	e, retryErr := gatherFromFileOnce(r, file)
-	if retryErr != nil {
-		restore()
-		return nil, retryErr
+	if e, err = gatherFromFileOnce(g, file, true); err != nil {
+		return nil, err
 	}
-	r.Notef("%d features: %v", request.DefaultK, r.SizeReason)
+	g.allAttempts().UseDefaultSize(settled.MemorySizeReason(short.Need))
 	return e, nil
 }
 
-func gatherFromFileOnce(r *settled.Run, file *chunkio.StatsReader) (*statistics.Bundle, error) {
+func gatherFromFileOnce(g *Gatherer, file *chunkio.StatsReader, usesDefaultSize bool) (*statistics.Bundle, error) {
+	r := g.Run
+	w := planning.NewWorkload(r, g.Later, nil)
+	w.UsesDefaultSize = usesDefaultSize
 	r.Stats = file.Path() // from here on, r.Stats is only a name for messages
 	seen, err := statistics.ReadStats(file, method.FromProfile, gram.Options{}, 0)
 	if err == nil {
@@ -61,40 +61,40 @@ func gatherFromFileOnce(r *settled.Run, file *chunkio.StatsReader) (*statistics.
 		return nil, err
 	}
 	isSketch := seen.Kind == statistics.KindSketch || seen.Kind == statistics.KindSketchedGraph
-	if isSketch && r.AutoSize {
-		r.SetDefaultSize(settled.SketchSizeReason())
+	if isSketch {
+		r.UseSketchSize()
 	}
 	c, err := choice.NewCandidates(r, seen.Columns, seen.LeftOut, true)
 	if err != nil {
 		return nil, err
 	}
 	shape := method.Shape{Columns: seen.Columns, LeftOut: seen.LeftOut, Rows: seen.Profile.Rows, Threads: r.Limits.Threads}
-	choice.AddChoiceToShape(r, &shape, c)
+	choice.AddChoiceToShape(r.ExpectedK(len(shape.Columns), w.FindsSize()), &shape, c)
 	var cost method.Cost
 	m := 0
 	switch {
 	case isSketch && r.Bound.From == method.FromGram && r.Bound.Takes.Sketch:
 		return gatherSketch(r, file, seen, shape)
 	case seen.Kind == statistics.KindSketchedGraph && r.Bound.Takes.Sketch:
-		return gatherSketchedGraph(r, file, seen, shape)
+		return gatherSketchedGraph(w, file, seen, shape)
 	}
 	if r.Choice.Reads > 0 || r.Choice.Sketch != "" {
 		return nil, stream.Usagef("{sketch} and {passes}: %s holds no sketch; leave them out, or scan with {sketch}", r.Stats)
 	}
 	switch {
 	case r.Bound.From == method.FromGram:
-		cost, err = planning.GramCost(r, shape)
+		cost, err = planning.GramCost(w, shape)
 	case r.Bound.From == method.FromGraph && seen.Kind == statistics.KindGraph:
 		if m, err = strconv.Atoi(seen.Options["anchors"]); err != nil {
 			return nil, chunkio.DamagedStats(r.Stats, "%q is no number of anchors", seen.Options["anchors"])
 		}
-		cost, err = planning.GraphCost(r, shape, m)
+		cost, err = planning.GraphCost(w, shape, m)
 	}
 	if err != nil {
 		return nil, err
 	}
 	d := len(seen.Columns)
-	sizes := planning.AlwaysRunsSizeRules(r, d) && (r.Bound.From == method.FromGram || r.Bound.From == method.FromGraph && seen.Kind == statistics.KindGraph)
+	sizes := w.AlwaysRunsSizeRules(d) && (r.Bound.From == method.FromGram || r.Bound.From == method.FromGraph && seen.Kind == statistics.KindGraph)
 	if more := max(cost.Bytes, planning.SizeBytes(r, d, 0)); r.ReportsSizes && budget.ProgramBytes+gram.Bytes(d, 0)+8*int64(m)*int64(m+d)+more <= r.Limits.Memory {
 		cost.Bytes, sizes = more, true
 	}
@@ -115,7 +115,7 @@ func gatherFromFileOnce(r *settled.Run, file *chunkio.StatsReader) (*statistics.
 		e.Moments = nil
 	}
 	if r.Bound.Takes.Sample {
-		if err := readKeptSample(r, e, file, opt.Limit, shape); err != nil {
+		if err := readKeptSample(g, w, e, file, opt.Limit, shape); err != nil {
 			return nil, err
 		}
 	}
@@ -133,7 +133,8 @@ func gatherFromFileOnce(r *settled.Run, file *chunkio.StatsReader) (*statistics.
 	return e, restrictColumns(r, e)
 }
 
-func readKeptSample(r *settled.Run, e *statistics.Bundle, file *chunkio.StatsReader, limit int64, shape method.Shape) error {
+func readKeptSample(g *Gatherer, w planning.Workload, e *statistics.Bundle, file *chunkio.StatsReader, limit int64, shape method.Shape) error {
+	r := g.Run
 	if e.Options[request.OptionDecay] != "" {
 		return stream.Usagef("{decay} has weighted the rows of %s, so it keeps no sample of them, and method %s needs one", r.Stats, r.Bound.Name)
 	}
@@ -144,26 +145,26 @@ func readKeptSample(r *settled.Run, e *statistics.Bundle, file *chunkio.StatsRea
 		return err
 	}
 	if seed := e.Sample.Seed(); r.Original.Choice.Seed != 0 && r.Original.Choice.Seed != seed {
-		r.Fallback = nil // the user's seed is for this method, not for the fallback
+		g.Later = nil // the user's seed is for this method, not for the fallback
 		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", r.Original.Choice.Seed, r.Stats, seed)
 	}
 	if kept := e.Sample.Len(); r.Bound.GraphRows > kept && int64(kept) < e.Profile.Rows {
 		return stream.Usagef("{graph-rows} %d: %s keeps a sample of %s rows; scan again with the {graph-rows} you want", r.Bound.GraphRows, r.Stats, wording.Comma(int64(kept)))
 	}
 	r.Choice.Seed = e.Sample.Seed()
-	return checkSurveyMemory(r, e, shape)
+	return checkSurveyMemory(w, e, shape)
 }
 
-func checkSurveyMemory(r *settled.Run, e *statistics.Bundle, shape method.Shape) error {
-	shape.Sample = settled.SurveyedRows(r, e.Sample)
+func checkSurveyMemory(w planning.Workload, e *statistics.Bundle, shape method.Shape) error {
+	shape.Sample = settled.SurveyedRows(w.Run, e.Sample)
 	if n := e.Sample.Len(); e.Options["sparse"] != "" && n > 0 {
 		shape.Sparse, shape.RowEntries = true, (e.Sample.Entries()+int64(n)-1)/int64(n)
 	}
-	cost, err := planning.GramCost(r, shape)
+	cost, err := planning.GramCost(w, shape)
 	if err != nil {
 		return err
 	}
-	b := budget.Budget{Limit: r.Limits.Memory, Smallest: budget.ProgramBytes + e.Moments.MergedBytes(nil) + e.Sample.MergedBytes(nil) + cost.Bytes}
+	b := budget.Budget{Limit: w.Run.Limits.Memory, Smallest: budget.ProgramBytes + e.Moments.MergedBytes(nil) + e.Sample.MergedBytes(nil) + cost.Bytes}
 	if b.Smallest > b.Limit {
 		return b.Refusal()
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
@@ -21,7 +23,8 @@ import (
 // Gatherer makes the passes over the input that fill a bundle.
 type Gatherer struct {
 	Run             *settled.Run
-	GatherKind      method.From // the kind of evidence to gather
+	Later           settled.Attempts // the attempts that may select from the statistics, in place of Run
+	GatherKind      method.From      // the kind of evidence to gather
 	Planner         planning.Planner
 	ScannedShard    Shard // the part of the rows that is scanned
 	TakesSample     bool  // profile passes also sample rows, for anchors
@@ -72,15 +75,12 @@ func (g *Gatherer) Gather(ctx context.Context) (*statistics.Bundle, error) {
 func (g *Gatherer) attemptPasses(ctx context.Context) (e *statistics.Bundle, err error) {
 	opt := g.Run.ReadOptions()
 	policy := opt.Missing
-	// A method with Takes.Cells gets every column, so the policy alone decides about missing values.
-	cells := g.GatherKind == method.FromRows && g.Run.Bound.Takes.Cells
-	triesOnce := policy == stream.MissingDropRow && opt.Sparse == "" && !cells
-	if triesOnce {
+	if policy == stream.MissingDropRow && opt.Sparse == "" && !g.takesEveryColumn() { // see gatherColumns
 		opt.Missing = stream.MissingError
 	}
 	ds, err := settled.OpenDataset(ctx, g.inputs, opt)
 	if err != nil {
-		return nil, planning.ErrLeastMemory(ctx, g.Run, g.inputs, opt, g.Planner, err)
+		return nil, ErrLeastMemory(ctx, g.Run, g.inputs, opt, g.Planner, err)
 	}
 	defer func() {
 		if err != nil || e == nil { // also during a panic
@@ -100,6 +100,7 @@ func (g *Gatherer) attemptPasses(ctx context.Context) (e *statistics.Bundle, err
 	if p.plan, err = g.Planner(g.Run, ds); err != nil {
 		return nil, err
 	}
+	g.allAttempts().UseDefaultSize(p.plan.DefaultSize)
 	p.opt.Memory = p.plan.Reading
 	p.plan.Enforce(policy == stream.MissingKeep)
 	if p.plan.Kept > 0 { // memory is planned for data that passes of the method use again
@@ -108,7 +109,7 @@ func (g *Gatherer) attemptPasses(ctx context.Context) (e *statistics.Bundle, err
 	if p.rowRange, p.firstRow, err = rowsToGather(g, ds); err != nil {
 		return nil, err
 	}
-	if err := planning.OpenAutoCheckpoint(g.Run, ds, p.plan); err != nil {
+	if err := openAutoCheckpoint(g.Run, ds, p.plan); err != nil {
 		return nil, err
 	}
 	if err := openStates(ctx, p, ds); err != nil {
@@ -118,27 +119,32 @@ func (g *Gatherer) attemptPasses(ctx context.Context) (e *statistics.Bundle, err
 		if err := p.rankColumns(ctx, ds); err != nil {
 			return nil, err
 		}
-		if g.GatherKind != method.FromGraph {
-			if g.GatherKind != method.FromRows {
-				settleKept(p, ds, p.rawProfile)
-			}
-			g.expectPasses(1, p.plan)
-			return p.accumulateStats(ctx, ds, nil)
-		}
 	}
-	if g.GatherKind == method.FromGraph {
-		return p.gatherGraph(ctx, ds)
+	return kindOf(g.GatherKind).gatherStatistics(ctx, p, ds)
+}
+
+// gatherColumns makes the passes for statistics that do not depend on an anchor graph. In the first pass, which reads by
+// the options in p, a missing value is an error if another pass is then needed.
+func gatherColumns(ctx context.Context, p *pass, ds *chunkio.Dataset) (*statistics.Bundle, error) {
+	g, policy := p.gatherer, request.MissingPolicy(&p.gatherer.Run.Request)
+	if p.scores != nil {
+		if !kindOf(g.GatherKind).keepsRows {
+			settleKept(p, ds, p.rawProfile)
+		}
+		g.expectPasses(1, p.plan)
+		return p.accumulateStats(ctx, ds, nil)
 	}
 	profileFirst := false
 	switch {
 	case g.Run.WholeProfile != nil:
-		p.opt.Missing = policy
-		if p.opt.LeaveOut, err = g.matchingLeftOut(ds); err != nil {
+		left, err := g.matchingLeftOut(ds)
+		if err != nil {
 			return nil, err
 		}
-	case g.GatherKind == method.FromRows && request.ExcludesSuspects(&g.Run.Request), p.gatherer.states.HasState(uselessPass):
+		p.opt.LeaveOut, p.opt.Missing = left, policy
+	case kindOf(g.GatherKind).keepsRows && request.ExcludesSuspects(&g.Run.Request), g.states.HasState(uselessPass):
 		profileFirst = true
-	case policy == stream.MissingKeep || opt.Sparse != "" || cells:
+	case policy == stream.MissingKeep || p.opt.Sparse != "" || g.takesEveryColumn():
 	case g.Run.Shard.Of > 0 && settled.PromisesMissing(ds):
 		return nil, errNeedsProfileRound(g, stream.ErrMissing)
 	case !settled.PromisesMissing(ds):
@@ -159,11 +165,12 @@ func (g *Gatherer) attemptPasses(ctx context.Context) (e *statistics.Bundle, err
 	}
 	if profileFirst {
 		keepDecoded(p, ds)
-		if p.opt.LeaveOut, err = p.findUseless(ctx, ds, 1); err != nil {
+		left, err := p.findUseless(ctx, ds, 1)
+		if err != nil {
 			return nil, err
 		}
 		settleKept(p, ds, nil)
-		p.opt.Missing = policy
+		p.opt.LeaveOut, p.opt.Missing = left, policy
 	}
 	g.expectPasses(1, p.plan)
 	return p.accumulateStats(ctx, ds, nil)
@@ -203,66 +210,110 @@ func (g *Gatherer) profileLeftOut() []stream.LeftOut {
 	return settled.UselessWithMissing(g.Run, whole.Profile, whole.Columns)
 }
 
-func (g *Gatherer) expectPasses(ahead int, b budget.Budget) {
-	g.LeastPasses = g.Passes + ahead + b.MethodPasses.Least
-	g.MostPasses = g.Passes + ahead + b.MethodPasses.Most
-}
-
-func (g *Gatherer) foldPass(ctx context.Context, ds stream.Source, title string, opt stream.FoldOptions, adders ...stream.Adder) error {
-	g.Passes++
-	opt.Meter = g.Run.Hooks.Meter
-	rows := ds.Rows()
-	if !opt.Range.All() {
-		rows = opt.Range.To - opt.Range.From
-	}
-	if opt.Next > 0 {
-		rows -= opt.Next - opt.Range.From
-	}
-	return request.TrackProgress(&g.Run.Request, request.Progress{What: title, Pass: g.Passes, Passes: g.LeastPasses, Most: g.MostPasses, Rows: rows}, func(func(request.Progress)) error {
-		return stream.Fold(ctx, ds, opt, adders...)
-	})
-}
-
-// GatherForSelection gathers statistics for the method of the run or, if that fails, for the fallback. The gatherer
-// that it returns belongs to the method that will select. A statistics file is opened only once for both.
-func GatherForSelection(ctx context.Context, r *settled.Run) (*Gatherer, *statistics.Bundle, error) {
+// GatherForSelection gathers statistics for the first of the attempts that succeeds. The gatherer that it returns belongs
+// to the method that will select. A statistics file is opened only once for all attempts.
+func GatherForSelection(ctx context.Context, attempts settled.Attempts) (*Gatherer, *statistics.Bundle, error) {
 	obtain := func(g *Gatherer) (*statistics.Bundle, error) { return g.ObtainStatistics(ctx) }
-	if r.Stats != "" && r.Fallback != nil {
+	r := attempts[0]
+	if r.Stats != "" && len(attempts) > 1 {
 		file, err := statistics.OpenStats(ctx, &r.Request, r.Stats)
 		if err != nil {
 			return nil, nil, err
 		}
 		defer file.Close()
-		obtain = func(g *Gatherer) (*statistics.Bundle, error) { return GatherFromFile(g.Run, file) }
+		obtain = func(g *Gatherer) (*statistics.Bundle, error) { return GatherFromFile(g, file) }
 	}
-	g := NewGatherer(r)
-	e, err := obtain(g) // a stream that can be read only once is consumed after this
-	if err == nil || r.Fallback == nil || !settled.CanFallBack(r, err) || request.IsSinglePassStream(&r.Request) {
-		return g, e, err
+	for passes := 0; ; {
+		g := NewGatherer(attempts)
+		g.Passes = passes
+		e, err := obtain(g) // a stream that can be read only once is consumed after this
+		if attempts = g.allAttempts().LeftAfter(err); len(attempts) == 0 || request.IsSinglePassStream(&r.Request) {
+			return g, e, err
+		}
+		if err := g.states.RemoveStates(); err != nil { // the states of one method are of no use to the other
+			return nil, nil, err
+		}
+		passes = g.Passes
 	}
-	if err := g.states.RemoveStates(); err != nil { // the states of one method are of no use to the other
-		return nil, nil, err
-	}
-	passes := g.Passes
-	g = NewGatherer(settled.FallbackRun(r, err))
-	g.Passes = passes
-	e, err = obtain(g)
-	return g, e, err
 }
 
-func NewGatherer(r *settled.Run) *Gatherer {
-	return &Gatherer{Run: r, GatherKind: r.Bound.From, Planner: planning.PlanSelection, TakesSample: r.Bound.Takes.Sample}
+// NewGatherer returns the gatherer for the first of the attempts. The others may select from its statistics.
+func NewGatherer(attempts settled.Attempts) *Gatherer {
+	r, later := attempts[0], attempts[1:]
+	return &Gatherer{Run: r, Later: later, GatherKind: r.Bound.From, Planner: planning.SelectionPlanner(later), TakesSample: r.Bound.Takes.Sample}
 }
 
+func (g *Gatherer) allAttempts() settled.Attempts { return append(settled.Attempts{g.Run}, g.Later...) }
+
+// takesEveryColumn reports whether the method gets every column, so that the policy alone decides about missing values.
+func (g *Gatherer) takesEveryColumn() bool {
+	return kindOf(g.GatherKind).keepsRows && g.Run.Bound.Takes.Cells
+}
+
+// ObtainStatistics gathers statistics from the input, or reads them from the statistics file of the run.
 func (g *Gatherer) ObtainStatistics(ctx context.Context) (*statistics.Bundle, error) {
 	if g.Run.Stats != "" {
-		if g.Run.Bound.From == method.FromRows {
-			return gatherFromSample(ctx, g)
-		}
-		return gatherFromStats(ctx, g.Run)
+		return kindOf(g.Run.Bound.From).readStatistics(ctx, g)
 	}
 	if err := settled.CountAnchorsInFile(ctx, g.Run); err != nil {
 		return nil, err
 	}
 	return g.Gather(ctx)
+}
+
+// kind gathers one kind of evidence for methods.
+type kind struct {
+	// gatherStatistics makes the passes over the input. If ranks replace the values, they are known already.
+	gatherStatistics func(ctx context.Context, p *pass, ds *chunkio.Dataset) (*statistics.Bundle, error)
+	// readStatistics reads the statistics from the file of the run. It refuses options that need other statistics.
+	readStatistics func(ctx context.Context, g *Gatherer) (*statistics.Bundle, error)
+	// fillsProfile reports whether the last pass fills a profile, but neither moments nor a factor. The method then does
+	// not need them, it reads the rows again, or a sketch replaces them.
+	fillsProfile func(plan budget.Budget) bool
+	// keepsRows means that the method reads the rows after gathering, so that decoded rows are kept for it.
+	keepsRows bool
+}
+
+func kindOf(from method.From) kind {
+	replacesGram := func(plan budget.Budget) bool { return plan.OutOfCore || plan.Sketch > 0 }
+	return [...]kind{
+		method.FromProfile: {gatherColumns, gatherFromStats, func(budget.Budget) bool { return true }, false},
+		method.FromGram:    {gatherColumns, gatherFromStats, replacesGram, false},
+		method.FromGraph:   {gatherGraph, gatherFromStats, replacesGram, false},
+		method.FromRows:    {gatherColumns, gatherFromSample, func(plan budget.Budget) bool { return !plan.GathersMoments }, true},
+	}[from]
+}
+
+func rowsToGather(g *Gatherer, ds *chunkio.Dataset) (stream.Range, int64, error) {
+	if g.Run.Shard.Of > 0 {
+		rows, first := ds.ShardRows()
+		return rows, first, nil
+	}
+	rows, err := g.ScannedShard.rowRange(ds)
+	return rows, 0, err
+}
+
+// Shard is part number of count about equal parts of the input; number begins at 1. The zero value is the whole input.
+type Shard struct{ Number, Count int }
+
+// rowRange returns the range of rows of the shard in src. For the whole input it returns the zero Range, which
+// means all rows.
+func (s Shard) rowRange(src stream.Source) (stream.Range, error) {
+	if s.Count == 0 {
+		return stream.Range{}, nil
+	}
+	return stream.Shard(src, s.Number, s.Count)
+}
+
+func ParseShard(s string) (Shard, error) {
+	if s == "" {
+		return Shard{}, nil
+	}
+	i, n, ok := strings.Cut(s, "/")
+	number, err1 := strconv.Atoi(i)
+	count, err2 := strconv.Atoi(n)
+	if !ok || err1 != nil || err2 != nil || number < 1 || number > count {
+		return Shard{}, stream.Usagef("{shard} %q: want I/N with 1 <= I <= N, as 2/8", s)
+	}
+	return Shard{number, count}, nil
 }

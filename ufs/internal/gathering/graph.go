@@ -22,7 +22,7 @@ import (
 // rows from which the anchors are made. The second pass gathers the graph together with the Gram matrix. Two passes are
 // necessary because distances depend on the scaling of the columns, which depends on the profile.
 
-func (p *pass) gatherGraph(ctx context.Context, ds *chunkio.Dataset) (*statistics.Bundle, error) {
+func gatherGraph(ctx context.Context, p *pass, ds *chunkio.Dataset) (*statistics.Bundle, error) {
 	d, err := p.drawAnchorRows(ctx, ds)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 // keepDecoded makes all passes up to the statistics pass keep their decoded data. For methods over rows, which also
 // read later, the plan already includes kept data.
 func keepDecoded(p *pass, ds *chunkio.Dataset) {
-	if p.gatherer.GatherKind == method.FromRows {
+	if kindOf(p.gatherer.GatherKind).keepsRows {
 		return
 	}
 	p.plan = planning.WithKept(p.plan, ds, 0)

@@ -2,19 +2,24 @@ package gathering
 
 import (
 	"context"
+	"fmt"
+	"iter"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/hygiene"
 	"github.com/ufs-stream/ufs-stream/internal/room"
-	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/planning"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
@@ -68,7 +73,7 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 		e.Facts = settled.NewFacts(g.Run, len(e.Columns))
 	}
 	fold := stream.FoldOptions{Range: p.rowRange}
-	if p.needsProfileOnly() {
+	if kindOf(g.GatherKind).fillsProfile(p.plan) {
 		e.Profile, e.Graph = gram.NewProfile(len(e.Columns)), graph
 		if p.plan.Sketch > 0 {
 			e.Sketch = newSketch(g, len(e.Columns), p.plan)
@@ -86,13 +91,13 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 		if g.TakesRanks {
 			e.Ranks = gram.NewRankHistograms(len(e.Columns), p.opt.Threads)
 		}
-		err = makePass(ctx, p, ds, passSetup{name: statisticsPass, title: "profile", opt: p.opt, fold: fold, sections: e.CheckpointSections(), alwaysSave: p.plan.OutOfCore || g.GatherKind == method.FromRows}, e.Adders()...)
+		err = makePass(ctx, p, ds, passSetup{name: statisticsPass, title: "profile", opt: p.opt, fold: fold, sections: e.CheckpointSections(), alwaysSave: p.plan.OutOfCore || kindOf(g.GatherKind).keepsRows}, e.Adders()...)
 	} else {
 		if err := p.prepareGram(ds, e, graph); err != nil {
 			return nil, err
 		}
 		if p.factorRows == nil {
-			err = makePass(ctx, p, ds, passSetup{name: statisticsPass, title: "statistics", opt: p.opt, fold: fold, sections: e.CheckpointSections(), alwaysSave: g.GatherKind == method.FromRows}, e.Adders()...)
+			err = makePass(ctx, p, ds, passSetup{name: statisticsPass, title: "statistics", opt: p.opt, fold: fold, sections: e.CheckpointSections(), alwaysSave: kindOf(g.GatherKind).keepsRows}, e.Adders()...)
 		}
 		if err == nil && e.ShardStats != nil {
 			err = e.FinishShards()
@@ -101,7 +106,7 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 	if err != nil {
 		return nil, p.plan.ErrForLimit(err)
 	}
-	if g.GatherKind == method.FromRows {
+	if kindOf(g.GatherKind).keepsRows {
 		settleKept(p, ds, nil)
 	} else {
 		p.opt.Keep.Drop()
@@ -136,18 +141,6 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 	return e, nil
 }
 
-// needsProfileOnly reports whether this pass fills a profile, but neither moments nor a factor. This is so if the
-// method does not need them, if it reads the rows again, or if a sketch replaces them.
-func (p *pass) needsProfileOnly() bool {
-	switch p.gatherer.GatherKind {
-	case method.FromProfile:
-		return true
-	case method.FromRows:
-		return !p.plan.GathersMoments
-	}
-	return p.plan.OutOfCore || p.plan.Sketch > 0
-}
-
 // prepareGram adds to e the empty statistics for a pass that gathers a Gram matrix. graph is an empty graph, or nil.
 func (p *pass) prepareGram(ds *chunkio.Dataset, e *statistics.Bundle, graph *anchor.Statistics) (err error) {
 	d, opt := len(e.Columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.StatisticsRoom(), Busy: &p.gatherer.Run.Hooks.Meter.Busy}
@@ -174,4 +167,144 @@ func (p *pass) prepareGram(ds *chunkio.Dataset, e *statistics.Bundle, graph *anc
 		e.ShardStats.OpenSplitter(d, p.opt.Threads, p.gatherer.Run.Choice.Seed)
 	}
 	return err
+}
+
+func (g *Gatherer) foldPass(ctx context.Context, ds stream.Source, title string, opt stream.FoldOptions, adders ...stream.Adder) error {
+	g.Passes++
+	opt.Meter = g.Run.Hooks.Meter
+	rows := ds.Rows()
+	if !opt.Range.All() {
+		rows = opt.Range.To - opt.Range.From
+	}
+	if opt.Next > 0 {
+		rows -= opt.Next - opt.Range.From
+	}
+	return request.TrackProgress(&g.Run.Request, request.Progress{What: title, Pass: g.Passes, Passes: g.LeastPasses, Most: g.MostPasses, Rows: rows}, func(func(request.Progress)) error {
+		return stream.Fold(ctx, ds, opt, adders...)
+	})
+}
+
+func (g *Gatherer) expectPasses(ahead int, b budget.Budget) {
+	g.LeastPasses = g.Passes + ahead + b.MethodPasses.Least
+	g.MostPasses = g.Passes + ahead + b.MethodPasses.Most
+}
+
+func (p *pass) readableRows(ds *chunkio.Dataset) statistics.RowInput {
+	if p.scores == nil {
+		return ds
+	}
+	return scoredRows{ds, p.scores, request.MissingFill(&p.gatherer.Run.Request)}
+}
+
+// scoredRows yields rows whose values are mapped to normal scores.
+type scoredRows struct {
+	statistics.RowInput
+	scores *gram.Scores
+	fill   gram.Fill
+}
+
+// Chunks implements stream.Source.
+func (s scoredRows) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(yield func(*stream.Chunk, error) bool) {
+		var scored stream.Chunk
+		for c, err := range s.RowInput.Chunks(ctx, r) {
+			if err == nil {
+				err = s.scores.To(&scored, c, s.fill)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(&scored, nil) {
+				return
+			}
+		}
+	}
+}
+
+func planPart(r *settled.Run, ds *chunkio.Dataset) *stream.Part {
+	p := ds.Part()
+	if p != nil {
+		p.Round = r.RoundID()
+	}
+	return p
+}
+
+func newKeptSample(p *pass, ds *chunkio.Dataset) *rowsample.Sample {
+	g := p.gatherer
+	starts := slices.Clone(ds.Cuts())
+	slices.Sort(starts) // in a shard, the boundaries of row groups are not in order
+	return new(rowsample.New(len(ds.Columns()), anchor.SamplerOptions{
+		Rows: g.Run.KeepRows, Seed: g.Run.Choice.Seed, Limit: p.plan.Limit - p.plan.Program - p.plan.Reading,
+		Starts: starts, Bound: hashBound(p, ds)(g.Run.KeepRows),
+	}))
+}
+
+// hashBound returns a function. For a number of rows to sample from the whole input, this function returns an upper
+// bound on the hashes of these rows, or 0 for no bound. A shard keeps only rows below it. If rows may be dropped,
+// there is no bound, because the number of rows left in the whole is unknown.
+func hashBound(p *pass, ds *chunkio.Dataset) func(rows int) uint64 {
+	if shards := max(p.gatherer.ScannedShard.Count, p.gatherer.Run.Shard.Of); shards < 2 || p.gatherer.Run.Input.Where != "" || p.gatherer.Run.Columns.Weight != "" || p.opt.Missing == stream.MissingDropRow {
+		return noHashBound
+	}
+	return func(rows int) uint64 { return anchor.HashBound(rows, ds.Rows()) }
+}
+
+func noHashBound(int) uint64 { return 0 }
+
+// indicatorWarnings warns about features that have missing values but did not get an indicator feature, because the
+// footers of the files did not announce nulls.
+func indicatorWarnings(g *Gatherer, e *statistics.Bundle) []stream.Text {
+	if !g.Run.Columns.MissingIndicators {
+		return nil
+	}
+	names := make(map[string]bool, len(e.Columns))
+	for _, c := range e.Columns {
+		names[c.Name] = true
+	}
+	for _, l := range e.LeftOut {
+		names[l.Name] = true
+	}
+	var unmarked []string
+	for j, c := range e.Columns {
+		if m := e.Profile.Columns[j].Missing; m.NaNs+m.Infs > 0 && m.Nulls == 0 && c.Block == "" && !names[chunkio.IndicatorOf(c.Name)] {
+			unmarked = append(unmarked, c.Name)
+		}
+	}
+	if len(unmarked) == 0 {
+		return nil
+	}
+	text := request.JoinNames(unmarked[:min(len(unmarked), wording.MaxNamesInError)])
+	if len(unmarked) > wording.MaxNamesInError {
+		text += ", …"
+	}
+	return []stream.Text{stream.Textf("{missing-indicators}: %s without nulls by the footers, but with NaN or infinite values, have no indicator: %s", wording.Plural(len(unmarked), "feature"), text)}
+}
+
+func sentinelWarnings(e *statistics.Bundle, ds *chunkio.Dataset) []stream.Text {
+	var names []string
+	var values []float64
+	for _, s := range e.Facts.FindSentinels(e.TakesPart) {
+		if e.Columns[s.Column].Block != "" { // the column was made from times or categories
+			continue
+		}
+		names = append(names, fmt.Sprintf("%s (%v, in %s of the rows)", e.Columns[s.Column].Name, s.Value, wording.FormatPercent(s.Share)))
+		if !slices.Contains(values, s.Value) {
+			values = append(values, s.Value)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(values)
+	finding := "1 column has a repeated number that is far outside all others"
+	if len(names) > 1 {
+		finding = wording.Comma(int64(len(names))) + " columns have a repeated number that is far outside all others"
+	}
+	if len(names) > wording.MaxSuspectsInWarning+1 {
+		names = append(names[:wording.MaxSuspectsInWarning:wording.MaxSuspectsInWarning], fmt.Sprintf("and %d more", len(names)-wording.MaxSuspectsInWarning))
+	}
+	const offered = 8
+	values = values[:min(len(values), offered)]
+	return []stream.Text{stream.Textf("%s: %s; if it stands for a missing value, give {null-values} %s, and {missing} applies", finding, strings.Join(names, ", "), ds.Guesses().NullsWith(values...))}
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
-	"iter"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -98,39 +97,6 @@ func (p *pass) drawScoredRows(ds *chunkio.Dataset) (d *anchorData, err error) {
 		d.sample = d.sample.MapValues(func(j int, x float64) float64 { return p.scores.Entry(j, x, fill, sparse) })
 	}
 	return d, nil
-}
-
-func (p *pass) readableRows(ds *chunkio.Dataset) statistics.RowInput {
-	if p.scores == nil {
-		return ds
-	}
-	return scoredRows{ds, p.scores, request.MissingFill(&p.gatherer.Run.Request)}
-}
-
-// scoredRows yields rows whose values are mapped to normal scores.
-type scoredRows struct {
-	statistics.RowInput
-	scores *gram.Scores
-	fill   gram.Fill
-}
-
-// Chunks implements stream.Source.
-func (s scoredRows) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
-	return func(yield func(*stream.Chunk, error) bool) {
-		var scored stream.Chunk
-		for c, err := range s.RowInput.Chunks(ctx, r) {
-			if err == nil {
-				err = s.scores.To(&scored, c, s.fill)
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if !yield(&scored, nil) {
-				return
-			}
-		}
-	}
 }
 
 func ReadProfileRanks(r *settled.Run, file *chunkio.StatsReader) error {

@@ -193,7 +193,7 @@ func (s *sampleGatherer) planSample(rows *rowsample.Source, missing int) (budget
 	if err != nil {
 		return budget.Budget{}, err
 	}
-	choice.AddChoiceToShape(s.Run, &shape, c)
+	choice.AddChoiceToShape(s.Run.ExpectedK(len(shape.Columns), s.Run.Choice.AutoK), &shape, c)
 	if request.MissingPolicy(&s.Run.Request) != stream.MissingKeep {
 		missing = 0
 	}

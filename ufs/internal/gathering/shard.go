@@ -1,33 +1,30 @@
 package gathering
 
 import (
-	"strconv"
-	"strings"
+	"errors"
 
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Shard is part number of count about equal parts of the input; number begins at 1. The zero value is the whole input.
-type Shard struct{ Number, Count int }
-
-func ParseShard(s string) (Shard, error) {
-	if s == "" {
-		return Shard{}, nil
+// errNeedsProfileRound returns the error for a shard that cannot find out by itself which columns are useless because
+// of missing values. If err names a place in the data, the new error names it too.
+func errNeedsProfileRound(g *Gatherer, err error) error {
+	remedy := stream.Textf("make a profile of all shards first (scan {profile-only}, merge) and scan with {profile}, or plan with {missing} mean or zero")
+	if g.GatherKind == method.FromProfile {
+		remedy = OneRoundRemedy()
 	}
-	i, n, ok := strings.Cut(s, "/")
-	number, err1 := strconv.Atoi(i)
-	count, err2 := strconv.Atoi(n)
-	if !ok || err1 != nil || err2 != nil || number < 1 || number > count {
-		return Shard{}, stream.Usagef("{shard} %q: want I/N with 1 <= I <= N, as 2/8", s)
+	var at *stream.DataError
+	if !errors.As(err, &at) {
+		return stream.Usagef("the footers show missing values, and a shard cannot know which columns these make useless; %v", remedy)
 	}
-	return Shard{number, count}, nil
+	restated := *at
+	restated.Remedy = remedy
+	return &restated
 }
 
-// rowRange returns the range of rows of the shard in src. For the whole input it returns the zero Range, which
-// means all rows.
-func (s Shard) rowRange(src stream.Source) (stream.Range, error) {
-	if s.Count == 0 {
-		return stream.Range{}, nil
-	}
-	return stream.Shard(src, s.Number, s.Count)
+// OneRoundRemedy returns advice for graph methods. Their profiles draw anchors from the rows that are kept, so no
+// earlier round shows which columns would cause rows to be dropped.
+func OneRoundRemedy() stream.Text {
+	return stream.Textf("plan with {missing} mean or zero, leave out all columns with missing values by {exclude}, or select on one machine")
 }

@@ -33,13 +33,15 @@ func newSketch(g *Gatherer, d int, b budget.Budget) *gram.Sketch {
 
 // gatherSketchedGraph does the work of GatherFromFile for a graph method on an estimate of the Gram matrix. The bundle
 // seen contains the profile of the file.
-func gatherSketchedGraph(r *settled.Run, file *chunkio.StatsReader, seen *statistics.Bundle, shape method.Shape) (*statistics.Bundle, error) {
+func gatherSketchedGraph(w planning.Workload, file *chunkio.StatsReader, seen *statistics.Bundle, shape method.Shape) (*statistics.Bundle, error) {
+	r := w.Run
 	rows, err := settled.SettleFileSketch(r, seen)
 	if err != nil {
 		return nil, err
 	}
+	w.SketchRows = rows
 	d, m := len(seen.Columns), seen.AnchorCount()
-	cost, err := planning.EstimateCost(r, shape, m)
+	cost, err := planning.EstimateCost(w, shape, m)
 	if err != nil {
 		return nil, err
 	}

@@ -4,44 +4,105 @@ import (
 	"cmp"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/scalemodel"
 	"github.com/ufs-stream/ufs-stream/internal/trust"
 	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
+
+// graphKind plans for methods that select from an anchor graph.
+type graphKind struct{}
+
+func (graphKind) planSelection(w Workload, shape method.Shape) (budget.Budget, error) {
+	if w.SketchRows > 0 {
+		return planGraph(w, &shape, 0, false)
+	}
+	in, err := planBestForm(w, func(rank int) (budget.Budget, error) { return planGraph(w, &shape, rank, false) })
+	if !w.Run.Bound.Takes.Streams {
+		return in, errWithSketchAdvice(w, &shape, in, err)
+	}
+	return chooseInOrOutOfCore(w, in, err, func() (budget.Budget, error) { return planGraph(w, &shape, 0, true) })
+}
+
+// planShard plans two rounds. The first keeps a sample of the rows; the second holds the merged sample in addition to
+// the statistics.
+func (graphKind) planShard(w Workload) (budget.Budget, error) {
+	samples := w.Run.Bound.Anchors.File == ""
+	first, err := planProfileScan(w, samples)
+	if err != nil {
+		return first, err
+	}
+	if d := len(w.Table.Columns()); samples {
+		w.SampleBytes = anchor.SamplerBytes(budget.LimitRows(w.Run.AnchorSampleRows(w.Run.MaxAnchors(), d), w.Table), d)
+	}
+	second, err := planGraph(w, nil, 0, false)
+	second.Smallest = max(first.Smallest, second.Smallest)
+	return second, err
+}
+
+func (graphKind) gatherPasses(w Workload, b budget.Budget) method.Passes {
+	keepsMissing := request.MissingPolicy(&w.Run.Request) == stream.MissingKeep
+	switch {
+	case b.Factor > 0 && request.ExcludesSuspects(&w.Run.Request):
+		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile that finds the columns to leave out, then the statistics")}
+	case b.Factor > 0:
+		return columnPasses(w)
+	case request.ExcludesSuspects(&w.Run.Request):
+		return method.Passes{Least: 3, Most: 3, Why: stream.Textf("a profile that finds the columns to leave out, one that draws the anchors, then the statistics")}
+	case keepsMissing || w.Run.Columns.Sparse != "":
+		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile that draws the anchors, then the statistics")}
+	case settled.PromisesMissing(w.Table):
+		return method.Passes{Least: 3, Most: 3, Why: stream.Textf("a profile of the columns, because values are missing, one that draws the anchors, then the statistics")}
+	}
+	return method.Passes{Least: 2, Most: 4, Why: stream.Textf("a profile that draws the anchors, and the statistics, if nothing is missing; else two more profiles")}
+}
+
+func (graphKind) profileReason(w Workload) stream.Text {
+	return stream.Textf("method %s needs the scaling and the anchors of all rows", w.Run.Bound.Name)
+}
+
+func (graphKind) lastRound(w Workload, j *scalemodel.Job) scalemodel.Kind {
+	j.Anchors = w.Run.ExpectedAnchors(j.Rows)
+	if w.Run.Bound.Anchors.File == "" {
+		j.Sample = min(j.Rows, int64(w.Run.AnchorSampleRows(w.Run.MaxAnchors(), j.Features)))
+	}
+	return scalemodel.Graph
+}
 
 // planGraph plans the two passes of a graph method. The first pass fills a profile and draws rows for the anchors, and
 // the second pass fills the statistics. solve describes the input for the solver that follows, or is nil without a
 // solver. rank is the number of rows if the Gram matrix is a factor, and 0 if it is full. outOfCore means that there is
 // no Gram matrix, so that reading and the solver are in memory at the same time.
-func planGraph(r *settled.Run, ds *chunkio.Dataset, solve *method.Shape, rank int, outOfCore bool) (budget.Budget, error) {
-	d, total := len(ds.Columns()), ds.Rows()
-	f := &r.Bound.Anchors
-	if r.SampleRows > 0 {
-		total = min(total, r.SampleRows)
+func planGraph(w Workload, solve *method.Shape, rank int, outOfCore bool) (budget.Budget, error) {
+	d, total := len(w.Table.Columns()), w.Table.Rows()
+	f := &w.Run.Bound.Anchors
+	if w.Run.SampleRows > 0 {
+		total = min(total, w.Run.SampleRows)
 	}
-	if r.WholeProfile != nil { // in this case ds may be only a part of the input
-		total = r.WholeProfile.Profile.Seen
+	if w.Run.WholeProfile != nil { // in this case w.Table may be only a part of the input
+		total = w.Run.WholeProfile.Profile.Seen
 	}
 	if f.File == "" {
 		if _, err := anchor.Count(f.Count, total, f.Neighbors); err != nil {
 			return budget.Budget{}, err
 		}
 	}
-	m := r.ExpectedAnchors(total)
-	anchors := budget.GraphBytes(m, d, f.Neighbors, r.Limits.Threads, r.Choice.Stability)
+	m := w.Run.ExpectedAnchors(total)
+	anchors := budget.GraphBytes(m, d, f.Neighbors, w.Run.Limits.Threads, w.Run.Choice.Stability)
 	if rank > 0 {
 		anchors = anchor.LaterBytes(m, d, rank, f.Neighbors)
 	}
-	anchors += r.SampleBytes // the profile keeps its sample in case this attempt fails and another follows
-	rows := int(min(int64(r.AnchorSampleRows(m, d)), total))
-	placing, judging := placingBytes(r, m, d, rank, rows)
+	anchors += w.SampleBytes // the profile keeps its sample in case this attempt fails and another follows
+	rows := int(min(int64(w.Run.AnchorSampleRows(m, d)), total))
+	placing, judging := placingBytes(w, m, d, rank, rows)
 	var cost method.Cost
-	spread := splitterBytes(r, d)
+	spread := splitterBytes(w, d)
 	if solve == nil {
 		spread += gram.HistogramsBytes(d)
 	} else {
@@ -49,50 +110,50 @@ func planGraph(r *settled.Run, ds *chunkio.Dataset, solve *method.Shape, rank in
 		shape := *solve
 		shape.Rank, shape.OutOfCore = rank, outOfCore
 		costOf := GraphCost
-		if r.SketchRows > 0 {
+		if w.SketchRows > 0 {
 			costOf = EstimateCost
 		}
-		if cost, err = costOf(r, shape, m); err != nil {
+		if cost, err = costOf(w, shape, m); err != nil {
 			return budget.Budget{}, err
 		}
 	}
-	ranks := RankBytes(r, ds, d)
+	ranks := RankBytes(w.Run, w.Table, d)
 	if placing += ranks; ranks > 0 { // the sample is in memory twice: with values and with normal scores
 		placing += anchor.SamplerBytes(rows, d)
 		spread += anchor.SamplerBytes(rows, d)
 	}
 	spread += ranks
 	if outOfCore {
-		full, err := planGraphOutOfCore(r, ds, *solve, m, anchors, 0, max(placing, r.SampleBytes+budget.ProfileColumnBytes*int64(d)+anchors+spread))
-		if !isThinGraph(r, d) {
+		full, err := planGraphOutOfCore(w, *solve, m, anchors, 0, max(placing, w.SampleBytes+budget.ProfileColumnBytes*int64(d)+anchors+spread))
+		if !isThinGraph(w, d) {
 			return full, err
 		}
 		// The choice between the two plans must not depend on the limit.
-		if thin, thinErr := planThinGraph(r, ds, *solve, m, total); thin.Smallest <= full.Smallest {
+		if thin, thinErr := planThinGraph(w, *solve, m, total); thin.Smallest <= full.Smallest {
 			return thin, thinErr
 		}
 		return full, err
 	}
-	if r.SketchRows > 0 {
-		b, err := planGraphSketched(r, ds, m, anchors+spread, placing, cost, solve != nil)
+	if w.SketchRows > 0 {
+		b, err := planGraphSketched(w, m, anchors+spread, placing, cost, solve != nil)
 		b.JudgingStatistics = placing + judging
 		b.Anchors, b.SideStatistics = anchors, spread
 		return b, err
 	}
 	var factorBytes, freed int64
-	gathering := gramFormBytes(r, ds, rank) + anchors + spread
+	gathering := gramFormBytes(w, rank) + anchors + spread
 	if rank > 0 {
-		factorBytes = gramFormBytes(r, ds, rank)
+		factorBytes = gramFormBytes(w, rank)
 		gathering = max(placing+factorBytes, gathering)
 		freed = gathering - factorBytes - 8*int64(m)*int64(m) // memory for anchors and judging, which the solver reuses
-		if !r.Bound.Takes.NoCross {
+		if !w.Run.Bound.Takes.NoCross {
 			freed -= 8 * int64(m) * int64(d)
 		}
 	}
-	b, err := PlanPass(r, ds, max(placing+factorBytes, gathering), cost.Bytes-freed)
+	b, err := PlanPass(w.Run, w.Table, max(placing+factorBytes, gathering), cost.Bytes-freed)
 	b.Solver, b.FreedStatistics = cost.Bytes, freed
 	if err == nil {
-		b = withSizeRules(r, ds, b, cost, rank)
+		b = withSizeRules(w, b, cost, rank)
 	}
 	b.JudgingStatistics = placing + factorBytes + judging
 	b.Anchors, b.SideStatistics, b.Iterations = anchors, spread, cost.Iterations
@@ -102,8 +163,8 @@ func planGraph(r *settled.Run, ds *chunkio.Dataset, solve *method.Shape, rank in
 // placingBytes returns placing, the peak memory of making m anchors from the given number of sampled rows, including
 // the memory of the sample of an earlier attempt. It also returns judging, the part of it that is for judging the graph
 // of the anchors. rank is the same number as in planGraph.
-func placingBytes(r *settled.Run, m, d, rank, rows int) (placing, judging int64) {
-	f, points, sample := &r.Bound.Anchors, 8*int64(m)*int64(d), anchor.SamplerBytes(rows, d)
+func placingBytes(w Workload, m, d, rank, rows int) (placing, judging int64) {
+	f, points, sample := &w.Run.Bound.Anchors, 8*int64(m)*int64(d), anchor.SamplerBytes(rows, d)
 	// While the anchors are made, the sampled rows are in memory twice: as the sample and as points.
 	placing = sample + 2*8*int64(rows)*int64(d)
 	if rank > 0 { // the sample consists of the rows of the factor, which remain in memory
@@ -115,57 +176,43 @@ func placingBytes(r *settled.Run, m, d, rank, rows int) (placing, judging int64)
 		placing += cluster.Bytes(rows, d, m, 1)
 	}
 	// The graph of the anchors is in memory before the statistics, together with the sample and the anchors.
-	judging = trust.GraphBytes(m, d, f.Neighbors, r.Limits.Threads)
+	judging = trust.GraphBytes(m, d, f.Neighbors, w.Run.Limits.Threads)
 	both := budget.ProfileColumnBytes*int64(d) + points
-	return r.SampleBytes + both + max(placing, sample+judging), judging
+	return w.SampleBytes + both + max(placing, sample+judging), judging
 }
 
 // planGraphOutOfCore plans a graph method without the Gram matrix. statistics is the memory of the passes before the
 // method. After these passes the profile and the graph's matrices C (m×d) and S (m×m) remain in memory. thin is the
 // memory of C if only its entries other than 0 are stored, or 0 if C is a full matrix. anchors is the memory of the
 // anchors.
-func planGraphOutOfCore(r *settled.Run, ds *chunkio.Dataset, shape method.Shape, m int, anchors, thin, statistics int64) (budget.Budget, error) {
-	d := len(ds.Columns())
+func planGraphOutOfCore(w Workload, shape method.Shape, m int, anchors, thin, statistics int64) (budget.Budget, error) {
+	d := len(w.Table.Columns())
 	stays := budget.ProfileColumnBytes*int64(d) + 8*int64(m)*int64(m) + cmp.Or(thin, 8*int64(m)*int64(d))
 	shape.Anchors, shape.OutOfCore, shape.Thin = m, true, thin > 0
-	cost, err := r.Bound.Solver.Cost(shape)
+	cost, err := w.Run.Bound.Solver.Cost(shape)
 	if err != nil {
 		return budget.Budget{}, err
 	}
-	b := budget.Budget{Limit: r.Limits.Memory, Program: budget.ProgramBytes, Statistics: statistics, Anchors: anchors, OutOfCore: true, ThinColumnBytes: thin}
-	total := func(solver int64) int64 { return b.Program + ds.MinMemory() + max(statistics, stays+solver) }
+	b := budget.Budget{Limit: w.Run.Limits.Memory, Program: budget.ProgramBytes, Statistics: statistics, Anchors: anchors, OutOfCore: true, ThinColumnBytes: thin}
+	total := func(solver int64) int64 { return b.Program + w.Table.MinMemory() + max(statistics, stays+solver) }
 	if b.Smallest = total(cost.Least); b.Smallest > b.Limit {
 		return b, b.Refusal()
 	}
 	room := b.Limit - b.Program - max(statistics, stays+cost.Least)
-	b.Reading = ds.MemoryFor(min(max(b.Limit/4, ds.MinMemory()), room))
-	b.SpoolBytes = ds.ScratchFor(b.Reading)
+	b.Reading = w.Table.MemoryFor(min(max(b.Limit/4, w.Table.MinMemory()), room))
+	b.SpoolBytes = w.Table.ScratchFor(b.Reading)
 	b.Solver = b.Limit - b.Program - b.Reading - stays
 	b.FreedStatistics = statistics - stays
 	b.Peak = b.Limit
 	shape.Memory = b.Solver
-	cost, err = r.Bound.Solver.Cost(shape)
+	cost, err = w.Run.Bound.Solver.Cost(shape)
 	b.MethodPasses = cost.Passes
 	return b, err
 }
 
-func GraphCost(r *settled.Run, shape method.Shape, m int) (method.Cost, error) {
+func GraphCost(w Workload, shape method.Shape, m int) (method.Cost, error) {
 	shape.Anchors = m
-	cost, err := GramCost(r, shape)
+	cost, err := GramCost(w, shape)
 	cost.Bytes = max(cost.Bytes, judge.ExplainBytes(len(shape.Columns), shape.K, shape.Rank))
 	return cost, err
-}
-
-// surveyBytes returns the memory of the sample of rows for a survey. It is 0 if the method does not use a sample. It is
-// also 0 if rank is not 0: the Gram matrix is then a factor of rank rows, and the sample is a part of these rows.
-func surveyBytes(r *settled.Run, ds *chunkio.Dataset, rank int) int64 {
-	d := len(ds.Columns())
-	rows := budget.LimitRows(settled.SurveyRows(r, d), ds)
-	switch {
-	case !r.Bound.Takes.Sample || rank > 0:
-		return 0
-	case r.Columns.Sparse != "":
-		return anchor.EntriesBytes(rows, ds.RowEntries()*int64(rows))
-	}
-	return anchor.SamplerBytes(rows, d)
 }

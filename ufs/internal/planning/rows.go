@@ -1,11 +1,14 @@
 package planning
 
 import (
+	"cmp"
+
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/internal/resume"
+	"github.com/ufs-stream/ufs-stream/internal/scalemodel"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
@@ -18,7 +21,7 @@ import (
 // folder. If there is a checkpoint, their scratch files are also in this folder, instead of in {temp-dir}.
 
 func SavesIterations(r *settled.Run) bool {
-	return r.Bound.From == method.FromRows && request.NamedCheckpoint(&r.Request) != ""
+	return r.Bound.From.UsesRows() && request.NamedCheckpoint(&r.Request) != ""
 }
 
 func RowScratchOptions(r *settled.Run) scratch.Options {
@@ -42,6 +45,34 @@ func fewerRowsRemedy(r *settled.Run) stream.Text {
 		return stream.Text{}
 	}
 	return stream.Textf(", or fewer rows by {sample}")
+}
+
+// rowKind plans for methods that iterate over rows.
+type rowKind struct{}
+
+func (rowKind) planSelection(w Workload, shape method.Shape) (budget.Budget, error) {
+	return PlanRows(w.Run, w.Table, shape, ExpectedMissing(w.Run, w.Table))
+}
+
+func (rowKind) planShard(w Workload) (budget.Budget, error) {
+	w.KeptRows = RowsToKeep(w.Run, w.Table)
+	return planProfileScan(w, false)
+}
+
+func (rowKind) gatherPasses(w Workload, _ budget.Budget) method.Passes {
+	if request.ExcludesSuspects(&w.Run.Request) {
+		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile that finds the columns to leave out, then the statistics")}
+	}
+	return columnPasses(w)
+}
+
+func (rowKind) profileReason(w Workload) stream.Text {
+	return stream.Textf("method %s iterates over rows, and a profile takes a sample of them along", w.Run.Bound.Name)
+}
+
+func (rowKind) lastRound(w Workload, j *scalemodel.Job) scalemodel.Kind {
+	j.Sample = min(j.Rows, cmp.Or(w.Run.Bound.Sample, j.Rows))
+	return scalemodel.Profile
 }
 
 // MaxExplainedFeatures bounds the number of features of a Gram matrix that is made only to explain a selection. Such a

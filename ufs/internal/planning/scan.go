@@ -2,16 +2,15 @@ package planning
 
 import (
 	"cmp"
+	"errors"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
-	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
-	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 // RowsToKeep returns the number of rows that the profiles of shards keep for a method that iterates over rows. The
@@ -23,56 +22,66 @@ func RowsToKeep(r *settled.Run, ds *chunkio.Dataset) int {
 // PlanShard plans the scan of one shard. For a graph method it returns the plan of the second round, with a memory
 // limit that suffices for both rounds.
 func PlanShard(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error) {
-	shardRun := *r
-	switch r.Bound.From {
-	case method.FromRows:
-		shardRun.KeepRows = RowsToKeep(r, ds)
-		return PlanScan(method.FromProfile, false)(&shardRun, ds)
-	case method.FromGraph:
-		// The first round keeps a sample; the second holds the merged sample in addition to the statistics.
-		sampled := r.Bound.Anchors.File == ""
-		first, err := PlanScan(method.FromProfile, sampled)(r, ds)
-		if err != nil {
-			return first, err
-		}
-		if d := len(ds.Columns()); sampled {
-			shardRun.SampleBytes = anchor.SamplerBytes(budget.LimitRows(r.AnchorSampleRows(r.MaxAnchors(), d), ds), d)
-		}
-		second, err := PlanScan(method.FromGraph, false)(&shardRun, ds)
-		second.Smallest = max(first.Smallest, second.Smallest)
-		return second, err
-	}
-	return PlanScan(method.FromGram, false)(r, ds)
+	return kindOf(r).planShard(NewWorkload(r, nil, ds))
 }
 
-func ProfileReason(r *settled.Run, ds *chunkio.Dataset) stream.Text {
-	switch {
-	case r.Bound.From == method.FromGraph:
-		return stream.Textf("method %s needs the scaling and the anchors of all rows", r.Bound.Name)
-	case r.Bound.From == method.FromRows:
-		return stream.Textf("method %s iterates over rows, and a profile takes a sample of them along", r.Bound.Name)
-	case request.MissingPolicy(&r.Request) != stream.MissingKeep && r.Columns.Sparse == "" && settled.PromisesMissing(ds):
-		return stream.Textf("values are missing, and {missing} %s needs to know which columns are left out", r.Columns.Missing)
-	}
-	return stream.Text{}
+// PlanGraphScan plans a scan for a graph method, after the profile of all shards.
+func PlanGraphScan(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error) {
+	return planGraph(NewWorkload(r, nil, ds), nil, 0, false)
 }
 
-// MissingWarnings warns about columns that have missing values by the footers, if the missing policy refuses missing
-// values. Without the warning only the last round of scans would report these columns.
-func MissingWarnings(r *settled.Run, ds *chunkio.Dataset) []stream.Text {
-	if request.MissingPolicy(&r.Request) != stream.MissingError || r.Bound.From == method.FromRows {
-		return nil
+// PlanProfileScan returns a planner of scans that fill profiles. sample means that they also draw rows for anchors.
+func PlanProfileScan(sample bool) Planner {
+	return func(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error) {
+		return planProfileScan(NewWorkload(r, nil, ds), sample)
 	}
-	var names []string
-	for _, c := range settled.ListPromisedMissing(r, ds) {
-		names = append(names, c.Name)
+}
+
+func planProfileScan(w Workload, sample bool) (budget.Budget, error) {
+	if w.SketchRows > 0 {
+		return planSketchScan(w)
 	}
-	if len(names) == 0 {
-		return nil
+	d := len(w.Table.Columns())
+	statistics := budget.ProfileColumnBytes*int64(d) + RankBytes(w.Run, w.Table, d)
+	if sample {
+		statistics += anchor.SamplerBytes(budget.LimitRows(w.Run.AnchorSampleRows(w.Run.MaxAnchors(), d), w.Table), d)
 	}
-	text := request.JoinNames(names[:min(len(names), 10)])
-	if len(names) > 10 {
-		text += ", …"
+	if w.KeptRows > 0 {
+		statistics += rowsample.SampleBytes(budget.LimitRows(w.KeptRows, w.Table), d)
 	}
-	return []stream.Text{stream.Textf("values are missing in %s (%s), and scans with {missing} error will fail, but for columns that the profile leaves out as useless: plan with {missing} mean, zero or drop-row, or with {exclude}", wording.Plural(len(names), "column"), text)}
+	return PlanPass(w.Run, w.Table, statistics, 0)
+}
+
+func planSketchScan(w Workload) (budget.Budget, error) {
+	b, err := PlanPass(w.Run, w.Table, sketchBytes(w), 0)
+	b.Sketch = int64(w.SketchRows)
+	return b, err
+}
+
+// PlanGramScan plans a scan that fills moments, or a sketch of the rows in their place.
+func PlanGramScan(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error) {
+	return planMoments(NewWorkload(r, nil, ds))
+}
+
+func planMoments(w Workload) (budget.Budget, error) {
+	if w.SketchRows > 0 {
+		return planSketchScan(w)
+	}
+	d := len(w.Table.Columns())
+	sideBytes := gram.HistogramsBytes(d) + splitterBytes(w, d) + RankBytes(w.Run, w.Table, d) + surveyBytes(w, 0)
+	b, err := PlanPass(w.Run, w.Table, GramBytes(w.Run, w.Table)+sideBytes, 0)
+	b.SideStatistics = sideBytes
+	return b, errTooLargeScan(w, b, err)
+}
+
+func errTooLargeScan(w Workload, b budget.Budget, err error) error {
+	if !errors.As(err, new(*stream.MemoryError)) || b.Smallest < 4*b.Limit || w.Run.PlanHeader != nil {
+		return err
+	}
+	for _, rows := range []int{settled.AutoSketchRows, settled.AutoSketchRows / 4, settled.AutoSketchRows / 8} {
+		if d := len(w.Table.Columns()); b.Program+budget.ProfileColumnBytes*int64(d)+gram.SketchBytes(d, ExpectedMissing(w.Run, w.Table), rows)+w.Table.MinMemory() <= b.Limit {
+			return stream.Errorf("%w; or a sketch of the rows, {sketch} %d, from which {method} greedy selects; or {profile-only}", err, gram.SketchRows(rows))
+		}
+	}
+	return stream.Errorf("%w; or {profile-only}, for method variance", err)
 }

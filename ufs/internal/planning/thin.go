@@ -2,7 +2,6 @@ package planning
 
 import (
 	"github.com/ufs-stream/ufs-stream/anchor"
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/trust"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -28,43 +27,23 @@ const (
 	largeMatrixBytes     = 256 << 20
 )
 
-// isRereadingBetter reports whether rereading sparse rows is better than making a Gram matrix of d columns. n is the
-// number of rows if the matrix is a factor, and 0 if it is full. Graph methods report the same in both cases, so for
-// them rereading is better from a smaller d on. For 20,000 rows of 10,000 columns with 50 entries a row, graphgreedy
-// took 27 s of CPU time and 2.4 GB with the matrix, and 5.3 s and 0.4 GB without.
-func isRereadingBetter(r *settled.Run, n int64, d int) bool {
-	if n == 0 {
-		n = int64(d)
-	}
-	return r.Columns.Sparse != "" && 8*n*int64(d) >= largeMatrixBytes && (d >= minUnfactoredColumns || r.Bound.From == method.FromGraph && isThinGraph(r, d))
-}
-
-func usesSampleGramOnly(r *settled.Run, ds *chunkio.Dataset) bool {
-	d := len(ds.Columns())
-	n := factorRows(r, ds)
-	if n >= int64(d) {
-		n = 0
-	}
-	return r.Bound.Takes.Sample && r.Choice.Stability == 0 && isRereadingBetter(r, n, d)
-}
-
 // isThinGraph reports whether the graph of sparse rows of d columns is thin, i.e. stores its anchors and its matrix C
 // by their entries if the run does not make a Gram matrix.
-func isThinGraph(r *settled.Run, d int) bool {
-	return r.Columns.Sparse != "" && d >= minThinColumns && r.Bound.Anchors.File == "" && !r.Bound.Anchors.KMeans() && r.WholeProfile == nil && r.ParsedScale != gram.ScaleRank
+func isThinGraph(w Workload, d int) bool {
+	return w.Run.Columns.Sparse != "" && d >= minThinColumns && w.Run.Bound.Anchors.File == "" && !w.Run.Bound.Anchors.KMeans() && w.Run.WholeProfile == nil && w.Run.ParsedScale != gram.ScaleRank
 }
 
-func planThinGraph(r *settled.Run, ds *chunkio.Dataset, shape method.Shape, m int, rows int64) (budget.Budget, error) {
-	d, k := len(ds.Columns()), r.Bound.Anchors.Neighbors
+func planThinGraph(w Workload, shape method.Shape, m int, rows int64) (budget.Budget, error) {
+	d, k := len(w.Table.Columns()), w.Run.Bound.Anchors.Neighbors
 	// If the rows have more entries than expected here, the graph may use the rest of the limit.
-	entries, sampled := ds.RowEntries()*rows, ds.RowEntries()*int64(m)
+	entries, sampled := w.Table.RowEntries()*rows, w.Table.RowEntries()*int64(m)
 	coordinates := min((1+offCentreColumnsPerEntry)*sampled, int64(m)*int64(d))
-	statistics := anchor.ThinBytes(m, d, k, r.Limits.Threads, coordinates, entries)
+	statistics := anchor.ThinBytes(m, d, k, w.Run.Limits.Threads, coordinates, entries)
 	sampler := budget.ProfileColumnBytes*int64(d) + anchor.EntriesBytes(m, sampled)
 	// Lists of anchors are reallocated with a quarter more capacity.
-	placing := sampler + 2*12*coordinates + trust.ThinGraphBytes(m, d, k, r.Limits.Threads, coordinates)
+	placing := sampler + 2*12*coordinates + trust.ThinGraphBytes(m, d, k, w.Run.Limits.Threads, coordinates)
 	c := anchor.ColumnsBytes(m, d, k, entries)
-	return planGraphOutOfCore(r, ds, shape, m, statistics, c, max(placing, budget.ProfileColumnBytes*int64(d)+statistics))
+	return planGraphOutOfCore(w, shape, m, statistics, c, max(placing, budget.ProfileColumnBytes*int64(d)+statistics))
 }
 
 // CheckThinFits returns an error if judging the anchors needs more memory than is left. This cannot be checked earlier,

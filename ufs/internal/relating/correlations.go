@@ -178,7 +178,7 @@ func gatherCorrelations(ctx context.Context, q request.Request, recorded bool, r
 	}
 	r.SkipsTrust = true
 	g := &gathering.Gatherer{Run: r, GatherKind: method.FromGram}
-	e, err := gathering.GatherFromFile(g.Run, file)
+	e, err := gathering.GatherFromFile(g, file)
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		err = &stream.MemoryError{What: "this run", Need: m.Need + own, Limit: limit}
 	}

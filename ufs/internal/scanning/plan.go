@@ -7,7 +7,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"
@@ -55,14 +54,14 @@ func WritePlan(ctx context.Context, q request.Request) (*result.Planned, error) 
 	opt.ForPlan, opt.Sample = true, 0
 	ds, err := settled.OpenDataset(ctx, r.Input.Paths, opt)
 	if err != nil {
-		return nil, planning.ErrLeastMemory(ctx, r, r.Input.Paths, opt, planning.PlanShard, err)
+		return nil, gathering.ErrLeastMemory(ctx, r, r.Input.Paths, opt, planning.PlanShard, err)
 	}
 	defer ds.Close()
 	settled.RecordHeader(&r.Request, ds)
 	if err := ds.NotInput(ctx, q.Output); err != nil {
 		return nil, err
 	}
-	if r.Bound.From == method.FromGraph && r.Columns.Missing == request.MissingDropRow && r.Columns.Sparse == "" && settled.PromisesMissing(ds) {
+	if r.Bound.From.UsesGraph() && r.Columns.Missing == request.MissingDropRow && r.Columns.Sparse == "" && settled.PromisesMissing(ds) {
 		return nil, stream.Usagef("method %s by shards cannot drop rows: the footers show missing values, and its anchors are drawn before all shards together know which columns these make useless; %v", r.Bound.Name, gathering.OneRoundRemedy())
 	}
 	b, err := planning.PlanShard(r, ds)
@@ -81,12 +80,32 @@ func WritePlan(ctx context.Context, q request.Request) (*result.Planned, error) 
 	_, least := ds.RowsMemory() // memory for converting files of rows when a shard is opened
 	b.Smallest = max(b.Smallest, b.Program+least)
 	var keep int
-	if r.Bound.From == method.FromRows {
+	if r.Bound.From.UsesRows() {
 		keep = planning.RowsToKeep(r, ds)
 	}
 	return &result.Planned{
 		Path: place.DisplayName(q.Output), ID: h.ID, Files: h.Files, Groups: h.Groups, Rows: h.Rows, Bytes: h.Bytes, Weight: h.Weight,
 		Features: len(ds.Columns()), Profile: planning.ProfileReason(r, ds).Spell(r.Hooks.Spelling), KeepRows: keep, Smallest: b.Smallest,
-		Warnings: append([]string{}, wording.SpellAll(append(slices.Clip(ds.Warnings()), planning.MissingWarnings(r, ds)...), r.Hooks.Spelling)...),
+		Warnings: append([]string{}, wording.SpellAll(append(slices.Clip(ds.Warnings()), missingWarnings(r, ds)...), r.Hooks.Spelling)...),
 	}, nil
+}
+
+// missingWarnings warns about columns that have missing values by the footers, if the missing policy refuses missing
+// values. Without the warning only the last round of scans would report these columns.
+func missingWarnings(r *settled.Run, ds *chunkio.Dataset) []stream.Text {
+	if request.MissingPolicy(&r.Request) != stream.MissingError || r.Bound.From.UsesRows() {
+		return nil
+	}
+	var names []string
+	for _, c := range settled.ListPromisedMissing(r, ds) {
+		names = append(names, c.Name)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	text := request.JoinNames(names[:min(len(names), 10)])
+	if len(names) > 10 {
+		text += ", …"
+	}
+	return []stream.Text{stream.Textf("values are missing in %s (%s), and scans with {missing} error will fail, but for columns that the profile leaves out as useless: plan with {missing} mean, zero or drop-row, or with {exclude}", wording.Plural(len(names), "column"), text)}
 }

@@ -11,7 +11,7 @@ import (
 // settleKeptRows sets the number of rows that a scan keeps. It refuses options that do not allow a sample of rows, and
 // a method that iterates over rows if no sample is requested.
 func settleKeptRows(r *settled.Run, q ScanRequest) error {
-	isOverRows := r.Bound.From == method.FromRows
+	isOverRows := r.Bound.From.UsesRows()
 	switch {
 	case q.KeepRows < 0 || q.KeepRows > rowsample.MostRows:
 		return stream.Usagef("{sample-rows} %d: want a number of rows up to %d", q.KeepRows, rowsample.MostRows)
@@ -28,7 +28,7 @@ func settleKeptRows(r *settled.Run, q ScanRequest) error {
 		return stream.Usagef("{sample-rows} keeps rows for methods that take no {weight}; leave one of them out")
 	case r.Columns.Missing == request.MissingDropRow && r.Columns.Sparse != "":
 		return stream.Usagef("{sample-rows} keeps rows before any is dropped, and {missing} drop-row drops sparse ones as they are read; use {missing} error or zero")
-	case r.Columns.Missing == request.MissingDropRow && r.Bound.From == method.FromGraph:
+	case r.Columns.Missing == request.MissingDropRow && r.Bound.From.UsesGraph():
 		return stream.Usagef("{sample-rows} keeps rows before any is dropped, and anchors of method %s come from those that {missing} drop-row leaves; make two profiles, or use {missing} mean or zero", r.Bound.Name)
 	}
 	if isOverRows {

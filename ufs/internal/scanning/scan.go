@@ -159,35 +159,34 @@ func checkScan(r *settled.Run, q ScanRequest, piece gathering.Shard) error {
 		return stream.Usagef("{scale} rank: a sketch in a file is of the values; select from the data, or leave {scale} out")
 	case q.Choice.Reads > 0:
 		return stream.Usagef("{passes}: a scan reads once; select from the data reads again")
-	case r.PlanHeader != nil && r.Bound.From == method.FromGraph && !q.ProfileOnly && q.Profile == "":
+	case r.PlanHeader != nil && r.Bound.From.UsesGraph() && !q.ProfileOnly && q.Profile == "":
 		return stream.Usagef("method %s needs a {profile} of all shards: scan them with {profile-only} first, and merge those", r.Bound.Name)
 	}
 	return nil
 }
 
 func samplesAnchors(r *settled.Run) bool {
-	return r.Bound.From == method.FromGraph && r.Bound.Anchors.File == ""
+	return r.Bound.From.UsesGraph() && r.Bound.Anchors.File == ""
 }
 
 func newScanGatherer(r *settled.Run, profileOnly bool, piece gathering.Shard) *gathering.Gatherer {
-	g := &gathering.Gatherer{Run: r, GatherKind: method.FromGram, ScannedShard: piece, TakesHistograms: true}
+	g := &gathering.Gatherer{Run: r, GatherKind: method.FromGram, Planner: planning.PlanGramScan, ScannedShard: piece, TakesHistograms: true}
 	switch {
 	case profileOnly:
-		g.GatherKind, g.TakesSample = method.FromProfile, samplesAnchors(r)
+		g.GatherKind, g.Planner, g.TakesSample = method.FromProfile, planning.PlanProfileScan(samplesAnchors(r)), samplesAnchors(r)
 		g.TakesRanks = r.ParsedScale == gram.ScaleRank
 		// A profile counts the values on which the missing policy will act, so the policy must not act yet. There are two
 		// exceptions. The scaling and the anchors of a graph come from the rows that drop-row keeps. For sparse rows,
 		// zero and drop-row act while the rows are read.
-		acts := (r.Bound.From == method.FromGraph || r.Columns.Sparse != "") && r.Columns.Missing == request.MissingDropRow || r.Columns.Sparse != "" && r.Columns.Missing == request.MissingZero
+		acts := (r.Bound.From.UsesGraph() || r.Columns.Sparse != "") && r.Columns.Missing == request.MissingDropRow || r.Columns.Sparse != "" && r.Columns.Missing == request.MissingZero
 		if !acts {
 			r.Columns.Missing = request.MissingMean
 		}
-	case r.Bound.From == method.FromGraph:
-		g.GatherKind = method.FromGraph
+	case r.Bound.From.UsesGraph():
+		g.GatherKind, g.Planner = method.FromGraph, planning.PlanGraphScan
 	default:
 		g.TakesSample = r.Bound.Takes.Sample
 	}
-	g.Planner = planning.PlanScan(g.GatherKind, g.TakesSample)
 	return g
 }
 
@@ -235,8 +234,8 @@ func readProfile(ctx context.Context, r *settled.Run, path string, sample bool, 
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		r.SampleBytes = m.Need
 		opt := r.ReadOptions()
-		opt.Memory = max(opt.Memory, planning.ReopenedBytes)
-		return planning.ErrOfPlan(ctx, r, r.Input.Paths, opt, plan, err)
+		opt.Memory = max(opt.Memory, gathering.ReopenedBytes)
+		return gathering.ErrOfPlan(ctx, r, r.Input.Paths, opt, plan, err)
 	}
 	if err == nil && r.WholeProfile.Sample != nil {
 		r.SampleBytes = anchor.SamplerBytes(r.WholeProfile.Sample.Len(), len(r.WholeProfile.Columns))

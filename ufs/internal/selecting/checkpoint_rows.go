@@ -7,31 +7,8 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/resume"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/planning"
 )
-
-// runOverRows calls iterate. For a method that iterates over rows it first prepares scratch files and stages. If a
-// stage is resumed, it calls onResume with the number of the last finished step.
-func runOverRows(ctx context.Context, t *Trial, onResume func(step int), iterate func(context.Context) error) error {
-	if t.run.Bound.From != method.FromRows {
-		return iterate(ctx)
-	}
-	stages, err := openStages(ctx, t, onResume)
-	if err != nil {
-		return err
-	}
-	if stages, err = openScratch(ctx, t, stages); err != nil {
-		return err
-	}
-	if stages == nil {
-		return iterate(ctx)
-	}
-	t.Stages = stages
-	ctx, stop := stages.DelayCancel(ctx)
-	defer stop()
-	return iterate(ctx)
-}
 
 func openStages(ctx context.Context, t *Trial, onResume func(step int)) (*resume.Stages, error) {
 	folder := t.run.SavedState.ResumeFolder()

@@ -1,7 +1,6 @@
 package selecting
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -15,26 +14,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
-
-func openPassCheckpoint(ctx context.Context, t *Trial) error {
-	folder := t.run.SavedState.ResumeFolder()
-	if folder == nil || t.Source == nil || t.run.Bound.From == method.FromRows {
-		return nil
-	}
-	id, err := selectionIdentity(t, "passes of method "+t.run.Bound.Name)
-	if err != nil {
-		return err
-	}
-	r, err := folder.OpenRun(ctx, "selection", id)
-	if err != nil {
-		return err
-	}
-	if n := r.CountStates("pass"); n > 0 {
-		t.run.Sayf("continuing from %s after pass %d of the selection", folder.Path(), n)
-	}
-	t.Checkpoint = resume.Numbers{Run: r}
-	return nil
-}
 
 // selectionIdentity collects all settings that affect the bits of the method's intermediate results. Memory and threads
 // are among them, because they determine how many features the method reads at a time.

@@ -14,10 +14,11 @@ import (
 
 // SolvePath implements ufs.Path.
 func SolvePath(ctx context.Context, q request.Request) (*result.Paths, error) {
-	r, err := settled.NewSelectionRun(ctx, q)
+	attempts, err := settled.NewAttempts(ctx, q)
 	if err != nil {
 		return nil, err
 	}
+	r := attempts[0]
 	varied, ok := r.Bound.Solver.(method.Varied)
 	switch {
 	case q.Choice.Stability != 0:
@@ -25,12 +26,12 @@ func SolvePath(ctx context.Context, q request.Request) (*result.Paths, error) {
 	case ok && q.Choice.MinGain > 0:
 		return nil, stream.Usagef("path: {min-gain} is for one selection, and method %s shows a grid of them; use {k}", r.Bound.Name)
 	case ok:
-		return solveGrid(ctx, r, varied)
+		return solveGrid(ctx, attempts, varied)
 	case r.Bound.Takes.Nested:
 		if one, ok := r.Bound.Solver.(method.Unnested); ok && one.Unnested().Format != "" {
 			return nil, stream.Usagef("path: method %s %s", r.Bound.Name, one.Unnested())
 		}
-		return selectCurve(ctx, r)
+		return selectCurve(ctx, attempts)
 	case r.Bound.PathAdvice.Format != "":
 		return nil, stream.Usagef("path: method %s %s", r.Bound.Name, r.Bound.PathAdvice)
 	}
@@ -49,20 +50,19 @@ func SolvePath(ctx context.Context, q request.Request) (*result.Paths, error) {
 
 // HasCurve implements ufs.HasCurve.
 func HasCurve(ctx context.Context, q request.Request) bool {
-	r, err := settled.NewSelectionRun(ctx, q)
+	attempts, err := settled.NewAttempts(ctx, q)
 	if err != nil {
 		return false
 	}
-	_, varied := r.Bound.Solver.(method.Varied)
-	return !varied && r.Bound.Takes.Nested
+	_, varied := attempts[0].Bound.Solver.(method.Varied)
+	return !varied && attempts[0].Bound.Takes.Nested
 }
 
-func selectCurve(ctx context.Context, r *settled.Run) (*result.Paths, error) {
-	r.ReportsSizes = true
-	if r.Fallback != nil {
-		r.Fallback.ReportsSizes = true
+func selectCurve(ctx context.Context, attempts settled.Attempts) (*result.Paths, error) {
+	for _, r := range attempts {
+		r.ReportsSizes = true
 	}
-	s, err := SelectFeatures(ctx, r)
+	s, err := SelectFeatures(ctx, attempts)
 	if s == nil {
 		return nil, err
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/result"
 )
 
-func solveGrid(ctx context.Context, r *settled.Run, varied method.Varied) (*result.Paths, error) {
-	r.ManySettings = true
+func solveGrid(ctx context.Context, attempts settled.Attempts, varied method.Varied) (*result.Paths, error) {
+	attempts[0].ManySettings = true
 	out := new(stream.Grid)
-	s, err := RunSelection(ctx, r, func(g *gathering.Gatherer, e *statistics.Bundle, s *stream.Selection) error {
+	s, err := RunSelection(ctx, attempts, func(g *gathering.Gatherer, e *statistics.Bundle, s *stream.Selection) error {
 		t, err := NewTrial(g, e, s)
 		if err != nil {
 			return statistics.WithPlace(err, e)

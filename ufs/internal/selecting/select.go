@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/room"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"
@@ -20,19 +19,19 @@ import (
 
 // SelectByRequest implements ufs.Select.
 func SelectByRequest(ctx context.Context, q request.Request) (*stream.Selection, error) {
-	r, err := settled.NewSelectionRun(ctx, q)
+	attempts, err := settled.NewAttempts(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	r.SettleSize()
-	return SelectFeatures(ctx, r)
+	attempts.SettleSize()
+	return SelectFeatures(ctx, attempts)
 }
 
-func SelectFeatures(ctx context.Context, r *settled.Run) (*stream.Selection, error) {
-	if err := r.Bound.Single(r.Choice.Options); err != nil {
+func SelectFeatures(ctx context.Context, attempts settled.Attempts) (*stream.Selection, error) {
+	if err := attempts[0].Bound.Single(attempts[0].Choice.Options); err != nil {
 		return nil, err
 	}
-	return RunSelection(ctx, r, func(g *gathering.Gatherer, e *statistics.Bundle, s *stream.Selection) error {
+	return RunSelection(ctx, attempts, func(g *gathering.Gatherer, e *statistics.Bundle, s *stream.Selection) error {
 		index, keep, err := selectFromAllRows(ctx, g, e, s)
 		if g.Run.Choice.Stability == 0 || err != nil && !errors.As(err, new(*stream.UnconvergedError)) {
 			return err
@@ -62,24 +61,24 @@ func selectFromAllRows(ctx context.Context, g *gathering.Gatherer, e *statistics
 
 // RunSelection gathers statistics, calls solve with them, and records the time, memory and transfers of the run. It
 // returns a selection together with an error only if the error is a *stream.UnconvergedError.
-func RunSelection(ctx context.Context, r *settled.Run, solve func(*gathering.Gatherer, *statistics.Bundle, *stream.Selection) error) (s *stream.Selection, err error) {
-	begin := time.Now()
+func RunSelection(ctx context.Context, attempts settled.Attempts, solve func(*gathering.Gatherer, *statistics.Bundle, *stream.Selection) error) (s *stream.Selection, err error) {
+	begin, r := time.Now(), attempts[0]
 	end, err := budget.ApplyLimits(ctx, &r.Request)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	if err := settled.OpenCheckpoint(r); err != nil {
+	if err := settled.OpenCheckpoint(r, attempts[1:]...); err != nil {
 		return nil, err
 	}
 	checkpoint := r.SavedState
 	defer func() { err = checkpoint.CloseFolder(ctx, err) }()
-	if err := settled.FindCategories(ctx, r); err != nil {
+	if err := settled.FindCategories(ctx, r, attempts[1:]...); err != nil {
 		return nil, err
 	}
 	read, added, fetched := r.Hooks.Meter.Decode.Load(), r.Hooks.Meter.Accumulate.Load(), r.Hooks.Meter.Transfer()
 	parts := r.Hooks.Meter.Busy.Parts()
-	g, e, err := gathering.GatherForSelection(ctx, r)
+	g, e, err := gathering.GatherForSelection(ctx, attempts)
 	if e != nil {
 		defer e.Close()
 	}
@@ -88,7 +87,7 @@ func RunSelection(ctx context.Context, r *settled.Run, solve func(*gathering.Gat
 	}
 	r = g.Run
 	var spooled int64
-	if e.Source != nil && r.Bound.From != method.FromRows && !e.Plan.OutOfCore { // the input is not read again
+	if e.Source != nil && !r.Bound.From.UsesRows() && !e.Plan.OutOfCore { // the input is not read again
 		spooled = e.Source.SpoolBytes()
 		if err := e.Close(); err != nil {
 			return nil, err
@@ -148,7 +147,7 @@ func recordedOptions(r *settled.Run, e *statistics.Bundle) map[string]any {
 	graph := []string{"neighbors", "anchors", "anchor-method", "anchors-file"} // options of a graph in addition to scale
 	for option, value := range e.Options {
 		// The seed has a field of its own, and options of a graph in the file do not concern other methods.
-		if option != "seed" && option != request.OptionSampleRows && option != request.OptionSampleMissing && option != request.OptionRanks && (r.Bound.From == method.FromGraph || !slices.Contains(graph, option)) {
+		if option != "seed" && option != request.OptionSampleRows && option != request.OptionSampleMissing && option != request.OptionRanks && (r.Bound.From.UsesGraph() || !slices.Contains(graph, option)) {
 			o[option] = value
 		}
 	}
@@ -167,7 +166,7 @@ func recordedOptions(r *settled.Run, e *statistics.Bundle) map[string]any {
 	} else {
 		delete(o, "passes")
 	}
-	if r.Bound.From == method.FromRows {
+	if r.Bound.From.UsesRows() {
 		o["sample"] = r.Bound.Sample
 	}
 	return o

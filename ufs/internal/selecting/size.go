@@ -7,7 +7,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/subset"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/planning"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
@@ -61,27 +60,6 @@ func (t *Trial) maxAutoCandidates(size *stream.Size) int {
 	return min(max(size.Recommended, len(t.Keep)), t.candidates.Choosable)
 }
 
-// recordGroupCount records the number of groups that {k} auto chooses. For a path it derives this number from the
-// shares that the groups of the path explain.
-func (t *Trial) recordGroupCount() {
-	size, selected := t.Selection.Size, t.Selection.Selected
-	if size == nil || t.Blocks == nil {
-		return
-	}
-	switch most := t.maxAutoCandidates(size); {
-	case t.run.Choice.AutoK:
-		size.Groups = len(selected)
-	case !t.run.ReportsSizes:
-	case !t.stopsAtShare():
-		size.Groups = most
-	default:
-		enough := func(f stream.Selected) bool {
-			return f.Rank >= len(t.Keep) && (f.Rank == most || 1-f.Error >= size.Explained)
-		}
-		size.Groups = slices.IndexFunc(selected, enough) + 1 // 0 if the path ends earlier
-	}
-}
-
 // CentredGram returns the Gram matrix of the centred features in the method's scale. It returns the method's own
 // matrix if that is centred, or else a centred copy, or nil if no matrix is in memory.
 func (t *Trial) CentredGram() *subset.Gram {
@@ -90,7 +68,7 @@ func (t *Trial) CentredGram() *subset.Gram {
 		return nil
 	case t.Graph != nil:
 		return &subset.Gram{Matrix: t.Graph.G, Rows: t.Graph.Rows, Threads: t.Threads}
-	case t.Gram == nil || t.run.Bound.From != method.FromGram:
+	case t.Gram == nil || !t.run.Bound.From.UsesGramOnly():
 		return nil
 	}
 	g := &subset.Gram{Matrix: &t.Gram.Matrix, Rows: t.Gram.Rows, Threads: t.Threads}

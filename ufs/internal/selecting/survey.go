@@ -32,7 +32,7 @@ func DecideBySurvey(ctx context.Context, g *gathering.Gatherer, e *statistics.Bu
 	if settled.IsScaleOpen(g.Run) {
 		g.Run.ParsedScale, g.Run.Choice.Scale = e.Survey.Scale, e.Survey.Scale.String()
 	}
-	if g.Run.Fallback == nil {
+	if len(g.Later) == 0 {
 		return nil
 	}
 	g.Run.MethodReason = stream.Textf("the recommended one; %v", e.Survey.Why)
@@ -40,7 +40,7 @@ func DecideBySurvey(ctx context.Context, g *gathering.Gatherer, e *statistics.Bu
 		return nil
 	}
 	from := g.Run
-	g.Run = from.Fallback
+	g.Run, g.Later = g.Later[0], g.Later[1:]
 	g.Run.Choice.Stability, g.Run.Stats, g.Run.Choice.Seed = from.Choice.Stability, from.Stats, from.Choice.Seed
 	g.Run.MethodReason = e.Survey.WhyGreedy
 	if g.Run.Stats == "" {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/internal/hygiene"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
@@ -29,7 +28,7 @@ func HandleSuspects(r *settled.Run, e *statistics.Bundle, s *stream.Selection) e
 			continue
 		}
 		left := e.Columns[one.Column].LeftOut(settled.SuspectReason(one, e.Columns, label))
-		if !settled.LeavesOutSuspect(r.Columns, one) || e.Graph != nil || r.Bound.From == method.FromRows {
+		if !settled.LeavesOutSuspect(r.Columns, one) || e.Graph != nil || r.Bound.From.UsesRows() {
 			warned = append(warned, one)
 			s.Suspects = append(s.Suspects, left)
 			continue

@@ -3,7 +3,6 @@ package selecting
 import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/survey"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"
@@ -49,7 +48,7 @@ func recordSampleTrust(g *gathering.Gatherer, e *statistics.Bundle, s *stream.Se
 // recordGraphTrust records in s how far the graph in e can be trusted, even if it is already used up, and warns if it
 // cannot.
 func recordGraphTrust(g *gathering.Gatherer, e *statistics.Bundle, s *stream.Selection) {
-	if e.Graph == nil || g.Run.Bound.From != method.FromGraph || e.Graph.Trust() == (anchor.Trust{}) {
+	if e.Graph == nil || !g.Run.Bound.From.UsesGraph() || e.Graph.Trust() == (anchor.Trust{}) {
 		return
 	}
 	t := e.Graph.Trust()

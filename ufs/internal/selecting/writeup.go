@@ -5,12 +5,16 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"sync"
 
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 func (t *Trial) selectByMethod(ctx context.Context) error {
@@ -212,5 +216,70 @@ func (t *Trial) recordExplained(j int, share float64, nearest int) {
 	c.Explained = stream.Number(share)
 	if nearest >= 0 {
 		c.Nearest = t.Columns[nearest].Name
+	}
+}
+
+// solve calls iterate, which runs the method, shows the progress of the method's passes and iterations, and converts
+// the error of iterate. settings is the number of settings for which the method runs.
+func (t *Trial) solve(ctx context.Context, settings int, iterate func(context.Context) error) error {
+	before := t.Gatherer.Passes
+	p := request.Progress{What: "selecting", Pass: before, Passes: t.Gatherer.LeastPasses, Most: t.Gatherer.MostPasses, Rows: -1}
+	if t.Source != nil {
+		p.Pass, p.Rows = before+1, t.Source.Rows()
+	}
+	most := t.bundle.Plan.Iterations * settings
+	var mu sync.Mutex
+	shown, done, reading := false, 0, true
+	show := func() { // a method that reports no iterations is fast
+		if shown = true; t.run.Hooks.Progress != nil {
+			t.run.Hooks.Progress(p)
+		}
+	}
+	t.Pass = func(pass int, title string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if p.Pass, reading = before+pass, true; done == 0 {
+			p.What = title
+		}
+		show()
+	}
+	t.Iteration = func(int, float64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; t.Source != nil && !reading { // iterations over rows in memory count as passes in the progress
+			p.Rows = t.Rows * int64(most)
+			t.Meter.Rows.Add(t.Rows)
+		}
+		reading = false
+		p.What = fmt.Sprintf("iteration %d", done+1)
+		if most > 0 {
+			p.What = fmt.Sprintf("iteration %d of at most %d", min(done+1, most), most)
+		}
+		show()
+	}
+	if t.run.Bound.Takes.Iterates && t.Source == nil && most > 0 {
+		p.What = fmt.Sprintf("iteration 1 of at most %d", most)
+		show()
+	}
+	err := runOverRows(ctx, t, func(step int) {
+		mu.Lock()
+		defer mu.Unlock()
+		done += step
+	}, iterate)
+	if p.Done, p.Failed = true, err != nil; shown {
+		show()
+	}
+	if err = statistics.WithPlace(err, t.bundle); err != nil && t.bundle.Source != nil {
+		err = t.bundle.Plan.ErrForLimit(err)
+	}
+	return err
+}
+
+func (t *Trial) columnReport(k int) stream.ColumnReport {
+	missing := t.bundle.Profile.Columns[t.Index[k]].Missing
+	return stream.ColumnReport{
+		Name: t.Columns[k].Name, Column: t.Columns[k].Position, Mean: stream.Number(t.Means[k]), Std: stream.Number(t.Deviations[k]),
+		Nulls: missing.Nulls, NaNs: missing.NaNs, Infs: missing.Infs, Filled: t.filled[k],
+		Explained: stream.Number(math.NaN()),
 	}
 }

@@ -17,7 +17,7 @@ const (
 	CheckpointSuffix = ".checkpoint"
 )
 
-// checkpoint holds the folder in which a run, and the run of its fallback method, save their progress.
+// checkpoint holds the folder in which the attempts at a request save their progress.
 type checkpoint struct{ Folder *resume.Folder }
 
 func CheckpointFolder(q *request.Request) string {
@@ -35,10 +35,10 @@ func CheckpointFolder(q *request.Request) string {
 	return filepath.Clean(local) + CheckpointSuffix
 }
 
-func OpenCheckpoint(r *Run) error {
+func OpenCheckpoint(r *Run, later ...*Run) error {
 	r.SavedState = new(checkpoint)
-	if r.Fallback != nil {
-		r.Fallback.SavedState = r.SavedState
+	for _, next := range later {
+		next.SavedState = r.SavedState
 	}
 	path := request.NamedCheckpoint(&r.Request)
 	if path == "" {

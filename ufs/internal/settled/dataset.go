@@ -11,34 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/place"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
-
-func CountAnchorsInFile(ctx context.Context, r *Run) error {
-	f := &r.Bound.Anchors
-	if f.File == "" {
-		return nil
-	}
-	// Open reads only footers, so no memory limit is set here. If the limit is too small, the plan reports it.
-	ds, err := chunkio.Open(ctx, []string{f.File}, chunkio.Options{Threads: r.Limits.Threads, Anonymous: r.Input.Anonymous, Allow: r.Input.Allow, Meter: r.Hooks.Meter})
-	if err != nil {
-		return stream.Errorf("{anchors-file}: %w", err)
-	}
-	defer ds.Close()
-	switch rows := ds.Rows(); {
-	case rows < 0:
-		return stream.Usagef("{anchors-file} %s: a stream; save it to a Parquet file first", f.File)
-	case rows <= int64(f.Neighbors):
-		return stream.Usagef("{anchors-file} %s: %d anchors are too few for {neighbors} %d: weights need the distance of one more, so at least %d",
-			place.DisplayName(f.File), rows, f.Neighbors, f.Neighbors+1)
-	default:
-		r.AnchorRows, r.AnchorInputs = int(min(rows, math.MaxInt32)), ds.Inputs()
-	}
-	return nil
-}
 
 func OpenDataset(ctx context.Context, inputs []string, opt chunkio.Options) (*chunkio.Dataset, error) {
 	ds, err := chunkio.Open(ctx, inputs, opt)
@@ -52,9 +28,7 @@ func OpenDataset(ctx context.Context, inputs []string, opt chunkio.Options) (*ch
 	return ds, nil
 }
 
-func PromisesMissing(ds *chunkio.Dataset) bool { return ds.WithNulls() > 0 }
-
-func FindCategories(ctx context.Context, r *Run) error {
+func FindCategories(ctx context.Context, r *Run, later ...*Run) error {
 	if r.Columns.Categorical == "" || r.Columns.Categories != "" || r.Stats != "" {
 		return nil
 	}
@@ -95,8 +69,8 @@ func FindCategories(ctx context.Context, r *Run) error {
 	}
 	text, err := json.Marshal(values)
 	r.Columns.Categories = string(text)
-	if r.Fallback != nil {
-		r.Fallback.Columns.Categories = r.Columns.Categories
+	for _, next := range later {
+		next.Columns.Categories = r.Columns.Categories
 	}
 	return err
 }
@@ -107,21 +81,25 @@ func RecordHeader(q *request.Request, ds *chunkio.Dataset) {
 	q.Input.Texts.Header = cmp.Or(ds.Guesses().Header, q.Input.Texts.Header)
 }
 
-func reportReading(show func(request.Progress), name string) (ended func(error)) {
-	if show == nil {
-		return func(error) {}
+func CountAnchorsInFile(ctx context.Context, r *Run) error {
+	f := &r.Bound.Anchors
+	if f.File == "" {
+		return nil
 	}
-	p := request.Progress{What: "reading " + name, Pass: 1, Passes: 1, Rows: -1}
-	show(p)
-	return func(err error) {
-		p.Done, p.Failed = true, err != nil
-		show(p)
+	// Open reads only footers, so no memory limit is set here. If the limit is too small, the plan reports it.
+	ds, err := chunkio.Open(ctx, []string{f.File}, chunkio.Options{Threads: r.Limits.Threads, Anonymous: r.Input.Anonymous, Allow: r.Input.Allow, Meter: r.Hooks.Meter})
+	if err != nil {
+		return stream.Errorf("{anchors-file}: %w", err)
 	}
-}
-
-// ComparesWithChance reports whether the run compares its choice with chance. It does so for methods on a Gram matrix
-// that aim at explaining a large share of the data. For a choice with another aim, such as the embedding of the rows,
-// this share means nothing.
-func ComparesWithChance(r *Run) bool {
-	return r.Bound.From == method.FromGram && r.Bound.Takes.Reconstructs && !r.ManySettings && !r.SkipsTrust
+	defer ds.Close()
+	switch rows := ds.Rows(); {
+	case rows < 0:
+		return stream.Usagef("{anchors-file} %s: a stream; save it to a Parquet file first", f.File)
+	case rows <= int64(f.Neighbors):
+		return stream.Usagef("{anchors-file} %s: %d anchors are too few for {neighbors} %d: weights need the distance of one more, so at least %d",
+			place.DisplayName(f.File), rows, f.Neighbors, f.Neighbors+1)
+	default:
+		r.AnchorRows, r.AnchorInputs = int(min(rows, math.MaxInt32)), ds.Inputs()
+	}
+	return nil
 }

@@ -9,33 +9,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/hygiene"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
-
-func checkExclusion(r *Run) error {
-	switch {
-	case !(r.Columns.MaxMissing >= 0 && r.Columns.MaxMissing < 1):
-		return stream.Usagef("{max-missing} %v: want a share above 0 and below 1, as 0.5", r.Columns.MaxMissing)
-	case !request.ExcludesSuspects(&r.Request):
-	case r.Bound.From == method.FromRows && r.Bound.Takes.Cells:
-		return stream.Usagef("{auto-exclude} and {max-missing}: method %s takes all cells of a grid; leave columns out by name, {exclude}", r.Bound.Name)
-	case r.Bound.From == method.FromGraph && r.Columns.Sparse != "":
-		return stream.Usagef("{auto-exclude} and {max-missing}: method %s measures distances between whole sparse rows; choose {method} greedy, or leave them out", r.Bound.Name)
-	case r.Stats != "" && (r.Bound.From == method.FromGraph || r.Bound.From == method.FromRows):
-		return stream.Usagef("{auto-exclude} and {max-missing}: what %s holds for method %s is of whole rows; leave columns out by name and scan again, {exclude}, or choose {method} greedy", r.Stats, r.Bound.Name)
-	}
-	return nil
-}
-
-func NewFacts(r *Run, d int) *hygiene.Facts { return hygiene.New(d, r.Limits.Threads, readsLabel(r)) }
-
-// readsLabel reports whether passes read the label to find features that leak it. The sampled rows that a scan keeps do
-// not contain the label, so leaks are found from the counts over all rows.
-func readsLabel(r *Run) bool { return r.Columns.Label != "" && r.Columns.Sparse == "" }
 
 func SuspectsToLeaveOut(r *Run, p *gram.Profile, f *hygiene.Facts, cols []stream.Column) (out []stream.LeftOut) {
 	if !request.ExcludesSuspects(&r.Request) {
@@ -98,7 +76,7 @@ func FilledRemark(r *Run, list []stream.ColumnReport) string {
 	switch {
 	case r.Original.Columns.Missing != "" || planned:
 		return ""
-	case text != "" && (r.Stats == "" || r.Bound.From == method.FromRows): // otherwise it is too late to choose policy error
+	case text != "" && (r.Stats == "" || r.Bound.From.UsesRows()): // otherwise it is too late to choose policy error
 		text += stream.Textf("; {missing} error refuses them").Spell(r.Hooks.Spelling)
 	}
 	return text

@@ -17,7 +17,7 @@ func (r *Run) PlanOptions() map[string]string {
 	options := request.StatisticsShape(&r.Request)
 	options["seed"] = strconv.FormatUint(r.Choice.Seed, 10)
 	planned := r.PlanHeader != nil && r.PlanHeader.Method == r.Bound.Name && r.PlanHeader.Options["scale"] != ""
-	if r.Bound.From == method.FromGraph || r.Original.Choice.Scale != "" || planned {
+	if r.Bound.From.UsesGraph() || r.Original.Choice.Scale != "" || planned {
 		options["scale"] = r.Choice.Scale
 	}
 	for option := range r.Choice.Options {

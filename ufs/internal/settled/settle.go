@@ -1,6 +1,7 @@
 package settled
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/halves"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -15,44 +17,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/groups"
-	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
-	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
-
-// Run is a request with its defaults filled in, and the state of its execution.
-type Run struct {
-	request.Request
-	Bound       *method.Bound // the method and its settings
-	ParsedScale gram.Scale
-	Original    request.Request // the request before defaults were filled in: a statistics file must agree with it
-
-	SavedState *checkpoint // saves the progress of the run; nil if it is not saved
-
-	ManySettings    bool               // path solves several settings instead of one selection
-	SkipsTrust      bool               // the choice is not compared with chance
-	ReportsSizes    bool               // path reports the number of features that the rules recommend, if memory allows
-	AutoSize        bool               // AutoK is only the default: it is unset if something prevents it
-	SizeReason      stream.Text        // why DefaultK is used, if the request does not set the number of features
-	WholeProfile    *statistics.Bundle // the profile of the whole input ({profile}); or nil
-	SampleBytes     int64              // memory of the sample of rows in WholeProfile
-	AnchorRows      int                // number of rows in the file of anchors
-	AnchorInputs    []stream.Input     // the file of anchors, as an input
-	SketchRows      int                // number of rows of the sketch for the Gram matrix; 0 if the matrix is exact
-	KeepRows        int                // number of rows that a scan keeps for methods that iterate over rows
-	KeptRowsMissing string             // the missing policy that will act on the kept rows
-
-	selects bool // the run selects features, for which it may need several passes
-
-	MethodReason stream.Text // why this method is used, if the request names none
-	Fallback     *Run        // the run of methods.Fallback that may replace this run of methods.Recommended; or nil
-
-	Grouping *groups.Grouping // groups of the columns
-	Pricing  *groups.Pricing  // costs of the columns and groups
-
-	PlanHeader *chunkio.PlanHeader // of Plan; nil without a plan
-	Shard      chunkio.Shard       // the shard of the plan to read; zero for the whole plan
-}
 
 func RefuseStats(ctx context.Context, q *request.Request, remedy string) error {
 	for _, path := range q.Input.Paths {
@@ -64,7 +30,7 @@ func RefuseStats(ctx context.Context, q *request.Request, remedy string) error {
 }
 
 // NewRun makes the run of a request, and checks the request as far as possible without reading the data. It refuses
-// statistics files as inputs. If no method is named, methods.Fallback is used; NewSelectionRun finds a better one.
+// statistics files as inputs. If no method is named, methods.Fallback is used; NewAttempts finds a better one.
 func NewRun(ctx context.Context, q request.Request) (*Run, error) { return NewRunFor(ctx, q, true) }
 
 // NewRunFor does the work of NewRun. selects means that the run selects features, for which it may need several passes.
@@ -158,7 +124,7 @@ func checkMethod(q *request.Request, spec method.Spec) error {
 		return stream.Usagef("{k} %d: want 1 or more", q.Choice.K)
 	case q.Choice.AutoK && (q.Choice.K > 0 || q.Choice.Variance > 0):
 		return stream.Usagef("{k} auto finds the number of features by itself; give it, a number or {variance}")
-	case q.Choice.AutoK && (spec.From == method.FromProfile || spec.From == method.FromRows):
+	case q.Choice.AutoK && !spec.From.UsesGram():
 		return stream.Usagef("{k} auto rests on the Gram matrix of all features, and method %s makes none; give a number, as path with {method} greedy recommends one", spec.Name)
 	case q.Choice.Variance != 0 && !(q.Choice.Variance > 0 && q.Choice.Variance <= 1):
 		return stream.Usagef("{variance} %v: want a share above 0 and up to 1", q.Choice.Variance)
@@ -172,13 +138,13 @@ func checkMethod(q *request.Request, spec method.Spec) error {
 		return stream.Usagef("{min-gain} %v: want a share above 0 and below 1, as 0.01", q.Choice.MinGain)
 	case q.Choice.MinGain > 0 && (q.Choice.AutoK || q.Choice.Variance > 0):
 		return stream.Usagef("{min-gain} stops by itself, and so do {k} auto and {variance}; give one of them")
-	case q.Choice.MinGain > 0 && !takes.MinGain && !takes.Sample && spec.From != method.FromGraph:
+	case q.Choice.MinGain > 0 && !takes.MinGain && !takes.Sample && !spec.From.UsesGraph():
 		return stream.Usagef("{min-gain} rests on the Gram matrix, which method %s makes none of or uses up; use {k}, or {method} greedy", spec.Name)
 	case len(q.Choice.Keep) > 0 && !takes.Keep && takes.Turns:
 		return stream.Usagef("{keep} is not for method %s, which chooses every feature by itself", spec.Name)
 	case q.Columns.Weight != "" && !takes.Weight:
 		return stream.Usagef("{weight} is not for method %s", spec.Name)
-	case q.Columns.Missing == request.MissingPairwise && (spec.From == method.FromGraph || spec.From == method.FromRows):
+	case q.Columns.Missing == request.MissingPairwise && spec.From.NeedsWholeRows():
 		return stream.Usagef("{missing} pairwise is for methods on the Gram matrix, as greedy: method %s needs every entry of a row; use {missing} mean", spec.Name)
 	}
 	return nil
@@ -200,18 +166,6 @@ func (r *Run) settleScale() (err error) {
 	return nil
 }
 
-// DrawnRows returns the number of rows to read; 0 means all. A quick try ({rows}) and the sample of a method are drawn
-// in the same way, and the smaller sample is part of the larger one, so the smaller number counts.
-func (r *Run) DrawnRows() int64 {
-	if r.Bound == nil || r.SampleRows == 0 || r.Bound.Sample == 0 {
-		if r.Bound == nil {
-			return r.SampleRows
-		}
-		return max(r.SampleRows, r.Bound.Sample)
-	}
-	return min(r.SampleRows, r.Bound.Sample)
-}
-
 // rereadReason names the option because of which the input is read more than once, or returns "". Missing values that
 // are found while reading may be another reason.
 func (r *Run) rereadReason() string {
@@ -224,47 +178,100 @@ func (r *Run) rereadReason() string {
 		return "{categorical}"
 	case r.Choice.Reads > 1:
 		return "{passes} " + strconv.Itoa(r.Choice.Reads)
-	case r.selects && (r.Bound.From == method.FromGraph || r.Bound.From == method.FromRows):
+	case r.selects && r.Bound.From.NeedsWholeRows():
 		return "method " + r.Bound.Name
 	}
 	return ""
 }
 
-// mayReread reports whether a stream of Arrow IPC on standard input is kept for another pass. Dropping rows needs a
-// second pass only if values are missing; for this possibility the stream is kept only if {temp-dir} names a folder.
-func (r *Run) mayReread() bool {
-	return r.rereadReason() != "" || r.Limits.TempDir != "" && request.MissingPolicy(&r.Request) == stream.MissingDropRow
+func settleChoice(ctx context.Context, r *Run) (err error) {
+	q := &r.Request
+	switch {
+	case q.Choice.GroupMost < 0:
+		return stream.Usagef("{group-most} %d: want 1 or more", q.Choice.GroupMost)
+	case q.Choice.GroupMost > 0 && q.Choice.Groups == "":
+		return stream.Usagef("{group-most} limits the choice from each group; define the groups with {groups}")
+	case !(q.Choice.Budget >= 0 && q.Choice.Budget <= groups.MaxCost):
+		return stream.Usagef("{budget} %v: want a number above 0", q.Choice.Budget)
+	}
+	if option := groups.BindingOption(q, r.Bound.Takes); option != "" {
+		return stream.Usagef("%v is not for method %s, which has no score of every feature; {method} greedy serves it", stream.Option(option), r.Bound.Name)
+	}
+	if r.Grouping, err = groups.ReadGroups(ctx, q); err != nil {
+		return err
+	}
+	r.Pricing, err = groups.ReadCosts(ctx, q)
+	return err
 }
 
-// ReadOptions returns the options for reading that follow from the request. Reading may use the whole memory limit
-// until the plan gives it a share.
-func (r *Run) ReadOptions() chunkio.Options {
-	var order []string
-	if r.WholeProfile != nil { // read the columns in the order of this profile
-		order = wording.ColumnNames(r.WholeProfile.Columns)
+func settleStability(r *Run) error {
+	switch {
+	case r.Choice.Stability == 0:
+		return nil
+	case !r.Bound.From.UsesGram():
+		return stream.Usagef("{stability} is not for method %s, whose statistics are no sums that halves of the rows can be made of; leave it out, or let eval select again from other rows ({resamples})", r.Bound.Name)
+	case r.Choice.Stability == request.AnyShards && r.Stats == "":
+		r.Choice.Stability = halves.DefaultShards
 	}
-	opt := chunkio.Options{
-		Order:   order,
-		Columns: r.Columns.Names, Exclude: r.Columns.Exclude, Label: r.Columns.Label, Weight: r.Columns.Weight, Sparse: r.Columns.Sparse, Where: r.Input.Where,
-		Missing: request.MissingPolicy(&r.Request), Sample: r.DrawnRows(), Seed: r.Choice.Seed,
-		Threads: r.Limits.Threads, Memory: max(r.Limits.Memory-budget.ProgramBytes, 1),
-		SkipBad: r.SkipBad, Anonymous: r.Input.Anonymous, Allow: r.Input.Allow, Meter: r.Hooks.Meter, Stdin: r.Input.Stdin, Again: r.mayReread(), Spool: request.ScratchOptions(&r.Request),
-		Note: r.Hooks.Note, TakingIn: func(name string) func(error) { return reportReading(r.Hooks.Progress, name) },
-		Target: readsLabel(r), Numbers: r.Choice.Keep,
-		TableVersion: r.Input.Version, TableAsOf: r.Input.AsOf, Plan: r.Plan, Shard: r.Shard,
+	if r.Choice.Stability == request.AnyShards {
+		return nil
 	}
-	request.AddColumnOptions(&r.Request, &opt)
-	return opt
+	return halves.CheckShards(r.Choice.Stability)
 }
 
-func (r *Run) Sayf(format string, args ...any) {
-	if r.Hooks.Say != nil {
-		r.Hooks.Say(stream.Textf(format, args...))
+func settleSketch(r *Run) error {
+	switch {
+	case r.Choice.Reads < 0:
+		return stream.Usagef("{passes} %d: want 1 or more", r.Choice.Reads)
+	case r.Choice.Sketch == "" && r.Choice.Reads == 0:
+		return nil
+	case !r.Bound.Takes.Sketch:
+		return stream.Usagef("{sketch} and {passes} are not for method %s; leave them out, or choose {method} greedy", r.Bound.Name)
+	case r.Bound.From.UsesGraph() && r.Choice.Reads > 0:
+		return stream.Usagef("{passes} is not for method %s, which has its sketch from the pass that makes the graph; leave it out, or choose {method} greedy", r.Bound.Name)
+	case r.Choice.Stability > 0:
+		return stream.Usagef("{sketch} has no halves of the rows to compare; leave {stability} or {sketch} out")
+	case r.Columns.Missing == request.MissingPairwise:
+		return stream.Usagef("{missing} pairwise: a sketch knows no pairs of columns; use {missing} mean")
+	case r.Choice.AutoK:
+		return stream.Usagef("{k} auto rests on the exact Gram matrix; give a number, or leave {sketch} out")
+	case r.Choice.MinGain > 0:
+		return stream.Usagef("{min-gain} needs exact shares, but {sketch} estimates them during the choice; use {k}")
+	case r.Choice.Variance > 0:
+		return stream.Usagef("{variance} needs an exact share, but {sketch} estimates it during the choice; use {k}")
 	}
+	switch {
+	case r.Bound.From.UsesGraph():
+	case r.Stats == "" && request.IsSinglePassStream(&r.Request):
+		r.Choice.Reads = cmp.Or(r.Choice.Reads, 1)
+	case r.Stats == "":
+		r.Choice.Reads = cmp.Or(r.Choice.Reads, defaultReads)
+	case r.Choice.Reads > 1:
+		return stream.Usagef("{passes} %d: %s has no rows to read again; select from the data with {sketch}, or take the estimates of {passes} 1", r.Choice.Reads, r.Stats)
+	default:
+		r.Choice.Reads = 1
+	}
+	if r.Choice.Sketch == "" && r.Stats != "" { // the file records the number of rows
+		return nil
+	}
+	var err error
+	if r.SketchRows, err = ParseSketchRows(cmp.Or(r.Choice.Sketch, request.SketchAuto)); err == nil {
+		r.Choice.Sketch = strconv.Itoa(r.SketchRows)
+	}
+	return err
 }
 
-func (r *Run) Notef(format string, args ...any) {
-	if r.Hooks.Note != nil {
-		r.Hooks.Note(stream.Textf(format, args...))
+func checkExclusion(r *Run) error {
+	switch {
+	case !(r.Columns.MaxMissing >= 0 && r.Columns.MaxMissing < 1):
+		return stream.Usagef("{max-missing} %v: want a share above 0 and below 1, as 0.5", r.Columns.MaxMissing)
+	case !request.ExcludesSuspects(&r.Request):
+	case r.Bound.From.UsesRows() && r.Bound.Takes.Cells:
+		return stream.Usagef("{auto-exclude} and {max-missing}: method %s takes all cells of a grid; leave columns out by name, {exclude}", r.Bound.Name)
+	case r.Bound.From.UsesGraph() && r.Columns.Sparse != "":
+		return stream.Usagef("{auto-exclude} and {max-missing}: method %s measures distances between whole sparse rows; choose {method} greedy, or leave them out", r.Bound.Name)
+	case r.Stats != "" && r.Bound.From.NeedsWholeRows():
+		return stream.Usagef("{auto-exclude} and {max-missing}: what %s holds for method %s is of whole rows; leave columns out by name and scan again, {exclude}, or choose {method} greedy", r.Stats, r.Bound.Name)
 	}
+	return nil
 }

@@ -1,15 +1,12 @@
 package settled
 
 import (
-	"cmp"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/halves"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
@@ -38,48 +35,6 @@ const (
 	defaultReads = 2
 )
 
-func settleSketch(r *Run) error {
-	switch {
-	case r.Choice.Reads < 0:
-		return stream.Usagef("{passes} %d: want 1 or more", r.Choice.Reads)
-	case r.Choice.Sketch == "" && r.Choice.Reads == 0:
-		return nil
-	case !r.Bound.Takes.Sketch:
-		return stream.Usagef("{sketch} and {passes} are not for method %s; leave them out, or choose {method} greedy", r.Bound.Name)
-	case r.Bound.From == method.FromGraph && r.Choice.Reads > 0:
-		return stream.Usagef("{passes} is not for method %s, which has its sketch from the pass that makes the graph; leave it out, or choose {method} greedy", r.Bound.Name)
-	case r.Choice.Stability > 0:
-		return stream.Usagef("{sketch} has no halves of the rows to compare; leave {stability} or {sketch} out")
-	case r.Columns.Missing == request.MissingPairwise:
-		return stream.Usagef("{missing} pairwise: a sketch knows no pairs of columns; use {missing} mean")
-	case r.Choice.AutoK:
-		return stream.Usagef("{k} auto rests on the exact Gram matrix; give a number, or leave {sketch} out")
-	case r.Choice.MinGain > 0:
-		return stream.Usagef("{min-gain} needs exact shares, but {sketch} estimates them during the choice; use {k}")
-	case r.Choice.Variance > 0:
-		return stream.Usagef("{variance} needs an exact share, but {sketch} estimates it during the choice; use {k}")
-	}
-	switch {
-	case r.Bound.From == method.FromGraph:
-	case r.Stats == "" && request.IsSinglePassStream(&r.Request):
-		r.Choice.Reads = cmp.Or(r.Choice.Reads, 1)
-	case r.Stats == "":
-		r.Choice.Reads = cmp.Or(r.Choice.Reads, defaultReads)
-	case r.Choice.Reads > 1:
-		return stream.Usagef("{passes} %d: %s has no rows to read again; select from the data with {sketch}, or take the estimates of {passes} 1", r.Choice.Reads, r.Stats)
-	default:
-		r.Choice.Reads = 1
-	}
-	if r.Choice.Sketch == "" && r.Stats != "" { // the file records the number of rows
-		return nil
-	}
-	var err error
-	if r.SketchRows, err = ParseSketchRows(cmp.Or(r.Choice.Sketch, request.SketchAuto)); err == nil {
-		r.Choice.Sketch = strconv.Itoa(r.SketchRows)
-	}
-	return err
-}
-
 func ParseSketchRows(text string) (int, error) {
 	share, isShare := strings.CutSuffix(text, "%")
 	if text == request.SketchAuto {
@@ -107,21 +62,6 @@ func SettleFileSketch(r *Run, seen *statistics.Bundle) (int, error) {
 	}
 	r.Choice.Sketch, r.SketchRows = strconv.Itoa(rows), rows
 	return rows, settleSketch(r)
-}
-
-func settleStability(r *Run) error {
-	switch {
-	case r.Choice.Stability == 0:
-		return nil
-	case r.Bound.From != method.FromGram && r.Bound.From != method.FromGraph:
-		return stream.Usagef("{stability} is not for method %s, whose statistics are no sums that halves of the rows can be made of; leave it out, or let eval select again from other rows ({resamples})", r.Bound.Name)
-	case r.Choice.Stability == request.AnyShards && r.Stats == "":
-		r.Choice.Stability = halves.DefaultShards
-	}
-	if r.Choice.Stability == request.AnyShards {
-		return nil
-	}
-	return halves.CheckShards(r.Choice.Stability)
 }
 
 // HashSeed returns the seed of the hash shards, or 0 if there are none.

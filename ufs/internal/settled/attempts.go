@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -13,16 +12,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
-// If a request names no method, the recommended method selects. methods.Fallback selects if the recommended method
-// cannot: because of the request, because memory does not suffice, because of an error while gathering, or because the
-// graph of the rows turns out to have no structure.
+// Attempts are the runs that may answer a request, in the order in which they are tried. If a request names no method,
+// they are a run of the recommended method and one of methods.Fallback. The second selects if the first cannot: because
+// memory does not suffice, because of an error while gathering, or because the rows turn out to have no clusters.
+type Attempts []*Run
 
-// NewSelectionRun returns the run of a request that selects. If the request leaves the method open, and nothing in it
-// rules out the recommended method, the run uses that method, and r.Fallback is the run that may replace it.
-func NewSelectionRun(ctx context.Context, q request.Request) (*Run, error) {
+// NewAttempts returns the attempts at a request that selects.
+func NewAttempts(ctx context.Context, q request.Request) (Attempts, error) {
 	request.KeepStdin(&q)
 	if q.Choice.Method != "" {
-		return NewRun(ctx, q)
+		return oneAttempt(NewRun(ctx, q))
 	}
 	plain := q
 	plain.Choice.Method = methods.Fallback
@@ -35,7 +34,7 @@ func NewSelectionRun(ctx context.Context, q request.Request) (*Run, error) {
 			return addFallback(ctx, r, plain)
 		case r.PlanHeader.Method != "":
 			r.MethodReason = stream.Textf("the one of the plan file")
-			return r, nil
+			return Attempts{r}, nil
 		}
 	}
 	best, spec, err := recommendedSpecs(q.Choice.Methods)
@@ -43,7 +42,7 @@ func NewSelectionRun(ctx context.Context, q request.Request) (*Run, error) {
 	case err != nil:
 		return nil, err
 	case best == nil:
-		return NewRun(ctx, q)
+		return oneAttempt(NewRun(ctx, q))
 	}
 	if why, settled := fallbackReason(&q, *best, spec); settled {
 		r, err := NewRun(ctx, plain)
@@ -52,7 +51,7 @@ func NewSelectionRun(ctx context.Context, q request.Request) (*Run, error) {
 		} else if why.String() == "" { // the request has an option that neither method has
 			err = stream.Usagef("%w; name the {method} that it is for", err)
 		}
-		return r, err
+		return oneAttempt(r, err)
 	}
 	q.Choice.Method = best.Name
 	r, err := NewRun(ctx, q)
@@ -70,11 +69,38 @@ func NewSelectionRun(ctx context.Context, q request.Request) (*Run, error) {
 	return addFallback(ctx, r, plain)
 }
 
-func addFallback(ctx context.Context, r *Run, plain request.Request) (*Run, error) {
-	var err error
+func oneAttempt(r *Run, err error) (Attempts, error) {
+	if err != nil {
+		return nil, err
+	}
+	return Attempts{r}, nil
+}
+
+func addFallback(ctx context.Context, r *Run, plain request.Request) (Attempts, error) {
+	fallback, err := NewRun(ctx, plain)
+	if err != nil {
+		return nil, err
+	}
 	r.MethodReason = stream.Textf("the recommended one")
-	r.Fallback, err = NewRun(ctx, plain)
-	return r, err
+	return Attempts{r, fallback}, nil
+}
+
+// LeftAfter returns the attempts that are left after an error of the first one. It returns nil if the next one cannot
+// succeed: because the data are bad, which are bad for all methods, or because the request has options that only the
+// first method has.
+func (a Attempts) LeftAfter(err error) Attempts {
+	var m *stream.MemoryError
+	mayServe := errors.As(err, &m) && m.OfMemory() || errors.As(err, new(*stream.UsageError))
+	if len(a) < 2 || !mayServe {
+		return nil
+	}
+	for option := range a[0].Original.Choice.Options {
+		if a[1].Bound.Declare().Options.Find(option) == nil {
+			return nil
+		}
+	}
+	a[1].MethodReason = stream.Textf("method %s cannot be served: %v", a[0].Bound.Name, err)
+	return a[1:]
 }
 
 // NewGatheringRun returns the run of a request that gathers statistics. If the request names no method, and nothing in
@@ -137,24 +163,54 @@ func fallbackReason(q *request.Request, best, plain method.Spec) (why stream.Tex
 	return stream.Text{}, false
 }
 
-// CanFallBack reports whether the fallback may succeed after the error of this method. It cannot for bad data, which
-// are bad for all methods, or for a request with options that only this method has.
-func CanFallBack(r *Run, err error) bool {
-	for option := range r.Original.Choice.Options {
-		if r.Fallback.Bound.Declare().Options.Find(option) == nil {
-			return false
+// SettleSize settles the number of features if the request does not: it sets AutoK, or uses the default number if the
+// method has no exact Gram matrix.
+func (a Attempts) SettleSize() {
+	for _, r := range a {
+		switch isGiven := r.Choice.K > 0 || r.Choice.AutoK || r.Choice.Variance > 0 || r.Choice.MinGain > 0 || r.Choice.Budget > 0; {
+		case isGiven:
+		case !r.Bound.From.UsesGram():
+			r.setDefaultSize(stream.Textf("that rests on the Gram matrix of all features, and method %s makes none; path with {method} greedy recommends a number", r.Bound.Name))
+		case r.SketchRows > 0 || r.Choice.Reads > 0:
+			r.setDefaultSize(sketchSizeReason())
+		default:
+			r.Choice.AutoK, r.AutoSize = true, true
 		}
 	}
-	var m *stream.MemoryError
-	return errors.As(err, &m) && m.OfMemory() || errors.As(err, new(*stream.UsageError))
 }
 
-func FallbackRun(r *Run, why error) *Run {
-	p := r.Fallback
-	p.MethodReason = stream.Textf("method %s cannot be served: %v", r.Bound.Name, why)
-	return p
+// UseDefaultSize makes the attempts that find the number of features only by default choose the default number, unless
+// the reason is empty.
+func (a Attempts) UseDefaultSize(why stream.Text) {
+	if why.Format == "" {
+		return
+	}
+	for i, r := range a {
+		if r.AutoSize {
+			r.setDefaultSize(why)
+		}
+		if i == 0 {
+			r.Notef("%d features: %v", request.DefaultK, r.SizeReason)
+		}
+	}
 }
 
-func IsScaleOpen(r *Run) bool {
-	return r.Bound.Takes.Sample && r.Original.Choice.Scale == "" && r.ParsedScale != gram.ScaleRank && (r.PlanHeader == nil || r.PlanHeader.Options["scale"] == "")
+// UseSketchSize makes the run choose the default number of features, if it finds the number only by default.
+func (r *Run) UseSketchSize() {
+	if r.AutoSize {
+		r.setDefaultSize(sketchSizeReason())
+	}
+}
+
+func (r *Run) setDefaultSize(why stream.Text) {
+	r.Choice.AutoK, r.AutoSize = false, false
+	r.SizeReason = stream.Textf("the default, because the number of features worth keeping is unknown: %v", why)
+}
+
+func sketchSizeReason() stream.Text {
+	return stream.Textf("that rests on the exact Gram matrix, and a {sketch} estimates it; path without {sketch} recommends a number")
+}
+
+func MemorySizeReason(need int64) stream.Text {
+	return stream.Textf("that takes more memory than there is, and {memory-limit} %dMiB is enough", (need+1<<20-1)>>20)
 }

@@ -1,16 +1,15 @@
-package planning
+package forecasting
 
 import (
 	"context"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/scalemodel"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/choice"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/planning"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
@@ -50,11 +49,12 @@ const scaleOfSample = "auto"
 
 // ForecastSelection implements ufs.Plan.
 func ForecastSelection(ctx context.Context, q request.Request) (*Forecast, error) {
-	r, err := settled.NewSelectionRun(ctx, q)
+	attempts, err := settled.NewAttempts(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	r.SettleSize()
+	attempts.SettleSize()
+	r := attempts[0]
 	if q.Stats != "" {
 		return nil, stream.Usagef("%s: selecting from statistics reads no data, so there is nothing to plan", place.DisplayName(q.Stats))
 	}
@@ -66,53 +66,56 @@ func ForecastSelection(ctx context.Context, q request.Request) (*Forecast, error
 		return nil, err
 	}
 	defer end()
-	if err := settled.FindCategories(ctx, r); err != nil {
+	if err := settled.FindCategories(ctx, r, attempts[1:]...); err != nil {
 		return nil, err
 	}
-	f, err := forecastRun(ctx, r)
-	if err != nil && r.Fallback != nil && settled.CanFallBack(r, err) {
-		return forecastRun(ctx, settled.FallbackRun(r, err))
+	f, err := forecastAttempt(ctx, attempts)
+	for attempts = attempts.LeftAfter(err); len(attempts) > 0; attempts = attempts.LeftAfter(err) {
+		f, err = forecastAttempt(ctx, attempts)
 	}
 	return f, err
 }
 
-func forecastRun(ctx context.Context, r *settled.Run) (*Forecast, error) {
+// forecastAttempt forecasts the first of the attempts. The others may select from its statistics.
+func forecastAttempt(ctx context.Context, attempts settled.Attempts) (*Forecast, error) {
+	r, later := attempts[0], attempts[1:]
 	if err := settled.CountAnchorsInFile(ctx, r); err != nil {
 		return nil, err
 	}
-	opt := r.ReadOptions()
+	opt, plan := r.ReadOptions(), planning.SelectionPlanner(later)
 	ds, err := settled.OpenDataset(ctx, r.Input.Paths, opt)
 	if err != nil {
-		return nil, ErrLeastMemory(ctx, r, r.Input.Paths, opt, PlanSelection, err)
+		return nil, gathering.ErrLeastMemory(ctx, r, r.Input.Paths, opt, plan, err)
 	}
 	defer ds.Close()
 	if err := ds.NotInput(ctx, r.Output); err != nil {
 		return nil, err
 	}
-	b, err := PlanSelection(r, ds)
+	b, err := plan(r, ds)
 	if err != nil {
 		return nil, err
 	}
-	if r.Bound.From != method.FromRows && gatherPasses(r, ds, b).Least > 1 {
-		b = WithKept(b, ds, 0)
+	attempts.UseDefaultSize(b.DefaultSize)
+	if !r.Bound.From.UsesRows() && planning.GatherPasses(r, ds, b).Least > 1 {
+		b = planning.WithKept(b, ds, 0)
 	}
 	if rowsBytes, least := ds.RowsMemory(); rowsBytes > 0 { // memory that opening used to convert files of rows
 		b.Peak, b.Smallest = max(b.Peak, b.Program+rowsBytes), max(b.Smallest, b.Program+least)
 		b.InMemory = max(b.InMemory, b.Smallest)
 	}
-	d, passes := len(ds.Columns()), expectedPasses(r, ds, b)
+	d, passes := len(ds.Columns()), planning.ExpectedPasses(r, ds, b)
 	why, scale := r.MethodReason, r.Choice.Scale
-	if r.Fallback != nil {
-		why = stream.Textf("the recommended one; %s if a sample of the rows shows no clusters beyond what covariances explain", r.Fallback.Bound.Name)
+	if len(later) > 0 {
+		why = stream.Textf("the recommended one; %s if a sample of the rows shows no clusters beyond what covariances explain", later[0].Bound.Name)
 	}
 	if settled.IsScaleOpen(r) {
 		scale = scaleOfSample
 	}
 	f := &Forecast{
-		Method: r.Bound.Name, Why: why.Spell(r.Hooks.Spelling), K: r.ExpectedK(d), AutoK: r.Choice.AutoK, WhyK: r.SizeReason.Spell(r.Hooks.Spelling), Scale: scale, Features: d, Rows: ds.Rows(),
+		Method: r.Bound.Name, Why: why.Spell(r.Hooks.Spelling), K: r.ExpectedK(d, r.Choice.AutoK), AutoK: r.Choice.AutoK, WhyK: r.SizeReason.Spell(r.Hooks.Spelling), Scale: scale, Features: d, Rows: ds.Rows(),
 		Files: len(ds.Inputs()), Passes: result.Passes{Least: passes.Least, Most: passes.Most, Why: passes.Why.Spell(r.Hooks.Spelling)}, Memory: b, Scratch: b.Scratch + b.SpoolBytes + ds.RowsScratch(),
-		Warnings: append([]string{}, wording.SpellAll(ds.Warnings(), r.Hooks.Spelling)...), OnRows: r.Bound.From == method.FromRows,
-		job: scaleJob(r, ds),
+		Warnings: append([]string{}, wording.SpellAll(ds.Warnings(), r.Hooks.Spelling)...), OnRows: r.Bound.From.UsesRows(),
+		job: planning.ScaleJob(r, ds),
 	}
 	for _, in := range ds.Inputs() {
 		f.Bytes += in.Bytes
@@ -126,44 +129,4 @@ func forecastRun(ctx context.Context, r *settled.Run) (*Forecast, error) {
 	}
 	settled.NoteFilled(r, settled.ListPromisedMissing(r, ds))
 	return f, c.CheckCount(r.Choice.K, ds.LeftOut())
-}
-
-func expectedPasses(r *settled.Run, ds *chunkio.Dataset, b budget.Budget) method.Passes {
-	p := gatherPasses(r, ds, b)
-	if b.MethodPasses.Why.Format != "" {
-		p.Why = stream.Textf("%s; %s", p.Why, b.MethodPasses.Why)
-	}
-	p.Least += b.MethodPasses.Least
-	p.Most += b.MethodPasses.Most
-	return p
-}
-
-// gatherPasses returns the least and the largest number of times that gathering reads the input. The number may depend
-// on missing values that are found only while reading.
-func gatherPasses(r *settled.Run, ds *chunkio.Dataset, b budget.Budget) method.Passes {
-	keepsMissing := request.MissingPolicy(&r.Request) == stream.MissingKeep
-	if r.ParsedScale == gram.ScaleRank {
-		return rankPasses(r, ds)
-	}
-	if request.ExcludesSuspects(&r.Request) && b.Factor == 0 && r.Bound.From == method.FromGraph {
-		return method.Passes{Least: 3, Most: 3, Why: stream.Textf("a profile that finds the columns to leave out, one that draws the anchors, then the statistics")}
-	}
-	if request.ExcludesSuspects(&r.Request) && (r.Bound.From == method.FromGraph || r.Bound.From == method.FromRows) {
-		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile that finds the columns to leave out, then the statistics")}
-	}
-	switch graph := r.Bound.From == method.FromGraph && b.Factor == 0; {
-	case graph && (keepsMissing || r.Columns.Sparse != ""):
-		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile that draws the anchors, then the statistics")}
-	case graph && settled.PromisesMissing(ds):
-		return method.Passes{Least: 3, Most: 3, Why: stream.Textf("a profile of the columns, because values are missing, one that draws the anchors, then the statistics")}
-	case graph:
-		return method.Passes{Least: 2, Most: 4, Why: stream.Textf("a profile that draws the anchors, and the statistics, if nothing is missing; else two more profiles")}
-	case !ds.Replayable() || r.Columns.Sparse != "" || r.Bound.Takes.Cells:
-		return method.Passes{Least: 1, Most: 1, Why: stream.Textf("one pass")}
-	case keepsMissing:
-		return method.Passes{Least: 1, Most: 1, Why: stream.Textf("one pass; the statistics fill missing values")}
-	case settled.PromisesMissing(ds):
-		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile of the columns, because values are missing, then the statistics")}
-	}
-	return method.Passes{Least: 1, Most: 3, Why: stream.Textf("one if nothing is missing, else a profile and another")}
 }

@@ -1,15 +1,12 @@
-package planning
+package forecasting
 
 import (
 	"cmp"
 	"runtime"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/scalemodel"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
-	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
 	"github.com/ufs-stream/ufs-stream/ufs/result"
 )
 
@@ -55,29 +52,4 @@ func (f *Forecast) OnMachines(m result.Machines) error {
 
 func warn(m *result.MachinesForecast, format string, args ...any) {
 	m.Warnings = append(m.Warnings, stream.Textf(format, args...).String())
-}
-
-func scaleJob(r *settled.Run, ds *chunkio.Dataset) scalemodel.Job {
-	j := scalemodel.Job{Rows: ds.Rows(), Features: len(ds.Columns()), Files: len(ds.Inputs()), Groups: len(ds.Cuts()) - 1, Shards: r.Choice.Stability}
-	for _, in := range ds.Inputs() {
-		j.Bytes += in.Bytes
-	}
-	kind := scalemodel.Gram
-	switch r.Bound.From {
-	case method.FromProfile, method.FromRows:
-		kind = scalemodel.Profile
-		if r.Bound.From == method.FromRows {
-			j.Sample = min(j.Rows, cmp.Or(r.Bound.Sample, j.Rows))
-		}
-	case method.FromGraph:
-		kind, j.Anchors = scalemodel.Graph, r.ExpectedAnchors(j.Rows)
-		if r.Bound.Anchors.File == "" {
-			j.Sample = min(j.Rows, int64(r.AnchorSampleRows(r.MaxAnchors(), j.Features)))
-		}
-	}
-	if kind != scalemodel.Profile && ProfileReason(r, ds).Format != "" {
-		j.Rounds = append(j.Rounds, scalemodel.Profile)
-	}
-	j.Rounds = append(j.Rounds, kind)
-	return j
 }

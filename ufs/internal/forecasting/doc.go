@@ -1,0 +1,2 @@
+// Package forecasting implements ufs.Plan: it forecasts the passes, the memory and the time of a selection.
+package forecasting

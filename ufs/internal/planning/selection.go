@@ -1,0 +1,137 @@
+package planning
+
+import (
+	"errors"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/scalemodel"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/choice"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
+)
+
+// A Planner plans the memory of a run that reads ds.
+type Planner func(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error)
+
+// SelectionPlanner returns the planner of a selection, which one of the runs in later may make in place of the first.
+func SelectionPlanner(later settled.Attempts) Planner {
+	return func(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error) {
+		return planSelection(NewWorkload(r, later, ds))
+	}
+}
+
+// planSelection plans the memory of a selection. If the number of features is open, and finding the number worth
+// keeping needs more memory than the limit, the plan is for the default number, and its DefaultSize gives the reason.
+func planSelection(w Workload) (budget.Budget, error) {
+	if !w.Run.AutoSize {
+		return planMethod(w)
+	}
+	byDefault := w
+	byDefault.UsesDefaultSize = true
+	if usesSampleGramOnly(w) {
+		b, err := planMethod(byDefault)
+		b.DefaultSize = stream.Textf("that needs the Gram matrix, and for this many sparse columns method %s makes it only from a sample of the rows; path with {method} %s on fewer columns recommends a number", w.Run.Bound.Name, methods.Fallback)
+		return b, err
+	}
+	auto, err := planMethod(w)
+	if err != nil && !errors.As(err, new(*stream.MemoryError)) {
+		return auto, err
+	}
+	b, defaultErr := planMethod(byDefault)
+	switch {
+	case err == nil: // a limit that suffices only for the default number works too
+		auto.AutoK = auto.Smallest
+		auto.Smallest, auto.InMemory = min(auto.Smallest, b.Smallest), min(auto.InMemory, b.InMemory)
+		return auto, nil
+	case defaultErr == nil:
+		b.AutoK, b.DefaultSize = auto.Smallest, settled.MemorySizeReason(auto.Smallest)
+	}
+	return b, defaultErr
+}
+
+// Workload is the input of a plan: the runs, the table that they read, and settings that a plan may vary.
+type Workload struct {
+	Run   *settled.Run
+	Later settled.Attempts // the attempts that may select from the statistics of Run, in its place
+	Table *chunkio.Dataset // the input; nil if the statistics come from a file
+
+	UsesDefaultSize bool  // runs with AutoSize choose the default number of features
+	SketchRows      int   // Run.SketchRows, or the number of rows of a sketch that is considered
+	KeptRows        int   // rows that a scan keeps for methods that iterate over rows
+	SampleBytes     int64 // memory of the sample of rows in the profile of all shards
+}
+
+// NewWorkload returns the workload of a run that selects from ds.
+func NewWorkload(r *settled.Run, later settled.Attempts, ds *chunkio.Dataset) Workload {
+	return Workload{Run: r, Later: later, Table: ds, SketchRows: r.SketchRows, KeptRows: r.KeepRows, SampleBytes: r.SampleBytes}
+}
+
+// FindsSize reports whether the data determine the number of features.
+func (w Workload) FindsSize() bool {
+	return w.Run.Choice.AutoK && (!w.UsesDefaultSize || !w.Run.AutoSize)
+}
+
+func (w Workload) ofAttempt(r *settled.Run) Workload {
+	w.Run, w.Later, w.SketchRows = r, nil, r.SketchRows
+	return w
+}
+
+// kind plans for the methods that select from one kind of evidence.
+type kind interface {
+	// planSelection plans gathering and solving. shape describes the input for the solver.
+	planSelection(w Workload, shape method.Shape) (budget.Budget, error)
+	// planShard plans the scan of one shard. If that takes two rounds, the limit of the plan suffices for both.
+	planShard(w Workload) (budget.Budget, error)
+	// gatherPasses returns the least and the greatest number of times that gathering reads the input. The number may
+	// depend on missing values that are found only while reading.
+	gatherPasses(w Workload, b budget.Budget) method.Passes
+	// profileReason returns the reason why all shards need a round of profiles first. It is empty if they do not.
+	profileReason(w Workload) stream.Text
+	// lastRound returns the kind of the last round of scans. It adds the anchors and sampled rows of that round to j.
+	lastRound(w Workload, j *scalemodel.Job) scalemodel.Kind
+}
+
+func kindOf(r *settled.Run) kind {
+	return [...]kind{method.FromProfile: profileKind{}, method.FromGram: gramKind{}, method.FromGraph: graphKind{}, method.FromRows: rowKind{}}[r.Bound.From]
+}
+
+func planMethod(w Workload) (budget.Budget, error) {
+	c, err := choice.NewCandidates(w.Run, w.Table.Columns(), w.Table.LeftOut(), true)
+	if err != nil {
+		return budget.Budget{}, err
+	}
+	return kindOf(w.Run).planSelection(w, newShape(w, c))
+}
+
+func newShape(w Workload, c *choice.Candidates) method.Shape {
+	shape := method.Shape{
+		Columns: w.Table.Columns(), LeftOut: w.Table.LeftOut(), Rows: w.Table.Rows(), Threads: w.Run.Limits.Threads, Sample: budget.LimitRows(settled.SurveyRows(w.Run, len(w.Table.Columns())), w.Table),
+		Sparse: w.Run.Columns.Sparse != "", RowEntries: w.Table.RowEntries(), HasNulls: settled.PromisesMissing(w.Table), FillMean: w.Run.Columns.Missing == request.MissingMean, Drops: request.MissingPolicy(&w.Run.Request) == stream.MissingDropRow,
+	}
+	choice.AddChoiceToShape(w.Run.ExpectedK(len(shape.Columns), w.FindsSize()), &shape, c)
+	return shape
+}
+
+// profileKind plans for methods that select from the profile of each column.
+type profileKind struct{}
+
+func (profileKind) planSelection(w Workload, shape method.Shape) (budget.Budget, error) {
+	cost, err := GramCost(w, shape)
+	if err != nil {
+		return budget.Budget{}, err
+	}
+	d := len(shape.Columns)
+	return PlanPass(w.Run, w.Table, budget.ProfileColumnBytes*int64(d)+RankBytes(w.Run, w.Table, d), cost.Bytes)
+}
+
+func (profileKind) planShard(w Workload) (budget.Budget, error) { return planMoments(w) }
+
+func (profileKind) gatherPasses(w Workload, _ budget.Budget) method.Passes { return columnPasses(w) }
+
+func (profileKind) profileReason(w Workload) stream.Text { return missingReason(w) }
+
+func (profileKind) lastRound(Workload, *scalemodel.Job) scalemodel.Kind { return scalemodel.Profile }
