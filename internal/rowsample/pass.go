@@ -16,7 +16,7 @@ import (
 // block. If merged tables have overlapping row numbers, a block may have more rows than its height, and is divided.
 func (s *Source) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
-		p := &pass{Source: s, counts: make([]stream.MissingCount, len(s.Options.Columns))}
+		p := &pass{Source: s, counts: make([]stream.MissingCount, len(s.opt.Columns))}
 		p.yield = func(c *stream.Chunk) bool { return yield(c, nil) }
 		if err := p.readRows(ctx, r); err != nil && !errors.Is(err, errStopped) {
 			yield(nil, err)
@@ -90,7 +90,7 @@ func (p *pass) errDamaged(err error) error {
 	if errors.As(err, new(*stream.DataError)) {
 		return err
 	}
-	e := stream.Dataf(p.Path, "sample of rows: %w", err)
+	e := stream.Dataf(p.opt.Path, "sample of rows: %w", err)
 	e.Remedy = stream.Textf("the file is damaged: remove it, and scan again")
 	return e
 }
@@ -98,30 +98,30 @@ func (p *pass) errDamaged(err error) error {
 func (p *pass) addRow(values []float64, position int64) error {
 	p.rows++
 	dropped := false
-	for k, j := range p.Index {
+	for k, j := range p.opt.Index {
 		x := values[j]
 		if x == x {
 			continue
 		}
-		if p.Missing == stream.MissingError {
+		if p.opt.Missing == stream.MissingError {
 			return p.errMissingAt(k, position, x)
 		}
 		p.counts[k].Add(x)
-		p.hasMissing, dropped = true, p.Missing == stream.MissingDropRow
+		p.hasMissing, dropped = true, p.opt.Missing == stream.MissingDropRow
 	}
 	if dropped {
 		return nil
 	}
 	p.chunk.Positions = append(p.chunk.Positions, position)
-	if p.Sparse {
+	if p.opt.Sparse {
 		p.addSparse(values)
 		return nil
 	}
 	if p.data == nil {
-		p.data = make([]float64, p.maxInBlock*len(p.Index))
+		p.data = make([]float64, p.maxInBlock*len(p.opt.Index))
 	}
 	at := len(p.chunk.Positions) - 1
-	for k, j := range p.Index {
+	for k, j := range p.opt.Index {
 		p.data[k*p.maxInBlock+at] = values[j]
 	}
 	return nil
@@ -131,7 +131,7 @@ func (p *pass) addSparse(values []float64) {
 	if len(p.csr.RowPtr) == 0 {
 		p.csr.RowPtr = append(p.csr.RowPtr, 0)
 	}
-	for k, j := range p.Index {
+	for k, j := range p.opt.Index {
 		if x := values[j]; x != 0 {
 			p.csr.Index, p.csr.Value = append(p.csr.Index, int32(k)), append(p.csr.Value, x)
 		}
@@ -150,7 +150,7 @@ func (p *pass) errMissingAt(column int, position int64, x float64) error {
 		kindName = "infinite"
 	}
 	return &stream.DataError{
-		Path: p.Path, RowGroup: -1, Row: position, Column: p.Options.Columns[column].Name,
+		Path: p.opt.Path, RowGroup: -1, Row: position, Column: p.opt.Columns[column].Name,
 		Err:    fmt.Errorf("%w: %s", stream.ErrMissing, kindName),
 		Remedy: stream.Textf("choose {missing} mean, zero or drop-row, or {exclude} the column"),
 	}
@@ -162,14 +162,14 @@ func (p *pass) deliverBlock(ctx context.Context, next int64) error {
 		return err
 	}
 	c := &p.chunk
-	d := len(p.Index)
+	d := len(p.opt.Index)
 	c.Block, c.Rows, c.Cols = int(next-c.Start), len(c.Positions), d
 	c.Missing = nil
 	if p.hasMissing {
 		c.Missing = p.counts
 	}
 	switch {
-	case p.Sparse:
+	case p.opt.Sparse:
 		if c.Rows == 0 {
 			p.csr.RowPtr = append(p.csr.RowPtr[:0], 0)
 		}

@@ -15,7 +15,7 @@ import (
 type Source struct {
 	openSample func() (io.Reader, error)
 	head       sampleHead
-	Options
+	opt        Options
 	isDrawn    []bool // for each stored row, whether it is delivered
 	maxInBlock int    // largest number of drawn rows in a block
 }
@@ -29,6 +29,7 @@ type Options struct {
 	Missing stream.MissingPolicy // policy for the drawn rows
 	Sparse  bool                 // deliver sparse rows, in which entries of 0 are absent
 	Path    string               // path of the file, for errors
+	File    io.Closer            // the file, which Close closes
 }
 
 // OpenSource reads the positions of the rows in a sample of d columns. open must return a reader at the beginning of
@@ -57,7 +58,7 @@ func (s *Source) Seed() uint64 { return s.head.seed }
 
 // WithOptions returns a Source of the same sample with other options.
 func (s *Source) WithOptions(opt Options) *Source {
-	t := &Source{openSample: s.openSample, head: s.head, Options: opt}
+	t := &Source{openSample: s.openSample, head: s.head, opt: opt}
 	t.isDrawn = t.markLowestHashes()
 	run, last := 0, int64(-1)
 	for i, deliver := range t.isDrawn {
@@ -76,7 +77,7 @@ func (s *Source) WithOptions(opt Options) *Source {
 func (s *Source) markLowestHashes() []bool {
 	n := len(s.head.positions)
 	marks := make([]bool, n)
-	if s.Draw == 0 || s.Draw >= int64(n) {
+	if s.opt.Draw == 0 || s.opt.Draw >= int64(n) {
 		for i := range marks {
 			marks[i] = true
 		}
@@ -88,13 +89,13 @@ func (s *Source) markLowestHashes() []bool {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(hash(a), hash(b)), a-b) })
-	for _, i := range order[:s.Draw] {
+	for _, i := range order[:s.opt.Draw] {
 		marks[i] = true
 	}
 	return marks
 }
 
-func (s *Source) blockHeight() int { return stream.BlockRows(len(s.Options.Columns)) }
+func (s *Source) blockHeight() int { return stream.BlockRows(len(s.opt.Columns)) }
 
 // blockStart returns the position at which the block with row i starts in the table. The height of a block depends on
 // the number of columns, and every row group starts a new block.
@@ -105,14 +106,14 @@ func (s *Source) blockStart(i int) int64 {
 }
 
 // Columns implements stream.Source.
-func (s *Source) Columns() []stream.Column { return s.Options.Columns }
+func (s *Source) Columns() []stream.Column { return s.opt.Columns }
 
 // Rows implements stream.Source. It returns the number of rows of the whole table.
 func (s *Source) Rows() int64 {
 	if n := len(s.head.positions); n > 0 { // if parts of the table are missing, positions may exceed Options.Rows
-		return max(s.Options.Rows, s.head.positions[n-1]+1)
+		return max(s.opt.Rows, s.head.positions[n-1]+1)
 	}
-	return s.Options.Rows
+	return s.opt.Rows
 }
 
 // Cuts implements stream.Source. It returns the starts of the row groups with sampled rows, and the end.
@@ -127,7 +128,7 @@ const sectionBytes = 6 << 20
 
 // MinMemory returns the memory of a pass, including the positions.
 func (s *Source) MinMemory() int64 {
-	n, d := int64(len(s.head.positions)), int64(len(s.Options.Columns))
+	n, d := int64(len(s.head.positions)), int64(len(s.opt.Columns))
 	return sectionBytes + 5*8*n + 8*int64(s.head.d) + int64(s.maxInBlock)*(8*d+8) + 24*d
 }
 
@@ -136,6 +137,9 @@ func (s *Source) MemoryFor(int64) int64 { return s.MinMemory() }
 
 // ScratchFor returns 0, because the rows remain in their file.
 func (s *Source) ScratchFor(int64) int64 { return 0 }
+
+// Close closes the file of the sample.
+func (s *Source) Close() error { return s.opt.File.Close() }
 
 // SpoolBytes returns 0.
 func (s *Source) SpoolBytes() int64 { return 0 }

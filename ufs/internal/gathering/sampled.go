@@ -37,14 +37,6 @@ type sampleGatherer struct {
 	opt          rowsample.Options
 }
 
-// keptRowSource is the source of the sampled rows that passes read. Closing it closes the statistics file.
-type keptRowSource struct {
-	*rowsample.Source
-	file *chunkio.StatsReader
-}
-
-func (k keptRowSource) Close() error { return k.file.Close() }
-
 // gatherFromSample gathers statistics from the sample of rows in the statistics file. The file stays open, because it
 // is the source of the result.
 func gatherFromSample(ctx context.Context, g *Gatherer) (e *statistics.Bundle, err error) {
@@ -147,7 +139,7 @@ func (s *sampleGatherer) gatherSample(ctx context.Context) (*statistics.Bundle, 
 	whole := s.fileBundle
 	missing := 0
 	s.opt = rowsample.Options{
-		Draw: s.Run.DrawnRows(), Rows: whole.Profile.Seen, Missing: request.MissingPolicy(&s.Run.Request), Sparse: whole.Options["sparse"] != "", Path: s.Run.Stats,
+		Draw: s.Run.DrawnRows(), Rows: whole.Profile.Seen, Missing: request.MissingPolicy(&s.Run.Request), Sparse: whole.Options["sparse"] != "", Path: s.Run.Stats, File: s.file,
 	}
 	for j, c := range whole.Columns {
 		if whole.TakesPart != nil && !whole.TakesPart[j] {
@@ -197,7 +189,7 @@ func (s *sampleGatherer) planSample(rows *rowsample.Source, missing int) (budget
 	if request.MissingPolicy(&s.Run.Request) != stream.MissingKeep {
 		missing = 0
 	}
-	return planning.PlanRows(s.Run, keptRowSource{rows, s.file}, shape, missing)
+	return planning.PlanRows(s.Run, rows, shape, missing)
 }
 
 func (s *sampleGatherer) findUseless(ctx context.Context, plan budget.Budget) ([]stream.LeftOut, error) {
@@ -226,7 +218,7 @@ func (s *sampleGatherer) accumulateSample(ctx context.Context, plan budget.Budge
 	rows, whole := s.sampleSource.WithOptions(s.opt), s.fileBundle
 	e := &statistics.Bundle{
 		Columns: s.opt.Columns, PositionCount: whole.PositionCount, Useless: useless, LeftOut: slices.Concat(whole.LeftOut, useless), Table: whole.Table, Inputs: whole.Inputs,
-		Covered: whole.Covered, Options: whole.Options, Source: keptRowSource{rows, s.file}, Plan: plan,
+		Covered: whole.Covered, Options: whole.Options, Source: rows, Plan: plan,
 		Warnings: slices.Concat(whole.Warnings, whole.GapWarnings(s.Run.Stats)),
 	}
 	d := len(e.Columns)
