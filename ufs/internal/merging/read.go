@@ -80,7 +80,7 @@ func (r *partsReader) nextSum(ctx context.Context) (*partialSum, error) {
 	t.usedBytes -= read.limit
 	r.closeFile(read.index)
 	if read.err != nil {
-		return nil, t.errMergeMemory(read.err, 0)
+		return nil, t.errMergeMemory(read.err, false)
 	}
 	s := read.sum
 	t.usedBytes += s.bytes

@@ -167,7 +167,7 @@ func (t *sumTree) addSum(ctx context.Context, s, next *partialSum) error {
 	}
 	lost, err := statistics.AddStates(s.bundle, next.bundle)
 	if err != nil {
-		return t.errMergeMemory(stream.Errorf("cannot merge %s with %s: %w", s.name, next.name, err), t.graphSize)
+		return t.errMergeMemory(stream.Errorf("cannot merge %s with %s: %w", s.name, next.name, err), true)
 	}
 	for _, section := range lost {
 		t.warnOfLostState(section)
@@ -277,17 +277,22 @@ func (t *sumTree) stateLimit() int64 {
 	return max(room, 1)
 }
 
-func (t *sumTree) errMergeMemory(err error, extra int64) error {
+// errMergeMemory restates a memory error in terms of the whole merge. isSum means that adding two states has failed, and
+// not reading one: the error may then be about one hash shard, and does not include the graphs.
+func (t *sumTree) errMergeMemory(err error, isSum bool) error {
 	var short *stream.MemoryError
 	if !errors.As(err, &short) || !short.OfMemory() {
 		return err
 	}
 	n := statesAtOnce(t.merger.kind)
-	need := max(short.Need, t.sampleSize)                                                 // the sum may have a larger sample
-	if d := len(t.merger.header.Columns); t.shards > 0 && short.Limit <= t.stateLimit() { // Limit is for one hash shard
-		need = gram.WholeOf(need, d, t.shards+1)
+	need := max(short.Need, t.sampleSize) // the sum may have a larger sample
+	if isSum && t.shards > 0 && !statistics.IsOfAllShards(short, t.shards) {
+		need = max(need, gram.WholeOf(need, len(t.merger.header.Columns), t.shards+1)) // a sample may need less than the shared scratch
+	}
+	if isSum {
+		need += t.graphSize
 	}
 	return &stream.MemoryError{
-		What: "merging two of these files", Need: n*(need+extra+t.sideBytes()) + budget.ProgramBytes + t.merger.bookkeeping, Limit: t.merger.request.Limits.Memory,
+		What: "merging two of these files", Need: n*(need+t.sideBytes()) + budget.ProgramBytes + t.merger.bookkeeping, Limit: t.merger.request.Limits.Memory,
 	}
 }

@@ -3,6 +3,7 @@ package statistics
 import (
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
@@ -67,6 +68,11 @@ func (a shardAdder) Add(c *stream.Chunk) error {
 	return nil
 }
 
+func inShards(n int) string { return " in " + wording.Plural(n, "hash shard") }
+
+// IsOfAllShards reports whether the need and the limit of m count all n hash shards, and not only one of them.
+func IsOfAllShards(m *stream.MemoryError, n int) bool { return strings.HasSuffix(m.What, inShards(n)) }
+
 func (h *ShardStats) errMemoryOfAllShards(err error, d int) error {
 	var m *stream.MemoryError
 	if !errors.As(err, &m) || !m.OfMemory() {
@@ -74,7 +80,7 @@ func (h *ShardStats) errMemoryOfAllShards(err error, d int) error {
 	}
 	n := len(h.Moments) + 1
 	return &stream.MemoryError{
-		What: m.What + " in " + wording.Plural(n-1, "hash shard"), Need: gram.WholeOf(m.Need, d, n), Limit: gram.WholeOf(m.Limit, d, n),
+		What: m.What + inShards(n-1), Need: gram.WholeOf(m.Need, d, n), Limit: gram.WholeOf(m.Limit, d, n),
 	}
 }
 
