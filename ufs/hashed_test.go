@@ -1,18 +1,15 @@
 package ufs
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/halves"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/internal/words/wordstest"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
@@ -26,44 +23,22 @@ func shardsOfFile(t *testing.T, path string, from method.From) *statistics.Bundl
 	return must.Get(statistics.ReadStats(file, from, gram.Options{Limit: 1 << 30}, must.Get(statistics.HashShardCount(file))(t)))(t)
 }
 
-// TestHashedForm: the binary form comes back bit for bit, is refused for another number of shards, and never
-// makes reading panic if it is cut short.
-func TestHashedForm(t *testing.T) {
-	path := stored(t, someRows{at: everyRow})
-	for name, from := range map[string]method.From{"greedy": method.FromGram, "graphgreedy": method.FromGraph} {
-		s := ScanRequest{Request: Request{Input: Input{Paths: []string{path}}, Choice: Choice{Stability: 4, Method: name}, Output: filepath.Join(t.TempDir(), "s.ufs")}}
-		must.Get(Scan(t.Context(), s))(t)
-		e := shardsOfFile(t, s.Output, from)
-		empty := func(shards int) *statistics.ShardStats {
-			var graph *anchor.Statistics
-			if e.Graph != nil {
-				graph = must.Get(anchor.NewStatistics(nil, anchor.Options{}))(t)
-			}
-			return must.Get(statistics.NewShardStats(shards, len(e.Columns), gram.Options{Limit: 1 << 30}, graph))(t)
-		}
-		b := wordstest.EncodeState(t, e.ShardStats)
-		wordstest.CheckReread(t, b, empty(4))
-		if _, err := empty(6).ReadFrom(bytes.NewReader(b)); err == nil {
-			t.Errorf("%s: 6 hash shards read 4", name)
-		}
-		for cut := 0; cut < len(b); cut += len(b)/50 + 1 {
-			if _, err := empty(4).ReadFrom(bytes.NewReader(b[:cut])); err == nil {
-				t.Errorf("%s: cut at %d of %d bytes it was read", name, cut, len(b))
-			}
-		}
-	}
-}
-
-// TestHashedLost: a file that an earlier version merged records hash shards and has none. It can still be
-// selected from; a whole merged with it has none either, and warns about that.
-func TestHashedLost(t *testing.T) {
-	dir := t.TempDir()
-	var files []string
+// scanInTwo scans the first 400 rows of a planted table, and the others, each into a file with 4 hash shards.
+func scanInTwo(t *testing.T) (dir string, files []string) {
+	t.Helper()
+	dir = t.TempDir()
 	for i, at := range []func(int64) bool{func(i int64) bool { return i < 400 }, func(i int64) bool { return i >= 400 }} {
 		s := ScanRequest{Request: Request{Input: Input{Paths: []string{stored(t, someRows{at: at})}}, Choice: Choice{Stability: 4}, Output: filepath.Join(dir, string(rune('a'+i))+".ufs")}}
 		must.Get(Scan(t.Context(), s))(t)
 		files = append(files, s.Output)
 	}
+	return dir, files
+}
+
+// TestHashedLost: a file that an earlier version merged records hash shards and has none. It can still be
+// selected from; a whole merged with it has none either, and warns about that.
+func TestHashedLost(t *testing.T) {
+	dir, files := scanInTwo(t)
 	lost := shardsOfFile(t, files[0], method.FromGram)
 	lost.ShardStats = nil
 	must.Do(t, lost.WriteStats(t.Context(), files[0], nil))
@@ -84,17 +59,11 @@ func TestHashedLost(t *testing.T) {
 
 // TestHashedDecay: days that weigh less the older they are do so in every shard.
 func TestHashedDecay(t *testing.T) {
-	dir := t.TempDir()
-	var files []string
-	for i, at := range []func(int64) bool{func(i int64) bool { return i < 400 }, func(i int64) bool { return i >= 400 }} {
-		s := ScanRequest{Request: Request{Input: Input{Paths: []string{stored(t, someRows{at: at})}}, Choice: Choice{Stability: 4}, Output: filepath.Join(dir, string(rune('a'+i))+".ufs")}}
-		must.Get(Scan(t.Context(), s))(t)
-		files = append(files, s.Output)
-	}
+	dir, files := scanInTwo(t)
 	all := filepath.Join(dir, "all.ufs")
 	must.Get(Merge(t.Context(), MergeRequest{Files: files, Output: all, Decay: 0.5}))(t)
 	e := shardsOfFile(t, all, method.FromGram)
-	sum, _, err := e.ShardStats.SumShards(e.ShardStats.AllShards())
+	sum, _, err := e.ShardStats.SumShards([]int{0, 1, 2, 3})
 	must.Do(t, err)
 	if got, want := sum.Weight, 400*0.5+500; got != want || e.Moments.Weight != want {
 		t.Errorf("weight %v, of the whole %v, want %v", got, e.Moments.Weight, want)

@@ -17,7 +17,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
-	"github.com/ufs-stream/ufs-stream/ufs/internal/applying"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/planning"
@@ -73,18 +72,24 @@ func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 		}
 	}
 	// So does inspect, which prints them after that.
-	inspected := int64(budget.ProgramBytes+applying.InspectedColumnBytes*elements) + 1<<10 // what is known of the file
+	inspect := Request{Input: Input{Paths: []string{path}}, Limits: Limits{Memory: named}}
+	_, err := Inspect(t.Context(), inspect, false)
+	short, ok := errors.AsType[*stream.MemoryError](err)
+	if !ok || short.AtLeast || short.Need < named {
+		t.Fatalf("inspect in %d bytes: got %v, want an exact memory error", named, err)
+	}
+	inspect.Limits.Memory = short.Need
 	took := allocated(func() {
-		q := Request{Input: Input{Paths: []string{path}}, Limits: Limits{Memory: inspected}}
-		if s := must.Get(Inspect(t.Context(), q, false))(t); s.Features != elements {
+		if s := must.Get(Inspect(t.Context(), inspect, false))(t); s.Features != elements {
 			t.Errorf("%d features", s.Features)
 		}
 	})
-	if took > inspected {
-		t.Errorf("inspect: %d bytes were allocated in %d", took, inspected)
+	if took > short.Need {
+		t.Errorf("inspect: %d bytes were allocated in %d", took, short.Need)
 	}
-	if _, err := Inspect(t.Context(), Request{Input: Input{Paths: []string{path}}, Limits: Limits{Memory: inspected - 1<<10}}, false); !errors.As(err, new(*stream.MemoryError)) {
-		t.Errorf("inspect in 1 KiB less: %v", err)
+	inspect.Limits.Memory--
+	if _, err := Inspect(t.Context(), inspect, false); !errors.As(err, new(*stream.MemoryError)) {
+		t.Errorf("inspect in a byte less: %v", err)
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
 )
 
 // job plans a planted table and scans its shards into a folder.
@@ -341,8 +342,8 @@ func TestMergeManyInBoundedMemory(t *testing.T) {
 	}})
 	all := filepath.Join(t.TempDir(), "all.ufs")
 	must.Get(ufs.Merge(ctx, ufs.MergeRequest{Files: []string{dir}, Output: all, Limits: ufs.Limits{Memory: limit}}))(t)
-	if held := most.Load() - before; reads.Load() < 20*200 || held > limit-ufs.ProgramBytes {
-		t.Errorf("%d KiB in use, %d of the limit are for them, at most of %d reads", held>>10, (limit-ufs.ProgramBytes)>>10, reads.Load())
+	if held := most.Load() - before; reads.Load() < 20*200 || held > limit-budget.ProgramBytes {
+		t.Errorf("%d KiB in use, %d of the limit are for them, at most of %d reads", held>>10, (limit-budget.ProgramBytes)>>10, reads.Load())
 	}
 	if h := headerOf(t, all); !h.Part.Complete() || len(h.Inputs) != parts || len(h.Ranges) != 1 || h.Ranges[0].To != parts*rowsOfPart {
 		t.Errorf("%+v, %d inputs, %v", h.Part, len(h.Inputs), h.Ranges)

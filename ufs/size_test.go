@@ -9,10 +9,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
+
+// plant writes a planted table in row groups of 100 rows.
+func plant(t *testing.T, rows int64) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "planted.parquet")
+	table := planted.New(planted.Options{Rows: rows, GroupRow: 100})
+	must.Do(t, chunkio.WriteParquet(t.Context(), path, table, chunkio.WriteOptions{RowGroupRows: 100}))
+	return path
+}
 
 // noiseFile is a table of d columns of noise, with means of their own.
 func noiseFile(t *testing.T, n, d int, seed uint64) string {

@@ -38,10 +38,12 @@ func plantDelta(t *testing.T, columns []string, keys []string, files ...dataFile
 	log := line(map[string]any{"protocol": map[string]any{"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": []string{"typeWidening"}, "writerFeatures": []string{"typeWidening", "rowTracking"}}})
 	schema := string(mustbe.Get(json.Marshal(map[string]any{"type": "struct", "fields": fields}))(t))
 	log += line(map[string]any{"metaData": map[string]any{"id": "t", "format": map[string]any{"provider": "parquet", "options": map[string]any{}}, "schemaString": schema, "partitionColumns": append([]string{}, keys...), "configuration": map[string]any{}}})
+	db := duckdbtest.StartSession(t, at(""))
+	defer db.Close()
 	for _, f := range files {
 		where := at(f.at)
 		mustbe.Do(t, os.MkdirAll(filepath.Dir(where), 0o755))
-		if r := duckdbtest.RunQuery(t, at(""), fmt.Sprintf("COPY (%s) TO '%s' (FORMAT parquet)", f.query, where)); r.Error != "" {
+		if r := duckdbtest.QuerySession(t, db, fmt.Sprintf("COPY (%s) TO '%s' (FORMAT parquet)", f.query, where)); r.Error != "" {
 			t.Fatalf("got error %s, want none", r.Error)
 		}
 		path := strings.TrimPrefix(f.at, "t/")
@@ -87,13 +89,14 @@ func TestDeltaSchema(t *testing.T) {
 	must(t, append([]string{"select", "-o", at("sel.json")}, flags...)...)
 	order := "SELECT " + chosenNames(one) + `, late, note, old, seen FROM (` + want + ")"
 	apply := []string{"apply", at("t"), "--selection", at("sel.json"), "--also", "late,note,old,seen"}
-	same(t, at(""), must(t, append(apply, "--format", "sql")...), order)
-	same(t, at(""), must(t, append([]string{"select", "--format", "sql"}, flags...)...), "SELECT "+chosenNames(one)+" FROM ("+want+")")
+	db := duckdbtest.StartSession(t, at(""))
+	same(t, db, must(t, append(apply, "--format", "sql")...), order)
+	same(t, db, must(t, append([]string{"select", "--format", "sql"}, flags...)...), "SELECT "+chosenNames(one)+" FROM ("+want+")")
 	must(t, append(apply, "-o", at("out"))...) // a folder, whose files have all of the columns in one type
-	same(t, at(""), "FROM 'out/*.parquet'", order)
+	same(t, db, "FROM 'out/*.parquet'", order)
 	must(t, "convert", at("t"), "-o", at("copy"))
-	same(t, at(""), "SELECT n, f, s, x, added, late, note, old FROM 'copy/*.parquet'", "SELECT n, f, s, x, added, late, note, old FROM ("+want+")")
-	same(t, at(""), "SELECT column_name, column_type FROM (DESCRIBE FROM 'out/a.parquet') ORDER BY ALL",
+	same(t, db, "SELECT n, f, s, x, added, late, note, old FROM 'copy/*.parquet'", "SELECT n, f, s, x, added, late, note, old FROM ("+want+")")
+	same(t, db, "SELECT column_name, column_type FROM (DESCRIBE FROM 'out/a.parquet') ORDER BY ALL",
 		"SELECT column_name, column_type FROM (DESCRIBE "+order+") ORDER BY ALL")
 	// One file of its own rows, resumed or not, is the same as that of the folder.
 	for _, name := range []string{"n", "f", "l[0]", "added"} {
@@ -159,9 +162,10 @@ func TestDeltaPartitionTypes(t *testing.T) {
 	must(t, append(apply, "-o", at("out"))...)
 	const want = `SELECT x, '00037' AS zip, DATE '2026-01-31' AS day, 1::INT AS n, true AS ok, 2::DOUBLE AS w FROM 't/1.parquet'
 		UNION ALL SELECT x, '10115', NULL, 2, false, 2.5 FROM 't/2.parquet'`
-	same(t, at(""), "FROM 'out/*.parquet'", want)
-	same(t, at(""), "SELECT DISTINCT column_name, column_type FROM (DESCRIBE FROM 'out/1.parquet') ORDER BY ALL", "SELECT column_name, column_type FROM (DESCRIBE "+want+") ORDER BY ALL")
-	same(t, at(""), must(t, append(apply, "--format", "sql")...), want)
+	db := duckdbtest.StartSession(t, at(""))
+	same(t, db, "FROM 'out/*.parquet'", want)
+	same(t, db, "SELECT DISTINCT column_name, column_type FROM (DESCRIBE FROM 'out/1.parquet') ORDER BY ALL", "SELECT column_name, column_type FROM (DESCRIBE "+want+") ORDER BY ALL")
+	same(t, db, must(t, append(apply, "--format", "sql")...), want)
 	if got := selection(t, at("t"), "-k", "1", "--where", "zip = '00037'").Rows; got != 9 {
 		t.Errorf("rows where zip = '00037': got %d, want 9", got)
 	}
@@ -180,9 +184,10 @@ func TestDeltaShallowClone(t *testing.T) {
 	apply := []string{"apply", at("t"), "--selection", at("sel.json"), "--also", "k", "--allow", at("src")}
 	const want = `SELECT x, 'x:y' AS k FROM 'src/k=x%3Ay/c d.parquet' UNION ALL SELECT x, '100%' AS k FROM 'src/k=100%/e.parquet'
 		UNION ALL SELECT x, 'a' AS k FROM 't/own.parquet' UNION ALL SELECT x, 'b' FROM 't/a:b.parquet'`
-	same(t, at(""), "FROM ("+strings.TrimSuffix(strings.TrimSpace(must(t, append(apply, "--format", "sql")...)), ";")+") ORDER BY ALL", "FROM ("+want+") ORDER BY ALL")
+	db := duckdbtest.StartSession(t, at(""))
+	same(t, db, "FROM ("+strings.TrimSuffix(strings.TrimSpace(must(t, append(apply, "--format", "sql")...)), ";")+") ORDER BY ALL", "FROM ("+want+") ORDER BY ALL")
 	must(t, append(apply, "-o", at("out"))...)
-	same(t, at(""), "SELECT x, k FROM read_parquet('out/**/*.parquet', hive_partitioning = true, hive_types_autocast = false) ORDER BY ALL", "FROM ("+want+") ORDER BY ALL")
+	same(t, db, "SELECT x, k FROM read_parquet('out/**/*.parquet', hive_partitioning = true, hive_types_autocast = false) ORDER BY ALL", "FROM ("+want+") ORDER BY ALL")
 }
 
 // TestDeltaPositions: columns of a table have the positions of its schema, partition columns and texts counted and lists

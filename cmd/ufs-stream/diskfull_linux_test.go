@@ -10,6 +10,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/leaktest"
+	"github.com/ufs-stream/ufs-stream/internal/tabletest"
 )
 
 // TestDiskFull: on a disk of 1, 2, 3 … pages every verb ends with exit code 1 and what to do, or succeeds;
@@ -71,13 +72,13 @@ func TestDiskFull(t *testing.T) {
 // method have (invoke checks this): only methods that iterate over rows can take fewer rows.
 func TestScratchDiskFull(t *testing.T) {
 	at := folder(t)
-	names, values := driftTable("groups", 1, 2, 3000, 40, 4)
-	must(t, "select", columnsFile(t, at("a.parquet"), names, values...), "-k", "3", "-o", at("s.json"))
+	table := tabletest.NewFactors("groups", 1, 2, 3000, 40, 4)
+	must(t, "select", columnsFile(t, at("a.parquet"), table.Names, table.Cols...), "-k", "3", "-o", at("s.json"))
 	var text strings.Builder
-	fmt.Fprintln(&text, strings.Join(names, ","))
-	for i := range values[0] {
-		for j := range values {
-			fmt.Fprintf(&text, "%s%g", map[bool]string{true: ","}[j > 0], values[j][i])
+	fmt.Fprintln(&text, strings.Join(table.Names, ","))
+	for i := range table.N() {
+		for j := range table.Cols {
+			fmt.Fprintf(&text, "%s%g", map[bool]string{true: ","}[j > 0], table.Cols[j][i])
 		}
 		fmt.Fprintln(&text)
 	}

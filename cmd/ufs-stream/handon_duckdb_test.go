@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ufs-stream/ufs-stream/internal/duckdb"
 	"github.com/ufs-stream/ufs-stream/internal/duckdbtest"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	mustbe "github.com/ufs-stream/ufs-stream/internal/must"
@@ -126,12 +127,12 @@ func textCases() []duckDBCase {
 }
 
 // parquetCases are files, globs, folders and tables of Parquet. Every one lies among others that are not read.
-func parquetCases() []duckDBCase {
+func parquetCases(db *duckdb.Session) []duckDBCase {
 	const table = "(SELECT sin(3*i) AS a, i * 7 % 11 AS b, cos(i*i) AS c, {'d': [sin(5*i), i % 3]} AS g FROM range(60) r(i))"
 	files := func(t *testing.T, at func(string) string, names ...string) {
 		for _, name := range names {
 			mustbe.Do(t, os.MkdirAll(filepath.Dir(at(name)), 0o755))
-			r := duckdbtest.RunQuery(t, at(""), fmt.Sprintf("COPY %s TO '%s' (FORMAT parquet)", table, strings.ReplaceAll(name, "'", "''")))
+			r := duckdbtest.QuerySession(t, db, fmt.Sprintf("COPY %s TO '%s' (FORMAT parquet)", table, strings.ReplaceAll(at(name), "'", "''")))
 			if r.Error != "" {
 				t.Fatalf("got error %s, want none", r.Error)
 			}
@@ -167,7 +168,7 @@ func parquetCases() []duckDBCase {
 			return []string{at("")}
 		}},
 		{name: "a file among CSV", make: func(t *testing.T, at func(string) string) []string {
-			r := duckdbtest.RunQuery(t, at(""), "COPY (SELECT sin(3*i) AS a, cos(i) AS b, cos(i*i) AS c FROM range(60) r(i)) TO 'b.parquet' (FORMAT parquet)")
+			r := duckdbtest.QuerySession(t, db, "COPY (SELECT sin(3*i) AS a, cos(i) AS b, cos(i*i) AS c FROM range(60) r(i)) TO '"+at("b.parquet")+"' (FORMAT parquet)")
 			fileIn(t, at("a.csv"), "a,b,c\n"+strings.Repeat("1.5,2.5,3.5\n", 5))
 			fileIn(t, at("c.csv"), "a,b,c\n"+strings.Repeat("1.5,2.5,NA\n", 5))
 			if r.Error != "" {
@@ -181,7 +182,8 @@ func parquetCases() []duckDBCase {
 // TestQueriesOfEveryInput: the queries of select and of apply, run in DuckDB as they are, give what apply writes,
 // row by row, of every kind of input that DuckDB reads.
 func TestQueriesOfEveryInput(t *testing.T) {
-	for _, c := range append(textCases(), parquetCases()...) {
+	db := duckdbtest.StartSession(t, t.TempDir())
+	for _, c := range append(textCases(), parquetCases(db)...) {
 		t.Run(c.name, func(t *testing.T) {
 			at, out := folder(t), filepath.Join(t.TempDir(), "out")
 			mustbe.Do(t, os.Mkdir(out, 0o755))
@@ -198,12 +200,12 @@ func TestQueriesOfEveryInput(t *testing.T) {
 			}
 			apply := []string{"apply", "--selection", chosen}
 			must(t, append(append(apply, files...), "-o", copied)...)
-			same(t, out, must(t, append(flags, "--format", "sql")...), "FROM 'out.parquet'")
+			same(t, db, must(t, append(flags, "--format", "sql")...), "FROM '"+copied+"'")
 			if c.also != "" {
 				apply = append(apply, "--also", c.also)
 				must(t, append(append(apply, files...), "-o", copied)...)
 			}
-			same(t, out, must(t, append(append(apply, input...), "--format", "sql")...), "FROM 'out.parquet'")
+			same(t, db, must(t, append(append(apply, input...), "--format", "sql")...), "FROM '"+copied+"'")
 		})
 	}
 }
@@ -228,12 +230,13 @@ func TestQueriesOfInputsThatDuckDBDoesNotRead(t *testing.T) {
 	}
 	fileIn(t, at("x.npy"), array)
 	fileIn(t, at("x.svm"), strings.Repeat("1 1:0.5 2:3 3:1\n2 1:2 2:1\n1 2:4 3:7\n", 9))
+	db := duckdbtest.StartSession(t, at(""))
 	for name, form := range map[string]string{"x.arrow": "Arrow", "arrow.parquet": "Arrow", "x.avro": "Avro", "avro.dat": "Avro", "x.npy": "NumPy arrays"} {
 		ends(t, exit.Usage, fmt.Sprintf("%s: DuckDB does not read %s by itself; make Parquet of it with convert, or select FROM a table that has it with --from TABLE", at(name), form),
 			"select", at(name), "-k", "1", "--missing", "mean", "--format", "sql")
 		must(t, "convert", at(name), "-o", at("copy.parquet"))
 		query := must(t, "select", at("copy.parquet"), "-k", "1", "--missing", "mean", "--format", "sql")
-		if r := duckdbtest.RunQuery(t, at(""), query); r.Error != "" || len(r.Rows) == 0 {
+		if r := duckdbtest.QuerySession(t, db, query); r.Error != "" || len(r.Rows) == 0 {
 			t.Errorf("%s as Parquet: got %d rows, error %q, want its rows", name, len(r.Rows), r.Error)
 		}
 		if query := must(t, "select", at(name), "-k", "1", "--missing", "mean", "--format", "sql", "--from", "lake.events"); !strings.HasSuffix(query, "FROM lake.events;\n") {
@@ -255,9 +258,10 @@ func TestQueriesFromStatisticsAndPlans(t *testing.T) {
 	must(t, "plan", at("d"), "--missing", "mean", "-o", at("job.plan.json"))
 	must(t, "select", "--stats", at("all.ufs"), "-k", "3", "-o", at("sel.json"))
 	must(t, "apply", first, second, "--selection", at("sel.json"), "-o", at("out.parquet"))
-	same(t, at(""), must(t, "select", "--stats", at("all.ufs"), "-k", "3", "--format", "sql"), "FROM 'out.parquet'")
+	db := duckdbtest.StartSession(t, at(""))
+	same(t, db, must(t, "select", "--stats", at("all.ufs"), "-k", "3", "--format", "sql"), "FROM 'out.parquet'")
 	must(t, "scan", "--plan", at("job.plan.json"), "--shard", "1/1", "-o", at("part.ufs"))
-	same(t, at(""), must(t, "select", "--stats", at("part.ufs"), "-k", "3", "--format", "sql"), "FROM 'out.parquet'")
+	same(t, db, must(t, "select", "--stats", at("part.ufs"), "-k", "3", "--format", "sql"), "FROM 'out.parquet'")
 	mustbe.Do(t, os.Remove(first))
 	ends(t, exit.Data, "1.tsv", "select", "--stats", at("all.ufs"), "-k", "3", "--format", "sql")
 }
@@ -276,7 +280,8 @@ func TestQueriesOfFilesThatDiffer(t *testing.T) {
 	flags := []string{"select", at(""), "--union-by-name", "--missing", "mean", "-k", "3", "-o", at("sel.json")}
 	must(t, flags...)
 	query := must(t, "apply", at(""), "--selection", at("sel.json"), "--also", "t", "--format", "sql")
-	same(t, at(""), "SELECT a::DOUBLE AS a, b::DOUBLE AS b, c::DOUBLE AS c, t FROM (\n"+strings.ReplaceAll(query, ";\n", "")+")",
+	db := duckdbtest.StartSession(t, at(""))
+	same(t, db, "SELECT a::DOUBLE AS a, b::DOUBLE AS b, c::DOUBLE AS c, t FROM (\n"+strings.ReplaceAll(query, ";\n", "")+")",
 		`SELECT * FROM (VALUES (0::DOUBLE, 1::DOUBLE, 0::DOUBLE, NULL), (1, 0, 1, NULL), (2, 1, 4, NULL), (3, 0, 9, NULL), (0, 0, NULL, 'x'), (0.25, 5000000000, NULL, 'x'),
 		(0.5, 10000000000, NULL, 'x'), (0.75, 15000000000, NULL, 'x'), (0, 0, 0, NULL), (0.125, 1, 1, NULL)) v(a, b, c, t)`)
 }

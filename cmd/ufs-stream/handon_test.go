@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/duckdb"
 	"github.com/ufs-stream/ufs-stream/internal/duckdbtest"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 )
@@ -40,11 +41,10 @@ break", (i % 13)::DECIMAL(9,2) AS "ünï 🙂", tan(i) AS "a.b", i * 1.5 AS "bac
 }
 
 // same wants that two queries give the same rows in the same order, with columns of the same names.
-func same(t *testing.T, dir, a, b string) {
+func same(t *testing.T, db *duckdb.Session, a, b string) {
 	t.Helper()
 	const inOrder = "SET threads = 1;\n" // with more, the rows of several files of text come as they are ready
-	results := duckdbtest.RunQueries(t, dir, inOrder+a, b)
-	x, y := results[0], results[1]
+	x, y := duckdbtest.QuerySession(t, db, inOrder+a), duckdbtest.QuerySession(t, db, b)
 	if x.Error != "" || y.Error != "" || len(x.Rows) == 0 {
 		t.Fatalf("%d rows; %s\n%s\n%s", len(x.Rows), x.Error, y.Error, a)
 	}
@@ -80,15 +80,16 @@ func TestQueriesAreWhatApplyWrites(t *testing.T) {
 	flags := []string{"select", data, "--missing", "mean", "-k", "12", "--method", "greedy", "--exclude", "day,at,odd,ratio,emb[1]"}
 	must(t, append(flags, "-o", chosen)...)
 	must(t, "apply", files, "--selection", chosen, "-o", out)
-	same(t, dir, must(t, append(flags, "--format", "sql")...), "FROM 'out.parquet'")
-	same(t, dir, must(t, "apply", data, "--selection", chosen, "--format", "sql"), "FROM 'out.parquet'")
+	db := duckdbtest.StartSession(t, dir)
+	same(t, db, must(t, append(flags, "--format", "sql")...), "FROM 'out.parquet'")
+	same(t, db, must(t, "apply", data, "--selection", chosen, "--format", "sql"), "FROM 'out.parquet'")
 	must(t, "apply", files, "--selection", chosen, "--also", "emb,note,day,geo,it's", "-o", out)
-	same(t, dir, must(t, "apply", data, "--selection", chosen, "--also", "emb,note,day,geo,it's", "--format", "sql"), "FROM 'out.parquet'")
+	same(t, db, must(t, "apply", data, "--selection", chosen, "--also", "emb,note,day,geo,it's", "--format", "sql"), "FROM 'out.parquet'")
 	// The same from statistics, which know the files by their paths.
 	stats := filepath.Join(dir, "all.ufs")
 	must(t, "scan", data, "--missing", "mean", "--exclude", "day,at,odd,ratio,emb[1]", "-o", stats)
 	must(t, "apply", files, "--selection", chosen, "-o", out)
-	same(t, dir, must(t, "select", "--stats", stats, "-k", "12", "--method", "greedy", "--format", "sql"), "FROM 'out.parquet'")
+	same(t, db, must(t, "select", "--stats", stats, "-k", "12", "--method", "greedy", "--format", "sql"), "FROM 'out.parquet'")
 }
 
 // TestFormsHoldTheSameValues: what apply writes as CSV and as Arrow are the values that it writes as
@@ -103,13 +104,14 @@ func TestFormsHoldTheSameValues(t *testing.T) {
 		must(t, "apply", files, "--selection", chosen, "--also", also, "-o", at(out))
 	}
 	must(t, "apply", at("c.arrow"), "--selection", chosen, "--also", also, "-o", at("a.parquet"))
+	db := duckdbtest.StartSession(t, dir)
 	for _, back := range []string{
 		"COPY c FROM 'c.csv' (HEADER, allow_quoted_nulls false)",
 		"COPY c FROM 'c.csv.gz' (HEADER, allow_quoted_nulls false)",
 		"COPY c FROM 'c.csv.zst' (HEADER, allow_quoted_nulls false)",
 		"INSERT INTO c FROM 'a.parquet'",
 	} {
-		r := duckdbtest.RunQuery(t, dir, `CREATE TABLE p AS FROM 'p.parquet'; CREATE TABLE c AS FROM p LIMIT 0; `+back+`;
+		r := duckdbtest.QuerySession(t, db, `CREATE OR REPLACE TABLE p AS FROM 'p.parquet'; CREATE OR REPLACE TABLE c AS FROM p LIMIT 0; `+back+`;
 			SELECT (SELECT count(*) FROM c), (SELECT count(*) FROM (FROM p EXCEPT ALL FROM c)), (SELECT count(*) FROM c WHERE note = ''), (SELECT count(*) FROM c WHERE note IS NULL),
 			(SELECT count(*) FROM c WHERE odd::VARCHAR = '-0.0')`)
 		if r.Error != "" || *r.Rows[0][0] != "200" || *r.Rows[0][1] != "0" || *r.Rows[0][2] != "50" || *r.Rows[0][3] != "50" || *r.Rows[0][4] == "0" {
@@ -128,7 +130,7 @@ func TestFormsHoldTheSameValues(t *testing.T) {
 			t.Errorf("left behind: %v, %v", left, err)
 		}
 	}
-	r := duckdbtest.RunQuery(t, dir, "SELECT count(*) FROM read_csv('days/day=*/*.csv')")
+	r := duckdbtest.QuerySession(t, db, "SELECT count(*) FROM read_csv('days/day=*/*.csv')")
 	if r.Error != "" || *r.Rows[0][0] != "200" {
 		t.Errorf("reading back the CSV partitions: DuckDB's error %q, rows %v, want 200", r.Error, r.Rows)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/tabletest"
 	"github.com/ufs-stream/ufs-stream/methods"
 )
 
@@ -61,8 +62,8 @@ func foreignFlag(args []string, code int, errors string) string {
 // or method does not take, invoke itself watches.
 func TestRemediesAreTaken(t *testing.T) {
 	at := folder(t)
-	names, values := driftTable("groups", 1, 2, 3000, 40, 4)
-	file := columnsFile(t, at("a.parquet"), names, values...)
+	table := tabletest.NewFactors("groups", 1, 2, 3000, 40, 4)
+	file := columnsFile(t, at("a.parquet"), table.Names, table.Cols...)
 	tried := 0
 	for _, method := range append([]string{""}, methods.Names(methods.All())...) {
 		for _, verb := range []string{"select", "path", "plan", "scan"} {

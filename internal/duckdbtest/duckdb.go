@@ -17,22 +17,28 @@ func ModuleFolder(t testing.TB) string {
 // RunQuery runs a query in the folder dir, in a session of its own.
 func RunQuery(t testing.TB, dir, query string) *duckdb.Result {
 	t.Helper()
-	return RunQueries(t, dir, query)[0]
+	s := StartSession(t, dir)
+	defer s.Close()
+	return QuerySession(t, s, query)
 }
 
-// RunQueries runs queries in the folder dir, one after the other in a session of their own.
-func RunQueries(t testing.TB, dir string, queries ...string) []*duckdb.Result {
+// StartSession starts a session in the folder dir. It ends with the test.
+func StartSession(t testing.TB, dir string) *duckdb.Session {
 	t.Helper()
 	s, err := duckdb.StartSession(t.Context(), ModuleFolder(t), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	results := make([]*duckdb.Result, len(queries))
-	for i, query := range queries {
-		if results[i], err = s.Query(query); err != nil {
-			t.Fatal(err)
-		}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// QuerySession runs a query in a session.
+func QuerySession(t testing.TB, s *duckdb.Session, query string) *duckdb.Result {
+	t.Helper()
+	r, err := s.Query(query)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return results
+	return r
 }

@@ -24,8 +24,7 @@ func TestQuery(t *testing.T) {
 // TestSession: one session answers queries of any size one after another, even after a query that fails. The error of
 // a process that ended has its output.
 func TestSession(t *testing.T) {
-	s := must.Get(duckdb.StartSession(t.Context(), ModuleFolder(t), t.TempDir()))(t)
-	defer s.Close()
+	s := StartSession(t, t.TempDir())
 	for _, n := range []int{0, 1, 5000, -1, 2} {
 		query := "SELECT range AS \"a\nb\" FROM range(" + strconv.Itoa(n) + ")"
 		if n < 0 {

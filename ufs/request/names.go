@@ -22,19 +22,19 @@ func JoinNames(names []string) string {
 	return list
 }
 
-// MaxNames bounds the number of names in an option, far above any real use. Each name needs 80 bytes of memory in
+// maxNames bounds the number of names in an option, far above any real use. Each name needs 80 bytes of memory in
 // addition to its text. Without a bound, 30 million names in a selection file of 60 MB used 2.4 GB.
-const MaxNames = 1_000_000
+const maxNames = 1_000_000
 
 // SplitNames reads the output of JoinNames. A comma separates two names if the number of quotes before it is even. The
-// limit [MaxNames] also counts commas within quotes. Package encoding/csv is not used, because it would change names:
+// limit [maxNames] also counts commas within quotes. Package encoding/csv is not used, because it would change names:
 // it turns a carriage return and newline into a newline, and ends at a newline outside quotes.
 func SplitNames(list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
 	}
-	if strings.Count(list, ",") >= MaxNames {
-		return nil, fmt.Errorf("it has more than %d commas; name columns by patterns", MaxNames-1)
+	if strings.Count(list, ",") >= maxNames {
+		return nil, fmt.Errorf("it has more than %d commas; name columns by patterns", maxNames-1)
 	}
 	var names []string
 	from, quoted := 0, false

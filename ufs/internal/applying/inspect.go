@@ -56,10 +56,10 @@ func InspectInput(ctx context.Context, q request.Request, scan bool) (*result.In
 	return inspectInput(ctx, r, scan)
 }
 
-// InspectedColumnBytes is the memory that is planned for a column until the column is printed. In a test with 3,000,000
+// inspectedColumnBytes is the memory that is planned for a column until the column is printed. In a test with 3,000,000
 // list elements, each a column, 290 bytes per column were allocated. The process held 240 bytes per column when it
 // printed a table, and 390 when it printed JSON.
-const InspectedColumnBytes = 400
+const inspectedColumnBytes = 400
 
 func inspectInput(ctx context.Context, r *settled.Run, scan bool) (*result.Inspection, error) {
 	opt := r.ReadOptions()
@@ -75,7 +75,7 @@ func inspectInput(ctx context.Context, r *settled.Run, scan bool) (*result.Inspe
 		return nil, err
 	}
 	all := len(ds.Columns()) + len(ds.LeftOut())
-	columnBytes := InspectedColumnBytes * int64(all)
+	columnBytes := inspectedColumnBytes * int64(all)
 	if need := ds.CatalogBytes() + columnBytes; need > opt.Memory {
 		return nil, budget.ErrForLimit(&r.Request, &stream.MemoryError{What: fmt.Sprintf("inspecting %d columns", all), Need: need, Limit: opt.Memory})
 	}

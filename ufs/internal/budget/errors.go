@@ -38,22 +38,22 @@ func ErrForLimit(q *request.Request, err error) error {
 	return &whole
 }
 
-// SmallDocumentBytes is the size of a document that fits into the memory that is reserved for the program itself. Most
+// smallDocumentBytes is the size of a document that fits into the memory that is reserved for the program itself. Most
 // selections and headers of statistics are smaller.
-const SmallDocumentBytes = 4 << 20
+const smallDocumentBytes = 4 << 20
 
 // ReadWithin implements ufs.Within.
 func ReadWithin(limit int64, read func(room int64) error) error {
 	if limit == 0 {
 		return read(0)
 	}
-	return ErrForLimit(&request.Request{Limits: request.Limits{Memory: limit}}, read(max(limit-ProgramBytes, SmallDocumentBytes)))
+	return ErrForLimit(&request.Request{Limits: request.Limits{Memory: limit}}, read(max(limit-ProgramBytes, smallDocumentBytes)))
 }
 
 func DocumentOptions(q *request.Request) chunkio.FetchOptions {
 	from := q.FetchOptions()
 	if q.Limits.Memory > 0 {
-		from.Memory = max(q.Limits.Memory-ProgramBytes, SmallDocumentBytes)
+		from.Memory = max(q.Limits.Memory-ProgramBytes, smallDocumentBytes)
 	}
 	return from
 }

@@ -116,7 +116,7 @@ func (q ScanRequest) newScanRun(ctx context.Context) (r *settled.Run, piece gath
 	if err := settleKeptRows(r, q); err != nil {
 		return nil, piece, err
 	}
-	if piece, err = ReadShard(q.Shard, os.LookupEnv); err != nil {
+	if piece, err = readShard(q.Shard, os.LookupEnv); err != nil {
 		return nil, piece, err
 	}
 	if r.PlanHeader != nil {

@@ -13,11 +13,7 @@ import (
 // shardAuto, alone or as auto/N, means the shard whose number a scheduler gives.
 const shardAuto = "auto"
 
-// ReadShard parses the option {shard}. "I/N" gives number and count, and an empty text means the whole input. For
-// "auto", ReadShard looks number and count up in the environment variables of a scheduler by lookup ([os.LookupEnv]).
-// For "auto/N" it looks up only the number, which is also right if only the failed elements of a job run again. It
-// looks up no other variables.
-func ReadShard(text string, lookup func(string) (string, bool)) (gathering.Shard, error) {
+func readShard(text string, lookup func(string) (string, bool)) (gathering.Shard, error) {
 	switch rest, isAuto := strings.CutPrefix(text, shardAuto); {
 	case isAuto && rest == "":
 		return shardFromEnvironment(lookup, 0)

@@ -24,18 +24,18 @@ func (p *PackedSource) Rows() int64 { return p.rows }
 
 func (p *PackedSource) Cuts() []int64 { return []int64{0, p.rows} }
 
-func (p *PackedSource) BlockRows() int {
+func (p *PackedSource) blockRows() int {
 	return int(min(int64(stream.BlockRows(len(p.Columns()))), p.rows))
 }
 
 func (p *PackedSource) BlockBytes() int64 {
-	return 8 * int64(p.BlockRows()) * int64(len(p.Columns())+1)
+	return 8 * int64(p.blockRows()) * int64(len(p.Columns())+1)
 }
 
 // Chunks implements stream.Source. The range r must be that of all rows.
 func (p *PackedSource) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
-		h, d := p.BlockRows(), len(p.Columns())
+		h, d := p.blockRows(), len(p.Columns())
 		out := &stream.Chunk{Cols: d, Stride: h, Data: make([]float64, h*d), Positions: make([]int64, 0, h)}
 		flush := func() bool {
 			out.Block, out.Rows = len(out.Positions), len(out.Positions)

@@ -113,7 +113,7 @@ func (h *ShardStats) shardCount() int {
 	return len(h.Moments)
 }
 
-func (h *ShardStats) AllShards() []int {
+func (h *ShardStats) allShards() []int {
 	list := make([]int, len(h.Moments))
 	for i := range list {
 		list[i] = i
@@ -128,7 +128,7 @@ func (e *Bundle) FinishShards() error {
 		return err
 	}
 	e.ShardStats.splitter = nil
-	moments, graph, err := e.ShardStats.SumShards(e.ShardStats.AllShards())
+	moments, graph, err := e.ShardStats.SumShards(e.ShardStats.allShards())
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package ufs
+package statistics
 
 import (
 	"context"
@@ -8,19 +8,21 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
-	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
 )
 
 // TestPacked: rows drawn come in full blocks, as dense as they are, one after the other.
 func TestPacked(t *testing.T) {
 	ctx := context.Background()
+	dense := filepath.Join(t.TempDir(), "planted.parquet")
+	must.Do(t, chunkio.WriteParquet(ctx, dense, planted.New(planted.Options{Rows: 450, GroupRow: 100}), chunkio.WriteOptions{RowGroupRows: 100}))
 	sparse := fixtures.DatasetPath(t, "basehock_sparse.parquet")
 	for _, c := range []struct {
 		path string
 		opt  chunkio.Options
-	}{{plant(t, 450), chunkio.Options{Sample: 130}}, {sparse, chunkio.Options{Sample: 300, Sparse: "indices,values,4862", Label: "label"}}} {
+	}{{dense, chunkio.Options{Sample: 130}}, {sparse, chunkio.Options{Sample: 300, Sparse: "indices,values,4862", Label: "label"}}} {
 		c.opt.Seed, c.opt.Threads, c.opt.Memory = 7, 1, 1<<30
 		ds, err := chunkio.Open(ctx, []string{c.path}, c.opt)
 		if err != nil {
@@ -46,7 +48,7 @@ func TestPacked(t *testing.T) {
 				want = append(append(want, float64(b.Position(i))), row...)
 			}
 		}
-		p := statistics.NewPackedSource(ds, c.opt.Sample)
+		p := NewPackedSource(ds, c.opt.Sample)
 		var got []float64
 		var heights []int
 		for b, err := range p.Chunks(ctx, stream.Range{}) {
@@ -65,23 +67,12 @@ func TestPacked(t *testing.T) {
 			t.Errorf("%s: rows differ", c.path)
 		}
 		for _, h := range heights[:len(heights)-1] {
-			if h != p.BlockRows() {
-				t.Errorf("%s: blocks of %v rows, want %d", c.path, heights, p.BlockRows())
+			if h != p.blockRows() {
+				t.Errorf("%s: blocks of %v rows, want %d", c.path, heights, p.blockRows())
 			}
 		}
 		if n := len(got) / (len(ds.Columns()) + 1); int64(n) != c.opt.Sample {
 			t.Errorf("%s: %d rows, want %d", c.path, n, c.opt.Sample)
 		}
 	}
-}
-
-// plant writes a planted table in row groups of 100 rows.
-func plant(t *testing.T, rows int64) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "planted.parquet")
-	table := planted.New(planted.Options{Rows: rows, GroupRow: 100})
-	if err := chunkio.WriteParquet(context.Background(), path, table, chunkio.WriteOptions{RowGroupRows: 100}); err != nil {
-		t.Fatalf("writing the table: %v", err)
-	}
-	return path
 }

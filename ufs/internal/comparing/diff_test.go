@@ -1,4 +1,4 @@
-package ufs
+package comparing
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
+	"github.com/ufs-stream/ufs-stream/ufs/result"
 )
 
 // sketched is a selection of these features, from data of others beside them.
@@ -29,7 +30,7 @@ func sketched(rows int64, contents string, chosen []string, nearest map[string]s
 func TestDiffSaysWhy(t *testing.T) {
 	before := sketched(100, "1", []string{"a", "b", "c", "d", "e"}, map[string]string{"x": "a", "f": "b"})
 	after := sketched(140, "2", []string{"b", "e", "x", "n", "f"}, map[string]string{"a": "x", "d": "e"}, "new_flat")
-	d := Diff(before, after)
+	d := CompareSelections(before, after)
 	why := make(map[string]string)
 	for _, c := range slices.Concat(d.Came, d.Went) {
 		why[c.Name] = c.Why
@@ -42,22 +43,22 @@ func TestDiffSaysWhy(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, why[name], want)
 		}
 	}
-	if len(why) != 6 || d.Both != 2 || !slices.Equal(d.Moved, []Move{{Name: "b", Old: 2, New: 1}, {Name: "e", Old: 5, New: 2}}) {
+	if len(why) != 6 || d.Both != 2 || !slices.Equal(d.Moved, []result.Move{{Name: "b", Old: 2, New: 1}, {Name: "e", Old: 5, New: 2}}) {
 		t.Errorf("difference %+v: want 6 reasons (%d), 2 features in both, b and e moved", d, len(why))
 	}
 	if got := d.Data; got.SameInputs || got.Rows != 40 || got.Features != 0 || !slices.Equal(got.New, []string{"n", "new_flat"}) || !slices.Equal(got.Gone, []string{"c"}) {
 		t.Errorf("data %+v", got)
 	}
-	if got := Diff(before, before).Data; !got.SameInputs || got.Rows != 0 || len(got.New)+len(got.Gone) != 0 {
+	if got := CompareSelections(before, before).Data; !got.SameInputs || got.Rows != 0 || len(got.New)+len(got.Gone) != 0 {
 		t.Errorf("with itself: %+v", got)
 	}
 	bare := *after
 	bare.Columns = nil
-	if got := Diff(before, &bare).Data; len(got.New)+len(got.Gone) != 0 || got.Rows != 40 {
+	if got := CompareSelections(before, &bare).Data; len(got.New)+len(got.Gone) != 0 || got.Rows != 40 {
 		t.Errorf("without reports: %+v", got)
 	}
 	left := sketched(100, "1", []string{"b"}, nil, "a")
-	if got := Diff(before, left).Went[0]; got.Why != "constant" {
+	if got := CompareSelections(before, left).Went[0]; got.Why != "constant" {
 		t.Errorf("left out: %+v", got)
 	}
 }

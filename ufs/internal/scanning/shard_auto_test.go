@@ -1,4 +1,4 @@
-package ufs
+package scanning
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"
-	"github.com/ufs-stream/ufs-stream/ufs/internal/scanning"
 )
 
 // environment is a lookup that knows nothing else.
@@ -97,7 +96,7 @@ func TestShardOf(t *testing.T) {
 		{"auto", cloudRun, gathering.Shard{Number: 8, Count: 8}, ""},
 		{"auto/7", cloudRun, gathering.Shard{}, "CLOUD_RUN_TASK_INDEX is 7"},
 	} {
-		got, err := scanning.ReadShard(c.text, environment(c.environment))
+		got, err := readShard(c.text, environment(c.environment))
 		usage := (*stream.UsageError)(nil)
 		switch {
 		case c.says == "" && (err != nil || got != c.want):
@@ -123,7 +122,7 @@ func TestShardOfCoversAll(t *testing.T) {
 		} {
 			seen := map[gathering.Shard]bool{}
 			for i := range n {
-				s, err := scanning.ReadShard("auto", environment(element(i)))
+				s, err := readShard("auto", environment(element(i)))
 				if err != nil || s != (gathering.Shard{Number: i + 1, Count: n}) {
 					t.Fatalf("%s, element %d of %d: %v, %v", name, i, n, s, err)
 				}
@@ -135,7 +134,7 @@ func TestShardOfCoversAll(t *testing.T) {
 				if name == "slurm from 1" {
 					alone = slurm(i+1, i+1, i+1, 1, 1)
 				}
-				if again, err := scanning.ReadShard(fmt.Sprintf("auto/%d", n), environment(alone)); err != nil || again != s {
+				if again, err := readShard(fmt.Sprintf("auto/%d", n), environment(alone)); err != nil || again != s {
 					t.Errorf("%s, element %d of %d again: %v, %v", name, i, n, again, err)
 				}
 			}
@@ -149,9 +148,31 @@ func TestShardOfCoversAll(t *testing.T) {
 // The environment is only read for auto.
 func TestShardOfLooksOnlyWhenAsked(t *testing.T) {
 	for _, text := range []string{"", "1/2", "x", "3/2", "autos"} {
-		_, _ = scanning.ReadShard(text, func(name string) (string, bool) {
+		_, _ = readShard(text, func(name string) (string, bool) {
 			t.Errorf("%q looks for %s", text, name)
 			return "", false
 		})
 	}
+}
+
+// FuzzShard: a shard is one of its count, or is refused as a usage error.
+func FuzzShard(f *testing.F) {
+	for _, text := range []string{"", "2/8", "auto", "auto/3", "-1/2", "2048", "9223372036854775807"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		look := environment("SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=1")
+		s, err := readShard(text, func(name string) (string, bool) {
+			if name == "SLURM_ARRAY_TASK_COUNT" {
+				return text, true
+			}
+			return look(name)
+		})
+		if err != nil && !errors.As(err, new(*stream.UsageError)) {
+			t.Errorf("got %T: %v, want a usage error or none", err, err)
+		}
+		if err == nil && text != "" && (s.Number < 1 || s.Number > s.Count) {
+			t.Errorf("shard %d of %d", s.Number, s.Count)
+		}
+	})
 }
