@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/greedytest"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/method"
 )
@@ -14,11 +15,11 @@ import (
 // the first are 2d² + 4d·turn flops and one reading of G.
 func BenchmarkSelect(b *testing.B) {
 	for _, size := range []struct{ d, k int }{{1000, 100}, {1000, 900}} {
-		x := smooth(1, 400, size.d, 60, 0.9).noisy(2, 0.05)
+		x := greedytest.SmoothMatrix(1, 400, size.d, 60, 0.9).AddNoise(2, 0.05)
 		if size.k > 400 {
-			x = smooth(1, 1200, size.d, 60, 0.9).noisy(2, 0.05)
+			x = greedytest.SmoothMatrix(1, 1200, size.d, 60, 0.9).AddNoise(2, 0.05)
 		}
-		sym := x.gram()
+		sym := x.Gram()
 		for _, partitioned := range []bool{false, true} {
 			b.Run(fmt.Sprintf("d=%d/k=%d/partitioned=%v", size.d, size.k, partitioned), func(b *testing.B) {
 				for b.Loop() {
@@ -34,8 +35,8 @@ func BenchmarkSelect(b *testing.B) {
 
 // BenchmarkBlocks compares choosing 10 of 100 blocks of 10 features with choosing 100 features one by one.
 func BenchmarkBlocks(b *testing.B) {
-	x := random(1, 400, 1000, 0)
-	g := gram.Full(x.gram(), x.d)
+	x := greedytest.RandomMatrix(1, 400, 1000, 0)
+	g := gram.Full(x.Gram(), x.D)
 	for name, opt := range map[string]Options{
 		"features": {K: 100, Threads: 1},
 		"blocks":   {K: 10, Threads: 1, Choice: method.Choice{Blocks: blocksBy(slices.Repeat([]int{10}, 100)...)}},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/greedytest"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/method"
 )
@@ -17,7 +18,7 @@ func TestBudget(t *testing.T) {
 	r := rand.New(rand.NewPCG(61, 1))
 	plainWon := 0
 	for round := range 40 {
-		x := smooth(uint64(round), 40, 12, 8, 0.7).noisy(uint64(round), 0.2)
+		x := greedytest.SmoothMatrix(uint64(round), 40, 12, 8, 0.7).AddNoise(uint64(round), 0.2)
 		list := blocksBy(1, 2, 1, 3, 1, 1, 2, 1)
 		for i := range list {
 			list[i].Cost = 0.5 + 10*r.Float64()*r.Float64()
@@ -36,7 +37,7 @@ func TestBudget(t *testing.T) {
 			want = plain
 			plainWon++
 		}
-		got := must.Get(Select(t.Context(), gram.Full(x.gram(), x.d), Options{Choice: method.Choice{Blocks: list, Budget: budget}}))(t)
+		got := must.Get(Select(t.Context(), gram.Full(x.Gram(), x.D), Options{Choice: method.Choice{Blocks: list, Budget: budget}}))(t)
 		if !slices.Equal(got.Blocks, want.order) {
 			t.Errorf("round %d, budget %v: blocks %v, want %v", round, budget, got.Blocks, want.order)
 		}
@@ -44,7 +45,7 @@ func TestBudget(t *testing.T) {
 		for _, i := range got.Blocks {
 			cost += list[i].Cost
 		}
-		if cost > budget*(1+budgetShare) {
+		if cost > budget*(1+1e-12) {
 			t.Errorf("round %d: cost %v, budget %v", round, cost, budget)
 		}
 		if len(want.order) > 0 && sum(got.Scores) < (1-1/math.Sqrt(math.E))/2*bestWithin(x, list, budget) {
@@ -57,7 +58,7 @@ func TestBudget(t *testing.T) {
 }
 
 // bestWithin is the largest gain of all sets of blocks within the budget.
-func bestWithin(x matrix, list []method.Block, budget float64) (best float64) {
+func bestWithin(x greedytest.Matrix, list []method.Block, budget float64) (best float64) {
 	for set := range 1 << len(list) {
 		var members []int
 		cost := 0.0
@@ -71,8 +72,8 @@ func bestWithin(x matrix, list []method.Block, budget float64) (best float64) {
 		}
 		gain := 0.0
 		for _, q := range orthonormal(x, x, members) {
-			for _, col := range x.col {
-				gain += math.Pow(dot(q, col), 2)
+			for _, col := range x.Col {
+				gain += math.Pow(greedytest.DotProduct(q, col), 2)
 			}
 		}
 		best = max(best, gain)
@@ -89,9 +90,9 @@ func sum(x []float64) (s float64) {
 
 // Costs that are all the same change nothing, and a budget then counts.
 func TestBudgetCounts(t *testing.T) {
-	x := random(71, 40, 10, 0)
-	want := must.Get(Select(t.Context(), gram.Full(x.gram(), x.d), Options{K: 4}))(t)
-	got := must.Get(Select(t.Context(), gram.Full(x.gram(), x.d), Options{Choice: method.Choice{Budget: 4}}))(t)
+	x := greedytest.RandomMatrix(71, 40, 10, 0)
+	want := must.Get(Select(t.Context(), gram.Full(x.Gram(), x.D), Options{K: 4}))(t)
+	got := must.Get(Select(t.Context(), gram.Full(x.Gram(), x.D), Options{Choice: method.Choice{Budget: 4}}))(t)
 	if !slices.Equal(got.Order, want.Order) {
 		t.Errorf("a budget of 4: %v, want %v", got.Order, want.Order)
 	}

@@ -8,9 +8,9 @@
 //
 //  1. f⁰ᵢ = ‖H₍:,i₎‖² and g⁰ᵢ = Gᵢᵢ, with H = G (Algorithm 1).
 //  2. Choose p = argmax fᵢ/gᵢ; equal scores within 1e-9 go to the lowest column
-//     (criterion.go, guard.go).
+//     (internal/engine: Criterion).
 //  3. δ = G₍:,p₎ − Σ ω_r ω_r[p], ω = δ/√δ_p; γ = H₍:,p₎ − Σ υ_r ω_r[p], υ = γ/√δ_p
-//     (memory.go).
+//     (internal/engine: Gram).
 //  4. f ← f − 2 ω∘(Hᵀυ − Σ (υ_rᵀυ) ω_r) + ‖υ‖² ω∘ω, g ← g − ω∘ω (Theorem 2); go to 2.
 //
 // The partition-based Algorithm 2 reconstructs the sums B of c random groups of columns instead, with H = BᵀX (Theorem

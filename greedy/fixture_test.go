@@ -6,7 +6,11 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/engine"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/greedytest"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
@@ -25,32 +29,33 @@ type fixture struct {
 	Groups []int
 }
 
-func TestFixtureGreedy(t *testing.T)     { checkFixtures(t, "greedy", false) }
+func TestFixtureGreedy(t *testing.T) { checkFixtures(t, "greedy", false) }
+
 func TestFixturePartgreedy(t *testing.T) { checkFixtures(t, "partgreedy", true) }
 
 func checkFixtures(t *testing.T, kind string, partitioned bool) {
 	for _, fix := range fixtures.ReadCases[fixture](t, kind) {
 		t.Run(fix.Name, func(t *testing.T) {
-			x := fromRows(fix.X)
+			x := greedytest.MatrixFromRows(fix.X)
 			opt := Options{K: fix.K, Partitioned: partitioned, Groups: fix.Groups, Threads: 2}
-			must.Do(t, opt.Validate(x.d))
-			for form, g := range x.forms() {
+			must.Do(t, opt.Validate(x.D))
+			for form, g := range x.GramForms() {
 				groups := fix.Groups
 				if !partitioned {
 					groups = nil
 				}
-				target := targetOf(t, g, groups)
+				goal := must.Get(target.NewData(kernel.NewTeam(2), g, groups))(t)
 				fix.validate(t, g)
-				m := must.Get(newGramEngine(g, g.Diagonal(2), target, 2))(t)
+				m := must.Get(engine.NewGram(g, g.Diagonal(2), goal, 2))(t)
 				var turn int
-				watch := func(c *criterion) {
+				watch := func(c *engine.Criterion) {
 					if turn < len(fix.F) {
 						fix.compare(t, form, turn, c, m)
 					}
 					turn++
 				}
-				m.groups = opt.Groups
-				fix.compareResult(t, must.Get(runLayers(t.Context(), m, m.criterion, opt.withDefaults(x.d), watch))(t))
+				m.Groups = opt.Groups
+				fix.compareResult(t, must.Get(engine.RunLayers(t.Context(), m, m.Criterion, opt.WithDefaults(x.D), watch))(t))
 			}
 		})
 	}
@@ -92,13 +97,13 @@ func (fix *fixture) compareGap(t *testing.T, turn int, alive []bool, f, g []floa
 }
 
 // compare checks f and g of one turn; c is in units of powers of 4.
-func (fix *fixture) compare(t *testing.T, form string, turn int, c *criterion, m *gramEngine) {
+func (fix *fixture) compare(t *testing.T, form string, turn int, c *engine.Criterion, m *engine.Gram) {
 	t.Helper()
-	gUnit, hUnit := m.gUnit, m.hUnit
+	gUnit, hUnit := m.GUnit, m.HUnit
 	fTol, gTol := 1e-9*slices.Max(fix.F[0]), 1e-9*slices.Max(fix.G[0])
-	f, g := make([]float64, c.featureCount), make([]float64, c.featureCount)
-	for i := range c.featureCount {
-		f[i], g[i] = c.f[i]/hUnit/hUnit, c.g[i]/gUnit
+	f, g := make([]float64, c.FeatureCount), make([]float64, c.FeatureCount)
+	for i := range c.FeatureCount {
+		f[i], g[i] = c.F[i]/hUnit/hUnit, c.G[i]/gUnit
 		if got, want := f[i], fix.F[turn][i]; !(math.Abs(got-want) <= fTol) {
 			t.Errorf("%s: turn %d: f[%d] = %v, want %v", form, turn, i, got, want)
 		}
@@ -106,19 +111,19 @@ func (fix *fixture) compare(t *testing.T, form string, turn int, c *criterion, m
 			t.Errorf("%s: turn %d: g[%d] = %v, want %v", form, turn, i, got, want)
 		}
 	}
-	fix.compareGap(t, turn, c.alive, f, g, fTol, gTol)
+	fix.compareGap(t, turn, c.Alive, f, g, fTol, gTol)
 }
 
 func (fix *fixture) compareResult(t *testing.T, r *Result) {
 	t.Helper()
-	order := r.Order[:ofFirst(r)] // the paper has no other layers
+	order := r.Order[:greedytest.FirstLayerSize(r)] // the paper has no other layers
 	if len(order) > len(fix.Order) {
 		t.Fatalf("order %v, want %v", order, fix.Order)
 	}
 	if n := len(order); n < len(fix.Order) {
 		// Only columns between the two thresholds of exhaustion may be missing.
 		for i, g := range fix.G[n] {
-			if g > exhaustedShare*fix.G[0][i] {
+			if g > engine.ExhaustedShare*fix.G[0][i] {
 				t.Fatalf("order %v, want %v", r.Order, fix.Order)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/greedytest"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -17,7 +19,7 @@ import (
 // tailsOf are the tails of the eigenvalues of TᵀT in units of its trace, by their definition.
 func tailsOf(t *testing.T, target *mat.Dense, k int) []float64 {
 	t.Helper()
-	values, _ := eigen(t, times(target.T(), target))
+	values, _ := greedytest.EigenPairs(t, greedytest.MultiplyAll(target.T(), target))
 	all, sum := 0.0, 0.0
 	for _, v := range values {
 		all += max(v, 0)
@@ -47,27 +49,27 @@ func compareLeast(t *testing.T, got, want, left []float64) {
 
 // The error bounds that greedy reports are the tails of G, and, for the data smoothed on the graph, of AᵗX.
 func TestLeast(t *testing.T) {
-	g := newGraphed(90, 24, 20, 5)
+	g := greedytest.NewGraphData(90, 24, 20, 5)
 	for _, rounds := range []int{0, 1, 3} {
-		target := mat.DenseCopyOf(g.x)
+		target := mat.DenseCopyOf(g.X)
 		for range rounds {
-			target = times(g.a, target)
+			target = greedytest.MultiplyAll(g.A, target)
 		}
 		m := &graphGreedy{target: targetSmooth, rounds: rounds}
-		e := &method.Evidence{Graph: g.graph, K: 10, Threads: 2}
+		e := &method.Evidence{Graph: g.Graph, K: 10, Threads: 2}
 		r := must.Get(m.Select(t.Context(), e))(t)
 		compareLeast(t, r.Least, tailsOf(t, target, 10), r.Error)
 	}
 	// A factor's, also beyond the rank of the target, which is at most that of the anchors.
 	for _, k := range []int{1, 9, 40} {
-		wide := newGraphed(40, 90, 12, 7)
+		wide := greedytest.NewGraphData(40, 90, 12, 7)
 		for _, rounds := range []int{0, 1, 3} {
-			target := mat.DenseCopyOf(wide.x)
+			target := mat.DenseCopyOf(wide.X)
 			for range rounds {
-				target = times(wide.a, target)
+				target = greedytest.MultiplyAll(wide.A, target)
 			}
 			m := &graphGreedy{target: targetSmooth, rounds: rounds}
-			e := &method.Evidence{Graph: wide.factored(), Columns: make([]stream.Column, 90), K: k, Threads: 2}
+			e := &method.Evidence{Graph: wide.FactorGraph(), Columns: make([]stream.Column, 90), K: k, Threads: 2}
 			r := must.Get(m.Select(t.Context(), e))(t)
 			if len(r.Least) == 0 {
 				t.Errorf("%d rounds: no least of %d features", rounds, k)
@@ -76,37 +78,37 @@ func TestLeast(t *testing.T) {
 		}
 	}
 	spectral := &graphGreedy{target: targetSpectral, clusters: 6}
-	r := must.Get(spectral.Select(t.Context(), &method.Evidence{Graph: g.graph, K: 10, Threads: 2}))(t)
-	compareLeast(t, r.Least, tailsOf(t, g.spectral(t, 6), 10), r.Error)
+	r := must.Get(spectral.Select(t.Context(), &method.Evidence{Graph: g.Graph, K: 10, Threads: 2}))(t)
+	compareLeast(t, r.Least, tailsOf(t, g.SpectralTarget(t, 6), 10), r.Error)
 }
 
 // The tails do not depend on the order of the columns, and refined selections have them.
 func TestLeastLaws(t *testing.T) {
-	x := smooth(80, 200, 60, 30, 0.9).noisy(81, 0.05)
-	g, team := gram.Full(x.gram(), x.d), kernel.NewTeam(2)
+	x := greedytest.SmoothMatrix(80, 200, 60, 30, 0.9).AddNoise(81, 0.05)
+	g, team := gram.Full(x.Gram(), x.D), kernel.NewTeam(2)
 	r := mustSelect(t, x, Options{K: 7, Refine: true})
-	dense := mat.NewDense(x.n, x.d, nil)
-	for j, col := range x.col {
+	dense := mat.NewDense(x.N, x.D, nil)
+	for j, col := range x.Col {
 		dense.SetCol(j, col)
 	}
-	got := leastDataErrors(team, g, r)
+	got := target.LeastDataErrors(team, g, r)
 	compareLeast(t, got, tailsOf(t, dense, 7), r.Error)
-	p := make([]int, x.d)
+	p := make([]int, x.D)
 	for j := range p {
-		p[j] = x.d - 1 - j
+		p[j] = x.D - 1 - j
 	}
-	moved := x.permuted(p)
-	again := leastDataErrors(team, gram.Full(moved.gram(), x.d), mustSelect(t, moved, Options{K: 7, Refine: true}))
+	moved := x.PermuteColumns(p)
+	again := target.LeastDataErrors(team, gram.Full(moved.Gram(), x.D), mustSelect(t, moved, Options{K: 7, Refine: true}))
 	for i, least := range got {
 		if math.Abs(again[i]-least) > 1e-9 {
 			t.Errorf("columns permuted, %v is left at least, want %v", again[i], least)
 		}
 	}
-	if one := leastDataErrors(kernel.NewTeam(1), g, r); !slices.Equal(one, got) {
+	if one := target.LeastDataErrors(kernel.NewTeam(1), g, r); !slices.Equal(one, got) {
 		t.Error("workers change bits")
 	}
 	// Of many features, more than an eighth are not asked for.
-	if isBoundAffordable(1000, 200) || !isBoundAffordable(1000, 100) || !isBoundAffordable(200, 200) || isBoundAffordable(10, 0) {
+	if target.IsBoundAffordable(1000, 200) || !target.IsBoundAffordable(1000, 100) || !target.IsBoundAffordable(200, 200) || target.IsBoundAffordable(10, 0) {
 		t.Error("the least is found where it costs more than greedy, or not where it is cheap")
 	}
 }

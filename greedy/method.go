@@ -6,6 +6,10 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/blocks"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/outofcore"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/refine"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -55,7 +59,7 @@ func Specs() []method.Spec {
 type dataGreedy struct {
 	partitioned bool
 	partitions  int
-	refinement
+	refinement  refinement
 }
 
 // refinement is the setting that lets greedy's choice be improved by exchanges of features.
@@ -72,8 +76,8 @@ func (m *refinement) addRefineOption(o *method.Options) {
 
 func (m *refinement) swapsFeatures() bool { return m.mode == refineSwap }
 
-// Unnested implements method.Unnested: exchanges lead to another set for each number of features.
-func (m *refinement) Unnested() stream.Text {
+// whyUnnested is for method.Unnested: exchanges lead to another set for each number of features.
+func (m *refinement) whyUnnested() stream.Text {
 	if !m.swapsFeatures() {
 		return stream.Text{}
 	}
@@ -84,16 +88,19 @@ func (m *refinement) refineBytes(d, k, c int) int64 {
 	if !m.swapsFeatures() {
 		return 0
 	}
-	return exchangeBytes(d, k, c)
+	return refine.ExchangeBytes(d, k, c)
 }
 
 func (m *dataGreedy) Options(o *method.Options) {
-	m.addRefineOption(o)
+	m.refinement.addRefineOption(o)
 	if m.partitioned {
 		o.Int(&m.partitions, "partitions", 0, "`C` random groups of features (default: 1 % of the features)").
 			Bound(func() bool { return m.partitions >= 1 }, "want 1 or more")
 	}
 }
+
+// Unnested implements method.Unnested.
+func (m *dataGreedy) Unnested() stream.Text { return m.refinement.whyUnnested() }
 
 func (m *dataGreedy) partitionCount(d int) int {
 	switch {
@@ -109,13 +116,13 @@ func (m *dataGreedy) Cost(s method.Shape) (method.Cost, error) {
 	d := len(s.Columns)
 	c := m.partitionCount(d)
 	if s.Sketch > 0 {
-		if m.swapsFeatures() {
-			return method.Cost{}, errRefineWithSketch()
+		if m.refinement.swapsFeatures() {
+			return method.Cost{}, refine.ErrWithSketch()
 		}
 		if s.Blocks > 0 && s.Reads > 1 {
-			return method.Cost{}, errBlocksNeedGram(remedyOnePass)
+			return method.Cost{}, blocks.ErrNeedGram(blocks.RemedyOnePass)
 		}
-		cost := method.Cost{Bytes: SketchedBytes(d, s.K, s.Sketch, s.Reads) + blocksBytes(d, s.Sketch, s.Blocks, s.Threads)}
+		cost := method.Cost{Bytes: SketchedBytes(d, s.K, s.Sketch, s.Reads) + blocks.BlockBytes(d, s.Sketch, s.Blocks, s.Threads)}
 		if s.Reads > 1 {
 			cost.Passes = method.Passes{Least: 1, Most: s.Reads - 1, Why: stream.Textf("a sketch names candidates, whose exact columns of the Gram matrix take the others")}
 		}
@@ -123,32 +130,32 @@ func (m *dataGreedy) Cost(s method.Shape) (method.Cost, error) {
 	}
 	if s.Rank > 0 {
 		rows := s.Rank
-		bytes := FactorBytes(d, s.K, s.Rank, rows) + m.refineBytes(d, s.K, rows)
+		bytes := FactorBytes(d, s.K, s.Rank, rows) + m.refinement.refineBytes(d, s.K, rows)
 		if c > 0 && c <= rows {
-			bytes = FactorBytes(d, s.K, s.Rank, c) + 8*int64(c)*int64(d+rows) + m.refineBytes(d, s.K, c)
+			bytes = FactorBytes(d, s.K, s.Rank, c) + 8*int64(c)*int64(d+rows) + m.refinement.refineBytes(d, s.K, c)
 		}
 		if c == 0 || c > rows {
 			c = rows
 		}
-		return method.Cost{Bytes: max(bytes+blocksBytes(d, c, s.Blocks, s.Threads), leastErrorBytes(min(d, s.Rank), min(s.K, s.Rank)))}, nil
+		return method.Cost{Bytes: max(bytes+blocks.BlockBytes(d, c, s.Blocks, s.Threads), target.LeastErrorBytes(min(d, s.Rank), min(s.K, s.Rank)))}, nil
 	}
 	if !s.OutOfCore {
-		bytes := Bytes(d, s.K, c) + m.refineBytes(d, s.K, c)
+		bytes := Bytes(d, s.K, c) + m.refinement.refineBytes(d, s.K, c)
 		if c == 0 {
 			c = d
 		}
-		return method.Cost{Bytes: max(bytes+blocksBytes(d, c, s.Blocks, s.Threads), leastErrorBytes(d, s.K))}, nil
+		return method.Cost{Bytes: max(bytes+blocks.BlockBytes(d, c, s.Blocks, s.Threads), target.LeastErrorBytes(d, s.K))}, nil
 	}
-	if m.swapsFeatures() {
-		return method.Cost{}, errRefineNeedsGram(d)
+	if m.refinement.swapsFeatures() {
+		return method.Cost{}, refine.ErrNeedsGram(d)
 	}
 	if s.Blocks > 0 && c == 0 {
-		return method.Cost{}, errBlocksNeedGram(remedyWithoutGram)
+		return method.Cost{}, blocks.ErrNeedGram(blocks.RemedyWithoutGram)
 	}
-	least := StreamBytes(d, s.K, c, sparseEntries(s), s.Rows) + streamedBlocksBytes(d, c, s.Blocks, s.Threads)
+	least := StreamBytes(d, s.K, c, sparseEntries(s), s.Rows) + outofcore.BlocksBytes(d, c, s.Blocks, s.Threads)
 	cost := method.Cost{Bytes: max(s.Memory, least), Least: least}
 	// The least number of passes is for f⁰ and one batch of candidates. The largest is for f⁰ and two passes for every
-	// feature. StreamPasses counts a pass for the profile, which has been made already.
+	// feature. Passes counts a pass for the profile, which has been made already.
 	if start, err := StreamPasses(d, s.K, c, cost.Bytes, s.Sparse); err == nil {
 		// A layer has at most as many features as there are rows; copies of features may make more layers than this.
 		more := 0
@@ -156,10 +163,10 @@ func (m *dataGreedy) Cost(s method.Shape) (method.Cost, error) {
 			more = int((int64(s.K) - 1) / s.Rows)
 		}
 		if s.Blocks > 0 {
-			more += maxBlockStartPasses
+			more += outofcore.MaxBlockStartPasses
 		}
 		cost.Cramped = start > 2
-		cost.Passes = method.Passes{Least: start + 1, Most: start - 1 + 2*s.K + more*layerPasses(d, s.K, c, cost.Bytes, s.Sparse),
+		cost.Passes = method.Passes{Least: start + 1, Most: start - 1 + 2*s.K + more*outofcore.LayerPasses(d, s.K, c, cost.Bytes, s.Sparse),
 			Why: stream.Textf("the Gram matrix does not fit, so the selector reads the rows again for every few features")}
 	}
 	return cost, nil
@@ -179,7 +186,7 @@ func sparseEntries(s method.Shape) int64 {
 
 func (m *dataGreedy) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
 	opt := selectionOptions(e)
-	opt.Partitioned, opt.Partitions, opt.Refine = m.partitioned, m.partitions, m.swapsFeatures()
+	opt.Partitioned, opt.Partitions, opt.Refine = m.partitioned, m.partitions, m.refinement.swapsFeatures()
 	if e.Gram != nil && e.Gram.Held != nil {
 		return m.selectSketched(ctx, e, opt)
 	}
@@ -188,19 +195,19 @@ func (m *dataGreedy) Select(ctx context.Context, e *method.Evidence) (*method.Ra
 		if err != nil {
 			return nil, err
 		}
-		out := res.toRanking(e)
+		out := toRanking(res, e)
 		// There is no bound for blocks: one block of several features explains more than one direction. A selection by
 		// variance or gain plans memory for all features, but not for this bound.
-		if d := e.Gram.D; res.Blocks == nil && (e.Variance == 0 && e.MinGain == 0 || leastErrorBytes(d, len(res.Order)) <= Bytes(d, d, 0)) {
-			out.Least = leastDataErrors(kernel.NewTeam(e.Threads), &e.Gram.Matrix, res)
+		if d := e.Gram.D; res.Blocks == nil && (e.Variance == 0 && e.MinGain == 0 || target.LeastErrorBytes(d, len(res.Order)) <= Bytes(d, d, 0)) {
+			out.Least = target.LeastDataErrors(kernel.NewTeam(e.Threads), &e.Gram.Matrix, res)
 		}
 		return out, nil
 	}
-	res, err := selectRows(ctx, e.Source, e.Std, StreamOptions{Options: opt, Profile: e.Profile, Memory: e.Memory, Meter: e.Meter, Pass: e.Pass, Checkpoint: e.Checkpoint}, 0)
+	res, err := outofcore.SelectRows(ctx, e.Source, e.Std, StreamOptions{Options: opt, Profile: e.Profile, Memory: e.Memory, Meter: e.Meter, Pass: e.Pass, Checkpoint: e.Checkpoint}, 0)
 	if err != nil {
 		return nil, err
 	}
-	return res.toRanking(e), nil
+	return toRanking(res, e), nil
 }
 
 func (m *dataGreedy) selectSketched(ctx context.Context, e *method.Evidence, opt Options) (*method.Ranking, error) {
@@ -208,7 +215,7 @@ func (m *dataGreedy) selectSketched(ctx context.Context, e *method.Evidence, opt
 	if err != nil {
 		return nil, err
 	}
-	out := res.toRanking(e)
+	out := toRanking(res, e)
 	out.Estimate = res.Estimate
 	return out, nil
 }
@@ -217,7 +224,7 @@ func selectionOptions(e *method.Evidence) Options {
 	return singleFeatureOptions(Options{K: e.K, Variance: e.Variance, MinGain: e.MinGain, Keep: slices.Clone(e.Keep), Choice: e.Choice, Seed: e.Seed, Threads: e.Threads})
 }
 
-func (r *Result) toRanking(e *method.Evidence) *method.Ranking {
+func toRanking(r *Result, e *method.Evidence) *method.Ranking {
 	out := &method.Ranking{
 		Order: r.Order, Blocks: r.Blocks, Turns: r.Scores, Error: r.Error, Explained: r.Explained, Nearest: r.Nearest, Layers: r.Layers,
 		Objective: slices.Concat([]float64{1}, r.Error), Passes: r.Passes, Used: map[string]any{},
@@ -247,5 +254,42 @@ func (r *Result) toRanking(e *method.Evidence) *method.Ranking {
 		out.Blocks = blocksOfFeatures(r.Order, e.Blocks)
 	}
 	out.Warnings = append(out.Warnings, r.Warnings...)
+	return out
+}
+
+// singleFeatureOptions replaces blocks of one feature each by the features themselves, so that an engine for single
+// features can be used. Options with larger blocks, or without blocks, stay unchanged.
+func singleFeatureOptions(opt Options) Options {
+	if opt.Blocks == nil || !opt.Single() {
+		return opt
+	}
+	number := func(list []int) []int {
+		out := make([]int, len(list))
+		for n, i := range list {
+			out[n] = opt.Blocks[i].Members[0]
+		}
+		return out
+	}
+	opt.Keep, opt.Forbid = number(opt.Keep), number(opt.Forbid)
+	if opt.Most > 0 {
+		sets := make([]int, len(opt.Blocks))
+		for i, b := range opt.Blocks {
+			sets[b.Members[0]] = opt.Sets[i]
+		}
+		opt.Sets = sets
+	}
+	opt.Blocks = nil
+	return opt
+}
+
+func blocksOfFeatures(features []int, list []method.Block) []int {
+	at := make(map[int]int, len(list))
+	for i, b := range list {
+		at[b.Members[0]] = i
+	}
+	out := make([]int, len(features))
+	for n, j := range features {
+		out[n] = at[j]
+	}
 	return out
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/ufs-stream/ufs-stream/greedy/internal/engine"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/inmemory"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -35,15 +38,15 @@ func (m *graphGreedy) bestRounds(ctx context.Context, team *kernel.Team, e *meth
 	}
 	best, top := 0, -1.0
 	for _, t := range candidateRounds() {
-		target, err := smoothTarget(team, e.Graph, t)
+		goal, err := target.NewSmooth(team, e.Graph, t)
 		if err != nil {
 			return 0, err
 		}
-		res, err := selectTarget(ctx, e.Graph.G, target.target, selectionOptions(e))
+		res, err := inmemory.SelectMatrix(ctx, e.Graph.G, goal.Matrix, selectionOptions(e))
 		if err != nil {
 			return 0, err
 		}
-		if a := k.Alignment(e.Graph, res.Order); a > top*(1+tieShare) {
+		if a := k.Alignment(e.Graph, res.Order); a > top*(1+engine.TieShare) {
 			best, top = t, a
 		}
 	}

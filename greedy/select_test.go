@@ -11,46 +11,51 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/engine"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/greedytest"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/inmemory"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func mustSelect(t testing.TB, x matrix, opt Options) *Result {
+func mustSelect(t testing.TB, x greedytest.Matrix, opt Options) *Result {
 	t.Helper()
-	return must.Get(Select(t.Context(), gram.Full(x.gram(), x.d), opt))(t)
+	return must.Get(Select(t.Context(), gram.Full(x.Gram(), x.D), opt))(t)
 }
 
 func TestEqualsDefinition(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		x    matrix
+		x    greedytest.Matrix
 	}{
-		{"one column", random(1, 5, 1, 0)},
-		{"one row", random(2, 1, 4, 0)},
-		{"tall", random(3, 60, 17, 0)},
-		{"far from the origin", random(4, 60, 17, 100)},
-		{"wide", random(5, 9, 33, 1)},
-		{"images", smooth(6, 80, 40, 12, 0.7).noisy(7, 0.02)},
+		{"one column", greedytest.RandomMatrix(1, 5, 1, 0)},
+		{"one row", greedytest.RandomMatrix(2, 1, 4, 0)},
+		{"tall", greedytest.RandomMatrix(3, 60, 17, 0)},
+		{"far from the origin", greedytest.RandomMatrix(4, 60, 17, 100)},
+		{"wide", greedytest.RandomMatrix(5, 9, 33, 1)},
+		{"images", greedytest.SmoothMatrix(6, 80, 40, 12, 0.7).AddNoise(7, 0.02)},
 	} {
 		for _, partitioned := range []bool{false, true} {
-			opt := Options{K: min(c.x.d, c.x.n), Partitioned: partitioned, Partitions: 3, Seed: 5}
-			if !partitioned || c.x.d < 3 {
+			opt := Options{K: min(c.x.D, c.x.N), Partitioned: partitioned, Partitions: 3, Seed: 5}
+			if !partitioned || c.x.D < 3 {
 				opt.Partitions = 0
 			}
 			r := mustSelect(t, c.x, opt)
-			want := naive(c.x, r.Groups, opt.K)
+			want := greedytest.SelectNaively(c.x, r.Groups, opt.K)
 			// The order is decided where the gap is above the error of G itself, about
 			// 1e-16 of its largest entry; a smaller gap would make the case useless.
 			// One row: every column has the same score. Wide: so have the last.
-			if !slices.Equal(r.Order, want.order) {
-				t.Errorf("%s, partitioned %v: order %v, want %v (gap %g)", c.name, partitioned, r.Order, want.order, want.gap)
+			if !slices.Equal(r.Order, want.Order) {
+				t.Errorf("%s, partitioned %v: order %v, want %v (gap %g)", c.name, partitioned, r.Order, want.Order, want.Gap)
 				continue
 			}
 			for j := range r.Order {
-				if math.Abs(r.Scores[j]/want.score[j]-1) > 1e-7 || math.Abs(r.Error[j]-want.error[j]) > 1e-12 {
+				if math.Abs(r.Scores[j]/want.Score[j]-1) > 1e-7 || math.Abs(r.Error[j]-want.Error[j]) > 1e-12 {
 					t.Errorf("%s, partitioned %v, turn %d: score %v, error %v; want %v, %v",
-						c.name, partitioned, j, r.Scores[j], r.Error[j], want.score[j], want.error[j])
+						c.name, partitioned, j, r.Scores[j], r.Error[j], want.Score[j], want.Error[j])
 				}
 			}
 		}
@@ -59,19 +64,19 @@ func TestEqualsDefinition(t *testing.T) {
 
 // Explained and Nearest against their definitions.
 func TestExplained(t *testing.T) {
-	x := smooth(6, 80, 40, 12, 0.7).noisy(7, 0.1)
+	x := greedytest.SmoothMatrix(6, 80, 40, 12, 0.7).AddNoise(7, 0.1)
 	r := mustSelect(t, x, Options{K: 5})
-	e := x.clone()
-	for _, p := range naive(x, nil, 5).order {
-		e.project(e.col[p])
+	e := x.Clone()
+	for _, p := range greedytest.SelectNaively(x, nil, 5).Order {
+		e.ProjectOut(e.Col[p])
 	}
-	for i, col := range x.col {
-		if want := 1 - dot(e.col[i], e.col[i])/dot(col, col); math.Abs(r.Explained[i]-want) > 1e-12 {
+	for i, col := range x.Col {
+		if want := 1 - greedytest.DotProduct(e.Col[i], e.Col[i])/greedytest.DotProduct(col, col); math.Abs(r.Explained[i]-want) > 1e-12 {
 			t.Errorf("explained[%d] = %v, want %v", i, r.Explained[i], want)
 		}
 		nearest, best := -1, 0.0
 		for _, p := range r.Order {
-			if c := math.Abs(dot(col, x.col[p])) / math.Sqrt(dot(col, col)*dot(x.col[p], x.col[p])); c > best {
+			if c := math.Abs(greedytest.DotProduct(col, x.Col[p])) / math.Sqrt(greedytest.DotProduct(col, col)*greedytest.DotProduct(x.Col[p], x.Col[p])); c > best {
 				nearest, best = p, c
 			}
 		}
@@ -85,13 +90,13 @@ func TestExplained(t *testing.T) {
 }
 
 func TestAnyWorkers(t *testing.T) {
-	x := smooth(8, 700, 600, 30, 0.8).noisy(9, 0.05)
-	sym := x.gram()
+	x := greedytest.SmoothMatrix(8, 700, 600, 30, 0.8).AddNoise(9, 0.05)
+	sym := x.Gram()
 	for _, partitioned := range []bool{false, true} {
 		opt := Options{K: 300, Partitioned: partitioned, Threads: 1}
-		want := must.Get(Select(t.Context(), gram.Full(sym, x.d), opt))(t)
+		want := must.Get(Select(t.Context(), gram.Full(sym, x.D), opt))(t)
 		for _, opt.Threads = range []int{2, 3, 8} {
-			if r := must.Get(Select(t.Context(), gram.Full(sym, x.d), opt))(t); !reflect.DeepEqual(r, want) {
+			if r := must.Get(Select(t.Context(), gram.Full(sym, x.D), opt))(t); !reflect.DeepEqual(r, want) {
 				t.Errorf("partitioned %v: %d workers differ from one", partitioned, opt.Threads)
 			}
 		}
@@ -99,10 +104,10 @@ func TestAnyWorkers(t *testing.T) {
 }
 
 func TestPermutation(t *testing.T) {
-	x := random(10, 50, 23, 0.5)
-	p := rand.New(rand.NewPCG(1, 1)).Perm(x.d)
-	groups := Partition(x.d, 4, 1)
-	moved := make([]int, x.d)
+	x := greedytest.RandomMatrix(10, 50, 23, 0.5)
+	p := rand.New(rand.NewPCG(1, 1)).Perm(x.D)
+	groups := Partition(x.D, 4, 1)
+	moved := make([]int, x.D)
 	for j, q := range p {
 		moved[j] = groups[q]
 	}
@@ -112,7 +117,7 @@ func TestPermutation(t *testing.T) {
 		if partitioned {
 			opt.Groups, movedOpt.Groups = groups, moved
 		}
-		want, got := mustSelect(t, x, opt), mustSelect(t, x.permuted(p), movedOpt)
+		want, got := mustSelect(t, x, opt), mustSelect(t, x.PermuteColumns(p), movedOpt)
 		for j := range want.Order {
 			if p[got.Order[j]] != want.Order[j] {
 				t.Fatalf("partitioned %v: turn %d chose %d, want %d", partitioned, j, p[got.Order[j]], want.Order[j])
@@ -124,14 +129,14 @@ func TestPermutation(t *testing.T) {
 // A common factor, be it so large that f alone would overflow, changes no choice; a
 // power of 2 changes no bit of the errors.
 func TestScaling(t *testing.T) {
-	x := random(11, 50, 23, 0.5)
+	x := greedytest.RandomMatrix(11, 50, 23, 0.5)
 	want := mustSelect(t, x, Options{K: 23})
 	for _, factor := range []float64{3, 0x1p300, 0x1p-300, 1e-150} {
-		sym := x.gram()
+		sym := x.Gram()
 		for i := range sym {
 			sym[i] *= factor * factor
 		}
-		got := must.Get(Select(t.Context(), gram.Full(sym, x.d), Options{K: 23}))(t)
+		got := must.Get(Select(t.Context(), gram.Full(sym, x.D), Options{K: 23}))(t)
 		if !slices.Equal(got.Order, want.Order) {
 			t.Errorf("factor %g: order %v, want %v", factor, got.Order, want.Order)
 		}
@@ -147,17 +152,17 @@ func TestScaling(t *testing.T) {
 
 // A column of huge values next to ordinary ones costs the latter no digits.
 func TestHugeColumn(t *testing.T) {
-	x := random(12, 50, 12, 0.5)
-	for i := range x.col[7] {
-		x.col[7][i] *= 1e25
+	x := greedytest.RandomMatrix(12, 50, 12, 0.5)
+	for i := range x.Col[7] {
+		x.Col[7][i] *= 1e25
 	}
 	r := mustSelect(t, x, Options{K: 12})
 	// The choice among the other columns without column 7 in the data.
-	rest := x.clone()
-	rest.project(x.col[7])
-	rest = rest.permuted([]int{0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11})
+	rest := x.Clone()
+	rest.ProjectOut(x.Col[7])
+	rest = rest.PermuteColumns([]int{0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11})
 	want := []int{7}
-	for _, p := range naive(rest, nil, 11).order {
+	for _, p := range greedytest.SelectNaively(rest, nil, 11).Order {
 		if p >= 7 {
 			p++
 		}
@@ -169,12 +174,12 @@ func TestHugeColumn(t *testing.T) {
 }
 
 func TestDuplicatesAndRank(t *testing.T) {
-	x := random(13, 40, 12, 0)
-	copy(x.col[5], x.col[2])
-	copy(x.col[9], x.col[2])
-	for i := range x.col[11] {
-		x.col[11][i] = 1.5*x.col[0][i] - 2*x.col[1][i] // dependent
-		x.col[10][i] = 0
+	x := greedytest.RandomMatrix(13, 40, 12, 0)
+	copy(x.Col[5], x.Col[2])
+	copy(x.Col[9], x.Col[2])
+	for i := range x.Col[11] {
+		x.Col[11][i] = 1.5*x.Col[0][i] - 2*x.Col[1][i] // dependent
+		x.Col[10][i] = 0
 	}
 	for _, partitioned := range []bool{false, true} {
 		// A share of all ends with the first layer.
@@ -211,14 +216,14 @@ func TestDuplicatesAndRank(t *testing.T) {
 }
 
 func TestNothingToExplain(t *testing.T) {
-	r := mustSelect(t, newMatrix(5, 3), Options{K: 2})
+	r := mustSelect(t, greedytest.NewMatrix(5, 3), Options{K: 2})
 	if len(r.Order) != 0 || !r.Exhausted {
 		t.Errorf("a matrix of zeros: got %+v, want no choice and Exhausted", r)
 	}
 	// The groups' sums vanish, the columns do not: nothing of the target to explain.
-	x := random(14, 20, 4, 0)
-	for i := range x.col[0] {
-		x.col[1][i], x.col[3][i] = -x.col[0][i], -x.col[2][i]
+	x := greedytest.RandomMatrix(14, 20, 4, 0)
+	for i := range x.Col[0] {
+		x.Col[1][i], x.Col[3][i] = -x.Col[0][i], -x.Col[2][i]
 	}
 	r = mustSelect(t, x, Options{K: 2, Partitioned: true, Groups: []int{0, 0, 1, 1}})
 	if len(r.Order) != 0 || !r.Exhausted || !strings.Contains(r.Warnings[0].String(), "only rounding errors of the target are left") {
@@ -227,26 +232,26 @@ func TestNothingToExplain(t *testing.T) {
 }
 
 func TestKeep(t *testing.T) {
-	x := random(15, 40, 12, 0)
-	copy(x.col[5], x.col[2])
+	x := greedytest.RandomMatrix(15, 40, 12, 0)
+	copy(x.Col[5], x.Col[2])
 	r := mustSelect(t, x, Options{K: 6, Keep: []int{5, 0, 2}})
 	if !slices.Equal(r.Order[:3], []int{5, 0, 2}) || len(r.Order) != 6 || !slices.Equal(r.Redundant, []int{2}) {
 		t.Errorf("order %v, redundant %v", r.Order, r.Redundant)
 	}
 	// The rest is chosen from the residual of the kept columns.
-	rest := x.clone()
+	rest := x.Clone()
 	for _, p := range []int{5, 0} {
-		rest.project(rest.col[p])
-		clear(rest.col[2])
-		clear(rest.col[p])
+		rest.ProjectOut(rest.Col[p])
+		clear(rest.Col[2])
+		clear(rest.Col[p])
 	}
-	if want := naive(rest, nil, 3).order; !slices.Equal(r.Order[3:], want) {
+	if want := greedytest.SelectNaively(rest, nil, 3).Order; !slices.Equal(r.Order[3:], want) {
 		t.Errorf("then %v, want %v", r.Order[3:], want)
 	}
 }
 
 func TestVariance(t *testing.T) {
-	x := smooth(16, 60, 30, 10, 0.6).noisy(17, 0.01)
+	x := greedytest.SmoothMatrix(16, 60, 30, 10, 0.6).AddNoise(17, 0.01)
 	all := mustSelect(t, x, Options{K: 30})
 	for _, share := range []float64{0.3, 0.9, 0.99, 1} {
 		r := mustSelect(t, x, Options{Variance: share})
@@ -268,13 +273,13 @@ func TestVariance(t *testing.T) {
 
 // Columns of a target of one's own: B = X is Algorithm 1, scaled or not.
 func TestSelectTarget(t *testing.T) {
-	x := random(18, 40, 12, 1)
-	sym := x.gram()
+	x := greedytest.RandomMatrix(18, 40, 12, 1)
+	sym := x.Gram()
 	h := append([]float64(nil), sym...)
 	for i := range h {
 		h[i] *= 1e100
 	}
-	r := must.Get(SelectTarget(t.Context(), gram.Full(sym, x.d), Target{Rows: x.d, H: h}, Options{K: 12}))(t)
+	r := must.Get(SelectTarget(t.Context(), gram.Full(sym, x.D), Target{Rows: x.D, H: h}, Options{K: 12}))(t)
 	if want := mustSelect(t, x, Options{K: 12}); !slices.Equal(r.Order, want.Order) {
 		t.Errorf("order %v, want %v", r.Order, want.Order)
 	}
@@ -330,13 +335,13 @@ func TestBadGram(t *testing.T) {
 // The memory of Select in addition to G stays within Bytes.
 func TestBytes(t *testing.T) {
 	const d, k = 300, 60
-	x := random(19, 100, d, 0)
-	g := gram.Full(x.gram(), d)
+	x := greedytest.RandomMatrix(19, 100, d, 0)
+	g := gram.Full(x.Gram(), d)
 	for _, c := range []int{0, 10} {
 		var peak int64
 		before := rowstest.HeapBytes()
-		must.Get(selectInMemory(t.Context(), g, targetOf(t, g, drawn(d, c)), Options{K: k, Threads: 2}, func(c *criterion) {
-			if c.turn%10 == 9 {
+		must.Get(inmemory.ChooseFeatures(t.Context(), g, must.Get(target.NewData(kernel.NewTeam(2), g, greedytest.RandomGroups(d, c)))(t), Options{K: k, Threads: 2}, func(c *engine.Criterion) {
+			if c.Turn%10 == 9 {
 				peak = max(peak, rowstest.HeapBytes())
 			}
 		}))(t)
@@ -349,8 +354,8 @@ func TestBytes(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	x := random(1, 10, 5, 0)
-	if _, err := Select(ctx, gram.Full(x.gram(), x.d), Options{}); !errors.Is(err, context.Canceled) {
+	x := greedytest.RandomMatrix(1, 10, 5, 0)
+	if _, err := Select(ctx, gram.Full(x.Gram(), x.D), Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled context: got error %v, want context.Canceled", err)
 	}
 }

@@ -91,7 +91,6 @@ var mayImport = map[string][]string{
 	"align":              {"stream", "gram", "anchor", "method", "internal/kernel", "internal/spectral", "internal/splitmix", "internal/survey"},
 
 	// The methods: the mathematics, and its declaration. None imports another.
-	"greedy":         {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/room", "internal/rows", "internal/spectral", "internal/splitmix"},
 	"baseline":       {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/spectral", "internal/splitmix"},
 	"sfufs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg"},
 	"eufs":           {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/localfile", "internal/room", "internal/rows", "internal/suggest"},
@@ -105,6 +104,21 @@ var mayImport = map[string][]string{
 	"jelsr":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/ridge", "internal/spectral"},
 	"methods":        {"stream", "method", "align", "greedy", "baseline", "sfufs", "eufs", "cpufs", "fsfs", "socfs", "u2fs", "udfs", "rufs", "spec", "jelsr", "internal/suggest"},
 	"internal/trust": {"align", "anchor", "internal/kernel", "internal/room", "internal/spectral", "internal/splitmix", "internal/survey", "stream"},
+
+	// The rooms of greedy: arrows go one way.
+	"greedy/selection":           {"stream", "gram", "method"},
+	"greedy/internal/tasks":      {},
+	"greedy/internal/greedytest": {"stream", "gram", "anchor", "method", "greedy/selection", "internal/must", "internal/rows/rowstest"}, // of tests
+	"greedy/internal/target":     {"stream", "gram", "anchor", "greedy/selection", "greedy/internal/tasks", "internal/kernel", "internal/linalg", "internal/spectral"},
+	"greedy/internal/engine":     {"stream", "gram", "method", "greedy/selection", "greedy/internal/target", "greedy/internal/tasks", "internal/kernel", "internal/linalg"},
+	"greedy/internal/blocks":     {"stream", "method", "greedy/selection", "greedy/internal/engine", "greedy/internal/target", "greedy/internal/tasks", "internal/kernel"},
+	"greedy/internal/refine":     {"stream", "gram", "greedy/selection", "greedy/internal/engine", "greedy/internal/target", "greedy/internal/tasks", "internal/kernel", "internal/linalg"},
+	"greedy/internal/inmemory":   {"stream", "gram", "greedy/selection", "greedy/internal/blocks", "greedy/internal/engine", "greedy/internal/refine", "greedy/internal/target", "internal/kernel"},
+	"greedy/internal/scan":       {"stream", "gram", "method", "greedy/selection", "greedy/internal/tasks", "internal/kernel", "internal/room", "internal/rows", "internal/splitmix"},
+	"greedy/internal/triangle":   {"greedy/internal/scan", "greedy/internal/tasks", "internal/kernel", "internal/room"},
+	"greedy/internal/outofcore":  {"stream", "gram", "method", "greedy/selection", "greedy/internal/blocks", "greedy/internal/engine", "greedy/internal/refine", "greedy/internal/scan", "greedy/internal/target", "greedy/internal/tasks", "greedy/internal/triangle", "internal/kernel", "internal/room", "internal/rows"},
+	"greedy/internal/sketching":  {"stream", "gram", "greedy/selection", "greedy/internal/blocks", "greedy/internal/engine", "greedy/internal/inmemory", "greedy/internal/refine", "greedy/internal/scan", "greedy/internal/target", "internal/kernel"},
+	"greedy":                     {"stream", "gram", "anchor", "method", "greedy/selection", "greedy/internal/blocks", "greedy/internal/engine", "greedy/internal/inmemory", "greedy/internal/outofcore", "greedy/internal/refine", "greedy/internal/sketching", "greedy/internal/target", "internal/kernel", "internal/linalg", "internal/spectral"},
 
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge":  {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
@@ -168,7 +182,7 @@ var importers = map[string][]string{
 	"github.com/expr-lang/expr/":                     {"internal/condition"},
 	"github.com/spf13/":                              {"cmd/ufs-stream", "bench/internal/cli", "bench/internal/corpora", "bench/internal/gen", "bench/internal/kill", "bench/internal/memory", "bench/internal/paper", "bench/internal/peers", "bench/internal/quality", "bench/internal/scale", "internal/program"},
 	"github.com/vbauerster/":                         {"cmd/ufs-stream/internal/progress"},
-	"gonum.org/v1/gonum/":                            {"internal/linalg", "internal/judge", "internal/subset", "greedy"},
+	"gonum.org/v1/gonum/":                            {"internal/linalg", "internal/judge", "internal/subset", "greedy/internal/blocks", "greedy/internal/engine", "greedy/internal/greedytest", "greedy/internal/inmemory", "greedy/internal/outofcore", "greedy/internal/refine", "greedy/internal/sketching", "greedy/internal/target"},
 	"golang.org/x/image/":                            {"report"},
 	"github.com/chromedp/":                           {"internal/browsertest"},
 	"golang.org/x/sys/cpu":                           {"internal/kernel"},

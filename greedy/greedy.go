@@ -1,0 +1,80 @@
+package greedy
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/inmemory"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/outofcore"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/sketching"
+	"github.com/ufs-stream/ufs-stream/greedy/selection"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+type (
+	// Options sets how many features are chosen, and by which of the two algorithms: see [selection.Options].
+	Options = selection.Options
+	// StreamOptions are Options for rows that are read several times: see [selection.StreamOptions].
+	StreamOptions = selection.StreamOptions
+	// Target is a matrix to be reconstructed from the chosen columns: see [selection.Target].
+	Target = selection.Target
+	// Result is a selection and its effect on every feature: see [selection.Result].
+	Result = selection.Result
+	// Tie is a turn at which other columns scored the same as the chosen one.
+	Tie = selection.Tie
+)
+
+// Select chooses features from the d×d matrix G = XᵀX of the n×d data, which it only reads. For G in full it costs 2kd²
+// + 2k²d flops and needs the memory given by [Bytes]. For a factor of r rows it costs r²d + 6krd flops, and needs the
+// memory given by [FactorBytes]. Both forms lead to the same choices.
+//
+// It fails with a *stream.UsageError for options that do not fit d, and with a *stream.DataError if G is not finite.
+func Select(ctx context.Context, g *gram.Matrix, opt Options) (*Result, error) {
+	return inmemory.SelectFeatures(ctx, g, opt)
+}
+
+// SelectTarget selects like Select, for any matrix B as target (see [Target]); opt must not be Partitioned. Algorithm 1
+// is the case B = X. Algorithm 2 is the case in which each column of B is the sum of the columns of a group.
+func SelectTarget(ctx context.Context, g *gram.Matrix, t Target, opt Options) (*Result, error) {
+	return inmemory.SelectTarget(ctx, g, t, opt)
+}
+
+// SelectStream chooses the features that Select would choose from G of the standardized rows, without ever holding G.
+// It holds d·k numbers, and uses the rest of Memory to save passes. One pass profiles the columns, and further passes
+// compute f⁰, the initial values of the criterion (see StreamPasses). The other passes fetch columns of G, many at a
+// time, for the features that a sketch of the rows predicts to be chosen soon. The choice does not depend on them.
+//
+// Sparse rows that fit into Memory are read once after the profile, and then stay in memory.
+//
+// Cost: n·d² flops for f⁰ from n rows of d features. For sparse rows it is 2·Σ m² flops, m being the number of entries
+// of a row, and d² for the squares. Each candidate, i.e. each feature whose column is fetched, costs up to 6·n·d more.
+// With Options.Partitioned it costs 2·n·d, and f⁰ costs 2·n·c·d for c groups. Each turn costs 2(k + candidates held)·d.
+//
+// The Result numbers columns like the returned Standardizer. SelectStream fails with a *stream.UsageError for options
+// that do not fit, with a *stream.MemoryError if Memory is below StreamBytes, and with the source's errors.
+func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*Result, *gram.Standardizer, error) {
+	return outofcore.SelectStream(ctx, src, opt)
+}
+
+// SelectSketched chooses features by g, an estimate of the Gram matrix G in the form of a factor made by [gram.Sketch].
+// If passes is 2 or more, passes over the rows of src also fetch exact columns of G for candidates: the 8 best features
+// of every turn by the estimate. The selection is then the one that Select makes among the candidates, with exact
+// scores, errors and shares. Further passes follow that selection turn by turn on the sketch, and fetch the columns of
+// the features found there, until no new candidates appear. The pass that made the sketch counts as the first.
+//
+// Feature numbers in opt refer to g and std; opt.Profile is not used. Result.Estimate describes the error of the
+// sketch. g.Held, the rows held out for measuring errors, is overwritten. Each pass costs as much as Select on a
+// factor, and each candidate 2·n·d flops for n rows of d features. For memory, see [SketchedBytes].
+//
+// It fails with a *stream.UsageError for options that do not fit, and with the source's errors.
+func SelectSketched(ctx context.Context, g *gram.Gram, src stream.Source, std *gram.Standardizer, passes int, opt StreamOptions) (*Result, error) {
+	return sketching.SelectSketched(ctx, g, src, std, passes, opt)
+}
+
+// Explain computes how much of all d features the chosen features explain, in their order. The result is the same as
+// from [Select] with the chosen features as Keep, but without Scores. As the order is given, the criterion of the
+// choice is not computed. The cost is kd + k²d flops for k chosen features and G in full. If G is a factor of r rows,
+// its columns cost 2krd flops more, and it is read once for every 32 chosen features. For memory, see [ExplainBytes].
+func Explain(ctx context.Context, g *gram.Matrix, chosen []int, threads int) (*Result, error) {
+	return inmemory.ExplainFeatures(ctx, g, chosen, threads)
+}

@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/ufs-stream/ufs-stream/greedy/selection"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Recorder collects a Result during the turns.
+type Recorder struct {
+	selection.Result
+	Total  float64   // F(∅)
+	norm   []float64 // √Gᵢᵢ
+	cosine []float64 // per feature: largest absolute cosine with a chosen feature so far
+
+	firstCriterion *Criterion  // of the first layer
+	FirstOmegas    [][]float64 // of the first layer
+	LayerEnds      []LayerEnd
+	dataLeft       *dataResidual // the residual of the data if later layers reduce it further; else nil
+}
+
+// NewRecorder returns a recorder for a selection that starts with criterion c.
+func NewRecorder(c *Criterion) *Recorder {
+	r := &Recorder{firstCriterion: c, norm: make([]float64, c.FeatureCount), cosine: make([]float64, c.FeatureCount)}
+	r.Explained = make([]float64, c.FeatureCount)
+	r.Nearest = make([]int, c.FeatureCount)
+	for i, g := range c.G0 {
+		r.norm[i] = math.Sqrt(g)
+		r.Nearest[i] = -1
+	}
+	r.Total = c.RemainingError()
+	return r
+}
+
+// ExplainedShare returns the share of the data that the chosen features explain.
+func (r *Recorder) ExplainedShare() float64 {
+	if len(r.Error) == 0 {
+		if r.Total == 0 {
+			return 1
+		}
+		return 0
+	}
+	return 1 - r.Error[len(r.Error)-1]
+}
+
+// RecordFeature records the choice of feature p by its score in the data's units, its column of G, and the criterion
+// after the choice. column is nil for a feature that earlier ones explain.
+func (r *Recorder) RecordFeature(p int, score float64, column []float64, c *Criterion) {
+	r.Order = append(r.Order, p)
+	r.Scores = append(r.Scores, score)
+	if layer := r.CurrentLayer(); layer > 1 {
+		for len(r.Layers) < len(r.Order)-1 {
+			r.Layers = append(r.Layers, 1)
+		}
+		r.Layers = append(r.Layers, layer)
+		if r.dataLeft != nil {
+			r.dataLeft.projectOut(p, column)
+		}
+	}
+	r.Error = append(r.Error, r.errorShare(c))
+	r.Nearest[p] = -1
+	r.cosine[p] = math.Inf(1)
+	for i, x := range column {
+		// An earlier choice stays the nearest unless a later one is closer by more than rounding.
+		if cos := math.Abs(x) / (r.norm[i] * r.norm[p]); cos > r.cosine[i]*(1+TieShare) {
+			r.cosine[i], r.Nearest[i] = cos, p
+		}
+	}
+}
+
+// errorShare returns F(S)/F(∅) after the latest choice.
+func (r *Recorder) errorShare(c *Criterion) float64 {
+	switch {
+	case r.Total == 0:
+		return 0
+	case r.CurrentLayer() == 1:
+		return min(c.RemainingError()/r.Total, 1)
+	case r.dataLeft != nil:
+		return min(floats.Sum(r.dataLeft.g)/r.Total, 1)
+	}
+	return min(r.firstCriterion.RemainingError()/r.Total, 1)
+}
+
+// FinishResult completes the result, with warnings about layers and redundant features.
+func (r *Recorder) FinishResult(opt selection.Options) *selection.Result {
+	g, g0 := r.firstCriterion.G, r.firstCriterion.G0
+	if r.dataLeft != nil {
+		g = r.dataLeft.g
+	}
+	for i := range r.Explained {
+		r.Explained[i] = 1 // a column of zeros is explained by anything
+		if g0[i] > 0 {
+			r.Explained[i] = min(max(1-g[i]/g0[i], 0), 1)
+		}
+	}
+	for _, p := range r.Order {
+		r.Explained[p] = 1
+	}
+	r.Groups = opt.Groups
+	if len(r.Redundant) > 0 {
+		r.addWarning("%d of the kept features are combinations of the kept ones before them", len(r.Redundant))
+	}
+	r.warnAboutLayers(opt)
+	res := r.Result // a copy, so that the k×d numbers of FirstOmegas can be freed
+	return &res
+}
+
+func (r *Recorder) addWarning(format string, args ...any) {
+	r.Warnings = append(r.Warnings, stream.Textf(format, args...))
+}

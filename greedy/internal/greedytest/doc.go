@@ -1,0 +1,3 @@
+// Package greedytest has matrices, sources of rows and anchor graphs for tests of greedy, selections by definition, and
+// comparisons of results.
+package greedytest

@@ -1,0 +1,204 @@
+package greedytest
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// GraphData is centred data with the graph of random weights of its rows on anchors: X n×d,
+// A n×n by definition, and the same as statistics.
+type GraphData struct {
+	X, A  *mat.Dense
+	z     *mat.Dense
+	Graph *anchor.Graph
+}
+
+// NewGraphData returns n rows of d features and a graph of the rows on m anchors.
+func NewGraphData(n, d, m int, seed uint64) GraphData {
+	r := rand.New(rand.NewPCG(seed, 9))
+	x, b := mat.NewDense(n, d, nil), mat.NewDense(n, m, nil)
+	for i := range n {
+		weights, sum := [3]float64{}, 0.0
+		for k := range weights {
+			weights[k] = 0.2 + r.Float64()
+			sum += weights[k]
+		}
+		at := r.IntN(m)
+		for k, w := range weights {
+			b.Set(i, (at+k*k)%m, b.At(i, (at+k*k)%m)+w/sum)
+		}
+		for j := range d {
+			x.Set(i, j, math.Sin(float64(at*(j+1)))*float64(1+j%3)+r.NormFloat64())
+		}
+	}
+	for j := range d {
+		mean := mat.Sum(x.ColView(j)) / float64(n)
+		for i := range n {
+			x.Set(i, j, x.At(i, j)-mean)
+		}
+	}
+	g := &anchor.Graph{Rows: int64(n), M: m, D: d, Delta: make([]float64, m), G: gram.Full(nil, d)}
+	z := mat.DenseCopyOf(b)
+	for k := range m {
+		g.Delta[k] = mat.Sum(b.ColView(k))
+		for i := range n {
+			b.Set(i, k, b.At(i, k)/math.Sqrt(g.Delta[k]))
+		}
+	}
+	for statistic, m := range map[*[]float64]*mat.Dense{&g.G.Sym: MultiplyAll(x.T(), x), &g.C: MultiplyAll(b.T(), x), &g.S: MultiplyAll(b.T(), b)} {
+		*statistic = m.RawMatrix().Data
+	}
+	return GraphData{x, MultiplyAll(b, b.T()), z, g}
+}
+
+// SpectralTarget is the target by definition: the l leading eigenvectors of A after the constant one.
+func (g GraphData) SpectralTarget(t *testing.T, l int) *mat.Dense {
+	values, vectors := EigenPairs(t, g.A)
+	if math.Abs(values[0]-1) > 1e-12 {
+		t.Fatalf("A has the leading eigenvalue %v", values[0])
+	}
+	return mat.DenseCopyOf(vectors.Slice(0, vectors.RawMatrix().Rows, 1, 1+l))
+}
+
+// ScatterTarget is the target by definition: XW, W the leading generalised eigenvectors.
+func (g GraphData) ScatterTarget(t *testing.T, l int) *mat.Dense {
+	d := g.Graph.D
+	gm := mat.NewDense(d, d, slices.Clone(g.Graph.G.Sym))
+	ridge := 1e-3 * mat.Trace(gm) / float64(d)
+	for i := range d {
+		gm.Set(i, i, gm.At(i, i)+ridge)
+	}
+	values, vectors := EigenPairs(t, gm)
+	half := mat.DenseCopyOf(vectors) // its product with vectorsᵀ is (G + ridge)^(−1/2)
+	half.Apply(func(_, j int, v float64) float64 { return v / math.Sqrt(values[j]) }, half)
+	root := MultiplyAll(half, vectors.T())
+	_, y := EigenPairs(t, MultiplyAll(root, g.X.T(), g.A, g.X, root))
+	return MultiplyAll(g.X, root, y.Slice(0, d, 0, l))
+}
+
+// MultiplyAll is the product of all.
+func MultiplyAll(first mat.Matrix, others ...mat.Matrix) *mat.Dense {
+	out := mat.DenseCopyOf(first)
+	for _, m := range others {
+		next := new(mat.Dense)
+		next.Mul(out, m)
+		out = next
+	}
+	return out
+}
+
+// EigenPairs is all eigenpairs of a symmetric matrix, the largest first.
+func EigenPairs(t *testing.T, a *mat.Dense) ([]float64, *mat.Dense) {
+	t.Helper()
+	n, _ := a.Dims()
+	sym := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			sym.SetSym(i, j, (a.At(i, j)+a.At(j, i))/2)
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(sym, true) {
+		t.Fatal("no eigenpairs")
+	}
+	values := e.Values(nil)
+	var vectors mat.Dense
+	e.VectorsTo(&vectors)
+	out := mat.NewDense(n, n, nil)
+	for j := range n {
+		out.SetCol(j, mat.Col(nil, n-1-j, &vectors))
+	}
+	slices.Reverse(values)
+	return values, out
+}
+
+// BruteForce chooses the columns of x that leave least of the target, by projection.
+func BruteForce(x, target *mat.Dense, k int) (order []int, left []float64) {
+	n, d := x.Dims()
+	rest, residual := mat.DenseCopyOf(target), mat.DenseCopyOf(x)
+	for range k {
+		type candidate struct {
+			column int
+			gain   float64
+		}
+		var all []candidate
+		for j := range d {
+			e := residual.ColView(j)
+			if norm := mat.Dot(e, e); !slices.Contains(order, j) && norm > 1e-9 {
+				var h mat.VecDense
+				h.MulVec(rest.T(), e)
+				all = append(all, candidate{j, mat.Dot(&h, &h) / norm})
+			}
+		}
+		best := slices.MaxFunc(all, func(a, b candidate) int { return cmp.Compare(a.gain, b.gain) })
+		order = append(order, best.column)
+		q := mat.NewVecDense(n, nil)
+		q.ScaleVec(1/mat.Norm(residual.ColView(best.column), 2), residual.ColView(best.column))
+		for _, m := range []*mat.Dense{rest, residual} {
+			var h mat.VecDense
+			h.MulVec(m.T(), q)
+			m.RankOne(m, -1, q, &h)
+		}
+		left = append(left, mat.Norm(rest, 2)*mat.Norm(rest, 2))
+	}
+	return order, left
+}
+
+// FactorGraph is the graph of g with G as a factor.
+func (g GraphData) FactorGraph() *anchor.Graph {
+	out := *g.Graph
+	n, d := g.X.Dims()
+	var r []float64
+	for j := range d {
+		for i := range n {
+			r = append(r, g.X.At(i, j))
+		}
+	}
+	out.G = gram.FromFactor(r, d, n)
+	out.Z = anchor.RowWeights{Rows: n, Count: g.Graph.M}
+	for i := range n {
+		for k := range g.Graph.M {
+			out.Z.Index, out.Z.Value = append(out.Z.Index, int32(k)), append(out.Z.Value, g.z.At(i, k))
+		}
+	}
+	return &out
+}
+
+// ThinGraphs are the graphs of sparse points among themselves, with C in full and by its columns, and the points.
+func ThinGraphs(t *testing.T, n, d int, seed uint64) (dense, thin *anchor.Graph, x Matrix) {
+	r := rand.New(rand.NewPCG(seed, 4))
+	x = NewMatrix(n, d)
+	for i := range n {
+		for range 6 {
+			x.Col[(i%5)*10+r.IntN(10)][i] += float64(1 + r.IntN(3))
+			x.Col[r.IntN(d)][i]++
+		}
+		x.Col[1][i] += 3
+	}
+	for j, column := range x.Col {
+		column[j%n]++
+	}
+	full, points := make([]float64, 0, n*d), &stream.CSR{RowPtr: []int{0}}
+	for i := range n {
+		for j, column := range x.Col {
+			if full = append(full, column[i]); column[i] != 0 {
+				points.Index, points.Value = append(points.Index, int32(j)), append(points.Value, column[i])
+			}
+		}
+		points.RowPtr = append(points.RowPtr, len(points.Index))
+	}
+	dense = must.Get(anchor.Among(full, n, d, anchor.Options{}))(t)
+	thin = must.Get(anchor.AmongThin(points, d, anchor.Options{}))(t)
+	dense.G, thin.G = gram.Full(nil, d), gram.Full(nil, d)
+	return dense, thin, x
+}

@@ -1,0 +1,15 @@
+package refine
+
+import (
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// ErrNeedsGram refuses to refine a selection of d features whose Gram matrix is not in memory.
+func ErrNeedsGram(d int) error {
+	return stream.Usagef("{refine} swap works on the Gram matrix, and that of %d features does not fit: raise {memory-limit}, or leave {refine} out", d)
+}
+
+// ErrWithSketch refuses to refine a selection by a sketch.
+func ErrWithSketch() error {
+	return stream.Usagef("{refine} swap works on the exact Gram matrix; leave it or {sketch} out")
+}

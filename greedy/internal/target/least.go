@@ -1,0 +1,135 @@
+package target
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/greedy/selection"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+)
+
+const (
+	// boundShare is the largest k/d for which leastErrors computes its bound. Beyond it, the bound costs more than greedy.
+	boundShare = 0.125
+	// fewFeatures is the largest d for which the bound is computed at any k/d, because it is cheap.
+	fewFeatures = 256
+)
+
+// LeastErrorBytes returns the memory for the bound of LeastDataErrors, for k of d features.
+func LeastErrorBytes(d, k int) int64 {
+	if !IsBoundAffordable(d, k) {
+		return 0
+	}
+	return linalg.TailsBytes(d, k) + 8*BoundStartRows*int64(d)
+}
+
+// IsBoundAffordable reports whether a bound for k of d features costs less than greedy.
+func IsBoundAffordable(d, k int) bool {
+	return k > 0 && (d <= fewFeatures || float64(k) <= boundShare*float64(d))
+}
+
+// BoundStartRows is the number of rows of G from which the search for the leading directions starts. They are the rows
+// of the first features chosen, so the start does not depend on the order of the columns.
+const BoundStartRows = 16
+
+// leastErrors returns a lower bound of the error after each choice. The bound after j choices is the least error that
+// any j directions can leave, be they features or not: the sum of all but the j largest eigenvalues of TᵀT, divided by
+// the sum of all. T is the matrix whose reconstruction errors are measured, and trace is ‖T‖². For Algorithm 2 it is
+// the data X and not the sums of groups, because the errors of its result are of X. A bound above its entry of
+// greedyErrors is lowered to that entry. product adds y·TᵀT to dst. The result is nil if IsBoundAffordable returns
+// false, or if the eigenvalues fall too slowly to be found in a few times k products.
+func leastErrors(team *kernel.Team, g *gram.Matrix, order []int, greedyErrors []float64, trace float64, product func(dst, y kernel.Matrix[float64])) []float64 {
+	d := g.D
+	if !IsBoundAffordable(d, len(order)) || !(trace > 0 && trace <= math.MaxFloat64) {
+		return nil
+	}
+	rows := min(len(order), BoundStartRows)
+	start := kernel.RowMajor(make([]float64, rows*d), rows, d, d)
+	g.ColumnsTo(team.Threads(), start.Data, order[:rows])
+	return tailEigenvalueErrors(team, d, order, greedyErrors, trace, start, product)
+}
+
+func tailEigenvalueErrors(team *kernel.Team, n int, order []int, greedyErrors []float64, trace float64, start kernel.Matrix[float64], product func(dst, y kernel.Matrix[float64])) []float64 {
+	least := linalg.TailBounds(team, n, len(order), trace, start, product)
+	for i := range least {
+		least[i] = min(least[i]/trace, greedyErrors[i])
+	}
+	return least
+}
+
+// LeastDataErrors returns leastErrors for the target T = X. If G is a factor R, the eigenvalues come from RRᵀ.
+func LeastDataErrors(team *kernel.Team, g *gram.Matrix, r *selection.Result) []float64 {
+	trace := 0.0
+	for _, v := range g.Diagonal(team.Threads()) {
+		trace += v
+	}
+	if !g.IsFactor() {
+		return leastErrors(team, g, r.Order, r.Error, trace, func(dst, y kernel.Matrix[float64]) { g.AddProduct(team.Threads(), y.Rows, y.Data, dst.Data) })
+	}
+	n := g.Rank
+	if !IsBoundAffordable(g.D, len(r.Order)) || !(trace > 0 && trace <= math.MaxFloat64) {
+		return nil
+	}
+	rows := min(len(r.Order), BoundStartRows)
+	start := kernel.RowMajor(make([]float64, rows*n), rows, n, n)
+	for i, p := range r.Order[:rows] {
+		row := start.Data[i*n:][:n]
+		copy(row, g.Feature(row, p))
+	}
+	dual := kernel.RowMajor(g.Dual(team.Threads()), n, n, n)
+	return tailEigenvalueErrors(team, n, r.Order, r.Error, trace, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, dual, dst) })
+}
+
+// LeastSmoothErrors returns the bound of leastErrors for a target made by NewSmooth.
+func LeastSmoothErrors(team *kernel.Team, g *anchor.Graph, t *Graph, r *selection.Result) []float64 {
+	switch {
+	case t.k.Rows > 0:
+		return leastAnchorErrors(team, g, t, r)
+	case t.product == nil: // no rounds of smoothing
+		return LeastDataErrors(team, g.G, r)
+	}
+	return leastErrors(team, g.G, r.Order, r.Error, t.TotalSquares, t.product)
+}
+
+// leastAnchorErrors returns leastErrors for a target with TᵀT = CᵀQC, C being the m×d matrix of the anchor graph. With
+// Q = UᵀU, the eigenvalues of TᵀT other than 0 are the eigenvalues of UKUᵀ, with K = CCᵀ. The order of this matrix is
+// at most the number of anchors, so the cost of its eigenvalues does not grow with d.
+func leastAnchorErrors(team *kernel.Team, g *anchor.Graph, t *Graph, r *selection.Result) []float64 {
+	if !IsBoundAffordable(g.D, len(r.Order)) || !(t.TotalSquares > 0 && t.TotalSquares <= math.MaxFloat64) {
+		return nil
+	}
+	m := g.M
+	u, _, err := linalg.PivotedRoot(team, kernel.RowMajor(slices.Clone(t.q.Data), m, m, m))
+	if err != nil {
+		return nil
+	}
+	n := u.Rows
+	half, small := kernel.RowMajor(make([]float64, n*m), n, m, m), kernel.RowMajor(make([]float64, n*n), n, n, n)
+	kernel.Gemm(team, 1, u, t.k, half)
+	kernel.Gemm(team, 1, half, u.Trans(), small)
+	rows := min(len(r.Order), BoundStartRows)
+	chosen, start := kernel.RowMajor(make([]float64, rows*m), rows, m, m), kernel.RowMajor(make([]float64, rows*n), rows, n, n)
+	for i, j := range r.Order[:rows] {
+		if g.Columns != nil {
+			g.Columns.ColumnTo(chosen.Data[i*m:][:m], j)
+			continue
+		}
+		for a := range m {
+			chosen.Data[i*m+a] = g.C[a*g.D+j]
+		}
+	}
+	kernel.Gemm(team, 1, chosen, u.Trans(), start)
+	return tailEigenvalueErrors(team, n, r.Order, r.Error, t.TotalSquares, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, small, dst) })
+}
+
+// LeastOrthonormalErrors returns leastErrors for l orthonormal columns: k directions leave l−k of their square l.
+func LeastOrthonormalErrors(l int, greedyErrors []float64) []float64 {
+	least := make([]float64, len(greedyErrors))
+	for i := range least {
+		least[i] = min(max(float64(l-i-1)/float64(l), 0), greedyErrors[i])
+	}
+	return least
+}
