@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Problem is the input of Choose for d features.
+// Problem is the input of Choose for d features xᵢ. K is the diffusion kernel, and G the Gram matrix of the features.
 type Problem struct {
 	A       []float64             // d: aᵢ = xᵢᵀKxᵢ ≥ 0
 	Norm    float64               // ‖K‖; if it is 0, all reported alignments are 0
@@ -23,8 +23,8 @@ type Problem struct {
 // Result is the result of a choice. Its first k features are the choice of k features.
 type Result struct {
 	Order []int // chosen columns, in order
-	// Alignment is the alignment of the first 1, 2, … chosen features with the kernel: ⟨X_SX_Sᵀ, K⟩/(‖X_SX_Sᵀ‖·‖K‖),
-	// between 0 and 1.
+	// Alignment is the alignment of the first 1, 2, … chosen features with the kernel K: ⟨X_SX_Sᵀ, K⟩/(‖X_SX_Sᵀ‖·‖K‖), X_S
+	// being the columns of these features. It is between 0 and 1.
 	Alignment []float64
 	Ties      []Tie // turns at which the first of several equally good columns was chosen
 	Copies    int   // number of chosen features that are multiples of features chosen earlier

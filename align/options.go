@@ -12,8 +12,8 @@ const (
 	// mostDiffusion is the largest number of diffusion steps. Far fewer already make all eigenvalues except the largest
 	// practically 0.
 	mostDiffusion = 1000
-	// defaultPower is the default p of N/D^p. Alignment itself has p = 1. The NMI with 0.9 is 0.3 points higher than
-	// with 1, and 0.4 points higher than with 0.8 (see the package documentation).
+	// defaultPower is the default p of the criterion N/D^p, see Choose. Alignment itself has p = 1. The NMI with 0.9 is
+	// 0.3 points higher than with 1, and 0.4 points higher than with 0.8 (see the package documentation).
 	defaultPower = 0.9
 	// defaultK is the default number of chosen features.
 	defaultK = 50

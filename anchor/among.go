@@ -5,11 +5,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Among returns the graph of points on themselves, for a row-major m×d array of points. Every point is both a row and
-// an anchor, and is its own nearest anchor. The graph has no G. It has no C either if there are many features;
-// [Graph.AddCross] then computes products with C from the points. Among neither scales nor centres the points, but C is
-// the product with their centred columns. Among costs 2·m²·d flops for the distances. Besides the points it needs the
-// memory given by AmongBytes. It fails unless there are more than K points, or if distances overflow.
+// Among returns the graph whose rows and anchors are the same points, for a row-major m×d array of points. Every point
+// is both a row and an anchor, and is its own nearest anchor. Of the matrices of a [Graph], this one has no G. It has
+// no C either if there are many features; [Graph.AddCross] then computes products with C from the points. Among neither
+// scales nor centres the points, but C is made from their centred columns. Among costs 2·m²·d flops for the distances.
+// Besides the points it needs the memory given by AmongBytes. It fails unless there are more than K points, or if
+// distances overflow.
 func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 	plain := frame{columns: make([]int, d), center: make([]float64, d), factor: make([]float64, d), fill: make([]float64, d)}
 	for j := range d {

@@ -54,7 +54,7 @@ type drawnRows struct {
 	order []int
 }
 
-// DrawnOf returns the sample of the factor's rows that a [Sampler] of limit rows would keep. It stores row numbers.
+// DrawnOf returns the sample of the factor's rows that a [Sampler] of `limit` rows would keep. It stores row numbers.
 func DrawnOf(rows *gram.Rows, limit int, seed uint64) Drawn {
 	k := drawnRows{rows: rows, order: make([]int, rows.Len())}
 	key := func(i int) uint64 { return splitmix.Hash(seed, uint64(rows.Position(i))) }
@@ -90,7 +90,7 @@ func Random(s Drawn, m int, std *gram.Standardizer, threads int) (*Anchors, erro
 	return a, a.checkAndDigest(std)
 }
 
-// randomThin makes thin anchors of sparse rows, in O(entries + D).
+// randomThin makes thin anchors of sparse rows, in O(entries + D) for D columns.
 func randomThin(rows []sampledRow, std *gram.Standardizer) (*Anchors, error) {
 	a := newAnchors(0, std)
 	points := kernel.Compressed{Cols: a.D}
@@ -112,7 +112,8 @@ func (a *Anchors) thinRow(i int) ([]int32, []float64) {
 	return a.Thin.Index[from:to], a.Thin.Value[from:to]
 }
 
-// eachColumn calls visit for each column of the frame with its m coordinates. The slice is valid until visit returns.
+// eachColumn calls visit for each column k of the frame, with the m values of the column. The function `entries` writes
+// the m unscaled values of column j of the data to dst. The slice `column` is valid until visit returns.
 func (a *Anchors) eachColumn(workers int, entries func(dst []float64, j int), m int, visit func(k int, column []float64)) {
 	const run = 64 // columns per task; neighbouring columns of a row share cache lines
 	kernel.Each(workers, (a.D+run-1)/run, func(t int) {
@@ -138,7 +139,7 @@ const (
 )
 
 // KMeans makes m anchors, the centres of m clusters of the rows of s. It clusters the rows as points of the frame, by
-// greedy k-means++ and Lloyd's iteration. In addition to s it needs 8·D bytes for each row of s, and the memory given
+// greedy k-means++ and Lloyd's iteration. In addition to s it needs 8 bytes for each value of s, and the memory given
 // by cluster.Bytes.
 func KMeans(ctx context.Context, s Drawn, m int, std *gram.Standardizer, opt KMeansOptions) (*Anchors, error) {
 	n := s.Len()
@@ -159,7 +160,7 @@ func KMeans(ctx context.Context, s Drawn, m int, std *gram.Standardizer, opt KMe
 }
 
 // FromSource makes one anchor of each row of src, in the order of the rows. src must have the columns of the table. If
-// it has more than limit rows, the error is a *stream.UsageError.
+// it has more than `limit` rows, the error is a *stream.UsageError.
 func FromSource(ctx context.Context, src stream.Source, limit int, std *gram.Standardizer) (*Anchors, error) {
 	a := newAnchors(0, std)
 	var x []float64

@@ -65,7 +65,7 @@ func (c *Columns) Bytes() int64 {
 	return listBytes*int64(len(c.anchorOf)) + 8*int64(len(c.dense)) + featureBytes*int64(c.D) + 8*int64(c.M)
 }
 
-func (c *Columns) listEnd(j int) int {
+func (c *Columns) endOfList(j int) int {
 	if j+1 < c.D {
 		return c.starts[j+1]
 	}
@@ -93,7 +93,7 @@ func (c *Columns) addRows(workers int, z kernel.Sparse, x *kernel.Compressed) (b
 					continue
 				}
 				end := c.ends[k]
-				if end+z.Count > c.listEnd(int(k)) {
+				if end+z.Count > c.endOfList(int(k)) {
 					full[worker] = true
 					return
 				}
@@ -123,7 +123,7 @@ func (c *Columns) decodeFrom(r *words.Reader) {
 	for j := range c.D {
 		r.Expect(1)
 		from := c.starts[j]
-		n := r.Count("entries of a column", int64(c.listEnd(j)-from))
+		n := r.Count("entries of a column", int64(c.endOfList(j)-from))
 		if r.Err() != nil {
 			return
 		}
@@ -247,9 +247,9 @@ func (c *Columns) AddProduct(workers int, x, y []float64) {
 	})
 }
 
-// Map calls visit for every feature j with the vector V·c, with c = column j of C. v holds V, r×m row-major. The cost
-// is 2·r flops for each stored entry. The vector is valid until visit returns. Calls for a run of consecutive features
-// are sequential; calls for different runs may be concurrent.
+// Map calls visit for every feature j with the vector vc, which is V times column j of C. v holds V, r×m row-major. The
+// cost is 2·r flops for each stored entry. The vector is valid until visit returns. Calls for a run of consecutive
+// features are sequential; calls for different runs may be concurrent.
 func (c *Columns) Map(workers, r int, v []float64, visit func(j int, vc []float64)) {
 	transposed := make([]float64, c.M*r) // Vᵀ, so that an entry uses one row
 	kernel.Copy(kernel.RowMajor(transposed, c.M, r, r), kernel.RowMajor(v, r, c.M, c.M).Trans())

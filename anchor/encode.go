@@ -119,7 +119,8 @@ func (s *Statistics) decodeStatistics(r *words.Reader) *Statistics {
 		return nil
 	}
 	got.opt.Neighbors = got.k
-	// Δ comes before the matrices. Once all of Δ could be read, D and m are not just numbers of a damaged head.
+	// The diagonal Δ comes before the matrices. Once all of Δ could be read, the sizes D and m cannot be just numbers of a
+	// damaged head.
 	r.Expect(int64(got.m))
 	var delta []float64
 	for range got.m {

@@ -12,9 +12,9 @@ import (
 // For an estimate of G, the rows held out of the sketch give a second, independent estimate of the estimated part.
 // Together with the part that the graph gives exactly, it shows the error of the first estimate.
 
-// knownPartRoot returns Λ^(−½)Uᵀ, q×M, and q, for the q eigenpairs Λ, U of S that Estimate used. The product of this
-// matrix with C gives q numbers for each feature, from which the exactly known part of G follows. It does not change if
-// the rows of the factor of G are rotated.
+// knownPartRoot returns Λ^(−½)Uᵀ, q×M, and q, for the q eigenpairs Λ, U of S that Estimate used. See [Graph] for S, C,
+// G and M. The product of this matrix with C gives q numbers for each feature, from which the exactly known part of G
+// follows. It does not change if the rows of the factor of G are rotated.
 func (g *Graph) knownPartRoot() (up kernel.Matrix[float64], q int) {
 	q = len(g.knownB) / g.M
 	up = kernel.RowMajor(slices.Clone(g.knownB), q, g.M, g.M) // Λ^½Uᵀ; the squared lengths of its rows are Λ

@@ -44,8 +44,8 @@ func rowPanels(x kernel.Matrix[float64]) columnPanels {
 	}
 }
 
-// sumFactorRows computes Z, Δ, ZᵀZ and ZᵀX̃ from the rows of a factor, which are centred and in the frame's scale.
-// indices has the index of each feature in the frame.
+// sumFactorRows computes the weights Z and the sums Δ, ZᵀZ and ZᵀX̃ (see [Statistics]) from the rows X̃ of a factor,
+// which are centred and in the frame's scale. indices has the index of each feature in the frame.
 func (s *Statistics) sumFactorRows(g *gram.Gram, indices []int) error {
 	m, d, all := s.m, g.D, len(s.frame.columns)
 	points := kernel.RowMajor(s.anchors.Points, m, all, all)
@@ -85,9 +85,10 @@ func (z RowWeights) asSparseMatrix(m int) kernel.Sparse {
 	return kernel.Sparse{Rows: z.Rows, Cols: m, Count: z.Count, Index: z.Index, Value: z.Value}
 }
 
-// findWeights computes the weights of n rows on the points, and adds them to Δ and ZᵀZ, in 2·n·m·d flops. The rows are
-// X + 1·shiftᵀ, n×d, and points is m×d row-major. Candidates for the nearest points p of a row x are found by ‖x‖² −
-// 2xᵀp + ‖p‖². Every point that may be among the nearest, considering rounding, is then compared exactly.
+// findWeights computes the weights of n rows on the points, and adds them to the sums Δ and ZᵀZ of [Statistics], in
+// 2·n·m·d flops. The rows are X + 1·shiftᵀ, n×d, and points is m×d row-major. Candidates for the nearest points p of a
+// row x are found by ‖x‖² − 2xᵀp + ‖p‖². Every point that may be among the nearest, considering rounding, is then
+// compared exactly.
 func (s *Statistics) findWeights(rows columnPanels, n int, points kernel.Matrix[float64], shift []float64) error {
 	m, k := s.m, s.k
 	team := kernel.NewTeam(s.opt.Threads)
@@ -246,7 +247,7 @@ type candidate struct {
 	distance float64
 }
 
-// nearCandidates lists the points that may be among the count nearest ones of a row. The parameter near has the
+// nearCandidates lists the points that may be among the `count` points nearest to a row. The parameter `near` has the
 // approximate squared distance of each point from the row. The list allows for the rounding of float32 products of d
 // numbers, which are summed panelColumns at a time. squares is the sum of the squared lengths of the row and of the
 // longest point.
@@ -262,8 +263,8 @@ func nearCandidates(near []float64, squares float64, d, count int) (list []candi
 	return list
 }
 
-// selectNearest returns the count nearest candidates with their squared distances, nearest first. Of candidates at
-// equal distances, the ones with the lowest index come first.
+// selectNearest returns the nearest candidates, `count` of them, with their squared distances, nearest first. Of
+// candidates at equal distances, the ones with the lowest index come first.
 func selectNearest(list []candidate, count int) (index []int32, distance []float64) {
 	slices.SortStableFunc(list, func(a, b candidate) int {
 		switch {

@@ -7,9 +7,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Merge adds the statistics of o to s in O(m² + m·D). Up to rounding, the result equals one pass over the rows of both.
-// o is unchanged. On error s is unchanged. The error is a *stream.UsageError if the anchors, the number of neighbours,
-// or scaling and filling differ.
+// Merge adds the statistics of o to s in O(m² + m·D) for m anchors of D columns. Up to rounding, the result equals one
+// pass over the rows of both. o is unchanged. On error s is unchanged. The error is a *stream.UsageError if the
+// anchors, the number of neighbours, or scaling and filling differ.
 func (s *Statistics) Merge(o *Statistics) error {
 	if err := errors.Join(s.brokenErr, o.brokenErr); err != nil {
 		return err

@@ -33,7 +33,7 @@ func (s *Sampler) Short(rows int64) error {
 	return nil
 }
 
-// ShortSample returns the error for a sample that has only the given number of rows, but should have want rows. The
+// ShortSample returns the error for a sample that has only the given number of rows, but should have `want` rows. The
 // bound with which the parts of the table were sampled was too low for this seed.
 func ShortSample(rows, want int64, seed uint64) error {
 	return stream.Usagef("the sample has %d rows of %d: the rows of {seed} %d are spread unusually, so that its parts passed over too many (less than once in 10¹² seeds); scan all parts again with another {seed}",

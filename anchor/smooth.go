@@ -11,7 +11,8 @@ type Target struct {
 	Rows  int       // columns of T, rows of H
 	H     []float64 // TᵀX̃, Rows×D row-major
 	Total float64   // ‖T‖²
-	// U and SU, M×D, are set for targets smoothed in at least one round: TᵀT = Uᵀ(SU). Otherwise they are nil.
+	// U and SU, M×D, are set for targets smoothed in at least one round: TᵀT = Uᵀ(SU), S being the matrix of [Graph].
+	// Otherwise they are nil.
 	U, SU []float64
 }
 
@@ -98,8 +99,8 @@ func symmetrize(threads, n int, a []float64) {
 	})
 }
 
-// Error returns F(S)/F(∅) after each choice, with F(S) = ‖T − P_S T‖² for the projection P_S on the chosen columns S. A
-// choice lowers F by its score.
+// Error returns F(S)/F(∅) after each choice, with F(S) = ‖T − P_S T‖² for the target T and the projection P_S on the
+// chosen columns S. A choice lowers F by its score.
 func (s Target) Error(score []float64) []float64 {
 	out := make([]float64, len(score))
 	remaining := s.Total

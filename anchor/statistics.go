@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// DefaultNeighbors is the default K.
+// DefaultNeighbors is the default of K, the number of anchors on which a row has weights.
 const DefaultNeighbors = 5
 
 // Options configures Statistics. Only Neighbors changes results.
@@ -78,7 +78,7 @@ type scratch struct {
 	thinFrame *thinFrame
 	rows      int
 	stride    int       // distance between columns of points
-	points    []float64 // D columns of rows values
+	points    []float64 // D columns of `rows` values each
 	index     []int32   // the rows' nearest anchors: rows×(K+1), and rows×K after weighRows
 	distance  []float64 // rows×(K+1) squared distances
 	weight    []float64 // rows×K

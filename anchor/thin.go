@@ -92,7 +92,7 @@ type thinSearch struct {
 // thinScratch is the working memory of one worker.
 type thinScratch struct {
 	product []float64 // m
-	lowest  []float64 // the count lowest values of ‖y‖² − 2xᵀy
+	lowest  []float64 // the thinSearch.count lowest values of ‖y‖² − 2xᵀy
 }
 
 // columnShare: a feature that more than 1/columnShare of the anchors share is stored as a column. Columns then need at
@@ -130,8 +130,8 @@ func compressedRows(c *stream.CSR, d int) kernel.Compressed {
 	return out
 }
 
-// newThinSearch returns a search for the count nearest of the anchors y. blockCoordinates is the largest number of
-// coordinates in a block of rows.
+// newThinSearch returns a search for the `count` anchors that are nearest to a row. The rows of y are the anchors.
+// blockCoordinates is the largest number of coordinates in a block of rows.
 func newThinSearch(y kernel.Compressed, count, workers, blockCoordinates int) *thinSearch {
 	t := &thinSearch{m: y.Rows, d: y.Cols, count: count, blockCoordinates: blockCoordinates, byAnchor: y, norm: make([]float64, y.Rows), work: make([]thinScratch, workers)}
 	t.rows.Cols, t.weightRows.Cols = t.d, t.m
@@ -179,7 +179,7 @@ func (t *thinSearch) mapRowsIntoFrame(f *thinFrame, c *stream.Chunk, from, maxRo
 	return i - from
 }
 
-// findNearest writes the count anchors nearest to row i, ordered by distance, then by index, as by kernel.Nearest.
+// findNearest writes the t.count anchors nearest to row i, ordered by distance, then by index, as kernel.Nearest does.
 func (t *thinSearch) findNearest(w *thinScratch, i int, index []int32, distance []float64) {
 	at, value := t.rows.Row(i)
 	clear(w.product)
@@ -196,7 +196,7 @@ func (t *thinSearch) findNearest(w *thinScratch, i int, index []int32, distance 
 			w.product[j] += x * y[q]
 		}
 	}
-	// Find the count lowest values of ‖y‖² − 2xᵀy.
+	// Find the t.count lowest values of ‖y‖² − 2xᵀy.
 	w.lowest = w.lowest[:0]
 	for j, p := range w.product {
 		v := t.norm[j] - 2*p

@@ -45,7 +45,7 @@ type lasso struct {
 	hasEnded    bool // the path is complete
 
 	// leftFeature is the feature that left at the last event, or -1 if no feature left. At the start of the segment its
-	// correlation, multiplied by its old sign, equals λ. This must not count as joining again.
+	// correlation, multiplied by its old sign, equals the λ of the path. This must not count as joining again.
 	leftFeature int
 	leftSign    float64
 }
@@ -211,8 +211,9 @@ func (l *lasso) stepToEvent(k int) bool {
 	return true
 }
 
-// nextJoinEvent returns the largest λ up to l.lambda at which |xᵀ(u − Xβ)| of an inactive feature x equals λ, and this
-// feature. Of several such features it returns the lowest, and if there is none, -1.
+// nextJoinEvent returns the next event on the path at which a feature joins: the largest λ up to l.lambda at which
+// |xᵀ(u − Xβ)| of an inactive feature x equals λ, and this feature (see lasso). Of several such features it returns the
+// lowest, and if there is none, -1.
 func (l *lasso) nextJoinEvent() (lambda float64, feature int) {
 	feature = -1
 	for j, q := range l.q {
@@ -223,7 +224,7 @@ func (l *lasso) nextJoinEvent() (lambda float64, feature int) {
 			if j == l.leftFeature && s == l.leftSign {
 				continue
 			}
-			// λ − s(q + λa) is at least 0 here, and falls with λ if the slope is positive.
+			// See lasso for λ, q and a. λ − s(q + λa) is at least 0 here, and falls with λ if the slope is positive.
 			slope := 1 - s*l.a[j]
 			if !(slope > 0) || !(s*q > 0) {
 				continue
@@ -241,7 +242,7 @@ func (l *lasso) nextJoinEvent() (lambda float64, feature int) {
 func (l *lasso) nextLeaveEvent() (lambda float64, place int) {
 	place = -1
 	for i, s := range l.sign {
-		// s·β = s(p − λw) is at least 0 here, and falls with λ if s·w is negative.
+		// See lasso for λ, p and w. s·β = s(p − λw) is at least 0 here, and falls with λ if s·w is negative.
 		if s*l.w[i] < 0 && s*l.p[i] < 0 {
 			if at := min(l.p[i]/l.w[i], l.lambda); at > lambda {
 				lambda, place = at, i

@@ -40,8 +40,8 @@ type Pass struct {
 }
 
 const (
-	// blockValues bounds the number of values of the rows for which a worker first searches the nearest centres, and which
-	// it then adds up. They fill half of a level-2 cache, so that adding does not read main memory again.
+	// A worker first searches the nearest centres of a block of rows, and then adds up these rows. blockValues bounds the
+	// number of values of a block. They fill half of a level-2 cache, so that adding does not read main memory again.
 	blockValues  = 1 << 17
 	minBlockRows = 64
 	maxBlockRows = 1 << 12

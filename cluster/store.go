@@ -129,8 +129,9 @@ func (t *store) surveyColumns(from int, largest, squares []float64) {
 	}
 }
 
-// fillNarrowCopy copies up to stripe rows, beginning with row `from`, to the narrow copy. It reports whether the copy
-// lost any digits, and whether sums may round.
+// fillNarrowCopy copies up to [stripe] rows, beginning with row `from`, to the narrow copy. It reports whether the copy
+// lost any digits, and whether sums may round. magic contains a number m for each column: if (v + m) − m is not v for a
+// value v, sums of the column may round.
 func (t *store) fillNarrowCopy(from int, magic []float64) (lossy, rounded bool) {
 	rows := min(stripe, t.n-from)
 	back := 1 / t.scale

@@ -41,7 +41,7 @@ func newAnchorGraph(s *solver, m int) *anchorGraph {
 
 func (g *anchorGraph) openFiles(m, count int) (err error) {
 	s := g.s
-	c, block, blocks := s.c, recordRows(slices.Max(s.rows.Height)), len(s.rows.Height)
+	c, block, blocks := s.c, rowsPerRecord(slices.Max(s.rows.Height)), len(s.rows.Height)
 	total := int64(block) * int64(blocks)
 	// Reserve everything first, so that a run does not fail half way.
 	if err := s.stage.Reserve(total * int64(stateBytesPerRow(c, count))); err != nil {
@@ -59,9 +59,9 @@ func (g *anchorGraph) stageValues() []any { return []any{g.bx, g.sf, g.xq} }
 
 func stateBytesPerRow(clusters, count int) int { return 8*clusters + rows.EntryBytes*count }
 
-// recordRows returns the number of rows for which a record has room, if no block has more than height rows. It is even,
-// so that all records are aligned to 8 bytes.
-func recordRows(height int) int { return height + height%2 }
+// rowsPerRecord returns the number of rows for which a record has room, if no block has more than `height` rows. It is
+// even, so that all records are aligned to 8 bytes.
+func rowsPerRecord(height int) int { return height + height%2 }
 
 func (g *anchorGraph) closeFiles() error {
 	if g.weights == nil {
@@ -106,7 +106,7 @@ func (g *anchorGraph) eachBlock(ctx context.Context, visit func(number int, c []
 }
 
 // startIteration scales C and B, and computes S_C. With F = C it then computes the sums, and Q' of the first iteration,
-// for which A and B follow from XᵀC.
+// for which A and B follow from XᵀC. See anchorGraph for the symbols.
 func (g *anchorGraph) startIteration(ctx context.Context, scale []float64) error {
 	s := g.s
 	c := s.c
@@ -135,7 +135,7 @@ func (g *anchorGraph) startIteration(ctx context.Context, scale []float64) error
 	ab := make([]float64, s.d*c)
 	s.khatriRao(ab, a, b)
 	return g.passWithState(ctx, "forming Q", stream.ScratchModify, func(b *rowBlock, cRows []float64, weights kernel.Sparse) error {
-		s.sums.addSums(s.startRowSums(cRows, g.laplacianRows(cRows, weights)))
+		s.sums.addSums(s.rowSumsOfStart(cRows, g.laplacianRows(cRows, weights)))
 		y := s.multiplyBlock(b, ab, c)
 		for i, f := range cRows {
 			cRows[i] = 2*y[i] + (2*s.opt.Eta-s.opt.Nu)*f

@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// uvDescent has the numbers that are kept between gradient steps of U and V. rates are the last accepted lengths of a
-// step, in units of the gradient.
+// uvDescent has the numbers that are kept between gradient steps of U and V, see moveFactor. rates are the last
+// accepted lengths of a step, in units of the gradient.
 type uvDescent struct {
 	rates     [2]float64 // rates of U and V; 0 before the first step
 	gradientW []float64  // derivative of φ by W, d×c
@@ -27,7 +27,7 @@ const (
 	minGainShare = 1e-4
 	// maxHalvings is the largest number of halvings of the rate. After these, a step is below the rounding of U.
 	maxHalvings = 60
-	// rowFloor is the paper's ξ, which prevents division by 0 for rows of W that are 0.
+	// rowFloor is the paper's ξ, which prevents division by 0 if a row of W is 0.
 	rowFloor = 1e-16
 )
 
@@ -44,7 +44,7 @@ func (s *solver) takeGradientSteps(ctx context.Context) error {
 
 // moveFactor makes a step of U (mode 0) or V (mode 1) against the gradient of
 //
-//	φ = α‖XW − F‖² + β‖W‖₂,₁
+//	φ = α‖XW − F‖² + β‖W‖₂,₁,   with G = XᵀX and P = XᵀF below.
 //
 // The search starts from twice the last accepted rate, which is halved until φ falls enough. The fall of φ is computed
 // from the step alone, as α(2⟨GW − P, ΔW⟩ + ⟨ΔW, GΔW⟩) and the change of each row's norm. Near the end, a difference of
@@ -111,9 +111,10 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 	return nil // at a minimum, to rounding
 }
 
-// factorGradient returns ∂φ/∂U or ∂φ/∂V. Let R = 2α(GW − P) + β·(W with each row divided by its norm). Then entry (k,
-// h) of ∂φ/∂U is the sum of R_(h·n₂+g, k)·V_(k, g) over the columns g of the grid. In ∂φ/∂V, U takes the place of V,
-// and the sum is over the rows h of the grid.
+// factorGradient returns ∂φ/∂U (mode 0) or ∂φ/∂V (mode 1), see moveFactor for φ, G and P, and the package comment for
+// U, V and W. Let R = 2α(GW − P) + β·(W with each row divided by its norm). Then entry (k, h) of ∂φ/∂U is the sum of
+// R_(h·n₂+g, k)·V_(k, g) over the columns g of the grid. In ∂φ/∂V, U takes the place of V, and the sum is over the rows
+// h of the grid.
 func (s *solver) factorGradient(mode int) []float64 {
 	m, o, r := &s.model, &s.opt, s.descent.gradientW
 	c := m.c
@@ -141,7 +142,8 @@ func (s *solver) factorGradient(mode int) []float64 {
 	return grad
 }
 
-// computeMoveProducts computes ΔW and GΔW for a move of U (mode 0) or V (mode 1), for objectiveChange.
+// computeMoveProducts computes ΔW, the change of W by a move of U (mode 0) or V (mode 1), and the product GΔW.
+// objectiveChange uses both.
 func (s *solver) computeMoveProducts(ctx context.Context, mode int, move []float64) error {
 	m, t := &s.model, s.descent
 	if mode == 0 {

@@ -130,7 +130,7 @@ func (m *configuredMethod) Cost(s method.Shape) (method.Cost, error) {
 		opt.Memory = math.MaxInt64 / 2
 	}
 	p, err := opt.Plan(s.Source, grid)
-	if err != nil && !errors.As(err, new(*stream.MemoryError)) { // too little memory shows in Least
+	if err != nil && !errors.As(err, new(*stream.MemoryError)) { // Least reports too little memory
 		return method.Cost{}, err
 	}
 	opt = opt.WithDefaults(s.Source.Rows())

@@ -137,6 +137,6 @@ func (m *model) objectiveValue(o *Options) (value, size float64) {
 		value += t.weight * t.x
 		size += math.Abs(t.weight * t.x)
 	}
-	// Tr(CᵀLF) is a difference too, of terms that are at most ‖C‖‖F‖.
+	// The term Tr(CᵀLF) of eq. (2) is a difference too, of terms that are at most ‖C‖‖F‖.
 	return value, size + o.Nu*math.Sqrt(float64(m.c)*m.sums.ff)
 }

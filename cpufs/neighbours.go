@@ -33,7 +33,7 @@ func (g *neighbourGraph) addClusterRows(b *rowBlock, c []float64) error {
 	return nil
 }
 
-// blockRows returns the rows of C or F that belong to a block.
+// blockRows returns the rows of x, which is C or F, that belong to a block.
 func (g *neighbourGraph) blockRows(x []float64, number int) []float64 {
 	r := g.s.rows
 	return x[r.First[number]*g.s.c:][:r.Height[number]*g.s.c]
@@ -46,7 +46,7 @@ func (g *neighbourGraph) startIteration(_ context.Context, scale []float64) erro
 	for number, h := range s.rows.Height {
 		s.y = rows.Resize(s.y, h*s.c)
 		g.laplacian.LaplacianTo(s.opt.Threads, s.y, g.c, s.rows.First[number], h, s.c)
-		s.sums.addSums(s.startRowSums(g.blockRows(g.c, number), s.y))
+		s.sums.addSums(s.rowSumsOfStart(g.blockRows(g.c, number), s.y))
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (g *neighbourGraph) updateCF(ctx context.Context) error {
 	return s.splitSums(ctx, sum, s.xc)
 }
 
-// computeC overwrites C by Q, and then computes C from Q.
+// computeC overwrites C by Q (see the package comment), and then computes the new C from Q.
 func (g *neighbourGraph) computeC(ctx context.Context) error {
 	s := g.s
 	c := s.c

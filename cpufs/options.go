@@ -52,8 +52,8 @@ type Options struct {
 	Beta  float64 // β, weight of the row norms of W; 0 means 1
 	Eta   float64 // η, weight of F's distance from C; 0 means 1e5
 
-	Steps   int // Φ₂, number of gradient steps of U and V in an iteration; 0 means 2
-	MaxIter int // Φ₁, largest number of iterations; 0 means 500
+	Steps   int // number of gradient steps of U and V in an iteration, the paper's Φ₂; 0 means 2
+	MaxIter int // largest number of iterations, the paper's Φ₁; 0 means 500
 	// Tol ends the iteration once the objective falls by no more than this share of itself; 0 means 1e-6.
 	Tol float64
 	// Iterations, if positive, is the exact number of iterations. Tol and MaxIter are then not used.
@@ -97,7 +97,8 @@ type Options struct {
 	watch        func(first int, c, f []float64)
 }
 
-// startFactors is a given start of A, B, C, U and V. C, n×c row-major, is also the start of F.
+// startFactors is a given start of the factors A, B, C, U and V, see the package comment. C, n×c row-major, is also the
+// start of F.
 type startFactors struct{ a, b, c, u, v []float64 }
 
 // Validate returns one *stream.UsageError with every fault of o.
@@ -135,7 +136,8 @@ func (o Options) Validate() error {
 	return faults.Err("")
 }
 
-// With weights between these bounds, squares in the objective stay finite, and rounding does not erase the term η(C−F).
+// With weights between these bounds, squares in the objective stay finite, and rounding does not erase the term η‖C −
+// F‖² of eq. (2).
 const minWeight, maxWeight = 1e-12, 1e12
 
 // WithDefaults fills in the zero fields of valid options for a number of rows.

@@ -23,7 +23,7 @@ type Plan struct {
 	Scratch       int64     // bytes of scratch space
 	Rewritten     int64     // the part of Scratch that each iteration rewrites; if Options.Stages save it, it exists twice
 	SetupPasses   int       // passes over the source before the first iteration
-	// IterationPasses is the least number of passes over the source in an iteration. Without G, backtracking of
+	// IterationPasses is the least number of passes over the source in an iteration. Without G in memory, backtracking of
 	// projected steps needs one more pass for each trial.
 	IterationPasses int
 
@@ -71,9 +71,9 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	p.Bytes = o.baseBytes(src, d, p.Anchors)
 	// All records of scratch have as many rows as the largest block.
 	most, blocks := blockHeights(src, d)
-	state := int64(recordRows(most)) * int64(blocks) * int64(stateBytesPerRow(o.Clusters, count))
+	state := int64(rowsPerRecord(most)) * int64(blocks) * int64(stateBytesPerRow(o.Clusters, count))
 	if p.Graph == GraphKNN {
-		// These bytes are for all of C, F and LF, and for the neighbours.
+		// These bytes are for all rows of C, F and LF, and for the neighbours.
 		p.Bytes += 3*8*n*int64(o.Clusters) + n*int64(count+1)*rows.NeighbourBytes + rows.LeastBytes(d)
 		p.StateInMemory = true
 		p.IterationPasses = 2
@@ -100,7 +100,7 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	}
 	if p.Graph == GraphAnchors {
 		if p.StateInMemory = !o.stateOnDisk && take(state, 0); !p.StateInMemory {
-			p.Scratch, p.Rewritten = state, int64(recordRows(most))*int64(blocks)*8*int64(o.Clusters)
+			p.Scratch, p.Rewritten = state, int64(rowsPerRecord(most))*int64(blocks)*8*int64(o.Clusters)
 		}
 	}
 	p.RowsInMemory = !o.rowsOnDisk && take(8*(n+int64(columnPadding*blocks))*int64(d), 0)

@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// procrustes computes C = Q(QᵀQ)^(−1/2), which is the C with CᵀC = I that maximizes Tr(CᵀQ). It receives Q block by
-// block.
+// procrustes computes C = Q(QᵀQ)^(−1/2), which is the C with CᵀC = I that maximizes Tr(CᵀQ). It receives Q, n×c, block
+// by block.
 type procrustes struct {
 	s     *solver
 	polar *linalg.Polar

@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// gridReader reads X block by block, scaled and with its columns in the order of the cells. Blocks are the source's
-// blocks, so that sums over them have the same bits wherever the blocks are kept.
+// gridReader reads the rows X block by block, scaled and with its columns in the order of the cells. Blocks are the
+// source's blocks, so that sums over them have the same bits wherever the blocks are kept.
 type gridReader struct {
 	rows.Source
 	columns []stream.Column

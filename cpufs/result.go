@@ -23,7 +23,7 @@ type Result struct {
 	Graph     string       // the graph that was used: "knn" or "anchor"
 	Plan      Plan
 	Passes    int // passes over the source
-	// Distance is ‖C − F‖ divided by ‖C‖; the penalty η keeps it small.
+	// Distance is ‖C − F‖/‖C‖, with the components C and their nonnegative copy F. The weight η keeps it small.
 	Distance float64
 	U, V     []float64     // c×n₁ and c×n₂, row-major
 	Warnings []stream.Text // for the user

@@ -9,7 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// scanRows makes the first pass. It computes G if planned, ‖X‖², the range of each cell, and a sample of the rows.
+// scanRows makes the first pass. It computes G = XᵀX if planned, ‖X‖², the range of each cell, and a sample of the
+// rows.
 func (s *solver) scanRows(ctx context.Context, sample *anchor.Sampler) error {
 	d := s.d
 	s.low, s.high = make([]float64, d), make([]float64, d)

@@ -71,7 +71,7 @@ func (s *solver) prepareAndIterate(ctx context.Context, plan Plan) (r *Result, e
 	return s.iterateToEnd(ctx, plan)
 }
 
-// loadOrPrepare prepares the first iteration, or loads the saved iteration. After loading, a pass restores G, the
+// loadOrPrepare prepares the first iteration, or loads the saved iteration. After loading, a pass restores G = XᵀX, the
 // heights of the blocks and the rows in memory.
 func (s *solver) loadOrPrepare(ctx context.Context, plan Plan) error {
 	s.graph = &neighbourGraph{s: s, laplacian: new(rows.Graph)}
@@ -101,7 +101,8 @@ func (s *solver) loadOrPrepare(ctx context.Context, plan Plan) error {
 	return nil
 }
 
-// stageValues returns the state of an iteration without the files, and without G and the rows, which a pass restores.
+// stageValues returns the state of an iteration without the files, and without G = XᵀX and the rows, which a pass
+// restores.
 func (s *solver) stageValues() []any {
 	return append(s.graph.stageValues(), &s.a, &s.b, &s.u, &s.v, s.w, s.xc, s.p, s.gw, &s.sums.ff, &s.sums.cf, &s.sums.clf,
 		&s.descent.rates[0], &s.descent.rates[1], &s.conditionOfQ, &s.directPasses, &s.looseIterations, &s.rows.Passes, &s.objectives)
@@ -169,7 +170,7 @@ func (s *solver) prepareStart(ctx context.Context, plan Plan) error {
 	if err != nil {
 		return err
 	}
-	centers, err := s.startCenters(ctx, x)
+	centers, err := s.findStartCenters(ctx, x)
 	if err != nil {
 		return err
 	}

@@ -35,9 +35,9 @@ type rowGraph interface {
 	addClusterRows(b *rowBlock, c []float64) error
 	endClusterPass(err error) error
 	// startIteration multiplies the columns of C by the entries of scale, computes the rowSums for F = C, and prepares the
-	// first iteration. A, B, XᵀC and P are known already.
+	// first iteration. A, B, XᵀC and P = XᵀF are known already.
 	startIteration(ctx context.Context, scale []float64) error
-	// updateCF computes C and F for the new A and B of the model, and then XᵀC, P, the rowSums and GW.
+	// updateCF computes C and F for the new A and B of the model, and then XᵀC, P = XᵀF, the rowSums and GW = XᵀXW.
 	updateCF(ctx context.Context) error
 	// stageValues returns the part of an iteration's state that is in memory; the rest is in scratch files. It is for
 	// the values of a stream.Stage.
@@ -45,7 +45,7 @@ type rowGraph interface {
 	closeFiles() error
 }
 
-// multiplyBlock writes X·M of a block to s.y, h×w, for a d×w matrix M, row-major.
+// multiplyBlock writes X·M for the rows of a block of X to s.y, h×w, for a d×w matrix M, row-major.
 func (s *solver) multiplyBlock(b *rowBlock, m []float64, w int) []float64 {
 	h := b.x.Rows
 	s.y = rows.Resize(s.y, h*w)
@@ -111,8 +111,8 @@ func (s *solver) computeF(f, h, cRows, lc []float64) rowSums {
 	})
 }
 
-// sumOverRuns divides n rows into runs of consecutive rows, calls visit with each run [from, to), which adds its sums
-// to t, and returns the sum of all t, added up in order.
+// sumOverRuns divides n rows into runs of consecutive rows, and calls visit for each run [from, to). The function visit
+// must add the sums over the run to t. The result is the sum of all t, added up in order.
 func (s *solver) sumOverRuns(n int, visit func(t *rowSums, from, to int)) (total rowSums) {
 	runs := make([]rowSums, (n+rows.RunRows-1)/rows.RunRows)
 	rows.EachRun(s.opt.Threads, n, func(run, from, to int) { visit(&runs[run], from, to) })
@@ -122,7 +122,7 @@ func (s *solver) sumOverRuns(n int, visit func(t *rowSums, from, to int)) (total
 	return total
 }
 
-func (s *solver) startRowSums(c, lc []float64) rowSums {
+func (s *solver) rowSumsOfStart(c, lc []float64) rowSums {
 	return s.sumOverRuns(len(c)/s.c, func(t *rowSums, from, to int) {
 		for i := from * s.c; i < to*s.c; i++ {
 			t.ff += c[i] * c[i]
@@ -131,7 +131,8 @@ func (s *solver) startRowSums(c, lc []float64) rowSums {
 	})
 }
 
-// productCount returns the number of n×c matrices by which a pass multiplies Xᵀ: F, another one, and without G also XW.
+// productCount returns the number of n×c matrices by which a pass multiplies Xᵀ: F, one that depends on the rowGraph,
+// and, if G is not in memory, XW.
 func (s *solver) productCount() int {
 	if s.g == nil {
 		return 3
@@ -139,8 +140,8 @@ func (s *solver) productCount() int {
 	return 2
 }
 
-// splitSums splits sum, the products of a pass (see productCount), into P, the product with the other matrix, which it
-// writes to other, and GW. If G is in memory, GW is computed as G·W.
+// splitSums divides sum, which has the products of a pass (see productCount) side by side. It stores the products XᵀF
+// and XᵀXW in P and GW, and writes the third one to the argument other. If G is in memory, GW is computed as G·W.
 func (s *solver) splitSums(ctx context.Context, sum, other []float64) error {
 	c, wide := s.c, s.productCount()*s.c
 	copyColumns(s.p, sum, 0, c, wide)

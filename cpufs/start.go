@@ -34,7 +34,7 @@ func (s *solver) scaledRows(c *stream.Chunk) (kernel.Matrix[float64], error) {
 	return x, s.rows.placeRows(x, c)
 }
 
-func (s *solver) startCenters(ctx context.Context, x kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
+func (s *solver) findStartCenters(ctx context.Context, x kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
 	r, err := cluster.KMeans(ctx, cluster.Matrix(x), cluster.Options{
 		Clusters: s.c, Restarts: startRestarts, MaxIter: startMoves, Seed: s.opt.Seed, Threads: s.opt.Threads,
 	})
@@ -45,7 +45,7 @@ func (s *solver) startCenters(ctx context.Context, x kernel.Matrix[float64]) (ke
 }
 
 // assignRows passes C, the indicator of the clusters, to the graph. It returns the factors that scale the columns of C:
-// one divided by the root of each cluster's size. Afterwards XᵀC is known, and so is P, because F = C.
+// one divided by the root of each cluster's size. Afterwards XᵀC is known, and so is P = XᵀF, because F = C.
 func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64]) (scale []float64, err error) {
 	c, given := s.c, s.opt.givenStart
 	scale = slices.Repeat([]float64{1}, c)
@@ -87,8 +87,9 @@ func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64])
 	return scale, nil
 }
 
-// initFactors sets A, B, U and V to uniform random values. U and V are scaled by the one factor for which XW is nearest
-// to F. P must be known, and GW is computed, which may take a pass over the rows.
+// initFactors sets A, B, U and V (see the package comment) to uniform random values. U and V are scaled by the one
+// factor for which XW is nearest to F. P = XᵀF must be known. GW = XᵀXW is computed, which may take a pass over the
+// rows.
 func (s *solver) initFactors(ctx context.Context) error {
 	m := &s.model
 	if b := s.opt.givenStart; b != nil {

@@ -30,8 +30,8 @@ const (
 	argumentCount
 )
 
-// laplacianMultiplier computes L·U and L·Z. A row of a product needs all rows of U or Z. So all rows are gathered
-// first, block by block in order.
+// laplacianMultiplier computes the products L·U and L·Z of the Laplacian, see the package comment. A row of a product
+// needs all rows of U or Z. So all rows are gathered first, block by block in order.
 type laplacianMultiplier struct {
 	*graph
 	layout
@@ -58,8 +58,8 @@ func (p *laplacianMultiplier) graphFile() stream.ScratchFile {
 	return p.anchorFile()
 }
 
-// gatherBlock adds the rows a, which are block b of U or Z, to the gathered matrix number f. rec is the record of B for
-// the block, if there are anchors. Block 0 starts a new matrix.
+// gatherBlock adds the rows a, which are block b of U or Z, to the gathered matrix number f. If there are anchors, rec
+// is the block's record of the matrix B of the anchor graph. Block 0 starts a new matrix.
 func (p *laplacianMultiplier) gatherBlock(f laplacianArgument, b int, rec []byte, a []float64) {
 	if p.neighbours != nil {
 		copy(p.gathered[f][b*p.block*p.k:], a)

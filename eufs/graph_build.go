@@ -10,9 +10,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// newNeighbourGraph builds the kNN graph L = I − D^(−1/2)WD^(−1/2). Two rows have the weight w_ij = exp(−‖x_i −
-// x_j‖²/2σ²) if one of the two is among the nearest rows of the other; σ is the mean distance of a row from its nearest
-// row. All rows are held in memory, scaled as in X. The cost is 2n²d flops in float32.
+// newNeighbourGraph builds the kNN graph L = I − D^(−1/2)WD^(−1/2), D being the diagonal matrix of the row sums of W.
+// Two rows have the weight w_ij = exp(−‖x_i − x_j‖²/2σ²) if one of the two is among the nearest rows of the other; σ is
+// the mean distance of a row from its nearest row. All rows are held in memory, scaled as in X. The cost is 2n²d flops
+// in float32.
 func newNeighbourGraph(ctx context.Context, t *table, team *kernel.Team, count int) (*graph, error) {
 	n := int(t.n)
 	near, err := rows.FindNearest(ctx, team, n, t.d, min(count, n-1), rows.PartBytes(t.n, t.d),

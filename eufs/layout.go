@@ -44,9 +44,9 @@ func newLayout(n int64, d, k, blockRows int) layout {
 
 func (l layout) rowsOfBlock(b int) int { return int(min(int64(l.block), l.n-int64(b)*int64(l.block))) }
 
-// rowState is a view of the numbers of the h rows of a block. U, V, Z and Y₁ are h×k. V holds N from pass B on, and
-// later the previous U. s has one number for each row: row i of E is sᵢ·w, w being the vector w that passA computes for
-// this row.
+// rowState is a view of the numbers of the h rows of a block. See the package comment for the matrices. The fields u, z
+// and y have these rows of U, Z and Y₁, h×k. v has rows of N from pass B on, and later rows of the previous U. s has
+// one number for each row: row i of E is sᵢ·w, w being the vector w that passA computes for this row.
 type rowState struct{ u, v, z, y, s []float64 }
 
 func (l layout) stateWordsPerRow() int { return 4*l.k + 1 }
@@ -57,6 +57,6 @@ func (l layout) viewState(rec []byte, h int) rowState {
 	return rowState{f[:hk], f[hk : 2*hk], f[2*hk : 3*hk], f[3*hk : 4*hk], f[4*hk : 4*hk+h]}
 }
 
-func (s rowState) rowRange(k, from, to int) rowState {
+func (s rowState) viewRows(k, from, to int) rowState {
 	return rowState{s.u[from*k : to*k], s.v[from*k : to*k], s.z[from*k : to*k], s.y[from*k : to*k], s.s[from:to]}
 }

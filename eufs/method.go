@@ -77,10 +77,10 @@ func (m *configuredMethod) checkGraph(isSet func(string) bool) error {
 	return nil
 }
 
-// chosenWeights returns α and β, or their defaults. For the row sparsity, half of α_max did better than a tenth of it
-// in 13 of 16 comparisons (COIL20, warpPIE10P; both methods; 50 and 200 features; this μ₀ and 1; NMI) and in all
-// comparisons on Prostate-GE. Without a graph (EUFS) or tree (HUFS), the weight of the missing term is 0, and no
-// warning mentions it.
+// chosenWeights returns the weights α and β, see [Options], or their defaults. For the row sparsity, half of α_max did
+// better than a tenth of it in 13 of 16 comparisons (COIL20, warpPIE10P; both methods; 50 and 200 features; this μ₀ and
+// 1; NMI) and in all comparisons on Prostate-GE. Without a graph (EUFS) or tree (HUFS), the weight of the missing term
+// is 0, and no warning mentions it.
 func (m *configuredMethod) chosenWeights() (alpha, beta method.Weights) {
 	sparsity := method.Weight{Value: 0.5, Share: true}
 	switch {
@@ -252,7 +252,7 @@ func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (r *m
 	if r, err = p.rankWithWeights(ctx, p.alpha[0], p.beta[0], e.Threads); err != nil {
 		return nil, err
 	}
-	r.Used = p.recordSettings()
+	r.Used = p.settingsForRecord()
 	r.Used["mu"] = p.initialMu(p.alpha[0].value, p.beta[0].value)
 	if n := countFlat(e, r.Order[:e.K]); 2*n >= e.K {
 		selected := "1 feature"
@@ -280,7 +280,7 @@ func countFlat(e *method.Evidence, chosen []int) (n int) {
 	return n
 }
 
-func (p *loadedProblem) recordSettings() map[string]any {
+func (p *loadedProblem) settingsForRecord() map[string]any {
 	alpha, beta := p.chosenWeights()
 	opt := p.solveOptions(1).WithDefaults()
 	used := map[string]any{
@@ -331,7 +331,7 @@ func (m *configuredMethod) Path(ctx context.Context, e *method.Evidence) (g *met
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	g = &method.Grid{Used: p.recordSettings(), Passes: p.Passes(), Width: len(p.beta)}
+	g = &method.Grid{Used: p.settingsForRecord(), Passes: p.Passes(), Width: len(p.beta)}
 	kind, _ := p.Graph()
 	apart := 0
 	for i, r := range rankings {

@@ -9,14 +9,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Indices of the sums over rows that passes compute. x, e and p are rows of X, E and UVᵀ.
+// Indices of the sums over rows that passes compute. x, e and p are rows of X, E and UVᵀ, see the package comment.
 const (
 	sumResiduals    = iota // Σ ‖x − p‖ of the previous iteration
 	sumSplitSquares        // Σ ‖x − p − e‖² of the previous iteration
 	sumE                   // Σ ‖e‖
 )
 
-// writeInitialState writes the state of the rows: Z = U, Y₁ = 0. The first pass A writes M.
+// writeInitialState writes the first state of the rows: Z = U and Y₁ = 0, see the package comment. The first pass A
+// writes M.
 func (s *solver) writeInitialState(ctx context.Context) error {
 	t := s.t
 	return rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
@@ -53,7 +54,7 @@ func (s *solver) passA(ctx context.Context, first bool) (float64, error) {
 	err := rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
 		st := t.viewState(rec[2], t.rowsOfBlock(b))
 		s.pool.eachStrip(t.rowsOfBlock(b), func(w *passWorker, lane, from, h int) {
-			own := st.rowRange(t.k, from, from+h)
+			own := st.viewRows(t.k, from, from+h)
 			if s.opt.Method == EUFS {
 				s.updateZ(w, own, b, rec[3], from)
 			}
@@ -74,7 +75,7 @@ func (s *solver) passA(ctx context.Context, first bool) (float64, error) {
 		}
 		return nil
 	}, t.startPass(ctx), s.m.Pass(mode), rows.ModifyPass(s.states), rows.ReadPass(s.multiplier.graphFile()))
-	return s.k.sumNumbers(sumE), err
+	return s.k.sumOverLanes(sumE), err
 }
 
 func (s *solver) updateZ(w *passWorker, st rowState, b int, rec []byte, from int) {

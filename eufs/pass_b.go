@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// passB goes over M and the state. It stores N in the state, and passes the rows of N to the polar decomposition. Row n
-// of N is
+// passB goes over M and the state. It stores N in the state, and passes the rows of N to the polar decomposition. With
+// the rows y₁, z and m of Y₁, Z and M, see the package comment, row n of N is
 //
 //	n = y₁/μ + z − (β/μ)·(L·Z) + mV      eq. (31) mended; HUFS has no graph
 func (s *solver) passB(ctx context.Context) error {
@@ -20,7 +20,7 @@ func (s *solver) passB(ctx context.Context) error {
 		h := t.rowsOfBlock(b)
 		st := t.viewState(rec[1], h)
 		s.pool.eachStrip(h, func(w *passWorker, lane, from, h int) {
-			own := st.rowRange(t.k, from, from+h)
+			own := st.viewRows(t.k, from, from+h)
 			if s.multiplier != nil {
 				s.multiplier.laplacianTo(w.lu, argumentZ, b, rec[2], from, own.z)
 			}
@@ -40,8 +40,8 @@ func (s *solver) passB(ctx context.Context) error {
 // graphTerms has the terms that the graph adds to the objective, eq. (13), and to its split form, eq. (14).
 type graphTerms struct{ objective, split float64 }
 
-// passU goes over the state. It replaces U by the polar factor of N, stores the previous U in place of N, and adds μ(Z
-// − U) to Y₁. In HUFS it first sets Z = max(U − Y₁/μ, 0).
+// passU goes over the state, with the symbols of the package comment. It replaces U by the polar factor of N, stores
+// the previous U in place of N, and adds μ(Z − U) to Y₁. In HUFS it first sets Z = max(U − Y₁/μ, 0).
 func (s *solver) passU(ctx context.Context, step *Step) (graphTerms, error) {
 	t := s.t
 	var zu, uu, cross float64
@@ -80,7 +80,7 @@ func (s *solver) computeFinalResiduals(ctx context.Context) error {
 	return rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
 		st := t.viewState(rec[2], t.rowsOfBlock(b))
 		s.pool.eachStrip(t.rowsOfBlock(b), func(w *passWorker, lane, from, h int) {
-			own := st.rowRange(t.k, from, from+h)
+			own := st.viewRows(t.k, from, from+h)
 			t.rowsTo(w.x, rec[0], from, h)
 			w.multiplyUV(t.layout, w.p, own.u, s.v, h)
 			w.multiplyUV(t.layout, w.old, own.v, s.oldV, h)

@@ -15,8 +15,8 @@ import (
 // Problem holds loaded rows, their graph, and the start, which do not depend on the penalties. Several calls of Solve
 // may run at the same time.
 type Problem struct {
-	// AlphaMax is max_j ‖Σ_i (x_ij/‖x_i‖)·u_i‖, about √(n/d). If the row sparsity has this weight or more, V becomes 0 and
-	// stays 0.
+	// AlphaMax is max_j ‖Σ_i (x_ij/‖x_i‖)·u_i‖, about √(n/d), with the rows x_i of X and u_i of U. If the row sparsity has
+	// this weight or more, V becomes 0 and stays 0.
 	AlphaMax float64
 
 	t           *table

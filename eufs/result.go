@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Step is the record of an iteration: the figures of U, V, Z and E at its end.
+// Step is the record of an iteration: figures of the variables at its end. The package comment defines the variables.
 type Step struct {
 	Iteration int     // counted from 1
 	Mu        float64 // μ of the iteration

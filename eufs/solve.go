@@ -175,8 +175,8 @@ func (s *solver) hasConverged() bool {
 // that has just ended was the first to compute.
 func (s *solver) completeLastStep() {
 	last := &s.trace[len(s.trace)-1]
-	last.Objective += s.k.sumNumbers(sumResiduals)
-	last.ResidualE = math.Sqrt(s.k.sumNumbers(sumSplitSquares))
+	last.Objective += s.k.sumOverLanes(sumResiduals)
+	last.ResidualE = math.Sqrt(s.k.sumOverLanes(sumSplitSquares))
 	if s.opt.Progress != nil {
 		s.opt.Progress(last.Iteration, last.Objective)
 	}

@@ -81,8 +81,8 @@ func (s *solver) loadProgress(ctx context.Context) (stream.Progress, error) {
 	return progress, err
 }
 
-// stageValues returns the state of an iteration without M and without the state of the rows: V and the previous V, BᵀU
-// or all of U, HUFS's P and Y₃, and the figures so far.
+// stageValues returns the state of an iteration without M and without the state of the rows, with the symbols of the
+// package comment: V and the previous V, BᵀU or all of U, HUFS's P and Y₃, and the figures so far.
 func (s *solver) stageValues() []any {
 	s.figures = traceToNumbers(s.trace)
 	list := []any{&s.mu, &s.ratio, s.v, s.oldV, &s.figures}

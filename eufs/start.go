@@ -95,7 +95,7 @@ func drawPositions(n int64, m int, seed uint64) map[int64]int {
 	return place
 }
 
-// startSource provides the rows of the first U.
+// startSource provides the rows of the first U, see [Start].
 type startSource struct {
 	layout
 	u           []float64          // Setup.U; if nil, labels select the rows
@@ -152,8 +152,8 @@ func newStartSource(ctx context.Context, t *table, s Setup, sample rowSample) (*
 }
 
 // startRows returns the rows of U by cluster. Rows of the same cluster are equal, also in the polar factor. Let H be
-// the n×k indicator of the clusters, D = HᵀH, C = I + 0.2·11ᵀ and N = HC. Then the polar factor of N is H·D^(−1/2)·P, P
-// being the polar factor of the k×k matrix D^(1/2)·C.
+// the n×k indicator of the clusters, D = HᵀH, C = I plus 0.2 in every entry, and N = HC. Then the polar factor of N is
+// H·D^(−1/2)·P, P being the polar factor of the k×k matrix D^(1/2)·C.
 func startRows(sizes []int64, isSoft bool) ([]float64, error) {
 	k := len(sizes)
 	out := make([]float64, k*k)
@@ -206,7 +206,7 @@ func checkOrthonormal(u []float64, k int) error {
 		if i%k == i/k {
 			want = 1
 		}
-		// A U from a file of numbers with seven digits is this precise.
+		// The matrix U may come from a file of numbers with seven digits.
 		if !(math.Abs(got-want) <= 1e-6) {
 			return stream.Usagef("the columns of the U to start from are not orthonormal: product %d,%d is %v", i/k+1, i%k+1, got)
 		}

@@ -24,7 +24,7 @@ const (
 // elements has the conversions between records and float64 for each element type.
 var elements = [...]struct {
 	bytes int
-	// put writes count rows of a chunk to a record, from row at of the record on, and reports whether all values fit.
+	// put writes `count` rows of a chunk to a record, from row `at` of the record on, and reports whether all values fit.
 	put func(p *sourcePass, record []byte, at, count int) bool
 	// rowsTo and columnsTo write h rows of a record, from its row `from` on, scaled: rowsTo row-major, h×d, and
 	// columnsTo column-major, with columns ld numbers apart, as in a matrix with more rows.
@@ -43,7 +43,7 @@ type storedNumber interface {
 
 func (e elementType) byteSize() int { return elements[e].bytes }
 
-// table is X: n×d raw values, stored row by row, and their scaling. It is read-only.
+// table is the data X: n×d raw values, stored row by row, and their scaling. It is read-only.
 type table struct {
 	layout
 	element elementType

@@ -6,8 +6,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// updateV computes the next V from K. In HUFS it also updates P and Y₃, which have no rows of X. It adds the penalties
-// of V to the figures of the iteration.
+// updateV computes the next V from the matrix K, which passA has summed over the rows. In HUFS it also updates P and
+// Y₃. It adds the penalties of V to step, the figures of the iteration.
 func (s *solver) updateV(step *Step) {
 	t := s.t
 	copy(s.oldV, s.v)
@@ -91,8 +91,9 @@ func (s *treeState) averageGroups(v []float64, mu float64) {
 	}
 }
 
-// updateGroups updates P by shrinking the groups of MV − Y₃/μ, and then Y₃. The norm of a group is the sum of the norms
-// of its columns, Σ_c ‖v_G^c‖. The results are the sums of the norms of V and of P. residual becomes ‖P − MV‖.
+// updateGroups updates P by shrinking the groups of MV − Y₃/μ, and then Y₃, see treeState for P, M and Y₃. The norm of
+// a group is the sum of the norms of its columns, Σ_c ‖v_G^c‖. The results are the sums of the norms of V and of P.
+// residual becomes ‖P − MV‖.
 func (s *treeState) updateGroups(v []float64, alpha, mu float64, residual *float64) (ofV, ofP float64) {
 	k, gaps := s.k, 0.0
 	for i, g := range s.groups {

@@ -2,7 +2,8 @@ package eufs
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// passWorker has a worker's memory for a strip of h rows: four h×d matrices, and lu, h×k, for rows of L·U or L·Z.
+// passWorker has a worker's memory for a strip of h rows: four h×d matrices, and lu, h×k, for rows of the products of a
+// laplacianMultiplier.
 type passWorker struct {
 	team      *kernel.Team
 	x, p, old []float64
@@ -72,7 +73,7 @@ func (s *laneSums) sumMatrices() []float64 {
 	return s.matrix[0]
 }
 
-func (s *laneSums) sumNumbers(i int) (v float64) {
+func (s *laneSums) sumOverLanes(i int) (v float64) {
 	for l := range s.numbers {
 		v += s.numbers[l][i]
 	}

@@ -29,7 +29,7 @@ func (e *elimination) runCrowdedTurns(ctx context.Context) error {
 	}
 	counted := false // whether openWithin has the counts of the open features
 	for !e.isDecided() {
-		if !counted || e.openPairsFit() {
+		if !counted || e.hasRoomForOpenPairs() {
 			if fits, err := e.countOpenPairs(ctx); err != nil {
 				return err
 			} else if fits {
@@ -159,7 +159,7 @@ func countEdgesOfFeatures(count []int32, found [][]edge) {
 	}
 }
 
-func (e *elimination) openFeatures() (list []int32) {
+func (e *elimination) listOpenFeatures() (list []int32) {
 	for i, open := range e.open {
 		if open {
 			list = append(list, int32(i))
@@ -168,13 +168,14 @@ func (e *elimination) openFeatures() (list []int32) {
 	return list
 }
 
-// countOpenPairs counts, for each open feature, the open features within ε of it. It builds their graph if it fits.
+// countOpenPairs counts, for each open feature, the open features within ε of it, i.e. with λ₂ ≤ ε. It builds their
+// graph if it fits.
 func (e *elimination) countOpenPairs(ctx context.Context) (fits bool, err error) {
 	g := &e.graph
 	g.edges, e.graphHasAll = g.edges[:0], false
 	clear(e.openWithin)
 	fits = true
-	err = e.findPairs(ctx, e.openFeatures(), nil, &e.epsilon, func(_ *block, found [][]edge) {
+	err = e.findPairs(ctx, e.listOpenFeatures(), nil, &e.epsilon, func(_ *block, found [][]edge) {
 		countEdgesOfFeatures(e.openWithin, found)
 		for _, edges := range found {
 			if fits = fits && len(edges) <= g.capacity-len(g.edges); fits {
@@ -188,7 +189,7 @@ func (e *elimination) countOpenPairs(ctx context.Context) (fits bool, err error)
 	return fits, err
 }
 
-func (e *elimination) openPairsFit() bool {
+func (e *elimination) hasRoomForOpenPairs() bool {
 	sum := 0
 	for i, open := range e.open {
 		if open {
@@ -198,8 +199,8 @@ func (e *elimination) openPairsFit() bool {
 	return sum/2 <= e.graph.capacity
 }
 
-// findRadii sets the sort key of each listed feature: λ₂ between it and its k-th nearest open feature, or ε if more
-// than k open features are within ε.
+// findRadii sets the sort key of each listed feature: λ₂ between it and its k-th nearest open feature, or ε (see the
+// package comment) if more than k open features are within ε.
 func (e *elimination) findRadii(ctx context.Context, list []rankedFeature) error {
 	var features []int32
 	var places []int
@@ -246,7 +247,7 @@ func (e *elimination) takeTurn(ctx context.Context, c rankedFeature) (closed []i
 }
 
 func (e *elimination) uncountClosedFeatures(ctx context.Context, closed []int32) error {
-	open := e.openFeatures()
+	open := e.listOpenFeatures()
 	return e.findPairs(ctx, closed, open, &e.epsilon, func(_ *block, found [][]edge) {
 		for _, edges := range found {
 			for _, edge := range edges {

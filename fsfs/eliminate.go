@@ -61,7 +61,7 @@ func (e *elimination) lowerK() bool {
 	return e.k > 1 || len(e.order) == 0
 }
 
-// readyFeatures returns the open features that have at least k open features within ε.
+// readyFeatures returns the open features that have at least k open features within ε, i.e. with λ₂ ≤ ε.
 func (e *elimination) readyFeatures() (list []rankedFeature) {
 	for i, open := range e.open {
 		if open && e.openWithin[i] >= int32(e.k) {
@@ -71,8 +71,8 @@ func (e *elimination) readyFeatures() (list []rankedFeature) {
 	return list
 }
 
-// runGraphTurns runs the turns with a graph that contains all pairs of open features within ε. A feature in the list of
-// ready features keeps its position until its turn, unless it ceases to be ready.
+// runGraphTurns runs the turns with a graph that contains all pairs of open features with λ₂ ≤ ε. A feature in the list
+// of ready features keeps its position until its turn, unless it ceases to be ready.
 func (e *elimination) runGraphTurns(ctx context.Context) error {
 	end := make([]int32, e.d) // end of each feature's neighbours within ε, in near
 	copy(end, e.graph.from)

@@ -31,7 +31,8 @@ type distanceHead struct {
 
 // sortRanked sorts features by index. Of two features with equal index the one with nearer neighbours comes first.
 // Their nearest neighbours are compared first, then the second nearest, and so on. If all are equal, column order
-// decides. Therefore two features that are each other's nearest are usually not ordered by column.
+// decides. Two features that are each other's nearest have an equal nearest λ₂. Their order usually follows from the
+// next λ₂, not from the columns.
 func (s *similarity) sortRanked(ctx context.Context, list []rankedFeature) error {
 	slices.SortFunc(list, func(a, b rankedFeature) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.feature, b.feature))

@@ -25,7 +25,7 @@ type block struct {
 
 func (b *block) row(x int) []float64 { return b.cov[x*b.stride:][:len(b.cols)] }
 
-// visitProducts computes the covariances of the features listed in rows with the features listed in cols, and calls
+// visitProducts computes the covariances of the features listed in `rows` with the features listed in `cols`, and calls
 // visit for each block of covariances. If cols is nil, it uses rows in its place, and computes only one block of each
 // symmetric pair of blocks. An entry costs 2r flops for a factor of r rows. An entry has the same bits in any block and
 // for either order of the two features, as [kernel.Gemm] guarantees.
@@ -71,8 +71,8 @@ func (s *similarity) visitProducts(ctx context.Context, rows, cols []int32, visi
 	return nil
 }
 
-// factorRows returns a matrix with a row for each listed feature of the factor. The rows are copied to room, or are
-// rows of the factor itself. If there is no factor the result is empty.
+// factorRows returns a matrix with a row for each listed feature of the factor. The rows are copied to the memory
+// `room`, or are rows of the factor itself. If there is no factor the result is empty.
 func (s *similarity) factorRows(room []float64, list []int32) kernel.Matrix[float64] {
 	if !s.m.IsFactor() {
 		return kernel.Matrix[float64]{}

@@ -33,8 +33,8 @@ type Result struct {
 	Neighbors int       // the first k; 0 means that all features are kept
 }
 
-// Bytes bounds the memory of Select in addition to G. If rank is not 0, G is a factor of rank rows. The memory includes
-// the edges of the graph, blocks of products, and rows of λ₂.
+// Bytes bounds the memory of Select in addition to G. If rank is not 0, G is a factor of `rank` rows. The memory
+// includes the edges of the graph, blocks of products, and rows of λ₂.
 func Bytes(d, rank int) int64 {
 	edges := int64(pairCapacity(d))
 	block := int64(min(blockSide, d))
@@ -80,7 +80,7 @@ func selectWithCapacity(ctx context.Context, m *gram.Matrix, opt Options, pairs 
 	return &Result{Order: result.order, Turns: result.turns, Neighbors: k}, nil
 }
 
-// largestFirstK finds by bisection the largest first k that leaves at least want features.
+// largestFirstK finds by bisection the largest first k that leaves at least `want` features.
 func (s *similarity) largestFirstK(ctx context.Context, want int) (k int, err error) {
 	largest := s.d - 1 // leaves one feature
 	for k < largest {

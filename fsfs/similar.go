@@ -32,8 +32,9 @@ func newSimilarity(ctx context.Context, threads int, m *gram.Matrix, pairs int) 
 	// Allocate the full size: growing a slice would need both its old and its new memory.
 	s.graph = neighbourGraph{capacity: pairs, edges: make([]edge, 0, pairs), near: make([]int32, 2*pairs)}
 	s.computeVariances()
-	// λ₂ is at most the smaller variance. So the feature with the least variance is near to all other features. For
-	// every k, its k-th nearest feature is no farther than its farthest feature. This distance therefore bounds ε.
+	// λ₂ is at most the smaller variance. So the feature with the least variance is near to all other features. For every
+	// k, its k-th nearest feature is no farther than its farthest feature. This distance therefore bounds ε (see the
+	// package comment).
 	least := s.all[:0:0]
 	for _, i := range s.all {
 		if len(least) == 0 || s.variance[i] < s.variance[least[0]] {

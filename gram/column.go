@@ -128,8 +128,9 @@ func (p *Profile) describeFilledColumn(j int, fill Fill) (filledColumn, string) 
 	return f, whyImprecise(f.centred, squares)
 }
 
-// shiftAndFactor returns shift and factor of a = (y - shift)·factor, and c = mean - shift, computed without
-// cancellation. weight is Σw over all rows. If the column cannot be scaled, why is the reason.
+// shiftAndFactor returns the shift and the factor by which a filled value y becomes a = (y - shift)·factor. It also
+// returns c = mean - shift, computed without cancellation. weight is Σw over all rows. If the column cannot be scaled,
+// why is the reason.
 func (f *filledColumn) shiftAndFactor(scale Scale, weight float64) (shift, factor, c float64, why string) {
 	factor = 1
 	switch scale {

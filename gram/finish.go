@@ -67,13 +67,13 @@ type Gram struct {
 	Warnings []string
 }
 
-// Finish turns m into the Gram matrix of the filled and scaled columns, in place and in O(d²). See [Moments] for x̃, m,
-// G̃, A and N. With u = fill value - pilot, the filled values y = x̃ + m·u about the pilot, b = Σ w y, and a scale's
-// shift and factor f,
+// Finish turns m into the Gram matrix of the filled and scaled columns, in place and in O(d²). See [Moments] for x̃,
+// G̃, A and N, and for the m of the formulas, which is 1 for a missing entry and otherwise 0. With u = fill value -
+// pilot, the filled values y = x̃ + m·u about the pilot, b = Σ w y, and a scale's shift and factor f,
 //
 //	Yᵢⱼ = G̃ᵢⱼ + uⱼAⱼᵢ + uᵢAᵢⱼ + uᵢuⱼNᵢⱼ            filled
 //	Cᵢⱼ = Yᵢⱼ - bᵢbⱼ/Σw                            centred
-//	Gᵢⱼ = fᵢfⱼ·(Cᵢⱼ + Σw·cᵢcⱼ)                     a = (y - shift)·f, c = mean of y - shift
+//	Gᵢⱼ = fᵢfⱼ·(Cᵢⱼ + Σw·cᵢcⱼ)                     scaled to (y - shift)·f; c = (mean of y) - shift
 //
 // So even unscaled values are computed from centred ones, and columns that differ little from their mean keep their
 // digits. Afterwards only m's Profile may be used, even after an error. cols must be the columns of the profile. If

@@ -32,7 +32,7 @@ type Matrix struct {
 // Full returns a Matrix of the d×d numbers in sym, row-major with both triangles. It keeps the slice.
 func Full(sym []float64, d int) *Matrix { return &Matrix{D: d, Sym: sym} }
 
-// FromFactor returns the matrix RᵀR of d features. r contains R by features, with rank rows. It keeps r.
+// FromFactor returns the matrix RᵀR of d features. r contains R by features, with `rank` rows. It keeps r.
 func FromFactor(r []float64, d, rank int) *Matrix { return &Matrix{D: d, R: r, Rank: rank} }
 
 // IsFactor reports whether G is stored as a factor.
@@ -141,8 +141,8 @@ func (m *Matrix) AddUps(threads, k int, z, y []float64) {
 	})
 }
 
-// Row returns column j of G. If G is stored in full, the result is a view. Otherwise it is written to room, which must
-// have D numbers.
+// Row returns column j of G. If G is stored in full, the result is a view. Otherwise it is written to the slice `room`,
+// which must have D numbers.
 func (m *Matrix) Row(workers int, room []float64, j int) []float64 {
 	if !m.IsFactor() {
 		return m.Sym[j*m.D:][:m.D]

@@ -7,10 +7,11 @@ import (
 )
 
 // Merge adds the moments of o, whose rows follow the rows of m, in O(d²). m keeps its pilots, and exact identities
-// convert the sums of o to these pilots. See [Moments] for x̃, m, G̃ and A. With the pilots' difference t, x̃' = x̃ + t
-// for observed entries, so
+// convert the sums of o to these pilots. See [Moments] for x̃, G̃ and A. In the formulas m is not the receiver but, as
+// in [Moments], 1 for a missing entry and otherwise 0, and o is 1 − m. With the pilots' difference t, x̃' = x̃ + t for
+// observed entries, so
 //
-//	G̃'ᵢⱼ = G̃ᵢⱼ + tⱼ·Sᵢⱼ + tᵢ·Sⱼᵢ + tᵢtⱼ·Oᵢⱼ   S = Σ w x̃ᵢ oⱼ, O = Σ w oᵢ oⱼ, o = 1 - m
+//	G̃'ᵢⱼ = G̃ᵢⱼ + tⱼ·Sᵢⱼ + tᵢ·Sⱼᵢ + tᵢtⱼ·Oᵢⱼ   S = Σ w x̃ᵢ oⱼ, O = Σ w oᵢ oⱼ
 //	A'ₖᵢ = Aₖᵢ + tᵢ·Σ w mₖ oᵢ
 //
 // Moments of dense and sparse rows are merged in the same way. Up to rounding, the result equals one pass over both

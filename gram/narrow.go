@@ -150,13 +150,14 @@ func (m *Matrix) addProductOfFewRows(threads, k int, z, y []float64) {
 	})
 }
 
-// Feature returns column j of R. For a factor of float64 the result is a view. Otherwise it is written to room, which
-// must have r numbers.
+// Feature returns column j of R. For a factor of float64 the result is a view. Otherwise it is written to the slice
+// `room`, which must have r numbers.
 func (m *Matrix) Feature(room []float64, j int) []float64 {
 	return m.Some(room, j, 1)
 }
 
-// Some returns count columns of R, starting with column `from`, with r numbers each, as a view or a copy in room.
+// Some returns `count` columns of R, starting with column `from`, with r numbers each, as a view or a copy in the slice
+// `room`.
 func (m *Matrix) Some(room []float64, from, count int) []float64 {
 	if m.narrow == nil {
 		return m.floatFactor().Data[from*m.Rank:][:count*m.Rank]

@@ -33,7 +33,8 @@ type scoreColumn struct {
 	totalWeight float64 // Σw of observed entries
 }
 
-// steepBin is a bin in a tail of the distribution, in which ranks are interpolated linearly, because Φ⁻¹ is too steep.
+// steepBin is a bin in a tail of the distribution, in which ranks are interpolated linearly, because the scores Φ⁻¹ of
+// these ranks are too steep.
 type steepBin struct{ from, to float64 } // Σw below the lower and the upper end of the bin
 
 // ScoresBytes bounds the memory of Scores of d columns and the given rows (−1 means any number), and of a mapped chunk.
@@ -123,8 +124,9 @@ func (c *histogram) neighbourWeight(i, step int) float64 {
 	return c.bins[at].count
 }
 
-// normalScore returns Φ⁻¹(below/whole), with above = whole − below. It computes with the smaller of below and above, so
-// that both tails keep their digits and the scores of a symmetric column are symmetric.
+// normalScore returns Φ⁻¹(below/whole), Φ being the normal distribution function, and above is whole − below. It
+// computes with the smaller of `below` and `above`, so that both tails keep their digits and the scores of a symmetric
+// column are symmetric.
 func normalScore(below, above, whole float64) float64 {
 	least := whole * 0x1p-60 // only rounding makes a share smaller than this
 	below, above = max(below, least), max(above, least)

@@ -15,7 +15,8 @@ type wholeNumbers struct {
 	product []float64
 }
 
-// maxOtherColumns is the number of columns without isSmall that are multiplied at a time.
+// maxOtherColumns is the largest number of columns that are multiplied at a time if they do not consist of small
+// integers.
 const maxOtherColumns = 32
 
 func newWholeNumbers(d int) wholeNumbers {

@@ -59,7 +59,7 @@ func initialLabels(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt 
 	}
 	q = kernel.RowMajor(make([]float64, g.M*c), g.M, c, c)
 	for at, a := range used {
-		root := math.Sqrt(g.Delta[a]) // F = Z·P = B·Δ^(1/2)·P
+		root := math.Sqrt(g.Delta[a]) // with the anchors' labels P, F = Z·P = B·Δ^(1/2)·P
 		row := q.Data[a*c:][:c]
 		for j := range row {
 			row[j] = startShare * root

@@ -72,7 +72,7 @@ type fittedLabels struct {
 	value, allowed float64   // objective, and the bound of its rounding error
 }
 
-// iterateLabels updates Q from the matrix start on, until the objective hardly changes. It also returns the last
+// iterateLabels updates Q from the matrix `start` on, until the objective hardly changes. It also returns the last
 // labels.
 func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[float64], opt Options) (*Result, *labelMatrix, error) {
 	reg := newRegression(p.team, p.gram, opt)
@@ -151,7 +151,8 @@ func (p *labelProblem) updateRatios(f *labelMatrix, reg *regression, opt Options
 	return ratio
 }
 
-// tryStep replaces Q by Q∘ratio^power, scales the columns of F to length 1, and fits W with the previous U.
+// tryStep replaces Q by Q∘ratio^power, scales the columns of F = BQ to length 1, and fits W with the previous U (see
+// regression).
 func (p *labelProblem) tryStep(from *fittedLabels, ratio []float64, power float64, reg *regression, opt Options) *fittedLabels {
 	c := from.q.Cols
 	q := kernel.RowMajor(make([]float64, len(ratio)), p.m, c, c)
@@ -184,7 +185,7 @@ func (p *labelProblem) tryStep(from *fittedLabels, ratio []float64, power float6
 			orthogonal += off * off
 		}
 	}
-	// With W = HXᵀF, ‖XW − F‖² + β·Tr(WᵀUW) is Tr(FᵀF) − Tr(WᵀXᵀF).
+	// With W = HXᵀF, see the package comment, ‖XW − F‖² + β·Tr(WᵀUW) is Tr(FᵀF) − Tr(WᵀXᵀF).
 	fit := squares - kernel.Dot(w, n.XY) + opt.Beta*(sum-penalty)
 	smooth := kernel.Dot(q.Data, n.lq.Data)
 	n.value = smooth + opt.Alpha*fit + opt.Gamma/2*orthogonal

@@ -87,8 +87,8 @@ func Bytes(d, m, rank int, opt Options) int64 {
 	return size + initialLabelsBytes(d, m, rank, c)
 }
 
-// embedAndRegress runs JELSR. It computes Y for U, then W for Y and U, then U for W, and repeats this until the
-// objective hardly changes.
+// embedAndRegress runs JELSR, with the Y, W and U of the package comment. It computes Y for U, then W for Y and U, then
+// U for W, and repeats this until the objective hardly changes.
 func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Options) (*Result, error) {
 	reg := newRegression(team, g.G, opt)
 	emb := newEmbeddingSolver(team, g, reg, opt)

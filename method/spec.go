@@ -38,7 +38,8 @@ func (f From) NeedsWholeRows() bool { return f.UsesGraph() || f.UsesRows() }
 type Takes struct {
 	Keep     bool // features that are kept from the start
 	Variance bool // a share of the variance to explain, given instead of a number of features
-	// MinGain means that the method ends the selection when the next feature adds less than a given share.
+	// MinGain means that the method ends the selection when the next feature explains less than a given share of the data,
+	// or of the target that takes their place.
 	MinGain bool
 	// WhyNotVariance explains why a method with Keep does not support Variance; may be empty.
 	WhyNotVariance stream.Text

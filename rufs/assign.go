@@ -33,8 +33,8 @@ type clusterStep struct {
 	r, gg  []float64              // scratch space for G − AG and GᵀG − I
 }
 
-// objectiveAt returns the objective for G = g, without the term β‖W‖₂,₁. It writes the gradient to gradient, unless
-// that is nil.
+// objectiveAt returns the objective for the assignment G = g, without the term β‖W‖₂,₁ of the projection. It writes the
+// gradient to gradient, unless that is nil.
 func (p *clusterStep) objectiveAt(g, gradient []float64) float64 {
 	n, c := p.n, p.c
 	total := p.sumRows(n, func(i int) float64 {

@@ -9,9 +9,10 @@ import (
 // centreSweeps is the number of sweeps over the rows of F with one set of weights. A sweep minimizes row by row.
 const centreSweeps = 5
 
-// updateCentres lowers Σ√(‖x_i − g_iF‖² + ε) over F ≥ 0. It lowers the weighted sum of the squares ‖x_i − g_iF‖². The
-// weight of row i is 1/(2√(‖x_i − g_iF‖² + ε)) for the previous F. Up to a constant, the weighted sum of squares is an
-// upper bound of the objective. Its minimum in one row of F has a closed form if the other rows are fixed.
+// updateCentres lowers Σ√(‖x_i − g_iF‖² + ε) over centres F ≥ 0, for rows x_i of X and g_i of G (see the package
+// comment). It lowers the weighted sum of the squares ‖x_i − g_iF‖². The weight of row i is 1/(2√(‖x_i − g_iF‖² + ε))
+// for the previous F. Up to a constant, the weighted sum of squares is an upper bound of the objective. Its minimum in
+// one row of F has a closed form if the other rows are fixed.
 func (p *problem) updateCentres() {
 	c, d := p.c, p.d
 	xf := p.rowProducts(p.f)

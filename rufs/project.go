@@ -11,8 +11,9 @@ import (
 // panelSize is the number of rows or features that are multiplied by their weights at a time.
 const panelSize = 256
 
-// updateProjection lowers α‖XW − G‖₂,₁ + β‖W‖₂,₁ by changing W. It weighs row i by u_i = 1/(2‖x_iW − g_i‖) and feature
-// j by v_j = 1/(2‖w_j‖), with smoothed norms of the previous W, and solves the least squares problem
+// updateProjection lowers α‖XW − G‖₂,₁ + β‖W‖₂,₁ by changing W, see the package comment. It weighs row i by u_i =
+// 1/(2‖x_iW − g_i‖) and feature j by v_j = 1/(2‖w_j‖), with smoothed norms of the previous W, and solves the least
+// squares problem
 //
 //	(αXᵀUX + βV)W = αXᵀUG,
 //

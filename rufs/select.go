@@ -110,7 +110,8 @@ func (p *problem) setMatrixShapes() {
 	p.w = kernel.RowMajor(p.w.Data, p.d, p.c, p.c)
 }
 
-// startFromClusters computes G by k-means, F as the means of the clusters, and W by least squares.
+// startFromClusters computes the assignment G by k-means, F as the means of the clusters, and the projection W by least
+// squares.
 func (p *problem) startFromClusters(ctx context.Context, opt Options) error {
 	groups, err := cluster.KMeans(ctx, cluster.Matrix{Data: p.x.Data, Rows: p.n, Cols: p.d, RowStride: p.d, ColStride: 1},
 		cluster.Options{Clusters: opt.Clusters, Restarts: kmeansRestarts, Seed: opt.Seed, Threads: opt.Threads})

@@ -9,9 +9,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// matrixForm is the matrix M of a Graph, or M/u under [Scatter], stored in the form that the iterations use.
+// matrixForm is the matrix M of a Graph, stored in the form that the iterations use. Under [Scatter] it is M/u, u being
+// the mean diagonal entry of G.
 type matrixForm interface {
-	// loadMatrix computes M(α), or XᵀLX for FUFS, and returns its norms.
+	// loadMatrix computes M(α) of matrix.go, or XᵀLX for FUFS, and returns its norms.
 	loadMatrix(ctx context.Context, method Method, alpha float64) (matrixNorms, error)
 	// minimizeCost finds the W that minimizes Tr(Wᵀ(M + γ·diag(q))W). A nil q means zeros. If warm is not empty, the
 	// search starts from its columns.

@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// This file computes the matrix of SFUFS. For fixed W the best F of eq. (2.3) solves (L + αI)F = αXW. With this F the
-// objective is Tr(WᵀMW) + γ‖W‖₂,₁,
+// This file computes the matrix of SFUFS. The package comment defines L, X, W and F; [anchor.Graph] defines B, C and G.
+// For fixed W the best F of eq. (2.3) solves (L + αI)F = αXW. With this F the objective is Tr(WᵀMW) + γ‖W‖₂,₁,
 //
 //	M(α) = αXᵀ(I − α(L + αI)⁻¹)X.
 //

@@ -94,7 +94,7 @@ func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (*met
 		return nil, err
 	}
 	out := res.toRanking()
-	used, warnings := m.recordSettings(e, opt)
+	used, warnings := m.settingsForRecord(e, opt)
 	out.Used, out.Warnings = used, append(warnings, out.Warnings...)
 	return out, nil
 }
@@ -110,9 +110,9 @@ func (r *Result) toRanking() *method.Ranking {
 	return out
 }
 
-// recordSettings returns the settings for the report, and the warnings about them. Settings that are not given have
+// settingsForRecord returns the settings for the report, and the warnings about them. Settings that are not given have
 // their defaults.
-func (m *configuredMethod) recordSettings(e *method.Evidence, opt Options) (map[string]any, []stream.Text) {
+func (m *configuredMethod) settingsForRecord(e *method.Evidence, opt Options) (map[string]any, []stream.Text) {
 	d := e.Graph.D
 	opt = opt.WithDefaults(d)
 	used := map[string]any{
@@ -149,7 +149,7 @@ func (m *configuredMethod) Path(ctx context.Context, e *method.Evidence) (*metho
 		return nil, err
 	}
 	g := new(method.Grid)
-	g.Used, g.Warnings = m.recordSettings(e, opt)
+	g.Used, g.Warnings = m.settingsForRecord(e, opt)
 	for _, set := range all {
 		if set.Alpha == all[0].Alpha {
 			g.Width++

@@ -62,7 +62,8 @@ type Options struct {
 
 	// Alpha is α, the weight of F's fit to XW relative to the smoothness of F; 0 means 1. FUFS does not use it.
 	Alpha float64
-	// Gamma is the weight of the sum of row norms; 0 means 0.1, in units of the data (see [Scatter]), or 1 under Identity.
+	// Gamma is the weight of the sum of W's row norms; 0 means 0.1, in units of the data (see [Scatter]), or 1 under
+	// Identity.
 	Gamma float64
 	// NoPenalty means γ = 0, which a zero Gamma cannot express.
 	NoPenalty bool

@@ -10,7 +10,7 @@ import (
 type Result struct {
 	Order  []int     // all features, by falling norm; features with equal norms (see [rankFeatures]) by column
 	Scores []float64 // ‖wᵢ‖ of each feature
-	// Objective is Tr(WᵀMW) + γ·Σ √(‖wᵢ‖² + ε) after each update of W.
+	// Objective is Tr(WᵀMW) + γ·Σ √(‖wᵢ‖² + ε) after each update of W, see the package comment.
 	Objective []float64
 	Converged bool         // whether the relative change fell to Tol
 	Rose      *method.Rise // a rise of the objective beyond rounding, which indicates a fault; nil if there was none

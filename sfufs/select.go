@@ -37,16 +37,16 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 
 // Bytes returns an upper bound of the memory of Select and Path for a Graph of d features and m anchors, without the
 // Graph and the results (about 24·d bytes for each setting). M, the matrix of the eigenproblem, the eigensolver's two
-// matrices, and G − CᵀC have 5·d² numbers. Scatter needs three more d×d matrices and their scratch, or two for a while
-// at the start. SFUFS also needs 2·m² numbers for N and its factor, and two panels. Packed panels of products are
-// added.
+// matrices, and G − CᵀC have 5·d² numbers. Scatter needs four more d×d matrices, one of them as scratch. Under Identity
+// the start needs two more for a while. SFUFS also needs 2·m² numbers for N and its factor, and two panels. Packed
+// panels of products are added.
 //
 // If G is a factor, rank is its number of rows; otherwise it is 0. With a factor R the memory is for a [linalg.LowRank]
 // and the eigensolver, for RRᵀ, the graph's B and the H of smoothFactor, and for the matrices W.
 func Bytes(d, m, rank int, opt Options) int64 {
 	opt = opt.WithDefaults(d)
 	if rank > 0 {
-		n, p, squares := int64(rank), 2*opt.Clusters+4, int64(1) // RRᵀ, with axes and their T under Identity
+		n, p, squares := int64(rank), 2*opt.Clusters+4, int64(1) // RRᵀ, and under Identity its axes
 		if opt.Constraint == Identity {
 			squares = 6
 		}
@@ -72,8 +72,9 @@ func Bytes(d, m, rank int, opt Options) int64 {
 type settingSolver struct {
 	opt    Options // with defaults
 	solver *solver
-	// The next three fields are for WᵀW = I and the current α: W(1), the W of the first iteration; whether another W costs
-	// as little as W(1); and the first Q, if more than l directions cost nothing.
+	// The next three fields are for WᵀW = I and the current α. See the package comment for W and Q. They are: W(1), the W
+	// of the first iteration; whether another W costs as little as W(1); and the first Q, if more than l directions cost
+	// nothing.
 	firstUpdateAtAlpha *wUpdate
 	isFirstAmbiguous   bool
 	startQ             []float64
@@ -98,7 +99,7 @@ func newSettingSolver(g *anchor.Graph, opt Options) (*settingSolver, error) {
 	return &settingSolver{opt: opt, solver: &solver{d: d, l: opt.Clusters, form: f}}, nil
 }
 
-// loadAlpha computes M(α) and everything else that depends on α, but not on γ.
+// loadAlpha computes M(α), see matrix.go, and everything else that depends on α, but not on γ.
 func (e *settingSolver) loadAlpha(ctx context.Context, alpha float64) error {
 	s := e.solver
 	var err error

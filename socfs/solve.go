@@ -40,7 +40,8 @@ func (s *solver) updateFeatureProducts() {
 	kernel.Gemm(s.team, 1/math.Sqrt(s.unit), kernel.RowMajor(s.g.C, s.g.M, s.d, s.d).Trans(), s.encoding.a, s.xe)
 }
 
-// largestLambda returns the smallest λ for which W = 0 minimizes the objective with the first E.
+// largestLambda returns the smallest λ for which W = 0 minimizes the objective with the first E, see the package
+// comment.
 func (s *solver) largestLambda() (most float64) {
 	for i := range s.d {
 		row := s.xe.Data[i*s.c:][:s.c]
@@ -85,8 +86,8 @@ func (s *solver) updateProjection(lambda float64) error {
 	return s.solveProjection(lambda)
 }
 
-// solveProjection computes W = (G + λD)⁻¹XᵀEBᵀ, for X divided by √unit. The ridge solver uses the unscaled X and
-// λ·unit, and returns W/√unit, so its result is multiplied by √unit.
+// solveProjection computes W = (G + λD)⁻¹XᵀEBᵀ (step 3 of the package comment, with G = XᵀX), for X divided by √unit.
+// The ridge solver uses the unscaled X and λ·unit, and returns W/√unit, so its result is multiplied by √unit.
 func (s *solver) solveProjection(lambda float64) error {
 	if err := s.ridge.SetWeights(s.root, lambda*s.unit); err != nil {
 		return fmt.Errorf("socfs: regression with lambda = %v: %w", lambda, err)
@@ -117,7 +118,7 @@ func (s *solver) featureNorms() []float64 {
 	return norms
 }
 
-// totalObjective returns ‖XW − EBᵀ‖² + λΣ√(‖wᵢ‖² + ε) + γ‖SA − F‖², with ‖EBᵀ‖² = c.
+// totalObjective returns ‖XW − EBᵀ‖² + λΣ√(‖wᵢ‖² + ε) + γ‖SA − F‖² of the package comment. ‖EBᵀ‖² is c.
 func (s *solver) totalObjective(lambda, gamma float64) float64 {
 	wt, wg := make([]float64, s.c*s.d), make([]float64, s.c*s.d)
 	kernel.Copy(kernel.RowMajor(wt, s.c, s.d, s.d), s.w.Trans())

@@ -79,8 +79,8 @@ func Fold(ctx context.Context, src Source, opt FoldOptions, adders ...Adder) err
 	return ctx.Err()
 }
 
-// remainingRange returns the part of r that begins at the last of the cuts (see [Source]) that are at or before
-// position next.
+// remainingRange returns the part of r that begins at the last of the cuts (see [Source]) that are not after the
+// position `next`.
 func remainingRange(cuts []int64, r Range, next int64) Range {
 	if r.All() {
 		r.To = cuts[len(cuts)-1]

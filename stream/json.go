@@ -18,7 +18,7 @@ func encodeJSON(w io.Writer, v any) error {
 }
 
 // decodeJSON reads one JSON value into v, and refuses any data after it. schema points to the field of v with the name
-// of the schema. decodeJSON refuses the value unless this name is in wanted, the accepted schemas, newest first.
+// of the schema. decodeJSON refuses the value unless this name is one of `wanted`, the accepted schemas, newest first.
 func decodeJSON(r io.Reader, v any, schema *string, wanted ...string) error {
 	text, err := readText(r)
 	if err == nil {

@@ -3,10 +3,10 @@ package stream
 // Scratch stores data for each row, for methods that process their rows many times. The data are in memory ([InMemory])
 // or in files (chunkio/scratch). Both store the same bytes, so a method has the same results with both.
 type Scratch interface {
-	// Reserve checks that files whose sizes add up to total bytes will fit, before any memory is allocated. The error is a
-	// *MemoryError or describes a remedy.
+	// Reserve checks that files whose sizes add up to `total` bytes will fit, before any memory is allocated. The error is
+	// a *MemoryError or describes a remedy.
 	Reserve(total int64) error
-	// Make returns a file of total bytes, divided into records of the given number of bytes. The last record may be
+	// Make returns a file of `total` bytes, divided into records of the given number of bytes. The last record may be
 	// shorter. The name is used in messages.
 	Make(name string, total int64, record int) (ScratchFile, error)
 }

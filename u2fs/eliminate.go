@@ -149,7 +149,7 @@ func (x *elimination) leastUsefulFeature() (at int, utility float64) {
 	return at, utilities[at]
 }
 
-// removeFeature removes the feature whose index among the remaining features is the parameter at. If the feature's
+// removeFeature removes the feature whose index among the remaining features is the parameter `at`. If the feature's
 // diagonal entry P_ii consists only of rounding error, it returns false and changes nothing.
 func (x *elimination) removeFeature(at int) bool {
 	n := len(x.remaining)

@@ -12,7 +12,7 @@ import (
 type featureInverse interface {
 	// computeForFeatures computes P for the listed features, ascending. It returns its diagonal, and W = PXᵀU, row-major.
 	computeForFeatures(features []int) (diag, w []float64, err error)
-	// writeColumn writes a column of P to v. The parameter at is the index of the column.
+	// writeColumn writes a column of P to v. The parameter `at` is the index of the column.
 	writeColumn(v []float64, at int)
 	// keepFeatures replaces P by P − VᵀV, V being the matrix v with a row for each removed feature. Then it reduces P to
 	// the features whose indices, ascending, are in the parameter stay. The argument diag is the diagonal of P after these

@@ -24,7 +24,7 @@ type patches struct {
 }
 
 // newPatches makes a patch of each row of x, n×d row-major, and its k nearest rows, which are listed in the parameter
-// near. A patch costs (k+1)²/2 products of two rows. The bits of a patch do not depend on other patches.
+// `near`. A patch costs (k+1)²/2 products of two rows. The bits of a patch do not depend on other patches.
 func newPatches(ctx context.Context, workers int, x kernel.Matrix[float64], near []rows.Neighbour, k int, lambda float64) (*patches, error) {
 	n, size := x.Rows, k+1
 	p := &patches{size: size, member: make([]int32, n*size), laplacianParts: make([]float64, n*size*size),
@@ -76,7 +76,8 @@ func newPatchScratch(size, d int) *patchScratch {
 	return &patchScratch{size: size, team: kernel.NewTeam(1), diff: make([]float64, size*d), a: make([]float64, size*size), solve: make([]float64, size*size)}
 }
 
-// writePatchMatrix writes H(HX_iᵀX_iH + λI)⁻¹H to dst.
+// writePatchMatrix writes H(HX_iᵀX_iH + λI)⁻¹H to dst, for the patch of the rows `members` of x (see the package
+// comment).
 func (b *patchScratch) writePatchMatrix(dst []float64, x kernel.Matrix[float64], members []int32, lambda float64) error {
 	s, d := b.size, x.Cols
 	// Use products of differences from the patch's own row. Products of the rows themselves would lose the digits in

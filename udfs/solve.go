@@ -88,14 +88,15 @@ func (s *solver) minimizeTrace(q []float64) (*projectionUpdate, error) {
 }
 
 // hasKnownNorms reports whether the row norms of W are accurate. The error of M is √d·2⁻⁵² of its norm. By the theorem
-// of Davis and Kahan, it rotates the space of W by at most this error divided by the gap u.gap.
+// of Davis and Kahan, it rotates the space of the c columns of W by at most √c times this error divided by the gap
+// u.gap.
 func (s *solver) hasKnownNorms(u *projectionUpdate) bool {
 	return math.Sqrt(float64(s.d)*float64(s.c))*0x1p-52*s.norm <= normErrorShare*u.gap
 }
 
-// setMeanDiagonal sets q to D for the mean of ‖wᵢ‖² over all W whose directions have no cost. This mean is
-// c·P_ii/Tr(P), with P the projection on the directions without cost. P ≈ τ(M + τI)⁻¹ with τ = nullShare·‖M‖ depends
-// smoothly on M, while the eigenvectors themselves are determined only by rounding.
+// setMeanDiagonal sets q to the D of the package comment, for the mean of ‖wᵢ‖² over all W whose directions have no
+// cost. This mean is c·P_ii/Tr(P), with P the projection on the directions without cost. P ≈ τ(M + τI)⁻¹ with τ =
+// nullShare·‖M‖ depends smoothly on M, while the eigenvectors themselves are determined only by rounding.
 func (s *solver) setMeanDiagonal(q []float64) error {
 	squares, err := s.form.inverseDiagonal(nullShare * s.norm)
 	if err != nil {

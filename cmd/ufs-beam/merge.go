@@ -57,9 +57,9 @@ func (f *lastMergeFn) ProcessElement(ctx context.Context, _ int, groups func(*Pi
 	return f.Output, f.Job.mergeFiles(ctx, files, f.Output, false)
 }
 
-// collectNames returns the names of count pieces, with the numbers first, first+1 and so on. They are in the order of
+// collectNames returns the names of `count` pieces, with the numbers first, first+1 and so on. They are in the order of
 // the numbers, so that merging gives the same sums on every runner. It adds the faults of the pieces to the piece
-// whole.
+// `whole`.
 func collectNames(whole *Piece, pieces func(*Piece) bool, first, count int) ([]string, error) {
 	var all []Piece
 	for p := (Piece{}); pieces(&p); p = (Piece{}) {

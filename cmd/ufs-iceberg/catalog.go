@@ -59,7 +59,7 @@ func openTable(ctx context.Context, q request) (*table.Table, *lake, error) {
 		at = place.DisplayName(q.uri)
 	}
 	l := newLake(ctx, q)
-	l.userParameters = cmp.Or(q.store, storeParameters(props))
+	l.userParameters = cmp.Or(q.store, parametersForStore(props))
 	ctx = context.WithValue(ctx, lakeKey{}, l)
 	named := strings.Split(q.table, ".")
 	t, err := loadWithRetries(ctx, props, named)

@@ -37,9 +37,9 @@ func newLake(ctx context.Context, q request) *lake {
 	return &lake{ctx: ctx, client: store.New(store.Options{}), table: tableName(q), allow: q.allow}
 }
 
-// storeParameters translates the properties of a catalog into URL parameters. It leaves out credentials, because
+// parametersForStore translates the properties of a catalog into URL parameters. It leaves out credentials, because
 // ufs-stream finds its own credentials.
-func storeParameters(props map[string]string) string {
+func parametersForStore(props map[string]string) string {
 	var query []string
 	add := func(name string, values ...string) {
 		for _, v := range values {

@@ -45,7 +45,7 @@ func registerStores() {
 			if !ok {
 				return nil, errors.New("nobody said with which parameters files are opened")
 			}
-			l.catalogParameters = storeParameters(props)
+			l.catalogParameters = parametersForStore(props)
 			return l, nil
 		})
 	}

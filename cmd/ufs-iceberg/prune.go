@@ -157,8 +157,8 @@ func (p *pruner) comparisonFilter(l *condition.Leaf) iceberg.BooleanExpression {
 	return either
 }
 
-// predicate returns an expression about the column that at refers to. s is the span of a constant. The expression is
-// true for every value that passes the test with this constant.
+// predicate returns an expression about the column of the reference `at`. s is the span of a constant. The expression
+// is true for every value that passes the test with this constant.
 func (s span) predicate(at iceberg.Reference, test condition.Test) iceberg.BooleanExpression {
 	one := s.low.Equals(s.high)
 	switch {

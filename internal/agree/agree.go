@@ -44,7 +44,7 @@ func Jaccard(a, b []int, k int) float64 {
 }
 
 // neighbours returns the indices of the settings that are one step away, in the grid, from the setting with the index
-// at, and are compared with it.
+// `at`, and are compared with it.
 func (g *Grid) neighbours(at int) []int {
 	var list []int
 	add := func(other int) {
@@ -67,8 +67,8 @@ func (g *Grid) neighbours(at int) []int {
 	return list
 }
 
-// AgreementByK returns, for each setting and each K, the mean Jaccard index of the setting with its neighbours. It is
-// NaN if the setting has no neighbours.
+// AgreementByK returns, for each setting and each number of Grid.K, the mean Jaccard index of the setting with its
+// neighbours. It is NaN if the setting has no neighbours.
 func (g *Grid) AgreementByK() [][]float64 {
 	out := make([][]float64, len(g.Settings))
 	for at := range out {
@@ -84,7 +84,7 @@ func (g *Grid) AgreementByK() [][]float64 {
 	return out
 }
 
-// linkStrength returns the agreement of the settings a and b: their mean Jaccard index over all K.
+// linkStrength returns the agreement of the settings a and b: their mean Jaccard index over all numbers of Grid.K.
 func (g *Grid) linkStrength(a, b int) float64 {
 	var sum float64
 	for _, k := range g.K {
@@ -151,8 +151,8 @@ func (g *Grid) RecommendSetting() (at int, why string) {
 
 func (g *Grid) mayRecommend(at int) bool { return g.Settings[at].Sound && !g.Settings[at].Apart }
 
-// collectRegion returns the region of the setting with the index at, and the mean strength of the links in it. A link
-// needs at least the strength least. The members of the region are marked in seen.
+// collectRegion returns the region of the setting with the index `at`, and the mean strength of the links in it. A link
+// needs at least the strength `least`. The members of the region are marked in the list seen.
 func (g *Grid) collectRegion(at int, least float64, seen []bool) (members []int, mean float64) {
 	members = []int{at}
 	seen[at] = true

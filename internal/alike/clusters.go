@@ -98,7 +98,7 @@ type clusterer struct {
 }
 
 // finishedCluster is a cluster that need not be divided: its columns, ascending, and its component, given by the first
-// eigenvector of their correlations and its eigenvalue value. second is the second eigenvalue.
+// eigenvector of their correlations and the eigenvalue, the field value. second is the second eigenvalue.
 type finishedCluster struct {
 	columns []int
 	vector  []float64
@@ -106,8 +106,9 @@ type finishedCluster struct {
 	second  float64
 }
 
-// isCohesive reports whether a cluster of size columns with the leading components c need not be divided. The first
-// component explains λ₁v² of a column's variance, λ₁ being its eigenvalue and v the column's entry in its eigenvector.
+// isCohesive reports whether a cluster need not be divided. Its number of columns is size, and its leading components
+// are c. The first component explains λ₁v² of a column's variance, λ₁ being its eigenvalue and v the column's entry in
+// its eigenvector.
 func (d *clusterer) isCohesive(c eigenpairs, size int) bool {
 	return size == 1 || c.values[1] <= d.MaxEigen*(1+tieMargin) &&
 		!slices.ContainsFunc(c.vectors[0], func(v float64) bool { return c.values[0]*v*v < d.Proportion*(1-tieMargin) })

@@ -39,10 +39,10 @@ type eigenpairs struct {
 	vectors [][]float64 // of norm 1; the sign makes the entry with the largest absolute value positive
 }
 
-// findLeadingComponents finds the largest eigenpairs of a submatrix of a. The parameter in lists the rows and columns
+// findLeadingComponents finds the largest eigenpairs of a submatrix of a. The parameter `in` lists the rows and columns
 // of the submatrix, ascending. The search is a block Lanczos process with full orthogonalization and restarts. Each
 // vector of the search costs 2m² flops if a is m×m. The search begins with the vectors in start, which have len(in)
-// entries, and ends when it reaches the goal, which is passed as to.
+// entries, and ends when it reaches the goal, the parameter `to`.
 func findLeadingComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, start [][]float64, to searchGoal) (eigenpairs, error) {
 	n := len(in)
 	count := min(to.count, n)

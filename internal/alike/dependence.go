@@ -150,7 +150,7 @@ func (m *Matrix) gatherCorrelations(room []float64, list []int) kernel.Matrix[fl
 }
 
 // findCopies returns the columns that are not copies of an earlier column, and for each column whether it is a copy. It
-// adds the copies to out.
+// adds the copies to the result `out`.
 func (m *Matrix) findCopies(out *Dependence) (rest []int, copied []bool) {
 	copied = make([]bool, m.D)
 	for i := range m.D {

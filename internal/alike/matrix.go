@@ -91,8 +91,8 @@ func permuteSymmetric(a []float64, order []int) {
 	}
 }
 
-// RoundingBound returns an upper bound of the rounding error of the share of the variance of column j that a
-// combination of the columns others leaves unexplained. weights are the weights of the combination, in units of
+// RoundingBound returns an upper bound of the rounding error of a share: the share of the variance of column j that a
+// combination of the columns in others leaves unexplained. weights are the weights of the combination, in units of
 // standard deviations.
 func (m *Matrix) RoundingBound(j int, others []int, weights []float64) float64 {
 	return m.roundingBound(m.sumLevers(j, others, weights))
@@ -114,8 +114,8 @@ type Near struct {
 	Correlation float64
 }
 
-// NearestColumns returns the count columns whose absolute correlation with column j is largest, in descending order.
-// Columns with equal correlations are sorted by name. It costs O(d log d).
+// NearestColumns returns the `count` columns whose absolute correlations with column j are largest, in descending
+// order. Columns with equal correlations are sorted by name. It costs O(d log d).
 func (m *Matrix) NearestColumns(j, count int) []Near {
 	list := make([]Near, 0, m.D)
 	for i, r := range m.row(j) {

@@ -15,8 +15,8 @@ type nearestTwo struct {
 	nextCluster int // -1 if there is no other cluster
 }
 
-// findNearestComponents returns the nearestTwo of every column. It costs 2d² flops. Every column is in exactly one
-// cluster, so each of the d² correlations is used once.
+// findNearestComponents returns the nearestTwo of every column. It costs 2d² flops for d columns. Every column is in
+// exactly one cluster, so each of the d² correlations is used once.
 func (d *clusterer) findNearestComponents() []nearestTwo {
 	clusterOf, weight := make([]int, d.D), make([]float64, d.D)
 	for k, p := range d.done {

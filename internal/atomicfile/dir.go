@@ -75,7 +75,8 @@ func newStoreDir(o *objectDir, err error) (*Dir, error) {
 	return &Dir{path: o.location.PublicName(), objects: o}, nil
 }
 
-// createTempDir makes the temporary folder for the output called name. Other users have no rights in it. On error it closes the parent folder, which is passed as in.
+// createTempDir makes the temporary folder for the output called name. Other users have no rights in it. On error it
+// closes the parent folder `in`.
 func createTempDir(in *os.Root, name, path string) (*Dir, error) {
 	sweepTemps(in, name)
 	d := &Dir{path: path, parent: in, name: name}
@@ -128,8 +129,8 @@ func (d *Dir) Path() string {
 func (d *Dir) Remarks() []string { return d.remarks }
 
 // Create begins to write the file rel in the folder; slashes separate the parts of rel. Commit the file before the
-// folder. Create refuses a name that could lead out of the folder. It also refuses a name that the file system takes
-// for the name of another file of the folder, as file systems do that ignore case.
+// folder. Create refuses a name that could lead out of the folder. It also refuses a name that the file system
+// considers equal to the name of another file of the folder, because some file systems ignore case.
 func (d *Dir) Create(ctx context.Context, rel string) (*File, error) {
 	if err := place.CheckName(rel); err != nil {
 		return nil, &stream.OutputError{Path: d.path, Err: err, Remedy: stream.PlainText("rename the input, or write one file")}

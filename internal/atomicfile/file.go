@@ -132,8 +132,8 @@ func (a *File) copyReplacedMode() error {
 	return nil
 }
 
-// createInFolder begins to write the file called name in the open folder that is passed as in. The File closes this
-// folder in the end. Errors contain shown as the name of the file.
+// createInFolder begins to write the file called name in the open folder `in`. The File closes this folder in the end.
+// Errors contain shown as the name of the file.
 func createInFolder(ctx context.Context, in *os.Root, name, shown string, perm fs.FileMode) (a *File, err error) {
 	a = &File{path: shown, parent: in, name: name, disk: faults.DiskOf(ctx)}
 	a.file, a.temp, err = makeTemp(in, name, shown, func(temp string) (*os.File, error) {

@@ -29,8 +29,8 @@ const (
 	parallelDeletes = 16 // number of deletions at a time; one by one, a thousand of 50 ms each would take a minute
 )
 
-// objectDir builds a folder in a store, i.e. objects whose keys have a common prefix. Each file exists as soon as it is
-// committed, because a store cannot rename, and is deleted if the run fails.
+// objectDir builds a folder in a store, i.e. objects whose keys have a common prefix. A store cannot rename, so each
+// file exists as soon as it is committed. If the run fails, the files are deleted.
 type objectDir struct {
 	client        *store.Client
 	location      store.Location           // its key ends in a slash, or is empty if the folder is the whole bucket

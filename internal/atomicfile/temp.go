@@ -86,8 +86,8 @@ func isStillNamed(f *os.File, in *os.Root, name string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// sweepTemps removes the temporary files and folders for name whose process has died. It ignores temporaries of other
-// users, and failures to remove.
+// sweepTemps removes the temporary files and folders for the final name `name` whose process has died. It ignores
+// temporaries of other users, and failures to remove.
 func sweepTemps(in *os.Root, name string) {
 	for temp, isDir := range listTempEntries(in, name) {
 		removeStale(in, temp, isDir)

@@ -116,7 +116,7 @@ func (p *condParser) parseConstant(n syntax) (Constant, error) {
 	return Constant{}, p.errAt(t.at, "a constant is expected here")
 }
 
-// unquotedDateStart returns the start of the unquoted date that contains the character with the index at, or -1 if
+// unquotedDateStart returns the start of the unquoted date that contains the character with the index `at`, or -1 if
 // there is none. Without this check the error would be about arithmetic or the syntax of numbers, which would mislead
 // the author.
 func (p *condParser) unquotedDateStart(at int) int {

@@ -107,7 +107,7 @@ func (p *condParser) tokenOf(n syntax) token {
 	return token{}
 }
 
-// errAt returns a *stream.UsageError that points at the character of the condition with the index at.
+// errAt returns a *stream.UsageError that points at the character of the condition with the index `at`.
 func (p *condParser) errAt(at int, format string, args ...any) error {
 	const shown = 16
 	what := fmt.Sprintf(format, args...)

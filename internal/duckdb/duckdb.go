@@ -65,8 +65,9 @@ func (s *Session) Query(statements string) (*Result, error) {
 	return r, err
 }
 
-// QueryBatches runs a query with a result of any size, and passes its rows to take, a batch at a time. If DuckDB
-// refuses the query, the error is nil and Result.Error contains the reason. After other errors the session is unusable.
+// QueryBatches runs a query with a result of any size, and passes its rows to the function take, a batch at a time. If
+// DuckDB refuses the query, the error is nil and Result.Error contains the reason. After other errors the session is
+// unusable.
 func (s *Session) QueryBatches(statements string, take func(batch [][]*string)) (*Result, error) {
 	if err := json.NewEncoder(s.in).Encode(statements); err != nil {
 		return nil, s.errEnded(err)

@@ -75,9 +75,9 @@ type Samples struct {
 	Rows   int64 // number of rows of all shards together, at most the rows of the table
 }
 
-// FitSamples returns Samples that permit count samples, each with the number of rows size, that have as few rows in
-// common as possible. rows is the number of rows of the table, at least twice size. ok is false if no number of shards
-// permits count samples.
+// FitSamples returns the Samples from which count different samples of `size` rows each can be drawn, such that two
+// samples have as few rows in common as possible. rows is the number of rows of the table, at least twice size. ok is
+// false if no number of shards permits count samples.
 func FitSamples(count int, size, rows int64) (best Samples, ok bool) {
 	for shards := LeastShards; shards <= min(max(DefaultShards, count), MostShards); shards++ {
 		for each := 1; each <= shards/2; each++ {

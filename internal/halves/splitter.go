@@ -81,8 +81,8 @@ func (s *Splitter) Flush() error {
 	return s.err
 }
 
-// assignShards determines the shards of the rows of c, beginning with the row that has the index from. It stops before
-// a row whose shard would exceed stripRows waiting rows, and returns the number of assigned rows.
+// assignShards determines the shards of the rows of c, beginning with row `from` of c. It stops before a row whose
+// shard would exceed stripRows waiting rows, and returns the number of assigned rows.
 func (s *Splitter) assignShards(c *stream.Chunk, from int) int {
 	n := min(stripRows, c.Rows-from)
 	for i := range n {

@@ -32,7 +32,8 @@ func (c unitSet) unitName() string {
 	return ""
 }
 
-// possibleUnits returns those units of the set possible in which all values are times from 1990 to 2049.
+// possibleUnits returns the units in which all values are times from 1990 to 2049. It considers only units of the set
+// `possible`.
 func possibleUnits(values []float64, possible unitSet) unitSet {
 	for _, x := range values {
 		if x != x {

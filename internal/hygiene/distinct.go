@@ -45,7 +45,7 @@ func (s *distinctSketch) addValue(x float64) {
 	s.insertHash(at, h, 1)
 }
 
-// insertHash inserts the hash h at the index at, and drops the last hash if the sketch is full.
+// insertHash inserts the hash h at the index `at`, and drops the last hash if the sketch is full.
 func (s *distinctSketch) insertHash(at int, h uint64, count uint32) {
 	if s.hash == nil {
 		s.hash, s.count = make([]uint64, 0, sketchSize), make([]uint32, 0, sketchSize)

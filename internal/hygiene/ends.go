@@ -20,8 +20,7 @@ const (
 	// rows. Sampling single rows, each in its own cache line, was as slow as using all rows.
 	firstEndRows = 1 << 14
 	endRunRows   = 128
-	// maxEndColumns is the largest number of columns that are examined. Each of these needs the number of bytes
-	// endsBytes.
+	// maxEndColumns is the largest number of columns that are examined. Each of these needs endsBytes bytes of memory.
 	maxEndColumns = 1 << 14
 	endsBytes     = 72
 	// The distance of a sentinel from the other values must exceed sentinelGap times the range of these values. For a
@@ -155,7 +154,7 @@ func (e *columnEnds) findSentinels() (low, high bool) {
 }
 
 // isFar reports whether the extreme value occurs repeatedly, at a distance from the next value that is large compared
-// with the range of the other values. This range is passed as others.
+// with the range of the other values. This range is the parameter others.
 func (e *extremeValue) isFar(others float64) bool {
 	factor := float64(sentinelGap)
 	if isFill(e.value) {

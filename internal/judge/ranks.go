@@ -93,8 +93,8 @@ func studentizedRange(k int) float64 {
 }
 
 // chanceOfRangeBelow returns the probability that the range of k standard normal numbers is below q. It is
-// k·∫φ(z)·(Φ(z) − Φ(z−q))^(k−1) dz. The integral is computed by the trapezoidal rule. It is exact to rounding, because
-// the integrand is smooth and becomes 0 at both ends.
+// k·∫φ(z)·(Φ(z) − Φ(z−q))^(k−1) dz, with the normal density φ and distribution function Φ. The integral is computed by
+// the trapezoidal rule. It is exact to rounding, because the integrand is smooth and becomes 0 at both ends.
 func chanceOfRangeBelow(q float64, k int) float64 {
 	const step, end = 1.0 / 32, 10.0
 	below := func(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }

@@ -45,7 +45,7 @@ func RedundancyCurve(team *kernel.Team, x kernel.Matrix[float64]) []float64 {
 }
 
 // MeanCorrelation returns the mean of |ρ| over all pairs of the columns of x, as [RedundancyCurve] does. If there are
-// more than limit columns, it uses a seeded sample of limit columns, and sampled is true. It overwrites x. It costs
+// more than `limit` columns, it uses a seeded sample of `limit` columns, and sampled is true. It overwrites x. It costs
 // n·k² flops for k columns.
 func MeanCorrelation(team *kernel.Team, x kernel.Matrix[float64], limit int, seed uint64) (mean float64, sampled bool) {
 	if sampled = x.Cols > limit; sampled {

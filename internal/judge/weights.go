@@ -42,11 +42,11 @@ func WeightsBytes(d, k int) int64 {
 //
 //	tr(G′ − 2·WᵀG′_S + WᵀG′_SS·W) / tr(G′)
 //
-// sym is G′ = X′ᵀX′, d×d. chosen contains the index in G′ of every chosen column. The parameter from contains, for each
-// column of G′, its index in the data X of the weights. The index -1 means that X lacks the column. An absent chosen
-// column is replaced by 0, its mean in centred data, and a column without weights remains unexplained. On the data of
-// the weights the share equals the error of [ExplainChoice], on other data it is at least that error. It costs 2k²d
-// flops.
+// sym is G′ = X′ᵀX′, d×d. chosen contains the index in G′ of every chosen column. The parameter `from` contains, for
+// each column of G′, its index in the data X of the weights. The index -1 means that X lacks the column. An absent
+// chosen column is replaced by 0, its mean in centred data, and a column without weights remains unexplained. On the
+// data of the weights the share equals the error of [ExplainChoice], on other data it is at least that error. It costs
+// 2k²d flops.
 func (w *Weights) UnexplainedShare(team *kernel.Team, sym []float64, d int, chosen, from []int) float64 {
 	k, columns := len(chosen), w.w.Cols
 	chosenGram := make([]float64, k*k) // G′_SS, 0 for an absent column

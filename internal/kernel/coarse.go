@@ -33,7 +33,7 @@ type coarseScreen struct {
 
 	rows         int         // number of rows searched so far
 	lead         *leadScreen // nil if there is none
-	leadRejected bool        // a lead was tried or rated, and must not be used
+	leadRejected bool        // do not try a lead: it was too slow, or it could not be made
 }
 
 // codedAnchors contains points in 8-bit numbers, packed as the columns of tiles. A quad is 4 consecutive dimensions.
@@ -101,8 +101,8 @@ type coarseCode struct {
 	mul func(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
 	// flipSigns changes the sign of dimension l of a panel of n dimensions if signs[l] is 1<<31.
 	flipSigns func(n int, x *float32, signs *uint32)
-	// mixDimensions multiplies each set of radix dimensions, h apart, of a panel of n dimensions by the Hadamard matrix of
-	// order radix (2, 4 or 8), and by the factor `by`.
+	// mixDimensions multiplies each set of `radix` dimensions, h apart, of a panel of n dimensions by the Hadamard matrix
+	// of order radix (2, 4 or 8), and by the factor `by`.
 	mixDimensions func(n, h, radix int, x *float32, by float32)
 	// largestMagnitudes writes the largest magnitude in each lane (i.e. row) of a panel of n dimensions to largest.
 	largestMagnitudes func(n int, x *float32, largest *[lanes]float32)
@@ -139,8 +139,8 @@ const (
 //
 // Rotation in float32 has an error of at most η·‖x‖. With u = 2⁻²⁴, each of the two Hadamard matrices contributes to η
 // a unit u for each of log₂(window) sums, and two units for the factor. Rounding x contributes one more unit. See
-// [coarseScreen] for x, y, δ and ε. ρ bounds ‖ε‖/‖y‖ for most anchors y. With slack = ‖y‖, or more for anchors that
-// exceed ρ, [coarseScreen]'s bound is (‖δ‖(1 + ρ) + ‖x‖ρ)·slack.
+// [coarseScreen] for x, y, δ and ε. ρ bounds ‖ε‖/‖y‖ for most anchors y. Let slack be ‖y‖, or more for anchors whose
+// ‖ε‖/‖y‖ exceeds ρ. Then the bound of [coarseScreen] is (‖δ‖(1 + ρ) + ‖x‖ρ)·slack.
 func (n *Nearest) prepareCoarse(norms []float64) {
 	const unit = 0x1p-24
 	c := &coarseScreen{code: &n.team.isa.coarse}
@@ -260,8 +260,9 @@ func (c *coarseScreen) mixDimensions(panel []float32) {
 	}
 }
 
-// screenRowsInBytes sets s.half to half of the squared distances minus ‖x‖²/2, and s.loose to the factor of slack in
-// the error bound: the factor in prepareCoarse plus 10·u·‖x‖, u being 2⁻²⁴, for the rounding of mul and of comparisons.
+// screenRowsInBytes sets s.half to half of the squared distance of each row x to each anchor, minus ‖x‖²/2, and s.loose
+// to the factor of slack in the error bound: the factor in prepareCoarse plus 10·u·‖x‖, u being 2⁻²⁴, for the rounding
+// of mul and of comparisons.
 func (n *Nearest) screenRowsInBytes(s *nearestScratch, x Matrix[float64]) {
 	c, l := n.coarse, &s.lanes
 	high := panelCount(x.Rows, lanes)

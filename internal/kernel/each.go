@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Each calls fn(0) … fn(n-1) on up to workers goroutines (0 means GOMAXPROCS), and returns after all calls have
+// Each calls fn(0) … fn(n-1) on up to `workers` goroutines (0 means GOMAXPROCS), and returns after all calls have
 // returned. Calls start in ascending order, so the most expensive one should be fn(0). fn must not rely on the order.
 // Each returns the sum of the goroutines' busy times.
 func Each(workers, n int, fn func(i int)) (busy time.Duration) {

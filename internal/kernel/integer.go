@@ -145,12 +145,12 @@ func (p *wholeProduct) multiplyTiles(worker, i0, i1, j int) {
 	var ends [maxIntegerColumns]int // the columns from j on form runs of columns that are consecutive in C: ends of these runs
 	runs := ends[:0]
 	for l := 1; l <= wide; l++ {
-		if l == wide || p.targetRow(j+l) != p.targetRow(j+l-1)+1 {
+		if l == wide || p.rowInC(j+l) != p.rowInC(j+l-1)+1 {
 			runs = append(runs, l)
 		}
 	}
 	lines := 0 // cache lines of a row of C that the panel's columns occupy, or 0 if the columns are far apart
-	if span := p.targetRow(j+wide-1) - p.targetRow(j) + 1; w.prefetch != nil && span <= 4*w.nr {
+	if span := p.rowInC(j+wide-1) - p.rowInC(j) + 1; w.prefetch != nil && span <= 4*w.nr {
 		lines = panelCount(span+7, 8)
 	}
 	for i := i0; i < i1; i += w.mr {
@@ -159,27 +159,27 @@ func (p *wholeProduct) multiplyTiles(worker, i0, i1, j int) {
 		}
 		high := min(w.mr, p.n-i)
 		a := (*int16)(unsafe.Pointer(&p.packedA[i*p.pairs]))
-		if high == w.mr && wide == w.nr && i+high-1 <= j && p.areTargetRowsConsecutive(i, high) && p.areTargetRowsConsecutive(j, wide) {
-			w.mul(p.pairs, a, b, &p.c.Data[p.targetRow(i)*p.c.RowStride+p.targetRow(j)], p.c.RowStride)
+		if high == w.mr && wide == w.nr && i+high-1 <= j && p.areRowsInCConsecutive(i, high) && p.areRowsInCConsecutive(j, wide) {
+			w.mul(p.pairs, a, b, &p.c.Data[p.rowInC(i)*p.c.RowStride+p.rowInC(j)], p.c.RowStride)
 			continue
 		}
 		// The tile crosses an edge or the diagonal, or the columns are not consecutive in C: compute only the sums,
 		// which are exact. Meanwhile the rows of C are fetched from farther caches.
 		if lines > 0 {
 			for q := range high {
-				w.prefetch(lines, &p.c.Data[p.targetRow(i+q)*p.c.RowStride+p.targetRow(j)])
+				w.prefetch(lines, &p.c.Data[p.rowInC(i+q)*p.c.RowStride+p.rowInC(j)])
 			}
 		}
 		clear(edge)
 		w.mul(p.pairs, a, b, &edge[0], w.nr)
 		for q := range high {
-			row, from := p.c.Data[p.targetRow(i+q)*p.c.RowStride:], max(0, i+q-j)
+			row, from := p.c.Data[p.rowInC(i+q)*p.c.RowStride:], max(0, i+q-j)
 			for _, end := range runs {
 				if from >= end {
 					continue
 				}
 				sums := edge[q*w.nr:][from:end]
-				to := row[p.targetRow(j+from):][:len(sums)]
+				to := row[p.rowInC(j+from):][:len(sums)]
 				for l, v := range sums {
 					to[l] += v
 				}
@@ -189,13 +189,13 @@ func (p *wholeProduct) multiplyTiles(worker, i0, i1, j int) {
 	}
 }
 
-func (p *wholeProduct) targetRow(i int) int {
+func (p *wholeProduct) rowInC(i int) int {
 	if p.at == nil {
 		return i
 	}
 	return p.at[i]
 }
 
-func (p *wholeProduct) areTargetRowsConsecutive(i, n int) bool {
+func (p *wholeProduct) areRowsInCConsecutive(i, n int) bool {
 	return p.at == nil || p.at[i+n-1]-p.at[i] == n-1
 }

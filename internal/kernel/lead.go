@@ -137,7 +137,7 @@ func (n *Nearest) newLeadScreen(maxCoordinates int, minShare float64) *leadScree
 	for k := range basis.Rows {
 		power.Data[k*size+k]--
 	}
-	// ‖E‖⁸ is at most the trace of E⁸, which is the square of Frobenius' norm of E⁴.
+	// Let E be K − I. ‖E‖⁸ is at most the trace of E⁸, which is the square of Frobenius' norm of E⁴.
 	for range 2 {
 		clear(next.Data)
 		Gemm(n.team, 1, power, power, next)
@@ -182,7 +182,7 @@ func (n *Nearest) encodeLeadAnchors(f *leadScreen, norms []float64, p, gram Matr
 				}
 			}
 		}
-		// With u = Pη, see [leadScreen] for P, η and K, v = 2u − Ku, and r = u − Kv.
+		// See [leadScreen] for P, η and K. Here u = Pη, v = 2u − Ku, and r = u − Kv.
 		clear(u.Data)
 		Gemm(n.team, 1, turned, p.Trans(), u)
 		for k, w := range u.Data {

@@ -13,7 +13,7 @@ type Matrix[T Float] struct {
 	RowStride, ColStride int
 }
 
-// RowMajor returns a view of a rows×cols matrix that is stored row by row, with rows stride ≥ cols apart.
+// RowMajor returns a view of a rows×cols matrix that is stored row by row, with rows `stride` ≥ cols apart.
 func RowMajor[T Float](data []T, rows, cols, stride int) Matrix[T] {
 	return Matrix[T]{data, rows, cols, stride, 1}
 }

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Nearest finds the count anchors nearest to each row. The anchors are m points in d dimensions, prepared
-// for any number of searches. Distances are squared Euclidean distances
+// Nearest finds a given number of anchors, those nearest to each row. The anchors are m points in d dimensions,
+// prepared for any number of searches. Distances are squared Euclidean distances
 //
 //	‖x − y‖² = Σ_i (x_i − y_i)².
 //
@@ -96,8 +96,8 @@ const (
 	squaresBlock = 8
 )
 
-// NewNearest prepares an m×d matrix of points, in any layout, for searches of the count nearest points to each row, 0 <
-// count ≤ m. It costs O(m·d) operations, and needs the memory given by [NearestBytes].
+// NewNearest prepares an m×d matrix of points, in any layout, for searches of the `count` points nearest to each row, 0
+// < count ≤ m. It costs O(m·d) operations, and needs the memory given by [NearestBytes].
 func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 	m, d := points.Rows, points.Cols
 	if points.checkBounds("points"); count < 1 || count > m {
@@ -154,9 +154,10 @@ const (
 
 func maxTaskRows(d int) int { return unpackedBytes / 13 / max(d, 1) }
 
-// SearchTo writes the indices of the count anchors nearest to each row of x, nearest first, to index, and their squared
-// distances to distance (both rows×count). x is rows×d; column-major is fastest. SearchTo costs 2·rows·d·m operations
-// on bytes or float32. It also computes the float64 distances of anchors that screening does not exclude.
+// SearchTo writes the indices of the anchors nearest to each row of x, nearest first, to index, and their squared
+// distances to distance. Both are rows×count, with the count given to [NewNearest]. x is rows×d; column-major is
+// fastest. SearchTo costs 2·rows·d·m operations on bytes or float32. It also computes the float64 distances of anchors
+// that screening does not exclude.
 func (n *Nearest) SearchTo(index []int32, distance []float64, x Matrix[float64]) {
 	x.checkBounds("x")
 	if x.Cols != n.d || len(index) < x.Rows*n.count || len(distance) < x.Rows*n.count {
@@ -280,7 +281,8 @@ func (n *Nearest) candidateLimit(s *nearestScratch, norm float64) float64 {
 
 func (n *Nearest) paddedPoint(i int32) []float64 { return n.points[int(i)*n.padded:][:n.padded] }
 
-// insertNeighbour inserts an anchor into the ordered list of the count nearest. Equal distances are ordered by index.
+// insertNeighbour inserts an anchor into the ordered list of the `count` nearest anchors. Equal distances are ordered
+// by index.
 func (s *nearestScratch) insertNeighbour(distance float64, index int32, count int) {
 	if math.IsNaN(distance) {
 		distance = math.Inf(1)

@@ -18,9 +18,9 @@ type isa struct {
 	integer integerCode
 	coarse  coarseCode
 
-	// dot is [Dot], axpy is [Axpy], and gatherRows is the inner loop of [SparseGemm]. gatherRows adds
-	// weights[e]·x[rows[e]·ldx:], for e from starts[j] up to starts[j+1] in order, to each row j of c (rows ldc apart,
-	// width long). rows and weights begin with entry starts[0].
+	// dot implements [Dot], axpy implements [Axpy], and gatherRows implements the inner loop of [SparseGemm]. gatherRows
+	// adds weights[e]·x[rows[e]·ldx:], for e from starts[j] up to starts[j+1] in order, to each row j of c (rows ldc
+	// apart, width long). rows and weights begin with entry starts[0].
 	dot        func(x, y []float64) float64
 	axpy       func(alpha float64, x, y []float64)
 	gatherRows func(columns int, starts, rows *int32, weights, x *float64, ldx, width int, c *float64, ldc int)

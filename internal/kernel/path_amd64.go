@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// machineInstructionSets returns the instruction sets that the processor supports. AVX-512 here requires the extensions
-// F and, for integers, BW. x/sys/cpu has checked that the operating system saves the registers.
+// machineInstructionSets returns the instruction sets that the processor supports. AVX-512 here requires its extension
+// F and, for integers, its extension BW. Package x/sys/cpu has checked that the operating system saves the registers.
 func machineInstructionSets() []*isa {
 	var found []*isa
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {

@@ -165,9 +165,9 @@ func (p *floatProduct[T]) runWorker(worker int) {
 				}
 				for task, ok := s.nextTask(panelsA + panelsB); ok; task, ok = s.nextTask(panelsA + panelsB) {
 					if task < panelsB {
-						p.packB(b, task*p.nr)
+						p.packPanelOfB(b, task*p.nr)
 					} else {
-						p.packA(b, (task-panelsB)*p.mr)
+						p.packPanelOfA(b, (task-panelsB)*p.mr)
 					}
 				}
 				across := panelCount(n, p.taskCols)
@@ -180,12 +180,12 @@ func (p *floatProduct[T]) runWorker(worker int) {
 	}
 }
 
-func (p *floatProduct[T]) packA(b productBlock, at int) {
+func (p *floatProduct[T]) packPanelOfA(b productBlock, at int) {
 	a := p.a.Sub(b.i+at, b.l, min(p.mr, b.m-at), b.k)
 	p.packPanel(p.packedA[at*b.k:][:p.mr*b.k], p.mr, a)
 }
 
-func (p *floatProduct[T]) packB(b productBlock, at int) {
+func (p *floatProduct[T]) packPanelOfB(b productBlock, at int) {
 	bt := p.b.Sub(b.l, b.j+at, b.k, min(p.nr, b.n-at)).Trans()
 	p.packPanel(p.packedB[at*b.k:][:p.nr*b.k], p.nr, bt)
 }

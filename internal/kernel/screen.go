@@ -209,9 +209,9 @@ func (n *Nearest) updateLowestBounds(s *nearestScratch, rows, end int, slack, lo
 	n.team.isa.lowestBounds(rows, &s.half[from], n.paddedAnchors, &slack[from], end-from, &loose[0], &s.lowestUppers[0], &s.lowestLowers[g], n.groups)
 }
 
-// excludeAnchors sets s.candidates to the anchors that may be among the count nearest of row i, ordered by their lower
-// bounds. It excludes an anchor if count other anchors have an upper bound that is below the anchor's lower bound by
-// more than the margin.
+// excludeAnchors sets s.candidates to the anchors that may be among the n.count nearest to row i, ordered by their
+// lower bounds. It excludes an anchor if n.count other anchors have an upper bound that is below the anchor's lower
+// bound by more than the margin.
 func (n *Nearest) excludeAnchors(s *nearestScratch, i int) {
 	loose, half, margin := float64(s.loose[i]), s.half[i*n.paddedAnchors:], n.settlingMargin(s.norms[i])
 	limit := math.MaxFloat64
@@ -315,7 +315,7 @@ func float32Above(v float64) float32 {
 	return f
 }
 
-// insertUpperBound inserts upper into the ordered list of the count lowest upper bounds. The result is false if the
+// insertUpperBound inserts upper into the ordered list of the `count` lowest upper bounds. The result is false if the
 // list is full and upper is not below its highest bound.
 func (s *nearestScratch) insertUpperBound(upper float64, count int) bool {
 	at := len(s.uppers)

@@ -2,9 +2,8 @@ package kernel
 
 import "fmt"
 
-// Sparse is an n×m matrix Z with count entries in every row, such as the weights of
-// rows on their nearest anchors: row i has Value[i*Count+e] in column
-// Index[i*Count+e]. Columns may repeat within a row.
+// Sparse is an n×m matrix Z with the same number of entries, Count, in every row, such as the weights of rows on their
+// nearest anchors: row i has Value[i*Count+e] in column Index[i*Count+e]. Columns may repeat within a row.
 type Sparse struct {
 	Rows, Cols, Count int
 	Index             []int32
@@ -12,8 +11,8 @@ type Sparse struct {
 }
 
 // SparseGemm adds Zᵀ·X to C. Z is n×m, X is n×d in any layout (column-major is fastest), and C is m×d row-major. It
-// costs 2·n·count·d flops, and uses the memory given by [SparseBytes]. The terms of an element are added one by one in
-// the order of the rows. Therefore its bits depend neither on the team nor on a division of the rows into several
+// costs 2·n·z.Count·d flops, and uses the memory given by [SparseBytes]. The terms of an element are added one by one
+// in the order of the rows. Therefore its bits depend neither on the team nor on a division of the rows into several
 // calls.
 func SparseGemm(t *Team, z Sparse, x, c Matrix[float64]) {
 	x.checkBounds("X")
@@ -49,7 +48,7 @@ const (
 )
 
 // SparseBytes returns the scratch memory of SparseGemm for the given numbers of workers and of rows in a call, if Z has
-// m columns and count entries in each row.
+// m columns and `count` entries in each row.
 func SparseBytes(workers, rows, m, count int) int64 {
 	n := int64(min(rows, stripRows))
 	return int64(workers)*8*stripColumns*n + 12*n*int64(count) + 4*int64(m+1)

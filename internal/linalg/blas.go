@@ -265,7 +265,8 @@ func (b *backend) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, diag blas.
 	if alpha == 0 {
 		return
 	}
-	// u is op(A) if it multiplies B from the left. From the right, u is op(A)ᵀ, which multiplies Bᵀ from the left.
+	// If op(A) multiplies X from the left, u is op(A). If it multiplies from the right, u is op(A)ᵀ, which multiplies Xᵀ
+	// from the left.
 	upper := (ul == blas.Upper) == (tA == blas.NoTrans)
 	if s == blas.Right {
 		u, vb, upper = u.Trans(), vb.Trans(), !upper

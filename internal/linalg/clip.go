@@ -13,9 +13,8 @@ type ClipReport struct {
 	Share float64 // sum of the magnitudes of the negative eigenvalues, divided by the trace
 }
 
-// clipShare is a share of the largest sum of magnitudes in a row of the matrix. Eigenvalues above −clipShare times that
-// sum count as 0, because by rounding a positive semidefinite matrix of low rank can get eigenvalues of about −1e-15
-// times that sum.
+// Eigenvalues above −clipShare·s count as 0, s being the largest sum of magnitudes in a row of the matrix. By rounding,
+// a positive semidefinite matrix of low rank can get eigenvalues of about −1e-15·s.
 const clipShare = 1e-12
 
 // clipFirstPairs is the number of smallest eigenpairs that ClipNegative computes first. As long as all computed
@@ -66,7 +65,7 @@ func ClipNegative(team *kernel.Team, a kernel.Matrix[float64]) (ClipReport, erro
 		return c, nil
 	}
 	c.Least = found.Values[0]
-	v := kernel.RowMajor(make([]float64, n*c.Count), n, c.Count, c.Count) // columns √−λ·v of the negative eigenpairs
+	v := kernel.RowMajor(make([]float64, n*c.Count), n, c.Count, c.Count) // a column √−λ·v for each negative eigenpair (λ, v)
 	for j := range c.Count {
 		root := math.Sqrt(-found.Values[j])
 		for i := range n {

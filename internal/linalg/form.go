@@ -6,12 +6,13 @@ import "github.com/ufs-stream/ufs-stream/internal/kernel"
 type matrixForm interface {
 	// addProduct adds X·A to Y.
 	addProduct(y, x kernel.Matrix[float64])
-	// factorShifted factors B = A − σI + VᵀV for the other methods. It reports whether B is positive definite.
+	// factorShifted factors B = A − σI + VᵀV, with the shift sigma for σ. It reports whether B is positive definite. The
+	// methods below use this factor.
 	factorShifted(sigma float64, v kernel.Matrix[float64]) bool
-	// solveRows overwrites the rows of X with X·B⁻¹.
+	// solveRows overwrites the rows of X with X·B⁻¹, B being the last matrix of factorShifted.
 	solveRows(x kernel.Matrix[float64])
-	// inverseGram writes V·B⁻¹·Vᵀ to the upper triangle of g. v must be the V of the last factorShifted, and may be
-	// overwritten.
+	// inverseGram writes V·B⁻¹·Vᵀ to the upper triangle of g. v must be the V of the last factorShifted, and B the matrix.
+	// v may be overwritten.
 	inverseGram(g, v kernel.Matrix[float64])
 	// completeVectors computes the redundant numbers at the end of each row from the numbers before them. A form has these
 	// if it uses more numbers for a vector than the vector has coordinates.

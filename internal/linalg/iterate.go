@@ -75,10 +75,10 @@ func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 	return failed(s.opt.Steps)
 }
 
-// mixingResidual is the residual, relative to ‖A‖, below which vectors of a repeated eigenvalue mix. The error of a
-// Ritz value is about the square of the residual. A residual below √2⁻⁵³ thus means an exact value, so that the Ritz
-// method may mix converged vectors with bad new ones. If residuals then stop falling, the Ritz vectors, multiplied by
-// the inverse of the shifted matrix, become a new search space.
+// mixingResidual is a residual relative to ‖A‖. The error of a Ritz value is about the square of its residual. Once
+// residuals are below mixingResidual, the Ritz values of a repeated eigenvalue are equal to rounding. The Ritz method
+// may then mix converged vectors with bad new ones. If the residuals therefore stop falling, the Ritz vectors,
+// multiplied by the inverse of the shifted matrix, become a new search space.
 const mixingResidual = 1e-7
 
 // preconditionRows writes the given number of rows of b, multiplied by the inverse of the factored matrix, to w. If no

@@ -15,7 +15,8 @@ import (
 const (
 	// leadingBlock is the number of vectors added to the search space at a time, large enough for fast products.
 	leadingBlock = 16
-	// leadingTol is the largest relative change of a tail that is accepted when the search space has grown by a quarter.
+	// leadingTol is the relative change of a tail, see [TailBounds], below which the search ends. The change is measured
+	// each time the search space has grown by a quarter.
 	leadingTol = 1e-3
 )
 
@@ -35,7 +36,7 @@ func TailBounds(team *kernel.Team, n, k int, trace float64, start kernel.Matrix[
 	room := MostTailVectors(n, k)
 	s := &Smallest{n: n, team: team}
 	s.q, s.w = make([]float64, room*n), make([]float64, leadingBlock*n)
-	h := make([]float64, room*room) // QAQᵀ
+	h := make([]float64, room*room) // QAQᵀ, the rows of Q being the basis of the search space
 	s.rand = rand.New(rand.NewPCG(uint64(n), uint64(k)))
 	rows := min(start.Rows, leadingBlock)
 	kernel.Copy(kernel.RowMajor(s.w, rows, n, n), start.Sub(0, 0, rows, n))
@@ -112,8 +113,8 @@ func ritzValues(h []float64, ld, m int) []float64 {
 }
 
 // stableTails returns the tails after 1 … k Ritz values, see [TailBounds]. values are the present Ritz values, and last
-// the earlier ones. Each tail is lowered by the amount by which it fell from last to values. ok reports whether all
-// these amounts are small.
+// the earlier ones. A tail fell by some amount from `last` to `values`; the result is lower by this amount once more.
+// ok reports whether all these amounts are small.
 func stableTails(values, last []float64, k int, trace float64) (tails []float64, ok bool) {
 	if values == nil {
 		return nil, false

@@ -54,7 +54,7 @@ type LowRank struct {
 	tau           []float64              // eigenvalues of T, ascending; nil until needed
 	middleVectors kernel.Matrix[float64] // eigenvectors of T, as rows
 	top           float64                // a lower bound on the largest eigenvalue for D = 0
-	plainTop      float64                // top for the matrix without the metric
+	plainTop      float64                // the same bound for the matrix without the metric
 	diag          []float64              // D
 	reduction     *reducedPencil
 	norm          float64 // lower bound on the norm; negative until computed
@@ -69,8 +69,8 @@ type LowRank struct {
 	schur                 Cholesky               // factor of the Schur complement for N
 }
 
-// NewLowRank returns a LowRank without a metric. Its U is scale times the transpose of the d×n matrix u, which it
-// keeps. The rows of U must be orthogonal, and lambda must contain the squares of their lengths.
+// NewLowRank returns a LowRank without a metric. Its U is scale times the transpose of the d×n matrix u. It keeps u.
+// The rows of U must be orthogonal, and lambda must contain the squares of their lengths.
 func NewLowRank(team *kernel.Team, u kernel.Matrix[float64], scale float64, lambda []float64) *LowRank {
 	return &LowRank{team: team, d: u.Rows, n: u.Cols, u: memoryColumns(u), scale: scale, rho: 1, lambda: lambda}
 }
@@ -80,7 +80,7 @@ type Columns interface {
 	// Panels divides the columns into panels of consecutive columns and calls f for each panel in order. A panel has count
 	// columns, the first with index `from`. columns contains them one after the other, and is valid until f returns.
 	Panels(threads int, f func(from, count int, columns []float64))
-	// Some returns count columns from column `from` on, one after the other, as a view of the matrix or a copy in room.
+	// Some returns `count` columns from column `from` on, one after the other, as a view of the matrix or a copy in room.
 	Some(room []float64, from, count int) []float64
 }
 
@@ -227,13 +227,16 @@ func (a *LowRank) Norm() float64 {
 	return norm
 }
 
-// TopEigenvalue returns a lower bound on the largest eigenvalue that the matrix or pencil would have if D were 0.
+// TopEigenvalue returns a lower bound on the largest eigenvalue that the matrix or pencil would have if its diagonal D
+// were 0.
 func (a *LowRank) TopEigenvalue() float64 { return a.top }
 
-// TopWithoutMetric returns a lower bound on the largest eigenvalue of UᵀTU, i.e. without D and without the metric.
+// TopWithoutMetric returns a lower bound on the largest eigenvalue of UᵀTU, i.e. without the diagonal D and without the
+// metric.
 func (a *LowRank) TopWithoutMetric() float64 { return a.plainTop }
 
-// Trace returns Σ xUᵀTUxᵀ over the rows x of X. With a metric, x is replaced by the vector w that the row represents.
+// Trace returns Σ xUᵀTUxᵀ over the rows x of X, i.e. without D. With a metric, a row x represents a vector w, see
+// [NewPencil], and the sum is over the vectors w.
 func (a *LowRank) Trace(x kernel.Matrix[float64]) float64 {
 	var down kernel.Matrix[float64]
 	if a.metric {
@@ -268,9 +271,9 @@ func (a *LowRank) TimesUTransposed(x kernel.Matrix[float64]) kernel.Matrix[float
 	return y
 }
 
-// thinRows is the number of vectors multiplied by U at a time. It is so small that kernel.Gemm does not pack U. With
-// 50,000 features, 500 rows and 28 vectors, X·Uᵀ took 54 ms for all vectors at once and 35 ms for two halves; Y·U took
-// 35 and 21 ms.
+// thinRows is the number of vectors, rows of X or Y, that are multiplied by U at a time. It is so small that
+// kernel.Gemm does not pack U. With 50,000 features, 500 rows and 28 vectors, X·Uᵀ took 54 ms for all vectors at once
+// and 35 ms for two halves; Y·U took 35 and 21 ms.
 const thinRows = 16
 
 func (a *LowRank) addTimesUTransposed(factor float64, x, y kernel.Matrix[float64]) {
@@ -297,7 +300,7 @@ func (a *LowRank) newProduct(x, c kernel.Matrix[float64]) kernel.Matrix[float64]
 	return y
 }
 
-func weightColumns(x kernel.Matrix[float64], w []float64) kernel.Matrix[float64] {
+func weightedColumns(x kernel.Matrix[float64], w []float64) kernel.Matrix[float64] {
 	for i := range x.Data {
 		x.Data[i] *= w[i%len(w)]
 	}
@@ -344,7 +347,7 @@ func multiplyElements(dst, x, w []float64) {
 // Between returns C·UUᵀ·C for a symmetric n×n matrix C. [LowRank.QuadraticForms] of that result returns the squared
 // length of each column of UᵀCU, i.e. one number for each feature.
 func (a *LowRank) Between(c kernel.Matrix[float64]) kernel.Matrix[float64] {
-	return a.newProduct(weightColumns(copyRows(c), a.lambda), c)
+	return a.newProduct(weightedColumns(copyRows(c), a.lambda), c)
 }
 
 // QuadraticForms returns uᵀCu for the column u of every feature and a symmetric n×n matrix C. It costs 2·n²·d flops.

@@ -9,7 +9,7 @@ import (
 )
 
 // NewPencil returns a LowRank for the pencil Aw = λMw with the metric M = ρI + UᵀU, ρ > 0. U is scale times the n×d
-// matrix of the columns in u, which it keeps. The eigenvectors w of the pencil are scaled to wᵀMw = 1.
+// matrix of the columns in u. The LowRank keeps u. The eigenvectors w of the pencil are scaled to wᵀMw = 1.
 //
 // A vector w is represented by the d + n numbers x = (√ρ·w, Uw). The scalar product of two representations is that of
 // the metric: xᵀy = wᵀMv if y represents v. Let P be the projection on the space of all representations. The matrix
@@ -108,8 +108,8 @@ func (a *LowRank) rightHandSides(x kernel.Matrix[float64]) kernel.Matrix[float64
 	return b
 }
 
-// measureResiduals implements matrixForm. If a row represents b, the equivalent row is (b/√ρ, 0). Its length in the
-// norm of M⁻¹ follows from M⁻¹ = (I − Uᵀ(ρI + UUᵀ)⁻¹U)/ρ.
+// measureResiduals implements matrixForm. It replaces a row that represents the vector b, see [NewPencil], by the
+// equivalent row (b/√ρ, 0). The length is the norm of b for M⁻¹ = (I − Uᵀ(ρI + UUᵀ)⁻¹U)/ρ.
 func (a *LowRank) measureResiduals(r kernel.Matrix[float64], lengths []float64) {
 	if !a.metric {
 		writeRowLengths(r, lengths)
@@ -123,7 +123,7 @@ func (a *LowRank) measureResiduals(r kernel.Matrix[float64], lengths []float64) 
 		row, own := r.Data[i*r.RowStride:][:a.d+a.n], b.Data[i*a.d:(i+1)*a.d]
 		copy(row, own)
 		clear(row[a.d:])
-		// The difference of the squares gives the length with an error of 2⁻²⁶ of the length of b/√ρ.
+		// The length is the root of a difference of squares. Its error is thus at most 2⁻²⁶ of the length of b/√ρ.
 		gone := c.Data[i*a.n : (i+1)*a.n]
 		lengths[i] = math.Sqrt(max(kernel.Dot(own, own)-kernel.Dot(gone, gone), 0))
 	}
@@ -159,7 +159,7 @@ func (a *LowRank) refineSolutions(w, z kernel.Matrix[float64]) {
 }
 
 // minShiftDistance is the smallest distance of a shift from the spectrum of a pencil, as a share of T's largest
-// eigenvalue. If D is negligible, the entries of [LowRank]'s diagonal E are ρ times that distance.
+// eigenvalue. If D is negligible, the entries of the diagonal E, see [LowRank], are ρ times that distance.
 const minShiftDistance = 1e-4
 
 func (a *LowRank) addPencilProduct(y, x kernel.Matrix[float64]) {
@@ -172,8 +172,9 @@ func (a *LowRank) addPencilProduct(y, x kernel.Matrix[float64]) {
 	kernel.Gemm(a.team, 1, x.Sub(0, a.d, x.Rows, a.n), a.middle, y.Sub(0, a.d, x.Rows, a.n))
 }
 
-// diagonalLowerBound returns a lower bound on the norm that follows from D alone. For any n + 1 features there is a
-// vector w with Uw = 0 that is 0 at all other features. T does not contribute to wᵀAw, so wᵀAw depends on D alone.
+// diagonalLowerBound returns a lower bound on the norm that follows from D alone, see [LowRank] for A = D + UᵀTU. For
+// any n + 1 features there is a vector w with Uw = 0 that is 0 at all other features. T does not contribute to wᵀAw, so
+// wᵀAw depends on D alone.
 func (a *LowRank) diagonalLowerBound() float64 {
 	if a.d <= a.n {
 		return 0
@@ -184,8 +185,9 @@ func (a *LowRank) diagonalLowerBound() float64 {
 }
 
 // roundingScale returns the size s of the terms whose rounding limits the precision of a residual: its tolerance is
-// 16√d·2⁻⁵³·s. Without the metric, s is the norm of the matrix. With the metric, the error of Uw counts too. For features
-// of length 1 it is about 2⁻⁵³·√(d/ρ), because |U|² ≤ d and |w| ≤ 1/√ρ; the tolerance is at least 4·top times this.
+// 16√d·2⁻⁵³·s. Without the metric, s is the norm of the matrix. With the metric, the error of Uw counts too, see
+// [NewPencil] for U, w and ρ. For features of length 1 it is about 2⁻⁵³·√(d/ρ), because |U|² ≤ d and |w| ≤ 1/√ρ; the
+// tolerance is at least 4·top times this.
 func (a *LowRank) roundingScale() float64 {
 	if !a.metric {
 		return a.Norm()

@@ -48,7 +48,7 @@ type reducedPencil struct {
 	x, y           kernel.Matrix[float64] // X and Y, upper triangles
 	chol           Cholesky               // the factor of X
 	kInverse       kernel.Matrix[float64] // K⁻¹
-	float32Scratch [3][]float32           // float32 scratch for K⁻¹
+	float32Scratch [3][]float32           // scratch for computing K⁻¹
 	readers        chan *panelReader      // scratch of the workers that read U; nil until needed
 	lastTheta      float64                // θ_l of the previous matrix
 	gap            float64                // (θ_{l+1} − θ_l)/θ_l of the previous matrix
@@ -64,8 +64,8 @@ const (
 	// by the same share. A reading multiplies the error of the pairs by about that share. It also weakens the proof.
 	minError, maxError = 1e-3, 0.03
 	// influenceFactor multiplies the influence of a feature on the wanted pairs, when changedFeatures rates how much a
-	// changed weight matters. If it was 1 and the weights of a few features changed that dominate all pairs, a reading of
-	// U reduced the error of the pairs only by a third.
+	// changed weight matters. With a factor of 1, a reading of U reduced the error of the pairs only by a third if a few
+	// features dominate all pairs and their weights had changed.
 	influenceFactor = 8
 	// exactRidge is a share of W's largest diagonal entry. Adding it to the diagonal gives W a Cholesky factor also if the
 	// rows are linearly dependent, as centred rows are.
@@ -137,7 +137,7 @@ func (r *reducedPencil) factorW() bool {
 	u := r.root.u
 	r.eachRowOfXY(func(_ int, _, y []float64) { clear(y) })
 	uh := kernel.RowMajor(make([]float64, n*m), n, m, m)
-	for k := 0; k < n; k += stripColumns { // the rows of U start at the diagonal
+	for k := 0; k < n; k += stripColumns { // the entries of U before the diagonal are 0
 		h := min(stripColumns, n-k)
 		some := u.Sub(0, k, k+h, h)
 		kernel.Syrk(r.team, 1, some, r.y.Sub(0, 0, k+h, k+h))
@@ -238,7 +238,7 @@ func addProductInBlocks(team *kernel.Team, alpha float64, x, c, y kernel.Matrix[
 	}
 }
 
-// negatedInverse is −K⁻¹ as a matrixForm that supports only products.
+// negatedInverse is −K⁻¹ as a matrixForm that supports only products, see [reducedPencil] for K.
 type negatedInverse struct{ pencil *reducedPencil }
 
 func (f negatedInverse) addProduct(y, x kernel.Matrix[float64]) { f.pencil.addInverseProduct(-1, x, y) }
@@ -316,11 +316,12 @@ func (s *Smallest) runKrylov(warm kernel.Matrix[float64], share float64) bool {
 
 // proveComplete reports whether the pairs found include all eigenvalues below θ_l.
 //
-// W(μ) is W with the exact weights for μ. If W is at least W(μ), K is at most K with W(μ), so that K − μI has at least
-// as many negative eigenvalues. (1 + η)W is at least W(μ) if η is the largest share by which a weight of W(μ) exceeds
-// the one in W. Lift the first k pairs above μ = θ_k. If X − μY of (1 + η)W is then positive definite, at most k values
-// are below μ. k is chosen to make the gap θ_{k+1} − θ_k as wide as possible. It is at least l, and the lower bounds of
-// values l+1 to k must be at least θ_l.
+// See [reducedPencil] for W, K, X and Y. W(μ) is W with the exact weights for μ. If W is at least W(μ), then K is at
+// most the K made from W(μ). K − μI has then at least as many negative eigenvalues as with W(μ). (1 + η)W is at least
+// W(μ) if η is the largest share by which a weight of W(μ) exceeds the one in W. Let μ be θ_k, and move the eigenvalues
+// of the first k pairs above μ. If X − μY, made from (1 + η)W, is then positive definite, at most k values are below μ.
+// k is chosen to make the gap θ_{k+1} − θ_k as wide as possible. It is at least l, and the lower bounds of values l+1
+// to k must be at least θ_l.
 func (r *reducedPencil) proveComplete(s *Smallest, b pencilRitz) bool {
 	n, k := r.n, r.l
 	for i := r.l; i < r.p-1 && b.theta[i]-b.bounds[i] >= b.theta[r.l-1]-4*s.tolerance()*s.norm; i++ {

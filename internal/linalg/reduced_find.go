@@ -62,7 +62,8 @@ type pencilRitz struct {
 	bounds []float64              // upper bounds on the residuals, in the norm of M⁻¹
 }
 
-// ritzPairs computes w = (D − θρ)⁻¹Uᵀy and z = Uw in one reading of U, and returns the Ritz pairs in the span of w.
+// ritzPairs computes the w = (D − θρ)⁻¹Uᵀy and z = Uw of [reducedPencil] in one reading of U, and returns the Ritz
+// pairs in the span of w.
 func (r *reducedPencil) ritzPairs(y kernel.Matrix[float64], theta []float64) (b pencilRitz, ok bool) {
 	n, d, p := r.n, r.d, y.Rows
 	w, z := kernel.RowMajor(make([]float64, p*d), p, d, d), kernel.RowMajor(make([]float64, p*n), p, n, n)
@@ -107,9 +108,10 @@ func (r *reducedPencil) ritzPairs(y kernel.Matrix[float64], theta []float64) (b 
 	return b, true
 }
 
-// computeWAndZ writes (D − θρ)⁻¹Uᵀy to w and Uw to z, both of which must be 0 before. It divides the features into
-// stretches of consecutive features. One worker reads a stretch, and adds to a sum for this stretch alone. The vectors,
-// padded with 0, are multiplied in groups of the largest size for which a product does not copy U.
+// computeWAndZ writes (D − θρ)⁻¹Uᵀy to w and Uw to z, both of which must be 0 before. See [reducedPencil] for the
+// symbols. It divides the features into stretches of consecutive features. One worker reads a stretch, and adds to a
+// sum for this stretch alone. The vectors, padded with 0, are multiplied in groups of the largest size for which a
+// product does not copy U.
 func (r *reducedPencil) computeWAndZ(y kernel.Matrix[float64], theta []float64, w, z kernel.Matrix[float64]) {
 	n, d, p := r.n, r.d, y.Rows
 	count := stretchCount(n, p)
@@ -166,7 +168,8 @@ type panelReader struct {
 // the sums of all stretches are at most n² numbers.
 func stretchCount(n, vectors int) int { return max(min(maxStretches, n/(2*vectors)), 1) }
 
-// writeGrams writes wwᵀ to plain and wDwᵀ to heavy. A worker computes whole rows, because w's rows are few and long.
+// writeGrams writes wwᵀ to plain and wDwᵀ to heavy, with the diagonal D of [reducedPencil]. A worker computes whole
+// rows, because w's rows are few and long.
 func (r *reducedPencil) writeGrams(w, plain, heavy kernel.Matrix[float64]) {
 	p, d := w.Rows, w.Cols
 	kernel.Each(r.team.Threads(), p, func(i int) {
@@ -191,8 +194,8 @@ func symmetrize(x kernel.Matrix[float64]) {
 }
 
 // solveCorrections returns the correction u of every pair, see [reducedPencil] for K, θ, z and g. u solves (K − θI)u =
-// −g, restricted to vectors orthogonal to all z. In their space conjugate gradients solve (I − θK⁻¹)u = −K⁻¹g; g lies
-// in it because the pairs are Ritz pairs.
+// −g, restricted to vectors orthogonal to all z. Conjugate gradients solve (I − θK⁻¹)u = −K⁻¹g in the space of these
+// vectors. The residual g lies in this space, because the pairs are Ritz pairs.
 func (r *reducedPencil) solveCorrections(b pencilRitz) (kernel.Matrix[float64], bool) {
 	n, p, g := r.n, r.p, b.g
 	rows := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, p*n), p, n, n) }

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// computeWForEqualD computes W = UUᵀ/(D − θρ) if all entries of D are equal, θ being lastTheta.
+// computeWForEqualD computes W = UUᵀ/(D − θρ) if all entries of D are equal, see [reducedPencil]. θ is lastTheta.
 func (r *reducedPencil) computeWForEqualD() bool {
 	left := r.diag[0] - r.lastTheta*r.rho
 	if !(left > minRatio*r.lastTheta*r.rho) {
@@ -22,8 +22,8 @@ func (r *reducedPencil) computeWForEqualD() bool {
 	return true
 }
 
-// computeW computes W with weights near 1/(D − θρ), θ being lastTheta. If exact is set, the weights are exactly these
-// numbers, and W is summed in float64. It returns false if an entry of D is too small.
+// computeW computes W with weights near 1/(D − θρ), see [reducedPencil]. θ is lastTheta. If exact is set, the weights
+// are exactly these numbers, and W is summed in float64. It returns false if an entry of D is too small.
 func (r *reducedPencil) computeW(exact bool) bool {
 	sigma := r.lastTheta * r.rho
 	weights := make([]float64, r.d)
@@ -83,20 +83,21 @@ func (r *reducedPencil) updateW(weights []float64) bool {
 	return true
 }
 
-// minWantedValue returns a lower bound on zᵀWz for the unit vectors z of the wanted pairs. For such a z, zᵀWz ≥
-// 1/zᵀW⁻¹z ≥ 1/θ, in which it uses the previous θ. The result is at most W's mean eigenvalue.
+// minWantedValue returns a lower bound on zᵀWz for the unit vectors z of the wanted pairs. For such a z with the
+// eigenvalue θ, zᵀWz ≥ 1/zᵀW⁻¹z ≥ 1/θ. The largest wanted θ of the previous matrix is used for θ. The result is at most
+// W's mean eigenvalue.
 func (r *reducedPencil) minWantedValue(weights []float64) float64 {
 	return min(r.weightedTrace(weights)/float64(r.n), 1/r.lastTheta)
 }
 
-// ridgeFor returns the ridge for which W, with these weights, satisfies the inequality of sumError. A weight may have
-// fallen since it was added, by a factor of at most κ. The exact sum Q at that time is then at most κ times the present
-// one. The relative error of W therefore holds for the present sum too, if the ridge is multiplied by κ.
+// ridgeFor returns the ridge for which W, with these weights, satisfies the inequality of sumError. Since a feature was
+// added to W, its weight may have fallen by a factor of at most κ. The exact sum Q at that time is then at most κ times
+// the present one. The relative error of W therefore holds for the present sum too, if the ridge is multiplied by κ.
 func (r *reducedPencil) ridgeFor(weights []float64) float64 {
 	return largestShrink(r.roughWeights, weights) * r.wError.ridge
 }
 
-// largestShrink returns κ, the largest factor by which a weight fell, or 1 if none fell.
+// largestShrink returns the largest factor by which a weight fell, or 1 if none fell.
 func largestShrink(before, now []float64) float64 {
 	most := 1.0
 	for i, v := range now {
@@ -108,8 +109,9 @@ func largestShrink(before, now []float64) float64 {
 // allowedError returns the error that W may have, as a share of W's trace.
 func (r *reducedPencil) allowedError() float64 { return min(max(r.gap/8, minError), maxError) }
 
-// recordInfluence stores, for each feature u, the mean of (uᵀy)²/yᵀWy over the wanted pairs. It measures how much the
-// feature's weight changes W in the wanted directions. The entries of b.w are the feature's weight in W times uᵀy.
+// recordInfluence stores, for each feature u, the mean of (uᵀy)²/yᵀWy over the y of the wanted pairs, see
+// [reducedPencil]. It measures how much the feature's weight changes W in the wanted directions. The entries of b.w are
+// the feature's weight in W times uᵀy.
 func (r *reducedPencil) recordInfluence(b pencilRitz) {
 	r.influence = make([]float64, r.d)
 	for i := range r.l {
@@ -124,8 +126,8 @@ func (r *reducedPencil) recordInfluence(b pencilRitz) {
 	}
 }
 
-// changedFeatures returns two ascending lists of features whose weights in W should change. The result more has the
-// features whose weight rises, less the other ones.
+// changedFeatures returns two ascending lists of features whose weights in W should change. The result `more` has the
+// features whose weight should rise, and `less` the features whose weight should fall.
 func (r *reducedPencil) changedFeatures(weights []float64) (more, less []int) {
 	stale, sum := r.allowedError(), r.weightedTrace(weights)
 	change, order := make([]float64, r.d), make([]int, r.d)
@@ -162,18 +164,20 @@ const (
 	roughShare = 8
 )
 
-// addRoughSum adds sign·Σ w·uuᵀ over the listed features approximately to the upper triangle of c, and returns the
-// error bound. The relative error is roughError, and the ridge is about roughError·size.
+// addRoughSum adds sign·Σ w·uuᵀ approximately to the upper triangle of the n×n matrix c. The sum is over the listed
+// features, w being the weight of a feature and u its column of U. It returns a bound on the error, see [sumError]:
+// relative is roughError, and ridge is about roughError·size.
 //
-// The rows a = √w·u of most features are rounded at random to multiples of a unit. This changes the matrix A of these
-// rows to A + E. The entries of E are independent errors of mean 0. With A = VS for an orthonormal V,
+// The vectors √w·u of most features are rounded at random to multiples of a unit. This changes the matrix A with these
+// vectors as rows to A + E. The entries of E are independent errors of mean 0. Let A = VS, with orthonormal columns of
+// V. For every vector x,
 //
 //	|xᵀAEᵀx| ≤ ‖Sx‖·‖VᵀE‖·‖x‖,  ‖VᵀE‖ ≤ ½unit·(2√n + 8)
 //
-// with a probability of 1 − e⁻³², by the norm of a random n×n matrix. Hence (1 − turn)AᵀA ≤ (A + E)ᵀ(A + E) +
-// ‖VᵀE‖²/turn, turn being the relative error. A subtracted sum is at most (1 + turn)AᵀA + ‖VᵀE‖²/turn + EᵀE. The last
-// term is bounded as the norm of a random matrix of k rows, k being the list's length. Integers of 12 bits are
-// multiplied in two thirds of the time of float32, and of 11 bits in half of it. Larger entries are summed in float32.
+// with a probability of 1 − e⁻³², as VᵀE is a random n×n matrix. Hence (1 − turn)AᵀA ≤ (A + E)ᵀ(A + E) + ‖VᵀE‖²/turn,
+// turn being the relative error. A subtracted sum is at most (1 + turn)AᵀA + ‖VᵀE‖²/turn + EᵀE. The last term is
+// bounded as the norm of a random matrix of k rows, k being the list's length. Integers of 12 bits are multiplied in
+// two thirds of the time of float32, and of 11 bits in half of it. Larger entries are summed in float32.
 func (a *LowRank) addRoughSum(c kernel.Matrix[float64], sign float64, list []int, weights []float64, size float64) (r sumError) {
 	r.relative = roughError
 	unit := a.roundingUnit(r.relative, size)
@@ -207,7 +211,7 @@ func (a *LowRank) scaleUpperTriangle(c kernel.Matrix[float64], factor float64) {
 	})
 }
 
-// roundingUnit returns the unit for which addRoughSum has the relative error turn and the ridge turn·size.
+// roundingUnit returns the unit for which addRoughSum has the relative error `turn` and the ridge turn·size.
 func (a *LowRank) roundingUnit(turn, size float64) float64 {
 	return turn * math.Sqrt(size) / (math.Sqrt(float64(a.n)) + 4)
 }

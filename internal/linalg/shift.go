@@ -56,8 +56,8 @@ func (s *Smallest) factorDeflated(mu float64, rows int) bool {
 	return s.factorDeflatedByRows(mu, rows)
 }
 
-// deflationWeight returns the factor t of factorDeflated. It moves a deflated eigenvalue to μ + ‖A‖ or a little more.
-// This is far from μ, but not so large that digits are lost in the addition.
+// deflationWeight returns the factor t of factorDeflated. With it, a deflated eigenvalue of the matrix A moves to μ +
+// ‖A‖ or a little more. This is far from μ, but not so large that digits are lost in the addition.
 func (s *Smallest) deflationWeight() float64 { return s.norm + s.theta[s.l-1] - s.theta[0] }
 
 // deflateAndCount deflates all p Ritz vectors at μ = θ_l, see factorDeflated, and counts the eigenvalues of A below μ.
@@ -74,8 +74,8 @@ func (s *Smallest) deflateAndCount() bool {
 	if !symmetricEigen(s.team.Threads(), g, p, values) {
 		return true
 	}
-	// Let G be t·Vᵀ·B⁻¹·V. An eigenvalue of A below μ − η·t corresponds to an eigenvalue of G above 1 + η. This η is a few
-	// times the rounding error of G.
+	// Let G be t·Vᵀ·B⁻¹·V, see factorDeflated for t, V and B. An eigenvalue of A below μ − η·t corresponds to an
+	// eigenvalue of G above 1 + η. This η is a few times the rounding error of G.
 	eta := s.tolerance() / 8
 	c := eigenCount{nu: mu - eta*s.deflationWeight()}
 	for _, v := range values {

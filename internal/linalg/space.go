@@ -100,7 +100,7 @@ func (s *Smallest) extendSpace(rows int) int {
 
 // orthonormalizeRows projects the first k rows of w, with k = rows, on the complement of the space and makes them
 // orthonormal by the Cholesky factor of their Gram matrix, with the largest pivot first. It leaves out rows whose pivot
-// is below drop times the square of their original length, and returns the number of remaining rows.
+// is below `drop` times the square of their original length, and returns the number of remaining rows.
 func (s *Smallest) orthonormalizeRows(rows int, drop float64) int {
 	n := s.n
 	count := 0

@@ -21,7 +21,7 @@ func (a *LowRank) factorShifted(sigma float64, v kernel.Matrix[float64]) bool {
 	}
 	k := v.Rows
 	size := a.n + k
-	if negative > size { // n + k rows cannot make all negative entries positive
+	if negative > size { // E has more negative entries than the rows of U and V can make positive
 		return false
 	}
 	for share := nearShare; ; share /= 10 {
@@ -174,7 +174,8 @@ func (a *LowRank) addOuterProducts(c kernel.Matrix[float64], weights []float64) 
 	})
 }
 
-// solveRows implements matrixForm. It multiplies once by Uᵀ and once by U, and refines the solutions of a pencil.
+// solveRows implements matrixForm. It multiplies once by Uᵀ and once by U, see [LowRank], and refines the solutions of
+// a pencil.
 func (a *LowRank) solveRows(x kernel.Matrix[float64]) {
 	b := a.rightHandSides(x)
 	c := kernel.RowMajor(make([]float64, x.Rows*(a.n+a.v.Rows)), x.Rows, a.n+a.v.Rows, a.n+a.v.Rows)
@@ -252,7 +253,8 @@ func (a *LowRank) solveDual(b, c, y kernel.Matrix[float64]) (z kernel.Matrix[flo
 	return z
 }
 
-// inverseGram implements matrixForm. It uses that W already contains the products of U and V with V.
+// inverseGram implements matrixForm. The last rows of a.gramUV, the W of [LowRank], already are the products of V with
+// E⁻¹Uᵀ and E⁻¹Vᵀ, E being the diagonal of the factored matrix.
 func (a *LowRank) inverseGram(g, _ kernel.Matrix[float64]) {
 	solved := copyRows(a.v)
 	z := a.solveDual(solved, copyRows(a.gramUV.Sub(a.n, 0, a.v.Rows, a.gramUV.Cols)), kernel.Matrix[float64]{})
@@ -262,7 +264,8 @@ func (a *LowRank) inverseGram(g, _ kernel.Matrix[float64]) {
 	kernel.Gemm(a.team, 1, a.v, solved.Trans(), g)
 }
 
-// DiagonalInverse returns the diagonal of (A + τI)⁻¹, τ > 0, for D = 0 and without a metric. It costs 2·n²·d flops.
+// DiagonalInverse returns the diagonal of (A + τI)⁻¹, τ > 0. The diagonal D of A must be 0, and there must be no
+// metric. It costs 2·n²·d flops.
 func (a *LowRank) DiagonalInverse(tau float64) ([]float64, error) {
 	if a.metric {
 		return nil, errors.New("linalg: no diagonal under a metric")

@@ -18,8 +18,9 @@ type Header struct {
 	Method  string            `json:"method,omitempty"`
 	Options map[string]string `json:"options,omitempty"`
 	Table   *stream.Table     `json:"table,omitempty"` // the table that consists of the files; nil if there is none
-	// Keys are the partition keys of a table whose log has their values (File.Keys), in a plan without footers. If Keys
-	// is empty, only the paths may contain keys. With footers Catalog.Partitions names the keys.
+	// Keys are the names of a table's partition keys, in a plan without footers, if the table's log contains the values of
+	// the keys (see File.Keys). If Keys is empty, only the paths of the files may contain keys. In a plan with footers,
+	// Catalog.Partitions names the keys instead.
 	Keys []string `json:"keys,omitempty"`
 	// Roots are places that together contain the files, as the maker of the plan opened them. They show a reader of the
 	// plan which places the maker meant: see place.Scope.

@@ -27,8 +27,8 @@ type Reader struct {
 func Open(in io.Reader) (*Reader, error) { return OpenWithin(context.Background(), in, 0) }
 
 // OpenWithin reads the header of a plan. Next then returns the files, and verifies the ID at the very end. Reading ends
-// with ctx, or with a *stream.MemoryError if the header or a file would need more than memory bytes; 0 means no limit,
-// and a limit below 8 MiB means 8 MiB. Without a limit, a header with a list of 75 MB needed 1.6 GB.
+// with ctx, or with a *stream.MemoryError if the header or a file would need more than `memory` bytes; 0 means no
+// limit, and a limit below 8 MiB means 8 MiB. Without a limit, a header with a list of 75 MB needed 1.6 GB.
 func OpenWithin(ctx context.Context, in io.Reader, memory int64) (*Reader, error) {
 	if memory > 0 {
 		memory = max(memory, minMemory)

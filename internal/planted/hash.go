@@ -32,4 +32,4 @@ func (s Series) Normal(at int64) float64 {
 	return (float64(int64(sum)) - 2*0xFFFF) * invDeviation
 }
 
-func (t *Table) seedSeries(n uint64) Series { return NewSeries(t.opt.Seed, n) }
+func (t *Table) newSeries(n uint64) Series { return NewSeries(t.opt.Seed, n) }

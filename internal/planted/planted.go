@@ -83,7 +83,7 @@ func New(opt Options) *Table {
 		t.addColumn(column{})
 	}
 	// Shuffle (Fisher, Yates), so that neither position nor name reveals a column's role.
-	order := t.seedSeries(orderSeries)
+	order := t.newSeries(orderSeries)
 	for i := len(t.columns) - 1; i > 0; i-- {
 		j := order.Bits(int64(i)) % uint64(i+1)
 		t.columns[i], t.columns[j] = t.columns[j], t.columns[i]
@@ -101,9 +101,9 @@ func New(opt Options) *Table {
 func (t *Table) addColumn(c column) {
 	i := int64(len(t.columns))
 	c.series = firstSeries + uint64(i)
-	c.offset = math.Round(10*t.seedSeries(offsetSeries).Normal(i)) + 0 // no -0
-	c.scale = math.Exp2(min(max(t.seedSeries(scaleSeries).Normal(i), -2), 2))
-	if t.seedSeries(signSeries).Bits(i)&1 == 1 {
+	c.offset = math.Round(10*t.newSeries(offsetSeries).Normal(i)) + 0 // no -0
+	c.scale = math.Exp2(min(max(t.newSeries(scaleSeries).Normal(i), -2), 2))
+	if t.newSeries(signSeries).Bits(i)&1 == 1 {
 		c.scale = -c.scale
 	}
 	t.columns = append(t.columns, c)
@@ -199,7 +199,7 @@ func (t *Table) makeChunk(from, to int64, data []float64) *stream.Chunk {
 	return c
 }
 
-// FillColumn writes len(out) values of column j to out. The parameter from is the number of the first row. Several
+// FillColumn writes len(out) values of column j to out. The parameter `from` is the number of the first row. Several
 // goroutines may call it.
 func (t *Table) FillColumn(j int, from int64, out []float64) {
 	col := &t.columns[j]
@@ -208,7 +208,7 @@ func (t *Table) FillColumn(j int, from int64, out []float64) {
 		t.addFactor(f, col.weight, from, out)
 	}
 	if col.noise > 0 {
-		own := t.seedSeries(col.series)
+		own := t.newSeries(col.series)
 		for i := range out {
 			out[i] += float64(col.noise * own.Normal(from+int64(i)))
 		}
@@ -219,7 +219,7 @@ func (t *Table) FillColumn(j int, from int64, out []float64) {
 }
 
 func (t *Table) addFactor(f int, weight float64, from int64, out []float64) {
-	own := t.seedSeries(uint64(f))
+	own := t.newSeries(uint64(f))
 	if f+1 >= t.opt.Classes {
 		for i := range out {
 			out[i] += float64(weight * own.Normal(from+int64(i)))
@@ -243,5 +243,5 @@ func (t *Table) Classes() int { return t.opt.Classes }
 
 // Class returns the class of a row, from 0 to Classes-1, or 0 if there are no classes.
 func (t *Table) Class(row int64) int {
-	return int(t.seedSeries(classSeries).Bits(row)) & max(t.opt.Classes-1, 0)
+	return int(t.newSeries(classSeries).Bits(row)) & max(t.opt.Classes-1, 0)
 }

@@ -125,7 +125,7 @@ func (l *stateLog) readStates(digest string) error {
 
 var errStateDamaged = errors.New("it is not as it was written")
 
-// readLoggedState reads the head of the state at the offset at of the file, and skips its numbers. size is the length
+// readLoggedState reads the head of the state at the offset `at` of the file, and skips its numbers. size is the length
 // of the whole state in bytes.
 func readLoggedState(from io.Reader, at int64) (state loggedState, size int64, err error) {
 	sum := xxhash.New()

@@ -140,8 +140,8 @@ func (s *Solver) AddXTransposed(y, xy kernel.Matrix[float64]) {
 	})
 }
 
-// multiplyByRoot multiplies the d×c matrix from by the diagonal matrix R and writes the product to dst, which may be
-// from itself.
+// multiplyByRoot multiplies the d×c matrix `from` by the diagonal matrix R and writes the product to dst, which may be
+// the same slice as `from`.
 func (s *Solver) multiplyByRoot(dst, from []float64, c int) {
 	for i, root := range s.root {
 		for j, v := range from[i*c:][:c] {

@@ -13,7 +13,7 @@ type Graph struct {
 }
 
 // JoinNeighbours returns the graph that connects two rows if one of them is among the nearest rows of the other. The
-// parameter near contains the neighbours of row 0, then of row 1 and so on, equally many for each of the n rows. The
+// parameter `near` contains the neighbours of row 0, then of row 1 and so on, equally many for each of the n rows. The
 // values of the graph are squared distances.
 func JoinNeighbours(near []Neighbour, n int) *Graph {
 	k := len(near) / max(n, 1)
@@ -57,7 +57,7 @@ func (g *Graph) MapValues(to func(i, j int, v float64) float64) {
 	}
 }
 
-// LaplacianTo computes h rows of the product L·X, beginning with the row first, and writes them to dst. x contains the
+// LaplacianTo computes h rows of the product L·X, beginning with row `first`, and writes them to dst. x contains the
 // n×c matrix X. X and the h×c matrix dst are row-major.
 func (g *Graph) LaplacianTo(workers int, dst, x []float64, first, h, c int) {
 	EachRun(workers, h, func(_, from, to int) {

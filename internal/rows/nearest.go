@@ -34,8 +34,8 @@ func PointBytes(d int) int64 { return 20*int64(d) + 128 }
 func LeastBytes(d int) int64 { return minPoints * PointBytes(d) }
 
 // PartBytes returns the memory that [FindNearest] should have if the n rows are already in memory. With it FindNearest
-// gathers all rows at once or, if there are at least twice as many features as rows, widePoints rows at a time. Then it
-// makes more passes, which are cheap over rows in memory.
+// gathers all rows at once. If there are at least twice as many features as rows, it gathers only widePoints rows at a
+// time. It then makes more passes, which are cheap over rows in memory.
 func PartBytes(n int64, d int) int64 { return pointsPerPart(n, d) * PointBytes(d) }
 
 func pointsPerPart(n int64, d int) int64 {
@@ -130,7 +130,7 @@ func gatherRows(ctx context.Context, from, to, d int, pass PassFunc) (kernel.Mat
 	})
 }
 
-// insertNeighbour inserts o into the ascending list of the nearest rows, which has count entries, and returns the new
+// insertNeighbour inserts o into the ascending list of the nearest rows, which has `count` entries, and returns the new
 // count. If distances are equal, the row that is already in the list stays, because rows of later parts have higher
 // indices.
 func insertNeighbour(list []Neighbour, count int, o Neighbour) int {

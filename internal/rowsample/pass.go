@@ -12,8 +12,9 @@ import (
 )
 
 // Chunks implements stream.Source. It delivers the blocks that the table itself would have under the same options, but
-// only their drawn rows. Blocks without drawn rows are left out. The height of a block extends to the start of the next
-// block. If merged tables have overlapping row numbers, a block may have more rows than its height, and is divided.
+// only their drawn rows. Blocks without drawn rows are left out. The height of a block counts the rows of the table up
+// to the next block. If merged tables have overlapping row numbers, a block may have more rows than its height, and is
+// divided.
 func (s *Source) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		p := &pass{Source: s, counts: make([]stream.MissingCount, len(s.opt.Columns))}

@@ -98,9 +98,9 @@ const footersAhead = 16
 // part is added, requestsAhead requests for further parts are in progress.
 const partRequests, requestsAhead = 3, 8
 
-// mergeTime returns the time in seconds to merge n part files, each of which has the number of bytes part. With one
-// level, one machine merges the parts one after the other. With two levels, about √n machines first merge a group of
-// parts each, in parallel, and then one machine merges their results. The faster way is used.
+// mergeTime returns the time in seconds to merge n part files of `part` bytes each. With one level, one machine merges
+// the parts one after the other. With two levels, about √n machines first merge a group of parts each, in parallel, and
+// then one machine merges their results. The faster way is used.
 func mergeTime(r Rates, n, part float64) (seconds float64, levels int) {
 	each := max(r.rateValue(partTime)+part/r.rateValue(mergeRate), part/r.rateValue(machineRate), partRequests*r.rateValue(latencyTime)/requestsAhead)
 	around := r.rateValue(startTime) + part/r.rateValue(machineRate)

@@ -84,7 +84,7 @@ func urlEnd(s string) int {
 	return len(s)
 }
 
-// redactURL removes the secrets from a URL with the given scheme. whole is the URL, rest the text after ://.
+// redactURL removes the secrets from a URL with the given scheme. `whole` is the URL, and `rest` is its text after ://.
 func redactURL(whole, scheme, rest string) string {
 	bare := strings.TrimRight(rest, closingCharacters)
 	tail := rest[len(bare):]

@@ -35,8 +35,8 @@ type Diffusion struct {
 	Warnings    []stream.Text
 }
 
-// Diffuse computes a diffusion of t > 0 steps on the graph g, see [anchor.Graph] for B, C and S. With S = BᵀB = VΛVᵀ,
-// the columns x̃ᵢ of the centred features, u_c = Bv_c/√λ_c and Bᵀx̃ᵢ = Cᵢ,
+// Diffuse computes a diffusion of t > 0 steps on the graph g, see [anchor.Graph] for B, C and S. With the eigenpairs
+// λ_c, v_c of S = BᵀB, the centred features x̃ᵢ, u_c = Bv_c/√λ_c and the columns Cᵢ = Bᵀx̃ᵢ of C,
 //
 //	aᵢ = Σ_c w_c·(u_cᵀx̃ᵢ)² = Σ_c w_c/λ_c·(v_cᵀCᵢ)².
 //

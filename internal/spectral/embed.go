@@ -155,8 +155,8 @@ func componentContrasts(g *anchor.Graph, parts []component) (vectors [][]float64
 	return vectors
 }
 
-// deflatedLaplacian returns I − S + Σ vvᵀ with one v for each component: √Δ on the component, scaled to length 1. This
-// makes the eigenvectors of S for the eigenvalue 1 the last ones.
+// deflatedLaplacian returns I − S + Σ vvᵀ, see [anchor.Graph] for S and Δ. There is one v for each component: √Δ on the
+// component, scaled to length 1. This makes the eigenvectors of S for the eigenvalue 1 the last ones.
 func deflatedLaplacian(g *anchor.Graph, parts []component) kernel.Matrix[float64] {
 	m := g.M
 	n := kernel.RowMajor(make([]float64, m*m), m, m, m)

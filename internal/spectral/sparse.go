@@ -16,7 +16,8 @@ func sparseFilterBytes(m int) int64 {
 	return int64(1.25*12*sparseShare*float64(m)*float64(m)) + 60*int64(m)
 }
 
-// sparseFilter returns the product with deflatedLaplacian's matrix by the nonzero entries of S, or nil if S is dense.
+// sparseFilter returns a filter for the matrix of deflatedLaplacian. The filter multiplies by this matrix using only
+// the nonzero entries of S. If S is dense, sparseFilter returns nil.
 func sparseFilter(team *kernel.Team, g *anchor.Graph, parts []component) *linalg.Filter {
 	m := g.M
 	entries := 0

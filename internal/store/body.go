@@ -98,8 +98,7 @@ func errTooLarge() error {
 	return faultf("check that the endpoint is the store's", "the store's answer is larger than such an answer can be")
 }
 
-// boundedReader reads from its Reader until the number of bytes left is used up. It fails if the Reader then has more
-// bytes.
+// boundedReader reads at most `left` bytes from its Reader. It fails if the Reader has more bytes.
 type boundedReader struct {
 	io.Reader
 	left int64

@@ -113,8 +113,8 @@ func (t *gsTransfer) sendPart(ctx context.Context, i int, body *section) error {
 	return nil
 }
 
-// chunkRequest returns a request that sends body, beginning at offset at of the object. The request is not signed,
-// because everybody who knows the session's address has the permission.
+// chunkRequest returns a request that sends body, beginning at the offset `at` of the object. The request is not
+// signed, because everybody who knows the session's address has the permission.
 func (t *gsTransfer) chunkRequest(at int64, body *section) request {
 	return request{method: http.MethodPut, url: t.session, body: body, isUnsigned: true, answerWait: abortTime / 2, header: map[string]string{
 		"Content-Range": fmt.Sprintf("bytes %d-%d/%d", at, at+body.Size()-1, t.size),

@@ -40,8 +40,8 @@ func (l Location) WithKey(key string) Location {
 	return l
 }
 
-// OpenBelow checks a location that an untrusted file contains, passed as named, and returns it with the parameters of
-// l. ok is false if it is in another bucket or on another host than l, is neither at the key of l nor below it, or has
+// OpenBelow checks the location `named`, which an untrusted file contains, and returns it with the parameters of l. ok
+// is false if it is in another bucket or on another host than l, is neither at the key of l nor below it, or has
 // parameters other than the parameters of l.
 func (l Location) OpenBelow(named Location) (opened Location, ok bool) {
 	own, root := named.ParameterNames(), strings.TrimSuffix(l.Key, "/")

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Read fills b with the bytes of the object from offset at on, by one ranged GET of exactly the version of o. If the
-// answer breaks off, it requests the missing bytes again, within the limit of retries.
+// Read fills b with the bytes of the object from the offset `at` on, by one ranged GET of exactly the version of o. If
+// the answer breaks off, it requests the missing bytes again, within the limit of retries.
 func (c *Client) Read(ctx context.Context, o Object, b []byte, at int64) error {
 	to := at + int64(len(b))
 	if at < 0 || to < at || to > o.Size {
@@ -157,8 +157,8 @@ func tolerantRangeRequest(d dialect, o Object, from, to int64) request {
 const maxSkipped = 1 << 20
 
 // checkedRange checks that an answer has the version of o and the bytes [from, to), and returns a reader of these
-// bytes. If a server sends the whole file, the bytes before the position from are skipped, at most maxSkipped bytes. In
-// addition the bytes that earlier answers delivered are skipped. done is their number.
+// bytes. If a server sends the whole file, the bytes before the position `from` are skipped, at most maxSkipped bytes.
+// In addition it skips the bytes that earlier answers delivered, whose number is `done`.
 func checkedRange(d dialect, o Object, resp *http.Response, from, to, done int64) (io.Reader, error) {
 	if v := d.versionOf(resp.Header); resp.StatusCode == http.StatusPreconditionFailed ||
 		resp.StatusCode < 300 && v != "" && o.Version != "" && v != o.Version {

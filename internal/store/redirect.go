@@ -96,8 +96,8 @@ func reachOfHost(host string) reach {
 	return public
 }
 
-// errRedirectReach returns the error for a redirect that is not allowed because of the reach of its target host. The
-// reach is passed as is.
+// errRedirectReach returns the error for a redirect that is not allowed because of the reach of its target host. This
+// reach is the parameter `is`.
 func errRedirectReach(host string, is reach) error {
 	return &permanentError{faultf("give that address itself if it is meant", "the server redirects to %q, %s; the given address is not such an address", host, is)}
 }

@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// Replace uploads content to l if the stored object still has the version that is passed as before. If before is empty,
-// there must be no object. Otherwise the error wraps ErrChanged. If the content was stored but the answer was lost, a
-// repeated request may also fail with this error. The caller can distinguish these cases by comparing the stored
-// content.
+// Replace uploads content to l if the stored object still has the version `before`. If `before` is empty, there must be
+// no object. Otherwise the error wraps ErrChanged. If the content was stored but the answer was lost, a repeated
+// request may also fail with this error. The caller can distinguish these cases by comparing the stored content.
 //
 // AWS, GCS, Azure, MinIO, R2 and other stores with the interface of S3 check the condition. Some stores refuse
 // conditions; then the request is repeated without its condition. Other stores ignore conditions. In both cases the

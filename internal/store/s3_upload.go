@@ -26,8 +26,8 @@ func (s *s3) deleteRequest(l Location) request {
 	return request{method: http.MethodDelete, url: s.keyURL(l, l.Key, nil)}
 }
 
-// withPrecondition adds, in the form of S3 and Azure, the condition that the stored version is before. If that is a
-// time and not an entity tag, no condition is possible.
+// withPrecondition adds, in the form of S3 and Azure, the condition that the stored version equals the parameter
+// `before`. If `before` is a time and not an entity tag, no condition is possible.
 func (s *s3) withPrecondition(r request, before string) request { return withCondition(r, before) }
 
 func withCondition(r request, before string) request {

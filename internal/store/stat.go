@@ -36,7 +36,7 @@ func (c *Client) statObject(ctx context.Context, d dialect, l Location) (o Objec
 	return o, c.explainError(ctx, d, l, err)
 }
 
-// needsBody reports whether a GET may give more information than a HEAD request, which was refused with the error no.
+// needsBody reports whether a GET may give more information than a HEAD request, whose refusal is the parameter `no`.
 // The answer to a HEAD request has no body. With S3 the body contains the reason of the refusal. Some web servers do
 // not allow HEAD at all.
 func needsBody(l Location, no *refusal) bool {

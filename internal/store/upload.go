@@ -15,11 +15,11 @@ import (
 // writer is a dialect whose store accepts uploads.
 type writer interface {
 	putRequest(l Location, body *section) request      // uploads the whole object at once
-	withPrecondition(r request, before string) request // adds the condition that the stored version is before; "" means no object
+	withPrecondition(r request, before string) request // adds a condition: the stored version equals `before`; "" means no object
 	deleteRequest(l Location) request
 	// storedVersion returns the version in the answer to putRequest or to the last request of a transfer, or "".
 	storedVersion(h http.Header, body []byte) string
-	// beginTransfer begins an upload of size bytes in parts of part bytes.
+	// beginTransfer begins an upload of `size` bytes in parts of `part` bytes.
 	beginTransfer(ctx context.Context, c *Client, l Location, size, part int64) (transfer, error)
 	checkUploadAllowed(ctx context.Context, c *Client, l Location) error
 }
@@ -180,8 +180,8 @@ func (c *Client) finishUpload(ctx context.Context, d dialect, w writer, l Locati
 	}
 }
 
-// lingeringContext returns a context that ends later than its parent, by the duration while. In this time the parts of
-// an upload can still be removed from the store.
+// lingeringContext returns a context that ends later than its parent, by the duration `while`. In this time the parts
+// of an upload can still be removed from the store.
 func lingeringContext(parent context.Context, while time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
 	stop := context.AfterFunc(parent, func() { time.AfterFunc(while, cancel) })

@@ -178,8 +178,8 @@ func (c *Choice) randomColumns(r uint64, k int) []int {
 }
 
 // comparePermuted runs greedy on copies with permuted columns, and compares the choice with the results. It completes
-// out, which compareRandom has begun. The comparison is needed because greedy's choice is better than a random choice
-// even if the columns are unrelated.
+// the result `out`, which compareRandom has begun. The comparison is needed because greedy's choice is better than a
+// random choice even if the columns are unrelated.
 func (c *Choice) comparePermuted(ctx context.Context, out *Chance) error {
 	squares, keys := make([]float64, c.D), make([]uint64, c.D)
 	offset := 0.0 // part of ‖X‖² that the column means explain in every permuted copy

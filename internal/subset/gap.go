@@ -11,10 +11,10 @@ import (
 // maxEigenvalues is the number of leading eigenvalues among which the largest gap is searched.
 const maxEigenvalues = 64
 
-// leadingEigenvalues returns the count largest eigenvalues of G, descending. If G is given by a factor, it computes
-// them from the factor's dual, and returns at most as many as the factor has rows. During the call the sign of the
-// matrix is reversed in place, so that no copy is needed: the largest eigenvalues of G are the smallest of −G, negated.
-// The call needs the memory given by [linalg.SmallestBytes].
+// leadingEigenvalues returns the largest eigenvalues of G, `count` of them, in descending order. If G is given by a
+// factor, it computes them from the factor's dual, and returns at most as many as the factor has rows. During the call
+// the sign of the matrix is reversed in place, so that no copy is needed: the largest eigenvalues of G are the smallest
+// of −G, negated. The call needs the memory given by [linalg.SmallestBytes].
 func leadingEigenvalues(g *gram.Matrix, count, threads int) ([]float64, error) {
 	team := kernel.NewTeam(threads)
 	sym, n := g.Sym, g.D
@@ -57,7 +57,7 @@ func largestGap(values []float64, edge float64) (k int, ratio float64) {
 }
 
 // noiseEdge returns the largest eigenvalue of G if the columns are unrelated, have the given sums of squares gⱼ, and
-// lie in a space of dims dimensions. This is the right end of the law of Marchenko and Pastur for columns of unequal
+// lie in a space of `dims` dimensions. This is the right end of the law of Marchenko and Pastur for columns of unequal
 // variances (Silverstein and Choi 1995),
 //
 //	min over z > max g of z + (z/dims)·Σ gⱼ/(z − gⱼ)

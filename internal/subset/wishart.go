@@ -10,7 +10,7 @@ import (
 )
 
 // drawPermutedGram draws the Gram matrix of columns with the given sums of squares whose entries are permuted
-// independently. The directions of such columns are independent and uniform in dims dimensions. The keys order
+// independently. The directions of such columns are independent and uniform in `dims` dimensions. The keys order
 // columns with equal sums of squares, so that the draw does not depend on the order of the columns. It costs 2d³/3
 // flops and needs the memory given by [permutedGramBytes].
 //

@@ -118,7 +118,7 @@ func (t Table) Chunk(from, to int) *stream.Chunk {
 	return c
 }
 
-// AddRows adds the rows [from, to) to a, in chunks that each have the number of rows height.
+// AddRows adds the rows [from, to) to a, in chunks of `height` rows each.
 func (t Table) AddRows(tb testing.TB, a stream.Adder, from, to, height int) {
 	tb.Helper()
 	for ; from < to; from += height {

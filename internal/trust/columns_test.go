@@ -10,7 +10,7 @@ import (
 // Permuting in place is the permuted copy, and can be undone.
 func TestPermuteInPlace(t *testing.T) {
 	a := table(7, 40, 700, 3, 9)
-	p := spreadAnchors(a)
+	p := pickSpreadAnchors(a)
 	p.team = kernel.NewTeam(2)
 	before, want := slices.Clone(a.Points), p.permutedCopy()
 	undo := p.permuteInPlace()
@@ -25,7 +25,7 @@ func TestPermuteInPlace(t *testing.T) {
 
 // Columns that are made ahead are those that are made when they are asked for.
 func TestColumnsAhead(t *testing.T) {
-	p := spreadAnchors(table(3, 40, 700, 3, 9))
+	p := pickSpreadAnchors(table(3, 40, 700, 3, 9))
 	p.team = kernel.NewTeam(2)
 	ahead := p.newCentredProducts()
 	for _, likely := range [][]int{nil, {8}, {699, 0, 8, 513, 512, 6, 7}, {1, 2, 3, 4, 5, 6, 9, 10, 11}} {

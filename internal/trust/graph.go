@@ -43,7 +43,7 @@ func CompareGraph(ctx context.Context, a *anchor.Anchors, neighbors, threads int
 // copy.
 func alignmentFunc(a *anchor.Anchors, neighbors int) func(ctx context.Context, team *kernel.Team, permuted bool, k int) ([]float64, error) {
 	if a.Thin != nil {
-		p := spreadThinAnchors(a)
+		p := pickSpreadThinAnchors(a)
 		p.neighbors = neighbors
 		return func(ctx context.Context, team *kernel.Team, permuted bool, k int) ([]float64, error) {
 			q := &thinPoints{p.Compressed, neighbors, team}
@@ -53,7 +53,7 @@ func alignmentFunc(a *anchor.Anchors, neighbors int) func(ctx context.Context, t
 			return q.alignFeatures(ctx, k)
 		}
 	}
-	p := spreadAnchors(a)
+	p := pickSpreadAnchors(a)
 	p.neighbors = neighbors
 	return func(ctx context.Context, team *kernel.Team, permuted bool, k int) ([]float64, error) {
 		q := *p
@@ -82,8 +82,8 @@ func isLarge(m, d int) bool { return m*d >= 1<<24 }
 
 func (p *points) isLarge() bool { return isLarge(p.m, p.d) }
 
-// spreadAnchors returns the anchors. If there are more than maxPoints, it returns maxPoints evenly spread anchors.
-func spreadAnchors(a *anchor.Anchors) *points {
+// pickSpreadAnchors returns the anchors. If there are more than maxPoints, it returns maxPoints evenly spread anchors.
+func pickSpreadAnchors(a *anchor.Anchors) *points {
 	p := &points{m: min(a.M, maxPoints), d: a.D, x: a.Points}
 	if p.m < a.M {
 		p.x = make([]float64, 0, p.m*p.d)

@@ -88,7 +88,7 @@ func TestPermutedAndColumn(t *testing.T) {
 	for i := range a.M {
 		a.Points[i*a.D+1] = a.Points[i*a.D]
 	}
-	p := spreadAnchors(a)
+	p := pickSpreadAnchors(a)
 	p.team = kernel.NewTeam(1)
 	q := p.permutedCopy()
 	column := func(p *points, j int) (v []float64) {
@@ -142,7 +142,7 @@ func TestSome(t *testing.T) {
 	for i := range a.Points {
 		a.Points[i] = float64(i)
 	}
-	p := spreadAnchors(a)
+	p := pickSpreadAnchors(a)
 	if p.m != maxPoints || len(p.x) != maxPoints || p.x[0] != 0 || p.x[maxPoints-1] != float64(a.M-2) || !slices.IsSorted(p.x) {
 		t.Errorf("%d points, from %v to %v", p.m, p.x[0], p.x[len(p.x)-1])
 	}

@@ -21,7 +21,7 @@ type thinPoints struct {
 	team      *kernel.Team
 }
 
-func spreadThinAnchors(a *anchor.Anchors) *thinPoints {
+func pickSpreadThinAnchors(a *anchor.Anchors) *thinPoints {
 	p := &thinPoints{Compressed: kernel.Compressed{Cols: a.D}}
 	m := min(a.M, maxPoints)
 	for i := range m {
@@ -87,8 +87,8 @@ func (p *thinPoints) permutedCopy() *thinPoints {
 	return &thinPoints{Compressed: byColumn.TransposedCopy(), neighbors: p.neighbors, team: p.team}
 }
 
-// eachColumn calls visit for every column that has entries in own. It passes a slice of m zeros as scratch space, which
-// visit must set to 0 again.
+// eachColumn calls visit for every column j of the points for which row j of own is not empty. It passes a slice of m
+// zeros as scratch space, which visit must set to 0 again.
 func (p *thinPoints) eachColumn(visit func(j int, column []float64), own *kernel.Compressed) {
 	kernel.Each(p.team.Threads(), (p.Cols+blockColumns-1)/blockColumns, func(b int) {
 		column := make([]float64, p.Rows)

@@ -84,7 +84,7 @@ func TestThinIsJudgedAlike(t *testing.T) {
 // The permuted copy is that of the points in full, coordinates of 0 included, and so are columns of XᵀX.
 func TestThinPermutedAndColumn(t *testing.T) {
 	a := sparse(5, 60, 2*blockColumns+3, 0)
-	p, thin := spreadAnchors(a), spreadThinAnchors(thinOf(a))
+	p, thin := pickSpreadAnchors(a), pickSpreadThinAnchors(thinOf(a))
 	thin.Value[len(thin.Value)-1] = 0
 	a.Points[len(a.Points)-a.D+int(thin.Index[len(thin.Index)-1])] = 0
 	p.team, thin.team = kernel.NewTeam(1), kernel.NewTeam(3)
@@ -112,7 +112,7 @@ func TestSomeThin(t *testing.T) {
 	for i := range a.M {
 		a.Points = append(a.Points, float64(1+i), 0)
 	}
-	if got, want := spreadThinAnchors(thinOf(a)), spreadAnchors(a); got.Rows != maxPoints || !slices.Equal(full(&got.Compressed), want.x) {
+	if got, want := pickSpreadThinAnchors(thinOf(a)), pickSpreadAnchors(a); got.Rows != maxPoints || !slices.Equal(full(&got.Compressed), want.x) {
 		t.Errorf("%d other points", got.Rows)
 	}
 }

@@ -75,8 +75,8 @@ func (p Program) MakePlanted(t *testing.T, path string, rows, columns int, more 
 	}
 }
 
-// CheckRefusal runs the program and checks that it exits with code want, and that its error output contains the given
-// text.
+// CheckRefusal runs the program and checks that it exits with the code `want`, and that its error output contains the
+// given text.
 func (p Program) CheckRefusal(t *testing.T, want int, say string, args ...string) {
 	t.Helper()
 	if code, _, said := p.Run(t.Context(), args...); code != want || !strings.Contains(said, say) {

@@ -30,8 +30,8 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// runStatements runs statements and passes the rows to take. If DuckDB reports an error, crashes or hangs, it returns a
-// refusal.
+// runStatements runs statements and passes the rows to the function take. If DuckDB reports an error, crashes or hangs,
+// it returns a refusal.
 func (o *duckReader) runStatements(ctx context.Context, statements string, take func(batch [][]*string)) error {
 	if o.session == nil {
 		// DuckDB must only read formats that it supports itself, so it must not install or load extensions. It must not

@@ -77,7 +77,7 @@ func writeEMNIST(ctx context.Context, c *cli.Shared, from, path, label string, f
 		}
 	}
 	features := len(parts[0].source.Columns()) - 1
-	err = writeParts(ctx, c, path, features, parts, chunkio.WriteOptions{RowGroupRows: groupRows(features, src.Rows()), Threads: threads})
+	err = writeParts(ctx, c, path, features, parts, chunkio.WriteOptions{RowGroupRows: rowsPerGroup(features, src.Rows()), Threads: threads})
 	var data *stream.DataError
 	if errors.As(err, &data) && data.Path == "" {
 		data.Path = from

@@ -133,9 +133,9 @@ func generateTable(ctx context.Context, c *cli.Shared, o options, src stream.Sou
 	case w.Sparse:
 		w.RowGroupRows = listRows
 	case w.List != "":
-		w.RowGroupRows = min(groupRows(len(src.Columns()), 1), listRows)
+		w.RowGroupRows = min(rowsPerGroup(len(src.Columns()), 1), listRows)
 	default:
-		w.RowGroupRows = groupRows(len(src.Columns()), o.rowsPerFile())
+		w.RowGroupRows = rowsPerGroup(len(src.Columns()), o.rowsPerFile())
 	}
 	if err := checkFooter(o, len(src.Columns()), w); err != nil {
 		return err

@@ -29,8 +29,8 @@ type grid struct {
 const (
 	gridStrokes       = 3       // number of strokes of a class
 	gridNoise         = 12      // standard deviation of a pixel
-	gridRows          = 0       // which random series is used for the rows
-	gridStroke        = 1       // which series is used for the strokes
+	gridRows          = 0       // number of the random series that is used for the rows
+	gridStroke        = 1       // number of the series for the strokes
 	gridPixel         = 1 << 33 // the series for the noise of the first pixel; the next series are for the other pixels
 	minInformativeGap = 0.1     // least difference between the mean images of two classes, as a share of full brightness, at an informative pixel
 )

@@ -81,8 +81,8 @@ func (s filledTable) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stre
 }
 
 // leaveOut replaces some values of column j by NaN and returns their number. out has the values of consecutive rows,
-// beginning with the row that has the number from. The null series of the column has a random number of 53 bits for
-// each row. The value is replaced if this number is below limit.
+// beginning with row number `from`. The null series of the column has a random number of 53 bits for each row. The
+// value is replaced if this number is below limit.
 func (s filledTable) leaveOut(j int, from int64, out []float64, limit uint64) (count int64) {
 	chance := planted.NewSeries(s.seed, nullSeries+uint64(j))
 	for i := range out {
@@ -94,10 +94,10 @@ func (s filledTable) leaveOut(j int, from int64, out []float64, limit uint64) (c
 	return count
 }
 
-// groupRows returns the number of rows in a row group, for a file of the given rows and d columns. A row group consists
-// of whole blocks, with at most 64 MiB as float64 and at most 65,536 rows. If the footer would have more than half of
-// maxColumnChunks, a row group may have up to 256 MiB. The writer keeps one row group and the footer in memory.
-func groupRows(d int, rows int64) int {
+// rowsPerGroup returns the number of rows in a row group, for a file of the given rows and d columns. A row group
+// consists of whole blocks, with at most 64 MiB as float64 and at most 65,536 rows. If the footer would have more than
+// half of maxColumnChunks, a row group may have up to 256 MiB. The writer keeps one row group and the footer in memory.
+func rowsPerGroup(d int, rows int64) int {
 	block := stream.BlockRows(d)
 	height := max(64<<20/(8*d*block), 1) * block
 	for height*d*8 <= 128<<20 && ((rows-1)/int64(height)+1)*int64(d) > maxColumnChunks/2 {
@@ -126,8 +126,9 @@ func (s countingSource) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*s
 	}
 }
 
-// withProgress calls work with a function count, through which work passes its sources. Every ten seconds it prints how
-// many of total rows have been read from these sources. Its goroutine ends before it returns.
+// withProgress calls work. The function work must wrap its sources by its argument count. Every ten seconds
+// withProgress prints how many of the `total` rows have been read from these sources. Its goroutine ends before it
+// returns.
 func withProgress(c *cli.Shared, total int64, work func(count func(stream.Source) stream.Source) error) error {
 	var rows atomic.Int64
 	count := func(s stream.Source) stream.Source { return countingSource{s, &rows} }

@@ -37,8 +37,8 @@ type wordCountRows struct {
 }
 
 const (
-	textRows   = 0  // which random series is used for the rows
-	textOrder  = 1  // which series determines the order of the columns
+	textRows   = 0  // number of the random series that is used for the rows
+	textOrder  = 1  // number of the series that determines the order of the columns
 	topicWords = 77 // number of words out of 256 that are drawn from the words of the topic
 )
 

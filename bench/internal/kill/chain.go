@@ -154,8 +154,8 @@ func removeTiming(b []byte) ([]byte, error) {
 	return json.Marshal(sel)
 }
 
-// describeDifference compares the files of the output at path out with the expected files. It returns "" if they agree.
-// Unless done is set, the output may also be missing.
+// describeDifference compares the files of the output at the path `out` with the expected files. It returns "" if they
+// agree. Unless done is set, the output may also be missing.
 func describeDifference(out string, want map[string]string, done bool) string {
 	got, err := readOutput(out)
 	switch {

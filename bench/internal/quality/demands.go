@@ -64,8 +64,8 @@ func (t table) bestOfKind(kind string) (variant string, mean float64) {
 	return variant, mean
 }
 
-// setsBelow names the sets on which row has no score, or a score that is more than margin points of NMI below the score
-// of the row other.
+// setsBelow names the sets on which row has no score, or a score that is more than `margin` points of NMI below the
+// score of the row `other`.
 func (t table) setsBelow(row, other tableRow, margin float64) (list []string) {
 	for i, s := range t.sets {
 		switch gap := 100 * (row.scores[scoreNMI][i] - other.scores[scoreNMI][i]); {

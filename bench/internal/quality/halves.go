@@ -43,7 +43,8 @@ func (o *options) writeHalves(ctx context.Context, s dataset, scratch string) ([
 	return paths, nil
 }
 
-// filteredRows is a source of those rows of another source whose row numbers wantsRow accepts, in the same order.
+// filteredRows is a source with some rows of another source, in the same order: the rows whose numbers wantsRow
+// accepts.
 type filteredRows struct {
 	stream.Source
 	wantsRow func(row int) bool

@@ -10,9 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// lakeKinds returns generated tables of sensors, several of which measure the same factor. A method chooses as many
-// columns as there are factors, instead of a share of the columns, and in another run as many columns as it decides
-// itself.
+// lakeKinds returns generated tables of sensors, several of which measure the same factor. A method chooses from each
+// of them twice: as many columns as there are factors, and as many columns as it decides itself.
 func lakeKinds() (kinds []madeKind) {
 	const rows = 2000
 	for _, factors := range []int{3, 12, 40} {

@@ -150,8 +150,7 @@ func (t *table) rankRows() {
 	}
 }
 
-// meanOver returns the mean of a row's scores over the sets for whose kinds the function wanted returns true. It
-// ignores missing scores.
+// meanOver returns the mean of a row's scores over the sets whose kind is wanted. It ignores missing scores.
 func (t table) meanOver(row tableRow, of score, wanted func(kind string) bool) float64 {
 	var list []float64
 	for i, x := range row.scores[of] {

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// WriteFile writes a result to the file at path, as a whole or not at all. If path is "", it writes to out.
+// WriteFile writes a result to the file at path, as a whole or not at all. If path is "", it writes to the writer out.
 func WriteFile(ctx context.Context, path string, out io.Writer, text []byte) error {
 	if path == "" {
 		_, err := out.Write(text)

@@ -59,7 +59,7 @@ func formatGiga(operations float64) string {
 	return results.FormatSeconds(operations / 1e9)
 }
 
-// formatShare writes part as a percentage of whole. If part or whole is 0, it writes NoFigure.
+// formatShare writes `part` as a percentage of `whole`. If one of them is 0, it writes NoFigure.
 func formatShare(part, whole float64) string {
 	if part == 0 || whole == 0 {
 		return results.NoFigure

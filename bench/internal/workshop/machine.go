@@ -50,7 +50,7 @@ func (m Machine) String() string {
 }
 
 // procValue returns the value in the first line of file that has the form "key : value". If there is no such line, it
-// returns the argument named otherwise.
+// returns the argument `otherwise`.
 func procValue(file, key, otherwise string) string {
 	text, _ := os.ReadFile(file)
 	for line := range strings.Lines(string(text)) {

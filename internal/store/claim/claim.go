@@ -26,7 +26,7 @@ type Object struct {
 }
 
 // New returns an Object for the location l, whose content is not yet known. The first line that this run writes
-// consists of title and a random word that identifies the run.
+// consists of `title` and a random word that identifies the run.
 func New(client *store.Client, l store.Location, title string) *Object {
 	return &Object{client: client, location: l, title: []byte(title + " " + rand.Text() + "\n")}
 }
