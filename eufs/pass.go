@@ -35,15 +35,17 @@ func (s *solver) writeInitialState(ctx context.Context) error {
 	}, rows.WritePass(s.states), rows.ReadPass(s.p.start.labelFile()), rows.ReadPass(s.multiplier.graphFile()))
 }
 
-// passA goes over X, M and the state. It updates E, in EUFS also Z, and M, and computes K = MᵀU. For each row, with p
-// the row of UVᵀ, w = clip(q) the vector q shortened to length 1/μ at most, and r = μ_old/μ, it computes
+// passA goes over X, M and the state of the rows. It updates M, in EUFS also Z, and computes K = MᵀU. For each row it
+// first computes q, the row of X − UVᵀ + Y₂/μ, from x, from the old row m′ of M, from p, the row of UVᵀ, and from
+// r = μ_old/μ. Then w is q, shortened to length 1/μ if it is longer, and e is the row of E:
 //
-//	z = max(u − y₁/μ − (β/μ)·(L·U), 0)                   eq. (30) mended
-//	q = x + r·m − (1+r)·p   m = w + p   e = q − w        q is X − UVᵀ + Y₂/μ
+//	q = x + r·m′ − (1+r)·p
+//	m = w + p                                e = q − w
+//	z = max(u − y₁/μ − (β/μ)·(L·U), 0)       eq. (30), with β/μ for the printed β
 //	K += mᵀu
 //
-// E, the matrix Q of the rows q, and Y₂ are never stored: M = X − E + Y₂/μ, and Y₂ = μ_old·(M − UVᵀ). The pass also
-// sums the rows of X − UVᵀ for the objective of the previous iteration. It returns Σ‖e‖.
+// E, the rows q, and Y₂ are not stored, because M = X − E + Y₂/μ and Y₂ = μ_old·(M − UVᵀ). The pass also sums the rows
+// of X − UVᵀ for the objective of the previous iteration. It returns Σ‖e‖.
 func (s *solver) passA(ctx context.Context, first bool) (float64, error) {
 	t := s.t
 	s.k.clearAll()

@@ -81,7 +81,7 @@ func (s *solver) allocateState() {
 	}
 }
 
-func (s *solver) makeFiles() (err error) {
+func (s *solver) makeScratchFiles() (err error) {
 	t := s.t
 	size := t.d * wordBytes
 	if s.opt.Float32 {
@@ -101,7 +101,7 @@ func (s *solver) iterateToEnd(ctx context.Context) error {
 	if err != nil || progress == stream.StageEnded {
 		return err
 	}
-	if err := s.makeFiles(); err != nil {
+	if err := s.makeScratchFiles(); err != nil {
 		return err
 	}
 	if progress == stream.StageNew {

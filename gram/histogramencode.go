@@ -77,7 +77,7 @@ func decodeHistogram(r *words.Reader, maxBins int64) histogram {
 	c := histogram{shift: uint(r.Count("shift", 63))}
 	n := r.Count("number of bins", maxBins)
 	c.zero, c.missing = r.Float(), r.Float()
-	if !isCount(c.zero) || !isCount(c.missing) {
+	if !isNonnegative(c.zero) || !isNonnegative(c.missing) {
 		r.Fail("%g zeros, %g missing entries", c.zero, c.missing)
 	}
 	// With a shift smaller by one there are too many bins. Each bin now is the union of at most two of these.
@@ -88,7 +88,7 @@ func decodeHistogram(r *words.Reader, maxBins int64) histogram {
 	last := orderedBits(math.Float64bits(math.MaxFloat64)) >> c.shift
 	for range n {
 		b := bin{r.Word(), r.Float()}
-		if before := len(c.bins); b.key > last || before > 0 && b.key <= c.bins[before-1].key || !isCount(b.count) {
+		if before := len(c.bins); b.key > last || before > 0 && b.key <= c.bins[before-1].key || !isNonnegative(b.count) {
 			r.Fail("a bin %d of %g at the shift %d", b.key, b.count, c.shift)
 		}
 		if r.Err() != nil {
@@ -100,4 +100,4 @@ func decodeHistogram(r *words.Reader, maxBins int64) histogram {
 	return c
 }
 
-func isCount(x float64) bool { return x >= 0 && isFinite(x) }
+func isNonnegative(x float64) bool { return x >= 0 && isFinite(x) }

@@ -81,10 +81,10 @@ func (e *encoding) updateEncoding(gamma float64) error {
 }
 
 func (e *encoding) encodingObjective(gamma float64) float64 {
-	return -2*kernel.Dot(e.a.Data, e.target.Data) + gamma*e.squaredNegatives() // −2Tr(Aᵀ·CWB) + γ‖SA − F‖²
+	return -2*kernel.Dot(e.a.Data, e.target.Data) + gamma*e.sumSquaredNegatives() // −2Tr(Aᵀ·CWB) + γ‖SA − F‖²
 }
 
-func (e *encoding) squaredNegatives() (sum float64) { // ‖SA − F‖²
+func (e *encoding) sumSquaredNegatives() (sum float64) { // ‖SA − F‖², as F is SA with its negative entries set to 0
 	for i, v := range e.sa.Data {
 		sum += (v - e.f.Data[i]) * (v - e.f.Data[i])
 	}

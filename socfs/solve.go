@@ -129,5 +129,5 @@ func (s *solver) totalObjective(lambda, gamma float64) float64 {
 	for _, norm := range s.featureNorms() {
 		value += lambda * math.Sqrt(norm*norm+epsilon)
 	}
-	return value + gamma*s.encoding.squaredNegatives()
+	return value + gamma*s.encoding.sumSquaredNegatives()
 }

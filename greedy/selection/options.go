@@ -30,8 +30,8 @@ type Options struct {
 	TargetSquares float64
 	// Keep lists columns that are chosen first, in this order, regardless of their scores.
 	Keep []int
-	// Choice restricts the choice. It may have blocks of columns that are chosen in place of single columns, costs and
-	// bounds. If it has blocks, K, Keep and Variance count blocks; see [Result].
+	// Choice holds constraints: costs, bounds, and blocks. A block is a set of columns that are chosen together. If
+	// there are blocks, K is a number of blocks, and Keep has numbers of blocks; see [Result].
 	method.Choice
 
 	// Refine exchanges features of greedy's selection, one at a time, as long as that lowers the unexplained part of

@@ -78,7 +78,7 @@ func noiseEdge(squares []float64, dims float64) float64 {
 		}
 		return z + z/dims*s
 	}
-	// The function of z is convex. Its minimum is found by golden-section search over log(z/top − 1).
+	// bound is a convex function. Its minimum is found by golden-section search over log(z/top − 1).
 	const golden = 0.6180339887498949
 	lo, hi := -30.0, math.Log(1e3*(1+float64(len(squares))/dims))
 	z := func(u float64) float64 { return top * (1 + math.Exp(u)) }

@@ -33,7 +33,7 @@ func (r *evalResult) setScores(runs []cluster.Scores) {
 const maxCorrelatedPairwise = 20_000
 
 // assembleResults fills e.results, first with the result of all features and then with the results of the rankings for
-// each k. It overwrites the table.
+// each k. The values in e.table are lost, because the redundancy of all features is computed in their place.
 func assembleResults(e *evaluator, team *kernel.Team, rankings []*ranking, scores [][]cluster.Scores) {
 	next := func(r *evalResult) {
 		if len(scores) > 0 {

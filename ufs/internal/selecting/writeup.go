@@ -219,8 +219,8 @@ func (t *Trial) recordExplained(j int, share float64, nearest int) {
 	}
 }
 
-// solve calls iterate, which runs the method, shows the progress of the method's passes and iterations, and converts
-// the error of iterate. settings is the number of settings for which the method runs.
+// solve runs the method by a call of iterate, and shows the progress of its passes and iterations. It restates a memory
+// error in terms of the whole run. settings is the number of settings for which the method runs.
 func (t *Trial) solve(ctx context.Context, settings int, iterate func(context.Context) error) error {
 	before := t.Gatherer.Passes
 	p := request.Progress{What: "selecting", Pass: before, Passes: t.Gatherer.LeastPasses, Most: t.Gatherer.MostPasses, Rows: -1}
