@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -18,70 +19,70 @@ import (
 
 // twoFiles plants a and b as scalars and l as lists of two in two files, and lets
 // change adapt the second one's leaves.
-func twoFiles(change func(f *fakeFile)) (*fakeDisk, []string) {
+func twoFiles(change func(f *chunkiotest.FakeFile)) (*chunkiotest.FakeDisk, []string) {
 	rows := [][]float64{{1, 2}, {1, 2}, {1, 2}, {1, 2}}
-	tab := newTable(4).addScalar("a", make([]float64, 4)).addScalar("b", make([]float64, 4)).addList("l", 2, rows)
-	disk, paths := plant(tab, 2, 2, 1)
-	f := disk.byPath[paths[1]]
-	f.order = append([]format.Leaf(nil), tab.leaves...)
+	tab := chunkiotest.NewTable(4).AddScalar("a", make([]float64, 4)).AddScalar("b", make([]float64, 4)).AddList("l", 2, rows)
+	disk, paths := chunkiotest.PlantTable(tab, 2, 2, 1)
+	f := disk.ByPath[paths[1]]
+	f.Order = append([]format.Leaf(nil), tab.Leaves...)
 	change(f)
 	return disk, paths
 }
 
 func TestSchemasThatDiffer(t *testing.T) {
 	for _, c := range []struct {
-		change func(f *fakeFile)
+		change func(f *chunkiotest.FakeFile)
 		words  string
 	}{
-		{func(f *fakeFile) { f.order = f.order[:2] }, `"l"`},
-		{func(f *fakeFile) { f.order = append(f.order, format.Leaf{Name: "c", Type: "double"}) }, `"c"`},
-		{func(f *fakeFile) { f.order[1].Type = "string" }, "string here but double"},
+		{func(f *chunkiotest.FakeFile) { f.Order = f.Order[:2] }, `"l"`},
+		{func(f *chunkiotest.FakeFile) { f.Order = append(f.Order, format.Leaf{Name: "c", Type: "double"}) }, `"c"`},
+		{func(f *chunkiotest.FakeFile) { f.Order[1].Type = "string" }, "string here but double"},
 	} {
 		disk, paths := twoFiles(c.change)
-		_, err := openPaths(t.Context(), paths, disk.open, Options{})
-		if !isData(err) || !strings.Contains(err.Error(), c.words) ||
+		_, err := chunkiotest.OpenPaths(t.Context(), paths, disk.Open, Options{})
+		if !chunkiotest.IsData(err) || !strings.Contains(err.Error(), c.words) ||
 			!strings.Contains(err.Error(), paths[0]) || !strings.Contains(err.Error(), paths[1]) {
 			t.Errorf("error %v, want both files and %s", err, c.words)
 		}
-		ds := disk.dataset(t, paths, Options{SkipBad: true})
+		ds := disk.OpenDataset(t, paths, Options{SkipBad: true})
 		if w := ds.Warnings(); len(w) != 1 || !strings.Contains(w[0].String(), paths[1]) || ds.Rows() != 2 {
 			t.Errorf("skipping: %d rows, warnings %q", ds.Rows(), w)
 		}
-		disk.checkClosed(t)
+		disk.CheckClosed(t)
 	}
 }
 
 func TestListsOfDifferentLengthsAreLeftOut(t *testing.T) {
-	disk, paths := twoFiles(func(f *fakeFile) { f.order[2].Width = 3 })
-	ds := disk.dataset(t, paths, Options{})
+	disk, paths := twoFiles(func(f *chunkiotest.FakeFile) { f.Order[2].Width = 3 })
+	ds := disk.OpenDataset(t, paths, Options{})
 	if left := ds.LeftOut(); len(left) != 1 || left[0] != (stream.LeftOut{Name: "l", Why: format.WhyVarying, Column: stream.PositionAt(2)}) {
 		t.Errorf("left out %v", left)
 	}
-	if err := passError(ds); err != nil {
+	if err := chunkiotest.PassError(ds); err != nil {
 		t.Errorf("a pass without the list of varying width: %v", err)
 	}
 }
 
 func TestFileWithoutRowsHasNoListLength(t *testing.T) {
-	unknown := func(f *fakeFile) {
-		f.groups = nil
-		f.order[2].Width, f.order[2].Why = 0, "lists of unknown length (the file has no rows)"
+	unknown := func(f *chunkiotest.FakeFile) {
+		f.Groups = nil
+		f.Order[2].Width, f.Order[2].Why = 0, "lists of unknown length (the file has no rows)"
 	}
 	disk, paths := twoFiles(unknown)
 	for _, order := range [][]string{paths, {paths[1], paths[0]}} {
-		if ds := disk.dataset(t, order, Options{}); len(ds.Columns()) != 4 || ds.Rows() != 2 {
+		if ds := disk.OpenDataset(t, order, Options{}); len(ds.Columns()) != 4 || ds.Rows() != 2 {
 			t.Errorf("%v: columns %v, %d rows", order, ds.Columns(), ds.Rows())
 		}
 	}
 }
 
 func TestColumnOrdersAreShared(t *testing.T) {
-	tab := newTable(50).addScalar("a", make([]float64, 50)).addScalar("b", make([]float64, 50))
-	disk, paths := plant(tab, 50, 1, 1)
-	ds := disk.dataset(t, paths, Options{})
+	tab := chunkiotest.NewTable(50).AddScalar("a", make([]float64, 50)).AddScalar("b", make([]float64, 50))
+	disk, paths := chunkiotest.PlantTable(tab, 50, 1, 1)
+	ds := disk.OpenDataset(t, paths, Options{})
 	distinct := map[*int32]bool{}
-	for i := range ds.catalog.files {
-		if order := ds.catalog.files[i].order; order != nil {
+	for i := range ds.Catalog.Files {
+		if order := ds.Catalog.Files[i].Order; order != nil {
 			distinct[&order[0]] = true
 		}
 	}
@@ -91,8 +92,8 @@ func TestColumnOrdersAreShared(t *testing.T) {
 }
 
 func TestSkippingAllFilesIsAnError(t *testing.T) {
-	disk, _ := plant(newTable(1).addText("s"), 1, 1, 1)
-	_, err := openPaths(t.Context(), []string{"gone", "lost"}, disk.open, Options{SkipBad: true})
+	disk, _ := chunkiotest.PlantTable(chunkiotest.NewTable(1).AddText("s"), 1, 1, 1)
+	_, err := chunkiotest.OpenPaths(t.Context(), []string{"gone", "lost"}, disk.Open, Options{SkipBad: true})
 	if e, ok := errors.AsType[*stream.DataError](err); !ok || e.Path != "gone" {
 		t.Errorf("error %v, want the first file's", err)
 	}
@@ -102,10 +103,10 @@ func TestSkippingAllFilesIsAnError(t *testing.T) {
 // are the faults, whichever file has them; nothing stays open.
 func TestLongFootersSideBySide(t *testing.T) {
 	dir := t.TempDir()
-	tab := randomTable(rand.New(rand.NewPCG(6, 6)), 10, 1000, 0.1)
-	disk, planted := plant(tab, 5, 2, 1)
+	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(6, 6)), 10, 1000, 0.1)
+	disk, planted := chunkiotest.PlantTable(tab, 5, 2, 1)
 	for _, path := range planted {
-		one := disk.dataset(t, []string{path}, Options{Missing: stream.MissingKeep})
+		one := disk.OpenDataset(t, []string{path}, Options{Missing: stream.MissingKeep})
 		formattest.Must(t, WriteParquet(t.Context(), filepath.Join(dir, path+".parquet"), one, WriteOptions{}))
 	}
 	opened := func(threads int, skip bool) string {
@@ -113,9 +114,9 @@ func TestLongFootersSideBySide(t *testing.T) {
 		if err != nil {
 			return err.Error()
 		}
-		got, err := collect(ds, stream.Range{})
+		got, err := chunkiotest.CollectRows(ds, stream.Range{})
 		formattest.Must(t, err)
-		return fmt.Sprint(ds.Warnings(), ds.Columns()[:9], got.rows, got.positions)
+		return fmt.Sprint(ds.Warnings(), ds.Columns()[:9], got.Rows, got.Positions)
 	}
 	whole, err := os.ReadFile(filepath.Join(dir, planted[3]+".parquet"))
 	formattest.Must(t, err)
@@ -137,18 +138,18 @@ func TestLongFootersSideBySide(t *testing.T) {
 func TestTypesThatAgree(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, columns ...stream.Column) string {
-		table := newTable(30)
+		table := chunkiotest.NewTable(30)
 		for _, c := range columns {
 			x := make([]float64, 30)
 			for i := range x {
 				x[i] = float64((i*7 + len(c.Name)) % 5)
 			}
-			table.addScalar(c.Name, x)
+			table.AddScalar(c.Name, x)
 		}
-		disk, planted := plant(table, 1, 10, 1)
-		ds := disk.dataset(t, planted, Options{})
+		disk, planted := chunkiotest.PlantTable(table, 1, 10, 1)
+		ds := disk.OpenDataset(t, planted, Options{})
 		for i, c := range columns {
-			ds.features.columns[i].Type = c.Type
+			ds.Features.Columns[i].Type = c.Type
 		}
 		path := filepath.Join(dir, name+".parquet")
 		formattest.Must(t, WriteParquet(t.Context(), path, ds, WriteOptions{RowGroupRows: 10}))
@@ -169,24 +170,24 @@ func TestTypesThatAgree(t *testing.T) {
 		formattest.Must(t, err)
 		planned, err := Open(t.Context(), nil, Options{Plan: plan, Label: "label", Classes: true})
 		formattest.Must(t, err)
-		got, err := collect(ds, stream.Range{})
+		got, err := chunkiotest.CollectRows(ds, stream.Range{})
 		formattest.Must(t, err)
-		again, err := collect(planned, stream.Range{})
+		again, err := chunkiotest.CollectRows(planned, stream.Range{})
 		formattest.Must(t, err)
-		if d := diff(again, got); d != "" {
+		if d := chunkiotest.DescribeDiff(again, got); d != "" {
 			t.Errorf("by a plan: %s", d)
 		}
-		var want delivered
+		var want chunkiotest.Delivered
 		for _, path := range []string{a, b} { // as one read sorts them
 			one, err := Open(t.Context(), []string{path}, Options{Label: "label", Order: []string{ds.Columns()[0].Name, ds.Columns()[1].Name}})
 			formattest.Must(t, err)
-			part, err := collect(one, stream.Range{})
+			part, err := chunkiotest.CollectRows(one, stream.Range{})
 			formattest.Must(t, err)
-			want.rows = append(want.rows, part.rows...)
+			want.Rows = append(want.Rows, part.Rows...)
 		}
-		for i, row := range got.rows {
-			if fmt.Sprint(row) != fmt.Sprint(want.rows[i]) {
-				t.Fatalf("row %d is %v, want %v", i, row, want.rows[i])
+		for i, row := range got.Rows {
+			if fmt.Sprint(row) != fmt.Sprint(want.Rows[i]) {
+				t.Fatalf("row %d is %v, want %v", i, row, want.Rows[i])
 			}
 		}
 		if classes := ds.Classes(); len(classes) != 5 { // 0 to 4, whole or not
@@ -194,7 +195,7 @@ func TestTypesThatAgree(t *testing.T) {
 		}
 	}
 	_, err := Open(t.Context(), []string{a, b}, Options{Where: "y > 2"})
-	if !isData(err) || !strings.Contains(err.Error(), "values of one type") {
+	if !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "values of one type") {
 		t.Errorf("a condition on float and double: %v", err)
 	}
 	if ds, err := Open(t.Context(), []string{a, b}, Options{Where: "x > 2"}); err != nil || ds.Rows() != 60 {
@@ -203,12 +204,12 @@ func TestTypesThatAgree(t *testing.T) {
 
 	text := format.Leaf{Name: "s", Type: "string", Why: "text"}
 	for _, other := range []format.Leaf{{Name: "s", Type: "timestamp", Why: "timestamp"}, {Name: "s", Type: "double", Width: 1}} {
-		disk, paths := twoFiles(func(f *fakeFile) { f.order = append(f.order, other) })
-		first := disk.byPath[paths[0]]
-		first.order = append(first.order[:len(first.order):len(first.order)], text)
-		ds, err := openPaths(t.Context(), paths, disk.open, Options{})
+		disk, paths := twoFiles(func(f *chunkiotest.FakeFile) { f.Order = append(f.Order, other) })
+		first := disk.ByPath[paths[0]]
+		first.Order = append(first.Order[:len(first.Order):len(first.Order)], text)
+		ds, err := chunkiotest.OpenPaths(t.Context(), paths, disk.Open, Options{})
 		if other.Why == "" {
-			if !isData(err) || !strings.Contains(err.Error(), "double here but string in "+paths[0]) {
+			if !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "double here but string in "+paths[0]) {
 				t.Errorf("a number in one file and text in another: %v", err)
 			}
 			continue
@@ -217,7 +218,7 @@ func TestTypesThatAgree(t *testing.T) {
 		if left := ds.LeftOut(); len(left) != 1 || left[0].Name != "s" || !strings.Contains(left[0].Why, "timestamp in "+paths[1]) {
 			t.Errorf("left out %v", left)
 		}
-		if _, err := openPaths(t.Context(), paths, disk.open, Options{Label: "s", Classes: true}); err == nil {
+		if _, err := chunkiotest.OpenPaths(t.Context(), paths, disk.Open, Options{Label: "s", Classes: true}); err == nil {
 			t.Error("classes of two types that do not agree")
 		}
 	}
@@ -226,14 +227,14 @@ func TestTypesThatAgree(t *testing.T) {
 // TestUnnameableColumns: a column whose name is not UTF-8 is left out, whatever it is; the file's own list of
 // leaves stays as it is.
 func TestUnnameableColumns(t *testing.T) {
-	disk, paths := twoFiles(func(*fakeFile) {})
+	disk, paths := twoFiles(func(*chunkiotest.FakeFile) {})
 	for _, p := range paths {
-		f := disk.byPath[p]
-		f.order = slices.Clone(f.order)
-		f.order[1].Name, f.order[2].Name = "b\xFF", "\xC3\x28"
+		f := disk.ByPath[p]
+		f.Order = slices.Clone(f.Order)
+		f.Order[1].Name, f.Order[2].Name = "b\xFF", "\xC3\x28"
 	}
-	before := slices.Clone(disk.byPath[paths[0]].order)
-	ds := disk.dataset(t, paths, Options{})
+	before := slices.Clone(disk.ByPath[paths[0]].Order)
+	ds := disk.OpenDataset(t, paths, Options{})
 	left := ds.LeftOut()
 	if len(left) != 2 || left[0].Name != "b\xFF" || left[1].Name != "\xC3\x28" || !strings.Contains(left[0].Why, "not UTF-8") || left[0].Why != left[1].Why {
 		t.Errorf("left out %q", left)
@@ -241,10 +242,10 @@ func TestUnnameableColumns(t *testing.T) {
 	if c := ds.Columns(); len(c) != 1 || c[0].Name != "a" {
 		t.Errorf("columns %v", c)
 	}
-	if !reflect.DeepEqual(before, disk.byPath[paths[0]].order) {
+	if !reflect.DeepEqual(before, disk.ByPath[paths[0]].Order) {
 		t.Error("the leaves of the file changed")
 	}
-	if err := passError(ds); err != nil {
+	if err := chunkiotest.PassError(ds); err != nil {
 		t.Errorf("a pass with merged leaves: %v", err)
 	}
 }
@@ -258,7 +259,7 @@ func TestEncryptedByItsBeginning(t *testing.T) {
 	_, err := Open(t.Context(), []string{path}, Options{})
 	_, piped := Open(t.Context(), []string{"-"}, Options{Stdin: strings.NewReader(file)})
 	for _, err := range []error{err, piped} {
-		if !isData(err) || !strings.Contains(err.Error(), "is encrypted") {
+		if !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "is encrypted") {
 			t.Errorf("opening an encrypted file: %v, want a DataError that it is encrypted", err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -46,14 +47,14 @@ func TestCategoriesOfParquet(t *testing.T) {
 		ds, err = ds.With(opt)
 		formattest.Must(t, err)
 		for range 2 {
-			got, err := collect(ds, stream.Range{})
+			got, err := chunkiotest.CollectRows(ds, stream.Range{})
 			formattest.Must(t, err)
 			for j, c := range ds.Columns() {
 				value, isCategory := strings.CutPrefix(c.Name, "category")
 				if isCategory != (c.Block == "category") || isCategory != (c.Type == stream.CategoryType) {
 					t.Fatalf("column %+v", c)
 				}
-				for i, row := range got.rows {
+				for i, row := range got.Rows {
 					want := map[bool]float64{true: 1}[texts[i] == value]
 					if isCategory && row[j] != want {
 						t.Fatalf("row %d, %s: %v, want %v of %q", i, c.Name, row[j], want, texts[i])
@@ -80,7 +81,7 @@ func TestCategoriesOfParquet(t *testing.T) {
 		t.Errorf("left out %v", why)
 	}
 	for _, name := range []string{"stranger", "emb", "label"} {
-		if _, err := ds.Categories(t.Context(), []string{name}, 64); !isUsage(err) || !strings.Contains(err.Error(), name) {
+		if _, err := ds.Categories(t.Context(), []string{name}, 64); !chunkiotest.IsUsage(err) || !strings.Contains(err.Error(), name) {
 			t.Errorf("categories of %s: %v, want a UsageError about it", name, err)
 		}
 	}
@@ -98,28 +99,28 @@ func TestCategoriesOfParquet(t *testing.T) {
 // change nothing else.
 func TestCategoriesOfAUnion(t *testing.T) {
 	tab := unionTable(120)
-	disk, paths := plant(tab, 3, 20, 1)
-	twin, _ := plant(tab, 3, 20, 1)
+	disk, paths := chunkiotest.PlantTable(tab, 3, 20, 1)
+	twin, _ := chunkiotest.PlantTable(tab, 3, 20, 1)
 	lack(disk, twin, paths[0], "t")
 	opt := Options{Union: true, Missing: stream.MissingKeep, Where: "b > 2", Columns: []string{"a", "t"}, Order: []string{"a", "t=yes"}}
-	ds := disk.dataset(t, paths, opt)
+	ds := disk.OpenDataset(t, paths, opt)
 	got, err := ds.Categories(t.Context(), nil, 64)
 	formattest.Must(t, err)
 	if fmt.Sprint(got) != "[{t [no yes] }]" {
 		t.Fatalf("found %v", got)
 	}
 	opt.Categories = []Category{{Column: "t", Values: []string{"yes"}}}
-	rows, err := collect(disk.dataset(t, paths, opt), stream.Range{})
+	rows, err := chunkiotest.CollectRows(disk.OpenDataset(t, paths, opt), stream.Range{})
 	formattest.Must(t, err)
-	want, err := collect(twin.dataset(t, paths, opt), stream.Range{})
+	want, err := chunkiotest.CollectRows(twin.OpenDataset(t, paths, opt), stream.Range{})
 	formattest.Must(t, err)
-	if d := diff(rows, want); d != "" {
+	if d := chunkiotest.DescribeDiff(rows, want); d != "" {
 		t.Errorf("categories of the union differ from their twin: %s", d)
 	}
 	ones := 0
-	for i, row := range rows.rows {
-		position := int(rows.positions[i])
-		is := position >= 40 && tab.text["t"][position] == "yes"
+	for i, row := range rows.Rows {
+		position := int(rows.Positions[i])
+		is := position >= 40 && tab.Text["t"][position] == "yes"
 		if row[1] != map[bool]float64{true: 1}[is] {
 			t.Fatalf("row %d: %v", position, row)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -125,8 +126,8 @@ func TestParquetClassesOfEveryType(t *testing.T) {
 				formattest.Must(t, err)
 			}
 			got, _, err := labelled(ds, stream.Range{})
-			if err != nil || ds.features.target == nil {
-				t.Fatalf("%s: targets %v, error %v", l.Path, ds.features.target, err)
+			if err != nil || ds.Features.Target == nil {
+				t.Fatalf("%s: targets %v, error %v", l.Path, ds.Features.Target, err)
 			}
 			if !slices.Equal(got, want) {
 				t.Fatalf("%s: classes %q, want %q", l.Path, got, want)
@@ -134,7 +135,7 @@ func TestParquetClassesOfEveryType(t *testing.T) {
 		}
 	}
 	for _, label := range []string{"emb", "geo"} {
-		if _, err := Open(t.Context(), paths, Options{Classes: true, Label: label}); !isUsage(err) {
+		if _, err := Open(t.Context(), paths, Options{Classes: true, Label: label}); !chunkiotest.IsUsage(err) {
 			t.Errorf("label %s: error %v, want a usage error", label, err)
 		}
 	}

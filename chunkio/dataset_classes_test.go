@@ -18,8 +18,10 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -65,7 +67,7 @@ func labelled(ds *Dataset, r stream.Range) (names []string, positions []int64, e
 			return nil, nil, fmt.Errorf("row %d is of class %q, and its target is %v, want %v", positions[i], names[i], target, want)
 		}
 	}
-	if some := ds.features.target != nil; some && len(targets) != len(names) || !some && targets != nil {
+	if some := ds.Features.Target != nil; some && len(targets) != len(names) || !some && targets != nil {
 		return nil, nil, fmt.Errorf("%d targets of %d rows", len(targets), len(names))
 	}
 	if r.All() && int(next) != len(classes) {
@@ -92,58 +94,49 @@ func naiveTarget(text string, codes bool) float64 {
 	return 0
 }
 
-func (t *table) addLabel(name string, x []string) *table {
-	t.leaves = append(t.leaves, format.Leaf{Name: name, Type: "string", Why: "text", Width: 0, Nulls: -1, Scratch: 1000})
-	if t.text == nil {
-		t.text = map[string][]string{}
-	}
-	t.text[name] = x
-	return t
-}
-
 // Classes equal the classes of the naive twin's rows, under every policy, sample and cut into files, for any number
 // of threads and any memory.
 func TestClassesAgreeWithNaiveTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 2))
 	for round := range 40 {
 		rows := []int{1, 2, 255, 256, 257, 3000, 20000}[rng.IntN(7)]
-		tab := randomTable(rng, rows, 1+rng.IntN(3), []float64{0, 0.05}[rng.IntN(2)])
+		tab := chunkiotest.RandomTable(rng, rows, 1+rng.IntN(3), []float64{0, 0.05}[rng.IntN(2)])
 		kinds := []int{1, 3, 1000}[rng.IntN(3)]
 		words := make([]string, rows)
 		weights := make([]float64, rows)
 		for i := range words {
 			words[i] = strings.Repeat("ж", rng.IntN(kinds)) // the empty one among them
 			if rng.IntN(7) == 0 {
-				words[i] = hiveNull
+				words[i] = listing.HiveNull
 			}
 			weights[i] = float64(rng.IntN(3))
 		}
-		tab.addLabel("kind", words).addScalar("w", weights)
+		tab.AddLabel("kind", words).AddScalar("w", weights)
 		opt := Options{
 			Classes: true, Target: true, Label: "kind", Weight: []string{"", "w"}[rng.IntN(2)], Exclude: []string{"w"},
 			Missing: []stream.MissingPolicy{stream.MissingDropRow, stream.MissingKeep}[rng.IntN(2)],
 			Sample:  []int64{0, 0, 1, int64(rows) / 2}[rng.IntN(4)], Seed: rng.Uint64(),
 		}
-		disk, paths := plant(tab, 1+rng.IntN(3), 1+rng.Int64N(int64(rows)), rng.Uint64())
+		disk, paths := chunkiotest.PlantTable(tab, 1+rng.IntN(3), 1+rng.Int64N(int64(rows)), rng.Uint64())
 		var first []string
 		for _, threads := range []int{1, 2, 8} {
 			opt.Threads = threads
-			least := disk.dataset(t, paths, opt).MinMemory()
+			least := disk.OpenDataset(t, paths, opt).MinMemory()
 			for _, memory := range []int64{least, 3 * least, 1 << 30} {
 				opt.Memory = memory
-				ds := disk.dataset(t, paths, opt)
+				ds := disk.OpenDataset(t, paths, opt)
 				names, positions, err := labelled(ds, stream.Range{})
 				if err != nil {
 					t.Fatalf("round %d: %v", round, err)
 				}
-				want, err := naive(tab, opt, columnNames(ds))
+				want, err := naive(tab, opt, chunkiotest.ColumnNames(ds))
 				formattest.Must(t, err)
-				if !slices.Equal(positions, want.positions) {
+				if !slices.Equal(positions, want.Positions) {
 					t.Fatalf("round %d: other rows", round)
 				}
 				for i, p := range positions {
 					word := words[p]
-					if word == hiveNull {
+					if word == listing.HiveNull {
 						word = formattest.NoName
 					}
 					if names[i] != word {
@@ -158,19 +151,19 @@ func TestClassesAgreeWithNaiveTwin(t *testing.T) {
 				}
 			}
 		}
-		disk.checkClosed(t)
+		disk.CheckClosed(t)
 	}
 }
 
 // A second pass, and one of a part, give every row the class of the first.
 func TestClassesStayOverPasses(t *testing.T) {
-	tab := randomTable(rand.New(rand.NewPCG(3, 2)), 5000, 2, 0.01)
-	words := make([]string, tab.rows)
+	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(3, 2)), 5000, 2, 0.01)
+	words := make([]string, tab.Rows)
 	for i := range words {
 		words[i] = fmt.Sprint(i * i % 97)
 	}
-	disk, paths := plant(tab.addLabel("kind", words), 3, 500, 4)
-	ds := disk.dataset(t, paths, Options{Classes: true, Label: "kind", Missing: stream.MissingDropRow})
+	disk, paths := chunkiotest.PlantTable(tab.AddLabel("kind", words), 3, 500, 4)
+	ds := disk.OpenDataset(t, paths, Options{Classes: true, Label: "kind", Missing: stream.MissingDropRow})
 	whole, _, err := labelled(ds, stream.Range{})
 	formattest.Must(t, err)
 	second, _, err := labelled(ds, stream.Range{})
@@ -202,10 +195,10 @@ func TestTooManyClasses(t *testing.T) {
 		for i := range words {
 			words[i] = fmt.Sprint(i % n)
 		}
-		disk, paths := plant(newTable(len(words)).addScalar("a", make([]float64, len(words))).addLabel("id", words), 2, 10_000, 1)
+		disk, paths := chunkiotest.PlantTable(chunkiotest.NewTable(len(words)).AddScalar("a", make([]float64, len(words))).AddLabel("id", words), 2, 10_000, 1)
 		var first error
 		for _, memory := range []int64{0, 20 << 20} {
-			ds := disk.dataset(t, paths, Options{Classes: true, Label: "id", Memory: memory})
+			ds := disk.OpenDataset(t, paths, Options{Classes: true, Label: "id", Memory: memory})
 			_, _, err := labelled(ds, stream.Range{})
 			if n == format.MaxClasses {
 				if err != nil || len(ds.Classes()) != n {
@@ -223,29 +216,29 @@ func TestTooManyClasses(t *testing.T) {
 				t.Errorf("errors %q and %q", first, err)
 			}
 		}
-		ds := disk.dataset(t, paths, Options{Classes: true, Label: "id", Sample: 100})
+		ds := disk.OpenDataset(t, paths, Options{Classes: true, Label: "id", Sample: 100})
 		if _, _, err := labelled(ds, stream.Range{}); err != nil || len(ds.Classes()) < 90 {
 			t.Errorf("a sample of 100 of %d distinct values: %d classes, error %v", n, len(ds.Classes()), err)
 		}
 	}
 	long := []string{strings.Repeat("x", format.MaxClassText+1)}
-	disk, paths := plant(newTable(1).addScalar("a", make([]float64, 1)).addLabel("id", long), 1, 1, 1)
-	if _, _, err := labelled(disk.dataset(t, paths, Options{Classes: true, Label: "id"}), stream.Range{}); !isData(err) {
+	disk, paths := chunkiotest.PlantTable(chunkiotest.NewTable(1).AddScalar("a", make([]float64, 1)).AddLabel("id", long), 1, 1, 1)
+	if _, _, err := labelled(disk.OpenDataset(t, paths, Options{Classes: true, Label: "id"}), stream.Range{}); !chunkiotest.IsData(err) {
 		t.Errorf("a label of %d bytes: error %v", len(long[0]), err)
 	}
 }
 
 func TestLabelsThatCannotBeClasses(t *testing.T) {
-	tab := randomTable(rand.New(rand.NewPCG(3, 2)), 10, 2, 0)
-	tab.leaves = append(tab.leaves, format.Leaf{Name: "empty", Type: "null", Why: "always null", NoClass: "always null"})
-	disk, paths := plant(tab, 1, 10, 4)
+	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(3, 2)), 10, 2, 0)
+	tab.Leaves = append(tab.Leaves, format.Leaf{Name: "empty", Type: "null", Why: "always null", NoClass: "always null"})
+	disk, paths := chunkiotest.PlantTable(tab, 1, 10, 4)
 	for _, opt := range []Options{{}, {Label: "emb"}, {Label: "emb[1]"}, {Label: "empty"}, {Label: "nobody"}} {
 		opt.Classes = true
-		if _, err := openPaths(t.Context(), paths, disk.open, opt); !isUsage(err) {
+		if _, err := chunkiotest.OpenPaths(t.Context(), paths, disk.Open, opt); !chunkiotest.IsUsage(err) {
 			t.Errorf("label %q: error %v, want a usage error", opt.Label, err)
 		}
 	}
-	ds := disk.dataset(t, paths, Options{Label: "a0"})
+	ds := disk.OpenDataset(t, paths, Options{Label: "a0"})
 	for c, err := range ds.Chunks(t.Context(), stream.Range{}) {
 		if err != nil || c.Class != nil {
 			t.Errorf("classes %v without being asked for, error %v", c.Class, err)
@@ -254,21 +247,21 @@ func TestLabelsThatCannotBeClasses(t *testing.T) {
 }
 
 func TestLabelErrorsNameTheirPlace(t *testing.T) {
-	tab := newTable(100).addScalar("a", make([]float64, 100)).addLabel("kind", make([]string, 100))
-	disk, paths := plant(tab, 2, 20, 1)
+	tab := chunkiotest.NewTable(100).AddScalar("a", make([]float64, 100)).AddLabel("kind", make([]string, 100))
+	disk, paths := chunkiotest.PlantTable(tab, 2, 20, 1)
 	broken := errors.New("broken page")
-	disk.byPath[paths[1]].fault = func(g int, leaf string, _, _ int64) error {
+	disk.ByPath[paths[1]].Fault = func(g int, leaf string, _, _ int64) error {
 		if g == 1 && leaf == "kind" {
 			return broken
 		}
 		return nil
 	}
-	_, _, err := labelled(disk.dataset(t, paths, Options{Classes: true, Label: "kind"}), stream.Range{})
+	_, _, err := labelled(disk.OpenDataset(t, paths, Options{Classes: true, Label: "kind"}), stream.Range{})
 	e, ok := errors.AsType[*stream.DataError](err)
 	if !ok || !errors.Is(err, broken) || e.Path != paths[1] || e.RowGroup != 1 || e.Column != "kind" {
 		t.Errorf("error %v", err)
 	}
-	disk.checkClosed(t)
+	disk.CheckClosed(t)
 }
 
 func TestPartitionKeysAsClasses(t *testing.T) {
@@ -278,7 +271,7 @@ func TestPartitionKeysAsClasses(t *testing.T) {
 		"kind": {"b c", formattest.NoName, "a"},
 		"year": {"2020", "2021", "2020"},
 	} {
-		got, _, err := labelled(disk.dataset(t, paths, Options{Classes: true, Target: true, Label: label}), stream.Range{})
+		got, _, err := labelled(disk.OpenDataset(t, paths, Options{Classes: true, Target: true, Label: label}), stream.Range{})
 		if err != nil || !slices.Equal(slices.Compact(got), want) {
 			t.Errorf("%s: %q, error %v", label, got, err)
 		}
@@ -320,14 +313,14 @@ func TestClassesOfAStream(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("other classes, error %v", err)
 		}
-		if some := ds.features.target != nil; some != (options == nil) {
+		if some := ds.Features.Target != nil; some != (options == nil) {
 			t.Errorf("%d options: targets %v", len(options), some)
 		}
 	}
 	opt.Stdin = bytes.NewReader(content)
 	ds, err := Open(t.Context(), []string{"-"}, Options{Stdin: opt.Stdin})
 	formattest.Must(t, err)
-	if _, err := ds.With(opt); !isUsage(err) {
+	if _, err := ds.With(opt); !chunkiotest.IsUsage(err) {
 		t.Errorf("classes asked for too late: error %v, want a usage error", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/leaktest"
 	"github.com/ufs-stream/ufs-stream/internal/must"
@@ -20,13 +21,13 @@ import (
 // an Open that fails after them, and at the end of Apply and Locate. Until then all datasets made by With can be
 // read, even if others of them are closed.
 func TestCloseScratchOfRows(t *testing.T) {
-	dir, x := t.TempDir(), decimals(50, 3)
+	dir, x := t.TempDir(), chunkiotest.DecimalRows(50, 3)
 	file := func(name string, data []byte) string {
 		path := filepath.Join(dir, name)
 		formattest.Must(t, os.WriteFile(path, data, 0o644))
 		return path
 	}
-	table := delimited(x, ",", "\n")
+	table := chunkiotest.DelimitRows(x, ",", "\n")
 	csv, svm := file("a.csv", table), file("a.svm", []byte("1 2:3\n0 1:1\n"))
 	for name, c := range map[string]struct {
 		input string
@@ -73,7 +74,7 @@ func TestCloseScratchOfRows(t *testing.T) {
 // TestCloseStdin: the storage of a Stdin outlives the datasets opened from it, and ends with its Close.
 func TestCloseStdin(t *testing.T) {
 	check := leaktest.CheckFiles(t)
-	s := NewStdin(bytes.NewReader(delimited(decimals(50, 3), ",", "\n")))
+	s := NewStdin(bytes.NewReader(chunkiotest.DelimitRows(chunkiotest.DecimalRows(50, 3), ",", "\n")))
 	opt := Options{Stdin: s}
 	for range 2 {
 		ds := must.Get(Open(t.Context(), []string{"-"}, opt))(t)
@@ -89,8 +90,8 @@ func TestCloseStdin(t *testing.T) {
 
 // TestApplyStdin: the rows of standard input are written like the rows of a file, in every format that it may have.
 func TestApplyStdin(t *testing.T) {
-	dir, x := t.TempDir(), decimals(50, 3)
-	for name, data := range map[string][]byte{"a.csv": delimited(x, ",", "\n"), "a.npy": npyArray(x, true), "a.arrows": arrowOf(t, x, true)} {
+	dir, x := t.TempDir(), chunkiotest.DecimalRows(50, 3)
+	for name, data := range map[string][]byte{"a.csv": chunkiotest.DelimitRows(x, ",", "\n"), "a.npy": npyArray(x, true), "a.arrows": arrowOf(t, x, true)} {
 		path, want, got := filepath.Join(dir, name), filepath.Join(dir, name+".want.parquet"), filepath.Join(dir, name+".parquet")
 		formattest.Must(t, os.WriteFile(path, data, 0o644))
 		must.Get(Apply(t.Context(), []string{path}, want, ApplyOptions{Columns: []string{"x[2]", "x[0]"}}))(t)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -50,7 +51,7 @@ func compareWithFull(t *testing.T, union bool) {
 		for _, l := range ds.LeftOut() { // whose positions differ in the copy
 			left = append(left, l.Name+": "+l.Why)
 		}
-		return fmt.Sprint(columnNames(ds), must.Get(collect(ds, stream.Range{}))(t).rows, left)
+		return fmt.Sprint(chunkiotest.ColumnNames(ds), must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t).Rows, left)
 	}
 	const want = "[x y] [[1 10] [2 20] [3 30] [1 10] [2 20] [3 30]] [city: text]"
 	if got := read([]string{"in"}, Options{}); got != want {
@@ -91,7 +92,7 @@ func TestEmptyFilesOfOtherKeys(t *testing.T) {
 			formattest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		}
 		ds := must.Get(Open(t.Context(), []string{"in"}, Options{Columns: []string{"*"}}))(t)
-		if got := fmt.Sprint(columnNames(ds), must.Get(collect(ds, stream.Range{}))(t).rows); got != "[x y k] [[1 2 1] [1 2 2]]" {
+		if got := fmt.Sprint(chunkiotest.ColumnNames(ds), must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t).Rows); got != "[x y k] [[1 2 1] [1 2 2]]" {
 			t.Errorf("%q: got %s", empties, got)
 		}
 		for _, path := range empties {
@@ -115,7 +116,7 @@ func TestOnlyEmptyFiles(t *testing.T) {
 	if err := ds.Check(); err == nil || !strings.Contains(err.Error(), "no rows") {
 		t.Errorf("Check: %v, want that there are no rows", err)
 	}
-	if _, err := Open(t.Context(), []string{"in"}, Options{Where: "z > 1"}); !isUsage(err) {
+	if _, err := Open(t.Context(), []string{"in"}, Options{Where: "z > 1"}); !chunkiotest.IsUsage(err) {
 		t.Errorf("a condition on a column that is not there: %v, want a usage error", err)
 	}
 }

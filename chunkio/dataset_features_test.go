@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -16,13 +17,13 @@ func leftOutAt(i int, name, why string) stream.LeftOut {
 }
 
 func TestEveryColumnIsAFeatureOrHasAReason(t *testing.T) {
-	tab := randomTable(rand.New(rand.NewPCG(1, 1)), 10, 5, 0)
-	disk, paths := plant(tab, 1, 10, 1)
-	ds := disk.dataset(t, paths, Options{
+	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(1, 1)), 10, 5, 0)
+	disk, paths := chunkiotest.PlantTable(tab, 1, 10, 1)
+	ds := disk.OpenDataset(t, paths, Options{
 		Label: "a0", Weight: "a1", Exclude: []string{"a2", "emb[0]", "name"}, Columns: []string{"a*", "emb"},
 		LeaveOut: []stream.LeftOut{{Name: "a3", Why: "constant"}, {Name: "unknown", Why: "gone"}},
 	})
-	if names := columnNames(ds); !slices.Equal(names, []string{"a4", "emb[1]", "emb[2]"}) {
+	if names := chunkiotest.ColumnNames(ds); !slices.Equal(names, []string{"a4", "emb[1]", "emb[2]"}) {
 		t.Errorf("columns %v", names)
 	}
 	want := []stream.LeftOut{ // a4 is at 4, and emb[1] and emb[2] at 6 and 7
@@ -37,15 +38,15 @@ func TestEveryColumnIsAFeatureOrHasAReason(t *testing.T) {
 		t.Errorf("%d fields, want 9", len(fields))
 	}
 	for _, f := range fields {
-		if f.Used == (f.Why != "") || f.Used != slices.Contains(columnNames(ds), f.Name) {
+		if f.Used == (f.Why != "") || f.Used != slices.Contains(chunkiotest.ColumnNames(ds), f.Name) {
 			t.Errorf("field %+v", f)
 		}
 	}
 }
 
 func TestUnknownNamesAreUsageErrors(t *testing.T) {
-	disk, paths := plant(randomTable(rand.New(rand.NewPCG(1, 1)), 10, 2, 0), 1, 10, 1)
-	ds := disk.dataset(t, paths, Options{})
+	disk, paths := chunkiotest.PlantTable(chunkiotest.RandomTable(rand.New(rand.NewPCG(1, 1)), 10, 2, 0), 1, 10, 1)
+	ds := disk.OpenDataset(t, paths, Options{})
 	for _, c := range []struct {
 		opt   Options
 		words string
@@ -58,42 +59,42 @@ func TestUnknownNamesAreUsageErrors(t *testing.T) {
 		{Options{Columns: []string{"zz*"}}, "columns zz*"},
 		{Options{Sample: -1}, "rows"},
 	} {
-		if _, err := ds.With(c.opt); !isUsage(err) || !strings.Contains(err.Error(), c.words) {
+		if _, err := ds.With(c.opt); !chunkiotest.IsUsage(err) || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%+v: error %v, want %q", c.opt, err, c.words)
 		}
 	}
 }
 
 func TestListElementAsWeight(t *testing.T) {
-	tab := newTable(3).addScalar("a", []float64{1, 2, 3}).addList("l", 2, [][]float64{{1, 5}, {0, 6}, {2, 7}})
-	disk, paths := plant(tab, 1, 3, 1)
-	got, err := collect(disk.dataset(t, paths, Options{Weight: "l[0]"}), stream.Range{})
+	tab := chunkiotest.NewTable(3).AddScalar("a", []float64{1, 2, 3}).AddList("l", 2, [][]float64{{1, 5}, {0, 6}, {2, 7}})
+	disk, paths := chunkiotest.PlantTable(tab, 1, 3, 1)
+	got, err := chunkiotest.CollectRows(disk.OpenDataset(t, paths, Options{Weight: "l[0]"}), stream.Range{})
 	formattest.Must(t, err)
-	if fmt.Sprint(got.rows, got.weights, got.positions) != "[[1 5] [3 7]] [1 2] [0 2]" {
-		t.Errorf("rows %v, weights %v, positions %v", got.rows, got.weights, got.positions)
+	if fmt.Sprint(got.Rows, got.Weights, got.Positions) != "[[1 5] [3 7]] [1 2] [0 2]" {
+		t.Errorf("rows %v, weights %v, positions %v", got.Rows, got.Weights, got.Positions)
 	}
 }
 
 func TestFeaturesNamedLikeALabelAreWarnedAbout(t *testing.T) {
-	tab := newTable(2).addScalar("Label", []float64{1, 2}).addScalar("y", []float64{1, 2}).addScalar("x", []float64{1, 2})
-	disk, paths := plant(tab, 1, 2, 1)
-	ds := disk.dataset(t, paths, Options{Label: "y"})
+	tab := chunkiotest.NewTable(2).AddScalar("Label", []float64{1, 2}).AddScalar("y", []float64{1, 2}).AddScalar("x", []float64{1, 2})
+	disk, paths := chunkiotest.PlantTable(tab, 1, 2, 1)
+	ds := disk.OpenDataset(t, paths, Options{Label: "y"})
 	if w := ds.Warnings(); len(w) != 1 || !strings.Contains(w[0].Spell(func(o string) string { return "--" + o }), `--label Label`) {
 		t.Errorf("warnings %q", w)
 	}
 }
 
 func TestRefusedColumnsFailOnlyIfSelected(t *testing.T) {
-	tab := newTable(4).addScalar("a", make([]float64, 4)).addScalar("b", make([]float64, 4))
-	disk, paths := plant(tab, 2, 4, 1)
-	for i := range disk.byPath[paths[1]].order {
-		if l := &disk.byPath[paths[1]].order[i]; l.Name == "b" {
+	tab := chunkiotest.NewTable(4).AddScalar("a", make([]float64, 4)).AddScalar("b", make([]float64, 4))
+	disk, paths := chunkiotest.PlantTable(tab, 2, 4, 1)
+	for i := range disk.ByPath[paths[1]].Order {
+		if l := &disk.ByPath[paths[1]].Order[i]; l.Name == "b" {
 			l.Refused, l.Why = true, "encoding X cannot be decoded"
 		}
 	}
-	ds := disk.dataset(t, paths, Options{})
-	for _, err := range []error{ds.Check(), passError(ds)} {
-		if !isData(err) || !strings.Contains(err.Error(), paths[1]) || !strings.Contains(err.Error(), `"b"`) ||
+	ds := disk.OpenDataset(t, paths, Options{})
+	for _, err := range []error{ds.Check(), chunkiotest.PassError(ds)} {
+		if !chunkiotest.IsData(err) || !strings.Contains(err.Error(), paths[1]) || !strings.Contains(err.Error(), `"b"`) ||
 			!strings.Contains(err.Error(), "exclude") {
 			t.Errorf("error %v", err)
 		}
@@ -104,32 +105,27 @@ func TestRefusedColumnsFailOnlyIfSelected(t *testing.T) {
 	for _, opt := range []Options{{Exclude: []string{"b"}}, {Label: "b"}, {Columns: []string{"a"}}} {
 		ds, err := ds.With(opt)
 		formattest.Must(t, err)
-		if err := passError(ds); err != nil {
+		if err := chunkiotest.PassError(ds); err != nil {
 			t.Errorf("a pass with %+v: %v", opt, err)
 		}
 	}
 }
 
-func passError(ds *Dataset) error {
-	_, err := collect(ds, stream.Range{})
-	return err
-}
-
 func TestNothingToSelectFrom(t *testing.T) {
-	disk, paths := plant(newTable(3).addText("s"), 1, 3, 1)
-	if err := passError(disk.dataset(t, paths, Options{})); !isData(err) || !strings.Contains(err.Error(), "no numeric column") {
+	disk, paths := chunkiotest.PlantTable(chunkiotest.NewTable(3).AddText("s"), 1, 3, 1)
+	if err := chunkiotest.PassError(disk.OpenDataset(t, paths, Options{})); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "no numeric column") {
 		t.Errorf("only text: error %v", err)
 	}
-	disk, paths = plant(newTable(0).addScalar("a", nil), 2, 3, 1)
-	if err := passError(disk.dataset(t, paths, Options{})); !isData(err) || !strings.Contains(err.Error(), "no rows") {
+	disk, paths = chunkiotest.PlantTable(chunkiotest.NewTable(0).AddScalar("a", nil), 2, 3, 1)
+	if err := chunkiotest.PassError(disk.OpenDataset(t, paths, Options{})); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "no rows") {
 		t.Errorf("no rows: error %v", err)
 	}
 }
 
 func TestFlattenedNamesThatClash(t *testing.T) {
-	tab := newTable(1).addScalar("l[1]", []float64{1}).addList("l", 2, [][]float64{{1, 2}})
-	disk, paths := plant(tab, 1, 1, 1)
-	if _, err := openPaths(t.Context(), paths, disk.open, Options{}); !isData(err) || !strings.Contains(err.Error(), `"l[1]"`) {
+	tab := chunkiotest.NewTable(1).AddScalar("l[1]", []float64{1}).AddList("l", 2, [][]float64{{1, 2}})
+	disk, paths := chunkiotest.PlantTable(tab, 1, 1, 1)
+	if _, err := chunkiotest.OpenPaths(t.Context(), paths, disk.Open, Options{}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), `"l[1]"`) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -12,8 +12,13 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/pipeline"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
@@ -38,10 +43,10 @@ func plantEveryType(t *testing.T, dir string) (paths []string) {
 	formattest.WriteEveryType(t, name, 1, 500, 300)
 	paths = append(paths, name)
 	var fields []arrow.Field
-	cases := arrowCases()
+	cases := chunkiotest.ArrowCases()
 	for _, c := range cases {
-		fields = append(fields, arrow.Field{Name: c.name, Type: c.typ, Nullable: true},
-			arrow.Field{Name: "s_" + c.name, Type: arrow.StructOf(arrow.Field{Name: "x", Type: c.typ, Nullable: true}), Nullable: true})
+		fields = append(fields, arrow.Field{Name: c.Name, Type: c.Typ, Nullable: true},
+			arrow.Field{Name: "s_" + c.Name, Type: arrow.StructOf(arrow.Field{Name: "x", Type: c.Typ, Nullable: true}), Nullable: true})
 	}
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
 	for i := range 400 {
@@ -53,19 +58,19 @@ func plantEveryType(t *testing.T, dir string) (paths []string) {
 				st.FieldBuilder(0).AppendNull()
 				continue
 			}
-			c.add(b.Field(2*k), i%100)
-			c.add(st.FieldBuilder(0), i%100)
+			c.Add(b.Field(2*k), i%100)
+			c.Add(st.FieldBuilder(0), i%100)
 		}
 	}
 	record := b.NewRecord()
 	for i, opts := range [][]ipc.Option{nil, {ipc.WithZstd()}, {ipc.WithLZ4()}} {
 		name := fmt.Sprintf("every%d.arrow", i)
-		put(t, dir, name, formattest.WriteArrow(t, false, []arrow.Record{record, record}, opts...))
+		chunkiotest.PutFile(t, dir, name, formattest.WriteArrow(t, false, []arrow.Record{record, record}, opts...))
 		paths = append(paths, filepath.Join(dir, name))
 	}
 	for _, ending := range []string{".parquet", ".arrow"} {
 		keys, content := lakeFiles(t, ending)
-		put(t, dir, "lake"+ending, content[keys[0]])
+		chunkiotest.PutFile(t, dir, "lake"+ending, content[keys[0]])
 		paths = append(paths, filepath.Join(dir, "lake"+ending))
 	}
 	return paths
@@ -77,17 +82,17 @@ func TestExtentsAreWhatDecodingReads(t *testing.T) {
 	ctx := t.Context()
 	maps := mapFiles(t, mapRecords(t, 4, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float32, 400, 700))
 	for _, path := range append(maps, plantEveryType(t, t.TempDir())...) {
-		local, err := openFile(t.Context(), path)
+		local, err := storage.OpenFile(t.Context(), path)
 		formattest.Must(t, err)
 		in := &recorded{Input: local}
-		file, err := new(access).openByFormat(t.Context(), in, 1<<30)
+		file, err := new(opening.Access).OpenByFormat(t.Context(), in, 1<<30)
 		formattest.Must(t, err)
 		decoded := 0
 		for g, rows := range file.GroupRows() {
 			for l, leaf := range file.Leaves() {
 				group, err := file.Open(ctx, g, []int{l})
 				formattest.Must(t, err)
-				extents := mergeExtents(group.(format.Ranged).Extents([]int{l}), in.Size(), 0)
+				extents := storage.MergeExtents(group.(format.Ranged).Extents([]int{l}), in.Size(), 0)
 				if total := format.TotalBytes(extents); total > leaf.Packed && len(extents) > 0 {
 					t.Errorf("%s: %s of group %d takes %d bytes, Packed is %d", path, leaf.Name, g, total, leaf.Packed)
 				}
@@ -135,31 +140,31 @@ func TestExtentsAreWhatDecodingReads(t *testing.T) {
 // Fetching holds no more than the plan counts for a row group: bytes between the columns come over the wire and are
 // dropped.
 func TestFetchingHoldsNoGaps(t *testing.T) {
-	planted := normalTable(20000, 40)
-	disk, paths := plant(planted, 1, 20000, 1)
+	planted := chunkiotest.NormalTable(20000, 40)
+	disk, paths := chunkiotest.PlantTable(planted, 1, 20000, 1)
 	s := newWebServer(t, true)
-	s.put("gaps.parquet", written(t, disk.dataset(t, paths, Options{}), WriteOptions{RowGroupRows: 20000}))
+	s.put("gaps.parquet", chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{RowGroupRows: 20000}))
 	ds, err := Open(t.Context(), []string{s.URL + "/gaps.parquet"}, Options{Columns: []string{"c?0", "c?2", "c?4", "c?6", "c?8"}})
 	formattest.Must(t, err)
-	file, in, err := ds.catalog.reopenFile(t.Context(), 0, 1<<30, nil)
+	file, in, err := ds.Catalog.ReopenFile(t.Context(), 0, 1<<30, nil)
 	formattest.Must(t, err)
 	s.requests = 0
-	f := newFetcher(0, nil)
-	group, release, err := f.openGroup(t.Context(), file, in, 0, ds.listLeavesToRead())
+	f := storage.NewFetcher(0, nil)
+	group, release, err := f.OpenGroup(t.Context(), file, in, 0, pipeline.ListLeavesToRead(dataset.TableOf(ds)))
 	formattest.Must(t, err)
-	dst := [][]float64{make([]float64, planted.rows)}
-	for _, l := range ds.listLeavesToRead() {
-		formattest.Must(t, group.Decode(t.Context(), l, 0, int64(planted.rows), dst))
+	dst := [][]float64{make([]float64, planted.Rows)}
+	for _, l := range pipeline.ListLeavesToRead(dataset.TableOf(ds)) {
+		formattest.Must(t, group.Decode(t.Context(), l, 0, int64(planted.Rows), dst))
 	}
 	if s.requests != 1 {
 		t.Errorf("%d requests, want 1", s.requests)
 	}
 	release()
 	held := int64(0)
-	for _, b := range f.spare {
+	for _, b := range f.Spare {
 		held += int64(cap(b))
 	}
-	if counted := ds.memoryNeeds(1 << 30).fetchSize; held > counted || held == 0 {
+	if counted := pipeline.MemoryNeeds(dataset.TableOf(ds), 1<<30).FetchSize; held > counted || held == 0 {
 		t.Errorf("%d bytes held, the plan counts %d", held, counted)
 	}
 	formattest.Must(t, file.Close())

@@ -9,7 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -106,15 +110,15 @@ func TestFolderByBytes(t *testing.T) {
 		s.PutObject("in/"+name, content)
 	}
 	for _, where := range []string{"at/in", "at/i*", s.URL("in/"), s.URL("in"), s.URL("i*")} {
-		a := newAccess(Options{}.withDefaults())
-		list := must.Get(a.expandInputs(t.Context(), []string{where}))(t)
-		wantFindings(t, where, list.paths(), list.warnings, data, guessed, passed)
+		a := opening.NewAccess(settings.WithDefaults(Options{}))
+		list := must.Get(listing.ExpandInputs(t.Context(), a, []string{where}))(t)
+		wantFindings(t, where, list.Paths(), list.Warnings, data, guessed, passed)
 	}
 	// Partition keys stand in one folder only here, so that the sum takes the files one by one.
 	for _, where := range []string{"at/in", s.URL("in/")} {
-		list := must.Get(newAccess(Options{}.withDefaults()).expandInputs(t.Context(), []string{where}))(t)
+		list := must.Get(listing.ExpandInputs(t.Context(), opening.NewAccess(settings.WithDefaults(Options{})), []string{where}))(t)
 		sum, rows := 0.0, int64(0)
-		for _, path := range list.paths() {
+		for _, path := range list.Paths() {
 			ds := must.Get(Open(t.Context(), []string{path}, Options{}))(t)
 			for c, err := range ds.Chunks(t.Context(), stream.Range{}) {
 				formattest.Must(t, err)
@@ -144,27 +148,28 @@ func TestStoreLooksAreBounded(t *testing.T) {
 		s.PutObject(fmt.Sprintf("in/z-%05d.csv", i), []byte("x,y\n1,2\n3,4\n"))
 	}
 	meter := new(stream.Meter)
-	a := newAccess(Options{Meter: meter}.withDefaults())
-	list := must.Get(a.expandInputs(t.Context(), []string{s.URL("in/")}))(t)
-	if list.count != 2*parts {
-		t.Errorf("%d files, want %d", list.count, 2*parts)
+	a := opening.NewAccess(settings.WithDefaults(Options{Meter: meter}))
+	list := must.Get(listing.ExpandInputs(t.Context(), a, []string{s.URL("in/")}))(t)
+	if list.Count != 2*parts {
+		t.Errorf("%d files, want %d", list.Count, 2*parts)
 	}
-	said := fmt.Sprint(list.warnings)
+	said := fmt.Sprint(list.Warnings)
 	if !strings.Contains(said, "passed over 300 files") || !strings.Contains(said, "236 of them unread") {
 		t.Errorf("the warnings are %s", said)
 	}
-	if n, most := meter.Requests.Load(), int64(maxLooks+parts+2); n > most {
-		t.Errorf("%d requests, want %d at most: %d for the images, %d for the parts, and the listing", n, most, maxLooks, parts)
+	const looks = 64 // of a folder at most
+	if n, most := meter.Requests.Load(), int64(looks+parts+2); n > most {
+		t.Errorf("%d requests, want %d at most: %d for the images, %d for the parts, and the listing", n, most, looks, parts)
 	}
 }
 
 // TestFolderWithoutData: the error names the files there.
 func TestFolderWithoutData(t *testing.T) {
-	tree(t, "in/README", "in/_x.csv", "link/none -> ../in")
+	chunkiotest.WriteTree(t, "in/README", "in/_x.csv", "link/none -> ../in")
 	s := storetest.S3(t)
 	s.PutObject("in/README", []byte("x"))
 	for where, says := range map[string]string{"in": "passed over 1 file: in/README", s.URL("in"): "passed over 1 file: s3://lake/in/README", "link": "link/none (a link to a folder)"} {
-		if _, err := newAccess(Options{}.withDefaults()).expandInputs(t.Context(), []string{where}); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := listing.ExpandInputs(t.Context(), opening.NewAccess(settings.WithDefaults(Options{})), []string{where}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want an error with %q", where, err, says)
 		}
 	}
@@ -235,7 +240,7 @@ func TestTablesBesideData(t *testing.T) {
 			continue
 		}
 		formattest.Must(t, err)
-		if got := fmt.Sprint(columnNames(ds), must.Get(collect(ds, stream.Range{}))(t).rows); got != c.want {
+		if got := fmt.Sprint(chunkiotest.ColumnNames(ds), must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t).Rows); got != c.want {
 			t.Errorf("%q, %q: got %s, want %s", c.files, c.opt.Where, got, c.want)
 		}
 		if said := fmt.Sprint(ds.FileWarnings()); strings.Contains(said, "passed over") != (c.passed != "") || !strings.Contains(said, c.passed) {

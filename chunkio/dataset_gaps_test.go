@@ -12,8 +12,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copying"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -120,7 +124,7 @@ func TestCopiesOfRowsWithoutTheirList(t *testing.T) {
 	for name, path := range gapFiles(t) {
 		out := t.TempDir()
 		columns := filepath.Join(out, "c.csv")
-		mustApply(t, []string{path}, columns, ApplyOptions{Columns: []string{"e[2]", "x"}, Form: FormCSV})
+		mustApply(t, []string{path}, columns, ApplyOptions{Columns: []string{"e[2]", "x"}, Form: copying.FormCSV})
 		if got, want := string(must.Get(os.ReadFile(columns))(t)), "e[2],x\n3,0\n,1\n6,2\n,3\n9,4\n,5\n"; got != want {
 			t.Errorf("%s: apply wrote %q, want %q", name, got, want)
 		}
@@ -142,9 +146,9 @@ func TestCopiesOfRowsWithoutTheirList(t *testing.T) {
 
 // listLengths are the lengths of the lists e of a Parquet file, -1 for a null one.
 func listLengths(t *testing.T, path string) (lengths []int) {
-	a := newAccess(Options{}.withDefaults())
-	defer a.close()
-	f, in, err := a.openEntry(t.Context(), fileEntry{path: path}, 1<<30, nil)
+	a := opening.NewAccess(settings.WithDefaults(Options{}))
+	defer a.Close()
+	f, in, err := a.OpenEntry(t.Context(), storage.Entry{Path: path}, 1<<30, nil)
 	must.Do(t, err)
 	defer in.Close()
 	defer f.Close()

@@ -13,14 +13,16 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copying"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// keyedFile writes a file of rows with the columns x and k, as Parquet if columnar, below a folder of the key.
-func keyedFile(t *testing.T, key string, values []string, columnar bool) string {
+// KeyedFile writes a file of rows with the columns x and k, as Parquet if columnar, below a folder of the key.
+func KeyedFile(t *testing.T, key string, values []string, columnar bool) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("x,k\n")
@@ -69,14 +71,14 @@ func TestKeyThatIsAColumn(t *testing.T) {
 		{"2024-02-29", []string{"2024-02-29", "2024-03-01"}, 1},
 		{"2024-02-29 01%3A02%3A03", []string{"2024-02-29T01:02:03"}, -1},
 		{"2024-02-29 01%3A02%3A03", []string{"2024-02-29T01:02:04"}, 0},
-		{hiveNull, []string{"NA", "NA"}, -1},
-		{hiveNull, []string{"NA", "1"}, 1},
+		{listing.HiveNull, []string{"NA", "NA"}, -1},
+		{listing.HiveNull, []string{"NA", "1"}, 1},
 	} {
 		for _, columnar := range []bool{false, true} {
 			if !columnar && len(c.key) == 16 && len(c.values) == 2 {
 				continue // CSV reads its numbers as float64, which has one value for both
 			}
-			dir := keyedFile(t, c.key, c.values, columnar)
+			dir := KeyedFile(t, c.key, c.values, columnar)
 			ds, err := Open(t.Context(), []string{dir}, Options{Columns: []string{"x", "k"}, Label: "k"})
 			e, ok := errors.AsType[*stream.DataError](err)
 			switch {
@@ -96,33 +98,13 @@ func TestKeyThatIsAColumn(t *testing.T) {
 			}
 			for _, opt := range []Options{{Exclude: []string{"k"}}, {Columns: []string{"x"}}} {
 				ds, err := Open(t.Context(), []string{dir}, opt)
-				if err != nil || !slices.Equal(columnNames(ds), []string{"x"}) {
+				if err != nil || !slices.Equal(chunkiotest.ColumnNames(ds), []string{"x"}) {
 					t.Errorf("k=%s, %+v: got error %v, want the column x alone", c.key, opt, err)
 					continue
 				}
 				formattest.Must(t, ds.Close())
 			}
 		}
-	}
-}
-
-// TestKeyColumnByStatistics: if the statistics of a row group show that all its values are the key's, no row is read.
-func TestKeyColumnByStatistics(t *testing.T) {
-	for _, c := range []struct {
-		key, value string
-		told       bool
-	}{
-		{"2021", "2021", true}, {"2021", "2022", false}, {"a", "a", true}, {"a", "b", false}, {"true", "true", true},
-		{"0.5", "0.5", false}, // NaN does not show in bounds
-		{hiveNull, "NA", true},
-	} {
-		dir := keyedFile(t, c.key, []string{c.value, c.value}, true)
-		opened := must.Get(parquet.Open(formattest.OpenFile(t, filepath.Join(dir, "a.parquet")), 1<<30))(t)
-		check := &keyColumnCheck{file: opened, leaf: 1, key: "k", want: c.key}
-		if got := check.isEqualByStatistics(0, opened.Leaves()[1]); got != c.told {
-			t.Errorf("k=%s of %s: told %v, want %v; the bounds are %+v", c.key, c.value, got, c.told, opened.Bounds(0, 1))
-		}
-		formattest.Must(t, opened.Close())
 	}
 }
 
@@ -155,8 +137,8 @@ func TestKeyColumnInSomeFiles(t *testing.T) {
 	numbers := func(inputs []string, opt Options) string {
 		ds := must.Get(Open(t.Context(), inputs, opt))(t)
 		defer ds.Close()
-		got := must.Get(collect(ds, stream.Range{}))(t)
-		return fmt.Sprint(columnNames(ds), got.rows)
+		got := must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t)
+		return fmt.Sprint(chunkiotest.ColumnNames(ds), got.Rows)
 	}
 	want := numbers([]string{"in"}, Options{Columns: []string{"x", "y", "k"}})
 	if want != "[x y k] [[10 5 1] [20 6 1] [30 7 2] [40 9 3]]" {
@@ -171,7 +153,7 @@ func TestKeyColumnInSomeFiles(t *testing.T) {
 	if got := numbers(nil, Options{Plan: "j.plan.json", Columns: []string{"x", "y", "k"}}); got != want {
 		t.Errorf("by the plan the columns are %s, want %s", got, want)
 	}
-	must.Get(Apply(t.Context(), []string{"in"}, "out.parquet", ApplyOptions{Columns: []string{"x", "y"}, Also: []string{"k"}, Form: FormParquet}))(t)
+	must.Get(Apply(t.Context(), []string{"in"}, "out.parquet", ApplyOptions{Columns: []string{"x", "y"}, Also: []string{"k"}, Form: copying.FormParquet}))(t)
 	must.Get(Convert(t.Context(), []string{"in"}, "all", ApplyOptions{}))(t)
 	for _, out := range []string{"out.parquet", "all"} {
 		if got := numbers([]string{out}, Options{Columns: []string{"x", "y", "k"}}); got != want {

@@ -7,17 +7,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // plantAt stores one file of the given rows at each path.
-func plantAt(rows int, paths ...string) *fakeDisk {
-	t := newTable(rows*len(paths)).addScalar("a", make([]float64, rows*len(paths)))
-	disk, names := plant(t, len(paths), int64(rows), 1)
+func plantAt(rows int, paths ...string) *chunkiotest.FakeDisk {
+	t := chunkiotest.NewTable(rows*len(paths)).AddScalar("a", make([]float64, rows*len(paths)))
+	disk, names := chunkiotest.PlantTable(t, len(paths), int64(rows), 1)
 	for i, name := range names {
-		disk.byPath[paths[i]] = disk.byPath[name]
+		disk.ByPath[paths[i]] = disk.ByPath[name]
 	}
 	return disk
 }
@@ -32,8 +33,8 @@ func TestPartitionKeysAreAskedFor(t *testing.T) {
 		want []string
 		why  string // of year
 	}{
-		{Options{}, []string{"a"}, partitionKey},
-		{Options{Exclude: []string{"kind"}}, []string{"a"}, partitionKey},
+		{Options{}, []string{"a"}, "a partition key: to use it, name it among the columns"},
+		{Options{Exclude: []string{"kind"}}, []string{"a"}, "a partition key: to use it, name it among the columns"},
 		{Options{Exclude: []string{"year"}}, []string{"a"}, "excluded"},
 		{Options{Label: "year"}, []string{"a"}, "label"},
 		{Options{Weight: "year"}, []string{"a"}, "weight"},
@@ -42,8 +43,8 @@ func TestPartitionKeysAreAskedFor(t *testing.T) {
 		{Options{Columns: []string{"*"}}, []string{"a", "year"}, ""},
 		{Options{Columns: []string{"*"}, Exclude: []string{"year"}}, []string{"a"}, "excluded"},
 	} {
-		ds := disk.dataset(t, paths, c.opt)
-		if names := columnNames(ds); !slices.Equal(names, c.want) {
+		ds := disk.OpenDataset(t, paths, c.opt)
+		if names := chunkiotest.ColumnNames(ds); !slices.Equal(names, c.want) {
 			t.Errorf("%+v: columns %v, want %v", c.opt, names, c.want)
 		}
 		why := ""
@@ -65,28 +66,28 @@ func TestPartitionKeysAreAskedFor(t *testing.T) {
 
 func TestPartitionKeysBecomeColumns(t *testing.T) {
 	paths := []string{
-		"data/year=2020/kind=a%20b/x", "data/year=2021/kind=nan/x", "data/year=" + hiveNull + "/kind=7/x",
+		"data/year=2020/kind=a%20b/x", "data/year=2021/kind=nan/x", "data/year=" + listing.HiveNull + "/kind=7/x",
 	}
-	ds := plantAt(2, paths...).dataset(t, paths, Options{Columns: []string{"*"}, Missing: stream.MissingKeep})
-	if names := columnNames(ds); !slices.Equal(names, []string{"a", "year"}) {
+	ds := plantAt(2, paths...).OpenDataset(t, paths, Options{Columns: []string{"*"}, Missing: stream.MissingKeep})
+	if names := chunkiotest.ColumnNames(ds); !slices.Equal(names, []string{"a", "year"}) {
 		t.Fatalf("columns %v", names)
 	}
 	if left := ds.LeftOut(); len(left) != 1 || left[0].Name != "kind" {
 		t.Errorf("left out %v", left)
 	}
-	got, err := collect(ds, stream.Range{})
+	got, err := chunkiotest.CollectRows(ds, stream.Range{})
 	formattest.Must(t, err)
 	for i, want := range []float64{2020, 2020, 2021, 2021, math.NaN(), math.NaN()} {
-		if x := got.rows[i][1]; x != want && !(math.IsNaN(x) && math.IsNaN(want)) {
+		if x := got.Rows[i][1]; x != want && !(math.IsNaN(x) && math.IsNaN(want)) {
 			t.Errorf("row %d: year %v, want %v", i, x, want)
 		}
 	}
-	if got.missing[1] != (stream.MissingCount{Nulls: 2}) {
-		t.Errorf("missing %v", got.missing[1])
+	if got.Missing[1] != (stream.MissingCount{Nulls: 2}) {
+		t.Errorf("missing %v", got.Missing[1])
 	}
 	weighted, err := ds.With(Options{Weight: "year", Columns: []string{"a"}})
 	formattest.Must(t, err)
-	if _, err := collect(weighted, stream.Range{}); !isData(err) || !strings.Contains(err.Error(), "weight is null") {
+	if _, err := chunkiotest.CollectRows(weighted, stream.Range{}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "weight is null") {
 		t.Errorf("null weight: error %v", err)
 	}
 }
@@ -100,39 +101,9 @@ func TestInconsistentPartitionKeys(t *testing.T) {
 		{[]string{"k=1/x", "l=1/y"}, "partition keys"},
 		{[]string{"k=1/k=2/x"}, "twice"},
 	} {
-		_, err := openPaths(context.Background(), c.paths, plantAt(1, c.paths...).open, Options{})
-		if !isData(err) || !strings.Contains(err.Error(), c.words) {
+		_, err := chunkiotest.OpenPaths(context.Background(), c.paths, plantAt(1, c.paths...).Open, Options{})
+		if !chunkiotest.IsData(err) || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%v: error %v, want %q", c.paths, err, c.words)
-		}
-	}
-}
-
-func TestBooleanPartitionKeys(t *testing.T) {
-	for _, c := range []struct {
-		texts  []string
-		values []float64
-		truth  bool
-	}{
-		{[]string{"true", "false", hiveNull}, []float64{1, 0, format.Null}, true},
-		{[]string{hiveNull, "True", "FALSE"}, []float64{format.Null, 1, 0}, true},
-		{[]string{"true", "1"}, nil, false},
-		{[]string{"true", ""}, nil, false},
-		{[]string{hiveNull}, nil, false},
-		{[]string{"1", "0"}, []float64{1, 0}, false},
-	} {
-		p := newPartition("k", c.texts, "")
-		if !slices.EqualFunc(p.values, c.values, formattest.SameBits) || p.isBool != c.truth || (p.why == "") != (p.values != nil) {
-			t.Errorf("partition of %v: %+v, want values %v, bool %v", c.texts, p, c.values, c.truth)
-		}
-	}
-}
-
-func TestDecimalNumber(t *testing.T) {
-	for text, ok := range map[string]bool{
-		"1": true, "-2.5e3": true, "007": true, "": false, "inf": false, "NaN": false, "0x1p2": false, "1_000": false, "1e999": false, "2020-01-01": false,
-	} {
-		if _, err := parseDecimal(text); (err == nil) != ok {
-			t.Errorf("%q: error %v", text, err)
 		}
 	}
 }

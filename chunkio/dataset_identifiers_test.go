@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copying"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -42,12 +44,12 @@ func TestPlannedTypes(t *testing.T) {
 		for i := range max(c.of, 1) {
 			shard := Shard{}
 			if c.of > 0 {
-				shard = Shard{i + 1, c.of}
+				shard = Shard{Number: i + 1, Of: c.of}
 			}
 			ds := openPlanned(t, c.plan, plan, shard)
 			shardRows, _ := ds.ShardRows()
-			got := must.Get(collect(ds, shardRows))(t)
-			rows += int64(len(got.rows))
+			got := must.Get(chunkiotest.CollectRows(ds, shardRows))(t)
+			rows += int64(len(got.Rows))
 			if a, b := fmt.Sprint(ds.Columns()), fmt.Sprint(from.Columns()); a != b {
 				t.Errorf("%s, shard %v: features %s, want %s", name, shard, a, b)
 			}
@@ -106,7 +108,7 @@ func zipFolders(t *testing.T) string {
 // is a number if it is named.
 func TestKeyOfIdentifiers(t *testing.T) {
 	dir, out := zipFolders(t), filepath.Join(t.TempDir(), "out.csv")
-	mustApply(t, []string{dir}, out, ApplyOptions{Columns: []string{"x"}, Also: []string{"zip"}, Form: FormCSV})
+	mustApply(t, []string{dir}, out, ApplyOptions{Columns: []string{"x"}, Also: []string{"zip"}, Form: copying.FormCSV})
 	if got, want := string(must.Get(os.ReadFile(out))(t)), "x,zip\n1.5,00001\n2.5,00001\n1.5,20001\n2.5,20001\n1.5,30001\n2.5,30001\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -183,7 +185,7 @@ func TestIdentifiersOfAFolder(t *testing.T) {
 		t.Errorf("of x alone: features %v, left out %v, warnings %q", names, left, warnings)
 	}
 	out := filepath.Join(t.TempDir(), "out.csv")
-	report := mustApply(t, []string{filepath.Join(dir, "*.csv")}, out, ApplyOptions{Columns: []string{"zip"}, Also: []string{"x"}, Form: FormCSV})
+	report := mustApply(t, []string{filepath.Join(dir, "*.csv")}, out, ApplyOptions{Columns: []string{"zip"}, Also: []string{"x"}, Form: copying.FormCSV})
 	if lines := strings.Split(string(must.Get(os.ReadFile(out))(t)), "\n"); len(report.Warnings) != 1 || lines[1] != "20000,0.5" || lines[51] != "00000,0.5" || lines[101] != "30000,0.5" {
 		t.Errorf("%q, %q, %q, warnings %v", lines[1], lines[51], lines[101], report.Warnings)
 	}
@@ -236,7 +238,7 @@ func TestApplyGoesOnWithOtherTypes(t *testing.T) {
 	} {
 		in, out := zipFiles(t), filepath.Join(t.TempDir(), "out")
 		opt := ApplyOptions{Columns: []string{"zip", "x"}, Meter: new(stream.Meter), Threads: 1}
-		_, err := Apply(ending(t, func() bool { return opt.Meter.Rows.Load() >= 100 }), []string{in}, out, opt)
+		_, err := Apply(chunkiotest.NewEndingContext(t, func() bool { return opt.Meter.Rows.Load() >= 100 }), []string{in}, out, opt)
 		if u, ok := errors.AsType[*Unfinished](err); !ok || u.Finished != 2 {
 			t.Fatalf("the unfinished output is %+v, the error %v", u, err)
 		}
@@ -265,20 +267,20 @@ func TestApplyWidensNumbersOfText(t *testing.T) {
 	inputs := []string{filepath.Join(dir, "*.csv")}
 	for _, name := range []string{"out.csv", "out.parquet"} {
 		out := filepath.Join(t.TempDir(), name)
-		form := FormParquet
+		form := copying.FormParquet
 		if filepath.Ext(name) == ".csv" {
-			form = FormCSV
+			form = copying.FormCSV
 		}
 		mustApply(t, inputs, out, ApplyOptions{Columns: []string{"x"}, Also: []string{"s"}, Form: form})
-		if form == FormCSV {
+		if form == copying.FormCSV {
 			if got, want := string(must.Get(os.ReadFile(out))(t)), "x,s\n1,u\n2,v\n1.5,u\n2.5,v\n1,u\n0,v\n"; got != want {
 				t.Errorf("%s: got %q, want %q", name, got, want)
 			}
 		}
 		ds := must.Get(Open(t.Context(), []string{out}, Options{}))(t)
 		defer ds.Close()
-		got := must.Get(collect(ds, stream.Range{}))(t)
-		if text := fmt.Sprint(got.rows); text != "[[1] [2] [1.5] [2.5] [1] [0]]" {
+		got := must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t)
+		if text := fmt.Sprint(got.Rows); text != "[[1] [2] [1.5] [2.5] [1] [0]]" {
 			t.Errorf("%s: rows %s, want 1, 2, 1.5, 2.5, 1, 0", name, text)
 		}
 	}

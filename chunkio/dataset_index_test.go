@@ -15,10 +15,13 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
+
+const isFrameIndex = "the index of a data frame: to use it, name it among the columns"
 
 // pandasOf is the metadata that pandas 1.5 writes (pyarrow 10) for a data frame with the index columns, without its
 // facts about each column.
@@ -87,12 +90,12 @@ func TestFrameIndex(t *testing.T) {
 		} {
 			formattest.Must(t, os.WriteFile("in", indexedFile(t, asArrow, c.pandas, "x", "id", "y"), 0o600))
 			ds := must.Get(Open(t.Context(), []string{"in"}, c.opt))(t)
-			if got := strings.Join(columnNames(ds), " "); got != c.want {
+			if got := strings.Join(chunkiotest.ColumnNames(ds), " "); got != c.want {
 				t.Errorf("arrow %v, %s, %+v: the features are %s, want %s", asArrow, c.pandas, c.opt, got, c.want)
 			}
 			var index []string
 			for _, l := range ds.LeftOut() {
-				if l.Why == frameIndex {
+				if l.Why == isFrameIndex {
 					index = append(index, l.Name)
 				}
 			}
@@ -112,20 +115,20 @@ func TestFrameIndexEverywhere(t *testing.T) {
 	formattest.Must(t, os.WriteFile("b.parquet", indexedFile(t, false, pandasOf(`"id"`), "__index_level_0__", "id", "y"), 0o600))
 	files := []string{"a.parquet", "b.parquet"}
 	ds := must.Get(Open(t.Context(), files, Options{Indicators: true, ForPlan: true}))(t)
-	if got := columnNames(ds); !slices.Equal(got, []string{"y"}) {
+	if got := chunkiotest.ColumnNames(ds); !slices.Equal(got, []string{"y"}) {
 		t.Errorf("the features are %q, want y", got)
 	}
 	must.Get(ds.WritePlan(t.Context(), "j.plan.json", PlanHeader{}))(t)
 	formattest.Must(t, ds.Close())
 	planned := must.Get(Open(t.Context(), nil, Options{Plan: "j.plan.json"}))(t)
-	if got := columnNames(planned); !slices.Equal(got, []string{"y"}) {
+	if got := chunkiotest.ColumnNames(planned); !slices.Equal(got, []string{"y"}) {
 		t.Errorf("by the plan the features are %q, want y", got)
 	}
 	formattest.Must(t, planned.Close())
 
 	// Statistics without the index report it like statistics without a partition key.
-	left := []stream.LeftOut{{Name: "id", Why: frameIndex}}
-	if _, _, err := Restrict([]stream.Column{{Name: "y"}}, left, nil, []string{"id"}, nil); !isUsage(err) || !strings.Contains(fmt.Sprint(err), "scan again") {
+	left := []stream.LeftOut{{Name: "id", Why: isFrameIndex}}
+	if _, _, err := Restrict([]stream.Column{{Name: "y"}}, left, nil, []string{"id"}, nil); !chunkiotest.IsUsage(err) || !strings.Contains(fmt.Sprint(err), "scan again") {
 		t.Errorf("id of statistics without it: %v, want a usage error", err)
 	}
 }

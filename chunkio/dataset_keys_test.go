@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copying"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -91,7 +92,7 @@ func TestMapsOfTextsAreSparseRows(t *testing.T) {
 	// A key is written dense, 0 in rows without it.
 	out := filepath.Join(t.TempDir(), "out.csv")
 	key := "counts.u" + strings.TrimPrefix(firstKey(want), "u")
-	mustApply(t, []string{columns}, out, ApplyOptions{Columns: []string{key}, Sparse: "counts", Form: FormCSV})
+	mustApply(t, []string{columns}, out, ApplyOptions{Columns: []string{key}, Sparse: "counts", Form: copying.FormCSV})
 	sum := 0.0
 	for _, line := range strings.Split(strings.TrimSpace(string(must.Get(os.ReadFile(out))(t))), "\n")[1:] {
 		var x float64

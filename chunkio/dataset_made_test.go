@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
@@ -97,15 +98,15 @@ func TestTimesOfParquet(t *testing.T) {
 			t.Fatalf("features %q, want %q", got, names)
 		}
 		for range 2 {
-			rows, err := collect(ds, stream.Range{})
+			rows, err := chunkiotest.CollectRows(ds, stream.Range{})
 			formattest.Must(t, err)
-			for i, row := range rows.rows {
+			for i, row := range rows.Rows {
 				if !sameNumbers(row, want[i]) {
 					t.Fatalf("row %d: %v, want %v", i, row, want[i])
 				}
 			}
-			if rows.missing[0].Nulls != 95 || rows.missing[7].Nulls != 0 {
-				t.Errorf("missing %v", rows.missing)
+			if rows.Missing[0].Nulls != 95 || rows.Missing[7].Nulls != 0 {
+				t.Errorf("missing %v", rows.Missing)
 			}
 		}
 		formattest.Must(t, ds.Close())
@@ -123,7 +124,7 @@ func TestTimesOfParquet(t *testing.T) {
 		t.Errorf("features %v", cols)
 	}
 	for _, opt := range []Options{{Times: true, Weight: "ts"}, {Times: true, Sparse: "a,b"}, {Indicators: true, Sparse: "a,b"}} {
-		if _, err := Open(t.Context(), []string{path}, opt); !isUsage(err) {
+		if _, err := Open(t.Context(), []string{path}, opt); !chunkiotest.IsUsage(err) {
 			t.Errorf("opening with %+v: %v, want a UsageError", opt, err)
 		}
 	}
@@ -165,15 +166,15 @@ func TestTimesOfArrow(t *testing.T) {
 	for _, input := range []string{path, "-"} {
 		ds, err := Open(t.Context(), []string{input}, Options{Times: true, Missing: stream.MissingKeep, Stdin: bytes.NewReader(piped)})
 		formattest.Must(t, err)
-		got, err := collect(ds, stream.Range{})
+		got, err := chunkiotest.CollectRows(ds, stream.Range{})
 		formattest.Must(t, err)
-		for i, row := range got.rows {
+		for i, row := range got.Rows {
 			if !sameNumbers(row, want[i]) {
 				t.Errorf("%s, row %d: %v, want %v", input, i, row, want[i])
 			}
 		}
-		if len(got.rows) != len(want) {
-			t.Errorf("%s: %d rows", input, len(got.rows))
+		if len(got.Rows) != len(want) {
+			t.Errorf("%s: %d rows", input, len(got.Rows))
 		}
 	}
 }
@@ -184,18 +185,18 @@ func TestIndicators(t *testing.T) {
 	const rows = 200
 	tab := unionTable(rows)
 	for i := range rows { // null, NaN and infinite
-		tab.scalar["a"][i] = []float64{format.Null, math.NaN(), math.Inf(-1), 4, 5}[i*i%5]
+		tab.Scalar["a"][i] = []float64{format.Null, math.NaN(), math.Inf(-1), 4, 5}[i*i%5]
 	}
-	facts := func(disk *fakeDisk) {
-		for _, f := range disk.byPath {
-			for i, l := range f.order {
+	facts := func(disk *chunkiotest.FakeDisk) {
+		for _, f := range disk.ByPath {
+			for i, l := range f.Order {
 				if l.Name == "b" || l.Name == "w" || l.Name == "k" {
-					f.order[i].Nulls = 0
+					f.Order[i].Nulls = 0
 				}
 			}
 		}
 	}
-	disk, paths := plant(tab, 3, 30, 1)
+	disk, paths := chunkiotest.PlantTable(tab, 3, 30, 1)
 	facts(disk)
 	for what, opt := range map[string]Options{
 		"all": {}, "order": {Order: []string{"is_missing(l[1])", "c", "is_missing(a)", "a"}}, "named": {Columns: []string{"c", "l[0]"}},
@@ -208,22 +209,22 @@ func TestIndicators(t *testing.T) {
 		if what == "excluded" {
 			plain.Exclude = nil
 		}
-		all := disk.dataset(t, paths, plain)
-		values, err := collect(all, stream.Range{})
+		all := disk.OpenDataset(t, paths, plain)
+		values, err := chunkiotest.CollectRows(all, stream.Range{})
 		formattest.Must(t, err)
 		at := map[string]int{}
 		for j, c := range all.Columns() {
 			at[c.Name] = j
 		}
 		opt.Indicators, opt.Keep = true, NewKeep(1<<20)
-		ds := disk.dataset(t, paths, opt)
+		ds := disk.OpenDataset(t, paths, opt)
 		for range 2 {
-			got, err := collect(ds, stream.Range{})
+			got, err := chunkiotest.CollectRows(ds, stream.Range{})
 			formattest.Must(t, err)
 			for j, c := range ds.Columns() {
 				of, made := strings.CutPrefix(c.Name, "is_missing(")
-				for i, row := range got.rows {
-					want := values.rows[i][at[strings.TrimSuffix(of, ")")]]
+				for i, row := range got.Rows {
+					want := values.Rows[i][at[strings.TrimSuffix(of, ")")]]
 					if made {
 						want = map[bool]float64{true: 1}[want != want]
 					}
@@ -232,8 +233,8 @@ func TestIndicators(t *testing.T) {
 					}
 				}
 			}
-			if len(got.rows) != len(values.rows) {
-				t.Fatalf("%s: %d rows, want %d", what, len(got.rows), len(values.rows))
+			if len(got.Rows) != len(values.Rows) {
+				t.Fatalf("%s: %d rows, want %d", what, len(got.Rows), len(values.Rows))
 			}
 		}
 		var names []string
@@ -251,7 +252,7 @@ func TestIndicators(t *testing.T) {
 			t.Errorf("%s: features %s, want %s", what, got, want)
 		}
 	}
-	disk.checkClosed(t)
+	disk.CheckClosed(t)
 }
 
 // For a derived feature, apply writes the column itself, once.
@@ -268,7 +269,7 @@ func TestMadeColumnsApplied(t *testing.T) {
 	if a, b := formattest.ReadDump(t, out).FindLeaf("ts").RowTexts(), formattest.ReadDump(t, path, "ts").FindLeaf("ts").RowTexts(); !slices.Equal(a, b) {
 		t.Error("the times that were written differ")
 	}
-	if _, err := Apply(t.Context(), []string{path}, out, ApplyOptions{Columns: []string{"ts.hour.sin"}}); !isData(err) || !strings.Contains(err.Error(), "ts.hour.sin") {
+	if _, err := Apply(t.Context(), []string{path}, out, ApplyOptions{Columns: []string{"ts.hour.sin"}}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "ts.hour.sin") {
 		t.Errorf("without the options: %v", err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -82,15 +83,15 @@ func TestSharedNames(t *testing.T) {
 		if w := ds.Warnings(); len(w) != 1 || !strings.Contains(w[0].String(), `share a name and are left out: "a"`) {
 			t.Errorf("%s: warnings %q", ending, w)
 		}
-		got, err := collect(ds, stream.Range{})
+		got, err := chunkiotest.CollectRows(ds, stream.Range{})
 		formattest.Must(t, err)
-		if want := "[[2 3] [5 7] [9 1]]"; fmt.Sprint(got.rows) != want {
-			t.Errorf("%s: rows %v, want %s", ending, got.rows, want)
+		if want := "[[2 3] [5 7] [9 1]]"; fmt.Sprint(got.Rows) != want {
+			t.Errorf("%s: rows %v, want %s", ending, got.Rows, want)
 		}
 		for name, bad := range map[string]Options{
 			"columns": {Columns: []string{"b", "a"}}, "label": {Label: "a"}, "weight": {Weight: "a"}, "where": {Where: "a > 1"}, "sparse": {Sparse: "a"}, "values": {Sparse: "b,a,9"},
 		} {
-			if _, err := open(bad); !isUsage(err) || !strings.Contains(err.Error(), "ambiguous") && name != "values" {
+			if _, err := open(bad); !chunkiotest.IsUsage(err) || !strings.Contains(err.Error(), "ambiguous") && name != "values" {
 				t.Errorf("%s, option %s: %v, want a UsageError about the ambiguous name", ending, name, err)
 			}
 		}
@@ -113,10 +114,10 @@ func TestSharedNames(t *testing.T) {
 		if ending == "arrows" {
 			continue
 		}
-		if _, err := open(Options{Sparse: "b,A,a"}); !isUsage(err) || !strings.Contains(err.Error(), "ambiguous") {
+		if _, err := open(Options{Sparse: "b,A,a"}); !chunkiotest.IsUsage(err) || !strings.Contains(err.Error(), "ambiguous") {
 			t.Errorf("%s, triples: %v", ending, err)
 		}
-		if _, err := ds.Categories(t.Context(), []string{"a"}, 9); !isUsage(err) || !strings.Contains(err.Error(), "ambiguous") {
+		if _, err := ds.Categories(t.Context(), []string{"a"}, 9); !chunkiotest.IsUsage(err) || !strings.Contains(err.Error(), "ambiguous") {
 			t.Errorf("%s, categories: %v", ending, err)
 		}
 		if none, err := ds.Categories(t.Context(), nil, 9); err != nil || none != nil {
@@ -164,13 +165,13 @@ func TestSharedNamesOfSeveralFiles(t *testing.T) {
 		if !slices.Equal(left, []stream.LeftOut{leftOutAt(c.places[0], "a", SharedName), leftOutAt(c.places[1], "a", SharedName)}) || len(ds.Columns()) != 2 {
 			t.Errorf("%q: left out %v of %v", inputs, left, ds.Columns())
 		}
-		formattest.Must(t, passError(ds))
+		formattest.Must(t, chunkiotest.PassError(ds))
 	}
 	if ds, err := Open(t.Context(), []string{two, swapped}, Options{}); err != nil || ds.Rows() != 4 {
 		t.Errorf("the same columns in another order: %v", err)
 	}
 	for _, inputs := range [][]string{{one, two}, {two, one}} {
-		if _, err := Open(t.Context(), inputs, Options{}); !isData(err) || !strings.Contains(err.Error(), "fewer columns of this name") {
+		if _, err := Open(t.Context(), inputs, Options{}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "fewer columns of this name") {
 			t.Errorf("opening %q: %v, want a DataError about fewer columns of a name", inputs, err)
 		}
 	}
@@ -236,7 +237,7 @@ func TestConvertNestedSharedNames(t *testing.T) {
 		in := geometryFile(t, dir, "in.parquet", c.fields)
 		_, err := Convert(t.Context(), []string{in}, out, ApplyOptions{})
 		if c.words != "" {
-			if !isUsage(err) || !strings.Contains(err.Error(), c.words) {
+			if !chunkiotest.IsUsage(err) || !strings.Contains(err.Error(), c.words) {
 				t.Errorf("%d: %v, want %q", k, err, c.words)
 			}
 			continue
@@ -269,7 +270,7 @@ func geometryFile(t *testing.T, dir, name string, fields schema.FieldList) strin
 	})
 	n := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
 	start := len(file) - 8 - n
-	footer, err := parquet.Annotations{"geo": logicalField(17), parquet.AnnotationPath("s", "v"): logicalField(17)}.AnnotateFooter(file[start : start+n])
+	footer, err := parquet.Annotations{"geo": chunkiotest.LogicalField(17), parquet.AnnotationPath("s", "v"): chunkiotest.LogicalField(17)}.AnnotateFooter(file[start : start+n])
 	formattest.Must(t, err)
 	file = binary.LittleEndian.AppendUint32(append(file[:start:start], footer...), uint32(len(footer)))
 	path := filepath.Join(dir, name)
@@ -287,7 +288,7 @@ func TestConvertSharedLogicalTypes(t *testing.T) {
 	for _, inputs := range [][]string{{first}, {none, last}, {first, none}, {none, one, last}, {first, one}} {
 		for _, out := range []string{"out", "out.parquet"} {
 			out = filepath.Join(t.TempDir(), out)
-			if _, err := Convert(t.Context(), inputs, out, ApplyOptions{Union: true}); !isUsage(err) || !strings.Contains(err.Error(), "-two.parquet: column geo shares its name") {
+			if _, err := Convert(t.Context(), inputs, out, ApplyOptions{Union: true}); !chunkiotest.IsUsage(err) || !strings.Contains(err.Error(), "-two.parquet: column geo shares its name") {
 				t.Errorf("converting %q: %v, want a UsageError about the shared name geo", inputs, err)
 			}
 		}
@@ -296,7 +297,7 @@ func TestConvertSharedLogicalTypes(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	_, err := Convert(t.Context(), []string{one, twins}, out, ApplyOptions{Union: true})
 	formattest.Must(t, err)
-	if got := typesOf(t, filepath.Join(out, "c.parquet")); got != typesOf(t, one) || !strings.Contains(got, "geometry") {
+	if got := chunkiotest.TypesOf(t, filepath.Join(out, "c.parquet")); got != chunkiotest.TypesOf(t, one) || !strings.Contains(got, "geometry") {
 		t.Errorf("written as %s", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -40,16 +41,15 @@ func TestPassAsksOnceForEachRowGroup(t *testing.T) {
 			opened, err := Open(t.Context(), inputs, c.opt)
 			formattest.Must(t, err)
 			for _, tight := range []bool{false, true} {
-				opt := opened.opt
+				opt := opened.Options
 				opt.Meter = new(stream.Meter)
 				if tight {
 					opt.Memory, opt.Threads = opened.MinMemory(), 2
 				}
-				ds, err := opened.With(opt)
+				ds, err := Open(t.Context(), inputs, opt) // its filter has not found a sample yet
 				formattest.Must(t, err)
-				ds.catalog.filter = fresh(ds.catalog.filter)
 				s.requests = 0
-				_, err = collect(ds, stream.Range{})
+				_, err = chunkiotest.CollectRows(ds, stream.Range{})
 				formattest.Must(t, err)
 				want := c.of
 				if ending == ".arrow" {
@@ -63,14 +63,6 @@ func TestPassAsksOnceForEachRowGroup(t *testing.T) {
 	}
 }
 
-// fresh is a filter that has not found a sample yet.
-func fresh(f *filter) *filter {
-	if f != nil {
-		f.samples.samplers = nil
-	}
-	return f
-}
-
 // A condition that statistics decide costs no byte.
 func TestDecidedConditionFetchesNothing(t *testing.T) {
 	_, inputs := plantWeb(t, ".parquet")
@@ -78,10 +70,10 @@ func TestDecidedConditionFetchesNothing(t *testing.T) {
 	for _, condition := range []string{"", "rank >= 0", "rank >= 0 or site == \"a\""} {
 		ds, err := Open(t.Context(), inputs, Options{Missing: stream.MissingKeep, Columns: []string{"c0*"}, Where: condition, Meter: new(stream.Meter)})
 		formattest.Must(t, err)
-		before := ds.opt.Meter.Fetched.Load()
-		_, err = collect(ds, stream.Range{})
+		before := ds.Options.Meter.Fetched.Load()
+		_, err = chunkiotest.CollectRows(ds, stream.Range{})
 		formattest.Must(t, err)
-		fetched = append(fetched, ds.opt.Meter.Fetched.Load()-before)
+		fetched = append(fetched, ds.Options.Meter.Fetched.Load()-before)
 	}
 	if fetched[1] != fetched[0] || fetched[2] != fetched[0] {
 		t.Errorf("%d bytes fetched under conditions that are true of all rows", fetched)

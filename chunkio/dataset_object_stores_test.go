@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
@@ -115,7 +116,7 @@ func lakeFiles(t *testing.T, ending string) (keys []string, content map[string][
 			continue
 		}
 		dir := t.TempDir()
-		put(t, dir, "in.arrow", formattest.WriteArrow(t, false, records))
+		chunkiotest.PutFile(t, dir, "in.arrow", formattest.WriteArrow(t, false, records))
 		var also []string
 		for _, f := range records[0].Schema().Fields() {
 			if f.Name != "rank" {
@@ -148,12 +149,12 @@ func TestObjectsAreReadLikeFiles(t *testing.T) {
 				keys, content := lakeFiles(t, ending)
 				for _, key := range keys {
 					s.put(key, content[key])
-					put(t, dir, key, content[key])
+					chunkiotest.PutFile(t, dir, key, content[key])
 				}
 				folder := "lake " + ending[1:] + "/"
 				inputs := [][]string{{s.url(keys[0]), s.url(keys[1]), s.url(keys[2])}}
 				list := []byte(s.url(keys[2]) + "\n\n# a comment\n" + s.url(keys[0]) + "\n" + s.url(keys[1]) + "\n")
-				put(t, dir, "list", list)
+				chunkiotest.PutFile(t, dir, "list", list)
 				s.put("lists/all.txt", list)
 				inputs = append(inputs, []string{"@" + filepath.Join(dir, "list")}, []string{"@" + s.url("lists/all.txt")})
 				if s.lists {
@@ -170,16 +171,16 @@ func TestObjectsAreReadLikeFiles(t *testing.T) {
 					if i > 0 && (i+form+turn)%2 == 1 {
 						continue // every two of store, form and options meet
 					}
-					local, want := collectFrom(t, opt, filepath.Join(dir, folder))
-					if len(want.rows) == 0 {
+					local, want := chunkiotest.CollectFrom(t, opt, filepath.Join(dir, folder))
+					if len(want.Rows) == 0 {
 						t.Fatal("no rows")
 					}
 					for _, in := range inputs {
 						if i > 0 && len(in) == 1 {
 							continue // how they are named does not hang on the options
 						}
-						ds, got := collectFrom(t, opt, in...)
-						if d := diff(got, want); d != "" || !slices.Equal(got.blocks, want.blocks) || !slices.Equal(columnNames(ds), columnNames(local)) {
+						ds, got := chunkiotest.CollectFrom(t, opt, in...)
+						if d := chunkiotest.DescribeDiff(got, want); d != "" || !slices.Equal(got.Blocks, want.Blocks) || !slices.Equal(chunkiotest.ColumnNames(ds), chunkiotest.ColumnNames(local)) {
 							t.Errorf("%s from %v differs from the local files: %s", ending, in, d)
 						}
 					}
@@ -199,63 +200,48 @@ func TestObjectsAreReadLikeFiles(t *testing.T) {
 
 // sameInAnyMemory makes sure that a far dataset is delivered as it should be whether its row
 // groups are fetched one by one or ahead.
-func sameInAnyMemory(t *testing.T, ds *Dataset, want delivered) {
+func sameInAnyMemory(t *testing.T, ds *Dataset, want chunkiotest.Delivered) {
 	t.Helper()
 	least := ds.MinMemory()
 	for i, memory := range []int64{least, least, least + 3<<20, 20 << 20, 1 << 30} {
-		opt := ds.opt
+		opt := ds.Options
 		opt.Memory, opt.Threads = memory, 1+2*(i%2)
 		ds, err := ds.With(opt)
 		formattest.Must(t, err)
-		got, err := collect(ds, stream.Range{})
+		got, err := chunkiotest.CollectRows(ds, stream.Range{})
 		formattest.Must(t, err)
-		if d := diff(got, want); d != "" {
+		if d := chunkiotest.DescribeDiff(got, want); d != "" {
 			t.Errorf("%d bytes, %d threads: %s", memory, opt.Threads, d)
 		}
 	}
 }
 
-// normalTable has columns c00, c01, … of normal values, the same every time.
-func normalTable(rows, columns int) *table {
-	t := newTable(rows)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for c := range columns {
-		x := make([]float64, rows)
-		for i := range x {
-			x[i] = rng.NormFloat64()
-		}
-		t.addScalar(fmt.Sprintf("c%02d", c), x)
-	}
-	return t
-}
-
 // Row groups that do not fit into memory go to scratch files by pieces, which are given back.
 func TestTallRowGroupsAreSpooled(t *testing.T) {
-	planted := normalTable(12000, 60)
-	disk, paths := plant(planted, 1, 6000, 1)
-	content := written(t, disk.dataset(t, paths, Options{}), WriteOptions{RowGroupRows: 6000})
+	planted := chunkiotest.NormalTable(12000, 60)
+	disk, paths := chunkiotest.PlantTable(planted, 1, 6000, 1)
+	content := chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{RowGroupRows: 6000})
 	s, dir := newWebServer(t, true), t.TempDir()
 	s.put("tall.parquet", content)
-	put(t, dir, "tall.parquet", content)
+	chunkiotest.PutFile(t, dir, "tall.parquet", content)
 	for _, opt := range []Options{{}, {Exclude: []string{"c2?", "c4?"}}} { // the second of several ranges
-		_, want := collectFrom(t, opt, filepath.Join(dir, "tall.parquet"))
+		_, want := chunkiotest.CollectFrom(t, opt, filepath.Join(dir, "tall.parquet"))
 		ds, err := Open(t.Context(), []string{s.URL + "/tall.parquet"}, opt)
 		formattest.Must(t, err)
 		for _, threads := range []int{1, 3} {
-			opt := ds.opt
+			opt := ds.Options
 			opt.Memory, opt.Threads = ds.MinMemory(), threads
+			const room = 64 << 20
+			opt.Spool = scratch.Options{Limit: room, Ledger: new(scratch.Ledger)}
 			ds, err := ds.With(opt)
 			formattest.Must(t, err)
-			const room = 64 << 20
-			spooled := scratch.New(scratch.Options{Limit: room})
-			ds.spool = func() *scratch.Space { return spooled }
-			got, err := collect(ds, stream.Range{})
+			got, err := chunkiotest.CollectRows(ds, stream.Range{})
 			formattest.Must(t, err)
-			if d := diff(got, want); d != "" {
+			if d := chunkiotest.DescribeDiff(got, want); d != "" {
 				t.Errorf("%d threads: %s", threads, d)
 			}
-			if err := spooled.Reserve(room); spooled.Most() == 0 || err != nil { // all of it is free again
-				t.Errorf("%d threads: %d bytes were spooled at most; what is left: %v", threads, spooled.Most(), err)
+			if err := scratch.New(opt.Spool).Reserve(room); ds.SpoolBytes() == 0 || err != nil { // all of it is free again
+				t.Errorf("%d threads: %d bytes were spooled at most; what is left: %v", threads, ds.SpoolBytes(), err)
 			}
 		}
 	}

@@ -16,8 +16,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/pipeline"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -30,39 +36,23 @@ func plantLake(t *testing.T, dir string) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 6))
 	for day := range 3 {
-		planted := newTable(lakeGroups * lakeRows)
+		planted := chunkiotest.NewTable(lakeGroups * lakeRows)
 		for c := range lakeColumns {
-			x := make([]float64, planted.rows)
+			x := make([]float64, planted.Rows)
 			for i := range x {
 				x[i] = math.Round(100*rng.NormFloat64()) / 8
 			}
 			x[(c*97+day)%len(x)] = math.NaN()
-			planted.addScalar(fmt.Sprintf("c%02d", c), x)
+			planted.AddScalar(fmt.Sprintf("c%02d", c), x)
 		}
-		disk, paths := plant(planted, 1, lakeRows, 1)
-		src := disk.dataset(t, paths, Options{Missing: stream.MissingKeep})
-		put(t, dir, fmt.Sprintf("events/day=%d/part.parquet", day+1), written(t, src, WriteOptions{RowGroupRows: lakeRows, Label: func(at int64) int32 { return int32(at % 3) }}))
+		disk, paths := chunkiotest.PlantTable(planted, 1, lakeRows, 1)
+		src := disk.OpenDataset(t, paths, Options{Missing: stream.MissingKeep})
+		chunkiotest.PutFile(t, dir, fmt.Sprintf("events/day=%d/part.parquet", day+1), chunkiotest.WriteToBytes(t, src, WriteOptions{RowGroupRows: lakeRows, Label: func(at int64) int32 { return int32(at % 3) }}))
 	}
-	put(t, dir, "events/_SUCCESS", nil)
-	put(t, dir, "events/day=1/.part.crc", []byte("x"))
-	put(t, dir, "events/day=1/_tmp/part.parquet", []byte("x"))
-	put(t, dir, "other/readme.md", []byte("x"))
-}
-
-func put(t *testing.T, dir, key string, content []byte) {
-	t.Helper()
-	path := filepath.Join(dir, filepath.FromSlash(key))
-	formattest.Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	formattest.Must(t, os.WriteFile(path, content, 0o644))
-}
-
-func collectFrom(t *testing.T, opt Options, inputs ...string) (*Dataset, delivered) {
-	t.Helper()
-	ds, err := Open(t.Context(), inputs, opt)
-	formattest.Must(t, err)
-	got, err := collect(ds, stream.Range{})
-	formattest.Must(t, err)
-	return ds, got
+	chunkiotest.PutFile(t, dir, "events/_SUCCESS", nil)
+	chunkiotest.PutFile(t, dir, "events/day=1/.part.crc", []byte("x"))
+	chunkiotest.PutFile(t, dir, "events/day=1/_tmp/part.parquet", []byte("x"))
+	chunkiotest.PutFile(t, dir, "other/readme.md", []byte("x"))
 }
 
 // A pass asks for the footers and, in few requests, for the chunks of the columns it needs.
@@ -77,19 +67,19 @@ func TestObjectsAreFetchedInFewRequests(t *testing.T) {
 	for _, path := range ds.Paths() {
 		loc, err := store.Parse(path)
 		formattest.Must(t, err)
-		file, in, err := newAccess(Options{}.withDefaults()).openEntry(t.Context(), fileEntry{path: filepath.Join(s.Dir, loc.Key), size: -1}, 1<<30, new(stream.Meter))
+		file, in, err := opening.NewAccess(settings.WithDefaults(Options{})).OpenEntry(t.Context(), storage.Entry{Path: filepath.Join(s.Dir, loc.Key), Size: -1}, 1<<30, new(stream.Meter))
 		formattest.Must(t, err)
 		for g := range file.GroupRows() {
 			group, err := file.Open(t.Context(), g, nil)
 			formattest.Must(t, err)
-			needed += format.TotalBytes(group.(format.Ranged).Extents(ds.listLeavesToRead()))
+			needed += format.TotalBytes(group.(format.Ranged).Extents(pipeline.ListLeavesToRead(dataset.TableOf(ds))))
 		}
-		start, err := readFooterStart(in)
+		start, err := storage.ReadFooterStart(in)
 		formattest.Must(t, err)
 		footers += in.Size() - start
 		formattest.Must(t, file.Close())
 	}
-	_, err = collect(ds, stream.Range{})
+	_, err = chunkiotest.CollectRows(ds, stream.Range{})
 	formattest.Must(t, err)
 	requests, bytes := proxy.RequestCounts()
 	for begin := time.Now(); bytes != meter.Fetched.Load() && time.Since(begin) < time.Minute; time.Sleep(time.Millisecond) {
@@ -103,7 +93,7 @@ func TestObjectsAreFetchedInFewRequests(t *testing.T) {
 		t.Errorf("%v requests, %d on the meter, %d of them again; want at most %d", requests, meter.Requests.Load(), meter.Retries.Load(), most)
 	}
 	// The end of the first object is a guess of 64 KiB, and a listing has some 400 bytes a key.
-	if most := needed + needed/50 + footers + firstTailBytes + 4096; bytes > most || bytes < needed {
+	if most := needed + needed/50 + footers + 64<<10 + 4096; bytes > most || bytes < needed {
 		t.Errorf("%d bytes fetched; want at most %d for %d of columns and %d of footers", bytes, most, needed, footers)
 	}
 	if n := meter.Fetched.Load(); n != bytes {
@@ -117,14 +107,14 @@ func TestObjectsAreReadThroughFaults(t *testing.T) {
 	plantLake(t, s.Dir)
 	proxy := storetest.NewProxy(t, s.Endpoint)
 	opt := Options{Missing: stream.MissingKeep, Label: "label", Memory: 8 << 20}
-	_, want := collectFrom(t, opt, filepath.Join(s.Dir, "events"))
+	_, want := chunkiotest.CollectFrom(t, opt, filepath.Join(s.Dir, "events"))
 	for name, fault := range map[string]*atomic.Int64{"503": &proxy.BusyEach, "reset": &proxy.ResetEach, "cut": &proxy.CutEach} {
 		fault.Store(7)
 		opt.Meter = new(stream.Meter)
-		_, got := collectFrom(t, opt, s.URLAt(proxy.URL, "events/"))
+		_, got := chunkiotest.CollectFrom(t, opt, s.URLAt(proxy.URL, "events/"))
 		fault.Store(0)
 		// A connection that was reset before the answer began is made again by net/http itself.
-		if d := diff(got, want); d != "" || opt.Meter.Retries.Load() == 0 && name != "reset" {
+		if d := chunkiotest.DescribeDiff(got, want); d != "" || opt.Meter.Retries.Load() == 0 && name != "reset" {
 			t.Errorf("%s: %s after %d retries", name, d, opt.Meter.Retries.Load())
 		}
 	}
@@ -166,8 +156,8 @@ func TestObjectThatIsReplacedIsRefused(t *testing.T) {
 			}
 			return nil
 		})
-		_, err = collect(ds, stream.Range{})
-		if !errors.Is(err, store.ErrChanged) || !isData(err) || !strings.Contains(err.Error(), key) {
+		_, err = chunkiotest.CollectRows(ds, stream.Range{})
+		if !errors.Is(err, store.ErrChanged) || !chunkiotest.IsData(err) || !strings.Contains(err.Error(), key) {
 			t.Errorf("within a pass %v: %v", within, err)
 		}
 	}
@@ -187,66 +177,13 @@ func TestObjectsThatAreNotThere(t *testing.T) {
 		"events/day=1/_tmp/*.parquet": "neither a Parquet file",
 	} {
 		_, err := Open(t.Context(), []string{s.URL(key)}, Options{})
-		if err == nil || !strings.Contains(err.Error(), words) || isData(err) == isUsage(err) {
+		if err == nil || !strings.Contains(err.Error(), words) || chunkiotest.IsData(err) == chunkiotest.IsUsage(err) {
 			t.Errorf("%s: %v, want something about %q", key, err, words)
 		}
 	}
 	for _, inputs := range [][]string{{s.URL("events/"), s.URL("events/day=1/part.parquet")}, {s.URL("events/"), s.URL("events/")}} {
-		if _, err := Open(t.Context(), inputs, Options{}); !isData(err) || !strings.Contains(err.Error(), "twice") {
+		if _, err := Open(t.Context(), inputs, Options{}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "twice") {
 			t.Errorf("opening %v: %v, want a DataError that a file is named twice", inputs, err)
-		}
-	}
-}
-
-// Ranges hold every extent, in order, join across small gaps only, and are cut into parts that
-// make them up.
-func TestCoalesce(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 8))
-	for range 300 {
-		const size = 1000
-		gap := int64(rng.IntN(20))
-		var extents []format.Extent
-		covered := make([]bool, size)
-		for range rng.IntN(12) {
-			e := format.Extent{At: int64(rng.IntN(size+20)) - 10, Size: int64(rng.IntN(60)) - 5}
-			extents = append(extents, e)
-			if e.At >= 0 && e.Size > 0 && e.At+e.Size <= size {
-				for i := e.At; i < e.At+e.Size; i++ {
-					covered[i] = true
-				}
-			}
-		}
-		fetched := make([]bool, size)
-		end := int64(-1)
-		for _, r := range mergeExtents(extents, size, gap) {
-			if end >= 0 && r.At <= end+gap {
-				t.Fatalf("a range at %d after one that ends at %d with gaps of %d", r.At, end, gap)
-			}
-			end = r.At
-			for _, part := range splitRange(r, 1+int64(rng.IntN(50))) {
-				if part.At != end || part.Size < 1 {
-					t.Fatalf("part %+v of %+v after %d", part, r, end)
-				}
-				for i := part.At; i < part.At+part.Size; i++ {
-					fetched[i] = true
-				}
-				end += part.Size
-			}
-			if end != r.At+r.Size {
-				t.Fatalf("parts end at %d of %+v", end, r)
-			}
-		}
-		run := int64(0)
-		for i := range fetched {
-			if covered[i] && !fetched[i] {
-				t.Fatalf("byte %d is not fetched", i)
-			}
-			if run++; covered[i] || !fetched[i] {
-				run = 0
-			}
-			if run > gap {
-				t.Fatalf("%d bytes fetched for nothing, gaps of %d", run, gap)
-			}
 		}
 	}
 }

@@ -12,7 +12,9 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -51,7 +53,7 @@ func (s *webServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.tags {
-		w.Header().Set("ETag", `"`+formatFingerprint(xxhash.Sum64(content))+`"`)
+		w.Header().Set("ETag", `"`+storage.FormatFingerprint(xxhash.Sum64(content))+`"`)
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
@@ -59,13 +61,13 @@ func (s *webServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // smallFile is a Parquet file of 40 rows of one column, all x.
 func smallFile(t *testing.T, x float64) []byte {
 	t.Helper()
-	planted := newTable(40)
-	values := make([]float64, planted.rows)
+	planted := chunkiotest.NewTable(40)
+	values := make([]float64, planted.Rows)
 	for i := range values {
 		values[i] = x
 	}
-	disk, paths := plant(planted.addScalar("x", values), 1, 40, 1)
-	return written(t, disk.dataset(t, paths, Options{}), WriteOptions{})
+	disk, paths := chunkiotest.PlantTable(planted.AddScalar("x", values), 1, 40, 1)
+	return chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{})
 }
 
 // A server that reports no version of a file can still be read, but a file that was replaced by one with another
@@ -84,18 +86,18 @@ func TestObjectsWithoutVersions(t *testing.T) {
 	}
 	ds := open()
 	s.put("a.parquet", other)
-	if _, err := collect(ds, stream.Range{}); !isData(err) || !strings.Contains(err.Error(), "changed since") {
+	if _, err := chunkiotest.CollectRows(ds, stream.Range{}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "changed since") {
 		t.Errorf("replaced: %v", err)
 	}
 	ds = open()
 	s.put("a.parquet", append(bytes.Clone(one), 0))
-	if _, err := collect(ds, stream.Range{}); !isData(err) || strings.Contains(err.Error(), "Delta") {
+	if _, err := chunkiotest.CollectRows(ds, stream.Range{}); !chunkiotest.IsData(err) || strings.Contains(err.Error(), "Delta") {
 		t.Errorf("longer: %v", err)
 	}
 	ds = open()
 	s.put("a.parquet", nil)
 	delete(s.files, "a.parquet")
-	if _, err := collect(ds, stream.Range{}); !errors.Is(err, store.ErrNotExist) || strings.Contains(err.Error(), "Delta") {
+	if _, err := chunkiotest.CollectRows(ds, stream.Range{}); !errors.Is(err, store.ErrNotExist) || strings.Contains(err.Error(), "Delta") {
 		t.Errorf("gone: %v", err)
 	}
 }

@@ -1,12 +1,19 @@
 package chunkio
 
 import (
+	"context"
 	"errors"
 	"math"
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/catalog"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/internal/planfile"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // TestPlanOfImpossibleSizes: sizes that cannot be are refused before any shard is looked for, which
@@ -21,8 +28,8 @@ func TestPlanOfImpossibleSizes(t *testing.T) {
 	} {
 		h.Footers = true
 		path := writeOwn(t, h, files)
-		_, err := Open(t.Context(), nil, Options{Plan: path, Shard: Shard{1, 2}})
-		if !isData(err) || !strings.Contains(err.Error(), "cannot be") || !strings.Contains(err.Error(), path) {
+		_, err := Open(t.Context(), nil, Options{Plan: path, Shard: Shard{Number: 1, Of: 2}})
+		if !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "cannot be") || !strings.Contains(err.Error(), path) {
 			t.Errorf("rows %d, weight %d: %v", h.Rows, h.Weight, err)
 		}
 	}
@@ -43,31 +50,35 @@ func TestPlanOfNoDigests(t *testing.T) {
 	} {
 		c.file.Path = "/x"
 		_, err := Open(t.Context(), nil, Options{Plan: writeOwn(t, planfile.Header{Footers: true, Catalog: &c.catalog}, []planfile.File{c.file})})
-		if !isData(err) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "strconv") {
+		if !chunkiotest.IsData(err) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "strconv") {
 			t.Errorf("opening a plan of %+v: %v, want a DataError about %q", c.file, err, c.says)
 		}
 	}
 }
 
+var errUnreadable = errors.New("unreadable")
+
 // unreadable is a file that has its size and can no longer be read.
 type unreadable struct{ Input }
 
-func (unreadable) ReadAt([]byte, int64) (int, error) { return 0, errInjected }
+func (unreadable) ReadAt([]byte, int64) (int, error) { return 0, errUnreadable }
 
 // TestPlannedFileFailsToRead: a disk that fails is not taken for a file that was changed.
 func TestPlannedFileFailsToRead(t *testing.T) {
-	disk, paths := plant(newTable(30).addScalar("a", make([]float64, 30)), 1, 10, 1)
-	c := disk.dataset(t, paths, Options{}).catalog
-	opened, in, err := c.open(t.Context(), c.list.entryAt(0), 1<<20, nil)
+	disk, paths := chunkiotest.PlantTable(chunkiotest.NewTable(30).AddScalar("a", make([]float64, 30)), 1, 10, 1)
+	c := disk.OpenDataset(t, paths, Options{}).Catalog
+	c.Plan = &catalog.PlanInfo{}
+	opened, _, err := c.ReopenFile(t.Context(), 0, 1<<20, nil)
 	if err != nil {
 		t.Fatalf("opening the planned file: %v", err)
 	}
-	defer opened.Close()
-	c.plan = &planInfo{}
-	if same, err := c.matchesPlan(opened, in, &c.files[0]); !same || err != nil {
-		t.Errorf("the file itself: %v, %v", same, err)
+	formattest.Must(t, opened.Close())
+	open := c.Open
+	c.Open = func(ctx context.Context, e storage.Entry, memory int64, meter *stream.Meter) (format.File, Input, error) {
+		opened, in, err := open(ctx, e, memory, meter)
+		return opened, unreadable{in}, err
 	}
-	if _, err := c.matchesPlan(opened, unreadable{in}, &c.files[0]); !errors.Is(err, errInjected) {
+	if _, _, err := c.ReopenFile(t.Context(), 0, 1<<20, nil); !errors.Is(err, errUnreadable) {
 		t.Errorf("a disk that fails: %v", err)
 	}
 }

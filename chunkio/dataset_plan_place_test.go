@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/planfile"
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
@@ -20,7 +21,7 @@ import (
 func plantFour(t *testing.T, dir string) {
 	t.Helper()
 	for i := range 4 {
-		put(t, dir, fmt.Sprintf("day=%d/x.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
+		chunkiotest.PutFile(t, dir, fmt.Sprintf("day=%d/x.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
 	}
 }
 
@@ -30,24 +31,24 @@ func TestPlanIsReadFromAnywhere(t *testing.T) {
 	root := t.TempDir()
 	home := filepath.Join(root, "run=7", "day=x") // day is below, too
 	plantFour(t, filepath.Join(home, "in"))
-	put(t, home, "list.txt", []byte("in/day=0/*.parquet\n# of a list\nin/day=1\nin/day=2/x.parquet\nin/day=3\n"))
+	chunkiotest.PutFile(t, home, "list.txt", []byte("in/day=0/*.parquet\n# of a list\nin/day=1\nin/day=2/x.parquet\nin/day=3\n"))
 	for _, input := range []string{"in", "./in/", "in/*/x.parquet", "@list.txt"} {
 		t.Chdir(home)
 		c := planCase{inputs: []string{input}, opt: Options{Columns: []string{"*"}, Where: "day >= 1"}}
-		_, whole := collectFrom(t, c.opt, input)
+		_, whole := chunkiotest.CollectFrom(t, c.opt, input)
 		plan, _ := planned(t, c)
 		t.Chdir(root)
 		ds := openPlanned(t, c, plan, Shard{})
-		if got := must.Get(collect(ds, stream.Range{}))(t); diff(got, whole) != "" || !slices.Equal(columnNames(ds), []string{"a", "b", "day"}) {
-			t.Errorf("%s: %s, columns %v", input, diff(got, whole), columnNames(ds))
+		if got := must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t); chunkiotest.DescribeDiff(got, whole) != "" || !slices.Equal(chunkiotest.ColumnNames(ds), []string{"a", "b", "day"}) {
+			t.Errorf("%s: %s, columns %v", input, chunkiotest.DescribeDiff(got, whole), chunkiotest.ColumnNames(ds))
 		}
 		got := 0
 		for i := range 3 {
-			ds := openPlanned(t, c, plan, Shard{i + 1, 3})
+			ds := openPlanned(t, c, plan, Shard{Number: i + 1, Of: 3})
 			rows, _ := ds.ShardRows()
-			got += len(must.Get(collect(ds, rows))(t).rows)
+			got += len(must.Get(chunkiotest.CollectRows(ds, rows))(t).Rows)
 		}
-		if got != len(whole.rows) {
+		if got != len(whole.Rows) {
 			t.Errorf("%s: shards have %d rows", input, got)
 		}
 	}
@@ -66,21 +67,21 @@ func TestPlanOfObjects(t *testing.T) {
 			s.PutObject(fmt.Sprintf("lake/day=%d/x.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
 		}
 		c := planCase{inputs: []string{s.URL("lake/")}, opt: Options{Missing: stream.MissingKeep, Allow: []string{s.URL("lake")}}}
-		want, whole := collectFrom(t, c.opt, c.inputs...)
+		want, whole := chunkiotest.CollectFrom(t, c.opt, c.inputs...)
 		plan, from := planned(t, c)
 		for _, n := range []int{1, 3, 5} {
 			checkShardsOfPlan(t, planCase{opt: c.opt}, plan, n, want, whole, from)
 		}
 		// The same size and the same footer, but for a value.
 		s.PutObject("lake/day=1/x.parquet", parquetOf(t, 101, 201, 25, "a", "b"))
-		ds := openPlanned(t, c, plan, Shard{2, 3})
+		ds := openPlanned(t, c, plan, Shard{Number: 2, Of: 3})
 		rows, _ := ds.ShardRows()
-		if _, err := collect(ds, rows); !says(err, "changed since the plan", "day=1/x.parquet", plan) {
+		if _, err := chunkiotest.CollectRows(ds, rows); !says(err, "changed since the plan", "day=1/x.parquet", plan) {
 			t.Errorf("an object that was replaced: %v", err)
 		}
-		ds = openPlanned(t, c, plan, Shard{3, 3})
+		ds = openPlanned(t, c, plan, Shard{Number: 3, Of: 3})
 		rows, _ = ds.ShardRows()
-		must.Get(collect(ds, rows))(t)
+		must.Get(chunkiotest.CollectRows(ds, rows))(t)
 	})
 }
 
@@ -90,15 +91,15 @@ func TestPlanInAStore(t *testing.T) {
 	dir := t.TempDir()
 	plantFour(t, dir)
 	c := planCase{inputs: []string{dir}}
-	_, whole := collectFrom(t, c.opt, dir)
+	_, whole := chunkiotest.CollectFrom(t, c.opt, dir)
 	c.opt.ForPlan = true
 	from := must.Get(Open(t.Context(), c.inputs, c.opt))(t)
 	url := s.URL("jobs/x.plan.json")
 	must.Get(from.WritePlan(t.Context(), url, PlanHeader{}))(t)
-	if got := must.Get(collect(openPlanned(t, c, url, Shard{}), stream.Range{}))(t); diff(got, whole) != "" {
-		t.Errorf("rows by the plan in a store differ: %s", diff(got, whole))
+	if got := must.Get(chunkiotest.CollectRows(openPlanned(t, c, url, Shard{}), stream.Range{}))(t); chunkiotest.DescribeDiff(got, whole) != "" {
+		t.Errorf("rows by the plan in a store differ: %s", chunkiotest.DescribeDiff(got, whole))
 	}
-	if _, err := ReadPlanHeader(t.Context(), s.URL("jobs/no.plan.json"), FetchOptions{}); !isData(err) {
+	if _, err := ReadPlanHeader(t.Context(), s.URL("jobs/no.plan.json"), FetchOptions{}); !chunkiotest.IsData(err) {
 		t.Errorf("no such plan: %v", err)
 	}
 }
@@ -113,17 +114,17 @@ func TestPlanOfSignedURLs(t *testing.T) {
 		urls = append(urls, fmt.Sprintf("%s/%d.parquet?sig=secret", web.URL, i))
 	}
 	c := planCase{inputs: urls, opt: Options{Allow: []string{web.URL}}}
-	_, whole := collectFrom(t, c.opt, urls...)
+	_, whole := chunkiotest.CollectFrom(t, c.opt, urls...)
 	plan, _ := planned(t, c)
 	if mode := must.Get(os.Stat(plan))(t).Mode().Perm(); mode != 0o600 {
 		t.Errorf("mode %v", mode)
 	}
-	if got := must.Get(collect(openPlanned(t, c, plan, Shard{}), stream.Range{}))(t); diff(got, whole) != "" {
-		t.Errorf("rows by the plan of URLs differ: %s", diff(got, whole))
+	if got := must.Get(chunkiotest.CollectRows(openPlanned(t, c, plan, Shard{}), stream.Range{}))(t); chunkiotest.DescribeDiff(got, whole) != "" {
+		t.Errorf("rows by the plan of URLs differ: %s", chunkiotest.DescribeDiff(got, whole))
 	}
 	web.put("1.parquet", parquetOf(t, 0, 100, 25, "a", "b"))
-	ds := openPlanned(t, c, plan, Shard{2, 2})
-	_, err := collect(ds, stream.Range{})
+	ds := openPlanned(t, c, plan, Shard{Number: 2, Of: 2})
+	_, err := chunkiotest.CollectRows(ds, stream.Range{})
 	if !says(err, "1.parquet", plan) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("got error %v", err)
 	}
@@ -140,7 +141,7 @@ func TestPlanOfSignedURLs(t *testing.T) {
 func lone(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	put(t, dir, "x.parquet", parquetOf(t, 0, 100, 25, "a", "b"))
+	chunkiotest.PutFile(t, dir, "x.parquet", parquetOf(t, 0, 100, 25, "a", "b"))
 	return filepath.Join(dir, "x.parquet")
 }
 
@@ -170,7 +171,7 @@ func listOf(files []planfile.File) iter.Seq2[planfile.File, error] {
 func TestPlanWithoutFooters(t *testing.T) {
 	dir := t.TempDir()
 	plantFour(t, dir)
-	want, whole := collectFrom(t, Options{}, dir)
+	want, whole := chunkiotest.CollectFrom(t, Options{}, dir)
 	var files []planfile.File
 	for i, in := range slices.Backward(want.Inputs()) { // in any order
 		f := planfile.File{Path: in.Path, Bytes: in.Bytes}
@@ -181,20 +182,20 @@ func TestPlanWithoutFooters(t *testing.T) {
 	}
 	plan := writeOwn(t, planfile.Header{}, files)
 	c := planCase{opt: Options{Plan: plan}}
-	ds, got := collectFrom(t, c.opt)
+	ds, got := chunkiotest.CollectFrom(t, c.opt)
 	sameView(t, ds, want)
-	if diff(got, whole) != "" || !slices.EqualFunc(ds.Inputs(), want.Inputs(), sameInput) {
-		t.Errorf("rows by a plan without footers differ: %s; its inputs are %v, want %v", diff(got, whole), ds.Inputs(), want.Inputs())
+	if chunkiotest.DescribeDiff(got, whole) != "" || !slices.EqualFunc(ds.Inputs(), want.Inputs(), sameInput) {
+		t.Errorf("rows by a plan without footers differ: %s; its inputs are %v, want %v", chunkiotest.DescribeDiff(got, whole), ds.Inputs(), want.Inputs())
 	}
-	if _, err := Open(t.Context(), nil, Options{Plan: plan, Shard: Shard{1, 2}}); !isUsage(err) || !strings.Contains(err.Error(), "no footers") {
+	if _, err := Open(t.Context(), nil, Options{Plan: plan, Shard: Shard{Number: 1, Of: 2}}); !chunkiotest.IsUsage(err) || !strings.Contains(err.Error(), "no footers") {
 		t.Errorf("a shard of it: %v", err)
 	}
 	full, _ := planned(t, c)
-	if got := must.Get(collect(openPlanned(t, planCase{}, full, Shard{}), stream.Range{}))(t); diff(got, whole) != "" {
-		t.Errorf("completed: %s", diff(got, whole))
+	if got := must.Get(chunkiotest.CollectRows(openPlanned(t, planCase{}, full, Shard{}), stream.Range{}))(t); chunkiotest.DescribeDiff(got, whole) != "" {
+		t.Errorf("completed: %s", chunkiotest.DescribeDiff(got, whole))
 	}
 	other := writeOwn(t, planfile.Header{Options: map[string]string{"where": "day > 1"}}, files)
-	if ds, _ := collectFrom(t, Options{Plan: other, Where: "day > 1"}); len(ds.Inputs()) != 2 {
+	if ds, _ := chunkiotest.CollectFrom(t, Options{Plan: other, Where: "day > 1"}); len(ds.Inputs()) != 2 {
 		t.Errorf("the condition leaves %v", ds.Inputs())
 	}
 	// Keys of a table count, and those in the paths do not.
@@ -202,15 +203,15 @@ func TestPlanWithoutFooters(t *testing.T) {
 		files[i].Keys = []string{fmt.Sprint(9 - i)}
 	}
 	table := writeOwn(t, planfile.Header{Keys: []string{"k"}, Table: &stream.Table{Path: "/t", Format: "iceberg", Version: 3}}, files)
-	ds, _ = collectFrom(t, Options{Columns: []string{"*"}, Plan: table})
-	if !slices.Equal(columnNames(ds), []string{"a", "b", "k"}) || ds.Table().Format != "iceberg" {
-		t.Errorf("columns %v of %v", columnNames(ds), ds.Table())
+	ds, _ = chunkiotest.CollectFrom(t, Options{Columns: []string{"*"}, Plan: table})
+	if !slices.Equal(chunkiotest.ColumnNames(ds), []string{"a", "b", "k"}) || ds.Table().Format != "iceberg" {
+		t.Errorf("columns %v of %v", chunkiotest.ColumnNames(ds), ds.Table())
 	}
 	must.Do(t, os.Remove(filepath.Join(dir, "day=3", "x.parquet")))
 	if _, err := Open(t.Context(), nil, c.opt); !says(err, "is not there", plan) {
 		t.Errorf("a file is gone: %v", err)
 	}
-	put(t, dir, "day=3/x.parquet", parquetOf(t, 0, 90, 25, "a", "b"))
+	chunkiotest.PutFile(t, dir, "day=3/x.parquet", parquetOf(t, 0, 90, 25, "a", "b"))
 	if _, err := Open(t.Context(), nil, c.opt); !says(err, "changed since the plan", plan) {
 		t.Errorf("a file of another size: %v", err)
 	}
@@ -224,16 +225,16 @@ func TestPlanRefusals(t *testing.T) {
 	version := int64(3)
 	for says, opt := range map[string]Options{
 		"make another plan":     {Plan: plan, Where: "a > 3"},
-		"want I/N":              {Plan: plan, Shard: Shard{3, 2}},
-		"shard 0/2":             {Plan: plan, Shard: Shard{0, 2}},
+		"want I/N":              {Plan: plan, Shard: Shard{Number: 3, Of: 2}},
+		"shard 0/2":             {Plan: plan, Shard: Shard{Number: 0, Of: 2}},
 		"which version is read": {Plan: plan, TableVersion: &version},
 		"did you mean":          {Plan: plan, Label: "dayy"},
 	} {
-		if _, err := Open(t.Context(), nil, opt); !isUsage(err) || !strings.Contains(err.Error(), says) {
+		if _, err := Open(t.Context(), nil, opt); !chunkiotest.IsUsage(err) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: %v; want %q", opt, err, says)
 		}
 	}
-	if _, err := Open(t.Context(), []string{plan}, Options{}); !isUsage(err) || !strings.Contains(err.Error(), "is a plan file") {
+	if _, err := Open(t.Context(), []string{plan}, Options{}); !chunkiotest.IsUsage(err) || !strings.Contains(err.Error(), "is a plan file") {
 		t.Errorf("a plan as an input: %v", err)
 	}
 	for says, path := range map[string]string{
@@ -247,7 +248,7 @@ func TestPlanRefusals(t *testing.T) {
 		"a file of -1":     writeOwn(t, planfile.Header{}, []planfile.File{{Path: "/x", Bytes: -1}}),
 		"promises footers": writeOwn(t, planfile.Header{Footers: true}, nil),
 	} {
-		if _, err := Open(t.Context(), nil, Options{Plan: path}); !isData(err) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), path) {
+		if _, err := Open(t.Context(), nil, Options{Plan: path}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v; want %q", path, err, says)
 		}
 	}
@@ -255,15 +256,15 @@ func TestPlanRefusals(t *testing.T) {
 	if _, err := ds.WritePlan(t.Context(), filepath.Join(dir, "x.plan.json"), PlanHeader{}); err == nil {
 		t.Error("a Dataset that does not know its weights was planned")
 	}
-	part := must.Get(Open(t.Context(), nil, Options{Plan: plan, Shard: Shard{1, 2}, ForPlan: true}))(t)
-	if _, err := part.WritePlan(t.Context(), filepath.Join(dir, "x.plan.json"), PlanHeader{}); !isUsage(err) {
+	part := must.Get(Open(t.Context(), nil, Options{Plan: plan, Shard: Shard{Number: 1, Of: 2}, ForPlan: true}))(t)
+	if _, err := part.WritePlan(t.Context(), filepath.Join(dir, "x.plan.json"), PlanHeader{}); !chunkiotest.IsUsage(err) {
 		t.Errorf("a shard was planned: %v", err)
 	}
 	if rest := must.Get(filepath.Glob(dir + "/*.json"))(t); len(rest) > 0 {
 		t.Errorf("left behind: %v", rest)
 	}
 	odd := t.TempDir()
-	put(t, odd, "\xff.parquet", parquetOf(t, 0, 10, 10, "a"))
+	chunkiotest.PutFile(t, odd, "\xff.parquet", parquetOf(t, 0, 10, 10, "a"))
 	ds = must.Get(Open(t.Context(), []string{odd}, Options{ForPlan: true}))(t)
 	if _, err := ds.WritePlan(t.Context(), filepath.Join(dir, "x.plan.json"), PlanHeader{}); err == nil || !strings.Contains(err.Error(), "no UTF-8") {
 		t.Errorf("a name that JSON cannot hold: %v", err)
@@ -283,12 +284,9 @@ func FuzzThaw(f *testing.F) {
 	dir := f.TempDir()
 	path := filepath.Join(dir, "day=3", "x.parquet")
 	must.Do(f, os.MkdirAll(filepath.Dir(path), 0o755))
-	tab := newTable(300).addScalar("a", make([]float64, 300)).addScalar("b", make([]float64, 300))
-	disk, paths := plant(tab, 1, 100, 1)
-	out := must.Get(os.Create(path))(f)
-	_, _, err := writeSource(f.Context(), out, disk.dataset(f, paths, Options{}), WriteOptions{RowGroupRows: 100})
-	must.Do(f, err)
-	must.Do(f, out.Close())
+	tab := chunkiotest.NewTable(300).AddScalar("a", make([]float64, 300)).AddScalar("b", make([]float64, 300))
+	disk, paths := chunkiotest.PlantTable(tab, 1, 100, 1)
+	must.Do(f, WriteParquet(f.Context(), path, disk.OpenDataset(f, paths, Options{}), WriteOptions{RowGroupRows: 100}))
 	const where = "a >= 0 and day > 1"
 	plan, _ := planned(f, planCase{inputs: []string{path}, opt: Options{Where: where}})
 	text := must.Get(os.ReadFile(plan))(f)
@@ -316,7 +314,7 @@ func FuzzThaw(f *testing.F) {
 		}
 		name := filepath.Join(t.TempDir(), "x.plan.json")
 		must.Do(t, os.WriteFile(name, []byte(b.String()), 0o600))
-		ds, err := Open(t.Context(), nil, Options{Plan: name, Shard: Shard{int(number), int(of)}, Where: loose.Options["where"], Memory: 64 << 20})
+		ds, err := Open(t.Context(), nil, Options{Plan: name, Shard: Shard{Number: int(number), Of: int(of)}, Where: loose.Options["where"], Memory: 64 << 20})
 		if err != nil {
 			return
 		}

@@ -15,8 +15,11 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/place"
@@ -33,19 +36,19 @@ type planCase struct {
 // the others follow from it.
 func parquetOf(t *testing.T, from, to, group int, columns ...string) []byte {
 	t.Helper()
-	tab := newTable(to - from)
+	tab := chunkiotest.NewTable(to - from)
 	for j, name := range columns {
-		x := make([]float64, tab.rows)
+		x := make([]float64, tab.Rows)
 		for i := range x {
 			x[i] = float64(from + i)
 			if name != "a" {
 				x[i] = float64((from+i)*(j+7)%101) / 8
 			}
 		}
-		tab.addScalar(name, x)
+		tab.AddScalar(name, x)
 	}
-	disk, paths := plant(tab, 1, int64(max(group, 1)), 1)
-	return written(t, disk.dataset(t, paths, Options{}), WriteOptions{RowGroupRows: group})
+	disk, paths := chunkiotest.PlantTable(tab, 1, int64(max(group, 1)), 1)
+	return chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{RowGroupRows: group})
 }
 
 // planCases are inputs of all kinds, in folders of their own.
@@ -55,7 +58,7 @@ func planCases(t *testing.T) map[string]planCase {
 	add := func(name string, opt Options, files map[string][]byte) {
 		dir := t.TempDir()
 		for key, content := range files {
-			put(t, dir, key, content)
+			chunkiotest.PutFile(t, dir, key, content)
 		}
 		cases[name] = planCase{[]string{dir}, opt}
 	}
@@ -79,7 +82,7 @@ func planCases(t *testing.T) map[string]planCase {
 	hive := map[string][]byte{}
 	for i, key := range []string{
 		"year=2024/flag=true/site=a%20b/x.parquet", "year=2025/flag=false/site=b/x.parquet", "year=2025/flag=false/site=b/y.parquet",
-		"year=" + hiveNull + "/flag=true/site=" + hiveNull + "/x.parquet", "year=2026/flag=" + hiveNull + "/site=c/x.parquet",
+		"year=" + listing.HiveNull + "/flag=true/site=" + listing.HiveNull + "/x.parquet", "year=2026/flag=" + listing.HiveNull + "/site=c/x.parquet",
 	} {
 		hive[key] = parquetOf(t, 100*i, 100*i+100, 30, "a", "b")
 	}
@@ -100,8 +103,8 @@ func planCases(t *testing.T) map[string]planCase {
 	}
 	add("lists, nulls, all types", keep, types)
 
-	tab := randomTable(rand.New(rand.NewPCG(4, 2)), 3000, 3, 0.05)
-	add("Arrow", keep, map[string][]byte{"a.arrow": arrowBytes(t, tab, 700, true), "b.arrow": arrowBytes(t, tab, 3000, true), "c.arrow": arrowBytes(t, tab, 11, true)})
+	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(4, 2)), 3000, 3, 0.05)
+	add("Arrow", keep, map[string][]byte{"a.arrow": chunkiotest.ArrowBytes(t, tab, 700, true), "b.arrow": chunkiotest.ArrowBytes(t, tab, 3000, true), "c.arrow": chunkiotest.ArrowBytes(t, tab, 11, true)})
 
 	table := t.TempDir()
 	plantDelta(t, table)
@@ -150,12 +153,12 @@ func openPlanned(t testing.TB, c planCase, plan string, shard Shard) *Dataset {
 func TestPlanIsTheInput(t *testing.T) {
 	for name, c := range planCases(t) {
 		t.Run(name, func(t *testing.T) {
-			want, whole := collectFrom(t, c.opt, c.inputs...)
+			want, whole := chunkiotest.CollectFrom(t, c.opt, c.inputs...)
 			plan, _ := planned(t, c)
 			ds := openPlanned(t, c, plan, Shard{})
 			sameView(t, ds, want)
-			if got := must.Get(collect(ds, stream.Range{}))(t); diff(got, whole) != "" || !slices.Equal(got.blocks, whole.blocks) {
-				t.Errorf("rows differ: %s", diff(got, whole))
+			if got := must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t); chunkiotest.DescribeDiff(got, whole) != "" || !slices.Equal(got.Blocks, whole.Blocks) {
+				t.Errorf("rows differ: %s", chunkiotest.DescribeDiff(got, whole))
 			}
 			if a, b := ds.Inputs(), want.Inputs(); !slices.EqualFunc(a, b, sameInput) {
 				t.Errorf("inputs %v, want %v", a, b)
@@ -212,7 +215,7 @@ func sameInput(a, b stream.Input) bool {
 func TestShardsOfAPlan(t *testing.T) {
 	for name, c := range planCases(t) {
 		t.Run(name, func(t *testing.T) {
-			want, whole := collectFrom(t, c.opt, c.inputs...)
+			want, whole := chunkiotest.CollectFrom(t, c.opt, c.inputs...)
 			plan, from := planned(t, c)
 			for _, n := range []int{1, 2, 3, 7, 100} {
 				checkShardsOfPlan(t, c, plan, n, want, whole, from)
@@ -221,15 +224,15 @@ func TestShardsOfAPlan(t *testing.T) {
 	}
 }
 
-func checkShardsOfPlan(t *testing.T, c planCase, plan string, n int, want *Dataset, whole delivered, from *Dataset) {
+func checkShardsOfPlan(t *testing.T, c planCase, plan string, n int, want *Dataset, whole chunkiotest.Delivered, from *Dataset) {
 	t.Helper()
-	sum := delivered{missing: make([]stream.MissingCount, len(want.Columns()))}
+	sum := chunkiotest.Delivered{Missing: make([]stream.MissingCount, len(want.Columns()))}
 	var inputs []stream.Input
 	next := int64(0)
 	groups := weights(from)
 	id := must.Get(ReadPlanHeader(t.Context(), plan, FetchOptions{}))(t).ID
 	for i := 1; i <= n; i++ {
-		ds := openPlanned(t, c, plan, Shard{i, n})
+		ds := openPlanned(t, c, plan, Shard{Number: i, Of: n})
 		sameView(t, ds, want)
 		if p := ds.Part(); p.Of != n || p.Plan != id || !slices.Equal(p.Shards, []stream.ShardRange{{From: i, To: i}}) ||
 			*p.Whole != (stream.WholeOfParts{Files: len(want.Inputs()), Rows: want.Rows()}) {
@@ -250,7 +253,7 @@ func checkShardsOfPlan(t *testing.T, c planCase, plan string, n int, want *Datas
 			t.Errorf("shard %d/%d takes %d bytes, and the whole %d", i, n, a, b)
 		}
 		used := opened(ds)
-		got := must.Get(collect(ds, rows))(t)
+		got := must.Get(chunkiotest.CollectRows(ds, rows))(t)
 		for _, path := range used() {
 			if !slices.ContainsFunc(ds.Inputs(), func(in stream.Input) bool { return in.Path == path }) {
 				t.Errorf("shard %d/%d opened %s, which is not its own", i, n, path)
@@ -268,16 +271,16 @@ func checkShardsOfPlan(t *testing.T, c planCase, plan string, n int, want *Datas
 		if bytes, total, largest := within(groups, rows); n*bytes > total+n*largest {
 			t.Errorf("shard %d/%d has %d of %d bytes, in row groups of up to %d", i, n, bytes, total, largest)
 		}
-		sum.rows, sum.positions = append(sum.rows, got.rows...), append(sum.positions, got.positions...)
-		sum.weights, sum.blocks = append(sum.weights, got.weights...), append(sum.blocks, got.blocks...)
-		for j, m := range got.missing {
-			sum.missing[j] = sum.missing[j].Plus(m)
+		sum.Rows, sum.Positions = append(sum.Rows, got.Rows...), append(sum.Positions, got.Positions...)
+		sum.Weights, sum.Blocks = append(sum.Weights, got.Weights...), append(sum.Blocks, got.Blocks...)
+		for j, m := range got.Missing {
+			sum.Missing[j] = sum.Missing[j].Plus(m)
 		}
 	}
 	if next != want.Rows() {
 		t.Errorf("%d shards end at row %d of %d", n, next, want.Rows())
 	}
-	if d := diff(sum, whole); d != "" || !slices.Equal(sum.blocks, whole.blocks) {
+	if d := chunkiotest.DescribeDiff(sum, whole); d != "" || !slices.Equal(sum.Blocks, whole.Blocks) {
 		t.Errorf("%d shards differ from the whole: %s", n, d)
 	}
 	if all := want.Inputs(); !slices.EqualFunc(inputs, all, sameInput) {
@@ -290,9 +293,9 @@ type weighedGroup struct{ from, rows, bytes int64 }
 
 func weights(ds *Dataset) (groups []weighedGroup) {
 	at := int64(0)
-	for _, f := range ds.catalog.files {
-		for g, rows := range f.groups {
-			groups = append(groups, weighedGroup{at, rows, f.bytes[g]})
+	for _, f := range ds.Catalog.Files {
+		for g, rows := range f.Groups {
+			groups = append(groups, weighedGroup{at, rows, f.Bytes[g]})
 			at += rows
 		}
 	}
@@ -318,15 +321,15 @@ func subset(some, all []int64) bool {
 func opened(ds *Dataset) func() []string {
 	var mu sync.Mutex
 	var paths []string
-	open := ds.catalog.open
-	watched := *ds.catalog
-	watched.open = func(ctx context.Context, e fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
+	open := ds.Catalog.Open
+	watched := *ds.Catalog
+	watched.Open = func(ctx context.Context, e storage.Entry, memory int64, meter *stream.Meter) (format.File, Input, error) {
 		mu.Lock()
-		paths = append(paths, e.path)
+		paths = append(paths, e.Path)
 		mu.Unlock()
 		return open(ctx, e, memory, meter)
 	}
-	ds.catalog = &watched
+	ds.Catalog = &watched
 	return func() []string { return paths }
 }
 
@@ -334,20 +337,20 @@ func opened(ds *Dataset) func() []string {
 func TestShardReadsItsFilesOnly(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 4 {
-		put(t, dir, fmt.Sprintf("%d.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
+		chunkiotest.PutFile(t, dir, fmt.Sprintf("%d.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
 	}
 	c := planCase{inputs: []string{dir}}
 	plan, _ := planned(t, c)
-	own := openPlanned(t, c, plan, Shard{2, 4}).Paths()
+	own := openPlanned(t, c, plan, Shard{Number: 2, Of: 4}).Paths()
 	for _, path := range must.Get(filepath.Glob(dir + "/*"))(t) {
 		if !slices.Contains(own, path) {
 			must.Do(t, os.Remove(path))
 		}
 	}
 	for i := 1; i <= 4; i++ {
-		ds := openPlanned(t, c, plan, Shard{i, 4})
+		ds := openPlanned(t, c, plan, Shard{Number: i, Of: 4})
 		rows, _ := ds.ShardRows()
-		_, err := collect(ds, rows)
+		_, err := chunkiotest.CollectRows(ds, rows)
 		if i == 2 && err != nil || i != 2 && !says(err, "is not there", ds.Paths()[0], plan) {
 			t.Errorf("shard %d/4: %v", i, err)
 		}
@@ -371,14 +374,14 @@ func TestChangedSincePlan(t *testing.T) {
 		"a byte in front of the footer": func(b []byte) []byte { b[len(b)-int(footerBytes(b))-9] ^= 1; return b },
 		"another file altogether":       func([]byte) []byte { return []byte("nothing of the kind") },
 	} {
-		for _, shard := range []Shard{{}, {1, 2}} {
+		for _, shard := range []Shard{{}, {Number: 1, Of: 2}} {
 			dir := t.TempDir()
-			put(t, dir, "x.parquet", content)
+			chunkiotest.PutFile(t, dir, "x.parquet", content)
 			c := planCase{inputs: []string{dir}}
 			plan, _ := planned(t, c)
-			put(t, dir, "x.parquet", change(slices.Clone(content)))
+			chunkiotest.PutFile(t, dir, "x.parquet", change(slices.Clone(content)))
 			ds := openPlanned(t, c, plan, shard)
-			_, err := collect(ds, stream.Range{})
+			_, err := chunkiotest.CollectRows(ds, stream.Range{})
 			if !says(err, "changed since the plan", filepath.Join(dir, "x.parquet"), plan) || !strings.Contains(stream.Spell(err, nil), "make the plan again") {
 				t.Errorf("%s, shard %v: %v", name, shard, err)
 			}

@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -20,48 +18,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
-
-// decimals is a table of numbers that text holds exactly, row by row.
-func decimals(rows, cols int) [][]float64 {
-	rng := rand.New(rand.NewPCG(7, 8))
-	x := make([][]float64, rows)
-	for i := range x {
-		x[i] = make([]float64, cols)
-		for j := range x[i] {
-			x[i][j] = float64(rng.IntN(2000)-1000) / float64(int(1)<<(j%4))
-		}
-	}
-	return x
-}
-
-// nameOf is the name of a column in all formats: arrays have no others.
-func columnOf(j int) string { return fmt.Sprintf("x[%d]", j) }
-
-func delimited(x [][]float64, comma, end string) []byte {
-	var b bytes.Buffer
-	for j := range x[0] {
-		if j > 0 {
-			b.WriteString(comma)
-		}
-		b.WriteString(columnOf(j))
-	}
-	b.WriteString(end)
-	for _, row := range x {
-		for j, v := range row {
-			if j > 0 {
-				b.WriteString(comma)
-			}
-			b.WriteString(strconv.FormatFloat(v, 'g', -1, 64))
-		}
-		b.WriteString(end)
-	}
-	return b.Bytes()
-}
 
 func objects(x [][]float64) []byte {
 	var b bytes.Buffer
@@ -131,7 +93,7 @@ func arrowOf(t *testing.T, x [][]float64, asStream bool) []byte {
 		for _, row := range x {
 			b.Append(row[j])
 		}
-		fields, columns = append(fields, arrow.Field{Name: columnOf(j), Type: arrow.PrimitiveTypes.Float64}), append(columns, b.NewArray())
+		fields, columns = append(fields, arrow.Field{Name: chunkiotest.ColumnOf(j), Type: arrow.PrimitiveTypes.Float64}), append(columns, b.NewArray())
 	}
 	return formattest.WriteArrow(t, asStream, []arrow.Record{array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(len(x)))})
 }
@@ -142,36 +104,14 @@ func squeezed(t *testing.T, b []byte) []byte {
 	return w.EncodeAll(b, nil)
 }
 
-// blocksOf is all that a pass delivers: columns, and of every block its place and its bits.
-func blocksOf(t *testing.T, inputs []string, opt Options) string {
-	t.Helper()
-	ds, err := Open(t.Context(), inputs, opt)
-	formattest.Must(t, err)
-	defer ds.Close()
-	var b strings.Builder
-	for _, c := range ds.Columns() {
-		fmt.Fprintln(&b, c.Name)
-	}
-	for c, err := range ds.Chunks(t.Context(), stream.Range{}) {
-		formattest.Must(t, err)
-		fmt.Fprintf(&b, "%d %d\n", c.Start, c.Rows)
-		for j := range c.Cols {
-			for _, v := range c.Col(j) {
-				b.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
-			}
-		}
-	}
-	return b.String()
-}
-
 // The same table gives the same blocks, to the bit, in every format, as a file and on standard
 // input, for any threads and memory: and so every selection is the same.
 func TestEveryFormatIsTheSameTable(t *testing.T) {
 	const rows, cols = 20_000, 5
-	x, dir := decimals(rows, cols), t.TempDir()
+	x, dir := chunkiotest.DecimalRows(rows, cols), t.TempDir()
 	files := map[string][]byte{
-		"t.csv": delimited(x, ",", "\n"), "t.tsv.gz": zipped(t, delimited(x, "\t", "\r\n")), "bar.csv.zst": squeezed(t, delimited(x, "|", "\n")),
-		"t.ndjson": objects(x), "t.jsonl.gz": zipped(t, objects(x)), "c.npy": npyArray(x, false), "f.npy": npyArray(x, true), "c.npy.gz": zipped(t, npyArray(x, false)),
+		"t.csv": chunkiotest.DelimitRows(x, ",", "\n"), "t.tsv.gz": chunkiotest.ZipText(t, chunkiotest.DelimitRows(x, "\t", "\r\n")), "bar.csv.zst": squeezed(t, chunkiotest.DelimitRows(x, "|", "\n")),
+		"t.ndjson": objects(x), "t.jsonl.gz": chunkiotest.ZipText(t, objects(x)), "c.npy": npyArray(x, false), "f.npy": npyArray(x, true), "c.npy.gz": chunkiotest.ZipText(t, npyArray(x, false)),
 		"t.avro": avroOf(x), "t.arrow": arrowOf(t, x, false), "t.arrows": arrowOf(t, x, true), "no-name": arrowOf(t, x, true),
 	}
 	for name, data := range files {
@@ -183,41 +123,41 @@ func TestEveryFormatIsTheSameTable(t *testing.T) {
 	formattest.Must(t, err)
 	files["t.parquet"], err = os.ReadFile(columns)
 	formattest.Must(t, err)
-	want := blocksOf(t, []string{columns}, Options{})
+	want := chunkiotest.BlocksOf(t, []string{columns}, Options{})
 	if len(want) < rows*cols*8 {
 		t.Fatalf("%d bytes of blocks", len(want))
 	}
 	for name, data := range files {
 		path := filepath.Join(dir, name)
 		for _, opt := range []Options{{Threads: 1, Memory: 128 << 20}, {Threads: 3, Memory: 1 << 30}} {
-			if blocksOf(t, []string{path}, opt) != want {
+			if chunkiotest.BlocksOf(t, []string{path}, opt) != want {
 				t.Errorf("%s with %d threads is another table", name, opt.Threads)
 			}
 		}
 		if name == "t.arrows" || name == "no-name" || name == "t.arrow" {
 			continue // a stream's batches are cut as they come: see below
 		}
-		if blocksOf(t, []string{"-"}, Options{Stdin: bytes.NewReader(data)}) != want {
+		if chunkiotest.BlocksOf(t, []string{"-"}, Options{Stdin: bytes.NewReader(data)}) != want {
 			t.Errorf("%s on standard input is another table", name)
 		}
 	}
 	for _, name := range []string{"t.arrow", "t.arrows"} {
-		if got := blocksOf(t, []string{"-"}, Options{Stdin: bytes.NewReader(files[name])}); got != want {
+		if got := chunkiotest.BlocksOf(t, []string{"-"}, Options{Stdin: bytes.NewReader(files[name])}); got != want {
 			t.Errorf("%s on standard input is another table", name)
 		}
 	}
-	if got := blocksOf(t, []string{"file://" + filepath.Join(dir, "t.tsv.gz")}, Options{}); got != want {
+	if got := chunkiotest.BlocksOf(t, []string{"file://" + filepath.Join(dir, "t.tsv.gz")}, Options{}); got != want {
 		t.Error("a file:// URL is another table")
 	}
 }
 
 // Files of rows come in folders of keys, in globs and lists, mixed with Parquet of the same types.
 func TestRowsInFolders(t *testing.T) {
-	x, dir := decimals(300, 3), t.TempDir()
+	x, dir := chunkiotest.DecimalRows(300, 3), t.TempDir()
 	formattest.Must(t, os.MkdirAll(filepath.Join(dir, "day=1"), 0o755))
 	formattest.Must(t, os.MkdirAll(filepath.Join(dir, "day=2"), 0o755))
-	formattest.Must(t, os.WriteFile(filepath.Join(dir, "day=1", "a.csv"), delimited(x[:100], ",", "\n"), 0o644))
-	formattest.Must(t, os.WriteFile(filepath.Join(dir, "day=2", "b.csv.gz"), zipped(t, delimited(x[100:200], ",", "\n")), 0o644))
+	formattest.Must(t, os.WriteFile(filepath.Join(dir, "day=1", "a.csv"), chunkiotest.DelimitRows(x[:100], ",", "\n"), 0o644))
+	formattest.Must(t, os.WriteFile(filepath.Join(dir, "day=2", "b.csv.gz"), chunkiotest.ZipText(t, chunkiotest.DelimitRows(x[100:200], ",", "\n")), 0o644))
 	formattest.Must(t, os.WriteFile(filepath.Join(dir, "day=2", "c.arrow"), arrowOf(t, x[200:], false), 0o644))
 	formattest.Must(t, os.WriteFile(filepath.Join(dir, "list.txt"), []byte(filepath.Join(dir, "*", "*.csv*")), 0o644))
 	ds, err := Open(t.Context(), []string{dir}, Options{Where: "day = 2"})
@@ -238,8 +178,8 @@ func TestRowsInFolders(t *testing.T) {
 // The error of a bad file of rows has its line; and nothing is left in the scratch folder.
 func TestRowsOfBadFiles(t *testing.T) {
 	dir, spool := t.TempDir(), t.TempDir()
-	whole := delimited(decimals(5000, 3), ",", "\n")
-	packed := zipped(t, whole)
+	whole := chunkiotest.DelimitRows(chunkiotest.DecimalRows(5000, 3), ",", "\n")
+	packed := chunkiotest.ZipText(t, whole)
 	for name, c := range map[string]struct {
 		data []byte
 		says string
@@ -251,7 +191,7 @@ func TestRowsOfBadFiles(t *testing.T) {
 		"nothing.csv":  {[]byte("a,b\n"), "no rows"},
 		"binary.csv":   {[]byte{0x50, 0x4B, 3, 4, 0, 0, 0xFF}, "UTF-8"},
 		"text.txt":     {[]byte("a, b\n1, 2, and 3\n"), "by its name"},
-		"cut.arrows":   {arrowOf(t, decimals(10, 2), true)[:400], "end-of-stream"},
+		"cut.arrows":   {arrowOf(t, chunkiotest.DecimalRows(10, 2), true)[:400], "end-of-stream"},
 	} {
 		path := filepath.Join(dir, name)
 		formattest.Must(t, os.WriteFile(path, c.data, 0o644))
@@ -275,8 +215,8 @@ func TestRowsOfBadFiles(t *testing.T) {
 
 // Read errors on the way are errors, whatever the format.
 func TestRowsOfBrokenStdin(t *testing.T) {
-	x := decimals(5000, 3)
-	for _, data := range [][]byte{delimited(x, ",", "\n"), objects(x), avroOf(x), npyArray(x, false), zipped(t, delimited(x, ",", "\n"))} {
+	x := chunkiotest.DecimalRows(5000, 3)
+	for _, data := range [][]byte{chunkiotest.DelimitRows(x, ",", "\n"), objects(x), avroOf(x), npyArray(x, false), chunkiotest.ZipText(t, chunkiotest.DelimitRows(x, ",", "\n"))} {
 		for _, n := range []int{0, 1, 1000, len(data) / 2} {
 			broken := io.MultiReader(bytes.NewReader(data[:n]), closedPipe{})
 			if _, err := Open(t.Context(), []string{"-"}, Options{Stdin: broken}); err == nil {
@@ -293,25 +233,25 @@ func (closedPipe) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }
 // Objects of rows are read from the front by few requests.
 func TestRowsOfObjects(t *testing.T) {
 	s := storetest.S3(t)
-	x := decimals(20_000, 5)
-	put(t, s.Dir, "rows/day=1/a.csv.gz", zipped(t, delimited(x[:9000], ",", "\n")))
-	put(t, s.Dir, "rows/day=1/b.csv", delimited(x[9000:], ";", "\n"))
-	put(t, s.Dir, "one/f.npy", npyArray(x, true))
-	put(t, s.Dir, "one/t.arrows", arrowOf(t, x, true))
+	x := chunkiotest.DecimalRows(20_000, 5)
+	chunkiotest.PutFile(t, s.Dir, "rows/day=1/a.csv.gz", chunkiotest.ZipText(t, chunkiotest.DelimitRows(x[:9000], ",", "\n")))
+	chunkiotest.PutFile(t, s.Dir, "rows/day=1/b.csv", chunkiotest.DelimitRows(x[9000:], ";", "\n"))
+	chunkiotest.PutFile(t, s.Dir, "one/f.npy", npyArray(x, true))
+	chunkiotest.PutFile(t, s.Dir, "one/t.arrows", arrowOf(t, x, true))
 	dir := t.TempDir()
-	put(t, dir, "rows/day=1/a.csv.gz", zipped(t, delimited(x[:9000], ",", "\n")))
-	put(t, dir, "rows/day=1/b.csv", delimited(x[9000:], ";", "\n"))
+	chunkiotest.PutFile(t, dir, "rows/day=1/a.csv.gz", chunkiotest.ZipText(t, chunkiotest.DelimitRows(x[:9000], ",", "\n")))
+	chunkiotest.PutFile(t, dir, "rows/day=1/b.csv", chunkiotest.DelimitRows(x[9000:], ";", "\n"))
 	meter := new(stream.Meter)
-	if blocksOf(t, []string{s.URL("rows/")}, Options{Meter: meter}) != blocksOf(t, []string{filepath.Join(dir, "rows")}, Options{}) {
+	if chunkiotest.BlocksOf(t, []string{s.URL("rows/")}, Options{Meter: meter}) != chunkiotest.BlocksOf(t, []string{filepath.Join(dir, "rows")}, Options{}) {
 		t.Error("objects of CSV are another table")
 	}
 	if n := meter.Transfer(); n == nil || n.Requests > 20 {
 		t.Errorf("reading CSV from the store took %+v, want at most 20 requests", n)
 	}
-	put(t, dir, "t.arrow", arrowOf(t, x, false))
-	want := blocksOf(t, []string{filepath.Join(dir, "t.arrow")}, Options{})
+	chunkiotest.PutFile(t, dir, "t.arrow", arrowOf(t, x, false))
+	want := chunkiotest.BlocksOf(t, []string{filepath.Join(dir, "t.arrow")}, Options{})
 	for _, name := range []string{"one/f.npy", "one/t.arrows"} {
-		if blocksOf(t, []string{s.URL(name)}, Options{}) != want {
+		if chunkiotest.BlocksOf(t, []string{s.URL(name)}, Options{}) != want {
 			t.Errorf("%s is another table", name)
 		}
 	}
@@ -320,16 +260,16 @@ func TestRowsOfObjects(t *testing.T) {
 // Standard input is opened again if it is stored: rows of text are, a stream only on request. If the first reading
 // failed, its error is returned again.
 func TestStdinAgain(t *testing.T) {
-	x := decimals(3000, 4)
+	x := chunkiotest.DecimalRows(3000, 4)
 	for name, c := range map[string]struct {
 		data  []byte
 		again bool // asked for
 		kept  bool
 	}{
-		"CSV":            {delimited(x, ",", "\n"), false, true},
+		"CSV":            {chunkiotest.DelimitRows(x, ",", "\n"), false, true},
 		"a stream":       {arrowOf(t, x, true), true, true},
 		"a stream, once": {arrowOf(t, x, true), false, false},
-		"cut off":        {zipped(t, delimited(x, ",", "\n"))[:5000], true, false},
+		"cut off":        {chunkiotest.ZipText(t, chunkiotest.DelimitRows(x, ",", "\n"))[:5000], true, false},
 	} {
 		spool := t.TempDir()
 		opt := Options{Stdin: NewStdin(bytes.NewReader(c.data)), Again: c.again, Spool: scratch.Options{Dir: spool, Limit: 1 << 20}}

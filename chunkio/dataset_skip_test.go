@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestSkipBadIsForFilesNotStores(t *testing.T) {
 	s := storetest.S3(t)
 	plantLake(t, s.Dir)
-	put(t, s.Dir, "events/day=2/part.parquet", []byte("this is no data"))
+	chunkiotest.PutFile(t, s.Dir, "events/day=2/part.parquet", []byte("this is no data"))
 	for _, c := range []struct {
 		status int
 		body   string
@@ -47,20 +48,20 @@ func TestSkipBadIsForFilesNotStores(t *testing.T) {
 // is read.
 func TestSkipBadWithCondition(t *testing.T) {
 	dir := t.TempDir()
-	all := newTable(30)
-	x, y := make([]float64, all.rows), make([]float64, all.rows)
+	all := chunkiotest.NewTable(30)
+	x, y := make([]float64, all.Rows), make([]float64, all.Rows)
 	for i := range x {
 		x[i], y[i] = float64(i), float64(100+i)
 	}
-	disk, paths := plant(newTable(30).addScalar("x", x), 1, 30, 1) // lacks y
-	put(t, dir, "a.parquet", written(t, disk.dataset(t, paths, Options{}), WriteOptions{}))
-	disk, paths = plant(all.addScalar("y", y).addScalar("x", x), 1, 30, 1)
-	put(t, dir, "b.parquet", written(t, disk.dataset(t, paths, Options{}), WriteOptions{}))
+	disk, paths := chunkiotest.PlantTable(chunkiotest.NewTable(30).AddScalar("x", x), 1, 30, 1) // lacks y
+	chunkiotest.PutFile(t, dir, "a.parquet", chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{}))
+	disk, paths = chunkiotest.PlantTable(all.AddScalar("y", y).AddScalar("x", x), 1, 30, 1)
+	chunkiotest.PutFile(t, dir, "b.parquet", chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{}))
 	opt := Options{Where: `x < 20 and y > 109`}
-	_, want := collectFrom(t, opt, filepath.Join(dir, "b.parquet"))
+	_, want := chunkiotest.CollectFrom(t, opt, filepath.Join(dir, "b.parquet"))
 	opt.SkipBad = true
-	ds, got := collectFrom(t, opt, dir)
-	if d := diff(got, want); d != "" || len(want.rows) != 10 || !strings.Contains(fmt.Sprint(ds.Warnings()), "a.parquet") {
-		t.Errorf("%s; %d rows, warnings %v", d, len(want.rows), ds.Warnings())
+	ds, got := chunkiotest.CollectFrom(t, opt, dir)
+	if d := chunkiotest.DescribeDiff(got, want); d != "" || len(want.Rows) != 10 || !strings.Contains(fmt.Sprint(ds.Warnings()), "a.parquet") {
+		t.Errorf("%s; %d rows, warnings %v", d, len(want.Rows), ds.Warnings())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copying"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
@@ -43,7 +44,7 @@ func TestSpreads(t *testing.T) {
 	if got := whys([]string{"in"}, Options{}); got != fmt.Sprint(want) {
 		t.Errorf("not asked for, got %s, want %s", got, fmt.Sprint(want))
 	}
-	must.Get(Apply(t.Context(), []string{"in/2.parquet"}, "a.arrow", ApplyOptions{Columns: []string{"a", "b"}, Form: FormArrow}))(t)
+	must.Get(Apply(t.Context(), []string{"in/2.parquet"}, "a.arrow", ApplyOptions{Columns: []string{"a", "b"}, Form: copying.FormArrow}))(t)
 	if got := whys([]string{"a.arrow"}, Options{Spreads: true}); got != "map[a: b:]" {
 		t.Errorf("of Arrow got %s, want nothing", got)
 	}

@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -25,21 +27,21 @@ type deltaHistory struct {
 func plantDelta(t *testing.T, dir string) deltaHistory {
 	t.Helper()
 	h := deltaHistory{days: map[string]string{
-		"day=1/a.parquet": "1", "day=1/b.parquet": "1", "day=2/c.parquet": "2", "day=__HIVE_DEFAULT_PARTITION__/d.parquet": hiveNull,
+		"day=1/a.parquet": "1", "day=1/b.parquet": "1", "day=2/c.parquet": "2", "day=__HIVE_DEFAULT_PARTITION__/d.parquet": listing.HiveNull,
 	}}
 	sizes := map[string]int{}
 	for i, name := range []string{"a", "b", "c", "d"} {
-		planted := newTable(100 + i)
-		x, y := make([]float64, planted.rows), make([]float64, planted.rows)
+		planted := chunkiotest.NewTable(100 + i)
+		x, y := make([]float64, planted.Rows), make([]float64, planted.Rows)
 		for r := range x {
 			x[r], y[r] = float64(1000*i+r), float64(r*r%17)
 		}
-		planted.addScalar("x", x).addScalar("y", y)
-		disk, paths := plant(planted, 1, 40, 1)
-		content := written(t, disk.dataset(t, paths, Options{}), WriteOptions{RowGroupRows: 40})
+		planted.AddScalar("x", x).AddScalar("y", y)
+		disk, paths := chunkiotest.PlantTable(planted, 1, 40, 1)
+		content := chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{RowGroupRows: 40})
 		for key := range h.days {
 			if filepath.Base(key) == name+".parquet" {
-				put(t, dir, key, content)
+				chunkiotest.PutFile(t, dir, key, content)
 				sizes[name] = len(content)
 			}
 		}
@@ -60,7 +62,7 @@ func plantDelta(t *testing.T, dir string) deltaHistory {
 	}
 	for v, commit := range commits {
 		key := fmt.Sprintf("_delta_log/%020d.json", v)
-		put(t, dir, key, []byte(commit))
+		chunkiotest.PutFile(t, dir, key, []byte(commit))
 		at := time.Date(2026, 1, 1+v, 0, 0, 0, 0, time.UTC)
 		formattest.Must(t, os.Chtimes(filepath.Join(dir, key), at, at))
 	}
@@ -78,7 +80,7 @@ func TestDeltaTableIsItsLiveFiles(t *testing.T) {
 	for key := range history.days { // without a log above them
 		content, err := os.ReadFile(filepath.Join(root, key))
 		formattest.Must(t, err)
-		put(t, plain, key, content)
+		chunkiotest.PutFile(t, plain, key, content)
 	}
 	keep := Options{Columns: []string{"*"}, Missing: stream.MissingKeep}
 	for version, live := range history.live {
@@ -86,7 +88,7 @@ func TestDeltaTableIsItsLiveFiles(t *testing.T) {
 		for i, key := range live {
 			paths[i] = filepath.Join(plain, key)
 		}
-		_, want := collectFrom(t, keep, paths...)
+		_, want := chunkiotest.CollectFrom(t, keep, paths...)
 		v := int64(version)
 		asked := keep
 		asked.TableVersion = &v
@@ -106,9 +108,9 @@ func TestDeltaTableIsItsLiveFiles(t *testing.T) {
 			}{root, keep})
 		}
 		for _, run := range runs {
-			ds, got := collectFrom(t, run.opt, run.input)
-			if d := diff(got, want); d != "" || !slices.Equal(columnNames(ds), []string{"x", "y", "day"}) {
-				t.Errorf("version %d of %s: %s, columns %v", version, run.input, d, columnNames(ds))
+			ds, got := chunkiotest.CollectFrom(t, run.opt, run.input)
+			if d := chunkiotest.DescribeDiff(got, want); d != "" || !slices.Equal(chunkiotest.ColumnNames(ds), []string{"x", "y", "day"}) {
+				t.Errorf("version %d of %s: %s, columns %v", version, run.input, d, chunkiotest.ColumnNames(ds))
 			}
 			if table := ds.Table(); table == nil || table.Version != v || table.Format != "delta" {
 				t.Errorf("version %d of %s: table %+v", version, run.input, table)
@@ -127,9 +129,9 @@ func TestDeltaTableIsPruned(t *testing.T) {
 	for key := range history.days {
 		content, err := os.ReadFile(filepath.Join(root, key))
 		formattest.Must(t, err)
-		put(t, plain, key, content)
+		chunkiotest.PutFile(t, plain, key, content)
 	}
-	put(t, root, "day=2/c.parquet", nil) // unlike its entry in the log
+	chunkiotest.PutFile(t, root, "day=2/c.parquet", nil) // unlike its entry in the log
 	for where, keep := range map[string]func(day string) bool{
 		"day = 1":                        func(day string) bool { return day == "1" },
 		"day is null or day < 2":         func(day string) bool { return day != "2" },
@@ -142,11 +144,11 @@ func TestDeltaTableIsPruned(t *testing.T) {
 					paths = append(paths, filepath.Join(plain, key))
 				}
 			}
-			_, want := collectFrom(t, Options{Missing: stream.MissingKeep}, paths...)
+			_, want := chunkiotest.CollectFrom(t, Options{Missing: stream.MissingKeep}, paths...)
 			v := int64(version)
 			for _, input := range []string{root, s.URL("table/")} {
-				ds, got := collectFrom(t, Options{Missing: stream.MissingKeep, Where: where, TableVersion: &v}, input)
-				if d := diff(got, want); d != "" || len(ds.Inputs()) != len(paths) {
+				ds, got := chunkiotest.CollectFrom(t, Options{Missing: stream.MissingKeep, Where: where, TableVersion: &v}, input)
+				if d := chunkiotest.DescribeDiff(got, want); d != "" || len(ds.Inputs()) != len(paths) {
 					t.Errorf("%s, version %d of %s: %s of %d files", where, version, input, d, len(ds.Inputs()))
 				}
 			}
@@ -160,13 +162,13 @@ func TestTablesAreNotReadAsBareFiles(t *testing.T) {
 	s := storetest.S3(t)
 	root := filepath.Join(s.Dir, "table")
 	history := plantDelta(t, root)
-	put(t, s.Dir, "iceberg/data/a.parquet", []byte("x"))
-	put(t, s.Dir, "iceberg/metadata/v1.metadata.json", []byte("{}"))
-	put(t, s.Dir, "hudi/a.parquet", []byte("x"))
-	put(t, s.Dir, "iceberg/data/p=1/a.parquet", []byte("x"))
-	put(t, s.Dir, "hudi/2026/a.parquet", []byte("x"))
-	put(t, s.Dir, "hudi/2026/.hoodie_partition_metadata", []byte("x"))
-	put(t, s.Dir, "hudi/.hoodie/hoodie.properties", []byte("x"))
+	chunkiotest.PutFile(t, s.Dir, "iceberg/data/a.parquet", []byte("x"))
+	chunkiotest.PutFile(t, s.Dir, "iceberg/metadata/v1.metadata.json", []byte("{}"))
+	chunkiotest.PutFile(t, s.Dir, "hudi/a.parquet", []byte("x"))
+	chunkiotest.PutFile(t, s.Dir, "iceberg/data/p=1/a.parquet", []byte("x"))
+	chunkiotest.PutFile(t, s.Dir, "hudi/2026/a.parquet", []byte("x"))
+	chunkiotest.PutFile(t, s.Dir, "hudi/2026/.hoodie_partition_metadata", []byte("x"))
+	chunkiotest.PutFile(t, s.Dir, "hudi/.hoodie/hoodie.properties", []byte("x"))
 	version := int64(9)
 	for _, c := range []struct {
 		inputs []string
@@ -197,7 +199,7 @@ func TestTablesAreNotReadAsBareFiles(t *testing.T) {
 	} {
 		_, err := Open(t.Context(), c.inputs, c.opt)
 		for _, w := range c.words {
-			if err == nil || isData(err) == isUsage(err) || !strings.Contains(err.Error(), w) {
+			if err == nil || chunkiotest.IsData(err) == chunkiotest.IsUsage(err) || !strings.Contains(err.Error(), w) {
 				t.Errorf("%v: %v, want something about %q", c.inputs, err, w)
 			}
 		}
@@ -214,7 +216,7 @@ func TestTablesAreNotReadAsBareFiles(t *testing.T) {
 	// A table next to the input does not matter.
 	plain, err := os.ReadFile(filepath.Join(root, "day=1", "a.parquet"))
 	formattest.Must(t, err)
-	put(t, s.Dir, "plain/a.parquet", plain)
+	chunkiotest.PutFile(t, s.Dir, "plain/a.parquet", plain)
 	for _, input := range []string{s.URL("plain*"), s.URL("pl*/*.parquet"), s.URL("plain/a.parquet"), filepath.Join(s.Dir, "plain")} {
 		ds, err := Open(t.Context(), []string{input}, Options{})
 		formattest.Must(t, err)
@@ -227,14 +229,14 @@ func TestTablesAreNotReadAsBareFiles(t *testing.T) {
 	formattest.Must(t, err)
 	formattest.Must(t, os.Remove(gone))
 	for _, input := range []string{root, s.URL("table/")} {
-		if _, err := Open(t.Context(), []string{input}, Options{}); !isData(err) || !strings.Contains(err.Error(), "vacuumed") || !strings.Contains(err.Error(), history.live[3][0]) {
+		if _, err := Open(t.Context(), []string{input}, Options{}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "vacuumed") || !strings.Contains(err.Error(), history.live[3][0]) {
 			t.Errorf("opening %s without a live file: %v, want a DataError that it was vacuumed", input, err)
 		}
 	}
 	formattest.Must(t, os.WriteFile(gone, content, 0o600))
 	formattest.Must(t, os.WriteFile(other, append(content, 0), 0o600))
 	for _, input := range []string{root, s.URL("table/")} {
-		if _, err := Open(t.Context(), []string{input}, Options{}); !isData(err) || !strings.Contains(err.Error(), "rewritten") || !strings.Contains(err.Error(), history.live[3][1]) {
+		if _, err := Open(t.Context(), []string{input}, Options{}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "rewritten") || !strings.Contains(err.Error(), history.live[3][1]) {
 			t.Errorf("opening %s with a longer live file: %v, want a DataError that it was rewritten", input, err)
 		}
 	}
@@ -259,7 +261,7 @@ func TestBareObjectsOfATable(t *testing.T) {
 	}
 	for _, key := range []string{"lake/table/day=1/", "lake/table/day=1", "lake/table/day=*", "lake/table/day=[12]"} {
 		for _, in := range []string{s.URL(key), filepath.Join(s.Dir, key)} {
-			if _, err := Open(t.Context(), []string{in}, Options{}); !isData(err) || !strings.Contains(err.Error(), "Delta table") {
+			if _, err := Open(t.Context(), []string{in}, Options{}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "Delta table") {
 				t.Errorf("opening the partition %s: %v, want a DataError about the Delta table", in, err)
 			}
 		}
@@ -274,23 +276,23 @@ func TestDeltaTablePruningAndApply(t *testing.T) {
 	plantDelta(t, root)
 	for _, in := range []string{root, s.URL("t/")} {
 		for condition, rows := range map[string]int{"day is null": 103, "day is not null": 202, "day = 2 or day is null": 205, "not (day = 1)": 102} {
-			_, got := collectFrom(t, Options{Where: condition, Missing: stream.MissingKeep}, in)
-			if len(got.rows) != rows {
-				t.Errorf("%s of %s: %d rows, want %d", condition, in, len(got.rows), rows)
+			_, got := chunkiotest.CollectFrom(t, Options{Where: condition, Missing: stream.MissingKeep}, in)
+			if len(got.Rows) != rows {
+				t.Errorf("%s of %s: %d rows, want %d", condition, in, len(got.Rows), rows)
 			}
 		}
 		out := filepath.Join(t.TempDir(), "out")
 		report, err := Apply(t.Context(), []string{in}, out, ApplyOptions{Columns: []string{"x"}})
 		formattest.Must(t, err)
-		_, got := collectFrom(t, Options{Columns: []string{"x"}}, out)
-		_, want := collectFrom(t, Options{Columns: []string{"x"}}, in)
-		if d := diff(got, want); d != "" || report.Files != 3 {
+		_, got := chunkiotest.CollectFrom(t, Options{Columns: []string{"x"}}, out)
+		_, want := chunkiotest.CollectFrom(t, Options{Columns: []string{"x"}}, in)
+		if d := chunkiotest.DescribeDiff(got, want); d != "" || report.Files != 3 {
 			t.Errorf("%s applied to %d files: %s", in, report.Files, d)
 		}
 	}
 	formattest.Must(t, os.Remove(filepath.Join(root, "day=2", "c.parquet")))
 	for _, in := range []string{root, s.URL("t/")} {
-		if _, err := Open(t.Context(), []string{in}, Options{}); !isData(err) || !strings.Contains(err.Error(), "vacuumed") {
+		if _, err := Open(t.Context(), []string{in}, Options{}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "vacuumed") {
 			t.Errorf("opening %s without a live file: %v, want a DataError that it was vacuumed", in, err)
 		}
 		ds, err := Open(t.Context(), []string{in}, Options{SkipBad: true})
@@ -307,8 +309,8 @@ func TestDeltaURIsInStore(t *testing.T) {
 	s := storetest.S3(t)
 	root := filepath.Join(s.Dir, "lake")
 	content := parquetOf(t, 0, 100, 25, "x", "y")
-	put(t, root, "src/k=x%3Ay/c d.parquet", content)
-	put(t, root, "t/_delta_log/00000000000000000000.json", fmt.Appendf(nil, `{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}
+	chunkiotest.PutFile(t, root, "src/k=x%3Ay/c d.parquet", content)
+	chunkiotest.PutFile(t, root, "t/_delta_log/00000000000000000000.json", fmt.Appendf(nil, `{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}
 {"metaData":{"id":"t","format":{"provider":"parquet","options":{}},"schemaString":"{\"type\":\"struct\",\"fields\":[{\"name\":\"x\",\"type\":\"double\"},{\"name\":\"k\",\"type\":\"string\"}]}","partitionColumns":["k"],"configuration":{}}}
 {"add":{"path":"s3a://lake/lake/src/k=x%%253Ay/c%%20d.parquet","partitionValues":{"k":"x:y"},"size":%d,"modificationTime":1,"dataChange":true}}
 `, len(content)))
@@ -317,7 +319,7 @@ func TestDeltaURIsInStore(t *testing.T) {
 		t.Fatalf("got error %v, want none", err)
 	}
 	defer ds.Close()
-	if got := columnNames(ds); ds.Rows() != 100 || !slices.Equal(got, []string{"x"}) {
+	if got := chunkiotest.ColumnNames(ds); ds.Rows() != 100 || !slices.Equal(got, []string{"x"}) {
 		t.Errorf("got %d rows of columns %q, want 100 of x alone", ds.Rows(), got)
 	}
 }

@@ -1,7 +1,6 @@
 package chunkio
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -11,42 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
-
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
-
-// textRows is libsvm text of some rows, and the same as two lists.
-func textRows(rng *rand.Rand, rows int) (text []byte, label []float64, indices, values [][]float64) {
-	var b bytes.Buffer
-	for range rows {
-		x := float64(rng.IntN(3))
-		fmt.Fprint(&b, x)
-		index, value := []float64{}, []float64{}
-		for j := range 6 {
-			if rng.IntN(3) == 0 {
-				v := float64(rng.IntN(5)) / 4
-				index, value = append(index, float64(j+1)), append(value, v)
-				fmt.Fprintf(&b, " %d:%v", j+1, v)
-			}
-		}
-		b.WriteByte('\n')
-		label, indices, values = append(label, x), append(indices, index), append(values, value)
-	}
-	return b.Bytes(), label, indices, values
-}
-
-func zipped(t *testing.T, text []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, err := w.Write(text)
-	formattest.Must(t, errors.Join(err, w.Close()))
-	return b.Bytes()
-}
 
 // Text gives the rows of the same lists, zipped or not, in several files, in any memory.
 func TestTextEqualsLists(t *testing.T) {
@@ -57,18 +26,18 @@ func TestTextEqualsLists(t *testing.T) {
 		var label []float64
 		var indices, values [][]float64
 		for i, n := range sizes {
-			text, y, ix, v := textRows(rng, n)
+			text, y, ix, v := chunkiotest.TextRows(rng, n)
 			label, indices, values = append(label, y...), append(indices, ix...), append(values, v...)
 			paths = append(paths, filepath.Join(dir, fmt.Sprintf("%d.%s", i, []string{"libsvm", "SVM.gz"}[i])))
 			if i == 1 {
-				text = zipped(t, text)
+				text = chunkiotest.ZipText(t, text)
 			}
 			formattest.Must(t, os.WriteFile(paths[i], text, 0o644))
 		}
-		tab := newTable(len(label)).addScalar("label", label).addList("ix", 0, indices).addList("x", 0, values)
-		disk, planted := plant(tab, 1, 1<<16, 1)
+		tab := chunkiotest.NewTable(len(label)).AddScalar("label", label).AddList("ix", 0, indices).AddList("x", 0, values)
+		disk, planted := chunkiotest.PlantTable(tab, 1, 1<<16, 1)
 		opt := Options{Sparse: "ix,x,8", Weight: "label"}
-		want, err := collect(disk.dataset(t, planted, opt), stream.Range{})
+		want, err := chunkiotest.CollectRows(disk.OpenDataset(t, planted, opt), stream.Range{})
 		formattest.Must(t, err)
 		opt.Sparse = DefaultSparse(paths[:1]) + ",8"
 		ds, err := Open(t.Context(), paths, opt)
@@ -76,9 +45,9 @@ func TestTextEqualsLists(t *testing.T) {
 		for _, opt.Memory = range []int64{ds.MinMemory(), 1 << 30} {
 			ds, err := ds.With(opt)
 			formattest.Must(t, err)
-			got, err := collect(ds, stream.Range{})
+			got, err := chunkiotest.CollectRows(ds, stream.Range{})
 			formattest.Must(t, err)
-			if d := diff(got, want); d != "" {
+			if d := chunkiotest.DescribeDiff(got, want); d != "" {
 				t.Errorf("rows of text within %d bytes differ: %s", opt.Memory, d)
 			}
 		}
@@ -107,8 +76,8 @@ func TestBadTextFiles(t *testing.T) {
 		formattest.Must(t, os.WriteFile(path, data, 0o644))
 		return path
 	}
-	text, _, _, _ := textRows(rand.New(rand.NewPCG(1, 1)), 2000)
-	whole := zipped(t, text)
+	text, _, _, _ := chunkiotest.TextRows(rand.New(rand.NewPCG(1, 1)), 2000)
+	whole := chunkiotest.ZipText(t, text)
 	for _, c := range []struct {
 		path, want string
 		opt        Options
@@ -125,10 +94,10 @@ func TestBadTextFiles(t *testing.T) {
 		c.opt.Sparse = "x"
 		ds, err := Open(t.Context(), []string{c.path}, c.opt)
 		if err == nil {
-			err = passError(ds)
+			err = chunkiotest.PassError(ds)
 		}
 		_, short := errors.AsType[*stream.MemoryError](err)
-		if !isData(err) && !short || !strings.Contains(err.Error(), c.want) {
+		if !chunkiotest.IsData(err) && !short || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %s", filepath.Base(c.path), err, c.want)
 		}
 	}
@@ -147,12 +116,12 @@ func TestTextOfSeveralLabels(t *testing.T) {
 	const why = `rows without exactly one label (line 2: "1,2")`
 	for _, label := range []string{"", "label"} {
 		ds := must.Get(Open(t.Context(), []string{"a.svm", "b.svm"}, Options{Sparse: "x", Label: label}))(t)
-		if got := fmt.Sprint(must.Get(collect(ds, stream.Range{}))(t).rows); got != "[[1 0 3] [0 4 0] [5 0 0] [0 6 0] [0 0 7]]" {
+		if got := fmt.Sprint(must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t).Rows); got != "[[1 0 3] [0 4 0] [5 0 0] [0 6 0] [0 0 7]]" {
 			t.Errorf("label %q: the rows are %s", label, got)
 		}
 		formattest.Must(t, ds.Close())
 	}
-	if _, err := Open(t.Context(), []string{"a.svm", "b.svm"}, Options{Sparse: "x", Label: "label", Classes: true}); !isUsage(err) || !strings.Contains(err.Error(), why) {
+	if _, err := Open(t.Context(), []string{"a.svm", "b.svm"}, Options{Sparse: "x", Label: "label", Classes: true}); !chunkiotest.IsUsage(err) || !strings.Contains(err.Error(), why) {
 		t.Errorf("classes: %v, want a usage error with %s", err, why)
 	}
 	report := must.Get(Convert(t.Context(), []string{"b.svm"}, "b.parquet", ApplyOptions{}))(t)
@@ -161,7 +130,7 @@ func TestTextOfSeveralLabels(t *testing.T) {
 	}
 	ds := must.Get(Open(t.Context(), []string{"b.parquet"}, Options{Sparse: "indices,values"}))(t)
 	defer ds.Close()
-	if got := fmt.Sprint(must.Get(collect(ds, stream.Range{}))(t).rows); got != "[[5 0 0] [0 6 0] [0 0 7]]" {
+	if got := fmt.Sprint(must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t).Rows); got != "[[5 0 0] [0 6 0] [0 0 7]]" {
 		t.Errorf("converted it has the rows %s", got)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -105,9 +106,9 @@ func TestTriplesEqualLists(t *testing.T) {
 			}
 		}
 	}
-	disk, planted := plant(newTable(n).addList("ix", 0, indices).addList("v", 0, values), 1, 1<<16, 1)
+	disk, planted := chunkiotest.PlantTable(chunkiotest.NewTable(n).AddList("ix", 0, indices).AddList("v", 0, values), 1, 1<<16, 1)
 	for _, policy := range []stream.MissingPolicy{stream.MissingKeep, stream.MissingZero} {
-		want, err := collect(disk.dataset(t, planted, Options{Sparse: "ix,v,9", Missing: policy}), stream.Range{})
+		want, err := chunkiotest.CollectRows(disk.OpenDataset(t, planted, Options{Sparse: "ix,v,9", Missing: policy}), stream.Range{})
 		formattest.Must(t, err)
 		for _, ending := range []string{"parquet", "arrow"} {
 			for _, height := range []int{1, 7, 10_000} {
@@ -126,12 +127,12 @@ func TestTriplesEqualLists(t *testing.T) {
 					for _, sparse := range []string{"r,i,v,9", "r,i,v"} {
 						ds, err := Open(t.Context(), paths, Options{Sparse: sparse, Missing: policy})
 						formattest.Must(t, err)
-						got, err := collect(ds, stream.Range{})
+						got, err := chunkiotest.CollectRows(ds, stream.Range{})
 						formattest.Must(t, err)
 						if ds.Columns()[3].Name != "v[3]" {
 							t.Errorf("names %v", ds.Columns()[3])
 						}
-						if !slices.EqualFunc(got.rows, want.rows, func(a, b []float64) bool {
+						if !slices.EqualFunc(got.Rows, want.Rows, func(a, b []float64) bool {
 							return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || x != x && y != y })
 						}) {
 							t.Errorf("%s, %s in groups of %d, %d files: other rows", sparse, ending, height, files)
@@ -162,18 +163,18 @@ func TestTriplesRefused(t *testing.T) {
 	} {
 		ds, err := Open(t.Context(), c.paths, Options{Sparse: "r,i,v,3"})
 		if err == nil {
-			_, err = collect(ds, stream.Range{})
+			_, err = chunkiotest.CollectRows(ds, stream.Range{})
 		}
 		if err == nil || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: error %v, want %q", c.paths, err, c.words)
 		}
 	}
 	for sparse, words := range map[string]string{"r,i,w": "no column is named w", "r,note,v": "not numbers"} {
-		if _, err := Open(t.Context(), []string{good}, Options{Sparse: sparse}); !isUsage(err) || !strings.Contains(err.Error(), words) {
+		if _, err := Open(t.Context(), []string{good}, Options{Sparse: sparse}); !chunkiotest.IsUsage(err) || !strings.Contains(err.Error(), words) {
 			t.Errorf("%s: error %v, want %q", sparse, err, words)
 		}
 	}
-	if _, err := Open(t.Context(), []string{good}, Options{Sparse: "r,i,v,3", ForPlan: true}); !isUsage(err) {
+	if _, err := Open(t.Context(), []string{good}, Options{Sparse: "r,i,v,3", ForPlan: true}); !chunkiotest.IsUsage(err) {
 		t.Errorf("a plan of triples: error %v", err)
 	}
 	if _, err := Open(t.Context(), []string{good}, Options{Sparse: "r,i,v,3", Spool: scratch.Options{Limit: 10}}); err == nil || !strings.Contains(err.Error(), "scratch") {

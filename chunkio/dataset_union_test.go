@@ -9,15 +9,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // unionTable has scalars, a list, weights, classes and a text that a condition asks about.
-func unionTable(rows int) *table {
+func unionTable(rows int) *chunkiotest.FakeTable {
 	rng := rand.New(rand.NewPCG(18, 5))
-	tab := newTable(rows)
+	tab := chunkiotest.NewTable(rows)
 	for _, name := range []string{"a", "b", "c", "w", "k"} {
 		x := make([]float64, rows)
 		for i := range x {
@@ -25,59 +28,59 @@ func unionTable(rows int) *table {
 				x[i] = format.Null
 			}
 		}
-		tab.addScalar(name, x)
+		tab.AddScalar(name, x)
 	}
 	lists := make([][]float64, rows)
 	for i := range lists {
 		lists[i] = []float64{rng.Float64(), rng.Float64()}
 	}
-	tab.addList("l", 2, lists)
-	tab.text = map[string][]string{"t": make([]string, rows)}
+	tab.AddList("l", 2, lists)
+	tab.Text = map[string][]string{"t": make([]string, rows)}
 	for i := range rows {
-		tab.text["t"][i] = []string{"yes", "no", hiveNull}[rng.IntN(3)]
+		tab.Text["t"][i] = []string{"yes", "no", listing.HiveNull}[rng.IntN(3)]
 	}
-	tab.addText("t")
+	tab.AddText("t")
 	return tab
 }
 
 // lack takes columns away from a planted file; in the twin they stay and are null.
-func lack(disk, twin *fakeDisk, path string, names ...string) {
-	f := disk.byPath[path]
-	f.order = slices.DeleteFunc(f.order, func(l format.Leaf) bool { return slices.Contains(names, l.Name) })
-	same := twin.byPath[path]
-	copied := *same.table
+func lack(disk, twin *chunkiotest.FakeDisk, path string, names ...string) {
+	f := disk.ByPath[path]
+	f.Order = slices.DeleteFunc(f.Order, func(l format.Leaf) bool { return slices.Contains(names, l.Name) })
+	same := twin.ByPath[path]
+	copied := *same.Table
 	rows := int64(0)
-	for _, n := range same.groups {
+	for _, n := range same.Groups {
 		rows += n
 	}
 	nulls := func(x []float64) []float64 {
 		x = slices.Clone(x)
-		for i := same.from; i < same.from+rows; i++ {
+		for i := same.From; i < same.From+rows; i++ {
 			x[i] = format.Null
 		}
 		return x
 	}
-	copied.scalar, copied.list, copied.text = map[string][]float64{}, map[string][][]float64{}, map[string][]string{}
-	for name, x := range same.table.scalar {
-		if copied.scalar[name] = x; slices.Contains(names, name) {
-			copied.scalar[name] = nulls(x)
+	copied.Scalar, copied.List, copied.Text = map[string][]float64{}, map[string][][]float64{}, map[string][]string{}
+	for name, x := range same.Table.Scalar {
+		if copied.Scalar[name] = x; slices.Contains(names, name) {
+			copied.Scalar[name] = nulls(x)
 		}
 	}
-	for name, x := range same.table.list {
+	for name, x := range same.Table.List {
 		x = slices.Clone(x)
-		for i := same.from; slices.Contains(names, name) && i < same.from+rows; i++ {
+		for i := same.From; slices.Contains(names, name) && i < same.From+rows; i++ {
 			x[i] = []float64{format.Null, format.Null}
 		}
-		copied.list[name] = x
+		copied.List[name] = x
 	}
-	for name, x := range same.table.text {
+	for name, x := range same.Table.Text {
 		x = slices.Clone(x)
-		for i := same.from; slices.Contains(names, name) && i < same.from+rows; i++ {
-			x[i] = hiveNull
+		for i := same.From; slices.Contains(names, name) && i < same.From+rows; i++ {
+			x[i] = listing.HiveNull
 		}
-		copied.text[name] = x
+		copied.Text[name] = x
 	}
-	same.table = &copied
+	same.Table = &copied
 }
 
 // Files that lack columns deliver the same as files with these columns, null: under any threads, memory and
@@ -91,40 +94,40 @@ func TestUnionIsNulls(t *testing.T) {
 	} {
 		for _, policy := range []stream.MissingPolicy{stream.MissingKeep, stream.MissingDropRow} {
 			tab := unionTable(rows)
-			disk, paths := plant(tab, 4, 30, 7)
-			twin, _ := plant(tab, 4, 30, 7)
+			disk, paths := chunkiotest.PlantTable(tab, 4, 30, 7)
+			twin, _ := chunkiotest.PlantTable(tab, 4, 30, 7)
 			lack(disk, twin, paths[0], "b", "t")
 			lack(disk, twin, paths[1], "l", "k")
 			lack(disk, twin, paths[3], "a", "l")
 			opt.Missing, opt.Order = policy, names
-			want, err := collect(twin.dataset(t, paths, opt), stream.Range{})
+			want, err := chunkiotest.CollectRows(twin.OpenDataset(t, paths, opt), stream.Range{})
 			formattest.Must(t, err)
 			for _, threads := range []int{1, 8} {
 				for _, memory := range []int64{0, 1} {
 					union := opt
 					union.Union, union.Threads = true, threads
 					union.Keep = NewKeep(1 << 20)
-					ds := disk.dataset(t, paths, union)
+					ds := disk.OpenDataset(t, paths, union)
 					if memory > 0 {
 						union.Memory = ds.MinMemory()
-						ds = disk.dataset(t, paths, union)
+						ds = disk.OpenDataset(t, paths, union)
 					}
 					for pass := range 2 { // the second one from the Keep
-						got, err := collect(ds, stream.Range{})
+						got, err := chunkiotest.CollectRows(ds, stream.Range{})
 						if err != nil {
 							t.Fatalf("%s, missing %v, pass %d: %v", what, policy, pass, err)
 						}
-						if d := diff(got, want); d != "" {
+						if d := chunkiotest.DescribeDiff(got, want); d != "" {
 							t.Fatalf("%s, %v, pass %d: %s", what, policy, pass, d)
 						}
-						if opt.Classes && classesOf(t, ds) != classesOf(t, twin.dataset(t, paths, opt)) {
+						if opt.Classes && classesOf(t, ds) != classesOf(t, twin.OpenDataset(t, paths, opt)) {
 							t.Fatalf("%s, %v: other classes", what, policy)
 						}
 					}
 					formattest.Must(t, ds.Close())
 				}
 			}
-			disk.checkClosed(t)
+			disk.CheckClosed(t)
 		}
 	}
 }
@@ -149,23 +152,23 @@ func classesOf(t *testing.T, ds *Dataset) string {
 // must agree still.
 func TestUnionRefusals(t *testing.T) {
 	tab := unionTable(40)
-	disk, paths := plant(tab, 2, 10, 1)
-	twin, _ := plant(tab, 2, 10, 1)
+	disk, paths := chunkiotest.PlantTable(tab, 2, 10, 1)
+	twin, _ := chunkiotest.PlantTable(tab, 2, 10, 1)
 	lack(disk, twin, paths[1], "b")
-	_, err := openPaths(t.Context(), paths, disk.open, Options{})
-	if !isData(err) || !strings.Contains(err.Error(), "union-by-name") || !strings.Contains(err.Error(), paths[0]) || !strings.Contains(err.Error(), `"b"`) {
+	_, err := chunkiotest.OpenPaths(t.Context(), paths, disk.Open, Options{})
+	if !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "union-by-name") || !strings.Contains(err.Error(), paths[0]) || !strings.Contains(err.Error(), `"b"`) {
 		t.Errorf("a column that a file lacks: %v", err)
 	}
-	if err := (Options{Union: true, Sparse: "i,v"}).validate(); err == nil || !strings.Contains(err.Error(), "sparse") {
+	if err := settings.Validate((Options{Union: true, Sparse: "i,v"})); err == nil || !strings.Contains(err.Error(), "sparse") {
 		t.Errorf("sparse rows: %v", err)
 	}
-	_, err = openPaths(t.Context(), paths, disk.open, Options{Union: true, Where: "stranger > 1"})
+	_, err = chunkiotest.OpenPaths(t.Context(), paths, disk.Open, Options{Union: true, Where: "stranger > 1"})
 	if err == nil || !strings.Contains(err.Error(), "stranger") {
 		t.Errorf("a condition on a column of no file: %v", err)
 	}
-	f := disk.byPath[paths[1]]
-	f.order = append(f.order, format.Leaf{Name: "b", Type: "string", Why: "text"})
-	if _, err := openPaths(t.Context(), paths, disk.open, Options{Union: true}); !isData(err) || !strings.Contains(err.Error(), "its type is string here but double") {
+	f := disk.ByPath[paths[1]]
+	f.Order = append(f.Order, format.Leaf{Name: "b", Type: "string", Why: "text"})
+	if _, err := chunkiotest.OpenPaths(t.Context(), paths, disk.Open, Options{Union: true}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "its type is string here but double") {
 		t.Errorf("types that differ: %v", err)
 	}
 }
@@ -174,17 +177,17 @@ func TestUnionRefusals(t *testing.T) {
 func unionFiles(t *testing.T, dir string) (paths []string) {
 	rng := rand.New(rand.NewPCG(18, 6))
 	for i, columns := range [][]string{{"a", "b"}, {"c", "b"}, {"c", "d", "a"}} {
-		tab := newTable(60)
+		tab := chunkiotest.NewTable(60)
 		for _, name := range columns {
 			x := make([]float64, 60)
 			for k := range x {
 				x[k] = float64(rng.IntN(50))
 			}
-			tab.addScalar(name, x)
+			tab.AddScalar(name, x)
 		}
-		disk, planted := plant(tab, 1, 20, 1)
+		disk, planted := chunkiotest.PlantTable(tab, 1, 20, 1)
 		path := filepath.Join(dir, fmt.Sprintf("%d.parquet", i))
-		formattest.Must(t, WriteParquet(t.Context(), path, disk.dataset(t, planted, Options{}), WriteOptions{RowGroupRows: 20, Required: i == 0}))
+		formattest.Must(t, WriteParquet(t.Context(), path, disk.OpenDataset(t, planted, Options{}), WriteOptions{RowGroupRows: 20, Required: i == 0}))
 		paths = append(paths, path)
 	}
 	return paths
@@ -199,7 +202,7 @@ func TestUnionPlans(t *testing.T) {
 		opt := Options{Union: true, Where: where, Missing: stream.MissingKeep, ForPlan: true}
 		ds, err := Open(t.Context(), paths, opt)
 		formattest.Must(t, err)
-		want, err := collect(ds, stream.Range{})
+		want, err := chunkiotest.CollectRows(ds, stream.Range{})
 		formattest.Must(t, err)
 		if len(ds.Columns()) != 4 || ds.WithNulls() != 4 {
 			t.Errorf("columns %v, %d with nulls", ds.Columns(), ds.WithNulls())
@@ -208,7 +211,7 @@ func TestUnionPlans(t *testing.T) {
 		formattest.Must(t, err)
 		var rows [][]float64
 		for i := range 4 {
-			part, err := Open(t.Context(), nil, Options{Plan: plan, Shard: Shard{i + 1, 4}, Where: where, Missing: stream.MissingKeep})
+			part, err := Open(t.Context(), nil, Options{Plan: plan, Shard: Shard{Number: i + 1, Of: 4}, Where: where, Missing: stream.MissingKeep})
 			formattest.Must(t, err)
 			for c, err := range part.Chunks(t.Context(), stream.Range{}) {
 				formattest.Must(t, err)
@@ -221,7 +224,7 @@ func TestUnionPlans(t *testing.T) {
 				}
 			}
 		}
-		if got, want := fmt.Sprint(rows), fmt.Sprint(want.rows); got != want {
+		if got, want := fmt.Sprint(rows), fmt.Sprint(want.Rows); got != want {
 			t.Errorf("where %q: shards have %.200s, want %.200s", where, got, want)
 		}
 	}
@@ -237,31 +240,31 @@ func TestUnionApplied(t *testing.T) {
 	if report.Rows != 180 || report.Files != 1 {
 		t.Errorf("wrote %+v", report)
 	}
-	read := func(opt Options, paths ...string) delivered {
+	read := func(opt Options, paths ...string) chunkiotest.Delivered {
 		opt.Missing, opt.Order = stream.MissingKeep, []string{"c", "a", "d"}
 		ds, err := Open(t.Context(), paths, opt)
 		formattest.Must(t, err)
-		got, err := collect(ds, stream.Range{})
+		got, err := chunkiotest.CollectRows(ds, stream.Range{})
 		formattest.Must(t, err)
 		return got
 	}
 	want := read(Options{Union: true, Columns: []string{"a", "c", "d"}}, paths...)
-	if d := diff(read(Options{}, out), want); d != "" {
+	if d := chunkiotest.DescribeDiff(read(Options{}, out), want); d != "" {
 		t.Errorf("one file: %s", d)
 	}
 	folder := filepath.Join(t.TempDir(), "folder")
 	_, err = Apply(t.Context(), paths, folder, chosen)
 	formattest.Must(t, err)
-	if d := diff(read(Options{Union: true}, folder), want); d != "" {
+	if d := chunkiotest.DescribeDiff(read(Options{Union: true}, folder), want); d != "" {
 		t.Errorf("a folder: %s", d)
 	}
-	if _, err := Apply(t.Context(), paths, out, ApplyOptions{Columns: []string{"a"}}); !isData(err) || !strings.Contains(err.Error(), "union-by-name") {
+	if _, err := Apply(t.Context(), paths, out, ApplyOptions{Columns: []string{"a"}}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "union-by-name") {
 		t.Errorf("without a union: %v", err)
 	}
-	if _, err := Apply(t.Context(), paths, filepath.Join(t.TempDir(), "f"), ApplyOptions{Columns: []string{"d"}, Union: true}); !isData(err) || !strings.Contains(err.Error(), "none of the columns") {
+	if _, err := Apply(t.Context(), paths, filepath.Join(t.TempDir(), "f"), ApplyOptions{Columns: []string{"d"}, Union: true}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "none of the columns") {
 		t.Errorf("a file without any of the columns: %v", err)
 	}
-	if math.IsNaN(want.rows[0][1]) || !math.IsNaN(want.rows[0][0]) {
-		t.Errorf("the first row is %v", want.rows[0])
+	if math.IsNaN(want.Rows[0][1]) || !math.IsNaN(want.Rows[0][0]) {
+		t.Errorf("the first row is %v", want.Rows[0])
 	}
 }

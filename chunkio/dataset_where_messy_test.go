@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/must"
@@ -61,21 +62,21 @@ func TestWhereAgreesWithDuckDB(t *testing.T) {
 	} {
 		for _, threads := range []int{1, 3} {
 			ds := must.Get(Open(context.Background(), []string{path}, Options{Where: c.where, Columns: []string{"id"}, Threads: threads}))(t)
-			got, err := collect(ds, stream.Range{})
+			got, err := chunkiotest.CollectRows(ds, stream.Range{})
 			formattest.Must(t, err)
 			ids := 0.0
-			for _, row := range got.rows {
+			for _, row := range got.Rows {
 				ids += row[0] - 1e12
 			}
-			if len(got.rows) != c.rows || c.ids >= 0 && ids != c.ids {
-				t.Errorf("%s: %d rows, ids %v; want %d, %v", c.where, len(got.rows), ids, c.rows, c.ids)
+			if len(got.Rows) != c.rows || c.ids >= 0 && ids != c.ids {
+				t.Errorf("%s: %d rows, ids %v; want %d, %v", c.where, len(got.Rows), ids, c.rows, c.ids)
 			}
 			must.Do(t, ds.Close())
 		}
 	}
 	for _, none := range []string{`const_col <> 7`, `null_col > 0`, `price = 0.1`, `category = "nobody"`} {
 		ds := must.Get(Open(context.Background(), []string{path}, Options{Where: none, Columns: []string{"id"}}))(t)
-		if _, err := collect(ds, stream.Range{}); !isData(err) {
+		if _, err := chunkiotest.CollectRows(ds, stream.Range{}); !chunkiotest.IsData(err) {
 			t.Errorf("a pass with %s: %v, want a DataError that no row matches", none, err)
 		}
 	}
@@ -87,7 +88,7 @@ func TestWhereReadsLessOfMessy(t *testing.T) {
 	bytes := func(where string) int64 {
 		meter := new(stream.Meter)
 		ds := must.Get(Open(context.Background(), []string{path}, Options{Where: where, Columns: []string{"d_clean"}, Meter: meter}))(t)
-		must.Get(collect(ds, stream.Range{}))(t)
+		must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t)
 		return meter.Bytes.Load()
 	}
 	all, one, hit := bytes(""), bytes("id < 1000000000100"), bytes("const_col = 7 and ts is null or const_col = 7")

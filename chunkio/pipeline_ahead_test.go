@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/catalog"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/leaktest"
 	"github.com/ufs-stream/ufs-stream/internal/store"
@@ -22,7 +24,7 @@ func TestPassesEnd(t *testing.T) {
 	inputs, local := make([]string, len(keys)), make([]string, len(keys))
 	for i, key := range keys {
 		name := filepath.Join("day="+string(rune('1'+i)), "part.parquet")
-		put(t, dir, name, content[key])
+		chunkiotest.PutFile(t, dir, name, content[key])
 		local[i] = filepath.Join(dir, name)
 		s.put(name, content[key])
 		inputs[i] = s.URL + "/" + filepath.ToSlash(name)
@@ -31,14 +33,14 @@ func TestPassesEnd(t *testing.T) {
 	opt := Options{Missing: stream.MissingKeep, Label: "label", Where: `site == "a" or rank > 100`, Columns: []string{"c*"}}
 	ds, err := Open(t.Context(), inputs, opt)
 	formattest.Must(t, err)
-	want, err := collect(ds, stream.Range{})
+	want, err := chunkiotest.CollectRows(ds, stream.Range{})
 	formattest.Must(t, err)
 	step := 1 // odd: passes end in either way, in turn
 	if testing.Short() {
 		step = 5
 	}
 	for _, memory := range []int64{ds.MinMemory(), ds.MinMemory() + 2<<20, 1 << 30} {
-		opt := ds.opt
+		opt := ds.Options
 		opt.Memory, opt.Threads = memory, 3
 		ds, err := ds.With(opt)
 		formattest.Must(t, err)
@@ -59,13 +61,13 @@ func TestPassesEnd(t *testing.T) {
 			cancel()
 		}
 		s.put("day=3/part.parquet", content[keys[0]]) // replaced while the first are read
-		if _, err := collect(ds, stream.Range{}); !errors.Is(err, store.ErrChanged) {
+		if _, err := chunkiotest.CollectRows(ds, stream.Range{}); !errors.Is(err, store.ErrChanged) {
 			t.Errorf("%d bytes, replaced: %v", memory, err)
 		}
 		s.put("day=3/part.parquet", content[keys[2]])
-		got, err := collect(ds, stream.Range{})
+		got, err := chunkiotest.CollectRows(ds, stream.Range{})
 		formattest.Must(t, err)
-		if d := diff(got, want); d != "" {
+		if d := chunkiotest.DescribeDiff(got, want); d != "" {
 			t.Errorf("%d bytes: %s", memory, d)
 		}
 	}
@@ -76,22 +78,22 @@ func TestPassesEnd(t *testing.T) {
 // Files with long footers are opened ahead, two at a time at most; a pass delivers the same, and ends as early as
 // before.
 func TestLongFootersAreParsedAhead(t *testing.T) {
-	tab := randomTable(rand.New(rand.NewPCG(4, 4)), 20_000, 3, 0.01)
-	disk, paths := plant(tab, 7, 500, 1)
+	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(4, 4)), 20_000, 3, 0.01)
+	disk, paths := chunkiotest.PlantTable(tab, 7, 500, 1)
 	opt := Options{Missing: stream.MissingKeep, Threads: 2}
-	want, err := collect(disk.dataset(t, paths, opt), stream.Range{})
+	want, err := chunkiotest.CollectRows(disk.OpenDataset(t, paths, opt), stream.Range{})
 	formattest.Must(t, err)
 	for _, path := range paths {
-		disk.byPath[path].held = longFooter
+		disk.ByPath[path].Held = catalog.LongFooter
 	}
-	ds := disk.dataset(t, paths, opt)
-	for _, memory := range []int64{ds.MinMemory(), ds.MinMemory() + longFooter, 1 << 30} {
+	ds := disk.OpenDataset(t, paths, opt)
+	for _, memory := range []int64{ds.MinMemory(), ds.MinMemory() + catalog.LongFooter, 1 << 30} {
 		opt.Memory = memory
 		ds, err := ds.With(opt)
 		formattest.Must(t, err)
-		got, err := collect(ds, stream.Range{})
+		got, err := chunkiotest.CollectRows(ds, stream.Range{})
 		formattest.Must(t, err)
-		if d := diff(got, want); d != "" {
+		if d := chunkiotest.DescribeDiff(got, want); d != "" {
 			t.Errorf("%d bytes: %s", memory, d)
 		}
 		seen := 0
@@ -100,11 +102,11 @@ func TestLongFootersAreParsedAhead(t *testing.T) {
 				break
 			}
 		}
-		disk.checkClosed(t)
+		disk.CheckClosed(t)
 	}
-	disk.byPath[paths[3]].digest++
-	if _, err := collect(ds, stream.Range{}); !isData(err) {
+	disk.ByPath[paths[3]].Digest++
+	if _, err := chunkiotest.CollectRows(ds, stream.Range{}); !chunkiotest.IsData(err) {
 		t.Errorf("a file that changed: %v", err)
 	}
-	disk.checkClosed(t)
+	disk.CheckClosed(t)
 }

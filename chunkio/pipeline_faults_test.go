@@ -9,40 +9,31 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/internal/leaktest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func isUsage(err error) bool {
-	_, ok := errors.AsType[*stream.UsageError](err)
-	return ok
-}
-
-func isData(err error) bool {
-	_, ok := errors.AsType[*stream.DataError](err)
-	return ok
-}
-
 func TestFirstFaultInTheDataIsReported(t *testing.T) {
 	defer leaktest.CheckGoroutines(t)()
-	tab := randomTable(rand.New(rand.NewPCG(9, 1)), 20_000, 30, 0)
+	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(9, 1)), 20_000, 30, 0)
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		disk, paths := plant(tab, 3, 2000, seed)
+		disk, paths := chunkiotest.PlantTable(tab, 3, 2000, seed)
 		file, group := rng.IntN(3), rng.IntN(3)
 		bad := []string{fmt.Sprintf("a%d", rng.IntN(30)), fmt.Sprintf("a%d", rng.IntN(30)), "emb"}
 		broken := errors.New("broken page")
-		f := disk.byPath[paths[file]]
-		f.fault = func(g int, leaf string, from, to int64) error {
+		f := disk.ByPath[paths[file]]
+		f.Fault = func(g int, leaf string, from, to int64) error {
 			if g == group && slices.Contains(bad, leaf) {
 				return broken
 			}
 			return nil
 		}
-		ds := disk.dataset(t, paths, Options{Threads: 4})
-		got, err := collect(ds, stream.Range{})
-		disk.checkClosed(t)
+		ds := disk.OpenDataset(t, paths, Options{Threads: 4})
+		got, err := chunkiotest.CollectRows(ds, stream.Range{})
+		disk.CheckClosed(t)
 		e, ok := errors.AsType[*stream.DataError](err)
 		if !ok || !errors.Is(err, broken) {
 			t.Fatalf("error %v, want the planted one", err)
@@ -51,8 +42,8 @@ func TestFirstFaultInTheDataIsReported(t *testing.T) {
 		if e.Path != paths[file] || e.RowGroup != group || e.Column != ds.Columns()[first].Name {
 			t.Errorf("error at %v, want file %d, group %d, column %s", err, file, group, ds.Columns()[first].Name)
 		}
-		if want := f.from + int64(group)*2000; int64(len(got.rows)) != want {
-			t.Errorf("%d rows before the error, want the %d before the row group", len(got.rows), want)
+		if want := f.From + int64(group)*2000; int64(len(got.Rows)) != want {
+			t.Errorf("%d rows before the error, want the %d before the row group", len(got.Rows), want)
 		}
 	}
 }
@@ -60,38 +51,38 @@ func TestFirstFaultInTheDataIsReported(t *testing.T) {
 func TestMissingValueBeforeADecodeErrorIsReported(t *testing.T) {
 	x := make([]float64, 1000)
 	x[10] = format.Null
-	tab := newTable(1000).addScalar("a", make([]float64, 1000)).addScalar("b", x)
-	disk, paths := plant(tab, 1, 1000, 1)
-	disk.byPath[paths[0]].fault = func(_ int, leaf string, _, _ int64) error {
+	tab := chunkiotest.NewTable(1000).AddScalar("a", make([]float64, 1000)).AddScalar("b", x)
+	disk, paths := chunkiotest.PlantTable(tab, 1, 1000, 1)
+	disk.ByPath[paths[0]].Fault = func(_ int, leaf string, _, _ int64) error {
 		if leaf == "a" {
 			return &stream.DataError{RowGroup: -1, Row: 500, Err: errors.New("broken")}
 		}
 		return nil
 	}
-	if _, err := collect(disk.dataset(t, paths, Options{}), stream.Range{}); !errors.Is(err, stream.ErrMissing) {
+	if _, err := chunkiotest.CollectRows(disk.OpenDataset(t, paths, Options{}), stream.Range{}); !errors.Is(err, stream.ErrMissing) {
 		t.Errorf("error %v, want the missing value of the lower row", err)
 	}
 }
 
 func TestFileThatChangedIsRefused(t *testing.T) {
-	disk, paths := plant(newTable(10).addScalar("a", make([]float64, 10)), 2, 10, 1)
-	ds := disk.dataset(t, paths, Options{})
-	disk.byPath[paths[1]].digest++
-	got, err := collect(ds, stream.Range{})
-	if !isData(err) || !strings.Contains(err.Error(), paths[1]) || len(got.rows) != 5 {
-		t.Errorf("%d rows, error %v", len(got.rows), err)
+	disk, paths := chunkiotest.PlantTable(chunkiotest.NewTable(10).AddScalar("a", make([]float64, 10)), 2, 10, 1)
+	ds := disk.OpenDataset(t, paths, Options{})
+	disk.ByPath[paths[1]].Digest++
+	got, err := chunkiotest.CollectRows(ds, stream.Range{})
+	if !chunkiotest.IsData(err) || !strings.Contains(err.Error(), paths[1]) || len(got.Rows) != 5 {
+		t.Errorf("%d rows, error %v", len(got.Rows), err)
 	}
-	disk.checkClosed(t)
+	disk.CheckClosed(t)
 }
 
 func TestBadWeightsAreErrors(t *testing.T) {
 	for _, w := range []float64{-1, math.NaN(), math.Inf(1), format.Null} {
-		tab := newTable(3).addScalar("a", make([]float64, 3)).addScalar("w", []float64{1, 0, w})
-		disk, paths := plant(tab, 1, 3, 1)
-		_, err := collect(disk.dataset(t, paths, Options{Weight: "w", Missing: stream.MissingKeep}), stream.Range{})
+		tab := chunkiotest.NewTable(3).AddScalar("a", make([]float64, 3)).AddScalar("w", []float64{1, 0, w})
+		disk, paths := chunkiotest.PlantTable(tab, 1, 3, 1)
+		_, err := chunkiotest.CollectRows(disk.OpenDataset(t, paths, Options{Weight: "w", Missing: stream.MissingKeep}), stream.Range{})
 		if e, ok := errors.AsType[*stream.DataError](err); !ok || e.Column != "w" || e.Row != 2 {
 			t.Errorf("weight %v: error %v", w, err)
 		}
-		disk.checkClosed(t)
+		disk.CheckClosed(t)
 	}
 }

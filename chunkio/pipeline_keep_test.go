@@ -11,22 +11,24 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// keptTable has the columns of whereTable and a column of each kind of hard values. Most rows hold only the first
+// keptTable has the columns of WhereTable and a column of each kind of hard values. Most rows hold only the first
 // value if rare.
-func keptTable(rng *rand.Rand, rows int, share float64, missing bool) *table {
-	tab := whereTable(rng, rows, share)
+func keptTable(rng *rand.Rand, rows int, share float64, missing bool) *chunkiotest.FakeTable {
+	tab := chunkiotest.WhereTable(rng, rows, share)
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
-		for name := range hardValues {
+		for name := range formattest.HardValues {
 			if !yield(name) {
 				return
 			}
 		}
 	}) {
-		pool := slices.DeleteFunc(slices.Clone(hardValues[name]), func(v float64) bool { return !missing && v-v != 0 })
+		pool := slices.DeleteFunc(slices.Clone(formattest.HardValues[name]), func(v float64) bool { return !missing && v-v != 0 })
 		if len(pool) == 0 {
 			pool = []float64{7}
 		}
@@ -34,7 +36,7 @@ func keptTable(rng *rand.Rand, rows int, share float64, missing bool) *table {
 		for i := range x {
 			x[i] = pool[rng.IntN(len(pool))]
 		}
-		tab.addScalar(name, x)
+		tab.AddScalar(name, x)
 	}
 	return tab
 }
@@ -62,11 +64,11 @@ func TestKeepChangesNothing(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			opt.Weight = "w"
 		}
-		disk, paths := plant(tab, 1+rng.IntN(3), 1+rng.Int64N(int64(rows)), rng.Uint64())
+		disk, paths := chunkiotest.PlantTable(tab, 1+rng.IntN(3), 1+rng.Int64N(int64(rows)), rng.Uint64())
 		if rng.IntN(2) == 0 {
 			plantStats(disk, tab)
 		}
-		plain := disk.dataset(t, paths, opt)
+		plain := disk.OpenDataset(t, paths, opt)
 		limit := []int64{0, 5000, 1 << 16, 1 << 18, 1 << 30}[rng.IntN(5)]
 		keep := NewKeep(limit)
 		failed := false
@@ -74,31 +76,31 @@ func TestKeepChangesNothing(t *testing.T) {
 			if pass == 3 {
 				keep.Settle(limit / 2)
 			}
-			want, wantErr := collect(must.Get(plain.With(opt))(t), stream.Range{})
+			want, wantErr := chunkiotest.CollectRows(must.Get(plain.With(opt))(t), stream.Range{})
 			opt.Keep = keep
 			ds := must.Get(plain.With(opt))(t)
 			if rng.IntN(2) == 0 {
 				opt.Memory = ds.MinMemory()
 				ds = must.Get(ds.With(opt))(t)
 			}
-			clear(disk.touched)
-			got, err := collect(ds, stream.Range{})
-			disk.checkClosed(t)
+			clear(disk.Touched)
+			got, err := chunkiotest.CollectRows(ds, stream.Range{})
+			disk.CheckClosed(t)
 			if fmt.Sprint(err) != fmt.Sprint(wantErr) {
 				t.Fatalf("round %d, pass %d, %+v: error %v, want %v", round, pass, opt, err, wantErr)
 			}
-			if d := diff(got, want); err == nil && (d != "" || !slices.Equal(got.blocks, want.blocks)) {
+			if d := chunkiotest.DescribeDiff(got, want); err == nil && (d != "" || !slices.Equal(got.Blocks, want.Blocks)) {
 				t.Fatalf("round %d, pass %d, %+v: other blocks: %s", round, pass, opt, d)
 			}
 			groups, bytes := keep.HeldGroups()
 			if bytes > limit || groups == 0 && bytes > 0 || pass == 3 && bytes > limit/2 {
 				t.Fatalf("round %d: %d bytes of %d are held in %d groups", round, bytes, limit, groups)
 			}
-			if pass > 0 && pass < 3 && !failed && limit == 1<<30 && len(disk.touched) > 0 {
-				t.Fatalf("round %d, pass %d, %+v: %d row groups are read again", round, pass, opt, len(disk.touched))
+			if pass > 0 && pass < 3 && !failed && limit == 1<<30 && len(disk.Touched) > 0 {
+				t.Fatalf("round %d, pass %d, %+v: %d row groups are read again", round, pass, opt, len(disk.Touched))
 			}
 			if pass > 0 && groups > 0 {
-				if len(disk.touched) == 0 {
+				if len(disk.Touched) == 0 {
 					whole++
 				} else {
 					part++
@@ -123,7 +125,7 @@ func TestKeepChangesNothing(t *testing.T) {
 // Kept row groups take at most the bytes predicted by the types, and are kept in order.
 func TestKeepHoldsWhatIsPredicted(t *testing.T) {
 	const rows, groupRows = 40_000, 1_500
-	tab := newTable(rows)
+	tab := chunkiotest.NewTable(rows)
 	for typ, most := range map[string]float64{"bool": 1, "uint8": 255, "int16": -300, "int32": 1 << 20, "float": 0.5, "double": 0.1} {
 		x := make([]float64, rows)
 		for i := range x {
@@ -134,12 +136,12 @@ func TestKeepHoldsWhatIsPredicted(t *testing.T) {
 				x[i] = min(x[i], most)
 			}
 		}
-		tab.addScalar(typ, x)
-		l := &tab.leaves[len(tab.leaves)-1]
+		tab.AddScalar(typ, x)
+		l := &tab.Leaves[len(tab.Leaves)-1]
 		l.Type, l.Nulls = typ, 0
 	}
-	disk, paths := plant(tab, 1, groupRows, 5)
-	plain := disk.dataset(t, paths, Options{Threads: 1})
+	disk, paths := chunkiotest.PlantTable(tab, 1, groupRows, 5)
+	plain := disk.OpenDataset(t, paths, Options{Threads: 1})
 	_, of, all := plain.Keeps(1<<30, math.MaxInt64)
 	if of != (rows+groupRows-1)/groupRows || all < rows*(1+1+2+4+4+8) || all > rows*(1+1+2+4+4+8)*5/4+int64(of)*8*1024 {
 		t.Errorf("%d bytes in %d groups", all, of)
@@ -148,15 +150,15 @@ func TestKeepHoldsWhatIsPredicted(t *testing.T) {
 		promised, _, most := plain.Keeps(1<<30, limit)
 		keep := NewKeep(limit)
 		ds := must.Get(plain.With(Options{Threads: 1, Keep: keep}))(t)
-		must.Get(collect(ds, stream.Range{}))(t)
+		must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t)
 		groups, bytes := keep.HeldGroups()
 		if groups < promised || most > limit || bytes > limit || limit == all && (groups != of || bytes > most) {
 			t.Errorf("limit %d: %d bytes in %d groups, predicted %d in %d", limit, bytes, groups, most, promised)
 		}
-		clear(disk.touched)
-		must.Get(collect(ds, stream.Range{}))(t)
+		clear(disk.Touched)
+		must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t)
 		for g := range of {
-			if disk.touched[[2]int{0, g}] != (g >= groups) {
+			if disk.Touched[[2]int{0, g}] != (g >= groups) {
 				t.Errorf("limit %d: row group %d of %d kept: read again %v", limit, g, groups, g >= groups)
 			}
 		}
@@ -165,18 +167,18 @@ func TestKeepHoldsWhatIsPredicted(t *testing.T) {
 
 // Row groups of mostly doubles are not kept of local files.
 func TestKeepOfDoubles(t *testing.T) {
-	tab := randomTable(rand.New(rand.NewPCG(16, 7)), 3000, 2, 0)
+	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(16, 7)), 3000, 2, 0)
 	for name, c := range map[string]struct{ whole, kept int }{"half": {5, 3}, "more": {4, 0}} {
 		tab := *tab
-		tab.scalar = maps.Clone(tab.scalar)
-		tab.leaves = slices.Clone(tab.leaves)
+		tab.Scalar = maps.Clone(tab.Scalar)
+		tab.Leaves = slices.Clone(tab.Leaves)
 		for i := range c.whole {
-			tab.addScalar(fmt.Sprintf("w%d", i), slices.Repeat([]float64{1, 2, 3}, 1000))
+			tab.AddScalar(fmt.Sprintf("w%d", i), slices.Repeat([]float64{1, 2, 3}, 1000))
 		}
-		disk, paths := plant(&tab, 1, 1000, 5)
+		disk, paths := chunkiotest.PlantTable(&tab, 1, 1000, 5)
 		keep := NewKeep(1 << 30)
-		ds := disk.dataset(t, paths, Options{Threads: 2, Keep: keep})
-		must.Get(collect(ds, stream.Range{}))(t)
+		ds := disk.OpenDataset(t, paths, Options{Threads: 2, Keep: keep})
+		must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t)
 		promised, _, _ := ds.Keeps(1<<30, 1<<30)
 		if groups, bytes := keep.HeldGroups(); groups != c.kept || c.kept == 0 && bytes != 0 || promised > groups {
 			t.Errorf("%s: %d row groups, %d bytes, promised %d", name, groups, bytes, promised)
@@ -188,19 +190,19 @@ func TestKeepOfDoubles(t *testing.T) {
 // of another sample, of more columns or of other files read everything themselves.
 func TestKeepOfBrokenAndStrangePasses(t *testing.T) {
 	tab := keptTable(rand.New(rand.NewPCG(16, 4)), 9000, 0, false)
-	disk, paths := plant(tab, 2, 1000, 5)
-	plain := disk.dataset(t, paths, Options{Threads: 3, Exclude: []string{"byte"}})
-	want := must.Get(collect(plain, stream.Range{}))(t)
+	disk, paths := chunkiotest.PlantTable(tab, 2, 1000, 5)
+	plain := disk.OpenDataset(t, paths, Options{Threads: 3, Exclude: []string{"byte"}})
+	want := must.Get(chunkiotest.CollectRows(plain, stream.Range{}))(t)
 	for stop := range 12 {
 		for _, how := range []string{"leave", "cancel", "fault"} {
 			keep := NewKeep(1 << 30)
-			opt := plain.opt
+			opt := plain.Options
 			opt.Keep = keep
 			ds := must.Get(plain.With(opt))(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			broken := errors.New("broken")
 			if how == "fault" {
-				disk.byPath[paths[0]].fault = func(group int, _ string, _, _ int64) error {
+				disk.ByPath[paths[0]].Fault = func(group int, _ string, _, _ int64) error {
 					if group == stop {
 						return broken
 					}
@@ -218,15 +220,15 @@ func TestKeepOfBrokenAndStrangePasses(t *testing.T) {
 				}
 			}
 			cancel()
-			disk.byPath[paths[0]].fault = nil
-			disk.checkClosed(t)
+			disk.ByPath[paths[0]].Fault = nil
+			disk.CheckClosed(t)
 			before, _ := keep.HeldGroups()
 			if how == "fault" && stop < 5 && (!errors.Is(err, broken) || before < stop || before > stop+2) {
 				t.Errorf("a fault in row group %d: %v, %d are kept", stop, err, before)
 			}
 			for range 2 {
-				got := must.Get(collect(ds, stream.Range{}))(t)
-				if d := diff(got, want); d != "" {
+				got := must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t)
+				if d := chunkiotest.DescribeDiff(got, want); d != "" {
 					t.Errorf("%s after %d: %s", how, stop, d)
 				}
 			}
@@ -236,28 +238,28 @@ func TestKeepOfBrokenAndStrangePasses(t *testing.T) {
 		}
 	}
 	keep := NewKeep(1 << 30)
-	opt := plain.opt
+	opt := plain.Options
 	opt.Keep = keep
-	must.Get(collect(must.Get(plain.With(opt))(t), stream.Range{}))(t)
+	must.Get(chunkiotest.CollectRows(must.Get(plain.With(opt))(t), stream.Range{}))(t)
 	sampled, more := opt, opt
 	sampled.Sample, more.Exclude = 100, nil
-	other, otherPaths := plant(keptTable(rand.New(rand.NewPCG(16, 5)), 9000, 0, false), 2, 1000, 5)
+	other, otherPaths := chunkiotest.PlantTable(keptTable(rand.New(rand.NewPCG(16, 5)), 9000, 0, false), 2, 1000, 5)
 	for name, c := range map[string]struct {
-		disk  *fakeDisk
+		disk  *chunkiotest.FakeDisk
 		ds    *Dataset
 		plain Options
 	}{
 		"sample": {disk, must.Get(plain.With(sampled))(t), sampled},
 		"more":   {disk, must.Get(plain.With(more))(t), more},
-		"other":  {other, other.dataset(t, otherPaths, opt), opt},
+		"other":  {other, other.OpenDataset(t, otherPaths, opt), opt},
 	} {
-		clear(c.disk.touched)
-		got := must.Get(collect(c.ds, stream.Range{}))(t)
+		clear(c.disk.Touched)
+		got := must.Get(chunkiotest.CollectRows(c.ds, stream.Range{}))(t)
 		c.plain.Keep = nil
-		if len(c.disk.touched) != 10 {
-			t.Errorf("%s: %d row groups are read", name, len(c.disk.touched))
+		if len(c.disk.Touched) != 10 {
+			t.Errorf("%s: %d row groups are read", name, len(c.disk.Touched))
 		}
-		if d := diff(got, must.Get(collect(must.Get(c.ds.With(c.plain))(t), stream.Range{}))(t)); d != "" {
+		if d := chunkiotest.DescribeDiff(got, must.Get(chunkiotest.CollectRows(must.Get(c.ds.With(c.plain))(t), stream.Range{}))(t)); d != "" {
 			t.Errorf("%s: kept rows differ from rows read again: %s", name, d)
 		}
 	}
@@ -266,19 +268,19 @@ func TestKeepOfBrokenAndStrangePasses(t *testing.T) {
 // Several passes at a time have the same from a Keep, whichever of them adds to it.
 func TestKeepOfPassesAtATime(t *testing.T) {
 	tab := keptTable(rand.New(rand.NewPCG(16, 6)), 9000, 0.01, true)
-	disk, paths := plant(tab, 1, 700, 5)
-	plain := disk.dataset(t, paths, Options{Missing: stream.MissingKeep, Threads: 2})
-	want := must.Get(collect(plain, stream.Range{}))(t)
+	disk, paths := chunkiotest.PlantTable(tab, 1, 700, 5)
+	plain := disk.OpenDataset(t, paths, Options{Missing: stream.MissingKeep, Threads: 2})
+	want := must.Get(chunkiotest.CollectRows(plain, stream.Range{}))(t)
 	for _, limit := range []int64{1 << 18, 1 << 30} {
-		opt := plain.opt
+		opt := plain.Options
 		opt.Keep = NewKeep(limit)
 		var passes sync.WaitGroup
 		for range 4 {
 			ds := must.Get(plain.With(opt))(t)
 			passes.Go(func() {
 				for range 3 {
-					got, err := collect(ds, stream.Range{})
-					if d := diff(got, want); err != nil || d != "" {
+					got, err := chunkiotest.CollectRows(ds, stream.Range{})
+					if d := chunkiotest.DescribeDiff(got, want); err != nil || d != "" {
 						t.Errorf("limit %d: %v; %s", limit, err, d)
 					}
 				}
@@ -298,10 +300,10 @@ func TestKeepSparesRequests(t *testing.T) {
 		for _, where := range []string{"", `site == "a" and rank >= 1400`} {
 			opt := Options{Missing: stream.MissingKeep, Where: where, Weight: "weight", Keep: NewKeep(1 << 30)}
 			ds := must.Get(Open(t.Context(), inputs, opt))(t)
-			want := must.Get(collect(ds, stream.Range{}))(t)
+			want := must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t)
 			s.requests = 0
-			got := must.Get(collect(ds, stream.Range{}))(t)
-			if d := diff(got, want); d != "" || s.requests != 0 {
+			got := must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t)
+			if d := chunkiotest.DescribeDiff(got, want); d != "" || s.requests != 0 {
 				t.Errorf("%s, %q: %d requests; %s", ending, where, s.requests, d)
 			}
 		}

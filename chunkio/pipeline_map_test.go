@@ -19,6 +19,7 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -178,7 +179,7 @@ func TestMapsEqualLists(t *testing.T) {
 		for i, path := range mapFiles(t, records) {
 			lists, err := Open(t.Context(), []string{path, more[i]}, Options{Sparse: "ix,v"})
 			formattest.Must(t, err)
-			want, err := collect(lists, stream.Range{})
+			want, err := chunkiotest.CollectRows(lists, stream.Range{})
 			formattest.Must(t, err)
 			for _, sparse := range []string{"m", "m,7", "s.m"} {
 				opt := Options{Sparse: sparse}
@@ -190,9 +191,9 @@ func TestMapsEqualLists(t *testing.T) {
 				for _, opt.Memory = range []int64{ds.MinMemory(), 1 << 30} {
 					ds, err := ds.With(opt)
 					formattest.Must(t, err)
-					got, err := collect(ds, stream.Range{})
+					got, err := chunkiotest.CollectRows(ds, stream.Range{})
 					formattest.Must(t, err)
-					if d := diff(got, want); d != "" {
+					if d := chunkiotest.DescribeDiff(got, want); d != "" {
 						t.Fatalf("%s of %s, %v: %s", sparse, path, typ, d)
 					}
 				}
@@ -250,9 +251,9 @@ func TestBadMaps(t *testing.T) {
 		for _, path := range mapFiles(t, []arrow.Record{r}) {
 			ds, err := Open(t.Context(), []string{path}, Options{Sparse: "m"})
 			if err == nil {
-				err = passError(ds)
+				err = chunkiotest.PassError(ds)
 			}
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "m") || !isData(err) && !isUsage(err) {
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "m") || !chunkiotest.IsData(err) && !chunkiotest.IsUsage(err) {
 				t.Errorf("%s: error %v, want %s", filepath.Ext(path), err, c.want)
 			}
 		}
@@ -261,14 +262,14 @@ func TestBadMaps(t *testing.T) {
 	for i := range a {
 		ds, err := Open(t.Context(), []string{a[i], b[i]}, Options{Sparse: "m"})
 		formattest.Must(t, err)
-		both, err := collect(ds, stream.Range{}) // integers of both widths are indices
+		both, err := chunkiotest.CollectRows(ds, stream.Range{}) // integers of both widths are indices
 		formattest.Must(t, err)
 		for k, path := range []string{a[i], b[i]} {
 			one, err := Open(t.Context(), []string{path}, Options{Sparse: "m"})
 			formattest.Must(t, err)
-			got, err := collect(one, stream.Range{})
+			got, err := chunkiotest.CollectRows(one, stream.Range{})
 			formattest.Must(t, err)
-			if n := len(got.rows); len(both.rows) != 2*n || fmt.Sprint(got.rows) != fmt.Sprint(both.rows[k*n:(k+1)*n]) {
+			if n := len(got.Rows); len(both.Rows) != 2*n || fmt.Sprint(got.Rows) != fmt.Sprint(both.Rows[k*n:(k+1)*n]) {
 				t.Errorf("file %d: other rows where indices are of two widths", k)
 			}
 		}
@@ -290,9 +291,9 @@ func TestDamagedMaps(t *testing.T) {
 			formattest.Must(t, os.WriteFile(path, bad, 0o644))
 			ds, err := Open(t.Context(), []string{path}, Options{Sparse: "m"})
 			if err == nil {
-				_, err = collect(ds, stream.Range{})
+				_, err = chunkiotest.CollectRows(ds, stream.Range{})
 			}
-			if _, known := errors.AsType[*stream.DataError](err); err != nil && !known && !isUsage(err) {
+			if _, known := errors.AsType[*stream.DataError](err); err != nil && !known && !chunkiotest.IsUsage(err) {
 				if _, short := errors.AsType[*stream.MemoryError](err); !short {
 					t.Errorf("%s: error %v", path, err)
 				}

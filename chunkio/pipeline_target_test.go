@@ -4,7 +4,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -24,14 +28,14 @@ func TestTargetsComeWithTheirRows(t *testing.T) {
 			y[i] = format.Null
 		}
 		lists[i] = []float64{-1, y[i]}
-		words[i] = []string{"", "no", "größe", hiveNull}[i%4]
-		if codes[i] = textCode([]byte(words[i])); words[i] == hiveNull {
+		words[i] = []string{"", "no", "größe", listing.HiveNull}[i%4]
+		if codes[i] = float64(xxhash.Sum64String(words[i]) >> 11); words[i] == listing.HiveNull {
 			codes[i] = format.Null
 		}
 	}
-	tab := newTable(n).addScalar("a", a).addScalar("y", y).addList("l", 2, lists).addLabel("word", words).addText("name")
-	tab.leaves[len(tab.leaves)-1].NoClass = "no class"
-	disk, paths := plant(tab, 3, 100, 1)
+	tab := chunkiotest.NewTable(n).AddScalar("a", a).AddScalar("y", y).AddList("l", 2, lists).AddLabel("word", words).AddText("name")
+	tab.Leaves[len(tab.Leaves)-1].NoClass = "no class"
+	disk, paths := chunkiotest.PlantTable(tab, 3, 100, 1)
 	for _, c := range []struct {
 		label string
 		want  []float64
@@ -39,7 +43,7 @@ func TestTargetsComeWithTheirRows(t *testing.T) {
 	}{{"y", y, false}, {"l[1]", y, false}, {"word", codes, true}, {"l", nil, false}, {"name", nil, false}} {
 		for _, missing := range []stream.MissingPolicy{stream.MissingKeep, stream.MissingDropRow} {
 			opt := Options{Columns: []string{"a"}, Label: c.label, Target: true, Missing: missing, Keep: NewKeep(1 << 20)}
-			ds := disk.dataset(t, paths, opt)
+			ds := disk.OpenDataset(t, paths, opt)
 			for pass := range 2 {
 				var got, rows []float64
 				for chunk, err := range ds.Chunks(t.Context(), stream.Range{}) {

@@ -1,0 +1,88 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/naming"
+)
+
+// addAbsentColumns adds the columns of a table's schema that are in no file. They are null in all rows. Columns within
+// structs are not added.
+func (b *catalogBuilder) addAbsentColumns() {
+	if !b.union || b.List.Schema == nil {
+		return
+	}
+	for _, f := range b.List.Schema.Fields {
+		name := naming.LeafName{Name: f.Name}
+		if _, there := b.index[name]; there || f.Type == "" || slices.Contains(b.keys, f.Name) {
+			continue
+		}
+		l := format.Leaf{Name: f.Name, Type: f.Type, Width: 1}
+		if _, isNumber := format.CommonType(f.Type, "double"); !isNumber {
+			l.Width, l.Why = 0, map[string]string{"string": "text"}[f.Type]
+			if l.Why == "" {
+				l.Why = f.Type
+			}
+		}
+		b.addLeaf("", l, name)
+	}
+}
+
+// orderByTable puts the columns and partition keys of a table into the order of its schema, whichever file was read
+// first. If there is a condition but no union, it keeps the files' order, because the condition is bound to that order.
+func (b *catalogBuilder) orderByTable() {
+	schema := b.List.Schema
+	if schema == nil || b.Filter != nil && !b.union {
+		return
+	}
+	place := func(leaf int) int { return schema.ColumnIndex(topLevelName(b.Leaves[leaf])) }
+	order := make([]int, len(b.Leaves))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(place(i), place(j)) })
+	for i := range b.Parts {
+		p := &b.Parts[i]
+		p.LeafAfter = slices.IndexFunc(order, func(leaf int) bool { return place(leaf) > schema.ColumnIndex(p.Key) }) + 1
+	}
+	if slices.IsSorted(order) {
+		return
+	}
+	for i := range b.Files {
+		f := &b.Files[i]
+		f.Order = b.internOrder(valuesInOrder(order, func(leaf int) int32 { return int32(f.LeafIndex(leaf)) }))
+	}
+	refusing := make(map[int]string, len(b.FirstRefusal))
+	for at, leaf := range order {
+		if path, ok := b.FirstRefusal[leaf]; ok {
+			refusing[at] = path
+		}
+	}
+	b.FirstRefusal = refusing
+	if spreads := b.Spreads; spreads != nil {
+		b.Spreads = valuesInOrder(order, func(leaf int) numberRange {
+			if leaf < len(spreads) {
+				return spreads[leaf]
+			}
+			return numberRange{}
+		})
+	}
+	b.Leaves = valuesInOrder(order, func(leaf int) format.Leaf { return b.Leaves[leaf] })
+}
+
+func topLevelName(l format.Leaf) string {
+	if len(l.Path) > 0 {
+		return l.Path[0]
+	}
+	return l.Name
+}
+
+func valuesInOrder[T any](order []int, value func(int) T) []T {
+	values := make([]T, len(order))
+	for i, item := range order {
+		values[i] = value(item)
+	}
+	return values
+}

@@ -1,0 +1,384 @@
+package chunkiotest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writing"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// CountTable has rows of a few entries in d columns, some rows and columns without any.
+func CountTable(rows, d, block int, typ string) *TableSource {
+	rng := rand.New(rand.NewPCG(uint64(rows), uint64(d)))
+	s := &TableSource{Height: rows, Block: block}
+	for j := range d {
+		col := make([]float64, rows)
+		for i := range col {
+			switch rng.IntN(9) {
+			case 0:
+				col[i] = float64(rng.IntN(5))
+			case 1:
+				if col[i] = rng.NormFloat64(); typ == "float" {
+					col[i] = float64(float32(col[i]))
+				}
+			}
+		}
+		s.Names, s.Cols = append(s.Names, stream.Column{Name: fmt.Sprint("w", j), Type: typ}), append(s.Cols, col)
+	}
+	for j := range s.Cols {
+		for i := range rows {
+			if i%4 == 3 || d > 2 && j == 1 {
+				s.Cols[j][i] = 0
+			}
+		}
+	}
+	return s
+}
+
+// EndingContext is a context that ends as soon as it is asked for its error and over is true.
+type EndingContext struct {
+	context.Context
+	over   func() bool
+	cancel context.CancelFunc
+}
+
+// NewEndingContext returns a context that ends once over is true.
+func NewEndingContext(t *testing.T, over func() bool) *EndingContext {
+	ctx, cancel := context.WithCancel(t.Context())
+	return &EndingContext{ctx, over, cancel}
+}
+
+// Err implements context.Context.
+func (c *EndingContext) Err() error {
+	if c.over() {
+		c.cancel()
+	}
+	return c.Context.Err()
+}
+
+// AddLabel adds a column of labels.
+func (t *FakeTable) AddLabel(name string, x []string) *FakeTable {
+	t.Leaves = append(t.Leaves, format.Leaf{Name: name, Type: "string", Why: "text", Width: 0, Nulls: -1, Scratch: 1000})
+	if t.Text == nil {
+		t.Text = map[string][]string{}
+	}
+	t.Text[name] = x
+	return t
+}
+
+// WriteTree makes files (empty) and links (name → target) in a folder and goes there.
+func WriteTree(t *testing.T, files ...string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for _, f := range files {
+		name, target, link := strings.Cut(f, " -> ")
+		formattest.Must(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		var err error
+		if link {
+			err = os.Symlink(target, name)
+		} else {
+			err = os.WriteFile(name, []byte("x"), 0o600)
+		}
+		formattest.Must(t, err)
+	}
+}
+
+// PassError returns the error of a pass over all rows.
+func PassError(ds *dataset.Dataset) error {
+	_, err := CollectRows(ds, stream.Range{})
+	return err
+}
+
+// NormalTable has columns c00, c01, … of normal values, the same every time.
+func NormalTable(rows, columns int) *FakeTable {
+	t := NewTable(rows)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for c := range columns {
+		x := make([]float64, rows)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		t.AddScalar(fmt.Sprintf("c%02d", c), x)
+	}
+	return t
+}
+
+// PutFile writes a file at a path below dir.
+func PutFile(t *testing.T, dir, key string, content []byte) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(key))
+	formattest.Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	formattest.Must(t, os.WriteFile(path, content, 0o644))
+}
+
+// CollectFrom opens inputs and collects their rows.
+func CollectFrom(t *testing.T, opt settings.Options, inputs ...string) (*dataset.Dataset, Delivered) {
+	t.Helper()
+	ds, err := dataset.OpenInputs(t.Context(), inputs, opt)
+	formattest.Must(t, err)
+	got, err := CollectRows(ds, stream.Range{})
+	formattest.Must(t, err)
+	return ds, got
+}
+
+// DecimalRows is a table of numbers that text holds exactly, row by row.
+func DecimalRows(rows, cols int) [][]float64 {
+	rng := rand.New(rand.NewPCG(7, 8))
+	x := make([][]float64, rows)
+	for i := range x {
+		x[i] = make([]float64, cols)
+		for j := range x[i] {
+			x[i][j] = float64(rng.IntN(2000)-1000) / float64(int(1)<<(j%4))
+		}
+	}
+	return x
+}
+
+// ColumnOf is the name of a column in all formats: arrays have no others.
+func ColumnOf(j int) string { return fmt.Sprintf("x[%d]", j) }
+
+// DelimitRows writes columns as delimited text.
+func DelimitRows(x [][]float64, comma, end string) []byte {
+	var b bytes.Buffer
+	for j := range x[0] {
+		if j > 0 {
+			b.WriteString(comma)
+		}
+		b.WriteString(ColumnOf(j))
+	}
+	b.WriteString(end)
+	for _, row := range x {
+		for j, v := range row {
+			if j > 0 {
+				b.WriteString(comma)
+			}
+			b.WriteString(strconv.FormatFloat(v, 'g', -1, 64))
+		}
+		b.WriteString(end)
+	}
+	return b.Bytes()
+}
+
+// BlocksOf is all that a pass delivers: columns, and of every block its place and its bits.
+func BlocksOf(t *testing.T, inputs []string, opt settings.Options) string {
+	t.Helper()
+	ds, err := dataset.OpenInputs(t.Context(), inputs, opt)
+	formattest.Must(t, err)
+	defer ds.Close()
+	var b strings.Builder
+	for _, c := range ds.Columns() {
+		fmt.Fprintln(&b, c.Name)
+	}
+	for c, err := range ds.Chunks(t.Context(), stream.Range{}) {
+		formattest.Must(t, err)
+		fmt.Fprintf(&b, "%d %d\n", c.Start, c.Rows)
+		for j := range c.Cols {
+			for _, v := range c.Col(j) {
+				b.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
+			}
+		}
+	}
+	return b.String()
+}
+
+// OpenReal opens data sets of the tests by name.
+func OpenReal(t testing.TB, opt settings.Options, names ...string) *dataset.Dataset {
+	t.Helper()
+	var paths []string
+	for _, name := range names {
+		paths = append(paths, fixtures.DatasetPath(t, name))
+	}
+	ds, err := dataset.OpenInputs(context.Background(), paths, opt)
+	formattest.Must(t, err)
+	return ds
+}
+
+// TextRows is libsvm text of some rows, and the same as two lists.
+func TextRows(rng *rand.Rand, rows int) (text []byte, label []float64, indices, values [][]float64) {
+	var b bytes.Buffer
+	for range rows {
+		x := float64(rng.IntN(3))
+		fmt.Fprint(&b, x)
+		index, value := []float64{}, []float64{}
+		for j := range 6 {
+			if rng.IntN(3) == 0 {
+				v := float64(rng.IntN(5)) / 4
+				index, value = append(index, float64(j+1)), append(value, v)
+				fmt.Fprintf(&b, " %d:%v", j+1, v)
+			}
+		}
+		b.WriteByte('\n')
+		label, indices, values = append(label, x), append(indices, index), append(values, value)
+	}
+	return b.Bytes(), label, indices, values
+}
+
+// ZipText compresses a text with gzip.
+func ZipText(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write(text)
+	formattest.Must(t, errors.Join(err, w.Close()))
+	return b.Bytes()
+}
+
+// SparseTable plants rows of some of d features, in any order, with explicit zeros,
+// as lists and densely.
+func SparseTable(rng *rand.Rand, rows, d int, share float64) (sparse, dense *FakeTable) {
+	indices, values := make([][]float64, rows), make([][]float64, rows)
+	full := make([][]float64, rows)
+	for i := range rows {
+		indices[i], values[i], full[i] = []float64{}, []float64{}, make([]float64, d)
+		for _, j := range rng.Perm(d)[:rng.IntN(d+1)] {
+			v := []float64{0, rng.NormFloat64(), rng.NormFloat64()}[rng.IntN(3)]
+			if rng.Float64() < share {
+				v = []float64{format.Null, math.NaN(), math.Inf(1)}[rng.IntN(3)]
+			}
+			indices[i] = append(indices[i], float64(j))
+			values[i] = append(values[i], v)
+			full[i][j] = v
+		}
+	}
+	indices[0] = append(indices[0][:0], float64(d-1)) // so that d can be told
+	values[0] = append(values[0][:0], 1)
+	full[0] = append(make([]float64, d-1), 1)
+	sparse = NewTable(rows).AddScalar("other", make([]float64, rows)).AddList("ix", 0, indices).AddList("values", 0, values)
+	return sparse, NewTable(rows).AddList("values", d, full)
+}
+
+// ColumnNames returns the names of the features.
+func ColumnNames(ds *dataset.Dataset) (names []string) {
+	for _, c := range ds.Columns() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// WhereTable has numbers, lists and a text, a rising column and weights.
+func WhereTable(rng *rand.Rand, rows int, share float64) *FakeTable {
+	tab := RandomTable(rng, rows, 2, share)
+	words, rank, weights := make([]string, rows), make([]float64, rows), make([]float64, rows)
+	for i := range rows {
+		words[i] = strings.Repeat("ж", rng.IntN(4))
+		if rng.IntN(10) == 0 {
+			words[i] = listing.HiveNull
+		}
+		rank[i], weights[i] = float64(i), float64(rng.IntN(3))
+	}
+	return tab.AddLabel("word", words).AddScalar("rank", rank).AddScalar("w", weights)
+}
+
+// TableSource is a stream.Source over columns in memory, cut into blocks of block rows.
+type TableSource struct {
+	Names  []stream.Column
+	Cols   [][]float64
+	Height int
+	Block  int
+	Sparse bool
+}
+
+// Columns implements stream.Source.
+func (s *TableSource) Columns() []stream.Column { return s.Names }
+
+// Rows implements stream.Source.
+func (s *TableSource) Rows() int64 { return int64(s.Height) }
+
+// Cuts implements stream.Source.
+func (s *TableSource) Cuts() []int64 { return []int64{0, int64(s.Height)} }
+
+// Chunks implements stream.Source.
+func (s *TableSource) Chunks(_ context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(yield func(*stream.Chunk, error) bool) {
+		for at := 0; at < s.Height; at += s.Block {
+			n := min(s.Block, s.Height-at)
+			c := &stream.Chunk{Start: int64(at), Block: n, Rows: n, Cols: len(s.Cols), Stride: n}
+			if s.Sparse {
+				c.Sparse = &stream.CSR{RowPtr: []int{0}}
+				for i := range n {
+					for j, col := range s.Cols {
+						if col[at+i] != 0 {
+							c.Sparse.Index = append(c.Sparse.Index, int32(j))
+							c.Sparse.Value = append(c.Sparse.Value, col[at+i])
+						}
+					}
+					c.Sparse.RowPtr = append(c.Sparse.RowPtr, len(c.Sparse.Index))
+				}
+			} else {
+				for _, col := range s.Cols {
+					c.Data = append(c.Data, col[at:at+n]...)
+				}
+			}
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// EveryNumber makes a column of each numeric type with its extreme values, and nulls (NaN) in all rows divisible by 5
+// if missing is set.
+func EveryNumber(rows, block int, missing bool) *TableSource {
+	s := &TableSource{Height: rows, Block: block}
+	types := []string{"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "float", "double"}
+	for t, typ := range types {
+		r := rand.New(rand.NewPCG(7, uint64(t)))
+		n := writer.NumberOf(typ)
+		col := make([]float64, rows)
+		for i := range col {
+			switch {
+			case missing && i%5 == 0:
+				col[i] = math.NaN()
+			case typ == "bool":
+				col[i] = float64(r.IntN(2))
+			case n.Bits == 0:
+				col[i] = float64(float32(r.NormFloat64()))
+			case n.Signed:
+				col[i] = math.Floor((r.Float64() - 0.5) * math.Ldexp(1, n.Bits))
+			default:
+				col[i] = math.Floor(r.Float64() * math.Ldexp(1, n.Bits))
+			}
+		}
+		if rows > 4 && n.Bits > 1 {
+			limit := math.Ldexp(1, n.Bits)
+			if n.Signed {
+				col[1], col[2] = -limit/2, limit/2-math.Max(1, limit/(1<<53))
+			} else {
+				col[1], col[2] = 0, limit-1
+			}
+		}
+		s.Names = append(s.Names, stream.Column{Name: typ, Type: typ})
+		s.Cols = append(s.Cols, col)
+	}
+	return s
+}
+
+// WriteToBytes is the file that WriteParquet writes.
+func WriteToBytes(t *testing.T, src stream.Source, opt writing.WriteOptions) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "out")
+	formattest.Must(t, writing.WriteParquet(t.Context(), path, src, opt))
+	return must.Get(os.ReadFile(path))(t)
+}

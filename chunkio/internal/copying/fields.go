@@ -1,0 +1,221 @@
+package copying
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/catalog"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
+	ownparquet "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	instant "github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// outputFields returns the output fields of the given columns, with their types in file i.
+func (a *applier) outputFields(ctx context.Context, i int, columns []copier.Column) ([]copier.Field, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	src, err := a.openSource(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	fields := make([]copier.Field, len(columns))
+	for k, c := range a.widenColumns(src, i, columns) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		switch c.Kind {
+		case copier.FromSparse:
+			fields[k] = copier.Field{Node: a.sparseNumberType().Node(c.Name, false), Dict: []bool{true}} // most values are 0
+		case copier.FromPartition:
+			fields[k] = a.newPartitionField(c)
+		case copier.Absent, copier.FromNumbers: // the field comes from another file or the catalog
+		default:
+			if fields[k], err = src.Field(c); err != nil {
+				err = format.PlaceError(a.catalog.FileName(i), -1, c.Name, err)
+				if data, ok := errors.AsType[*stream.DataError](err); ok && data.Remedy.String() == "" {
+					data.Remedy = a.adviceToOmitColumn()
+				}
+				return nil, err
+			}
+		}
+	}
+	return fields, a.checkSharedNames(i, fields)
+}
+
+// adviceToOmitColumn returns the remedy if a column cannot be written: to write only the other columns.
+func (a *applier) adviceToOmitColumn() stream.Text {
+	if a.opt.allColumns {
+		return stream.Textf("write the other columns with apply: {selection} SEL.json {also} COL,…")
+	}
+	return stream.Textf("leave the column out")
+}
+
+// checkSharedNames refuses fields of file i that share a name if one of them has an annotation, i.e. a logical type
+// that is stored by name: all fields of this name would get this type.
+func (a *applier) checkSharedNames(i int, fields []copier.Field) error {
+	var nodes schema.FieldList
+	for _, f := range fields {
+		if f.Node != nil {
+			nodes = append(nodes, f.Node)
+		}
+	}
+	if path, shared := mergeAnnotations(fields).SharedPath(nodes); shared {
+		return stream.Usagef("%s: column %s shares its name with another, and its logical type cannot be copied then; rename one of them",
+			a.catalog.FileName(i), strings.Join(path, "."))
+	}
+	return nil
+}
+
+// mergeAnnotations collects the logical types of the fields that their nodes in the Parquet schema cannot express.
+func mergeAnnotations(fields []copier.Field) ownparquet.Annotations {
+	all := ownparquet.Annotations{}
+	for _, f := range fields {
+		maps.Copy(all, f.Annotations)
+	}
+	return all
+}
+
+// mergeFields merges added, the fields of file i, into fields, the merged fields of the files before it. The types of a
+// column must be equal. A column is OPTIONAL if it is OPTIONAL in any file or absent from any file.
+func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Field, error) {
+	if fields == nil {
+		fields = make([]copier.Field, len(added))
+	}
+	for k, m := range added {
+		var err error
+		switch f := &fields[k]; {
+		case m.Node == nil && f.Node == nil:
+		case m.Node == nil:
+			f.Node, err = makeNullable(a.catalog.FileName(i), f.Node)
+		case f.Node == nil:
+			if *f = m; i > 0 { // the files before file i lack the column
+				f.Node, err = makeNullable(a.catalog.FileName(i-1), f.Node)
+			}
+		default:
+			merged, err := mergeNodes(f.Node, m.Node)
+			if err == nil && !maps.EqualFunc(f.Annotations, m.Annotations, bytes.Equal) {
+				err = errors.New("its logical type in the file differs from that of the other")
+			}
+			if err != nil {
+				e := catalog.ErrMismatch(a.catalog.FileName(i), m.Node.Name(), "%w, the column of %s", err, a.catalog.FileName(0))
+				e.Remedy = stream.Textf("write the files to a folder, {o} DIR, where each keeps its types")
+				return nil, e
+			}
+			f.Node = merged
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return fields, nil
+}
+
+func mergeNodes(a, b schema.Node) (schema.Node, error) {
+	x, okX := a.(*schema.PrimitiveNode)
+	y, okY := b.(*schema.PrimitiveNode)
+	if okX && okY && x.RepetitionType() == parquet.Repetitions.Required && y.RepetitionType() == parquet.Repetitions.Optional {
+		x, y = y, x
+	}
+	if okX && okY && x.RepetitionType() == parquet.Repetitions.Optional && y.RepetitionType() == parquet.Repetitions.Required {
+		required := y
+		optional, err := copier.FlatNode(required, required.Name(), false)
+		if err != nil {
+			return nil, err
+		}
+		a, b = x, optional
+	}
+	if !a.Equals(b) {
+		return nil, fmt.Errorf("its type in the file, %s, differs from %s", describeNode(b), describeNode(a))
+	}
+	return a, nil
+}
+
+func describeNode(n schema.Node) string {
+	if p, ok := n.(*schema.PrimitiveNode); ok {
+		return fmt.Sprintf("%v %v %v", p.RepetitionType(), p.PhysicalType(), p.LogicalType())
+	}
+	return fmt.Sprintf("%v group", n.RepetitionType())
+}
+
+// partitionNumberType returns the type of a partition key whose values are numbers: its type in the schema of a table,
+// or else the narrowest of boolean, int64 and double that holds its values in all files.
+func (a *applier) partitionNumberType(part int) writer.Number {
+	p := a.catalog.Parts[part]
+	switch _, integer := strings.CutPrefix(p.Typ, "int"); {
+	case p.IsBool:
+		return writer.NumberOf("bool")
+	case integer || p.Typ == "float" || p.Typ == "double": // from the schema of a table
+		return writer.NumberOf(p.Typ)
+	}
+	for _, v := range p.Values {
+		if !format.IsNull(v) && (v != math.Trunc(v) || math.Abs(v) >= 1<<53) {
+			return writer.NumberOf("double")
+		}
+	}
+	return writer.NumberOf("int64")
+}
+
+func (a *applier) newPartitionField(c copier.Column) copier.Field {
+	return copier.Field{Node: newColumnNode(c.Name, a.partitionType(c.Part)), Dict: []bool{true}}
+}
+
+func (a *applier) partitionType(part int) string {
+	switch p := a.catalog.Parts[part]; {
+	case p.Values != nil:
+		return a.partitionNumberType(part).Name
+	case p.Typ == "date":
+		return p.Typ
+	}
+	return "string"
+}
+
+func (a *applier) writePartitionColumn(i int, c copier.Target) error {
+	chunk := c.Chunks[0]
+	rows := int(chunk.Rows)
+	if values := a.catalog.Parts[c.Part].Values; values != nil {
+		x := make([]float64, rows)
+		for r := range x {
+			x[r] = values[i]
+		}
+		return a.partitionNumberType(c.Part).Encode(chunk, x, math.IsNaN)
+	}
+	text, err := a.catalog.PartitionText(i, c.Part)
+	if err != nil {
+		return err
+	}
+	def := make([]int16, rows)
+	if text == listing.HiveNull {
+		return format.Guard(func() error { return putNullLevels(chunk, def, nil) })
+	}
+	if a.partitionType(c.Part) == "date" {
+		at, ok := instant.ParseInstant([]byte(text), 0)
+		if !ok || at.Second%86400 != 0 {
+			return stream.Dataf(a.catalog.FileName(i), "its partition value %q is no date, as %s is in the schema of the table", text, c.Name)
+		}
+		days := slices.Repeat([]int32{int32(at.Second / 86400)}, rows)
+		for r := range def {
+			def[r] = 1
+		}
+		return format.Guard(func() error { return writer.Put(chunk, days, def, nil) })
+	}
+	values := make([]parquet.ByteArray, rows)
+	for r := range def {
+		def[r], values[r] = 1, parquet.ByteArray(text)
+	}
+	return format.Guard(func() error { return writer.Put(chunk, values, def, nil) })
+}

@@ -1,0 +1,251 @@
+package copying
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writing"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+func (a *applier) openSource(ctx context.Context, i int) (copier.Source, error) {
+	f := &a.catalog.Files[i]
+	opened, _, err := a.catalog.ReopenFile(ctx, i, a.opt.Memory, a.opt.Meter)
+	if err != nil {
+		return nil, err
+	}
+	src, err := copier.Open(opened, f.LeafIndex, a.heldBytes())
+	if err != nil {
+		opened.Close()
+		if errors.As(err, new(*stream.MemoryError)) {
+			return nil, err
+		}
+		return nil, stream.Dataf(a.catalog.FileName(i), "cannot be read for copying: %w", err)
+	}
+	return src, nil
+}
+
+// checkColumnsFit refuses an output whose schema and footer do not fit into memory because it has too many leaf
+// columns. It uses a lower bound of this size, which omits the names of the columns and counts only one row group.
+// Without this check, the schema of 140,000 columns took 315 MiB, more than the limit of 200 MiB, before the first
+// column was copied.
+func (a *applier) checkColumnsFit(leaves int) error {
+	groups := int64(0)
+	if a.opt.Form == FormParquet {
+		groups = min(a.catalog.Rows, 1)
+	}
+	need := a.heldBytes() + a.catalog.OpenBytes + writer.FooterBytes(int64(leaves), 0, 0, groups)
+	if need <= a.opt.Memory {
+		return nil
+	}
+	return &stream.MemoryError{What: fmt.Sprintf("writing %d columns", leaves), Need: need, Limit: a.opt.Memory, AtLeast: true}
+}
+
+func (a *applier) writeSingleFile(ctx context.Context, out string) error {
+	var fields []copier.Field
+	files := make([]int, len(a.catalog.Files))
+	for i := range files {
+		files[i] = i
+		if a.catalog.Rows > 0 && a.catalog.Files[i].CountRows() == 0 {
+			continue // the columns of a file without rows do not affect the columns of the output
+		}
+		added, err := a.outputFields(ctx, i, a.columnsInFile(i, a.columns))
+		if err == nil {
+			fields, err = a.mergeFields(i, fields, added)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	a.fillMissingFields(fields, a.columns)
+	if !place.IsURL(out) && (a.opt.Form == FormParquet || a.opt.Spool.Dir == "") {
+		return a.resumeSingleFile(ctx, out, fields, files)
+	}
+	return a.createSingleFile(ctx, out, fields, files)
+}
+
+// createSingleFile writes the input files, whose indices are in files, to the one file out, from the beginning.
+func (a *applier) createSingleFile(ctx context.Context, out string, fields []copier.Field, files []int) error {
+	if err := atomicfile.CheckWritable(ctx, out); err != nil { // without this check an upload would fail only at its end
+		return err
+	}
+	file, err := atomicfile.Create(ctx, out)
+	if err != nil {
+		return err
+	}
+	return a.writeFile(ctx, file, fields, a.columns, files)
+}
+
+func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (err error) {
+	places := make(map[string]bool, len(l.place))
+	for _, rel := range l.place {
+		places[rel] = true
+	}
+	dir, err := atomicfile.ResumeDir(ctx, out, func(rel string) bool { return places[rel] })
+	if err != nil {
+		return err
+	}
+	a.report.Warnings = append(a.report.Warnings, stream.PlainTexts(dir.Remarks())...)
+	a.folderBytes = l.memoryBytes() + dir.HeldBytes(maps.Keys(places))
+	defer func() {
+		if leavesUnfinished(ctx, err) {
+			if temp, ok := dir.LeaveForResume(ctx); ok {
+				err = &Unfinished{Place: temp, Finished: a.report.Files, Files: len(places), Err: err}
+			}
+		}
+		if left := dir.Abort(ctx); left != nil {
+			err = errors.Join(err, left)
+		}
+	}()
+	for i := range a.catalog.Files {
+		if err := a.writeFolderFile(ctx, dir, i, l.place[a.catalog.List.EntryAt(i).Path]); err != nil {
+			return err
+		}
+	}
+	return dir.Commit(ctx)
+}
+
+// writeFolderFile writes file i to the path rel in the folder, unless an earlier run has finished it.
+func (a *applier) writeFolderFile(ctx context.Context, dir *atomicfile.Dir, i int, rel string) error {
+	columns, err := a.folderFileColumns(rel)
+	if err == nil {
+		columns, err = a.presentColumns(i, columns)
+	}
+	if err != nil || len(columns) == 0 { // the file has no rows and no columns
+		return err
+	}
+	recipe, err := a.digestOutput(i, columns)
+	if err != nil {
+		return err
+	}
+	if done, err := a.reuseFinishedFile(ctx, dir, i, rel, recipe); done || err != nil {
+		return err
+	}
+	fields, err := a.outputFields(ctx, i, columns)
+	if err != nil {
+		return err
+	}
+	a.fillMissingFields(fields, columns)
+	file, err := dir.Create(ctx, rel)
+	if err != nil {
+		return err
+	}
+	before := a.report.Rows
+	if err := a.writeFile(ctx, file, fields, columns, []int{i}); err != nil {
+		return err
+	}
+	return dir.RecordFile(ctx, rel, file, recipe, a.report.Rows-before)
+}
+
+// folderFileColumns returns the columns of the output file at rel. A partition key in the path is not a column of the
+// file.
+func (a *applier) folderFileColumns(rel string) ([]copier.Column, error) {
+	keys, _, err := listing.HiveParts(rel)
+	if err != nil {
+		return nil, err
+	}
+	var columns []copier.Column
+	for _, c := range a.columns {
+		if c.Kind != copier.FromPartition || !slices.Contains(keys, c.Name) {
+			columns = append(columns, c)
+		}
+	}
+	if len(columns) == 0 {
+		return nil, stream.Usagef("only partition keys are selected, which are folders and no columns: add a column with {also}, or write one file ({o} FILE.parquet)")
+	}
+	return columns, nil
+}
+
+func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []copier.Field, columns []copier.Column, files []int) (err error) {
+	defer func() {
+		if leavesUnfinished(ctx, err) {
+			if temp, ok := out.LeaveForResume(ctx); ok {
+				err = &Unfinished{Place: temp, Err: err}
+			}
+		}
+		out.Close()
+	}()
+	var nodes schema.FieldList
+	var dict []bool
+	for _, f := range fields {
+		nodes = append(nodes, f.Node)
+		dict = append(dict, f.Dict...)
+	}
+	var rows, bytes int64
+	if a.opt.Form == FormParquet {
+		rows, bytes, err = a.writeParquet(ctx, out, nodes, dict, columns, fields, files)
+	} else {
+		rows, bytes, err = a.writeArrowOrCSV(ctx, out, nodes, columns, fields, files)
+	}
+	if err != nil {
+		return err
+	}
+	if err := out.Commit(); err != nil {
+		return err
+	}
+	a.report.Files++
+	a.report.Rows += rows
+	a.report.Bytes += bytes
+	return nil
+}
+
+func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes schema.FieldList, dict []bool, columns []copier.Column, fields []copier.Field, files []int) (rows, bytes int64, err error) {
+	annotations := mergeAnnotations(fields)
+	w, err := a.growing.resumeOrBeginFile(out, func(to io.Writer) (*writer.File, error) {
+		return writer.NewAnnotated(to, nodes, dict, annotations)
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := a.copyFiles(ctx, w, columns, fields, files); err != nil {
+		return 0, 0, err
+	}
+	return w.Rows, w.Offset, writing.VerifyWritten(out, w.Rows, len(dict))
+}
+
+func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copier.Column, fields []copier.Field, files []int) error {
+	groups := int64(0)
+	for _, i := range files {
+		for _, rows := range a.catalog.Files[i].Groups {
+			if rows > 0 {
+				groups++
+			}
+		}
+	}
+	if a.footerBytes = w.FooterBytes(groups); a.growing != nil {
+		a.footerBytes += markCopies * max(min(maxMarkBytes, w.MarkBytes(groups)), w.MarkBytes(min(groups, 1)))
+	}
+	for _, i := range files {
+		if a.growing.hasInput(i) {
+			a.skipRows(a.catalog.Files[i].CountRows())
+			continue
+		}
+		if err := a.copyFile(ctx, w, i, columns, fields); err != nil {
+			return err
+		}
+	}
+	if err := a.growing.markEnd(w); err != nil {
+		return err
+	}
+	if a.opt.Where == "" { // with a condition, the number of rows to write is unknown
+		want := int64(0)
+		for _, i := range files {
+			want += a.catalog.Files[i].CountRows()
+		}
+		if w.Rows != want {
+			return fmt.Errorf("%d rows were written of %d of the input, which is a fault of this program", w.Rows, want)
+		}
+	}
+	return w.Finish()
+}

@@ -1,0 +1,230 @@
+package copying
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns []copier.Column, fields []copier.Field) error {
+	src, err := a.openSource(ctx, i)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	columns = a.widenColumns(src, i, a.columnsInFile(i, columns))
+	for g, rows := range src.GroupRows() {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case rows == 0:
+			continue
+		case a.growing.hasGroup(i, g):
+			a.skipRows(rows)
+			continue
+		}
+		skip, rowsKept, err := a.matches.matchGroup(rows)
+		if err != nil {
+			return err
+		}
+		if rowsKept == 0 {
+			a.opt.Meter.Rows.Add(rows)
+			continue
+		}
+		group := w.Group(rowsKept)
+		// The scratch memory is computed once for all columns: when it was computed again for every few columns,
+		// copying 100,000 columns took an hour.
+		scratch := memoizeScratchBytes(src, g, columns)
+		for lo := 0; lo < len(columns); {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			n, workers, err := a.countOpenColumns(src, i, g, columns[lo:], scratch)
+			if err != nil {
+				return format.PlaceError(a.catalog.FileName(i), g, "", err)
+			}
+			w.SetWorkers(workers)
+			release, err := a.fetchAhead(ctx, src, i, g, columns[lo:lo+n])
+			if err == nil {
+				err = a.copyColumns(ctx, src, i, g, workers, group, skip, columns[lo:lo+n], fields[lo:lo+n])
+			}
+			release()
+			if err != nil {
+				return err
+			}
+			lo += n
+		}
+		if err := group.End(); err != nil {
+			return err
+		}
+		if err := a.growing.markGroup(w, i, g); err != nil {
+			return err
+		}
+		a.opt.Meter.Rows.Add(rows)
+	}
+	return nil
+}
+
+// fetchAhead fetches the bytes of the columns of row group g to a scratch file if the input is an object in a store,
+// because the memory is needed for the encoded columns. For local files it does nothing.
+func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, columns []copier.Column) (release func(), err error) {
+	counted, ok := src.Input().(*storage.CountingInput)
+	if !ok {
+		return func() {}, nil
+	}
+	o, far := counted.Input.(*storage.Object)
+	if !far {
+		return func() {}, nil
+	}
+	extents, at := src.Extents(g, columns), a.catalog.Files[i].LeafIndex
+	if a.sparse != nil {
+		group, err := src.Open(ctx, g, nil)
+		if err != nil {
+			return func() {}, err
+		}
+		if r, ok := group.(format.Ranged); ok {
+			extents = append(extents, r.Extents([]int{at(a.sparse.Indices), at(a.sparse.Values)})...)
+		}
+		group.Close()
+	}
+	f, err := storage.NewFetcher(min(max(a.opt.Memory/32, storage.SpoolRequestBytes), storage.MaxRequestBytes), a.spool).StartFetch(ctx, o, extents)
+	return f.Release, err
+}
+
+func memoizeScratchBytes(src copier.Source, g int, columns []copier.Column) func(workers int) (int64, error) {
+	byWorkers := map[int]int64{}
+	return func(workers int) (bytes int64, err error) {
+		bytes, ok := byWorkers[workers]
+		if !ok {
+			bytes, err = src.Scratch(g, columns, workers)
+			byWorkers[workers] = bytes
+		}
+		return bytes, err
+	}
+}
+
+// countOpenColumns returns the number n of leading columns whose encodings fit into the remaining memory together, and
+// the number of workers to copy them. The parameter scratchOf returns the scratch memory in bytes that a given number
+// of workers needs.
+func (a *applier) countOpenColumns(src copier.Source, i, g int, columns []copier.Column, scratchOf func(workers int) (int64, error)) (n, workers int, err error) {
+	used := a.heldBytes() + src.HeldBytes() + a.matches.memoryBytes() + a.footerBytes
+	for workers = a.opt.Threads; ; workers = (workers + 1) / 2 {
+		scratch, err := scratchOf(workers)
+		if err != nil {
+			return 0, 0, err
+		}
+		first := a.columnCopyMemory(src, g, columns[0])
+		if a.opt.Form == FormParquet { // rows for other forms are stored in plain pages, without encoders
+			scratch += int64(workers) * writer.WorkerBytes
+		}
+		switch total := used + scratch + first; {
+		case total <= a.opt.Memory:
+			used = total
+		case workers > 1:
+			continue
+		default:
+			for _, c := range columns[1:] { // the error reports the need of the largest of the columns
+				total = max(total, used+scratch+a.columnCopyMemory(src, g, c))
+			}
+			return 0, 0, &stream.MemoryError{
+				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].Name, a.catalog.FileName(i), g),
+				Need: total, Limit: a.opt.Memory,
+			}
+		}
+		break
+	}
+	for n = 1; n < len(columns); n++ {
+		if used += a.columnCopyMemory(src, g, columns[n]); used > a.opt.Memory {
+			break
+		}
+	}
+	return n, workers, nil
+}
+
+func (a *applier) columnCopyMemory(src copier.Source, g int, c copier.Column) int64 {
+	if c.Kind == copier.FromLeaf || c.Kind == copier.FromField || c.Kind == copier.FromNumbers {
+		return src.Need(g, c)
+	}
+	// Columns made from sparse rows or partition keys have small encodings, and sparse rows are spread in batches.
+	return copier.OpenColumnBytes + 8*sparseBatch + 2*src.GroupRows()[g]
+}
+
+func (a *applier) copyColumns(ctx context.Context, src copier.Source, i, g, workers int, group *writer.Group, skip []uint64, columns []copier.Column, fields []copier.Field) error {
+	var all []*writer.Chunk
+	var copied, sparse []copier.Target // columns to copy from src; columns to make from sparse rows
+	var tasks []copier.Task
+	for k, c := range columns {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		chunks, err := group.Columns(len(fields[k].Dict))
+		if err != nil {
+			return err
+		}
+		all = append(all, chunks...)
+		target := copier.Target{Column: c, Chunks: chunks, Skip: skip}
+		switch c.Kind {
+		case copier.FromSparse:
+			sparse = append(sparse, target)
+		case copier.FromPartition:
+			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(context.Context) error { return a.writePartitionColumn(i, target) }})
+		case copier.FromNumbers:
+			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(ctx context.Context) error { return a.writeWidenedNumbers(ctx, src, i, g, target) }})
+		case copier.Absent:
+			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(context.Context) error { return writeNulls(target) }})
+		default:
+			copied = append(copied, target)
+		}
+	}
+	path := a.catalog.FileName(i)
+	more, err := src.Tasks(ctx, g, copied)
+	if err != nil {
+		return format.PlaceError(path, g, "", err)
+	}
+	tasks = append(tasks, more...)
+	if len(sparse) > 0 {
+		name := a.catalog.Leaves[a.sparse.Values].Name
+		tasks = append(tasks, copier.Task{Column: name, Run: func(ctx context.Context) error { return a.copySparseFeatures(ctx, src, i, g, sparse) }})
+	}
+	if err := runCopyTasks(ctx, workers, path, g, tasks, all); err != nil {
+		return err
+	}
+	return group.Place(all)
+}
+
+func runCopyTasks(ctx context.Context, workers int, path string, g int, tasks []copier.Task, chunks []*writer.Chunk) error {
+	work, workCtx := errgroup.WithContext(ctx)
+	work.SetLimit(workers)
+	for _, t := range tasks {
+		if workCtx.Err() != nil {
+			break
+		}
+		work.Go(func() error { return format.PlaceError(path, g, t.Column, t.Run(workCtx)) })
+	}
+	err := work.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err() // the tasks also fail after a cancellation, but the cancellation is the cause
+	}
+	if err != nil {
+		return err
+	}
+	var last errgroup.Group
+	last.SetLimit(workers)
+	for _, c := range chunks {
+		if ctx.Err() != nil {
+			break
+		}
+		last.Go(func() error { return format.PlaceError(path, g, c.Descr().Path(), c.Finish()) })
+	}
+	if err := last.Wait(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}

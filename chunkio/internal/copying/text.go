@@ -1,0 +1,89 @@
+package copying
+
+import (
+	"context"
+	"iter"
+	"os"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writing"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+func convertLibsvm(ctx context.Context, inputs []string, out string, opt ApplyOptions) (report ApplyReport, err error) {
+	// The rows and the labels are read in parallel.
+	read := settings.Options{
+		Sparse: svm.Entries, Label: svm.Label, Where: opt.Where, Missing: stream.MissingKeep, Threads: opt.Threads, Memory: opt.Memory / 3,
+		Spool: opt.Spool, Meter: opt.Meter, Note: opt.Note,
+	}
+	rows, err := dataset.OpenInputs(ctx, inputs, read)
+	if err != nil {
+		return report, err
+	}
+	defer rows.Close()
+	if err := rows.NotInput(ctx, out); err != nil {
+		return report, err
+	}
+	report = ApplyReport{Files: 1, Columns: []string{writing.SparseIndices, writing.SparseValues}, Rows: rows.Rows(), Warnings: slices.Clip(rows.FileWarnings())}
+	if why := whyNoLabels(rows); why != "" {
+		report.Warnings = append(report.Warnings, stream.PlainText("the labels are not written: "+why))
+		err = writing.WriteParquet(ctx, out, rows, writing.WriteOptions{Sparse: true, Type: "double", Threads: opt.Threads})
+	} else {
+		report.Columns = append(report.Columns, svm.Label)
+		err = writeWithLabels(ctx, out, rows, read)
+	}
+	if err != nil {
+		return ApplyReport{}, err
+	}
+	if !place.IsURL(out) {
+		if info, err := os.Stat(out); err == nil {
+			report.Bytes = info.Size()
+		}
+	}
+	return report, nil
+}
+
+func whyNoLabels(rows *dataset.Dataset) string {
+	for _, l := range rows.Catalog.Leaves {
+		if l.Name == svm.Label {
+			return l.Why
+		}
+	}
+	return ""
+}
+
+func writeWithLabels(ctx context.Context, out string, rows *dataset.Dataset, read settings.Options) (err error) {
+	read.Sparse, read.Label, read.Columns = "", "", []string{svm.Label}
+	labels, err := rows.With(read)
+	if err != nil {
+		return err
+	}
+	defer labels.Close()
+	next, stop := iter.Pull2(labels.Chunks(ctx, stream.Range{}))
+	defer stop()
+	var chunk *stream.Chunk
+	at := 0
+	var failed error
+	label := func(int64) float64 {
+		for failed == nil && (chunk == nil || at == chunk.Rows) {
+			var more bool
+			if chunk, failed, more = next(); !more {
+				failed = stream.Dataf(rows.Catalog.InputName(), "fewer labels than rows")
+			}
+			at = 0
+		}
+		if failed != nil {
+			return 0
+		}
+		at++
+		return chunk.Col(0)[at-1]
+	}
+	if err = writing.WriteSparseWithLabels(ctx, out, rows, label, read.Threads); failed != nil {
+		err = failed
+	}
+	return err
+}

@@ -1,0 +1,201 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/catalog"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/naming"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/pipeline"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/plans"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Dataset is the table that a set of files, or a stream, contains under some options. It is a stream.Source. Between
+// passes it has no open files. It holds the catalog of the footers and, until Close, the buffers of the last pass and
+// the scratch files with the rows of text, arrays, Avro and triples. Its methods may be called from several goroutines,
+// but each pass of Chunks uses up to Options.Memory for itself.
+type Dataset struct {
+	*table
+	ownAccess *opening.Access // opened by Open and closed by Close; nil in a Dataset made by With
+}
+
+type table = pipeline.Table
+
+// TableOf returns the table that the passes of a Dataset read.
+func TableOf(d *Dataset) *pipeline.Table { return d.table }
+
+// OpenInputs implements chunkio.Open.
+func OpenInputs(ctx context.Context, inputs []string, opt settings.Options) (*Dataset, error) {
+	opt = settings.WithDefaults(opt)
+	if err := settings.Validate(opt); err != nil {
+		return nil, err
+	}
+	f, err := catalog.NewFilter(opt.Where)
+	if err != nil {
+		return nil, err
+	}
+	a := opening.NewAccess(opt)
+	t, err := openTable(ctx, a, inputs, f)
+	if err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return &Dataset{t, a}, nil
+}
+
+func openTable(ctx context.Context, a *opening.Access, inputs []string, f *catalog.Filter) (*pipeline.Table, error) {
+	opt := a.Options
+	var list *listing.List
+	var err error
+	if opt.Plan != "" {
+		var frozen *catalog.Catalog
+		if frozen, list, err = plans.OpenPlan(ctx, a, f); err != nil {
+			return nil, err
+		}
+		if frozen != nil {
+			return pipeline.NewTable(ctx, frozen, nil, opt)
+		}
+	} else if list, err = listing.ExpandInputs(ctx, a, inputs); err != nil {
+		return nil, err
+	}
+	if list.IsStdin() {
+		c, once, err := catalog.OpenStdin(ctx, a, opt.Stdin, list, f, catalog.Options{Memory: opt.Memory, RecordsBytes: opt.ForPlan, Union: opt.Union, RecordsSpreads: opt.Spreads, IsUnused: a.IsUnused})
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
+			return pipeline.NewTable(ctx, c, nil, opt)
+		}
+		pipe, err := pipeline.OpenPipe(once, opt.Memory, opt.Classes || opt.Times || opt.Categories != nil)
+		if err != nil {
+			return nil, err
+		}
+		leaves, _ := naming.NameLeaves(pipe.Leaves())
+		if err := f.BindStream(leaves); err != nil {
+			return nil, err
+		}
+		return pipeline.NewTable(ctx, &catalog.Catalog{Leaves: leaves, FirstRefusal: map[int]string{}, Rows: -1, List: list, Filter: f}, pipe, opt)
+	}
+	if list, err = f.PruneFiles(list); err != nil {
+		return nil, err
+	}
+	c, err := catalog.BuildCatalog(ctx, a, list, f, catalog.Options{Memory: opt.Memory, SkipBad: opt.SkipBad, RecordsBytes: opt.ForPlan, Union: opt.Union, RecordsSpreads: opt.Spreads, IsUnused: a.IsUnused})
+	if err != nil {
+		return nil, err
+	}
+	return pipeline.NewTable(ctx, c, nil, opt)
+}
+
+// With returns a Dataset of the same files under other options, without reading the footers again. Options.SkipBad,
+// Options.Where and Options.Stdin keep their values from Open. If the input is a stream, both Datasets share its one
+// pass. Closing the new Dataset leaves d open. If the files are files of rows, the new Dataset cannot be read any more
+// once d is closed.
+func (d *Dataset) With(opt settings.Options) (*Dataset, error) {
+	opt = settings.WithDefaults(opt)
+	opt.Where = d.Options.Where
+	if err := settings.Validate(opt); err != nil {
+		return nil, err
+	}
+	t, err := pipeline.WithOptions(d.table, opt)
+	if err != nil {
+		return nil, err
+	}
+	return NewDataset(t), nil
+}
+
+// NewDataset returns a Dataset whose files another Dataset has opened.
+func NewDataset(t *pipeline.Table) *Dataset { return &Dataset{table: t} }
+
+// Inputs describes the files, in the order of their rows. For a stream, the numbers of rows and bytes and the
+// fingerprint, a digest of the bytes, cover the part read so far.
+func (d *Dataset) Inputs() []stream.Input {
+	if d.Pipe != nil {
+		return []stream.Input{d.Pipe.DescribeInput()}
+	}
+	inputs := make([]stream.Input, len(d.Catalog.Files))
+	for i := range inputs {
+		f := &d.Catalog.Files[i]
+		inputs[i] = stream.Input{Path: d.Catalog.FileName(i), Rows: f.CountRows(), Bytes: f.Size, Fingerprint: storage.FormatFingerprint(f.Fingerprint)}
+	}
+	return inputs
+}
+
+// Table returns the table to which the files belong, or nil for bare files.
+func (d *Dataset) Table() *stream.Table { return d.Catalog.List.Table }
+
+// Paths lists the files in the form that Open accepts, in the order of their rows.
+func (d *Dataset) Paths() []string { return d.Catalog.List.Paths() }
+
+// Warnings lists oddities that are not errors. The command replaces the names of options in them by its own.
+func (d *Dataset) Warnings() []stream.Text {
+	return slices.Concat(d.FileWarnings(), d.Features.Warnings)
+}
+
+// FileWarnings lists the Warnings about files, which do not depend on the use of the columns.
+func (d *Dataset) FileWarnings() []stream.Text {
+	return slices.Concat(d.Catalog.Warnings, d.Catalog.Texts.CurrentGuesses().Doubts)
+}
+
+// CatalogBytes returns the memory of the catalog, which is held while the Dataset is open.
+func (d *Dataset) CatalogBytes() int64 { return d.Catalog.MemoryBytes() }
+
+// Close frees the buffers of the last pass, and the columns held by Options.Keep; a further pass makes new buffers. If
+// d is from Open, Close also removes the scratch files of rows, which then cannot be read again; scratch files of
+// standard input stay if Options.Stdin is a *Stdin. It must not be called during a pass.
+func (d *Dataset) Close() error {
+	pipeline.DropBuffers(d.table)
+	if d.ownAccess == nil {
+		return nil
+	}
+	return d.ownAccess.Close()
+}
+
+var _ stream.Source = (*Dataset)(nil)
+
+// NotInput refuses an output that would replace a file of the dataset, a list that names such files, or a file in the
+// parameter others, which contains further files that contribute to the output. It also refuses an output that the
+// inputs of the dataset would include the next time. The error is a *stream.UsageError.
+func (d *Dataset) NotInput(ctx context.Context, out string, others ...string) error {
+	return d.Catalog.List.RefuseAsOutput(ctx, out, d.Options.Stdin, others)
+}
+
+// Part identifies the plan and the shard that the Dataset reads. It is nil if there is no plan.
+func (d *Dataset) Part() *stream.Part { return d.Catalog.Part() }
+
+// SparseColumns returns Options.Sparse with the number of features.
+func (d *Dataset) SparseColumns() string { return d.Sparse.OptionText(d.Catalog.Leaves) }
+
+// ShardRows returns the rows of the shard that the Dataset reads, and the position of the first row of its Inputs,
+// which are only the files of the shard. The zero Range means all rows.
+func (d *Dataset) ShardRows() (rows stream.Range, first int64) {
+	return d.Catalog.ShardRows()
+}
+
+// WritePlan writes a plan file of the Dataset, which must be opened with ForPlan or from a plan, to path. The file
+// appears whole or not at all. WritePlan uses Version, Method and Options of h, and returns h with all other fields
+// set. A plan contains the condition, but not the choice of features, which is made when the plan is opened.
+func (d *Dataset) WritePlan(ctx context.Context, path string, h plans.PlanHeader) (plans.PlanHeader, error) {
+	return plans.WritePlan(ctx, d.Catalog, d.Options.ForPlan, path, h)
+}
+
+// RowsMemory returns the most bytes of memory held while files of rows were converted to scratch files at opening, and
+// the least bytes that would have sufficed. Both are 0 if there were no such files.
+func (d *Dataset) RowsMemory() (held, least int64) {
+	return d.Catalog.Texts.ConversionMemory()
+}
+
+// Guesses returns the guesses about the files opened so far.
+func (d *Dataset) Guesses() opening.Guesses {
+	return d.Catalog.Texts.GuessesWith(d.Options.Texts.Nulls)
+}
+
+// RowsScratch returns the size in bytes of the scratch files to which rows of text, arrays, Avro and triples were
+// written at opening.
+func (d *Dataset) RowsScratch() int64 {
+	return d.Catalog.Texts.ScratchBytes()
+}

@@ -1,0 +1,202 @@
+package plans
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/catalog"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/planfile"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// WritePlan writes a catalog to a plan file at path. forPlan reports whether the catalog has the data for this.
+func WritePlan(ctx context.Context, c *catalog.Catalog, forPlan bool, path string, h PlanHeader) (PlanHeader, error) {
+	switch {
+	case c.List.IsStdin():
+		return h, stream.Usagef("a stream cannot be planned, because a scan by the plan could not read it; save it to a file first")
+	case c.Plan != nil && c.Plan.Shard.Of > 0:
+		return h, stream.Usagef("a shard of a plan cannot be planned again")
+	case !forPlan:
+		return h, errors.New("chunkio: WritePlan of a Dataset that was not opened for it")
+	}
+	head := planfile.Header{
+		Version: h.Version, Method: h.Method, Options: h.Options, Count: len(c.Files), Rows: c.Rows,
+		Footers: true, Catalog: toPlanCatalog(c),
+	}
+	if t := c.List.Table; t != nil {
+		at := *t
+		var err error
+		if at.Path, err = place.AbsolutePath(t.Path); err != nil {
+			return h, err
+		}
+		head.Table = &at
+	}
+	var err error
+	if head.Roots, err = findPlanRoots(c.List, h.Options["anchors-file"]); err != nil {
+		return h, err
+	}
+	for _, w := range c.Warnings {
+		head.Warnings = append(head.Warnings, w.String())
+	}
+	h.Groups = 0
+	for i := range c.Files {
+		f := &c.Files[i]
+		head.Bytes += f.Size
+		h.Groups += len(f.Groups)
+		for _, n := range f.Bytes {
+			head.Weight += n
+		}
+	}
+	create := atomicfile.Create
+	if holdsSecrets(c.List, h.Options) {
+		create = atomicfile.CreatePrivate
+	}
+	out, err := create(ctx, path)
+	if err != nil {
+		return h, err
+	}
+	defer out.Close()
+	if head.ID, err = planfile.Write(out, head, planFiles(c, head.Catalog)); err != nil {
+		return h, err
+	}
+	done := toPublicHeader(head)
+	done.Groups = h.Groups
+	return done, out.Commit()
+}
+
+func toPlanCatalog(c *catalog.Catalog) *planfile.Catalog {
+	p := &planfile.Catalog{First: c.InputName(), OpenBytes: c.OpenBytes, Far: c.HasRemote}
+	for i, l := range c.Leaves {
+		p.Leaves = append(p.Leaves, leafToPlan(l, c.FirstRefusal[i]))
+	}
+	for _, part := range c.Parts {
+		p.Partitions = append(p.Partitions, planfile.Partition{Key: part.Key, Why: part.Why, Truth: part.IsBool, Before: part.LeafAfter})
+	}
+	c.Texts.AddTypesToPlan(p)
+	seen := map[*int32]bool{}
+	for i := range c.Files {
+		if order := c.Files[i].Order; order != nil && !seen[&order[0]] {
+			seen[&order[0]] = true
+			p.Orders = append(p.Orders, order)
+		}
+	}
+	if f := c.Filter; f != nil {
+		for _, key := range slices.Sorted(maps.Keys(f.Keys)) {
+			p.Kinds = append(p.Kinds, planfile.Kind{Key: key, Kind: keyKinds[f.Keys[key].Class]})
+		}
+	}
+	return p
+}
+
+// keyKinds names the ways to compare a partition key, as number, as boolean or as text. Plans contain these names.
+var keyKinds = map[where.Class]string{where.KeyNumber: "number", where.KeyTruth: "truth", where.KeyText: "text"}
+
+func planFiles(c *catalog.Catalog, p *planfile.Catalog) iter.Seq2[planfile.File, error] {
+	numbers := make(map[*int32]int, len(p.Orders))
+	for i, order := range p.Orders {
+		numbers[&order[0]] = i + 1
+	}
+	return func(yield func(planfile.File, error) bool) {
+		for i, e := range c.List.Entries() {
+			f := &c.Files[i]
+			out := planfile.File{
+				Bytes: f.Size, Version: e.Version, Start: f.Start,
+				Footer: storage.FormatFingerprint(f.Digest), Fingerprint: storage.FormatFingerprint(f.Fingerprint), Whole: f.RowsByContent,
+			}
+			var err error
+			if out.Path, err = place.WithoutParameters(e.Path); err == nil {
+				out.Keys, err = keyValuesForPlan(c, i, e.Path)
+			}
+			if err != nil {
+				yield(out, err)
+				return
+			}
+			for g, rows := range f.Groups {
+				out.Groups = append(out.Groups, [2]int64{rows, f.Bytes[g]})
+			}
+			if f.Order != nil {
+				out.Order = numbers[&f.Order[0]]
+			}
+			for _, o := range f.Outcomes {
+				out.Outcomes += strconv.Itoa(int(o))
+			}
+			if !yield(out, nil) {
+				return
+			}
+		}
+	}
+}
+
+func findPlanRoots(l *listing.List, other string) (roots []string, err error) {
+	roots = place.CommonRoots(func(yield func(string) bool) {
+		for _, e := range l.Entries() {
+			var name string
+			if name, err = place.AbsolutePath(e.Path); err != nil || !yield(name) {
+				return
+			}
+		}
+	})
+	if other == "" || err != nil {
+		return roots, err
+	}
+	other, err = place.AbsolutePath(other)
+	return append(roots, other), err
+}
+
+func keyValuesForPlan(c *catalog.Catalog, i int, path string) ([]string, error) {
+	keys, values, err := c.List.PartitionValues(i, path)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, p := range c.Parts {
+		names = append(names, p.Key)
+	}
+	return catalog.AlignKeyValues(path, c.InputName(), names, keys, values)
+}
+
+// holdsSecrets reports whether a plan of these files would contain secrets, because the query of an https:// URL can be
+// a signature. URLs of buckets contain no secrets.
+func holdsSecrets(list *listing.List, options map[string]string) bool {
+	signed := func(path string) bool { return strings.HasPrefix(path, "http") && place.DisplayName(path) != path }
+	for _, text := range options {
+		if signed(text) {
+			return true
+		}
+	}
+	for _, e := range list.Entries() {
+		if signed(e.Path) {
+			return true
+		}
+	}
+	return false
+}
+
+func leafToPlan(l format.Leaf, refusedBy string) planfile.Leaf {
+	return planfile.Leaf{
+		Name: l.Name, Type: l.Type, Why: l.Why, Refused: l.Refused, RefusedBy: refusedBy, Width: l.Width, List: l.List,
+		Nulls: l.Nulls, MaybeNaN: l.MaybeNaN, NoClass: l.NoClass, Scratch: l.Scratch, TextScratch: l.TextScratch,
+		PerSecond: l.PerSecond, UTC: l.UTC, Packed: l.Packed, PerRow: l.PerRow, Entries: l.Entries, NoEntries: l.NoEntries, Index: l.Index, TextKeys: l.TextKeys,
+		Before: l.Before, After: l.After,
+	}
+}
+
+func leafFromPlan(l planfile.Leaf) format.Leaf {
+	return format.Leaf{
+		Name: l.Name, Type: l.Type, Why: l.Why, Refused: l.Refused, Width: l.Width, List: l.List,
+		Nulls: l.Nulls, MaybeNaN: l.MaybeNaN, NoClass: l.NoClass, Scratch: l.Scratch, TextScratch: l.TextScratch,
+		PerSecond: l.PerSecond, UTC: l.UTC, Packed: l.Packed, PerRow: l.PerRow, Entries: l.Entries, NoEntries: l.NoEntries, Index: l.Index, TextKeys: l.TextKeys,
+		Before: l.Before, After: l.After,
+	}
+}

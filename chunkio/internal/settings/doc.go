@@ -1,0 +1,2 @@
+// Package settings contains the options of a Dataset, with their defaults and their checks.
+package settings

@@ -1,0 +1,205 @@
+package statsfile
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"reflect"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
+	"github.com/ufs-stream/ufs-stream/internal/jsonsize"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// ReadStatsHeader implements chunkio.ReadStatsHeader.
+func ReadStatsHeader(ctx context.Context, path string, opt storage.FetchOptions) (StatsHeader, error) {
+	h, err := ReadStatsHead(ctx, path, nil, opt)
+	return h.Header, err
+}
+
+// StatsHead is the header of a statistics container whose remaining bytes have not been read. OpenStatsAs opens this
+// container later.
+type StatsHead struct {
+	Header StatsHeader
+	Check  uint64 // digest of the header's bytes
+	Took   int64  // bytes of memory used to read it
+
+	lists rawLists // undecoded lists of Header
+}
+
+// rawLists contains the undecoded lists of a header, which are often equal in many files.
+type rawLists struct{ columns, leftOut, decided []byte }
+
+// ReadStatsHead implements chunkio.ReadStatsHead.
+func ReadStatsHead(ctx context.Context, path string, like *StatsHead, opt storage.FetchOptions) (StatsHead, error) {
+	file, size, err := openFileBeginning(ctx, path, opt)
+	if err != nil {
+		return StatsHead{}, storage.ErrFetch(path, err, stream.Textf("check the path and its permissions"))
+	}
+	defer file.Close()
+	s := &StatsReader{path: place.DisplayName(path), file: file, like: like, memory: opt.Memory}
+	if err := s.readHeader(ctx, newStatsCursor(file, size)); err != nil {
+		if placed := (*stream.DataError)(nil); errors.As(err, &placed) || ctx.Err() != nil {
+			return StatsHead{}, err
+		}
+		return StatsHead{}, errStats(s.path, err)
+	}
+	return StatsHead{s.Header, s.headerCheck, s.tookBytes, s.lists}, nil
+}
+
+// decodeHeader decodes the JSON of a header, except for the lists shared with s.like.
+func (s *StatsReader) decodeHeader(ctx context.Context, text []byte) error {
+	var h struct {
+		StatsHeader
+		Columns  json.RawMessage `json:"columns,omitempty"` // in place of the fields of StatsHeader, like the next three
+		LeftOut  json.RawMessage `json:"left_out,omitempty"`
+		Decided  json.RawMessage `json:"decided,omitempty"`
+		Warnings json.RawMessage `json:"warnings,omitempty"`
+	}
+	s.heldBytes = int64(len(text))
+	if err := s.decodeStrictly(ctx, text, &h); err != nil {
+		return err
+	}
+	if err := h.checkCounts(); err != nil {
+		return err
+	}
+	if n, err := jsonsize.CountElements(ctx, h.Warnings); err != nil {
+		return err
+	} else if n > mostWarnings {
+		return stream.Errorf("it has %d warnings, at most %d are possible", n, mostWarnings)
+	}
+	s.Header, s.lists = h.StatsHeader, rawLists{h.Columns, h.LeftOut, h.Decided}
+	like := s.like
+	if like == nil {
+		like = new(StatsHead)
+	}
+	columns, err1 := decodeList(ctx, s, &s.lists.columns, like.lists.columns, like.Header.Columns, checkStatsColumns)
+	leftOut, err2 := decodeList(ctx, s, &s.lists.leftOut, like.lists.leftOut, like.Header.LeftOut, nil)
+	decided, err3 := decodeList(ctx, s, &s.lists.decided, like.lists.decided, like.Header.Decided, nil)
+	warnings, err4 := decodeList[string](ctx, s, (*[]byte)(&h.Warnings), nil, nil, nil)
+	if err := cmp.Or(err1, err2, err3, err4); err != nil {
+		return err
+	}
+	s.Header.Columns, s.Header.LeftOut, s.Header.Decided, s.Header.Warnings = columns, leftOut, decided, warnings
+	return nil
+}
+
+// mostWarnings exceeds the number of warnings of any run, because warnings about columns are grouped. A damaged header
+// of 150 MB had 15 million warnings, and reading it took 1.9 GB.
+const mostWarnings = 10_000
+
+func limitWarnings(all []string) []string {
+	if len(all) <= mostWarnings {
+		return all
+	}
+	return append(stream.WarningsBySeverity(all)[:mostWarnings-1:mostWarnings-1], fmt.Sprintf("and %d more warnings", len(all)-mostWarnings+1))
+}
+
+// decodeList decodes and checks the list whose bytes are *written. The parameter like is a list that was decoded
+// before, from the bytes in the parameter as. If *written has the same bytes, decodeList returns like and sets *written
+// to as, so that equal lists share memory.
+func decodeList[T any](ctx context.Context, s *StatsReader, written *[]byte, as []byte, like []T, check func([]T) error) (list []T, err error) {
+	switch {
+	case len(*written) == 0:
+		return nil, nil
+	case bytes.Equal(*written, as):
+		*written = as
+		return slices.Clip(like), nil
+	}
+	if err = s.decodeStrictly(ctx, *written, &list); err == nil && check != nil {
+		err = check(list)
+	}
+	return list, err
+}
+
+// decodeStrictly decodes a part of the header, if the memory has room for it. The JSON decoder needs room for a copy of
+// the text in a buffer that grows, and for the previous buffer, which has half the size.
+func (s *StatsReader) decodeStrictly(ctx context.Context, text []byte, into any) error {
+	size, err := jsonsize.DecodedBytes(ctx, text, reflect.TypeOf(into).Elem())
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	s.heldBytes += size
+	need := s.heldBytes + 3*int64(len(text))
+	if s.tookBytes = max(s.tookBytes, need); s.memory > 0 && need > s.memory {
+		return &stream.MemoryError{What: "the header of " + s.path, Need: need, Limit: s.memory, AtLeast: true}
+	}
+	if err != nil && json.Valid(text) {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return stream.PlainJSON(err)
+	}
+	if d.InputOffset() < int64(len(text)) {
+		return errors.New("text follows it")
+	}
+	return nil
+}
+
+// readerAtCloser is a file, or an object that is read in place.
+type readerAtCloser interface {
+	io.ReaderAt
+	io.Closer
+}
+
+func openFileBeginning(ctx context.Context, path string, opt storage.FetchOptions) (readerAtCloser, int64, error) {
+	if !place.IsURL(path) {
+		f, err := storage.FetchFile(ctx, path, opt)
+		if err != nil {
+			return nil, 0, stream.Errorf("cannot be opened: %w", err)
+		}
+		fi, err := f.Stat()
+		if err != nil {
+			f.Close()
+			return nil, 0, err
+		}
+		return f, fi.Size(), nil
+	}
+	l, err := store.Parse(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	client := storage.NewClient(opt)
+	o, err := client.Stat(ctx, l)
+	if err != nil {
+		return nil, 0, err
+	}
+	return objectInPlace(func(b []byte, at int64) error { return client.Read(ctx, o, b, at) }), o.Size, nil
+}
+
+// objectInPlace reads ranges of an object, each by a request.
+type objectInPlace func(b []byte, at int64) error
+
+func (read objectInPlace) ReadAt(b []byte, at int64) (int, error) {
+	if err := read(b, at); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+func (objectInPlace) Close() error { return nil }
+
+// FindStatsHeader implements chunkio.FindStatsHeader.
+func FindStatsHeader(ctx context.Context, path string, opt storage.FetchOptions) (h StatsHeader, found bool, err error) {
+	head, err := ReadStatsHead(ctx, path, nil, opt)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotExist) {
+		return h, false, nil
+	}
+	if err == nil && !place.IsURL(path) {
+		var s *StatsReader
+		if s, err = OpenStatsAs(ctx, path, head, opt); err == nil {
+			err = s.Close()
+		}
+	}
+	return head.Header, err == nil, err
+}
