@@ -162,8 +162,8 @@ func (m *configuredMethod) Cost(s method.Shape) (method.Cost, error) {
 	return c, nil
 }
 
-// valueBytes returns the largest number of bytes of a value in the copy of the rows. A mean that fills a missing value
-// needs 8 bytes, and for columns of floats it is not known beforehand whether a value is missing.
+// valueBytes returns the largest number of bytes of a value in the solver's copy of the rows. It is 8 if missing values
+// are filled by means and a value may be missing, as always in columns of floats.
 func (m *configuredMethod) valueBytes(s method.Shape) int {
 	filled := s.FillMean && (s.HasNulls || slices.ContainsFunc(s.Columns, func(c stream.Column) bool {
 		return ValueBytes([]stream.Column{c}, false) > 2

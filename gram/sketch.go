@@ -175,9 +175,9 @@ func (s *Sketch) newMissingColumns(c *stream.Chunk) (holes []int) {
 	return holes
 }
 
-// assignSketchRows computes the sketch's row and the sign for each row of c. Two distant rows of the table share a row
-// of the sketch with probability 1/r: their groups collide with probability 64/r, and each group is rotated at random.
-// Rows of one group never collide.
+// assignSketchRows computes the sketch's row and the sign for each row of c. A group of 64 consecutive rows of the table
+// goes to one of the r/64 groups of the sketch's r rows, and is rotated there by a random number of rows. So two rows of
+// different groups share a row of the sketch with probability 1/r, and rows of the same group never do.
 func (s *Sketch) assignSketchRows(c *stream.Chunk) {
 	s.sketchRow, s.sign = s.sketchRow[:0], s.sign[:0]
 	for i := range c.Rows {

@@ -50,8 +50,8 @@ type Iteration struct {
 	Tol  float64 // stop if the objective's relative change is smaller; 0 means the method's own default
 }
 
-// Declare declares the options for both fields. The help contains their defaults, given as texts, and the verb for the
-// objective's change, such as "falls".
+// Declare declares the options max-iter, for Most, and tol, for Tol. The help contains their defaults, given as texts,
+// and the verb for the objective's change, such as "falls".
 func (i *Iteration) Declare(o *Options, defaultMost, defaultTol, verb string) {
 	o.Int(&i.Most, "max-iter", 0, "at most `N` iterations (default "+defaultMost+")").
 		Bound(func() bool { return i.Most >= 1 }, "want 1 or more")

@@ -75,7 +75,8 @@ func (s *Space) Under(ctx context.Context) *Space {
 	return s
 }
 
-// Buffers returns the number of records that a pass holds in memory, and a file keeps for its next pass.
+// Buffers returns the number of buffers, each for one record, that a pass over a file uses. The file keeps them in memory
+// for its next pass.
 func Buffers(mode stream.ScratchMode) int {
 	if mode == stream.ScratchModify {
 		return 3 // read ahead, in use, being written

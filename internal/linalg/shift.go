@@ -53,7 +53,7 @@ func (s *Smallest) factorDeflated(mu float64, rows int) bool {
 	for i, v := range s.x[:rows*s.n] {
 		s.w[i] = root * v
 	}
-	return s.factorDeflatedByRows(mu, rows)
+	return s.factorWithAddedRows(mu, rows)
 }
 
 // deflationWeight returns the factor t of factorDeflated. With it, a deflated eigenvalue of the matrix A moves to μ +
@@ -87,13 +87,13 @@ func (s *Smallest) deflateAndCount() bool {
 	return true
 }
 
-func (s *Smallest) factorDeflatedByRows(sigma float64, rows int) bool {
+func (s *Smallest) factorWithAddedRows(sigma float64, added int) bool {
 	s.factorTries++
-	return s.form.factorShifted(sigma, kernel.RowMajor(s.w, rows, s.n, s.n))
+	return s.form.factorShifted(sigma, kernel.RowMajor(s.w, added, s.n, s.n))
 }
 
 func (s *Smallest) tryShift(sigma float64) bool {
-	s.hasFactor = s.factorDeflatedByRows(sigma, 0)
+	s.hasFactor = s.factorWithAddedRows(sigma, 0)
 	s.sigma = sigma
 	return s.hasFactor
 }

@@ -51,10 +51,10 @@ func newNDJSON(c cutter, opt Options) (*ndjsonReader, error) {
 	return r, nil
 }
 
-// memberFunc is called with every value of an object. name is the name of its column, and within is the length of the
-// part of the name that denotes the enclosing object or array. If quoted is set, value is the unquoted text of a
-// string. Otherwise it is JSON.
-type memberFunc func(name []byte, within int, value []byte, quoted bool) error
+// memberFunc is called with every value of an object. name is the name of its column; its first bytes, their number
+// being enclosing, denote the enclosing object or array. If quoted is set, value is the unquoted text of a string.
+// Otherwise it is JSON.
+type memberFunc func(name []byte, enclosing int, value []byte, quoted bool) error
 
 func (r *ndjsonReader) eachObject(p piece, row func(line int64) error, f memberFunc) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(p.data), jsontext.AllowDuplicateNames(true))
@@ -115,17 +115,17 @@ func walkMembers(d *jsontext.Decoder, name []byte, f memberFunc) error {
 		return err
 	}
 	array := token.Kind() == '['
-	within := len(name)
+	enclosing := len(name)
 	for i := 0; ; i++ {
 		if k := d.PeekKind(); k == '}' || k == ']' {
 			_, err := d.ReadToken()
 			return err
 		}
-		name = name[:within]
+		name = name[:enclosing]
 		if array {
 			name = append(strconv.AppendInt(append(name, '['), int64(i), 10), ']')
 		} else {
-			if within > 0 {
+			if enclosing > 0 {
 				name = append(name, '.')
 			}
 			key, err := d.ReadValue()
@@ -155,7 +155,7 @@ func walkMembers(d *jsontext.Decoder, name []byte, f memberFunc) error {
 				return err
 			}
 		}
-		if err := f(name, within, value, quoted); err != nil {
+		if err := f(name, enclosing, value, quoted); err != nil {
 			return err
 		}
 	}
@@ -199,8 +199,8 @@ func (r *ndjsonReader) observePiece(p piece, o *columnObserver) error {
 		o.rows++
 		at = line
 		return nil
-	}, func(name []byte, within int, value []byte, quoted bool) error {
-		object, isMember := objectName(name, within)
+	}, func(name []byte, enclosing int, value []byte, quoted bool) error {
+		object, isMember := objectName(name, enclosing)
 		kind := Unknown
 		if !r.isMissing(value) {
 			kind = kindOfJSON(value, quoted)
@@ -286,10 +286,10 @@ func (r *ndjsonReader) parsePiece(p piece, columns []Column, b *batch) error {
 		}
 		next = 0
 		return nil
-	}, func(name []byte, within int, value []byte, quoted bool) error {
-		if object, ok := objectName(name, within); ok && len(r.maps) > 0 {
+	}, func(name []byte, enclosing int, value []byte, quoted bool) error {
+		if object, ok := objectName(name, enclosing); ok && len(r.maps) > 0 {
 			if j, ok := r.maps[string(object)]; ok {
-				return addNumber(b, &columns[j], j*b.stride+started-1, memberKey(name, within), value, quoted)
+				return addNumber(b, &columns[j], j*b.stride+started-1, memberKey(name, enclosing), value, quoted)
 			}
 		}
 		j := next

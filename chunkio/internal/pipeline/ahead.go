@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 )
 
-// groupOpener opens the row groups of a pass in their order. Row groups of local files are opened when they are needed.
-// If their footers are long, they are opened while earlier spans are decoded. Some row groups of objects in a store are
+// groupOpener opens the row groups of a pass in their order. Row groups of local files are opened when they are needed,
+// or, if the file has a long footer, while spans before them are decoded. Some row groups of objects in a store are
 // opened ahead, so that they are fetched while earlier row groups are decoded. Only the scheduler's goroutine uses it.
 type groupOpener struct {
 	*pass
@@ -58,7 +58,7 @@ func (a *groupOpener) nextGroup(ctx context.Context) (*openedGroup, error) {
 			g.ready = make(chan struct{})
 			close(g.ready)
 			g.group, g.ref = at.opened, newRefCount(at.opened.Close)
-			g.filter = streamFilter(a.table.Catalog)
+			g.filter = filterForStream(a.table.Catalog)
 		}
 		a.queue = append(a.queue, g)
 	}

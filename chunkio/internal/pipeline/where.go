@@ -51,7 +51,7 @@ func remainingFilter(c *catalog.Catalog, g rowGroup, opened format.File) (groupF
 	return filterForState(c, f.AddGroupStatistics(state, opened, g.index, g.file.LeafIndex), opened.Leaves(), g.file.LeafIndex), nil
 }
 
-func streamFilter(c *catalog.Catalog) groupFilter {
+func filterForStream(c *catalog.Catalog) groupFilter {
 	if c.Filter == nil {
 		return groupFilter{}
 	}

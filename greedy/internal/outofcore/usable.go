@@ -14,9 +14,9 @@ func usableOptions(o selection.StreamOptions, std *gram.Standardizer, cols []str
 	for k, j := range std.Columns {
 		feature[j] = k
 	}
-	translate := useFeatures
+	translate := translateColumns
 	if o.Blocks != nil {
-		translate = useBlocks
+		translate = translateBlocks
 	}
 	if err := translate(o, &opt, std, cols, feature); err != nil {
 		return opt, err
@@ -35,7 +35,7 @@ func usableOptions(o selection.StreamOptions, std *gram.Standardizer, cols []str
 	return opt, nil
 }
 
-func useFeatures(o selection.StreamOptions, opt *selection.Options, std *gram.Standardizer, cols []stream.Column, feature map[int]int) error {
+func translateColumns(o selection.StreamOptions, opt *selection.Options, std *gram.Standardizer, cols []stream.Column, feature map[int]int) error {
 	opt.Keep = nil
 	for _, j := range o.Keep {
 		k, ok := feature[j]
@@ -59,9 +59,9 @@ func useFeatures(o selection.StreamOptions, opt *selection.Options, std *gram.St
 	return nil
 }
 
-// useBlocks replaces the members of blocks, which are columns of the source, by features of std. Keep, Forbid and
+// translateBlocks replaces the members of blocks, which are columns of the source, by features of std. Keep, Forbid and
 // Sets contain the numbers of blocks, and need no translation.
-func useBlocks(o selection.StreamOptions, opt *selection.Options, std *gram.Standardizer, cols []stream.Column, feature map[int]int) error {
+func translateBlocks(o selection.StreamOptions, opt *selection.Options, std *gram.Standardizer, cols []stream.Column, feature map[int]int) error {
 	opt.Blocks = slices.Clone(o.Blocks)
 	for i, b := range o.Blocks {
 		opt.Blocks[i].Members = nil

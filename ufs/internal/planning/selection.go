@@ -17,7 +17,8 @@ import (
 // A Planner plans the memory of a run that reads ds.
 type Planner func(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error)
 
-// SelectionPlanner returns the planner of a selection, which one of the runs in later may make in place of the first.
+// SelectionPlanner returns the planner of a selection. Its plans also suffice for the runs in later, because one of these
+// may select from the same statistics in the end.
 func SelectionPlanner(later settled.Attempts) Planner {
 	return func(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error) {
 		return planSelection(NewWorkload(r, later, ds))
