@@ -8,16 +8,16 @@ import (
 )
 
 // screen holds a set of centres, prepared for screening the rows of a store in float32. Unlike [kernel.Nearest] it
-// keeps the float32 values, which the bounds need, and can search any set of rows.
+// keeps the float32 values, from which bounds of distances follow, and can search any set of rows.
 //
-// Let u = 2⁻²⁴, y a centre and x a row, both shifted and scaled like the rows in [store].narrow. The float32 value of
-// ‖y‖²/2 − xᵀy is wrong by at most
+// Let u = 2⁻²⁴, and let x be a row and y a centre of k coordinates, both shifted and scaled like the rows in
+// [store].narrow. The float32 value of ‖y‖²/2 − xᵀy is wrong by at most
 //
 //	g·‖x‖‖y‖ + h·‖y‖²/2,  g = (min(k, 256) + b + 12)·u,  h = (b + 12)·u,
 //
-// with b the number of blocks of 256 terms. A sequence of additions rounds once or twice for each term (in plain Go the
-// product rounds too, while the first addition does not). Each block rounds once when it is added to the sum, and
-// coordinates and ‖y‖²/2 round to float32. The constant 12 leaves room for terms of second order. The comment in
+// with b the number of blocks of 256 coordinates. Within a block each term rounds at most twice, when it is multiplied
+// and when it is added. Each block rounds once when it is added to the sum, and coordinates and ‖y‖²/2 round to float32.
+// The constant 12 leaves room for terms of second order. The comment in
 // kernel/screen.go derives the bound. Computing ‖x‖² plus twice the value adds an error of about 6u(‖x‖² + ‖y‖²), and
 // float32 underflow an error of k·2⁻¹²⁰.
 type screen struct {

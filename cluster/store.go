@@ -48,8 +48,8 @@ const (
 // 0.9 to 1.3 in 16 or 100 columns, and 0.7 to 0.9 in 800. For a move of 500 centres of mnist10k it was 0.4.
 func isDescentFaster(c, k int) bool { return c <= maxGroups || k >= 256 }
 
-// newStore returns a store of x, or nil if all rows are 0, or too long or too short for screening. All values must be
-// finite. It reads x three times.
+// newStore returns a store of x. It returns nil if screening in float32 is impossible, because the largest magnitude of
+// the values is 0, below smallestValue or above largestValue. All values must be finite. newStore reads x three times.
 func newStore(workers int, x matrix) *store {
 	n, k := x.Rows, x.Cols
 	t := &store{x: x, n: n, k: k, workers: workers, stride: (k + 15) / 16 * 16,

@@ -29,10 +29,10 @@ type distanceHead struct {
 	digest  *[sha256.Size]byte
 }
 
-// sortRanked sorts features by index. Of two features with equal index the one with nearer neighbours comes first.
-// Their nearest neighbours are compared first, then the second nearest, and so on. If all are equal, column order
-// decides. Two features that are each other's nearest have an equal nearest λ₂. Their order usually follows from the
-// next λ₂, not from the columns.
+// sortRanked sorts features by their index of quality, the lowest first. Features with the same index are compared by
+// their distances λ₂ to other features: first by the distance to the nearest one, then to the second nearest, and so on.
+// The feature with the smaller distance comes first. If all distances are equal, column order decides. Two features that
+// are each other's nearest have the same smallest distance, so usually their second one decides.
 func (s *similarity) sortRanked(ctx context.Context, list []rankedFeature) error {
 	slices.SortFunc(list, func(a, b rankedFeature) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.feature, b.feature))

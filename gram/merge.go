@@ -6,17 +6,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Merge adds the moments of o, whose rows follow the rows of m, in O(d²). m keeps its pilots, and exact identities
-// convert the sums of o to these pilots. See [Moments] for x̃, G̃ and A. In the formulas m is not the receiver but, as
-// in [Moments], 1 for a missing entry and otherwise 0, and o is 1 − m. With the pilots' difference t, x̃' = x̃ + t for
-// observed entries, so
+// Merge adds the moments of the argument, whose rows follow the rows of the receiver, in O(d²). The receiver keeps its
+// pilots, and exact identities convert the sums of the argument to them. See [Moments] for x̃, G̃ and A. Let t be the
+// argument's pilots minus the receiver's, so that x̃' = x̃ + t for observed entries. For each row of weight w, let μᵢ be 1
+// if its entry of column i is missing, and otherwise 0, and νᵢ = 1 − μᵢ. Then
 //
-//	G̃'ᵢⱼ = G̃ᵢⱼ + tⱼ·Sᵢⱼ + tᵢ·Sⱼᵢ + tᵢtⱼ·Oᵢⱼ   S = Σ w x̃ᵢ oⱼ, O = Σ w oᵢ oⱼ
-//	A'ₖᵢ = Aₖᵢ + tᵢ·Σ w mₖ oᵢ
+//	G̃'ᵢⱼ = G̃ᵢⱼ + tⱼ·Sᵢⱼ + tᵢ·Sⱼᵢ + tᵢtⱼ·Oᵢⱼ   S = Σ w x̃ᵢ νⱼ, O = Σ w νᵢ νⱼ
+//	A'ₖᵢ = Aₖᵢ + tᵢ·Σ w μₖ νᵢ
 //
 // Moments of dense and sparse rows are merged in the same way. Up to rounding, the result equals one pass over both
-// inputs, and does not depend on the order of merging. Merging empty moments changes nothing. o is unchanged. If o has
-// other columns, or memory does not suffice (*stream.MemoryError), Merge fails, and m is unchanged.
+// inputs, and does not depend on the order of merging. Merging empty moments changes nothing. The argument is unchanged.
+// If it has other columns, or memory does not suffice (*stream.MemoryError), Merge fails, and the receiver is unchanged.
 func (m *Moments) Merge(o *Moments) error {
 	if len(m.Columns) != len(o.Columns) {
 		return fmt.Errorf("gram: cannot merge %d columns with %d", len(m.Columns), len(o.Columns))

@@ -172,7 +172,8 @@ func (m *graphGreedy) Select(ctx context.Context, e *method.Evidence) (*method.R
 	return out, nil
 }
 
-// Unnested implements method.Unnested: auto may find another number of rounds for another number of features.
+// Unnested implements method.Unnested. With {smooth} auto, the number of smoothing rounds depends on the number of
+// features, so that a smaller selection need not be the beginning of a larger one.
 func (m *graphGreedy) Unnested() stream.Text {
 	if m.target == targetSmooth && m.rounds == autoRounds {
 		return stream.Textf("finds {smooth} auto for one number of features; give {smooth} a number, or select with each {k}")

@@ -106,9 +106,9 @@ type finishedCluster struct {
 	second  float64
 }
 
-// isCohesive reports whether a cluster need not be divided. Its number of columns is size, and its leading components
-// are c. The first component explains λ₁v² of a column's variance, λ₁ being its eigenvalue and v the column's entry in
-// its eigenvector.
+// isCohesive reports whether a cluster of `size` columns with the leading components c need not be divided. Its second
+// eigenvalue must be at most MaxEigen, and its first component must explain at least the share Proportion of the
+// variance of each column, which is λ₁v² for the first eigenvalue λ₁ and the column's entry v in its eigenvector.
 func (d *clusterer) isCohesive(c eigenpairs, size int) bool {
 	return size == 1 || c.values[1] <= d.MaxEigen*(1+tieMargin) &&
 		!slices.ContainsFunc(c.vectors[0], func(v float64) bool { return c.values[0]*v*v < d.Proportion*(1-tieMargin) })

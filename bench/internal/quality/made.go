@@ -50,7 +50,8 @@ type madeTerm struct {
 	weight float64
 }
 
-// Arguments of newSeries, each for another random series of madeTable. Package planted uses other numbers.
+// Arguments of newSeries. Each stands for one random series of madeTable. Package planted uses other numbers, so that no
+// two series are the same.
 const (
 	madeClass = 1<<41 + iota
 	madeOrder

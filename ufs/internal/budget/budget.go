@@ -51,7 +51,7 @@ type Budget struct {
 	DefaultSize       stream.Text   `json:"-"` // why the plan is for the default number of features, although the data may determine it; or empty
 }
 
-func LimitRows(rows int, ds *chunkio.Dataset) int {
+func CapAtTableRows(rows int, ds *chunkio.Dataset) int {
 	if n := ds.Rows(); n >= 0 {
 		return int(min(int64(rows), n))
 	}

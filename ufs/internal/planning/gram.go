@@ -271,7 +271,7 @@ func RankBytes(r *settled.Run, ds stream.Source, d int) int64 {
 // also 0 if rank is not 0: the Gram matrix is then a factor of rank rows, and the sample is a part of these rows.
 func surveyBytes(w Workload, rank int) int64 {
 	d := len(w.Table.Columns())
-	rows := budget.LimitRows(settled.SurveyRows(w.Run, d), w.Table)
+	rows := budget.CapAtTableRows(settled.SurveyRows(w.Run, d), w.Table)
 	switch {
 	case !w.Run.Bound.Takes.Sample || rank > 0:
 		return 0

@@ -39,7 +39,7 @@ func (graphKind) planShard(w Workload) (budget.Budget, error) {
 		return first, err
 	}
 	if d := len(w.Table.Columns()); samples {
-		w.SampleBytes = anchor.SamplerBytes(budget.LimitRows(w.Run.AnchorSampleRows(w.Run.MaxAnchors(), d), w.Table), d)
+		w.SampleBytes = anchor.SamplerBytes(budget.CapAtTableRows(w.Run.AnchorSampleRows(w.Run.MaxAnchors(), d), w.Table), d)
 	}
 	second, err := planGraph(w, nil, 0, false)
 	second.Smallest = max(first.Smallest, second.Smallest)

@@ -44,10 +44,10 @@ func planProfileScan(w Workload, sample bool) (budget.Budget, error) {
 	d := len(w.Table.Columns())
 	statistics := budget.ProfileColumnBytes*int64(d) + RankBytes(w.Run, w.Table, d)
 	if sample {
-		statistics += anchor.SamplerBytes(budget.LimitRows(w.Run.AnchorSampleRows(w.Run.MaxAnchors(), d), w.Table), d)
+		statistics += anchor.SamplerBytes(budget.CapAtTableRows(w.Run.AnchorSampleRows(w.Run.MaxAnchors(), d), w.Table), d)
 	}
 	if w.KeptRows > 0 {
-		statistics += rowsample.SampleBytes(budget.LimitRows(w.KeptRows, w.Table), d)
+		statistics += rowsample.SampleBytes(budget.CapAtTableRows(w.KeptRows, w.Table), d)
 	}
 	return PlanPass(w.Run, w.Table, statistics, 0)
 }

@@ -110,7 +110,7 @@ func planMethod(w Workload) (budget.Budget, error) {
 
 func newShape(w Workload, c *choice.Candidates) method.Shape {
 	shape := method.Shape{
-		Columns: w.Table.Columns(), LeftOut: w.Table.LeftOut(), Rows: w.Table.Rows(), Threads: w.Run.Limits.Threads, Sample: budget.LimitRows(settled.SurveyRows(w.Run, len(w.Table.Columns())), w.Table),
+		Columns: w.Table.Columns(), LeftOut: w.Table.LeftOut(), Rows: w.Table.Rows(), Threads: w.Run.Limits.Threads, Sample: budget.CapAtTableRows(settled.SurveyRows(w.Run, len(w.Table.Columns())), w.Table),
 		Sparse: w.Run.Columns.Sparse != "", RowEntries: w.Table.RowEntries(), HasNulls: settled.PromisesMissing(w.Table), FillMean: w.Run.Columns.Missing == request.MissingMean, Drops: request.MissingPolicy(&w.Run.Request) == stream.MissingDropRow,
 	}
 	choice.AddChoiceToShape(w.Run.ExpectedK(len(shape.Columns), w.FindsSize()), &shape, c)
