@@ -81,10 +81,10 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 // adding them to the original. If s has no anchors, it reads any state within its memory limit. s is unchanged on
 // error.
 func (s *Statistics) ReadFrom(r io.Reader) (int64, error) {
-	return words.Replace(s, r, s.decodeStatistics)
+	return words.Replace(s, r, s.decodeLike)
 }
 
-func (s *Statistics) decodeStatistics(r *words.Reader) *Statistics {
+func (s *Statistics) decodeLike(r *words.Reader) *Statistics {
 	r.Expect(1)
 	version := r.Word()
 	switch thin := version == words.MagicWord(thinMagic); {

@@ -213,7 +213,8 @@ const (
 	detailsNone = "none"
 	// maxFeaturesInJSON is the largest number of reports that --details auto writes to the JSON. They need 5 MB.
 	maxFeaturesInJSON = 20_000
-	// maxLeftOutInJSON is the largest number of left-out columns in the JSON, if the reports are not in the JSON.
+	// maxLeftOutInJSON is the largest number of left-out columns in the JSON, if it does without the reports on all
+	// features.
 	maxLeftOutInJSON = 1000
 )
 

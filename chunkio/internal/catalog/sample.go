@@ -101,7 +101,8 @@ type sampleKey struct {
 	n    int64
 }
 
-// SamplerOfMatches returns the sampler of n matching rows, which it finds once by calling find.
+// SamplerOfMatches returns the sampler that draws n of the matching rows with this seed. It calls find only the first
+// time, and then returns the same sampler.
 func (f *Filter) SamplerOfMatches(seed uint64, n int64, find func() (Sampler, error)) (Sampler, error) {
 	f.samples.mutex.Lock()
 	defer f.samples.mutex.Unlock()

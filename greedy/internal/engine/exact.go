@@ -9,8 +9,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// MakeExact recomputes f of the listed features, or of all live features if more than d/8 are listed, as the squared
-// norms of columns of the residual target. In turn t this costs 2·c·t flops for each feature and c rows of H.
+// MakeExact recomputes the numerators f of the criterion for the listed features, because updates have added rounding
+// errors to them. If more than d/8 features are listed, it recomputes f of all live features. Each f is the squared norm
+// of a column of the residual target, of height c, and costs 2·c·t flops after t choices.
 func (m *Gram) MakeExact(ctx context.Context, features []int) error {
 	if 8*len(features) > m.D {
 		features = features[:0]

@@ -81,13 +81,13 @@ func (s *streamEngine) TakeFeature(ctx context.Context, p int) (*engine.Step, er
 	return st, nil
 }
 
-func (s *streamEngine) candidateStep(slot int, root float64, column, delta []float64) *engine.Step {
+func (s *streamEngine) candidateStep(slot int, rootOfPivot float64, column, delta []float64) *engine.Step {
 	st := &s.step
-	floats.Scale(1/root, delta)
-	floats.ScaleTo(st.H, 1/root, s.candidateProduct(slot))
+	floats.Scale(1/rootOfPivot, delta)
+	floats.ScaleTo(st.H, 1/rootOfPivot, s.candidateProduct(slot))
 	st.Omega, st.Column = delta, column
 	st.Score = kernel.Dot(delta, delta)
-	st.HErr.Norm = s.productError[slot] / root
+	st.HErr.Norm = s.productError[slot] / rootOfPivot
 	return st
 }
 

@@ -35,7 +35,7 @@ func SelectStream(ctx context.Context, src stream.Source, opt selection.StreamOp
 	if err != nil {
 		return nil, nil, err
 	}
-	if opt.Options, err = usableOptions(opt, std, cols); err != nil {
+	if opt.Options, err = optionsForUsableColumns(opt, std, cols); err != nil {
 		return nil, nil, err
 	}
 	opt.Profile = profile

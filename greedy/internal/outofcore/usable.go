@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func usableOptions(o selection.StreamOptions, std *gram.Standardizer, cols []stream.Column) (selection.Options, error) {
+func optionsForUsableColumns(o selection.StreamOptions, std *gram.Standardizer, cols []stream.Column) (selection.Options, error) {
 	opt := o.Options
 	feature := make(map[int]int, len(std.Columns))
 	for k, j := range std.Columns {

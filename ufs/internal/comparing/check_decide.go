@@ -158,10 +158,11 @@ func (c *checker) decideByFeatures() {
 	}
 }
 
-// decideByLostShare compares the share that the selection loses against a fresh selection with the tolerance. If the
-// selection minimises the error, the lost share on its own data was 0. For other selections the baseline or the record
-// of the selection has the former lost share. If both lack it, decideByLostShare compares the explained share of the
-// new data with the explained share of the selection's own data.
+// decideByLostShare decides by the lost share: the part of the share explained by a fresh selection that the checked
+// selection does not explain. If the checked selection minimises the error, its lost share must be at most the
+// tolerance. Other selections lose something from the start, so only the increase of their lost share counts. The
+// baseline, or the record of the selection, has the lost share on the selection's own data. If both lack it, the
+// explained share of the new data is compared with the explained share of the selection's own data.
 func (c *checker) decideByLostShare() {
 	v := c.verdict
 	lost, before, own := float64(v.Lost), float64(v.LostBefore), float64(v.OwnError)

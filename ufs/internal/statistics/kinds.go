@@ -77,7 +77,7 @@ func alwaysAddsRows(*Bundle) bool { return true }
 // dropFromSum is called if only one part of a sum has a state: without an error, the sum gets no such state.
 func dropFromSum(*Bundle) error { return nil }
 
-func lackRanks(*Bundle) error {
+func refuseSumWithoutRanks(*Bundle) error {
 	return stream.Usagef("only one of them was scanned with {scale} rank")
 }
 
@@ -192,7 +192,7 @@ var sideKinds = []stateKind{{
 	section:     ValuesSection,
 	slot:        newSlot(func(e *Bundle) **gram.Profile { return &e.RawProfile }, newProfile),
 	mergedBytes: profileBytes,
-	lackInSum:   lackRanks,
+	lackInSum:   refuseSumWithoutRanks,
 	isShared:    true, // equal options (OptionRanks) mean that the scores of all parts come from the same ranks
 }, {
 	section: RanksSection,
@@ -201,7 +201,7 @@ var sideKinds = []stateKind{{
 	}),
 	mergedBytes: func(e, _ *Bundle, threads int) int64 { return gram.RankHistogramsBytes(len(e.Columns), -1, threads) },
 	addsRows:    alwaysAddsRows,
-	lackInSum:   lackRanks,
+	lackInSum:   refuseSumWithoutRanks,
 	isOptional:  true,
 }, {
 	section: FactsSection,
