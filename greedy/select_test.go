@@ -359,3 +359,18 @@ func TestCancel(t *testing.T) {
 		t.Errorf("cancelled context: got error %v, want context.Canceled", err)
 	}
 }
+
+// TestNoTieWhereMinGainEnds: if the features that gain too little are tied, the result has neither them nor their tie.
+func TestNoTieWhereMinGainEnds(t *testing.T) {
+	const d = 4
+	for _, keep := range [][]int{nil, {0}} {
+		sym := make([]float64, d*d)
+		for j, v := range []float64{4, 100, 1e-3, 1e-3} {
+			sym[j*d+j] = v
+		}
+		r := must.Get(Select(t.Context(), gram.Full(sym, d), Options{K: d, MinGain: 0.01, Keep: keep}))(t)
+		if len(r.Order) != 2 || r.Ties != nil {
+			t.Errorf("with %v kept: order %v, ties %v; want the two features of large variance and no tie", keep, r.Order, r.Ties)
+		}
+	}
+}

@@ -52,6 +52,7 @@ func (r *Recorder) chooseLayer(ctx context.Context, e Engine, c *Criterion, g *F
 			watch(c)
 		}
 		var p int
+		var ties []int
 		if turn < len(opt.Keep) {
 			p = opt.Keep[turn]
 			g.CountChosen(p)
@@ -65,14 +66,10 @@ func (r *Recorder) chooseLayer(ctx context.Context, e Engine, c *Criterion, g *F
 			if opt.Variance > 0 && r.ExplainedShare() >= opt.Variance {
 				break
 			}
-			var ties []int
 			var end EndReason
 			var err error
 			if p, ties, end, err = c.chooseFeature(ctx, e); err != nil || end != NotEnded {
 				return end, err
-			}
-			if ties != nil {
-				r.Ties = append(r.Ties, selection.Tie{Turn: turn, Columns: ties})
 			}
 		}
 		s, err := e.TakeFeature(ctx, p)
@@ -85,6 +82,9 @@ func (r *Recorder) chooseLayer(ctx context.Context, e Engine, c *Criterion, g *F
 			} else if gain < opt.MinGain {
 				break
 			}
+		}
+		if ties != nil {
+			r.Ties = append(r.Ties, selection.Tie{Turn: turn, Columns: ties})
 		}
 		c.ApplyStep(p, s)
 		if len(r.LayerEnds) == 0 {
