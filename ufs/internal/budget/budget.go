@@ -62,9 +62,9 @@ func (b Budget) Refusal() error {
 	return &stream.MemoryError{What: "this run", Need: b.Smallest, Limit: b.Limit}
 }
 
-// Enforce sets the memory limit of the Go runtime to the planned peak, so that garbage does not fill the memory that
+// EnforcePeak sets the memory limit of the Go runtime to the planned peak, so that garbage does not fill the memory that
 // the plan left free. If mayGrow is true, statistics may need more memory than planned, and the limit stays as it is.
-func (b Budget) Enforce(mayGrow bool) {
+func (b Budget) EnforcePeak(mayGrow bool) {
 	if !mayGrow {
 		process.Lock()
 		defer process.Unlock()

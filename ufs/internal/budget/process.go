@@ -57,7 +57,6 @@ func (s runtimeSettings) applyAll() (before runtimeSettings) {
 	return runtimeSettings{runtime.GOMAXPROCS(s.threads), debug.SetMemoryLimit(s.memory), debug.SetGCPercent(s.pace)}
 }
 
-// settingsFor returns the settings for runs that use the given number of bytes of memory.
 func settingsFor(memory int64, threads int) runtimeSettings {
 	return runtimeSettings{threads: threads, memory: max(memory-nonHeapBytes, 1<<20) + process.held, pace: collectPercent}
 }

@@ -21,7 +21,7 @@ func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
 		}
 		defer end()
 		asked = debug.SetMemoryLimit(-1)
-		Budget{Peak: peak}.Enforce(false)
+		Budget{Peak: peak}.EnforcePeak(false)
 		return asked, debug.SetMemoryLimit(-1)
 	}
 	before := debug.SetMemoryLimit(-1)

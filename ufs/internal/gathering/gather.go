@@ -102,7 +102,7 @@ func (g *Gatherer) attemptPasses(ctx context.Context) (e *statistics.Bundle, err
 	}
 	g.allAttempts().UseDefaultSize(p.plan.DefaultSize)
 	p.opt.Memory = p.plan.Reading
-	p.plan.Enforce(policy == stream.MissingKeep)
+	p.plan.EnforcePeak(policy == stream.MissingKeep)
 	if p.plan.Kept > 0 { // memory is planned for data that passes of the method use again
 		p.opt.Keep = chunkio.NewKeep(p.plan.Kept)
 	}

@@ -19,7 +19,7 @@ func keepDecoded(p *pass, ds *chunkio.Dataset) {
 		return
 	}
 	p.plan = planning.WithKept(p.plan, ds, 0)
-	p.plan.Enforce(request.MissingPolicy(&p.gatherer.Run.Request) == stream.MissingKeep)
+	p.plan.EnforcePeak(request.MissingPolicy(&p.gatherer.Run.Request) == stream.MissingKeep)
 	p.opt.Keep = chunkio.NewKeep(p.plan.Kept)
 }
 

@@ -155,7 +155,7 @@ func (s *sampleGatherer) gatherSample(ctx context.Context) (*statistics.Bundle, 
 	if err != nil {
 		return nil, err
 	}
-	plan.Enforce(request.MissingPolicy(&s.Run.Request) == stream.MissingKeep)
+	plan.EnforcePeak(request.MissingPolicy(&s.Run.Request) == stream.MissingKeep)
 	var useless []stream.LeftOut
 	if request.MissingPolicy(&s.Run.Request) != stream.MissingKeep && !s.opt.Sparse && !s.Run.Bound.Takes.Cells {
 		s.opt.Missing = stream.MissingError

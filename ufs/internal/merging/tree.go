@@ -278,7 +278,7 @@ func (t *sumTree) stateLimit() int64 {
 }
 
 // errMergeMemory restates a memory error in terms of the whole merge. isSum means that adding two states has failed, and
-// not reading one: the error may then be about one hash shard, and does not include the graphs.
+// not reading one: the error is then about one hash shard, and does not include the graphs.
 func (t *sumTree) errMergeMemory(err error, isSum bool) error {
 	var short *stream.MemoryError
 	if !errors.As(err, &short) || !short.OfMemory() {
@@ -286,11 +286,8 @@ func (t *sumTree) errMergeMemory(err error, isSum bool) error {
 	}
 	n := statesAtOnce(t.merger.kind)
 	need := max(short.Need, t.sampleSize) // the sum may have a larger sample
-	if isSum && t.shards > 0 && !statistics.IsOfAllShards(short, t.shards) {
-		need = max(need, gram.WholeOf(need, len(t.merger.header.Columns), t.shards+1)) // a sample may need less than the shared scratch
-	}
 	if isSum {
-		need += t.graphSize
+		need = t.graphSize + max(need, gram.WholeOf(need, len(t.merger.header.Columns), t.shards+1)) // a sample may need less than the shared scratch
 	}
 	return &stream.MemoryError{
 		What: "merging two of these files", Need: n*(need+t.sideBytes()) + budget.ProgramBytes + t.merger.bookkeeping, Limit: t.merger.request.Limits.Memory,

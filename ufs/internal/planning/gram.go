@@ -20,7 +20,7 @@ import (
 )
 
 // gramKind plans for methods that select from the Gram matrix.
-type gramKind struct{}
+type gramKind struct{ columnKind }
 
 func (gramKind) planSelection(w Workload, shape method.Shape) (budget.Budget, error) {
 	if w.SketchRows > 0 {
@@ -38,12 +38,6 @@ func (gramKind) planSelection(w Workload, shape method.Shape) (budget.Budget, er
 	}
 	return chooseInOrOutOfCore(w, in, err, func() (budget.Budget, error) { return planOutOfCore(w, shape) })
 }
-
-func (gramKind) planShard(w Workload) (budget.Budget, error) { return planMoments(w) }
-
-func (gramKind) gatherPasses(w Workload, _ budget.Budget) method.Passes { return columnPasses(w) }
-
-func (gramKind) profileReason(w Workload) stream.Text { return missingReason(w) }
 
 func (gramKind) lastRound(Workload, *scalemodel.Job) scalemodel.Kind { return scalemodel.Gram }
 

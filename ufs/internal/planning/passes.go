@@ -35,7 +35,6 @@ func GatherPasses(r *settled.Run, ds *chunkio.Dataset, b budget.Budget) method.P
 	return kindOf(r).gatherPasses(w, b)
 }
 
-// columnPasses returns the passes of a method that needs no rows before the statistics.
 func columnPasses(w Workload) method.Passes {
 	switch {
 	case !w.Table.Replayable() || w.Run.Columns.Sparse != "" || w.Run.Bound.Takes.Cells:

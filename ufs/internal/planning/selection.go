@@ -117,8 +117,17 @@ func newShape(w Workload, c *choice.Candidates) method.Shape {
 	return shape
 }
 
+// columnKind plans the scans and passes for methods whose statistics need nothing but the values of columns.
+type columnKind struct{}
+
+func (columnKind) planShard(w Workload) (budget.Budget, error) { return planMoments(w) }
+
+func (columnKind) gatherPasses(w Workload, _ budget.Budget) method.Passes { return columnPasses(w) }
+
+func (columnKind) profileReason(w Workload) stream.Text { return missingReason(w) }
+
 // profileKind plans for methods that select from the profile of each column.
-type profileKind struct{}
+type profileKind struct{ columnKind }
 
 func (profileKind) planSelection(w Workload, shape method.Shape) (budget.Budget, error) {
 	cost, err := GramCost(w, shape)
@@ -128,11 +137,5 @@ func (profileKind) planSelection(w Workload, shape method.Shape) (budget.Budget,
 	d := len(shape.Columns)
 	return PlanPass(w.Run, w.Table, budget.ProfileColumnBytes*int64(d)+RankBytes(w.Run, w.Table, d), cost.Bytes)
 }
-
-func (profileKind) planShard(w Workload) (budget.Budget, error) { return planMoments(w) }
-
-func (profileKind) gatherPasses(w Workload, _ budget.Budget) method.Passes { return columnPasses(w) }
-
-func (profileKind) profileReason(w Workload) stream.Text { return missingReason(w) }
 
 func (profileKind) lastRound(Workload, *scalemodel.Job) scalemodel.Kind { return scalemodel.Profile }

@@ -185,14 +185,12 @@ func (a Attempts) UseDefaultSize(why stream.Text) {
 	if why.Format == "" {
 		return
 	}
-	for i, r := range a {
+	for _, r := range a {
 		if r.AutoSize {
 			r.setDefaultSize(why)
 		}
-		if i == 0 {
-			r.Notef("%d features: %v", request.DefaultK, r.SizeReason)
-		}
 	}
+	a[0].Notef("%d features: %v", request.DefaultK, a[0].SizeReason)
 }
 
 // UseSketchSize makes the run choose the default number of features, if it finds the number only by default.

@@ -3,7 +3,6 @@ package statistics
 import (
 	"errors"
 	"io"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
@@ -68,11 +67,6 @@ func (a shardAdder) Add(c *stream.Chunk) error {
 	return nil
 }
 
-func inShards(n int) string { return " in " + wording.Plural(n, "hash shard") }
-
-// IsOfAllShards reports whether the need and the limit of m count all n hash shards, and not only one of them.
-func IsOfAllShards(m *stream.MemoryError, n int) bool { return strings.HasSuffix(m.What, inShards(n)) }
-
 func (h *ShardStats) errMemoryOfAllShards(err error, d int) error {
 	var m *stream.MemoryError
 	if !errors.As(err, &m) || !m.OfMemory() {
@@ -80,7 +74,7 @@ func (h *ShardStats) errMemoryOfAllShards(err error, d int) error {
 	}
 	n := len(h.Moments) + 1
 	return &stream.MemoryError{
-		What: m.What + inShards(n-1), Need: gram.WholeOf(m.Need, d, n), Limit: gram.WholeOf(m.Limit, d, n),
+		What: m.What + " in " + wording.Plural(n-1, "hash shard"), Need: gram.WholeOf(m.Need, d, n), Limit: gram.WholeOf(m.Limit, d, n),
 	}
 }
 
@@ -137,13 +131,14 @@ func (e *Bundle) FinishShards() error {
 	return nil
 }
 
+// Merge adds the statistics of o shard by shard. A memory error is about the moments of one shard.
 func (h *ShardStats) Merge(o *ShardStats) error {
 	if len(h.Moments) != len(o.Moments) {
 		return stream.Usagef("one has %d hash shards and the other %d: scan all parts with the same {stability}", len(h.Moments), len(o.Moments))
 	}
 	for i, m := range h.Moments {
 		if err := m.Merge(o.Moments[i]); err != nil {
-			return h.errMemoryOfAllShards(err, len(m.Columns))
+			return err
 		}
 	}
 	for i, g := range h.graphs {
