@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // Graph turns the statistics into the graph. g must be the Gram matrix of the same rows, made with

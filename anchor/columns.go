@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/words"
+	"github.com/ufs-stream/ufs-stream/internal/disk/words"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // Columns is the m×d matrix C of [Graph], stored by its columns, for sparse rows. Each row with an entry for a feature

@@ -5,7 +5,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/ufs-stream/ufs-stream/internal/words"
+	"github.com/ufs-stream/ufs-stream/internal/disk/words"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // Graph is the anchor graph of n rows and d scaled features, in the form of small matrices for selectors. Let X̃ be the

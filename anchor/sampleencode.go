@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/internal/splitmix"
-	"github.com/ufs-stream/ufs-stream/internal/words"
+	"github.com/ufs-stream/ufs-stream/internal/disk/words"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 )
 
 // The binary form of a Sampler consists of 8-byte little-endian words, and equal samples have equal bytes. It begins

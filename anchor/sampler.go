@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/internal/splitmix"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/internal/splitmix"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // sketched is the graph of the table whose G is estimated by sketches of the given number of rows, in blocks of the

@@ -3,7 +3,7 @@ package anchor
 import (
 	"fmt"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // Target is a matrix T of n rows that selectors reconstruct from few columns. It holds only products of T.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/internal/room/roomtest"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/peers"
 	"github.com/ufs-stream/ufs-stream/bench/internal/quality"
 	"github.com/ufs-stream/ufs-stream/bench/internal/scale"
-	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/internal/app/program"
 )
 
 func main() { program.Main(run) }

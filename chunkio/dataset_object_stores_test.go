@@ -18,7 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
-	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -24,8 +24,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/pipeline"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
-	"github.com/ufs-stream/ufs-stream/internal/store"
-	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
-	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
 )
 
 // Leaving out bad files does not allow going on without a store: if it is down or refuses access, the files left

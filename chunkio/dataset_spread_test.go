@@ -7,7 +7,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copying"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // TestSpreads: inspect learns from the footers which columns have one value in all files, or none, in the words of a

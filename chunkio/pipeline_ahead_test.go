@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/catalog"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
-	"github.com/ufs-stream/ufs-stream/internal/leaktest"
-	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
+	"github.com/ufs-stream/ufs-stream/internal/testing/leaktest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

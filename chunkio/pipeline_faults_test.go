@@ -11,7 +11,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
-	"github.com/ufs-stream/ufs-stream/internal/leaktest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/leaktest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

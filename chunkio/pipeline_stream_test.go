@@ -14,7 +14,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
-	"github.com/ufs-stream/ufs-stream/internal/leaktest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/leaktest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

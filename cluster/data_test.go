@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // blobs makes n rows in k columns about c centres, apart standard deviations from each

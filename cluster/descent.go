@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // descent is Lloyd's iteration over the rows of a store, from one start. Its result has the same bits as passes over

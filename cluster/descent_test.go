@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // kinds are rows of every kind that a store treats differently.

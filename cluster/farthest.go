@@ -3,7 +3,7 @@ package cluster
 import (
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // maxSpares is the largest number of empty clusters that are filled with a row each after one pass. After k-means++ no

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"math/rand/v2"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // Result is a clustering. Labels, Sizes and Inertia follow from Centers: each row belongs to the nearest centre. After

@@ -1,6 +1,6 @@
 package cluster
 
-import "github.com/ufs-stream/ufs-stream/internal/kernel"
+import "github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 
 // Matrix is a view of Rows×Cols numbers: element (i, j) is Data[i*RowStride+j*ColStride]. Functions of this package
 // panic if an element lies outside Data.

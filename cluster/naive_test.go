@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 func naiveSquare(x, y []float64) (sum float64) {

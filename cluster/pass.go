@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 var (

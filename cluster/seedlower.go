@@ -1,6 +1,6 @@
 package cluster
 
-import "github.com/ufs-stream/ufs-stream/internal/kernel"
+import "github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 
 // lowerSquares writes to lowered[t] the D² (see [seeder]) of every row, for the centres so far and point t as a further
 // centre. The bits are the same as from [kernel.Nearest], with and without a store.

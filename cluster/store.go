@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // store holds the data that all restarts of KMeans share: the rows, and a narrow copy of them in float32 for screening

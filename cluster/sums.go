@@ -3,7 +3,7 @@ package cluster
 import (
 	"math"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 func (d *descent) applyMoves() bool {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/resume"
 	"github.com/ufs-stream/ufs-stream/internal/resume/resumetest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // A run that was broken off goes on to the same bits, wherever that was.

@@ -3,7 +3,7 @@ package eufs
 import (
 	"math"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // updateV computes the next V from the matrix K, which passA has summed over the rows. In HUFS it also updates P and

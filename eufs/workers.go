@@ -1,6 +1,6 @@
 package eufs
 
-import "github.com/ufs-stream/ufs-stream/internal/kernel"
+import "github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 
 // passWorker has a worker's memory for a strip of h rows: four h×d matrices, and lu, h×k, for rows of the products of a
 // laplacianMultiplier.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/internal/words/wordstest"
+	"github.com/ufs-stream/ufs-stream/internal/disk/words/wordstest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // Discounting and merging day by day gives the Gram matrix of all rows with the weights

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/internal/tabletest"
-	"github.com/ufs-stream/ufs-stream/internal/words"
-	"github.com/ufs-stream/ufs-stream/internal/words/wordstest"
+	"github.com/ufs-stream/ufs-stream/internal/disk/words"
+	"github.com/ufs-stream/ufs-stream/internal/disk/words/wordstest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/tabletest"
 )
 
 // encode is the binary form of a state.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/internal/words"
+	"github.com/ufs-stream/ufs-stream/internal/disk/words"
 )
 
 // This is the binary form of Histograms, in 8-byte little-endian words. Equal states have equal bytes: "ufshist1", d,

@@ -3,7 +3,7 @@ package gram
 import (
 	"fmt"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // Merge adds the moments of the argument, whose rows follow the rows of the receiver, in O(d²). The receiver keeps its

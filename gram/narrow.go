@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // narrowFactor is a factor R stored by features as the float32 values x of the input. It also contains the numbers that

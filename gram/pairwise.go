@@ -1,6 +1,6 @@
 package gram
 
-import "github.com/ufs-stream/ufs-stream/internal/kernel"
+import "github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 
 // finishPairs turns the kept part of G̃ into pairwise-complete products (Little and Rubin, Statistical Analysis with
 // Missing Data, 2002, section 3.4), d×d, upper triangle. With M = 1 for an observed entry and X₀ = x̃ = M∘(x − pilot),

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // pairwise is the naive twin in numbers of 300 bits: each covariance from the rows that have both

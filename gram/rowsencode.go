@@ -4,7 +4,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/ufs-stream/ufs-stream/internal/words"
+	"github.com/ufs-stream/ufs-stream/internal/disk/words"
 )
 
 // rowsMagic opens the binary form of Rows; the last character is the version.

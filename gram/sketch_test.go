@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/internal/splitmix"
-	"github.com/ufs-stream/ufs-stream/internal/words/wordstest"
+	"github.com/ufs-stream/ufs-stream/internal/disk/words/wordstest"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -1,6 +1,6 @@
 package gram
 
-import "github.com/ufs-stream/ufs-stream/internal/kernel"
+import "github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 
 // wholeNumbers contains the columns of the current strip that consist of small integers, as int16. Pixels, counts,
 // flags and codes are integers in any file type, and so are their differences from a pilot. Products of such columns

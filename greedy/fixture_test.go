@@ -9,9 +9,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/engine"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/greedytest"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
-	"github.com/ufs-stream/ufs-stream/internal/fixtures"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // fixture is a case of <kind>_small.json. By its field "about", f[t], g[t] belong to all columns at the start of turn

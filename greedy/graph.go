@@ -11,9 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/outofcore"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/refine"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/linalg"
-	"github.com/ufs-stream/ufs-stream/internal/spectral"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )

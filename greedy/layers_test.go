@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/engine"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/greedytest"
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // naiveLayers runs the naive twin repeatedly on the columns not chosen yet.

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/outofcore"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/refine"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )

@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/engine"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/inmemory"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/spectral"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
 	"github.com/ufs-stream/ufs-stream/method"
 )
 

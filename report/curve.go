@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/internal/elbow"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/elbow"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ufs-stream/ufs-stream/internal/elbow"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/elbow"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

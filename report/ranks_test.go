@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // TestRankPlotSurvives: any ranks give a plot with every name and no coordinate that is none.

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ufs-stream/ufs-stream/internal/jsonsize"
+	"github.com/ufs-stream/ufs-stream/internal/memory/jsonsize"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -1,8 +1,8 @@
 package sfufs
 
 import (
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
 // inverseFactor writes L⁻¹ to x, A = LLᵀ being the Cholesky factorization of a. x must be n×n and zero, and becomes

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
 // factoredForm stores M as a product, if features outnumber the n rows of the data and G = RᵀR is given by its factor

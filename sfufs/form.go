@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
 // matrixForm is the matrix M of a Graph, stored in the form that the iterations use. Under [Scatter] it is M/u, u being

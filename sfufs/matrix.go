@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
 // This file computes the matrix of SFUFS. The package comment defines L, X, W and F; [anchor.Graph] defines B, C and G.

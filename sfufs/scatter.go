@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // scatterReduction turns the problem of minimizing Tr(WᵀAW) under Wᵀ(G + ρI)W = I into the same problem under VᵀV = I.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // nullShare: a direction w costs nothing if wᵀMw is at most this share of ‖M‖. The relative error of M is about 1e-14.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // TestPathRoundTrip: documents read back byte for byte, and one form is not taken for the

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // TestTimingRoundTrip: encoded timings decode to the same, parts that took no time are not written, and

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/leaktest"
-	"github.com/ufs-stream/ufs-stream/internal/tabletest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/leaktest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/tabletest"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"

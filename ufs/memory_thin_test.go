@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/fixtures"
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // Sparse rows that would be a large factor are read again in its place, however large the

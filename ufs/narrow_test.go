@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // TestNarrowFactorSelectsAlike: a table whose types a float32 holds takes half the room as a factor,

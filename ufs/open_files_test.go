@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/leaktest"
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/leaktest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // TestNoFileStaysOpen: a run on rows of text closes the scratch files that they wait in, whether it ends well or

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/leaktest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/leaktest"
 	"github.com/ufs-stream/ufs-stream/methods"
 )
 

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
-	"github.com/ufs-stream/ufs-stream/internal/faults"
+	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/testing/faults"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

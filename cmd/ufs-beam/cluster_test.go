@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // The blocks of README.md in which commands stand, in their order.

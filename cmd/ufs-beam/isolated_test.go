@@ -57,7 +57,7 @@ func buildAndRun() (code int, err error) {
 	for _, script := range []string{
 		blocks[buildBlock],
 		// The server of objects, which the tests find in the user's cache then.
-		"go test -count=1 -run TestServersStart/s3 github.com/ufs-stream/ufs-stream/internal/store/storetest",
+		"go test -count=1 -run TestServersStart/s3 github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest",
 	} {
 		cmd := exec.Command("bash", "-ec", script) //nolint:noctx // go test bounds its time
 		cmd.Env = append(os.Environ(), "BIN="+programs)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/apache/iceberg-go"
 
-	"github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // inBucket writes a table to a folder, as a writer of a location in a store does, and puts its

@@ -10,7 +10,7 @@
 //  6. Write the plan file (plan.go).
 //
 // It is a module of its own because iceberg-go needs arrow-go v18, which cannot be linked together with the v15 of
-// chunkio. Files are opened by internal/store and not by iceberg-go (lake.go), so that ufs-stream can read them too.
+// chunkio. Files are opened by internal/cloud/store and not by iceberg-go (lake.go), so that ufs-stream can read them too.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 
 	icebergio "github.com/apache/iceberg-go/io"
 
-	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/internal/app/program"
 )
 
 func main() {

@@ -19,8 +19,8 @@ import (
 	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/table"
 
-	"github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/internal/planfile"
+	"github.com/ufs-stream/ufs-stream/internal/disk/planfile"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // asProgram in the environment makes the test's binary the program itself.

@@ -15,9 +15,9 @@ import (
 	"github.com/apache/iceberg-go/table"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
-	"github.com/ufs-stream/ufs-stream/internal/place"
-	"github.com/ufs-stream/ufs-stream/internal/planfile"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/disk/planfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

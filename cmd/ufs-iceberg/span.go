@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/iceberg-go"
 
-	"github.com/ufs-stream/ufs-stream/internal/condition"
+	"github.com/ufs-stream/ufs-stream/internal/app/condition"
 )
 
 // span is a range of column values around a constant, both ends included. It is one value if the column can have the

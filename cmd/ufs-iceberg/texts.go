@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/internal/condition"
+	"github.com/ufs-stream/ufs-stream/internal/app/condition"
 )
 
 // mayMatch reports whether a file may have a row for which the condition is true, judged by its text partitions

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	want "github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/internal/shell"
+	"github.com/ufs-stream/ufs-stream/internal/app/shell"
+	want "github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // completer is a shell that completes, by its own program and rules.

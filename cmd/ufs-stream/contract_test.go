@@ -18,8 +18,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	arrowmemory "github.com/apache/arrow/go/v15/arrow/memory"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/screen"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/screen"
 )
 
 // TestMissingSelection: the message has the path once.

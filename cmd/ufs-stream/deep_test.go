@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 )
 
 // TestDeepJSON: whatever JSON the program reads, values within each other a million deep are refused in words

@@ -8,9 +8,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/leaktest"
-	"github.com/ufs-stream/ufs-stream/internal/tabletest"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/testing/leaktest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/tabletest"
 )
 
 // TestDiskFull: on a disk of 1, 2, 3 … pages every verb ends with exit code 1 and what to do, or succeeds;

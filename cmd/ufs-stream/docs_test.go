@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
 )
 
 // TestDocs runs the console commands of the README and the docs in order, each page in an empty folder and with an S3

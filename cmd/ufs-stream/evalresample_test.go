@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 )
 
 // edited writes a copy of the selection at path after change has changed its JSON.

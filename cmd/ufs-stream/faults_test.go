@@ -13,10 +13,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/faults"
-	"github.com/ufs-stream/ufs-stream/internal/leaktest"
-	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/testing/faults"
+	"github.com/ufs-stream/ufs-stream/internal/testing/leaktest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 

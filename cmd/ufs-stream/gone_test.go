@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
 )
 
 // TestServerGone: a store that stops for good amid an upload is given up after a while, with

@@ -15,7 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	arrowmemory "github.com/apache/arrow/go/v15/arrow/memory"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/duckdb"
-	"github.com/ufs-stream/ufs-stream/internal/duckdbtest"
-	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/testing/duckdb"
+	"github.com/ufs-stream/ufs-stream/internal/testing/duckdbtest"
 )
 
 // hostileData has DuckDB write a folder of two days whose columns have names and types of every

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/fixtures"
-	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
+	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

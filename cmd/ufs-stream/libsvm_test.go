@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 )
 
 // TestLibsvm: text of libsvm goes where Parquet goes, and gives the answer of the same rows as lists.

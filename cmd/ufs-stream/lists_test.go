@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	arrowmemory "github.com/apache/arrow/go/v15/arrow/memory"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 )
 
 // arrowLists is a stream of a number and a list, a batch for each slice of lengths.

@@ -17,9 +17,9 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/progress"
-	"github.com/ufs-stream/ufs-stream/internal/program"
-	"github.com/ufs-stream/ufs-stream/internal/screen"
-	"github.com/ufs-stream/ufs-stream/internal/shell"
+	"github.com/ufs-stream/ufs-stream/internal/app/program"
+	"github.com/ufs-stream/ufs-stream/internal/app/screen"
+	"github.com/ufs-stream/ufs-stream/internal/app/shell"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 )
 
 // TestMergeOfAPlan: the parts of a plan from the command line: a missing one is named with the

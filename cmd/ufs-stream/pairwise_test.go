@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 )
 
 // TestPairwise: select with pairwise-complete covariances gives the same result from a file, from shards, and from

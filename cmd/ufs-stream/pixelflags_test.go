@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 )
 
 // TestPixelsExitCodes: a refusal names the cell or the flag at fault.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
-	sure "github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	sure "github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // TestPlantedByAnother: in a shared folder such as /tmp, another user puts links to a file of this user wherever runs

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/fixtures"
+	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
 )
 
 // TestRealCSV: MNIST's digits as CSV give the selection of their Parquet, within 300 MiB.

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/program"
-	"github.com/ufs-stream/ufs-stream/internal/screen"
-	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/program"
+	"github.com/ufs-stream/ufs-stream/internal/app/screen"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
 )
 
 // secretURLs are URLs that hold the secret, in all spellings, those that can be opened at this address.

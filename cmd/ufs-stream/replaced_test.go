@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
-	musts "github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
+	musts "github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // otherNames are further names of a file in the working directory: three spellings and two links.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/slurmtest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/slurmtest"
 )
 
 // scheduler is an example that hands shards to a scheduler: its section of examples/README.md,

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 )
 
 // TestShardAuto: a scheduler's variables choose the shard of this process, which is the one that

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 )
 
 // airflowOfTasks stands in for the modules that the sharded DAG imports. It runs the DAG when it

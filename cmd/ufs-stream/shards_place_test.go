@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
 )
 
 // TestSmallestLimitOfAShard: the limit that plan names is enough for any shard, and less is

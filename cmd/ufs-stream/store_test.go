@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
 )
 
 // objects lists the keys in the bucket; parts of unfinished uploads lie there too, hidden.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/duckdbtest"
-	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/internal/testing/duckdbtest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )

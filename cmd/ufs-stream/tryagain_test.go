@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
 )
 
 // TestBusyStore: whichever verb meets a store that stays busy, for whatever it reads or

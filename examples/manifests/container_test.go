@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // container is what a scheduler starts: the program with arguments, and nothing in its

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // bounds are the most that one place may have, unless limits.tsv has a row for it: how the house is to be divided.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 )
 
 // A module outside builds against the public API alone, and adds its own method: a package and a line in a list.

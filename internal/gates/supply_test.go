@@ -10,7 +10,7 @@ import (
 )
 
 // modules are the folders of this repository with a go.mod. The one in testdata stands for another author's module.
-var modules = []string{".", ".ci/release", ".ci/tools", "cmd/ufs-beam", "cmd/ufs-iceberg", "examples/manifests", "internal/kernel/_asm"}
+var modules = []string{".", ".ci/release", ".ci/tools", "cmd/ufs-beam", "cmd/ufs-iceberg", "examples/manifests", "internal/numeric/kernel/_asm"}
 
 // TestOneToolchain: every module requires the same Go with its patch release, and only modules of this list exist.
 func TestOneToolchain(t *testing.T) {
@@ -28,7 +28,7 @@ func TestOneToolchain(t *testing.T) {
 		t.Errorf("the modules pin these toolchains, want one: %v", pins)
 	}
 	var found []string
-	for _, pattern := range []string{"go.mod", "*/go.mod", "*/*/go.mod", "*/*/*/go.mod", ".ci/*/go.mod"} {
+	for _, pattern := range []string{"go.mod", "*/go.mod", "*/*/go.mod", "*/*/*/go.mod", "*/*/*/*/go.mod", ".ci/*/go.mod"} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatalf("got error %v, want none", err)

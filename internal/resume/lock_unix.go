@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ufs-stream/ufs-stream/internal/ownfile"
+	"github.com/ufs-stream/ufs-stream/internal/disk/ownfile"
 )
 
 // lock is a file that this process has locked until it ends.

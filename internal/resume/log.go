@@ -14,8 +14,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
-	"github.com/ufs-stream/ufs-stream/internal/ownfile"
+	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/disk/ownfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ufs-stream/ufs-stream/internal/ownfile"
+	"github.com/ufs-stream/ufs-stream/internal/disk/ownfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
-	"github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/internal/ownfile"
+	"github.com/ufs-stream/ufs-stream/internal/disk/ownfile"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

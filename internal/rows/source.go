@@ -12,8 +12,8 @@ package rows
 import (
 	"context"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ufs-stream/ufs-stream/internal/program"
-	"github.com/ufs-stream/ufs-stream/internal/shell"
+	"github.com/ufs-stream/ufs-stream/internal/app/program"
+	"github.com/ufs-stream/ufs-stream/internal/app/shell"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ufs-stream/ufs-stream/internal/recipe"
+	"github.com/ufs-stream/ufs-stream/internal/app/recipe"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

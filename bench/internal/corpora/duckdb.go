@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/internal/duckdb"
+	"github.com/ufs-stream/ufs-stream/internal/testing/duckdb"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/benchtest"
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/duckdbtest"
-	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/testing/duckdbtest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // pinnedFiles are the files of the project's own selection, by suite and name.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/recipe"
+	"github.com/ufs-stream/ufs-stream/internal/app/recipe"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
-	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 )
 
 // outcome is the way in which a run of ufs-stream on a file ended.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

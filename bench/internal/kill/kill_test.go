@@ -8,8 +8,8 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/benchtest"
 	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
-	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // standIn plays ufs-stream: in steps that it keeps in its state, and an output that is there at once.

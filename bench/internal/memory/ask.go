@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
-	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 )
 
 // runResult has the results of one run on one table.

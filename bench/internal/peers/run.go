@@ -13,8 +13,8 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
-	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

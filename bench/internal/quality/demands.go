@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
 )
 
 // Demands on the default variant. All are in points of NMI except the last, which is a share.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 )
 
 // madeKinds lists the generated sets. Each set tests one ability of a method.

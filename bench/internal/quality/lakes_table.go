@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
-	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
 )
 
 // writeLakes writes how many factors of the lakes are covered, and the explained share. It does so for as many columns

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
-	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -16,9 +16,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/benchtest"
 	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
 	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
-	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/judge"
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 )

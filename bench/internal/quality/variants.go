@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -126,7 +126,7 @@ func (v variant) settingsText() string {
 // folder it returns the release.
 func (v variant) sourcesDigest() string {
 	if v.name == defaultVariant {
-		return filesDigest("align/*.go", "greedy/*.go", "internal/rowsample/*.go", "internal/spectral/*.go", "internal/survey/*.go", "internal/trust/*.go", "anchor/trust.go",
+		return filesDigest("methods/align/*.go", "greedy/*.go", "internal/rows/rowsample/*.go", "internal/numeric/spectral/*.go", "internal/judging/survey/*.go", "internal/judging/trust/*.go", "anchor/trust.go",
 			"ufs/internal/gathering/graph.go", "ufs/internal/selecting/survey.go", "ufs/internal/settled/fallback.go")
 	}
 	spec, err := methods.Find(methods.All(), v.method)

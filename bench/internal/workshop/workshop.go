@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/shell"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/shell"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

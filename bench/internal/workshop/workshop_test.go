@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/benchtest"
 	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
-	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 )
 
 // bench is the program with the verbs that these tests run.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // keptValues contains the numbers of a column in a form that converts back to the same bits.

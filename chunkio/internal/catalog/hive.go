@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
-	"github.com/ufs-stream/ufs-stream/internal/condition"
+	"github.com/ufs-stream/ufs-stream/internal/app/condition"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/ufs-stream/ufs-stream/internal/splitmix"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 )
 
 // Sampler keeps the rows of a seeded sample: the rows whose hash is at most a threshold. The hash is a bijection of the

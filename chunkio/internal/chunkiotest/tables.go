@@ -24,8 +24,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writing"
-	"github.com/ufs-stream/ufs-stream/internal/fixtures"
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

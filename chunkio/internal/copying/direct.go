@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writing"
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 )
 
 // directOutput is the output file of Convert if its input is one file of rows (such as CSV). The rows are converted

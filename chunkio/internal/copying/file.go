@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writing"
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
-	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -20,9 +20,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
-	"github.com/ufs-stream/ufs-stream/internal/place"
-	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

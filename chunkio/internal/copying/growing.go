@@ -14,7 +14,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

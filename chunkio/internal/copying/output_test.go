@@ -12,8 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
-	"github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // takenLaw checks that an output is refused if and only if the same arguments expand to it once it is written.

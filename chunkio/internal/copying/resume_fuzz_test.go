@@ -11,8 +11,8 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // FuzzMark resumes an output after a mark of any content: the mark of another run is not used, and an impossible mark

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ufs-stream/ufs-stream/internal/shell"
+	"github.com/ufs-stream/ufs-stream/internal/app/shell"
 )
 
 const minus = "-" // kept apart from the following letters, which would otherwise look like an option

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/glob"
-	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

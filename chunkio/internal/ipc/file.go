@@ -15,7 +15,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
-	"github.com/ufs-stream/ufs-stream/internal/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

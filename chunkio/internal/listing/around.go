@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
-	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

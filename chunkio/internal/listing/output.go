@@ -12,9 +12,9 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
-	"github.com/ufs-stream/ufs-stream/internal/place"
-	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
+	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/glob"
-	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

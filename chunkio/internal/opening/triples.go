@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/naming"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
-	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

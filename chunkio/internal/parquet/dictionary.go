@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/parquet"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // dictionary decodes dictionary-encoded pages: each distinct value is converted to float64 once, and then looked up by

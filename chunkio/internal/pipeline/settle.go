@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/catalog"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/schema"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -6,8 +6,8 @@ import (
 	"io"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
-	"github.com/ufs-stream/ufs-stream/internal/place"
-	"github.com/ufs-stream/ufs-stream/internal/planfile"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/disk/planfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
-	"github.com/ufs-stream/ufs-stream/internal/place"
-	"github.com/ufs-stream/ufs-stream/internal/planfile"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/disk/planfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -13,9 +13,9 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
-	"github.com/ufs-stream/ufs-stream/internal/jsonsize"
-	"github.com/ufs-stream/ufs-stream/internal/place"
-	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
+	"github.com/ufs-stream/ufs-stream/internal/memory/jsonsize"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
-	"github.com/ufs-stream/ufs-stream/internal/localfile"
+	"github.com/ufs-stream/ufs-stream/internal/disk/localfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

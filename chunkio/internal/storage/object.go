@@ -12,7 +12,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
-	"github.com/ufs-stream/ufs-stream/internal/condition"
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/app/condition"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // BenchmarkRows evaluates conditions on decoded columns of 64 Ki rows.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
-	"github.com/ufs-stream/ufs-stream/internal/condition"
+	"github.com/ufs-stream/ufs-stream/internal/app/condition"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

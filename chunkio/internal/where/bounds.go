@@ -5,7 +5,7 @@ import (
 	"cmp"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
-	"github.com/ufs-stream/ufs-stream/internal/condition"
+	"github.com/ufs-stream/ufs-stream/internal/app/condition"
 )
 
 // AddBounds restricts s, the state of some rows, to the outcomes that are possible if the column has these statistics

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
-	"github.com/ufs-stream/ufs-stream/internal/condition"
+	"github.com/ufs-stream/ufs-stream/internal/app/condition"
 )
 
 // Rows evaluates a condition on consecutive rows, one leaf at a time for all rows:

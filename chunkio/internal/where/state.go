@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ufs-stream/ufs-stream/internal/condition"
+	"github.com/ufs-stream/ufs-stream/internal/app/condition"
 )
 
 // Outcome is the set of results that a condition may have for some rows.

@@ -3,7 +3,7 @@ package blocks
 import (
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // blockFactor is the Cholesky factor L of E_gg of one block, restricted to its pivots (see blockEngine).

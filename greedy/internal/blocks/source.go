@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/ufs-stream/ufs-stream/greedy/internal/engine"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/method"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/tasks"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
 // Gram is the engine for a G in memory, in full or as a factor.

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // LayerEnd is the reason why a layer ended, and the number of features that were chosen in this and all earlier layers.

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/engine"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // ExplainFeatures implements greedy.Explain.

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/greedytest"
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // Explain gives the result of Select with the same features in Keep, for both forms of G, to the bit.

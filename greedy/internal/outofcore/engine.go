@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/tasks"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/triangle"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // streamEngine is the engine for rows that are read several times. It holds a few hundred candidates, which are

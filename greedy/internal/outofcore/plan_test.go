@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/greedy/internal/scan"
-	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // Blocks are standardized in strips near the smallest memory, and whole where it is plenty.

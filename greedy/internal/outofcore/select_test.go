@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/greedytest"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/inmemory"
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
-	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

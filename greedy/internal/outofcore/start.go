@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/triangle"
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
-	"github.com/ufs-stream/ufs-stream/internal/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/engine"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
 // ImproveSelection improves greedy's selection r by exchanges, and returns the improved set in the order in which greedy

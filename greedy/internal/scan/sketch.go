@@ -3,9 +3,9 @@ package scan
 import (
 	"math"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/room"
-	"github.com/ufs-stream/ufs-stream/internal/splitmix"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 )
 
 // Sketch is a count sketch (Charikar, Chen, Farach-Colton 2002) of the residual A − P_S A. Every row of A is added,

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/greedy/internal/tasks"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )

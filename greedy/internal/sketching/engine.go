@@ -10,7 +10,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/greedy/internal/engine"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/scan"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // candidateEngine is the engine for a choice among a list of candidates only. For each candidate it holds a column δ of

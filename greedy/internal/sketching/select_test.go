@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/inmemory"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/scan"
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
-	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 func selectExactly(t *testing.T, x greedytest.Matrix, opt selection.Options) *selection.Result {

@@ -2,7 +2,7 @@ package target
 
 import (
 	"github.com/ufs-stream/ufs-stream/anchor"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // Graph is a target that is computed from an anchor graph.

@@ -3,7 +3,7 @@ package target
 import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // NewSmooth returns the data after t rounds of smoothing as target, T = AᵗX̃: see [anchor.Graph.Smooth], also for C

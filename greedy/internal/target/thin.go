@@ -4,7 +4,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // thinColumns holds the matrix U of a target LU by lists of the entries of its columns. So a product of L and a column

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/greedy/internal/greedytest"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // Without some features, a target by its columns is the same as the target by its matrix.

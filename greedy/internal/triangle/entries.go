@@ -9,7 +9,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/greedy/internal/scan"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/tasks"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // meanTerm is the contribution of the means of sparse rows to G. Let x′ be a scaled row before the shift s is

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/ufs-stream/ufs-stream/greedy/internal/tasks"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // ResidualNorms computes fᵢ = Σⱼ Rᵢⱼ² with R = G − Σ ω_r ω_rᵀ for all i, reachᵢ = Σⱼ Gᵢⱼ², and the diagonal of G. The

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
-	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/resume"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

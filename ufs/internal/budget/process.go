@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/internal/linalg"
-	"github.com/ufs-stream/ufs-stream/internal/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 

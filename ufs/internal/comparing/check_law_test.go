@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/internal/tabletest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/tabletest"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/choice"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/scanning"

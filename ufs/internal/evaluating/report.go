@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/cluster"
-	"github.com/ufs-stream/ufs-stream/internal/judge"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
 	"github.com/ufs-stream/ufs-stream/ufs/request"

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/internal/halves"
-	"github.com/ufs-stream/ufs-stream/internal/judge"
-	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/judging/halves"
+	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/choice"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"

@@ -3,7 +3,7 @@ package gathering
 import (
 	"errors"
 
-	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
 	"github.com/ufs-stream/ufs-stream/ufs/request"

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/internal/alike"
+	"github.com/ufs-stream/ufs-stream/internal/judging/alike"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
 	"github.com/ufs-stream/ufs-stream/ufs/result"

@@ -3,7 +3,7 @@ package relating
 import (
 	"context"
 
-	"github.com/ufs-stream/ufs-stream/internal/alike"
+	"github.com/ufs-stream/ufs-stream/internal/judging/alike"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 	"github.com/ufs-stream/ufs-stream/ufs/result"

@@ -1,7 +1,7 @@
 package scanning
 
 import (
-	"github.com/ufs-stream/ufs-stream/internal/rowsample"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowsample"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/ufs-stream/ufs-stream/internal/agree"
+	"github.com/ufs-stream/ufs-stream/internal/judging/agree"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/internal/halves"
-	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/judging/halves"
+	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ufs-stream/ufs-stream/internal/hygiene"
+	"github.com/ufs-stream/ufs-stream/internal/judging/hygiene"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"

@@ -3,8 +3,8 @@ package selecting
 import (
 	"context"
 
-	"github.com/ufs-stream/ufs-stream/internal/splitmix"
-	"github.com/ufs-stream/ufs-stream/internal/subset"
+	"github.com/ufs-stream/ufs-stream/internal/judging/subset"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
 )

@@ -2,7 +2,7 @@ package selecting
 
 import (
 	"github.com/ufs-stream/ufs-stream/anchor"
-	"github.com/ufs-stream/ufs-stream/internal/survey"
+	"github.com/ufs-stream/ufs-stream/internal/judging/survey"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ufs-stream/ufs-stream/internal/judge"
-	"github.com/ufs-stream/ufs-stream/internal/splitmix"
-	"github.com/ufs-stream/ufs-stream/internal/subset"
+	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
+	"github.com/ufs-stream/ufs-stream/internal/judging/subset"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"

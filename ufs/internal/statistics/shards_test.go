@@ -7,9 +7,9 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/internal/tabletest"
-	"github.com/ufs-stream/ufs-stream/internal/words/wordstest"
+	"github.com/ufs-stream/ufs-stream/internal/disk/words/wordstest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/tabletest"
 )
 
 // TestShardStatsForm: the binary form comes back bit for bit, is refused for another number of shards, and never makes

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/screen"
+	"github.com/ufs-stream/ufs-stream/internal/app/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

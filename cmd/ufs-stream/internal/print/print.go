@@ -13,7 +13,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/ufs-stream/ufs-stream/internal/screen"
+	"github.com/ufs-stream/ufs-stream/internal/app/screen"
 )
 
 // Options are the format of an output and the wishes of the user that shape it.

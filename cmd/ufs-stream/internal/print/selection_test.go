@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/screen"
+	"github.com/ufs-stream/ufs-stream/internal/app/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 

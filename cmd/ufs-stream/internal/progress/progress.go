@@ -16,7 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
-	"github.com/ufs-stream/ufs-stream/internal/screen"
+	"github.com/ufs-stream/ufs-stream/internal/app/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )

@@ -1,0 +1,82 @@
+package program
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// MakeGroup makes cmd a command that only has subcommands. Without a subcommand it shows its help, and an unknown one
+// is an error. Error messages use the second argument as the noun for a subcommand, such as "verb".
+func MakeGroup(cmd *cobra.Command, what string) {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		var known []string
+		for _, sub := range cmd.Commands() {
+			known = append(known, sub.Name())
+		}
+		return stream.Usagef("unknown %s %q%s", what, args[0], nearestOrHelp(cmd, args[0], known))
+	}
+}
+
+// newHelpCommand returns cobra's help command, changed so that an unknown verb is an error.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [verb]",
+		Short: "Show the help of a verb",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			named, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if named.HasSubCommands() && len(rest) > 0 {
+				return named.RunE(named, rest) // reports the unknown verb
+			}
+			named.InitDefaultHelpFlag()
+			return named.Help()
+		},
+	}
+}
+
+// AtLeastOne requires one argument or more. Error messages use the given noun for an argument, such as "file".
+func AtLeastOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return stream.Usagef("%s: no %s given; %s", cmd.Name(), what, UsageLine(cmd))
+		}
+		return nil
+	}
+}
+
+// NoArgs refuses arguments.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return stream.Usagef("%s takes no argument, got %q; %s", cmd.Name(), args[0], UsageLine(cmd))
+	}
+	return nil
+}
+
+// UsageLine returns the syntax of cmd, for error messages.
+func UsageLine(cmd *cobra.Command) string { return "usage: " + cmd.UseLine() }
+
+// DidYouMean returns a suggestion to add to an error about an unknown name. It returns "" if no known name is similar.
+func DidYouMean(name string, known []string) string {
+	if near := suggest.NearestName(name, known); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}
+
+// nearestOrHelp suggests a similar known name, or else the help, which lists all names.
+func nearestOrHelp(cmd *cobra.Command, name string, known []string) string {
+	if near := DidYouMean(name, known); near != "" {
+		return near
+	}
+	return fmt.Sprintf("; see %s --help", cmd.CommandPath())
+}

@@ -1,0 +1,93 @@
+package judge
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/ufs-stream/ufs-stream/cluster"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
+)
+
+// TrialOptions sets how the rows are clustered, and how often.
+type TrialOptions struct {
+	Runs      int // number of independent clusterings; default 1
+	Restarts  int // number of restarts of each run; the one with the lowest inertia is used; default 1
+	Clusters  int
+	Spherical bool // cluster rows by direction, see cluster.Options
+	Seed      uint64
+	Threads   int    // 0 means GOMAXPROCS
+	Done      func() // called after every run, from several goroutines; nil calls nothing
+}
+
+// RunTrials clusters the rows opt.Runs times with different seeds, and scores each clustering against the classes of
+// the rows. columns returns the n×k matrix to cluster in a run, and is called from several goroutines. Only random
+// selections have a different matrix in every run. The runs, not the restarts of one run, are parallel, because runs
+// never wait for each other. The errors are as in cluster.KMeans.
+func RunTrials(ctx context.Context, classes []int32, columns func(run int) kernel.Matrix[float64], opt TrialOptions) ([]cluster.Scores, error) {
+	runs, workers := max(opt.Runs, 1), opt.Threads
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	scores, errs := make([]cluster.Scores, runs), make([]error, runs)
+	parallel := min(runs, workers)
+	kernel.Each(parallel, runs, func(r int) {
+		if ctx.Err() != nil {
+			errs[r] = ctx.Err()
+			return
+		}
+		clustering, err := cluster.KMeans(ctx, cluster.Matrix(columns(r)), cluster.Options{
+			Clusters: opt.Clusters, Restarts: opt.Restarts, Spherical: opt.Spherical,
+			Seed: RunSeed(opt.Seed, r), Threads: max(workers/parallel, 1),
+		})
+		if err == nil {
+			scores[r], err = cluster.Compare(clustering.Labels, classes)
+		}
+		if errs[r] = err; err == nil && opt.Done != nil {
+			opt.Done()
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return scores, nil
+}
+
+// RunSeed returns the seed of the run with the given number. Runs of neighbouring values of seed also have different
+// seeds.
+func RunSeed(seed uint64, run int) uint64 {
+	return splitmix.Hash(seed, uint64(run))
+}
+
+// Grades holds a summary over several runs for each kind of score.
+type Grades struct{ ACC, NMISqrt, NMIMax, Purity, ARI Summary }
+
+// SummarizeScores returns the mean and standard deviation of every kind of score over the runs.
+func SummarizeScores(scores []cluster.Scores) Grades {
+	summary := func(score func(cluster.Scores) float64) Summary { return Summarize(PickScore(scores, score)) }
+	return Grades{
+		ACC:     summary(func(s cluster.Scores) float64 { return s.ACC }),
+		NMISqrt: summary(func(s cluster.Scores) float64 { return s.NMISqrt }),
+		NMIMax:  summary(func(s cluster.Scores) float64 { return s.NMIMax }),
+		Purity:  summary(func(s cluster.Scores) float64 { return s.Purity }),
+		ARI:     summary(func(s cluster.Scores) float64 { return s.ARI }),
+	}
+}
+
+// PickScore returns one number for every run: the kind of score that the function score picks from the run's scores.
+func PickScore(scores []cluster.Scores, score func(cluster.Scores) float64) []float64 {
+	x := make([]float64, len(scores))
+	for i, s := range scores {
+		x[i] = score(s)
+	}
+	return x
+}
+
+// TrialsBytes returns an upper bound of the memory that [RunTrials] needs in addition to the n×d rows. Every worker
+// needs the n×k matrix that the function columns returns for its run, unless all runs share one, and the memory of
+// k-means. The memory of one more worker is added for garbage that is not yet collected.
+func TrialsBytes(n, d, k, clusters, workers int) int64 {
+	return int64(workers+1) * (8*int64(n)*int64(k) + cluster.Bytes(n, d, clusters, 1))
+}

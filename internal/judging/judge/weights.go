@@ -1,0 +1,80 @@
+package judge
+
+import (
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
+)
+
+// Weights reconstruct all columns of some data X from chosen columns S with the least squared error: X̂ = X_S·W, with
+// W = (X_SᵀX_S)⁻¹X_SᵀX.
+type Weights struct {
+	w kernel.Matrix[float64] // k×d row-major
+}
+
+// NewWeights computes weights from sym, the d×d Gram matrix of the data, and the k chosen columns, in 2k²d flops. No
+// chosen column may be a combination of the others. So pass the Order of the result of ExplainChoice without the
+// columns in its Redundant.
+func NewWeights(team *kernel.Team, sym []float64, d int, chosen []int) (*Weights, error) {
+	k := len(chosen)
+	chosenGram, w := make([]float64, k*k), make([]float64, k*d)
+	for r, i := range chosen {
+		copy(w[r*d:][:d], sym[i*d:][:d])
+		for s, j := range chosen {
+			chosenGram[r*k+s] = sym[i*d+j]
+		}
+	}
+	var c linalg.Cholesky
+	if err := c.Factor(team, kernel.RowMajor(chosenGram, k, k, k)); err != nil {
+		return nil, err
+	}
+	out := kernel.RowMajor(w, k, d, d)
+	c.SolveTo(team, out, out)
+	return &Weights{out}, nil
+}
+
+// WeightsBytes returns an upper bound of the memory of Weights for k of d columns, including NewWeights and
+// UnexplainedShare.
+func WeightsBytes(d, k int) int64 {
+	return 8*(3*int64(k)*int64(d)+2*int64(k)*int64(k)) + kernel.TeamBytes(k, d)
+}
+
+// UnexplainedShare returns the share of other data X′ that remains when X′ is reconstructed with the weights:
+//
+//	tr(G′ − 2·WᵀG′_S + WᵀG′_SS·W) / tr(G′)
+//
+// sym is G′ = X′ᵀX′, d×d. chosen contains the index in G′ of every chosen column. The parameter `from` contains, for
+// each column of G′, its index in the data X of the weights. The index -1 means that X lacks the column. An absent
+// chosen column is replaced by 0, its mean in centred data, and a column without weights remains unexplained. On the
+// data of the weights the share equals the error of [ExplainChoice], on other data it is at least that error. It costs
+// 2k²d flops.
+func (w *Weights) UnexplainedShare(team *kernel.Team, sym []float64, d int, chosen, from []int) float64 {
+	k, columns := len(chosen), w.w.Cols
+	chosenGram := make([]float64, k*k) // G′_SS, 0 for an absent column
+	for r, i := range chosen {
+		for s, j := range chosen {
+			if i >= 0 && j >= 0 {
+				chosenGram[r*k+s] = sym[i*d+j]
+			}
+		}
+	}
+	spread := kernel.RowMajor(make([]float64, k*columns), k, columns, columns)
+	kernel.Gemm(team, 1, kernel.RowMajor(chosenGram, k, k, k), w.w, spread)
+	var left, total float64
+	for j, at := range from {
+		rest := sym[j*d+j]
+		total += rest
+		if at >= 0 {
+			for r, i := range chosen {
+				if i >= 0 {
+					weight := w.w.Data[r*columns+at]
+					rest += weight * (spread.Data[r*columns+at] - 2*sym[i*d+j])
+				}
+			}
+		}
+		left += max(rest, 0) // without rounding errors it is a sum of squares, so at least 0
+	}
+	if total == 0 {
+		return 0
+	}
+	return left / total
+}

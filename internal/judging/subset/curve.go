@@ -1,0 +1,177 @@
+package subset
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+)
+
+// dependentShare is a share of a column's sum of squares. If the columns taken before leave less than this share
+// unexplained, the residual is considered rounding error, and taking the column explains nothing more. Package greedy
+// uses the same bound.
+const dependentShare = 1e-8
+
+// constantShare is a share of a column's sum of squares. If less than this share remains after centring, the rest is
+// considered rounding error, and the column constant.
+const constantShare = 1e-10
+
+// Curve holds the variance explained by columns that are taken one after the other. Slices have one entry for each
+// column taken, in the order of taking.
+type Curve struct {
+	Total float64   // ‖X‖²: the trace of G
+	Pivot []float64 // residual sum of squares of each column when it was taken; 0 if it is rounding error
+	Left  []float64 // residual ‖X − P_S X‖² after each column, P_S projecting on the columns S taken so far
+
+	// State while columns are taken.
+	gram            *gram.Matrix
+	columnBuffer    []float64 // one column of G, if G is given by a factor
+	d, capacity     int
+	factor          []float64 // L of G ≈ LLᵀ, d×capacity, row-major; lower triangular if rows are in the order of taking
+	residualSquares []float64 // d: residual square of each column
+	squares         []float64 // d: the diagonal of G
+	isTaken         []bool    // d
+	mean            []float64 // centring subtracts weight·mean·meanᵀ from G; nil if the columns are centred already
+	weight          float64
+	threads         int
+}
+
+// NewCurve begins a curve of at most limit columns. It does not change the Gram matrix g. It needs the memory given by
+// [CurveBytes].
+func NewCurve(g *gram.Matrix, limit, threads int) *Curve { return newCurve(g, limit, threads, nil, 0) }
+
+// newCurve begins the curve of the centred columns, whose Gram matrix is G − weight·mean·meanᵀ. If only rounding
+// errors are left of a column after centring, the column is considered constant.
+func newCurve(g *gram.Matrix, limit, threads int, mean []float64, weight float64) *Curve {
+	d := g.D
+	if g.Check() != nil || limit < 0 || limit > d {
+		panic(fmt.Sprintf("subset: a curve of %d of %d columns: %v", limit, d, g.Check()))
+	}
+	c := &Curve{gram: g, d: d, capacity: limit, threads: threads, factor: make([]float64, d*limit), residualSquares: make([]float64, d), isTaken: make([]bool, d), mean: mean, weight: weight}
+	if g.IsFactor() {
+		c.columnBuffer = make([]float64, d)
+	}
+	c.squares = g.Diagonal(threads)
+	for i, m := range mean {
+		original := c.squares[i]
+		if c.squares[i] -= weight * (m * m); c.squares[i] <= constantShare*original {
+			c.squares[i] = 0
+		}
+	}
+	copy(c.residualSquares, c.squares)
+	c.Total = sum(c.residualSquares)
+	return c
+}
+
+// CurveBytes returns the memory of a [Curve] of at most k of d columns.
+func CurveBytes(d, k int) int64 { return 8 * (int64(d)*int64(k) + 4*int64(d) + 2*int64(k)) }
+
+// taskColumns is the number of columns in a parallel task. It is fixed, so that sums do not depend on threads.
+const taskColumns = 256
+
+// TakeColumn adds column p to the curve. This is a step of Cholesky's factorization with p as pivot, and costs 2·d·k
+// flops for the k-th column:
+//
+//	ℓᵢ = (Gᵢₚ − Σ_t Lᵢₜ Lₚₜ) / √gₚ,  g ← g − ℓ∘ℓ
+//
+// g contains the residual squares of the columns, and ℓ becomes the next column of L.
+func (c *Curve) TakeColumn(p int) {
+	t, pivot := len(c.Pivot), c.residualSquares[p]
+	c.isTaken[p] = true
+	if pivot <= dependentShare*c.squares[p] {
+		c.Pivot, c.Left = append(c.Pivot, 0), append(c.Left, sum(c.residualSquares))
+		c.residualSquares[p] = 0
+		return
+	}
+	root := math.Sqrt(pivot)
+	pivotRow, column := c.factor[p*c.capacity:][:t], c.gram.Row(c.threads, c.columnBuffer, p)
+	kernel.Each(c.threads, (c.d+taskColumns-1)/taskColumns, func(b int) {
+		for i := b * taskColumns; i < min(c.d, (b+1)*taskColumns); i++ {
+			if i == p { // all tasks read row p, so none may change it
+				continue
+			}
+			row, entry := c.factor[i*c.capacity:][:t+1], column[i]
+			if c.mean != nil {
+				entry -= c.weight * (c.mean[i] * c.mean[p])
+			}
+			row[t] = (entry - kernel.Dot(row[:t], pivotRow)) / root
+			c.residualSquares[i] = max(c.residualSquares[i]-row[t]*row[t], 0)
+		}
+	})
+	c.factor[p*c.capacity+t] = root
+	c.residualSquares[p] = 0
+	c.Pivot, c.Left = append(c.Pivot, pivot), append(c.Left, sum(c.residualSquares))
+}
+
+// ExplainedShare returns the share of ‖X‖² that the columns taken so far explain, or 1 if ‖X‖ = 0.
+func (c *Curve) ExplainedShare() float64 {
+	switch n := len(c.Left); {
+	case c.Total <= 0:
+		return 1
+	case n == 0:
+		return 0
+	default:
+		return min(max(1-c.Left[n-1]/c.Total, 0), 1)
+	}
+}
+
+// ExplainedShare returns the share of the trace of G that the chosen columns explain. For k chosen columns it costs
+// d·k² flops, and needs the memory given by [CurveBytes]. If G is given by a factor of r rows, and [gram.Matrix.Dual]
+// was called before, it costs r·k² + r²·k flops.
+func ExplainedShare(g *gram.Matrix, chosen []int, threads int) float64 {
+	if g.IsFactor() {
+		return explainedByDual(g, chosen, threads)
+	}
+	c := NewCurve(g, len(chosen), threads)
+	for _, p := range chosen {
+		c.TakeColumn(p)
+	}
+	return c.ExplainedShare()
+}
+
+// explainedByDual computes the share that the chosen columns explain from the dual RRᵀ of the factor R of G. The share
+// is Σ qᵀRRᵀq/tr(RRᵀ). The sum is over an orthonormal basis of vectors q of the space of R's chosen columns.
+func explainedByDual(g *gram.Matrix, chosen []int, threads int) float64 {
+	r := g.Rank
+	dual := g.Dual(threads)
+	total, share := 0.0, 0.0
+	for i := range r {
+		total += dual[i*r+i]
+	}
+	if total <= 0 {
+		return 1
+	}
+	var basis [][]float64
+	times := make([]float64, r)
+	for _, p := range chosen {
+		q := make([]float64, r)
+		copy(q, g.Feature(q, p))
+		square := kernel.Dot(q, q)
+		for range 2 {
+			for _, v := range basis {
+				kernel.Axpy(-kernel.Dot(v, q), v, q)
+			}
+		}
+		residual := kernel.Dot(q, q)
+		if residual <= dependentShare*square {
+			continue
+		}
+		clear(times)
+		kernel.Gemv(threads, r, r, dual, r, q, times)
+		share += kernel.Dot(q, times) / residual
+		for i := range q {
+			q[i] /= math.Sqrt(residual)
+		}
+		basis = append(basis, q)
+	}
+	return min(max(share/total, 0), 1)
+}
+
+func sum(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v
+	}
+	return s
+}

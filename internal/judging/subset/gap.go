@@ -1,0 +1,99 @@
+package subset
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
+)
+
+// maxEigenvalues is the number of leading eigenvalues among which the largest gap is searched.
+const maxEigenvalues = 64
+
+// leadingEigenvalues returns the largest eigenvalues of G, `count` of them, in descending order. If G is given by a
+// factor, it computes them from the factor's dual, and returns at most as many as the factor has rows. During the call
+// the sign of the matrix is reversed in place, so that no copy is needed: the largest eigenvalues of G are the smallest
+// of −G, negated. The call needs the memory given by [linalg.SmallestBytes].
+func leadingEigenvalues(g *gram.Matrix, count, threads int) ([]float64, error) {
+	team := kernel.NewTeam(threads)
+	sym, n := g.Sym, g.D
+	if g.IsFactor() {
+		sym, n = g.Dual(threads), g.Rank
+	}
+	negateAll(sym, threads)
+	defer negateAll(sym, threads)
+	found, err := linalg.NewSmallest(team, n, min(count, n), linalg.EigenOptions{}).
+		Solve(kernel.RowMajor(sym, n, n, n), kernel.Matrix[float64]{})
+	if err != nil {
+		return nil, err
+	}
+	for i := range found.Values {
+		found.Values[i] *= -1
+	}
+	return found.Values, nil
+}
+
+func negateAll(x []float64, threads int) {
+	const size = 1 << 16
+	kernel.Each(threads, (len(x)+size-1)/size, func(b int) {
+		part := x[b*size : min(len(x), (b+1)*size)]
+		for i := range part {
+			part[i] = -part[i]
+		}
+	})
+}
+
+// largestGap returns the k for which the ratio λ_k/λ_{k+1} is largest, and that ratio. values contains the eigenvalues
+// λ_1, λ_2, …, descending. It considers only λ_k above the bound edge, because smaller eigenvalues are noise. k is 0 if
+// no eigenvalue is above the bound.
+func largestGap(values []float64, edge float64) (k int, ratio float64) {
+	for i := 0; i+1 < len(values) && values[i] > edge; i++ {
+		if r := values[i] / max(values[i+1], values[0]*dependentShare); r > ratio {
+			k, ratio = i+1, r
+		}
+	}
+	return k, ratio
+}
+
+// noiseEdge returns the largest eigenvalue of G if the columns are unrelated, have the given sums of squares gⱼ, and
+// lie in a space of `dims` dimensions. This is the right end of the law of Marchenko and Pastur for columns of unequal
+// variances (Silverstein and Choi 1995),
+//
+//	min over z > max g of z + (z/dims)·Σ gⱼ/(z − gⱼ)
+//
+// which is g(1 + √(d/dims))² if all gⱼ = g.
+func noiseEdge(squares []float64, dims float64) float64 {
+	top := 0.0
+	for _, g := range squares {
+		top = max(top, g)
+	}
+	if top == 0 {
+		return 0
+	}
+	bound := func(z float64) float64 {
+		s := 0.0
+		for _, g := range squares {
+			s += g / (z - g)
+		}
+		return z + z/dims*s
+	}
+	// bound is a convex function. Its minimum is found by golden-section search over log(z/top − 1).
+	const golden = 0.6180339887498949
+	lo, hi := -30.0, math.Log(1e3*(1+float64(len(squares))/dims))
+	z := func(u float64) float64 { return top * (1 + math.Exp(u)) }
+	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
+	fa, fb := bound(z(a)), bound(z(b))
+	for hi-lo > 1e-6 {
+		if fa < fb {
+			hi, b, fb = b, a, fa
+			a = hi - golden*(hi-lo)
+			fa = bound(z(a))
+		} else {
+			lo, a, fa = a, b, fb
+			b = lo + golden*(hi-lo)
+			fb = bound(z(b))
+		}
+	}
+	return min(fa, fb)
+}

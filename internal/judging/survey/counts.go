@@ -1,0 +1,102 @@
+package survey
+
+import (
+	"context"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// valueFactor scales the original values of the columns when they are added to the normalized values of the rows. It
+// is too small to change the leading digits of a distance.
+const valueFactor = 1e-9
+
+// surveyCounts surveys rows that are mostly 0, using only their nonzero entries. If rows are compared by cosine, each
+// point has 2d coordinates. The first d are the values of the row normalized to length 1, which determine the
+// distances. The last d are the original values, scaled so that they hardly change the distances. They are needed for
+// the shares of the original columns: on five sets of texts, choices by the shares of the normalized columns have an
+// NMI that is 4 points lower. No surrogate is made, because it would be dense. No column is left out as noise, because
+// a rare word is by nature correlated with few other words.
+func (l *surveyRun) surveyCounts(ctx context.Context) error {
+	d := l.table.Cols
+	l.Floor = 0
+	if l.Unit == Counts {
+		l.Power = countsPower
+	}
+	points := l.makeSparsePoints(l.scaleFactors(l.table))
+	first, width := 0, d
+	if l.Cosine {
+		first, width = d, 2*d
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	g, err := anchor.AmongThin(points, width, anchor.Options{Neighbors: l.opt.Neighbors, Threads: l.team.Threads(), Limit: l.opt.Limit})
+	if err != nil {
+		return err
+	}
+	k, err := spectral.Diffuse(l.team, g, l.opt.Diffusion)
+	if err != nil {
+		return err
+	}
+	for j, v := range sumCentredSquares(points, l.m, width)[first:] {
+		if v > 0 {
+			l.Shares[j] = min(k.A[first+j]/v, 1)
+		}
+	}
+	l.Norm, l.Warnings = k.Norm, k.Warnings
+	l.isUnjudged = true
+	return nil
+}
+
+func (l *surveyRun) makeSparsePoints(factor []float64) *stream.CSR {
+	out, largest := &stream.CSR{RowPtr: make([]int, 1, l.m+1)}, 0.0
+	for j := range l.table.Columns {
+		largest = max(largest, math.Abs(l.table.Columns[j].Min), math.Abs(l.table.Columns[j].Max))
+	}
+	for i := range l.m {
+		from, length := len(out.Value), 0.0
+		l.eachEntry(i*l.table.Rows/l.m, func(j int, v float64) {
+			if v *= factor[j]; v != 0 {
+				out.Index, out.Value = append(out.Index, int32(j)), append(out.Value, v)
+				length = math.Hypot(length, v)
+			}
+		})
+		if l.Cosine {
+			for e, v := range out.Value[from:] {
+				out.Value[from+e] = v / length
+				out.Index, out.Value = append(out.Index, int32(l.table.Cols)+out.Index[from+e]), append(out.Value, v/largest*valueFactor)
+			}
+		}
+		out.RowPtr = append(out.RowPtr, len(out.Value))
+	}
+	return out
+}
+
+func (l *surveyRun) eachEntry(i int, visit func(j int, v float64)) {
+	if t := l.table.Thin; t != nil {
+		for e := t.RowPtr[i]; e < t.RowPtr[i+1]; e++ {
+			visit(int(t.Index[e]), t.Value[e])
+		}
+		return
+	}
+	for j, v := range l.table.Values[i*l.table.Cols:][:l.table.Cols] {
+		if v != 0 {
+			visit(j, v)
+		}
+	}
+}
+
+func sumCentredSquares(p *stream.CSR, m, d int) []float64 {
+	squares, sums := make([]float64, d), make([]float64, d)
+	for e, j := range p.Index {
+		sums[j] += p.Value[e]
+		squares[j] += p.Value[e] * p.Value[e]
+	}
+	for j, s := range sums {
+		squares[j] = max(squares[j]-s*s/float64(m), 0)
+	}
+	return squares
+}

@@ -1,0 +1,72 @@
+package linalg
+
+import "github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+
+// matrixForm is a way to store a symmetric matrix A, with the operations that [Smallest] needs. Vectors are rows.
+type matrixForm interface {
+	// addProduct adds X·A to Y.
+	addProduct(y, x kernel.Matrix[float64])
+	// factorShifted factors B = A − σI + VᵀV, with the shift sigma for σ. It reports whether B is positive definite. The
+	// methods below use this factor.
+	factorShifted(sigma float64, v kernel.Matrix[float64]) bool
+	// solveRows overwrites the rows of X with X·B⁻¹, B being the last matrix of factorShifted.
+	solveRows(x kernel.Matrix[float64])
+	// inverseGram writes V·B⁻¹·Vᵀ to the upper triangle of g. v must be the V of the last factorShifted, and B the matrix.
+	// v may be overwritten.
+	inverseGram(g, v kernel.Matrix[float64])
+	// completeVectors computes the redundant numbers at the end of each row from the numbers before them. A form has these
+	// if it uses more numbers for a vector than the vector has coordinates.
+	completeVectors(x kernel.Matrix[float64])
+	// measureResiduals writes the lengths of the residuals in r to lengths. It may replace a row by another that
+	// represents the same residual.
+	measureResiduals(r kernel.Matrix[float64], lengths []float64)
+}
+
+// fullMatrix is a matrix stored as n×n numbers.
+type fullMatrix struct {
+	n    int
+	team *kernel.Team
+	a    []float64 // A, scaled by a power of 2; both triangles, n×n
+	u    []float64 // the factor U of B = UᵀU; also the scratch of the dense solver
+}
+
+func (f *fullMatrix) matrixView() kernel.Matrix[float64] { return kernel.RowMajor(f.a, f.n, f.n, f.n) }
+func (f *fullMatrix) factorView() kernel.Matrix[float64] { return kernel.RowMajor(f.u, f.n, f.n, f.n) }
+
+func (f *fullMatrix) addProduct(y, x kernel.Matrix[float64]) {
+	kernel.Gemm(f.team, 1, x, f.matrixView(), y)
+}
+
+func (f *fullMatrix) factorShifted(sigma float64, v kernel.Matrix[float64]) bool {
+	n := f.n
+	for i := range n {
+		copy(f.u[i*n+i:(i+1)*n], f.a[i*n+i:])
+		f.u[i*n+i] -= sigma
+	}
+	if v.Rows > 0 {
+		kernel.Syrk(f.team, 1, v.Trans(), f.factorView())
+	}
+	at, _ := factorUpper(f.team, f.factorView())
+	return at < 0
+}
+
+func (f *fullMatrix) solveRows(x kernel.Matrix[float64]) {
+	solveTrans(f.team, f.factorView(), false, x.Trans())
+	solveUpper(f.team, f.factorView(), false, x.Trans())
+}
+
+func (f *fullMatrix) inverseGram(g, v kernel.Matrix[float64]) {
+	solveTrans(f.team, f.factorView(), false, v.Trans())
+	kernel.Syrk(f.team, 1, v, g)
+}
+
+func (f *fullMatrix) completeVectors(kernel.Matrix[float64]) {}
+func (f *fullMatrix) measureResiduals(r kernel.Matrix[float64], lengths []float64) {
+	writeRowLengths(r, lengths)
+}
+
+func writeRowLengths(r kernel.Matrix[float64], lengths []float64) {
+	for i := range r.Rows {
+		lengths[i] = norm2(r.Data[i*r.RowStride:][:r.Cols])
+	}
+}

@@ -1,0 +1,25 @@
+package cpufs
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
+)
+
+// BenchmarkIteration is an iteration on rows in memory, by the number of features: its
+// cost for each should not grow with them. With 256 rows XᵀX does not pay beyond 512.
+func BenchmarkIteration(b *testing.B) {
+	for _, side := range []int{16, 32, 64} {
+		f := problem(1, side, side, 256, 5)
+		b.Run(fmt.Sprintf("features=%d", side*side), func(b *testing.B) {
+			s := f.solver(b, Options{Clusters: 5})
+			for b.Loop() {
+				s.a, s.b = s.nextAB()
+				must.Do(b, s.graph.updateCF(b.Context()))
+				must.Do(b, s.takeGradientSteps(b.Context()))
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(side*side), "ns/feature")
+		})
+	}
+}

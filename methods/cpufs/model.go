@@ -1,0 +1,142 @@
+package cpufs
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+)
+
+// model has the factors that do not grow with the number of rows, and sums over the rows. Matrices are row-major. The
+// d rows of W and of other d×c matrices are in the order of the cells.
+type model struct {
+	n1, n2, d, c int
+
+	a, b []float64 // A n₁×c, B n₂×c
+	u, v []float64 // U c×n₁, V c×n₂
+	w    []float64 // W = Uᵀ⊙Vᵀ, d×c
+
+	squares float64   // ‖X‖²
+	xc      []float64 // XᵀC, d×c
+	p       []float64 // P = XᵀF, d×c
+	gw      []float64 // GW, d×c
+	sums    rowSums
+}
+
+type rowSums struct {
+	ff  float64 // ‖F‖²
+	cf  float64 // ‖C − F‖²
+	clf float64 // Tr(CᵀLF)
+}
+
+func (s *rowSums) addSums(o rowSums) {
+	s.ff += o.ff
+	s.cf += o.cf
+	s.clf += o.clf
+}
+
+func newModel(shape []int, c int) model {
+	m := model{n1: shape[0], n2: shape[1], c: c}
+	m.d = m.n1 * m.n2
+	for _, x := range []*[]float64{&m.w, &m.xc, &m.p, &m.gw} {
+		*x = make([]float64, m.d*c)
+	}
+	return m
+}
+
+// khatriRao writes A⊙B to dst: row h·n₂ + g is row h of A times row g of B, entry by entry.
+func (m *model) khatriRao(dst, a, b []float64) {
+	c := m.c
+	for cell := range m.d {
+		h, g, row := cell/m.n2, cell%m.n2, dst[cell*c:][:c]
+		for k := range row {
+			row[k] = a[h*c+k] * b[g*c+k]
+		}
+	}
+}
+
+// composeW writes Uᵀ⊙Vᵀ to dst; U and V may be steps.
+func (m *model) composeW(dst, u, v []float64) {
+	c := m.c
+	for cell := range m.d {
+		h, g, row := cell/m.n2, cell%m.n2, dst[cell*c:][:c]
+		for k := range row {
+			row[k] = u[k*m.n1+h] * v[k*m.n2+g]
+		}
+	}
+}
+
+// nextAB returns the A ≥ 0 that minimizes ‖X − C(A⊙B)ᵀ‖² for the current B, and then the B ≥ 0 that minimizes it for
+// this A. As CᵀC = I, each column is a separate problem: column a_k of A is column k of X₍₁₎(C⊙B) divided by the
+// squared norm of column b_k of B, with negative entries set to 0. X₍₁₎ is the tensor X unfolded by the rows of the
+// grid. If b_k = 0, any a_k is a minimum, and a_k stays unchanged.
+func (m *model) nextAB() (a, b []float64) {
+	c := m.c
+	a, b = make([]float64, len(m.a)), make([]float64, len(m.b))
+	for cell := range m.d {
+		h, g := cell/m.n2, cell%m.n2
+		for k, x := range m.xc[cell*c:][:c] {
+			a[h*c+k] += x * m.b[g*c+k]
+		}
+	}
+	divideColumns(a, m.a, columnSquares(m.b, c))
+	for cell := range m.d {
+		h, g := cell/m.n2, cell%m.n2
+		for k, x := range m.xc[cell*c:][:c] {
+			b[g*c+k] += x * a[h*c+k]
+		}
+	}
+	divideColumns(b, m.b, columnSquares(a, c))
+	return a, b
+}
+
+// divideColumns divides column k of x by norm[k], which is a squared norm, and sets negative entries to 0. If norm[k]
+// is 0, the column is copied from old.
+func divideColumns(x, old, norm []float64) {
+	for i := range x {
+		if d := norm[i%len(norm)]; d > 0 {
+			x[i] = max(x[i]/d, 0)
+		} else {
+			x[i] = old[i]
+		}
+	}
+}
+
+func columnSquares(x []float64, c int) []float64 {
+	s := make([]float64, c)
+	for i, v := range x {
+		s[i%c] += v * v
+	}
+	return s
+}
+
+func (m *model) cellScores() []float64 {
+	s := make([]float64, m.d)
+	for i := range s {
+		row := m.w[i*m.c:][:m.c]
+		s[i] = math.Sqrt(kernel.Dot(row, row))
+	}
+	return s
+}
+
+// objectiveValue returns the value of eq. (2), and the sum of the absolute values of its terms as size.
+func (m *model) objectiveValue(o *Options) (value, size float64) {
+	ab := make([]float64, m.d*m.c)
+	m.khatriRao(ab, m.a, m.b)
+	norms := kernel.Dot(columnSquares(m.a, m.c), columnSquares(m.b, m.c))
+	lengths := 0.0
+	for _, s := range m.cellScores() {
+		lengths += s
+	}
+	for _, t := range []struct{ weight, x float64 }{
+		{1, m.squares}, {-2, kernel.Dot(ab, m.xc)}, {1, norms},
+		{o.Nu, m.sums.clf},
+		{o.Alpha, kernel.Dot(m.w, m.gw)}, {-2 * o.Alpha, kernel.Dot(m.w, m.p)}, {o.Alpha, m.sums.ff},
+		{o.Beta, lengths},
+		{o.Eta, m.sums.cf},
+	} {
+		value += t.weight * t.x
+		size += math.Abs(t.weight * t.x)
+	}
+	// The term Tr(CᵀLF) of eq. (2) is a difference too, of terms that are at most ‖C‖‖F‖.
+	return value, size + o.Nu*math.Sqrt(float64(m.c)*m.sums.ff)
+}

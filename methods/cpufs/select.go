@@ -1,0 +1,238 @@
+package cpufs
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/cluster"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Select ranks the features of a source that lie on a grid. It uses at most opt.Memory bytes in addition to the
+// source's chunks, see [Options.Plan]. The answer is the same to the last bit for any number of workers, and for any
+// memory in which G fits. Without G it is the same to rounding.
+//
+// The error is a *stream.UsageError, a *stream.DataError for values that the model cannot use, a *stream.MemoryError,
+// or an error of the source. A rising objective is not an error, see Result.
+func Select(ctx context.Context, src stream.Source, grid Grid, opt Options) (*Result, error) {
+	s, plan, err := newSolver(src, grid, opt)
+	if err != nil {
+		return nil, err
+	}
+	return s.prepareAndIterate(ctx, plan)
+}
+
+func newSolver(src stream.Source, grid Grid, opt Options) (*solver, Plan, error) {
+	if err := opt.Validate(); err != nil {
+		return nil, Plan{}, err
+	}
+	plan, err := opt.Plan(src, grid)
+	if err != nil {
+		return nil, plan, err
+	}
+	opt = opt.WithDefaults(src.Rows())
+	if opt.Scaling != nil {
+		if err := opt.Scaling.checkShape(len(grid.Cell)); err != nil {
+			return nil, plan, err
+		}
+	}
+	s := &solver{opt: opt, team: kernel.NewTeam(opt.Threads), model: newModel(grid.Shape, opt.Clusters)}
+	s.rows = &gridReader{Source: rows.Source{Source: src, Meter: opt.Meter, OnPass: opt.Pass}, columns: src.Columns(),
+		grid: grid, scaling: opt.Scaling, workers: opt.Threads, keepRows: plan.RowsInMemory}
+	s.descent = newUVDescent(&s.model)
+	if plan.Gram {
+		s.g = make([]float64, s.d*s.d)
+	}
+	scratch := opt.Scratch
+	if plan.StateInMemory {
+		scratch = stream.InMemory{}
+	}
+	s.stage = stream.StageOf(opt.Stages, "rows", scratch)
+	return s, plan, nil
+}
+
+func (s *solver) prepareAndIterate(ctx context.Context, plan Plan) (r *Result, err error) {
+	defer func() {
+		if s.graph == nil {
+			return
+		}
+		if e := s.graph.closeFiles(); err == nil && e != nil {
+			r, err = nil, e
+		}
+	}()
+	if err := s.loadOrPrepare(ctx, plan); err != nil {
+		return nil, err
+	}
+	return s.iterateToEnd(ctx, plan)
+}
+
+// loadOrPrepare prepares the first iteration, or loads the saved iteration. After loading, a pass restores G = XᵀX, the
+// heights of the blocks and the rows in memory.
+func (s *solver) loadOrPrepare(ctx context.Context, plan Plan) error {
+	s.graph = &neighbourGraph{s: s, laplacian: new(rows.Graph)}
+	if plan.Graph == GraphAnchors {
+		s.graph = newAnchorGraph(s, plan.Anchors)
+	}
+	progress, err := s.stage.Load(ctx, s.stageValues()...)
+	if err != nil {
+		return err
+	}
+	if progress == stream.StageNew {
+		if err := s.prepareStart(ctx, plan); err != nil {
+			return err
+		}
+		value, _ := s.objectiveValue(&s.opt)
+		s.objectives = []float64{value}
+		return s.stage.Save(ctx, 0, s.stageValues()...)
+	}
+	passes := s.rows.Passes
+	if err := s.scanRows(ctx, nil); err != nil {
+		return err
+	}
+	s.rows.Passes = passes
+	if g, ok := s.graph.(*anchorGraph); ok {
+		return g.openFiles(plan.Anchors, plan.neighbors)
+	}
+	return nil
+}
+
+// stageValues returns the state of an iteration without the files, and without G = XᵀX and the rows, which a pass
+// restores.
+func (s *solver) stageValues() []any {
+	return append(s.graph.stageValues(), &s.a, &s.b, &s.u, &s.v, s.w, s.xc, s.p, s.gw, &s.sums.ff, &s.sums.cf, &s.sums.clf,
+		&s.descent.rates[0], &s.descent.rates[1], &s.conditionOfQ, &s.directPasses, &s.looseIterations, &s.rows.Passes, &s.objectives)
+}
+
+func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
+	r := &Result{Graph: plan.Graph.String(), Plan: plan}
+	last := [][]float64{slices.Clone(s.w), slices.Clone(s.u), slices.Clone(s.v)}
+	for t := len(s.objectives); t <= s.opt.maxIterations(); t++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s.a, s.b = s.nextAB()
+		if err := s.graph.updateCF(ctx); err != nil {
+			return nil, err
+		}
+		if err := s.takeGradientSteps(ctx); err != nil {
+			return nil, err
+		}
+		value, size := s.objectiveValue(&s.opt)
+		before := s.objectives[t-1]
+		s.objectives = append(s.objectives, value)
+		if s.opt.Progress != nil {
+			s.opt.Progress(t, value)
+		}
+		if allowed := s.roundingShare() * size; !(value <= before+allowed) {
+			r.Rose = &method.Rise{Iteration: t, From: before, To: value, Allowed: allowed}
+			s.w, s.u, s.v = last[0], last[1], last[2]
+			break
+		}
+		copy(last[0], s.w)
+		copy(last[1], s.u)
+		copy(last[2], s.v)
+		if s.opt.Iterations == 0 && before-value <= s.opt.Tol*before {
+			r.Converged = true
+			break
+		}
+		if err := s.stage.Save(ctx, t, s.stageValues()...); err != nil {
+			return nil, err
+		}
+	}
+	r.Objective = s.objectives
+	s.fillResult(r)
+	return r, nil
+}
+
+// roundingShare bounds the error of the objective as a share of the sum of its absolute terms. Sums over the rows are
+// sums of 256 terms each, which are then added up. Sums over W have d·c terms. XᵀC has an error in proportion to the
+// condition number of Q. C is orthonormal up to 8c units of rounding.
+func (s *solver) roundingShare() float64 {
+	n, c := float64(s.rows.N), float64(s.c)
+	return 0x1p-53 * (256 + n/256 + float64(len(s.rows.Height)) + float64(s.d)*c + 8*c + min(s.conditionOfQ, maxCondition))
+}
+
+func (s *solver) prepareStart(ctx context.Context, plan Plan) error {
+	sample := anchor.NewSampler(s.d, anchor.SamplerOptions{
+		Rows: sampleRowCount(s.d, s.c, plan.Anchors), Seed: s.opt.Seed, Limit: math.MaxInt64}) // counted in Plan
+	if err := s.scanRows(ctx, sample); err != nil {
+		return err
+	}
+	if s.c > s.rows.N {
+		return stream.Usagef("{clusters} %d: there are %d rows", s.c, s.rows.N)
+	}
+	x, err := s.scaledRows(sample.Draw(sample.Len()))
+	if err != nil {
+		return err
+	}
+	centers, err := s.findStartCenters(ctx, x)
+	if err != nil {
+		return err
+	}
+	if err := s.makeGraph(ctx, plan, x); err != nil {
+		return err
+	}
+	scale, err := s.assignRows(ctx, centers)
+	if err != nil {
+		return err
+	}
+	if err := s.initFactors(ctx); err != nil {
+		return err
+	}
+	return s.graph.startIteration(ctx, scale)
+}
+
+// makeGraph makes the graph of the rows. x is the sample of the rows, from which anchors are chosen.
+func (s *solver) makeGraph(ctx context.Context, plan Plan, x kernel.Matrix[float64]) error {
+	switch g := s.graph.(type) {
+	case *anchorGraph:
+		points, err := s.anchorPoints(ctx, plan, x)
+		if err != nil {
+			return err
+		}
+		if err := g.openFiles(plan.Anchors, plan.neighbors); err != nil {
+			return err
+		}
+		if s.opt.givenWeights == nil {
+			g.weights.SetAnchors(s.team, points, anchor.Weights)
+		}
+	case *neighbourGraph:
+		l := s.opt.givenGraph
+		if l == nil {
+			near, err := s.rows.nearestRows(ctx, s.team, min(s.opt.Neighbors, s.rows.N-1), plan.room)
+			if err != nil {
+				return err
+			}
+			l = heatGraph(near, s.rows.N, s.opt.Sigma)
+		}
+		g.setGraph(l)
+	}
+	return nil
+}
+
+// anchorPoints returns the anchors. They are given by an option, or are the first rows of the sample or the centres of
+// its clusters.
+func (s *solver) anchorPoints(ctx context.Context, plan Plan, x kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
+	m := plan.Anchors
+	switch {
+	case s.opt.givenWeights != nil:
+		return x, nil // the caller does not use them
+	case s.opt.AnchorRows != nil:
+		return s.scaledRows(s.opt.AnchorRows)
+	case m > x.Rows:
+		return x, stream.Usagef("{anchors} %d: there are %d rows", m, x.Rows)
+	case s.opt.AnchorKMeans:
+		// MaxIter and Tol are as in package anchor, because further moves of the centres are small.
+		r, err := cluster.KMeans(ctx, cluster.Matrix(x), cluster.Options{Clusters: m, MaxIter: 50, Tol: 1e-3, Seed: s.opt.Seed, Threads: s.opt.Threads})
+		if err != nil {
+			return x, err
+		}
+		return kernel.Matrix[float64](r.Centers), nil
+	}
+	return x.Sub(0, 0, m, s.d), nil
+}

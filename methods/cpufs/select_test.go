@@ -1,0 +1,255 @@
+package cpufs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+func (f *fixture) grid(t testing.TB) Grid {
+	t.Helper()
+	return must.Get(NewGrid(make([]string, len(f.X[0])), f.Shape))(t)
+}
+
+// solver is ready for its first iteration.
+func (f *fixture) solver(t testing.TB, opt Options) *solver {
+	t.Helper()
+	s, plan, err := newSolver(serve(f.X, f.N), f.grid(t), opt)
+	if err == nil {
+		err = s.loadOrPrepare(t.Context(), plan)
+	}
+	must.Do(t, err)
+	return s
+}
+
+func mustSelect(t *testing.T, src stream.Source, g Grid, opt Options) *Result {
+	t.Helper()
+	r := must.Get(Select(t.Context(), src, g, opt))(t)
+	if r.Rose != nil {
+		t.Errorf("objective rose: %+v", r.Rose)
+	}
+	return r
+}
+
+// The engine equals the twin, for any graph engine, chunking, and memory.
+func TestSelectIsTheTwin(t *testing.T) {
+	for _, nonneg := range []bool{false, true} {
+		f := problem(7, 5, 4, 61, 3)
+		f.Nonneg, f.Theta = nonneg, 0.003
+		tw := f.twin()
+		objective := f.follow(tw)
+		var scores []float64
+		for h := range f.Shape[0] {
+			for g := range f.Shape[1] {
+				scores = append(scores, tw.rowNorm(h, g))
+			}
+		}
+		for _, graph := range []GraphKind{GraphKNN, GraphAnchors} {
+			for _, block := range []int{1, 2, 7, 60, 61} {
+				for place, opt := range f.places(t, graph) {
+					r := mustSelect(t, serve(f.X, block), f.grid(t), opt)
+					// Both are some thousand roundings from each other, over an iteration with
+					// a condition of Q below 100.
+					name := fmt.Sprintf("nonneg %t, %v, blocks of %d, %s", nonneg, graph, block, place)
+					if off := rowstest.RelativeDistance(r.Objective, objective); !(off <= 1e-11) {
+						t.Errorf("%s: objective off by %.3g", name, off)
+					}
+					if off := rowstest.RelativeDistance(r.Scores, scores); !(off <= 1e-10) {
+						t.Errorf("%s: scores off by %.3g", name, off)
+					}
+				}
+			}
+		}
+	}
+}
+
+// places are the ways to keep rows, state and G.
+func (f *fixture) places(t *testing.T, graph GraphKind) map[string]Options {
+	t.Helper()
+	all := f.options(graph)
+	disk, passes := all, all
+	disk.rowsOnDisk = true
+	passes.noGram = true
+	ways := map[string]Options{"all in memory": all, "rows on disk": disk, "without G": passes}
+	if graph == GraphAnchors {
+		state := disk
+		state.Scratch, state.stateOnDisk = &rowstest.Scratch{}, true
+		ways["state on disk"] = state
+	}
+	return ways
+}
+
+// In memory and out of core, on one worker and on eight, bits are the same.
+func TestBitsDoNotDependOnMemoryOrWorkers(t *testing.T) {
+	f := problem(11, 8, 9, 300, 4)
+	for _, nonneg := range []bool{false, true} {
+		for _, graph := range []GraphKind{GraphKNN, GraphAnchors} {
+			var want *Result
+			for _, workers := range []int{1, 8} {
+				for _, place := range []string{"all in memory", "rows on disk", "state on disk"} {
+					opt := Options{Nonnegative: nonneg, Clusters: 4, Iterations: 8, Graph: graph, Seed: 5, Threads: workers, Anchors: 20}
+					opt.rowsOnDisk = place != "all in memory"
+					if opt.stateOnDisk = place == "state on disk" && graph == GraphAnchors; opt.stateOnDisk {
+						opt.Scratch = &rowstest.Scratch{}
+					}
+					r := mustSelect(t, serve(f.X, 64), f.grid(t), opt)
+					if want == nil {
+						want = r
+					}
+					if !slices.Equal(r.Objective, want.Objective) || !slices.Equal(r.Scores, want.Scores) || !slices.Equal(r.Order, want.Order) {
+						t.Errorf("nonneg %t, %v, %s, %d workers: other bits", nonneg, graph, place, workers)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The objective falls, from any start, to where it hardly does.
+func TestObjectiveFalls(t *testing.T) {
+	for seed := range uint64(6) {
+		f := problem(20+seed, 6, 7, 120, 5)
+		opt := Options{Nonnegative: seed%2 == 1, Clusters: 5, Seed: seed, Graph: []GraphKind{GraphKNN, GraphAnchors}[seed/2%2], Anchors: 20,
+			Eta: []float64{1e5, 1, 50}[seed/2], MaxIter: 60}
+		r := mustSelect(t, serve(f.X, 50), f.grid(t), opt)
+		for i, v := range r.Objective[1:] {
+			if v > r.Objective[i]*(1+1e-12) {
+				t.Errorf("seed %d: objective %v after %v", seed, v, r.Objective[i])
+			}
+		}
+		if r.Nonzero == 0 {
+			t.Errorf("seed %d: all scores are 0", seed)
+		}
+	}
+}
+
+// Columns in another order give the same ranking of names; bits too, as cells have an order of their own.
+func TestColumnsInAnyOrder(t *testing.T) {
+	f := problem(31, 4, 6, 80, 3)
+	d := 24
+	names := make([]string, d)
+	for j := range names {
+		names[j] = fmt.Sprintf("px_%d_%d", j/6, j%6)
+	}
+	opt := Options{Clusters: 3, Iterations: 5}
+	run := func(at []int) map[string]float64 {
+		x, own := rowstest.ZeroRows(f.N, d), make([]string, d)
+		for to, j := range at {
+			own[to] = names[j]
+			for i, row := range f.X {
+				x[i][to] = row[j]
+			}
+		}
+		r := mustSelect(t, serve(x, 33), must.Get(NewGrid(own, nil))(t), opt)
+		scores := make(map[string]float64)
+		for j, v := range r.Scores {
+			scores[own[j]] = v
+		}
+		return scores
+	}
+	order := rowstest.Integers(d)
+	want := run(order)
+	slices.Reverse(order)
+	order[0], order[5] = order[5], order[0]
+	for name, v := range run(order) {
+		if v != want[name] {
+			t.Errorf("%s scores %v, before %v", name, v, want[name])
+		}
+	}
+}
+
+func TestConstantPixelsRankLast(t *testing.T) {
+	f := problem(41, 3, 4, 50, 3)
+	s := &Scaling{Min: make([]float64, 12), Range: slices.Repeat([]float64{1}, 12)}
+	for _, row := range f.X {
+		row[2], row[7] = 5, 0
+	}
+	s.Min[2], s.Range[2], s.Range[7] = 5, 0, 0
+	for _, nonneg := range []bool{false, true} {
+		r := mustSelect(t, serve(f.X, 50), f.grid(t), Options{Clusters: 3, Scaling: s, Nonnegative: nonneg, MaxIter: 20})
+		if !slices.Equal(r.Constant, []int{2, 7}) || !slices.Equal(r.Order[10:], []int{2, 7}) || r.Scores[2] != 0 {
+			t.Errorf("constant %v, order %v, scores %v", r.Constant, r.Order, r.Scores)
+		}
+	}
+}
+
+func TestSelectErrors(t *testing.T) {
+	good := func() [][]float64 { return problem(51, 3, 4, 20, 2).X }
+	negative, missing, zero, same := good(), good(), good(), good()
+	negative[9][4], missing[9][4] = -1, nan()
+	for i := range zero {
+		clear(zero[i])
+		same[i] = same[0]
+	}
+	torn := func(pass, block int) error {
+		if pass == 3 && block == 3 {
+			return errors.New("disk on fire")
+		}
+		return nil
+	}
+	g := problem(51, 3, 4, 20, 2).grid(t)
+	for _, c := range []struct {
+		name, want string
+		x          [][]float64
+		opt        Options
+	}{
+		{"negative", `column "x4": row at position 9: the tensor model takes no negative values, and this is -1`, negative, Options{Clusters: 2}},
+		{"missing", "row at position 9: missing value", missing, Options{Clusters: 2}},
+		{"filled, but negative", "takes no negative values, and this is -1", negative, Options{Clusters: 2, Scaling: &Scaling{Fill: make([]float64, 12)}}},
+		{"filled with less than 0", "takes no negative values, and this is -3", missing, Options{Clusters: 2, Scaling: &Scaling{Fill: slices.Repeat([]float64{-3}, 12)}}},
+		{"below the minimum", "-1 is below the minimum that the profile found", negative, Options{Clusters: 2, Scaling: &Scaling{Min: make([]float64, 12), Range: slices.Repeat([]float64{1}, 12)}}},
+		{"a fill too few", "1 fills for 12", good(), Options{Clusters: 2, Scaling: &Scaling{Fill: []float64{0}}}},
+		{"zeros", "every feature is constant", zero, Options{Clusters: 2}},
+		{"one row often", "there are fewer distinct rows", same, Options{Clusters: 2}},
+		{"clusters", "clusters 21: there are 20 rows", good(), Options{Clusters: 21}},
+		{"read", "disk on fire", good(), Options{Clusters: 2, rowsOnDisk: true}},
+		{"memory", "raise it: memory-limit", good(), Options{Clusters: 2, Memory: 1000}},
+		{"options", "nu = -1", good(), Options{Nu: -1}},
+	} {
+		src := serve(c.x, 6)
+		if c.name == "read" {
+			src.Block = torn
+		}
+		_, err := Select(t.Context(), src, g, c.opt)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	opt := Options{Clusters: 2, Progress: func(int, float64) { cancel() }}
+	if _, err := Select(ctx, serve(good(), 6), g, opt); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	scratch := &rowstest.Scratch{}
+	opt = Options{Clusters: 2, Graph: GraphAnchors, Anchors: 6, Neighbors: 2, Scratch: scratch, stateOnDisk: true,
+		Progress: func(int, float64) { scratch.Next = func(string) error { return errors.New("no space left") } }}
+	if _, err := Select(t.Context(), serve(good(), 6), g, opt); err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("full disk: %v", err)
+	}
+	if scratch.Open != 0 {
+		t.Errorf("%d scratch files left open", scratch.Open)
+	}
+}
+
+func nan() float64 { zero := 0.0; return zero / zero }
+
+// A rise beyond rounding ends the run with the W before: here steps too long by far.
+func TestRiseIsReported(t *testing.T) {
+	f := problem(81, 4, 5, 40, 3)
+	opt := f.options(GraphKNN)
+	opt.givenRate = 10
+	r := must.Get(Select(t.Context(), serve(f.X, 40), f.grid(t), opt))(t)
+	if r.Rose == nil || r.Rose.Iteration != 1 || r.Rose.To <= r.Rose.From || r.Iterations() != 1 {
+		t.Fatalf("rise %+v after %d iterations", r.Rose, r.Iterations())
+	}
+	if off := rowstest.RelativeDistance(r.U, flat(f.U0)); off != 0 {
+		t.Errorf("U is off by %v from that before the rise", off)
+	}
+}

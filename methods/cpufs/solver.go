@@ -1,0 +1,160 @@
+package cpufs
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// solver is one run of Select.
+type solver struct {
+	model
+	opt        Options // with defaults
+	rows       *gridReader
+	team       *kernel.Team
+	descent    *uvDescent
+	graph      rowGraph
+	stage      stream.Stage
+	objectives []float64 // eq. (2) at the start and after each iteration
+
+	g               []float64 // G = XᵀX, d×d, stored in full; if it is nil, every product with G is a pass
+	low, high       []float64 // least and largest value of each cell
+	conditionOfQ    float64   // condition number of the last Q
+	directPasses    int       // number of iterations that needed a pass to find XᵀC
+	looseIterations int       // number of iterations in which C was not determined
+
+	y, z []float64 // scratch for a block: the product of X and a matrix, and a matrix by which Xᵀ is multiplied
+}
+
+// rowGraph is a Laplacian L, together with its part of the iteration over rows.
+type rowGraph interface {
+	// addClusterRows stores the rows of C of a block, h×c. It is called in the pass that assigns rows to clusters, and
+	// endClusterPass ends that pass.
+	addClusterRows(b *rowBlock, c []float64) error
+	endClusterPass(err error) error
+	// startIteration multiplies the columns of C by the entries of scale, computes the rowSums for F = C, and prepares the
+	// first iteration. A, B, XᵀC and P = XᵀF are known already.
+	startIteration(ctx context.Context, scale []float64) error
+	// updateCF computes C and F for the new A and B of the model, and then XᵀC, P = XᵀF, the rowSums and GW = XᵀXW.
+	updateCF(ctx context.Context) error
+	// stageValues returns the part of an iteration's state that is in memory; the rest is in scratch files. It is for
+	// the values of a stream.Stage.
+	stageValues() []any
+	closeFiles() error
+}
+
+// multiplyBlock writes X·M for the rows of a block of X to s.y, h×w, for a d×w matrix M, row-major.
+func (s *solver) multiplyBlock(b *rowBlock, m []float64, w int) []float64 {
+	h := b.x.Rows
+	s.y = rows.Resize(s.y, h*w)
+	clear(s.y)
+	kernel.Gemm(s.team, 1, b.x, kernel.RowMajor(m, s.d, w, w), kernel.RowMajor(s.y, h, w, w))
+	return s.y
+}
+
+// addTransposed adds XᵀY of a block to sum, d×w, for an h×w matrix Y, row-major.
+func (s *solver) addTransposed(b *rowBlock, y, sum []float64, w int) {
+	kernel.Gemm(s.team, 1, b.x.Trans(), kernel.RowMajor(y, b.x.Rows, w, w), kernel.RowMajor(sum, s.d, w, w))
+}
+
+// multiplyByG writes the product of G and the d×c matrix m to dst. Without G in memory, it makes a pass.
+func (s *solver) multiplyByG(ctx context.Context, dst, m []float64) error {
+	clear(dst)
+	c := s.c
+	if s.g != nil {
+		kernel.Gemm(s.team, 1, kernel.RowMajor(s.g, s.d, s.d, s.d), kernel.RowMajor(m, s.d, c, c), kernel.RowMajor(dst, s.d, c, c))
+		return nil
+	}
+	return s.rows.eachBlock(ctx, "multiplying by XᵀX", func(b *rowBlock) error {
+		s.addTransposed(b, s.multiplyBlock(b, m, c), dst, c)
+		return nil
+	})
+}
+
+func copyColumns(dst, src []float64, at, w, wide int) {
+	for i := range len(src) / max(wide, 1) {
+		copy(dst[i*w:][:w], src[i*wide+at:])
+	}
+}
+
+// joinColumns writes the n×c matrices side by side.
+func joinColumns(dst []float64, c int, parts ...[]float64) {
+	wide := c * len(parts)
+	for p, src := range parts {
+		for i := range len(src) / max(c, 1) {
+			copy(dst[i*wide+p*c:][:c], src[i*c:][:c])
+		}
+	}
+}
+
+// computeF computes rows of F from rows of XW, C and LC, and returns the rowSums of these rows:
+//
+//	f = max(0, (αh + ηc − ½ν(LᵀC)) / (α + η))   // line 7, mended: eq. (3)
+//
+// h being the rows of XW.
+func (s *solver) computeF(f, h, cRows, lc []float64) rowSums {
+	c, o := s.c, &s.opt
+	return s.sumOverRuns(len(cRows)/c, func(t *rowSums, from, to int) {
+		for i := from; i < to; i++ {
+			hi, ci, li, fi := h[i*c:][:c], cRows[i*c:][:c], lc[i*c:][:c], f[i*c:][:c]
+			for k := range fi {
+				v := max((o.Alpha*hi[k]+o.Eta*ci[k]-o.Nu/2*li[k])/(o.Alpha+o.Eta), 0)
+				fi[k] = v
+				off := ci[k] - v
+				t.ff += v * v
+				t.cf += off * off
+				t.clf += v * li[k]
+			}
+		}
+	})
+}
+
+// sumOverRuns divides n rows into runs of consecutive rows, and calls visit for each run [from, to). The function visit
+// must add the sums over the run to t. The result is the sum of all t, added up in order.
+func (s *solver) sumOverRuns(n int, visit func(t *rowSums, from, to int)) (total rowSums) {
+	runs := make([]rowSums, (n+rows.RunRows-1)/rows.RunRows)
+	rows.EachRun(s.opt.Threads, n, func(run, from, to int) { visit(&runs[run], from, to) })
+	for _, t := range runs {
+		total.addSums(t)
+	}
+	return total
+}
+
+func (s *solver) rowSumsOfStart(c, lc []float64) rowSums {
+	return s.sumOverRuns(len(c)/s.c, func(t *rowSums, from, to int) {
+		for i := from * s.c; i < to*s.c; i++ {
+			t.ff += c[i] * c[i]
+			t.clf += c[i] * lc[i]
+		}
+	})
+}
+
+// productCount returns the number of n×c matrices by which a pass multiplies Xᵀ: F, one that depends on the rowGraph,
+// and, if G is not in memory, XW.
+func (s *solver) productCount() int {
+	if s.g == nil {
+		return 3
+	}
+	return 2
+}
+
+// splitSums divides sum, which has the products of a pass (see productCount) side by side. It stores the products XᵀF
+// and XᵀXW in P and GW, and writes the third one to the argument other. If G is in memory, GW is computed as G·W.
+func (s *solver) splitSums(ctx context.Context, sum, other []float64) error {
+	c, wide := s.c, s.productCount()*s.c
+	copyColumns(s.p, sum, 0, c, wide)
+	copyColumns(other, sum, c, c, wide)
+	if s.g != nil {
+		return s.multiplyByG(ctx, s.gw, s.w)
+	}
+	copyColumns(s.gw, sum, 2*c, c, wide)
+	return nil
+}
+
+func scaleColumns(x, factor []float64) {
+	for i := range x {
+		x[i] *= factor[i%len(factor)]
+	}
+}

@@ -1,0 +1,130 @@
+package cpufs
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/cluster"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+const (
+	// startBytes bounds the sample of rows for the clusters of the start. The bound depends on the number of columns
+	// alone, because the answer must not depend on memory.
+	startBytes    = 16 << 20
+	maxSampleRows = 10000
+	// minRowsPerCluster is the least number of sampled rows for each cluster.
+	minRowsPerCluster = 50
+	// startRestarts is the number of restarts of k-means, each with at most startMoves moves of the centres.
+	startRestarts = 5
+	startMoves    = 100
+)
+
+func sampleRowCount(d, clusters, anchors int) int {
+	return max(min(maxSampleRows, startBytes/8/d), minRowsPerCluster*clusters, anchors)
+}
+
+// scaledRows returns the rows of a chunk as rows of X: scaled, and with columns in the order of the cells.
+func (s *solver) scaledRows(c *stream.Chunk) (kernel.Matrix[float64], error) {
+	x := kernel.ColMajor(make([]float64, c.Rows*s.d), c.Rows, s.d, c.Rows)
+	return x, s.rows.placeRows(x, c)
+}
+
+func (s *solver) findStartCenters(ctx context.Context, x kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
+	r, err := cluster.KMeans(ctx, cluster.Matrix(x), cluster.Options{
+		Clusters: s.c, Restarts: startRestarts, MaxIter: startMoves, Seed: s.opt.Seed, Threads: s.opt.Threads,
+	})
+	if err != nil {
+		return kernel.Matrix[float64]{}, err
+	}
+	return kernel.Matrix[float64](r.Centers), nil
+}
+
+// assignRows passes C, the indicator of the clusters, to the graph. It returns the factors that scale the columns of C:
+// one divided by the root of each cluster's size. Afterwards XᵀC is known, and so is P = XᵀF, because F = C.
+func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64]) (scale []float64, err error) {
+	c, given := s.c, s.opt.givenStart
+	scale = slices.Repeat([]float64{1}, c)
+	var near *kernel.Nearest
+	if given == nil {
+		clear(scale)
+		near = kernel.NewNearest(s.team, centers, 1)
+	}
+	var label []int32
+	var distance, own []float64
+	err = s.graph.endClusterPass(s.rows.eachBlock(ctx, "assigning rows to clusters", func(b *rowBlock) error {
+		h := b.x.Rows
+		own = rows.Resize(own, h*c)
+		if given != nil {
+			copy(own, given.c[b.first*c:])
+		} else {
+			label, distance = rows.Resize(label, h), rows.Resize(distance, h)
+			near.SearchTo(label, distance, b.x)
+			clear(own)
+			for i, k := range label {
+				own[i*c+int(k)] = 1
+				scale[k]++
+			}
+		}
+		s.addTransposed(b, own, s.xc, c)
+		return s.graph.addClusterRows(b, own)
+	}))
+	if err != nil {
+		return nil, err
+	}
+	for k, n := range scale {
+		if n == 0 {
+			return nil, stream.Usagef("{clusters} %d: there are fewer distinct rows", c)
+		}
+		scale[k] = 1 / math.Sqrt(n)
+	}
+	scaleColumns(s.xc, scale)
+	copy(s.p, s.xc)
+	return scale, nil
+}
+
+// initFactors sets A, B, U and V (see the package comment) to uniform random values. U and V are scaled by the one
+// factor for which XW is nearest to F. P = XᵀF must be known. GW = XᵀXW is computed, which may take a pass over the
+// rows.
+func (s *solver) initFactors(ctx context.Context) error {
+	m := &s.model
+	if b := s.opt.givenStart; b != nil {
+		m.a, m.b, m.u, m.v = append(m.a, b.a...), append(m.b, b.b...), append(m.u, b.u...), append(m.v, b.v...)
+		m.composeW(m.w, m.u, m.v)
+		return s.multiplyByG(ctx, m.gw, m.w)
+	}
+	random := rand.New(rand.NewPCG(s.opt.Seed, startStream))
+	uniform := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = random.Float64()
+		}
+		return x
+	}
+	m.a, m.b, m.u, m.v = uniform(m.n1*m.c), uniform(m.n2*m.c), uniform(m.c*m.n1), uniform(m.c*m.n2)
+	m.composeW(m.w, m.u, m.v)
+	if err := s.multiplyByG(ctx, m.gw, m.w); err != nil {
+		return err
+	}
+	// Uniform factors are a hundred times too large. The first projected step would then move all of U to 0, and U
+	// could not leave 0 again.
+	fit, square := kernel.Dot(m.w, m.p), kernel.Dot(m.w, m.gw)
+	tau := math.Sqrt(fit / square)
+	for _, x := range [][]float64{m.u, m.v} {
+		for i := range x {
+			x[i] *= tau
+		}
+	}
+	m.composeW(m.w, m.u, m.v)
+	for i := range m.gw {
+		m.gw[i] *= tau * tau
+	}
+	return nil
+}
+
+// startStream separates the random numbers of the factors from the random numbers of k-means.
+const startStream = 0x63707566

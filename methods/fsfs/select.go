@@ -1,0 +1,126 @@
+package fsfs
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Options sets the number of features to keep.
+type Options struct {
+	K         int // least number of features to keep, if Neighbors is 0
+	Neighbors int // the paper's first k; 0 means the largest k that leaves K features
+	Threads   int // 0 means GOMAXPROCS; the answer does not depend on it
+}
+
+// Validate reports every fault of o for d features in one *stream.UsageError.
+func (o Options) Validate(d int) error {
+	var faults stream.Faults
+	method.RefuseNumber(&faults, o.K, d)
+	method.RefuseNegative(&faults, "{neighbors}", o.Neighbors)
+	method.RefuseNegative(&faults, "{threads}", o.Threads)
+	return faults.Err("")
+}
+
+// Result lists the kept features.
+type Result struct {
+	Order     []int     // at least K features, unless Neighbors is set
+	Turns     []float64 // of each kept feature: λ₂ to its k-th nearest feature when it was kept, in units of G
+	Neighbors int       // the first k; 0 means that all features are kept
+}
+
+// Bytes bounds the memory of Select in addition to G. If rank is not 0, G is a factor of `rank` rows. The memory
+// includes the edges of the graph, blocks of products, and rows of λ₂.
+func Bytes(d, rank int) int64 {
+	edges := int64(pairCapacity(d))
+	block := int64(min(blockSide, d))
+	pairBytes := 16 * 5 / 4 * block * block // including growth
+	blocks := 8*block*block + pairBytes + 2*8*block*int64(rank) + kernel.TeamBytes(int(block), int(block))
+	return (16+2*4)*edges + blocks + 8*rowsTogether*int64(d) + (8*headSize+256)*int64(d)
+}
+
+// Select chooses among d features by the Gram matrix of their centred columns, which it does not modify. It needs the
+// memory given by [Bytes]. With a factor of n rows, it costs n·d² flops for the covariances and a test of all pairs.
+// Then Select tries several first k, each of which costs a search of the graph of the nearest pairs. If a first k is
+// too large for that graph, pairs are searched again, at up to about 2n·d² flops. The error is a *stream.UsageError or
+// the context's error.
+func Select(ctx context.Context, m *gram.Matrix, opt Options) (*Result, error) {
+	if err := opt.Validate(m.D); err != nil {
+		return nil, err
+	}
+	if err := m.Check(); err != nil {
+		panic(fmt.Sprintf("fsfs: %v", err))
+	}
+	return selectWithCapacity(ctx, m, opt, pairCapacity(m.D))
+}
+
+// selectWithCapacity selects as Select does, with a graph of at most `pairs` edges, which do not affect the result.
+func selectWithCapacity(ctx context.Context, m *gram.Matrix, opt Options, pairs int) (*Result, error) {
+	s, err := newSimilarity(ctx, opt.Threads, m, pairs)
+	if err != nil {
+		return nil, err
+	}
+	k := opt.Neighbors
+	if k == 0 {
+		if k, err = s.largestFirstK(ctx, max(opt.K, 1)); err != nil {
+			return nil, err
+		}
+	}
+	result, err := s.runElimination(ctx, k, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := result.keepOpenFeatures(ctx); err != nil {
+		return nil, err
+	}
+	return &Result{Order: result.order, Turns: result.turns, Neighbors: k}, nil
+}
+
+// largestFirstK finds by bisection the largest first k that leaves at least `want` features.
+func (s *similarity) largestFirstK(ctx context.Context, want int) (k int, err error) {
+	largest := s.d - 1 // leaves one feature
+	for k < largest {
+		middle := (k + largest + 1) / 2
+		if s.featuresAfterFirstTurn(middle) < want {
+			largest = middle - 1
+			continue
+		}
+		if middle > s.mostNeighbours && s.densest[middle] == nil {
+			if err := s.findDensest(ctx, s.bisectionNumbers(k, largest, want, censusSteps)); err != nil {
+				return 0, err
+			}
+		}
+		trial, err := s.runElimination(ctx, middle, want)
+		if err != nil {
+			return 0, err
+		}
+		if len(trial.order)+trial.openCount >= want {
+			k = middle
+		} else {
+			largest = middle - 1
+		}
+	}
+	return k, nil
+}
+
+func (s *similarity) featuresAfterFirstTurn(k int) int { return s.d - k }
+
+// bisectionNumbers lists the k above mostNeighbours that a bisection between k and largest may try in its next n steps.
+func (s *similarity) bisectionNumbers(k, largest, want, n int) (numbers []int) {
+	if k >= largest || n == 0 {
+		return nil
+	}
+	middle := (k + largest + 1) / 2
+	numbers = s.bisectionNumbers(k, middle-1, want, n-1)
+	if s.featuresAfterFirstTurn(middle) < want {
+		return numbers
+	}
+	if middle > s.mostNeighbours {
+		numbers = append(numbers, middle)
+	}
+	return append(numbers, s.bisectionNumbers(middle, largest, want, n-1)...)
+}

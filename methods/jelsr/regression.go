@@ -1,0 +1,63 @@
+package jelsr
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// regression finds, for a target Y of n rows and c columns, the d×c matrix W that minimizes
+//
+//	‖XW − Y‖² + weight·Tr(WᵀUW),   W = (G + weight·U)⁻¹XᵀY,
+//
+// where U = diag(1/(2‖wᵢ‖)) makes the second term a quadratic upper bound of the row norms. Both papers repeat this
+// step, starting from U = I. If a row of W becomes 0, its entry of U is ∞ and the row remains 0. To avoid this, the
+// papers add a small number to the norms. [ridge.Solver] does not need it, because it uses R = U^(−1/2) =
+// diag(√(2‖wᵢ‖)).
+type regression struct {
+	*ridge.Solver
+	name   string // name of the option for weight
+	weight float64
+	root   []float64 // diagonal of R
+}
+
+func newRegression(team *kernel.Team, g *gram.Matrix, opt Options) *regression {
+	name, weight := opt.sparsityWeight()
+	return &regression{Solver: ridge.New(team, g), name: name, weight: weight, root: make([]float64, g.D)}
+}
+
+func regressionBytes(d, rank, c int) int64 {
+	return ridge.SolverBytes(d, rank, c) + 8*int64(d)*int64(3*c+1)
+}
+
+// setRowWeights sets U from the row norms of W; nil means U = I.
+func (r *regression) setRowWeights(norm []float64) error {
+	for i := range r.root {
+		if r.root[i] = 1; norm != nil {
+			r.root[i] = math.Sqrt(2 * norm[i])
+		}
+	}
+	if err := r.SetWeights(r.root, r.weight); err != nil {
+		return stream.Errorf("{"+r.name+"} = %v is lost to rounding next to the features' sums of squares: want %.0e or more: %w", r.weight, 1e-12*r.Trace, err)
+	}
+	return nil
+}
+
+// roundingBound bounds the rounding error of ‖XW − Y‖² when Solve computes it from XᵀY and the penalty. The solved
+// equations have the matrix P = RGR + weight·I, and their residual is about d·2⁻⁵³·‖P‖ times the norm of the solution.
+func (r *regression) roundingBound(penalty float64) float64 {
+	return float64(len(r.root)) * 0x1p-52 * r.Trace * penalty
+}
+
+func rowNorms(w []float64, c int) (norm []float64, sum float64) {
+	norm = make([]float64, len(w)/c)
+	for i := range norm {
+		row := w[i*c:][:c]
+		norm[i] = math.Sqrt(kernel.Dot(row, row))
+		sum += norm[i]
+	}
+	return norm, sum
+}

@@ -1,0 +1,62 @@
+package rufs
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+)
+
+// centreSweeps is the number of sweeps over the rows of F with one set of weights. A sweep minimizes row by row.
+const centreSweeps = 5
+
+// updateCentres lowers Σ√(‖x_i − g_iF‖² + ε) over centres F ≥ 0, for rows x_i of X and g_i of G (see the package
+// comment). It lowers the weighted sum of the squares ‖x_i − g_iF‖². The weight of row i is 1/(2√(‖x_i − g_iF‖² + ε))
+// for the previous F. Up to a constant, the weighted sum of squares is an upper bound of the objective. Its minimum in
+// one row of F has a closed form if the other rows are fixed.
+func (p *problem) updateCentres() {
+	c, d := p.c, p.d
+	xf := p.rowProducts(p.f)
+	ff := kernel.RowMajor(make([]float64, c*c), c, c, c)
+	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), ff)
+	weighted := kernel.RowMajor(make([]float64, p.n*c), p.n, c, c)
+	for i := range p.n {
+		row := p.g.Data[i*c:][:c]
+		square := p.squares[i]
+		for k, v := range row {
+			square += v * (kernel.Dot(ff.Data[k*c:][:c], row) - 2*xf[i*c+k])
+		}
+		weight := 0.5 / math.Sqrt(max(square, 0)+p.epsilonX)
+		for k, v := range row {
+			weighted.Data[i*c+k] = weight * v
+		}
+	}
+	gg, gx := kernel.RowMajor(make([]float64, c*c), c, c, c), kernel.RowMajor(make([]float64, c*d), c, d, d)
+	kernel.Gemm(p.team, 1, weighted.Trans(), p.g, gg)
+	kernel.Gemm(p.team, 1, weighted.Trans(), p.x, gx)
+	const run = 256 // number of features in a task; features are independent of each other
+	kernel.Each(p.workers, (d+run-1)/run, func(t int) {
+		from, to := t*run, min(d, (t+1)*run)
+		for range centreSweeps {
+			for k := range c {
+				pivot := gg.Data[k*c+k]
+				if !(pivot > 0) {
+					continue
+				}
+				for j := from; j < to; j++ {
+					v := gx.Data[k*d+j]
+					for o := range c {
+						v -= gg.Data[k*c+o] * p.f.Data[o*d+j]
+					}
+					p.f.Data[k*d+j] = max(p.f.Data[k*d+j]+v/pivot, 0)
+				}
+			}
+		}
+	})
+}
+
+// rowProducts returns X·Mᵀ, n×c, for M c×d.
+func (p *problem) rowProducts(m kernel.Matrix[float64]) []float64 {
+	out := make([]float64, p.n*p.c)
+	kernel.Gemm(p.team, 1, p.x, m.Trans(), kernel.RowMajor(out, p.n, p.c, p.c))
+	return out
+}

@@ -1,0 +1,214 @@
+package rufs
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/cluster"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// kmeansRestarts is the number of k-means runs. The best run is the start.
+const kmeansRestarts = 10
+
+// Result is a ranking of all d features.
+type Result struct {
+	Order     []int       // all features, by descending norm
+	Ties      method.Ties // ties of Order
+	Scores    []float64   // ‖wᵢ‖ of each feature
+	Objective []float64   // at the start, and after each round
+	Clusters  int         // number of columns of G; fewer than requested if there are fewer distinct rows
+	Converged bool
+	Rose      *method.Rise // nil if the objective never rose
+}
+
+type problem struct {
+	n, d, c         int
+	workers         int
+	team            *kernel.Team
+	nu, alpha, beta float64
+	x               kernel.Matrix[float64] // n×d
+	squares         []float64              // ‖x_i‖²
+	neighbours      *predictor
+	g, f, w         kernel.Matrix[float64] // n×c, c×d, d×c
+	// Smoothing constants ε for the norms of rows of X, G and W. Each is 1e-8 times the mean square norm of the rows. For
+	// W it is the mean square norm that rows of W have if all features contribute equally.
+	epsilonX, epsilonG, epsilonW float64
+	zeta                         float64   // weight of GᵀG = I
+	objectives                   []float64 // at the start, and after each round
+
+	a    []float64 // matrix of the least squares
+	chol linalg.Cholesky
+}
+
+// Bytes bounds the memory of Select in addition to the n×d rows.
+func Bytes(n int64, d int, opt Options) int64 {
+	opt = opt.WithDefaults(n)
+	k, c, size := int64(opt.Neighbors), int64(opt.Clusters), min(n, int64(d))
+	near := n * (20*k + 16)
+	search := rows.SearchBytes(n, d, opt.Neighbors, opt.Threads)
+	regress := int64(opt.Threads+1) * (8*k*int64(d) + 32*k*k + 64<<10)
+	start := cluster.Bytes(int(n), d, opt.Clusters, min(kmeansRestarts, opt.Threads))
+	state := 8*c*(14*n+8*int64(d)+8*c) + 24*(n+int64(d))
+	wide := int(max(n, int64(d)))
+	solve := 8*size*size + linalg.CholeskyBytes(int(size)) + 8*panelSize*size + kernel.TeamBytes(wide, max(d, opt.Clusters))
+	return near + max(search, regress, start, state+solve)
+}
+
+// Select ranks the features of the n×d rows of x, row-major, which it does not change. It needs the memory given by
+// [Bytes]. The search for neighbours costs 2·n²·d flops in float32. A round costs about n·d·min(n, d) flops, and about
+// 40·n·c² flops for products with the c clusters.
+//
+// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for rows that are all equal, the context's
+// error, or an error that wraps an error of packages cluster and linalg.
+func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, error) {
+	if err := opt.Validate(); err != nil {
+		return nil, err
+	}
+	opt = opt.WithDefaults(int64(n))
+	if n < 2 || d < 1 {
+		return nil, stream.Dataf("", "%d rows of %d features: clusters take two rows", n, d)
+	}
+	p := &problem{n: n, d: d, workers: opt.Threads, team: kernel.NewTeam(opt.Threads),
+		nu: opt.Nu, alpha: opt.Alpha, beta: max(opt.Beta, leastBeta*opt.Alpha), x: kernel.RowMajor(x[:n*d], n, d, d)}
+	near, err := rows.FindNearest(ctx, p.team, n, d, opt.Neighbors, rows.PartBytes(int64(n), d), rows.PassInMemory(p.x))
+	if err != nil {
+		return nil, err
+	}
+	if p.neighbours, err = newPredictor(p.workers, p.x, near, opt.Neighbors); err != nil {
+		return nil, err
+	}
+	stage := stream.StageOf(opt.Stages, "rows", stream.InMemory{})
+	switch progress, err := stage.Load(ctx, p.savedState()...); {
+	case err != nil:
+		return nil, err
+	case progress == stream.StageNew:
+		if err := p.startFromClusters(ctx, opt); err != nil {
+			return nil, err
+		}
+		p.objectives = []float64{p.totalObjective()}
+	default:
+		p.setMatrixShapes()
+	}
+	return p.runRounds(ctx, opt, stage)
+}
+
+// savedState returns the values that stream.Stage must save in addition to the rows and their neighbours.
+func (p *problem) savedState() []any {
+	return []any{&p.c, &p.g.Data, &p.f.Data, &p.w.Data, &p.squares, &p.epsilonX, &p.epsilonG, &p.epsilonW, &p.zeta, &p.objectives}
+}
+
+func (p *problem) setMatrixShapes() {
+	p.g = kernel.RowMajor(p.g.Data, p.n, p.c, p.c)
+	p.f = kernel.RowMajor(p.f.Data, p.c, p.d, p.d)
+	p.w = kernel.RowMajor(p.w.Data, p.d, p.c, p.c)
+}
+
+// startFromClusters computes the assignment G by k-means, F as the means of the clusters, and the projection W by least
+// squares.
+func (p *problem) startFromClusters(ctx context.Context, opt Options) error {
+	groups, err := cluster.KMeans(ctx, cluster.Matrix{Data: p.x.Data, Rows: p.n, Cols: p.d, RowStride: p.d, ColStride: 1},
+		cluster.Options{Clusters: opt.Clusters, Restarts: kmeansRestarts, Seed: opt.Seed, Threads: opt.Threads})
+	if err != nil {
+		return fmt.Errorf("rufs: clusters to start from: %w", err)
+	}
+	place := make([]int, len(groups.Sizes))
+	for k, size := range groups.Sizes {
+		if place[k] = p.c; size > 0 {
+			p.c++
+		}
+	}
+	p.g.Data, p.f.Data, p.w.Data = make([]float64, p.n*p.c), make([]float64, p.c*p.d), make([]float64, p.d*p.c)
+	p.setMatrixShapes()
+	p.squares = make([]float64, p.n)
+	var total float64
+	for i, k := range groups.Labels {
+		p.g.Data[i*p.c+place[k]] = 1 / math.Sqrt(float64(groups.Sizes[k]))
+		row := p.x.Data[i*p.d:][:p.d]
+		p.squares[i] = kernel.Dot(row, row)
+		total += p.squares[i]
+	}
+	if !(total > 0) {
+		return stream.Dataf("", "every value is 0: there is nothing to cluster")
+	}
+	const share = 1e-8
+	p.epsilonX = share * total / float64(p.n)
+	p.epsilonG = share * float64(p.c) / float64(p.n)
+	// XW approximates G, so ‖X‖²·‖W‖²/d is about c.
+	p.epsilonW = share * float64(p.c) / total
+	kernel.Gemm(p.team, 1, p.g.Trans(), p.x, p.f)
+	for i, v := range p.f.Data {
+		p.f.Data[i] = max(v, 0)
+	}
+	ff := kernel.RowMajor(make([]float64, p.c*p.c), p.c, p.c, p.c)
+	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), ff)
+	curvature := p.nu
+	for k := range p.c { // curvature of the terms other than the penalty, for a row of typical norm
+		curvature = max(curvature, ff.Data[k*p.c+k]/math.Sqrt(total/float64(p.n)))
+	}
+	p.zeta = stiffness * max(curvature, p.alpha*math.Sqrt(float64(p.n)/float64(p.c)))
+	// These are the weights if all rows of XW − G, and all rows of W, have the same length.
+	u := slices.Repeat([]float64{0.5 / math.Sqrt(float64(p.c)/float64(p.n))}, p.n)
+	v := slices.Repeat([]float64{0.5 / math.Sqrt(float64(p.c)/total)}, p.d)
+	return p.updateProjection(u, v)
+}
+
+func (p *problem) newClusterStep() *clusterStep {
+	a := &clusterStep{problem: p, xf: p.rowProducts(p.f), xw: p.fittedClusters(), r: make([]float64, p.n*p.c), gg: make([]float64, p.c*p.c)}
+	a.ff = kernel.RowMajor(make([]float64, p.c*p.c), p.c, p.c, p.c)
+	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), a.ff)
+	return a
+}
+
+func (p *problem) totalObjective() float64 {
+	value := p.newClusterStep().objectiveAt(p.g.Data, nil)
+	for _, norm := range p.featureNorms() {
+		value += p.beta * math.Sqrt(norm*norm+p.epsilonW)
+	}
+	return value
+}
+
+func (p *problem) runRounds(ctx context.Context, opt Options, stage stream.Stage) (*Result, error) {
+	r := &Result{Clusters: p.c}
+	best := p.featureNorms()
+	for t := len(p.objectives); t <= opt.MaxIter; t++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := p.updateProjection(p.computeNormWeights()); err != nil {
+			return nil, err
+		}
+		p.newClusterStep().descendGradient(p.g.Data)
+		p.updateCentres()
+		last, value := p.objectives[t-1], p.totalObjective()
+		p.objectives = append(p.objectives, value)
+		if opt.Progress != nil {
+			opt.Progress(t, value)
+		}
+		// Squared residuals are differences of sums of squares, and have errors of 1e-15 of these sums. If a norm is as
+		// small as its smoothing constant, its error is 1e-11.
+		if allowed := 1e-10 * math.Abs(last); !(value-last <= allowed) {
+			r.Rose = &method.Rise{Iteration: t, From: last, To: value, Allowed: allowed}
+			break
+		}
+		best = p.featureNorms()
+		if last-value <= opt.Tol*math.Abs(value) {
+			r.Converged = true
+			break
+		}
+		if err := stage.Save(ctx, t, p.savedState()...); err != nil {
+			return nil, err
+		}
+	}
+	r.Objective = p.objectives
+	r.Scores = best
+	floor := 1e-12 * slices.Max(best)
+	r.Order, r.Ties = method.Rank(best, func(largest, norm float64) bool { return norm >= largest*(1-1e-10)-floor })
+	return r, nil
+}

@@ -1,0 +1,143 @@
+package socfs
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Result is a ranking of all d features.
+type Result struct {
+	Order     []int       // all features, by descending norm
+	Ties      method.Ties // ties of Order
+	Scores    []float64   // ‖wᵢ‖ of each feature, for X scaled as in the package comment
+	Objective []float64   // after each round
+	Lambda    float64     // absolute value of λ, also if it was given as a share
+	Clusters  int         // number of columns of E; fewer than requested if the anchors form fewer groups
+	Converged bool
+	Rose      *method.Rise // nil if the objective never rose
+	Warnings  []string
+}
+
+// Select ranks the features of g, which it does not modify. It needs the memory given by [Bytes]. A round costs a
+// Cholesky factorization of order d, or of order n if G is a factor of n rows, and about 6·m²·c flops for each update
+// of E. Errors are a *stream.UsageError for wrong options, a *stream.DataError for features that are all constant or a
+// graph without clusters, the context's error, or an error that wraps an error of package linalg.
+func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
+	if err := opt.Validate(); err != nil {
+		return nil, err
+	}
+	opt = opt.WithDefaults()
+	team := kernel.NewTeam(opt.Threads)
+	f, warnings, err := initialIndicators(ctx, team, g, min(opt.Clusters, g.M))
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSolver(team, g, f)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.runRounds(ctx, opt)
+	if err != nil {
+		return nil, err
+	}
+	if s.c < opt.Clusters {
+		warnings = append([]string{fmt.Sprintf("%d clusters of %d anchors: there are %d", opt.Clusters, g.M, s.c)}, warnings...)
+	}
+	r.Warnings = warnings
+	return r, nil
+}
+
+func (s *solver) runRounds(ctx context.Context, opt Options) (*Result, error) {
+	lambda := opt.Lambda.Of(s.largestLambda())
+	if lambda == 0 { // least squares with dependent features have no unique solution
+		lambda = leastShare * s.largestLambda()
+	}
+	if err := s.solveInitial(lambda); err != nil {
+		return nil, err
+	}
+	r := &Result{Lambda: lambda, Clusters: s.c}
+	best := s.featureNorms()
+	for t := 1; t <= opt.MaxIter; t++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s.updateEncodingTarget()
+		if err := s.encoding.iterateEncoding(opt.Gamma, opt.Inner, opt.Tol); err != nil {
+			return nil, err
+		}
+		if err := s.updateBasis(); err != nil {
+			return nil, err
+		}
+		if err := s.updateProjection(lambda); err != nil {
+			return nil, err
+		}
+		value := s.totalObjective(lambda, opt.Gamma)
+		r.Objective = append(r.Objective, value)
+		if opt.Progress != nil {
+			opt.Progress(t, value)
+		}
+		if t > 1 {
+			last := r.Objective[t-2]
+			// The objective has products of d, m and c terms, and the solution of equations whose condition is bounded
+			// by λ. Its error is 1e-9 of the sum of its terms, which is at most c plus the penalties.
+			allowed := 1e-9 * (float64(s.c) + math.Abs(last))
+			if !(value-last <= allowed) {
+				r.Rose = &method.Rise{Iteration: t, From: last, To: value, Allowed: allowed}
+				break
+			}
+			r.Converged = last-value <= opt.Tol*math.Abs(value)
+		}
+		best = s.featureNorms()
+		if r.Converged {
+			break
+		}
+	}
+	r.Scores = best
+	// The solutions have an error of about 1e-12 of the largest norm.
+	floor := 1e-12 * slices.Max(best)
+	r.Order, r.Ties = method.Rank(best, func(largest, norm float64) bool { return norm >= largest*(1-1e-10)-floor })
+	return r, nil
+}
+
+func newSolver(team *kernel.Team, g *anchor.Graph, f kernel.Matrix[float64]) (*solver, error) {
+	d, c := g.D, f.Cols
+	s := &solver{team: team, g: g, d: d, c: c, root: make([]float64, d)}
+	var trace float64
+	for _, v := range g.G.Diagonal(1) {
+		trace += v
+	}
+	if d == 0 || trace == 0 {
+		return nil, stream.Dataf("", "every feature is constant")
+	}
+	s.unit = trace / float64(d)
+	s.ridge = ridge.New(team, g.G)
+	if g.G.IsFactor() {
+		s.rows = kernel.RowMajor(g.B(team.Threads()), g.G.Rank, g.M, g.M)
+	}
+	var err error
+	if s.encoding, err = newEncoding(team, g.S, g.M, c); err != nil {
+		return nil, err
+	}
+	t := kernel.RowMajor(make([]float64, g.M*c), g.M, c, c)
+	kernel.Gemm(team, 1, s.encoding.s, f, t)
+	if err := s.encoding.maximizeTrace(t); err != nil {
+		return nil, err
+	}
+	s.encoding.clipNegatives()
+	s.b = kernel.RowMajor(make([]float64, c*c), c, c, c)
+	for k := range c {
+		s.b.Data[k*c+k] = 1
+	}
+	s.w = kernel.RowMajor(make([]float64, d*c), d, c, c)
+	s.xe = kernel.RowMajor(make([]float64, d*c), d, c, c)
+	s.updateFeatureProducts()
+	return s, nil
+}

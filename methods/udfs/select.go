@@ -1,0 +1,104 @@
+package udfs
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Result is a ranking of all d features.
+type Result struct {
+	Order     []int       // all features, by descending norm
+	Ties      method.Ties // ties of Order
+	Scores    []float64   // ‖wᵢ‖ of each feature
+	Objective []float64   // after each update of W
+	Converged bool
+	Rose      *method.Rise // nil if the objective never rose
+	Warnings  []stream.Text
+}
+
+func (r *Result) addWarning(format string, args ...any) {
+	r.Warnings = append(r.Warnings, stream.Textf(format, args...))
+}
+
+// Bytes bounds the memory of Select in addition to the n×d rows.
+func Bytes(n int64, d int, opt Options) int64 {
+	opt = opt.WithDefaults(n, d)
+	size := int64(opt.Neighbors + 1)
+	patches := n * (8*size*size + 8*size + 24)
+	near := rows.SearchBytes(n, d, opt.Neighbors, opt.Threads)
+	balls := int64(opt.Threads+1) * (8*size*int64(d) + 40*size*size + 64<<10) // includes garbage of a worker's previous patch
+	if isWide(n, d) {
+		return patches + max(near, balls, solverBytes(n, d, opt.Clusters))
+	}
+	matrix := 8 * int64(d) * int64(d)
+	build := 8*panelRows*int64(d) + kernel.TeamBytes(d, d)
+	return matrix + max(patches+max(near, balls+build), solverBytes(n, d, opt.Clusters))
+}
+
+// Select ranks the features of the n×d rows of x, row-major, which it centres in place. The search for neighbours costs
+// 2·n²·d flops in float32, M costs 2·n·d² flops, and an update of W costs about d³ flops. If there are at least twice
+// as many features as rows, M is stored as a product of rows, and an update costs about n²·d flops.
+//
+// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for rows without neighbours or spread, the
+// context's error, or an error that wraps an error of package linalg.
+func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, error) {
+	if err := opt.Validate(); err != nil {
+		return nil, err
+	}
+	opt = opt.WithDefaults(int64(n), d)
+	if n < 2 || d < 1 {
+		return nil, stream.Dataf("", "%d rows of %d features: neighbourhoods take two rows", n, d)
+	}
+	f, err := newScatterForm(ctx, kernel.NewTeam(opt.Threads), kernel.RowMajor(x[:n*d], n, d, d), opt, isWide(int64(n), d))
+	if err != nil {
+		return nil, err
+	}
+	s := newSolver(f, d, opt.Clusters, opt.Gamma)
+	if s.norm == 0 {
+		return nil, stream.Dataf("", "every row equals its nearest ones: no feature separates them; raise {neighbors}")
+	}
+	return s.runUpdates(ctx, opt)
+}
+
+// newScatterForm computes M from the rows of x, which it centres in place. If wide is true, M is stored as a product.
+func newScatterForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], opt Options, wide bool) (scatterForm, error) {
+	centreColumns(x)
+	n, d := x.Rows, x.Cols
+	near, err := rows.FindNearest(ctx, team, n, d, opt.Neighbors, rows.PartBytes(int64(n), d), rows.PassInMemory(x))
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPatches(ctx, team.Threads(), x, near, opt.Neighbors, opt.Lambda)
+	if err != nil {
+		return nil, err
+	}
+	if wide {
+		return newRowForm(ctx, team, x, p, opt.Clusters)
+	}
+	m, err := p.scatterMatrix(ctx, team, x)
+	if err != nil {
+		return nil, err
+	}
+	return newFullForm(team, m, d, opt.Clusters), nil
+}
+
+// centreColumns subtracts the means of the columns. M does not depend on the means, but its precision does.
+func centreColumns(x kernel.Matrix[float64]) {
+	mean := make([]float64, x.Cols)
+	for range 2 { // the second time removes the rounding error of the first mean
+		clear(mean)
+		for i := range x.Rows {
+			kernel.Axpy(1, x.Data[i*x.Cols:][:x.Cols], mean)
+		}
+		for j := range mean {
+			mean[j] /= float64(x.Rows)
+		}
+		for i := range x.Rows {
+			kernel.Axpy(-1, mean, x.Data[i*x.Cols:][:x.Cols])
+		}
+	}
+}
