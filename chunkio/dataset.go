@@ -54,10 +54,11 @@ func NewStdin(r io.Reader) *Stdin {
 	return opening.NewStdin(r)
 }
 
-// DefaultSparse returns the default of Options.Sparse for inputs with these names. It is empty unless one of them is
-// libsvm text, which contains only sparse rows and their labels.
-func DefaultSparse(inputs []string) string {
-	return listing.DefaultSparse(inputs)
+// DefaultSparse returns the default of Options.Sparse for inputs. It is empty unless one of them is text with sparse rows
+// (libsvm, Matrix Market) by its name, or the first local file is such text by its first bytes: of a folder or of a list
+// (@list), or standard input if stdin is a *Stdin.
+func DefaultSparse(ctx context.Context, inputs []string, stdin io.Reader) string {
+	return listing.DefaultSparse(ctx, inputs, stdin)
 }
 
 // SniffSparse returns the default of Options.Sparse according to the beginning of the first input. This input must be a

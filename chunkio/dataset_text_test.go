@@ -39,7 +39,7 @@ func TestTextEqualsLists(t *testing.T) {
 		opt := Options{Sparse: "ix,x,8", Weight: "label"}
 		want, err := chunkiotest.CollectRows(disk.OpenDataset(t, planted, opt), stream.Range{})
 		formattest.Must(t, err)
-		opt.Sparse = DefaultSparse(paths[:1]) + ",8"
+		opt.Sparse = DefaultSparse(t.Context(), paths[:1], nil) + ",8"
 		ds, err := Open(t.Context(), paths, opt)
 		formattest.Must(t, err)
 		for _, opt.Memory = range []int64{ds.MinMemory(), 1 << 30} {
@@ -83,7 +83,7 @@ func TestBadTextFiles(t *testing.T) {
 		opt        Options
 	}{
 		{write("a.svm", []byte("1 2:3\n1 x\n")), "a.svm: line 2", Options{}},
-		{write("b.svm.gz", text), "b.svm.gz: the compressed data: gzip", Options{}},
+		{write("b.svm.gz", []byte("\x1F\x8B no gzip")), "b.svm.gz: the compressed data: gzip", Options{}},
 		{write("c.svm.gz", whole[:len(whole)/2]), "unexpected EOF", Options{}},
 		{write("d.svm", []byte("# nothing\n")), "no row has an entry", Options{}},
 		{write("e.svm", []byte("1\n1\n")), "no row has an entry", Options{}},
@@ -101,7 +101,7 @@ func TestBadTextFiles(t *testing.T) {
 			t.Errorf("%s: error %v, want %s", filepath.Base(c.path), err, c.want)
 		}
 	}
-	if DefaultSparse([]string{"a.parquet", "b.SVM.GZ"}) != "x" || DefaultSparse([]string{"a.parquet", "svm"}) != "" {
+	if DefaultSparse(t.Context(), []string{"a.parquet", "b.SVM.GZ"}, nil) != "x" || DefaultSparse(t.Context(), []string{"a.parquet", "svm"}, nil) != "" {
 		t.Error("names of text are not told")
 	}
 }

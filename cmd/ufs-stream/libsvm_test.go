@@ -51,3 +51,22 @@ func TestLibsvm(t *testing.T) {
 	ends(t, exit.Usage, "whole", "apply", text, "--selection", sel, "--also", "x", "-o", filepath.Join(dir, "x.parquet"))
 	ends(t, exit.Usage, "number of features", "plan", text, "--sparse", "x,0", "-o", filepath.Join(dir, "x.plan.json"))
 }
+
+// TestDocsNameEveryFormat: the page on inputs names every ending and every format, and so does the help of select.
+func TestDocsNameEveryFormat(t *testing.T) {
+	page, err := os.ReadFile("../../docs/lakes.md")
+	if err != nil {
+		t.Fatalf("reading the page on inputs: %v", err)
+	}
+	help := must(t, "select", "--help")
+	for _, f := range chunkio.InputFormats() {
+		for _, word := range append(f.Endings, f.Name) {
+			if !strings.Contains(string(page), word) {
+				t.Errorf("docs/lakes.md does not name %q", word)
+			}
+			if f.IsText() && strings.HasPrefix(word, ".") && !strings.Contains(help, word) {
+				t.Errorf("select --help does not name %q", word)
+			}
+		}
+	}
+}

@@ -49,20 +49,19 @@ func (h *recipeFlags) checkInputs(format string, inputs []string) error {
 	if !h.readsFiles(format) {
 		return nil
 	}
-	endings := map[string]string{
-		".arrow": "Arrow", ".ipc": "Arrow", ".feather": "Arrow", ".arrows": "Arrow", ".avro": "Avro",
-		".npy": "NumPy arrays", ".svm": "libsvm", ".libsvm": "libsvm", ".bz2": "text compressed with bzip2",
-	}
 	for _, in := range inputs {
 		base := strings.ToLower(place.Base(in))
-		form, known := endings[filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(base, ".gz"), ".zst"))]
-		switch {
-		case in == "-":
-			form = recipe.StandardInput
-		case !known || place.IsFolder(in): // the name does not show the format
-			form = "Parquet"
+		form, packing := "Parquet", "" // also if the name does not show the format
+		if strings.HasSuffix(base, ".bz2") {
+			packing = "bz2"
 		}
-		if err := recipe.CheckDuckDB(in, form, ""); err != nil {
+		if f := chunkio.InputFormatByName(base); f != nil && !place.IsFolder(in) {
+			form = f.Name
+		}
+		if in == "-" {
+			form = recipe.StandardInput
+		}
+		if err := recipe.CheckDuckDB(in, form, packing); err != nil {
 			return err
 		}
 	}
@@ -285,11 +284,14 @@ func formOfFileName(file string) recipe.Form {
 	for ending, form := range map[string]recipe.Form{
 		".csv": recipe.CSV, ".ndjson": recipe.NDJSON, ".jsonl": recipe.NDJSON, ".json": recipe.NDJSON,
 		".arrow": recipe.Arrow, ".ipc": recipe.Arrow, ".feather": recipe.Arrow,
-		".tsv": "", ".npy": "", ".svm": "", ".libsvm": "", ".avro": "", ".arrows": "", ".ufs": "",
+		".ufs": "",
 	} {
 		if strings.HasSuffix(base, ending) {
 			return form
 		}
+	}
+	if f := chunkio.InputFormatByName(base); f != nil && f.Name != "Parquet" {
+		return ""
 	}
 	if !strings.Contains(file, "/") && strings.Contains(file, " ") { // standard input
 		return ""

@@ -50,8 +50,7 @@ func newSelect(c *cli) *cobra.Command {
   Parquet or Arrow IPC files (also streams saved to a file), globs, and directories (with
   key=value partitions); Delta tables (their folder, or delta:// before it); @list.txt with one of
   these a line, unless a file is itself named @list.txt; or - for standard input in any format;
-  files of rows: .csv, .tsv, .jsonl, .ndjson, .npy, .avro (also .gz, .zst, .bz2), and libsvm text,
-  in local files named .svm or .libsvm (also .gz), with sparse rows and features x[INDEX].
+  ` + describeTextFormats() + `
 A file of another name is recognized by its first bytes, or as text if its lines are all alike.
 The same holds for the files of a folder, except that names beginning with _ or . are ignored.
 Files that were passed over, and guesses, are counted and named.
@@ -252,4 +251,18 @@ func (d *detailsFlag) moveReports(ctx context.Context, c *cli, s *stream.Selecti
 		s.Warnings = append(s.Warnings, print.CountNoun(n, "more column")+" left out; --details all names them")
 	}
 	return nil
+}
+
+// describeTextFormats returns the lines of help on formats whose files are read from beginning to end.
+func describeTextFormats() string {
+	var rows, sparse []string
+	for _, f := range chunkio.InputFormats() {
+		switch {
+		case f.IsSparse():
+			sparse = append(sparse, f.Name+" ("+strings.Join(f.Endings, ", ")+")")
+		case f.IsText():
+			rows = append(rows, f.Endings...)
+		}
+	}
+	return fmt.Sprintf("files of rows: %s; text of sparse rows, with\n  features x[INDEX]: %s; all of these also .gz, .zst, .bz2.", strings.Join(rows, ", "), strings.Join(sparse, ", "))
 }

@@ -50,7 +50,7 @@ func SettleInput(q *Request) error {
 		return stream.Usagef("{rows} %d: want 0 (all) or more", q.SampleRows)
 	}
 	if q.Columns.Sparse == "" {
-		q.Columns.Sparse = chunkio.DefaultSparse(q.Input.Paths)
+		q.Columns.Sparse = chunkio.DefaultSparse(context.Background(), q.Input.Paths, q.Input.Stdin)
 	}
 	if q.Columns.Sparse == "" && q.Plan == "" && len(q.Columns.Names)+len(q.Columns.Exclude) == 0 && q.Columns.Categorical == "" {
 		q.Columns.Sparse = chunkio.SniffSparse(context.Background(), q.Input.Paths)

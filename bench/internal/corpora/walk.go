@@ -1,6 +1,7 @@
 package corpora
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -19,15 +21,8 @@ type file struct {
 	path  string
 }
 
-// endings lists the endings of data files that ufs-stream may be able to read, including endings used only in the
-// suites.
-var endings = []string{
-	".parquet", ".parq", ".arrow", ".arrow_file", ".arrows", ".stream", ".feather", ".ipc", ".avro", ".npy",
-	".csv", ".tsv", ".jsonl", ".ndjson", ".svm", ".libsvm",
-}
-
-// magics lists the first bytes of formats, to recognize files with other endings.
-var magics = []string{"PAR1", "PARE", "ARROW1", "\xff\xff\xff\xff", "\x93NUMPY", "Obj\x01"}
+// suiteEndings lists endings of data files that are used only in the suites.
+var suiteEndings = []string{".parq", ".arrow_file", ".stream"}
 
 // listFiles lists the files below a folder that have one of the endings or first bytes of data files, sorted by name.
 func listFiles(folder string) ([]file, error) {
@@ -43,8 +38,14 @@ func listFiles(folder string) ([]file, error) {
 		if !d.Type().IsRegular() {
 			return nil
 		}
-		known := endsWith(path, endings...)
+		known := endsWith(path, suiteEndings...) || chunkio.InputFormatByName(path) != nil
 		if !known {
+			var magics []string // the first bytes of formats
+			for _, f := range chunkio.InputFormats() {
+				if word := cmp.Or(f.Magic, f.Begins); word != "" {
+					magics = append(magics, word)
+				}
+			}
 			if known, err = startsWithAny(path, magics...); err != nil {
 				return err
 			}
@@ -73,7 +74,7 @@ func startsWithAny(path string, words ...string) (bool, error) {
 		return false, stream.Dataf(path, "cannot be opened: %w", err)
 	}
 	defer f.Close()
-	head := make([]byte, 8)
+	head := make([]byte, 16)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return false, stream.Dataf(path, "cannot be read: %w", err)

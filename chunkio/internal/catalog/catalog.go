@@ -167,7 +167,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *listing.List, at int
 		return err
 	}
 	before := len(b.Leaves)
-	f := File{Size: from.Size(), Start: b.Rows, Groups: opened.GroupRows(), Digest: opened.FooterDigest(), RowsByContent: opening.IsRowFile(opened) && !opening.IsReadAtOpening(path)}
+	f := File{Size: from.Size(), Start: b.Rows, Groups: opened.GroupRows(), Digest: opened.FooterDigest(), RowsByContent: opening.IsText(opened) && !opening.IsReadAtOpening(path)}
 	_, f.Parquet = opened.(*parquet.File)
 	if f.Fingerprint, err = storage.ComputeFingerprint(from, f.Digest); err != nil {
 		return err

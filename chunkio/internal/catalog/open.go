@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
@@ -51,7 +50,7 @@ func convertAllRows(ctx context.Context, a *opening.Access, list *listing.List) 
 		if ctx.Err() != nil {
 			return
 		}
-		if opening.FormatByName(e.Path) == intake.None {
+		if !opening.IsReadAtOpening(e.Path) {
 			continue
 		}
 		if opened, _, err := a.OpenEntry(ctx, e, a.Options.Memory, a.Options.Meter); err == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// textSource copies the labels of libsvm text. They are the only flat column of such a file.
+// textSource copies the labels of text with sparse rows. They are the only flat column of such a file.
 type textSource struct{ *svm.File }
 
 var labelNumber = writer.NumberOf("double")
@@ -17,7 +17,7 @@ var labelNumber = writer.NumberOf("double")
 // Field implements Source.
 func (s *textSource) Field(c Column) (Field, error) {
 	if c.Kind != FromLeaf {
-		return Field{}, stream.Usagef("{also} %s: rows of libsvm text are not copied as a whole; name features of them, as %[1]s[1]", c.Name)
+		return Field{}, stream.Usagef("{also} %s: sparse rows are not copied as a whole; name features of them, as %[1]s[1]", c.Name)
 	}
 	return Field{Node: labelNumber.Node(c.Name, false), Dict: []bool{true}}, nil
 }

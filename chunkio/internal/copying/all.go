@@ -7,6 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/catalog"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/schema"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -14,8 +15,12 @@ import (
 // ConvertInputs implements chunkio.Convert.
 func ConvertInputs(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	opt.allColumns, opt.Columns, opt.Also = true, nil, nil
-	if listing.DefaultSparse(inputs) != "" {
-		return convertLibsvm(ctx, inputs, out, opt.withDefaults())
+	if stdin := opening.NewStdin(opt.Stdin); opt.Stdin != nil && stdin != opt.Stdin {
+		defer stdin.Close()
+		opt.Stdin = stdin
+	}
+	if listing.DefaultSparse(ctx, inputs, opt.Stdin) != "" {
+		return convertSparse(ctx, inputs, out, opt.withDefaults())
 	}
 	opt.direct = &directOutput{out: out}
 	defer opt.direct.discardUncommitted()

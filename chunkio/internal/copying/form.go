@@ -16,6 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/export"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
@@ -71,7 +72,7 @@ func OutputForm(out, format string) (Form, error) {
 	form, named := formOfName(out)
 	ext := strings.ToLower(place.Ext(out))
 	switch {
-	case format == "" && !named && slices.Contains(slices.Concat(intake.Endings, intake.Packings, []string{".json", ".txt", ".ufs"}), ext):
+	case format == "" && !named && slices.Contains(slices.Concat(listing.DataEndings(), intake.Packings, []string{".json", ".txt", ".ufs"}), ext):
 		return 0, stream.Usagef("apply: {o} %s: OUT is Parquet, Arrow or CSV (also .csv.gz, .csv.zst); name it %s", place.DisplayName(out), place.WithExt(out, ".parquet"))
 	case format == "":
 		return form, nil

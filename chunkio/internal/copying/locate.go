@@ -133,8 +133,8 @@ func (a *applier) describeFileBatch(ctx context.Context, from *opening.Access, i
 	case rows != nil:
 		b.Format, _, _ = strings.Cut(rows.Table.Format, ",")
 		b.Packing, b.Text = rows.Packing, rows.Table.Layout
-	case opening.IsLibsvm(path):
-		b.Format = "libsvm"
+	case from.Texts.SparseFormat(a.catalog.FileName(i)) != "":
+		b.Format = from.Texts.SparseFormat(a.catalog.FileName(i))
 	case a.catalog.Files[i].Parquet:
 		b.Format = "Parquet"
 	}

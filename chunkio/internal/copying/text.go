@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writing"
@@ -14,11 +15,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func convertLibsvm(ctx context.Context, inputs []string, out string, opt ApplyOptions) (report ApplyReport, err error) {
+func convertSparse(ctx context.Context, inputs []string, out string, opt ApplyOptions) (report ApplyReport, err error) {
 	// The rows and the labels are read in parallel.
 	read := settings.Options{
-		Sparse: svm.Entries, Label: svm.Label, Where: opt.Where, Missing: stream.MissingKeep, Threads: opt.Threads, Memory: opt.Memory / 3,
-		Spool: opt.Spool, Meter: opt.Meter, Note: opt.Note,
+		Sparse: svm.Entries, Where: opt.Where, Missing: stream.MissingKeep, Threads: opt.Threads, Memory: opt.Memory / 3,
+		Anonymous: opt.Anonymous, Allow: opt.Allow, Spool: opt.Spool, Stdin: opt.Stdin, Meter: opt.Meter, Note: opt.Note,
 	}
 	rows, err := dataset.OpenInputs(ctx, inputs, read)
 	if err != nil {
@@ -29,8 +30,11 @@ func convertLibsvm(ctx context.Context, inputs []string, out string, opt ApplyOp
 		return report, err
 	}
 	report = ApplyReport{Files: 1, Columns: []string{writing.SparseIndices, writing.SparseValues}, Rows: rows.Rows(), Warnings: slices.Clip(rows.FileWarnings())}
-	if why := whyNoLabels(rows); why != "" {
-		report.Warnings = append(report.Warnings, stream.PlainText("the labels are not written: "+why))
+	labels := slices.IndexFunc(rows.Catalog.Leaves, func(l format.Leaf) bool { return l.Name == svm.Label })
+	if labels < 0 || rows.Catalog.Leaves[labels].Why != "" {
+		if labels >= 0 {
+			report.Warnings = append(report.Warnings, stream.PlainText("the labels are not written: "+rows.Catalog.Leaves[labels].Why))
+		}
 		err = writing.WriteParquet(ctx, out, rows, writing.WriteOptions{Sparse: true, Type: "double", Threads: opt.Threads})
 	} else {
 		report.Columns = append(report.Columns, svm.Label)
@@ -47,17 +51,8 @@ func convertLibsvm(ctx context.Context, inputs []string, out string, opt ApplyOp
 	return report, nil
 }
 
-func whyNoLabels(rows *dataset.Dataset) string {
-	for _, l := range rows.Catalog.Leaves {
-		if l.Name == svm.Label {
-			return l.Why
-		}
-	}
-	return ""
-}
-
 func writeWithLabels(ctx context.Context, out string, rows *dataset.Dataset, read settings.Options) (err error) {
-	read.Sparse, read.Label, read.Columns = "", "", []string{svm.Label}
+	read.Sparse, read.Columns = "", []string{svm.Label}
 	labels, err := rows.With(read)
 	if err != nil {
 		return err

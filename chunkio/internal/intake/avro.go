@@ -16,7 +16,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-const avroMagic = "Obj\x01"
+// AvroMagic begins every Avro file.
+const AvroMagic = "Obj\x01"
 
 // avroReader reads an Avro object container file, block by block. The library hamba/avro is not used, because it
 // allocates any size and loops for any count that a damaged block claims.
@@ -51,11 +52,11 @@ func explainEarlyEnd(err error) error {
 }
 
 func (r *avroReader) readHeader() error {
-	magic := make([]byte, len(avroMagic))
+	magic := make([]byte, len(AvroMagic))
 	if _, err := io.ReadFull(r.from, magic); err != nil {
 		return err
 	}
-	if string(magic) != avroMagic {
+	if string(magic) != AvroMagic {
 		return errors.New("does not begin with Obj1")
 	}
 	meta := map[string][]byte{}

@@ -23,7 +23,7 @@ import (
 func avroFile(schema, codec string, blocks ...avroBlock) string {
 	var b []byte
 	text := func(s string) { b = append(binary.AppendVarint(b, int64(len(s))), s...) }
-	b = append(b, avroMagic...)
+	b = append(b, AvroMagic...)
 	b = binary.AppendVarint(b, 2)
 	text("avro.schema")
 	text(schema)

@@ -26,48 +26,25 @@ const (
 	Avro
 )
 
-// Endings are the name endings of files of rows. A name may have a further ending in Packings.
-var Endings = []string{".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".npy", ".avro"}
-
 // Packings are the name endings of compressed files.
 var Packings = []string{".gz", ".zst", ".bz2"}
 
-// FormatByName returns the format that a file's name indicates.
-func FormatByName(name string) Format {
-	switch FileEnding(name) {
-	case ".csv":
-		return CSV
-	case ".tsv", ".tab":
-		return TSV
-	case ".jsonl", ".ndjson":
-		return NDJSON
-	case ".npy":
-		return NPY
-	case ".avro":
-		return Avro
-	}
-	return None
-}
-
-// FileEnding returns a name's ending in lower case, without a compression's ending.
-func FileEnding(name string) string {
+// FileEnding returns a name's ending in lower case, without a compression's ending, and whether there was one.
+func FileEnding(name string) (ending string, packed bool) {
 	name = strings.ToLower(name)
 	for _, p := range Packings {
-		name = strings.TrimSuffix(name, p)
+		inner, ok := strings.CutSuffix(name, p)
+		name, packed = inner, packed || ok
 	}
-	return path.Ext(name)
+	return path.Ext(name), packed
 }
 
-// SniffBytes is the number of bytes at the beginning of a file that SniffFormat needs.
+// SniffBytes is the number of bytes at the beginning of a file that SniffText needs.
 const SniffBytes = 4 << 10
 
-// SniffFormat guesses the format from the first bytes of a file.
-func SniffFormat(head []byte) Format {
+// SniffText guesses the format of text from its first bytes. It returns None for bytes that are not text.
+func SniffText(head []byte) Format {
 	switch text := bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n"); {
-	case bytes.HasPrefix(head, []byte(npyMagic)):
-		return NPY
-	case bytes.HasPrefix(head, []byte(avroMagic)):
-		return Avro
 	case len(text) == 0 || bytes.IndexByte(head, 0) >= 0:
 		return None
 	case text[0] == '{' || text[0] == '[':

@@ -26,9 +26,9 @@ func TestNamesWithinEachOther(t *testing.T) {
 		{NDJSON, deep + "\n", "4 MiB of their names"},
 		{Avro, avroFile(`{"type":"record","name":"R","fields":[{"name":"`+long+`","type":{"type":"record","name":"S","fields":[`+fields.String()[1:]+`]}}]}`, "null"), "take too much memory"},
 		{Avro, avroFile(strings.Repeat(`{"type":`, 20_000), "null"), "nested more than 10,000 deep"},
-		{NPY, npyMagic + "\x01\x00\x4E\x00" + fmt.Sprintf("%-78s", "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 16000000), }"), "reading rows needs"},
+		{NPY, NPYMagic + "\x01\x00\x4E\x00" + fmt.Sprintf("%-78s", "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 16000000), }"), "reading rows needs"},
 		{NPY, npy("{'descr': '|S1000000000', 'fortran_order': False, 'shape': (1,), }", []byte{}), "a row of 954 MiB, more than 1.0 MiB"},
-		{NPY, npyMagic + "\x02\x00\x00\x20\x03\x00" + fmt.Sprintf("%-204800s", "{'descr': [('"+long[:200<<9]+"', '<f4', (100,))], 'fortran_order': False, 'shape': (1,)}"), "names of the columns take more than 4 MiB"},
+		{NPY, NPYMagic + "\x02\x00\x00\x20\x03\x00" + fmt.Sprintf("%-204800s", "{'descr': [('"+long[:200<<9]+"', '<f4', (100,))], 'fortran_order': False, 'shape': (1,)}"), "names of the columns take more than 4 MiB"},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

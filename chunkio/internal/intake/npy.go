@@ -14,7 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-const npyMagic = "\x93NUMPY"
+// NPYMagic begins every NumPy array.
+const NPYMagic = "\x93NUMPY"
 
 // npyReader reads a NumPy array (format versions 1 to 3). In C order the array is stored row by row. In Fortran order
 // it is stored column by column, so a piece is read from many positions.
@@ -51,15 +52,15 @@ func newNPY(c cutter, at io.ReaderAt, opt Options) (*npyReader, error) {
 }
 
 func (r *npyReader) readHeader(maxBytes int) error {
-	start := make([]byte, len(npyMagic)+2)
+	start := make([]byte, len(NPYMagic)+2)
 	if _, err := io.ReadFull(r.from, start); err != nil {
 		return errors.New("the header ends early")
 	}
-	if string(start[:len(npyMagic)]) != npyMagic {
+	if string(start[:len(NPYMagic)]) != NPYMagic {
 		return errors.New("no NumPy array: it does not begin with \\x93NUMPY")
 	}
 	size := make([]byte, 2)
-	major := start[len(npyMagic)]
+	major := start[len(NPYMagic)]
 	switch major {
 	case 1:
 	case 2, 3:

@@ -23,10 +23,10 @@ func npy(header string, data any) string {
 	var b bytes.Buffer
 	header += "\n"
 	if strings.ContainsFunc(header, func(r rune) bool { return r > 126 }) {
-		b.WriteString(npyMagic + "\x03\x00")
+		b.WriteString(NPYMagic + "\x03\x00")
 		binary.Write(&b, binary.LittleEndian, uint32(len(header)))
 	} else {
-		b.WriteString(npyMagic + "\x01\x00")
+		b.WriteString(NPYMagic + "\x01\x00")
 		binary.Write(&b, binary.LittleEndian, uint16(len(header)))
 	}
 	b.WriteString(header)
@@ -51,7 +51,7 @@ func TestNPY(t *testing.T) {
 		"a int64: 7", "b[0] double: 1.5", "b[1] double: 2", "s string: ab", "u string: é")
 	wants(t, NPY, npy("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 2), }", []float64{}), exact, "x[0] double: ", "x[1] double: ")
 	for _, x := range [][2]string{
-		{"", "ends early"}, {npyMagic, "ends early"}, {npyMagic + "\x09\x00", "version 9"}, {npyMagic + "\x01\x00\xFF\xFF{}", "ends early"},
+		{"", "ends early"}, {NPYMagic, "ends early"}, {NPYMagic + "\x09\x00", "version 9"}, {NPYMagic + "\x01\x00\xFF\xFF{}", "ends early"},
 		{npy("{'descr': '<f8'", []byte{}), "header"},
 		{npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", []byte{}), "objects of Python"},
 		{npy("{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}", []byte{}), "c16"},

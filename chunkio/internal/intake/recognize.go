@@ -9,8 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A file whose name does not show a format is accepted as data only if its bytes prove the format. Arrays and Avro
-// files begin with magic words. Text proves little, because other files in a folder of data are mostly text as well
+// A file whose name does not show a format is accepted as data only if its bytes prove the format. Text proves little, because other files in a folder of data are mostly text as well
 // (README, LICENSE, checksums, settings). So only uniform lines are accepted: at least two lines, each a JSON object;
 // or at least two rows with the same number of fields (two or more), and one column that contains numbers below its
 // first row.
@@ -22,17 +21,11 @@ const (
 	RecognizeMost  = 1 << 20
 )
 
-// Recognize returns the format of a file that begins with head, and its compression. whole means that head is the whole
-// file. The result more means that a longer head may permit a decision.
-func Recognize(head []byte, whole bool) (f Format, packing string, more bool) {
-	ends := whole
-	if packing = SniffPacking(head); packing != "" {
-		head, whole = unpackHead(head, packing, whole)
-	}
-	switch f = SniffFormat(head); f {
-	case NDJSON, CSV:
-	default:
-		return f, packing, false
+// Recognize returns the format of a text that begins with head. whole means that head is the whole text. The result more
+// means that a longer head may permit a decision.
+func Recognize(head []byte, whole bool) (f Format, more bool) {
+	if f = SniffText(head); f == None {
+		return None, false
 	}
 	lines := bytes.TrimPrefix(head, byteOrderMark)
 	if !whole {
@@ -42,25 +35,30 @@ func Recognize(head []byte, whole bool) (f Format, packing string, more bool) {
 	var alike bool
 	switch {
 	case bytes.ContainsFunc(head, isControl):
-		return None, packing, false
+		return None, false
 	case f == NDJSON:
 		rows, alike = countObjects(lines)
 	default:
 		rows, alike = countRecords(lines, whole)
 	}
 	if alike && rows >= 2 {
-		return f, packing, false
+		return f, false
 	}
-	return None, packing, !ends && rows < 2
+	return None, !whole && rows < 2
 }
 
-func unpackHead(head []byte, packing string, whole bool) ([]byte, bool) {
+// UnpackHead decompresses the beginning of a file, and reports whether the result is the whole text. It returns up to
+// RecognizeMost bytes.
+func UnpackHead(head []byte, packing string, whole bool) (text []byte, wholeText bool) {
+	if packing == "" {
+		return head, whole
+	}
 	from, err := Unpack(bytes.NewReader(head), packing)
 	if err != nil {
 		return nil, false
 	}
 	defer from.Close()
-	text, err := io.ReadAll(io.LimitReader(from, RecognizeMost))
+	text, err = io.ReadAll(io.LimitReader(from, RecognizeMost))
 	return text, whole && err == nil && len(text) < RecognizeMost
 }
 

@@ -65,7 +65,7 @@ func SplitURLQuery(l store.Location) (name, query string) {
 }
 
 // errNoFiles is wrapped by the error of a folder without any files.
-var errNoFiles = errors.New("no data files below it (" + strings.Join(DataEndings, ", ") + ")")
+var errNoFiles = errors.New("no data files below it (" + strings.Join(DataEndings(), ", ") + ")")
 
 func walkStoreFolder(ctx context.Context, a *opening.Access, loc store.Location, found *searchNotes) (*List, error) {
 	// Only folders with these names can be parts of tables; other folders cost no request.

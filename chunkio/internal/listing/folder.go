@@ -13,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formats"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
@@ -24,13 +25,13 @@ import (
 // An input that is a folder means its data files: files with the ending of a format, and files whose first bytes show a
 // format. All other files in it are passed over, with a warning.
 
-// DataEndings are the endings of files that count as data without reading their bytes.
-var DataEndings = append([]string{".parquet", ".arrow", ".feather", ".ipc", ".arrows"}, intake.Endings...)
+// DataEndings returns the endings of files that count as data without reading their bytes.
+func DataEndings() []string {
+	return formats.ListEndings(func(*formats.Format) bool { return true })
+}
 
 // IsDataFile reports whether the ending of a name is that of a data file.
-func IsDataFile(name string) bool {
-	return slices.Contains(DataEndings, strings.ToLower(filepath.Ext(name))) || intake.FormatByName(name) != intake.None
-}
+func IsDataFile(name string) bool { return formats.ByName(name) != nil }
 
 var resultEndings = []string{".json", ".ufs", ".html", ".py", ".sql", ".yaml", ".yml"}
 
@@ -104,13 +105,13 @@ func (f *searchNotes) warningTexts() (warnings []stream.Text) {
 
 // errNoData returns the error of a folder in which all files are passed over.
 func (f *searchNotes) errNoData(folder string) error {
-	e := stream.Dataf(folder, "no data files below it (%s): passed over %v", strings.Join(DataEndings, ", "), &f.nonData)
+	e := stream.Dataf(folder, "no data files below it (%s): passed over %v", strings.Join(DataEndings(), ", "), &f.nonData)
 	e.Remedy = stream.PlainText("end the name of a text with its format, as .csv")
 	return e
 }
 
 func (f *searchNotes) noteGuessedFile(ctx context.Context, path string) {
-	if IsDataFile(path) || opening.IsLibsvm(path) {
+	if IsDataFile(path) {
 		return
 	}
 	if _, guess, err := holdsLocalData(ctx, path); err == nil && guess {
@@ -134,18 +135,20 @@ func holdsLocalData(ctx context.Context, path string) (data, guess bool, err err
 		return false, false, err
 	}
 	defer in.Close()
-	return opening.HoldsData(in)
+	f, _, guess, err := opening.DetectFormat(in)
+	return f != nil, guess, err
 }
 
-// isTextName reports whether a file is text in lines (CSV, TSV or NDJSON) by its name. An empty file of such a name has
-// no rows: Spark and Hadoop write it for an empty partition, and it is passed over.
-func isTextName(name string) bool {
-	return slices.Contains([]intake.Format{intake.CSV, intake.TSV, intake.NDJSON}, intake.FormatByName(name))
+// isLinesName reports whether a file is text in lines by its name. An empty file of such a name has no rows: Spark and
+// Hadoop write it for an empty partition, and it is passed over.
+func isLinesName(name string) bool {
+	f := formats.ByName(name)
+	return f != nil && f.IsLines
 }
 
 func (f *searchNotes) classifyFile(ctx context.Context, path string, entry fs.DirEntry) (data bool, err error) {
 	named := IsDataFile(path)
-	if named && !isTextName(path) {
+	if named && !isLinesName(path) {
 		return true, nil // opening refuses it if it cannot be read
 	}
 	info, gone := os.Stat(path) // follows a link
@@ -223,7 +226,7 @@ func walkFolder(ctx context.Context, root string, found *searchNotes) ([]string,
 	case found.nonData.count > before:
 		return nil, found.errNoData(root)
 	}
-	return nil, stream.Dataf(root, "no data files in this directory (%s)", strings.Join(DataEndings, ", "))
+	return nil, stream.Dataf(root, "no data files in this directory (%s)", strings.Join(DataEndings(), ", "))
 }
 
 func folderSlash(e fs.DirEntry) string {
@@ -292,7 +295,7 @@ func (p *picker) decideWaitingObjects(ctx context.Context) error {
 	group.SetLimit(opening.FootersAhead)
 	for i, o := range p.waiting {
 		a := &answers[i]
-		if a.data = IsDataFile(o.Key) && (o.Size > 0 || !isTextName(o.Key)); a.data || o.Size == 0 {
+		if a.data = IsDataFile(o.Key) && (o.Size > 0 || !isLinesName(o.Key)); a.data || o.Size == 0 {
 			continue
 		}
 		if l := p.endings[NameEnding(o.Key)]; l != nil && l.read >= maxLooks && l.data == 0 {
@@ -300,8 +303,9 @@ func (p *picker) decideWaitingObjects(ctx context.Context) error {
 			continue
 		}
 		a.ask = true
-		group.Go(func() (err error) {
-			a.data, a.guess, err = opening.HoldsData(&objectHead{ctx: within, client: p.Objects.Client, object: o})
+		group.Go(func() error {
+			f, _, guess, err := opening.DetectFormat(&objectHead{ctx: within, client: p.Objects.Client, object: o})
+			a.data, a.guess = f != nil, guess
 			return err
 		})
 	}

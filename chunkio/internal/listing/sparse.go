@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formats"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
@@ -17,20 +19,63 @@ import (
 )
 
 // DefaultSparse implements chunkio.DefaultSparse.
-func DefaultSparse(inputs []string) string {
-	if slices.ContainsFunc(inputs, opening.IsLibsvm) {
+func DefaultSparse(ctx context.Context, inputs []string, stdin io.Reader) string {
+	isSparse := func(f *formats.Format) bool { return f != nil && f.IsSparse() }
+	if slices.ContainsFunc(inputs, func(in string) bool { return isSparse(opening.FormatByName(in)) }) ||
+		len(inputs) > 0 && isSparse(detectFirstFormat(ctx, inputs[0], stdin)) {
 		return svm.Entries
 	}
 	return ""
 }
+
+// detectFirstFormat returns the format of standard input or of the first local file of an input, or nil if it is
+// unknown. Opening the input reports errors.
+func detectFirstFormat(ctx context.Context, input string, stdin io.Reader) *formats.Format {
+	if s, isKept := stdin.(*opening.Stdin); isKept && input == StdinName {
+		return s.Format()
+	}
+	if list, ok := listName(input); ok {
+		if info, err := os.Stat(list); err != nil || !info.Mode().IsRegular() { // a pipe can be read only once
+			return nil
+		}
+		lines, err := ExpandListArgument(ctx, opening.NewAccess(settings.Options{Memory: maxListBytes}), input)
+		if err != nil {
+			return nil
+		}
+		input = lines[0]
+	}
+	file := findFirstDataFile(ctx, input)
+	if file == "" {
+		return opening.FormatByName(input) // in a store
+	}
+	return detectFileFormat(ctx, file)
+}
+
+func detectFileFormat(ctx context.Context, file string) *formats.Format {
+	if f := opening.FormatByName(file); f != nil {
+		return f
+	}
+	in, err := storage.OpenFile(ctx, file)
+	if err != nil {
+		return nil
+	}
+	defer in.Close()
+	if f, _, guess, err := opening.DetectFormat(in); err == nil && !guess {
+		return f
+	}
+	return nil
+}
+
+// maxListBytes limits the memory for a list whose first file shows the format.
+const maxListBytes = 64 << 20
 
 // SniffSparse implements chunkio.SniffSparse.
 func SniffSparse(ctx context.Context, inputs []string) string {
 	if len(inputs) == 0 {
 		return ""
 	}
-	file := findFirstDataFile(inputs[0])
-	if file == "" || opening.FormatByName(file) != intake.NDJSON {
+	file := findFirstDataFile(ctx, inputs[0])
+	if f := opening.FormatByName(file); f == nil || f.Rows != intake.NDJSON {
 		return ""
 	}
 	in, err := storage.OpenFile(ctx, file)
@@ -47,7 +92,7 @@ func SniffSparse(ctx context.Context, inputs []string) string {
 	}})
 }
 
-func findFirstDataFile(input string) (first string) {
+func findFirstDataFile(ctx context.Context, input string) (first string) {
 	root, err := place.LocalPath(input)
 	if err != nil || store.IsURL(input) || input == StdinName {
 		return ""
@@ -61,14 +106,21 @@ func findFirstDataFile(input string) (first string) {
 	case !info.IsDir():
 		return ""
 	}
+	looks := 0
 	_ = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error { // opening reports the error
 		switch {
 		case err != nil:
 			return err
 		case file != root && IsHiddenName(entry.Name()) && entry.IsDir():
 			return fs.SkipDir
-		case entry.IsDir() || IsHiddenName(entry.Name()) || !IsDataFile(file):
+		case entry.IsDir() || IsHiddenName(entry.Name()):
 			return nil
+		case !IsDataFile(file) && (!mayBeData(file) || looks == maxLooks):
+			return nil
+		case !IsDataFile(file):
+			if looks++; detectFileFormat(ctx, file) == nil {
+				return nil
+			}
 		}
 		first = file
 		return fs.SkipAll

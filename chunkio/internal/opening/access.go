@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formats"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -83,7 +83,7 @@ func (a *Access) OpenEntryBytes(ctx context.Context, e storage.Entry, memory int
 func (a *Access) OpenInput(ctx context.Context, in storage.Input, memory int64, meter *stream.Meter) (format.File, storage.Input, error) {
 	counted := &storage.CountingInput{Input: in}
 	opened, err := a.OpenByFormat(ctx, counted, memory)
-	if names := settings.TripleColumns(a.Options.Sparse); err == nil && names != nil && !IsLibsvm(in.Name()) {
+	if names := settings.TripleColumns(a.Options.Sparse); err == nil && names != nil && !isSparse(opened) {
 		opened, err = a.openTriples(ctx, opened, counted, names, memory)
 	}
 	if err == nil {
@@ -105,102 +105,91 @@ const FootersAhead = 16
 
 // OpenByFormat opens a file by its format.
 func (a *Access) OpenByFormat(ctx context.Context, in storage.Input, memory int64) (format.File, error) {
-	magic, err := storage.ReadMagic(in)
-	if err != nil {
-		return nil, err
-	}
-	switch magic {
-	case parquet.Magic:
-		return parquet.Open(in, memory)
-	case ipc.Magic:
-		return ipc.Open(in, memory)
-	}
-	if IsLibsvm(in.Name()) {
-		return a.openLibsvm(ctx, in, memory)
-	}
-	head, err := storage.ReadHead(in)
-	if err != nil {
-		return nil, err
-	}
-	if strings.HasPrefix(head, parquet.EncryptedMagic) {
-		return parquet.Open(in, memory) // fails with the error for encrypted files
-	}
-	kind, packing, _, err := detectRows(in, head)
+	f, packing, _, err := DetectFormat(in)
 	switch {
 	case err != nil:
 		return nil, err
-	case kind != intake.None:
-		return a.openRows(ctx, in, kind, packing, memory)
-	case ipc.IsStream(in, head):
-		return ipc.OpenStream(in, memory)
+	case f != nil:
+		return a.openAs(ctx, in, f, packing, memory)
 	}
-	e := stream.Dataf(in.Name(), "neither a Parquet file (PAR1) nor an Arrow IPC file or stream, a NumPy array or Avro by its first bytes, nor text by its name (.csv, .tsv, .jsonl, .ndjson, .svm, .libsvm) or by its lines")
+	var texts []string
+	for _, f := range formats.AllFormats() {
+		if f.IsText() && f.Begins == "" {
+			texts = append(texts, f.Endings...)
+		}
+	}
+	e := stream.Dataf(in.Name(), "neither a Parquet file (PAR1) nor an Arrow IPC file or stream, a NumPy array or Avro by its first bytes, nor text by its name (%s) or by its lines", strings.Join(texts, ", "))
 	e.Remedy = stream.Textf("name a text so, or hand it over on standard input, where - finds out what it is")
 	return nil, e
 }
 
-// detectRows finds the row format and the compression of an input that begins with head and has no magic word of
-// Parquet or Arrow: by its first bytes, by its name, or by the shape of its lines. In the last case guess is true.
-func detectRows(in storage.Input, head string) (kind intake.Format, packing string, guess bool, err error) {
-	packing, kind = intake.SniffPacking([]byte(head)), FormatByName(in.Name())
-	if magic := intake.SniffFormat([]byte(head)); magic == intake.NPY || magic == intake.Avro {
-		kind = magic
+func (a *Access) openAs(ctx context.Context, in storage.Input, f *formats.Format, packing string, memory int64) (format.File, error) {
+	switch {
+	case f.IsSparse():
+		return a.openSparse(ctx, in, f, packing, memory)
+	case f.IsText():
+		return a.openRows(ctx, in, f.Rows, packing, memory)
 	}
-	if kind != intake.None || ipc.IsStream(in, head) {
-		return kind, packing, false, nil
-	}
-	for _, n := range []int64{intake.RecognizeBytes, intake.RecognizeMost} {
-		begin := make([]byte, min(in.Size(), n))
-		if err := format.ReadAt(in, begin, 0); err != nil {
-			return kind, packing, false, stream.Dataf(in.Name(), "%w", err)
-		}
-		var more bool
-		if kind, packing, more = intake.Recognize(begin, in.Size() <= n); !more {
-			break
-		}
-	}
-	return kind, packing, kind == intake.CSV || kind == intake.NDJSON, nil
+	return f.Open(in, memory)
 }
 
-// HoldsData reports whether an input with an unknown ending contains data, and whether this is a guess from the shape
-// of its lines.
-func HoldsData(in storage.Input) (data, guess bool, err error) {
+// DetectFormat finds the format and the compression of an input. It returns nil if the format is unknown. guess means
+// that only the shape of the input's lines shows the format.
+func DetectFormat(in storage.Input) (f *formats.Format, packing string, guess bool, err error) {
 	magic, err := storage.ReadMagic(in)
-	if err != nil || magic != "" {
-		return err == nil, false, err
+	if err != nil {
+		return nil, "", false, err
+	}
+	if f = formats.ByMagic(magic); f != nil {
+		return f, "", false, nil
 	}
 	head, err := storage.ReadHead(in)
-	if err != nil || strings.HasPrefix(head, parquet.EncryptedMagic) {
-		return err == nil, false, err
+	if err != nil {
+		return nil, "", false, err
 	}
-	kind, _, guess, err := detectRows(in, head)
-	return kind != intake.None || err == nil && ipc.IsStream(in, head), guess, err
+	return formats.DetectFormat(in, head, FormatByName(in.Name()))
 }
 
 // IsReadAtOpening reports whether a file of this name is read to its end when it is opened.
-func IsReadAtOpening(name string) bool { return IsLibsvm(name) || FormatByName(name) != intake.None }
+func IsReadAtOpening(name string) bool {
+	f := FormatByName(name)
+	return f != nil && f.IsText()
+}
 
-func (a *Access) openLibsvm(ctx context.Context, in storage.Input, memory int64) (format.File, error) {
+func (a *Access) openSparse(ctx context.Context, in storage.Input, f *formats.Format, packing string, memory int64) (format.File, error) {
 	t, name := &a.Texts, in.Name()
-	if format.IsFar(in) {
-		return nil, stream.Usagef("%s: libsvm text is read from a local file; copy it there first", name)
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if table := t.tables[name]; table != nil {
 		return table.Open(in), nil
 	}
-	spool, err := t.newSpool(a.Options.Spool)
+	text, err := NewDecompressor(name, NewSequentialReader(in), packing)
 	if err != nil {
 		return nil, err
 	}
-	table, err := parseLibsvm(ctx, in, spool, memory)
+	defer text.Close()
+	return t.addTable(in, a.Options.Spool, func(spool *textSpool) (*svm.Table, error) {
+		table, err := f.Parse(ctx, name, text, spool, memory)
+		if err == nil {
+			table.Format = f.Name
+		}
+		return table, err
+	})
+}
+
+// addTable opens a file whose rows build writes to a scratch file. The caller holds t.mu.
+func (t *TextTables) addTable(in storage.Input, opt scratch.Options, build func(*textSpool) (*svm.Table, error)) (format.File, error) {
+	spool, err := t.newSpool(opt)
+	if err != nil {
+		return nil, err
+	}
+	table, err := build(spool)
 	if err != nil {
 		return nil, errors.Join(err, spool.Close())
 	}
 	if t.tables == nil {
 		t.tables = map[string]*svm.Table{}
 	}
-	t.tables[name] = table
+	t.tables[in.Name()] = table
 	return table.Open(in), nil
 }

@@ -13,25 +13,27 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formats"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/glob"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// FormatByName returns the row format of a path or URL by its ending.
-func FormatByName(name string) intake.Format {
+// FormatByName returns the format that the ending of a path or URL shows, or nil.
+func FormatByName(name string) *formats.Format {
 	if store.IsURL(name) {
 		l, err := store.Parse(name)
 		if err != nil {
-			return intake.None
+			return nil
 		}
 		name = l.Key
 	}
-	return intake.FormatByName(name)
+	return formats.ByName(name)
 }
 
 // ScratchRows are the rows of a file, written to a scratch file as Parquet.
@@ -93,13 +95,17 @@ func (t *scratchInput) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// IsRowFile reports whether a file is the scratch file of a file of rows.
-func IsRowFile(opened format.File) bool {
-	f, ok := opened.(*parquet.File)
-	if !ok {
-		return false
+// IsText reports whether an opened file is read from a scratch file, because its text has no row groups.
+func IsText(opened format.File) bool {
+	if f, ok := opened.(*parquet.File); ok {
+		_, ok = f.Input().(*scratchInput)
+		return ok
 	}
-	_, ok = f.Input().(*scratchInput)
+	return isSparse(opened)
+}
+
+func isSparse(opened format.File) bool {
+	_, ok := opened.(*svm.File)
 	return ok
 }
 

@@ -2,7 +2,6 @@ package opening
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -14,9 +13,9 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formats"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
@@ -90,6 +89,14 @@ func StoreOrStream(ctx context.Context, s *Stdin, a *Access) (open Opener, texts
 	return s.open, s.texts, nil, s.err
 }
 
+// Format returns the format of standard input according to its first bytes, or nil if it is unknown.
+func (s *Stdin) Format() *formats.Format {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sniffFormatOnce()
+	return s.form.is
+}
+
 // Stream reports whether standard input is an Arrow IPC stream according to its first bytes. The result is also true if
 // standard input is missing, empty or of an unknown format.
 func (s *Stdin) Stream() bool {
@@ -111,12 +118,11 @@ func ErrStdinOnlyOnce() error {
 	return stream.Usagef("standard input can be read only once, and this run needs it again; save it to a file first")
 }
 
-// stdinFormat is the format of standard input according to its first bytes. If rows is intake.None and stream is not
-// set, standard input is a file with a footer at its end.
+// stdinFormat is the format of standard input according to its first bytes.
 type stdinFormat struct {
-	from   *bufio.Reader // uncompressed
-	rows   intake.Format // intake.None if the input is not a file of rows
-	stream bool          // an Arrow IPC stream, or missing, empty or unknown
+	from   *bufio.Reader   // uncompressed
+	is     *formats.Format // nil if unknown
+	stream bool            // an Arrow IPC stream, or missing, empty or unknown
 }
 
 func sniffStdin(in io.Reader) (s stdinFormat, err error) {
@@ -139,17 +145,14 @@ func sniffStdin(in io.Reader) (s stdinFormat, err error) {
 			return s, err
 		}
 	}
-	switch {
-	case len(head) == 0:
+	if len(head) == 0 {
 		s.stream = true
 		return s, stream.Dataf(ipc.StreamName, "is empty")
-	case bytes.HasPrefix(head, []byte(parquet.Magic)), bytes.HasPrefix(head, []byte(parquet.EncryptedMagic)), bytes.HasPrefix(head, []byte(ipc.Magic)):
-	case bytes.HasPrefix(head, []byte(ipc.StreamMagic)):
-		s.stream = true
-	default:
-		s.rows = intake.SniffFormat(head)
-		s.stream = s.rows == intake.None // an old stream or an unknown format: the reader of streams reports the error
 	}
+	if s.is = formats.ByBytes(string(head)); s.is == nil {
+		s.is = formats.OfRows(intake.SniffText(head))
+	}
+	s.stream = s.is == nil || s.is.Begins == ipc.StreamMagic // the reader of streams reports the error of an unknown format
 	return s, nil
 }
 
@@ -169,9 +172,10 @@ func (a *Access) storeStdin(ctx context.Context, s stdinFormat) (Opener, error) 
 	in := &storage.StdinInput{}
 	var table *intake.Table
 	var err error
-	saved := s.rows == intake.None || s.rows == intake.NPY || a.ExactIntegers // these inputs must be read twice
+	isText := s.is != nil && s.is.IsText()
+	saved := !isText || s.is.IsSparse() || s.is.Rows == intake.NPY || a.ExactIntegers // these inputs must be read twice
 	if !saved {
-		from := intake.Input{Name: ipc.StreamName, Format: s.rows, Once: true, Open: func() (io.ReadCloser, error) {
+		from := intake.Input{Name: ipc.StreamName, Format: s.is.Rows, Once: true, Open: func() (io.ReadCloser, error) {
 			return io.NopCloser(io.TeeReader(s.from, digest)), nil
 		}}
 		rows, err := a.convertRows(ctx, from, a.Options.Memory)
@@ -187,8 +191,8 @@ func (a *Access) storeStdin(ctx context.Context, s stdinFormat) (Opener, error) 
 		counted := &storage.CountingInput{Input: in}
 		var opened format.File
 		var err error
-		if saved && s.rows != intake.None {
-			opened, err = a.openRows(ctx, counted, s.rows, "", memory)
+		if saved && isText {
+			opened, err = a.openAs(ctx, counted, s.is, "", memory)
 		} else {
 			opened, err = a.OpenByFormat(ctx, counted, memory)
 		}

@@ -2,18 +2,15 @@ package opening
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"io"
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
@@ -21,17 +18,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// IsLibsvm reports whether a name is that of libsvm text.
-func IsLibsvm(name string) bool {
-	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
-	return strings.HasSuffix(name, ".svm") || strings.HasSuffix(name, ".libsvm")
-}
-
-// TextTables holds the rows of opened files that lack row groups (CSV, NDJSON, libsvm, triples and so on) in unnamed
+// TextTables holds the rows of opened files that lack row groups (text, NumPy arrays, Avro, triples) in unnamed
 // scratch files, until closeScratch. So later changes of these files have no effect.
 type TextTables struct {
 	mu     sync.Mutex
-	tables map[string]*svm.Table // libsvm texts and triples, by name
+	tables map[string]*svm.Table // text with sparse rows, and triples, by the name of the file
 	file   *atomicfile.Spool     // contains the scratch files, one after the other
 	bytes  int64                 // size of the scratch files
 	space  *scratch.Space        // counts the bytes of the scratch files; nil until the first file
@@ -103,6 +94,16 @@ func (t *TextTables) RowsByName(name string) *ScratchRows {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.Rows[name]
+}
+
+// SparseFormat returns the name of the format of an opened text with sparse rows, or "" for other files.
+func (t *TextTables) SparseFormat(name string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if table := t.tables[name]; table != nil {
+		return table.Format
+	}
+	return ""
 }
 
 func (t *TextTables) isIdentifier(column string) bool { return t.rowColumns[column].isIdentifier }
@@ -220,19 +221,6 @@ func (t *TextTables) ScratchBytes() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.bytes
-}
-
-func parseLibsvm(ctx context.Context, in storage.Input, spool *textSpool, memory int64) (*svm.Table, error) {
-	var from io.Reader = io.NewSectionReader(in, 0, in.Size())
-	if strings.HasSuffix(strings.ToLower(in.Name()), ".gz") {
-		unzip, err := NewDecompressor(in.Name(), from, "gz")
-		if err != nil {
-			return nil, err
-		}
-		defer unzip.Close()
-		from = unzip
-	}
-	return svm.Parse(ctx, in.Name(), from, spool, memory)
 }
 
 // newSpool makes a scratch file, which must be completely written or closed before the next call. All scratch files are

@@ -58,21 +58,14 @@ func (a *Access) openTriples(ctx context.Context, opened format.File, in storage
 		}
 		r.names[k], r.leaves[k] = column, i
 	}
-	spool, err := t.newSpool(a.Options.Spool)
-	if err != nil {
-		return nil, err
-	}
-	r.to = svm.NewBuilder(names[2], spool, memory)
-	table, err := r.buildTable(ctx, opened)
-	if err != nil {
-		return nil, errors.Join(err, spool.Close())
-	}
-	if t.tables == nil {
-		t.tables = map[string]*svm.Table{}
-	}
-	t.tables[name] = table
-	t.triples.next, t.triples.last = r.next, name
-	return table.Open(in), nil
+	return t.addTable(in, a.Options.Spool, func(spool *textSpool) (*svm.Table, error) {
+		r.to = svm.NewBuilder(names[2], spool, memory)
+		table, err := r.buildTable(ctx, opened)
+		if err == nil {
+			t.triples.next, t.triples.last = r.next, name
+		}
+		return table, err
+	})
 }
 
 // tripleReader makes rows from the triples of a file, which are sorted by row.

@@ -80,7 +80,7 @@ func isStatsObject(ctx context.Context, path string, opt storage.FetchOptions, h
 	switch ending := strings.ToLower(place.Ext(path)); {
 	case ending == ".ufs":
 		return true
-	case slices.Contains(listing.DataEndings, ending):
+	case slices.Contains(listing.DataEndings(), ending):
 		return false
 	}
 	client := storage.NewClient(opt)

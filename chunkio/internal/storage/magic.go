@@ -2,8 +2,7 @@ package storage
 
 import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formats"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -22,7 +21,11 @@ func ReadMagic(in Input) (string, error) {
 	if in.Size() == 0 {
 		return "", stream.Dataf(in.Name(), "the file is empty")
 	}
-	word := make([]byte, min(in.Size(), int64(len(ipc.Magic))))
+	longest := 0
+	for _, f := range formats.AllFormats() {
+		longest = max(longest, len(f.Magic))
+	}
+	word := make([]byte, min(in.Size(), int64(longest)))
 	at := int64(0)
 	far := format.IsFar(in)
 	if far {
@@ -31,9 +34,9 @@ func ReadMagic(in Input) (string, error) {
 	if err := format.ReadAt(in, word, at); err != nil {
 		return "", stream.Dataf(in.Name(), "%w", err)
 	}
-	for _, magic := range []string{parquet.Magic, ipc.Magic} {
-		if n := len(magic); len(word) >= n && (!far && string(word[:n]) == magic || far && string(word[len(word)-n:]) == magic) {
-			return magic, nil
+	for _, f := range formats.AllFormats() {
+		if n := len(f.Magic); n > 0 && len(word) >= n && (!far && string(word[:n]) == f.Magic || far && string(word[len(word)-n:]) == f.Magic) {
+			return f.Magic, nil
 		}
 	}
 	if far { // the object may be incomplete, so the magic word at its beginning decides

@@ -21,6 +21,8 @@ const (
 
 // Table is the result of reading a text once. Its rows are in a spool, so later changes of the text have no effect.
 type Table struct {
+	Format string // name of the format of the text, for messages; empty if the rows come from elsewhere
+
 	spool   Spool
 	groups  []extent
 	rows    []int64 // number of rows in each group

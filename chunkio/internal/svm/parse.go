@@ -24,12 +24,12 @@ const (
 // MaxIndex is the largest index that a row may contain.
 const MaxIndex = 1<<24 - 1
 
-// maxWord limits the length of a label or an entry.
+// maxWord limits the length of a word, in bytes.
 const maxWord = 4 << 10
 
 // parser collects the rows of the current group.
 type parser struct {
-	words      wordReader
+	words      *WordReader
 	path       string
 	limit      int64 // limit on its memory
 	table      *Table
@@ -41,12 +41,13 @@ type parser struct {
 	buf        []byte
 }
 
-// Parse reads libsvm text to its end and writes its rows to the spool, using about 16 MiB of memory, and at most limit
+// ParseRows reads libsvm text to its end and writes its rows to the spool, using about 16 MiB of memory, and at most limit
 // bytes. Indices are kept unchanged. Errors about the text are *stream.DataError that name the line.
-func Parse(ctx context.Context, path string, text io.Reader, spool Spool, limit int64) (*Table, error) {
+func ParseRows(ctx context.Context, path string, text io.Reader, spool Spool, limit int64) (*Table, error) {
 	digest := fnv.New64a()
 	p := &parser{path: path, limit: limit, table: &Table{spool: spool}}
-	p.words = wordReader{from: io.TeeReader(text, digest), buf: make([]byte, 0, pieceBytes), line: 1}
+	p.words = NewWordReader(io.TeeReader(text, digest))
+	p.words.SkipComments('#')
 	for {
 		more, err := p.parseRow()
 		if err != nil {
@@ -88,17 +89,17 @@ func (p *parser) parseRow() (bool, error) {
 	var word []byte
 	for {
 		var err error
-		if word, err = p.words.nextWord(); err != nil {
+		if word, err = p.words.NextWord(); err != nil {
 			return false, err
 		}
 		if word != nil {
 			break
 		}
-		if more, err := p.words.nextLine(); !more || err != nil {
+		if more, err := p.words.NextLine(); !more || err != nil {
 			return false, err
 		}
 	}
-	label, one := parseNumber(word)
+	label, one := ParseNumber(word)
 	if !one {
 		if !p.recordLabelFault(word) {
 			return false, fmt.Errorf("the label %q is no number", word)
@@ -109,7 +110,7 @@ func (p *parser) parseRow() (bool, error) {
 	for {
 		if !isEntry {
 			var err error
-			if word, err = p.words.nextWord(); err != nil {
+			if word, err = p.words.NextWord(); err != nil {
 				return false, err
 			}
 		}
@@ -133,7 +134,7 @@ func (p *parser) parseRow() (bool, error) {
 			return false, fmt.Errorf("the index %d follows %d", index, last)
 		}
 		last = int(index)
-		value, ok := parseNumber(text)
+		value, ok := ParseNumber(text)
 		if !ok {
 			return false, fmt.Errorf("the value of %q is no number", word)
 		}
@@ -157,7 +158,7 @@ func (p *parser) recordLabelFault(word []byte) bool {
 		found = "none"
 	} else {
 		for label := range bytes.SplitSeq(word, []byte(",")) {
-			if _, ok := parseNumber(label); !ok {
+			if _, ok := ParseNumber(label); !ok {
 				return false
 			}
 		}
@@ -238,7 +239,8 @@ func writeNumbers[T any](p *parser, x []T, size int, add func([]byte, T) []byte)
 	return nil
 }
 
-func parseNumber(word []byte) (float64, bool) {
+// ParseNumber returns the float64 that a word denotes, also NaN and infinities.
+func ParseNumber(word []byte) (float64, bool) {
 	if x, ok := format.ShortDecimal(word); ok {
 		return x, true
 	}

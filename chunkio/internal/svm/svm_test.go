@@ -34,7 +34,7 @@ func (input) Name() string { return "t.svm" }
 func (input) Close() error { return nil }
 
 func parse(text io.Reader) (*File, error) {
-	t, err := Parse(context.Background(), "t.svm", text, new(spool), 1<<30)
+	t, err := ParseRows(context.Background(), "t.svm", text, new(spool), 1<<30)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func TestLongRows(t *testing.T) {
 			}
 		}
 	}
-	_, err = Parse(t.Context(), "t.svm", strings.NewReader(b.String()), new(spool), 1<<20)
+	_, err = ParseRows(t.Context(), "t.svm", strings.NewReader(b.String()), new(spool), 1<<20)
 	if _, short := errors.AsType[*stream.MemoryError](err); !short {
 		t.Errorf("in 1 MiB: error %v", err)
 	}
@@ -170,7 +170,7 @@ func TestNumbers(t *testing.T) {
 	}
 	for _, w := range words {
 		want, err := strconv.ParseFloat(w, 64)
-		got, ok := parseNumber([]byte(w))
+		got, ok := ParseNumber([]byte(w))
 		if ok != (err == nil) || ok && math.Float64bits(got) != math.Float64bits(want) {
 			t.Errorf("%q is %v, %v; want %v, %v", w, got, ok, want, err)
 		}
@@ -193,9 +193,9 @@ func TestBadText(t *testing.T) {
 		"1 1:2 qid:3\n":                    "the index of",
 		"1 16777216:2\n":                   "is above 16777215",
 		"1 99999999999999999999:2\n":       "the index of",
-		"1 " + strings.Repeat("9", 5000):   "is no label and no index:value",
+		"1 " + strings.Repeat("9", 5000):   "is longer than 4096 bytes, no number",
 		"1 1:2\n\x00\x01PAR\xff\n":         "line 2: the label",
-		strings.Repeat("x", 2*pieceBytes):  "is no label",
+		strings.Repeat("x", 2*pieceBytes):  "is longer than 4096 bytes, no number",
 		"1 1:2\n2 1:2 # fine\n3 1:2 4:#\n": "line 3: the value",
 	} {
 		_, err := parse(strings.NewReader(text))
@@ -209,7 +209,7 @@ func TestBadText(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Parse(cancelled, "t.svm", strings.NewReader(strings.Repeat("1 1:2\n", 1000)), new(spool), 1<<30); !errors.Is(err, context.Canceled) {
+	if _, err := ParseRows(cancelled, "t.svm", strings.NewReader(strings.Repeat("1 1:2\n", 1000)), new(spool), 1<<30); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }

@@ -90,7 +90,7 @@ func (a *ApplyRequest) runWithinLimits(ctx context.Context, write func(*request.
 		sparse = recorded
 	}
 	if sparse == "" {
-		sparse = chunkio.DefaultSparse(a.Input.Paths)
+		sparse = chunkio.DefaultSparse(ctx, a.Input.Paths, a.Input.Stdin)
 	}
 	if err := request.FillFeatureOptions(&q, a.Selection.Options); err != nil {
 		return err

@@ -2,6 +2,7 @@ package applying
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -66,8 +67,8 @@ func checkDataOutput(verb, output string) error {
 }
 
 func checkParquetOutput(verb, output string) error {
-	switch strings.ToLower(place.Ext(output)) {
-	case ".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".npy", ".avro", ".txt", ".arrow", ".feather", ".ipc", ".ufs", ".gz", ".zst", ".bz2":
+	f := chunkio.InputFormatByName(output)
+	if f != nil && f.Name != "Parquet" || slices.Contains([]string{".json", ".txt", ".ufs", ".gz", ".zst", ".bz2"}, strings.ToLower(place.Ext(output))) {
 		return stream.Usagef("%s: {o} %s: OUT is Parquet; name it %s", verb, place.DisplayName(output), place.WithExt(output, ".parquet"))
 	}
 	return nil
