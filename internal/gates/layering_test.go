@@ -92,7 +92,8 @@ var mayImport = map[string][]string{
 	"chunkio/internal/ipc":        {"stream", "chunkio/internal/format", "chunkio/internal/text", "internal/memory/room"},
 	"chunkio/internal/parquet":    {"stream", "chunkio/internal/format", "chunkio/internal/text", "internal/numeric/kernel", "internal/memory/room"},
 	"chunkio/internal/svm":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},
-	"chunkio/internal/formats":    {"stream", "chunkio/internal/format", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/svm"}, // the list
+	"chunkio/internal/mtx":        {"stream", "chunkio/internal/format", "chunkio/internal/svm"},
+	"chunkio/internal/formats":    {"stream", "chunkio/internal/format", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/mtx", "chunkio/internal/parquet", "chunkio/internal/svm"}, // the list
 	"chunkio/internal/text":       {},
 	"chunkio/internal/where":      {"stream", "internal/app/condition", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/writer":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},

@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/mtx"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 )
@@ -46,6 +47,7 @@ var list = []*Format{
 	{Name: "NumPy arrays", Endings: []string{".npy"}, Begins: intake.NPYMagic, Rows: intake.NPY},
 	{Name: "Avro", Endings: []string{".avro"}, Begins: intake.AvroMagic, Rows: intake.Avro},
 	{Name: "libsvm", Endings: []string{".svm", ".libsvm"}, Parse: svm.ParseRows},
+	{Name: "Matrix Market", Endings: []string{".mtx"}, Begins: mtx.Magic, Parse: mtx.ParseMatrix},
 }
 
 func wrapOpener[F format.File](open func(format.Input, int64) (F, error)) func(format.Input, int64) (format.File, error) {

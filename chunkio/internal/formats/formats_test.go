@@ -46,6 +46,7 @@ func TestList(t *testing.T) {
 // TestDetect: bytes that prove a format count more than the name, the name more than the shape of the lines.
 func TestDetect(t *testing.T) {
 	const lines = "a,b\n1,2\n3,4\n"
+	matrix := "%%MatrixMarket matrix array real general\n1 1\n1\n"
 	for _, c := range []struct {
 		file, text, want, packing string
 		guess                     bool
@@ -64,6 +65,10 @@ func TestDetect(t *testing.T) {
 		{"a.libsvm.zst", zip(t, "1 1:2\n"), "libsvm", "gz", false},
 		{"a.parquet", lines, "CSV", "", true}, // opening says that it is no Parquet file
 		{"a.parquet.gz", zip(t, lines), "CSV", "gz", true},
+		{"matrix", matrix, "Matrix Market", "", false},
+		{"matrix", zip(t, matrix), "Matrix Market", "gz", false},
+		{"matrix.csv", matrix, "Matrix Market", "", false},
+		{"a.MTX.gz", zip(t, "1\n"), "Matrix Market", "gz", false},
 		{"a", "hello\n", "", "", false},
 		{"a.txt", "", "", "", false},
 	} {
