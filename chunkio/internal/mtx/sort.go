@@ -51,7 +51,7 @@ func newSorter(name string, spool svm.Spool, limit int64) *sorter {
 }
 
 func compareEntries(a, b entry) int {
-	return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.column, b.column))
+	return cmp.Compare(uint64(a.row)<<32|uint64(a.column), uint64(b.row)<<32|uint64(b.column))
 }
 
 func (s *sorter) addEntry(e entry) error {
