@@ -17,6 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 func newApply(c *cli) *cobra.Command {
@@ -72,10 +73,8 @@ a list of names. They read only the footers of the input.
 		},
 	}
 	fs := cmd.Flags()
-	o.addLimitFlags(fs)
-	o.addScratchFlags(fs)
+	o.addOptions(fs, request.PartRows|request.PartTables|request.PartLimits|request.PartScratch)
 	fs.Lookup("temp-dir").Usage = "folder `DIR` for scratch files: CSV and other files of rows, standard input that is read more than once, and the rows of an Arrow or CSV output until all columns are done (default: the system's; for the rows of one local OUT a hidden folder next to it)"
-	o.addLakeFlags(fs)
 	fs.StringVar(&selection, "selection", "", "the selection `SEL.json`, written by select --format json")
 	fs.StringSliceVar(&a.Also, "also", nil, "further columns `COL,…` to keep, of any type")
 	fs.StringVarP(&a.Output, "output", "o", "", "the file or folder to write, `OUT`; without it --format sql, py and yaml go to standard output")
@@ -83,8 +82,6 @@ a list of names. They read only the footers of the input.
 	setAllowedValues(fs, "format", formatsOfApply()...)
 	h.addFlags(fs)
 	fs.IntVarP(&a.K, "k", "k", 0, "only the first `N` of the selected columns, by rank (default: all)")
-	fs.Lookup("k").DefValue = "0" // the help does not show a default of 0
-	fs.StringVar(&o.req.Input.Where, "where", "", whereUsage)
 	fs.StringVar(&a.Sparse, "sparse", "", "sparse rows, as in select; written dense (default: as the selection records)")
 	return cmd
 }

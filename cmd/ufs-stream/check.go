@@ -10,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 type checkFlags struct {
@@ -53,8 +54,7 @@ unexplained. Columns that moved, became constant, disappeared or came back are a
 	fs.StringVar(&o.check.Baseline, "baseline", "", "statistics of earlier data, `OLD.ufs`, to show what moved since")
 	fs.Float64Var(&o.check.Tolerance, "tolerance", ufs.DefaultTolerance, "accept this loss, as a `SHARE` of the part that a fresh selection explains")
 	fs.Float64Var(&o.check.PSILimit, "psi-limit", 0, "select again if a column moved by this `INDEX`, as 0.25 (default: only warn)")
-	o.addLimitFlags(fs)
-	o.addStoreFlags(fs)
+	o.addOptions(fs, request.PartLimits, "anonymous")
 	o.output.addFlags(fs, "table", "json")
 	return cmd
 }
@@ -67,14 +67,13 @@ func runCheck(c *cli, cmd *cobra.Command, o *checkFlags) error {
 	if err != nil {
 		return err
 	}
-	r, isSet := o.check, cmd.Flags().Changed
-	switch {
-	case o.selection == "":
+	if o.selection == "" {
 		return stream.Usagef("check: no selection given; add --selection SEL.json")
-	case isSet("tolerance") && !(r.Tolerance > 0 && r.Tolerance <= 1):
-		return stream.Usagef("--tolerance %v: want a share above 0 and up to 1", r.Tolerance)
-	case isSet("psi-limit") && !(r.PSILimit > 0):
-		return stream.Usagef("--psi-limit %v: want a number above 0, as 0.25", r.PSILimit)
+	}
+	r := o.check
+	aboveZero := request.Bounds{Want: "a number above 0, as 0.25", Allows: func(number float64) bool { return number > 0 }}
+	if err := checkBounds(cmd, boundFlag{"tolerance", r.Tolerance, request.ShareUpToOne}, boundFlag{"psi-limit", r.PSILimit, aboveZero}); err != nil {
+		return err
 	}
 	if err := atomicfile.CheckNotInput(cmd.Context(), o.output.path, o.selection); err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 func newCompletion(c *cli) *cobra.Command {
@@ -85,11 +86,6 @@ func writeFishCompletion(root *cobra.Command, w io.Writer) error {
 	return err
 }
 
-// columnFlags lists the flags whose values are column names. The first two accept one name, the others several.
-func columnFlags() []string {
-	return []string{"label", "weight", "columns", "exclude", "keep", "also", "forbid", "categorical"}
-}
-
 // setAllowedValues records the allowed values of a flag, for shell completion.
 func setAllowedValues(fs *pflag.FlagSet, flag string, allowed ...string) {
 	fs.Lookup(flag).Annotations = map[string][]string{valuesAnnotation: allowed}
@@ -125,11 +121,15 @@ func registerCompletions(cmd *cobra.Command) {
 			complete(f, recipe.Dialects()...)
 		}
 	})
-	for i, name := range columnFlags() {
-		if cmd.LocalFlags().Lookup(name) != nil {
-			_ = cmd.RegisterFlagCompletionFunc(name, columnCompletion(i > 1))
+	completeColumns := func(several bool, flags ...string) {
+		for _, name := range flags {
+			if cmd.LocalFlags().Lookup(name) != nil {
+				_ = cmd.RegisterFlagCompletionFunc(name, columnCompletion(several))
+			}
 		}
 	}
+	completeColumns(false, request.OptionNames(request.NamesColumn)...)
+	completeColumns(true, append(request.OptionNames(request.NamesColumns), "also")...)
 }
 
 const (

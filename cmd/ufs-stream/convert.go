@@ -5,6 +5,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/ufs"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 func newConvert(c *cli) *cobra.Command {
@@ -29,7 +30,7 @@ below INPUT, and how an interrupted or killed run is continued.
 			if err != nil {
 				return err
 			}
-			v.Input, v.Limits, v.Hooks = q.Input, q.Limits, q.Hooks
+			v.Input, v.Union, v.Limits, v.Hooks = q.Input, q.Columns.UnionByName, q.Limits, q.Hooks
 			reportReplaced := c.replacementReport(v.Output)
 			done, err := ufs.Convert(cmd.Context(), v)
 			if err != nil {
@@ -41,11 +42,7 @@ below INPUT, and how an interrupted or killed run is continued.
 		},
 	}
 	fs := cmd.Flags()
-	o.addLimitFlags(fs)
-	o.addScratchFlags(fs)
-	o.addLakeFlags(fs)
+	o.addOptions(fs, request.PartRows|request.PartTables|request.PartLimits|request.PartScratch, "union-by-name")
 	fs.StringVarP(&v.Output, "output", "o", "", "the file or folder to write, `OUT`")
-	fs.StringVar(&o.req.Input.Where, "where", "", whereUsage)
-	fs.BoolVar(&v.Union, "union-by-name", false, unionUsage)
 	return cmd
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 func newDemo(c *cli) *cobra.Command {
@@ -47,7 +48,7 @@ docs/first-hour.md continues from there.`,
 			return runDemo(cmd.Context(), c, q, keep)
 		},
 	}
-	o.addLimitFlags(cmd.Flags())
+	o.addOptions(cmd.Flags(), request.PartLimits)
 	cmd.Flags().StringVar(&keep, "keep", "", "keep the data in `DIR` (default: a temporary folder, removed in the end)")
 	cmd.Flags().BoolVar(&telemetry, "telemetry", false, "make a lake of sensor readings in the folder of --keep, and select nothing")
 	return cmd

@@ -36,8 +36,8 @@ of the data and of the settings. Both selections may lie in object stores.
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return runDiff(cmd.Context(), c, args, &o) },
 	}
-	o.addStoreFlags(cmd.Flags())
-	o.addMemoryFlag(cmd.Flags())
+	o.addOptions(cmd.Flags(), 0, "anonymous", "memory-limit")
+	cmd.Flag("memory-limit").Usage = memoryUsage
 	o.output.addFlags(cmd.Flags(), "table", "json")
 	return cmd
 }
@@ -49,8 +49,8 @@ func runDiff(ctx context.Context, c *cli, args []string, o *diffFlags) error {
 	if err := atomicfile.CheckNotInput(ctx, o.output.path, args...); err != nil {
 		return err
 	}
-	limitMemory(c, int64(o.memory))
-	from := chunkio.FetchOptions{Anonymous: o.req.Input.Anonymous, Meter: new(stream.Meter), Memory: int64(o.memory)}
+	limitMemory(c, o.req.Limits.Memory)
+	from := chunkio.FetchOptions{Anonymous: o.req.Input.Anonymous, Meter: new(stream.Meter), Memory: o.req.Limits.Memory}
 	sides, err := ufs.ReadSelections(ctx, args, from)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 type evalFlags struct {
@@ -51,7 +52,6 @@ INPUT is as in select.
 		Args: program.AtLeastOne("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runEval(c, cmd, args, &o) },
 	}
-	o.missing = newChoiceFlag("", ufs.MissingPolicies()...)
 	o.protocol = newChoiceFlag(ufs.EvalProtocols()[0], ufs.EvalProtocols()...)
 	fs := cmd.Flags()
 	fs.StringArrayVar(&o.selections, "selection", nil, "a selection written by select, `[NAME=]SEL.json`; several are compared")
@@ -63,16 +63,12 @@ INPUT is as in select.
 	fs.IntVar(&e.Clusters, "clusters", 0, "`C` clusters (default: as many as there are classes)")
 	fs.StringVar(&e.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, by the rows judged (default: none for k-means, for the reconstruction error as the selection records)")
 	fs.BoolVar(&e.Spherical, "spherical", false, "k-means by the directions of rows: for text")
-	fs.Var(&o.missing, "missing", "nulls, NaN and infinities: error, drop-row, mean (of the rows judged; pairwise counts as mean), zero (default: as the selection records)")
+	fs.Var(&choiceFlag{allowed: ufs.MissingPolicies(), set: func(policy string) { e.Missing = policy }}, "missing", "nulls, NaN and infinities: error, drop-row, mean (of the rows judged; pairwise counts as mean), zero (default: as the selection records)")
 	fs.StringVar(&e.Sparse, "sparse", "", "sparse rows, as in select (default: as the selection records)")
-	fs.StringVar(&o.req.Input.Where, "where", "", whereUsage)
 	fs.Int64Var(&e.Sample, "sample", 10_000, "judge by a seeded sample of `N` rows (0: all); they are held in memory")
 	fs.StringSliceVar(&e.Baselines, "baselines", ufs.EvalBaselines(), "compare with `NAMES` of all, random (other features in every run), variance; or none")
 	fs.IntVar(&e.Resamples, "resamples", 0, "stability: select again from `N` random samples of the input, of half as many rows as are judged (default: 5 without --label, else 0)")
-	o.addLakeFlags(fs)
-	o.addLimitFlags(fs)
-	o.addScratchFlags(fs)
-	o.addCheckpointFlags(fs)
+	o.addOptions(fs, request.PartRows|request.PartTables|request.PartLimits|request.PartScratch|request.PartCheckpoint)
 	o.output.addFlags(fs, "table", "json", "csv")
 	return cmd
 }
@@ -83,16 +79,11 @@ func runEval(c *cli, cmd *cobra.Command, args []string, o *evalFlags) error {
 	if err != nil {
 		return err
 	}
-	for flag, n := range map[string]int{"runs": e.Runs, "restarts": e.Restarts, "clusters": e.Clusters} {
-		if isSet(flag) && n < 1 {
-			return stream.Usagef("--%s %d: want 1 or more", flag, n)
-		}
-	}
+	err = checkBounds(cmd, boundFlag{"runs", e.Runs, request.OneOrMore}, boundFlag{"restarts", e.Restarts, request.OneOrMore}, boundFlag{"clusters", e.Clusters, request.OneOrMore},
+		boundFlag{"sample", e.Sample, request.AtLeast(0, "a number of rows, 0 for all")}, boundFlag{"resamples", e.Resamples, request.AtLeast(0, "2 or more to compare, or 0")})
 	switch {
-	case e.Sample < 0:
-		return stream.Usagef("--sample %d: want a number of rows, 0 for all", e.Sample)
-	case e.Resamples < 0:
-		return stream.Usagef("--resamples %d: want 2 or more to compare, or 0", e.Resamples)
+	case err != nil:
+		return err
 	case !isSet("sample"):
 		e.Sample = 0
 	case e.Sample == 0:
@@ -107,7 +98,7 @@ func runEval(c *cli, cmd *cobra.Command, args []string, o *evalFlags) error {
 	if isSet("protocol") {
 		e.Protocol = o.protocol.value
 	}
-	e.K, e.Missing = o.k, o.missing.value
+	e.K = o.k
 	e.Input, e.Limits, e.Checkpoint, e.Hooks, e.Seed, e.Output = q.Input, q.Limits, q.Checkpoint, q.Hooks, q.Choice.Seed, q.Output
 	if err := o.output.resolveFormat(cmd.Context()); err != nil {
 		return err

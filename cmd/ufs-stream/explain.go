@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 type explainFlags struct {
@@ -45,16 +45,11 @@ with the name of a column write ./NAME.
 	fs := cmd.Flags()
 	fs.StringVar(&o.selection, "selection", "", "the selection `SEL.json` that the columns belong to")
 	fs.StringVar(&o.req.Stats, "stats", "", "the statistics of its data, `ALL.ufs` (see scan and merge)")
-	o.addLimitFlags(fs)
-	hideSeed(fs)
-	o.addScratchFlags(fs)
-	o.addLakeFlags(fs)
+	o.addOptions(fs, request.PartTables|request.PartLimits|request.PartScratch)
+	fs.Lookup("seed").Hidden = true
 	o.output.addFlags(fs, "table", "json")
 	return cmd
 }
-
-// hideSeed hides --seed from the help of a verb without randomness.
-func hideSeed(fs *pflag.FlagSet) { fs.Lookup("seed").Hidden = true }
 
 func runExplain(c *cli, cmd *cobra.Command, args []string, o *explainFlags) error {
 	ctx := cmd.Context()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 // flagGroup is a section in the help of a verb that has many flags.
@@ -19,20 +20,23 @@ type flagGroup struct {
 	flags []string
 }
 
-// flagGroups lists the sections of the help in order, with their flags. Sections for method options that are not listed
-// here come after these, one for each kind of method.
+// flagGroups lists the sections of the help in order, with their flags: first the options of requests, then the flags
+// of verbs. Sections for method options that are not listed here come after these, one for each kind of method.
 func flagGroups() []flagGroup {
-	return []flagGroup{
-		{"Everyday", []string{"k", "label", "columns", "exclude", "missing", "method", "scale", "output", "format"}},
-		{"Input", []string{"stats", "plan", "where", "rows", "on-error", "union-by-name", "sparse", "header", "null-values", "text", "types", "as-of", "version", "anonymous", "allow",
-			"shard", "profile", "profile-only", "sample-rows"}},
-		{"Columns", []string{"weight", "max-missing", "auto-exclude", "categorical", "times", "missing-indicators"}},
-		{"How many, and which", []string{"variance", "min-gain", "keep", "forbid", "groups", "group-most", "costs", "budget", "stability"}},
+	groups := []flagGroup{
+		{request.Everyday, []string{"output", "format"}},
+		{request.Reading, []string{"shard", "profile", "profile-only", "sample-rows"}},
+		{request.Preparing, nil},
+		{request.Choosing, nil},
 		{"Output", []string{"details", "dialect", "from", "machines", "cores", "rates"}},
-		{"Limits and resuming", []string{"memory-limit", "threads", "seed", "temp-dir", "max-temp-size", "sketch", "passes", "checkpoint", "checkpoint-every"}},
+		{request.Limiting, nil},
 		{"The graph of the rows", []string{"graph-rows", "diffusion", "anchors", "anchor-method", "anchors-file", "neighbors", "clusters"}},
 		{"Iterations", []string{"max-iter", "tol", "require-converged", "sample"}},
 	}
+	for i, g := range groups {
+		groups[i].flags = append(request.ListSection(g.title), g.flags...)
+	}
+	return groups
 }
 
 // ungroupedTitle is the title of the section for flags without a group. A test checks that this section is empty.

@@ -22,9 +22,7 @@ have every column.`,
 		Args: o.requireInputs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runInspect(c, cmd, args, &o, scan) },
 	}
-	o.addInputFlags(cmd.Flags())
-	o.addLimitFlags(cmd.Flags())
-	o.addScratchFlags(cmd.Flags())
+	o.addOptions(cmd.Flags(), partsOfData)
 	o.output.addFlags(cmd.Flags(), "table", "json", "csv")
 	cmd.Flags().BoolVar(&scan, "scan", false, "read the features: NaN, infinities, smallest and largest value")
 	return cmd

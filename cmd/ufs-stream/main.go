@@ -1,9 +1,9 @@
 // Command ufs-stream selects features from files that are too big for memory. It reads the files once, stores small
 // statistics of them, and ranks the features by these statistics.
 //
-// Each verb has a file in this folder. The file declares the flags of the verb (shared flags are in flags.go), checks
-// them, and calls package ufs for the computation and package print for the output. The flags for method options come
-// from the declarations of the methods.
+// Each verb has a file in this folder. The file names the parts of a request that the verb takes, declares further flags
+// of its own, checks them, and calls package ufs for the computation and package print for the output. The flags of a
+// request come from the table of options in package request, and the flags of method options from the methods.
 package main
 
 import (

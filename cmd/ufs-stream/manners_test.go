@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,10 +14,12 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/ufs"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 // TestVersions: --version says what the verb does, and its JSON has a place for everything.
@@ -37,6 +40,24 @@ func TestVersions(t *testing.T) {
 	}
 	_, in := plant(t, 300, 1)
 	ends(t, exit.Usage, "are for Delta tables", "select", in[0], "--version", "3")
+}
+
+// TestEveryOptionHasAFlag: each option of requests that a verb takes is a flag, an environment variable and a line of
+// the configuration; the flag sets the field of the request.
+func TestEveryOptionHasAFlag(t *testing.T) {
+	known := knownFlagNames(newRoot(new(cli)))
+	texts := []string{"7", "a", "skip-file", "yes", "mean", "true", "0.5", "2026-01-31", "5m"}
+	for _, o := range request.ListParts(request.AllParts) {
+		if !slices.Contains(known, o.Name) && !cannotHaveDefault(o.Name) {
+			t.Errorf("no verb has --%s, or nothing can be its default", o.Name)
+		}
+		f, flags := new(requestFlags), pflag.NewFlagSet("", pflag.ContinueOnError)
+		f.addOptions(flags, request.AllParts)
+		before := fmt.Sprintf("%+v", f.req)
+		if !slices.ContainsFunc(texts, func(text string) bool { return flags.Set(o.Name, text) == nil && fmt.Sprintf("%+v", f.req) != before }) {
+			t.Errorf("--%s: none of %v changes the request", o.Name, texts)
+		}
+	}
 }
 
 // TestEveryFlagHasAPlace: the table of groups knows all flags of the verbs that show them so, each once,

@@ -6,8 +6,8 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
-	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 func newMerge(c *cli) *cobra.Command {
@@ -44,13 +44,11 @@ may also be the output.
 		Args: program.AtLeastOne("statistics file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := o.buildRequest(c, cmd, args, m.Output)
-			switch isSet := cmd.Flags().Changed; {
-			case err != nil:
+			if err != nil {
 				return err
-			case isSet("window") && m.Window < 1:
-				return stream.Usagef("--window %d: want 1 or more", m.Window)
-			case isSet("decay") && !(m.Decay > 0 && m.Decay <= 1):
-				return stream.Usagef("--decay %v: want a number above 0 and up to 1", m.Decay)
+			}
+			if err := checkBounds(cmd, boundFlag{"window", m.Window, request.OneOrMore}, boundFlag{"decay", m.Decay, request.Bounds{Want: "a number above 0 and up to 1", Allows: request.ShareUpToOne.Allows}}); err != nil {
+				return err
 			}
 			m.Files, m.Anonymous, m.Limits, m.Hooks = args, q.Input.Anonymous, q.Limits, q.Hooks
 			reportReplaced := c.replacementReport(m.Output)
@@ -69,10 +67,8 @@ may also be the output.
 		},
 	}
 	fs := cmd.Flags()
-	o.addLimitFlags(fs)
-	o.addScratchFlags(fs)
+	o.addOptions(fs, request.PartLimits|request.PartScratch, "anonymous")
 	fs.Lookup("temp-dir").Usage = "folder `DIR` for scratch files: sums that do not fit into --memory-limit (default: the system's)"
-	o.addStoreFlags(fs)
 	fs.BoolVar(&m.Partial, "partial", false, "add up some of the parts of a plan: others may be missing")
 	fs.IntVar(&m.Window, "window", 0, "only the last `N` of the files by name (default: all)")
 	fs.Float64Var(&m.Decay, "decay", 0, "give every file `G` times the weight of the next one by name, 0 < G <= 1 (default: equal weights)")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/ufs"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 func newPath(c *cli) *cobra.Command {
@@ -29,8 +30,8 @@ selection is stable, and path recommends a setting in the middle of that region.
   ufs-stream path data --method eufs --alpha 1e-3x..0.1x --beta 0,0.01..10 -k 50`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPath(c, cmd, args, &o) },
 	}
-	o.addFlags(cmd, "table", "json", "csv", "parquet")
-	o.addSketchFlag(cmd.Flags())
+	o.addOptions(cmd.Flags(), partsOfSelection|request.PartCheckpoint, "stats", "sketch")
+	o.output.addFlags(cmd.Flags(), "table", "json", "csv", "parquet")
 	showFlagsInGroups(cmd)
 	return cmd
 }

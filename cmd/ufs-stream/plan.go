@@ -41,14 +41,7 @@ merge, and then scan --profile.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPlan(c, cmd, args, &o, m) },
 	}
 	fs := cmd.Flags()
-	o.addMethodFlags(fs)
-	o.addStabilityFlag(fs)
-	o.addSketchFlag(fs)
-	o.addPassesFlag(fs)
-	o.addInputFlags(fs)
-	o.addHygieneFlags(fs)
-	o.addLimitFlags(fs)
-	o.addScratchFlags(fs)
+	o.addOptions(fs, partsOfSelection, "stability", "sketch", "passes")
 	fs.StringVar(&o.req.Checkpoint.Folder, "checkpoint", "", "plan for a run that keeps its scratch files in `DIR`: the output of each iteration of a method over rows is there twice")
 	addMachinesFlags(fs, &m)
 	o.output.addFlags(fs, "table", "json")

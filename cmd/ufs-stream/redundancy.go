@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
-	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 type redundancyFlags struct {
@@ -42,9 +42,7 @@ holds two matrices of all pairs: 16 bytes × features².
 	fs.Float64Var(&o.redundancy.Threshold, "threshold", ufs.DefaultThreshold, "keep no two columns whose absolute correlation is above `R`")
 	fs.Float64Var(&o.redundancy.MaxEigen, "max-eigen", 1, "divide a cluster whose second eigenvalue is above `E`")
 	fs.Float64Var(&o.redundancy.Proportion, "proportion", ufs.DefaultProportion, "divide a cluster if its component explains less than `SHARE` of one of its columns")
-	o.addInputFlags(fs)
-	o.addLimitFlags(fs)
-	o.addScratchFlags(fs)
+	o.addOptions(fs, partsOfData)
 	o.output.addFlags(fs, "table", "json", "csv")
 	return cmd
 }
@@ -62,10 +60,9 @@ func runRedundancy(c *cli, cmd *cobra.Command, args []string, o *redundancyFlags
 	}
 	r := o.redundancy
 	r.Request = q
-	for flag, value := range map[string]float64{"threshold": r.Threshold, "max-eigen": r.MaxEigen, "proportion": r.Proportion} {
-		if value == 0 {
-			return stream.Usagef("--%s 0: want a number above 0", flag)
-		}
+	notZero := request.Bounds{Want: "a number above 0", Allows: func(number float64) bool { return number != 0 }}
+	if err := checkBounds(cmd, boundFlag{"threshold", r.Threshold, notZero}, boundFlag{"max-eigen", r.MaxEigen, notZero}, boundFlag{"proportion", r.Proportion, notZero}); err != nil {
+		return err
 	}
 	found, err := ufs.Redundancy(cmd.Context(), r)
 	if err != nil {

@@ -50,7 +50,8 @@ prints, and can be sent as it is.
 	f.StringVarP(&o.out, "output", "o", "", "write the page to `FILE`, at once and whole (default: standard output, or no page if --png or --svg is given)")
 	f.StringVar(&o.png, "png", "", "write the charts and masks as PNG files to `DIR`")
 	f.StringVar(&o.svg, "svg", "", "write the charts and masks as SVG files to `DIR`")
-	o.addMemoryFlag(f)
+	o.addOptions(f, 0, "memory-limit")
+	f.Lookup("memory-limit").Usage = memoryUsage
 	return cmd
 }
 
@@ -69,8 +70,8 @@ func runReport(ctx context.Context, c *cli, args []string, o *reportOptions) err
 		return err
 	}
 	p := report.Page{Version: versionText(), Spelling: program.FlagOf}
-	limitMemory(c, int64(o.memory))
-	err := ufs.Within(int64(o.memory), func(room int64) (err error) {
+	limitMemory(c, o.req.Limits.Memory)
+	err := ufs.Within(o.req.Limits.Memory, func(room int64) (err error) {
 		p.Documents, err = readDocuments(ctx, args, room)
 		return err
 	})

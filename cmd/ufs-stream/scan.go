@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/ufs"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 func newScan(c *cli) *cobra.Command {
@@ -64,13 +65,7 @@ parts are not scanned again. So after a failure simply run the command again:
 		},
 	}
 	fs := cmd.Flags()
-	o.addInputFlags(fs)
-	o.addMethodFlags(fs)
-	o.addStabilityFlag(fs)
-	o.addSketchFlag(fs)
-	o.addLimitFlags(fs)
-	o.addScratchFlags(fs)
-	o.addCheckpointFlags(fs)
+	o.addOptions(fs, partsOfData|request.PartChoice|request.PartCheckpoint, "stability", "sketch")
 	fs.StringVarP(&out, "output", "o", "", "the statistics `FILE`, or an object (s3://, gs://, azblob://), best ending in .ufs; with --plan also a folder for the parts")
 	fs.StringVar(&q.Shard, "shard", "", "only part `I/N` of the rows: whole row groups, about equal parts; auto or auto/N: from the scheduler")
 	fs.BoolVar(&q.ProfileOnly, "profile-only", false, "only mean, spread and missing values of each column: small and quick")

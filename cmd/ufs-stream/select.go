@@ -19,6 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
+	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 // selectFlags are the flags of the verb select. The verbs path, plan and inspect use them too.
@@ -28,17 +29,8 @@ type selectFlags struct {
 	recipe recipeFlags // only used by select
 }
 
-func (o *selectFlags) addFlags(cmd *cobra.Command, formats ...string) {
-	fs := cmd.Flags()
-	fs.StringVar(&o.req.Stats, "stats", "", "select from the statistics in `ALL.ufs` (see scan and merge) in place of INPUT")
-	o.addMethodFlags(fs)
-	o.addInputFlags(fs)
-	o.addHygieneFlags(fs)
-	o.addLimitFlags(fs)
-	o.addScratchFlags(fs)
-	o.addCheckpointFlags(fs)
-	o.output.addFlags(fs, formats...)
-}
+// partsOfSelection are the parts of a request for selecting features.
+const partsOfSelection = partsOfData | request.PartChoice | request.PartExclusion
 
 func newSelect(c *cli) *cobra.Command {
 	var o selectFlags
@@ -100,10 +92,8 @@ Methods (help methods says which when):
 ` + methodList(),
 		RunE: func(cmd *cobra.Command, args []string) error { return runSelect(c, cmd, args, &o, &d) },
 	}
-	o.addFlags(cmd, append([]string{"table", "json", "csv", "parquet", "names"}, recipe.Formats()...)...)
-	o.addStabilityFlag(cmd.Flags())
-	o.addSketchFlag(cmd.Flags())
-	o.addPassesFlag(cmd.Flags())
+	o.addOptions(cmd.Flags(), partsOfSelection|request.PartCheckpoint, "stats", "stability", "sketch", "passes")
+	o.output.addFlags(cmd.Flags(), append([]string{"table", "json", "csv", "parquet", "names"}, recipe.Formats()...)...)
 	d.addFlags(cmd.Flags())
 	o.recipe.addFlags(cmd.Flags())
 	showFlagsInGroups(cmd)

@@ -38,9 +38,7 @@ footers. correlation makes a pass over the data (of a sample: --rows).
 		},
 	}
 	fs := cmd.Flags()
-	o.addInputFlags(fs)
-	o.addLimitFlags(fs)
-	o.addScratchFlags(fs)
+	o.addOptions(fs, partsOfData)
 	fs.StringVar(&tree, "tree", "", "the `TREE`: image (names px_R_C), correlation, prefix:SEP, or FILE.json, which is checked")
 	fs.StringVarP(&out, "output", "o", "", "write the tree to `FILE` (default: standard output)")
 	return cmd

@@ -146,7 +146,7 @@ var mayImport = map[string][]string{
 	"internal/judging/alike":  {"internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room", "internal/numeric/splitmix"}, // of correlations alone
 
 	// The rooms of ufs: arrows go one way.
-	"ufs/request":              {"chunkio", "chunkio/scratch", "gram", "method", "stream", "internal/disk/atomicfile", "internal/judging/judge", "internal/app/suggest"},
+	"ufs/request":              {"chunkio", "chunkio/scratch", "gram", "method", "methods", "stream", "internal/disk/atomicfile", "internal/judging/judge", "internal/app/suggest"},
 	"ufs/result":               {"stream"},
 	"ufs/internal/wording":     {"stream"},
 	"ufs/internal/budget":      {"anchor", "chunkio", "method", "stream", "internal/numeric/linalg", "internal/memory/room", "ufs/request"},
@@ -172,7 +172,7 @@ var mayImport = map[string][]string{
 	"internal/app/exit":      {"stream"},
 	"internal/app/program":   {"stream", "internal/app/exit", "internal/app/screen", "internal/app/suggest"},
 	// The command: flags, checks and what it prints, no mathematics and no orchestration.
-	"cmd/ufs-stream":                   {"stream", "method", "methods", "ufs", "report", "chunkio", "cmd/ufs-stream/internal/print", "cmd/ufs-stream/internal/progress", "internal/disk/atomicfile", "internal/disk/localfile", "internal/cloud/place", "internal/testing/planted", "internal/app/program", "internal/app/recipe", "internal/app/screen", "internal/app/shell"},
+	"cmd/ufs-stream":                   {"stream", "method", "methods", "ufs", "ufs/request", "report", "chunkio", "cmd/ufs-stream/internal/print", "cmd/ufs-stream/internal/progress", "internal/disk/atomicfile", "internal/disk/localfile", "internal/cloud/place", "internal/testing/planted", "internal/app/program", "internal/app/recipe", "internal/app/screen", "internal/app/shell"},
 	"cmd/ufs-stream/internal/print":    {"stream", "ufs", "chunkio", "internal/app/screen"},
 	"cmd/ufs-stream/internal/progress": {"stream", "ufs", "cmd/ufs-stream/internal/print", "internal/app/screen"},
 

@@ -41,10 +41,14 @@ func checkCategories(text string) error {
 	return nil
 }
 
-// AddColumnOptions copies to opt the options of q by which columns become features.
-func AddColumnOptions(q *Request, opt *chunkio.Options) {
-	opt.Union, opt.Times, opt.Indicators = q.Columns.UnionByName, q.Columns.Times, q.Columns.MissingIndicators
-	opt.Categories, opt.Texts = ParseCategories(q), q.Input.Texts
+// NewReadOptions returns the options for reading the input of q that hold for every run.
+func NewReadOptions(q *Request) chunkio.Options {
+	return chunkio.Options{
+		Where: q.Input.Where, TableVersion: q.Input.Version, TableAsOf: q.Input.AsOf, Texts: q.Input.Texts,
+		Anonymous: q.Input.Anonymous, Allow: q.Input.Allow, Stdin: q.Input.Stdin, Spool: ScratchOptions(q),
+		Union: q.Columns.UnionByName, Times: q.Columns.Times, Indicators: q.Columns.MissingIndicators, Categories: ParseCategories(q),
+		Seed: q.Choice.Seed, Threads: q.Limits.Threads, Meter: q.Hooks.Meter, Note: q.Hooks.Note,
+	}
 }
 
 // ExcludesSuspects reports whether q leaves out columns that otherwise only get a warning.

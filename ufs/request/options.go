@@ -13,7 +13,52 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Role is a set of the roles that an option has in the records of runs.
+// Option is an option of requests. Commands have a flag of its name, and a line of their configuration; runs record it.
+type Option struct {
+	Name, Short string // Short is a letter, or empty
+	Help        string // of the flag, as the format of a [stream.Text]; the word in backquotes stands for the value
+	Part        Part
+	Section     string   // title of the section in the help of a command
+	Default     string   // the value that a command sets if its user sets none
+	Shown       string   // the value that help shows, but that a command does not set: a run treats an open option differently
+	NoValue     string   // the value of a flag that is given without one
+	Values      []string // the values of a text; or the two texts that mean false and true
+	Bounds      Bounds
+	roles       Role
+	field       func(q *Request) any // pointer to the value
+	usage       func() string        // computes Help
+	format      func(q *Request) string
+	parse       func(q *Request, text string) error // replaces the way of reading values of this type
+}
+
+// Part is a set of options that commands take as a whole.
+type Part uint
+
+// The parts.
+const (
+	PartColumns    Part = 1 << iota // files of a run, and the columns that become features
+	PartRows                        // conditions on rows
+	PartTables                      // versions of tables, formats of text, and object stores
+	PartExclusion                   // of suspicious columns
+	PartChoice                      // the method, and the features that it may select
+	PartLimits                      // threads, memory, the seed
+	PartScratch                     // files for the time of the run
+	PartCheckpoint                  // progress of the run
+	PartAlone                       // options that each command names that takes them
+
+	AllParts = PartAlone<<1 - 1
+)
+
+// The titles of the sections in the help of a command.
+const (
+	Everyday  = "Everyday"
+	Reading   = "Input"
+	Preparing = "Columns"
+	Choosing  = "How many, and which"
+	Limiting  = "Limits and resuming"
+)
+
+// Role is a set of the roles that an option has in the records of runs, and on the command line.
 type Role uint
 
 // The roles.
@@ -25,25 +70,98 @@ const (
 	AgreesWithStatistics                  // a request that sets it must set the value of its statistics
 	MakesFeatures                         // features are made by it, so that apply and eval take it from a selection
 	ReadsText                             // replaces a guess about files of text
+	NamesColumn                           // its value is the name of a column
+	NamesColumns                          // its value is a list of names of columns
+	Repeats                               // a flag for each element of a list
+	CountsBytes                           // a number of bytes
+	CheckedByRun                          // a flag takes values that a run then refuses, with a better message
 )
 
-const featureRoles = ShapesStatistics | FrozenByPlan | AgreesWithStatistics | MakesFeatures
+const (
+	everyRecord  = ShapesAnswer | ShapesStatistics | FrozenByPlan
+	featureRoles = ShapesStatistics | FrozenByPlan | AgreesWithStatistics | MakesFeatures
+)
 
-type option struct {
-	name  string
-	roles Role
-	field func(q *Request) any // pointer to the value
+// Bounds are the numbers that an option may be set to. The zero Bounds allow all.
+type Bounds struct {
+	Want   string
+	Allows func(number float64) bool
 }
 
-func (o option) hasRole(role Role) bool { return o.roles&role != 0 }
+// Bounds of several options.
+var (
+	OneOrMore    = AtLeast(1, "1 or more")
+	ShareUpToOne = Bounds{"a share above 0 and up to 1", func(v float64) bool { return v > 0 && v <= 1 }}
+)
 
-func (o option) isOpen(q *Request) bool {
+// AtLeast returns bounds that allow numbers from least on.
+func AtLeast(least float64, want string) Bounds {
+	return Bounds{want, func(number float64) bool { return number >= least }}
+}
+
+// CheckNumber returns an error if the bounds do not allow the value of an option, which is of a type of numbers.
+func (b Bounds) CheckNumber(option string, value any) error {
+	if b.Allows == nil || b.Allows(reflect.ValueOf(value).Convert(reflect.TypeFor[float64]()).Float()) {
+		return nil
+	}
+	return stream.Usagef("%v %v: want %s", stream.Option(option), value, b.Want)
+}
+
+// CheckBounds checks options of q against their bounds, if isSet is true for them. A nil isSet means the options with a
+// value other than 0.
+func CheckBounds(q *Request, list []Option, isSet func(option string) bool) error {
+	for _, o := range list {
+		switch {
+		case o.Bounds.Allows == nil, o.Name == "k" && q.Choice.AutoK:
+			continue
+		case isSet == nil && o.isOpen(q), isSet != nil && !isSet(o.Name):
+			continue
+		}
+		value := reflect.Indirect(reflect.ValueOf(o.field(q)).Elem())
+		if err := o.Bounds.CheckNumber(o.Name, value.Interface()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ListParts lists the options of some parts, and further options by name.
+func ListParts(parts Part, names ...string) (list []Option) {
+	for _, o := range options {
+		if o.Part&parts != 0 || slices.Contains(names, o.Name) {
+			if o.usage != nil {
+				o.Help = o.usage()
+			}
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// FieldIn returns a pointer to the value in q. It returns nil if only ParseValue reads the texts of the option.
+func (o *Option) FieldIn(q *Request) any {
+	if o.parse != nil {
+		return nil
+	}
+	return o.field(q)
+}
+
+// FormatValue writes the value in q as text. It is for options without FieldIn.
+func (o *Option) FormatValue(q *Request) string { return o.format(q) }
+
+// ParseValue sets the value in q to a text. It is for options without FieldIn.
+func (o *Option) ParseValue(q *Request, text string) error { return o.parse(q, text) }
+
+// HasRole reports whether the option has one of the roles.
+func (o *Option) HasRole(role Role) bool { return o.roles&role != 0 }
+
+func (o *Option) isOpen(q *Request) bool {
 	v := reflect.ValueOf(o.field(q)).Elem()
 	// An empty list of spellings is a value, and an empty list of names is none.
-	return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 && !o.hasRole(ReadsText)
+	return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 && !o.HasRole(ReadsText)
 }
 
-func recordedValue(q *Request, o option) any {
+func recordedValue(q *Request, o *Option) any {
 	v := reflect.ValueOf(o.field(q)).Elem()
 	if o.isOpen(q) || v.CanInt() && v.Int() < 0 { // AnyShards is no number yet
 		return nil
@@ -58,8 +176,8 @@ func recordedValue(q *Request, o option) any {
 func RecordOptions(q *Request, role Role) map[string]any {
 	record := make(map[string]any)
 	for _, o := range options {
-		if value := recordedValue(q, o); o.hasRole(role) && value != nil {
-			record[o.name] = value
+		if value := recordedValue(q, &o); o.HasRole(role) && value != nil {
+			record[o.Name] = value
 		}
 	}
 	return record
@@ -74,11 +192,21 @@ func ListOptions(q *Request, role Role) map[string]string {
 	return list
 }
 
+// ListSection lists the names of the options of a section of the help.
+func ListSection(section string) (names []string) {
+	for _, o := range options {
+		if o.Section == section {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
 // OptionNames lists the options of a role.
 func OptionNames(role Role) (names []string) {
 	for _, o := range options {
-		if o.hasRole(role) {
-			names = append(names, o.name)
+		if o.HasRole(role) {
+			names = append(names, o.Name)
 		}
 	}
 	return names
@@ -87,16 +215,16 @@ func OptionNames(role Role) (names []string) {
 // ListOpenRowOptions implements ufs.ListOpenRowOptions.
 func ListOpenRowOptions(q *Request) (names []string) {
 	for _, o := range options {
-		if o.hasRole(AgreesWithStatistics) && !o.hasRole(MakesFeatures) && o.isOpen(q) {
-			names = append(names, o.name)
+		if o.HasRole(AgreesWithStatistics) && !o.HasRole(MakesFeatures) && o.isOpen(q) {
+			names = append(names, o.Name)
 		}
 	}
 	return names
 }
 
-// SetOption sets an option of q to a recorded text. isKnown is false if the table has no such option.
+// SetOption sets an option of q to a recorded text. isKnown is false if records have no such option.
 func SetOption(q *Request, name, text string) (isKnown bool, err error) {
-	at := slices.IndexFunc(options, func(o option) bool { return o.name == name })
+	at := slices.IndexFunc(options, func(o Option) bool { return o.Name == name && o.HasRole(everyRecord) })
 	if at < 0 {
 		return false, nil
 	}
@@ -105,9 +233,9 @@ func SetOption(q *Request, name, text string) (isKnown bool, err error) {
 		*field = text
 	case *[]string:
 		*field, err = SplitNames(text)
-		q.Input.Texts.Recorded = q.Input.Texts.Recorded || options[at].hasRole(ReadsText)
+		q.Input.Texts.Recorded = q.Input.Texts.Recorded || options[at].HasRole(ReadsText)
 	case *bool:
-		if *field = text == "true"; !options[at].hasRole(ShapesStatistics) { // in statistics, any other text means false
+		if *field = text == "true"; !options[at].HasRole(ShapesStatistics) { // in statistics, any other text means false
 			_, err = fmt.Sscan(text, field)
 		}
 	default:
@@ -119,9 +247,9 @@ func SetOption(q *Request, name, text string) (isKnown bool, err error) {
 // FillOptions copies from p the options of a role that q leaves open.
 func FillOptions(q, p *Request, role Role) {
 	for _, o := range options {
-		if o.hasRole(role) && o.isOpen(q) && !o.isOpen(p) {
+		if o.HasRole(role) && o.isOpen(q) && !o.isOpen(p) {
 			reflect.ValueOf(o.field(q)).Elem().Set(reflect.ValueOf(o.field(p)).Elem())
-			q.Input.Texts.Recorded = q.Input.Texts.Recorded || o.hasRole(ReadsText)
+			q.Input.Texts.Recorded = q.Input.Texts.Recorded || o.HasRole(ReadsText)
 		}
 	}
 }
@@ -163,6 +291,9 @@ const (
 
 // OptionHeader is the option by which the first row of CSV files is a header or not.
 const OptionHeader = "header"
+
+// MaxCost bounds a cost, so that sums of costs do not overflow.
+const MaxCost = 1e100
 
 // RandomBaseline is the name of the baseline that draws new random features in every run.
 const RandomBaseline = judge.Random

@@ -46,9 +46,6 @@ func ScratchOptions(q *Request) scratch.Options {
 // SettleInput checks the options of q for reading, and fills in their defaults.
 func SettleInput(q *Request) error {
 	KeepStdin(q)
-	if q.SampleRows < 0 {
-		return stream.Usagef("{rows} %d: want 0 (all) or more", q.SampleRows)
-	}
 	if q.Columns.Sparse == "" {
 		q.Columns.Sparse = chunkio.DefaultSparse(context.Background(), q.Input.Paths, q.Input.Stdin)
 	}
@@ -81,29 +78,21 @@ func checkColumnOptions(q *Request) error {
 		}
 	}
 	for _, o := range options {
-		if isOn, isSwitch := o.field(q).(*bool); isSwitch && *isOn && o.hasRole(MakesFeatures) && q.Columns.Sparse != "" {
-			return stream.Usagef("%v is for columns, and {sparse} rows number theirs", stream.Option(o.name))
+		if isOn, isSwitch := o.field(q).(*bool); isSwitch && *isOn && o.HasRole(MakesFeatures) && q.Columns.Sparse != "" {
+			return stream.Usagef("%v is for columns, and {sparse} rows number theirs", stream.Option(o.Name))
 		}
 	}
 	return nil
 }
 
-// FillLimits checks the limits of q and fills in their defaults, also the seed and the meter.
+// FillLimits checks the numbers of q against their bounds, and fills in the defaults of its limits, its seed and its
+// meter.
 func FillLimits(q *Request) error {
-	if q.Limits.Threads < 0 || q.Limits.Threads > maxThreads {
-		return stream.Usagef("{threads} %d: want 0 (one for each core) up to %d", q.Limits.Threads, maxThreads)
+	if err := CheckBounds(q, options, nil); err != nil {
+		return err
 	}
 	if q.Limits.Threads == 0 {
 		q.Limits.Threads = runtime.GOMAXPROCS(0)
-	}
-	if q.Limits.Memory < 0 {
-		return stream.Usagef("{memory-limit} %d: want a number of bytes", q.Limits.Memory)
-	}
-	if q.Limits.MaxScratch < 0 {
-		return stream.Usagef("{max-temp-size} %d: want a number of bytes", q.Limits.MaxScratch)
-	}
-	if q.Checkpoint.Every < 0 {
-		return stream.Usagef("{checkpoint-every} %v: want a time above 0", q.Checkpoint.Every)
 	}
 	q.Limits.Memory = cmp.Or(q.Limits.Memory, defaultMemory)
 	if q.ledger == nil {

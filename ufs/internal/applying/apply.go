@@ -36,7 +36,7 @@ func ApplySelection(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, e
 	if err != nil {
 		return report, err
 	}
-	err = a.runWithinLimits(ctx, func(q *request.Request, opt chunkio.ApplyOptions) error {
+	err = a.findColumns(ctx, func(q *request.Request, opt chunkio.ApplyOptions) error {
 		opt.Form = form
 		return request.TrackProgress(q, request.Progress{What: "apply", Pass: 1, Passes: 1, Rows: a.Selection.Rows}, func(func(request.Progress)) (err error) {
 			report, err = chunkio.Apply(ctx, a.Input.Paths, a.Output, opt)
@@ -55,14 +55,14 @@ func asInterrupted(err error) error {
 
 // LocateColumns implements ufs.Locate.
 func LocateColumns(ctx context.Context, a ApplyRequest) (located *chunkio.Located, err error) {
-	err = a.runWithinLimits(ctx, func(_ *request.Request, opt chunkio.ApplyOptions) error {
+	err = a.findColumns(ctx, func(_ *request.Request, opt chunkio.ApplyOptions) error {
 		located, err = chunkio.Locate(ctx, a.Input.Paths, opt)
 		return err
 	})
 	return located, err
 }
 
-func (a *ApplyRequest) runWithinLimits(ctx context.Context, write func(*request.Request, chunkio.ApplyOptions) error) error {
+func (a *ApplyRequest) findColumns(ctx context.Context, write func(*request.Request, chunkio.ApplyOptions) error) error {
 	switch {
 	case len(a.Input.Paths) == 0:
 		return stream.Usagef("apply: no INPUT given")
@@ -74,17 +74,6 @@ func (a *ApplyRequest) runWithinLimits(ctx context.Context, write func(*request.
 		return stream.Usagef("{k} %d: the selection has %s; select again with {k} %[1]d", a.K, wording.Plural(len(a.Selection.Selected), "feature"))
 	}
 	q := request.Request{Input: a.Input, Limits: a.Limits, Hooks: a.Hooks}
-	if err := request.FillLimits(&q); err != nil {
-		return err
-	}
-	if err := request.CheckTempFolder(q.Limits.TempDir); err != nil {
-		return err
-	}
-	end, err := budget.ApplyLimits(ctx, &q)
-	if err != nil {
-		return err
-	}
-	defer end()
 	sparse := a.Sparse
 	if recorded, ok := a.Selection.Options["sparse"].(string); ok && sparse == "" {
 		sparse = recorded
@@ -95,20 +84,37 @@ func (a *ApplyRequest) runWithinLimits(ctx context.Context, write func(*request.
 	if err := request.FillFeatureOptions(&q, a.Selection.Options); err != nil {
 		return err
 	}
-	opt := chunkio.ApplyOptions{
-		Also: a.Also, Where: a.Input.Where, Sparse: sparse, Union: q.Columns.UnionByName, Times: q.Columns.Times, Indicators: q.Columns.MissingIndicators, Categories: request.ParseCategories(&q), Threads: q.Limits.Threads,
-		Memory: max(q.Limits.Memory-budget.ProgramBytes, 1), Meter: q.Hooks.Meter, Anonymous: a.Input.Anonymous, Allow: a.Input.Allow, Texts: q.Input.Texts, TableVersion: a.Input.Version, TableAsOf: a.Input.AsOf,
-		Spool: request.ScratchOptions(&q), Stdin: a.Input.Stdin, Note: a.Hooks.Note, Maker: request.Release,
-	}
+	var columns []string
 	chosen := slices.Clone(a.Selection.Selected)
 	slices.SortStableFunc(chosen, func(f, g stream.Selected) int { return cmp.Compare(f.Rank, g.Rank) })
 	taken := make(map[string]bool)
 	for _, f := range chosen[:cmp.Or(a.K, len(chosen))] {
 		for _, name := range f.Inputs() {
 			if !taken[name] {
-				opt.Columns, taken[name] = append(opt.Columns, name), true
+				columns, taken[name] = append(columns, name), true
 			}
 		}
 	}
-	return budget.ErrForLimit(&q, write(&q, opt))
+	return runWithinLimits(ctx, &q, func(opt chunkio.ApplyOptions) error {
+		opt.Columns, opt.Also, opt.Sparse = columns, a.Also, sparse
+		return write(&q, opt)
+	})
+}
+
+// runWithinLimits calls write within the limits of q, with the options of q for reading.
+func runWithinLimits(ctx context.Context, q *request.Request, write func(chunkio.ApplyOptions) error) error {
+	end, err := budget.ApplyLimits(ctx, q)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if err := request.CheckTempFolder(q.Limits.TempDir); err != nil {
+		return err
+	}
+	read := request.NewReadOptions(q)
+	return budget.ErrForLimit(q, write(chunkio.ApplyOptions{
+		Where: read.Where, Union: read.Union, Times: read.Times, Indicators: read.Indicators, Categories: read.Categories, Threads: read.Threads,
+		Memory: max(q.Limits.Memory-budget.ProgramBytes, 1), Meter: read.Meter, Anonymous: read.Anonymous, Allow: read.Allow, Texts: read.Texts, TableVersion: read.TableVersion, TableAsOf: read.TableAsOf,
+		Spool: read.Spool, Stdin: read.Stdin, Note: read.Note, Maker: request.Release,
+	}))
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/stream"
-	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
@@ -23,7 +22,7 @@ type ConvertRequest struct {
 
 // ConvertInput implements ufs.Convert.
 func ConvertInput(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error) {
-	q := request.Request{Limits: c.Limits, Hooks: c.Hooks}
+	q := request.Request{Input: c.Input, Columns: request.Columns{UnionByName: c.Union}, Limits: c.Limits, Hooks: c.Hooks}
 	var report chunkio.ApplyReport
 	if len(c.Input.Paths) == 0 {
 		return report, stream.Usagef("convert: no INPUT given")
@@ -34,26 +33,13 @@ func ConvertInput(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, e
 	if err := checkParquetOutput("convert", c.Output); err != nil {
 		return report, err
 	}
-	if err := request.FillLimits(&q); err != nil {
-		return report, err
-	}
-	if err := request.CheckTempFolder(q.Limits.TempDir); err != nil {
-		return report, err
-	}
-	end, err := budget.ApplyLimits(ctx, &q)
-	if err != nil {
-		return report, err
-	}
-	defer end()
-	err = request.TrackProgress(&q, request.Progress{What: "convert", Pass: 1, Passes: 1, Rows: -1}, func(func(request.Progress)) (err error) {
-		report, err = chunkio.Convert(ctx, c.Input.Paths, c.Output, chunkio.ApplyOptions{
-			Where: c.Input.Where, Union: c.Union, Threads: q.Limits.Threads, Memory: max(q.Limits.Memory-budget.ProgramBytes, 1), Meter: q.Hooks.Meter,
-			Anonymous: c.Input.Anonymous, Allow: c.Input.Allow, Texts: c.Input.Texts, TableVersion: c.Input.Version, TableAsOf: c.Input.AsOf,
-			Spool: request.ScratchOptions(&q), Stdin: c.Input.Stdin, Note: c.Hooks.Note, Maker: request.Release,
+	err := runWithinLimits(ctx, &q, func(opt chunkio.ApplyOptions) error {
+		return request.TrackProgress(&q, request.Progress{What: "convert", Pass: 1, Passes: 1, Rows: -1}, func(func(request.Progress)) (err error) {
+			report, err = chunkio.Convert(ctx, c.Input.Paths, c.Output, opt)
+			return asInterrupted(err)
 		})
-		return asInterrupted(err)
 	})
-	return report, budget.ErrForLimit(&q, err)
+	return report, err
 }
 
 func checkDataOutput(verb, output string) error {

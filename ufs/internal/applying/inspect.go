@@ -42,9 +42,6 @@ func InspectInput(ctx context.Context, q request.Request, scan bool) (*result.In
 	if err := request.SettleInput(&r.Request); err != nil {
 		return nil, err
 	}
-	if err := request.FillLimits(&r.Request); err != nil {
-		return nil, err
-	}
 	end, err := budget.ApplyLimits(ctx, &r.Request)
 	if err != nil {
 		return nil, err

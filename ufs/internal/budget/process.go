@@ -79,9 +79,12 @@ func BoundMemory(memory int64) (restore func()) {
 	}
 }
 
-// ApplyLimits sets the limits of the request in the Go runtime until end is called. It also makes gonum's LAPACK use
-// the kernels of this module.
+// ApplyLimits fills in the limits of the request (request.FillLimits), and sets them in the Go runtime until end is
+// called. It also makes gonum's LAPACK use the kernels of this module.
 func ApplyLimits(ctx context.Context, q *request.Request) (end func(), err error) {
+	if err := request.FillLimits(q); err != nil {
+		return nil, err
+	}
 	if err := request.RefuseInputAsOutput(ctx, q); err != nil {
 		return nil, err
 	}

@@ -79,9 +79,6 @@ func CheckSelection(ctx context.Context, o CheckRequest) (*result.Verdict, error
 	c.request.Choice.Groups, c.request.Choice.GroupMost, c.request.Choice.Costs, c.request.Choice.Budget, c.request.Choice.Forbid = "", 0, "", 0, nil
 	c.request.Choice.Method, c.request.Choice.Methods, c.request.Choice.Options, c.request.Choice.K, c.request.SampleRows = methods.Fallback, nil, nil, 0, 0
 	c.request.Input.Anonymous, c.request.Limits, c.request.Hooks = o.Anonymous, o.Limits, o.Hooks
-	if err := request.FillLimits(&c.request); err != nil {
-		return nil, err
-	}
 	end, err := budget.ApplyLimits(ctx, &c.request)
 	if err != nil {
 		return nil, err

@@ -112,7 +112,7 @@ func resampleIdentity(e *evaluator, half int64) (resume.Identity, error) {
 		},
 		Facts: map[string]string{"release": request.Release, "height of a sample": strconv.FormatInt(half, 10)},
 	}
-	maps.Copy(id.Options, request.ListOptions(&request.Request{Input: e.Input}, request.ReadsText)) // they replace options of the selections
+	maps.Copy(id.Options, request.ListOptions(&request.Request{Input: e.Input}, request.ShapesStatistics)) // they replace options of the selections
 	for _, s := range e.Selections {
 		text, err := json.Marshal(s.Selection)
 		if err != nil {

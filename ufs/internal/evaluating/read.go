@@ -14,13 +14,9 @@ import (
 
 func (e *evaluator) readTable(ctx context.Context) error {
 	missing, fill := e.missingPolicy()
-	opt := chunkio.Options{
-		Label: e.Label, Classes: e.Label != "", Sparse: e.sparse, Where: e.Input.Where, Missing: missing,
-		Sample: e.Sample, Seed: e.request.Choice.Seed, Threads: e.request.Limits.Threads,
-		Memory: max(e.request.Limits.Memory-budget.ProgramBytes, 1), Anonymous: e.Input.Anonymous, Allow: e.Input.Allow, TableVersion: e.Input.Version, TableAsOf: e.Input.AsOf, Meter: e.request.Hooks.Meter,
-		Stdin: e.request.Input.Stdin, Again: e.Sample > 0 || e.Resamples > 0, Spool: request.ScratchOptions(&e.request), Note: e.Hooks.Note,
-	}
-	request.AddColumnOptions(&e.request, &opt)
+	opt := request.NewReadOptions(&e.request)
+	opt.Label, opt.Classes, opt.Sparse, opt.Missing = e.Label, e.Label != "", e.sparse, missing
+	opt.Sample, opt.Again, opt.Memory = e.Sample, e.Sample > 0 || e.Resamples > 0, max(e.request.Limits.Memory-budget.ProgramBytes, 1)
 	for _, s := range e.Selections {
 		for _, f := range s.Selected {
 			opt.Numbers = append(opt.Numbers, f.Name)

@@ -217,7 +217,7 @@ func ReadCosts(ctx context.Context, q *request.Request) (*Pricing, error) {
 		}
 	}
 	for _, owner := range request.SortedKeys(p.Costs) {
-		if cost := p.Costs[owner]; !(cost > 0 && cost <= MaxCost) {
+		if cost := p.Costs[owner]; !(cost > 0 && cost <= request.MaxCost) {
 			return nil, stream.Dataf(name, "the cost of %s is %v; want a number above 0, and {keep} for columns that you have anyway", owner, cost)
 		}
 	}
@@ -225,9 +225,6 @@ func ReadCosts(ctx context.Context, q *request.Request) (*Pricing, error) {
 	p.Text = string(recorded)
 	return p, err
 }
-
-// MaxCost bounds a cost, so that sums of costs do not overflow.
-const MaxCost = 1e100
 
 // BindingOption returns the name of an option of q that constrains the choice and is not supported by a method with the
 // given capabilities. It returns "" if the method supports all options of q.

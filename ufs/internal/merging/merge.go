@@ -54,9 +54,6 @@ func MergeFiles(ctx context.Context, m MergeRequest) (*result.Gathered, error) {
 	case !(m.Decay >= 0 && m.Decay <= 1):
 		return nil, stream.Usagef("{decay} %v: want a number above 0 and up to 1, by which every day before weighs less", m.Decay)
 	}
-	if err := request.FillLimits(&q); err != nil {
-		return nil, err
-	}
 	end, err := budget.ApplyLimits(ctx, &q)
 	if err != nil {
 		return nil, err

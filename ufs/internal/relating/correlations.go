@@ -81,12 +81,7 @@ func withCorrelationsFor(ctx context.Context, q request.Request, selection *stre
 	if q.Choice.Scale != request.ScaleRank { // any other scale is applied after the statistics are read
 		q.Choice.Scale = ""
 	}
-	if q.Choice.Methods = nil; q.Hooks.Meter == nil {
-		q.Hooks.Meter = new(stream.Meter)
-	}
-	if err := request.FillLimits(&q); err != nil {
-		return err
-	}
+	q.Choice.Methods = nil
 	end, err := budget.ApplyLimits(ctx, &q)
 	if err != nil {
 		return err

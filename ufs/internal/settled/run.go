@@ -68,21 +68,15 @@ func (r *Run) Notef(format string, args ...any) {
 // ReadOptions returns the options for reading that follow from the request. Reading may use the whole memory limit
 // until the plan gives it a share.
 func (r *Run) ReadOptions() chunkio.Options {
-	var order []string
+	opt := request.NewReadOptions(&r.Request)
 	if r.WholeProfile != nil { // read the columns in the order of this profile
-		order = wording.ColumnNames(r.WholeProfile.Columns)
+		opt.Order = wording.ColumnNames(r.WholeProfile.Columns)
 	}
-	opt := chunkio.Options{
-		Order:   order,
-		Columns: r.Columns.Names, Exclude: r.Columns.Exclude, Label: r.Columns.Label, Weight: r.Columns.Weight, Sparse: r.Columns.Sparse, Where: r.Input.Where,
-		Missing: request.MissingPolicy(&r.Request), Sample: r.DrawnRows(), Seed: r.Choice.Seed,
-		Threads: r.Limits.Threads, Memory: max(r.Limits.Memory-budget.ProgramBytes, 1),
-		SkipBad: r.SkipBad, Anonymous: r.Input.Anonymous, Allow: r.Input.Allow, Meter: r.Hooks.Meter, Stdin: r.Input.Stdin, Again: r.mayReread(), Spool: request.ScratchOptions(&r.Request),
-		Note: r.Hooks.Note, TakingIn: func(name string) func(error) { return reportReading(r.Hooks.Progress, name) },
-		Target: readsLabel(r), Numbers: r.Choice.Keep,
-		TableVersion: r.Input.Version, TableAsOf: r.Input.AsOf, Plan: r.Plan, Shard: r.Shard,
-	}
-	request.AddColumnOptions(&r.Request, &opt)
+	opt.Columns, opt.Exclude, opt.Label, opt.Weight, opt.Sparse = r.Columns.Names, r.Columns.Exclude, r.Columns.Label, r.Columns.Weight, r.Columns.Sparse
+	opt.Missing, opt.Target, opt.Numbers = request.MissingPolicy(&r.Request), readsLabel(r), r.Choice.Keep
+	opt.Sample, opt.Again, opt.Memory = r.DrawnRows(), r.mayReread(), max(r.Limits.Memory-budget.ProgramBytes, 1)
+	opt.Plan, opt.Shard, opt.SkipBad = r.Plan, r.Shard, r.SkipBad
+	opt.TakingIn = func(name string) func(error) { return reportReading(r.Hooks.Progress, name) }
 	return opt
 }
 

@@ -88,17 +88,10 @@ func NewRunFor(ctx context.Context, q request.Request, selects bool) (*Run, erro
 	if err := settleChoice(ctx, r); err != nil {
 		return nil, err
 	}
-	if err := settleStability(r); err != nil {
-		return nil, err
-	}
-	if err := settleSketch(r); err != nil {
-		return nil, err
-	}
-	if err := checkExclusion(r); err != nil {
-		return nil, err
-	}
-	if err := r.settleScale(); err != nil {
-		return nil, err
+	for _, settle := range []func(*Run) error{settleStability, settleSketch, checkExclusion, settleScale} {
+		if err := settle(r); err != nil {
+			return nil, err
+		}
 	}
 	if reason := r.rereadReason(); reason != "" && request.IsSinglePassStream(&r.Request) {
 		return nil, stream.Usagef(reason+" reads the input more than once, and a stream of Arrow IPC passes once; name a {temp-dir} to keep it in, or save it to a file first; {method} %s without such options reads once", methods.Fallback)
@@ -120,22 +113,16 @@ func checkLocalOptions(options method.Settings) error {
 func checkMethod(q *request.Request, spec method.Spec) error {
 	takes := spec.Takes
 	switch {
-	case q.Choice.K < 0:
-		return stream.Usagef("{k} %d: want 1 or more", q.Choice.K)
 	case q.Choice.AutoK && (q.Choice.K > 0 || q.Choice.Variance > 0):
 		return stream.Usagef("{k} auto finds the number of features by itself; give it, a number or {variance}")
 	case q.Choice.AutoK && !spec.From.UsesGram():
 		return stream.Usagef("{k} auto rests on the Gram matrix of all features, and method %s makes none; give a number, as path with {method} greedy recommends one", spec.Name)
-	case q.Choice.Variance != 0 && !(q.Choice.Variance > 0 && q.Choice.Variance <= 1):
-		return stream.Usagef("{variance} %v: want a share above 0 and up to 1", q.Choice.Variance)
 	case q.Choice.Variance > 0 && q.Choice.K > 0:
 		return stream.Usagef("{variance} stops by itself; give it or {k}, not both")
 	case q.Choice.Variance > 0 && takes.WhyNotVariance.Format != "":
 		return stream.Usagef("{variance} %s; use {k}", takes.WhyNotVariance)
 	case q.Choice.Variance > 0 && !takes.Variance:
 		return stream.Usagef("{variance} is not for method %s; use {k}", spec.Name)
-	case q.Choice.MinGain != 0 && !(q.Choice.MinGain > 0 && q.Choice.MinGain < 1):
-		return stream.Usagef("{min-gain} %v: want a share above 0 and below 1, as 0.01", q.Choice.MinGain)
 	case q.Choice.MinGain > 0 && (q.Choice.AutoK || q.Choice.Variance > 0):
 		return stream.Usagef("{min-gain} stops by itself, and so do {k} auto and {variance}; give one of them")
 	case q.Choice.MinGain > 0 && !takes.MinGain && !takes.Sample && !spec.From.UsesGraph():
@@ -150,7 +137,7 @@ func checkMethod(q *request.Request, spec method.Spec) error {
 	return nil
 }
 
-func (r *Run) settleScale() (err error) {
+func settleScale(r *Run) (err error) {
 	if r.Choice.Scale == "" {
 		r.Choice.Scale = r.Bound.Scale.String()
 	}
@@ -186,13 +173,8 @@ func (r *Run) rereadReason() string {
 
 func settleChoice(ctx context.Context, r *Run) (err error) {
 	q := &r.Request
-	switch {
-	case q.Choice.GroupMost < 0:
-		return stream.Usagef("{group-most} %d: want 1 or more", q.Choice.GroupMost)
-	case q.Choice.GroupMost > 0 && q.Choice.Groups == "":
+	if q.Choice.GroupMost > 0 && q.Choice.Groups == "" {
 		return stream.Usagef("{group-most} limits the choice from each group; define the groups with {groups}")
-	case !(q.Choice.Budget >= 0 && q.Choice.Budget <= groups.MaxCost):
-		return stream.Usagef("{budget} %v: want a number above 0", q.Choice.Budget)
 	}
 	if option := groups.BindingOption(q, r.Bound.Takes); option != "" {
 		return stream.Usagef("%v is not for method %s, which has no score of every feature; {method} greedy serves it", stream.Option(option), r.Bound.Name)
@@ -221,8 +203,6 @@ func settleStability(r *Run) error {
 
 func settleSketch(r *Run) error {
 	switch {
-	case r.Choice.Reads < 0:
-		return stream.Usagef("{passes} %d: want 1 or more", r.Choice.Reads)
 	case r.Choice.Sketch == "" && r.Choice.Reads == 0:
 		return nil
 	case !r.Bound.Takes.Sketch:
@@ -263,8 +243,6 @@ func settleSketch(r *Run) error {
 
 func checkExclusion(r *Run) error {
 	switch {
-	case !(r.Columns.MaxMissing >= 0 && r.Columns.MaxMissing < 1):
-		return stream.Usagef("{max-missing} %v: want a share above 0 and below 1, as 0.5", r.Columns.MaxMissing)
 	case !request.ExcludesSuspects(&r.Request):
 	case r.Bound.From.UsesRows() && r.Bound.Takes.Cells:
 		return stream.Usagef("{auto-exclude} and {max-missing}: method %s takes all cells of a grid; leave columns out by name, {exclude}", r.Bound.Name)

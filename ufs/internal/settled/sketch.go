@@ -22,7 +22,7 @@ func SettleRank(r *Run, e *statistics.Bundle) error {
 		return stream.Usagef("{scale} %s: %s was scanned with {scale} rank, and knows no values; scan again without it", r.Original.Choice.Scale, r.Stats)
 	case isRanked:
 		r.Choice.Scale = request.ScaleRank
-		return r.settleScale()
+		return settleScale(r)
 	}
 	return nil
 }
