@@ -97,7 +97,7 @@ func applyDefaults(c *cli, cmd *cobra.Command) error {
 		if err := cmd.Flags().Set(s.flag, s.value); err != nil {
 			return stream.Usagef("%s: %s %s: %s", s.source, program.FlagOf(s.flag), s.value, program.ExpectedValue(err))
 		}
-		c.defaultsTaken = append(c.defaultsTaken, fmt.Sprintf("%s %s from %s", program.FlagOf(s.flag), redactArg(s.value), s.source))
+		c.defaultsTaken = append(c.defaultsTaken, fmt.Sprintf("%s %s from %s", program.FlagOf(s.flag), screen.Redact(s.value), s.source))
 	}
 	if out := cmd.Flags().Lookup("output"); config != "" && out != nil && out.Value.String() != "" {
 		if err := atomicfile.CheckNotInput(cmd.Context(), out.Value.String(), config); err != nil {
@@ -223,9 +223,4 @@ func errWithoutPath(err error) error {
 		return p.Err
 	}
 	return err
-}
-
-func redactArg(arg string) string {
-	shown, _ := redactArgs([]string{arg})
-	return shown[0]
 }

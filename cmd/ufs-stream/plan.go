@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
@@ -43,7 +42,9 @@ merge, and then scan --profile.`,
 	fs := cmd.Flags()
 	o.addOptions(fs, partsOfSelection, "stability", "sketch", "passes")
 	fs.StringVar(&o.req.Checkpoint.Folder, "checkpoint", "", "plan for a run that keeps its scratch files in `DIR`: the output of each iteration of a method over rows is there twice")
-	addMachinesFlags(fs, &m)
+	fs.IntSliceVar(&m.Counts, "machines", nil, "estimate the time on `N,…` machines: a row for each number, and the number from which more hardly help")
+	fs.IntVar(&m.Cores, "cores", 0, "cores of a machine, for --machines (default: this machine's)")
+	fs.StringVar(&m.Rates, "rates", "", "for --machines, `NAME=VALUE,…` in place of rates that were measured or are assumed: start=60s,machine-bandwidth=1GB")
 	o.output.addFlags(fs, "table", "json")
 	showFlagsInGroups(cmd)
 	return cmd
@@ -96,9 +97,3 @@ func writePlan(ctx context.Context, c *cli, q ufs.Request) error {
 
 // machinesFlags lists the flags of plan for an estimate of the time on many machines.
 func machinesFlags() []string { return []string{"machines", "cores", "rates"} }
-
-func addMachinesFlags(fs *pflag.FlagSet, m *ufs.Machines) {
-	fs.IntSliceVar(&m.Counts, "machines", nil, "estimate the time on `N,…` machines: a row for each number, and the number from which more hardly help")
-	fs.IntVar(&m.Cores, "cores", 0, "cores of a machine, for --machines (default: this machine's)")
-	fs.StringVar(&m.Rates, "rates", "", "for --machines, `NAME=VALUE,…` in place of rates that were measured or are assumed: start=60s,machine-bandwidth=1GB")
-}

@@ -120,7 +120,7 @@ func (c *checker) judgeSelection(ctx context.Context) (*result.Verdict, error) {
 			return nil, gathering.BlameStatsFile(c.Baseline, err)
 		}
 		c.verdict.LostBefore = stream.Number(before.lostShare())
-		before.releaseMatrices()
+		before.trial.Gram, before.trial.ExplainGram, before.bundle.Moments, before.matrix = nil, nil, nil, nil
 	}
 	now, err := c.loadStats(ctx, c.Stats)
 	if err != nil {

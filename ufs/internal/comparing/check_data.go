@@ -44,10 +44,6 @@ func (d *checkedData) lostShare() float64 {
 	return (d.selectionError - d.freshError) / (1 - d.freshError)
 }
 
-func (d *checkedData) releaseMatrices() {
-	d.trial.Gram, d.trial.ExplainGram, d.bundle.Moments, d.matrix = nil, nil, nil, nil
-}
-
 // loadStats reads the statistics at path as a greedy selection with the checked selection's settings would.
 func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, error) {
 	file, err := statistics.OpenStats(ctx, &c.request, path) // opened once for everything that is read from it

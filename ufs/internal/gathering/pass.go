@@ -78,7 +78,7 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 		if p.plan.Sketch > 0 {
 			e.Sketch = newSketch(g, len(e.Columns), p.plan)
 			if graph != nil {
-				e.Weights = newWeightSketch(g, p.anchorCount)
+				e.Weights = gram.NewSketch(p.anchorCount, gram.SketchOptions{Rows: g.Run.SketchRows, Seed: g.Run.Choice.Seed, Threads: g.Run.Limits.Threads})
 				graph.SketchWeights(e.Weights)
 			}
 		}

@@ -15,10 +15,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
 )
 
-func newWeightSketch(g *Gatherer, m int) *gram.Sketch {
-	return gram.NewSketch(m, gram.SketchOptions{Rows: g.Run.SketchRows, Seed: g.Run.Choice.Seed, Threads: g.Run.Limits.Threads})
-}
-
 func newSketch(g *Gatherer, d int, b budget.Budget) *gram.Sketch {
 	if g.GatherKind == method.FromGraph { // the sketch may use all memory that the plan leaves
 		free := max(b.Limit-b.Program-b.Statistics-max(b.Reading, b.Solver-b.FreedStatistics), 0)

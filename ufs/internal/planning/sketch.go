@@ -38,10 +38,6 @@ func planSketchedMethod(w Workload, shape method.Shape) (budget.Budget, error) {
 	return b, nil
 }
 
-// estimateFactorRank returns the largest number of rows of the factor of an estimated Gram matrix. The estimate is made
-// from a sketch of this many rows and the graph of m anchors.
-func estimateFactorRank(rows, m int) int { return rows - gram.SketchHeld(rows) + m }
-
 // planGraphSketched plans the memory of a graph method on an estimate of the Gram matrix. graph is the memory of the
 // graph of m anchors while it is gathered; placing is the memory of placing the anchors before that. If solve is set,
 // sketches and graph are turned into the estimate before the solver begins.
@@ -79,7 +75,7 @@ func errWithSketchAdvice(w Workload, shape *method.Shape, in budget.Budget, err 
 }
 
 func EstimateCost(w Workload, shape method.Shape, m int) (method.Cost, error) {
-	shape.Rank = estimateFactorRank(w.SketchRows, m)
+	shape.Rank = w.SketchRows - gram.SketchHeld(w.SketchRows) + m // the most rows that a factor of the estimate may have
 	cost, err := GraphCost(w, shape, m)
 	cost.Bytes = max(cost.Bytes, anchor.HeldBytes(m, shape.K, w.SketchRows))
 	return cost, err

@@ -67,15 +67,10 @@ type correlations struct {
 
 // withCorrelations computes the correlations of the features of request q, from its inputs or from its statistics file,
 // and calls use with the correlations. Both steps stay within the limits of q. The function use needs reserved(d) bytes
-// of memory for d features.
-func withCorrelations(ctx context.Context, q request.Request, reserved func(d int) int64, use func(*correlations) error) error {
-	return withCorrelationsFor(ctx, q, nil, reserved, use)
-}
-
-// withCorrelationsFor does the work of withCorrelations. If selection is not nil, q is the request of this selection.
-// Then options that the statistics do not have are ignored, and columns that the selection left out are left out,
-// because the selection does not explain them.
-func withCorrelationsFor(ctx context.Context, q request.Request, selection *stream.Selection, reserved func(d int) int64, use func(*correlations) error) error {
+// of memory for d features. If selection is not nil, q is the request of this selection. Then options that the
+// statistics do not have are ignored, and columns that the selection left out are left out, because the selection does
+// not explain them.
+func withCorrelations(ctx context.Context, q request.Request, selection *stream.Selection, reserved func(d int) int64, use func(*correlations) error) error {
 	begin := time.Now()
 	q.Choice.Method, q.Choice.Options, q.Choice.K, q.Choice.AutoK, q.Choice.Variance, q.Choice.MinGain, q.Choice.Keep = methods.Fallback, nil, 1, false, 0, 0, nil
 	if q.Choice.Scale != request.ScaleRank { // any other scale is applied after the statistics are read

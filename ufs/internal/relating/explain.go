@@ -56,7 +56,7 @@ func ExplainSelection(ctx context.Context, o ExplainRequest) (*result.Explanatio
 	q.Hooks.Meter, q.Hooks.Progress, q.Hooks.Note, q.Hooks.Spelling = o.Hooks.Meter, o.Hooks.Progress, o.Hooks.Note, o.Hooks.Spelling
 	var record *correlations
 	k := int64(len(s.Selected))
-	err = withCorrelationsFor(ctx, q, s, func(d int) int64 { return alike.MemoryBytes(d) + 16*k*k }, func(c *correlations) error {
+	err = withCorrelations(ctx, q, s, func(d int) int64 { return alike.MemoryBytes(d) + 16*k*k }, func(c *correlations) error {
 		record = c
 		return x.explainColumns(o.Names, c)
 	})

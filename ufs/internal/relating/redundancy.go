@@ -44,7 +44,7 @@ func FindRedundancy(ctx context.Context, o RedundancyRequest) (*result.Redundant
 		out.Threshold = DefaultThreshold
 	}
 	var record *correlations
-	err := withCorrelations(ctx, o.Request, alike.MemoryBytes, func(c *correlations) error {
+	err := withCorrelations(ctx, o.Request, nil, alike.MemoryBytes, func(c *correlations) error {
 		record = c
 		return c.fillRedundancy(ctx, options, out)
 	})

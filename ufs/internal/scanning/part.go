@@ -75,12 +75,8 @@ func partPath(r *settled.Run, output string) (string, error) {
 			return "", &stream.OutputError{Path: output, Err: err, Remedy: stream.Textf("choose another {o} folder")}
 		}
 	}
-	return place.JoinBelow(output, partName(r.Shard)), nil
-}
-
-func partName(s chunkio.Shard) string {
-	digits := max(5, len(fmt.Sprint(s.Of)))
-	return fmt.Sprintf("part-%0*d-of-%0*d.ufs", digits, s.Number, digits, s.Of)
+	digits := max(5, len(fmt.Sprint(r.Shard.Of)))
+	return place.JoinBelow(output, fmt.Sprintf("part-%0*d-of-%0*d.ufs", digits, r.Shard.Number, digits, r.Shard.Of)), nil
 }
 
 // findFinishedPart looks for a finished part at path. It must belong to this plan, shard and round, and must have the

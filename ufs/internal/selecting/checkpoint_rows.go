@@ -64,11 +64,6 @@ func iterationIdentity(t *Trial) resume.Identity {
 		// The files have the machine's byte order, and results differ in their last bits between architectures.
 		Facts: map[string]string{"rows": fmt.Sprint(t.Rows), "processor architecture": runtime.GOARCH},
 	}
-	for option, value := range t.Selection.Options {
-		id.Options[option] = fmt.Sprint(value)
-	}
-	for option := range t.run.Choice.Options {
-		id.Options[option] = t.run.Choice.Options.Text(option)
-	}
+	addRecordedOptions(t, id.Options)
 	return id
 }

@@ -15,18 +15,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
+func addRecordedOptions(t *Trial, options map[string]string) {
+	for option, value := range t.Selection.Options {
+		options[option] = fmt.Sprint(value)
+	}
+	for option := range t.run.Choice.Options {
+		options[option] = t.run.Choice.Options.Text(option)
+	}
+}
+
 // selectionIdentity collects all settings that affect the bits of the method's intermediate results. Memory and threads
 // are among them, because they determine how many features the method reads at a time.
 func selectionIdentity(t *Trial, what string) (resume.Identity, error) {
 	id := resume.Identity{What: what, Inputs: slices.Concat(t.bundle.Inputs, t.run.AnchorInputs), Columns: t.Columns, Options: map[string]string{
 		"method": t.run.Bound.Name, "k": strconv.Itoa(t.K), "seed": strconv.FormatUint(t.Seed, 10), "threads": strconv.Itoa(t.Threads), stream.MemoryLimit: strconv.FormatInt(t.run.Limits.Memory, 10),
 	}}
-	for option, value := range t.Selection.Options {
-		id.Options[option] = fmt.Sprint(value)
-	}
-	for option := range t.run.Choice.Options {
-		id.Options[option] = t.run.Choice.Options.Text(option)
-	}
+	addRecordedOptions(t, id.Options)
 	choice, err := json.Marshal(struct {
 		Index, Keep []int
 		Choice      method.Choice

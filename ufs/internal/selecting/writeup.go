@@ -103,7 +103,11 @@ func (t *Trial) reportRanking(ctx context.Context, r *method.Ranking) error {
 		if r.Scores != nil {
 			s.Scores = append(s.Scores, stream.Score{Name: c.Name, Score: stream.Number(r.Scores[j])})
 		}
-		s.Columns = append(s.Columns, t.columnReport(j))
+		missing := t.bundle.Profile.Columns[t.Index[j]].Missing
+		s.Columns = append(s.Columns, stream.ColumnReport{
+			Name: c.Name, Column: c.Position, Mean: stream.Number(t.Means[j]), Std: stream.Number(t.Deviations[j]),
+			Nulls: missing.Nulls, NaNs: missing.NaNs, Infs: missing.Infs, Filled: t.filled[j], Explained: stream.Number(math.NaN()),
+		})
 	}
 	s.LowerIsBetter = r.LowerIsBetter
 	if err := t.explainChoice(ctx, r, picks); err != nil {
@@ -273,13 +277,4 @@ func (t *Trial) solve(ctx context.Context, settings int, iterate func(context.Co
 		err = t.bundle.Plan.ErrForLimit(err)
 	}
 	return err
-}
-
-func (t *Trial) columnReport(k int) stream.ColumnReport {
-	missing := t.bundle.Profile.Columns[t.Index[k]].Missing
-	return stream.ColumnReport{
-		Name: t.Columns[k].Name, Column: t.Columns[k].Position, Mean: stream.Number(t.Means[k]), Std: stream.Number(t.Deviations[k]),
-		Nulls: missing.Nulls, NaNs: missing.NaNs, Infs: missing.Infs, Filled: t.filled[k],
-		Explained: stream.Number(math.NaN()),
-	}
 }

@@ -144,13 +144,9 @@ func readSelection(ctx context.Context, path string, opt chunkio.FetchOptions, h
 	case errors.As(err, new(*stream.DataError)), errors.As(err, new(*stream.UsageError)), errors.As(err, new(*stream.OutputError)):
 		return nil, 0, err
 	case err != nil:
-		return nil, 0, errNotSelection(name, err)
+		return nil, 0, &stream.DataError{Path: name, RowGroup: -1, Row: -1, Err: stream.Errorf("not a selection: %w", err), Remedy: stream.Textf("make one with select and {format} json")}
 	case len(s.Selected) == 0:
 		return nil, 0, stream.Dataf(name, "the selection has no features")
 	}
 	return s, size, nil
-}
-
-func errNotSelection(name string, err error) error {
-	return &stream.DataError{Path: name, RowGroup: -1, Row: -1, Err: stream.Errorf("not a selection: %w", err), Remedy: stream.Textf("make one with select and {format} json")}
 }

@@ -46,17 +46,13 @@ func WorthSentence(s *stream.Selection) string {
 	case s.Size.Keeps(w, k):
 	case w.Faint > 0:
 		line += "; " + faintFeaturesText(w, k)
-	case k > 1 && !isNoBetterThanChance(s):
+	case k > 1 && (s.Trust == nil || s.Trust.Choice == nil || s.Trust.Choice.Trusted):
 		line += ", each more than noise would"
 	}
 	if !auto && !groups && s.Size != nil && s.Size.Recommended != k {
 		line += fmt.Sprintf("; -k auto keeps %d", s.Size.Recommended)
 	}
 	return line
-}
-
-func isNoBetterThanChance(s *stream.Selection) bool {
-	return s.Trust != nil && s.Trust.Choice != nil && !s.Trust.Choice.Trusted
 }
 
 func autoSizeText(s *stream.Selection) string {
