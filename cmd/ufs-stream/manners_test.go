@@ -81,7 +81,7 @@ func TestEveryFlagHasAPlace(t *testing.T) {
 		_, help, _ := strings.Cut(must(t, cmd.Name(), "--help"), "\nUsage:\n")
 		for _, g := range groupFlags(cmd) {
 			if g.title == ungroupedTitle {
-				t.Errorf("%s: the table of usage.go has no place for %q", cmd.Name(), g.flags)
+				t.Errorf("%s: the sections of the help have no place for %q", cmd.Name(), g.flags)
 			}
 			for _, name := range g.flags {
 				if found := regexp.MustCompile(`(?m)^ +(-., )?--`+name+`[ \[]`).FindAllString(help, -1); len(found) != 1 {
