@@ -77,7 +77,6 @@ func ClipNegative(team *kernel.Team, a kernel.Matrix[float64]) (ClipReport, erro
 	return c, nil
 }
 
-// hasCholeskyFactor reports whether A + shift·I has a Cholesky factor.
 func hasCholeskyFactor(team *kernel.Team, a kernel.Matrix[float64], shift float64) bool {
 	n := a.Rows
 	shifted := kernel.RowMajor(make([]float64, n*n), n, n, n)

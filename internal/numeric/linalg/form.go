@@ -6,20 +6,23 @@ import "github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 type matrixForm interface {
 	// addProduct adds X·A to Y.
 	addProduct(y, x kernel.Matrix[float64])
-	// factorShifted factors B = A − σI + VᵀV, with the shift sigma for σ. It reports whether B is positive definite. The
-	// methods below use this factor.
-	factorShifted(sigma float64, v kernel.Matrix[float64]) bool
-	// solveRows overwrites the rows of X with X·B⁻¹, B being the last matrix of factorShifted.
-	solveRows(x kernel.Matrix[float64])
-	// inverseGram writes V·B⁻¹·Vᵀ to the upper triangle of g. v must be the V of the last factorShifted, and B the matrix.
-	// v may be overwritten.
-	inverseGram(g, v kernel.Matrix[float64])
+	// factorShifted factors B = A − σI + VᵀV, with the shift sigma for σ. It returns nil if B is not positive definite. The
+	// factor is valid until the next call.
+	factorShifted(sigma float64, v kernel.Matrix[float64]) shiftedFactor
 	// completeVectors computes the redundant numbers at the end of each row from the numbers before them. A form has these
 	// if it uses more numbers for a vector than the vector has coordinates.
 	completeVectors(x kernel.Matrix[float64])
 	// measureResiduals writes the lengths of the residuals in r to lengths. It may replace a row by another that
 	// represents the same residual.
 	measureResiduals(r kernel.Matrix[float64], lengths []float64)
+}
+
+// shiftedFactor is the factor of a matrix B = A − σI + VᵀV.
+type shiftedFactor interface {
+	// solveRows overwrites the rows of X with X·B⁻¹.
+	solveRows(x kernel.Matrix[float64])
+	// inverseGram writes V·B⁻¹·Vᵀ to the upper triangle of g. It may overwrite v, which must be V.
+	inverseGram(g, v kernel.Matrix[float64])
 }
 
 // fullMatrix is a matrix stored as n×n numbers.
@@ -37,7 +40,7 @@ func (f *fullMatrix) addProduct(y, x kernel.Matrix[float64]) {
 	kernel.Gemm(f.team, 1, x, f.matrixView(), y)
 }
 
-func (f *fullMatrix) factorShifted(sigma float64, v kernel.Matrix[float64]) bool {
+func (f *fullMatrix) factorShifted(sigma float64, v kernel.Matrix[float64]) shiftedFactor {
 	n := f.n
 	for i := range n {
 		copy(f.u[i*n+i:(i+1)*n], f.a[i*n+i:])
@@ -46,8 +49,10 @@ func (f *fullMatrix) factorShifted(sigma float64, v kernel.Matrix[float64]) bool
 	if v.Rows > 0 {
 		kernel.Syrk(f.team, 1, v.Trans(), f.factorView())
 	}
-	at, _ := factorUpper(f.team, f.factorView())
-	return at < 0
+	if at, _ := factorUpper(f.team, f.factorView()); at >= 0 {
+		return nil
+	}
+	return f
 }
 
 func (f *fullMatrix) solveRows(x kernel.Matrix[float64]) {

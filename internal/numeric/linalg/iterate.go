@@ -11,8 +11,9 @@ import (
 // see [Smallest]. It returns false if it does not find them.
 func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 	s.resetSpace()
+	s.shift = preconditioner{}
 	s.startSpace(warm)
-	failed := func(step int) (Eigen, bool) { return Eigen{Steps: step, Factors: s.factorTries}, false }
+	failed := func(step int) (Eigen, bool) { return Eigen{Steps: step, Factors: s.shift.factorTries}, false }
 	limit := s.tolerance() * s.norm
 	best, sifts := math.Inf(1), s.opt.Filter != nil
 	for step := range s.opt.Steps {
@@ -24,7 +25,7 @@ func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 			if ok && s.proveComplete() {
 				return s.eigenFromRitz(step, residual), true
 			}
-			if s.failedProofs++; s.failedProofs > 2 {
+			if s.shift.failedProofs++; s.shift.failedProofs > 2 {
 				return failed(step + 1)
 			}
 			best = math.Inf(1)
@@ -32,7 +33,7 @@ func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 			if ok {
 				// An eigenvector was missed. It is orthogonal to all current vectors, so no iteration from these can find it. Start
 				// again with other random vectors.
-				s.hasFactor, s.isDeflated = false, false
+				s.shift.factor, s.shift.isDeflated = nil, false
 				s.startSpace(kernel.Matrix[float64]{})
 			} else {
 				// Digits were lost during the iteration: multiply the same vectors by A again.
@@ -48,7 +49,7 @@ func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 			continue
 		}
 		s.chooseShift(step, warm.Cols > 0)
-		if s.hasFactor && worst > best/2 && worst < mixingResidual*s.norm {
+		if s.shift.factor != nil && worst > best/2 && worst < mixingResidual*s.norm {
 			s.preconditionRows(s.x, s.p)
 			s.m = 0
 			s.extendSpace(s.p)
@@ -85,8 +86,8 @@ const mixingResidual = 1e-7
 // matrix is factored, it only copies the rows.
 func (s *Smallest) preconditionRows(b []float64, rows int) {
 	copy(s.w, b[:rows*s.n])
-	if w := kernel.RowMajor(s.w, rows, s.n, s.n); s.hasFactor {
-		s.form.solveRows(w)
+	if w := kernel.RowMajor(s.w, rows, s.n, s.n); s.shift.factor != nil {
+		s.shift.factor.solveRows(w)
 	} else {
 		s.form.completeVectors(w)
 	}
@@ -94,7 +95,7 @@ func (s *Smallest) preconditionRows(b []float64, rows int) {
 
 func (s *Smallest) eigenFromRitz(step int, residual float64) Eigen {
 	e := s.newEigen(s.p)
-	e.Steps, e.Factors, e.Residual = step, s.factorTries, residual/s.norm
+	e.Steps, e.Factors, e.Residual = step, s.shift.factorTries, residual/s.norm
 	copy(e.Values, s.theta)
 	for i := range s.p {
 		for j := range s.n {

@@ -34,7 +34,7 @@ const (
 // 4/3·(3k)³ flops for Ritz values. The bits do not depend on the team.
 func TailBounds(team *kernel.Team, n, k int, trace float64, start kernel.Matrix[float64], product func(dst, y kernel.Matrix[float64])) []float64 {
 	room := MostTailVectors(n, k)
-	s := &Smallest{n: n, team: team}
+	s := &searchSpace{n: n, team: team}
 	s.q, s.w = make([]float64, room*n), make([]float64, leadingBlock*n)
 	h := make([]float64, room*room) // QAQᵀ, the rows of Q being the basis of the search space
 	s.rand = rand.New(rand.NewPCG(uint64(n), uint64(k)))
@@ -86,7 +86,7 @@ func TailsBytes(n, k int) int64 {
 	return 8*(room*size+4*leadingBlock*size+3*room*room) + kernel.TeamBytes(n, n)
 }
 
-func (s *Smallest) orthonormalizeTwice(rows int) int {
+func (s *searchSpace) orthonormalizeTwice(rows int) int {
 	if rows = s.orthonormalizeRows(rows, 1e-10); rows == 0 {
 		return 0
 	}

@@ -34,16 +34,11 @@ import (
 // flops. Computing a factor of F costs n²·d flops. A product of F⁻¹ and a vector costs 4·n·d flops, or 6·n·d with a
 // metric. Refining the solution costs more, see refineSolutions.
 type LowRank struct {
-	team   *kernel.Team
-	d, n   int
-	u      Columns // U is scale times the matrix of these columns
-	scale  float64
+	scaledColumns
 	rho    float64
 	metric bool
 
 	lambda        []float64              // squared length of each row of U, without a metric
-	squares       []float64              // squared length of each column u, with a metric
-	peakCache     []float64              // the largest entry of each column u, with a metric; nil until needed
 	uu            kernel.Matrix[float64] // UUᵀ with an error of at most uuError, with a metric
 	uuError       sumError
 	metricFactor  Cholesky               // factor of ρI + UUᵀ, with a metric; empty until needed
@@ -58,48 +53,12 @@ type LowRank struct {
 	diag          []float64              // D
 	reduction     *reducedPencil
 	norm          float64 // lower bound on the norm; negative until computed
-
-	// The following fields describe the F that was factored last.
-	sigma                 float64                // σ
-	e                     []float64              // E
-	v                     kernel.Matrix[float64] // V; with a metric, the vectors b that its rows represent
-	gramUV, middleInverse kernel.Matrix[float64] // W and Z
-	nearFeatures          []int                  // N, the features whose E is not positive or nearly 0, ascending
-	un, zn                kernel.Matrix[float64] // U_Nᵀ and U_NᵀZ, |N|×(n + rows of V)
-	schur                 Cholesky               // factor of the Schur complement for N
 }
 
 // NewLowRank returns a LowRank without a metric. Its U is scale times the transpose of the d×n matrix u. It keeps u.
 // The rows of U must be orthogonal, and lambda must contain the squares of their lengths.
 func NewLowRank(team *kernel.Team, u kernel.Matrix[float64], scale float64, lambda []float64) *LowRank {
-	return &LowRank{team: team, d: u.Rows, n: u.Cols, u: memoryColumns(u), scale: scale, rho: 1, lambda: lambda}
-}
-
-// Columns gives access to the d columns of a matrix with n rows. A column consists of n consecutive numbers.
-type Columns interface {
-	// Panels divides the columns into panels of consecutive columns and calls f for each panel in order. A panel has count
-	// columns, the first with index `from`. columns contains them one after the other, and is valid until f returns.
-	Panels(threads int, f func(from, count int, columns []float64))
-	// Some returns `count` columns from column `from` on, one after the other, as a view of the matrix or a copy in room.
-	Some(room []float64, from, count int) []float64
-}
-
-// memoryColumns stores the columns as the contiguous rows of a matrix.
-type memoryColumns kernel.Matrix[float64]
-
-func (m memoryColumns) Panels(_ int, f func(from, count int, columns []float64)) {
-	f(0, m.Rows, m.Data)
-}
-func (m memoryColumns) Some(_ []float64, from, count int) []float64 {
-	return m.Data[from*m.RowStride:][:count*m.Cols]
-}
-
-// eachPanel calls f for panels of consecutive columns of U, which are not yet multiplied by scale. The rows of u are
-// these columns, the first of which has the index `from`.
-func (a *LowRank) eachPanel(f func(from int, u kernel.Matrix[float64])) {
-	a.u.Panels(a.team.Threads(), func(from, count int, columns []float64) {
-		f(from, kernel.RowMajor(columns, count, a.n, a.n))
-	})
+	return &LowRank{scaledColumns: scaledColumns{team: team, d: u.Rows, n: u.Cols, u: memoryColumns(u), scale: scale}, rho: 1, lambda: lambda}
 }
 
 // LowRankBytes bounds the memory of a LowRank of n rows and d columns, without U and UUᵀ, while it processes the given
@@ -264,42 +223,6 @@ func (a *LowRank) ToFull() kernel.Matrix[float64] {
 	return out
 }
 
-// TimesUTransposed returns the k×n matrix X·Uᵀ for a k×d matrix X.
-func (a *LowRank) TimesUTransposed(x kernel.Matrix[float64]) kernel.Matrix[float64] {
-	y := kernel.RowMajor(make([]float64, x.Rows*a.n), x.Rows, a.n, a.n)
-	a.addTimesUTransposed(1, x, y)
-	return y
-}
-
-// thinRows is the number of vectors, rows of X or Y, that are multiplied by U at a time. It is so small that
-// kernel.Gemm does not pack U. With 50,000 features, 500 rows and 28 vectors, X·Uᵀ took 54 ms for all vectors at once
-// and 35 ms for two halves; Y·U took 35 and 21 ms.
-const thinRows = 16
-
-func (a *LowRank) addTimesUTransposed(factor float64, x, y kernel.Matrix[float64]) {
-	a.eachPanel(func(from int, u kernel.Matrix[float64]) {
-		for i := 0; i < x.Rows; i += thinRows {
-			h := min(thinRows, x.Rows-i)
-			kernel.Gemm(a.team, factor*a.scale, x.Sub(i, from, h, u.Rows), u, y.Sub(i, 0, h, a.n))
-		}
-	})
-}
-
-func (a *LowRank) addTimesU(factor float64, y, x kernel.Matrix[float64]) {
-	a.eachPanel(func(from int, u kernel.Matrix[float64]) {
-		for i := 0; i < x.Rows; i += thinRows {
-			h := min(thinRows, x.Rows-i)
-			kernel.Gemm(a.team, factor*a.scale, y.Sub(i, 0, h, a.n), u.Trans(), x.Sub(i, from, h, u.Rows))
-		}
-	})
-}
-
-func (a *LowRank) newProduct(x, c kernel.Matrix[float64]) kernel.Matrix[float64] {
-	y := kernel.RowMajor(make([]float64, x.Rows*c.Cols), x.Rows, c.Cols, c.Cols)
-	kernel.Gemm(a.team, 1, x, c, y)
-	return y
-}
-
 func weightedColumns(x kernel.Matrix[float64], w []float64) kernel.Matrix[float64] {
 	for i := range x.Data {
 		x.Data[i] *= w[i%len(w)]
@@ -348,22 +271,4 @@ func multiplyElements(dst, x, w []float64) {
 // length of each column of UᵀCU, i.e. one number for each feature.
 func (a *LowRank) Between(c kernel.Matrix[float64]) kernel.Matrix[float64] {
 	return a.newProduct(weightedColumns(copyRows(c), a.lambda), c)
-}
-
-// QuadraticForms returns uᵀCu for the column u of every feature and a symmetric n×n matrix C. It costs 2·n²·d flops.
-func (a *LowRank) QuadraticForms(c kernel.Matrix[float64]) []float64 {
-	out := make([]float64, a.d)
-	times := make([]float64, lowRankBlock*a.n)
-	a.eachPanel(func(first int, u kernel.Matrix[float64]) {
-		for from := 0; from < u.Rows; from += lowRankBlock {
-			h := min(lowRankBlock, u.Rows-from)
-			rows, product := u.Sub(from, 0, h, a.n), kernel.RowMajor(times, h, a.n, a.n)
-			clear(times)
-			kernel.Gemm(a.team, a.scale*a.scale, rows, c, product)
-			kernel.Each(a.team.Threads(), h, func(i int) {
-				out[first+from+i] = kernel.Dot(rows.Data[i*a.n:][:a.n], times[i*a.n:(i+1)*a.n])
-			})
-		}
-	})
-	return out
 }

@@ -26,7 +26,7 @@ import (
 // squares are the squared lengths of the d columns in u. NewPencil computes UUᵀ approximately in n²·d flops. dual must
 // return Σ uuᵀ over the columns without approximation. It is called only in rare cases (see [reducedPencil]).
 func NewPencil(team *kernel.Team, u Columns, d, n int, scale float64, squares []float64, dual func() []float64, rho float64) *LowRank {
-	a := &LowRank{team: team, d: d, n: n, u: u, scale: scale, rho: rho, metric: true, exactGram: dual, squares: make([]float64, d)}
+	a := &LowRank{scaledColumns: scaledColumns{team: team, d: d, n: n, u: u, scale: scale, squares: make([]float64, d)}, rho: rho, metric: true, exactGram: dual}
 	for i, v := range squares {
 		a.squares[i] = scale * scale * v
 	}
@@ -126,35 +126,6 @@ func (a *LowRank) measureResiduals(r kernel.Matrix[float64], lengths []float64) 
 		// The length is the root of a difference of squares. Its error is thus at most 2⁻²⁶ of the length of b/√ρ.
 		gone := c.Data[i*a.n : (i+1)*a.n]
 		lengths[i] = math.Sqrt(max(kernel.Dot(own, own)-kernel.Dot(gone, gone), 0))
-	}
-}
-
-// refineSolutions corrects rough solutions w of Fw = b and their z, see [LowRank] for F, S and V, and solveDual for z.
-// Exact solutions satisfy z = S·Uw and z_V = Vw. For a rough solution, the two sides of these equations differ by some
-// y, and the correction of w is the solution for the right-hand side Uᵀy_U + Vᵀy_V. The relative error of z is about
-// 2⁻⁵³·|SW|, and each correction multiplies the error of w by that number.
-func (a *LowRank) refineSolutions(w, z kernel.Matrix[float64]) {
-	size, k := a.n+a.v.Rows, w.Rows
-	largest := 0.0
-	for i := range a.n {
-		largest = max(largest, a.gramUV.Data[i*size+i])
-	}
-	z = copyRows(z)
-	for rough := largest * max(a.tau[a.n-1], math.Abs(a.sigma)); rough > 1e3; rough /= 1e3 {
-		down := a.TimesUTransposed(w)
-		y := copyRows(z)
-		kernel.Gemm(a.team, -1, down, a.middle, y.Sub(0, 0, k, a.n))
-		for i := range k {
-			kernel.Axpy(a.sigma, down.Data[i*a.n:(i+1)*a.n], y.Data[i*size:][:a.n])
-		}
-		kernel.Gemm(a.team, -1, w, a.v.Trans(), y.Sub(0, a.n, k, a.v.Rows))
-		more := kernel.RowMajor(make([]float64, k*a.d), k, a.d, a.d)
-		for i, v := range a.solveDual(more, a.newProduct(y, a.gramUV), y).Data {
-			z.Data[i] += v
-		}
-		for i, v := range more.Data {
-			w.Data[i] += v
-		}
 	}
 }
 

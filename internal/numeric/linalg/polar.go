@@ -193,7 +193,6 @@ func makeReflection(x []float64) (tau float64) {
 	return tau
 }
 
-// applyTo applies the k-th reflection to y.
 func (q *reflections) applyTo(k int, y []float64) {
 	v := q.cols[k*q.h+k+1 : (k+1)*q.h]
 	s := -q.tau[k] * (y[k] + kernel.Dot(v, y[k+1:]))

@@ -29,15 +29,16 @@ import (
 //
 // W is reused for the next D, after correcting it for the features whose weights changed much. In a run of sfufs for
 // 500 × 50,000, each of the last seven of 13 updates of D changed W by 0.3 to 7 %, and 3,000 features caused nine
-// tenths of that change. Moreover, W is a sum of rounded numbers, see [LowRank.addRoughSum]. Why the pairs are right
+// tenths of that change. Moreover, W is a sum of rounded numbers, see [scaledColumns.addRoughSum]. Why the pairs are right
 // nevertheless is explained at [reducedPencil.proveComplete].
 //
 // With W = LLᵀ, the matrices X = I + LᵀTL and Y = LᵀL describe K: K⁻¹ = LX⁻¹Lᵀ, and K − μI has as many negative
 // eigenvalues as X − μY. A reading of U costs 4·n·d flops for each vector. Computing W costs at most n²·d flops, and
 // everything else about 2·n³ + n²·m flops, m being the number of rows of H.
 type reducedPencil struct {
-	*LowRank
-	l, p int
+	*scaledColumns
+	pencil *LowRank
+	l, p   int
 
 	weights        []float64              // weight of each feature in W; nil until W is computed
 	w              kernel.Matrix[float64] // W, upper triangle
@@ -79,14 +80,14 @@ const (
 
 // solveReduced finds the lowest eigenpairs of a pencil by means of n×n matrices, see [reducedPencil]. It returns false
 // if D is too small compared with λρ, if there are too few rows for the number of pairs, or if it does not converge.
-func (s *Smallest) solveReduced(a *LowRank, warm kernel.Matrix[float64]) (Eigen, bool) {
+func (a *LowRank) solveReduced(s *Smallest, warm kernel.Matrix[float64]) (Eigen, bool) {
 	least, most := slices.Min(a.diag), slices.Max(a.diag)
 	if 2*s.p > a.n || !(least > 0) {
 		return Eigen{}, false
 	}
 	if a.reduction == nil || a.reduction.p != s.p {
 		square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n) }
-		a.reduction = &reducedPencil{LowRank: a, l: s.l, p: s.p, w: square(), x: square(), y: square(), kInverse: square()}
+		a.reduction = &reducedPencil{scaledColumns: &a.scaledColumns, pencil: a, l: s.l, p: s.p, w: square(), x: square(), y: square(), kInverse: square()}
 	}
 	r := a.reduction
 	if warm.Cols == 0 { // the answer's bits must not depend on an earlier matrix
@@ -126,7 +127,7 @@ func (s *Smallest) solveReduced(a *LowRank, warm kernel.Matrix[float64]) (Eigen,
 // factorW computes Y, X and K⁻¹ from W, all defined at [reducedPencil], and the Cholesky factors of W and X. The result
 // is false if W or X has no such factor.
 func (r *reducedPencil) factorW() bool {
-	n, m, ridge := r.n, r.smooth.Rows, r.ridgeFor(r.weights)
+	n, m, ridge := r.n, r.pencil.smooth.Rows, r.ridgeFor(r.weights)
 	copyUpper(r.team.Threads(), r.y, r.w)
 	for i := range n {
 		r.y.Data[i*n+i] += ridge
@@ -141,15 +142,15 @@ func (r *reducedPencil) factorW() bool {
 		h := min(stripColumns, n-k)
 		some := u.Sub(0, k, k+h, h)
 		kernel.Syrk(r.team, 1, some, r.y.Sub(0, 0, k+h, k+h))
-		kernel.Gemm(r.team, 1, some, r.smooth.Sub(0, k, m, h).Trans(), uh.Sub(0, 0, k+h, m))
+		kernel.Gemm(r.team, 1, some, r.pencil.smooth.Sub(0, k, m, h).Trans(), uh.Sub(0, 0, k+h, m))
 	}
 	r.eachRowOfXY(func(i int, x, y []float64) {
 		for j, v := range y[i:] {
-			x[i+j] = r.share * v
+			x[i+j] = r.pencil.share * v
 		}
 		x[i]++
 	})
-	kernel.Syrk(r.team, -r.share, uh, r.x)
+	kernel.Syrk(r.team, -r.pencil.share, uh, r.x)
 	if r.chol.Factor(r.team, r.x) != nil {
 		return false
 	}
@@ -224,18 +225,7 @@ func (r *reducedPencil) eachRowOfXY(visit func(i int, x, y []float64)) {
 const stripColumns, solveStripRows = 128, 256
 
 func (r *reducedPencil) addInverseProduct(alpha float64, x, y kernel.Matrix[float64]) {
-	r.addFewRowsProduct(alpha, x, r.kInverse.Trans(), y)
-}
-
-func (r *reducedPencil) addFewRowsProduct(alpha float64, x, c, y kernel.Matrix[float64]) {
-	addProductInBlocks(r.team, alpha, x, c, y)
-}
-
-func addProductInBlocks(team *kernel.Team, alpha float64, x, c, y kernel.Matrix[float64]) {
-	for i := 0; i < x.Rows; i += thinRows {
-		h := min(thinRows, x.Rows-i)
-		kernel.Gemm(team, alpha, x.Sub(i, 0, h, x.Cols), c, y.Sub(i, 0, h, y.Cols))
-	}
+	addProductInBlocks(r.team, alpha, x, r.kInverse.Trans(), y)
 }
 
 // negatedInverse is −K⁻¹ as a matrixForm that supports only products, see [reducedPencil] for K.
@@ -246,11 +236,7 @@ func (f negatedInverse) completeVectors(kernel.Matrix[float64]) {}
 func (f negatedInverse) measureResiduals(r kernel.Matrix[float64], lengths []float64) {
 	writeRowLengths(r, lengths)
 }
-func (f negatedInverse) factorShifted(float64, kernel.Matrix[float64]) bool { return false }
-func (f negatedInverse) solveRows(kernel.Matrix[float64])                   { panic("linalg: no factor") }
-func (f negatedInverse) inverseGram(kernel.Matrix[float64], kernel.Matrix[float64]) {
-	panic("linalg: no factor")
-}
+func (f negatedInverse) factorShifted(float64, kernel.Matrix[float64]) shiftedFactor { return nil }
 
 func (r *reducedPencil) lowestPairsOfK(warm kernel.Matrix[float64]) (z kernel.Matrix[float64], theta []float64, ok bool) {
 	n, p := r.n, r.p
@@ -268,8 +254,7 @@ func (r *reducedPencil) lowestPairsOfK(warm kernel.Matrix[float64]) (z kernel.Ma
 		copy(theta, values)
 		kernel.Copy(z, all.Sub(0, 0, n, p).Trans())
 	} else {
-		s := NewSmallest(r.team, n, p, EigenOptions{Guard: 2})
-		s.form = negatedInverse{r}
+		s := &searchSpace{n: n, l: p, p: min(n, p+2), team: r.team, form: negatedInverse{r}}
 		if !s.runKrylov(warm, lowestShare) {
 			return z, theta, false
 		}
@@ -284,35 +269,6 @@ func (r *reducedPencil) lowestPairsOfK(warm kernel.Matrix[float64]) (z kernel.Ma
 
 // lowestShare is the largest accepted ratio of the residual of a lowest pair of K to its eigenvalue.
 const lowestShare = 1e-6
-
-// runKrylov extends the search space until the residual of each of the first l Ritz pairs is at most share times its
-// value. It uses neither a factor nor a proof.
-func (s *Smallest) runKrylov(warm kernel.Matrix[float64], share float64) bool {
-	s.resetSpace()
-	s.startSpace(warm)
-	for range s.opt.Steps {
-		if !s.solveRitz() {
-			return false
-		}
-		rows := 0
-		for i := range s.l {
-			if s.rnorm[i] > share*math.Abs(s.theta[i]) {
-				copy(s.w[rows*s.n:][:s.n], s.r[i*s.n:])
-				rows++
-			}
-		}
-		if rows == 0 {
-			return true
-		}
-		if s.m+rows > basisRows(s.n, s.p) {
-			s.shrinkSpace(2 * s.p)
-		}
-		if s.extendSpace(rows) == 0 {
-			return false
-		}
-	}
-	return false
-}
 
 // proveComplete reports whether the pairs found include all eigenvalues below θ_l.
 //
@@ -330,8 +286,8 @@ func (r *reducedPencil) proveComplete(s *Smallest, b pencilRitz) bool {
 		}
 	}
 	mu, eta := b.theta[k-1], 0.0
-	for i, v := range r.diag {
-		eta = max(eta, 1/((v-mu*r.rho)*r.weights[i])-1)
+	for i, v := range r.pencil.diag {
+		eta = max(eta, 1/((v-mu*r.pencil.rho)*r.weights[i])-1)
 	}
 	eta = (1+eta)/(1-r.wError.relative) - 1
 	r.eachRowOfXY(func(i int, x, y []float64) {
@@ -341,7 +297,7 @@ func (r *reducedPencil) proveComplete(s *Smallest, b pencilRitz) bool {
 		x[i] -= eta
 	})
 	lifted := kernel.RowMajor(make([]float64, k*n), k, n, n)
-	r.addFewRowsProduct(2*math.Sqrt(mu), b.z.Sub(0, 0, k, n), r.root.u.Trans(), lifted)
+	addProductInBlocks(r.team, 2*math.Sqrt(mu), b.z.Sub(0, 0, k, n), r.root.u.Trans(), lifted)
 	kernel.Syrk(r.team, 1, lifted.Trans(), r.x)
 	ok := r.chol.Factor(r.team, r.x) == nil
 	return ok
@@ -349,9 +305,9 @@ func (r *reducedPencil) proveComplete(s *Smallest, b pencilRitz) bool {
 
 func (r *reducedPencil) eigenFromPairs(s *Smallest, b pencilRitz) Eigen {
 	e := s.newEigen(r.p)
-	e.Factors, e.Residual = s.factorTries, slices.Max(b.bounds[:r.l])/s.norm
+	e.Factors, e.Residual = s.shift.factorTries, slices.Max(b.bounds[:r.l])/s.norm
 	copy(e.Values, b.theta)
-	root := math.Sqrt(r.rho)
+	root := math.Sqrt(r.pencil.rho)
 	for i := range r.p {
 		for j, v := range b.w.Data[i*r.d : (i+1)*r.d] {
 			e.Basis.Data[j*r.p+i] = root * v

@@ -10,16 +10,16 @@ import (
 
 func (r *reducedPencil) findPencilPairs(s *Smallest, z kernel.Matrix[float64], theta []float64) (b pencilRitz, ok bool) {
 	y := r.yFromZ(z, theta)
-	least := slices.Min(r.diag)
+	least := slices.Min(r.pencil.diag)
 	for range maxReadings {
-		if !(least > minRatio*theta[r.p-1]*r.rho) {
+		if !(least > minRatio*theta[r.p-1]*r.pencil.rho) {
 			return b, false
 		}
 		if b, ok = r.ritzPairs(y, theta); !ok {
 			return b, false
 		}
 		theta = b.theta
-		limit := max(pairTolerance*(theta[min(r.l, r.p-1)]-theta[r.l-1]), s.tolerance()*max(r.top, theta[r.l-1]))
+		limit := max(pairTolerance*(theta[min(r.l, r.p-1)]-theta[r.l-1]), s.tolerance()*max(r.pencil.top, theta[r.l-1]))
 		if slices.Max(b.bounds[:r.l]) <= limit {
 			return b, true
 		}
@@ -43,10 +43,9 @@ const (
 // between a computed vector and the exact one.
 const pairTolerance = 1e-7
 
-// yFromZ returns y = (θI − T)z for the rows z and their θ, see [reducedPencil].
 func (r *reducedPencil) yFromZ(z kernel.Matrix[float64], theta []float64) kernel.Matrix[float64] {
 	y := kernel.RowMajor(make([]float64, len(z.Data)), z.Rows, r.n, r.n)
-	r.addFewRowsProduct(-1, z, r.middle, y)
+	addProductInBlocks(r.team, -1, z, r.pencil.middle, y)
 	for i, v := range theta {
 		kernel.Axpy(v, z.Data[i*r.n:(i+1)*r.n], y.Data[i*r.n:(i+1)*r.n])
 	}
@@ -70,11 +69,11 @@ func (r *reducedPencil) ritzPairs(y kernel.Matrix[float64], theta []float64) (b 
 	r.computeWAndZ(y, theta, w, z)
 	square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, p*p), p, p, p) }
 	zt := kernel.RowMajor(make([]float64, p*n), p, n, n)
-	r.addFewRowsProduct(1, z, r.middle, zt)
+	addProductInBlocks(r.team, 1, z, r.pencil.middle, zt)
 	ww, metric, full := square(), square(), square()
 	r.writeGrams(w, ww, full)
 	for i, v := range ww.Data {
-		metric.Data[i] = r.rho * v
+		metric.Data[i] = r.pencil.rho * v
 	}
 	kernel.Gemm(r.team, 1, z, z.Trans(), metric)
 	kernel.Gemm(r.team, 1, zt, z.Trans(), full)
@@ -103,7 +102,7 @@ func (r *reducedPencil) ritzPairs(y kernel.Matrix[float64], theta []float64) (b 
 		}
 		clear(times)
 		kernel.Gemv(1, p, p, ww.Data, p, rest, times)
-		b.bounds[i] = norm2(g) + math.Sqrt(r.rho*max(kernel.Dot(rest, times), 0))
+		b.bounds[i] = norm2(g) + math.Sqrt(r.pencil.rho*max(kernel.Dot(rest, times), 0))
 	}
 	return b, true
 }
@@ -139,8 +138,8 @@ func (r *reducedPencil) computeWAndZ(y kernel.Matrix[float64], theta []float64, 
 				kernel.Gemm(reader.team, r.scale, u, padded.Sub(g*few, 0, few, n).Trans(), some)
 				for i, v := range theta[g*few : min((g+1)*few, p)] {
 					row := w.Data[(g*few+i)*d+from:][:h]
-					for j, diag := range r.diag[from:][:h] {
-						row[j] = some.Data[j*few+i] / (diag - v*r.rho)
+					for j, diag := range r.pencil.diag[from:][:h] {
+						row[j] = some.Data[j*few+i] / (diag - v*r.pencil.rho)
 						some.Data[j*few+i] = row[j]
 					}
 				}
@@ -174,7 +173,7 @@ func (r *reducedPencil) writeGrams(w, plain, heavy kernel.Matrix[float64]) {
 	p, d := w.Rows, w.Cols
 	kernel.Each(r.team.Threads(), p, func(i int) {
 		row, times := w.Data[i*d:(i+1)*d], make([]float64, d)
-		multiplyElements(times, row, r.diag)
+		multiplyElements(times, row, r.pencil.diag)
 		for j := range p {
 			other := w.Data[j*d : (j+1)*d]
 			plain.Data[i*p+j], heavy.Data[i*p+j] = kernel.Dot(row, other), kernel.Dot(times, other)

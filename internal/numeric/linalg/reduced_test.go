@@ -49,7 +49,7 @@ func TestReducedIsThePencil(t *testing.T) {
 			want := must.Get(NewSmallest(a.team, d, l, EigenOptions{}).Solve(ordinary(t, whole, metric), kernel.Matrix[float64]{}))(t)
 			a.SetDiagonal(diagonal)
 			s.norm = a.roundingScale()
-			e, ok := s.solveReduced(a, warm)
+			e, ok := a.solveReduced(s, warm)
 			if !ok {
 				t.Fatalf("%v, matrix %d: not found", c, step)
 			}
@@ -75,9 +75,9 @@ func TestReducedIsThePencil(t *testing.T) {
 			a.reduction = nil
 			other := NewSmallest(a.team, a.Length(), l, EigenOptions{})
 			other.norm = s.norm
-			first, ok := other.solveReduced(a, kernel.Matrix[float64]{})
+			first, ok := a.solveReduced(other, kernel.Matrix[float64]{})
 			a.team, a.reduction = team, held
-			if again, ok2 := s.solveReduced(a, kernel.Matrix[float64]{}); !ok || !ok2 || !slices.Equal(first.Basis.Data, again.Basis.Data) {
+			if again, ok2 := a.solveReduced(s, kernel.Matrix[float64]{}); !ok || !ok2 || !slices.Equal(first.Basis.Data, again.Basis.Data) {
 				t.Errorf("%v, matrix %d: workers or earlier matrices change bits", c, step)
 			}
 			must.Get(s.SolveForm(a, warm))(t)
@@ -93,7 +93,7 @@ func TestReducedMissesNothing(t *testing.T) {
 		a, _, _ := lowRankCase(t, n, d, 1e-3, func(i int, _ *rand.Rand) float64 { return 0.5 + float64(i%7) })
 		s := NewSmallest(a.team, a.Length(), l, EigenOptions{})
 		s.norm = a.roundingScale()
-		e, ok := s.solveReduced(a, kernel.Matrix[float64]{})
+		e, ok := a.solveReduced(s, kernel.Matrix[float64]{})
 		if !ok {
 			t.Fatalf("%v: not found", c)
 		}
@@ -147,7 +147,7 @@ func TestReducedWrong(t *testing.T) {
 			for _, gap := range []float64{0, 0.1, 10} {
 				a := NewPencil(team, memoryColumns(u), d, n, 0.5, squaresOf(u), nil, 1e-3)
 				square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, n*n), n, n, n) }
-				r := &reducedPencil{LowRank: a, w: square(), gap: gap, influence: make([]float64, d)}
+				r := &reducedPencil{scaledColumns: &a.scaledColumns, pencil: a, w: square(), gap: gap, influence: make([]float64, d)}
 				diagonal := slices.Repeat([]float64{unit}, d)
 				a.SetDiagonal(diagonal)
 				for step := range 5 {
@@ -219,7 +219,7 @@ func TestReducedDeclines(t *testing.T) {
 		})
 		s := NewSmallest(a.team, a.Length(), c.l, EigenOptions{})
 		s.norm = a.roundingScale()
-		if _, ok := s.solveReduced(a, kernel.Matrix[float64]{}); ok {
+		if _, ok := a.solveReduced(s, kernel.Matrix[float64]{}); ok {
 			t.Errorf("%s: not declined", name)
 		}
 	}

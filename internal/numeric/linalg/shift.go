@@ -9,8 +9,8 @@ import (
 
 // preconditioner describes the shifted matrix that a [Smallest] has factored, and counts earlier attempts.
 type preconditioner struct {
-	hasFactor          bool // the matrixForm holds the factor of A − sigma·I or of a deflated matrix
-	isDeflated         bool // the factor belongs to a deflated matrix
+	factor             shiftedFactor // factor of A − sigma·I or of a deflated matrix; nil without a factor
+	isDeflated         bool          // the factor belongs to a deflated matrix
 	sigma              float64
 	counts             []eigenCount
 	factorTries        int // number of factorizations tried
@@ -30,7 +30,7 @@ type eigenCount struct {
 func (s *Smallest) proveComplete() bool {
 	mu := s.theta[s.l-1] - 4*s.tolerance()*s.norm
 	residual := norm2(s.rnorm[:s.l])
-	for _, c := range s.counts {
+	for _, c := range s.shift.counts {
 		found := 0
 		for _, theta := range s.theta[:s.l] {
 			if theta+residual < c.nu {
@@ -41,8 +41,7 @@ func (s *Smallest) proveComplete() bool {
 			return true
 		}
 	}
-	s.hasFactor = s.factorDeflated(mu, s.l)
-	return s.hasFactor
+	return s.factorDeflated(mu, s.l)
 }
 
 // factorDeflated factors B = A + t·V·Vᵀ − μI. V consists of the first k Ritz vectors, with k = rows, μ is mu, and t is
@@ -64,12 +63,12 @@ func (s *Smallest) deflationWeight() float64 { return s.norm + s.theta[s.l-1] - 
 // It returns false if the deflated matrix does not have a Cholesky factor.
 func (s *Smallest) deflateAndCount() bool {
 	mu := s.theta[s.l-1]
-	if s.hasFactor = s.factorDeflated(mu, s.p); !s.hasFactor {
+	if !s.factorDeflated(mu, s.p) {
 		return false
 	}
 	p := s.p
 	g := make([]float64, p*p)
-	s.form.inverseGram(kernel.RowMajor(g, p, p, p), kernel.RowMajor(s.w, p, s.n, s.n))
+	s.shift.factor.inverseGram(kernel.RowMajor(g, p, p, p), kernel.RowMajor(s.w, p, s.n, s.n))
 	values := make([]float64, p)
 	if !symmetricEigen(s.team.Threads(), g, p, values) {
 		return true
@@ -83,19 +82,20 @@ func (s *Smallest) deflateAndCount() bool {
 			c.below++
 		}
 	}
-	s.counts = append(s.counts, c)
+	s.shift.counts = append(s.shift.counts, c)
 	return true
 }
 
 func (s *Smallest) factorWithAddedRows(sigma float64, added int) bool {
-	s.factorTries++
-	return s.form.factorShifted(sigma, kernel.RowMajor(s.w, added, s.n, s.n))
+	s.shift.factorTries++
+	s.shift.factor = nil // release its memory
+	s.shift.factor = s.form.factorShifted(sigma, kernel.RowMajor(s.w, added, s.n, s.n))
+	return s.shift.factor != nil
 }
 
 func (s *Smallest) tryShift(sigma float64) bool {
-	s.hasFactor = s.factorWithAddedRows(sigma, 0)
-	s.sigma = sigma
-	return s.hasFactor
+	s.shift.sigma = sigma
+	return s.factorWithAddedRows(sigma, 0)
 }
 
 // chooseShift factors A − σI for a shift σ below the spectrum. The distance of σ from the spectrum is about the spread
@@ -106,33 +106,33 @@ func (s *Smallest) tryShift(sigma float64) bool {
 // positive semidefinite, so the first shift tried is just below 0. If that fails, a few steps without a factor find the
 // lower end of the spectrum. These steps are a block Lanczos process for A itself.
 func (s *Smallest) chooseShift(step int, warm bool) {
-	if !s.hasFactor && step == 0 && !warm {
+	if s.shift.factor == nil && step == 0 && !warm {
 		if s.tryShift(-s.smallestShiftDistance()) {
 			return
 		}
-		s.stepsWithoutFactor = 4
+		s.shift.stepsWithoutFactor = 4
 	}
-	if s.isDeflated {
+	if s.shift.isDeflated {
 		return
 	}
 	gap := s.theta[s.l] - s.theta[s.l-1]
-	if s.failedDeflations < 2 && (step == 0 && warm || slices.Max(s.rnorm[:s.l]) < gap/2) {
-		if s.isDeflated = s.deflateAndCount(); s.isDeflated {
+	if s.shift.failedDeflations < 2 && (step == 0 && warm || slices.Max(s.rnorm[:s.l]) < gap/2) {
+		if s.shift.isDeflated = s.deflateAndCount(); s.shift.isDeflated {
 			return
 		}
-		s.failedDeflations++
+		s.shift.failedDeflations++
 	}
-	if s.stepsWithoutFactor > 0 {
-		s.stepsWithoutFactor--
+	if s.shift.stepsWithoutFactor > 0 {
+		s.shift.stepsWithoutFactor--
 		return
 	}
 	near := max(s.smallestShiftDistance(), s.rnorm[0], (s.theta[s.l-1]-s.theta[0])/4)
-	if !s.hasFactor {
+	if s.shift.factor == nil {
 		s.tryLowerShifts(near, math.Inf(1))
 		return
 	}
-	if far := s.theta[0] - s.sigma; far > 8*near && s.factorTries < maxFactors {
-		old := s.sigma
+	if far := s.theta[0] - s.shift.sigma; far > 8*near && s.shift.factorTries < maxFactors {
+		old := s.shift.sigma
 		if !s.tryLowerShifts(near, far/2) {
 			s.tryShift(old)
 		}

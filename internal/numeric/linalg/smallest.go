@@ -28,12 +28,14 @@ type EigenOptions struct {
 	Filter *Filter
 }
 
+const defaultSteps = 60
+
 func (o EigenOptions) withDefaults(l int) EigenOptions {
 	if o.Guard <= 0 {
 		o.Guard = max(4, l/4)
 	}
 	if o.Steps <= 0 {
-		o.Steps = 60
+		o.Steps = defaultSteps
 	}
 	return o
 }
@@ -85,20 +87,15 @@ type Eigen struct {
 // The input determines the result: random starts have a fixed seed, the first entry of largest
 // magnitude of a vector is positive, and the bits do not depend on the team.
 type Smallest struct {
-	n, l, p int // p is l plus the number of guards
-	opt     EigenOptions
-	team    *kernel.Team
-
-	form       matrixForm
-	fullMatrix // memory for a matrix that is stored in full
+	searchSpace
+	opt  EigenOptions
+	full fullMatrix // memory for a matrix that is stored in full
 	// norm is a lower bound on the norm of the scaled matrix. No eigenvalue exceeds bound in magnitude.
 	norm, bound  float64
 	shiftMargin  float64                   // the least distance of a shift from the spectrum
 	exp          int                       // A is 2^exp times the scaled matrix
 	filterBlocks [3]kernel.Matrix[float64] // scratch memory of a filter, n×p and padding
-
-	searchSpace
-	preconditioner
+	shift        preconditioner
 }
 
 // NewSmallest returns a solver for l of n eigenpairs. It panics unless 0 ≤ l ≤ n. The solver needs the memory given by
@@ -108,7 +105,7 @@ func NewSmallest(team *kernel.Team, n, l int, opt EigenOptions) *Smallest {
 		panic(fmt.Sprintf("linalg: %d eigenpairs of a matrix of order %d", l, n))
 	}
 	opt = opt.withDefaults(l)
-	return &Smallest{n: n, l: l, p: min(n, l+opt.Guard), opt: opt, team: team}
+	return &Smallest{searchSpace: searchSpace{n: n, l: l, p: min(n, l+opt.Guard), team: team}, opt: opt}
 }
 
 // SmallestBytes bounds the memory of a [Smallest] during Solve, without the scratch memory of its team. It includes two
@@ -192,7 +189,7 @@ func (s *Smallest) SolveForm(a *LowRank, warm kernel.Matrix[float64]) (Eigen, er
 	}
 	if s.norm == 0 { // A is 0: any vectors are eigenvectors
 		s.resetSpace()
-		s.norm = 1
+		s.norm, s.shift = 1, preconditioner{}
 		s.startSpace(kernel.Matrix[float64]{})
 		if !s.solveRitz() {
 			return Eigen{}, ErrNoConvergence
@@ -204,7 +201,7 @@ func (s *Smallest) SolveForm(a *LowRank, warm kernel.Matrix[float64]) (Eigen, er
 		s.shiftMargin = minShiftDistance * a.top
 	}
 	if a.metric && (warm.Cols == 0 || a.reduction != nil) {
-		if e, ok := s.solveReduced(a, warm); ok {
+		if e, ok := a.solveReduced(s, warm); ok {
 			fixColumnSigns(e.Basis)
 			return e, nil
 		}
@@ -236,23 +233,20 @@ func (s *Smallest) solveInFull(a *LowRank, warm kernel.Matrix[float64]) (Eigen, 
 // smallOrder is the order below which the dense solver is as fast as the iteration. At order 100 it takes 2 ms.
 const smallOrder = 100
 
-// tolerance returns the bound on the residual of an accepted pair, relative to ‖A‖.
-func (s *Smallest) tolerance() float64 { return math.Sqrt(float64(s.n)) * 0x1p-49 }
-
 // loadScaled copies 2^-exp·A with both triangles, and sets the norms. exp makes the largest entry lie in [1/2, 1), so
 // that squares neither overflow nor vanish.
 func (s *Smallest) loadScaled(a kernel.Matrix[float64]) (exp int, err error) {
 	n := s.n
-	s.form, s.fullMatrix.n, s.fullMatrix.team = &s.fullMatrix, n, s.team
-	if s.a == nil {
-		s.a, s.u = make([]float64, n*n), make([]float64, n*n)
+	if s.full.a == nil {
+		s.full = fullMatrix{n, s.team, make([]float64, n*n), make([]float64, n*n)}
 	}
-	full := kernel.RowMajor(s.a, n, n, n)
+	s.form = &s.full
+	full := s.full.matrixView()
 	copyUpper(s.team.Threads(), full, a)
 	largest := make([]float64, n) // largest magnitude of each row; NaN if the row has a NaN
 	kernel.Each(s.team.Threads(), n, func(i int) {
 		var most, zero float64
-		for _, v := range s.a[i*n+i : (i+1)*n] {
+		for _, v := range full.Data[i*n+i : (i+1)*n] {
 			zero += v - v // v − v is NaN for NaN and infinities
 			if v = math.Abs(v); v > most {
 				most = v
@@ -272,7 +266,7 @@ func (s *Smallest) loadScaled(a kernel.Matrix[float64]) (exp int, err error) {
 	exp = max(exp, -1000) // 2^-exp must be finite
 	scale := math.Ldexp(1, -exp)
 	kernel.Each(s.team.Threads(), n, func(i int) {
-		row := s.a[i*n+i : (i+1)*n]
+		row := full.Data[i*n+i : (i+1)*n]
 		for j := range row {
 			row[j] *= scale
 		}
@@ -280,7 +274,7 @@ func (s *Smallest) loadScaled(a kernel.Matrix[float64]) (exp int, err error) {
 	kernel.MirrorUpper(s.team.Threads(), full)
 	sums := make([]float64, n)
 	kernel.Each(s.team.Threads(), n, func(i int) {
-		row := s.a[i*n : (i+1)*n]
+		row := full.Data[i*n : (i+1)*n]
 		var sum float64
 		for _, v := range row {
 			sum += math.Abs(v)
@@ -325,20 +319,20 @@ func (s *Smallest) newEigen(w int) Eigen {
 // solveDense returns l of all eigenpairs of the loaded matrix, computed by symmetricEigen in about 8·n³ flops.
 func (s *Smallest) solveDense() (Eigen, error) {
 	n := s.n
-	copy(s.u, s.a)
+	copy(s.full.u, s.full.a)
 	values := make([]float64, n)
-	if !symmetricEigen(s.team.Threads(), s.u, n, values) {
+	if !symmetricEigen(s.team.Threads(), s.full.u, n, values) {
 		return Eigen{}, ErrNoConvergence
 	}
 	e := s.newEigen(s.p)
 	e.Dense = true
 	copy(e.Values, values)
-	v := kernel.RowMajor(s.u, n, n, n)
+	v := s.full.factorView()
 	for i := range n {
 		copy(e.Basis.Data[i*s.p:][:s.p], v.Data[i*n:])
 	}
 	r := kernel.RowMajor(make([]float64, s.l*n), s.l, n, n)
-	kernel.Gemm(s.team, 1, e.Vectors.Trans(), kernel.RowMajor(s.a, n, n, n), r)
+	kernel.Gemm(s.team, 1, e.Vectors.Trans(), s.full.matrixView(), r)
 	for i, theta := range e.Values {
 		for j := range n {
 			r.Data[i*n+j] -= theta * e.Basis.Data[j*s.p+i]

@@ -190,14 +190,14 @@ func TestProof(t *testing.T) {
 		if got := s.proveComplete(); got != c.want {
 			t.Errorf("%s: proved: %t, want %t", c.name, got, c.want)
 		}
-		if got := s.deflateAndCount(); got != c.factor || (got && len(s.counts) != 1) {
-			t.Errorf("%s: a factor with all the guards: %t, want %t; %d counts", c.name, got, c.factor, len(s.counts))
+		if got := s.deflateAndCount(); got != c.factor || (got && len(s.shift.counts) != 1) {
+			t.Errorf("%s: a factor with all the guards: %t, want %t; %d counts", c.name, got, c.factor, len(s.shift.counts))
 		}
-		before := s.factorTries
+		before := s.shift.factorTries
 		if got := s.proveComplete(); got != c.want {
 			t.Errorf("%s: proved by the count: %t, want %t", c.name, got, c.want)
 		}
-		if c.want && s.factorTries != before {
+		if c.want && s.shift.factorTries != before {
 			t.Errorf("%s: the count did not do", c.name)
 		}
 	}

@@ -7,8 +7,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
-// searchSpace is the search space of a [Smallest]. Vectors are contiguous rows here.
+// searchSpace is a subspace in which eigenvectors of a symmetric n×n matrix A are sought. Vectors are contiguous rows.
 type searchSpace struct {
+	n, l, p int // l pairs are wanted; p is l plus the number of guards
+	team    *kernel.Team
+	form    matrixForm // A
+
 	m     int       // dimension
 	q, aq []float64 // orthonormal basis Q, and its product with A; basisRows×n
 	h     []float64 // QᵀAQ, both triangles, basisRows×basisRows
@@ -24,11 +28,14 @@ type searchSpace struct {
 	rand *rand.Rand
 }
 
+// tolerance returns the bound on the residual of an accepted pair, relative to ‖A‖.
+func (s *searchSpace) tolerance() float64 { return math.Sqrt(float64(s.n)) * 0x1p-49 }
+
 // basisRows returns the dimension at which the search space is reduced. A large space is costly, because its
 // eigenproblem takes m³ scalar operations for dimension m. But a reduction costs some steps of convergence.
 func basisRows(n, p int) int { return min(n, 6*p) }
 
-func (s *Smallest) resetSpace() {
+func (s *searchSpace) resetSpace() {
 	if s.q == nil {
 		n, p, m := s.n, s.p, basisRows(s.n, s.p)
 		s.q, s.aq = make([]float64, m*n), make([]float64, m*n)
@@ -38,10 +45,9 @@ func (s *Smallest) resetSpace() {
 	}
 	s.m = 0
 	s.rand = rand.New(rand.NewPCG(uint64(s.n), uint64(s.l)))
-	s.preconditioner = preconditioner{}
 }
 
-func (s *Smallest) startSpace(warm kernel.Matrix[float64]) {
+func (s *searchSpace) startSpace(warm kernel.Matrix[float64]) {
 	cols := min(warm.Cols, s.p)
 	for i := range cols {
 		for j := range s.n {
@@ -52,13 +58,13 @@ func (s *Smallest) startSpace(warm kernel.Matrix[float64]) {
 	s.fillSpace()
 }
 
-func (s *Smallest) fillSpace() {
+func (s *searchSpace) fillSpace() {
 	for tries := 0; s.m < s.p && tries < 3; tries++ {
 		s.extendRandomly(s.p - s.m)
 	}
 }
 
-func (s *Smallest) extendRandomly(rows int) int {
+func (s *searchSpace) extendRandomly(rows int) int {
 	for i := range s.w[:rows*s.n] {
 		s.w[i] = s.rand.NormFloat64()
 	}
@@ -68,7 +74,7 @@ func (s *Smallest) extendRandomly(rows int) int {
 
 // extendSpace adds the span of the first k rows of w, with k = rows, to the search space. It returns the number of
 // added dimensions. It drops rows that lie in the space already.
-func (s *Smallest) extendSpace(rows int) int {
+func (s *searchSpace) extendSpace(rows int) int {
 	n, ld := s.n, basisRows(s.n, s.p)
 	// After the first pass, rows deviate from orthogonality by 2⁻⁵³ times the condition of the projected rows, which is at
 	// most 10⁵. After the second pass they deviate by 2⁻⁵³. A row that the second pass shortens consisted of rounding.
@@ -101,7 +107,7 @@ func (s *Smallest) extendSpace(rows int) int {
 // orthonormalizeRows projects the first k rows of w, with k = rows, on the complement of the space and makes them
 // orthonormal by the Cholesky factor of their Gram matrix, with the largest pivot first. It leaves out rows whose pivot
 // is below `drop` times the square of their original length, and returns the number of remaining rows.
-func (s *Smallest) orthonormalizeRows(rows int, drop float64) int {
+func (s *searchSpace) orthonormalizeRows(rows int, drop float64) int {
 	n := s.n
 	count := 0
 	for i := range rows {
@@ -208,7 +214,7 @@ func maxAbs(x []float64) float64 {
 
 // solveRitz solves the eigenproblem of QᵀAQ, i.e. of A in the search space, and computes the vectors of the first p
 // Ritz pairs. It returns false if the space has fewer than p dimensions, or if the solver does not converge.
-func (s *Smallest) solveRitz() bool {
+func (s *searchSpace) solveRitz() bool {
 	if s.m < s.p {
 		return false
 	}
@@ -225,7 +231,7 @@ func (s *Smallest) solveRitz() bool {
 	return true
 }
 
-func (s *Smallest) updateResiduals(rows int) {
+func (s *searchSpace) updateResiduals(rows int) {
 	n := s.n
 	for i := range rows {
 		r := s.r[i*n:][:n]
@@ -235,14 +241,14 @@ func (s *Smallest) updateResiduals(rows int) {
 	s.form.measureResiduals(kernel.RowMajor(s.r, rows, n, n), s.rnorm)
 }
 
-func (s *Smallest) writeRitzCombinations(dst, b []float64, rows int) {
+func (s *searchSpace) writeRitzCombinations(dst, b []float64, rows int) {
 	m, n := s.m, s.n
 	clear(dst[:rows*n])
 	kernel.Gemm(s.team, 1, kernel.RowMajor(s.y, m, rows, m).Trans(), kernel.RowMajor(b, m, n, n),
 		kernel.RowMajor(dst, rows, n, n))
 }
 
-func (s *Smallest) shrinkSpace(rows int) {
+func (s *searchSpace) shrinkSpace(rows int) {
 	n, ld := s.n, basisRows(s.n, s.p)
 	keep := make([]float64, rows*n)
 	for _, b := range [][]float64{s.q, s.aq} {
@@ -254,4 +260,33 @@ func (s *Smallest) shrinkSpace(rows int) {
 		clear(s.h[i*ld:][:rows])
 		s.h[i*ld+i] = s.theta[i]
 	}
+}
+
+// runKrylov extends the search space until the residual of each of the first l Ritz pairs is at most share times its
+// value. It uses neither a factor nor a proof.
+func (s *searchSpace) runKrylov(warm kernel.Matrix[float64], share float64) bool {
+	s.resetSpace()
+	s.startSpace(warm)
+	for range defaultSteps {
+		if !s.solveRitz() {
+			return false
+		}
+		rows := 0
+		for i := range s.l {
+			if s.rnorm[i] > share*math.Abs(s.theta[i]) {
+				copy(s.w[rows*s.n:][:s.n], s.r[i*s.n:])
+				rows++
+			}
+		}
+		if rows == 0 {
+			return true
+		}
+		if s.m+rows > basisRows(s.n, s.p) {
+			s.shrinkSpace(2 * s.p)
+		}
+		if s.extendSpace(rows) == 0 {
+			return false
+		}
+	}
+	return false
 }
