@@ -173,8 +173,8 @@ func (m *configuredMethod) valueBytes(s method.Shape) int {
 
 // loadedProblem is a Problem, i.e. loaded rows, together with the settings that are to be solved.
 type loadedProblem struct {
-	*configuredMethod
 	*Problem
+	settings    *configuredMethod
 	evidence    *method.Evidence
 	featureTree *Tree
 	alpha, beta []resolvedWeight
@@ -188,7 +188,7 @@ type resolvedWeight struct {
 
 // loadRows reads the rows and prepares the problem, which the caller must close.
 func (m *configuredMethod) loadRows(ctx context.Context, e *method.Evidence) (*loadedProblem, error) {
-	p := &loadedProblem{configuredMethod: m, evidence: e}
+	p := &loadedProblem{settings: m, evidence: e}
 	if m.kind == HUFS {
 		var err error
 		if p.featureTree, err = m.growTree(e); err != nil {
@@ -220,9 +220,9 @@ func (p *loadedProblem) sortedWeights(weights method.Weights) []resolvedWeight {
 }
 
 func (p *loadedProblem) rankWithWeights(ctx context.Context, alpha, beta resolvedWeight, threads int) (*method.Ranking, error) {
-	opt := p.solveOptions(threads)
+	opt := p.settings.solveOptions(threads)
 	opt.Alpha, opt.Beta = Weight{Value: alpha.value}, Weight{Value: beta.value}
-	opt.Tree, opt.Mu, opt.Progress = p.featureTree, p.initialMu(alpha.value, beta.value), p.evidence.Iteration
+	opt.Tree, opt.Mu, opt.Progress = p.featureTree, p.settings.initialMu(alpha.value, beta.value), p.evidence.Iteration
 	res, err := p.Solve(ctx, opt)
 	if err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ func (p *loadedProblem) rankWithWeights(ctx context.Context, alpha, beta resolve
 			ResidualZU: stream.Number(t.ResidualZ), ResidualE: stream.Number(t.ResidualE),
 		})
 	}
-	if p.kind == HUFS && p.featureTree == nil && alpha.value > 0 {
+	if p.settings.kind == HUFS && p.featureTree == nil && alpha.value > 0 {
 		r.Warnings = append(r.Warnings, stream.Textf("without {tree} there are no groups of features, and alpha has no effect"))
 	}
 	return r, nil
@@ -253,7 +253,7 @@ func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (r *m
 		return nil, err
 	}
 	r.Used = p.settingsForRecord()
-	r.Used["mu"] = p.initialMu(p.alpha[0].value, p.beta[0].value)
+	r.Used["mu"] = p.settings.initialMu(p.alpha[0].value, p.beta[0].value)
 	if n := countFlat(e, r.Order[:e.K]); 2*n >= e.K {
 		selected := "1 feature"
 		if e.K > 1 {
@@ -281,28 +281,28 @@ func countFlat(e *method.Evidence, chosen []int) (n int) {
 }
 
 func (p *loadedProblem) settingsForRecord() map[string]any {
-	alpha, beta := p.chosenWeights()
-	opt := p.solveOptions(1).WithDefaults()
+	alpha, beta := p.settings.chosenWeights()
+	opt := p.settings.solveOptions(1).WithDefaults()
 	used := map[string]any{
 		"alpha": alpha.Record(), "beta": beta.Record(), "alpha_max": p.AlphaMax,
-		"max-iter": opt.MaxIter, "tol": opt.Tol, "clusters": p.clusters, "state": p.state,
+		"max-iter": opt.MaxIter, "tol": opt.Tol, "clusters": p.settings.clusters, "state": p.settings.state,
 	}
-	if p.mu > 0 {
-		used["mu"] = p.mu
+	if p.settings.mu > 0 {
+		used["mu"] = p.settings.mu
 	}
-	if p.kind == HUFS {
-		if p.tree != "" {
-			used["tree"] = p.tree
+	if p.settings.kind == HUFS {
+		if p.settings.tree != "" {
+			used["tree"] = p.settings.tree
 		}
 		return used
 	}
 	kind, anchors := p.Graph()
 	used["graph"] = graphNames[kind]
 	if kind != GraphNone {
-		used["neighbors"] = p.anchors.Neighbors
+		used["neighbors"] = p.settings.anchors.Neighbors
 	}
 	if kind == GraphAnchor {
-		used["anchors"], used["anchor-method"] = anchors, p.anchors.Placing
+		used["anchors"], used["anchor-method"] = anchors, p.settings.anchors.Placing
 	}
 	return used
 }
@@ -337,7 +337,7 @@ func (m *configuredMethod) Path(ctx context.Context, e *method.Evidence) (g *met
 	for i, r := range rankings {
 		alpha, beta := weightsOf(i)
 		// A μ₀ below β makes the iterates so ill-conditioned that rounding decides.
-		rounded := m.kind == EUFS && kind != GraphNone && p.initialMu(alpha.value, beta.value) < beta.value
+		rounded := m.kind == EUFS && kind != GraphNone && p.settings.initialMu(alpha.value, beta.value) < beta.value
 		if rounded {
 			apart++
 		}

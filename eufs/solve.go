@@ -188,3 +188,36 @@ func (s *solver) errAtIteration(iteration int, err error) error {
 	}
 	return err
 }
+
+func (s *solver) resultWarnings(r *Result) []stream.Text {
+	var out []stream.Text
+	warn := func(format string, args ...any) { out = append(out, stream.Textf(format, args...)) }
+	sparsity, name := s.alpha, "alpha"
+	if s.opt.Method == HUFS {
+		sparsity, name = s.beta, "beta"
+	}
+	switch most := s.p.AlphaMax; {
+	case slices.Max(r.Scores) == 0 && sparsity >= most:
+		warn("%s = %.4g: from %.4g on all weights become 0, and features rank by column order; choose less, as 0.1x", name, sparsity, most)
+	case slices.Max(r.Scores) == 0:
+		warn("all weights are 0, and features rank by column order; choose smaller penalties")
+	case sparsity >= most: // μ rose too fast for V to vanish
+		warn("%s = %.4g: from %.4g on weights that become 0 stay 0, and the remaining ones depend on mu alone; choose less, as 0.1x", name, sparsity, most)
+	}
+	if s.opt.Mu < 10*sparsity {
+		warn("mu = %.4g is below 10·%s = %.4g: the first step wipes out the start; choose a larger {mu}", s.opt.Mu, name, 10*sparsity)
+	}
+	if s.opt.Method == EUFS && s.multiplier != nil && s.opt.Mu < s.beta {
+		warn("mu = %.4g is below beta = %.4g: the iterates are ill-conditioned, and rounding alone may change the ranking; choose a larger {mu}", s.opt.Mu, s.beta)
+	}
+	if s.opt.Method == EUFS && s.p.graph == nil && s.beta > 0 {
+		warn("beta = %.4g has no effect: there is no graph", s.beta)
+	}
+	for _, step := range r.Trace {
+		if step.Rank < s.t.k {
+			warn("iteration %d: only %d of the %d clusters are told apart; choose fewer {clusters} or other penalties", step.Iteration, step.Rank, s.t.k)
+			break
+		}
+	}
+	return out
+}

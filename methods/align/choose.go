@@ -62,7 +62,7 @@ const (
 
 // search is the state of a choice. All numbers are scaled by one power of two, so that the largest Gᵢᵢ is about 1.
 type search struct {
-	Problem
+	problem Problem
 	opt     Options
 	exp     int
 	a, g    []float64 // d: scaled A and Squares
@@ -100,8 +100,8 @@ func Choose(ctx context.Context, p Problem, opt Options) (*Result, error) {
 			continue
 		}
 		p := s.bestFeature()
-		if s.Ahead != nil {
-			s.Ahead(p, s.likelyNextFeatures(p))
+		if s.problem.Ahead != nil {
+			s.problem.Ahead(p, s.likelyNextFeatures(p))
 		}
 		s.takeFeature(p)
 	}
@@ -113,7 +113,7 @@ func newSearch(p Problem, opt Options) (*search, error) {
 	if len(p.Squares) != d {
 		return nil, fmt.Errorf("align: %d squares for %d features", len(p.Squares), d)
 	}
-	s := &search{Problem: p, opt: opt, tier: make([]int8, d)}
+	s := &search{problem: p, opt: opt, tier: make([]int8, d)}
 	for _, list := range []*[]float64{&s.a, &s.g, &s.root, &s.r, &s.gain, &s.size} {
 		*list = make([]float64, d)
 	}
@@ -237,7 +237,7 @@ func (s *search) takeFeature(p int) {
 	}
 	s.n += s.a[p]
 	s.d2 += 2*s.r[p] + s.g[p]*s.g[p]
-	column := s.Column(p)
+	column := s.problem.Column(p)
 	s.eachFeature(func(i int) {
 		v := math.Ldexp(column[i], s.exp)
 		s.r[i] += v * v
@@ -249,8 +249,8 @@ func (s *search) takeFeature(p int) {
 	s.tier[p] = tierTaken
 	s.Order = append(s.Order, p)
 	alignment := 0.0
-	if s.d2 > 0 && s.Norm > 0 {
-		alignment = min(s.n/math.Sqrt(s.d2)/s.Norm, 1) // above 1 is rounding error
+	if s.d2 > 0 && s.problem.Norm > 0 {
+		alignment = min(s.n/math.Sqrt(s.d2)/s.problem.Norm, 1) // above 1 is rounding error
 	}
 	s.Alignment = append(s.Alignment, alignment)
 }

@@ -41,7 +41,7 @@ func newAnchorGraph(s *solver, m int) *anchorGraph {
 
 func (g *anchorGraph) openFiles(m, count int) (err error) {
 	s := g.s
-	c, block, blocks := s.c, rowsPerRecord(slices.Max(s.rows.Height)), len(s.rows.Height)
+	c, block, blocks := s.c, rowsPerRecord(slices.Max(s.rows.source.Height)), len(s.rows.source.Height)
 	total := int64(block) * int64(blocks)
 	// Reserve everything first, so that a run does not fail half way.
 	if err := s.stage.Reserve(total * int64(stateBytesPerRow(c, count))); err != nil {
@@ -71,7 +71,7 @@ func (g *anchorGraph) closeFiles() error {
 }
 
 func (g *anchorGraph) viewBlock(number int, records [][]byte) ([]float64, kernel.Sparse) {
-	h := g.s.rows.Height[number]
+	h := g.s.rows.source.Height[number]
 	return rows.ViewNumbers[float64](records[0])[:h*g.s.c], g.weights.ViewRows(records[1], h)
 }
 
@@ -99,7 +99,7 @@ func (g *anchorGraph) addClusterRows(b *rowBlock, c []float64) error {
 func (g *anchorGraph) endClusterPass(err error) error { return g.clusterPass.Close(err) }
 
 func (g *anchorGraph) eachBlock(ctx context.Context, visit func(number int, c []float64, weights kernel.Sparse) error, passes ...stream.ScratchPass) error {
-	return rows.EachBlock(ctx, len(g.s.rows.Height), func(number int, records [][]byte) error {
+	return rows.EachBlock(ctx, len(g.s.rows.source.Height), func(number int, records [][]byte) error {
 		c, weights := g.viewBlock(number, records)
 		return visit(number, c, weights)
 	}, passes...)
@@ -216,7 +216,7 @@ func (g *anchorGraph) updateCF(ctx context.Context) error {
 func (g *anchorGraph) computeC(ctx context.Context) error {
 	s := g.s
 	c, m := s.c, g.weights.M
-	polar := s.newProcrustes()
+	polar := newProcrustes(s)
 	err := g.eachBlock(ctx, func(_ int, q []float64, weights kernel.Sparse) error {
 		rows.AddProduct(s.opt.Threads, s.opt.Nu, weights, g.sf, q, c)
 		return polar.addBlock(q)
@@ -242,7 +242,7 @@ func (g *anchorGraph) computeC(ctx context.Context) error {
 		return err
 	}
 	if s.conditionOfQ <= maxCondition {
-		return s.divideByRoot(s.xc, g.xq, root)
+		return polar.divideByRoot(s.xc, g.xq, root)
 	}
 	s.directPasses++
 	clear(s.xc)

@@ -18,7 +18,7 @@ import (
 func scanned(t *testing.T, src *rowstest.Source) *gridReader {
 	t.Helper()
 	grid := must.Get(NewGrid(make([]string, src.D), []int{1, src.D}))(t)
-	r := &gridReader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: grid, workers: 2}
+	r := &gridReader{source: rows.Source{Source: src}, columns: src.Columns(), grid: grid, workers: 2}
 	must.Do(t, r.eachBlock(t.Context(), "", func(*rowBlock) error { return nil }))
 	return r
 }
@@ -78,7 +78,7 @@ func TestScaling(t *testing.T) {
 		gram.FillZero: {0, 1, 0.5, 0, 0, 0, 0, 0.5, 1},
 	} {
 		g := must.Get(NewGrid([]string{"a", "b", "c"}, []int{3, 1}))(t)
-		r := &gridReader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: g, workers: 1, scaling: MinMax(p, fill)}
+		r := &gridReader{source: rows.Source{Source: src}, columns: src.Columns(), grid: g, workers: 1, scaling: MinMax(p, fill)}
 		x := make([]float64, 9)
 		must.Do(t, r.placeRows(kernel.ColMajor(x, 3, 3, 3), src.Chunk(0, 3)))
 		if off := rowstest.RelativeDistance(x, want); off != 0 {

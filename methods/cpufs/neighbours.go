@@ -17,7 +17,7 @@ type neighbourGraph struct {
 }
 
 func (g *neighbourGraph) setGraph(l *rows.Graph) {
-	n := g.s.rows.N * g.s.c
+	n := g.s.rows.source.N * g.s.c
 	g.laplacian, g.c, g.f = l, make([]float64, n), make([]float64, n)
 }
 
@@ -35,7 +35,7 @@ func (g *neighbourGraph) addClusterRows(b *rowBlock, c []float64) error {
 
 // blockRows returns the rows of x, which is C or F, that belong to a block.
 func (g *neighbourGraph) blockRows(x []float64, number int) []float64 {
-	r := g.s.rows
+	r := g.s.rows.source
 	return x[r.First[number]*g.s.c:][:r.Height[number]*g.s.c]
 }
 
@@ -43,9 +43,9 @@ func (g *neighbourGraph) startIteration(_ context.Context, scale []float64) erro
 	s := g.s
 	scaleColumns(g.c, scale)
 	copy(g.f, g.c)
-	for number, h := range s.rows.Height {
+	for number, h := range s.rows.source.Height {
 		s.y = rows.Resize(s.y, h*s.c)
-		g.laplacian.LaplacianTo(s.opt.Threads, s.y, g.c, s.rows.First[number], h, s.c)
+		g.laplacian.LaplacianTo(s.opt.Threads, s.y, g.c, s.rows.source.First[number], h, s.c)
 		s.sums.addSums(s.rowSumsOfStart(g.blockRows(g.c, number), s.y))
 	}
 	return nil
@@ -88,7 +88,7 @@ func (g *neighbourGraph) computeC(ctx context.Context) error {
 	c := s.c
 	ab := make([]float64, s.d*c)
 	s.khatriRao(ab, s.a, s.b)
-	polar := s.newProcrustes()
+	polar := newProcrustes(s)
 	var lf []float64
 	err := s.rows.eachBlock(ctx, "forming Q", func(b *rowBlock) error {
 		h := b.x.Rows
@@ -107,7 +107,7 @@ func (g *neighbourGraph) computeC(ctx context.Context) error {
 		return err
 	}
 	root := make([]float64, c*c) // writeRowsOfC fills it, but it is not used, because XᵀC is summed up from C
-	for number := range s.rows.Height {
+	for number := range s.rows.source.Height {
 		own := g.blockRows(g.c, number)
 		s.y = append(s.y[:0], own...)
 		polar.writeRowsOfC(number, own, s.y, root)

@@ -16,7 +16,7 @@ type procrustes struct {
 	piece int   // number of pieces so far
 }
 
-func (s *solver) newProcrustes() *procrustes {
+func newProcrustes(s *solver) *procrustes {
 	return &procrustes{s: s, polar: linalg.NewPolar(s.c)}
 }
 
@@ -70,17 +70,17 @@ func (p *procrustes) writeRowsOfC(number int, dst, q, root []float64) {
 // C. With η = 10⁵ the condition number is about the root of the quotient of the largest and the smallest cluster size.
 const maxCondition = 1e3
 
-func (s *solver) divideByRoot(dst, m, root []float64) error {
-	c := s.c
+func (p *procrustes) divideByRoot(dst, m, root []float64) error {
+	c := p.s.c
 	for i := range c { // symmetric up to rounding
 		for j := range i {
 			root[j*c+i] = (root[j*c+i] + root[i*c+j]) / 2
 		}
 	}
 	var f linalg.Cholesky
-	if err := f.Factor(s.team, kernel.RowMajor(root, c, c, c)); err != nil {
+	if err := f.Factor(p.s.team, kernel.RowMajor(root, c, c, c)); err != nil {
 		return fmt.Errorf("cpufs: root of QᵀQ: %w", err)
 	}
-	f.SolveTo(s.team, kernel.RowMajor(dst, s.d, c, c).Trans(), kernel.RowMajor(m, s.d, c, c).Trans())
+	f.SolveTo(p.s.team, kernel.RowMajor(dst, p.s.d, c, c).Trans(), kernel.RowMajor(m, p.s.d, c, c).Trans())
 	return nil
 }

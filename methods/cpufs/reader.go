@@ -14,7 +14,7 @@ import (
 // gridReader reads the rows X block by block, scaled and with its columns in the order of the cells. Blocks are the
 // source's blocks, so that sums over them have the same bits wherever the blocks are kept.
 type gridReader struct {
-	rows.Source
+	source  rows.Source
 	columns []stream.Column
 	grid    Grid
 	scaling *Scaling
@@ -35,7 +35,7 @@ type rowBlock struct {
 
 func (r *gridReader) eachBlock(ctx context.Context, purpose string, visit func(*rowBlock) error) error {
 	if r.keptBlocks == nil {
-		return r.Pass(ctx, purpose, func(number int, c *stream.Chunk) error {
+		return r.source.Pass(ctx, purpose, func(number int, c *stream.Chunk) error {
 			r.buf = rows.Resize(r.buf, (c.Rows+columnPadding)*len(r.columns))
 			data := r.buf
 			b := r.newBlock(number, data, c)
@@ -60,14 +60,14 @@ func (r *gridReader) eachBlock(ctx context.Context, purpose string, visit func(*
 }
 
 func (r *gridReader) nearestRows(ctx context.Context, team *kernel.Team, k int, room int64) ([]rows.Neighbour, error) {
-	return rows.FindNearest(ctx, team, r.N, len(r.columns), k, room, func(ctx context.Context, purpose string, visit func(int, kernel.Matrix[float64]) error) error {
+	return rows.FindNearest(ctx, team, r.source.N, len(r.columns), k, room, func(ctx context.Context, purpose string, visit func(int, kernel.Matrix[float64]) error) error {
 		return r.eachBlock(ctx, purpose, func(b *rowBlock) error { return visit(b.first, b.x) })
 	})
 }
 
 func (r *gridReader) newBlock(number int, data []float64, c *stream.Chunk) *rowBlock {
-	h := r.Height[number]
-	return &rowBlock{number: number, first: r.First[number], x: kernel.ColMajor(data, h, len(r.columns), h+columnPadding), chunk: c}
+	h := r.source.Height[number]
+	return &rowBlock{number: number, first: r.source.First[number], x: kernel.ColMajor(data, h, len(r.columns), h+columnPadding), chunk: c}
 }
 
 // columnsPerTask is the number of columns that a worker scales at a time.

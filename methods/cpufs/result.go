@@ -1,7 +1,6 @@
 package cpufs
 
 import (
-	"math"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/method"
@@ -52,35 +51,4 @@ func rankFeatures(score []float64, constant []bool) (order []int, groups method.
 		}
 	}
 	return method.Rank(keys, func(largest, key float64) bool { return key == largest || key > 0 && key >= largest-off })
-}
-
-func (s *solver) fillResult(r *Result) {
-	byCell := s.cellScores()
-	r.Scores = make([]float64, s.d)
-	constant := make([]bool, s.d)
-	for j, cell := range s.rows.grid.Cell {
-		if s.low[cell] == s.high[cell] {
-			constant[j] = true
-			r.Constant = append(r.Constant, j)
-			continue
-		}
-		r.Scores[j] = byCell[cell]
-		if r.Scores[j] > 0 {
-			r.Nonzero++
-		}
-	}
-	r.Order, r.Ties = rankFeatures(r.Scores, constant)
-	r.U, r.V = s.u, s.v
-	r.Passes = s.rows.Passes
-	r.Distance = math.Sqrt(s.sums.cf / float64(s.c))
-	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, stream.Textf(format, args...)) }
-	if n := r.Nonzero; n < s.d-len(r.Constant) {
-		warn("%d of %d features have a score above 0; the others are tied and stand in column order", n, s.d)
-	}
-	if s.looseIterations > 0 {
-		warn("in %d iterations C was not determined: the rows form fewer than %d distinct clusters; choose fewer {clusters}", s.looseIterations, s.c)
-	}
-	if r.Plan.GramNoRoom {
-		warn("XᵀX of %d features does not fit: each step of U and V takes a pass; a higher {memory-limit} saves them", s.d)
-	}
 }

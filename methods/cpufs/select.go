@@ -42,7 +42,7 @@ func newSolver(src stream.Source, grid Grid, opt Options) (*solver, Plan, error)
 		}
 	}
 	s := &solver{opt: opt, team: kernel.NewTeam(opt.Threads), model: newModel(grid.Shape, opt.Clusters)}
-	s.rows = &gridReader{Source: rows.Source{Source: src, Meter: opt.Meter, OnPass: opt.Pass}, columns: src.Columns(),
+	s.rows = &gridReader{source: rows.Source{Source: src, Meter: opt.Meter, OnPass: opt.Pass}, columns: src.Columns(),
 		grid: grid, scaling: opt.Scaling, workers: opt.Threads, keepRows: plan.RowsInMemory}
 	s.descent = newUVDescent(&s.model)
 	if plan.Gram {
@@ -90,11 +90,11 @@ func (s *solver) loadOrPrepare(ctx context.Context, plan Plan) error {
 		s.objectives = []float64{value}
 		return s.stage.Save(ctx, 0, s.stageValues()...)
 	}
-	passes := s.rows.Passes
+	passes := s.rows.source.Passes
 	if err := s.scanRows(ctx, nil); err != nil {
 		return err
 	}
-	s.rows.Passes = passes
+	s.rows.source.Passes = passes
 	if g, ok := s.graph.(*anchorGraph); ok {
 		return g.openFiles(plan.Anchors, plan.neighbors)
 	}
@@ -105,7 +105,7 @@ func (s *solver) loadOrPrepare(ctx context.Context, plan Plan) error {
 // restores.
 func (s *solver) stageValues() []any {
 	return append(s.graph.stageValues(), &s.a, &s.b, &s.u, &s.v, s.w, s.xc, s.p, s.gw, &s.sums.ff, &s.sums.cf, &s.sums.clf,
-		&s.descent.rates[0], &s.descent.rates[1], &s.conditionOfQ, &s.directPasses, &s.looseIterations, &s.rows.Passes, &s.objectives)
+		&s.descent.rates[0], &s.descent.rates[1], &s.conditionOfQ, &s.directPasses, &s.looseIterations, &s.rows.source.Passes, &s.objectives)
 }
 
 func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
@@ -153,8 +153,8 @@ func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
 // sums of 256 terms each, which are then added up. Sums over W have d·c terms. XᵀC has an error in proportion to the
 // condition number of Q. C is orthonormal up to 8c units of rounding.
 func (s *solver) roundingShare() float64 {
-	n, c := float64(s.rows.N), float64(s.c)
-	return 0x1p-53 * (256 + n/256 + float64(len(s.rows.Height)) + float64(s.d)*c + 8*c + min(s.conditionOfQ, maxCondition))
+	n, c := float64(s.rows.source.N), float64(s.c)
+	return 0x1p-53 * (256 + n/256 + float64(len(s.rows.source.Height)) + float64(s.d)*c + 8*c + min(s.conditionOfQ, maxCondition))
 }
 
 func (s *solver) prepareStart(ctx context.Context, plan Plan) error {
@@ -163,8 +163,8 @@ func (s *solver) prepareStart(ctx context.Context, plan Plan) error {
 	if err := s.scanRows(ctx, sample); err != nil {
 		return err
 	}
-	if s.c > s.rows.N {
-		return stream.Usagef("{clusters} %d: there are %d rows", s.c, s.rows.N)
+	if s.c > s.rows.source.N {
+		return stream.Usagef("{clusters} %d: there are %d rows", s.c, s.rows.source.N)
 	}
 	x, err := s.scaledRows(sample.Draw(sample.Len()))
 	if err != nil {
@@ -204,11 +204,11 @@ func (s *solver) makeGraph(ctx context.Context, plan Plan, x kernel.Matrix[float
 	case *neighbourGraph:
 		l := s.opt.givenGraph
 		if l == nil {
-			near, err := s.rows.nearestRows(ctx, s.team, min(s.opt.Neighbors, s.rows.N-1), plan.room)
+			near, err := s.rows.nearestRows(ctx, s.team, min(s.opt.Neighbors, s.rows.source.N-1), plan.room)
 			if err != nil {
 				return err
 			}
-			l = heatGraph(near, s.rows.N, s.opt.Sigma)
+			l = heatGraph(near, s.rows.source.N, s.opt.Sigma)
 		}
 		g.setGraph(l)
 	}
@@ -235,4 +235,35 @@ func (s *solver) anchorPoints(ctx context.Context, plan Plan, x kernel.Matrix[fl
 		return kernel.Matrix[float64](r.Centers), nil
 	}
 	return x.Sub(0, 0, m, s.d), nil
+}
+
+func (s *solver) fillResult(r *Result) {
+	byCell := s.cellScores()
+	r.Scores = make([]float64, s.d)
+	constant := make([]bool, s.d)
+	for j, cell := range s.rows.grid.Cell {
+		if s.low[cell] == s.high[cell] {
+			constant[j] = true
+			r.Constant = append(r.Constant, j)
+			continue
+		}
+		r.Scores[j] = byCell[cell]
+		if r.Scores[j] > 0 {
+			r.Nonzero++
+		}
+	}
+	r.Order, r.Ties = rankFeatures(r.Scores, constant)
+	r.U, r.V = s.u, s.v
+	r.Passes = s.rows.source.Passes
+	r.Distance = math.Sqrt(s.sums.cf / float64(s.c))
+	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, stream.Textf(format, args...)) }
+	if n := r.Nonzero; n < s.d-len(r.Constant) {
+		warn("%d of %d features have a score above 0; the others are tied and stand in column order", n, s.d)
+	}
+	if s.looseIterations > 0 {
+		warn("in %d iterations C was not determined: the rows form fewer than %d distinct clusters; choose fewer {clusters}", s.looseIterations, s.c)
+	}
+	if r.Plan.GramNoRoom {
+		warn("XᵀX of %d features does not fit: each step of U and V takes a pass; a higher {memory-limit} saves them", s.d)
+	}
 }

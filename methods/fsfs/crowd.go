@@ -15,7 +15,7 @@ const radiusSamples = 64
 // searches all pairs again at every turn, until the pairs of the open features fit in the graph.
 func (e *elimination) runCrowdedTurns(ctx context.Context) error {
 	if e.densest[e.k] == nil {
-		if err := e.findDensest(ctx, []int{e.k}); err != nil {
+		if err := findDensest(ctx, e.similarity, []int{e.k}); err != nil {
 			return err
 		}
 	}
@@ -75,7 +75,7 @@ const censusSteps = 4
 // The distances of a few sampled features give an upper bound of the smallest distance. A pass over all pairs counts,
 // for each feature, the features within this bound. Only the about d/64 features with a count of at least k are
 // examined.
-func (s *similarity) findDensest(ctx context.Context, numbers []int) error {
+func findDensest(ctx context.Context, s *similarity, numbers []int) error {
 	var some []int32
 	for x := range min(radiusSamples, s.d) {
 		some = append(some, int32(x*s.d/min(radiusSamples, s.d)))

@@ -23,7 +23,7 @@ type elimination struct {
 
 // runElimination runs the turns for a first k; k = 0 keeps all features. If want > 0, it ends once isDecided returns
 // true.
-func (s *similarity) runElimination(ctx context.Context, k, want int) (*elimination, error) {
+func runElimination(ctx context.Context, s *similarity, k, want int) (*elimination, error) {
 	e := &elimination{similarity: s, k: min(k, s.d-1), want: want, open: slices.Repeat([]bool{true}, s.d), openCount: s.d, openWithin: make([]int32, s.d)}
 	if e.k < 1 || e.isDecided() {
 		return e, nil

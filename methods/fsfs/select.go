@@ -66,11 +66,11 @@ func selectWithCapacity(ctx context.Context, m *gram.Matrix, opt Options, pairs 
 	}
 	k := opt.Neighbors
 	if k == 0 {
-		if k, err = s.largestFirstK(ctx, max(opt.K, 1)); err != nil {
+		if k, err = largestFirstK(ctx, s, max(opt.K, 1)); err != nil {
 			return nil, err
 		}
 	}
-	result, err := s.runElimination(ctx, k, 0)
+	result, err := runElimination(ctx, s, k, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -81,20 +81,20 @@ func selectWithCapacity(ctx context.Context, m *gram.Matrix, opt Options, pairs 
 }
 
 // largestFirstK finds by bisection the largest first k that leaves at least `want` features.
-func (s *similarity) largestFirstK(ctx context.Context, want int) (k int, err error) {
+func largestFirstK(ctx context.Context, s *similarity, want int) (k int, err error) {
 	largest := s.d - 1 // leaves one feature
 	for k < largest {
 		middle := (k + largest + 1) / 2
-		if s.featuresAfterFirstTurn(middle) < want {
+		if s.d-middle < want {
 			largest = middle - 1
 			continue
 		}
 		if middle > s.mostNeighbours && s.densest[middle] == nil {
-			if err := s.findDensest(ctx, s.bisectionNumbers(k, largest, want, censusSteps)); err != nil {
+			if err := findDensest(ctx, s, bisectionNumbers(s, k, largest, want, censusSteps)); err != nil {
 				return 0, err
 			}
 		}
-		trial, err := s.runElimination(ctx, middle, want)
+		trial, err := runElimination(ctx, s, middle, want)
 		if err != nil {
 			return 0, err
 		}
@@ -107,20 +107,18 @@ func (s *similarity) largestFirstK(ctx context.Context, want int) (k int, err er
 	return k, nil
 }
 
-func (s *similarity) featuresAfterFirstTurn(k int) int { return s.d - k }
-
 // bisectionNumbers lists the k above mostNeighbours that a bisection between k and largest may try in its next n steps.
-func (s *similarity) bisectionNumbers(k, largest, want, n int) (numbers []int) {
+func bisectionNumbers(s *similarity, k, largest, want, n int) (numbers []int) {
 	if k >= largest || n == 0 {
 		return nil
 	}
 	middle := (k + largest + 1) / 2
-	numbers = s.bisectionNumbers(k, middle-1, want, n-1)
-	if s.featuresAfterFirstTurn(middle) < want {
+	numbers = bisectionNumbers(s, k, middle-1, want, n-1)
+	if s.d-middle < want {
 		return numbers
 	}
 	if middle > s.mostNeighbours {
 		numbers = append(numbers, middle)
 	}
-	return append(numbers, s.bisectionNumbers(middle, largest, want, n-1)...)
+	return append(numbers, bisectionNumbers(s, middle, largest, want, n-1)...)
 }

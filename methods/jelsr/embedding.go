@@ -119,7 +119,7 @@ func (e *embeddingSolver) nextEmbedding() (*embeddingProducts, error) {
 	p.XY = make([]float64, d*c)
 	xy, scaled := kernel.RowMajor(p.XY, d, c, c), make([]float64, d*c)
 	kernel.Gemm(e.team, 1, inverse.Trans(), kernel.RowMajor(second, d, c, c), kernel.RowMajor(scaled, d, c, c))
-	for i, root := range e.r.root {
+	for i, root := range e.r.scale {
 		for j := range c {
 			scaled[i*c+j] *= root
 		}
@@ -140,7 +140,7 @@ func (e *embeddingSolver) fillSmallMatrix() (inverse kernel.Matrix[float64]) {
 			row[b] = -v
 		}
 		for i, v := range e.graph.C[a*d:][:d] {
-			row[m+i] = -root * v * e.r.root[i]
+			row[m+i] = -root * v * e.r.scale[i]
 		}
 	}
 	corner := e.t.Sub(0, m, m, d).Trans()
@@ -168,7 +168,7 @@ func (e *embeddingSolver) warmStart() kernel.Matrix[float64] {
 	root := math.Sqrt(e.beta)
 	for i := range d {
 		for j, v := range e.xtY[i*c:][:c] {
-			start.Data[(m+i)*c+j] = root * e.r.root[i] * v
+			start.Data[(m+i)*c+j] = root * e.r.scale[i] * v
 		}
 	}
 	below := start.Sub(m, 0, d, c)

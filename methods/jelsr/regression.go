@@ -21,12 +21,12 @@ type regression struct {
 	*ridge.Solver
 	name   string // name of the option for weight
 	weight float64
-	root   []float64 // diagonal of R
+	scale  []float64 // diagonal of R
 }
 
 func newRegression(team *kernel.Team, g *gram.Matrix, opt Options) *regression {
 	name, weight := opt.sparsityWeight()
-	return &regression{Solver: ridge.New(team, g), name: name, weight: weight, root: make([]float64, g.D)}
+	return &regression{Solver: ridge.New(team, g), name: name, weight: weight, scale: make([]float64, g.D)}
 }
 
 func regressionBytes(d, rank, c int) int64 {
@@ -35,12 +35,12 @@ func regressionBytes(d, rank, c int) int64 {
 
 // setRowWeights sets U from the row norms of W; nil means U = I.
 func (r *regression) setRowWeights(norm []float64) error {
-	for i := range r.root {
-		if r.root[i] = 1; norm != nil {
-			r.root[i] = math.Sqrt(2 * norm[i])
+	for i := range r.scale {
+		if r.scale[i] = 1; norm != nil {
+			r.scale[i] = math.Sqrt(2 * norm[i])
 		}
 	}
-	if err := r.SetWeights(r.root, r.weight); err != nil {
+	if err := r.SetWeights(r.scale, r.weight); err != nil {
 		return stream.Errorf("{"+r.name+"} = %v is lost to rounding next to the features' sums of squares: want %.0e or more: %w", r.weight, 1e-12*r.Trace, err)
 	}
 	return nil
@@ -49,7 +49,7 @@ func (r *regression) setRowWeights(norm []float64) error {
 // roundingBound bounds the rounding error of ‖XW − Y‖² when Solve computes it from XᵀY and the penalty. The solved
 // equations have the matrix P = RGR + weight·I, and their residual is about d·2⁻⁵³·‖P‖ times the norm of the solution.
 func (r *regression) roundingBound(penalty float64) float64 {
-	return float64(len(r.root)) * 0x1p-52 * r.Trace * penalty
+	return float64(len(r.scale)) * 0x1p-52 * r.Trace * penalty
 }
 
 func rowNorms(w []float64, c int) (norm []float64, sum float64) {

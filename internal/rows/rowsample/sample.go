@@ -19,7 +19,7 @@ const (
 
 // Sample holds the rows with the lowest hashes and, for each of them, the start of its row group. Unlike the sample for
 // anchors, a Sample is written in the order of the table and records the kinds of missing entries.
-type Sample struct{ *anchor.Sampler }
+type Sample struct{ sampler *anchor.Sampler }
 
 // New returns an empty sample of d columns.
 func New(d int, opt anchor.SamplerOptions) Sample { return Sample{anchor.NewSampler(d, opt)} }
@@ -33,17 +33,26 @@ func SampleBytes(rows, d int) int64 {
 	return b + 64*int64(rows) // the numbers of the rows in the order of the table
 }
 
+// Add implements stream.Adder.
+func (s Sample) Add(c *stream.Chunk) error { return s.sampler.Add(c) }
+
+// SetLimit sets the largest number of bytes of s; 0 means no limit.
+func (s Sample) SetLimit(limit int64) { s.sampler.SetLimit(limit) }
+
+// Reorder moves column order[j] of s to position j; order is a permutation.
+func (s Sample) Reorder(order []int) { s.sampler.Reorder(order) }
+
 // Merge replaces s by the sample of the rows of both parts, see [anchor.Sampler.Merge].
-func (s Sample) Merge(o *Sample) error { return s.Sampler.Merge(o.Sampler) }
+func (s Sample) Merge(o *Sample) error { return s.sampler.Merge(o.sampler) }
 
 // MergedBytes returns an upper bound of the memory that s will need after o is merged into it (see [SampleBytes]). o
 // may be nil.
 func (s Sample) MergedBytes(o *Sample) int64 {
-	rows := s.Len()
+	rows := s.sampler.Len()
 	if o != nil {
-		rows = min(rows+o.Len(), s.Rows(), o.Rows())
+		rows = min(rows+o.sampler.Len(), s.sampler.Rows(), o.sampler.Rows())
 	}
-	return SampleBytes(rows, s.Columns())
+	return SampleBytes(rows, s.sampler.Columns())
 }
 
 // The binary form consists of 8-byte little-endian words, and equal samples have equal bytes. The words are:
@@ -55,11 +64,11 @@ func (s Sample) MergedBytes(o *Sample) int64 {
 func (s Sample) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
 	e.Word(words.MagicWord(magic))
-	e.Int(int64(s.Columns()))
-	e.Word(s.Seed())
-	e.Int(int64(s.Rows()))
-	e.Int(int64(s.Len()))
-	rows := s.InOrder()
+	e.Int(int64(s.sampler.Columns()))
+	e.Word(s.sampler.Seed())
+	e.Int(int64(s.sampler.Rows()))
+	e.Int(int64(s.sampler.Len()))
+	rows := s.sampler.InOrder()
 	for _, r := range rows {
 		e.Int(r.Position)
 	}
@@ -154,7 +163,7 @@ func (s *Sample) ReadFrom(from io.Reader) (int64, error) {
 }
 
 func (s *Sample) decodeSample(r *words.Reader) *Sample {
-	opt := s.Options()
+	opt := s.sampler.Options()
 	h := readHead(r, func(rows, d int) error {
 		if need := SampleBytes(rows, d); need > opt.Limit {
 			return &stream.MemoryError{What: "a sample of rows", Need: need, Limit: opt.Limit}
@@ -163,7 +172,7 @@ func (s *Sample) decodeSample(r *words.Reader) *Sample {
 	})
 	opt.Rows, opt.Seed = max(h.keep, 1), h.seed
 	got := New(h.d, opt)
-	if d := s.Columns(); d > 0 && h.d != d {
+	if d := s.sampler.Columns(); d > 0 && h.d != d {
 		r.Fail("%d columns, want %d", h.d, d)
 	}
 	for i := range h.positions {
@@ -172,7 +181,7 @@ func (s *Sample) decodeSample(r *words.Reader) *Sample {
 		}
 		row := make([]float64, h.d)
 		h.readRow(r, row)
-		r.Stop(got.Put(anchor.SampledRow{Position: h.positions[i], Start: h.starts[i], Values: row}))
+		r.Stop(got.sampler.Put(anchor.SampledRow{Position: h.positions[i], Start: h.starts[i], Values: row}))
 	}
 	return &got
 }

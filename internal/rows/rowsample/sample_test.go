@@ -292,7 +292,7 @@ func TestDamagedSamples(t *testing.T) {
 	}
 	var tight *stream.MemoryError
 	small := New(3, anchor.SamplerOptions{Limit: SampleBytes(19, 3)})
-	if _, err := small.ReadFrom(bytes.NewReader(b)); !errors.As(err, &tight) || small.Len() != 0 {
+	if _, err := small.ReadFrom(bytes.NewReader(b)); !errors.As(err, &tight) || small.sampler.Len() != 0 {
 		t.Errorf("beyond the limit: %v", err)
 	}
 }
@@ -314,7 +314,7 @@ func FuzzSample(f *testing.F) {
 		wordstest.CheckReread(t, again, &read)
 		must.Do(t, s.Merge(&read))
 		src := of(t, again)
-		if s.Columns() == 0 {
+		if s.sampler.Columns() == 0 {
 			return
 		}
 		src = src.WithOptions(Options{Columns: []stream.Column{{Name: "a"}}, Index: []int{0}, Draw: 3, Rows: 10, Missing: stream.MissingKeep})
