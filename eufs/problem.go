@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -129,7 +130,7 @@ func (p *Problem) computeFirstV(ctx context.Context) error {
 		return nil
 	}, t.startPass(ctx), rows.ReadPass(p.start.labelFile()))
 	p.v = v.sumMatrices()
-	for _, norm := range rowNormsOf(along.sumMatrices(), t.k) {
+	for _, norm := range linalg.RowNorms(along.sumMatrices(), t.k) {
 		p.AlphaMax = max(p.AlphaMax, norm)
 	}
 	return err

@@ -1,11 +1,6 @@
 package eufs
 
-import (
-	"math"
-
-	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
-	"github.com/ufs-stream/ufs-stream/stream"
-)
+import "github.com/ufs-stream/ufs-stream/stream"
 
 // Step is the record of an iteration: figures of the variables at its end. The package comment defines the variables.
 type Step struct {
@@ -31,13 +26,4 @@ type Result struct {
 	Converged   bool          // the iteration ended before MaxIter
 	Alpha, Beta float64       // weights as numbers
 	Warnings    []stream.Text // warnings; a failure to converge is not among them
-}
-
-func rowNormsOf(a []float64, k int) []float64 {
-	out := make([]float64, len(a)/k)
-	for i := range out {
-		row := a[i*k:][:k]
-		out[i] = math.Sqrt(kernel.Dot(row, row))
-	}
-	return out
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
@@ -130,7 +131,7 @@ func TestStarts(t *testing.T) {
 		row := mat.NewVecDense(d, scaled.RawRowView(i))
 		row.ScaleVec(1/mat.Norm(row, 2), row)
 	}
-	for _, norm := range rowNormsOf(product(scaled.T(), softU).RawMatrix().Data, k) {
+	for _, norm := range linalg.RowNorms(product(scaled.T(), softU).RawMatrix().Data, k) {
 		most = max(most, norm)
 	}
 	within(t, "AlphaMax", []float64{p.AlphaMax}, []float64{most}, 1e-13*most)

@@ -61,7 +61,7 @@ func (p *Problem) Solve(ctx context.Context, opt Options) (r *Result, err error)
 	if p.inspectRun != nil {
 		p.inspectRun(s)
 	}
-	r = &Result{V: s.v, Scores: rowNormsOf(s.v, s.t.k), Trace: s.trace, Converged: s.hasConverged(),
+	r = &Result{V: s.v, Scores: linalg.RowNorms(s.v, s.t.k), Trace: s.trace, Converged: s.hasConverged(),
 		Alpha: s.alpha, Beta: s.beta}
 	r.Order, _ = method.Rank(r.Scores, func(largest, score float64) bool { return largest == score })
 	r.Warnings = s.resultWarnings(r)

@@ -26,7 +26,7 @@ func BenchmarkFurther(b *testing.B) {
 			for b.Loop() {
 				r = must.Get(e.solveGamma(b.Context(), e.opt.Gamma))(b)
 			}
-			b.ReportMetric(float64(r.Iterations()), "updates")
+			b.ReportMetric(float64(len(r.Objective)), "updates")
 		})
 	}
 }

@@ -49,9 +49,6 @@ func newFactoredForm(g *anchor.Graph, team *kernel.Team, opt Options) (*factored
 		if err != nil {
 			return nil, fmt.Errorf("sfufs: products of the rows: %w", err)
 		}
-		for i, v := range lambda {
-			lambda[i] = max(v, 0)
-		}
 		g.G.Rotate(team.Threads(), axes.Data)
 		f.a = linalg.NewLowRank(team, kernel.RowMajor(g.G.R, g.D, n, n), 1, lambda)
 	}
@@ -113,9 +110,7 @@ func (f *factoredForm) loadMatrix(ctx context.Context, method Method, alpha floa
 		return k, fmt.Errorf("sfufs: %w", err)
 	}
 	k.diagonal = f.a.QuadraticForms(t)
-	for _, square := range f.a.QuadraticForms(f.a.Between(t)) {
-		k.norm = max(k.norm, math.Sqrt(max(square, 0)))
-	}
+	k.norm = f.a.LargestColumnNorm()
 	k.noise = roundingNoise(f.l, f.d, k.norm)
 	return k, nil
 }
@@ -149,8 +144,8 @@ func (f *factoredForm) costOf(u *wUpdate) float64 {
 
 func (f *factoredForm) inverseDiagonal(tau float64) ([]float64, error) {
 	diagonal, err := f.a.DiagonalInverse(tau)
-	for i, v := range diagonal {
-		diagonal[i] = max(v*tau, 0)
+	for i := range diagonal {
+		diagonal[i] *= tau
 	}
 	return diagonal, err
 }

@@ -93,21 +93,10 @@ func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (*met
 	if err != nil {
 		return nil, err
 	}
-	out := res.toRanking()
-	used, warnings := m.settingsForRecord(e, opt)
-	out.Used, out.Warnings = used, append(warnings, out.Warnings...)
+	out := res.ToRanking()
+	out.Used, out.Warnings = m.settingsForRecord(e, opt)
+	out.Warnings = append(out.Warnings, stream.PlainTexts(res.Warnings)...)
 	return out, nil
-}
-
-func (r *Result) toRanking() *method.Ranking {
-	out := &method.Ranking{
-		Order: r.Order, Scores: r.Scores, Ties: r.Ties, Rose: r.Rose, Unsettled: !r.Converged,
-		Warnings: stream.PlainTexts(r.Warnings),
-	}
-	for t, v := range r.Objective {
-		out.Trace = append(out.Trace, stream.TraceStep{Iteration: t + 1, Objective: stream.Number(v)})
-	}
-	return out
 }
 
 // settingsForRecord returns the settings for the report, and the warnings about them. Settings that are not given have
@@ -155,8 +144,10 @@ func (m *configuredMethod) Path(ctx context.Context, e *method.Evidence) (*metho
 			g.Width++
 		}
 		r := set.Result
+		ranking := r.ToRanking()
+		ranking.Warnings = stream.PlainTexts(r.Warnings)
 		one := method.Setting{
-			Alpha: set.Alpha, Beta: math.NaN(), Gamma: set.Gamma, Ranking: r.toRanking(), Sound: r.Converged && r.Rose == nil && len(r.Warnings) == 0,
+			Alpha: set.Alpha, Beta: math.NaN(), Gamma: set.Gamma, Ranking: ranking, Sound: r.Converged && r.Rose == nil && len(r.Warnings) == 0,
 			Name: stream.PlainText(fmt.Sprintf("gamma %v", set.Gamma)),
 		}
 		if m.kind == FUFS {

@@ -8,21 +8,12 @@ import (
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order  []int     // all features, by falling norm; features with equal norms (see [rankFeatures]) by column
-	Scores []float64 // ‖wᵢ‖ of each feature
-	// Objective is Tr(WᵀMW) + γ·Σ √(‖wᵢ‖² + ε) after each update of W, see the package comment.
-	Objective []float64
-	Converged bool         // whether the relative change fell to Tol
-	Rose      *method.Rise // a rise of the objective beyond rounding, which indicates a fault; nil if there was none
-	Costless  []int        // features whose own cost M_ii is nearly 0, under WᵀW = I
-	Gap       float64      // (λ_{l+1} − λ_l)/‖A‖, A being the matrix of the last eigenproblem; +Inf for l = d
-	Warnings  []string     // for the user
-
-	Ties method.Ties // ties of Order: norms that count as equal, see [rankFeatures]
+	// Its scores are ‖wᵢ‖, and its objective is Tr(WᵀMW) + γ·Σ √(‖wᵢ‖² + ε), see the package comment.
+	method.Descent
+	Costless []int    // features whose own cost M_ii is nearly 0, under WᵀW = I
+	Gap      float64  // (λ_{l+1} − λ_l)/‖A‖, A being the matrix of the last eigenproblem; +Inf for l = d
+	Warnings []string // for the user
 }
-
-// Iterations returns the number of updates of W.
-func (r *Result) Iterations() int { return len(r.Objective) }
 
 // Norms count as equal if they differ by at most tieShare of the larger one plus tieFloor. Tests compare norms with an
 // independent implementation to 1e-7. The error of the eigenvectors in a row that γQ keeps small is about 1e-13.

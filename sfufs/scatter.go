@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
 // scatterReduction turns the problem of minimizing Tr(WᵀAW) under Wᵀ(G + ρI)W = I into the same problem under VᵀV = I.
@@ -44,7 +45,7 @@ func newScatterReduction(s *fullForm, g []float64) (*scatterReduction, error) {
 		reducedM: make([]float64, d*d),
 		scaled:   make([]float64, d*d),
 	}
-	if err := inverseFactor(s.team, kernel.RowMajor(s.a, d, d, d), c.x); err != nil {
+	if err := linalg.InverseFactorTo(s.team, kernel.RowMajor(s.a, d, d, d), c.x); err != nil {
 		return nil, fmt.Errorf("sfufs: scatter matrix: %w", err)
 	}
 	return c, nil

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
-	"github.com/ufs-stream/ufs-stream/method"
 )
 
 // epsilon keeps Q finite if a row of W vanishes: Q_ii = 0.5/√(‖wᵢ‖² + ε), eq. (3.1).
@@ -126,7 +125,7 @@ func fillQ(q, norm []float64) {
 func (s *solver) iterateFrom(ctx context.Context, first *wUpdate, gamma float64, opt Options) (*Result, *wUpdate, error) {
 	r := &Result{}
 	var best *wUpdate
-	u := first
+	u, last := first, 0.0
 	q := make([]float64, s.d)
 	for t := range opt.maxUpdates() {
 		if err := ctx.Err(); err != nil {
@@ -143,24 +142,11 @@ func (s *solver) iterateFrom(ctx context.Context, first *wUpdate, gamma float64,
 		for _, norm := range u.norm {
 			value += gamma * math.Sqrt(norm*norm+epsilon)
 		}
-		r.Objective = append(r.Objective, value)
-		if opt.Progress != nil {
-			opt.Progress(t+1, value)
-		}
-		if t == 0 {
-			best = u
-			continue
-		}
-		last := r.Objective[t-1]
-		// The sums over d rows in the two objectives also round.
-		allowed := u.costSlack + s.noise + float64(s.d)*0x1p-52*(math.Abs(last)+math.Abs(value))
-		if !(value-last <= allowed) {
-			r.Rose = &method.Rise{Iteration: t + 1, From: last, To: value, Allowed: allowed}
-			r.Converged = false
+		allowed := u.costSlack + s.noise + float64(s.d)*0x1p-52*(math.Abs(last)+math.Abs(value)) // the sums over d rows also round
+		if !r.RecordStep(t+1, value, allowed, opt.Tol, opt.Progress) {
 			break
 		}
-		best = u
-		r.Converged = last-value <= opt.Tol*math.Abs(value)
+		best, last = u, value
 		if r.Converged && opt.Iterations == 0 {
 			break
 		}

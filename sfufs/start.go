@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
 // nullShare: a direction w costs nothing if wᵀMw is at most this share of ‖M‖. The relative error of M is about 1e-14.
@@ -40,15 +41,5 @@ func (s *fullForm) inverseDiagonal(tau float64) ([]float64, error) {
 	for i := range d {
 		s.a[i*d+i] += tau
 	}
-	x := make([]float64, d*d)
-	if err := inverseFactor(s.team, kernel.RowMajor(s.a, d, d, d), kernel.RowMajor(x, d, d, d)); err != nil {
-		return nil, err
-	}
-	diagonal := make([]float64, d)
-	for i := range d { // (M + τI)⁻¹ = XᵀX
-		for j, v := range x[i*d : i*d+i+1] {
-			diagonal[j] += v * v
-		}
-	}
-	return diagonal, nil
+	return linalg.InverseDiagonal(s.team, kernel.RowMajor(s.a, d, d, d))
 }

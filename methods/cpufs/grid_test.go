@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/method"
 )
 
 func TestNewGrid(t *testing.T) {
@@ -56,7 +58,7 @@ func TestRankGroupsTies(t *testing.T) {
 	if !slices.Equal(order, []int{1, 3, 5, 2, 4, 6, 0}) || !slices.Equal(groups, []int{2, 1, 1, 2, 1}) {
 		t.Errorf("order %v, groups %v", order, groups)
 	}
-	r := Result{Ties: groups}
+	r := Result{Descent: method.Descent{Ties: groups}}
 	for k, want := range map[int][2]int{0: {0, 0}, 1: {0, 2}, 2: {0, 0}, 3: {0, 0}, 5: {4, 6}, 7: {0, 0}} {
 		if from, to := r.Ties.At(k); [2]int{from, to} != want && from != to {
 			t.Errorf("k = %d: tied ranks %d to %d, want %v", k, from, to, want)

@@ -187,19 +187,15 @@ func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (*met
 		return nil, err
 	}
 	opt = opt.WithDefaults(e.Rows)
-	r := &method.Ranking{
-		Order: res.Order, Scores: res.Scores, Ties: res.Ties, Rose: res.Rose, Unsettled: !res.Converged, Passes: res.Passes, Warnings: res.Warnings,
-		Used: map[string]any{
-			"shape": fmt.Sprintf("%dx%d", grid.Shape[0], grid.Shape[1]), "clusters": opt.Clusters,
-			"nu": opt.Nu, "alpha": opt.Alpha, "beta": opt.Beta, "eta": opt.Eta,
-			"max-iter": opt.MaxIter, "tol": opt.Tol, "graph": res.Graph, "neighbors": opt.Neighbors,
-		},
+	r := res.ToRanking()
+	r.Passes, r.Warnings, r.Trace = res.Passes, res.Warnings, method.TraceObjective(res.Objective[1:])
+	r.Used = map[string]any{
+		"shape": fmt.Sprintf("%dx%d", grid.Shape[0], grid.Shape[1]), "clusters": opt.Clusters,
+		"nu": opt.Nu, "alpha": opt.Alpha, "beta": opt.Beta, "eta": opt.Eta,
+		"max-iter": opt.MaxIter, "tol": opt.Tol, "graph": res.Graph, "neighbors": opt.Neighbors,
 	}
 	if res.Graph == "anchor" {
 		r.Used["anchors"], r.Used["anchor-method"] = res.Plan.Anchors, m.anchors.Placing
-	}
-	for t, v := range res.Objective[1:] {
-		r.Trace = append(r.Trace, stream.TraceStep{Iteration: t + 1, Objective: stream.Number(v)})
 	}
 	if e.K > res.Nonzero {
 		r.Ties = nil // the warning replaces them

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
 // model has the factors that do not grow with the number of rows, and sums over the rows. Matrices are row-major. The
@@ -109,22 +110,13 @@ func columnSquares(x []float64, c int) []float64 {
 	return s
 }
 
-func (m *model) cellScores() []float64 {
-	s := make([]float64, m.d)
-	for i := range s {
-		row := m.w[i*m.c:][:m.c]
-		s[i] = math.Sqrt(kernel.Dot(row, row))
-	}
-	return s
-}
-
 // objectiveValue returns the value of eq. (2), and the sum of the absolute values of its terms as size.
 func (m *model) objectiveValue(o *Options) (value, size float64) {
 	ab := make([]float64, m.d*m.c)
 	m.khatriRao(ab, m.a, m.b)
 	norms := kernel.Dot(columnSquares(m.a, m.c), columnSquares(m.b, m.c))
 	lengths := 0.0
-	for _, s := range m.cellScores() {
+	for _, s := range linalg.RowNorms(m.w, m.c) {
 		lengths += s
 	}
 	for _, t := range []struct{ weight, x float64 }{

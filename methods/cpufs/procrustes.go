@@ -72,13 +72,10 @@ const maxCondition = 1e3
 
 func (p *procrustes) divideByRoot(dst, m, root []float64) error {
 	c := p.s.c
-	for i := range c { // symmetric up to rounding
-		for j := range i {
-			root[j*c+i] = (root[j*c+i] + root[i*c+j]) / 2
-		}
-	}
+	square := kernel.RowMajor(root, c, c, c)
+	linalg.Symmetrize(square)
 	var f linalg.Cholesky
-	if err := f.Factor(p.s.team, kernel.RowMajor(root, c, c, c)); err != nil {
+	if err := f.Factor(p.s.team, square); err != nil {
 		return fmt.Errorf("cpufs: root of QᵀQ: %w", err)
 	}
 	f.SolveTo(p.s.team, kernel.RowMajor(dst, p.s.d, c, c).Trans(), kernel.RowMajor(m, p.s.d, c, c).Trans())

@@ -9,29 +9,21 @@ import (
 
 // Result is a ranking of all d features, which are numbered like the columns of the source.
 type Result struct {
-	Order  []int     // all features, by falling score; features with equal scores by column, constant features last
-	Scores []float64 // ‖w‖ of each feature; 0 for constant ones
+	// Constant features have the score 0 and come last. The objective is eq. (2), at the start and after each iteration.
+	method.Descent
 	// Nonzero is the number of scores above 0. In CPUFSnn most scores are exactly 0, and the order of these features has
 	// no meaning.
 	Nonzero  int
 	Constant []int // features that do not vary, ascending
 
-	Objective []float64    // eq. (2) at the start and after each iteration
-	Converged bool         // the relative change fell to Tol
-	Rose      *method.Rise // a rise of the objective beyond rounding, which indicates a fault; nil if there was none
-	Graph     string       // the graph that was used: "knn" or "anchor"
-	Plan      Plan
-	Passes    int // passes over the source
+	Graph  string // the graph that was used: "knn" or "anchor"
+	Plan   Plan
+	Passes int // passes over the source
 	// Distance is ‖C − F‖/‖C‖, with the components C and their nonnegative copy F. The weight η keeps it small.
 	Distance float64
 	U, V     []float64     // c×n₁ and c×n₂, row-major
 	Warnings []stream.Text // for the user
-
-	Ties method.Ties // ties of Order: scores that count as equal, see [rankFeatures]
 }
-
-// Iterations returns the number of completed iterations.
-func (r *Result) Iterations() int { return len(r.Objective) - 1 }
 
 // tieShare is the share of the largest score by which scores may differ and still count as equal. In the fixtures,
 // rounding changes scores by 4e-12 of their size.

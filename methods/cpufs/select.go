@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -238,7 +239,7 @@ func (s *solver) anchorPoints(ctx context.Context, plan Plan, x kernel.Matrix[fl
 }
 
 func (s *solver) fillResult(r *Result) {
-	byCell := s.cellScores()
+	byCell := linalg.RowNorms(s.w, s.c)
 	r.Scores = make([]float64, s.d)
 	constant := make([]bool, s.d)
 	for j, cell := range s.rows.grid.Cell {

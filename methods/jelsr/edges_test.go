@@ -52,11 +52,11 @@ func TestEdges(t *testing.T) {
 // TestRiseIsReported: an objective that jumps up ends the run.
 func TestRiseIsReported(t *testing.T) {
 	r := &Result{}
-	if opt := (Options{}).withDefaults(); !r.recordStep(0, 1, 0, opt) || r.recordStep(1, 2, 0.5, opt) || r.Rose == nil || r.Rose.Iteration != 2 || r.Converged {
+	if opt := (Options{}).withDefaults(); !r.RecordStep(1, 1, 0, opt.Tol, opt.Progress) || r.RecordStep(2, 2, 0.5, opt.Tol, opt.Progress) || r.Rose == nil || r.Rose.Iteration != 2 || r.Converged {
 		t.Errorf("after objectives 0, 1, 2: got %+v, want a rise in iteration 2 that ends the run unconverged", r)
 	}
 	r = &Result{}
-	if opt := (Options{}).withDefaults(); !r.recordStep(0, 1, 0, opt) || r.recordStep(1, math.NaN(), 0.5, opt) {
+	if opt := (Options{}).withDefaults(); !r.RecordStep(1, 1, 0, opt.Tol, opt.Progress) || r.RecordStep(2, math.NaN(), 0.5, opt.Tol, opt.Progress) {
 		t.Errorf("NaN was taken: %+v", r)
 	}
 }

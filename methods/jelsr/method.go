@@ -87,19 +87,9 @@ func (m *jelsrMethod) Select(ctx context.Context, e *method.Evidence) (*method.R
 	if err != nil {
 		return nil, err
 	}
-	out := r.toRanking()
-	out.Used = m.usedSettings(opt)
+	out := r.ToRanking()
+	out.Warnings, out.Used = r.Warnings, m.usedSettings(opt)
 	return out, nil
-}
-
-func (r *Result) toRanking() *method.Ranking {
-	out := &method.Ranking{
-		Order: r.Order, Scores: r.Scores, Ties: r.Ties, Rose: r.Rose, Unsettled: !r.Converged, Warnings: r.Warnings,
-	}
-	for t, v := range r.Objective {
-		out.Trace = append(out.Trace, stream.TraceStep{Iteration: t + 1, Objective: stream.Number(v)})
-	}
-	return out
 }
 
 // usedSettings returns the settings, including defaults, for the record of the run. Weights of a path remain a list.
@@ -141,8 +131,10 @@ func (m *jelsrMethod) Path(ctx context.Context, e *method.Evidence) (*method.Gri
 			if err != nil {
 				return nil, err
 			}
+			ranking := r.ToRanking()
+			ranking.Warnings = r.Warnings
 			one := method.Setting{
-				Alpha: opt.Alpha, Beta: opt.Beta, Gamma: math.NaN(), Ranking: r.toRanking(), Sound: r.Converged && r.Rose == nil,
+				Alpha: opt.Alpha, Beta: opt.Beta, Gamma: math.NaN(), Ranking: ranking, Sound: r.Converged && r.Rose == nil,
 				Name: stream.PlainText(fmt.Sprintf("alpha %v, beta %v", opt.Alpha, opt.Beta)),
 			}
 			g.Settings = append(g.Settings, one)

@@ -105,7 +105,7 @@ func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[fl
 		if opt.Iterations > 0 {
 			next.allowed = math.Inf(1)
 		}
-		if !r.recordStep(t, next.value, next.allowed, opt) { // the objective is NaN
+		if !r.RecordStep(t+1, next.value, next.allowed, opt.Tol, opt.Progress) { // the objective is NaN
 			break
 		}
 		best = next

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -53,11 +54,9 @@ func (r *regression) roundingBound(penalty float64) float64 {
 }
 
 func rowNorms(w []float64, c int) (norm []float64, sum float64) {
-	norm = make([]float64, len(w)/c)
-	for i := range norm {
-		row := w[i*c:][:c]
-		norm[i] = math.Sqrt(kernel.Dot(row, row))
-		sum += norm[i]
+	norm = linalg.RowNorms(w, c)
+	for _, v := range norm {
+		sum += v
 	}
 	return norm, sum
 }

@@ -14,17 +14,9 @@ import (
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order     []int        // all features, by descending norm; features with equal norms in column order
-	Scores    []float64    // ‖wᵢ‖ of each feature
-	Objective []float64    // after each iteration
-	Converged bool         // whether the relative change fell to Tol
-	Rose      *method.Rise // nil, or the first rise of the objective beyond rounding errors
-	Ties      method.Ties  // ties of Order
-	Warnings  []stream.Text
+	method.Descent // its scores are ‖wᵢ‖
+	Warnings       []stream.Text
 }
-
-// Iterations returns the number of iterations.
-func (r *Result) Iterations() int { return len(r.Objective) }
 
 // Select ranks the features of a Graph, which is not modified. An iteration costs a Cholesky factorization of order d,
 // and for JELSR also the c leading eigenpairs of order m+d. If G is a factor of n rows, both have order n. [Bytes]
@@ -116,7 +108,7 @@ func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, op
 		order := float64(g.M + g.D)
 		allowed := float64(emb.c)*8*math.Sqrt(order)*0x1p-49*(1+opt.Beta) + opt.Beta*reg.roundingBound(penalty) +
 			order*0x1p-52*(math.Abs(value)+opt.Alpha*opt.Beta*(sum+penalty))
-		if !r.recordStep(t, value, allowed, opt) {
+		if !r.RecordStep(t+1, value, allowed, opt.Tol, opt.Progress) {
 			break
 		}
 		r.Scores, last = norm, y
@@ -132,26 +124,6 @@ func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, op
 	}
 	r.rankByNorm()
 	return r, nil
-}
-
-// recordStep records the objective of an iteration, and reports whether to keep it. An iteration whose
-// objective rose is not kept.
-func (r *Result) recordStep(t int, value, allowed float64, opt Options) bool {
-	r.Objective = append(r.Objective, value)
-	if opt.Progress != nil {
-		opt.Progress(t+1, value)
-	}
-	if t == 0 {
-		return true
-	}
-	before := r.Objective[t-1]
-	if !(value-before <= allowed) {
-		r.Rose = &method.Rise{Iteration: t + 1, From: before, To: value, Allowed: allowed}
-		r.Converged = false
-		return false
-	}
-	r.Converged = before-value <= opt.Tol*math.Abs(value)
-	return true
 }
 
 func (r *Result) addWarning(format string, args ...any) {

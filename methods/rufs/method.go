@@ -91,15 +91,11 @@ func (m *rufsMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ra
 		return nil, err
 	}
 	opt = opt.WithDefaults(e.Rows)
-	out := &method.Ranking{
-		Order: res.Order, Scores: res.Scores, Ties: res.Ties, Rose: res.Rose, Unsettled: !res.Converged, Passes: source.Passes,
-		Used: map[string]any{
-			"nu": opt.Nu, "alpha": opt.Alpha, "beta": opt.Beta, "neighbors": opt.Neighbors, "clusters": opt.Clusters,
-			"max-iter": opt.MaxIter, "tol": opt.Tol,
-		},
-	}
-	for t, v := range res.Objective[1:] {
-		out.Trace = append(out.Trace, stream.TraceStep{Iteration: t + 1, Objective: stream.Number(v)})
+	out := res.ToRanking()
+	out.Passes, out.Trace = source.Passes, method.TraceObjective(res.Objective[1:])
+	out.Used = map[string]any{
+		"nu": opt.Nu, "alpha": opt.Alpha, "beta": opt.Beta, "neighbors": opt.Neighbors, "clusters": opt.Clusters,
+		"max-iter": opt.MaxIter, "tol": opt.Tol,
 	}
 	if res.Clusters < opt.Clusters {
 		out.Warnings = append(out.Warnings, stream.Textf("the rows fall into %d clusters only, of {clusters} %d", res.Clusters, opt.Clusters))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
 // panelSize is the number of rows or features that are multiplied by their weights at a time.
@@ -111,18 +112,10 @@ func (p *problem) computeNormWeights() (u, v []float64) {
 		}
 		u[i] = 0.5 / math.Sqrt(miss+p.epsilonG)
 	}
-	for j, norm := range p.featureNorms() {
+	for j, norm := range linalg.RowNorms(p.w.Data, p.c) {
 		v[j] = 0.5 / math.Sqrt(norm*norm+p.epsilonW)
 	}
 	return u, v
 }
 
 func (p *problem) fittedClusters() []float64 { return p.rowProducts(p.w.Trans()) } // XW, n×c
-
-func (p *problem) featureNorms() []float64 {
-	norms := make([]float64, p.d)
-	for j := range norms {
-		norms[j] = euclideanNorm(p.w.Data[j*p.c:][:p.c])
-	}
-	return norms
-}

@@ -19,13 +19,8 @@ const kmeansRestarts = 10
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order     []int       // all features, by descending norm
-	Ties      method.Ties // ties of Order
-	Scores    []float64   // ‖wᵢ‖ of each feature
-	Objective []float64   // at the start, and after each round
-	Clusters  int         // number of columns of G; fewer than requested if there are fewer distinct rows
-	Converged bool
-	Rose      *method.Rise // nil if the objective never rose
+	method.Descent     // its scores are ‖wᵢ‖; its first objective is the objective at the start
+	Clusters       int // number of columns of G; fewer than requested if there are fewer distinct rows
 }
 
 type problem struct {
@@ -40,8 +35,8 @@ type problem struct {
 	// Smoothing constants ε for the norms of rows of X, G and W. Each is 1e-8 times the mean square norm of the rows. For
 	// W it is the mean square norm that rows of W have if all features contribute equally.
 	epsilonX, epsilonG, epsilonW float64
-	zeta                         float64   // weight of GᵀG = I
-	objectives                   []float64 // at the start, and after each round
+	zeta                         float64 // weight of GᵀG = I
+	progress                     method.Descent
 
 	a    []float64 // matrix of the least squares
 	chol linalg.Cholesky
@@ -92,7 +87,7 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 		if err := p.startFromClusters(ctx, opt); err != nil {
 			return nil, err
 		}
-		p.objectives = []float64{p.totalObjective()}
+		p.progress.Objective = []float64{p.totalObjective()}
 	default:
 		p.setMatrixShapes()
 	}
@@ -101,7 +96,7 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 
 // savedState returns the values that stream.Stage must save in addition to the rows and their neighbours.
 func (p *problem) savedState() []any {
-	return []any{&p.c, &p.g.Data, &p.f.Data, &p.w.Data, &p.squares, &p.epsilonX, &p.epsilonG, &p.epsilonW, &p.zeta, &p.objectives}
+	return []any{&p.c, &p.g.Data, &p.f.Data, &p.w.Data, &p.squares, &p.epsilonX, &p.epsilonG, &p.epsilonW, &p.zeta, &p.progress.Objective}
 }
 
 func (p *problem) setMatrixShapes() {
@@ -168,16 +163,16 @@ func (p *problem) newClusterStep() *clusterStep {
 
 func (p *problem) totalObjective() float64 {
 	value := p.newClusterStep().objectiveAt(p.g.Data, nil)
-	for _, norm := range p.featureNorms() {
+	for _, norm := range linalg.RowNorms(p.w.Data, p.c) {
 		value += p.beta * math.Sqrt(norm*norm+p.epsilonW)
 	}
 	return value
 }
 
 func (p *problem) runRounds(ctx context.Context, opt Options, stage stream.Stage) (*Result, error) {
-	r := &Result{Clusters: p.c}
-	best := p.featureNorms()
-	for t := len(p.objectives); t <= opt.MaxIter; t++ {
+	r := &p.progress
+	r.Scores = linalg.RowNorms(p.w.Data, p.c)
+	for t := len(r.Objective); t <= opt.MaxIter; t++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -186,29 +181,19 @@ func (p *problem) runRounds(ctx context.Context, opt Options, stage stream.Stage
 		}
 		p.newClusterStep().descendGradient(p.g.Data)
 		p.updateCentres()
-		last, value := p.objectives[t-1], p.totalObjective()
-		p.objectives = append(p.objectives, value)
-		if opt.Progress != nil {
-			opt.Progress(t, value)
-		}
 		// Squared residuals are differences of sums of squares, and have errors of 1e-15 of these sums. If a norm is as
 		// small as its smoothing constant, its error is 1e-11.
-		if allowed := 1e-10 * math.Abs(last); !(value-last <= allowed) {
-			r.Rose = &method.Rise{Iteration: t, From: last, To: value, Allowed: allowed}
+		if !r.RecordStep(t, p.totalObjective(), 1e-10*math.Abs(r.Objective[t-1]), opt.Tol, opt.Progress) {
 			break
 		}
-		best = p.featureNorms()
-		if last-value <= opt.Tol*math.Abs(value) {
-			r.Converged = true
+		if r.Scores = linalg.RowNorms(p.w.Data, p.c); r.Converged {
 			break
 		}
 		if err := stage.Save(ctx, t, p.savedState()...); err != nil {
 			return nil, err
 		}
 	}
-	r.Objective = p.objectives
-	r.Scores = best
-	floor := 1e-12 * slices.Max(best)
-	r.Order, r.Ties = method.Rank(best, func(largest, norm float64) bool { return norm >= largest*(1-1e-10)-floor })
-	return r, nil
+	floor := 1e-12 * slices.Max(r.Scores)
+	r.Order, r.Ties = method.Rank(r.Scores, func(largest, norm float64) bool { return norm >= largest*(1-1e-10)-floor })
+	return &Result{Descent: *r, Clusters: p.c}, nil
 }

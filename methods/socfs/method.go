@@ -64,15 +64,11 @@ func (m *socfsMethod) Select(ctx context.Context, e *method.Evidence) (*method.R
 		return nil, err
 	}
 	opt = opt.WithDefaults()
-	out := &method.Ranking{
-		Order: res.Order, Scores: res.Scores, Ties: res.Ties, Rose: res.Rose, Unsettled: !res.Converged, Warnings: stream.PlainTexts(res.Warnings),
-		Used: map[string]any{
-			"alpha": method.Weights{m.lambdaWeight()}.Record(), "gamma": opt.Gamma, "clusters": opt.Clusters,
-			"max-iter": opt.MaxIter, "tol": opt.Tol,
-		},
-	}
-	for t, v := range res.Objective {
-		out.Trace = append(out.Trace, stream.TraceStep{Iteration: t + 1, Objective: stream.Number(v)})
+	out := res.ToRanking()
+	out.Warnings = stream.PlainTexts(res.Warnings)
+	out.Used = map[string]any{
+		"alpha": method.Weights{m.lambdaWeight()}.Record(), "gamma": opt.Gamma, "clusters": opt.Clusters,
+		"max-iter": opt.MaxIter, "tol": opt.Tol,
 	}
 	return out, nil
 }

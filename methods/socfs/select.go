@@ -8,6 +8,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -15,15 +16,10 @@ import (
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order     []int       // all features, by descending norm
-	Ties      method.Ties // ties of Order
-	Scores    []float64   // ‖wᵢ‖ of each feature, for X scaled as in the package comment
-	Objective []float64   // after each round
-	Lambda    float64     // absolute value of λ, also if it was given as a share
-	Clusters  int         // number of columns of E; fewer than requested if the anchors form fewer groups
-	Converged bool
-	Rose      *method.Rise // nil if the objective never rose
-	Warnings  []string
+	method.Descent         // its scores are ‖wᵢ‖, for X scaled as in the package comment
+	Lambda         float64 // absolute value of λ, also if it was given as a share
+	Clusters       int     // number of columns of E; fewer than requested if the anchors form fewer groups
+	Warnings       []string
 }
 
 // Select ranks the features of g, which it does not modify. It needs the memory given by [Bytes]. A round costs a
@@ -64,7 +60,7 @@ func (s *solver) runRounds(ctx context.Context, opt Options) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{Lambda: lambda, Clusters: s.c}
-	best := s.featureNorms()
+	best, last := linalg.RowNorms(s.w.Data, s.c), 0.0
 	for t := 1; t <= opt.MaxIter; t++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -80,22 +76,12 @@ func (s *solver) runRounds(ctx context.Context, opt Options) (*Result, error) {
 			return nil, err
 		}
 		value := s.totalObjective(lambda, opt.Gamma)
-		r.Objective = append(r.Objective, value)
-		if opt.Progress != nil {
-			opt.Progress(t, value)
+		// The objective has products of d, m and c terms, and the solution of equations whose condition is bounded by λ. Its
+		// error is 1e-9 of the sum of its terms, which is at most c plus the penalties.
+		if !r.RecordStep(t, value, 1e-9*(float64(s.c)+math.Abs(last)), opt.Tol, opt.Progress) {
+			break
 		}
-		if t > 1 {
-			last := r.Objective[t-2]
-			// The objective has products of d, m and c terms, and the solution of equations whose condition is bounded
-			// by λ. Its error is 1e-9 of the sum of its terms, which is at most c plus the penalties.
-			allowed := 1e-9 * (float64(s.c) + math.Abs(last))
-			if !(value-last <= allowed) {
-				r.Rose = &method.Rise{Iteration: t, From: last, To: value, Allowed: allowed}
-				break
-			}
-			r.Converged = last-value <= opt.Tol*math.Abs(value)
-		}
-		best = s.featureNorms()
+		best, last = linalg.RowNorms(s.w.Data, s.c), value
 		if r.Converged {
 			break
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
 )
 
@@ -80,7 +81,7 @@ func (s *solver) updateBasis() error {
 
 // updateProjection computes W, with the D of the previous W.
 func (s *solver) updateProjection(lambda float64) error {
-	for i, norm := range s.featureNorms() {
+	for i, norm := range linalg.RowNorms(s.w.Data, s.c) {
 		s.root[i] = math.Sqrt(2 * math.Sqrt(norm*norm+epsilon))
 	}
 	return s.solveProjection(lambda)
@@ -109,15 +110,6 @@ func (s *solver) solveProjection(lambda float64) error {
 	return nil
 }
 
-func (s *solver) featureNorms() []float64 {
-	norms := make([]float64, s.d)
-	for i := range norms {
-		row := s.w.Data[i*s.c:][:s.c]
-		norms[i] = math.Sqrt(kernel.Dot(row, row))
-	}
-	return norms
-}
-
 // totalObjective returns ‖XW − EBᵀ‖² + λΣ√(‖wᵢ‖² + ε) + γ‖SA − F‖² of the package comment. ‖EBᵀ‖² is c.
 func (s *solver) totalObjective(lambda, gamma float64) float64 {
 	wt, wg := make([]float64, s.c*s.d), make([]float64, s.c*s.d)
@@ -126,7 +118,7 @@ func (s *solver) totalObjective(lambda, gamma float64) float64 {
 	wb := kernel.RowMajor(make([]float64, s.d*s.c), s.d, s.c, s.c)
 	kernel.Gemm(s.team, 1, s.w, s.b, wb)
 	value := float64(s.c) + kernel.Dot(wt, wg)/s.unit - 2*kernel.Dot(wb.Data, s.xe.Data)
-	for _, norm := range s.featureNorms() {
+	for _, norm := range linalg.RowNorms(s.w.Data, s.c) {
 		value += lambda * math.Sqrt(norm*norm+epsilon)
 	}
 	return value + gamma*s.encoding.sumSquaredNegatives()

@@ -70,23 +70,7 @@ func (f *fullForm) inverseDiagonal(tau float64) ([]float64, error) {
 	for i := range d {
 		f.a[i*d+i] += tau
 	}
-	var c linalg.Cholesky
-	if err := c.Factor(f.team, kernel.RowMajor(f.a, d, d, d)); err != nil {
-		return nil, err
-	}
-	x := kernel.RowMajor(f.a, d, d, d)
-	clear(f.a)
-	for i := range d {
-		f.a[i*d+i] = 1
-	}
-	c.HalfSolveTo(f.team, x, x) // (M + τI)⁻¹ = XᵀX
-	squares := make([]float64, d)
-	for i := range d {
-		for j, v := range f.a[i*d:][:d] {
-			squares[j] += v * v
-		}
-	}
-	return squares, nil
+	return linalg.InverseDiagonal(f.team, kernel.RowMajor(f.a, d, d, d))
 }
 
 // rowForm represents M = XᵀLX by X and L, for data with few rows. [linalg.LowRank] needs a factor with orthogonal rows.
@@ -94,7 +78,6 @@ func (f *fullForm) inverseDiagonal(tau float64) ([]float64, error) {
 // the data). Then M = UᵀTU with T = VᵀLV.
 type rowForm struct {
 	a   *linalg.LowRank
-	t   kernel.Matrix[float64] // T
 	eig *linalg.Smallest
 }
 
@@ -108,9 +91,6 @@ func newRowForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64]
 	if err != nil {
 		return nil, fmt.Errorf("udfs: products of the rows: %w", err)
 	}
-	for i, v := range lambda {
-		lambda[i] = max(v, 0)
-	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -119,20 +99,15 @@ func newRowForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64]
 	lv, t := square(), square()
 	kernel.Gemm(team, 1, p.laplacianMatrix(n), axes, lv)
 	kernel.Gemm(team, 1, axes.Trans(), lv, t)
-	averageTriangles(t.Data, n)
-	f := &rowForm{a: linalg.NewLowRank(team, u, 1, lambda), t: t, eig: linalg.NewSmallest(team, d, pairCount(d, c), linalg.EigenOptions{})}
+	linalg.Symmetrize(t)
+	f := &rowForm{a: linalg.NewLowRank(team, u, 1, lambda), eig: linalg.NewSmallest(team, d, pairCount(d, c), linalg.EigenOptions{})}
 	if err := f.a.SetMiddle(t); err != nil {
 		return nil, fmt.Errorf("udfs: the scatter of the patches: %w", err)
 	}
 	return f, nil
 }
 
-func (f *rowForm) largestColumnNorm() (norm float64) {
-	for _, square := range f.a.QuadraticForms(f.a.Between(f.t)) {
-		norm = max(norm, math.Sqrt(max(square, 0)))
-	}
-	return norm
-}
+func (f *rowForm) largestColumnNorm() float64 { return f.a.LargestColumnNorm() }
 
 func (f *rowForm) smallestPairs(q []float64, warm kernel.Matrix[float64]) (linalg.Eigen, error) {
 	f.a.SetDiagonal(append([]float64(nil), q...))
@@ -145,10 +120,4 @@ func (f *rowForm) traceCost(w kernel.Matrix[float64]) float64 {
 	return f.a.Trace(rows)
 }
 
-func (f *rowForm) inverseDiagonal(tau float64) ([]float64, error) {
-	diagonal, err := f.a.DiagonalInverse(tau)
-	for i, v := range diagonal {
-		diagonal[i] = max(v, 0)
-	}
-	return diagonal, err
-}
+func (f *rowForm) inverseDiagonal(tau float64) ([]float64, error) { return f.a.DiagonalInverse(tau) }

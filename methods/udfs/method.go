@@ -81,19 +81,15 @@ func (m *udfsMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ra
 		return nil, err
 	}
 	opt = opt.WithDefaults(e.Rows, d)
-	out := &method.Ranking{
-		Order: res.Order, Scores: res.Scores, Ties: res.Ties, Rose: res.Rose, Unsettled: !res.Converged, Passes: source.Passes, Warnings: res.Warnings,
-		Used: map[string]any{
-			"alpha": opt.Lambda, "gamma": opt.Gamma, "neighbors": opt.Neighbors, "clusters": opt.Clusters,
-			"max-iter": opt.MaxIter, "tol": opt.Tol,
-		},
+	out := res.ToRanking()
+	out.Passes, out.Warnings = source.Passes, res.Warnings
+	out.Used = map[string]any{
+		"alpha": opt.Lambda, "gamma": opt.Gamma, "neighbors": opt.Neighbors, "clusters": opt.Clusters,
+		"max-iter": opt.MaxIter, "tol": opt.Tol,
 	}
 	if 2*e.K < d {
 		// COIL20, 51 features: NMI is 31, and 73 for random features
 		out.Warnings = append(out.Warnings, stream.Textf("the constraint WᵀW = I of the paper prefers features that hardly vary between neighbours, so that few features chosen by it can be worse than random ones"))
-	}
-	for t, v := range res.Objective {
-		out.Trace = append(out.Trace, stream.TraceStep{Iteration: t + 1, Objective: stream.Number(v)})
 	}
 	return out, nil
 }

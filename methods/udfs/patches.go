@@ -164,7 +164,7 @@ func (p *patches) scatterMatrix(ctx context.Context, team *kernel.Team, x kernel
 		})
 		kernel.Gemm(team, 1, x.Sub(first, 0, h, d).Trans(), kernel.RowMajor(lx, h, d, d), kernel.RowMajor(m, d, d, d))
 	}
-	averageTriangles(m, d)
+	linalg.Symmetrize(kernel.RowMajor(m, d, d, d))
 	for _, v := range m {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("udfs: the scatter of the patches: %w", linalg.ErrNotFinite)
@@ -182,13 +182,4 @@ func (p *patches) laplacianMatrix(n int) kernel.Matrix[float64] {
 		}
 	}
 	return l
-}
-
-func averageTriangles(a []float64, n int) {
-	for i := range n {
-		for j := range i {
-			v := (a[i*n+j] + a[j*n+i]) / 2
-			a[i*n+j], a[j*n+i] = v, v
-		}
-	}
 }

@@ -11,13 +11,8 @@ import (
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order     []int       // all features, by descending norm
-	Ties      method.Ties // ties of Order
-	Scores    []float64   // ‖wᵢ‖ of each feature
-	Objective []float64   // after each update of W
-	Converged bool
-	Rose      *method.Rise // nil if the objective never rose
-	Warnings  []stream.Text
+	method.Descent // its scores are ‖wᵢ‖
+	Warnings       []stream.Text
 }
 
 func (r *Result) addWarning(format string, args ...any) {

@@ -160,25 +160,12 @@ func (s *solver) runUpdates(ctx context.Context, opt Options) (*Result, error) {
 		r.addWarning("more than %d directions cost nothing, as when features outnumber rows: the iteration started from the mean of all choices", s.c)
 	}
 	for t := len(r.Objective) + 1; ; t++ {
-		r.Objective = append(r.Objective, u.objective)
-		if opt.Progress != nil {
-			opt.Progress(t, u.objective)
+		// The sums over d rows have rounding errors too.
+		allowed := u.slack + float64(s.d)*0x1p-52*(math.Abs(best.objective)+math.Abs(u.objective))
+		if !r.RecordStep(t, u.objective, allowed, opt.Tol, opt.Progress) {
+			break
 		}
-		if t > 1 {
-			last := r.Objective[t-2]
-			// The sums over d rows have rounding errors too.
-			allowed := u.slack + float64(s.d)*0x1p-52*(math.Abs(last)+math.Abs(u.objective))
-			if !(u.objective-last <= allowed) {
-				r.Rose = &method.Rise{Iteration: t, From: last, To: u.objective, Allowed: allowed}
-				break
-			}
-			best = u
-			if last-u.objective <= opt.Tol*math.Abs(u.objective) {
-				r.Converged = true
-				break
-			}
-		}
-		if t == opt.MaxIter {
+		if best = u; r.Converged || t == opt.MaxIter {
 			break
 		}
 		if err := ctx.Err(); err != nil {

@@ -136,3 +136,31 @@ func factorUnblocked(a kernel.Matrix[float64]) (at int, pivot float64) {
 	}
 	return -1, 0
 }
+
+// InverseDiagonal returns the diagonal of A⁻¹ for a positive definite n×n matrix A, row-major without gaps, which it
+// overwrites.
+func InverseDiagonal(team *kernel.Team, a kernel.Matrix[float64]) ([]float64, error) {
+	if err := InverseFactorTo(team, a, a); err != nil {
+		return nil, err
+	}
+	squares := make([]float64, a.Rows)
+	for i, v := range a.Data { // A⁻¹ = XᵀX
+		squares[i%a.Rows] += v * v
+	}
+	return squares, nil
+}
+
+// InverseFactorTo writes L⁻¹ to the n×n matrix x, row-major without gaps, A = LLᵀ being the Cholesky factorization of a.
+// x may be a.
+func InverseFactorTo(team *kernel.Team, a, x kernel.Matrix[float64]) error {
+	var c Cholesky
+	if err := c.Factor(team, a); err != nil {
+		return err
+	}
+	clear(x.Data)
+	for i := range x.Rows {
+		x.Data[i*x.RowStride+i] = 1
+	}
+	c.HalfSolveTo(team, x, x)
+	return nil
+}

@@ -75,3 +75,20 @@ func writeRowLengths(r kernel.Matrix[float64], lengths []float64) {
 		lengths[i] = norm2(r.Data[i*r.RowStride:][:r.Cols])
 	}
 }
+
+// RowNorms returns the Euclidean lengths of the rows of a row-major matrix with the given number of columns.
+func RowNorms(x []float64, columns int) []float64 {
+	norms := make([]float64, len(x)/columns)
+	writeRowLengths(kernel.RowMajor(x, len(norms), columns, columns), norms)
+	return norms
+}
+
+// Symmetrize replaces the entries of a row-major square matrix by the means of the matrix and its transpose.
+func Symmetrize(x kernel.Matrix[float64]) {
+	for i := range x.Rows {
+		for j := range i {
+			mean := (x.Data[i*x.RowStride+j] + x.Data[j*x.RowStride+i]) / 2
+			x.Data[i*x.RowStride+j], x.Data[j*x.RowStride+i] = mean, mean
+		}
+	}
+}

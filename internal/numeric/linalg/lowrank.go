@@ -3,6 +3,7 @@ package linalg
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
@@ -56,8 +57,11 @@ type LowRank struct {
 }
 
 // NewLowRank returns a LowRank without a metric. Its U is scale times the transpose of the d×n matrix u. It keeps u.
-// The rows of U must be orthogonal, and lambda must contain the squares of their lengths.
+// The rows of U must be orthogonal, and lambda must contain the squares of their lengths; negative ones count as 0.
 func NewLowRank(team *kernel.Team, u kernel.Matrix[float64], scale float64, lambda []float64) *LowRank {
+	for i, v := range lambda {
+		lambda[i] = max(v, 0)
+	}
 	return &LowRank{scaledColumns: scaledColumns{team: team, d: u.Rows, n: u.Cols, u: memoryColumns(u), scale: scale}, rho: 1, lambda: lambda}
 }
 
@@ -223,13 +227,6 @@ func (a *LowRank) ToFull() kernel.Matrix[float64] {
 	return out
 }
 
-func weightedColumns(x kernel.Matrix[float64], w []float64) kernel.Matrix[float64] {
-	for i := range x.Data {
-		x.Data[i] *= w[i%len(w)]
-	}
-	return x
-}
-
 func scaleRows(x kernel.Matrix[float64], factor float64) {
 	for i := range x.Rows {
 		row := x.Data[i*x.RowStride:][:x.Cols]
@@ -267,8 +264,14 @@ func multiplyElements(dst, x, w []float64) {
 	}
 }
 
-// Between returns C·UUᵀ·C for a symmetric n×n matrix C. [LowRank.QuadraticForms] of that result returns the squared
-// length of each column of UᵀCU, i.e. one number for each feature.
-func (a *LowRank) Between(c kernel.Matrix[float64]) kernel.Matrix[float64] {
-	return a.newProduct(weightedColumns(copyRows(c), a.lambda), c)
+// LargestColumnNorm returns the largest length of a column of UᵀTU, i.e. without the diagonal D. There must be no metric.
+func (a *LowRank) LargestColumnNorm() (norm float64) {
+	weighted := copyRows(a.middle)
+	for i := range weighted.Data {
+		weighted.Data[i] *= a.lambda[i%a.n]
+	}
+	for _, square := range a.QuadraticForms(a.newProduct(weighted, a.middle)) {
+		norm = max(norm, math.Sqrt(max(square, 0)))
+	}
+	return norm
 }

@@ -179,17 +179,8 @@ func (r *reducedPencil) writeGrams(w, plain, heavy kernel.Matrix[float64]) {
 			plain.Data[i*p+j], heavy.Data[i*p+j] = kernel.Dot(row, other), kernel.Dot(times, other)
 		}
 	})
-	symmetrize(plain)
-	symmetrize(heavy)
-}
-
-func symmetrize(x kernel.Matrix[float64]) {
-	for i := range x.Rows {
-		for j := range i {
-			mean := (x.Data[i*x.RowStride+j] + x.Data[j*x.RowStride+i]) / 2
-			x.Data[i*x.RowStride+j], x.Data[j*x.RowStride+i] = mean, mean
-		}
-	}
+	Symmetrize(plain)
+	Symmetrize(heavy)
 }
 
 // solveCorrections returns the correction u of every pair, see [reducedPencil] for K, θ, z and g. u solves (K − θI)u =

@@ -304,7 +304,7 @@ func (a *LowRank) DiagonalInverse(tau float64) ([]float64, error) {
 	}
 	out := a.QuadraticForms(f.middleInverse)
 	for i := range out {
-		out[i] = (1 - out[i]/tau) / tau
+		out[i] = max((1-out[i]/tau)/tau, 0)
 	}
 	return out, nil
 }
