@@ -38,7 +38,6 @@ func newBounds(n, c int) *bounds {
 	return b
 }
 
-// reset sets all paths to 0. The bounds are then invalid.
 func (b *bounds) reset() {
 	clear(b.path)
 	clear(b.groupPath)

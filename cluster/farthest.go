@@ -47,7 +47,6 @@ func (f *farthestRows) offerFarRow(x matrix, i int, cluster int32, distance floa
 	f.rows = slices.Insert(f.rows, at, farRow{row, distance, cluster})
 }
 
-// takeFarthest removes and returns the farthest remaining row whose cluster has other rows.
 func (f *farthestRows) takeFarthest(size []float64) (farRow, bool) {
 	for i, r := range f.rows {
 		if size[r.cluster] > 1 {

@@ -34,7 +34,6 @@ type seeder struct {
 	lowered     [][]float64 // for each trial, n numbers: D² of each row if that trial becomes a centre
 }
 
-// trialCount returns the number of rows drawn for each of c centres, which is the same as in scikit-learn.
 func trialCount(c int) int { return 2 + int(math.Log(float64(c))) }
 
 // seedBytes returns the memory of seedCenters in addition to the centres: D² and its running sum for each of n rows,
@@ -73,7 +72,6 @@ func seedCenters(ctx context.Context, team *kernel.Team, x matrix, unit *rowNorm
 	return s.centers, nil
 }
 
-// randomFraction returns a number in [0, 1).
 func (s *seeder) randomFraction() float64 { return float64(s.rand.Uint64()>>11) * 0x1p-53 }
 
 func (s *seeder) copyRowToPoint(points matrix, j, i int) {
@@ -84,7 +82,6 @@ func (s *seeder) copyRowToPoint(points matrix, j, i int) {
 	kernel.Copy(points.Sub(j, 0, 1, s.x.Cols), row)
 }
 
-// drawFirstCenter draws the first centre, in spherical mode from the nonzero rows.
 func (s *seeder) drawFirstCenter() error {
 	for i := range s.squares {
 		s.squares[i] = math.Inf(1)

@@ -78,7 +78,6 @@ type rowGroup struct {
 	buf  []float64
 }
 
-// paddedRow returns row r of the store's x, padded. It is valid until the next call.
 func (g *rowGroup) paddedRow(t *store, r int) []float64 {
 	long, height := t.paddedLength(), groupRows
 	if t.hasContiguousRows() {

@@ -13,7 +13,6 @@ type graph struct {
 	neighbours *rows.Graph         // L of the graph of nearest rows
 }
 
-// anchorFile returns the file with the rows of B, or nil for a graph of nearest rows.
 func (g *graph) anchorFile() stream.ScratchFile {
 	if g == nil || g.anchored == nil {
 		return nil

@@ -186,7 +186,6 @@ type resolvedWeight struct {
 	value float64
 }
 
-// loadRows reads the rows and prepares the problem, which the caller must close.
 func (m *configuredMethod) loadRows(ctx context.Context, e *method.Evidence) (*loadedProblem, error) {
 	p := &loadedProblem{settings: m, evidence: e}
 	if m.kind == HUFS {

@@ -193,7 +193,6 @@ func (s *solver) loadStrip(w *passWorker, rec []byte, from, h int, first bool) [
 	return m
 }
 
-// storeStrip rounds the strip m of M to float32 and writes it to the record, if M is kept in float32.
 func (s *solver) storeStrip(m []float64, rec []byte, from int) {
 	if !s.opt.Float32 {
 		return

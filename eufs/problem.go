@@ -104,7 +104,6 @@ func (p *Problem) makeStartAndGraph(ctx context.Context, s Setup) (err error) {
 	return p.computeFirstV(ctx)
 }
 
-// computeFirstV computes V = XᵀU and AlphaMax in a pass over X.
 func (p *Problem) computeFirstV(ctx context.Context) error {
 	t := p.t
 	v, along := newLaneSums(t.layout), newLaneSums(t.layout)

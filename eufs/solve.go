@@ -95,7 +95,6 @@ func (s *solver) makeScratchFiles() (err error) {
 	return err
 }
 
-// iterateToEnd resumes the saved iteration, or starts from the beginning, and continues to its end.
 func (s *solver) iterateToEnd(ctx context.Context) error {
 	progress, err := s.loadProgress(ctx)
 	if err != nil || progress == stream.StageEnded {

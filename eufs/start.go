@@ -22,7 +22,6 @@ const (
 	softOffset = 0.2
 )
 
-// sampleSize returns the number of rows of the sample, from which m anchors are also drawn.
 func sampleSize(n int64, d, k, m int) int {
 	most := min(sampleRows, sampleBytes/wordBytes/d)
 	return int(min(n, int64(max(most, rowsPerCluster*k, m))))
@@ -59,7 +58,6 @@ func (t *table) sampleRows(ctx context.Context, m int, seed uint64) (rowSample, 
 	return s, err
 }
 
-// firstRows returns count random rows of the sample, row-major.
 func (s rowSample) firstRows(count int) kernel.Matrix[float64] {
 	d := s.x.Cols
 	out := kernel.RowMajor(make([]float64, count*d), count, d, d)

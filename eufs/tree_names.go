@@ -45,7 +45,6 @@ func PrefixTree(names []string, separator string) (*Tree, error) {
 	return t, nil
 }
 
-// prefixNode returns the node of features whose names agree in the first depth parts, with children for the next parts.
 func prefixNode(parts [][]string, features []int, depth int) *Tree {
 	t := &Tree{Features: features}
 	var order []string

@@ -33,7 +33,6 @@ func (s *solver) updateV(step *Step) {
 	}
 }
 
-// shrinkRow reduces the length of a row by t, at most to 0, and returns its new length.
 func shrinkRow(row []float64, t float64) float64 {
 	norm := math.Sqrt(kernel.Dot(row, row))
 	if norm <= t {

@@ -65,7 +65,6 @@ func (s *laneSums) clearAll() {
 	}
 }
 
-// sumMatrices returns the sum of the matrices of all lanes, in the memory of the first.
 func (s *laneSums) sumMatrices() []float64 {
 	for _, m := range s.matrix[1:] {
 		kernel.Axpy(1, m, s.matrix[0])

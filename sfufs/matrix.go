@@ -59,7 +59,6 @@ func costMatrixBytes(d, m int, method Method) int64 {
 	return size
 }
 
-// projectedLaplacian returns the upper triangle of XᵀLX = G − CᵀC.
 func (c *costMatrix) projectedLaplacian() []float64 {
 	if c.projected == nil {
 		d := c.graph.D

@@ -55,7 +55,6 @@ func newScatterReduction(s *fullForm, g []float64) (*scatterReduction, error) {
 // without the rows of each strip that are 0.
 const stripColumns = 128
 
-// reduceMatrix divides s.m by unit and computes XMXᵀ from it.
 func (c *scatterReduction) reduceMatrix(s *fullForm) {
 	for i := range s.m {
 		s.m[i] /= c.unit
@@ -79,7 +78,6 @@ func (c *scatterReduction) reduceMatrix(s *fullForm) {
 	kernel.MirrorUpper(s.team.Threads(), kernel.RowMajor(c.reducedM, d, d, d))
 }
 
-// writeReduced writes the upper triangle of X(M + γQ)Xᵀ to s.a.
 func (c *scatterReduction) writeReduced(s *fullForm, gamma float64, q []float64) {
 	d := s.d
 	copy(s.a, c.reducedM)

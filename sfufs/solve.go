@@ -77,7 +77,6 @@ func (s *fullForm) minimizeCost(gamma float64, q []float64, warm kernel.Matrix[f
 	return u, nil
 }
 
-// columnNorm returns the largest norm of a column of the symmetric n×n matrix a.
 func columnNorm(a []float64, n int) float64 {
 	var norm float64
 	for i := range n {
@@ -115,7 +114,6 @@ func (s *fullForm) costOf(u *wUpdate) float64 {
 	return kernel.Dot(w, mw)
 }
 
-// fillQ writes the diagonal of Q for the row norms of W, eq. (3.1).
 func fillQ(q, norm []float64) {
 	for i, s := range norm {
 		q[i] = 0.5 / math.Sqrt(s*s+epsilon)

@@ -114,7 +114,6 @@ func followPaths(g *gram.Matrix, threads, k int, paths []*lasso) {
 // directionBuffers is memory for q and a of all paths (qa), and for their products with a factor (z).
 type directionBuffers struct{ qa, z []float64 }
 
-// computeDirections sets q and a of each path for its current segment. They are valid until the next call.
 func (s *directionBuffers) computeDirections(g *gram.Matrix, threads int, paths []*lasso) {
 	if s.qa == nil {
 		s.qa = make([]float64, 2*len(paths)*g.D)

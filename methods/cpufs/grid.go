@@ -66,7 +66,6 @@ func NewGrid(names []string, shape []int) (Grid, error) {
 	return g, nil
 }
 
-// pixelPlaces returns the rows and columns in the names, up to the first name that is not a pixel's.
 func pixelPlaces(names []string) (at [][2]int) {
 	for _, name := range names {
 		m := pixelName.FindStringSubmatch(name)

@@ -33,7 +33,6 @@ func (g *neighbourGraph) addClusterRows(b *rowBlock, c []float64) error {
 	return nil
 }
 
-// blockRows returns the rows of x, which is C or F, that belong to a block.
 func (g *neighbourGraph) blockRows(x []float64, number int) []float64 {
 	r := g.s.rows.source
 	return x[r.First[number]*g.s.c:][:r.Height[number]*g.s.c]

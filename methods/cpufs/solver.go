@@ -79,7 +79,6 @@ func copyColumns(dst, src []float64, at, w, wide int) {
 	}
 }
 
-// joinColumns writes the n×c matrices side by side.
 func joinColumns(dst []float64, c int, parts ...[]float64) {
 	wide := c * len(parts)
 	for p, src := range parts {

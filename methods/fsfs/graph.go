@@ -91,7 +91,6 @@ func (g *neighbourGraph) dropFartherHalf() float64 {
 	return t
 }
 
-// connectAll builds the graph of all features with as many of the nearest pairs as fit.
 func (s *similarity) connectAll(ctx context.Context) error {
 	s.graph.edges = s.graph.edges[:0]
 	t := s.epsilonBound

@@ -37,7 +37,6 @@ func (e *embeddingSolver) nextEmbeddingOfRows() (*embeddingProducts, error) {
 	return p, nil
 }
 
-// fillRowMatrix writes −TTᵀ to e.t and overwrites K.
 func (e *embeddingSolver) fillRowMatrix() {
 	n, inverse := e.t.Rows, e.r.P
 	clear(inverse.Data)

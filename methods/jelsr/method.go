@@ -92,7 +92,6 @@ func (m *jelsrMethod) Select(ctx context.Context, e *method.Evidence) (*method.R
 	return out, nil
 }
 
-// usedSettings returns the settings, including defaults, for the record of the run. Weights of a path remain a list.
 func (m *jelsrMethod) usedSettings(opt Options) map[string]any {
 	opt = opt.withDefaults()
 	used := map[string]any{

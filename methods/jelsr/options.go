@@ -125,7 +125,6 @@ func (o Options) withDefaults() Options {
 
 func (o Options) maxUpdates() int { return cmp.Or(o.Iterations, o.MaxIter) }
 
-// sparsityWeight returns the name and the value of the weight of the row norms relative to the regression's error.
 func (o Options) sparsityWeight() (name string, weight float64) {
 	if o.Method == NDFS {
 		return "beta", o.Beta

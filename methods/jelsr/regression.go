@@ -34,7 +34,6 @@ func regressionBytes(d, rank, c int) int64 {
 	return ridge.SolverBytes(d, rank, c) + 8*int64(d)*int64(3*c+1)
 }
 
-// setRowWeights sets U from the row norms of W; nil means U = I.
 func (r *regression) setRowWeights(norm []float64) error {
 	for i := range r.scale {
 		if r.scale[i] = 1; norm != nil {

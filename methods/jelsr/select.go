@@ -47,7 +47,6 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 	return r, nil
 }
 
-// checkGraph returns an error if no feature varies.
 func checkGraph(g *anchor.Graph) error {
 	d, m := g.D, g.M
 	if g.G.Check() != nil || g.G.D != d || len(g.C) != m*d || len(g.S) != m*m || len(g.Delta) != m {

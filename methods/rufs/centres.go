@@ -54,7 +54,6 @@ func (p *problem) updateCentres() {
 	})
 }
 
-// rowProducts returns X·Mᵀ, n×c, for M c×d.
 func (p *problem) rowProducts(m kernel.Matrix[float64]) []float64 {
 	out := make([]float64, p.n*p.c)
 	kernel.Gemm(p.team, 1, p.x, m.Trans(), kernel.RowMajor(out, p.n, p.c, p.c))

@@ -79,7 +79,6 @@ func (s *solver) updateBasis() error {
 	return err
 }
 
-// updateProjection computes W, with the D of the previous W.
 func (s *solver) updateProjection(lambda float64) error {
 	for i, norm := range linalg.RowNorms(s.w.Data, s.c) {
 		s.root[i] = math.Sqrt(2 * math.Sqrt(norm*norm+epsilon))

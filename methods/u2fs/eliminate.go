@@ -128,7 +128,6 @@ func (x *elimination) startRemovalBlock() {
 	x.isRemoved, x.removedCount = make([]bool, len(x.remaining)), 0
 }
 
-// leastUsefulFeature returns the feature with the lowest utility, or the last feature if several tie.
 func (x *elimination) leastUsefulFeature() (at int, utility float64) {
 	best := math.Inf(1)
 	utilities := x.currentUtilities[:len(x.remaining)]

@@ -34,7 +34,6 @@ func newSolver(f scatterForm, d, c int, gamma float64) *solver {
 	return &solver{d: d, c: c, gamma: gamma, form: f, norm: f.largestColumnNorm()}
 }
 
-// solverBytes returns the memory of a solver in addition to M, or to the rows X if M is stored as a product.
 func solverBytes(n int64, d, c int) int64 {
 	vectors := 8 * int64(d) * int64(8*c+64) // W's, with their bases and products
 	if isWide(n, d) {

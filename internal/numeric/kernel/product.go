@@ -197,7 +197,6 @@ func superBlockSide(n int) int {
 	return panelCount(panelCount(n, panelCount(n, superBlock)), whole) * whole
 }
 
-// panelCount returns the number of pieces of the given size that cover n.
 func panelCount(n, size int) int { return (n + size - 1) / size }
 
 // packPanel writes the rows of src, at most width, as a panel: dst[l*width+i] = src[i, l]. Missing rows become 0.

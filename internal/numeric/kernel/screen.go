@@ -306,7 +306,6 @@ func nthLowest(all *[upperSets]float32, count int) float32 {
 	return math.Float32frombits(uint32(bits ^ bits>>31&math.MaxInt32))
 }
 
-// float32Above returns the smallest float32 that is at least v.
 func float32Above(v float64) float32 {
 	f := float32(min(v, math.MaxFloat32))
 	if float64(f) < v {

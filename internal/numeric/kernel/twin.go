@@ -129,7 +129,6 @@ func firstNotAboveGo(c, slack []float32, norm, limit float32, from, n int) int {
 	return n
 }
 
-// mulIntsGo implements integerCode.mul for 4×4 tiles.
 func mulIntsGo(pairs int, a, b *int16, c *float64, ldc int) {
 	as, bs := unsafe.Slice(a, 8*pairs), unsafe.Slice(b, 8*pairs)
 	cs := unsafe.Slice(c, 3*ldc+4)
