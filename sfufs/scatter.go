@@ -45,9 +45,11 @@ func newScatterReduction(s *fullForm, g []float64) (*scatterReduction, error) {
 		reducedM: make([]float64, d*d),
 		scaled:   make([]float64, d*d),
 	}
-	if err := linalg.InverseFactorTo(s.team, kernel.RowMajor(s.a, d, d, d), c.x); err != nil {
+	var chol linalg.Cholesky
+	if err := chol.Factor(s.team, kernel.RowMajor(s.a, d, d, d)); err != nil {
 		return nil, fmt.Errorf("sfufs: scatter matrix: %w", err)
 	}
+	chol.HalfInverseTo(s.team, c.x)
 	return c, nil
 }
 

@@ -146,13 +146,11 @@ func (e *embeddingSolver) fillSmallMatrix() (inverse kernel.Matrix[float64]) {
 	corner := e.t.Sub(0, m, m, d).Trans()
 	e.r.Chol.HalfSolveTo(e.team, corner, corner)
 	inverse = e.r.P
-	clear(inverse.Data)
 	for i := range d {
-		inverse.Data[i*(d+1)] = 1
 		clear(e.t.Data[(m+i)*n:][:n])
 		e.t.Data[(m+i)*(n+1)] = -e.beta
 	}
-	e.r.Chol.HalfSolveTo(e.team, inverse, inverse)
+	e.r.Chol.HalfInverseTo(e.team, inverse)
 	kernel.Syrk(e.team, e.alpha*e.beta, inverse, e.t.Sub(m, m, d, d))
 	return inverse
 }

@@ -39,13 +39,11 @@ func (e *embeddingSolver) nextEmbeddingOfRows() (*embeddingProducts, error) {
 
 func (e *embeddingSolver) fillRowMatrix() {
 	n, inverse := e.t.Rows, e.r.P
-	clear(inverse.Data)
 	clear(e.t.Data)
 	for i := range n {
-		inverse.Data[i*(n+1)] = 1
 		e.t.Data[i*(n+1)] = -e.beta
 	}
-	e.r.Chol.HalfSolveTo(e.team, inverse, inverse)
+	e.r.Chol.HalfInverseTo(e.team, inverse)
 	kernel.Syrk(e.team, e.alpha*e.beta, inverse.Trans(), e.t)
 	kernel.Syrk(e.team, -1, e.b, e.t)
 }

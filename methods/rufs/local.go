@@ -1,6 +1,7 @@
 package rufs
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
@@ -81,12 +82,7 @@ func newPredictor(workers int, x kernel.Matrix[float64], near []rows.Neighbour, 
 			}
 		}
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return l, nil
+	return l, cmp.Or(errs...)
 }
 
 // subtractPredictions writes g − Ag to dst, for an n×c matrix g.

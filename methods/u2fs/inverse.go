@@ -41,11 +41,7 @@ func (f *fullInverse) computeForFeatures(features []int) (diag, w []float64, err
 	if err := chol.Factor(f.team, a); err != nil {
 		return nil, nil, fmt.Errorf("u2fs: regression on %d features: %w", n, err)
 	}
-	clear(a.Data)
-	for i := range n {
-		a.Data[i*n+i] = 1
-	}
-	chol.HalfSolveTo(f.team, a, a)
+	chol.HalfInverseTo(f.team, a)
 	if cap(f.p) < n*n {
 		f.p = make([]float64, n*n)
 	}
@@ -148,10 +144,7 @@ func (b *rowInverse) computeForFeatures(features []int) (diag, w []float64, err 
 	kernel.Gemm(b.team, 1, b.x, y, kernel.RowMajor(w, n, c, c))
 
 	half := kernel.RowMajor(make([]float64, rank*rank), rank, rank, rank) // L⁻¹ of K = LLᵀ
-	for i := range rank {
-		half.Data[i*rank+i] = 1
-	}
-	b.chol.HalfSolveTo(b.team, half, half)
+	b.chol.HalfInverseTo(b.team, half)
 	diag = make([]float64, n)
 	lx := make([]float64, min(blockFeatures, n)*rank)
 	for from := 0; from < n; from += blockFeatures {

@@ -55,23 +55,32 @@ func (c *Cholesky) SolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
 // HalfSolveTo writes U⁻ᵀ·B to dst, with the rules of SolveTo. Applied to both sides of a matrix C it yields U⁻ᵀCU⁻¹.
 // This turns the generalized eigenproblem Cx = λAx into an ordinary one.
 func (c *Cholesky) HalfSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
-	if b.Rows != c.u.Rows || dst.Rows != b.Rows || dst.Cols != b.Cols {
-		panic(fmt.Sprintf("linalg: Cholesky solve of order %d for %d×%d into %d×%d",
-			c.u.Rows, b.Rows, b.Cols, dst.Rows, dst.Cols))
-	}
-	kernel.Copy(dst, b)
+	c.copyRightSide(dst, b)
 	solveTrans(team, c.u, false, dst)
+}
+
+// HalfInverseTo writes U⁻ᵀ to x, which is n×n and row-major without gaps.
+func (c *Cholesky) HalfInverseTo(team *kernel.Team, x kernel.Matrix[float64]) {
+	clear(x.Data)
+	for i := range x.Rows {
+		x.Data[i*(x.Rows+1)] = 1
+	}
+	c.HalfSolveTo(team, x, x)
 }
 
 // BackSolveTo writes U⁻¹·B to dst, with the rules of SolveTo. It turns eigenvectors of the ordinary eigenproblem, see
 // HalfSolveTo, into eigenvectors of the generalized one.
 func (c *Cholesky) BackSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
+	c.copyRightSide(dst, b)
+	solveUpper(team, c.u, false, dst)
+}
+
+func (c *Cholesky) copyRightSide(dst, b kernel.Matrix[float64]) {
 	if b.Rows != c.u.Rows || dst.Rows != b.Rows || dst.Cols != b.Cols {
 		panic(fmt.Sprintf("linalg: Cholesky solve of order %d for %d×%d into %d×%d",
 			c.u.Rows, b.Rows, b.Cols, dst.Rows, dst.Cols))
 	}
 	kernel.Copy(dst, b)
-	solveUpper(team, c.u, false, dst)
 }
 
 // CholeskyBytes returns the memory of a [Cholesky] of order n, without the scratch memory of its team.
@@ -140,27 +149,14 @@ func factorUnblocked(a kernel.Matrix[float64]) (at int, pivot float64) {
 // InverseDiagonal returns the diagonal of A⁻¹ for a positive definite n×n matrix A, row-major without gaps, which it
 // overwrites.
 func InverseDiagonal(team *kernel.Team, a kernel.Matrix[float64]) ([]float64, error) {
-	if err := InverseFactorTo(team, a, a); err != nil {
+	var c Cholesky
+	if err := c.Factor(team, a); err != nil {
 		return nil, err
 	}
+	c.HalfInverseTo(team, a)
 	squares := make([]float64, a.Rows)
 	for i, v := range a.Data { // A⁻¹ = XᵀX
 		squares[i%a.Rows] += v * v
 	}
 	return squares, nil
-}
-
-// InverseFactorTo writes L⁻¹ to the n×n matrix x, row-major without gaps, A = LLᵀ being the Cholesky factorization of a.
-// x may be a.
-func InverseFactorTo(team *kernel.Team, a, x kernel.Matrix[float64]) error {
-	var c Cholesky
-	if err := c.Factor(team, a); err != nil {
-		return err
-	}
-	clear(x.Data)
-	for i := range x.Rows {
-		x.Data[i*x.RowStride+i] = 1
-	}
-	c.HalfSolveTo(team, x, x)
-	return nil
 }
