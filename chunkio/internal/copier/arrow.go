@@ -178,7 +178,7 @@ func (b *arrowBatch) addNull(c *writer.Chunk) error {
 func (v arrowView) eachBatch(ctx context.Context, c *writer.Chunk, values arrow.Array, row func(b *arrowBatch, row int) error) error {
 	var b arrowBatch
 	for i := range v.Len() {
-		if !SkipsRow(v.skipBits, i) {
+		if !skipsRow(v.skipBits, i) {
 			if err := row(&b, i); err != nil {
 				return err
 			}

@@ -61,8 +61,19 @@ type Target struct {
 	Skip   []uint64        // bit i is set if row i of the group is not written; nil if all rows are written
 }
 
-// SkipsRow reports whether the row of the group is not written. skip is Target.Skip.
-func SkipsRow(skip []uint64, row int) bool { return skip != nil && skip[row/64]>>(row%64)&1 != 0 }
+func skipsRow(skip []uint64, row int) bool { return skip != nil && skip[row/64]>>(row%64)&1 != 0 }
+
+// KeepRows moves the values of the rows that are written to the beginning of values, and returns them. from is the row of
+// the first value.
+func (t Target) KeepRows(values []float64, from int64) []float64 {
+	kept := values[:0]
+	for i, x := range values {
+		if !skipsRow(t.Skip, int(from)+i) {
+			kept = append(kept, x)
+		}
+	}
+	return kept
+}
 
 // Task copies a part of one row group. Column is the name used in errors.
 type Task struct {

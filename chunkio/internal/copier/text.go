@@ -41,13 +41,7 @@ func (s *textSource) copyLabels(ctx context.Context, g int, c Target) error {
 	if err := group.Decode(ctx, 0, 0, int64(len(labels)), [][]float64{labels}); err != nil {
 		return err
 	}
-	keptLabels := labels[:0]
-	for r, x := range labels {
-		if !SkipsRow(c.Skip, r) {
-			keptLabels = append(keptLabels, x)
-		}
-	}
-	return labelNumber.Encode(c.Chunks[0], keptLabels, format.IsNull)
+	return labelNumber.Encode(c.Chunks[0], c.KeepRows(labels, 0), format.IsNull)
 }
 
 // Need implements Source.

@@ -147,7 +147,7 @@ func (k *rowFilter[T]) keepRows(values []T, def, rep []int16) ([]T, []int16, []i
 			k.row++
 		}
 		present := len(def) == 0 || def[i] == k.valueLevel
-		if !SkipsRow(k.skip, k.row) {
+		if !skipsRow(k.skip, k.row) {
 			if len(def) > 0 {
 				def[levels] = def[i]
 			}

@@ -3,14 +3,9 @@ package copying
 import (
 	"context"
 	"io"
-	"slices"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/catalog"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/schema"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -72,10 +67,11 @@ func ApplyColumns(ctx context.Context, inputs []string, out string, opt ApplyOpt
 	}
 	access := opt.newInputAccess()
 	defer access.Close()
-	a, err := newApplier(ctx, access, inputs, opt)
+	p, err := newPlan(ctx, access, inputs, opt)
 	if err != nil {
 		return ApplyReport{}, err
 	}
+	a := &applier{plan: p, spool: scratch.New(opt.Spool), report: ApplyReport{Columns: columnNames(p.columns), Warnings: p.warnings}}
 	if d := opt.direct; d != nil && d.written != nil {
 		err = d.commitOutput(&a.report)
 		return a.report, err
@@ -84,7 +80,8 @@ func ApplyColumns(ctx context.Context, inputs []string, out string, opt ApplyOpt
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	defer a.matchRows(ctx)()
+	a.matches = newRowMatches(ctx, p, a.spool)
+	defer a.matches.endPass()
 	if layout.single {
 		err = a.writeSingleFile(ctx, out)
 	} else {
@@ -96,70 +93,6 @@ func ApplyColumns(ctx context.Context, inputs []string, out string, opt ApplyOpt
 	return a.report, nil
 }
 
-func (o ApplyOptions) newInputAccess() *opening.Access {
-	a := opening.NewAccess(settings.Options{Threads: o.Threads, Note: o.Note, Meter: o.Meter, Anonymous: o.Anonymous, Allow: o.Allow, Texts: o.Texts, Memory: o.Memory, TableVersion: o.TableVersion, TableAsOf: o.TableAsOf, Spool: o.Spool, Sparse: o.Sparse, Stdin: o.Stdin})
-	a.ExactIntegers, a.AcceptsText = true, o.allColumns
-	return a
-}
-
-func newApplier(ctx context.Context, a *opening.Access, inputs []string, opt ApplyOptions) (*applier, error) {
-	filter, err := catalog.NewFilter(opt.Where)
-	if err != nil {
-		return nil, err
-	}
-	c, err := openCatalogForApply(ctx, a, inputs, filter, opt)
-	if err != nil {
-		return nil, err
-	}
-	sparse, err := schema.FindSparse(ctx, c, false, settings.WithDefaults(settings.Options{Sparse: opt.Sparse, Memory: opt.Memory, Spool: opt.Spool}))
-	if err != nil {
-		return nil, err
-	}
-	if err := schema.CheckFilterColumns(c, sparse); err != nil {
-		return nil, err
-	}
-	to := &applier{catalog: c, sparse: sparse, opt: opt, spool: scratch.New(opt.Spool), report: ApplyReport{Warnings: slices.Concat(c.Warnings, a.Texts.CurrentGuesses().Doubts)}}
-	leaves := len(opt.Columns) + len(opt.Also)
-	if opt.allColumns {
-		leaves = len(c.Leaves)
-	}
-	if err := to.checkColumnsFit(leaves); err != nil {
-		return nil, err
-	}
-	if opt.allColumns {
-		to.columns, err = to.chooseAllColumns(ctx)
-	} else {
-		to.columns, err = to.chooseColumns()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return to, nil
-}
-
-func openCatalogForApply(ctx context.Context, a *opening.Access, inputs []string, f *catalog.Filter, opt ApplyOptions) (*catalog.Catalog, error) {
-	list, err := listing.ExpandInputs(ctx, a, inputs)
-	if err != nil {
-		return nil, err
-	}
-	direct, err := useDirectOutput(ctx, a, inputs, list, opt)
-	if err != nil {
-		return nil, err
-	}
-	if direct != nil {
-		a.WriteRows = direct.writeToOutput
-	}
-	catalogOpt := catalog.Options{Memory: opt.Memory, Union: opt.Union}
-	if list.IsStdin() {
-		c, _, err := catalog.OpenStdin(ctx, a, opt.Stdin, list, f, catalogOpt)
-		return c, err
-	}
-	if list, err = f.PruneFiles(list); err != nil {
-		return nil, err
-	}
-	return catalog.BuildCatalog(ctx, a, list, f, catalogOpt)
-}
-
 func (o ApplyOptions) withDefaults() ApplyOptions {
 	defaults := settings.WithDefaults(settings.Options{Threads: o.Threads, Memory: o.Memory, Meter: o.Meter, Spool: o.Spool})
 	o.Threads, o.Memory, o.Meter, o.Spool = defaults.Threads, defaults.Memory, defaults.Meter, defaults.Spool
@@ -168,20 +101,17 @@ func (o ApplyOptions) withDefaults() ApplyOptions {
 
 // applier is the state of one run of Apply.
 type applier struct {
-	catalog     *catalog.Catalog
-	sparse      *schema.Sparse
-	opt         ApplyOptions
-	columns     []copier.Column
+	*plan
 	spool       *scratch.Space // stores bytes fetched from objects
 	report      ApplyReport
 	matches     *rowMatches  // the rows to write; nil for all
 	footerBytes int64        // memory for the schema and the footer of the output while the output is written
-	folderBytes int64        // memory for the file names of an output folder
 	growing     *growingFile // the one output file, if a later run can resume it; else nil
 }
 
-// heldBytes returns the memory in use throughout the writing of a file: for the catalog, the names of the files in an
-// output folder, and the state of the compressor.
-func (a *applier) heldBytes() int64 {
-	return a.catalog.MemoryBytes() + a.folderBytes + a.opt.Form.encoderBytes()
+func columnNames(columns []copier.Column) (names []string) {
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return names
 }

@@ -1,9 +1,11 @@
 package copying
 
 import (
+	"context"
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/catalog"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/naming"
@@ -14,13 +16,13 @@ import (
 )
 
 // chooseColumns returns the output columns that the options name: first Columns, then Also, in their order.
-func (a *applier) chooseColumns() ([]copier.Column, error) {
-	entries, err := schema.FlattenColumns(a.catalog, settings.Options{Times: a.opt.Times, Indicators: a.opt.Indicators, Categories: a.opt.Categories}, a.sparse)
+func (p *plan) chooseColumns() ([]copier.Column, error) {
+	entries, err := schema.FlattenColumns(p.catalog, settings.Options{Times: p.opt.Times, Indicators: p.opt.Indicators, Categories: p.opt.Categories}, p.sparse)
 	if err != nil {
 		return nil, err
 	}
 	entryOf := make(map[string]*schema.Entry)
-	for _, name := range slices.Concat(a.opt.Columns, a.opt.Also) {
+	for _, name := range slices.Concat(p.opt.Columns, p.opt.Also) {
 		entryOf[name] = nil
 	}
 	for i, e := range entries {
@@ -33,12 +35,12 @@ func (a *applier) chooseColumns() ([]copier.Column, error) {
 			entryOf[e.Block] = &entries[i]
 		}
 	}
-	if err := naming.RefuseShared("also", a.opt.Also, schema.SharedEntries(entries)); err != nil {
+	if err := naming.RefuseShared("also", p.opt.Also, schema.SharedEntries(entries)); err != nil {
 		return nil, err
 	}
-	for _, name := range a.opt.Columns {
+	for _, name := range p.opt.Columns {
 		if e := entryOf[name]; e != nil && e.Why == naming.SharedName {
-			return nil, naming.ErrAmbiguousSelection(a.catalog.InputName(), name)
+			return nil, naming.ErrAmbiguousSelection(p.catalog.InputName(), name)
 		}
 	}
 	var columns []copier.Column
@@ -49,8 +51,8 @@ func (a *applier) chooseColumns() ([]copier.Column, error) {
 			columns = append(columns, c)
 		}
 	}
-	for _, name := range a.opt.Columns {
-		c, ok, err := a.columnToCopy(sourceColumn(entries, entryOf[name], name), entryOf[name])
+	for _, name := range p.opt.Columns {
+		c, ok, err := p.columnToCopy(sourceColumn(entries, entryOf[name], name), entryOf[name])
 		if err != nil {
 			return nil, err
 		}
@@ -58,17 +60,17 @@ func (a *applier) chooseColumns() ([]copier.Column, error) {
 			return nil, stream.Usagef("the selected column %s is %s: only {also} can name it, as a whole", name, entryOf[name].Typ)
 		}
 		if !ok {
-			return nil, a.errAbsentColumn(entries, name)
+			return nil, errAbsentColumn(p.catalog.InputName(), entries, name)
 		}
 		add(c)
 	}
-	for _, name := range a.opt.Also {
-		c, ok, err := a.columnToCopy(name, entryOf[name])
+	for _, name := range p.opt.Also {
+		c, ok, err := p.columnToCopy(name, entryOf[name])
 		if err != nil {
 			return nil, err
 		}
 		if !ok {
-			if !a.hasColumnOrField(name) {
+			if !hasColumnOrField(p.catalog.Leaves, name) {
 				return nil, stream.Usagef("{also} %s: no column has this name%s", name, suggest.DidYouMean(name, schema.FlatNames(entries)))
 			}
 			c = copier.Column{Name: name, Kind: copier.FromField, Element: -1}
@@ -78,20 +80,55 @@ func (a *applier) chooseColumns() ([]copier.Column, error) {
 	if len(columns) == 0 {
 		return nil, stream.Usagef("no column to write: the selection is empty and {also} names none")
 	}
-	for _, c := range columns {
-		a.report.Columns = append(a.report.Columns, c.Name)
+	return columns, nil
+}
+
+func (p *plan) chooseAllColumns(ctx context.Context) (columns []copier.Column, err error) {
+	src, err := p.openSource(ctx, max(slices.IndexFunc(p.catalog.Files, func(f catalog.File) bool { return f.CountRows() > 0 }), 0))
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	whole := map[string]bool{} // fields that are copied with all their leaves
+	for i, l := range p.catalog.Leaves {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c := copier.Column{Name: l.Name, Kind: copier.FromLeaf, Leaf: i, Element: -1}
+		top, within := l.Name, l.Path != nil
+		if within {
+			top = l.Path[0]
+		}
+		field := copier.Column{Name: top, Kind: copier.FromField, Element: -1}
+		switch {
+		case whole[top]:
+			continue
+		case isNested(l) || within:
+			if _, err := src.Field(field); err == nil {
+				whole[top], c = true, field
+			} else if isNested(l) {
+				return nil, stream.Usagef("column %s: %v; %v", l.Name, err, adviceToOmitColumn(true))
+			}
+		}
+		columns = append(columns, c)
+	}
+	for i, part := range p.catalog.Parts {
+		if slices.ContainsFunc(columns, func(c copier.Column) bool { return c.Name == part.Key }) {
+			return nil, schema.ErrNameClash(p.catalog, schema.Entry{Origin: &schema.Origin{Leaf: -1}, Flat: part.Key})
+		}
+		columns = append(columns, copier.Column{Name: part.Key, Kind: copier.FromPartition, Part: i, Element: -1})
 	}
 	return columns, nil
 }
 
 // errAbsentColumn returns the error for a selected name that is not a column of the input. If the name means an element
 // of a list whose elements are not columns, the error contains the reason for this.
-func (a *applier) errAbsentColumn(entries []schema.Entry, name string) error {
-	e := stream.Dataf(a.catalog.InputName(), "the selected column is not in the input%s", suggest.DidYouMean(name, schema.FlatNames(entries)))
+func errAbsentColumn(path string, entries []schema.Entry, name string) error {
+	e := stream.Dataf(path, "the selected column is not in the input%s", suggest.DidYouMean(name, schema.FlatNames(entries)))
 	if at := strings.LastIndexByte(name, '['); at > 0 {
 		for _, list := range entries {
 			if list.Flat == name[:at] && list.Why != "" {
-				e = stream.Dataf(a.catalog.InputName(), "the selected column is an element of %s, which has none for every row here: %s", list.Flat, list.Why)
+				e = stream.Dataf(path, "the selected column is an element of %s, which has none for every row here: %s", list.Flat, list.Why)
 			}
 		}
 	}
@@ -112,7 +149,7 @@ func sourceColumn(entries []schema.Entry, e *schema.Entry, name string) string {
 	return name
 }
 
-func (a *applier) columnToCopy(name string, e *schema.Entry) (c copier.Column, ok bool, err error) {
+func (p *plan) columnToCopy(name string, e *schema.Entry) (c copier.Column, ok bool, err error) {
 	c = copier.Column{Name: name, Element: -1}
 	switch {
 	case e == nil:
@@ -121,15 +158,15 @@ func (a *applier) columnToCopy(name string, e *schema.Entry) (c copier.Column, o
 		c.Kind, c.Part = copier.FromPartition, e.Part
 		return c, true, nil
 	case e.IsRefused:
-		return c, false, schema.ErrUndecodable(a.catalog, *e)
+		return c, false, schema.ErrUndecodable(p.catalog, *e)
 	}
 	c.Leaf = e.Leaf
-	if l := a.catalog.Leaves[e.Leaf]; isNested(l) {
+	if l := p.catalog.Leaves[e.Leaf]; isNested(l) {
 		if e.List == "" {
 			return c, false, nil
 		}
 		c.Element = e.Element
-		if a.sparse != nil && e.Leaf == a.sparse.Values {
+		if p.sparse != nil && e.Leaf == p.sparse.Values {
 			c.Kind = copier.FromSparse
 		}
 	}
@@ -146,8 +183,8 @@ func isNested(l format.Leaf) bool {
 	return l.List
 }
 
-func (a *applier) hasColumnOrField(name string) bool {
-	for _, l := range a.catalog.Leaves {
+func hasColumnOrField(leaves []format.Leaf, name string) bool {
+	for _, l := range leaves {
 		if l.Name == name || strings.HasPrefix(l.Name, name+".") {
 			return true
 		}

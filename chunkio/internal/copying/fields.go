@@ -24,59 +24,59 @@ import (
 )
 
 // outputFields returns the output fields of the given columns, with their types in file i.
-func (a *applier) outputFields(ctx context.Context, i int, columns []copier.Column) ([]copier.Field, error) {
+func (p *plan) outputFields(ctx context.Context, i int, columns []copier.Column) ([]copier.Field, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	src, err := a.openSource(ctx, i)
+	src, err := p.openSource(ctx, i)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
 	fields := make([]copier.Field, len(columns))
-	for k, c := range a.widenColumns(src, i, columns) {
+	for k, c := range widenColumns(p.catalog, src, i, columns) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		switch c.Kind {
 		case copier.FromSparse:
-			fields[k] = copier.Field{Node: a.sparseNumberType().Node(c.Name, false), Dict: []bool{true}} // most values are 0
+			fields[k] = copier.Field{Node: p.sparseNumberType().Node(c.Name, false), Dict: []bool{true}} // most values are 0
 		case copier.FromPartition:
-			fields[k] = a.newPartitionField(c)
+			fields[k] = copier.Field{Node: newColumnNode(c.Name, partitionType(p.catalog.Parts[c.Part])), Dict: []bool{true}}
 		case copier.Absent, copier.FromNumbers: // the field comes from another file or the catalog
 		default:
 			if fields[k], err = src.Field(c); err != nil {
-				err = format.PlaceError(a.catalog.FileName(i), -1, c.Name, err)
+				err = format.PlaceError(p.catalog.FileName(i), -1, c.Name, err)
 				if data, ok := errors.AsType[*stream.DataError](err); ok && data.Remedy.String() == "" {
-					data.Remedy = a.adviceToOmitColumn()
+					data.Remedy = adviceToOmitColumn(p.opt.allColumns)
 				}
 				return nil, err
 			}
 		}
 	}
-	return fields, a.checkSharedNames(i, fields)
+	return fields, checkSharedNames(p.catalog.FileName(i), fields)
 }
 
 // adviceToOmitColumn returns the remedy if a column cannot be written: to write only the other columns.
-func (a *applier) adviceToOmitColumn() stream.Text {
-	if a.opt.allColumns {
+func adviceToOmitColumn(allColumns bool) stream.Text {
+	if allColumns {
 		return stream.Textf("write the other columns with apply: {selection} SEL.json {also} COL,…")
 	}
 	return stream.Textf("leave the column out")
 }
 
-// checkSharedNames refuses fields of file i that share a name if one of them has an annotation, i.e. a logical type
-// that is stored by name: all fields of this name would get this type.
-func (a *applier) checkSharedNames(i int, fields []copier.Field) error {
+// checkSharedNames refuses fields of a file that share a name if one of them has an annotation, i.e. a logical type that
+// is stored by name: all fields of this name would get this type.
+func checkSharedNames(path string, fields []copier.Field) error {
 	var nodes schema.FieldList
 	for _, f := range fields {
 		if f.Node != nil {
 			nodes = append(nodes, f.Node)
 		}
 	}
-	if path, shared := mergeAnnotations(fields).SharedPath(nodes); shared {
+	if at, shared := mergeAnnotations(fields).SharedPath(nodes); shared {
 		return stream.Usagef("%s: column %s shares its name with another, and its logical type cannot be copied then; rename one of them",
-			a.catalog.FileName(i), strings.Join(path, "."))
+			path, strings.Join(at, "."))
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func mergeAnnotations(fields []copier.Field) ownparquet.Annotations {
 
 // mergeFields merges added, the fields of file i, into fields, the merged fields of the files before it. The types of a
 // column must be equal. A column is OPTIONAL if it is OPTIONAL in any file or absent from any file.
-func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Field, error) {
+func mergeFields(c *catalog.Catalog, i int, fields, added []copier.Field) ([]copier.Field, error) {
 	if fields == nil {
 		fields = make([]copier.Field, len(added))
 	}
@@ -101,10 +101,10 @@ func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Fie
 		switch f := &fields[k]; {
 		case m.Node == nil && f.Node == nil:
 		case m.Node == nil:
-			f.Node, err = makeNullable(a.catalog.FileName(i), f.Node)
+			f.Node, err = makeNullable(c.FileName(i), f.Node)
 		case f.Node == nil:
 			if *f = m; i > 0 { // the files before file i lack the column
-				f.Node, err = makeNullable(a.catalog.FileName(i-1), f.Node)
+				f.Node, err = makeNullable(c.FileName(i-1), f.Node)
 			}
 		default:
 			merged, err := mergeNodes(f.Node, m.Node)
@@ -112,7 +112,7 @@ func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Fie
 				err = errors.New("its logical type in the file differs from that of the other")
 			}
 			if err != nil {
-				e := catalog.ErrMismatch(a.catalog.FileName(i), m.Node.Name(), "%w, the column of %s", err, a.catalog.FileName(0))
+				e := catalog.ErrMismatch(c.FileName(i), m.Node.Name(), "%w, the column of %s", err, c.FileName(0))
 				e.Remedy = stream.Textf("write the files to a folder, {o} DIR, where each keeps its types")
 				return nil, e
 			}
@@ -154,8 +154,7 @@ func describeNode(n schema.Node) string {
 
 // partitionNumberType returns the type of a partition key whose values are numbers: its type in the schema of a table,
 // or else the narrowest of boolean, int64 and double that holds its values in all files.
-func (a *applier) partitionNumberType(part int) writer.Number {
-	p := a.catalog.Parts[part]
+func partitionNumberType(p catalog.Partition) writer.Number {
 	switch _, integer := strings.CutPrefix(p.Typ, "int"); {
 	case p.IsBool:
 		return writer.NumberOf("bool")
@@ -170,31 +169,27 @@ func (a *applier) partitionNumberType(part int) writer.Number {
 	return writer.NumberOf("int64")
 }
 
-func (a *applier) newPartitionField(c copier.Column) copier.Field {
-	return copier.Field{Node: newColumnNode(c.Name, a.partitionType(c.Part)), Dict: []bool{true}}
-}
-
-func (a *applier) partitionType(part int) string {
-	switch p := a.catalog.Parts[part]; {
+func partitionType(p catalog.Partition) string {
+	switch {
 	case p.Values != nil:
-		return a.partitionNumberType(part).Name
+		return partitionNumberType(p).Name
 	case p.Typ == "date":
 		return p.Typ
 	}
 	return "string"
 }
 
-func (a *applier) writePartitionColumn(i int, c copier.Target) error {
+func writePartitionColumn(catalog *catalog.Catalog, i int, c copier.Target) error {
 	chunk := c.Chunks[0]
-	rows := int(chunk.Rows)
-	if values := a.catalog.Parts[c.Part].Values; values != nil {
+	rows, part := int(chunk.Rows), catalog.Parts[c.Part]
+	if values := part.Values; values != nil {
 		x := make([]float64, rows)
 		for r := range x {
 			x[r] = values[i]
 		}
-		return a.partitionNumberType(c.Part).Encode(chunk, x, math.IsNaN)
+		return partitionNumberType(part).Encode(chunk, x, math.IsNaN)
 	}
-	text, err := a.catalog.PartitionText(i, c.Part)
+	text, err := catalog.PartitionText(i, c.Part)
 	if err != nil {
 		return err
 	}
@@ -202,10 +197,10 @@ func (a *applier) writePartitionColumn(i int, c copier.Target) error {
 	if text == listing.HiveNull {
 		return format.Guard(func() error { return putNullLevels(chunk, def, nil) })
 	}
-	if a.partitionType(c.Part) == "date" {
+	if partitionType(part) == "date" {
 		at, ok := instant.ParseInstant([]byte(text), 0)
 		if !ok || at.Second%86400 != 0 {
-			return stream.Dataf(a.catalog.FileName(i), "its partition value %q is no date, as %s is in the schema of the table", text, c.Name)
+			return stream.Dataf(catalog.FileName(i), "its partition value %q is no date, as %s is in the schema of the table", text, c.Name)
 		}
 		days := slices.Repeat([]int32{int32(at.Second / 86400)}, rows)
 		for r := range def {

@@ -19,39 +19,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func (a *applier) openSource(ctx context.Context, i int) (copier.Source, error) {
-	f := &a.catalog.Files[i]
-	opened, _, err := a.catalog.ReopenFile(ctx, i, a.opt.Memory, a.opt.Meter)
-	if err != nil {
-		return nil, err
-	}
-	src, err := copier.Open(opened, f.LeafIndex, a.heldBytes())
-	if err != nil {
-		opened.Close()
-		if errors.As(err, new(*stream.MemoryError)) {
-			return nil, err
-		}
-		return nil, stream.Dataf(a.catalog.FileName(i), "cannot be read for copying: %w", err)
-	}
-	return src, nil
-}
-
-// checkColumnsFit refuses an output whose schema and footer do not fit into memory because it has too many leaf
-// columns. It uses a lower bound of this size, which omits the names of the columns and counts only one row group.
-// Without this check, the schema of 140,000 columns took 315 MiB, more than the limit of 200 MiB, before the first
-// column was copied.
-func (a *applier) checkColumnsFit(leaves int) error {
-	groups := int64(0)
-	if a.opt.Form == FormParquet {
-		groups = min(a.catalog.Rows, 1)
-	}
-	need := a.heldBytes() + a.catalog.OpenBytes + writer.FooterBytes(int64(leaves), 0, 0, groups)
-	if need <= a.opt.Memory {
-		return nil
-	}
-	return &stream.MemoryError{What: fmt.Sprintf("writing %d columns", leaves), Need: need, Limit: a.opt.Memory, AtLeast: true}
-}
-
 func (a *applier) writeSingleFile(ctx context.Context, out string) error {
 	var fields []copier.Field
 	files := make([]int, len(a.catalog.Files))
@@ -60,15 +27,15 @@ func (a *applier) writeSingleFile(ctx context.Context, out string) error {
 		if a.catalog.Rows > 0 && a.catalog.Files[i].CountRows() == 0 {
 			continue // the columns of a file without rows do not affect the columns of the output
 		}
-		added, err := a.outputFields(ctx, i, a.columnsInFile(i, a.columns))
+		added, err := a.outputFields(ctx, i, columnsInFile(a.catalog, i, a.columns))
 		if err == nil {
-			fields, err = a.mergeFields(i, fields, added)
+			fields, err = mergeFields(a.catalog, i, fields, added)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	a.fillMissingFields(fields, a.columns)
+	fillMissingFields(a.catalog.Leaves, fields, a.columns)
 	if !place.IsURL(out) && (a.opt.Form == FormParquet || a.opt.Spool.Dir == "") {
 		return a.resumeSingleFile(ctx, out, fields, files)
 	}
@@ -118,9 +85,9 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 
 // writeFolderFile writes file i to the path rel in the folder, unless an earlier run has finished it.
 func (a *applier) writeFolderFile(ctx context.Context, dir *atomicfile.Dir, i int, rel string) error {
-	columns, err := a.folderFileColumns(rel)
+	columns, err := folderFileColumns(a.columns, rel)
 	if err == nil {
-		columns, err = a.presentColumns(i, columns)
+		columns, err = presentColumns(a.catalog, i, columns)
 	}
 	if err != nil || len(columns) == 0 { // the file has no rows and no columns
 		return err
@@ -136,7 +103,7 @@ func (a *applier) writeFolderFile(ctx context.Context, dir *atomicfile.Dir, i in
 	if err != nil {
 		return err
 	}
-	a.fillMissingFields(fields, columns)
+	fillMissingFields(a.catalog.Leaves, fields, columns)
 	file, err := dir.Create(ctx, rel)
 	if err != nil {
 		return err
@@ -148,15 +115,36 @@ func (a *applier) writeFolderFile(ctx context.Context, dir *atomicfile.Dir, i in
 	return dir.RecordFile(ctx, rel, file, recipe, a.report.Rows-before)
 }
 
-// folderFileColumns returns the columns of the output file at rel. A partition key in the path is not a column of the
-// file.
-func (a *applier) folderFileColumns(rel string) ([]copier.Column, error) {
+func (a *applier) reuseFinishedFile(ctx context.Context, dir *atomicfile.Dir, i int, rel, recipe string) (bool, error) {
+	f, fate, err := dir.CheckFinished(ctx, rel, recipe)
+	if err != nil {
+		return false, err
+	}
+	a.report.Resumed.countFate(fate)
+	if fate != atomicfile.Whole {
+		return false, nil
+	}
+	a.report.Files++
+	a.report.Rows += f.Rows
+	a.report.Bytes += f.Bytes
+	a.skipRows(a.catalog.Files[i].CountRows())
+	return true, nil
+}
+
+func (a *applier) skipRows(rows int64) {
+	a.opt.Meter.Rows.Add(rows)
+	a.matches.skipRows(rows)
+}
+
+// folderFileColumns selects the columns that the output file at rel has. A partition key in the path is not a
+// column of the file.
+func folderFileColumns(all []copier.Column, rel string) ([]copier.Column, error) {
 	keys, _, err := listing.HiveParts(rel)
 	if err != nil {
 		return nil, err
 	}
 	var columns []copier.Column
-	for _, c := range a.columns {
+	for _, c := range all {
 		if c.Kind != copier.FromPartition || !slices.Contains(keys, c.Name) {
 			columns = append(columns, c)
 		}
@@ -231,7 +219,7 @@ func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copie
 			a.skipRows(a.catalog.Files[i].CountRows())
 			continue
 		}
-		if err := a.copyFile(ctx, w, i, columns, fields); err != nil {
+		if err := copyFile(ctx, a, w, i, columns, fields); err != nil {
 			return err
 		}
 	}

@@ -62,11 +62,6 @@ func formOfName(name string) (Form, bool) {
 	return FormParquet, false
 }
 
-func hasFormEnding(out string) bool {
-	_, named := formOfName(out)
-	return named
-}
-
 // OutputForm implements chunkio.OutputForm.
 func OutputForm(out, format string) (Form, error) {
 	form, named := formOfName(out)

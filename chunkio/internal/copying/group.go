@@ -13,13 +13,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns []copier.Column, fields []copier.Field) error {
+// fileCopy copies the row groups of one input file to the output.
+type fileCopy struct {
+	run     *applier
+	file    int // index in the catalog
+	src     copier.Source
+	columns []copier.Column // as this file has them
+	fields  []copier.Field
+}
+
+func copyFile(ctx context.Context, a *applier, w *writer.File, i int, columns []copier.Column, fields []copier.Field) error {
 	src, err := a.openSource(ctx, i)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	columns = a.widenColumns(src, i, a.columnsInFile(i, columns))
+	c := &fileCopy{run: a, file: i, src: src, columns: widenColumns(a.catalog, src, i, columnsInFile(a.catalog, i, columns)), fields: fields}
 	for g, rows := range src.GroupRows() {
 		switch {
 		case ctx.Err() != nil:
@@ -34,48 +43,52 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 		if err != nil {
 			return err
 		}
-		if rowsKept == 0 {
-			a.opt.Meter.Rows.Add(rows)
-			continue
-		}
-		group := w.Group(rowsKept)
-		// The scratch memory is computed once for all columns: when it was computed again for every few columns,
-		// copying 100,000 columns took an hour.
-		scratch := memoizeScratchBytes(src, g, columns)
-		for lo := 0; lo < len(columns); {
-			if err := ctx.Err(); err != nil {
+		if rowsKept > 0 {
+			if err := c.copyGroup(ctx, w, g, skip, rowsKept); err != nil {
 				return err
 			}
-			n, workers, err := a.countOpenColumns(src, i, g, columns[lo:], scratch)
-			if err != nil {
-				return format.PlaceError(a.catalog.FileName(i), g, "", err)
-			}
-			w.SetWorkers(workers)
-			release, err := a.fetchAhead(ctx, src, i, g, columns[lo:lo+n])
-			if err == nil {
-				err = a.copyColumns(ctx, src, i, g, workers, group, skip, columns[lo:lo+n], fields[lo:lo+n])
-			}
-			release()
-			if err != nil {
-				return err
-			}
-			lo += n
-		}
-		if err := group.End(); err != nil {
-			return err
-		}
-		if err := a.growing.markGroup(w, i, g); err != nil {
-			return err
 		}
 		a.opt.Meter.Rows.Add(rows)
 	}
 	return nil
 }
 
+func (c *fileCopy) copyGroup(ctx context.Context, w *writer.File, g int, skip []uint64, rowsKept int64) error {
+	group := w.Group(rowsKept)
+	// The scratch memory is computed once for all columns: when it was computed again for every few columns, copying
+	// 100,000 columns took an hour.
+	scratch := memoizeScratchBytes(c.src, g, c.columns)
+	for lo := 0; lo < len(c.columns); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, workers, err := c.countOpenColumns(g, c.columns[lo:], scratch)
+		if err != nil {
+			return format.PlaceError(c.filePath(), g, "", err)
+		}
+		w.SetWorkers(workers)
+		release, err := c.fetchAhead(ctx, g, c.columns[lo:lo+n])
+		if err == nil {
+			err = c.copyColumns(ctx, g, workers, group, skip, c.columns[lo:lo+n], c.fields[lo:lo+n])
+		}
+		release()
+		if err != nil {
+			return err
+		}
+		lo += n
+	}
+	if err := group.End(); err != nil {
+		return err
+	}
+	return c.run.growing.markGroup(w, c.file, g)
+}
+
+func (c *fileCopy) filePath() string { return c.run.catalog.FileName(c.file) }
+
 // fetchAhead fetches the bytes of the columns of row group g to a scratch file if the input is an object in a store,
 // because the memory is needed for the encoded columns. For local files it does nothing.
-func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, columns []copier.Column) (release func(), err error) {
-	counted, ok := src.Input().(*storage.CountingInput)
+func (c *fileCopy) fetchAhead(ctx context.Context, g int, columns []copier.Column) (release func(), err error) {
+	counted, ok := c.src.Input().(*storage.CountingInput)
 	if !ok {
 		return func() {}, nil
 	}
@@ -83,18 +96,18 @@ func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, c
 	if !far {
 		return func() {}, nil
 	}
-	extents, at := src.Extents(g, columns), a.catalog.Files[i].LeafIndex
-	if a.sparse != nil {
-		group, err := src.Open(ctx, g, nil)
+	extents, at := c.src.Extents(g, columns), c.run.catalog.Files[c.file].LeafIndex
+	if c.run.sparse != nil {
+		group, err := c.src.Open(ctx, g, nil)
 		if err != nil {
 			return func() {}, err
 		}
 		if r, ok := group.(format.Ranged); ok {
-			extents = append(extents, r.Extents([]int{at(a.sparse.Indices), at(a.sparse.Values)})...)
+			extents = append(extents, r.Extents([]int{at(c.run.sparse.Indices), at(c.run.sparse.Values)})...)
 		}
 		group.Close()
 	}
-	f, err := storage.NewFetcher(min(max(a.opt.Memory/32, storage.SpoolRequestBytes), storage.MaxRequestBytes), a.spool).StartFetch(ctx, o, extents)
+	f, err := storage.NewFetcher(min(max(c.run.opt.Memory/32, storage.SpoolRequestBytes), storage.MaxRequestBytes), c.run.spool).StartFetch(ctx, o, extents)
 	return f.Release, err
 }
 
@@ -113,14 +126,15 @@ func memoizeScratchBytes(src copier.Source, g int, columns []copier.Column) func
 // countOpenColumns returns the number n of leading columns whose encodings fit into the remaining memory together, and
 // the number of workers to copy them. The parameter scratchOf returns the scratch memory in bytes that a given number
 // of workers needs.
-func (a *applier) countOpenColumns(src copier.Source, i, g int, columns []copier.Column, scratchOf func(workers int) (int64, error)) (n, workers int, err error) {
-	used := a.heldBytes() + src.HeldBytes() + a.matches.memoryBytes() + a.footerBytes
+func (c *fileCopy) countOpenColumns(g int, columns []copier.Column, scratchOf func(workers int) (int64, error)) (n, workers int, err error) {
+	a := c.run
+	used := a.heldBytes() + c.src.HeldBytes() + a.matches.memoryBytes() + a.footerBytes
 	for workers = a.opt.Threads; ; workers = (workers + 1) / 2 {
 		scratch, err := scratchOf(workers)
 		if err != nil {
 			return 0, 0, err
 		}
-		first := a.columnCopyMemory(src, g, columns[0])
+		first := columnCopyMemory(c.src, g, columns[0])
 		if a.opt.Form == FormParquet { // rows for other forms are stored in plain pages, without encoders
 			scratch += int64(workers) * writer.WorkerBytes
 		}
@@ -130,25 +144,25 @@ func (a *applier) countOpenColumns(src copier.Source, i, g int, columns []copier
 		case workers > 1:
 			continue
 		default:
-			for _, c := range columns[1:] { // the error reports the need of the largest of the columns
-				total = max(total, used+scratch+a.columnCopyMemory(src, g, c))
+			for _, column := range columns[1:] { // the error reports the need of the largest of the columns
+				total = max(total, used+scratch+columnCopyMemory(c.src, g, column))
 			}
 			return 0, 0, &stream.MemoryError{
-				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].Name, a.catalog.FileName(i), g),
+				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].Name, c.filePath(), g),
 				Need: total, Limit: a.opt.Memory,
 			}
 		}
 		break
 	}
 	for n = 1; n < len(columns); n++ {
-		if used += a.columnCopyMemory(src, g, columns[n]); used > a.opt.Memory {
+		if used += columnCopyMemory(c.src, g, columns[n]); used > a.opt.Memory {
 			break
 		}
 	}
 	return n, workers, nil
 }
 
-func (a *applier) columnCopyMemory(src copier.Source, g int, c copier.Column) int64 {
+func columnCopyMemory(src copier.Source, g int, c copier.Column) int64 {
 	if c.Kind == copier.FromLeaf || c.Kind == copier.FromField || c.Kind == copier.FromNumbers {
 		return src.Need(g, c)
 	}
@@ -156,11 +170,11 @@ func (a *applier) columnCopyMemory(src copier.Source, g int, c copier.Column) in
 	return copier.OpenColumnBytes + 8*sparseBatch + 2*src.GroupRows()[g]
 }
 
-func (a *applier) copyColumns(ctx context.Context, src copier.Source, i, g, workers int, group *writer.Group, skip []uint64, columns []copier.Column, fields []copier.Field) error {
+func (c *fileCopy) copyColumns(ctx context.Context, g, workers int, group *writer.Group, skip []uint64, columns []copier.Column, fields []copier.Field) error {
 	var all []*writer.Chunk
 	var copied, sparse []copier.Target // columns to copy from src; columns to make from sparse rows
 	var tasks []copier.Task
-	for k, c := range columns {
+	for k, column := range columns {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -169,31 +183,30 @@ func (a *applier) copyColumns(ctx context.Context, src copier.Source, i, g, work
 			return err
 		}
 		all = append(all, chunks...)
-		target := copier.Target{Column: c, Chunks: chunks, Skip: skip}
-		switch c.Kind {
+		target := copier.Target{Column: column, Chunks: chunks, Skip: skip}
+		switch column.Kind {
 		case copier.FromSparse:
 			sparse = append(sparse, target)
 		case copier.FromPartition:
-			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(context.Context) error { return a.writePartitionColumn(i, target) }})
+			tasks = append(tasks, copier.Task{Column: column.Name, Run: func(context.Context) error { return writePartitionColumn(c.run.catalog, c.file, target) }})
 		case copier.FromNumbers:
-			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(ctx context.Context) error { return a.writeWidenedNumbers(ctx, src, i, g, target) }})
+			tasks = append(tasks, copier.Task{Column: column.Name, Run: func(ctx context.Context) error { return c.writeWidenedNumbers(ctx, g, target) }})
 		case copier.Absent:
-			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(context.Context) error { return writeNulls(target) }})
+			tasks = append(tasks, copier.Task{Column: column.Name, Run: func(context.Context) error { return writeNulls(target) }})
 		default:
 			copied = append(copied, target)
 		}
 	}
-	path := a.catalog.FileName(i)
-	more, err := src.Tasks(ctx, g, copied)
+	more, err := c.src.Tasks(ctx, g, copied)
 	if err != nil {
-		return format.PlaceError(path, g, "", err)
+		return format.PlaceError(c.filePath(), g, "", err)
 	}
 	tasks = append(tasks, more...)
 	if len(sparse) > 0 {
-		name := a.catalog.Leaves[a.sparse.Values].Name
-		tasks = append(tasks, copier.Task{Column: name, Run: func(ctx context.Context) error { return a.copySparseFeatures(ctx, src, i, g, sparse) }})
+		name := c.run.catalog.Leaves[c.run.sparse.Values].Name
+		tasks = append(tasks, copier.Task{Column: name, Run: func(ctx context.Context) error { return c.copySparseFeatures(ctx, g, sparse) }})
 	}
-	if err := runCopyTasks(ctx, workers, path, g, tasks, all); err != nil {
+	if err := runCopyTasks(ctx, workers, c.filePath(), g, tasks, all); err != nil {
 		return err
 	}
 	return group.Place(all)

@@ -2,15 +2,11 @@ package copying
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"time"
-
-	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
@@ -118,28 +114,6 @@ func (a *applier) openGrowingFile(ctx context.Context, out string, fields []copi
 func (g *growingFile) isUsableMark(f atomicfile.FinishedFile) bool {
 	var m fileMark
 	return json.Unmarshal(f.Detail, &m) == nil && m.File >= 0 && m.File < len(g.recipes) && m.Group >= 0 && m.Page <= g.page && f.Recipe == g.recipes[m.File]
-}
-
-// digestInputs returns for each input a digest of everything that affects the output up to the last row of that input.
-func (a *applier) digestInputs(ctx context.Context, fields []copier.Field) ([]string, error) {
-	sum := sha256.New()
-	for _, f := range fields {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		schema.PrintSchema(f.Node, sum, 1)
-		fmt.Fprintln(sum, f.Dict)
-	}
-	recipes := make([]string, len(a.catalog.Files))
-	for i := range recipes {
-		own, err := a.digestOutput(i, a.columnsInFile(i, a.columns))
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintln(sum, own)
-		recipes[i] = hex.EncodeToString(sum.Sum(nil))
-	}
-	return recipes, nil
 }
 
 func (g *growingFile) resumeOrBeginFile(to io.Writer, fresh func(io.Writer) (*writer.File, error)) (*writer.File, error) {

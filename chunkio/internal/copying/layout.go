@@ -50,7 +50,7 @@ func chooseLayout(ctx context.Context, a *opening.Access, inputs []string, list 
 	if err != nil {
 		return outputLayout{}, err
 	}
-	if hasFormEnding(out) && !isFolderOutput(out) || len(roots) == 0 && len(paths) == 1 {
+	if _, named := formOfName(out); named && !isFolderOutput(out) || len(roots) == 0 && len(paths) == 1 {
 		return outputLayout{single: true}, list.CheckOutput(out, nil)
 	}
 	if err := refuseFileAsFolder(out, len(roots) > 0, form); err != nil {

@@ -69,28 +69,28 @@ func LocateColumns(ctx context.Context, inputs []string, opt ApplyOptions) (*Loc
 	opt = opt.withDefaults()
 	access := opt.newInputAccess()
 	defer access.Close()
-	a, err := newApplier(ctx, access, inputs, opt)
+	p, err := newPlan(ctx, access, inputs, opt)
 	if err != nil {
 		return nil, err
 	}
-	list := a.catalog.List
+	list := p.catalog.List
 	out := &Located{Files: list.Paths(), Lists: list.Lists, Table: list.Table}
-	for _, c := range a.columns {
-		p := Place{Name: c.Name, Path: []string{c.Name}, Element: c.Element}
+	for _, c := range p.columns {
+		at := Place{Name: c.Name, Path: []string{c.Name}, Element: c.Element}
 		switch c.Kind {
 		case copier.FromLeaf, copier.FromSparse:
-			leaf := a.catalog.Leaves[c.Leaf]
-			if p.Path = leaf.Path; p.Path == nil {
-				p.Path = []string{leaf.Name}
+			leaf := p.catalog.Leaves[c.Leaf]
+			if at.Path = leaf.Path; at.Path == nil {
+				at.Path = []string{leaf.Name}
 			}
 		case copier.FromPartition:
-			p.Key = true
+			at.Key = true
 		}
-		p.Sparse = c.Kind == copier.FromSparse
-		out.Columns = append(out.Columns, p)
+		at.Sparse = c.Kind == copier.FromSparse
+		out.Columns = append(out.Columns, at)
 	}
-	for i := range a.catalog.Files {
-		b, err := a.describeFileBatch(ctx, access, i)
+	for i := range p.catalog.Files {
+		b, err := describeFileBatch(ctx, p, access, i)
 		if err != nil {
 			return nil, err
 		}
@@ -122,44 +122,44 @@ func (l *Located) addBatch(b Batch) {
 	l.Batches = append(l.Batches, b)
 }
 
-func (a *applier) describeFileBatch(ctx context.Context, from *opening.Access, i int) (Batch, error) {
-	entry := a.catalog.List.EntryAt(i)
+func describeFileBatch(ctx context.Context, p *plan, from *opening.Access, i int) (Batch, error) {
+	entry := p.catalog.List.EntryAt(i)
 	path := entry.Path
-	b := Batch{Files: []string{path}, Format: "Arrow", Mixed: a.catalog.HasMixedTypes || a.catalog.List.Schema != nil, Values: make([]Value, len(a.columns))}
-	rows := from.Texts.Rows[a.catalog.FileName(i)]
+	b := Batch{Files: []string{path}, Format: "Arrow", Mixed: p.catalog.HasMixedTypes || p.catalog.List.Schema != nil, Values: make([]Value, len(p.columns))}
+	rows := from.Texts.Rows[p.catalog.FileName(i)]
 	switch {
-	case a.catalog.List.IsStdin():
+	case p.catalog.List.IsStdin():
 		b.Format = ipc.StreamName
 	case rows != nil:
 		b.Format, _, _ = strings.Cut(rows.Table.Format, ",")
 		b.Packing, b.Text = rows.Packing, rows.Table.Layout
-	case from.Texts.SparseFormat(a.catalog.FileName(i)) != "":
-		b.Format = from.Texts.SparseFormat(a.catalog.FileName(i))
-	case a.catalog.Files[i].Parquet:
+	case from.Texts.SparseFormat(p.catalog.FileName(i)) != "":
+		b.Format = from.Texts.SparseFormat(p.catalog.FileName(i))
+	case p.catalog.Files[i].Parquet:
 		b.Format = "Parquet"
 	}
 	var err error
-	if b.Hive, err = foldersHoldKeys(a.catalog, i); err != nil {
+	if b.Hive, err = foldersHoldKeys(p.catalog, i); err != nil {
 		return b, err
 	}
-	for k, c := range a.columns {
+	for k, c := range p.columns {
 		switch c.Kind {
 		case copier.FromPartition:
-			if b.Values[k], err = keyValue(a.catalog, i, c.Part, b.Hive); err != nil {
+			if b.Values[k], err = keyValue(p.catalog, i, c.Part, b.Hive); err != nil {
 				return b, err
 			}
-			b.Values[k].Type = a.partitionType(c.Part)
+			b.Values[k].Type = partitionType(p.catalog.Parts[c.Part])
 		case copier.FromLeaf, copier.FromSparse:
-			b.Values[k].Absent = a.catalog.Files[i].LeafIndex(c.Leaf) < 0
+			b.Values[k].Absent = p.catalog.Files[i].LeafIndex(c.Leaf) < 0
 			if b.Text != nil {
-				b.Values[k].Type = a.textType(rows.Table.Columns, c)
+				b.Values[k].Type = textType(rows.Table.Columns, c.Name, p.catalog.Leaves[c.Leaf].Type)
 			}
 		}
 	}
 	if b.Text == nil || b.Text.Separator != 0 {
 		return b, nil
 	}
-	in, err := from.OpenEntryBytes(ctx, entry, a.opt.Memory)
+	in, err := from.OpenEntryBytes(ctx, entry, p.opt.Memory)
 	if err != nil {
 		return b, err
 	}
@@ -169,14 +169,11 @@ func (a *applier) describeFileBatch(ctx context.Context, from *opening.Access, i
 		return b, err
 	}
 	defer text.Close()
-	return b, findJSONPaths(text, a.columns, b.Values)
+	return b, findJSONPaths(text, p.columns, b.Values)
 }
 
 func findJSONPaths(text io.Reader, columns []copier.Column, values []Value) error {
-	names := make([]string, len(columns))
-	for k, c := range columns {
-		names[k] = c.Name
-	}
+	names := columnNames(columns)
 	found, err := intake.FindPaths(text, names)
 	for k, name := range names {
 		values[k].Paths = found[name]
@@ -223,8 +220,8 @@ func keyValue(c *catalog.Catalog, i, part int, folders bool) (Value, error) {
 	return Value{Constant: &text}, nil
 }
 
-func (a *applier) textType(columns []intake.Column, c copier.Column) string {
-	at := slices.IndexFunc(columns, func(own intake.Column) bool { return own.Name == c.Name })
+func textType(columns []intake.Column, name, commonType string) string {
+	at := slices.IndexFunc(columns, func(own intake.Column) bool { return own.Name == name })
 	if at < 0 {
 		return ""
 	}
@@ -232,7 +229,7 @@ func (a *applier) textType(columns []intake.Column, c copier.Column) string {
 		intake.Unknown: "double", intake.Bool: "bool", intake.Count: "int64", intake.Int: "int64", intake.Uint: "uint64", intake.Float: "double",
 		intake.Date: "date", intake.Local: "timestamp", intake.UTC: "instant", intake.Text: "string",
 	}[columns[at].Kind]
-	if typ != "bool" && a.catalog.Leaves[c.Leaf].Type == "double" { // other files have fractions
+	if typ != "bool" && commonType == "double" { // other files have fractions
 		return "double"
 	}
 	return typ

@@ -6,9 +6,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"reflect"
 	"time"
+
+	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
@@ -60,7 +63,7 @@ func leavesUnfinished(ctx context.Context, err error) bool {
 // digestOutput returns a digest of everything that determines the bytes of file i's output, except the other input
 // files. A finished file with the same recipe need not be written again. The path of the output is not part of the
 // digest.
-func (a *applier) digestOutput(i int, columns []copier.Column) (string, error) {
+func (p *plan) digestOutput(i int, columns []copier.Column) (string, error) {
 	type column struct {
 		Name    string
 		Kind    copier.Kind
@@ -68,7 +71,7 @@ func (a *applier) digestOutput(i int, columns []copier.Column) (string, error) {
 		From    string `json:",omitempty"` // name of the leaf, or type of the partition key
 		Text    string `json:",omitempty"` // value of the partition key, or type of the leaf of a table
 	}
-	f, e := &a.catalog.Files[i], a.catalog.List.EntryAt(i)
+	f, e := &p.catalog.Files[i], p.catalog.List.EntryAt(i)
 	content := struct {
 		Maker, Where, Sparse string
 		Form                 Form
@@ -79,10 +82,10 @@ func (a *applier) digestOutput(i int, columns []copier.Column) (string, error) {
 		Columns              []column
 		Texts                *settings.TextOptions `json:",omitempty"` // the options for reading a file of rows
 		Kinds                []intake.Kind         `json:",omitempty"` // the kinds of its columns, which may depend on other files
-	}{Maker: a.opt.Maker, Where: a.opt.Where, Sparse: a.opt.Sparse, Form: a.opt.Form, Fingerprint: storage.FormatFingerprint(f.Fingerprint), Bytes: f.Size, Version: e.Version}
-	texts := a.opt.Texts
-	texts.Header, texts.Recorded = a.catalog.Texts.CurrentGuesses().Header, false // the header as it was read, whether given or guessed
-	rows := a.catalog.Texts.RowsByName(a.catalog.FileName(i))
+	}{Maker: p.opt.Maker, Where: p.opt.Where, Sparse: p.opt.Sparse, Form: p.opt.Form, Fingerprint: storage.FormatFingerprint(f.Fingerprint), Bytes: f.Size, Version: e.Version}
+	texts := p.opt.Texts
+	texts.Header, texts.Recorded = p.catalog.Texts.CurrentGuesses().Header, false // the header as it was read, whether given or guessed
+	rows := p.catalog.Texts.RowsByName(p.catalog.FileName(i))
 	if rows != nil || !reflect.DeepEqual(texts, settings.TextOptions{}) {
 		content.Texts = &texts
 	}
@@ -91,10 +94,10 @@ func (a *applier) digestOutput(i int, columns []copier.Column) (string, error) {
 			content.Kinds = append(content.Kinds, c.Kind)
 		}
 	}
-	if !place.IsURL(e.Path) && !a.catalog.List.IsStdin() { // the fingerprint of standard input covers all its bytes
+	if !place.IsURL(e.Path) && !p.catalog.List.IsStdin() { // the fingerprint of standard input covers all its bytes
 		info, err := os.Stat(e.Path)
 		if err != nil {
-			return "", stream.Dataf(a.catalog.FileName(i), "%w", err)
+			return "", stream.Dataf(p.catalog.FileName(i), "%w", err)
 		}
 		content.Modified = info.ModTime().UTC()
 	}
@@ -102,19 +105,19 @@ func (a *applier) digestOutput(i int, columns []copier.Column) (string, error) {
 		col := column{Name: c.Name, Kind: c.Kind, Element: c.Element}
 		switch c.Kind {
 		case copier.FromLeaf:
-			col.From = a.catalog.Leaves[c.Leaf].Name
-			if a.catalog.List.Schema != nil { // the schema may have widened the type since the last run
-				col.Text = a.catalog.Leaves[c.Leaf].Type
+			col.From = p.catalog.Leaves[c.Leaf].Name
+			if p.catalog.List.Schema != nil { // the schema may have widened the type since the last run
+				col.Text = p.catalog.Leaves[c.Leaf].Type
 			}
 		case copier.FromSparse:
-			col.From = a.sparseNumberType().Name
+			col.From = p.sparseNumberType().Name
 		case copier.FromPartition:
-			text, err := a.catalog.PartitionText(i, c.Part)
+			text, err := p.catalog.PartitionText(i, c.Part)
 			if err != nil {
 				return "", err
 			}
-			if col.Text = text; a.partitionType(c.Part) != "string" {
-				col.From = a.partitionType(c.Part)
+			if col.Text = text; partitionType(p.catalog.Parts[c.Part]) != "string" {
+				col.From = partitionType(p.catalog.Parts[c.Part])
 			}
 		}
 		content.Columns = append(content.Columns, col)
@@ -127,23 +130,24 @@ func (a *applier) digestOutput(i int, columns []copier.Column) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-func (a *applier) reuseFinishedFile(ctx context.Context, dir *atomicfile.Dir, i int, rel, recipe string) (bool, error) {
-	f, fate, err := dir.CheckFinished(ctx, rel, recipe)
-	if err != nil {
-		return false, err
+// digestInputs returns for each input a digest of everything that affects the output up to the last row of that input.
+func (p *plan) digestInputs(ctx context.Context, fields []copier.Field) ([]string, error) {
+	sum := sha256.New()
+	for _, f := range fields {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		schema.PrintSchema(f.Node, sum, 1)
+		fmt.Fprintln(sum, f.Dict)
 	}
-	a.report.Resumed.countFate(fate)
-	if fate != atomicfile.Whole {
-		return false, nil
+	recipes := make([]string, len(p.catalog.Files))
+	for i := range recipes {
+		own, err := p.digestOutput(i, columnsInFile(p.catalog, i, p.columns))
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintln(sum, own)
+		recipes[i] = hex.EncodeToString(sum.Sum(nil))
 	}
-	a.report.Files++
-	a.report.Rows += f.Rows
-	a.report.Bytes += f.Bytes
-	a.skipRows(a.catalog.Files[i].CountRows())
-	return true, nil
-}
-
-func (a *applier) skipRows(rows int64) {
-	a.opt.Meter.Rows.Add(rows)
-	a.matches.skipRows(rows)
+	return recipes, nil
 }

@@ -16,12 +16,6 @@ import (
 // sparseBatch is the number of sparse rows that are made dense at a time.
 const sparseBatch = 8192
 
-// sparseNumberType returns the type of the dense columns that are made from sparse rows: the type of the sparse values
-// if float64 represents all numbers of this type exactly, else double.
-func (a *applier) sparseNumberType() writer.Number {
-	return writer.NumberOf(listElementType(a.catalog.Leaves[a.sparse.Values]))
-}
-
 func listElementType(l format.Leaf) string {
 	if l.Entries != "" {
 		return l.Entries
@@ -30,28 +24,51 @@ func listElementType(l format.Leaf) string {
 	return strings.TrimSuffix(t, ">")
 }
 
-// copySparseFeatures writes features of the sparse rows of row group g as dense columns. A value is 0 if the row lacks
-// the index of the feature. It is null if the row has a null in place of one of its two lists, or in place of the
-// value.
-func (a *applier) copySparseFeatures(ctx context.Context, src copier.Source, i, g int, columns []copier.Target) error {
-	f := &a.catalog.Files[i]
-	indices, values := f.LeafIndex(a.sparse.Indices), f.LeafIndex(a.sparse.Values)
-	group, err := src.Open(ctx, g, []int{indices, values})
+func (c *fileCopy) writeWidenedNumbers(ctx context.Context, g int, target copier.Target) error {
+	leaf := c.run.catalog.Files[c.file].LeafIndex(target.Leaf)
+	group, err := c.src.Open(ctx, g, []int{leaf})
 	if err != nil {
 		return err
 	}
 	defer group.Close()
-	at := make([]int, a.sparse.Features) // feature → index in columns, plus one
+	n := writer.NumberOf(listElementType(c.run.catalog.Leaves[target.Leaf]))
+	batch := make([]float64, sparseBatch)
+	dst := make([][]float64, max(c.src.Leaves()[leaf].Width, 1))
+	for from, rows := int64(0), c.src.GroupRows()[g]; from < rows; from += sparseBatch {
+		to := min(rows, from+sparseBatch)
+		dst[max(target.Element, 0)] = batch[:to-from]
+		if err := group.Decode(ctx, leaf, from, to, dst); err != nil {
+			return err
+		}
+		if err := n.Encode(target.Chunks[0], target.KeepRows(batch[:to-from], from), format.IsNull); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copySparseFeatures writes features of the sparse rows of row group g as dense columns. A value is 0 if the row lacks
+// the index of the feature. It is null if the row has a null in place of one of its two lists, or in place of the
+// value.
+func (c *fileCopy) copySparseFeatures(ctx context.Context, g int, columns []copier.Target) error {
+	sparse, f := c.run.sparse, &c.run.catalog.Files[c.file]
+	indices, values := f.LeafIndex(sparse.Indices), f.LeafIndex(sparse.Values)
+	group, err := c.src.Open(ctx, g, []int{indices, values})
+	if err != nil {
+		return err
+	}
+	defer group.Close()
+	at := make([]int, sparse.Features) // feature → index in columns, plus one
 	dense := make([][]float64, len(columns))
-	for k, c := range columns {
-		at[c.Element] = k + 1
+	for k, target := range columns {
+		at[target.Element] = k + 1
 		dense[k] = make([]float64, sparseBatch)
 	}
-	n := a.sparseNumberType()
+	n := c.run.sparseNumberType()
 	var index, value format.Lists
-	for from, rows := int64(0), src.GroupRows()[g]; from < rows; from += sparseBatch {
+	for from, rows := int64(0), c.src.GroupRows()[g]; from < rows; from += sparseBatch {
 		to := min(rows, from+sparseBatch)
-		if err := a.sparse.DecodeIndices(ctx, group, indices, from, to, &index); err != nil {
+		if err := sparse.DecodeIndices(ctx, group, indices, from, to, &index); err != nil {
 			return err
 		}
 		if err := group.DecodeLists(ctx, values, from, to, &value); err != nil {
@@ -60,18 +77,12 @@ func (a *applier) copySparseFeatures(ctx context.Context, src copier.Source, i, 
 		if err := spreadRows(dense, at, &index, &value, int(to-from)); err != nil {
 			var bad *sparseRowError
 			if errors.As(err, &bad) {
-				return &stream.DataError{RowGroup: g, Row: format.GroupStart(src, g) + from + int64(bad.row), Err: err}
+				return &stream.DataError{RowGroup: g, Row: format.GroupStart(c.src, g) + from + int64(bad.row), Err: err}
 			}
 			return err
 		}
-		for k, c := range columns {
-			x := dense[k][:0]
-			for r := range int(to - from) {
-				if !copier.SkipsRow(c.Skip, int(from)+r) {
-					x = append(x, dense[k][r])
-				}
-			}
-			if err := n.Encode(c.Chunks[0], x, format.IsNull); err != nil {
+		for k, target := range columns {
+			if err := n.Encode(target.Chunks[0], target.KeepRows(dense[k][:to-from], from), format.IsNull); err != nil {
 				return err
 			}
 		}

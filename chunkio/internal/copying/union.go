@@ -1,7 +1,6 @@
 package copying
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,10 +17,10 @@ import (
 
 // columnsInFile returns a copy of the columns. In this copy, the columns that file i lacks have the kind Absent. Only a
 // union allows a file to lack columns.
-func (a *applier) columnsInFile(i int, columns []copier.Column) []copier.Column {
+func columnsInFile(c *catalog.Catalog, i int, columns []copier.Column) []copier.Column {
 	here := make([]copier.Column, len(columns))
-	for k, c := range columns {
-		if here[k] = c; !a.hasColumn(&a.catalog.Files[i], c) {
+	for k, column := range columns {
+		if here[k] = column; !hasColumn(c, i, column) {
 			here[k].Kind = copier.Absent
 		}
 	}
@@ -30,29 +29,66 @@ func (a *applier) columnsInFile(i int, columns []copier.Column) []copier.Column 
 
 // widenColumns marks the columns of file i that must be written as numbers of a wider type than the file has: if the
 // schema of the table has a wider type, or if text has whole numbers in one file and fractions in another.
-func (a *applier) widenColumns(src copier.Source, i int, columns []copier.Column) []copier.Column {
-	if a.catalog.List.Schema == nil && a.catalog.Texts.RowsByName(a.catalog.FileName(i)) == nil {
+func widenColumns(c *catalog.Catalog, src copier.Source, i int, columns []copier.Column) []copier.Column {
+	if c.List.Schema == nil && c.Texts.RowsByName(c.FileName(i)) == nil {
 		return columns
 	}
 	columns = slices.Clone(columns)
 	leaves := src.Leaves()
-	for k, c := range columns {
-		if c.Kind != copier.FromLeaf {
+	for k, column := range columns {
+		if column.Kind != copier.FromLeaf {
 			continue
 		}
-		if typ := a.catalog.Leaves[c.Leaf].Type; format.IsNumber(typ) && typ != leaves[a.catalog.Files[i].LeafIndex(c.Leaf)].Type {
+		if typ := c.Leaves[column.Leaf].Type; format.IsNumber(typ) && typ != leaves[c.Files[i].LeafIndex(column.Leaf)].Type {
 			columns[k].Kind = copier.FromNumbers
 		}
 	}
 	return columns
 }
 
-func (a *applier) fillMissingFields(fields []copier.Field, columns []copier.Column) {
+func fillMissingFields(leaves []format.Leaf, fields []copier.Field, columns []copier.Column) {
 	for k := range fields {
 		if c := columns[k]; fields[k].Node == nil && c.Kind != copier.FromField {
-			fields[k] = copier.Field{Node: newColumnNode(c.Name, listElementType(a.catalog.Leaves[c.Leaf])), Dict: []bool{true}}
+			fields[k] = copier.Field{Node: newColumnNode(c.Name, listElementType(leaves[c.Leaf])), Dict: []bool{true}}
 		}
 	}
+}
+
+func hasColumn(of *catalog.Catalog, i int, c copier.Column) bool {
+	f := &of.Files[i]
+	if f.Order == nil { // a file without its own order has all columns
+		return true
+	}
+	switch c.Kind {
+	case copier.FromLeaf:
+		return f.LeafIndex(c.Leaf) >= 0
+	case copier.FromField:
+		for at, l := range of.Leaves {
+			if (l.Name == c.Name || strings.HasPrefix(l.Name, c.Name+".")) && f.LeafIndex(at) >= 0 {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// presentColumns returns the columns to write for file i of an output folder: the columns that the file has, or all
+// columns if it belongs to a table. A file with rows must have at least one of the columns.
+func presentColumns(from *catalog.Catalog, i int, columns []copier.Column) ([]copier.Column, error) {
+	var present []copier.Column
+	for k, c := range columnsInFile(from, i, columns) {
+		// The files of a table get all columns of the table, but an absent nested column cannot be made.
+		if c.Kind != copier.Absent || from.List.Schema != nil && columns[k].Kind == copier.FromLeaf {
+			present = append(present, c)
+		}
+	}
+	if len(present) == 0 && from.Files[i].CountRows() > 0 {
+		e := stream.Dataf(from.FileName(i), "the file has none of the columns to write")
+		e.Remedy = stream.Textf("write one file, {o} FILE.parquet, where its rows are null, or add a column that it has, {also}")
+		return nil, e
+	}
+	return present, nil
 }
 
 func newColumnNode(name, typ string) schema.Node {
@@ -70,71 +106,6 @@ func newColumnNode(name, typ string) schema.Node {
 		return writer.NumberOf(typ).Node(name, false)
 	}
 	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Optional, logical, physical, -1, -1))
-}
-
-func (a *applier) writeWidenedNumbers(ctx context.Context, src copier.Source, i, g int, c copier.Target) error {
-	leaf := a.catalog.Files[i].LeafIndex(c.Leaf)
-	group, err := src.Open(ctx, g, []int{leaf})
-	if err != nil {
-		return err
-	}
-	defer group.Close()
-	n := writer.NumberOf(listElementType(a.catalog.Leaves[c.Leaf]))
-	batch := make([]float64, sparseBatch)
-	dst := make([][]float64, max(src.Leaves()[leaf].Width, 1))
-	for from, rows := int64(0), src.GroupRows()[g]; from < rows; from += sparseBatch {
-		to := min(rows, from+sparseBatch)
-		dst[max(c.Element, 0)] = batch[:to-from]
-		if err := group.Decode(ctx, leaf, from, to, dst); err != nil {
-			return err
-		}
-		kept := batch[:0]
-		for r := range int(to - from) {
-			if !copier.SkipsRow(c.Skip, int(from)+r) {
-				kept = append(kept, batch[r])
-			}
-		}
-		if err := n.Encode(c.Chunks[0], kept, format.IsNull); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (a *applier) hasColumn(f *catalog.File, c copier.Column) bool {
-	if f.Order == nil { // a file without its own order has all columns
-		return true
-	}
-	switch c.Kind {
-	case copier.FromLeaf:
-		return f.LeafIndex(c.Leaf) >= 0
-	case copier.FromField:
-		for at, l := range a.catalog.Leaves {
-			if (l.Name == c.Name || strings.HasPrefix(l.Name, c.Name+".")) && f.LeafIndex(at) >= 0 {
-				return true
-			}
-		}
-		return false
-	}
-	return true
-}
-
-// presentColumns returns the columns to write for file i of an output folder: the columns that the file has, or all
-// columns if it belongs to a table. A file with rows must have at least one of the columns.
-func (a *applier) presentColumns(i int, columns []copier.Column) ([]copier.Column, error) {
-	var present []copier.Column
-	for k, c := range a.columnsInFile(i, columns) {
-		// The files of a table get all columns of the table, but an absent nested column cannot be made.
-		if c.Kind != copier.Absent || a.catalog.List.Schema != nil && columns[k].Kind == copier.FromLeaf {
-			present = append(present, c)
-		}
-	}
-	if len(present) == 0 && a.catalog.Files[i].CountRows() > 0 {
-		e := stream.Dataf(a.catalog.FileName(i), "the file has none of the columns to write")
-		e.Remedy = stream.Textf("write one file, {o} FILE.parquet, where its rows are null, or add a column that it has, {also}")
-		return nil, e
-	}
-	return present, nil
 }
 
 func makeNullable(path string, n schema.Node) (schema.Node, error) {

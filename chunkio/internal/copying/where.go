@@ -21,24 +21,22 @@ type rowMatches struct {
 	stop      func() // ends the pass; nil if no pass is under way
 }
 
-// matchRows sets a.matches if there is a condition; the returned function ends its pass.
-func (a *applier) matchRows(ctx context.Context) func() {
-	if a.catalog.Filter == nil {
-		return func() {}
+func newRowMatches(ctx context.Context, p *plan, scratchSpace *scratch.Space) *rowMatches {
+	if p.catalog.Filter == nil {
+		return nil
 	}
 	const share = 4 // decoding for the condition gets 1/share of the memory; the encoded columns need the remainder
-	spool := func() *scratch.Space { return a.spool }
-	m := &rowMatches{source: pipeline.NewMatchTable(a.catalog, settings.Options{Threads: a.opt.Threads, Memory: a.opt.Memory, Meter: a.opt.Meter}, spool)}
-	m.source.Options.Memory = max(a.opt.Memory/share, m.source.MinMemory())
+	spool := func() *scratch.Space { return scratchSpace }
+	m := &rowMatches{source: pipeline.NewMatchTable(p.catalog, settings.Options{Threads: p.opt.Threads, Memory: p.opt.Memory, Meter: p.opt.Meter}, spool)}
+	m.source.Options.Memory = max(p.opt.Memory/share, m.source.MinMemory())
 	m.beginPass = func(from int64) {
-		m.next, m.stop = iter.Pull2(m.source.Chunks(ctx, stream.Range{From: from, To: a.catalog.Rows}))
+		m.next, m.stop = iter.Pull2(m.source.Chunks(ctx, stream.Range{From: from, To: p.catalog.Rows}))
 	}
-	a.matches = m
-	return m.endPass
+	return m
 }
 
 func (m *rowMatches) endPass() {
-	if m.stop != nil {
+	if m != nil && m.stop != nil {
 		m.stop()
 		m.stop = nil
 	}

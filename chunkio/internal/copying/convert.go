@@ -8,12 +8,29 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writing"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
+
+// ConvertInputs implements chunkio.Convert.
+func ConvertInputs(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
+	opt.allColumns, opt.Columns, opt.Also = true, nil, nil
+	if stdin := opening.NewStdin(opt.Stdin); opt.Stdin != nil && stdin != opt.Stdin {
+		defer stdin.Close()
+		opt.Stdin = stdin
+	}
+	if listing.DefaultSparse(ctx, inputs, opt.Stdin) != "" {
+		return convertSparse(ctx, inputs, out, opt.withDefaults())
+	}
+	opt.direct = &directOutput{out: out}
+	defer opt.direct.discardUncommitted()
+	return ApplyColumns(ctx, inputs, out, opt)
+}
 
 func convertSparse(ctx context.Context, inputs []string, out string, opt ApplyOptions) (report ApplyReport, err error) {
 	// The rows and the labels are read in parallel.
