@@ -30,7 +30,7 @@ func (b *spanPool) keepSpan(s *span) {
 		return
 	}
 	s.release()
-	s.poison()
+	poisonSpan(s)
 	s.pass = nil
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -137,26 +138,24 @@ func countFileCategories(ctx context.Context, t *Table, i, workers int, counts [
 }
 
 func (c *categoryCount) countGroupValues(ctx context.Context, group format.Group, leaf int, rows int64) error {
-	var known []bool // by dictionary entry: already counted
-	err := group.DecodeTexts(ctx, leaf, 0, rows, func(ids []int32, values *text.List) error {
-		for len(known) < values.Fixed {
-			known = append(known, false)
+	memo := textMemo[struct{}]{limit: math.MaxInt, compute: func(value []byte) (none struct{}, err error) {
+		if _, ok := c.seen[string(value)]; ok { // this conversion allocates no string
+			return none, nil
 		}
+		if c.why = c.whyNoCategory(len(value)); c.why != "" {
+			return none, errTooManyCategories
+		}
+		c.seen[string(value)] = struct{}{}
+		return none, nil
+	}}
+	err := group.DecodeTexts(ctx, leaf, 0, rows, func(ids []int32, values *text.List) error {
 		for _, id := range ids {
-			if id < 0 || int(id) < len(known) && known[id] {
+			if id < 0 {
 				continue
 			}
-			if int(id) < len(known) {
-				known[id] = true
+			if _, err := memo.lookUp(values, id); err != nil {
+				return err
 			}
-			value := values.Value(int(id))
-			if _, ok := c.seen[string(value)]; ok { // this conversion allocates no string
-				continue
-			}
-			if c.why = c.whyNoCategory(len(value)); c.why != "" {
-				return errTooManyCategories
-			}
-			c.seen[string(value)] = struct{}{}
 		}
 		return nil
 	})
@@ -190,37 +189,24 @@ func (c *categoryCount) toCategory(l format.Leaf) settings.Category {
 	return found
 }
 
-func (s *span) decodeCategories(ctx context.Context, r *schema.ColumnRead, dst [][]float64) error {
+func decodeCategories(ctx context.Context, s *span, r *schema.ColumnRead, dst [][]float64) error {
 	for _, x := range dst {
 		clear(x)
 	}
-	var memo []int32 // by dictionary entry: 2 + its category, 1 if it is not a category, 0 if it was not looked up yet
-	at := 0
-	return s.group.DecodeTexts(ctx, s.leafInFile(r.Leaf), s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
-		for len(memo) < min(values.Fixed, memoTimes) {
-			memo = append(memo, 0)
+	memo := textMemo[int32]{limit: maxMemo, compute: func(value []byte) (int32, error) {
+		if k, ok := r.Derivation.Categories[string(value)]; ok { // this conversion allocates no string
+			return k, nil
 		}
-		for _, id := range ids {
-			row := at
-			at++
-			if id < 0 {
-				continue
-			}
-			k, known := int32(-1), int(id) < len(memo)
-			if known && memo[id] != 0 {
-				k = memo[id] - 2
-			} else {
-				if found, ok := r.Derivation.Categories[string(values.Value(int(id)))]; ok { // this conversion allocates no string
-					k = found
-				}
-				if known {
-					memo[id] = k + 2
-				}
-			}
-			if k >= 0 && dst[k] != nil {
-				dst[k][row] = 1
-			}
+		return -1, nil
+	}}
+	return s.decodeTexts(ctx, r.Leaf, func(row int, id int32, values *text.List) error {
+		if id < 0 {
+			return nil
 		}
-		return nil
+		k, err := memo.lookUp(values, id)
+		if k >= 0 && dst[k] != nil {
+			dst[k][row] = 1
+		}
+		return err
 	})
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // decodeDerived decodes the reads that are derived from texts, which decodeLeaves has skipped.
-func (s *span) decodeDerived(ctx context.Context, reads []schema.ColumnRead, leaves []format.Decoding) {
+func decodeDerived(ctx context.Context, s *span, reads []schema.ColumnRead, leaves []format.Decoding) {
 	if s.heldGroup != nil {
 		return
 	}
@@ -21,9 +21,9 @@ func (s *span) decodeDerived(ctx context.Context, reads []schema.ColumnRead, lea
 		switch r := &reads[i]; {
 		case r.Derivation == nil || s.leafInFile(r.Leaf) < 0:
 		case r.Derivation.Categories != nil:
-			leaves[i].Err = s.decodeCategories(ctx, r, leaves[i].Dst)
+			leaves[i].Err = decodeCategories(ctx, s, r, leaves[i].Dst)
 		default:
-			leaves[i].Err = s.decodeTimes(ctx, r, leaves[i].Dst)
+			leaves[i].Err = decodeTimes(ctx, s, r, leaves[i].Dst)
 		}
 	}
 }
@@ -31,74 +31,40 @@ func (s *span) decodeDerived(ctx context.Context, reads []schema.ColumnRead, lea
 // decodeTimes writes the features of each row's time to dst: its number, and its positions in day, week or year as
 // sines and cosines (see timeCircles). All features of a null are null. Times are decoded as texts, which are the same
 // in every format and unit; each text of a dictionary is parsed once.
-func (s *span) decodeTimes(ctx context.Context, r *schema.ColumnRead, dst [][]float64) error {
+func decodeTimes(ctx context.Context, s *span, r *schema.ColumnRead, dst [][]float64) error {
 	l := &s.table.Catalog.Leaves[r.Leaf]
-	memo := newTimeMemo(r)
-	at := 0
-	return s.group.DecodeTexts(ctx, s.leafInFile(r.Leaf), s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
-		for _, id := range ids {
-			row := memo.nulls
-			if id >= 0 && !isBitSet(s.skip, at) {
-				var err error
-				if row, err = memo.lookUpFeatures(l, values, int(id)); err != nil {
-					return s.errAtRow(at, l.Name, "", err)
-				}
+	var nulls timeFeatures
+	for k := range nulls {
+		nulls[k] = format.Null
+	}
+	memo := textMemo[timeFeatures]{limit: maxMemo, compute: func(value []byte) (timeFeatures, error) {
+		at, ok := parseTime(l, value)
+		if !ok {
+			return nulls, fmt.Errorf("%w: %q", errNoTime, value)
+		}
+		return featuresOfTime(r.Derivation.Circles, l.Type, at), nil
+	}}
+	return s.decodeTexts(ctx, r.Leaf, func(row int, id int32, values *text.List) (err error) {
+		features := nulls
+		if id >= 0 && !isBitSet(s.skip, row) {
+			if features, err = memo.lookUp(values, id); err != nil {
+				return s.errAtRow(row, l.Name, "", err)
 			}
-			for k, x := range dst {
-				if x != nil {
-					x[at] = row[k]
-				}
+		}
+		for k, x := range dst {
+			if x != nil {
+				x[row] = features[k]
 			}
-			at++
 		}
 		return nil
 	})
 }
 
-// memoTimes is the largest number of dictionary entries whose times are remembered, timesBytes their memory in bytes.
-const (
-	memoTimes = 1 << 14
+// timeFeatures are the number of a time, and a sine and a cosine for each of its circles.
+type timeFeatures [7]float64
 
-	timesBytes = memoTimes * (1 + 8*7)
-)
-
-// timeMemo remembers the features of the times of a dictionary.
-type timeMemo struct {
-	circles []string
-	width   int
-	known   []bool    // by entry of the dictionary
-	values  []float64 // width numbers for each entry
-	nulls   []float64 // features of a null
-	one     []float64 // features of a time that is not in a dictionary
-}
-
-func newTimeMemo(r *schema.ColumnRead) *timeMemo {
-	m := &timeMemo{circles: r.Derivation.Circles, width: len(r.Cols), one: make([]float64, len(r.Cols))}
-	for range m.width {
-		m.nulls = append(m.nulls, format.Null)
-	}
-	return m
-}
-
-// lookUpFeatures returns the features of the time values.Value(id). The result is valid until the next call.
-func (m *timeMemo) lookUpFeatures(l *format.Leaf, values *text.List, id int) ([]float64, error) {
-	to := m.one
-	if id < min(values.Fixed, memoTimes) {
-		for len(m.known) <= id {
-			m.known, m.values = append(m.known, false), append(m.values, m.nulls...)
-		}
-		if to = m.values[id*m.width:][:m.width]; m.known[id] {
-			return to, nil
-		}
-		m.known[id] = true
-	}
-	at, ok := parseTime(l, values.Value(id))
-	if !ok {
-		return nil, fmt.Errorf("%w: %q", errNoTime, values.Value(id))
-	}
-	writeTimes(to, m.circles, l.Type, at)
-	return to, nil
-}
+// timesBytes is the memory for the remembered features of times, in bytes.
+const timesBytes = maxMemo * (1 + 8*7)
 
 var errNoTime = errors.New("a value is no time that can be a number")
 
@@ -119,7 +85,7 @@ func isDateOrTime(value []byte) bool {
 
 const daySeconds = 86400
 
-func writeTimes(to []float64, circles []string, typ string, at text.Instant) {
+func featuresOfTime(circles []string, typ string, at text.Instant) (to timeFeatures) {
 	seconds := float64(at.Second) + float64(at.Nano)/1e9
 	if to[0] = seconds; typ == "date" {
 		to[0] = seconds / daySeconds
@@ -139,11 +105,12 @@ func writeTimes(to []float64, circles []string, typ string, at text.Instant) {
 		}
 		to[1+2*k], to[2+2*k] = math.Sincos(2 * math.Pi * position)
 	}
+	return to
 }
 
 // writeIndicators writes the indicators of a read's elements: 1 if the value is missing, else 0. If only the indicator
 // is a feature, its column contains the decoded values, which are replaced.
-func (s *span) writeIndicators(r *schema.ColumnRead, dst [][]float64) {
+func writeIndicators(s *span, r *schema.ColumnRead, dst [][]float64) {
 	for e, col := range r.Missing {
 		if col < 0 {
 			continue

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -17,46 +18,37 @@ import (
 // labelValues contains the distinct values of the label in a pass so far.
 type labelValues struct {
 	distinctValues
-	memo    []int32 // by entry of the current dictionary: its number plus one; 0 if not known yet
-	isFloat bool    // labels are floats, and NaN is a missing label
+	memo textMemo[int32]
 }
 
 // applyLabels decodes the span's labels. Rows that take no part have no label.
-func (s *span) applyLabels(ctx context.Context, k *labelValues) error {
+func applyLabels(ctx context.Context, s *span, k *labelValues) error {
 	r, name := s.table.Features.Label, s.table.Options.Label
 	s.class = format.Resize(s.class, s.rows)
 	if allBitsSet(s.skip, s.rows) {
 		return nil
 	}
 	defer func() { s.names = k.names[:len(k.names):len(k.names)] }()
-	k.memo = k.memo[:0]
-	k.isFloat = r.Leaf >= 0 && slices.Contains([]string{"float16", "float", "double"}, s.table.Catalog.Leaves[r.Leaf].Type)
 	if r.Leaf < 0 {
-		return s.setLabelsFromKey(k, r.Part)
+		return setLabelsFromKey(s, k, r.Part)
 	}
+	fillSlice(s.class, -1)
 	if s.leafInFile(r.Leaf) < 0 { // the file lacks the label
-		for row := range s.class {
-			s.class[row] = -1
-		}
 		return nil
 	}
-	at := 0
-	err := s.group.DecodeTexts(ctx, s.leafInFile(r.Leaf), s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
-		for len(k.memo) < values.Fixed {
-			k.memo = append(k.memo, 0)
+	isFloat := slices.Contains([]string{"float16", "float", "double"}, s.table.Catalog.Leaves[r.Leaf].Type)
+	k.memo = textMemo[int32]{limit: math.MaxInt, known: k.memo.known[:0], results: k.memo.results[:0], compute: func(value []byte) (int32, error) {
+		if isFloat && string(value) == "NaN" { // a missing label; this conversion allocates no string
+			return -1, nil
 		}
-		for _, id := range ids {
-			row := at
-			at++
-			s.class[row] = -1
-			if id < 0 || isBitSet(s.skip, row) {
-				continue
-			}
-			n, err := k.numberValue(values, int(id))
-			if err != nil {
-				return s.errAtRow(row, name, noClassRemedy, err)
-			}
-			s.class[row] = n
+		return k.internValue(value)
+	}}
+	err := s.decodeTexts(ctx, r.Leaf, func(row int, id int32, values *text.List) (err error) {
+		if id < 0 || isBitSet(s.skip, row) {
+			return nil
+		}
+		if s.class[row], err = k.memo.lookUp(values, id); err != nil {
+			return s.errAtRow(row, name, noClassRemedy, err)
 		}
 		return nil
 	})
@@ -66,24 +58,7 @@ func (s *span) applyLabels(ctx context.Context, k *labelValues) error {
 	return nil
 }
 
-// numberValue returns the number of the label values.Value(id). A new label gets the next number. It returns -1 for
-// NaN, which is a missing label.
-func (k *labelValues) numberValue(values *text.List, id int) (int32, error) {
-	if id < len(k.memo) && k.memo[id] > 0 {
-		return k.memo[id] - 1, nil
-	}
-	value := values.Value(id)
-	if k.isFloat && string(value) == "NaN" { // allocates no string
-		return -1, nil
-	}
-	n, err := k.internValue(value)
-	if err == nil && id < len(k.memo) {
-		k.memo[id] = n + 1
-	}
-	return n, err
-}
-
-func (s *span) setLabelsFromKey(k *labelValues, part int) error {
+func setLabelsFromKey(s *span, k *labelValues, part int) error {
 	text, err := s.table.Catalog.PartitionText(s.rowGroup.fileIndex, part)
 	if err != nil {
 		return err
@@ -94,9 +69,7 @@ func (s *span) setLabelsFromKey(k *labelValues, part int) error {
 			return s.errAtRow(0, s.table.Catalog.Parts[part].Key, noClassRemedy, err)
 		}
 	}
-	for row := range s.class {
-		s.class[row] = n
-	}
+	fillSlice(s.class, n)
 	return nil
 }
 

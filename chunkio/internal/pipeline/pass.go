@@ -157,7 +157,7 @@ func (p *pass) consumeSpans(ctx context.Context, deliver func(*stream.Chunk) boo
 			return s, err
 		}
 		s.release()
-		s.poison()
+		poisonSpan(s)
 		p.free <- s
 	}
 	return nil, ctx.Err()
@@ -167,8 +167,8 @@ func (p *pass) deliverSpan(ctx context.Context, s *span, deliver func(*stream.Ch
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	if err := s.failureError(); err != nil {
-		return false, err
+	if s.failure.err != nil {
+		return false, s.failure.err
 	}
 	if err := p.numberClasses(s); err != nil {
 		return false, err

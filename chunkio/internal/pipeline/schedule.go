@@ -133,7 +133,7 @@ func (s *scheduler) prepareSpan(ctx context.Context, g *openedGroup, sp *span) e
 		SetAllBits(sp.skip, sp.rows)
 		return nil
 	}
-	if !sp.applySample(s.sample) {
+	if !applySample(sp, s.sample) {
 		return nil
 	}
 	if undecided := mustFilterGroup(s.table, g.rowGroup); undecided || s.table.Features.NeedsDecoding() {
@@ -155,19 +155,19 @@ func (s *scheduler) prepareSpan(ctx context.Context, g *openedGroup, sp *span) e
 		return nil
 	}
 	if s.table.Features.Weight != nil {
-		if err := sp.applyWeights(ctx); err != nil {
+		if err := applyWeights(ctx, sp); err != nil {
 			return err
 		}
 	}
 	if s.table.Features.Target != nil {
-		if err := sp.applyTargets(ctx); err != nil {
+		if err := applyTargets(ctx, sp); err != nil {
 			return err
 		}
 	}
 	if s.table.Features.Label == nil {
 		return nil
 	}
-	return sp.applyLabels(ctx, &s.labels)
+	return applyLabels(ctx, sp, &s.labels)
 }
 
 func (s *scheduler) sendSpan(ctx context.Context, sp *span) bool {

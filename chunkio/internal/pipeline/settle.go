@@ -115,7 +115,7 @@ func (s *span) addMissing(b, col int, count stream.MissingCount) {
 }
 
 // applySample marks the rows outside the sample. It returns false if no row of the span is in the sample.
-func (s *span) applySample(sample catalog.Sampler) bool {
+func applySample(s *span, sample catalog.Sampler) bool {
 	if sample.KeepsAllRows() {
 		return true
 	}
@@ -132,10 +132,10 @@ func (s *span) applySample(sample catalog.Sampler) bool {
 
 // applyWeights decodes the weights and marks the rows of weight 0. A weight that is missing, infinite or negative is an
 // error, unless its row takes no part.
-func (s *span) applyWeights(ctx context.Context) error {
+func applyWeights(ctx context.Context, s *span) error {
 	name := s.table.Options.Weight
 	s.weight = format.Resize(s.weight, s.rows)
-	if err := s.decodeExtraColumn(ctx, s.table.Features.Weight, s.places.weight, s.weight, name); err != nil {
+	if err := decodeExtraColumn(ctx, s, s.table.Features.Weight, s.places.weight, s.weight, name); err != nil {
 		return err
 	}
 	for i, w := range s.weight {
@@ -152,15 +152,15 @@ func (s *span) applyWeights(ctx context.Context) error {
 	return nil
 }
 
-func (s *span) applyTargets(ctx context.Context) error {
+func applyTargets(ctx context.Context, s *span) error {
 	s.target = format.Resize(s.target, s.rows)
 	if s.table.Features.UsesCodes {
-		return s.codeTargets(ctx)
+		return codeTargets(ctx, s)
 	}
-	return s.decodeExtraColumn(ctx, s.table.Features.Target, s.places.target, s.target, s.table.Options.Label)
+	return decodeExtraColumn(ctx, s, s.table.Features.Target, s.places.target, s.target, s.table.Options.Label)
 }
 
-func (s *span) decodeExtraColumn(ctx context.Context, r *schema.ColumnRead, places []int, to []float64, name string) error {
+func decodeExtraColumn(ctx context.Context, s *span, r *schema.ColumnRead, places []int, to []float64, name string) error {
 	dst := make([][]float64, len(r.Cols))
 	for e, col := range r.Cols {
 		if col == 0 {

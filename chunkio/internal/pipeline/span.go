@@ -10,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/cache"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/schema"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -22,7 +23,7 @@ type span struct {
 	from      int64 // within the row group
 	start     int64 // global position
 	rows      int
-	height    int // rows of a block
+	blockRows int // rows of a block; the last may have fewer
 	group     format.Group
 	groupRef  *refCount    // keeps group open; nil if nothing is read
 	heldGroup *cache.Group // the kept row group, used in place of group; nil if the rows are decoded
@@ -57,7 +58,7 @@ type failure struct {
 
 func (s *span) resetToRows(at rowGroup, from, to int64) {
 	s.rowGroup, s.from, s.start, s.rows = at, from, at.start+from, int(to-from)
-	s.height = blockRows(s.table)
+	s.blockRows = blockRows(s.table)
 	s.group, s.groupRef, s.heldGroup, s.newPiece = nil, nil, nil, nil
 	s.done = make(chan struct{})
 	s.failure = failure{}
@@ -75,9 +76,17 @@ func zeroSlice[T any](old []T, n int) []T {
 	return old
 }
 
-func (s *span) blockCount() int { return (s.rows + s.height - 1) / s.height }
+func fillSlice[T any](x []T, value T) {
+	for i := range x {
+		x[i] = value
+	}
+}
 
-func (s *span) blockBounds(b int) (lo, hi int) { return b * s.height, min((b+1)*s.height, s.rows) }
+func (s *span) blockCount() int { return (s.rows + s.blockRows - 1) / s.blockRows }
+
+func (s *span) blockBounds(b int) (lo, hi int) {
+	return b * s.blockRows, min((b+1)*s.blockRows, s.rows)
+}
 
 func (s *span) release() {
 	if s != nil {
@@ -147,7 +156,7 @@ func (s *span) decodeTask(ctx context.Context, t spanTask, v *taskBuffers) {
 		rest = rest[n:]
 	}
 	s.decodeLeaves(ctx, v.leaves)
-	s.decodeDerived(ctx, reads, v.leaves)
+	decodeDerived(ctx, s, reads, v.leaves)
 	settling := time.Now()
 	for i := range reads {
 		r, d := &reads[i], &v.leaves[i]
@@ -160,7 +169,7 @@ func (s *span) decodeTask(ctx context.Context, t spanTask, v *taskBuffers) {
 		if r.Derivation == nil && r.Leaf >= 0 {
 			replaceNullNumbers(s.table, d.Dst)
 		}
-		s.writeIndicators(r, d.Dst)
+		writeIndicators(s, r, d.Dst)
 		for _, col := range r.Cols {
 			if col >= 0 {
 				s.settleColumn(col)
@@ -188,16 +197,27 @@ func (s *span) decodeLeaves(ctx context.Context, leaves []format.Decoding) {
 	}
 }
 
+// decodeTexts passes the text of each row to visit: its index in values, which is negative for a null.
+func (s *span) decodeTexts(ctx context.Context, leaf int, visit func(row int, id int32, values *text.List) error) error {
+	row := 0
+	return s.group.DecodeTexts(ctx, s.leafInFile(leaf), s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
+		for _, id := range ids {
+			if err := visit(row, id, values); err != nil {
+				return err
+			}
+			row++
+		}
+		return nil
+	})
+}
+
 // completeRead fills the requested elements of one read that were not decoded. It takes them from the kept group or
 // from a partition key, and uses nulls if the file lacks the column. Decoded elements are added to the kept columns if
 // there is room. places are the indices of the elements among the kept columns.
 func (s *span) completeRead(r *schema.ColumnRead, places []int, dst [][]float64) {
 	switch {
 	case r.Leaf < 0:
-		value := s.table.Catalog.Parts[r.Part].Values[s.rowGroup.fileIndex]
-		for i := range dst[0] {
-			dst[0][i] = value
-		}
+		fillSlice(dst[0], s.table.Catalog.Parts[r.Part].Values[s.rowGroup.fileIndex])
 	case s.heldGroup != nil || s.newPiece != nil || s.leafInFile(r.Leaf) < 0:
 		for e, x := range dst {
 			switch {
@@ -210,9 +230,7 @@ func (s *span) completeRead(r *schema.ColumnRead, places []int, dst [][]float64)
 					if r.Derivation != nil && r.Derivation.Categories != nil {
 						null = 0 // the row is not in a category
 					}
-					for i := range x {
-						x[i] = null
-					}
+					fillSlice(x, null)
 				}
 				if s.newPiece != nil {
 					s.newPiece.AddColumn(places[e], x)
@@ -273,8 +291,6 @@ func (s *span) errAtRow(row int, column, remedy string, err error) error {
 		Row: s.rowGroup.fileRow + s.from + int64(row), Err: err, Remedy: stream.Textf(remedy),
 	}
 }
-
-func (s *span) failureError() error { return s.failure.err }
 
 // taskDone counts a finished task of the span. The last task finishes the span.
 func (s *span) taskDone() {

@@ -54,7 +54,7 @@ func (s *span) decodeSparse(ctx context.Context, r *schema.ColumnRead) {
 	b.rowPtr, b.index, b.value = append(b.rowPtr[:0], 0), b.index[:0], b.value[:0]
 	b.firstRows = append(b.firstRows[:0], 0)
 	for i := range s.rows {
-		if i > 0 && i%s.height == 0 {
+		if i > 0 && i%s.blockRows == 0 {
 			b.firstRows = append(b.firstRows, len(b.rowPtr)-1)
 		}
 		if isBitSet(s.skip, i) {
@@ -143,7 +143,7 @@ func (s *span) settleRow(i int, r *schema.ColumnRead) bool {
 		default:
 			var count stream.MissingCount
 			countMissingValue(&count, e.value)
-			s.addMissing(i/s.height, col, count)
+			s.addMissing(i/s.blockRows, col, count)
 			if s.table.Options.Missing == stream.MissingKeep {
 				b.index = append(b.index, int32(col))
 				b.value = append(b.value, stream.MissingValue(e.value))
@@ -177,8 +177,8 @@ func (s *span) adaptHeight() error {
 		}
 	}
 	perRow := 2*used/int64(s.rows) + 1
-	blocks := min(min(share, spanGoal)/(perRow*int64(s.height)), 4*int64(s.blockCount()))
-	s.pass.height.Store(max(blocks, 1) * int64(s.height))
+	blocks := min(min(share, spanGoal)/(perRow*int64(s.blockRows)), 4*int64(s.blockCount()))
+	s.height.Store(max(blocks, 1) * int64(s.blockRows))
 	return nil
 }
 
