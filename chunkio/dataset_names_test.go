@@ -20,6 +20,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	pqfooter "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -270,7 +271,7 @@ func geometryFile(t *testing.T, dir, name string, fields schema.FieldList) strin
 	})
 	n := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
 	start := len(file) - 8 - n
-	footer, err := parquet.Annotations{"geo": chunkiotest.LogicalField(17), parquet.AnnotationPath("s", "v"): chunkiotest.LogicalField(17)}.AnnotateFooter(file[start : start+n])
+	footer, err := pqfooter.Annotations{"geo": chunkiotest.LogicalField(17), pqfooter.AnnotationPath("s", "v"): chunkiotest.LogicalField(17)}.AnnotateFooter(file[start : start+n])
 	formattest.Must(t, err)
 	file = binary.LittleEndian.AppendUint32(append(file[:start:start], footer...), uint32(len(footer)))
 	path := filepath.Join(dir, name)

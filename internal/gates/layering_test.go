@@ -76,27 +76,29 @@ var mayImport = map[string][]string{
 	"chunkio/internal/writing":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/writer", "internal/disk/atomicfile"},
 	"chunkio/internal/dataset":     {"stream", "chunkio/internal/catalog", "chunkio/internal/listing", "chunkio/internal/naming", "chunkio/internal/opening", "chunkio/internal/pipeline", "chunkio/internal/plans", "chunkio/internal/settings", "chunkio/internal/storage"},
 	"chunkio/internal/statsfile":   {"stream", "chunkio/internal/glob", "chunkio/internal/listing", "chunkio/internal/storage", "internal/disk/atomicfile", "internal/memory/jsonsize", "internal/cloud/place", "internal/cloud/store"},
-	"chunkio/internal/copying":     {"stream", "chunkio/internal/catalog", "chunkio/internal/copier", "chunkio/internal/dataset", "chunkio/internal/export", "chunkio/internal/format", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/listing", "chunkio/internal/naming", "chunkio/internal/opening", "chunkio/internal/parquet", "chunkio/internal/pipeline", "chunkio/internal/schema", "chunkio/internal/settings", "chunkio/internal/storage", "chunkio/internal/svm", "chunkio/internal/text", "chunkio/internal/writer", "chunkio/internal/writing", "chunkio/scratch", "internal/disk/atomicfile", "internal/cloud/place", "internal/cloud/store", "internal/app/suggest"},
+	"chunkio/internal/copying":     {"stream", "chunkio/internal/catalog", "chunkio/internal/copier", "chunkio/internal/dataset", "chunkio/internal/export", "chunkio/internal/format", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/listing", "chunkio/internal/naming", "chunkio/internal/opening", "chunkio/internal/parquet", "chunkio/internal/parquet/footer", "chunkio/internal/pipeline", "chunkio/internal/schema", "chunkio/internal/settings", "chunkio/internal/storage", "chunkio/internal/svm", "chunkio/internal/text", "chunkio/internal/writer", "chunkio/internal/writing", "chunkio/scratch", "internal/disk/atomicfile", "internal/cloud/place", "internal/cloud/store", "internal/app/suggest"},
 	"chunkio":                      {"stream", "chunkio/internal/cache", "chunkio/internal/catalog", "chunkio/internal/copying", "chunkio/internal/dataset", "chunkio/internal/formats", "chunkio/internal/listing", "chunkio/internal/naming", "chunkio/internal/opening", "chunkio/internal/plans", "chunkio/internal/schema", "chunkio/internal/settings", "chunkio/internal/statsfile", "chunkio/internal/storage", "chunkio/internal/writing"},
-	"chunkio/internal/chunkiotest": {"stream", "chunkio/internal/*", "internal/testing/fixtures", "internal/testing/must"}, // of tests
+	"chunkio/internal/chunkiotest": {"stream", "chunkio/internal/*", "chunkio/internal/parquet/footer", "internal/testing/fixtures", "internal/testing/must"}, // of tests
 
 	// The formats of chunkio.
-	"chunkio/scratch":             {"stream", "internal/disk/atomicfile", "internal/testing/faults", "internal/disk/ownfile"},
-	"chunkio/internal/copier":     {"stream", "chunkio/internal/*"},
-	"chunkio/internal/delta":      {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
-	"chunkio/internal/export":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/text"},
-	"chunkio/internal/glob":       {},
-	"chunkio/internal/format":     {"stream", "chunkio/internal/text"},
-	"chunkio/internal/formattest": {"stream", "chunkio/internal/format", "chunkio/internal/text"},
-	"chunkio/internal/intake":     {"stream", "chunkio/internal/*", "internal/memory/room", "internal/app/shell", "internal/app/suggest"},
-	"chunkio/internal/ipc":        {"stream", "chunkio/internal/format", "chunkio/internal/text", "internal/memory/room"},
-	"chunkio/internal/parquet":    {"stream", "chunkio/internal/format", "chunkio/internal/text", "internal/numeric/kernel", "internal/memory/room"},
-	"chunkio/internal/svm":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},
-	"chunkio/internal/mtx":        {"stream", "chunkio/internal/format", "chunkio/internal/svm"},
-	"chunkio/internal/formats":    {"stream", "chunkio/internal/format", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/mtx", "chunkio/internal/parquet", "chunkio/internal/svm"}, // the list
-	"chunkio/internal/text":       {},
-	"chunkio/internal/where":      {"stream", "internal/app/condition", "chunkio/internal/format", "chunkio/internal/text"},
-	"chunkio/internal/writer":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
+	"chunkio/scratch":                 {"stream", "internal/disk/atomicfile", "internal/testing/faults", "internal/disk/ownfile"},
+	"chunkio/internal/copier":         {"stream", "chunkio/internal/*", "chunkio/internal/parquet/footer"},
+	"chunkio/internal/delta":          {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
+	"chunkio/internal/export":         {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/text"},
+	"chunkio/internal/glob":           {},
+	"chunkio/internal/format":         {"stream", "chunkio/internal/text"},
+	"chunkio/internal/formattest":     {"stream", "chunkio/internal/format", "chunkio/internal/text"},
+	"chunkio/internal/intake":         {"stream", "chunkio/internal/*", "internal/memory/room", "internal/app/shell", "internal/app/suggest"},
+	"chunkio/internal/ipc":            {"stream", "chunkio/internal/format", "chunkio/internal/text", "internal/memory/room"},
+	"chunkio/internal/parquet/thrift": {},
+	"chunkio/internal/parquet/footer": {"stream", "chunkio/internal/format", "chunkio/internal/parquet/thrift", "internal/memory/room"},
+	"chunkio/internal/parquet":        {"stream", "chunkio/internal/format", "chunkio/internal/parquet/footer", "chunkio/internal/parquet/thrift", "chunkio/internal/text", "internal/numeric/kernel"},
+	"chunkio/internal/svm":            {"stream", "chunkio/internal/format", "chunkio/internal/text"},
+	"chunkio/internal/mtx":            {"stream", "chunkio/internal/format", "chunkio/internal/svm"},
+	"chunkio/internal/formats":        {"stream", "chunkio/internal/format", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/mtx", "chunkio/internal/parquet", "chunkio/internal/svm"}, // the list
+	"chunkio/internal/text":           {},
+	"chunkio/internal/where":          {"stream", "internal/app/condition", "chunkio/internal/format", "chunkio/internal/text"},
+	"chunkio/internal/writer":         {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/parquet/footer"},
 
 	"gram":                      {"stream", "internal/numeric/kernel", "internal/memory/room", "internal/numeric/splitmix", "internal/disk/words"},
 	"cluster":                   {"stream", "internal/numeric/kernel", "internal/memory/room"},
@@ -196,7 +198,7 @@ var mayImport = map[string][]string{
 // the design, which gives gonum to internal/numeric/linalg, greedy takes gonum's loops over
 // single rows (floats.Scale and the like), which are no products.
 var importers = map[string][]string{
-	"github.com/apache/arrow/":                       {"chunkio/internal/chunkiotest", "chunkio/internal/copier", "chunkio/internal/copying", "chunkio/internal/delta", "chunkio/internal/export", "chunkio/internal/formattest", "chunkio/internal/intake", "chunkio/internal/parquet", "chunkio/internal/writer", "chunkio/internal/writing"},
+	"github.com/apache/arrow/":                       {"chunkio/internal/chunkiotest", "chunkio/internal/copier", "chunkio/internal/copying", "chunkio/internal/delta", "chunkio/internal/export", "chunkio/internal/formattest", "chunkio/internal/intake", "chunkio/internal/parquet", "chunkio/internal/parquet/footer", "chunkio/internal/writer", "chunkio/internal/writing"},
 	"github.com/klauspost/":                          {"internal/testing/forged", "chunkio/internal/chunkiotest", "chunkio/internal/copying", "chunkio/internal/statsfile", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/writer"},
 	"github.com/go-json-experiment/":                 {"chunkio/internal/intake", "internal/memory/jsonsize"},
 	"github.com/expr-lang/expr/":                     {"internal/app/condition"},

@@ -15,6 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	pqfooter "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 )
 
@@ -52,8 +53,8 @@ func StrangeFile(t *testing.T, crs ...byte) string {
 	})
 	n := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
 	start := len(file) - 8 - n
-	footer, err := parquet.Annotations{
-		"geo": LogicalField(17, crs...), parquet.AnnotationPath("s", "g"): LogicalField(18), "v": LogicalField(16),
+	footer, err := pqfooter.Annotations{
+		"geo": LogicalField(17, crs...), pqfooter.AnnotationPath("s", "g"): LogicalField(18), "v": LogicalField(16),
 	}.AnnotateFooter(file[start : start+n])
 	formattest.Must(t, err)
 	file = binary.LittleEndian.AppendUint32(append(file[:start:start], footer...), uint32(len(footer)))

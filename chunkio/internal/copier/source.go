@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	ownipc "github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -50,8 +51,8 @@ func Open(opened format.File, leafAt func(leaf int) int, heldBytes int64) (Sourc
 // Field describes the schema of one output column.
 type Field struct {
 	Node        schema.Node
-	Dict        []bool         // for each leaf: whether to try a dictionary
-	Annotations pq.Annotations // logical types that the node cannot represent
+	Dict        []bool             // for each leaf: whether to try a dictionary
+	Annotations footer.Annotations // logical types that the node cannot represent
 }
 
 // Target is an output column of the row group that is being written.

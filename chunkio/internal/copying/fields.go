@@ -17,7 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
-	ownparquet "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 	instant "github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -82,8 +82,8 @@ func checkSharedNames(path string, fields []copier.Field) error {
 }
 
 // mergeAnnotations collects the logical types of the fields that their nodes in the Parquet schema cannot express.
-func mergeAnnotations(fields []copier.Field) ownparquet.Annotations {
-	all := ownparquet.Annotations{}
+func mergeAnnotations(fields []copier.Field) footer.Annotations {
+	all := footer.Annotations{}
 	for _, f := range fields {
 		maps.Copy(all, f.Annotations)
 	}

@@ -18,8 +18,8 @@ const (
 // commitQueue opens commits in order, and starts to read the next commits in the background.
 type commitQueue struct {
 	*table
-	commits     []commit
-	nextToStart int // index of the first commit whose reading has not started
+	waiting     []commit
+	nextToStart int // index in waiting of the first commit whose reading has not started
 	files       map[int]chan fetchedFile
 	running     sync.WaitGroup
 }
@@ -32,10 +32,10 @@ type fetchedFile struct {
 func (q *commitQueue) waitForReads() { q.running.Wait() }
 
 func (q *commitQueue) openCommit(ctx context.Context, i int) (r io.Reader, release func(), err error) {
-	for ; q.nextToStart < len(q.commits) && q.nextToStart <= i+commitsAhead; q.nextToStart++ {
+	for ; q.nextToStart < len(q.waiting) && q.nextToStart <= i+commitsAhead; q.nextToStart++ {
 		q.startReading(ctx, q.nextToStart)
 	}
-	f := q.commits[i].logFile()
+	f := q.waiting[i].logFile()
 	file, ok := q.files[i]
 	if !ok {
 		return q.openFile(ctx, f)
@@ -51,7 +51,7 @@ func (q *commitQueue) openCommit(ctx context.Context, i int) (r io.Reader, relea
 
 // startReading starts to read commit i in the background, if enough memory remains for other purposes.
 func (q *commitQueue) startReading(ctx context.Context, i int) {
-	f := q.commits[i].logFile()
+	f := q.waiting[i].logFile()
 	if f.size > maxAheadFile || f.size > q.budget.limit/2-q.budget.used || q.budget.reserve(f.size, q.name) != nil {
 		return
 	}

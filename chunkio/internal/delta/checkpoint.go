@@ -13,7 +13,7 @@ import (
 
 // readCheckpoint applies all actions of a checkpoint to the state. It skips remove actions, because a checkpoint's
 // added files do not include removed files.
-func (t *table) readCheckpoint(ctx context.Context, c *checkpoint, s *replayState) error {
+func readCheckpoint(ctx context.Context, t *table, c *checkpoint, s *replayState) error {
 	r := checkpointReader{table: t, state: s, version: c.version}
 	for _, part := range c.parts {
 		read := r.readParquet
@@ -21,19 +21,19 @@ func (t *table) readCheckpoint(ctx context.Context, c *checkpoint, s *replayStat
 			read = r.readJSON
 		}
 		if err := read(ctx, part); err != nil {
-			return t.addCheckpointRemedy(c, err)
+			return addCheckpointRemedy(t, c, err)
 		}
 	}
 	// Only V2 checkpoints have sidecars, i.e. files that continue the checkpoint. A sidecar has no sidecars.
 	for _, f := range r.sidecars {
 		if err := r.readParquet(ctx, f); err != nil {
-			return t.addCheckpointRemedy(c, err)
+			return addCheckpointRemedy(t, c, err)
 		}
 	}
 	return nil
 }
 
-func (t *table) addCheckpointRemedy(c *checkpoint, err error) error {
+func addCheckpointRemedy(t *table, c *checkpoint, err error) error {
 	e, ok := errors.AsType[*stream.DataError](err)
 	if _, fault := errors.AsType[folderError](err); !ok || fault {
 		return err
@@ -44,7 +44,7 @@ func (t *table) addCheckpointRemedy(c *checkpoint, err error) error {
 		retry = "read the table again; if that fails here too, "
 	}
 	e.Remedy = stream.Textf(retry + "restore the checkpoint from a copy")
-	if t.isCompleteWithout(c) {
+	if isCompleteWithout(t, c) {
 		e.Remedy = stream.Textf(retry+"move the checkpoint of version %d away: the log is complete without it", c.version)
 	}
 	return e
@@ -52,7 +52,7 @@ func (t *table) addCheckpointRemedy(c *checkpoint, err error) error {
 
 // isCompleteWithout reports whether the version of checkpoint c can also be built without c: from an older checkpoint
 // or the empty table, and the commits after it.
-func (t *table) isCompleteWithout(c *checkpoint) bool {
+func isCompleteWithout(t *table, c *checkpoint) bool {
 	from := int64(0)
 	for _, older := range t.checkpoints {
 		if older.version < c.version {
@@ -89,7 +89,7 @@ func (r *checkpointReader) readJSON(ctx context.Context, f logFile) error {
 			}
 		}
 		a.Remove = nil
-		return r.applyAction(a, r.state)
+		return applyAction(r.table, a, r.state)
 	})
 }
 

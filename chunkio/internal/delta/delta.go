@@ -76,7 +76,7 @@ func Read(ctx context.Context, folder Folder, name string, opt Options) (*Snapsh
 	if err := t.listLog(ctx); err != nil {
 		return nil, err
 	}
-	version, err := t.chooseVersion(ctx, opt)
+	version, err := chooseVersion(ctx, t, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -85,24 +85,24 @@ func Read(ctx context.Context, folder Folder, name string, opt Options) (*Snapsh
 		return nil, err
 	}
 	s := newState(&t.budget, true)
-	if err := t.replaySegment(ctx, part, s); err != nil {
+	if err := replaySegment(ctx, t, part, s); err != nil {
 		return nil, err
 	}
-	if err := t.checkSupport(s); err != nil {
+	if err := checkSupport(t, s); err != nil {
 		return nil, err
 	}
 	snapshot := &Snapshot{Version: version, Partitions: slices.Clone(s.meta.PartitionColumns)}
-	if snapshot.Schema, err = t.tableSchema(s.meta); err != nil {
+	if snapshot.Schema, err = tableSchema(t, s.meta); err != nil {
 		return nil, err
 	}
 	if snapshot.Time, err = t.findVersionTime(ctx, version, s.meta); err != nil {
 		return nil, err
 	}
-	snapshot.Files, err = t.liveFiles(s)
+	snapshot.Files, err = liveFiles(t, s)
 	return snapshot, err
 }
 
-func (t *table) chooseVersion(ctx context.Context, opt Options) (int64, error) {
+func chooseVersion(ctx context.Context, t *table, opt Options) (int64, error) {
 	switch {
 	case opt.Version != nil:
 		if v := *opt.Version; v < t.oldest || v > t.newest {

@@ -51,11 +51,11 @@ func TestCountedMemoryIsHeld(t *testing.T) {
 			t.Fatalf("finding the segment: %v", err)
 		}
 		s := newState(&table.budget, true)
-		if err := table.replaySegment(t.Context(), part, s); err != nil {
+		if err := replaySegment(t.Context(), table, part, s); err != nil {
 			t.Fatalf("replaying the log: %v", err)
 		}
 		held, counted := heap()-before, table.budget.used
-		files, err := table.liveFiles(s)
+		files, err := liveFiles(table, s)
 		if err != nil || len(files) != n {
 			t.Fatalf("%d files, %v", len(files), err)
 		}
@@ -87,7 +87,7 @@ func TestBudgetIsGivenBack(t *testing.T) {
 		}
 		listed := table.budget.used
 		s := newState(&table.budget, true)
-		if err := table.replaySegment(t.Context(), part, s); err != nil {
+		if err := replaySegment(t.Context(), table, part, s); err != nil {
 			t.Fatalf("seed %d: replaying the log: %v", 300+seed, err)
 		}
 		// Remove the remaining files: nothing may stay but sidecars, which are listed files.

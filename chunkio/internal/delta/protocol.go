@@ -30,7 +30,7 @@ func isIgnorableFeature(name string) bool {
 	return false
 }
 
-func (t *table) checkSupport(s *replayState) error {
+func checkSupport(t *table, s *replayState) error {
 	errMissing := func(action string) error {
 		e := stream.Dataf(t.filePath(logFolder), "has no %s action, which every table begins with", action)
 		e.Remedy = stream.Textf("restore the log from a copy")
@@ -44,7 +44,7 @@ func (t *table) checkSupport(s *replayState) error {
 	var missing []string
 	switch version := p.MinReaderVersion; {
 	case version < 1 || version > 3:
-		return t.errUnsupported(fmt.Sprintf("version %d of the Delta protocol for readers, and ufs-stream has versions 1 to 3", version))
+		return errUnsupported(t, fmt.Sprintf("version %d of the Delta protocol for readers, and ufs-stream has versions 1 to 3", version))
 	case version == 3:
 		for _, name := range p.ReaderFeatures {
 			if !isIgnorableFeature(name) && !slices.Contains(missing, name) {
@@ -54,23 +54,23 @@ func (t *table) checkSupport(s *replayState) error {
 	}
 	switch {
 	case len(missing) == 1:
-		return t.errUnsupported("table feature " + missing[0] + ", which ufs-stream does not have")
+		return errUnsupported(t, "table feature "+missing[0]+", which ufs-stream does not have")
 	case len(missing) > 1:
-		return t.errUnsupported("table features " + strings.Join(missing, ", ") + ", which ufs-stream does not have")
+		return errUnsupported(t, "table features "+strings.Join(missing, ", ")+", which ufs-stream does not have")
 	case s.meta == nil:
 		return errMissing("metaData")
 	}
 	mapped := p.MinReaderVersion == 2 || p.MinReaderVersion == 3 && slices.Contains(p.ReaderFeatures, columnMapping)
 	if mode := s.meta.Configuration[columnMappingKey]; mapped && mode != "" && !strings.EqualFold(mode, "none") {
-		return t.errUnsupported(fmt.Sprintf("table feature %s (%s is %s), which ufs-stream does not have", columnMapping, columnMappingKey, mode))
+		return errUnsupported(t, fmt.Sprintf("table feature %s (%s is %s), which ufs-stream does not have", columnMapping, columnMappingKey, mode))
 	}
 	if provider := s.meta.Format.Provider; provider != "" && !strings.EqualFold(provider, "parquet") {
-		return t.errUnsupported(fmt.Sprintf("data files of format %q, which ufs-stream does not have", provider))
+		return errUnsupported(t, fmt.Sprintf("data files of format %q, which ufs-stream does not have", provider))
 	}
 	return nil
 }
 
-func (t *table) errUnsupported(need string) error {
+func errUnsupported(t *table, need string) error {
 	e := stream.Dataf(t.name, "reading this Delta table needs %s", need)
 	e.Remedy = stream.Textf("write a plain copy with CREATE TABLE … USING parquet AS SELECT * FROM %s, and read that", tableInSQL(t.name))
 	return e

@@ -7,22 +7,22 @@ import (
 	"errors"
 )
 
-func (t *table) replaySegment(ctx context.Context, part segment, s *replayState) error {
+func replaySegment(ctx context.Context, t *table, part segment, s *replayState) error {
 	if part.base != nil {
 		s.beginVersion(part.base.version)
-		if err := t.readCheckpoint(ctx, part.base, s); err != nil {
+		if err := readCheckpoint(ctx, t, part.base, s); err != nil {
 			return err
 		}
 	}
 	reading, cancel := context.WithCancel(ctx)
-	q := &commitQueue{table: t, commits: part.commits, files: map[int]chan fetchedFile{}}
+	q := &commitQueue{table: t, waiting: part.commits, files: map[int]chan fetchedFile{}}
 	defer q.waitForReads()
 	defer cancel()
 	for i, c := range part.commits {
 		s.beginVersion(c.version)
 		r, release, err := q.openCommit(reading, i)
 		if err == nil {
-			err = t.parseActions(ctx, r, c.logFile(), func(a *action) error { return t.applyAction(a, s) })
+			err = t.parseActions(ctx, r, c.logFile(), func(a *action) error { return applyAction(t, a, s) })
 		}
 		if release != nil {
 			release()
@@ -35,7 +35,7 @@ func (t *table) replaySegment(ctx context.Context, part segment, s *replayState)
 	return nil
 }
 
-func (t *table) applyAction(a *action, s *replayState) error {
+func applyAction(t *table, a *action, s *replayState) error {
 	if f := a.Add; f != nil {
 		if f.Path == nil || f.Size == nil {
 			return errors.New("adds a file without its path or size")

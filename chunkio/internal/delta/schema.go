@@ -31,7 +31,7 @@ const schemaBytes = 16
 
 // tableSchema returns the schema of the table, or nil if the log does not contain one. The protocol forbids logs
 // without a schema, but some tools write such logs. The columns are then taken from the data files.
-func (t *table) tableSchema(m *metaData) (*Schema, error) {
+func tableSchema(t *table, m *metaData) (*Schema, error) {
 	if m.SchemaString == "" || m.SchemaString == "{}" {
 		return nil, nil
 	}

@@ -148,7 +148,7 @@ func errAddedAndRemoved(raw string) error {
 }
 
 // liveFiles returns the live files of a replayed state. It clears the state to free its memory.
-func (t *table) liveFiles(s *replayState) ([]File, error) {
+func liveFiles(t *table, s *replayState) ([]File, error) {
 	files := make([]File, 0, len(s.liveFiles))
 	values := make(map[*partition][]*string, len(s.partitions))
 	var vector string

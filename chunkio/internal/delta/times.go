@@ -69,10 +69,10 @@ func (t *table) findVersionAsOf(ctx context.Context, at time.Time) (int64, error
 		return 0, err
 	}
 	s := newState(&t.budget, false)
-	if err := t.replaySegment(ctx, part, s); err != nil {
+	if err := replaySegment(ctx, t, part, s); err != nil {
 		return 0, err
 	}
-	if err := t.checkSupport(s); err != nil {
+	if err := checkSupport(t, s); err != nil {
 		return 0, err
 	}
 	from, since, enabled := s.meta.inCommitStart()

@@ -9,34 +9,35 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
 // Bounds implements format.Bounded with the statistics of a column chunk.
 func (f *File) Bounds(g, l int) (b format.Bounds) {
 	col := &f.columns[l]
-	m := &f.footer.groups[g].chunks[col.index]
+	m := &f.footer.Groups[g].Chunks[col.index]
 	b = format.Bounds{Rows: f.rows[g], Nulls: -1}
 	if col.def == 0 {
 		b.Nulls = 0
 	}
-	if m.statistics == 0 {
+	if m.Statistics == 0 {
 		return b
 	}
-	if n := m.nulls; 0 <= n && n <= m.Values && (col.rep == 0 || n == 0) {
+	if n := m.Nulls; 0 <= n && n <= m.Values && (col.rep == 0 || n == 0) {
 		b.Nulls = n // in a list, a null may be the whole list or an element
 	}
-	s := parseStatistics(f.footer.rawFooter, m.statistics)
-	low, high := s.low, s.high
+	s := footer.ParseStatistics(f.footer.RawFooter, m.Statistics)
+	low, high := s.Low, s.High
 	if !f.hasTypeOrder(col) {
 		// s.low and s.high have no meaning, because the footer does not state their order. The older fields are always
 		// in the order of signed numbers.
-		low, high = s.oldLow, s.oldHigh
-		if !col.hasSignedOrder() {
+		low, high = s.OldLow, s.OldHigh
+		if !hasSignedOrder(col) {
 			return b
 		}
 	}
-	read := col.newBoundReader()
+	read := newBoundReader(col)
 	if read == nil {
 		return b
 	}
@@ -59,10 +60,10 @@ func areBoundsCrossed(c *column, low, high format.Bound) bool {
 // hasTypeOrder reports whether the footer states that the column's bounds are in the order of its type; the library
 // assumes this without checking.
 func (f *File) hasTypeOrder(c *column) bool {
-	return c.index < len(f.footer.hasTypeOrder) && f.footer.hasTypeOrder[c.index]
+	return c.index < len(f.footer.HasTypeOrder) && f.footer.HasTypeOrder[c.index]
 }
 
-func (c *column) hasSignedOrder() bool {
+func hasSignedOrder(c *column) bool {
 	switch c.physical {
 	case parquet.Types.Boolean, parquet.Types.Float, parquet.Types.Double:
 		return true
@@ -76,7 +77,7 @@ func (c *column) hasSignedOrder() bool {
 	return false
 }
 
-func (c *column) newBoundReader() func([]byte) format.Bound {
+func newBoundReader(c *column) func([]byte) format.Bound {
 	switch c.physical {
 	case parquet.Types.Boolean:
 		return func(raw []byte) format.Bound {
@@ -86,9 +87,9 @@ func (c *column) newBoundReader() func([]byte) format.Bound {
 			return numberBound(float64(raw[0] & 1))
 		}
 	case parquet.Types.Int32:
-		return c.newIntBoundReader(4, func(raw []byte) int64 { return int64(int32(binary.LittleEndian.Uint32(raw))) })
+		return newIntBoundReader(c, 4, func(raw []byte) int64 { return int64(int32(binary.LittleEndian.Uint32(raw))) })
 	case parquet.Types.Int64:
-		return c.newIntBoundReader(8, func(raw []byte) int64 { return int64(binary.LittleEndian.Uint64(raw)) })
+		return newIntBoundReader(c, 8, func(raw []byte) int64 { return int64(binary.LittleEndian.Uint64(raw)) })
 	case parquet.Types.Float:
 		return func(raw []byte) format.Bound {
 			if len(raw) != 4 {
@@ -104,7 +105,7 @@ func (c *column) newBoundReader() func([]byte) format.Bound {
 			return numberBound(math.Float64frombits(binary.LittleEndian.Uint64(raw)))
 		}
 	case parquet.Types.ByteArray, parquet.Types.FixedLenByteArray:
-		return c.newBytesBoundReader()
+		return newBytesBoundReader(c)
 	}
 	return nil // INT96 has no order
 }
@@ -112,7 +113,7 @@ func (c *column) newBoundReader() func([]byte) format.Bound {
 // numberBound returns x as a bound, which is unknown if x is NaN. Zeros of both signs are equal.
 func numberBound(x float64) format.Bound { return format.Bound{Known: x == x, Number: x} }
 
-func (c *column) newIntBoundReader(size int, integer func([]byte) int64) func([]byte) format.Bound {
+func newIntBoundReader(c *column, size int, integer func([]byte) int64) func([]byte) format.Bound {
 	meaning := func(v int64) format.Bound { return numberBound(float64(v)) }
 	switch t := c.desc.LogicalType().(type) {
 	case schema.DateLogicalType:
@@ -149,7 +150,7 @@ func (c *column) newIntBoundReader(size int, integer func([]byte) int64) func([]
 }
 
 // newBytesBoundReader returns a function that parses bounds stored as bytes. A truncated text is still a bound.
-func (c *column) newBytesBoundReader() func([]byte) format.Bound {
+func newBytesBoundReader(c *column) func([]byte) format.Bound {
 	write := bytesFormatter(c)
 	fixed := c.physical == parquet.Types.FixedLenByteArray
 	_, uuid := c.desc.LogicalType().(schema.UUIDLogicalType)

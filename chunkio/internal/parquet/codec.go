@@ -38,13 +38,6 @@ func codecName(c compress.Compression) string {
 	return c.String()
 }
 
-func codecByNumber(n int64) compress.Compression {
-	if n != int64(int32(n)) {
-		n = -1
-	}
-	return compress.Compression(n)
-}
-
 // decodableCodecs are the codecs whose pages can be read.
 var decodableCodecs = []compress.Compression{
 	compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd, compress.Codecs.Brotli,

@@ -12,7 +12,7 @@ import (
 
 // Conversions of physical values to float64. dst and src have the same length.
 
-func (c *column) hasPlainNumbers() bool {
+func hasPlainNumbers(c *column) bool {
 	if c.texts != nil {
 		return false
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -72,7 +73,7 @@ func (g *rowGroup) decodeColumn(ctx context.Context, l int, from, to int64, dst 
 		width := int64(lf.Width)
 		e := g.startEntryReader(col, buf)
 		if lf.List && e.pages.info.Values != width*g.file.rows[g.number] {
-			return g.decodeGaps(ctx, e, l, from, to, dst)
+			return decodeGaps(ctx, g, e, l, from, to, dst)
 		}
 		if err := g.seekEntryReader(e, l, from*width, to*width); err != nil {
 			return err
@@ -147,10 +148,10 @@ func (g *rowGroup) DecodeTextKeys(ctx context.Context, l int, from, to int64, nu
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	return g.withScratch(lf, from, to, func(buf *scratch) error {
 		t := new(text.List)
-		encodings := g.file.footer.groups[g.number].chunks[col.index].encodings
-		col.texts, col.independentPages = t, encodings != 0 && !encodings.has(parquet.Encodings.DeltaByteArray)
+		encodings := g.file.footer.Groups[g.number].Chunks[col.index].Encodings
+		col.texts, col.independentPages = t, encodings != 0 && !encodings.Has(parquet.Encodings.DeltaByteArray)
 		e := g.startEntryReader(&col, buf)
-		row, err := g.seekRow(e, at, from)
+		row, err := seekRow(g, e, at, from)
 		if err != nil {
 			return err
 		}
@@ -185,7 +186,7 @@ func (g *rowGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *
 			return fmt.Errorf("not a list of numbers: %s", lf.Why)
 		}
 		e := g.startEntryReader(col, buf)
-		row, err := g.seekRow(e, l, from)
+		row, err := seekRow(g, e, l, from)
 		if err != nil {
 			return err
 		}
@@ -218,11 +219,11 @@ func (g *rowGroup) guardDecoding(lf *format.Leaf, from, to int64, buf *scratch, 
 		}()
 		return f()
 	})
-	return addRemedy(g.file.errInColumn(err, g.number, lf.Name), remedyLeaveOut)
+	return footer.AddRemedy(g.file.errInColumn(err, g.number, lf.Name), footer.RemedyLeaveOut)
 }
 
 func (g *rowGroup) startEntryReader(col *column, buf *scratch) *entryReader {
-	buf.pages = g.file.newChunkWalker(g.number, col, buf)
+	buf.pages = newChunkWalker(g.file, g.number, col, buf)
 	buf.entries = entryReader{pages: &buf.pages, col: col, buf: buf}
 	return &buf.entries
 }
@@ -233,7 +234,7 @@ func (g *rowGroup) seekEntryReader(e *entryReader, l int, from, to int64) error 
 	if whole || e.col.hasChainedPages() || e.pages.info.Size <= readAhead { // one read covers the whole chunk, so skipping pages saves no read
 		return nil
 	}
-	marks, err := g.loadPageMarks(markKey{l, false}, e.col, e.buf)
+	marks, err := loadPageMarks(g, markKey{l, false}, e.col, e.buf)
 	if err != nil {
 		return err
 	}

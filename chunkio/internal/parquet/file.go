@@ -1,6 +1,6 @@
-// Package parquet reads Parquet files: the footer (footer.go, schema.go, groups.go), the leaves of its schema
-// (leaf.go), and column chunks page by page (pages.go), as float64 or as text. Arrow v15 decodes many of the values.
-// This package first checks everything in a damaged file that could make Arrow misbehave.
+// Package parquet reads Parquet files: the leaves of the schema (leaf.go), and column chunks page by page (pages.go), as
+// float64 or as text. Package footer reads the footer. Arrow v15 decodes many of the values. This package first checks
+// everything in a damaged file that could make Arrow misbehave.
 package parquet
 
 import (
@@ -17,12 +17,19 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
+)
+
+// The magic words at the beginning and the end of a file.
+const (
+	Magic          = footer.Magic
+	EncryptedMagic = footer.EncryptedMagic
 )
 
 // File is an open Parquet file.
 type File struct {
 	in        format.Input
-	footer    *footer
+	footer    *footer.Metadata
 	leaves    []format.Leaf
 	leafCount int         // number of leaves; the keys and values of maps follow them
 	columns   []column    // by leaf index
@@ -34,7 +41,7 @@ type File struct {
 // Open reads and checks the footer of the input in, using at most memory bytes. Closing the file closes the input. If
 // Open fails, the caller must close the input.
 func Open(in format.Input, memory int64) (*File, error) {
-	foot, err := readFooter(in, memory)
+	foot, err := footer.ReadMetadata(in, memory)
 	if err != nil {
 		return nil, err
 	}
@@ -64,11 +71,11 @@ func Open(in format.Input, memory int64) (*File, error) {
 		format.MarkIndex(func(yield func(*format.Leaf) bool) {
 			for i := 0; i < f.leafCount && yield(&f.leaves[i]); i++ {
 			}
-		}, foot.pandas)
+		}, foot.Pandas)
 		return nil
 	})
 	if err != nil {
-		return nil, addRemedy(f.errInColumn(err, -1, ""), remedyCopyAgain)
+		return nil, footer.AddRemedy(f.errInColumn(err, -1, ""), footer.RemedyCopyAgain)
 	}
 	return f, nil
 }
@@ -81,23 +88,38 @@ func (f *File) GroupRows() []int64 { return f.rows }
 
 // GroupBytes implements format.Weighed.
 func (f *File) GroupBytes(g int) (n int64) {
-	for i := range f.footer.groups[g].chunks {
-		n += f.footer.groups[g].chunks[i].Size
+	for i := range f.footer.Groups[g].Chunks {
+		n += f.footer.Groups[g].Chunks[i].Size
 	}
 	return n
 }
 
 // HeldBytes implements format.File.
-func (f *File) HeldBytes() int64 { return f.footer.heap }
+func (f *File) HeldBytes() int64 { return f.footer.Heap }
 
 // FooterDigest implements format.File.
-func (f *File) FooterDigest() uint64 { return f.footer.digest }
+func (f *File) FooterDigest() uint64 { return f.footer.Digest }
 
 // Close implements format.File.
 func (f *File) Close() error { return f.in.Close() }
 
 // Schema returns the footer's schema. Its leaves, counted depth first, are the physical columns of ColumnReader.
-func (f *File) Schema() *schema.Schema { return f.footer.schema }
+func (f *File) Schema() *schema.Schema { return f.footer.Schema }
+
+// Annotations returns the annotations of a schema node and of all nodes below it. Their paths are for another file, in
+// which a copy of the node is at the top level and has the given name. It returns nil if there are none.
+func (f *File) Annotations(n schema.Node, name string) footer.Annotations {
+	if len(f.footer.Strange) == 0 {
+		return nil
+	}
+	found := footer.Annotations{}
+	footer.VisitPaths(n, name, func(path string, n schema.Node) {
+		if strange := f.footer.Strange[n]; strange != nil {
+			found[path] = strange.Annotation
+		}
+	})
+	return found
+}
 
 // PhysicalIndex returns the first physical column of a leaf.
 func (f *File) PhysicalIndex(leaf int) int { return f.columns[leaf].index }
@@ -108,12 +130,12 @@ func (f *File) Input() format.Input { return f.in }
 // Extent returns the byte range of physical column i of group g.
 func (f *File) Extent(g, i int) format.Extent {
 	c := f.Chunk(g, i)
-	return format.Extent{At: c.at, Size: c.Size}
+	return format.Extent{At: c.At, Size: c.Size}
 }
 
 // ScratchBytes returns an upper bound on the memory needed to read physical column i of group g.
 func (f *File) ScratchBytes(g, i int) int64 {
-	c := newColumn(f.footer.schema, i)
+	c := newColumn(f.footer.Schema, i)
 	return scratchBytes(f.Chunk(g, i), &c)
 }
 
@@ -122,17 +144,17 @@ func (f *File) errInColumn(err error, group int, column string) error {
 }
 
 // Chunk returns the position and size of physical column i in group g. The footer has been checked.
-func (f *File) Chunk(g, i int) ChunkInfo { return f.footer.groups[g].chunks[i].ChunkInfo }
+func (f *File) Chunk(g, i int) footer.ChunkInfo { return f.footer.Groups[g].Chunks[i].ChunkInfo }
 
 // DictionaryBytes returns the number of bytes of the chunk's dictionary page, header included; 0 if there is no
 // dictionary page.
-func (f *File) DictionaryBytes(g, i int) int64 { return f.footer.groups[g].chunks[i].dictionary }
+func (f *File) DictionaryBytes(g, i int) int64 { return f.footer.Groups[g].Chunks[i].Dictionary }
 
 // UsesDictionary reports whether the chunk's pages are encoded with a dictionary and its writer did not fall back to
 // plain pages.
 func (f *File) UsesDictionary(g, i int) bool {
-	m := &f.footer.groups[g].chunks[i]
-	return !m.plainPages && (m.encodings.has(parquet.Encodings.PlainDict) || m.encodings.has(parquet.Encodings.RLEDict))
+	m := &f.footer.Groups[g].Chunks[i]
+	return !m.PlainPages && (m.Encodings.Has(parquet.Encodings.PlainDict) || m.Encodings.Has(parquet.Encodings.RLEDict))
 }
 
 // checkGroups verifies that the footer is consistent with itself and with the file's size, and records the number of
@@ -140,37 +162,37 @@ func (f *File) UsesDictionary(g, i int) bool {
 func (f *File) checkGroups() error {
 	var total int64
 	var doubt sizeDoubt
-	claimed := f.footer.rows
+	claimed := f.footer.Rows
 	if claimed == 0 { // some writers leave the total at 0
 		claimed = math.MaxInt64
 	}
-	for g := range f.footer.groups {
-		group := &f.footer.groups[g]
-		switch n := f.footer.schema.NumColumns(); {
-		case group.rows < 0 || group.rows > claimed-total:
-			return fmt.Errorf("damaged footer: row group %d claims %d rows of the file's %d", g, group.rows, claimed)
-		case len(group.chunks) != n:
-			return fmt.Errorf("damaged footer: row group %d has %d columns where the schema has %d", g, len(group.chunks), n)
-		case !canHoldValues(f.footer.start, group.rows):
-			return fmt.Errorf("damaged footer: row group %d claims %d rows, more than pages of %d bytes can hold", g, group.rows, f.footer.start)
+	for g := range f.footer.Groups {
+		group := &f.footer.Groups[g]
+		switch n := f.footer.Schema.NumColumns(); {
+		case group.Rows < 0 || group.Rows > claimed-total:
+			return fmt.Errorf("damaged footer: row group %d claims %d rows of the file's %d", g, group.Rows, claimed)
+		case len(group.Chunks) != n:
+			return fmt.Errorf("damaged footer: row group %d has %d columns where the schema has %d", g, len(group.Chunks), n)
+		case !canHoldValues(f.footer.Start, group.Rows):
+			return fmt.Errorf("damaged footer: row group %d claims %d rows, more than pages of %d bytes can hold", g, group.Rows, f.footer.Start)
 		}
-		total += group.rows
-		f.rows = append(f.rows, group.rows)
-		for i := range group.chunks {
-			if _, known := group.chunkFaults[i]; known {
+		total += group.Rows
+		f.rows = append(f.rows, group.Rows)
+		for i := range group.Chunks {
+			if _, known := group.ChunkFaults[i]; known {
 				continue
 			}
 			if fault := f.checkChunk(g, i); fault != "" {
-				group.recordChunkFault(i, "damaged footer: "+fault+"; "+remedyCopyAgain)
+				group.RecordChunkFault(i, "damaged footer: "+fault+"; "+footer.RemedyCopyAgain)
 				continue
 			}
-			if err := f.surveyChunk(g, i, &doubt); err != nil {
-				return f.errInColumn(err, g, f.footer.schema.Column(i).Path())
+			if err := surveyChunk(f, g, i, &doubt); err != nil {
+				return f.errInColumn(err, g, f.footer.Schema.Column(i).Path())
 			}
 		}
 	}
-	if f.footer.rows != 0 && total != f.footer.rows {
-		return fmt.Errorf("damaged footer: the row groups have %d rows where the file has %d", total, f.footer.rows)
+	if f.footer.Rows != 0 && total != f.footer.Rows {
+		return fmt.Errorf("damaged footer: the row groups have %d rows where the file has %d", total, f.footer.Rows)
 	}
 	return nil
 }
@@ -181,16 +203,16 @@ const maxChunk = 1 << 42
 
 // checkChunk returns a description of a fault of a column chunk, or "". surveyChunk checks its size in memory.
 func (f *File) checkChunk(g, i int) string {
-	m := &f.footer.groups[g].chunks[i]
-	desc := f.footer.schema.Column(i)
+	m := &f.footer.Groups[g].Chunks[i]
+	desc := f.footer.Schema.Column(i)
 	rows, c := f.rows[g], f.Chunk(g, i)
 	switch {
-	case m.physical != desc.PhysicalType():
-		return fmt.Sprintf("the column chunk is of type number %d where the schema says %s", m.physical, desc.PhysicalType())
+	case m.Physical != desc.PhysicalType():
+		return fmt.Sprintf("the column chunk is of type number %d where the schema says %s", m.Physical, desc.PhysicalType())
 	case c.Size < 0 || c.Values < 0:
 		return fmt.Sprintf("the column chunk claims %d bytes, of %d values", c.Size, c.Values)
-	case c.Values > 0 && (c.at < int64(len(Magic)) || c.at > f.footer.start || c.Size > f.footer.start-c.at):
-		return fmt.Sprintf("the column chunk (%d bytes at offset %d) does not lie within the file", c.Size, c.at)
+	case c.Values > 0 && (c.At < int64(len(footer.Magic)) || c.At > f.footer.Start || c.Size > f.footer.Start-c.At):
+		return fmt.Sprintf("the column chunk (%d bytes at offset %d) does not lie within the file", c.Size, c.At)
 	case desc.MaxRepetitionLevel() == 0 && c.Values != rows:
 		return fmt.Sprintf("the column chunk has %d values where the row group has %d rows", c.Values, rows)
 	case c.Values < rows:
@@ -233,7 +255,7 @@ func (f *File) setLeafFromChunks(l *format.Leaf, c *column) error {
 				l.Why, l.Refused, l.Width = why, true, 0
 			}
 		}
-		if _, fault := f.footer.groups[g].chunkFaults[c.index]; fault || rows == 0 {
+		if _, fault := f.footer.Groups[g].ChunkFaults[c.index]; fault || rows == 0 {
 			continue
 		}
 		if first < 0 {
@@ -242,7 +264,7 @@ func (f *File) setLeafFromChunks(l *format.Leaf, c *column) error {
 		if c.rep > 0 {
 			l.PerRow = max(l.PerRow, (info.Values+rows-1)/rows)
 		}
-		if n := f.footer.groups[g].chunks[c.index].nulls; n >= 0 && n <= info.Values {
+		if n := f.footer.Groups[g].Chunks[c.index].Nulls; n >= 0 && n <= info.Values {
 			nulls += n
 		} else {
 			known = false
@@ -259,7 +281,7 @@ func (f *File) setLeafFromChunks(l *format.Leaf, c *column) error {
 	}
 	if l.List && l.Why == "" {
 		if width > 0 {
-			switch uneven, err := f.firstPageHasOtherWidth(first, l, c, int(width)); {
+			switch uneven, err := firstPageHasOtherWidth(f, first, l, c, int(width)); {
 			case err != nil:
 				return err
 			case uneven:
@@ -267,7 +289,7 @@ func (f *File) setLeafFromChunks(l *format.Leaf, c *column) error {
 			}
 		}
 		if width == 0 && (nulls > 0 || !known) {
-			exceptGaps, err := f.findWidthExceptGaps(l, c)
+			exceptGaps, err := findWidthExceptGaps(f, l, c)
 			if err != nil {
 				return err
 			}
@@ -303,14 +325,14 @@ func (f *File) setMapLeafFromPair(l *format.Leaf, pair []format.Leaf) {
 }
 
 func (f *File) whyUndecodable(g int, c *column) string {
-	m := &f.footer.groups[g].chunks[c.index]
-	if fault, ok := f.footer.groups[g].chunkFaults[c.index]; ok {
+	m := &f.footer.Groups[g].Chunks[c.index]
+	if fault, ok := f.footer.Groups[g].ChunkFaults[c.index]; ok {
 		return fault
 	}
-	if !slices.Contains(decodableCodecs, m.codec) {
-		return fmt.Sprintf("codec %s cannot be decoded; %s", codecName(m.codec), remedyRewrite)
+	if !slices.Contains(decodableCodecs, m.Codec) {
+		return fmt.Sprintf("codec %s cannot be decoded; %s", codecName(m.Codec), remedyRewrite)
 	}
-	if encoding := c.undecodableEncoding(m.encodings); encoding != "" {
+	if encoding := c.undecodableEncoding(m.Encodings); encoding != "" {
 		return fmt.Sprintf("encoding %s cannot be decoded; %s", encoding, remedyRewrite)
 	}
 	return ""
@@ -350,7 +372,7 @@ func (f *File) columnReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, d
 		return nil, nil, f.errInColumn(errors.New(why), g, c.desc.Path())
 	}
 	buf := f.pool.Get().(*scratch)
-	p := f.newChunkWalker(g, &c, buf)
+	p := newChunkWalker(f, g, &c, buf)
 	p.freshMemory = true
 	if ahead > 0 {
 		p.win.ahead = ahead

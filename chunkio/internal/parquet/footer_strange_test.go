@@ -16,46 +16,49 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/thrift"
 )
 
 // union is a LogicalType of one field.
-func union(id byte, r thrift) func(thrift) thrift {
-	return func(e thrift) thrift { return e.record(10, thrift{}.record(id, r)) }
+func union(id byte, r thriftBytes) func(thriftBytes) thriftBytes {
+	return func(e thriftBytes) thriftBytes { return e.record(10, thriftBytes{}.record(id, r)) }
 }
 
-func converted(n int64) func(thrift) thrift {
-	return func(e thrift) thrift { return e.i32(6, n) }
+func converted(n int64) func(thriftBytes) thriftBytes {
+	return func(e thriftBytes) thriftBytes { return e.i32(6, n) }
 }
 
 // TestStrangeTypes: a column of a logical type that is unknown, or does not go with its physical type,
 // is left out with its reason, and the others can be read.
 func TestStrangeTypes(t *testing.T) {
-	unit := func(id byte) thrift { return thrift{}.field(1, thriftTrue).record(2, thrift{}.record(id, thrift{})) }
+	unit := func(id byte) thriftBytes {
+		return thriftBytes{}.field(1, thrift.True).record(2, thriftBytes{}.record(id, thriftBytes{}))
+	}
 	for _, c := range []struct {
 		name, typ, why string
 		physical       parquet.Type
 		length         int64
-		annotate       func(thrift) thrift
+		annotate       func(thriftBytes) thriftBytes
 	}{
-		{"geometry", "geometry", "geometry", parquet.Types.ByteArray, 0, union(17, thrift{}.text(1, "EPSG:1"))},
-		{"geography", "geography", "geography", parquet.Types.ByteArray, 0, union(18, thrift{})},
-		{"from the future", "unknown", "logical type number 99", parquet.Types.Int32, 0, union(99, thrift{})},
-		{"text of integers", "mistyped", "String", parquet.Types.Int32, 0, union(1, thrift{})},
+		{"geometry", "geometry", "geometry", parquet.Types.ByteArray, 0, union(17, thriftBytes{}.text(1, "EPSG:1"))},
+		{"geography", "geography", "geography", parquet.Types.ByteArray, 0, union(18, thriftBytes{})},
+		{"from the future", "unknown", "logical type number 99", parquet.Types.Int32, 0, union(99, thriftBytes{})},
+		{"text of integers", "mistyped", "String", parquet.Types.Int32, 0, union(1, thriftBytes{})},
 		{"old text of integers", "mistyped", "", parquet.Types.Int32, 0, converted(0)},
 		{"UINT_8 of INT64", "mistyped", "UINT_8", parquet.Types.Int64, 0, converted(11)},
-		{"a time without a unit", "mistyped", "unknown unit", parquet.Types.Int64, 0, union(8, thrift{}.field(1, thriftTrue))},
+		{"a time without a unit", "mistyped", "unknown unit", parquet.Types.Int64, 0, union(8, thriftBytes{}.field(1, thrift.True))},
 		{"an unknown unit", "mistyped", "unknown unit", parquet.Types.Int64, 0, union(8, unit(4))},
-		{"an integer of 7 bits", "mistyped", "7 bits", parquet.Types.Int32, 0, union(10, thrift{}.field(1, thriftByte, 7).field(2, thriftTrue))},
-		{"a decimal of no digits", "mistyped", "decimal(0,0)", parquet.Types.Int32, 0, union(5, thrift{}.i32(1, 0).i32(2, 0))},
-		{"a decimal of scale 5 of 3", "mistyped", "", parquet.Types.Int32, 0, func(e thrift) thrift { return e.i32(6, 5).i32(7, 5).i32(8, 3) }},
+		{"an integer of 7 bits", "mistyped", "7 bits", parquet.Types.Int32, 0, union(10, thriftBytes{}.field(1, thrift.Byte, 7).field(2, thrift.True))},
+		{"a decimal of no digits", "mistyped", "decimal(0,0)", parquet.Types.Int32, 0, union(5, thriftBytes{}.i32(1, 0).i32(2, 0))},
+		{"a decimal of scale 5 of 3", "mistyped", "", parquet.Types.Int32, 0, func(e thriftBytes) thriftBytes { return e.i32(6, 5).i32(7, 5).i32(8, 3) }},
 		{"converted type 99", "mistyped", "", parquet.Types.Int32, 0, converted(99)},
 		{"values of no bytes", "mistyped", "0 bytes", parquet.Types.FixedLenByteArray, 0, nil},
 		{"values of -1 byte", "mistyped", "-1 bytes", parquet.Types.FixedLenByteArray, -1, nil},
 		{"a type that is none", "mistyped", "type number 8", 8, 0, nil},
 		// and the readable ones
-		{"no field of the union", "int32", "", parquet.Types.Int32, 0, func(e thrift) thrift { return e.record(10, thrift{}) }},
-		{"an integer of 8 bits", "uint8", "", parquet.Types.Int32, 0, union(10, thrift{}.field(1, thriftByte, 8).field(2, thriftFalse))},
-		{"no field of the union, but a converted type", "uint8", "", parquet.Types.Int32, 0, func(e thrift) thrift { return e.i32(6, 11).record(10, thrift{}) }},
+		{"no field of the union", "int32", "", parquet.Types.Int32, 0, func(e thriftBytes) thriftBytes { return e.record(10, thriftBytes{}) }},
+		{"an integer of 8 bits", "uint8", "", parquet.Types.Int32, 0, union(10, thriftBytes{}.field(1, thrift.Byte, 8).field(2, thrift.False))},
+		{"no field of the union, but a converted type", "uint8", "", parquet.Types.Int32, 0, func(e thriftBytes) thriftBytes { return e.i32(6, 11).record(10, thriftBytes{}) }},
 		{"an old timestamp", "timestamp", "timestamp", parquet.Types.Int64, 0, converted(9)},
 		{"a timestamp", "timestamp", "timestamp", parquet.Types.Int64, 0, union(8, unit(3))},
 	} {
@@ -81,31 +84,31 @@ func TestStrangeTypes(t *testing.T) {
 // TestSchemaTwin: with every physical type and annotation, a node equals the library's node, and it is strange if the
 // library fails.
 func TestSchemaTwin(t *testing.T) {
-	annotations := []func(thrift) thrift{nil}
+	annotations := []func(thriftBytes) thriftBytes{nil}
 	for n := range int64(26) {
-		annotations = append(annotations, func(e thrift) thrift { return e.i32(6, n-1).i32(7, 2).i32(8, 9).i32(9, 44) })
+		annotations = append(annotations, func(e thriftBytes) thriftBytes { return e.i32(6, n-1).i32(7, 2).i32(8, 9).i32(9, 44) })
 	}
 	for id := range byte(16) {
-		annotations = append(annotations, union(id+1, thrift{}))
+		annotations = append(annotations, union(id+1, thriftBytes{}))
 	}
 	for _, id := range []byte{7, 8} {
 		for unit := range byte(5) {
-			for _, utc := range []byte{thriftTrue, thriftFalse} {
-				annotations = append(annotations, union(id, thrift{}.field(1, utc).record(2, thrift{}.record(unit, thrift{}))))
+			for _, utc := range []byte{thrift.True, thrift.False} {
+				annotations = append(annotations, union(id, thriftBytes{}.field(1, utc).record(2, thriftBytes{}.record(unit, thriftBytes{}))))
 			}
 		}
 	}
 	for _, bits := range []byte{8, 16, 32, 64} { // the library takes others too
-		for _, signed := range []byte{thriftTrue, thriftFalse} {
-			annotations = append(annotations, union(10, thrift{}.field(1, thriftByte, bits).field(2, signed)))
+		for _, signed := range []byte{thrift.True, thrift.False} {
+			annotations = append(annotations, union(10, thriftBytes{}.field(1, thrift.Byte, bits).field(2, signed)))
 		}
 	}
 	for precision := range int64(40) {
 		for _, scale := range []int64{0, 3, 12} {
 			if 0 < precision && scale <= precision { // the library takes others too
-				annotations = append(annotations, union(5, thrift{}.i32(1, scale).i32(2, precision)))
+				annotations = append(annotations, union(5, thriftBytes{}.i32(1, scale).i32(2, precision)))
 			}
-			annotations = append(annotations, func(e thrift) thrift { return e.i32(6, 5).i32(7, scale).i32(8, precision) })
+			annotations = append(annotations, func(e thriftBytes) thriftBytes { return e.i32(6, 5).i32(7, scale).i32(8, precision) })
 		}
 	}
 	strange, ordinary := 0, 0
@@ -123,20 +126,20 @@ func TestSchemaTwin(t *testing.T) {
 				ours := f.Schema().Root().Field(0)
 				var library *metadata.FileMetaData
 				err = format.Guard(func() (err error) {
-					library, err = metadata.NewFileMetaData(f.footer.rawFooter, nil)
+					library, err = metadata.NewFileMetaData(f.footer.RawFooter, nil)
 					return err
 				})
 				if err == nil && library.Schema == nil {
 					err = errors.New("no schema")
 				}
-				if f.footer.strange[ours] != nil {
+				if f.footer.Strange[ours] != nil {
 					strange++
 				} else {
 					ordinary++
 				}
 				switch {
-				case (err != nil) != (f.footer.strange[ours] != nil):
-					t.Errorf("annotation %d of %v: the library's error is %v, ours %+v", i, physical, err, f.footer.strange[ours])
+				case (err != nil) != (f.footer.Strange[ours] != nil):
+					t.Errorf("annotation %d of %v: the library's error is %v, ours %+v", i, physical, err, f.footer.Strange[ours])
 				case err == nil && !ours.Equals(library.Schema.Root().Field(0)):
 					t.Errorf("annotation %d of %v: the library reads %v, we %v", i, physical, library.Schema.Column(0), f.Schema().Column(0))
 				}
@@ -165,7 +168,7 @@ func TestFaultyChunks(t *testing.T) {
 		"too few values":     {func(m *madeColumn) { m.values = 0 }, "0 values where the row group has 3 rows"},
 		"in another file":    {func(m *madeColumn) { m.elsewhere = "part-7" }, "another file (part-7)"},
 		"encrypted": {func(m *madeColumn) {
-			m.more = func(e thrift) thrift { return e.record(8, thrift{}.record(1, thrift{})) }
+			m.more = func(e thriftBytes) thriftBytes { return e.record(8, thriftBytes{}.record(1, thriftBytes{})) }
 		}, "encrypted"},
 		"of an unknown codec": {func(m *madeColumn) { m.codec = 99 }, "codec"},
 	} {
@@ -233,7 +236,7 @@ func TestPagesDecide(t *testing.T) {
 	// An encoding that the pages have is refused.
 	x := plainColumn("x")
 	x.encodings = []int64{12}
-	at := bytes.Index(x.page, []byte{1<<4 | thriftI32, 6, 1<<4 | thriftI32, 0})
+	at := bytes.Index(x.page, []byte{1<<4 | thrift.I32, 6, 1<<4 | thrift.I32, 0})
 	x.page[at+3] = 12 << 1
 	f, err := Open(formattest.NewMemory(makeFile(3, x)), 1<<20)
 	formattest.Must(t, err)
@@ -303,7 +306,7 @@ func TestRowsThatPagesCannotHold(t *testing.T) {
 	if f.leaves[0].Why != "" || f.GroupRows()[0] != math.MaxInt32 {
 		t.Errorf("a page of %d rows: %d, %q", math.MaxInt32, f.GroupRows()[0], f.leaves[0].Why)
 	}
-	shortest := thrift{}.i32(1, 0).i32(2, 0).i32(3, 0).record(5, thrift{}.i32(1, 1).i32(2, 0).i32(3, 3).i32(4, 3)).bytes()
+	shortest := thriftBytes{}.i32(1, 0).i32(2, 0).i32(3, 0).record(5, thriftBytes{}.i32(1, 1).i32(2, 0).i32(3, 3).i32(4, 3)).bytes()
 	if _, n, err := ParsePageHeader(shortest); err != nil || n != minPage {
 		t.Errorf("the shortest header of a page takes %d bytes, want %d: %v", n, minPage, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -25,26 +26,26 @@ func countGaps(rows, entries int64, width int) (gaps int64, ok bool) {
 // differ. It reads the length from the first page, and compares it with the numbers of entries and nulls of every row
 // group. In an object store, every read is a request. For a file there, it computes the length from these numbers
 // alone. This is only possible if no element is null.
-func (f *File) findWidthExceptGaps(l *format.Leaf, c *column) (int, error) {
+func findWidthExceptGaps(f *File, l *format.Leaf, c *column) (int, error) {
 	first := 0 // first row group whose lists have more than one element
-	for first < len(f.rows) && f.footer.groups[first].chunks[c.index].Values <= f.rows[first] {
+	for first < len(f.rows) && f.footer.Groups[first].Chunks[c.index].Values <= f.rows[first] {
 		first++
 	}
 	if first == len(f.rows) {
 		return 0, nil
 	}
-	if _, fault := f.footer.groups[first].chunkFaults[c.index]; fault {
+	if _, fault := f.footer.Groups[first].ChunkFaults[c.index]; fault {
 		return 0, nil
 	}
 	width, seen := int64(0), int64(0)
 	if format.IsFar(f.in) {
-		chunk := f.footer.groups[first].chunks[c.index]
-		if lists := f.rows[first] - chunk.nulls; chunk.nulls > 0 && lists > 0 && (chunk.Values-chunk.nulls)%lists == 0 {
-			width = (chunk.Values - chunk.nulls) / lists
+		chunk := f.footer.Groups[first].Chunks[c.index]
+		if lists := f.rows[first] - chunk.Nulls; chunk.Nulls > 0 && lists > 0 && (chunk.Values-chunk.Nulls)%lists == 0 {
+			width = (chunk.Values - chunk.Nulls) / lists
 		}
 	} else {
 		var err error
-		if width, seen, err = f.readFirstListWidth(first, l, c); err != nil {
+		if width, seen, err = readFirstListWidth(f, first, l, c); err != nil {
 			return 0, err
 		}
 	}
@@ -53,12 +54,12 @@ func (f *File) findWidthExceptGaps(l *format.Leaf, c *column) (int, error) {
 	}
 	found := int64(0)
 	for g, rows := range f.rows {
-		chunk := f.footer.groups[g].chunks[c.index]
+		chunk := f.footer.Groups[g].Chunks[c.index]
 		gaps, ok := countGaps(rows, chunk.Values, int(width))
-		if _, fault := f.footer.groups[g].chunkFaults[c.index]; fault || rows == 0 {
+		if _, fault := f.footer.Groups[g].ChunkFaults[c.index]; fault || rows == 0 {
 			continue
 		}
-		if !ok || chunk.nulls >= 0 && gaps > chunk.nulls {
+		if !ok || chunk.Nulls >= 0 && gaps > chunk.Nulls {
 			return 0, nil
 		}
 		found += gaps
@@ -72,7 +73,7 @@ func (f *File) findWidthExceptGaps(l *format.Leaf, c *column) (int, error) {
 // readFirstListWidth returns the common length of the lists that end in the first page, and the number of gaps there.
 // If no list ends in that page, it reads on until a list ends. The length is 0 if the lengths differ or all lists are
 // gaps.
-func (f *File) readFirstListWidth(g int, l *format.Leaf, c *column) (width, gaps int64, err error) {
+func readFirstListWidth(f *File, g int, l *format.Leaf, c *column) (width, gaps int64, err error) {
 	const (
 		maxPageBytes = 4 << 20 // bytes of pages that are examined
 		maxEntries   = 1 << 16 // number of entries that are examined
@@ -116,7 +117,7 @@ func (f *File) readFirstListWidth(g int, l *format.Leaf, c *column) (width, gaps
 		}
 		return nil
 	})
-	return width, gaps, readErrorOrNil(err)
+	return width, gaps, footer.ReadErrorOrNil(err)
 }
 
 func (e *entryReader) readLevels(n int) (reps, levels []uint8, err error) {
@@ -134,8 +135,8 @@ func (e *entryReader) readLevels(n int) (reps, levels []uint8, err error) {
 }
 
 // decodeGaps decodes lists that have the same length, except for gaps, into one column for each element.
-func (g *rowGroup) decodeGaps(ctx context.Context, e *entryReader, l int, from, to int64, dst [][]float64) error {
-	row, err := g.seekRow(e, l, from)
+func decodeGaps(ctx context.Context, g *rowGroup, e *entryReader, l int, from, to int64, dst [][]float64) error {
+	row, err := seekRow(g, e, l, from)
 	if err != nil {
 		return err
 	}
@@ -205,12 +206,12 @@ func (g *rowGroup) decodeGaps(ctx context.Context, e *entryReader, l int, from, 
 
 // seekRow prepares e, which reads leaf l, to begin at a page that starts at or before row from. It returns the row of
 // the last entry before that page.
-func (g *rowGroup) seekRow(e *entryReader, l int, from int64) (row int64, err error) {
+func seekRow(g *rowGroup, e *entryReader, l int, from int64) (row int64, err error) {
 	e.end = e.pages.info.Values
 	if from == 0 || e.col.hasChainedPages() {
 		return -1, nil
 	}
-	marks, err := g.loadPageMarks(markKey{l, true}, e.col, e.buf)
+	marks, err := loadPageMarks(g, markKey{l, true}, e.col, e.buf)
 	if err != nil {
 		return 0, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
@@ -59,14 +60,14 @@ func (c *column) canDecode(e parquet.Encoding) bool {
 	case parquet.Encodings.DeltaByteArray:
 		return c.physical == parquet.Types.ByteArray || c.physical == parquet.Types.FixedLenByteArray && c.size > 0
 	case byteStreamSplit:
-		return c.canSplitBytes()
+		return canSplitBytes(c)
 	}
 	return false
 }
 
 // undecodableEncoding returns the name of an encoding of the set that cannot be decoded, or "". It ignores RLE and
 // BitPacked, because the set in a footer also contains the encodings of levels.
-func (c *column) undecodableEncoding(s encodingSet) string {
+func (c *column) undecodableEncoding(s footer.EncodingSet) string {
 	for left := s; left != 0; left &= left - 1 {
 		e := parquet.Encoding(bits.TrailingZeros64(uint64(left)))
 		if !c.canDecode(e) && e != parquet.Encodings.RLE && e != parquet.Encodings.BitPacked {
@@ -93,7 +94,7 @@ func encodingName(e parquet.Encoding) string {
 // left out as a whole (a map, a list of lists), the element of columns is the first physical column of the leaf.
 type flattener struct {
 	schema     *schema.Schema
-	strange    map[schema.Node]*strangeType
+	strange    map[schema.Node]*footer.StrangeType
 	nextColumn int      // index of the next physical column
 	path       []string // path of the field being visited
 	leaves     []format.Leaf
@@ -103,9 +104,9 @@ type flattener struct {
 
 // flattenSchema lists the leaves of a file. It does not yet set the fields that depend on the column chunks (width of
 // lists, nulls, scratch).
-func flattenSchema(foot *footer) *flattener {
-	f := &flattener{schema: foot.schema, strange: foot.strange, entries: map[int]*flattener{}}
-	root := foot.schema.Root()
+func flattenSchema(foot *footer.Metadata) *flattener {
+	f := &flattener{schema: foot.Schema, strange: foot.Strange, entries: map[int]*flattener{}}
+	root := foot.Schema.Root()
 	for i := range root.NumFields() {
 		f.path = []string{root.Field(i).Name()}
 		f.visitNode(root.Field(i), root.Field(i).Name())
@@ -122,7 +123,7 @@ func (f *flattener) visitNode(n schema.Node, name string) {
 	case primitive:
 		f.addScalarLeaf(p, name)
 	case f.strange[n] != nil:
-		f.leaveOutNode(n, name, f.strange[n].typ, f.strange[n].why)
+		f.leaveOutNode(n, name, f.strange[n].Typ, f.strange[n].Why)
 	case repeated:
 		f.leaveOutNode(n, name, "list<struct>", "lists of structs")
 	case isMap(n):
@@ -165,7 +166,7 @@ func (f *flattener) visitList(g *schema.GroupNode, name string) {
 		default:
 			switch {
 			case f.strange[e] != nil:
-				f.leaveOutNode(g, name, "list<"+f.strange[e].typ+">", "lists of "+f.strange[e].typ)
+				f.leaveOutNode(g, name, "list<"+f.strange[e].Typ+">", "lists of "+f.strange[e].Typ)
 			case isMap(e):
 				f.leaveOutNode(g, name, "list<map>", "lists of maps")
 			case isList(e), e.RepetitionType() == parquet.Repetitions.Repeated:
@@ -224,7 +225,7 @@ func (f *flattener) addScalarLeaf(p *schema.PrimitiveNode, name string) {
 	l := format.Leaf{Name: name, Width: 1, Nulls: -1}
 	c.kind, c.scale, l.Type, l.Why = numericType(p)
 	if strange := f.strange[p]; strange != nil {
-		c.kind, l.Type, l.Why = notNumber, strange.typ, strange.why
+		c.kind, l.Type, l.Why = notNumber, strange.Typ, strange.Why
 	}
 	if l.Why != "" {
 		l.Width = 0

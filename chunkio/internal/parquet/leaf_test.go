@@ -14,6 +14,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -95,7 +96,7 @@ dec decimal(10,2)
 last int32
 `
 	s := schema.NewSchema(schema.MustGroup(schema.NewGroupNode("schema", required, fields, -1)))
-	flat := flattenSchema(&footer{schema: s})
+	flat := flattenSchema(&footer.Metadata{Schema: s})
 	leaves, columns := flat.leaves, flat.columns
 	var got strings.Builder
 	for _, l := range leaves {
@@ -270,10 +271,10 @@ func TestRefused(t *testing.T) {
 	f, err := Open(formattest.NewMemory(file), 1<<20)
 	formattest.Must(t, err)
 	for name, damage := range map[string]func(c int){
-		"codec LZO cannot be decoded": func(c int) { f.footer.groups[0].chunks[c].codec = 3 },
+		"codec LZO cannot be decoded": func(c int) { f.footer.Groups[0].Chunks[c].Codec = 3 },
 		"encoding number 10 cannot be decoded": func(c int) {
-			m := &f.footer.groups[0].chunks[c]
-			m.codec, m.encodings = 0, 1<<10
+			m := &f.footer.Groups[0].Chunks[c]
+			m.Codec, m.Encodings = 0, 1<<10
 		},
 	} {
 		for c := range 2 {

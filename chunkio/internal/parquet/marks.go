@@ -16,14 +16,14 @@ type markKey struct {
 
 // loadPageMarks returns the marks of the pages of a leaf. The first call for a key reads the page headers of the column
 // chunk.
-func (g *rowGroup) loadPageMarks(key markKey, col *column, buf *scratch) ([]pageMark, error) {
+func loadPageMarks(g *rowGroup, key markKey, col *column, buf *scratch) ([]pageMark, error) {
 	g.mu.Lock()
 	marks := g.marks[key]
 	g.mu.Unlock()
 	if marks != nil {
 		return marks, nil
 	}
-	walk := g.file.newChunkWalker(g.number, col, buf)
+	walk := newChunkWalker(g.file, g.number, col, buf)
 	marks, err := listPageMarks(&walk, key.rows)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,8 @@ import (
 	"math/bits"
 
 	"github.com/apache/arrow/go/v15/parquet"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/thrift"
 )
 
 // The checks of this file protect arrow v15's decoders from damaged pages. These decoders ignore errors when they
@@ -133,11 +135,11 @@ func checkIndices(b []byte, n, dictSize int) error {
 
 // checkDelta verifies that b starts with exactly n DELTA_BINARY_PACKED integers and returns their length in bytes.
 func checkDelta(b []byte, n int) (used int, err error) {
-	c := compactReader{b: b} // numbers are encoded as in Thrift
-	block, minis, total := c.readUvarint(), c.readUvarint(), c.readUvarint()
-	c.readUvarint() // first value
-	if c.err != nil {
-		return 0, c.err
+	c := thrift.Reader{Bytes: b} // numbers are encoded as in Thrift
+	block, minis, total := c.ReadUvarint(), c.ReadUvarint(), c.ReadUvarint()
+	c.ReadUvarint() // first value
+	if c.Err != nil {
+		return 0, c.Err
 	}
 	const maxBlock = 1 << 20
 	if minis == 0 || block > maxBlock || block%minis != 0 || block/minis%8 != 0 || block == 0 {
@@ -148,22 +150,22 @@ func checkDelta(b []byte, n int) (used int, err error) {
 	}
 	perMini := int(block / minis)
 	for left := n - 1; left > 0; {
-		c.readUvarint() // smallest delta
-		widths := c.pos
-		c.skipBytes(minis)
-		if c.err != nil {
-			return 0, c.err
+		c.ReadUvarint() // smallest delta
+		widths := c.Pos
+		c.SkipBytes(minis)
+		if c.Err != nil {
+			return 0, c.Err
 		}
-		for _, w := range b[widths:c.pos] {
+		for _, w := range b[widths:c.Pos] {
 			if left <= 0 {
 				break
 			}
 			if w > 64 { // arrow uses up to 33 bits for INT32
 				return 0, fmt.Errorf("differences of %d bits", w)
 			}
-			c.skipBytes(uint64(perMini / 8 * int(w)))
+			c.SkipBytes(uint64(perMini / 8 * int(w)))
 			left -= perMini
 		}
 	}
-	return c.pos, c.err
+	return c.Pos, c.Err
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 
 	"github.com/apache/arrow/go/v15/parquet"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/thrift"
 )
 
 // Page types of parquet.thrift.
@@ -34,32 +36,32 @@ type PageHeader struct {
 	plain              bool // version 2 only: the values are not compressed either
 }
 
-// ParsePageHeader parses the header at the start of b and returns its length. The error errShort means that b may
+// ParsePageHeader parses the header at the start of b and returns its length. The error ErrShort means that b may
 // contain only a part of the header.
 func ParsePageHeader(b []byte) (PageHeader, int, error) {
-	c := compactReader{b: b}
+	c := thrift.Reader{Bytes: b}
 	var top [5]int64
 	v1, dict := [5]int64{}, [3]int64{}
 	v2 := [8]int64{7: 1} // is_compressed defaults to true
 	var v1Set, dictSet, v2Set uint64
-	set := c.readStruct(top[:], func(id int64, typ byte) bool {
-		if typ != thriftStruct {
+	set := c.ReadStruct(top[:], func(id int64, typ byte) bool {
+		if typ != thrift.Struct {
 			return false
 		}
 		switch id {
 		case 5:
-			v1Set = c.readStruct(v1[:], nil)
+			v1Set = c.ReadStruct(v1[:], nil)
 		case 7:
-			dictSet = c.readStruct(dict[:], nil)
+			dictSet = c.ReadStruct(dict[:], nil)
 		case 8:
-			v2Set = c.readStruct(v2[:], nil)
+			v2Set = c.ReadStruct(v2[:], nil)
 		default:
 			return false
 		}
 		return true
 	})
-	if c.err != nil {
-		return PageHeader{}, 0, fmt.Errorf("page header: %w", c.err)
+	if c.Err != nil {
+		return PageHeader{}, 0, fmt.Errorf("page header: %w", c.Err)
 	}
 	h := PageHeader{Kind: int(top[1]), CRC: uint32(top[4]), HasCRC: set&(1<<4) != 0}
 	var values, defBytes, repBytes, nulls, rows int64
@@ -94,7 +96,7 @@ func ParsePageHeader(b []byte) (PageHeader, int, error) {
 		}
 		*f.to = int(f.v)
 	}
-	return h, c.pos, nil
+	return h, c.Pos, nil
 }
 
 // AppendPageHeader appends a header of a data page v1 or of a dictionary page in Thrift's compact protocol;
@@ -103,23 +105,23 @@ func ParsePageHeader(b []byte) (PageHeader, int, error) {
 func AppendPageHeader(b []byte, h PageHeader) []byte {
 	i32 := func(step byte, v int) {
 		u := uint32(v)<<1 ^ uint32(int32(v)>>31) // zigzag
-		b = binary.AppendUvarint(append(b, step<<4|thriftI32), uint64(u))
+		b = binary.AppendUvarint(append(b, step<<4|thrift.I32), uint64(u))
 	}
 	i32(1, h.Kind)
 	i32(1, h.Uncompressed)
 	i32(1, h.Compressed)
 	i32(1, int(int32(h.CRC)))
 	if h.Kind == DictionaryPage {
-		b = append(b, 3<<4|thriftStruct) // field 7: DictionaryPageHeader
+		b = append(b, 3<<4|thrift.Struct) // field 7: DictionaryPageHeader
 		i32(1, h.Values)
 		i32(1, int(h.Encoding))
-		b = append(b, 1<<4|thriftFalse) // not sorted
+		b = append(b, 1<<4|thrift.False) // not sorted
 	} else {
-		b = append(b, 1<<4|thriftStruct) // field 5: DataPageHeader
+		b = append(b, 1<<4|thrift.Struct) // field 5: DataPageHeader
 		i32(1, h.Values)
 		i32(1, int(h.Encoding))
 		i32(1, int(h.DefLevels))
 		i32(1, int(h.RepLevels))
 	}
-	return append(b, thriftStop, thriftStop)
+	return append(b, thrift.Stop, thrift.Stop)
 }

@@ -11,6 +11,7 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 )
 
 // pageHolder is the part of file.PageReader that both readers below share: it holds the page that the library is
@@ -21,8 +22,10 @@ type pageHolder struct {
 	err     error
 }
 
-func (h *pageHolder) Page() pqfile.Page        { return h.current }
-func (h *pageHolder) Err() error               { return h.err }
+func (h *pageHolder) Page() pqfile.Page { return h.current }
+
+func (h *pageHolder) Err() error { return h.err }
+
 func (h *pageHolder) SetMaxPageHeaderSize(int) {}
 
 // Reset is never called by the column readers; the interface requires it.
@@ -127,7 +130,7 @@ func (r *rawPageReader) loadNextPage() bool {
 			err = r.pages.loadPage()
 		}
 		if err != nil {
-			r.err = addRemedy(format.PlaceError(r.pages.win.in.Name(), -1, "", err), remedyLeaveOut)
+			r.err = footer.AddRemedy(format.PlaceError(r.pages.win.in.Name(), -1, "", err), footer.RemedyLeaveOut)
 			return false
 		}
 		if !more {

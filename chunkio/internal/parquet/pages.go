@@ -11,6 +11,8 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/compress"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/thrift"
 )
 
 // maxWholeChunk is the size of the largest column chunk that is read at once; larger chunks are read page by page. For
@@ -19,14 +21,6 @@ const (
 	maxWholeChunk = 8 << 20
 	readAhead     = 64 << 10
 )
-
-// ChunkInfo describes the position and the contents of a column chunk according to the footer.
-type ChunkInfo struct {
-	at, Size     int64 // offset and number of bytes of the chunk in the file, including the dictionary page
-	Uncompressed int64 // total size of its pages in memory
-	Values       int64 // number of entries, including nulls and empty lists
-	codec        compress.Compression
-}
 
 // window reads a range of the input through one reused buffer.
 type window struct {
@@ -84,7 +78,7 @@ type page struct {
 // against the size of the chunk and the available bytes before memory is allocated. It uses the memory of the scratch,
 // so that pages need no allocation of their own.
 type pageWalker struct {
-	info          ChunkInfo
+	info          footer.ChunkInfo
 	col           *column
 	buf           *scratch
 	win           window
@@ -102,9 +96,9 @@ type pageWalker struct {
 	page         page
 }
 
-func newPageWalker(in format.Input, info ChunkInfo, col *column, buf *scratch) pageWalker {
+func newPageWalker(in format.Input, info footer.ChunkInfo, col *column, buf *scratch) pageWalker {
 	p := pageWalker{info: info, col: col, buf: buf, dictSize: -1}
-	p.win = window{in: in, buf: &buf.compressed, at: info.at, end: info.at + info.Size, ahead: readAhead, reading: &buf.reading}
+	p.win = window{in: in, buf: &buf.compressed, at: info.At, end: info.At + info.Size, ahead: readAhead, reading: &buf.reading}
 	if info.Size <= maxWholeChunk {
 		p.win.ahead = int(info.Size)
 	}
@@ -112,9 +106,9 @@ func newPageWalker(in format.Input, info ChunkInfo, col *column, buf *scratch) p
 	return p
 }
 
-func (f *File) newChunkWalker(g int, col *column, buf *scratch) pageWalker {
+func newChunkWalker(f *File, g int, col *column, buf *scratch) pageWalker {
 	p := newPageWalker(f.in, f.Chunk(g, col.index), col, buf)
-	p.v2Compressed = f.footer.v2Compressed
+	p.v2Compressed = f.footer.V2Compressed
 	return p
 }
 
@@ -160,7 +154,7 @@ func (p *pageWalker) readHeader() error {
 			return err
 		}
 		h, n, err := ParsePageHeader(b)
-		if errors.Is(err, errShort) && len(b) == size && size < maxHeader {
+		if errors.Is(err, thrift.ErrShort) && len(b) == size && size < maxHeader {
 			continue
 		}
 		if err != nil {
@@ -180,7 +174,7 @@ func (p *pageWalker) readHeader() error {
 	if int64(p.header.Compressed) > left {
 		return fmt.Errorf("page at offset %d claims %d bytes where the column chunk has %d", p.headerAt, p.header.Compressed, left)
 	}
-	if maxBytes := int64(p.header.Compressed)*maxExpansion(p.info.codec) + expansionSlack; int64(p.header.Uncompressed) > maxBytes {
+	if maxBytes := int64(p.header.Compressed)*maxExpansion(p.info.Codec) + expansionSlack; int64(p.header.Uncompressed) > maxBytes {
 		return fmt.Errorf("page at offset %d claims %d bytes of data, which %d compressed bytes cannot hold", p.headerAt, p.header.Uncompressed, p.header.Compressed)
 	}
 	if int64(p.header.Uncompressed) > p.info.Uncompressed {
@@ -214,7 +208,7 @@ func (p *pageWalker) readPayload(into *[]byte) ([]byte, error) {
 	}
 	out := resizeBuffer(into, h.Uncompressed)
 	levels := 0
-	kind := p.info.codec
+	kind := p.info.Codec
 	if h.Kind == dataPageV2 { // in version 2, levels precede the values and are never compressed
 		levels = h.defBytes + h.repBytes
 		if levels > len(packed) || levels > len(out) {
@@ -263,12 +257,12 @@ func (p *pageWalker) loadPage() error {
 	switch {
 	case err != nil:
 	case h.Encoding == byteStreamSplit:
-		p.page.joinSplitBytes(p.col.size, &p.buf.joined)
+		joinSplitBytes(&p.page, p.col.size, &p.buf.joined)
 	case h.Encoding == parquet.Encodings.DeltaByteArray && p.col.physical == parquet.Types.FixedLenByteArray:
 		if p.freshMemory {
 			p.buf.joined = nil
 		}
-		err = p.page.expandSharedPrefixes(p.col.size, p.info.Uncompressed, &p.buf.joined)
+		err = expandSharedPrefixes(&p.page, p.col.size, p.info.Uncompressed, &p.buf.joined)
 	}
 	if err != nil {
 		return fmt.Errorf("page at offset %d: %w", p.headerAt, err)

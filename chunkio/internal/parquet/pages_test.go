@@ -18,6 +18,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -127,7 +128,7 @@ func readColumns(f *File, only int, step int64) error {
 		}
 	}
 	for g := range f.rows {
-		for c := range f.footer.schema.NumColumns() {
+		for c := range f.footer.Schema.NumColumns() {
 			if only < 0 || c == only {
 				errs = append(errs, drain(f, g, c))
 			}
@@ -220,8 +221,8 @@ func TestEveryFlip(t *testing.T) {
 
 // columnAt is the physical column whose chunk in the first group holds byte i; -1 for none.
 func columnAt(f *File, i int) int {
-	for c := range f.footer.schema.NumColumns() {
-		if info := f.Chunk(0, c); info.at <= int64(i) && int64(i) < info.at+info.Size {
+	for c := range f.footer.Schema.NumColumns() {
+		if info := f.Chunk(0, c); info.At <= int64(i) && int64(i) < info.At+info.Size {
 			return c
 		}
 	}
@@ -248,7 +249,7 @@ func TestChecksum(t *testing.T) {
 			Encoding: parquet.Encodings.Plain, CRC: crc32.ChecksumIEEE(body) ^ damage, HasCRC: true,
 		}
 		b := append(AppendPageHeader(nil, h), body...)
-		p := newPageWalker(formattest.NewMemory(b), ChunkInfo{Size: int64(len(b)), Uncompressed: int64(len(b)), Values: 1}, &col, new(scratch))
+		p := newPageWalker(formattest.NewMemory(b), footer.ChunkInfo{Size: int64(len(b)), Uncompressed: int64(len(b)), Values: 1}, &col, new(scratch))
 		if more, err := p.nextDataPage(); err != nil || !more {
 			t.Fatalf("finding the data page: found %v, error %v", more, err)
 		}
@@ -266,7 +267,7 @@ func TestClaimedPage(t *testing.T) {
 	for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd} {
 		h := PageHeader{Kind: DataPage, Uncompressed: 1 << 30, Compressed: 4000, Values: 1 << 28, Encoding: parquet.Encodings.Plain, CRC: crc32.ChecksumIEEE(make([]byte, 4000)), HasCRC: true}
 		b := append(AppendPageHeader(nil, h), make([]byte, h.Compressed)...)
-		p := newPageWalker(formattest.NewMemory(b), ChunkInfo{Size: int64(len(b)), Uncompressed: 1 << 30, Values: 1 << 28, codec: codec}, &col, new(scratch))
+		p := newPageWalker(formattest.NewMemory(b), footer.ChunkInfo{Size: int64(len(b)), Uncompressed: 1 << 30, Values: 1 << 28, Codec: codec}, &col, new(scratch))
 		before := allocated()
 		more, err := p.nextDataPage()
 		if err == nil && more {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/parquet"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/thrift"
 )
 
 // DELTA_BYTE_ARRAY of values of one length is decoded here, because arrow v15 supports it only for byte arrays:
@@ -15,7 +17,7 @@ import (
 // expandSharedPrefixes turns the values of a checked DELTA_BYTE_ARRAY page into PLAIN values. It writes the page,
 // including its levels, to the memory of *buf. The new page may be longer than the old one, but has at most limit
 // bytes.
-func (p *page) expandSharedPrefixes(size int, limit int64, buf *[]byte) error {
+func expandSharedPrefixes(p *page, size int, limit int64, buf *[]byte) error {
 	n, front := p.present, p.raw[:len(p.raw)-len(p.values)]
 	whole := int64(len(front)) + int64(n)*int64(size)
 	if whole > limit {
@@ -57,7 +59,7 @@ func (p *page) expandSharedPrefixes(size int, limit int64, buf *[]byte) error {
 
 // deltaReader reads the DELTA_BINARY_PACKED integers at the start of a byte slice: blocks of parts (miniblocks).
 type deltaReader struct {
-	c             compactReader // numbers are encoded as in Thrift
+	c             thrift.Reader // numbers are encoded as in Thrift
 	size          int           // total bytes of the integers
 	valuesPerPart int
 	partsPerBlock uint64
@@ -75,10 +77,10 @@ func newDeltaReader(b []byte, n int) (d deltaReader, err error) {
 	if d.size, err = checkDelta(b, n); err != nil {
 		return d, err
 	}
-	d.c = compactReader{b: b}
-	block, minis := d.c.readUvarint(), d.c.readUvarint()
-	d.c.readUvarint()
-	d.valuesPerPart, d.partsPerBlock, d.last = int(block/minis), minis, d.c.readInteger()
+	d.c = thrift.Reader{Bytes: b}
+	block, minis := d.c.ReadUvarint(), d.c.ReadUvarint()
+	d.c.ReadUvarint()
+	d.valuesPerPart, d.partsPerBlock, d.last = int(block/minis), minis, d.c.ReadInteger()
 	return d, nil
 }
 
@@ -91,11 +93,11 @@ func (d *deltaReader) nextInteger() int64 {
 	}
 	if d.left == 0 {
 		if len(d.widths) == 0 {
-			d.smallestDelta = d.c.readInteger()
-			d.widths = d.c.takeBytes(d.partsPerBlock)
+			d.smallestDelta = d.c.ReadInteger()
+			d.widths = d.c.TakeBytes(d.partsPerBlock)
 		}
 		d.width, d.widths = int(d.widths[0]), d.widths[1:]
-		d.packed, d.bit, d.left = d.c.takeBytes(uint64(d.valuesPerPart/8*d.width)), 0, d.valuesPerPart
+		d.packed, d.bit, d.left = d.c.TakeBytes(uint64(d.valuesPerPart/8*d.width)), 0, d.valuesPerPart
 	}
 	if d.width > maxBits {
 		return -1

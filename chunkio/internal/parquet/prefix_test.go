@@ -32,16 +32,16 @@ func sharingColumn(t *testing.T, version parquet.DataPageVersion, values []parqu
 	info := f.Chunk(0, 0)
 	return madeColumn{
 		name: "x", physical: parquet.Types.FixedLenByteArray, length: int64(len(values[0])), values: int64(len(values)),
-		memory: info.Uncompressed, encodings: []int64{7}, page: file[info.at:][:info.Size],
+		memory: info.Uncompressed, encodings: []int64{7}, page: file[info.At:][:info.Size],
 	}
 }
 
 // TestSharedPrefixes: values of one length that share their beginnings are read as they were written, as numbers, as
 // texts and physically, in ranges too.
 func TestSharedPrefixes(t *testing.T) {
-	decimal := func(e thrift) thrift { return e.i32(6, 5).i32(7, 2).i32(8, 18) }
+	decimal := func(e thriftBytes) thriftBytes { return e.i32(6, 5).i32(7, 2).i32(8, 18) }
 	for name, c := range map[string]struct {
-		annotate func(thrift) thrift
+		annotate func(thriftBytes) thriftBytes
 		make     func(r *rand.Rand) parquet.ByteArray
 		number   func(b []byte) float64 // nil where it is none
 		write    func(b []byte) string
@@ -50,10 +50,10 @@ func TestSharedPrefixes(t *testing.T) {
 			return formattest.BigEndian(big.NewInt(r.Int64N(1<<r.IntN(50)+1)-100), 9)
 		}, func(b []byte) float64 { return format.DecimalFloat(b, 2) }, nil},
 		"equal decimals": {decimal, func(*rand.Rand) parquet.ByteArray { return make([]byte, 9) }, func([]byte) float64 { return 0 }, nil},
-		"halves": {union(15, thrift{}), func(r *rand.Rand) parquet.ByteArray { return []byte{byte(r.IntN(3)), byte(r.IntN(60))} }, func(b []byte) float64 {
+		"halves": {union(15, thriftBytes{}), func(r *rand.Rand) parquet.ByteArray { return []byte{byte(r.IntN(3)), byte(r.IntN(60))} }, func(b []byte) float64 {
 			return formattest.NaiveHalf(uint16(b[0]) | uint16(b[1])<<8)
 		}, nil},
-		"identifiers": {union(14, thrift{}), func(r *rand.Rand) parquet.ByteArray {
+		"identifiers": {union(14, thriftBytes{}), func(r *rand.Rand) parquet.ByteArray {
 			return append(bytes.Repeat([]byte{171}, 13), byte(r.IntN(2)), byte(r.IntN(256)), byte(r.IntN(256)))
 		}, nil, func(b []byte) string { return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]) }},
 	} {
@@ -130,7 +130,7 @@ func TestSharedPrefixesDamaged(t *testing.T) {
 	for i := range values {
 		values[i] = formattest.BigEndian(big.NewInt(int64(i/2)), 9)
 	}
-	decimal := func(e thrift) thrift { return e.i32(6, 5).i32(7, 2).i32(8, 18) }
+	decimal := func(e thriftBytes) thriftBytes { return e.i32(6, 5).i32(7, 2).i32(8, 18) }
 	for name, c := range map[string]struct {
 		page   int64
 		change func(*madeColumn)

@@ -88,7 +88,7 @@ func TestByteStreamSplit(t *testing.T) {
 						parquet.WithCompression(compress.Codecs.Uncompressed), parquet.WithDataPageSize(500), parquet.WithBatchSize(64))
 					f, err := Open(formattest.NewMemory(plain), 1<<20)
 					formattest.Must(t, err)
-					if !f.columns[0].canSplitBytes() {
+					if !canSplitBytes(&f.columns[0]) {
 						return
 					}
 					seen[f.columns[0].physical] = true

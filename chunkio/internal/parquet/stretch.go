@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -20,8 +21,8 @@ type stretch struct {
 }
 
 // chunkBytes returns the bytes of a chunk; nil if some of them are outside the stretch.
-func (s stretch) chunkBytes(c ChunkInfo) []byte {
-	from := c.at - s.at
+func (s stretch) chunkBytes(c footer.ChunkInfo) []byte {
+	from := c.At - s.at
 	if from < 0 || from > int64(len(s.b)) || c.Size > int64(len(s.b))-from {
 		return nil
 	}
@@ -35,11 +36,11 @@ func (g *rowGroup) readStretch(leaves []format.Decoding, buf *scratch) {
 	chunks, at, size := 0, int64(0), int64(0)
 	for _, d := range leaves {
 		c := g.file.Chunk(g.number, g.file.columns[d.Leaf].index)
-		if chunks > 0 && c.at != at+size || c.Size > readAhead || size+c.Size > maxStretch {
+		if chunks > 0 && c.At != at+size || c.Size > readAhead || size+c.Size > maxStretch {
 			break
 		}
 		if chunks == 0 {
-			at = c.at
+			at = c.At
 		}
 		size += c.Size
 		chunks++

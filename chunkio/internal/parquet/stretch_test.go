@@ -77,9 +77,9 @@ func TestDecodeAll(t *testing.T) {
 			damaged := append([]byte(nil), file...)
 			switch trial % 4 {
 			case 1:
-				damaged[r.IntN(int(f.footer.start))] ^= byte(1 + r.IntN(255))
+				damaged[r.IntN(int(f.footer.Start))] ^= byte(1 + r.IntN(255))
 			case 2:
-				damaged = damaged[:r.IntN(int(f.footer.start))]
+				damaged = damaged[:r.IntN(int(f.footer.Start))]
 			}
 			other := *f
 			other.in, other.pool = formattest.NewMemory(damaged), scratchPool()

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/compress"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 )
 
 // The footer may be wrong about a column chunk. If there is a reason to doubt it, the page headers of the chunk, and
@@ -17,32 +18,32 @@ import (
 // surveyChunk corrects the footer's description of a column chunk by its page headers in two cases: the footer lists no
 // encoding, or one that cannot be decoded (perhaps no page uses it); or the size of the chunk in memory is doubtful.
 // Then the planned memory is the sum of the sizes of the pages. readHeader limits each size by the bytes of the page.
-func (f *File) surveyChunk(g, i int, doubt *sizeDoubt) error {
-	m, col := &f.footer.groups[g].chunks[i], newColumn(f.footer.schema, i)
-	if m.codec == compress.Codecs.Uncompressed {
+func surveyChunk(f *File, g, i int, doubt *sizeDoubt) error {
+	m, col := &f.footer.Groups[g].Chunks[i], newColumn(f.footer.Schema, i)
+	if m.Codec == compress.Codecs.Uncompressed {
 		m.Uncompressed = m.Size // pages are stored unchanged
 	}
 	isDoubtful, err := doubt.doubtsSize(f, g, i, &col)
 	if err != nil {
 		return err
 	}
-	if m.Values > 0 && (isDoubtful || m.encodings == 0 || !col.decodesAll(m.encodings)) {
-		total, seen := int64(0), encodingSet(0)
-		damaged, err := f.visitPageHeaders(g, i, func(h PageHeader, bytes int64) bool {
+	if m.Values > 0 && (isDoubtful || m.Encodings == 0 || !decodesAll(&col, m.Encodings)) {
+		total, seen := int64(0), footer.EncodingSet(0)
+		damaged, err := visitPageHeaders(f, g, i, func(h PageHeader, bytes int64) bool {
 			total = min(total+bytes+int64(h.Uncompressed), maxChunk)
 			if h.Kind == DataPage || h.Kind == dataPageV2 {
-				seen.add(int64(h.Encoding))
+				seen.Add(int64(h.Encoding))
 			}
-			return col.decodesAll(seen) // else the column is not read
+			return decodesAll(&col, seen) // else the column is not read
 		})
 		if err != nil {
 			return err
 		}
 		if m.Uncompressed = total; !damaged {
-			m.encodings = seen
+			m.Encodings = seen
 		}
 	}
-	if col.physical == parquet.Types.FixedLenByteArray && m.encodings.has(parquet.Encodings.DeltaByteArray) {
+	if col.physical == parquet.Types.FixedLenByteArray && m.Encodings.Has(parquet.Encodings.DeltaByteArray) {
 		plain := int64(maxChunk)
 		if m.Values < maxChunk/int64(max(col.size, 1)) {
 			plain = m.Values * int64(col.size)
@@ -55,10 +56,10 @@ func (f *File) surveyChunk(g, i int, doubt *sizeDoubt) error {
 
 // visitPageHeaders calls visit with each page header of a chunk and the length of the header in bytes, until visit
 // returns false. damaged is true if a header could not be parsed; err is an error of the input.
-func (f *File) visitPageHeaders(g, i int, visit func(h PageHeader, bytes int64) (more bool)) (damaged bool, err error) {
+func visitPageHeaders(f *File, g, i int, visit func(h PageHeader, bytes int64) (more bool)) (damaged bool, err error) {
 	buf := f.pool.Get().(*scratch)
 	defer f.pool.Put(buf)
-	col, info := newColumn(f.footer.schema, i), f.Chunk(g, i)
+	col, info := newColumn(f.footer.Schema, i), f.Chunk(g, i)
 	info.Uncompressed = maxChunk
 	p := newPageWalker(f.in, info, &col, buf)
 	if p.win.ahead = surveyReadBytes; info.Size <= readAhead {
@@ -66,7 +67,7 @@ func (f *File) visitPageHeaders(g, i int, visit func(h PageHeader, bytes int64) 
 	}
 	for p.entriesBefore < info.Values {
 		if err := p.readHeader(); err != nil {
-			return true, readErrorOrNil(err)
+			return true, footer.ReadErrorOrNil(err)
 		}
 		if !visit(p.header, p.win.at-p.headerAt) {
 			break
@@ -87,16 +88,16 @@ type sizeDoubt struct {
 // of the file made this mistake. A size may also be so large that unused memory would be reserved. Therefore the size
 // is compared with the number of values.
 func (d *sizeDoubt) doubtsSize(f *File, g, i int, c *column) (bool, error) {
-	m := &f.footer.groups[g].chunks[i]
+	m := &f.footer.Groups[g].Chunks[i]
 	switch claim := m.Uncompressed; {
-	case m.Values == 0, m.codec == compress.Codecs.Uncompressed:
+	case m.Values == 0, m.Codec == compress.Codecs.Uncompressed:
 		return false, nil
 	case claim <= 0, claim == m.Size, claim > plausibleMemory(m, c), claim < m.Size-m.Size/8-maxPageGrowth:
 		return true, nil
 	case !d.sampled && !format.IsFar(f.in): // in an object store, every read is a request
 		d.sampled = true
 		pageBytes := int64(0)
-		_, err := f.visitPageHeaders(g, i, func(h PageHeader, _ int64) bool {
+		_, err := visitPageHeaders(f, g, i, func(h PageHeader, _ int64) bool {
 			pageBytes += int64(h.Uncompressed)
 			return h.Kind == DictionaryPage || h.Kind == indexPage
 		})
@@ -115,7 +116,7 @@ const maxPageGrowth = 64
 // and once more in a page: as an index of at most 4 bytes, or as a plain value if the dictionary did not save space.
 // Each value also has two levels of one byte each. A dictionary may contain values that other chunks use. Chunks whose
 // values are all equal compress to almost no bytes; texts may repeat themselves too, but seldom as often.
-func plausibleMemory(m *chunkMeta, c *column) int64 {
+func plausibleMemory(m *footer.ChunkMeta, c *column) int64 {
 	const ratio, slack = 64, 64 << 10
 	perValue := int64(2*max(c.size, 1) + 6)
 	if c.physical != parquet.Types.ByteArray && m.Values < maxChunk/perValue {
@@ -124,25 +125,18 @@ func plausibleMemory(m *chunkMeta, c *column) int64 {
 	return ratio*m.Size + 16*slack
 }
 
-func readErrorOrNil(err error) error {
-	if _, ok := errors.AsType[*format.ReadError](err); ok {
-		return err
-	}
-	return nil
-}
-
 // surveyReadBytes is the number of bytes read for a page header: most headers are shorter than 100 bytes.
 const surveyReadBytes = 512
 
 // decodesAll reports whether every encoding of a set can be decoded; the set may also contain the encoding of the
 // levels.
-func (c *column) decodesAll(s encodingSet) bool { return c.undecodableEncoding(s) == "" }
+func decodesAll(c *column, s footer.EncodingSet) bool { return c.undecodableEncoding(s) == "" }
 
 // firstPageHasOtherWidth reports whether the length of a list in the first page of a column differs from the given one.
 // Without this check, lists of different lengths whose mean length is a whole number by chance would be read as
 // vectors. A list of another length in a later page is reported as an error of its row, because finding it at this
 // point would require all pages.
-func (f *File) firstPageHasOtherWidth(g int, l *format.Leaf, c *column, width int) (uneven bool, err error) {
+func firstPageHasOtherWidth(f *File, g int, l *format.Leaf, c *column, width int) (uneven bool, err error) {
 	const (
 		maxPageBytes = 4 << 20 // bytes of pages that are examined
 		maxEntries   = 1 << 16 // number of entries that are examined
@@ -168,5 +162,5 @@ func (f *File) firstPageHasOtherWidth(g int, l *format.Leaf, c *column, width in
 		}
 		return nil
 	})
-	return uneven, readErrorOrNil(err)
+	return uneven, footer.ReadErrorOrNil(err)
 }

@@ -33,7 +33,7 @@ func sizedColumn(t *testing.T, name string, codec compress.Compression, rows, di
 	info := f.Chunk(0, 0)
 	c = madeColumn{
 		name: name, physical: parquet.Types.Int64, codec: codec, values: int64(rows), memory: info.Uncompressed,
-		encodings: []int64{0, 8}, page: file[info.at:][:info.Size],
+		encodings: []int64{0, 8}, page: file[info.At:][:info.Size],
 	}
 	return c, want
 }

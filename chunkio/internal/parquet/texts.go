@@ -29,8 +29,8 @@ func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit 
 	}
 	return g.withScratch(lf, from, to, func(buf *scratch) error {
 		t := new(text.List)
-		encodings := g.file.footer.groups[g.number].chunks[col.index].encodings // 0 if the footer lists none
-		col.texts, col.independentPages = t, encodings != 0 && !encodings.has(parquet.Encodings.DeltaByteArray)
+		encodings := g.file.footer.Groups[g.number].Chunks[col.index].Encodings // 0 if the footer lists none
+		col.texts, col.independentPages = t, encodings != 0 && !encodings.Has(parquet.Encodings.DeltaByteArray)
 		e := g.startEntryReader(&col, buf)
 		if err := g.seekEntryReader(e, l, from, to); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 )
 
 // batchValues is the number of values decoded at a time: such a batch stays in the first-level cache.
@@ -50,7 +51,7 @@ type scratch struct {
 // scratchBytes returns an upper bound on the memory needed to decode one column chunk: the compressed bytes, the page,
 // the dictionary, and either the values of the dictionary as float64 or a second copy of a BYTE_STREAM_SPLIT page. One
 // MiB is added for the state of the codec (0.4 MB for zstd), batches of values and a stretch, see maxStretch.
-func scratchBytes(c ChunkInfo, col *column) int64 {
+func scratchBytes(c footer.ChunkInfo, col *column) int64 {
 	copies := int64(8) // a value of at least 4 bytes may need a slice header of 24 bytes
 	if col.size > 0 {
 		copies = 1 + int64(8+col.size-1)/int64(col.size)
@@ -106,7 +107,7 @@ func (v *valueDecoder) startPage(p *page, skip int) error {
 }
 
 func (v *valueDecoder) setEncodedValues(b []byte, count int, e parquet.Encoding) (err error) {
-	v.isPlain = e == parquet.Encodings.Plain && v.col.hasPlainNumbers()
+	v.isPlain = e == parquet.Encodings.Plain && hasPlainNumbers(v.col)
 	if v.isPlain {
 		v.numbers = b
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
-	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 )
 
 // File writes one Parquet file: compressed with zstd, with data pages v1 and statistics. Row groups are written in

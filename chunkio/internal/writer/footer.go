@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/s2"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
-	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 )
 
 // footer holds the metadata of the row groups written so far. Arrow v15 keeps 680 to 800 bytes for each column chunk

@@ -1,10 +1,12 @@
-package parquet
+package footer
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/thrift"
 )
 
 // Annotations maps the [AnnotationPath] of each schema node whose logical type the library does not know to the encoded
@@ -14,27 +16,12 @@ type Annotations map[string][]byte
 // AnnotationPath names a node by the field names that lead to it from the top level down.
 func AnnotationPath(path ...string) string { return strings.Join(path, "\x00") }
 
-// Annotations returns the annotations of a schema node and of all nodes below it. Their paths are for another file, in
-// which a copy of the node is at the top level and has the given name. It returns nil if there are none.
-func (f *File) Annotations(n schema.Node, name string) Annotations {
-	if len(f.footer.strange) == 0 {
-		return nil
-	}
-	found := Annotations{}
-	visitPaths(n, name, func(path string, n schema.Node) {
-		if strange := f.footer.strange[n]; strange != nil {
-			found[path] = strange.annotation
-		}
-	})
-	return found
-}
-
-// visitPaths calls f with a node, all nodes below it, and their paths. The path of the node itself is name.
-func visitPaths(n schema.Node, name string, f func(path string, n schema.Node)) {
+// VisitPaths calls f with a node, all nodes below it, and their paths. The path of the node itself is name.
+func VisitPaths(n schema.Node, name string, f func(path string, n schema.Node)) {
 	f(name, n)
 	if g, ok := n.(*schema.GroupNode); ok {
 		for i := range g.NumFields() {
-			visitPaths(g.Field(i), AnnotationPath(name, g.Field(i).Name()), f)
+			VisitPaths(g.Field(i), AnnotationPath(name, g.Field(i).Name()), f)
 		}
 	}
 }
@@ -47,7 +34,7 @@ func (a Annotations) SharedPath(fields schema.FieldList) (path []string, found b
 	}
 	seen := map[string]bool{}
 	for _, n := range fields {
-		visitPaths(n, n.Name(), func(at string, _ schema.Node) {
+		VisitPaths(n, n.Name(), func(at string, _ schema.Node) {
 			if _, annotated := a[at]; annotated && seen[at] {
 				path, found = strings.Split(at, "\x00"), true
 			}
@@ -58,31 +45,31 @@ func (a Annotations) SharedPath(fields schema.FieldList) (path []string, found b
 }
 
 // AnnotateFooter adds the annotations to a footer that the library has written without them.
-func (a Annotations) AnnotateFooter(footer []byte) ([]byte, error) {
+func (a Annotations) AnnotateFooter(raw []byte) ([]byte, error) {
 	if len(a) == 0 {
-		return footer, nil
+		return raw, nil
 	}
-	c := compactReader{b: footer}
+	c := thrift.Reader{Bytes: raw}
 	var out []byte
 	copied := 0
-	c.readStruct(nil, func(id int64, typ byte) bool {
-		if id != 2 || typ != thriftList {
+	c.ReadStruct(nil, func(id int64, typ byte) bool {
+		if id != 2 || typ != thrift.List {
 			return false
 		}
 		var path []string
 		var left []int64 // children not read yet, of the root and of each node of the path
-		_, n := c.readListHeader()
+		_, n := c.ReadListHeader()
 		for range n {
-			e := c.parseSchemaElement()
-			if c.err != nil {
+			e := parseSchemaElement(&c)
+			if c.Err != nil {
 				return true
 			}
 			if len(left) > 0 {
 				left[len(left)-1]--
 				path = append(path[:len(left)-1], e.name)
 				if fields, ok := a[AnnotationPath(path...)]; ok {
-					end := c.pos - 1 // before the element's last byte
-					out = slices.Concat(out, footer[copied:end], fields)
+					end := c.Pos - 1 // before the element's last byte
+					out = slices.Concat(out, raw[copied:end], fields)
 					copied = end
 				}
 			}
@@ -95,5 +82,5 @@ func (a Annotations) AnnotateFooter(footer []byte) ([]byte, error) {
 		}
 		return true
 	})
-	return append(out, footer[copied:]...), c.err
+	return append(out, raw[copied:]...), c.Err
 }

@@ -1,4 +1,5 @@
-package parquet
+// Package footer reads the footers of Parquet files, and changes the footers that the library writes.
+package footer
 
 import (
 	"encoding/binary"
@@ -11,6 +12,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/thrift"
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -24,100 +26,100 @@ const (
 	EncryptedMagic = "PARE"
 )
 
-// footer is the parsed footer of a Parquet file. It is parsed here and not by the library. The library supports fewer
+// Metadata is the parsed footer of a Parquet file. It is parsed here and not by the library. The library supports fewer
 // logical types, panics on unknown ones, and allocates ten objects for each column chunk.
-type footer struct {
-	schema       *schema.Schema
-	strange      map[schema.Node]*strangeType // nodes with a type that the library cannot represent
-	rows         int64
-	hasTypeOrder []bool // by column: its bounds are in the order of its type
-	pandas       string // pandas' metadata of the columns, see format.MarkIndex
-	v2Compressed bool   // pages of version 2 are compressed, even if their headers deny it
-	rawFooter    []byte // raw bytes of the footer, for statistics, which are seldom needed
-	groups       []groupMeta
-	start        int64  // offset of the footer in the file: all pages end before it
-	digest       uint64 // digest of the footer's bytes
-	heap         int64  // estimated heap of the parsed footer
+type Metadata struct {
+	Schema       *schema.Schema
+	Strange      map[schema.Node]*StrangeType // nodes with a type that the library cannot represent
+	Rows         int64
+	HasTypeOrder []bool // by column: its bounds are in the order of its type
+	Pandas       string // pandas' metadata of the columns, see format.MarkIndex
+	V2Compressed bool   // pages of version 2 are compressed, even if their headers deny it
+	RawFooter    []byte // raw bytes of the footer, for statistics, which are seldom needed
+	Groups       []groupMeta
+	Start        int64  // offset of the footer in the file: all pages end before it
+	Digest       uint64 // digest of the footer's bytes
+	Heap         int64  // estimated heap of the parsed footer
 }
 
-// readFooter reads and parses the footer, in at most memory bytes. The result is well-formed; checkGroups verifies that
-// it is consistent.
-func readFooter(in format.Input, memory int64) (*footer, error) {
-	raw, start, err := footerBytes(in, memory)
+// ReadMetadata reads and parses the footer, in at most memory bytes. The result is well-formed, but its numbers need not be
+// consistent.
+func ReadMetadata(in format.Input, memory int64) (*Metadata, error) {
+	raw, start, err := readRawFooter(in, memory)
 	if err != nil {
 		return nil, err
 	}
 	shape, err := measureFooter(raw)
 	if err != nil {
-		return nil, addRemedy(stream.Dataf(in.Name(), "damaged footer: %w", err), remedyCopyAgain)
+		return nil, AddRemedy(stream.Dataf(in.Name(), "damaged footer: %w", err), RemedyCopyAgain)
 	}
-	f := &footer{rawFooter: raw, start: start, digest: xxhash.Sum64(raw), heap: shape.heapBytes(len(raw))}
-	if f.heap > memory {
-		return nil, &stream.MemoryError{What: "the footer of " + in.Name(), Need: f.heap, Limit: memory}
+	f := &Metadata{RawFooter: raw, Start: start, Digest: xxhash.Sum64(raw), Heap: shape.heapBytes(len(raw))}
+	if f.Heap > memory {
+		return nil, &stream.MemoryError{What: "the footer of " + in.Name(), Need: f.Heap, Limit: memory}
 	}
 	if err := f.parseRawFooter(shape); err != nil {
-		return nil, addRemedy(stream.Dataf(in.Name(), "damaged footer: %w", err), remedyCopyAgain)
+		return nil, AddRemedy(stream.Dataf(in.Name(), "damaged footer: %w", err), RemedyCopyAgain)
 	}
 	return f, nil
 }
 
-func (f *footer) parseRawFooter(shape footerShape) (err error) {
-	c := compactReader{b: f.rawFooter}
+func (f *Metadata) parseRawFooter(shape footerShape) (err error) {
+	c := thrift.Reader{Bytes: f.RawFooter}
 	var fields [4]int64
-	set := c.readStruct(fields[:], func(id int64, typ byte) bool {
+	set := c.ReadStruct(fields[:], func(id int64, typ byte) bool {
 		switch {
-		case id == 2 && typ == thriftList:
+		case id == 2 && typ == thrift.List:
 			elements := make([]schemaElement, 0, shape.elements)
-			_, n := c.readListHeader()
+			_, n := c.ReadListHeader()
 			for range n {
-				elements = append(elements, c.parseSchemaElement())
+				elements = append(elements, parseSchemaElement(&c))
 			}
-			if c.err == nil {
-				f.schema, f.strange, err = parseSchema(elements)
+			if c.Err == nil {
+				f.Schema, f.Strange, err = parseSchema(elements)
 			}
-		case id == 4 && typ == thriftList:
-			f.groups = c.parseRowGroups(shape)
-		case id == 5 && typ == thriftList:
-			f.pandas = c.findKeyValue(format.PandasKey)
-		case id == 6 && typ == thriftBinary:
-			f.v2Compressed = strings.HasPrefix(string(c.readBinary()), v2CompressedWriter)
-		case id == 7 && typ == thriftList:
-			f.hasTypeOrder = c.parseColumnOrders()
+		case id == 4 && typ == thrift.List:
+			f.Groups = parseRowGroups(&c, shape)
+		case id == 5 && typ == thrift.List:
+			f.Pandas = findKeyValue(&c, format.PandasKey)
+		case id == 6 && typ == thrift.Binary:
+			f.V2Compressed = strings.HasPrefix(string(c.ReadBinary()), v2CompressedWriter)
+		case id == 7 && typ == thrift.List:
+			f.HasTypeOrder = parseColumnOrders(&c)
 		default:
 			return false
 		}
 		return true
 	})
-	f.rows = fields[3]
+	f.Rows = fields[3]
 	if set&(1<<3) == 0 {
-		c.keepFirstError(errors.New("the number of rows is missing"))
+		c.KeepFirstError(errors.New("the number of rows is missing"))
 	}
-	return errors.Join(err, c.err)
+	return errors.Join(err, c.Err)
 }
 
 // v2CompressedWriter is the beginning of the name of Arrow C++ before version 3.0; later versions are called
 // parquet-cpp-arrow. Compressed pages of version 2 from this writer claim to be uncompressed (ARROW-10353).
 const v2CompressedWriter = "parquet-cpp version "
 
-func (c *compactReader) findKeyValue(key string) (value string) {
-	elem, n := c.readListHeader()
-	if elem != thriftStruct {
-		c.skipElements(elem, n, 1)
+func findKeyValue(c *thrift.Reader, key string) (value string) {
+	elem, n := c.ReadListHeader()
+	if elem != thrift.Struct {
+		c.SkipElements(elem, n, 1)
 		return ""
 	}
 	for range n {
 		var pair [3][]byte
-		c.readStruct(nil, func(id int64, typ byte) bool {
-			if typ != thriftBinary || id != 1 && id != 2 {
+		c.ReadStruct(nil, func(id int64, typ byte) bool {
+			if typ != thrift.Binary || id != 1 && id != 2 {
 				return false
 			}
-			pair[id] = c.readBinary()
+			pair[id] = c.ReadBinary()
 			return true
 		})
 		if string(pair[1]) == key {
 			value = string(pair[2])
 		}
-		if c.err != nil {
+		if c.Err != nil {
 			return ""
 		}
 	}
@@ -125,16 +127,16 @@ func (c *compactReader) findKeyValue(key string) (value string) {
 }
 
 // parseColumnOrders parses a list of ColumnOrder: true for each column whose bounds are in the order of its type.
-func (c *compactReader) parseColumnOrders() (ordered []bool) {
-	elem, n := c.readListHeader()
-	if elem != thriftStruct {
-		c.skipElements(elem, n, 1)
+func parseColumnOrders(c *thrift.Reader) (ordered []bool) {
+	elem, n := c.ReadListHeader()
+	if elem != thrift.Struct {
+		c.SkipElements(elem, n, 1)
 		return nil
 	}
 	for range n {
 		typeOrder := false
-		c.readStruct(nil, func(id int64, typ byte) bool {
-			typeOrder = typeOrder || id == 1 && typ == thriftStruct
+		c.ReadStruct(nil, func(id int64, typ byte) bool {
+			typeOrder = typeOrder || id == 1 && typ == thrift.Struct
 			return false
 		})
 		ordered = append(ordered, typeOrder)
@@ -142,8 +144,7 @@ func (c *compactReader) parseColumnOrders() (ordered []bool) {
 	return ordered
 }
 
-// footerBytes reads the raw footer after checking both magic words and its length.
-func footerBytes(in format.Input, memory int64) (raw []byte, start int64, err error) {
+func readRawFooter(in format.Input, memory int64) (raw []byte, start int64, err error) {
 	size := in.Size()
 	if size == 0 {
 		return nil, 0, stream.Dataf(in.Name(), "is empty (0 bytes)")
@@ -151,7 +152,7 @@ func footerBytes(in format.Input, memory int64) (raw []byte, start int64, err er
 	var head [4]byte
 	var tail [tailSize]byte
 	if size < int64(len(head)+tailSize) {
-		return nil, 0, addRemedy(stream.Dataf(in.Name(), "is no Parquet file: it has only %d bytes", size), remedyCopyAgain)
+		return nil, 0, AddRemedy(stream.Dataf(in.Name(), "is no Parquet file: it has only %d bytes", size), RemedyCopyAgain)
 	}
 	if format.IsFar(in) { // the end of the file is enough, and reading only the end saves a request
 		copy(head[:], Magic)
@@ -166,7 +167,7 @@ func footerBytes(in format.Input, memory int64) (raw []byte, start int64, err er
 	case string(head[:]) == EncryptedMagic || end == EncryptedMagic:
 		return nil, 0, errEncrypted(in)
 	case string(head[:]) != Magic:
-		return nil, 0, addRemedy(stream.Dataf(in.Name(), "is no Parquet file: it does not begin with %s", Magic), remedyCopyAgain)
+		return nil, 0, AddRemedy(stream.Dataf(in.Name(), "is no Parquet file: it does not begin with %s", Magic), RemedyCopyAgain)
 	case end != Magic:
 		e := stream.Dataf(in.Name(), "begins as a Parquet file but does not end as one (%s)", Magic)
 		e.Remedy = stream.Textf("it is probably cut off: copy or write it again")
@@ -175,7 +176,7 @@ func footerBytes(in format.Input, memory int64) (raw []byte, start int64, err er
 	n := int64(binary.LittleEndian.Uint32(tail[:4]))
 	start = size - tailSize - n
 	if n == 0 || start < int64(len(head)) {
-		return nil, 0, addRemedy(stream.Dataf(in.Name(), "damaged footer: it claims %d bytes in a file of %d", n, size), remedyCopyAgain)
+		return nil, 0, AddRemedy(stream.Dataf(in.Name(), "damaged footer: it claims %d bytes in a file of %d", n, size), RemedyCopyAgain)
 	}
 	if n > memory {
 		return nil, 0, &stream.MemoryError{What: "the footer of " + in.Name(), Need: n, Limit: memory, AtLeast: true} // the parsed footer takes more memory
@@ -205,7 +206,7 @@ type footerShape struct {
 // measured, and strings in proportion to n; the constants are rounded up. The estimate includes the 130 bytes per
 // element that only parsing needs, so that a footer that was opened once within a limit can be opened again within it.
 func (s footerShape) heapBytes(n int) int64 {
-	return int64(unsafe.Sizeof(chunkMeta{}))*int64(s.chunks) + 100*int64(s.groups) + 1000*int64(s.elements) + pathCopies*s.paths + int64(n)
+	return int64(unsafe.Sizeof(ChunkMeta{}))*int64(s.chunks) + 100*int64(s.groups) + 1000*int64(s.elements) + pathCopies*s.paths + int64(n)
 }
 
 // pathCopies is the number of copies of a leaf's path that the library and the leaves hold.
@@ -237,56 +238,56 @@ func sumPathBytes(children []int64, names []int64) (bytes int64) {
 // measureFooter validates the raw FileMetaData and counts its parts, so that parsing can neither allocate memory for a
 // false count nor recurse without a limit.
 func measureFooter(raw []byte) (shape footerShape, err error) {
-	c := compactReader{b: raw}
+	c := thrift.Reader{Bytes: raw}
 	var children, names []int64 // number of children of each schema element, in order, and number of bytes of its name
 	var faults []error
 	lists := map[int64]bool{}
-	c.readStruct(nil, func(id int64, typ byte) bool {
-		if typ != thriftList || id != 2 && id != 4 {
+	c.ReadStruct(nil, func(id int64, typ byte) bool {
+		if typ != thrift.List || id != 2 && id != 4 {
 			return false
 		}
 		if lists[id] {
 			faults = append(faults, fmt.Errorf("there are two lists of field %d", id))
 		}
 		lists[id] = true
-		elem, n := c.readListHeader()
-		if elem != thriftStruct && n > 0 {
+		elem, n := c.ReadListHeader()
+		if elem != thrift.Struct && n > 0 {
 			faults = append(faults, fmt.Errorf("field %d has elements of type %d", id, elem))
 		}
 		for range n {
 			switch {
-			case c.err != nil:
+			case c.Err != nil:
 				return true
-			case elem != thriftStruct:
-				c.skipElements(elem, 1, 1)
+			case elem != thrift.Struct:
+				c.SkipElements(elem, 1, 1)
 			case id == 2: // list<SchemaElement>, whose field 5 is num_children
 				var f [6]int64
 				name := int64(0)
-				c.readStruct(f[:], func(id int64, typ byte) bool {
-					if id != 4 || typ != thriftBinary {
+				c.ReadStruct(f[:], func(id int64, typ byte) bool {
+					if id != 4 || typ != thrift.Binary {
 						return false
 					}
-					name = int64(len(c.readBinary()))
+					name = int64(len(c.ReadBinary()))
 					return true
 				})
 				children, names = append(children, f[5]), append(names, name)
 			default: // list<RowGroup>, whose field 1 is list<ColumnChunk>
 				shape.groups++
-				chunks, _, _ := c.skipRowGroup()
+				chunks, _, _ := skipRowGroup(&c)
 				shape.chunks += chunks
 			}
 		}
 		return true
 	})
 	shape.elements = len(children)
-	if c.err == nil {
+	if c.Err == nil {
 		err := checkTree(children)
 		if err == nil {
 			shape.paths = sumPathBytes(children, names)
 		}
 		faults = append(faults, err)
 	}
-	return shape, errors.Join(append(faults, c.err)...)
+	return shape, errors.Join(append(faults, c.Err)...)
 }
 
 // checkTree verifies that the schema's elements, listed depth first with the number of children of each, form one
@@ -312,8 +313,8 @@ func checkTree(children []int64) error {
 		for len(pending) > 0 && pending[len(pending)-1] == 0 {
 			pending = pending[:len(pending)-1]
 		}
-		if len(pending) > maxDepth {
-			return fmt.Errorf("the schema is nested deeper than %d", maxDepth)
+		if len(pending) > thrift.MaxDepth {
+			return fmt.Errorf("the schema is nested deeper than %d", thrift.MaxDepth)
 		}
 	}
 	if len(pending) > 0 {

@@ -1,4 +1,4 @@
-package parquet
+package footer
 
 import (
 	"encoding/binary"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/thrift"
 )
 
 // schemaElement is a SchemaElement of the footer.
@@ -32,15 +34,15 @@ const (
 
 func (e *schemaElement) has(field int) bool { return e.set>>field&1 != 0 }
 
-func (c *compactReader) parseSchemaElement() (e schemaElement) {
-	e.set = c.readStruct(e.fields[:], func(id int64, typ byte) bool {
+func parseSchemaElement(c *thrift.Reader) (e schemaElement) {
+	e.set = c.ReadStruct(e.fields[:], func(id int64, typ byte) bool {
 		switch {
-		case id == 4 && typ == thriftBinary:
-			e.name = string(c.readBinary())
-		case id == fieldLogical && typ == thriftStruct:
-			from := c.pos
-			c.skipValue(thriftStruct, 1)
-			e.logical = c.b[from:c.pos:c.pos]
+		case id == 4 && typ == thrift.Binary:
+			e.name = string(c.ReadBinary())
+		case id == fieldLogical && typ == thrift.Struct:
+			from := c.Pos
+			c.SkipValue(thrift.Struct, 1)
+			e.logical = c.Bytes[from:c.Pos:c.Pos]
 		default:
 			return false
 		}
@@ -49,22 +51,22 @@ func (c *compactReader) parseSchemaElement() (e schemaElement) {
 	return e
 }
 
-// strangeType is a logical type that the library does not know or that contradicts its node. Values of such a type are
+// StrangeType is a logical type that the library does not know or that contradicts its node. Values of such a type are
 // copied, but not decoded.
-type strangeType struct {
-	typ, why   string // for reports
-	annotation []byte // the fields of the SchemaElement that describe the type
+type StrangeType struct {
+	Typ, Why   string // for reports
+	Annotation []byte // the fields of the SchemaElement that describe the type
 }
 
 // treeBuilder builds the nodes of a schema from its elements, which are listed depth first and have been checked by
 // checkTree.
 type treeBuilder struct {
 	elements []schemaElement
-	strange  map[schema.Node]*strangeType
+	strange  map[schema.Node]*StrangeType
 }
 
-func parseSchema(elements []schemaElement) (*schema.Schema, map[schema.Node]*strangeType, error) {
-	t := treeBuilder{elements: elements, strange: map[schema.Node]*strangeType{}}
+func parseSchema(elements []schemaElement) (*schema.Schema, map[schema.Node]*StrangeType, error) {
+	t := treeBuilder{elements: elements, strange: map[schema.Node]*StrangeType{}}
 	elements[0].set &^= 1 << fieldType // the root is a group, even without columns
 	root, err := t.buildNextNode()
 	if err != nil {
@@ -97,8 +99,8 @@ func (t *treeBuilder) buildNextNode() (schema.Node, error) {
 	n, err := e.newGroupNode(rep, fields, id)
 	if err != nil {
 		strange := e.describeStrangeType(err)
-		if strange.typ != variant {
-			strange.typ = "struct<" + strange.typ + ">"
+		if strange.Typ != variant {
+			strange.Typ = "struct<" + strange.Typ + ">"
 		}
 		if n, err = schema.NewGroupNode(e.name, rep, fields, id); err == nil {
 			t.strange[n] = strange
@@ -165,15 +167,15 @@ func (e *schemaElement) parseAnnotation() (schema.LogicalType, error) {
 	if e.logical == nil {
 		return nil, nil
 	}
-	c := compactReader{b: e.logical}
-	return c.parseLogicalType()
+	c := thrift.Reader{Bytes: e.logical}
+	return parseLogicalType(&c)
 }
 
-func (e *schemaElement) describeStrangeType(err error) *strangeType {
+func (e *schemaElement) describeStrangeType(err error) *StrangeType {
 	if unknown, ok := errors.AsType[unknownLogicalTypeError](err); ok {
-		return &strangeType{unknown.typeName(), unknown.Error(), e.encodeAnnotation()}
+		return &StrangeType{unknown.typeName(), unknown.Error(), e.encodeAnnotation()}
 	}
-	return &strangeType{"mistyped", "of a type that contradicts itself (" + err.Error() + ")", e.encodeAnnotation()}
+	return &StrangeType{"mistyped", "of a type that contradicts itself (" + err.Error() + ")", e.encodeAnnotation()}
 }
 
 // encodeAnnotation encodes the fields of the element that define the meaning of its values. Their headers have the long
@@ -181,11 +183,11 @@ func (e *schemaElement) describeStrangeType(err error) *strangeType {
 func (e *schemaElement) encodeAnnotation() (b []byte) {
 	for _, id := range []int{fieldConverted, fieldScale, fieldPrecision} {
 		if e.has(id) {
-			b = binary.AppendVarint(binary.AppendVarint(append(b, thriftI32), int64(id)), e.fields[id])
+			b = binary.AppendVarint(binary.AppendVarint(append(b, thrift.I32), int64(id)), e.fields[id])
 		}
 	}
 	if e.logical != nil {
-		b = append(binary.AppendVarint(append(b, thriftStruct), fieldLogical), e.logical...)
+		b = append(binary.AppendVarint(append(b, thrift.Struct), fieldLogical), e.logical...)
 	}
 	return b
 }
@@ -210,24 +212,24 @@ func (e unknownLogicalTypeError) Error() string {
 }
 
 // parseLogicalType parses a LogicalType, a union with at most one field. It returns nil if no field is set.
-func (c *compactReader) parseLogicalType() (logical schema.LogicalType, err error) {
-	c.readStruct(nil, func(field int64, typ byte) bool {
-		if typ != thriftStruct {
+func parseLogicalType(c *thrift.Reader) (logical schema.LogicalType, err error) {
+	c.ReadStruct(nil, func(field int64, typ byte) bool {
+		if typ != thrift.Struct {
 			return false
 		}
 		switch field {
 		case 5:
 			var f [3]int64
-			c.readStruct(f[:], nil)
+			c.ReadStruct(f[:], nil)
 			logical, err = decimalType(f[1], f[2])
 		case 7, 8:
 			var unit int64
 			var f [2]int64
-			c.readStruct(f[:], func(id int64, typ byte) bool {
-				if id != 2 || typ != thriftStruct {
+			c.ReadStruct(f[:], func(id int64, typ byte) bool {
+				if id != 2 || typ != thrift.Struct {
 					return false
 				}
-				c.readStruct(nil, func(id int64, _ byte) bool { unit = id; return false })
+				c.ReadStruct(nil, func(id int64, _ byte) bool { unit = id; return false })
 				return true
 			})
 			if unit < 1 || unit > 3 {
@@ -240,11 +242,11 @@ func (c *compactReader) parseLogicalType() (logical schema.LogicalType, err erro
 		case 10:
 			var bits byte
 			var f [3]int64
-			c.readStruct(f[:], func(id int64, typ byte) bool {
-				if id != 1 || typ != thriftByte {
+			c.ReadStruct(f[:], func(id int64, typ byte) bool {
+				if id != 1 || typ != thrift.Byte {
 					return false
 				}
-				bits = c.readByte()
+				bits = c.NextByte()
 				return true
 			})
 			switch bits {
@@ -262,7 +264,7 @@ func (c *compactReader) parseLogicalType() (logical schema.LogicalType, err erro
 		}
 		return true
 	})
-	return logical, errors.Join(err, c.err)
+	return logical, errors.Join(err, c.Err)
 }
 
 func decimalType(scale, precision int64) (schema.LogicalType, error) {
