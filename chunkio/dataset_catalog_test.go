@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -81,8 +82,8 @@ func TestColumnOrdersAreShared(t *testing.T) {
 	disk, paths := chunkiotest.PlantTable(tab, 50, 1, 1)
 	ds := disk.OpenDataset(t, paths, Options{})
 	distinct := map[*int32]bool{}
-	for i := range ds.Catalog.Files {
-		if order := ds.Catalog.Files[i].Order; order != nil {
+	for i := range dataset.TableOf(ds).Catalog.Files {
+		if order := dataset.TableOf(ds).Catalog.Files[i].Order; order != nil {
 			distinct[&order[0]] = true
 		}
 	}
@@ -149,7 +150,7 @@ func TestTypesThatAgree(t *testing.T) {
 		disk, planted := chunkiotest.PlantTable(table, 1, 10, 1)
 		ds := disk.OpenDataset(t, planted, Options{})
 		for i, c := range columns {
-			ds.Features.Columns[i].Type = c.Type
+			dataset.TableOf(ds).Features.Columns[i].Type = c.Type
 		}
 		path := filepath.Join(dir, name+".parquet")
 		formattest.Must(t, WriteParquet(t.Context(), path, ds, WriteOptions{RowGroupRows: 10}))

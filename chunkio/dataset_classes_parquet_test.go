@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -126,8 +127,8 @@ func TestParquetClassesOfEveryType(t *testing.T) {
 				formattest.Must(t, err)
 			}
 			got, _, err := labelled(ds, stream.Range{})
-			if err != nil || ds.Features.Target == nil {
-				t.Fatalf("%s: targets %v, error %v", l.Path, ds.Features.Target, err)
+			if err != nil || dataset.TableOf(ds).Features.Target == nil {
+				t.Fatalf("%s: targets %v, error %v", l.Path, dataset.TableOf(ds).Features.Target, err)
 			}
 			if !slices.Equal(got, want) {
 				t.Fatalf("%s: classes %q, want %q", l.Path, got, want)

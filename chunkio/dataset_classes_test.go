@@ -19,6 +19,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
@@ -67,7 +68,7 @@ func labelled(ds *Dataset, r stream.Range) (names []string, positions []int64, e
 			return nil, nil, fmt.Errorf("row %d is of class %q, and its target is %v, want %v", positions[i], names[i], target, want)
 		}
 	}
-	if some := ds.Features.Target != nil; some && len(targets) != len(names) || !some && targets != nil {
+	if some := dataset.TableOf(ds).Features.Target != nil; some && len(targets) != len(names) || !some && targets != nil {
 		return nil, nil, fmt.Errorf("%d targets of %d rows", len(targets), len(names))
 	}
 	if r.All() && int(next) != len(classes) {
@@ -313,7 +314,7 @@ func TestClassesOfAStream(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("other classes, error %v", err)
 		}
-		if some := ds.Features.Target != nil; some != (options == nil) {
+		if some := dataset.TableOf(ds).Features.Target != nil; some != (options == nil) {
 			t.Errorf("%d options: targets %v", len(options), some)
 		}
 	}

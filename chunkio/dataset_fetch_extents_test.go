@@ -146,7 +146,7 @@ func TestFetchingHoldsNoGaps(t *testing.T) {
 	s.put("gaps.parquet", chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{RowGroupRows: 20000}))
 	ds, err := Open(t.Context(), []string{s.URL + "/gaps.parquet"}, Options{Columns: []string{"c?0", "c?2", "c?4", "c?6", "c?8"}})
 	formattest.Must(t, err)
-	file, in, err := ds.Catalog.ReopenFile(t.Context(), 0, 1<<30, nil)
+	file, in, err := dataset.TableOf(ds).Catalog.ReopenFile(t.Context(), 0, 1<<30, nil)
 	formattest.Must(t, err)
 	s.requests = 0
 	f := storage.NewFetcher(0, nil)

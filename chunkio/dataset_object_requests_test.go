@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -41,7 +42,7 @@ func TestPassAsksOnceForEachRowGroup(t *testing.T) {
 			opened, err := Open(t.Context(), inputs, c.opt)
 			formattest.Must(t, err)
 			for _, tight := range []bool{false, true} {
-				opt := opened.Options
+				opt := dataset.TableOf(opened).Options
 				opt.Meter = new(stream.Meter)
 				if tight {
 					opt.Memory, opt.Threads = opened.MinMemory(), 2
@@ -70,10 +71,10 @@ func TestDecidedConditionFetchesNothing(t *testing.T) {
 	for _, condition := range []string{"", "rank >= 0", "rank >= 0 or site == \"a\""} {
 		ds, err := Open(t.Context(), inputs, Options{Missing: stream.MissingKeep, Columns: []string{"c0*"}, Where: condition, Meter: new(stream.Meter)})
 		formattest.Must(t, err)
-		before := ds.Options.Meter.Fetched.Load()
+		before := dataset.TableOf(ds).Options.Meter.Fetched.Load()
 		_, err = chunkiotest.CollectRows(ds, stream.Range{})
 		formattest.Must(t, err)
-		fetched = append(fetched, ds.Options.Meter.Fetched.Load()-before)
+		fetched = append(fetched, dataset.TableOf(ds).Options.Meter.Fetched.Load()-before)
 	}
 	if fetched[1] != fetched[0] || fetched[2] != fetched[0] {
 		t.Errorf("%d bytes fetched under conditions that are true of all rows", fetched)

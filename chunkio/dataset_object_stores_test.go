@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
@@ -204,7 +205,7 @@ func sameInAnyMemory(t *testing.T, ds *Dataset, want chunkiotest.Delivered) {
 	t.Helper()
 	least := ds.MinMemory()
 	for i, memory := range []int64{least, least, least + 3<<20, 20 << 20, 1 << 30} {
-		opt := ds.Options
+		opt := dataset.TableOf(ds).Options
 		opt.Memory, opt.Threads = memory, 1+2*(i%2)
 		ds, err := ds.With(opt)
 		formattest.Must(t, err)
@@ -229,7 +230,7 @@ func TestTallRowGroupsAreSpooled(t *testing.T) {
 		ds, err := Open(t.Context(), []string{s.URL + "/tall.parquet"}, opt)
 		formattest.Must(t, err)
 		for _, threads := range []int{1, 3} {
-			opt := ds.Options
+			opt := dataset.TableOf(ds).Options
 			opt.Memory, opt.Threads = ds.MinMemory(), threads
 			const room = 64 << 20
 			opt.Spool = scratch.Options{Limit: room, Ledger: new(scratch.Ledger)}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/catalog"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
@@ -66,7 +67,7 @@ func (unreadable) ReadAt([]byte, int64) (int, error) { return 0, errUnreadable }
 // TestPlannedFileFailsToRead: a disk that fails is not taken for a file that was changed.
 func TestPlannedFileFailsToRead(t *testing.T) {
 	disk, paths := chunkiotest.PlantTable(chunkiotest.NewTable(30).AddScalar("a", make([]float64, 30)), 1, 10, 1)
-	c := disk.OpenDataset(t, paths, Options{}).Catalog
+	c := dataset.TableOf(disk.OpenDataset(t, paths, Options{})).Catalog
 	c.Plan = &catalog.PlanInfo{}
 	opened, _, err := c.ReopenFile(t.Context(), 0, 1<<20, nil)
 	if err != nil {

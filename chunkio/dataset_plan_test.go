@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
@@ -293,7 +294,7 @@ type weighedGroup struct{ from, rows, bytes int64 }
 
 func weights(ds *Dataset) (groups []weighedGroup) {
 	at := int64(0)
-	for _, f := range ds.Catalog.Files {
+	for _, f := range dataset.TableOf(ds).Catalog.Files {
 		for g, rows := range f.Groups {
 			groups = append(groups, weighedGroup{at, rows, f.Bytes[g]})
 			at += rows
@@ -321,15 +322,15 @@ func subset(some, all []int64) bool {
 func opened(ds *Dataset) func() []string {
 	var mu sync.Mutex
 	var paths []string
-	open := ds.Catalog.Open
-	watched := *ds.Catalog
+	open := dataset.TableOf(ds).Catalog.Open
+	watched := *dataset.TableOf(ds).Catalog
 	watched.Open = func(ctx context.Context, e storage.Entry, memory int64, meter *stream.Meter) (format.File, Input, error) {
 		mu.Lock()
 		paths = append(paths, e.Path)
 		mu.Unlock()
 		return open(ctx, e, memory, meter)
 	}
-	ds.Catalog = &watched
+	dataset.TableOf(ds).Catalog = &watched
 	return func() []string { return paths }
 }
 

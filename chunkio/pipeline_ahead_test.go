@@ -9,6 +9,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/catalog"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
 	"github.com/ufs-stream/ufs-stream/internal/testing/leaktest"
@@ -40,7 +41,7 @@ func TestPassesEnd(t *testing.T) {
 		step = 5
 	}
 	for _, memory := range []int64{ds.MinMemory(), ds.MinMemory() + 2<<20, 1 << 30} {
-		opt := ds.Options
+		opt := dataset.TableOf(ds).Options
 		opt.Memory, opt.Threads = memory, 3
 		ds, err := ds.With(opt)
 		formattest.Must(t, err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -196,7 +197,7 @@ func TestKeepOfBrokenAndStrangePasses(t *testing.T) {
 	for stop := range 12 {
 		for _, how := range []string{"leave", "cancel", "fault"} {
 			keep := NewKeep(1 << 30)
-			opt := plain.Options
+			opt := dataset.TableOf(plain).Options
 			opt.Keep = keep
 			ds := must.Get(plain.With(opt))(t)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -238,7 +239,7 @@ func TestKeepOfBrokenAndStrangePasses(t *testing.T) {
 		}
 	}
 	keep := NewKeep(1 << 30)
-	opt := plain.Options
+	opt := dataset.TableOf(plain).Options
 	opt.Keep = keep
 	must.Get(chunkiotest.CollectRows(must.Get(plain.With(opt))(t), stream.Range{}))(t)
 	sampled, more := opt, opt
@@ -272,7 +273,7 @@ func TestKeepOfPassesAtATime(t *testing.T) {
 	plain := disk.OpenDataset(t, paths, Options{Missing: stream.MissingKeep, Threads: 2})
 	want := must.Get(chunkiotest.CollectRows(plain, stream.Range{}))(t)
 	for _, limit := range []int64{1 << 18, 1 << 30} {
-		opt := plain.Options
+		opt := dataset.TableOf(plain).Options
 		opt.Keep = NewKeep(limit)
 		var passes sync.WaitGroup
 		for range 4 {

@@ -35,8 +35,6 @@ type ipcLeaf struct {
 	nullable []bool // whether the enclosing structs (from the top level down) and the field may be null
 }
 
-func (l ipcLeaf) mayBeNull() bool { return slices.Contains(l.nullable, true) }
-
 func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int, heldBytes int64) (*ipcSource, error) {
 	s := &ipcSource{File: opened, leafAt: leafAt, batch: -1}
 	s.topLevelSpans = sync.OnceValue(func() map[string]leafSpan {
@@ -101,7 +99,7 @@ func (s *ipcSource) Field(c Column) (Field, error) {
 		return s.wholeField(s.reader.Schema().Field(s.leaf[leaves[0]].path[0]), leaves)
 	}
 	l := s.leaf[leaves[0]]
-	typ, required := l.typ, !l.mayBeNull()
+	typ, required := l.typ, !slices.Contains(l.nullable, true)
 	if c.Element >= 0 {
 		elem, isList := elementField(typ)
 		if !isList {

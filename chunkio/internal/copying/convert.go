@@ -47,10 +47,11 @@ func convertSparse(ctx context.Context, inputs []string, out string, opt ApplyOp
 		return report, err
 	}
 	report = ApplyReport{Files: 1, Columns: []string{writing.SparseIndices, writing.SparseValues}, Rows: rows.Rows(), Warnings: slices.Clip(rows.FileWarnings())}
-	labels := slices.IndexFunc(rows.Catalog.Leaves, func(l format.Leaf) bool { return l.Name == svm.Label })
-	if labels < 0 || rows.Catalog.Leaves[labels].Why != "" {
+	leaves := dataset.TableOf(rows).Catalog.Leaves
+	labels := slices.IndexFunc(leaves, func(l format.Leaf) bool { return l.Name == svm.Label })
+	if labels < 0 || leaves[labels].Why != "" {
 		if labels >= 0 {
-			report.Warnings = append(report.Warnings, stream.PlainText("the labels are not written: "+rows.Catalog.Leaves[labels].Why))
+			report.Warnings = append(report.Warnings, stream.PlainText("the labels are not written: "+leaves[labels].Why))
 		}
 		err = writing.WriteParquet(ctx, out, rows, writing.WriteOptions{Sparse: true, Type: "double", Threads: opt.Threads})
 	} else {
@@ -84,7 +85,7 @@ func writeWithLabels(ctx context.Context, out string, rows *dataset.Dataset, rea
 		for failed == nil && (chunk == nil || at == chunk.Rows) {
 			var more bool
 			if chunk, failed, more = next(); !more {
-				failed = stream.Dataf(rows.Catalog.InputName(), "fewer labels than rows")
+				failed = stream.Dataf(dataset.TableOf(rows).Catalog.InputName(), "fewer labels than rows")
 			}
 			at = 0
 		}

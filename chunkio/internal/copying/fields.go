@@ -183,34 +183,24 @@ func writePartitionColumn(catalog *catalog.Catalog, i int, c copier.Target) erro
 	chunk := c.Chunks[0]
 	rows, part := int(chunk.Rows), catalog.Parts[c.Part]
 	if values := part.Values; values != nil {
-		x := make([]float64, rows)
-		for r := range x {
-			x[r] = values[i]
-		}
-		return partitionNumberType(part).Encode(chunk, x, math.IsNaN)
+		return partitionNumberType(part).Encode(chunk, slices.Repeat(values[i:i+1], rows), math.IsNaN)
 	}
 	text, err := catalog.PartitionText(i, c.Part)
 	if err != nil {
 		return err
 	}
-	def := make([]int16, rows)
 	if text == listing.HiveNull {
-		return format.Guard(func() error { return putNullLevels(chunk, def, nil) })
+		return writeNulls(c)
 	}
+	def := slices.Repeat([]int16{1}, rows)
 	if partitionType(part) == "date" {
 		at, ok := instant.ParseInstant([]byte(text), 0)
 		if !ok || at.Second%86400 != 0 {
 			return stream.Dataf(catalog.FileName(i), "its partition value %q is no date, as %s is in the schema of the table", text, c.Name)
 		}
 		days := slices.Repeat([]int32{int32(at.Second / 86400)}, rows)
-		for r := range def {
-			def[r] = 1
-		}
 		return format.Guard(func() error { return writer.Put(chunk, days, def, nil) })
 	}
-	values := make([]parquet.ByteArray, rows)
-	for r := range def {
-		def[r], values[r] = 1, parquet.ByteArray(text)
-	}
+	values := slices.Repeat([]parquet.ByteArray{parquet.ByteArray(text)}, rows)
 	return format.Guard(func() error { return writer.Put(chunk, values, def, nil) })
 }

@@ -42,7 +42,6 @@ func (a *applier) writeSingleFile(ctx context.Context, out string) error {
 	return a.createSingleFile(ctx, out, fields, files)
 }
 
-// createSingleFile writes the input files, whose indices are in files, to the one file out, from the beginning.
 func (a *applier) createSingleFile(ctx context.Context, out string, fields []copier.Field, files []int) error {
 	if err := atomicfile.CheckWritable(ctx, out); err != nil { // without this check an upload would fail only at its end
 		return err

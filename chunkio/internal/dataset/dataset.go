@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/catalog"
@@ -11,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/pipeline"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/plans"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/schema"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -21,11 +23,30 @@ import (
 // the scratch files with the rows of text, arrays, Avro and triples. Its methods may be called from several goroutines,
 // but each pass of Chunks uses up to Options.Memory for itself.
 type Dataset struct {
-	*table
+	passes
+	table     *pipeline.Table // implements passes
 	ownAccess *opening.Access // opened by Open and closed by Close; nil in a Dataset made by With
 }
 
-type table = pipeline.Table
+// passes are the methods of a table that importers of a Dataset call; [pipeline.Table] documents them.
+type passes interface {
+	stream.Source
+	Categories(ctx context.Context, columns []string, limit int) ([]settings.Category, error)
+	Check() error
+	Classes() []string
+	Fields() iter.Seq[schema.Field]
+	Keeps(memory, limit int64) (groups, total int, bytes int64)
+	LeftOut() []stream.LeftOut
+	MemoryFor(memory int64) int64
+	MinMemory() int64
+	Positions() int
+	Replayable() bool
+	RowEntries() int64
+	ScratchFor(memory int64) int64
+	Singles() bool
+	SpoolBytes() int64
+	WithNulls() int
+}
 
 // TableOf returns the table that the passes of a Dataset read.
 func TableOf(d *Dataset) *pipeline.Table { return d.table }
@@ -45,7 +66,7 @@ func OpenInputs(ctx context.Context, inputs []string, opt settings.Options) (*Da
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
-	return &Dataset{t, a}, nil
+	return &Dataset{t, t, a}, nil
 }
 
 func openTable(ctx context.Context, a *opening.Access, inputs []string, f *catalog.Filter) (*pipeline.Table, error) {
@@ -97,7 +118,7 @@ func openTable(ctx context.Context, a *opening.Access, inputs []string, f *catal
 // once d is closed.
 func (d *Dataset) With(opt settings.Options) (*Dataset, error) {
 	opt = settings.WithDefaults(opt)
-	opt.Where = d.Options.Where
+	opt.Where = d.table.Options.Where
 	if err := settings.Validate(opt); err != nil {
 		return nil, err
 	}
@@ -109,40 +130,40 @@ func (d *Dataset) With(opt settings.Options) (*Dataset, error) {
 }
 
 // NewDataset returns a Dataset whose files another Dataset has opened.
-func NewDataset(t *pipeline.Table) *Dataset { return &Dataset{table: t} }
+func NewDataset(t *pipeline.Table) *Dataset { return &Dataset{passes: t, table: t} }
 
 // Inputs describes the files, in the order of their rows. For a stream, the numbers of rows and bytes and the
 // fingerprint, a digest of the bytes, cover the part read so far.
 func (d *Dataset) Inputs() []stream.Input {
-	if d.Pipe != nil {
-		return []stream.Input{d.Pipe.DescribeInput()}
+	if d.table.Pipe != nil {
+		return []stream.Input{d.table.Pipe.DescribeInput()}
 	}
-	inputs := make([]stream.Input, len(d.Catalog.Files))
+	inputs := make([]stream.Input, len(d.table.Catalog.Files))
 	for i := range inputs {
-		f := &d.Catalog.Files[i]
-		inputs[i] = stream.Input{Path: d.Catalog.FileName(i), Rows: f.CountRows(), Bytes: f.Size, Fingerprint: storage.FormatFingerprint(f.Fingerprint)}
+		f := &d.table.Catalog.Files[i]
+		inputs[i] = stream.Input{Path: d.table.Catalog.FileName(i), Rows: f.CountRows(), Bytes: f.Size, Fingerprint: storage.FormatFingerprint(f.Fingerprint)}
 	}
 	return inputs
 }
 
 // Table returns the table to which the files belong, or nil for bare files.
-func (d *Dataset) Table() *stream.Table { return d.Catalog.List.Table }
+func (d *Dataset) Table() *stream.Table { return d.table.Catalog.List.Table }
 
 // Paths lists the files in the form that Open accepts, in the order of their rows.
-func (d *Dataset) Paths() []string { return d.Catalog.List.Paths() }
+func (d *Dataset) Paths() []string { return d.table.Catalog.List.Paths() }
 
 // Warnings lists oddities that are not errors. The command replaces the names of options in them by its own.
 func (d *Dataset) Warnings() []stream.Text {
-	return slices.Concat(d.FileWarnings(), d.Features.Warnings)
+	return slices.Concat(d.FileWarnings(), d.table.Features.Warnings)
 }
 
 // FileWarnings lists the Warnings about files, which do not depend on the use of the columns.
 func (d *Dataset) FileWarnings() []stream.Text {
-	return slices.Concat(d.Catalog.Warnings, d.Catalog.Texts.CurrentGuesses().Doubts)
+	return slices.Concat(d.table.Catalog.Warnings, d.table.Catalog.Texts.CurrentGuesses().Doubts)
 }
 
 // CatalogBytes returns the memory of the catalog, which is held while the Dataset is open.
-func (d *Dataset) CatalogBytes() int64 { return d.Catalog.MemoryBytes() }
+func (d *Dataset) CatalogBytes() int64 { return d.table.Catalog.MemoryBytes() }
 
 // Close frees the buffers of the last pass, and the columns held by Options.Keep; a further pass makes new buffers. If
 // d is from Open, Close also removes the scratch files of rows, which then cannot be read again; scratch files of
@@ -161,41 +182,41 @@ var _ stream.Source = (*Dataset)(nil)
 // parameter others, which contains further files that contribute to the output. It also refuses an output that the
 // inputs of the dataset would include the next time. The error is a *stream.UsageError.
 func (d *Dataset) NotInput(ctx context.Context, out string, others ...string) error {
-	return d.Catalog.List.RefuseAsOutput(ctx, out, d.Options.Stdin, others)
+	return d.table.Catalog.List.RefuseAsOutput(ctx, out, d.table.Options.Stdin, others)
 }
 
 // Part identifies the plan and the shard that the Dataset reads. It is nil if there is no plan.
-func (d *Dataset) Part() *stream.Part { return d.Catalog.Part() }
+func (d *Dataset) Part() *stream.Part { return d.table.Catalog.Part() }
 
 // SparseColumns returns Options.Sparse with the number of features.
-func (d *Dataset) SparseColumns() string { return d.Sparse.OptionText(d.Catalog.Leaves) }
+func (d *Dataset) SparseColumns() string { return d.table.Sparse.OptionText(d.table.Catalog.Leaves) }
 
 // ShardRows returns the rows of the shard that the Dataset reads, and the position of the first row of its Inputs,
 // which are only the files of the shard. The zero Range means all rows.
 func (d *Dataset) ShardRows() (rows stream.Range, first int64) {
-	return d.Catalog.ShardRows()
+	return d.table.Catalog.ShardRows()
 }
 
 // WritePlan writes a plan file of the Dataset, which must be opened with ForPlan or from a plan, to path. The file
 // appears whole or not at all. WritePlan uses Version, Method and Options of h, and returns h with all other fields
 // set. A plan contains the condition, but not the choice of features, which is made when the plan is opened.
 func (d *Dataset) WritePlan(ctx context.Context, path string, h plans.PlanHeader) (plans.PlanHeader, error) {
-	return plans.WritePlan(ctx, d.Catalog, d.Options.ForPlan, path, h)
+	return plans.WritePlan(ctx, d.table.Catalog, d.table.Options.ForPlan, path, h)
 }
 
 // RowsMemory returns the most bytes of memory held while files of rows were converted to scratch files at opening, and
 // the least bytes that would have sufficed. Both are 0 if there were no such files.
 func (d *Dataset) RowsMemory() (held, least int64) {
-	return d.Catalog.Texts.ConversionMemory()
+	return d.table.Catalog.Texts.ConversionMemory()
 }
 
 // Guesses returns the guesses about the files opened so far.
 func (d *Dataset) Guesses() opening.Guesses {
-	return d.Catalog.Texts.GuessesWith(d.Options.Texts.Nulls)
+	return d.table.Catalog.Texts.GuessesWith(d.table.Options.Texts.Nulls)
 }
 
 // RowsScratch returns the size in bytes of the scratch files to which rows of text, arrays, Avro and triples were
 // written at opening.
 func (d *Dataset) RowsScratch() int64 {
-	return d.Catalog.Texts.ScratchBytes()
+	return d.table.Catalog.Texts.ScratchBytes()
 }

@@ -29,8 +29,6 @@ type fetchedFile struct {
 	err     error
 }
 
-func (q *commitQueue) waitForReads() { q.running.Wait() }
-
 func (q *commitQueue) openCommit(ctx context.Context, i int) (r io.Reader, release func(), err error) {
 	for ; q.nextToStart < len(q.waiting) && q.nextToStart <= i+commitsAhead; q.nextToStart++ {
 		q.startReading(ctx, q.nextToStart)

@@ -1,6 +1,7 @@
 package delta
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -36,13 +37,6 @@ type Options struct {
 	Memory  int64     // limit on the bytes that Read holds; 0 for 1 GiB
 }
 
-func (o Options) withDefaults() Options {
-	if o.Memory == 0 {
-		o.Memory = 1 << 30
-	}
-	return o
-}
-
 // Snapshot is a table at one version.
 type Snapshot struct {
 	Version    int64
@@ -68,11 +62,10 @@ type File struct {
 // The error is a *stream.UsageError for a version or time that does not exist, a *stream.MemoryError, or in all other
 // cases a *stream.DataError that names the file of the log.
 func Read(ctx context.Context, folder Folder, name string, opt Options) (*Snapshot, error) {
-	opt = opt.withDefaults()
 	if opt.Version != nil && !opt.AsOf.IsZero() {
 		return nil, stream.Usagef("{version} and {as-of} both choose a version of %s: set one of them", name)
 	}
-	t := &table{folder: folder, name: strings.TrimRight(name, "/"), budget: budget{limit: opt.Memory}}
+	t := &table{folder: folder, name: strings.TrimRight(name, "/"), budget: budget{limit: cmp.Or(opt.Memory, 1<<30)}}
 	if err := t.listLog(ctx); err != nil {
 		return nil, err
 	}

@@ -42,10 +42,8 @@ func IsAbsolute(raw string) bool {
 		return true
 	}
 	scheme, _, ok := strings.Cut(raw, ":")
-	if !ok || scheme == "" || !isLetter(scheme[0]) {
+	if !ok || scheme == "" || scheme[0]|0x20 < 'a' || scheme[0]|0x20 > 'z' {
 		return false
 	}
 	return strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == ""
 }
-
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

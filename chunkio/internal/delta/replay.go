@@ -16,7 +16,7 @@ func replaySegment(ctx context.Context, t *table, part segment, s *replayState) 
 	}
 	reading, cancel := context.WithCancel(ctx)
 	q := &commitQueue{table: t, waiting: part.commits, files: map[int]chan fetchedFile{}}
-	defer q.waitForReads()
+	defer q.running.Wait()
 	defer cancel()
 	for i, c := range part.commits {
 		s.beginVersion(c.version)

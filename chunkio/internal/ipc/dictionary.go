@@ -90,7 +90,7 @@ type textDictionary struct {
 // textBatch is one message that defines or extends a dictionary.
 type textBatch struct {
 	batch
-	body *bodyReader
+	reader *bodyReader
 }
 
 func (s *schema) isLabelDictionary(dict int64) bool {
@@ -119,7 +119,7 @@ func (d *textDictionary) mayHaveNulls() bool {
 
 func (d *textDictionary) messageBytes() (n int64) {
 	for _, b := range d.batches {
-		n += b.batch.body
+		n += b.body
 	}
 	return n
 }
@@ -131,7 +131,7 @@ func (d *textDictionary) textBytes() (n int64) {
 		if b.codec != plainCodec {
 			factor = 4
 		}
-		n += factor * b.batch.body
+		n += factor * b.body
 		if len(b.nodes) > 0 {
 			n += 9 * b.nodes[0].length
 		}
@@ -148,7 +148,7 @@ func (d *textDictionary) loadTexts(ctx context.Context, f *field) (*text.List, e
 				d.err = fmt.Errorf("damaged metadata (dictionary %d without values)", f.dict)
 				return
 			}
-			g := &group{batch: b.batch, body: b.body}
+			g := &group{batch: b.batch, body: b.reader}
 			// Once begun, read the dictionary to its end: an interruption would be an error for all groups that use it.
 			d.err = g.emitPlainTexts(context.WithoutCancel(ctx), plain, 0, b.nodes[0].length, all.AddAll)
 			if d.err != nil {

@@ -95,12 +95,6 @@ func (g *group) openElements(c *column, from int64) (*listElementReader, error) 
 	return &listElementReader{r, from}, err
 }
 
-func (v *listElementReader) close() {
-	if v != nil {
-		v.numberReader.close()
-	}
-}
-
 // readRow reads the elements of one row into dst. The length of dst must be the length of the list.
 func (v *listElementReader) readRow(r listRow, dst []float64) error {
 	if err := v.skipNumbers(r.from - v.pos); err != nil { // skip elements of null rows
@@ -112,7 +106,11 @@ func (v *listElementReader) readRow(r listRow, dst []float64) error {
 
 func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst [][]float64) error {
 	var values *listElementReader
-	defer func() { values.close() }()
+	defer func() {
+		if values != nil {
+			values.close()
+		}
+	}()
 	elements := make([]float64, c.Width)
 	err := g.eachList(ctx, c, from, to, func(first int64, rows []listRow) (err error) {
 		for i, r := range rows {
@@ -177,7 +175,11 @@ func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *for
 	}
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	var values *listElementReader
-	defer func() { values.close() }()
+	defer func() {
+		if values != nil {
+			values.close()
+		}
+	}()
 	err = g.eachList(ctx, c, from, to, func(_ int64, rows []listRow) (err error) {
 		for _, r := range rows {
 			if r.null {

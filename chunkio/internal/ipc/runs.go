@@ -18,7 +18,7 @@ type runReader struct {
 
 // openRuns opens a run-end encoded array at the position `from`. To find this position, the ends of all runs are read
 // from the first one on, a tile at a time.
-func (g *group) openRuns(f *field, from int64) (*runReader, error) {
+func openRuns(g *group, f *field, from int64) (*runReader, error) {
 	n := g.batch.nodes[f.children[0].node].length
 	ends, err := g.openNumbers(f.children[0], 0, n)
 	if err != nil {

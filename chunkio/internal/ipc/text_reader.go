@@ -27,7 +27,7 @@ type textReader struct {
 // textTile limits the total bytes of the texts that are decoded at a time, not counting the last text.
 const textTile = 1 << 20
 
-func (g *group) openTexts(f *field, from, to int64) (r *textReader, err error) {
+func openTexts(g *group, f *field, from, to int64) (r *textReader, err error) {
 	buffers := 2
 	size := int64(f.fixedSize())
 	if size == 0 && f.kind != arrowBool {
@@ -55,14 +55,14 @@ func (g *group) openTexts(f *field, from, to int64) (r *textReader, err error) {
 	case size > 0:
 		r.fixed, err = g.body.openBuffer(g.bufferRangeOf(f, 1), from*size, to*size)
 	default:
-		err = g.openOffsetsAndBytes(r, from, to)
+		err = openOffsetsAndBytes(g, r, from, to)
 	}
 	return r, err
 }
 
 // openOffsetsAndBytes opens the offsets of values [from, to) of variable length, and the bytes to which the offsets
 // refer.
-func (g *group) openOffsetsAndBytes(r *textReader, from, to int64) error {
+func openOffsetsAndBytes(g *group, r *textReader, from, to int64) error {
 	width := r.field.offsetSize()
 	offsets := g.bufferRangeOf(r.field, 1)
 	end := func(at int64) (int64, error) {

@@ -100,7 +100,7 @@ func (g *group) hasBuffers(f *field, buffers int) bool {
 }
 
 func (g *group) emitPlainTexts(ctx context.Context, f *field, from, to int64, emit func([]int32, *text.List) error) error {
-	r, err := g.openTexts(f, from, to)
+	r, err := openTexts(g, f, from, to)
 	if err != nil {
 		return err
 	}

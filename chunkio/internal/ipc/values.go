@@ -28,7 +28,7 @@ type numberReader struct {
 func (g *group) openNumbers(f *field, from, to int64) (r *numberReader, err error) {
 	node := g.batch.nodes[f.node]
 	if f.kind == arrowRunEnd && f.index == nil {
-		runs, err := g.openRuns(f, from)
+		runs, err := openRuns(g, f, from)
 		return &numberReader{left: to - from, runs: runs}, err
 	}
 	if from < 0 || to > node.length {

@@ -59,10 +59,6 @@ type valuePageReader struct {
 	encoding parquet.Encoding
 }
 
-func (v *valuePageReader) setPage(values []byte, count int, e parquet.Encoding) {
-	v.values, v.count, v.encoding = values, count, e
-}
-
 func (v *valuePageReader) Next() bool {
 	v.release()
 	if v.count == 0 {

@@ -117,7 +117,7 @@ func (v *valueDecoder) setEncodedValues(b []byte, count int, e parquet.Encoding)
 			return err
 		}
 	}
-	v.libraryPages.setPage(b, count, e)
+	v.libraryPages.values, v.libraryPages.count, v.libraryPages.encoding = b, count, e
 	return nil
 }
 

@@ -292,14 +292,12 @@ func (s *span) errAtRow(row int, column, remedy string, err error) error {
 	}
 }
 
-// taskDone counts a finished task of the span. The last task finishes the span.
 func (s *span) taskDone() {
 	if s.pending.Add(-1) == 0 {
 		s.finishSpan()
 	}
 }
 
-// finishSpan removes the dropped rows and passes the span to the consumer.
 func (s *span) finishSpan() {
 	if s.failure.err == nil {
 		for b := range s.blockCount() {

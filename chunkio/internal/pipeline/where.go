@@ -33,7 +33,6 @@ func excludesGroup(t *Table, g rowGroup) bool {
 	return g.file != nil && g.file.Outcomes != nil && g.file.Outcomes[g.index].MatchesNone()
 }
 
-// mustFilterGroup reports whether the condition must be evaluated on the rows of a row group.
 func mustFilterGroup(t *Table, g rowGroup) bool {
 	return t.Catalog.Filter != nil && (g.file == nil || !g.file.Outcomes[g.index].MatchesAll())
 }

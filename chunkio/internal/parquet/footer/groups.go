@@ -184,7 +184,7 @@ func parseColumnMeta(c *thrift.Reader) (m ChunkMeta, fault string) {
 	return m, ""
 }
 
-// statistics holds the bounds of the values of a column chunk, as stored in the footer.
+// Statistics holds the bounds of the values of a column chunk, as stored in the footer.
 type Statistics struct {
 	Low, High       []byte // in the order of the column's type
 	OldLow, OldHigh []byte // in the order of signed numbers
