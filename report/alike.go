@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -24,8 +25,6 @@ type correlatedPairView struct{ A, B, R string } // two features and their corre
 // maxPairs bounds the most correlated pairs that the page names.
 const maxPairs = 5
 
-// newCorrelationsView draws the map of the correlations that s records. It returns nil if s does not record
-// correlations.
 func newCorrelationsView(s *stream.Selection) (*correlationsView, error) {
 	k := len(s.Selected)
 	if k < 2 || len(s.Correlations) != k {
@@ -38,12 +37,12 @@ func newCorrelationsView(s *stream.Selection) (*correlationsView, error) {
 	var pairs []pair
 	img := image.NewNRGBA(image.Rect(0, 0, k, k))
 	cell := func(i, j int, r float64) {
-		h := seriesHues()[0]
+		h := drawing.SeriesHues()[0]
 		if r < 0 {
-			h = chosenHue
+			h = drawing.ChosenHue
 		}
 		if !math.IsNaN(r) { // opacity shows the size of r, so that the map fits a light and a dark page
-			img.SetNRGBA(j, i, h.toNRGBA(uint8(255*min(math.Abs(r), 1)+0.5)))
+			img.SetNRGBA(j, i, h.ToNRGBA(uint8(255*min(math.Abs(r), 1)+0.5)))
 		}
 	}
 	var text strings.Builder
@@ -72,7 +71,7 @@ func newCorrelationsView(s *stream.Selection) (*correlationsView, error) {
 	for _, p := range pairs[:min(maxPairs, len(pairs))] {
 		v.Pairs = append(v.Pairs, correlatedPairView{s.Selected[p.j].Name, s.Selected[p.i].Name, fixedText(p.r, 2)})
 	}
-	data, err := dataURL(img)
+	data, err := drawing.DataURL(img)
 	if err != nil {
 		return nil, err
 	}
@@ -88,12 +87,12 @@ func correlationMapSVG(k int, imageURL, triangle string) template.HTML {
 	margin := 1.8 * size
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="map" viewBox="%s %s %s %s" role="img" aria-label="Map of the correlations of the %d chosen features, by rank." data-k="%d" data-r="%s">`,
-		svgNumber(-margin), svgNumber(-margin), svgNumber(float64(k)+margin), svgNumber(float64(k)+margin), k, k, strings.TrimSpace(triangle))
+		drawing.SvgNumber(-margin), drawing.SvgNumber(-margin), drawing.SvgNumber(float64(k)+margin), drawing.SvgNumber(float64(k)+margin), k, k, strings.TrimSpace(triangle))
 	fmt.Fprintf(&b, `<image width="%d" height="%[1]d" preserveAspectRatio="none" href="%s"/>`, k, imageURL)
 	for i := 0; i < k; i += max(1, (k+19)/20) {
 		at := float64(i) + 0.5
-		fmt.Fprintf(&b, `<text class="f-soft" font-size="%s" text-anchor="middle" x="%s" y="%s">%d</text>`, svgNumber(size), svgNumber(at), svgNumber(-0.4*size), i+1)
-		fmt.Fprintf(&b, `<text class="f-soft" font-size="%s" text-anchor="end" x="%s" y="%s">%d</text>`, svgNumber(size), svgNumber(-0.4*size), svgNumber(at+0.35*size), i+1)
+		fmt.Fprintf(&b, `<text class="f-soft" font-size="%s" text-anchor="middle" x="%s" y="%s">%d</text>`, drawing.SvgNumber(size), drawing.SvgNumber(at), drawing.SvgNumber(-0.4*size), i+1)
+		fmt.Fprintf(&b, `<text class="f-soft" font-size="%s" text-anchor="end" x="%s" y="%s">%d</text>`, drawing.SvgNumber(size), drawing.SvgNumber(-0.4*size), drawing.SvgNumber(at+0.35*size), i+1)
 	}
 	b.WriteString("</svg>")
 	return template.HTML(b.String()) // has only numbers and base64

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/testing/browsertest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -211,7 +212,7 @@ func TestBrowserCopies(t *testing.T) {
 		browsertest.Evaluate[bool](b, way+`; window.copied = ''; true`)
 		b.RunSteps(chromedp.Click(chromedp.CSS(`.glance tr:nth-child(1) .copy`)))
 		if got := browsertest.Evaluate[string](b, `new Promise(done => setTimeout(() => done(window.copied), 100))`); got != want.String() {
-			t.Errorf("copied %q, want %q", truncateText(got, 300), truncateText(want.String(), 300))
+			t.Errorf("copied %q, want %q", drawing.TruncateText(got, 300), drawing.TruncateText(want.String(), 300))
 		}
 		if got := browsertest.Evaluate[string](b, `document.querySelector('.glance .copy').textContent`); got != "Copied" {
 			t.Errorf("the button says %q", got)

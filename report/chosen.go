@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -33,4 +34,4 @@ func newChosenView(s *stream.Selection) *chosenView {
 // maxTagRunes bounds the number of runes of a name in the list of chosen features.
 const maxTagRunes = 40
 
-func truncateTag(name string) string { return truncateText(name, maxTagRunes) }
+func truncateTag(name string) string { return drawing.TruncateText(name, maxTagRunes) }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/report/internal/chart"
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -43,7 +45,6 @@ type comparedMask struct {
 	SVG      template.HTML
 }
 
-// compareSelections compares the selections, or returns nil for fewer than two.
 func compareSelections(list []pageSelection) (*compareView, error) {
 	if len(list) < 2 {
 		return nil, nil
@@ -90,7 +91,7 @@ func compareSelections(list []pageSelection) (*compareView, error) {
 // newComparisonRow makes the row of selection s. line is the index of the line of s in the error chart.
 func newComparisonRow(s pageSelection, line int) comparisonRow {
 	row := comparisonRow{
-		ID: s.id, Name: s.name, Method: truncateText(s.Method, 60), K: countText(int64(len(s.Selected))),
+		ID: s.id, Name: s.name, Method: drawing.TruncateText(s.Method, 60), K: countText(int64(len(s.Selected))),
 		Explained: percentText(explainedShare(s.Selection)), Of: briefErrorMeasure(s.Selection), Trust: trustVerdict(s.Selection),
 		Rows: countText(s.RowsUsed), Elapsed: durationText(s.Timing.Wall), Memory: bytesText(s.Memory.PeakRSS), Spark: sparkline(s.Selection, line),
 		SortElapsed: sortKey(s.Timing.Wall), SortMemory: fmt.Sprint(s.Memory.PeakRSS),
@@ -109,23 +110,22 @@ func newComparisonRow(s pageSelection, line int) comparisonRow {
 // chart. line is the index of that line. The result is empty if the shares are unknown.
 func sparkline(s *stream.Selection, line int) template.HTML {
 	const width, height = 72, 18
-	points := []point{{0, height}}
+	points := []drawing.Point{{X: 0, Y: height}}
 	for _, f := range s.Selected {
 		if isFinite(f.Error) {
-			at := point{width * float64(f.Rank) / float64(len(s.Selected)), height * min(max(float64(f.Error), 0), 1)}
+			at := drawing.Point{X: width * float64(f.Rank) / float64(len(s.Selected)), Y: height * min(max(float64(f.Error), 0), 1)}
 			points = append(points, at)
 		}
 	}
 	if len(points) < 3 {
 		return ""
 	}
-	c := newInlineSVG(width, height+1, "spark", "Explained over k")
-	c.drawLine(stroke{hue: seriesStroke(line).hue, width: 1.5}, removeHiddenPoints(points)...)
-	b, _ := c.closeSVG() // only embedded pictures can cause an error
-	return template.HTML(b)
+	picture, _ := drawing.InlineSVG(width, height+1, "spark", "Explained over k", func(to drawing.Canvas) {
+		to.DrawLine(drawing.Stroke{Hue: chart.SeriesStroke(line).Hue, Width: 1.5}, chart.RemoveHiddenPoints(points)...)
+	}) // only embedded pictures can cause an error
+	return template.HTML(picture)
 }
 
-// combinedErrorChart draws the error over k of every selection that records errors, or returns nil without errors.
 func combinedErrorChart(list []pageSelection) *describedChart {
 	c := &describedChart{slug: "error", Chart: Chart{
 		Title: "Error left after k features", XLabel: "features k", YLabel: "error left (share)", WholeX: true,
@@ -158,7 +158,7 @@ func combinedErrorChart(list []pageSelection) *describedChart {
 		for _, of := range sortedKeys(measures) {
 			var names []string
 			for _, n := range measures[of] {
-				names = append(names, truncateText(n, maxBriefRunes))
+				names = append(names, drawing.TruncateText(n, maxBriefRunes))
 			}
 			parts = append(parts, of+" for "+strings.Join(names, ", "))
 		}

@@ -27,7 +27,6 @@ func countingNumbers(n int) []float64 {
 
 func isFinite(n stream.Number) bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
-// errorChart draws the error over k of a selection. It returns nil if the selection does not record the error.
 func errorChart(s *stream.Selection) *describedChart {
 	var x, y []float64
 	for _, f := range s.Selected {
@@ -58,7 +57,7 @@ func errorCurve(s *stream.Selection, x, y []float64) *describedChart {
 	if size := recommendedSize(s); size.k > 0 {
 		marked = slices.Index(x, float64(size.k))
 		if marked >= 0 {
-			c.Marks = append(c.Marks, Mark{x[marked], y[marked], "recommended " + numberText(x[marked])})
+			c.Marks = append(c.Marks, Mark{X: x[marked], Y: y[marked], Label: "recommended " + numberText(x[marked])})
 		}
 		c.notes = append(c.notes, fmt.Sprintf("Worth keeping: %s: %s.", countNoun(size.k, what), size.why))
 		c.label += fmt.Sprintf(" Worth keeping are %s.", countNoun(size.k, what))
@@ -66,25 +65,23 @@ func errorCurve(s *stream.Selection, x, y []float64) *describedChart {
 		c.markElbow(what, x, y)
 	}
 	if marked != last {
-		c.Marks = append(c.Marks, Mark{x[last], y[last], "chosen k = " + numberText(x[last])})
+		c.Marks = append(c.Marks, Mark{X: x[last], Y: y[last], Label: "chosen k = " + numberText(x[last])})
 	}
 	c.notes = append(c.notes, fmt.Sprintf("The %s chosen leave %s of the error.", countNoun(int(x[last]), what), percentText(y[last])))
 	return c
 }
 
-// markElbow marks the elbow and describes it in the label and the notes.
 func (c *describedChart) markElbow(what string, x, y []float64) {
 	e := elbow.FindElbow(x, y)
 	if e < 0 {
 		c.notes = append(c.notes, "The curve has no elbow: it is nowhere below the chord between its ends.")
 		return
 	}
-	c.Marks = append(c.Marks, Mark{x[e], y[e], "elbow " + numberText(x[e])})
+	c.Marks = append(c.Marks, Mark{X: x[e], Y: y[e], Label: "elbow " + numberText(x[e])})
 	c.label += fmt.Sprintf(" Its elbow is at %s.", numberText(x[e]))
 	c.notes = append(c.notes, fmt.Sprintf("Elbow at %s: the point furthest below the chord between the ends, both axes scaled to [0, 1] (Satopää et al. 2011). It belongs to the range shown; a longer curve may have another.", countNoun(int(x[e]), what)))
 }
 
-// scoreChart draws the scores of all features, the best first. It returns nil if fewer than two scores are finite.
 func scoreChart(s *stream.Selection) *describedChart {
 	var y []float64
 	for _, f := range s.Scores {
@@ -112,7 +109,7 @@ func scoreChart(s *stream.Selection) *describedChart {
 	c.label = fmt.Sprintf("Line chart: the scores of %s in the order of the ranking, from %s to %s.", countNoun(len(y), "feature"), numberText(y[0]), numberText(y[len(y)-1]))
 	c.markElbow("feature", x, y)
 	if k := len(s.Selected); !s.HasGroups() && k <= len(y) && (len(c.Marks) == 0 || c.Marks[0].X != x[k-1]) {
-		c.Marks = append(c.Marks, Mark{x[k-1], y[k-1], "chosen k = " + numberText(x[k-1])})
+		c.Marks = append(c.Marks, Mark{X: x[k-1], Y: y[k-1], Label: "chosen k = " + numberText(x[k-1])})
 	}
 	return c
 }
@@ -160,7 +157,6 @@ func objectiveIsError(s *stream.Selection) bool {
 	return true
 }
 
-// residualChart draws the residuals of the trace on a log axis.
 func residualChart(s *stream.Selection) *describedChart {
 	var x, zu, e []float64
 	nonzero := false

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -97,7 +98,7 @@ func newDriftView(from, to pageSelection) (driftView, bool) {
 	chosenBy := map[string][]string{}
 	for _, s := range []pageSelection{from, to} {
 		for _, f := range s.Selected {
-			chosenBy[f.Name] = append(chosenBy[f.Name], truncateText(s.name, maxBriefRunes))
+			chosenBy[f.Name] = append(chosenBy[f.Name], drawing.TruncateText(s.name, maxBriefRunes))
 		}
 	}
 	v := driftView{From: from.name, To: to.name}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -43,7 +42,6 @@ func allMeasures() []evaluationMeasure {
 	)
 }
 
-// presentMeasures returns the measures for which at least one result has a value.
 func presentMeasures(e *stream.Evaluation) []evaluationMeasure {
 	var list []evaluationMeasure
 	for _, m := range allMeasures() {
@@ -87,7 +85,7 @@ func evaluationChart(e *stream.Evaluation, m evaluationMeasure) *Chart {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for i := range c.Series {
 		s := &c.Series[i]
-		s.sortByX()
+		s.SortByX()
 		if n := len(s.X); n > 1 {
 			lo, hi = min(lo, s.X[0]), max(hi, s.X[n-1])
 		}
@@ -101,19 +99,4 @@ func evaluationChart(e *stream.Evaluation, m evaluationMeasure) *Chart {
 		}
 	}
 	return c
-}
-
-func (s *Series) sortByX() {
-	order := make([]int, len(s.X))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.X[a], s.X[b]) })
-	for _, values := range []*[]float64{&s.X, &s.Y, &s.Low, &s.High} {
-		sorted := make([]float64, len(order))
-		for i, from := range order {
-			sorted[i] = (*values)[from]
-		}
-		*values = sorted
-	}
 }

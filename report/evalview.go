@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -31,7 +32,7 @@ type estimateView struct{ Mean, Std string }
 func (v *sectionView) fillEvaluation(e *stream.Evaluation) (err error) {
 	v.Lead = fmt.Sprintf("%s judged by clustering", countNoun(len(e.Results), "result"))
 	if e.Protocol != "" {
-		v.Lead += ", protocol " + truncateText(e.Protocol, 40)
+		v.Lead += ", protocol " + drawing.TruncateText(e.Protocol, 40)
 	}
 	v.Inputs = newListView(e.Inputs, maxInputs, newInputView)
 	scale := e.Scale
@@ -45,7 +46,7 @@ func (v *sectionView) fillEvaluation(e *stream.Evaluation) (err error) {
 		{"Version", e.Version, ""}, {"Features", countText(int64(e.Features)), "in all"},
 	} {
 		if f.Value != "" && f.Value != "0" {
-			f.Value = truncateText(f.Value, 200)
+			f.Value = drawing.TruncateText(f.Value, 200)
 			v.Run = append(v.Run, f)
 		}
 	}
@@ -85,7 +86,7 @@ func (v *sectionView) fillEvaluation(e *stream.Evaluation) (err error) {
 	}
 	for i := range e.Results {
 		r := &e.Results[i]
-		row := evalRow{Name: r.Name, Method: truncateText(r.Method, 60), K: countText(int64(r.K)), Best: r.Best != nil && *r.Best}
+		row := evalRow{Name: r.Name, Method: drawing.TruncateText(r.Method, 60), K: countText(int64(r.K)), Best: r.Best != nil && *r.Best}
 		if r.PBest != nil {
 			row.P = pValueText(float64(*r.PBest))
 			row.SortP = sortKey(float64(*r.PBest))

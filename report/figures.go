@@ -2,30 +2,44 @@ package report
 
 import (
 	"fmt"
+	"github.com/ufs-stream/ufs-stream/report/internal/chart"
 	"io"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// The pictures that [Page.Figures] draws, which other programs may draw, too.
+type (
+	// Chart is a line chart.
+	Chart = chart.Chart
+	// Series is one line of a chart.
+	Series = chart.Series
+	// Mark is a point of interest in a chart.
+	Mark = chart.Mark
+	// RankPlot shows the mean ranks of several methods on an axis.
+	RankPlot = chart.RankPlot
 )
 
 // Figure is a chart, heat map or mask of the page that can be written as a file.
 type Figure struct {
 	Name    string // a file name without extension: letters, digits, - and _ only
-	content painter
+	content drawing.Painter
 }
 
 // WriteSVG writes the figure as an SVG file.
-func (f Figure) WriteSVG(w io.Writer) error { return writeSVG(w, f.content) }
+func (f Figure) WriteSVG(w io.Writer) error { return drawing.WriteSVG(w, f.content) }
 
 // WritePNG writes the figure as a PNG file.
-func (f Figure) WritePNG(w io.Writer) error { return writePNG(w, f.content) }
+func (f Figure) WritePNG(w io.Writer) error { return drawing.WritePNG(w, f.content) }
 
 // Figures returns the figures of the page, in the order of the page and with distinct names. It leaves out heat maps
 // that are too large to draw.
 func (p Page) Figures() []Figure {
 	var list []Figure
 	taken := map[string]bool{}
-	add := func(doc, slug string, of painter) {
+	add := func(doc, slug string, of drawing.Painter) {
 		name := fileName(doc) + "-" + slug
 		for n := 2; taken[name]; n++ {
 			name = fmt.Sprintf("%s-%d-%s", fileName(doc), n, slug)
@@ -80,7 +94,6 @@ func (p Page) Figures() []Figure {
 	return list
 }
 
-// fileName makes a file name from s: it replaces characters that a file system may refuse, and shortens long names.
 func fileName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -88,7 +101,7 @@ func fileName(s string) string {
 			return r
 		}
 		return '_'
-	}, truncateText(s, 60))
+	}, drawing.TruncateText(s, 60))
 	if s == "" {
 		return "result"
 	}

@@ -46,7 +46,6 @@ func featureGroups(s *stream.Selection) []featureGroup {
 	return groups
 }
 
-// jaccardIndex returns |A∩B|/|A∪B| and |A∩B|, with A and B the sets of chosen features.
 func jaccardIndex(a, b *stream.Selection) (index float64, both int) {
 	in := make(map[string]bool, len(a.Selected))
 	for _, f := range a.Selected {
@@ -71,8 +70,6 @@ func jaccardIndex(a, b *stream.Selection) (index float64, both int) {
 	return float64(both) / float64(all), both
 }
 
-// overlapHeat returns a heat map with the Jaccard index of each pair of selections, and the number of features that
-// each pair shares.
 func overlapHeat(list []*stream.Selection, names []string) (*heatMap, [][]int) {
 	h := &heatMap{
 		title: "Overlap of the selections (Jaccard index)", slug: "overlap", rowHead: "selection", columnHead: "selection",

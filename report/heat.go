@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ufs-stream/ufs-stream/report/internal/chart"
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -88,7 +90,7 @@ func weightText(v float64) string {
 	if math.IsNaN(v) {
 		return "–"
 	}
-	return withMinusSign(strconv.FormatFloat(v, 'g', 6, 64))
+	return drawing.WithMinusSign(strconv.FormatFloat(v, 'g', 6, 64))
 }
 
 // Sizes of a cell and of the left and bottom margins, in points.
@@ -97,7 +99,7 @@ const (
 	heatLeft, heatBottom  = 150, 60
 )
 
-func (h *heatMap) sizeInPoints() (width, height float64) {
+func (h *heatMap) SizeInPoints() (width, height float64) {
 	return float64(max(420, heatLeft+30+cellWidth*len(h.columns))), float64(70 + heatBottom + cellHeight*len(h.rows))
 }
 
@@ -106,44 +108,44 @@ func (h *heatMap) sizeInPoints() (width, height float64) {
 const maxHeatArea = 4e6
 
 func (h *heatMap) isSmallEnough() bool {
-	width, height := h.sizeInPoints()
+	width, height := h.SizeInPoints()
 	return width*height <= maxHeatArea
 }
 
-// paintInto draws the heat map, with the first row at the bottom, as on a y axis.
-func (h *heatMap) paintInto(to canvas, body frame) error {
-	body = drawTitle(to, body, h.title)
-	to.drawText(labelLettering(anchorStart), point{body.left, body.top + 10}, h.rowHead)
-	a := axes{
-		frame: frame{body.left + heatLeft - 10, body.top + 18, body.right, body.bottom - 32},
-		x:     scale{lo: -0.5, hi: float64(len(h.columns)) - 0.5}, y: scale{lo: -0.5, hi: float64(len(h.rows)) - 0.5},
+// PaintInto draws the heat map, with the first row at the bottom, as on a y axis.
+func (h *heatMap) PaintInto(to drawing.Canvas, body drawing.Frame) error {
+	body = chart.DrawTitle(to, body, h.title)
+	to.DrawText(drawing.LabelLettering(drawing.AnchorStart), drawing.Point{X: body.Left, Y: body.Top + 10}, h.rowHead)
+	a := chart.Axes{
+		Frame: drawing.Frame{Left: body.Left + heatLeft - 10, Top: body.Top + 18, Right: body.Right, Bottom: body.Bottom - 32},
+		X:     chart.Scale{Lo: -0.5, Hi: float64(len(h.columns)) - 0.5}, Y: chart.Scale{Lo: -0.5, Hi: float64(len(h.rows)) - 0.5},
 	}
-	var names []tick
+	var names []chart.Tick
 	for i, name := range h.columns {
-		names = append(names, tick{float64(i), printableText(name, 24)})
+		names = append(names, chart.Tick{Value: float64(i), Label: drawing.PrintableText(name, 24)})
 	}
-	drawXAxis(to, a, h.columnHead, names, false)
-	box := func(r, c int) frame {
-		from, end := a.pointAt(float64(c)-.48, float64(r)+.48), a.pointAt(float64(c)+.48, float64(r)-.48)
-		return frame{from.x, from.y, end.x, end.y}
+	chart.DrawXAxis(to, a, h.columnHead, names, false)
+	box := func(r, c int) drawing.Frame {
+		from, end := a.PointAt(float64(c)-.48, float64(r)+.48), a.PointAt(float64(c)+.48, float64(r)-.48)
+		return drawing.Frame{Left: from.X, Top: from.Y, Right: end.X, Bottom: end.Y}
 	}
 	for r, row := range h.cell {
-		to.drawText(tickLettering(anchorEnd), point{a.left - 8, a.pointAt(0, float64(r)).y + 3.5}, printableText(h.rows[r], 24))
+		to.DrawText(drawing.TickLettering(drawing.AnchorEnd), drawing.Point{X: a.Left - 8, Y: a.PointAt(0, float64(r)).Y + 3.5}, drawing.PrintableText(h.rows[r], 24))
 		for c, v := range row {
-			text := labelLettering(anchorMiddle)
+			text := drawing.LabelLettering(drawing.AnchorMiddle)
 			if !math.IsNaN(v) {
-				to.fillArea(heatColour(min(max(v, 0), 1)), 1, box(r, c).corners()...)
+				to.FillArea(drawing.HeatColour(min(max(v, 0), 1)), 1, box(r, c).Corners()...)
 				if v > 0.5 {
-					text.hue = paperHue
+					text.Hue = drawing.PaperHue
 				}
 			}
-			centre := a.pointAt(float64(c), float64(r))
-			to.drawText(text, point{centre.x, centre.y + 3.5}, fixedText(v, 2))
+			centre := a.PointAt(float64(c), float64(r))
+			to.DrawText(text, drawing.Point{X: centre.X, Y: centre.Y + 3.5}, fixedText(v, 2))
 		}
 	}
 	if r, c := h.marked[0], h.marked[1]; r >= 0 {
-		b := box(r, c).corners()
-		to.drawLine(stroke{hue: chosenHue, width: 2.5}, append(b, b[0], b[1])...)
+		b := box(r, c).Corners()
+		to.DrawLine(drawing.Stroke{Hue: drawing.ChosenHue, Width: 2.5}, append(b, b[0], b[1])...)
 	}
 	return nil
 }
@@ -190,7 +192,6 @@ func agreementCurve(g *stream.Grid) *describedChart {
 	return c
 }
 
-// neighbouringPairs returns the pairs of settings that are one grid step apart.
 func neighbouringPairs(g *stream.Grid) [][2]int {
 	alpha, second := gridWeights(g)
 	at := make(map[[2]int]int, len(g.Settings))

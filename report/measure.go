@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/elbow"
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -50,16 +51,14 @@ func reconstructionTarget(s *stream.Selection) string {
 	}
 }
 
-// recordedOption returns the recorded value of an option as text, or an empty text if the option is not recorded.
 func recordedOption(s *stream.Selection, option string) string {
 	v, ok := s.Options[option]
 	if !ok {
 		return ""
 	}
-	return truncateText(fmt.Sprint(v), 40)
+	return drawing.TruncateText(fmt.Sprint(v), 40)
 }
 
-// explainedShare returns the share that all chosen features explain together. It returns NaN if it is unknown.
 func explainedShare(s *stream.Selection) float64 {
 	return 1 - float64(s.Selected[len(s.Selected)-1].Error)
 }
@@ -71,7 +70,6 @@ type sizeAdvice struct {
 	why    string
 }
 
-// recommendedSize returns the number of features, or of groups, that the run itself recommends to keep.
 func recommendedSize(s *stream.Selection) sizeAdvice {
 	switch z := s.Size; {
 	case z == nil:

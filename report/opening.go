@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -25,7 +26,7 @@ func newOpening(s *stream.Selection, judged string) openingView {
 	}
 	switch {
 	case math.IsNaN(x):
-		v.First += ", chosen by " + truncateText(s.Method, 60) + "; what they explain is not known."
+		v.First += ", chosen by " + drawing.TruncateText(s.Method, 60) + "; what they explain is not known."
 	case s.Estimate != nil && s.Estimate.Candidates == 0:
 		v.First += verb + "about " + percentText(x) + " of " + errorMeasure(s) + ", by a sketch of the rows."
 	default:
@@ -66,7 +67,7 @@ func (p Page) evaluationSentence(d *Document) string {
 			if r.Path != "" && of.shortName() == d.shortName() && r.K == len(d.Selection.Selected) && isFinite(r.Reconstruction) {
 				scale := ""
 				if e.Evaluation.ReconstructionScale != "" {
-					scale = " (scale " + truncateText(e.Evaluation.ReconstructionScale, 40) + ")"
+					scale = " (scale " + drawing.TruncateText(e.Evaluation.ReconstructionScale, 40) + ")"
 				}
 				return fmt.Sprintf("By eval they explain %s of the sum of squares of the data itself%s.", percentText(1-float64(r.Reconstruction)), scale)
 			}
@@ -75,14 +76,13 @@ func (p Page) evaluationSentence(d *Document) string {
 	return ""
 }
 
-// sizeSentences states how many features are worth keeping, and how much each further feature would add.
 func sizeSentences(s *stream.Selection) []string {
 	z := recommendedSizeOrElbow(s)
 	switch {
 	case z.k <= 0:
 		return nil
 	case z.why != "":
-		sentence := fmt.Sprintf("Worth keeping: %s: %s", countNoun(z.k, chosenNoun(s)), strings.TrimSuffix(truncateText(z.why, 400), "."))
+		sentence := fmt.Sprintf("Worth keeping: %s: %s", countNoun(z.k, chosenNoun(s)), strings.TrimSuffix(drawing.TruncateText(z.why, 400), "."))
 		if n := s.Size; isFinite(n.Next) && isFinite(n.Noise) && n.Noise > 0 {
 			sentence += fmt.Sprintf("; of greedy's features each one after these adds at most %s, and noise %s", percentText(float64(n.Next)), percentText(float64(n.Noise)))
 		}
@@ -121,7 +121,7 @@ func trustSentences(s *stream.Selection) []string {
 		if !t.Clusters.Trusted {
 			verdict = "The rows show no clusters beyond what the covariances of the columns explain"
 		}
-		list = append(list, fmt.Sprintf("%s (%s: %s, without clusters %s).", verdict, truncateText(t.Clusters.Measure, 200), fixedText(float64(t.Clusters.Value), 2), fixedText(float64(t.Clusters.Chance), 2)))
+		list = append(list, fmt.Sprintf("%s (%s: %s, without clusters %s).", verdict, drawing.TruncateText(t.Clusters.Measure, 200), fixedText(float64(t.Clusters.Value), 2), fixedText(float64(t.Clusters.Chance), 2)))
 	}
 	if t := s.Trust; t != nil && t.Choice != nil {
 		verdict := "Better than chance"
@@ -135,7 +135,7 @@ func trustSentences(s *stream.Selection) []string {
 		if p := t.Choice.Permuted; p != nil && isFinite(*p) {
 			details += ", on columns that have nothing to do with each other " + percentText(float64(*p))
 		}
-		list = append(list, fmt.Sprintf("%s (%s: %s, of random features %s ± %s%s).", verdict, truncateText(t.Choice.Measure, 200), percentText(float64(t.Choice.Value)), percentText(float64(t.Choice.Chance)), percentText(float64(t.Choice.Spread)), details))
+		list = append(list, fmt.Sprintf("%s (%s: %s, of random features %s ± %s%s).", verdict, drawing.TruncateText(t.Choice.Measure, 200), percentText(float64(t.Choice.Value)), percentText(float64(t.Choice.Chance)), percentText(float64(t.Choice.Spread)), details))
 	}
 	if t := s.Trust; t != nil && t.Graph != nil {
 		verdict := "The graph of the rows can be trusted"
@@ -168,7 +168,6 @@ func trustVerdict(s *stream.Selection) string {
 	return ""
 }
 
-// combinedOpening describes the features that several selections share, and the selection that explains the most.
 func combinedOpening(list []pageSelection, v *compareView) openingView {
 	few, most := len(list[0].Selected), 0
 	features, alike := list[0].Features, true
@@ -198,7 +197,7 @@ func combinedOpening(list []pageSelection, v *compareView) openingView {
 			}
 		}
 		if n := len(same); n > 1 {
-			name, x := truncateText(best.name, maxBriefRunes), percentText(explainedShare(best.Selection))
+			name, x := drawing.TruncateText(best.name, maxBriefRunes), percentText(explainedShare(best.Selection))
 			sentence := fmt.Sprintf("%s explains the most of %s: %s.", name, of, x)
 			if n < len(list) {
 				sentence = fmt.Sprintf("Of the %s that explain %s, %s explains the most: %s.", countText(int64(n)), of, name, x)
@@ -209,7 +208,7 @@ func combinedOpening(list []pageSelection, v *compareView) openingView {
 	var doubtful []string
 	for _, r := range v.Rows {
 		if r.Distrusted {
-			doubtful = append(doubtful, truncateText(r.Name, maxBriefRunes))
+			doubtful = append(doubtful, drawing.TruncateText(r.Name, maxBriefRunes))
 		}
 	}
 	if doubtful != nil {

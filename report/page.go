@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -39,14 +40,14 @@ var scriptJS string
 // WriteHTML writes the page as one file. The page does not load other files, whichever values it contains.
 func (p Page) WriteHTML(w io.Writer) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"brief": func(s string) string { return truncateText(s, maxBriefRunes) },
+		"brief": func(s string) string { return drawing.TruncateText(s, maxBriefRunes) },
 		"row": func(r rankRow, of *rankingView) any {
 			return struct {
 				Row rankRow
 				Of  *rankingView
 			}{r, of}
 		},
-		"long": func(s string) bool { return truncateText(s, maxBriefRunes) != s },
+		"long": func(s string) bool { return drawing.TruncateText(s, maxBriefRunes) != s },
 		"tag":  truncateTag,
 	}).Parse(pageHTML)
 	if err != nil {

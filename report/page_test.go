@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -110,7 +111,7 @@ func TestPageEscapes(t *testing.T) {
 	for _, f := range hostileSelection().Selection.Selected {
 		want := `<bdi class="name">` + escaped(t, f.Name) + `</bdi>`
 		if f.Name != "" && !strings.Contains(body, want) {
-			t.Errorf("%q is not in the page", truncateText(f.Name, 60))
+			t.Errorf("%q is not in the page", drawing.TruncateText(f.Name, 60))
 		}
 		if strings.ContainsAny(f.Name, "<") && strings.Contains(body, f.Name) {
 			t.Errorf("%q is in the page as it is", f.Name)
@@ -238,6 +239,32 @@ func TestScoresFollowTheDocument(t *testing.T) {
 		s.LowerIsBetter = lower
 		if got := scoreChart(s).Series[0].Y; !slices.Equal(got, want) {
 			t.Errorf("lower is better %v: %v, want %v", lower, got, want)
+		}
+	}
+}
+
+// TestInlineColours: in the page every colour is a class, each its own.
+func TestInlineColours(t *testing.T) {
+	c := Chart{XLabel: "x", YLabel: "y", Marks: []Mark{{X: 1, Y: 1, Label: "m"}}}
+	for i := range 12 {
+		c.Series = append(c.Series, Series{X: []float64{1, 2}, Y: []float64{float64(i), 2}, Low: []float64{0, 1}, High: []float64{20, 3}})
+	}
+	inline := must.Get(c.InlineSVG(680, 300, "chart", "label"))(t)
+	if strings.Contains(inline, "#") {
+		t.Errorf("a colour without a class in\n%s", inline)
+	}
+	m := drawing.CSSClasses()
+	if len(m) != 4+len(drawing.SeriesHues()) {
+		t.Errorf("%d classes of %d colours: two are alike", len(m), 4+len(drawing.SeriesHues()))
+	}
+	for _, class := range m {
+		if class != "mark" && class != "ink" && !strings.Contains(styleCSS, ".l-"+class+" ") {
+			t.Errorf("no style for %s", class)
+		}
+		for _, use := range strings.Fields(strings.NewReplacer(`"`, " ").Replace(inline)) {
+			if (use == "f-"+class || use == "l-"+class) && !strings.Contains(styleCSS, "."+use+" ") {
+				t.Errorf("no style for %s", use)
+			}
 		}
 	}
 }

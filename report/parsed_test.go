@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 )
 
 // renamed puts another text in the place of every one in a document: names, files, options, reasons, warnings.
@@ -105,7 +106,7 @@ func TestPageParsed(t *testing.T) {
 			plain[kind] = true
 		}
 		if active = own; kinds["comment"] || len(own) == 0 {
-			t.Errorf("%q: %v, %d scripts and styles", truncateText(text, 20), kinds, len(own))
+			t.Errorf("%q: %v, %d scripts and styles", drawing.TruncateText(text, 20), kinds, len(own))
 		}
 	}
 	for _, name := range append(hostileNames(), `--><script>alert(3)</script>`, `</bdi></td></table></body><p onclick=x>`, `' onmouseover='alert(4)`, "&lt;script&gt;", "\x00<b>", "</svg><style>*{}</style>", "]]>", "</title><link rel=stylesheet href=x>") {
@@ -121,11 +122,11 @@ func TestPageParsed(t *testing.T) {
 		kinds, own, texts := parts(t, page)
 		for kind := range kinds {
 			if !plain[kind] {
-				t.Errorf("%q makes <%s>", truncateText(name, 60), kind)
+				t.Errorf("%q makes <%s>", drawing.TruncateText(name, 60), kind)
 			}
 		}
 		if !slices.Equal(own, active) {
-			t.Errorf("%q changes a script or a style", truncateText(name, 60))
+			t.Errorf("%q changes a script or a style", drawing.TruncateText(name, 60))
 		}
 		if len(name) < 50 && !strings.ContainsAny(name, "\x00\x01\x7f\u202e\u200f\n") && !strings.Contains(texts, name) {
 			t.Errorf("%q is not there as a text", name)

@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -39,11 +40,11 @@ func newSettingsView(g *stream.Grid) *settingsView {
 		if i >= maxSettings {
 			continue
 		}
-		names := newListView(s.Selected, 4, func(name string) string { return truncateText(name, 40) })
+		names := newListView(s.Selected, 4, func(name string) string { return drawing.TruncateText(name, 40) })
 		r := settingRow{
 			Alpha: weightText(float64(s.Alpha)), Second: weightText(secondWeight(s)), Objective: numberText(float64(s.Objective)),
 			Iterations: countText(int64(s.Iterations)), Agreement: fixedText(float64(s.Agreement), 2), Converged: s.Converged,
-			Recommended: i == g.Recommended, First: strings.Join(names.Shown, ", "), Warnings: truncateText(strings.Join(s.Warnings, "; "), 400),
+			Recommended: i == g.Recommended, First: strings.Join(names.Shown, ", "), Warnings: drawing.TruncateText(strings.Join(s.Warnings, "; "), 400),
 		}
 		if names.More != "" {
 			r.First += " …"

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/ufs-stream/ufs-stream/report/internal/chart"
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -84,7 +86,6 @@ func findPixels(s *stream.Selection) *pixelImage {
 	return &p
 }
 
-// meanRange returns the smallest and the largest mean. If there are no means, lo > hi.
 func (p *pixelImage) meanRange() (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, v := range p.mean {
@@ -95,7 +96,6 @@ func (p *pixelImage) meanRange() (lo, hi float64) {
 	return lo, hi
 }
 
-// meanImage draws the mean of each pixel in grey, from black to white. Pixels without a feature get the colour leftOut.
 func (p *pixelImage) meanImage(leftOut color.NRGBA) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, p.cols, p.rows))
 	lo, hi := p.meanRange()
@@ -119,39 +119,39 @@ type mask struct {
 	title string
 }
 
-func (m mask) sizeInPoints() (width, height float64) {
+func (m mask) SizeInPoints() (width, height float64) {
 	side := 360 / float64(max(m.rows, m.cols))
 	return max(300, side*float64(m.cols)+60), side*float64(m.rows) + 126
 }
 
-func (m mask) paintInto(to canvas, body frame) error {
-	body = drawTitle(to, body, m.title)
-	at := point{body.left, body.bottom}
+func (m mask) PaintInto(to drawing.Canvas, body drawing.Frame) error {
+	body = chart.DrawTitle(to, body, m.title)
+	at := drawing.Point{X: body.Left, Y: body.Bottom}
 	for _, e := range []struct {
-		hue  hue
+		hue  drawing.Hue
 		name string
-	}{{chosenHue, "chosen"}, {leftOutHue, "left out"}, {0x808080, "mean of the others"}} {
-		if e.hue == leftOutHue && m.leftOut == 0 {
+	}{{drawing.ChosenHue, "chosen"}, {drawing.LeftOutHue, "left out"}, {0x808080, "mean of the others"}} {
+		if e.hue == drawing.LeftOutHue && m.leftOut == 0 {
 			continue
 		}
-		to.fillArea(e.hue, 1, frame{at.x, at.y - 9, at.x + 9, at.y}.corners()...)
-		to.drawText(labelLettering(anchorStart), point{at.x + 14, at.y - 1}, e.name)
-		at.x += 28 + to.textWidth(labelLettering(anchorStart), e.name)
+		to.FillArea(e.hue, 1, drawing.Frame{Left: at.X, Top: at.Y - 9, Right: at.X + 9, Bottom: at.Y}.Corners()...)
+		to.DrawText(drawing.LabelLettering(drawing.AnchorStart), drawing.Point{X: at.X + 14, Y: at.Y - 1}, e.name)
+		at.X += 28 + to.TextWidth(drawing.LabelLettering(drawing.AnchorStart), e.name)
 	}
-	to.drawText(labelLettering(anchorStart), point{body.left, body.top + 10}, "row")
-	a := axes{
-		frame: frame{body.left + 34, body.top + 18, body.right, body.bottom - 52},
-		x:     scale{hi: float64(m.cols)}, y: scale{hi: float64(m.rows)},
+	to.DrawText(drawing.LabelLettering(drawing.AnchorStart), drawing.Point{X: body.Left, Y: body.Top + 10}, "row")
+	a := chart.Axes{
+		Frame: drawing.Frame{Left: body.Left + 34, Top: body.Top + 18, Right: body.Right, Bottom: body.Bottom - 52},
+		X:     chart.Scale{Hi: float64(m.cols)}, Y: chart.Scale{Hi: float64(m.rows)},
 	}
-	a.right = a.left + a.height()*float64(m.cols)/float64(m.rows)
-	for _, t := range (tickOptions{whole: true, maxLabels: 6}).tickMarks(0, float64(m.rows)) { // the first row is on top
-		to.drawText(tickLettering(anchorEnd), point{a.left - 8, a.pointAt(0, float64(m.rows)-t.value).y + 3.5}, t.label)
+	a.Right = a.Left + a.Height()*float64(m.cols)/float64(m.rows)
+	for _, t := range (chart.TickOptions{Whole: true, MaxLabels: 6}).TickMarks(0, float64(m.rows)) { // the first row is on top
+		to.DrawText(drawing.TickLettering(drawing.AnchorEnd), drawing.Point{X: a.Left - 8, Y: a.PointAt(0, float64(m.rows)-t.Value).Y + 3.5}, t.Label)
 	}
-	drawXAxis(to, a, "column", tickOptions{whole: true, maxLabels: 6}.tickMarks(0, float64(m.cols)), true)
-	img := m.meanImage(leftOutHue.toNRGBA(255))
+	chart.DrawXAxis(to, a, "column", chart.TickOptions{Whole: true, MaxLabels: 6}.TickMarks(0, float64(m.cols)), true)
+	img := m.meanImage(drawing.LeftOutHue.ToNRGBA(255))
 	for _, c := range m.chosen {
-		img.SetNRGBA(c.col, c.row, chosenHue.toNRGBA(255))
+		img.SetNRGBA(c.col, c.row, drawing.ChosenHue.ToNRGBA(255))
 	}
-	to.drawPicture(img, a.frame)
+	to.DrawPicture(img, a.Frame)
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/internal/memory/jsonsize"
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -52,7 +53,7 @@ func Read(name string, r io.Reader) (*Document, error) {
 	case "":
 		return nil, errNoResult(name, errors.New("it has no schema"))
 	default:
-		return nil, errNoResult(name, fmt.Errorf("its schema is %q, which report does not know", truncateText(schema, 80)))
+		return nil, errNoResult(name, fmt.Errorf("its schema is %q, which report does not know", drawing.TruncateText(schema, 80)))
 	}
 	if err != nil {
 		return nil, errMalformed(name, b, err)
@@ -111,7 +112,6 @@ func errNoResult(name string, err error) error {
 		Remedy: stream.Textf("report reads what these write with {format} json: select, path, eval")}
 }
 
-// errMalformed returns an error with the line at which the JSON is malformed or a value has a wrong type.
 func errMalformed(name string, b []byte, err error) error {
 	at := int64(-1)
 	var syntax *json.SyntaxError

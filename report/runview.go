@@ -5,13 +5,13 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// addRun adds the costs, options, warnings and inputs of the run that made a selection, a curve or a grid.
 func (v *sectionView) addRun(r *stream.Selection) {
 	add := func(name, value, note string) { v.Run = append(v.Run, fact{name, value, note}) }
-	add("Method", r.Method, truncateText(r.Why, 400))
+	add("Method", r.Method, drawing.TruncateText(r.Why, 400))
 	if r.Version != "" { // older curves and grids have no version
 		add("Version", r.Version, "")
 	}
@@ -61,9 +61,9 @@ func optionValueText(x any) string {
 	case float64:
 		return weightText(x)
 	case string:
-		return truncateText(x, 400)
+		return drawing.TruncateText(x, 400)
 	}
-	return truncateText(fmt.Sprint(x), 400)
+	return drawing.TruncateText(fmt.Sprint(x), 400)
 }
 
 func (v *sectionView) fillSelection(s *stream.Selection, judged string) (err error) {
@@ -76,7 +76,7 @@ func (v *sectionView) fillSelection(s *stream.Selection, judged string) (err err
 	v.LeftOut = newListView(stream.BySeverity(s.LeftOut), maxLeftOut, func(l stream.LeftOut) leftOutView { return leftOutView{l.Name, l.Why} })
 	v.Lead = fmt.Sprintf("%s: %s from %s rows", s.Method, chosenCountText(s), countText(s.RowsUsed))
 	v.Opening, v.Chosen = newOpening(s, judged), newChosenView(s)
-	v.Facts = []fact{{"Method", truncateText(s.Method, 60), ""}, {"Rows", countText(s.RowsUsed), ""}, {"Passes", countText(int64(s.Passes)), ""}, {"Elapsed", durationText(s.Timing.Wall), ""}, {"Peak memory", bytesText(s.Memory.PeakRSS), ""}}
+	v.Facts = []fact{{"Method", drawing.TruncateText(s.Method, 60), ""}, {"Rows", countText(s.RowsUsed), ""}, {"Passes", countText(int64(s.Passes)), ""}, {"Elapsed", durationText(s.Timing.Wall), ""}, {"Peak memory", bytesText(s.Memory.PeakRSS), ""}}
 	if v.Curves, err = drawChartViews(errorChart(s), scoreChart(s)); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (v *sectionView) fillCurve(c *stream.Curve) (err error) {
 	v.addRun(ranking)
 	v.Lead = fmt.Sprintf("%s: error over 1 to %s from %s rows", c.Method, chosenCountText(ranking), countText(c.RowsUsed))
 	v.Opening, v.Chosen = newOpening(ranking, ""), newChosenView(ranking)
-	v.Facts = []fact{{"Method", truncateText(c.Method, 60), ""}, {"Rows", countText(c.RowsUsed), ""}, {"Elapsed", durationText(c.Timing.Wall), ""}}
+	v.Facts = []fact{{"Method", drawing.TruncateText(c.Method, 60), ""}, {"Rows", countText(c.RowsUsed), ""}, {"Elapsed", durationText(c.Timing.Wall), ""}}
 	v.Curves, err = drawChartViews(errorChart(ranking))
 	v.Ranking = newRankingView(ranking, nil)
 	return err
@@ -130,7 +130,7 @@ func (v *sectionView) fillGrid(g *stream.Grid) (err error) {
 	}
 	v.Heat.Notes = []string{
 		fmt.Sprintf("Each cell: the mean Jaccard index of its first %s %s with those of the settings next to it. Where it is high, the weights hardly matter.", countText(int64(g.K)), what),
-		truncateText(why, 1000),
+		drawing.TruncateText(why, 1000),
 	}
 	v.Curves, err = drawChartViews(agreementCurve(g))
 	return err

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -119,7 +120,7 @@ func scoreFormatter(list []stream.Selected) func(float64) string {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return numberText(x)
 		}
-		return withMinusSign(withThousandsCommas(strconv.FormatFloat(x, 'f', decimals, 64)))
+		return drawing.WithMinusSign(drawing.WithThousandsCommas(strconv.FormatFloat(x, 'f', decimals, 64)))
 	}
 }
 
@@ -164,7 +165,7 @@ func newGroupsView(groups []featureGroup) *groupsView {
 		}
 		one := groupView{Rank: g.Rank, Name: g.Name, Count: countText(int64(len(g.members)))}
 		list := newListView(g.members, maxMembers, func(c stream.ColumnReport) memberView {
-			return memberView{Name: truncateText(c.Name, maxBriefRunes), Explained: percentText(float64(c.Explained)), Bar: barWidth(float64(c.Explained))}
+			return memberView{Name: drawing.TruncateText(c.Name, maxBriefRunes), Explained: percentText(float64(c.Explained)), Bar: barWidth(float64(c.Explained))}
 		})
 		one.Members, one.More = list.Shown, list.More
 		if len(v.Groups) < firstGroups {
@@ -195,7 +196,7 @@ func newMaskView(s *stream.Selection) (*maskView, error) {
 	if p == nil {
 		return nil, nil
 	}
-	png, err := dataURL(p.meanImage(color.NRGBA{}))
+	png, err := drawing.DataURL(p.meanImage(color.NRGBA{}))
 	if err != nil {
 		return nil, err
 	}

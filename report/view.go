@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -98,7 +99,6 @@ type chartView struct {
 
 type legendItem struct{ Class, Name string }
 
-// chartView draws c for the page. The canvas svg escapes the text in the SVG.
 func (c *describedChart) chartView() (chartView, error) {
 	v := chartView{Title: c.Title, Notes: c.notes}
 	for _, f := range []struct {
@@ -106,7 +106,7 @@ func (c *describedChart) chartView() (chartView, error) {
 		width, height float64
 		class         string
 	}{{&v.Wide, 460, 270, "chart wide"}, {&v.Narrow, 330, 250, "chart narrow"}} {
-		s, err := c.inlineSVG(f.width, f.height, f.class, c.label)
+		s, err := c.InlineSVG(f.width, f.height, f.class, c.label)
 		if err != nil {
 			return v, err
 		}
@@ -114,7 +114,7 @@ func (c *describedChart) chartView() (chartView, error) {
 	}
 	if len(c.Series) > 1 {
 		for i, s := range c.Series {
-			v.Legend = append(v.Legend, legendItem{fmt.Sprintf("f-s%d", i%len(seriesHues())), s.Name})
+			v.Legend = append(v.Legend, legendItem{fmt.Sprintf("f-s%d", i%len(drawing.SeriesHues())), s.Name})
 		}
 	}
 	return v, nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -15,16 +16,16 @@ func numberText(x float64) string {
 	case math.IsNaN(x) || math.IsInf(x, 0):
 		return "–"
 	case math.Abs(x) < 1e15 && (x == math.Trunc(x) || math.Abs(x) >= 1e4):
-		return withMinusSign(withThousandsCommas(strconv.FormatFloat(x, 'f', 0, 64)))
+		return drawing.WithMinusSign(drawing.WithThousandsCommas(strconv.FormatFloat(x, 'f', 0, 64)))
 	}
-	return withMinusSign(strconv.FormatFloat(x, 'g', 5, 64))
+	return drawing.WithMinusSign(strconv.FormatFloat(x, 'g', 5, 64))
 }
 
 func fixedText(x float64, decimals int) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "–"
 	}
-	return withMinusSign(strconv.FormatFloat(x, 'f', decimals, 64))
+	return drawing.WithMinusSign(strconv.FormatFloat(x, 'f', decimals, 64))
 }
 
 func percentText(x float64) string {
@@ -34,7 +35,6 @@ func percentText(x float64) string {
 	return fixedText(100*x, 2) + " %"
 }
 
-// pValueText writes a p-value with three decimals, or "< 0.001" if it is smaller.
 func pValueText(p float64) string {
 	if p < 0.0005 {
 		return "< 0.001"
@@ -42,7 +42,9 @@ func pValueText(p float64) string {
 	return fixedText(p, 3)
 }
 
-func countText(n int64) string { return withMinusSign(withThousandsCommas(strconv.FormatInt(n, 10))) }
+func countText(n int64) string {
+	return drawing.WithMinusSign(drawing.WithThousandsCommas(strconv.FormatInt(n, 10)))
+}
 
 func countNoun(n int, what string) string {
 	if n != 1 {

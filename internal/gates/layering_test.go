@@ -168,11 +168,13 @@ var mayImport = map[string][]string{
 	"ufs/internal/applying":    {"chunkio", "gram", "method", "stream", "internal/cloud/place", "ufs/internal/budget", "ufs/internal/planning", "ufs/internal/selecting", "ufs/internal/settled", "ufs/internal/statistics", "ufs/internal/wording", "ufs/request", "ufs/result"},
 	"ufs":                      {"chunkio", "method", "stream", "ufs/internal/applying", "ufs/internal/budget", "ufs/internal/comparing", "ufs/internal/evaluating", "ufs/internal/forecasting", "ufs/internal/merging", "ufs/internal/relating", "ufs/internal/scanning", "ufs/internal/selecting", "ufs/internal/settled", "ufs/request", "ufs/result"},
 
-	"internal/numeric/elbow": {},
-	"internal/app/recipe":    {"stream", "chunkio", "internal/cloud/place", "internal/app/suggest"}, // a selection for other tools
-	"report":                 {"stream", "internal/numeric/elbow", "internal/memory/jsonsize"},
-	"internal/app/exit":      {"stream"},
-	"internal/app/program":   {"stream", "internal/app/exit", "internal/app/screen", "internal/app/suggest"},
+	"internal/numeric/elbow":  {},
+	"internal/app/recipe":     {"stream", "chunkio", "internal/cloud/place", "internal/app/suggest"}, // a selection for other tools
+	"report/internal/drawing": {},
+	"report/internal/chart":   {"report/internal/drawing"},
+	"report":                  {"stream", "internal/numeric/elbow", "internal/memory/jsonsize", "report/internal/chart", "report/internal/drawing"},
+	"internal/app/exit":       {"stream"},
+	"internal/app/program":    {"stream", "internal/app/exit", "internal/app/screen", "internal/app/suggest"},
 	// The command: flags, checks and what it prints, no mathematics and no orchestration.
 	"cmd/ufs-stream":                   {"stream", "method", "methods", "ufs", "ufs/request", "report", "chunkio", "cmd/ufs-stream/internal/print", "cmd/ufs-stream/internal/progress", "internal/disk/atomicfile", "internal/disk/localfile", "internal/cloud/place", "internal/testing/planted", "internal/app/program", "internal/app/recipe", "internal/app/screen", "internal/app/shell"},
 	"cmd/ufs-stream/internal/print":    {"stream", "ufs", "chunkio", "internal/app/screen"},
@@ -205,7 +207,7 @@ var importers = map[string][]string{
 	"github.com/spf13/":                              {"cmd/ufs-stream", "bench/internal/cli", "bench/internal/corpora", "bench/internal/gen", "bench/internal/kill", "bench/internal/memory", "bench/internal/paper", "bench/internal/peers", "bench/internal/quality", "bench/internal/scale", "internal/app/program"},
 	"github.com/vbauerster/":                         {"cmd/ufs-stream/internal/progress"},
 	"gonum.org/v1/gonum/":                            {"internal/numeric/linalg", "internal/judging/judge", "internal/judging/subset", "greedy/internal/blocks", "greedy/internal/engine", "greedy/internal/greedytest", "greedy/internal/inmemory", "greedy/internal/outofcore", "greedy/internal/refine", "greedy/internal/sketching", "greedy/internal/target"},
-	"golang.org/x/image/":                            {"report"},
+	"golang.org/x/image/":                            {"report/internal/drawing"},
 	"github.com/chromedp/":                           {"internal/testing/browsertest"},
 	"golang.org/x/sys/cpu":                           {"internal/numeric/kernel"},
 	"github.com/aws/":                                {"internal/cloud/store"},

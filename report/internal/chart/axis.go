@@ -1,10 +1,11 @@
-package report
+package chart
 
 import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 )
 
 // axisRange returns the range of the x axis if x is set, else of the y axis. It covers everything drawn and is never
@@ -62,19 +63,20 @@ func (c Chart) axisRange(x bool) (lo, hi float64) {
 	return lo, hi
 }
 
-// tickOptions determines which ticks an axis gets.
-type tickOptions struct {
-	log, whole bool // a logarithmic axis; ticks at whole numbers only
-	maxLabels  int  // approximate number of labels that fit
+// TickOptions determines which ticks an axis gets.
+type TickOptions struct {
+	log, Whole bool // a logarithmic axis; ticks at whole numbers only
+	MaxLabels  int  // approximate number of labels that fit
 }
 
-// tick is a mark on an axis. A tick without a label is a minor tick.
-type tick struct {
-	value float64
-	label string
+// Tick is a mark on an axis. A tick without a label is a minor tick.
+type Tick struct {
+	Value float64
+	Label string
 }
 
-func (t tickOptions) tickMarks(lo, hi float64) []tick {
+// TickMarks returns the ticks from lo to hi.
+func (t TickOptions) TickMarks(lo, hi float64) []Tick {
 	if t.log && hi/lo >= 10 {
 		return t.decadeTicks(lo, hi)
 	}
@@ -82,16 +84,16 @@ func (t tickOptions) tickMarks(lo, hi float64) []tick {
 }
 
 // linearTicks returns ticks at a distance of 1, 2 or 5 times a power of ten.
-func (t tickOptions) linearTicks(lo, hi float64) []tick {
+func (t TickOptions) linearTicks(lo, hi float64) []Tick {
 	// Halve before subtracting, because hi − lo may overflow.
-	rough := (hi/2 - lo/2) / float64(t.maxLabels) * 2
+	rough := (hi/2 - lo/2) / float64(t.MaxLabels) * 2
 	unit := math.Pow(10, math.Floor(math.Log10(rough)))
 	var step, first, last float64
 	// Use the smallest step with room for its labels, or the next smaller step if there would be fewer than two ticks.
 	steps := []float64{10, 5, 2, 1, 0.5, 0.2, 0.1}
 	for i, m := range steps {
 		step = m * unit
-		if t.whole {
+		if t.Whole {
 			step = max(1, math.Round(step))
 		}
 		first, last = math.Ceil(lo/step-1e-9), math.Floor(hi/step+1e-9)
@@ -99,34 +101,33 @@ func (t tickOptions) linearTicks(lo, hi float64) []tick {
 			break
 		}
 	}
-	var list []tick
+	var list []Tick
 	for i := range min(int(last-first)+1, 50) {
 		v := (first + float64(i)) * step
-		list = append(list, tick{value: v, label: tickLabel(v, step)})
+		list = append(list, Tick{Value: v, Label: tickLabel(v, step)})
 	}
 	return list
 }
 
-func (t tickOptions) decadeTicks(lo, hi float64) []tick {
+func (t TickOptions) decadeTicks(lo, hi float64) []Tick {
 	first, last := int(math.Ceil(math.Log10(lo)-1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
-	every := max(1, (last-first)/t.maxLabels+1)
+	every := max(1, (last-first)/t.MaxLabels+1)
 	minor := last-first < 8
-	var list []tick
+	var list []Tick
 	for e := first - 1; e <= last; e++ {
 		v := math.Pow(10, float64(e))
 		if e >= first && (e-first)%every == 0 {
-			list = append(list, tick{value: v, label: powerOfTen(e, first >= -3 && last <= 4)})
+			list = append(list, Tick{Value: v, Label: powerOfTen(e, first >= -3 && last <= 4)})
 		}
 		for m := 2.0; minor && m < 10; m++ {
 			if m*v >= lo && m*v <= hi {
-				list = append(list, tick{value: m * v})
+				list = append(list, Tick{Value: m * v})
 			}
 		}
 	}
 	return list
 }
 
-// tickLabel writes v with as many decimals as the step between ticks needs.
 func tickLabel(v, step float64) string {
 	if math.Abs(v) < step/1e6 {
 		return "0"
@@ -141,31 +142,16 @@ func tickLabel(v, step float64) string {
 		if strings.Contains(mantissa, ".") {
 			mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
 		}
-		return withMinusSign(mantissa) + "×10" + superscriptDigits(e)
+		return drawing.WithMinusSign(mantissa) + "×10" + drawing.SuperscriptDigits(e)
 	default:
-		return withMinusSign(withThousandsCommas(strconv.FormatFloat(v, 'f', decimals, 64)))
+		return drawing.WithMinusSign(drawing.WithThousandsCommas(strconv.FormatFloat(v, 'f', decimals, 64)))
 	}
 }
 
 // powerOfTen writes 10ᵉ: as digits such as 1,000 if inFull is set, else with an exponent.
 func powerOfTen(e int, inFull bool) string {
 	if inFull {
-		return withThousandsCommas(strconv.FormatFloat(math.Pow(10, float64(e)), 'f', max(0, -e), 64))
+		return drawing.WithThousandsCommas(strconv.FormatFloat(math.Pow(10, float64(e)), 'f', max(0, -e), 64))
 	}
-	return "10" + superscriptDigits(e)
-}
-
-func superscriptDigits(e int) string {
-	return strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strconv.Itoa(e))
-}
-
-func withMinusSign(s string) string { return strings.Replace(s, "-", "−", 1) }
-
-func withThousandsCommas(s string) string {
-	whole, _, _ := strings.Cut(s, ".")
-	first := max(0, strings.IndexFunc(s, unicode.IsDigit))
-	for i := len(whole) - 3; i > first; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return "10" + drawing.SuperscriptDigits(e)
 }

@@ -1,4 +1,4 @@
-package report
+package chart
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 )
 
 // texts parses an SVG and returns its text.
@@ -52,8 +53,8 @@ func texts(t *testing.T, svg string) []string {
 	}
 }
 
-// drawn writes the chart in all its forms and returns the SVG file and the inline SVG.
-func drawn(t *testing.T, c Chart) (file, inline string) {
+// Drawn writes the chart in all its forms and returns the SVG file and the inline SVG.
+func Drawn(t *testing.T, c Chart) (file, inline string) {
 	t.Helper()
 	var svg, img bytes.Buffer
 	must.Do(t, c.WriteSVG(&svg))
@@ -61,7 +62,7 @@ func drawn(t *testing.T, c Chart) (file, inline string) {
 		must.Do(t, c.WritePNG(&img))
 		must.Get(png.DecodeConfig(&img))(t)
 	}
-	return svg.String(), must.Get(c.inlineSVG(680, 300, "chart", "label"))(t)
+	return svg.String(), must.Get(c.InlineSVG(680, 300, "chart", "label"))(t)
 }
 
 // TestChartSurvives: any numbers give a chart without a NaN or infinite coordinate.
@@ -92,7 +93,7 @@ func TestChartSurvives(t *testing.T) {
 			c := Chart{Title: name, XLabel: "x", YLabel: "y", LogX: log&1 > 0, LogY: log&2 > 0, WholeX: log == 0,
 				Series: []Series{{Name: "a", X: x, Y: y, Low: low, High: high}, {Name: "b", X: y, Y: x}},
 				Marks:  []Mark{{X: 1, Y: 2, Label: "m"}, {X: nan, Y: 0}}}
-			file, inline := drawn(t, c)
+			file, inline := Drawn(t, c)
 			texts(t, file)
 			texts(t, inline)
 			if s := coordinates.FindString(file + inline); s != "" {
@@ -113,7 +114,7 @@ func TestChartText(t *testing.T) {
 	hostile := "</text><script>alert(1)</script>\n\"'&\x01\u202e" + strings.Repeat("x", 10000)
 	c := Chart{Title: hostile, XLabel: hostile, YLabel: hostile, Marks: []Mark{{X: 1, Y: 1, Label: hostile}},
 		Series: []Series{{Name: hostile, X: []float64{1, 2}, Y: []float64{1, 2}}, {Name: "ünï 😀", X: []float64{1, 2}, Y: []float64{2, 1}}}}
-	file, _ := drawn(t, c)
+	file, _ := Drawn(t, c)
 	list := texts(t, file)
 	if strings.Contains(file, "<script") {
 		t.Error("markup got through")
@@ -127,32 +128,6 @@ func TestChartText(t *testing.T) {
 	}
 }
 
-// TestInlineColours: in the page every colour is a class, each its own.
-func TestInlineColours(t *testing.T) {
-	c := Chart{XLabel: "x", YLabel: "y", Marks: []Mark{{X: 1, Y: 1, Label: "m"}}}
-	for i := range 12 {
-		c.Series = append(c.Series, Series{X: []float64{1, 2}, Y: []float64{float64(i), 2}, Low: []float64{0, 1}, High: []float64{20, 3}})
-	}
-	_, inline := drawn(t, c)
-	if strings.Contains(inline, "#") {
-		t.Errorf("a colour without a class in\n%s", inline)
-	}
-	m := cssClasses()
-	if len(m) != 4+len(seriesHues()) {
-		t.Errorf("%d classes of %d colours: two are alike", len(m), 4+len(seriesHues()))
-	}
-	for _, class := range m {
-		if class != "mark" && class != "ink" && !strings.Contains(styleCSS, ".l-"+class+" ") {
-			t.Errorf("no style for %s", class)
-		}
-		for _, use := range strings.Fields(strings.NewReplacer(`"`, " ").Replace(inline)) {
-			if (use == "f-"+class || use == "l-"+class) && !strings.Contains(styleCSS, "."+use+" ") {
-				t.Errorf("no style for %s", use)
-			}
-		}
-	}
-}
-
 // TestTicks: ticks lie within the axis, rise, have labels that differ, and are about as
 // many as fit.
 func TestTicks(t *testing.T) {
@@ -160,7 +135,7 @@ func TestTicks(t *testing.T) {
 	for range 5000 {
 		lo := (r.Float64() - 0.5) * math.Pow(10, float64(r.IntN(20)-10))
 		hi := lo + math.Pow(10, float64(r.IntN(16)-8))*(r.Float64()+1e-3)
-		tk := tickOptions{maxLabels: 2 + r.IntN(8)}
+		tk := TickOptions{MaxLabels: 2 + r.IntN(8)}
 		if r.IntN(3) == 0 {
 			tk.log = true
 			lo = math.Pow(10, 40*(r.Float64()-0.5))
@@ -170,25 +145,25 @@ func TestTicks(t *testing.T) {
 			continue // span widens such a range
 		}
 		labels, n, last := map[string]bool{}, 0, math.Inf(-1)
-		for _, k := range tk.tickMarks(lo, hi) {
+		for _, k := range tk.TickMarks(lo, hi) {
 			tolerance := 1e-6 * (hi - lo)
 			if tk.log {
-				tolerance = 1e-6 * k.value
+				tolerance = 1e-6 * k.Value
 			}
-			if k.value < lo-tolerance || k.value > hi+tolerance {
-				t.Fatalf("tick %v outside of [%v, %v]", k.value, lo, hi)
+			if k.Value < lo-tolerance || k.Value > hi+tolerance {
+				t.Fatalf("tick %v outside of [%v, %v]", k.Value, lo, hi)
 			}
-			if k.label == "" {
+			if k.Label == "" {
 				continue
 			}
-			if k.value <= last || labels[k.label] {
-				t.Fatalf("[%v, %v], %+v: tick %v %q after %v", lo, hi, tk, k.value, k.label, last)
+			if k.Value <= last || labels[k.Label] {
+				t.Fatalf("[%v, %v], %+v: tick %v %q after %v", lo, hi, tk, k.Value, k.Label, last)
 			}
-			last, labels[k.label] = k.value, true
+			last, labels[k.Label] = k.Value, true
 			n++
 		}
-		if n > 2*tk.maxLabels+2 || n == 0 && !tk.log {
-			t.Fatalf("%d ticks of about %d on [%v, %v], log %v", n, tk.maxLabels, lo, hi, tk.log)
+		if n > 2*tk.MaxLabels+2 || n == 0 && !tk.log {
+			t.Fatalf("%d ticks of about %d on [%v, %v], log %v", n, tk.MaxLabels, lo, hi, tk.log)
 		}
 	}
 	for _, c := range []struct {
@@ -205,13 +180,13 @@ func TestTicks(t *testing.T) {
 func TestThin(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 3, 4, 5, 1000, 100000} {
-		line := make([]point, n)
+		line := make([]drawing.Point, n)
 		lowest, highest := float64(2), float64(-2)
 		for i := range line {
-			line[i] = point{x: float64(i) / float64(n) * 600, y: r.Float64()}
-			lowest, highest = min(lowest, line[i].y), max(highest, line[i].y)
+			line[i] = drawing.Point{X: float64(i) / float64(n) * 600, Y: r.Float64()}
+			lowest, highest = min(lowest, line[i].Y), max(highest, line[i].Y)
 		}
-		out := removeHiddenPoints(line)
+		out := RemoveHiddenPoints(line)
 		if len(out) > 4*1201 || len(out) > n {
 			t.Errorf("%d of %d points", len(out), n)
 		}
@@ -230,7 +205,7 @@ func TestThin(t *testing.T) {
 		if at == n {
 			t.Errorf("%d points: out of order, or not of the line", n)
 		}
-		if !slices.ContainsFunc(out, func(p point) bool { return p.y == lowest }) || !slices.ContainsFunc(out, func(p point) bool { return p.y == highest }) {
+		if !slices.ContainsFunc(out, func(p drawing.Point) bool { return p.Y == lowest }) || !slices.ContainsFunc(out, func(p drawing.Point) bool { return p.Y == highest }) {
 			t.Errorf("%d points: an extreme is lost", n)
 		}
 	}
@@ -243,7 +218,7 @@ func TestCut(t *testing.T) {
 		most int
 		want string
 	}{{"", 3, ""}, {"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"äöü", 3, "äöü"}, {"äöü😀", 3, "äö…"}, {"ab", 1, "…"}} {
-		if got := truncateText(c.s, c.most); got != c.want {
+		if got := drawing.TruncateText(c.s, c.most); got != c.want {
 			t.Errorf("cut(%q, %d) = %q, want %q", c.s, c.most, got, c.want)
 		}
 	}

@@ -1,9 +1,14 @@
-package report
+// Package chart draws line charts, and the ranks of methods on an axis.
+package chart
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 )
 
 // Chart is a line chart. Points that cannot be drawn (NaN, ±Inf, beyond ±1e300, not positive on a log axis) leave a
@@ -29,8 +34,7 @@ type Mark struct {
 	Label string
 }
 
-// validate refuses series whose slices differ in length.
-func (c Chart) validate() error {
+func (c Chart) checkSeries() error {
 	for i, s := range c.Series {
 		n := len(s.X)
 		if len(s.Y) != n || s.Low != nil && len(s.Low) != n || s.High != nil && len(s.High) != n || (s.Low == nil) != (s.High == nil) {
@@ -66,64 +70,45 @@ const (
 )
 
 // WriteSVG writes the chart as an SVG file in light colours, with its title and legend.
-func (c Chart) WriteSVG(w io.Writer) error { return writeSVG(w, c) }
+func (c Chart) WriteSVG(w io.Writer) error { return drawing.WriteSVG(w, c) }
 
 // WritePNG writes the chart as a PNG file in light colours, with its title and legend.
-func (c Chart) WritePNG(w io.Writer) error { return writePNG(w, c) }
+func (c Chart) WritePNG(w io.Writer) error { return drawing.WritePNG(w, c) }
 
-func (c Chart) sizeInPoints() (width, height float64) { return fileWidth, fileHeight }
+// SizeInPoints implements drawing.Painter.
+func (c Chart) SizeInPoints() (width, height float64) { return fileWidth, fileHeight }
 
-func (c Chart) paintInto(to canvas, body frame) error {
-	if err := c.validate(); err != nil {
+// PaintInto implements drawing.Painter.
+func (c Chart) PaintInto(to drawing.Canvas, body drawing.Frame) error {
+	if err := c.checkSeries(); err != nil {
 		return err
 	}
 	c.drawPlot(to, c.drawHead(to, body))
 	return nil
 }
 
-// inlineSVG draws the chart for the page, without title and legend, because the page shows these as text.
-func (c Chart) inlineSVG(width, height float64, class, label string) (string, error) {
-	if err := c.validate(); err != nil {
+// InlineSVG draws the chart for the page, without title and legend, because the page shows these as text.
+func (c Chart) InlineSVG(width, height float64, class, label string) (string, error) {
+	if err := c.checkSeries(); err != nil {
 		return "", err
 	}
-	s := newInlineSVG(width, height, class, label)
-	c.drawPlot(s, frame{0, 0, width, height})
-	b, err := s.closeSVG()
-	return string(b), err
+	return drawing.InlineSVG(width, height, class, label, func(to drawing.Canvas) {
+		c.drawPlot(to, drawing.Frame{Left: 0, Top: 0, Right: width, Bottom: height})
+	})
 }
 
-// painter is a picture that can be drawn into a file: a chart, a heat map or a mask.
-type painter interface {
-	sizeInPoints() (width, height float64)
-	paintInto(to canvas, body frame) error
-}
-
-func writeSVG(w io.Writer, p painter) error {
-	width, height := p.sizeInPoints()
-	s := newFileSVG(width, height)
-	if err := paintOn(s, p); err != nil {
-		return err
+// SortByX sorts the points of the series.
+func (s *Series) SortByX() {
+	order := make([]int, len(s.X))
+	for i := range order {
+		order[i] = i
 	}
-	b, err := s.closeSVG()
-	if err != nil {
-		return err
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.X[a], s.X[b]) })
+	for _, values := range []*[]float64{&s.X, &s.Y, &s.Low, &s.High} {
+		sorted := make([]float64, len(order))
+		for i, from := range order {
+			sorted[i] = (*values)[from]
+		}
+		*values = sorted
 	}
-	_, err = w.Write(append(b, '\n'))
-	return err
-}
-
-func writePNG(w io.Writer, p painter) error {
-	r := newRaster(p.sizeInPoints())
-	if err := paintOn(r, p); err != nil {
-		return err
-	}
-	return r.encodePNG(w)
-}
-
-// paintOn fills the canvas with the background colour, and draws p inside margins.
-func paintOn(to canvas, p painter) error {
-	width, height := p.sizeInPoints()
-	page := frame{0, 0, width, height}
-	to.fillArea(paperHue, 1, page.corners()...)
-	return p.paintInto(to, frame{12, 10, width - 12, height - 10})
 }

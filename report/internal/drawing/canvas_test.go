@@ -1,4 +1,4 @@
-package report
+package drawing
 
 import (
 	"math"
@@ -7,9 +7,9 @@ import (
 )
 
 // lengthOf is the length of a line.
-func lengthOf(line []point) (sum float64) {
+func lengthOf(line []Point) (sum float64) {
 	for i := 1; i < len(line); i++ {
-		sum += math.Hypot(line[i].x-line[i-1].x, line[i].y-line[i-1].y)
+		sum += math.Hypot(line[i].X-line[i-1].X, line[i].Y-line[i-1].Y)
 	}
 	return sum
 }
@@ -20,9 +20,9 @@ func TestDashed(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, dashes := range [][]float64{nil, {6, 3}, {2, 2}, {5, 1, 2, 4}} {
 		for n := range 8 {
-			var line []point
+			var line []Point
 			for range n {
-				line = append(line, point{40 * r.Float64(), 40 * r.Float64()})
+				line = append(line, Point{40 * r.Float64(), 40 * r.Float64()})
 			}
 			whole, period := lengthOf(line), 0.0
 			for _, d := range dashes {
@@ -59,7 +59,7 @@ func TestDashed(t *testing.T) {
 func TestRaster(t *testing.T) {
 	r := newRaster(30, 30) // 80 × 80 dots
 	alpha := func(x, y int) uint8 { return r.img.RGBAAt(x, y).A }
-	r.fillArea(inkHue, 1, frame{3, 6, 9, 12}.corners()...)
+	r.FillArea(InkHue, 1, Frame{3, 6, 9, 12}.Corners()...)
 	for x := range 80 {
 		for y := range 80 {
 			inside := x >= 8 && x < 24 && y >= 16 && y < 32
@@ -68,30 +68,30 @@ func TestRaster(t *testing.T) {
 			}
 		}
 	}
-	r.drawRing(stroke{hue: inkHue, width: 3}, point{22.5, 22.5}, 4.5)
+	r.DrawRing(Stroke{Hue: InkHue, Width: 3}, Point{22.5, 22.5}, 4.5)
 	if alpha(60, 60) != 0 || alpha(72, 60) != 255 || alpha(60, 48) != 255 {
 		t.Errorf("the ring: %d inside, %d and %d on it", alpha(60, 60), alpha(72, 60), alpha(60, 48))
 	}
-	r.drawLine(stroke{hue: inkHue, width: 3}, point{3, 21}, point{12, 21}, point{12, 28}, point{12, 21}, point{3, 28})
+	r.DrawLine(Stroke{Hue: InkHue, Width: 3}, Point{3, 21}, Point{12, 21}, Point{12, 28}, Point{12, 21}, Point{3, 28})
 	if alpha(32, 56) != 255 || alpha(20, 56) != 255 {
 		t.Errorf("the line: %d in its corner, %d on its way", alpha(32, 56), alpha(20, 56))
 	}
-	r.drawLine(stroke{hue: inkHue, width: 3}, point{-1e9, 5}, point{1e9, 5})
-	r.drawText(labelLettering(anchorEnd), point{-5, -5}, "out")
-	r.fillArea(inkHue, 1)
+	r.DrawLine(Stroke{Hue: InkHue, Width: 3}, Point{-1e9, 5}, Point{1e9, 5})
+	r.DrawText(LabelLettering(AnchorEnd), Point{-5, -5}, "out")
+	r.FillArea(InkHue, 1)
 }
 
 // TestLetters: a text is as wide as its letters, and the fonts have all that charts write.
 func TestLetters(t *testing.T) {
 	var l textMeasurer
-	k := labelLettering(anchorStart)
-	if a, b, ab := l.textWidth(k, "a"), l.textWidth(k, "b"), l.textWidth(k, "ab"); a <= 0 || math.Abs(a+b-ab) > 0.01 {
+	k := LabelLettering(AnchorStart)
+	if a, b, ab := l.TextWidth(k, "a"), l.TextWidth(k, "b"), l.TextWidth(k, "ab"); a <= 0 || math.Abs(a+b-ab) > 0.01 {
 		t.Errorf("a %v and b %v, together %v", a, b, ab)
 	}
-	if l.textWidth(k, "") != 0 {
+	if l.TextWidth(k, "") != 0 {
 		t.Error("nothing has a width")
 	}
-	for _, r := range superscriptDigits(-1234567890) + "αβγ−…–×" {
+	for _, r := range SuperscriptDigits(-1234567890) + "αβγ−…–×" {
 		if i, err := l.parsedFont(false).GlyphIndex(nil, r); err != nil || i == 0 {
 			t.Errorf("no glyph for %q: %v", r, err)
 		}

@@ -1,4 +1,4 @@
-package report
+package drawing
 
 import (
 	"golang.org/x/image/font"
@@ -49,7 +49,7 @@ func (l *textMeasurer) fontFace(size float64, bold bool) font.Face {
 	return f
 }
 
-func (l *textMeasurer) textWidth(k lettering, s string) float64 {
+func (l *textMeasurer) TextWidth(k Lettering, s string) float64 {
 	// Measure at ten times the size, because the widths of characters are rounded to 1/64.
-	return float64(font.MeasureString(l.fontFace(10*k.size, k.bold), s)) / 640
+	return float64(font.MeasureString(l.fontFace(10*k.Size, k.Bold), s)) / 640
 }
