@@ -93,7 +93,6 @@ func (w *watchedBody) drainAndClose() {
 // maxAnswerBytes is the limit for answers about one object or one upload. No store sends answers as large as this.
 const maxAnswerBytes = 1 << 20
 
-// errTooLarge is the error for an answer that is larger than maxAnswerBytes.
 func errTooLarge() error {
 	return faultf("check that the endpoint is the store's", "the store's answer is larger than such an answer can be")
 }

@@ -32,7 +32,7 @@ func New(opt Options) *Client {
 		opt: opt, patience: usualPatience, part: 16 << 20,
 		gate: make(chan struct{}, 1), accounts: map[string]dialect{},
 	}
-	c.setTransports(net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}, nil)
+	c.stores, c.web = newHTTPClients(c.opt.Meter, net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}, nil)
 	return c
 }
 

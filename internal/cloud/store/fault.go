@@ -101,7 +101,6 @@ func (q *rewordedError) Unwrap() error { return q.err }
 
 var urlInText = regexp.MustCompile(`"?[A-Za-z][A-Za-z0-9+.-]*://\S+|"?/?\S*\?\S+`)
 
-// withoutURLs removes addresses from a text, because they may contain signatures.
 func withoutURLs(s string) string { return urlInText.ReplaceAllString(s, "(an address)") }
 
 // unavailableError marks an error that concerns the whole store, not one of its objects.
@@ -116,7 +115,6 @@ func (u *unavailableError) Is(target error) bool {
 	return target == ErrUnavailable || u.isTemporary && target == stream.ErrTemporary //nolint:errorlint // errors.Is unwraps by itself
 }
 
-// markStoreError marks err as an unavailableError if the store is unavailable or denies access.
 func markStoreError(err error) error {
 	var r *refusal
 	var stays *permanentError

@@ -55,7 +55,6 @@ func (g *gs) readObject(l Location, answer *http.Response) (Object, error) {
 	return entry.toObject(l)
 }
 
-// decodeJSON decodes an answer about one object. If the answer breaks off, it returns the error of the network.
 func decodeJSON(r io.Reader, into any) error {
 	body := &errorRecorder{Reader: &boundedReader{r, maxAnswerBytes}}
 	if err := json.NewDecoder(body).Decode(into); err != nil {
@@ -100,7 +99,6 @@ func (g *gs) signRequest(_ context.Context, r *http.Request, _ *section) error {
 	return nil
 }
 
-// checkEncrypted returns an error if a token sent to u would pass through a network without encryption.
 func checkEncrypted(u *url.URL) error {
 	if u.Scheme == "https" || isLoopback(u.Hostname()) {
 		return nil
@@ -150,8 +148,6 @@ func eachMember(d *json.Decoder, read func(name string) error) error {
 	})
 }
 
-// eachElement calls the function read for each element of the array or object that begins with the delimiter begin, [
-// or {.
 func eachElement(d *json.Decoder, begin json.Delim, read func() error) error {
 	token, err := d.Token()
 	if err != nil {

@@ -158,7 +158,7 @@ func TestCredentialsInTheClear(t *testing.T) {
 		}
 		c := client(nil)
 		c.patience.tries = 1
-		c.setTransports(names(t, map[string]string{"store.example": "127.0.0.1", "acc.store.example": "127.0.0.1"}), nil)
+		c.stores, c.web = newHTTPClients(c.opt.Meter, names(t, map[string]string{"store.example": "127.0.0.1", "acc.store.example": "127.0.0.1"}), nil)
 		l := at(t, test.url)
 		if l.Scheme == "azblob" && test.env == "" {
 			d := must.Get(c.dialectOf(t.Context(), l.WithKey("")))(t)

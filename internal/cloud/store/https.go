@@ -32,7 +32,6 @@ func (web) pageURL(l Location) *url.URL {
 	return u
 }
 
-// escapeControls escapes the bytes that must not occur in the first line of an HTTP request.
 func escapeControls(s string) string {
 	var b strings.Builder
 	for i := range len(s) {

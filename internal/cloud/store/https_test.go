@@ -174,7 +174,7 @@ func TestRedirectTellsNothing(t *testing.T) {
 		return true
 	})
 	c := client(nil)
-	c.setTransports(net.Dialer{}, other.Client().Transport.(*http.Transport).TLSClientConfig)
+	c.stores, c.web = newHTTPClients(c.opt.Meter, net.Dialer{}, other.Client().Transport.(*http.Transport).TLSClientConfig)
 	o := must.Get(c.Stat(t.Context(), at(t, first+"&more=SECRET")))(t)
 	if !bytes.Equal(download(t, c, o), content) {
 		t.Error("other bytes")

@@ -145,7 +145,6 @@ func parseEndpoint(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// validHost reports whether s is a host's name or address, with or without a port.
 func validHost(s string) bool {
 	host := s
 	if h, port, err := net.SplitHostPort(s); err == nil {

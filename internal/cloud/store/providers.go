@@ -14,8 +14,6 @@ import (
 // noAWSProviderText is a part of the error text of the AWS SDK on a machine that does not provide credentials.
 const noAWSProviderText = "no EC2 IMDS role found"
 
-// errNoCredentials returns an error about missing credentials. The arguments are the places that were searched, and the
-// error of the search.
 func errNoCredentials(where string, err error) error {
 	if isProviderBusy(err) {
 		return &unavailableError{faultf("trying again later may help; if it does not, check the service that gives out the credentials, or read public data without them: {anonymous}, or anonymous=true in the URL",

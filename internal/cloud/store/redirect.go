@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // maxRedirects is the largest number of redirects that are followed for one request.
@@ -96,8 +98,6 @@ func reachOfHost(host string) reach {
 	return public
 }
 
-// errRedirectReach returns the error for a redirect that is not allowed because of the reach of its target host. This
-// reach is the parameter `is`.
 func errRedirectReach(host string, is reach) error {
 	return &permanentError{faultf("give that address itself if it is meant", "the server redirects to %q, %s; the given address is not such an address", host, is)}
 }
@@ -162,8 +162,8 @@ func newTransport(dialer *net.Dialer, security *tls.Config) *http.Transport {
 	}
 }
 
-// setTransports sets the transports of the client. Tests pass their own host names and certificates.
-func (c *Client) setTransports(dialer net.Dialer, security *tls.Config) {
+// newHTTPClients returns the client for object stores and the client for web servers, which follows redirects.
+func newHTTPClients(meter *stream.Meter, dialer net.Dialer, security *tls.Config) (stores, web *http.Client) {
 	transport := newTransport(&dialer, security)
 	f := &redirectingTransport{first: transport}
 	for firstReach := range f.next {
@@ -180,11 +180,10 @@ func (c *Client) setTransports(dialer net.Dialer, security *tls.Config) {
 		}
 		f.next[firstReach] = newTransport(&limited, security)
 	}
-	c.web = &http.Client{Transport: &countingTransport{f, c.opt.Meter}, CheckRedirect: checkRedirect}
-	c.stores = &http.Client{
-		Transport:     &countingTransport{transport, c.opt.Meter},
+	return &http.Client{
+		Transport:     &countingTransport{transport, meter},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	}, &http.Client{Transport: &countingTransport{f, meter}, CheckRedirect: checkRedirect}
 }
 
 // checkRedirect decides whether a redirect of a web server is followed. It removes the Referer, because the first

@@ -101,7 +101,7 @@ func TestRedirectsStay(t *testing.T) {
 	c.patience.tries = 1
 	dialer := names(t, map[string]string{"rebound.example": "169.254.7.7", "inside.example": "10.255.255.1"})
 	dialer.Timeout = 100 * time.Millisecond
-	c.setTransports(dialer, nil)
+	c.stores, c.web = newHTTPClients(c.opt.Meter, dialer, nil)
 	otherHost := strings.TrimPrefix(other.URL, "http://")
 	for to, want := range map[string]string{
 		"https://169.254.7.7/a": "link-local", "https://[fe80::1]/": "link-local", "https://rebound.example/a": "link-local",
@@ -121,7 +121,7 @@ func TestRedirectsStay(t *testing.T) {
 	// Of the same reach as the first address, and to the same host: followed.
 	secure := httptest.NewTLSServer(other)
 	defer secure.Close()
-	c.setTransports(dialer, secure.Client().Transport.(*http.Transport).TLSClientConfig)
+	c.stores, c.web = newHTTPClients(c.opt.Meter, dialer, secure.Client().Transport.(*http.Transport).TLSClientConfig)
 	place = secure.URL + "/a"
 	if _, err := c.Stat(t.Context(), at(t, first.URL+"/file")); err == nil || len(other.RequestTexts()) == 0 {
 		t.Errorf("to another server of this machine: %v, %d requests", err, len(other.RequestTexts()))
@@ -142,7 +142,7 @@ func TestRedirectsStayEncrypted(t *testing.T) {
 	place, further = plain.URL+"/a", secure.URL
 	for _, begin := range []string{plain.URL, secure.URL} {
 		c := client(nil)
-		c.setTransports(net.Dialer{}, secure.Client().Transport.(*http.Transport).TLSClientConfig)
+		c.stores, c.web = newHTTPClients(c.opt.Meter, net.Dialer{}, secure.Client().Transport.(*http.Transport).TLSClientConfig)
 		_, err := c.Stat(t.Context(), at(t, begin+"/b"))
 		if err == nil || !strings.Contains(err.Error(), "without encryption") {
 			t.Errorf("%s: got error %v, want a refusal to go on without encryption", begin, err)

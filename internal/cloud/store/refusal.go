@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -57,7 +58,6 @@ func (r *refusal) isDenied() bool {
 	return strings.HasPrefix(r.code, "Expired") // ExpiredToken of S3, with status 400
 }
 
-// readRefusal reads the error in an answer, which is XML (S3, Azure) or JSON (GCS).
 func readRefusal(req *http.Request, resp *http.Response) error {
 	r := &refusal{status: resp.StatusCode, header: resp.Header}
 	if seconds, err := strconv.ParseFloat(resp.Header.Get("Retry-After"), 64); err == nil && seconds > 0 {
@@ -119,6 +119,28 @@ func withoutSecrets(req *http.Request, s string) string {
 		if len(secret) >= 8 {
 			s = strings.ReplaceAll(s, secret, "…")
 		}
+	}
+	return s
+}
+
+// processOutput matches the part of an AWS SDK error that repeats the output of a credentials program set by
+// AWS_PROFILE. The SDK repeats the output only if it is malformed, and the output contains the secret.
+var processOutput = regexp.MustCompile(`(?s)process output: .*, error:`)
+
+var secretVariable = regexp.MustCompile(`(?i)secret|key|token|password|sas|credential|connection`)
+
+// providerText returns the text of an error from a provider of credentials, shortened to a sentence or two. It leaves
+// out addresses, and secrets that environment variables contain.
+func providerText(err error) string {
+	s := processOutput.ReplaceAllString(withoutURLs(err.Error()), "process output:")
+	for _, variable := range os.Environ() {
+		if name, value, _ := strings.Cut(variable, "="); len(value) >= 8 && secretVariable.MatchString(name) {
+			s = strings.ReplaceAll(s, value, "…")
+		}
+	}
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	if len(s) > 400 {
+		s = strings.ToValidUTF8(s[:400], "") + "…"
 	}
 	return s
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -26,7 +27,6 @@ type s3 struct {
 	signer      *v4.Signer
 }
 
-// keyURL returns the URL of a key or, if key is empty, of the bucket.
 func (s *s3) keyURL(l Location, key string, query url.Values) *url.URL {
 	// The host cannot contain a bucket's name with dots: certificates cover one label only.
 	if s.byPath || strings.Contains(l.Bucket, ".") {
@@ -157,7 +157,6 @@ func (*s3) readPage(p *page, l Location) (after string, err error) {
 	return after, nil
 }
 
-// decodeChildren decodes an XML document with the given root element. It calls child for each element in the root.
 func decodeChildren(r io.Reader, root string, child func(*xml.Decoder, *xml.StartElement) error) error {
 	d := xml.NewDecoder(r)
 	for {
@@ -174,7 +173,6 @@ func decodeChildren(r io.Reader, root string, child func(*xml.Decoder, *xml.Star
 	}
 }
 
-// eachChild calls child for each element within the current element, up to the end of the current element.
 func eachChild(d *xml.Decoder, child func(*xml.StartElement) error) error {
 	for {
 		token, err := d.Token()
@@ -191,3 +189,42 @@ func eachChild(d *xml.Decoder, child func(*xml.StartElement) error) error {
 		}
 	}
 }
+
+var regionName = regexp.MustCompile(`^[a-z0-9-]+$`)
+
+func (s *s3) explainRefusal(l Location, r *refusal) error {
+	region := r.header.Get("X-Amz-Bucket-Region")
+	switch r.code {
+	case "NoSuchKey":
+		return errMissingKey()
+	case "NoSuchBucket":
+		return faultf("check the bucket's name, the region and the endpoint", "there is no bucket %s: %w", l.Bucket, r)
+	case "InvalidAccessKeyId", "XAdminUserNotFound": // the second is versitygw's
+		return faultf("check AWS_ACCESS_KEY_ID, AWS_PROFILE and the endpoint", "the store does not know the access key: %w", r)
+	case "SignatureDoesNotMatch":
+		return faultf("check AWS_SECRET_ACCESS_KEY, or the profile's setting", "the secret key does not belong to the access key: %w", r)
+	case "ExpiredToken", "InvalidToken", "TokenRefreshRequired":
+		return faultf("sign in again, or get a new AWS_SESSION_TOKEN", "the session token is not or no longer valid: %w", r)
+	case "RequestTimeTooSkewed":
+		return faultf("set this machine's clock", "this machine's clock and the store's differ too much for signatures: %w", r)
+	case "AccessDenied", "AllAccessDisabled", "AccountProblem":
+		if s.credentials == nil {
+			return faultf("leave {anonymous} and anonymous=true out and give credentials", "access without credentials is denied: %w", r)
+		}
+		return faultf("check that the credentials may do this to the bucket, and the key too: a store does not say that an object is missing to those who may not list the bucket",
+			"access is denied: %w", r)
+	}
+	switch {
+	case regionName.MatchString(region) && region != s.region:
+		return faultf("name it in the URL, region="+region+", or in AWS_REGION", "the bucket is in the region %s and was asked for in %s: %w", region, s.region, r)
+	case r.code == "PermanentRedirect" || r.code == "AuthorizationHeaderMalformed" || r.status/100 == 3:
+		return faultf("name the bucket's region in the URL, region=…, or in AWS_REGION", "the bucket is not in the region %s: %w", s.region, r)
+	case r.status == http.StatusNotFound:
+		return errMissingKey()
+	case r.status == http.StatusForbidden || r.status == http.StatusUnauthorized:
+		return faultf("check that the credentials may do this to the bucket", "access is denied: %w", r)
+	}
+	return nil
+}
+
+func errMissingKey() error { return faultf("check the key: capitals count, too", "%w", ErrNotExist) }

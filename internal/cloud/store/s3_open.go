@@ -16,7 +16,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// openS3 finds the endpoint, the region and the credentials. Parameters of the URL override settings of the AWS SDK.
 func openS3(ctx context.Context, l Location) (*s3, error) {
 	s := &s3{region: l.query.Get("region"), signer: v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })}
 	endpoint := l.query.Get("endpoint")

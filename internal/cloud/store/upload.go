@@ -1,10 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -39,7 +41,6 @@ const (
 	abortTime = 10 * time.Second
 )
 
-// writerOf returns the dialect of l, and fails if objects of l's store cannot be written.
 func (c *Client) writerOf(ctx context.Context, l Location) (dialect, writer, error) {
 	d, err := c.dialectOf(ctx, l)
 	if err != nil {
@@ -186,4 +187,37 @@ func lingeringContext(parent context.Context, while time.Duration) (context.Cont
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
 	stop := context.AfterFunc(parent, func() { time.AfterFunc(while, cancel) })
 	return ctx, func() { stop(); cancel() }
+}
+
+// Replace uploads content to l if the stored object still has the version `before`. If `before` is empty, there must be
+// no object. Otherwise the error wraps ErrChanged. If the content was stored but the answer was lost, a repeated
+// request may also fail with this error. The caller can distinguish these cases by comparing the stored content.
+//
+// AWS, GCS, Azure, MinIO, R2 and other stores with the interface of S3 check the condition. Some stores refuse
+// conditions; then the request is repeated without its condition. Other stores ignore conditions. In both cases the
+// last writer replaces the object, and nobody receives an error. MinIO before August 2025 ignores the condition for an
+// object that was deleted.
+func (c *Client) Replace(ctx context.Context, l Location, content []byte, before string) (o Object, err error) {
+	d, w, err := c.writerOf(ctx, l)
+	if err == nil {
+		put := w.putRequest(l, newSection(bytes.NewReader(content), 0, int64(len(content))))
+		o, err = c.sendPut(ctx, d, w, w.withPrecondition(put, before), l)
+		if denial := refusalOf(err); denial != nil && denial.status == http.StatusNotImplemented {
+			o, err = c.sendPut(ctx, d, w, put, l)
+		}
+	}
+	switch denial := refusalOf(err); {
+	case denial != nil && denial.failsCondition():
+		err = errChanged()
+	case err != nil:
+		err = c.explainError(ctx, d, l, err)
+	}
+	return o, asOutputError(ctx, l, err)
+}
+
+// failsCondition reports whether a conditional upload was refused because its condition is not met. This includes the
+// answers 404, by which AWS reports a deleted object, and 304, by which old versions of MinIO report an existing one.
+func (r *refusal) failsCondition() bool {
+	return r.status == http.StatusPreconditionFailed || r.status == http.StatusNotModified ||
+		slices.Contains([]string{"NoSuchKey", "ConditionalRequestConflict", "BlobNotFound", "BlobAlreadyExists"}, r.code)
 }

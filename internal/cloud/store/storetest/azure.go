@@ -55,7 +55,6 @@ func startAzure(t testing.TB) *Server {
 	return s
 }
 
-// signedPut sends a signed request that creates a container, or a blob with the given content.
 func signedPut(t testing.TB, endpoint, path, query string, content []byte) {
 	t.Helper()
 	address := endpoint + "/" + azureAccount + path
