@@ -1,11 +1,7 @@
 // Package suggest finds the known name that a misspelt name probably means.
 package suggest
 
-import (
-	"strings"
-
-	"github.com/agnivade/levenshtein"
-)
+import "strings"
 
 // NearestName returns the known name with the smallest edit distance to name, ignoring case. If there are several, it
 // returns the first. For a name of n letters the distance may be at most (n+1)/3, rounded down. So in a name of five
@@ -20,11 +16,30 @@ func NearestName(name string, among []string) string {
 		if diff := len(candidate) - len(name); diff >= 4*bestDistance || -diff >= 4*bestDistance {
 			continue
 		}
-		if d := levenshtein.ComputeDistance(wanted, strings.ToLower(candidate)); d < bestDistance {
+		if d := editDistance([]rune(wanted), []rune(strings.ToLower(candidate))); d < bestDistance {
 			best, bestDistance = candidate, d
 		}
 	}
 	return best
+}
+
+// editDistance returns the least number of letters to insert, delete or replace to get from a to b (Levenshtein).
+func editDistance(a, b []rune) int {
+	row := make([]int, len(b)+1) // distances of the letters of a so far from each beginning of b
+	for j := range row {
+		row[j] = j
+	}
+	for i, letter := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range b {
+			if letter != b[j] {
+				diagonal = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], diagonal
+		}
+	}
+	return row[len(b)]
 }
 
 // DidYouMean returns a suggestion to add to an error about an unknown name. It returns "" if no known name is similar.
