@@ -27,8 +27,6 @@ func flagOf(option string) string {
 	return program.FlagOf(option)
 }
 
-// errorLine returns the message of an error with options spelled as flags. It is one line, because runners split logs
-// into lines.
 func errorLine(err error) string {
 	return strings.Join(strings.Fields(stream.Spell(err, flagOf)), " ")
 }
@@ -49,7 +47,6 @@ func (f *failure) ExitsWith() int { return f.code }
 
 var failureText = regexp.MustCompile(`ufs-beam failed with exit code (\d+): (.*)`)
 
-// findFailure finds the error of a worker in the text of the runner's error, or returns nil.
 func findFailure(runner error) *failure {
 	match := failureText.FindStringSubmatch(runner.Error())
 	if match == nil {

@@ -66,7 +66,6 @@ func (j *job) validate() error {
 	return nil
 }
 
-// makePathsAbsolute makes local paths absolute, because each worker has its own working directory.
 func (j *job) makePathsAbsolute() error {
 	for _, path := range []*string{&j.Plan, &j.Parts, &j.Output} {
 		if place.IsURL(*path) {
@@ -120,7 +119,6 @@ func (j *job) groupOf(shard int) int { return (shard-1)/j.groupWidth() + 1 }
 // groupSize returns the number of shards in a group. The last group may be smaller than the others.
 func (j *job) groupSize(group int) int { return min(j.groupWidth(), j.Shards-(group-1)*j.groupWidth()) }
 
-// makeParentFolder makes the folder of a local file. Stores have no folders.
 func makeParentFolder(file string) error {
 	if place.IsURL(file) {
 		return nil

@@ -2,5 +2,4 @@
 
 package main
 
-// dieWithParent does nothing, because workers run on Linux.
 func dieWithParent() {}

@@ -84,7 +84,6 @@ func openTable(ctx context.Context, q request) (*table.Table, *lake, error) {
 	return table.New(named, t.Metadata(), t.MetadataLocation(), func(context.Context) (icebergio.IO, error) { return l, nil }, nil), l, nil
 }
 
-// loadWithRetries loads a table. If the catalog is down or busy, it tries again after a pause.
 func loadWithRetries(ctx context.Context, props iceberg.Properties, named table.Identifier) (t *table.Table, err error) {
 	for try := range len(retryPauses) + 1 {
 		if t, err = loadTable(ctx, props, named); err == nil || !isTemporary(err) || try == len(retryPauses) {

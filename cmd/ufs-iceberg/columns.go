@@ -200,7 +200,6 @@ func checkWidths(files []*dataFile) error {
 	return nil
 }
 
-// partitionText returns a partition value as text, in the form that ufs-stream reads.
 func partitionText(t iceberg.Type, value any) (string, error) {
 	if value == nil {
 		return nullKey, nil

@@ -80,8 +80,6 @@ func countNoun(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-// listDeletes lists the delete files of the tasks in order. It reads files of position deletes to find the names of
-// their data files, because the manifest only has lower and upper bounds of these names.
 func listDeletes(ctx context.Context, l *lake, tasks []table.FileScanTask) ([]*deleteFile, error) {
 	var all []*deleteFile
 	known := make(map[string]*deleteFile)
@@ -118,7 +116,6 @@ func listDeletes(ctx context.Context, l *lake, tasks []table.FileScanTask) ([]*d
 	return all, g.Wait()
 }
 
-// narrowTargets keeps only the targets that are named in the file of position deletes.
 func (d *deleteFile) narrowTargets(ctx context.Context, l *lake) error {
 	named := make(map[string]bool)
 	err := recoverParquetPanics(func() error { return readPaths(ctx, l, d.FilePath(), named) })
@@ -180,7 +177,6 @@ func readPaths(ctx context.Context, l *lake, name string, paths map[string]bool)
 	return nil
 }
 
-// recoverParquetPanics turns a panic of the Parquet library, which damaged files can cause, into an error.
 func recoverParquetPanics(read func() error) (err error) {
 	defer func() {
 		fault := recover()

@@ -130,7 +130,6 @@ func (l *lake) newestMetadata(folder string) (string, error) {
 	return place.JoinBelow(below, hadoop[0]), nil
 }
 
-// asDataError converts err to a data error, unless it already is a typed error.
 func asDataError(at, what string, err error) error {
 	var (
 		data   *stream.DataError

@@ -111,7 +111,6 @@ func (l *lake) openResolved(at string) (icebergio.File, error) {
 	return f, nil
 }
 
-// errUnreadable returns the error for a local file, with the path named only once.
 func errUnreadable(at string, err error) error {
 	if inner := (*fs.PathError)(nil); errors.As(err, &inner) {
 		err = inner.Err

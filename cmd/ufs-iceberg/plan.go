@@ -160,7 +160,6 @@ func savePlan(ctx context.Context, path string, head planfile.Header, lines []pl
 	return out.Commit()
 }
 
-// listTasks lists the live data files that may have rows for which the condition is true, sorted by path.
 func listTasks(ctx context.Context, t *table.Table, s *snapshot, p *pruner, name string) ([]table.FileScanTask, error) {
 	scan := s.scan
 	table.WithRowFilter(p.rowFilter())(scan)
@@ -179,7 +178,6 @@ func listTasks(ctx context.Context, t *table.Table, s *snapshot, p *pruner, name
 	return tasks, nil
 }
 
-// readFooters reads the footers of all files. If it fails for several files, it returns the error of the first.
 func readFooters(ctx context.Context, l *lake, t *table.Table, s *snapshot, tasks []table.FileScanTask) ([]*dataFile, error) {
 	names := make(map[int]string)
 	for _, f := range s.schema.Fields() {
@@ -235,7 +233,6 @@ func identityValues(meta table.Metadata, f iceberg.DataFile) map[int]any {
 	return values
 }
 
-// readFooter finds the file, checks that it is the one that the manifest describes, and matches its columns.
 func (f *dataFile) readFooter(l *lake, schema *iceberg.Schema, mapping iceberg.NameMapping) (err error) {
 	shown := place.DisplayName(f.FilePath())
 	switch {

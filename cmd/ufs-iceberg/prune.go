@@ -21,7 +21,6 @@ type pruner struct {
 	texts   map[string]int                 // ids of the text columns by which the table is partitioned
 }
 
-// newPruner parses a condition. It returns nil for an empty condition, and a usage error if the table lacks a column.
 func newPruner(where string, schema *iceberg.Schema, meta table.Metadata) (*pruner, error) {
 	if where == "" {
 		return nil, nil

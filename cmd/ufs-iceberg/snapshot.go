@@ -21,7 +21,6 @@ type snapshot struct {
 	scan   *table.Scan     // without a filter
 }
 
-// chooseSnapshot finds the snapshot of a request. name is the name of the table, for errors.
 func chooseSnapshot(t *table.Table, name string, q request) (*snapshot, error) {
 	const workers = 16 // number of manifests read at the same time; the reads wait for the store, not for a core
 	options := []table.ScanOption{table.WithMaxConcurrency(workers)}
@@ -83,7 +82,6 @@ func checkRef(t *table.Table, name, ref string, kind table.RefType) error {
 	return stream.Usagef("%v %s: %s has no %s of this name%s (there are: %s)", stream.Option(kind), ref, name, kind, suggest.DidYouMean(ref, known), list)
 }
 
-// lastSnapshots returns a list of the newest snapshots, newest first, for an error about an unknown snapshot.
 func lastSnapshots(t *table.Table) string {
 	const shown = 5
 	all := slices.Clone(t.Metadata().Snapshots())

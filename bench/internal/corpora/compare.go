@@ -22,7 +22,6 @@ type comparison struct {
 	refusal        string   // DuckDB's error if it cannot read the file or one of the leaves
 }
 
-// recordRefusal stores the error if DuckDB refused the file. It returns any other error, such as an interruption.
 func (c *comparison) recordRefusal(err error) error {
 	var text refusal
 	if errors.As(err, &text) {
@@ -32,8 +31,6 @@ func (c *comparison) recordRefusal(err error) error {
 	return err
 }
 
-// compareLeaves compares every leaf that ufs-stream read from the file at path with the values that DuckDB reads from
-// the file at parquet: the same file if it is Parquet, otherwise a copy of it in this format.
 func (o *duckReader) compareLeaves(ctx context.Context, path, parquet string, r *reading) (c comparison, err error) {
 	if len(r.leaves) == 0 {
 		return c, c.recordRefusal(o.readAllValues(ctx, parquet))
@@ -111,8 +108,6 @@ type pair struct {
 	duckExpression
 }
 
-// makePairs returns a pair for each leaf whose values DuckDB represents as exactly as ufs-stream does. Other leaves are
-// recorded as not comparable.
 func (o *duckReader) makePairs(ctx context.Context, path string, r *reading, places []recipe.Column, c *comparison) (pairs []pair, err error) {
 	names, _, err := o.describeColumns(ctx, "FROM "+tableOf(path))
 	if err != nil {

@@ -182,8 +182,6 @@ func (f *finding) allDifferences() []string {
 	return append(f.comparison.differences, f.copyComparison.differences...)
 }
 
-// worstOutcome returns the worse outcome of reading and copying the file. If the file can be read, a refusal to copy it
-// is ignored.
 func (f *finding) worstOutcome() outcome {
 	for _, worst := range []outcome{hung, failed} {
 		if f.reading.outcome == worst || f.copying.outcome == worst {

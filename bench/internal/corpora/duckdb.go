@@ -68,7 +68,6 @@ func (o *duckReader) runStatements(ctx context.Context, statements string, take 
 	return nil
 }
 
-// queryRows returns the rows of a small result. Null is returned as "".
 func (o *duckReader) queryRows(ctx context.Context, statements string) (rows [][]string, err error) {
 	err = o.runStatements(ctx, statements, func(batch [][]*string) {
 		for _, row := range batch {
@@ -92,7 +91,6 @@ func (o *duckReader) endSession() {
 	}
 }
 
-// tableOf returns the DuckDB expression for a Parquet file as a table. The table has no columns from keys in the path.
 func tableOf(path string) string {
 	return fmt.Sprintf("read_parquet(%s, hive_partitioning = false)", quoteString(path))
 }
@@ -140,7 +138,6 @@ func newDuckExpression(expression, typ string) (t duckExpression, ok bool) {
 	return duckExpression{}, false
 }
 
-// parseValue parses DuckDB's text of a value. Missing values are marked in the same way as by ufs-stream.
 func (t duckExpression) parseValue(text *string) (float64, error) {
 	if text == nil {
 		return math.Float64frombits(stream.NullBits), nil

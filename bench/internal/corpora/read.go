@@ -26,7 +26,6 @@ type leaf struct {
 // number. Its positions in the day, the week and the year are not needed, because they derive from this number.
 func readOptions() chunkio.Options { return chunkio.Options{Missing: stream.MissingKeep, Times: true} }
 
-// readFile reads the features of a file. A column that cannot be decoded is left out, as by the verb inspect.
 func readFile(ctx context.Context, path string) (*reading, error) {
 	src, err := chunkio.Open(ctx, []string{path}, readOptions())
 	if err != nil {

@@ -31,7 +31,6 @@ type attempt struct {
 // goRuntimeWords matches words in messages of Go's runtime and packages, which must not reach users.
 var goRuntimeWords = regexp.MustCompile(`panic: |fatal error: |runtime error|internal fault|goroutine \d|nil pointer|slice bounds|interface conversion|reflect[.:]|strconv\.|0xc000`)
 
-// tryVerb runs a verb of ufs-stream on a file. It returns an error only if the bench is interrupted.
 func (r *run) tryVerb(ctx context.Context, f file, verb string, flags ...string) (attempt, error) {
 	within, cancel := context.WithTimeout(ctx, r.giveUp)
 	defer cancel()
@@ -73,8 +72,6 @@ func classifyFailure(code int, said, path string) attempt {
 	return a
 }
 
-// tryFile reads all features of a file with ufs-stream, and copies all columns to the file copied. If copying fails,
-// that file does not exist.
 func (r *run) tryFile(ctx context.Context, f file, copied string) (reading, copying attempt, err error) {
 	if reading, err = r.tryVerb(ctx, f, "inspect", "--scan", "--times", "--format", "csv"); err != nil {
 		return reading, copying, err

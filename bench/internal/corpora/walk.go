@@ -24,7 +24,6 @@ type file struct {
 // suiteEndings lists endings of data files that are used only in the suites.
 var suiteEndings = []string{".parq", ".arrow_file", ".stream"}
 
-// listFiles lists the files below a folder that have one of the endings or first bytes of data files, sorted by name.
 func listFiles(folder string) ([]file, error) {
 	root, err := filepath.Abs(folder)
 	if err != nil {
@@ -82,7 +81,6 @@ func startsWithAny(path string, words ...string) (bool, error) {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(string(head[:n]), w) }), nil
 }
 
-// isParquet reports whether a file is Parquet, which DuckDB can read directly.
 func isParquet(path string) (bool, error) {
 	if endsWith(path, ".parquet", ".parq") {
 		return true, nil

@@ -50,7 +50,6 @@ type options struct {
 	answer  string
 }
 
-// addFlags declares the flags. types lists the types that the values of this kind of table can have, the default first.
 func (o *options) addFlags(fs *pflag.FlagSet, types ...string) {
 	fs.StringVarP(&o.path, "output", "o", "", "write `PATH`: a Parquet file, or with --files a new folder")
 	fs.Int64Var(&o.rows, "rows", 10000, "rows")
@@ -100,8 +99,6 @@ func (o *options) checkFlags(types ...string) error {
 
 func (o options) rowsPerFile() int64 { return (o.rows-1)/int64(max(o.files, 1)) + 1 }
 
-// generateTable writes the table src, and its answer to another file. Each of the files appears only when it is
-// complete, and the answer after the table. A failed run leaves neither.
 func generateTable(ctx context.Context, c *cli.Shared, o options, src stream.Source, w chunkio.WriteOptions, answer any) error {
 	answerFile, err := atomicfile.Create(ctx, o.answer)
 	if err != nil {

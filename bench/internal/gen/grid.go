@@ -84,7 +84,6 @@ func (s stroke) brightnessAt(y, x float64) float64 {
 	return rest * rest
 }
 
-// uniform01 maps random bits to a number in [0, 1).
 func uniform01(bits uint64) float64 { return float64(bits>>11) / (1 << 53) }
 
 // Columns implements Filler.
@@ -119,7 +118,6 @@ type gridAnswer struct {
 	Background  []string `json:"background"`  // noise only, because no pattern reaches these pixels
 }
 
-// describeColumns classifies every pixel by the mean images of the classes, over all possible shifts.
 func (g *grid) describeColumns(o options) gridAnswer {
 	a := gridAnswer{
 		answer: o.makeCommonAnswer("grid", len(g.columns), g.classes), Shape: fmt.Sprintf("%dx%d", g.height, g.width),

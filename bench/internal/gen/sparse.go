@@ -86,8 +86,6 @@ func (s *wordCountRows) appendWords(row int64, words []int32) []int32 {
 	return words
 }
 
-// drawRank returns the first index at which the cumulative frequency exceeds u times the sum of all frequencies, for a
-// random u from 0 to 1.
 func drawRank(cumulated []float64, u float64) int {
 	last := len(cumulated) - 1
 	x := u * cumulated[last]

@@ -23,7 +23,6 @@ type tableSize struct {
 	rows, columns, files int
 }
 
-// makeJobs makes the data of the jobs in the folder dir, and returns the jobs. A larger --share makes all runs longer.
 func (o *options) makeJobs(ctx context.Context, dir string) ([]job, error) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	generated := func(name string, t tableSize) (string, error) {

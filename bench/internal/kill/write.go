@@ -10,8 +10,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 )
 
-// writeResults writes the results to kill.md, and the table also to the writer out. It returns an error if a run had a
-// fault.
 func (o *options) writeResults(ctx context.Context, out io.Writer, points []jobResult, host, version string) error {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "# Killed at random moments\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", o.command, host, version)

@@ -170,7 +170,6 @@ func readFirstSelectedName(path string) (string, error) {
 	return sel.Features[0].Name, nil
 }
 
-// errorLine returns the program's error from the output of a child process, or else the last line.
 func errorLine(said string) string {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	for _, line := range lines {

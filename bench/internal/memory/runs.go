@@ -25,7 +25,6 @@ const (
 	secondPart    = "part-2.ufs"
 )
 
-// listJobs lists the jobs on a table. The folder dir is for files that earlier jobs write and later jobs read.
 func listJobs(s *shape, label, dir string) []job {
 	in, data := s.inputArgs(), s.labelledArgs(label)
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -11,7 +11,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 )
 
-// writeResults writes the results to memory.md and to the writer out. It fails if a run failed or exceeded its limit.
 func (o *options) writeResults(ctx context.Context, out io.Writer, points []runResult, host, version string) error {
 	var text bytes.Buffer
 	o.writeMarkdown(&text, points, host, version)

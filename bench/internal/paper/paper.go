@@ -95,8 +95,6 @@ func (o *options) runPaper(ctx context.Context, out io.Writer) error {
 	return results.WriteFile(ctx, o.output, out, text.Bytes())
 }
 
-// chooseTables returns the tables that --tables names, with the datasets that --datasets names, and with E-MNIST if
-// --emnist names its file. It returns an error if the file of a chosen dataset does not exist.
 func (o *options) chooseTables() ([]table, error) {
 	if o.data == "" {
 		return nil, stream.Usagef("paper: --data DIR must name the folder of the datasets")

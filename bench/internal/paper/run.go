@@ -184,7 +184,6 @@ func (o *options) commonFlags() []string {
 	return []string{"--seed", strconv.FormatUint(o.seed, 10), "--threads", strconv.Itoa(o.threads)}
 }
 
-// fileName returns a title in a form that is suitable for command lines and file names.
 func fileName(title string) string {
 	return strings.NewReplacer(" ", "-", "(", "", ")", "").Replace(title)
 }

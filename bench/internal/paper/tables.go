@@ -67,7 +67,6 @@ func allTables() []table {
 	return []table{greedyTable(), sfufsTable(), eufsTable(), cpufsTable()}
 }
 
-// greedyTable has the four datasets of the greedy paper that are available, with 4, 7 and 10 % of their features.
 func greedyTable() table {
 	t := table{
 		name:  "greedy",

@@ -161,7 +161,6 @@ func (o *options) runPeers(ctx context.Context, out io.Writer) error {
 	return r.writeResults(ctx, out)
 }
 
-// makeTables generates the tables that are measured if no files are given.
 func (r *run) makeTables(ctx context.Context) ([]string, error) {
 	rows := fmt.Sprint(slices.Max(r.rowCounts))
 	var tables []string

@@ -58,7 +58,6 @@ func allPeerNames() []string {
 	return names
 }
 
-// findPython writes the script to the workshop, and checks that Python can import the libraries that the script needs.
 func (r *run) findPython(ctx context.Context) error {
 	const remedy = "install scikit-learn, by apt-get install python3-sklearn or pip install scikit-learn, or name a Python that has it: --python FILE"
 	path, err := exec.LookPath(r.python)

@@ -22,8 +22,6 @@ type sampledRows struct {
 	npy     string // path of the file without the label
 }
 
-// sampleRows writes a random sample of n rows of a table, as Parquet and as .npy. Its memory grows with n only by one
-// number per row.
 func (r *run) sampleRows(ctx context.Context, path string, n int64) (*sampledRows, error) {
 	opt := chunkio.Options{Label: r.label, Classes: true, Seed: r.seed, Threads: r.threads}
 	all, err := chunkio.Open(ctx, []string{path}, opt)
@@ -73,8 +71,6 @@ func (r *run) sampleRows(ctx context.Context, path string, n int64) (*sampledRow
 	})
 }
 
-// writeNPY writes the rows of src as one array of float64, row by row. It returns the class of each row by the position
-// of the row in the table.
 func (p *sampledRows) writeNPY(ctx context.Context, src stream.Source) (map[int64]int32, error) {
 	f, err := os.Create(p.npy)
 	if err != nil {

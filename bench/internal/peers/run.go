@@ -206,7 +206,6 @@ func (r *run) scoreChoices(ctx context.Context, points []peerResult, rows *sampl
 	return nil
 }
 
-// writeChoice writes a selection file with the parts that eval needs.
 func writeChoice(path string, p peerResult, rows *sampledRows) error {
 	s := stream.Selection{Schema: stream.SelectionSchema, Method: p.peer.fullName(), K: p.k, Rows: rows.rows, RowsUsed: rows.rows, Features: len(rows.names),
 		Options: map[string]any{"scale": "standard", "missing": "error"}}

@@ -17,7 +17,6 @@ const (
 	shareOfExplained = 0.98 // its least explained variance on a lake, as a share of greedy's
 )
 
-// listDemands returns a sentence for each demand on the default variant, with the sets that miss it.
 func (t table) listDemands() (lines []string) {
 	defaultRow, ok := t.findRow(defaultVariant)
 	if !ok {
@@ -50,7 +49,6 @@ func (t table) listDemands() (lines []string) {
 	return lines
 }
 
-// bestOfKind returns the variant with the best mean NMI on the sets of a kind, without the default and the baselines.
 func (t table) bestOfKind(kind string) (variant string, mean float64) {
 	mean = math.Inf(-1)
 	for _, row := range t.rows {

@@ -70,7 +70,6 @@ type findingsFile struct {
 	list map[[6]string]finding
 }
 
-// openFindings reads the file if it exists. It ignores an incomplete line, which a full disk can cause.
 func openFindings(path string) (*findingsFile, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, &stream.OutputError{Path: path, Err: err}

@@ -82,7 +82,6 @@ func (o *options) kindOf(name string, columns []stream.Column) string {
 	return kindOther
 }
 
-// isPublic reports whether the datasets of a kind are real data and not generated.
 func isPublic(kind string) bool { return kind != kindGenerated && kind != kindLakes }
 
 func kindsOf(sets []dataset) (kinds []string) {

@@ -174,8 +174,6 @@ func (j *scoringRows) scoreByClasses(ctx context.Context, o *options, orders [][
 	return nil
 }
 
-// normalizeRows divides every row by its length, in place, so that distances depend only on cosines. A row of zeros,
-// such as a text without known words, does not change.
 func normalizeRows(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	lengths := make([]float64, x.Rows)
 	for k := range x.Cols {

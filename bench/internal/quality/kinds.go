@@ -7,7 +7,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 )
 
-// madeKinds lists the generated sets. Each set tests one ability of a method.
 func madeKinds() []madeKind {
 	return []madeKind{
 		{name: "made-planted", about: "factors that follow the classes, each in redundant columns, among mixtures and noise in units of their own",
@@ -94,7 +93,6 @@ func makeCopiesTable() classedFiller {
 	return t.shuffleAndName()
 }
 
-// makeFewColumnsTable makes a table with few columns that depend on the class, and with columns of noise.
 func makeFewColumnsTable(seed uint64, columns, noise, classes int, share float64) *madeTable {
 	t := &madeTable{seed: seed, classes: classes}
 	for f := range columns {

@@ -84,7 +84,6 @@ func (k *storedTable) Class(int64) int { return 0 }
 
 func (k *storedTable) answerGroups() [][]string { return k.groups }
 
-// makeTelemetrySet returns the telemetry of package planted, with only the columns of real numbers.
 func makeTelemetrySet() *storedTable {
 	// The first two columns are missing in most rows, and the last one reveals the label.
 	excluded := []string{"alarm_code", "lab_sample", "churn_score_prev_model"}

@@ -62,7 +62,6 @@ const (
 
 func (t *madeTable) newSeries(n uint64) planted.Series { return planted.NewSeries(t.seed, n) }
 
-// shuffleAndName shuffles and names the columns, so that neither position nor name reveals the role of a column.
 func (t *madeTable) shuffleAndName() *madeTable {
 	t.order = make([]int, len(t.columns))
 	for j := range t.order {

@@ -31,7 +31,6 @@ type cell struct {
 	finding finding
 }
 
-// scoreSettings returns a text of all settings on which the scores of a given choice depend.
 func (r *run) scoreSettings() string {
 	return fmt.Sprintf("percent=%v seeds=%d halves=%d rows=%d eval-rows=%d seed=%d protocol=%d",
 		r.percents, r.seeds, r.halves, r.rows, r.evalRows, r.seed, protocolVersion)

@@ -47,8 +47,6 @@ type tableRow struct {
 	gap, gapError float64 // mean difference of its NMI from the NMI of the first row, and the standard error of this mean
 }
 
-// makeTables makes a table for every share, and one over all shares. It does so for the sets that are not held out, and
-// then for the held-out sets, if there are any.
 func (r *run) makeTables(sets []dataset) (list []table) {
 	all := make([]int, len(r.percents))
 	for i := range all {
@@ -150,7 +148,6 @@ func (t *table) rankRows() {
 	}
 }
 
-// meanOver returns the mean of a row's scores over the sets whose kind is wanted. It ignores missing scores.
 func (t table) meanOver(row tableRow, of score, wanted func(kind string) bool) float64 {
 	var list []float64
 	for i, x := range row.scores[of] {
@@ -189,7 +186,6 @@ func (f finding) meanOfKnown(shares []int, score func(choiceMade) float64) float
 	return judge.Summarize(list).Mean
 }
 
-// meanScore returns the mean of a score over some shares, or NaN if a share has no such score.
 func (f finding) meanScore(shares []int, score func(choiceMade) float64) float64 {
 	sum := 0.0
 	for _, i := range shares {

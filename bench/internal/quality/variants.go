@@ -107,7 +107,6 @@ func (o *options) chooseVariants() error {
 	return nil
 }
 
-// settingsText returns a text of all settings of v. Variants with equal texts make equal choices.
 func (v variant) settingsText() string {
 	parts := []string{"method=" + v.method}
 	if v.scale != "" {

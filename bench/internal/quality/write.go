@@ -17,7 +17,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// writeResults writes the tables for people, the scores for programs and the plots. The JSON lines are written earlier.
 func (r *run) writeResults(ctx context.Context, host workshop.Machine, sets []dataset) error {
 	tables := r.makeTables(sets)
 	for _, t := range tables {
@@ -50,7 +49,6 @@ func (r *run) writeResults(ctx context.Context, host workshop.Machine, sets []da
 	return nil
 }
 
-// rankPlot returns a plot of the mean ranks. ok is false if there is nothing to compare.
 func (t table) rankPlot() (report.RankPlot, bool) {
 	p := report.RankPlot{Title: fmt.Sprintf("Mean rank by NMI over %d sets, %s", len(t.sets), t.title), Critical: t.ranks.Critical, Alike: t.ranks.IndistinguishableSets()}
 	for _, row := range t.rows {

@@ -43,7 +43,6 @@ func (p point) benchmarkName() string {
 	return b.String()
 }
 
-// writeTurn writes a line for one process. benchstat computes the median and the spread from these lines.
 func writeTurn(w io.Writer, p point, t turnResult) {
 	wall := t.cost.Wall
 	fmt.Fprintf(w, "%s 1 %d ns/op %.6g rows/s %d peak-B %d cpu-ns/op", p.benchmarkName(),

@@ -18,7 +18,6 @@ type generatedData struct {
 	valueBytes func(s size) float64 // size of the values in bytes before compression
 }
 
-// denseBytes returns the size of a dense table whose values have 4 bytes.
 func denseBytes(s size) float64 { return 4 * float64(s.rows) * float64(s.columns) }
 
 // Planted data with at least listColumns features are stored as a single column of lists. In a file with a million
@@ -54,15 +53,12 @@ var sparseData = generatedData{
 	valueBytes: func(s size) float64 { return 8 * sparseWords * float64(s.rows) }, // an index and a value
 }
 
-// genArgs returns the arguments of the bench for making the data in a given size.
 func (m generatedData) genArgs(path string, s size, seed uint64) []string {
 	return append(
 		[]string{"gen", m.kind, "--rows", strconv.FormatInt(s.rows, 10), "--seed", strconv.FormatUint(seed, 10), "-o", path, "-q"},
 		m.genFlags(s)...)
 }
 
-// splitSizes combines all numbers of rows and columns to sizes. It returns the sizes with at most limit bytes, the
-// smallest first, and the larger sizes.
 func (m generatedData) splitSizes(rows, columns []int64, limit int64) (fitting, tooLarge []size) {
 	for _, r := range rows {
 		for _, c := range columns {

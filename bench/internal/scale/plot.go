@@ -17,7 +17,6 @@ type plot struct {
 	chart report.Chart
 }
 
-// makePlots returns the charts that have at least one line of points.
 func (r *scaleRun) makePlots() []plot {
 	threads := int(slices.Max(r.threadCounts))
 	results := slices.DeleteFunc(slices.Clone(r.results), func(m measuredPoint) bool { return m.threads != threads })
@@ -96,7 +95,6 @@ func (m measuredPoint) displayName() string {
 	return title
 }
 
-// chartLines joins the points that have the same label by a line, sorted by x. It omits lines of only one point.
 func chartLines(points []measuredPoint, label func(measuredPoint) string, x func(measuredPoint) float64, y func(measuredPoint) spread) []report.Series {
 	sorted := slices.Clone(points)
 	slices.SortStableFunc(sorted, func(a, b measuredPoint) int { return int(x(a) - x(b)) })

@@ -78,7 +78,6 @@ process in Go's benchmark format, as it comes; the folder --results gets them al
 	return cmd
 }
 
-// addFlags declares the flags that scale and speed have in common. The current values of o are their defaults.
 func (o *options) addFlags(f *pflag.FlagSet) {
 	o.maxBytes = 4 << 30
 	f.StringSliceVar(&o.rows, "rows", o.rows, "numbers of rows, `N`,…")
@@ -139,8 +138,6 @@ func (o *options) validate() (err error) {
 	return nil
 }
 
-// dataName returns the name of the first path of --data, without its ending. Blanks, which would end a benchmark's
-// name, are removed.
 func (o *options) dataName() string {
 	name := strings.TrimSuffix(filepath.Base(o.data[0]), filepath.Ext(o.data[0]))
 	return strings.Join(strings.Fields(name), "-")
@@ -169,7 +166,6 @@ func (o *options) runScale(ctx context.Context, out io.Writer) error {
 	return r.writeResults(ctx)
 }
 
-// openWorkshop makes a workshop, which the caller must close, and writes the head of the benchmark lines.
 func (o *options) openWorkshop(ctx context.Context, out io.Writer) (*scaleRun, error) {
 	host, err := workshop.ThisMachine()
 	if err != nil {

@@ -33,8 +33,6 @@ func (r *speedRun) findDuckDB(ctx context.Context) error {
 
 func duckDBArgs(statements string) []string { return []string{"-csv", "-noheader", "-c", statements} }
 
-// sumStatements returns SQL statements that sum every column of Parquet files and folders except the label, which may
-// be text.
 func sumStatements(threads int, inputs []string, label string) string {
 	var files []string
 	for _, path := range inputs {

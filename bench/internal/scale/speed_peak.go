@@ -27,7 +27,6 @@ type peakRates struct {
 	whole          float64 // multiplications and additions of whole numbers; 0 if the kernel multiplies these as float64
 }
 
-// measurePeak measures peakRates. Every thread multiplies its own matrices, so that no thread waits.
 func measurePeak(threads int) peakRates {
 	const full = 2 * peakSide * peakSide * peakTerms
 	p := peakRates{double: operationRate(threads, full, newFloatProduct[float64]), single: operationRate(threads, full, newFloatProduct[float32])}
@@ -63,7 +62,6 @@ func newWholeProduct() func() {
 	return func() { kernel.SyrkWhole(team, whole, peakSide, peakTerms, peakTerms, nil, c) }
 }
 
-// operationRate returns the operations per second of threads that each repeat a product. prepare makes the product.
 func operationRate(threads int, operations float64, prepare func() func()) (best float64) {
 	products := make([]func(), threads)
 	for i := range products {

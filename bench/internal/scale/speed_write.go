@@ -51,7 +51,6 @@ func (m measuredPoint) formatSpeedCells(p peakRates, operations float64) []strin
 	}
 }
 
-// formatGiga writes a number of operations in billions, with as many digits as FormatSeconds. For 0 it writes NoFigure.
 func formatGiga(operations float64) string {
 	if operations == 0 {
 		return results.NoFigure
@@ -59,7 +58,6 @@ func formatGiga(operations float64) string {
 	return results.FormatSeconds(operations / 1e9)
 }
 
-// formatShare writes `part` as a percentage of `whole`. If one of them is 0, it writes NoFigure.
 func formatShare(part, whole float64) string {
 	if part == 0 || whole == 0 {
 		return results.NoFigure

@@ -88,7 +88,6 @@ func (m measuredPoint) formatSummaryCells() []string {
 	}
 }
 
-// isEMNIST reports whether the SFUFS paper prints times for this data.
 func (r *scaleRun) isEMNIST() bool {
 	return strings.EqualFold(strings.ReplaceAll(r.name, "-", ""), "emnist")
 }

@@ -187,7 +187,6 @@ func nearestFloat(x *big.Rat, bits int) float64 {
 	return f
 }
 
-// addDecimal adds the constant x for a column whose values are multiples of 10^-scale.
 func (c *boundLeaf) addDecimal(x *big.Rat, scale int) {
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
 	scaled := new(big.Rat).Mul(x, new(big.Rat).SetInt(power))

@@ -18,7 +18,6 @@ func (b *Bound) AddBounds(s State, column string, stats format.Bounds) {
 	}
 }
 
-// possibleOutcomes returns the outcomes that the leaf may have for values with these statistics.
 func (c *boundLeaf) possibleOutcomes(stats format.Bounds) Outcome {
 	someNull := stats.Nulls != 0
 	someValue := stats.Nulls < 0 || stats.Nulls < stats.Rows

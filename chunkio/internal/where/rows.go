@@ -65,7 +65,6 @@ func (r *Rows) AddNumbers(column string, values []float64) {
 	}
 }
 
-// testNumbers evaluates at most 64 numbers.
 func (c *boundLeaf) testNumbers(values []float64) (yes, no uint64) {
 	var null uint64
 	for i, x := range values {

@@ -192,7 +192,6 @@ func (d *Dir) Commit(ctx context.Context) error {
 	return nil
 }
 
-// replaceEmptyFolder removes the empty folder at the place of the new one, which gets its mode.
 func (d *Dir) replaceEmptyFolder() error {
 	existing, err := d.parent.Lstat(d.name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -63,7 +63,6 @@ type WaitingError struct {
 func (e *WaitingError) Error() string { return e.Err.Error() }
 func (e *WaitingError) Unwrap() error { return e.Err }
 
-// readValidMarks opens the unfinished file, seeks to its last valid mark, and invalidates all later marks.
 func (a *File) readValidMarks(ctx context.Context, wanted func(FinishedFile) bool) (marks []FinishedFile, err error) {
 	if a.dir.finished, err = openFinishedList(a.dir.folder); err != nil {
 		return nil, err

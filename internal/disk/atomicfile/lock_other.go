@@ -24,5 +24,4 @@ func removeStale(in *os.Root, temp string, isDir bool) {
 	}
 }
 
-// syncDir does nothing, because folders cannot be synced here.
 func syncDir(*os.Root, string) error { return nil }

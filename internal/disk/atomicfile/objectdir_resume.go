@@ -36,7 +36,6 @@ func resumeObjectDir(ctx context.Context, name string, wanted func(rel string) b
 	return o, nil
 }
 
-// recordWanted records the wanted objects of the folder in o. It returns the keys of unwanted files of an earlier run.
 func (o *objectDir) recordWanted(ctx context.Context, wanted func(rel string) bool) (unwanted []string, err error) {
 	var recorded map[string]FinishedFile // read at the first object; shows which objects an earlier run made
 	for found, err := range o.listObjects(ctx) {

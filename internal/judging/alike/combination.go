@@ -114,7 +114,6 @@ func (m *Matrix) shortenCombination(c Combination, copied []bool, s *shorteningS
 	return best, false
 }
 
-// pruneTerms removes terms without which the combination remains exact, beginning with the smallest weight.
 func (m *Matrix) pruneTerms(c Combination) Combination {
 	for again := true; again; {
 		again = false

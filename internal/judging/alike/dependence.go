@@ -149,8 +149,6 @@ func (m *Matrix) gatherCorrelations(room []float64, list []int) kernel.Matrix[fl
 	return kernel.RowMajor(room[:n*n], n, n, n)
 }
 
-// findCopies returns the columns that are not copies of an earlier column, and for each column whether it is a copy. It
-// adds the copies to the result `out`.
 func (m *Matrix) findCopies(out *Dependence) (rest []int, copied []bool) {
 	copied = make([]bool, m.D)
 	for i := range m.D {

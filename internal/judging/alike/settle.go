@@ -48,8 +48,6 @@ func (d *clusterer) findNearestComponents() []nearestTwo {
 	return list
 }
 
-// moveToNearest moves each column to the cluster with the nearest component, divides changed clusters if necessary, and
-// reports whether any column moved.
 func (d *clusterer) moveToNearest(ctx context.Context) (moved bool, err error) {
 	for range clusterRounds {
 		if err := ctx.Err(); err != nil {
@@ -158,7 +156,6 @@ func sortedKeys(m map[int]float64) []int {
 	return keys
 }
 
-// sortedClusters returns the clusters, the largest first. Clusters of equal size are sorted by their representatives.
 func (d *clusterer) sortedClusters() []Cluster {
 	near := d.findNearestComponents()
 	clusters := make([]Cluster, len(d.done))

@@ -22,7 +22,6 @@ var timeUnits = [...]struct {
 
 func (c unitSet) intersectUnits(o unitSet) unitSet { return c & o }
 
-// unitName returns the name of the unit if exactly one unit is possible, otherwise an empty text.
 func (c unitSet) unitName() string {
 	for i := range timeUnits {
 		if c == 1<<i {
@@ -32,8 +31,6 @@ func (c unitSet) unitName() string {
 	return ""
 }
 
-// possibleUnits returns the units in which all values are times from 1990 to 2049. It considers only units of the set
-// `possible`.
 func possibleUnits(values []float64, possible unitSet) unitSet {
 	for _, x := range values {
 		if x != x {

@@ -69,8 +69,6 @@ func (f *Facts) markUniqueHashes() {
 	}
 }
 
-// originalColumns returns, for each column, the index of the first wanted column with the same values. This may be the
-// column itself.
 func (f *Facts) originalColumns(wanted []bool) []int {
 	first := make(map[uint64]int)
 	original := make([]int, len(f.columns))

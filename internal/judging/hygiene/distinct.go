@@ -45,7 +45,6 @@ func (s *distinctSketch) addValue(x float64) {
 	s.insertHash(at, h, 1)
 }
 
-// insertHash inserts the hash h at the index `at`, and drops the last hash if the sketch is full.
 func (s *distinctSketch) insertHash(at int, h uint64, count uint32) {
 	if s.hash == nil {
 		s.hash, s.count = make([]uint64, 0, sketchSize), make([]uint32, 0, sketchSize)
@@ -86,7 +85,6 @@ func (s *distinctSketch) distinctShare() float64 {
 	return float64(len(s.hash)) / float64(sum)
 }
 
-// addDistinct adds the values of a column to its sketch, or finds that the column is not an identifier.
 func (f *Facts) addDistinct(col *column, values []float64) {
 	if col.distinct == nil {
 		switch classifyRepeats(values) {
@@ -121,7 +119,6 @@ func (f *Facts) addDistinct(col *column, values []float64) {
 	}
 }
 
-// mostlyRepeats reports whether fewer than half of the column's values are distinct.
 func (s *distinctSketch) mostlyRepeats() bool { return s.distinctShare() < 0.5 }
 
 const (

@@ -91,8 +91,6 @@ func (l *label) selectColumns(index []int) *label {
 	return o
 }
 
-// classNumber returns the index of the class with the value y, adding a new class if necessary. It returns -1 if there
-// are too many classes.
 func (l *label) classNumber(y float64) int {
 	if l.tooManyClasses {
 		return -1
@@ -234,7 +232,6 @@ const (
 	leakShare = 0.95
 )
 
-// describeLeak describes how column j nearly determines the label. It returns "" if it does not.
 func (l *label) describeLeak(j int) string {
 	p := &l.pairs[j]
 	n := p.weight

@@ -109,7 +109,6 @@ func CompareRandom(ctx context.Context, c Choice) (*Chance, error) {
 	return c.compareRandom(ctx, k)
 }
 
-// compareRandom compares the first k chosen columns with random choices of k columns, or with all possible choices.
 func (c *Choice) compareRandom(ctx context.Context, k int) (*Chance, error) {
 	out := &Chance{K: k, Value: ExplainedShare(c.Matrix, c.Chosen[:k], c.Threads), Least: 1}
 	if c.D < minColumns || out.Value >= saturatedShare {
@@ -167,7 +166,6 @@ func (c *Choice) columnKey(i int) uint64 {
 	return c.Keys[i]
 }
 
-// randomColumns returns random choice number r of k columns: the k columns with the smallest hashes.
 func (c *Choice) randomColumns(r uint64, k int) []int {
 	order, hash := make([]int, c.D), make([]uint64, c.D)
 	for i := range order {

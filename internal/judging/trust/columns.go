@@ -64,7 +64,6 @@ func (c *centredProducts) computeAhead(j int, likely []int) {
 	kernel.Gemm(c.team, 1, c.pointColumns.Sub(0, 0, n, c.m), kernel.RowMajor(c.x, c.m, c.d, c.d), c.products.Sub(0, 0, n, c.d))
 }
 
-// permutedCopy returns a copy of the points in which the values of every column are permuted independently.
 func (p *points) permutedCopy() *points {
 	q := *p
 	q.x = room.MakeSlice[float64](len(p.x))

@@ -39,8 +39,6 @@ func CompareGraph(ctx context.Context, a *anchor.Anchors, neighbors, threads int
 	return t, nil
 }
 
-// alignmentFunc returns a function that chooses k features and computes their alignment, for the anchors or a permuted
-// copy.
 func alignmentFunc(a *anchor.Anchors, neighbors int) func(ctx context.Context, team *kernel.Team, permuted bool, k int) ([]float64, error) {
 	if a.Thin != nil {
 		p := pickSpreadThinAnchors(a)
@@ -77,12 +75,10 @@ const (
 	maxPoints = 2000
 )
 
-// isLarge reports whether a copy of m points in d dimensions would need too much memory.
 func isLarge(m, d int) bool { return m*d >= 1<<24 }
 
 func (p *points) isLarge() bool { return isLarge(p.m, p.d) }
 
-// pickSpreadAnchors returns the anchors. If there are more than maxPoints, it returns maxPoints evenly spread anchors.
 func pickSpreadAnchors(a *anchor.Anchors) *points {
 	p := &points{m: min(a.M, maxPoints), d: a.D, x: a.Points}
 	if p.m < a.M {
