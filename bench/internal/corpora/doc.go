@@ -4,7 +4,7 @@
 //  1. Each folder is a suite. listFiles lists the files in it that ufs-stream may be able to read (walk.go).
 //  2. tryVerb runs ufs-stream on a file, in processes with a deadline: inspect --scan reads all features, and convert
 //     copies all columns (try.go).
-//  3. If inspect could read the file, readFile reads its features in this process (read.go).
+//  3. If inspect could read the file, readFile reads its features in this process (try.go).
 //  4. compareLeaves compares the values of Parquet files with the values that DuckDB reads, and compareCopy the rows of
 //     the copy (compare.go, duckdb.go). Files that ufs-stream refuses are also tried with DuckDB. For other formats
 //     DuckDB reads the copy. The verb convert makes it with another decoder than the one that reads features.

@@ -1,7 +1,7 @@
 // Package memory implements the verb memory, which tests ufs-stream's promise that --memory-limit bounds its peak
 // resident memory:
 //
-//  1. shapes.go makes tables that need much memory, each for another reason: a wide, a tall and a sparse table, a
+//  1. runs.go makes tables that need much memory, each for another reason: a wide, a tall and a sparse table, a
 //     row group of 2 GB, and a million row groups.
 //  2. runs.go lists the runs on each table: every method of select, and every other verb.
 //  3. ask.go finds the smallest limit of a run. It starts the run with a limit of 1 MiB. The program refuses this limit

@@ -1,16 +1,21 @@
 package peers
 
 import (
+	"bufio"
 	"context"
 	_ "embed" // for the script
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -103,4 +108,123 @@ func (r *run) runPython(ctx context.Context, method string, rows *sampledRows, k
 		took.Peak = choice.Peak
 	}
 	return choice, took, nil
+}
+
+// sampledRows is a sample of a table's rows, in a file for ufs-stream and in a file for Python.
+type sampledRows struct {
+	names   []string // names of the features
+	rows    int64
+	classes int
+	parquet string // path of the file with the label
+	npy     string // path of the file without the label
+}
+
+func (r *run) sampleRows(ctx context.Context, path string, n int64) (*sampledRows, error) {
+	opt := chunkio.Options{Label: r.label, Classes: true, Seed: r.seed, Threads: r.threads}
+	all, err := chunkio.Open(ctx, []string{path}, opt)
+	if err != nil {
+		return nil, err
+	}
+	if opt.Sample = min(n, all.Rows()); opt.Sample == all.Rows() {
+		opt.Sample = 0
+	}
+	rows := min(n, all.Rows())
+	all.Close()
+	ds, err := chunkio.Open(ctx, []string{path}, opt)
+	if err != nil {
+		return nil, err
+	}
+	defer ds.Close()
+	if err := ds.Check(); err != nil {
+		return nil, err
+	}
+	p := &sampledRows{rows: rows, parquet: r.shop.Path("rows.parquet"), npy: r.shop.Path("rows.npy")}
+	for _, c := range ds.Columns() {
+		p.names = append(p.names, c.Name)
+	}
+	if len(p.names) < 4 || rows < minRows {
+		return nil, stream.Dataf(path, "%d rows of %d features are too few to choose from", rows, len(p.names))
+	}
+	classOf, err := p.writeNPY(ctx, ds)
+	if err != nil {
+		var value *stream.DataError
+		if errors.As(err, &value) && value.Row >= 0 {
+			value.Remedy = stream.Textf("peers hands over whole rows: name a table without missing values")
+		}
+		return nil, err
+	}
+	seen := make(map[int32]bool)
+	for _, class := range classOf {
+		if class < 0 {
+			return nil, stream.Dataf(path, "some rows have no class in column %s: give each one, or name another column by --label", r.label)
+		}
+		seen[class] = true
+	}
+	if p.classes = len(seen); p.classes < 2 {
+		return nil, stream.Dataf(path, "column %s has one class in the rows that are drawn: clusters cannot be compared with it", r.label)
+	}
+	return p, chunkio.WriteParquet(ctx, p.parquet, ds, chunkio.WriteOptions{
+		LabelName: r.label, Label: func(position int64) int32 { return classOf[position] }, Threads: r.threads,
+	})
+}
+
+func (p *sampledRows) writeNPY(ctx context.Context, src stream.Source) (map[int64]int32, error) {
+	f, err := os.Create(p.npy)
+	if err != nil {
+		return nil, &stream.OutputError{Path: p.npy, Err: err}
+	}
+	defer f.Close()
+	out := bufio.NewWriterSize(f, 1<<20)
+	classOf, err := p.writeRows(ctx, src, out)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(out.Flush(), f.Close()); err != nil {
+		return nil, &stream.OutputError{Path: p.npy, Err: err}
+	}
+	if int64(len(classOf)) != p.rows {
+		return nil, fmt.Errorf("%s: read %d rows where %d were drawn", p.npy, len(classOf), p.rows)
+	}
+	return classOf, nil
+}
+
+func (p *sampledRows) writeRows(ctx context.Context, src stream.Source, out *bufio.Writer) (map[int64]int32, error) {
+	if err := p.writeHead(out); err != nil {
+		return nil, err
+	}
+	classOf := make(map[int64]int32)
+	row := make([]float64, len(p.names))
+	for c, err := range src.Chunks(ctx, stream.Range{}) {
+		if err != nil {
+			return nil, err
+		}
+		for i := range c.Rows {
+			classOf[c.Position(i)] = c.Class[i]
+			for j := range row {
+				row[j] = c.Data[j*c.Stride+i]
+			}
+			if err := p.writeRow(out, row); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return classOf, nil
+}
+
+// writeHead writes the header of the array. It has 128 bytes, because the format .npy requires a multiple of 64.
+func (p *sampledRows) writeHead(out *bufio.Writer) error {
+	head := fmt.Sprintf("%-*s\n", 128-11, fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", p.rows, len(p.names)))
+	if _, err := out.WriteString("\x93NUMPY\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(len(head)))) + head); err != nil {
+		return &stream.OutputError{Path: p.npy, Err: err}
+	}
+	return nil
+}
+
+func (p *sampledRows) writeRow(out *bufio.Writer, row []float64) error {
+	for _, v := range row {
+		if _, err := out.Write(binary.LittleEndian.AppendUint64(out.AvailableBuffer(), math.Float64bits(v))); err != nil {
+			return &stream.OutputError{Path: p.npy, Err: err}
+		}
+	}
+	return nil
 }

@@ -1,13 +1,13 @@
 // Package quality implements the verb quality, which supports decisions about defaults. It ranks and tests every method
 // on every labelled dataset. Labels are used only for scores, not for choices:
 //
-//  1. findSets lists the labelled Parquet files of the folders (sets.go) with their kinds (groups.go). It also
-//     generates datasets with a known right selection (described in kinds.go and lakes.go, made by made.go).
-//  2. fillFindings runs each variant (variants.go) on each set, by package ufs (run.go, choose.go). It also runs the
-//     variants on complementary halves of the rows (halves.go), and scores the choices by internal/judging/judge (judge.go).
+//  1. findSets lists the labelled Parquet files of the folders (sets.go) with their kinds. It also generates
+//     datasets with a known right selection (described in kinds.go, made by made.go).
+//  2. fillFindings runs each variant (variants.go) on each set, by package ufs (run.go). It also runs the
+//     variants on complementary halves of the rows (sets.go), and scores the choices by internal/judging/judge (judge.go).
 //  3. The result for each set and variant is stored as a line of a file (findings.go), and is not computed again.
-//  4. tabulateShares ranks the variants within each set and tests the mean ranks by internal/judging/judge (tables.go).
-//     demands.go checks the demands on the default, and lakes_table.go, markdown.go and write.go write the results.
+//  4. tabulateShares ranks the variants within each set and tests the mean ranks by internal/judging/judge, and checks the
+//     demands on the default (tables.go). write.go writes the results.
 //
 // All methods in methods.All are measured. To measure a method with other settings, add a line to namedVariants.
 package quality

@@ -9,13 +9,264 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
 	"github.com/ufs-stream/ufs-stream/report"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
+
+func (r *run) writeMarkdown(w io.Writer, host workshop.Machine, sets []dataset, tables []table) error {
+	fmt.Fprintf(w, "# Quality of the choices\n\nMade by `%s`.\n\n- machine: %s\n", r.command, host)
+	fmt.Fprintf(w, "- NMI × 100 (over the root of the entropies' product) of k-means on the chosen columns as they are in the file, of text with\n"+
+		"  every row divided by its length, in as many clusters as classes: the mean of %d single starts of greedy k-means++, on %s\n"+
+		"  rows at most; ACC and kNN, the accuracy of the nearest neighbour (leave-one-out), of the same; as they are and standardized:\n"+
+		"  NMI of the columns of all sets as they are, and standardized\n", r.seeds, humanize.Comma(r.evalRows))
+	fmt.Fprintf(w, "- no method sees a label; all run at their defaults but what a variant's name says, within %s and %s a selection,\n"+
+		"  on %s rows at most. What is refused counts as last on its set\n", humanize.IBytes(uint64(r.memory)), r.timeout, humanize.Comma(r.rows))
+	fmt.Fprintf(w, "- explained: the share of all columns, standardized, that the chosen ones explain; stability: Nogueira's index × 100 over %d\n"+
+		"  half-samples in complementary pairs, up to %d %% of the features; found: share of the answer of generated sets, of as much as\n"+
+		"  so many columns can show; s: of selecting, all sets together\n", r.halves, stableShare)
+	fmt.Fprintf(w, "- public: all sets that are not generated, whose kinds are in the list of sets below; means are over the sets of a kind\n")
+	if r.heldOut > 0 {
+		fmt.Fprintf(w, "- a half of the public sets of every kind, drawn by --held-out %d, is held out: a default may be chosen by the tables \"chosen\n"+
+			"  on\", and those \"not chosen on\" say what it is worth elsewhere\n", r.heldOut)
+	}
+	fmt.Fprintf(w, "- ranks are by NMI within each set; the tests are those of Demšar (JMLR 7, 2006): Friedman, Iman and Davenport, Nemenyi\n")
+	for _, t := range tables {
+		r.writeTable(w, t)
+	}
+	r.writeLakes(w, sets)
+	r.writeSets(w, sets)
+	fmt.Fprintf(w, "\nGenerated sets, made anew by every run:\n\n")
+	for _, k := range slices.Concat(madeKinds(), lakeKinds()) {
+		if slices.ContainsFunc(sets, func(s dataset) bool { return s.name == k.name }) {
+			fmt.Fprintf(w, "- %s: %s\n", k.name, k.about)
+		}
+	}
+	r.writeRefusals(w)
+	return nil
+}
+
+func (r *run) writeSets(w io.Writer, sets []dataset) {
+	fmt.Fprintf(w, "\n## The sets\n")
+	results.TableHead(w, []string{"set", "rows", "features", "chosen", "kind", "held out", "default ran"}, 1)
+	for _, s := range sets {
+		heldOut := ""
+		if s.heldOut {
+			heldOut = "yes"
+		}
+		var ran []string
+		for _, x := range r.cells {
+			for _, c := range x.finding.Choices {
+				if x.set.name == s.name && x.variant.name == defaultVariant && c.Ran != "" && !slices.Contains(ran, c.Ran) {
+					ran = append(ran, c.Ran)
+				}
+			}
+		}
+		results.TableRow(w, []string{s.name, humanize.Comma(s.rows), humanize.Comma(int64(s.features)), strings.Trim(fmt.Sprint(s.featureCounts(r.percents)), "[]"),
+			s.kind, heldOut, strings.Join(ran, "; ")})
+	}
+}
+
+func (r *run) writeTable(w io.Writer, t table) {
+	fmt.Fprintf(w, "\n## %s\n", t.title)
+	writeList(w, t.listDemands())
+	results.TableHead(w, append([]string{"variant", "mean rank", "NMI", "to the first", "public"}, t.kinds...), 1)
+	for _, v := range t.rows {
+		rank, gap := results.NoFigure, results.NoFigure
+		if v.ranked {
+			rank = fmt.Sprintf("%.2f", v.rank)
+		}
+		if !math.IsNaN(v.gap) && v.variant != t.rows[0].variant {
+			gap = fmt.Sprintf("%+.1f ± %.1f", 100*v.gap, 100*v.gapError)
+		}
+		results.TableRow(w, append([]string{v.variant, rank, results.FormatPoints(t.meanOver(v, scoreNMI, anyKind)), gap}, t.formatKindMeans(v, scoreNMI)...))
+	}
+	t.writeOtherScores(w)
+	for _, part := range []struct {
+		title string
+		score score
+	}{{"NMI of k-means on the columns as they are, of text too", scoreFile}, {"NMI of k-means on the columns standardized", scoreStandard}, {"kNN", scoreKNN}, {"Share explained", scoreExplained}} {
+		fmt.Fprintf(w, "\n%s, by kind:\n", part.title)
+		results.TableHead(w, append([]string{"variant", "public"}, t.kinds...), 1)
+		for _, v := range t.rows {
+			results.TableRow(w, append([]string{v.variant}, t.formatKindMeans(v, part.score)...))
+		}
+	}
+	if len(t.sets) > 1 {
+		fmt.Fprintf(w, "\nFriedman over %d sets: χ² = %.2f, p = %.2g; Iman and Davenport: F = %.2f, p = %.2g. Nemenyi's critical difference of mean\n"+
+			"ranks at 5 %% is %.2f: variants that are joined below, or nearer than that, are not told apart.\n",
+			len(t.sets), t.ranks.Chi, t.ranks.P, t.ranks.F, t.ranks.FP, t.ranks.Critical)
+	}
+	if _, ok := t.rankPlot(); ok {
+		fmt.Fprintf(w, "\n![mean ranks](%s)\n", r.plotLink(t))
+	}
+	t.writeScoresBySet(w)
+}
+
+func (t table) writeOtherScores(w io.Writer) {
+	fmt.Fprintf(w, "\nOther scores:\n")
+	results.TableHead(w, []string{"variant", "as they are", "standardized", "kNN", "ACC", "explained", "stability", "found", "s", "refused"}, 1)
+	for _, v := range t.rows {
+		cells := []string{v.variant}
+		for kind := scoreFile; kind < scoreCount; kind++ {
+			cells = append(cells, results.FormatPoints(t.meanOver(v, kind, anyKind)))
+		}
+		results.TableRow(w, append(cells, fmt.Sprintf("%.1f", v.seconds), fmt.Sprint(v.refused)))
+	}
+}
+
+func (t table) formatKindMeans(row tableRow, of score) []string {
+	cells := []string{results.FormatPoints(t.meanOver(row, of, isPublic))}
+	for _, kind := range t.kinds {
+		cells = append(cells, results.FormatPoints(t.meanOver(row, of, onlyKind(kind))))
+	}
+	return cells
+}
+
+func (t table) writeScoresBySet(w io.Writer) {
+	fmt.Fprintf(w, "\nBy set: NMI × 100, and the difference to %s, the first:\n", t.rows[0].variant)
+	head := []string{"variant"}
+	for _, s := range t.sets {
+		head = append(head, s.name)
+	}
+	results.TableHead(w, head, 1)
+	for i, v := range t.rows {
+		cells := []string{v.variant}
+		for b, nmi := range v.scores[scoreNMI] {
+			cell := results.FormatPoints(nmi)
+			if gap := nmi - t.rows[0].scores[scoreNMI][b]; i > 0 && !math.IsNaN(gap) {
+				cell += fmt.Sprintf(" (%+.1f)", 100*gap)
+			}
+			cells = append(cells, cell)
+		}
+		results.TableRow(w, cells)
+	}
+}
+
+func writeList(w io.Writer, lines []string) {
+	for i, line := range lines {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "- %s\n", line)
+	}
+}
+
+func (r *run) writeRefusals(w io.Writer) {
+	var lines []string
+	for _, x := range r.cells {
+		var shares, why []string // of this variant on this set
+		for _, c := range x.finding.Choices {
+			reason := c.Refusal
+			if reason == "" && c.Chosen < c.K {
+				reason = fmt.Sprintf("chose %d of %d", c.Chosen, c.K)
+			}
+			if reason == "" {
+				continue
+			}
+			shares = append(shares, percentName(c.Percent)+" %")
+			if !slices.Contains(why, reason) {
+				why = append(why, reason)
+			}
+		}
+		if shares != nil {
+			lines = append(lines, fmt.Sprintf("%s on %s, %s: %s", x.variant.name, x.set.name, strings.Join(shares, ", "), strings.Join(why, "; ")))
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n## Refused, or fewer than asked for\n")
+	writeList(w, lines)
+}
+
+// writeLakes writes how many factors of the lakes are covered, and the explained share. It does so for as many columns
+// as there are factors, and for as many columns as a variant decides itself.
+func (r *run) writeLakes(w io.Writer, sets []dataset) {
+	lakes := slices.DeleteFunc(slices.Clone(sets), func(s dataset) bool { return !s.lake })
+	if len(lakes) == 0 {
+		return
+	}
+	for _, auto := range []bool{false, true} {
+		title := "as many columns as factors"
+		if auto {
+			title = "as many columns as the variant takes (-k auto)"
+		}
+		fmt.Fprintf(w, "\n## Lakes: %s\n\nFactors covered, of how many, with the columns chosen where that is another number; and the share explained × 100\n", title)
+		head := []string{"variant", "covered", "explained"}
+		for _, s := range lakes {
+			head = append(head, s.name)
+		}
+		results.TableHead(w, head, 1)
+		for _, v := range r.variants {
+			if v.baseline == judge.All || auto && v.baseline != "" {
+				continue
+			}
+			var cells []string
+			var covered, explained []float64
+			for _, s := range lakes {
+				c := r.findLakeChoice(s, v, auto)
+				cells = append(cells, c.formatLakeCell(s))
+				covered, explained = append(covered, numberOrNaN(c.Covered)/float64(len(s.answer))), append(explained, 1-float64(c.Error))
+			}
+			results.TableRow(w, append([]string{v.name, results.FormatPoints(judge.Summarize(covered).Mean), results.FormatPoints(judge.Summarize(explained).Mean)}, cells...))
+		}
+	}
+	writeList(w, r.listLakeDemands(lakes))
+}
+
+func (r *run) findLakeChoice(s dataset, v variant, auto bool) choiceMade {
+	choices := r.lookUpFinding(s, v).Choices
+	if auto {
+		return choices[len(choices)-1]
+	}
+	return choices[0]
+}
+
+func (c choiceMade) formatLakeCell(s dataset) string {
+	if c.Covered == nil {
+		return results.NoFigure
+	}
+	count := ""
+	if c.Chosen != len(s.answer) {
+		count = fmt.Sprintf(" by %d", c.Chosen)
+	}
+	return fmt.Sprintf("%.3g/%d%s, %s", numberOrNaN(c.Covered), len(s.answer), count, results.FormatPoints(1-float64(c.Error)))
+}
+
+// listLakeDemands returns sentences about the two demands on the default for lakes. If the default decides the number
+// of columns, its columns must cover every factor, and must explain nearly as much as greedy with one column for each
+// factor.
+func (r *run) listLakeDemands(lakes []dataset) (lines []string) {
+	defaultIndex := slices.IndexFunc(r.variants, func(v variant) bool { return v.name == defaultVariant })
+	greedy := slices.IndexFunc(r.variants, func(v variant) bool { return v.name == "greedy" })
+	if defaultIndex < 0 || greedy < 0 {
+		return nil
+	}
+	var uncovered, unexplained []string
+	for _, s := range lakes {
+		c := r.findLakeChoice(s, r.variants[defaultIndex], true)
+		if covered := numberOrNaN(c.Covered); !(covered == float64(len(s.answer))) {
+			uncovered = append(uncovered, fmt.Sprintf("%s (%s)", s.name, c.formatLakeCell(s)))
+		}
+		share, best := 1-float64(c.Error), 1-float64(r.findLakeChoice(s, r.variants[greedy], false).Error)
+		if !(share >= shareOfExplained*best) && !math.IsNaN(best) {
+			unexplained = append(unexplained, fmt.Sprintf("%s (%s, greedy %s)", s.name, results.FormatPoints(share), results.FormatPoints(best)))
+		}
+	}
+	return []string{
+		metOrMissed(len(uncovered) == 0) + ": lakes of which the default by -k auto misses a factor: " + joinOrNone(uncovered),
+		fmt.Sprintf("%s: lakes of which it explains less than %g of greedy's share: %s", metOrMissed(len(unexplained) == 0), shareOfExplained, joinOrNone(unexplained)),
+	}
+}
 
 func (r *run) writeResults(ctx context.Context, host workshop.Machine, sets []dataset) error {
 	tables := r.makeTables(sets)

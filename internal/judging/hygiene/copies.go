@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -83,4 +84,165 @@ func (f *Facts) originalColumns(wanted []bool) []int {
 		}
 	}
 	return original
+}
+
+// distinctSketch holds the k distinct values of a column with the smallest hashes, and how often each occurs. These are
+// a uniform sample of the distinct values, which does not depend on the order of the rows (bottom-k: Cohen and Kaplan,
+// Summarizing data using bottom-k sketches, PODC 2007). If no value repeats, all counts are 1. If values repeat, k
+// divided by the sum of the counts estimates the share of distinct values.
+type distinctSketch struct {
+	seen  int64 // number of observed values
+	hash  []uint64
+	count []uint32
+}
+
+const (
+	// sketchSize is the number k of a distinctSketch. If one value in 20 of a column is repeated, the error of the
+	// estimated share is 0.01.
+	sketchSize  = 256
+	sketchBytes = 12 * sketchSize
+	// maxSketched is the largest number of columns with a sketch. If a table has more columns of rarely repeated whole
+	// numbers, the numbers are measurements and not identifiers.
+	maxSketched = 256
+	// decisiveRows is the number of rows after which most columns are found to repeat their values. A column in which
+	// fewer than half of the values are distinct is not an identifier.
+	decisiveRows = 64
+)
+
+func (s *distinctSketch) addValue(x float64) {
+	s.seen++
+	h := splitmix.Mix(math.Float64bits(x + 0)) // -0 becomes 0
+	n := len(s.hash)
+	if n == sketchSize && h > s.hash[n-1] {
+		return
+	}
+	at, found := slices.BinarySearch(s.hash, h)
+	if found {
+		s.count[at]++
+		return
+	}
+	s.insertHash(at, h, 1)
+}
+
+func (s *distinctSketch) insertHash(at int, h uint64, count uint32) {
+	if s.hash == nil {
+		s.hash, s.count = make([]uint64, 0, sketchSize), make([]uint32, 0, sketchSize)
+	}
+	if n := len(s.hash); n == sketchSize {
+		s.hash, s.count = s.hash[:n-1], s.count[:n-1]
+	}
+	s.hash, s.count = slices.Insert(s.hash, at, h), slices.Insert(s.count, at, count)
+}
+
+func (s *distinctSketch) mergeSketch(o *distinctSketch) {
+	s.seen += o.seen
+	for i, h := range o.hash {
+		at, found := slices.BinarySearch(s.hash, h)
+		switch {
+		case found:
+			s.count[at] += o.count[i]
+		case at < sketchSize:
+			s.insertHash(at, h, o.count[i])
+		}
+	}
+}
+
+func (s *distinctSketch) clone() *distinctSketch {
+	return &distinctSketch{s.seen, slices.Clone(s.hash), slices.Clone(s.count)}
+}
+
+// distinctShare returns the number of distinct values of the column divided by the number of observed values. If there
+// are more than k distinct values, it is an estimate. It is exactly 1 if no sampled value repeats.
+func (s *distinctSketch) distinctShare() float64 {
+	var sum int64
+	for _, n := range s.count {
+		sum += int64(n)
+	}
+	if sum == 0 {
+		return 0
+	}
+	return float64(len(s.hash)) / float64(sum)
+}
+
+func (f *Facts) addDistinct(col *column, values []float64) {
+	if col.distinct == nil {
+		switch classifyRepeats(values) {
+		case manyRepeat:
+			col.ruleOutID(f)
+			return
+		case noneObserved:
+			return
+		}
+		if f.candidates == maxSketched {
+			f.ruleOutAllIDs()
+			return
+		}
+		f.candidates++
+		col.distinct = new(distinctSketch)
+	}
+	for _, x := range values {
+		switch {
+		case x != x:
+		case !isWhole(x):
+			col.ruleOutID(f)
+			return
+		default:
+			if col.distinct.addValue(x); col.distinct.seen%sketchSize == 0 && col.distinct.mostlyRepeats() {
+				col.ruleOutID(f)
+				return
+			}
+		}
+	}
+	if col.distinct.seen >= decisiveRows && col.distinct.mostlyRepeats() {
+		col.ruleOutID(f)
+	}
+}
+
+func (s *distinctSketch) mostlyRepeats() bool { return s.distinctShare() < 0.5 }
+
+const (
+	noneObserved = iota
+	manyRepeat   // many values repeat, or a value is not a whole number
+	fewRepeat
+)
+
+func classifyRepeats(values []float64) int {
+	var room [decisiveRows]float64
+	first := room[:0]
+	for _, x := range values {
+		if x != x {
+			continue
+		}
+		if !isWhole(x) {
+			return manyRepeat
+		}
+		if first = append(first, x); len(first) == decisiveRows {
+			break
+		}
+	}
+	if len(first) == 0 {
+		return noneObserved
+	}
+	if len(first) < decisiveRows {
+		return fewRepeat
+	}
+	slices.Sort(first)
+	if len(slices.Compact(first)) < decisiveRows/2 {
+		return manyRepeat
+	}
+	return fewRepeat
+}
+
+func (c *column) ruleOutID(f *Facts) {
+	if c.isNotID = true; c.distinct != nil {
+		c.distinct = nil
+		f.candidates--
+	}
+}
+
+func (f *Facts) ruleOutAllIDs() {
+	f.tooManyIDs = true
+	for j := range f.columns {
+		f.columns[j].ruleOutID(f)
+	}
 }
