@@ -66,7 +66,6 @@ fault, where it has hung, and where a value differs. DuckDB is an npm package:
 type run struct {
 	*flags
 	shop     *workshop.Workshop
-	host     workshop.Machine
 	duckDB   *duckReader
 	findings []finding
 }
@@ -110,9 +109,6 @@ func (o *flags) runCorpora(ctx context.Context, out io.Writer) error {
 	}
 	r := &run{flags: o, duckDB: &duckReader{module: module, giveUp: o.giveUp}}
 	defer r.duckDB.endSession()
-	if r.host, err = workshop.ThisMachine(); err != nil {
-		return err
-	}
 	if r.shop, err = workshop.New(ctx, o.binary); err != nil {
 		return err
 	}

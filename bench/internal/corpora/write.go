@@ -45,7 +45,7 @@ func (r *run) writeResults(ctx context.Context, out io.Writer) error {
 }
 
 func (r *run) writeMarkdown(w io.Writer) {
-	fmt.Fprintf(w, "# Other projects' files\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", r.command, r.host, r.shop.Version)
+	fmt.Fprintf(w, "# Other projects' files\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", r.command, r.shop.Machine, r.shop.Version)
 	fmt.Fprintf(w, "- read: `inspect --scan --times` reads all features; copied: `convert` copies all columns; refused: with a message that names\n"+
 		"  the fault; errors: a panic, a signal, an internal fault, or words of Go's runtime; hangs: no end after %s\n", r.giveUp)
 	fmt.Fprintf(w, "- leaves: features that DuckDB has read too, of other formats than Parquet in the copy; each value to the bit, nulls, NaN and\n"+

@@ -72,10 +72,7 @@ func (o *options) runKill(ctx context.Context, out io.Writer) error {
 	if o.kills < 1 || !(o.share > 0) || o.every <= 0 {
 		return stream.Usagef("kill: --kills %d, --share %v, --checkpoint-every %s: want numbers above 0", o.kills, o.share, o.every)
 	}
-	host, err := workshop.ThisMachine()
-	if err != nil {
-		return err
-	}
+	var err error
 	if o.shop, err = workshop.New(ctx, o.binary); err != nil {
 		return err
 	}
@@ -107,7 +104,7 @@ func (o *options) runKill(ctx context.Context, out io.Writer) error {
 		}
 		points = append(points, p)
 	}
-	return o.writeResults(ctx, out, points, host.String(), o.shop.Version)
+	return o.writeResults(ctx, out, points)
 }
 
 func (o *options) runProgram(ctx context.Context, args []string) error {
@@ -115,9 +112,9 @@ func (o *options) runProgram(ctx context.Context, args []string) error {
 	return err
 }
 
-func (o *options) writeResults(ctx context.Context, out io.Writer, points []jobResult, host, version string) error {
+func (o *options) writeResults(ctx context.Context, out io.Writer, points []jobResult) error {
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "# Killed at random moments\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", o.command, host, version)
+	fmt.Fprintf(&text, "# Killed at random moments\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", o.command, o.shop.Machine, o.shop.Version)
 	fmt.Fprintf(&text, "- each run is killed (kill -9) at moments drawn evenly from the time that it takes alone, started again by the same\n"+
 		"  command, and killed again, until it is done; a save every %s\n"+
 		"- again for a kill: processor time of all processes beyond that of one run without a kill, divided by the kills, in runs\n"+

@@ -106,10 +106,6 @@ func (o *options) runMemory(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	host, err := workshop.ThisMachine()
-	if err != nil {
-		return err
-	}
 	shop, err := workshop.New(ctx, o.binary)
 	if err != nil {
 		return err
@@ -136,7 +132,7 @@ func (o *options) runMemory(ctx context.Context, out io.Writer) error {
 		points = append(points, found...)
 		os.RemoveAll(dir) // the next table needs the space
 	}
-	return o.writeResults(ctx, out, points, host.String(), shop.Version)
+	return o.writeResults(ctx, out, points, shop)
 }
 
 func (o *options) measureTable(ctx context.Context, shop *workshop.Workshop, s *shape, dir string) ([]runResult, error) {

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
+	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 )
 
-func (o *options) writeResults(ctx context.Context, out io.Writer, points []runResult, host, version string) error {
+func (o *options) writeResults(ctx context.Context, out io.Writer, points []runResult, shop *workshop.Workshop) error {
 	var text bytes.Buffer
-	o.writeMarkdown(&text, points, host, version)
+	o.writeMarkdown(&text, points, shop)
 	path := filepath.Join(o.folder, "memory.md")
 	if err := results.WriteFile(ctx, path, nil, text.Bytes()); err != nil {
 		return err
@@ -36,12 +37,12 @@ func (o *options) writeResults(ctx context.Context, out io.Writer, points []runR
 	return nil
 }
 
-func (o *options) writeMarkdown(w io.Writer, points []runResult, host, version string) {
+func (o *options) writeMarkdown(w io.Writer, points []runResult, shop *workshop.Workshop) {
 	times := ""
 	if o.times > 1 {
 		times = fmt.Sprintf(", times %v", o.times)
 	}
-	fmt.Fprintf(w, "# Peak memory at the smallest limit\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", o.command, host, version)
+	fmt.Fprintf(w, "# Peak memory at the smallest limit\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", o.command, shop.Machine, shop.Version)
 	fmt.Fprint(w, "- every run is a process. Asked with a limit of 1 MiB it refuses and names the smallest that is enough; it runs with that"+times+"\n"+
 		"- asked: how many limits it named before one was enough; planned: the peak that plan foretells at that limit; measured: the\n"+
 		"  peak resident memory of the process (ru_maxrss)\n")

@@ -73,10 +73,6 @@ func (o *options) runPaper(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	host, err := workshop.ThisMachine()
-	if err != nil {
-		return err
-	}
 	w, err := workshop.New(ctx, o.binary)
 	if err != nil {
 		return err
@@ -91,7 +87,7 @@ func (o *options) runPaper(ctx context.Context, out io.Writer) error {
 		outcomes = append(outcomes, result)
 	}
 	var text bytes.Buffer
-	o.writeTables(&text, host, w.Version, outcomes)
+	o.writeTables(&text, w, outcomes)
 	return results.WriteFile(ctx, o.output, out, text.Bytes())
 }
 

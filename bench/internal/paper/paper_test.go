@@ -10,7 +10,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/benchtest"
 	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
-	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 )
 
@@ -70,12 +69,8 @@ func TestPaperTable(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("rows are\n%q, want\n%q", got, want)
 	}
-	host, err := workshop.ThisMachine()
-	if err != nil {
-		t.Fatalf("describing the machine: %v", err)
-	}
 	var text strings.Builder
-	o.writeTables(&text, host, w.Version, []outcome{filled})
+	o.writeTables(&text, w, []outcome{filled})
 	for _, want := range []string{
 		"| -50.0 (a) |", "| 250.0 (b) |", farMark, "0 of 2 comparisons", "| 34,496 (c) |", "500 × 60", "kernel", w.Version, "--quick",
 		"all 500 rows in 8 clusters; 2 runs, each the best of 1", sourceNotes()[printed],

@@ -18,13 +18,13 @@ const maxUnmarked = 3
 // testedField is the score whose means eval compares by t-tests.
 const testedField = "nmi_sqrt"
 
-func (o *options) writeTables(w io.Writer, host workshop.Machine, version string, outcomes []outcome) {
+func (o *options) writeTables(w io.Writer, shop *workshop.Workshop, outcomes []outcome) {
 	fmt.Fprintf(w, "# The papers' tables\n\n")
 	fmt.Fprintf(w, "Made by `%s`, seed %d.\n\n", o.command, o.seed)
 	if o.quick {
 		fmt.Fprintf(w, "**--quick: 2 runs of one restart. These are no figures to compare.**\n\n")
 	}
-	fmt.Fprintf(w, "- machine: %s\n- program: %s\n\n", host, version)
+	fmt.Fprintf(w, "- machine: %s\n- program: %s\n\n", shop.Machine, shop.Version)
 	fmt.Fprintf(w, "The papers' own tables could not be had here. \"Reference\" is the figure that could, with a letter for\n"+
 		"where it is from; %s means there is none.\n", results.NoFigure)
 	for _, s := range usedSources(outcomes) {

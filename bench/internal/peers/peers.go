@@ -135,14 +135,11 @@ func (o *options) runPeers(ctx context.Context, out io.Writer) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	host, err := workshop.ThisMachine()
+	shop, err := workshop.New(ctx, o.binary)
 	if err != nil {
 		return err
 	}
-	r := &run{options: o, host: host}
-	if r.shop, err = workshop.New(ctx, o.binary); err != nil {
-		return err
-	}
+	r := &run{options: o, shop: shop}
 	defer r.shop.Close()
 	if err := r.findPython(ctx); err != nil {
 		return err

@@ -21,7 +21,6 @@ import (
 // run holds the state of one run of peers.
 type run struct {
 	*options
-	host     workshop.Machine
 	shop     *workshop.Workshop
 	script   string
 	versions string // versions of Python and its libraries

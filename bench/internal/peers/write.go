@@ -37,7 +37,7 @@ func (r *run) writeResults(ctx context.Context, out io.Writer) error {
 
 func (r *run) writeMarkdown(w io.Writer) {
 	fmt.Fprintf(w, "# Beside scikit-learn and scikit-feature-like methods\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n- peers: %s\n",
-		r.command, r.host, r.shop.Version, r.versions)
+		r.command, r.shop.Machine, r.shop.Version, r.versions)
 	fmt.Fprintf(w, "- each row is a process, in turn with the others, on %d threads, within %s and %s of memory; turns: %d, of\n"+
 		"  which the median counts. Wall and cpu are of the whole process, start and reading included; peak is its resident memory\n",
 		r.threads, r.giveUp, r.memory.String(), r.count)

@@ -21,7 +21,6 @@ import (
 // scaleRun holds the state of one run of scale or speed.
 type scaleRun struct {
 	*options
-	host    workshop.Machine
 	shop    *workshop.Workshop
 	out     io.Writer    // receives each benchmark line as soon as it is measured
 	lines   bytes.Buffer // all benchmark lines

@@ -167,10 +167,6 @@ func (o *options) runScale(ctx context.Context, out io.Writer) error {
 }
 
 func (o *options) openWorkshop(ctx context.Context, out io.Writer) (*scaleRun, error) {
-	host, err := workshop.ThisMachine()
-	if err != nil {
-		return nil, err
-	}
 	shop, err := workshop.New(ctx, o.binary)
 	if err != nil {
 		return nil, err
@@ -179,9 +175,9 @@ func (o *options) openWorkshop(ctx context.Context, out io.Writer) (*scaleRun, e
 		shop.Close()
 		return nil, err
 	}
-	r := &scaleRun{options: o, host: host, shop: shop, readers: []string{bareReading}}
+	r := &scaleRun{options: o, shop: shop, readers: []string{bareReading}}
 	r.out = io.MultiWriter(out, &r.lines)
-	writeConfig(r.out, host, shop.Version, o.command)
+	writeConfig(r.out, shop, o.command)
 	return r, nil
 }
 

@@ -50,7 +50,7 @@ func (r *scaleRun) writeSummary(w io.Writer, plots []plot) {
 }
 
 func (r *scaleRun) writeHeading(w io.Writer, title string) {
-	fmt.Fprintf(w, "# %s\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", title, r.command, r.host, r.shop.Version)
+	fmt.Fprintf(w, "# %s\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", title, r.command, r.shop.Machine, r.shop.Version)
 	fmt.Fprintf(w, "- a row is %d processes, if nothing else is said below: median (least–most); the lines behind it are in [%s.txt](%[2]s.txt), for benchstat\n", r.count, r.name)
 	fmt.Fprintf(w, "- the yardstick, bare reading, decodes every column through arrow v15's own column readers (`bench/_bareread`)\n"+
 		"  and throws the values away; it runs in turn with the methods, on as many threads, and × reading is the ratio\n"+
@@ -96,11 +96,11 @@ func (r *scaleRun) isEMNIST() bool {
 
 // writeConfig writes the head of a file in Go's benchmark format (golang.org/design/14313-benchmark-format). benchstat
 // compares only results with equal keys. So only properties that must be equal are keys, and all others are remarks.
-func writeConfig(w io.Writer, host workshop.Machine, version, command string) {
-	fmt.Fprintf(w, "# %s\n# %s\n# machine: %s\n", command, version, host)
+func writeConfig(w io.Writer, shop *workshop.Workshop, command string) {
+	fmt.Fprintf(w, "# %s\n# %s\n# machine: %s\n", command, shop.Version, shop.Machine)
 	fmt.Fprintf(w, "# Read is the yardstick: every column through arrow v15's own column readers (bench/_bareread),\n"+
 		"# a process in the same turn. read-, accumulate- and solve-ns are busy times that overlap.\n")
-	fmt.Fprintf(w, "goos: %s\ngoarch: %s\npkg: %s\ncpu: %s\n", runtime.GOOS, runtime.GOARCH, "github.com/ufs-stream/ufs-stream/bench", host.CPU)
+	fmt.Fprintf(w, "goos: %s\ngoarch: %s\npkg: %s\ncpu: %s\n", runtime.GOOS, runtime.GOARCH, "github.com/ufs-stream/ufs-stream/bench", shop.Machine.CPU)
 	fmt.Fprintf(w, "Unit rows/s better=higher\n")
 }
 

@@ -115,15 +115,20 @@ type Workshop struct {
 	Version string // output of its verb version, and the commit if it was built here
 	Bare    string // bareread; empty until BuildBare
 	Decode  string // decode; empty until BuildDecode
+	Machine Machine
 }
 
 // New makes a workshop that uses binary as ufs-stream, or builds ufs-stream if binary is empty.
 func New(ctx context.Context, binary string) (*Workshop, error) {
+	machine, err := ThisMachine()
+	if err != nil {
+		return nil, err
+	}
 	dir, err := MakeScratch()
 	if err != nil {
 		return nil, err
 	}
-	w := &Workshop{Dir: dir}
+	w := &Workshop{Dir: dir, Machine: machine}
 	if err := w.prepareProgram(ctx, binary); err != nil {
 		w.Close()
 		return nil, err
