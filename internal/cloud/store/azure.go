@@ -41,10 +41,7 @@ func (a *azure) headRequest(l Location) request {
 }
 
 func (a *azure) readObject(l Location, answer *http.Response) (Object, error) {
-	if answer.ContentLength < 0 {
-		return Object{}, errNoSize()
-	}
-	return Object{Location: l, Size: answer.ContentLength, Version: a.versionOf(answer.Header)}, nil
+	return readHeader(a, l, answer)
 }
 
 func (a *azure) versionOf(h http.Header) string { return quotedTag(h.Get("ETag")) }

@@ -46,6 +46,13 @@ type dialect interface {
 	explainRefusal(l Location, r *refusal) error // translates a refusal into an error with a remedy
 }
 
+func readHeader(d dialect, l Location, answer *http.Response) (Object, error) {
+	if answer.ContentLength < 0 {
+		return Object{}, errNoSize()
+	}
+	return Object{Location: l, Size: answer.ContentLength, Version: d.versionOf(answer.Header)}, nil
+}
+
 // dialectOf returns the dialect for the store of l. Locations with the same parameters share one dialect, because
 // they have the same credentials.
 func (c *Client) dialectOf(ctx context.Context, l Location) (dialect, error) {

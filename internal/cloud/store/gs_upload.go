@@ -75,13 +75,7 @@ func (g *gs) beginTransfer(ctx context.Context, c *Client, l Location, size, par
 }
 
 func (g *gs) checkUploadAllowed(ctx context.Context, c *Client, l Location) error {
-	begun, done := lingeringContext(ctx, abortTime/2)
-	defer done()
-	t, err := g.beginTransfer(begun, c, l, 1, 1)
-	if err != nil {
-		return err
-	}
-	return t.abortUpload(begun)
+	return beginAndAbort(ctx, c, l, g)
 }
 
 func (t *gsTransfer) partsAtOnce() int { return 1 }

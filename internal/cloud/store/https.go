@@ -52,10 +52,7 @@ func (w web) headRequest(l Location) request {
 }
 
 func (w web) readObject(l Location, answer *http.Response) (Object, error) {
-	if answer.ContentLength < 0 {
-		return Object{}, errNoSize()
-	}
-	return Object{Location: l, Size: answer.ContentLength, Version: w.versionOf(answer.Header)}, nil
+	return readHeader(w, l, answer)
 }
 
 // versionOf returns the entity tag or, if there is no tag, the time of the last change.

@@ -42,10 +42,7 @@ func (s *s3) headRequest(l Location) request {
 }
 
 func (s *s3) readObject(l Location, answer *http.Response) (Object, error) {
-	if answer.ContentLength < 0 {
-		return Object{}, errNoSize()
-	}
-	return Object{Location: l, Size: answer.ContentLength, Version: s.versionOf(answer.Header)}, nil
+	return readHeader(s, l, answer)
 }
 
 // versionOf returns the entity tag or, if there is no tag, the time of the last change. Gateways to file systems send

@@ -92,13 +92,7 @@ func (s *s3) beginTransfer(ctx context.Context, c *Client, l Location, _, _ int6
 }
 
 func (s *s3) checkUploadAllowed(ctx context.Context, c *Client, l Location) error {
-	begun, done := lingeringContext(ctx, abortTime/2)
-	defer done()
-	t, err := s.beginTransfer(begun, c, l, 0, 0)
-	if err != nil {
-		return err
-	}
-	return t.abortUpload(begun)
+	return beginAndAbort(ctx, c, l, s)
 }
 
 func (t *s3Transfer) partsAtOnce() int { return maxPartsInFlight }

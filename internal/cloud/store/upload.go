@@ -181,6 +181,16 @@ func (c *Client) finishUpload(ctx context.Context, d dialect, w writer, l Locati
 	}
 }
 
+func beginAndAbort(ctx context.Context, c *Client, l Location, w writer) error {
+	begun, done := lingeringContext(ctx, abortTime/2)
+	defer done()
+	t, err := w.beginTransfer(begun, c, l, 1, 1)
+	if err != nil {
+		return err
+	}
+	return t.abortUpload(begun)
+}
+
 // lingeringContext returns a context that ends later than its parent, by the duration `while`. In this time the parts
 // of an upload can still be removed from the store.
 func lingeringContext(parent context.Context, while time.Duration) (context.Context, context.CancelFunc) {
