@@ -75,8 +75,8 @@ func (o *duckReader) comparePairs(ctx context.Context, path string, rows int64, 
 	err := o.runStatements(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+tableOf(path), func(batch [][]*string) {
 		for _, cells := range batch {
 			for j, cell := range cells {
-				if row < len(pairs[j].values) {
-					faults[j].checkValue(row, pairs[j].values[row], pairs[j].duckExpression, cell)
+				if row < len(pairs[j].leaf.values) {
+					faults[j].checkValue(row, pairs[j].leaf.values[row], pairs[j].duckExpression, cell)
 				}
 			}
 			row++
@@ -104,7 +104,7 @@ func (o *duckReader) comparePairs(ctx context.Context, path string, rows int64, 
 
 // pair is a leaf, together with the expression by which DuckDB reads it.
 type pair struct {
-	*leaf
+	leaf *leaf
 	duckExpression
 }
 
@@ -146,7 +146,7 @@ func (o *duckReader) makePairs(ctx context.Context, path string, r *reading, pla
 			if l.Type == "int96" { // int96 has nanoseconds, and DuckDB reads microseconds
 				t.tolerance = 1e-6
 			}
-			pairs = append(pairs, pair{l, t})
+			pairs = append(pairs, pair{leaf: l, duckExpression: t})
 		}
 	}
 	return pairs, nil

@@ -23,7 +23,7 @@ func preparedTable(t *testing.T, rows string) (*options, preparedSet) {
 	o := &options{seed: 3, seeds: 4, rows: 1000, evalRows: 200, timeout: time.Minute, memory: 2 << 30, threads: 2}
 	s := preparedSet{dataset: dataset{name: "a", path: path}}
 	must.Do(t, o.inspectSet(t.Context(), &s.dataset))
-	s.rows = must.Get(o.readScoringRows(t.Context(), s.dataset))(t)
+	s.scoring = must.Get(o.readScoringRows(t.Context(), s.dataset))(t)
 	return o, s
 }
 
@@ -64,20 +64,20 @@ func TestJudgeBaselines(t *testing.T) {
 	r := &run{options: o}
 	choices := []choiceMade{{K: 2}, {K: 20}}
 	must.Do(t, r.findGroupChoices(t.Context(), s, variant{baseline: judge.All}, choices))
-	if a, b := choices[0], choices[1]; a.Error != 0 || b.Error != 0 || a.Chosen != len(s.rows.varying) || *a.NMI != *b.NMI || a.Covered != nil {
+	if a, b := choices[0], choices[1]; a.Error != 0 || b.Error != 0 || a.Chosen != len(s.scoring.varying) || *a.NMI != *b.NMI || a.Covered != nil {
 		t.Errorf("all features are judged as %+v and %+v", a, b)
 	}
-	if n := len(s.rows.varying); n != 38 { // of 40, of which 2 are constant
+	if n := len(s.scoring.varying); n != 38 { // of 40, of which 2 are constant
 		t.Errorf("%d columns can be features, want 38", n)
 	}
 	must.Do(t, r.findGroupChoices(t.Context(), s, variant{baseline: judge.Random}, choices))
 	if a, b := choices[0], choices[1]; !(b.Error < a.Error && b.Error > 0 && a.Error < 1) || a.NMI.Std == 0 || a.Ran != "" {
 		t.Errorf("random features are judged as %+v and %+v", a, b)
 	}
-	orders := s.rows.columnOrders(o, variant{baseline: judge.Random}, nil)
+	orders := s.scoring.columnOrders(o, variant{baseline: judge.Random}, nil)
 	for i, order := range orders {
 		sorted := slices.Sorted(slices.Values(order))
-		if !slices.Equal(sorted, s.rows.varying) || i > 0 && slices.Equal(order, orders[0]) {
+		if !slices.Equal(sorted, s.scoring.varying) || i > 0 && slices.Equal(order, orders[0]) {
 			t.Errorf("run %d takes %v, the first %v", i, order, orders[0])
 		}
 	}

@@ -64,8 +64,8 @@ func (r *run) fillFindings(ctx context.Context, sets []dataset) error {
 					return err
 				}
 			}
-			if p.rows == nil {
-				if p.rows, err = r.readScoringRows(ctx, s); err != nil {
+			if p.scoring == nil {
+				if p.scoring, err = r.readScoringRows(ctx, s); err != nil {
 					return err
 				}
 			}
@@ -89,8 +89,8 @@ func (r *run) fillFindings(ctx context.Context, sets []dataset) error {
 // preparedSet is a dataset with data derived from it, which are made once and used for all variants.
 type preparedSet struct {
 	dataset
-	rows   *scoringRows
-	halves []string // paths
+	scoring *scoringRows
+	halves  []string // paths
 }
 
 // progressText describes a finding for the user, who sees it during the run. It omits the scores of a held-out dataset.
@@ -199,7 +199,7 @@ func (r *run) findGroupChoices(ctx context.Context, s preparedSet, v variant, ch
 			last.K = len(sel.Selected)
 		}
 	}
-	if err := s.rows.judgeChoices(ctx, r.options, s.dataset, v, s.rows.columnOrders(r.options, v, sel), choices); err != nil {
+	if err := s.scoring.judgeChoices(ctx, r.options, s.dataset, v, s.scoring.columnOrders(r.options, v, sel), choices); err != nil {
 		return err
 	}
 	for i := range choices {
