@@ -146,7 +146,7 @@ func commonColumns(files []*dataFile) (keys []lackingColumn, absent []string, er
 	lacking := make(map[lackingColumn]int)
 	var order []lackingColumn
 	for _, f := range files {
-		for _, c := range f.lacking {
+		for _, c := range f.columns.lacking {
 			if lacking[c] == 0 {
 				order = append(order, c)
 			}
@@ -154,9 +154,9 @@ func commonColumns(files []*dataFile) (keys []lackingColumn, absent []string, er
 		}
 	}
 	for _, c := range order {
-		without := slices.IndexFunc(files, func(f *dataFile) bool { return slices.Contains(f.lacking, c) })
+		without := slices.IndexFunc(files, func(f *dataFile) bool { return slices.Contains(f.columns.lacking, c) })
 		if lacking[c] < len(files) {
-			with := slices.IndexFunc(files, func(f *dataFile) bool { return !slices.Contains(f.lacking, c) })
+			with := slices.IndexFunc(files, func(f *dataFile) bool { return !slices.Contains(f.columns.lacking, c) })
 			e := stream.Dataf(place.DisplayName(files[without].path), "this file lacks the column, and %s has it: it was added to the table between the two", place.DisplayName(files[with].path))
 			e.Column, e.Remedy = c.name, rewriteRemedy()
 			return nil, nil, e
@@ -184,14 +184,14 @@ func commonColumns(files []*dataFile) (keys []lackingColumn, absent []string, er
 
 func checkWidths(files []*dataFile) error {
 	for _, f := range files[1:] {
-		ids := make([]int, 0, len(f.widths))
-		for id := range f.widths {
+		ids := make([]int, 0, len(f.columns.widths))
+		for id := range f.columns.widths {
 			ids = append(ids, id)
 		}
 		slices.Sort(ids)
 		for _, id := range ids {
-			if was, ok := files[0].widths[id]; ok && was != f.widths[id] {
-				e := stream.Dataf(place.DisplayName(f.path), "it is %v here and %v in %s: the table widened it between the two", f.widths[id], was, place.DisplayName(files[0].path))
+			if was, ok := files[0].columns.widths[id]; ok && was != f.columns.widths[id] {
+				e := stream.Dataf(place.DisplayName(f.path), "it is %v here and %v in %s: the table widened it between the two", f.columns.widths[id], was, place.DisplayName(files[0].path))
 				e.Column, e.Remedy = f.names[id], rewriteRemedy()
 				return e
 			}

@@ -27,7 +27,7 @@ const maxReaders = 16
 // dataFile is a live data file of the table.
 type dataFile struct {
 	iceberg.DataFile
-	columns
+	columns  columns
 	path     string // path or URL with which ufs-stream opens it
 	version  string // version, if it is an object
 	names    map[int]string

@@ -70,7 +70,7 @@ func (m *Matrix) FindClusters(ctx context.Context, opt ClusterOptions) ([]Cluste
 	if m.D == 0 {
 		return nil, nil
 	}
-	d := &clusterer{Matrix: m, ClusterOptions: opt.WithDefaults(), room: room.MakeSlice[float64](m.D * m.D)}
+	d := &clusterer{Matrix: m, options: opt.WithDefaults(), room: room.MakeSlice[float64](m.D * m.D)}
 	if err := d.divideClusters(ctx, [][]int{identityOrder(m.D)}); err != nil {
 		return nil, err
 	}
@@ -92,9 +92,9 @@ func (m *Matrix) FindClusters(ctx context.Context, opt ClusterOptions) ([]Cluste
 
 type clusterer struct {
 	*Matrix
-	ClusterOptions
-	room []float64 // d×d
-	done []finishedCluster
+	options ClusterOptions
+	room    []float64 // d×d
+	done    []finishedCluster
 }
 
 // finishedCluster is a cluster that need not be divided: its columns, ascending, and its component, given by the first
@@ -110,8 +110,8 @@ type finishedCluster struct {
 // eigenvalue must be at most MaxEigen, and its first component must explain at least the share Proportion of the
 // variance of each column, which is λ₁v² for the first eigenvalue λ₁ and the column's entry v in its eigenvector.
 func (d *clusterer) isCohesive(c eigenpairs, size int) bool {
-	return size == 1 || c.values[1] <= d.MaxEigen*(1+tieMargin) &&
-		!slices.ContainsFunc(c.vectors[0], func(v float64) bool { return c.values[0]*v*v < d.Proportion*(1-tieMargin) })
+	return size == 1 || c.values[1] <= d.options.MaxEigen*(1+tieMargin) &&
+		!slices.ContainsFunc(c.vectors[0], func(v float64) bool { return c.values[0]*v*v < d.options.Proportion*(1-tieMargin) })
 }
 
 func identityOrder(n int) []int {

@@ -122,7 +122,7 @@ func (d *clusterer) mergeClusters(ctx context.Context) (merged bool, err error) 
 	count := len(d.done)
 	gone := make([]bool, count)
 	for _, p := range pairs {
-		if gone[p.a] || gone[p.b] || p.share < d.Proportion/2 {
+		if gone[p.a] || gone[p.b] || p.share < d.options.Proportion/2 {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
