@@ -38,7 +38,7 @@ func TestNeighboursFollowTheDefinition(t *testing.T) {
 				Fill: make([]float64, d), Filled: make([]int64, d), Rows: n}
 			s := Setup{Threads: 2, blockRows: 17}.withDefaults(n)
 			tab := newTable(src, std, s)
-			must.Do(t, tab.loadCopy(t.Context(), src, std, s))
+			must.Do(t, tab.loadCopy(t.Context(), s.Scratch))
 			g := must.Get(newNeighbourGraph(t.Context(), tab, kernel.NewTeam(2), count))(t)
 			want := naiveNeighbours(x, min(count, n-1))
 			got := mat.NewDense(n, n, nil)

@@ -54,7 +54,7 @@ func (s *solver) passA(ctx context.Context, first bool) (float64, error) {
 	if first {
 		mode = stream.ScratchWrite
 	}
-	err := rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
+	err := t.eachRecord(ctx, func(b int, rec [][]byte) error {
 		st := t.viewState(rec[2], t.rowsOfBlock(b))
 		s.pool.eachStrip(t.rowsOfBlock(b), func(w *passWorker, lane, from, h int) {
 			own := st.viewRows(t.k, from, from+h)
@@ -77,7 +77,7 @@ func (s *solver) passA(ctx context.Context, first bool) (float64, error) {
 			s.multiplier.gatherBlock(argumentZ, b, rec[3], st.z)
 		}
 		return nil
-	}, t.startPass(ctx), s.m.Pass(mode), rows.ModifyPass(s.states), rows.ReadPass(s.multiplier.graphFile()))
+	}, s.m.Pass(mode), rows.ModifyPass(s.states), rows.ReadPass(s.multiplier.graphFile()))
 	return s.k.sumOverLanes(sumE), err
 }
 
@@ -272,7 +272,7 @@ func (s *solver) passU(ctx context.Context, step *Step) (graphTerms, error) {
 func (s *solver) computeFinalResiduals(ctx context.Context) error {
 	t := s.t
 	s.k.clearAll()
-	return rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
+	return t.eachRecord(ctx, func(b int, rec [][]byte) error {
 		st := t.viewState(rec[2], t.rowsOfBlock(b))
 		s.pool.eachStrip(t.rowsOfBlock(b), func(w *passWorker, lane, from, h int) {
 			own := st.viewRows(t.k, from, from+h)
@@ -282,5 +282,5 @@ func (s *solver) computeFinalResiduals(ctx context.Context) error {
 			w.addResiduals(t.d, h, s.loadStrip(w, rec[1], from, h, false), own.s, &s.k.numbers[lane])
 		})
 		return nil
-	}, t.startPass(ctx), rows.ReadPass(s.m), rows.ReadPass(s.states))
+	}, rows.ReadPass(s.m), rows.ReadPass(s.states))
 }

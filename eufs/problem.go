@@ -59,8 +59,10 @@ func (p *Problem) loadOrPrepare(ctx context.Context, stage stream.Stage, src str
 	}
 	s := p.setup
 	s.Scratch = stage
-	if err := p.t.loadCopy(ctx, src, std, s); err != nil {
-		return err
+	if !s.Reread {
+		if err := p.t.loadCopy(ctx, stage); err != nil {
+			return err
+		}
 	}
 	if err := p.makeStartAndGraph(ctx, s); err != nil {
 		return err
@@ -108,7 +110,7 @@ func (p *Problem) computeFirstV(ctx context.Context) error {
 	t := p.t
 	v, along := newLaneSums(t.layout), newLaneSums(t.layout)
 	pool := newWorkerPool(p.setup.Threads, t.layout)
-	err := rows.EachBlock(ctx, t.blocks, func(b int, rec [][]byte) error {
+	err := t.eachRecord(ctx, func(b int, rec [][]byte) error {
 		pool.eachStrip(t.rowsOfBlock(b), func(w *passWorker, lane, from, h int) {
 			t.rowsTo(w.x, rec[0], from, h)
 			x, u := kernel.RowMajor(w.x, h, t.d, t.d), kernel.RowMajor(w.lu, h, t.k, t.k)
@@ -127,7 +129,7 @@ func (p *Problem) computeFirstV(ctx context.Context) error {
 			kernel.Gemm(w.team, 1, x.Trans(), u, along.laneMatrix(lane))
 		})
 		return nil
-	}, t.startPass(ctx), rows.ReadPass(p.start.labelFile()))
+	}, rows.ReadPass(p.start.labelFile()))
 	p.v = v.sumMatrices()
 	for _, norm := range linalg.RowNorms(along.sumMatrices(), t.k) {
 		p.AlphaMax = max(p.AlphaMax, norm)

@@ -42,7 +42,7 @@ func (p *Problem) restoreFrom(stage stream.Stage, s *problemState) (err error) {
 	t.element = elementType(s.element)
 	t.passes.Store(int64(s.passes))
 	p.v, p.AlphaMax, p.anchorCount = s.v, s.alphaMax, s.anchorCount
-	if t.source == nil {
+	if !p.setup.Reread {
 		if err := t.makeFile(stage); err != nil {
 			return err
 		}

@@ -24,8 +24,8 @@ const (
 // elements has the conversions between records and float64 for each element type.
 var elements = [...]struct {
 	bytes int
-	// put writes `count` rows of a chunk to a record, from row `at` of the record on, and reports whether all values fit.
-	put func(p *sourcePass, record []byte, at, count int) bool
+	// put writes the rows of a chunk to a record. It fails with errTypeTooNarrow.
+	put func(t *table, record []byte, c *stream.Chunk) error
 	// rowsTo and columnsTo write h rows of a record, from its row `from` on, scaled: rowsTo row-major, h×d, and
 	// columnsTo column-major, with columns ld numbers apart, as in a matrix with more rows.
 	rowsTo    func(t *table, dst []float64, record []byte, from, h int)
@@ -48,7 +48,9 @@ type table struct {
 	layout
 	element elementType
 	file    stream.ScratchFile // the copy; nil if the source is read again
-	source  *blockReader
+	source  stream.Source
+	std     *gram.Standardizer
+	meter   *stream.Meter
 	shift   []float64
 	factor  []float64
 	workers int
@@ -61,22 +63,18 @@ var errTypeTooNarrow = errors.New("eufs: a value is not exact in this type")
 func newTable(src stream.Source, std *gram.Standardizer, s Setup) *table {
 	t := &table{
 		layout: newLayout(std.Rows, len(std.Columns), s.Clusters, s.blockRows),
-		shift:  std.Shift, factor: std.Factor, workers: s.Threads,
+		source: src, std: std, meter: s.Meter, shift: std.Shift, factor: std.Factor, workers: s.Threads,
 	}
 	if s.Reread {
 		t.element = asFloat64
-		t.source = &blockReader{t: t, src: src, std: std, meter: s.Meter}
 	}
 	return t
 }
 
-// loadCopy copies the source to scratch, unless it is to be read again.
-func (t *table) loadCopy(ctx context.Context, src stream.Source, std *gram.Standardizer, s Setup) error {
-	if s.Reread {
-		return nil
-	}
+// loadCopy copies the source to scratch, in the narrowest type.
+func (t *table) loadCopy(ctx context.Context, scratch stream.Scratch) error {
 	for t.element = asUint8; ; t.element++ {
-		err := t.copySource(ctx, src, std, s)
+		err := t.copySource(ctx, scratch)
 		if err == nil {
 			return nil
 		}
@@ -96,33 +94,22 @@ func (t *table) makeFile(scratch stream.Scratch) (err error) {
 	return err
 }
 
-func (t *table) copySource(ctx context.Context, src stream.Source, std *gram.Standardizer, s Setup) (err error) {
-	from := (&blockReader{t: t, src: src, std: std, meter: s.Meter}).newPass(ctx)
-	defer func() { err = errors.Join(err, from.Close()) }()
-	var to stream.ScratchPass
-	defer func() {
-		if to != nil {
-			err = errors.Join(err, to.Close())
-		}
-	}()
-	for range t.blocks {
-		rec, err := from.Next()
-		if err != nil {
-			return err
-		}
-		if to == nil { // this is after the first block, which usually reveals a type that is too narrow
-			if err := t.makeFile(s.Scratch); err != nil {
+func (t *table) copySource(ctx context.Context, scratch stream.Scratch) error {
+	to := make(rows.Walk, 1)
+	records := make([][]byte, 1)
+	return to.Close(t.readSource(ctx, func(b int, record []byte) error {
+		if b == 0 { // the first block usually reveals a type that is too narrow
+			if err := t.makeFile(scratch); err != nil {
 				return err
 			}
-			to = t.file.Pass(stream.ScratchWrite)
+			to[0] = rows.WritePass(t.file)
 		}
-		own, err := to.Next()
-		if err != nil {
+		if err := to.Next(records); err != nil {
 			return err
 		}
-		copy(own, rec)
-	}
-	return nil
+		copy(records[0], record)
+		return nil
+	}))
 }
 
 func (t *table) rowsTo(dst []float64, record []byte, from, h int) {
@@ -155,19 +142,28 @@ func columnsTo[T storedNumber](t *table, dst []float64, record []byte, from, h, 
 // records of the given passes for this block.
 func (t *table) eachBlock(ctx context.Context, visit func(b int, x kernel.Matrix[float64], records [][]byte) error, passes ...stream.ScratchPass) error {
 	x := make([]float64, min(int64(t.block), t.n)*int64(t.d))
-	return rows.EachBlock(ctx, t.blocks, func(b int, records [][]byte) error {
-		h, last := t.rowsOfBlock(b), len(passes)
+	return t.eachRecord(ctx, func(b int, records [][]byte) error {
+		h := t.rowsOfBlock(b)
 		kernel.Each(t.workers, (h+t.stripRows-1)/t.stripRows, func(i int) {
 			from := i * t.stripRows
-			elements[t.element].columnsTo(t, x[from:], records[last], from, min(t.stripRows, h-from), h)
+			elements[t.element].columnsTo(t, x[from:], records[0], from, min(t.stripRows, h-from), h)
 		})
-		return visit(b, kernel.ColMajor(x, h, t.d, h), records)
-	}, append(passes, t.startPass(ctx))...)
+		return visit(b, kernel.ColMajor(x, h, t.d, h), records[1:])
+	}, passes...)
 }
 
-func (t *table) startPass(ctx context.Context) stream.ScratchPass {
-	if t.source != nil {
-		return t.source.newPass(ctx)
+func (t *table) eachRecord(ctx context.Context, visit func(b int, records [][]byte) error, passes ...stream.ScratchPass) error {
+	w := append(rows.Walk{nil}, passes...)
+	if t.file != nil {
+		w[0] = rows.ReadPass(t.file)
+		return rows.EachBlock(ctx, t.blocks, visit, w...)
 	}
-	return rows.ReadPass(t.file)
+	records := make([][]byte, len(w))
+	return w.Close(t.readSource(ctx, func(b int, record []byte) error {
+		records[0] = record
+		if err := w.Next(records); err != nil {
+			return err
+		}
+		return visit(b, records)
+	}))
 }

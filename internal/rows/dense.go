@@ -13,18 +13,11 @@ import (
 func (s *Source) ReadDense(ctx context.Context, workers, n, d int, put func(dst []float64, ld int, c *stream.Chunk)) (kernel.Matrix[float64], error) {
 	x := kernel.RowMajor(make([]float64, n*d), n, d, d)
 	var columns []float64
-	first := 0
-	err := s.Pass(ctx, "loading rows", func(_ int, c *stream.Chunk) error {
-		if err := RefuseWeights(c); err != nil {
-			return err
-		}
+	err := s.ReadRows(ctx, Pass{Purpose: "loading rows", Rows: int64(n), Place: func(b Block, c *stream.Chunk) error {
 		h := c.Rows
-		if first+h > n {
-			return ErrRowsChanged()
-		}
 		columns = Resize(columns, h*d)
 		put(columns, h, c)
-		to := x.Data[first*d:]
+		to := x.Data[b.First*d:]
 		EachRun(workers, h, func(_, from, until int) {
 			const wide = 64 // columns at a time; their cache lines for some rows fit into the first-level cache
 			for left := 0; left < d; left += wide {
@@ -35,12 +28,8 @@ func (s *Source) ReadDense(ctx context.Context, workers, n, d int, put func(dst 
 				}
 			}
 		})
-		first += h
 		return nil
-	})
-	if err == nil && first != n {
-		err = ErrRowsChanged()
-	}
+	}})
 	return x, err
 }
 

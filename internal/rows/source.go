@@ -1,7 +1,8 @@
 // Package rows helps methods that iterate over rows. It reads a source repeatedly, stores data for every block of rows,
 // and builds the graphs that connect rows.
 //
-//  1. A [Source] is read in passes, which deliver the same blocks every time.
+//  1. A [Source] is read in passes, which deliver the same blocks every time. The function Place of a [Pass]
+//     decides whether rows are copied to a matrix or to the record of a scratch file, or added to sums.
 //  2. Scratch files have one record for each block of rows. [EachBlock] and a [Walk] read or write several files
 //     together, block by block.
 //  3. [FindNearest] finds the nearest rows of each row, and [JoinNeighbours] makes a [Graph] of these.
@@ -35,64 +36,129 @@ type adderFunc func(*stream.Chunk) error
 
 func (f adderFunc) Add(c *stream.Chunk) error { return f(c) }
 
-// Mark is a position in a pass: between two blocks, or at the beginning or end.
-type Mark struct {
-	Next   int64 // position of the next row; 0 at the beginning
-	Number int   // number of blocks with rows before it
+// Pass describes a pass over the rows of a [Source]. It reads them block by block.
+type Pass struct {
+	Purpose string // of the pass, for progress messages
+	Rows    int64  // number of rows that the source must have; 0 if any number will do
+	Height  int    // number of rows of every block but the last; 0 for the source's own blocks
+	// Place copies the rows of the chunk c to memory of the method. They follow the b.Rows rows of block b that are
+	// already there.
+	Place    func(b Block, c *stream.Chunk) error
+	Visit    func(Block) error // called after all rows of a block are placed; may be nil
+	Weighted bool              // the method supports row weights; Height must then be 0
+
+	Next  int64                  // position of the row to begin at, see [stream.FoldOptions]
+	After func(next int64) error // called after every chunk, see [stream.FoldOptions]; may be nil
 }
 
-// Pass calls visit for every block that has rows. The parameter number counts these blocks from 0. It fails if the
-// blocks differ from the blocks of the first pass.
-func (s *Source) Pass(ctx context.Context, what string, visit func(number int, c *stream.Chunk) error) error {
-	return s.PassFrom(ctx, what, Mark{}, visit, nil)
+// Block is a block of consecutive rows of a pass.
+type Block struct {
+	Number int // number of earlier blocks
+	First  int // number of rows in earlier blocks
+	Rows   int // number of its own rows
 }
 
-// PassFrom works as Pass, but begins at a mark of another pass. If after is not nil, PassFrom calls it after every
-// block with the mark at this position. A first pass from a later mark does not set First, Height and N.
-func (s *Source) PassFrom(ctx context.Context, what string, from Mark, visit func(number int, c *stream.Chunk) error, after func(Mark) error) error {
+// ReadRows makes a pass. It fails if the number of rows is not p.Rows, or if the source's blocks differ from the blocks of
+// the first pass. A first pass that does not begin at row 0 does not set First, Height and N.
+func (s *Source) ReadRows(ctx context.Context, p Pass) error {
 	s.Passes++
 	if s.OnPass != nil {
-		s.OnPass(s.Passes, what)
+		s.OnPass(s.Passes, p.Purpose)
 	}
-	number, learns := from.Number, !s.blocksKnown && from.Number == 0
+	learns := !s.blocksKnown && p.Next == 0
 	if learns { // also after an earlier pass that was interrupted
 		s.First, s.Height, s.N = nil, nil, 0
 	}
-	opt := stream.FoldOptions{Meter: s.Meter, Next: from.Next}
-	if after != nil {
-		opt.After = func(next int64) error { return after(Mark{next, number}) }
-	}
-	err := stream.Fold(ctx, s.Source, opt, adderFunc(func(c *stream.Chunk) error {
+	var b Block
+	number := 0 // of the source's block
+	err := stream.Fold(ctx, s.Source, stream.FoldOptions{Meter: s.Meter, Next: p.Next, After: p.After}, adderFunc(func(c *stream.Chunk) error {
 		switch {
 		case c.Rows == 0:
 			return nil
+		case c.Weight != nil && !p.Weighted:
+			return stream.Usagef("{weight}: this method has no row weights; leave it out, or choose {method} greedy")
 		case learns:
 			s.First, s.Height = append(s.First, s.N), append(s.Height, c.Rows)
 			s.N += c.Rows
 		case s.blocksKnown && (number >= len(s.Height) || s.Height[number] != c.Rows):
-			return ErrRowsChanged()
+			return errRowsChanged()
+		}
+		if p.Rows > 0 && int64(b.First+b.Rows+c.Rows) > p.Rows {
+			return errRowsChanged()
 		}
 		number++
-		return visit(number-1, c)
+		return p.placeChunk(&b, c)
 	}))
-	if err == nil && s.blocksKnown && number != len(s.Height) {
-		return ErrRowsChanged()
+	switch {
+	case err != nil:
+		return err
+	case s.blocksKnown && number != len(s.Height), p.Rows > 0 && int64(b.First+b.Rows) != p.Rows:
+		return errRowsChanged()
 	}
-	s.blocksKnown = s.blocksKnown || learns && err == nil
+	s.blocksKnown = s.blocksKnown || learns
+	if b.Rows > 0 {
+		return p.endBlock(&b)
+	}
+	return nil
+}
+
+func (p *Pass) placeChunk(b *Block, c *stream.Chunk) error {
+	for from := 0; from < c.Rows; {
+		part := c
+		if end := from + p.Height - b.Rows; p.Height > 0 && (from > 0 || end < c.Rows) {
+			part = sliceChunk(c, from, min(end, c.Rows))
+		}
+		if err := p.Place(*b, part); err != nil {
+			return err
+		}
+		from += part.Rows
+		b.Rows += part.Rows
+		if p.Height == 0 || b.Rows == p.Height {
+			if err := p.endBlock(b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *Pass) endBlock(b *Block) (err error) {
+	if p.Visit != nil {
+		err = p.Visit(*b)
+	}
+	*b = Block{Number: b.Number + 1, First: b.First + b.Rows}
 	return err
 }
 
-// ErrRowsChanged returns the error for rows that differ from the rows of an earlier pass.
-func ErrRowsChanged() error {
-	return stream.Dataf("", "the rows differ from an earlier pass: the input must not change during a run")
+func sliceChunk(c *stream.Chunk, from, to int) *stream.Chunk {
+	part := &stream.Chunk{Start: c.Start + int64(from), Block: to - from, Rows: to - from, Cols: c.Cols, Stride: c.Stride}
+	if c.Positions != nil {
+		part.Positions = c.Positions[from:to]
+	}
+	if c.Sparse != nil {
+		part.Sparse = &stream.CSR{RowPtr: c.Sparse.RowPtr[from : to+1], Index: c.Sparse.Index, Value: c.Sparse.Value}
+	} else {
+		part.Data = c.Data[from:]
+	}
+	return part
 }
 
-// RefuseWeights returns an error if the chunk has row weights, which only greedy supports.
-func RefuseWeights(c *stream.Chunk) error {
-	if c.Weight == nil {
-		return nil
+// ScatterEntries writes the present entries of the sparse chunk c to dst. Entry j of row i goes to dst[ld·place[j]+i], or to
+// dst[ld·j+i] if place is nil.
+func ScatterEntries(dst []float64, ld int, place []int, c *stream.Chunk) {
+	for i := range c.Rows {
+		for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
+			j := int(c.Sparse.Index[e])
+			if place != nil {
+				j = place[j]
+			}
+			dst[ld*j+i] = c.Sparse.Value[e]
+		}
 	}
-	return stream.Usagef("{weight}: this method has no row weights; leave it out, or choose {method} greedy")
+}
+
+func errRowsChanged() error {
+	return stream.Dataf("", "the rows differ from an earlier pass: the input must not change during a run")
 }
 
 // RunRows is the number of consecutive rows, called a run, that a worker processes at a time. The sums of runs are

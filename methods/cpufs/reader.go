@@ -35,18 +35,17 @@ type rowBlock struct {
 
 func (r *gridReader) eachBlock(ctx context.Context, purpose string, visit func(*rowBlock) error) error {
 	if r.keptBlocks == nil {
-		return r.source.Pass(ctx, purpose, func(number int, c *stream.Chunk) error {
+		return r.source.ReadRows(ctx, rows.Pass{Purpose: purpose, Place: func(at rows.Block, c *stream.Chunk) error {
 			r.buf = rows.Resize(r.buf, (c.Rows+columnPadding)*len(r.columns))
-			data := r.buf
-			b := r.newBlock(number, data, c)
+			b := r.newBlock(at.Number, r.buf, c)
 			if err := r.placeRows(b.x, c); err != nil {
 				return err
 			}
 			if r.keepRows {
-				r.keptBlocks, r.buf = append(r.keptBlocks, data), nil
+				r.keptBlocks, r.buf = append(r.keptBlocks, r.buf), nil
 			}
 			return visit(b)
-		})
+		}})
 	}
 	for number, data := range r.keptBlocks {
 		if err := ctx.Err(); err != nil {
@@ -84,17 +83,10 @@ func (r *gridReader) placeRows(x kernel.Matrix[float64], c *stream.Chunk) error 
 	if c.Cols != d {
 		return fmt.Errorf("cpufs: chunk of %d columns, want %d", c.Cols, d)
 	}
-	if err := rows.RefuseWeights(c); err != nil {
-		return err
-	}
 	dst, ld := x.Data, x.ColStride
 	if c.Sparse != nil {
 		clear(dst)
-		for i := range h {
-			for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
-				dst[r.grid.Cell[c.Sparse.Index[e]]*ld+i] = c.Sparse.Value[e]
-			}
-		}
+		rows.ScatterEntries(dst, ld, r.grid.Cell, c)
 	}
 	errs := make([]error, (d+columnsPerTask-1)/columnsPerTask)
 	kernel.Each(r.workers, len(errs), func(t int) {

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -19,6 +18,12 @@ type Pass struct {
 	Outputs  [][]float64 // results of the pass; nil if these are the sums themselves
 }
 
+func (p *Pass) computeOutputs() {
+	if p.Finish != nil {
+		p.Finish()
+	}
+}
+
 func (p *Pass) results() [][]float64 {
 	if p.Outputs != nil {
 		return p.Outputs
@@ -33,141 +38,105 @@ func (p *Pass) results() [][]float64 {
 // RunPass makes the pass p, or loads its results from the checkpoint. Sparse rows are added up in their order, however
 // they are cut into blocks, so blocks may differ from the source's chunks.
 func (r *Reader) RunPass(ctx context.Context, p Pass) error {
-	finish := func() {
-		if p.Finish != nil {
-			p.Finish()
-		}
-	}
 	if r.InMemory {
 		p.AddBlock(r.Sparse.sortedBlock())
-		finish()
+		p.computeOutputs()
 		return ctx.Err()
 	}
-	k := r.newSavedPass(&p)
-	if done, err := k.loadResults(ctx); done || err != nil {
-		return err
-	}
-	if err := r.readBlocks(ctx, &p, k); err != nil {
-		return err
-	}
-	r.hasSparseSums = true
-	finish()
-	return k.saveResults(ctx)
-}
-
-func (r *Reader) readBlocks(ctx context.Context, p *Pass, k *savedPass) error {
-	from, err := k.loadProgress(ctx)
-	if err != nil {
-		return err
-	}
-	flush := func() {
-		if r.Sparse.entriesPlusRows() > 0 {
-			p.AddBlock(r.Sparse.sortedBlock())
-			r.Sparse.reset()
-		}
-	}
-	at := from
 	r.Sparse.reset()
-	err = r.Source.PassFrom(ctx, p.Purpose, from, func(_ int, c *stream.Chunk) error {
-		if c.Sparse == nil {
-			p.AddBlock(r.denseBlock(c))
+	r.blocks = 0
+	return r.savePass(&p).MakePass(ctx, func(next int64, after func(int64) error) error {
+		err := r.Source.ReadRows(ctx, rows.Pass{Purpose: p.Purpose, Weighted: true, Next: next, After: after, Place: func(_ rows.Block, c *stream.Chunk) error {
+			r.blocks++
+			r.addChunk(&p, c)
 			return nil
+		}})
+		if err != nil {
+			return err
 		}
-		for i := range c.Rows {
-			r.addRow(c, i)
-			if r.BlockLimit > 0 && r.Sparse.entriesPlusRows() >= r.BlockLimit {
-				flush()
-			}
-		}
+		r.InMemory = r.BlockLimit == 0 && r.Sparse.entriesPlusRows() > 0 // sparse rows that stay in memory
+		r.addSparseBlock(&p)
+		r.hasSparseSums = true
+		p.computeOutputs()
 		return nil
-	}, func(behind rows.Mark) error {
-		if at = behind; !k.isSaveDue() {
-			return nil
-		}
-		flush()
-		return k.saveProgress(ctx, at)
 	})
-	switch {
-	case err != nil && ctx.Err() != nil && at != from && k != nil:
-		flush()
-		return errors.Join(err, k.saveProgress(ctx, at))
-	case err != nil:
-		return err
-	}
-	if r.BlockLimit == 0 && r.Sparse.entriesPlusRows() > 0 { // sparse rows that stay in memory
-		r.InMemory = true
-		p.AddBlock(r.Sparse.sortedBlock())
-		return nil
-	}
-	flush()
-	return nil
 }
 
-// savedPass is the part of the checkpoint for one pass. A nil *savedPass saves nothing.
-type savedPass struct {
-	checkpoint         stream.Checkpoint
-	reader             *Reader
-	pass               *Pass
-	name               string
-	computesSparseSums bool      // this pass computes reader.sum and reader.weight of sparse rows
-	weight             []float64 // one number: reader.weight, the sum of the weights of the sparse rows
-}
-
-// newSavedPass returns nil if there is no checkpoint. It also returns nil if sparse rows are or will be in memory: a
-// resumed run reads them again, and passes over rows in memory are quick.
-func (r *Reader) newSavedPass(p *Pass) *savedPass {
-	if r.checkpoint == nil || r.BlockLimit == 0 {
-		return nil
+func (r *Reader) addChunk(p *Pass, c *stream.Chunk) {
+	if c.Sparse == nil {
+		p.AddBlock(r.denseBlock(c))
+		return
 	}
-	return &savedPass{checkpoint: r.checkpoint, reader: r, pass: p, name: strconv.Itoa(r.Source.Passes + 1), computesSparseSums: !r.hasSparseSums, weight: []float64{r.Weight}}
+	for i := range c.Rows {
+		r.addRow(c, i)
+		if r.BlockLimit > 0 && r.Sparse.entriesPlusRows() >= r.BlockLimit {
+			r.addSparseBlock(p)
+		}
+	}
 }
 
-// Keys of the marks in a checkpoint: purposeMark for the purpose of a pass; nextMark and numberMark for the position up
-// to which it has read the rows.
+func (r *Reader) addSparseBlock(p *Pass) {
+	if r.Sparse.entriesPlusRows() == 0 {
+		return
+	}
+	p.AddBlock(r.Sparse.sortedBlock())
+	if !r.InMemory {
+		r.Sparse.reset()
+	}
+}
+
+// Keys of the marks in a checkpoint: purposeMark for the purpose of a pass; nextMark for the position up to which it has
+// read the rows, and numberMark for the number of blocks before this position.
 const (
 	purposeMark = "what"
 	nextMark    = "next"
 	numberMark  = "number"
 )
 
-func (k *savedPass) withSparseSums(numbers [][]float64) [][]float64 {
-	if !k.computesSparseSums {
-		return numbers
-	}
-	return append(numbers[:len(numbers):len(numbers)], k.reader.Sum, k.weight)
+// savedPass is the part of the checkpoint for one pass.
+type savedPass struct {
+	reader             *Reader
+	pass               *Pass
+	name               string
+	computesSparseSums bool      // this pass computes reader.Sum and reader.Weight of sparse rows
+	weight             []float64 // one number: reader.Weight, the sum of the weights of the sparse rows
 }
 
-func (k *savedPass) loadResults(ctx context.Context) (done bool, err error) {
-	if k == nil {
-		return false, nil
+// savePass saves nothing if there is no checkpoint, or if sparse rows are or will be in memory: a resumed run reads
+// them again, and passes over rows in memory are quick.
+func (r *Reader) savePass(p *Pass) rows.SavedPass {
+	if r.checkpoint == nil || r.BlockLimit == 0 {
+		return rows.SavedPass{}
 	}
-	if _, done, err = k.loadNumbersAndMarks(ctx, "pass"+k.name, k.pass.results()); !done || err != nil {
-		return false, err
-	}
-	k.reader.Source.Passes++
-	k.reader.hasSparseSums = true
-	return true, nil
+	k := &savedPass{reader: r, pass: p, name: strconv.Itoa(r.Source.Passes + 1), computesSparseSums: !r.hasSparseSums, weight: []float64{r.Weight}}
+	return rows.SavedPass{Load: k.loadState, Save: k.saveState, Due: r.checkpoint.Due, SaveShort: true}
 }
 
-func (k *savedPass) loadProgress(ctx context.Context) (from rows.Mark, err error) {
-	if k == nil {
-		return from, nil
+func (k *savedPass) loadState(ctx context.Context) (next int64, done bool, err error) {
+	r := k.reader
+	if _, done, err = k.loadNumbers(ctx, "pass"+k.name, k.pass.results()); err != nil {
+		return 0, false, err
 	}
-	marks, begun, err := k.loadNumbersAndMarks(ctx, "part"+k.name, k.pass.Sums)
+	if done {
+		r.Source.Passes++
+		r.hasSparseSums = true
+		return 0, true, nil
+	}
+	marks, begun, err := k.loadNumbers(ctx, "part"+k.name, k.pass.Sums)
 	if !begun || err != nil {
-		return from, err
+		return 0, false, err
 	}
-	var err1, err2 error
-	from.Next, err1 = strconv.ParseInt(marks[nextMark], 10, 64)
-	from.Number, err2 = strconv.Atoi(marks[numberMark])
+	next, err1 := strconv.ParseInt(marks[nextMark], 10, 64)
+	blocks, err2 := strconv.Atoi(marks[numberMark])
 	if err1 != nil || err2 != nil {
-		return from, fmt.Errorf("greedy: pass %s of the checkpoint does not record its progress", k.name)
+		return 0, false, fmt.Errorf("greedy: pass %s of the checkpoint does not record its progress", k.name)
 	}
-	return from, nil
+	r.blocks = blocks
+	return next, false, nil
 }
 
-func (k *savedPass) loadNumbersAndMarks(ctx context.Context, name string, numbers [][]float64) (marks map[string]string, ok bool, err error) {
-	marks, ok, err = k.checkpoint.Load(ctx, name, k.withSparseSums(numbers)...)
+func (k *savedPass) loadNumbers(ctx context.Context, name string, numbers [][]float64) (marks map[string]string, ok bool, err error) {
+	marks, ok, err = k.reader.checkpoint.Load(ctx, name, k.withSparseSums(numbers)...)
 	if !ok || err != nil {
 		return nil, false, err
 	}
@@ -178,22 +147,23 @@ func (k *savedPass) loadNumbersAndMarks(ctx context.Context, name string, number
 	return marks, true, nil
 }
 
-func (k *savedPass) isSaveDue() bool { return k != nil && k.checkpoint.Due() }
-
-func (k *savedPass) saveProgress(ctx context.Context, at rows.Mark) error {
-	k.weight[0] = k.reader.Weight
-	return k.checkpoint.Save(ctx, "part"+k.name, map[string]string{
-		purposeMark: k.pass.Purpose, nextMark: strconv.FormatInt(at.Next, 10), numberMark: strconv.Itoa(at.Number),
-	}, k.withSparseSums(k.pass.Sums)...)
-}
-
-func (k *savedPass) saveResults(ctx context.Context) error {
-	if k == nil {
-		return nil
+func (k *savedPass) saveState(ctx context.Context, next int64, done bool) error {
+	r, marks := k.reader, map[string]string{purposeMark: k.pass.Purpose}
+	r.addSparseBlock(k.pass)
+	k.weight[0] = r.Weight
+	if !done {
+		marks[nextMark], marks[numberMark] = strconv.FormatInt(next, 10), strconv.Itoa(r.blocks)
+		return r.checkpoint.Save(ctx, "part"+k.name, marks, k.withSparseSums(k.pass.Sums)...)
 	}
-	k.weight[0] = k.reader.Weight
-	if err := k.checkpoint.Append(ctx, "pass"+k.name, map[string]string{purposeMark: k.pass.Purpose}, k.withSparseSums(k.pass.results())...); err != nil {
+	if err := r.checkpoint.Append(ctx, "pass"+k.name, marks, k.withSparseSums(k.pass.results())...); err != nil {
 		return err
 	}
-	return k.checkpoint.Drop("part" + k.name)
+	return r.checkpoint.Drop("part" + k.name)
+}
+
+func (k *savedPass) withSparseSums(numbers [][]float64) [][]float64 {
+	if !k.computesSparseSums {
+		return numbers
+	}
+	return append(numbers[:len(numbers):len(numbers)], k.reader.Sum, k.weight)
 }

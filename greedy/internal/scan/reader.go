@@ -37,6 +37,7 @@ type Reader struct {
 	InMemory   bool // sparse holds all rows, and passes read nothing
 
 	checkpoint stream.Checkpoint // checkpoint of the passes; may be nil
+	blocks     int               // number of the source's blocks that the pass has read
 }
 
 // Block is a block of rows of A. It is valid until the next block is read.

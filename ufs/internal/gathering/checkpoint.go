@@ -17,6 +17,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/resume"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
@@ -150,34 +151,20 @@ type passSetup struct {
 // makePass adds the rows of ds to adders. If an earlier run saved states of this pass, makePass resumes after the last
 // save. It saves the states periodically, at the end, and when it is interrupted.
 func makePass(ctx context.Context, p *pass, ds *chunkio.Dataset, s passSetup, adders ...stream.Adder) error {
-	if p.gatherer.states == nil {
-		return p.gatherer.foldPass(ctx, p.readableRows(ds), s.title, s.fold, adders...)
-	}
-	next, done, err := restorePass(ctx, p, s)
-	if done || err != nil {
-		return err
-	}
-	s.fold.Next = next
-	save := func(done bool) error {
-		return p.gatherer.states.Save(ctx, s.name, map[string]string{
-			optionsMark: s.optionsDigest(), nextRowMark: strconv.FormatInt(next, 10), doneMark: strconv.FormatBool(done), passesMark: strconv.Itoa(p.gatherer.Passes),
-		}, s.sections...)
-	}
-	s.fold.After = func(n int64) error {
-		if next = max(next, n); !p.gatherer.states.Due() {
-			return nil
+	var saved rows.SavedPass
+	if p.gatherer.states != nil {
+		saved = rows.SavedPass{Due: p.gatherer.states.Due, SaveShort: s.alwaysSave}
+		saved.Load = func(ctx context.Context) (int64, bool, error) { return restorePass(ctx, p, s) }
+		saved.Save = func(ctx context.Context, next int64, done bool) error {
+			return p.gatherer.states.Save(ctx, s.name, map[string]string{
+				optionsMark: s.optionsDigest(), nextRowMark: strconv.FormatInt(next, 10), doneMark: strconv.FormatBool(done), passesMark: strconv.Itoa(p.gatherer.Passes),
+			}, s.sections...)
 		}
-		return save(false)
 	}
-	switch err := p.gatherer.foldPass(ctx, p.readableRows(ds), s.title, s.fold, adders...); {
-	case err == nil && (s.alwaysSave || p.gatherer.states.Due()):
-		return save(true)
-	case err != nil && ctx.Err() != nil && next > 0:
-		// An adder adds either a whole chunk or no row of it, so the sums contain all rows before next.
-		return errors.Join(err, save(false))
-	default:
-		return err
-	}
+	return saved.MakePass(ctx, func(next int64, after func(int64) error) error {
+		s.fold.Next, s.fold.After = next, after
+		return p.gatherer.foldPass(ctx, p.readableRows(ds), s.title, s.fold, adders...)
+	})
 }
 
 // restorePass reads the saved states of a pass. done reports whether the pass is complete. If it is not complete, next

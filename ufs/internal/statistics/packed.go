@@ -2,8 +2,10 @@ package statistics
 
 import (
 	"context"
+	"errors"
 	"iter"
 
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -32,60 +34,45 @@ func (p *PackedSource) BlockBytes() int64 {
 	return 8 * int64(p.blockRows()) * int64(len(p.Columns())+1)
 }
 
-// Chunks implements stream.Source. The range r must be that of all rows.
-func (p *PackedSource) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+// Chunks implements stream.Source. The range must be that of all rows.
+func (p *PackedSource) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		h, d := p.blockRows(), len(p.Columns())
 		out := &stream.Chunk{Cols: d, Stride: h, Data: make([]float64, h*d), Positions: make([]int64, 0, h)}
-		flush := func() bool {
-			out.Block, out.Rows = len(out.Positions), len(out.Positions)
+		source := rows.Source{Source: p.source}
+		err := source.ReadRows(ctx, rows.Pass{Height: h, Place: func(b rows.Block, c *stream.Chunk) error {
+			copyRows(out, b.Rows, c)
+			return nil
+		}, Visit: func(b rows.Block) error {
+			out.Start, out.Block, out.Rows = int64(b.First), b.Rows, b.Rows
 			if !yield(out, nil) {
-				return false
+				return errStopped
 			}
-			out.Start += int64(out.Block)
 			out.Positions = out.Positions[:0]
-			return true
-		}
-		for c, err := range p.source.Chunks(ctx, r) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for at := 0; at < c.Rows; {
-				n := min(c.Rows-at, h-len(out.Positions))
-				p.copyRows(out, c, at, n)
-				at += n
-				if len(out.Positions) == h && !flush() {
-					return
-				}
-			}
-		}
-		if len(out.Positions) > 0 {
-			flush()
+			return nil
+		}})
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(nil, err)
 		}
 	}
 }
 
-// copyRows appends n rows of c, beginning with row at, to out. The chunk c may be sparse; out is dense.
-func (p *PackedSource) copyRows(out, c *stream.Chunk, at, n int) {
-	filled := len(out.Positions)
-	for i := range n {
-		out.Positions = append(out.Positions, c.Position(at+i))
+// errStopped ends a pass whose caller needs no further blocks.
+var errStopped = errors.New("stopped")
+
+func copyRows(out *stream.Chunk, at int, c *stream.Chunk) {
+	for i := range c.Rows {
+		out.Positions = append(out.Positions, c.Position(i))
 	}
 	for j := range out.Cols {
-		column := out.Data[j*out.Stride+filled:][:n]
+		column := out.Data[j*out.Stride+at:][:c.Rows]
 		if c.Sparse == nil {
-			copy(column, c.Col(j)[at:])
+			copy(column, c.Col(j))
 		} else {
 			clear(column)
 		}
 	}
-	if c.Sparse == nil {
-		return
-	}
-	for i := range n {
-		for e := c.Sparse.RowPtr[at+i]; e < c.Sparse.RowPtr[at+i+1]; e++ {
-			out.Data[int(c.Sparse.Index[e])*out.Stride+filled+i] = c.Sparse.Value[e]
-		}
+	if c.Sparse != nil {
+		rows.ScatterEntries(out.Data[at:], out.Stride, nil, c)
 	}
 }
