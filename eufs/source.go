@@ -10,15 +10,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func (t *table) readSource(ctx context.Context, visit func(b int, record []byte) error) error {
+func (t *table) readSource(ctx context.Context, visit func(b int, records [][]byte) error, passes ...stream.ScratchPass) error {
 	t.passes.Add(1)
 	size := t.d * t.element.byteSize()
 	record := make([]byte, t.block*size) // large allocations are aligned
 	src := rows.Source{Source: t.source, Meter: t.meter}
 	return src.ReadRows(ctx, rows.Pass{
-		Purpose: "loading rows", Rows: t.n, Height: t.block,
+		Rows: t.n, Height: t.block, Files: append([]stream.ScratchPass{nil}, passes...),
 		Place: func(b rows.Block, c *stream.Chunk) error { return elements[t.element].put(t, record[b.Rows*size:], c) },
-		Visit: func(b rows.Block) error { return visit(b.Number, record[:b.Rows*size]) },
+		Visit: func(b rows.Block, records [][]byte) error {
+			records[0] = record[:b.Rows*size]
+			return visit(b.Number, records)
+		},
 	})
 }
 

@@ -95,21 +95,22 @@ func (t *table) makeFile(scratch stream.Scratch) (err error) {
 }
 
 func (t *table) copySource(ctx context.Context, scratch stream.Scratch) error {
-	to := make(rows.Walk, 1)
-	records := make([][]byte, 1)
-	return to.Close(t.readSource(ctx, func(b int, record []byte) error {
-		if b == 0 { // the first block usually reveals a type that is too narrow
+	var to stream.ScratchPass
+	err := t.readSource(ctx, func(_ int, records [][]byte) error {
+		if to == nil { // this is after the first block, which usually reveals a type that is too narrow
 			if err := t.makeFile(scratch); err != nil {
 				return err
 			}
-			to[0] = rows.WritePass(t.file)
+			to = t.file.Pass(stream.ScratchWrite)
 		}
-		if err := to.Next(records); err != nil {
-			return err
-		}
-		copy(records[0], record)
-		return nil
-	}))
+		own, err := to.Next()
+		copy(own, records[0])
+		return err
+	})
+	if to != nil {
+		err = errors.Join(err, to.Close())
+	}
+	return err
 }
 
 func (t *table) rowsTo(dst []float64, record []byte, from, h int) {
@@ -153,17 +154,8 @@ func (t *table) eachBlock(ctx context.Context, visit func(b int, x kernel.Matrix
 }
 
 func (t *table) eachRecord(ctx context.Context, visit func(b int, records [][]byte) error, passes ...stream.ScratchPass) error {
-	w := append(rows.Walk{nil}, passes...)
-	if t.file != nil {
-		w[0] = rows.ReadPass(t.file)
-		return rows.EachBlock(ctx, t.blocks, visit, w...)
+	if t.file == nil {
+		return t.readSource(ctx, visit, passes...)
 	}
-	records := make([][]byte, len(w))
-	return w.Close(t.readSource(ctx, func(b int, record []byte) error {
-		records[0] = record
-		if err := w.Next(records); err != nil {
-			return err
-		}
-		return visit(b, records)
-	}))
+	return rows.EachBlock(ctx, t.blocks, visit, append([]stream.ScratchPass{rows.ReadPass(t.file)}, passes...)...)
 }

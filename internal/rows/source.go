@@ -3,8 +3,8 @@
 //
 //  1. A [Source] is read in passes, which deliver the same blocks every time. The function Place of a [Pass]
 //     decides whether rows are copied to a matrix or to the record of a scratch file, or added to sums.
-//  2. Scratch files have one record for each block of rows. [EachBlock] and a [Walk] read or write several files
-//     together, block by block.
+//  2. Scratch files have one record for each block of rows. [EachBlock] reads or writes several files together, block
+//     by block. A Pass does so together with the rows of the source.
 //  3. [FindNearest] finds the nearest rows of each row, and [JoinNeighbours] makes a [Graph] of these.
 //     [AnchoredGraph] is the graph of rows that share anchors, L = I − BBᵀ with B = ZΔ^(−1/2), eq. (2.6) and
 //     (2.13) of the paper of SFUFS.
@@ -43,9 +43,11 @@ type Pass struct {
 	Height  int    // number of rows of every block but the last; 0 for the source's own blocks
 	// Place copies the rows of the chunk c to memory of the method. They follow the b.Rows rows of block b that are
 	// already there.
-	Place    func(b Block, c *stream.Chunk) error
-	Visit    func(Block) error // called after all rows of a block are placed; may be nil
-	Weighted bool              // the method supports row weights; Height must then be 0
+	Place func(b Block, c *stream.Chunk) error
+	// Visit is called after all rows of a block are placed, with the block's records in the Files. It may be nil.
+	Visit    func(b Block, records [][]byte) error
+	Files    []stream.ScratchPass // passes over scratch files, which ReadRows ends; a nil pass yields nil records
+	Weighted bool                 // the method supports row weights; Height must then be 0
 
 	Next  int64                  // position of the row to begin at, see [stream.FoldOptions]
 	After func(next int64) error // called after every chunk, see [stream.FoldOptions]; may be nil
@@ -60,7 +62,9 @@ type Block struct {
 
 // ReadRows makes a pass. It fails if the number of rows is not p.Rows, or if the source's blocks differ from the blocks of
 // the first pass. A first pass that does not begin at row 0 does not set First, Height and N.
-func (s *Source) ReadRows(ctx context.Context, p Pass) error {
+func (s *Source) ReadRows(ctx context.Context, p Pass) (err error) {
+	defer func() { err = closePasses(p.Files, err) }()
+	records := make([][]byte, len(p.Files))
 	s.Passes++
 	if s.OnPass != nil {
 		s.OnPass(s.Passes, p.Purpose)
@@ -71,7 +75,7 @@ func (s *Source) ReadRows(ctx context.Context, p Pass) error {
 	}
 	var b Block
 	number := 0 // of the source's block
-	err := stream.Fold(ctx, s.Source, stream.FoldOptions{Meter: s.Meter, Next: p.Next, After: p.After}, adderFunc(func(c *stream.Chunk) error {
+	err = stream.Fold(ctx, s.Source, stream.FoldOptions{Meter: s.Meter, Next: p.Next, After: p.After}, adderFunc(func(c *stream.Chunk) error {
 		switch {
 		case c.Rows == 0:
 			return nil
@@ -87,7 +91,7 @@ func (s *Source) ReadRows(ctx context.Context, p Pass) error {
 			return errRowsChanged()
 		}
 		number++
-		return p.placeChunk(&b, c)
+		return p.placeChunk(&b, c, records)
 	}))
 	switch {
 	case err != nil:
@@ -97,12 +101,12 @@ func (s *Source) ReadRows(ctx context.Context, p Pass) error {
 	}
 	s.blocksKnown = s.blocksKnown || learns
 	if b.Rows > 0 {
-		return p.endBlock(&b)
+		return p.endBlock(&b, records)
 	}
 	return nil
 }
 
-func (p *Pass) placeChunk(b *Block, c *stream.Chunk) error {
+func (p *Pass) placeChunk(b *Block, c *stream.Chunk, records [][]byte) error {
 	for from := 0; from < c.Rows; {
 		part := c
 		if end := from + p.Height - b.Rows; p.Height > 0 && (from > 0 || end < c.Rows) {
@@ -114,7 +118,7 @@ func (p *Pass) placeChunk(b *Block, c *stream.Chunk) error {
 		from += part.Rows
 		b.Rows += part.Rows
 		if p.Height == 0 || b.Rows == p.Height {
-			if err := p.endBlock(b); err != nil {
+			if err := p.endBlock(b, records); err != nil {
 				return err
 			}
 		}
@@ -122,9 +126,11 @@ func (p *Pass) placeChunk(b *Block, c *stream.Chunk) error {
 	return nil
 }
 
-func (p *Pass) endBlock(b *Block) (err error) {
+func (p *Pass) endBlock(b *Block, records [][]byte) (err error) {
 	if p.Visit != nil {
-		err = p.Visit(*b)
+		if err = readRecords(p.Files, records); err == nil {
+			err = p.Visit(*b, records)
+		}
 	}
 	*b = Block{Number: b.Number + 1, First: b.First + b.Rows}
 	return err

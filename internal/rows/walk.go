@@ -8,10 +8,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Walk reads or writes several scratch files together, one block of rows at a time. Every file has a record for each
-// block. A nil pass yields nil records.
-type Walk []stream.ScratchPass
-
 // ReadPass starts a pass that reads the records of f. It returns nil if f is nil.
 func ReadPass(f stream.ScratchFile) stream.ScratchPass { return beginPass(f, stream.ScratchRead) }
 
@@ -28,10 +24,8 @@ func beginPass(f stream.ScratchFile, mode stream.ScratchMode) stream.ScratchPass
 	return f.Pass(mode)
 }
 
-// Next sets records[i] to the record of the next block in file i. The records are valid until the next call of Next or
-// Close.
-func (w Walk) Next(records [][]byte) (err error) {
-	for i, p := range w {
+func readRecords(passes []stream.ScratchPass, records [][]byte) (err error) {
+	for i, p := range passes {
 		if p == nil {
 			continue
 		}
@@ -42,9 +36,8 @@ func (w Walk) Next(records [][]byte) (err error) {
 	return nil
 }
 
-// Close ends the passes. It returns err joined with the errors of closing, such as errors of writing.
-func (w Walk) Close(err error) error {
-	for _, p := range w {
+func closePasses(passes []stream.ScratchPass, err error) error {
+	for _, p := range passes {
 		if p != nil {
 			err = errors.Join(err, p.Close())
 		}
@@ -52,15 +45,16 @@ func (w Walk) Close(err error) error {
 	return err
 }
 
-// EachBlock calls visit with the records of every block in the files of the passes, and then ends the passes.
+// EachBlock calls visit with the records of every block in the files of the passes, and then ends the passes. A nil
+// pass yields nil records. The records are valid until visit returns.
 func EachBlock(ctx context.Context, blocks int, visit func(block int, records [][]byte) error, passes ...stream.ScratchPass) (err error) {
-	w, records := Walk(passes), make([][]byte, len(passes))
-	defer func() { err = w.Close(err) }()
+	defer func() { err = closePasses(passes, err) }()
+	records := make([][]byte, len(passes))
 	for b := range blocks {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := w.Next(records); err != nil {
+		if err := readRecords(passes, records); err != nil {
 			return err
 		}
 		if err := visit(b, records); err != nil {

@@ -23,20 +23,18 @@ import (
 // ν(BᵀX)ᵀS_F. The next A and B follow from XᵀC, so they are known before the pass. The state is one n×c array, which
 // contains q' and c in turn.
 type anchorGraph struct {
-	s           *solver
-	weights     *rows.AnchoredGraph
-	stateFile   stream.ScratchFile // q' or c
-	bx          []float64          // BᵀX, m×d
-	sf, sc      []float64          // S_F and S_C, m×c
-	xq          []float64          // XᵀQ', d×c
-	lc          []float64          // scratch: rows of LC
-	clusterPass rows.Walk
-	records     [][]byte // the current records of stateFile and of the file of weights
+	s         *solver
+	weights   *rows.AnchoredGraph
+	stateFile stream.ScratchFile // q' or c
+	bx        []float64          // BᵀX, m×d
+	sf, sc    []float64          // S_F and S_C, m×c
+	xq        []float64          // XᵀQ', d×c
+	lc        []float64          // scratch: rows of LC
 }
 
 func newAnchorGraph(s *solver, m int) *anchorGraph {
 	return &anchorGraph{s: s, bx: make([]float64, m*s.d), sf: make([]float64, m*s.c), sc: make([]float64, m*s.c),
-		xq: make([]float64, s.d*s.c), records: make([][]byte, 2)}
+		xq: make([]float64, s.d*s.c)}
 }
 
 func (g *anchorGraph) openFiles(m, count int) (err error) {
@@ -77,13 +75,7 @@ func (g *anchorGraph) viewBlock(number int, records [][]byte) ([]float64, kernel
 
 // addClusterRows stores c, the rows of C of block b, and computes the weights of the block's rows on the anchors.
 func (g *anchorGraph) addClusterRows(b *rowBlock, c []float64) error {
-	if g.clusterPass == nil {
-		g.clusterPass = rows.Walk{rows.WritePass(g.stateFile), rows.WritePass(g.weights.File)}
-	}
-	if err := g.clusterPass.Next(g.records); err != nil {
-		return err
-	}
-	own, z := g.viewBlock(b.number, g.records)
+	own, z := g.viewBlock(b.number, b.records)
 	copy(own, c)
 	if fixed := g.s.opt.givenWeights; fixed != nil {
 		copy(z.Index, fixed.Index[b.first*z.Count:])
@@ -96,7 +88,9 @@ func (g *anchorGraph) addClusterRows(b *rowBlock, c []float64) error {
 	return nil
 }
 
-func (g *anchorGraph) endClusterPass(err error) error { return g.clusterPass.Close(err) }
+func (g *anchorGraph) startClusterPass() []stream.ScratchPass {
+	return []stream.ScratchPass{rows.WritePass(g.stateFile), rows.WritePass(g.weights.File)}
+}
 
 func (g *anchorGraph) eachBlock(ctx context.Context, visit func(number int, c []float64, weights kernel.Sparse) error, passes ...stream.ScratchPass) error {
 	return rows.EachBlock(ctx, len(g.s.rows.source.Height), func(number int, records [][]byte) error {
@@ -146,14 +140,10 @@ func (g *anchorGraph) startIteration(ctx context.Context, scale []float64) error
 }
 
 func (g *anchorGraph) passWithState(ctx context.Context, purpose string, mode stream.ScratchMode, visit func(b *rowBlock, c []float64, weights kernel.Sparse) error) error {
-	w := rows.Walk{g.stateFile.Pass(mode), rows.ReadPass(g.weights.File)}
-	return w.Close(g.s.rows.eachBlock(ctx, purpose, func(b *rowBlock) error {
-		if err := w.Next(g.records); err != nil {
-			return err
-		}
-		c, weights := g.viewBlock(b.number, g.records)
+	return g.s.rows.eachBlock(ctx, purpose, func(b *rowBlock) error {
+		c, weights := g.viewBlock(b.number, b.records)
 		return visit(b, c, weights)
-	}))
+	}, g.stateFile.Pass(mode), rows.ReadPass(g.weights.File))
 }
 
 func (g *anchorGraph) addAnchorSums(b kernel.Sparse, y, sum []float64) {

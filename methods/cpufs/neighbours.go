@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // neighbourGraph is the graph of nearest neighbours. Its Laplacian may join any two rows, so all of C and F is in
@@ -25,8 +26,8 @@ func (g *neighbourGraph) stageValues() []any {
 	return []any{&g.laplacian.Start, &g.laplacian.Index, &g.laplacian.Value, &g.c, &g.f}
 }
 
-func (g *neighbourGraph) closeFiles() error              { return nil }
-func (g *neighbourGraph) endClusterPass(err error) error { return err }
+func (g *neighbourGraph) closeFiles() error                      { return nil }
+func (g *neighbourGraph) startClusterPass() []stream.ScratchPass { return nil }
 
 func (g *neighbourGraph) addClusterRows(b *rowBlock, c []float64) error {
 	copy(g.c[b.first*g.s.c:], c)

@@ -27,35 +27,32 @@ type gridReader struct {
 
 // rowBlock is a block of rows of X, h×d, column-major. It is valid until the next block is read.
 type rowBlock struct {
-	number int
-	first  int // number of rows in earlier blocks
-	x      kernel.Matrix[float64]
-	chunk  *stream.Chunk // as read; nil after the first pass if rows are kept
+	number  int
+	first   int // number of rows in earlier blocks
+	x       kernel.Matrix[float64]
+	chunk   *stream.Chunk // as read; nil after the first pass if rows are kept
+	records [][]byte      // the block's records in the files of the pass
 }
 
-func (r *gridReader) eachBlock(ctx context.Context, purpose string, visit func(*rowBlock) error) error {
-	if r.keptBlocks == nil {
-		return r.source.ReadRows(ctx, rows.Pass{Purpose: purpose, Place: func(at rows.Block, c *stream.Chunk) error {
-			r.buf = rows.Resize(r.buf, (c.Rows+columnPadding)*len(r.columns))
-			b := r.newBlock(at.Number, r.buf, c)
-			if err := r.placeRows(b.x, c); err != nil {
-				return err
-			}
-			if r.keepRows {
-				r.keptBlocks, r.buf = append(r.keptBlocks, r.buf), nil
-			}
-			return visit(b)
-		}})
+func (r *gridReader) eachBlock(ctx context.Context, purpose string, visit func(*rowBlock) error, passes ...stream.ScratchPass) error {
+	if r.keptBlocks != nil {
+		return rows.EachBlock(ctx, len(r.keptBlocks), func(number int, records [][]byte) error {
+			return visit(r.newBlock(number, r.keptBlocks[number], records))
+		}, passes...)
 	}
-	for number, data := range r.keptBlocks {
-		if err := ctx.Err(); err != nil {
-			return err
+	var b *rowBlock
+	return r.source.ReadRows(ctx, rows.Pass{Purpose: purpose, Files: passes, Place: func(at rows.Block, c *stream.Chunk) error {
+		r.buf = rows.Resize(r.buf, (c.Rows+columnPadding)*len(r.columns))
+		b = r.newBlock(at.Number, r.buf, nil)
+		b.chunk = c
+		return r.placeRows(b.x, c)
+	}, Visit: func(_ rows.Block, records [][]byte) error {
+		if r.keepRows {
+			r.keptBlocks, r.buf = append(r.keptBlocks, r.buf), nil
 		}
-		if err := visit(r.newBlock(number, data, nil)); err != nil {
-			return err
-		}
-	}
-	return nil
+		b.records = records
+		return visit(b)
+	}})
 }
 
 func (r *gridReader) nearestRows(ctx context.Context, team *kernel.Team, k int, room int64) ([]rows.Neighbour, error) {
@@ -64,9 +61,9 @@ func (r *gridReader) nearestRows(ctx context.Context, team *kernel.Team, k int, 
 	})
 }
 
-func (r *gridReader) newBlock(number int, data []float64, c *stream.Chunk) *rowBlock {
+func (r *gridReader) newBlock(number int, data []float64, records [][]byte) *rowBlock {
 	h := r.source.Height[number]
-	return &rowBlock{number: number, first: r.source.First[number], x: kernel.ColMajor(data, h, len(r.columns), h+columnPadding), chunk: c}
+	return &rowBlock{number: number, first: r.source.First[number], x: kernel.ColMajor(data, h, len(r.columns), h+columnPadding), records: records}
 }
 
 // columnsPerTask is the number of columns that a worker scales at a time.

@@ -30,10 +30,10 @@ type solver struct {
 
 // rowGraph is a Laplacian L, together with its part of the iteration over rows.
 type rowGraph interface {
-	// addClusterRows stores the rows of C of a block, h×c. It is called in the pass that assigns rows to clusters, and
-	// endClusterPass ends that pass.
+	// addClusterRows stores the rows of C of a block, h×c. It is called in the pass that assigns rows to clusters.
+	// startClusterPass returns the passes over scratch files for that pass.
 	addClusterRows(b *rowBlock, c []float64) error
-	endClusterPass(err error) error
+	startClusterPass() []stream.ScratchPass
 	// startIteration multiplies the columns of C by the entries of scale, computes the rowSums for F = C, and prepares the
 	// first iteration. A, B, XᵀC and P = XᵀF are known already.
 	startIteration(ctx context.Context, scale []float64) error

@@ -104,7 +104,7 @@ func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64])
 	}
 	var label []int32
 	var distance, own []float64
-	err = s.graph.endClusterPass(s.rows.eachBlock(ctx, "assigning rows to clusters", func(b *rowBlock) error {
+	err = s.rows.eachBlock(ctx, "assigning rows to clusters", func(b *rowBlock) error {
 		h := b.x.Rows
 		own = rows.Resize(own, h*c)
 		if given != nil {
@@ -120,7 +120,7 @@ func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64])
 		}
 		s.addTransposed(b, own, s.xc, c)
 		return s.graph.addClusterRows(b, own)
-	}))
+	}, s.graph.startClusterPass()...)
 	if err != nil {
 		return nil, err
 	}

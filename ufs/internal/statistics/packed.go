@@ -43,7 +43,7 @@ func (p *PackedSource) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*st
 		err := source.ReadRows(ctx, rows.Pass{Height: h, Place: func(b rows.Block, c *stream.Chunk) error {
 			copyRows(out, b.Rows, c)
 			return nil
-		}, Visit: func(b rows.Block) error {
+		}, Visit: func(b rows.Block, _ [][]byte) error {
 			out.Start, out.Block, out.Rows = int64(b.First), b.Rows, b.Rows
 			if !yield(out, nil) {
 				return errStopped
