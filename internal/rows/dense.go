@@ -7,17 +7,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ReadDense reads all n rows of d features into a row-major matrix. For each chunk it calls the function put, which
-// must write the scaled rows of the chunk to dst, column by column. Column j begins at dst[j·ld]. ReadDense uses at
+// ReadDense reads all n rows of d features into a row-major matrix. It calls the function put with chunks of
+// rows, and put must write the scaled rows of the chunk to dst, column by column. Column j begins at dst[j·ld]. ReadDense uses at
 // most the memory given by [DenseBytes]. It fails if the source does not have n rows.
 func (s *Source) ReadDense(ctx context.Context, workers, n, d int, put func(dst []float64, ld int, c *stream.Chunk)) (kernel.Matrix[float64], error) {
 	x := kernel.RowMajor(make([]float64, n*d), n, d, d)
-	var columns []float64
-	err := s.ReadRows(ctx, Pass{Purpose: "loading rows", Rows: int64(n), Place: func(b Block, c *stream.Chunk) error {
+	height := min(n, stream.BlockRows(d)) // chunks of sparse rows may have more
+	columns := make([]float64, height*d)
+	err := s.ReadRows(ctx, Pass{Purpose: "loading rows", Rows: int64(n), Height: height, Place: func(b Block, c *stream.Chunk) error {
 		h := c.Rows
-		columns = Resize(columns, h*d)
 		put(columns, h, c)
-		to := x.Data[b.First*d:]
+		to := x.Data[(b.First+b.Rows)*d:]
 		EachRun(workers, h, func(_, from, until int) {
 			const wide = 64 // columns at a time; their cache lines for some rows fit into the first-level cache
 			for left := 0; left < d; left += wide {
@@ -33,7 +33,7 @@ func (s *Source) ReadDense(ctx context.Context, workers, n, d int, put func(dst 
 	return x, err
 }
 
-// DenseBytes returns an upper bound of the memory of [Source.ReadDense]: all rows, and the columns of one chunk.
+// DenseBytes returns an upper bound of the memory of [Source.ReadDense]: all rows, and the columns of one block.
 func DenseBytes(n int64, d int) int64 {
 	return 8*n*int64(d) + 8*min(n, int64(stream.BlockRows(d)))*int64(d)
 }
@@ -42,14 +42,8 @@ func DenseBytes(n int64, d int) int64 {
 func PassInMemory(x kernel.Matrix[float64]) PassFunc {
 	return func(ctx context.Context, _ string, visit func(int, kernel.Matrix[float64]) error) error {
 		const block = 1024 // rows between two checks of the context
-		for first := 0; first < x.Rows; first += block {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := visit(first, x.Sub(first, 0, min(block, x.Rows-first), x.Cols)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return EachBlock(ctx, (x.Rows+block-1)/block, func(b int, _ [][]byte) error {
+			return visit(b*block, x.Sub(b*block, 0, min(block, x.Rows-b*block), x.Cols))
+		})
 	}
 }

@@ -1,6 +1,9 @@
 package rows_test
 
 import (
+	"context"
+	"iter"
+	"runtime"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
@@ -52,4 +55,46 @@ func TestDense(t *testing.T) {
 	s := rows.Source{Source: weighted}
 	_, err := s.ReadDense(t.Context(), 1, 2, d, put)
 	rowstest.CheckRefusal(t, err, "weight")
+}
+
+// ReadDense allocates no more than DenseBytes, even if a chunk of sparse rows is taller than a block of dense rows.
+func TestDenseStaysWithinItsBytes(t *testing.T) {
+	const n, d = 4096, 2000
+	src := &rowstest.Source{N: n, D: d, Heights: []int{n}, Sparse: true, At: func(i, j int) float64 {
+		if j == i%d {
+			return float64(i + 1)
+		}
+		return 0
+	}}
+	chunk := src.Chunk(0, n)
+	s := rows.Source{Source: servedChunk{src, chunk}}
+	put := func(dst []float64, ld int, c *stream.Chunk) {
+		for j := range d {
+			clear(dst[j*ld:][:c.Rows])
+		}
+		rows.ScatterEntries(dst, ld, nil, c)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	x := must.Get(s.ReadDense(t.Context(), 2, n, d, put))(t)
+	runtime.ReadMemStats(&after)
+	const slack = 1 << 20 // of the tasks and of rounding to pages
+	if took, most := int64(after.TotalAlloc-before.TotalAlloc), rows.DenseBytes(n, d); took > most+slack {
+		t.Errorf("reading %d×%d sparse rows allocates %d bytes, want at most %d", n, d, took, most)
+	}
+	for i := range n {
+		if v := x.Data[i*d+i%d]; v != float64(i+1) {
+			t.Fatalf("row %d, column %d is %v, want %d", i, i%d, v, i+1)
+		}
+	}
+}
+
+// servedChunk is a source of one chunk that is in memory.
+type servedChunk struct {
+	stream.Source
+	chunk *stream.Chunk
+}
+
+func (s servedChunk) Chunks(context.Context, stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(yield func(*stream.Chunk, error) bool) { yield(s.chunk, nil) }
 }
