@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ReadDense reads all n rows of d features into a row-major matrix. It calls the function put with chunks of
-// rows, and put must write the scaled rows of the chunk to dst, column by column. Column j begins at dst[j·ld]. ReadDense uses at
+// ReadDense reads all n rows of d features into a row-major matrix. It calls the function put with chunks of rows, and
+// put must write the scaled rows of the chunk to dst, column by column. Column j begins at dst[j·ld]. ReadDense uses at
 // most the memory given by [DenseBytes]. It fails if the source does not have n rows.
 func (s *Source) ReadDense(ctx context.Context, workers, n, d int, put func(dst []float64, ld int, c *stream.Chunk)) (kernel.Matrix[float64], error) {
 	x := kernel.RowMajor(make([]float64, n*d), n, d, d)

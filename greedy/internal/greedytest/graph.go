@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -19,14 +20,14 @@ import (
 // A n×n by definition, and the same as statistics.
 type GraphData struct {
 	X, A  *mat.Dense
-	z     *mat.Dense
+	x, z  [][]float64 // the data before centring, and the weights
 	Graph *anchor.Graph
 }
 
 // NewGraphData returns n rows of d features and a graph of the rows on m anchors.
 func NewGraphData(n, d, m int, seed uint64) GraphData {
 	r := rand.New(rand.NewPCG(seed, 9))
-	x, b := mat.NewDense(n, d, nil), mat.NewDense(n, m, nil)
+	x, z := rowstest.ZeroRows(n, d), rowstest.ZeroRows(n, m)
 	for i := range n {
 		weights, sum := [3]float64{}, 0.0
 		for k := range weights {
@@ -35,31 +36,22 @@ func NewGraphData(n, d, m int, seed uint64) GraphData {
 		}
 		at := r.IntN(m)
 		for k, w := range weights {
-			b.Set(i, (at+k*k)%m, b.At(i, (at+k*k)%m)+w/sum)
+			z[i][(at+k*k)%m] += w / sum
 		}
 		for j := range d {
-			x.Set(i, j, math.Sin(float64(at*(j+1)))*float64(1+j%3)+r.NormFloat64())
+			x[i][j] = math.Sin(float64(at*(j+1)))*float64(1+j%3) + r.NormFloat64()
 		}
 	}
-	for j := range d {
-		mean := mat.Sum(x.ColView(j)) / float64(n)
-		for i := range n {
-			x.Set(i, j, x.At(i, j)-mean)
-		}
-	}
-	g := &anchor.Graph{Rows: int64(n), M: m, D: d, Delta: make([]float64, m), G: gram.Full(nil, d)}
-	z := mat.DenseCopyOf(b)
-	for k := range m {
-		g.Delta[k] = mat.Sum(b.ColView(k))
-		for i := range n {
-			b.Set(i, k, b.At(i, k)/math.Sqrt(g.Delta[k]))
-		}
-	}
-	for statistic, m := range map[*[]float64]*mat.Dense{&g.G.Sym: MultiplyAll(x.T(), x), &g.C: MultiplyAll(b.T(), x), &g.S: MultiplyAll(b.T(), b)} {
-		*statistic = m.RawMatrix().Data
-	}
-	return GraphData{x, MultiplyAll(b, b.T()), z, g}
+	b := denseMatrix(rowstest.Factor(z))
+	return GraphData{denseMatrix(rowstest.CentreColumns(x)), MultiplyAll(b, b.T()), x, z, rowstest.BuildGraph(x, z)}
 }
+
+func denseMatrix(rows [][]float64) *mat.Dense {
+	return mat.NewDense(len(rows), len(rows[0]), slices.Concat(rows...))
+}
+
+// FactorGraph is the graph of g with G as a factor.
+func (g GraphData) FactorGraph() *anchor.Graph { return rowstest.FactoredGraph(g.x, g.z) }
 
 // SpectralTarget is the target by definition: the l leading eigenvectors of A after the constant one.
 func (g GraphData) SpectralTarget(t *testing.T, l int) *mat.Dense {
@@ -152,26 +144,6 @@ func BruteForce(x, target *mat.Dense, k int) (order []int, left []float64) {
 		left = append(left, mat.Norm(rest, 2)*mat.Norm(rest, 2))
 	}
 	return order, left
-}
-
-// FactorGraph is the graph of g with G as a factor.
-func (g GraphData) FactorGraph() *anchor.Graph {
-	out := *g.Graph
-	n, d := g.X.Dims()
-	var r []float64
-	for j := range d {
-		for i := range n {
-			r = append(r, g.X.At(i, j))
-		}
-	}
-	out.G = gram.FromFactor(r, d, n)
-	out.Z = anchor.RowWeights{Rows: n, Count: g.Graph.M}
-	for i := range n {
-		for k := range g.Graph.M {
-			out.Z.Index, out.Z.Value = append(out.Z.Index, int32(k)), append(out.Z.Value, g.z.At(i, k))
-		}
-	}
-	return &out
 }
 
 // ThinGraphs are the graphs of sparse points among themselves, with C in full and by its columns, and the points.
