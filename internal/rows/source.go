@@ -1,8 +1,9 @@
 // Package rows helps methods that iterate over rows. It reads a source repeatedly, stores data for every block of rows,
 // and builds the graphs that connect rows.
 //
-//  1. A [Source] is read in passes, which deliver the same blocks every time. The function Place of a [Pass]
-//     decides whether rows are copied to a matrix or to the record of a scratch file, or added to sums.
+//  1. A [Source] is read in passes, which deliver the same blocks every time. The function Place of a [Pass] decides
+//     whether rows are copied to a matrix or to the record of a scratch file, or added to sums. A [SavedPass] is
+//     resumed by a later run.
 //  2. Scratch files have one record for each block of rows. [EachBlock] reads or writes several files together, block
 //     by block. A Pass does so together with the rows of the source.
 //  3. [FindNearest] finds the nearest rows of each row, and [JoinNeighbours] makes a [Graph] of these.
@@ -57,11 +58,11 @@ type Pass struct {
 type Block struct {
 	Number int // number of earlier blocks
 	First  int // number of rows in earlier blocks
-	Rows   int // number of its own rows
+	Rows   int // number of its rows that are already placed
 }
 
-// ReadRows makes a pass. It fails if the number of rows is not p.Rows, or if the source's blocks differ from the blocks of
-// the first pass. A first pass that does not begin at row 0 does not set First, Height and N.
+// ReadRows makes a pass. It fails if the number of rows is not p.Rows, or if the source's blocks differ from the first
+// pass. A first pass that does not begin at row 0 does not set First, Height and N.
 func (s *Source) ReadRows(ctx context.Context, p Pass) (err error) {
 	defer func() { err = closePasses(p.Files, err) }()
 	records := make([][]byte, len(p.Files))
@@ -149,8 +150,8 @@ func sliceChunk(c *stream.Chunk, from, to int) *stream.Chunk {
 	return part
 }
 
-// ScatterEntries writes the present entries of the sparse chunk c to dst. Entry j of row i goes to dst[ld·place[j]+i], or to
-// dst[ld·j+i] if place is nil.
+// ScatterEntries writes the present entries of the sparse chunk c to dst. Entry j of row i goes to dst[ld·place[j]+i],
+// or to dst[ld·j+i] if place is nil.
 func ScatterEntries(dst []float64, ld int, place []int, c *stream.Chunk) {
 	for i := range c.Rows {
 		for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
